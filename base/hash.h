@@ -1,0 +1,15 @@
+/* A short name for a long text: 64-bit FNV-1a. Not against an adversary. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_BASE_HASH_H
+#define AUTOFIT_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Source: Fowler, Noll, Vo, FNV-1a with offset basis 0xcbf29ce484222325 and
+ * prime 0x100000001b3. What is named by it is compared in full as well.
+ */
+uint64_t hash_bytes(const void *data, size_t length);
+
+#endif

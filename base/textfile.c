@@ -1,0 +1,151 @@
+/* Whole small files: read with a bound, replace so that no reader sees half. */
+/* SPDX-License-Identifier: MIT */
+#include "base/textfile.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int read_up_to(int fd, size_t max_bytes, struct strbuf *out)
+{
+	char piece[65536];
+	size_t left = max_bytes;
+
+	for (;;) {
+		size_t want = left < sizeof(piece) ? left : sizeof(piece);
+		/* One byte over the bound tells a cut file from a whole one. */
+		ssize_t got = read(fd, piece, want ? want : 1);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			return 0;
+		if (!want)
+			return 1;
+		strbuf_add(out, piece, (size_t)got);
+		left -= (size_t)got;
+	}
+}
+
+int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
+		  struct error *err)
+{
+	struct stat info;
+	int result;
+	int fd;
+
+	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_set_errno(err, -errno, "cannot read %s", path);
+	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode)) {
+		result = error_set(err, -EINVAL,
+				   "cannot read %s: not a regular file", path);
+		goto out;
+	}
+	result = read_up_to(fd, max_bytes, out);
+	if (result < 0)
+		(void)error_set_errno(err, result, "cannot read %s", path);
+out:
+	(void)close(fd);
+	return result;
+}
+
+static int write_all(int fd, const char *data, size_t length)
+{
+	while (length) {
+		ssize_t done = write(fd, data, length);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		data += done;
+		length -= (size_t)done;
+	}
+	return 0;
+}
+
+static char *folder_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return xstrdup(".");
+	return xstrndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* A rename is on disk only once its folder is; best effort, as on NFS. */
+static void sync_folder_of(const char *path)
+{
+	char *folder = folder_of(path);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		(void)fsync(fd);
+		(void)close(fd);
+	}
+	free(folder);
+}
+
+int textfile_replace(const char *path, mode_t mode, const void *data,
+		     size_t length, struct error *err)
+{
+	char *temporary = xasprintf("%s.XXXXXX", path);
+	int result = 0;
+	int fd;
+
+	fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0) {
+		result = error_set_errno(err, -errno, "cannot write %s", path);
+		free(temporary);
+		return result;
+	}
+	result = write_all(fd, data, length);
+	if (result == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
+		result = -errno;
+	if (close(fd) < 0 && result == 0)
+		result = -errno;
+	if (result == 0 && rename(temporary, path) < 0)
+		result = -errno;
+	if (result < 0) {
+		(void)unlink(temporary);
+		(void)error_set_errno(err, result, "cannot write %s", path);
+	} else {
+		sync_folder_of(path);
+	}
+	free(temporary);
+	return result;
+}
+
+int folder_make(const char *path, mode_t mode, struct error *err)
+{
+	char *partial = xstrdup(path);
+	int result = 0;
+
+	for (char *slash = partial;;) {
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		if (mkdir(partial, mode) < 0 && errno != EEXIST) {
+			result = error_set_errno(err, -errno,
+						 "cannot make folder %s",
+						 partial);
+			break;
+		}
+		if (!slash)
+			break;
+		*slash = '/';
+	}
+	free(partial);
+	return result;
+}

@@ -1,0 +1,30 @@
+/* Whole small files: read with a bound, replace so that no reader sees half. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_BASE_TEXTFILE_H
+#define AUTOFIT_BASE_TEXTFILE_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Append at most max_bytes of the file to out. A longer file is cut there and
+ * 1 is returned; 0 when it was read whole. Never blocks: what is not a regular
+ * file (or a file of /proc) is -EINVAL.
+ */
+int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
+		  struct error *err);
+
+/*
+ * Write to a new file beside path, fsync, rename over it, fsync the folder.
+ * On failure path is what it was and nothing is left beside it.
+ */
+int textfile_replace(const char *path, mode_t mode, const void *data,
+		     size_t length, struct error *err);
+
+/* mkdir -p; every folder that is made gets mode. */
+int folder_make(const char *path, mode_t mode, struct error *err);
+
+#endif

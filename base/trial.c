@@ -1,0 +1,88 @@
+/* One finished probe, in the words that every room shares. */
+/* SPDX-License-Identifier: MIT */
+#include "base/trial.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static const char *const verdict_names[] = {
+	"none",	      "fits",	    "fits_barely", "thrashes",
+	"over_budget", "oom_device", "oom_host",    "too_big",
+	"timeout",    "failed",	    "disturbed",
+};
+
+static const char *const phase_names[] = { "start", "train", "eval", "save" };
+
+static const char *const coverage_names[] = { "none", "device-wide", "exact" };
+
+static const char *const steps_source_names[] = { "none", "hook", "log",
+						  "exit", "time" };
+
+#define COUNT(names) (sizeof(names) / sizeof(*(names)))
+
+static int name_index(const char *const *names, size_t count, const char *name)
+{
+	if (!name)
+		return -EINVAL;
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return (int)i;
+	return -EINVAL;
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+int verdict_parse(const char *name, enum verdict *verdict)
+{
+	int i = name_index(verdict_names, COUNT(verdict_names), name);
+
+	if (i >= 0)
+		*verdict = (enum verdict)i;
+	return i < 0 ? i : 0;
+}
+
+const char *phase_name(enum phase phase)
+{
+	return phase_names[phase];
+}
+
+int phase_parse(const char *name, enum phase *phase)
+{
+	int i = name_index(phase_names, COUNT(phase_names), name);
+
+	if (i >= 0)
+		*phase = (enum phase)i;
+	return i < 0 ? i : 0;
+}
+
+const char *coverage_name(enum coverage coverage)
+{
+	return coverage_names[coverage];
+}
+
+int coverage_parse(const char *name, enum coverage *coverage)
+{
+	int i = name_index(coverage_names, COUNT(coverage_names), name);
+
+	if (i >= 0)
+		*coverage = (enum coverage)i;
+	return i < 0 ? i : 0;
+}
+
+const char *steps_source_name(enum steps_source source)
+{
+	return steps_source_names[source];
+}
+
+int steps_source_parse(const char *name, enum steps_source *source)
+{
+	int i = name_index(steps_source_names, COUNT(steps_source_names), name);
+
+	if (i >= 0)
+		*source = (enum steps_source)i;
+	return i < 0 ? i : 0;
+}

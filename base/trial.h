@@ -1,0 +1,92 @@
+/* One finished probe, in the words that every room shares. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_BASE_TRIAL_H
+#define AUTOFIT_BASE_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a probe proved. Names as in the JSON result: verdict_name(). */
+enum verdict {
+	VERDICT_NONE,	     /* no evidence either way */
+	VERDICT_FITS,	     /* all steps done, peak under the limit */
+	VERDICT_FITS_BARELY, /* fits; retries only while warming up */
+	VERDICT_THRASHES,    /* runs, but frees and retries, or swaps */
+	VERDICT_OVER_BUDGET, /* stopped: the peak passed the limit */
+	VERDICT_OOM_DEVICE,
+	VERDICT_OOM_HOST,
+	VERDICT_TOO_BIG, /* a limit that is not memory */
+	VERDICT_TIMEOUT,
+	VERDICT_FAILED,	   /* failed without evidence of memory */
+	VERDICT_DISTURBED, /* something outside spoiled it; repeat once */
+};
+
+enum phase { PHASE_START, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE };
+
+/* How the peak was seen. */
+enum coverage {
+	COVERAGE_NONE,
+	COVERAGE_DEVICE_WIDE, /* sampled over a whole GPU */
+	COVERAGE_EXACT,	      /* every byte of the probe, and no other */
+};
+
+enum steps_source {
+	STEPS_NONE,
+	STEPS_HOOK, /* optimizer steps counted in Python */
+	STEPS_LOG,  /* a step counter in the output rose */
+	STEPS_EXIT, /* the command ended by itself with 0 */
+	STEPS_TIME, /* no growth for long enough */
+};
+
+struct trial {
+	int64_t micro_batch; /* samples per rank and forward/backward */
+	int64_t grad_accum;  /* micro-steps per optimizer step, as probed */
+	enum verdict verdict;
+	enum phase phase; /* the furthest it came */
+	int rank;	  /* first rank that failed, -1: not known */
+	uint64_t peak_bytes; /* per device; 0: not known */
+	/* The probe was stopped before its steps: the peak is at least this. */
+	bool peak_is_lower_bound;
+	bool peak_rising;  /* still rose in the last third */
+	bool peak_varying; /* differs by more than 2% between steps */
+	enum coverage coverage;
+	enum steps_source steps_source;
+	int64_t steps;		/* optimizer steps seen */
+	int64_t confirmed_steps; /* steps of the confirmation; 0: not one */
+	double seconds;		/* wall clock of the whole probe */
+	double step_seconds;	/* median, 0: not known */
+};
+
+/* It ran within the limit: fits or fits_barely. */
+static inline bool trial_fits(const struct trial *trial)
+{
+	return trial->verdict == VERDICT_FITS ||
+	       trial->verdict == VERDICT_FITS_BARELY;
+}
+
+/* This size must not be used: an upper bound for the search. */
+static inline bool trial_is_misfit(const struct trial *trial)
+{
+	return trial->verdict >= VERDICT_THRASHES &&
+	       trial->verdict <= VERDICT_TIMEOUT;
+}
+
+/* Its peak may stand on the memory line. */
+static inline bool trial_is_point(const struct trial *trial)
+{
+	return trial->peak_bytes && !trial->peak_is_lower_bound &&
+	       (trial_fits(trial) || trial->verdict == VERDICT_OVER_BUDGET ||
+		trial->verdict == VERDICT_THRASHES);
+}
+
+/* The names of JSON, records and journal; NULL-safe parse: -EINVAL. */
+const char *verdict_name(enum verdict verdict);
+int verdict_parse(const char *name, enum verdict *verdict);
+const char *phase_name(enum phase phase);
+int phase_parse(const char *name, enum phase *phase);
+const char *coverage_name(enum coverage coverage);
+int coverage_parse(const char *name, enum coverage *coverage);
+const char *steps_source_name(enum steps_source source);
+int steps_source_parse(const char *name, enum steps_source *source);
+
+#endif

@@ -1,0 +1,47 @@
+/* Numbers as people write them: bytes, durations, percentages. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_BASE_UNITS_H
+#define AUTOFIT_BASE_UNITS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define KIB (UINT64_C(1) << 10)
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define BYTES_TEXT_MAX 24
+#define DURATION_TEXT_MAX 32
+
+/* A size given in bytes or as a share of something known later. */
+struct amount {
+	bool is_percent;
+	double percent;
+	uint64_t bytes;
+};
+
+/* A whole decimal number, nothing before or after it. -EINVAL, -ERANGE. */
+int integer_parse(const char *text, int64_t *value, struct error *err);
+
+/*
+ * "512", "8G", "23.7GiB", "600 MiB": K M G T with or without iB are powers of
+ * 1024; KB MB GB TB are powers of 1000, as disks and vendors count.
+ */
+int bytes_parse(const char *text, uint64_t *bytes, struct error *err);
+
+/* "5%" (0 to 100) or what bytes_parse reads. */
+int amount_parse(const char *text, struct amount *amount, struct error *err);
+uint64_t amount_of(const struct amount *amount, uint64_t whole_bytes);
+
+/* "90", "90s", "10m", "1h30m", "250ms" as milliseconds; a bare number: s. */
+int duration_parse(const char *text, int64_t *ms, struct error *err);
+
+/* "23.7 GiB", "512 MiB", "17 B": three significant digits. Returns text. */
+const char *bytes_format(char text[BYTES_TEXT_MAX], uint64_t bytes);
+
+/* "0.8 s", "14 s", "3 min 12 s", "1 h 05 min". Returns text. */
+const char *duration_format(char text[DURATION_TEXT_MAX], double seconds);
+
+#endif

@@ -1,0 +1,80 @@
+/* The command line of autofit: one argp table, one struct. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_OPTIONS_H
+#define AUTOFIT_LAUNCHER_OPTIONS_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "base/units.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum subcommand {
+	SUBCOMMAND_LAUNCH, /* no word: tune if needed, then become it */
+	SUBCOMMAND_TUNE,
+	SUBCOMMAND_EXPLAIN, /* also --dry-run */
+	SUBCOMMAND_DEVICES,
+	SUBCOMMAND_SHOW,
+};
+
+enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
+enum effective_choice { EFFECTIVE_KEEP, EFFECTIVE_GROW, EFFECTIVE_NUMBER };
+enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+/* Every option with its default filled in. Times are milliseconds. */
+struct options {
+	enum subcommand subcommand;
+	struct strlist command; /* what follows the options */
+	char *record_name;	/* show NAME; NULL */
+	enum device_choice device;
+	int cuda_index;		/* cuda:N; -1: all visible */
+	uint64_t memory_bytes;	/* 0: not given */
+	bool has_headroom;
+	struct amount headroom;
+	enum effective_choice effective;
+	int64_t effective_batch; /* EFFECTIVE_NUMBER */
+	int64_t max_micro;	 /* 65536 */
+	int64_t micro_multiple_of; /* 1 */
+	double tolerance;	   /* 0.02; an option gives percent */
+	char *micro_flag, *accum_flag, *global_flag, *micro_scope,
+		*accum_scope, *preset;
+	struct strlist env_templates;	   /* --env NAME={micro} */
+	struct strlist probe_args, probe_env; /* --probe-arg, --probe-env */
+	int64_t probe_steps;   /* 3 */
+	int64_t confirm_steps; /* 20 */
+	bool has_confirm_steps;
+	int64_t max_probes;	    /* 12 */
+	int64_t time_limit_ms;	    /* 0: none */
+	int64_t startup_timeout_ms; /* 600000 */
+	int64_t probe_timeout_ms;   /* 0: 3x the first good probe + 60 s */
+	int64_t grace_ms;	    /* 5000, between TERM and KILL */
+	bool fresh, no_probe, no_wait;
+	char *strategy; /* guided */
+	char *scratch;	/* --scratch DIR; NULL */
+	char *json;	/* file, "-"; NULL */
+	bool quiet, verbose;
+	enum color_choice color;
+};
+
+/* What the caller does after parsing. */
+enum options_outcome {
+	OPTIONS_RUN,
+	OPTIONS_PRINT, /* --help, --version: text on stdout, exit 0 */
+	OPTIONS_WRONG, /* one line in err, exit 125 */
+};
+
+/*
+ * Precedence: flag, then AUTOFIT_<OPTION> of environment (NAME=value items).
+ * Parsing stops at the first word that is no option; no abbreviations; a
+ * sub-command needs "--" before its command. text receives help or version.
+ * The caller releases options whatever the outcome.
+ */
+enum options_outcome options_parse(struct options *options,
+				   const struct strlist *argv,
+				   const struct strlist *environment,
+				   struct strbuf *text, struct error *err);
+void options_release(struct options *options);
+
+#endif

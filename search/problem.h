@@ -1,0 +1,44 @@
+/* What the search is asked: sizes that may be tried, and the limit. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_SEARCH_PROBLEM_H
+#define AUTOFIT_SEARCH_PROBLEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Two measured peaks closer than this make no memory line. */
+#define SEARCH_NOISE_BYTES (UINT64_C(16) << 20)
+#define SEARCH_NOISE_SHARE 0.02
+
+/*
+ * The candidates are either a list (the exact splits of an effective batch)
+ * or every multiple of multiple_of up to max_micro.
+ */
+struct search_problem {
+	const int64_t *candidates; /* ascending; NULL: the multiples */
+	size_t candidate_count;
+	int64_t multiple_of; /* >= 1 */
+	int64_t max_micro;   /* >= 1 */
+	/*
+	 * The answer is exact up to this size; above it, a misfit at most
+	 * tolerance (0.02) above the largest fit ends the search. A list of
+	 * candidates is always exact.
+	 */
+	int64_t exact_up_to;
+	double tolerance;
+	int64_t start;	      /* first question; snapped to a candidate */
+	uint64_t limit_bytes; /* a size fits if its peak stays under this */
+	/* At most this many times the largest fit is asked; 0: no bound. */
+	double max_growth;
+	/* An estimate before any probe; neither ceiling nor floor. */
+	uint64_t estimated_fixed_bytes;
+	uint64_t estimated_bytes_per_sample; /* 0: no estimate */
+	/* A size a record calls too large under the same limit; 0: none. */
+	int64_t recorded_misfit;
+};
+
+/* The largest candidate <= micro, or 0; the smallest >= micro, or 0. */
+int64_t problem_floor(const struct search_problem *problem, int64_t micro);
+int64_t problem_ceiling(const struct search_problem *problem, int64_t micro);
+
+#endif
