@@ -31,8 +31,8 @@ int error_set_errno(struct error *err, int code, const char *format, ...)
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);
 	used = strlen(err->message);
-	(void)snprintf(err->message + used, sizeof(err->message) - used,
-		       ": %s", strerror(-code));
+	(void)snprintf(err->message + used, sizeof(err->message) - used, ": %s",
+		       strerror(-code));
 	return code;
 }
 
@@ -49,7 +49,7 @@ int error_prefix(struct error *err, const char *format, ...)
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);
 	va_end(args);
 	used = strlen(err->message);
-	(void)snprintf(err->message + used, sizeof(err->message) - used,
-		       ": %s", rest);
+	(void)snprintf(err->message + used, sizeof(err->message) - used, ": %s",
+		       rest);
 	return err->code;
 }

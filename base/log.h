@@ -14,9 +14,7 @@ void log_set_level(enum log_level level);
 
 /* Each prints "autofit: ", the message and a newline in one write. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_warning(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
-void log_verbose(const char *format, ...)
-	__attribute__((format(printf, 1, 2)));
+void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

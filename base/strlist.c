@@ -97,9 +97,8 @@ static size_t env_find(const struct strlist *list, const char *name)
 	size_t length = strlen(name);
 	size_t i = 0;
 
-	while (i < list->count &&
-	       (strncmp(list->items[i], name, length) != 0 ||
-		list->items[i][length] != '='))
+	while (i < list->count && (strncmp(list->items[i], name, length) != 0 ||
+				   list->items[i][length] != '='))
 		i++;
 	return i;
 }

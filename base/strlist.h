@@ -38,8 +38,7 @@ bool strlist_equal(const struct strlist *a, const struct strlist *b);
  * NULL; set replaces or adds; unset removes every item of that name.
  */
 const char *strlist_env_get(const struct strlist *list, const char *name);
-void strlist_env_set(struct strlist *list, const char *name,
-		     const char *value);
+void strlist_env_set(struct strlist *list, const char *name, const char *value);
 void strlist_env_unset(struct strlist *list, const char *name);
 
 void strlist_release(struct strlist *list);

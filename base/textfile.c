@@ -137,9 +137,8 @@ int folder_make(const char *path, mode_t mode, struct error *err)
 		if (slash)
 			*slash = '\0';
 		if (mkdir(partial, mode) < 0 && errno != EEXIST) {
-			result = error_set_errno(err, -errno,
-						 "cannot make folder %s",
-						 partial);
+			result = error_set_errno(
+				err, -errno, "cannot make folder %s", partial);
 			break;
 		}
 		if (!slash)

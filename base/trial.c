@@ -7,17 +7,17 @@
 #include <string.h>
 
 static const char *const verdict_names[] = {
-	"none",	      "fits",	    "fits_barely", "thrashes",
+	"none",        "fits",       "fits_barely", "thrashes",
 	"over_budget", "oom_device", "oom_host",    "too_big",
-	"timeout",    "failed",	    "disturbed",
+	"timeout",     "failed",     "disturbed",
 };
 
 static const char *const phase_names[] = { "start", "train", "eval", "save" };
 
 static const char *const coverage_names[] = { "none", "device-wide", "exact" };
 
-static const char *const steps_source_names[] = { "none", "hook", "log",
-						  "exit", "time" };
+static const char *const steps_source_names[] = { "none", "hook", "log", "exit",
+						  "time" };
 
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
 

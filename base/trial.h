@@ -8,8 +8,8 @@
 
 /* What a probe proved. Names as in the JSON result: verdict_name(). */
 enum verdict {
-	VERDICT_NONE,	     /* no evidence either way */
-	VERDICT_FITS,	     /* all steps done, peak under the limit */
+	VERDICT_NONE,        /* no evidence either way */
+	VERDICT_FITS,        /* all steps done, peak under the limit */
 	VERDICT_FITS_BARELY, /* fits; retries only while warming up */
 	VERDICT_THRASHES,    /* runs, but frees and retries, or swaps */
 	VERDICT_OVER_BUDGET, /* stopped: the peak passed the limit */
@@ -17,7 +17,7 @@ enum verdict {
 	VERDICT_OOM_HOST,
 	VERDICT_TOO_BIG, /* a limit that is not memory */
 	VERDICT_TIMEOUT,
-	VERDICT_FAILED,	   /* failed without evidence of memory */
+	VERDICT_FAILED,    /* failed without evidence of memory */
 	VERDICT_DISTURBED, /* something outside spoiled it; repeat once */
 };
 
@@ -27,7 +27,7 @@ enum phase { PHASE_START, PHASE_TRAIN, PHASE_EVAL, PHASE_SAVE };
 enum coverage {
 	COVERAGE_NONE,
 	COVERAGE_DEVICE_WIDE, /* sampled over a whole GPU */
-	COVERAGE_EXACT,	      /* every byte of the probe, and no other */
+	COVERAGE_EXACT,       /* every byte of the probe, and no other */
 };
 
 enum steps_source {
@@ -42,8 +42,8 @@ struct trial {
 	int64_t micro_batch; /* samples per rank and forward/backward */
 	int64_t grad_accum;  /* micro-steps per optimizer step, as probed */
 	enum verdict verdict;
-	enum phase phase; /* the furthest it came */
-	int rank;	  /* first rank that failed, -1: not known */
+	enum phase phase;    /* the furthest it came */
+	int rank;            /* first rank that failed, -1: not known */
 	uint64_t peak_bytes; /* per device; 0: not known */
 	/* The probe was stopped before its steps: the peak is at least this. */
 	bool peak_is_lower_bound;
@@ -51,10 +51,10 @@ struct trial {
 	bool peak_varying; /* differs by more than 2% between steps */
 	enum coverage coverage;
 	enum steps_source steps_source;
-	int64_t steps;		/* optimizer steps seen */
+	int64_t steps;           /* optimizer steps seen */
 	int64_t confirmed_steps; /* steps of the confirmation; 0: not one */
-	double seconds;		/* wall clock of the whole probe */
-	double step_seconds;	/* median, 0: not known */
+	double seconds;          /* wall clock of the whole probe */
+	double step_seconds;     /* median, 0: not known */
 };
 
 /* It ran within the limit: fits or fits_barely. */

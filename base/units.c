@@ -34,9 +34,8 @@ static const struct unit byte_units[] = {
 };
 
 static const struct unit duration_units[] = {
-	{ "ms", 1 },	       { "s", 1e3 },   { "sec", 1e3 },
-	{ "m", 60e3 },	       { "min", 60e3 }, { "h", 3600e3 },
-	{ "d", 24 * 3600e3 }, { NULL, 0 },
+	{ "ms", 1 },     { "s", 1e3 },    { "sec", 1e3 },       { "m", 60e3 },
+	{ "min", 60e3 }, { "h", 3600e3 }, { "d", 24 * 3600e3 }, { NULL, 0 },
 };
 
 static const struct unit *unit_find(const struct unit *units, const char *name,
@@ -114,8 +113,8 @@ int amount_parse(const char *text, struct amount *amount, struct error *err)
 	    strcmp(end, "%") == 0) {
 		amount->is_percent = true;
 		if (amount->percent > 100)
-			return error_set(err, -ERANGE,
-					 "'%.64s' is over 100%%", text);
+			return error_set(err, -ERANGE, "'%.64s' is over 100%%",
+					 text);
 		return 0;
 	}
 	return bytes_parse(text, &amount->bytes, err);
@@ -162,8 +161,8 @@ int duration_parse(const char *text, int64_t *ms, struct error *err)
 
 const char *bytes_format(char text[BYTES_TEXT_MAX], uint64_t bytes)
 {
-	static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB",
-					     "PiB" };
+	static const char *const names[] = { "B",   "KiB", "MiB",
+					     "GiB", "TiB", "PiB" };
 	double number = (double)bytes;
 	size_t step = 0;
 	int digits;

@@ -14,7 +14,7 @@ struct ini_entry {
 	const char *section; /* "" before the first section */
 	const char *key;
 	const char *value; /* one line; continuation lines come one by one */
-	unsigned line;	   /* from 1 */
+	unsigned line;     /* from 1 */
 };
 
 /* 0 to go on; a negative errno (and err set) stops the reading. */

@@ -8,12 +8,12 @@
 
 /* All absolute, owned by the struct; folders are made when first used. */
 struct paths {
-	char *config;	  /* presets/ signatures/ autofit.ini of the user */
-	char *records;	  /* 0700, as all of these */
+	char *config;  /* presets/ signatures/ autofit.ini of the user */
+	char *records; /* 0700, as all of these */
 	char *journals;
 	char *locks;
-	char *logs;	  /* one folder per tuning, the last 20 are kept */
-	char *scratch;	  /* probes' scratch folders are made here */
+	char *logs;    /* one folder per tuning, the last 20 are kept */
+	char *scratch; /* probes' scratch folders are made here */
 };
 
 /*

@@ -39,7 +39,7 @@ struct record_device {
 #define RECORD_DEVICES_MAX 64
 
 struct record {
-	char *id;	/* <script>-<device>-<4 hex>, also the file's name */
+	char *id; /* <script>-<device>-<4 hex>, also the file's name */
 	/*
 	 * Everything an exact repeat must share, as one text: compared in
 	 * full, any bytes. subject is what a hint must share (script or
@@ -53,7 +53,7 @@ struct record {
 	size_t device_count;
 	int64_t effective_batch_asked;
 	int64_t micro_batch, grad_accum, world_size, effective_batch;
-	int64_t largest_micro_batch; /* 0: not searched */
+	int64_t largest_micro_batch;          /* 0: not searched */
 	int64_t largest_fit, smallest_misfit; /* 0: none */
 	char *misfit_by; /* "probe", "prediction", "limit"; NULL: none */
 	uint64_t peak_bytes, limit_bytes, headroom_bytes, budget_bytes;
@@ -91,8 +91,8 @@ void record_set_id(struct record *record, const char *script,
  * Look in folder for the record with this identity; record is filled and 1 is
  * returned, else 0. Only files whose name can belong are opened.
  */
-int record_find(struct record *record, const char *folder,
-		const char *identity, struct error *err);
+int record_find(struct record *record, const char *folder, const char *identity,
+		struct error *err);
 
 /*
  * The newest record with this subject whose identity differs: a hint. Files
@@ -102,7 +102,6 @@ int record_find_hint(struct record *record, const char *folder,
 		     const char *subject, const char *identity);
 
 /* Paths of all records in folder, newest first. */
-int record_list(struct strlist *paths, const char *folder,
-		struct error *err);
+int record_list(struct strlist *paths, const char *folder, struct error *err);
 
 #endif

@@ -11,15 +11,15 @@
 /* In the order in which they are asked; the first that matches decides. */
 enum signature_class {
 	SIGNATURE_NONE,
-	SIGNATURE_NOT,	/* looks like memory and is not */
-	SIGNATURE_RMM,	/* GPU, before the std::bad_alloc of the host */
-	SIGNATURE_HOST, /* host memory */
-	SIGNATURE_SHM,	/* /dev/shm is full */
-	SIGNATURE_GPU,	/* device memory */
+	SIGNATURE_NOT,       /* looks like memory and is not */
+	SIGNATURE_RMM,       /* GPU, before the std::bad_alloc of the host */
+	SIGNATURE_HOST,      /* host memory */
+	SIGNATURE_SHM,       /* /dev/shm is full */
+	SIGNATURE_GPU,       /* device memory */
 	SIGNATURE_AMBIGUOUS, /* device or host: other evidence decides */
-	SIGNATURE_KILLED, /* a report of SIGKILL: a hint, never evidence */
-	SIGNATURE_TOO_BIG, /* a limit that is not memory */
-	SIGNATURE_CAUSE, /* a known cause that is not memory: its hint */
+	SIGNATURE_KILLED,    /* a report of SIGKILL: a hint, never evidence */
+	SIGNATURE_TOO_BIG,   /* a limit that is not memory */
+	SIGNATURE_CAUSE,     /* a known cause that is not memory: its hint */
 };
 
 struct signature {

@@ -23,10 +23,10 @@ enum knob_kind {
 };
 
 enum knob_form {
-	KNOB_ABSENT,	  /* the command has no such knob */
-	KNOB_SEPARATE,	  /* --x 8, -b 8: value is its own argument */
-	KNOB_JOINED,	  /* --x=8, x=8, -b8: value ends the argument */
-	KNOB_DEFAULT,	  /* not given; the default is known, may be added */
+	KNOB_ABSENT,      /* the command has no such knob */
+	KNOB_SEPARATE,    /* --x 8, -b 8: value is its own argument */
+	KNOB_JOINED,      /* --x=8, x=8, -b8: value ends the argument */
+	KNOB_DEFAULT,     /* not given; the default is known, may be added */
 	KNOB_PLACEHOLDER, /* {micro} and such, anywhere in the command */
 	KNOB_ENVIRONMENT, /* --env NAME={micro} */
 };
@@ -41,12 +41,12 @@ enum knob_scope {
 struct knob {
 	enum knob_form form;
 	enum knob_scope scope;
-	size_t index;  /* argument that holds the value; DEFAULT: where the
-			  new argument goes */
-	size_t offset; /* JOINED: byte where the value begins in it */
-	int64_t value; /* as written or default; 0: not known (placeholder) */
-	char *text;    /* OUTPUT: the value as written; else NULL */
-	char *name;    /* "--batch-size", "-b", "batch_size" */
+	size_t index;   /* argument that holds the value; DEFAULT: where the
+			   new argument goes */
+	size_t offset;  /* JOINED: byte where the value begins in it */
+	int64_t value;  /* as written or default; 0: not known (placeholder) */
+	char *text;     /* OUTPUT: the value as written; else NULL */
+	char *name;     /* "--batch-size", "-b", "batch_size" */
 	char *evidence; /* "argument 3", "default of timm", "train.py:41" */
 };
 
@@ -63,11 +63,11 @@ struct command_hints {
 /* Where the command leads, after its launchers. Indexes into argv. */
 struct command_view {
 	size_t program; /* python, torchrun's script, ./trainer */
-	size_t script;	/* a file of source that can be read; NO_INDEX */
-	size_t module;	/* the name after python -m; NO_INDEX */
-	size_t args;	/* the first argument of the program itself */
-	size_t end;	/* past the last one that may be a knob ("--") */
-	int64_t world;	/* data-parallel ranks by the launchers; 1 */
+	size_t script;  /* a file of source that can be read; NO_INDEX */
+	size_t module;  /* the name after python -m; NO_INDEX */
+	size_t args;    /* the first argument of the program itself */
+	size_t end;     /* past the last one that may be a knob ("--") */
+	int64_t world;  /* data-parallel ranks by the launchers; 1 */
 	char *launcher; /* "torchrun", NULL: none */
 };
 
@@ -90,17 +90,16 @@ struct command {
 /* How recognition can end; the message is in err but for COMMAND_OK. */
 enum command_outcome {
 	COMMAND_OK,
-	COMMAND_UNREADABLE,    /* exit 121: the script cannot be read */
+	COMMAND_UNREADABLE,     /* exit 121: the script cannot be read */
 	COMMAND_NOT_RECOGNISED, /* exit 122 */
-	COMMAND_REFUSED,       /* exit 123: cannot be probed safely */
-	COMMAND_USAGE,	       /* exit 125: a wrong option, with the way out */
+	COMMAND_REFUSED,        /* exit 123: cannot be probed safely */
+	COMMAND_USAGE,          /* exit 125: a wrong option, with the way out */
 };
 
 /* Peel the launchers. The caller releases the view. */
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
-				    int64_t visible_devices,
-				    struct error *err);
+				    int64_t visible_devices, struct error *err);
 void command_view_release(struct command_view *view);
 
 /*
@@ -119,7 +118,7 @@ void command_release(struct command *command);
 struct command_values {
 	int64_t micro_batch;
 	int64_t grad_accum;
-	int64_t steps;	    /* raise the step limit to this; 0: leave it */
+	int64_t steps;      /* raise the step limit to this; 0: leave it */
 	const char *output; /* fresh output folder of a probe; NULL: leave */
 	/* A probe: trackers, evaluation and resume off as the preset says. */
 	bool is_probe;

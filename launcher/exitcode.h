@@ -5,11 +5,11 @@
 
 enum exitcode {
 	EXIT_DONE = 0,
-	EXIT_NEEDS_A_LOOK = 119,   /* nightly */
+	EXIT_NEEDS_A_LOOK = 119, /* nightly */
 	EXIT_NOTHING_FITS = 120,
 	EXIT_COMMAND_FAILED = 121, /* for another reason than memory */
 	EXIT_NOT_RECOGNISED = 122,
-	EXIT_REFUSED = 123,	   /* probing would not be safe here */
+	EXIT_REFUSED = 123, /* probing would not be safe here */
 	EXIT_TIME_LIMIT = 124,
 	EXIT_AUTOFIT_FAILED = 125, /* or wrong usage */
 	EXIT_CANNOT_EXECUTE = 126,

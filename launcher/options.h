@@ -27,33 +27,33 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct options {
 	enum subcommand subcommand;
 	struct strlist command; /* what follows the options */
-	char *record_name;	/* show NAME; NULL */
+	char *record_name;      /* show NAME; NULL */
 	enum device_choice device;
-	int cuda_index;		/* cuda:N; -1: all visible */
-	uint64_t memory_bytes;	/* 0: not given */
+	int cuda_index;        /* cuda:N; -1: all visible */
+	uint64_t memory_bytes; /* 0: not given */
 	bool has_headroom;
 	struct amount headroom;
 	enum effective_choice effective;
-	int64_t effective_batch; /* EFFECTIVE_NUMBER */
-	int64_t max_micro;	 /* 65536 */
+	int64_t effective_batch;   /* EFFECTIVE_NUMBER */
+	int64_t max_micro;         /* 65536 */
 	int64_t micro_multiple_of; /* 1 */
-	double tolerance;	   /* 0.02; an option gives percent */
-	char *micro_flag, *accum_flag, *global_flag, *micro_scope,
-		*accum_scope, *preset;
-	struct strlist env_templates;	   /* --env NAME={micro} */
+	double tolerance;          /* 0.02; an option gives percent */
+	char *micro_flag, *accum_flag, *global_flag, *micro_scope, *accum_scope,
+		*preset;
+	struct strlist env_templates;         /* --env NAME={micro} */
 	struct strlist probe_args, probe_env; /* --probe-arg, --probe-env */
-	int64_t probe_steps;   /* 3 */
-	int64_t confirm_steps; /* 20 */
+	int64_t probe_steps;                  /* 3 */
+	int64_t confirm_steps;                /* 20 */
 	bool has_confirm_steps;
-	int64_t max_probes;	    /* 12 */
-	int64_t time_limit_ms;	    /* 0: none */
+	int64_t max_probes;         /* 12 */
+	int64_t time_limit_ms;      /* 0: none */
 	int64_t startup_timeout_ms; /* 600000 */
 	int64_t probe_timeout_ms;   /* 0: 3x the first good probe + 60 s */
-	int64_t grace_ms;	    /* 5000, between TERM and KILL */
+	int64_t grace_ms;           /* 5000, between TERM and KILL */
 	bool fresh, no_probe, no_wait;
 	char *strategy; /* guided */
-	char *scratch;	/* --scratch DIR; NULL */
-	char *json;	/* file, "-"; NULL */
+	char *scratch;  /* --scratch DIR; NULL */
+	char *json;     /* file, "-"; NULL */
 	bool quiet, verbose;
 	enum color_choice color;
 };

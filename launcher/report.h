@@ -13,8 +13,8 @@
 /* How to write: decided once from the options, the terminal and NO_COLOR. */
 struct report_style {
 	bool color;
-	bool live;  /* stderr is a tty that can redraw a line */
-	bool ascii; /* the locale is not UTF-8 */
+	bool live;   /* stderr is a tty that can redraw a line */
+	bool ascii;  /* the locale is not UTF-8 */
 	int columns; /* 80 when not known */
 };
 

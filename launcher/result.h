@@ -35,12 +35,12 @@ struct result {
 	 * With micro_batch 0 there is no recommendation.
 	 */
 	struct record record;
-	char *record_path;	   /* NULL: not written */
-	const char *record_grade; /* "exact", "hint"; NULL: none used */
+	char *record_path;                /* NULL: not written */
+	const char *record_grade;         /* "exact", "hint"; NULL: none used */
 	struct strlist run_argv, run_env; /* the recommended command */
-	char *assumption; /* of struct command */
-	char *flags_text; /* exact text to paste; NULL */
-	char *budget_source; /* "--memory", "MemAvailable", ... */
+	char *assumption;                 /* of struct command */
+	char *flags_text;                 /* exact text to paste; NULL */
+	char *budget_source;              /* "--memory", "MemAvailable", ... */
 	double seconds;
 	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
 	int64_t predicted_micro_batch;

@@ -21,16 +21,17 @@
 #define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
 
 enum channel_flag {
-	CHANNEL_PYTHON = 1,	 /* an interpreter said hello */
-	CHANNEL_TORCH = 2,	 /* it imported torch.optim, hook in place */
-	CHANNEL_CUDA = 4,	 /* torch initialised CUDA in it */
-	CHANNEL_COMPILED = 8,	 /* torch.compile was used */
-	CHANNEL_HOOK_FAILED = 16, /* torch is there, the hook could not be set */
+	CHANNEL_PYTHON = 1,   /* an interpreter said hello */
+	CHANNEL_TORCH = 2,    /* it imported torch.optim, hook in place */
+	CHANNEL_CUDA = 4,     /* torch initialised CUDA in it */
+	CHANNEL_COMPILED = 8, /* torch.compile was used */
+	CHANNEL_HOOK_FAILED =
+		16, /* torch is there, the hook could not be set */
 };
 
 struct channel_header {
 	uint64_t magic;
-	uint32_t slots; /* CHANNEL_SLOTS */
+	uint32_t slots;      /* CHANNEL_SLOTS */
 	uint32_t slot_bytes; /* 64 */
 	unsigned char reserved[48];
 };
@@ -38,13 +39,13 @@ struct channel_header {
 /* A slot belongs to (pid, start_time); 0 is free; claimed by writing pid. */
 struct channel_slot {
 	uint32_t pid;
-	uint32_t flags; /* enum channel_flag */
+	uint32_t flags;      /* enum channel_flag */
 	uint64_t start_time; /* field 22 of /proc/<pid>/stat */
-	uint64_t steps; /* optimizer steps, largest over its optimizers */
-	uint64_t last_step_ns; /* CLOCK_MONOTONIC of the last step */
-	uint64_t alloc_retries; /* torch.cuda num_alloc_retries */
+	uint64_t steps;      /* optimizer steps, largest over its optimizers */
+	uint64_t last_step_ns;     /* CLOCK_MONOTONIC of the last step */
+	uint64_t alloc_retries;    /* torch.cuda num_alloc_retries */
 	uint64_t torch_peak_bytes; /* torch.cuda.max_memory_allocated */
-	int32_t rank; /* RANK of the environment, -1 */
+	int32_t rank;              /* RANK of the environment, -1 */
 	uint32_t reserved[3];
 };
 
@@ -57,14 +58,13 @@ struct channel_reading {
 	uint64_t steps; /* of the slowest rank that steps; 0: none yet */
 	uint64_t last_step_ns;
 	uint64_t alloc_retries;
-	uint32_t flags; /* all flags of all slots */
+	uint32_t flags;   /* all flags of all slots */
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
 };
 
 /* Makes and maps the file at path (0600). */
-int channel_open(struct channel *channel, const char *path,
-		 struct error *err);
+int channel_open(struct channel *channel, const char *path, struct error *err);
 struct channel_reading channel_read(const struct channel *channel);
 /* Has this process said hello? */
 bool channel_has(const struct channel *channel, uint32_t pid);

@@ -10,10 +10,10 @@
 
 /* What the lock file says of its holder, and of a probe under way. */
 struct lock_note {
-	pid_t pid;	    /* 0: nobody wrote yet */
-	char command[256];  /* shortened, printable */
-	char probe_id[33];  /* "": no probe under way */
-	char boot_id[40];   /* of /proc/sys/kernel/random/boot_id */
+	pid_t pid;            /* 0: nobody wrote yet */
+	char command[256];    /* shortened, printable */
+	char probe_id[33];    /* "": no probe under way */
+	char boot_id[40];     /* of /proc/sys/kernel/random/boot_id */
 	uint64_t probe_start; /* clock ticks since boot, as /proc/pid/stat */
 };
 

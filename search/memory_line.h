@@ -26,7 +26,6 @@ struct memory_line memory_line_fit(const struct trial *trials, size_t count);
 uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch);
 
 /* The largest size predicted to stay within limit; 0 when none or unknown. */
-int64_t memory_line_micro(const struct memory_line *line,
-			  uint64_t limit_bytes);
+int64_t memory_line_micro(const struct memory_line *line, uint64_t limit_bytes);
 
 #endif

@@ -26,7 +26,7 @@ struct search_problem {
 	 */
 	int64_t exact_up_to;
 	double tolerance;
-	int64_t start;	      /* first question; snapped to a candidate */
+	int64_t start;        /* first question; snapped to a candidate */
 	uint64_t limit_bytes; /* a size fits if its peak stays under this */
 	/* At most this many times the largest fit is asked; 0: no bound. */
 	double max_growth;

@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 enum search_state {
-	SEARCH_PROBE,	     /* run micro_batch next */
-	SEARCH_DONE,	     /* micro_batch is the largest that fits */
+	SEARCH_PROBE,        /* run micro_batch next */
+	SEARCH_DONE,         /* micro_batch is the largest that fits */
 	SEARCH_NOTHING_FITS, /* every candidate left is too large */
 };
 
 /* Why the size above the answer is called too large. */
 enum misfit_by {
-	MISFIT_BY_NONE,	      /* there is no larger candidate */
+	MISFIT_BY_NONE,       /* there is no larger candidate */
 	MISFIT_BY_PROBE,      /* it ran and did not fit */
 	MISFIT_BY_PREDICTION, /* the memory line says so */
 	MISFIT_BY_RECORD,     /* a recorded tuning under this limit says so */
@@ -25,7 +25,7 @@ enum misfit_by {
 
 struct search_answer {
 	enum search_state state;
-	int64_t micro_batch;	/* question or answer; 0: nothing fits */
+	int64_t micro_batch;     /* question or answer; 0: nothing fits */
 	int64_t smallest_misfit; /* 0: not known */
 	enum misfit_by misfit_by;
 };

@@ -16,7 +16,7 @@
 struct gpu_device {
 	char uuid[GPU_UUID_MAX]; /* "GPU-..." or "MIG-..." */
 	char name[96];
-	int index;	      /* ordinal as the command would see it */
+	int index;            /* ordinal as the command would see it */
 	uint64_t total_bytes; /* by the driver API: what a program can see */
 	uint64_t free_bytes;  /* by NVML; 0 when not known */
 };
@@ -42,7 +42,7 @@ int nvml_memory(struct nvml *nvml, const char *uuid, uint64_t *total_bytes,
 struct gpu_process {
 	pid_t pid;
 	uint64_t used_bytes; /* 0: the driver does not say */
-	int is_compute;	     /* 0: graphics only, counts as base load */
+	int is_compute;      /* 0: graphics only, counts as base load */
 };
 
 /* Processes on the device, pids as the driver gives them. Their number. */

@@ -17,8 +17,8 @@
  */
 struct host_reading {
 	uint64_t current_bytes;
-	uint64_t peak_bytes; /* since open; never falls */
-	uint64_t swap_bytes; /* of them swapped out now */
+	uint64_t peak_bytes;            /* since open; never falls */
+	uint64_t swap_bytes;            /* of them swapped out now */
 	uint64_t largest_vm_peak_bytes; /* VmPeak of one process: RLIMIT_AS */
 	uint64_t largest_vm_data_bytes; /* VmData of one process: RLIMIT_DATA */
 	uint64_t cpu_ticks; /* utime + stime of all seen, for signs of life */
@@ -61,9 +61,9 @@ struct host_budget {
 	char cgroup[256];     /* the folder of the binding cgroup, or "" */
 	uint64_t total_bytes; /* MemTotal */
 	uint64_t available_bytes;
-	uint64_t cgroup_limit_bytes; /* smallest limit on the way; 0: none */
+	uint64_t cgroup_limit_bytes;  /* smallest limit on the way; 0: none */
 	uint64_t address_space_bytes; /* RLIMIT_AS; 0: unlimited */
-	uint64_t data_bytes;	      /* RLIMIT_DATA; 0: unlimited */
+	uint64_t data_bytes;          /* RLIMIT_DATA; 0: unlimited */
 };
 
 /* proc_root and cgroup_root are "/proc" and "/sys/fs/cgroup" but in tests. */
