@@ -1,0 +1,497 @@
+/* One short run of the real command, from fork to verdict. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/probe.h"
+
+#include "probes/probe_internal.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FREEZE_WAIT_MS 2000
+#define GPU_DRAIN_MS 2000
+#define GPU_DRAIN_NOISE_BYTES (64 * MIB)
+
+static const struct growth_noise host_noise = { 0.01, 8 * MIB };
+static const struct growth_noise gpu_noise = { 0.01, 2 * MIB };
+
+static void order_end(struct probe *probe, enum stop_reason reason)
+{
+	bool gently = reason == STOP_ENOUGH || reason == STOP_SIGNATURE ||
+		      reason == STOP_TIMEOUT || reason == STOP_STARTUP_TIMEOUT;
+
+	if (probe->evidence.stopped == STOP_NONE && !probe->evidence.ended)
+		probe->evidence.stopped = reason;
+	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,
+		     probe->spec.grace_ms);
+	probe->state = PROBE_RUNNING;
+}
+
+static bool is_stopping(const struct probe *probe)
+{
+	return probe->evidence.stopped != STOP_NONE || probe->evidence.ended;
+}
+
+static bool confirmation_is_done(const struct probe *probe,
+				 const struct lifecycle_facts *facts)
+{
+	const struct probe_confirmation *wanted = &probe->confirmation;
+	int64_t third = probe->peaks.steps >= 3 ? probe->peaks.ms[2] : 0;
+
+	if (probe->by_time || facts->steps >= wanted->steps)
+		return true;
+	return facts->steps >= wanted->steps_min &&
+	       facts->now_ms - third >= wanted->ms;
+}
+
+static void judge(struct probe *probe)
+{
+	struct lifecycle_facts facts = probe_facts(probe);
+	struct lifecycle_step step;
+
+	if (probe->decided) {
+		step.reason = lifecycle_breach(&probe->limits, &facts);
+		if (step.reason != STOP_NONE)
+			order_end(probe, step.reason);
+		else if (probe->confirming &&
+			 confirmation_is_done(probe, &facts))
+			order_end(probe, STOP_ENOUGH);
+		return;
+	}
+	step = lifecycle_next(&probe->limits, &facts, &probe->peaks);
+	if (step.action == LIFECYCLE_STOP) {
+		order_end(probe, step.reason);
+	} else if (step.action == LIFECYCLE_DECIDED) {
+		probe->decided = true;
+		probe->by_time = step.by_time;
+		probe->state = PROBE_DECIDED;
+	}
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct probe *probe = timer->data;
+
+	if (probe->frozen_ns || probe->keeper_gone)
+		return;
+	/* Once it is being stopped its peak proves nothing more. */
+	if (is_stopping(probe))
+		return;
+	probe_watch(probe);
+	judge(probe);
+}
+
+static void take_message(struct probe *probe,
+			 const struct keeper_message *message)
+{
+	switch ((enum keeper_event)message->event) {
+	case KEEPER_STARTED:
+	case KEEPER_FROZEN:
+		break;
+	case KEEPER_EXEC_FAILED:
+		probe->evidence.exec_errno = message->value;
+		break;
+	case KEEPER_EXITED:
+		if (probe->evidence.stopped != STOP_NONE)
+			break;
+		probe->evidence.ended = true;
+		probe->evidence.wait_status = message->value;
+		break;
+	case KEEPER_GONE:
+		probe->evidence.foreign_kills = message->value;
+		probe->keeper_gone = true;
+		break;
+	}
+}
+
+static void probe_is_over(struct probe *probe, bool lost)
+{
+	if (probe->state == PROBE_OVER)
+		return;
+	probe->evidence.keeper_lost = lost && !probe->keeper_gone;
+	probe->keeper_gone = true;
+	probe->state = PROBE_OVER;
+}
+
+static void on_control(uv_poll_t *poll, int status, int events)
+{
+	struct probe *probe = poll->data;
+	struct keeper_message message;
+	int got;
+
+	(void)status;
+	(void)events;
+	while ((got = keeper_receive(&probe->keeper, &message)) > 0)
+		take_message(probe, &message);
+	if (got == -EPIPE) {
+		(void)uv_poll_stop(poll);
+		probe_is_over(probe, true);
+	}
+}
+
+static void on_output(uv_poll_t *poll, int status, int events)
+{
+	struct probe_stream *stream = poll->data;
+
+	(void)events;
+	if (status < 0 || !probe_read_stream(stream))
+		(void)uv_poll_stop(poll);
+}
+
+static int watch_descriptor(struct probe *probe, uv_poll_t *poll, int fd,
+			    uv_poll_cb callback)
+{
+	int result;
+
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	result = uv_poll_init(probe->loop, poll, fd);
+	if (result < 0)
+		return result;
+	probe->open_handles++;
+	return uv_poll_start(poll, UV_READABLE, callback);
+}
+
+static int start_handles(struct probe *probe)
+{
+	int result;
+
+	probe->tick.data = probe;
+	result = uv_timer_init(probe->loop, &probe->tick);
+	if (result < 0)
+		return result;
+	probe->open_handles++;
+	probe->control.data = probe;
+	result = watch_descriptor(probe, &probe->control, probe->keeper.control,
+				  on_control);
+	for (int i = 0; i < 2 && result == 0; i++) {
+		struct probe_stream *stream = &probe->streams[i];
+
+		stream->probe = probe;
+		stream->fd = i == 0 ? probe->keeper.out : probe->keeper.err;
+		stream->poll.data = stream;
+		result = watch_descriptor(probe, &stream->poll, stream->fd,
+					  on_output);
+	}
+	if (result == 0)
+		result =
+			uv_timer_start(&probe->tick, on_tick, 0, PROBE_TICK_MS);
+	return result;
+}
+
+static void set_limits(struct probe *probe)
+{
+	const struct probe_spec *spec = &probe->spec;
+	bool is_cuda = spec->device == PROBE_CUDA;
+
+	probe->limits.limit_bytes =
+		is_cuda ? spec->limit_bytes : spec->host_limit_bytes;
+	probe->limits.host_limit_bytes = spec->host_limit_bytes;
+	/* Which device decides is known only once it was used. */
+	if (is_cuda && spec->may_be_host)
+		probe->limits.limit_bytes = 0;
+	probe->limits.noise = is_cuda ? gpu_noise : host_noise;
+	probe->limits.steps_needed = spec->steps_needed;
+	probe->limits.startup_timeout_ms = spec->startup_timeout_ms;
+	probe->limits.timeout_ms = spec->timeout_ms;
+	probe->limits.timeout_covers_start = spec->timeout_covers_start;
+	probe->memory_line_ms = -1;
+	probe->log_counter = -1;
+	probe->life_next_ms = 1000;
+}
+
+static int start_parts(struct probe *probe, struct error *err)
+{
+	const struct probe_spec *spec = &probe->spec;
+	const struct keeper_spec keeper = {
+		.argv = spec->argv,
+		.environment = spec->environment,
+		.state = spec->state,
+		.cgroup = spec->cgroup,
+		.scratch = spec->scratch,
+		.lock_fd = spec->lock_fd,
+	};
+	int result = channel_open(&probe->channel, spec->channel, err);
+
+	if (result == 0)
+		result = logfile_open(&probe->log, spec->log_path, err);
+	if (result < 0)
+		return result;
+	probe->oom_kills_before = host_cgroup_oom_kills(spec->cgroup);
+	probe->started_ns = uv_hrtime();
+	result = keeper_start(&probe->keeper, &keeper, err);
+	if (result == 0)
+		result = host_observer_open(&probe->host, probe->keeper.pid,
+					    err);
+	if (result < 0)
+		return result;
+	result = start_handles(probe);
+	if (result < 0)
+		return error_set(err, result, "cannot watch the probe: %s",
+				 uv_strerror(result));
+	return 0;
+}
+
+int probe_start(struct probe **probe, const struct probe_spec *spec,
+		uv_loop_t *loop, struct error *err)
+{
+	struct probe *made = xcalloc(1, sizeof(*made));
+	int result;
+
+	made->spec = *spec;
+	made->loop = loop;
+	made->keeper.control = made->keeper.out = made->keeper.err = -1;
+	set_limits(made);
+	result = start_parts(made, err);
+	if (result < 0) {
+		probe_free(made);
+		made = NULL;
+	}
+	*probe = made;
+	return result;
+}
+
+static uint64_t used_of(const struct probe *probe, const struct probe_gpu *gpu)
+{
+	uint64_t total;
+	uint64_t free_bytes;
+
+	if (nvml_memory(probe->spec.nvml, gpu->uuid, &total, &free_bytes,
+			NULL) < 0)
+		return 0;
+	return total - free_bytes;
+}
+
+/* Device memory can come back a moment after its process is gone. */
+static void wait_for_gpu_baseline(const struct probe *probe)
+{
+	uint64_t deadline = uv_hrtime() + GPU_DRAIN_MS * UINT64_C(1000000);
+
+	for (size_t i = 0; i < probe->spec.gpu_count; i++)
+		while (probe->spec.nvml && uv_hrtime() < deadline &&
+		       used_of(probe, &probe->spec.gpus[i]) >
+			       probe->spec.gpus[i].baseline_used_bytes +
+				       GPU_DRAIN_NOISE_BYTES)
+			(void)poll(NULL, 0, PROBE_TICK_MS);
+}
+
+/* The keeper's last words may still wait in the pipes. */
+static void read_what_is_left(struct probe *probe)
+{
+	for (int i = 0; i < 2; i++) {
+		struct probe_stream *stream = &probe->streams[i];
+		struct pollfd waiting = { .fd = stream->fd, .events = POLLIN };
+
+		while (poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLIN) &&
+		       probe_read_stream(stream))
+			;
+		probe_finish_stream(stream);
+	}
+}
+
+static void collect_evidence(struct probe *probe)
+{
+	struct evidence *evidence = &probe->evidence;
+	uint64_t retries = probe->reading.alloc_retries;
+	enum steps_source source;
+
+	probe->reading = channel_read(&probe->channel);
+	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
+	evidence->device_used = probe->gpu_used;
+	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
+			      probe->oom_kills_before;
+	evidence->peak_bytes = probe_peak(probe);
+	evidence->limit_bytes = evidence->device == PROBE_CUDA
+					? probe->spec.limit_bytes
+					: probe->spec.host_limit_bytes;
+	evidence->host_peak_bytes = probe->host_reading.peak_bytes;
+	evidence->host_limit_bytes = probe->spec.host_limit_bytes;
+	evidence->swap_bytes = probe->host_reading.swap_bytes;
+	evidence->retries_warm_up = probe->retries_at_warm_up;
+	evidence->retries_later = retries - probe->retries_at_warm_up;
+	evidence->steps = probe_steps(probe, &source);
+	evidence->steps_needed = probe->spec.steps_needed;
+	evidence->fits_by_time = probe->by_time;
+}
+
+static void finish(struct probe *probe)
+{
+	size_t count;
+	const pid_t *tree = host_observer_pids(probe->host, &count);
+	char *mark = xasprintf("AUTOFIT_PROBE=%s", probe->spec.id);
+
+	if (probe->evidence.keeper_lost)
+		keeper_sweep(probe->keeper.pid, mark, tree, count);
+	free(mark);
+	(void)waitpid(probe->keeper.pid, NULL, 0);
+	probe->keeper.pid = 0;
+	read_what_is_left(probe);
+	collect_evidence(probe);
+	(void)host_observer_remove_shm(probe->host);
+	wait_for_gpu_baseline(probe);
+	failure_text(&probe->failure, &probe->first_error);
+}
+
+enum probe_state probe_wait(struct probe *probe)
+{
+	while (probe->state == PROBE_RUNNING)
+		(void)uv_run(probe->loop, UV_RUN_ONCE);
+	if (probe->state == PROBE_OVER && probe->keeper.pid)
+		finish(probe);
+	return probe->state;
+}
+
+void probe_confirm(struct probe *probe,
+		   const struct probe_confirmation *confirmation)
+{
+	probe->confirmation = *confirmation;
+	probe->confirming = true;
+	probe->state = PROBE_RUNNING;
+}
+
+void probe_stop(struct probe *probe)
+{
+	order_end(probe, STOP_ENOUGH);
+}
+
+void probe_cancel(struct probe *probe)
+{
+	if (probe->state != PROBE_OVER)
+		order_end(probe, STOP_CANCELLED);
+}
+
+void probe_freeze(struct probe *probe)
+{
+	struct pollfd waiting = { .fd = probe->keeper.control,
+				  .events = POLLIN };
+	struct keeper_message message = { .event = 0 };
+
+	if (probe->state == PROBE_OVER || probe->frozen_ns)
+		return;
+	keeper_order(&probe->keeper, KEEPER_FREEZE, 0);
+	while (message.event != KEEPER_FROZEN &&
+	       poll(&waiting, 1, FREEZE_WAIT_MS) > 0 &&
+	       keeper_receive(&probe->keeper, &message) > 0)
+		take_message(probe, &message);
+	probe->frozen_ns = uv_hrtime();
+}
+
+void probe_thaw(struct probe *probe)
+{
+	if (!probe->frozen_ns)
+		return;
+	keeper_order(&probe->keeper, KEEPER_THAW, 0);
+	probe->frozen_total_ns += uv_hrtime() - probe->frozen_ns;
+	probe->frozen_ns = 0;
+}
+
+void probe_look(const struct probe *probe, struct probe_view *view)
+{
+	enum steps_source source;
+
+	view->steps = probe_steps(probe, &source);
+	view->peak_bytes = probe_peak(probe);
+	view->seconds = (double)probe_now_ms(probe) / 1000;
+	view->stopping = is_stopping(probe);
+}
+
+static void fill_trial(struct probe *probe, struct trial *trial,
+		       enum verdict verdict)
+{
+	const struct growth_noise *noise =
+		probe_is_cuda(probe) ? &gpu_noise : &host_noise;
+	const struct evidence *evidence = &probe->evidence;
+
+	trial->micro_batch = probe->spec.micro_batch;
+	trial->grad_accum = probe->spec.grad_accum;
+	trial->verdict = verdict;
+	trial->rank = -1;
+	trial->peak_bytes = evidence->peak_bytes;
+	trial->steps = probe_steps(probe, &trial->steps_source);
+	trial->phase = trial->steps ? PHASE_TRAIN : PHASE_START;
+	trial->peak_is_lower_bound = !trial_fits(trial);
+	trial->peak_rising = step_peaks_are_rising(&probe->peaks, noise);
+	trial->peak_varying = step_peaks_are_varying(&probe->peaks);
+	if (evidence->peak_bytes)
+		trial->coverage = probe_is_cuda(probe) ? COVERAGE_DEVICE_WIDE
+						       : COVERAGE_EXACT;
+	if (trial_fits(trial) && !trial->steps)
+		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
+	if (trial_fits(trial) && probe->confirming)
+		trial->confirmed_steps = trial->steps;
+	trial->seconds = (double)probe_now_ms(probe) / 1000;
+	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
+}
+
+void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
+{
+	struct judgement judgement = verdict_judge(&probe->evidence);
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->evidence = probe->evidence;
+	memcpy(outcome->why, judgement.why, sizeof(outcome->why));
+	fill_trial(probe, &outcome->trial, judgement.verdict);
+	outcome->first_error = strbuf_text(&probe->first_error);
+	if (probe->evidence.cause_line)
+		outcome->hint = probe->evidence.cause_line->hint;
+	outcome->memory_text = probe->memory_text;
+	outcome->exec_errno = probe->evidence.exec_errno;
+	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
+	outcome->unhooked = probe->unhooked;
+}
+
+static void on_close(uv_handle_t *handle)
+{
+	struct probe *probe = handle->data;
+
+	probe->open_handles--;
+}
+
+static void close_handle(struct probe *probe, uv_handle_t *handle)
+{
+	if (handle->type == UV_UNKNOWN_HANDLE)
+		return;
+	handle->data = probe;
+	uv_close(handle, on_close);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+void probe_free(struct probe *probe)
+{
+	if (!probe)
+		return;
+	close_handle(probe, (uv_handle_t *)&probe->control);
+	close_handle(probe, (uv_handle_t *)&probe->tick);
+	for (int i = 0; i < 2; i++)
+		close_handle(probe, (uv_handle_t *)&probe->streams[i].poll);
+	while (probe->open_handles)
+		(void)uv_run(probe->loop, UV_RUN_ONCE);
+	/* A start that failed half-way: the closed socket ends the keeper. */
+	close_fd(probe->keeper.control);
+	close_fd(probe->keeper.out);
+	close_fd(probe->keeper.err);
+	if (probe->keeper.pid)
+		(void)waitpid(probe->keeper.pid, NULL, 0);
+	for (int i = 0; i < 2; i++)
+		lines_release(&probe->streams[i].lines);
+	if (probe->log)
+		logfile_close(probe->log);
+	host_observer_close(probe->host);
+	channel_close(&probe->channel);
+	strbuf_release(&probe->first_error);
+	free(probe->memory_text);
+	free(probe);
+}

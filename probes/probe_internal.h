@@ -1,0 +1,84 @@
+/* What the files of the probe share: its handles and all it has seen. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_PROBE_INTERNAL_H
+#define AUTOFIT_PROBES_PROBE_INTERNAL_H
+
+#include "probes/channel.h"
+#include "probes/failure.h"
+#include "probes/keeper.h"
+#include "probes/lifecycle.h"
+#include "probes/lines.h"
+#include "probes/logfile.h"
+#include "probes/probe.h"
+
+#define PROBE_TICK_MS 20
+#define HALF_TIME_SLOTS 256
+
+/* One of the command's two outputs. */
+struct probe_stream {
+	uv_poll_t poll;
+	struct probe *probe;
+	struct lines lines;
+	int fd; /* -1: closed */
+};
+
+struct probe {
+	struct probe_spec spec;
+	uv_loop_t *loop;
+	struct keeper keeper;
+	uv_poll_t control;
+	uv_timer_t tick;
+	struct probe_stream streams[2]; /* stdout, stderr */
+	size_t open_handles;
+	enum probe_state state;
+	/* Observers. */
+	struct host_observer *host;
+	struct host_reading host_reading;
+	struct channel channel;
+	struct channel_reading reading;
+	uint64_t gpu_peak_bytes;
+	bool gpu_used;
+	int64_t gpu_next_ms, unhooked_next_ms;
+	/* The log. */
+	struct logfile *log;
+	struct failure failure;
+	char *memory_text;
+	int64_t log_counter; /* last counter that a line showed; -1: none */
+	int64_t log_steps;   /* how often it rose */
+	uint64_t output_bytes;
+	/* Time: stopped spans are left out. */
+	uint64_t started_ns, frozen_ns, frozen_total_ns;
+	int64_t last_life_ms, life_next_ms;
+	uint64_t life_cpu_ticks, life_io_bytes, life_output_bytes;
+	uint64_t life_bytes, life_steps;
+	uint64_t half_time[HALF_TIME_SLOTS]; /* peak at second i */
+	/* Verdict. */
+	struct evidence evidence;
+	struct lifecycle_limits limits;
+	struct step_peaks peaks, host_peaks;
+	struct probe_confirmation confirmation;
+	bool decided, confirming, by_time, keeper_gone;
+	int64_t memory_line_ms;
+	uint64_t retries_at_warm_up;
+	uint64_t oom_kills_before;
+	size_t unhooked;
+	struct strbuf first_error;
+};
+
+/* Milliseconds since the start, without the time it was stopped. */
+int64_t probe_now_ms(const struct probe *probe);
+
+/* probe_watch.c: look at everything once; updates readings and peaks. */
+void probe_watch(struct probe *probe);
+/* Steps by the best source there is, and which one that is. */
+int64_t probe_steps(const struct probe *probe, enum steps_source *source);
+/* The peak of the device the verdict is about. */
+uint64_t probe_peak(const struct probe *probe);
+bool probe_is_cuda(const struct probe *probe);
+struct lifecycle_facts probe_facts(const struct probe *probe);
+
+/* probe_output.c: read what waits in a stream; false at its end. */
+bool probe_read_stream(struct probe_stream *stream);
+void probe_finish_stream(struct probe_stream *stream);
+
+#endif

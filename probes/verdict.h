@@ -1,0 +1,59 @@
+/* The verdict of a probe: a pure function of the evidence. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_VERDICT_H
+#define AUTOFIT_PROBES_VERDICT_H
+
+#include "base/trial.h"
+#include "configs/signature.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WHY_MAX 256
+
+enum probe_device { PROBE_HOST, PROBE_CUDA };
+
+/* Why autofit ended the probe; STOP_NONE: it ended by itself. */
+enum stop_reason {
+	STOP_NONE,
+	STOP_ENOUGH,          /* all that was asked of it was seen */
+	STOP_OVER_LIMIT,      /* the device's memory */
+	STOP_OVER_HOST_LIMIT, /* host memory, while a GPU is tuned */
+	STOP_SIGNATURE,       /* it said that it is out of memory */
+	STOP_STARTUP_TIMEOUT, /* no sign of life */
+	STOP_TIMEOUT,
+	STOP_CANCELLED, /* a signal, the time limit of the session */
+};
+
+struct evidence {
+	enum probe_device device;
+	bool device_used; /* CUDA: the tree was seen on a device */
+	bool keeper_lost;
+	int exec_errno; /* 0: it was started */
+	enum stop_reason stopped;
+	bool ended;      /* the command itself ended before it was stopped */
+	int wait_status; /* of the command, when ended */
+	/* First memory line before autofit's own first signal; NULL: none. */
+	const struct signature *memory_line;
+	/* A report of SIGKILL, a limit that is not memory, a known cause. */
+	const struct signature *killed_line, *too_big_line, *cause_line;
+	int64_t foreign_kills; /* deaths by a SIGKILL that was not ours */
+	uint64_t oom_kills;    /* the kernel's count rose by this */
+	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
+	uint64_t host_peak_bytes, host_limit_bytes;
+	uint64_t swap_bytes;
+	uint64_t retries_warm_up, retries_later; /* of the allocator */
+	int64_t steps, steps_needed;
+	bool fits_by_time; /* no step source: long enough without growth */
+};
+
+struct judgement {
+	enum verdict verdict;
+	char why[WHY_MAX]; /* one line for the user */
+};
+
+/* Without evidence of memory a failure is VERDICT_FAILED, never a misfit. */
+struct judgement verdict_judge(const struct evidence *evidence);
+
+#endif
