@@ -24,7 +24,8 @@ struct keeper_spec {
 	const struct process_state *state; /* given back to the command */
 	const struct host_cgroup *cgroup;  /* NULL: none */
 	const char *scratch; /* removed at the end; NULL: nothing to remove */
-	int lock_fd;         /* kept open; -1: none */
+	const int *lock_fds; /* kept open by the keeper alone */
+	size_t lock_count;
 };
 
 /* What the keeper tells, one message each, over a SOCK_SEQPACKET socket. */

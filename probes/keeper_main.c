@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/keeper_main.h"
 
+#include "base/alloc.h"
 #include "configs/paths.h"
 #include "probes/proctree.h"
 #include "probes/spawn.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -181,12 +183,19 @@ static void run(struct keeper_loop *loop)
 static void close_inherited(const struct keeper_spec *spec,
 			    const struct keeper_birth *birth)
 {
-	int keep[] = { birth->control, birth->out, birth->err, spec->lock_fd };
+	int *keep = xcalloc(spec->lock_count + 3, sizeof(*keep));
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd <= 2; fd++)
 		(void)dup2(null, fd);
-	spawn_close_except(keep, sizeof(keep) / sizeof(*keep));
+	keep[0] = birth->control;
+	keep[1] = birth->out;
+	keep[2] = birth->err;
+	if (spec->lock_count)
+		memcpy(keep + 3, spec->lock_fds,
+		       spec->lock_count * sizeof(*keep));
+	spawn_close_except(keep, spec->lock_count + 3);
+	free(keep);
 }
 
 static void become_keeper(const struct keeper_birth *birth)

@@ -46,11 +46,26 @@ static bool confirmation_is_done(const struct probe *probe,
 {
 	const struct probe_confirmation *wanted = &probe->confirmation;
 	int64_t third = probe->peaks.steps >= 3 ? probe->peaks.ms[2] : 0;
+	/* Data that vary are watched for twice as long. */
+	int64_t factor = step_peaks_are_varying(&probe->peaks) ? 2 : 1;
 
-	if (probe->by_time || facts->steps >= wanted->steps)
+	if (probe->by_time || facts->steps >= wanted->steps * factor)
 		return true;
 	return facts->steps >= wanted->steps_min &&
-	       facts->now_ms - third >= wanted->ms;
+	       facts->now_ms - third >= wanted->ms * factor;
+}
+
+/* Which device decides, and how many steps, is known only on the way. */
+static void update_limits(struct probe *probe)
+{
+	const struct probe_spec *spec = &probe->spec;
+	bool is_cuda = probe_is_cuda(probe);
+
+	probe->limits.limit_bytes =
+		is_cuda ? spec->limit_bytes : spec->host_limit_bytes;
+	probe->limits.noise = is_cuda ? gpu_noise : host_noise;
+	if (probe->reading.flags & CHANNEL_COMPILED)
+		probe->limits.steps_needed = spec->steps_needed_compiled;
 }
 
 static void judge(struct probe *probe)
@@ -58,6 +73,7 @@ static void judge(struct probe *probe)
 	struct lifecycle_facts facts = probe_facts(probe);
 	struct lifecycle_step step;
 
+	update_limits(probe);
 	if (probe->decided) {
 		step.reason = lifecycle_breach(&probe->limits, &facts);
 		if (step.reason != STOP_NONE)
@@ -190,15 +206,8 @@ static int start_handles(struct probe *probe)
 static void set_limits(struct probe *probe)
 {
 	const struct probe_spec *spec = &probe->spec;
-	bool is_cuda = spec->device == PROBE_CUDA;
 
-	probe->limits.limit_bytes =
-		is_cuda ? spec->limit_bytes : spec->host_limit_bytes;
 	probe->limits.host_limit_bytes = spec->host_limit_bytes;
-	/* Which device decides is known only once it was used. */
-	if (is_cuda && spec->may_be_host)
-		probe->limits.limit_bytes = 0;
-	probe->limits.noise = is_cuda ? gpu_noise : host_noise;
 	probe->limits.steps_needed = spec->steps_needed;
 	probe->limits.startup_timeout_ms = spec->startup_timeout_ms;
 	probe->limits.timeout_ms = spec->timeout_ms;
@@ -217,7 +226,8 @@ static int start_parts(struct probe *probe, struct error *err)
 		.state = spec->state,
 		.cgroup = spec->cgroup,
 		.scratch = spec->scratch,
-		.lock_fd = spec->lock_fd,
+		.lock_fds = spec->lock_fds,
+		.lock_count = spec->lock_count,
 	};
 	int result = channel_open(&probe->channel, spec->channel, err);
 
@@ -248,6 +258,7 @@ int probe_start(struct probe **probe, const struct probe_spec *spec,
 
 	made->spec = *spec;
 	made->loop = loop;
+	made->log = (struct logfile)LOGFILE_INIT;
 	made->keeper.control = made->keeper.out = made->keeper.err = -1;
 	set_limits(made);
 	result = start_parts(made, err);
@@ -318,7 +329,7 @@ static void collect_evidence(struct probe *probe)
 	evidence->retries_warm_up = probe->retries_at_warm_up;
 	evidence->retries_later = retries - probe->retries_at_warm_up;
 	evidence->steps = probe_steps(probe, &source);
-	evidence->steps_needed = probe->spec.steps_needed;
+	evidence->steps_needed = probe->limits.steps_needed;
 	evidence->fits_by_time = probe->by_time;
 }
 
@@ -425,7 +436,7 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 						       : COVERAGE_EXACT;
 	if (trial_fits(trial) && !trial->steps)
 		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
-	if (trial_fits(trial) && probe->confirming)
+	if (trial_fits(trial) && (probe->confirming || evidence->ended))
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_now_ms(probe) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
@@ -469,6 +480,15 @@ static void close_fd(int fd)
 		(void)close(fd);
 }
 
+static void close_log(struct probe *probe)
+{
+	struct error err = ERROR_INIT;
+
+	if (logfile_close(&probe->log, &err) < 0)
+		log_warning("the log of a probe is not complete: %s",
+			    err.message);
+}
+
 void probe_free(struct probe *probe)
 {
 	if (!probe)
@@ -487,8 +507,7 @@ void probe_free(struct probe *probe)
 		(void)waitpid(probe->keeper.pid, NULL, 0);
 	for (int i = 0; i < 2; i++)
 		lines_release(&probe->streams[i].lines);
-	if (probe->log)
-		logfile_close(probe->log);
+	close_log(probe);
 	host_observer_close(probe->host);
 	channel_close(&probe->channel);
 	strbuf_release(&probe->first_error);

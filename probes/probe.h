@@ -34,7 +34,8 @@ struct probe_spec {
 	const char *channel;  /* path of the shared page, inside scratch */
 	const char *log_path; /* the log to write */
 	const struct process_state *state;
-	int lock_fd;
+	const int *lock_fds; /* kept open by the keeper */
+	size_t lock_count;
 	const struct host_cgroup *cgroup; /* NULL: none */
 	int64_t micro_batch, grad_accum;
 	/* PROBE_CUDA with may_be_host: whichever the command turns out to use
@@ -47,6 +48,7 @@ struct probe_spec {
 	uint64_t limit_bytes;      /* per GPU; PROBE_CUDA */
 	uint64_t host_limit_bytes; /* the whole tree; watched in every probe */
 	int64_t steps_needed;      /* at least 1 */
+	int64_t steps_needed_compiled; /* when torch.compile is at work */
 	int64_t startup_timeout_ms;
 	int64_t timeout_ms;        /* whole probe; 0: none */
 	bool timeout_covers_start; /* see lifecycle.h */

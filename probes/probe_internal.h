@@ -40,7 +40,7 @@ struct probe {
 	bool gpu_used;
 	int64_t gpu_next_ms, unhooked_next_ms;
 	/* The log. */
-	struct logfile *log;
+	struct logfile log;
 	struct failure failure;
 	char *memory_text;
 	int64_t log_counter; /* last counter that a line showed; -1: none */

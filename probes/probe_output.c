@@ -100,7 +100,7 @@ bool probe_read_stream(struct probe_stream *stream)
 		if (got == 0)
 			return false;
 		probe->output_bytes += (uint64_t)got;
-		logfile_write(probe->log, bytes, (size_t)got);
+		logfile_write(&probe->log, bytes, (size_t)got);
 		lines_feed(&stream->lines, bytes, (size_t)got, on_line, stream);
 	}
 	return true;

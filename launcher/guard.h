@@ -1,0 +1,36 @@
+/* The locks of a tuning: one per device, and the rescue of what was left. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_GUARD_H
+#define AUTOFIT_LAUNCHER_GUARD_H
+
+#include "base/error.h"
+#include "launcher/job.h"
+#include "launcher/target.h"
+#include "probes/lock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct guard {
+	struct lock locks[GPU_MAX + 1];
+	int fds[GPU_MAX + 1]; /* the same, for the keeper */
+	size_t count;
+	struct lock_note note; /* what stands in each of them */
+};
+
+/*
+ * Takes the lock of every GPU of the target, or of host memory. While another
+ * holds one, waits and says once for whom; -EBUSY with --no-wait. Processes
+ * that a killed tuning left behind are killed first. Locks that are held
+ * already stay held: call again when the target turned out to be the host.
+ * waited tells that records may have changed meanwhile.
+ */
+int guard_take(struct guard *guard, const struct job *job,
+	       const struct target *target, bool *waited, struct error *err);
+
+/* A probe with this id is about to start; "" when it is over. */
+int guard_note_probe(struct guard *guard, const char *probe_id,
+		     struct error *err);
+void guard_release(struct guard *guard);
+
+#endif

@@ -1,0 +1,42 @@
+/* One call of autofit on a command: what was read before anything starts. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_JOB_H
+#define AUTOFIT_LAUNCHER_JOB_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "configs/paths.h"
+#include "configs/preset.h"
+#include "launcher/command.h"
+#include "launcher/options.h"
+#include "probes/process_state.h"
+
+#include <stdint.h>
+
+struct job {
+	const struct options *options;
+	const struct process_state *state;
+	struct strlist environment; /* as autofit came in */
+	struct paths paths;
+	struct presets presets;
+	struct command command;
+	int64_t effective_batch; /* asked for; 0: not known */
+	char *script; /* path of the source that was read; NULL: none */
+	uint64_t script_hash;
+	char *identity, *subject; /* see configs/record.h */
+};
+
+/*
+ * Reads presets and script, recognises the command, makes the identity. What
+ * can go wrong is an outcome with its message in err. The caller releases
+ * the job whatever the outcome.
+ */
+enum command_outcome job_prepare(struct job *job, const struct options *options,
+				 const struct process_state *state,
+				 struct error *err);
+void job_release(struct job *job);
+
+/* The words after which a record is named: script, else program. */
+const char *job_name(const struct job *job);
+
+#endif

@@ -1,0 +1,37 @@
+/* `autofit -- command` and `autofit tune`: record or tuning, report, exec. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_LAUNCH_H
+#define AUTOFIT_LAUNCHER_LAUNCH_H
+
+#include "launcher/job.h"
+#include "launcher/options.h"
+#include "launcher/report.h"
+#include "launcher/result.h"
+#include "probes/process_state.h"
+
+/* The exit code; does not return when the command was started. */
+int launch_command(const struct options *options,
+		   const struct process_state *state);
+
+/*
+ * What does not need a device: the command as recognised, and the exact
+ * record if there is one that holds here and now (its id is set then).
+ * Returns whether one was found. job and result are the caller's.
+ */
+int launch_find_record(const struct job *job, struct result *result);
+
+/* The beginning of every result: command, preset, splits as asked. */
+void launch_begin_result(struct result *result, const struct job *job);
+
+/* Outcome, exit code and message for a command that cannot be tuned. */
+void launch_refuse(struct result *result, enum command_outcome outcome,
+		   const char *message);
+
+/* Write the JSON where --json says. 0, or -errno after a line on stderr. */
+int launch_write_json(const struct options *options,
+		      const struct result *result);
+
+/* Terminal, NO_COLOR, --color: how stderr is to be written. */
+struct report_style launch_style(const struct options *options);
+
+#endif

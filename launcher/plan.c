@@ -1,0 +1,244 @@
+/* What a tuning does next: search, then confirm, for every mode. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/plan.h"
+
+#include "search/accumulation.h"
+
+/* Probes need not accumulate more: memory is the same from two on. */
+#define PROBE_ACCUM_MAX 2
+
+/* The last trial of each size, and the exact splits. */
+struct view {
+	struct trial trials[PLAN_TRIALS_MAX];
+	size_t count;
+	int64_t splits[PLAN_SPLITS_MAX];
+	size_t split_count;
+};
+
+bool plan_is_confirmed(const struct trial *trial)
+{
+	return trial->confirmed_steps > 0 ||
+	       trial->steps_source == STEPS_EXIT ||
+	       trial->steps_source == STEPS_TIME;
+}
+
+int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t accum;
+
+	if (!plan->has_accumulation || plan->effective_batch <= 0)
+		return 1;
+	accum = accumulation_exact(plan->effective_batch, micro_batch,
+				   plan->world_size);
+	if (accum)
+		return accum;
+	return accumulation_grow(plan->effective_batch, micro_batch,
+				 plan->world_size);
+}
+
+static void add_last(struct view *view, const struct trial *trial)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == trial->micro_batch) {
+			view->trials[i] = *trial;
+			return;
+		}
+	if (view->count < PLAN_TRIALS_MAX)
+		view->trials[view->count++] = *trial;
+}
+
+static void make_splits(struct view *view, const struct plan *plan)
+{
+	const struct search_problem *problem = &plan->problem;
+	int64_t micro;
+
+	view->split_count = 0;
+	if (plan->effective_batch <= 0)
+		return;
+	if (plan->has_accumulation) {
+		view->split_count = accumulation_splits(
+			plan->effective_batch, plan->world_size,
+			problem->multiple_of, view->splits, PLAN_SPLITS_MAX);
+		while (view->split_count &&
+		       view->splits[view->split_count - 1] > problem->max_micro)
+			view->split_count--;
+		return;
+	}
+	/* Nothing to trade: the one size that gives this effective batch. */
+	micro = plan->effective_batch / plan->world_size;
+	if (micro >= 1 && micro * plan->world_size == plan->effective_batch)
+		view->splits[view->split_count++] = micro;
+}
+
+static void look(struct view *view, const struct plan *plan,
+		 const struct trial *trials, size_t count)
+{
+	view->count = 0;
+	for (size_t i = 0; i < count; i++)
+		add_last(view, &trials[i]);
+	make_splits(view, plan);
+}
+
+static const struct trial *trial_of(const struct view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == micro)
+			return &view->trials[i];
+	return NULL;
+}
+
+static int64_t short_accum(const struct plan *plan, int64_t final_accum)
+{
+	if (plan->accum_matters || final_accum < PROBE_ACCUM_MAX)
+		return final_accum;
+	return PROBE_ACCUM_MAX;
+}
+
+static struct plan_step probe_step(const struct plan *plan,
+				   const struct view *view, int64_t micro,
+				   bool may_be_answer)
+{
+	const struct trial *before = trial_of(view, micro);
+	struct plan_step step = { .action = PLAN_PROBE, .micro_batch = micro };
+
+	step.final_accum = plan_final_accum(plan, micro);
+	step.is_confirmation = before && trial_fits(before);
+	step.probe_accum = may_be_answer || step.is_confirmation
+				   ? step.final_accum
+				   : short_accum(plan, step.final_accum);
+	return step;
+}
+
+static bool is_settled(const struct view *view, int64_t micro)
+{
+	const struct trial *trial = trial_of(view, micro);
+
+	return trial && trial_fits(trial) && plan_is_confirmed(trial);
+}
+
+static struct plan_step search_step(const struct plan *plan,
+				    const struct view *view,
+				    const struct search_problem *problem)
+{
+	struct search_answer answer =
+		search_next(plan->strategy, problem, view->trials, view->count);
+	struct plan_step step = { .action = PLAN_NOTHING_FITS };
+
+	if (answer.state == SEARCH_PROBE)
+		step = probe_step(plan, view, answer.micro_batch,
+				  search_fit_would_end(
+					  plan->strategy, problem, view->trials,
+					  view->count, answer.micro_batch));
+	else if (answer.state == SEARCH_DONE &&
+		 !is_settled(view, answer.micro_batch))
+		step = probe_step(plan, view, answer.micro_batch, true);
+	else if (answer.state == SEARCH_DONE)
+		step = (struct plan_step){
+			.action = PLAN_DONE,
+			.micro_batch = answer.micro_batch,
+			.final_accum =
+				plan_final_accum(plan, answer.micro_batch),
+		};
+	step.smallest_misfit = answer.smallest_misfit;
+	step.misfit_by = answer.misfit_by;
+	return step;
+}
+
+/*
+ * No exact split fits and there is no accumulation to trade: find the largest
+ * size that does fit, to be named in the advice.
+ */
+static struct plan_step advice_step(const struct plan *plan,
+				    const struct view *view,
+				    struct plan_step nothing)
+{
+	struct search_problem problem = plan->problem;
+	struct plan_step step;
+
+	if (plan->has_accumulation || !view->split_count ||
+	    view->splits[0] <= problem.multiple_of)
+		return nothing;
+	problem.max_micro = view->splits[0] - 1;
+	step = search_step(plan, view, &problem);
+	if (step.action == PLAN_PROBE)
+		return step;
+	nothing.largest_micro = step.action == PLAN_DONE ? step.micro_batch : 0;
+	return nothing;
+}
+
+static struct plan_step keep_step(const struct plan *plan,
+				  const struct view *view)
+{
+	struct search_problem problem = plan->problem;
+	struct plan_step step;
+
+	problem.candidates = view->splits;
+	problem.candidate_count = view->split_count;
+	step = search_step(plan, view, &problem);
+	if (step.action == PLAN_NOTHING_FITS)
+		return advice_step(plan, view, step);
+	return step;
+}
+
+/* The largest exact split that is not larger than the largest safe size. */
+static struct plan_step split_step(const struct plan *plan,
+				   const struct view *view,
+				   struct plan_step largest)
+{
+	for (size_t i = view->split_count; i-- > 0;) {
+		int64_t micro = view->splits[i];
+		const struct trial *trial = trial_of(view, micro);
+		struct plan_step step = largest;
+
+		if (micro > largest.micro_batch ||
+		    (trial && trial_is_misfit(trial)))
+			continue;
+		if (!is_settled(view, micro)) {
+			step = probe_step(plan, view, micro, true);
+			step.smallest_misfit = largest.smallest_misfit;
+			step.misfit_by = largest.misfit_by;
+			return step;
+		}
+		step.micro_batch = micro;
+		step.final_accum = plan_final_accum(plan, micro);
+		return step;
+	}
+	return largest;
+}
+
+struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
+			   size_t count)
+{
+	struct view view;
+	struct plan_step step;
+
+	look(&view, plan, trials, count);
+	if (plan->mode == PLAN_KEEP)
+		return keep_step(plan, &view);
+	step = search_step(plan, &view, &plan->problem);
+	if (step.action != PLAN_DONE)
+		return step;
+	step.largest_micro = step.micro_batch;
+	return plan->mode == PLAN_LARGEST ? split_step(plan, &view, step)
+					  : step;
+}
+
+bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
+			  size_t count, const struct trial *running)
+{
+	struct trial all[PLAN_TRIALS_MAX];
+	struct plan_step step;
+
+	if (running->grad_accum != plan_final_accum(plan, running->micro_batch))
+		return false;
+	if (count > PLAN_TRIALS_MAX - 1)
+		count = PLAN_TRIALS_MAX - 1;
+	for (size_t i = 0; i < count; i++)
+		all[i] = trials[i];
+	all[count] = *running;
+	all[count].verdict = VERDICT_FITS;
+	all[count].peak_is_lower_bound = false;
+	step = plan_next(plan, all, count + 1);
+	return step.action == PLAN_PROBE && step.is_confirmation &&
+	       step.micro_batch == running->micro_batch;
+}

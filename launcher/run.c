@@ -1,0 +1,58 @@
+/* Becoming the real command. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/run.h"
+
+#include "base/alloc.h"
+#include "launcher/exitcode.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void run_change_environment(struct strlist *environment,
+			    const struct strlist *changes)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		char *name = xstrdup(changes->items[i]);
+		char *value = strchr(name, '=');
+
+		if (value) {
+			*value = '\0';
+			strlist_env_set(environment, name, value + 1);
+		} else {
+			strlist_env_unset(environment, name);
+		}
+		free(name);
+	}
+}
+
+int run_cannot_start(const char *program, int error_number)
+{
+	(void)fprintf(stderr, "autofit: cannot run '%s': %s\n", program,
+		      strerror(error_number));
+	return error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+}
+
+int run_command(const struct process_state *state, const struct strlist *argv,
+		const struct strlist *changes)
+{
+	struct strlist environment = STRLIST_INIT;
+	int number;
+
+	/* Untouched when nothing changes: the very same array of strings. */
+	if (changes->count) {
+		for (char **item = environ; *item; item++)
+			strlist_add(&environment, *item);
+		run_change_environment(&environment, changes);
+		environ = environment.items;
+	}
+	(void)fflush(NULL);
+	process_state_restore(state);
+	(void)execvp(argv->items[0], argv->items);
+	number = errno;
+	(void)signal(SIGPIPE, SIG_IGN);
+	return run_cannot_start(argv->items[0], number);
+}

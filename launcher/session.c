@@ -1,0 +1,468 @@
+/* A tuning: probes until the plan is done, then the record. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/session.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "estimator/estimator.h"
+#include "launcher/exitcode.h"
+#include "launcher/session_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define EXACT_UP_TO 64
+#define HOST_MAX_GROWTH 4
+#define LOG_FOLDERS_KEPT 20
+
+/* How a session goes on after a probe. */
+enum turn { TURN_GO_ON, TURN_AGAIN, TURN_END };
+
+static void end_with_error(struct session *session, const struct error *err)
+{
+	session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
+		    xstrdup(err->message));
+}
+
+/* The user's own size, or what a record of a similar command found. */
+static void set_start(struct session *session, const struct record *hint)
+{
+	const struct estimator_facts facts = {
+		.user_micro_batch = session->job->command.micro_batch,
+		.limit_bytes = session->target->limit_bytes,
+	};
+	struct search_problem *problem = &session->plan.problem;
+
+	problem->start = estimator_start(&facts).start_micro;
+	problem->recorded_misfit = 0;
+	if (!hint)
+		return;
+	problem->start = hint->micro_batch;
+	/* What was too large then is so now, unless there is more room. */
+	if (hint->limit_bytes >= session->target->limit_bytes)
+		problem->recorded_misfit = hint->smallest_misfit;
+}
+
+static void set_limits(struct session *session)
+{
+	const struct target *target = session->target;
+	struct search_problem *problem = &session->plan.problem;
+	struct record *record = &session->result->record;
+
+	problem->limit_bytes = target->limit_bytes;
+	/* Host memory has no soft failure: no leaps beyond what fitted. */
+	problem->max_growth =
+		target->device == PROBE_HOST || target->may_be_host
+			? HOST_MAX_GROWTH
+			: 0;
+	record->limit_bytes = target->limit_bytes;
+	record->headroom_bytes = target->headroom_bytes;
+	record->budget_bytes = target->budget_bytes;
+	free(record->device_kind);
+	record->device_kind =
+		xstrdup(target->device == PROBE_CUDA ? "cuda" : "host");
+	record->device_count = 0;
+	if (target->device == PROBE_HOST) {
+		struct record_device *device = &record->devices[0];
+
+		memset(device, 0, sizeof(*device));
+		(void)snprintf(device->name, sizeof(device->name),
+			       "host memory");
+		device->total_bytes = target->host.total_bytes;
+		device->free_bytes = target->host.available_bytes;
+		device->budget_bytes = target->budget_bytes;
+		record->device_count = 1;
+		return;
+	}
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		struct record_device *device =
+			&record->devices[record->device_count++];
+
+		memset(device, 0, sizeof(*device));
+		memcpy(device->uuid, target->gpus[i].uuid,
+		       sizeof(device->uuid));
+		memcpy(device->name, target->gpus[i].name,
+		       sizeof(device->name));
+		device->total_bytes = target->gpus[i].total_bytes;
+		device->free_bytes = target->gpus[i].free_bytes;
+		device->budget_bytes = target->budget_bytes;
+	}
+}
+
+static enum plan_mode mode_of(const struct options *options)
+{
+	if (options->subcommand == SUBCOMMAND_TUNE)
+		return PLAN_LARGEST;
+	return options->effective == EFFECTIVE_GROW ? PLAN_GROW : PLAN_KEEP;
+}
+
+static void set_plan(struct session *session)
+{
+	const struct options *options = session->job->options;
+	const struct command *command = &session->job->command;
+	struct plan *plan = &session->plan;
+
+	plan->mode = mode_of(options);
+	plan->strategy = search_strategy_find(options->strategy);
+	plan->effective_batch = session->job->effective_batch;
+	plan->world_size = command->world_size;
+	plan->has_accumulation =
+		command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+		command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+	plan->accum_matters = command->preset->memory_grows_with_accum;
+	plan->problem.multiple_of = options->micro_multiple_of;
+	plan->problem.max_micro = options->max_micro;
+	plan->problem.exact_up_to = EXACT_UP_TO;
+	plan->problem.tolerance = options->tolerance;
+}
+
+static void note_fit(struct session *session, const struct trial *trial)
+{
+	if (!trial_fits(trial))
+		return;
+	if (session->first_good_seconds <= 0)
+		session->first_good_seconds = trial->seconds;
+	if (trial->peak_bytes > session->largest_fit_bytes)
+		session->largest_fit_bytes = trial->peak_bytes;
+}
+
+static struct plan_step next_step(struct session *session)
+{
+	struct trial *trials = probe_notes_trials(session->notes);
+	struct plan_step step =
+		plan_next(&session->plan, trials, session->notes->count);
+
+	free(trials);
+	return step;
+}
+
+static size_t times_disturbed(const struct session *session, int64_t micro)
+{
+	size_t times = 0;
+
+	for (size_t i = 0; i < session->notes->count; i++) {
+		const struct trial *trial = &session->notes->items[i].trial;
+
+		times += trial->micro_batch == micro &&
+			 trial->verdict == VERDICT_DISTURBED;
+	}
+	return times;
+}
+
+static bool any_fits(const struct session *session)
+{
+	for (size_t i = 0; i < session->notes->count; i++)
+		if (trial_fits(&session->notes->items[i].trial))
+			return true;
+	return false;
+}
+
+/* Does the first error name something that only a probe has? */
+static bool names_an_addition(const struct session *session, const char *error)
+{
+	const struct preset *preset = session->job->command.preset;
+
+	if (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_") ||
+	    strstr(error, session->job->paths.scratch))
+		return true;
+	for (size_t i = 0; i < preset->probe_args.count; i++)
+		if (strstr(error, preset->probe_args.items[i]))
+			return true;
+	return false;
+}
+
+static enum turn after_failure(struct session *session,
+			       const struct probe_report *report)
+{
+	struct strbuf message = STRBUF_INIT;
+
+	if (report->exec_errno) {
+		session_end(session, OUTCOME_COMMAND_FAILED,
+			    report->exec_errno == ENOENT ? EXIT_NOT_FOUND
+							 : EXIT_CANNOT_EXECUTE,
+			    xasprintf("cannot run '%s': %s",
+				      session->job->command.argv.items[0],
+				      strerror(report->exec_errno)));
+		return TURN_END;
+	}
+	if (!session->plain && report->trial.steps == 0 &&
+	    names_an_addition(session, report->first_error)) {
+		session->plain = true;
+		return TURN_AGAIN;
+	}
+	strbuf_addf(&message,
+		    "the command fails for another reason than memory "
+		    "(%s, micro-batch %lld):\n%s",
+		    report->why, (long long)report->trial.micro_batch,
+		    report->first_error);
+	if (report->hint)
+		strbuf_addf(&message, "hint: %s\n", report->hint);
+	strbuf_addf(&message, "log: %s", report->log);
+	session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
+		    strbuf_detach(&message));
+	return TURN_END;
+}
+
+static enum turn after_probe(struct session *session,
+			     const struct probe_report *report)
+{
+	const struct trial *trial = &report->trial;
+
+	if (session_must_end(session))
+		return TURN_END;
+	if (trial->verdict == VERDICT_FAILED)
+		return after_failure(session, report);
+	if (trial->verdict == VERDICT_DISTURBED) {
+		if (times_disturbed(session, trial->micro_batch) < 2)
+			return TURN_AGAIN;
+		session_end(session, OUTCOME_DISTURBED, EXIT_REFUSED,
+			    xasprintf("a probe was disturbed twice: %s",
+				      report->why));
+		return TURN_END;
+	}
+	if (trial->verdict == VERDICT_TIMEOUT && !any_fits(session)) {
+		session_end(
+			session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
+			xasprintf("the first probe did not come to a verdict: "
+				  "%s\n%slog: %s",
+				  report->why, report->first_error,
+				  report->log));
+		return TURN_END;
+	}
+	note_fit(session, trial);
+	return TURN_GO_ON;
+}
+
+/* A confirmation that shows growth is judged by a larger headroom. */
+static void apply_headroom(struct session *session, struct probe_report *report)
+{
+	struct trial *trial = &report->trial;
+	uint64_t headroom;
+
+	if (!trial_fits(trial) || !plan_is_confirmed(trial))
+		return;
+	headroom = target_headroom_for(session->target, session->job->options,
+				       trial);
+	if (headroom <= session->target->headroom_bytes ||
+	    trial->peak_bytes + headroom <= session->target->budget_bytes)
+		return;
+	trial->verdict = VERDICT_OVER_BUDGET;
+	free(report->why);
+	report->why = xstrdup(
+		trial->peak_varying
+			? "the peak varies from step to step: 20% headroom"
+			: "the peak still rises: twice the headroom");
+}
+
+static void keep_report(struct session *session, struct probe_report *report)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	probe_notes_add(session->notes, &report->trial, report->why,
+			report->log);
+	/* A probe without verdict is nothing to resume from. */
+	if (report->trial.verdict != VERDICT_DISTURBED &&
+	    report->trial.verdict != VERDICT_FAILED &&
+	    journal_add(&session->journal,
+			&session->notes->items[session->notes->count - 1],
+			&err) < 0)
+		log_warning("%s", err.message);
+	if (session->job->options->quiet)
+		return;
+	report_probe(&text, session->style, session->result,
+		     &session->notes->items[session->notes->count - 1]);
+	session_print(&text);
+	strbuf_release(&text);
+}
+
+/* auto: the first probe used no GPU, so this is a tuning of host memory. */
+static int become_host(struct session *session, struct error *err)
+{
+	bool waited = false;
+	int result =
+		target_become_host(session->target, session->job->options, err);
+
+	if (result == 0)
+		result = guard_take(session->guard, session->job,
+				    session->target, &waited, err);
+	set_limits(session);
+	return result;
+}
+
+static enum turn run_probe(struct session *session,
+			   const struct plan_step *step)
+{
+	struct probe_report report = { .why = NULL };
+	struct error err = ERROR_INIT;
+	enum turn turn;
+	int result = session_probe(session, step, &report, &err);
+
+	if (result == 0 && report.host_used)
+		result = become_host(session, &err);
+	if (result < 0) {
+		end_with_error(session, &err);
+		probe_report_release(&report);
+		return TURN_END;
+	}
+	session->target->may_be_host = false;
+	set_limits(session);
+	apply_headroom(session, &report);
+	keep_report(session, &report);
+	turn = after_probe(session, &report);
+	probe_report_release(&report);
+	return turn;
+}
+
+static struct plan_step run_all(struct session *session)
+{
+	struct plan_step step = next_step(session);
+	enum turn turn = TURN_GO_ON;
+
+	while (step.action == PLAN_PROBE && turn != TURN_END) {
+		if ((int64_t)session->notes->count >=
+		    session->job->options->max_probes) {
+			session->out_of_time = true;
+			break;
+		}
+		turn = run_probe(session, &step);
+		if (turn == TURN_GO_ON)
+			step = next_step(session);
+	}
+	return step;
+}
+
+static void print_start(struct session *session)
+{
+	struct strbuf words = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->job->options->quiet)
+		return;
+	target_words(session->target, session->job->options, &words);
+	report_start(&text, session->style, session->result,
+		     strbuf_text(&words));
+	session_print(&text);
+	strbuf_release(&text);
+	strbuf_release(&words);
+}
+
+static int open_logs(struct session *session, struct error *err)
+{
+	const char *logs = session->job->paths.logs;
+	struct timespec now;
+	int result = paths_make(logs, err);
+
+	if (result < 0)
+		return result;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	session->log_folder = xasprintf("%s/%lld-%d", logs,
+					(long long)now.tv_sec, (int)getpid());
+	result = paths_make(session->log_folder, err);
+	paths_prune(logs, LOG_FOLDERS_KEPT);
+	return result;
+}
+
+static int open_patterns(struct session *session, struct error *err)
+{
+	const struct preset *preset = session->job->command.preset;
+	char *folder = xasprintf("%s/signatures", session->job->paths.config);
+	int result =
+		signatures_load(&session->signatures,
+				access(folder, R_OK) == 0 ? folder : NULL, err);
+
+	free(folder);
+	if (result == 0 && preset->step_patterns.count)
+		result = step_patterns_make(&session->patterns,
+					    &preset->step_patterns,
+					    &preset->step_ignore, err);
+	return result;
+}
+
+static int open_journal(struct session *session, struct error *err)
+{
+	const struct job *job = session->job;
+	int result = paths_make(job->paths.journals, err);
+
+	if (result < 0)
+		return result;
+	result = journal_open(&session->journal, job->paths.journals,
+			      job->identity, session->notes, err);
+	if (result == 0 && job->options->fresh && session->notes->count) {
+		probe_notes_release(session->notes);
+		journal_finish(&session->journal);
+		result = journal_open(&session->journal, job->paths.journals,
+				      job->identity, session->notes, err);
+	}
+	for (size_t i = 0; i < session->notes->count; i++)
+		note_fit(session, &session->notes->items[i].trial);
+	return result;
+}
+
+static int open_session(struct session *session, struct error *err)
+{
+	int result = open_logs(session, err);
+
+	if (result == 0)
+		result = open_patterns(session, err);
+	if (result == 0)
+		result = open_journal(session, err);
+	if (result == 0)
+		result = session_open_loop(session, err);
+	return result;
+}
+
+static void release_session(struct session *session)
+{
+	session_close_loop(session);
+	journal_close(&session->journal);
+	signatures_free(session->signatures);
+	step_patterns_free(session->patterns);
+	free(session->log_folder);
+}
+
+void session_tune(const struct job *job, struct target *target,
+		  struct guard *guard, const struct report_style *style,
+		  struct result *result, int *signal_number)
+{
+	struct session session = {
+		.job = job,
+		.target = target,
+		.guard = guard,
+		.style = style,
+		.result = result,
+		.notes = &result->record.probes,
+		.journal = { .fd = -1 },
+		.doing = "probing",
+	};
+	struct record hint = RECORD_INIT;
+	struct error err = ERROR_INIT;
+	struct plan_step step;
+	bool has_hint;
+
+	has_hint = !job->options->fresh &&
+		   record_find_hint(&hint, job->paths.records, job->subject,
+				    job->identity) > 0;
+	session.started_ns = uv_hrtime();
+	set_plan(&session);
+	set_limits(&session);
+	set_start(&session, has_hint ? &hint : NULL);
+	if (has_hint)
+		result->record_grade = "hint";
+	print_start(&session);
+	if (open_session(&session, &err) < 0) {
+		end_with_error(&session, &err);
+	} else {
+		step = run_all(&session);
+		session_conclude(&session, &step);
+	}
+	result->seconds = (double)(uv_hrtime() - session.started_ns) / 1e9;
+	*signal_number = session.signal_number;
+	record_release(&hint);
+	release_session(&session);
+}

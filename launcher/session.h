@@ -1,0 +1,28 @@
+/* A tuning: probes until the plan is done, then the record. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_SESSION_H
+#define AUTOFIT_LAUNCHER_SESSION_H
+
+#include "base/error.h"
+#include "launcher/guard.h"
+#include "launcher/job.h"
+#include "launcher/report.h"
+#include "launcher/result.h"
+#include "launcher/target.h"
+
+/*
+ * Runs probes on the target under the guard's locks until there is an answer,
+ * the time is up or a signal comes. result is filled in: outcome, exit code,
+ * message, the record (written to disk when tuned) and the command to run.
+ * *signal_number is the signal that ended it, or 0; every process of every
+ * probe is gone when this returns.
+ */
+void session_tune(const struct job *job, struct target *target,
+		  struct guard *guard, const struct report_style *style,
+		  struct result *result, int *signal_number);
+
+/* The command a run with this split is: result->run_argv and run_env. */
+void session_set_command(struct result *result, const struct job *job,
+			 int64_t micro_batch, int64_t grad_accum);
+
+#endif

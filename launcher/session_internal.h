@@ -1,0 +1,81 @@
+/* What the files of a session share. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_SESSION_INTERNAL_H
+#define AUTOFIT_LAUNCHER_SESSION_INTERNAL_H
+
+#include "configs/journal.h"
+#include "configs/signature.h"
+#include "configs/steps.h"
+#include "launcher/plan.h"
+#include "launcher/session.h"
+#include "probes/probe.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+#define SESSION_SIGNALS 4
+
+struct session {
+	const struct job *job;
+	struct target *target;
+	struct guard *guard;
+	const struct report_style *style;
+	struct result *result;
+	struct plan plan;
+	struct probe_notes *notes; /* of the result's record */
+	struct journal journal;
+	struct signatures *signatures;
+	struct step_patterns *patterns;
+	char *log_folder;
+	uv_loop_t loop;
+	uv_signal_t signals[SESSION_SIGNALS];
+	uv_signal_t suspend; /* Ctrl-Z */
+	uv_timer_t progress;
+	uv_timer_t deadline; /* --time-limit */
+	size_t open_handles;
+	struct probe *probe;   /* under way; NULL: none */
+	struct plan_step step; /* what it is for */
+	const char *doing;     /* "probing", "confirming" */
+	int signal_number;
+	bool out_of_time;
+	bool plain; /* probes without what autofit adds: hook, arguments */
+	int64_t frame;
+	int64_t probe_number;
+	double first_good_seconds; /* of the first probe that fitted */
+	uint64_t started_ns;
+	uint64_t largest_fit_bytes;
+};
+
+/* session_probe.c */
+struct probe_report {
+	struct trial trial;
+	char *why;         /* one line */
+	char *log;         /* path */
+	char *first_error; /* what the command printed */
+	char *hint;        /* NULL: none */
+	int exec_errno;
+	bool host_used; /* auto: it turned out to use no GPU */
+};
+
+/* Run one probe to its end. 0, or a negative errno of autofit's own. */
+int session_probe(struct session *session, const struct plan_step *step,
+		  struct probe_report *report, struct error *err);
+void probe_report_release(struct probe_report *report);
+
+/* session_loop.c: signals, live line, time limit. */
+int session_open_loop(struct session *session, struct error *err);
+void session_close_loop(struct session *session);
+/* Write text to stderr at once. */
+void session_print(struct strbuf *text);
+/* A probe may not start any more, or must end. */
+bool session_must_end(const struct session *session);
+
+/* session_answer.c */
+/* How it ended; message is taken. The first end is the one that counts. */
+void session_end(struct session *session, enum outcome outcome, int exit_code,
+		 char *message);
+/* What the plan's last step and all trials mean: result, record on disk. */
+void session_conclude(struct session *session, const struct plan_step *step);
+
+#endif

@@ -1,0 +1,167 @@
+/* The loop of a session: signals, Ctrl-Z, the live line, the time limit. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/session_internal.h"
+
+#include "base/strbuf.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define PROGRESS_MS 120
+
+static const int end_signals[SESSION_SIGNALS] = { SIGINT, SIGTERM, SIGHUP,
+						  SIGQUIT };
+
+void session_print(struct strbuf *text)
+{
+	(void)fwrite(strbuf_text(text), 1, text->length, stderr);
+	(void)fflush(stderr);
+	strbuf_reset(text);
+}
+
+bool session_must_end(const struct session *session)
+{
+	return session->signal_number || session->out_of_time;
+}
+
+static void on_end_signal(uv_signal_t *handle, int number)
+{
+	struct session *session = handle->data;
+
+	session->signal_number = number;
+	if (session->probe)
+		probe_cancel(session->probe);
+}
+
+/* The tree first, then autofit; after fg both go on. */
+static void on_suspend(uv_signal_t *handle, int number)
+{
+	struct session *session = handle->data;
+
+	(void)number;
+	if (session->probe)
+		probe_freeze(session->probe);
+	(void)raise(SIGSTOP);
+	if (session->probe)
+		probe_thaw(session->probe);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+	struct session *session = timer->data;
+
+	session->out_of_time = true;
+	if (session->probe)
+		probe_cancel(session->probe);
+}
+
+static void on_progress(uv_timer_t *timer)
+{
+	struct session *session = timer->data;
+	struct strbuf line = STRBUF_INIT;
+	struct probe_view view;
+	struct progress progress = { .what = session->doing };
+
+	if (!session->probe)
+		return;
+	probe_look(session->probe, &view);
+	progress.micro_batch = session->step.micro_batch;
+	progress.grad_accum = session->step.probe_accum;
+	progress.steps = view.steps;
+	progress.steps_needed = session->job->options->probe_steps;
+	if (session->step.is_confirmation || view.steps > progress.steps_needed)
+		progress.steps_needed = session->job->options->confirm_steps;
+	if (!view.steps)
+		progress.what = "starting";
+	if (view.stopping)
+		progress.what = "stopping";
+	progress.current_peak_bytes = view.peak_bytes;
+	progress.limit_bytes = session->target->limit_bytes;
+	progress.seconds = view.seconds;
+	progress.frame = session->frame++;
+	report_progress(&line, session->style, &progress);
+	session_print(&line);
+	strbuf_release(&line);
+}
+
+static int start_timers(struct session *session)
+{
+	int64_t limit_ms = session->job->options->time_limit_ms;
+	int result = uv_timer_init(&session->loop, &session->progress);
+
+	if (result < 0)
+		return result;
+	session->open_handles++;
+	session->progress.data = session;
+	result = uv_timer_init(&session->loop, &session->deadline);
+	if (result < 0)
+		return result;
+	session->open_handles++;
+	session->deadline.data = session;
+	if (session->style->live && !session->job->options->quiet)
+		result = uv_timer_start(&session->progress, on_progress,
+					PROGRESS_MS, PROGRESS_MS);
+	if (result == 0 && limit_ms)
+		result = uv_timer_start(&session->deadline, on_deadline,
+					(uint64_t)limit_ms, 0);
+	return result;
+}
+
+/* A signal that came in ignored (nohup) stays ignored. */
+static int watch_signal(struct session *session, uv_signal_t *handle,
+			int number, uv_signal_cb callback)
+{
+	int result = uv_signal_init(&session->loop, handle);
+
+	if (result < 0)
+		return result;
+	session->open_handles++;
+	handle->data = session;
+	if (process_state_ignores(session->job->state, number))
+		return 0;
+	return uv_signal_start(handle, callback, number);
+}
+
+int session_open_loop(struct session *session, struct error *err)
+{
+	int result = uv_loop_init(&session->loop);
+
+	if (result == 0)
+		result = start_timers(session);
+	for (int i = 0; i < SESSION_SIGNALS && result == 0; i++)
+		result = watch_signal(session, &session->signals[i],
+				      end_signals[i], on_end_signal);
+	if (result == 0)
+		result = watch_signal(session, &session->suspend, SIGTSTP,
+				      on_suspend);
+	if (result < 0)
+		return error_set(err, result, "cannot watch signals: %s",
+				 uv_strerror(result));
+	return 0;
+}
+
+static void on_close(uv_handle_t *handle)
+{
+	struct session *session = handle->data;
+
+	session->open_handles--;
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	if (handle->type != UV_UNKNOWN_HANDLE)
+		uv_close(handle, on_close);
+}
+
+void session_close_loop(struct session *session)
+{
+	for (int i = 0; i < SESSION_SIGNALS; i++)
+		close_handle((uv_handle_t *)&session->signals[i]);
+	close_handle((uv_handle_t *)&session->suspend);
+	close_handle((uv_handle_t *)&session->progress);
+	close_handle((uv_handle_t *)&session->deadline);
+	while (session->open_handles)
+		(void)uv_run(&session->loop, UV_RUN_ONCE);
+	(void)uv_loop_close(&session->loop);
+}

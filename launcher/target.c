@@ -1,0 +1,237 @@
+/* What is tuned for: the device, its budget, its headroom, its limit. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/target.h"
+
+#include "base/log.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Host memory that is the user's to divide needs less air than a machine. */
+static uint64_t host_headroom(const struct host_budget *host)
+{
+	if (host->source == HOST_BUDGET_AVAILABLE)
+		return larger(512 * MIB, host->total_bytes / 10);
+	return larger(64 * MIB, host->budget_bytes / 20);
+}
+
+static uint64_t gpu_headroom(uint64_t whole_bytes, int64_t world_size)
+{
+	/* Readings of a whole device miss short peaks: the larger default. */
+	uint64_t bytes = larger(1 * GIB, whole_bytes / 100 * 8);
+
+	return world_size > 1 ? bytes + 256 * MIB : bytes;
+}
+
+static int set_host_limits(struct target *target, const struct options *options,
+			   struct error *err)
+{
+	/* With a GPU, --memory speaks of the GPU. */
+	uint64_t memory =
+		target->device == PROBE_HOST ? options->memory_bytes : 0;
+	int result = host_budget_read(&target->host, memory, &roots, err);
+
+	if (result < 0)
+		return result;
+	target->host_headroom_bytes =
+		options->has_headroom && target->device == PROBE_HOST
+			? amount_of(&options->headroom,
+				    target->host.budget_bytes)
+			: host_headroom(&target->host);
+	target->host_limit_bytes =
+		minus(target->host.budget_bytes, target->host_headroom_bytes);
+	return 0;
+}
+
+static void set_gpu_limits(struct target *target, const struct options *options,
+			   int64_t world_size)
+{
+	uint64_t free_bytes = UINT64_MAX;
+	uint64_t total = UINT64_MAX;
+	uint64_t whole;
+
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+		uint64_t usable =
+			gpu->free_bytes ? gpu->free_bytes : gpu->total_bytes;
+
+		if (usable < free_bytes)
+			free_bytes = usable;
+		if (gpu->total_bytes < total)
+			total = gpu->total_bytes;
+	}
+	target->budget_bytes = free_bytes;
+	whole = total;
+	if (options->memory_bytes && options->memory_bytes < free_bytes)
+		whole = target->budget_bytes = options->memory_bytes;
+	target->headroom_bytes =
+		options->has_headroom
+			? amount_of(&options->headroom, target->budget_bytes)
+			: gpu_headroom(whole, world_size);
+	target->limit_bytes =
+		minus(target->budget_bytes, target->headroom_bytes);
+}
+
+static void read_free_memory(struct target *target)
+{
+	if (nvml_open(&target->nvml, NULL) < 0) {
+		target->nvml = NULL;
+		return;
+	}
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		struct gpu_device *gpu = &target->gpus[i];
+		uint64_t total = 0;
+
+		if (nvml_memory(target->nvml, gpu->uuid, &total,
+				&gpu->free_bytes, NULL) < 0)
+			continue;
+		memcpy(target->probe_gpus[i].uuid, gpu->uuid,
+		       sizeof(gpu->uuid));
+		target->probe_gpus[i].baseline_used_bytes =
+			total - gpu->free_bytes;
+	}
+}
+
+static void keep_one_gpu(struct target *target, int index)
+{
+	if (index < 0)
+		return;
+	for (size_t i = 0; i < target->gpu_count; i++)
+		if (target->gpus[i].index == index) {
+			target->gpus[0] = target->gpus[i];
+			target->gpu_count = 1;
+			return;
+		}
+	target->gpu_count = 0;
+}
+
+static int find_gpus(struct target *target, const struct options *options,
+		     struct error *err)
+{
+	int count;
+
+	if (options->device == DEVICE_HOST)
+		return 0;
+	count = cuda_devices_list(target->gpus, err);
+	if (count < 0 && options->device == DEVICE_CUDA)
+		return count;
+	if (count < 0 && err) {
+		log_warning("%s; going on with host memory", err->message);
+		memset(err, 0, sizeof(*err));
+	}
+	target->gpu_count = count > 0 ? (size_t)count : 0;
+	keep_one_gpu(target, options->cuda_index);
+	if (target->gpu_count == 0 && options->device == DEVICE_CUDA)
+		return error_set(err, -ENODEV,
+				 "--device cuda: no such GPU "
+				 "here; see autofit devices");
+	if (target->gpu_count == 0 && gpu_amd_present("/sys"))
+		log_warning("there is an AMD GPU: not supported yet, going on "
+			    "with host memory");
+	return 0;
+}
+
+int target_open(struct target *target, const struct options *options,
+		int64_t world_size, struct error *err)
+{
+	int result;
+
+	memset(target, 0, sizeof(*target));
+	result = find_gpus(target, options, err);
+	if (result < 0)
+		return result;
+	if (target->gpu_count) {
+		target->device = PROBE_CUDA;
+		target->may_be_host = options->device == DEVICE_AUTO;
+		read_free_memory(target);
+		set_gpu_limits(target, options, world_size);
+	}
+	if (target->device == PROBE_HOST)
+		return target_become_host(target, options, err);
+	return set_host_limits(target, options, err);
+}
+
+int target_become_host(struct target *target, const struct options *options,
+		       struct error *err)
+{
+	int result;
+
+	target->device = PROBE_HOST;
+	target->may_be_host = false;
+	result = set_host_limits(target, options, err);
+	target->budget_bytes = target->host.budget_bytes;
+	target->headroom_bytes = target->host_headroom_bytes;
+	target->limit_bytes = target->host_limit_bytes;
+	return result;
+}
+
+void target_release(struct target *target)
+{
+	if (target->nvml)
+		nvml_close(target->nvml);
+	target->nvml = NULL;
+}
+
+uint64_t target_headroom_for(const struct target *target,
+			     const struct options *options,
+			     const struct trial *trial)
+{
+	if (options->has_headroom)
+		return target->headroom_bytes;
+	if (trial->peak_varying)
+		return larger(target->headroom_bytes, target->budget_bytes / 5);
+	if (trial->peak_rising)
+		return 2 * target->headroom_bytes;
+	return target->headroom_bytes;
+}
+
+const char *target_budget_source(const struct target *target,
+				 const struct options *options)
+{
+	if (target->device == PROBE_HOST)
+		return host_budget_source_name(target->host.source);
+	return options->memory_bytes == target->budget_bytes ? "--memory"
+							     : "free at start";
+}
+
+void target_words(const struct target *target, const struct options *options,
+		  struct strbuf *out)
+{
+	char budget[BYTES_TEXT_MAX];
+
+	if (target->device == PROBE_CUDA)
+		strbuf_addf(out, "%zux %s", target->gpu_count,
+			    target->gpus[0].name);
+	else
+		strbuf_adds(out, "host memory");
+	strbuf_addf(out, ", budget %s (%s)",
+		    bytes_format(budget, target->budget_bytes),
+		    target_budget_source(target, options));
+}
+
+void target_fingerprint(struct strbuf *out)
+{
+	struct gpu_device gpus[GPU_MAX];
+	struct host_budget host;
+	int count = gpu_identities("/proc", gpus);
+
+	for (int i = 0; i < count; i++)
+		strbuf_addf(out, "gpu %s %s\n", gpus[i].name, gpus[i].uuid);
+	if (host_budget_read(&host, 0, &roots, NULL) == 0)
+		strbuf_addf(out, "host %llu cgroup %llu\n",
+			    (unsigned long long)host.total_bytes,
+			    (unsigned long long)host.cgroup_limit_bytes);
+}
