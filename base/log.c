@@ -13,6 +13,9 @@ void log_set_level(enum log_level level)
 }
 
 static void print_line(const char *kind, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void print_line(const char *kind, const char *format, va_list args)
 {
 	char line[2048];
 

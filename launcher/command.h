@@ -41,13 +41,14 @@ enum knob_scope {
 struct knob {
 	enum knob_form form;
 	enum knob_scope scope;
-	size_t index;   /* argument that holds the value; DEFAULT: where the
-			   new argument goes */
-	size_t offset;  /* JOINED: byte where the value begins in it */
-	int64_t value;  /* as written or default; 0: not known (placeholder) */
-	char *text;     /* OUTPUT: the value as written; else NULL */
-	char *name;     /* "--batch-size", "-b", "batch_size" */
-	char *evidence; /* "argument 3", "default of timm", "train.py:41" */
+	size_t index;  /* argument that holds the value; DEFAULT: where the
+			  new argument goes */
+	size_t offset; /* JOINED: byte where the value begins in it */
+	int64_t value; /* as written or default; 0: not known (placeholder) */
+	bool joined_only; /* DEFAULT: is added as --x=8 */
+	char *text;       /* OUTPUT: the value as written; else NULL */
+	char *name;       /* "--batch-size", "-b", "batch_size" */
+	char *evidence;   /* "argument 3", "default of timm", "train.py:41" */
 };
 
 /* What the options say about the command; NULL and 0: not said. */
@@ -57,7 +58,7 @@ struct command_hints {
 	const char *accum_scope; /* rank, total */
 	const char *preset;
 	const struct strlist *env_templates; /* NAME={micro}; may be NULL */
-	int64_t visible_devices; /* for nproc "gpu", "auto"; 0: not known */
+	int64_t visible_devices;             /* GPUs; 0: none, or not known */
 };
 
 /* Where the command leads, after its launchers. Indexes into argv. */
@@ -65,10 +66,11 @@ struct command_view {
 	size_t program; /* python, torchrun's script, ./trainer */
 	size_t script;  /* a file of source that can be read; NO_INDEX */
 	size_t module;  /* the name after python -m; NO_INDEX */
+	size_t code;    /* the text after python -c: a source; NO_INDEX */
 	size_t args;    /* the first argument of the program itself */
 	size_t end;     /* past the last one that may be a knob ("--") */
 	int64_t world;  /* data-parallel ranks by the launchers; 1 */
-	char *launcher; /* "torchrun", NULL: none */
+	char *launcher; /* "torchrun", NULL: none that starts ranks */
 };
 
 struct command {
@@ -76,12 +78,14 @@ struct command {
 	struct command_view view;
 	const struct preset *preset; /* never NULL once recognised */
 	char *preset_evidence;
+	/* The preset's other options are understood too, not only the knobs. */
+	bool preset_is_certain;
 	struct knob knobs[KNOB_KINDS];
 	struct strlist env_templates;
 	/* Derived, per rank: micro x accum x world == effective. */
-	int64_t micro_batch; /* 0: not known (placeholder) */
-	int64_t grad_accum;  /* 1 without such a knob */
-	int64_t world_size;
+	int64_t micro_batch;     /* 0: not known (placeholder) */
+	int64_t grad_accum;      /* 1 without such a knob, or while not known */
+	int64_t world_size;      /* view.world, or what the preset knows */
 	int64_t effective_batch; /* 0: not known */
 	char *assumption; /* "effective batch 128 = 8 x 16 x 1 (--batch-size
 			     taken as per rank)" */
@@ -96,7 +100,7 @@ enum command_outcome {
 	COMMAND_USAGE,          /* exit 125: a wrong option, with the way out */
 };
 
-/* Peel the launchers. The caller releases the view. */
+/* Peel the launchers. The caller releases the view, whatever the outcome. */
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
 				    int64_t visible_devices, struct error *err);
@@ -104,8 +108,9 @@ void command_view_release(struct command_view *view);
 
 /*
  * Find preset and knobs. source is the beginning of the script (view.script),
- * NULL when there is none: what the caller read, so that this stays pure.
- * The caller releases the command whatever the outcome.
+ * NULL when there is none: what the caller read, so that this stays pure. The
+ * text of python -c is found in argv. presets must outlive the command. The
+ * caller releases the command whatever the outcome.
  */
 enum command_outcome command_recognise(struct command *command,
 				       const struct strlist *argv,
@@ -116,10 +121,10 @@ void command_release(struct command *command);
 
 /* What a run is to use; per rank, in the sense of struct command. */
 struct command_values {
-	int64_t micro_batch;
-	int64_t grad_accum;
-	int64_t steps;      /* raise the step limit to this; 0: leave it */
-	const char *output; /* fresh output folder of a probe; NULL: leave */
+	int64_t micro_batch; /* 0: as the command has it */
+	int64_t grad_accum;  /* 0: as the command has it */
+	int64_t steps;       /* raise the step limit to this; 0: leave it */
+	const char *output;  /* fresh output folder of a probe; NULL: leave */
 	/* A probe: trackers, evaluation and resume off as the preset says. */
 	bool is_probe;
 };
@@ -135,6 +140,13 @@ void command_rewrite(const struct command *command,
 /* "--batch-size 32 --grad-accum 4": the exact text to paste, shell-quoted. */
 char *command_flags_text(const struct command *command,
 			 const struct command_values *values);
+
+/*
+ * Appends the arguments that can change the memory of a step: argv without
+ * knobs, step limit, output folder and the preset's neutral options; values
+ * of placeholders are left out. Of each dropped option the value goes too.
+ */
+void command_identity(const struct command *command, struct strlist *out);
 
 /* One argument quoted for a POSIX shell; the caller frees. */
 char *shell_quote(const char *argument);

@@ -183,6 +183,7 @@ static void add_target(struct strbuf *out, const struct job *job)
 {
 	struct error err = ERROR_INIT;
 	struct target target;
+	char budget[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
 	if (target_open(&target, job->options, job->command.world_size, &err) <
@@ -190,8 +191,10 @@ static void add_target(struct strbuf *out, const struct job *job)
 		strbuf_addf(out, "device    %s\n", err.message);
 	} else {
 		strbuf_adds(out, "device    ");
-		target_words(&target, job->options, out);
-		strbuf_addf(out, ", limit %s\n",
+		target_words(&target, out);
+		strbuf_addf(out, ", budget %s (%s), limit %s\n",
+			    bytes_format(budget, target.budget_bytes),
+			    target_budget_source(&target, job->options),
 			    bytes_format(limit, target.limit_bytes));
 	}
 	target_release(&target);

@@ -185,9 +185,6 @@ static void tune_on(const struct job *job, struct target *target,
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	session_tune(job, target, guard, &style, result, signal_number);
-	free(result->budget_source);
-	result->budget_source =
-		xstrdup(target_budget_source(target, job->options));
 	(void)prctl(PR_SET_CHILD_SUBREAPER, job->state->subreaper, 0, 0, 0);
 }
 

@@ -166,15 +166,36 @@ static struct plan_step advice_step(const struct plan *plan,
 	return nothing;
 }
 
+static bool is_split(const struct view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->split_count; i++)
+		if (view->splits[i] == micro)
+			return true;
+	return false;
+}
+
+/* What fits and is no exact split cannot be the answer. */
+static void drop_other_fits(struct view *view, const struct view *all)
+{
+	*view = *all;
+	view->count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		if (!trial_fits(&all->trials[i]) ||
+		    is_split(all, all->trials[i].micro_batch))
+			view->trials[view->count++] = all->trials[i];
+}
+
 static struct plan_step keep_step(const struct plan *plan,
 				  const struct view *view)
 {
 	struct search_problem problem = plan->problem;
+	struct view splits;
 	struct plan_step step;
 
+	drop_other_fits(&splits, view);
 	problem.candidates = view->splits;
 	problem.candidate_count = view->split_count;
-	step = search_step(plan, view, &problem);
+	step = search_step(plan, &splits, &problem);
 	if (step.action == PLAN_NOTHING_FITS)
 		return advice_step(plan, view, step);
 	return step;

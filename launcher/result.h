@@ -42,6 +42,9 @@ struct result {
 	char *flags_text;                 /* exact text to paste; NULL */
 	char *budget_source;              /* "--memory", "MemAvailable", ... */
 	double seconds;
+	/* What the command itself says; 0: not known. */
+	int64_t own_micro_batch, own_grad_accum;
+	bool grow; /* --grow: the effective batch may become larger */
 	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
 	int64_t predicted_micro_batch;
 	/* keep: an effective batch that splits better; 0: none */
@@ -56,6 +59,10 @@ struct result {
 
 void result_release(struct result *result);
 const char *outcome_name(enum outcome outcome);
+
+/* From the median step of the trial and the world; 0: not known. */
+double result_samples_per_second(const struct result *result,
+				 const struct trial *trial);
 
 /*
  * The object of `--json`, schema autofit.result/1, with a newline. Every key

@@ -60,6 +60,9 @@ static void set_limits(struct session *session)
 		target->device == PROBE_HOST || target->may_be_host
 			? HOST_MAX_GROWTH
 			: 0;
+	free(session->result->budget_source);
+	session->result->budget_source =
+		xstrdup(target_budget_source(target, session->job->options));
 	record->limit_bytes = target->limit_bytes;
 	record->headroom_bytes = target->headroom_bytes;
 	record->budget_bytes = target->budget_bytes;
@@ -344,7 +347,7 @@ static void print_start(struct session *session)
 
 	if (session->job->options->quiet)
 		return;
-	target_words(session->target, session->job->options, &words);
+	target_words(session->target, &words);
 	report_start(&text, session->style, session->result,
 		     strbuf_text(&words));
 	session_print(&text);

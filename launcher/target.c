@@ -207,19 +207,13 @@ const char *target_budget_source(const struct target *target,
 							     : "free at start";
 }
 
-void target_words(const struct target *target, const struct options *options,
-		  struct strbuf *out)
+void target_words(const struct target *target, struct strbuf *out)
 {
-	char budget[BYTES_TEXT_MAX];
-
 	if (target->device == PROBE_CUDA)
 		strbuf_addf(out, "%zux %s", target->gpu_count,
 			    target->gpus[0].name);
 	else
 		strbuf_adds(out, "host memory");
-	strbuf_addf(out, ", budget %s (%s)",
-		    bytes_format(budget, target->budget_bytes),
-		    target_budget_source(target, options));
 }
 
 void target_fingerprint(struct strbuf *out)

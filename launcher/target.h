@@ -53,9 +53,8 @@ uint64_t target_headroom_for(const struct target *target,
 			     const struct options *options,
 			     const struct trial *trial);
 
-/* "host memory, budget 2.00 GiB (--memory)", "1x NVIDIA H200, ...". */
-void target_words(const struct target *target, const struct options *options,
-		  struct strbuf *out);
+/* "host memory", "1x NVIDIA H200". */
+void target_words(const struct target *target, struct strbuf *out);
 
 /* What bounds the budget, for the JSON: "--memory", "free at start". */
 const char *target_budget_source(const struct target *target,

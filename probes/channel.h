@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 /*
- * A fixed-size file in the probe's 0700 scratch folder, mapped shared by
- * autofit and by path (environment AUTOFIT_CHANNEL) in the probe's processes.
- * Little-endian as the machine; the layout is mirrored in
+ * A fixed-size file in the probe's 0700 scratch folder, mapped shared by path
+ * (environment AUTOFIT_CHANNEL) in the probe's processes. autofit only reads
+ * it, by descriptor: a page mapped here would be SIGBUS when one of them
+ * shortens the file. Little-endian as the machine; the layout is mirrored in
  * probes/python/sitecustomize.py and checked by a test. Everything in it is
  * written by others: read once, check, never trust.
  */
@@ -49,8 +50,10 @@ struct channel_slot {
 	uint32_t reserved[3];
 };
 
+/* All bytes 0: closed. */
 struct channel {
-	void *page; /* CHANNEL_SIZE bytes, NULL: closed */
+	bool is_open;
+	int fd;
 };
 
 /* What all slots say together. */
@@ -63,9 +66,18 @@ struct channel_reading {
 	size_t stepping;  /* slots with at least one step */
 };
 
-/* Makes and maps the file at path (0600). */
+/*
+ * Makes the file at path (0600), with its blocks allocated, so that a full
+ * disk is an error here and not SIGBUS there. An older file gives way.
+ */
 int channel_open(struct channel *channel, const char *path, struct error *err);
+
+/*
+ * Never fails: what is missing or absurd counts as nothing. last_step_ns is
+ * never in the future, flags hold known bits only.
+ */
 struct channel_reading channel_read(const struct channel *channel);
+
 /* Has this process said hello? */
 bool channel_has(const struct channel *channel, uint32_t pid);
 void channel_close(struct channel *channel);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* A longer line is delivered cut to this, the rest passed over. */
-#define LINE_MAX_BYTES (1024 * 1024)
+#define LINE_MAX_BYTES ((size_t)1024 * 1024)
 
 struct lines {
 	char *data; /* the line under way */

@@ -40,9 +40,9 @@ int nvml_memory(struct nvml *nvml, const char *uuid, uint64_t *total_bytes,
 		uint64_t *free_bytes, struct error *err);
 
 struct gpu_process {
-	pid_t pid;
 	uint64_t used_bytes; /* 0: the driver does not say */
-	int is_compute;      /* 0: graphics only, counts as base load */
+	pid_t pid;
+	int is_compute; /* 0: graphics only, counts as base load */
 };
 
 /* Processes on the device, pids as the driver gives them. Their number. */

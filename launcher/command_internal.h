@@ -1,0 +1,114 @@
+/* What the files that read and rewrite a command share. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_INTERNAL_H
+#define AUTOFIT_LAUNCHER_COMMAND_INTERNAL_H
+
+#include "launcher/command.h"
+#include "launcher/source.h"
+
+/* One line of at most this many bytes of an argument, for a message. */
+#define BRIEF_MAX 72
+const char *brief(char text[BRIEF_MAX], const char *argument);
+
+/* Digits only, at least 1: what a batch size is written as. */
+bool count_parse(const char *text, int64_t *value);
+
+/* --x 8, --x=8, -b 8, -b8, -b=8 or x=8 among the program's arguments. */
+struct token {
+	size_t index;     /* argument with the name */
+	const char *name; /* in argv, with its dashes */
+	size_t name_length;
+	enum knob_form form; /* SEPARATE, JOINED; ABSENT: no value */
+	size_t value_index;  /* argument with the value */
+	size_t value_offset; /* where it begins there */
+	bool bare;           /* x=8 */
+};
+
+/* False: the argument is neither an option nor key=value. */
+bool token_read(struct token *token, const struct strlist *argv,
+		const struct command_view *view, size_t index);
+/* The value; "" without one. */
+const char *token_value(const struct token *token, const struct strlist *argv);
+
+/* Byte for byte, but "-" and "_" are one. */
+bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length);
+
+/* Names up to this length take part; longer ones are no knobs. */
+#define NAME_MAX_BYTES 160
+/* "--Batch-Size" as "batch_size"; false when it is too long. */
+bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length);
+/*
+ * Does a name of a preset (see struct preset_knob) say what was typed? bare:
+ * typed as key=value.
+ */
+bool name_matches(const char *entry, const char *typed, size_t length,
+		  bool bare);
+/* Place of the first name that matches in the list, or its count. */
+size_t names_find(const struct strlist *names, const char *typed, size_t length,
+		  bool bare);
+/* A name that must never be taken for a knob. */
+bool name_is_decoy(const struct strlist *decoys, const char *typed,
+		   size_t length);
+
+/* What the parts of recognition share. */
+struct recognition {
+	struct command *command;
+	const struct command_hints *hints;
+	const struct source *source; /* never NULL */
+	const char *source_name;     /* "train.py", "the code of python -c" */
+	size_t config_index; /* the last argument that names a config file */
+	struct error *err;
+};
+
+const struct preset_knob *preset_knob(const struct preset *preset,
+				      enum knob_kind kind);
+/* "batch size", "gradient accumulation", ... */
+const char *knob_words(enum knob_kind kind);
+/* Sets the message; returns COMMAND_NOT_RECOGNISED. */
+enum command_outcome not_recognised(const struct recognition *recognition,
+				    const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "write {micro} where ..., or name the option with --micro-flag NAME" */
+const char *way_out(enum knob_kind kind);
+
+/* Which preset speaks for the command; sets preset and its evidence. */
+enum command_outcome framework_find(struct recognition *recognition,
+				    const struct presets *presets,
+				    const char *text);
+
+/* Sets world_size: by the launcher, or by what the preset knows. */
+enum command_outcome world_find(struct recognition *recognition);
+
+/* {micro}, {micro:8} in the command or in --env: sets those knobs. */
+enum command_outcome placeholders_find(struct recognition *recognition);
+/* A copy with the placeholders replaced; NULL: it has none. */
+char *placeholders_replace(const struct command *command,
+			   const struct command_values *values,
+			   const char *text);
+/* A copy without the values: {micro:8} as {micro}. */
+char *placeholders_strip(const char *text);
+/* One of micro, accum, global stands in the text. */
+bool placeholders_in(const char *text);
+
+/* All knobs that are not set yet. */
+enum command_outcome knobs_find(struct recognition *recognition);
+/* --micro-flag and its like, looked for before anything else. */
+enum command_outcome hinted_find(struct recognition *recognition,
+				 enum knob_kind kind);
+/* The knob is not among the arguments: its default, or why not. */
+enum command_outcome absent_find(struct recognition *recognition,
+				 enum knob_kind kind);
+/* Take the value at the token for the knob. */
+enum command_outcome knob_take(struct recognition *recognition,
+			       enum knob_kind kind, const struct token *token);
+/* Another knob has this argument already. */
+bool knob_is_taken(const struct command *command, size_t index);
+/* The option of the script that means this knob, or NULL. */
+const struct source_option *knob_in_source(const struct recognition *r,
+					   enum knob_kind kind, size_t *rank);
+
+/* What is written for the knob: counted over ranks as its scope says. */
+int64_t knob_written(const struct command *command, enum knob_kind kind,
+		     const struct command_values *values);
+
+#endif

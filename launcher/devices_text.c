@@ -1,0 +1,280 @@
+/* `autofit devices` as a table and as the JSON object autofit.devices/1. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/devices.h"
+
+#include "base/log.h"
+#include "base/units.h"
+#include "launcher/exitcode.h"
+#include "launcher/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+/* 0 is not known. */
+static const char *size_text(char text[BYTES_TEXT_MAX], uint64_t bytes)
+{
+	return bytes ? bytes_format(text, bytes) : "not known";
+}
+
+/* Everything from outside the program, on one line. */
+static void add_safe(struct strbuf *out, const char *text)
+{
+	text_add_safe(out, text, true);
+}
+
+static void table_process(const struct devices_process *row, struct strbuf *out)
+{
+	char size[BYTES_TEXT_MAX];
+
+	strbuf_addf(out, "       pid %-8d ", (int)row->process.pid);
+	add_safe(out, row->user ? row->user : "(user not known)");
+	strbuf_addf(out, "  %s%s\n", size_text(size, row->process.used_bytes),
+		    row->process.is_compute ? "" : " (display)");
+}
+
+static size_t name_width(const struct devices *devices)
+{
+	size_t width = strlen("Name");
+
+	for (size_t i = 0; i < devices->gpu_count; i++)
+		if (strlen(devices->gpus[i].gpu.name) > width)
+			width = strlen(devices->gpus[i].gpu.name);
+	return width;
+}
+
+static void table_gpu(const struct devices_gpu *row, int width,
+		      struct strbuf *out)
+{
+	const struct gpu_device *gpu = &row->gpu;
+	char total[BYTES_TEXT_MAX];
+	char free_text[BYTES_TEXT_MAX];
+
+	strbuf_addf(out, "%-5d%-*s  %-40s  %9s  %9s  ", gpu->index, width,
+		    gpu->name, gpu->uuid, size_text(total, gpu->total_bytes),
+		    size_text(free_text, gpu->free_bytes));
+	if (row->process_count < 0)
+		strbuf_adds(out, "not known\n");
+	else
+		strbuf_addf(out, "%d\n", row->process_count);
+	for (int i = 0; i < row->process_count; i++)
+		table_process(&row->processes[i], out);
+}
+
+static void table_no_gpu(const struct devices *devices, struct strbuf *out)
+{
+	strbuf_adds(out, "GPU: no NVIDIA GPU is visible");
+	if (devices->known_gpu_count)
+		strbuf_addf(out,
+			    ", though the kernel driver has %d: check that "
+			    "libcuda.so.1 is installed",
+			    devices->known_gpu_count);
+	strbuf_addch(out, '\n');
+}
+
+static void table_gpus(const struct devices *devices, struct strbuf *out)
+{
+	int width = (int)name_width(devices);
+
+	if (devices->gpu_count)
+		strbuf_addf(out, "%-5s%-*s  %-40s  %9s  %9s  %s\n", "GPU",
+			    width, "Name", "UUID", "Total", "Free",
+			    "Processes");
+	for (size_t i = 0; i < devices->gpu_count; i++)
+		table_gpu(&devices->gpus[i], width, out);
+	if (devices->gpu_problem) {
+		strbuf_adds(out, "GPU: ");
+		add_safe(out, devices->gpu_problem);
+		strbuf_addch(out, '\n');
+	} else if (devices->has_looked_at_gpus && !devices->gpu_count)
+		table_no_gpu(devices, out);
+	if (devices->visible) {
+		strbuf_adds(out, "     only those in CUDA_VISIBLE_DEVICES=");
+		add_safe(out, devices->visible);
+		strbuf_addch(out, '\n');
+	}
+	if (devices->has_amd)
+		strbuf_adds(out, "AMD GPU: not supported yet\n");
+}
+
+static void table_host(const struct devices *devices, struct strbuf *out)
+{
+	const struct host_budget *host = &devices->host;
+	char size[BYTES_TEXT_MAX];
+
+	if (devices->host_problem) {
+		strbuf_adds(out, "Host memory: ");
+		add_safe(out, devices->host_problem);
+		strbuf_addch(out, '\n');
+		return;
+	}
+	strbuf_addf(out, "Host memory: budget %s (by %s",
+		    bytes_format(size, host->budget_bytes),
+		    host_budget_source_name(host->source));
+	if (host->cgroup[0]) {
+		strbuf_addch(out, ' ');
+		add_safe(out, host->cgroup);
+	}
+	strbuf_addf(out, "), total %s", size_text(size, host->total_bytes));
+	strbuf_addf(out, ", available %s\n",
+		    size_text(size, host->available_bytes));
+}
+
+static void table_observers(const struct devices *devices, struct strbuf *out)
+{
+	strbuf_adds(out, "Observed: ");
+	if (devices->gpu_count)
+		strbuf_adds(out, "GPUs by the CUDA driver API, ");
+	if (devices->gpu_count && !devices->nvml_problem)
+		strbuf_adds(out, "free memory and processes by NVML, ");
+	strbuf_adds(out, "host memory by /proc and cgroups\n");
+	if (devices->nvml_problem) {
+		strbuf_adds(out, "Not observed: ");
+		add_safe(out, devices->nvml_problem);
+		strbuf_addch(out, '\n');
+	}
+}
+
+void devices_table(const struct devices *devices, struct strbuf *out)
+{
+	table_gpus(devices, out);
+	table_host(devices, out);
+	table_observers(devices, out);
+}
+
+/* jansson drops what is NULL without a word; only memory can be short. */
+static json_t *checked(json_t *value)
+{
+	if (!value) {
+		log_error("out of memory while writing the JSON object");
+		exit(EXIT_AUTOFIT_FAILED);
+	}
+	return value;
+}
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, checked(value)) < 0)
+		(void)checked(NULL);
+}
+
+static void append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, checked(value)) < 0)
+		(void)checked(NULL);
+}
+
+static json_t *text_json(const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
+	json_t *value;
+
+	if (!text)
+		return json_null();
+	text_add_utf8(&clean, text);
+	value = json_string(strbuf_text(&clean));
+	strbuf_release(&clean);
+	return value;
+}
+
+/* 0 is not known. */
+static json_t *bytes_json(uint64_t bytes)
+{
+	if (!bytes || bytes > INT64_MAX)
+		return json_null();
+	return json_integer((json_int_t)bytes);
+}
+
+static json_t *processes_json(const struct devices_gpu *gpu)
+{
+	json_t *array;
+
+	if (gpu->process_count < 0)
+		return json_null();
+	array = checked(json_array());
+	for (int i = 0; i < gpu->process_count; i++) {
+		const struct devices_process *row = &gpu->processes[i];
+		json_t *object = checked(json_object());
+
+		put(object, "pid", json_integer(row->process.pid));
+		put(object, "user", text_json(row->user));
+		put(object, "used_bytes", bytes_json(row->process.used_bytes));
+		put(object, "compute", json_boolean(row->process.is_compute));
+		append(array, object);
+	}
+	return array;
+}
+
+static json_t *gpu_json(const struct devices_gpu *row)
+{
+	json_t *object = checked(json_object());
+	json_t *observers = checked(json_array());
+
+	put(object, "kind", json_string("cuda"));
+	put(object, "index", json_integer(row->gpu.index));
+	put(object, "name", text_json(row->gpu.name));
+	put(object, "uuid", text_json(row->gpu.uuid));
+	put(object, "total_bytes", bytes_json(row->gpu.total_bytes));
+	put(object, "free_bytes", bytes_json(row->gpu.free_bytes));
+	put(object, "processes", processes_json(row));
+	append(observers, json_string("cuda"));
+	if (row->gpu.free_bytes || row->process_count >= 0)
+		append(observers, json_string("nvml"));
+	put(object, "observed_by", observers);
+	return object;
+}
+
+static json_t *host_json(const struct host_budget *host)
+{
+	json_t *object = checked(json_object());
+	json_t *observers = checked(json_array());
+
+	put(object, "kind", json_string("host"));
+	put(object, "total_bytes", bytes_json(host->total_bytes));
+	put(object, "free_bytes", bytes_json(host->available_bytes));
+	put(object, "budget_bytes", bytes_json(host->budget_bytes));
+	put(object, "budget_source",
+	    text_json(host_budget_source_name(host->source)));
+	put(object, "cgroup", text_json(host->cgroup[0] ? host->cgroup : NULL));
+	put(object, "cgroup_limit_bytes", bytes_json(host->cgroup_limit_bytes));
+	put(object, "address_space_bytes",
+	    bytes_json(host->address_space_bytes));
+	put(object, "data_bytes", bytes_json(host->data_bytes));
+	append(observers, json_string("proc"));
+	append(observers, json_string("cgroup"));
+	put(object, "observed_by", observers);
+	return object;
+}
+
+void devices_json(const struct devices *devices, struct strbuf *out)
+{
+	json_t *root = checked(json_object());
+	json_t *array = checked(json_array());
+	json_t *problems = checked(json_array());
+	const char *const words[] = { devices->gpu_problem,
+				      devices->nvml_problem,
+				      devices->host_problem };
+	char *text;
+
+	for (size_t i = 0; i < devices->gpu_count; i++)
+		append(array, gpu_json(&devices->gpus[i]));
+	if (!devices->host_problem)
+		append(array, host_json(&devices->host));
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (words[i])
+			append(problems, text_json(words[i]));
+	put(root, "schema", json_string("autofit.devices/1"));
+	put(root, "autofit_version", json_string(AUTOFIT_VERSION));
+	put(root, "devices", array);
+	put(root, "amd_gpu_present", json_boolean(devices->has_amd));
+	put(root, "cuda_visible_devices", text_json(devices->visible));
+	put(root, "problems", problems);
+	text = json_dumps(root, JSON_INDENT(2));
+	json_decref(root);
+	strbuf_adds(out, text ? text : "");
+	if (!text)
+		(void)checked(NULL);
+	strbuf_addch(out, '\n');
+	free(text);
+}

@@ -1,0 +1,333 @@
+/* The command line of autofit: argp walks it, the table says what it means. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/options.h"
+
+#include "base/alloc.h"
+#include "launcher/options_rows.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* argp hands this to every call of on_key. */
+struct parsing {
+	struct options *options;
+	struct error *err;
+	bool seen[OPTION_ROWS_MAX]; /* given as a flag: environment loses */
+	int word;                   /* the argument argp looks at now */
+	bool failed;                /* err holds the message */
+	const char *print;          /* --help or --version came first */
+	const struct subcommand_row *subcommand;
+	bool has_command;
+};
+
+static int wrong(struct parsing *parsing, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int wrong(struct parsing *parsing, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	(void)error_set(parsing->err, -EINVAL, "%s",
+			text ? text : "wrong usage");
+	free(text);
+	parsing->failed = true;
+	return EINVAL;
+}
+
+/* getopt takes any unique beginning of a name; autofit does not. */
+static bool is_abbreviated(const struct option_row *row, const char *word)
+{
+	size_t length;
+
+	if (strncmp(word, "--", 2) != 0)
+		return false;
+	length = strcspn(word + 2, "=");
+	return option_of_name(word + 2, length) != row;
+}
+
+static void mark_given(struct parsing *parsing, const struct option_row *given)
+{
+	for (size_t i = 0; option_rows[i].name; i++) {
+		const struct option_row *row = &option_rows[i];
+
+		if (row->print)
+			continue;
+		if (row == given || row->field == given->field ||
+		    (given->excludes && row->field == given->excludes))
+			parsing->seen[i] = true;
+	}
+}
+
+static int row_apply(const struct option_row *row, struct options *options,
+		     const char *value, struct error *err)
+{
+	int result = row->kind->set(row, options, value, err);
+
+	if (result < 0)
+		return result;
+	if (row->given)
+		*(bool *)((char *)options + row->given) = true;
+	if (row->excludes && *(bool *)option_field(row, options))
+		*(bool *)((char *)options + row->excludes) = false;
+	return 0;
+}
+
+static int on_option(struct parsing *parsing, const struct option_row *row,
+		     const char *value, struct argp_state *state)
+{
+	const char *word = state->argv[parsing->word];
+
+	if (is_abbreviated(row, word)) {
+		char *name = xstrndup(word + 2, strcspn(word + 2, "="));
+
+		option_unknown(name, parsing->err);
+		free(name);
+		parsing->failed = true;
+		return EINVAL;
+	}
+	parsing->word = state->next;
+	if (row->print) {
+		parsing->print = row->print;
+		state->next = state->argc;
+		return 0;
+	}
+	/* A forgotten value must not swallow what separates the command. */
+	if (value && strcmp(value, "--") == 0)
+		return wrong(parsing, "--%s needs a value before --",
+			     row->name);
+	if (row_apply(row, parsing->options, value ? value : "1",
+		      parsing->err) < 0) {
+		(void)error_prefix(parsing->err, "--%s", row->name);
+		parsing->failed = true;
+		return EINVAL;
+	}
+	mark_given(parsing, row);
+	return 0;
+}
+
+static const struct subcommand_row *subcommand_of(const char *word)
+{
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++)
+		if (strcmp(row->word, word) == 0)
+			return row;
+	return NULL;
+}
+
+/* A word after a sub-command without "--" before it. */
+static int on_word(struct parsing *parsing, const char *word)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+
+	if (row->takes_name && !parsing->options->record_name) {
+		parsing->options->record_name = xstrdup(word);
+		return 0;
+	}
+	if (!row->takes_command || row->takes_name)
+		return wrong(parsing,
+			     "autofit %s does not take '%.64s'; to launch a "
+			     "program called %s write: autofit -- %s ...",
+			     row->word, word, row->word, row->word);
+	return wrong(parsing,
+		     "to %s: autofit %s -- command...; to launch %s write: "
+		     "autofit -- %s %.64s ...",
+		     row->word, row->word,
+		     row->subcommand == SUBCOMMAND_TUNE
+			     ? "torchtune"
+			     : "a program of that name",
+		     row->word, word);
+}
+
+static int take_command(struct parsing *parsing, struct argp_state *state)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+
+	if (row && (!row->takes_command || parsing->options->record_name))
+		return wrong(
+			parsing, "autofit %s takes no command%s", row->word,
+			parsing->options->record_name ? " after a name" : "");
+	/* state->next is already past the first word. */
+	for (int i = state->next - 1; i < state->argc; i++)
+		strlist_add(&parsing->options->command, state->argv[i]);
+	parsing->has_command = true;
+	state->next = state->argc;
+	return 0;
+}
+
+static int on_argument(struct parsing *parsing, const char *word,
+		       struct argp_state *state)
+{
+	/* argp skips "--"; then the word is not the one it stood at. */
+	bool dashes = parsing->word < state->next - 1;
+	const struct subcommand_row *row;
+
+	parsing->word = state->next;
+	if (dashes)
+		return take_command(parsing, state);
+	if (parsing->subcommand)
+		return on_word(parsing, word);
+	row = subcommand_of(word);
+	if (!row)
+		return take_command(parsing, state);
+	if (row->reserved)
+		return wrong(parsing,
+			     "autofit %s is not in this version yet; to launch "
+			     "a program of that name write: autofit -- %s ...",
+			     row->word, row->word);
+	parsing->subcommand = row;
+	return 0;
+}
+
+static error_t on_key(int key, char *value, struct argp_state *state)
+{
+	struct parsing *parsing = state->input;
+	const struct option_row *row;
+
+	if (key == ARGP_KEY_ERROR) {
+		if (!parsing->failed && parsing->word < state->argc) {
+			option_misread(state->argv[parsing->word],
+				       parsing->err);
+			parsing->failed = true;
+		}
+		return 0;
+	}
+	if (key == ARGP_KEY_ARG)
+		return on_argument(parsing, value, state);
+	row = option_of_key(key);
+	return row ? on_option(parsing, row, value, state) : ARGP_ERR_UNKNOWN;
+}
+
+static int parse_argv(struct parsing *parsing, const struct strlist *argv)
+{
+	struct argp_option argp_options[OPTION_ROWS_MAX] = { { 0 } };
+	const struct argp argp = { .options = argp_options, .parser = on_key };
+	int result;
+
+	for (size_t i = 0; option_rows[i].name; i++) {
+		argp_options[i].name = option_rows[i].name;
+		argp_options[i].key = option_key(i);
+		argp_options[i].arg = option_rows[i].argument;
+	}
+	if (argv->count == 0)
+		return 0;
+	parsing->word = 1;
+	result = argp_parse(&argp, (int)argv->count, argv->items,
+			    ARGP_IN_ORDER | ARGP_SILENT, NULL, parsing);
+	if (result && !parsing->failed)
+		return wrong(parsing, "cannot read the options: %s",
+			     strerror(result));
+	return result;
+}
+
+static char *variable_name(const struct option_row *row)
+{
+	char *name = xasprintf("AUTOFIT_%s", row->name);
+
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
+	return name;
+}
+
+static int parse_environment(struct parsing *parsing,
+			     const struct strlist *environment)
+{
+	for (size_t i = 0; option_rows[i].name; i++) {
+		const struct option_row *row = &option_rows[i];
+		const char *value;
+		int result = 0;
+		char *name;
+
+		if (row->print || parsing->seen[i])
+			continue;
+		name = variable_name(row);
+		value = strlist_env_get(environment, name);
+		if (value && *value)
+			result = row_apply(row, parsing->options, value,
+					   parsing->err);
+		if (result < 0)
+			(void)error_prefix(parsing->err, "%s", name);
+		free(name);
+		if (result < 0)
+			return result;
+	}
+	return 0;
+}
+
+static int set_initial(struct options *options, struct error *err)
+{
+	memset(options, 0, sizeof(*options));
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->initial &&
+		    row->kind->set(row, options, row->initial, err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+/* What only the whole command line can tell. */
+static int check_whole(struct parsing *parsing)
+{
+	struct options *options = parsing->options;
+	const struct subcommand_row *row = parsing->subcommand;
+	bool launches;
+
+	/* --dry-run makes an explanation of what would tune or launch. */
+	if (row && (row->subcommand == SUBCOMMAND_DEVICES ||
+		    row->subcommand == SUBCOMMAND_SHOW ||
+		    options->subcommand == SUBCOMMAND_LAUNCH))
+		options->subcommand = row->subcommand;
+	launches = options->subcommand == SUBCOMMAND_LAUNCH;
+	if (!parsing->has_command && row && row->takes_command &&
+	    !row->takes_name)
+		return wrong(parsing,
+			     "no command given: autofit %s -- command...",
+			     row->word);
+	if (!parsing->has_command && !row)
+		return wrong(parsing,
+			     "no command given: autofit -- python train.py "
+			     "... (autofit --help says more)");
+	if (launches && options->json && strcmp(options->json, "-") == 0)
+		return wrong(parsing, "--json -: stdout belongs to the "
+				      "command; use --json FILE");
+	return 0;
+}
+
+enum options_outcome options_parse(struct options *options,
+				   const struct strlist *argv,
+				   const struct strlist *environment,
+				   struct strbuf *text, struct error *err)
+{
+	struct parsing parsing = { .options = options, .err = err };
+
+	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
+		return OPTIONS_WRONG;
+	if (parsing.print == option_print_help)
+		options_help(text);
+	if (parsing.print == option_print_version)
+		strbuf_adds(text, "autofit " AUTOFIT_VERSION "\n");
+	if (parsing.print)
+		return OPTIONS_PRINT;
+	if (parse_environment(&parsing, environment) < 0 ||
+	    check_whole(&parsing))
+		return OPTIONS_WRONG;
+	return OPTIONS_RUN;
+}
+
+void options_release(struct options *options)
+{
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->kind->release)
+			row->kind->release(row, options);
+	strlist_release(&options->command);
+	free(options->record_name);
+	memset(options, 0, sizeof(*options));
+}

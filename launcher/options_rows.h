@@ -1,0 +1,95 @@
+/* The table behind options.h: every option once, for parser and help. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_OPTIONS_ROWS_H
+#define AUTOFIT_LAUNCHER_OPTIONS_ROWS_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "launcher/options.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct option_row;
+
+/* How the text of an option becomes the field it sets. */
+struct option_kind {
+	/*
+	 * value is never NULL; a flag gets "1". What was set before is
+	 * replaced, a list grows. err says what is wrong with the value only.
+	 */
+	int (*set)(const struct option_row *row, struct options *options,
+		   const char *value, struct error *err);
+	/* Free and empty the field; NULL: it owns nothing. */
+	void (*release)(const struct option_row *row, struct options *options);
+	bool is_flag; /* takes no value */
+};
+
+enum option_group {
+	GROUP_MEMORY,
+	GROUP_SIZES,
+	GROUP_COMMAND,
+	GROUP_PROBES,
+	GROUP_RECORDS,
+	GROUP_OUTPUT,
+	GROUP_COUNT,
+};
+
+extern const char *const option_group_titles[GROUP_COUNT];
+
+struct option_row {
+	const char *name; /* without dashes; also AUTOFIT_<NAME> */
+	const struct option_kind *kind;
+	size_t field;         /* offset into struct options */
+	const char *argument; /* its name in the help; NULL for a flag */
+	const char *initial;  /* default, read by kind->set; NULL: empty */
+	const char *doc;
+	enum option_group group;
+	char letter;              /* -q; 0: none */
+	int64_t min, max;         /* numbers: both ends allowed */
+	const char *const *words; /* the allowed ones; NULL: any */
+	const char *hint;         /* kind_name: a name as it may be */
+	size_t given;             /* offset of a bool; 0: none */
+	size_t excludes;          /* offset of a flag it takes back; 0: none */
+	const char *print;        /* --help, --version: what to print */
+};
+
+/* A row without a name ends the table. */
+extern const struct option_row option_rows[];
+#define OPTION_ROWS_MAX 64
+
+extern const char option_print_help[], option_print_version[];
+
+/* The sub-commands, also those whose name is kept for later. */
+struct subcommand_row {
+	const char *word;
+	enum subcommand subcommand;
+	bool takes_command; /* after "--" */
+	bool takes_name;    /* a record's */
+	bool reserved;      /* not in this version */
+	const char *doc;
+};
+
+extern const struct subcommand_row subcommand_rows[];
+
+static inline void *option_field(const struct option_row *row,
+				 struct options *options)
+{
+	return (char *)options + row->field;
+}
+
+/* The key argp knows a row by: its letter, or a number past all letters. */
+int option_key(size_t index);
+const struct option_row *option_of_key(int key);
+const struct option_row *option_of_name(const char *name, size_t length);
+
+/* err for a long option that is not in the table, and its likely neighbour. */
+void option_unknown(const char *name, struct error *err);
+/* err for a word that argp refused without saying why. */
+void option_misread(const char *word, struct error *err);
+
+/* The text of --help, from the tables above. */
+void options_help(struct strbuf *out);
+
+#endif

@@ -1,0 +1,20 @@
+/* `autofit show`: the recorded answers as a list, or one of them in full. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_SHOW_H
+#define AUTOFIT_LAUNCHER_SHOW_H
+
+#include "base/strbuf.h"
+#include "configs/record.h"
+#include "launcher/report.h"
+
+#include <stddef.h>
+
+/* A line for each, in the order given; one line when there are none. */
+void show_list(struct strbuf *out, const struct report_style *style,
+	       const struct record *records, size_t count);
+
+/* All of a record but its identity. path may be NULL. */
+void show_record(struct strbuf *out, const struct report_style *style,
+		 const struct record *record, const char *path);
+
+#endif

@@ -1,0 +1,313 @@
+/* Options and constants in the text of a Python script. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/source.h"
+
+#include "base/alloc.h"
+#include "launcher/command_internal.h"
+#include "launcher/pytext.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void read_keyword(struct pytext *cursor, struct source_option *option,
+			 const char *key, size_t length)
+{
+	static const char *const switches[] = { "store_true",  "store_false",
+						"store_const", "count",
+						"help",        "version" };
+	bool is_text = cursor->at < cursor->end && pytext_is_quote(*cursor->at);
+	const char *text;
+	size_t text_length;
+
+	if (pytext_word_is(key, length, "default")) {
+		option->kind = pytext_value(cursor, true, &option->value);
+	} else if (pytext_word_is(key, length, "dest") && is_text) {
+		pytext_string(cursor, &text, &text_length);
+		free(option->dest);
+		option->dest = xstrndup(text, text_length);
+	} else if (pytext_word_is(key, length, "action") && is_text) {
+		pytext_string(cursor, &text, &text_length);
+		for (size_t i = 0; i < sizeof(switches) / sizeof(*switches);
+		     i++)
+			option->is_switch |=
+				pytext_word_is(text, text_length, switches[i]);
+	}
+}
+
+/* One argument of the call: an option string or key=value. */
+static void read_argument(struct pytext *cursor, struct source_option *option)
+{
+	const char *text;
+	size_t length;
+	char *name;
+
+	if (pytext_is_quote(*cursor->at)) {
+		pytext_string(cursor, &text, &length);
+		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-')
+			return;
+		name = xstrndup(text, length);
+		strlist_take(&option->names, name);
+		return;
+	}
+	if (!pytext_is_word_start(*cursor->at))
+		return;
+	pytext_word(cursor, &text, &length);
+	pytext_skip_blanks(cursor, true);
+	if (cursor->end - cursor->at < 2 || *cursor->at != '=' ||
+	    cursor->at[1] == '=')
+		return;
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+	read_keyword(cursor, option, text, length);
+}
+
+static void option_release(struct source_option *option)
+{
+	strlist_release(&option->names);
+	free(option->dest);
+}
+
+static bool shares_name(const struct source_option *a,
+			const struct source_option *b)
+{
+	for (size_t i = 0; i < a->names.count; i++)
+		if (strlist_find(&b->names, a->names.items[i]) < b->names.count)
+			return true;
+	return false;
+}
+
+/* Of parsers that share an option only equal defaults are known. */
+static bool is_repeated(struct source *source,
+			const struct source_option *option)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		struct source_option *known = &source->options[i];
+
+		if (!shares_name(option, known))
+			continue;
+		if (known->kind != option->kind ||
+		    known->value != option->value)
+			known->kind = SOURCE_OTHER;
+		return true;
+	}
+	return false;
+}
+
+/* The cursor is on the bracket that opens the call. */
+static void read_call(struct pytext *cursor, struct source *source,
+		      unsigned line)
+{
+	struct source_option option = { .line = line };
+
+	cursor->at++;
+	for (;;) {
+		pytext_skip_blanks(cursor, true);
+		if (cursor->at >= cursor->end || *cursor->at == ')')
+			break;
+		if (*cursor->at == ',') {
+			cursor->at++;
+			continue;
+		}
+		read_argument(cursor, &option);
+		pytext_skip_argument(cursor);
+		if (cursor->at < cursor->end && *cursor->at != ',')
+			break;
+	}
+	if (cursor->at < cursor->end)
+		cursor->at++;
+	if (option.names.count == 0 ||
+	    source->option_count == SOURCE_OPTIONS_MAX ||
+	    is_repeated(source, &option)) {
+		option_release(&option);
+		return;
+	}
+	if (source->option_count == source->option_capacity) {
+		source->option_capacity = source->option_capacity * 2 + 16;
+		source->options =
+			xrealloc(source->options, source->option_capacity,
+				 sizeof(*source->options));
+	}
+	source->options[source->option_count++] = option;
+}
+
+static void add_constant(struct source *source,
+			 const struct source_constant *constant)
+{
+	if (source->constant_count == SOURCE_CONSTANTS_MAX)
+		return;
+	if (source->constant_count == source->constant_capacity) {
+		source->constant_capacity = source->constant_capacity * 2 + 64;
+		source->constants =
+			xrealloc(source->constants, source->constant_capacity,
+				 sizeof(*source->constants));
+	}
+	source->constants[source->constant_count++] = *constant;
+}
+
+/* word: type = 8 and word = 8, as code or as an argument. */
+static void read_constant(const struct pytext *cursor, struct source *source,
+			  const char *word, size_t length)
+{
+	struct pytext ahead = *cursor;
+	struct source_constant constant = { .line = cursor->line };
+	const char *type;
+	size_t type_length;
+
+	pytext_skip_blanks(&ahead, false);
+	if (ahead.at < ahead.end && *ahead.at == ':') {
+		ahead.at++;
+		pytext_skip_blanks(&ahead, false);
+		pytext_word(&ahead, &type, &type_length);
+		if (!pytext_word_is(type, type_length, "int"))
+			return;
+		pytext_skip_blanks(&ahead, false);
+	}
+	if (length >= NAME_MAX_BYTES || ahead.end - ahead.at < 2 ||
+	    *ahead.at != '=' || ahead.at[1] == '=')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, false);
+	constant.global = cursor->depth == 0 && word == cursor->line_start;
+	constant.kind =
+		pytext_value(&ahead, cursor->depth > 0, &constant.value);
+	if (constant.kind != SOURCE_INTEGER && !constant.global)
+		return;
+	constant.name = xstrndup(word, length);
+	add_constant(source, &constant);
+}
+
+/* "name": 8 in a dictionary. */
+static void read_entry(const struct pytext *cursor, struct source *source,
+		       const char *name, size_t length)
+{
+	struct pytext ahead = *cursor;
+	struct source_constant constant = { .line = cursor->line };
+
+	pytext_skip_blanks(&ahead, false);
+	if (cursor->depth == 0 || length == 0 || length >= NAME_MAX_BYTES ||
+	    ahead.at >= ahead.end || *ahead.at != ':')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, false);
+	constant.kind = pytext_value(&ahead, true, &constant.value);
+	if (constant.kind != SOURCE_INTEGER)
+		return;
+	constant.name = xstrndup(name, length);
+	add_constant(source, &constant);
+}
+
+static void read_code_word(struct pytext *cursor, struct source *source)
+{
+	const char *word;
+	size_t length;
+	unsigned line = cursor->line;
+
+	pytext_word(cursor, &word, &length);
+	if (!pytext_word_is(word, length, "add_argument")) {
+		read_constant(cursor, source, word, length);
+		return;
+	}
+	pytext_skip_blanks(cursor, false);
+	if (cursor->at < cursor->end && *cursor->at == '(')
+		read_call(cursor, source, line);
+}
+
+static void read_code(struct pytext *cursor, struct source *source)
+{
+	char c = *cursor->at;
+	const char *text;
+	size_t length;
+
+	if (c == '#') {
+		pytext_skip_comment(cursor);
+	} else if (pytext_is_quote(c)) {
+		pytext_string(cursor, &text, &length);
+		read_entry(cursor, source, text, length);
+	} else if (pytext_is_word_start(c)) {
+		read_code_word(cursor, source);
+	} else {
+		if (c == '(' || c == '[' || c == '{')
+			cursor->depth++;
+		else if ((c == ')' || c == ']' || c == '}') &&
+			 cursor->depth > 0)
+			cursor->depth--;
+		pytext_step(cursor);
+	}
+}
+
+void source_read(struct source *source, const char *text)
+{
+	struct pytext cursor = { .at = text, .line_start = text, .line = 1 };
+
+	*source = (struct source){ 0 };
+	if (!text)
+		return;
+	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
+	while (cursor.at < cursor.end)
+		read_code(&cursor, source);
+}
+
+void source_release(struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++)
+		option_release(&source->options[i]);
+	for (size_t i = 0; i < source->constant_count; i++)
+		free(source->constants[i].name);
+	free(source->options);
+	free(source->constants);
+	*source = (struct source){ 0 };
+}
+
+/* The name of the option that begins with what was typed, or NULL. */
+static const char *completed(const struct source_option *option,
+			     const char *typed, size_t length)
+{
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		if (strlen(name) > length &&
+		    name_equal(name, length, typed, length))
+			return name;
+	}
+	return NULL;
+}
+
+const struct source_option *source_resolve(const struct source *source,
+					   const char *typed, size_t length)
+{
+	const struct source_option *found = NULL;
+
+	for (size_t i = 0; i < source->option_count; i++) {
+		const struct source_option *option = &source->options[i];
+
+		for (size_t k = 0; k < option->names.count; k++)
+			if (name_equal(option->names.items[k],
+				       strlen(option->names.items[k]), typed,
+				       length))
+				return option;
+	}
+	if (length < 3 || typed[0] != '-' || typed[1] != '-')
+		return NULL;
+	for (size_t i = 0; i < source->option_count; i++) {
+		if (!completed(&source->options[i], typed, length))
+			continue;
+		if (found)
+			return NULL;
+		found = &source->options[i];
+	}
+	return found;
+}
+
+const struct source_constant *source_global(const struct source *source,
+					    const char *name)
+{
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+
+		if (constant->global &&
+		    name_equal(constant->name, strlen(constant->name), name,
+			       strlen(name)))
+			return constant;
+	}
+	return NULL;
+}

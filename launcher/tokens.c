@@ -1,0 +1,118 @@
+/* The program's arguments read as options and key=value. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command_internal.h"
+
+#include "base/units.h"
+
+#include <ctype.h>
+#include <string.h>
+
+const char *brief(char text[BRIEF_MAX], const char *argument)
+{
+	static const char dots[] = "...";
+	size_t length = strlen(argument);
+	size_t kept = length < BRIEF_MAX ? length : BRIEF_MAX - sizeof(dots);
+
+	/* Not in the middle of a UTF-8 character. */
+	while (kept < length && kept > 0 && (argument[kept] & 0xc0) == 0x80)
+		kept--;
+	for (size_t i = 0; i < kept; i++)
+		text[i] =
+			iscntrl((unsigned char)argument[i]) ? '?' : argument[i];
+	text[kept] = '\0';
+	if (kept < length)
+		memcpy(text + kept, dots, sizeof(dots));
+	return text;
+}
+
+bool count_parse(const char *text, int64_t *value)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0' &&
+	       integer_parse(text, value, NULL) == 0 && *value > 0;
+}
+
+static bool is_number_start(const char *text)
+{
+	return isdigit((unsigned char)text[0]) || text[0] == '.';
+}
+
+/* "-" alone and -1 are values. */
+static bool is_option(const char *text)
+{
+	return text[0] == '-' && text[1] && !is_number_start(text + 1);
+}
+
+/* Bytes of the key before "=", 0 when this is no key=value. */
+static size_t key_length(const char *text)
+{
+	size_t sigils = strspn(text, "+~");
+	size_t length = strcspn(text, "=");
+
+	if (text[length] != '=' || length == sigils ||
+	    !(isalpha((unsigned char)text[sigils]) || text[sigils] == '_'))
+		return 0;
+	for (size_t i = sigils; i < length; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("_.-", text[i]))
+			return 0;
+	return length;
+}
+
+static void token_join(struct token *token, size_t name_length, size_t offset)
+{
+	token->name_length = name_length;
+	token->form = KNOB_JOINED;
+	token->value_index = token->index;
+	token->value_offset = offset;
+}
+
+static void option_read(struct token *token, const struct strlist *argv,
+			const struct command_view *view)
+{
+	const char *text = token->name;
+	size_t length = strcspn(text, "=");
+	size_t next = token->index + 1;
+
+	token->name_length = length;
+	if (text[length] == '=') {
+		token_join(token, length, length + 1);
+	} else if (text[1] != '-' && isalpha((unsigned char)text[1]) &&
+		   isdigit((unsigned char)text[2])) {
+		token_join(token, 2, 2);
+	} else if (next < view->end && !is_option(argv->items[next])) {
+		token->form = KNOB_SEPARATE;
+		token->value_index = next;
+	}
+}
+
+bool token_read(struct token *token, const struct strlist *argv,
+		const struct command_view *view, size_t index)
+{
+	const char *text = argv->items[index];
+	size_t length;
+
+	*token = (struct token){ .index = index,
+				 .name = text,
+				 .form = KNOB_ABSENT,
+				 .value_index = NO_INDEX };
+	if (is_option(text)) {
+		option_read(token, argv, view);
+		return true;
+	}
+	length = key_length(text);
+	if (length == 0)
+		return false;
+	/* The value of the option before it: --name batch=8. */
+	if (index > view->args && is_option(argv->items[index - 1]) &&
+	    !strchr(argv->items[index - 1], '='))
+		return false;
+	token->bare = true;
+	token_join(token, length, length + 1);
+	return true;
+}
+
+const char *token_value(const struct token *token, const struct strlist *argv)
+{
+	return token->form == KNOB_ABSENT
+		       ? ""
+		       : argv->items[token->value_index] + token->value_offset;
+}

@@ -1,0 +1,73 @@
+/* What the finished trials prove, and which sizes are still worth asking. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_SEARCH_EVIDENCE_H
+#define AUTOFIT_SEARCH_EVIDENCE_H
+
+#include "base/trial.h"
+#include "search/memory_line.h"
+#include "search/problem.h"
+#include "search/search.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Every strategy asks only between lowest and highest, so none can ask a size
+ * twice, pass a misfit or outgrow max_growth; it only chooses where between.
+ */
+struct evidence {
+	int64_t largest_fit;     /* below every misfit; 0: none */
+	int64_t smallest_misfit; /* by a probe; 0: none */
+	/* A fit here leaves nothing within the tolerance; 0: all settled. */
+	int64_t lowest;
+	int64_t highest;
+	/* When settled: the size above the answer, and why it is too large. */
+	int64_t bound;
+	enum misfit_by bound_by;
+	size_t verdicts;    /* trials that fit or do not */
+	size_t bracketed;   /* those asked between a fit and a misfit */
+	size_t short_steps; /* those that raised the largest by under half */
+	size_t measured;    /* sizes that fit and have a peak; 2: or more */
+	struct memory_line line;
+	struct memory_line guess;    /* of peaks closer than noise as well */
+	struct memory_line cautious; /* the least that the line can rise */
+};
+
+struct evidence evidence_of(const struct search_problem *problem,
+			    const struct trial *trials, size_t count);
+
+/* The answer when nothing is left to ask (lowest is 0). */
+struct search_answer evidence_settled(const struct evidence *evidence);
+
+/* The candidate nearest below wish that is worth asking, else the lowest. */
+struct search_answer evidence_ask(const struct search_problem *problem,
+				  const struct evidence *evidence,
+				  int64_t wish);
+
+/* The question of the strategy "bisect": needs sizes only, no peaks. */
+struct search_answer evidence_bisect(const struct search_problem *problem,
+				     const struct evidence *evidence);
+
+/* Half way between the largest fit and the smallest misfit. */
+int64_t evidence_middle(const struct search_problem *problem,
+			const struct evidence *evidence);
+
+/* As memory_line_fit, but any two peaks make a line; never one point. */
+struct memory_line memory_line_guess(const struct trial *trials, size_t count);
+
+/* As memory_line_fit, with the noise taken off the rise of its peaks. */
+struct memory_line memory_line_cautious(const struct trial *trials,
+					size_t count);
+
+/* micro x factor rounded down; INT64_MAX where it does not fit. */
+int64_t micro_scaled(int64_t micro, double factor);
+
+/* Two peaks of this order that are no farther apart may be equal. */
+static inline uint64_t noise_bytes(uint64_t peak_bytes)
+{
+	uint64_t share = (uint64_t)(SEARCH_NOISE_SHARE * (double)peak_bytes);
+
+	return share > SEARCH_NOISE_BYTES ? share : SEARCH_NOISE_BYTES;
+}
+
+#endif

@@ -1,0 +1,136 @@
+/* The memory line: peak bytes as fixed + per_sample x micro-batch. */
+/* SPDX-License-Identifier: MIT */
+#include "search/memory_line.h"
+
+#include "search/evidence.h"
+
+/* A double as bytes or as a size; what is beyond the type is its end. */
+static uint64_t bytes_of(double value)
+{
+	if (!(value > 0))
+		return 0;
+	return value < 0x1p64 ? (uint64_t)value : UINT64_MAX;
+}
+
+/* The point of the largest size; of equal sizes the larger peak. */
+static const struct trial *largest_size(const struct trial *trials,
+					size_t count)
+{
+	const struct trial *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (!trial_is_point(trial) || trial->micro_batch < 1)
+			continue;
+		if (!best || trial->micro_batch > best->micro_batch ||
+		    (trial->micro_batch == best->micro_batch &&
+		     trial->peak_bytes > best->peak_bytes))
+			best = trial;
+	}
+	return best;
+}
+
+/* The largest peak; with `above` only of smaller sizes, and so far below it. */
+static const struct trial *largest_peak(const struct trial *trials,
+					size_t count, const struct trial *above,
+					uint64_t apart)
+{
+	const struct trial *best = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (!trial_is_point(trial) || trial->micro_batch < 1)
+			continue;
+		if (above && (trial->micro_batch >= above->micro_batch ||
+			      trial->peak_bytes >= above->peak_bytes ||
+			      above->peak_bytes - trial->peak_bytes <= apart))
+			continue;
+		if (!best || trial->peak_bytes > best->peak_bytes)
+			best = trial;
+	}
+	return best;
+}
+
+/*
+ * Through the largest peak and the next that is more than `apart` times the
+ * noise below it, rising less than measured by `doubt` times the noise.
+ */
+static struct memory_line line_through(const struct trial *trials, size_t count,
+				       uint64_t apart, uint64_t doubt)
+{
+	const struct trial *high = largest_peak(trials, count, NULL, 0);
+	const struct trial *low = NULL;
+	struct memory_line line = { 0, 0, 0 };
+	uint64_t noise;
+
+	if (!high)
+		return line;
+	noise = noise_bytes(high->peak_bytes);
+	low = largest_peak(trials, count, high, apart * noise);
+	if (!low)
+		return line;
+	line.points = 2;
+	line.bytes_per_sample =
+		(double)(high->peak_bytes - low->peak_bytes - doubt * noise) /
+		(double)(high->micro_batch - low->micro_batch);
+	line.fixed_bytes = (double)high->peak_bytes -
+			   line.bytes_per_sample * (double)high->micro_batch;
+	return line;
+}
+
+struct memory_line memory_line_guess(const struct trial *trials, size_t count)
+{
+	return line_through(trials, count, 0, 0);
+}
+
+struct memory_line memory_line_cautious(const struct trial *trials,
+					size_t count)
+{
+	return line_through(trials, count, 1, 1);
+}
+
+struct memory_line memory_line_fit(const struct trial *trials, size_t count)
+{
+	const struct trial *one = largest_size(trials, count);
+	struct memory_line line = line_through(trials, count, 1, 0);
+
+	if (line.points || !one)
+		return line;
+	line.points = 1;
+	line.bytes_per_sample =
+		(double)one->peak_bytes / (double)one->micro_batch;
+	return line;
+}
+
+uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch)
+{
+	if (!line->points)
+		return 0;
+	return bytes_of(line->fixed_bytes +
+			line->bytes_per_sample * (double)micro_batch + 0.5);
+}
+
+int64_t memory_line_micro(const struct memory_line *line, uint64_t limit_bytes)
+{
+	double size;
+	int64_t micro;
+
+	if (!line->points || !(line->bytes_per_sample > 0))
+		return 0;
+	size = ((double)limit_bytes - line->fixed_bytes) /
+	       line->bytes_per_sample;
+	if (!(size >= 0))
+		return 0;
+	if (size >= 0x1p63)
+		return INT64_MAX;
+	/* The quotient is rounded: the peaks decide between neighbours. */
+	micro = (int64_t)size;
+	if (micro < INT64_MAX &&
+	    memory_line_peak(line, micro + 1) <= limit_bytes)
+		micro++;
+	else if (micro && memory_line_peak(line, micro) > limit_bytes)
+		micro--;
+	return micro;
+}

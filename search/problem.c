@@ -1,0 +1,52 @@
+/* The candidates: a list, or the multiples of a number up to another. */
+/* SPDX-License-Identifier: MIT */
+#include "search/problem.h"
+
+/* How many candidates of the list are at most micro. */
+static size_t list_rank(const struct search_problem *problem, int64_t micro)
+{
+	size_t low = 0;
+	size_t high = problem->candidate_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (problem->candidates[middle] <= micro)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int64_t problem_floor(const struct search_problem *problem, int64_t micro)
+{
+	size_t rank;
+
+	if (micro < 1)
+		return 0;
+	if (!problem->candidates) {
+		if (micro > problem->max_micro)
+			micro = problem->max_micro;
+		return micro - micro % problem->multiple_of;
+	}
+	rank = list_rank(problem, micro);
+	return rank ? problem->candidates[rank - 1] : 0;
+}
+
+int64_t problem_ceiling(const struct search_problem *problem, int64_t micro)
+{
+	size_t rank;
+
+	if (micro < 1)
+		micro = 1;
+	if (!problem->candidates) {
+		int64_t count = (micro - 1) / problem->multiple_of + 1;
+
+		if (count > problem->max_micro / problem->multiple_of)
+			return 0;
+		return count * problem->multiple_of;
+	}
+	rank = list_rank(problem, micro - 1);
+	return rank < problem->candidate_count ? problem->candidates[rank] : 0;
+}

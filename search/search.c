@@ -1,0 +1,58 @@
+/* The table of strategies, and the questions put to any of them. */
+/* SPDX-License-Identifier: MIT */
+#include "search/search.h"
+
+#include "search/memory_line.h"
+#include "search/strategies.h"
+
+#include <string.h>
+
+/* Far above any --max-probes; the copy of the trials lies on the stack. */
+#define TRIALS_MAX 256
+
+const struct search_strategy *const search_strategies[] = {
+	&search_guided,
+	&search_bisect,
+	NULL,
+};
+
+const struct search_strategy *search_strategy_find(const char *name)
+{
+	for (size_t i = 0; name && search_strategies[i]; i++)
+		if (strcmp(search_strategies[i]->name, name) == 0)
+			return search_strategies[i];
+	return NULL;
+}
+
+struct search_answer search_next(const struct search_strategy *strategy,
+				 const struct search_problem *problem,
+				 const struct trial *trials, size_t count)
+{
+	return strategy->next(problem, trials, count);
+}
+
+int search_fit_would_end(const struct search_strategy *strategy,
+			 const struct search_problem *problem,
+			 const struct trial *trials, size_t count,
+			 int64_t micro_batch)
+{
+	struct memory_line line = memory_line_fit(trials, count);
+	uint64_t peak = memory_line_peak(&line, micro_batch);
+	struct trial with_it[TRIALS_MAX + 1];
+	struct search_answer answer;
+
+	if (count > TRIALS_MAX)
+		return 0;
+	if (count)
+		memcpy(with_it, trials, count * sizeof(*trials));
+	/* It fits, so its peak is no more than the limit; if that. */
+	if (!peak || peak > problem->limit_bytes)
+		peak = problem->limit_bytes;
+	with_it[count] = (struct trial){
+		.micro_batch = micro_batch,
+		.verdict = VERDICT_FITS,
+		.peak_bytes = peak,
+	};
+	answer = strategy->next(problem, with_it, count + 1);
+	return answer.state == SEARCH_DONE && answer.micro_batch == micro_batch;
+}

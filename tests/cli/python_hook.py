@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+# The step hook, from outside: counts are right and nothing else changes.
+# SPDX-License-Identifier: MIT
+#
+# HOOK_PYTHONS (interpreters, separated by colons) names where to look for
+# torch; else /usr/bin/python3 and python3. Without any torch the rest runs and
+# the result is 77.
+import ast
+import concurrent.futures
+import contextlib
+import fcntl
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ.get("SOURCE") or os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+)
+HOOK = os.path.join(SOURCE, "probes", "python")
+MODULE = os.path.join(HOOK, "sitecustomize.py")
+DATA = os.path.join(SOURCE, "tests", "data")
+FAKE = os.path.join(DATA, "hook_fake_torch")
+
+MAGIC, SLOTS, SLOT = 0x31544946545541, 256, 64
+PYTHON, TORCH, CUDA, COMPILED, FAILED = 1, 2, 4, 8, 16
+TORCH_CASES = (
+    "sgd adam subclass inherited scheduler two_optimizers closure "
+    "failing_step deleted proxy around replaced_on_instance parts "
+    "per_parameter copied unpickled_first threads workers imported_only"
+).split()
+
+failures = []
+
+
+def check(title, good, detail=""):
+    if not good:
+        failures.append(title)
+        print("FAILED %s: %s" % (title, detail))
+
+
+class Page(object):
+    """A page as autofit makes it, in a folder that goes away."""
+
+    def __init__(self, content=None):
+        self.folder = tempfile.mkdtemp(prefix="python_hook-")
+        self.path = os.path.join(self.folder, "channel")
+        with open(self.path, "wb") as file:
+            if content is None:
+                content = struct.pack("=QII48x", MAGIC, SLOTS, SLOT)
+                content += bytes(SLOTS * SLOT)
+            file.write(content)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder)
+
+    def fill(self, pid):
+        with open(self.path, "r+b") as file:
+            for slot in range(SLOTS):
+                file.seek(SLOT + slot * SLOT)
+                file.write(struct.pack("=I", pid))
+
+    def slots(self):
+        names = "pid flags start steps last retries peak rank".split()
+        with open(self.path, "rb") as file:
+            data = file.read()
+        found = []
+        for slot in range(SLOTS):
+            values = struct.unpack_from("=IIQQQQQi", data, SLOT * (slot + 1))
+            if values[0]:
+                found.append(dict(zip(names, values)))
+        return found
+
+
+def environment(page, path, extra=None):
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "AUTOFIT_", "RANK"))
+    }
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    if page:
+        env["AUTOFIT_CHANNEL"] = page
+    if path:
+        env["PYTHONPATH"] = ":".join(path)
+    env.update(extra or {})
+    return env
+
+
+def run(argv, env):
+    """(status, stdout, stderr, pid) of a program with nothing on stdin."""
+    process = subprocess.Popen(
+        argv,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd="/",
+        universal_newlines=True,
+    )
+    out, err = process.communicate(timeout=300)
+    return process.returncode, out, err, process.pid
+
+
+def real_path(name):
+    """The interpreter itself, not a script that starts it; None: none."""
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        code = "import sys; print(sys.executable)"
+        status, out, _, _ = run([name, "-c", code], environment(None, []))
+        if status == 0:
+            return out.strip()
+    return None
+
+
+def own_steps(page, pid):
+    return [slot["steps"] for slot in page.slots() if slot["pid"] == pid]
+
+
+# --- the program is as it would be without the hook
+
+
+def same_with_hook(title, python, argv, path, channel=None, extra=None):
+    """Returns the slots written; the channel is a fresh page by default."""
+    with Page() as page:
+        where = page.path if channel is None else channel
+        plain = run([python] + argv, environment(None, path, extra))
+        hooked = run([python] + argv, environment(where, [HOOK] + path, extra))
+        status, out, err, pid = hooked
+        seen = (status, out, without_own_frame(err))
+        check(title, plain[:3] == seen, "%r\nnot %r" % (hooked, plain))
+        return [slot for slot in page.slots() if slot["pid"] == pid]
+
+
+def without_own_frame(err):
+    """A traceback through the user's module shows who imported it."""
+    lines = err.splitlines(True)
+    for i, line in enumerate(lines):
+        if line.startswith('  File "%s"' % MODULE):
+            end = i + 1
+            while end < len(lines) and lines[end].startswith("    "):
+                end += 1
+            return "".join(lines[:i] + lines[end:])
+    return err
+
+
+LOOK = """
+import os, sys
+print([p for p in sys.path])
+print(getattr(sys.modules.get("sitecustomize"), "__file__", None))
+print(getattr(sys.modules.get("usercustomize"), "__file__", None))
+try:
+    import sitecustomize
+    print(getattr(sitecustomize, "MARK", None))
+except ImportError as error:
+    print(error)
+sys.exit(3)
+"""
+
+USER_MODULES = {
+    "plain": "MARK = 'mine'\n",
+    "prints": "import sys\nprint('hello')\nsys.stderr.write('you')\n",
+    "value error": "raise ValueError('mine')\n",
+    "import error": "import no_such_module_at_all\n",
+    "own import error": "raise ImportError('mine', name='sitecustomize')\n",
+    "exit": "raise SystemExit(9)\n",
+    "syntax": "def:\n",
+}
+
+
+def user_modules(python, is_old):
+    for title, text in USER_MODULES.items():
+        if is_old and title == "own import error":
+            continue
+        with Page() as page:
+            name = os.path.join(page.folder, "sitecustomize.py")
+            with open(name, "w") as file:
+                file.write(text)
+            slots = same_with_hook(
+                "user's: %s, %s" % (title, python),
+                python,
+                ["-c", LOOK],
+                [page.folder],
+            )
+            check("hello before " + title, is_old or len(slots) == 1, slots)
+    with Page() as page:
+        for name in ("sitecustomize", "usercustomize"):
+            package = os.path.join(page.folder, name)
+            os.mkdir(package)
+            with open(os.path.join(package, "__init__.py"), "w") as file:
+                file.write("MARK = 'package %s'\n" % name)
+        argv = ["-c", LOOK]
+        same_with_hook("packages, " + python, python, argv, [page.folder])
+
+
+def options(python, is_old):
+    for flags, hello in (
+        ([], True),
+        (["-S"], False),
+        (["-E"], False),
+        (["-I"], False),
+        (["-s"], True),
+        (["-OO"], True),
+        (["-W", "error"], True),
+    ):
+        if is_old and flags == ["-I"]:
+            continue
+        title = "option %s, %s" % (" ".join(flags), python)
+        # Without site, PYTHONPATH stands in sys.path as it was given.
+        code = "print(1)" if flags == ["-S"] else LOOK
+        slots = same_with_hook(title, python, flags + ["-c", code], [])
+        expected = 1 if hello and not is_old else 0
+        check(title + ": hello", len(slots) == expected, slots)
+
+
+def broken_channels(python):
+    header = struct.pack("=QII48x", MAGIC, SLOTS, SLOT)
+    for title, content in (
+        ("empty", b""),
+        ("short", header),
+        ("cut", header + bytes(SLOTS * SLOT - 1)),
+        ("zero", bytes(SLOT * (SLOTS + 1))),
+        ("noise", b"\xff" * (SLOT * (SLOTS + 1))),
+        ("fewer slots", struct.pack("=QII", MAGIC, 2, SLOT) + bytes(99999)),
+    ):
+        with Page(content) as page:
+            same_with_hook(title, python, ["-c", LOOK], [], page.path)
+            with open(page.path, "rb") as file:
+                check(title + " is left alone", file.read() == content)
+    for title, path in (
+        ("missing", "/nonexistent/channel"),
+        ("folder", "/tmp"),
+        ("no file", "/dev/null"),
+        ("no name", ""),
+    ):
+        same_with_hook(title, python, ["-c", LOOK], [], path)
+
+
+# --- slots
+
+
+def full_page(python):
+    with Page() as page:
+        page.fill(os.getpid())
+        run([python, "-c", "pass"], environment(page.path, [HOOK]))
+        pids = {slot["pid"] for slot in page.slots()}
+        check("live owners keep their slots", pids == {os.getpid()}, pids)
+    with Page() as page:
+        # No process can have it: PID_MAX_LIMIT is 2^22.
+        page.fill(1 << 22)
+        pid = run([python, "-c", "pass"], environment(page.path, [HOOK]))[3]
+        check("a dead owner's is taken", own_steps(page, pid) == [0])
+
+
+def slots_are_claimed_once(python):
+    with Page() as page:
+        env = environment(page.path, [HOOK], {"RANK": "5"})
+        argv = [python, "-c", "import sys; sys.stdin.read()"]
+        started = [
+            subprocess.Popen(argv, env=env, stdin=subprocess.PIPE)
+            for _ in range(12)
+        ]
+        for process in started:
+            process.communicate()
+        pids = sorted(slot["pid"] for slot in page.slots())
+        check("one slot each", pids == sorted(p.pid for p in started), pids)
+        check("rank", {slot["rank"] for slot in page.slots()} == {5})
+    with Page() as page:
+        code = "import os, sys; os.execv(sys.executable, [sys.executable,"
+        argv = [python, "-c", code + " '-c', 'pass'])"]
+        pid = run(argv, environment(page.path, [HOOK]))[3]
+        check("exec keeps the slot", own_steps(page, pid) == [0])
+
+
+def held_lock(python):
+    with Page() as page, open(page.path, "r+b") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        slots = same_with_hook(
+            "somebody holds the lock", python, ["-c", LOOK], [], page.path
+        )
+        check("no slot without the lock", not slots and not page.slots())
+
+
+def imports_little(python):
+    code = "import sys; print(' '.join(sorted(sys.modules)))"
+    with Page() as page:
+        bare = run([python, "-c", code], environment(None, []))[1]
+        more = run([python, "-c", code], environment(page.path, [HOOK]))[1]
+    added = set(more.split()) - set(bare.split())
+    check("modules added", added <= {"mmap", "fcntl", "time"}, added)
+
+
+# --- the newer way of torch, with a stand-in
+
+
+def stand_in(python):
+    for title, extra, argv, steps, flags in (
+        ("steps", {}, ["6"], 6, PYTHON | TORCH),
+        ("none yet", {}, ["0"], 0, PYTHON | TORCH),
+        ("cuda", {"FAKE_CUDA": "1"}, ["2"], 2, PYTHON | TORCH | CUDA),
+        ("compiled", {}, ["2", "compile"], 2, PYTHON | TORCH | COMPILED),
+        ("no hook", {"FAKE_BROKEN": "1"}, ["4"], 0, PYTHON | FAILED),
+    ):
+        with Page() as page:
+            program = os.path.join(DATA, "hook_fake_training.py")
+            env = environment(page.path, [HOOK, FAKE], extra)
+            status, out, err, pid = run([python, program] + argv, env)
+            title = "stand-in: %s, %s" % (title, python)
+            check(title, (status, err) == (0, ""), err)
+            check(title + ", output", out == "expect %s\n" % argv[0], out)
+            slots = [slot for slot in page.slots() if slot["pid"] == pid]
+            seen = [(slot["steps"], slot["flags"]) for slot in slots]
+            check(title + ", slot", seen == [(steps, flags)], slots)
+            if "FAKE_CUDA" in extra:
+                told = (slots[0]["retries"], slots[0]["peak"])
+                check(title + ", memory", told == (2 + 3, 2000), told)
+
+
+# --- real torch
+
+
+def torch_case(python, name):
+    with Page() as page:
+        argv = [python, os.path.join(DATA, "hook_cases.py"), name]
+        env = environment(page.path, [HOOK])
+        status, out, err, pid = run(argv, env)
+        title = "%s, %s" % (name, python)
+        check(title, status == 0 and "sitecustomize" not in err, err)
+        expected = [int(word) for word in out.split("expect")[-1:]]
+        check(title, own_steps(page, pid) == expected, page.slots())
+        others = [slot for slot in page.slots() if slot["pid"] != pid]
+        return pid, others, page.slots()
+
+
+def torch_cases(python):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(torch_case, python, n) for n in TORCH_CASES]
+        for name, job in zip(TORCH_CASES, jobs):
+            _, others, _ = job.result()
+            steps = [slot["steps"] for slot in others]
+            check("%s: others stand still" % name, not any(steps), others)
+    _, others, every = torch_case(python, "forked")
+    check("a forked child counts its own", [7] == [s["steps"] for s in others])
+    check("torch is flagged", every[0]["flags"] & TORCH, every)
+    check("no cuda", not every[0]["flags"] & (CUDA | FAILED), every)
+    code = "import sys, torch; sys.exit(not hasattr(torch, 'compile'))"
+    if run([python, "-c", code], environment(None, []))[0] == 0:
+        _, _, every = torch_case(python, "compiled")
+        check("compiled is flagged", every[0]["flags"] & COMPILED, every)
+
+
+# --- the language
+
+
+NEWER_THAN_2_7 = (
+    "JoinedStr Nonlocal AnnAssign YieldFrom NamedExpr AsyncFunctionDef Await "
+    "AsyncFor AsyncWith MatMult Match TryStar TypeAlias"
+).split()
+
+
+def parses_everywhere():
+    with open(MODULE, "rb") as file:
+        text = file.read().decode("ascii")
+    for node in ast.walk(ast.parse(text)):
+        kind = type(node).__name__
+        check("language: " + kind, kind not in NEWER_THAN_2_7, kind)
+        if isinstance(node, ast.arguments):
+            good = not (node.kwonlyargs or getattr(node, "posonlyargs", []))
+            notes = [a.annotation for a in node.args]
+            check("language: arguments", good and not any(notes))
+        if isinstance(node, (ast.Tuple, ast.List)):
+            stars = [n for n in node.elts if isinstance(n, ast.Starred)]
+            check("language: stars", not stars)
+        if isinstance(node, ast.Raise):
+            check("language: raise from", node.cause is None)
+        if isinstance(node, ast.ClassDef):
+            check("language: class keywords", not node.keywords)
+        if isinstance(node, ast.FunctionDef):
+            check("language: returns", node.returns is None)
+
+
+def wanted():
+    names = os.environ.get("HOOK_PYTHONS") or "/usr/bin/python3:python3"
+    return names.split(":")
+
+
+def interpreters():
+    """Each path once; python2.7 and others where they are installed."""
+    names = wanted() + ["python3", "python2.7"]
+    names += ["python3.%d" % minor for minor in range(4, 16)]
+    found = {}
+    for name in names:
+        path = real_path(name)
+        # Not by the real path: a virtual environment is a link.
+        if path and os.path.dirname(path) not in found:
+            found[os.path.dirname(path)] = path
+    return list(found.values())
+
+
+def has_torch(python):
+    return run([python, "-c", "import torch"], environment(None, []))[0] == 0
+
+
+def main():
+    python = real_path("/usr/bin/python3") or sys.executable
+    parses_everywhere()
+    broken_channels(python)
+    full_page(python)
+    slots_are_claimed_once(python)
+    held_lock(python)
+    imports_little(python)
+    every = interpreters()
+    for each in every:
+        code = "import sys; sys.exit(sys.version_info[0] != 2)"
+        is_old = run([each, "-c", code], environment(None, []))[0] == 0
+        user_modules(each, is_old)
+        options(each, is_old)
+        if not is_old:
+            stand_in(each)
+    paths = [real_path(name) for name in wanted()]
+    with_torch = [each for each in every if each in paths and has_torch(each)]
+    for each in with_torch:
+        torch_cases(each)
+    if failures:
+        print("%d checks failed" % len(failures))
+        return 1
+    if not with_torch:
+        print("skipped: no interpreter with torch")
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,287 @@
+# Small trainings of every shape; each prints how many steps it made.
+# SPDX-License-Identifier: MIT
+#
+# Usage: hook_cases.py NAME. The last line is "expect N": the count that the
+# step hook must report for this process. Works with and without the hook.
+import copy
+import functools
+import os
+import pickle
+import sys
+import threading
+
+import torch
+
+
+def parameter():
+    return torch.nn.Parameter(torch.ones(3))
+
+
+def loss_of(weight):
+    return (weight * weight).sum()
+
+
+def train(optimizer, weight, steps):
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss_of(weight).backward()
+        optimizer.step()
+
+
+def sgd():
+    weight = parameter()
+    train(torch.optim.SGD([weight], lr=0.1), weight, 5)
+    return 5
+
+
+def adam():
+    weight = parameter()
+    train(torch.optim.Adam([weight]), weight, 4)
+    return 4
+
+
+class Superior(torch.optim.SGD):
+    def step(self, closure=None):
+        return super().step(closure)
+
+
+def subclass():
+    weight = parameter()
+    # Both classes have been instantiated, so both steps are wrapped.
+    torch.optim.SGD([parameter()], lr=0.1)
+    train(Superior([weight], lr=0.1), weight, 6)
+    return 6
+
+
+class Heir(torch.optim.Adam):
+    pass
+
+
+def inherited():
+    weight = parameter()
+    train(Heir([weight]), weight, 3)
+    return 3
+
+
+def scheduler():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    for _ in range(4):
+        train(optimizer, weight, 1)
+        schedule.step()
+    return 4
+
+
+def two_optimizers():
+    first, second = parameter(), parameter()
+    one = torch.optim.Adam([first])
+    two = torch.optim.Adam([second])
+    for _ in range(5):
+        train(one, first, 1)
+        train(two, second, 1)
+    return 5
+
+
+def closure():
+    weight = parameter()
+    optimizer = torch.optim.LBFGS([weight], max_iter=4)
+
+    def evaluate():
+        optimizer.zero_grad()
+        loss = loss_of(weight)
+        loss.backward()
+        return loss
+
+    for _ in range(3):
+        optimizer.step(evaluate)
+    return 3
+
+
+def failing_step():
+    weight = parameter()
+    optimizer = Superior([weight], lr=0.1)
+    torch.optim.SGD([parameter()], lr=0.1)
+
+    def broken():
+        raise ValueError("in the closure")
+
+    for _ in range(3):
+        try:
+            optimizer.step(broken)
+        except ValueError:
+            pass
+        train(optimizer, weight, 1)
+    return 3
+
+
+def deleted():
+    for steps in (5, 3, 2):
+        weight = parameter()
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        train(optimizer, weight, steps)
+        del optimizer
+    return 5
+
+
+class Proxy(torch.optim.Optimizer):
+    """As accelerate's: an Optimizer by type that never was initialised."""
+
+    def __init__(self, optimizer):
+        self.optimizer = optimizer
+
+    def zero_grad(self, set_to_none=None):
+        self.optimizer.zero_grad()
+
+    def step(self, closure=None):
+        return self.optimizer.step(closure)
+
+
+def proxy():
+    weight = parameter()
+    train(Proxy(torch.optim.SGD([weight], lr=0.1)), weight, 4)
+    return 4
+
+
+class Outer(torch.optim.Optimizer):
+    """A real optimizer around a real optimizer."""
+
+    def __init__(self, inner):
+        self.inner = inner
+        super().__init__(inner.param_groups[0]["params"], {})
+
+    def step(self, closure=None):
+        return self.inner.step(closure)
+
+
+def around():
+    weight = parameter()
+    train(Outer(torch.optim.SGD([weight], lr=0.1)), weight, 4)
+    return 4
+
+
+def replaced_on_instance():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    original = optimizer.step
+
+    @functools.wraps(original)
+    def step(*args, **kwargs):
+        return original(*args, **kwargs)
+
+    optimizer.step = step
+    train(optimizer, weight, 4)
+    return 4
+
+
+def parts():
+    """As ZeRO-3: the optimizer gets its parameters one after the other."""
+    weights = [parameter() for _ in range(4)]
+    optimizer = torch.optim.SGD([parameter()], lr=0.1)
+    for _ in range(3):
+        for weight in weights:
+            loss_of(weight).backward()
+            optimizer.param_groups[0]["params"] = [weight]
+            optimizer.step()
+            optimizer.param_groups[0]["params"] = []
+    return 3
+
+
+def per_parameter():
+    """As an optimizer in the backward pass: one for each parameter."""
+    weights = [parameter() for _ in range(50)]
+    optimizers = [torch.optim.SGD([weight], lr=0.1) for weight in weights]
+    for _ in range(3):
+        for optimizer, weight in zip(optimizers, weights):
+            train(optimizer, weight, 1)
+    return 3
+
+
+def copied():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    twin = pickle.loads(pickle.dumps(copy.deepcopy(optimizer)))
+    train(optimizer, weight, 2)
+    train(twin, twin.param_groups[0]["params"][0], 4)
+    return 4
+
+
+class Plain(torch.optim.Optimizer):
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for weight in group["params"]:
+                weight.data -= 0.1 * weight.grad
+
+
+def unpickled_first():
+    """No __init__ runs in this process: only __setstate__ does."""
+    weight = parameter()
+    optimizer = Plain.__new__(Plain)
+    groups = [{"params": [weight]}]
+    optimizer.__setstate__(
+        {"defaults": {}, "state": {}, "param_groups": groups}
+    )
+    for _ in range(3):
+        loss_of(weight).backward()
+        optimizer.step()
+    return 3
+
+
+def threads():
+    def work():
+        weight = parameter()
+        train(Superior([weight], lr=0.1), weight, 20)
+
+    workers = [threading.Thread(target=work) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return 20
+
+
+def forked():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    with torch.no_grad():
+        optimizer.step()
+        pid = os.fork()
+        if pid == 0:
+            for _ in range(7):
+                optimizer.step()
+            os._exit(0)
+        os.waitpid(pid, 0)
+        optimizer.step()
+    return 2
+
+
+def workers():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    loader = torch.utils.data.DataLoader(list(range(6)), num_workers=2)
+    for _ in loader:
+        train(optimizer, weight, 1)
+    return 6
+
+
+def compiled():
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    loss_of(weight).backward()
+    step = torch.compile(optimizer.step, backend="eager")
+    for _ in range(4):
+        step()
+    return 4
+
+
+def imported_only():
+    return 0
+
+
+def main():
+    expected = globals()[sys.argv[1]]()
+    print("expect %d" % expected)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,2 @@
+# Imported by those who compile.
+# SPDX-License-Identifier: MIT

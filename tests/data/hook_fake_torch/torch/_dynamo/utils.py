@@ -1,0 +1,3 @@
+# The counters of torch.compile.
+# SPDX-License-Identifier: MIT
+counters = {}

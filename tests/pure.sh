@@ -1,0 +1,117 @@
+#!/bin/bash
+# Pure files call nothing that reads or changes the world, and keep no state.
+# SPDX-License-Identifier: MIT
+#
+# Pure are search/, estimator/, every file of another room whose header says
+# so in its first line, and what those are cut into (named below). What they
+# call must be on a list here or be pure itself.
+set -euo pipefail
+: "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
+
+more_pure=(options launchers launch_options tokens unwrap names ranks shellquote)
+
+instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
+reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'
+math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp|log|log2|pow)'
+names='(verdict|phase|coverage|steps_source)_(name|parse)'
+strict="$instruments|$reads|$math|$names"
+
+text='str[a-z]+|mem[a-z]+|__isoc(23|99)_str[a-z]+|to(lower|upper)|fnmatch'
+text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
+text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
+heap='free|x(malloc|calloc|realloc|strn?dup|asprintf)'
+base='(strlist|strbuf|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
+lenient="$strict|$text|$heap|$base|presets_find|argp_parse"
+
+fail() {
+	echo "pure.sh: $*" >&2
+	exit 1
+}
+
+# Lines "member symbol" of an archive, for the types of symbol given.
+symbols() {
+	nm -P "$1" 2>/dev/null | awk -v members="^($2)[.]c[.]o$" -v types="$3" '
+		/:$/ { member = $0; sub(/.*\[/, "", member)
+		       sub(/\]:$/, "", member); next }
+		member ~ members && $2 ~ types { print member, $1 }'
+}
+
+# Lines "member symbol" of what can be written to: state between two calls.
+state() {
+	nm --format=sysv "$1" 2>/dev/null |
+		awk -F'|' -v members="^($2)[.]c[.]o$" '
+		/^Symbols from/ { member = $0; sub(/.*\[/, "", member)
+				  sub(/\]:$/, "", member); next }
+		{ gsub(/ /, "") }
+		member ~ members && $7 ~ /^\.(bss|data|tbss|tdata)/ &&
+		$7 !~ /^\.data\.rel\.ro/ && $1 !~ /^(__odr_asan|__unnamed|\.L)/ &&
+		$4 == "OBJECT" { print member, $1 }'
+}
+
+# Print what is not pure: archive, members, allowed symbols, pure symbols.
+judge() {
+	symbols "$1" "$2" '^[Uw]$' |
+		awk -v allowed="^($3)$" -v known="$4" '
+		BEGIN { while ((getline name < known) > 0) pure[name] = 1 }
+		!($2 in pure) && $2 !~ allowed { print $1, "calls", $2 }'
+	state "$1" "$2" | sed 's/ / keeps state in /'
+}
+
+# A check that finds nothing must be known to find something.
+check_itself() {
+	local code='#include <time.h>
+		#include <stdlib.h>
+		static long calls;
+		long pure(long a) { return a; }
+		long clock_read(void) { return time(NULL); }
+		long counted(void) { return ++calls; }
+		void *owned(void) { return malloc(3); }'
+	local found
+
+	echo "$code" >"$scratch/planted.c"
+	${CC:-cc} -c -o "$scratch/planted.c.o" "$scratch/planted.c"
+	ar rcs "$scratch/planted.a" "$scratch/planted.c.o"
+	echo pure >"$scratch/known"
+	found=$(judge "$scratch/planted.a" planted "$lenient" "$scratch/known")
+	[ "$found" = "planted.c.o calls malloc
+planted.c.o calls time
+planted.c.o keeps state in calls" ] || fail "blind to planted code: $found"
+}
+
+# The files of a room that are pure, as an expression for their names.
+pure_files() {
+	local header names="" name
+
+	for header in "$SOURCE/$1"/*.h; do
+		head -n 1 "$header" | grep -qiw pure || continue
+		name=$(basename "$header" .h)
+		names+="$name(_[a-z_]+)?|"
+	done
+	for name in "${more_pure[@]}"; do
+		names+="$name(_[a-z_]+)?|"
+	done
+	echo "${names%|}"
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+check_itself
+
+declare -A members=([search]='.*' [estimator]='.*')
+for room in probes launcher; do
+	members[$room]=$(pure_files "$room")
+done
+for room in "${!members[@]}"; do
+	symbols "$BUILD/lib$room.a" "${members[$room]}" '^[TDRBVW]$' |
+		cut -d' ' -f2
+done >"$scratch/pure"
+for room in "${!members[@]}"; do
+	compgen -G "$SOURCE/$room/*.c" >/dev/null || continue
+	ar t "$BUILD/lib$room.a" | grep -qE "^(${members[$room]})[.]c[.]o$" ||
+		fail "$room: nothing of it was checked"
+	allowed=$lenient
+	[[ $room =~ ^(search|estimator)$ ]] && allowed=$strict
+	judge "$BUILD/lib$room.a" "${members[$room]}" "$allowed" \
+		"$scratch/pure" | sed "s|^|$room/|"
+done >"$scratch/bad"
+[ ! -s "$scratch/bad" ] || fail "not pure:"$'\n'"$(cat "$scratch/bad")"

@@ -1,0 +1,239 @@
+/* A simulated libnvidia-ml.so.1 over the same devices, for tests only. */
+/* SPDX-License-Identifier: MIT */
+#include "sim_state.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+/* Names and layouts are written down apart from autofit's own, on purpose. */
+/* NOLINTBEGIN(readability-identifier-naming): the library's names */
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum result {
+	OK = 0,
+	UNINITIALIZED = 1,
+	INVALID_ARGUMENT = 2,
+	NOT_FOUND = 6,
+	INSUFFICIENT_SIZE = 7,
+	LIBRARY_NOT_FOUND = 12,
+	FUNCTION_NOT_FOUND = 13,
+	ARGUMENT_VERSION_MISMATCH = 25,
+};
+
+struct memory {
+	unsigned long long total, free, used;
+};
+
+struct memory_v2 {
+	unsigned int version;
+	unsigned long long total, reserved, free, used;
+};
+
+/* The longest form; shorter ones are a prefix of it. */
+struct process {
+	unsigned int pid;
+	unsigned long long used;
+	unsigned int gpu_instance, compute_instance;
+	unsigned long long protected_used;
+};
+
+/* The address of an element is a device handle. */
+static char handles[SIM_DEVICES];
+static int is_open;
+
+EXPORT int nvmlInit_v2(void)
+{
+	if (sim_fault("nvml=missing"))
+		return LIBRARY_NOT_FOUND;
+	if (sim_fault("nvml=hang"))
+		sim_hang();
+	is_open++;
+	return OK;
+}
+
+EXPORT int nvmlShutdown(void)
+{
+	if (!is_open)
+		return UNINITIALIZED;
+	is_open--;
+	return OK;
+}
+
+EXPORT const char *nvmlErrorString(int result)
+{
+	switch (result) {
+	case OK:
+		return "The operation was successful";
+	case UNINITIALIZED:
+		return "Uninitialized";
+	case NOT_FOUND:
+		return "Not Found";
+	case LIBRARY_NOT_FOUND:
+		return "NVML Shared Library Not Found";
+	case FUNCTION_NOT_FOUND:
+		return "Function Not Found";
+	default:
+		return "Unknown Error";
+	}
+}
+
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	struct sim_state *state = is_open ? sim_lock() : NULL;
+	int result = NOT_FOUND;
+
+	if (!is_open)
+		return UNINITIALIZED;
+	if (!state)
+		return NOT_FOUND;
+	for (uint32_t i = 0; i < state->device_count; i++) {
+		char text[SIM_UUID_TEXT_MAX];
+
+		sim_uuid_text(text, state->devices[i].uuid);
+		if (strcasecmp(text, uuid) == 0) {
+			*device = &handles[i];
+			result = OK;
+		}
+	}
+	sim_unlock(state);
+	return result;
+}
+
+/* The state and the device's number, with the lock held. */
+static struct sim_state *look(const char *device, uint32_t *index)
+{
+	struct sim_state *state = is_open ? sim_lock() : NULL;
+	ptrdiff_t number = device - handles;
+
+	if (!state)
+		return NULL;
+	if (number < 0 || number >= (ptrdiff_t)state->device_count) {
+		sim_unlock(state);
+		return NULL;
+	}
+	*index = (uint32_t)number;
+	return state;
+}
+
+EXPORT int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory)
+{
+	uint32_t index = 0;
+	struct sim_state *state = look(device, &index);
+
+	if (!state)
+		return INVALID_ARGUMENT;
+	memory->total = state->devices[index].total_bytes;
+	memory->free = sim_free_bytes(state, index);
+	memory->used = memory->total - memory->free;
+	sim_unlock(state);
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory_v2 *memory)
+{
+	struct memory plain = { 0 };
+	int result;
+
+	if (sim_fault("nvml=old"))
+		return FUNCTION_NOT_FOUND;
+	if (memory->version != (sizeof(*memory) | 2U << 24))
+		return ARGUMENT_VERSION_MISMATCH;
+	result = nvmlDeviceGetMemoryInfo(device, &plain);
+	memory->total = plain.total;
+	memory->reserved = 0;
+	memory->free = plain.free;
+	memory->used = plain.used;
+	return result;
+}
+
+/* Where a list is written to: count elements of size bytes at most. */
+struct list {
+	unsigned char *next;
+	unsigned int room, count;
+	size_t size;
+};
+
+static void put(struct list *list, int32_t pid, uint64_t used)
+{
+	struct process process = {
+		.pid = (unsigned int)pid,
+		.used = used,
+		.gpu_instance = 0xffffffffU,
+		.compute_instance = 0xffffffffU,
+	};
+
+	if (list->count++ < list->room) {
+		memcpy(list->next, &process, list->size);
+		list->next += list->size;
+	}
+}
+
+static int finish(const struct list *list, unsigned int *count)
+{
+	*count = list->count;
+	return list->count > list->room ? INSUFFICIENT_SIZE : OK;
+}
+
+static int list_compute(const char *device, unsigned int *count, void *infos,
+			size_t size)
+{
+	struct list list = { infos, *count, 0, size };
+	uint32_t index = 0;
+	struct sim_state *state = look(device, &index);
+
+	if (!state)
+		return INVALID_ARGUMENT;
+	for (int i = 0; i < SIM_PROCESSES; i++)
+		if (state->processes[i].contexts[index])
+			put(&list, state->processes[i].pid,
+			    state->processes[i].used_bytes[index]);
+	sim_unlock(state);
+	return finish(&list, count);
+}
+
+static int list_graphics(unsigned int *count, void *infos, size_t size)
+{
+	struct list list = { infos, *count, 0, size };
+	uint64_t pid;
+
+	if (sim_fault_number("display=", &pid))
+		put(&list, (int32_t)pid, UINT64_MAX);
+	return finish(&list, count);
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses(void *device,
+						unsigned int *count,
+						void *infos)
+{
+	return list_compute(device, count, infos, 16);
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v2(void *device,
+						   unsigned int *count,
+						   void *infos)
+{
+	if (sim_fault("nvml=old"))
+		return FUNCTION_NOT_FOUND;
+	return list_compute(device, count, infos, 24);
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device,
+						   unsigned int *count,
+						   void *infos)
+{
+	if (sim_fault("nvml=wide"))
+		return list_compute(device, count, infos, 32);
+	return nvmlDeviceGetComputeRunningProcesses_v2(device, count, infos);
+}
+
+EXPORT int nvmlDeviceGetGraphicsRunningProcesses_v3(void *device,
+						    unsigned int *count,
+						    void *infos)
+{
+	(void)device;
+	return list_graphics(count, infos, 24);
+}
+
+/* NOLINTEND(readability-identifier-naming) */

@@ -1,0 +1,270 @@
+/* The simulated devices: one mapped file that all processes share. */
+/* SPDX-License-Identifier: MIT */
+#include "sim_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ENVIRONMENT_MAX 4096
+
+static uint64_t size_of(const char *text)
+{
+	char *end = NULL;
+	uint64_t size = strtoull(text, &end, 10);
+
+	switch (*end) {
+	case 'K':
+		return size << 10;
+	case 'M':
+		return size << 20;
+	case 'G':
+		return size << 30;
+	default:
+		return size;
+	}
+}
+
+static void add_device(struct sim_state *state, char *text)
+{
+	struct sim_device *device = &state->devices[state->device_count];
+	char *rest = NULL;
+	const char *name = strtok_r(text, ":", &rest);
+	const char *total = strtok_r(NULL, ":", &rest);
+	const char *base = strtok_r(NULL, ":", &rest);
+	const char *context = strtok_r(NULL, ":", &rest);
+
+	if (!name || !total)
+		return;
+	(void)snprintf(device->name, sizeof(device->name), "%s", name);
+	memcpy(device->uuid, "\x51\x6d\0\0\0\0\x40\0\x80\0\0\0\0\0\0", 15);
+	device->uuid[15] = (unsigned char)(state->device_count + 1);
+	device->total_bytes = size_of(total);
+	device->base_bytes = base ? size_of(base) : 0;
+	device->context_bytes = context ? size_of(context) : 0;
+	state->device_count++;
+}
+
+static void configure(struct sim_state *state)
+{
+	const char *devices = getenv("AUTOFIT_SIM_DEVICES");
+	char text[ENVIRONMENT_MAX];
+	char *rest = NULL;
+	char *item;
+
+	if (!devices)
+		return;
+	(void)snprintf(text, sizeof(text), "%s", devices);
+	for (item = strtok_r(text, ";", &rest);
+	     item && state->device_count < SIM_DEVICES;
+	     item = strtok_r(NULL, ";", &rest))
+		add_device(state, item);
+}
+
+static int init_lock(pthread_mutex_t *lock)
+{
+	pthread_mutexattr_t attributes;
+	int result = pthread_mutexattr_init(&attributes);
+
+	if (!result)
+		result = pthread_mutexattr_setpshared(&attributes,
+						      PTHREAD_PROCESS_SHARED);
+	if (!result)
+		result = pthread_mutexattr_setrobust(&attributes,
+						     PTHREAD_MUTEX_ROBUST);
+	if (!result)
+		result = pthread_mutex_init(lock, &attributes);
+	return result;
+}
+
+static struct sim_state *map(const char *path)
+{
+	struct sim_state *state = MAP_FAILED;
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return NULL;
+	if (lseek(fd, 0, SEEK_END) == (off_t)sizeof(*state))
+		state = mmap(NULL, sizeof(*state), PROT_READ | PROT_WRITE,
+			     MAP_SHARED, fd, 0);
+	(void)close(fd);
+	return state == MAP_FAILED ? NULL : state;
+}
+
+/* Whole or not there: made beside the path, then linked to it. */
+static void make(const char *path)
+{
+	char new_path[ENVIRONMENT_MAX];
+	struct sim_state *state;
+	int fd;
+
+	(void)snprintf(new_path, sizeof(new_path), "%s.%d", path,
+		       (int)getpid());
+	fd = open(new_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (ftruncate(fd, (off_t)sizeof(*state)) == 0 &&
+	    (state = map(new_path))) {
+		configure(state);
+		/* The loser of a race uses what the winner made. */
+		if (init_lock(&state->lock) == 0)
+			(void)link(new_path, path);
+		(void)munmap(state, sizeof(*state));
+	}
+	(void)unlink(new_path);
+	(void)close(fd);
+}
+
+static struct sim_state *open_state(void)
+{
+	static struct sim_state *state;
+	const char *path = getenv("AUTOFIT_SIM_STATE");
+
+	if (state || !path)
+		return state;
+	state = map(path);
+	if (!state) {
+		make(path);
+		state = map(path);
+	}
+	return state;
+}
+
+/* Field 22 of /proc/PID/stat; 0: it is dead, or waits to be reaped. */
+static uint64_t start_time_of(int32_t pid)
+{
+	char path[64];
+	char text[1024];
+	const char *field;
+	ssize_t length;
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	field = strrchr(text, ')'); /* the name may hold anything */
+	if (!field || field[1] != ' ' || field[2] == 'Z' || field[2] == 'X')
+		return 0;
+	for (int i = 2; i < 22 && field; i++)
+		field = strchr(field + 1, ' ');
+	return field ? strtoull(field, NULL, 10) : 0;
+}
+
+static void release_dead(struct sim_state *state)
+{
+	for (int i = 0; i < SIM_PROCESSES; i++) {
+		struct sim_process *process = &state->processes[i];
+
+		if (process->pid &&
+		    start_time_of(process->pid) != process->start_time)
+			memset(process, 0, sizeof(*process));
+	}
+}
+
+struct sim_state *sim_lock(void)
+{
+	struct sim_state *state = open_state();
+	int result;
+
+	if (!state || !state->device_count)
+		return NULL;
+	result = pthread_mutex_lock(&state->lock);
+	if (result == EOWNERDEAD)
+		result = pthread_mutex_consistent(&state->lock);
+	if (result)
+		return NULL;
+	release_dead(state);
+	return state;
+}
+
+void sim_unlock(struct sim_state *state)
+{
+	(void)pthread_mutex_unlock(&state->lock);
+}
+
+struct sim_process *sim_self(struct sim_state *state)
+{
+	struct sim_process *slot = NULL;
+	int32_t pid = getpid();
+
+	for (int i = 0; i < SIM_PROCESSES; i++) {
+		if (state->processes[i].pid == pid)
+			return &state->processes[i];
+		if (!slot && !state->processes[i].pid)
+			slot = &state->processes[i];
+	}
+	if (slot) {
+		slot->pid = pid;
+		slot->start_time = start_time_of(pid);
+	}
+	return slot;
+}
+
+uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device)
+{
+	uint64_t used = state->devices[device].base_bytes;
+	uint64_t total = state->devices[device].total_bytes;
+
+	for (int i = 0; i < SIM_PROCESSES; i++)
+		used += state->processes[i].used_bytes[device];
+	return used < total ? total - used : 0;
+}
+
+/* What follows the word in AUTOFIT_SIM_FAULT, up to a comma; or NULL. */
+static const char *after_word(const char *word)
+{
+	const char *next = getenv("AUTOFIT_SIM_FAULT");
+
+	while (next && *next) {
+		if (strncmp(next, word, strlen(word)) == 0)
+			return next + strlen(word);
+		next = strchr(next, ',');
+		if (next)
+			next++;
+	}
+	return NULL;
+}
+
+bool sim_fault(const char *word)
+{
+	const char *rest = after_word(word);
+
+	return rest && (*rest == '\0' || *rest == ',');
+}
+
+bool sim_fault_number(const char *key, uint64_t *number)
+{
+	const char *rest = after_word(key);
+
+	if (!rest)
+		return false;
+	*number = strtoull(rest, NULL, 10);
+	return true;
+}
+
+void sim_hang(void)
+{
+	for (;;)
+		(void)pause();
+}
+
+void sim_uuid_text(char text[SIM_UUID_TEXT_MAX], const unsigned char uuid[16])
+{
+	const unsigned char *b = uuid;
+
+	(void)snprintf(text, SIM_UUID_TEXT_MAX,
+		       "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+		       "%02x%02x%02x%02x%02x%02x",
+		       b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
+		       b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}

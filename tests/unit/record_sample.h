@@ -1,0 +1,200 @@
+/* Records for tests: one with every member set, and ones full of noise. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_TESTS_UNIT_RECORD_SAMPLE_H
+#define AUTOFIT_TESTS_UNIT_RECORD_SAMPLE_H
+
+#include "configs/record.h"
+
+#include "base/alloc.h"
+#include "tests/unit/scratch.h"
+
+#include <stdbool.h>
+
+static inline struct trial sample_trial(int64_t micro)
+{
+	return (struct trial){
+		.micro_batch = micro,
+		.grad_accum = 2,
+		.verdict = VERDICT_FITS_BARELY,
+		.phase = PHASE_SAVE,
+		.rank = -1,
+		.peak_bytes = UINT64_C(76543210987),
+		.peak_is_lower_bound = true,
+		.peak_rising = false,
+		.peak_varying = true,
+		.coverage = COVERAGE_DEVICE_WIDE,
+		.steps_source = STEPS_LOG,
+		.steps = 23,
+		.confirmed_steps = 20,
+		.seconds = 12.5,
+		.step_seconds = 0.015625,
+	};
+}
+
+/* A sound record; script and device give its id. */
+static inline struct record sample_record(const char *identity)
+{
+	struct record record = RECORD_INIT;
+	struct trial trial = sample_trial(44);
+
+	record.identity = xstrdup(identity);
+	record.subject = xstrdup("train.py\nhf\ncuda");
+	strlist_add(&record.argv, "python");
+	strlist_add(&record.argv, "train.py");
+	strlist_add(&record.argv, "--name=my run; #1");
+	record.preset = xstrdup("hf");
+	record.device_kind = xstrdup("cuda");
+	record.device_count = 1;
+	record.devices[0] = (struct record_device){
+		.uuid = "GPU-1b2c",
+		.name = "NVIDIA H200",
+		.total_bytes = UINT64_C(150754820096),
+		.free_bytes = UINT64_C(150000000000),
+		.budget_bytes = UINT64_C(140000000000),
+	};
+	record.effective_batch_asked = 128;
+	record.micro_batch = 32;
+	record.grad_accum = 2;
+	record.world_size = 2;
+	record.effective_batch = 128;
+	record.largest_micro_batch = 44;
+	record.largest_fit = 44;
+	record.smallest_misfit = 45;
+	record.misfit_by = xstrdup("prediction");
+	record.peak_bytes = 100;
+	record.limit_bytes = UINT64_MAX;
+	record.headroom_bytes = 300;
+	record.budget_bytes = 400;
+	record.coverage = COVERAGE_EXACT;
+	record.steps_source = STEPS_HOOK;
+	record.confirmed_steps = 20;
+	strlist_add(&record.not_exercised, "evaluation");
+	strlist_add(&record.caveats, "the data vary: 20% headroom");
+	probe_notes_add(&record.probes, &trial, "peak 71 GiB of 130",
+			"/logs/1.log");
+	trial.micro_batch = 45;
+	trial.verdict = VERDICT_OOM_DEVICE;
+	probe_notes_add(&record.probes, &trial, NULL, NULL);
+	record.created = 1700000000;
+	record.autofit_version = xstrdup("0.1.0");
+	record_set_id(&record, "train.py", "NVIDIA H200");
+	return record;
+}
+
+static inline void sample_set(char **text, char *value)
+{
+	free(*text);
+	*text = value;
+}
+
+/* As sample_record, every text and list of random bytes and lengths. */
+static inline struct record noisy_record(uint64_t *seed)
+{
+	struct record record = sample_record("x");
+	size_t count = scratch_random(seed) % 20;
+
+	for (size_t i = 0; i < count; i++) {
+		struct trial trial = sample_trial((int64_t)i);
+		char *text = scratch_random_text(
+			seed, scratch_random(seed) % (i == 0 ? 3000 : 200));
+
+		strlist_add(&record.argv, text);
+		strlist_add(&record.not_exercised, text);
+		strlist_add(&record.caveats, text);
+		probe_notes_add(&record.probes, &trial, text, text);
+		free(text);
+	}
+	sample_set(&record.identity, scratch_random_text(seed, 1000));
+	sample_set(&record.subject, scratch_random_text(seed, 300));
+	sample_set(&record.preset, scratch_random_text(seed, 30));
+	sample_set(&record.autofit_version, scratch_random_text(seed, 9));
+	record_set_id(&record, "train.py", "H200");
+	return record;
+}
+
+static inline bool texts_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static inline bool trials_equal(const struct trial *a, const struct trial *b)
+{
+	return a->micro_batch == b->micro_batch &&
+	       a->grad_accum == b->grad_accum && a->verdict == b->verdict &&
+	       a->phase == b->phase && a->rank == b->rank &&
+	       a->peak_bytes == b->peak_bytes &&
+	       a->peak_is_lower_bound == b->peak_is_lower_bound &&
+	       a->peak_rising == b->peak_rising &&
+	       a->peak_varying == b->peak_varying &&
+	       a->coverage == b->coverage &&
+	       a->steps_source == b->steps_source && a->steps == b->steps &&
+	       a->confirmed_steps == b->confirmed_steps &&
+	       a->seconds == b->seconds && a->step_seconds == b->step_seconds;
+}
+
+static inline bool notes_equal(const struct probe_notes *a,
+			       const struct probe_notes *b)
+{
+	bool equal = a->count == b->count;
+
+	for (size_t i = 0; i < a->count && equal; i++)
+		equal = trials_equal(&a->items[i].trial, &b->items[i].trial) &&
+			texts_equal(a->items[i].why, b->items[i].why) &&
+			texts_equal(a->items[i].log, b->items[i].log);
+	return equal;
+}
+
+static inline bool devices_equal(const struct record *a, const struct record *b)
+{
+	bool equal = a->device_count == b->device_count;
+
+	for (size_t i = 0; i < a->device_count && equal; i++) {
+		const struct record_device *x = &a->devices[i];
+		const struct record_device *y = &b->devices[i];
+
+		equal = strcmp(x->uuid, y->uuid) == 0 &&
+			strcmp(x->name, y->name) == 0 &&
+			x->total_bytes == y->total_bytes &&
+			x->free_bytes == y->free_bytes &&
+			x->budget_bytes == y->budget_bytes;
+	}
+	return equal;
+}
+
+static inline bool numbers_equal(const struct record *a, const struct record *b)
+{
+	return a->effective_batch_asked == b->effective_batch_asked &&
+	       a->micro_batch == b->micro_batch &&
+	       a->grad_accum == b->grad_accum &&
+	       a->world_size == b->world_size &&
+	       a->effective_batch == b->effective_batch &&
+	       a->largest_micro_batch == b->largest_micro_batch &&
+	       a->largest_fit == b->largest_fit &&
+	       a->smallest_misfit == b->smallest_misfit &&
+	       a->peak_bytes == b->peak_bytes &&
+	       a->limit_bytes == b->limit_bytes &&
+	       a->headroom_bytes == b->headroom_bytes &&
+	       a->budget_bytes == b->budget_bytes &&
+	       a->coverage == b->coverage &&
+	       a->steps_source == b->steps_source &&
+	       a->confirmed_steps == b->confirmed_steps &&
+	       a->created == b->created;
+}
+
+/* All but the id. */
+static inline bool records_equal(const struct record *a, const struct record *b)
+{
+	return numbers_equal(a, b) && devices_equal(a, b) &&
+	       notes_equal(&a->probes, &b->probes) &&
+	       texts_equal(a->identity, b->identity) &&
+	       texts_equal(a->subject, b->subject) &&
+	       texts_equal(a->preset, b->preset) &&
+	       texts_equal(a->device_kind, b->device_kind) &&
+	       texts_equal(a->misfit_by, b->misfit_by) &&
+	       texts_equal(a->autofit_version, b->autofit_version) &&
+	       strlist_equal(&a->argv, &b->argv) &&
+	       strlist_equal(&a->not_exercised, &b->not_exercised) &&
+	       strlist_equal(&a->caveats, &b->caveats);
+}
+
+#endif

@@ -1,0 +1,301 @@
+/* The page of a probe's processes: what is read from it, whatever is there. */
+/* SPDX-License-Identifier: MIT */
+/* USES probes */
+#include "probes/channel.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SLOTS_MAX 5
+#define PYTHON_FLAGS (CHANNEL_PYTHON | CHANNEL_TORCH)
+
+struct fixture {
+	char folder[32];
+	char path[64];
+	struct channel channel;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+
+	if (!fixture)
+		return -1;
+	(void)snprintf(fixture->folder, sizeof(fixture->folder),
+		       "/tmp/test_channel-XXXXXX");
+	if (!mkdtemp(fixture->folder))
+		return -1;
+	(void)snprintf(fixture->path, sizeof(fixture->path), "%s/channel",
+		       fixture->folder);
+	*state = fixture;
+	return channel_open(&fixture->channel, fixture->path, NULL);
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	channel_close(&fixture->channel);
+	channel_close(&fixture->channel);
+	(void)unlink(fixture->path);
+	(void)rmdir(fixture->folder);
+	free(fixture);
+	return 0;
+}
+
+/* As a process of the probe does it: through the path. */
+static void write_at(const struct fixture *fixture, size_t offset,
+		     const void *data, size_t length)
+{
+	int fd = open(fixture->path, O_WRONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(pwrite(fd, data, length, (off_t)offset), length);
+	assert_int_equal(close(fd), 0);
+}
+
+static void write_slot(const struct fixture *fixture, size_t index,
+		       const struct channel_slot *slot)
+{
+	write_at(fixture, sizeof(struct channel_header) + index * sizeof(*slot),
+		 slot, sizeof(*slot));
+}
+
+static const struct {
+	const char *title;
+	struct channel_slot slots[SLOTS_MAX];
+	struct channel_reading expected;
+} rows[] = {
+	{ "nobody", { { 0 } }, { 0 } },
+	{ "an interpreter",
+	  { { .pid = 7, .flags = CHANNEL_PYTHON, .rank = -1 } },
+	  { .flags = CHANNEL_PYTHON, .processes = 1 } },
+	{ "one that steps",
+	  { { .pid = 7,
+	      .flags = PYTHON_FLAGS,
+	      .steps = 3,
+	      .last_step_ns = 5,
+	      .alloc_retries = 2,
+	      .rank = -1 } },
+	  { .steps = 3,
+	    .last_step_ns = 5,
+	    .alloc_retries = 2,
+	    .flags = PYTHON_FLAGS,
+	    .processes = 1,
+	    .stepping = 1 } },
+	{ "the slowest rank, a launcher, a worker",
+	  { { .pid = 1, .flags = PYTHON_FLAGS, .rank = -1 },
+	    { .pid = 2,
+	      .flags = PYTHON_FLAGS,
+	      .steps = 9,
+	      .last_step_ns = 20,
+	      .alloc_retries = 1,
+	      .rank = 0 },
+	    { .pid = 3, .steps = 8, .last_step_ns = 30, .rank = 1 },
+	    { .pid = 4, .flags = CHANNEL_PYTHON, .rank = 0 } },
+	  { .steps = 8,
+	    .last_step_ns = 30,
+	    .alloc_retries = 1,
+	    .flags = PYTHON_FLAGS,
+	    .processes = 4,
+	    .stepping = 2 } },
+	{ "steps of neither a rank nor torch",
+	  { { .pid = 1, .steps = 4, .rank = -1 } },
+	  { .processes = 1 } },
+	{ "a slot nobody owns",
+	  { { .flags = PYTHON_FLAGS, .steps = 5, .rank = 0 } },
+	  { 0 } },
+	{ "no such pid",
+	  { { .pid = UINT32_C(1) << 22, .steps = 5, .rank = 0 } },
+	  { 0 } },
+	{ "absurd steps",
+	  { { .pid = 1, .steps = UINT64_MAX, .rank = 0 },
+	    { .pid = 2, .steps = 6, .rank = 1 } },
+	  { .steps = 6, .processes = 2, .stepping = 1 } },
+	{ "absurd retries, unknown flags",
+	  { { .pid = 1,
+	      .flags = ~UINT32_C(0),
+	      .alloc_retries = UINT64_MAX,
+	      .rank = 0 },
+	    { .pid = 2, .alloc_retries = UINT64_MAX, .rank = 0 } },
+	  { .alloc_retries = 2000000000, .flags = 31, .processes = 2 } },
+};
+
+static bool reading_equal(const struct channel_reading *a,
+			  const struct channel_reading *b)
+{
+	return a->steps == b->steps && a->last_step_ns == b->last_step_ns &&
+	       a->alloc_retries == b->alloc_retries && a->flags == b->flags &&
+	       a->processes == b->processes && a->stepping == b->stepping;
+}
+
+static void slots_add_up(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct channel_reading reading;
+
+		/* The far end of the page as well. */
+		for (size_t s = 0; s < SLOTS_MAX; s++)
+			write_slot(fixture, s == 1 ? CHANNEL_SLOTS - 1 : 2 * s,
+				   &rows[i].slots[s]);
+		reading = channel_read(&fixture->channel);
+		if (!reading_equal(&reading, &rows[i].expected))
+			fail_msg("%s: steps %llu processes %zu stepping %zu",
+				 rows[i].title,
+				 (unsigned long long)reading.steps,
+				 reading.processes, reading.stepping);
+	}
+}
+
+static void the_last_step_is_never_in_the_future(void **state)
+{
+	const struct fixture *fixture = *state;
+	const struct channel_slot slot = { .pid = 1,
+					   .steps = 1,
+					   .last_step_ns = UINT64_MAX };
+	struct timespec now;
+	struct channel_reading reading;
+
+	write_slot(fixture, 0, &slot);
+	reading = channel_read(&fixture->channel);
+	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	assert_true(reading.last_step_ns > 0);
+	assert_true(reading.last_step_ns <=
+		    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+}
+
+static void garbage_and_short_files_are_read(void **state)
+{
+	const struct fixture *fixture = *state;
+	const struct channel_slot slot = { .pid = 1, .steps = 1 };
+	const char one = 1;
+	unsigned char noise[CHANNEL_SIZE];
+
+	memset(noise, 0xff, sizeof(noise));
+	write_at(fixture, 0, noise, sizeof(noise));
+	assert_int_equal(channel_read(&fixture->channel).processes, 0);
+	memset(noise, 0, sizeof(noise));
+	write_at(fixture, 0, noise, sizeof(noise));
+	write_slot(fixture, 0, &slot);
+	/* Longer, without its header, cut inside the slot, empty, gone. */
+	write_at(fixture, (size_t)1 << 24, &one, 1);
+	assert_int_equal(channel_read(&fixture->channel).steps, 1);
+	assert_int_equal(truncate(fixture->path, 64 + 12), 0);
+	assert_int_equal(channel_read(&fixture->channel).processes, 1);
+	assert_int_equal(channel_read(&fixture->channel).steps, 0);
+	assert_int_equal(truncate(fixture->path, 0), 0);
+	assert_int_equal(channel_read(&fixture->channel).processes, 0);
+	assert_false(channel_has(&fixture->channel, 1));
+	assert_int_equal(unlink(fixture->path), 0);
+	assert_int_equal(channel_read(&fixture->channel).processes, 0);
+}
+
+static void processes_are_known_by_pid(void **state)
+{
+	const struct fixture *fixture = *state;
+	const struct channel_slot slot = { .pid = 4711 };
+
+	assert_false(channel_has(&fixture->channel, 4711));
+	write_slot(fixture, CHANNEL_SLOTS - 1, &slot);
+	assert_true(channel_has(&fixture->channel, 4711));
+	assert_false(channel_has(&fixture->channel, 4712));
+	assert_false(channel_has(&fixture->channel, 0));
+}
+
+static void an_older_file_gives_way(void **state)
+{
+	const struct fixture *fixture = *state;
+	const struct channel_slot slot = { .pid = 1, .steps = 1 };
+	struct channel second;
+	struct stat status;
+
+	write_slot(fixture, 0, &slot);
+	assert_int_equal(channel_open(&second, fixture->path, NULL), 0);
+	assert_int_equal(channel_read(&second).processes, 0);
+	assert_int_equal(channel_read(&fixture->channel).processes, 1);
+	assert_int_equal(stat(fixture->path, &status), 0);
+	assert_int_equal(status.st_mode & 07777, 0600);
+	assert_int_equal(status.st_size, CHANNEL_SIZE);
+	channel_close(&second);
+	assert_int_equal(channel_read(&second).processes, 0);
+}
+
+static void what_cannot_be_made_is_an_error(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct channel channel = { .is_open = true, .fd = 0 };
+
+	(void)state;
+	assert_true(channel_open(&channel, "/nonexistent/x", &err) < 0);
+	assert_non_null(strstr(err.message, "/nonexistent/x"));
+	assert_false(channel.is_open);
+	channel_close(&channel);
+}
+
+/* The two halves know the same layout: Python writes, C reads. */
+static void python_writes_what_is_read_here(void **state)
+{
+	const struct fixture *fixture = *state;
+	struct channel_reading reading;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)setenv("AUTOFIT_CHANNEL", fixture->path, 1);
+		(void)setenv("PYTHONPATH",
+			     TEST_SOURCE_DIR "/probes/python:" TEST_SOURCE_DIR
+					     "/tests/data/hook_fake_torch",
+			     1);
+		(void)setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
+		(void)setenv("RANK", "3", 1);
+		(void)setenv("FAKE_CUDA", "1", 1);
+		(void)execlp("python3", "python3",
+			     TEST_SOURCE_DIR
+			     "/tests/data/hook_fake_training.py",
+			     "5", "compile", (char *)NULL);
+		_exit(127);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	reading = channel_read(&fixture->channel);
+	assert_int_equal(reading.steps, 5);
+	assert_int_equal(reading.alloc_retries, 2 + 3);
+	assert_int_equal(reading.flags,
+			 PYTHON_FLAGS | CHANNEL_CUDA | CHANNEL_COMPILED);
+	assert_true(reading.last_step_ns > 0);
+	/* A python3 that is a script may have run others before. */
+	assert_true(reading.processes >= 1);
+	assert_int_equal(reading.stepping, 1);
+	assert_true(channel_has(&fixture->channel, (uint32_t)pid));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(slots_add_up),
+		TEST(the_last_step_is_never_in_the_future),
+		TEST(garbage_and_short_files_are_read),
+		TEST(processes_are_known_by_pid),
+		TEST(an_older_file_gives_way),
+		TEST(what_cannot_be_made_is_an_error),
+		TEST(python_writes_what_is_read_here),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,657 @@
+/* The bytes of a process tree against memory of known size. */
+/* SPDX-License-Identifier: MIT */
+/* USES base probes */
+#include "base/units.h"
+#include "probes/observers/host.h"
+#include "probes/observers/host_shm.h"
+#include "probes/proctree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define HELPER TEST_BINARY_DIR "/helpers/host_work"
+#define LOADER TEST_SOURCE_DIR "/tests/data/host_loader.py"
+#define PYTHON "/usr/bin/python3"
+/* Enough for any dear reading to be due again. */
+#define LOOK_MS 10000
+#define STEPS_MAX 8
+
+/* A stand-in for the keeper with one program below it. */
+struct fixture {
+	pid_t keeper;
+	int in, out; /* the program's stdin and stdout */
+	struct host_observer *observer;
+	struct host_reading reading;
+	int64_t now_ms;
+};
+
+static void keeper_run(const int in[2], const int out[2], char *const argv[])
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (fork() == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		(void)dup2(in[0], STDIN_FILENO);
+		(void)dup2(out[1], STDOUT_FILENO);
+		(void)execv(argv[0], argv);
+		_exit(127);
+	}
+	(void)close(in[0]);
+	(void)close(in[1]);
+	(void)close(out[0]);
+	(void)close(out[1]);
+	for (;;)
+		(void)pause();
+}
+
+static void start(struct fixture *fixture, char *const argv[])
+{
+	int in[2], out[2];
+
+	*fixture = (struct fixture){ 0 };
+	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
+	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+	fixture->keeper = fork();
+	assert_true(fixture->keeper >= 0);
+	if (fixture->keeper == 0)
+		keeper_run(in, out, argv);
+	(void)close(in[0]);
+	(void)close(out[1]);
+	fixture->in = in[1];
+	fixture->out = out[0];
+	assert_int_equal(
+		host_observer_open(&fixture->observer, fixture->keeper, NULL),
+		0);
+}
+
+static void line_receive(const struct fixture *fixture, char *line, size_t size)
+{
+	size_t length = 0;
+	char byte = 0;
+
+	while (byte != '\n') {
+		/* The end of the file: the program failed. */
+		assert_int_equal(read(fixture->out, &byte, 1), 1);
+		if (length < size - 1 && byte != '\n')
+			line[length++] = byte;
+	}
+	line[length] = '\0';
+}
+
+static void expect_ok(const struct fixture *fixture)
+{
+	char line[16];
+
+	line_receive(fixture, line, sizeof(line));
+	assert_string_equal(line, "ok");
+}
+
+static void start_helper(struct fixture *fixture)
+{
+	char program[] = HELPER;
+	char *const argv[] = { program, NULL };
+
+	start(fixture, argv);
+	expect_ok(fixture);
+}
+
+static void tell(const struct fixture *fixture, const char *line)
+{
+	assert_int_equal(write(fixture->in, line, strlen(line)),
+			 (ssize_t)strlen(line));
+	assert_int_equal(write(fixture->in, "\n", 1), 1);
+	expect_ok(fixture);
+}
+
+static void look(struct fixture *fixture)
+{
+	fixture->now_ms += LOOK_MS;
+	host_observer_sample(fixture->observer, fixture->now_ms, 0,
+			     &fixture->reading);
+}
+
+static void end_processes(struct fixture *fixture)
+{
+	struct pid_list list = PID_LIST_INIT;
+
+	(void)proctree_descendants(fixture->keeper, &list);
+	for (size_t i = 0; i < list.count; i++)
+		(void)kill(list.items[i], SIGKILL);
+	(void)kill(fixture->keeper, SIGKILL);
+	assert_int_equal(waitpid(fixture->keeper, NULL, 0), fixture->keeper);
+	pid_list_release(&list);
+}
+
+static void finish(struct fixture *fixture)
+{
+	end_processes(fixture);
+	(void)close(fixture->in);
+	(void)close(fixture->out);
+	host_observer_close(fixture->observer);
+}
+
+/* Within 2% of what is known, or of 3 MiB where that is (nearly) nothing. */
+static void assert_near(uint64_t bytes, uint64_t mebibytes)
+{
+	uint64_t expected = mebibytes * MIB;
+	uint64_t slack = expected / 50 > 3 * MIB ? expected / 50 : 3 * MIB;
+
+	if (bytes > expected + slack || bytes + slack < expected)
+		fail_msg("%.1f MiB, not %llu MiB", (double)bytes / MIB,
+			 (unsigned long long)mebibytes);
+}
+
+/* %s in a step becomes the path of a new file in /dev/shm. */
+struct truth {
+	const char *name;
+	const char *steps[STEPS_MAX]; /* a look after each */
+	uint64_t current_mib, peak_mib;
+	size_t processes;
+};
+
+static const struct truth truths[] = {
+	{ "one process", { "anon x 300" }, 300, 300, 1 },
+	{ "copies on write are private, the rest is shared",
+	  { "anon x 300", "child write 50", "child write 50",
+	    "child write 50" },
+	  450,
+	  450,
+	  4 },
+	{ "a child that frees what it inherited frees nothing",
+	  { "anon x 300", "child free", "child free" },
+	  300,
+	  300,
+	  3 },
+	{ "children that came and went",
+	  { "anon x 100", "child write 100", "child write 100", "reap" },
+	  100,
+	  300,
+	  1 },
+	{ "one shared mapping of four processes",
+	  { "shared x 300", "child read", "child read", "child read" },
+	  300,
+	  300,
+	  4 },
+	{ "an open file in /dev/shm that nobody maps",
+	  { "create %s 300", "unlink %s" },
+	  300,
+	  300,
+	  1 },
+	{ "a closed file in /dev/shm",
+	  { "create %s 300", "close" },
+	  300,
+	  300,
+	  1 },
+	{ "a file in /dev/shm closed and removed",
+	  { "create %s 300", "close", "unlink %s" },
+	  0,
+	  300,
+	  1 },
+	{ "a memfd beside anonymous memory",
+	  { "anon x 100", "memfd x 200" },
+	  300,
+	  300,
+	  1 },
+	{ "a memfd that is mapped in part counts once",
+	  { "memfd x 300", "map x 100" },
+	  300,
+	  300,
+	  1 },
+	{ "a memfd mapped whole and closed counts by its mapping",
+	  { "memfd x 300", "map x 300", "close" },
+	  300,
+	  300,
+	  1 },
+	{ "a named file mapped by four and held by one counts once",
+	  { "create %s 300", "map x 300", "child read", "child read",
+	    "child read" },
+	  300,
+	  300,
+	  4 },
+	{ "a named file mapped and closed counts once",
+	  { "create %s 300", "map x 150", "close" },
+	  300,
+	  300,
+	  1 },
+	{ "a reader of a mapped file",
+	  { "read " TEST_BINARY_DIR "/host_observer_file" },
+	  0,
+	  0,
+	  1 },
+	{ "a reader of a mapped file with memory of its own",
+	  { "read " TEST_BINARY_DIR "/host_observer_file", "anon x 300" },
+	  300,
+	  300,
+	  1 },
+	{ "a spike between two looks",
+	  { "anon x 300", "spike x 400" },
+	  300,
+	  700,
+	  1 },
+	{ "a spike of a reader of a mapped file",
+	  { "read " TEST_BINARY_DIR "/host_observer_file", "spike x 400" },
+	  0,
+	  400,
+	  1 },
+	{ "a spike in one of several processes",
+	  { "anon x 300", "child write 50", "child write 50", "spike x 400" },
+	  400,
+	  800,
+	  3 },
+	{ "a spike beside a memfd",
+	  { "memfd x 200", "anon x 50", "spike x 300" },
+	  250,
+	  550,
+	  1 },
+	{ "a small spike below an old peak",
+	  { "anon x 200", "spike x 300", "spike x 200", "child write 50" },
+	  250,
+	  500,
+	  2 },
+	{ "a new program has the peak of the tree, not of the old one",
+	  { "anon x 300", "exec", "anon x 100" },
+	  100,
+	  300,
+	  1 },
+};
+
+static void truth_check(const struct truth *truth)
+{
+	struct fixture fixture;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/dev/shm/autofit-test-%d",
+		       (int)getpid());
+	start_helper(&fixture);
+	look(&fixture);
+	for (size_t i = 0; i < STEPS_MAX && truth->steps[i]; i++) {
+		const char *mark = strstr(truth->steps[i], "%s");
+		char line[256];
+
+		if (mark)
+			(void)snprintf(line, sizeof(line), "%.*s%s%s",
+				       (int)(mark - truth->steps[i]),
+				       truth->steps[i], path, mark + 2);
+		else
+			(void)snprintf(line, sizeof(line), "%s",
+				       truth->steps[i]);
+		tell(&fixture, line);
+		look(&fixture);
+	}
+	look(&fixture);
+	end_processes(&fixture);
+	(void)host_observer_remove_shm(fixture.observer);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_near(fixture.reading.current_bytes, truth->current_mib);
+	assert_near(fixture.reading.peak_bytes, truth->peak_mib);
+	assert_int_equal(fixture.reading.processes, truth->processes);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
+static void make_file(const char *path, size_t bytes)
+{
+	static char piece[MIB];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	memset(piece, 7, sizeof(piece));
+	for (size_t done = 0; done < bytes; done += sizeof(piece))
+		assert_int_equal(write(fd, piece, sizeof(piece)),
+				 sizeof(piece));
+	assert_int_equal(close(fd), 0);
+}
+
+static void bytes_of_known_trees(void **state)
+{
+	const char *file = TEST_BINARY_DIR "/host_observer_file";
+
+	(void)state;
+	make_file(file, 300 * MIB);
+	for (size_t i = 0; i < sizeof(truths) / sizeof(*truths); i++) {
+		print_message("  %s\n", truths[i].name);
+		truth_check(&truths[i]);
+	}
+	assert_int_equal(unlink(file), 0);
+}
+
+static void a_child_before_exec_is_not_counted_twice(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	start_helper(&fixture);
+	tell(&fixture, "anon x 300");
+	look(&fixture);
+	tell(&fixture, "vfork");
+	look(&fixture);
+	assert_int_equal(fixture.reading.processes, 2);
+	assert_near(fixture.reading.current_bytes, 300);
+	assert_near(fixture.reading.peak_bytes, 300);
+	assert_int_equal(write(fixture.in, "\n", 1), 1);
+	expect_ok(&fixture);
+	look(&fixture);
+	assert_int_equal(fixture.reading.processes, 1);
+	assert_near(fixture.reading.peak_bytes, 300);
+	finish(&fixture);
+}
+
+/* Until what is made from now on is later on every clock. */
+static void let_ticks_pass(void)
+{
+	uint64_t until = proctree_now_ticks() + 4;
+
+	while (proctree_now_ticks() < until)
+		continue;
+}
+
+static void path_of(char path[64], const char *name, int number)
+{
+	(void)snprintf(path, 64, "/dev/shm/%s_%d_autofit", name, number);
+}
+
+static void what_was_there_before_is_not_the_trees(void **state)
+{
+	char before[64], own[64], torch[64], other[64], stranger[64];
+	struct fixture fixture;
+	char line[128];
+	size_t count;
+	pid_t helper;
+
+	(void)state;
+	path_of(before, "before", getpid());
+	make_file(before, 100 * MIB);
+	let_ticks_pass();
+	start_helper(&fixture);
+	look(&fixture);
+	helper = *host_observer_pids(fixture.observer, &count);
+	assert_int_equal(count, 1);
+	path_of(own, "own", helper);
+	path_of(torch, "torch", helper);
+	path_of(other, "other", helper);
+	path_of(stranger, "torch", 1);
+
+	(void)snprintf(line, sizeof(line), "read %s", before);
+	tell(&fixture, line);
+	look(&fixture);
+	assert_near(fixture.reading.current_bytes, 0);
+	assert_near(fixture.reading.peak_bytes, 0);
+	(void)snprintf(line, sizeof(line), "create %s 50", own);
+	tell(&fixture, line);
+	look(&fixture);
+	assert_near(fixture.reading.peak_bytes, 50);
+	/* Never seen open, but named after a process of the tree. */
+	make_file(torch, MIB);
+	make_file(other, MIB);
+	make_file(stranger, MIB);
+
+	end_processes(&fixture);
+	assert_int_equal(host_observer_remove_shm(fixture.observer), 2);
+	assert_int_equal(access(own, F_OK), -1);
+	assert_int_equal(access(torch, F_OK), -1);
+	assert_int_equal(unlink(before), 0);
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(unlink(stranger), 0);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
+static void a_file_that_took_the_name_stays(void **state)
+{
+	struct fixture fixture;
+	char path[64], line[128];
+
+	(void)state;
+	path_of(path, "replaced", getpid());
+	start_helper(&fixture);
+	(void)snprintf(line, sizeof(line), "create %s 1", path);
+	tell(&fixture, line);
+	look(&fixture);
+	assert_int_equal(unlink(path), 0);
+	make_file(path, MIB);
+	end_processes(&fixture);
+	assert_int_equal(host_observer_remove_shm(fixture.observer), 0);
+	assert_int_equal(unlink(path), 0);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
+/* As on kernels whose tmpfs keeps no time of birth. */
+static void without_births_a_list_tells_what_was_there(void **state)
+{
+	struct pid_list none = PID_LIST_INIT;
+	struct host_process self;
+	struct host_shm shm;
+	char before[64], after[64];
+	int before_fd, after_fd;
+
+	(void)state;
+	path_of(before, "before", getpid());
+	path_of(after, "after", getpid());
+	make_file(before, 2 * MIB);
+	host_shm_init(&shm, getpid(), HOST_SHM_BIRTHS_LIST);
+	make_file(after, 3 * MIB);
+	before_fd = open(before, O_RDWR | O_CLOEXEC);
+	after_fd = open(after, O_RDONLY | O_CLOEXEC);
+	/* Written to: younger by all its times but that of birth. */
+	assert_int_equal(pwrite(before_fd, "x", 1, 0), 1);
+	assert_int_equal(host_process_open(&self, getpid()), 0);
+	host_shm_scan_begin(&shm);
+	host_shm_scan(&shm, &self);
+	host_shm_scan_end(&shm);
+	assert_int_equal(host_shm_bytes(&shm), 3 * MIB);
+	assert_int_equal(host_shm_remove(&shm, &none), 1);
+	assert_int_equal(access(after, F_OK), -1);
+	assert_int_equal(unlink(before), 0);
+	(void)close(before_fd);
+	(void)close(after_fd);
+	host_process_close(&self);
+	host_shm_release(&shm);
+}
+
+static void signs_of_life_never_fall(void **state)
+{
+	struct host_reading before;
+	struct fixture fixture;
+
+	(void)state;
+	start_helper(&fixture);
+	look(&fixture);
+	before = fixture.reading;
+	assert_true(before.io_bytes > 0);
+	assert_true(before.largest_vm_peak_bytes > 0);
+	tell(&fixture, "burn x 5");
+	tell(&fixture, "anon x 100");
+	look(&fixture);
+	assert_true(fixture.reading.cpu_ticks >= before.cpu_ticks + 4);
+	assert_true(fixture.reading.io_bytes > before.io_bytes);
+	assert_true(fixture.reading.largest_vm_peak_bytes >=
+		    before.largest_vm_peak_bytes + 100 * MIB);
+	assert_true(fixture.reading.largest_vm_data_bytes >= 100 * MIB);
+	before = fixture.reading;
+	end_processes(&fixture);
+	look(&fixture);
+	assert_int_equal(fixture.reading.processes, 0);
+	assert_int_equal(fixture.reading.current_bytes, 0);
+	assert_int_equal(fixture.reading.peak_bytes, before.peak_bytes);
+	assert_int_equal(fixture.reading.cpu_ticks, before.cpu_ticks);
+	assert_int_equal(fixture.reading.io_bytes, before.io_bytes);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
+static int64_t cpu_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Shared memory keeps the cheap sum above the peak for ever: each look would
+ * like an exact reading. */
+static void looking_costs_little(void **state)
+{
+	static const char *const steps[] = { "anon x 600", "child write 50",
+					     "child write 50", "child write 50",
+					     "memfd x 50" };
+	const int64_t looks = 500;
+	struct fixture fixture;
+	int64_t began;
+
+	(void)state;
+	start_helper(&fixture);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		tell(&fixture, steps[i]);
+	look(&fixture);
+	began = cpu_ms();
+	for (int64_t i = 0; i < looks; i++) {
+		fixture.now_ms += 20;
+		host_observer_sample(fixture.observer, fixture.now_ms, 0,
+				     &fixture.reading);
+	}
+	began = cpu_ms() - began;
+	print_message("  %.1f%% of a CPU\n",
+		      100.0 * (double)began / (double)(looks * 20));
+	finish(&fixture);
+	/* Exact readings 5%, open files 2%, threads 2%, counters. */
+	assert_in_range(began, 0, looks * 20 / 100 * 12);
+}
+
+/* Once it may be over the limit, waiting for the next reading is short. */
+static void near_the_limit_safety_comes_first(void **state)
+{
+	struct fixture fixture;
+	int64_t waited_ms = 0;
+
+	(void)state;
+	start_helper(&fixture);
+	tell(&fixture, "anon x 300");
+	tell(&fixture, "child write 10");
+	look(&fixture);
+	assert_near(fixture.reading.peak_bytes, 310);
+	tell(&fixture, "child write 250");
+	while (fixture.reading.peak_bytes < 500 * MIB && waited_ms < 1000) {
+		waited_ms += 20;
+		fixture.now_ms += 20;
+		host_observer_sample(fixture.observer, fixture.now_ms,
+				     400 * MIB, &fixture.reading);
+	}
+	assert_near(fixture.reading.peak_bytes, 560);
+	finish(&fixture);
+}
+
+static void a_root_that_is_gone_is_an_error(void **state)
+{
+	struct host_observer *observer = NULL;
+	struct error err = ERROR_INIT;
+	pid_t pid = fork();
+
+	(void)state;
+	if (pid == 0)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(host_observer_open(&observer, pid, &err), -ESRCH);
+	assert_null(observer);
+	assert_non_null(strstr(err.message, "cannot observe"));
+	host_observer_close(NULL);
+}
+
+static bool torch_is_there(void)
+{
+	return system(PYTHON " -c 'import torch.utils.data' 2>/dev/null") == 0;
+}
+
+/* Anonymous and mapped shared pages of one process, by smaps_rollup. */
+static uint64_t share_of(pid_t pid)
+{
+	unsigned long long anon = 0, shmem = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (!strncmp(line, "Pss_Anon:", 9))
+			anon = strtoull(line + 9, NULL, 10);
+		if (!strncmp(line, "Pss_Shmem:", 10))
+			shmem = strtoull(line + 10, NULL, 10);
+	}
+	(void)fclose(file);
+	return (anon + shmem) * KIB;
+}
+
+static void a_data_loader_is_counted_once_and_whole(void **state)
+{
+	char program[] = PYTHON, script[] = LOADER;
+	char *const argv[] = { program, script, NULL };
+	struct pid_list list = PID_LIST_INIT;
+	struct fixture fixture;
+	uint64_t truth = 0;
+	char line[32];
+
+	(void)state;
+	if (!torch_is_there()) {
+		print_message("skipped: %s has no torch\n", PYTHON);
+		skip();
+	}
+	start(&fixture, argv);
+	line_receive(&fixture, line, sizeof(line));
+	truth = strtoull(line, NULL, 10);
+	assert_true(truth >= 64 * MIB);
+	(void)proctree_descendants(fixture.keeper, &list);
+	for (size_t i = 0; i < list.count; i++)
+		truth += share_of(list.items[i]);
+	look(&fixture);
+	look(&fixture);
+	assert_int_equal(fixture.reading.processes, list.count);
+	assert_true(list.count >= 5);
+	print_message("  %.1f MiB\n", (double)truth / MIB);
+	assert_near(fixture.reading.current_bytes, truth / MIB);
+	assert_true(fixture.reading.peak_bytes >=
+		    fixture.reading.current_bytes);
+	end_processes(&fixture);
+	(void)host_observer_remove_shm(fixture.observer);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+	pid_list_release(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_of_known_trees),
+		cmocka_unit_test(a_child_before_exec_is_not_counted_twice),
+		cmocka_unit_test(what_was_there_before_is_not_the_trees),
+		cmocka_unit_test(a_file_that_took_the_name_stays),
+		cmocka_unit_test(without_births_a_list_tells_what_was_there),
+		cmocka_unit_test(signs_of_life_never_fall),
+		cmocka_unit_test(looking_costs_little),
+		cmocka_unit_test(near_the_limit_safety_comes_first),
+		cmocka_unit_test(a_root_that_is_gone_is_an_error),
+		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),
+	};
+
+	/* A program that failed shows as a failed test, not as a signal. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,258 @@
+/* When a running probe goes on, is decided, or is stopped; and its peaks. */
+/* SPDX-License-Identifier: MIT */
+/* USES probes */
+#include "probes/lifecycle.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+static const struct lifecycle_limits limits = {
+	.limit_bytes = 1000 * MIB,
+	.host_limit_bytes = 2000 * MIB,
+	.noise = { 0.01, 8 * MIB },
+	.steps_needed = 3,
+	.startup_timeout_ms = 600000,
+	.timeout_ms = 90000,
+};
+
+/* Peaks after each step, in MiB; 0 ends. */
+struct row {
+	const char *name;
+	uint64_t peaks[12];
+	struct lifecycle_facts facts;
+	enum lifecycle_action action;
+	enum stop_reason reason;
+};
+
+static const struct row rows[] = {
+	{ "starting", { 0 }, { .memory_line_ms = -1 }, LIFECYCLE_GO_ON, 0 },
+	{ "two steps",
+	  { 500, 500 },
+	  { .memory_line_ms = -1, .steps = 2 },
+	  LIFECYCLE_GO_ON,
+	  0 },
+	{ "three stable steps",
+	  { 500, 503, 505 },
+	  { .memory_line_ms = -1, .steps = 3 },
+	  LIFECYCLE_DECIDED,
+	  0 },
+	{ "still growing",
+	  { 500, 520, 540 },
+	  { .memory_line_ms = -1, .steps = 3 },
+	  LIFECYCLE_GO_ON,
+	  0 },
+	{ "growing for ten steps is judged as it stands",
+	  { 500, 520, 540, 560, 580, 600, 620, 640, 660, 680 },
+	  { .memory_line_ms = -1, .steps = 10 },
+	  LIFECYCLE_DECIDED,
+	  0 },
+	{ "over the limit",
+	  { 0 },
+	  { .memory_line_ms = -1, .peak_bytes = 1001 * MIB },
+	  LIFECYCLE_STOP,
+	  STOP_OVER_LIMIT },
+	{ "over the host's limit",
+	  { 0 },
+	  { .memory_line_ms = -1, .host_peak_bytes = 2001 * MIB },
+	  LIFECYCLE_STOP,
+	  STOP_OVER_HOST_LIMIT },
+	{ "its last words",
+	  { 500, 500, 500 },
+	  { .memory_line_ms = 5000, .now_ms = 5100, .steps = 3 },
+	  LIFECYCLE_GO_ON,
+	  0 },
+	{ "out of memory, and it goes on",
+	  { 0 },
+	  { .memory_line_ms = 5000, .now_ms = 5000 + LAST_WORDS_MS },
+	  LIFECYCLE_STOP,
+	  STOP_SIGNATURE },
+	{ "silent for the time-out",
+	  { 0 },
+	  { .memory_line_ms = -1, .now_ms = 700000, .last_life_ms = 90000 },
+	  LIFECYCLE_STOP,
+	  STOP_STARTUP_TIMEOUT },
+	{ "a slow start with signs of life",
+	  { 0 },
+	  { .memory_line_ms = -1,
+	    .now_ms = 700000,
+	    .last_life_ms = 699000,
+	    .steps_will_come = true },
+	  LIFECYCLE_GO_ON,
+	  0 },
+	{ "slow steps",
+	  { 500 },
+	  { .memory_line_ms = -1,
+	    .now_ms = 90000,
+	    .last_life_ms = 89000,
+	    .steps = 1 },
+	  LIFECYCLE_STOP,
+	  STOP_TIMEOUT },
+	{ "no step source, no growth for long enough",
+	  { 0 },
+	  { .memory_line_ms = -1,
+	    .now_ms = TIME_ONLY_MS,
+	    .last_life_ms = TIME_ONLY_MS,
+	    .peak_bytes = 500 * MIB,
+	    .half_time_peak_bytes = 500 * MIB },
+	  LIFECYCLE_DECIDED,
+	  0 },
+	{ "no step source, still growing",
+	  { 0 },
+	  { .memory_line_ms = -1,
+	    .now_ms = TIME_ONLY_MS,
+	    .last_life_ms = TIME_ONLY_MS,
+	    .peak_bytes = 600 * MIB,
+	    .half_time_peak_bytes = 500 * MIB },
+	  LIFECYCLE_GO_ON,
+	  0 },
+	{ "a hook will count its steps",
+	  { 0 },
+	  { .memory_line_ms = -1,
+	    .now_ms = TIME_ONLY_MS,
+	    .last_life_ms = TIME_ONLY_MS,
+	    .peak_bytes = 500 * MIB,
+	    .half_time_peak_bytes = 500 * MIB,
+	    .steps_will_come = true },
+	  LIFECYCLE_GO_ON,
+	  0 },
+};
+
+static void fill(struct step_peaks *peaks, const uint64_t *mib)
+{
+	memset(peaks, 0, sizeof(*peaks));
+	for (int64_t i = 0; i < 12 && mib[i]; i++)
+		step_peaks_note(peaks, i + 1, mib[i] * MIB, (i + 1) * 100);
+}
+
+static void every_row_is_decided(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct step_peaks peaks;
+		struct lifecycle_step step;
+
+		fill(&peaks, rows[i].peaks);
+		step = lifecycle_next(&limits, &rows[i].facts, &peaks);
+		if (step.action != rows[i].action ||
+		    step.reason != rows[i].reason)
+			fail_msg("%s: action %d reason %d", rows[i].name,
+				 (int)step.action, (int)step.reason);
+	}
+}
+
+static void a_time_out_that_was_asked_for_covers_the_start(void **state)
+{
+	const struct lifecycle_facts facts = {
+		.memory_line_ms = -1,
+		.now_ms = 90000,
+		.last_life_ms = 89000,
+		.steps_will_come = true,
+	};
+	struct lifecycle_limits asked = limits;
+
+	(void)state;
+	assert_int_equal(lifecycle_breach(&asked, &facts), STOP_NONE);
+	asked.timeout_covers_start = true;
+	assert_int_equal(lifecycle_breach(&asked, &facts), STOP_TIMEOUT);
+}
+
+static void peaks_are_told_apart(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t mib[12];
+		bool stable, rising, varying;
+	} shapes[] = {
+		{ "flat",
+		  { 500, 510, 510, 510, 510, 510 },
+		  true,
+		  false,
+		  false },
+		{ "creeping",
+		  { 500, 510, 511, 512, 513, 514 },
+		  true,
+		  false,
+		  false },
+		{ "rising",
+		  { 500, 510, 515, 520, 526, 532 },
+		  false,
+		  true,
+		  false },
+		{ "a jump",
+		  { 500, 510, 510, 510, 540, 540 },
+		  false,
+		  true,
+		  true },
+		{ "an early jump",
+		  { 100, 500, 510, 510, 510, 510 },
+		  true,
+		  false,
+		  false },
+		{ "too few", { 500, 510 }, false, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct step_peaks peaks;
+
+		fill(&peaks, shapes[i].mib);
+		if (step_peaks_are_stable(&peaks, &limits.noise) !=
+			    shapes[i].stable ||
+		    step_peaks_are_rising(&peaks, &limits.noise) !=
+			    shapes[i].rising ||
+		    step_peaks_are_varying(&peaks) != shapes[i].varying)
+			fail_msg("%s", shapes[i].name);
+	}
+}
+
+static void the_median_step_is_robust(void **state)
+{
+	static const int64_t when[] = { 5000, 6000, 6100, 6200, 6900, 7000 };
+	struct step_peaks peaks;
+
+	(void)state;
+	memset(&peaks, 0, sizeof(peaks));
+	for (int64_t i = 0; i < 6; i++)
+		step_peaks_note(&peaks, i + 1, MIB, when[i]);
+	assert_true(step_peaks_median_seconds(&peaks) > 0.099 &&
+		    step_peaks_median_seconds(&peaks) < 0.101);
+	/* Many steps in one look: their mean. */
+	memset(&peaks, 0, sizeof(peaks));
+	step_peaks_note(&peaks, 100, MIB, 20);
+	step_peaks_note(&peaks, 200, MIB, 40);
+	assert_true(step_peaks_median_seconds(&peaks) > 0 &&
+		    step_peaks_median_seconds(&peaks) < 0.001);
+}
+
+static void any_number_of_steps_is_taken(void **state)
+{
+	struct step_peaks peaks;
+
+	(void)state;
+	memset(&peaks, 0, sizeof(peaks));
+	step_peaks_note(&peaks, 3 * STEP_PEAKS_MAX, MIB, 20);
+	assert_int_equal(peaks.steps, 3 * STEP_PEAKS_MAX);
+	assert_true(step_peaks_are_stable(&peaks, &limits.noise));
+	step_peaks_note(&peaks, 5, MIB, 40);
+	assert_int_equal(peaks.steps, 3 * STEP_PEAKS_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_row_is_decided),
+		cmocka_unit_test(
+			a_time_out_that_was_asked_for_covers_the_start),
+		cmocka_unit_test(peaks_are_told_apart),
+		cmocka_unit_test(the_median_step_is_robust),
+		cmocka_unit_test(any_number_of_steps_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+/* The memory line: which peaks it goes through, and what it predicts. */
+/* SPDX-License-Identifier: MIT */
+/* USES search base */
+#include "search/memory_line.h"
+
+#include "base/units.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+#define PEAK(micro, mib, by)                                                   \
+	{                                                                      \
+		.micro_batch = (micro), .peak_bytes = (mib)*MIB,               \
+		.verdict = VERDICT_##by                                        \
+	}
+
+static const struct {
+	const char *name;
+	struct trial trials[4];
+	size_t points;
+	uint64_t fixed_mib, per_sample_mib;
+} fits[] = {
+	{ "nothing", { { 0 } }, 0, 0, 0 },
+	{ "a fit", { PEAK(8, 800, FITS) }, 1, 0, 100 },
+	{ "a fit without a peak", { PEAK(8, 0, FITS) }, 0, 0, 0 },
+	{ "a failure", { PEAK(8, 800, FAILED) }, 0, 0, 0 },
+	{ "out of memory", { PEAK(8, 800, OOM_DEVICE) }, 0, 0, 0 },
+	{ "two fits",
+	  { PEAK(8, 280, FITS), PEAK(16, 360, FITS_BARELY) },
+	  2,
+	  200,
+	  10 },
+	{ "any order",
+	  { PEAK(16, 360, FITS), PEAK(8, 280, FITS) },
+	  2,
+	  200,
+	  10 },
+	{ "the largest two of three",
+	  { PEAK(1, 250, FITS), PEAK(8, 280, FITS), PEAK(16, 360, FITS) },
+	  2,
+	  200,
+	  10 },
+	{ "over the budget, yet it ended",
+	  { PEAK(8, 280, FITS), PEAK(16, 360, OVER_BUDGET) },
+	  2,
+	  200,
+	  10 },
+	{ "16 MiB apart are one",
+	  { PEAK(8, 80, FITS), PEAK(16, 96, FITS) },
+	  1,
+	  0,
+	  6 },
+	{ "17 MiB apart are two",
+	  { PEAK(8, 80, FITS), PEAK(25, 97, FITS) },
+	  2,
+	  72,
+	  1 },
+	{ "2% apart are one: the larger size counts",
+	  { PEAK(8, 9900, FITS), PEAK(10, 10000, FITS) },
+	  1,
+	  0,
+	  1000 },
+	{ "the next far enough apart",
+	  { PEAK(1, 9000, FITS), PEAK(10, 9900, FITS), PEAK(11, 10000, FITS) },
+	  2,
+	  8900,
+	  100 },
+	{ "a falling peak makes no line",
+	  { PEAK(8, 1000, FITS), PEAK(16, 800, FITS) },
+	  1,
+	  0,
+	  50 },
+	{ "one size, two peaks",
+	  { PEAK(8, 800, FITS), PEAK(8, 1600, FITS) },
+	  1,
+	  0,
+	  200 },
+};
+
+static void lines_go_through_the_largest_peaks(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(fits); i++) {
+		struct memory_line line =
+			memory_line_fit(fits[i].trials, COUNT(fits[i].trials));
+
+		if (line.points != fits[i].points ||
+		    (uint64_t)line.fixed_bytes != fits[i].fixed_mib * MIB ||
+		    (uint64_t)line.bytes_per_sample !=
+			    fits[i].per_sample_mib * MIB)
+			fail_msg("%s: %zu points, %.0f + %.0f", fits[i].name,
+				 line.points, line.fixed_bytes,
+				 line.bytes_per_sample);
+	}
+}
+
+static void a_stopped_probe_is_no_point(void **state)
+{
+	struct trial trials[] = { PEAK(8, 280, FITS),
+				  PEAK(16, 360, OVER_BUDGET) };
+
+	(void)state;
+	trials[1].peak_is_lower_bound = true;
+	assert_int_equal(memory_line_fit(trials, 2).points, 1);
+}
+
+static void lines_predict(void **state)
+{
+	static const struct {
+		const char *name;
+		struct memory_line line;
+		int64_t micro;
+		uint64_t peak;
+		uint64_t limit;
+		int64_t largest;
+	} rows[] = {
+		{ "unknown", { 0, 0, 0 }, 8, 0, 100, 0 },
+		{ "exactly at the limit", { 2, 100, 10 }, 8, 180, 180, 8 },
+		{ "a byte short", { 2, 100, 10 }, 8, 180, 179, 7 },
+		{ "fixed at the limit", { 2, 100, 10 }, 1, 110, 100, 0 },
+		{ "fixed above the limit", { 2, 100, 10 }, 0, 100, 50, 0 },
+		{ "never negative", { 2, -100, 10 }, 8, 0, 100, 20 },
+		{ "flat", { 2, 100, 0 }, 8, 100, 100, 0 },
+		{ "thirds", { 2, 0, 1. / 3 }, 7, 2, 100, 301 },
+		{ "vast", { 1, 0, 1e-3 }, 0, 0, UINT64_MAX, INT64_MAX },
+		{ "vast peak", { 1, 0, 1e3 }, INT64_MAX, UINT64_MAX, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t peak = memory_line_peak(&rows[i].line, rows[i].micro);
+		int64_t largest =
+			memory_line_micro(&rows[i].line, rows[i].limit);
+
+		if (peak != rows[i].peak || largest != rows[i].largest)
+			fail_msg("%s: peak %llu, largest %lld", rows[i].name,
+				 (unsigned long long)peak, (long long)largest);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_go_through_the_largest_peaks),
+		cmocka_unit_test(a_stopped_probe_is_no_point),
+		cmocka_unit_test(lines_predict),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

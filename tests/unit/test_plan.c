@@ -1,0 +1,250 @@
+/* The plan of a tuning, played against an oracle of memory. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "launcher/plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MIB (UINT64_C(1) << 20)
+
+struct world {
+	uint64_t fixed_mib, mib_per_sample, limit_mib;
+	int64_t growth_percent; /* of the peak while it is confirmed */
+};
+
+/* Answers one question of the plan as a session would. */
+static struct trial run(const struct plan *plan, const struct world *world,
+			const struct plan_step *step,
+			const struct trial *before, size_t count)
+{
+	uint64_t mib = world->fixed_mib +
+		       world->mib_per_sample * (uint64_t)step->micro_batch;
+	struct trial trial = {
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		.peak_bytes = mib * MIB,
+		.steps = 3,
+		.steps_source = STEPS_HOOK,
+	};
+
+	trial.verdict =
+		mib <= world->limit_mib ? VERDICT_FITS : VERDICT_OVER_BUDGET;
+	if (trial.verdict == VERDICT_OVER_BUDGET) {
+		trial.peak_bytes = (world->limit_mib + 1) * MIB;
+		trial.peak_is_lower_bound = true;
+		return trial;
+	}
+	if (!step->is_confirmation &&
+	    !plan_wants_confirmed(plan, before, count, &trial))
+		return trial;
+	trial.confirmed_steps = 20;
+	trial.peak_bytes +=
+		trial.peak_bytes / 100 * (uint64_t)world->growth_percent;
+	if (trial.peak_bytes > world->limit_mib * MIB)
+		trial.verdict = VERDICT_OVER_BUDGET;
+	return trial;
+}
+
+struct played {
+	struct plan_step last;
+	size_t probes;
+	bool confirmed; /* the recommended size, with its accumulation */
+};
+
+static struct played play(const struct plan *plan, const struct world *world)
+{
+	struct trial trials[PLAN_TRIALS_MAX];
+	struct played played = { .probes = 0 };
+
+	for (;;) {
+		played.last = plan_next(plan, trials, played.probes);
+		if (played.last.action != PLAN_PROBE)
+			break;
+		assert_true(played.probes < 40);
+		trials[played.probes] =
+			run(plan, world, &played.last, trials, played.probes);
+		played.probes++;
+	}
+	for (size_t i = 0; i < played.probes; i++)
+		if (trials[i].micro_batch == played.last.micro_batch &&
+		    trial_fits(&trials[i]) && plan_is_confirmed(&trials[i]) &&
+		    trials[i].grad_accum == played.last.final_accum)
+			played.confirmed = true;
+	return played;
+}
+
+static struct plan plan_of(enum plan_mode mode, int64_t effective,
+			   int64_t ranks, bool has_accumulation, int64_t start)
+{
+	struct plan plan = {
+		.mode = mode,
+		.strategy = search_strategies[0],
+		.effective_batch = effective,
+		.world_size = ranks,
+		.has_accumulation = has_accumulation,
+		.problem = { .multiple_of = 1,
+			     .max_micro = 4096,
+			     .exact_up_to = 64,
+			     .tolerance = 0.02,
+			     .start = start,
+			     .max_growth = 4 },
+	};
+
+	return plan;
+}
+
+static struct plan with_limit(struct plan plan, const struct world *world)
+{
+	plan.problem.limit_bytes = world->limit_mib * MIB;
+	return plan;
+}
+
+static void the_effective_batch_is_kept_exactly(void **state)
+{
+	static const struct {
+		const char *name;
+		struct world world;
+		int64_t effective, ranks, start, micro, accum;
+		size_t probes_max;
+	} rows[] = {
+		{ "power of two", { 400, 20, 1100, 0 }, 128, 1, 8, 32, 4, 4 },
+		{ "all of it", { 400, 1, 1100, 0 }, 128, 1, 8, 128, 1, 5 },
+		{ "two ranks", { 400, 20, 1100, 0 }, 128, 2, 8, 32, 2, 4 },
+		{ "three ranks", { 400, 20, 1100, 0 }, 96, 3, 8, 32, 1, 4 },
+		{ "a prime", { 400, 20, 1100, 0 }, 127, 1, 1, 1, 127, 3 },
+		{ "only one fits",
+		  { 400, 650, 1100, 0 },
+		  128,
+		  1,
+		  8,
+		  1,
+		  128,
+		  5 },
+		{ "growth while confirmed",
+		  { 400, 20, 1045, 3 },
+		  128,
+		  1,
+		  8,
+		  16,
+		  8,
+		  5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan plan =
+			with_limit(plan_of(PLAN_KEEP, rows[i].effective,
+					   rows[i].ranks, true, rows[i].start),
+				   &rows[i].world);
+		struct played played = play(&plan, &rows[i].world);
+
+		if (played.last.action != PLAN_DONE ||
+		    played.last.micro_batch != rows[i].micro ||
+		    played.last.final_accum != rows[i].accum ||
+		    !played.confirmed || played.probes > rows[i].probes_max)
+			fail_msg("%s: micro %ld accum %ld, %zu probes, "
+				 "confirmed %d",
+				 rows[i].name, (long)played.last.micro_batch,
+				 (long)played.last.final_accum, played.probes,
+				 played.confirmed);
+	}
+}
+
+static void without_accumulation_there_is_one_size(void **state)
+{
+	const struct world small = { 400, 20, 450, 0 };
+	const struct world large = { 400, 20, 1100, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_KEEP, 8, 1, false, 8), &small);
+	struct played played = play(&plan, &small);
+
+	(void)state;
+	assert_int_equal(played.last.action, PLAN_NOTHING_FITS);
+	assert_int_equal(played.last.largest_micro, 2);
+	plan = with_limit(plan, &large);
+	played = play(&plan, &large);
+	assert_int_equal(played.last.action, PLAN_DONE);
+	assert_int_equal(played.last.micro_batch, 8);
+	assert_int_equal(played.last.final_accum, 1);
+	assert_int_equal(played.probes, 1);
+}
+
+static void nothing_fits(void **state)
+{
+	const struct world world = { 400, 20, 410, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_KEEP, 128, 1, true, 8), &world);
+	struct played played = play(&plan, &world);
+
+	(void)state;
+	assert_int_equal(played.last.action, PLAN_NOTHING_FITS);
+	assert_int_equal(played.last.largest_micro, 0);
+	assert_true(played.probes <= 4);
+}
+
+static void grow_takes_the_largest(void **state)
+{
+	const struct world world = { 400, 20, 1290, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_GROW, 128, 1, true, 8), &world);
+	struct played played = play(&plan, &world);
+
+	(void)state;
+	assert_int_equal(played.last.action, PLAN_DONE);
+	assert_int_equal(played.last.micro_batch, 44);
+	assert_int_equal(played.last.final_accum, 3);
+	assert_true(played.confirmed);
+}
+
+static void tune_finds_both(void **state)
+{
+	const struct world world = { 400, 20, 1290, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_LARGEST, 128, 1, true, 8), &world);
+	struct played played = play(&plan, &world);
+
+	(void)state;
+	assert_int_equal(played.last.action, PLAN_DONE);
+	assert_int_equal(played.last.largest_micro, 44);
+	assert_int_equal(played.last.micro_batch, 32);
+	assert_int_equal(played.last.final_accum, 4);
+	assert_true(played.confirmed);
+	plan.effective_batch = 0;
+	played = play(&plan, &world);
+	assert_int_equal(played.last.micro_batch, 44);
+}
+
+/* Probes take two micro-steps, the answer what it will really run with. */
+static void accumulation_of_probes_is_short(void **state)
+{
+	const struct world world = { 400, 20, 1100, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_KEEP, 128, 1, true, 8), &world);
+	struct plan_step step = plan_next(&plan, NULL, 0);
+
+	(void)state;
+	assert_int_equal(step.micro_batch, 8);
+	assert_int_equal(step.final_accum, 16);
+	assert_int_equal(step.probe_accum, 2);
+	plan.accum_matters = true;
+	assert_int_equal(plan_next(&plan, NULL, 0).probe_accum, 16);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_effective_batch_is_kept_exactly),
+		cmocka_unit_test(without_accumulation_there_is_one_size),
+		cmocka_unit_test(nothing_fits),
+		cmocka_unit_test(grow_takes_the_largest),
+		cmocka_unit_test(tune_finds_both),
+		cmocka_unit_test(accumulation_of_probes_is_short),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
