@@ -127,24 +127,34 @@ int textfile_replace(const char *path, mode_t mode, const void *data,
 	return result;
 }
 
+static int make_one(const char *path, mode_t mode)
+{
+	struct stat info;
+
+	if (mkdir(path, mode) == 0)
+		return 0;
+	if (errno != EEXIST || stat(path, &info) < 0)
+		return -errno;
+	return S_ISDIR(info.st_mode) ? 0 : -ENOTDIR;
+}
+
 int folder_make(const char *path, mode_t mode, struct error *err)
 {
 	char *partial = xstrdup(path);
-	int result = 0;
+	char *slash = partial;
+	int result = *path ? 0 : -ENOENT;
 
-	for (char *slash = partial;;) {
+	while (result == 0 && slash) {
 		slash = strchr(slash + 1, '/');
 		if (slash)
 			*slash = '\0';
-		if (mkdir(partial, mode) < 0 && errno != EEXIST) {
-			result = error_set_errno(
-				err, -errno, "cannot make folder %s", partial);
-			break;
-		}
-		if (!slash)
-			break;
-		*slash = '/';
+		result = make_one(partial, mode);
+		if (slash && result == 0)
+			*slash = '/';
 	}
+	if (result < 0)
+		(void)error_set_errno(err, result, "cannot make folder '%s'",
+				      partial);
 	free(partial);
 	return result;
 }

@@ -34,13 +34,13 @@ struct removal {
 static uint64_t mount_of(int fd)
 {
 	struct statx info;
+	struct stat device;
 
 	memset(&info, 0, sizeof(info));
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) < 0)
-		return UINT64_MAX;
-	if (info.stx_mask & STATX_MNT_ID)
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) == 0 &&
+	    (info.stx_mask & STATX_MNT_ID))
 		return info.stx_mnt_id;
-	return (uint64_t)info.stx_dev_major << 32 | info.stx_dev_minor;
+	return fstat(fd, &device) == 0 ? device.st_dev : UINT64_MAX;
 }
 
 /*

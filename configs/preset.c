@@ -36,17 +36,23 @@ struct key {
 	{                                                                      \
 		"", name, kind, offsetof(struct preset_example, member)        \
 	}
+#define KNOB_ROW(section, name, kind, knob, member)                            \
+	{                                                                      \
+		section, name, kind,                                           \
+			offsetof(struct preset, knob) +                        \
+				offsetof(struct preset_knob, member)           \
+	}
 #define KNOB_ROWS(section, knob)                                               \
-	ROW(section, "name", KEY_LIST, knob.names),                            \
-		ROW(section, "scope", KEY_SCOPE, knob.scope),                  \
-		ROW(section, "default", KEY_COUNT, knob.default_value),        \
-		ROW(section, "joined_only", KEY_SWITCH, knob.joined_only),     \
-		ROW(section, "bare", KEY_SWITCH, knob.bare)
+	KNOB_ROW(section, "name", KEY_LIST, knob, names),                      \
+		KNOB_ROW(section, "scope", KEY_SCOPE, knob, scope),            \
+		KNOB_ROW(section, "default", KEY_COUNT, knob, default_value),  \
+		KNOB_ROW(section, "joined_only", KEY_SWITCH, knob,             \
+			 joined_only),                                         \
+		KNOB_ROW(section, "bare", KEY_SWITCH, knob, bare)
 
 static const struct key preset_keys[] = {
 	ROW("preset", "description", KEY_TEXT, description),
-	ROW("preset", "memory_grows_with_accum", KEY_SWITCH,
-	    memory_grows_with_accum),
+	ROW("probe", "real_accum", KEY_SWITCH, memory_grows_with_accum),
 	ROW("recognise", "script", KEY_LIST, scripts),
 	ROW("recognise", "module", KEY_LIST, modules),
 	ROW("recognise", "flag", KEY_LIST, flags),
@@ -59,8 +65,7 @@ static const struct key preset_keys[] = {
 	ROW("output", "keep_with", KEY_LIST, output_keep_with),
 	ROW("syntax", "decoy", KEY_LIST, decoys),
 	ROW("syntax", "config", KEY_LIST, config_tokens),
-	ROW("syntax", "later_config_wins", KEY_SWITCH,
-	    config_file_after_flag_wins),
+	ROW("syntax", "later_config_wins", KEY_SWITCH, later_config_wins),
 	ROW("syntax", "abbreviations", KEY_SWITCH, abbreviations),
 	ROW("syntax", "defaults_in_source", KEY_SWITCH, defaults_in_source),
 	ROW("syntax", "neutral", KEY_LIST, neutral_args),
@@ -73,7 +78,7 @@ static const struct key preset_keys[] = {
 	ROW("probe", "not_exercised", KEY_LIST, not_exercised),
 	ROW("log", "step", KEY_LIST, step_patterns),
 	ROW("log", "ignore", KEY_LIST, step_ignore),
-	{ NULL, NULL, KEY_TEXT, 0 },
+	{ .name = NULL },
 };
 
 static const struct key example_keys[] = {
@@ -83,7 +88,7 @@ static const struct key example_keys[] = {
 	EXAMPLE_ROW("micro", KEY_COUNT, micro_batch),
 	EXAMPLE_ROW("accum", KEY_COUNT, grad_accum),
 	EXAMPLE_ROW("effective", KEY_COUNT, effective_batch),
-	{ NULL, NULL, KEY_TEXT, 0 },
+	{ .name = NULL },
 };
 
 static const struct key *key_find(const struct key *keys, const char *section,
@@ -110,13 +115,11 @@ static int scope_set(char **scope, const char *text, struct error *err)
 	static const char *const scopes[] = { "rank", "node", "global",
 					      "total" };
 
-	for (size_t i = 0; i < sizeof(scopes) / sizeof(*scopes); i++) {
-		if (strcmp(scopes[i], text) != 0)
-			continue;
-		free(*scope);
-		*scope = xstrdup(text);
-		return 0;
-	}
+	free(*scope);
+	*scope = xstrdup(text);
+	for (size_t i = 0; i < sizeof(scopes) / sizeof(*scopes); i++)
+		if (strcmp(scopes[i], text) == 0)
+			return 0;
 	return error_set(err, -EINVAL,
 			 "scope = %s: write rank, node, global or total", text);
 }

@@ -59,8 +59,8 @@ struct preset {
 	 * "*.py" (an argument that is no option's value).
 	 */
 	struct strlist config_tokens;
-	bool config_file_after_flag_wins; /* else options win over the file */
-	bool abbreviations;               /* argparse: --per_device_train 8 */
+	bool later_config_wins;  /* else options win over the file */
+	bool abbreviations;      /* argparse: --per_device_train 8 */
 	bool defaults_in_source; /* batch_size = 12 in the script is one */
 	/* Without a launcher it runs on every visible device by itself. */
 	bool uses_visible_devices;

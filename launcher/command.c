@@ -266,6 +266,7 @@ static enum command_outcome recognise(struct recognition *r,
 	return outcome;
 }
 
+/* Six, since each is another kind of fact. NOLINTNEXTLINE(readability-*) */
 enum command_outcome command_recognise(struct command *command,
 				       const struct strlist *argv,
 				       const struct presets *presets,

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +120,19 @@ static bool holds(const struct guard *guard, const char *name)
 	return false;
 }
 
+/* Named after the machine: the folder may be shared with others. */
+static int take_host(struct guard *guard, const struct job *job, bool *waited,
+		     struct error *err)
+{
+	char name[HOST_NAME_MAX + 16] = "host-";
+	size_t used = strlen(name);
+
+	if (gethostname(name + used, sizeof(name) - used - 1) < 0)
+		name[used] = '\0';
+	name[sizeof(name) - 1] = '\0';
+	return holds(guard, name) ? 0 : take_one(guard, job, name, waited, err);
+}
+
 int guard_take(struct guard *guard, const struct job *job,
 	       const struct target *target, bool *waited, struct error *err)
 {
@@ -127,9 +141,7 @@ int guard_take(struct guard *guard, const struct job *job,
 	if (!guard->note.pid)
 		make_note(&guard->note, &job->command.argv);
 	if (target->device == PROBE_HOST)
-		return result < 0 || holds(guard, "host")
-			       ? result
-			       : take_one(guard, job, "host", waited, err);
+		return result < 0 ? result : take_host(guard, job, waited, err);
 	for (size_t i = 0; i < target->gpu_count && result >= 0; i++)
 		if (!holds(guard, target->gpus[i].uuid))
 			result = take_one(guard, job, target->gpus[i].uuid,

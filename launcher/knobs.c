@@ -57,7 +57,9 @@ enum command_outcome not_recognised(const struct recognition *recognition,
 	return COMMAND_NOT_RECOGNISED;
 }
 
-static void candidate_words(char out[2 * BRIEF_MAX],
+#define WORDS_MAX ((size_t)2 * BRIEF_MAX)
+
+static void candidate_words(char out[WORDS_MAX],
 			    const struct candidate *candidate)
 {
 	char name[BRIEF_MAX];
@@ -66,7 +68,7 @@ static void candidate_words(char out[2 * BRIEF_MAX],
 					 candidate->token.name_length)
 			      : xstrdup(candidate->option->names.items[0]);
 
-	(void)snprintf(out, 2 * BRIEF_MAX, "%s %s", brief(name, typed),
+	(void)snprintf(out, WORDS_MAX, "%s %s", brief(name, typed),
 		       candidate->value);
 	free(typed);
 }
@@ -76,7 +78,7 @@ static enum command_outcome ambiguous(const struct recognition *r,
 				      const struct candidate *a,
 				      const struct candidate *b)
 {
-	char first[2 * BRIEF_MAX], second[2 * BRIEF_MAX];
+	char first[WORDS_MAX], second[WORDS_MAX];
 
 	candidate_words(first, a);
 	candidate_words(second, b);
@@ -107,34 +109,28 @@ static enum command_outcome pick(const struct recognition *r,
 	return COMMAND_OK;
 }
 
-static enum command_outcome take_count(struct recognition *r,
-				       enum knob_kind kind, struct knob *knob,
-				       const char *name, const char *text)
+/* A config file that comes later may set it again. */
+static bool is_overridden(const struct recognition *r,
+			  const struct token *token)
 {
-	char shown[BRIEF_MAX];
-
-	if (kind == KNOB_STEPS) {
-		/* -1, "no limit", is none that could be too low. */
-		if (!count_parse(text, &knob->value))
-			knob->form = KNOB_ABSENT;
-		return COMMAND_OK;
-	}
-	if (count_parse(text, &knob->value))
-		return COMMAND_OK;
-	return not_recognised(r,
-			      "%s is \"%s\", which is not a plain whole number "
-			      "above 0, so the %s is not known: write the "
-			      "number",
-			      name, brief(shown, text), knob_words(kind));
+	return r->command->preset->later_config_wins &&
+	       r->config_index != NO_INDEX && r->config_index > token->index;
 }
 
-static enum command_outcome check_place(const struct recognition *r,
-					enum knob_kind kind,
-					const struct token *token,
-					const char *name)
+static bool is_usable(const struct recognition *r, enum knob_kind kind,
+		      const struct token *token)
 {
-	const struct preset *preset = r->command->preset;
-	const struct preset_knob *knob = preset_knob(preset, kind);
+	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
+
+	return token->form != KNOB_ABSENT &&
+	       !(knob->joined_only && token->form == KNOB_SEPARATE) &&
+	       !is_overridden(r, token);
+}
+
+static enum command_outcome not_usable(const struct recognition *r,
+				       const struct token *token,
+				       const char *name)
+{
 	const char *text = token_value(token, &r->command->argv);
 	char value[BRIEF_MAX], config[BRIEF_MAX];
 
@@ -145,20 +141,47 @@ static enum command_outcome check_place(const struct recognition *r,
 				      "stands before another option: it has no "
 				      "value",
 				      name);
-	if (knob->joined_only && token->form == KNOB_SEPARATE)
+	if (!is_overridden(r, token))
 		return not_recognised(r,
 				      "%s understands %s=%s only, in one "
 				      "argument",
-				      preset->description, name, value);
-	if (preset->config_file_after_flag_wins &&
-	    r->config_index != NO_INDEX && r->config_index > token->index)
-		return not_recognised(
-			r,
-			"%s comes after %s %s and may set it again: add "
-			"%s=%s after %s",
-			brief(config, r->command->argv.items[r->config_index]),
-			name, value, name, value, config);
-	return COMMAND_OK;
+				      r->command->preset->description, name,
+				      value);
+	(void)brief(config, r->command->argv.items[r->config_index]);
+	return not_recognised(r,
+			      "%s comes after %s %s and may set it again: add "
+			      "%s=%s after %s",
+			      config, name, value, name, value, config);
+}
+
+/* A value that is none leaves the knob absent: then a default may do. */
+static enum command_outcome value_take(struct recognition *r,
+				       enum knob_kind kind, const char *text)
+{
+	struct knob *knob = &r->command->knobs[kind];
+	char name[BRIEF_MAX], value[BRIEF_MAX];
+
+	if (kind == KNOB_OUTPUT) {
+		/* --output 10 counts something; it names no folder. */
+		if (text[strspn(text, "0123456789")] == '\0')
+			knob->form = KNOB_ABSENT;
+		else
+			knob->text = xstrdup(text);
+		return COMMAND_OK;
+	}
+	if (count_parse(text, &knob->value))
+		return COMMAND_OK;
+	/* -1, "no limit", is no limit that could be too low. */
+	if (kind == KNOB_STEPS) {
+		knob->form = KNOB_ABSENT;
+		return COMMAND_OK;
+	}
+	return not_recognised(r,
+			      "%s is \"%s\", which is not a plain whole number "
+			      "above 0, so the %s is not known: write the "
+			      "number",
+			      brief(name, knob->name), brief(value, text),
+			      knob_words(kind));
 }
 
 enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
@@ -166,25 +189,28 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 {
 	struct knob *knob = &r->command->knobs[kind];
 	char *name = xstrndup(token->name, token->name_length);
-	const char *text = token_value(token, &r->command->argv);
+	enum command_outcome outcome = COMMAND_OK;
 	char shown[BRIEF_MAX];
-	enum command_outcome outcome =
-		check_place(r, kind, token, brief(shown, name));
 
-	if (outcome != COMMAND_OK) {
+	if (!is_usable(r, kind, token)) {
+		/* A probe does without the others. */
+		if (kind <= KNOB_GLOBAL)
+			outcome = not_usable(r, token, brief(shown, name));
 		free(name);
-		/* Neither is needed: a probe gets its own. */
-		return kind >= KNOB_STEPS ? COMMAND_OK : outcome;
+		return outcome;
 	}
 	knob->form = token->form;
 	knob->index = token->value_index;
 	knob->offset = token->value_offset;
 	knob->name = name;
 	knob->evidence = xasprintf("argument %zu", token->value_index);
-	if (kind != KNOB_OUTPUT)
-		return take_count(r, kind, knob, shown, text);
-	knob->text = xstrdup(text);
-	return COMMAND_OK;
+	outcome = value_take(r, kind, token_value(token, &r->command->argv));
+	if (knob->form == KNOB_ABSENT) {
+		free(knob->name);
+		free(knob->evidence);
+		*knob = (struct knob){ .scope = knob->scope };
+	}
+	return outcome;
 }
 
 /* A program that reads what lies in its output folder keeps it. */
@@ -220,7 +246,7 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 		return outcome;
 	if (picked && picked->weak && kind == KNOB_MICRO &&
 	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT) {
-		char words[2 * BRIEF_MAX];
+		char words[WORDS_MAX];
 
 		candidate_words(words, picked);
 		return not_recognised(r, "%s may be the %s, or not: %s", words,

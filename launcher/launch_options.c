@@ -18,9 +18,10 @@ static bool option_equal(const char *known, const char *name, size_t length,
 			 bool prefix)
 {
 	for (size_t i = 0; i < length; i++) {
-		char c = name[i] == '-' ? '_' : name[i];
+		bool same = known[i] == name[i] ||
+			    (known[i] == '_' && name[i] == '-');
 
-		if (known[i] == '\0' || known[i] != c)
+		if (known[i] == '\0' || !same)
 			return false;
 	}
 	return prefix || known[length] == '\0';

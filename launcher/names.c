@@ -24,9 +24,11 @@ bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length)
 	}
 	if (length >= NAME_MAX_BYTES)
 		return false;
-	for (size_t i = 0; i < length; i++)
-		out[i] = name[i] == '-' ? '_'
-					: (char)tolower((unsigned char)name[i]);
+	for (size_t i = 0; i < length; i++) {
+		out[i] = (char)tolower((unsigned char)name[i]);
+		if (out[i] == '-')
+			out[i] = '_';
+	}
 	out[length] = '\0';
 	return true;
 }

@@ -95,7 +95,8 @@ static enum command_outcome note_value(const struct recognition *recognition,
 	int64_t value = 0;
 
 	if (found->kind == KNOB_OUTPUT) {
-		if (*text == '\0' || (knob->text && strcmp(knob->text, text)))
+		if (*text == '\0' ||
+		    (knob->text && strcmp(knob->text, text) != 0))
 			outcome = usage(recognition, found,
 					"write one folder after the colon, "
 					"the same everywhere");

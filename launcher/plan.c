@@ -3,6 +3,7 @@
 #include "launcher/plan.h"
 
 #include "search/accumulation.h"
+#include "search/memory_line.h"
 
 /* Probes need not accumulate more: memory is the same from two on. */
 #define PROBE_ACCUM_MAX 2
@@ -116,6 +117,25 @@ static bool is_settled(const struct view *view, int64_t micro)
 	return trial && trial_fits(trial) && plan_is_confirmed(trial);
 }
 
+/*
+ * Before it runs: is this size the answer if it fits? One measured peak says
+ * too little: then only the last candidate is.
+ */
+static bool may_be_answer(const struct plan *plan, const struct view *view,
+			  const struct search_problem *problem, int64_t micro)
+{
+	struct memory_line line = memory_line_fit(view->trials, view->count);
+	int64_t next = problem_ceiling(problem, micro + 1);
+
+	if (line.points == 2 && next &&
+	    memory_line_peak(&line, next) > problem->limit_bytes)
+		return true;
+	if (line.points < 2 && next)
+		return false;
+	return search_fit_would_end(plan->strategy, problem, view->trials,
+				    view->count, micro);
+}
+
 static struct plan_step search_step(const struct plan *plan,
 				    const struct view *view,
 				    const struct search_problem *problem)
@@ -125,10 +145,9 @@ static struct plan_step search_step(const struct plan *plan,
 	struct plan_step step = { .action = PLAN_NOTHING_FITS };
 
 	if (answer.state == SEARCH_PROBE)
-		step = probe_step(plan, view, answer.micro_batch,
-				  search_fit_would_end(
-					  plan->strategy, problem, view->trials,
-					  view->count, answer.micro_batch));
+		step = probe_step(
+			plan, view, answer.micro_batch,
+			may_be_answer(plan, view, problem, answer.micro_batch));
 	else if (answer.state == SEARCH_DONE &&
 		 !is_settled(view, answer.micro_batch))
 		step = probe_step(plan, view, answer.micro_batch, true);
@@ -248,6 +267,7 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running)
 {
 	struct trial all[PLAN_TRIALS_MAX];
+	struct memory_line line;
 	struct plan_step step;
 
 	if (running->grad_accum != plan_final_accum(plan, running->micro_batch))
@@ -260,6 +280,13 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 	all[count].verdict = VERDICT_FITS;
 	all[count].peak_is_lower_bound = false;
 	step = plan_next(plan, all, count + 1);
-	return step.action == PLAN_PROBE && step.is_confirmation &&
-	       step.micro_batch == running->micro_batch;
+	if (step.action != PLAN_PROBE)
+		return false;
+	if (step.is_confirmation)
+		return step.micro_batch == running->micro_batch;
+	/* A larger size is asked only to be sure that it does not fit. */
+	line = memory_line_fit(all, count + 1);
+	return line.points == 2 && step.micro_batch > running->micro_batch &&
+	       memory_line_peak(&line, step.micro_batch) >
+		       plan->problem.limit_bytes;
 }

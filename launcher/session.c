@@ -128,10 +128,11 @@ static void note_fit(struct session *session, const struct trial *trial)
 {
 	if (!trial_fits(trial))
 		return;
-	if (session->first_good_seconds <= 0)
-		session->first_good_seconds = trial->seconds;
-	if (trial->peak_bytes > session->largest_fit_bytes)
-		session->largest_fit_bytes = trial->peak_bytes;
+	if (session->first_good_seconds > 0)
+		return;
+	session->first_good_seconds = trial->seconds;
+	session->first_good_work =
+		(double)trial->micro_batch * (double)trial->grad_accum;
 }
 
 static struct plan_step next_step(struct session *session)

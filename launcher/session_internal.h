@@ -43,8 +43,8 @@ struct session {
 	int64_t frame;
 	int64_t probe_number;
 	double first_good_seconds; /* of the first probe that fitted */
+	double first_good_work;    /* its samples per optimizer step */
 	uint64_t started_ns;
-	uint64_t largest_fit_bytes;
 };
 
 /* session_probe.c */

@@ -170,13 +170,20 @@ static void make_cgroup(const struct session *session, struct attempt *attempt)
 		log_verbose("no hard limit of memory: %s", err.message);
 }
 
-static int64_t timeout_of(const struct session *session)
+/* A probe with more samples may take longer, in proportion. */
+static int64_t timeout_of(const struct session *session,
+			  const struct plan_step *step)
 {
 	int64_t asked = session->job->options->probe_timeout_ms;
+	double work = (double)step->micro_batch * (double)step->probe_accum;
+	double factor = 1;
 
 	if (asked || session->first_good_seconds <= 0)
 		return asked;
-	return (int64_t)(TIMEOUT_FACTOR * session->first_good_seconds * 1000) +
+	if (work > session->first_good_work)
+		factor = work / session->first_good_work;
+	return (int64_t)(TIMEOUT_FACTOR * factor * session->first_good_seconds *
+			 1000) +
 	       TIMEOUT_EXTRA_MS;
 }
 
@@ -209,7 +216,7 @@ static struct probe_spec make_spec(const struct session *session,
 		.steps_needed = options->probe_steps,
 		.steps_needed_compiled = options->probe_steps,
 		.startup_timeout_ms = options->startup_timeout_ms,
-		.timeout_ms = timeout_of(session),
+		.timeout_ms = timeout_of(session, step),
 		.timeout_covers_start = options->probe_timeout_ms != 0,
 		.grace_ms = options->grace_ms,
 		.signatures = session->signatures,
@@ -229,7 +236,7 @@ static void decide(struct session *session, const struct plan_step *step)
 		.steps = steps,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
-		.ms = session->job->options->has_confirm_steps ? INT64_MAX / 4
+		.ms = session->job->options->has_confirm_steps ? INT64_MAX / 8
 							       : CONFIRM_MS,
 	};
 	struct trial *trials = probe_notes_trials(session->notes);

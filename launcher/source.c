@@ -98,6 +98,7 @@ static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
 {
 	struct source_option option = { .line = line };
+	bool is_whole;
 
 	cursor->at++;
 	for (;;) {
@@ -113,9 +114,11 @@ static void read_call(struct pytext *cursor, struct source *source,
 		if (cursor->at < cursor->end && *cursor->at != ',')
 			break;
 	}
-	if (cursor->at < cursor->end)
+	/* A call that the end of the text cuts off is not known. */
+	is_whole = cursor->at < cursor->end;
+	if (is_whole)
 		cursor->at++;
-	if (option.names.count == 0 ||
+	if (!is_whole || option.names.count == 0 ||
 	    source->option_count == SOURCE_OPTIONS_MAX ||
 	    is_repeated(source, &option)) {
 		option_release(&option);

@@ -110,6 +110,8 @@ struct sweep {
 	const char *mark;
 	const pid_t *pids;
 	size_t count;
+	/* A zombie shows no environment: it is known by having been killed. */
+	struct pid_list killed;
 };
 
 static bool sweep_owns(const struct sweep *sweep, const struct proc_stat *stat)
@@ -118,22 +120,29 @@ static bool sweep_owns(const struct sweep *sweep, const struct proc_stat *stat)
 		if (sweep->pids[i] == stat->pid)
 			return true;
 	return stat->session == sweep->keeper_pid ||
+	       pid_list_has(&sweep->killed, stat->pid) ||
 	       proctree_environ_has(stat->pid, sweep->mark);
 }
 
-static void kill_with_descendants(pid_t root)
+static void kill_one(struct sweep *sweep, pid_t pid)
+{
+	(void)kill(pid, SIGKILL);
+	pid_list_insert(&sweep->killed, pid);
+}
+
+static void kill_with_descendants(struct sweep *sweep, pid_t root)
 {
 	struct pid_list tree = PID_LIST_INIT;
 
-	(void)kill(root, SIGKILL);
+	kill_one(sweep, root);
 	(void)proctree_descendants(root, &tree);
 	for (size_t i = 0; i < tree.count; i++)
-		(void)kill(tree.items[i], SIGKILL);
+		kill_one(sweep, tree.items[i]);
 	pid_list_release(&tree);
 }
 
 /* One round over autofit's children; how many of the probe are left. */
-static size_t sweep_once(const struct sweep *sweep)
+static size_t sweep_once(struct sweep *sweep)
 {
 	struct pid_list tree = PID_LIST_INIT;
 	size_t left = 0;
@@ -147,7 +156,7 @@ static size_t sweep_once(const struct sweep *sweep)
 		if (!sweep_owns(sweep, &stat))
 			continue;
 		left++;
-		kill_with_descendants(stat.pid);
+		kill_with_descendants(sweep, stat.pid);
 		/* Only what was re-parented to autofit is autofit's to reap. */
 		if (stat.ppid == getpid() &&
 		    waitpid(stat.pid, NULL, WNOHANG) == stat.pid)
@@ -160,10 +169,16 @@ static size_t sweep_once(const struct sweep *sweep)
 void keeper_sweep(pid_t keeper_pid, const char *mark, const pid_t *pids,
 		  size_t count)
 {
-	const struct sweep sweep = { keeper_pid, mark, pids, count };
+	struct sweep sweep = {
+		.keeper_pid = keeper_pid,
+		.mark = mark,
+		.pids = pids,
+		.count = count,
+	};
 
 	for (int i = 0; i < SWEEP_ROUNDS && sweep_once(&sweep) > 0; i++)
 		(void)poll(NULL, 0, SWEEP_PAUSE_MS);
+	pid_list_release(&sweep.killed);
 }
 
 size_t keeper_rescue(const char *mark, uint64_t start_time)

@@ -93,15 +93,17 @@ static void obey(struct keeper_loop *loop, const struct keeper_request *request)
 	}
 }
 
+/* All that wait: behind the last one may come the end of autofit. */
 static void read_orders(struct keeper_loop *loop)
 {
 	struct keeper_request request;
-	ssize_t got =
-		recv(loop->control, &request, sizeof(request), MSG_DONTWAIT);
+	ssize_t got;
 
-	if (got == (ssize_t)sizeof(request))
-		obey(loop, &request);
-	else if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
+	while ((got = recv(loop->control, &request, sizeof(request),
+			   MSG_DONTWAIT)) > 0)
+		if (got == (ssize_t)sizeof(request))
+			obey(loop, &request);
+	if (got == 0 || (errno != EAGAIN && errno != EINTR))
 		start_killing(loop); /* autofit is gone */
 }
 
@@ -181,9 +183,10 @@ static void run(struct keeper_loop *loop)
 
 /* All but what the keeper needs: nothing of autofit's may stay open in it. */
 static void close_inherited(const struct keeper_spec *spec,
-			    const struct keeper_birth *birth)
+			    const struct keeper_birth *birth,
+			    const int report[2])
 {
-	int *keep = xcalloc(spec->lock_count + 3, sizeof(*keep));
+	int *keep = xcalloc(spec->lock_count + 5, sizeof(*keep));
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd <= 2; fd++)
@@ -191,10 +194,12 @@ static void close_inherited(const struct keeper_spec *spec,
 	keep[0] = birth->control;
 	keep[1] = birth->out;
 	keep[2] = birth->err;
+	keep[3] = report[0];
+	keep[4] = report[1];
 	if (spec->lock_count)
-		memcpy(keep + 3, spec->lock_fds,
+		memcpy(keep + 5, spec->lock_fds,
 		       spec->lock_count * sizeof(*keep));
-	spawn_close_except(keep, spec->lock_count + 3);
+	spawn_close_except(keep, spec->lock_count + 5);
 	free(keep);
 }
 
@@ -229,15 +234,23 @@ void keeper_main(const struct keeper_spec *spec,
 		.control = birth->control,
 		.tree = PID_LIST_INIT,
 	};
+	int report[2] = { -1, -1 };
 	int result;
 
 	become_keeper(birth);
-	close_inherited(spec, birth);
+	/*
+	 * Opened before anything is closed: libuv closes its descriptors by
+	 * their numbers in every forked child, and the pipe may not get one.
+	 */
+	result = pipe2(report, O_CLOEXEC) < 0 ? -errno : 0;
+	close_inherited(spec, birth, report);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A handler of autofit's would swallow SIGCHLD: back to default. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	loop.signals = open_signals();
-	result = spawn_command(&loop.command, spec, birth->out, birth->err);
+	if (result == 0)
+		result = spawn_command(&loop.command, spec, birth->out,
+				       birth->err, report);
 	(void)close(birth->out);
 	(void)close(birth->err);
 	if (result < 0) {

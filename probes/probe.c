@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define FREEZE_WAIT_MS 2000
+#define CONFIRM_TIME_FACTOR 4
 #define GPU_DRAIN_MS 2000
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
 
@@ -363,8 +364,14 @@ enum probe_state probe_wait(struct probe *probe)
 void probe_confirm(struct probe *probe,
 		   const struct probe_confirmation *confirmation)
 {
+	int64_t now_ms = probe_now_ms(probe);
+
 	probe->confirmation = *confirmation;
 	probe->confirming = true;
+	/* As long again as the verdict could take, from here. */
+	if (probe->limits.timeout_ms && !probe->limits.timeout_covers_start)
+		probe->limits.timeout_ms +=
+			CONFIRM_TIME_FACTOR * now_ms + confirmation->ms;
 	probe->state = PROBE_RUNNING;
 }
 

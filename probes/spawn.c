@@ -93,15 +93,12 @@ static void child(const struct keeper_spec *spec, int out, int err_fd,
 }
 
 int spawn_command(pid_t *pid, const struct keeper_spec *spec, int out,
-		  int err_fd)
+		  int err_fd, const int report[2])
 {
 	pid_t keeper = getpid();
-	int report[2];
 	int code = 0;
 	ssize_t got;
 
-	if (pipe2(report, O_CLOEXEC) < 0)
-		return -errno;
 	*pid = fork();
 	if (*pid < 0) {
 		code = errno;

@@ -125,12 +125,10 @@ int64_t memory_line_micro(const struct memory_line *line, uint64_t limit_bytes)
 		return 0;
 	if (size >= 0x1p63)
 		return INT64_MAX;
-	/* The quotient is rounded: the peaks decide between neighbours. */
+	/* The quotient may be rounded down: the peak decides. */
 	micro = (int64_t)size;
 	if (micro < INT64_MAX &&
 	    memory_line_peak(line, micro + 1) <= limit_bytes)
 		micro++;
-	else if (micro && memory_line_peak(line, micro) > limit_bytes)
-		micro--;
 	return micro;
 }

@@ -15,7 +15,7 @@ from torch import nn
 from torch.nn import functional
 
 TEXT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "coriolanus.txt")
-HEAD_WIDTH = 16
+HEAD_WIDTH = 32
 NGRAM = 3
 BUCKETS = 65536
 
@@ -150,7 +150,7 @@ def parse_arguments():
     )
     parser.add_argument("--lr", type=float, default=1e-3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--layers", type=count, default=4)
+    parser.add_argument("--layers", type=count, default=6)
     parser.add_argument("--width", type=count, default=160)
     parser.add_argument("--context", type=count, default=128)
     parser.add_argument("--out", help="folder for the trained model")

@@ -19,6 +19,7 @@
 #define SCAN_PART 50
 #define EXACT_PART 20
 #define EXACT_PART_NEAR_LIMIT 4
+#define EXACT_PART_BELOW_PEAK 200
 
 struct host_observer {
 	struct host_tree tree;
@@ -168,19 +169,29 @@ static uint64_t take_exact(struct host_observer *observer,
 	return sum;
 }
 
+static int64_t exact_part(const struct host_observer *observer,
+			  const struct bound *bound, uint64_t limit_bytes)
+{
+	uint64_t likely = less(bound->bytes, observer->discount_bytes);
+
+	if (bound->bytes <= observer->reading.peak_bytes)
+		return EXACT_PART_BELOW_PEAK;
+	if (limit_bytes && bound->bytes > limit_bytes &&
+	    likely > limit_bytes / 4 * 3)
+		return EXACT_PART_NEAR_LIMIT;
+	return EXACT_PART;
+}
+
+/* Counters are checked at each new maximum: they are kept in pieces per CPU
+ * since Linux 6.2 and can be off by tens of MB. */
 static bool wants_exact(const struct host_observer *observer,
 			const struct bound *bound, uint64_t limit_bytes,
 			int64_t now_ms)
 {
-	uint64_t known = bound->is_precise ? observer->verified_bytes
-					   : observer->reading.peak_bytes;
-	uint64_t likely = less(bound->bytes, observer->discount_bytes);
-	bool is_near = limit_bytes && bound->bytes > limit_bytes &&
-		       likely > limit_bytes / 4 * 3;
-
-	return bound->bytes > known &&
-	       host_pace_is_due(&observer->exact, now_ms,
-				is_near ? EXACT_PART_NEAR_LIMIT : EXACT_PART);
+	if (bound->is_precise && bound->bytes <= observer->verified_bytes)
+		return false;
+	return host_pace_is_due(&observer->exact, now_ms,
+				exact_part(observer, bound, limit_bytes));
 }
 
 /*

@@ -126,6 +126,7 @@ static void lines_predict(void **state)
 		{ "never negative", { 2, -100, 10 }, 8, 0, 100, 20 },
 		{ "flat", { 2, 100, 0 }, 8, 100, 100, 0 },
 		{ "thirds", { 2, 0, 1. / 3 }, 7, 2, 100, 301 },
+		{ "rounded", { 2, 0, 0.6 }, 1, 1, 0, 0 },
 		{ "vast", { 1, 0, 1e-3 }, 0, 0, UINT64_MAX, INT64_MAX },
 		{ "vast peak", { 1, 0, 1e3 }, INT64_MAX, UINT64_MAX, 0, 0 },
 	};

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <cmocka.h>
@@ -279,6 +280,8 @@ static void a_link_is_not_followed_from_the_top(void **state)
 static void a_tree_of_any_depth_goes(void **state)
 {
 	char tree[SCRATCH_PATH_MAX];
+	struct rlimit limit;
+	struct rlimit few;
 	int fd;
 
 	scratch_path(tree, *state, "tree");
@@ -296,7 +299,13 @@ static void a_tree_of_any_depth_goes(void **state)
 		fd = below;
 	}
 	(void)close(fd);
+	/* Each level that is entered costs a descriptor. */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	few = limit;
+	few.rlim_cur = 128;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
 	paths_remove_tree(tree);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	assert_false(is_there(tree));
 }
 

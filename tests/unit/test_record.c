@@ -328,6 +328,8 @@ static const struct damage damages[] = {
 	{ "rank", "rank = -1", "rank = -2", "= -2", "rank" },
 	{ "rank too large", "rank = -1", "rank = 2147483648", "2147483648",
 	  "rank" },
+	{ "rank wraps around", "rank = -1", "rank = 18446744073709551615",
+	  "rank = 184", "rank" },
 	{ "coverage", "coverage = exact", "coverage = total", "= total",
 	  "coverage" },
 	{ "steps source", "steps_source = hook", "steps_source = guess",

@@ -14,6 +14,11 @@ static const char *at(const struct strlist *argv, size_t index)
 	return index == NO_INDEX ? "" : argv->items[index];
 }
 
+static bool is(const char *a, const char *b)
+{
+	return strcmp(a, b) == 0;
+}
+
 struct row {
 	const char *command;
 	/* Words; "" where there is none. */
@@ -112,14 +117,14 @@ static void programs_are_found(void **state)
 		if (command_unwrap(&view, &argv, 3, &err) != COMMAND_OK)
 			fail_msg("%s: %s", row->command, err.message);
 		first = view.args < argv.count ? argv.items[view.args] : "";
-		if (strcmp(at(&argv, view.program), row->program) ||
-		    strcmp(at(&argv, view.script), row->script) ||
-		    strcmp(at(&argv, view.module), row->module) ||
-		    strcmp(at(&argv, view.code), row->code) ||
-		    strcmp(first, row->first_argument) ||
+		if (!is(at(&argv, view.program), row->program) ||
+		    !is(at(&argv, view.script), row->script) ||
+		    !is(at(&argv, view.module), row->module) ||
+		    !is(at(&argv, view.code), row->code) ||
+		    !is(first, row->first_argument) ||
 		    view.world != row->world || view.end != argv.count ||
-		    strcmp(view.launcher ? view.launcher : "",
-			   row->launcher ? row->launcher : "") != 0)
+		    !is(view.launcher ? view.launcher : "",
+			row->launcher ? row->launcher : ""))
 			fail_msg("%s: program %s script %s module %s code %s "
 				 "then %s, %lld ranks by %s",
 				 row->command, at(&argv, view.program),

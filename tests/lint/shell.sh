@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# shellcheck finds nothing in any script.
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+# By the first line, or by the name where a file is only read by others.
+scripts() {
+	local file line
+
+	while IFS= read -r -d '' file; do
+		line=
+		IFS= read -r line <"$file" || true
+		if [[ $file == *.sh || $line =~ ^#!.*[/\ ](ba)?sh$ ]]; then
+			printf '%s\0' "$file"
+		fi
+	done < <(files_named '*')
+}
+
+check() {
+	xargs -0 shellcheck -x --source-path=SCRIPTDIR:"$SOURCE"
+}
+
+printf '#!/bin/sh\necho $1\n' >"$scratch/planted.sh"
+if printf '%s\0' "$scratch/planted.sh" | check >/dev/null; then
+	fail "blind to a planted mistake"
+fi
+scripts | grep -zq '/scripts/demo$' || fail "scripts without a suffix are missed"
+cd "$SOURCE"
+scripts | check

@@ -1,0 +1,267 @@
+/* Every preset is whole, and does what its own examples say. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "configs/preset.h"
+
+#include "base/textfile.h"
+#include "configs/builtin.h"
+#include "configs/steps.h"
+#include "tests/unit/command_sample.h"
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int load(void **state)
+{
+	static struct presets presets;
+
+	*state = &presets;
+	return presets_load(&presets, NULL, NULL);
+}
+
+static int unload(void **state)
+{
+	presets_release(*state);
+	return 0;
+}
+
+static void check_example(const struct presets *presets,
+			  const struct preset *preset,
+			  const struct preset_example *example)
+{
+	const struct command_hints hints = { 0 };
+	const struct command_values values = {
+		.micro_batch = example->micro_batch,
+		.grad_accum = example->grad_accum,
+	};
+	struct strlist argv = words(example->command);
+	struct strlist result = STRLIST_INIT, environment = STRLIST_INIT;
+	struct error err = ERROR_INIT;
+	struct command command;
+	char *text, *again;
+
+	if (command_recognise(&command, &argv, presets, &hints, example->source,
+			      &err) != COMMAND_OK)
+		fail_msg("%s, %s: %s", preset->name, example->name,
+			 err.message);
+	if (command.preset != preset)
+		fail_msg("%s, %s: taken for %s by %s", preset->name,
+			 example->name, command.preset->name,
+			 command.preset_evidence);
+	if (command.effective_batch != example->effective_batch)
+		fail_msg("%s, %s: %s", preset->name, example->name,
+			 command.assumption);
+	command_rewrite(&command, &values, &result, &environment);
+	text = joined(&result);
+	if (strcmp(text, example->expected) != 0)
+		fail_msg("%s, %s: becomes %s", preset->name, example->name,
+			 text);
+	command_release(&command);
+	/* The same values again change nothing, and are read as written. */
+	assert_int_equal(command_recognise(&command, &result, presets, &hints,
+					   example->source, &err),
+			 COMMAND_OK);
+	assert_int_equal(command.micro_batch, example->micro_batch);
+	assert_int_equal(command.grad_accum, example->grad_accum);
+	strlist_release(&argv);
+	command_rewrite(&command, &values, &argv, &environment);
+	again = joined(&argv);
+	assert_string_equal(again, text);
+	free(text);
+	free(again);
+	command_release(&command);
+	strlist_release(&argv);
+	strlist_release(&result);
+	strlist_release(&environment);
+}
+
+static void examples_hold(void **state)
+{
+	const struct presets *presets = *state;
+
+	for (size_t i = 0; i < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+
+		if (preset->example_count < 2)
+			fail_msg("%s has no two examples", preset->name);
+		for (size_t k = 0; k < preset->example_count; k++)
+			check_example(presets, preset, &preset->examples[k]);
+	}
+}
+
+static void patterns_compile(void **state)
+{
+	const struct presets *presets = *state;
+
+	for (size_t i = 0; i < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+		struct step_patterns *patterns;
+		struct error err = ERROR_INIT;
+
+		if (step_patterns_make(&patterns, &preset->step_patterns,
+				       &preset->step_ignore, &err) < 0)
+			fail_msg("%s: %s", preset->name, err.message);
+		step_patterns_free(patterns);
+	}
+}
+
+/* Lines as the programs print them, with the step that they show. */
+static const struct {
+	const char *preset;
+	const char *line;
+	int64_t step;
+} lines[] = {
+	{ "hf", " 17%|#6        | 21/120 [00:03<00:15,  6.4it/s]", 21 },
+	{ "nanogpt", "iter 20: loss 3.1, time 77.67ms, mfu 1.00%", 20 },
+	{ "nanogpt", "step 0: train loss 4.2, val loss 4.2", -1 },
+	{ "timm",
+	  "Train: 0 [  50/1251 (  4%)]  Loss: 6.9 (6.9)  Time: 0.234s, 546.9/s",
+	  50 },
+	{ "timm", "Test: [   0/3]  Time: 0.1 (0.1)", -1 },
+	{ "torchvision",
+	  "Epoch: [0]  [  10/5005]  eta: 0:10:00  lr: 0.1  img/s: 90", 10 },
+	{ "lightning-cli",
+	  "Epoch 0:  12%|#2        | 6/50 [00:01<00:07, 5it/s]", 6 },
+	{ "generic", "step 12 loss 0.5", 12 },
+	{ "generic", "global_step=7, loss=1", 7 },
+	{ "generic", "epoch 3 done", -1 },
+};
+
+static void steps_are_read(void **state)
+{
+	const struct presets *presets = *state;
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		const struct preset *preset =
+			presets_find(presets, lines[i].preset);
+		struct step_patterns *patterns;
+		int64_t step;
+
+		assert_non_null(preset);
+		assert_int_equal(step_patterns_make(&patterns,
+						    &preset->step_patterns,
+						    &preset->step_ignore, NULL),
+				 0);
+		step = step_patterns_match(patterns, lines[i].line,
+					   strlen(lines[i].line));
+		if (step != lines[i].step)
+			fail_msg("%s: step %lld in: %s", lines[i].preset,
+				 (long long)step, lines[i].line);
+		step_patterns_free(patterns);
+	}
+}
+
+static void generic_is_last_and_shared(void **state)
+{
+	const struct presets *presets = *state;
+	const struct preset *generic = presets_find(presets, "generic");
+
+	assert_ptr_equal(generic, &presets->items[presets->count - 1]);
+	for (size_t i = 0; i < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+
+		assert_true(strlist_find(&preset->decoys, "*eval*") <
+			    preset->decoys.count);
+		assert_true(strlist_find(&preset->neutral_args, "--seed") <
+			    preset->neutral_args.count);
+	}
+	assert_null(presets_find(presets, "absent"));
+}
+
+#define HEAD "[preset]\ndescription = x\n[micro]\nname = --bs\n"
+
+static const struct {
+	const char *name;
+	const char *text;
+	const char *message; /* part of it; NULL: it is a preset */
+} texts[] = {
+	{ "least", HEAD, NULL },
+	{ "unknown key", HEAD "colour = red\n",
+	  "dir/p.ini:5: [micro] has no key colour" },
+	{ "unknown section", HEAD "[wheel]\nname = x\n",
+	  "dir/p.ini:6: [wheel] has no key name" },
+	{ "scope", HEAD "scope = both\n", "rank, node, global or total" },
+	{ "switch", HEAD "bare = maybe\n", "write yes or no" },
+	{ "number", HEAD "default = 8x\n", "dir/p.ini:5: default" },
+	{ "below zero", HEAD "default = -8\n", "below 0" },
+	{ "empty", HEAD "[syntax]\ndecoy =\n", "decoy has no value" },
+	{ "no description", "[micro]\nname = --bs\n", "no description" },
+	{ "no name", "[preset]\ndescription = x\n", "[micro] has no name" },
+	{ "half an example", HEAD "[example a]\ncommand = x\nmicro = 1\n",
+	  "[example a] needs" },
+};
+
+static void wrong_presets_are_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		struct presets presets = { 0 };
+		struct error err = ERROR_INIT;
+		int result = presets_add(&presets, "dir/p.ini", texts[i].text,
+					 strlen(texts[i].text), &err);
+
+		if (!texts[i].message) {
+			assert_int_equal(result, 0);
+			assert_string_equal(presets.items[0].name, "p");
+		} else if (result >= 0 ||
+			   !strstr(err.message, texts[i].message)) {
+			fail_msg("%s: %s", texts[i].name, err.message);
+		}
+		presets_release(&presets);
+	}
+}
+
+static void a_folder_adds_and_replaces(void **state)
+{
+	char folder[] = "/tmp/presets-XXXXXX";
+	char path[sizeof(folder) + 16];
+	struct presets presets;
+	struct error err = ERROR_INIT;
+	const char *text = HEAD;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(presets_load(&presets, folder, &err), 0);
+	presets_release(&presets);
+	(void)snprintf(path, sizeof(path), "%s/hf.ini", folder);
+	assert_int_equal(textfile_replace(path, 0600, text, strlen(text), NULL),
+			 0);
+	(void)snprintf(path, sizeof(path), "%s/mine.ini", folder);
+	assert_int_equal(textfile_replace(path, 0600, text, strlen(text), NULL),
+			 0);
+	assert_int_equal(presets_load(&presets, folder, &err), 0);
+	assert_string_equal(presets_find(&presets, "hf")->description, "x");
+	assert_non_null(presets_find(&presets, "mine"));
+	assert_string_equal(presets.items[presets.count - 1].name, "generic");
+	presets_release(&presets);
+	assert_int_equal(textfile_replace(path, 0600, "[x", 2, NULL), 0);
+	assert_true(presets_load(&presets, folder, &err) < 0);
+	assert_non_null(strstr(err.message, "mine.ini:1"));
+	presets_release(&presets);
+	(void)unlink(path);
+	(void)snprintf(path, sizeof(path), "%s/hf.ini", folder);
+	(void)unlink(path);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(presets_load(&presets, folder, &err), 0);
+	presets_release(&presets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(examples_hold),
+		cmocka_unit_test(patterns_compile),
+		cmocka_unit_test(steps_are_read),
+		cmocka_unit_test(generic_is_last_and_shared),
+		cmocka_unit_test(wrong_presets_are_named),
+		cmocka_unit_test(a_folder_adds_and_replaces),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}

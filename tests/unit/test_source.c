@@ -1,0 +1,257 @@
+/* Options and constants are found in the text of scripts, and only there. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "launcher/source.h"
+
+#include "base/strbuf.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct option_row {
+	const char *name;
+	const char *text;
+	const char *typed;
+	const char *found; /* first name of the option; NULL: none */
+	enum source_value kind;
+	int64_t value;
+	unsigned line;
+};
+
+static const struct option_row option_rows[] = {
+	{ "plain", "p.add_argument('--bs', type=int, default=8)", "--bs",
+	  "--bs", SOURCE_INTEGER, 8, 1 },
+	{ "double quotes",
+	  "p.add_argument(\"-b\", \"--batch-size\", default=4)", "--batch-size",
+	  "-b", SOURCE_INTEGER, 4, 1 },
+	{ "alias", "p.add_argument('-b', '--batch-size', default=4)", "-b",
+	  "-b", SOURCE_INTEGER, 4, 1 },
+	{ "other dash", "p.add_argument('--batch-size', default=4)",
+	  "--batch_size", "--batch-size", SOURCE_INTEGER, 4, 1 },
+	{ "no default", "p.add_argument('--bs', type=int)", "--bs", "--bs",
+	  SOURCE_NONE, 0, 1 },
+	{ "None", "p.add_argument('--bs', default=None)", "--bs", "--bs",
+	  SOURCE_NONE, 0, 1 },
+	{ "text", "p.add_argument('--bs', default='16', type=int)", "--bs",
+	  "--bs", SOURCE_INTEGER, 16, 1 },
+	{ "product", "p.add_argument('--bs', default=5 * 8)", "--bs", "--bs",
+	  SOURCE_INTEGER, 40, 1 },
+	{ "underscore", "p.add_argument('--bs', default=1_024)", "--bs", "--bs",
+	  SOURCE_INTEGER, 1024, 1 },
+	{ "expression", "p.add_argument('--bs', default=2 ** 3)", "--bs",
+	  "--bs", SOURCE_OTHER, 0, 1 },
+	{ "call", "p.add_argument('--bs', default=f(8), type=int)", "--bs",
+	  "--bs", SOURCE_OTHER, 0, 1 },
+	{ "float", "p.add_argument('--bs', default=8.0)", "--bs", "--bs",
+	  SOURCE_OTHER, 0, 1 },
+	{ "too large", "p.add_argument('--bs', default=99999999999999999999)",
+	  "--bs", "--bs", SOURCE_OTHER, 0, 1 },
+	{ "lines",
+	  "import x\n\np.add_argument(\n  '--bs',  # how many\n  default=8,\n"
+	  "  help='a (b), c')\n",
+	  "--bs", "--bs", SOURCE_INTEGER, 8, 3 },
+	{ "after one with brackets",
+	  "p.add_argument('--a', choices=['x)', \"y,\"], default=(1, 2))\n"
+	  "p.add_argument('--bs', default=8)",
+	  "--bs", "--bs", SOURCE_INTEGER, 8, 2 },
+	{ "comment", "# p.add_argument('--bs', default=8)", "--bs", NULL,
+	  SOURCE_NONE, 0, 0 },
+	{ "docstring", "\"\"\"p.add_argument('--bs', default=8)\"\"\"", "--bs",
+	  NULL, SOURCE_NONE, 0, 0 },
+	{ "escaped quote", "x = 'it\\'s'\np.add_argument('--bs', default=8)",
+	  "--bs", "--bs", SOURCE_INTEGER, 8, 2 },
+	{ "unclosed quote", "x = 'it\np.add_argument('--bs', default=8)",
+	  "--bs", "--bs", SOURCE_INTEGER, 8, 2 },
+	{ "longer word", "my_add_argument('--bs', default=8)", "--bs", NULL,
+	  SOURCE_NONE, 0, 0 },
+	{ "cut off", "p.add_argument('--bs', default=", "--bs", NULL,
+	  SOURCE_NONE, 0, 0 },
+	{ "positional", "p.add_argument('bs', default=8)", "bs", NULL,
+	  SOURCE_NONE, 0, 0 },
+	{ "abbreviation",
+	  "p.add_argument('--batch-size', default=8)\n"
+	  "p.add_argument('--beta')",
+	  "--bat", "--batch-size", SOURCE_INTEGER, 8, 1 },
+	{ "ambiguous abbreviation",
+	  "p.add_argument('--batch-size', default=8)\n"
+	  "p.add_argument('--batch-norm')",
+	  "--bat", NULL, SOURCE_NONE, 0, 0 },
+	{ "exact before abbreviation",
+	  "p.add_argument('--batch-size', default=8)\n"
+	  "p.add_argument('--batch', default=3)",
+	  "--batch", "--batch", SOURCE_INTEGER, 3, 2 },
+	{ "one letter is exact", "p.add_argument('--batch-size')", "-b", NULL,
+	  SOURCE_NONE, 0, 0 },
+	{ "two parsers, one default",
+	  "a.add_argument('--bs', default=8)\nb.add_argument('--bs', "
+	  "default=8)",
+	  "--bs", "--bs", SOURCE_INTEGER, 8, 1 },
+	{ "two parsers, two defaults",
+	  "a.add_argument('--bs', default=8)\nb.add_argument('--bs', "
+	  "default=4)",
+	  "--bs", "--bs", SOURCE_OTHER, 8, 1 },
+	{ "nothing", NULL, "--bs", NULL, SOURCE_NONE, 0, 0 },
+	{ "empty", "", "--bs", NULL, SOURCE_NONE, 0, 0 },
+};
+
+static void options_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(option_rows) / sizeof(*option_rows);
+	     i++) {
+		const struct option_row *row = &option_rows[i];
+		const struct source_option *option;
+		struct source source;
+
+		source_read(&source, row->text);
+		option =
+			source_resolve(&source, row->typed, strlen(row->typed));
+		if (!option != !row->found ||
+		    (option &&
+		     (strcmp(option->names.items[0], row->found) != 0 ||
+		      option->kind != row->kind || option->line != row->line ||
+		      (row->kind == SOURCE_INTEGER &&
+		       option->value != row->value))))
+			fail_msg("%s: %s, kind %d, value %lld, line %u",
+				 row->name,
+				 option ? option->names.items[0] : "none",
+				 option ? (int)option->kind : 0,
+				 option ? (long long)option->value : 0,
+				 option ? option->line : 0);
+		source_release(&source);
+	}
+}
+
+static void words_of_an_option_are_kept(void **state)
+{
+	struct source source;
+
+	(void)state;
+	source_read(&source, "p.add_argument('--b', dest='batch_size')\n"
+			     "p.add_argument('--resume', action='store_true')\n"
+			     "p.add_argument('--x', action='append')\n");
+	assert_int_equal(source.option_count, 3);
+	assert_string_equal(source.options[0].dest, "batch_size");
+	assert_false(source.options[0].is_switch);
+	assert_true(source.options[1].is_switch);
+	assert_false(source.options[2].is_switch);
+	source_release(&source);
+}
+
+struct constant_row {
+	const char *name;
+	const char *text;
+	bool global;
+	enum source_value kind;
+	int64_t value;
+	unsigned line; /* 0: there is none */
+};
+
+static const struct constant_row constant_rows[] = {
+	{ "global", "batch_size = 12 # micro\n", true, SOURCE_INTEGER, 12, 1 },
+	{ "product", "\nbatch_size = 5 * 8 # over ranks\n", true,
+	  SOURCE_INTEGER, 40, 2 },
+	{ "global expression", "batch_size = n // 2\n", true, SOURCE_OTHER, 0,
+	  1 },
+	{ "annotated", "class A:\n  batch_size: int = 32\n", false,
+	  SOURCE_INTEGER, 32, 2 },
+	{ "argument", "DataLoader(data, batch_size=32)", false, SOURCE_INTEGER,
+	  32, 1 },
+	{ "indented", "def f():\n\tbatch_size = 32\n", false, SOURCE_INTEGER,
+	  32, 2 },
+	{ "member", "config.batch_size = 32", false, SOURCE_INTEGER, 32, 1 },
+	{ "dictionary", "c = {'lr': 2, 'batch_size': 16}", false,
+	  SOURCE_INTEGER, 16, 1 },
+	{ "comparison", "if batch_size == 32:", false, SOURCE_NONE, 0, 0 },
+	{ "from options", "DataLoader(batch_size=args.bs)", false, SOURCE_NONE,
+	  0, 0 },
+	{ "in a string", "x = 'batch_size = 32'", false, SOURCE_NONE, 0, 0 },
+	{ "in a comment", "# batch_size = 32", false, SOURCE_NONE, 0, 0 },
+	{ "longer name", "my_batch_size = 32", false, SOURCE_NONE, 0, 0 },
+	{ "float", "f(batch_size=32.5)", false, SOURCE_NONE, 0, 0 },
+};
+
+static void constants_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(constant_rows) / sizeof(*constant_rows);
+	     i++) {
+		const struct constant_row *row = &constant_rows[i];
+		const struct source_constant *found = NULL;
+		struct source source;
+
+		source_read(&source, row->text);
+		for (size_t k = 0; k < source.constant_count; k++)
+			if (strcmp(source.constants[k].name, "batch_size") == 0)
+				found = &source.constants[k];
+		if (!found != !row->line ||
+		    (found &&
+		     (found->global != row->global ||
+		      found->kind != row->kind || found->line != row->line ||
+		      (row->kind == SOURCE_INTEGER &&
+		       found->value != row->value))))
+			fail_msg("%s: %s", row->name,
+				 found ? "other facts" : "none");
+		assert_true((source_global(&source, "batch-size") != NULL) ==
+			    row->global);
+		source_release(&source);
+	}
+}
+
+/* 200 KB of anything are read in one go, and nothing past them. */
+static void any_text_is_bounded(void **state)
+{
+	static const char *const pieces[] = { "add_argument(",
+					      "'--a',",
+					      "\"\"\"",
+					      "(",
+					      ")",
+					      "x=8,",
+					      "'",
+					      "#\n",
+					      "\\",
+					      "default=",
+					      "[{",
+					      "}]",
+					      "\n",
+					      "\xff\xfe",
+					      "**" };
+	struct strbuf text = STRBUF_INIT;
+	struct source source;
+	unsigned seed = 1;
+
+	(void)state;
+	while (text.length < 2 * SOURCE_BYTES_MAX) {
+		seed = seed * 1103515245U + 12345U;
+		strbuf_adds(&text, pieces[(seed >> 16) %
+					  (sizeof(pieces) / sizeof(*pieces))]);
+	}
+	source_read(&source, strbuf_text(&text));
+	assert_true(source.option_count <= SOURCE_OPTIONS_MAX);
+	assert_true(source.constant_count <= SOURCE_CONSTANTS_MAX);
+	source_release(&source);
+	strbuf_reset(&text);
+	while (text.length < SOURCE_BYTES_MAX)
+		strbuf_adds(&text, "pass # to fill the file\n");
+	strbuf_adds(&text, "p.add_argument('--bs', default=8)\n");
+	source_read(&source, strbuf_text(&text));
+	assert_int_equal(source.option_count, 0);
+	source_release(&source);
+	strbuf_release(&text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(options_are_found),
+		cmocka_unit_test(words_of_an_option_are_kept),
+		cmocka_unit_test(constants_are_found),
+		cmocka_unit_test(any_text_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
