@@ -254,12 +254,10 @@ static int by_name(const void *a, const void *b)
 {
 	const char *first = ((const struct preset *)a)->name;
 	const char *second = ((const struct preset *)b)->name;
-	int first_generic = strcmp(first, GENERIC) == 0;
-	int second_generic = strcmp(second, GENERIC) == 0;
+	int order =
+		(strcmp(first, GENERIC) == 0) - (strcmp(second, GENERIC) == 0);
 
-	if (first_generic != second_generic)
-		return first_generic - second_generic;
-	return strcmp(first, second);
+	return order ? order : strcmp(first, second);
 }
 
 static void keep(struct presets *presets, const struct preset *preset)

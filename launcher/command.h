@@ -70,7 +70,8 @@ struct command_view {
 	size_t args;    /* the first argument of the program itself */
 	size_t end;     /* past the last one that may be a knob ("--") */
 	int64_t world;  /* data-parallel ranks by the launchers; 1 */
-	char *launcher; /* "torchrun", NULL: none that starts ranks */
+	int64_t visible_devices; /* as given, less what env hides */
+	char *launcher;          /* "torchrun", NULL: none that starts ranks */
 };
 
 struct command {

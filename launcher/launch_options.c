@@ -146,6 +146,23 @@ static enum command_outcome peel_option(struct peel *peel,
 	return COMMAND_OK;
 }
 
+/* env CUDA_VISIBLE_DEVICES=0,1 hides the other devices. */
+static void note_assignment(const struct peel *peel, const char *text)
+{
+	static const char name[] = "CUDA_VISIBLE_DEVICES=";
+	int64_t *visible = &peel->view->visible_devices;
+	int64_t count = 1;
+
+	if (strncmp(text, name, strlen(name)) != 0)
+		return;
+	text += strlen(name);
+	if (*text == '\0')
+		count = 0;
+	for (; *text; text++)
+		count += *text == ',';
+	*visible = count < *visible ? count : *visible;
+}
+
 /* Leaves peel->at on the first argument that is no option of the launcher. */
 enum command_outcome launch_options_read(struct peel *peel,
 					 struct launch *launch)
@@ -162,6 +179,7 @@ enum command_outcome launch_options_read(struct peel *peel,
 		if (launch->row->assignments &&
 		    (strcmp(text, "-") == 0 ||
 		     (*text != '-' && strchr(text, '=')))) {
+			note_assignment(peel, text);
 			peel->at++;
 			continue;
 		}
@@ -174,7 +192,7 @@ enum command_outcome launch_options_read(struct peel *peel,
 	/* After "--" env still takes assignments. */
 	while (launch->row->assignments && here(peel) &&
 	       strchr(here(peel), '='))
-		peel->at++;
+		note_assignment(peel, peel->argv->items[peel->at++]);
 	if (here(peel))
 		return COMMAND_OK;
 	(void)error_set(peel->err, -EINVAL, "%s names no program to start",

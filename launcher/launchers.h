@@ -48,7 +48,6 @@ const struct launcher *launcher_find_module(const char *module);
 struct peel {
 	struct command_view *view;
 	const struct strlist *argv;
-	int64_t visible_devices;
 	size_t at; /* the argument that is looked at */
 	bool done; /* the program itself is found */
 	struct error *err;

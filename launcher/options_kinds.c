@@ -330,7 +330,7 @@ static int set_effective(const struct option_row *row, struct options *options,
 static int set_grow(const struct option_row *row, struct options *options,
 		    const char *value, struct error *err)
 {
-	bool grow;
+	bool grow = false;
 
 	if (truth_parse(value, &grow, err) < 0)
 		return -EINVAL;
@@ -340,7 +340,7 @@ static int set_grow(const struct option_row *row, struct options *options,
 static int set_explain(const struct option_row *row, struct options *options,
 		       const char *value, struct error *err)
 {
-	bool explain;
+	bool explain = false;
 
 	(void)row;
 	if (truth_parse(value, &explain, err) < 0)

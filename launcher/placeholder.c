@@ -29,6 +29,18 @@ static const struct {
 	{ "out", KNOB_OUTPUT },
 };
 
+/* A value is no longer than this: it names a number or a folder. */
+#define VALUE_MAX ((size_t)4096)
+
+static size_t value_length(const char *value)
+{
+	size_t length = 0;
+
+	while (length < VALUE_MAX && value[length] && value[length] != '}')
+		length++;
+	return length;
+}
+
 /* Is there one at the brace? */
 static bool placeholder_at(const char *brace, struct placeholder *found)
 {
@@ -46,7 +58,7 @@ static bool placeholder_at(const char *brace, struct placeholder *found)
 		};
 		if (*end == ':') {
 			found->value = end + 1;
-			found->value_length = strcspn(end + 1, "}");
+			found->value_length = value_length(end + 1);
 			end += 1 + found->value_length;
 		}
 		found->length = (size_t)(end - brace) + 1;

@@ -67,8 +67,8 @@ static enum command_outcome count_written(const struct peel *peel,
 	bool is_device_word =
 		strcmp(ranks, "gpu") == 0 || strcmp(ranks, "auto") == 0;
 
-	if (is_device_word && peel->visible_devices > 0) {
-		view->world = peel->visible_devices;
+	if (is_device_word && peel->view->visible_devices > 0) {
+		view->world = peel->view->visible_devices;
 		return COMMAND_OK;
 	}
 	if (is_device_word)
@@ -85,7 +85,7 @@ static enum command_outcome count_written(const struct peel *peel,
 enum command_outcome launch_count_ranks(const struct peel *peel,
 					const struct launch *launch)
 {
-	int64_t visible = peel->visible_devices;
+	int64_t visible = peel->view->visible_devices;
 
 	if (launch->foreign) {
 		(void)error_set(peel->err, -EINVAL,

@@ -190,9 +190,9 @@ static bool best_tested(const struct session *session, struct plan_step *best)
 		const struct trial *trial = &session->notes->items[i].trial;
 		int64_t micro = trial->micro_batch;
 		int64_t accum = plan_final_accum(&session->plan, micro);
+		const struct trial *last = trial_of(session, micro);
 
-		if (!trial_fits(trial_of(session, micro)) ||
-		    micro <= best->micro_batch)
+		if (!last || !trial_fits(last) || micro <= best->micro_batch)
 			continue;
 		if (session->plan.mode != PLAN_GROW &&
 		    micro * accum * session->plan.world_size !=

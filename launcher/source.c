@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Spellings of one option; more are passed over. */
+#define NAMES_MAX 16
+
 static void read_keyword(struct pytext *cursor, struct source_option *option,
 			 const char *key, size_t length)
 {
@@ -43,7 +46,8 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 
 	if (pytext_is_quote(*cursor->at)) {
 		pytext_string(cursor, &text, &length);
-		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-')
+		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-' ||
+		    option->names.count == NAMES_MAX)
 			return;
 		name = xstrndup(text, length);
 		strlist_take(&option->names, name);

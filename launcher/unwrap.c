@@ -262,16 +262,14 @@ enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
 				    int64_t visible_devices, struct error *err)
 {
-	struct peel peel = { .view = view,
-			     .argv = argv,
-			     .visible_devices = visible_devices,
-			     .err = err };
+	struct peel peel = { .view = view, .argv = argv, .err = err };
 	enum command_outcome outcome = COMMAND_OK;
 
 	*view = (struct command_view){ .program = NO_INDEX,
 				       .script = NO_INDEX,
 				       .module = NO_INDEX,
 				       .code = NO_INDEX,
+				       .visible_devices = visible_devices,
 				       .world = 1 };
 	if (argv->count == 0) {
 		(void)error_set(err, -EINVAL, "there is no command to start");

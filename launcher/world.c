@@ -59,7 +59,7 @@ enum command_outcome world_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct preset *preset = command->preset;
-	int64_t visible = r->hints->visible_devices;
+	int64_t visible = command->view.visible_devices;
 	const char *devices;
 	char shown[BRIEF_MAX];
 

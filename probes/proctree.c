@@ -53,55 +53,31 @@ static bool pid_parse(const char *text, pid_t *pid)
 	return true;
 }
 
-static void stat_set(struct proc_stat *stat, int field, long long value)
-{
-	switch (field) {
-	case FIELD_PPID:
-		stat->ppid = (pid_t)value;
-		break;
-	case FIELD_PGRP:
-		stat->pgrp = (pid_t)value;
-		break;
-	case FIELD_SESSION:
-		stat->session = (pid_t)value;
-		break;
-	case FIELD_UTIME:
-	case FIELD_STIME:
-		stat->cpu_ticks += (uint64_t)value;
-		break;
-	case FIELD_START_TIME:
-		stat->start_time = (uint64_t)value;
-		break;
-	default:
-		break;
-	}
-}
-
 static int stat_parse(const char *text, struct proc_stat *stat)
 {
+	long long fields[FIELD_START_TIME + 1];
 	const char *name = strchr(text, '(');
 	/* The name may hold any byte; behind it come a letter and numbers. */
 	const char *at = strrchr(text, ')');
 	char *end;
-	long pid;
 
-	errno = 0;
-	pid = strtol(text, &end, 10);
-	if (errno || pid <= 0 || pid > INT_MAX || !name || !at || at < name)
-		return -EINVAL;
-	stat->pid = (pid_t)pid;
-	if (at[1] != ' ' || !at[2])
+	if (!name || !at || at < name || at[1] != ' ' || !at[2])
 		return -EINVAL;
 	stat->state = at[2];
 	at += 3;
 	for (int field = FIELD_PPID; field <= FIELD_START_TIME; field++) {
-		long long value = strtoll(at, &end, 10);
-
+		fields[field] = strtoll(at, &end, 10);
 		if (end == at)
 			return -EINVAL;
-		stat_set(stat, field, value);
 		at = end;
 	}
+	stat->pid = (pid_t)strtol(text, NULL, 10);
+	stat->ppid = (pid_t)fields[FIELD_PPID];
+	stat->pgrp = (pid_t)fields[FIELD_PGRP];
+	stat->session = (pid_t)fields[FIELD_SESSION];
+	stat->cpu_ticks =
+		(uint64_t)fields[FIELD_UTIME] + (uint64_t)fields[FIELD_STIME];
+	stat->start_time = (uint64_t)fields[FIELD_START_TIME];
 	return 0;
 }
 

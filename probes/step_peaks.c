@@ -4,7 +4,6 @@
 
 #define WARM_UP_STEPS 2
 #define VARYING_AFTER 3
-#define VARYING_SHARE 0.02
 
 static int64_t known_steps(const struct step_peaks *peaks)
 {
@@ -55,11 +54,12 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 		    peaks->bytes[count - 1], noise);
 }
 
-bool step_peaks_are_varying(const struct step_peaks *peaks)
+bool step_peaks_are_varying(const struct step_peaks *peaks,
+			    const struct growth_noise *noise)
 {
 	for (int64_t i = VARYING_AFTER; i < known_steps(peaks); i++)
 		if ((double)peaks->bytes[i] >
-		    (double)peaks->bytes[i - 1] * (1 + VARYING_SHARE))
+		    (double)peaks->bytes[i - 1] * (1 + noise->varying_share))
 			return true;
 	return false;
 }

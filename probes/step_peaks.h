@@ -17,10 +17,15 @@ struct step_peaks {
 	int64_t steps;
 };
 
-/* Growth that is noise: the larger of a share and a number of bytes. */
+/*
+ * Growth that is noise: the larger of a share and a number of bytes. A single
+ * step after the third that raises the peak by more than varying_share is not
+ * noise but data that vary.
+ */
 struct growth_noise {
 	double share;
 	uint64_t bytes;
+	double varying_share;
 };
 
 /* steps done, with this peak so far, at now_ms. Falling counts are ignored. */
@@ -35,8 +40,9 @@ bool step_peaks_are_stable(const struct step_peaks *peaks,
 bool step_peaks_are_rising(const struct step_peaks *peaks,
 			   const struct growth_noise *noise);
 
-/* After the third step a single step raised it by more than 2%. */
-bool step_peaks_are_varying(const struct step_peaks *peaks);
+/* After the third step a single step raised it by more than varying_share. */
+bool step_peaks_are_varying(const struct step_peaks *peaks,
+			    const struct growth_noise *noise);
 
 /* Median time between steps, the first two left out; 0: not known. */
 double step_peaks_median_seconds(const struct step_peaks *peaks);

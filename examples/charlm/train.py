@@ -14,7 +14,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-TEXT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "coriolanus.txt")
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+TEXT = os.path.join(FOLDER, "coriolanus.txt")
 HEAD_WIDTH = 32
 NGRAM = 3
 BUCKETS = 65536
@@ -57,7 +58,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Characters, and the last three of them hashed, go in; the next comes out.
+    """Characters and the last three of them, hashed, go in; the next comes out.
 
     The table of hashed triples holds most of the parameters and costs no time:
     it is memory that the batch does not change.

@@ -195,7 +195,7 @@ int host_cgroup_entry(const char *folder, const char *file, const char *name,
 	result = -ENODATA;
 	for (char *line = strtok_r(text.data, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest)) {
-		if (strncmp(line, name, length) || line[length] != ' ')
+		if (strncmp(line, name, length) != 0 || line[length] != ' ')
 			continue;
 		result = number_parse(line + length + 1, number);
 		break;

@@ -154,7 +154,7 @@ descendants() {
 
 # json_value FILE NAME: a top-level text or number of a --json result.
 json_value() {
-	sed -nE 's/^[{ ]*"?'"$2"'": ?"?([^",}]*)"?.*/\1/p' "$1" | head -1
+	sed -nE 's/^  "'"$2"'": "?([^",]*)"?,?$/\1/p' "$1"
 }
 
 skip_all() { # REASON

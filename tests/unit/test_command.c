@@ -197,6 +197,11 @@ static const struct row rows[] = {
 	  "hf 4 x 1 x 3 by --per_device_train_batch_size, "
 	  "--gradient_accumulation_steps",
 	  { .visible_devices = 3 } },
+	{ "env CUDA_VISIBLE_DEVICES=1 python run_clm.py",
+	  NULL,
+	  "hf 8 x 1 x 1 by --per_device_train_batch_size, "
+	  "--gradient_accumulation_steps",
+	  { .visible_devices = 3 } },
 	{ "torchrun --nproc_per_node 2 run_clm.py",
 	  NULL,
 	  "hf 8 x 1 x 2 by --per_device_train_batch_size, "

@@ -73,6 +73,11 @@ static const struct row rows[] = {
 	  2, "torchrun" },
 	{ "torchrun --nproc_per_node gpu --nnodes=1:1 train.py b", "train.py",
 	  "train.py", "", "", "b", 3, "torchrun" },
+	{ "env CUDA_VISIBLE_DEVICES=0,2 torchrun --nproc_per_node gpu a.py b",
+	  "a.py", "a.py", "", "", "b", 2, "torchrun" },
+	{ "env -- CUDA_VISIBLE_DEVICES=0,1,2,3 torchrun --nproc_per_node gpu "
+	  "a.py b",
+	  "a.py", "a.py", "", "", "b", 3, "torchrun" },
 	{ "torchrun --nproc_per_node=auto -m pkg.train b", "pkg.train", "",
 	  "pkg.train", "", "b", 3, "torchrun" },
 	{ "torchrun --nproc_per_node 2 --no_python ./t b", "./t", "", "", "",

@@ -1,6 +1,7 @@
 /* Holds memory of every kind as told by lines on stdin; "ok" after each. */
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,24 +204,31 @@ static void do_read(struct work *work, const char *name, size_t bytes)
 	(void)close(fd);
 }
 
-/* A child that has not come to exec yet: goes on at the next line. */
+static int before_exec(void *nothing)
+{
+	char byte = 0;
+
+	(void)nothing;
+	if (write(STDOUT_FILENO, "ok\n", 3) != 3)
+		_exit(1);
+	while (byte != '\n' && read(STDIN_FILENO, &byte, 1) == 1)
+		continue;
+	_exit(0);
+}
+
+/* What vfork and posix_spawn do: a child in this memory, which has not come
+ * to exec yet and goes on at the next line. */
 static void do_vfork(struct work *work, const char *name, size_t bytes)
 {
-	pid_t pid = vfork();
+	static char stack[65536] __attribute__((aligned(64)));
+	pid_t pid = clone(before_exec, stack + sizeof(stack),
+			  CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 
 	(void)work;
 	(void)name;
 	(void)bytes;
-	if (pid == 0) {
-		char byte = 0;
-
-		if (write(STDOUT_FILENO, "ok\n", 3) != 3)
-			_exit(1);
-		while (byte != '\n' && read(STDIN_FILENO, &byte, 1) == 1)
-			continue;
-		_exit(0);
-	}
-	(void)waitpid(pid, NULL, 0);
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		fail("clone");
 }
 
 static void do_exec(struct work *work, const char *name, size_t bytes)
