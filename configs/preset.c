@@ -298,16 +298,15 @@ int presets_add(struct presets *presets, const char *name, const char *text,
 
 static int load_builtin(struct presets *presets, struct error *err)
 {
-	for (const struct builtin_file *file = builtin_files; file->path;
-	     file++) {
-		if (strncmp(file->path, BUILTIN_FOLDER,
-			    strlen(BUILTIN_FOLDER)) != 0)
-			continue;
-		if (presets_add(presets, file->path, file->data, file->size,
-				err) < 0)
-			return -EINVAL;
-	}
-	return 0;
+	const size_t length = strlen(BUILTIN_FOLDER);
+	int result = 0;
+
+	for (const struct builtin_file *file = builtin_files;
+	     file->path && result == 0; file++)
+		if (strncmp(file->path, BUILTIN_FOLDER, length) == 0)
+			result = presets_add(presets, file->path, file->data,
+					     file->size, err);
+	return result;
 }
 
 static int load_file(struct presets *presets, const char *folder,

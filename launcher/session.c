@@ -199,14 +199,13 @@ static enum turn after_failure(struct session *session,
 		session->plain = true;
 		return TURN_AGAIN;
 	}
-	strbuf_addf(&message,
-		    "the command fails for another reason than memory "
-		    "(%s, micro-batch %lld):\n%s",
-		    report->why, (long long)report->trial.micro_batch,
-		    report->first_error);
+	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
+		    (long long)report->trial.micro_batch);
+	/* What it printed is of use only when it broke by itself. */
+	if (report->trial.peak_is_lower_bound || !report->trial.steps)
+		strbuf_adds(&message, report->first_error);
 	if (report->hint)
 		strbuf_addf(&message, "hint: %s\n", report->hint);
-	strbuf_addf(&message, "log: %s", report->log);
 	session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
 		    strbuf_detach(&message));
 	return TURN_END;
@@ -285,6 +284,21 @@ static void keep_report(struct session *session, struct probe_report *report)
 	strbuf_release(&text);
 }
 
+static void print_start(struct session *session)
+{
+	struct strbuf words = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->job->options->quiet)
+		return;
+	target_words(session->target, &words);
+	report_start(&text, session->style, session->result,
+		     strbuf_text(&words));
+	session_print(&text);
+	strbuf_release(&text);
+	strbuf_release(&words);
+}
+
 /* auto: the first probe used no GPU, so this is a tuning of host memory. */
 static int become_host(struct session *session, struct error *err)
 {
@@ -296,6 +310,12 @@ static int become_host(struct session *session, struct error *err)
 		result = guard_take(session->guard, session->job,
 				    session->target, &waited, err);
 	set_limits(session);
+	if (result == 0 && !session->job->options->quiet) {
+		(void)fputs("autofit: the first probe used no GPU, so this "
+			    "tunes host memory\n",
+			    stderr);
+		print_start(session);
+	}
 	return result;
 }
 
@@ -314,7 +334,10 @@ static enum turn run_probe(struct session *session,
 		probe_report_release(&report);
 		return TURN_END;
 	}
-	session->target->may_be_host = false;
+	/* A failure tells nothing of the device. */
+	if (report.trial.verdict != VERDICT_FAILED &&
+	    report.trial.verdict != VERDICT_DISTURBED)
+		session->target->may_be_host = false;
 	set_limits(session);
 	apply_headroom(session, &report);
 	keep_report(session, &report);
@@ -339,21 +362,6 @@ static struct plan_step run_all(struct session *session)
 			step = next_step(session);
 	}
 	return step;
-}
-
-static void print_start(struct session *session)
-{
-	struct strbuf words = STRBUF_INIT;
-	struct strbuf text = STRBUF_INIT;
-
-	if (session->job->options->quiet)
-		return;
-	target_words(session->target, &words);
-	report_start(&text, session->style, session->result,
-		     strbuf_text(&words));
-	session_print(&text);
-	strbuf_release(&text);
-	strbuf_release(&words);
 }
 
 static int open_logs(struct session *session, struct error *err)

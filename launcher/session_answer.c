@@ -36,6 +36,9 @@ void session_set_command(struct result *result, const struct job *job,
 	command_rewrite(&job->command, &values, &result->run_argv,
 			&result->run_env);
 	result->flags_text = command_flags_text(&job->command, &values);
+	if (job->options->cuda_index >= 0 && result->record.device_count)
+		strlist_addf(&result->run_env, "CUDA_VISIBLE_DEVICES=%s",
+			     result->record.devices[0].uuid);
 }
 
 /* The trial behind an answer: the last of its size. */

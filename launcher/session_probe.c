@@ -275,8 +275,10 @@ static void fill_report(struct session *session, const struct attempt *attempt,
 	report->first_error = xstrdup(outcome.first_error);
 	report->hint = outcome.hint ? xstrdup(outcome.hint) : NULL;
 	report->exec_errno = outcome.exec_errno;
-	report->host_used = session->target->may_be_host &&
-			    outcome.evidence.device == PROBE_HOST;
+	report->host_used =
+		session->target->may_be_host &&
+		outcome.evidence.device == PROBE_HOST &&
+		(trial_fits(&outcome.trial) || trial_is_misfit(&outcome.trial));
 	if (outcome.unhooked)
 		log_warning("%zu Python processes with torch run without the "
 			    "step hook (python -I, -S or -E?)",

@@ -41,6 +41,7 @@ struct keeper_message {
 	int32_t event; /* enum keeper_event */
 	int32_t pid;
 	int32_t value;
+	int32_t max_rss_kib; /* KEEPER_EXITED: of the command, file pages too */
 };
 
 enum keeper_order {

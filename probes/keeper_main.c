@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +35,7 @@ struct keeper_loop {
 	bool killing;
 	int64_t kill_at_ms; /* when the grace ends; 0: no kill is planned */
 	int32_t foreign_kills;
+	int32_t max_rss_kib;
 	struct pid_list tree; /* kept for its memory */
 };
 
@@ -52,6 +54,7 @@ static void tell(const struct keeper_loop *loop, enum keeper_event event,
 		.event = (int32_t)event,
 		.pid = loop->command,
 		.value = value,
+		.max_rss_kib = loop->max_rss_kib,
 	};
 
 	/* Autofit may be gone: then nobody needs to know. */
@@ -128,8 +131,9 @@ static void count_foreign_kill(struct keeper_loop *loop, int status)
 static bool reap(struct keeper_loop *loop)
 {
 	for (;;) {
+		struct rusage usage;
 		int status;
-		pid_t pid = waitpid(-1, &status, WNOHANG);
+		pid_t pid = wait4(-1, &status, WNOHANG, &usage);
 
 		if (pid == 0)
 			return true;
@@ -139,6 +143,9 @@ static bool reap(struct keeper_loop *loop)
 		if (pid != loop->command || loop->command_exited)
 			continue;
 		loop->command_exited = true;
+		loop->max_rss_kib = usage.ru_maxrss > INT32_MAX
+					    ? INT32_MAX
+					    : (int32_t)usage.ru_maxrss;
 		tell(loop, KEEPER_EXITED, status);
 		if (!loop->kill_at_ms)
 			loop->kill_at_ms = now_ms() + LINGER_MS;

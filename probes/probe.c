@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define FREEZE_WAIT_MS 2000
+#define SHORT_LIFE_MS 400
 #define CONFIRM_TIME_FACTOR 4
 #define GPU_DRAIN_MS 2000
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
@@ -117,6 +118,19 @@ static void on_tick(uv_timer_t *timer)
 	judge(probe);
 }
 
+/*
+ * Who ends this soon was hardly looked at: the kernel's own maximum, which
+ * counts file pages too, is then the honest bound.
+ */
+static void bound_short_life(struct probe *probe, int32_t max_rss_kib)
+{
+	uint64_t bytes = (uint64_t)max_rss_kib * KIB;
+
+	if (probe_now_ms(probe) < SHORT_LIFE_MS &&
+	    bytes > probe->host_reading.peak_bytes)
+		probe->host_reading.peak_bytes = bytes;
+}
+
 static void take_message(struct probe *probe,
 			 const struct keeper_message *message)
 {
@@ -132,6 +146,7 @@ static void take_message(struct probe *probe,
 			break;
 		probe->evidence.ended = true;
 		probe->evidence.wait_status = message->value;
+		bound_short_life(probe, message->max_rss_kib);
 		break;
 	case KEEPER_GONE:
 		probe->evidence.foreign_kills = message->value;

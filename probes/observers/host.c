@@ -126,20 +126,24 @@ static struct bound bound_of(struct host_observer *observer)
 static uint64_t exact_of(struct host_observer *observer,
 			 struct host_process *process)
 {
+	const struct host_status *status = &process->status;
 	struct host_overlap overlap;
-	uint64_t share;
+	struct host_share share;
 
 	if (process->shares_parent)
 		return 0;
 	if (host_process_share(process, &share) < 0)
-		share = host_status_bytes(&process->status);
-	overlap = host_shm_overlap(&observer->shm, process);
+		share = (struct host_share){
+			.anon = status->anon + status->swap,
+			.shmem = status->shmem,
+		};
+	overlap = host_shm_overlap(&observer->shm, process, share.shmem);
 	process->foreign_bytes = overlap.foreign_bytes;
-	process->known_shmem = process->status.shmem;
-	process->largest_file =
-		larger(process->largest_file,
-		       process->status.file + process->foreign_bytes);
-	return less(share, overlap.own_bytes + overlap.foreign_bytes);
+	process->known_shmem = status->shmem;
+	process->largest_file = larger(process->largest_file,
+				       status->file + process->foreign_bytes);
+	return share.anon +
+	       less(share.shmem, overlap.own_bytes + overlap.foreign_bytes);
 }
 
 /* Processes that together hold nearly nothing are not worth the reading. */

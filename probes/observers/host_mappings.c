@@ -8,10 +8,14 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+/* The semaphores of a Python program are twenty mappings of a page. */
+#define UNKNOWN_SMALL_BYTES (UINT64_C(256) << 10)
+
 static const char deleted_suffix[] = " (deleted)";
 
 /* One line of maps, or the first line of a mapping in smaps. */
 struct mapping {
+	uint64_t bytes;
 	dev_t device;
 	ino_t number;
 	const char *path;
@@ -22,12 +26,15 @@ static bool mapping_parse(const char *line, struct mapping *mapping)
 {
 	unsigned long major_number;
 	unsigned long minor_number;
+	uint64_t start;
+	uint64_t end;
 	char *at;
 
-	(void)strtoull(line, &at, 16);
+	start = strtoull(line, &at, 16);
 	if (at == line || *at != '-')
 		return false;
-	(void)strtoull(at + 1, &at, 16);
+	end = strtoull(at + 1, &at, 16);
+	mapping->bytes = end > start ? end - start : 0;
 	/* " rw-s " and the offset */
 	if (strnlen(at, 6) < 6 || at[0] != ' ' || at[5] != ' ')
 		return false;
@@ -65,42 +72,54 @@ static bool look_at_mapped(const struct host_process *process,
 	       info->stx_ino == mapping->number;
 }
 
-/* Is it known, or a named file of tmpfs that becomes known now? */
-static bool note_mapping(struct host_shm *shm,
-			 const struct host_process *process,
-			 const struct mapping *mapping)
+/* The inode, if it is known or a named file that becomes known now. */
+static const struct host_inode *note_mapping(struct host_shm *shm,
+					     const struct host_process *process,
+					     const struct mapping *mapping)
 {
+	const struct host_inode *inode =
+		host_shm_find(shm, mapping->device, mapping->number);
 	struct statx info;
 
-	if (!mapping->number ||
-	    !host_shm_is_tmpfs(shm, process, mapping->device))
-		return false;
-	if (host_shm_find(shm, mapping->device, mapping->number))
-		return true;
-	if (mapping->device == shm->memfd_device || mapping->path[0] != '/' ||
-	    ends_with(mapping->path, deleted_suffix))
-		return false;
-	return look_at_mapped(process, mapping, &info) &&
-	       host_shm_note(shm, &info, mapping->path);
+	if (inode || mapping->device == shm->memfd_device ||
+	    mapping->path[0] != '/' || ends_with(mapping->path, deleted_suffix))
+		return inode;
+	if (!look_at_mapped(process, mapping, &info))
+		return NULL;
+	return host_shm_note(shm, &info, mapping->path);
 }
 
-static bool maps_known(struct host_shm *shm, const struct host_process *process)
+/* Address space of each kind of shared memory that a process maps. */
+struct kinds {
+	uint64_t own_bytes, foreign_bytes, unknown_bytes;
+};
+
+static struct kinds kinds_of(struct host_shm *shm,
+			     const struct host_process *process)
 {
+	struct kinds kinds = { 0 };
 	struct host_lines lines;
-	bool result = false;
 	const char *line;
 
 	if (host_lines_open(&lines, process->folder_fd, "maps") < 0)
-		return false;
+		return kinds;
 	while ((line = host_lines_next(&lines))) {
+		const struct host_inode *inode;
 		struct mapping mapping;
 
-		if (mapping_parse(line, &mapping) &&
-		    note_mapping(shm, process, &mapping))
-			result = true;
+		if (!mapping_parse(line, &mapping) || !mapping.number ||
+		    !host_shm_is_tmpfs(shm, process, mapping.device))
+			continue;
+		inode = note_mapping(shm, process, &mapping);
+		if (!inode)
+			kinds.unknown_bytes += mapping.bytes;
+		else if (inode->is_foreign)
+			kinds.foreign_bytes += mapping.bytes;
+		else
+			kinds.own_bytes += mapping.bytes;
 	}
 	host_lines_close(&lines);
-	return result;
+	return kinds;
 }
 
 /* The mapping under way in smaps. */
@@ -123,8 +142,10 @@ static void share_finish(struct share *share, struct host_overlap *overlap)
 	*share = (struct share){ 0 };
 }
 
-struct host_overlap host_shm_overlap(struct host_shm *shm,
-				     const struct host_process *process)
+/* By smaps, which walks all pages and writes a kilobyte per mapping. */
+static struct host_overlap
+overlap_by_mapping(const struct host_shm *shm,
+		   const struct host_process *process)
 {
 	struct host_overlap overlap = { 0 };
 	struct share share = { 0 };
@@ -132,8 +153,7 @@ struct host_overlap host_shm_overlap(struct host_shm *shm,
 	struct mapping mapping;
 	const char *line;
 
-	if (!process->status.shmem || !maps_known(shm, process) ||
-	    host_lines_open(&lines, process->folder_fd, "smaps") < 0)
+	if (host_lines_open(&lines, process->folder_fd, "smaps") < 0)
 		return overlap;
 	while ((line = host_lines_next(&lines))) {
 		if (host_line_bytes(line, "Pss:", &share.share_bytes) ||
@@ -146,5 +166,27 @@ struct host_overlap host_shm_overlap(struct host_shm *shm,
 	}
 	share_finish(&share, &overlap);
 	host_lines_close(&lines);
+	return overlap;
+}
+
+struct host_overlap host_shm_overlap(struct host_shm *shm,
+				     const struct host_process *process,
+				     uint64_t shmem_share)
+{
+	struct host_overlap overlap = { 0 };
+	struct kinds kinds;
+
+	if (!process->status.shmem)
+		return overlap;
+	kinds = kinds_of(shm, process);
+	if (!kinds.own_bytes && !kinds.foreign_bytes)
+		return overlap;
+	if (kinds.unknown_bytes > UNKNOWN_SMALL_BYTES ||
+	    (kinds.own_bytes && kinds.foreign_bytes))
+		return overlap_by_mapping(shm, process);
+	if (kinds.own_bytes)
+		overlap.own_bytes = shmem_share;
+	else
+		overlap.foreign_bytes = shmem_share;
 	return overlap;
 }

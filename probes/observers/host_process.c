@@ -264,26 +264,26 @@ void host_process_look_at_work(struct host_process *process)
 	process->io_bytes = larger(process->io_bytes, io_read(process));
 }
 
-int host_process_share(const struct host_process *process, uint64_t *bytes)
+int host_process_share(const struct host_process *process,
+		       struct host_share *share)
 {
-	uint64_t anon = 0;
-	uint64_t shmem = 0;
 	uint64_t swap = 0;
 	struct host_lines lines;
 	bool is_complete = false;
 	const char *line;
 	int result;
 
+	*share = (struct host_share){ 0 };
 	result = host_lines_open(&lines, process->folder_fd, "smaps_rollup");
 	if (result < 0)
 		return result;
 	while ((line = host_lines_next(&lines))) {
-		if (host_line_bytes(line, "Pss_Anon:", &anon))
+		if (host_line_bytes(line, "Pss_Anon:", &share->anon))
 			is_complete = true;
-		else if (!host_line_bytes(line, "Pss_Shmem:", &shmem))
+		else if (!host_line_bytes(line, "Pss_Shmem:", &share->shmem))
 			(void)host_line_bytes(line, "SwapPss:", &swap);
 	}
 	host_lines_close(&lines);
-	*bytes = anon + shmem + swap;
+	share->anon += swap;
 	return is_complete ? 0 : -ENODATA;
 }

@@ -63,11 +63,15 @@ int host_process_look(struct host_process *process);
 /* Take a new look at cpu_ticks and io_bytes; neither falls. */
 void host_process_look_at_work(struct host_process *process);
 
-/*
- * Its share of anonymous, shared and swapped pages by smaps_rollup: exact, a
- * page of n processes counting 1/n in each. -errno where it cannot be read
- * (kernel before 5.4, a program that is not dumpable).
- */
-int host_process_share(const struct host_process *process, uint64_t *bytes);
+/* Exact bytes, a page of n processes counting 1/n in each. */
+struct host_share {
+	uint64_t anon; /* with what is swapped */
+	uint64_t shmem;
+};
+
+/* By smaps_rollup. -errno where it cannot be read (kernel before 5.4, a
+ * program that is not dumpable). */
+int host_process_share(const struct host_process *process,
+		       struct host_share *share);
 
 #endif

@@ -73,11 +73,12 @@ struct host_overlap {
 
 /*
  * What a process maps of inodes that are counted by themselves (own) or must
- * not count (foreign). Named files that it maps become known. Cheap unless it
- * maps one of them.
+ * not count (foreign), of its share of all shared memory. Named files that it
+ * maps become known. Cheap unless it maps shared memory of several kinds.
  */
 struct host_overlap host_shm_overlap(struct host_shm *shm,
-				     const struct host_process *process);
+				     const struct host_process *process,
+				     uint64_t shmem_share);
 
 /*
  * Remove from HOST_SHM_FOLDER what the tree was seen to hold or map, and

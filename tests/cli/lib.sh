@@ -112,6 +112,7 @@ same() {
 }
 
 # run COMMAND...: afterwards $status, and $out and $err (what it printed).
+# shellcheck disable=SC2034 # for the test that reads this file
 run() {
 	"$@" >"$TMP/.out" 2>"$TMP/.err"
 	status=$?
@@ -144,9 +145,10 @@ gone() {
 
 # descendants PID: all below it, one per line.
 descendants() {
-	local pid
+	local children pid
 
-	for pid in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+	children=$(cat "/proc/$1/task/"*/children 2>/dev/null)
+	for pid in $children; do
 		echo "$pid"
 		descendants "$pid"
 	done

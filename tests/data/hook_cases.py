@@ -116,8 +116,9 @@ def failing_step():
 
 
 def deleted():
+    """The next optimizer is likely to get the address of the last."""
+    weight = parameter()
     for steps in (5, 3, 2):
-        weight = parameter()
         optimizer = torch.optim.SGD([weight], lr=0.1)
         train(optimizer, weight, steps)
         del optimizer

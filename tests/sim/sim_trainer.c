@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * Peak = fixed + per sample x batch size. Half of the fixed part is there
@@ -32,6 +33,7 @@ struct api {
 struct training {
 	struct api api;
 	long batch_size, grad_accum, steps, fixed_mib, per_sample_kib;
+	long step_ms;                          /* least duration of a step */
 	unsigned long long cached[PIECES_MAX]; /* activations */
 	size_t cached_count;
 	uint64_t cached_bytes, kept_bytes;
@@ -181,14 +183,16 @@ static void parse(struct training *training, char **argv)
 		{ "--steps", &training->steps },
 		{ "--fixed-mib", &training->fixed_mib },
 		{ "--per-sample-kib", &training->per_sample_kib },
+		{ "--step-ms", &training->step_ms },
 	};
+	const size_t count = sizeof(options) / sizeof(*options);
 
 	for (char **arg = argv + 1; *arg; arg += 2) {
 		size_t i = 0;
 
-		while (i < 5 && strcmp(options[i].name, *arg) != 0)
+		while (i < count && strcmp(options[i].name, *arg) != 0)
 			i++;
-		if (i == 5) {
+		if (i == count) {
 			(void)fprintf(stderr,
 				      "error: unrecognized arguments: %s\n",
 				      *arg);
@@ -203,6 +207,10 @@ static void train(struct training *training)
 	uint64_t fixed = (uint64_t)training->fixed_mib * MIB;
 	void *context = NULL;
 	int device = 0;
+	const struct timespec least = {
+		.tv_sec = training->step_ms / 1000,
+		.tv_nsec = training->step_ms % 1000 * 1000000,
+	};
 	const struct api *api = &training->api;
 
 	require(api, api->init(0), "cuInit");
@@ -215,6 +223,7 @@ static void train(struct training *training)
 			forward_backward(training);
 		if (step == 1)
 			keep(training, fixed - fixed / 2);
+		(void)nanosleep(&least, NULL);
 		(void)printf("step %ld/%ld\n", step, training->steps);
 		(void)fflush(stdout);
 	}

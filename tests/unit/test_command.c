@@ -91,6 +91,11 @@ static const struct row rows[] = {
 	  NULL,
 	  "generic 8 x 1 x 1 by --bs, -",
 	  { 0 } },
+	{ "./t --lr=1 bs=8", NULL, "generic 8 x 1 x 1 by bs, -", { 0 } },
+	{ "python t.py --bs 8",
+	  "accum_steps = 1",
+	  "generic 8 x 1 x 1 by --bs, -",
+	  { 0 } },
 	/* The last one counts; nothing after "--". */
 	{ "./t --bs 4 --x 1 --bs 8",
 	  NULL,
@@ -174,6 +179,11 @@ static const struct row rows[] = {
 	  { 0 } },
 	/* Frameworks. */
 	{ "python run_clm.py",
+	  NULL,
+	  "hf 8 x 1 x 1 by --per_device_train_batch_size, "
+	  "--gradient_accumulation_steps",
+	  { 0 } },
+	{ "python run_clm.py --train_file data.json",
 	  NULL,
 	  "hf 8 x 1 x 1 by --per_device_train_batch_size, "
 	  "--gradient_accumulation_steps",

@@ -134,11 +134,15 @@ static void look(struct fixture *fixture)
 static void end_processes(struct fixture *fixture)
 {
 	struct pid_list list = PID_LIST_INIT;
+	char line[64];
 
 	(void)proctree_descendants(fixture->keeper, &list);
 	for (size_t i = 0; i < list.count; i++)
 		(void)kill(list.items[i], SIGKILL);
 	(void)kill(fixture->keeper, SIGKILL);
+	/* The end of the file: none of them has any descriptor any more. */
+	while (read(fixture->out, line, sizeof(line)) > 0)
+		continue;
 	assert_int_equal(waitpid(fixture->keeper, NULL, 0), fixture->keeper);
 	pid_list_release(&list);
 }
@@ -220,6 +224,11 @@ static const struct truth truths[] = {
 	  1 },
 	{ "a memfd mapped whole and closed counts by its mapping",
 	  { "memfd x 300", "map x 300", "close" },
+	  300,
+	  300,
+	  1 },
+	{ "a memfd mapped in part beside another shared mapping",
+	  { "shared x 100", "memfd x 200", "map x 150" },
 	  300,
 	  300,
 	  1 },
@@ -415,6 +424,10 @@ static void what_was_there_before_is_not_the_trees(void **state)
 	(void)snprintf(line, sizeof(line), "create %s 50", own);
 	tell(&fixture, line);
 	look(&fixture);
+	assert_near(fixture.reading.peak_bytes, 50);
+	tell(&fixture, "map x 50");
+	look(&fixture);
+	assert_near(fixture.reading.current_bytes, 50);
 	assert_near(fixture.reading.peak_bytes, 50);
 	/* Never seen open, but named after a process of the tree. */
 	make_file(torch, MIB);

@@ -161,6 +161,8 @@ static const struct constant_row constant_rows[] = {
 	  SOURCE_INTEGER, 32, 2 },
 	{ "argument", "DataLoader(data, batch_size=32)", false, SOURCE_INTEGER,
 	  32, 1 },
+	{ "argument on a line of its own", "f(\nbatch_size=32)", false,
+	  SOURCE_INTEGER, 32, 2 },
 	{ "indented", "def f():\n\tbatch_size = 32\n", false, SOURCE_INTEGER,
 	  32, 2 },
 	{ "member", "config.batch_size = 32", false, SOURCE_INTEGER, 32, 1 },

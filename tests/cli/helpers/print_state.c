@@ -172,10 +172,10 @@ static int get_by_prctl(int option)
 
 static void print_timers(FILE *file)
 {
-	for (int which = ITIMER_REAL; which <= ITIMER_PROF; which++) {
+	for (int which = 0; which <= ITIMER_PROF; which++) {
 		struct itimerval timer;
 
-		if (getitimer(which, &timer) == 0)
+		if (getitimer((__itimer_which_t)which, &timer) == 0)
 			(void)fprintf(file, "timer %d %s\n", which,
 				      timer.it_value.tv_sec ||
 						      timer.it_value.tv_usec
@@ -190,9 +190,9 @@ static void print_affinity(FILE *file)
 
 	(void)fprintf(file, "affinity");
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
 			if (CPU_ISSET(cpu, &set))
-				(void)fprintf(file, " %d", cpu);
+				(void)fprintf(file, " %zu", cpu);
 	(void)fprintf(file, "\n");
 }
 

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# What is installed is one program that needs no other file, and its texts.
+# SPDX-License-Identifier: MIT
+set -euo pipefail
+: "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
+: "${TRAINER:?the example trainer}"
+
+fail() {
+	echo "install.sh: $*" >&2
+	exit 1
+}
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+expected="bin/autofit
+share/doc/autofit/LICENSE
+share/doc/autofit/README.md
+share/doc/autofit/manual.md
+share/doc/autofit/presets.md"
+
+# As a package is made, and as a user without root installs.
+DESTDIR=$scratch/root cmake --install "$BUILD" --prefix /opt/autofit >/dev/null
+HOME=$scratch/home cmake --install "$BUILD" --prefix "$scratch/home/.local" \
+	>/dev/null
+for prefix in "$scratch/root/opt/autofit" "$scratch/home/.local"; do
+	found=$(cd "$prefix" && find . -type f | sed 's|^\./||' | LC_ALL=C sort)
+	[ "$found" = "$expected" ] || fail "installed in $prefix:"$'\n'"$found"
+done
+if grep -qF -e "$SOURCE" -e "$BUILD" "$scratch/home/.local/bin/autofit"; then
+	fail "the program names the folder it was built in"
+fi
+
+# Alone in a folder, with nothing of this user and nothing of the project.
+mkdir "$scratch/alone" "$scratch/user" "$scratch/work"
+cp "$scratch/home/.local/bin/autofit" "$scratch/alone/"
+cp "$TRAINER" "$SOURCE/examples/charlm/train.py" "$scratch/work/"
+cd "$scratch/work"
+autofit() {
+	env -i PATH=/usr/bin:/bin HOME="$scratch/user" LC_ALL=C \
+		"$scratch/alone/autofit" "$@"
+}
+
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
+[ "$(autofit --version)" = "autofit $version" ] ||
+	fail "--version: $(autofit --version)"
+autofit --help | grep -q '^Usage: autofit ' || fail "--help has no usage"
+
+# It starts nothing, so the program need not be there.
+said=$(autofit explain --device host -- python3 train.py --batch-size 8 \
+	--grad-accum 16)
+grep -q 'effective batch 128 = 8 x 16 x 1' <<<"$said" || fail "explain: $said"
+said=$(autofit explain --device host -- python3 -m trl.scripts.sft \
+	--per_device_train_batch_size 4 --output_dir out)
+grep -q '^preset *hf ' <<<"$said" || fail "explain knows no preset: $said"
+
+said=$(autofit tune --device host --memory 128M --confirm-steps 5 -- \
+	./trainer --batch-size 4 --per-sample-kib 1024 --steps 100 2>&1) ||
+	fail "tune: $said"
+recorded=$(autofit show)
+grep -q '^trainer-host-memory-' <<<"$recorded" || fail "show: $recorded"
