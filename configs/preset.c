@@ -136,12 +136,11 @@ static int switch_set(bool *flag, const char *name, const char *text,
 static int count_set(int64_t *count, const char *name, const char *text,
 		     struct error *err)
 {
-	if (integer_parse(text, count, err) < 0)
-		return error_prefix(err, "%s", name);
-	if (*count < 0)
-		return error_set(err, -EINVAL, "%s = %s is below 0", name,
-				 text);
-	return 0;
+	if (integer_parse(text, count, NULL) == 0 && *count >= 0)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s = %s: write a whole number, 0 or more", name,
+			 text);
 }
 
 static int key_set(const struct key *key, void *object, const char *value,

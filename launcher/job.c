@@ -71,7 +71,10 @@ static enum command_outcome recognise(struct job *job, struct error *err)
 		.accum_scope = options->accum_scope,
 		.preset = options->preset,
 		.env_templates = &options->env_templates,
-		.visible_devices = visible_devices(&job->environment),
+		.visible_devices =
+			options->device == DEVICE_HOST
+				? 0
+				: visible_devices(&job->environment),
 	};
 	struct command_view view = { .world = 1 };
 	struct strbuf source = STRBUF_INIT;

@@ -2,17 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/strategies.h"
 
-#include "search/evidence.h"
+#include "search/findings.h"
 
 static struct search_answer bisect_next(const struct search_problem *problem,
 					const struct trial *trials,
 					size_t count)
 {
-	struct evidence evidence = evidence_of(problem, trials, count);
+	struct findings findings = findings_of(problem, trials, count);
 
-	if (!evidence.lowest)
-		return evidence_settled(&evidence);
-	return evidence_bisect(problem, &evidence);
+	if (!findings.lowest)
+		return findings_settled(&findings);
+	return findings_bisect(problem, &findings);
 }
 
 const struct search_strategy search_bisect = { "bisect", bisect_next };

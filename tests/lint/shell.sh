@@ -20,6 +20,7 @@ check() {
 	xargs -0 shellcheck -x --source-path=SCRIPTDIR:"$SOURCE"
 }
 
+# shellcheck disable=SC2016 # that is the mistake
 printf '#!/bin/sh\necho $1\n' >"$scratch/planted.sh"
 if printf '%s\0' "$scratch/planted.sh" | check >/dev/null; then
 	fail "blind to a planted mistake"

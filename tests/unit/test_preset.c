@@ -189,7 +189,7 @@ static const struct {
 	{ "scope", HEAD "scope = both\n", "rank, node, global or total" },
 	{ "switch", HEAD "bare = maybe\n", "write yes or no" },
 	{ "number", HEAD "default = 8x\n", "dir/p.ini:5: default" },
-	{ "below zero", HEAD "default = -8\n", "below 0" },
+	{ "below zero", HEAD "default = -8\n", "0 or more" },
 	{ "empty", HEAD "[syntax]\ndecoy =\n", "decoy has no value" },
 	{ "no description", "[micro]\nname = --bs\n", "no description" },
 	{ "no name", "[preset]\ndescription = x\n", "[micro] has no name" },

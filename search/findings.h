@@ -1,7 +1,7 @@
 /* What the finished trials prove, and which sizes are still worth asking. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_SEARCH_EVIDENCE_H
-#define AUTOFIT_SEARCH_EVIDENCE_H
+#ifndef AUTOFIT_SEARCH_FINDINGS_H
+#define AUTOFIT_SEARCH_FINDINGS_H
 
 #include "base/trial.h"
 #include "search/memory_line.h"
@@ -15,7 +15,7 @@
  * Every strategy asks only between lowest and highest, so none can ask a size
  * twice, pass a misfit or outgrow max_growth; it only chooses where between.
  */
-struct evidence {
+struct findings {
 	int64_t largest_fit;     /* below every misfit; 0: none */
 	int64_t smallest_misfit; /* by a probe; 0: none */
 	/* A fit here leaves nothing within the tolerance; 0: all settled. */
@@ -33,24 +33,24 @@ struct evidence {
 	struct memory_line cautious; /* the least that the line can rise */
 };
 
-struct evidence evidence_of(const struct search_problem *problem,
+struct findings findings_of(const struct search_problem *problem,
 			    const struct trial *trials, size_t count);
 
 /* The answer when nothing is left to ask (lowest is 0). */
-struct search_answer evidence_settled(const struct evidence *evidence);
+struct search_answer findings_settled(const struct findings *findings);
 
 /* The candidate nearest below wish that is worth asking, else the lowest. */
-struct search_answer evidence_ask(const struct search_problem *problem,
-				  const struct evidence *evidence,
+struct search_answer findings_ask(const struct search_problem *problem,
+				  const struct findings *findings,
 				  int64_t wish);
 
 /* The question of the strategy "bisect": needs sizes only, no peaks. */
-struct search_answer evidence_bisect(const struct search_problem *problem,
-				     const struct evidence *evidence);
+struct search_answer findings_bisect(const struct search_problem *problem,
+				     const struct findings *findings);
 
 /* Half way between the largest fit and the smallest misfit. */
-int64_t evidence_middle(const struct search_problem *problem,
-			const struct evidence *evidence);
+int64_t findings_middle(const struct search_problem *problem,
+			const struct findings *findings);
 
 /* As memory_line_fit, but any two peaks make a line; never one point. */
 struct memory_line memory_line_guess(const struct trial *trials, size_t count);

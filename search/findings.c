@@ -1,0 +1,215 @@
+/* What the finished trials prove, and which sizes are still worth asking. */
+/* SPDX-License-Identifier: MIT */
+#include "search/findings.h"
+
+#include <stdbool.h>
+
+int64_t micro_scaled(int64_t micro, double factor)
+{
+	double product = (double)micro * factor;
+
+	return product < 0x1p63 ? (int64_t)product : INT64_MAX;
+}
+
+/* How the search went so far: whether its questions lead anywhere. */
+static void count_steps(struct findings *findings, const struct trial *trials,
+			size_t count)
+{
+	int64_t largest = 0;
+	bool has_misfit = false;
+
+	for (size_t i = 0; i < count; i++) {
+		int64_t micro = trials[i].micro_batch;
+
+		if (!trial_is_misfit(&trials[i]) && !trial_fits(&trials[i]))
+			continue;
+		findings->verdicts++;
+		if (largest && has_misfit)
+			findings->bracketed++;
+		if (trial_is_misfit(&trials[i])) {
+			has_misfit = true;
+		} else if (micro > largest) {
+			if (largest && micro - largest < largest / 2)
+				findings->short_steps++;
+			largest = micro;
+		}
+	}
+}
+
+static void find_bracket(struct findings *findings, const struct trial *trials,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		int64_t micro = trials[i].micro_batch;
+
+		if (trial_is_misfit(&trials[i]) &&
+		    (!findings->smallest_misfit ||
+		     micro < findings->smallest_misfit))
+			findings->smallest_misfit = micro;
+	}
+	/* Where memory is not monotonic, a fit above a misfit is luck. */
+	for (size_t i = 0; i < count; i++) {
+		int64_t micro = trials[i].micro_batch;
+
+		if (trial_fits(&trials[i]) && micro > findings->largest_fit &&
+		    (!findings->smallest_misfit ||
+		     micro < findings->smallest_misfit))
+			findings->largest_fit = micro;
+	}
+}
+
+static size_t count_measured(const struct trial *trials, size_t count)
+{
+	int64_t first = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!trial_fits(&trials[i]) || !trial_is_point(&trials[i]))
+			continue;
+		if (first && trials[i].micro_batch != first)
+			return 2;
+		first = trials[i].micro_batch;
+	}
+	return first ? 1 : 0;
+}
+
+/* A record that leaves no candidate, or that a fit refutes, is not believed. */
+static void set_bound(struct findings *findings,
+		      const struct search_problem *problem)
+{
+	int64_t recorded = problem->recorded_misfit;
+
+	findings->bound = findings->smallest_misfit;
+	if (findings->bound)
+		findings->bound_by = MISFIT_BY_PROBE;
+	if (recorded <= findings->largest_fit ||
+	    !problem_floor(problem, recorded - 1))
+		return;
+	if (!findings->bound || recorded < findings->bound) {
+		findings->bound = recorded;
+		findings->bound_by = MISFIT_BY_RECORD;
+	}
+}
+
+static void set_questions(struct findings *findings,
+			  const struct search_problem *problem)
+{
+	int64_t fit = findings->largest_fit;
+	int64_t above = fit < INT64_MAX ? problem_ceiling(problem, fit + 1) : 0;
+	int64_t within = fit;
+	bool is_bounded;
+
+	if (fit && !problem->candidates && fit >= problem->exact_up_to)
+		within = micro_scaled(fit, 1 + problem->tolerance);
+	is_bounded = findings->bound && above &&
+		     (above >= findings->bound || within >= findings->bound);
+	findings->highest = problem_floor(
+		problem, findings->bound ? findings->bound - 1 : INT64_MAX);
+	if (fit && problem->max_growth > 0) {
+		int64_t reach = problem_floor(
+			problem, micro_scaled(fit, problem->max_growth));
+
+		if (reach < findings->highest)
+			findings->highest = reach;
+	}
+	if (!above || is_bounded || above > findings->highest) {
+		if (!is_bounded) {
+			findings->bound = findings->smallest_misfit;
+			findings->bound_by = MISFIT_BY_NONE;
+		}
+		return;
+	}
+	findings->lowest = problem_floor(problem, within);
+	if (findings->lowest > findings->highest)
+		findings->lowest = findings->highest;
+	if (findings->lowest < above)
+		findings->lowest = above;
+}
+
+struct findings findings_of(const struct search_problem *problem,
+			    const struct trial *trials, size_t count)
+{
+	struct findings findings = { .bound_by = MISFIT_BY_NONE };
+
+	count_steps(&findings, trials, count);
+	find_bracket(&findings, trials, count);
+	findings.measured = count_measured(trials, count);
+	findings.line = memory_line_fit(trials, count);
+	findings.cautious = memory_line_cautious(trials, count);
+	findings.guess = memory_line_guess(trials, count);
+	set_bound(&findings, problem);
+	set_questions(&findings, problem);
+	return findings;
+}
+
+struct search_answer findings_settled(const struct findings *findings)
+{
+	struct search_answer answer = {
+		.state = findings->largest_fit ? SEARCH_DONE
+					       : SEARCH_NOTHING_FITS,
+		.micro_batch = findings->largest_fit,
+		.smallest_misfit = findings->bound,
+		.misfit_by = findings->bound_by,
+	};
+
+	return answer;
+}
+
+struct search_answer findings_ask(const struct search_problem *problem,
+				  const struct findings *findings, int64_t wish)
+{
+	int64_t micro = problem_floor(problem, wish);
+	struct search_answer answer = {
+		.state = SEARCH_PROBE,
+		.smallest_misfit = findings->smallest_misfit,
+		.misfit_by = findings->smallest_misfit ? MISFIT_BY_PROBE
+						       : MISFIT_BY_NONE,
+	};
+
+	if (micro > findings->highest)
+		micro = findings->highest;
+	if (micro < findings->lowest)
+		micro = findings->lowest;
+	answer.micro_batch = micro;
+	return answer;
+}
+
+/* Index of the first candidate that is not below micro. */
+static size_t list_index(const struct search_problem *problem, int64_t micro)
+{
+	size_t i = 0;
+
+	while (i < problem->candidate_count && problem->candidates[i] < micro)
+		i++;
+	return i;
+}
+
+int64_t findings_middle(const struct search_problem *problem,
+			const struct findings *findings)
+{
+	int64_t fit = findings->largest_fit;
+	int64_t misfit = findings->smallest_misfit;
+
+	if (problem->candidates && problem->candidate_count) {
+		size_t low = list_index(problem, findings->lowest);
+		size_t high = list_index(problem, findings->highest);
+
+		return problem->candidates[low + (high - low) / 2];
+	}
+	return fit + (misfit - fit) / 2;
+}
+
+struct search_answer findings_bisect(const struct search_problem *problem,
+				     const struct findings *findings)
+{
+	int64_t wish;
+
+	if (!findings->verdicts)
+		wish = problem->start;
+	else if (!findings->largest_fit)
+		wish = findings->smallest_misfit / 2;
+	else if (!findings->smallest_misfit)
+		wish = micro_scaled(findings->largest_fit, 2);
+	else
+		wish = findings_middle(problem, findings);
+	return findings_ask(problem, findings, wish);
+}
