@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* Larger files are told apart by size and time alone. */
-#define HASHED_FILE_MAX (1024 * 1024)
+#define HASHED_FILE_MAX ((size_t)1024 * 1024)
 
 static void add_text(struct strbuf *out, const char *name, const char *text)
 {
@@ -77,7 +77,7 @@ static void add_file(struct strbuf *out, const char *path)
 	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode))
 		return;
 	add_text(out, "file", path);
-	if (info.st_size <= HASHED_FILE_MAX &&
+	if (info.st_size <= (off_t)HASHED_FILE_MAX &&
 	    textfile_read(path, HASHED_FILE_MAX, &text, NULL) == 0)
 		strbuf_addf(out, "content %zu %016llx\n", text.length,
 			    (unsigned long long)hash_bytes(strbuf_text(&text),

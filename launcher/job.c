@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Options of a script are declared near its top. */
-#define SOURCE_MAX (200 * 1024)
+#define SOURCE_MAX ((size_t)200 * 1024)
 
 static void copy_environment(struct strlist *environment)
 {
@@ -71,10 +71,9 @@ static enum command_outcome recognise(struct job *job, struct error *err)
 		.accum_scope = options->accum_scope,
 		.preset = options->preset,
 		.env_templates = &options->env_templates,
-		.visible_devices =
-			options->device == DEVICE_HOST
-				? 0
-				: visible_devices(&job->environment),
+		.visible_devices = options->device == DEVICE_HOST
+					   ? 0
+					   : visible_devices(&job->environment),
 	};
 	struct command_view view = { .world = 1 };
 	struct strbuf source = STRBUF_INIT;

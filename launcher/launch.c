@@ -178,18 +178,16 @@ static void as_given(struct result *result, const struct job *job)
 
 /* Every process that a killed keeper leaves comes to autofit. */
 static void tune_on(const struct job *job, struct target *target,
-		    struct guard *guard, struct result *result,
-		    int *signal_number)
+		    struct guard *guard, struct result *result)
 {
 	struct report_style style = launch_style(job->options);
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	session_tune(job, target, guard, &style, result, signal_number);
+	session_tune(job, target, guard, &style, result);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, job->state->subreaper, 0, 0, 0);
 }
 
-static void tune(const struct job *job, struct result *result,
-		 int *signal_number)
+static void tune(const struct job *job, struct result *result)
 {
 	struct guard guard = { .count = 0 };
 	struct error err = ERROR_INIT;
@@ -206,14 +204,14 @@ static void tune(const struct job *job, struct result *result,
 			      err.message);
 	/* Whom we waited for may have tuned this very command. */
 	else if (!waited || !launch_find_record(job, result))
-		tune_on(job, &target, &guard, result, signal_number);
+		tune_on(job, &target, &guard, result);
 	guard_release(&guard);
 	target_release(&target);
 }
 
 static void decide(const struct options *options,
 		   const struct process_state *state, struct job *job,
-		   struct result *result, int *signal_number)
+		   struct result *result)
 {
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome = job_prepare(job, options, state, &err);
@@ -231,7 +229,7 @@ static void decide(const struct options *options,
 	if (options->no_probe)
 		as_given(result, job);
 	else
-		tune(job, result, signal_number);
+		tune(job, result);
 }
 
 static void print_report(const struct options *options,
@@ -276,15 +274,14 @@ int launch_command(const struct options *options,
 {
 	struct result result = RESULT_INIT;
 	struct job job;
-	int signal_number = 0;
 	int code;
 
-	decide(options, state, &job, &result, &signal_number);
+	decide(options, state, &job, &result);
 	print_report(options, &result);
 	code = launch_write_json(options, &result) < 0 ? EXIT_AUTOFIT_FAILED
 						       : result.exit_code;
-	if (signal_number)
-		die_by(state, signal_number);
+	if (result.signal_number)
+		die_by(state, result.signal_number);
 	else if (starts_command(options, &result))
 		code = run_command(state, &result.run_argv, &result.run_env);
 	result_release(&result);

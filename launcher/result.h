@@ -42,6 +42,7 @@ struct result {
 	char *flags_text;                 /* exact text to paste; NULL */
 	char *budget_source;              /* "--memory", "MemAvailable", ... */
 	double seconds;
+	int signal_number; /* of the signal that ended the tuning; 0 */
 	/* What the command itself says; 0: not known. */
 	int64_t own_micro_batch, own_grad_accum;
 	bool grow; /* --grow: the effective batch may become larger */

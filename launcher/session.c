@@ -18,7 +18,6 @@
 
 #define EXACT_UP_TO 64
 #define HOST_MAX_GROWTH 4
-#define LOG_FOLDERS_KEPT 20
 
 /* How a session goes on after a probe. */
 enum turn { TURN_GO_ON, TURN_AGAIN, TURN_END };
@@ -124,7 +123,7 @@ static void set_plan(struct session *session)
 	plan->problem.tolerance = options->tolerance;
 }
 
-static void note_fit(struct session *session, const struct trial *trial)
+void session_note_fit(struct session *session, const struct trial *trial)
 {
 	if (!trial_fits(trial))
 		return;
@@ -237,7 +236,7 @@ static enum turn after_probe(struct session *session,
 				  report->log));
 		return TURN_END;
 	}
-	note_fit(session, trial);
+	session_note_fit(session, trial);
 	return TURN_GO_ON;
 }
 
@@ -364,83 +363,9 @@ static struct plan_step run_all(struct session *session)
 	return step;
 }
 
-static int open_logs(struct session *session, struct error *err)
-{
-	const char *logs = session->job->paths.logs;
-	struct timespec now;
-	int result = paths_make(logs, err);
-
-	if (result < 0)
-		return result;
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	session->log_folder = xasprintf("%s/%lld-%d", logs,
-					(long long)now.tv_sec, (int)getpid());
-	result = paths_make(session->log_folder, err);
-	paths_prune(logs, LOG_FOLDERS_KEPT);
-	return result;
-}
-
-static int open_patterns(struct session *session, struct error *err)
-{
-	const struct preset *preset = session->job->command.preset;
-	char *folder = xasprintf("%s/signatures", session->job->paths.config);
-	int result =
-		signatures_load(&session->signatures,
-				access(folder, R_OK) == 0 ? folder : NULL, err);
-
-	free(folder);
-	if (result == 0 && preset->step_patterns.count)
-		result = step_patterns_make(&session->patterns,
-					    &preset->step_patterns,
-					    &preset->step_ignore, err);
-	return result;
-}
-
-static int open_journal(struct session *session, struct error *err)
-{
-	const struct job *job = session->job;
-	int result = paths_make(job->paths.journals, err);
-
-	if (result < 0)
-		return result;
-	result = journal_open(&session->journal, job->paths.journals,
-			      job->identity, session->notes, err);
-	if (result == 0 && job->options->fresh && session->notes->count) {
-		probe_notes_release(session->notes);
-		journal_finish(&session->journal);
-		result = journal_open(&session->journal, job->paths.journals,
-				      job->identity, session->notes, err);
-	}
-	for (size_t i = 0; i < session->notes->count; i++)
-		note_fit(session, &session->notes->items[i].trial);
-	return result;
-}
-
-static int open_session(struct session *session, struct error *err)
-{
-	int result = open_logs(session, err);
-
-	if (result == 0)
-		result = open_patterns(session, err);
-	if (result == 0)
-		result = open_journal(session, err);
-	if (result == 0)
-		result = session_open_loop(session, err);
-	return result;
-}
-
-static void release_session(struct session *session)
-{
-	session_close_loop(session);
-	journal_close(&session->journal);
-	signatures_free(session->signatures);
-	step_patterns_free(session->patterns);
-	free(session->log_folder);
-}
-
 void session_tune(const struct job *job, struct target *target,
 		  struct guard *guard, const struct report_style *style,
-		  struct result *result, int *signal_number)
+		  struct result *result)
 {
 	struct session session = {
 		.job = job,
@@ -467,14 +392,13 @@ void session_tune(const struct job *job, struct target *target,
 	if (has_hint)
 		result->record_grade = "hint";
 	print_start(&session);
-	if (open_session(&session, &err) < 0) {
+	if (session_open(&session, &err) < 0) {
 		end_with_error(&session, &err);
 	} else {
 		step = run_all(&session);
 		session_conclude(&session, &step);
 	}
 	result->seconds = (double)(uv_hrtime() - session.started_ns) / 1e9;
-	*signal_number = session.signal_number;
 	record_release(&hint);
-	release_session(&session);
+	session_release(&session);
 }

@@ -13,13 +13,12 @@
 /*
  * Runs probes on the target under the guard's locks until there is an answer,
  * the time is up or a signal comes. result is filled in: outcome, exit code,
- * message, the record (written to disk when tuned) and the command to run.
- * *signal_number is the signal that ended it, or 0; every process of every
- * probe is gone when this returns.
+ * message, the record (written to disk when tuned), the command to run, the
+ * signal that ended it. Every process of every probe is gone when this returns.
  */
 void session_tune(const struct job *job, struct target *target,
 		  struct guard *guard, const struct report_style *style,
-		  struct result *result, int *signal_number);
+		  struct result *result);
 
 /* The command a run with this split is: result->run_argv and run_env. */
 void session_set_command(struct result *result, const struct job *job,

@@ -161,28 +161,27 @@ static void write_record(struct session *session)
 static void nothing_fits(struct session *session, const struct plan_step *step)
 {
 	struct record *record = &session->result->record;
+	int64_t needed;
+	int64_t usable;
 
 	record->largest_fit = step->largest_micro;
 	record->smallest_misfit = step->smallest_misfit;
 	record->misfit_by = xstrdup("probe");
-	if (step->largest_micro)
-		session_end(
-			session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
-			xasprintf(
-				"effective batch %lld needs micro-batch %lld, "
-				"which does not fit, and the command has no "
-				"gradient accumulation to trade; micro-batch "
-				"%lld fits: --effective-batch %lld would use "
-				"it",
-				(long long)session->plan.effective_batch,
-				(long long)(session->plan.effective_batch /
-					    session->plan.world_size),
-				(long long)step->largest_micro,
-				(long long)(step->largest_micro *
-					    session->plan.world_size)));
-	else
+	if (!step->largest_micro) {
 		session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 			    xstrdup("no micro-batch fits"));
+		return;
+	}
+	needed = session->plan.effective_batch / session->plan.world_size;
+	usable = step->largest_micro * session->plan.world_size;
+	session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
+		    xasprintf("effective batch %lld needs micro-batch %lld, "
+			      "which does not fit, and the command has no "
+			      "gradient accumulation to trade; micro-batch "
+			      "%lld fits: --effective-batch %lld would use it",
+			      (long long)session->plan.effective_batch,
+			      (long long)needed, (long long)step->largest_micro,
+			      (long long)usable));
 }
 
 /* The largest split that ran and fitted, confirmed or not. */
@@ -217,9 +216,9 @@ static void cut_short(struct session *session)
 		strlist_add(&session->result->record.caveats,
 			    "unconfirmed: the tuning was cut short");
 	}
-	if (session->signal_number)
+	if (session->result->signal_number)
 		session_end(session, OUTCOME_INTERRUPTED,
-			    128 + session->signal_number,
+			    128 + session->result->signal_number,
 			    xstrdup("interrupted; the same command again goes "
 				    "on from "
 				    "here"));

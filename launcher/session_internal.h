@@ -37,7 +37,6 @@ struct session {
 	struct probe *probe;   /* under way; NULL: none */
 	struct plan_step step; /* what it is for */
 	const char *doing;     /* "probing", "confirming" */
-	int signal_number;
 	bool out_of_time;
 	bool plain; /* probes without what autofit adds: hook, arguments */
 	int64_t frame;
@@ -46,6 +45,13 @@ struct session {
 	double first_good_work;    /* its samples per optimizer step */
 	uint64_t started_ns;
 };
+
+/* session.c: what later time-outs go by. */
+void session_note_fit(struct session *session, const struct trial *trial);
+
+/* session_open.c: release whatever came of open. */
+int session_open(struct session *session, struct error *err);
+void session_release(struct session *session);
 
 /* session_probe.c */
 struct probe_report {

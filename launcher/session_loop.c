@@ -22,29 +22,16 @@ void session_print(struct strbuf *text)
 
 bool session_must_end(const struct session *session)
 {
-	return session->signal_number || session->out_of_time;
+	return session->result->signal_number || session->out_of_time;
 }
 
 static void on_end_signal(uv_signal_t *handle, int number)
 {
 	struct session *session = handle->data;
 
-	session->signal_number = number;
+	session->result->signal_number = number;
 	if (session->probe)
 		probe_cancel(session->probe);
-}
-
-/* The tree first, then autofit; after fg both go on. */
-static void on_suspend(uv_signal_t *handle, int number)
-{
-	struct session *session = handle->data;
-
-	(void)number;
-	if (session->probe)
-		probe_freeze(session->probe);
-	(void)raise(SIGSTOP);
-	if (session->probe)
-		probe_thaw(session->probe);
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -54,6 +41,35 @@ static void on_deadline(uv_timer_t *timer)
 	session->out_of_time = true;
 	if (session->probe)
 		probe_cancel(session->probe);
+}
+
+/* Stopped time counts for no limit. */
+static void go_on(struct session *session, uint64_t left_ms)
+{
+	uv_update_time(&session->loop);
+	if (uv_is_active((uv_handle_t *)&session->deadline))
+		(void)uv_timer_start(&session->deadline, on_deadline, left_ms,
+				     0);
+	if (session->probe)
+		probe_thaw(session->probe);
+}
+
+/*
+ * The tree first, then autofit; after fg both go on. Autofit stops by the
+ * default action of the very signal: so the shell sees what it expects, and
+ * in a group that no shell would continue the kernel stops nothing.
+ */
+static void on_suspend(uv_signal_t *handle, int number)
+{
+	struct session *session = handle->data;
+	uint64_t left_ms = uv_timer_get_due_in(&session->deadline);
+
+	if (session->probe)
+		probe_freeze(session->probe);
+	(void)uv_signal_stop(handle);
+	(void)raise(number);
+	(void)uv_signal_start(handle, on_suspend, number);
+	go_on(session, left_ms);
 }
 
 static void on_progress(uv_timer_t *timer)

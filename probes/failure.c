@@ -16,24 +16,34 @@ static void keep(char kept[FAILURE_LINE_MAX], const char *line, size_t length)
 	kept[length] = '\0';
 }
 
-/* "[rank0]: ", "[default0]:", "[1,0]<stderr>:", "0: ": what launchers add. */
-static size_t launcher_prefix(const char *line, size_t length)
+/* Bytes up to and with the bracket that closes one at the start; 0: none. */
+static size_t bracketed(const char *line, size_t length)
+{
+	for (size_t i = 1; i < length && i < 24; i++)
+		if (line[i] == ']')
+			return i + 1;
+	return 0;
+}
+
+static size_t digits(const char *line, size_t length)
 {
 	size_t i = 0;
 
-	if (length && line[0] == '[') {
-		while (i < length && i < 24 && line[i] != ']')
-			i++;
-		if (i >= length || line[i] != ']')
-			return 0;
-		while (i < length && i < 40 && line[i] != ':')
-			i++;
-	} else {
-		while (i < length && i < 6 && isdigit((unsigned char)line[i]))
-			i++;
-		if (i == 0)
-			return 0;
-	}
+	while (i < length && i < 6 && isdigit((unsigned char)line[i]))
+		i++;
+	return i;
+}
+
+/* "[rank0]: ", "[default0]:", "[1,0]<stderr>:", "0: ": what launchers add. */
+static size_t launcher_prefix(const char *line, size_t length)
+{
+	size_t i = length && line[0] == '[' ? bracketed(line, length)
+					    : digits(line, length);
+
+	if (i == 0)
+		return 0;
+	while (line[0] == '[' && i < length && i < 40 && line[i] != ':')
+		i++;
 	if (i >= length || line[i] != ':')
 		return 0;
 	i++;

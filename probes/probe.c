@@ -23,18 +23,6 @@
 #define GPU_DRAIN_MS 2000
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
 
-/*
- * The C library's allocator makes the peak of a CPU training grow by 4% from
- * the third step on where the data do not vary at all (measured).
- */
-static const struct growth_noise host_noise = { 0.01, 8 * MIB, 0.05 };
-static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02 };
-
-static const struct growth_noise *noise_of(const struct probe *probe)
-{
-	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
-}
-
 static void order_end(struct probe *probe, enum stop_reason reason)
 {
 	bool gently = reason == STOP_ENOUGH || reason == STOP_SIGNATURE ||
@@ -59,7 +47,8 @@ static bool confirmation_is_done(const struct probe *probe,
 	int64_t third = probe->peaks.steps >= 3 ? probe->peaks.ms[2] : 0;
 	/* Data that vary are watched for twice as long. */
 	int64_t factor =
-		step_peaks_are_varying(&probe->peaks, noise_of(probe)) ? 2 : 1;
+		step_peaks_are_varying(&probe->peaks, probe_noise(probe)) ? 2
+									  : 1;
 
 	if (probe->by_time || facts->steps >= wanted->steps * factor)
 		return true;
@@ -75,7 +64,7 @@ static void update_limits(struct probe *probe)
 
 	probe->limits.limit_bytes =
 		is_cuda ? spec->limit_bytes : spec->host_limit_bytes;
-	probe->limits.noise = *noise_of(probe);
+	probe->limits.noise = *probe_noise(probe);
 	if (probe->reading.flags & CHANNEL_COMPILED)
 		probe->limits.steps_needed = spec->steps_needed_compiled;
 }
@@ -334,31 +323,6 @@ static void read_what_is_left(struct probe *probe)
 	}
 }
 
-static void collect_evidence(struct probe *probe)
-{
-	struct evidence *evidence = &probe->evidence;
-	uint64_t retries = probe->reading.alloc_retries;
-	enum steps_source source;
-
-	probe->reading = channel_read(&probe->channel);
-	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
-	evidence->device_used = probe->gpu_used;
-	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
-			      probe->oom_kills_before;
-	evidence->peak_bytes = probe_peak(probe);
-	evidence->limit_bytes = evidence->device == PROBE_CUDA
-					? probe->spec.limit_bytes
-					: probe->spec.host_limit_bytes;
-	evidence->host_peak_bytes = probe->host_reading.peak_bytes;
-	evidence->host_limit_bytes = probe->spec.host_limit_bytes;
-	evidence->swap_bytes = probe->host_reading.swap_bytes;
-	evidence->retries_warm_up = probe->retries_at_warm_up;
-	evidence->retries_later = retries - probe->retries_at_warm_up;
-	evidence->steps = probe_steps(probe, &source);
-	evidence->steps_needed = probe->limits.steps_needed;
-	evidence->fits_by_time = probe->by_time;
-}
-
 static void finish(struct probe *probe)
 {
 	size_t count;
@@ -371,7 +335,7 @@ static void finish(struct probe *probe)
 	(void)waitpid(probe->keeper.pid, NULL, 0);
 	probe->keeper.pid = 0;
 	read_what_is_left(probe);
-	collect_evidence(probe);
+	probe_collect_evidence(probe);
 	(void)host_observer_remove_shm(probe->host);
 	wait_for_gpu_baseline(probe);
 	failure_text(&probe->failure, &probe->first_error);
@@ -444,51 +408,6 @@ void probe_look(const struct probe *probe, struct probe_view *view)
 	view->peak_bytes = probe_peak(probe);
 	view->seconds = (double)probe_now_ms(probe) / 1000;
 	view->stopping = is_stopping(probe);
-}
-
-static void fill_trial(struct probe *probe, struct trial *trial,
-		       enum verdict verdict)
-{
-	const struct evidence *evidence = &probe->evidence;
-
-	trial->micro_batch = probe->spec.micro_batch;
-	trial->grad_accum = probe->spec.grad_accum;
-	trial->verdict = verdict;
-	trial->rank = -1;
-	trial->peak_bytes = evidence->peak_bytes;
-	trial->steps = probe_steps(probe, &trial->steps_source);
-	trial->phase = trial->steps ? PHASE_TRAIN : PHASE_START;
-	trial->peak_is_lower_bound = !trial_fits(trial);
-	trial->peak_rising =
-		step_peaks_are_rising(&probe->peaks, noise_of(probe));
-	trial->peak_varying =
-		step_peaks_are_varying(&probe->peaks, noise_of(probe));
-	if (evidence->peak_bytes)
-		trial->coverage = probe_is_cuda(probe) ? COVERAGE_DEVICE_WIDE
-						       : COVERAGE_EXACT;
-	if (trial_fits(trial) && !trial->steps)
-		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
-	if (trial_fits(trial) && (probe->confirming || evidence->ended))
-		trial->confirmed_steps = trial->steps;
-	trial->seconds = (double)probe_now_ms(probe) / 1000;
-	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
-}
-
-void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
-{
-	struct judgement judgement = verdict_judge(&probe->evidence);
-
-	memset(outcome, 0, sizeof(*outcome));
-	outcome->evidence = probe->evidence;
-	memcpy(outcome->why, judgement.why, sizeof(outcome->why));
-	fill_trial(probe, &outcome->trial, judgement.verdict);
-	outcome->first_error = strbuf_text(&probe->first_error);
-	if (probe->evidence.cause_line)
-		outcome->hint = probe->evidence.cause_line->hint;
-	outcome->memory_text = probe->memory_text;
-	outcome->exec_errno = probe->evidence.exec_errno;
-	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
-	outcome->unhooked = probe->unhooked;
 }
 
 static void on_close(uv_handle_t *handle)

@@ -77,6 +77,10 @@ uint64_t probe_peak(const struct probe *probe);
 bool probe_is_cuda(const struct probe *probe);
 struct lifecycle_facts probe_facts(const struct probe *probe);
 
+/* probe_outcome.c: growth that is noise on this device; the last readings. */
+const struct growth_noise *probe_noise(const struct probe *probe);
+void probe_collect_evidence(struct probe *probe);
+
 /* probe_output.c: read what waits in a stream; false at its end. */
 bool probe_read_stream(struct probe_stream *stream);
 void probe_finish_stream(struct probe_stream *stream);

@@ -1,4 +1,5 @@
 # Turns FILES (comma list, relative to ROOT) into the table of configs/builtin.h.
+# SPDX-License-Identifier: MIT
 string(REPLACE "," ";" FILES "${FILES}")
 set(arrays "")
 set(rows "")

@@ -1,4 +1,5 @@
 # Shared by the scripts of this folder: packages, and the build.
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 
 say() {
@@ -13,13 +14,15 @@ die() {
 # need_packages PACKAGE... : install with apt what is not there yet.
 need_packages() {
 	local missing=() package
+	if ! command -v apt-get >/dev/null; then
+		say "no apt-get here; what Debian calls these is needed: $*"
+		return 0
+	fi
 	for package in "$@"; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
 			grep -q 'ok installed' || missing+=("$package")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	command -v apt-get >/dev/null ||
-		die "needs these packages, and there is no apt-get: ${missing[*]}"
 	say "installing: ${missing[*]}"
 	local root=()
 	if [ "$(id -u)" -ne 0 ]; then
@@ -60,7 +63,7 @@ torch_python() {
 	echo /usr/bin/python3
 }
 
-# build PRESET [CMAKE-OPTION...]
+# build PRESET [CMAKE-OPTION...]: warnings and errors are shown, the rest not.
 build() {
 	local preset=$1
 	shift

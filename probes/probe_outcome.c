@@ -1,0 +1,89 @@
+/* What came of a probe: its evidence, its trial, its words. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/probe_internal.h"
+
+#include "base/units.h"
+
+#include <string.h>
+
+/*
+ * The C library's allocator makes the peak of a CPU training grow by 4% from
+ * the third step on where the data do not vary at all (measured).
+ */
+static const struct growth_noise host_noise = { 0.01, 8 * MIB, 0.05 };
+static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02 };
+
+const struct growth_noise *probe_noise(const struct probe *probe)
+{
+	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
+}
+
+void probe_collect_evidence(struct probe *probe)
+{
+	struct evidence *evidence = &probe->evidence;
+	uint64_t retries = probe->reading.alloc_retries;
+	enum steps_source source;
+
+	probe->reading = channel_read(&probe->channel);
+	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
+	evidence->device_used = probe->gpu_used;
+	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
+			      probe->oom_kills_before;
+	evidence->peak_bytes = probe_peak(probe);
+	evidence->limit_bytes = evidence->device == PROBE_CUDA
+					? probe->spec.limit_bytes
+					: probe->spec.host_limit_bytes;
+	evidence->host_peak_bytes = probe->host_reading.peak_bytes;
+	evidence->host_limit_bytes = probe->spec.host_limit_bytes;
+	evidence->swap_bytes = probe->host_reading.swap_bytes;
+	evidence->retries_warm_up = probe->retries_at_warm_up;
+	evidence->retries_later = retries - probe->retries_at_warm_up;
+	evidence->steps = probe_steps(probe, &source);
+	evidence->steps_needed = probe->limits.steps_needed;
+	evidence->fits_by_time = probe->by_time;
+}
+
+static void fill_trial(struct probe *probe, struct trial *trial,
+		       enum verdict verdict)
+{
+	const struct evidence *evidence = &probe->evidence;
+
+	trial->micro_batch = probe->spec.micro_batch;
+	trial->grad_accum = probe->spec.grad_accum;
+	trial->verdict = verdict;
+	trial->rank = -1;
+	trial->peak_bytes = evidence->peak_bytes;
+	trial->steps = probe_steps(probe, &trial->steps_source);
+	trial->phase = trial->steps ? PHASE_TRAIN : PHASE_START;
+	trial->peak_is_lower_bound = !trial_fits(trial);
+	trial->peak_rising =
+		step_peaks_are_rising(&probe->peaks, probe_noise(probe));
+	trial->peak_varying =
+		step_peaks_are_varying(&probe->peaks, probe_noise(probe));
+	if (evidence->peak_bytes)
+		trial->coverage = probe_is_cuda(probe) ? COVERAGE_DEVICE_WIDE
+						       : COVERAGE_EXACT;
+	if (trial_fits(trial) && !trial->steps)
+		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
+	if (trial_fits(trial) && (probe->confirming || evidence->ended))
+		trial->confirmed_steps = trial->steps;
+	trial->seconds = (double)probe_now_ms(probe) / 1000;
+	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
+}
+
+void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
+{
+	struct judgement judgement = verdict_judge(&probe->evidence);
+
+	memset(outcome, 0, sizeof(*outcome));
+	outcome->evidence = probe->evidence;
+	memcpy(outcome->why, judgement.why, sizeof(outcome->why));
+	fill_trial(probe, &outcome->trial, judgement.verdict);
+	outcome->first_error = strbuf_text(&probe->first_error);
+	if (probe->evidence.cause_line)
+		outcome->hint = probe->evidence.cause_line->hint;
+	outcome->memory_text = probe->memory_text;
+	outcome->exec_errno = probe->evidence.exec_errno;
+	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
+	outcome->unhooked = probe->unhooked;
+}
