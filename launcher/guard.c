@@ -68,7 +68,10 @@ static void rescue(const struct lock_note *left, const struct job *job)
 		log_warning("killed %zu processes that a killed tuning had "
 			    "left behind",
 			    killed);
-	scratch = xasprintf("%s/%s", job->paths.scratch, left->probe_id);
+	scratch = xasprintf("%s/%s",
+			    job->options->scratch ? job->options->scratch
+						  : job->paths.scratch,
+			    left->probe_id);
 	paths_remove_tree(scratch);
 	free(scratch);
 	free(mark);

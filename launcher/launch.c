@@ -11,6 +11,7 @@
 #include "launcher/run.h"
 #include "launcher/session.h"
 #include "launcher/target.h"
+#include "launcher/text.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -209,13 +210,34 @@ static void tune(const struct job *job, struct result *result)
 	target_release(&target);
 }
 
+static void cannot_start(struct result *result, const struct options *options,
+			 int error_number)
+{
+	strlist_add_all(&result->record.argv,
+			(const char *const *)options->command.items,
+			options->command.count);
+	result->outcome = OUTCOME_COMMAND_FAILED;
+	result->exit_code =
+		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	result->message =
+		xasprintf("cannot run '%s': %s", options->command.items[0],
+			  strerror(error_number));
+}
+
 static void decide(const struct options *options,
 		   const struct process_state *state, struct job *job,
 		   struct result *result)
 {
 	struct error err = ERROR_INIT;
-	enum command_outcome outcome = job_prepare(job, options, state, &err);
+	int missing = run_find(options->command.items[0]);
+	enum command_outcome outcome;
 
+	memset(job, 0, sizeof(*job));
+	if (missing) {
+		cannot_start(result, options, missing);
+		return;
+	}
+	outcome = job_prepare(job, options, state, &err);
 	if (outcome != COMMAND_OK) {
 		strlist_add_all(&result->record.argv,
 				(const char *const *)options->command.items,
@@ -240,7 +262,14 @@ static void print_report(const struct options *options,
 
 	if (options->quiet && result->outcome <= OUTCOME_PLANNED)
 		return;
-	report_final(&text, &style, result);
+	if (result->exit_code == EXIT_NOT_FOUND ||
+	    result->exit_code == EXIT_CANNOT_EXECUTE) {
+		strbuf_adds(&text, "autofit: ");
+		text_add_safe(&text, result->message, style.ascii);
+		strbuf_addch(&text, '\n');
+	} else {
+		report_final(&text, &style, result);
+	}
 	(void)fwrite(strbuf_text(&text), 1, text.length, stderr);
 	(void)fflush(stderr);
 	strbuf_release(&text);

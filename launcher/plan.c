@@ -23,6 +23,17 @@ bool plan_is_confirmed(const struct trial *trial)
 	       trial->steps_source == STEPS_TIME;
 }
 
+void plan_rejudge(struct trial *trial, uint64_t limit_bytes)
+{
+	if (trial_fits(trial) && trial->peak_bytes > limit_bytes) {
+		trial->verdict = VERDICT_OVER_BUDGET;
+	} else if (trial->verdict == VERDICT_OVER_BUDGET &&
+		   trial->peak_bytes <= limit_bytes) {
+		trial->verdict = trial->peak_is_lower_bound ? VERDICT_NONE
+							    : VERDICT_FITS;
+	}
+}
+
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum;

@@ -66,6 +66,12 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 /* It ran long enough to be recommended, or to its own end. */
 bool plan_is_confirmed(const struct trial *trial);
 
+/*
+ * A trial of an earlier run, as it stands under today's limit: what fitted may
+ * be over it now; what was stopped under a lower limit proves nothing more.
+ */
+void plan_rejudge(struct trial *trial, uint64_t limit_bytes);
+
 /* The accumulation a run with micro_batch uses; 1 without accumulation. */
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch);
 

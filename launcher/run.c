@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void run_change_environment(struct strlist *environment,
@@ -27,6 +28,43 @@ void run_change_environment(struct strlist *environment,
 		}
 		free(name);
 	}
+}
+
+static int check_file(const char *path)
+{
+	struct stat info;
+
+	if (stat(path, &info) < 0)
+		return errno == EACCES ? EACCES : ENOENT;
+	if (S_ISDIR(info.st_mode) || access(path, X_OK) < 0)
+		return EACCES;
+	return 0;
+}
+
+int run_find(const char *program)
+{
+	const char *path = getenv("PATH");
+	int result = ENOENT;
+
+	if (strchr(program, '/'))
+		return check_file(program);
+	if (!*program)
+		return ENOENT;
+	/* Without PATH execvp has a default of its own: let it decide. */
+	for (; path && *path; path += *path == ':') {
+		size_t length = strcspn(path, ":");
+		char *file = xasprintf("%.*s%s%s", (int)length, path,
+				       length ? "/" : "", program);
+		int found = check_file(file);
+
+		free(file);
+		if (found == 0)
+			return 0;
+		if (found == EACCES)
+			result = EACCES;
+		path += length;
+	}
+	return getenv("PATH") ? result : 0;
 }
 
 int run_cannot_start(const char *program, int error_number)

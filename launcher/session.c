@@ -18,6 +18,8 @@
 
 #define EXACT_UP_TO 64
 #define HOST_MAX_GROWTH 4
+/* Runs of one command spread by this much on a CPU (measured). */
+#define HINT_SHARE 0.04
 
 /* How a session goes on after a probe. */
 enum turn { TURN_GO_ON, TURN_AGAIN, TURN_END };
@@ -42,6 +44,7 @@ static void set_start(struct session *session, const struct record *hint)
 	if (!hint)
 		return;
 	problem->start = hint->micro_batch;
+	session->hint_peak_bytes = hint->peak_bytes;
 	/* What was too large then is so now, unless there is more room. */
 	if (hint->limit_bytes >= session->target->limit_bytes)
 		problem->recorded_misfit = hint->smallest_misfit;
@@ -210,6 +213,18 @@ static enum turn after_failure(struct session *session,
 	return TURN_END;
 }
 
+/* Another peak at the recorded size: its misfit says nothing of this command.
+ */
+static void doubt_hint(struct session *session, const struct trial *trial)
+{
+	double ratio = (double)trial->peak_bytes /
+		       ((double)session->hint_peak_bytes + 1);
+
+	if (trial->micro_batch == session->plan.problem.start &&
+	    (ratio < 1 - HINT_SHARE || ratio > 1 + HINT_SHARE))
+		session->plan.problem.recorded_misfit = 0;
+}
+
 static enum turn after_probe(struct session *session,
 			     const struct probe_report *report)
 {
@@ -236,6 +251,7 @@ static enum turn after_probe(struct session *session,
 				  report->log));
 		return TURN_END;
 	}
+	doubt_hint(session, trial);
 	session_note_fit(session, trial);
 	return TURN_GO_ON;
 }
@@ -326,8 +342,11 @@ static enum turn run_probe(struct session *session,
 	enum turn turn;
 	int result = session_probe(session, step, &report, &err);
 
-	if (result == 0 && report.host_used)
+	if (result == 0 && report.host_used) {
 		result = become_host(session, &err);
+		/* It ran under the limits of a GPU training. */
+		plan_rejudge(&report.trial, session->target->limit_bytes);
+	}
 	if (result < 0) {
 		end_with_error(session, &err);
 		probe_report_release(&report);

@@ -64,7 +64,9 @@ static void predict(struct session *session, const struct plan_step *step)
 	line = memory_line_fit(trials, session->notes->count);
 	free(trials);
 	micro = memory_line_micro(&line, session->target->limit_bytes);
-	if (line.points < 2 || micro < 2 * step->micro_batch)
+	/* One point alone makes the line through the origin: too low, if at
+	 * all wrong. */
+	if (micro < 2 * step->micro_batch)
 		return;
 	if (step->smallest_misfit && micro >= step->smallest_misfit)
 		micro = step->smallest_misfit - 1;

@@ -43,6 +43,7 @@ struct session {
 	int64_t probe_number;
 	double first_good_seconds; /* of the first probe that fitted */
 	double first_good_work;    /* its samples per optimizer step */
+	uint64_t hint_peak_bytes;  /* recorded peak of the start */
 	uint64_t started_ns;
 };
 

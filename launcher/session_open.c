@@ -58,8 +58,12 @@ static int open_journal(struct session *session, struct error *err)
 		result = journal_open(&session->journal, job->paths.journals,
 				      job->identity, session->notes, err);
 	}
-	for (size_t i = 0; i < session->notes->count; i++)
-		session_note_fit(session, &session->notes->items[i].trial);
+	for (size_t i = 0; i < session->notes->count; i++) {
+		struct trial *trial = &session->notes->items[i].trial;
+
+		plan_rejudge(trial, session->target->limit_bytes);
+		session_note_fit(session, trial);
+	}
 	return result;
 }
 

@@ -423,6 +423,7 @@ static void what_was_there_before_is_not_the_trees(void **state)
 	assert_near(fixture.reading.peak_bytes, 0);
 	/* A new program that maps both kinds before anyone looks. */
 	tell(&fixture, "exec");
+	look(&fixture);
 	tell(&fixture, line);
 	(void)snprintf(line, sizeof(line), "create %s 50", own);
 	tell(&fixture, line);
