@@ -68,6 +68,7 @@ static void rescue(const struct lock_note *left, const struct job *job)
 		log_warning("killed %zu processes that a killed tuning had "
 			    "left behind",
 			    killed);
+	host_cgroup_remove_left(left->probe_id);
 	scratch = xasprintf("%s/%s",
 			    job->options->scratch ? job->options->scratch
 						  : job->paths.scratch,

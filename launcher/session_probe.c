@@ -66,10 +66,8 @@ static int make_folders(struct session *session, struct attempt *attempt,
 	const char *base = session->job->options->scratch
 				   ? session->job->options->scratch
 				   : session->job->paths.scratch;
-	int result = make_id(attempt->id, err);
+	int result;
 
-	if (result < 0)
-		return result;
 	session->probe_number++;
 	attempt->scratch = xasprintf("%s/%s", base, attempt->id);
 	attempt->hook = xasprintf("%s/hook", attempt->scratch);
@@ -314,10 +312,14 @@ int session_probe(struct session *session, const struct plan_step *step,
 {
 	struct attempt attempt = { .has_cgroup = false };
 	struct probe_spec spec;
-	int result = make_folders(session, &attempt, err);
+	int result = make_id(attempt.id, err);
 
+	/* First of all: by the note the next start cleans up after a killed
+	 * one, so it stands from before the folders until after them. */
 	if (result == 0)
 		result = guard_note_probe(session->guard, attempt.id, err);
+	if (result == 0)
+		result = make_folders(session, &attempt, err);
 	if (result < 0)
 		goto out;
 	make_command(session, step, &attempt);
@@ -334,9 +336,10 @@ int session_probe(struct session *session, const struct plan_step *step,
 	fill_report(session, &attempt, report);
 	probe_free(session->probe);
 	session->probe = NULL;
-	result = guard_note_probe(session->guard, "", err);
 out:
 	release_attempt(&attempt);
+	if (result == 0)
+		result = guard_note_probe(session->guard, "", err);
 	return result;
 }
 

@@ -141,11 +141,14 @@ static void kill_with_descendants(struct sweep *sweep, pid_t root)
 	pid_list_release(&tree);
 }
 
-/* One round over autofit's children; how many of the probe are left. */
+/*
+ * One round over autofit's children; how many of the probe it met. Those it
+ * reaped count too: their children came to autofit only then.
+ */
 static size_t sweep_once(struct sweep *sweep)
 {
 	struct pid_list tree = PID_LIST_INIT;
-	size_t left = 0;
+	size_t met = 0;
 
 	(void)proctree_descendants(getpid(), &tree);
 	for (size_t i = 0; i < tree.count; i++) {
@@ -155,15 +158,26 @@ static size_t sweep_once(struct sweep *sweep)
 			continue;
 		if (!sweep_owns(sweep, &stat))
 			continue;
-		left++;
+		met++;
 		kill_with_descendants(sweep, stat.pid);
 		/* Only what was re-parented to autofit is autofit's to reap. */
-		if (stat.ppid == getpid() &&
-		    waitpid(stat.pid, NULL, WNOHANG) == stat.pid)
-			left--;
+		if (stat.ppid == getpid())
+			(void)waitpid(stat.pid, NULL, WNOHANG);
 	}
 	pid_list_release(&tree);
-	return left;
+	return met;
+}
+
+/* Its socket closes first; what it leaves comes to autofit only at its end. */
+static void wait_for_end(pid_t keeper_pid)
+{
+	siginfo_t info;
+	int result;
+
+	do
+		result = waitid(P_PID, (id_t)keeper_pid, &info,
+				WEXITED | WNOWAIT);
+	while (result < 0 && errno == EINTR);
 }
 
 void keeper_sweep(pid_t keeper_pid, const char *mark, const pid_t *pids,
@@ -176,6 +190,7 @@ void keeper_sweep(pid_t keeper_pid, const char *mark, const pid_t *pids,
 		.count = count,
 	};
 
+	wait_for_end(keeper_pid);
 	for (int i = 0; i < SWEEP_ROUNDS && sweep_once(&sweep) > 0; i++)
 		(void)poll(NULL, 0, SWEEP_PAUSE_MS);
 	pid_list_release(&sweep.killed);

@@ -233,6 +233,18 @@ static int open_signals(void)
 	return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Autofit still reads its counters and removes it, unless it is gone. */
+static void remove_cgroup(const struct keeper_spec *spec,
+			  const struct keeper_birth *birth)
+{
+	struct host_cgroup cgroup;
+
+	if (!spec->cgroup || getppid() == birth->autofit)
+		return;
+	cgroup = *spec->cgroup;
+	host_cgroup_remove(&cgroup);
+}
+
 void keeper_main(const struct keeper_spec *spec,
 		 const struct keeper_birth *birth)
 {
@@ -268,6 +280,7 @@ void keeper_main(const struct keeper_spec *spec,
 	}
 	if (spec->scratch)
 		paths_remove_tree(spec->scratch);
+	remove_cgroup(spec, birth);
 	tell(&loop, KEEPER_GONE, loop.foreign_kills);
 	_exit(0);
 }

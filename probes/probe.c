@@ -246,10 +246,10 @@ static int start_parts(struct probe *probe, struct error *err)
 	};
 	int result = channel_open(&probe->channel, spec->channel, err);
 
-	if (result == 0)
-		result = logfile_open(&probe->log, spec->log_path, err);
 	if (result < 0)
 		return result;
+	/* A probe without its log is still a probe; its close tells why. */
+	(void)logfile_open(&probe->log, spec->log_path, NULL);
 	probe->oom_kills_before = host_cgroup_oom_kills(spec->cgroup);
 	probe->started_ns = uv_hrtime();
 	result = keeper_start(&probe->keeper, &keeper, err);

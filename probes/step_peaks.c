@@ -57,11 +57,13 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 bool step_peaks_are_varying(const struct step_peaks *peaks,
 			    const struct growth_noise *noise)
 {
+	int jumps = 0;
+
 	for (int64_t i = VARYING_AFTER; i < known_steps(peaks); i++)
-		if ((double)peaks->bytes[i] >
-		    (double)peaks->bytes[i - 1] * (1 + noise->varying_share))
-			return true;
-	return false;
+		jumps += (double)peaks->bytes[i] >
+			 (double)peaks->bytes[i - 1] *
+				 (1 + noise->varying_share);
+	return jumps >= noise->varying_jumps;
 }
 
 /* Steps that were seen in one look share their time: count them together. */

@@ -18,14 +18,15 @@ struct step_peaks {
 };
 
 /*
- * Growth that is noise: the larger of a share and a number of bytes. A single
- * step after the third that raises the peak by more than varying_share is not
- * noise but data that vary.
+ * Growth that is noise: the larger of a share and a number of bytes. Steps
+ * after the third that raise the peak by more than varying_share, as many of
+ * them as varying_jumps, are not noise but data that vary.
  */
 struct growth_noise {
 	double share;
 	uint64_t bytes;
 	double varying_share;
+	int varying_jumps;
 };
 
 /* steps done, with this peak so far, at now_ms. Falling counts are ignored. */
@@ -40,7 +41,7 @@ bool step_peaks_are_stable(const struct step_peaks *peaks,
 bool step_peaks_are_rising(const struct step_peaks *peaks,
 			   const struct growth_noise *noise);
 
-/* After the third step a single step raised it by more than varying_share. */
+/* The data vary: see struct growth_noise. */
 bool step_peaks_are_varying(const struct step_peaks *peaks,
 			    const struct growth_noise *noise);
 

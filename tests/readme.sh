@@ -7,7 +7,7 @@ set -euo pipefail
 # Options of other programs that the texts may name.
 others='batch-size|grad-accum|steps|bs|max_steps|output_dir|prefix|ntasks'
 others+='|per_device_train_batch_size|gradient_accumulation_steps|install'
-others+='|nproc_per_node'
+others+='|nproc_per_node|build'
 
 cd "$SOURCE"
 texts=(README.md docs/manual.md)
@@ -30,8 +30,8 @@ options_in() {
 }
 
 "$AUTOFIT" --help >"$scratch/help"
-sed '/^Examples:/,$d' "$scratch/help" >"$scratch/reference"
-options_in "$scratch/reference" >"$scratch/options"
+sed -nE 's/^ {2,6}(-[a-zA-Z], )?--([a-z-]+).*/\2/p' "$scratch/help" |
+	sort -u >"$scratch/options"
 grep -qx max-micro "$scratch/options" || complain "--help shows no options"
 
 for text in "${texts[@]}"; do
@@ -44,35 +44,44 @@ while read -r option; do
 	complain "docs/manual.md: --$option is missing"
 done < <(options_in docs/manual.md | comm -13 - "$scratch/options")
 
-# Each needs a row of its own in a table of the manual.
+# lines NAME: standard input into a list that must not be empty.
+lines() {
+	sort -u >"$scratch/$1"
+	[ -s "$scratch/$1" ] || complain "found no $1 to look for"
+}
+
+sed -n '/^Sub-commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' "$scratch/help" |
+	lines subcommands
+sed -n '/^Exit codes:/,/^$/s/^ *\([0-9]\{1,\}\)  .*/\1/p' "$scratch/help" |
+	lines codes
+sed -n '/verdict_names\[\]/,/};/p' base/trial.c | grep -oE '"[a-z_]+"' |
+	tr -d '"' | grep -vx none | lines verdicts
+"$AUTOFIT" explain --device host --json - -- true --batch-size 8 |
+	grep -oE '^ *"[a-z_]+":' | tr -d '": ' | lines keys
+
+# Each stands in a table of the manual.
 in_manual() {
-	grep -qE "^\|.*\`$1[^a-z_\`]*.*\`?" docs/manual.md ||
+	grep -qE "^\|.*\`$1[^a-z_]" docs/manual.md ||
 		complain "docs/manual.md: no row for $1"
 }
-for word in $(sed -n '/^Sub-commands:/,/^$/s/^  \([a-z]\{1,\}\) .*/\1/p' \
-	"$scratch/help"); do
+while read -r word; do
 	in_manual "autofit $word"
 	grep -qF "autofit $word" README.md || complain "README.md: no $word"
-done
-for code in $(sed -n '/^Exit codes:/,/^$/s/^ *\([0-9]\{1,\}\)  .*/\1/p' \
-	"$scratch/help"); do
+done <"$scratch/subcommands"
+while read -r code; do
 	for text in "${texts[@]}"; do
-		grep -qE "^\| *\`?$code\`? *\|" "$text" ||
+		grep -qE "^\| *$code *\|" "$text" ||
 			complain "$text: no row for exit code $code"
 	done
-done
-for verdict in $(sed -n '/verdict_names\[\]/,/};/p' base/trial.c |
-	grep -oE '"[a-z_]+"' | tr -d '"' | grep -vx none); do
-	in_manual "$verdict"
-done
-for key in $("$AUTOFIT" explain --device host --json - -- true --batch-size 8 |
-	grep -oE '^ *"[a-z_]+":' | tr -d '": ' | sort -u); do
-	in_manual "$key"
-done
+done <"$scratch/codes"
+while read -r word; do
+	in_manual "$word"
+done < <(cat "$scratch/verdicts" "$scratch/keys")
 
 # The map of README: every folder, and only folders that are there.
 find . -mindepth 1 -maxdepth 1 -type d ! -name '.*' ! -name 'build*' \
 	-printf '%f/\n' | sort >"$scratch/folders"
+# shellcheck disable=SC2016 # backquotes of Markdown
 sed -nE 's/^\| `([a-z]+\/)` .*/\1/p' README.md | sort >"$scratch/map"
 [ -s "$scratch/map" ] || complain "README.md: there is no map of folders"
 while read -r folder; do

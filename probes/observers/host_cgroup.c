@@ -21,6 +21,8 @@
 #define REMOVE_PAUSE_NS 10000000L
 
 static const struct host_roots real_roots = { "/proc", "/sys/fs/cgroup" };
+static const enum host_cgroup_version versions[] = { HOST_CGROUP_V1,
+						     HOST_CGROUP_V2 };
 
 static int write_at(const char *folder, const char *file, const char *text)
 {
@@ -135,8 +137,6 @@ static int make_in(struct host_cgroup *cgroup,
 int host_cgroup_make(struct host_cgroup *cgroup, const char *id,
 		     uint64_t limit_bytes, struct error *err)
 {
-	static const enum host_cgroup_version versions[] = { HOST_CGROUP_V1,
-							     HOST_CGROUP_V2 };
 	int result = -ENOENT;
 
 	*cgroup = (struct host_cgroup){ 0 };
@@ -213,4 +213,21 @@ void host_cgroup_remove(struct host_cgroup *cgroup)
 		(void)nanosleep(&pause, NULL);
 	}
 	*cgroup = (struct host_cgroup){ 0 };
+}
+
+void host_cgroup_remove_left(const char *id)
+{
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		struct host_cgroup cgroup = { .folder = "" };
+		struct host_cgroup_place place;
+		int length;
+
+		if (host_cgroup_find(&place, &real_roots, versions[i]) < 0)
+			continue;
+		length = snprintf(cgroup.folder, sizeof(cgroup.folder),
+				  "%s/autofit-%s", place.folder, id);
+		if (length > 0 && (size_t)length < sizeof(cgroup.folder))
+			host_cgroup_remove(&cgroup);
+		host_cgroup_place_release(&place);
+	}
 }

@@ -284,14 +284,16 @@ def wait_for_autofit(process):
 
 
 def strike(tuning, process, play, seconds):
-    """Kill at the moment; the id of the probe under way. None: too late."""
+    """Kill at the moment: (id of the keeper's probe, when it was); None: late.
+    """
     end = time.monotonic() + play.moment * seconds
     until(lambda: process.poll() is not None or time.monotonic() > end,
           END_SECONDS)
     if play.victim == "autofit":
-        probe = tuning.probe_id() or ""
+        tuning.probe_id()
+        killed = time.monotonic()
         kill(process.pid)
-        return probe
+        return None, killed
     found = []
 
     def keeper_with_probe():
@@ -307,17 +309,25 @@ def strike(tuning, process, play, seconds):
     victims = [found[0]]
     if play.victim == "both":
         victims.append(process.pid)
+    killed = time.monotonic()
     for pid in reversed(victims) if play.swap else victims:
         kill(pid)
-    return found[1]
+    return found[1], killed
 
 
-def gone(entry, what):
-    begun = time.monotonic()
-    if not until(lambda: not processes_with(entry), GONE_SECONDS):
-        raise Wrong("%s: %.0f s later there are still %s" % (
-            what, GONE_SECONDS, processes_with(entry)))
-    return time.monotonic() - begun
+def describe(pids):
+    return ["%d (%s)" % (
+        pid, read("/proc/%d/cmdline" % pid).replace(b"\0", b" ").decode())
+        for pid in pids]
+
+
+def gone(entry, killed):
+    """Seconds since the kill until no process has the entry."""
+    if not until(lambda: not processes_with(entry),
+                 killed + GONE_SECONDS - time.monotonic()):
+        raise Wrong("%.0f s later there are still %s" % (
+            GONE_SECONDS, describe(processes_with(entry))))
+    return time.monotonic() - killed
 
 
 def check_end(tuning, code, reference):
@@ -357,13 +367,14 @@ def once(storm, play, reference, moment, keep):
     try:
         process = tuning.start(bystander=True)
         wait_for_autofit(process)
-        probe = strike(tuning, process, play._replace(moment=moment),
-                       reference[2])
-        if probe is None:
+        struck = strike(tuning, process, play._replace(moment=moment),
+                        reference[2])
+        if not struck:
             end_of(process)
             return None
+        probe, killed = struck
         if play.victim == "keeper":
-            took = gone(b"AUTOFIT_PROBE=" + probe.encode(), "keeper killed")
+            took = gone(b"AUTOFIT_PROBE=" + probe.encode(), killed)
             result = check_end(tuning, end_of(process), reference)
             if disturbed_of(result) > 1:
                 raise Wrong("more than one probe was lost")
@@ -373,7 +384,7 @@ def once(storm, play, reference, moment, keep):
             return None
         took = 0.0
         if play.victim == "autofit":
-            took = gone(tuning.mark, "autofit killed")
+            took = gone(tuning.mark, killed)
         go_on(tuning, reference)
         tuning.bystander.finish()
         return took
