@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/log.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -20,6 +21,10 @@ static void print_line(const char *kind, const char *format, va_list args)
 	char line[2048];
 
 	(void)vsnprintf(line, sizeof(line), format, args);
+	/* Names of files and words of others are in it: no terminal codes. */
+	for (char *c = line; *c; c++)
+		if (iscntrl((unsigned char)*c) && *c != '\n')
+			*c = '?';
 	(void)fprintf(stderr, "autofit: %s%s\n", kind, line);
 }
 

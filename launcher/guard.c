@@ -101,6 +101,9 @@ static int take_one(struct guard *guard, const struct job *job,
 				    (int)left.pid, name, left.command);
 		told = *waited = true;
 		(void)poll(NULL, 0, WAIT_MS);
+		if (guard->must_end && guard->must_end(guard->context))
+			return error_set(err, -EINTR,
+					 "stopped while waiting for %s", name);
 	}
 	if (result < 0)
 		return result;

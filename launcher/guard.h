@@ -16,11 +16,15 @@ struct guard {
 	int fds[GPU_MAX + 1]; /* the same, for the keeper */
 	size_t count;
 	struct lock_note note; /* what stands in each of them */
+	/* Asked while it waits: true gives up, -EINTR. NULL: never. */
+	bool (*must_end)(void *context);
+	void *context;
 };
 
 /*
  * Takes the lock of every GPU of the target, or of host memory. While another
- * holds one, waits and says once for whom; -EBUSY with --no-wait. Processes
+ * holds one, waits and says once for whom; -EBUSY with --no-wait, -EINTR when
+ * must_end says so. Processes
  * that a killed tuning left behind are killed first. Locks that are held
  * already stay held: call again when the target turned out to be the host.
  * waited tells that records may have changed meanwhile.

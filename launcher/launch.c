@@ -138,6 +138,30 @@ static bool holds_now(const struct job *job, const struct record *record)
 	return record->peak_bytes <= budget.budget_bytes;
 }
 
+/*
+ * A file can be edited, and `tune` records the largest safe size where no
+ * exact split fits: only a split that keeps what was asked for is used.
+ */
+static bool keeps_batch(const struct job *job, const struct record *record)
+{
+	const struct options *options = job->options;
+	int64_t micro = record->micro_batch;
+	int64_t effective;
+
+	if (micro < 1 || record->grad_accum < 1 || record->world_size < 1 ||
+	    micro > options->max_micro ||
+	    micro % options->micro_multiple_of != 0 ||
+	    record->world_size != job->command.world_size ||
+	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
+	    __builtin_mul_overflow(effective, record->world_size, &effective))
+		return false;
+	if (options->subcommand == SUBCOMMAND_TUNE || !job->effective_batch)
+		return true;
+	return options->effective == EFFECTIVE_GROW
+		       ? effective >= job->effective_batch
+		       : effective == job->effective_batch;
+}
+
 int launch_find_record(const struct job *job, struct result *result)
 {
 	struct record found = RECORD_INIT;
@@ -151,7 +175,8 @@ int launch_find_record(const struct job *job, struct result *result)
 	if (result_code < 0)
 		log_warning("a record is passed over: %s", err.message);
 	/* `tune` also wants the largest size, which a launch may not know. */
-	if (result_code <= 0 || !holds_now(job, &found) ||
+	if (result_code <= 0 || !keeps_batch(job, &found) ||
+	    !holds_now(job, &found) ||
 	    (job->options->subcommand == SUBCOMMAND_TUNE &&
 	     !found.largest_micro_batch)) {
 		record_release(&found);

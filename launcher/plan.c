@@ -3,6 +3,7 @@
 #include "launcher/plan.h"
 
 #include "search/accumulation.h"
+#include "search/findings.h"
 #include "search/memory_line.h"
 
 /* Probes need not accumulate more: memory is the same from two on. */
@@ -215,19 +216,84 @@ static void drop_other_fits(struct view *view, const struct view *all)
 			view->trials[view->count++] = all->trials[i];
 }
 
+/* The largest size that fits, below every misfit; 0: none. */
+static int64_t largest_fit(const struct view *view, int64_t *misfit)
+{
+	int64_t fit = 0;
+
+	*misfit = INT64_MAX;
+	for (size_t i = 0; i < view->count; i++)
+		if (trial_is_misfit(&view->trials[i]) &&
+		    view->trials[i].micro_batch < *misfit)
+			*misfit = view->trials[i].micro_batch;
+	for (size_t i = 0; i < view->count; i++)
+		if (trial_fits(&view->trials[i]) &&
+		    view->trials[i].micro_batch > fit &&
+		    view->trials[i].micro_batch < *misfit)
+			fit = view->trials[i].micro_batch;
+	return fit;
+}
+
+/*
+ * Splits can lie farther apart than a probe may leap: 97 has 1 and 97. What a
+ * leap is counted from is the largest size that fits, split or not.
+ */
+struct leap {
+	int64_t reach;     /* the largest size that may be asked */
+	int64_t next;      /* the split beyond it, to be looked into; 0: none */
+	bool next_is_over; /* by the memory line, clear of its noise */
+};
+
+static struct leap leap_of(const struct plan *plan, const struct view *view,
+			   const struct search_problem *splits)
+{
+	struct memory_line line = memory_line_fit(view->trials, view->count);
+	uint64_t limit = splits->limit_bytes;
+	struct leap leap = { .reach = INT64_MAX };
+	int64_t misfit;
+	int64_t fit = largest_fit(view, &misfit);
+
+	if (!fit || !(plan->problem.max_growth > 0))
+		return leap;
+	leap.reach = micro_scaled(fit, plan->problem.max_growth);
+	leap.next = problem_ceiling(splits, fit + 1);
+	if (leap.next <= leap.reach || leap.next >= misfit)
+		leap.next = 0;
+	leap.next_is_over =
+		leap.next && line.points == 2 &&
+		memory_line_peak(&line, leap.next) > limit + noise_bytes(limit);
+	return leap;
+}
+
 static struct plan_step keep_step(const struct plan *plan,
 				  const struct view *view)
 {
 	struct search_problem problem = plan->problem;
 	struct view splits;
 	struct plan_step step;
+	struct leap leap;
+	int64_t misfit;
+	int64_t fit;
+	int64_t stone;
 
 	drop_other_fits(&splits, view);
 	problem.candidates = view->splits;
 	problem.candidate_count = view->split_count;
+	leap = leap_of(plan, view, &problem);
+	stone = leap.reach - leap.reach % problem.multiple_of;
+	fit = largest_fit(view, &misfit);
+	if (leap.next && !leap.next_is_over && stone > fit && stone < misfit)
+		return probe_step(plan, view, stone, false);
+	fit = largest_fit(&splits, &misfit);
+	if (fit && problem.max_growth > 0)
+		problem.max_growth = ((double)leap.reach + 0.5) / (double)fit;
 	step = search_step(plan, &splits, &problem);
 	if (step.action == PLAN_NOTHING_FITS)
 		return advice_step(plan, view, step);
+	if (leap.next_is_over && !step.smallest_misfit) {
+		step.smallest_misfit = leap.next;
+		step.misfit_by = MISFIT_BY_PREDICTION;
+	}
 	return step;
 }
 
@@ -282,6 +348,11 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 	struct plan_step step;
 
 	if (running->grad_accum != plan_final_accum(plan, running->micro_batch))
+		return false;
+	/* A size on the way to a split. */
+	if (plan->mode == PLAN_KEEP && plan->has_accumulation &&
+	    running->micro_batch * running->grad_accum * plan->world_size !=
+		    plan->effective_batch)
 		return false;
 	if (count > PLAN_TRIALS_MAX - 1)
 		count = PLAN_TRIALS_MAX - 1;

@@ -3,7 +3,9 @@
 #include "launcher/run.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "launcher/exitcode.h"
+#include "launcher/text.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +37,7 @@ static int check_file(const char *path)
 	struct stat info;
 
 	if (stat(path, &info) < 0)
-		return errno == EACCES ? EACCES : ENOENT;
+		return errno;
 	if (S_ISDIR(info.st_mode) || access(path, X_OK) < 0)
 		return EACCES;
 	return 0;
@@ -69,8 +71,12 @@ int run_find(const char *program)
 
 int run_cannot_start(const char *program, int error_number)
 {
-	(void)fprintf(stderr, "autofit: cannot run '%s': %s\n", program,
-		      strerror(error_number));
+	struct strbuf name = STRBUF_INIT;
+
+	text_add_safe(&name, program, true);
+	(void)fprintf(stderr, "autofit: cannot run '%s': %s\n",
+		      strbuf_text(&name), strerror(error_number));
+	strbuf_release(&name);
 	return error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 

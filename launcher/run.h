@@ -18,7 +18,7 @@ int run_command(const struct process_state *state, const struct strlist *argv,
 void run_change_environment(struct strlist *environment,
 			    const struct strlist *changes);
 
-/* Where PATH leads for program: 0, or ENOENT or EACCES as exec would say. */
+/* Where PATH leads for program: 0, or the errno exec would give. */
 int run_find(const char *program);
 
 /* One line as coreutils words it, and 126 or 127. */

@@ -168,17 +168,25 @@ static bool any_fits(const struct session *session)
 	return false;
 }
 
-/* Does the first error name something that only a probe has? */
-static bool names_an_addition(const struct session *session, const char *error)
+/*
+ * Does the first error name something that only a probe has? Then the next
+ * one does without that, and only that: whatever keeps a probe from the user's
+ * files and accounts stays.
+ */
+static bool drop_an_addition(struct session *session, const char *error)
 {
-	const struct preset *preset = session->job->command.preset;
+	const struct strlist *args =
+		&session->job->command.preset->probe_args;
 
-	if (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_") ||
-	    strstr(error, session->job->paths.scratch))
-		return true;
-	for (size_t i = 0; i < preset->probe_args.count; i++)
-		if (strstr(error, preset->probe_args.items[i]))
-			return true;
+	if (!session->without_hook &&
+	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
+		return session->without_hook = true;
+	if (session->without_args)
+		return false;
+	for (size_t i = 0; i < args->count; i++)
+		if (args->items[i][0] == '-' &&
+		    strstr(error, args->items[i]))
+			return session->without_args = true;
 	return false;
 }
 
@@ -196,11 +204,9 @@ static enum turn after_failure(struct session *session,
 				      strerror(report->exec_errno)));
 		return TURN_END;
 	}
-	if (!session->plain && report->trial.steps == 0 &&
-	    names_an_addition(session, report->first_error)) {
-		session->plain = true;
+	if (report->trial.steps == 0 &&
+	    drop_an_addition(session, report->first_error))
 		return TURN_AGAIN;
-	}
 	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
 		    (long long)report->trial.micro_batch);
 	/* What it printed is of use only when it broke by itself. */
@@ -257,24 +263,32 @@ static enum turn after_probe(struct session *session,
 }
 
 /* A confirmation that shows growth is judged by a larger headroom. */
-static void apply_headroom(struct session *session, struct probe_report *report)
+const char *session_apply_headroom(const struct session *session,
+				   struct trial *trial)
 {
-	struct trial *trial = &report->trial;
 	uint64_t headroom;
 
 	if (!trial_fits(trial) || !plan_is_confirmed(trial))
-		return;
+		return NULL;
 	headroom = target_headroom_for(session->target, session->job->options,
 				       trial);
 	if (headroom <= session->target->headroom_bytes ||
 	    trial->peak_bytes + headroom <= session->target->budget_bytes)
-		return;
+		return NULL;
 	trial->verdict = VERDICT_OVER_BUDGET;
+	return trial->peak_varying
+		       ? "the peak varies from step to step: 20% headroom"
+		       : "the peak still rises: twice the headroom";
+}
+
+static void apply_headroom(struct session *session, struct probe_report *report)
+{
+	const char *why = session_apply_headroom(session, &report->trial);
+
+	if (!why)
+		return;
 	free(report->why);
-	report->why = xstrdup(
-		trial->peak_varying
-			? "the peak varies from step to step: 20% headroom"
-			: "the peak still rises: twice the headroom");
+	report->why = xstrdup(why);
 }
 
 static void keep_report(struct session *session, struct probe_report *report)
@@ -348,7 +362,8 @@ static enum turn run_probe(struct session *session,
 		plan_rejudge(&report.trial, session->target->limit_bytes);
 	}
 	if (result < 0) {
-		end_with_error(session, &err);
+		if (!session_must_end(session))
+			end_with_error(session, &err);
 		probe_report_release(&report);
 		return TURN_END;
 	}
@@ -370,8 +385,10 @@ static struct plan_step run_all(struct session *session)
 	enum turn turn = TURN_GO_ON;
 
 	while (step.action == PLAN_PROBE && turn != TURN_END) {
-		if ((int64_t)session->notes->count >=
-		    session->job->options->max_probes) {
+		/* Of this run: an earlier one that was cut short goes on. */
+		if (session->probe_number >=
+			    session->job->options->max_probes ||
+		    session->notes->count >= PLAN_TRIALS_MAX) {
 			session->out_of_time = true;
 			break;
 		}
@@ -414,7 +431,11 @@ void session_tune(const struct job *job, struct target *target,
 	if (session_open(&session, &err) < 0) {
 		end_with_error(&session, &err);
 	} else {
+		guard->context = &session;
+		guard->must_end = session_looks_up;
 		step = run_all(&session);
+		guard->must_end = NULL;
+		(void)session_looks_up(&session);
 		session_conclude(&session, &step);
 	}
 	result->seconds = (double)(uv_hrtime() - session.started_ns) / 1e9;

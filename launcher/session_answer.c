@@ -135,7 +135,7 @@ static void add_caveats(struct session *session, const struct plan_step *step)
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");
-	if (session->plain)
+	if (session->without_hook || session->without_args)
 		strlist_add(&record->caveats,
 			    "probes ran without autofit's additions, which "
 			    "the command does not take");

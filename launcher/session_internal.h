@@ -34,11 +34,13 @@ struct session {
 	uv_timer_t progress;
 	uv_timer_t deadline; /* --time-limit */
 	size_t open_handles;
+	bool loop_is_open;
 	struct probe *probe;   /* under way; NULL: none */
 	struct plan_step step; /* what it is for */
 	const char *doing;     /* "probing", "confirming" */
 	bool out_of_time;
-	bool plain; /* probes without what autofit adds: hook, arguments */
+	/* Probes without what autofit adds: its first error named that. */
+	bool without_hook, without_args;
 	int64_t frame;
 	int64_t probe_number;
 	double first_good_seconds; /* of the first probe that fitted */
@@ -46,6 +48,10 @@ struct session {
 	uint64_t hint_peak_bytes;  /* recorded peak of the start */
 	uint64_t started_ns;
 };
+
+/* A confirmed fit that needs more headroom is none: why, or NULL. */
+const char *session_apply_headroom(const struct session *session,
+				   struct trial *trial);
 
 /* session.c: what later time-outs go by. */
 void session_note_fit(struct session *session, const struct trial *trial);
@@ -77,6 +83,8 @@ void session_close_loop(struct session *session);
 void session_print(struct strbuf *text);
 /* A probe may not start any more, or must end. */
 bool session_must_end(const struct session *session);
+/* The same, after a look at what signals and timers brought meanwhile. */
+bool session_looks_up(void *session);
 
 /* session_answer.c */
 /* How it ended; message is taken. The first end is the one that counts. */

@@ -25,6 +25,14 @@ bool session_must_end(const struct session *session)
 	return session->result->signal_number || session->out_of_time;
 }
 
+bool session_looks_up(void *context)
+{
+	struct session *session = context;
+
+	(void)uv_run(&session->loop, UV_RUN_NOWAIT);
+	return session_must_end(session);
+}
+
 static void on_end_signal(uv_signal_t *handle, int number)
 {
 	struct session *session = handle->data;
@@ -143,6 +151,7 @@ int session_open_loop(struct session *session, struct error *err)
 {
 	int result = uv_loop_init(&session->loop);
 
+	session->loop_is_open = result == 0;
 	if (result == 0)
 		result = start_timers(session);
 	for (int i = 0; i < SESSION_SIGNALS && result == 0; i++)
@@ -172,6 +181,10 @@ static void close_handle(uv_handle_t *handle)
 
 void session_close_loop(struct session *session)
 {
+	if (!session->loop_is_open)
+		return;
+	/* A signal that came since the last probe is not to be lost. */
+	(void)session_looks_up(session);
 	for (int i = 0; i < SESSION_SIGNALS; i++)
 		close_handle((uv_handle_t *)&session->signals[i]);
 	close_handle((uv_handle_t *)&session->suspend);

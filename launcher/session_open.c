@@ -62,6 +62,7 @@ static int open_journal(struct session *session, struct error *err)
 		struct trial *trial = &session->notes->items[i].trial;
 
 		plan_rejudge(trial, session->target->limit_bytes);
+		(void)session_apply_headroom(session, trial);
 		session_note_fit(session, trial);
 	}
 	return result;

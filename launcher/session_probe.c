@@ -126,7 +126,8 @@ static void make_command(const struct session *session,
 		/* Room for a confirmation that is doubled. */
 		.steps = 2 * job->options->confirm_steps + COMPILED_STEPS,
 		.output = attempt->out,
-		.is_probe = !session->plain,
+		.is_probe = true,
+		.without_args = session->without_args,
 	};
 	const struct probe_environment additions = {
 		.id = attempt->id,
@@ -134,7 +135,7 @@ static void make_command(const struct session *session,
 		.grad_accum = step->probe_accum,
 		.scratch = attempt->scratch,
 		.channel = attempt->channel,
-		.hook = session->plain ? NULL : attempt->hook,
+		.hook = session->without_hook ? NULL : attempt->hook,
 		.port = free_port(),
 		.probe_env = &job->options->probe_env,
 	};

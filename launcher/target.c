@@ -36,6 +36,22 @@ static uint64_t gpu_headroom(uint64_t whole_bytes, int64_t world_size)
 	return world_size > 1 ? bytes + 256 * MIB : bytes;
 }
 
+/* A limit of 0 would read as none: then there is nothing to tune in. */
+static int check_limit(uint64_t limit, uint64_t budget, uint64_t headroom,
+		       struct error *err)
+{
+	char budget_text[BYTES_TEXT_MAX];
+	char headroom_text[BYTES_TEXT_MAX];
+
+	if (limit)
+		return 0;
+	return error_set(err, -ENOMEM,
+			 "a budget of %s leaves nothing beside a headroom of "
+			 "%s: free memory, or see --memory and --headroom",
+			 bytes_format(budget_text, budget),
+			 bytes_format(headroom_text, headroom));
+}
+
 static int set_host_limits(struct target *target, const struct options *options,
 			   struct error *err)
 {
@@ -53,7 +69,8 @@ static int set_host_limits(struct target *target, const struct options *options,
 			: host_headroom(&target->host);
 	target->host_limit_bytes =
 		minus(target->host.budget_bytes, target->host_headroom_bytes);
-	return 0;
+	return check_limit(target->host_limit_bytes, target->host.budget_bytes,
+			   target->host_headroom_bytes, err);
 }
 
 static void set_gpu_limits(struct target *target, const struct options *options,
@@ -161,7 +178,9 @@ int target_open(struct target *target, const struct options *options,
 	}
 	if (target->device == PROBE_HOST)
 		return target_become_host(target, options, err);
-	return set_host_limits(target, options, err);
+	result = check_limit(target->limit_bytes, target->budget_bytes,
+			     target->headroom_bytes, err);
+	return result < 0 ? result : set_host_limits(target, options, err);
 }
 
 int target_become_host(struct target *target, const struct options *options,

@@ -44,7 +44,7 @@ int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 	sigset_t before;
 	int result;
 
-	memset(keeper, 0, sizeof(*keeper));
+	*keeper = (struct keeper){ .control = -1, .out = -1, .err = -1 };
 	result = open_pipes(control, out, err_pipe);
 	if (result < 0) {
 		(void)error_set_errno(err, result, "cannot open a pipe");
@@ -63,6 +63,7 @@ int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 	result = keeper->pid < 0 ? -errno : 0;
 	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (result < 0) {
+		keeper->pid = 0; /* there is nobody to wait for */
 		(void)error_set_errno(err, result, "cannot start a process");
 		goto out;
 	}
@@ -94,9 +95,13 @@ int keeper_receive(const struct keeper *keeper, struct keeper_message *message)
 {
 	ssize_t got;
 
+	/*
+	 * A keeper that ended before it read an order: the kernel tells of
+	 * that once, in front of the messages that still wait.
+	 */
 	do
 		got = recv(keeper->control, message, sizeof(*message), 0);
-	while (got < 0 && errno == EINTR);
+	while (got < 0 && (errno == EINTR || errno == ECONNRESET));
 	if (got == (ssize_t)sizeof(*message))
 		return 1;
 	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
@@ -130,14 +135,16 @@ static void kill_one(struct sweep *sweep, pid_t pid)
 	pid_list_insert(&sweep->killed, pid);
 }
 
+/* Stopped first: whose children they were is lost with a dead process. */
 static void kill_with_descendants(struct sweep *sweep, pid_t root)
 {
 	struct pid_list tree = PID_LIST_INIT;
 
-	kill_one(sweep, root);
+	(void)kill(root, SIGSTOP);
 	(void)proctree_descendants(root, &tree);
 	for (size_t i = 0; i < tree.count; i++)
 		kill_one(sweep, tree.items[i]);
+	kill_one(sweep, root);
 	pid_list_release(&tree);
 }
 

@@ -60,7 +60,8 @@ struct keeper {
 /*
  * Forks the keeper, which starts the command with stdin from /dev/null and no
  * other descriptor of autofit's. Descriptors of *keeper are close-on-exec and
- * the caller's to close; the caller also reaps keeper->pid.
+ * the caller's to close; the caller also reaps keeper->pid. After a failure
+ * they are -1, and pid is 0.
  */
 int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 		 struct error *err);

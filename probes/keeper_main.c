@@ -69,6 +69,17 @@ static void signal_tree(struct keeper_loop *loop, int number)
 		(void)kill(loop->tree.items[i], number);
 }
 
+/* Who was forked while the others were being stopped is stopped as well. */
+static void freeze_tree(struct keeper_loop *loop)
+{
+	size_t stopped;
+
+	do {
+		stopped = loop->tree.count;
+		signal_tree(loop, SIGSTOP);
+	} while (loop->tree.count > stopped);
+}
+
 static void start_killing(struct keeper_loop *loop)
 {
 	loop->killing = true;
@@ -84,7 +95,8 @@ static void obey(struct keeper_loop *loop, const struct keeper_request *request)
 		loop->kill_at_ms = now_ms() + request->grace_ms;
 		break;
 	case KEEPER_FREEZE:
-		signal_tree(loop, SIGSTOP);
+		loop->tree.count = 0;
+		freeze_tree(loop);
 		tell(loop, KEEPER_FROZEN, 0);
 		break;
 	case KEEPER_THAW:

@@ -19,6 +19,7 @@
 
 #define FREEZE_WAIT_MS 2000
 #define SHORT_LIFE_MS 400
+#define LAST_TURNS_MAX 8
 #define CONFIRM_TIME_FACTOR 4
 #define GPU_DRAIN_MS 2000
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
@@ -316,9 +317,12 @@ static void read_what_is_left(struct probe *probe)
 		struct probe_stream *stream = &probe->streams[i];
 		struct pollfd waiting = { .fd = stream->fd, .events = POLLIN };
 
-		while (poll(&waiting, 1, 0) > 0 && (waiting.revents & POLLIN) &&
-		       probe_read_stream(stream))
-			;
+		/* More than a pipe holds comes from a process that got away. */
+		for (int turn = 0; turn < LAST_TURNS_MAX; turn++)
+			if (poll(&waiting, 1, 0) <= 0 ||
+			    !(waiting.revents & POLLIN) ||
+			    !probe_read_stream(stream))
+				break;
 		probe_finish_stream(stream);
 	}
 }

@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#define MARK "AUTOFIT_PROBE=77aa55keeper"
+#define MARK_MAX 64
 /* Far above what anything here takes, so that only a fault comes to it. */
 #define PATIENCE_MS 20000
 #define ROUND_MS 5
@@ -73,10 +73,10 @@ static bool comes_true(bool (*condition)(pid_t pid), pid_t pid, int64_t ms)
 	return true;
 }
 
-static size_t count_marked(void)
+static size_t count_marked(const char *mark)
 {
 	struct pid_list list = PID_LIST_INIT;
-	size_t count = proctree_find_marked(MARK, 0, &list);
+	size_t count = proctree_find_marked(mark, 0, &list);
 
 	pid_list_release(&list);
 	return count;
@@ -86,6 +86,7 @@ static size_t count_marked(void)
 
 struct bench {
 	struct strlist argv, environment;
+	char mark[MARK_MAX]; /* of this run alone: several may run at once */
 	struct process_state state;
 	struct keeper_spec spec;
 	struct keeper keeper;
@@ -99,7 +100,9 @@ static void bench_init(struct bench *bench)
 	assert_int_equal(process_state_save(&bench->state, NULL), 0);
 	for (char **item = environ; *item; item++)
 		strlist_add(&bench->environment, *item);
-	strlist_add(&bench->environment, MARK);
+	(void)snprintf(bench->mark, sizeof(bench->mark), "AUTOFIT_PROBE=77aa%d",
+		       (int)getpid());
+	strlist_add(&bench->environment, bench->mark);
 	bench->spec.argv = &bench->argv;
 	bench->spec.environment = &bench->environment;
 	bench->spec.state = &bench->state;
@@ -208,7 +211,7 @@ static int bench_end(struct bench *bench, int32_t *foreign_kills)
 	}
 	if (foreign_kills)
 		*foreign_kills = message.value;
-	assert_int_equal(count_marked(), 0);
+	assert_int_equal(count_marked(bench->mark), 0);
 	bench->output = read_all(bench->keeper.out);
 	assert_int_equal(waitpid(bench->keeper.pid, NULL, 0),
 			 bench->keeper.pid);
@@ -690,15 +693,33 @@ struct born {
 	pid_t keeper, command, worker;
 };
 
+/*
+ * Another child of autofit's has autofit's end of the socket too and keeps it
+ * open: the keeper must not depend on the socket alone to know of the end.
+ */
+static void share_the_socket(const struct bench *bench)
+{
+	struct pollfd end = { .fd = bench->keeper.control };
+
+	if (fork() != 0)
+		return;
+	for (size_t i = 0; i < bench->spec.lock_count; i++)
+		(void)close(bench->spec.lock_fds[i]);
+	(void)poll(&end, 1, PATIENCE_MS);
+	_exit(0);
+}
+
 /* Autofit's part, in a process of its own that is going to be killed. */
 static void stand_in(struct bench *bench, int report)
 {
 	struct born born;
 
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	bench_start(bench);
 	born.keeper = bench->keeper.pid;
 	born.command = bench->command;
 	born.worker = read_pid(bench);
+	share_the_socket(bench);
 	(void)!write(report, &born, sizeof(born));
 	for (;;)
 		(void)pause();
@@ -755,7 +776,7 @@ static void autofits_death_ends_the_tree(void **state)
 	/* Whoever gets the lock finds nothing of the old tree. */
 	assert_true(is_gone(born.command));
 	assert_true(is_gone(born.worker));
-	assert_int_equal(count_marked(), 0);
+	assert_int_equal(count_marked(bench.mark), 0);
 	assert_int_equal(access(folder, F_OK), -1);
 	assert_true(comes_true(is_gone, born.keeper, TREE_DEATH_MS));
 	(void)close(again);
@@ -778,7 +799,7 @@ static void an_order_before_autofits_death_hides_nothing(void **unused)
 	(void)close(bench.keeper.control);
 	assert_int_equal(kill(bench.keeper.pid, SIGCONT), 0);
 	assert_true(comes_true(is_gone, bench.keeper.pid, TREE_DEATH_MS));
-	assert_int_equal(count_marked(), 0);
+	assert_int_equal(count_marked(bench.mark), 0);
 	assert_int_equal(waitpid(bench.keeper.pid, NULL, 0), bench.keeper.pid);
 	(void)close(bench.keeper.out);
 	(void)close(bench.keeper.err);
@@ -801,8 +822,10 @@ static struct bystander start_bystander(void)
 	bystander.pid = fork();
 	assert_true(bystander.pid >= 0);
 	if (bystander.pid == 0) {
-		pid_t child = fork();
+		pid_t child;
 
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		child = fork();
 		if (child != 0)
 			(void)!write(ready[1], &child, sizeof(child));
 		for (;;)
@@ -874,11 +897,11 @@ static void a_sweep_finds_what_a_dead_keeper_left(void **unused)
 			got = keeper_receive(&bench.keeper, &message);
 		while (got == 1 && message.event != KEEPER_GONE);
 		assert_int_equal(got, -EPIPE);
-		keeper_sweep(bench.keeper.pid, MARK, &worker,
+		keeper_sweep(bench.keeper.pid, bench.mark, &worker,
 			     rows[i].listed ? 1 : 0);
 		assert_true(is_gone(worker));
 		assert_true(is_gone(bench.command));
-		assert_int_equal(count_marked(), 0);
+		assert_int_equal(count_marked(bench.mark), 0);
 		(void)waitpid(bench.keeper.pid, NULL, 0);
 		end_bystander(&bystander);
 		/* Nothing is left to wait for: the sweep has reaped it all. */
@@ -944,12 +967,13 @@ static void a_rescue_kills_what_both_have_left(void **unused)
 	assert_true(comes_true(is_gone, born.command, PATIENCE_MS));
 	assert_true(is_running(born.worker));
 	/* Another probe's, or one that began later: not to be touched. */
-	assert_int_equal(keeper_rescue("AUTOFIT_PROBE=77aa55", start - 1), 0);
-	assert_int_equal(keeper_rescue(MARK, proctree_now_ticks() + 1), 0);
+	assert_int_equal(keeper_rescue("AUTOFIT_PROBE=77aa", start - 1), 0);
+	assert_int_equal(keeper_rescue(bench.mark, proctree_now_ticks() + 1),
+			 0);
 	assert_true(is_running(born.worker));
-	assert_in_range(keeper_rescue(MARK, start - 1), 1, 100);
+	assert_in_range(keeper_rescue(bench.mark, start - 1), 1, 100);
 	assert_true(comes_true(is_gone, born.worker, PATIENCE_MS));
-	assert_int_equal(keeper_rescue(MARK, start - 1), 0);
+	assert_int_equal(keeper_rescue(bench.mark, start - 1), 0);
 	bench_release(&bench);
 }
 

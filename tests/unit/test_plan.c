@@ -117,6 +117,8 @@ static void the_effective_batch_is_kept_exactly(void **state)
 		{ "two ranks", { 400, 20, 1100, 0 }, 128, 2, 8, 32, 2, 4 },
 		{ "three ranks", { 400, 20, 1100, 0 }, 96, 3, 8, 32, 1, 4 },
 		{ "a prime", { 400, 20, 1100, 0 }, 127, 1, 1, 1, 127, 3 },
+		{ "a prime that fits", { 100, 4, 500, 0 }, 97, 1, 1, 97, 1, 5 },
+		{ "half of it", { 100, 20, 500, 0 }, 34, 1, 2, 17, 2, 4 },
 		{ "only one fits",
 		  { 400, 650, 1100, 0 },
 		  128,

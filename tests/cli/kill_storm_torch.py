@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+# As kill_storm.py, with a PyTorch training.
+# SPDX-License-Identifier: MIT
+# CTEST RUN_SERIAL ON
+"""kill_storm_torch.py [SEED [ROUND]]"""
+import os
+import subprocess
+import sys
+
+# No __pycache__ in the source folder.
+sys.dont_write_bytecode = True
+
+import kill_storm  # noqa: E402
+
+
+def python_with_torch():
+    for python in ("/usr/bin/python3", "python3"):
+        try:
+            found = subprocess.run(
+                [python, "-c", "import torch"], check=False,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        except OSError:
+            continue
+        if found.returncode == 0:
+            return python
+    return None
+
+
+def main():
+    python = python_with_torch()
+    if not python:
+        print("skipped: no Python with torch")
+        return 77
+    # Start-up is nearly all of such a probe: few of them.
+    command = [python, os.path.join(os.environ["SOURCE"], "examples", "charlm",
+                                    "train.py"),
+               "--batch-size", "4", "--grad-accum", "4", "--steps", "50",
+               "--layers", "1", "--width", "32", "--context", "16",
+               "--device", "cpu"]
+    options = ["--device", "host", "--memory", "4GiB", "--confirm-steps", "3",
+               "--max-micro", "8"]
+    kills = {"autofit": 8, "keeper": 8, "both": 4}
+    return kill_storm.run_storm(
+        kill_storm.Storm(command, options, kills, 2), sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
