@@ -47,8 +47,11 @@ static int become_command(const struct options *options,
 {
 	const struct strlist nothing = STRLIST_INIT;
 
-	if (!options->command.count)
+	if (!options->command.count) {
+		log_error("inside a probe autofit only starts commands "
+			  "(AUTOFIT_PROBE is set)");
 		return EXIT_AUTOFIT_FAILED;
+	}
 	return run_command(state, &options->command, &nothing);
 }
 

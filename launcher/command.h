@@ -128,7 +128,6 @@ struct command_values {
 	const char *output;  /* fresh output folder of a probe; NULL: leave */
 	/* A probe: trackers, evaluation and resume off as the preset says. */
 	bool is_probe;
-	bool without_args; /* a probe without the preset's own arguments */
 };
 
 /*

@@ -33,13 +33,10 @@ static void add_list(struct strbuf *out, const char *name,
 }
 
 /* Without knobs and what changes no step's memory: the split is not part. */
-static void add_command(struct strbuf *out, const struct job *job)
+static void add_command(struct strbuf *out, const struct job *job,
+			const struct strlist *argv)
 {
-	struct strlist argv = STRLIST_INIT;
-
-	command_identity(&job->command, &argv);
-	add_list(out, "argv", &argv);
-	strlist_release(&argv);
+	add_list(out, "argv", argv);
 	add_text(out, "preset", job->command.preset->name);
 	strbuf_addf(out, "world %lld\neffective %lld\n",
 		    (long long)job->command.world_size,
@@ -107,6 +104,9 @@ static bool is_allocator_variable(const char *item)
 		strstr(item, "ALLOC_CONF")) ||
 	       strncmp(item, "XLA_", 4) == 0 ||
 	       strncmp(item, "CUDA_VISIBLE_DEVICES=", 21) == 0 ||
+	       strncmp(item, "MALLOC_", 7) == 0 ||
+	       strncmp(item, "LD_PRELOAD=", 11) == 0 ||
+	       strncmp(item, "PYTHONPATH=", 11) == 0 ||
 	       strncmp(item, "PATH=", 5) == 0 ||
 	       strncmp(item, "VIRTUAL_ENV=", 12) == 0 ||
 	       strncmp(item, "OMP_NUM_THREADS=", 16) == 0;
@@ -126,12 +126,16 @@ static void add_environment(struct strbuf *out,
 
 char *identity_make(const struct job *job)
 {
+	struct strlist argv = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
 
+	command_identity(&job->command, &argv);
 	strbuf_adds(&out, "autofit.identity/1\n");
-	add_command(&out, job);
+	add_command(&out, job, &argv);
 	add_options(&out, job->options);
-	add_files(&out, &job->command.argv);
+	/* Not those of neutral arguments: a run writes its own checkpoint. */
+	add_files(&out, &argv);
+	strlist_release(&argv);
 	add_environment(&out, &job->environment);
 	target_fingerprint(&out);
 	return strbuf_detach(&out);

@@ -155,11 +155,9 @@ static bool keeps_batch(const struct job *job, const struct record *record)
 	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
 	    __builtin_mul_overflow(effective, record->world_size, &effective))
 		return false;
-	if (options->subcommand == SUBCOMMAND_TUNE || !job->effective_batch)
-		return true;
-	return options->effective == EFFECTIVE_GROW
-		       ? effective >= job->effective_batch
-		       : effective == job->effective_batch;
+	return options->subcommand == SUBCOMMAND_TUNE ||
+	       options->effective == EFFECTIVE_GROW || !job->effective_batch ||
+	       effective == job->effective_batch;
 }
 
 int launch_find_record(const struct job *job, struct result *result)

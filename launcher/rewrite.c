@@ -133,8 +133,7 @@ static void add_options(const struct command *command,
 
 	for (size_t kind = 0; kind < KNOB_KINDS; kind++)
 		add_option(command, (enum knob_kind)kind, values, argv);
-	if (values->is_probe && !values->without_args &&
-	    command->preset_is_certain)
+	if (values->is_probe && command->preset_is_certain)
 		strlist_add_all(argv, (const char *const *)extra->items,
 				extra->count);
 }

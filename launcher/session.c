@@ -175,8 +175,7 @@ static bool any_fits(const struct session *session)
  */
 static bool drop_an_addition(struct session *session, const char *error)
 {
-	const struct strlist *args =
-		&session->job->command.preset->probe_args;
+	const struct strlist *args = &session->job->command.preset->probe_args;
 
 	if (!session->without_hook &&
 	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
@@ -184,8 +183,7 @@ static bool drop_an_addition(struct session *session, const char *error)
 	if (session->without_args)
 		return false;
 	for (size_t i = 0; i < args->count; i++)
-		if (args->items[i][0] == '-' &&
-		    strstr(error, args->items[i]))
+		if (args->items[i][0] == '-' && strstr(error, args->items[i]))
 			return session->without_args = true;
 	return false;
 }

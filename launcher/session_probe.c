@@ -127,7 +127,6 @@ static void make_command(const struct session *session,
 		.steps = 2 * job->options->confirm_steps + COMPILED_STEPS,
 		.output = attempt->out,
 		.is_probe = true,
-		.without_args = session->without_args,
 	};
 	const struct probe_environment additions = {
 		.id = attempt->id,
@@ -141,8 +140,12 @@ static void make_command(const struct session *session,
 	};
 	struct strlist user = STRLIST_INIT;
 	struct strlist changes = STRLIST_INIT;
+	struct command command = job->command;
 
-	command_rewrite(&job->command, &values, &attempt->argv, &changes);
+	/* It refused one of them: then the preset is not that certain. */
+	if (session->without_args)
+		command.preset_is_certain = false;
+	command_rewrite(&command, &values, &attempt->argv, &changes);
 	add_probe_args(session, attempt);
 	strlist_add_all(&user, (const char *const *)job->environment.items,
 			job->environment.count);

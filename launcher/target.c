@@ -178,6 +178,9 @@ int target_open(struct target *target, const struct options *options,
 	}
 	if (target->device == PROBE_HOST)
 		return target_become_host(target, options, err);
+	/* --memory may speak of the host: on a GPU nothing is to fit then. */
+	if (target->may_be_host && !target->limit_bytes)
+		target->limit_bytes = 1;
 	result = check_limit(target->limit_bytes, target->budget_bytes,
 			     target->headroom_bytes, err);
 	return result < 0 ? result : set_host_limits(target, options, err);

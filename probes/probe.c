@@ -229,7 +229,7 @@ static void set_limits(struct probe *probe)
 	probe->limits.timeout_ms = spec->timeout_ms;
 	probe->limits.timeout_covers_start = spec->timeout_covers_start;
 	probe->memory_line_ms = -1;
-	probe->log_counter = -1;
+	probe->log_since_ms = -1;
 	probe->life_next_ms = 1000;
 }
 

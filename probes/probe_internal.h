@@ -10,6 +10,7 @@
 #include "probes/lines.h"
 #include "probes/logfile.h"
 #include "probes/probe.h"
+#include "probes/step_count.h"
 
 #define PROBE_TICK_MS 20
 #define HALF_TIME_SLOTS 256
@@ -19,7 +20,8 @@ struct probe_stream {
 	uv_poll_t poll;
 	struct probe *probe;
 	struct lines lines;
-	int fd; /* -1: closed */
+	struct step_count steps; /* by the counters in its lines */
+	int fd;                  /* -1: closed */
 };
 
 struct probe {
@@ -43,8 +45,7 @@ struct probe {
 	struct logfile log;
 	struct failure failure;
 	char *memory_text;
-	int64_t log_counter; /* last counter that a line showed; -1: none */
-	int64_t log_steps;   /* how often it rose */
+	int64_t log_since_ms; /* when a counter first rose; -1: not yet */
 	uint64_t output_bytes;
 	/* Time: stopped spans are left out. */
 	uint64_t started_ns, frozen_ns, frozen_total_ns;

@@ -41,6 +41,7 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->retries_later = retries - probe->retries_at_warm_up;
 	evidence->steps = probe_steps(probe, &source);
 	evidence->steps_needed = probe->limits.steps_needed;
+	evidence->decided = probe->decided;
 	evidence->fits_by_time = probe->by_time;
 }
 
@@ -66,7 +67,8 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 						       : COVERAGE_EXACT;
 	if (trial_fits(trial) && !trial->steps)
 		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
-	if (trial_fits(trial) && (probe->confirming || evidence->ended))
+	if (trial_fits(trial) && evidence->stopped != STOP_CANCELLED &&
+	    (probe->confirming || evidence->ended))
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_now_ms(probe) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);

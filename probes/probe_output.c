@@ -52,21 +52,18 @@ static void keep_signature(struct probe *probe,
 	}
 }
 
-static void count_step(struct probe *probe, const char *line, size_t length)
+static void count_step(struct probe_stream *stream, const char *line,
+		       size_t length)
 {
-	int64_t counter;
+	struct probe *probe = stream->probe;
 
 	if (!probe->spec.patterns)
 		return;
-	counter = step_patterns_match(probe->spec.patterns, line, length);
-	/* A bar that starts again, or another one: begin from there. */
-	if (counter >= 0 && probe->log_counter >= 0 &&
-	    counter > probe->log_counter)
-		probe->log_steps += counter - probe->log_counter;
-	else if (counter > 0 && probe->log_counter < 0)
-		probe->log_steps = 1;
-	if (counter >= 0)
-		probe->log_counter = counter;
+	step_count_note(
+		&stream->steps,
+		step_patterns_match(probe->spec.patterns, line, length));
+	if (stream->steps.steps && probe->log_since_ms < 0)
+		probe->log_since_ms = probe_now_ms(probe);
 }
 
 static void on_line(void *context, const char *line, size_t length)
@@ -79,7 +76,7 @@ static void on_line(void *context, const char *line, size_t length)
 	if (probe->evidence.stopped != STOP_NONE)
 		return;
 	failure_line(&probe->failure, line, length);
-	count_step(probe, line, length);
+	count_step(stream, line, length);
 	signature = signatures_match(probe->spec.signatures, line, length);
 	if (signature)
 		keep_signature(probe, signature, line, length);

@@ -34,14 +34,33 @@ uint64_t probe_peak(const struct probe *probe)
 				    : probe->host_reading.peak_bytes;
 }
 
+/*
+ * A hook that is in place will count; what the output counts until then may be
+ * data being prepared. A program that only loads torch, and trains with
+ * something else, is believed after a while.
+ */
+static int64_t log_steps(const struct probe *probe)
+{
+	const struct step_count *out = &probe->streams[0].steps;
+	const struct step_count *err = &probe->streams[1].steps;
+
+	if ((probe->reading.flags & CHANNEL_TORCH) &&
+	    probe_now_ms(probe) - probe->log_since_ms < TIME_ONLY_MS)
+		return 0;
+	return out->steps > err->steps ? out->steps : err->steps;
+}
+
 int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 {
+	int64_t steps;
+
 	if (probe->reading.steps) {
 		*source = STEPS_HOOK;
 		return (int64_t)probe->reading.steps;
 	}
-	*source = probe->log_steps ? STEPS_LOG : STEPS_NONE;
-	return probe->log_steps;
+	steps = log_steps(probe);
+	*source = steps ? STEPS_LOG : STEPS_NONE;
+	return steps;
 }
 
 static bool is_of_tree(pid_t pid, const pid_t *tree, size_t count)

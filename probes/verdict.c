@@ -130,7 +130,7 @@ static enum verdict time_out(const struct evidence *evidence, char why[WHY_MAX])
 static enum verdict cancelled(const struct evidence *evidence,
 			      char why[WHY_MAX])
 {
-	if (evidence->stopped != STOP_CANCELLED)
+	if (evidence->stopped != STOP_CANCELLED || evidence->decided)
 		return VERDICT_NONE;
 	return say(VERDICT_DISTURBED, why, "stopped before its verdict");
 }

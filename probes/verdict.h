@@ -45,6 +45,7 @@ struct evidence {
 	uint64_t swap_bytes;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
 	int64_t steps, steps_needed;
+	bool decided;      /* it had fitted, and ran on to be confirmed */
 	bool fits_by_time; /* no step source: long enough without growth */
 };
 

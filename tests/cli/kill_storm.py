@@ -468,15 +468,15 @@ def run_storm(storm, arguments):
 
 
 def main():
-    # 2 MiB a sample, and a limit in the middle between two sizes: far from what
-    # differs between two runs. No size asked for is over the budget, where the
-    # kernel's killer would add its own delay.
+    # 4 MiB a sample, and a limit in the middle between two sizes: far from what
+    # differs between two runs. No size that is asked for is over the budget,
+    # where the kernel's killer would add its own delay.
     command = [os.environ["TRAINER"], "--batch-size", "2", "--grad-accum", "2",
                "--steps", "50", "--step-ms", "20", "--fixed-mib", "1",
-               "--per-sample-kib", "2048", "--workers", "2",
+               "--per-sample-kib", "4096", "--workers", "2",
                "--worker-mib", "1"]
-    options = ["--device", "host", "--memory", "16800KiB", "--headroom",
-               "2MiB", "--confirm-steps", "3"]
+    options = ["--device", "host", "--memory", "32200KiB", "--headroom",
+               "6MiB", "--confirm-steps", "3"]
     kills = {"autofit": 80, "keeper": 80, "both": 40}
     return run_storm(Storm(command, options, kills, 2), sys.argv[1:])
 

@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -338,7 +339,35 @@ static void a_keeper_that_cannot_start_leaves_nothing_open(void **unused)
 	assert_string_equal(err.message,
 			    "cannot open a pipe: Too many open files");
 	assert_int_equal(count_descriptors(), before);
+	/* What is closed and waited for afterwards is nobody else's. */
+	assert_int_equal(bench.keeper.pid, 0);
+	assert_int_equal(bench.keeper.control, -1);
+	assert_int_equal(bench.keeper.out, -1);
+	assert_int_equal(bench.keeper.err, -1);
 	bench_release(&bench);
+}
+
+/* It ended with an order unread: the kernel calls that a reset. */
+static void the_last_words_come_before_the_end(void **unused)
+{
+	const struct keeper_message said = { .event = KEEPER_GONE, .value = 7 };
+	struct keeper_message message = { .event = 0 };
+	struct keeper keeper = { .out = -1, .err = -1 };
+	int ends[2];
+
+	(void)unused;
+	assert_int_equal(
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	keeper.control = ends[0];
+	keeper_order(&keeper, KEEPER_STOP, 0);
+	assert_int_equal(send(ends[1], &said, sizeof(said), MSG_NOSIGNAL),
+			 sizeof(said));
+	assert_int_equal(close(ends[1]), 0);
+	assert_int_equal(keeper_receive(&keeper, &message), 1);
+	assert_int_equal(message.event, KEEPER_GONE);
+	assert_int_equal(message.value, 7);
+	assert_int_equal(keeper_receive(&keeper, &message), -EPIPE);
+	assert_int_equal(close(ends[0]), 0);
 }
 
 /* What the command sees of itself; "look" of this program, below. */
@@ -1004,6 +1033,7 @@ int main(int argc, char **argv)
 			scratch_make, scratch_remove),
 		cmocka_unit_test(
 			a_keeper_that_cannot_start_leaves_nothing_open),
+		cmocka_unit_test(the_last_words_come_before_the_end),
 		cmocka_unit_test(the_command_gets_the_users_state),
 		cmocka_unit_test(stdout_and_stderr_come_apart),
 		cmocka_unit_test(the_keeper_stands_apart_from_the_terminal),

@@ -103,25 +103,18 @@ static void fill_chunk(struct flood *flood, char *chunk)
 
 static void put_step(struct flood *flood)
 {
-	static const char *const forms[] = {
-		"step %ld/%ld loss 2.17\n",
-		"\033[32mstep\033[0m \033[1m%ld\033[0m/%ld loss 2.17\r",
-		"[2026-02-03] step: %ld/%ld, loss: 2.17 \xff\n",
-	};
+	const char *color = "", *plain = "";
 	char line[128];
-	int length = 0;
+	int length;
 
 	flood->step++;
-	switch (flood->step % 3) {
-	case 0:
-		length = sprintf(line, forms[0], flood->step, flood->steps);
-		break;
-	case 1:
-		length = sprintf(line, forms[1], flood->step, flood->steps);
-		break;
-	default:
-		length = sprintf(line, forms[2], flood->step, flood->steps);
+	if (flood->step % 3 == 0) {
+		color = "\033[32m";
+		plain = "\033[0m";
 	}
+	length = sprintf(line, "%sstep%s %s%ld%s/%ld loss 2.17%s", color, plain,
+			 color, flood->step, plain, flood->steps,
+			 flood->step % 2 ? " \xff\n" : "\r");
 	put(line, (size_t)length);
 }
 

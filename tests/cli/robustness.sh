@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Poor surroundings and odd moments: a clear end, and nothing wrong recorded.
+# SPDX-License-Identifier: MIT
+
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/lib.sh"
+
+OPTIONS=(-q --device host --memory 250M --confirm-steps 3)
+COMMAND=("$TRAINER" --batch-size 8 --grad-accum 4 --steps 12
+	--fixed-mib 20 --per-sample-kib 2048)
+
+records() {
+	find "$AUTOFIT_HOME/records" -name '*.ini' 2>/dev/null | wc -l
+}
+
+# A headroom as large as the budget is no absence of a limit.
+run "$AUTOFIT" -q --device host --memory 50M -- "${COMMAND[@]}"
+is 'a budget below the headroom' "$status" 125
+like 'a budget below the headroom: says so' "$err" 'leaves nothing'
+is 'a budget below the headroom: no record' "$(records)" 0
+
+# `tune` records the largest size even where that changes the effective batch.
+LARGE=("$TRAINER" --batch-size 64 --steps 6 --fixed-mib 20
+	--per-sample-kib 4096)
+run "$AUTOFIT" tune "${OPTIONS[@]}" -- "${LARGE[@]}"
+is 'tune without accumulation' "$status" 0
+is 'tune without accumulation: recorded' "$(records)" 1
+run "$AUTOFIT" "${OPTIONS[@]}" -- "${LARGE[@]}"
+is 'its record changes no effective batch' "$status" 120
+unlike 'its record changes no effective batch: not run' "$out" '^step'
+
+# Settings that look like counters of steps.
+cat >wrapper <<'END'
+#!/bin/sh
+echo 'iter 0'
+echo 'batch: 128'
+exec "$TRAINER" "$@"
+END
+chmod +x wrapper
+export TRAINER
+run "$AUTOFIT" tune -q --device host --memory 600M --confirm-steps 3 \
+	--json counted.json -- ./wrapper --batch-size 8 --steps 30 \
+	--fixed-mib 20 --per-sample-kib 4096 --step-ms 10
+is 'settings are no steps' "$(json_value counted.json outcome)" tuned
+check 'settings are no steps: what cannot fit does not' test \
+	"$(sed -nE 's/.*"largest_micro_batch": ([0-9]+).*/\1/p' \
+		counted.json | head -1)" -le 140
+
+# One probe a time comes to the same end.
+for turn in 1 2 3 4 5 6 7 8; do
+	run "$AUTOFIT" tune "${OPTIONS[@]}" --max-probes 1 -- "${COMMAND[@]}"
+	[ "$status" -eq 124 ] || break
+done
+is '--max-probes again and again gets there' "$status" 0
+check '--max-probes again and again: not at once' test "$turn" -ge 2
+
+# What fitted when the time was up is used, though it was still confirmed.
+cat >patient <<'END'
+#!/bin/sh
+[ "$AUTOFIT_PROBE" ] && exec "$TRAINER" --steps 100000 --step-ms 10 \
+	--fixed-mib 20 --per-sample-kib 1024 "$@"
+echo "started with $*"
+END
+chmod +x patient
+run "$AUTOFIT" "${OPTIONS[@]}" --confirm-steps 100000 --time-limit 2s -- \
+	./patient --batch-size 8
+is 'time is up while confirming: the command ran' "$status" 0
+like 'time is up while confirming: the size' "$out" \
+	'^started with --batch-size 8$'
+is 'time is up while confirming: no record' \
+	"$(find "$AUTOFIT_HOME/records" -name 'patient*' | wc -l)" 0
+
+# A file that a run writes itself is no part of what its record is for.
+cat >writer <<'END'
+#!/bin/sh
+[ "$1" = --out ] && out=$2 && shift 2
+"$TRAINER" "$@" && date +%N >"$out"
+END
+chmod +x writer
+for turn in 1 2; do
+	run "$AUTOFIT" "${OPTIONS[@]}" --json "written$turn.json" -- \
+		./writer --out weights.pt "${COMMAND[@]:1}"
+done
+is 'a run writes its weights: tuned' \
+	"$(json_value written1.json outcome)" tuned
+is 'a run writes its weights: reused' \
+	"$(json_value written2.json outcome)" reused
+
+# Few descriptors: an end and not a hang, and stdin is still there.
+for number in 12 13 14 15 16 17 18 19 20; do
+	(
+		ulimit -n "$number"
+		rm -rf "$AUTOFIT_HOME"
+		exec timeout 30 "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+	) </dev/null >few.out 2>few.err
+	code=$?
+	case $code in
+	0 | 125 | 126) ok "$number descriptors" ;;
+	*) not_ok "$number descriptors" "exit $code: $(cat few.err)" ;;
+	esac
+done
+
+# Folders that cannot be written, none at all, a relative one.
+rm -rf "$AUTOFIT_HOME"
+mkdir -p "$AUTOFIT_HOME/logs"
+rm -r "$AUTOFIT_HOME/logs" && touch "$AUTOFIT_HOME/logs"
+run "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+is 'no folder for logs' "$status" 125
+like 'no folder for logs: says so' "$err" '^autofit: '
+run env -u HOME -u AUTOFIT_HOME "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+is 'no HOME' "$status" 125
+like 'no HOME: says so' "$err" 'HOME'
+
+# Names with bytes that a terminal would act on.
+run "$AUTOFIT" show "$(printf 'no\033[31mx')"
+unlike 'an escape in a message' "$err" "$(printf '\033')"
+
+# A probe that ends a wait: TERM while the lock of the host is another's.
+if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
+	rm -rf "$AUTOFIT_HOME"
+	mkdir -m 700 -p "$AUTOFIT_HOME/locks"
+	flock "$AUTOFIT_HOME/locks/host-$(hostname).lock" sleep 60 &
+	holder=$!
+	LD_LIBRARY_PATH=$BUILD/sim AUTOFIT_SIM_DEVICES='Sim:24G:500M' \
+		AUTOFIT_SIM_STATE=$TMP/sim \
+		"$AUTOFIT" tune -- "${COMMAND[@]}" 2>wait.err &
+	waiter=$!
+	check 'waits for the lock of the host' \
+		wait_for 30 grep -q 'waiting for process' wait.err
+	kill -TERM "$waiter"
+	check 'a signal ends the wait' wait_for 10 gone "$waiter"
+	kill -KILL "$waiter" 2>/dev/null
+	wait "$waiter" 2>/dev/null
+	is 'a signal ends the wait: by that signal' "$?" 143
+	kill "$holder" $(descendants "$holder") 2>/dev/null
+else
+	ok 'waits for the lock of the host # skipped: no simulated GPU'
+fi
+
+finish
