@@ -101,9 +101,11 @@ static void set_limits(struct session *session)
 
 static enum plan_mode mode_of(const struct options *options)
 {
-	if (options->subcommand == SUBCOMMAND_TUNE)
-		return PLAN_LARGEST;
-	return options->effective == EFFECTIVE_GROW ? PLAN_GROW : PLAN_KEEP;
+	/* Whoever tunes and launches gets one answer: grow comes first. */
+	if (options->effective == EFFECTIVE_GROW)
+		return PLAN_GROW;
+	return options->subcommand == SUBCOMMAND_TUNE ? PLAN_LARGEST
+						      : PLAN_KEEP;
 }
 
 static void set_plan(struct session *session)

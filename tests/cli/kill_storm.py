@@ -476,7 +476,7 @@ def main():
                "--per-sample-kib", "4096", "--workers", "2",
                "--worker-mib", "1"]
     options = ["--device", "host", "--memory", "32200KiB", "--headroom",
-               "6MiB", "--confirm-steps", "3"]
+               "6MiB", "--confirm-steps", "3", "--max-micro", "6"]
     kills = {"autofit": 80, "keeper": 80, "both": 40}
     return run_storm(Storm(command, options, kills, 2), sys.argv[1:])
 
