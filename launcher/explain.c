@@ -74,8 +74,11 @@ static void add_command(struct strbuf *out, const struct job *job)
 	strbuf_addf(out, "preset    %s (%s)\n", command->preset->name,
 		    command->preset_evidence ? command->preset_evidence
 					     : "no other matches");
-	if (job->script)
-		strbuf_addf(out, "script    %s\n", job->script);
+	if (job->script) {
+		strbuf_adds(out, "script    ");
+		text_add_safe(out, job->script, false);
+		strbuf_addch(out, '\n');
+	}
 	if (command->view.launcher)
 		strbuf_addf(out, "launcher  %s, %lld ranks\n",
 			    command->view.launcher,
@@ -85,8 +88,9 @@ static void add_command(struct strbuf *out, const struct job *job)
 
 		if (knob->form == KNOB_ABSENT)
 			continue;
-		strbuf_addf(out, "knob      %s: %s", knob_titles[kind],
-			    knob->name ? knob->name : "placeholder");
+		strbuf_addf(out, "knob      %s: ", knob_titles[kind]);
+		text_add_safe(out, knob->name ? knob->name : "placeholder",
+			      false);
 		if (knob->value)
 			strbuf_addf(out, " = %lld", (long long)knob->value);
 		strbuf_addf(out, " (%s)\n",

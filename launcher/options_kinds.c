@@ -149,13 +149,25 @@ static int set_variable(const struct option_row *row, struct options *options,
 	return set_list(row, options, value, err);
 }
 
+/* {micro} or {micro:8}: with a value behind a colon. */
+static bool has_placeholder(const char *text, const char *placeholder)
+{
+	size_t length = strlen(placeholder) - 1;
+
+	for (; *text; text++)
+		if (strncmp(text, placeholder, length) == 0 &&
+		    (text[length] == '}' || text[length] == ':'))
+			return true;
+	return false;
+}
+
 static int set_template(const struct option_row *row, struct options *options,
 			const char *value, struct error *err)
 {
 	bool found = false;
 
 	for (size_t i = 0; row->words[i]; i++)
-		found = found || strstr(value, row->words[i]);
+		found = found || has_placeholder(value, row->words[i]);
 	if (!is_variable(value) || !found)
 		return error_set(err, -EINVAL,
 				 "'%.64s' is not NAME={micro}; a fixed value "

@@ -46,7 +46,8 @@ static void set_start(struct session *session, const struct record *hint)
 	problem->start = hint->micro_batch;
 	session->hint_peak_bytes = hint->peak_bytes;
 	/* What was too large then is so now, unless there is more room. */
-	if (hint->limit_bytes >= session->target->limit_bytes)
+	if (hint->limit_bytes >= session->target->limit_bytes &&
+	    hint->smallest_misfit > hint->micro_batch)
 		problem->recorded_misfit = hint->smallest_misfit;
 }
 

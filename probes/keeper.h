@@ -33,6 +33,7 @@ enum keeper_event {
 	KEEPER_STARTED = 1, /* pid of the command */
 	KEEPER_EXEC_FAILED, /* value: errno */
 	KEEPER_EXITED,      /* value: wait status of the command */
+	KEEPER_ABANDONED,   /* it exited, and what it left does not end */
 	KEEPER_FROZEN,      /* after KEEPER_FREEZE: every process is stopped */
 	KEEPER_GONE, /* value: processes that died by a SIGKILL not its own */
 };

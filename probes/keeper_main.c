@@ -184,8 +184,11 @@ static void run(struct keeper_loop *loop)
 	};
 
 	while (reap(loop)) {
-		if (loop->kill_at_ms && now_ms() >= loop->kill_at_ms)
+		if (loop->kill_at_ms && now_ms() >= loop->kill_at_ms) {
+			if (loop->command_exited)
+				tell(loop, KEEPER_ABANDONED, 0);
 			start_killing(loop);
+		}
 		if (loop->killing)
 			signal_tree(loop, SIGKILL);
 		if (poll(polls, 2, poll_timeout(loop)) <= 0)

@@ -138,6 +138,10 @@ static void take_message(struct probe *probe,
 		probe->evidence.wait_status = message->value;
 		bound_short_life(probe, message->max_rss_kib);
 		break;
+	case KEEPER_ABANDONED:
+		probe->evidence.left_behind =
+			probe->evidence.stopped == STOP_NONE;
+		break;
 	case KEEPER_GONE:
 		probe->evidence.foreign_kills = message->value;
 		probe->keeper_gone = true;

@@ -139,7 +139,8 @@ static bool did_its_part(const struct evidence *evidence)
 {
 	if (evidence->steps >= evidence->steps_needed || evidence->fits_by_time)
 		return true;
-	return evidence->ended && WIFEXITED(evidence->wait_status) &&
+	return evidence->ended && !evidence->left_behind &&
+	       WIFEXITED(evidence->wait_status) &&
 	       WEXITSTATUS(evidence->wait_status) == 0;
 }
 
@@ -160,6 +161,10 @@ static enum verdict failed(const struct evidence *evidence, char why[WHY_MAX])
 				   ? ", by something other than autofit and "
 				     "the kernel's out-of-memory killer"
 				   : "");
+	if (evidence->ended && evidence->left_behind && status == 0)
+		return say(VERDICT_FAILED, why,
+			   "it ended before any step and left processes "
+			   "running: start the training in the foreground");
 	if (evidence->ended && WIFEXITED(status))
 		return say(VERDICT_FAILED, why, "exit status %d%s",
 			   WEXITSTATUS(status),

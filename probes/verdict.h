@@ -34,6 +34,8 @@ struct evidence {
 	enum stop_reason stopped;
 	bool ended;      /* the command itself ended before it was stopped */
 	int wait_status; /* of the command, when ended */
+	/* Processes it had started ran on: the work may be theirs. */
+	bool left_behind;
 	/* First memory line before autofit's own first signal; NULL: none. */
 	const struct signature *memory_line;
 	/* A report of SIGKILL, a limit that is not memory, a known cause. */

@@ -92,6 +92,16 @@ while IFS='|' read -r program code reason; do
 	done
 done <<<"$rows"
 
+# The same without any size to find: not a question of what is recognised.
+for words in '' 'tune' '--no-probe'; do
+	# shellcheck disable=SC2086 # an empty word would be a command
+	run "$AUTOFIT" $words -- no-such-command train.py
+	is "no sizes${words:+, $words}: not there" "$status" 127
+	# shellcheck disable=SC2086
+	run "$AUTOFIT" $words -- ./plain-file train.py
+	is "no sizes${words:+, $words}: not executable" "$status" 126
+done
+
 # The program was there when it was tuned.
 rm -rf "$AUTOFIT_HOME"
 cp "$HELPERS/print_state" ./program

@@ -86,6 +86,17 @@ is 'a run writes its weights: tuned' \
 is 'a run writes its weights: reused' \
 	"$(json_value written2.json outcome)" reused
 
+# What goes to the background was not seen to fit.
+cat >daemon <<'END'
+#!/bin/sh
+"$TRAINER" --steps 100000 --step-ms 10 "$@" >/dev/null 2>&1 &
+END
+chmod +x daemon
+run "$AUTOFIT" "${OPTIONS[@]}" -- ./daemon --batch-size 8
+is 'a training in the background' "$status" 121
+like 'a training in the background: says so' "$(tr -s '\n ' '  ' <<<"$err")" \
+	'in the foreground'
+
 # Few descriptors: an end and not a hang, and stdin is still there.
 for number in 12 13 14 15 16 17 18 19 20; do
 	(
@@ -114,11 +125,16 @@ like 'no HOME: says so' "$err" 'HOME'
 # Names with bytes that a terminal would act on.
 run "$AUTOFIT" show "$(printf 'no\033[31mx')"
 unlike 'an escape in a message' "$err" "$(printf '\033')"
+name=$(printf 'train\033[31m.py')
+echo 'parser.add_argument("--batch-size", type=int, default=4)' >"$name"
+run "$AUTOFIT" explain --device host -- python3 "$name" --batch-size 4
+unlike 'an escape in an explanation' "$out" "$(printf '\033')"
 
-# A probe that ends a wait: TERM while the lock of the host is another's.
+# A signal ends a wait: TERM while the lock of the host is another's.
 if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 	rm -rf "$AUTOFIT_HOME"
-	mkdir -m 700 -p "$AUTOFIT_HOME/locks"
+	mkdir -p "$AUTOFIT_HOME/locks"
+	chmod 700 "$AUTOFIT_HOME" "$AUTOFIT_HOME/locks"
 	flock "$AUTOFIT_HOME/locks/host-$(hostname).lock" sleep 60 &
 	holder=$!
 	LD_LIBRARY_PATH=$BUILD/sim AUTOFIT_SIM_DEVICES='Sim:24G:500M' \
@@ -132,7 +148,7 @@ if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 	kill -KILL "$waiter" 2>/dev/null
 	wait "$waiter" 2>/dev/null
 	is 'a signal ends the wait: by that signal' "$?" 143
-	kill "$holder" $(descendants "$holder") 2>/dev/null
+	descendants "$holder" | xargs kill "$holder" 2>/dev/null
 else
 	ok 'waits for the lock of the host # skipped: no simulated GPU'
 fi
