@@ -9,6 +9,7 @@
 #include "launcher/target.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,12 +67,30 @@ static void add_options(struct strbuf *out, const struct options *options)
 	add_list(out, "probe-env", &options->probe_env);
 }
 
+/* What tells a run what to do; other files may be what it writes. */
+static bool is_instruction(const char *path, mode_t mode)
+{
+	static const char *const suffixes[] = { ".py",   ".yaml", ".yml",
+						".json", ".toml", ".ini",
+						".cfg",  ".conf", ".sh",
+						".args" };
+	const char *dot = strrchr(path, '.');
+
+	if (mode & S_IXUSR)
+		return true;
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	return false;
+}
+
 static void add_file(struct strbuf *out, const char *path)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct stat info;
 
-	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode))
+	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) ||
+	    !is_instruction(path, info.st_mode))
 		return;
 	add_text(out, "file", path);
 	if (info.st_size <= (off_t)HASHED_FILE_MAX &&
