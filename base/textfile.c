@@ -154,7 +154,7 @@ int folder_make(const char *path, mode_t mode, struct error *err)
 	}
 	if (result < 0)
 		(void)error_set_errno(err, result, "cannot make folder '%s'",
-				      partial);
+				      path);
 	free(partial);
 	return result;
 }

@@ -124,12 +124,18 @@ static void add_record(struct strbuf *out, const struct job *job,
 		strbuf_adds(out, "record    none of this command\n");
 }
 
+/* Most probes accumulate twice at most; see launcher/plan.h. */
+static int64_t probe_accum(int64_t accum)
+{
+	return accum < 2 ? accum : 2;
+}
+
 static void add_probe_environment(struct strbuf *out, const struct job *job)
 {
 	const struct probe_environment additions = {
 		.id = "<id>",
 		.micro_batch = job->command.micro_batch,
-		.grad_accum = job->command.grad_accum,
+		.grad_accum = probe_accum(job->command.grad_accum),
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
 		.hook = "<scratch>/hook",
@@ -151,7 +157,7 @@ static void add_runs(struct strbuf *out, const struct job *job, int64_t micro,
 {
 	const struct command_values probe = {
 		.micro_batch = micro,
-		.grad_accum = accum < 2 ? accum : 2,
+		.grad_accum = probe_accum(accum),
 		.steps = 2 * job->options->confirm_steps,
 		.output = "<scratch>/out",
 		.is_probe = true,

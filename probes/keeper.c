@@ -84,7 +84,7 @@ out:
 void keeper_order(const struct keeper *keeper, enum keeper_order order,
 		  int64_t grace_ms)
 {
-	struct keeper_request request = { .order = order,
+	struct keeper_request request = { .order = (int32_t)order,
 					  .grace_ms = grace_ms };
 
 	/* A full or closed socket: the keeper is ending by itself. */

@@ -8,7 +8,8 @@
 set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
-more_pure=(options launchers launch_options tokens unwrap names ranks shellquote)
+more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
+	absent candidates essence framework knobs placeholder world)
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'
@@ -21,7 +22,7 @@ text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
 text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
 heap='free|x(malloc|calloc|realloc|strn?dup|asprintf)'
 base='(strlist|strbuf|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
-lenient="$strict|$text|$heap|$base|presets_find|argp_parse"
+lenient="$strict|$text|$heap|$base|presets_find|preset_knob|argp_parse"
 
 fail() {
 	echo "pure.sh: $*" >&2

@@ -52,9 +52,8 @@ fails() {
 	is "$name: outcome" "$(json_value "$TMP/result" outcome)" command_failed
 	is "$name: verdicts" "$(verdicts)" "${probes:+failed}"
 	says "$name: its own error" "$pattern"
-	unlike "$name: nobody speaks of memory" \
-		"$(grep -v 'and not for memory' <<<"$err" | wording -)" \
-		'[Oo]ut of (host |device |GPU )?memory|oom'
+	unlike "$name: not called out of memory" "$(wording "$err")" \
+		'[Oo]ut of (host |device |GPU )?memory|oom_|OOM|did not fit'
 	is "$name: the command was not started" "$out" ''
 	is "$name: nothing is recorded" "$(recorded)" ''
 }
@@ -298,6 +297,8 @@ is 'a worker is killed' "$?" 121
 err=$(cat "$TMP/err")
 is 'a worker is killed: one probe, failed' "$(verdicts)" failed
 says 'a worker is killed: not for memory' 'not for want of memory'
+unlike 'a worker is killed: not called out of memory' "$(wording "$err")" \
+	'[Oo]ut of (host |device |GPU )?memory|oom_|OOM'
 # shellcheck disable=SC2086 # process ids are words
 check 'a worker is killed: all are gone' wait_for 5 gone $tree
 

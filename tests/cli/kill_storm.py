@@ -13,7 +13,8 @@ moment. What must hold then:
   of an undisturbed run, by the same sizes, and repeats no probe that the
   journal has;
 - nothing is left in scratch, journals and cgroups;
-- a child that was there before autofit lives on, and its exit status arrives.
+- a child that was there before autofit lives on, and its exit status arrives,
+  also when it ends while autofit runs.
 
 With ROUND only that one is played, and its folder is kept.
 """
@@ -39,7 +40,7 @@ POLL_SECONDS = 0.002
 LAST_MOMENT = 0.95
 
 Storm = collections.namedtuple("Storm", "command options kills jobs")
-Round = collections.namedtuple("Round", "number victim moment status swap")
+Round = collections.namedtuple("Round", "number victim moment status early swap")
 
 
 class Wrong(Exception):
@@ -118,6 +119,7 @@ class Bystander:
     def __init__(self, folder, status):
         self.status = status
         self.path = os.path.join(folder, "bystander")
+        self.was_told = False
         os.mkfifo(self.path)
 
     def pid(self):
@@ -133,6 +135,11 @@ class Bystander:
         os.close(fd)
         return True
 
+    def tell_to_end(self):
+        if not until(self._speak, 5):
+            raise Wrong("the child from before autofit is dead")
+        self.was_told = True
+
     def finish(self):
         """Once autofit is gone, its children are the test's."""
         pid = self.pid()
@@ -142,8 +149,8 @@ class Bystander:
             ends[:] = os.waitpid(pid, os.WNOHANG)
             return ends[0]
 
-        if not until(self._speak, 5):
-            raise Wrong("the child from before autofit is dead")
+        if not self.was_told:
+            self.tell_to_end()
         try:
             if not until(ended, 5):
                 raise Wrong("the child from before autofit does not end")
@@ -369,6 +376,8 @@ def once(storm, play, reference, moment, keep):
     try:
         process = tuning.start(bystander=True)
         wait_for_autofit(process)
+        if play.early:
+            tuning.bystander.tell_to_end()
         struck = strike(tuning, process, play._replace(moment=moment),
                         reference[2])
         if not struck:
@@ -423,7 +432,8 @@ def draw_rounds(kills, seed):
     victims = [name for name, count in kills.items() for _ in range(count)]
     numbers.shuffle(victims)
     return [Round(i, victim, numbers.uniform(0, LAST_MOMENT),
-                  numbers.randrange(1, 256), numbers.random() < 0.5)
+                  numbers.randrange(1, 256), numbers.random() < 0.5,
+                  numbers.random() < 0.5)
             for i, victim in enumerate(victims)]
 
 

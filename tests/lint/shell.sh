@@ -16,8 +16,9 @@ scripts() {
 	done < <(files_named '*')
 }
 
+# SC2317: it does not see functions that are called by name, as tests do.
 check() {
-	xargs -0 shellcheck -x --source-path=SCRIPTDIR:"$SOURCE"
+	xargs -0 shellcheck -x --exclude=SC2317 --source-path=SCRIPTDIR:"$SOURCE"
 }
 
 # shellcheck disable=SC2016 # that is the mistake

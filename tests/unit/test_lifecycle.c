@@ -237,11 +237,11 @@ static void any_number_of_steps_is_taken(void **state)
 
 	(void)state;
 	memset(&peaks, 0, sizeof(peaks));
-	step_peaks_note(&peaks, 3 * STEP_PEAKS_MAX, MIB, 20);
-	assert_int_equal(peaks.steps, 3 * STEP_PEAKS_MAX);
+	step_peaks_note(&peaks, INT64_C(3) * STEP_PEAKS_MAX, MIB, 20);
+	assert_int_equal(peaks.steps, INT64_C(3) * STEP_PEAKS_MAX);
 	assert_true(step_peaks_are_stable(&peaks, &limits.noise));
 	step_peaks_note(&peaks, 5, MIB, 40);
-	assert_int_equal(peaks.steps, 3 * STEP_PEAKS_MAX);
+	assert_int_equal(peaks.steps, INT64_C(3) * STEP_PEAKS_MAX);
 }
 
 int main(void)

@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	if (!flood.noise || !flood.long_line)
 		return 3;
 	for (int i = 0; i < CHUNKS; i++)
-		fill_chunk(&flood, flood.noise + i * CHUNK_BYTES);
+		fill_chunk(&flood, flood.noise + (size_t)i * CHUNK_BYTES);
 	fill_noise(&flood, flood.long_line, LONG_LINE_BYTES);
 	flood.long_line[LONG_LINE_BYTES - 1] = '\n';
 	put_all(&flood);
