@@ -9,7 +9,7 @@ set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
-	absent candidates essence framework knobs placeholder world)
+	absent candidates essence framework knobs placeholder rewrite world)
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'

@@ -20,7 +20,7 @@ behind=("$AUTOFIT" --device host --memory 1GiB --max-micro 8 -q -- "${bare[@]}")
 
 if command -v hyperfine >/dev/null; then
 	hyperfine -N --style none --warmup 10 --runs "$runs" --export-json \
-		"$home/times.json" "${bare[*]}" "${behind[*]}" >/dev/null
+		"$home/times.json" "${bare[*]}" "${behind[*]}" >/dev/null 2>&1
 else
 	python3 - "$home/times.json" "$runs" "${#bare[@]}" "${bare[@]}" \
 		"${behind[@]}" <<'END'
