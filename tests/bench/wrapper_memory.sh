@@ -22,7 +22,7 @@ peak_kib() { # PID: 0 when it is gone
 }
 
 measure() { # NAME OPTION... -- COMMAND...
-	local name=$1 autofit=0 keeper=0 pid child now
+	local name=$1 autofit=0 keeper=0 pid child now children=()
 	shift
 	"$BUILD/autofit" tune --fresh -q --device host --memory 1GiB \
 		--max-micro 8 "$@" 2>/dev/null &
@@ -30,8 +30,9 @@ measure() { # NAME OPTION... -- COMMAND...
 	while kill -0 "$pid" 2>/dev/null; do
 		now=$(peak_kib "$pid")
 		[ "$now" -gt "$autofit" ] && autofit=$now
-		for child in $(cat "/proc/$pid/task/$pid/children" \
-			2>/dev/null); do
+		read -ra children 2>/dev/null \
+			<"/proc/$pid/task/$pid/children" || true
+		for child in "${children[@]}"; do
 			now=$(peak_kib "$child")
 			[ "$now" -gt "$keeper" ] && keeper=$now
 		done

@@ -60,7 +60,10 @@ class Place:
             if process.poll() is None:
                 process.kill()
             process.wait()
-        shutil.rmtree(self.folder)
+        # The keeper of an autofit that was killed may still be at it.
+        shutil.rmtree(self.folder, ignore_errors=True)
+        until(lambda: not os.path.exists(self.folder) or
+              shutil.rmtree(self.folder, ignore_errors=True), 5)
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
