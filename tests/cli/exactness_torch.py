@@ -97,7 +97,7 @@ def tune(place, peaks, budget):
     """autofit's answer: (micro, the recommended command)."""
     answer = place.run(
         *("--device", "host", "--memory", str(budget)),
-        *("--headroom", str(HEADROOM), "--"),
+        *("--headroom", str(HEADROOM), "--confirm-steps", "10", "--"),
         *command(1, 2),
     )
     name = "%d MiB" % (budget // MIB)
@@ -131,8 +131,8 @@ def tune(place, peaks, budget):
 class Cgroup:
     """A memory cgroup with a hard limit, of either version."""
 
+    # As /proc/self/cgroup calls it, where it is, its file of the limit.
     KINDS = (
-        # controller in /proc/self/cgroup, where, limit, and swap on top
         ("memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
         ("", "/sys/fs/cgroup", "memory.max"),
     )

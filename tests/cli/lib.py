@@ -28,6 +28,9 @@ FOREIGN = re.compile(
     r"(MASTER_ADDR|MASTER_PORT|RANK|LOCAL_RANK|WORLD_SIZE)$"
 )
 
+# Of what a failed check shows.
+DETAIL_MAX = 8000
+
 checks = []
 
 
@@ -36,7 +39,7 @@ def check(name, good, detail=""):
     checks.append(bool(good))
     print("%s - %s" % ("ok" if good else "not ok", name), flush=True)
     if not good and detail != "":
-        for line in str(detail).splitlines():
+        for line in str(detail)[:DETAIL_MAX].splitlines():
             print("    " + line, flush=True)
     return bool(good)
 
