@@ -2,8 +2,9 @@
 # What autofit adds before it becomes the command, when the answer is recorded.
 # SPDX-License-Identifier: MIT
 #
-# exec_overhead.sh [RUNS]: milliseconds from start to end of `trainer --steps 1`,
-# bare and behind autofit, in turns. AUTOFIT and TRAINER name the programs.
+# exec_overhead.sh [RUNS]: ms from start to end of `trainer --steps 1`, bare and
+# behind autofit, with hyperfine if it is there, else in turns. AUTOFIT and
+# TRAINER name the programs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${AUTOFIT:=$PWD/build/release/autofit}" "${TRAINER:=$PWD/build/release/trainer}"

@@ -10,8 +10,10 @@ import signal
 import sys
 import urllib.parse
 
-import lib
-from lib import check, equal
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal  # noqa: E402
 
 SCRIPT = """\
 import argparse, hashlib, os, sys, time

@@ -15,8 +15,10 @@ import re
 import subprocess
 import sys
 
-import lib
-from lib import MIB, check, equal
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import MIB, check, equal  # noqa: E402
 
 sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 

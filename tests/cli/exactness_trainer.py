@@ -8,9 +8,12 @@ What the C library and the stack add is measured here, once, by this test.
 """
 import re
 import subprocess
+import sys
 
-import lib
-from lib import KIB, MIB, check
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import KIB, MIB, check  # noqa: E402
 
 HEADROOM = 2 * MIB
 PROBES_MAX = 8

@@ -120,7 +120,7 @@ def out_of_device_memory(name, _, probe, detail):
 
 # More steps than there are: nothing but its end decides.
 NEVER = ["--probe-steps", str(STEPS + 1)]
-play("quiet memory", NEVER, [], all_steps)
+play("no error", NEVER, [], all_steps)
 play("error in the middle, exit 1", NEVER,
      ["--oom", "host", "--exit-code", "1"], out_of_host_memory)
 play("error in the middle, exit 0", NEVER, ["--oom", "cuda"],

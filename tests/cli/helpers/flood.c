@@ -23,7 +23,8 @@
 struct flood {
 	long megabytes, exit_code;
 	const char *oom;
-	char *noise, *long_line;
+	char noise[CHUNKS][CHUNK_BYTES];
+	char long_line[LONG_LINE_BYTES];
 	uint32_t state;
 	long steps, step;
 };
@@ -138,7 +139,7 @@ static void put_all(struct flood *flood)
 {
 	flood->steps = flood->megabytes * 1000000 / CHUNK_BYTES;
 	for (long i = 0; i < flood->steps; i++) {
-		put(flood->noise + (i % CHUNKS) * CHUNK_BYTES, CHUNK_BYTES);
+		put(flood->noise[i % CHUNKS], CHUNK_BYTES);
 		if (i % LONG_LINE_EVERY == 0)
 			put(flood->long_line, LONG_LINE_BYTES);
 		put_step(flood);
@@ -163,20 +164,14 @@ static void parse(struct flood *flood, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct flood flood = { .megabytes = 1, .state = 2463534242U };
+	static struct flood flood = { .megabytes = 1, .state = 2463534242U };
 
 	parse(&flood, argc, argv);
-	flood.noise = malloc((size_t)CHUNKS * CHUNK_BYTES);
-	flood.long_line = malloc(LONG_LINE_BYTES);
-	if (!flood.noise || !flood.long_line)
-		return 3;
 	for (int i = 0; i < CHUNKS; i++)
-		fill_chunk(&flood, flood.noise + (size_t)i * CHUNK_BYTES);
+		fill_chunk(&flood, flood.noise[i]);
 	fill_noise(&flood, flood.long_line, LONG_LINE_BYTES);
 	flood.long_line[LONG_LINE_BYTES - 1] = '\n';
 	put_all(&flood);
 	(void)fprintf(stderr, "%ld of them\n", flood.steps);
-	free(flood.noise);
-	free(flood.long_line);
 	return (int)flood.exit_code;
 }
