@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "launcher/exitcode.h"
+#include "launcher/json.h"
 #include "launcher/text.h"
 
 #include <stdlib.h>
@@ -143,41 +144,6 @@ void devices_table(const struct devices *devices, struct strbuf *out)
 	table_observers(devices, out);
 }
 
-/* jansson drops what is NULL without a word; only memory can be short. */
-static json_t *checked(json_t *value)
-{
-	if (!value) {
-		log_error("out of memory while writing the JSON object");
-		exit(EXIT_AUTOFIT_FAILED);
-	}
-	return value;
-}
-
-static void put(json_t *object, const char *key, json_t *value)
-{
-	if (json_object_set_new(object, key, checked(value)) < 0)
-		(void)checked(NULL);
-}
-
-static void append(json_t *array, json_t *value)
-{
-	if (json_array_append_new(array, checked(value)) < 0)
-		(void)checked(NULL);
-}
-
-static json_t *text_json(const char *text)
-{
-	struct strbuf clean = STRBUF_INIT;
-	json_t *value;
-
-	if (!text)
-		return json_null();
-	text_add_utf8(&clean, text);
-	value = json_string(strbuf_text(&clean));
-	strbuf_release(&clean);
-	return value;
-}
-
 /* 0 is not known. */
 static json_t *bytes_json(uint64_t bytes)
 {
@@ -192,89 +158,93 @@ static json_t *processes_json(const struct devices_gpu *gpu)
 
 	if (gpu->process_count < 0)
 		return json_null();
-	array = checked(json_array());
+	array = json_checked(json_array());
 	for (int i = 0; i < gpu->process_count; i++) {
 		const struct devices_process *row = &gpu->processes[i];
-		json_t *object = checked(json_object());
+		json_t *object = json_checked(json_object());
 
-		put(object, "pid", json_integer(row->process.pid));
-		put(object, "user", text_json(row->user));
-		put(object, "used_bytes", bytes_json(row->process.used_bytes));
-		put(object, "compute", json_boolean(row->process.is_compute));
-		append(array, object);
+		json_put(object, "pid", json_integer(row->process.pid));
+		json_put(object, "user", json_text(row->user));
+		json_put(object, "used_bytes",
+			 bytes_json(row->process.used_bytes));
+		json_put(object, "compute",
+			 json_boolean(row->process.is_compute));
+		json_append(array, object);
 	}
 	return array;
 }
 
 static json_t *gpu_json(const struct devices_gpu *row)
 {
-	json_t *object = checked(json_object());
-	json_t *observers = checked(json_array());
+	json_t *object = json_checked(json_object());
+	json_t *observers = json_checked(json_array());
 
-	put(object, "kind", json_string("cuda"));
-	put(object, "index", json_integer(row->gpu.index));
-	put(object, "name", text_json(row->gpu.name));
-	put(object, "uuid", text_json(row->gpu.uuid));
-	put(object, "total_bytes", bytes_json(row->gpu.total_bytes));
-	put(object, "free_bytes", bytes_json(row->gpu.free_bytes));
-	put(object, "processes", processes_json(row));
-	append(observers, json_string("cuda"));
+	json_put(object, "kind", json_string("cuda"));
+	json_put(object, "index", json_integer(row->gpu.index));
+	json_put(object, "name", json_text(row->gpu.name));
+	json_put(object, "uuid", json_text(row->gpu.uuid));
+	json_put(object, "total_bytes", bytes_json(row->gpu.total_bytes));
+	json_put(object, "free_bytes", bytes_json(row->gpu.free_bytes));
+	json_put(object, "processes", processes_json(row));
+	json_append(observers, json_string("cuda"));
 	if (row->gpu.free_bytes || row->process_count >= 0)
-		append(observers, json_string("nvml"));
-	put(object, "observed_by", observers);
+		json_append(observers, json_string("nvml"));
+	json_put(object, "observed_by", observers);
 	return object;
 }
 
 static json_t *host_json(const struct host_budget *host)
 {
-	json_t *object = checked(json_object());
-	json_t *observers = checked(json_array());
+	json_t *object = json_checked(json_object());
+	json_t *observers = json_checked(json_array());
 
-	put(object, "kind", json_string("host"));
-	put(object, "total_bytes", bytes_json(host->total_bytes));
-	put(object, "free_bytes", bytes_json(host->available_bytes));
-	put(object, "budget_bytes", bytes_json(host->budget_bytes));
-	put(object, "budget_source",
-	    text_json(host_budget_source_name(host->source)));
-	put(object, "cgroup", text_json(host->cgroup[0] ? host->cgroup : NULL));
-	put(object, "cgroup_limit_bytes", bytes_json(host->cgroup_limit_bytes));
-	put(object, "address_space_bytes",
-	    bytes_json(host->address_space_bytes));
-	put(object, "data_bytes", bytes_json(host->data_bytes));
-	append(observers, json_string("proc"));
-	append(observers, json_string("cgroup"));
-	put(object, "observed_by", observers);
+	json_put(object, "kind", json_string("host"));
+	json_put(object, "total_bytes", bytes_json(host->total_bytes));
+	json_put(object, "free_bytes", bytes_json(host->available_bytes));
+	json_put(object, "budget_bytes", bytes_json(host->budget_bytes));
+	json_put(object, "budget_source",
+		 json_text(host_budget_source_name(host->source)));
+	json_put(object, "cgroup",
+		 json_text(host->cgroup[0] ? host->cgroup : NULL));
+	json_put(object, "cgroup_limit_bytes",
+		 bytes_json(host->cgroup_limit_bytes));
+	json_put(object, "address_space_bytes",
+		 bytes_json(host->address_space_bytes));
+	json_put(object, "data_bytes", bytes_json(host->data_bytes));
+	json_append(observers, json_string("proc"));
+	json_append(observers, json_string("cgroup"));
+	json_put(object, "observed_by", observers);
 	return object;
 }
 
 void devices_json(const struct devices *devices, struct strbuf *out)
 {
-	json_t *root = checked(json_object());
-	json_t *array = checked(json_array());
-	json_t *problems = checked(json_array());
+	json_t *root = json_checked(json_object());
+	json_t *array = json_checked(json_array());
+	json_t *problems = json_checked(json_array());
 	const char *const words[] = { devices->gpu_problem,
 				      devices->nvml_problem,
 				      devices->host_problem };
 	char *text;
 
 	for (size_t i = 0; i < devices->gpu_count; i++)
-		append(array, gpu_json(&devices->gpus[i]));
+		json_append(array, gpu_json(&devices->gpus[i]));
 	if (!devices->host_problem)
-		append(array, host_json(&devices->host));
+		json_append(array, host_json(&devices->host));
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (words[i])
-			append(problems, text_json(words[i]));
-	put(root, "schema", json_string("autofit.devices/1"));
-	put(root, "autofit_version", json_string(AUTOFIT_VERSION));
-	put(root, "devices", array);
-	put(root, "amd_gpu_present", json_boolean(devices->has_amd));
-	put(root, "cuda_visible_devices", text_json(devices->visible));
-	put(root, "problems", problems);
+			json_append(problems, json_text(words[i]));
+	json_put(root, "schema", json_string("autofit.devices/1"));
+	json_put(root, "autofit_version", json_string(AUTOFIT_VERSION));
+	json_put(root, "devices", array);
+	json_put(root, "amd_gpu_present", json_boolean(devices->has_amd));
+	json_put(root, "cuda_visible_devices", json_text(devices->visible));
+	json_put(root, "problems", problems);
 	text = json_dumps(root, JSON_INDENT(2));
 	json_decref(root);
 	strbuf_adds(out, text ? text : "");
 	if (!text)
-		(void)checked(NULL);
+		(void)json_checked(NULL);
 	strbuf_addch(out, '\n');
 	free(text);
 }
