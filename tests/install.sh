@@ -44,7 +44,9 @@ autofit() {
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 [ "$(autofit --version)" = "autofit $version" ] ||
 	fail "--version: $(autofit --version)"
-autofit --help | grep -q '^Usage: autofit ' || fail "--help has no usage"
+# Not into a pipe: grep -q would close it before all is written.
+said=$(autofit --help)
+grep -q '^Usage: autofit ' <<<"$said" || fail "--help has no usage"
 
 # It starts nothing, so the program need not be there.
 said=$(autofit explain --device host -- python3 train.py --batch-size 8 \
