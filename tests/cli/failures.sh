@@ -22,7 +22,7 @@ says() {
 	like "$1" "$(wording "$err")" "$2"
 }
 
-# verdicts: of the probes of the last call, and how many there were.
+# verdicts: of the probes of the last call, a line each.
 verdicts() {
 	sed -nE 's/^ *"verdict": "([a-z_]+)",?$/\1/p' "$TMP/result"
 }
@@ -165,6 +165,7 @@ autofit "${OPTIONS[@]}" -- "${TRAIN[@]}" --batch-size 4 --grad-accum 4 \
 	--fixed-mib 700
 is 'nothing fits' "$status" 120
 is 'nothing fits: not started' "$out" ''
+check 'nothing fits: probes' test -n "$(verdicts)"
 # On a busy machine the hard limit may be quicker than autofit's look.
 is 'nothing fits: verdicts' "$(verdicts | grep -vxE 'over_budget|oom_host')" ''
 says 'nothing fits: the limit' 'limit 598 MiB = budget 600 MiB \(--memory\)'
