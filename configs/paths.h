@@ -12,7 +12,10 @@ struct paths {
 	char *records; /* 0700, as all of these */
 	char *journals;
 	char *locks;
+	char *leases;  /* one tuning per identity, see probes/lease.h */
+	char *starts;  /* splits of runs under way, see starts.h */
 	char *logs;    /* one folder per tuning, the last 20 are kept */
+	char *site;    /* AUTOFIT_SITE: records/, autofit.ini; NULL: none */
 	char *scratch; /* probes' scratch folders are made here */
 };
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "base/trial.h"
+#include "configs/identity_text.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,12 +42,13 @@ struct record_device {
 struct record {
 	char *id; /* <script>-<device>-<4 hex>, also the file's name */
 	/*
-	 * Everything an exact repeat must share, as one text: compared in
-	 * full, any bytes. subject is what a hint must share (script or
-	 * program, preset, device kind).
+	 * Everything an exact repeat must share, see identity_text.h: compared
+	 * in full. subject is what a hint must share (script or program,
+	 * preset). stamps: files that the probes had imported, see stamps.h.
 	 */
 	char *identity, *subject;
-	struct strlist argv; /* the command as the user gave it */
+	struct strlist stamps;
+	struct strlist argv; /* as the user gave it, secrets masked */
 	char *preset;
 	char *device_kind; /* "cuda" or "host" */
 	struct record_device devices[RECORD_DEVICES_MAX];
@@ -60,6 +62,8 @@ struct record {
 	enum coverage coverage;
 	enum steps_source steps_source;
 	int64_t confirmed_steps;
+	char *isolation; /* of the probes: isolation_name(); NULL: not known */
+	int64_t lowered_from; /* micro that ran out of memory later; 0: none */
 	struct strlist not_exercised, caveats;
 	struct probe_notes probes;
 	int64_t created; /* seconds since 1970 */
@@ -100,6 +104,51 @@ int record_find(struct record *record, const char *folder, const char *identity,
  */
 int record_find_hint(struct record *record, const char *folder,
 		     const char *subject, const char *identity);
+
+/* Whose a record is, and so whom it must belong to. */
+enum record_place {
+	RECORD_OWN,   /* the user's own folder: the user */
+	RECORD_SITE,  /* AUTOFIT_SITE: the owner of that folder, or root */
+	RECORD_GIVEN, /* --from, import: the user, root, the site's owner */
+};
+
+/*
+ * May numbers of this file be used? -EPERM with one clear line when it, or its
+ * folder, belongs to the wrong user or others may write to it (group: unless
+ * the group is the owner's own); -EINVAL when it is no regular file. site is
+ * AUTOFIT_SITE or NULL.
+ */
+int record_trust(const char *path, enum record_place place, const char *site,
+		 struct error *err);
+
+/* The folders to search: the user's own, then the site's (NULL: none). */
+struct record_folders {
+	const char *own, *site;
+};
+
+/* A record for a command; the caller releases it. */
+struct record_match {
+	enum record_grade grade; /* RECORD_NONE: all else is empty */
+	struct record record;
+	char *path;
+	char *difference; /* for the user; "" when exact */
+};
+
+/*
+ * The best record of the subject: by grade, then own before site, then the
+ * newest. An exact one whose stamps do not hold is near. Files that cannot be
+ * trusted, are damaged or lie in the future (more than a day) are passed over,
+ * with one warning each for those whose name fits the identity. At most 200 of
+ * each folder are read for less than exact.
+ */
+void record_search(struct record_match *match,
+		   const struct record_folders *folders, const char *identity,
+		   const char *subject);
+/* The same question for one file, as --from names it: -errno, or 0. */
+int record_match_file(struct record_match *match, const char *path,
+		      const char *site, const char *identity,
+		      const char *subject, struct error *err);
+void record_match_release(struct record_match *match);
 
 /* Paths of all records in folder, newest first. */
 int record_list(struct strlist *paths, const char *folder, struct error *err);

@@ -80,8 +80,8 @@ int app_run(const struct process_state *state, int argc, char **argv)
 		strlist_add(&arguments, argv[i]);
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&environment, *item);
-	switch (options_parse(&options, &arguments, &environment, &text,
-			      &err)) {
+	switch (options_parse(&options, &arguments, &environment, NULL, NULL,
+			      &text, &err)) {
 	case OPTIONS_RUN:
 		code = run_subcommand(&options, state);
 		break;

@@ -304,9 +304,14 @@ static int check_whole(struct parsing *parsing)
 enum options_outcome options_parse(struct options *options,
 				   const struct strlist *argv,
 				   const struct strlist *environment,
+				   const struct options_files *files,
+				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err)
 {
 	struct parsing parsing = { .options = options, .err = err };
+
+	(void)files;
+	(void)warnings;
 
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/units.h"
+#include "probes/isolation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,10 @@ enum subcommand {
 	SUBCOMMAND_EXPLAIN, /* also --dry-run */
 	SUBCOMMAND_DEVICES,
 	SUBCOMMAND_SHOW,
+	SUBCOMMAND_LOWER,  /* a recorded split ran out of memory later */
+	SUBCOMMAND_FORGET, /* remove records and what belongs to them */
+	SUBCOMMAND_EXPORT, /* FORMAT, then NAME or -- command */
+	SUBCOMMAND_IMPORT, /* FILE */
 };
 
 enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
@@ -27,7 +32,9 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct options {
 	enum subcommand subcommand;
 	struct strlist command; /* what follows the options */
-	char *record_name;      /* show NAME; NULL */
+	char *record_name;      /* show, lower, forget, export NAME; NULL */
+	char *export_format;    /* export FORMAT; NULL */
+	char *import_file;      /* import FILE; NULL */
 	enum device_choice device;
 	int cuda_index;        /* cuda:N; -1: all visible */
 	uint64_t memory_bytes; /* 0: not given */
@@ -50,10 +57,15 @@ struct options {
 	int64_t startup_timeout_ms; /* 600000 */
 	int64_t probe_timeout_ms;   /* 0: 3x the first good probe + 60 s */
 	int64_t grace_ms;           /* 5000, between TERM and KILL */
-	bool fresh, no_probe, no_wait;
-	char *strategy; /* guided */
-	char *scratch;  /* --scratch DIR; NULL */
-	char *json;     /* file, "-"; NULL */
+	bool fresh, no_probe, no_wait, trust_record;
+	char *from;                    /* --from FILE; NULL */
+	bool otherwise_run;            /* --otherwise run */
+	bool shared;                   /* --shared */
+	enum isolation_kind isolation; /* the strongest to use: view */
+	struct strlist allow_writes;   /* --allow-writes PATH */
+	char *strategy;                /* guided */
+	char *scratch;                 /* --scratch DIR; NULL */
+	char *json;                    /* file, "-"; NULL */
 	bool quiet, verbose;
 	enum color_choice color;
 };
@@ -65,15 +77,32 @@ enum options_outcome {
 	OPTIONS_WRONG, /* one line in err, exit 125 */
 };
 
+/* An options file that was read: INI, section [autofit], keys are options. */
+struct options_file {
+	const char *path; /* for messages */
+	const char *text;
+	size_t length;
+};
+
+/* The files that count, first the one that wins. */
+struct options_files {
+	const struct options_file *items;
+	size_t count;
+};
+
 /*
- * Precedence: flag, then AUTOFIT_<OPTION> of environment (NAME=value items).
- * Parsing stops at the first word that is no option; no abbreviations; a
- * sub-command needs "--" before its command. text receives help or version.
- * The caller releases options whatever the outcome.
+ * Precedence: flag, then AUTOFIT_<OPTION> of environment (NAME=value items),
+ * then files. A key that is no option is a warning "path:line: ..." in
+ * warnings; a wrong value is OPTIONS_WRONG with path:line. Parsing stops at the
+ * first word that is no option; no abbreviations; a sub-command needs "--"
+ * before its command. text receives help or version. The caller releases
+ * options whatever the outcome.
  */
 enum options_outcome options_parse(struct options *options,
 				   const struct strlist *argv,
 				   const struct strlist *environment,
+				   const struct options_files *files,
+				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err);
 void options_release(struct options *options);
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "probes/isolation.h"
 #include "probes/observers/host.h"
 #include "probes/process_state.h"
 
@@ -15,27 +16,30 @@
 /*
  * The keeper leads a session of its own and is the subreaper of everything
  * the command starts, in whatever session. It ends when no descendant is
- * left; when autofit dies, it kills them all first. It keeps the descriptor
- * of the tuning lock until then, and removes the scratch folder.
+ * left; when autofit dies, it kills them all first and removes the scratch
+ * folder. It keeps the descriptor of the tuning lock until then.
  */
 struct keeper_spec {
 	const struct strlist *argv;
 	const struct strlist *environment;
-	const struct process_state *state; /* given back to the command */
-	const struct host_cgroup *cgroup;  /* NULL: none */
-	const char *scratch; /* removed at the end; NULL: nothing to remove */
+	const struct process_state *state;      /* given back to the command */
+	const struct host_cgroup *cgroup;       /* NULL: none */
+	const struct isolation_spec *isolation; /* NULL: none */
+	/* Removed at the end when autofit is gone; NULL: nothing to remove. */
+	const char *scratch;
 	const int *lock_fds; /* kept open by the keeper alone */
 	size_t lock_count;
 };
 
 /* What the keeper tells, one message each, over a SOCK_SEQPACKET socket. */
 enum keeper_event {
-	KEEPER_STARTED = 1, /* pid of the command */
-	KEEPER_EXEC_FAILED, /* value: errno */
-	KEEPER_EXITED,      /* value: wait status of the command */
-	KEEPER_ABANDONED,   /* it exited, and what it left does not end */
-	KEEPER_FROZEN,      /* after KEEPER_FREEZE: every process is stopped */
-	KEEPER_GONE, /* value: processes that died by a SIGKILL not its own */
+	KEEPER_STARTED = 1,      /* pid of the command */
+	KEEPER_EXEC_FAILED,      /* value: errno */
+	KEEPER_ISOLATION_FAILED, /* value: errno; the command never ran */
+	KEEPER_EXITED,           /* value: wait status of the command */
+	KEEPER_ABANDONED,        /* it exited, and what it left does not end */
+	KEEPER_FROZEN, /* after KEEPER_FREEZE: every process is stopped */
+	KEEPER_GONE,   /* value: processes that died by a SIGKILL not its own */
 };
 
 struct keeper_message {

@@ -30,13 +30,17 @@ struct probe_spec {
 	const char *id; /* value of AUTOFIT_PROBE in environment */
 	const struct strlist *argv;
 	const struct strlist *environment;
-	const char *scratch;  /* its own folder; removed at the end */
+	const char *scratch;  /* its own folder; the caller removes it */
 	const char *channel;  /* path of the shared page, inside scratch */
 	const char *log_path; /* the log to write */
 	const struct process_state *state;
 	const int *lock_fds; /* kept open by the keeper */
 	size_t lock_count;
 	const struct host_cgroup *cgroup; /* NULL: none */
+	const struct isolation_spec *isolation;
+	const struct strlist *secrets; /* masked in the log; see secrets.h */
+	/* PROBE_CUDA: others may use the GPUs too (--shared). */
+	bool shared;
 	int64_t micro_batch, grad_accum;
 	/* PROBE_CUDA with may_be_host: whichever the command turns out to use
 	 */
@@ -87,6 +91,11 @@ struct probe_outcome {
 	const char *hint;        /* of a known cause; NULL */
 	const char *memory_text; /* the out-of-memory line; NULL */
 	int exec_errno;
+	/* A write that was refused, as printed; NULL: none. See refusal.h. */
+	const char *refused_path;
+	/* Files it imported that are neither Python's nor a package's; and
+	 * the version files of frameworks and the interpreter. */
+	const struct strlist *modules;
 	uint64_t host_peak_bytes;
 	bool host_growth_rising; /* see trial.peak_rising */
 	size_t unhooked; /* interpreters with torch and without the hook */

@@ -1,0 +1,20 @@
+/* Other people's work on a device: nothing starts beside it unasked. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_NEIGHBOURS_H
+#define AUTOFIT_LAUNCHER_NEIGHBOURS_H
+
+#include "base/error.h"
+#include "launcher/options.h"
+#include "launcher/target.h"
+
+/*
+ * Compute processes on the target's GPUs, before any probe of this tuning (a
+ * display counts as base load). -EBUSY with device, pid, user, bytes and the
+ * ways out, unless --shared; then the budget becomes what is free less
+ * max(1 GiB, 10% of the card) and limits follow. A host target, or one without
+ * NVML: 0.
+ */
+int neighbours_check(struct target *target, const struct options *options,
+		     struct error *err);
+
+#endif

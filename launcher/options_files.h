@@ -1,0 +1,27 @@
+/* Options files of project, user and site, found and read. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_OPTIONS_FILES_H
+#define AUTOFIT_LAUNCHER_OPTIONS_FILES_H
+
+#include "launcher/options.h"
+
+#define OPTIONS_FILES_MAX 3
+#define OPTIONS_FILE_BYTES_MAX ((size_t)256 * 1024)
+
+struct options_files_read {
+	struct options_file items[OPTIONS_FILES_MAX];
+	size_t count;
+};
+
+/*
+ * ./.autofit.ini, the user's autofit.ini (configs/paths.h), the site's. One
+ * that is missing is passed over; one that belongs to another user than the
+ * caller, root or the owner of its folder, or that others may write to, or that
+ * cannot be read, is passed over with a warning. The caller releases it.
+ */
+void options_files_read(struct options_files_read *files,
+			const struct strlist *environment,
+			struct strlist *warnings);
+void options_files_release(struct options_files_read *files);
+
+#endif

@@ -1,0 +1,40 @@
+/* Where autofit itself was started: as one of several ranks, on a login node.
+ */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_SURROUNDINGS_H
+#define AUTOFIT_LAUNCHER_SURROUNDINGS_H
+
+#include "base/strlist.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* How many ranks autofit is one of, by the environment. Pure. */
+struct rank_place {
+	int64_t world;        /* 1: alone */
+	int64_t rank;         /* -1: not known */
+	const char *variable; /* that says so: "SLURM_STEP_NUM_TASKS" */
+	const char *launcher; /* to put autofit in front of: "srun" */
+};
+
+/*
+ * SLURM_STEP_NUM_TASKS, OMPI_COMM_WORLD_SIZE, PMI_SIZE, MV2_COMM_WORLD_SIZE,
+ * torchrun's WORLD_SIZE beside RANK and TORCHELASTIC_RUN_ID, ... A batch
+ * script's SLURM_NTASKS is none of them: it runs once.
+ */
+struct rank_place surroundings_rank(const struct strlist *environment);
+
+/*
+ * Slurm is configured here (SLURM_CONF or one of its usual files below root,
+ * "" but in tests) and this process has no allocation.
+ */
+bool surroundings_is_login_node(const struct strlist *environment,
+				const char *root);
+
+/*
+ * This start continues an earlier one: a requeued job. The job's name for
+ * that ("slurm cluster 123"), or NULL; the caller frees it. Pure.
+ */
+char *surroundings_requeued(const struct strlist *environment);
+
+#endif
