@@ -30,15 +30,22 @@ const char *record_grade_name(enum record_grade grade);
 
 /* Appends the first line to an empty buffer. */
 void identity_begin(struct strbuf *out);
+/*
+ * A label is a noun for the user: "torch", "device", "variable X". Two kinds
+ * are told in their own way: the values of "argument", or of a label that ends
+ * so, are the words of a command line in their order; the value of "file PATH"
+ * is a stamp of stamps.h and is not shown. Secrets are masked by the caller.
+ */
 void identity_add(struct strbuf *out, enum identity_class class,
 		  const char *label, const char *value);
 
 /*
  * EXACT: the texts are the same. NEAR: all entries of IDENTITY_PLACE are.
  * HINT: else, or when either text is none of this version. difference (may be
- * NULL) receives for the user what differs, at most three entries and how many
- * more: "argument --seq-len 512, was 256; train.py changed; torch 2.1, was
- * 2.0". Values are shortened, control bytes become '?'.
+ * NULL) receives for the user what differs, IDENTITY_PLACE first, at most
+ * three entries and how many more: "argument --seq-len 512, was 256; train.py
+ * changed; torch 2.1, was 2.0, and 2 more". Values are shortened, control
+ * bytes become '?'.
  */
 enum record_grade identity_grade(const char *recorded, const char *now,
 				 struct strbuf *difference);

@@ -36,6 +36,13 @@ static const char *hash_text(char text[HASH_TEXT_MAX], const char *identity)
 	return text;
 }
 
+static char *path_of(const char *folder, const char *identity)
+{
+	char hash[HASH_TEXT_MAX];
+
+	return xasprintf("%s/%s.jsonl", folder, hash_text(hash, identity));
+}
+
 /* The object as one line; takes the object. */
 static void put_line(struct strbuf *out, json_t *line)
 {
@@ -233,12 +240,10 @@ int journal_open(struct journal *journal, const char *folder,
 		 const char *identity, struct probe_notes *resumed,
 		 struct error *err)
 {
-	char hash[HASH_TEXT_MAX];
 	int result;
 
 	journal->fd = -1;
-	journal->path =
-		xasprintf("%s/%s.jsonl", folder, hash_text(hash, identity));
+	journal->path = path_of(folder, identity);
 	result = paths_make(folder, err);
 	if (result == 0)
 		result = open_file(journal, err);
@@ -277,4 +282,18 @@ void journal_close(struct journal *journal)
 	free(journal->path);
 	journal->fd = -1;
 	journal->path = NULL;
+}
+
+int journal_forget(const char *folder, const char *identity, struct error *err)
+{
+	char *path = path_of(folder, identity);
+	int result = 1;
+
+	if (unlink(path) < 0)
+		result = errno == ENOENT
+				 ? 0
+				 : error_set_errno(err, -errno,
+						   "cannot remove %s", path);
+	free(path);
+	return result;
 }

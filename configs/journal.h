@@ -29,4 +29,7 @@ int journal_add(struct journal *journal, const struct probe_note *note,
 void journal_finish(struct journal *journal);
 void journal_close(struct journal *journal);
 
+/* Remove the journal of this identity: 1, 0 when there is none, -errno. */
+int journal_forget(const char *folder, const char *identity, struct error *err);
+
 #endif

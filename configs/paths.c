@@ -20,6 +20,19 @@ static const char *absolute(const struct strlist *environment, const char *name)
 	return value && value[0] == '/' ? value : NULL;
 }
 
+/* As absolute, for variables of autofit's own: a mistake there is told. */
+static const char *absolute_or_warn(const struct strlist *environment,
+				    const char *name)
+{
+	const char *value = strlist_env_get(environment, name);
+	const char *folder = absolute(environment, name);
+
+	if (!folder && value && *value)
+		log_warning("%s=%s passed over: not an absolute path", name,
+			    value);
+	return folder;
+}
+
 /* XDG's folder of one kind, or its default in HOME; the caller frees it. */
 static char *xdg_folder(const struct strlist *environment, const char *name,
 			const char *in_home)
@@ -39,6 +52,8 @@ static void fill_below(struct paths *paths, const char *config,
 	paths->records = xasprintf("%s/records", state);
 	paths->journals = xasprintf("%s/journals", state);
 	paths->locks = xasprintf("%s/locks", state);
+	paths->leases = xasprintf("%s/leases", state);
+	paths->starts = xasprintf("%s/starts", state);
 	paths->logs = xasprintf("%s/logs", state);
 	paths->scratch = xasprintf("%s/scratch", cache);
 }
@@ -75,16 +90,16 @@ static int find_by_xdg(struct paths *paths, const struct strlist *environment,
 int paths_find(struct paths *paths, const struct strlist *environment,
 	       struct error *err)
 {
-	const char *home = absolute(environment, "AUTOFIT_HOME");
-	const char *given = strlist_env_get(environment, "AUTOFIT_HOME");
+	const char *home = absolute_or_warn(environment, "AUTOFIT_HOME");
+	const char *site = absolute_or_warn(environment, "AUTOFIT_SITE");
+	int result;
 
 	memset(paths, 0, sizeof(*paths));
-	if (home)
-		return find_below_home(paths, home);
-	if (given && *given)
-		log_warning("AUTOFIT_HOME=%s passed over: not an absolute path",
-			    given);
-	return find_by_xdg(paths, environment, err);
+	result = home ? find_below_home(paths, home)
+		      : find_by_xdg(paths, environment, err);
+	if (result == 0 && site)
+		paths->site = xstrdup(site);
+	return result;
 }
 
 /* A link of our own may point elsewhere; one of another may not. */
@@ -119,7 +134,10 @@ void paths_release(struct paths *paths)
 	free(paths->records);
 	free(paths->journals);
 	free(paths->locks);
+	free(paths->leases);
+	free(paths->starts);
 	free(paths->logs);
+	free(paths->site);
 	free(paths->scratch);
 	memset(paths, 0, sizeof(*paths));
 }

@@ -22,7 +22,8 @@ struct paths {
 /*
  * From the environment (NAME=value items): AUTOFIT_HOME, else XDG_CONFIG_HOME,
  * XDG_STATE_HOME, XDG_CACHE_HOME, HOME; relative values are passed over, as
- * XDG asks. -ENOENT when there is no HOME either.
+ * XDG asks, with a warning where the name is autofit's. -ENOENT when there is
+ * no HOME either.
  */
 int paths_find(struct paths *paths, const struct strlist *environment,
 	       struct error *err);

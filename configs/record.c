@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "configs/record_fields.h"
+#include "configs/record_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -28,10 +29,12 @@ void record_release(struct record *record)
 	free(record->id);
 	free(record->identity);
 	free(record->subject);
+	strlist_release(&record->stamps);
 	strlist_release(&record->argv);
 	free(record->preset);
 	free(record->device_kind);
 	free(record->misfit_by);
+	free(record->isolation);
 	strlist_release(&record->not_exercised);
 	strlist_release(&record->caveats);
 	probe_notes_release(&record->probes);
@@ -117,6 +120,11 @@ static bool name_has_hash(const char *name, unsigned hash)
 			     dash[HASH_DIGITS + 1] <= 'z');
 }
 
+bool record_name_fits(const char *name, const char *identity)
+{
+	return name_has_hash(name, identity_hash(identity));
+}
+
 /* NULL with result 0: there is no such folder, hence no record. */
 static DIR *folder_open(const char *folder, int *result, struct error *err)
 {
@@ -182,6 +190,24 @@ int record_find(struct record *record, const char *folder, const char *identity,
 	}
 	(void)closedir(dir);
 	return record->id ? 1 : 0;
+}
+
+int record_list_fitting(struct strlist *paths, const char *folder,
+			const char *identity, struct error *err)
+{
+	unsigned hash = identity_hash(identity);
+	const struct dirent *entry;
+	int result;
+	DIR *dir;
+
+	dir = folder_open(folder, &result, err);
+	if (!dir)
+		return result;
+	while ((entry = readdir(dir)))
+		if (name_has_hash(entry->d_name, hash))
+			strlist_addf(paths, "%s/%s", folder, entry->d_name);
+	(void)closedir(dir);
+	return 0;
 }
 
 struct listed {

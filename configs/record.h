@@ -4,6 +4,7 @@
 #define AUTOFIT_CONFIGS_RECORD_H
 
 #include "base/error.h"
+#include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/trial.h"
 #include "configs/identity_text.h"
@@ -82,9 +83,15 @@ struct record {
  * -EINVAL with "path:line: ..."; a record is all there or it is an error.
  */
 int record_read(struct record *record, const char *path, struct error *err);
+/* The same for text that was read already; name is for messages. */
+int record_parse(struct record *record, const char *name,
+		 const struct strbuf *text, struct error *err);
 /* Writes folder/<id>.ini atomically, 0600, fsynced. */
 int record_write(const struct record *record, const char *folder,
 		 struct error *err);
+/* Append the text of that file: ASCII, whatever the record's texts hold. */
+int record_format(const struct record *record, struct strbuf *out,
+		  struct error *err);
 void record_release(struct record *record);
 
 /* record->id from script name, device name and identity. */
@@ -121,7 +128,10 @@ enum record_place {
 int record_trust(const char *path, enum record_place place, const char *site,
 		 struct error *err);
 
-/* The folders to search: the user's own, then the site's (NULL: none). */
+/*
+ * The folders to search, in this order: the user's own, AUTOFIT_SITE/records
+ * (NULL: none).
+ */
 struct record_folders {
 	const char *own, *site;
 };

@@ -42,12 +42,16 @@ const struct field record_fields[] = {
 	  false },
 	{ "confirmed_steps", FIELD_INTEGER, IN_RECORD(confirmed_steps), 0, 0,
 	  false },
+	{ "isolation", FIELD_TEXT, IN_RECORD(isolation), 0, 0, true },
+	{ "lowered_from", FIELD_INTEGER, IN_RECORD(lowered_from), 0, 0, true },
 	{ "not_exercised", FIELD_LIST, IN_RECORD(not_exercised), 0,
 	  RECORD_ARGUMENTS_MAX, true },
 	{ "caveats", FIELD_LIST, IN_RECORD(caveats), 0, RECORD_ARGUMENTS_MAX,
 	  true },
 	{ "argv", FIELD_LIST, IN_RECORD(argv), 0, RECORD_ARGUMENTS_MAX, false },
 	{ "identity", FIELD_TEXT, IN_RECORD(identity), 0, 0, false },
+	{ "stamps", FIELD_LIST, IN_RECORD(stamps), 0, RECORD_ARGUMENTS_MAX,
+	  true },
 	{ 0 }
 };
 

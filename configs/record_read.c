@@ -7,7 +7,9 @@
 #include "base/textfile.h"
 #include "configs/escape.h"
 #include "configs/ini.h"
+#include "configs/owned_file.h"
 #include "configs/record_fields.h"
+#include "configs/record_files.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -187,15 +189,30 @@ static int text_begin(struct reader *reader, const struct field *field,
 	return text_more(reader, end + 1, err);
 }
 
+/* "autofit.record/2" and above: what it means is not known here. */
+static int check_schema(const char *value, struct error *err)
+{
+	static const char name[] = "autofit.record/";
+	const char *number = value + sizeof(name) - 1;
+
+	if (strcmp(value, RECORD_SCHEMA) == 0)
+		return 0;
+	if (strncmp(value, name, sizeof(name) - 1) == 0 && *number >= '1' &&
+	    *number <= '9' && number[strspn(number, "0123456789")] == '\0')
+		return error_set(err, -EINVAL,
+				 "written by a later autofit (schema %.40s, "
+				 "this one reads " RECORD_SCHEMA ")",
+				 value);
+	return error_set(err, -EINVAL, "schema is not " RECORD_SCHEMA);
+}
+
 static int special_entry(struct reader *reader, const struct ini_entry *entry,
 			 struct error *err)
 {
 	if (strcmp(entry->section, "record") == 0 &&
 	    strcmp(entry->key, "schema") == 0) {
-		reader->has_schema = strcmp(entry->value, RECORD_SCHEMA) == 0;
-		if (!reader->has_schema)
-			return error_set(err, -EINVAL,
-					 "schema is not " RECORD_SCHEMA);
+		reader->has_schema = true;
+		return check_schema(entry->value, err);
 	}
 	if (strcmp(entry->section, "end") == 0 &&
 	    strcmp(entry->key, "complete") == 0)
@@ -274,39 +291,60 @@ static size_t line_count(const struct strbuf *text)
 	return lines;
 }
 
-static int read_text(struct record *record, const char *path,
-		     const struct strbuf *text, struct error *err)
+int record_parse(struct record *record, const char *name,
+		 const struct strbuf *text, struct error *err)
 {
 	struct reader reader = { .record = record };
 	int result;
 
-	result = ini_read(path, strbuf_text(text), text->length, on_entry,
+	memset(record, 0, sizeof(*record));
+	result = ini_read(name, strbuf_text(text), text->length, on_entry,
 			  &reader, err);
 	if (result == 0) {
 		result = reader_finish(&reader, err);
 		if (result < 0)
-			(void)error_prefix(err, "%s:%zu", path,
+			(void)error_prefix(err, "%s:%zu", name,
 					   line_count(text));
 	}
 	strbuf_release(&reader.text);
+	if (result < 0)
+		record_release(record);
+	return result;
+}
+
+/* What reading the file gave: -errno, 0, or 1 when it was cut. */
+static int take_text(struct record *record, const char *path,
+		     const struct strbuf *text, int result, struct error *err)
+{
+	memset(record, 0, sizeof(*record));
+	if (result > 0)
+		result = error_set(err, -EINVAL,
+				   "%s:1: the file is larger than %zu MiB",
+				   path, RECORD_FILE_MAX >> 20);
+	else if (result == 0)
+		result = record_parse(record, path, text, err);
+	if (result < 0)
+		record_release(record);
 	return result;
 }
 
 int record_read(struct record *record, const char *path, struct error *err)
 {
 	struct strbuf text = STRBUF_INIT;
-	int result;
+	int result = textfile_read(path, RECORD_FILE_MAX, &text, err);
 
-	memset(record, 0, sizeof(*record));
-	result = textfile_read(path, RECORD_FILE_MAX, &text, err);
-	if (result > 0)
-		result = error_set(err, -EINVAL,
-				   "%s:1: the file is larger than %zu MiB",
-				   path, RECORD_FILE_MAX >> 20);
-	else if (result == 0)
-		result = read_text(record, path, &text, err);
+	result = take_text(record, path, &text, result, err);
 	strbuf_release(&text);
-	if (result < 0)
-		record_release(record);
+	return result;
+}
+
+int record_read_open(struct record *record, int fd, const char *path,
+		     struct error *err)
+{
+	struct strbuf text = STRBUF_INIT;
+	int result = owned_file_read(fd, path, RECORD_FILE_MAX, &text, err);
+
+	result = take_text(record, path, &text, result, err);
+	strbuf_release(&text);
 	return result;
 }

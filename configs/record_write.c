@@ -79,8 +79,8 @@ static int put_fields(struct strbuf *out, const struct field *fields,
 	return result;
 }
 
-static int put_record(struct strbuf *out, const struct record *record,
-		      struct error *err)
+int record_format(const struct record *record, struct strbuf *out,
+		  struct error *err)
 {
 	int result;
 
@@ -170,7 +170,7 @@ static int write_as(const struct record *record, const char *folder, char *name,
 	int result;
 
 	named.id = name;
-	result = put_record(&text, &named, err);
+	result = record_format(&named, &text, err);
 	if (result < 0)
 		(void)error_prefix(err, "cannot write %s", path);
 	else

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* More are not kept: the oldest go. */
@@ -13,6 +14,7 @@
 struct start {
 	int64_t micro_batch, grad_accum, world_size;
 	uint64_t peak_bytes; /* as recorded; 0: not known */
+	bool on_host;        /* the peak is of host memory, not of a GPU */
 	int64_t created;     /* seconds since 1970 */
 	char record_id[130]; /* of the record it came from; "" */
 };
