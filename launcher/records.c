@@ -1,135 +1,111 @@
-/* `autofit show`: the records of this user, read from their folder. */
+/* `autofit show`: the records of the user and of the site. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/records.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "configs/paths.h"
-#include "configs/record.h"
 #include "launcher/exitcode.h"
 #include "launcher/launch.h"
+#include "launcher/records_choose.h"
 #include "launcher/show.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-static void show_all(const struct strlist *paths,
+struct listed {
+	char *name;
+	struct record record; /* id is NULL: it may not be used */
+	struct error problem;
+	bool is_site;
+};
+
+struct list {
+	struct listed *items;
+	size_t count;
+};
+
+static void add_files(struct list *list, const struct chosen *chosen,
+		      enum record_place place, const char *folder)
+{
+	struct strlist files = STRLIST_INIT;
+	struct error err = ERROR_INIT;
+
+	if (!folder)
+		return;
+	if (record_list(&files, folder, &err) < 0)
+		log_warning("%s", err.message);
+	list->items = xrealloc(list->items, list->count + files.count + 1,
+			       sizeof(*list->items));
+	for (size_t i = 0; i < files.count; i++) {
+		struct listed *listed = &list->items[list->count];
+
+		*listed = (struct listed){ .name = NULL };
+		if (chosen_read(&listed->record, files.items[i], chosen, place,
+				&listed->problem) == -ENOENT)
+			continue; /* removed meanwhile */
+		listed->name = chosen_name(files.items[i]);
+		listed->is_site = place == RECORD_SITE;
+		list->count++;
+	}
+	strlist_release(&files);
+}
+
+static void show_all(const struct chosen *chosen,
 		     const struct report_style *style, struct strbuf *out)
 {
-	struct record *records = xcalloc(paths->count, sizeof(*records));
-	size_t count = 0;
+	struct list list = { .items = NULL };
+	struct show_item *items;
 
-	for (size_t i = 0; i < paths->count; i++) {
-		struct error err = ERROR_INIT;
+	add_files(&list, chosen, RECORD_OWN, chosen->paths.records);
+	add_files(&list, chosen, RECORD_SITE, chosen->site_records);
+	items = xcalloc(list.count + 1, sizeof(*items));
+	for (size_t i = 0; i < list.count; i++) {
+		struct listed *listed = &list.items[i];
 
-		if (record_read(&records[count], paths->items[i], &err) == 0)
-			count++;
+		items[i].name = listed->name;
+		items[i].is_site = listed->is_site;
+		if (listed->record.id)
+			items[i].record = &listed->record;
 		else
-			log_warning("%s", err.message);
+			items[i].problem = listed->problem.message;
 	}
-	show_list(out, style, records, count);
-	for (size_t i = 0; i < count; i++)
-		record_release(&records[i]);
-	free(records);
+	show_list(out, style, items, list.count);
+	for (size_t i = 0; i < list.count; i++) {
+		record_release(&list.items[i].record);
+		free(list.items[i].name);
+	}
+	free(list.items);
+	free(items);
 }
 
-static int show_path(const char *path, const struct report_style *style,
-		     struct strbuf *out)
+static int show(const struct options *options,
+		const struct process_state *state, struct strbuf *out)
 {
-	struct record record = RECORD_INIT;
-	struct error err = ERROR_INIT;
-	int result = record_read(&record, path, &err);
+	struct report_style style = launch_style(options);
+	bool has_one = options->command.count || options->record_name;
+	struct chosen chosen;
+	int code = has_one ? chosen_need(&chosen, options, state)
+			   : chosen_open(&chosen);
 
-	if (result < 0)
-		log_error("%s", err.message);
-	else
-		show_record(out, style, &record, path);
-	record_release(&record);
-	return result < 0 ? EXIT_AUTOFIT_FAILED : EXIT_DONE;
-}
-
-static int show_name(const struct strlist *paths, const char *name,
-		     const struct report_style *style, struct strbuf *out)
-{
-	for (size_t i = 0; i < paths->count; i++) {
-		const char *file = strrchr(paths->items[i], '/');
-		size_t length = strlen(name);
-
-		file = file ? file + 1 : paths->items[i];
-		if (strncmp(file, name, length) == 0 &&
-		    strcmp(file + length, ".ini") == 0)
-			return show_path(paths->items[i], style, out);
-	}
-	log_error("no record is called '%s'; autofit show lists them", name);
-	return EXIT_AUTOFIT_FAILED;
-}
-
-static int show_command(const struct options *options,
-			const struct process_state *state,
-			const struct report_style *style, struct strbuf *out)
-{
-	struct result result = RESULT_INIT;
-	struct error err = ERROR_INIT;
-	struct job job;
-	enum command_outcome outcome = job_prepare(&job, options, state, &err);
-	int code = EXIT_DONE;
-
-	if (outcome != COMMAND_OK) {
-		launch_refuse(&result, outcome, err.message);
-		log_error("%s", err.message);
-		code = result.exit_code;
-	} else if (launch_find_record(&job, &result)) {
-		show_record(out, style, &result.record, result.record_path);
-	} else {
-		log_error("there is no record of this command here");
-		code = EXIT_AUTOFIT_FAILED;
-	}
-	result_release(&result);
-	job_release(&job);
+	style.live = false;
+	style.color = style.color && isatty(STDOUT_FILENO);
+	if (code == EXIT_DONE && has_one)
+		show_record(out, &style, &chosen.record, chosen.path);
+	else if (code == EXIT_DONE)
+		show_all(&chosen, &style, out);
+	chosen_release(&chosen);
 	return code;
 }
 
 int records_show_command(const struct options *options,
 			 const struct process_state *state)
 {
-	struct report_style style = launch_style(options);
-	struct strlist environment = STRLIST_INIT;
-	struct strlist files = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
-	struct error err = ERROR_INIT;
-	struct paths paths;
-	int code = EXIT_AUTOFIT_FAILED;
+	int code = show(options, state, &out);
 
-	for (char **item = environ; item && *item; item++)
-		strlist_add(&environment, *item);
-	style.live = false;
-	style.color = style.color && isatty(STDOUT_FILENO);
-	if (options->command.count) {
-		code = show_command(options, state, &style, &out);
-		goto out;
-	}
-	if (paths_find(&paths, &environment, &err) < 0) {
-		log_error("%s", err.message);
-		goto out;
-	}
-	if (access(paths.records, F_OK) == 0 &&
-	    record_list(&files, paths.records, &err) < 0)
-		log_warning("%s", err.message);
-	code = EXIT_DONE;
-	if (options->record_name)
-		code = show_name(&files, options->record_name, &style, &out);
-	else
-		show_all(&files, &style, &out);
-	paths_release(&paths);
-out:
-	(void)fwrite(strbuf_text(&out), 1, out.length, stdout);
-	if (fflush(stdout) != 0)
-		code = EXIT_AUTOFIT_FAILED;
+	code = chosen_print(&out, code);
 	strbuf_release(&out);
-	strlist_release(&files);
-	strlist_release(&environment);
 	return code;
 }

@@ -7,6 +7,7 @@
 #include "launcher/report_final.h"
 #include "launcher/report_words.h"
 #include "launcher/text.h"
+#include "probes/isolation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +37,6 @@ static void add_device(struct strbuf *out, const struct report_style *style,
 	text_add_safe(out, name, style->ascii);
 }
 
-/* Everything of a line but the name. */
 static void add_columns(struct strbuf *out, const struct report_style *style,
 			const struct record *record)
 {
@@ -53,17 +53,28 @@ static void add_columns(struct strbuf *out, const struct report_style *style,
 		strbuf_adds(&cell, "-");
 	strbuf_addf(out, "%-20s  ", strbuf_text(&cell));
 	add_device(out, style, record);
+	if (record->lowered_from > 0)
+		strbuf_addf(out, ", lowered from micro %" PRId64,
+			    record->lowered_from);
 	strbuf_release(&cell);
 }
 
-static void add_name(struct strbuf *out, const struct report_style *style,
-		     const struct record *record)
+/* Everything of a line but the name. */
+static void add_rest(struct strbuf *out, const struct report_style *style,
+		     const struct show_item *item)
 {
-	text_add_safe(out, record->id ? record->id : "-", style->ascii);
+	if (item->record) {
+		add_columns(out, style, item->record);
+	} else {
+		strbuf_adds(out, "passed over: ");
+		text_add_safe(out, item->problem, style->ascii);
+	}
+	if (item->is_site)
+		strbuf_adds(out, ", of the site");
 }
 
 static size_t name_columns(const struct report_style *style,
-			   const struct record *records, size_t count)
+			   const struct show_item *items, size_t count)
 {
 	size_t widest = 4;
 
@@ -71,7 +82,7 @@ static size_t name_columns(const struct report_style *style,
 		struct strbuf name = STRBUF_INIT;
 		size_t width;
 
-		add_name(&name, style, &records[i]);
+		text_add_safe(&name, items[i].name, style->ascii);
 		width = text_columns(strbuf_text(&name));
 		widest = width > widest ? width : widest;
 		strbuf_release(&name);
@@ -96,9 +107,9 @@ static void add_row(struct strbuf *out, size_t width, size_t columns,
 }
 
 void show_list(struct strbuf *out, const struct report_style *style,
-	       const struct record *records, size_t count)
+	       const struct show_item *items, size_t count)
 {
-	size_t width = name_columns(style, records, count);
+	size_t width = name_columns(style, items, count);
 	struct strbuf head = STRBUF_INIT;
 
 	if (count == 0) {
@@ -113,8 +124,8 @@ void show_list(struct strbuf *out, const struct report_style *style,
 		struct strbuf name = STRBUF_INIT;
 		struct strbuf rest = STRBUF_INIT;
 
-		add_name(&name, style, &records[i]);
-		add_columns(&rest, style, &records[i]);
+		text_add_safe(&name, items[i].name, style->ascii);
+		add_rest(&rest, style, &items[i]);
 		add_row(out, width, words_columns(style), strbuf_text(&name),
 			strbuf_text(&rest));
 		strbuf_release(&name);
@@ -161,6 +172,33 @@ static void add_devices(struct strbuf *out, const struct report_style *style,
 	}
 }
 
+/* What was done later, how the probes were kept apart, what is watched. */
+static void add_circumstances(struct strbuf *out,
+			      const struct report_style *style,
+			      const struct record *record)
+{
+	struct strbuf line = STRBUF_INIT;
+	enum isolation_kind kind;
+
+	if (record->lowered_from > 0) {
+		strbuf_addf(&line, "from micro %" PRId64, record->lowered_from);
+		words_field(out, style, "lowered", strbuf_text(&line));
+	}
+	if (record->isolation && isolation_parse(record->isolation, &kind) == 0)
+		words_field(out, style, "isolation", isolation_words(kind));
+	else
+		safe_field(out, style, "isolation", record->isolation);
+	if (record->stamps.count > 0) {
+		strbuf_reset(&line);
+		strbuf_addf(&line, "%zu imported %s watched for changes",
+			    record->stamps.count,
+			    record->stamps.count == 1 ? "file is"
+						      : "files are");
+		words_field(out, style, "imports", strbuf_text(&line));
+	}
+	strbuf_release(&line);
+}
+
 void show_record(struct strbuf *out, const struct report_style *style,
 		 const struct record *record, const char *path)
 {
@@ -172,7 +210,7 @@ void show_record(struct strbuf *out, const struct report_style *style,
 	/* Borrowed, never released: the report reads a result. */
 	view.record = *record;
 	still.live = false;
-	add_name(out, &still, record);
+	text_add_safe(out, record->id ? record->id : "-", still.ascii);
 	strbuf_addch(out, '\n');
 	words_exact(out, &still, "command", command);
 	add_day(&day, record->created);
@@ -183,6 +221,7 @@ void show_record(struct strbuf *out, const struct report_style *style,
 	safe_field(out, &still, "preset", record->preset);
 	add_devices(out, &still, record);
 	report_evidence(out, &still, &view);
+	add_circumstances(out, &still, record);
 	for (size_t i = 0; i < record->probes.count; i++)
 		report_probe(out, &still, &view, &record->probes.items[i]);
 	strbuf_release(&day);

@@ -7,11 +7,20 @@
 #include "configs/record.h"
 #include "launcher/report.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+/* A record of the list; nothing of it is owned. */
+struct show_item {
+	const char *name;            /* of its file, without .ini */
+	const struct record *record; /* NULL: not to be used */
+	const char *problem;         /* why not; NULL with a record */
+	bool is_site;                /* of AUTOFIT_SITE: read-only */
+};
 
 /* A line for each, in the order given; one line when there are none. */
 void show_list(struct strbuf *out, const struct report_style *style,
-	       const struct record *records, size_t count);
+	       const struct show_item *items, size_t count);
 
 /* All of a record but its identity. path may be NULL. */
 void show_record(struct strbuf *out, const struct report_style *style,

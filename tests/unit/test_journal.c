@@ -545,6 +545,30 @@ static void trials_are_copied_out(void **state)
 	free(trials);
 }
 
+static void a_journal_is_forgotten(void **state)
+{
+	struct probe_notes notes = sample_notes();
+	struct probe_notes resumed = open_and_add(*state, who, &notes);
+	char path[SCRATCH_PATH_MAX];
+	struct error err = ERROR_INIT;
+
+	probe_notes_release(&resumed);
+	assert_int_equal(journal_forget(*state, "another", &err), 0);
+	assert_resumes(*state, who, &notes);
+	only_file(path, *state);
+	assert_int_equal(journal_forget(*state, who, &err), 1);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_int_equal(journal_forget(*state, who, &err), 0);
+	/* What is no file of ours is not removed with all that is in it. */
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(journal_forget(*state, who, &err) < 0);
+	assert_non_null(strstr(err.message, path));
+	assert_int_equal(rmdir(path), 0);
+	scratch_path(path, *state, "missing");
+	assert_int_equal(journal_forget(path, who, &err), 0);
+	probe_notes_release(&notes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,6 +590,7 @@ int main(void)
 		IN_FOLDER(what_is_no_file_is_put_out_of_the_way),
 		IN_FOLDER(what_cannot_be_opened_is_an_error),
 		IN_FOLDER(a_full_disk_leaves_whole_lines),
+		IN_FOLDER(a_journal_is_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -440,6 +440,8 @@ static void every_verdict_has_words(void **state)
 static void print_all(struct strbuf *out, const struct report_style *style,
 		      struct result *result)
 {
+	struct show_item item;
+
 	report_start(out, style, result, "host \x1b[2Jmemory");
 	for (size_t i = 0; i < result->record.probes.count; i++)
 		report_probe(out, style, result,
@@ -449,7 +451,12 @@ static void print_all(struct strbuf *out, const struct report_style *style,
 		if (outcome != OUTCOME_REUSED)
 			report_final(out, style, result);
 	}
-	show_list(out, style, &result->record, 1);
+	item = (struct show_item){ result->record.id, &result->record, NULL,
+				   true };
+	show_list(out, style, &item, 1);
+	item = (struct show_item){ result->record.id, NULL,
+				   result->record.preset, false };
+	show_list(out, style, &item, 1);
 	show_record(out, style, &result->record, "/x\r/y.ini");
 }
 
@@ -661,6 +668,11 @@ static void only_a_live_terminal_is_redrawn(void **state)
 
 static void records_are_shown(void **state)
 {
+	struct show_item items[] = {
+		{ .name = "train-host-12ab" },
+		{ .name = "b-host-12ab", .is_site = true },
+		{ .name = "c-host-12ab", .problem = "others may write it" },
+	};
 	struct strbuf text = STRBUF_INIT;
 	struct result result;
 
@@ -669,7 +681,8 @@ static void records_are_shown(void **state)
 	check_words("no record", strbuf_text(&text), "nothing is recorded yet");
 	strbuf_reset(&text);
 	fill(&result);
-	show_list(&text, &plain, &result.record, 1);
+	items[0].record = &result.record;
+	show_list(&text, &plain, items, 1);
 	assert_string_equal(
 		strbuf_text(&text),
 		"name             date        micro x acc  peak of limit       "
@@ -677,14 +690,26 @@ static void records_are_shown(void **state)
 		"train-host-12ab  2026-11-20       32 x 4  1.41 of 1.90 GiB    "
 		"  host memory\n");
 	strbuf_reset(&text);
+	result.record.lowered_from = 64;
+	items[1].record = &result.record;
+	show_list(&text, &plain, items, 3);
+	check_words("three records", strbuf_text(&text),
+		    "train-host-12ab|32 x 4|b-host-12ab|host memory, lowered "
+		    "from micro 64, of the site|"
+		    "c-host-12ab passed over: others may write it");
+	strbuf_reset(&text);
+	result.record.isolation = xstrdup("view");
+	strlist_add(&result.record.stamps, "0 a.py");
+	strlist_add(&result.record.stamps, "0 b.py");
 	show_record(&text, &plain, &result.record, "/r/train.ini");
 	check_words("record", strbuf_text(&text),
 		    "train-host-12ab command python 'my train.py'|"
 		    "recorded 2026-11-20|autofit 0.1.0|file /r/train.ini|"
 		    "preset hf|device host memory|"
 		    "effective batch 128 = 32 x 4 x 1|smallest misfit 44|"
-		    "caveat the data vary|over the limit past the limit log "
-		    "/l/2.log");
+		    "caveat the data vary|lowered from micro 64|"
+		    "isolation|imports 2 imported files are watched|"
+		    "over the limit past the limit log /l/2.log");
 	strbuf_release(&text);
 	result_release(&result);
 }
