@@ -9,8 +9,10 @@
 #include "launcher/explain.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
+#include "launcher/options_files.h"
 #include "launcher/records.h"
 #include "launcher/run.h"
+#include "launcher/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,10 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_EXPLAIN] = explain_command,
 	[SUBCOMMAND_DEVICES] = devices_run,
 	[SUBCOMMAND_SHOW] = records_show_command,
+	[SUBCOMMAND_LOWER] = records_lower_command,
+	[SUBCOMMAND_FORGET] = records_forget_command,
+	[SUBCOMMAND_EXPORT] = records_export_command,
+	[SUBCOMMAND_IMPORT] = records_import_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */
@@ -55,24 +61,67 @@ static int become_command(const struct options *options,
 	return run_command(state, &options->command, &nothing);
 }
 
+static bool is_probe(void)
+{
+	return getenv("AUTOFIT_PROBE") != NULL;
+}
+
 static int run_subcommand(const struct options *options,
-			  const struct process_state *state)
+			  const struct process_state *state,
+			  const struct strlist *warnings)
 {
 	if (options->quiet)
 		log_set_level(LOG_LEVEL_QUIET);
 	else if (options->verbose)
 		log_set_level(LOG_LEVEL_VERBOSE);
-	if (getenv("AUTOFIT_PROBE"))
+	for (size_t i = 0; i < warnings->count; i++)
+		log_warning("%s", warnings->items[i]);
+	if (is_probe())
 		return become_command(options, state);
 	return subcommands[options->subcommand](options, state);
+}
+
+static int print(const struct strbuf *text)
+{
+	return fputs(strbuf_text(text), stdout) < 0 || fflush(stdout) != 0
+		       ? EXIT_AUTOFIT_FAILED
+		       : EXIT_DONE;
+}
+
+static int wrong_usage(const struct strlist *arguments,
+		       const struct strlist *environment,
+		       const struct process_state *state,
+		       const struct error *err)
+{
+	const struct strlist nothing = STRLIST_INIT;
+	struct strlist command = STRLIST_INIT;
+	struct strbuf message = STRBUF_INIT;
+	int code = EXIT_AUTOFIT_FAILED;
+
+	if (options_otherwise(arguments, environment, &command)) {
+		text_add_safe(&message, err->message, true);
+		(void)fprintf(stderr,
+			      "autofit: %s; starting the command as given "
+			      "(--otherwise run)\n",
+			      strbuf_text(&message));
+		code = run_command(state, &command, &nothing);
+	} else {
+		log_error("%s", err->message);
+	}
+	strbuf_release(&message);
+	strlist_release(&command);
+	return code;
 }
 
 int app_run(const struct process_state *state, int argc, char **argv)
 {
 	struct strlist arguments = STRLIST_INIT;
 	struct strlist environment = STRLIST_INIT;
+	struct strlist warnings = STRLIST_INIT;
 	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
+	struct options_files_read read = { .count = 0 };
+	struct options_files files;
 	struct options options;
 	int code = EXIT_AUTOFIT_FAILED;
 
@@ -80,23 +129,25 @@ int app_run(const struct process_state *state, int argc, char **argv)
 		strlist_add(&arguments, argv[i]);
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&environment, *item);
-	switch (options_parse(&options, &arguments, &environment, NULL, NULL,
-			      &text, &err)) {
+	if (!is_probe())
+		options_files_read(&read, &environment, &warnings);
+	files = (struct options_files){ read.items, read.count };
+	switch (options_parse(&options, &arguments, &environment, &files,
+			      &warnings, &text, &err)) {
 	case OPTIONS_RUN:
-		code = run_subcommand(&options, state);
+		code = run_subcommand(&options, state, &warnings);
 		break;
 	case OPTIONS_PRINT:
-		code = fputs(strbuf_text(&text), stdout) < 0 ||
-				       fflush(stdout) != 0
-			       ? EXIT_AUTOFIT_FAILED
-			       : EXIT_DONE;
+		code = print(&text);
 		break;
 	case OPTIONS_WRONG:
-		log_error("%s", err.message);
+		code = wrong_usage(&arguments, &environment, state, &err);
 		break;
 	}
 	options_release(&options);
+	options_files_release(&read);
 	strbuf_release(&text);
+	strlist_release(&warnings);
 	strlist_release(&environment);
 	strlist_release(&arguments);
 	return code;

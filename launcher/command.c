@@ -255,6 +255,8 @@ static enum command_outcome recognise(struct recognition *r,
 		return outcome;
 	r->config_index = config_find(r->command);
 	outcome = world_find(r);
+	if (r->hints->ranks_around > 1)
+		r->command->world_size *= r->hints->ranks_around;
 	if (outcome == COMMAND_OK)
 		outcome = scopes_set(r);
 	if (outcome == COMMAND_OK)

@@ -59,6 +59,8 @@ struct command_hints {
 	const char *preset;
 	const struct strlist *env_templates; /* NAME={micro}; may be NULL */
 	int64_t visible_devices;             /* GPUs; 0: none, or not known */
+	/* The command itself runs as one of so many ranks; 0: alone. */
+	int64_t ranks_around;
 };
 
 /* Where the command leads, after its launchers. Indexes into argv. */

@@ -2,17 +2,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/explain.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "configs/paths.h"
 #include "configs/record.h"
 #include "launcher/exitcode.h"
 #include "launcher/launch.h"
 #include "launcher/plan.h"
+#include "launcher/recall.h"
+#include "launcher/refuse.h"
 #include "launcher/session.h"
+#include "launcher/shelter.h"
 #include "launcher/target.h"
 #include "launcher/text.h"
 #include "probes/environment.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,28 +106,92 @@ static void add_command(struct strbuf *out, const struct job *job)
 		strbuf_addf(out, "meaning   %s\n", command->assumption);
 }
 
-static void add_record(struct strbuf *out, const struct job *job,
-		       const struct result *result, const struct record *hint)
+static void add_split(struct strbuf *out, const struct record *record)
 {
-	if (result->outcome == OUTCOME_REUSED) {
-		strbuf_addf(out,
-			    "record    %s: exact, used without a probe "
-			    "(micro %lld x accum %lld)\n",
-			    result->record.id,
-			    (long long)result->record.micro_batch,
-			    (long long)result->record.grad_accum);
+	strbuf_addf(out, "micro %lld x accum %lld",
+		    (long long)record->micro_batch,
+		    (long long)record->grad_accum);
+}
+
+/* Which record would be used, and why no better one. */
+static void add_record(struct strbuf *out, const struct job *job,
+		       const struct record_match *match)
+{
+	static const char *const uses[] = {
+		[RECORD_HINT] = "a hint, its size is probed first",
+		[RECORD_NEAR] = "near, one probe checks its split",
+		[RECORD_EXACT] = "exact, used without a probe",
+	};
+
+	if (match->grade == RECORD_NONE) {
+		strbuf_adds(out, job->options->fresh
+					 ? "record    none used: --fresh\n"
+					 : "record    none of this command\n");
 		return;
 	}
-	if (job->options->fresh)
-		strbuf_adds(out, "record    none used: --fresh\n");
-	else if (hint)
+	strbuf_addf(out, "record    %s: %s (", match->record.id,
+		    match->grade == RECORD_NEAR && job->options->trust_record
+			    ? "near, used without a probe: --trust-record"
+			    : uses[match->grade]);
+	add_split(out, &match->record);
+	strbuf_adds(out, ")\n");
+	if (match->difference && *match->difference) {
+		strbuf_adds(out, "          differs: ");
+		text_add_safe(out, match->difference, false);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void add_start(struct strbuf *out, const struct result *result)
+{
+	strbuf_adds(out, "record    not asked: ");
+	text_add_safe(out, result->resumes, false);
+	strbuf_adds(out, ", so the split of its first start is used (");
+	add_split(out, &result->record);
+	strbuf_adds(out, ")\n");
+}
+
+static void add_isolation(struct strbuf *out, const struct job *job)
+{
+	struct shelter shelter;
+	struct error err = ERROR_INIT;
+	char *folder = NULL;
+	int result = shelter_open(&shelter, job, &err);
+
+	if (result == 0) {
+		folder = xasprintf("%s/explain-XXXXXX", shelter.space.folder);
+		if (!mkdtemp(folder))
+			result = error_set_errno(&err, -errno, "cannot make %s",
+						 folder);
+	}
+	if (result == 0) {
+		result = shelter_choose(&shelter, job, folder, &err);
+		paths_remove_tree(folder);
+		strbuf_addf(out, "writes    %s",
+			    isolation_words(shelter.choice.kind));
+		if (shelter.choice.why_not[0])
+			strbuf_addf(out, "; no stronger way: %s",
+				    shelter.choice.why_not);
+		strbuf_addch(out, '\n');
+	}
+	if (result < 0)
+		strbuf_addf(out, "writes    would be refused: %s\n",
+			    err.message);
+	free(folder);
+	shelter_release(&shelter);
+}
+
+static void add_refusal(struct strbuf *out, const struct job *job)
+{
+	struct error err = ERROR_INIT;
+
+	if (job->place.world > 1)
 		strbuf_addf(out,
-			    "record    %s: a hint, its size is probed first "
-			    "(micro %lld); command, files, device or options "
-			    "differ\n",
-			    hint->id, (long long)hint->micro_batch);
-	else
-		strbuf_adds(out, "record    none of this command\n");
+			    "ranks     one of %lld (%s): nothing is probed\n",
+			    (long long)job->place.world, job->place.variable);
+	if (refuse_unsafe(job, &err) != COMMAND_OK)
+		strbuf_addf(out, "probing   would be refused: %s\n",
+			    err.message);
 }
 
 /* Most probes accumulate twice at most; see launcher/plan.h. */
@@ -213,27 +283,38 @@ static void add_target(struct strbuf *out, const struct job *job)
 static void explain(struct strbuf *out, const struct job *job,
 		    struct result *result)
 {
-	struct record hint = RECORD_INIT;
-	bool has_hint = false;
+	struct record_match match = { .grade = RECORD_NONE };
+	struct error err = ERROR_INIT;
 	int64_t micro = job->command.micro_batch;
 	int64_t accum = job->command.grad_accum;
+	bool resumed = recall_start(result, job) > 0;
 
-	if (launch_find_record(job, result)) {
+	if (!resumed && recall_find(&match, job, &err) < 0)
+		strbuf_addf(out, "record    %s\n", err.message);
+	if (match.grade == RECORD_HINT || match.grade == RECORD_NEAR ||
+	    match.grade == RECORD_EXACT) {
+		micro = match.record.micro_batch;
+		accum = match.record.grad_accum;
+	}
+	if (resumed) {
 		micro = result->record.micro_batch;
 		accum = result->record.grad_accum;
-	} else {
-		has_hint = !job->options->fresh &&
-			   record_find_hint(&hint, job->paths.records,
-					    job->subject, job->identity) > 0;
-		result->outcome = OUTCOME_PLANNED;
 	}
 	add_command(out, job);
 	add_target(out, job);
-	add_record(out, job, result, has_hint ? &hint : NULL);
+	if (resumed)
+		add_start(out, result);
+	else
+		add_record(out, job, &match);
+	add_refusal(out, job);
+	add_isolation(out, job);
 	add_runs(out, job, micro > 0 ? micro : 1, accum > 0 ? accum : 1);
 	add_probe_environment(out, job);
 	result->outcome = OUTCOME_PLANNED;
-	record_release(&hint);
+	result->record_grade = record_grade_name(match.grade);
+	if (match.difference)
+		result->difference = xstrdup(match.difference);
+	record_match_release(&match);
 }
 
 int explain_command(const struct options *options,

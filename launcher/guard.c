@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "launcher/node_lock.h"
 #include "probes/keeper.h"
 #include "probes/proctree.h"
 
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #define WAIT_MS 100
+#define WHO_MAX 320
+#define HOST_LOCK_MAX (HOST_NAME_MAX + 16)
 
 static void read_boot_id(char boot_id[40])
 {
@@ -78,44 +81,99 @@ static void rescue(const struct lock_note *left, const struct job *job)
 	free(mark);
 }
 
-static int take_one(struct guard *guard, const struct job *job,
-		    const char *name, bool *waited, struct error *err)
+/* One lock that another may hold. */
+struct turn {
+	const struct guard *guard;
+	const struct job *job;
+	const char *name; /* of the device */
+	bool *waited;
+	bool told;
+};
+
+/* Before the next try: who holds it is said once. */
+static int wait_for(struct turn *turn, const char *who, struct error *err)
 {
-	struct lock *lock = &guard->locks[guard->count];
+	const struct guard *guard = turn->guard;
+
+	if (turn->job->options->no_wait)
+		return error_set(err, -EBUSY, "%s is tuning on %s already", who,
+				 turn->name);
+	if (!turn->told)
+		log_warning("waiting for %s, which is tuning on %s; --no-wait "
+			    "does not wait",
+			    who, turn->name);
+	turn->told = *turn->waited = true;
+	(void)poll(NULL, 0, WAIT_MS);
+	if (guard->must_end && guard->must_end(guard->context))
+		return error_set(err, -EINTR, "stopped while waiting for %s",
+				 turn->name);
+	return 0;
+}
+
+static void describe(char who[WHO_MAX], const struct lock_note *holder)
+{
+	if (holder->pid)
+		(void)snprintf(who, WHO_MAX, "process %d (%s)",
+			       (int)holder->pid, holder->command);
+	else
+		(void)snprintf(who, WHO_MAX, "another process");
+}
+
+static int take_own(struct guard *guard, struct turn *turn, struct error *err)
+{
+	const char *folder = turn->job->paths.locks;
+	struct lock *lock = &guard->locks[guard->lock_count];
 	struct lock_note left;
-	bool told = false;
+	char who[WHO_MAX];
 	int result;
 
-	for (;;) {
-		result = lock_take(lock, job->paths.locks, name, &left, err);
-		if (result != -EWOULDBLOCK)
-			break;
-		if (job->options->no_wait)
-			return error_set(err, -EBUSY,
-					 "process %d is tuning on %s already "
-					 "(%s)",
-					 (int)left.pid, name, left.command);
-		if (!told)
-			log_warning("waiting for process %d, which is tuning "
-				    "on %s (%s); --no-wait does not wait",
-				    (int)left.pid, name, left.command);
-		told = *waited = true;
-		(void)poll(NULL, 0, WAIT_MS);
-		if (guard->must_end && guard->must_end(guard->context))
-			return error_set(err, -EINTR,
-					 "stopped while waiting for %s", name);
+	turn->told = false;
+	while ((result = lock_take(lock, folder, turn->name, &left, err)) ==
+	       -EWOULDBLOCK) {
+		describe(who, &left);
+		result = wait_for(turn, who, err);
+		if (result < 0)
+			return result;
 	}
 	if (result < 0)
 		return result;
-	guard->fds[guard->count] = lock->fd;
-	guard->count++;
-	rescue(&left, job);
+	guard->lock_count++;
+	guard->fds[guard->count++] = lock->fd;
+	rescue(&left, turn->job);
 	return lock_write(lock, &guard->note, err);
+}
+
+/* No error where the node has no place for it: the own lock holds, and
+ * neighbours show on the device. */
+static int take_node(struct guard *guard, struct turn *turn, struct error *err)
+{
+	const char *folder =
+		guard->node_folder ? guard->node_folder : node_lock_folder();
+	struct error why = ERROR_INIT;
+	char who[NODE_LOCK_WHO_MAX];
+	int result;
+
+	if (!folder) {
+		log_verbose("no folder for locks that all users share");
+		return 0;
+	}
+	turn->told = false;
+	while ((result = node_lock_take(folder, turn->name, who, &why)) ==
+	       -EWOULDBLOCK) {
+		result = wait_for(turn, who, err);
+		if (result < 0)
+			return result;
+	}
+	if (result >= 0)
+		guard->fds[guard->count++] = result;
+	else
+		log_verbose("no lock that all users share: %s", why.message);
+	return 0;
 }
 
 static bool holds(const struct guard *guard, const char *name)
 {
-	for (size_t i = 0; i < guard->count; i++) {
+	for (size_t i = 0; i < guard->lock_count; i++) {
 		const char *slash = strrchr(guard->locks[i].path, '/');
 		const char *file = slash ? slash + 1 : guard->locks[i].path;
 		size_t length = strlen(name);
@@ -128,31 +186,64 @@ static bool holds(const struct guard *guard, const char *name)
 }
 
 /* Named after the machine: the folder may be shared with others. */
-static int take_host(struct guard *guard, const struct job *job, bool *waited,
-		     struct error *err)
+static void name_host(char name[HOST_LOCK_MAX])
 {
-	char name[HOST_NAME_MAX + 16] = "host-";
-	size_t used = strlen(name);
+	static const char prefix[] = "host-";
+	size_t used = sizeof(prefix) - 1;
 
-	if (gethostname(name + used, sizeof(name) - used - 1) < 0)
+	memcpy(name, prefix, sizeof(prefix));
+	if (gethostname(name + used, HOST_LOCK_MAX - used - 1) < 0)
 		name[used] = '\0';
-	name[sizeof(name) - 1] = '\0';
-	return holds(guard, name) ? 0 : take_one(guard, job, name, waited, err);
+	name[HOST_LOCK_MAX - 1] = '\0';
+}
+
+static int take_host(struct guard *guard, struct turn *turn, struct error *err)
+{
+	return holds(guard, turn->name) ? 0 : take_own(guard, turn, err);
+}
+
+static int take_gpu(struct guard *guard, struct turn *turn, const char *uuid,
+		    struct error *err)
+{
+	int result;
+
+	turn->name = uuid;
+	if (holds(guard, uuid))
+		return 0;
+	result = take_own(guard, turn, err);
+	return result < 0 ? result : take_node(guard, turn, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const char *const *left = a;
+	const char *const *right = b;
+
+	return strcmp(*left, *right);
 }
 
 int guard_take(struct guard *guard, const struct job *job,
 	       const struct target *target, bool *waited, struct error *err)
 {
+	struct turn turn = { .guard = guard, .job = job, .waited = waited };
+	const char *uuids[GPU_MAX];
+	char host[HOST_LOCK_MAX];
 	int result = paths_make(job->paths.locks, err);
 
 	if (!guard->note.pid)
 		make_note(&guard->note, &job->command.argv);
-	if (target->device == PROBE_HOST)
-		return result < 0 ? result : take_host(guard, job, waited, err);
+	if (target->device == PROBE_HOST) {
+		name_host(host);
+		turn.name = host;
+		return result < 0 ? result : take_host(guard, &turn, err);
+	}
+	for (size_t i = 0; i < target->gpu_count; i++)
+		uuids[i] = target->gpus[i].uuid;
+	/* In one order, whatever CUDA_VISIBLE_DEVICES says: two tunings that
+	 * share GPUs would each wait for the other. */
+	qsort(uuids, target->gpu_count, sizeof(*uuids), by_text);
 	for (size_t i = 0; i < target->gpu_count && result >= 0; i++)
-		if (!holds(guard, target->gpus[i].uuid))
-			result = take_one(guard, job, target->gpus[i].uuid,
-					  waited, err);
+		result = take_gpu(guard, &turn, uuids[i], err);
 	return result;
 }
 
@@ -164,14 +255,25 @@ int guard_note_probe(struct guard *guard, const char *probe_id,
 	(void)snprintf(guard->note.probe_id, sizeof(guard->note.probe_id), "%s",
 		       probe_id);
 	guard->note.probe_start = proctree_now_ticks();
-	for (size_t i = 0; i < guard->count && result >= 0; i++)
+	for (size_t i = 0; i < guard->lock_count && result >= 0; i++)
 		result = lock_write(&guard->locks[i], &guard->note, err);
 	return result;
+}
+
+static bool is_own(const struct guard *guard, int fd)
+{
+	for (size_t i = 0; i < guard->lock_count; i++)
+		if (guard->locks[i].fd == fd)
+			return true;
+	return false;
 }
 
 void guard_release(struct guard *guard)
 {
 	for (size_t i = 0; i < guard->count; i++)
+		if (!is_own(guard, guard->fds[i]))
+			(void)close(guard->fds[i]);
+	for (size_t i = 0; i < guard->lock_count; i++)
 		lock_release(&guard->locks[i]);
-	guard->count = 0;
+	guard->count = guard->lock_count = 0;
 }

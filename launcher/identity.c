@@ -3,9 +3,12 @@
 #include "launcher/identity.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
+#include "configs/identity_text.h"
+#include "configs/secrets.h"
+#include "configs/stamps.h"
+#include "launcher/run.h"
 #include "launcher/target.h"
 
 #include <limits.h>
@@ -15,56 +18,99 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Larger files are told apart by size and time alone. */
-#define HASHED_FILE_MAX ((size_t)1024 * 1024)
+#define DRIVER_VERSION "/proc/driver/nvidia/version"
+#define DRIVER_VERSION_MAX ((size_t)4096)
 
-static void add_text(struct strbuf *out, const char *name, const char *text)
+static void add_number(struct strbuf *out, enum identity_class class,
+		       const char *label, int64_t value)
 {
-	/* The length keeps two texts with newlines from meeting. */
-	strbuf_addf(out, "%s %zu ", name, strlen(text));
-	strbuf_adds(out, text);
-	strbuf_addch(out, '\n');
+	char *text = xasprintf("%lld", (long long)value);
+
+	identity_add(out, class, label, text);
+	free(text);
 }
 
-static void add_list(struct strbuf *out, const char *name,
+static void add_list(struct strbuf *out, const char *label,
 		     const struct strlist *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		add_text(out, name, list->items[i]);
+		identity_add(out, IDENTITY_PART, label, list->items[i]);
 }
 
-/* Without knobs and what changes no step's memory: the split is not part. */
-static void add_command(struct strbuf *out, const struct job *job,
-			const struct strlist *argv)
+/* The amount in full: a shortened one could hide a difference. */
+static void add_amount(struct strbuf *out, const struct options *options)
 {
-	add_list(out, "argv", argv);
-	add_text(out, "preset", job->command.preset->name);
-	strbuf_addf(out, "world %lld\neffective %lld\n",
-		    (long long)job->command.world_size,
-		    (long long)job->effective_batch);
+	char *text;
+
+	if (!options->has_headroom)
+		text = xstrdup("default");
+	else if (options->headroom.is_percent)
+		text = xasprintf("%.17g%%", options->headroom.percent);
+	else
+		text = xasprintf("%llu B",
+				 (unsigned long long)options->headroom.bytes);
+	identity_add(out, IDENTITY_PLACE, "headroom", text);
+	free(text);
 }
 
-static void add_options(struct strbuf *out, const struct options *options)
+static void add_budget(struct strbuf *out, const struct options *options)
 {
-	const char *texts[] = { options->micro_flag,  options->accum_flag,
-				options->global_flag, options->micro_scope,
-				options->accum_scope, options->preset };
+	static const char *const devices[] = {
+		[DEVICE_AUTO] = "auto",
+		[DEVICE_CUDA] = "cuda",
+		[DEVICE_HOST] = "host",
+	};
+	char *memory =
+		xasprintf("%llu B", (unsigned long long)options->memory_bytes);
 
-	strbuf_addf(out, "device %d %d memory %llu headroom %d %d %g %llu\n",
-		    (int)options->device, options->cuda_index,
-		    (unsigned long long)options->memory_bytes,
-		    options->has_headroom, options->headroom.is_percent,
-		    options->headroom.percent,
-		    (unsigned long long)options->headroom.bytes);
-	strbuf_addf(out, "grow %d max %lld multiple %lld tolerance %g\n",
-		    options->effective == EFFECTIVE_GROW,
-		    (long long)options->max_micro,
-		    (long long)options->micro_multiple_of, options->tolerance);
+	identity_add(out, IDENTITY_PLACE, "--device", devices[options->device]);
+	identity_add(out, IDENTITY_PLACE, "--memory",
+		     options->memory_bytes ? memory : "what is free");
+	free(memory);
+	add_amount(out, options);
+}
+
+/* The question that the answer is to: another one has another answer. */
+static void add_question(struct strbuf *out, const struct job *job)
+{
+	const struct options *options = job->options;
+	char *tolerance = xasprintf("%.17g", options->tolerance);
+
+	add_number(out, IDENTITY_PLACE, "world", job->command.world_size);
+	add_number(out, IDENTITY_PLACE, "effective batch",
+		   job->effective_batch);
+	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
+		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
+	add_number(out, IDENTITY_PLACE, "--max-micro", options->max_micro);
+	add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
+		   options->micro_multiple_of);
+	identity_add(out, IDENTITY_PLACE, "--tolerance", tolerance);
+	identity_add(out, IDENTITY_PLACE, "shared with others",
+		     options->shared ? "yes" : "no");
+	free(tolerance);
+}
+
+static void add_reading(struct strbuf *out, const struct job *job)
+{
+	const struct options *options = job->options;
+	const struct {
+		const char *label, *value;
+	} texts[] = {
+		{ "--micro-flag", options->micro_flag },
+		{ "--accum-flag", options->accum_flag },
+		{ "--global-flag", options->global_flag },
+		{ "--micro-scope", options->micro_scope },
+		{ "--accum-scope", options->accum_scope },
+	};
+
+	identity_add(out, IDENTITY_PART, "preset", job->command.preset->name);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		add_text(out, "option", texts[i] ? texts[i] : "");
-	add_list(out, "template", &options->env_templates);
-	add_list(out, "probe-arg", &options->probe_args);
-	add_list(out, "probe-env", &options->probe_env);
+		if (texts[i].value)
+			identity_add(out, IDENTITY_PART, texts[i].label,
+				     texts[i].value);
+	add_list(out, "--env", &options->env_templates);
+	add_list(out, "--probe-arg", &options->probe_args);
+	add_list(out, "--probe-env", &options->probe_env);
 }
 
 /* What tells a run what to do; other files may be what it writes. */
@@ -84,79 +130,126 @@ static bool is_instruction(const char *path, mode_t mode)
 	return false;
 }
 
-static void add_file(struct strbuf *out, const char *path)
+static void add_stamp(struct strbuf *out, const char *label, const char *path)
 {
-	struct strbuf text = STRBUF_INIT;
-	struct stat info;
+	char stamp[STAMP_TEXT_MAX];
 
-	if (stat(path, &info) < 0 || !S_ISREG(info.st_mode) ||
-	    !is_instruction(path, info.st_mode))
-		return;
-	add_text(out, "file", path);
-	if (info.st_size <= (off_t)HASHED_FILE_MAX &&
-	    textfile_read(path, HASHED_FILE_MAX, &text, NULL) == 0)
-		strbuf_addf(out, "content %zu %016llx\n", text.length,
-			    (unsigned long long)hash_bytes(strbuf_text(&text),
-							   text.length));
-	else
-		strbuf_addf(out, "size %lld time %lld\n",
-			    (long long)info.st_size, (long long)info.st_mtime);
-	strbuf_release(&text);
+	stamp_file(path, stamp);
+	identity_add(out, IDENTITY_PART, label, stamp);
 }
 
-/* Script, configs, the program itself: whatever argv names as a file. */
+static void add_file(struct strbuf *out, const char *path)
+{
+	struct stat info;
+	char *label;
+
+	if (strlen(path) >= PATH_MAX || stat(path, &info) < 0 ||
+	    !S_ISREG(info.st_mode) || !is_instruction(path, info.st_mode))
+		return;
+	label = xasprintf("file %s", path);
+	add_stamp(out, label, path);
+	free(label);
+}
+
+/* Script and configs: whatever argv names as a file. */
 static void add_files(struct strbuf *out, const struct strlist *argv)
 {
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *value = strchr(argv->items[i], '=');
 
-		if (strlen(argv->items[i]) < PATH_MAX)
-			add_file(out, argv->items[i]);
-		if (value && strlen(value) < PATH_MAX)
+		add_file(out, argv->items[i]);
+		if (value)
 			add_file(out, value + 1);
 	}
 }
 
-static bool is_allocator_variable(const char *item)
+/* What PATH leads to: an interpreter by its place and its content. */
+static void add_program(struct strbuf *out, const struct strlist *argv)
 {
-	return (strncmp(item, "PYTORCH_", 8) == 0 &&
-		strstr(item, "ALLOC_CONF")) ||
-	       strncmp(item, "XLA_", 4) == 0 ||
-	       strncmp(item, "CUDA_VISIBLE_DEVICES=", 21) == 0 ||
-	       strncmp(item, "MALLOC_", 7) == 0 ||
-	       strncmp(item, "LD_PRELOAD=", 11) == 0 ||
-	       strncmp(item, "PYTHONPATH=", 11) == 0 ||
-	       strncmp(item, "PATH=", 5) == 0 ||
-	       strncmp(item, "VIRTUAL_ENV=", 12) == 0 ||
-	       strncmp(item, "OMP_NUM_THREADS=", 16) == 0;
+	char *found = run_where(argv->items[0]);
+	char *real = found ? realpath(found, NULL) : NULL;
+
+	if (real) {
+		identity_add(out, IDENTITY_PART, "program", real);
+		add_stamp(out, "file of the program", real);
+	}
+	free(real);
+	free(found);
+}
+
+/* Of the environment what changes memory, or which code runs. */
+static bool is_telling(const char *item)
+{
+	static const char *const names[] = {
+		"LD_PRELOAD=",      "PYTHONPATH=",   "PYTHONHOME=",
+		"VIRTUAL_ENV=",     "CONDA_PREFIX=", "OMP_NUM_THREADS=",
+		"MKL_NUM_THREADS=",
+	};
+	static const char *const beginnings[] = { "XLA_", "MALLOC_" };
+
+	if (strncmp(item, "PYTORCH_", 8) == 0)
+		return strstr(item, "ALLOC_CONF=") != NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(item, names[i], strlen(names[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (strncmp(item, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
 }
 
 static void add_environment(struct strbuf *out,
 			    const struct strlist *environment)
 {
-	char folder[PATH_MAX];
+	for (size_t i = 0; i < environment->count; i++) {
+		const char *item = environment->items[i];
+		const char *equals = strchr(item, '=');
+		char *label;
 
-	for (size_t i = 0; i < environment->count; i++)
-		if (is_allocator_variable(environment->items[i]))
-			add_text(out, "environment", environment->items[i]);
-	if (getcwd(folder, sizeof(folder)))
-		add_text(out, "folder", folder);
+		if (!equals || !is_telling(item))
+			continue;
+		label = xasprintf("variable %.*s", (int)(equals - item), item);
+		identity_add(out, IDENTITY_PART, label, equals + 1);
+		free(label);
+	}
+}
+
+static void add_driver(struct strbuf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (textfile_read(DRIVER_VERSION, DRIVER_VERSION_MAX, &text, NULL) >= 0)
+		identity_add(out, IDENTITY_PART, "driver", strbuf_text(&text));
+	strbuf_release(&text);
 }
 
 char *identity_make(const struct job *job)
 {
 	struct strlist argv = STRLIST_INIT;
+	struct strlist masked = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
+	char folder[PATH_MAX];
 
 	command_identity(&job->command, &argv);
-	strbuf_adds(&out, "autofit.identity/1\n");
-	add_command(&out, job, &argv);
-	add_options(&out, job->options);
+	secrets_mask_argv(&masked, &argv);
+	identity_begin(&out);
+	add_question(&out, job);
+	add_budget(&out, job->options);
+	target_fingerprint(
+		&out, job->options,
+		strlist_env_get(&job->environment, "CUDA_VISIBLE_DEVICES"));
+	add_list(&out, "argument", &masked);
+	add_reading(&out, job);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
 	add_files(&out, &argv);
-	strlist_release(&argv);
+	add_program(&out, &job->command.argv);
+	/* Relative names, in arguments and scripts, mean something here. */
+	if (getcwd(folder, sizeof(folder)))
+		identity_add(&out, IDENTITY_PART, "folder", folder);
 	add_environment(&out, &job->environment);
-	target_fingerprint(&out);
+	add_driver(&out);
+	strlist_release(&masked);
+	strlist_release(&argv);
 	return strbuf_detach(&out);
 }
 

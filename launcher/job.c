@@ -74,6 +74,7 @@ static enum command_outcome recognise(struct job *job, struct error *err)
 		.visible_devices = options->device == DEVICE_HOST
 					   ? 0
 					   : visible_devices(&job->environment),
+		.ranks_around = job->place.world,
 	};
 	struct command_view view = { .world = 1 };
 	struct strbuf source = STRBUF_INIT;
@@ -134,6 +135,7 @@ enum command_outcome job_prepare(struct job *job, const struct options *options,
 	job->options = options;
 	job->state = state;
 	copy_environment(&job->environment);
+	job->place = surroundings_rank(&job->environment);
 	if (paths_find(&job->paths, &job->environment, err) < 0)
 		return COMMAND_USAGE;
 	folder = xasprintf("%s/presets", job->paths.config);

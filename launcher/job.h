@@ -9,6 +9,7 @@
 #include "configs/preset.h"
 #include "launcher/command.h"
 #include "launcher/options.h"
+#include "launcher/surroundings.h"
 #include "probes/process_state.h"
 
 #include <stdint.h>
@@ -20,6 +21,8 @@ struct job {
 	struct paths paths;
 	struct presets presets;
 	struct command command;
+	struct rank_place
+		place; /* autofit itself may be one of several ranks */
 	int64_t effective_batch; /* asked for; 0: not known */
 	char *script; /* path of the source that was read; NULL: none */
 	uint64_t script_hash;

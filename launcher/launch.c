@@ -5,12 +5,11 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/textfile.h"
-#include "configs/record.h"
+#include "configs/secrets.h"
+#include "launcher/decide.h"
 #include "launcher/exitcode.h"
-#include "launcher/guard.h"
+#include "launcher/resume.h"
 #include "launcher/run.h"
-#include "launcher/session.h"
-#include "launcher/target.h"
 #include "launcher/text.h"
 
 #include <errno.h>
@@ -20,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -87,8 +85,7 @@ void launch_begin_result(struct result *result, const struct job *job)
 	const struct command *command = &job->command;
 	struct record *record = &result->record;
 
-	strlist_add_all(&record->argv, (const char *const *)command->argv.items,
-			command->argv.count);
+	secrets_mask_argv(&record->argv, &command->argv);
 	set_text(&record->identity, job->identity);
 	set_text(&record->subject, job->subject);
 	set_text(&record->preset, command->preset->name);
@@ -124,157 +121,13 @@ void launch_refuse(struct result *result, enum command_outcome outcome,
 	set_text(&result->message, message);
 }
 
-/* Is there room now for what the record needs? */
-static bool holds_now(const struct job *job, const struct record *record)
+void launch_as_given(struct result *result, const struct options *options)
 {
-	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
-	struct host_budget budget;
-
-	if (strcmp(record->device_kind, "host") != 0)
-		return true;
-	if (host_budget_read(&budget, job->options->memory_bytes, &roots,
-			     NULL) < 0)
-		return false;
-	return record->peak_bytes <= budget.budget_bytes;
-}
-
-/*
- * A file can be edited, and `tune` records the largest safe size where no
- * exact split fits: only a split that keeps what was asked for is used.
- */
-static bool keeps_batch(const struct job *job, const struct record *record)
-{
-	const struct options *options = job->options;
-	int64_t micro = record->micro_batch;
-	int64_t effective;
-
-	if (micro < 1 || record->grad_accum < 1 || record->world_size < 1 ||
-	    micro > options->max_micro ||
-	    micro % options->micro_multiple_of != 0 ||
-	    record->world_size != job->command.world_size ||
-	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
-	    __builtin_mul_overflow(effective, record->world_size, &effective))
-		return false;
-	return options->subcommand == SUBCOMMAND_TUNE ||
-	       options->effective == EFFECTIVE_GROW || !job->effective_batch ||
-	       effective == job->effective_batch;
-}
-
-int launch_find_record(const struct job *job, struct result *result)
-{
-	struct record found = RECORD_INIT;
-	struct error err = ERROR_INIT;
-	int result_code;
-
-	if (job->options->fresh)
-		return 0;
-	result_code =
-		record_find(&found, job->paths.records, job->identity, &err);
-	if (result_code < 0)
-		log_warning("a record is passed over: %s", err.message);
-	/* `tune` also wants the largest size, which a launch may not know. */
-	if (result_code <= 0 || !keeps_batch(job, &found) ||
-	    !holds_now(job, &found) ||
-	    (job->options->subcommand == SUBCOMMAND_TUNE &&
-	     !found.largest_micro_batch)) {
-		record_release(&found);
-		return 0;
-	}
-	record_release(&result->record);
-	result->record = found;
-	result->outcome = OUTCOME_REUSED;
-	result->exit_code = EXIT_DONE;
-	result->record_grade = "exact";
-	result->record_path =
-		xasprintf("%s/%s.ini", job->paths.records, found.id);
-	session_set_command(result, job, found.micro_batch, found.grad_accum);
-	return 1;
-}
-
-static void as_given(struct result *result, const struct job *job)
-{
-	result->outcome = OUTCOME_AS_GIVEN;
-	result->exit_code = EXIT_DONE;
+	strlist_release(&result->run_argv);
+	strlist_release(&result->run_env);
 	strlist_add_all(&result->run_argv,
-			(const char *const *)job->options->command.items,
-			job->options->command.count);
-}
-
-/* Every process that a killed keeper leaves comes to autofit. */
-static void tune_on(const struct job *job, struct target *target,
-		    struct guard *guard, struct result *result)
-{
-	struct report_style style = launch_style(job->options);
-
-	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	session_tune(job, target, guard, &style, result);
-	(void)prctl(PR_SET_CHILD_SUBREAPER, job->state->subreaper, 0, 0, 0);
-}
-
-static void tune(const struct job *job, struct result *result)
-{
-	struct guard guard = { .count = 0 };
-	struct error err = ERROR_INIT;
-	struct target target;
-	bool waited = false;
-	int code = target_open(&target, job->options, job->command.world_size,
-			       &err);
-
-	if (code == 0)
-		code = guard_take(&guard, job, &target, &waited, &err);
-	if (code < 0)
-		launch_refuse(result,
-			      code == -EBUSY ? COMMAND_REFUSED : COMMAND_USAGE,
-			      err.message);
-	/* Whom we waited for may have tuned this very command. */
-	else if (!waited || !launch_find_record(job, result))
-		tune_on(job, &target, &guard, result);
-	guard_release(&guard);
-	target_release(&target);
-}
-
-static void cannot_start(struct result *result, const struct options *options,
-			 int error_number)
-{
-	strlist_add_all(&result->record.argv,
 			(const char *const *)options->command.items,
 			options->command.count);
-	result->outcome = OUTCOME_COMMAND_FAILED;
-	result->exit_code =
-		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-	result->message =
-		xasprintf("cannot run '%s': %s", options->command.items[0],
-			  strerror(error_number));
-}
-
-static void decide(const struct options *options,
-		   const struct process_state *state, struct job *job,
-		   struct result *result)
-{
-	struct error err = ERROR_INIT;
-	int missing = run_find(options->command.items[0]);
-	enum command_outcome outcome;
-
-	memset(job, 0, sizeof(*job));
-	if (missing) {
-		cannot_start(result, options, missing);
-		return;
-	}
-	outcome = job_prepare(job, options, state, &err);
-	if (outcome != COMMAND_OK) {
-		strlist_add_all(&result->record.argv,
-				(const char *const *)options->command.items,
-				options->command.count);
-		launch_refuse(result, outcome, err.message);
-		return;
-	}
-	launch_begin_result(result, job);
-	if (launch_find_record(job, result))
-		return;
-	if (options->no_probe)
-		as_given(result, job);
-	else
-		tune(job, result);
 }
 
 static void print_report(const struct options *options,
@@ -298,15 +151,38 @@ static void print_report(const struct options *options,
 	strbuf_release(&text);
 }
 
-static bool starts_command(const struct options *options,
-			   const struct result *result)
+/* A failure of autofit's, or of its probes: not one of the run's. */
+static bool is_failing(const struct result *result)
 {
-	if (options->subcommand == SUBCOMMAND_TUNE || !result->run_argv.count)
-		return false;
-	return result->outcome == OUTCOME_TUNED ||
-	       result->outcome == OUTCOME_REUSED ||
-	       result->outcome == OUTCOME_AS_GIVEN ||
-	       result->outcome == OUTCOME_TIME_LIMIT;
+	return result->exit_code >= EXIT_NOTHING_FITS &&
+	       result->exit_code <= EXIT_AUTOFIT_FAILED;
+}
+
+/* What is to be started, and in which form; NULL: nothing. */
+static const char *what_starts(const struct options *options,
+			       struct result *result)
+{
+	if (options->subcommand == SUBCOMMAND_TUNE || result->signal_number)
+		return NULL;
+	if (result->outcome == OUTCOME_AS_GIVEN)
+		return "as_given";
+	if (result->run_argv.count && (result->outcome == OUTCOME_TUNED ||
+				       result->outcome == OUTCOME_REUSED ||
+				       result->outcome == OUTCOME_TIME_LIMIT))
+		return "recommended";
+	if (!options->otherwise_run || !is_failing(result))
+		return NULL;
+	launch_as_given(result, options);
+	return "as_given";
+}
+
+static void say_otherwise(const struct result *result)
+{
+	if (result->starts && result->outcome != OUTCOME_AS_GIVEN &&
+	    strcmp(result->starts, "as_given") == 0)
+		(void)fputs("autofit: starting the command exactly as given "
+			    "(--otherwise run)\n",
+			    stderr);
 }
 
 /* A signal that ends autofit ends it by that signal, without a core file. */
@@ -329,12 +205,16 @@ int launch_command(const struct options *options,
 	int code;
 
 	decide(options, state, &job, &result);
+	result.starts = what_starts(options, &result);
 	print_report(options, &result);
 	code = launch_write_json(options, &result) < 0 ? EXIT_AUTOFIT_FAILED
 						       : result.exit_code;
+	say_otherwise(&result);
+	if (result.starts && strcmp(result.starts, "recommended") == 0)
+		resume_keep(&job, &result);
 	if (result.signal_number)
 		die_by(state, result.signal_number);
-	else if (starts_command(options, &result))
+	else if (result.starts)
 		code = run_command(state, &result.run_argv, &result.run_env);
 	result_release(&result);
 	job_release(&job);

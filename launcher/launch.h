@@ -13,15 +13,11 @@
 int launch_command(const struct options *options,
 		   const struct process_state *state);
 
-/*
- * What does not need a device: the command as recognised, and the exact
- * record if there is one that holds here and now (its id is set then).
- * Returns whether one was found. job and result are the caller's.
- */
-int launch_find_record(const struct job *job, struct result *result);
-
 /* The beginning of every result: command, preset, splits as asked. */
 void launch_begin_result(struct result *result, const struct job *job);
+
+/* What starts is the command exactly as it was typed. */
+void launch_as_given(struct result *result, const struct options *options);
 
 /* Outcome, exit code and message for a command that cannot be tuned. */
 void launch_refuse(struct result *result, enum command_outcome outcome,

@@ -3,6 +3,8 @@
 #include "launcher/options.h"
 
 #include "base/alloc.h"
+#include "launcher/options_kinds.h"
+#include "launcher/options_layers.h"
 #include "launcher/options_rows.h"
 
 #include <argp.h>
@@ -16,13 +18,15 @@
 /* argp hands this to every call of on_key. */
 struct parsing {
 	struct options *options;
+	struct option_layers layers;
 	struct error *err;
-	bool seen[OPTION_ROWS_MAX]; /* given as a flag: environment loses */
-	int word;                   /* the argument argp looks at now */
-	bool failed;                /* err holds the message */
-	const char *print;          /* --help or --version came first */
+	int word;                       /* the argument argp looks at now */
+	bool failed;                    /* err holds the message */
+	const struct option_row *print; /* --help or the like came first */
+	const char *print_value;
 	const struct subcommand_row *subcommand;
 	bool has_command;
+	bool has_json; /* as a flag */
 };
 
 static int wrong(struct parsing *parsing, const char *format, ...)
@@ -55,30 +59,22 @@ static bool is_abbreviated(const struct option_row *row, const char *word)
 	return option_of_name(word + 2, length) != row;
 }
 
-static void mark_given(struct parsing *parsing, const struct option_row *given)
+static int wrong_value(struct parsing *parsing, const struct option_row *row)
 {
-	for (size_t i = 0; option_rows[i].name; i++) {
-		const struct option_row *row = &option_rows[i];
-
-		if (row->print)
-			continue;
-		if (row == given || row->field == given->field ||
-		    (given->excludes && row->field == given->excludes))
-			parsing->seen[i] = true;
-	}
+	(void)error_prefix(parsing->err, "--%s", row->name);
+	parsing->failed = true;
+	return EINVAL;
 }
 
-static int row_apply(const struct option_row *row, struct options *options,
-		     const char *value, struct error *err)
+static int on_print(struct parsing *parsing, const struct option_row *row,
+		    const char *value, struct argp_state *state)
 {
-	int result = row->kind->set(row, options, value, err);
-
-	if (result < 0)
-		return result;
-	if (row->given)
-		*(bool *)((char *)options + row->given) = true;
-	if (row->excludes && *(bool *)option_field(row, options))
-		*(bool *)((char *)options + row->excludes) = false;
+	if (row->kind->set(row, parsing->options, value ? value : "1",
+			   parsing->err) < 0)
+		return wrong_value(parsing, row);
+	parsing->print = row;
+	parsing->print_value = value;
+	state->next = state->argc;
 	return 0;
 }
 
@@ -96,41 +92,45 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 		return EINVAL;
 	}
 	parsing->word = state->next;
-	if (row->print) {
-		parsing->print = row->print;
-		state->next = state->argc;
-		return 0;
-	}
 	/* A forgotten value must not swallow what separates the command. */
 	if (value && strcmp(value, "--") == 0)
 		return wrong(parsing, "--%s needs a value before --",
 			     row->name);
-	if (row_apply(row, parsing->options, value ? value : "1",
-		      parsing->err) < 0) {
-		(void)error_prefix(parsing->err, "--%s", row->name);
-		parsing->failed = true;
-		return EINVAL;
-	}
-	mark_given(parsing, row);
+	if (row->print)
+		return on_print(parsing, row, value, state);
+	if (layers_set(&parsing->layers, row, value ? value : "1",
+		       parsing->err) < 0)
+		return wrong_value(parsing, row);
 	return 0;
 }
 
-static const struct subcommand_row *subcommand_of(const char *word)
+static int take_format(struct parsing *parsing, const char *word)
 {
-	for (const struct subcommand_row *row = subcommand_rows; row->word;
-	     row++)
-		if (strcmp(row->word, word) == 0)
-			return row;
-	return NULL;
+	const struct subcommand_row *row = parsing->subcommand;
+
+	if (option_word(word, row->formats, parsing->err) < 0) {
+		(void)error_prefix(parsing->err, "autofit %s", row->word);
+		parsing->failed = true;
+		return EINVAL;
+	}
+	parsing->options->export_format = xstrdup(word);
+	return 0;
 }
 
 /* A word after a sub-command without "--" before it. */
 static int on_word(struct parsing *parsing, const char *word)
 {
 	const struct subcommand_row *row = parsing->subcommand;
+	struct options *options = parsing->options;
 
-	if (row->takes_name && !parsing->options->record_name) {
-		parsing->options->record_name = xstrdup(word);
+	if (row->formats && !options->export_format)
+		return take_format(parsing, word);
+	if (row->takes_file && !options->import_file) {
+		options->import_file = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_name && !options->record_name) {
+		options->record_name = xstrdup(word);
 		return 0;
 	}
 	if (!row->takes_command || row->takes_name)
@@ -238,8 +238,8 @@ static char *variable_name(const struct option_row *row)
 	return name;
 }
 
-static int parse_environment(struct parsing *parsing,
-			     const struct strlist *environment)
+static int read_environment(struct parsing *parsing,
+			    const struct strlist *environment)
 {
 	for (size_t i = 0; option_rows[i].name; i++) {
 		const struct option_row *row = &option_rows[i];
@@ -247,20 +247,33 @@ static int parse_environment(struct parsing *parsing,
 		int result = 0;
 		char *name;
 
-		if (row->print || parsing->seen[i])
+		if (row->print)
 			continue;
 		name = variable_name(row);
 		value = strlist_env_get(environment, name);
 		if (value && *value)
-			result = row_apply(row, parsing->options, value,
-					   parsing->err);
+			result = layers_set(&parsing->layers, row, value,
+					    parsing->err);
 		if (result < 0)
 			(void)error_prefix(parsing->err, "%s", name);
 		free(name);
 		if (result < 0)
 			return result;
 	}
+	layers_next(&parsing->layers);
 	return 0;
+}
+
+static int read_files(struct parsing *parsing,
+		      const struct options_files *files,
+		      struct strlist *warnings)
+{
+	int result = 0;
+
+	for (size_t i = 0; files && i < files->count && result == 0; i++)
+		result = layers_read_file(&parsing->layers, &files->items[i],
+					  warnings, parsing->err);
+	return result;
 }
 
 static int set_initial(struct options *options, struct error *err)
@@ -273,34 +286,62 @@ static int set_initial(struct options *options, struct error *err)
 	return 0;
 }
 
-/* What only the whole command line can tell. */
-static int check_whole(struct parsing *parsing)
+static int check_subcommand(struct parsing *parsing)
 {
-	struct options *options = parsing->options;
 	const struct subcommand_row *row = parsing->subcommand;
-	bool launches;
+	const struct options *options = parsing->options;
 
-	/* --dry-run makes an explanation of what would tune or launch. */
-	if (row && (row->subcommand == SUBCOMMAND_DEVICES ||
-		    row->subcommand == SUBCOMMAND_SHOW ||
-		    options->subcommand == SUBCOMMAND_LAUNCH))
-		options->subcommand = row->subcommand;
-	launches = options->subcommand == SUBCOMMAND_LAUNCH;
-	if (!parsing->has_command && row && row->takes_command &&
-	    !row->takes_name)
+	if (row->formats && !options->export_format)
+		return wrong(parsing, "no format given: autofit %s %s",
+			     row->word, row->arguments);
+	if (row->takes_file && !options->import_file)
+		return wrong(parsing, "no file given: autofit %s %s", row->word,
+			     row->arguments);
+	if (row->needs_subject && !options->record_name &&
+	    !parsing->has_command)
+		return wrong(parsing,
+			     "no record given: autofit %s %s, or -- command... "
+			     "instead of NAME (autofit show lists them)",
+			     row->word, row->arguments);
+	if (parsing->has_json && !row->takes_json)
+		return wrong(parsing,
+			     "autofit %s takes no --json; a record as JSON: "
+			     "autofit export json NAME",
+			     row->word);
+	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
+		return wrong(parsing, "autofit %s takes no --dry-run",
+			     row->word);
+	if (!parsing->has_command && row->takes_command && !row->takes_name)
 		return wrong(parsing,
 			     "no command given: autofit %s -- command...",
 			     row->word);
+	return 0;
+}
+
+/* What only the whole command line can tell. */
+static int check_whole(struct parsing *parsing)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	struct options *options = parsing->options;
+
+	if (row && check_subcommand(parsing))
+		return EINVAL;
+	/* --dry-run makes an explanation of what would tune or launch. */
+	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
+		    options->subcommand == SUBCOMMAND_LAUNCH))
+		options->subcommand = row->subcommand;
 	if (!parsing->has_command && !row)
 		return wrong(parsing,
 			     "no command given: autofit -- python train.py "
 			     "... (autofit --help says more)");
-	if (launches && options->json && strcmp(options->json, "-") == 0)
+	if (options->subcommand == SUBCOMMAND_LAUNCH && options->json &&
+	    strcmp(options->json, "-") == 0)
 		return wrong(parsing, "--json -: stdout belongs to the "
 				      "command; use --json FILE");
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): the places options come from */
 enum options_outcome options_parse(struct options *options,
 				   const struct strlist *argv,
 				   const struct strlist *environment,
@@ -308,21 +349,20 @@ enum options_outcome options_parse(struct options *options,
 				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err)
 {
-	struct parsing parsing = { .options = options, .err = err };
-
-	(void)files;
-	(void)warnings;
+	struct parsing parsing = { .options = options,
+				   .layers.options = options,
+				   .err = err };
 
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;
-	if (parsing.print == option_print_help)
-		options_help(text);
-	if (parsing.print == option_print_version)
-		strbuf_adds(text, "autofit " AUTOFIT_VERSION "\n");
-	if (parsing.print)
+	if (parsing.print) {
+		parsing.print->print(text, parsing.print_value);
 		return OPTIONS_PRINT;
-	if (parse_environment(&parsing, environment) < 0 ||
-	    check_whole(&parsing))
+	}
+	parsing.has_json = options->json != NULL;
+	layers_next(&parsing.layers);
+	if (read_environment(&parsing, environment) < 0 ||
+	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))
 		return OPTIONS_WRONG;
 	return OPTIONS_RUN;
 }
@@ -334,5 +374,7 @@ void options_release(struct options *options)
 			row->kind->release(row, options);
 	strlist_release(&options->command);
 	free(options->record_name);
+	free(options->export_format);
+	free(options->import_file);
 	memset(options, 0, sizeof(*options));
 }

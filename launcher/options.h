@@ -82,6 +82,8 @@ struct options_file {
 	const char *path; /* for messages */
 	const char *text;
 	size_t length;
+	/* Of another user: what could run or write for him is passed over. */
+	bool foreign;
 };
 
 /* The files that count, first the one that wins. */
@@ -92,10 +94,13 @@ struct options_files {
 
 /*
  * Precedence: flag, then AUTOFIT_<OPTION> of environment (NAME=value items),
- * then files. A key that is no option is a warning "path:line: ..." in
- * warnings; a wrong value is OPTIONS_WRONG with path:line. Parsing stops at the
+ * then files (NULL: none). A key that is no option is a warning "path:line:
+ * ..." in warnings (NULL: not wanted); a wrong value is OPTIONS_WRONG with
+ * path:line, unless a stronger place sets that option. Keys before a section
+ * count; several lines of a list add up, and the strongest place that names a
+ * list replaces it whole; an empty value is as no line. Parsing stops at the
  * first word that is no option; no abbreviations; a sub-command needs "--"
- * before its command. text receives help or version. The caller releases
+ * before its command. text receives what is to be printed. The caller releases
  * options whatever the outcome.
  */
 enum options_outcome options_parse(struct options *options,
@@ -105,5 +110,14 @@ enum options_outcome options_parse(struct options *options,
 				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err);
 void options_release(struct options *options);
+
+/*
+ * For a line that was OPTIONS_WRONG: is it to start its command all the same?
+ * True, and command receives what follows "--", when the line (else
+ * AUTOFIT_OTHERWISE) says --otherwise run and only options stand before "--".
+ */
+bool options_otherwise(const struct strlist *argv,
+		       const struct strlist *environment,
+		       struct strlist *command);
 
 #endif

@@ -19,22 +19,19 @@ static const char help_usage[] =
 	"\n"
 	"Sub-commands:\n";
 
-static const char help_end[] =
+static const char help_places[] =
 	"\n"
 	"Every option can be set as a variable: --max-micro as "
-	"AUTOFIT_MAX_MICRO.\n"
-	"The first word that is no option begins the command.\n"
+	"AUTOFIT_MAX_MICRO,\n"
+	"and nearly every one in a file: ./.autofit.ini, autofit.ini of the "
+	"user, of the\n"
+	"site. The first word that is no option begins the command. Where a "
+	"NAME stands,\n"
+	"-- command... means the record of that command.\n"
 	"\n"
-	"Exit codes: the command's own when it ran; else\n"
-	"    0  done\n"
-	"  120  nothing fits\n"
-	"  121  the command fails for another reason than memory\n"
-	"  122  its batch size is not recognised, or ambiguous\n"
-	"  123  probing would not be safe here\n"
-	"  124  time limit\n"
-	"  125  autofit itself failed, or wrong usage\n"
-	"  126  the command cannot be executed\n"
-	"  127  the command is not found\n"
+	"Exit codes: the command's own when it ran; else\n";
+
+static const char help_examples[] =
 	"\n"
 	"Examples:\n"
 	"  autofit -- python train.py --batch-size 8 --grad-accum 16\n"
@@ -99,16 +96,15 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 	struct strbuf head = STRBUF_INIT;
 
 	strbuf_addf(&head, "  %s", row->word);
-	if (row->takes_name)
-		strbuf_adds(&head, " [NAME]");
-	else if (row->takes_command)
-		strbuf_adds(&head, " -- command...");
+	if (row->arguments)
+		strbuf_addf(&head, " %s", row->arguments);
 	add_entry(out, strbuf_text(&head), row->doc);
 	strbuf_release(&head);
 }
 
-void options_help(struct strbuf *out)
+void options_help(struct strbuf *out, const char *value)
 {
+	(void)value;
 	strbuf_adds(out, help_usage);
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++)
@@ -121,5 +117,14 @@ void options_help(struct strbuf *out)
 			if (row->group == group)
 				add_option(out, row);
 	}
-	strbuf_adds(out, help_end);
+	strbuf_adds(out, help_places);
+	for (const struct exit_row *row = exit_rows; row->doc; row++)
+		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);
+	strbuf_adds(out, help_examples);
+}
+
+void options_version(struct strbuf *out, const char *value)
+{
+	(void)value;
+	strbuf_adds(out, "autofit " AUTOFIT_VERSION "\n");
 }

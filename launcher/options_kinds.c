@@ -35,8 +35,7 @@ static int no_such_word(const char *value, const char *const *words,
 	return -EINVAL;
 }
 
-static int word_index(const char *value, const char *const *words,
-		      struct error *err)
+int option_word(const char *value, const char *const *words, struct error *err)
 {
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], value) == 0)
@@ -44,7 +43,7 @@ static int word_index(const char *value, const char *const *words,
 	return no_such_word(value, words, err);
 }
 
-static int truth_parse(const char *value, bool *truth, struct error *err)
+int option_truth(const char *value, bool *truth, struct error *err)
 {
 	static const struct {
 		const char *word;
@@ -67,7 +66,7 @@ static int truth_parse(const char *value, bool *truth, struct error *err)
 static int set_flag(const struct option_row *row, struct options *options,
 		    const char *value, struct error *err)
 {
-	return truth_parse(value, option_field(row, options), err);
+	return option_truth(value, option_field(row, options), err);
 }
 
 static int set_string(const struct option_row *row, struct options *options,
@@ -77,7 +76,7 @@ static int set_string(const struct option_row *row, struct options *options,
 
 	if (!*value)
 		return error_set(err, -EINVAL, "needs a value");
-	if (row->words && word_index(value, row->words, err) < 0)
+	if (row->words && option_word(value, row->words, err) < 0)
 		return -EINVAL;
 	free(*field);
 	*field = xstrdup(value);
@@ -112,7 +111,7 @@ static int set_strategy(const struct option_row *row, struct options *options,
 
 	for (size_t i = 0; i < 15 && search_strategies[i]; i++)
 		names[i] = search_strategies[i]->name;
-	if (word_index(value, names, err) < 0)
+	if (option_word(value, names, err) < 0)
 		return -EINVAL;
 	return set_string(row, options, value, err);
 }
@@ -289,7 +288,7 @@ static int set_percent(const struct option_row *row, struct options *options,
 static int set_color(const struct option_row *row, struct options *options,
 		     const char *value, struct error *err)
 {
-	int index = word_index(value, row->words, err);
+	int index = option_word(value, row->words, err);
 
 	if (index >= 0)
 		options->color = (enum color_choice)index;
@@ -310,7 +309,7 @@ static int set_device(const struct option_row *row, struct options *options,
 			return no_such_word(value, row->words, err);
 		index = DEVICE_CUDA;
 	} else {
-		index = word_index(value, names, NULL);
+		index = option_word(value, names, NULL);
 		if (index < 0)
 			return no_such_word(value, row->words, err);
 	}
@@ -323,7 +322,7 @@ static int set_effective(const struct option_row *row, struct options *options,
 			 const char *value, struct error *err)
 {
 	static const char *const names[] = { "keep", "grow", NULL };
-	int index = word_index(value, names, NULL);
+	int index = option_word(value, names, NULL);
 	int64_t number = 0;
 
 	if (index < 0) {
@@ -344,7 +343,7 @@ static int set_grow(const struct option_row *row, struct options *options,
 {
 	bool grow = false;
 
-	if (truth_parse(value, &grow, err) < 0)
+	if (option_truth(value, &grow, err) < 0)
 		return -EINVAL;
 	return grow ? set_effective(row, options, "grow", err) : 0;
 }
@@ -355,40 +354,80 @@ static int set_explain(const struct option_row *row, struct options *options,
 	bool explain = false;
 
 	(void)row;
-	if (truth_parse(value, &explain, err) < 0)
+	if (option_truth(value, &explain, err) < 0)
 		return -EINVAL;
 	if (explain)
 		options->subcommand = SUBCOMMAND_EXPLAIN;
 	return 0;
 }
 
+static int set_isolation(const struct option_row *row, struct options *options,
+			 const char *value, struct error *err)
+{
+	/* In the order of the row's words; auto is the strongest. */
+	static const enum isolation_kind kinds[] = {
+		ISOLATION_VIEW,
+		ISOLATION_VIEW,
+		ISOLATION_LANDLOCK,
+		ISOLATION_COMPARE,
+	};
+	int index = option_word(value, row->words, err);
+
+	if (index < 0)
+		return index;
+	options->isolation = kinds[index];
+	return 0;
+}
+
+static int set_otherwise(const struct option_row *row, struct options *options,
+			 const char *value, struct error *err)
+{
+	int index = option_word(value, row->words, err);
+
+	if (index < 0)
+		return index;
+	options->otherwise_run = strcmp(row->words[index], "run") == 0;
+	return 0;
+}
+
+static int set_path(const struct option_row *row, struct options *options,
+		    const char *value, struct error *err)
+{
+	if (!*value)
+		return error_set(err, -EINVAL, "needs a value");
+	return set_list(row, options, value, err);
+}
+
 /* The parser sees row->print and stops; there is no field. */
 static int set_print(const struct option_row *row, struct options *options,
 		     const char *value, struct error *err)
 {
-	(void)row;
 	(void)options;
-	(void)value;
-	(void)err;
-	return 0;
+	return row->words && option_word(value, row->words, err) < 0 ? -EINVAL
+								     : 0;
 }
 
-const struct option_kind kind_flag = { set_flag, NULL, true };
-const struct option_kind kind_string = { set_string, release_string, false };
-const struct option_kind kind_name = { set_name, release_string, false };
-const struct option_kind kind_strategy = { set_strategy, release_string,
-					   false };
-const struct option_kind kind_list = { set_list, release_list, false };
-const struct option_kind kind_variable = { set_variable, release_list, false };
-const struct option_kind kind_template = { set_template, release_list, false };
-const struct option_kind kind_integer = { set_integer, NULL, false };
-const struct option_kind kind_bytes = { set_bytes, NULL, false };
-const struct option_kind kind_amount = { set_amount, NULL, false };
-const struct option_kind kind_percent = { set_percent, NULL, false };
-const struct option_kind kind_duration = { set_duration, NULL, false };
-const struct option_kind kind_color = { set_color, NULL, false };
-const struct option_kind kind_device = { set_device, NULL, false };
-const struct option_kind kind_effective = { set_effective, NULL, false };
-const struct option_kind kind_grow = { set_grow, NULL, true };
-const struct option_kind kind_explain = { set_explain, NULL, true };
-const struct option_kind kind_print = { set_print, NULL, true };
+#define KIND(name, ...) const struct option_kind kind_##name = { __VA_ARGS__ }
+
+KIND(flag, .set = set_flag, .is_flag = true);
+KIND(string, .set = set_string, .release = release_string);
+KIND(name, .set = set_name, .release = release_string);
+KIND(strategy, .set = set_strategy, .release = release_string);
+KIND(list, .set = set_list, .release = release_list, .grows = true);
+KIND(variable, .set = set_variable, .release = release_list, .grows = true);
+KIND(template, .set = set_template, .release = release_list, .grows = true);
+KIND(path, .set = set_path, .release = release_list, .grows = true);
+KIND(integer, .set = set_integer);
+KIND(bytes, .set = set_bytes);
+KIND(amount, .set = set_amount);
+KIND(percent, .set = set_percent);
+KIND(duration, .set = set_duration);
+KIND(color, .set = set_color);
+KIND(device, .set = set_device);
+KIND(effective, .set = set_effective);
+KIND(grow, .set = set_grow, .is_flag = true);
+KIND(explain, .set = set_explain, .is_flag = true);
+KIND(isolation, .set = set_isolation);
+KIND(otherwise, .set = set_otherwise);
+KIND(print, .set = set_print, .is_flag = true);
+KIND(print_for, .set = set_print);

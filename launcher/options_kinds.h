@@ -22,6 +22,15 @@ extern const struct option_kind kind_device;    /* device and cuda_index */
 extern const struct option_kind kind_effective; /* effective and its number */
 extern const struct option_kind kind_grow;      /* the same, as a flag */
 extern const struct option_kind kind_explain;   /* enum subcommand, a flag */
+extern const struct option_kind kind_isolation; /* enum isolation_kind */
+extern const struct option_kind kind_otherwise; /* bool: run */
+extern const struct option_kind kind_path;      /* strlist, not empty */
 extern const struct option_kind kind_print;     /* nothing: stops parsing */
+extern const struct option_kind kind_print_for; /* the same, with a word */
+
+/* The place of value in words (NULL ends them), or -EINVAL. */
+int option_word(const char *value, const char *const *words, struct error *err);
+/* What a flag may be in a variable or a file: 1, yes, true, on, and so on. */
+int option_truth(const char *value, bool *truth, struct error *err);
 
 #endif

@@ -39,8 +39,7 @@ static size_t edit_distance(const char *a, const char *b)
 	return row[length];
 }
 
-/* The option that was probably meant, or NULL: a beginning, or a slip. */
-static const char *suggestion(const char *name)
+const char *option_suggestion(const char *name)
 {
 	size_t nearest = strlen(name) > 4 ? 3 : 2;
 	const char *found = NULL;
@@ -61,7 +60,7 @@ static const char *suggestion(const char *name)
 
 void option_unknown(const char *name, struct error *err)
 {
-	const char *meant = suggestion(name);
+	const char *meant = option_suggestion(name);
 
 	if (meant)
 		(void)error_set(err, -EINVAL,

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options_rows.h"
 
+#include "launcher/exitcode.h"
 #include "launcher/options_kinds.h"
 
 #include <string.h>
@@ -10,8 +11,6 @@
 #define BATCH_MAX INT32_MAX
 #define EFFECTIVE_MAX INT64_C(1000000000000)
 #define STEPS_MAX 1000000
-
-const char option_print_help[] = "help", option_print_version[] = "version";
 
 const char *const option_group_titles[GROUP_COUNT] = {
 	[GROUP_MEMORY] = "Device and memory",
@@ -30,6 +29,12 @@ static const char *const micro_scope_words[] = { "rank", "node", "global",
 						 NULL };
 static const char *const accum_scope_words[] = { "rank", "total", NULL };
 static const char *const color_words[] = { "auto", "always", "never", NULL };
+static const char *const isolation_kinds[] = { "auto", "view", "landlock",
+					       "compare", NULL };
+static const char *const otherwise_words[] = { "stop", "run", NULL };
+static const char *const shell_words[] = { "bash", "zsh", "fish", NULL };
+static const char *const export_formats[] = { "json", "record", "args",
+					      "command", NULL };
 static const char *const placeholders[] = { "{micro}", "{accum}", "{steps}",
 					    "{out}", NULL };
 
@@ -61,6 +66,11 @@ const struct option_row option_rows[] = {
 	  .max = 90,
 	  .doc = "left free inside the budget; default: by device and by "
 		 "how exactly memory is seen",
+	  .group = GROUP_MEMORY },
+	{ .name = "shared",
+	  .kind = &kind_flag,
+	  .field = FIELD(shared),
+	  .doc = "tune on a GPU that others use too, within what they leave",
 	  .group = GROUP_MEMORY },
 	{ .name = "effective-batch",
 	  .kind = &kind_effective,
@@ -159,6 +169,7 @@ const struct option_row option_rows[] = {
 	  .kind = &kind_template,
 	  .field = FIELD(env_templates),
 	  .argument = "NAME={micro}",
+	  .runs_or_writes = true,
 	  .words = placeholders,
 	  .doc = "give a size through the environment; {micro} {accum} "
 		 "{steps} {out} may also stand in the command (repeatable)",
@@ -223,19 +234,48 @@ const struct option_row option_rows[] = {
 	  .kind = &kind_list,
 	  .field = FIELD(probe_args),
 	  .argument = "ARG",
+	  .runs_or_writes = true,
 	  .doc = "add an argument to the command in probes only (repeatable)",
 	  .group = GROUP_PROBES },
 	{ .name = "probe-env",
 	  .kind = &kind_variable,
 	  .field = FIELD(probe_env),
 	  .argument = "NAME=VALUE",
+	  .runs_or_writes = true,
 	  .doc = "set a variable in probes only (repeatable)",
+	  .group = GROUP_PROBES },
+	{ .name = "isolation",
+	  .kind = &kind_isolation,
+	  .field = FIELD(isolation),
+	  .argument = "auto|view|landlock|compare",
+	  .initial = "auto",
+	  .words = isolation_kinds,
+	  .doc = "the strongest way to keep probes from writing to your files "
+		 "that may be used; auto: a copy-on-write view",
+	  .group = GROUP_PROBES },
+	{ .name = "allow-writes",
+	  .kind = &kind_path,
+	  .field = FIELD(allow_writes),
+	  .argument = "PATH",
+	  .doc = "a file or folder that probes may write to for real "
+		 "(repeatable)",
+	  .runs_or_writes = true,
 	  .group = GROUP_PROBES },
 	{ .name = "scratch",
 	  .kind = &kind_string,
 	  .field = FIELD(scratch),
 	  .argument = "DIR",
 	  .doc = "where probes write; default: below the cache folder",
+	  .runs_or_writes = true,
+	  .group = GROUP_PROBES },
+	{ .name = "otherwise",
+	  .kind = &kind_otherwise,
+	  .field = FIELD(otherwise_run),
+	  .argument = "stop|run",
+	  .initial = "stop",
+	  .words = otherwise_words,
+	  .doc = "run: where autofit would end with 120 to 125, start the "
+		 "command exactly as given",
 	  .group = GROUP_PROBES },
 	{ .name = "fresh",
 	  .kind = &kind_flag,
@@ -252,10 +292,24 @@ const struct option_row option_rows[] = {
 	  .field = FIELD(no_wait),
 	  .doc = "do not wait while another autofit tunes the same",
 	  .group = GROUP_RECORDS },
+	{ .name = "trust-record",
+	  .kind = &kind_flag,
+	  .field = FIELD(trust_record),
+	  .doc = "use the record of a similar command without the one probe "
+		 "that checks it",
+	  .group = GROUP_RECORDS },
+	{ .name = "from",
+	  .kind = &kind_string,
+	  .field = FIELD(from),
+	  .argument = "FILE",
+	  .doc = "use the record in FILE instead of looking for one",
+	  .one_call = true,
+	  .group = GROUP_RECORDS },
 	{ .name = "dry-run",
 	  .kind = &kind_explain,
 	  .field = FIELD(subcommand),
 	  .doc = "the same as autofit explain: starts nothing",
+	  .one_call = true,
 	  .group = GROUP_OUTPUT },
 	{ .name = "json",
 	  .kind = &kind_string,
@@ -263,6 +317,7 @@ const struct option_row option_rows[] = {
 	  .argument = "FILE|-",
 	  .doc = "write the result as one JSON object; - is stdout, not when "
 		 "the command is launched",
+	  .one_call = true,
 	  .group = GROUP_OUTPUT },
 	{ .name = "quiet",
 	  .letter = 'q',
@@ -289,14 +344,21 @@ const struct option_row option_rows[] = {
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = &kind_print,
-	  .print = option_print_help,
+	  .print = options_help,
 	  .doc = "print this",
 	  .group = GROUP_OUTPUT },
 	{ .name = "version",
 	  .letter = 'V',
 	  .kind = &kind_print,
-	  .print = option_print_version,
+	  .print = options_version,
 	  .doc = "print the version",
+	  .group = GROUP_OUTPUT },
+	{ .name = "completion",
+	  .kind = &kind_print_for,
+	  .argument = "bash|zsh|fish",
+	  .words = shell_words,
+	  .print = options_completion,
+	  .doc = "print what completes autofit's words in that shell",
 	  .group = GROUP_OUTPUT },
 	{ .name = NULL },
 };
@@ -307,30 +369,87 @@ _Static_assert(sizeof(option_rows) / sizeof(*option_rows) <= OPTION_ROWS_MAX,
 const struct subcommand_row subcommand_rows[] = {
 	{ .word = "tune",
 	  .subcommand = SUBCOMMAND_TUNE,
+	  .arguments = "-- command...",
 	  .takes_command = true,
+	  .takes_json = true,
 	  .doc = "find the largest sizes and record them; run nothing" },
 	{ .word = "explain",
 	  .subcommand = SUBCOMMAND_EXPLAIN,
+	  .arguments = "-- command...",
 	  .takes_command = true,
+	  .takes_json = true,
 	  .doc = "what is recognised and what would be done; start nothing" },
 	{ .word = "devices",
 	  .subcommand = SUBCOMMAND_DEVICES,
+	  .takes_json = true,
 	  .doc = "the devices it would tune for" },
 	{ .word = "show",
 	  .subcommand = SUBCOMMAND_SHOW,
-	  .takes_command = true,
+	  .arguments = "[NAME]",
 	  .takes_name = true,
+	  .takes_command = true,
 	  .doc = "the recorded answers, or one of them" },
+	{ .word = "lower",
+	  .subcommand = SUBCOMMAND_LOWER,
+	  .arguments = "NAME",
+	  .takes_name = true,
+	  .takes_command = true,
+	  .needs_subject = true,
+	  .changes = true,
+	  .doc = "the recorded sizes ran out of memory later: take the next "
+		 "smaller ones that were tested" },
+	{ .word = "forget",
+	  .subcommand = SUBCOMMAND_FORGET,
+	  .arguments = "NAME",
+	  .takes_name = true,
+	  .takes_command = true,
+	  .needs_subject = true,
+	  .changes = true,
+	  .doc = "remove a record and what belongs to it" },
+	{ .word = "export",
+	  .subcommand = SUBCOMMAND_EXPORT,
+	  .arguments = "FORMAT NAME",
+	  .formats = export_formats,
+	  .takes_name = true,
+	  .takes_command = true,
+	  .needs_subject = true,
+	  .doc = "print a record as FORMAT: json, record, args or command" },
+	{ .word = "import",
+	  .subcommand = SUBCOMMAND_IMPORT,
+	  .arguments = "FILE",
+	  .takes_file = true,
+	  .changes = true,
+	  .doc = "take over the record in FILE; - is standard input" },
 	{ .word = "estimate", .reserved = true },
-	{ .word = "lower", .reserved = true },
-	{ .word = "forget", .reserved = true },
-	{ .word = "export", .reserved = true },
-	{ .word = "import", .reserved = true },
 	{ .word = "presets", .reserved = true },
 	{ .word = "report", .reserved = true },
 	{ .word = "nightly", .reserved = true },
 	{ .word = NULL },
 };
+
+const struct exit_row exit_rows[] = {
+	{ EXIT_DONE, "done" },
+	{ EXIT_NOTHING_FITS, "nothing fits" },
+	{ EXIT_COMMAND_FAILED,
+	  "the command fails for another reason than memory" },
+	{ EXIT_NOT_RECOGNISED, "its batch size is not recognised, or "
+			       "ambiguous" },
+	{ EXIT_REFUSED, "probing would not be safe here" },
+	{ EXIT_TIME_LIMIT, "time limit" },
+	{ EXIT_AUTOFIT_FAILED, "autofit itself failed, or wrong usage" },
+	{ EXIT_CANNOT_EXECUTE, "the command cannot be executed" },
+	{ EXIT_NOT_FOUND, "the command is not found" },
+	{ 0, NULL },
+};
+
+const struct subcommand_row *subcommand_of(const char *word)
+{
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++)
+		if (strcmp(row->word, word) == 0)
+			return row;
+	return NULL;
+}
 
 /* Rows without a letter get a key that is no character. */
 #define FIRST_KEY 256

@@ -24,6 +24,7 @@ struct option_kind {
 	/* Free and empty the field; NULL: it owns nothing. */
 	void (*release)(const struct option_row *row, struct options *options);
 	bool is_flag; /* takes no value */
+	bool grows;   /* a list: may be given more than once */
 };
 
 enum option_group {
@@ -52,26 +53,42 @@ struct option_row {
 	const char *hint;         /* kind_name: a name as it may be */
 	size_t given;             /* offset of a bool; 0: none */
 	size_t excludes;          /* offset of a flag it takes back; 0: none */
-	const char *print;        /* --help, --version: what to print */
+	bool one_call;            /* in no file: it belongs to one call */
+	bool runs_or_writes;      /* in no file of another user */
+	/* --help and the like: no field, the text instead; value as in set. */
+	void (*print)(struct strbuf *out, const char *value);
 };
 
 /* A row without a name ends the table. */
 extern const struct option_row option_rows[];
 #define OPTION_ROWS_MAX 64
 
-extern const char option_print_help[], option_print_version[];
-
 /* The sub-commands, also those whose name is kept for later. */
 struct subcommand_row {
 	const char *word;
 	enum subcommand subcommand;
-	bool takes_command; /* after "--" */
-	bool takes_name;    /* a record's */
-	bool reserved;      /* not in this version */
+	const char *arguments;      /* as the help shows them; NULL: none */
+	const char *const *formats; /* its first word is one of these */
+	bool takes_file;            /* its first word */
+	bool takes_name;            /* a record's */
+	bool takes_command;         /* after "--" */
+	bool needs_subject;         /* a name or a command */
+	bool takes_json;            /* --json has a meaning */
+	bool changes;               /* more than it prints: no --dry-run */
+	bool reserved;              /* not in this version */
 	const char *doc;
 };
 
 extern const struct subcommand_row subcommand_rows[];
+const struct subcommand_row *subcommand_of(const char *word);
+
+/* Exit codes of autofit itself; a row without a doc ends the table. */
+struct exit_row {
+	int code;
+	const char *doc;
+};
+
+extern const struct exit_row exit_rows[];
 
 static inline void *option_field(const struct option_row *row,
 				 struct options *options)
@@ -84,12 +101,16 @@ int option_key(size_t index);
 const struct option_row *option_of_key(int key);
 const struct option_row *option_of_name(const char *name, size_t length);
 
+/* The option that was probably meant, or NULL: a beginning, or a slip. */
+const char *option_suggestion(const char *name);
 /* err for a long option that is not in the table, and its likely neighbour. */
 void option_unknown(const char *name, struct error *err);
 /* err for a word that argp refused without saying why. */
 void option_misread(const char *word, struct error *err);
 
-/* The text of --help, from the tables above. */
-void options_help(struct strbuf *out);
+/* Texts from the tables above; only the completion has a value, its shell. */
+void options_help(struct strbuf *out, const char *value);
+void options_version(struct strbuf *out, const char *value);
+void options_completion(struct strbuf *out, const char *shell);
 
 #endif

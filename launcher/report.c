@@ -5,9 +5,11 @@
 #include "base/units.h"
 #include "launcher/report_words.h"
 #include "launcher/text.h"
+#include "probes/isolation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Narrower than this a row leaves out the bar, then the speed as well. */
 #define COLUMNS_FOR_BAR 78
@@ -60,6 +62,34 @@ static void add_heading(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&row);
 }
 
+/* What is about to happen, and what a record has to do with it. */
+static void add_plan(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	struct strbuf line = STRBUF_INIT;
+	enum isolation_kind kind;
+
+	strbuf_adds(&line, "launching short probes of this command");
+	if (isolation_parse(result->record.isolation, &kind) == 0)
+		strbuf_addf(&line, "; %s", isolation_words(kind));
+	strbuf_adds(&line, "; Ctrl-C stops; --no-probe skips");
+	words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	if (result->record_grade) {
+		strbuf_reset(&line);
+		strbuf_addf(&line, "a %s record: ",
+			    strcmp(result->record_grade, "near") == 0
+				    ? "near"
+				    : "similar");
+		text_add_safe(&line, result->difference, style->ascii);
+		strbuf_adds(&line,
+			    strcmp(result->record_grade, "near") == 0
+				    ? "; one probe checks its split"
+				    : "; the search starts at its size");
+		words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	}
+	strbuf_release(&line);
+}
+
 void report_start(struct strbuf *out, const struct report_style *style,
 		  const struct result *result, const char *device_words)
 {
@@ -86,9 +116,7 @@ void report_start(struct strbuf *out, const struct report_style *style,
 	}
 	add_intent(&line, style, result);
 	words_line(out, style, PAINT_BOLD, strbuf_text(&line));
-	words_line(out, style, PAINT_DIM,
-		   "launching short probes of this command; Ctrl-C stops; "
-		   "--no-probe skips");
+	add_plan(out, style, result);
 	add_heading(out, style, result);
 	strbuf_release(&line);
 }

@@ -156,9 +156,22 @@ static void final_reused(struct strbuf *out, const struct report_style *style,
 		strbuf_addch(&line, ')');
 	}
 	/* One line, whatever the width: it stands before every later run. */
-	strbuf_adds(&line, ", no probe; --fresh tunes anew");
+	if (result->resumes) {
+		strbuf_adds(&line, ", as at its first start: ");
+		text_add_safe(&line, result->resumes, style->ascii);
+	} else if (result->probes_run) {
+		strbuf_addf(&line, ", held by a probe of %.1f s",
+			    result->seconds);
+	} else {
+		strbuf_adds(&line, ", no probe");
+	}
+	if (result->difference && *result->difference) {
+		strbuf_adds(&line, " (near: ");
+		text_add_safe(&line, result->difference, style->ascii);
+		strbuf_addch(&line, ')');
+	}
+	strbuf_adds(&line, "; --fresh tunes anew");
 	strbuf_addf(out, "autofit: %s\n", strbuf_text(&line));
-	(void)style;
 	strbuf_release(&line);
 }
 

@@ -40,6 +40,8 @@ void result_release(struct result *result)
 	free(result->message);
 	record_release(&result->record);
 	free(result->record_path);
+	free(result->difference);
+	free(result->resumes);
 	strlist_release(&result->run_argv);
 	strlist_release(&result->run_env);
 	free(result->assumption);
@@ -223,6 +225,7 @@ static json_t *record_json(const struct result *result)
 
 	json_put(object, "id", text_json(result->record.id));
 	json_put(object, "grade", text_json(result->record_grade));
+	json_put(object, "difference", text_json(result->difference));
 	json_put(object, "path", text_json(result->record_path));
 	return object;
 }
@@ -273,12 +276,14 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "outcome", text_json(outcome_name(result->outcome)));
 	json_put(root, "exit_code", json_integer(result->exit_code));
 	json_put(root, "message", text_json(result->message));
+	json_put(root, "starts", text_json(result->starts));
 	json_put(root, "command", list_json(&record->argv));
 	json_put(root, "argv_escaped", escaped_json(&record->argv));
 	json_put(root, "preset", text_json(record->preset));
 	json_put(root, "device_kind", text_json(record->device_kind));
 	json_put(root, "devices", devices_json(record));
 	json_put(root, "budget_source", text_json(result->budget_source));
+	json_put(root, "isolation", text_json(record->isolation));
 	json_put(root, "effective_batch_asked",
 		 count_json(record->effective_batch_asked));
 }
@@ -301,7 +306,7 @@ void result_json(const struct result *result, struct strbuf *out)
 	json_put(root, "record", record_json(result));
 	json_put(root, "caveats", list_json(&record->caveats));
 	json_put(root, "probe_count",
-		 json_integer((json_int_t)record->probes.count));
+		 json_integer((json_int_t)result->probes_run));
 	json_put(root, "seconds", number_json(result->seconds, true));
 	json_put(root, "probes", probes_json(result));
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));

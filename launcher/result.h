@@ -35,13 +35,18 @@ struct result {
 	 * With micro_batch 0 there is no recommendation.
 	 */
 	struct record record;
-	char *record_path;                /* NULL: not written */
-	const char *record_grade;         /* "exact", "hint"; NULL: none used */
+	char *record_path;        /* NULL: not written */
+	const char *record_grade; /* "exact", "near", "hint"; NULL: none */
+	char *difference;         /* how the command differs; NULL: not */
+	char *resumes;            /* why the first split is kept; NULL */
+	size_t probes_run;        /* in this call; probes may hold older ones */
 	struct strlist run_argv, run_env; /* the recommended command */
 	char *assumption;                 /* of struct command */
 	char *flags_text;                 /* exact text to paste; NULL */
 	char *budget_source;              /* "--memory", "MemAvailable", ... */
 	double seconds;
+	/* What starts now: "recommended", "as_given"; NULL: nothing. */
+	const char *starts;
 	int signal_number; /* of the signal that ended the tuning; 0 */
 	/* What the command itself says; 0: not known. */
 	int64_t own_micro_batch, own_grad_accum;

@@ -43,30 +43,50 @@ static int check_file(const char *path)
 	return 0;
 }
 
-int run_find(const char *program)
+/* The first that PATH leads to; else NULL and the errno exec would give. */
+static char *search(const char *program, int *error_number)
 {
 	const char *path = getenv("PATH");
-	int result = ENOENT;
 
-	if (strchr(program, '/'))
-		return check_file(program);
-	if (!*program)
-		return ENOENT;
 	/* Without PATH execvp has a default of its own: let it decide. */
+	*error_number = path ? ENOENT : 0;
 	for (; path && *path; path += *path == ':') {
 		size_t length = strcspn(path, ":");
 		char *file = xasprintf("%.*s%s%s", (int)length, path,
 				       length ? "/" : "", program);
 		int found = check_file(file);
 
+		if (found == 0) {
+			*error_number = 0;
+			return file;
+		}
 		free(file);
-		if (found == 0)
-			return 0;
 		if (found == EACCES)
-			result = EACCES;
+			*error_number = EACCES;
 		path += length;
 	}
-	return getenv("PATH") ? result : 0;
+	return NULL;
+}
+
+int run_find(const char *program)
+{
+	int error_number;
+
+	if (strchr(program, '/'))
+		return check_file(program);
+	if (!*program)
+		return ENOENT;
+	free(search(program, &error_number));
+	return error_number;
+}
+
+char *run_where(const char *program)
+{
+	int error_number;
+
+	if (strchr(program, '/'))
+		return xstrdup(program);
+	return search(program, &error_number);
 }
 
 int run_cannot_start(const char *program, int error_number)

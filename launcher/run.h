@@ -20,6 +20,8 @@ void run_change_environment(struct strlist *environment,
 
 /* Where PATH leads for program: 0, or the errno exec would give. */
 int run_find(const char *program);
+/* The file itself, or NULL; the caller frees it. */
+char *run_where(const char *program);
 
 /* One line as coreutils words it, and 126 or 127. */
 int run_cannot_start(const char *program, int error_number);

@@ -21,9 +21,6 @@
 /* Runs of one command spread by this much on a CPU (measured). */
 #define HINT_SHARE 0.04
 
-/* How a session goes on after a probe. */
-enum turn { TURN_GO_ON, TURN_AGAIN, TURN_END };
-
 static void end_with_error(struct session *session, const struct error *err)
 {
 	session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
@@ -232,12 +229,27 @@ static void doubt_hint(struct session *session, const struct trial *trial)
 		session->plan.problem.recorded_misfit = 0;
 }
 
+/* What a probe wrote where it must not ends all: more would, too. */
+static bool has_written(struct session *session,
+			const struct probe_report *report)
+{
+	struct error err = ERROR_INIT;
+	bool broke = report->trial.verdict == VERDICT_FAILED;
+
+	if (shelter_check(&session->shelter, broke ? report->refused : NULL,
+			  &err) == 0)
+		return false;
+	session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+		    xstrdup(err.message));
+	return true;
+}
+
 static enum turn after_probe(struct session *session,
 			     const struct probe_report *report)
 {
 	const struct trial *trial = &report->trial;
 
-	if (session_must_end(session))
+	if (has_written(session, report) || session_must_end(session))
 		return TURN_END;
 	if (trial->verdict == VERDICT_FAILED)
 		return after_failure(session, report);
@@ -337,6 +349,8 @@ static int become_host(struct session *session, struct error *err)
 		target_become_host(session->target, session->job->options, err);
 
 	if (result == 0)
+		result = session_reserve(session, err);
+	if (result == 0)
 		result = guard_take(session->guard, session->job,
 				    session->target, &waited, err);
 	set_limits(session);
@@ -349,8 +363,7 @@ static int become_host(struct session *session, struct error *err)
 	return result;
 }
 
-static enum turn run_probe(struct session *session,
-			   const struct plan_step *step)
+enum turn session_run(struct session *session, const struct plan_step *step)
 {
 	struct probe_report report = { .why = NULL };
 	struct error err = ERROR_INIT;
@@ -393,53 +406,68 @@ static struct plan_step run_all(struct session *session)
 			session->out_of_time = true;
 			break;
 		}
-		turn = run_probe(session, &step);
+		turn = session_run(session, &step);
 		if (turn == TURN_GO_ON)
 			step = next_step(session);
 	}
 	return step;
 }
 
-void session_tune(const struct job *job, struct target *target,
-		  struct guard *guard, const struct report_style *style,
-		  struct result *result)
+static void search(struct session *session)
+{
+	struct plan_step step = { .action = PLAN_NOTHING_FITS };
+
+	if (session_check(session))
+		return;
+	if (!session->result->message)
+		step = run_all(session);
+	session->guard->must_end = NULL;
+	(void)session_looks_up(session);
+	session_conclude(session, &step);
+}
+
+void session_tune(const struct session_setup *setup, struct result *result)
 {
 	struct session session = {
-		.job = job,
-		.target = target,
-		.guard = guard,
-		.style = style,
+		.job = setup->job,
+		.target = setup->target,
+		.guard = setup->guard,
+		.lease = setup->lease,
+		.match = setup->match,
+		.style = setup->style,
 		.result = result,
 		.notes = &result->record.probes,
 		.journal = { .fd = -1 },
 		.doing = "probing",
 	};
-	struct record hint = RECORD_INIT;
+	bool has_hint = setup->match->grade != RECORD_NONE;
 	struct error err = ERROR_INIT;
-	struct plan_step step;
-	bool has_hint;
+	int code;
 
-	has_hint = !job->options->fresh &&
-		   record_find_hint(&hint, job->paths.records, job->subject,
-				    job->identity) > 0;
 	session.started_ns = uv_hrtime();
 	set_plan(&session);
 	set_limits(&session);
-	set_start(&session, has_hint ? &hint : NULL);
-	if (has_hint)
-		result->record_grade = "hint";
-	print_start(&session);
-	if (session_open(&session, &err) < 0) {
-		end_with_error(&session, &err);
-	} else {
-		guard->context = &session;
-		guard->must_end = session_looks_up;
-		step = run_all(&session);
-		guard->must_end = NULL;
-		(void)session_looks_up(&session);
-		session_conclude(&session, &step);
+	set_start(&session, has_hint ? &setup->match->record : NULL);
+	if (has_hint) {
+		result->record_grade = record_grade_name(setup->match->grade);
+		free(result->difference);
+		result->difference = xstrdup(setup->match->difference);
 	}
+	code = session_open(&session, &err);
+	if (code < 0 && !result->message) {
+		if (code == -EPERM)
+			session_end(&session, OUTCOME_REFUSED, EXIT_REFUSED,
+				    xstrdup(err.message));
+		else
+			end_with_error(&session, &err);
+	} else if (code == 0) {
+		print_start(&session);
+		session.guard->context = &session;
+		session.guard->must_end = session_looks_up;
+		search(&session);
+		session.guard->must_end = NULL;
+	}
+	result->probes_run = (size_t)session.probe_number;
 	result->seconds = (double)(uv_hrtime() - session.started_ns) / 1e9;
-	record_release(&hint);
 	session_release(&session);
 }

@@ -4,11 +4,23 @@
 #define AUTOFIT_LAUNCHER_SESSION_H
 
 #include "base/error.h"
+#include "configs/record.h"
 #include "launcher/guard.h"
 #include "launcher/job.h"
 #include "launcher/report.h"
 #include "launcher/result.h"
 #include "launcher/target.h"
+#include "probes/lease.h"
+
+/* What a tuning works with; all is the caller's. */
+struct session_setup {
+	const struct job *job;
+	struct target *target;
+	struct guard *guard;
+	struct lease *lease;        /* beats meanwhile */
+	struct record_match *match; /* near: checked first; hint: the start */
+	const struct report_style *style;
+};
 
 /*
  * Runs probes on the target under the guard's locks until there is an answer,
@@ -16,9 +28,7 @@
  * message, the record (written to disk when tuned), the command to run, the
  * signal that ended it. Every process of every probe is gone when this returns.
  */
-void session_tune(const struct job *job, struct target *target,
-		  struct guard *guard, const struct report_style *style,
-		  struct result *result);
+void session_tune(const struct session_setup *setup, struct result *result);
 
 /* The command a run with this split is: result->run_argv and run_env. */
 void session_set_command(struct result *result, const struct job *job,

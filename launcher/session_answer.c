@@ -160,6 +160,59 @@ static void write_record(struct session *session)
 	journal_finish(&session->journal);
 }
 
+static void copy_text(char **to, const char *from)
+{
+	free(*to);
+	*to = from ? xstrdup(from) : NULL;
+}
+
+/* The older probes stay: they are splits to fall back to. */
+static void keep_older_probes(struct session *session,
+			      const struct record *older)
+{
+	struct probe_notes all = { 0 };
+
+	for (size_t i = 0; i < older->probes.count; i++)
+		probe_notes_add(&all, &older->probes.items[i].trial,
+				older->probes.items[i].why, NULL);
+	for (size_t i = 0; i < session->notes->count; i++)
+		probe_notes_add(&all, &session->notes->items[i].trial,
+				session->notes->items[i].why,
+				session->notes->items[i].log);
+	probe_notes_release(session->notes);
+	*session->notes = all;
+}
+
+void session_renew(struct session *session, const struct trial *check)
+{
+	const struct record *older = &session->match->record;
+	struct record *record = &session->result->record;
+
+	record->micro_batch = older->micro_batch;
+	record->grad_accum = older->grad_accum;
+	record->effective_batch = older->effective_batch;
+	record->largest_micro_batch = older->largest_micro_batch;
+	record->largest_fit = older->largest_fit;
+	record->smallest_misfit = older->smallest_misfit;
+	record->lowered_from = older->lowered_from;
+	copy_text(&record->misfit_by, older->misfit_by);
+	record->peak_bytes = check->peak_bytes;
+	record->coverage = check->coverage;
+	record->steps_source = check->steps_source;
+	record->confirmed_steps = check->confirmed_steps;
+	strlist_add_all(&record->not_exercised,
+			(const char *const *)older->not_exercised.items,
+			older->not_exercised.count);
+	strlist_add_all(&record->caveats,
+			(const char *const *)older->caveats.items,
+			older->caveats.count);
+	session_set_command(session->result, session->job, record->micro_batch,
+			    record->grad_accum);
+	keep_older_probes(session, older);
+	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
+	write_record(session);
+}
+
 static void nothing_fits(struct session *session, const struct plan_step *step)
 {
 	struct record *record = &session->result->record;

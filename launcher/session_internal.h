@@ -8,6 +8,7 @@
 #include "configs/steps.h"
 #include "launcher/plan.h"
 #include "launcher/session.h"
+#include "launcher/shelter.h"
 #include "probes/probe.h"
 
 #include <stdbool.h>
@@ -20,8 +21,12 @@ struct session {
 	const struct job *job;
 	struct target *target;
 	struct guard *guard;
+	struct lease *lease;
+	const struct record_match *match;
 	const struct report_style *style;
 	struct result *result;
+	struct shelter shelter; /* what keeps probes from the user's files */
+	struct strlist secrets; /* masked in what is kept of the output */
 	struct plan plan;
 	struct probe_notes *notes; /* of the result's record */
 	struct journal journal;
@@ -33,6 +38,7 @@ struct session {
 	uv_signal_t suspend; /* Ctrl-Z */
 	uv_timer_t progress;
 	uv_timer_t deadline; /* --time-limit */
+	uv_timer_t beat;     /* of the lease */
 	size_t open_handles;
 	bool loop_is_open;
 	struct probe *probe;   /* under way; NULL: none */
@@ -56,17 +62,32 @@ const char *session_apply_headroom(const struct session *session,
 /* session.c: what later time-outs go by. */
 void session_note_fit(struct session *session, const struct trial *trial);
 
-/* session_open.c: release whatever came of open. */
+/* session.c: run one probe of a plan and note what came of it. */
+enum turn { TURN_GO_ON, TURN_AGAIN, TURN_END };
+enum turn session_run(struct session *session, const struct plan_step *step);
+
+/*
+ * session_check.c: one probe at the split of a near record. True: the answer
+ * is renewed, or the session has ended; false: its probe is a trial like any.
+ */
+bool session_check(struct session *session);
+
+/* session_open.c: files in memory are no memory of a probe's. */
+int session_reserve(struct session *session, struct error *err);
+/* Release whatever came of open. */
 int session_open(struct session *session, struct error *err);
 void session_release(struct session *session);
 
 /* session_probe.c */
+#define PROBE_ID_MAX 33
+int session_make_id(char id[PROBE_ID_MAX], struct error *err);
 struct probe_report {
 	struct trial trial;
 	char *why;         /* one line */
 	char *log;         /* path */
 	char *first_error; /* what the command printed */
 	char *hint;        /* NULL: none */
+	char *refused;     /* a write that was refused; NULL: none */
 	int exec_errno;
 	bool host_used; /* auto: it turned out to use no GPU */
 };
@@ -90,6 +111,8 @@ bool session_looks_up(void *session);
 /* How it ended; message is taken. The first end is the one that counts. */
 void session_end(struct session *session, enum outcome outcome, int exit_code,
 		 char *message);
+/* The record of a near match holds for this command too: result, file. */
+void session_renew(struct session *session, const struct trial *check);
 /* What the plan's last step and all trials mean: result, record on disk. */
 void session_conclude(struct session *session, const struct plan_step *step);
 

@@ -3,6 +3,7 @@
 #include "launcher/session_internal.h"
 
 #include "base/strbuf.h"
+#include "launcher/herd.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -80,6 +81,19 @@ static void on_suspend(uv_signal_t *handle, int number)
 	go_on(session, left_ms);
 }
 
+/* Those who wait for this tuning see that it lives, and how far it is. */
+static void on_beat(uv_timer_t *timer)
+{
+	struct session *session = timer->data;
+	char doing[128];
+
+	(void)snprintf(doing, sizeof(doing),
+		       "%s micro %lld, %lld probes so far", session->doing,
+		       (long long)session->step.micro_batch,
+		       (long long)session->probe_number);
+	herd_beat(session->lease, doing);
+}
+
 static void on_progress(uv_timer_t *timer)
 {
 	struct session *session = timer->data;
@@ -111,19 +125,22 @@ static void on_progress(uv_timer_t *timer)
 
 static int start_timers(struct session *session)
 {
+	uv_timer_t *const timers[] = { &session->progress, &session->deadline,
+				       &session->beat };
 	int64_t limit_ms = session->job->options->time_limit_ms;
-	int result = uv_timer_init(&session->loop, &session->progress);
+	int result = 0;
 
-	if (result < 0)
-		return result;
-	session->open_handles++;
-	session->progress.data = session;
-	result = uv_timer_init(&session->loop, &session->deadline);
-	if (result < 0)
-		return result;
-	session->open_handles++;
-	session->deadline.data = session;
-	if (session->style->live && !session->job->options->quiet)
+	for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+		result = uv_timer_init(&session->loop, timers[i]);
+		if (result < 0)
+			return result;
+		session->open_handles++;
+		timers[i]->data = session;
+	}
+	result = uv_timer_start(&session->beat, on_beat, LEASE_BEAT_MS / 2,
+				LEASE_BEAT_MS);
+	if (result == 0 && session->style->live &&
+	    !session->job->options->quiet)
 		result = uv_timer_start(&session->progress, on_progress,
 					PROGRESS_MS, PROGRESS_MS);
 	if (result == 0 && limit_ms)
@@ -190,6 +207,7 @@ void session_close_loop(struct session *session)
 	close_handle((uv_handle_t *)&session->suspend);
 	close_handle((uv_handle_t *)&session->progress);
 	close_handle((uv_handle_t *)&session->deadline);
+	close_handle((uv_handle_t *)&session->beat);
 	while (session->open_handles)
 		(void)uv_run(&session->loop, UV_RUN_ONCE);
 	(void)uv_loop_close(&session->loop);

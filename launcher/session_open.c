@@ -3,7 +3,9 @@
 #include "launcher/session_internal.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "configs/paths.h"
+#include "configs/secrets.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -68,9 +70,67 @@ static int open_journal(struct session *session, struct error *err)
 	return result;
 }
 
+/* The note in the locks stands meanwhile: a killed start is cleaned up after.
+ */
+static int try_isolation(struct session *session, struct error *err)
+{
+	struct shelter *shelter = &session->shelter;
+	char id[PROBE_ID_MAX];
+	char *folder;
+	int result = session_make_id(id, err);
+
+	if (result == 0)
+		result = guard_note_probe(session->guard, id, err);
+	if (result < 0)
+		return result;
+	folder = xasprintf("%s/%s", shelter->space.folder, id);
+	result = paths_make(folder, err);
+	if (result == 0)
+		result = shelter_choose(shelter, session->job, folder, err);
+	paths_remove_tree(folder);
+	free(folder);
+	if (guard_note_probe(session->guard, "", NULL) < 0)
+		log_verbose("the lock's note cannot be cleared");
+	return result;
+}
+
+int session_reserve(struct session *session, struct error *err)
+{
+	uint64_t budget = session->target->host.budget_bytes;
+
+	if (!session->shelter.space.is_memory)
+		return 0;
+	return target_reserve(session->target, scratch_space_reserve(budget),
+			      err);
+}
+
+static int open_shelter(struct session *session, struct error *err)
+{
+	struct shelter *shelter = &session->shelter;
+	struct record *record = &session->result->record;
+	int result = shelter_open(shelter, session->job, err);
+
+	if (result == 0)
+		result = try_isolation(session, err);
+	if (result < 0)
+		return result;
+	free(record->isolation);
+	record->isolation = xstrdup(isolation_name(shelter->choice.kind));
+	if (shelter->choice.why_not[0])
+		log_verbose("probes: %s (%s)",
+			    isolation_words(shelter->choice.kind),
+			    shelter->choice.why_not);
+	return session_reserve(session, err);
+}
+
 int session_open(struct session *session, struct error *err)
 {
 	int result = open_logs(session, err);
+
+	secrets_values(&session->secrets, &session->job->command.argv,
+		       &session->job->environment);
+	if (result == 0)
+		result = open_shelter(session, err);
 
 	if (result == 0)
 		result = open_patterns(session, err);
@@ -88,4 +148,6 @@ void session_release(struct session *session)
 	signatures_free(session->signatures);
 	step_patterns_free(session->patterns);
 	free(session->log_folder);
+	shelter_release(&session->shelter);
+	strlist_release(&session->secrets);
 }

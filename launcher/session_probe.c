@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/builtin.h"
+#include "configs/stamps.h"
 #include "launcher/run.h"
 #include "probes/environment.h"
 
@@ -28,14 +29,15 @@
 
 /* Everything of one probe that lives until it is over. */
 struct attempt {
-	char id[33];
-	char *scratch, *hook, *out, *channel, *log;
+	char id[PROBE_ID_MAX];
+	char *scratch, *hook, *out, *tmp, *channel, *log;
+	struct isolation_spec isolation;
 	struct strlist argv, environment;
 	struct host_cgroup cgroup;
 	bool has_cgroup;
 };
 
-static int make_id(char id[33], struct error *err)
+int session_make_id(char id[PROBE_ID_MAX], struct error *err)
 {
 	unsigned char bytes[16];
 
@@ -63,13 +65,13 @@ static int write_hook(const struct attempt *attempt, struct error *err)
 static int make_folders(struct session *session, struct attempt *attempt,
 			struct error *err)
 {
-	const char *base = session->job->options->scratch
-				   ? session->job->options->scratch
-				   : session->job->paths.scratch;
 	int result;
 
 	session->probe_number++;
-	attempt->scratch = xasprintf("%s/%s", base, attempt->id);
+	attempt->scratch =
+		xasprintf("%s/%s", session->shelter.space.folder, attempt->id);
+	attempt->isolation = shelter_spec(&session->shelter, attempt->scratch);
+	attempt->tmp = xasprintf("%s/tmp", attempt->scratch);
 	attempt->hook = xasprintf("%s/hook", attempt->scratch);
 	attempt->out = xasprintf("%s/out", attempt->scratch);
 	attempt->channel = xasprintf("%s/channel", attempt->scratch);
@@ -80,6 +82,8 @@ static int make_folders(struct session *session, struct attempt *attempt,
 		result = paths_make(attempt->hook, err);
 	if (result == 0)
 		result = paths_make(attempt->out, err);
+	if (result == 0)
+		result = paths_make(attempt->tmp, err);
 	if (result == 0)
 		result = write_hook(attempt, err);
 	return result;
@@ -153,6 +157,9 @@ static void make_command(const struct session *session,
 	    job->options->cuda_index >= 0)
 		strlist_addf(&changes, "CUDA_VISIBLE_DEVICES=%s",
 			     session->target->gpus[0].uuid);
+	/* The user's own temporary folder is not to be written there. */
+	if (attempt->isolation.kind == ISOLATION_LANDLOCK)
+		strlist_addf(&changes, "TMPDIR=%s", attempt->tmp);
 	run_change_environment(&user, &changes);
 	probe_environment_make(&attempt->environment, &user, &additions);
 	strlist_release(&changes);
@@ -206,6 +213,9 @@ static struct probe_spec make_spec(const struct session *session,
 		.lock_fds = session->guard->fds,
 		.lock_count = session->guard->count,
 		.cgroup = attempt->has_cgroup ? &attempt->cgroup : NULL,
+		.isolation = &attempt->isolation,
+		.secrets = &session->secrets,
+		.shared = options->shared,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		.device = target->device,
@@ -263,6 +273,21 @@ static void decide(struct session *session, const struct plan_step *step)
 	free(trials);
 }
 
+/* Of every probe: what one imports late, another may not reach. */
+static void note_modules(struct session *session, const struct strlist *modules)
+{
+	struct strlist *stamps = &session->result->record.stamps;
+
+	for (size_t i = 0; modules && i < modules->count; i++) {
+		struct strlist one = STRLIST_INIT;
+
+		stamps_add(&one, modules->items[i]);
+		if (strlist_find(stamps, one.items[0]) == stamps->count)
+			strlist_add(stamps, one.items[0]);
+		strlist_release(&one);
+	}
+}
+
 static void fill_report(struct session *session, const struct attempt *attempt,
 			struct probe_report *report)
 {
@@ -276,7 +301,10 @@ static void fill_report(struct session *session, const struct attempt *attempt,
 	report->log = xstrdup(attempt->log);
 	report->first_error = xstrdup(outcome.first_error);
 	report->hint = outcome.hint ? xstrdup(outcome.hint) : NULL;
+	report->refused =
+		outcome.refused_path ? xstrdup(outcome.refused_path) : NULL;
 	report->exec_errno = outcome.exec_errno;
+	note_modules(session, outcome.modules);
 	report->host_used =
 		session->target->may_be_host &&
 		outcome.evidence.device == PROBE_HOST &&
@@ -305,6 +333,7 @@ static void release_attempt(struct attempt *attempt)
 	free(attempt->scratch);
 	free(attempt->hook);
 	free(attempt->out);
+	free(attempt->tmp);
 	free(attempt->channel);
 	free(attempt->log);
 	strlist_release(&attempt->argv);
@@ -316,7 +345,7 @@ int session_probe(struct session *session, const struct plan_step *step,
 {
 	struct attempt attempt = { .has_cgroup = false };
 	struct probe_spec spec;
-	int result = make_id(attempt.id, err);
+	int result = session_make_id(attempt.id, err);
 
 	/* First of all: by the note the next start cleans up after a killed
 	 * one, so it stands from before the folders until after them. */
@@ -353,4 +382,5 @@ void probe_report_release(struct probe_report *report)
 	free(report->log);
 	free(report->first_error);
 	free(report->hint);
+	free(report->refused);
 }

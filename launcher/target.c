@@ -186,6 +186,23 @@ int target_open(struct target *target, const struct options *options,
 	return result < 0 ? result : set_host_limits(target, options, err);
 }
 
+int target_reserve(struct target *target, uint64_t bytes, struct error *err)
+{
+	struct host_budget *host = &target->host;
+
+	if (!bytes)
+		return 0;
+	host->budget_bytes = minus(host->budget_bytes, bytes);
+	target->host_limit_bytes =
+		minus(host->budget_bytes, target->host_headroom_bytes);
+	if (target->device == PROBE_HOST) {
+		target->budget_bytes = host->budget_bytes;
+		target->limit_bytes = target->host_limit_bytes;
+	}
+	return check_limit(target->host_limit_bytes, host->budget_bytes,
+			   target->host_headroom_bytes, err);
+}
+
 int target_become_host(struct target *target, const struct options *options,
 		       struct error *err)
 {
@@ -238,16 +255,60 @@ void target_words(const struct target *target, struct strbuf *out)
 		strbuf_adds(out, "host memory");
 }
 
-void target_fingerprint(struct strbuf *out)
+/* Total memory moves a little with kernels and firmware of equal machines. */
+static uint64_t rounded(uint64_t bytes)
+{
+	return (bytes + 128 * MIB) / (256 * MIB) * (256 * MIB);
+}
+
+static void add_bytes(struct strbuf *out, const char *label, uint64_t bytes)
+{
+	char text[BYTES_TEXT_MAX];
+
+	identity_add(out, IDENTITY_PLACE, label, bytes_format(text, bytes));
+}
+
+static int list_length(const char *list)
+{
+	int count = *list ? 1 : 0;
+
+	for (; *list; list++)
+		count += *list == ',';
+	return count;
+}
+
+/*
+ * A card of the same model answers for another: its UUID and number are no
+ * part. Which of several models an index means only a driver could tell, and
+ * what a slice of a card holds too: then the list itself is a part.
+ */
+static void add_gpus(struct strbuf *out, const char *visible)
 {
 	struct gpu_device gpus[GPU_MAX];
-	struct host_budget host;
 	int count = gpu_identities("/proc", gpus);
+	bool same = true;
+	int used = visible ? list_length(visible) : count;
 
-	for (int i = 0; i < count; i++)
-		strbuf_addf(out, "gpu %s %s\n", gpus[i].name, gpus[i].uuid);
-	if (host_budget_read(&host, 0, &roots, NULL) == 0)
-		strbuf_addf(out, "host %llu cgroup %llu\n",
-			    (unsigned long long)host.total_bytes,
-			    (unsigned long long)host.cgroup_limit_bytes);
+	for (int i = 1; i < count; i++)
+		same = same && strcmp(gpus[i].name, gpus[0].name) == 0;
+	if (!same || (visible && strstr(visible, "MIG"))) {
+		identity_add(out, IDENTITY_PLACE, "visible devices",
+			     visible ? visible : "all");
+		used = count;
+	}
+	for (int i = 0; i < used && i < count; i++)
+		identity_add(out, IDENTITY_PLACE, "GPU", gpus[i].name);
+}
+
+void target_fingerprint(struct strbuf *out, const struct options *options,
+			const char *visible)
+{
+	struct host_budget host;
+
+	if (options->device != DEVICE_HOST)
+		add_gpus(out, visible);
+	if (host_budget_read(&host, 0, &roots, NULL) < 0)
+		return;
+	add_bytes(out, "memory of the machine", rounded(host.total_bytes));
+	add_bytes(out, "memory of the cgroup", host.cgroup_limit_bytes);
 }

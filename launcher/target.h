@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/trial.h"
+#include "configs/identity_text.h"
 #include "launcher/options.h"
 #include "probes/observers/gpu.h"
 #include "probes/observers/host.h"
@@ -38,6 +39,9 @@ int target_open(struct target *target, const struct options *options,
 		int64_t world_size, struct error *err);
 void target_release(struct target *target);
 
+/* bytes of host memory are taken for something else: scratch in memory. */
+int target_reserve(struct target *target, uint64_t bytes, struct error *err);
+
 /*
  * The first probe used no GPU: from now on it is host memory, and --memory
  * speaks of that.
@@ -61,9 +65,11 @@ const char *target_budget_source(const struct target *target,
 				 const struct options *options);
 
 /*
- * What identifies the hardware without asking a driver: GPU models and UUIDs
- * from /proc, total memory, the limit of the cgroup. Appends lines.
+ * What identifies the hardware without asking a driver: the models of the GPUs
+ * that are visible, from /proc, memory and the limit of the cgroup. visible:
+ * CUDA_VISIBLE_DEVICES or NULL. Appends entries of identity_text.h.
  */
-void target_fingerprint(struct strbuf *out);
+void target_fingerprint(struct strbuf *out, const struct options *options,
+			const char *visible);
 
 #endif

@@ -1,0 +1,16 @@
+/* What must not be probed: asked after the records, before the first probe. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REFUSE_H
+#define AUTOFIT_LAUNCHER_REFUSE_H
+
+#include "launcher/job.h"
+
+/*
+ * COMMAND_REFUSED with a message when a probe would take something from the
+ * real run (a named pipe among the arguments), or would run where nothing may
+ * run (a Slurm login node, unless --device host or --memory says that it is
+ * meant). Else COMMAND_OK. See also command_unwrap.
+ */
+enum command_outcome refuse_unsafe(const struct job *job, struct error *err);
+
+#endif
