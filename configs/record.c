@@ -21,7 +21,6 @@
 #define SCRIPT_NAME_MAX 48
 #define DEVICE_NAME_MAX 40
 #define HASH_DIGITS 4
-#define HINTS_READ_MAX 200
 #define LISTED_MAX 1000000
 
 void record_release(struct record *record)
@@ -137,61 +136,6 @@ static DIR *folder_open(const char *folder, int *result, struct error *err)
 	return dir;
 }
 
-/* Keep the newer of the two in best; the other is released. */
-static void keep_newer(struct record *best, struct record *found)
-{
-	if (best->id && best->created >= found->created) {
-		record_release(found);
-		return;
-	}
-	record_release(best);
-	*best = *found;
-	memset(found, 0, sizeof(*found));
-}
-
-/*
- * A damaged record costs a new tuning, never the launch: it is passed over,
- * and replaced when the tuning is done.
- */
-static void consider(struct record *best, const char *path,
-		     const char *identity)
-{
-	struct record found = RECORD_INIT;
-	struct error why = ERROR_INIT;
-	int result = record_read(&found, path, &why);
-
-	if (result < 0 && result != -ENOENT)
-		log_warning("record passed over: %s", why.message);
-	if (result == 0 && strcmp(found.identity, identity) == 0)
-		keep_newer(best, &found);
-	record_release(&found);
-}
-
-int record_find(struct record *record, const char *folder, const char *identity,
-		struct error *err)
-{
-	unsigned hash = identity_hash(identity);
-	const struct dirent *entry;
-	int result;
-	DIR *dir;
-
-	memset(record, 0, sizeof(*record));
-	dir = folder_open(folder, &result, err);
-	if (!dir)
-		return result;
-	while ((entry = readdir(dir))) {
-		char *path;
-
-		if (!name_has_hash(entry->d_name, hash))
-			continue;
-		path = xasprintf("%s/%s", folder, entry->d_name);
-		consider(record, path, identity);
-		free(path);
-	}
-	(void)closedir(dir);
-	return record->id ? 1 : 0;
-}
-
 int record_list_fitting(struct strlist *paths, const char *folder,
 			const char *identity, struct error *err)
 {
@@ -277,24 +221,4 @@ int record_list(struct strlist *paths, const char *folder, struct error *err)
 	}
 	free(listing.items);
 	return 0;
-}
-
-int record_find_hint(struct record *record, const char *folder,
-		     const char *subject, const char *identity)
-{
-	struct strlist paths = STRLIST_INIT;
-	struct record found;
-
-	memset(record, 0, sizeof(*record));
-	(void)record_list(&paths, folder, NULL); /* no folder, no hint */
-	for (size_t i = 0; i < paths.count && i < HINTS_READ_MAX; i++) {
-		if (record_read(&found, paths.items[i], NULL) < 0)
-			continue;
-		if (strcmp(found.subject, subject) == 0 &&
-		    strcmp(found.identity, identity) != 0)
-			keep_newer(record, &found);
-		record_release(&found);
-	}
-	strlist_release(&paths);
-	return record->id ? 1 : 0;
 }

@@ -98,20 +98,6 @@ void record_release(struct record *record);
 void record_set_id(struct record *record, const char *script,
 		   const char *device);
 
-/*
- * Look in folder for the record with this identity; record is filled and 1 is
- * returned, else 0. Only files whose name can belong are opened.
- */
-int record_find(struct record *record, const char *folder, const char *identity,
-		struct error *err);
-
-/*
- * The newest record with this subject whose identity differs: a hint. Files
- * that cannot be read are passed over. 1 when there is one, else 0.
- */
-int record_find_hint(struct record *record, const char *folder,
-		     const char *subject, const char *identity);
-
 /* Whose a record is, and so whom it must belong to. */
 enum record_place {
 	RECORD_OWN,   /* the user's own folder: the user */

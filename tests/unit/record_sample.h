@@ -39,6 +39,7 @@ static inline struct record sample_record(const char *identity)
 
 	record.identity = xstrdup(identity);
 	record.subject = xstrdup("train.py\nhf\ncuda");
+	strlist_add(&record.stamps, "0123456789abcdef /src/model.py");
 	strlist_add(&record.argv, "python");
 	strlist_add(&record.argv, "train.py");
 	strlist_add(&record.argv, "--name=my run; #1");
@@ -68,6 +69,8 @@ static inline struct record sample_record(const char *identity)
 	record.coverage = COVERAGE_EXACT;
 	record.steps_source = STEPS_HOOK;
 	record.confirmed_steps = 20;
+	record.isolation = xstrdup("overlay");
+	record.lowered_from = 64;
 	strlist_add(&record.not_exercised, "evaluation");
 	strlist_add(&record.caveats, "the data vary: 20% headroom");
 	probe_notes_add(&record.probes, &trial, "peak 71 GiB of 130",
@@ -99,6 +102,7 @@ static inline struct record noisy_record(uint64_t *seed)
 			seed, scratch_random(seed) % (i == 0 ? 3000 : 200));
 
 		strlist_add(&record.argv, text);
+		strlist_add(&record.stamps, text);
 		strlist_add(&record.not_exercised, text);
 		strlist_add(&record.caveats, text);
 		probe_notes_add(&record.probes, &trial, text, text);
@@ -108,6 +112,7 @@ static inline struct record noisy_record(uint64_t *seed)
 	sample_set(&record.subject, scratch_random_text(seed, 300));
 	sample_set(&record.preset, scratch_random_text(seed, 30));
 	sample_set(&record.autofit_version, scratch_random_text(seed, 9));
+	sample_set(&record.isolation, scratch_random_text(seed, 12));
 	record_set_id(&record, "train.py", "H200");
 	return record;
 }
@@ -178,7 +183,7 @@ static inline bool numbers_equal(const struct record *a, const struct record *b)
 	       a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source &&
 	       a->confirmed_steps == b->confirmed_steps &&
-	       a->created == b->created;
+	       a->lowered_from == b->lowered_from && a->created == b->created;
 }
 
 /* All but the id. */
@@ -191,7 +196,9 @@ static inline bool records_equal(const struct record *a, const struct record *b)
 	       texts_equal(a->preset, b->preset) &&
 	       texts_equal(a->device_kind, b->device_kind) &&
 	       texts_equal(a->misfit_by, b->misfit_by) &&
+	       texts_equal(a->isolation, b->isolation) &&
 	       texts_equal(a->autofit_version, b->autofit_version) &&
+	       strlist_equal(&a->stamps, &b->stamps) &&
 	       strlist_equal(&a->argv, &b->argv) &&
 	       strlist_equal(&a->not_exercised, &b->not_exercised) &&
 	       strlist_equal(&a->caveats, &b->caveats);

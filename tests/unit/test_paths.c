@@ -125,10 +125,47 @@ static void all_folders_differ(void **state)
 	assert_int_equal(paths_find(&paths, &environment, NULL), 0);
 	assert_string_equal(paths.journals, "/a/journals");
 	assert_string_equal(paths.locks, "/a/locks");
+	assert_string_equal(paths.leases, "/a/leases");
+	assert_string_equal(paths.starts, "/a/starts");
 	assert_string_equal(paths.logs, "/a/logs");
 	paths_release(&paths);
 	paths_release(&paths);
 	strlist_release(&environment);
+}
+
+static void the_site_is_an_absolute_folder(void **state)
+{
+	static const struct {
+		const char *name, *variable, *home, *site;
+	} rows[] = {
+		{ "none", "X=y", "HOME=/h", NULL },
+		{ "absolute", "AUTOFIT_SITE=/shared/a b", "HOME=/h",
+		  "/shared/a b" },
+		{ "with an own home", "AUTOFIT_SITE=/s", "AUTOFIT_HOME=/a",
+		  "/s" },
+		{ "relative", "AUTOFIT_SITE=shared", "HOME=/h", NULL },
+		{ "dots", "AUTOFIT_SITE=./s", "HOME=/h", NULL },
+		{ "empty", "AUTOFIT_SITE=", "HOME=/h", NULL },
+		{ "no home", "AUTOFIT_SITE=/s", "X=y", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct strlist environment = STRLIST_INIT;
+		struct paths paths;
+
+		print_message("%s\n", rows[i].name);
+		strlist_add(&environment, rows[i].variable);
+		strlist_add(&environment, rows[i].home);
+		(void)paths_find(&paths, &environment, NULL);
+		if (rows[i].site)
+			assert_string_equal(paths.site, rows[i].site);
+		else
+			assert_null(paths.site);
+		paths_release(&paths);
+		assert_null(paths.site);
+		strlist_release(&environment);
+	}
 }
 
 static void folders_are_made_for_their_user_only(void **state)
@@ -465,6 +502,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_environment_says_where),
 		cmocka_unit_test(all_folders_differ),
+		cmocka_unit_test(the_site_is_an_absolute_folder),
 #define IN_FOLDER(test)                                                        \
 	cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
 		IN_FOLDER(folders_are_made_for_their_user_only),

@@ -18,6 +18,8 @@
 #include <cmocka.h>
 
 #define FILE_MAX (1 << 24)
+#define PIECE_50 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+#define PIECES PIECE_50 PIECE_50 PIECE_50 "\n\t"
 
 static void file_of(char path[SCRATCH_PATH_MAX], const char *folder,
 		    const struct record *record)
@@ -74,6 +76,8 @@ static void any_argument_comes_back(void **state)
 		strlist_insert(&record.argv, 0, rows[i].argument);
 		strlist_add(&record.argv, rows[i].argument);
 		strlist_add(&record.caveats, rows[i].argument);
+		strlist_add(&record.stamps, rows[i].argument);
+		sample_set(&record.isolation, xstrdup(rows[i].argument));
 		sample_set(&record.identity, xstrdup(rows[i].argument));
 		sample_set(&record.subject, xstrdup(rows[i].argument));
 		assert_round_trip(&record, *state);
@@ -121,7 +125,10 @@ static void optional_members_may_be_missing(void **state)
 	sample_set(&record.preset, NULL);
 	sample_set(&record.misfit_by, NULL);
 	sample_set(&record.autofit_version, NULL);
+	sample_set(&record.isolation, NULL);
 	sample_set(&record.device_kind, xstrdup("host"));
+	record.lowered_from = 0;
+	strlist_release(&record.stamps);
 	strlist_release(&record.not_exercised);
 	strlist_release(&record.caveats);
 	probe_notes_release(&record.probes);
@@ -195,6 +202,7 @@ static struct strbuf sound_text(const char *folder)
 static void a_cut_file_is_an_error(void **state)
 {
 	static const struct record empty = RECORD_INIT;
+	struct record original = sample_record("a long identity\nof two lines");
 	struct strbuf text = sound_text(*state);
 	char path[SCRATCH_PATH_MAX];
 
@@ -208,6 +216,8 @@ static void a_cut_file_is_an_error(void **state)
 		assert_int_equal(scratch_write(path, text.data, length), 0);
 		assert_int_equal(record_read(&record, path, &err),
 				 whole ? 0 : -EINVAL);
+		if (whole)
+			assert_true(records_equal(&record, &original));
 		assert_int_equal(err.code, whole ? 0 : -EINVAL);
 		if (!whole) {
 			assert_memory_equal(&record, &empty, sizeof(record));
@@ -217,6 +227,7 @@ static void a_cut_file_is_an_error(void **state)
 		}
 		record_release(&record);
 	}
+	record_release(&original);
 	strbuf_release(&text);
 }
 
@@ -303,7 +314,20 @@ static void assert_damage(const struct strbuf *sound, const char *path,
 static const struct damage damages[] = {
 	{ "no schema", "schema = autofit.record/1\n", "", "complete = yes",
 	  "schema" },
-	{ "later schema", "record/1", "record/2", "schema", "schema" },
+	{ "later schema", "record/1", "record/2", "schema",
+	  "written by a later autofit (schema autofit.record/2" },
+	{ "much later schema", "record/1", "record/4711", "schema",
+	  "written by a later autofit" },
+	{ "schema of nobody", "record/1", "record/0", "schema",
+	  "schema is not autofit.record/1" },
+	{ "schema of something else", "autofit.record/1", "record/2", "schema",
+	  "schema is not autofit.record/1" },
+	{ "schema with more", "record/1", "record/1.5", "schema",
+	  "schema is not autofit.record/1" },
+	{ "lowered from", "lowered_from = 64", "lowered_from = -1", "= -1",
+	  "lowered_from" },
+	{ "micro of NaN", "micro_batch = 32", "micro_batch = nan", "= nan",
+	  "micro_batch" },
 	{ "no record", "[record]", "[other]", "complete = yes", "schema" },
 	{ "no number", "micro_batch = 32", "micro_batch = many", "= many",
 	  "micro_batch" },
@@ -455,6 +479,37 @@ static void what_a_later_version_adds_is_passed_over(void **state)
 	strbuf_release(&sound);
 }
 
+/* As autofit 0.1.0 wrote them. */
+static void records_of_the_version_before_are_read(void **state)
+{
+	static const char *const later[] = {
+		"isolation = 7:overlay\n",
+		"lowered_from = 64\n",
+		"stamps = 30:0123456789abcdef%20/src/model.py\n",
+	};
+	struct strbuf text = sound_text(*state);
+	struct error err = ERROR_INIT;
+	char path[SCRATCH_PATH_MAX];
+	struct record record;
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		struct strbuf without = replaced(&text, later[i], "");
+
+		strbuf_release(&text);
+		text = without;
+	}
+	scratch_path(path, *state, "before.ini");
+	assert_int_equal(scratch_write(path, text.data, text.length), 0);
+	if (record_read(&record, path, &err) < 0)
+		fail_msg("%s", err.message);
+	assert_int_equal(record.micro_batch, 32);
+	assert_int_equal(record.lowered_from, 0);
+	assert_null(record.isolation);
+	assert_int_equal(record.stamps.count, 0);
+	record_release(&record);
+	strbuf_release(&text);
+}
+
 static void add_lines(struct strbuf *text, const char *line, size_t count)
 {
 	while (count--)
@@ -489,7 +544,20 @@ static void hostile_files_are_bounded(void **state)
 	assert_int_equal(truncate(path, (64 << 20) + 1), 0);
 	assert_int_equal(record_read(&record, path, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "larger than 64 MiB"));
+	strbuf_reset(&text);
+	strbuf_adds(&text, "[record]\npreset = 99999999:");
+	while (text.length < (size_t)60 << 20)
+		strbuf_adds(&text, PIECES);
+	assert_int_equal(scratch_write(path, text.data, text.length), 0);
+	assert_int_equal(record_read(&record, path, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "of 99999999 bytes"));
 	assert_int_equal(record_read(&record, *state, &err), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(symlink("/dev/zero", path), 0);
+	assert_int_equal(record_read(&record, path, &err), -EINVAL);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(record_read(&record, path, &err), -EINVAL);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(record_read(&record, path, &err), -ENOENT);
 	strbuf_release(&text);
@@ -633,9 +701,7 @@ static void left_overs_of_a_killed_writer_do_no_harm(void **state)
 	assert_int_equal(scratch_write(left, text.data, text.length / 2), 0);
 	assert_int_equal(record_list(&paths, *state, NULL), 0);
 	assert_int_equal(paths.count, 1);
-	assert_int_equal(record_find(&record, *state,
-				     "a long identity\nof two lines", NULL),
-			 1);
+	assert_int_equal(record_read(&record, paths.items[0], NULL), 0);
 	assert_int_equal(record_write(&record, *state, NULL), 0);
 	record_release(&record);
 	strlist_release(&paths);
@@ -703,6 +769,7 @@ int main(void)
 		IN_FOLDER(a_changed_byte_is_survived),
 		IN_FOLDER(damage_is_named),
 		IN_FOLDER(what_a_later_version_adds_is_passed_over),
+		IN_FOLDER(records_of_the_version_before_are_read),
 		IN_FOLDER(hostile_files_are_bounded),
 		IN_FOLDER(what_could_not_be_read_is_not_written),
 		IN_FOLDER(times_that_are_none_are_written_as_not_known),
