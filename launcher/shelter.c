@@ -3,6 +3,7 @@
 #include "launcher/shelter.h"
 
 #include "base/alloc.h"
+#include "probes/mounts.h"
 #include "probes/shared_paths.h"
 
 #include <errno.h>
@@ -42,7 +43,17 @@ static void find_guarded(struct shelter *shelter, const struct job *job)
 		add_folder(&shelter->guarded, output->text);
 }
 
-/* Made here, so that what is allowed is there in every probe's view. */
+/* What the user allows is not guarded, nor what lies in it. */
+static void allow(struct shelter *shelter, char *path)
+{
+	struct strlist *guarded = &shelter->guarded;
+
+	for (size_t i = guarded->count; i-- > 0;)
+		if (path_is_within(guarded->items[i], path))
+			strlist_remove(guarded, i);
+	strlist_take(&shelter->shared, path);
+}
+
 static int find_shared(struct shelter *shelter, const struct job *job,
 		       struct error *err)
 {
@@ -58,7 +69,7 @@ static int find_shared(struct shelter *shelter, const struct job *job,
 				"--allow-writes %s: make it first, or name the "
 				"folder it will be in",
 				allowed->items[i]);
-		strlist_take(&shelter->shared, real);
+		allow(shelter, real);
 	}
 	return 0;
 }
