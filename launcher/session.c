@@ -193,6 +193,13 @@ static enum turn after_failure(struct session *session,
 {
 	struct strbuf message = STRBUF_INIT;
 
+	if (report->isolation_errno) {
+		session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
+			    xasprintf("a probe could not be kept from writing, "
+				      "so it was not started: %s",
+				      report->first_error));
+		return TURN_END;
+	}
 	if (report->exec_errno) {
 		session_end(session, OUTCOME_COMMAND_FAILED,
 			    report->exec_errno == ENOENT ? EXIT_NOT_FOUND

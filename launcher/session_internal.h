@@ -26,6 +26,7 @@ struct session {
 	const struct report_style *style;
 	struct result *result;
 	struct shelter shelter; /* what keeps probes from the user's files */
+	uint64_t scratch_reserve_bytes; /* of host memory; 0: on a disk */
 	struct strlist secrets; /* masked in what is kept of the output */
 	struct plan plan;
 	struct probe_notes *notes; /* of the result's record */
@@ -89,6 +90,7 @@ struct probe_report {
 	char *hint;        /* NULL: none */
 	char *refused;     /* a write that was refused; NULL: none */
 	int exec_errno;
+	int isolation_errno; /* not 0: the command never ran */
 	bool host_used; /* auto: it turned out to use no GPU */
 };
 

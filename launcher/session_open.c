@@ -100,7 +100,8 @@ int session_reserve(struct session *session, struct error *err)
 
 	if (!session->shelter.space.is_memory)
 		return 0;
-	return target_reserve(session->target, scratch_space_reserve(budget),
+	session->scratch_reserve_bytes = scratch_space_reserve(budget);
+	return target_reserve(session->target, session->scratch_reserve_bytes,
 			      err);
 }
 

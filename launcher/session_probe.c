@@ -214,6 +214,7 @@ static struct probe_spec make_spec(const struct session *session,
 		.lock_count = session->guard->count,
 		.cgroup = attempt->has_cgroup ? &attempt->cgroup : NULL,
 		.isolation = &attempt->isolation,
+		.scratch_reserve_bytes = session->scratch_reserve_bytes,
 		.secrets = &session->secrets,
 		.shared = options->shared,
 		.micro_batch = step->micro_batch,
@@ -304,6 +305,7 @@ static void fill_report(struct session *session, const struct attempt *attempt,
 	report->refused =
 		outcome.refused_path ? xstrdup(outcome.refused_path) : NULL;
 	report->exec_errno = outcome.exec_errno;
+	report->isolation_errno = outcome.isolation_errno;
 	note_modules(session, outcome.modules);
 	report->host_used =
 		session->target->may_be_host &&

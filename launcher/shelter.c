@@ -222,8 +222,9 @@ static bool is_ours(const struct shelter *shelter, const char *path)
 	char *slash;
 	bool ours;
 
-	if (shelter->choice.kind == ISOLATION_COMPARE)
-		return false;
+	/* A line that names no file: with Landlock it is likely to be ours. */
+	if (!*path)
+		return shelter->choice.kind == ISOLATION_LANDLOCK;
 	if (access(path, F_OK) == 0)
 		return access(path, W_OK) == 0;
 	folder = xstrdup(path);
@@ -246,5 +247,6 @@ int shelter_check(struct shelter *shelter, const char *refused,
 			 "the command writes %s, which probes must not (%s is "
 			 "in force): give it a folder with {out:FOLDER} in the "
 			 "command, or allow it with --allow-writes PATH",
-			 refused, isolation_name(shelter->choice.kind));
+			 *refused ? refused : "where its log says",
+			 isolation_name(shelter->choice.kind));
 }

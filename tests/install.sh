@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What is installed is one program that needs no other file, and its texts.
+# What is installed is one program that needs no other file, its texts, its
+# manual pages and what completes its words.
 # SPDX-License-Identifier: MIT
 set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
@@ -14,10 +15,15 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 expected="bin/autofit
+share/bash-completion/completions/autofit
 share/doc/autofit/LICENSE
 share/doc/autofit/README.md
 share/doc/autofit/manual.md
-share/doc/autofit/presets.md"
+share/doc/autofit/presets.md
+share/fish/vendor_completions.d/autofit.fish
+share/man/man1/autofit.1
+share/man/man5/autofit-records.5
+share/zsh/site-functions/_autofit"
 
 # As a package is made, and as a user without root installs.
 DESTDIR=$scratch/root cmake --install "$BUILD" --prefix /opt/autofit >/dev/null
@@ -29,6 +35,24 @@ for prefix in "$scratch/root/opt/autofit" "$scratch/home/.local"; do
 done
 if grep -qF -e "$SOURCE" -e "$BUILD" "$scratch/home/.local/bin/autofit"; then
 	fail "the program names the folder it was built in"
+fi
+
+share=$scratch/home/.local/share
+if command -v groff >/dev/null; then
+	for page in man1/autofit.1 man5/autofit-records.5; do
+		said=$(groff -man -ww -z "$share/man/$page" 2>&1)
+		[ -z "$said" ] || fail "$page: $said"
+	done
+fi
+if command -v man >/dev/null; then
+	for page in "1 autofit" "5 autofit-records"; do
+		# shellcheck disable=SC2086 # section and name
+		said=$(MANPATH=$share/man LC_ALL=C.UTF-8 man --warnings \
+			-E UTF-8 $page 2>&1 >"$scratch/page") ||
+			fail "man $page: $said"
+		[ -z "$said" ] || fail "man $page: $said"
+		grep -q 'NAME' "$scratch/page" || fail "man $page shows nothing"
+	done
 fi
 
 # Alone in a folder, with nothing of this user and nothing of the project.
@@ -47,6 +71,15 @@ version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
 # Not into a pipe: grep -q would close it before all is written.
 said=$(autofit --help)
 grep -q '^Usage: autofit ' <<<"$said" || fail "--help has no usage"
+
+# What is installed is what this very program prints.
+for file in "bash bash-completion/completions/autofit" \
+	"zsh zsh/site-functions/_autofit" \
+	"fish fish/vendor_completions.d/autofit.fish"; do
+	autofit --completion "${file%% *}" >"$scratch/printed"
+	cmp "$scratch/printed" "$share/${file#* }" ||
+		fail "the completion for ${file%% *} is another one"
+done
 
 # It starts nothing, so the program need not be there.
 said=$(autofit explain --device host -- python3 train.py --batch-size 8 \

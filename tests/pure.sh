@@ -10,6 +10,8 @@ set -euo pipefail
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
 	absent candidates essence framework knobs placeholder rewrite world)
+# It reads files, although its name begins as that of a pure one.
+not_pure='options_files'
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'
@@ -22,7 +24,7 @@ text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
 text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
 heap='free|x(malloc|calloc|realloc|strn?dup|asprintf)'
 base='(strlist|strbuf|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
-lenient="$strict|$text|$heap|$base|presets_find|preset_knob|argp_parse"
+lenient="$strict|$text|$heap|$base|presets_find|preset_knob|argp_parse|ini_read"
 
 fail() {
 	echo "pure.sh: $*" >&2
@@ -31,20 +33,23 @@ fail() {
 
 # Lines "member symbol" of an archive, for the types of symbol given.
 symbols() {
-	nm -P "$1" 2>/dev/null | awk -v members="^($2)[.]c[.]o$" -v types="$3" '
+	nm -P "$1" 2>/dev/null | awk -v members="^($2)[.]c[.]o$" \
+		-v besides="^($not_pure)[.]c[.]o$" -v types="$3" '
 		/:$/ { member = $0; sub(/.*\[/, "", member)
 		       sub(/\]:$/, "", member); next }
-		member ~ members && $2 ~ types { print member, $1 }'
+		member ~ members && member !~ besides && $2 ~ types {
+			print member, $1 }'
 }
 
 # Lines "member symbol" of what can be written to: state between two calls.
 state() {
 	nm --format=sysv "$1" 2>/dev/null |
-		awk -F'|' -v members="^($2)[.]c[.]o$" '
+		awk -F'|' -v members="^($2)[.]c[.]o$" \
+			-v besides="^($not_pure)[.]c[.]o$" '
 		/^Symbols from/ { member = $0; sub(/.*\[/, "", member)
 				  sub(/\]:$/, "", member); next }
 		{ gsub(/ /, "") }
-		member ~ members && $7 ~ /^\.(bss|data|tbss|tdata)/ &&
+		member ~ members && member !~ besides && $7 ~ /^\.(bss|data|tbss|tdata)/ &&
 		$7 !~ /^\.data\.rel\.ro/ && $1 !~ /^(__odr_asan|__unnamed|\.L)/ &&
 		$4 == "OBJECT" { print member, $1 }'
 }

@@ -7,7 +7,7 @@ set -euo pipefail
 # Options of other programs that the texts may name.
 others='batch-size|grad-accum|steps|bs|max_steps|output_dir|prefix|ntasks'
 others+='|per_device_train_batch_size|gradient_accumulation_steps|install'
-others+='|nproc_per_node|build'
+others+='|nproc_per_node|build|api_key|password|token'
 
 cd "$SOURCE"
 texts=(README.md docs/manual.md)

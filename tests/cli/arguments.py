@@ -151,10 +151,12 @@ def tuned_and_reused(script, micro):
             again.result["argv_escaped"],
             command(script, 4, 4),
         )
-        # One argument differs in one byte: another command.
-        other = [*words[:-1], "x"]
-        changed = place.run(*other)
-        equal("changed: outcome", changed.result["outcome"], "tuned")
+        # One argument differs in one byte: another command, which is checked.
+        changed = place.run(*words[:-1], "x")
+        equal("changed: grade", changed.result["record"]["grade"], "near")
+        equal("changed: one probe", changed.result["probe_count"], 1)
+        got = changed.out.split()[-1:]
+        equal("changed: what the command got", got, [b"x".hex()])
 
 
 def steps_in(place, number):

@@ -19,7 +19,7 @@ wrong=$(grep -E -e '^yes (examples|tests/(cli|sim))/' \
 
 # What links them, in flags of the linker: only rooms, programs and tests.
 wrong=$(grep -lr -e '-fsanitize' "$scratch/dev" --include=link.txt |
-	grep -vE '/CMakeFiles/(autofit|test_[a-z0-9_]+)\.dir/' || true)
+	grep -vE '/CMakeFiles/(autofit|autofit_pages|test_[a-z0-9_]+)\.dir/' || true)
 [ -z "$wrong" ] || fail "linked with sanitizers:"$'\n'"$wrong"
 for seen in 'yes launcher/main.c' 'no examples/trainer.c' \
 	'no tests/sim/sim_cuda.c'; do

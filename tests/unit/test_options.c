@@ -50,8 +50,9 @@ static void parse(struct parsed *parsed, const char *words,
 	strlist_add(&argv, "autofit");
 	split(&argv, words);
 	split(&environment, variables);
-	parsed->outcome = options_parse(&parsed->options, &argv, &environment,
-					&parsed->text, &parsed->err);
+	parsed->outcome =
+		options_parse(&parsed->options, &argv, &environment, NULL, NULL,
+			      &parsed->text, &parsed->err);
 	strlist_release(&argv);
 	strlist_release(&environment);
 }
@@ -97,6 +98,9 @@ static void numbers_text(struct strbuf *out, const struct options *o)
 		    o->startup_timeout_ms, o->probe_timeout_ms, o->grace_ms);
 	strbuf_addf(out, " fresh=%d no_probe=%d no_wait=%d quiet=%d verbose=%d",
 		    o->fresh, o->no_probe, o->no_wait, o->quiet, o->verbose);
+	strbuf_addf(out, " trust=%d shared=%d otherwise=%d isolation=%d",
+		    o->trust_record, o->shared, o->otherwise_run,
+		    (int)o->isolation);
 	strbuf_addf(out, " color=%d", (int)o->color);
 }
 
@@ -112,10 +116,14 @@ static void options_text(struct strbuf *out, const struct options *o)
 	word_text(out, "preset", o->preset);
 	word_text(out, "scratch", o->scratch);
 	word_text(out, "json", o->json);
+	word_text(out, "from", o->from);
 	word_text(out, "record", o->record_name);
+	word_text(out, "format", o->export_format);
+	word_text(out, "import", o->import_file);
 	list_text(out, "env", &o->env_templates);
 	list_text(out, "probe_arg", &o->probe_args);
 	list_text(out, "probe_env", &o->probe_env);
+	list_text(out, "allow", &o->allow_writes);
 	list_text(out, "command", &o->command);
 	strbuf_addch(out, ' ');
 }
@@ -124,10 +132,12 @@ static const char defaults[] =
 	" sub=0 device=0:-1 memory=0 headroom=0:0:0:0 effective=0:0 max=65536 "
 	"multiple=1 tolerance=0.02 steps=3 confirm=0:20 probes=12 limit=0 "
 	"startup=600000 timeout=0 grace=5000 fresh=0 no_probe=0 no_wait=0 "
-	"quiet=0 verbose=0 color=0 strategy=guided micro_flag=(none) "
-	"accum_flag=(none) global_flag=(none) micro_scope=(none) "
-	"accum_scope=(none) preset=(none) scratch=(none) json=(none) "
-	"record=(none) env= probe_arg= probe_env= command=<x> ";
+	"quiet=0 verbose=0 trust=0 shared=0 otherwise=0 isolation=0 color=0 "
+	"strategy=guided micro_flag=(none) accum_flag=(none) "
+	"global_flag=(none) micro_scope=(none) accum_scope=(none) "
+	"preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
+	"format=(none) import=(none) env= probe_arg= probe_env= allow= "
+	"command=<x> ";
 
 /* What a line sets: pieces of the text above, all the rest as by default. */
 struct good_row {
@@ -204,6 +214,20 @@ static const struct good_row good_rows[] = {
 	{ "show", NULL, "sub=4 command=" },
 	{ "show name -q", NULL, "sub=4 record=name quiet=1 command=" },
 	{ "show -- x", NULL, "sub=4" },
+	{ "lower name", NULL, "sub=5 record=name command=" },
+	{ "lower -q -- x", NULL, "sub=5 quiet=1" },
+	{ "forget name", NULL, "sub=6 record=name command=" },
+	{ "forget -- x -y", NULL, "sub=6 command=<x><-y>" },
+	{ "export json name", NULL, "sub=7 format=json record=name command=" },
+	{ "export record -- x", NULL, "sub=7 format=record" },
+	{ "export -v args name", NULL,
+	  "sub=7 verbose=1 format=args record=name command=" },
+	{ "export command -- x", NULL, "sub=7 format=command" },
+	{ "export json name", "AUTOFIT_JSON=r.json",
+	  "sub=7 format=json record=name json=r.json command=" },
+	{ "import r.ini", NULL, "sub=8 import=r.ini command=" },
+	{ "import -", NULL, "sub=8 import=- command=" },
+	{ "--dry-run show", NULL, "sub=4 command=" },
 	{ "--device cuda x", NULL, "device=1:-1" },
 	{ "--device cuda:3 x", NULL, "device=1:3" },
 	{ "--device host x", NULL, "device=2:-1" },
@@ -243,6 +267,16 @@ static const struct good_row good_rows[] = {
 	  "probe_arg=<--no-eval><-x>" },
 	{ "--probe-env A= --probe-env B=1 x", NULL, "probe_env=<A=><B=1>" },
 	{ "--scratch /tmp/s x", NULL, "scratch=/tmp/s" },
+	{ "--isolation auto x", NULL, "isolation=0" },
+	{ "--isolation view x", NULL, "isolation=0" },
+	{ "--isolation landlock x", NULL, "isolation=1" },
+	{ "--isolation=compare x", NULL, "isolation=2" },
+	{ "--isolation compare --isolation auto x", NULL, "isolation=0" },
+	{ "--allow-writes a --allow-writes /b x", NULL, "allow=<a></b>" },
+	{ "--shared x", NULL, "shared=1" },
+	{ "--otherwise run x", NULL, "otherwise=1" },
+	{ "--otherwise=run --otherwise stop x", NULL, "" },
+	{ "--trust-record --from r.ini x", NULL, "trust=1 from=r.ini" },
 	{ "--fresh --no-probe --no-wait x", NULL,
 	  "fresh=1 no_probe=1 no_wait=1" },
 	{ "--json out.json x", NULL, "json=out.json" },
@@ -265,6 +299,12 @@ static const struct good_row good_rows[] = {
 	{ "-v x", "AUTOFIT_QUIET=1", "verbose=1" },
 	{ "x", "AUTOFIT_QUIET=1 AUTOFIT_VERBOSE=0", "quiet=1" },
 	{ "x", "AUTOFIT_CONFIRM_STEPS=9", "confirm=1:9" },
+	{ "x", "AUTOFIT_ISOLATION=landlock AUTOFIT_SHARED=on",
+	  "isolation=1 shared=1" },
+	{ "x", "AUTOFIT_OTHERWISE=run AUTOFIT_FROM=f AUTOFIT_TRUST_RECORD=1",
+	  "otherwise=1 from=f trust=1" },
+	{ "--otherwise stop x", "AUTOFIT_OTHERWISE=run", "" },
+	{ "x", "AUTOFIT_COMPLETION=bash", "" },
 	{ "--probe-arg a x", "AUTOFIT_PROBE_ARG=b", "probe_arg=<a>" },
 	{ "x", "AUTOFIT_PROBE_ARG=b", "probe_arg=<b>" },
 	{ "x",
@@ -300,10 +340,37 @@ static const struct {
 	{ "show a b", NULL, "show does not take 'b'" },
 	{ "show a -- b", NULL, "no command after a name" },
 	{ "estimate", NULL, "not in this version yet" },
-	{ "lower x", NULL, "autofit -- lower ..." },
-	{ "forget x", NULL, "not in this version yet" },
-	{ "export x", NULL, "not in this version yet" },
-	{ "import x", NULL, "not in this version yet" },
+	{ "estimate x", NULL, "autofit -- estimate ..." },
+	{ "lower", NULL,
+	  "no record given: autofit lower NAME, or -- command... instead of "
+	  "NAME (autofit show lists them)" },
+	{ "lower --", NULL, "no record given: autofit lower NAME" },
+	{ "lower a b", NULL,
+	  "lower does not take 'b'; to launch a program called lower write: "
+	  "autofit -- lower ..." },
+	{ "lower a -- b", NULL, "lower takes no command after a name" },
+	{ "lower a --json -", NULL,
+	  "lower takes no --json; a record as JSON: autofit export json" },
+	{ "show --json x", NULL, "show takes no --json" },
+	{ "--dry-run lower a", NULL, "lower takes no --dry-run" },
+	{ "lower a", "AUTOFIT_DRY_RUN=1", "lower takes no --dry-run" },
+	{ "forget", NULL, "no record given: autofit forget NAME" },
+	{ "forget a -- b", NULL, "forget takes no command after a name" },
+	{ "forget a --dry-run", NULL, "forget takes no --dry-run" },
+	{ "export", NULL, "no format given: autofit export FORMAT NAME" },
+	{ "export -- x", NULL, "no format given: autofit export FORMAT" },
+	{ "export json", NULL,
+	  "no record given: autofit export FORMAT NAME, or -- command..." },
+	{ "export yaml x", NULL,
+	  "autofit export: 'yaml' is not json, record, args or command" },
+	{ "export json a b", NULL, "export does not take 'b'" },
+	{ "export json a -- b", NULL, "export takes no command after" },
+	{ "export json a --json f", NULL, "export takes no --json" },
+	{ "import", NULL, "no file given: autofit import FILE" },
+	{ "import a b", NULL, "import does not take 'b'" },
+	{ "import a -- b", NULL, "import takes no command" },
+	{ "import -- a", NULL, "import takes no command" },
+	{ "--dry-run import a", NULL, "import takes no --dry-run" },
 	{ "presets", NULL, "not in this version yet" },
 	{ "report", NULL, "not in this version yet" },
 	{ "-q nightly x", NULL, "not in this version yet" },
@@ -362,6 +429,17 @@ static const struct {
 	{ "--env {micro} x", NULL, "is not NAME={micro}" },
 	{ "--probe-env B x", NULL, "is not NAME=value" },
 	{ "--probe-env 1=2 x", NULL, "is not NAME=value" },
+	{ "--isolation none x", NULL,
+	  "'none' is not auto, view, landlock or compare" },
+	{ "--otherwise go x", NULL, "--otherwise: 'go' is not stop or run" },
+	{ "--allow-writes= x", NULL, "--allow-writes: needs a value" },
+	{ "--from= x", NULL, "--from: needs a value" },
+	{ "--completion", NULL,
+	  "--completion needs a value: --completion bash|zsh|fish" },
+	{ "--completion -- x", NULL, "needs a value before --" },
+	{ "--completion csh", NULL,
+	  "--completion: 'csh' is not bash, zsh or fish" },
+	{ "x", "AUTOFIT_ISOLATION=none", "AUTOFIT_ISOLATION: 'none'" },
 	{ "x", "AUTOFIT_MEMORY=junk", "AUTOFIT_MEMORY: 'junk'" },
 	{ "x", "AUTOFIT_FRESH=maybe", "AUTOFIT_FRESH: 'maybe' is not 1 or 0" },
 	{ "x", "AUTOFIT_PROBE_STEPS=0", "AUTOFIT_PROBE_STEPS: '0'" },
@@ -397,6 +475,9 @@ static void help_and_version_are_texts(void **state)
 		{ "--help --bogus", "Usage: autofit " },
 		{ "--version", "autofit " AUTOFIT_VERSION "\n" },
 		{ "-qV x", "autofit " AUTOFIT_VERSION "\n" },
+		{ "--completion bash", "# bash completion for autofit" },
+		{ "--completion=zsh --bogus", "#compdef autofit\n" },
+		{ "--completion fish x", "# fish completion for autofit" },
 	};
 
 	(void)state;
@@ -481,14 +562,303 @@ static void an_empty_argv_is_no_command(void **state)
 	struct options options;
 
 	(void)state;
-	assert_int_equal(options_parse(&options, &none, &none, &text, &err),
-			 OPTIONS_WRONG);
+	assert_int_equal(
+		options_parse(&options, &none, &none, NULL, NULL, &text, &err),
+		OPTIONS_WRONG);
 	assert_non_null(strstr(err.message, "no command given"));
 	options_release(&options);
-	assert_int_equal(options_parse(&options, &none, &none, &text, NULL),
-			 OPTIONS_WRONG);
+	assert_int_equal(
+		options_parse(&options, &none, &none, NULL, NULL, &text, NULL),
+		OPTIONS_WRONG);
 	options_release(&options);
 	strbuf_release(&text);
+}
+
+struct file_row {
+	const char *name;
+	const char *words, *variables;
+	const char *first, *second; /* texts of files; NULL: not there */
+	const char *sets;           /* NULL: wrong */
+	const char *says;           /* the warnings, or what is wrong */
+};
+
+static const struct file_row file_rows[] = {
+	{ "values and lists", "x", NULL,
+	  "[autofit]\nmax-micro = 64\nmemory = 8G\ndevice = host\n"
+	  "probe-arg = --no-eval\nprobe-arg = -x\nshared = yes\n"
+	  "isolation = landlock\notherwise = run\n",
+	  NULL,
+	  "max=64 memory=8589934592 device=2:-1 probe_arg=<--no-eval><-x> "
+	  "shared=1 isolation=1 otherwise=1",
+	  "" },
+	{ "before a section, with _, comments", "x", NULL,
+	  "; note\nmax_micro = 64 ; note\n# note\n[autofit]\n"
+	  "probe_steps=5\n\n\r\n",
+	  NULL, "max=64 steps=5", "" },
+	{ "no file and an empty one", "x", NULL, "", NULL, "", "" },
+	{ "flag over file", "--max-micro 7 x", NULL, "max-micro = 64\n", NULL,
+	  "max=7", "" },
+	{ "flag over a wrong value", "--max-micro 7 x", NULL,
+	  "max-micro = many\n", NULL, "max=7", "" },
+	{ "variable over file", "x", "AUTOFIT_MAX_MICRO=9", "max-micro = 64\n",
+	  "max-micro = 65\n", "max=9", "" },
+	{ "an empty variable is none", "x",
+	  "AUTOFIT_MAX_MICRO=", "max-micro = 64\n", NULL, "max=64", "" },
+	{ "first file over second", "x", NULL, "max-micro = 64\n",
+	  "max-micro = 65\nprobe-steps = 9\n", "max=64 steps=9", "" },
+	{ "wrong in a weaker file", "x", NULL, "max-micro = 64\n",
+	  "max-micro = many\n", "max=64", "" },
+	{ "an empty value is no line", "x", NULL,
+	  "max-micro =\nfresh =\nprobe-arg =\nscratch =\n", "max-micro = 65\n",
+	  "max=65", "" },
+	{ "flag's list replaces all", "--probe-arg a x", NULL,
+	  "probe-arg = b\nprobe-arg = c\n", "probe-arg = d\n", "probe_arg=<a>",
+	  "" },
+	{ "variable's list replaces all", "x", "AUTOFIT_PROBE_ARG=a",
+	  "probe-arg = b\nprobe-arg = c\n", NULL, "probe_arg=<a>", "" },
+	{ "stronger file's list replaces", "x", NULL,
+	  "probe-arg = b\nprobe-arg = c\n", "probe-arg = d\nenv = B={micro}\n",
+	  "probe_arg=<b><c> env=<B={micro}>", "" },
+	{ "an indented line is one more item", "x", NULL,
+	  "allow-writes = a\n\tb\n  c\n", NULL, "allow=<a><b><c>", "" },
+	{ "flags of all sorts", "x", NULL,
+	  "fresh = yes\nno-probe = TRUE\nno-wait = 1\nshared = on\n"
+	  "trust-record = no\n",
+	  NULL, "fresh=1 no_probe=1 no_wait=1 shared=1", "" },
+	{ "a flag off in the stronger file", "x", NULL, "fresh = no\n",
+	  "fresh = yes\n", "", "" },
+	{ "grow off leaves the batch", "x", NULL, "grow = no\n",
+	  "effective-batch = 64\n", "effective=2:64", "" },
+	{ "grow on does not", "x", NULL, "grow = yes\n",
+	  "effective-batch = 64\n", "effective=1:0", "" },
+	{ "quiet takes back verbose", "-q x", NULL, "verbose = yes\n", NULL,
+	  "quiet=1", "" },
+	{ "quiet off does not", "x", "AUTOFIT_QUIET=0", "verbose = yes\n", NULL,
+	  "verbose=1", "" },
+	{ "given in a file is given", "x", NULL, "confirm-steps = 20\n", NULL,
+	  "confirm=1:20", "" },
+	{ "a slip", "x", NULL, "max-mirco = 64\nzzzzzzzz = 1\n", NULL, "",
+	  "<a.ini:1: unknown option 'max-mirco' (did you mean max-micro?)>"
+	  "<a.ini:2: unknown option 'zzzzzzzz'>" },
+	{ "a slip in the second", "x", NULL, "", "\n[autofit]\nmem = 8G\n", "",
+	  "<b.ini:3: unknown option 'mem' (did you mean memory?)>" },
+	{ "another section, named once", "x", NULL,
+	  "[other]\nmax-micro = 64\nfresh = 1\n[autofit]\nfresh = 1\n", NULL,
+	  "fresh=1",
+	  "<a.ini:2: unknown section [other]; options stand in [autofit]>" },
+	{ "of one call", "x", NULL,
+	  "dry-run = yes\nhelp = 1\njson = out\nversion = 1\nfrom = x\n"
+	  "completion = bash\n",
+	  NULL, "",
+	  "<a.ini:1: 'dry-run' is passed over: it belongs to one call, not "
+	  "into a file>"
+	  "<a.ini:2: 'help' is passed over: it belongs to one call, not into "
+	  "a file>"
+	  "<a.ini:3: 'json' is passed over: it belongs to one call, not into "
+	  "a file>"
+	  "<a.ini:4: 'version' is passed over: it belongs to one call, not "
+	  "into a file>"
+	  "<a.ini:5: 'from' is passed over: it belongs to one call, not into "
+	  "a file>"
+	  "<a.ini:6: 'completion' is passed over: it belongs to one call, not "
+	  "into a file>" },
+	{ "a value twice", "x", NULL, "max-micro = 1\nmax_micro = 2\n", NULL,
+	  "max=2", "<a.ini:2: 'max_micro' once more; the last line counts>" },
+	{ "a wrong value", "x", NULL, "\nmax-micro = many\n", NULL, NULL,
+	  "a.ini:2: max-micro: 'many' is not a whole number" },
+	{ "a wrong value in the second", "x", NULL, "max-micro = 5\n",
+	  "probe_steps = 0\n", NULL, "b.ini:1: probe-steps: '0' is not" },
+	{ "a wrong flag", "x", NULL, "fresh = maybe\n", NULL, NULL,
+	  "a.ini:1: fresh: 'maybe' is not 1 or 0" },
+	{ "a wrong item", "x", NULL, "probe-env = A=1\nprobe-env = B\n", NULL,
+	  NULL, "a.ini:2: probe-env: 'B' is not NAME=value" },
+	{ "no entry", "x", NULL, "max-micro\n", NULL, NULL, "a.ini:1: " },
+	{ "no such file for help", "--help", NULL, "max-micro = many\n", NULL,
+	  NULL, NULL },
+};
+
+static void check_file_row(const struct file_row *row, bool foreign)
+{
+	struct options_file items[2] = {
+		{ .path = "a.ini", .text = row->first, .foreign = foreign },
+		{ .path = "b.ini", .text = row->second },
+	};
+	const struct options_files files = { items, row->second ? 2 : 1 };
+	struct strlist argv = STRLIST_INIT;
+	struct strlist environment = STRLIST_INIT;
+	struct strlist warnings = STRLIST_INIT;
+	struct strbuf said = STRBUF_INIT;
+	struct parsed parsed;
+
+	memset(&parsed, 0, sizeof(parsed));
+	for (size_t i = 0; i < files.count; i++)
+		items[i].length = strlen(items[i].text);
+	strlist_add(&argv, "autofit");
+	split(&argv, row->words);
+	split(&environment, row->variables);
+	parsed.outcome =
+		options_parse(&parsed.options, &argv, &environment, &files,
+			      &warnings, &parsed.text, &parsed.err);
+	for (size_t i = 0; i < warnings.count; i++)
+		strbuf_addf(&said, "<%s>", warnings.items[i]);
+	if (!row->says) {
+		assert_int_equal(parsed.outcome, OPTIONS_PRINT);
+	} else if (!row->sets) {
+		if (parsed.outcome != OPTIONS_WRONG ||
+		    strstr(parsed.err.message, row->says) != parsed.err.message)
+			fail_msg("%s: outcome %d, \"%s\"", row->name,
+				 (int)parsed.outcome, parsed.err.message);
+	} else {
+		char *wanted = expected_text(row->sets);
+		struct strbuf got = STRBUF_INIT;
+
+		options_text(&got, &parsed.options);
+		if (parsed.outcome != OPTIONS_RUN ||
+		    strcmp(strbuf_text(&got), wanted) != 0 ||
+		    strcmp(strbuf_text(&said), row->says) != 0)
+			fail_msg("%s: outcome %d (%s)\n%s\nwanted\n%s\n%s",
+				 row->name, (int)parsed.outcome,
+				 parsed.err.message, strbuf_text(&got), wanted,
+				 strbuf_text(&said));
+		strbuf_release(&got);
+		free(wanted);
+	}
+	strbuf_release(&said);
+	strlist_release(&warnings);
+	strlist_release(&environment);
+	strlist_release(&argv);
+	parsed_release(&parsed);
+}
+
+static void files_are_read(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(file_rows); i++)
+		check_file_row(&file_rows[i], false);
+}
+
+/* What would run or write something for another user is left out. */
+static void a_foreign_file_may_say_less(void **state)
+{
+	static const struct file_row row = {
+		"foreign",
+		"x",
+		NULL,
+		"max-micro = 64\nprobe-env = LD_PRELOAD=/evil.so\n"
+		"env = LD_PRELOAD=/{micro}.so\nprobe-arg = --config=evil\n"
+		"scratch = /evil\nallow-writes = /\n",
+		"probe-arg = -x\n",
+		"max=64 probe_arg=<-x>",
+		"<a.ini:2: 'probe-env' is passed over: this file belongs to "
+		"another user>"
+		"<a.ini:3: 'env' is passed over: this file belongs to another "
+		"user>"
+		"<a.ini:4: 'probe-arg' is passed over: this file belongs to "
+		"another user>"
+		"<a.ini:5: 'scratch' is passed over: this file belongs to "
+		"another user>"
+		"<a.ini:6: 'allow-writes' is passed over: this file belongs to "
+		"another user>",
+	};
+
+	(void)state;
+	check_file_row(&row, true);
+}
+
+/* A file of another sort must not fill the terminal. */
+static void warnings_have_an_end(void **state)
+{
+	struct strlist argv = STRLIST_INIT;
+	struct strlist none = STRLIST_INIT;
+	struct strlist warnings = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+	struct strbuf printed = STRBUF_INIT;
+	struct options_file file = { .path = "a.ini" };
+	const struct options_files files = { &file, 1 };
+	struct options options;
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		strbuf_addf(&text, "[s%d]\nzzzz%d = 1\n", i, i);
+	file.text = strbuf_text(&text);
+	file.length = text.length;
+	strlist_add(&argv, "autofit");
+	strlist_add(&argv, "x");
+	assert_int_equal(options_parse(&options, &argv, &none, &files,
+				       &warnings, &printed, NULL),
+			 OPTIONS_RUN);
+	assert_int_equal(warnings.count, 21);
+	assert_non_null(strstr(warnings.items[20], "and more lines"));
+	options_release(&options);
+	assert_int_equal(options_parse(&options, &argv, &none, &files, NULL,
+				       &printed, NULL),
+			 OPTIONS_RUN);
+	options_release(&options);
+	strlist_release(&argv);
+	strlist_release(&warnings);
+	strbuf_release(&text);
+	strbuf_release(&printed);
+}
+
+static const struct {
+	const char *words, *variables, *command; /* NULL: nothing starts */
+} otherwise_rows[] = {
+	{ "--otherwise run --memroy 8G -- x y", NULL, "<x><y>" },
+	{ "--otherwise=run --memory much -- x -- y", NULL, "<x><--><y>" },
+	{ "--memroy 8G --otherwise run -- x", NULL, "<x>" },
+	{ "--memroy=8G -- x", "AUTOFIT_OTHERWISE=run", "<x>" },
+	{ "--max-micro 0 -- tune", "AUTOFIT_OTHERWISE=run", "<tune>" },
+	{ "--memory -- x", "AUTOFIT_OTHERWISE=run", "<x>" },
+	{ "--otherwise run --json - -- x --help", NULL, "<x><--help>" },
+	{ "-qz --otherwise run -- x", NULL, "<x>" },
+	{ "--bogus -- x", "AUTOFIT_OTHERWISE=run AUTOFIT_DRY_RUN=0", "<x>" },
+	{ "--bogus -- x", NULL, NULL },
+	{ "--bogus -- x", "AUTOFIT_OTHERWISE=", NULL },
+	{ "--bogus -- x", "AUTOFIT_OTHERWISE=yes", NULL },
+	{ "--otherwise stop --bogus -- x", "AUTOFIT_OTHERWISE=run", NULL },
+	{ "--otherwise run --otherwise stop --bogus -- x", NULL, NULL },
+	{ "--otherwise -- x", "AUTOFIT_OTHERWISE=run", NULL },
+	{ "--bogus -- x --otherwise run", NULL, NULL },
+	{ "--otherwise run --bogus --", NULL, NULL },
+	{ "--otherwise run --bogus x", NULL, NULL },
+	{ "--otherwise run --bogus y x -- z", NULL, NULL },
+	{ "--otherwise run x --max-micro -- z", NULL, NULL },
+	{ "tune --otherwise run --bogus -- x", NULL, NULL },
+	{ "--otherwise run --bogus tune -- x", NULL, NULL },
+	{ "--otherwise run --dry-run --bogus -- x", NULL, NULL },
+	{ "--bogus -- x", "AUTOFIT_OTHERWISE=run AUTOFIT_DRY_RUN=1", NULL },
+	{ "--otherwise run --bogus -h -- x", NULL, NULL },
+	{ "--micro-flag --otherwise run --bogus -- x", NULL, NULL },
+	{ "--probe-arg --otherwise --probe-arg run --bogus -- x", NULL, NULL },
+	{ "", "AUTOFIT_OTHERWISE=run", NULL },
+};
+
+static void a_wrong_line_may_start_its_command(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(otherwise_rows); i++) {
+		struct strlist argv = STRLIST_INIT;
+		struct strlist environment = STRLIST_INIT;
+		struct strlist command = STRLIST_INIT;
+		struct strbuf got = STRBUF_INIT;
+		bool starts;
+
+		strlist_add(&argv, "autofit");
+		split(&argv, otherwise_rows[i].words);
+		split(&environment, otherwise_rows[i].variables);
+		starts = options_otherwise(&argv, &environment, &command);
+		for (size_t k = 0; k < command.count; k++)
+			strbuf_addf(&got, "<%s>", command.items[k]);
+		if (starts != (otherwise_rows[i].command != NULL) ||
+		    (starts &&
+		     strcmp(strbuf_text(&got), otherwise_rows[i].command) != 0))
+			fail_msg("%s: %d %s", otherwise_rows[i].words, starts,
+				 strbuf_text(&got));
+		strlist_release(&argv);
+		strlist_release(&environment);
+		strlist_release(&command);
+		strbuf_release(&got);
+	}
 }
 
 int main(void)
@@ -500,6 +870,10 @@ int main(void)
 		cmocka_unit_test(help_shows_the_whole_table),
 		cmocka_unit_test(the_table_is_sound),
 		cmocka_unit_test(an_empty_argv_is_no_command),
+		cmocka_unit_test(files_are_read),
+		cmocka_unit_test(a_foreign_file_may_say_less),
+		cmocka_unit_test(warnings_have_an_end),
+		cmocka_unit_test(a_wrong_line_may_start_its_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
