@@ -248,13 +248,17 @@ static int open_signals(void)
 	return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Autofit still reads its counters and removes it, unless it is gone. */
-static void remove_cgroup(const struct keeper_spec *spec,
-			  const struct keeper_birth *birth)
+/*
+ * Autofit still reads the counters and what the command left in its scratch,
+ * and removes both: this is for when it is gone.
+ */
+static void clean_up(const struct keeper_spec *spec)
 {
 	struct host_cgroup cgroup;
 
-	if (!spec->cgroup || getppid() == birth->autofit)
+	if (spec->scratch)
+		paths_remove_tree(spec->scratch);
+	if (!spec->cgroup)
 		return;
 	cgroup = *spec->cgroup;
 	host_cgroup_remove(&cgroup);
@@ -268,7 +272,12 @@ void keeper_main(const struct keeper_spec *spec,
 		.control = birth->control,
 		.tree = PID_LIST_INIT,
 	};
-	int report[2] = { -1, -1 };
+	struct spawn_pipes pipes = {
+		.out = birth->out,
+		.err = birth->err,
+		.report = { -1, -1 },
+	};
+	enum spawn_step failed = SPAWN_EXEC;
 	int result;
 
 	become_keeper(birth);
@@ -276,26 +285,27 @@ void keeper_main(const struct keeper_spec *spec,
 	 * Opened before anything is closed: libuv closes its descriptors by
 	 * their numbers in every forked child, and the pipe may not get one.
 	 */
-	result = pipe2(report, O_CLOEXEC) < 0 ? -errno : 0;
-	close_inherited(spec, birth, report);
+	result = pipe2(pipes.report, O_CLOEXEC) < 0 ? -errno : 0;
+	close_inherited(spec, birth, pipes.report);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A handler of autofit's would swallow SIGCHLD: back to default. */
 	(void)signal(SIGCHLD, SIG_DFL);
 	loop.signals = open_signals();
 	if (result == 0)
-		result = spawn_command(&loop.command, spec, birth->out,
-				       birth->err, report);
+		result = spawn_command(&loop.command, spec, &pipes, &failed);
 	(void)close(birth->out);
 	(void)close(birth->err);
 	if (result < 0) {
-		tell(&loop, KEEPER_EXEC_FAILED, -result);
+		tell(&loop,
+		     failed == SPAWN_EXEC ? KEEPER_EXEC_FAILED
+					  : KEEPER_ISOLATION_FAILED,
+		     -result);
 	} else {
 		tell(&loop, KEEPER_STARTED, 0);
 		run(&loop);
 	}
-	if (spec->scratch)
-		paths_remove_tree(spec->scratch);
-	remove_cgroup(spec, birth);
+	if (getppid() != birth->autofit)
+		clean_up(spec);
 	tell(&loop, KEEPER_GONE, loop.foreign_kills);
 	_exit(0);
 }

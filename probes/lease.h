@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 /* The holder beats this often; who has seen none for three beats takes over. */
-#define LEASE_BEAT_MS 2000
+#define LEASE_BEAT_MS INT64_C(2000)
 #define LEASE_STALE_MS (3 * LEASE_BEAT_MS)
 
 /* What the file says of its holder; texts are cut and printable. */
@@ -18,6 +18,7 @@ struct lease_note {
 	char boot_id[40];
 	pid_t pid;
 	uint64_t start_time; /* of the process; clock ticks since boot */
+	uint64_t pid_space;  /* inode of the PID namespace that pid is of */
 	uint64_t beat;       /* counts up while the holder lives */
 	char token[33];      /* of this holding */
 	char doing[256];     /* "micro 32, probe 3": how far */
@@ -38,8 +39,9 @@ struct lease {
  * call again later with the same lease, which remembers its beats. Taken over
  * from a dead holder: at once when its process is gone on this machine and
  * boot, else when its beat stood still for LEASE_STALE_MS of this machine's
- * clock. Of several that take over one wins. A torn or hostile file is a dead
- * holder's. now_ms is monotonic.
+ * clock. Of several that take over one wins. A torn or hostile file is one
+ * whose beat stands still. now_ms is monotonic; name holds letters, digits,
+ * '_' and '-' only, else -EINVAL.
  */
 int lease_take(struct lease *lease, const char *folder, const char *name,
 	       int64_t now_ms, struct lease_note *holder, struct error *err);

@@ -5,11 +5,18 @@
 enum stop_reason lifecycle_breach(const struct lifecycle_limits *limits,
 				  const struct lifecycle_facts *facts)
 {
+	/* Before the peaks: they may be the neighbour's. */
+	if (facts->neighbour_moved)
+		return STOP_NEIGHBOUR;
 	if (limits->limit_bytes && facts->peak_bytes > limits->limit_bytes)
 		return STOP_OVER_LIMIT;
 	if (limits->host_limit_bytes &&
 	    facts->host_peak_bytes > limits->host_limit_bytes)
 		return STOP_OVER_HOST_LIMIT;
+	if (facts->available_bytes < limits->available_floor_bytes)
+		return STOP_MEMORY_TAKEN;
+	if (facts->scratch_full)
+		return STOP_SCRATCH_FULL;
 	if (facts->memory_line_ms >= 0 &&
 	    facts->now_ms - facts->memory_line_ms >= LAST_WORDS_MS)
 		return STOP_SIGNATURE;

@@ -18,6 +18,8 @@
 
 struct lifecycle_limits {
 	uint64_t limit_bytes, host_limit_bytes; /* 0: none */
+	/* Of the machine: with less available others took it. 0: none. */
+	uint64_t available_floor_bytes;
 	struct growth_noise noise;
 	int64_t steps_needed;
 	int64_t startup_timeout_ms;
@@ -32,8 +34,11 @@ struct lifecycle_facts {
 	int64_t memory_line_ms; /* when it said out of memory; -1: not */
 	uint64_t peak_bytes, host_peak_bytes;
 	uint64_t half_time_peak_bytes; /* the peak at now_ms / 2 */
+	uint64_t available_bytes;      /* of the machine's memory */
 	int64_t steps;
 	bool steps_will_come; /* a hook is in place that will count them */
+	bool neighbour_moved; /* see gpu_neighbours.h */
+	bool scratch_full;    /* see scratch_space.h */
 };
 
 enum lifecycle_action { LIFECYCLE_GO_ON, LIFECYCLE_DECIDED, LIFECYCLE_STOP };

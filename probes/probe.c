@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/probe.h"
 
+#include "probes/modules.h"
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"
@@ -131,12 +132,16 @@ static void take_message(struct probe *probe,
 	case KEEPER_EXEC_FAILED:
 		probe->evidence.exec_errno = message->value;
 		break;
+	case KEEPER_ISOLATION_FAILED:
+		probe->isolation_errno = message->value;
+		break;
 	case KEEPER_EXITED:
 		if (probe->evidence.stopped != STOP_NONE)
 			break;
 		probe->evidence.ended = true;
 		probe->evidence.wait_status = message->value;
 		bound_short_life(probe, message->max_rss_kib);
+		probe_ask_surroundings(probe);
 		break;
 	case KEEPER_ABANDONED:
 		probe->evidence.left_behind =
@@ -245,12 +250,16 @@ static int start_parts(struct probe *probe, struct error *err)
 		.environment = spec->environment,
 		.state = spec->state,
 		.cgroup = spec->cgroup,
+		.isolation = spec->isolation,
 		.scratch = spec->scratch,
 		.lock_fds = spec->lock_fds,
 		.lock_count = spec->lock_count,
 	};
 	int result = channel_open(&probe->channel, spec->channel, err);
 
+	if (result < 0)
+		return result;
+	result = probe_open_surroundings(probe, err);
 	if (result < 0)
 		return result;
 	/* A probe without its log is still a probe; its close tells why. */
@@ -281,6 +290,7 @@ int probe_start(struct probe **probe, const struct probe_spec *spec,
 	made->log = (struct logfile)LOGFILE_INIT;
 	made->keeper.control = made->keeper.out = made->keeper.err = -1;
 	set_limits(made);
+	probe_open_output(made);
 	result = start_parts(made, err);
 	if (result < 0) {
 		probe_free(made);
@@ -344,9 +354,10 @@ static void finish(struct probe *probe)
 	probe->keeper.pid = 0;
 	read_what_is_left(probe);
 	probe_collect_evidence(probe);
+	modules_read(&probe->modules, probe->spec.scratch);
 	(void)host_observer_remove_shm(probe->host);
 	wait_for_gpu_baseline(probe);
-	failure_text(&probe->failure, &probe->first_error);
+	probe_finish_texts(probe);
 }
 
 enum probe_state probe_wait(struct probe *probe)
@@ -464,12 +475,11 @@ void probe_free(struct probe *probe)
 	close_fd(probe->keeper.err);
 	if (probe->keeper.pid)
 		(void)waitpid(probe->keeper.pid, NULL, 0);
-	for (int i = 0; i < 2; i++)
-		lines_release(&probe->streams[i].lines);
+	probe_release_output(probe);
 	close_log(probe);
+	gpu_neighbours_release(&probe->neighbours);
 	host_observer_close(probe->host);
 	channel_close(&probe->channel);
-	strbuf_release(&probe->first_error);
-	free(probe->memory_text);
+	strlist_release(&probe->modules);
 	free(probe);
 }

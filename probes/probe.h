@@ -41,6 +41,9 @@ struct probe_spec {
 	const struct strlist *secrets; /* masked in the log; see secrets.h */
 	/* PROBE_CUDA: others may use the GPUs too (--shared). */
 	bool shared;
+	/* Scratch is in memory: what it may take of it. 0: it is not, or no
+	 * bound. See scratch_space.h. */
+	uint64_t scratch_reserve_bytes;
 	int64_t micro_batch, grad_accum;
 	/* PROBE_CUDA with may_be_host: whichever the command turns out to use
 	 */
@@ -91,7 +94,14 @@ struct probe_outcome {
 	const char *hint;        /* of a known cause; NULL */
 	const char *memory_text; /* the out-of-memory line; NULL */
 	int exec_errno;
-	/* A write that was refused, as printed; NULL: none. See refusal.h. */
+	/*
+	 * Not 0: the isolation could not be set up, and the command never ran.
+	 * Autofit's own failure, whatever the trial says; first_error has the
+	 * reason.
+	 */
+	int isolation_errno;
+	/* A write that was refused, as printed; "" when the line names no file;
+	 * NULL: none. See refusal.h. */
 	const char *refused_path;
 	/* Files it imported that are neither Python's nor a package's; and
 	 * the version files of frameworks and the interpreter. */

@@ -5,11 +5,15 @@
 
 #include "probes/channel.h"
 #include "probes/failure.h"
+#include "probes/gpu_neighbours.h"
 #include "probes/keeper.h"
 #include "probes/lifecycle.h"
 #include "probes/lines.h"
 #include "probes/logfile.h"
+#include "probes/observers/host_available.h"
 #include "probes/probe.h"
+#include "probes/redact.h"
+#include "probes/scratch_space.h"
 #include "probes/step_count.h"
 
 #define PROBE_TICK_MS 20
@@ -21,6 +25,8 @@ struct probe_stream {
 	struct probe *probe;
 	struct lines lines;
 	struct step_count steps; /* by the counters in its lines */
+	struct redact redact;    /* between it and the log */
+	bool may_have_secret;    /* in the line under way, or those at hand */
 	int fd;                  /* -1: closed */
 };
 
@@ -40,11 +46,19 @@ struct probe {
 	struct channel_reading reading;
 	uint64_t gpu_peak_bytes;
 	bool gpu_used;
+	bool gpu_bytes_told; /* NVML says what each process holds */
+	struct gpu_neighbours neighbours;
+	struct host_available available; /* of the machine, at the last look */
+	int64_t available_next_ms, scratch_next_ms;
+	struct scratch_space scratch_start;
 	int64_t gpu_next_ms, unhooked_next_ms;
 	/* The log. */
 	struct logfile log;
 	struct failure failure;
-	char *memory_text;
+	struct redact redact; /* of texts: one line after the other */
+	struct strbuf masked; /* what was just read, for the log */
+	struct strbuf line;   /* the line under way */
+	char *memory_text, *refused_path;
 	int64_t log_since_ms; /* when a counter first rose; -1: not yet */
 	uint64_t output_bytes;
 	/* Time: stopped spans are left out. */
@@ -63,7 +77,9 @@ struct probe {
 	uint64_t retries_at_warm_up;
 	uint64_t oom_kills_before;
 	size_t unhooked;
+	int isolation_errno;
 	struct strbuf first_error;
+	struct strlist modules;
 };
 
 /* Milliseconds since the start, without the time it was stopped. */
@@ -82,8 +98,21 @@ struct lifecycle_facts probe_facts(const struct probe *probe);
 const struct growth_noise *probe_noise(const struct probe *probe);
 void probe_collect_evidence(struct probe *probe);
 
-/* probe_output.c: read what waits in a stream; false at its end. */
+/* probe_output.c: before the first byte. */
+void probe_open_output(struct probe *probe);
+/* Read what waits in a stream; false at its end. */
 bool probe_read_stream(struct probe_stream *stream);
 void probe_finish_stream(struct probe_stream *stream);
+/* The texts that leave the probe: what they show has no secrets in it. */
+void probe_finish_texts(struct probe *probe);
+void probe_release_output(struct probe *probe);
+
+/* probe_surroundings.c: GPUs' other tenants, the machine's memory, scratch. */
+int probe_open_surroundings(struct probe *probe, struct error *err);
+void probe_watch_surroundings(struct probe *probe, int64_t now_ms);
+void probe_watch_neighbours(struct probe *probe,
+			    const struct gpu_listing *listing);
+/* The command ended by itself: was it they that ended it? */
+void probe_ask_surroundings(struct probe *probe);
 
 #endif

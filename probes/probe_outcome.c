@@ -3,7 +3,9 @@
 #include "probes/probe_internal.h"
 
 #include "base/units.h"
+#include "configs/secrets.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -77,16 +79,23 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 {
 	struct judgement judgement = verdict_judge(&probe->evidence);
+	struct strbuf why = STRBUF_INIT;
 
 	memset(outcome, 0, sizeof(*outcome));
 	outcome->evidence = probe->evidence;
-	memcpy(outcome->why, judgement.why, sizeof(outcome->why));
+	secrets_mask_text(&why, judgement.why, probe->spec.secrets);
+	(void)snprintf(outcome->why, sizeof(outcome->why), "%s",
+		       strbuf_text(&why));
+	strbuf_release(&why);
 	fill_trial(probe, &outcome->trial, judgement.verdict);
 	outcome->first_error = strbuf_text(&probe->first_error);
 	if (probe->evidence.cause_line)
 		outcome->hint = probe->evidence.cause_line->hint;
 	outcome->memory_text = probe->memory_text;
+	outcome->refused_path = probe->refused_path;
 	outcome->exec_errno = probe->evidence.exec_errno;
+	outcome->isolation_errno = probe->isolation_errno;
 	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
+	outcome->modules = &probe->modules;
 	outcome->unhooked = probe->unhooked;
 }

@@ -3,8 +3,11 @@
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"
+#include "configs/secrets.h"
+#include "probes/refusal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,20 +69,94 @@ static void count_step(struct probe_stream *stream, const char *line,
 		probe->log_since_ms = probe_now_ms(probe);
 }
 
+/*
+ * The line as others may see it: masked before anything is cut, for of half a
+ * secret nothing would be found. Valid until the next one.
+ */
+static const char *shown_line(const struct probe_stream *stream,
+			      const char *line, size_t *length)
+{
+	struct probe *probe = stream->probe;
+	/* An @ is the rarer of the two. */
+	bool has_url =
+		memchr(line, '@', *length) && memmem(line, *length, "://", 3);
+	char *text;
+
+	if (!has_url && !stream->may_have_secret)
+		return line;
+	strbuf_reset(&probe->line);
+	redact_feed(&probe->redact, line, *length, &probe->line);
+	redact_finish(&probe->redact, &probe->line);
+	if (has_url) {
+		text = strbuf_detach(&probe->line);
+		secrets_mask_text(&probe->line, text, NULL);
+		free(text);
+	}
+	*length = probe->line.length;
+	return strbuf_text(&probe->line);
+}
+
+/* The first that names a file; one without a name is better than none. */
+static void keep_refusal(struct probe *probe, const char *line, size_t length)
+{
+	char path[REFUSAL_PATH_MAX];
+
+	if (probe->refused_path && probe->refused_path[0])
+		return;
+	if (!refusal_line(line, length, path))
+		return;
+	free(probe->refused_path);
+	probe->refused_path = xstrdup(path);
+}
+
 static void on_line(void *context, const char *line, size_t length)
 {
 	struct probe_stream *stream = context;
 	struct probe *probe = stream->probe;
 	const struct signature *signature;
+	size_t shown_length = length;
+	const char *shown;
 
 	/* What follows autofit's own first signal is no evidence. */
 	if (probe->evidence.stopped != STOP_NONE)
 		return;
-	failure_line(&probe->failure, line, length);
+	shown = shown_line(stream, line, &shown_length);
+	failure_line(&probe->failure, shown, shown_length);
+	keep_refusal(probe, shown, shown_length);
 	count_step(stream, line, length);
 	signature = signatures_match(probe->spec.signatures, line, length);
 	if (signature)
-		keep_signature(probe, signature, line, length);
+		keep_signature(probe, signature, shown, shown_length);
+}
+
+static void log_bytes(struct probe_stream *stream, const char *bytes,
+		      size_t length)
+{
+	struct probe *probe = stream->probe;
+	uint64_t found = stream->redact.found;
+	bool has_begun = stream->may_have_secret && stream->lines.length > 0;
+
+	if (!stream->redact.longest) {
+		logfile_write(&probe->log, bytes, length);
+		return;
+	}
+	strbuf_reset(&probe->masked);
+	redact_feed(&stream->redact, bytes, length, &probe->masked);
+	/* What is coloured is whole only when its colours are gone. */
+	stream->may_have_secret = has_begun || stream->redact.found > found ||
+				  stream->redact.held.length > 0 ||
+				  memchr(bytes, 0x1b, length) ||
+				  memchr(bytes, '\b', length);
+	logfile_write(&probe->log, strbuf_text(&probe->masked),
+		      probe->masked.length);
+}
+
+void probe_open_output(struct probe *probe)
+{
+	redact_open(&probe->redact, probe->spec.secrets);
+	/* One each: what one of them holds back the other goes past. */
+	for (int i = 0; i < 2; i++)
+		redact_open(&probe->streams[i].redact, probe->spec.secrets);
 }
 
 bool probe_read_stream(struct probe_stream *stream)
@@ -97,7 +174,7 @@ bool probe_read_stream(struct probe_stream *stream)
 		if (got == 0)
 			return false;
 		probe->output_bytes += (uint64_t)got;
-		logfile_write(&probe->log, bytes, (size_t)got);
+		log_bytes(stream, bytes, (size_t)got);
 		lines_feed(&stream->lines, bytes, (size_t)got, on_line, stream);
 	}
 	return true;
@@ -105,6 +182,37 @@ bool probe_read_stream(struct probe_stream *stream)
 
 void probe_finish_stream(struct probe_stream *stream)
 {
+	struct probe *probe = stream->probe;
+
+	strbuf_reset(&probe->masked);
+	redact_finish(&stream->redact, &probe->masked);
 	lines_finish(&stream->lines, on_line, stream);
 	lines_release(&stream->lines);
+	logfile_write(&probe->log, strbuf_text(&probe->masked),
+		      probe->masked.length);
+}
+
+void probe_finish_texts(struct probe *probe)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	failure_text(&probe->failure, &text);
+	/* Once more: a secret may have more than one line. */
+	secrets_mask_text(&probe->first_error, strbuf_text(&text),
+			  probe->spec.secrets);
+	strbuf_release(&text);
+}
+
+void probe_release_output(struct probe *probe)
+{
+	for (int i = 0; i < 2; i++) {
+		lines_release(&probe->streams[i].lines);
+		redact_release(&probe->streams[i].redact);
+	}
+	redact_release(&probe->redact);
+	strbuf_release(&probe->masked);
+	strbuf_release(&probe->line);
+	strbuf_release(&probe->first_error);
+	free(probe->memory_text);
+	free(probe->refused_path);
 }

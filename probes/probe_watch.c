@@ -72,19 +72,20 @@ static bool is_of_tree(pid_t pid, const pid_t *tree, size_t count)
 }
 
 /* Bytes that the probe's own processes hold on one GPU, if NVML tells. */
-static uint64_t tree_bytes(struct probe *probe, const char *uuid, bool *seen)
+static uint64_t tree_bytes(const struct probe *probe,
+			   const struct gpu_listing *listing, bool *seen)
 {
-	struct gpu_process processes[GPU_PROCESSES_MAX];
 	size_t tree_count;
 	const pid_t *tree = host_observer_pids(probe->host, &tree_count);
-	int count = nvml_processes(probe->spec.nvml, uuid, processes, NULL);
 	uint64_t bytes = 0;
 
-	for (int i = 0; i < count; i++) {
-		if (!is_of_tree(processes[i].pid, tree, tree_count))
+	for (int i = 0; i < listing->count; i++) {
+		const struct gpu_process *process = &listing->processes[i];
+
+		if (!is_of_tree(process->pid, tree, tree_count))
 			continue;
 		*seen = true;
-		bytes += processes[i].used_bytes;
+		bytes += process->used_bytes;
 	}
 	return bytes;
 }
@@ -93,15 +94,27 @@ static uint64_t tree_bytes(struct probe *probe, const char *uuid, bool *seen)
  * Per process where the driver tells whose bytes they are; else, as in a
  * container that hides pids, by how much the whole device filled up.
  */
-static void watch_gpu(struct probe *probe, const struct probe_gpu *gpu)
+static void watch_gpu(struct probe *probe, size_t index)
 {
+	const struct probe_gpu *gpu = &probe->spec.gpus[index];
+	struct gpu_process processes[GPU_PROCESSES_MAX];
+	const struct gpu_listing listing = {
+		.gpu = index,
+		.processes = processes,
+		.count = nvml_processes(probe->spec.nvml, gpu->uuid, processes,
+					NULL),
+	};
 	bool seen = false;
 	uint64_t total;
 	uint64_t free_bytes;
-	uint64_t bytes = tree_bytes(probe, gpu->uuid, &seen);
+	uint64_t bytes = tree_bytes(probe, &listing, &seen);
 
-	if (!bytes && nvml_memory(probe->spec.nvml, gpu->uuid, &total,
-				  &free_bytes, NULL) == 0) {
+	probe_watch_neighbours(probe, &listing);
+	if (bytes)
+		probe->gpu_bytes_told = true;
+	if (!probe->gpu_bytes_told &&
+	    nvml_memory(probe->spec.nvml, gpu->uuid, &total, &free_bytes,
+			NULL) == 0) {
 		uint64_t used = total - free_bytes;
 
 		if (used > gpu->baseline_used_bytes)
@@ -119,7 +132,7 @@ static void watch_gpus(struct probe *probe, int64_t now_ms)
 		return;
 	probe->gpu_next_ms = now_ms + GPU_EVERY_MS;
 	for (size_t i = 0; i < probe->spec.gpu_count; i++)
-		watch_gpu(probe, &probe->spec.gpus[i]);
+		watch_gpu(probe, i);
 }
 
 static bool maps_libtorch(pid_t pid)
@@ -204,6 +217,9 @@ struct lifecycle_facts probe_facts(const struct probe *probe)
 	facts.half_time_peak_bytes = probe->half_time[half];
 	facts.steps = probe_steps(probe, &source);
 	facts.steps_will_come = (probe->reading.flags & CHANNEL_TORCH) != 0;
+	facts.available_bytes = probe->available.available_bytes;
+	facts.neighbour_moved = probe->evidence.neighbour_moved[0] != '\0';
+	facts.scratch_full = probe->evidence.scratch_full != NULL;
 	return facts;
 }
 
@@ -218,6 +234,7 @@ void probe_watch(struct probe *probe)
 			     &probe->host_reading);
 	probe->reading = channel_read(&probe->channel);
 	watch_gpus(probe, now_ms);
+	probe_watch_surroundings(probe, now_ms);
 	watch_unhooked(probe, now_ms);
 	steps = probe_steps(probe, &source);
 	step_peaks_note(&probe->peaks, steps, probe_peak(probe), now_ms);

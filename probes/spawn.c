@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -57,65 +58,106 @@ static void offer_to_oom_killer(void)
 	(void)close(fd);
 }
 
-static void set_descriptors(int out, int err_fd, int report)
+static void set_descriptors(const struct spawn_pipes *pipes)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)dup2(null, 0);
-	(void)dup2(out, 1);
-	(void)dup2(err_fd, 2);
-	spawn_close_except(&report, 1);
+	(void)dup2(pipes->out, 1);
+	(void)dup2(pipes->err, 2);
+	spawn_close_except(&pipes->report[1], 1);
 }
 
-static void child(const struct keeper_spec *spec, int out, int err_fd,
-		  int report, pid_t keeper) __attribute__((noreturn));
+struct spawn_failure {
+	int step; /* enum spawn_step */
+	int code; /* errno */
+};
 
-static void child(const struct keeper_spec *spec, int out, int err_fd,
-		  int report, pid_t keeper)
+static void give_up(int report, enum spawn_step step, int code)
+	__attribute__((noreturn));
+
+static void give_up(int report, enum spawn_step step, int code)
 {
-	int code;
+	const struct spawn_failure failure = { (int)step, code };
 
+	(void)!write(report, &failure, sizeof(failure));
+	_exit(127);
+}
+
+/* A change of credentials takes the signal away: it is asked for again. */
+static void die_with(pid_t keeper)
+{
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != keeper)
 		_exit(127);
+}
+
+static void isolate(const struct isolation_spec *spec,
+		    const struct spawn_pipes *pipes)
+{
+	struct error err = ERROR_INIT;
+	int result = isolation_enter(spec, &err);
+
+	if (result == 0)
+		return;
+	(void)dprintf(pipes->err, "autofit: %s\n", err.message);
+	give_up(pipes->report[1], SPAWN_ISOLATION, -result);
+}
+
+static void child(const struct keeper_spec *spec,
+		  const struct spawn_pipes *pipes, pid_t keeper)
+	__attribute__((noreturn));
+
+static void child(const struct keeper_spec *spec,
+		  const struct spawn_pipes *pipes, pid_t keeper)
+{
+	die_with(keeper);
 	(void)setpgid(0, 0);
 	offer_to_oom_killer();
 	if (spec->cgroup)
 		(void)host_cgroup_enter(spec->cgroup); /* best effort */
-	set_descriptors(out, err_fd, report);
+	if (spec->isolation) {
+		isolate(spec->isolation, pipes);
+		die_with(keeper);
+	}
+	/* After that, so that /dev/null is the one of the view. */
+	set_descriptors(pipes);
 	process_state_restore(spec->state);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	environ = spec->environment->items;
 	(void)execvp(spec->argv->items[0], spec->argv->items);
-	code = errno;
-	(void)!write(report, &code, sizeof(code));
-	_exit(127);
+	give_up(pipes->report[1], SPAWN_EXEC, errno);
 }
 
-int spawn_command(pid_t *pid, const struct keeper_spec *spec, int out,
-		  int err_fd, const int report[2])
+/* The pipe closes by itself when exec succeeds: then nothing is read. */
+static bool read_failure(int report, struct spawn_failure *failure)
 {
-	pid_t keeper = getpid();
-	int code = 0;
 	ssize_t got;
 
-	*pid = fork();
-	if (*pid < 0) {
-		code = errno;
-		(void)close(report[0]);
-		(void)close(report[1]);
-		return -code;
-	}
-	if (*pid == 0)
-		child(spec, out, err_fd, report[1], keeper);
-	(void)close(report[1]);
-	/* The pipe closes by itself when exec succeeds: nothing is read. */
 	do
-		got = read(report[0], &code, sizeof(code));
+		got = read(report, failure, sizeof(*failure));
 	while (got < 0 && errno == EINTR);
-	(void)close(report[0]);
-	if (got != (ssize_t)sizeof(code))
-		return 0;
-	(void)waitpid(*pid, NULL, 0);
-	return -code;
+	return got == (ssize_t)sizeof(*failure);
+}
+
+int spawn_command(pid_t *pid, const struct keeper_spec *spec,
+		  const struct spawn_pipes *pipes, enum spawn_step *failed)
+{
+	pid_t keeper = getpid();
+	struct spawn_failure failure = { SPAWN_EXEC, 0 };
+	int result = 0;
+
+	*pid = fork();
+	if (*pid == 0)
+		child(spec, pipes, keeper);
+	if (*pid < 0)
+		result = -errno;
+	(void)close(pipes->report[1]);
+	if (result == 0 && read_failure(pipes->report[0], &failure)) {
+		(void)waitpid(*pid, NULL, 0);
+		result = -failure.code;
+	}
+	(void)close(pipes->report[0]);
+	*failed = (enum spawn_step)failure.step;
+	return result;
 }

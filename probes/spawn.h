@@ -8,16 +8,25 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* Where the command's output goes, and what it is told by that it started. */
+struct spawn_pipes {
+	int out, err;
+	int report[2]; /* a pipe, close-on-exec; closed by spawn_command */
+};
+
+/* What failed. */
+enum spawn_step { SPAWN_ISOLATION, SPAWN_EXEC };
+
 /*
  * Starts spec->argv with spec->environment, stdin from /dev/null, stdout and
  * stderr as given, every other descriptor closed, the dispositions and mask
- * that autofit came in with, oom_score_adj 1000, inside spec->cgroup, and
- * SIGKILL when its parent dies. Returns 0, or -errno of what failed: of exec,
- * after a search of PATH as execvp does it (-ENOENT, -EACCES). report is a
- * pipe for that, close-on-exec, and is closed here.
+ * that autofit came in with, oom_score_adj 1000, inside spec->cgroup and
+ * spec->isolation, and SIGKILL when its parent dies. Returns 0, or -errno of
+ * the step that failed: of exec, after a search of PATH as execvp does it
+ * (-ENOENT, -EACCES), or of the isolation, which says why on stderr.
  */
-int spawn_command(pid_t *pid, const struct keeper_spec *spec, int out,
-		  int err_fd, const int report[2]);
+int spawn_command(pid_t *pid, const struct keeper_spec *spec,
+		  const struct spawn_pipes *pipes, enum spawn_step *failed);
 
 /* Close every descriptor above 2 but those in keep (negative: skipped). */
 void spawn_close_except(const int *keep, size_t count);

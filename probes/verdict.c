@@ -47,6 +47,19 @@ static enum verdict not_started(const struct evidence *evidence,
 		   strerror(evidence->exec_errno));
 }
 
+/* What it took, or ran out of, may be another's: it decides nothing. */
+static enum verdict disturbed(const struct evidence *evidence,
+			      char why[WHY_MAX])
+{
+	if (evidence->neighbour_moved[0])
+		return say(VERDICT_DISTURBED, why, "%s",
+			   evidence->neighbour_moved);
+	if (evidence->stopped == STOP_MEMORY_TAKEN)
+		return say(VERDICT_DISTURBED, why,
+			   "another process took the machine's memory");
+	return VERDICT_NONE;
+}
+
 static enum verdict over_limit(const struct evidence *evidence,
 			       char why[WHY_MAX])
 {
@@ -144,6 +157,18 @@ static bool did_its_part(const struct evidence *evidence)
 	       WEXITSTATUS(evidence->wait_status) == 0;
 }
 
+static enum verdict scratch_full(const struct evidence *evidence,
+				 char why[WHY_MAX])
+{
+	if (!evidence->scratch_full ||
+	    (evidence->stopped != STOP_SCRATCH_FULL && did_its_part(evidence)))
+		return VERDICT_NONE;
+	return say(VERDICT_FAILED, why,
+		   "the scratch folder's disk is full (%.150s): --scratch DIR "
+		   "names another",
+		   evidence->scratch_full);
+}
+
 static enum verdict failed(const struct evidence *evidence, char why[WHY_MAX])
 {
 	int status = evidence->wait_status;
@@ -219,9 +244,11 @@ struct judgement verdict_judge(const struct evidence *evidence)
 {
 	/* In this order: the first rule that speaks decides. */
 	static rule *const rules[] = {
-		keeper_lost,   not_started, over_limit, out_of_memory_text,
-		kernel_kill,   time_out,    cancelled,  failed,
-		unused_device, thrashing,   fit,
+		keeper_lost,  not_started,        disturbed,
+		over_limit,   out_of_memory_text, kernel_kill,
+		scratch_full, time_out,           cancelled,
+		failed,       unused_device,      thrashing,
+		fit,
 	};
 	struct judgement judgement = { .verdict = VERDICT_NONE };
 

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define WHY_MAX 256
+#define NEIGHBOUR_TEXT_MAX 128
 
 enum probe_device { PROBE_HOST, PROBE_CUDA };
 
@@ -23,7 +24,10 @@ enum stop_reason {
 	STOP_SIGNATURE,       /* it said that it is out of memory */
 	STOP_STARTUP_TIMEOUT, /* no sign of life */
 	STOP_TIMEOUT,
-	STOP_CANCELLED, /* a signal, the time limit of the session */
+	STOP_CANCELLED,    /* a signal, the time limit of the session */
+	STOP_NEIGHBOUR,    /* others came onto the GPU, or moved on it */
+	STOP_MEMORY_TAKEN, /* the machine's memory, by others */
+	STOP_SCRATCH_FULL, /* no room where probes write */
 };
 
 struct evidence {
@@ -47,6 +51,9 @@ struct evidence {
 	uint64_t swap_bytes;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
 	int64_t steps, steps_needed;
+	/* What others did on the GPU meanwhile, in words; "": nothing. */
+	char neighbour_moved[NEIGHBOUR_TEXT_MAX];
+	const char *scratch_full; /* the folder without room; NULL: none */
 	bool decided;      /* it had fitted, and ran on to be confirmed */
 	bool fits_by_time; /* no step source: long enough without growth */
 };

@@ -2,19 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/host.h"
 
-#include "base/alloc.h"
-#include "base/strbuf.h"
-#include "base/textfile.h"
+#include "probes/observers/host_available.h"
 #include "probes/observers/host_cgroup_place.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-#define MEMINFO_MAX_BYTES 65536
 
 /* The files of one version that say limits, use and what could be freed. */
 struct memory_files {
@@ -126,48 +119,6 @@ static void bound_by_cgroups(struct host_budget *budget,
 	host_cgroup_place_release(&place);
 }
 
-/* "MemTotal:       24684084 kB" */
-static bool meminfo_bytes(const char *text, const char *name, uint64_t *bytes)
-{
-	const char *at = strstr(text, name);
-	unsigned long long kib;
-	char *end;
-
-	if (!at || (at != text && at[-1] != '\n'))
-		return false;
-	errno = 0;
-	at += strlen(name);
-	kib = strtoull(at, &end, 10);
-	if (end == at || errno || kib > UINT64_MAX / 1024)
-		return false;
-	*bytes = (uint64_t)kib * 1024;
-	return true;
-}
-
-static int meminfo_read(struct host_budget *budget, const char *proc,
-			struct error *err)
-{
-	char *path = xasprintf("%s/meminfo", proc);
-	struct strbuf text = STRBUF_INIT;
-	int result = textfile_read(path, MEMINFO_MAX_BYTES, &text, err);
-
-	if (result < 0)
-		goto out;
-	result = 0;
-	if (!meminfo_bytes(strbuf_text(&text),
-			   "MemTotal:", &budget->total_bytes) ||
-	    !meminfo_bytes(strbuf_text(&text),
-			   "MemAvailable:", &budget->available_bytes))
-		result = error_set(err, -EINVAL,
-				   "cannot read %s: it has no MemTotal and "
-				   "MemAvailable",
-				   path);
-out:
-	strbuf_release(&text);
-	free(path);
-	return result;
-}
-
 static uint64_t own_limit(int resource)
 {
 	struct rlimit limit;
@@ -181,12 +132,15 @@ static uint64_t own_limit(int resource)
 int host_budget_read(struct host_budget *budget, uint64_t memory_bytes,
 		     const struct host_roots *roots, struct error *err)
 {
+	struct host_available memory = { 0 };
 	int result;
 
 	*budget = (struct host_budget){ .budget_bytes = UINT64_MAX };
-	result = meminfo_read(budget, roots->proc, err);
+	result = host_available_read(&memory, roots->proc, err);
 	if (result < 0)
 		return result;
+	budget->total_bytes = memory.total_bytes;
+	budget->available_bytes = memory.available_bytes;
 	budget->address_space_bytes = own_limit(RLIMIT_AS);
 	budget->data_bytes = own_limit(RLIMIT_DATA);
 	/* Of equal bounds the first stands: what the user said. */

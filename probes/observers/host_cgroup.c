@@ -88,8 +88,10 @@ static int limit_v1(const char *folder, const char *limit)
 	if (result < 0)
 		return result;
 	/* Best effort, not every kernel has them: swap is no more room, and a
-	 * kill that an ancestor switched off would be a program that hangs. */
+	 * kill that an ancestor switched off would be a program that hangs.
+	 * memsw may not be below the limit, so it comes after. */
 	(void)write_at(folder, "memory.memsw.limit_in_bytes", limit);
+	(void)write_at(folder, "memory.swappiness", "0");
 	(void)write_at(folder, "memory.oom_control", "0");
 	return 0;
 }
@@ -109,11 +111,20 @@ static int limit_v2(const char *folder, const char *limit)
 	return 0;
 }
 
+int host_cgroup_limit(const struct host_cgroup *cgroup, uint64_t limit_bytes)
+{
+	char limit[24];
+
+	(void)snprintf(limit, sizeof(limit), "%llu",
+		       (unsigned long long)limit_bytes);
+	return cgroup->version2 ? limit_v2(cgroup->folder, limit)
+				: limit_v1(cgroup->folder, limit);
+}
+
 static int make_in(struct host_cgroup *cgroup,
 		   const struct host_cgroup_place *place, const char *id,
 		   uint64_t limit_bytes)
 {
-	char limit[24];
 	int length;
 	int result;
 
@@ -125,10 +136,7 @@ static int make_in(struct host_cgroup *cgroup,
 		return -ENAMETOOLONG;
 	if (mkdir(cgroup->folder, 0755) < 0)
 		return -errno;
-	(void)snprintf(limit, sizeof(limit), "%llu",
-		       (unsigned long long)limit_bytes);
-	result = cgroup->version2 ? limit_v2(cgroup->folder, limit)
-				  : limit_v1(cgroup->folder, limit);
+	result = host_cgroup_limit(cgroup, limit_bytes);
 	if (result < 0)
 		(void)rmdir(cgroup->folder);
 	return result;

@@ -29,6 +29,12 @@ int host_cgroup_find(struct host_cgroup_place *place,
 bool host_cgroup_parent(struct host_cgroup_place *place);
 void host_cgroup_place_release(struct host_cgroup_place *place);
 
+/*
+ * Makes limit_bytes the hard limit of a cgroup that is there, and its swap
+ * none where the kernel can do that. -ENOENT when it controls no memory.
+ */
+int host_cgroup_limit(const struct host_cgroup *cgroup, uint64_t limit_bytes);
+
 /* A file of one number; "max" and what is too large to bind: UINT64_MAX. */
 int host_cgroup_number(const char *folder, const char *file, uint64_t *number);
 

@@ -27,6 +27,31 @@ PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED = 1, 2, 4, 8, 16
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
 
+# After these steps it looks at the modules; most are there after the first,
+# and what the training imports on its way after the third.
+LOOK_AT_STEPS = (1, 3)
+MAX_PATHS = 2000
+MAX_PATH = 4096
+FRAMEWORKS = (
+    "torch transformers accelerate deepspeed lightning pytorch_lightning peft "
+    "trl bitsandbytes flash_attn xformers apex timm datasets"
+).split()
+LIBRARIES = (
+    "lib/python lib64/python local/lib/python local/lib64/python lib/pypy"
+).split()
+VERSION_MODULES = ("version", "_version", "__version__", "__about__")
+# Packages; and code that torch, triton and extension builders write: it
+# follows from the rest, and differs with the batch size.
+FOREIGN_PARTS = (
+    "/site-packages/ /dist-packages/ /torchinductor_ /.triton/ "
+    "/torch_extensions/"
+).split()
+GENERATED_VARIABLES = (
+    "TORCHINDUCTOR_CACHE_DIR",
+    "TRITON_CACHE_DIR",
+    "TORCH_EXTENSIONS_DIR",
+)
+
 
 class Channel(object):
     """This process's slot; a forked child takes its own at first use."""
@@ -152,21 +177,166 @@ def is_dead(pid):
     return False
 
 
+class Modules(object):
+    """
+    The files of this process's modules. __main__ may have a relative path, so
+    the folder that it was started in is kept.
+    """
+
+    def __init__(self, channel_path):
+        self.folder = os.path.dirname(os.path.abspath(channel_path))
+        try:
+            self.start_folder = os.getcwd()
+        except OSError:
+            self.start_folder = "/"
+        self.main = []
+
+    def publish(self):
+        """Never raises, and leaves no half-written file under its name."""
+        try:
+            self.write(b"".join(name + b"\0" for name in self.paths()))
+        except Exception:
+            pass
+
+    def write(self, data):
+        name = os.path.join(self.folder, "modules.%d" % os.getpid())
+        # Threads may step at the same time.
+        temporary = "%s.%d" % (name, id(data))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        fd = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            try:
+                while data:
+                    data = data[os.write(fd, data) :]
+            finally:
+                os.close(fd)
+            os.rename(temporary, name)
+        except Exception:
+            os.unlink(temporary)
+            raise
+
+    def paths(self):
+        modules = dict(list(sys.modules.items()))
+        found = []
+        if sys.executable:
+            found.append(os.path.realpath(sys.executable))
+        for name in FRAMEWORKS:
+            if name in modules:
+                found.append(version_file(modules, name))
+        # At exit __main__ has lost its name.
+        names = ["__main__", "__mp_main__"]
+        self.main = self.local(modules, names) or self.main
+        found += self.main + sorted(self.local(modules, list(modules)))
+        return once(found)
+
+    def local(self, modules, names):
+        foreign = self.foreign_folders()
+        found = []
+        for name in names:
+            path = file_of(modules.get(name))
+            if path is None:
+                continue
+            # Cheap first: most modules are of the interpreter or a package.
+            if is_foreign(path, foreign):
+                continue
+            path = os.path.abspath(os.path.join(self.start_folder, path))
+            path = os.path.realpath(source_of(path))
+            if not is_foreign(path, foreign) and os.path.isfile(path):
+                found.append(path)
+        return found
+
+    def foreign_folders(self):
+        """Where neither the user's modules are nor any that stay."""
+        roots = {sys.prefix, sys.exec_prefix}
+        roots.update([sys.base_prefix, sys.base_exec_prefix])
+        roots.update([os.path.realpath(root) for root in roots])
+        found = [os.path.join(r, lib) for r in roots for lib in LIBRARIES]
+        folders = [self.folder, os.path.dirname(os.path.abspath(__file__))]
+        if getattr(os, "__file__", None):
+            folders.append(os.path.dirname(os.__file__))
+        folders += [os.environ.get(name) for name in GENERATED_VARIABLES]
+        for folder in folders:
+            if folder:
+                found.append(os.path.abspath(folder) + "/")
+                found.append(os.path.realpath(folder) + "/")
+        return tuple(found)
+
+
+def file_of(module):
+    """Its file; asks the module nothing that would make a lazy one load."""
+    try:
+        path = object.__getattribute__(module, "__dict__").get("__file__")
+    except Exception:
+        return None
+    return path if isinstance(path, str) and path else None
+
+
+def version_file(modules, name):
+    """The file that changes with the version, of the modules there are."""
+    for last in VERSION_MODULES:
+        path = file_of(modules.get(name + "." + last))
+        if path is not None:
+            break
+    else:
+        path = file_of(modules[name])
+    return os.path.realpath(source_of(path)) if path else ""
+
+
+def source_of(path):
+    if not path.endswith(".pyc"):
+        return path
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) == "__pycache__":
+        source = os.path.dirname(folder) + "/" + name.split(".")[0] + ".py"
+    else:
+        source = path[:-1]
+    return source if os.path.isfile(source) else path
+
+
+def is_foreign(path, folders):
+    if path.startswith(folders):
+        return True
+    for part in FOREIGN_PARTS:
+        if part in path:
+            return True
+    return False
+
+
+def once(paths):
+    """As bytes, absolute, each once, in order, and not too many."""
+    seen = set()
+    found = []
+    for path in paths:
+        name = os.fsencode(path)
+        if name.startswith(b"/") and len(name) < MAX_PATH and name not in seen:
+            seen.add(name)
+            found.append(name)
+    return found[:MAX_PATHS]
+
+
 class Counter(object):
     """Steps per optimizer. Keeps none of them alive."""
 
-    def __init__(self, channel):
+    def __init__(self, channel, modules):
+        import atexit
         import threading
         import time
         import weakref
 
         self.channel = channel
+        self.modules = modules
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.local = threading.local()
         self.pid = os.getpid()
         self.counts = {}
         self.published = 0
+        atexit.register(self.at_exit)
+
+    def at_exit(self):
+        # What a fork inherited is the parent's.
+        if self.published and self.pid == os.getpid():
+            self.modules.publish()
 
     def count(self, optimizer):
         """One step was made; never raises."""
@@ -190,8 +360,12 @@ class Counter(object):
         steps += 1
         self.counts[key] = (ref, steps)
         if steps > self.published:
-            self.published = steps
-            self.publish(steps)
+            # Before the step is seen: the process may be stopped for it.
+            if steps in LOOK_AT_STEPS:
+                self.modules.publish()
+            # Other threads may have come further meanwhile.
+            self.published = max(self.published, steps)
+            self.publish()
 
     def prune(self):
         if len(self.counts) >= MAX_COUNTS:
@@ -201,7 +375,7 @@ class Counter(object):
         if len(self.counts) >= MAX_COUNTS:
             self.counts = {}
 
-    def publish(self, steps):
+    def publish(self):
         channel = self.channel
         if not channel.enter():
             return
@@ -214,7 +388,7 @@ class Counter(object):
         channel.flag(flags)
         channel.put(LAST64, int(self.clock() * 1e9))
         # Last: who sees the step sees what belongs to it.
-        channel.put(STEPS64, steps)
+        channel.put(STEPS64, self.published)
 
     def publish_cuda(self):
         cuda = getattr(sys.modules.get("torch"), "cuda", None)
@@ -343,6 +517,7 @@ class Finder(object):
 
     def __init__(self, channel):
         self.channel = channel
+        self.modules = Modules(channel.path)
 
     def find_spec(self, fullname, path=None, target=None):
         # Stays in sys.meta_path: importlib is walking that list right now.
@@ -359,7 +534,7 @@ class Finder(object):
             return
         channel, self.channel = self.channel, None
         try:
-            counter = Counter(channel)
+            counter = Counter(channel, self.modules)
             if hasattr(module, "register_optimizer_step_post_hook"):
                 hook_global(module, counter)
             else:

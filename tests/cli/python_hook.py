@@ -320,6 +320,210 @@ def stand_in(python):
                 check(title + ", memory", told == (2 + 3, 2000), told)
 
 
+# --- the modules it tells of
+
+
+def modules_of(page, pid):
+    """The paths in modules.<pid>; None: there is no such file."""
+    try:
+        with open(os.path.join(page.folder, "modules.%d" % pid), "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        return None
+    check("modules: each ends with a NUL", data[-1:] == b"\0", data[-99:])
+    return [os.fsdecode(name) for name in data.split(b"\0")[:-1]]
+
+
+class Project(object):
+    """
+    A training of the user's own modules: FILES below its folder. Modules in
+    lib/site-packages and in the folder of the interpreter are not his.
+    """
+
+    FILES = {
+        "train.py": """
+import os, sys
+sys.path[1:1] = [os.path.join(sys.path[0], "lib", "site-packages")]
+import helper, package.part, other, linked, old, nothing
+import late_finder
+os.chdir("/")
+import torch, transformers, trl
+weights = [object()]
+optimizer = torch.optim.SGD(weights)
+for step in range(int(sys.argv[1])):
+    optimizer.step()
+    if step == 1:
+        import late
+if len(sys.argv) > 2:
+    pid = os.fork()
+    if pid == 0:
+        sys.exit(0)
+    os.waitpid(pid, 0)
+    os.kill(os.getpid(), int(sys.argv[2])) if sys.argv[2] != "0" else None
+""",
+        "helper.py": "",
+        "late.py": "",
+        "never.py": "",
+        "late_finder.py": """
+import sys, types
+class Lazy(types.ModuleType):
+    def __getattribute__(self, name):
+        raise SystemExit("somebody asked for " + name)
+sys.modules["lazy_one"] = Lazy("lazy_one")
+class Odd(object):
+    __file__ = 5
+sys.modules["odd_one"] = Odd()
+sys.modules["none_one"] = None
+sys.modules["relative_one"] = types.ModuleType("relative_one")
+sys.modules["relative_one"].__file__ = "gone.py"
+sys.modules["compiled_one"] = types.ModuleType("compiled_one")
+sys.modules["compiled_one"].__file__ = "/tmp/torchinductor_me/ab/cd.py"
+""",
+        "package/__init__.py": "",
+        "package/part.py": "",
+        "nothing/text": "a package without a file",
+        "other-\u00e9/other.py": "",
+        "real/linked.py": "",
+        "lib/site-packages/installed.py": "",
+        "lib/site-packages/transformers/__init__.py": "from . import _version",
+        "lib/site-packages/transformers/_version.py": "",
+        "lib/site-packages/trl/__init__.py": "import installed",
+    }
+    LOCAL = (
+        "train.py helper.py late_finder.py package/__init__.py "
+        "package/part.py real/linked.py old.py"
+    ).split() + ["other-\u00e9/other.py"]
+
+    def __init__(self, folder):
+        self.folder = os.path.join(os.path.realpath(folder), "project")
+        for name, text in self.FILES.items():
+            path = os.path.join(self.folder, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(text)
+        os.symlink("real/linked.py", os.path.join(self.folder, "linked.py"))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run(self, python, page, words):
+        extra = {"LC_ALL": "C.UTF-8"}
+        self.compile_old(python)
+        path = [HOOK, FAKE, self.path("other-\u00e9")]
+        env = environment(page.path, path, extra)
+        process = subprocess.Popen(
+            [python, "train.py"] + words,
+            cwd=self.folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+        out = process.communicate(timeout=300)[0]
+        return process.returncode, out, process.pid
+
+    def compile_old(self, python):
+        """A module whose source stands beside a .pyc that is loaded."""
+        with open(self.path("old.py"), "w"):
+            pass
+        code = "import py_compile as p; p.compile('old.py', 'old.pyc')"
+        subprocess.check_call([python, "-c", code], cwd=self.folder)
+
+    def expected(self, python, late):
+        code = "import os, sys; print(os.path.realpath(sys.executable))"
+        found = [run([python, "-c", code], environment(None, []))[1].strip()]
+        found += [self.path(name) for name in self.LOCAL]
+        found += [self.path("late.py")] if late else []
+        for name in ("transformers/_version.py", "trl/__init__.py"):
+            found.append(self.path("lib/site-packages/" + name))
+        for folder, _, names in os.walk(os.path.join(FAKE, "torch")):
+            found += [os.path.join(folder, name) for name in names]
+        return {path for path in found if "_dynamo" not in path}
+
+
+def modules(python):
+    with tempfile.TemporaryDirectory(prefix="python_hook-") as folder:
+        project = Project(folder)
+        for title, words, late in (
+            ("no step", ["0"], None),
+            ("one step", ["1"], False),
+            ("one step, killed", ["1", "9"], False),
+            ("two steps, killed", ["2", "9"], False),
+            ("two steps", ["2"], True),
+            ("three steps, killed", ["3", "9"], True),
+            ("four, and a fork that ends", ["4", "0"], True),
+        ):
+            with Page() as page:
+                status, out, pid = project.run(python, page, words)
+                title = "modules: %s, %s" % (title, python)
+                check(title, status in (0, -9) and not out, (status, out))
+                found = modules_of(page, pid)
+                names = set(os.listdir(page.folder))
+                expected = {"channel"}
+                if late is not None:
+                    expected.add("modules.%d" % pid)
+                check(title + ", files", names == expected, names)
+                if late is None:
+                    continue
+                expected = project.expected(python, late)
+                ours = {
+                    path
+                    for path in found or []
+                    if not path.endswith(".pyc")
+                }
+                check(title + ", paths", ours == expected, ours ^ expected)
+                check(title + ", once", len(found) == len(set(found)), found)
+
+
+def hostile_places(python):
+    """Where no file can be written the program does not notice."""
+    program = os.path.join(DATA, "hook_fake_training.py")
+    for title in ("read-only", "in the way"):
+        with Page() as page:
+            if title == "read-only":
+                os.chmod(page.folder, 0o500)
+            path = [HOOK, FAKE]
+            code = (
+                "import os, sys; os.mkdir(sys.argv[2] + '/modules.%d' % "
+                "os.getpid()); exec(open(sys.argv[3]).read())"
+            )
+            argv = [python, program, "5"]
+            if title == "in the way":
+                argv = [python, "-c", code, "5", page.folder, program]
+            status, out, err, _ = run(argv, environment(page.path, path))
+            title = "modules, %s, %s" % (title, python)
+            check(title, (status, err) == (0, ""), (status, err))
+            check(title + ", output", out == "expect 5\n", out)
+            left = [n for n in os.listdir(page.folder) if n.count(".") > 1]
+            check(title + ", nothing left", not left, left)
+            os.chmod(page.folder, 0o700)
+
+
+def many_modules(python):
+    """Bounded, and the framework's version is among what stays."""
+    code = (
+        "import os, sys, types, time\n"
+        "folder = sys.argv[1]\n"
+        "for i in range(3000):\n"
+        "    name = 'many%04d' % i\n"
+        "    module = sys.modules[name] = types.ModuleType(name)\n"
+        "    module.__file__ = os.path.join(folder, name + '.py')\n"
+        "    open(module.__file__, 'w').close()\n"
+        "long = types.ModuleType('long')\n"
+        "long.__file__ = '/' + 'x' * 5000\n"
+        "sys.modules['long'] = long\n"
+        "import torch\n"
+        "optimizer = torch.optim.SGD([object()])\n"
+        "optimizer.step()\n"
+    )
+    with Page() as page, tempfile.TemporaryDirectory() as folder:
+        env = environment(page.path, [HOOK, FAKE])
+        status, _, err, pid = run([python, "-c", code, folder], env)
+        check("many modules", (status, err) == (0, ""), err)
+        found = modules_of(page, pid) or []
+        check("many modules: 2000", len(found) == 2000, len(found))
+        check("many: torch", os.path.join(FAKE, "torch/__init__.py") in found)
+
+
 # --- real torch
 
 
@@ -336,6 +540,22 @@ def torch_case(python, name):
         return pid, others, page.slots()
 
 
+def torch_modules(python):
+    """Of a real torch: its version, the interpreter, the script: no more."""
+    script = os.path.join(DATA, "hook_cases.py")
+    code = (
+        "import os, sys, torch.version as v; print(os.path.realpath("
+        "sys.executable)); print(os.path.realpath(v.__file__))"
+    )
+    told = run([python, "-c", code], environment(None, []))[1].split()
+    with Page() as page:
+        env = environment(page.path, [HOOK])
+        pid = run([python, script, "sgd"], env)[3]
+        found = set(modules_of(page, pid) or [])
+        expected = set(told + [os.path.realpath(script)])
+        check("modules with torch, " + python, found == expected, found)
+
+
 def torch_cases(python):
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(torch_case, python, n) for n in TORCH_CASES]
@@ -347,6 +567,7 @@ def torch_cases(python):
     check("a forked child counts its own", [7] == [s["steps"] for s in others])
     check("torch is flagged", every[0]["flags"] & TORCH, every)
     check("no cuda", not every[0]["flags"] & (CUDA | FAILED), every)
+    torch_modules(python)
     code = "import sys, torch; sys.exit(not hasattr(torch, 'compile'))"
     if run([python, "-c", code], environment(None, []))[0] == 0:
         _, _, every = torch_case(python, "compiled")
@@ -413,6 +634,7 @@ def main():
     slots_are_claimed_once(python)
     held_lock(python)
     imports_little(python)
+    many_modules(python)
     every = interpreters()
     for each in every:
         code = "import sys; sys.exit(sys.version_info[0] != 2)"
@@ -421,6 +643,8 @@ def main():
         options(each, is_old)
         if not is_old:
             stand_in(each)
+            modules(each)
+            hostile_places(each)
     paths = [real_path(name) for name in wanted()]
     with_torch = [each for each in every if each in paths and has_torch(each)]
     for each in with_torch:

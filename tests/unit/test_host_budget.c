@@ -4,6 +4,8 @@
 #include "base/textfile.h"
 #include "base/units.h"
 #include "probes/observers/host.h"
+#include "probes/observers/host_available.h"
+#include "probes/observers/host_cgroup_place.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -357,6 +359,29 @@ static void own_limits_are_reported(void **state)
 	assert_int_equal(budget.address_space_bytes, 0);
 }
 
+static void the_floor_follows_the_machine(void **state)
+{
+	static const struct {
+		uint64_t total_bytes, available_bytes, floor_bytes;
+	} machines[] = {
+		{ 100 * GIB, 100 * GIB, 2 * GIB },
+		{ 1 * GIB, 1 * GIB, 64 * MIB },
+		/* A probe that takes 95% of what there is leaves more. */
+		{ 1000 * GIB, 100 * GIB, 100 * GIB / 40 },
+		{ 0, 0, 64 * MIB },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++) {
+		const struct host_available start = {
+			machines[i].total_bytes, machines[i].available_bytes
+		};
+
+		assert_int_equal(host_available_floor(&start),
+				 machines[i].floor_bytes);
+	}
+}
+
 static void sources_have_names(void **state)
 {
 	(void)state;
@@ -366,6 +391,94 @@ static void sources_have_names(void **state)
 			    "cgroup");
 	assert_string_equal(host_budget_source_name(HOST_BUDGET_AVAILABLE),
 			    "MemAvailable");
+}
+
+/* A cgroup's files before, and what must stand in them then. */
+static const struct {
+	const char *name;
+	bool version2;
+	struct fake_file before[4], after[4];
+	int result;
+} limits[] = {
+	{ "v2",
+	  true,
+	  { { "g/cgroup.controllers", "cpu memory\n" },
+	    { "g/memory.max", "max\n" },
+	    { "g/memory.swap.max", "max\n" } },
+	  { { "g/memory.max", "1048576" }, { "g/memory.swap.max", "0" } },
+	  0 },
+	{ "v2 without swap accounting",
+	  true,
+	  { { "g/cgroup.controllers", "memory\n" },
+	    { "g/memory.max", "max\n" } },
+	  { { "g/memory.max", "1048576" } },
+	  0 },
+	{ "v2 without the controller",
+	  true,
+	  { { "g/cgroup.controllers", "cpu memory_recursiveprot\n" },
+	    { "g/memory.max", "max\n" },
+	    { "g/memory.swap.max", "max\n" } },
+	  { { "g/memory.max", "max\n" }, { "g/memory.swap.max", "max\n" } },
+	  -ENOENT },
+	{ "v1",
+	  false,
+	  { { "g/memory.limit_in_bytes", "-1\n" },
+	    { "g/memory.memsw.limit_in_bytes", "-1\n" },
+	    { "g/memory.swappiness", "60\n" } },
+	  { { "g/memory.limit_in_bytes", "1048576" },
+	    { "g/memory.memsw.limit_in_bytes", "1048576" },
+	    { "g/memory.swappiness", "0" } },
+	  0 },
+	{ "v1 without swap accounting",
+	  false,
+	  { { "g/memory.limit_in_bytes", "-1\n" },
+	    { "g/memory.swappiness", "60\n" } },
+	  { { "g/memory.limit_in_bytes", "1048576" },
+	    { "g/memory.swappiness", "0" } },
+	  0 },
+	{ "v1: the limit comes first, or nothing",
+	  false,
+	  { { "g/memory.memsw.limit_in_bytes", "-1\n" },
+	    { "g/memory.swappiness", "60\n" } },
+	  { { "g/memory.memsw.limit_in_bytes", "-1\n" },
+	    { "g/memory.swappiness", "60\n" } },
+	  -ENOENT },
+};
+
+/* What a write leaves of a file that had more in it is cut by cgroupfs. */
+static void assert_begins(const char *root, const struct fake_file *file,
+			  const char *name)
+{
+	struct strbuf text = STRBUF_INIT;
+	char path[512];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", root, file->path);
+	assert_int_equal(textfile_read(path, 100, &text, NULL), 0);
+	if (strncmp(strbuf_text(&text), file->text, strlen(file->text)) != 0)
+		fail_msg("%s: %s is %s", name, file->path, strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+static void a_cgroup_gets_no_swap(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct host_cgroup cgroup = { .version2 = limits[i].version2 };
+		char root[] = "/tmp/autofit-budget-XXXXXX";
+		const struct fake_file *file;
+
+		assert_non_null(mkdtemp(root));
+		for (file = limits[i].before; file->path; file++)
+			fake_write(root, file);
+		(void)snprintf(cgroup.folder, sizeof(cgroup.folder), "%s/g",
+			       root);
+		if (host_cgroup_limit(&cgroup, MIB) != limits[i].result)
+			fail_msg("%s: not %d", limits[i].name,
+				 limits[i].result);
+		for (file = limits[i].after; file->path; file++)
+			assert_begins(root, file, limits[i].name);
+		(void)nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	}
 }
 
 /* Where none may be made there is nothing to test: the normal case. */
@@ -486,7 +599,9 @@ int main(void)
 		cmocka_unit_test(the_smallest_bound_is_the_budget),
 		cmocka_unit_test(this_machine_has_a_budget),
 		cmocka_unit_test(own_limits_are_reported),
+		cmocka_unit_test(the_floor_follows_the_machine),
 		cmocka_unit_test(sources_have_names),
+		cmocka_unit_test(a_cgroup_gets_no_swap),
 		cmocka_unit_test(a_cgroup_kills_what_passes_its_limit),
 		cmocka_unit_test(a_cgroup_goes_once_its_processes_are_gone),
 		cmocka_unit_test(no_cgroup_is_no_harm),

@@ -224,6 +224,80 @@ static const struct {
 	    .retries_later = 5,
 	    .steps = 3,
 	    .steps_needed = 3 } },
+	{ "a neighbour came",
+	  VERDICT_DISTURBED,
+	  { .device = PROBE_CUDA,
+	    .device_used = true,
+	    .stopped = STOP_NEIGHBOUR,
+	    .neighbour_moved = "another process came onto the GPU: pid 4242",
+	    .steps = 1,
+	    .steps_needed = 3 } },
+	{ "a neighbour came while it was being confirmed",
+	  VERDICT_DISTURBED,
+	  { .device = PROBE_CUDA,
+	    .device_used = true,
+	    .stopped = STOP_NEIGHBOUR,
+	    .neighbour_moved = "another process came onto the GPU: pid 4242",
+	    .decided = true,
+	    .steps = 9,
+	    .steps_needed = 3 } },
+	{ "it ran out of memory beside a neighbour",
+	  VERDICT_DISTURBED,
+	  { .device = PROBE_CUDA,
+	    .device_used = true,
+	    .ended = true,
+	    .wait_status = EXITED(1),
+	    .neighbour_moved = "another process came onto the GPU: pid 4242",
+	    .memory_line = &gpu,
+	    .steps_needed = 3 } },
+	{ "over the limit beside a neighbour",
+	  VERDICT_DISTURBED,
+	  { .device = PROBE_CUDA,
+	    .device_used = true,
+	    .stopped = STOP_NEIGHBOUR,
+	    .neighbour_moved = "another process came onto the GPU: pid 4242",
+	    .peak_bytes = 11,
+	    .limit_bytes = 10,
+	    .steps_needed = 3 } },
+	{ "the machine's memory was taken",
+	  VERDICT_DISTURBED,
+	  { .stopped = STOP_MEMORY_TAKEN,
+	    .decided = true,
+	    .steps = 9,
+	    .steps_needed = 3 } },
+	{ "the machine's memory was taken, and it said so",
+	  VERDICT_DISTURBED,
+	  { .stopped = STOP_MEMORY_TAKEN,
+	    .memory_line = &host,
+	    .steps_needed = 3 } },
+	{ "scratch is full",
+	  VERDICT_FAILED,
+	  { .stopped = STOP_SCRATCH_FULL,
+	    .scratch_full = "/scratch",
+	    .decided = true,
+	    .steps = 9,
+	    .steps_needed = 3 } },
+	{ "it failed, and scratch is full",
+	  VERDICT_FAILED,
+	  { .ended = true,
+	    .wait_status = EXITED(1),
+	    .scratch_full = "/scratch",
+	    .steps_needed = 3 } },
+	{ "scratch was full only at its end",
+	  VERDICT_FITS,
+	  { .ended = true,
+	    .scratch_full = "/scratch",
+	    .steps = 3,
+	    .steps_needed = 3 } },
+	{ "scratch full, but out of memory by its own words",
+	  VERDICT_OOM_DEVICE,
+	  { .device = PROBE_CUDA,
+	    .device_used = true,
+	    .ended = true,
+	    .wait_status = EXITED(1),
+	    .scratch_full = "/scratch",
+	    .memory_line = &gpu,
+	    .steps_needed = 3 } },
 	{ "by time",
 	  VERDICT_FITS,
 	  { .stopped = STOP_ENOUGH, .fits_by_time = true, .steps_needed = 3 } },
@@ -264,11 +338,36 @@ static void no_memory_without_evidence(void **state)
 	}
 }
 
+/* What is in the words is what the user acts on. */
+static void reasons_name_what_happened(void **state)
+{
+	static const struct {
+		struct evidence evidence;
+		const char *words;
+	} reasons[] = {
+		{ { .stopped = STOP_NEIGHBOUR,
+		    .neighbour_moved = "another process came onto the GPU: "
+				       "pid 4242, 3.10 GiB" },
+		  "another process came onto the GPU: pid 4242, 3.10 GiB" },
+		{ { .stopped = STOP_MEMORY_TAKEN },
+		  "another process took the machine's memory" },
+		{ { .stopped = STOP_SCRATCH_FULL, .scratch_full = "/a/b" },
+		  "the scratch folder's disk is full (/a/b): --scratch DIR "
+		  "names another" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(*reasons); i++)
+		assert_string_equal(verdict_judge(&reasons[i].evidence).why,
+				    reasons[i].words);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_judged),
 		cmocka_unit_test(no_memory_without_evidence),
+		cmocka_unit_test(reasons_name_what_happened),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,20 @@
+/* What the processes of a probe imported, as its step hook wrote it down. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_MODULES_H
+#define AUTOFIT_PROBES_MODULES_H
+
+#include "base/strlist.h"
+
+/*
+ * Add the paths of all files folder/modules.<pid> to an empty list: absolute,
+ * sorted, each once. A file is paths that each end with a NUL. At most
+ * MODULES_FILES_MAX files are read, MODULES_BYTES_MAX of each and
+ * MODULES_PATHS_MAX paths; what is no such path is passed over.
+ */
+#define MODULES_FILES_MAX 64
+#define MODULES_BYTES_MAX (1U << 20)
+#define MODULES_PATHS_MAX 8000
+
+void modules_read(struct strlist *out, const char *folder);
+
+#endif
