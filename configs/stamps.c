@@ -64,10 +64,35 @@ void stamps_add(struct strlist *stamps, const char *path)
 	strlist_addf(stamps, "%s %s", stamp, path);
 }
 
+/* ".../torch/version.py": such a name alone says nothing. */
+static bool needs_folder(const char *name)
+{
+	static const char *const names[] = { "version.py", "_version.py",
+					     "__init__.py", "__about__.py" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The last slash before what is shown of the path; NULL: all of it. */
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *above = slash;
+
+	if (!slash || !needs_folder(slash + 1))
+		return slash;
+	while (above > path && above[-1] != '/')
+		above--;
+	return above > path ? above - 1 : NULL;
+}
+
 static void say(struct difference *difference, const char *path,
 		const char *what)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = name_of(path);
 	struct strbuf *out = difference_next(difference);
 
 	if (!out)

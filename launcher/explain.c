@@ -160,7 +160,8 @@ static void add_isolation(struct strbuf *out, const struct job *job)
 
 	if (result == 0) {
 		folder = xasprintf("%s/explain-XXXXXX", shelter.space.folder);
-		if (!mkdtemp(folder))
+		result = paths_make(shelter.space.folder, &err);
+		if (result == 0 && !mkdtemp(folder))
 			result = error_set_errno(&err, -errno, "cannot make %s",
 						 folder);
 	}

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "configs/secrets.h"
 #include "launcher/node_lock.h"
 #include "probes/keeper.h"
 #include "probes/proctree.h"
@@ -73,8 +74,8 @@ static void rescue(const struct lock_note *left, const struct job *job)
 			    killed);
 	host_cgroup_remove_left(left->probe_id);
 	scratch = xasprintf("%s/%s",
-			    job->options->scratch ? job->options->scratch
-						  : job->paths.scratch,
+			    left->scratch[0] == '/' ? left->scratch
+						    : job->paths.scratch,
 			    left->probe_id);
 	paths_remove_tree(scratch);
 	free(scratch);
@@ -222,6 +223,15 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
+static void note_job(struct guard *guard, const struct job *job)
+{
+	struct strlist masked = STRLIST_INIT;
+
+	secrets_mask_argv(&masked, &job->command.argv);
+	make_note(&guard->note, &masked);
+	strlist_release(&masked);
+}
+
 int guard_take(struct guard *guard, const struct job *job,
 	       const struct target *target, bool *waited, struct error *err)
 {
@@ -231,7 +241,7 @@ int guard_take(struct guard *guard, const struct job *job,
 	int result = paths_make(job->paths.locks, err);
 
 	if (!guard->note.pid)
-		make_note(&guard->note, &job->command.argv);
+		note_job(guard, job);
 	if (target->device == PROBE_HOST) {
 		name_host(host);
 		turn.name = host;
@@ -248,12 +258,14 @@ int guard_take(struct guard *guard, const struct job *job,
 }
 
 int guard_note_probe(struct guard *guard, const char *probe_id,
-		     struct error *err)
+		     const char *scratch, struct error *err)
 {
 	int result = 0;
 
 	(void)snprintf(guard->note.probe_id, sizeof(guard->note.probe_id), "%s",
 		       probe_id);
+	(void)snprintf(guard->note.scratch, sizeof(guard->note.scratch), "%s",
+		       scratch);
 	guard->note.probe_start = proctree_now_ticks();
 	for (size_t i = 0; i < guard->lock_count && result >= 0; i++)
 		result = lock_write(&guard->locks[i], &guard->note, err);

@@ -38,9 +38,12 @@ struct guard {
 int guard_take(struct guard *guard, const struct job *job,
 	       const struct target *target, bool *waited, struct error *err);
 
-/* A probe with this id is about to start; "" when it is over. */
+/*
+ * A probe with this id is about to start, with its folder in scratch; "" when
+ * it is over. Whoever takes the locks after a kill cleans up by that.
+ */
 int guard_note_probe(struct guard *guard, const char *probe_id,
-		     struct error *err);
+		     const char *scratch, struct error *err);
 void guard_release(struct guard *guard);
 
 #endif

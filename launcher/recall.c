@@ -57,7 +57,8 @@ bool recall_keeps_batch(const struct job *job, const struct record *record)
 /* `tune` also wants the largest size, which a launch may not know. */
 static bool answers(const struct job *job, const struct record *record)
 {
-	return recall_keeps_batch(job, record) &&
+	/* Without a peak nobody can tell whether it fits now. */
+	return record->peak_bytes > 0 && recall_keeps_batch(job, record) &&
 	       (job->options->subcommand != SUBCOMMAND_TUNE ||
 		record->largest_micro_batch);
 }
@@ -180,7 +181,7 @@ int recall_start(struct result *result, const struct job *job)
 	const char *kind;
 
 	if (!reason || job->options->fresh ||
-	    job->options->subcommand != SUBCOMMAND_LAUNCH ||
+	    job->options->subcommand == SUBCOMMAND_TUNE ||
 	    resume_find(&start, job) <= 0) {
 		free(reason);
 		return 0;

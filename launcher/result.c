@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/trial.h"
 #include "configs/escape.h"
+#include "configs/secrets.h"
 #include "launcher/exitcode.h"
 #include "launcher/json.h"
 #include "launcher/text.h"
@@ -171,6 +172,7 @@ static json_t *environment_json(const struct strlist *environment)
 static json_t *recommended_json(const struct result *result)
 {
 	const struct record *record = &result->record;
+	struct strlist argv = STRLIST_INIT;
 	json_t *object;
 
 	if (record->micro_batch <= 0)
@@ -181,8 +183,10 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "world_size", count_json(record->world_size));
 	json_put(object, "effective_batch",
 		 count_json(record->effective_batch));
-	json_put(object, "argv", list_json(&result->run_argv));
-	json_put(object, "argv_escaped", escaped_json(&result->run_argv));
+	secrets_mask_argv(&argv, &result->run_argv);
+	json_put(object, "argv", list_json(&argv));
+	json_put(object, "argv_escaped", escaped_json(&argv));
+	strlist_release(&argv);
 	json_put(object, "env", environment_json(&result->run_env));
 	return object;
 }

@@ -241,10 +241,8 @@ static bool has_written(struct session *session,
 			const struct probe_report *report)
 {
 	struct error err = ERROR_INIT;
-	bool broke = report->trial.verdict == VERDICT_FAILED;
 
-	if (shelter_check(&session->shelter, broke ? report->refused : NULL,
-			  &err) == 0)
+	if (shelter_check(&session->shelter, report->refused, &err) == 0)
 		return false;
 	session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
 		    xstrdup(err.message));

@@ -80,7 +80,8 @@ static int try_isolation(struct session *session, struct error *err)
 	int result = session_make_id(id, err);
 
 	if (result == 0)
-		result = guard_note_probe(session->guard, id, err);
+		result = guard_note_probe(session->guard, id,
+					  shelter->space.folder, err);
 	if (result < 0)
 		return result;
 	folder = xasprintf("%s/%s", shelter->space.folder, id);
@@ -89,7 +90,7 @@ static int try_isolation(struct session *session, struct error *err)
 		result = shelter_choose(shelter, session->job, folder, err);
 	paths_remove_tree(folder);
 	free(folder);
-	if (guard_note_probe(session->guard, "", NULL) < 0)
+	if (guard_note_probe(session->guard, "", "", NULL) < 0)
 		log_verbose("the lock's note cannot be cleared");
 	return result;
 }

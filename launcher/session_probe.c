@@ -352,7 +352,8 @@ int session_probe(struct session *session, const struct plan_step *step,
 	/* First of all: by the note the next start cleans up after a killed
 	 * one, so it stands from before the folders until after them. */
 	if (result == 0)
-		result = guard_note_probe(session->guard, attempt.id, err);
+		result = guard_note_probe(session->guard, attempt.id,
+					  session->shelter.space.folder, err);
 	if (result == 0)
 		result = make_folders(session, &attempt, err);
 	if (result < 0)
@@ -374,7 +375,7 @@ int session_probe(struct session *session, const struct plan_step *step,
 out:
 	release_attempt(&attempt);
 	if (result == 0)
-		result = guard_note_probe(session->guard, "", err);
+		result = guard_note_probe(session->guard, "", "", err);
 	return result;
 }
 

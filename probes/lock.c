@@ -85,6 +85,8 @@ static void read_line(struct lock_note *note, const char *key,
 		copy_id(note->boot_id, sizeof(note->boot_id), value);
 	else if (strcmp(key, "probe_start") == 0)
 		note->probe_start = parse_number(value, UINT64_MAX);
+	else if (strcmp(key, "scratch") == 0)
+		copy_printable(note->scratch, sizeof(note->scratch), value);
 }
 
 static void read_note(int fd, struct lock_note *note)
@@ -211,6 +213,10 @@ static void format_note(struct strbuf *text, const struct lock_note *note)
 		    clean.command);
 	strbuf_addf(text, "probe_id=%s\nboot_id=%s\nprobe_start=%" PRIu64 "\n",
 		    clean.probe_id, clean.boot_id, note->probe_start);
+	/* One that does not round-trip would name another folder. */
+	copy_printable(clean.scratch, sizeof(clean.scratch), note->scratch);
+	if (strcmp(clean.scratch, note->scratch) == 0)
+		strbuf_addf(text, "scratch=%s\n", clean.scratch);
 	strbuf_adds(text, "end\n");
 }
 

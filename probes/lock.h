@@ -15,6 +15,7 @@ struct lock_note {
 	char probe_id[33];    /* "": no probe under way */
 	char boot_id[40];     /* of /proc/sys/kernel/random/boot_id */
 	uint64_t probe_start; /* clock ticks since boot, as /proc/pid/stat */
+	char scratch[512];    /* the folder that scratch folders are made in */
 };
 
 struct lock {

@@ -3,11 +3,11 @@
 #include "probes/snapshot.h"
 
 #include "base/alloc.h"
+#include "probes/checkpoint_name.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -387,65 +387,12 @@ size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
 	return count;
 }
 
-/* Names that frameworks give to what they save and resume from. */
-static const char *const checkpoints[] = {
-	"*.pt",
-	"*.pth",
-	"*.ckpt",
-	"*.safetensors",
-	"*.distcp",
-	"*.pt.tar",
-	"*.pth.tar",
-	"*.ckpt.index",
-	"*.ckpt-[0-9]*",
-	"*.keras",
-	"*.weights.h5",
-	"pytorch_model*.bin",
-	"adapter_model*.bin",
-	"model-[0-9]*-of-[0-9]*.bin",
-	"optimizer*.bin",
-	"checkpoint-*",
-	"checkpoint_[0-9]*",
-	"checkpoint_last*",
-	"checkpoint_best*",
-	"ckpt-[0-9]*",
-	"ckpt_[0-9]*",
-	"global_step[0-9]*",
-	"iter_[0-9][0-9][0-9]*",
-	"latest_checkpointed_iteration.txt",
-	"trainer_state.json",
-	"*.orbax-checkpoint*",
-};
-
-/* Below these, such names are other things: .pth files of site-packages. */
-static const char *const elsewhere[] = {
-	"/site-packages/", "/dist-packages/", "/.git/",
-	"/node_modules/",  "/__pycache__/",
-};
-
-static bool is_checkpoint(const char *path, uint32_t mode)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
-		if (strstr(path, elsewhere[i]))
-			return false;
-	/* TensorFlow's list of them; a folder may hold source code. */
-	if (S_ISREG(mode) && strcmp(name, "checkpoint") == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(checkpoints) / sizeof(*checkpoints); i++)
-		if (fnmatch(checkpoints[i], name, FNM_CASEFOLD) == 0)
-			return true;
-	return false;
-}
-
 const char *snapshot_checkpoint(const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->count; i++) {
 		const struct entry *entry = &snapshot->entries[i];
 
-		if (is_checkpoint(path_of(snapshot, entry), entry->mode))
+		if (checkpoint_is_named(path_of(snapshot, entry), entry->mode))
 			return path_of(snapshot, entry);
 	}
 	return NULL;

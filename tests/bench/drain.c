@@ -13,6 +13,8 @@
 #include "configs/steps.h"
 #include "probes/lines.h"
 #include "probes/logfile.h"
+#include "probes/redact.h"
+#include "probes/refusal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +29,12 @@
 struct sink {
 	const struct signatures *signatures; /* NULL: not in this stage */
 	const struct step_patterns *steps;
+	bool refusals;
+	const struct strlist *secrets;
 	uint64_t lines, signature_hits, step_hits;
+	/* Between the pipe and the log, and of each line. */
+	struct redact stream, line;
+	struct strbuf masked, shown;
 };
 
 static double now(void)
@@ -101,13 +108,33 @@ static void add_line(struct strbuf *log, uint64_t number)
 static void on_line(void *context, const char *line, size_t length)
 {
 	struct sink *sink = context;
+	char path[REFUSAL_PATH_MAX];
 
 	sink->lines++;
+	if (sink->secrets) {
+		strbuf_reset(&sink->shown);
+		redact_feed(&sink->line, line, length, &sink->shown);
+		redact_finish(&sink->line, &sink->shown);
+	}
+	if (sink->refusals && refusal_line(line, length, path))
+		sink->signature_hits++;
 	if (sink->signatures &&
 	    signatures_match(sink->signatures, line, length))
 		sink->signature_hits++;
 	if (sink->steps && step_patterns_match(sink->steps, line, length) >= 0)
 		sink->step_hits++;
+}
+
+static void write_log(struct sink *sink, struct logfile *file,
+		      const char *bytes, size_t length)
+{
+	if (!sink->secrets) {
+		logfile_write(file, bytes, length);
+		return;
+	}
+	strbuf_reset(&sink->masked);
+	redact_feed(&sink->stream, bytes, length, &sink->masked);
+	logfile_write(file, strbuf_text(&sink->masked), sink->masked.length);
 }
 
 /* Feed the log once; the rate in MB/s. */
@@ -124,7 +151,7 @@ static double drain(const struct strbuf *log, struct sink *sink,
 		if (count > CHUNK_BYTES)
 			count = CHUNK_BYTES;
 		if (file)
-			logfile_write(file, log->data + at, count);
+			write_log(sink, file, log->data + at, count);
 		lines_feed(&lines, log->data + at, count, on_line, sink);
 	}
 	lines_finish(&lines, on_line, sink);
@@ -145,10 +172,16 @@ static void stage(const char *name, const struct strbuf *log,
 		double rate;
 
 		sink = *settings;
+		redact_open(&sink.stream, sink.secrets);
+		redact_open(&sink.line, sink.secrets);
 		if (path && logfile_open(&file, path, NULL) < 0)
 			path = NULL;
 		rate = drain(log, &sink, path ? &file : NULL);
 		(void)logfile_close(&file, NULL); /* only its speed counts */
+		redact_release(&sink.stream);
+		redact_release(&sink.line);
+		strbuf_release(&sink.masked);
+		strbuf_release(&sink.shown);
 		if (rate > best)
 			best = rate;
 	}
@@ -199,6 +232,9 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	const struct sink none = { 0 };
 	const struct sink signatures = { .signatures = all->signatures };
 	const struct sink steps = { .steps = all->steps };
+	const struct sink refusals = { .refusals = true };
+	struct strlist values = STRLIST_INIT;
+	struct sink masking = *all;
 	char path[] = "/tmp/drain-XXXXXX";
 	int fd = mkstemp(path);
 
@@ -208,7 +244,14 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	stage("lines+signatures", log, &signatures, NULL);
 	stage("lines+steps", log, &steps, NULL);
 	stage("lines+logfile", log, &none, path);
+	stage("lines+refusals", log, &refusals, NULL);
 	stage("all", log, all, path);
+	strlist_add(&values, "hf_QwErTyUiOpAsDfGhJkLzXcVbNm");
+	strlist_add(&values, "0123456789abcdef0123456789abcdef01234567");
+	strlist_add(&values, "correct horse battery staple");
+	masking.secrets = &values;
+	stage("all, with secrets", log, &masking, path);
+	strlist_release(&values);
 	(void)unlink(path); /* a file of our own */
 }
 
@@ -236,6 +279,7 @@ int main(int argc, char **argv)
 		add_line(&log, i);
 	all.signatures = signatures;
 	all.steps = steps;
+	all.refusals = true;
 	run_stages(&log, &all);
 	signatures_free(signatures);
 	step_patterns_free(steps);

@@ -92,6 +92,8 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 		char text[SIM_UUID_TEXT_MAX];
 
 		sim_uuid_text(text, state->devices[i].uuid);
+		if (sim_fault("mig"))
+			memcpy(text, "MIG", 3);
 		if (strcasecmp(text, uuid) == 0) {
 			*device = &handles[i];
 			result = OK;
@@ -176,19 +178,34 @@ static int finish(const struct list *list, unsigned int *count)
 	return list->count > list->room ? INSUFFICIENT_SIZE : OK;
 }
 
+/* As they are seen from here: in a container, by the host's numbers. */
+static void put_contexts(struct list *list, const struct sim_state *state,
+			 uint32_t index)
+{
+	int32_t add = sim_fault("nvml=host_pids") ? SIM_HOST_PIDS : 0;
+
+	for (int i = 0; i < SIM_PROCESSES; i++)
+		if (state->processes[i].contexts[index])
+			put(list, state->processes[i].pid + add,
+			    state->processes[i].used_bytes[index]);
+}
+
 static int list_compute(const char *device, unsigned int *count, void *infos,
 			size_t size)
 {
 	struct list list = { infos, *count, 0, size };
 	uint32_t index = 0;
+	uint64_t used = UINT64_MAX;
+	uint64_t pid;
 	struct sim_state *state = look(device, &index);
 
 	if (!state)
 		return INVALID_ARGUMENT;
-	for (int i = 0; i < SIM_PROCESSES; i++)
-		if (state->processes[i].contexts[index])
-			put(&list, state->processes[i].pid,
-			    state->processes[i].used_bytes[index]);
+	if (!sim_fault("nvml=hidden"))
+		put_contexts(&list, state, index);
+	(void)sim_fault_number("tenant_bytes=", &used);
+	if (sim_fault_number("tenant=", &pid))
+		put(&list, (int32_t)pid, used);
 	sim_unlock(state);
 	return finish(&list, count);
 }

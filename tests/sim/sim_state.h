@@ -26,11 +26,18 @@
  *     nvml=hang               in nvmlInit_v2
  *     nvml=old                only the first version of each function works
  *     nvml=wide               processes of _v3 take 32 bytes, as with 535.43
+ *     nvml=hidden             no process is listed, as in a container
+ *     nvml=host_pids          their pids are another namespace's: these here
+ *                             and SIM_HOST_PIDS
  *     display=PID             a graphics process whose memory is not known
+ *     tenant=PID              a compute process on every device, with
+ *     tenant_bytes=N          bytes; not known without this word
  */
 #define SIM_DEVICES 16
 #define SIM_PROCESSES 128
 #define SIM_NAME_MAX 64
+/* More than any kernel counts to: what is beyond is no process here. */
+#define SIM_HOST_PIDS 5000000
 /* What cuMemAlloc rounds up to. */
 #define SIM_GRANULARITY (UINT64_C(2) << 20)
 

@@ -151,7 +151,7 @@ static void a_gpu_has_two_locks(void **state)
 		0);
 	assert_int_equal(guard.lock_count, 3);
 	assert_int_equal(guard.count, 5);
-	assert_int_equal(guard_note_probe(&guard, "ab12", NULL), 0);
+	assert_int_equal(guard_note_probe(&guard, "ab12", "/x", NULL), 0);
 	guard_release(&guard);
 	assert_int_equal(guard.count, 0);
 	assert_int_equal(take_in(&guard, &place, &waited, NULL), 0);

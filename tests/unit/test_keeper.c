@@ -4,6 +4,7 @@
 #include "probes/keeper.h"
 
 #include "base/alloc.h"
+#include "isolation_case.h"
 #include "probes/proctree.h"
 #include "scratch.h"
 
@@ -93,6 +94,7 @@ struct bench {
 	struct keeper keeper;
 	char *output; /* what the command wrote to stdout, once read */
 	pid_t command;
+	uid_t user; /* of a stand-in */
 };
 
 static void bench_init(struct bench *bench)
@@ -104,6 +106,7 @@ static void bench_init(struct bench *bench)
 	(void)snprintf(bench->mark, sizeof(bench->mark), "AUTOFIT_PROBE=77aa%d",
 		       (int)getpid());
 	strlist_add(&bench->environment, bench->mark);
+	bench->user = geteuid();
 	bench->spec.argv = &bench->argv;
 	bench->spec.environment = &bench->environment;
 	bench->spec.state = &bench->state;
@@ -619,7 +622,8 @@ static void a_signal_to_the_keeper_ends_the_tree(void **unused)
 	}
 }
 
-static void the_scratch_folder_goes_with_the_tree(void **state)
+/* Autofit looks into it, and removes it; see autofits_death_ends_the_tree. */
+static void the_scratch_folder_stays_for_autofit(void **state)
 {
 	static const struct {
 		const char *name;
@@ -628,21 +632,15 @@ static void the_scratch_folder_goes_with_the_tree(void **state)
 	} rows[] = {
 		{ "exits", "echo x >$S/out/a; echo x >$S/b; exit 0", true },
 		{ "fails", "echo x >$S/b; exit 9", true },
-		{ "leaves links",
-		  "ln -s / $S/root; ln -s $S/.. $S/up; ln -s nowhere $S/dangle",
-		  true },
-		{ "locks it", "mkdir $S/ro; echo x >$S/ro/f; chmod 500 $S/ro",
-		  true },
 		{ "is killed", "echo x >$S/b; kill -KILL $$", true },
 		{ "cannot start", NULL, false },
 	};
 	char folder[SCRATCH_PATH_MAX], out[SCRATCH_PATH_MAX];
-	char other[SCRATCH_PATH_MAX];
+	char made[SCRATCH_PATH_MAX];
 
 	(void)scratch_path(folder, *state, "probe");
 	(void)scratch_path(out, *state, "probe/out");
-	assert_int_equal(
-		scratch_write(scratch_path(other, *state, "other"), "x", 1), 0);
+	(void)scratch_path(made, *state, "probe/b");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct bench bench;
 
@@ -659,9 +657,116 @@ static void the_scratch_folder_goes_with_the_tree(void **state)
 				 0);
 		bench.command = receive(&bench.keeper).pid;
 		finish(&bench);
-		assert_int_equal(access(folder, F_OK), -1);
-		assert_int_equal(access(other, F_OK), 0);
+		assert_int_equal(access(made, F_OK), rows[i].starts ? 0 : -1);
+		paths_remove_tree(folder);
 	}
+}
+
+/* ----------------------------------------------------------- isolation */
+
+/* Its own state is what it is without a view: see look, above. */
+static void the_command_runs_in_its_view(void **state)
+{
+	static const char script[] =
+		"echo new >ckpt.pt; echo new >../cache/new; cat ckpt.pt; pwd";
+	char expected[OUTPUT_MAX], path[SCRATCH_PATH_MAX];
+	struct isolation_case made;
+	struct isolation_spec isolation;
+	struct bench bench;
+	char *before, *after;
+
+	case_make(&made, *state, geteuid());
+	isolation = case_spec(&made, ISOLATION_VIEW);
+	before = case_guarded_text(&made);
+	bench_init(&bench);
+	bench.spec.isolation = &isolation;
+	bench_command(&bench, "/bin/sh", "-c", script);
+	bench_start(&bench);
+	assert_int_equal(bench_end(&bench, NULL), 0);
+	(void)snprintf(expected, sizeof(expected), "new\n%s\n", made.work);
+	assert_string_equal(bench.output, expected);
+	assert_int_equal(access(scratch_path(path, made.cache, "new"), F_OK),
+			 0);
+	after = case_guarded_text(&made);
+	assert_string_equal(after, before);
+	free(after);
+	free(before);
+	bench_release(&bench);
+	assert_int_equal(case_clean(&made), 0);
+	case_release(&made);
+}
+
+static void the_users_state_is_the_same_in_a_view(void **state)
+{
+	struct isolation_case made;
+	struct isolation_spec isolation;
+	struct bench bench, plain;
+	struct bench *both[] = { &plain, &bench };
+
+	case_make(&made, *state, geteuid());
+	isolation = case_spec(&made, ISOLATION_VIEW);
+	for (size_t i = 0; i < 2; i++) {
+		bench_init(both[i]);
+		both[i]->spec.isolation = i ? &isolation : NULL;
+		bench_command(both[i], SELF, "look", NULL);
+		bench_start(both[i]);
+		assert_int_equal(bench_end(both[i], NULL), 0);
+	}
+	assert_non_null(strstr(plain.output, "deathsig 9 oom 1000"));
+	assert_string_equal(bench.output, plain.output);
+	bench_release(&plain);
+	bench_release(&bench);
+	case_release(&made);
+}
+
+static void an_isolation_that_fails_is_not_the_commands_fault(void **state)
+{
+	struct isolation_case made;
+	struct isolation_spec isolation;
+	struct keeper_message message;
+	struct bench bench;
+	char *errors;
+
+	case_make(&made, *state, geteuid());
+	isolation = case_spec(&made, ISOLATION_VIEW);
+	isolation.working = "/no/such/folder";
+	bench_init(&bench);
+	bench.spec.isolation = &isolation;
+	bench_command(&bench, "/bin/echo", "ran", NULL);
+	assert_int_equal(keeper_start(&bench.keeper, &bench.spec, NULL), 0);
+	message = receive(&bench.keeper);
+	assert_int_equal(message.event, KEEPER_ISOLATION_FAILED);
+	assert_int_equal(message.value, ENOENT);
+	errors = read_all(bench.keeper.err);
+	assert_string_equal(errors, "autofit: cannot enter /no/such/folder: "
+				    "No such file or directory\n");
+	free(errors);
+	assert_int_equal(bench_end(&bench, NULL), -1);
+	assert_string_equal(bench.output, "");
+	bench_release(&bench);
+	case_release(&made);
+}
+
+/* A command that is not there is the command's fault, in a view as well. */
+static void a_command_that_cannot_start_in_a_view(void **state)
+{
+	struct isolation_case made;
+	struct isolation_spec isolation;
+	struct keeper_message message;
+	struct bench bench;
+
+	case_make(&made, *state, geteuid());
+	isolation = case_spec(&made, ISOLATION_VIEW);
+	bench_init(&bench);
+	bench.spec.isolation = &isolation;
+	bench_command(&bench, "no-such-program-anywhere", NULL, NULL);
+	assert_int_equal(keeper_start(&bench.keeper, &bench.spec, NULL), 0);
+	message = receive(&bench.keeper);
+	assert_int_equal(message.event, KEEPER_EXEC_FAILED);
+	assert_int_equal(message.value, ENOENT);
+	assert_int_equal(bench_end(&bench, NULL), -1);
+	bench_release(&bench);
+	case_release(&made);
 }
 
 /* -------------------------------------------------------------- Ctrl-Z */
@@ -743,6 +848,7 @@ static void stand_in(struct bench *bench, int report)
 {
 	struct born born;
 
+	case_become(bench->user);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	bench_start(bench);
 	born.keeper = bench->keeper.pid;
@@ -810,6 +916,72 @@ static void autofits_death_ends_the_tree(void **state)
 	assert_true(comes_true(is_gone, born.keeper, TREE_DEATH_MS));
 	(void)close(again);
 	bench_release(&bench);
+}
+
+static const struct {
+	enum isolation_kind kind;
+	uid_t user;
+} isolations[] = {
+	{ ISOLATION_VIEW, 0 },
+	{ ISOLATION_VIEW, CASE_NOBODY },
+	{ ISOLATION_LANDLOCK, 0 },
+	{ ISOLATION_LANDLOCK, CASE_NOBODY },
+};
+
+/* Dies with its keeper, and what it wrote goes with autofit. */
+static void an_isolated_tree_ends(const char *top, size_t row, bool by_autofit)
+{
+	struct isolation_case made;
+	struct isolation_spec isolation;
+	struct bench bench;
+	struct born born;
+	pid_t autofit;
+
+	case_make(&made, top, isolations[row].user);
+	isolation = case_spec(&made, isolations[row].kind);
+	bench_init(&bench);
+	bench.user = made.user;
+	bench.spec.isolation = &isolation;
+	bench.spec.scratch = made.scratch;
+	bench_command(&bench, "/bin/sh", "-c",
+		      "echo x >ckpt.pt; mkdir sub && chmod 0 sub; " TREE);
+	autofit = start_stand_in(&bench, &born);
+	assert_int_equal(kill(by_autofit ? autofit : born.keeper, SIGKILL), 0);
+	/* Without its keeper the command ends by the kernel's signal alone. */
+	assert_true(comes_true(is_gone, born.command, PATIENCE_MS));
+	if (!by_autofit) {
+		/* This is for a sweep, which is autofit's. */
+		assert_int_equal(kill(born.worker, SIGKILL), 0);
+		assert_int_equal(kill(autofit, SIGKILL), 0);
+	}
+	assert_int_equal(waitpid(autofit, NULL, 0), autofit);
+	assert_true(comes_true(is_gone, born.worker, PATIENCE_MS));
+	assert_true(comes_true(is_gone, born.keeper, PATIENCE_MS));
+	assert_int_equal(access(made.scratch, F_OK), by_autofit ? -1 : 0);
+	bench_release(&bench);
+	case_release(&made);
+}
+
+static void an_isolated_tree_ends_with_its_keeper_and_autofit(void **state)
+{
+	char *mounts_before = case_read("/proc/self/mountinfo");
+
+	(void)chmod(*state, 0755);
+	for (size_t i = 0; i < 8; i++) {
+		char top[SCRATCH_PATH_MAX], name[16];
+		char *mounts;
+
+		if (geteuid() != 0 && isolations[i / 2].user != geteuid())
+			continue;
+		(void)snprintf(name, sizeof(name), "row%zu", i);
+		assert_int_equal(mkdir(scratch_path(top, *state, name), 0755),
+				 0);
+		an_isolated_tree_ends(top, i / 2, i % 2);
+		mounts = case_read("/proc/self/mountinfo");
+		assert_string_equal(mounts, mounts_before);
+		free(mounts);
+	}
+	free(mounts_before);
 }
 
 /* An order that came with the end: the keeper must not overlook the end. */
@@ -1043,8 +1215,22 @@ int main(int argc, char **argv)
 		cmocka_unit_test(who_ends_by_himself_soon_may_finish),
 		cmocka_unit_test(a_signal_to_the_keeper_ends_the_tree),
 		cmocka_unit_test_setup_teardown(
-			the_scratch_folder_goes_with_the_tree, scratch_make,
+			the_scratch_folder_stays_for_autofit, scratch_make,
 			scratch_remove),
+		cmocka_unit_test_setup_teardown(the_command_runs_in_its_view,
+						scratch_make, scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			the_users_state_is_the_same_in_a_view, scratch_make,
+			scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			an_isolation_that_fails_is_not_the_commands_fault,
+			scratch_make, scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			a_command_that_cannot_start_in_a_view, scratch_make,
+			scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			an_isolated_tree_ends_with_its_keeper_and_autofit,
+			scratch_make, scratch_remove),
 		cmocka_unit_test(a_tree_stands_still_and_goes_on),
 		cmocka_unit_test(a_frozen_tree_can_be_ended),
 		cmocka_unit_test_setup_teardown(autofits_death_ends_the_tree,
