@@ -48,6 +48,17 @@ const struct trial *record_split_find(const struct record *record,
 	return best;
 }
 
+bool record_split_is_tested(const struct record *record)
+{
+	for (size_t i = record->probes.count; i-- > 0;) {
+		const struct trial *trial = &record->probes.items[i].trial;
+
+		if (trial->micro_batch == record->micro_batch)
+			return trial_fits(trial);
+	}
+	return false;
+}
+
 void record_split_use(struct record *record, const struct trial *trial)
 {
 	record->micro_batch = trial->micro_batch;

@@ -5,6 +5,7 @@
 
 #include "configs/record.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,6 +16,9 @@
  */
 const struct trial *record_split_find(const struct record *record,
 				      int64_t below, uint64_t peak_max);
+
+/* Did the recommended micro-batch itself run and fit? A file can be edited. */
+bool record_split_is_tested(const struct record *record);
 
 /* The recommended split becomes that of the trial, with its evidence. */
 void record_split_use(struct record *record, const struct trial *trial);

@@ -58,7 +58,8 @@ bool recall_keeps_batch(const struct job *job, const struct record *record)
 static bool answers(const struct job *job, const struct record *record)
 {
 	/* Without a peak nobody can tell whether it fits now. */
-	return record->peak_bytes > 0 && recall_keeps_batch(job, record) &&
+	return record->peak_bytes > 0 && record_split_is_tested(record) &&
+	       recall_keeps_batch(job, record) &&
 	       (job->options->subcommand != SUBCOMMAND_TUNE ||
 		record->largest_micro_batch);
 }
