@@ -130,19 +130,12 @@ static char *make_key(const struct job *job, const char *name)
 	return strbuf_detach(&key);
 }
 
-/* The job's own number, on its first start as on the later ones. */
+/* The job's own name, on its first start as on the later ones. */
 static char *job_key(const struct job *job)
 {
-	const char *id = strlist_env_get(&job->environment, "SLURM_JOB_ID");
-	const char *cluster =
-		strlist_env_get(&job->environment, "SLURM_CLUSTER_NAME");
-	char *name;
-	char *key;
+	char *name = surroundings_job(&job->environment);
+	char *key = name ? make_key(job, name) : NULL;
 
-	if (!id)
-		return NULL;
-	name = xasprintf("slurm %s %s", cluster ? cluster : "-", id);
-	key = make_key(job, name);
 	free(name);
 	return key;
 }

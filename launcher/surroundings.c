@@ -165,37 +165,53 @@ static bool is_plain(const char *name)
 	return true;
 }
 
-static char *slurm_requeued(const struct strlist *environment)
+static char *slurm_job(const struct strlist *environment)
 {
 	const char *cluster =
 		strlist_env_get(environment, "SLURM_CLUSTER_NAME");
 	int64_t job = number_of(environment, "SLURM_JOB_ID");
 
-	if (job < 1 || number_of(environment, "SLURM_RESTART_COUNT") < 1)
+	if (job < 1)
 		return NULL;
 	if (!is_plain(cluster))
 		return xasprintf("slurm %lld", (long long)job);
 	return xasprintf("slurm %s %lld", cluster, (long long)job);
 }
 
-/* "Set to Y if the job has been restarted or migrated; otherwise, it is not
- * defined" (LSF configuration reference). Elements of an array share an id. */
-static char *lsf_requeued(const struct strlist *environment)
+/* Elements of an array share an id. */
+static char *lsf_job(const struct strlist *environment)
 {
-	const char *restart = strlist_env_get(environment, "LSB_RESTART");
 	int64_t job = number_of(environment, "LSB_JOBID");
 	int64_t index = number_of(environment, "LSB_JOBINDEX");
 
-	if (job < 1 || !restart || strcmp(restart, "Y") != 0)
+	if (job < 1)
 		return NULL;
 	if (index < 1)
 		return xasprintf("lsf %lld", (long long)job);
 	return xasprintf("lsf %lld[%lld]", (long long)job, (long long)index);
 }
 
+/* "Set to Y if the job has been restarted or migrated; otherwise, it is not
+ * defined" (LSF configuration reference). */
+static bool lsf_is_restarted(const struct strlist *environment)
+{
+	const char *restart = strlist_env_get(environment, "LSB_RESTART");
+
+	return restart && strcmp(restart, "Y") == 0;
+}
+
+char *surroundings_job(const struct strlist *environment)
+{
+	char *name = slurm_job(environment);
+
+	return name ? name : lsf_job(environment);
+}
+
 char *surroundings_requeued(const struct strlist *environment)
 {
-	char *name = slurm_requeued(environment);
-
-	return name ? name : lsf_requeued(environment);
+	if (number_of(environment, "SLURM_JOB_ID") >= 1)
+		return number_of(environment, "SLURM_RESTART_COUNT") >= 1
+			       ? slurm_job(environment)
+			       : NULL;
+	return lsf_is_restarted(environment) ? lsf_job(environment) : NULL;
 }

@@ -32,9 +32,11 @@ bool surroundings_is_login_node(const struct strlist *environment,
 				const char *root);
 
 /*
- * This start continues an earlier one: a requeued job. The job's name for
- * that ("slurm cluster 123"), or NULL; the caller frees it. Pure.
+ * The job this is part of, as the cluster names it ("slurm cluster 123"), or
+ * NULL; the caller frees. Pure.
  */
+char *surroundings_job(const struct strlist *environment);
+/* The same when the job was requeued: this start continues an earlier one. */
 char *surroundings_requeued(const struct strlist *environment);
 
 #endif
