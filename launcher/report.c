@@ -81,10 +81,9 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 				    ? "near"
 				    : "similar");
 		text_add_safe(&line, result->difference, style->ascii);
-		strbuf_adds(&line,
-			    strcmp(result->record_grade, "near") == 0
-				    ? "; one probe checks its split"
-				    : "; the search starts at its size");
+		strbuf_adds(&line, strcmp(result->record_grade, "near") == 0
+					   ? "; one probe checks its split"
+					   : "; the search starts at its size");
 		words_line(out, style, PAINT_DIM, strbuf_text(&line));
 	}
 	strbuf_release(&line);

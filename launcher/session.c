@@ -244,8 +244,12 @@ static bool has_written(struct session *session,
 
 	if (shelter_check(&session->shelter, report->refused, &err) == 0)
 		return false;
+	/* No file is named: its own words have to do. */
 	session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
-		    xstrdup(err.message));
+		    report->refused && !*report->refused
+			    ? xasprintf("%s\n%slog: %s", err.message,
+					report->first_error, report->log)
+			    : xstrdup(err.message));
 	return true;
 }
 

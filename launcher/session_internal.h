@@ -91,7 +91,7 @@ struct probe_report {
 	char *refused;     /* a write that was refused; NULL: none */
 	int exec_errno;
 	int isolation_errno; /* not 0: the command never ran */
-	bool host_used; /* auto: it turned out to use no GPU */
+	bool host_used;      /* auto: it turned out to use no GPU */
 };
 
 /* Run one probe to its end. 0, or a negative errno of autofit's own. */

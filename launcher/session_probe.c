@@ -8,6 +8,7 @@
 #include "configs/builtin.h"
 #include "configs/stamps.h"
 #include "launcher/run.h"
+#include "launcher/shared_memory.h"
 #include "probes/environment.h"
 
 #include <errno.h>
@@ -345,9 +346,14 @@ static void release_attempt(struct attempt *attempt)
 int session_probe(struct session *session, const struct plan_step *step,
 		  struct probe_report *report, struct error *err)
 {
+	bool is_watched = shelter_shares_memory(&session->shelter);
+	struct strlist memory = STRLIST_INIT;
 	struct attempt attempt = { .has_cgroup = false };
 	struct probe_spec spec;
 	int result = session_make_id(attempt.id, err);
+
+	if (is_watched)
+		shared_memory_list(&memory);
 
 	/* First of all: by the note the next start cleans up after a killed
 	 * one, so it stands from before the folders until after them. */
@@ -374,6 +380,9 @@ int session_probe(struct session *session, const struct plan_step *step,
 	session->probe = NULL;
 out:
 	release_attempt(&attempt);
+	if (is_watched)
+		shared_memory_warn(&memory);
+	strlist_release(&memory);
 	if (result == 0)
 		result = guard_note_probe(session->guard, "", "", err);
 	return result;

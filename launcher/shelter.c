@@ -3,6 +3,7 @@
 #include "launcher/shelter.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "probes/mounts.h"
 #include "probes/shared_paths.h"
 
@@ -15,6 +16,11 @@
 #include <unistd.h>
 
 #define SHOWN_MAX 3
+/* Of a socket's address, with its NUL. */
+#define SOCKET_PATH_MAX 108
+/* "/<id of the probe>/tmp", and in it the longest names that torch and
+ * multiprocessing make: "/torch-shm-dir-XXXXXX/manager.sock". */
+#define SCRATCH_REST_MAX (1 + 32 + 4 + 35)
 
 /* The folder itself, or the one a file would be in; what exists of it. */
 static void add_folder(struct strlist *folders, const char *path)
@@ -74,6 +80,23 @@ static int find_shared(struct shelter *shelter, const struct job *job,
 	return 0;
 }
 
+/* Without links, as far as it is there; the rest as it stands. */
+static char *real_path(const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *slash = strrchr(path, '/');
+	char *folder;
+
+	if (real || !slash || slash == path)
+		return real ? real : xstrdup(path);
+	folder = xstrndup(path, (size_t)(slash - path));
+	real = real_path(folder);
+	free(folder);
+	folder = xasprintf("%s%s", real, slash);
+	free(real);
+	return folder;
+}
+
 /* What autofit itself writes meanwhile may lie in a folder that is compared. */
 static void add_own_folders(struct shelter *shelter, const struct job *job)
 {
@@ -86,12 +109,26 @@ static void add_own_folders(struct shelter *shelter, const struct job *job)
 	strlist_add_all(&shelter->excluded,
 			(const char *const *)shelter->shared.items,
 			shelter->shared.count);
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
-		char *real = realpath(own[i], NULL);
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		strlist_take(&shelter->excluded, real_path(own[i]));
+}
 
-		if (real)
-			strlist_take(&shelter->excluded, real);
-	}
+static int take_snapshot(const struct shelter *shelter,
+			 struct snapshot **snapshot, struct error *err)
+{
+	return snapshot_take(snapshot, &shelter->guarded, &shelter->excluded,
+			     err);
+}
+
+/* Mode, owner and times can still be changed. Too much to compare is not. */
+static void look_before_landlock(struct shelter *shelter, const struct job *job)
+{
+	struct error err = ERROR_INIT;
+
+	add_own_folders(shelter, job);
+	if (take_snapshot(shelter, &shelter->before, &err) < 0)
+		log_verbose("modes and times of files are not compared: %s",
+			    err.message);
 }
 
 static int look_before(struct shelter *shelter, const struct job *job,
@@ -101,8 +138,7 @@ static int look_before(struct shelter *shelter, const struct job *job,
 	int result;
 
 	add_own_folders(shelter, job);
-	result = snapshot_take(&shelter->before, &shelter->guarded,
-			       &shelter->excluded, err);
+	result = take_snapshot(shelter, &shelter->before, err);
 	if (result < 0) {
 		(void)error_prefix(err,
 				   "probes cannot be kept from writing "
@@ -141,6 +177,42 @@ int shelter_open(struct shelter *shelter, const struct job *job,
 	return find_shared(shelter, job, err);
 }
 
+static bool is_short(const char *folder)
+{
+	return strlen(folder) + SCRATCH_REST_MAX < SOCKET_PATH_MAX;
+}
+
+static bool move_scratch(struct shelter *shelter, const char *folder)
+{
+	struct scratch_space space;
+	struct stat info;
+
+	if (!folder || *folder != '/' || !is_short(folder) ||
+	    stat(folder, &info) < 0 || access(folder, W_OK | X_OK) < 0 ||
+	    scratch_space_check(folder, &space, NULL) < 0)
+		return false;
+	free(shelter->space.folder);
+	shelter->space.folder = xstrdup(folder);
+	shelter->space.is_memory = space.is_memory;
+	shelter->space.free_bytes = space.free_bytes;
+	return true;
+}
+
+/* Who has asked for a folder gets it, long or not. */
+static void shorten_scratch(struct shelter *shelter, const struct job *job)
+{
+	if (is_short(shelter->space.folder))
+		return;
+	if (!job->options->scratch &&
+	    (move_scratch(shelter,
+			  strlist_env_get(&job->environment, "TMPDIR")) ||
+	     move_scratch(shelter, "/tmp")))
+		return;
+	log_warning("%s is a long path: sockets of the command may not fit in "
+		    "it (--scratch DIR names another folder)",
+		    shelter->space.folder);
+}
+
 int shelter_choose(struct shelter *shelter, const struct job *job,
 		   const char *trial, struct error *err)
 {
@@ -148,9 +220,13 @@ int shelter_choose(struct shelter *shelter, const struct job *job,
 
 	spec.kind = job->options->isolation;
 	isolation_choose(&shelter->choice, &spec);
-	return shelter->choice.kind == ISOLATION_COMPARE
-		       ? look_before(shelter, job, err)
-		       : 0;
+	if (shelter->choice.kind == ISOLATION_COMPARE)
+		return look_before(shelter, job, err);
+	if (shelter->choice.kind == ISOLATION_LANDLOCK) {
+		shorten_scratch(shelter, job);
+		look_before_landlock(shelter, job);
+	}
+	return 0;
 }
 
 void shelter_release(struct shelter *shelter)
@@ -176,6 +252,15 @@ struct isolation_spec shelter_spec(const struct shelter *shelter,
 	};
 }
 
+bool shelter_shares_memory(const struct shelter *shelter)
+{
+	for (size_t i = 0; i < shelter->shared.count; i++)
+		if (path_is_within(ISOLATION_SHARED_MEMORY,
+				   shelter->shared.items[i]))
+			return false;
+	return !shelter->choice.has_own_memory;
+}
+
 static int report_written(const struct strlist *paths, size_t count,
 			  struct error *err)
 {
@@ -197,56 +282,89 @@ static int report_written(const struct strlist *paths, size_t count,
 
 static int compare(struct shelter *shelter, struct error *err)
 {
+	bool is_landlock = shelter->choice.kind == ISOLATION_LANDLOCK;
 	struct strlist paths = STRLIST_INIT;
 	struct snapshot *after = NULL;
 	size_t count = 0;
-	int result =
-		snapshot_take(&after, &shelter->guarded, &shelter->shared, err);
+	int result = take_snapshot(shelter, &after, err);
 
+	/* Landlock refuses the rest: that is somebody else's doing. */
 	if (result == 0)
-		count = snapshot_differences(&paths, shelter->before, after,
-					     SHOWN_MAX);
+		count = (is_landlock ? snapshot_touched : snapshot_differences)(
+			&paths, shelter->before, after, SHOWN_MAX);
 	if (result == 0 && count)
 		result = report_written(&paths, count, err);
 	else if (result < 0)
-		result = error_set(err, -EPERM, "%s", err->message);
+		result = is_landlock ? 0
+				     : error_set(err, -EPERM, "%s",
+						 err->message);
 	snapshot_free(after);
 	strlist_release(&paths);
 	return result;
 }
 
-/* Would the write have gone through without autofit? Then it is ours. */
-static bool is_ours(const struct shelter *shelter, const char *path)
+/*
+ * What a name means outside of the process that printed it: the same, nothing
+ * that can be told (NULL), or an entry of shared memory, which Python names
+ * without its folder. The caller frees it.
+ */
+static char *outside_name(const char *path)
+{
+	char *entry;
+
+	if (strncmp(path, "/proc/", 6) == 0 &&
+	    strncmp(path, "/proc/self/cwd/", 15) != 0 &&
+	    strncmp(path, "/proc/self/root/", 16) != 0)
+		return NULL;
+	entry = xasprintf("%s%s", ISOLATION_SHARED_MEMORY, path);
+	if (*path == '/' && !strchr(path + 1, '/') && access(path, F_OK) < 0 &&
+	    access(entry, F_OK) == 0)
+		return entry;
+	free(entry);
+	return *path ? xstrdup(path) : NULL;
+}
+
+/* A new entry needs the folder, one that is there itself. */
+static bool can_be_written(const char *path)
 {
 	char *folder;
 	char *slash;
-	bool ours;
+	bool can;
 
-	/* A line that names no file: with Landlock it is likely to be ours. */
-	if (!*path)
-		return shelter->choice.kind == ISOLATION_LANDLOCK;
 	if (access(path, F_OK) == 0)
 		return access(path, W_OK) == 0;
 	folder = xstrdup(path);
 	slash = strrchr(folder, '/');
 	if (slash)
 		slash[slash == folder] = '\0';
-	ours = access(slash ? folder : ".", W_OK) == 0;
+	can = access(slash ? folder : ".", W_OK) == 0;
 	free(folder);
+	return can;
+}
+
+/* Would the write have gone through without autofit? Then it is ours. */
+static bool is_ours(const struct shelter *shelter, const char *path)
+{
+	char *name = outside_name(path);
+	/* A line that names no file: with Landlock it is likely to be ours. */
+	bool ours = name ? can_be_written(name)
+			 : shelter->choice.kind == ISOLATION_LANDLOCK;
+
+	free(name);
 	return ours;
 }
 
 int shelter_check(struct shelter *shelter, const char *refused,
 		  struct error *err)
 {
-	if (shelter->choice.kind == ISOLATION_COMPARE)
-		return compare(shelter, err);
-	if (!refused || !is_ours(shelter, refused))
-		return 0;
-	return error_set(err, -EPERM,
-			 "the command writes %s, which probes must not (%s is "
-			 "in force): give it a folder with {out:FOLDER} in the "
-			 "command, or allow it with --allow-writes PATH",
-			 *refused ? refused : "where its log says",
-			 isolation_name(shelter->choice.kind));
+	if (refused && shelter->choice.kind != ISOLATION_COMPARE &&
+	    is_ours(shelter, refused))
+		return error_set(
+			err, -EPERM,
+			"the command writes %s, which probes must not (%s is "
+			"in force): give it a folder with {out:FOLDER} in the "
+			"command, or allow it with --allow-writes PATH",
+			*refused ? refused : "where its log says",
+			isolation_name(shelter->choice.kind));
+	return shelter->before ? compare(shelter, err) : 0;
 }

@@ -17,7 +17,10 @@ struct shelter {
 	struct scratch_choice space; /* the folder of scratch folders */
 	struct strlist guarded, shared;
 	struct isolation_choice choice;
-	/* ISOLATION_COMPARE only: before the first probe, and not looked at. */
+	/*
+	 * Before the first probe, and what is not looked at. With Landlock for
+	 * what it does not refuse; NULL: nothing is compared.
+	 */
 	struct snapshot *before;
 	struct strlist excluded;
 };
@@ -32,7 +35,9 @@ int shelter_open(struct shelter *shelter, const struct job *job,
 /*
  * Choose the isolation, tried out in the empty folder trial. -EPERM with the
  * message for exit 123 when nothing keeps the probes from writing and a
- * checkpoint is there, or there is too much to compare.
+ * checkpoint is there, or there is too much to compare. With Landlock, where
+ * TMPDIR of a probe is in its scratch folder, space can be another one then:
+ * in a default one with a long path no socket could be made.
  */
 int shelter_choose(struct shelter *shelter, const struct job *job,
 		   const char *trial, struct error *err);
@@ -41,6 +46,9 @@ void shelter_release(struct shelter *shelter);
 /* The spec of a probe with this scratch folder; its texts are the shelter's. */
 struct isolation_spec shelter_spec(const struct shelter *shelter,
 				   const char *scratch);
+
+/* Does what probes leave in /dev/shm stay there, and was that not allowed? */
+bool shelter_shares_memory(const struct shelter *shelter);
 
 /*
  * After a probe: -EPERM with the message for exit 123 when it has written for

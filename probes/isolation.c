@@ -140,6 +140,25 @@ static void trial_release(struct trial *trial)
 	free(trial->writable);
 }
 
+/* Where there is none, or none for this user, nothing will be in it. */
+static void write_shared_memory(const struct trial *trial)
+{
+	char *path = trial_file(ISOLATION_SHARED_MEMORY, trial->owner);
+
+	if (trial->spec->kind == ISOLATION_VIEW)
+		(void)write_file(path);
+	free(path);
+}
+
+static bool has_own_memory(const struct trial *trial)
+{
+	char *path = trial_file(ISOLATION_SHARED_MEMORY, trial->owner);
+	bool found = unlink(path) == 0;
+
+	free(path);
+	return trial->spec->kind == ISOLATION_VIEW && !found;
+}
+
 static int trial_run(const struct trial *trial, struct error *err)
 {
 	int result = isolation_enter(trial->spec, err);
@@ -152,6 +171,8 @@ static int trial_run(const struct trial *trial, struct error *err)
 					     trial->owner, err);
 	if (result == 0)
 		result = write_file(path);
+	if (result == 0)
+		write_shared_memory(trial);
 	if (result < 0 && err->code == 0)
 		(void)error_set(err, result, "no writing to %s (%s)",
 				trial->spec->scratch, strerror(-result));
@@ -266,7 +287,8 @@ static void check_for_real(const struct trial *trial, const char *folder,
 				folder);
 }
 
-static int try_kind(const struct isolation_spec *spec, struct error *err)
+static int try_kind(const struct isolation_spec *spec,
+		    struct isolation_choice *choice, struct error *err)
 {
 	char *layers = xasprintf("%s/view", spec->scratch);
 	struct trial trial;
@@ -288,6 +310,7 @@ static int try_kind(const struct isolation_spec *spec, struct error *err)
 			check_for_real(&trial, trial.places.items[i].path,
 				       false, err);
 	check_for_real(&trial, spec->scratch, true, err);
+	choice->has_own_memory = has_own_memory(&trial);
 	paths_remove_tree(layers);
 	trial_release(&trial);
 	free(layers);
@@ -303,8 +326,9 @@ void isolation_choose(struct isolation_choice *choice,
 	for (; asked.kind < ISOLATION_COMPARE; asked.kind++) {
 		struct error err = ERROR_INIT;
 
-		if (try_kind(&asked, &err) == 0)
+		if (try_kind(&asked, choice, &err) == 0)
 			break;
+		choice->has_own_memory = false;
 		if (!choice->why_not[0])
 			(void)snprintf(choice->why_not, sizeof(choice->why_not),
 				       "%s", err.message);

@@ -6,7 +6,10 @@
 #include "base/error.h"
 #include "base/strlist.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+#define ISOLATION_SHARED_MEMORY "/dev/shm"
 
 /* Strongest first. */
 enum isolation_kind {
@@ -53,6 +56,8 @@ struct isolation_choice {
 	/* Why not a stronger one: "no user namespace (Operation not
 	 * permitted)"; "" when the kind is the strongest asked for. */
 	char why_not[256];
+	/* /dev/shm of a probe is its own: nothing of it stays. */
+	bool has_own_memory;
 };
 
 /*

@@ -22,7 +22,7 @@
 /* How far others' folders are looked for. */
 #define DEPTH_TOP 2
 #define DEPTH_WANTED 8
-#define ENTRIES_MAX 4096
+#define ENTRIES_MAX 16384
 
 /*
  * First of all without syncing: what a probe wrote is thrown away, so nobody
@@ -116,37 +116,81 @@ static struct bounds bounds_of(int lower)
 	return (struct bounds){ info.st_dev, ENTRIES_MAX };
 }
 
-static void copy_below(int lower, int upper, int depth, struct bounds *bounds);
+/* A folder of another's that is looked at; it is copied when it has to be. */
+struct spot {
+	struct spot *above; /* NULL: the top, which is there */
+	const char *name;
+	int lower, upper; /* upper -1: no copy up to now */
+	int depth;        /* how far to look below it */
+};
 
-static void copy_entry(int lower, int upper, const struct dirent *entry,
-		       int depth, struct bounds *bounds)
+/* With all that lead to it; nothing more is tried below one that failed. */
+static void copy_spot(struct spot *spot)
+{
+	if (spot->upper >= 0 || !spot->above)
+		return;
+	copy_spot(spot->above);
+	if (spot->above->upper >= 0)
+		spot->upper = copy_folder(spot->lower, spot->above->upper,
+					  spot->name);
+}
+
+static void look_below(struct spot *spot, struct bounds *bounds);
+
+static bool may(int folder, const char *name, int access)
+{
+	return faccessat(folder, name, access, AT_EACCESS) == 0;
+}
+
+/* Nobody writes in what he cannot pass through. */
+static void look_at_folder(struct spot *spot, const char *name,
+			   struct bounds *bounds)
+{
+	struct spot below = { .above = spot, .name = name, .upper = -1 };
+
+	if (!may(spot->lower, name, X_OK))
+		return;
+	below.lower = open_folder(spot->lower, name, O_PATH);
+	if (below.lower < 0)
+		return;
+	below.depth = spot->depth - 1;
+	if (may(below.lower, ".", W_OK))
+		copy_spot(&below);
+	look_below(&below, bounds);
+	close_fd(below.lower);
+	close_fd(below.upper);
+}
+
+static void look_at_entry(struct spot *spot, const struct dirent *entry,
+			  struct bounds *bounds)
 {
 	const char *name = entry->d_name;
 	struct stat info;
-	int below, copy;
 
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return;
-	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+	if (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN &&
+	    (entry->d_type != DT_REG || spot->upper >= 0))
 		return;
-	/* Nobody writes in what he cannot pass through. */
-	if (fstatat(lower, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISDIR(info.st_mode) || is_own(&info) ||
-	    info.st_dev != bounds->device ||
-	    faccessat(lower, name, X_OK, AT_EACCESS) < 0)
+	if (fstatat(spot->lower, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
 		return;
-	below = open_folder(lower, name, O_PATH);
-	copy = below >= 0 ? copy_folder(below, upper, name) : -1;
-	if (copy >= 0 && depth > 1)
-		copy_below(below, copy, depth - 1, bounds);
-	close_fd(below);
-	close_fd(copy);
+	/* What is the user's own can be changed once its folder is there. */
+	if (is_own(&info))
+		copy_spot(spot);
+	else if (S_ISDIR(info.st_mode) && spot->depth > 0 &&
+		 info.st_dev == bounds->device)
+		look_at_folder(spot, name, bounds);
 }
 
-/* Others' folders in an open one; the descriptors stay the caller's. */
-static void copy_below(int lower, int upper, int depth, struct bounds *bounds)
+/*
+ * Others' folders in one: those that the user may write in are copied, and
+ * those that lead to one, or to what is the user's own. Most of them are
+ * neither, and a copy of each would cost more than all the rest.
+ */
+static void look_below(struct spot *spot, struct bounds *bounds)
 {
-	int fd = openat(lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(spot->lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 
@@ -156,9 +200,21 @@ static void copy_below(int lower, int upper, int depth, struct bounds *bounds)
 	}
 	while (bounds->entries && (entry = readdir(dir))) {
 		bounds->entries--;
-		copy_entry(lower, upper, entry, depth, bounds);
+		look_at_entry(spot, entry, bounds);
 	}
 	(void)closedir(dir);
+}
+
+static void copy_below(const struct parts *parts, int depth,
+		       struct bounds *bounds)
+{
+	struct spot top = {
+		.lower = parts->lower,
+		.upper = parts->upper,
+		.depth = depth,
+	};
+
+	look_below(&top, bounds);
 }
 
 /* Step into name on both sides; false when one of them has it not. */
@@ -189,7 +245,7 @@ static void copy_way(const struct parts *parts, const char *relative)
 	while (name && descend(&here, name))
 		name = strtok_r(NULL, "/", &rest);
 	if (!name)
-		copy_below(here.lower, here.upper, DEPTH_WANTED, &bounds);
+		copy_below(&here, DEPTH_WANTED, &bounds);
 	close_fd(here.lower);
 	close_fd(here.upper);
 	free(names);
@@ -200,7 +256,7 @@ static void copy_others_folders(const struct layer *layer,
 {
 	struct bounds bounds = bounds_of(parts->lower);
 
-	copy_below(parts->lower, parts->upper, DEPTH_TOP, &bounds);
+	copy_below(parts, DEPTH_TOP, &bounds);
 	for (size_t i = 0; layer->wanted && i < layer->wanted->count; i++) {
 		const char *path = layer->wanted->items[i];
 

@@ -21,9 +21,9 @@ struct layer {
 /*
  * 0 or -errno; -ENOTDIR when lower is no folder. After a failure nothing is
  * mounted. A folder that is not the user's cannot be changed inside a user
- * namespace (EOVERFLOW) unless the layer has it from the start, so the folders
- * of others that lead to the wanted ones, stand in them or at the top of lower
- * are put there.
+ * namespace (EOVERFLOW) unless the layer has it from the start. So put there
+ * are the folders that lead to the wanted ones, and those of others in them and
+ * near the top of lower that the user may write in or has something in.
  */
 int layer_mount(const struct layer *layer);
 

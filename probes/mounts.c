@@ -107,10 +107,9 @@ static bool is_plain_path(const char *path)
 static unsigned long read_options(char *text)
 {
 	unsigned long flags = 0;
-	char *rest = NULL;
+	const char *name;
 
-	for (const char *name = strtok_r(text, ",", &rest); name;
-	     name = strtok_r(NULL, ",", &rest))
+	while ((name = strsep(&text, ",")))
 		for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
 			if (strcmp(name, options[i].name) == 0)
 				flags |= options[i].flag;
@@ -147,11 +146,11 @@ static enum mount_use use_of(const struct mount *mount, const char *type)
 static size_t split(char *line, char *fields[FIELDS_MAX])
 {
 	size_t count = 0;
-	char *rest = NULL;
+	char *field;
 
-	for (char *field = strtok_r(line, " ", &rest);
-	     field && count < FIELDS_MAX; field = strtok_r(NULL, " ", &rest))
-		fields[count++] = field;
+	while (count < FIELDS_MAX && (field = strsep(&line, " ")))
+		if (*field)
+			fields[count++] = field;
 	return count;
 }
 

@@ -11,21 +11,58 @@
 /* As many places of one line are looked at. */
 #define PLACES_MAX 8
 
+enum phrase_kind {
+	PHRASE_DENIED,    /* of a file that is named, or of a write */
+	PHRASE_READ_ONLY, /* always */
+	PHRASE_NAMED,     /* of a file that is named as one */
+	PHRASE_BUSY,      /* of an entry of shared memory */
+};
+
 /* Texts of strerror(), as they are and as Go and node write them. */
 static const struct phrase {
 	const char *text;
-	enum { PHRASE_DENIED, PHRASE_READ_ONLY, PHRASE_NOT_PERMITTED } kind;
+	enum phrase_kind kind;
 } phrases[] = {
 	/* The first letter is compared apart. */
 	{ "ermission denied", PHRASE_DENIED },
 	{ "ead-only file system", PHRASE_READ_ONLY },
-	{ "peration not permitted", PHRASE_NOT_PERMITTED },
+	{ "peration not permitted", PHRASE_NAMED },
+	{ "nvalid cross-device link", PHRASE_DENIED },
+	{ "ross-device link not permitted", PHRASE_DENIED },
+	{ "alue too large for defined data type", PHRASE_NAMED },
+	{ "evice or resource busy", PHRASE_BUSY },
 };
+
+/* SQLite names no file, and no errno. */
+static const char *const database_phrases[] = {
+	"attempt to write a readonly database",
+	"unable to open database file",
+};
+
+/* "/proc/self/cwd/x", "/proc/7/fd/3/x": files after all, by a detour. */
+static bool is_file_of_process(struct span name)
+{
+	const char *end = span_end(name);
+	const char *at;
+
+	if (!span_begins(name, "/proc/"))
+		return false;
+	name = span_from(name.at + 6, end);
+	at = memchr(name.at, '/', name.length);
+	if (!at)
+		return false;
+	name = span_from(at + 1, end);
+	if (span_begins(name, "cwd/") || span_begins(name, "root/"))
+		return true;
+	/* One of its descriptors may be anything; what lies in one is not. */
+	return span_begins(name, "fd/") &&
+	       memchr(name.at + 3, '/', name.length - 3);
+}
 
 /* What is the kernel's or a device is no file that a training writes. */
 static bool is_no_file(struct span name)
 {
-	if (span_begins(name, "/dev/shm/"))
+	if (span_begins(name, "/dev/shm/") || is_file_of_process(name))
 		return false;
 	return span_begins(name, "/dev/") || span_begins(name, "/proc/") ||
 	       span_begins(name, "/sys/");
@@ -99,24 +136,36 @@ static bool is_said(struct span before, struct span rest)
 	return false;
 }
 
+static bool is_certain(const struct phrase *phrase, struct span line,
+		       struct span name, bool is_nameless)
+{
+	switch (phrase->kind) {
+	case PHRASE_DENIED:
+		return name.length || is_nameless;
+	case PHRASE_READ_ONLY:
+		return true;
+	case PHRASE_NAMED:
+		return is_certain_name(line, name);
+	case PHRASE_BUSY:
+		return span_begins(name, "/dev/shm/");
+	}
+	return false;
+}
+
 static bool report_at(struct span line, const struct phrase *phrase,
 		      const char *at, char path[REFUSAL_PATH_MAX])
 {
 	struct span before = span_from(line.at, at - 1);
 	struct span rest = span_from(at + strlen(phrase->text), span_end(line));
 	struct span name;
-	bool is_certain;
 
 	if (!is_said(before, rest))
 		return false;
 	name = refusal_name_behind(line, rest);
 	if (!name.length && !refusal_name_before(line, before, &name))
 		return false;
-	is_certain =
-		phrase->kind == PHRASE_READ_ONLY || is_certain_name(line, name);
-	if (phrase->kind == PHRASE_DENIED)
-		is_certain = name.length || is_nameless_write(before, rest);
-	if (!is_certain || is_no_file(name))
+	if (!is_certain(phrase, line, name, is_nameless_write(before, rest)) ||
+	    is_no_file(name))
 		return false;
 	copy_name(path, name);
 	return true;
@@ -134,6 +183,36 @@ static bool torch_report(struct span line, char path[REFUSAL_PATH_MAX])
 	return true;
 }
 
+/*
+ * SQLAlchemy: "(sqlite3.OperationalError) attempt to ...", rusqlite:
+ * "Some("attempt to ...", SQLite's shell: "in prepare, attempt to ... (8)".
+ */
+static bool is_said_of_database(struct span before, struct span rest)
+{
+	if (span_begins(rest, " ("))
+		rest.length = 0;
+	return is_said(before, rest) ||
+	       (is_end_of_report(rest) &&
+		(span_ends(before, ") ") || span_ends(before, ", ") ||
+		 span_ends(before, "(\"")));
+}
+
+/* "sqlite3.OperationalError: attempt to write a readonly database" */
+static bool database_report(struct span line)
+{
+	for (size_t i = 0;
+	     i < sizeof(database_phrases) / sizeof(*database_phrases); i++) {
+		const char *text = database_phrases[i];
+		const char *at = span_find(line, text);
+
+		if (at && is_said_of_database(
+				  span_from(line.at, at),
+				  span_from(at + strlen(text), span_end(line))))
+			return true;
+	}
+	return false;
+}
+
 #define GROUP(a, b, c, d)                                                      \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |            \
 	 (uint32_t)(d) << 24)
@@ -141,8 +220,8 @@ static bool torch_report(struct span line, char path[REFUSAL_PATH_MAX])
 /*
  * Nearly every line of output passes here and is none: only each fourth group
  * of four bytes is looked at. Of seven bytes that every report has, one of the
- * four groups falls on such a place: " denied", "ead-onl", "ermitte", and
- * "rror: F" of torch.
+ * four groups falls on such a place: " denied", "ead-onl", "ermitte", "ross-de",
+ * "oo larg", "ource b", "readonl", "atabase", and "rror: F" of torch.
  */
 static bool may_report(const char *line, size_t length)
 {
@@ -162,6 +241,26 @@ static bool may_report(const char *line, size_t length)
 		case GROUP('r', 'm', 'i', 't'):
 		case GROUP('m', 'i', 't', 't'):
 		case GROUP('i', 't', 't', 'e'):
+		case GROUP('r', 'o', 's', 's'):
+		case GROUP('o', 's', 's', '-'):
+		case GROUP('s', 's', '-', 'd'):
+		case GROUP('s', '-', 'd', 'e'):
+		case GROUP('o', 'o', ' ', 'l'):
+		case GROUP('o', ' ', 'l', 'a'):
+		case GROUP(' ', 'l', 'a', 'r'):
+		case GROUP('l', 'a', 'r', 'g'):
+		case GROUP('o', 'u', 'r', 'c'):
+		case GROUP('u', 'r', 'c', 'e'):
+		case GROUP('r', 'c', 'e', ' '):
+		case GROUP('c', 'e', ' ', 'b'):
+		case GROUP('r', 'e', 'a', 'd'):
+		case GROUP('e', 'a', 'd', 'o'):
+		case GROUP('a', 'd', 'o', 'n'):
+		case GROUP('d', 'o', 'n', 'l'):
+		case GROUP('a', 't', 'a', 'b'):
+		case GROUP('t', 'a', 'b', 'a'):
+		case GROUP('a', 'b', 'a', 's'):
+		case GROUP('b', 'a', 's', 'e'):
 		case GROUP('r', 'r', 'o', 'r'):
 		case GROUP('r', 'o', 'r', ':'):
 		case GROUP('o', 'r', ':', ' '):
@@ -194,5 +293,5 @@ bool refusal_line(const char *line, size_t length, char path[REFUSAL_PATH_MAX])
 			rest = span_from(at + 1, span_end(whole));
 		}
 	}
-	return torch_report(whole, path);
+	return torch_report(whole, path) || database_report(whole);
 }

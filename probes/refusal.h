@@ -9,9 +9,11 @@
 #define REFUSAL_PATH_MAX 4096
 
 /*
- * Does the line report "Permission denied" or "Read-only file system" (EACCES,
- * EPERM, EROFS, as Python, torch, C++ streams, coreutils, Go and Rust print
- * it)? path receives the file it names as printed, unquoted, or "".
+ * Does the line report what keeping a probe from writing leads to: EACCES,
+ * EPERM, EROFS; EXDEV and EOVERFLOW of a view's layers; EBUSY of an entry of
+ * /dev/shm that is mounted; as Python, torch, C++ streams, coreutils, Go, Rust
+ * and SQLite print it? path receives the file it names as printed, unquoted, or
+ * "". Of a rename it is the new name.
  */
 bool refusal_line(const char *line, size_t length, char path[REFUSAL_PATH_MAX]);
 

@@ -213,6 +213,23 @@ static bool skip_verbs(struct span *part)
 	return skipped;
 }
 
+/* Java's "from -> to"; Go's "rename from to", if no name has a blank: to. */
+static struct span target_of_two(struct span part, struct span names)
+{
+	const char *blank = memchr(names.at, ' ', names.length);
+	struct span before = span_from(part.at, names.at);
+	const char *arrow = span_find(names, " -> ");
+	struct span second;
+
+	if (arrow)
+		return span_from(arrow + 4, span_end(names));
+	if (!blank ||
+	    (!span_ends(before, "rename ") && !span_ends(before, "link ")))
+		return names;
+	second = span_from(blank + 1, span_end(names));
+	return memchr(second.at, ' ', second.length) ? names : second;
+}
+
 bool refusal_is_call(struct span part)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
@@ -239,7 +256,7 @@ static struct span name_in(struct span part, bool is_shell)
 		if (at > part.at && at[-1] != ' ')
 			continue;
 		if (is_path_start(name) || skip_verbs(&name))
-			return name;
+			return target_of_two(part, name);
 	}
 	return (struct span){ 0 };
 }
@@ -277,6 +294,14 @@ static bool is_no_write(struct span line, struct span part)
 	return false;
 }
 
+/* "Error", "java.io.IOException": what failed, not what it failed on. */
+static bool is_kind_of_error(struct span part)
+{
+	return (span_ends(part, "rror") || span_ends(part, "xception")) &&
+	       !memchr(part.at, '/', part.length) &&
+	       !memchr(part.at, ' ', part.length);
+}
+
 /* The name before the phrase. False: this is about something else. */
 bool refusal_name_before(struct span line, struct span before,
 			 struct span *name)
@@ -300,7 +325,7 @@ bool refusal_name_before(struct span line, struct span before,
 	/* "line 3: cd: /x" */
 	if (span_ends(before, ": cd") || span_is(before, "cd"))
 		return false;
-	if (!refusal_is_call(part))
+	if (!refusal_is_call(part) && !is_kind_of_error(part))
 		*name = name_in(part, is_shell_line(before));
 	return true;
 }

@@ -362,8 +362,18 @@ static int next_of(const struct snapshot *before, size_t i,
 		      path_of(after, &after->entries[j]));
 }
 
-size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
-			    const struct snapshot *after, size_t max)
+static bool is_same_file(const struct entry *a, const struct entry *b)
+{
+	return a->inode == b->inode && a->size == b->size &&
+	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
+}
+
+/* All that differ, or of them only what is the same file still. */
+enum wanted { WANTED_ALL, WANTED_SAME_FILE };
+
+static size_t compare(struct strlist *out, const struct snapshot *before,
+		      const struct snapshot *after, size_t max,
+		      enum wanted wanted)
 {
 	size_t count = 0;
 	size_t i = 0;
@@ -377,6 +387,9 @@ size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
 		bool same = order == 0 && is_equal(before, &before->entries[i],
 						   after, &after->entries[j]);
 
+		if (wanted == WANTED_SAME_FILE && !same)
+			same = order != 0 || !is_same_file(&before->entries[i],
+							   &after->entries[j]);
 		i += order <= 0;
 		j += order >= 0;
 		if (same)
@@ -385,6 +398,18 @@ size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
 			strlist_add(out, path);
 	}
 	return count;
+}
+
+size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
+			    const struct snapshot *after, size_t max)
+{
+	return compare(out, before, after, max, WANTED_ALL);
+}
+
+size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
+			const struct snapshot *after, size_t max)
+{
+	return compare(out, before, after, max, WANTED_SAME_FILE);
 }
 
 const char *snapshot_checkpoint(const struct snapshot *snapshot)

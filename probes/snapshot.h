@@ -31,6 +31,13 @@ size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
 			    const struct snapshot *after, size_t max);
 
 /*
+ * As above, but of what is there in both, the same file with as many bytes:
+ * changed are its mode, owner, times or attributes, or bytes in it.
+ */
+size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
+			const struct snapshot *after, size_t max);
+
+/*
  * A file or folder that a training would resume from or overwrite: *.pt,
  * *.pth, *.ckpt, *.safetensors, checkpoint-*, pytorch_model*.bin, ... The first
  * by path, or NULL. Valid until the snapshot is freed.

@@ -118,8 +118,10 @@ static int build(struct view *view, struct error *err)
 		result = make_folders(view, err);
 	if (result == 0)
 		result = view_cover(view, "/", err);
-	if (result == 0)
+	if (result == 0) {
+		view_own_shared_memory(view);
 		result = put_places(view, err);
+	}
 	if (result < 0)
 		return result;
 	view_bind_sockets(view);

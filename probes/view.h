@@ -11,6 +11,10 @@
  * working folder in it. On failure the process is of no more use, as it may
  * be in its namespaces already; no mount is seen outside in any case.
  *
+ * Shared memory (/dev/shm) is a tmpfs of the view's own, gone with it: what the
+ * user has put there can be read (EROFS to a write, EBUSY to a rename or
+ * removal). With hundreds of entries it stays the real one.
+ *
  * With privilege each file system gets a layer as a whole. In a user namespace
  * the kernel makes no layer over a folder in which something is mounted, so
  * everything is bound read-only and each folder without mounts in it gets its

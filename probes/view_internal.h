@@ -36,6 +36,13 @@ void view_cut_off(const struct view *view, const char *path);
  */
 int view_cover(struct view *view, const char *path, struct error *err);
 
+/*
+ * view_shm.c: a tmpfs of the view's own, with the entries that are there now:
+ * those of CUDA's servers for real, all others to be read. Where that cannot
+ * be, as with too many of them, it stays the real one.
+ */
+void view_own_shared_memory(const struct view *view);
+
 /* view_sockets.c: the sockets of running servers, which no layer hands on. */
 void view_bind_sockets(const struct view *view);
 

@@ -179,6 +179,22 @@ static int cover_folders_in(struct view *view, const char *path, int depth,
 	return result;
 }
 
+/*
+ * Not worth a layer: system folders, what the user cannot pass through, and
+ * one too many. Half of them are kept for what lies in a guarded folder, as
+ * hundreds of others' folders may stand beside it.
+ */
+static bool is_left_out(const struct view *view, const char *path)
+{
+	const struct place *place = places_at(&view->places, path);
+	bool lies_in_guarded = place && !place->shared;
+
+	return is_system_folder(path) ||
+	       view->layers >=
+		       (lies_in_guarded ? LAYERS_MAX : LAYERS_MAX / 2) ||
+	       faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0;
+}
+
 /* Without a layer it stays as it is, read-only. */
 static int cover_folder(struct view *view, const char *path, int depth,
 			struct error *err)
@@ -187,8 +203,7 @@ static int cover_folder(struct view *view, const char *path, int depth,
 	int result;
 
 	if ((mounts_find(&view->mounts, path)->flags & MS_RDONLY) ||
-	    (is_system_folder(path) && !guarded) ||
-	    view->layers == LAYERS_MAX || depth == DEPTH_MAX)
+	    depth == DEPTH_MAX || (!guarded && is_left_out(view, path)))
 		return 0;
 	if (mounts_has_below(&view->mounts, path))
 		return cover_folders_in(view, path, depth, err);

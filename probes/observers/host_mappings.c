@@ -72,6 +72,16 @@ static bool look_at_mapped(const struct host_process *process,
 	       info->stx_ino == mapping->number;
 }
 
+/* Whose bytes a mapping is, as far as that is known. */
+enum owner { OWNER_UNKNOWN, OWNER_TREE, OWNER_FOREIGN };
+
+static enum owner owner_of(const struct host_inode *inode)
+{
+	if (!inode)
+		return OWNER_UNKNOWN;
+	return inode->is_foreign ? OWNER_FOREIGN : OWNER_TREE;
+}
+
 /* The inode, if it is known or a named file that becomes known now. */
 static const struct host_inode *note_mapping(struct host_shm *shm,
 					     const struct host_process *process,
@@ -104,16 +114,17 @@ static struct kinds kinds_of(struct host_shm *shm,
 	if (host_lines_open(&lines, process->folder_fd, "maps") < 0)
 		return kinds;
 	while ((line = host_lines_next(&lines))) {
-		const struct host_inode *inode;
+		enum owner owner = OWNER_TREE;
 		struct mapping mapping;
 
 		if (!mapping_parse(line, &mapping) || !mapping.number ||
 		    !host_shm_is_tmpfs(shm, process, mapping.device))
 			continue;
-		inode = note_mapping(shm, process, &mapping);
-		if (!inode)
+		if (!host_shm_is_on_own(shm, mapping.device))
+			owner = owner_of(note_mapping(shm, process, &mapping));
+		if (owner == OWNER_UNKNOWN)
 			kinds.unknown_bytes += mapping.bytes;
-		else if (inode->is_foreign)
+		else if (owner == OWNER_FOREIGN)
 			kinds.foreign_bytes += mapping.bytes;
 		else
 			kinds.own_bytes += mapping.bytes;
@@ -124,7 +135,7 @@ static struct kinds kinds_of(struct host_shm *shm,
 
 /* The mapping under way in smaps. */
 struct share {
-	const struct host_inode *inode;
+	enum owner owner;
 	uint64_t share_bytes, anon_bytes;
 };
 
@@ -135,9 +146,9 @@ static void share_finish(struct share *share, struct host_overlap *overlap)
 				 ? share->share_bytes - share->anon_bytes
 				 : 0;
 
-	if (share->inode && share->inode->is_foreign)
+	if (share->owner == OWNER_FOREIGN)
 		overlap->foreign_bytes += bytes;
-	else if (share->inode)
+	else if (share->owner == OWNER_TREE)
 		overlap->own_bytes += bytes;
 	*share = (struct share){ 0 };
 }
@@ -161,8 +172,11 @@ overlap_by_mapping(const struct host_shm *shm,
 		    !mapping_parse(line, &mapping))
 			continue;
 		share_finish(&share, &overlap);
-		share.inode =
-			host_shm_find(shm, mapping.device, mapping.number);
+		share.owner = host_shm_is_on_own(shm, mapping.device)
+				      ? OWNER_TREE
+				      : owner_of(host_shm_find(shm,
+							       mapping.device,
+							       mapping.number));
 	}
 	share_finish(&share, &overlap);
 	host_lines_close(&lines);

@@ -90,6 +90,8 @@ void host_shm_scan_begin(struct host_shm *shm)
 {
 	for (size_t i = 0; i < shm->count; i++)
 		shm->inodes[i].is_held = false;
+	for (size_t i = 0; i < shm->own_count; i++)
+		shm->own[i].is_seen = false;
 }
 
 static void scan_file(struct host_shm *shm, const struct host_process *process,
@@ -101,6 +103,7 @@ static void scan_file(struct host_shm *shm, const struct host_process *process,
 	ssize_t length;
 
 	if (!host_shm_look_at(files_fd, name, &info) ||
+	    host_shm_is_on_own(shm, host_shm_device(&info)) ||
 	    !host_shm_is_tmpfs(shm, process, host_shm_device(&info)))
 		return;
 	length = readlinkat(files_fd, name, path, sizeof(path) - 1);
@@ -117,6 +120,7 @@ void host_shm_scan(struct host_shm *shm, const struct host_process *process)
 	DIR *files = files_fd < 0 ? NULL : fdopendir(files_fd);
 	const struct dirent *entry;
 
+	host_shm_look_at_own(shm, process);
 	if (!files) {
 		if (files_fd >= 0)
 			(void)close(files_fd);
@@ -136,14 +140,31 @@ static bool is_still_named(const struct host_inode *inode, struct statx *info)
 	       info->stx_ino == inode->number;
 }
 
+/* Nobody is left that sees it: it is gone, with all that was in it. */
+static void forget_own(struct host_shm *shm)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < shm->own_count; i++)
+		if (shm->own[i].is_seen)
+			shm->own[kept++] = shm->own[i];
+	shm->own_count = kept;
+}
+
 void host_shm_scan_end(struct host_shm *shm)
 {
 	size_t kept = 0;
 
+	forget_own(shm);
 	for (size_t i = 0; i < shm->count; i++) {
 		struct host_inode *inode = &shm->inodes[i];
 		struct statx info;
 
+		/* Seen before the tmpfs it lies on was. */
+		if (host_shm_is_on_own(shm, inode->device)) {
+			free(inode->path);
+			continue;
+		}
 		if (!inode->is_held && is_still_named(inode, &info))
 			inode->bytes = (uint64_t)info.stx_blocks * BLOCK_BYTES;
 		else if (!inode->is_held) {
@@ -160,8 +181,11 @@ uint64_t host_shm_bytes(const struct host_shm *shm)
 	uint64_t bytes = 0;
 
 	for (size_t i = 0; i < shm->count; i++)
-		if (!shm->inodes[i].is_foreign)
+		if (!shm->inodes[i].is_foreign &&
+		    !host_shm_is_on_own(shm, shm->inodes[i].device))
 			bytes += shm->inodes[i].bytes;
+	for (size_t i = 0; i < shm->own_count; i++)
+		bytes += shm->own[i].bytes;
 	return bytes;
 }
 

@@ -16,6 +16,7 @@
 /* Inodes and devices known at once; more are passed over. */
 #define HOST_SHM_INODES_MAX 16384
 #define HOST_SHM_DEVICES_MAX 256
+#define HOST_SHM_OWN_MAX 16
 
 /* A file of tmpfs, named or not: /dev/shm, memfd, any tmpfs mount. */
 struct host_inode {
@@ -32,12 +33,24 @@ struct host_device {
 	bool is_tmpfs;
 };
 
+/* A tmpfs that the tree sees at HOST_SHM_FOLDER, and nobody else. */
+struct host_own_tmpfs {
+	dev_t device;
+	uint64_t bytes; /* in all its files, named or not, as of the scan */
+	bool is_seen;   /* in this scan */
+};
+
 struct host_shm {
 	struct host_inode *inodes; /* by device and number */
 	size_t count, capacity;
 	struct host_device devices[HOST_SHM_DEVICES_MAX];
 	size_t device_count;
 	dev_t memfd_device; /* memfd, SysV and anonymous shared mappings */
+	/* HOST_SHM_FOLDER as it is here: without links, and its device. */
+	char folder[64];
+	dev_t folder_device;
+	struct host_own_tmpfs own[HOST_SHM_OWN_MAX];
+	size_t own_count;
 	struct timespec tree_start;
 	/* Where tmpfs does not tell births (before Linux 6.0): what lay in
 	 * HOST_SHM_FOLDER at the start; births_known: not used. */
@@ -63,7 +76,8 @@ void host_shm_scan_begin(struct host_shm *shm);
 void host_shm_scan(struct host_shm *shm, const struct host_process *process);
 /* Forget what nobody holds and what has no name any more. */
 void host_shm_scan_end(struct host_shm *shm);
-/* Bytes of the tree's own inodes that are known, mapped or not. */
+/* Bytes of the tree's own inodes that are known, mapped or not, and of all
+ * that lie on a tmpfs of the tree's own. */
 uint64_t host_shm_bytes(const struct host_shm *shm);
 
 /* Mapped parts of known inodes, in shares as by host_process_share. */
@@ -97,6 +111,11 @@ dev_t host_shm_device(const struct statx *info);
 bool host_shm_is_below_folder(const char *path);
 bool host_shm_is_tmpfs(struct host_shm *shm, const struct host_process *process,
 		       dev_t device);
+/* Does the process see another HOST_SHM_FOLDER, made by the tree? Its bytes
+ * are taken then. */
+void host_shm_look_at_own(struct host_shm *shm,
+			  const struct host_process *process);
+bool host_shm_is_on_own(const struct host_shm *shm, dev_t device);
 /* path: NULL when it has none that is known. */
 bool host_shm_is_foreign(const struct host_shm *shm, const struct statx *info,
 			 const char *path);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -149,6 +150,80 @@ bool host_shm_is_tmpfs(struct host_shm *shm, const struct host_process *process,
 	return known->is_tmpfs;
 }
 
+bool host_shm_is_on_own(const struct host_shm *shm, dev_t device)
+{
+	for (size_t i = 0; i < shm->own_count; i++)
+		if (shm->own[i].device == device)
+			return true;
+	return false;
+}
+
+static struct host_own_tmpfs *find_own(struct host_shm *shm, dev_t device)
+{
+	for (size_t i = 0; i < shm->own_count; i++)
+		if (shm->own[i].device == device)
+			return &shm->own[i];
+	if (shm->own_count == HOST_SHM_OWN_MAX)
+		return NULL;
+	shm->own[shm->own_count] = (struct host_own_tmpfs){ .device = device };
+	return &shm->own[shm->own_count++];
+}
+
+/* Held no longer than it takes: an open descriptor would keep all in it. */
+static uint64_t used_bytes(const struct host_process *process, const char *path)
+{
+	int fd = openat(process->folder_fd, path,
+			O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct statfs info;
+	uint64_t bytes = 0;
+
+	if (fd < 0)
+		return 0;
+	if (fstatfs(fd, &info) == 0 && info.f_blocks > info.f_bfree)
+		bytes = (uint64_t)(info.f_blocks - info.f_bfree) *
+			(uint64_t)info.f_bsize;
+	(void)close(fd);
+	return bytes;
+}
+
+void host_shm_look_at_own(struct host_shm *shm,
+			  const struct host_process *process)
+{
+	char path[sizeof(shm->folder) + sizeof("root")];
+	struct host_own_tmpfs *own;
+	struct statx info;
+	dev_t device;
+
+	(void)snprintf(path, sizeof(path), "root%s", shm->folder);
+	if (statx(process->folder_fd, path, AT_STATX_DONT_SYNC, WANTED_MASK,
+		  &info) < 0)
+		return;
+	device = host_shm_device(&info);
+	if (device == shm->folder_device ||
+	    !host_shm_is_tmpfs(shm, process, device) ||
+	    host_shm_is_foreign(shm, &info, NULL))
+		return;
+	own = find_own(shm, device);
+	if (!own || own->is_seen)
+		return;
+	own->is_seen = true;
+	own->bytes = used_bytes(process, path);
+}
+
+static void learn_folder(struct host_shm *shm)
+{
+	char *real = realpath(HOST_SHM_FOLDER, NULL);
+	struct stat info;
+
+	(void)snprintf(shm->folder, sizeof(shm->folder), "%s",
+		       real && strlen(real) < sizeof(shm->folder)
+			       ? real
+			       : HOST_SHM_FOLDER);
+	if (stat(shm->folder, &info) == 0)
+		shm->folder_device = info.st_dev;
+	free(real);
+}
+
 static void learn_memfd_device(struct host_shm *shm)
 {
 	int fd = memfd_create("autofit", MFD_CLOEXEC);
@@ -227,6 +302,7 @@ void host_shm_init(struct host_shm *shm, pid_t root,
 {
 	*shm = (struct host_shm){ .tree_start = start_of(root) };
 	learn_memfd_device(shm);
+	learn_folder(shm);
 	shm->births_known = births == HOST_SHM_BIRTHS_AUTO && tells_births();
 	if (shm->births_known)
 		return;

@@ -114,7 +114,8 @@ rm program
 run "$AUTOFIT" "${OPTIONS[@]}" -- ./program "${SIZES[@]}"
 is 'no longer there' "$status" 127
 
-# A wrong use starts nothing.
+# A wrong use starts nothing, not even where it could not be seen.
+export AUTOFIT_ALLOW_WRITES=$TMP
 printf '#!/bin/sh\ntouch "%s/started"\n' "$TMP" >toucher
 chmod +x toucher
 rows='no command|
@@ -139,6 +140,7 @@ while IFS='|' read -r name words; do
 	is "usage, $name: nothing on stdout" "$out" ''
 done <<<"$rows"
 check 'usage: nothing was started' test ! -e started
+unset AUTOFIT_ALLOW_WRITES
 
 for word in --help --version; do
 	run "$AUTOFIT" "$word"

@@ -253,7 +253,7 @@ is 'tune --grow: the launch reuses it' \
 like 'tune --grow: and runs the largest' "$out" \
 	"^done: micro $grown accum 1 steps 40"
 
-# 12. Explaining starts nothing.
+# 12. Explaining starts nothing, not even where it could not be seen.
 cat >starts.py <<EOF
 import argparse, sys
 open("$TMP/was-started", "w").close()
@@ -262,7 +262,8 @@ parser.add_argument("--batch-size", type=int, default=8)
 EOF
 ln -s "$(command -v python3)" python-here
 for words in explain --dry-run; do
-	autofit "$words" "${OPTIONS[@]}" -- "$TMP/python-here" \
+	autofit "$words" "${OPTIONS[@]}" --allow-writes "$TMP" -- \
+		"$TMP/python-here" \
 		"$TMP/starts.py" --batch-size 8
 	is "$words" "$status" 0
 	like "$words: the knob" "$out$err" '--batch-size = 8'

@@ -277,8 +277,10 @@ def autofit_within_a_probe(place):
         file.write('#!/bin/sh\nexec "%s" tune --device host --json within.json '
                    '-- "%s" "$@"\n' % (AUTOFIT, TRAINER))
     os.chmod(script, 0o755)
+    # Else what it writes would go away with the probe.
     code, result, words = place.tune(
-        ONE_SIZE, [script, "--batch-size", "8", "--steps", "20"])
+        [*ONE_SIZE, "--allow-writes", place.folder],
+        [script, "--batch-size", "8", "--steps", "20"])
     check("a probe of autofit itself is one of its command", code == 0 and
           verdicts(result)[0] == (8, "fits"), words)
     check("the one within tunes nothing",

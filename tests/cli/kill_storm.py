@@ -1,26 +1,37 @@
 #!/usr/bin/env python3
-# Autofit, its keeper or both are killed at random moments of tunings.
+# Autofit, its keeper or both are killed at random moments of what they do.
 # SPDX-License-Identifier: MIT
-# CTEST RUN_SERIAL ON
+# CTEST RUN_SERIAL ON TIMEOUT 1800
 """kill_storm.py [SEED [ROUND]]
 
-Each round starts a tuning in a fresh AUTOFIT_HOME and sends SIGKILL at a random
-moment. What must hold then:
+Each round starts autofit in a fresh AUTOFIT_HOME - to tune or to launch, for
+root or for another user - and sends SIGKILL at a random moment:
+
+- to autofit, to the keeper of a probe or to both, anywhere in a tuning;
+- to autofit while it writes the record, after the last probe;
+- to one of two starts of one command, of which the second waits for the first.
+
+Probes are kept apart by a view, where there can be one; they write into their
+folder and into /dev/shm. What must hold then:
 
 - one of them killed: no process of the probe 2 s later; both: none after the
   next start;
-- the next start (a killed keeper: the same one, which goes on) gives the answer
-  of an undisturbed run, by the same sizes, and repeats no probe that the
-  journal has;
-- nothing is left in scratch, journals and cgroups;
+- no record is torn at any time;
+- the next start (a killed keeper: the same one; a killed holder: who waits)
+  gives the answer of an undisturbed run, by the same sizes, repeats no probe
+  that the journal has, and is not kept waiting by what a dead one held;
+- nothing is left: no process, mount, cgroup, scratch folder, journal, lease, or
+  file in the folder or in /dev/shm;
 - a child that was there before autofit lives on, and its exit status arrives,
   also when it ends while autofit runs.
 
-With ROUND only that one is played, and its folder is kept.
+AUTOFIT_NIGHTLY=1 plays ten times as many rounds. With ROUND only that one is
+played, and its folder is kept.
 """
 import collections
 import contextlib
 import ctypes
+import itertools
 import json
 import multiprocessing
 import os
@@ -35,12 +46,41 @@ import time
 PR_SET_CHILD_SUBREAPER = 36
 GONE_SECONDS = 2.0
 END_SECONDS = 120.0
+# LEASE_STALE_MS, after which nothing of a dead one counts; and being slow.
+STALE_SECONDS = 6.0
+SLOW_SECONDS = 4.0
 POLL_SECONDS = 0.002
 # Moments are drawn from this part of an undisturbed run.
 LAST_MOMENT = 0.95
+NIGHTLY = 10
+# Only probes leave something in their folder and in shared memory, and have
+# workers, which nobody would end when it is the command itself that is killed.
+SCRIPT = """\
+#!/bin/sh
+if [ -n "$AUTOFIT_PROBE" ]; then
+	: >"written-$AUTOFIT_PROBE"
+	: >"/dev/shm/$STORM-$AUTOFIT_PROBE"
+	set -- "$@" --workers 2 --worker-mib 1
+fi
+exec "$@"
+"""
 
-Storm = collections.namedtuple("Storm", "command options kills jobs")
-Round = collections.namedtuple("Round", "number victim moment status early swap")
+# users: for whom autofit is started. kills: rounds by what is killed. done: a
+# word of each line by which a run of the command ends.
+Storm = collections.namedtuple(
+    "Storm", "autofit command options users kills jobs done")
+Round = collections.namedtuple(
+    "Round", "number scene victim user launch moment status early swap")
+Reference = collections.namedtuple(
+    "Reference", "answer path seconds tail isolation")
+
+SCENES = {
+    "autofit": ("tune", ["autofit"]),
+    "keeper": ("tune", ["keeper"]),
+    "both": ("tune", ["both"]),
+    "record": ("record", ["autofit"]),
+    "wait": ("wait", ["holder", "holder", "waiter", "both"]),
+}
 
 
 class Wrong(Exception):
@@ -65,6 +105,13 @@ def read(path):
         return b""
 
 
+def names_in(*parts):
+    try:
+        return sorted(os.listdir(os.path.join(*parts)))
+    except OSError:
+        return []
+
+
 def processes_with(entry):
     """Living processes that have the entry in their environment."""
     found = []
@@ -77,14 +124,39 @@ def processes_with(entry):
 
 
 def children_of(pid):
-    return read("/proc/%d/task/%d/children" % (pid, pid)).split()
+    return [int(child) for child in
+            read("/proc/%d/task/%d/children" % (pid, pid)).split()]
+
+
+def living_below(pid, besides):
+    """Descendants that are no zombies, whatever their environment is."""
+    found = []
+    for child in children_of(pid):
+        if child == besides:
+            continue
+        state = read("/proc/%d/stat" % child).rpartition(b") ")[2][:1]
+        if state not in (b"Z", b""):
+            found.append(child)
+        found += living_below(child, besides)
+    return found
 
 
 def keeper_of(pid):
     for child in children_of(pid):
-        if read("/proc/%s/comm" % child.decode()) == b"autofit-keeper\n":
-            return int(child)
+        if read("/proc/%d/comm" % child) == b"autofit-keeper\n":
+            return child
     return None
+
+
+def mount_space(pid):
+    try:
+        return os.readlink("/proc/%s/ns/mnt" % pid)
+    except OSError:
+        return None
+
+
+def mounts():
+    return set(read("/proc/self/mountinfo").splitlines())
 
 
 def kill(pid):
@@ -106,6 +178,13 @@ def cgroups_left(ids):
     return left
 
 
+def describe(pids):
+    return ["%d (%s)%s" % (
+        pid, read("/proc/%d/cmdline" % pid).replace(b"\0", b" ").decode(),
+        "" if mount_space(pid) == mount_space("self") else
+        " with mounts of its own") for pid in pids]
+
+
 class Bystander:
     """A child of autofit that was there before it; ends with its status."""
 
@@ -121,6 +200,7 @@ class Bystander:
         self.path = os.path.join(folder, "bystander")
         self.was_told = False
         os.mkfifo(self.path)
+        os.chmod(self.path, 0o666)
 
     def pid(self):
         text = read(self.path + ".pid")
@@ -160,59 +240,94 @@ class Bystander:
             raise Wrong("the child from before autofit ended with %d" % ends[1])
 
 
-class Tuning:
-    """A folder of its own, and starts of autofit in it."""
+class Start:
+    """One start of autofit, with what it leaves."""
 
-    def __init__(self, storm, status):
-        self.storm = storm
-        self.folder = tempfile.mkdtemp(prefix="kill_storm-")
-        self.home = os.path.join(self.folder, "home")
-        self.mark = b"AUTOFIT_HOME=" + os.fsencode(self.home)
-        self.bystander = Bystander(self.folder, status)
-        self.starts = 0
-        self.result_path = None
-        self.probes_seen = set()
-
-    def start(self, bystander):
-        self.starts += 1
-        stem = os.path.join(self.folder, "start-%d" % self.starts)
-        self.result_path = stem + ".json"
-        command = [os.environ["AUTOFIT"], "tune", *self.storm.options,
-                   "--json", self.result_path, "--", *self.storm.command]
+    def __init__(self, place, number, bystander, options):
+        self.begun = time.monotonic()
+        stem = os.path.join(place.folder, "start-%d" % number)
+        self.report = stem + ".json"
+        self.log = stem + ".log"
+        storm = place.storm
+        command = [storm.autofit, *([] if place.play.launch else ["tune"]),
+                   *storm.options, *options, "--json", self.report, "--", *storm.command]
         if bystander:
             command = ["sh", "-c", Bystander.SHELL, "sh", *command]
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("AUTOFIT")}
-        environment.update(AUTOFIT_HOME=self.home,
-                           BYSTANDER=self.bystander.path)
-        with open(stem + ".log", "wb") as log:
-            return subprocess.Popen(
-                command, env=environment, cwd=self.folder, stdout=log,
-                stderr=log, stdin=subprocess.DEVNULL)
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                command, env=place.environment, cwd=place.folder, stdout=log,
+                stderr=log, stdin=subprocess.DEVNULL, **place.identity)
+        self.pid = self.process.pid
+
+    def has_ended(self):
+        return self.process.poll() is not None
+
+    def end(self):
+        try:
+            return self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise Wrong("autofit does not end") from None
 
     def result(self):
-        with open(self.result_path, encoding="utf-8") as file:
+        with open(self.report, encoding="utf-8") as file:
             return json.load(file)
+
+    def runs(self, word):
+        return read(self.log).count(word)
+
+    def is_waiting(self):
+        return b"waiting for process" in read(self.log)
+
+    def is_autofit(self):
+        return read("/proc/%d/comm" % self.pid) == b"autofit\n"
+
+
+class Place:
+    """A folder of its own, and starts of autofit in it."""
+
+    def __init__(self, storm, play):
+        self.storm, self.play = storm, play
+        self.folder = os.path.realpath(tempfile.mkdtemp(prefix="kill_storm-"))
+        self.home = os.path.join(self.folder, "home")
+        self.mark = b"AUTOFIT_HOME=" + os.fsencode(self.home)
+        self.mounts = mounts()
+        self.bystander = Bystander(self.folder, play.status)
+        self.starts = []
+        self.probes_seen = set()
+        self.environment = {name: value for name, value in os.environ.items()
+                            if not name.startswith("AUTOFIT")}
+        self.environment.update(
+            AUTOFIT_HOME=self.home, BYSTANDER=self.bystander.path,
+            STORM=os.path.basename(self.folder))
+        self.identity = {}
+        if play.user != os.geteuid():
+            self.identity = {"user": play.user, "group": play.user,
+                             "extra_groups": []}
+            os.chown(self.folder, play.user, play.user)
+
+    def start(self, bystander=False, options=()):
+        start = Start(self, len(self.starts) + 1, bystander, options)
+        self.starts.append(start)
+        if not until(lambda: start.is_autofit() or start.has_ended(), 10):
+            raise Wrong("autofit does not start")
+        return start
 
     def probe_id(self):
         """Of the probe under way, as the lock tells."""
-        folder = os.path.join(self.home, "locks")
-        with contextlib.suppress(OSError):
-            for name in os.listdir(folder):
-                for line in read(os.path.join(folder, name)).split(b"\n"):
-                    if line.startswith(b"probe_id=") and len(line) > 9:
-                        probe = line[9:].decode()
-                        self.probes_seen.add(probe)
-                        return probe
+        for name in names_in(self.home, "locks"):
+            path = os.path.join(self.home, "locks", name)
+            for line in read(path).split(b"\n"):
+                if line.startswith(b"probe_id=") and len(line) > 9:
+                    probe = line[9:].decode()
+                    self.probes_seen.add(probe)
+                    return probe
         return None
 
     def journal(self):
         """The probes that need not be repeated, by their logs."""
-        folder = os.path.join(self.home, "journals")
-        names = os.listdir(folder) if os.path.isdir(folder) else []
         done = []
-        for name in names:
-            text = read(os.path.join(folder, name))
+        for name in names_in(self.home, "journals"):
+            text = read(os.path.join(self.home, "journals", name))
             for line in text[: text.rfind(b"\n") + 1].splitlines()[1:]:
                 done.append(json.loads(line)["log"])
         return done
@@ -223,15 +338,35 @@ class Tuning:
             found += [os.path.join(folder, name) for name in names]
         return set(found)
 
-    def leftovers(self, outcome):
-        """What a tuning that came to its end may not leave."""
+    def no_torn_record(self):
+        done = subprocess.run(
+            [self.storm.autofit, "show"], env=self.environment, check=False,
+            capture_output=True, **self.identity)
+        if done.returncode or b"passed over" in done.stdout or done.stderr:
+            raise Wrong("a torn record: %s" % done)
+
+    def leftovers(self):
+        """What a start that came to its end may not leave."""
         left = cgroups_left(self.probes_seen)
-        # Killed right after the record was written, it leaves its journal.
-        for name in ("scratch", "journals")[: 1 + (outcome == "tuned")]:
-            folder = os.path.join(self.home, name)
-            if os.path.isdir(folder):
-                left += [os.path.join(folder, x) for x in os.listdir(folder)]
-        return left + processes_with(self.mark)
+        left += [line for line in mounts() - self.mounts
+                 if os.fsencode(self.folder) in line]
+        for name in ("scratch", "leases", "journals"):
+            left += [os.path.join(self.home, name, x)
+                     for x in names_in(self.home, name)]
+        records = names_in(self.home, "records")
+        if len(records) != 1 or not records[0].endswith(".ini"):
+            left.append("records %s" % records)
+        left += [x for x in names_in(self.folder) if x.startswith("written-")]
+        left += [x for x in names_in("/dev/shm")
+                 if x.startswith(self.environment["STORM"])]
+        return left + describe(processes_with(self.mark))
+
+    def nothing_runs(self):
+        """Of no environment at all, with mounts of its own or without."""
+        pid = self.bystander.pid()
+        if not until(lambda: not living_below(os.getpid(), pid), GONE_SECONDS):
+            raise Wrong("still there: %s" % describe(
+                living_below(os.getpid(), pid)))
 
     def remove(self):
         for pid in processes_with(self.mark):
@@ -240,14 +375,10 @@ class Tuning:
             kill(self.bystander.pid())
         with contextlib.suppress(ChildProcessError):
             until(lambda: os.waitpid(-1, os.WNOHANG) == (0, 0), 5)
+        for name in names_in("/dev/shm"):
+            if name.startswith(self.environment["STORM"]):
+                os.unlink(os.path.join("/dev/shm", name))
         shutil.rmtree(self.folder)
-
-
-def end_of(process):
-    try:
-        return process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise Wrong("autofit does not end") from None
 
 
 def answer_of(result):
@@ -268,65 +399,87 @@ def disturbed_of(result):
     return sum(probe["verdict"] == "disturbed" for probe in result["probes"])
 
 
-def undisturbed(storm):
-    """(answer, path, seconds) of a run that nobody kills."""
-    tuning = Tuning(storm, 1)
-    begun = time.monotonic()
-    code = end_of(tuning.start(bystander=False))
-    seconds = time.monotonic() - begun
+# ---------------------------------------------------- what nobody disturbs
+
+
+def undisturbed(task):
+    """The Reference of a start that nobody kills."""
+    storm, user, launch = task
+    place = Place(storm, Round(0, "", "", user, launch, 0, 1, False, False))
     try:
-        if code != 0:
-            raise Wrong("undisturbed run: exit %d" % code)
-        result = tuning.result()
-        if tuning.leftovers("tuned"):
-            raise Wrong("undisturbed: left %s" % tuning.leftovers("tuned"))
-        return answer_of(result), path_of(result), seconds
+        start = place.start()
+        done = [start.begun]
+
+        def look():
+            if len(place.journal()) >= len(done):
+                done.append(time.monotonic())
+            return not start.is_autofit()
+
+        until(look, END_SECONDS)
+        ended = time.monotonic()
+        if start.end() != 0:
+            raise Wrong("undisturbed run: exit %d" % start.end())
+        result = start.result()
+        if place.leftovers():
+            raise Wrong("undisturbed: left %s" % place.leftovers())
+        return Reference(answer_of(result), path_of(result),
+                         ended - start.begun, ended - done[-1],
+                         result["isolation"])
     finally:
-        tuning.remove()
+        place.remove()
 
 
-def wait_for_autofit(process):
-    comm = "/proc/%d/comm" % process.pid
-    if not until(lambda: read(comm) == b"autofit\n", 10):
-        raise Wrong("autofit does not start")
-
-
-def strike(tuning, process, play, seconds):
-    """Kill at the moment: (id of the keeper's probe, when it was); None: late.
+def references_of(pool, storm):
+    """By user and kind of start; as many at once as there will be rounds, so
+    that times compare.
     """
-    end = time.monotonic() + play.moment * seconds
-    until(lambda: process.poll() is not None or time.monotonic() > end,
-          END_SECONDS)
-    if play.victim == "autofit":
-        tuning.probe_id()
-        killed = time.monotonic()
-        kill(process.pid)
-        return None, killed
+    found = {}
+    for user, launch in itertools.product(storm.users, (False, True)):
+        runs = pool.map(undisturbed, [(storm, user, launch)] * storm.jobs,
+                        chunksize=1)
+        first = runs[0]
+        for run in [*runs[1:], found.get((storm.users[0], launch), first)]:
+            if run[:2] != first[:2]:
+                sys.exit("undisturbed runs differ: %s" % ([first, run],))
+        found[user, launch] = first._replace(
+            seconds=min(run.seconds for run in runs),
+            tail=max(run.tail for run in runs))
+        print("undisturbed %s for user %d: %.2f s, %s, micro %d accum %d, "
+              "probes %s" % (
+                  "launch" if launch else "tuning", user,
+                  found[user, launch].seconds, first.isolation,
+                  first.answer[0], first.answer[1], first.path), flush=True)
+    return found
+
+
+# --------------------------------------------------------------- the kills
+
+
+def wait_for_moment(start, end):
+    until(lambda: start.has_ended() or time.monotonic() > end, END_SECONDS)
+
+
+def kill_all(pids, swap):
+    """When it was."""
+    killed = time.monotonic()
+    for pid in reversed(pids) if swap else pids:
+        kill(pid)
+    return killed
+
+
+def find_keeper(place, start):
+    """[keeper, id of its probe]; [] when autofit has ended before."""
     found = []
 
     def keeper_with_probe():
-        probe = tuning.probe_id()
-        keeper = keeper_of(process.pid)
-        if probe and keeper and tuning.probe_id() == probe:
+        probe = place.probe_id()
+        keeper = keeper_of(start.pid)
+        if probe and keeper and place.probe_id() == probe:
             found[:] = [keeper, probe]
-        return found or process.poll() is not None
+        return found or start.has_ended()
 
     until(keeper_with_probe, END_SECONDS)
-    if not found:
-        return None
-    victims = [found[0]]
-    if play.victim == "both":
-        victims.append(process.pid)
-    killed = time.monotonic()
-    for pid in reversed(victims) if play.swap else victims:
-        kill(pid)
-    return found[1], killed
-
-
-def describe(pids):
-    return ["%d (%s)" % (
-        pid, read("/proc/%d/cmdline" % pid).replace(b"\0", b" ").decode())
-        for pid in pids]
+    return found
 
 
 def gone(entry, killed):
@@ -338,72 +491,166 @@ def gone(entry, killed):
     return time.monotonic() - killed
 
 
-def check_end(tuning, code, reference):
+def check_end(place, start, reference, since=None):
+    """A start that comes to its end, with the right answer, in time."""
+    code = start.end()
+    took = time.monotonic() - (since or start.begun)
     if code != 0:
         raise Wrong("exit %d after the kill" % code)
-    result = tuning.result()
+    result = start.result()
     if result["outcome"] not in ("tuned", "reused"):
         raise Wrong("outcome %s" % result["outcome"])
-    answer, path, _ = reference
-    if answer_of(result) != answer:
-        raise Wrong("answer %s, not %s" % (answer_of(result), answer))
-    if path_of(result) != path:
-        raise Wrong("probes %s, not %s" % (path_of(result), path))
-    left = tuning.leftovers(result["outcome"])
-    if left:
-        raise Wrong("left behind: %s" % left)
+    if answer_of(result) != reference.answer:
+        raise Wrong("answer %s, not %s" % (answer_of(result),
+                                           reference.answer))
+    if path_of(result) != reference.path:
+        raise Wrong("probes %s, not %s" % (path_of(result), reference.path))
+    if start.runs(place.storm.done) != place.play.launch:
+        raise Wrong("the command ran %d times" % start.runs(place.storm.done))
+    if took > STALE_SECONDS + SLOW_SECONDS + 4 * reference.seconds:
+        raise Wrong("it took %.1f s" % took)
     return result
 
 
-def go_on(tuning, reference):
-    """The next start after autofit was killed."""
-    journal = tuning.journal()
-    before = tuning.logs()
-    result = check_end(tuning, end_of(tuning.start(bystander=False)), reference)
-    logs = [probe["log"] for probe in result["probes"]]
-    new = tuning.logs() - before
+def check_left(place, result, reference):
+    place.no_torn_record()
+    left = place.leftovers()
+    # Killed right after the record was written, it leaves its journal and its
+    # lease to the next tuning.
+    if left and result["outcome"] == "reused":
+        check_end(place, place.start(options=["--fresh"]), reference)
+        left = place.leftovers()
+    if left:
+        raise Wrong("left behind: %s" % left)
+
+
+def check_goes_on(place, start, before, reference, since=None):
+    """Its probes are those of the journal (before: and all logs), then new
+    ones."""
+    journal, logs = before
+    result = check_end(place, start, reference, since)
+    told = [probe["log"] for probe in result["probes"]]
+    new = place.logs() - logs
     if result["outcome"] == "reused":
         if new:
             raise Wrong("probes after a record: %s" % new)
-    elif logs[: len(journal)] != journal or set(logs[len(journal):]) != new:
+    elif told[: len(journal)] != journal or set(told[len(journal):]) != new:
         raise Wrong("repeated: journal %s, then %s, result %s" % (
-            journal, sorted(new), logs))
+            journal, sorted(new), told))
+    return result
+
+
+def next_start(place, reference):
+    """After autofit was killed, and all that depends on it is gone."""
+    place.no_torn_record()
+    before = place.journal(), place.logs()
+    start = place.start()
+    result = check_goes_on(place, start, before, reference)
+    check_left(place, result, reference)
+
+
+def kill_autofit(place, start, reference):
+    if not start.is_autofit():
+        return None  # it has become the command
+    place.probe_id()
+    killed = kill_all([start.pid], False)
+    if start.end() != -signal.SIGKILL:
+        return None
+    took = gone(place.mark, killed)
+    next_start(place, reference)
+    return took
+
+
+def play_tune(place, start, reference, moment):
+    """Seconds until the probe was gone; None when the kill came too late."""
+    wait_for_moment(start, start.begun + moment * reference.seconds)
+    if place.play.victim == "autofit":
+        return kill_autofit(place, start, reference)
+    found = find_keeper(place, start)
+    if not found:
+        return None
+    if place.play.victim == "both":
+        kill_all([found[0], start.pid], place.play.swap)
+        if start.end() != -signal.SIGKILL:
+            return None
+        next_start(place, reference)
+        return 0.0
+    killed = kill_all(found[:1], False)
+    took = gone(b"AUTOFIT_PROBE=" + found[1].encode(), killed)
+    result = check_end(place, start, reference)
+    if disturbed_of(result) > 1:
+        raise Wrong("more than one probe was lost")
+    check_left(place, result, reference)
+    return took
+
+
+def play_record(place, start, reference, moment):
+    """Killed between the last probe and the end of the tuning."""
+    probes = len(reference.path)
+    until(lambda: len(place.journal()) >= probes or start.has_ended(),
+          END_SECONDS)
+    end = time.monotonic() + moment * reference.tail
+    while time.monotonic() < end:
+        pass  # a few milliseconds in all
+    return kill_autofit(place, start, reference)
+
+
+def play_wait(place, start, reference, moment):
+    """Two starts of one command: who is killed does not hold up the other."""
+    until(lambda: names_in(place.home, "leases") or start.has_ended(), 10)
+    waiter = place.start()
+    until(lambda: waiter.is_waiting() or start.has_ended(), END_SECONDS)
+    wait_for_moment(start, start.begun + moment * reference.seconds)
+    if not (start.is_autofit() and waiter.is_waiting()):
+        return None
+    before = place.journal(), place.logs()
+    if place.play.victim == "waiter":
+        killed = kill_all([waiter.pid], False)
+        if waiter.end() != -signal.SIGKILL:
+            return None
+        result = check_end(place, start, reference)
+        if disturbed_of(result):
+            raise Wrong("killing who waits disturbed a probe")
+        check_left(place, result, reference)
+        return time.monotonic() - killed
+    if place.play.victim == "holder":
+        killed = kill_all([start.pid], False)
+        if start.end() != -signal.SIGKILL:
+            return None
+        after = place.journal()
+        # A probe may have been finished between the look and the kill.
+        before = after, before[1] | set(after)
+        result = check_goes_on(place, waiter, before, reference, killed)
+        check_left(place, result, reference)
+        return time.monotonic() - killed
+    killed = kill_all([start.pid, waiter.pid], place.play.swap)
+    if {start.end(), waiter.end()} != {-signal.SIGKILL}:
+        return None
+    took = gone(place.mark, killed)
+    next_start(place, reference)
+    return took
+
+
+PLAYS = {"tune": play_tune, "record": play_record, "wait": play_wait}
 
 
 def once(storm, play, reference, moment, keep):
-    """Seconds until the probe was gone; None when the kill came too late."""
-    tuning = Tuning(storm, play.status)
+    place = Place(storm, play)
     try:
-        process = tuning.start(bystander=True)
-        wait_for_autofit(process)
+        start = place.start(bystander=True)
         if play.early:
-            tuning.bystander.tell_to_end()
-        struck = strike(tuning, process, play._replace(moment=moment),
-                        reference[2])
-        if not struck:
-            end_of(process)
+            place.bystander.tell_to_end()
+        took = PLAYS[play.scene](place, start, reference, moment)
+        if took is None:
             return None
-        probe, killed = struck
-        if play.victim == "keeper":
-            took = gone(b"AUTOFIT_PROBE=" + probe.encode(), killed)
-            result = check_end(tuning, end_of(process), reference)
-            if disturbed_of(result) > 1:
-                raise Wrong("more than one probe was lost")
-            tuning.bystander.finish()
-            return took
-        if end_of(process) != -signal.SIGKILL:
-            return None
-        took = 0.0
-        if play.victim == "autofit":
-            took = gone(tuning.mark, killed)
-        go_on(tuning, reference)
-        tuning.bystander.finish()
+        place.nothing_runs()
+        place.bystander.finish()
         return took
     finally:
         if keep:
-            print("kept: " + tuning.folder)
+            print("kept: " + place.folder)
         else:
-            tuning.remove()
+            place.remove()
 
 
 def play_round(task):
@@ -427,27 +674,21 @@ def become_subreaper():
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
-def draw_rounds(kills, seed):
+def draw_rounds(storm, seed):
     numbers = random.Random(seed)
-    victims = [name for name, count in kills.items() for _ in range(count)]
-    numbers.shuffle(victims)
-    return [Round(i, victim, numbers.uniform(0, LAST_MOMENT),
-                  numbers.randrange(1, 256), numbers.random() < 0.5,
-                  numbers.random() < 0.5)
-            for i, victim in enumerate(victims)]
-
-
-def reference_of(pool, storm):
-    """As many at once as there will be rounds, so that times compare."""
-    runs = pool.map(undisturbed, [storm] * storm.jobs, chunksize=1)
-    for run in runs[1:]:
-        if run[:2] != runs[0][:2]:
-            sys.exit("undisturbed runs differ: %s" % (runs,))
-    answer, path, _ = runs[0]
-    seconds = min(run[2] for run in runs)
-    print("undisturbed: %.2f s, micro %d accum %d, probes %s" % (
-        seconds, answer[0], answer[1], path), flush=True)
-    return answer, path, seconds
+    times = NIGHTLY if os.environ.get("AUTOFIT_NIGHTLY") == "1" else 1
+    names = [name for name, count in storm.kills.items()
+             for _ in range(count * times)]
+    numbers.shuffle(names)
+    rounds = []
+    for i, name in enumerate(names):
+        scene, victims = SCENES[name]
+        rounds.append(Round(
+            i, scene, numbers.choice(victims), numbers.choice(storm.users),
+            numbers.random() < 0.5, numbers.uniform(0, LAST_MOMENT),
+            numbers.randrange(1, 256), numbers.random() < 0.5,
+            numbers.random() < 0.5))
+    return rounds
 
 
 def run_storm(storm, arguments):
@@ -455,21 +696,28 @@ def run_storm(storm, arguments):
     seed = int(arguments[0]) if arguments else random.SystemRandom().getrandbits(32)
     only = int(arguments[1]) if len(arguments) > 1 else None
     print("seed %d" % seed, flush=True)
-    rounds = [play for play in draw_rounds(storm.kills, seed)
+    rounds = [play for play in draw_rounds(storm, seed)
               if only in (None, play.number)]
     wrong = 0
     slowest = collections.Counter()
+    before = mounts()
     context = multiprocessing.get_context("fork")
     with context.Pool(storm.jobs, become_subreaper) as pool:
-        reference = reference_of(pool, storm)
-        tasks = [(storm, play, reference, only is not None) for play in rounds]
+        references = references_of(pool, storm)
+        tasks = [(storm, play, references[play.user, play.launch],
+                  only is not None)
+                 for play in rounds]
         for play, took, what in pool.imap_unordered(play_round, tasks):
             slowest[play.victim] = max(slowest[play.victim], took)
             if what:
                 wrong += 1
-                print("NOT OK - round %d, %s at %.0f%%: %s" % (
-                    play.number, play.victim, 100 * play.moment, what),
-                    flush=True)
+                print("NOT OK - round %d, %s at %.0f%% of %s for user %d: %s"
+                      % (play.number, play.victim, 100 * play.moment,
+                         "the launch" if play.launch else "the tuning",
+                         play.user, what), flush=True)
+    if mounts() - before:
+        wrong += 1
+        print("NOT OK - mounted: %s" % (mounts() - before))
     print("%d rounds, %d wrong; a probe was gone at most %s s after" % (
         len(rounds), wrong, ", ".join(
             "%.2f (%s)" % (slowest[name], name)
@@ -478,17 +726,31 @@ def run_storm(storm, arguments):
 
 
 def main():
-    # 4 MiB a sample, and a limit in the middle between two sizes: far from what
-    # differs between two runs. No size that is asked for is over the budget,
-    # where the kernel's killer would add its own delay.
-    command = [os.environ["TRAINER"], "--batch-size", "2", "--grad-accum", "2",
-               "--steps", "50", "--step-ms", "20", "--fixed-mib", "1",
-               "--per-sample-kib", "4096", "--workers", "2",
-               "--worker-mib", "1"]
-    options = ["--device", "host", "--memory", "32200KiB", "--headroom",
-               "6MiB", "--confirm-steps", "3", "--max-micro", "6"]
-    kills = {"autofit": 80, "keeper": 80, "both": 40}
-    return run_storm(Storm(command, options, kills, 2), sys.argv[1:])
+    with tempfile.TemporaryDirectory(prefix="kill_storm-stage-") as stage:
+        # Where every user can reach it.
+        os.chmod(stage, 0o755)
+        script = os.path.join(stage, "train.sh")
+        with open(script, "w", encoding="ascii") as file:
+            file.write(SCRIPT)
+        os.chmod(script, 0o755)
+        # 4 MiB a sample, and a limit in the middle between two sizes: far from
+        # what differs between two runs. No size that is asked for is over the
+        # budget, where the kernel's killer would add its own delay.
+        command = [script, shutil.copy(os.environ["TRAINER"], stage),
+                   "--batch-size", "2", "--grad-accum", "2", "--steps", "12",
+                   "--step-ms", "20", "--fixed-mib", "1", "--per-sample-kib",
+                   "4096"]
+        options = ["--device", "host", "--memory", "32200KiB", "--headroom",
+                   "6MiB", "--confirm-steps", "3", "--max-micro", "6"]
+        users = [os.geteuid()]
+        if users == [0]:
+            # One that nobody else has.
+            users.append(300000 + os.getpid())
+        kills = {"autofit": 26, "keeper": 20, "both": 16, "record": 18,
+                 "wait": 20}
+        return run_storm(
+            Storm(shutil.copy(os.environ["AUTOFIT"], stage), command, options,
+                  users, kills, 2, b"done: "), sys.argv[1:])
 
 
 if __name__ == "__main__":

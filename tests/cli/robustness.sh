@@ -142,7 +142,8 @@ if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 		"$AUTOFIT" tune -- "${COMMAND[@]}" 2>wait.err &
 	waiter=$!
 	check 'waits for the lock of the host' \
-		wait_for 30 grep -q 'waiting for process' wait.err
+		wait_for 30 grep -q \
+		'waiting for another process, which is tuning on host-' wait.err
 	kill -TERM "$waiter"
 	check 'a signal ends the wait' wait_for 10 gone "$waiter"
 	kill -KILL "$waiter" 2>/dev/null

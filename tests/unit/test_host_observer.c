@@ -1,10 +1,12 @@
 /* The bytes of a process tree against memory of known size. */
 /* SPDX-License-Identifier: MIT */
-/* USES base probes */
+/* USES base configs probes */
 #include "base/units.h"
 #include "probes/observers/host.h"
 #include "probes/observers/host_shm.h"
 #include "probes/proctree.h"
+
+#include "isolation_case.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +31,11 @@
 #define HELPER TEST_BINARY_DIR "/helpers/host_work"
 #define LOADER TEST_SOURCE_DIR "/tests/data/host_loader.py"
 #define PYTHON "/usr/bin/python3"
+/* For whoever cannot come to their folders; open over an exec as well. */
+#define HELPER_FD 100
+#define HELPER_BY_FD "/proc/self/fd/100"
+#define LOADER_FD 101
+#define LOADER_BY_FD "/proc/self/fd/101"
 /* Enough for any dear reading to be due again. */
 #define LOOK_MS 10000
 #define STEPS_MAX 8
@@ -42,13 +49,20 @@ struct fixture {
 	int64_t now_ms;
 };
 
-static void keeper_run(const int in[2], const int out[2], char *const argv[])
+static void keeper_run(const int in[2], const int out[2], char *const argv[],
+		       const struct isolation_spec *isolation)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (fork() == 0) {
+		struct error err = ERROR_INIT;
+
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		(void)dup2(in[0], STDIN_FILENO);
 		(void)dup2(out[1], STDOUT_FILENO);
+		if (isolation && isolation_enter(isolation, &err) < 0) {
+			(void)fprintf(stderr, "no view: %s\n", err.message);
+			_exit(CASE_NO_ENTRY);
+		}
 		(void)execv(argv[0], argv);
 		_exit(127);
 	}
@@ -60,7 +74,8 @@ static void keeper_run(const int in[2], const int out[2], char *const argv[])
 		(void)pause();
 }
 
-static void start(struct fixture *fixture, char *const argv[])
+static void start_in(struct fixture *fixture, char *const argv[],
+		     const struct isolation_spec *isolation)
 {
 	int in[2], out[2];
 
@@ -70,7 +85,7 @@ static void start(struct fixture *fixture, char *const argv[])
 	fixture->keeper = fork();
 	assert_true(fixture->keeper >= 0);
 	if (fixture->keeper == 0)
-		keeper_run(in, out, argv);
+		keeper_run(in, out, argv, isolation);
 	(void)close(in[0]);
 	(void)close(out[1]);
 	fixture->in = in[1];
@@ -78,6 +93,11 @@ static void start(struct fixture *fixture, char *const argv[])
 	assert_int_equal(
 		host_observer_open(&fixture->observer, fixture->keeper, NULL),
 		0);
+}
+
+static void start(struct fixture *fixture, char *const argv[])
+{
+	start_in(fixture, argv, NULL);
 }
 
 static void line_receive(const struct fixture *fixture, char *line, size_t size)
@@ -291,6 +311,20 @@ static const struct truth truths[] = {
 	  1 },
 };
 
+static void tell_step(const struct fixture *fixture, const char *step,
+		      const char *path)
+{
+	const char *mark = strstr(step, "%s");
+	char line[256];
+
+	if (mark)
+		(void)snprintf(line, sizeof(line), "%.*s%s%s",
+			       (int)(mark - step), step, path, mark + 2);
+	else
+		(void)snprintf(line, sizeof(line), "%s", step);
+	tell(fixture, line);
+}
+
 static void truth_check(const struct truth *truth)
 {
 	struct fixture fixture;
@@ -301,17 +335,7 @@ static void truth_check(const struct truth *truth)
 	start_helper(&fixture);
 	look(&fixture);
 	for (size_t i = 0; i < STEPS_MAX && truth->steps[i]; i++) {
-		const char *mark = strstr(truth->steps[i], "%s");
-		char line[256];
-
-		if (mark)
-			(void)snprintf(line, sizeof(line), "%.*s%s%s",
-				       (int)(mark - truth->steps[i]),
-				       truth->steps[i], path, mark + 2);
-		else
-			(void)snprintf(line, sizeof(line), "%s",
-				       truth->steps[i]);
-		tell(&fixture, line);
+		tell_step(&fixture, truth->steps[i], path);
 		look(&fixture);
 	}
 	look(&fixture);
@@ -634,21 +658,20 @@ static uint64_t share_of(pid_t pid)
 	return (anon + shmem) * KIB;
 }
 
-static void a_data_loader_is_counted_once_and_whole(void **state)
+static void loader_check(char *script, const struct isolation_spec *isolation)
 {
-	char program[] = PYTHON, quiet[] = "-Wignore", script[] = LOADER;
+	char program[] = PYTHON, quiet[] = "-Wignore";
 	char *const argv[] = { program, quiet, script, NULL };
 	struct pid_list list = PID_LIST_INIT;
 	struct fixture fixture;
 	uint64_t truth = 0;
 	char line[32];
 
-	(void)state;
 	if (!torch_is_there()) {
 		print_message("skipped: %s has no torch\n", PYTHON);
 		skip();
 	}
-	start(&fixture, argv);
+	start_in(&fixture, argv, isolation);
 	line_receive(&fixture, line, sizeof(line));
 	truth = strtoull(line, NULL, 10);
 	assert_true(truth >= 64 * MIB);
@@ -669,6 +692,208 @@ static void a_data_loader_is_counted_once_and_whole(void **state)
 	(void)close(fixture.out);
 	host_observer_close(fixture.observer);
 	pid_list_release(&list);
+}
+
+static void a_data_loader_is_counted_once_and_whole(void **state)
+{
+	char script[] = LOADER;
+
+	(void)state;
+	loader_check(script, NULL);
+}
+
+/* ------------------------------------------ in a view, with its /dev/shm */
+
+static const struct truth views[] = {
+	{ "one process", { "anon x 300" }, 300, 300, 1 },
+	{ "a file that nobody maps",
+	  { "create %s 300", "close" },
+	  300,
+	  300,
+	  1 },
+	{ "mapped by four",
+	  { "create %s 300", "map x 300", "close", "child read", "child read",
+	    "child read" },
+	  300,
+	  300,
+	  4 },
+	{ "removed, and mapped by four",
+	  { "create %s 300", "map x 300", "close", "unlink %s", "child read",
+	    "child read", "child read" },
+	  300,
+	  300,
+	  4 },
+	{ "removed, open and mapped in part",
+	  { "create %s 300", "unlink %s", "map x 100" },
+	  300,
+	  300,
+	  1 },
+	{ "removed, and mapped in part",
+	  { "create %s 300", "map x 100", "close", "unlink %s" },
+	  300,
+	  300,
+	  1 },
+	{ "removed", { "create %s 300", "close", "unlink %s" }, 0, 300, 1 },
+	{ "beside what has no name",
+	  { "shared x 100", "memfd x 100", "create %s 100", "map x 50" },
+	  300,
+	  300,
+	  1 },
+	{ "beside memory of its own, in two processes",
+	  { "anon x 100", "create %s 100", "map x 100", "child write 50" },
+	  250,
+	  250,
+	  2 },
+	{ "a spike beside it",
+	  { "create %s 200", "close", "anon x 50", "spike x 300" },
+	  250,
+	  550,
+	  1 },
+};
+
+static void view_check(const struct truth *truth,
+		       const struct isolation_spec *view)
+{
+	char program[] = HELPER_BY_FD;
+	char *const argv[] = { program, NULL };
+	struct fixture fixture;
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/dev/shm/autofit-test-%d",
+		       (int)getpid());
+	start_in(&fixture, argv, view);
+	expect_ok(&fixture);
+	look(&fixture);
+	for (size_t i = 0; i < STEPS_MAX && truth->steps[i]; i++) {
+		tell_step(&fixture, truth->steps[i], path);
+		assert_int_equal(access(path, F_OK), -1);
+		look(&fixture);
+	}
+	look(&fixture);
+	assert_near(fixture.reading.current_bytes, truth->current_mib);
+	assert_near(fixture.reading.peak_bytes, truth->peak_mib);
+	assert_int_equal(fixture.reading.processes, truth->processes);
+	end_processes(&fixture);
+	look(&fixture);
+	assert_int_equal(fixture.reading.current_bytes, 0);
+	assert_int_equal(host_observer_remove_shm(fixture.observer), 0);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
+/* The case is in a folder of the state's, and its spec is for a view. */
+static struct isolation_spec view_make(struct isolation_case *made,
+				       void **state)
+{
+	case_make(made, *state, geteuid());
+	return case_spec(made, ISOLATION_VIEW);
+}
+
+static void bytes_of_known_trees_in_a_view(void **state)
+{
+	struct isolation_case made;
+	const struct isolation_spec view = view_make(&made, state);
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		print_message("  %s\n", views[i].name);
+		view_check(&views[i], &view);
+		(void)case_remove_layers(&made);
+	}
+	case_release(&made);
+}
+
+static void what_was_there_before_a_view_is_not_the_trees(void **state)
+{
+	char program[] = HELPER_BY_FD;
+	char *const argv[] = { program, NULL };
+	char before[64], own[64], line[128];
+	struct isolation_case made;
+	const struct isolation_spec view = view_make(&made, state);
+	struct fixture fixture;
+
+	path_of(before, "before", getpid());
+	path_of(own, "own", getpid());
+	make_file(before, 100 * MIB);
+	let_ticks_pass();
+	start_in(&fixture, argv, &view);
+	expect_ok(&fixture);
+	(void)snprintf(line, sizeof(line), "read %s", before);
+	tell(&fixture, line);
+	look(&fixture);
+	assert_near(fixture.reading.current_bytes, 0);
+	(void)snprintf(line, sizeof(line), "create %s 50", own);
+	tell(&fixture, line);
+	tell(&fixture, "map x 50");
+	look(&fixture);
+	finish(&fixture);
+	assert_near(fixture.reading.current_bytes, 50);
+	assert_near(fixture.reading.peak_bytes, 50);
+	assert_int_equal(unlink(before), 0);
+	case_release(&made);
+}
+
+static void a_data_loader_in_a_view_is_counted_too(void **state)
+{
+	struct isolation_case made;
+	const struct isolation_spec view = view_make(&made, state);
+	char script[SCRATCH_PATH_MAX];
+
+	(void)scratch_path(script, *state, "loader.py");
+	loader_check(script, &view);
+	case_release(&made);
+}
+
+static int copy_loader(void **state)
+{
+	char path[SCRATCH_PATH_MAX];
+	char *text = case_read(LOADER_BY_FD);
+	int result = scratch_make(state);
+
+	if (result == 0)
+		result = scratch_write(scratch_path(path, *state, "loader.py"),
+				       text, strlen(text));
+	free(text);
+	return result;
+}
+
+#define VIEW_TESTS                                                             \
+	cmocka_unit_test_setup_teardown(bytes_of_known_trees_in_a_view,        \
+					scratch_make, scratch_remove),         \
+		cmocka_unit_test_setup_teardown(                               \
+			what_was_there_before_a_view_is_not_the_trees,         \
+			scratch_make, scratch_remove),                         \
+		cmocka_unit_test_setup_teardown(                               \
+			a_data_loader_in_a_view_is_counted_too, copy_loader,   \
+			scratch_remove)
+
+/* This program as somebody else, who may not come to its folder. */
+static void exec_self_as(uid_t user)
+{
+	char self[64];
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char *const argv[] = { self, (char[]){ "views" }, NULL };
+
+	(void)snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	case_become(user);
+	(void)execv(self, argv);
+	_exit(127);
+}
+
+static void views_of_an_ordinary_user_count_the_same(void **state)
+{
+	int status = -1;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		exec_self_as(CASE_NOBODY);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void refuse_kcmp(void)
@@ -708,7 +933,15 @@ static void without_kcmp_a_child_before_exec_is_known_too(void **state)
 	truth_check(&forked);
 }
 
-int main(void)
+static void keep_open(const char *path, int fd)
+{
+	int opened = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (opened >= 0)
+		(void)dup2(opened, fd);
+}
+
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_of_known_trees),
@@ -721,10 +954,17 @@ int main(void)
 		cmocka_unit_test(near_the_limit_safety_comes_first),
 		cmocka_unit_test(a_root_that_is_gone_is_an_error),
 		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),
+		VIEW_TESTS,
+		cmocka_unit_test(views_of_an_ordinary_user_count_the_same),
 		cmocka_unit_test(without_kcmp_a_child_before_exec_is_known_too),
 	};
+	const struct CMUnitTest view_tests[] = { VIEW_TESTS };
 
 	/* A program that failed shows as a failed test, not as a signal. */
 	(void)signal(SIGPIPE, SIG_IGN);
+	if (argc == 2 && strcmp(argv[1], "views") == 0)
+		return cmocka_run_group_tests(view_tests, NULL, NULL);
+	keep_open(HELPER, HELPER_FD);
+	keep_open(LOADER, LOADER_FD);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@
 /* Descriptors by which a deed and the test take turns. */
 #define LATE_READY 100
 #define LATE_DONE 101
+/* More than a view has layers. */
+#define CROWD 600
 
 static int put_in(const char *folder, const char *name, int flags)
 {
@@ -154,15 +156,25 @@ static void mount_in(const struct isolation_case *test, const char *folder,
 		(void)nftw(path, case_own, 32, FTW_PHYS);
 }
 
-/* In a namespace of the test's own, which goes away with it. */
+/*
+ * In a namespace of the test's own, which goes away with it. Its folder becomes
+ * the whole of /tmp: each folder beside it would cost a layer.
+ */
+static void move_apart(const char *top, char moved[SCRATCH_PATH_MAX])
+{
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount(top, "/tmp", NULL, MS_BIND, NULL), 0);
+	(void)scratch_path(moved, "/tmp", "top");
+	assert_int_equal(mkdir(moved, 0755), 0);
+	/* As systemd does it: what is mounted here goes on to all copies. */
+	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL), 0);
+}
+
 static void mount_all(struct isolation_case *test)
 {
 	char path[SCRATCH_PATH_MAX];
 
-	assert_int_equal(unshare(CLONE_NEWNS), 0);
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
-	/* As systemd does it: what is mounted here goes on to all copies. */
-	assert_int_equal(mount(NULL, "/", NULL, MS_REC | MS_SHARED, NULL), 0);
 	mount_in(test, test->work, "mnt", 0);
 	mount_in(test, test->work, "mnt/deep", MS_NOEXEC);
 	mount_in(test, test->work, ODD, 0);
@@ -241,16 +253,34 @@ static void mount_late(const struct isolation_case *test)
 	}
 }
 
+/* Folders of others beside it use up no layer that it needs. */
+static void try_in_a_crowd(const struct isolation_case *test)
+{
+	char path[SCRATCH_PATH_MAX];
+	char name[32];
+
+	for (int i = 0; i < CROWD; i++) {
+		(void)snprintf(name, sizeof(name), "folder-%03d", i);
+		(void)scratch_path(path, "/tmp", name);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	assert_int_equal(
+		case_do(test, ISOLATION_VIEW, writes_in_a_mount_in_a_mount), 0);
+	assert_int_equal(case_clean(test), 0);
+}
+
 static int try_as(const char *top, uid_t user)
 {
 	char path[SCRATCH_PATH_MAX];
 	struct isolation_case made;
 
 	(void)chmod(top, 0755);
-	case_make(&made, top, user);
+	move_apart(top, path);
+	case_make(&made, path, user);
 	mount_all(&made);
 	try_deeds(&made);
 	mount_late(&made);
+	try_in_a_crowd(&made);
 	(void)scratch_path(path, made.cache, "mnt/new");
 	assert_int_equal(access(path, F_OK), 0);
 	case_release(&made);

@@ -142,6 +142,65 @@ static const struct {
 	{ "Cannot open /ro/x: Permission denied at -e line 1.", "/ro/x" },
 	{ "OSError: [Errno 30] Read-only file system: '/dev/shm/x'",
 	  "/dev/shm/x" },
+	/* what the layers of a view cannot do */
+	{ "OSError: [Errno 18] Invalid cross-device link: 'ckpt' -> "
+	  "'/out/ckpt.old'",
+	  "/out/ckpt.old" },
+	{ "OSError: [Errno 18] Invalid cross-device link: 'a' -> 'b'", "b" },
+	{ "warning: not saved: [Errno 18] Invalid cross-device link: "
+	  "b'a' -> b'b'",
+	  "b" },
+	{ "ln: failed to create hard link 'b': Invalid cross-device link",
+	  "b" },
+	{ "panic: rename out out.old: invalid cross-device link", "out.old" },
+	{ "2025/01/02 10:00:00 rename /a/x /b/x: invalid cross-device link",
+	  "/b/x" },
+	{ "rename /a/x /b/x: permission denied", "/b/x" },
+	{ "Error: EXDEV: cross-device link not permitted, rename '/a' -> '/b'",
+	  "/b" },
+	{ "  what():  filesystem error: cannot rename: Invalid cross-device "
+	  "link [a] [b]",
+	  "b" },
+	{ "Error: Invalid cross-device link (os error 18)", "" },
+	{ "rename: Invalid cross-device link", "" },
+	{ "java.nio.file.AtomicMoveNotSupportedException: /a -> /b: Invalid "
+	  "cross-device link",
+	  "/b" },
+	{ "OSError: [Errno 75] Value too large for defined data type: "
+	  "'/data/group.log'",
+	  "/data/group.log" },
+	{ "tee: /data/x: Value too large for defined data type", "/data/x" },
+	{ "touch: cannot touch 'x': Value too large for defined data type",
+	  "x" },
+	{ "OSError: [Errno 16] Device or resource busy: '/dev/shm/a' -> "
+	  "'/dev/shm/b'",
+	  "/dev/shm/b" },
+	{ "rm: cannot remove '/dev/shm/b': Device or resource busy",
+	  "/dev/shm/b" },
+	/* databases */
+	{ "sqlite3.OperationalError: attempt to write a readonly database",
+	  "" },
+	{ "sqlalchemy.exc.OperationalError: (sqlite3.OperationalError) attempt "
+	  "to write a readonly database",
+	  "" },
+	{ "sqlite3.OperationalError: unable to open database file", "" },
+	{ "(sqlite3.OperationalError) unable to open database file", "" },
+	{ "Error: in prepare, attempt to write a readonly database (8)", "" },
+	{ "Error: unable to open database file: out/steps.db", "" },
+	{ "Some(\"attempt to write a readonly database\")))", "" },
+	/* files of the user's by a detour */
+	{ "PermissionError: [Errno 13] Permission denied: "
+	  "'/proc/self/cwd/ckpt.pt'",
+	  "/proc/self/cwd/ckpt.pt" },
+	{ "OSError: [Errno 30] Read-only file system: '/proc/self/root/x/y'",
+	  "/proc/self/root/x/y" },
+	{ "sh: 1: cannot create /proc/4711/cwd/x: Permission denied",
+	  "/proc/4711/cwd/x" },
+	{ "PermissionError: [Errno 13] Permission denied: "
+	  "'/proc/self/fd/3/ckpt.pt'",
+	  "/proc/self/fd/3/ckpt.pt" },
+	{ "touch: cannot touch '/proc/thread-self/cwd/x': Permission denied",
+	  "/proc/thread-self/cwd/x" },
 };
 
 static const struct {
@@ -193,6 +252,18 @@ static const struct {
 	{ "the folder is a read-only file system, as it should be" },
 	{ "FileNotFoundError: [Errno 2] No such file or directory: 'x'" },
 	{ "OSError: [Errno 28] No space left on device: '/data/x'" },
+	{ "sh: 1: cannot create /proc/self/fd/1: Permission denied" },
+	{ "sh: 1: cannot create /proc/self/oom_score_adj: Permission denied" },
+	{ "sh: 1: cannot create /proc/root: Permission denied" },
+	{ "OSError: [Errno 16] Device or resource busy: '/dev/video0'" },
+	{ "rm: cannot remove '.nfs0001': Device or resource busy" },
+	{ "RuntimeError: CUDA error: all CUDA-capable devices are busy or "
+	  "unavailable" },
+	{ "OverflowError: Value too large for defined data type" },
+	{ "RuntimeError: Value too large for defined data type" },
+	{ "a move over an invalid cross-device link copies the file" },
+	{ "we attempt to write a readonly database and fail" },
+	{ "INFO unable to open database file pool, retrying" },
 	{ "the door cannot be opened." },
 	{ "kind: PermissionDenied" },
 };

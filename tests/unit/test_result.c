@@ -150,7 +150,11 @@ static void fill(struct result *result)
 	strlist_add(&record->caveats, "data vary");
 	add_probes(record);
 	result->record_path = xstrdup("/state/x.ini");
-	result->record_grade = "exact";
+	result->record_grade = "near";
+	result->difference = xstrdup("--lr");
+	result->starts = "recommended";
+	result->probes_run = 1;
+	record->isolation = xstrdup("view");
 	strlist_add(&result->run_argv, "python");
 	strlist_add(&result->run_argv, "--bs=32");
 	strlist_add(&result->run_env, "A=1=2");
@@ -168,6 +172,7 @@ static const struct {
 	{ "outcome", "\"tuned\"" },
 	{ "exit_code", "0" },
 	{ "message", "\"a \\\"message\\\"\\n\"" },
+	{ "starts", "\"recommended\"" },
 	{ "command", "[\"python\",\"\",\"--bs=8\"]" },
 	{ "argv_escaped", "null" },
 	{ "preset", "\"generic\"" },
@@ -179,6 +184,7 @@ static const struct {
 	{ "devices.0.budget_bytes", "2147483648" },
 	{ "devices.1", "(absent)" },
 	{ "budget_source", "\"--memory\"" },
+	{ "isolation", "\"view\"" },
 	{ "effective_batch_asked", "128" },
 	{ "recommended.micro_batch", "32" },
 	{ "recommended.grad_accum", "2" },
@@ -198,10 +204,12 @@ static const struct {
 	{ "evidence.steps_source", "\"hook\"" },
 	{ "evidence.confirmed_steps", "20" },
 	{ "evidence.not_exercised", "[\"evaluation\"]" },
-	{ "record", "{\"id\":\"train-host-12ab\",\"grade\":\"exact\","
+	{ "record", "{\"id\":\"train-host-12ab\",\"grade\":\"near\","
+		    "\"difference\":\"--lr\","
 		    "\"path\":\"/state/x.ini\"}" },
 	{ "caveats", "[\"data vary\"]" },
-	{ "probe_count", "2" },
+	/* In this call: the other one is of an earlier, interrupted one. */
+	{ "probe_count", "1" },
 	{ "seconds", "61.25" },
 	{ "probes.0.micro_batch", "32" },
 	{ "probes.0.grad_accum", "2" },
@@ -246,10 +254,12 @@ static void nothing_known_is_null_and_never_absent(void **state)
 {
 	static const char *const nulls[] = {
 		"message",
+		"starts",
 		"argv_escaped",
 		"preset",
 		"device_kind",
 		"budget_source",
+		"isolation",
 		"effective_batch_asked",
 		"recommended",
 		"largest_micro_batch",
@@ -266,6 +276,7 @@ static void nothing_known_is_null_and_never_absent(void **state)
 		"evidence.confirmed_steps",
 		"record.id",
 		"record.grade",
+		"record.difference",
 		"record.path",
 	};
 	static const char *const empty[] = { "command", "devices",

@@ -20,51 +20,51 @@
 
 /* Every row starts with this tree in the scratch folder. */
 static const char tree[] =
-	"mkdir -p work/sub work/cache outside && echo one > work/a && "
-	"echo two > work/sub/b && echo c > work/cache/c && ln -s a work/link "
+	"mkdir -p tree/sub tree/cache outside && echo one > tree/a && "
+	"echo two > tree/sub/b && echo c > tree/cache/c && ln -s a tree/link "
 	"&& "
-	"ln -s ../outside work/out && echo o > outside/o && "
-	"touch -d '2001-02-03' work/a work/sub/b outside/o";
+	"ln -s ../outside tree/out && echo o > outside/o && "
+	"touch -d '2001-02-03' tree/a tree/sub/b outside/o";
 
 static const struct {
 	const char *name, *change;
-	const char *differ[LIST_MAX]; /* below work/ */
+	const char *differ[LIST_MAX]; /* below tree/ */
 } rows[] = {
 	{ "nothing", "true", { NULL } },
-	{ "read", "cat work/a work/sub/b; ls work/sub", { NULL } },
-	{ "access time", "touch -a -d 2030-01-01 work/cache", { NULL } },
-	{ "a new file", "echo n > work/new", { "new" } },
-	{ "an empty one", "touch work/sub/new", { "sub/new" } },
+	{ "read", "cat tree/a tree/sub/b; ls tree/sub", { NULL } },
+	{ "access time", "touch -a -d 2030-01-01 tree/cache", { NULL } },
+	{ "a new file", "echo n > tree/new", { "new" } },
+	{ "an empty one", "touch tree/sub/new", { "sub/new" } },
 	{ "a new folder with a file",
-	  "mkdir work/d; echo > work/d/f",
+	  "mkdir tree/d; echo > tree/d/f",
 	  { "d", "d/f" } },
-	{ "a file removed", "rm work/a", { "a" } },
-	{ "a folder removed", "rm -r work/sub", { "sub", "sub/b" } },
+	{ "a file removed", "rm tree/a", { "a" } },
+	{ "a folder removed", "rm -r tree/sub", { "sub", "sub/b" } },
 	{ "made and removed again",
-	  "touch work/sub/x; rm work/sub/x",
+	  "touch tree/sub/x; rm tree/sub/x",
 	  { NULL } },
-	{ "longer", "echo >> work/a", { "a" } },
-	{ "other bytes, as many", "echo ONE > work/a", { "a" } },
+	{ "longer", "echo >> tree/a", { "a" } },
+	{ "other bytes, as many", "echo ONE > tree/a", { "a" } },
 	{ "other bytes, as many, and the old time",
-	  "echo ONE > work/a; touch -d 2001-02-03 work/a",
+	  "echo ONE > tree/a; touch -d 2001-02-03 tree/a",
 	  { "a" } },
-	{ "the same bytes again", "echo one > work/a", { "a" } },
-	{ "replaced by a rename", "cp -p work/a t; mv t work/a", { "a" } },
-	{ "renamed", "mv work/a work/z", { "a", "z" } },
-	{ "permissions", "chmod 600 work/a", { "a" } },
-	{ "permissions of a folder", "chmod 700 work/sub", { "sub" } },
-	{ "a link turned", "ln -sf sub work/link", { "link" } },
-	{ "a file turned folder", "rm work/a; mkdir work/a", { "a" } },
+	{ "the same bytes again", "echo one > tree/a", { "a" } },
+	{ "replaced by a rename", "cp -p tree/a t; mv t tree/a", { "a" } },
+	{ "renamed", "mv tree/a tree/z", { "a", "z" } },
+	{ "permissions", "chmod 600 tree/a", { "a" } },
+	{ "permissions of a folder", "chmod 700 tree/sub", { "sub" } },
+	{ "a link turned", "ln -sf sub tree/link", { "link" } },
+	{ "a file turned folder", "rm tree/a; mkdir tree/a", { "a" } },
 	{ "a file of a link that leads out", "echo >> outside/o", { NULL } },
-	{ "a hard link from outside", "ln work/a outside/a", { "a" } },
+	{ "a hard link from outside", "ln tree/a outside/a", { "a" } },
 	{ "through a link from outside",
-	  "ln -s ../work/sub/b outside/b; echo >> outside/b",
+	  "ln -s ../tree/sub/b outside/b; echo >> outside/b",
 	  { "sub/b" } },
 	{ "what is excluded",
-	  "echo > work/cache/d; rm work/cache/c",
+	  "echo > tree/cache/d; rm tree/cache/c",
 	  { NULL } },
 	{ "in order of path",
-	  "touch work/b work/a-1 work/sub/a work/B",
+	  "touch tree/b tree/a-1 tree/sub/a tree/B",
 	  { "B", "a-1", "b", "sub/a" } },
 };
 
@@ -109,23 +109,23 @@ static struct snapshot *take(const char *root, const char *const *folders,
 
 static void check_row(const char *root, size_t row)
 {
-	static const char *const folders[] = { "work", NULL };
+	static const char *const folders[] = { "tree", NULL };
 	struct strlist found = STRLIST_INIT;
 	struct snapshot *before, *after;
 	size_t count = 0;
 
 	run(root, tree);
 	wait_for_next_stamp();
-	before = take(root, folders, "work/cache");
+	before = take(root, folders, "tree/cache");
 	run(root, rows[row].change);
-	after = take(root, folders, "work/cache");
+	after = take(root, folders, "tree/cache");
 	while (count < LIST_MAX && rows[row].differ[count])
 		count++;
 	if (snapshot_differences(&found, before, after, LIST_MAX) != count)
 		fail_msg("%s: %zu differences, the first %s", rows[row].name,
 			 found.count, found.count ? found.items[0] : "");
 	for (size_t i = 0; i < count; i++) {
-		char *path = xasprintf("%s/work/%s", root, rows[row].differ[i]);
+		char *path = xasprintf("%s/tree/%s", root, rows[row].differ[i]);
 
 		if (strcmp(path, found.items[i]) != 0)
 			fail_msg("%s: %s, not %s", rows[row].name,
@@ -135,7 +135,7 @@ static void check_row(const char *root, size_t row)
 	strlist_release(&found);
 	snapshot_free(before);
 	snapshot_free(after);
-	run(root, "rm -rf work outside");
+	run(root, "rm -rf tree outside");
 }
 
 static void every_change_is_seen(void **state)
@@ -146,17 +146,17 @@ static void every_change_is_seen(void **state)
 
 static void at_most_max_are_named(void **state)
 {
-	static const char *const folders[] = { "work", NULL };
+	static const char *const folders[] = { "tree", NULL };
 	struct strlist found = STRLIST_INIT;
 	struct snapshot *before, *after;
 
-	run(*state, "mkdir work");
+	run(*state, "mkdir tree");
 	before = take(*state, folders, NULL);
-	run(*state, "cd work && touch $(seq 100 199)");
+	run(*state, "cd tree && touch $(seq 100 199)");
 	after = take(*state, folders, NULL);
 	assert_int_equal(snapshot_differences(&found, before, after, 3), 100);
 	assert_int_equal(found.count, 3);
-	assert_non_null(strstr(found.items[2], "/work/102"));
+	assert_non_null(strstr(found.items[2], "/tree/102"));
 	snapshot_free(before);
 	snapshot_free(after);
 	strlist_release(&found);
@@ -165,18 +165,18 @@ static void at_most_max_are_named(void **state)
 /* One in another, the same twice, one that is made only later, a file. */
 static void folders_may_overlap_or_be_missing(void **state)
 {
-	static const char *const folders[] = { "work/sub", "work",   "work/",
-					       "later",    "work/a", NULL };
+	static const char *const folders[] = { "tree/sub", "tree",   "tree/",
+					       "later",    "tree/a", NULL };
 	struct strlist found = STRLIST_INIT;
 	struct snapshot *before, *after;
 
 	run(*state, tree);
 	before = take(*state, folders, NULL);
-	run(*state, "echo n > work/sub/n; mkdir later; touch later/x");
+	run(*state, "echo n > tree/sub/n; mkdir later; touch later/x");
 	after = take(*state, folders, NULL);
 	assert_int_equal(snapshot_differences(&found, before, after, 9), 2);
 	assert_non_null(strstr(found.items[0], "/later/x"));
-	assert_non_null(strstr(found.items[1], "/work/sub/n"));
+	assert_non_null(strstr(found.items[1], "/tree/sub/n"));
 	snapshot_free(before);
 	snapshot_free(after);
 	strlist_release(&found);
@@ -184,21 +184,21 @@ static void folders_may_overlap_or_be_missing(void **state)
 
 static void the_deeper_path_wins(void **state)
 {
-	static const char *const inner[] = { "work/sub", NULL };
-	static const char *const outer[] = { "work", NULL };
+	static const char *const inner[] = { "tree/sub", NULL };
+	static const char *const outer[] = { "tree", NULL };
 	struct strlist found = STRLIST_INIT;
 	struct snapshot *none, *snapshot;
 
 	run(*state, tree);
-	none = take(*state, outer, "work");
+	none = take(*state, outer, "tree");
 	/* A folder that was asked for, in one that is excluded. */
-	snapshot = take(*state, inner, "work");
+	snapshot = take(*state, inner, "tree");
 	assert_int_equal(snapshot_differences(&found, none, snapshot, 9), 1);
-	assert_non_null(strstr(found.items[0], "/work/sub/b"));
+	assert_non_null(strstr(found.items[0], "/tree/sub/b"));
 	snapshot_free(snapshot);
 	strlist_release(&found);
 	/* Names that only begin alike are others. */
-	snapshot = take(*state, outer, "work/su");
+	snapshot = take(*state, outer, "tree/su");
 	assert_true(snapshot_differences(&found, none, snapshot, 0) > 5);
 	snapshot_free(snapshot);
 	snapshot_free(none);
@@ -214,18 +214,18 @@ static bool scratch_has(const char *folder, const char *name)
 /* Nothing about other mounts: a bind mount, where one may be made. */
 static void other_mounts_are_not_entered(void **state)
 {
-	static const char *const folders[] = { "work", NULL };
+	static const char *const folders[] = { "tree", NULL };
 	struct strlist found = STRLIST_INIT;
 	struct snapshot *before, *after;
 
 	run(*state, tree);
-	run(*state, "mount --bind outside work/sub 2> no || touch refused");
+	run(*state, "mount --bind outside tree/sub 2> no || touch refused");
 	if (scratch_has(*state, "refused"))
 		skip();
 	before = take(*state, folders, NULL);
-	run(*state, "echo n > work/sub/n");
+	run(*state, "echo n > tree/sub/n");
 	after = take(*state, folders, NULL);
-	run(*state, "umount work/sub");
+	run(*state, "umount tree/sub");
 	assert_int_equal(snapshot_differences(&found, before, after, 9), 0);
 	snapshot_free(before);
 	snapshot_free(after);
@@ -238,11 +238,11 @@ static void too_much_is_refused(void **state)
 	struct error err = ERROR_INIT;
 	struct strbuf deep = STRBUF_INIT;
 
-	strbuf_adds(&deep, "mkdir -p work");
+	strbuf_adds(&deep, "mkdir -p tree");
 	for (int i = 1; i < SNAPSHOT_DEPTH_MAX; i++)
 		strbuf_adds(&deep, "/d");
 	run(*state, strbuf_text(&deep));
-	strlist_addf(&folders, "%s/work", (const char *)*state);
+	strlist_addf(&folders, "%s/tree", (const char *)*state);
 	assert_int_equal(snapshot_take(&snapshot, &folders, NULL, &err), 0);
 	snapshot_free(snapshot);
 	strbuf_adds(&deep, "/d");
@@ -261,14 +261,14 @@ static void too_many_are_refused(void **state)
 	struct error err = ERROR_INIT;
 
 	/* Links to one file are quick to make. */
-	run(*state, "mkdir work && cd work && touch f && perl -e 'for $i "
+	run(*state, "mkdir tree && cd tree && touch f && perl -e 'for $i "
 		    "(1..200) { mkdir $i; open(F, \">$i/0\"); "
 		    "link(\"$i/0\", \"$i/$_\") for 1..998 }'");
-	strlist_addf(&folders, "%s/work", (const char *)*state);
+	strlist_addf(&folders, "%s/tree", (const char *)*state);
 	assert_int_equal(snapshot_take(&snapshot, &folders, NULL, &err),
 			 -E2BIG);
-	assert_non_null(strstr(err.message, "/work"));
-	run(*state, "rm -r work/1");
+	assert_non_null(strstr(err.message, "/tree"));
+	run(*state, "rm -r tree/1");
 	assert_int_equal(snapshot_take(&snapshot, &folders, NULL, &err), 0);
 	snapshot_free(snapshot);
 	strlist_release(&folders);
@@ -302,11 +302,11 @@ static void checkpoints_are_known_by_name(void **state)
 		  NULL },
 		{ "touch b.pt a.pt", "a.pt" },
 	};
-	static const char *const folders[] = { "work", NULL };
+	static const char *const folders[] = { "tree", NULL };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char *command =
-			xasprintf("mkdir work && cd work && %s", names[i].make);
+			xasprintf("mkdir tree && cd tree && %s", names[i].make);
 		struct snapshot *snapshot;
 		const char *found;
 		const char *base;
@@ -314,14 +314,14 @@ static void checkpoints_are_known_by_name(void **state)
 		run(*state, command);
 		snapshot = take(*state, folders, NULL);
 		found = snapshot_checkpoint(snapshot);
-		base = found ? strstr(found, "/work/") : NULL;
+		base = found ? strstr(found, "/tree/") : NULL;
 		if (names[i].found
 			    ? !base || strcmp(base + 6, names[i].found) != 0
 			    : found != NULL)
 			fail_msg("%s: %s", names[i].make,
 				 found ? found : "none");
 		snapshot_free(snapshot);
-		run(*state, "rm -rf work");
+		run(*state, "rm -rf tree");
 		free(command);
 	}
 }

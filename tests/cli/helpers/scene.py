@@ -3,7 +3,7 @@
 """Scene is a lib.Place with everything the kinds of misbehave.py touch.
 
     work/            where the command runs: train.py, ckpt.pt, ...
-    out/ abs/ shared/    other folders it writes to
+    out/ abs/ common/    other folders it writes to
     user/ tmp/       HOME and TMPDIR
     home/            AUTOFIT_HOME, the only one that autofit may change
 
@@ -28,12 +28,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 OLD_SECONDS = 1000000000
 STEP = 3
 END_SECONDS = 60
-GUARDED = ("work", "out", "abs", "shared", "user", "tmp")
+GUARDED = ("work", "out", "abs", "common", "user", "tmp")
 FILES = (
     "work/ckpt.pt", "work/train.log", "work/old/state", "work/data.txt",
     "work/wandb/latest/state", "work/shards/0", "work/runs/out/ckpt.pt",
-    "out/ckpt.pt", "abs/ckpt.pt", "shared/target.pt", "shared/hard.pt",
-    "shared/folder/deep.pt", "user/.misbehave/state",
+    "out/ckpt.pt", "abs/ckpt.pt", "common/target.pt", "common/hard.pt",
+    "common/folder/deep.pt", "user/.misbehave/state",
 )
 RUN = """\
 #!/bin/sh
@@ -89,7 +89,7 @@ class Scene(lib.Place):
         super().__exit__()
 
     def fill(self, state):
-        for name in GUARDED + ("work/runs", "work/data", "shared/folder",
+        for name in GUARDED + ("work/runs", "work/data", "common/folder",
                                "user/.cache"):
             os.makedirs(self.path(name), exist_ok=True)
         for name, source in (("train.py", "misbehave.py"),
@@ -97,8 +97,8 @@ class Scene(lib.Place):
             shutil.copy(os.path.join(HERE, source), self.path("work", name))
         self.write("work/run.sh", RUN % self.python, 0o755)
         if state != CLEAN:
-            os.symlink("../shared/target.pt", self.path("work/link.pt"))
-            os.symlink(self.path("shared/folder"), self.path("work/linked"))
+            os.symlink("../common/target.pt", self.path("work/link.pt"))
+            os.symlink(self.path("common/folder"), self.path("work/linked"))
         if state == FULL:
             self.fill_states()
 
@@ -108,7 +108,7 @@ class Scene(lib.Place):
         with open(self.outside["/tmp"], "w", encoding="ascii") as file:
             file.write("%d\n" % STEP)
         self.write("work/data/weights.bin", "%16d" % STEP + "\0" * 4080)
-        os.link(self.path("shared/hard.pt"), self.path("work/hard.pt"))
+        os.link(self.path("common/hard.pt"), self.path("work/hard.pt"))
         os.link(self.path("work/data.txt"), self.path("work/linked.pt"))
         os.mkfifo(self.path("work/pipe"))
         with open(self.path("work/big.bin"), "wb") as file:
