@@ -201,12 +201,13 @@ static int64_t probe_accum(int64_t accum)
 	return accum < 2 ? accum : 2;
 }
 
-static void add_probe_environment(struct strbuf *out, const struct job *job)
+static void add_probe_environment(struct strbuf *out, const struct job *job,
+				  int64_t micro, int64_t accum)
 {
 	const struct probe_environment additions = {
 		.id = "<id>",
-		.micro_batch = job->command.micro_batch,
-		.grad_accum = probe_accum(job->command.grad_accum),
+		.micro_batch = micro,
+		.grad_accum = probe_accum(accum),
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
 		.hook = "<scratch>/hook",
@@ -309,8 +310,10 @@ static void explain(struct strbuf *out, const struct job *job,
 		add_record(out, job, &match);
 	add_refusal(out, job);
 	add_isolation(out, job);
-	add_runs(out, job, micro > 0 ? micro : 1, accum > 0 ? accum : 1);
-	add_probe_environment(out, job);
+	micro = micro > 0 ? micro : 1;
+	accum = accum > 0 ? accum : 1;
+	add_runs(out, job, micro, accum);
+	add_probe_environment(out, job, micro, accum);
 	result->outcome = OUTCOME_PLANNED;
 	result->record_grade = record_grade_name(match.grade);
 	if (match.difference)

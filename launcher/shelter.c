@@ -295,9 +295,9 @@ static int compare(struct shelter *shelter, struct error *err)
 	if (result == 0 && count)
 		result = report_written(&paths, count, err);
 	else if (result < 0)
-		result = is_landlock ? 0
-				     : error_set(err, -EPERM, "%s",
-						 err->message);
+		result = is_landlock
+				 ? 0
+				 : error_set(err, -EPERM, "%s", err->message);
 	snapshot_free(after);
 	strlist_release(&paths);
 	return result;
