@@ -97,33 +97,91 @@ static void sync_folder_of(const char *path)
 	free(folder);
 }
 
-int textfile_replace(const char *path, mode_t mode, const void *data,
-		     size_t length, struct error *err)
+static int fill(int fd, mode_t mode, const void *data, size_t length)
 {
-	char *temporary = xasprintf("%s.XXXXXX", path);
-	int result = 0;
-	int fd;
+	int result = write_all(fd, data, length);
 
-	fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0) {
-		result = error_set_errno(err, -errno, "cannot write %s", path);
-		free(temporary);
-		return result;
-	}
-	result = write_all(fd, data, length);
 	if (result == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
 		result = -errno;
-	if (close(fd) < 0 && result == 0)
+	return result;
+}
+
+static int replace_named(const char *path, mode_t mode, const void *data,
+			 size_t length)
+{
+	char *temporary = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+	int result = fd < 0 ? -errno : fill(fd, mode, data, length);
+
+	if (fd >= 0 && close(fd) < 0 && result == 0)
 		result = -errno;
 	if (result == 0 && rename(temporary, path) < 0)
 		result = -errno;
-	if (result < 0) {
+	if (fd >= 0 && result < 0)
 		(void)unlink(temporary);
-		(void)error_set_errno(err, result, "cannot write %s", path);
-	} else {
-		sync_folder_of(path);
+	free(temporary);
+	return result;
+}
+
+static int link_to(const char *source, const char *target)
+{
+	return linkat(AT_FDCWD, source, AT_FDCWD, target, AT_SYMLINK_FOLLOW) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* No link goes over a file: it gets a name of its own for a moment. */
+static int link_over(const char *source, const char *path)
+{
+	char *temporary = xasprintf("%s.XXXXXX", path);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+	int result = fd < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	if (result == 0 && unlink(temporary) < 0)
+		result = -errno;
+	if (result == 0)
+		result = link_to(source, temporary);
+	if (result == 0 && rename(temporary, path) < 0) {
+		result = -errno;
+		(void)unlink(temporary);
 	}
 	free(temporary);
+	return result;
+}
+
+/* Whoever is killed before the file has a name leaves nothing of it. */
+static int replace_unnamed(const char *path, mode_t mode, const void *data,
+			   size_t length)
+{
+	char *folder = folder_of(path);
+	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int result = fd < 0 ? -errno : fill(fd, mode, data, length);
+	char *source = xasprintf("/proc/self/fd/%d", fd);
+
+	if (result == 0)
+		result = link_to(source, path);
+	if (result == -EEXIST)
+		result = link_over(source, path);
+	if (fd >= 0)
+		(void)close(fd);
+	free(source);
+	free(folder);
+	return result;
+}
+
+int textfile_replace(const char *path, mode_t mode, const void *data,
+		     size_t length, struct error *err)
+{
+	int result = replace_unnamed(path, mode, data, length);
+
+	/* Not everywhere are there such files: not on NFS, for one. */
+	if (result < 0)
+		result = replace_named(path, mode, data, length);
+	if (result < 0)
+		return error_set_errno(err, result, "cannot write %s", path);
+	sync_folder_of(path);
 	return result;
 }
 

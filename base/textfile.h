@@ -18,8 +18,9 @@ int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
 		  struct error *err);
 
 /*
- * Write to a new file beside path, fsync, rename over it, fsync the folder.
- * On failure path is what it was and nothing is left beside it.
+ * Write to a new file, fsync, put it in the place of path, fsync the folder. On
+ * failure path is what it was and nothing is left beside it; nor is it when the
+ * process is killed, where the file system has files without a name.
  */
 int textfile_replace(const char *path, mode_t mode, const void *data,
 		     size_t length, struct error *err);

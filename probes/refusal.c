@@ -220,8 +220,9 @@ static bool database_report(struct span line)
 /*
  * Nearly every line of output passes here and is none: only each fourth group
  * of four bytes is looked at. Of seven bytes that every report has, one of the
- * four groups falls on such a place: " denied", "ead-onl", "ermitte", "ross-de",
- * "oo larg", "ource b", "readonl", "atabase", and "rror: F" of torch.
+ * four groups falls on such a place: " denied", "ead-onl", "ermitte",
+ * "ross-de", "oo larg", "ource b", "readonl", "atabase", and "rror: F" of
+ * torch.
  */
 static bool may_report(const char *line, size_t length)
 {

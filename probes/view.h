@@ -13,7 +13,7 @@
  *
  * Shared memory (/dev/shm) is a tmpfs of the view's own, gone with it: what the
  * user has put there can be read (EROFS to a write, EBUSY to a rename or
- * removal). With hundreds of entries it stays the real one.
+ * removal). With more than a thousand entries it stays the real one.
  *
  * With privilege each file system gets a layer as a whole. In a user namespace
  * the kernel makes no layer over a folder in which something is mounted, so

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Each is a mount. Where there are more, nothing is changed. */
-#define ENTRIES_MAX 256
+#define ENTRIES_MAX 1024
 
 /* Both sides of the folder, open. */
 struct sides {
@@ -212,8 +212,8 @@ static int fill(const struct view *view, const char *path, const char *target)
 		.real = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 		.own = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
 	};
-	int result = sides.real < 0 || sides.own < 0 ? -errno
-						     : show_entries(&sides);
+	int result =
+		sides.real < 0 || sides.own < 0 ? -errno : show_entries(&sides);
 
 	if (sides.real >= 0)
 		(void)close(sides.real);

@@ -172,11 +172,11 @@ overlap_by_mapping(const struct host_shm *shm,
 		    !mapping_parse(line, &mapping))
 			continue;
 		share_finish(&share, &overlap);
-		share.owner = host_shm_is_on_own(shm, mapping.device)
-				      ? OWNER_TREE
-				      : owner_of(host_shm_find(shm,
-							       mapping.device,
-							       mapping.number));
+		share.owner =
+			host_shm_is_on_own(shm, mapping.device)
+				? OWNER_TREE
+				: owner_of(host_shm_find(shm, mapping.device,
+							 mapping.number));
 	}
 	share_finish(&share, &overlap);
 	host_lines_close(&lines);

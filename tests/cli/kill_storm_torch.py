@@ -34,14 +34,16 @@ def main():
     # Start-up is nearly all of such a probe: few of them.
     command = [python, os.path.join(os.environ["SOURCE"], "examples", "charlm",
                                     "train.py"),
-               "--batch-size", "4", "--grad-accum", "4", "--steps", "50",
+               "--batch-size", "4", "--grad-accum", "4", "--steps", "40",
                "--layers", "1", "--width", "32", "--context", "16",
                "--device", "cpu"]
     options = ["--device", "host", "--memory", "4GiB", "--confirm-steps", "3",
                "--max-micro", "8"]
-    kills = {"autofit": 8, "keeper": 8, "both": 4}
+    kills = {"autofit": 4, "keeper": 3, "both": 2, "record": 1, "wait": 2}
     return kill_storm.run_storm(
-        kill_storm.Storm(command, options, kills, 2), sys.argv[1:])
+        kill_storm.Storm(os.environ["AUTOFIT"], command, options,
+                         [os.geteuid()], kills, 2, b"step 40/40 "),
+        sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@
 
 #define PATIENCE_MS 20000
 #define NEW "new bytes"
+#define PLAIN_USER 4711
 
 /* ------------------------------------- what a training does to its files */
 
@@ -640,6 +641,30 @@ static int makes_where_it_may_not(const struct isolation_case *test)
 	return put_in(test->top, "closed/new", O_CREAT | O_EXCL);
 }
 
+/* In a folder of another's, in which nothing can be made. */
+static int makes_in_its_own(const struct isolation_case *test)
+{
+	return put_in(test->top, "led/mine/new", O_CREAT | O_EXCL);
+}
+
+static int writes_to_its_own(const struct isolation_case *test)
+{
+	return put_in(test->top, "noted/mine.log", O_APPEND);
+}
+
+/* A copy of each folder of others' that is somewhere would cost time. */
+static int finds_no_more_than_it_needs(const struct isolation_case *test)
+{
+	char command[2 * SCRATCH_PATH_MAX];
+
+	(void)snprintf(command, sizeof(command),
+		       "cd '%s/view' && test -n \"$(find . -name noted "
+		       "2>/dev/null)\" && "
+		       "test -z \"$(find . -name closed 2>/dev/null)\"",
+		       test->scratch);
+	return system(command) == 0 ? 0 : EEXIST;
+}
+
 static void make_folder_of(const char *parent, const char *name, gid_t group,
 			   mode_t mode)
 {
@@ -694,6 +719,49 @@ static void a_view_reaches_folders_of_others(void **state)
 		free(after);
 	}
 	free(before);
+	case_release(&made);
+}
+
+static void give(const char *path)
+{
+	assert_int_equal(chown(path, PLAIN_USER, PLAIN_USER), 0);
+}
+
+/* Folders of root that are not to be written, with what is the user's. */
+static void make_own_in_others(const struct isolation_case *test)
+{
+	char path[SCRATCH_PATH_MAX];
+
+	make_folder_of(test->top, "closed", 0, 0755);
+	make_folder_of(test->top, "led", 0, 0755);
+	make_folder_of(test->top, "led/mine", 0, 0755);
+	give(scratch_path(path, test->top, "led/mine"));
+	make_folder_of(test->top, "noted", 0, 0755);
+	case_file(scratch_path(path, test->top, "noted"), "mine.log");
+	give(scratch_path(path, test->top, "noted/mine.log"));
+	give(test->work);
+	give(test->scratch);
+}
+
+/* Not of nobody, who looks like all that have no name in the namespace. */
+static void only_what_is_needed_is_in_a_layer(void **state)
+{
+	static deed *const does[] = {
+		makes_in_its_own,
+		writes_to_its_own,
+		finds_no_more_than_it_needs,
+	};
+	struct isolation_case made;
+
+	if (geteuid() != 0)
+		skip();
+	(void)chmod(*state, 0755);
+	case_make(&made, *state, PLAIN_USER);
+	make_own_in_others(&made);
+	for (size_t i = 0; i < sizeof(does) / sizeof(*does); i++) {
+		assert_int_equal(case_do(&made, ISOLATION_VIEW, does[i]), 0);
+		assert_int_equal(case_clean(&made), 0);
+	}
 	case_release(&made);
 }
 
@@ -861,6 +929,9 @@ int main(void)
 						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(
 			a_view_reaches_folders_of_others, scratch_make,
+			scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			only_what_is_needed_is_in_a_layer, scratch_make,
 			scratch_remove),
 		cmocka_unit_test_setup_teardown(
 			a_root_without_privilege_has_none_in_a_view,

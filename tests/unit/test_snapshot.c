@@ -162,6 +162,31 @@ static void at_most_max_are_named(void **state)
 	strlist_release(&found);
 }
 
+/* What a probe can do that may not write. */
+static void of_others_doings_some_are_passed_over(void **state)
+{
+	static const char *const folders[] = { "tree", NULL };
+	struct strlist found = STRLIST_INIT;
+	struct snapshot *before, *after;
+
+	run(*state, "mkdir tree tree/sub && cd tree && "
+		    "touch mode time link bytes gone same put longer");
+	wait_for_next_stamp();
+	before = take(*state, folders, NULL);
+	run(*state, "cd tree && chmod 600 mode && touch -d 2001-02-03 time && "
+		    "chmod 700 sub && ln link ../link && rm gone && "
+		    "touch new && cp same t && mv t put && echo >> longer");
+	after = take(*state, folders, NULL);
+	assert_int_equal(snapshot_touched(&found, before, after, 8), 4);
+	assert_non_null(strstr(found.items[0], "/tree/link"));
+	assert_non_null(strstr(found.items[1], "/tree/mode"));
+	assert_non_null(strstr(found.items[2], "/tree/sub"));
+	assert_non_null(strstr(found.items[3], "/tree/time"));
+	snapshot_free(before);
+	snapshot_free(after);
+	strlist_release(&found);
+}
+
 /* One in another, the same twice, one that is made only later, a file. */
 static void folders_may_overlap_or_be_missing(void **state)
 {
@@ -334,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_change_is_seen),
 		TEST(at_most_max_are_named),
+		TEST(of_others_doings_some_are_passed_over),
 		TEST(folders_may_overlap_or_be_missing),
 		TEST(the_deeper_path_wins),
 		TEST(other_mounts_are_not_entered),

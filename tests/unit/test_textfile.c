@@ -173,6 +173,33 @@ static void a_failure_leaves_the_old_file_alone(void **state)
 	strbuf_release(&out);
 }
 
+/* The limit's signal ends it in the middle of a write. */
+static void who_is_killed_leaves_nothing(void **state)
+{
+	struct rlimit limit = { 100, 100 };
+	char path[SCRATCH_PATH_MAX];
+	char data[1000] = { 0 };
+	int fd = open(*state, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	int status;
+	pid_t pid;
+
+	if (fd < 0)
+		skip(); /* here it leaves a file */
+	(void)close(fd);
+	scratch_path(path, *state, "file");
+	for (int entries = 0; entries < 2; entries++) {
+		pid = fork();
+		if (pid == 0 && setrlimit(RLIMIT_FSIZE, &limit) == 0)
+			_exit(textfile_replace(path, 0600, data, sizeof(data),
+					       NULL));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFSIGNALED(status));
+		assert_int_equal(WTERMSIG(status), SIGXFSZ);
+		assert_int_equal(count_entries(*state), entries);
+		assert_int_equal(scratch_write(path, "old", 3), 0);
+	}
+}
+
 static bool is_folder(const char *path, mode_t mode)
 {
 	struct stat info;
@@ -214,6 +241,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_failure_leaves_the_old_file_alone, scratch_make,
 			scratch_remove),
+		cmocka_unit_test_setup_teardown(who_is_killed_leaves_nothing,
+						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(folders_are_made_with_all_above,
 						scratch_make, scratch_remove),
 	};
