@@ -20,7 +20,7 @@
 /* Of those: many large files of a shared folder must not stop a launch. */
 #define LESS_THAN_EXACT_BYTES ((off_t)64 << 20)
 /* Clocks of two machines differ; by this much only when one is wrong. */
-#define FUTURE_SECONDS_MAX (24 * 3600)
+#define FUTURE_SECONDS_MAX (INT64_C(24) * 3600)
 
 struct wanted {
 	const char *identity, *subject;

@@ -29,7 +29,7 @@
 /* A key is an identity and a little more: an argv of the limit fits. */
 #define FILE_MAX ((size_t)32 << 20)
 /* Clocks of two machines differ; by this much only when one is wrong. */
-#define FUTURE_SECONDS_MAX (24 * 3600)
+#define FUTURE_SECONDS_MAX (INT64_C(24) * 3600)
 /* A temporary file of a writer that was killed is older than any write. */
 #define LEFT_OVER_SECONDS 3600
 /* Of a folder that somebody filled: more are left where they are. */

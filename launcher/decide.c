@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "configs/record.h"
 #include "configs/secrets.h"
+#include "launcher/endings.h"
 #include "launcher/exitcode.h"
 #include "launcher/guard.h"
 #include "launcher/herd.h"
@@ -42,7 +43,7 @@ static void tune_on(const struct session_setup *setup, struct result *result)
 static bool beats(void *context)
 {
 	herd_beat(context, "waiting for a device");
-	return false;
+	return endings_waiting() != 0;
 }
 
 /*
@@ -87,6 +88,16 @@ static void tune_with_lease(struct session_setup *setup, struct result *result)
 		tune_on(setup, result);
 }
 
+/* Nothing is left to undo: autofit may die by it. */
+static void interrupt(struct result *result, int number)
+{
+	result->outcome = OUTCOME_INTERRUPTED;
+	result->exit_code = 128 + number;
+	result->signal_number = number;
+	free(result->message);
+	result->message = xstrdup("the same command again goes on from here");
+}
+
 static void tune(const struct job *job, struct record_match *match,
 		 struct result *result)
 {
@@ -101,16 +112,21 @@ static void tune(const struct job *job, struct record_match *match,
 				       .lease = &lease,
 				       .match = match,
 				       .style = &style };
-	bool waited = false;
 
-	if (herd_join(&lease, job, &waited, &err) < 0)
+	endings_hold();
+	if (herd_join(&lease, job, &err) < 0)
 		launch_refuse(result, COMMAND_REFUSED, err.message);
-	/* Whom we waited for has tuned this very command. */
-	else if (!waited || !recall_answer(result, job))
+	/* Another may have tuned this very command since it was looked for. */
+	else if (!recall_answer(result, job))
 		tune_with_lease(&setup, result);
 	guard_release(&guard);
 	target_release(&target);
 	lease_release(&lease);
+	/* What waits strikes when the mask is restored, after the report. */
+	if (endings_waiting())
+		interrupt(result, endings_waiting());
+	else
+		endings_let(job->state);
 }
 
 static void cannot_start(struct result *result, const struct options *options,

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "configs/paths.h"
+#include "configs/secrets.h"
 #include "configs/record.h"
 #include "launcher/exitcode.h"
 #include "launcher/launch.h"
@@ -214,13 +215,16 @@ static void add_probe_environment(struct strbuf *out, const struct job *job,
 		.probe_env = &job->options->probe_env,
 	};
 	struct strlist environment = STRLIST_INIT;
+	struct strlist masked = STRLIST_INIT;
 
 	probe_environment_make(&environment, &job->environment, &additions);
+	secrets_mask_argv(&masked, &environment);
 	strbuf_adds(out, "probes    run with\n");
 	for (size_t i = 0; i < environment.count; i++)
 		if (strlist_find(&job->environment, environment.items[i]) ==
 		    job->environment.count)
-			add_argument(out, "+", environment.items[i]);
+			add_argument(out, "+", masked.items[i]);
+	strlist_release(&masked);
 	strlist_release(&environment);
 }
 

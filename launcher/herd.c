@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "launcher/endings.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOK_MS 100
+#define LOOK_MS 250
 #define SAY_AGAIN_MS 60000
 
 static int64_t now_ms(void)
@@ -43,7 +44,7 @@ static int busy(const struct lease_note *holder, struct error *err)
 }
 
 static int wait_for_turn(struct lease *lease, const struct job *job,
-			 const char *name, bool *waited, struct error *err)
+			 const char *name, struct error *err)
 {
 	struct lease_note holder;
 	int64_t said_ms = 0;
@@ -57,14 +58,16 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 			say(&holder);
 			said_ms = now_ms();
 		}
-		*waited = true;
 		(void)poll(NULL, 0, LOOK_MS);
+		if (endings_waiting())
+			return error_set(err, -EINTR,
+					 "stopped while waiting for process %d",
+					 (int)holder.pid);
 	}
 	return result;
 }
 
-int herd_join(struct lease *lease, const struct job *job, bool *waited,
-	      struct error *err)
+int herd_join(struct lease *lease, const struct job *job, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	char name[17];
@@ -75,8 +78,8 @@ int herd_join(struct lease *lease, const struct job *job, bool *waited,
 		       (unsigned long long)hash_bytes(job->identity,
 						      strlen(job->identity)));
 	if (result == 0)
-		result = wait_for_turn(lease, job, name, waited, &why);
-	if (result == -EBUSY) {
+		result = wait_for_turn(lease, job, name, &why);
+	if (result == -EBUSY || result == -EINTR) {
 		(void)error_set(err, result, "%s", why.message);
 		return result;
 	}
@@ -87,8 +90,14 @@ int herd_join(struct lease *lease, const struct job *job, bool *waited,
 
 void herd_beat(struct lease *lease, const char *doing)
 {
+	int64_t now = now_ms();
+
+	/* The holder has no use for what a waiter keeps there. */
+	if (!lease->path || now - lease->seen_at_ms < LEASE_BEAT_MS / 2)
+		return;
+	lease->seen_at_ms = now;
 	/* Lost: another took over while this one was stopped. The locks of the
 	 * devices still keep the two apart. */
-	if (lease->path && lease_beat(lease, doing, NULL) == -ESTALE)
+	if (lease_beat(lease, doing, NULL) == -ESTALE)
 		lease_release(lease);
 }

@@ -37,6 +37,16 @@ static void add_list(struct strbuf *out, const char *label,
 		identity_add(out, IDENTITY_PART, label, list->items[i]);
 }
 
+static void add_masked(struct strbuf *out, const char *label,
+		       const struct strlist *list)
+{
+	struct strlist masked = STRLIST_INIT;
+
+	secrets_mask_argv(&masked, list);
+	add_list(out, label, &masked);
+	strlist_release(&masked);
+}
+
 /* The amount in full: a shortened one could hide a difference. */
 static void add_amount(struct strbuf *out, const struct options *options)
 {
@@ -109,8 +119,8 @@ static void add_reading(struct strbuf *out, const struct job *job)
 			identity_add(out, IDENTITY_PART, texts[i].label,
 				     texts[i].value);
 	add_list(out, "--env", &options->env_templates);
-	add_list(out, "--probe-arg", &options->probe_args);
-	add_list(out, "--probe-env", &options->probe_env);
+	add_masked(out, "--probe-arg", &options->probe_args);
+	add_masked(out, "--probe-env", &options->probe_env);
 }
 
 /* What tells a run what to do; other files may be what it writes. */

@@ -203,6 +203,9 @@ int recall_start(struct result *result, const struct job *job)
 		start.micro_batch * start.grad_accum * record->world_size;
 	record->device_kind = xstrdup(kind);
 	record->created = start.created;
+	/* So that what is said of that record later reaches this run too. */
+	free(record->id);
+	record->id = *start.record_id ? xstrdup(start.record_id) : NULL;
 	result->resumes = reason;
 	set_reused(result, job);
 	return 1;

@@ -30,11 +30,17 @@ static bool contains_resume(const char *name, size_t length)
 	return false;
 }
 
-static bool is_off(const char *value)
+/* --no-resume, --resume=, --resume false */
+static bool is_off(const struct token *token, const char *value)
 {
 	static const char *const words[] = { "false", "no",   "off",
 					     "0",     "none", "null" };
 
+	const char *name = token->name + strspn(token->name, "-");
+
+	if (strncasecmp(name, "no", 2) == 0 ||
+	    (token->form != KNOB_ABSENT && !*value))
+		return true;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcasecmp(value, words[i]) == 0)
 			return true;
@@ -47,7 +53,7 @@ static bool resumes(const struct command *command, const struct token *token)
 	const char *value = token_value(token, &command->argv);
 
 	if (contains_resume(token->name, token->name_length))
-		return !is_off(value);
+		return !is_off(token, value);
 	return token->form == KNOB_JOINED && strcmp(value, "resume") == 0;
 }
 
@@ -115,12 +121,13 @@ static void add_arguments(struct strbuf *key, const struct command *command)
 }
 
 /* A requeued job is known by its number, any other run by its folder. */
-static char *make_key(const struct job *job, const char *name)
+static char *make_key(const struct job *job, const char *name, uint64_t script)
 {
 	struct strbuf key = STRBUF_INIT;
 	char folder[PATH_MAX];
 
-	strbuf_addf(&key, "autofit.start/1 %s\n", name);
+	strbuf_addf(&key, "autofit.start/1 %s %016llx\n", name,
+		    (unsigned long long)script);
 	if (getcwd(folder, sizeof(folder)))
 		escape_add(&key, folder);
 	strbuf_addf(&key, "\nworld %lld effective %lld\n",
@@ -134,16 +141,22 @@ static char *make_key(const struct job *job, const char *name)
 static char *job_key(const struct job *job)
 {
 	char *name = surroundings_job(&job->environment);
-	char *key = name ? make_key(job, name) : NULL;
+	char *key = name ? make_key(job, name, 0) : NULL;
 
 	free(name);
 	return key;
 }
 
+/* Of a script that was edited meanwhile the split was never tested. */
+static char *run_key(const struct job *job)
+{
+	return make_key(job, "run", job->script_hash);
+}
+
 int resume_find(struct start *start, const struct job *job)
 {
 	char *requeued = surroundings_requeued(&job->environment);
-	char *key = requeued ? job_key(job) : make_key(job, "run");
+	char *key = requeued ? job_key(job) : run_key(job);
 	int found = 0;
 
 	if (key)
@@ -197,7 +210,7 @@ void resume_keep(const struct job *job, const struct result *result)
 		(void)snprintf(start.record_id, sizeof(start.record_id), "%s",
 			       record->id ? record->id : "");
 		keep(job, &start, job_key(job), !requeued);
-		keep(job, &start, make_key(job, "run"), !requeued && !resuming);
+		keep(job, &start, run_key(job), !requeued && !resuming);
 	}
 	free(requeued);
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "configs/record_split.h"
 #include "estimator/estimator.h"
 #include "launcher/exitcode.h"
 #include "launcher/session_internal.h"
@@ -40,6 +41,15 @@ static void set_start(struct session *session, const struct record *hint)
 	problem->recorded_misfit = 0;
 	if (!hint)
 		return;
+	/* With less room than then: the largest that was seen to fit in it. */
+	if (hint->peak_bytes > session->target->limit_bytes) {
+		const struct trial *trial = record_split_find(
+			hint, hint->micro_batch, session->target->limit_bytes);
+
+		if (trial)
+			problem->start = trial->micro_batch;
+		return;
+	}
 	problem->start = hint->micro_batch;
 	session->hint_peak_bytes = hint->peak_bytes;
 	/* What was too large then is so now, unless there is more room. */
@@ -195,8 +205,9 @@ static enum turn after_failure(struct session *session,
 
 	if (report->isolation_errno) {
 		session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
-			    xasprintf("a probe could not be kept from writing, "
-				      "so it was not started: %s",
+			    xasprintf("a probe was not started: %s%s%s",
+				      strerror(report->isolation_errno),
+				      *report->first_error ? "\n" : "",
 				      report->first_error));
 		return TURN_END;
 	}
@@ -407,7 +418,8 @@ static struct plan_step run_all(struct session *session)
 	struct plan_step step = next_step(session);
 	enum turn turn = TURN_GO_ON;
 
-	while (step.action == PLAN_PROBE && turn != TURN_END) {
+	while (step.action == PLAN_PROBE && turn != TURN_END &&
+	       !session_must_end(session)) {
 		/* Of this run: an earlier one that was cut short goes on. */
 		if (session->probe_number >=
 			    session->job->options->max_probes ||
@@ -460,7 +472,10 @@ void session_tune(const struct session_setup *setup, struct result *result)
 	if (has_hint) {
 		result->record_grade = record_grade_name(setup->match->grade);
 		free(result->difference);
-		result->difference = xstrdup(setup->match->difference);
+		result->difference = xstrdup(
+			setup->match->grade == RECORD_EXACT
+				? "it does not answer all that is asked now"
+				: setup->match->difference);
 	}
 	code = session_open(&session, &err);
 	if (code < 0 && !result->message) {

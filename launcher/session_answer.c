@@ -166,23 +166,7 @@ static void copy_text(char **to, const char *from)
 	*to = from ? xstrdup(from) : NULL;
 }
 
-/* The older probes stay: they are splits to fall back to. */
-static void keep_older_probes(struct session *session,
-			      const struct record *older)
-{
-	struct probe_notes all = { 0 };
-
-	for (size_t i = 0; i < older->probes.count; i++)
-		probe_notes_add(&all, &older->probes.items[i].trial,
-				older->probes.items[i].why, NULL);
-	for (size_t i = 0; i < session->notes->count; i++)
-		probe_notes_add(&all, &session->notes->items[i].trial,
-				session->notes->items[i].why,
-				session->notes->items[i].log);
-	probe_notes_release(session->notes);
-	*session->notes = all;
-}
-
+/* Not the older probes: their sizes did not run with this command. */
 void session_renew(struct session *session, const struct trial *check)
 {
 	const struct record *older = &session->match->record;
@@ -208,7 +192,6 @@ void session_renew(struct session *session, const struct trial *check)
 			older->caveats.count);
 	session_set_command(session->result, session->job, record->micro_batch,
 			    record->grad_accum);
-	keep_older_probes(session, older);
 	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
 	write_record(session);
 }
@@ -274,8 +257,7 @@ static void cut_short(struct session *session)
 	if (session->result->signal_number)
 		session_end(session, OUTCOME_INTERRUPTED,
 			    128 + session->result->signal_number,
-			    xstrdup("interrupted; the same command again goes "
-				    "on from "
+			    xstrdup("the same command again goes on from "
 				    "here"));
 	else
 		session_end(session, OUTCOME_TIME_LIMIT, EXIT_TIME_LIMIT,

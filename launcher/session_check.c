@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/session_internal.h"
 
-#include "base/log.h"
 #include "launcher/recall.h"
 
 #include <math.h>
@@ -12,16 +11,19 @@
 #define CHECK_SHARE_GPU 0.02
 #define CHECK_SHARE_HOST 0.04
 
-static const struct trial *confirmed_trial(const struct session *session,
-					   int64_t micro)
+static const struct trial *last_trial(const struct session *session,
+				      int64_t micro)
 {
-	for (size_t i = session->notes->count; i-- > 0;) {
-		const struct trial *trial = &session->notes->items[i].trial;
-
-		if (trial->micro_batch == micro)
-			return plan_is_confirmed(trial) ? trial : NULL;
-	}
+	for (size_t i = session->notes->count; i-- > 0;)
+		if (session->notes->items[i].trial.micro_batch == micro)
+			return &session->notes->items[i].trial;
 	return NULL;
+}
+
+/* Finished, one way or the other: not to be repeated. */
+static bool is_answer(const struct trial *trial)
+{
+	return trial && (plan_is_confirmed(trial) || trial_is_misfit(trial));
 }
 
 /* The one probe, unless an earlier run of this tuning was cut off behind it. */
@@ -35,13 +37,12 @@ static const struct trial *probe_split(struct session *session,
 		.probe_accum = record->grad_accum,
 		.is_confirmation = true,
 	};
-	const struct trial *trial =
-		confirmed_trial(session, record->micro_batch);
 	enum turn turn = TURN_AGAIN;
 
-	while (!trial && turn == TURN_AGAIN)
+	while (turn == TURN_AGAIN && !session_must_end(session) &&
+	       !is_answer(last_trial(session, record->micro_batch)))
 		turn = session_run(session, &step);
-	return confirmed_trial(session, record->micro_batch);
+	return last_trial(session, record->micro_batch);
 }
 
 static bool is_same_memory(const struct session *session,
@@ -52,7 +53,7 @@ static bool is_same_memory(const struct session *session,
 							     : CHECK_SHARE_GPU;
 	double recorded = (double)record->peak_bytes;
 
-	return trial_fits(trial) && recorded > 0 &&
+	return trial_fits(trial) && plan_is_confirmed(trial) && recorded > 0 &&
 	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
 }
 
@@ -61,7 +62,8 @@ bool session_check(struct session *session)
 	const struct record *record = &session->match->record;
 	const struct trial *trial;
 
-	if (!recall_is_checkable(session->match, session->job))
+	if (!recall_is_checkable(session->match, session->job) ||
+	    record->peak_bytes > session->target->limit_bytes)
 		return false;
 	trial = probe_split(session, record);
 	if (session->result->message || session_must_end(session) || !trial ||

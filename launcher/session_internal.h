@@ -6,6 +6,7 @@
 #include "configs/journal.h"
 #include "configs/signature.h"
 #include "configs/steps.h"
+#include "launcher/endings.h"
 #include "launcher/plan.h"
 #include "launcher/session.h"
 #include "launcher/shelter.h"
@@ -14,8 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <uv.h>
-
-#define SESSION_SIGNALS 4
 
 struct session {
 	const struct job *job;
@@ -35,7 +34,7 @@ struct session {
 	struct step_patterns *patterns;
 	char *log_folder;
 	uv_loop_t loop;
-	uv_signal_t signals[SESSION_SIGNALS];
+	uv_signal_t signals[ENDINGS];
 	uv_signal_t suspend; /* Ctrl-Z */
 	uv_timer_t progress;
 	uv_timer_t deadline; /* --time-limit */
@@ -69,7 +68,7 @@ enum turn session_run(struct session *session, const struct plan_step *step);
 
 /*
  * session_check.c: one probe at the split of a near record. True: the answer
- * is renewed, or the session has ended; false: its probe is a trial like any.
+ * is renewed; false: its probe is a trial like any, or the session must end.
  */
 bool session_check(struct session *session);
 

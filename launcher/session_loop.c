@@ -3,6 +3,7 @@
 #include "launcher/session_internal.h"
 
 #include "base/strbuf.h"
+#include "launcher/endings.h"
 #include "launcher/herd.h"
 
 #include <signal.h>
@@ -10,9 +11,7 @@
 #include <unistd.h>
 
 #define PROGRESS_MS 120
-
-static const int end_signals[SESSION_SIGNALS] = { SIGINT, SIGTERM, SIGHUP,
-						  SIGQUIT };
+#define TIMERS 3
 
 void session_print(struct strbuf *text)
 {
@@ -125,12 +124,13 @@ static void on_progress(uv_timer_t *timer)
 
 static int start_timers(struct session *session)
 {
-	uv_timer_t *const timers[] = { &session->progress, &session->deadline,
-				       &session->beat };
+	uv_timer_t *const timers[TIMERS] = { &session->progress,
+					     &session->deadline,
+					     &session->beat };
 	int64_t limit_ms = session->job->options->time_limit_ms;
 	int result = 0;
 
-	for (size_t i = 0; i < sizeof(timers) / sizeof(*timers); i++) {
+	for (size_t i = 0; i < TIMERS; i++) {
 		result = uv_timer_init(&session->loop, timers[i]);
 		if (result < 0)
 			return result;
@@ -171,15 +171,16 @@ int session_open_loop(struct session *session, struct error *err)
 	session->loop_is_open = result == 0;
 	if (result == 0)
 		result = start_timers(session);
-	for (int i = 0; i < SESSION_SIGNALS && result == 0; i++)
-		result = watch_signal(session, &session->signals[i],
-				      end_signals[i], on_end_signal);
+	for (int i = 0; i < ENDINGS && result == 0; i++)
+		result = watch_signal(session, &session->signals[i], endings[i],
+				      on_end_signal);
 	if (result == 0)
 		result = watch_signal(session, &session->suspend, SIGTSTP,
 				      on_suspend);
 	if (result < 0)
 		return error_set(err, result, "cannot watch signals: %s",
 				 uv_strerror(result));
+	endings_let(session->job->state);
 	return 0;
 }
 
@@ -201,8 +202,9 @@ void session_close_loop(struct session *session)
 	if (!session->loop_is_open)
 		return;
 	/* A signal that came since the last probe is not to be lost. */
+	endings_hold();
 	(void)session_looks_up(session);
-	for (int i = 0; i < SESSION_SIGNALS; i++)
+	for (int i = 0; i < ENDINGS; i++)
 		close_handle((uv_handle_t *)&session->signals[i]);
 	close_handle((uv_handle_t *)&session->suspend);
 	close_handle((uv_handle_t *)&session->progress);

@@ -131,6 +131,8 @@ int session_open(struct session *session, struct error *err)
 
 	secrets_values(&session->secrets, &session->job->command.argv,
 		       &session->job->environment);
+	secrets_values(&session->secrets, &session->job->options->probe_args,
+		       &session->job->options->probe_env);
 	if (result == 0)
 		result = open_shelter(session, err);
 

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -97,6 +96,23 @@ static char *real_path(const char *path)
 	return folder;
 }
 
+/* Files that this very start is writing: "> run.log 2>&1", a job's output. */
+static void add_outputs(struct shelter *shelter, const struct job *job)
+{
+	static const char *const streams[] = { "/proc/self/fd/1",
+					       "/proc/self/fd/2" };
+	char *real;
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++) {
+		real = realpath(streams[i], NULL);
+		if (real)
+			strlist_take(&shelter->excluded, real);
+	}
+	real = job->options->json ? realpath(job->options->json, NULL) : NULL;
+	if (real)
+		strlist_take(&shelter->excluded, real);
+}
+
 /* What autofit itself writes meanwhile may lie in a folder that is compared. */
 static void add_own_folders(struct shelter *shelter, const struct job *job)
 {
@@ -111,6 +127,7 @@ static void add_own_folders(struct shelter *shelter, const struct job *job)
 			shelter->shared.count);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		strlist_take(&shelter->excluded, real_path(own[i]));
+	add_outputs(shelter, job);
 }
 
 static int take_snapshot(const struct shelter *shelter,
@@ -131,6 +148,12 @@ static void look_before_landlock(struct shelter *shelter, const struct job *job)
 			    err.message);
 }
 
+static const char *why_compared(const struct shelter *shelter)
+{
+	return shelter->choice.why_not[0] ? shelter->choice.why_not
+					  : "--isolation compare was given";
+}
+
 static int look_before(struct shelter *shelter, const struct job *job,
 		       struct error *err)
 {
@@ -143,8 +166,9 @@ static int look_before(struct shelter *shelter, const struct job *job,
 		(void)error_prefix(err,
 				   "probes cannot be kept from writing "
 				   "here (%s)",
-				   shelter->choice.why_not);
-		return error_set(err, -EPERM, "%s", err->message);
+				   why_compared(shelter));
+		err->code = -EPERM;
+		return -EPERM;
 	}
 	checkpoint = snapshot_checkpoint(shelter->before);
 	if (!checkpoint)
@@ -154,7 +178,7 @@ static int look_before(struct shelter *shelter, const struct job *job,
 			 "overwriting it (%s): give the probes another output "
 			 "folder with {out:FOLDER} in the command, or allow it "
 			 "with --allow-writes PATH",
-			 checkpoint, shelter->choice.why_not);
+			 checkpoint, why_compared(shelter));
 }
 
 int shelter_open(struct shelter *shelter, const struct job *job,
@@ -295,9 +319,7 @@ static int compare(struct shelter *shelter, struct error *err)
 	if (result == 0 && count)
 		result = report_written(&paths, count, err);
 	else if (result < 0)
-		result = is_landlock
-				 ? 0
-				 : error_set(err, -EPERM, "%s", err->message);
+		result = is_landlock ? 0 : (err->code = -EPERM);
 	snapshot_free(after);
 	strlist_release(&paths);
 	return result;

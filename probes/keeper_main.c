@@ -277,7 +277,7 @@ void keeper_main(const struct keeper_spec *spec,
 		.err = birth->err,
 		.report = { -1, -1 },
 	};
-	enum spawn_step failed = SPAWN_EXEC;
+	enum spawn_step failed = SPAWN_OWN;
 	int result;
 
 	become_keeper(birth);

@@ -34,6 +34,8 @@ int process_state_save(struct process_state *state, struct error *err)
 	(void)sigprocmask(SIG_SETMASK, NULL, &state->mask);
 	(void)prctl(PR_GET_CHILD_SUBREAPER, &state->subreaper, 0, 0, 0);
 	(void)signal(SIGPIPE, SIG_IGN);
+	/* A limit on the size of files is an error to report, not an end. */
+	(void)signal(SIGXFSZ, SIG_IGN);
 	return fill_closed_descriptors(err);
 }
 

@@ -24,7 +24,8 @@ struct process_state {
 /*
  * First thing in main. A closed descriptor 0, 1 or 2 is filled with /dev/null
  * that closes itself on exec: no file of autofit's can land there, and the
- * command finds it closed again. SIGPIPE is ignored from here on.
+ * command finds it closed again. SIGPIPE and SIGXFSZ are
+ * ignored from here on.
  */
 int process_state_save(struct process_state *state, struct error *err);
 

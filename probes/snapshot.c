@@ -368,6 +368,13 @@ static bool is_same_file(const struct entry *a, const struct entry *b)
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
+/* Written by somebody since: another file, another size, a later time. */
+static bool is_newly_written(const struct entry *a, const struct entry *b)
+{
+	return !is_same_file(a, b) ||
+	       (a->mode == b->mode && b->modified_ns > a->modified_ns);
+}
+
 /* All that differ, or of them only what is the same file still. */
 enum wanted { WANTED_ALL, WANTED_SAME_FILE };
 
@@ -388,8 +395,9 @@ static size_t compare(struct strlist *out, const struct snapshot *before,
 						   after, &after->entries[j]);
 
 		if (wanted == WANTED_SAME_FILE && !same)
-			same = order != 0 || !is_same_file(&before->entries[i],
-							   &after->entries[j]);
+			same = order != 0 ||
+			       is_newly_written(&before->entries[i],
+						&after->entries[j]);
 		i += order <= 0;
 		j += order >= 0;
 		if (same)

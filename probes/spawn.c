@@ -101,7 +101,7 @@ static void isolate(const struct isolation_spec *spec,
 	if (result == 0)
 		return;
 	(void)dprintf(pipes->err, "autofit: %s\n", err.message);
-	give_up(pipes->report[1], SPAWN_ISOLATION, -result);
+	give_up(pipes->report[1], SPAWN_OWN, -result);
 }
 
 static void child(const struct keeper_spec *spec,
@@ -150,8 +150,10 @@ int spawn_command(pid_t *pid, const struct keeper_spec *spec,
 	*pid = fork();
 	if (*pid == 0)
 		child(spec, pipes, keeper);
-	if (*pid < 0)
+	if (*pid < 0) {
 		result = -errno;
+		failure.step = SPAWN_OWN;
+	}
 	(void)close(pipes->report[1]);
 	if (result == 0 && read_failure(pipes->report[0], &failure)) {
 		(void)waitpid(*pid, NULL, 0);

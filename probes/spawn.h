@@ -15,7 +15,10 @@ struct spawn_pipes {
 };
 
 /* What failed. */
-enum spawn_step { SPAWN_ISOLATION, SPAWN_EXEC };
+enum spawn_step {
+	SPAWN_OWN, /* autofit's own: the isolation, a process, a pipe */
+	SPAWN_EXEC,
+};
 
 /*
  * Starts spec->argv with spec->environment, stdin from /dev/null, stdout and

@@ -39,72 +39,54 @@ static void fill(struct record *record, const struct ran *ran)
 	}
 }
 
+static const struct {
+	const char *name;
+	struct ran ran[TRIALS_MAX];
+	int64_t below;
+	uint64_t peak_mib;
+	int64_t found; /* 0: none */
+} split_rows[] = {
+	{ "under the peak",
+	  { { 4, 2, VERDICT_FITS, 40 },
+	    { 8, 2, VERDICT_FITS, 80 },
+	    { 16, 2, VERDICT_FITS, 160 } },
+	  16,
+	  90,
+	  8 },
+	{ "exactly the peak", { { 8, 2, VERDICT_FITS, 80 } }, 16, 80, 8 },
+	{ "none is small enough", { { 8, 2, VERDICT_FITS, 80 } }, 16, 79, 0 },
+	{ "not the split itself", { { 16, 2, VERDICT_FITS, 10 } }, 16, 90, 0 },
+	{ "did not fit",
+	  { { 8, 2, VERDICT_OVER_BUDGET, 80 }, { 4, 2, VERDICT_FITS, 40 } },
+	  16,
+	  90,
+	  4 },
+	{ "the last of a size counts",
+	  { { 8, 2, VERDICT_FITS, 80 }, { 8, 2, VERDICT_OVER_BUDGET, 99 } },
+	  16,
+	  90,
+	  0 },
+	{ "no exact split", { { 12, 2, VERDICT_FITS, 60 } }, 16, 90, 0 },
+	{ "peak not known", { { 8, 2, VERDICT_FITS, 0 } }, 16, 90, 0 },
+	{ "accumulation was not shown",
+	  { { 8, 1, VERDICT_FITS, 80 } },
+	  16,
+	  90,
+	  0 },
+};
+
 static void the_largest_that_fits_is_found(void **state)
 {
-	static const struct {
-		const char *name;
-		struct ran ran[TRIALS_MAX];
-		int64_t below;
-		uint64_t peak_mib;
-		int64_t found; /* 0: none */
-	} rows[] = {
-		{ "under the peak",
-		  { { 4, 2, VERDICT_FITS, 40 },
-		    { 8, 2, VERDICT_FITS, 80 },
-		    { 16, 2, VERDICT_FITS, 160 } },
-		  16,
-		  90,
-		  8 },
-		{ "exactly the peak",
-		  { { 8, 2, VERDICT_FITS, 80 } },
-		  16,
-		  80,
-		  8 },
-		{ "none is small enough",
-		  { { 8, 2, VERDICT_FITS, 80 } },
-		  16,
-		  79,
-		  0 },
-		{ "not the split itself",
-		  { { 16, 2, VERDICT_FITS, 10 } },
-		  16,
-		  90,
-		  0 },
-		{ "did not fit",
-		  { { 8, 2, VERDICT_OVER_BUDGET, 80 },
-		    { 4, 2, VERDICT_FITS, 40 } },
-		  16,
-		  90,
-		  4 },
-		{ "the last of a size counts",
-		  { { 8, 2, VERDICT_FITS, 80 },
-		    { 8, 2, VERDICT_OVER_BUDGET, 99 } },
-		  16,
-		  90,
-		  0 },
-		{ "no exact split",
-		  { { 12, 2, VERDICT_FITS, 60 } },
-		  16,
-		  90,
-		  0 },
-		{ "peak not known", { { 8, 2, VERDICT_FITS, 0 } }, 16, 90, 0 },
-		{ "accumulation was not shown",
-		  { { 8, 1, VERDICT_FITS, 80 } },
-		  16,
-		  90,
-		  0 },
-	};
-
 	(void)state;
-	for (size_t i = 0; i < COUNT(rows); i++) {
+	for (size_t i = 0; i < COUNT(split_rows); i++) {
 		struct record record;
 		const struct trial *trial;
 
-		fill(&record, rows[i].ran);
-		trial = record_split_find(&record, rows[i].below,
-					  rows[i].peak_mib * MIB);
-		if ((trial ? trial->micro_batch : 0) != rows[i].found)
-			fail_msg("%s", rows[i].name);
+		fill(&record, split_rows[i].ran);
+		trial = record_split_find(&record, split_rows[i].below,
+					  split_rows[i].peak_mib * MIB);
+		if ((trial ? trial->micro_batch : 0) != split_rows[i].found)
+			fail_msg("%s", split_rows[i].name);
 		if (trial) {
 			record_split_use(&record, trial);
 			assert_int_equal(record.micro_batch *
