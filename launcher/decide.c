@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
 static void set_as_given(struct result *result, const struct options *options)
 {
@@ -98,8 +99,19 @@ static void interrupt(struct result *result, int number)
 	result->message = xstrdup("the same command again goes on from here");
 }
 
+/* Moves on with every record that is written; 0: there is no folder. */
+static int64_t records_change(const struct job *job)
+{
+	struct stat info;
+
+	if (stat(job->paths.records, &info) < 0)
+		return 0;
+	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+/* seen: records_change, before they were searched. */
 static void tune(const struct job *job, struct record_match *match,
-		 struct result *result)
+		 int64_t seen, struct result *result)
 {
 	struct report_style style = launch_style(job->options);
 	struct guard guard = { .count = 0 };
@@ -112,12 +124,16 @@ static void tune(const struct job *job, struct record_match *match,
 				       .lease = &lease,
 				       .match = match,
 				       .style = &style };
+	bool changed;
+	int joined;
 
 	endings_hold();
-	if (herd_join(&lease, job, &err) < 0)
-		launch_refuse(result, COMMAND_REFUSED, err.message);
+	joined = herd_join(&lease, job, &err);
 	/* Another may have tuned this very command since it was looked for. */
-	else if (!recall_answer(result, job))
+	changed = joined > 0 || records_change(job) != seen;
+	if (joined < 0)
+		launch_refuse(result, COMMAND_REFUSED, err.message);
+	else if (!changed || !recall_answer(result, job))
 		tune_with_lease(&setup, result);
 	guard_release(&guard);
 	target_release(&target);
@@ -177,6 +193,7 @@ static void answer(const struct job *job, struct result *result)
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
 	enum command_outcome refused;
+	int64_t seen = records_change(job);
 
 	if (recall_start(result, job))
 		return;
@@ -191,7 +208,7 @@ static void answer(const struct job *job, struct result *result)
 		if (refused != COMMAND_OK)
 			launch_refuse(result, refused, err.message);
 		else
-			tune(job, &match, result);
+			tune(job, &match, seen, result);
 	}
 	record_match_release(&match);
 }

@@ -48,6 +48,7 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 {
 	struct lease_note holder;
 	int64_t said_ms = 0;
+	bool waited = false;
 	int result;
 
 	while ((result = lease_take(lease, job->paths.leases, name, now_ms(),
@@ -58,13 +59,14 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 			say(&holder);
 			said_ms = now_ms();
 		}
+		waited = true;
 		(void)poll(NULL, 0, LOOK_MS);
 		if (endings_waiting())
 			return error_set(err, -EINTR,
 					 "stopped while waiting for process %d",
 					 (int)holder.pid);
 	}
-	return result;
+	return result < 0 ? result : waited;
 }
 
 int herd_join(struct lease *lease, const struct job *job, struct error *err)
@@ -85,7 +87,7 @@ int herd_join(struct lease *lease, const struct job *job, struct error *err)
 	}
 	if (result < 0)
 		log_verbose("tuning without a lease: %s", why.message);
-	return 0;
+	return result > 0;
 }
 
 void herd_beat(struct lease *lease, const char *doing)

@@ -368,13 +368,6 @@ static bool is_same_file(const struct entry *a, const struct entry *b)
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
-/* Written by somebody since: another file, another size, a later time. */
-static bool is_newly_written(const struct entry *a, const struct entry *b)
-{
-	return !is_same_file(a, b) ||
-	       (a->mode == b->mode && b->modified_ns > a->modified_ns);
-}
-
 /* All that differ, or of them only what is the same file still. */
 enum wanted { WANTED_ALL, WANTED_SAME_FILE };
 
