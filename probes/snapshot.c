@@ -388,9 +388,8 @@ static size_t compare(struct strlist *out, const struct snapshot *before,
 						   after, &after->entries[j]);
 
 		if (wanted == WANTED_SAME_FILE && !same)
-			same = order != 0 ||
-			       is_newly_written(&before->entries[i],
-						&after->entries[j]);
+			same = order != 0 || !is_same_file(&before->entries[i],
+							   &after->entries[j]);
 		i += order <= 0;
 		j += order >= 0;
 		if (same)
