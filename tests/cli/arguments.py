@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # Every argument arrives as it was given: tuned, recorded, resumed and run.
 # SPDX-License-Identifier: MIT
-# CTEST RUN_SERIAL ON
 """The command prints what it got, as hex; probes do so in their logs."""
 import hashlib
 import os

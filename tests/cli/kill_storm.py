@@ -62,7 +62,7 @@ SCRIPT = """\
 if [ -n "$AUTOFIT_PROBE" ]; then
 	: >"written-$AUTOFIT_PROBE"
 	: >"/dev/shm/$STORM-$AUTOFIT_PROBE"
-	set -- "$@" --workers 2 --worker-mib 1
+	set -- "$@" --workers 2 --worker-mib 0
 fi
 exec "$@"
 """
@@ -452,12 +452,13 @@ def main():
         with open(script, "w", encoding="ascii") as file:
             file.write(SCRIPT)
         os.chmod(script, 0o755)
-        # 4 MiB a sample, and a limit in the middle between two sizes: far from
-        # what differs between two runs. No size that is asked for is over the
-        # budget, where the kernel's killer would add its own delay.
+        # 4 MiB a sample, next to nothing in workers that may be slow to start,
+        # and a limit in the middle between two sizes: far from what differs
+        # between two runs. No size that is asked for is over the budget, where
+        # the kernel's killer would add its own delay.
         command = [script, shutil.copy(os.environ["TRAINER"], stage),
                    "--batch-size", "2", "--grad-accum", "2", "--steps", "12",
-                   "--step-ms", "20", "--fixed-mib", "1", "--per-sample-kib",
+                   "--step-ms", "20", "--fixed-mib", "3", "--per-sample-kib",
                    "4096"]
         options = ["--device", "host", "--memory", "32200KiB", "--headroom",
                    "6MiB", "--confirm-steps", "3", "--max-micro", "6"]
