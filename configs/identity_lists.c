@@ -39,8 +39,11 @@ struct middle {
 int piece_compare(const struct piece *a, const struct piece *b)
 {
 	size_t shorter = a->length < b->length ? a->length : b->length;
-	int order = shorter ? memcmp(a->text, b->text, shorter) : 0;
+	int order = 0;
 
+	/* One that is not there has no text, and no length. */
+	if (a->text && b->text)
+		order = memcmp(a->text, b->text, shorter);
 	if (order == 0 && a->length != b->length)
 		order = a->length < b->length ? -1 : 1;
 	return order;
