@@ -4,6 +4,7 @@
 #define AUTOFIT_PROBES_CHANNEL_H
 
 #include "base/error.h"
+#include "base/trial.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
 #define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
+/* The preload library's part of the file follows: probes/preload/page.h. */
 
 enum channel_flag {
 	CHANNEL_PYTHON = 1,   /* an interpreter said hello */
@@ -47,7 +49,9 @@ struct channel_slot {
 	uint64_t alloc_retries;    /* torch.cuda num_alloc_retries */
 	uint64_t torch_peak_bytes; /* torch.cuda.max_memory_allocated */
 	int32_t rank;              /* RANK of the environment, -1 */
-	uint32_t reserved[3];
+	uint32_t phase;            /* enum phase, what it is doing now */
+	uint32_t ooms;             /* torch's out-of-memory errors raised */
+	uint32_t reserved;
 };
 
 /* All bytes 0: closed. */
@@ -64,6 +68,9 @@ struct channel_reading {
 	uint32_t flags;   /* all flags of all slots */
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
+	uint64_t ooms;    /* raised in Python, of all slots */
+	/* What the furthest of them does: start, train, eval, save. */
+	enum phase phase;
 };
 
 /*
@@ -80,6 +87,10 @@ struct channel_reading channel_read(const struct channel *channel);
 
 /* Has this process said hello? */
 bool channel_has(const struct channel *channel, uint32_t pid);
+
+/* What this process does, and its rank (-1); false when it is not there. */
+bool channel_process(const struct channel *channel, uint32_t pid,
+		     enum phase *phase, int *rank);
 void channel_close(struct channel *channel);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/trial.h"
 #include "configs/signature.h"
+#include "probes/allocations.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,6 +51,20 @@ struct evidence {
 	uint64_t host_peak_bytes, host_limit_bytes;
 	uint64_t swap_bytes;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
+	/* The driver's refusals, by the preload library; zero: none, or it
+	 * was not there. */
+	struct allocation_findings allocations;
+	/* Out-of-memory errors that torch raised in Python; counts_ooms: the
+	 * hook that counts them was in place in a process with torch. */
+	uint64_t ooms;
+	bool counts_ooms;
+	/* Memory whose pages move between host and device, at its peak. */
+	uint64_t managed_peak_bytes;
+	/* CUDA, and the tree used no device: something else did meanwhile (a
+	 * container, another host). */
+	bool used_elsewhere;
+	/* The memory line is PyTorch's and speaks of fragmentation. */
+	bool text_is_fragmented;
 	int64_t steps, steps_needed;
 	/* What others did on the GPU meanwhile, in words; "": nothing. */
 	char neighbour_moved[NEIGHBOUR_TEXT_MAX];
