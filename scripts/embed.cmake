@@ -1,11 +1,17 @@
-# Turns FILES (comma list, relative to ROOT) into the table of configs/builtin.h.
+# Turns FILES (comma list, relative to ROOT; NAME=PATH for one that is built)
+# into the table of configs/builtin.h.
 # SPDX-License-Identifier: MIT
 string(REPLACE "," ";" FILES "${FILES}")
 set(arrays "")
 set(rows "")
 set(number 0)
 foreach(file IN LISTS FILES)
-  file(READ ${ROOT}/${file} hex HEX)
+  set(path ${ROOT}/${file})
+  if(file MATCHES "^([^=]+)=(.+)$")
+    set(file ${CMAKE_MATCH_1})
+    set(path ${CMAKE_MATCH_2})
+  endif()
+  file(READ ${path} hex HEX)
   string(LENGTH "${hex}" length)
   math(EXPR size "${length} / 2")
   string(REGEX REPLACE "(................................)" "\\1\n" hex "${hex}")
