@@ -36,6 +36,7 @@ struct record_device {
 	char uuid[80]; /* "" for host memory */
 	char name[96];
 	uint64_t total_bytes, free_bytes, budget_bytes;
+	char emulated_as[96]; /* what it stood in for; "": itself */
 };
 
 #define RECORD_DEVICES_MAX 64

@@ -61,6 +61,8 @@ const struct field device_fields[] = {
 	{ "total_bytes", FIELD_BYTES, IN_DEVICE(total_bytes), 0, 0, false },
 	{ "free_bytes", FIELD_BYTES, IN_DEVICE(free_bytes), 0, 0, false },
 	{ "budget_bytes", FIELD_BYTES, IN_DEVICE(budget_bytes), 0, 0, false },
+	{ "emulated_as", FIELD_CHARS, IN_DEVICE(emulated_as), 0,
+	  DEVICE_SIZE(emulated_as), true },
 	{ 0 }
 };
 

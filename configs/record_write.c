@@ -62,6 +62,8 @@ static int put_field(struct strbuf *out, const struct field *field,
 		return 0;
 	}
 	text = field->kind == FIELD_CHARS ? at : *(char *const *)at;
+	if (field->kind == FIELD_CHARS && field->optional && !*text)
+		return 0;
 	if (text)
 		put_text(out, field->name, text);
 	else if (!field->optional)

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "launcher/devices.h"
+#include "launcher/devices_watch.h"
 #include "launcher/exitcode.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
@@ -27,10 +28,11 @@ static int devices_run(const struct options *options,
 	struct strlist environment = STRLIST_INIT;
 	int code;
 
-	(void)state;
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&environment, *item);
-	code = devices_command(options, &environment);
+	code = options->watch_ms
+		       ? devices_watch_command(options, &environment, state)
+		       : devices_command(options, &environment);
 	strlist_release(&environment);
 	return code;
 }
@@ -66,6 +68,12 @@ static bool is_probe(void)
 	return getenv("AUTOFIT_PROBE") != NULL;
 }
 
+static void print_warnings(const struct strlist *warnings)
+{
+	for (size_t i = 0; i < warnings->count; i++)
+		log_warning("%s", warnings->items[i]);
+}
+
 static int run_subcommand(const struct options *options,
 			  const struct process_state *state,
 			  const struct strlist *warnings)
@@ -74,8 +82,7 @@ static int run_subcommand(const struct options *options,
 		log_set_level(LOG_LEVEL_QUIET);
 	else if (options->verbose)
 		log_set_level(LOG_LEVEL_VERBOSE);
-	for (size_t i = 0; i < warnings->count; i++)
-		log_warning("%s", warnings->items[i]);
+	print_warnings(warnings);
 	if (is_probe())
 		return become_command(options, state);
 	return subcommands[options->subcommand](options, state);
@@ -122,6 +129,7 @@ int app_run(const struct process_state *state, int argc, char **argv)
 	struct error err = ERROR_INIT;
 	struct options_files_read read = { .count = 0 };
 	struct options_files files;
+	enum options_outcome outcome;
 	struct options options;
 	int code = EXIT_AUTOFIT_FAILED;
 
@@ -132,8 +140,15 @@ int app_run(const struct process_state *state, int argc, char **argv)
 	if (!is_probe())
 		options_files_read(&read, &environment, &warnings);
 	files = (struct options_files){ read.items, read.count };
-	switch (options_parse(&options, &arguments, &environment, &files,
-			      &warnings, &text, &err)) {
+	outcome = options_parse(&options, &arguments, &environment, &files,
+				&warnings, &text, &err);
+	if (outcome == OPTIONS_RUN && !is_probe() &&
+	    options_find_model(&options, &environment, &warnings, &err) < 0) {
+		/* A line that was passed over may be why. */
+		print_warnings(&warnings);
+		outcome = OPTIONS_WRONG;
+	}
+	switch (outcome) {
 	case OPTIONS_RUN:
 		code = run_subcommand(&options, state, &warnings);
 		break;

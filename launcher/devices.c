@@ -14,8 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Who owns the process; NULL when the pid is not one we can see. */
-static char *user_of(const char *proc_root, pid_t pid)
+char *devices_user_of(const char *proc_root, pid_t pid)
 {
 	char *path = xasprintf("%s/%d", proc_root, (int)pid);
 	const struct passwd *entry = NULL;
@@ -43,7 +42,8 @@ static void look_at_processes(struct devices_gpu *gpu, struct nvml *nvml,
 	gpu->processes = xcalloc((size_t)count, sizeof(*gpu->processes));
 	for (int i = 0; i < count; i++) {
 		gpu->processes[i].process = found[i];
-		gpu->processes[i].user = user_of(proc_root, found[i].pid);
+		gpu->processes[i].user =
+			devices_user_of(proc_root, found[i].pid);
 	}
 }
 
@@ -95,12 +95,10 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 					    "ones are 0 to %d",
 					    options->cuda_index, count - 1)
 				: xstrdup("there is no visible NVIDIA GPU");
-	if (devices->gpu_count)
-		look_by_nvml(devices, roots->proc);
 	free(found);
 }
 
-void devices_look(struct devices *devices, const struct options *options,
+void devices_list(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
 		  const struct devices_roots *roots)
 {
@@ -122,6 +120,15 @@ void devices_look(struct devices *devices, const struct options *options,
 		memset(&devices->host, 0, sizeof(devices->host));
 		devices->host_problem = xstrdup(err.message);
 	}
+}
+
+void devices_look(struct devices *devices, const struct options *options,
+		  const struct strlist *environment,
+		  const struct devices_roots *roots)
+{
+	devices_list(devices, options, environment, roots);
+	if (devices->gpu_count)
+		look_by_nvml(devices, roots->proc);
 }
 
 void devices_release(struct devices *devices)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct devices_process {
 	struct gpu_process process;
@@ -49,6 +50,17 @@ void devices_look(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
 		  const struct devices_roots *roots);
 void devices_release(struct devices *devices);
+
+/* The same without NVML in this process: no GPU's processes are known. */
+void devices_list(struct devices *devices, const struct options *options,
+		  const struct strlist *environment,
+		  const struct devices_roots *roots);
+
+/*
+ * Who owns the process; NULL when the pid is not one we can see. The caller
+ * frees it.
+ */
+char *devices_user_of(const char *proc_root, pid_t pid);
 
 /* Each appends; the JSON object is autofit.devices/1, with a newline. */
 void devices_table(const struct devices *devices, struct strbuf *out);

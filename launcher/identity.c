@@ -77,6 +77,15 @@ static void add_budget(struct strbuf *out, const struct options *options)
 	identity_add(out, IDENTITY_PLACE, "--memory",
 		     options->memory_bytes ? memory : "what is free");
 	free(memory);
+	/* By its size as well: the user's catalogue may say another. */
+	if (options->model.usable_bytes) {
+		char *model = xasprintf(
+			"%s, %llu B", options->model.name,
+			(unsigned long long)options->model.usable_bytes);
+
+		identity_add(out, IDENTITY_PLACE, "--as", model);
+		free(model);
+	}
 	add_amount(out, options);
 }
 

@@ -67,6 +67,7 @@ static const struct field_text device_texts[] = {
 	{ "total_bytes", "Its memory." },
 	{ "free_bytes", "What was free when the tuning began." },
 	{ "budget_bytes", "What the tuning could use of it." },
+	{ "emulated_as", "The model that it stood in for, by --as." },
 	{ NULL, NULL },
 };
 

@@ -166,12 +166,7 @@ static int share(struct target *target, const struct options *options,
 		if (bytes < budget)
 			budget = bytes;
 	}
-	if (options->memory_bytes && options->memory_bytes < budget)
-		budget = options->memory_bytes;
-	target->budget_bytes = budget;
-	if (options->has_headroom)
-		target->headroom_bytes = amount_of(&options->headroom, budget);
-	target->limit_bytes = minus(budget, target->headroom_bytes);
+	target_share(target, options, budget);
 	/* A limit of 0 would be none; the command may use no GPU at all. */
 	if (!target->limit_bytes && target->may_be_host)
 		target->limit_bytes = 1;
@@ -180,7 +175,7 @@ static int share(struct target *target, const struct options *options,
 	return error_set(err, -ENOMEM,
 			 "a share of %s leaves nothing beside a headroom of "
 			 "%s: wait, or see --headroom",
-			 bytes_format(budget_text, budget),
+			 bytes_format(budget_text, target->budget_bytes),
 			 bytes_format(headroom_text, target->headroom_bytes));
 }
 

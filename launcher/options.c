@@ -26,7 +26,7 @@ struct parsing {
 	const char *print_value;
 	const struct subcommand_row *subcommand;
 	bool has_command;
-	bool has_json; /* as a flag */
+	bool has_json, has_watch; /* as a flag */
 };
 
 static int wrong(struct parsing *parsing, const char *format, ...)
@@ -91,6 +91,9 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 		parsing->failed = true;
 		return EINVAL;
 	}
+	if (!value && row->value_optional && state->next < state->argc &&
+	    option_value_may_be(state->argv[state->next]))
+		value = state->argv[state->next++];
 	parsing->word = state->next;
 	/* A forgotten value must not swallow what separates the command. */
 	if (value && strcmp(value, "--") == 0)
@@ -133,7 +136,7 @@ static int on_word(struct parsing *parsing, const char *word)
 		options->record_name = xstrdup(word);
 		return 0;
 	}
-	if (!row->takes_command || row->takes_name)
+	if (!row->takes_command || row->command_optional || row->takes_name)
 		return wrong(parsing,
 			     "autofit %s does not take '%.64s'; to launch a "
 			     "program called %s write: autofit -- %s ...",
@@ -217,6 +220,8 @@ static int parse_argv(struct parsing *parsing, const struct strlist *argv)
 		argp_options[i].name = option_rows[i].name;
 		argp_options[i].key = option_key(i);
 		argp_options[i].arg = option_rows[i].argument;
+		if (option_rows[i].value_optional)
+			argp_options[i].flags = OPTION_ARG_OPTIONAL;
 	}
 	if (argv->count == 0)
 		return 0;
@@ -308,10 +313,16 @@ static int check_subcommand(struct parsing *parsing)
 			     "autofit %s takes no --json; a record as JSON: "
 			     "autofit export json NAME",
 			     row->word);
+	if (parsing->has_command && row->subcommand == SUBCOMMAND_DEVICES &&
+	    !options->watch_ms)
+		return wrong(parsing,
+			     "autofit devices takes a command only with "
+			     "--watch");
 	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
 		return wrong(parsing, "autofit %s takes no --dry-run",
 			     row->word);
-	if (!parsing->has_command && row->takes_command && !row->takes_name)
+	if (!parsing->has_command && row->takes_command &&
+	    !row->command_optional && !row->takes_name)
 		return wrong(parsing,
 			     "no command given: autofit %s -- command...",
 			     row->word);
@@ -326,6 +337,9 @@ static int check_whole(struct parsing *parsing)
 
 	if (row && check_subcommand(parsing))
 		return EINVAL;
+	if (parsing->has_watch &&
+	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
+		return wrong(parsing, "--watch belongs to autofit devices");
 	/* --dry-run makes an explanation of what would tune or launch. */
 	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
 		    options->subcommand == SUBCOMMAND_LAUNCH))
@@ -360,6 +374,7 @@ enum options_outcome options_parse(struct options *options,
 		return OPTIONS_PRINT;
 	}
 	parsing.has_json = options->json != NULL;
+	parsing.has_watch = options->watch_ms != 0;
 	layers_next(&parsing.layers);
 	if (read_environment(&parsing, environment) < 0 ||
 	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))

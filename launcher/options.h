@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/units.h"
+#include "configs/gpus.h"
 #include "probes/isolation.h"
 
 #include <stdbool.h>
@@ -38,6 +39,10 @@ struct options {
 	enum device_choice device;
 	int cuda_index;        /* cuda:N; -1: all visible */
 	uint64_t memory_bytes; /* 0: not given */
+	char *as;              /* --as NAME; NULL */
+	/* What that means; see options_find_model. usable_bytes 0: none. */
+	struct gpu_model model;
+	int64_t watch_ms; /* devices --watch: between looks; 0: one look */
 	bool has_headroom;
 	struct amount headroom;
 	enum effective_choice effective;
@@ -110,6 +115,15 @@ enum options_outcome options_parse(struct options *options,
 				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err);
 void options_release(struct options *options);
+
+/*
+ * --as NAME, looked up in the catalogue and in gpus.csv of the user's
+ * configuration folder, whose faults go to warnings. 0 without that option;
+ * negative, and one line in err, when the name means no model.
+ */
+int options_find_model(struct options *options,
+		       const struct strlist *environment,
+		       struct strlist *warnings, struct error *err);
 
 /*
  * For a line that was OPTIONS_WRONG: is it to start its command all the same?

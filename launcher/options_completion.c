@@ -53,7 +53,7 @@ static bool has_words(const struct option_row *row)
 /* The help's name of an argument says what it is. */
 enum completion_sort completion_sort(const struct option_row *row)
 {
-	if (row->kind->is_flag)
+	if (row->kind->is_flag || row->value_optional)
 		return COMPLETION_NONE;
 	if (has_words(row))
 		return COMPLETION_WORDS;
@@ -110,7 +110,7 @@ void completion_valued(struct strbuf *out)
 	struct strbuf words = STRBUF_INIT;
 
 	for (const struct option_row *row = option_rows; row->name; row++) {
-		if (row->kind->is_flag)
+		if (row->kind->is_flag || row->value_optional)
 			continue;
 		add_word(&words, "--");
 		strbuf_adds(&words, row->name);

@@ -209,6 +209,10 @@ static int set_duration(const struct option_row *row, struct options *options,
 		return error_set(err, -ERANGE, "'%.64s' is shorter than %s",
 				 value,
 				 duration_format(text, (double)row->min / 1e3));
+	if (row->max && ms > row->max)
+		return error_set(err, -ERANGE, "'%.64s' is longer than %s",
+				 value,
+				 duration_format(text, (double)row->max / 1e3));
 	*(int64_t *)option_field(row, options) = ms;
 	return 0;
 }

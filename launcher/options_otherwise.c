@@ -25,12 +25,6 @@ static const char *next_word(const struct glance *glance)
 		       : NULL;
 }
 
-/* May the word behind an option that nobody knows be its value? */
-static bool may_be_value(const char *word)
-{
-	return word && word[0] != '-' && !subcommand_of(word);
-}
-
 static void glance_at_option(struct glance *glance, const char *name)
 {
 	size_t length = strcspn(name, "=");
@@ -38,11 +32,13 @@ static void glance_at_option(struct glance *glance, const char *name)
 	const char *value = name[length] ? name + length + 1 : NULL;
 
 	if (!row) {
-		glance->at += !value && may_be_value(next_word(glance));
+		glance->at += !value && option_value_may_be(next_word(glance));
 		return;
 	}
 	if (row->argument && !value) {
 		value = next_word(glance);
+		if (row->value_optional && !option_value_may_be(value))
+			value = NULL;
 		glance->at += value != NULL;
 	}
 	if (row->print || row->kind == &kind_explain)

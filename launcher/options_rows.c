@@ -67,10 +67,28 @@ const struct option_row option_rows[] = {
 	  .doc = "left free inside the budget; default: by device and by "
 		 "how exactly memory is seen",
 	  .group = GROUP_MEMORY },
+	{ .name = "as",
+	  .kind = &kind_string,
+	  .field = FIELD(as),
+	  .argument = "NAME",
+	  .doc = "tune as if the GPU were this smaller model, such as "
+		 "rtx4090: the budget is what CUDA gives to programs there",
+	  .group = GROUP_MEMORY },
 	{ .name = "shared",
 	  .kind = &kind_flag,
 	  .field = FIELD(shared),
 	  .doc = "tune on a GPU that others use too, within what they leave",
+	  .group = GROUP_MEMORY },
+	{ .name = "watch",
+	  .kind = &kind_duration,
+	  .field = FIELD(watch_ms),
+	  .argument = "[SEC]",
+	  .value_optional = true,
+	  .min = 100,
+	  .max = 3600000,
+	  .doc = "autofit devices: look again every SEC seconds (0.1 to 3600, "
+		 "else 1) until stopped",
+	  .one_call = true,
 	  .group = GROUP_MEMORY },
 	{ .name = "effective-batch",
 	  .kind = &kind_effective,
@@ -381,8 +399,12 @@ const struct subcommand_row subcommand_rows[] = {
 	  .doc = "what is recognised and what would be done; start nothing" },
 	{ .word = "devices",
 	  .subcommand = SUBCOMMAND_DEVICES,
+	  .arguments = "[--watch [SEC] [-- command...]]",
+	  .takes_command = true,
+	  .command_optional = true,
 	  .takes_json = true,
-	  .doc = "the devices it would tune for" },
+	  .doc = "the devices it would tune for; with --watch again and "
+		 "again, beside what the command needs by its record" },
 	{ .word = "show",
 	  .subcommand = SUBCOMMAND_SHOW,
 	  .arguments = "[NAME]",
@@ -467,6 +489,11 @@ const struct option_row *option_of_key(int key)
 		if (option_key(i) == key)
 			return &option_rows[i];
 	return NULL;
+}
+
+bool option_value_may_be(const char *word)
+{
+	return word && word[0] != '-' && !subcommand_of(word);
 }
 
 const struct option_row *option_of_name(const char *name, size_t length)

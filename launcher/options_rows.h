@@ -53,6 +53,7 @@ struct option_row {
 	const char *hint;         /* kind_name: a name as it may be */
 	size_t given;             /* offset of a bool; 0: none */
 	size_t excludes;          /* offset of a flag it takes back; 0: none */
+	bool value_optional;      /* without one it is 1 */
 	bool one_call;            /* in no file: it belongs to one call */
 	bool runs_or_writes;      /* in no file of another user */
 	/* --help and the like: no field, the text instead; value as in set. */
@@ -72,6 +73,7 @@ struct subcommand_row {
 	bool takes_file;            /* its first word */
 	bool takes_name;            /* a record's */
 	bool takes_command;         /* after "--" */
+	bool command_optional;      /* or none */
 	bool needs_subject;         /* a name or a command */
 	bool takes_json;            /* --json has a meaning */
 	bool changes;               /* more than it prints: no --dry-run */
@@ -100,6 +102,12 @@ static inline void *option_field(const struct option_row *row,
 int option_key(size_t index);
 const struct option_row *option_of_key(int key);
 const struct option_row *option_of_name(const char *name, size_t length);
+
+/*
+ * May word (NULL: none), which stands behind an option whose value is optional,
+ * be that value?
+ */
+bool option_value_may_be(const char *word);
 
 /* The option that was probably meant, or NULL: a beginning, or a slip. */
 const char *option_suggestion(const char *name);

@@ -122,7 +122,8 @@ static void add_option(struct strbuf *out, const struct option_row *row)
 			    row->name, row->letter, row->name);
 	else
 		strbuf_addf(out, "'%s--%s%s", row->kind->grows ? "*" : "",
-			    row->name, row->kind->is_flag ? "" : "=");
+			    row->name,
+			    completion_sort(row) == COMPLETION_NONE ? "" : "=");
 	strbuf_addch(out, '[');
 	add_plain(out, row->doc);
 	strbuf_addch(out, ']');

@@ -117,6 +117,31 @@ static void add_flags(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&safe);
 }
 
+/* Of a run that starts now: nobody holds it to what was emulated. */
+static void add_uncapped(struct strbuf *line, const struct report_style *style,
+			 const struct result *result)
+{
+	const struct record *record = &result->record;
+
+	if (!result->starts || strcmp(result->starts, "recommended") != 0 ||
+	    !record->device_count || !record->devices[0].emulated_as[0])
+		return;
+	strbuf_adds(line, line->length ? "; " : "");
+	strbuf_adds(line, "the run is not held to the memory of ");
+	text_add_safe(line, record->devices[0].emulated_as, style->ascii);
+}
+
+static void note_uncapped(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	add_uncapped(&line, style, result);
+	if (line.length)
+		words_field(out, style, "note", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
 static void final_tuned(struct strbuf *out, const struct report_style *style,
 			const struct result *result)
 {
@@ -131,6 +156,7 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	headline(out, style, PAINT_GOOD, strbuf_text(&line));
 	report_evidence(out, style, result);
 	report_advice(out, style, result);
+	note_uncapped(out, style, result);
 	if (result->record_path)
 		words_exact(out, style, "recorded", result->record_path);
 	add_flags(out, style, result);
@@ -170,6 +196,7 @@ static void final_reused(struct strbuf *out, const struct report_style *style,
 		text_add_safe(&line, result->difference, style->ascii);
 		strbuf_addch(&line, ')');
 	}
+	add_uncapped(&line, style, result);
 	strbuf_adds(&line, "; --fresh tunes anew");
 	strbuf_addf(out, "autofit: %s\n", strbuf_text(&line));
 	strbuf_release(&line);
@@ -325,6 +352,7 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	words_line(out, style, PAINT_PLAIN,
 		   "  run the same command again to resume: no finished probe "
 		   "is repeated");
+	note_uncapped(out, style, result);
 	if (result->record.micro_batch > 0)
 		add_flags(out, style, result);
 	add_tail(out, style, result);

@@ -142,6 +142,7 @@ static json_t *devices_json(const struct record *record)
 		json_put(object, "budget_bytes",
 			 bytes_json(device->budget_bytes,
 				    device->budget_bytes > 0));
+		json_put(object, "emulated_as", text_json(device->emulated_as));
 		json_append(array, object);
 	}
 	return array;

@@ -18,7 +18,6 @@
 #include <unistd.h>
 
 #define EXACT_UP_TO 64
-#define HOST_MAX_GROWTH 4
 /* Runs of one command spread by this much on a CPU (measured). */
 #define HINT_SHARE 0.04
 
@@ -56,55 +55,6 @@ static void set_start(struct session *session, const struct record *hint)
 	if (hint->limit_bytes >= session->target->limit_bytes &&
 	    hint->smallest_misfit > hint->micro_batch)
 		problem->recorded_misfit = hint->smallest_misfit;
-}
-
-static void set_limits(struct session *session)
-{
-	const struct target *target = session->target;
-	struct search_problem *problem = &session->plan.problem;
-	struct record *record = &session->result->record;
-
-	problem->limit_bytes = target->limit_bytes;
-	/* Host memory has no soft failure: no leaps beyond what fitted. */
-	problem->max_growth =
-		target->device == PROBE_HOST || target->may_be_host
-			? HOST_MAX_GROWTH
-			: 0;
-	free(session->result->budget_source);
-	session->result->budget_source =
-		xstrdup(target_budget_source(target, session->job->options));
-	record->limit_bytes = target->limit_bytes;
-	record->headroom_bytes = target->headroom_bytes;
-	record->budget_bytes = target->budget_bytes;
-	free(record->device_kind);
-	record->device_kind =
-		xstrdup(target->device == PROBE_CUDA ? "cuda" : "host");
-	record->device_count = 0;
-	if (target->device == PROBE_HOST) {
-		struct record_device *device = &record->devices[0];
-
-		memset(device, 0, sizeof(*device));
-		(void)snprintf(device->name, sizeof(device->name),
-			       "host memory");
-		device->total_bytes = target->host.total_bytes;
-		device->free_bytes = target->host.available_bytes;
-		device->budget_bytes = target->budget_bytes;
-		record->device_count = 1;
-		return;
-	}
-	for (size_t i = 0; i < target->gpu_count; i++) {
-		struct record_device *device =
-			&record->devices[record->device_count++];
-
-		memset(device, 0, sizeof(*device));
-		memcpy(device->uuid, target->gpus[i].uuid,
-		       sizeof(device->uuid));
-		memcpy(device->name, target->gpus[i].name,
-		       sizeof(device->name));
-		device->total_bytes = target->gpus[i].total_bytes;
-		device->free_bytes = target->gpus[i].free_bytes;
-		device->budget_bytes = target->budget_bytes;
-	}
 }
 
 static enum plan_mode mode_of(const struct options *options)
@@ -187,6 +137,8 @@ static bool drop_an_addition(struct session *session, const char *error)
 {
 	const struct strlist *args = &session->job->command.preset->probe_args;
 
+	if (!session->without_preload && strstr(error, "autofit_preload"))
+		return session->without_preload = true;
 	if (!session->without_hook &&
 	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
 		return session->without_hook = true;
@@ -290,38 +242,12 @@ static enum turn after_probe(struct session *session,
 				  report->log));
 		return TURN_END;
 	}
+	if (session_evaluation_is_too_big(session, trial))
+		return TURN_END;
+	session_note_words(session, report);
 	doubt_hint(session, trial);
 	session_note_fit(session, trial);
 	return TURN_GO_ON;
-}
-
-/* A confirmation that shows growth is judged by a larger headroom. */
-const char *session_apply_headroom(const struct session *session,
-				   struct trial *trial)
-{
-	uint64_t headroom;
-
-	if (!trial_fits(trial) || !plan_is_confirmed(trial))
-		return NULL;
-	headroom = target_headroom_for(session->target, session->job->options,
-				       trial);
-	if (headroom <= session->target->headroom_bytes ||
-	    trial->peak_bytes + headroom <= session->target->budget_bytes)
-		return NULL;
-	trial->verdict = VERDICT_OVER_BUDGET;
-	return trial->peak_varying
-		       ? "the peak varies from step to step: 20% headroom"
-		       : "the peak still rises: twice the headroom";
-}
-
-static void apply_headroom(struct session *session, struct probe_report *report)
-{
-	const char *why = session_apply_headroom(session, &report->trial);
-
-	if (!why)
-		return;
-	free(report->why);
-	report->why = xstrdup(why);
 }
 
 static void keep_report(struct session *session, struct probe_report *report)
@@ -346,7 +272,7 @@ static void keep_report(struct session *session, struct probe_report *report)
 	strbuf_release(&text);
 }
 
-static void print_start(struct session *session)
+void session_print_start(struct session *session)
 {
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
@@ -361,28 +287,6 @@ static void print_start(struct session *session)
 	strbuf_release(&words);
 }
 
-/* auto: the first probe used no GPU, so this is a tuning of host memory. */
-static int become_host(struct session *session, struct error *err)
-{
-	bool waited = false;
-	int result =
-		target_become_host(session->target, session->job->options, err);
-
-	if (result == 0)
-		result = session_reserve(session, err);
-	if (result == 0)
-		result = guard_take(session->guard, session->job,
-				    session->target, &waited, err);
-	set_limits(session);
-	if (result == 0 && !session->job->options->quiet) {
-		(void)fputs("autofit: the first probe used no GPU, so this "
-			    "tunes host memory\n",
-			    stderr);
-		print_start(session);
-	}
-	return result;
-}
-
 enum turn session_run(struct session *session, const struct plan_step *step)
 {
 	struct probe_report report = { .why = NULL };
@@ -391,7 +295,7 @@ enum turn session_run(struct session *session, const struct plan_step *step)
 	int result = session_probe(session, step, &report, &err);
 
 	if (result == 0 && report.host_used) {
-		result = become_host(session, &err);
+		result = session_become_host(session, &err);
 		/* It ran under the limits of a GPU training. */
 		plan_rejudge(&report.trial, session->target->limit_bytes);
 	}
@@ -405,8 +309,9 @@ enum turn session_run(struct session *session, const struct plan_step *step)
 	if (report.trial.verdict != VERDICT_FAILED &&
 	    report.trial.verdict != VERDICT_DISTURBED)
 		session->target->may_be_host = false;
-	set_limits(session);
-	apply_headroom(session, &report);
+	session_note_coverage(session, &report.trial);
+	session_set_limits(session);
+	session_judge_headroom(session, &report);
 	keep_report(session, &report);
 	turn = after_probe(session, &report);
 	probe_report_release(&report);
@@ -429,6 +334,9 @@ static struct plan_step run_all(struct session *session)
 		}
 		turn = session_run(session, &step);
 		if (turn == TURN_GO_ON)
+			step = next_step(session);
+		if (turn == TURN_GO_ON && step.action == PLAN_NOTHING_FITS &&
+		    session_doubts_words(session))
 			step = next_step(session);
 	}
 	return step;
@@ -467,7 +375,7 @@ void session_tune(const struct session_setup *setup, struct result *result)
 
 	session.started_ns = uv_hrtime();
 	set_plan(&session);
-	set_limits(&session);
+	session_set_limits(&session);
 	set_start(&session, has_hint ? &setup->match->record : NULL);
 	if (has_hint) {
 		result->record_grade = record_grade_name(setup->match->grade);
@@ -485,7 +393,7 @@ void session_tune(const struct session_setup *setup, struct result *result)
 		else
 			end_with_error(&session, &err);
 	} else if (code == 0) {
-		print_start(&session);
+		session_print_start(&session);
 		session.guard->context = &session;
 		session.guard->must_end = session_looks_up;
 		search(&session);

@@ -9,6 +9,7 @@
 #include "search/memory_line.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 void session_end(struct session *session, enum outcome outcome, int exit_code,
@@ -115,15 +116,51 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			    step->final_accum);
 }
 
+/* What the preset says that probes leave out, less what they did come to. */
+static void add_not_exercised(struct session *session,
+			      const struct trial *trial)
+{
+	const struct strlist *list =
+		&session->job->command.preset->not_exercised;
+	const char *seen = NULL;
+
+	if (trial && trial->phase == PHASE_EVAL)
+		seen = "evaluation";
+	else if (trial && trial->phase == PHASE_SAVE)
+		seen = "saving";
+	for (size_t i = 0; i < list->count; i++)
+		if (!seen || strcmp(list->items[i], seen) != 0)
+			strlist_add(&session->result->record.not_exercised,
+				    list->items[i]);
+}
+
+/* How much the peak of a GPU is worth. */
+static void add_coverage_caveat(struct session *session,
+				const struct trial *trial)
+{
+	struct strlist *caveats = &session->result->record.caveats;
+
+	if (session->target->device != PROBE_CUDA || !trial)
+		return;
+	if (!trial->peak_bytes)
+		strlist_add(caveats,
+			    "the program divides a pool of device memory by "
+			    "itself: what it needs of it was not seen, the "
+			    "sizes were found by trying");
+	else if (trial->coverage != COVERAGE_EXACT)
+		strlist_add(caveats,
+			    "device memory was sampled from outside (a process "
+			    "of the command did not load autofit's library): "
+			    "short peaks may have been missed");
+}
+
 static void add_caveats(struct session *session, const struct plan_step *step)
 {
 	struct record *record = &session->result->record;
-	const struct preset *preset = session->job->command.preset;
 	const struct trial *trial = trial_of(session, step->micro_batch);
 
-	strlist_add_all(&record->not_exercised,
-			(const char *const *)preset->not_exercised.items,
-			preset->not_exercised.count);
+	add_not_exercised(session, trial);
+	add_coverage_caveat(session, trial);
 	if (trial && trial->peak_varying)
 		strlist_add(&record->caveats,
 			    "the peak varies from step to step: the data "
@@ -270,6 +307,7 @@ void session_conclude(struct session *session, const struct plan_step *step)
 {
 	if (session->result->message)
 		return; /* it ended on the way */
+	target_add_caveat(session->target, &session->result->record.caveats);
 	if (session_must_end(session)) {
 		cut_short(session);
 	} else if (step->action == PLAN_NOTHING_FITS) {

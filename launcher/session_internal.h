@@ -46,18 +46,34 @@ struct session {
 	const char *doing;     /* "probing", "confirming" */
 	bool out_of_time;
 	/* Probes without what autofit adds: its first error named that. */
-	bool without_hook, without_args;
+	bool without_hook, without_args, without_preload;
 	int64_t frame;
 	int64_t probe_number;
 	double first_good_seconds; /* of the first probe that fitted */
 	double first_good_work;    /* its samples per optimizer step */
 	uint64_t hint_peak_bytes;  /* recorded peak of the start */
+	/* An out-of-memory line that was survived, at the smallest size so
+	 * far; and the one that no longer counts. NULL: none. */
+	const struct signature *doubtful_line, *usual_line;
+	int64_t doubtful_micro;
 	uint64_t started_ns;
 };
 
+/* When torch.compile is at work. */
+#define COMPILED_STEPS 5
+
+/* session_limits.c: what bounds the search; into plan, result and record. */
+void session_set_limits(struct session *session);
+/* auto: the first probe used no GPU, so this is a tuning of host memory. */
+int session_become_host(struct session *session, struct error *err);
+/* It was not seen exactly: a larger headroom, for all. */
+void session_note_coverage(struct session *session, struct trial *trial);
 /* A confirmed fit that needs more headroom is none: why, or NULL. */
 const char *session_apply_headroom(const struct session *session,
 				   struct trial *trial);
+
+/* session.c: the first line of a tuning. */
+void session_print_start(struct session *session);
 
 /* session.c: what later time-outs go by. */
 void session_note_fit(struct session *session, const struct trial *trial);
@@ -88,10 +104,29 @@ struct probe_report {
 	char *first_error; /* what the command printed */
 	char *hint;        /* NULL: none */
 	char *refused;     /* a write that was refused; NULL: none */
+	/* It said that it is out of memory, and did not end by that. */
+	const struct signature *survived_line;
 	int exec_errno;
 	int isolation_errno; /* not 0: the command never ran */
 	bool host_used;      /* auto: it turned out to use no GPU */
 };
+
+/* session_limits.c: a confirmation that shows growth gets more headroom. */
+void session_judge_headroom(struct session *session,
+			    struct probe_report *report);
+
+/*
+ * session_doubts.c: out of memory in the evaluation at two sizes of the
+ * training: it is said whose flag to lower, and true.
+ */
+bool session_evaluation_is_too_big(struct session *session,
+				   const struct trial *trial);
+/* Remember a line that was survived. */
+void session_note_words(struct session *session,
+			const struct probe_report *report);
+/* Nothing fits, by a line that was survived at the smallest size too: from
+ * now on it is no evidence, and what rested on it is asked again. */
+bool session_doubts_words(struct session *session);
 
 /* Run one probe to its end. 0, or a negative errno of autofit's own. */
 int session_probe(struct session *session, const struct plan_step *step,

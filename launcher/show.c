@@ -35,6 +35,11 @@ static void add_device(struct strbuf *out, const struct report_style *style,
 	if (record->device_count > 1)
 		strbuf_addf(out, "%zu x ", record->device_count);
 	text_add_safe(out, name, style->ascii);
+	if (record->device_count > 0 && record->devices[0].emulated_as[0]) {
+		strbuf_adds(out, " as ");
+		text_add_safe(out, record->devices[0].emulated_as,
+			      style->ascii);
+	}
 }
 
 static void add_columns(struct strbuf *out, const struct report_style *style,

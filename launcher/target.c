@@ -15,6 +15,11 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -28,12 +33,16 @@ static uint64_t host_headroom(const struct host_budget *host)
 	return larger(64 * MIB, host->budget_bytes / 20);
 }
 
-static uint64_t gpu_headroom(uint64_t whole_bytes, int64_t world_size)
+static uint64_t gpu_headroom(const struct target *target)
 {
-	/* Readings of a whole device miss short peaks: the larger default. */
-	uint64_t bytes = larger(1 * GIB, whole_bytes / 100 * 8);
+	uint64_t whole =
+		target->cap_bytes ? target->cap_bytes : target->total_bytes;
+	/* Readings of a whole device miss short peaks. */
+	uint64_t bytes = target->assumes_exact
+				 ? larger(512 * MIB, whole / 100 * 4)
+				 : larger(1 * GIB, whole / 100 * 8);
 
-	return world_size > 1 ? bytes + 256 * MIB : bytes;
+	return target->world_size > 1 ? bytes + 256 * MIB : bytes;
 }
 
 /* A limit of 0 would read as none: then there is nothing to tune in. */
@@ -73,37 +82,80 @@ static int set_host_limits(struct target *target, const struct options *options,
 			   target->host_headroom_bytes, err);
 }
 
-static void set_gpu_limits(struct target *target, const struct options *options,
-			   int64_t world_size)
+/* What the options leave of a GPU; UINT64_MAX: all of it. */
+static uint64_t allowed(const struct options *options)
+{
+	uint64_t bytes = options->model.usable_bytes
+				 ? options->model.usable_bytes
+				 : UINT64_MAX;
+
+	return options->memory_bytes ? smaller(bytes, options->memory_bytes)
+				     : bytes;
+}
+
+static void divide(struct target *target, const struct options *options)
+{
+	target->headroom_bytes =
+		options->has_headroom
+			? amount_of(&options->headroom, target->budget_bytes)
+			: gpu_headroom(target);
+	target->limit_bytes =
+		minus(target->budget_bytes, target->headroom_bytes);
+}
+
+static void set_gpu_limits(struct target *target, const struct options *options)
 {
 	uint64_t free_bytes = UINT64_MAX;
-	uint64_t total = UINT64_MAX;
-	uint64_t whole;
 
+	target->total_bytes = UINT64_MAX;
 	for (size_t i = 0; i < target->gpu_count; i++) {
 		const struct gpu_device *gpu = &target->gpus[i];
 		uint64_t usable =
 			gpu->free_bytes ? gpu->free_bytes : gpu->total_bytes;
 
-		if (usable < free_bytes)
-			free_bytes = usable;
-		if (gpu->total_bytes < total)
-			total = gpu->total_bytes;
+		free_bytes = smaller(free_bytes, usable);
+		target->total_bytes =
+			smaller(target->total_bytes, gpu->total_bytes);
 	}
-	target->budget_bytes = free_bytes;
-	whole = total;
-	if (options->memory_bytes && options->memory_bytes < free_bytes)
-		whole = target->budget_bytes = options->memory_bytes;
-	target->headroom_bytes =
-		options->has_headroom
-			? amount_of(&options->headroom, target->budget_bytes)
-			: gpu_headroom(whole, world_size);
-	target->limit_bytes =
-		minus(target->budget_bytes, target->headroom_bytes);
+	target->budget_bytes = smaller(free_bytes, allowed(options));
+	/* --memory of more than is free bounds nothing. */
+	if (target->budget_bytes < free_bytes || target->emulated_as)
+		target->cap_bytes = target->budget_bytes;
+	divide(target, options);
+}
+
+/* A card cannot show what would happen on a larger one. */
+static int check_model(const struct target *target,
+		       const struct options *options, struct error *err)
+{
+	const struct gpu_model *model = &options->model;
+	char total[BYTES_TEXT_MAX];
+	char usable[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; target->emulated_as && i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+
+		/* Cards of one model differ by a little. */
+		if (model->usable_bytes <= gpu->total_bytes ||
+		    strcmp(model->name, gpu->name) == 0)
+			continue;
+		return error_set(err, -EINVAL,
+				 "--as: GPU %d (%.95s, %s) cannot emulate a "
+				 "larger card: programs have %s on %s",
+				 gpu->index, gpu->name,
+				 bytes_format(total, gpu->total_bytes),
+				 bytes_format(usable, model->usable_bytes),
+				 model->name);
+	}
+	return 0;
 }
 
 static void read_free_memory(struct target *target)
 {
+	/* The cap is kept by UUID, also where NVML is not there. */
+	for (size_t i = 0; i < target->gpu_count; i++)
+		memcpy(target->probe_gpus[i].uuid, target->gpus[i].uuid,
+		       sizeof(target->gpus[i].uuid));
 	if (nvml_open(&target->nvml, NULL) < 0) {
 		target->nvml = NULL;
 		return;
@@ -113,12 +165,9 @@ static void read_free_memory(struct target *target)
 		uint64_t total = 0;
 
 		if (nvml_memory(target->nvml, gpu->uuid, &total,
-				&gpu->free_bytes, NULL) < 0)
-			continue;
-		memcpy(target->probe_gpus[i].uuid, gpu->uuid,
-		       sizeof(gpu->uuid));
-		target->probe_gpus[i].baseline_used_bytes =
-			total - gpu->free_bytes;
+				&gpu->free_bytes, NULL) == 0)
+			target->probe_gpus[i].baseline_used_bytes =
+				total - gpu->free_bytes;
 	}
 }
 
@@ -167,17 +216,22 @@ int target_open(struct target *target, const struct options *options,
 	int result;
 
 	memset(target, 0, sizeof(*target));
+	target->world_size = world_size;
+	if (options->model.usable_bytes)
+		target->emulated_as = options->model.name;
 	result = find_gpus(target, options, err);
 	if (result < 0)
 		return result;
-	if (target->gpu_count) {
-		target->device = PROBE_CUDA;
-		target->may_be_host = options->device == DEVICE_AUTO;
-		read_free_memory(target);
-		set_gpu_limits(target, options, world_size);
-	}
-	if (target->device == PROBE_HOST)
+	if (!target->gpu_count)
 		return target_become_host(target, options, err);
+	target->device = PROBE_CUDA;
+	target->may_be_host = options->device == DEVICE_AUTO;
+	target->assumes_exact = true;
+	read_free_memory(target);
+	set_gpu_limits(target, options);
+	result = check_model(target, options, err);
+	if (result < 0)
+		return result;
 	/* --memory may speak of the host: on a GPU nothing is to fit then. */
 	if (target->may_be_host && !target->limit_bytes)
 		target->limit_bytes = 1;
@@ -203,13 +257,53 @@ int target_reserve(struct target *target, uint64_t bytes, struct error *err)
 			   target->host_headroom_bytes, err);
 }
 
+void target_share(struct target *target, const struct options *options,
+		  uint64_t bytes)
+{
+	target->budget_bytes = smaller(bytes, allowed(options));
+	/* A cap of 0 would be none. */
+	target->cap_bytes = larger(target->budget_bytes, 1);
+	divide(target, options);
+}
+
+bool target_lose_exact(struct target *target, const struct options *options,
+		       int64_t world_size)
+{
+	uint64_t before = target->limit_bytes;
+
+	if (target->device != PROBE_CUDA || !target->assumes_exact)
+		return false;
+	target->assumes_exact = false;
+	target->world_size = world_size;
+	divide(target, options);
+	/* 0 would be none: nothing fits beside this headroom. */
+	target->limit_bytes = larger(target->limit_bytes, 1);
+	return target->limit_bytes != before;
+}
+
+/* One of these was to be a GPU, and it is host memory. */
+static int refuse_host_as(const struct target *target,
+			  const struct options *options, struct error *err)
+{
+	return error_set(
+		err, -ENODEV, "--as %s: host memory cannot emulate a GPU%s",
+		target->emulated_as,
+		target->gpu_count ? ", and the first probe used none"
+		: options->device == DEVICE_HOST ? ": leave out --device host"
+						 : ", and there is none here");
+}
+
 int target_become_host(struct target *target, const struct options *options,
 		       struct error *err)
 {
 	int result;
 
+	if (target->emulated_as)
+		return refuse_host_as(target, options, err);
 	target->device = PROBE_HOST;
 	target->may_be_host = false;
+	target->assumes_exact = false;
+	target->cap_bytes = 0;
 	result = set_host_limits(target, options, err);
 	target->budget_bytes = target->host.budget_bytes;
 	target->headroom_bytes = target->host_headroom_bytes;
@@ -242,17 +336,32 @@ const char *target_budget_source(const struct target *target,
 {
 	if (target->device == PROBE_HOST)
 		return host_budget_source_name(target->host.source);
-	return options->memory_bytes == target->budget_bytes ? "--memory"
-							     : "free at start";
+	if (options->memory_bytes == target->budget_bytes)
+		return "--memory";
+	return options->model.usable_bytes == target->budget_bytes
+		       ? "--as"
+		       : "free at start";
 }
 
 void target_words(const struct target *target, struct strbuf *out)
 {
-	if (target->device == PROBE_CUDA)
-		strbuf_addf(out, "%zux %s", target->gpu_count,
-			    target->gpus[0].name);
-	else
+	if (target->device != PROBE_CUDA) {
 		strbuf_adds(out, "host memory");
+		return;
+	}
+	strbuf_addf(out, "%zux %s", target->gpu_count, target->gpus[0].name);
+	if (target->emulated_as)
+		strbuf_addf(out, " as %s", target->emulated_as);
+}
+
+void target_add_caveat(const struct target *target, struct strlist *caveats)
+{
+	if (target->emulated_as && target->device == PROBE_CUDA)
+		strlist_addf(caveats,
+			     "emulated: %s on %s; workspaces, context size and "
+			     "free memory differ on the real one: re-check "
+			     "there (autofit does at the first launch)",
+			     target->emulated_as, target->gpus[0].name);
 }
 
 /* Total memory moves a little with kernels and firmware of equal machines. */

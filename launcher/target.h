@@ -24,16 +24,29 @@ struct target {
 	struct gpu_device gpus[GPU_MAX];
 	struct probe_gpu probe_gpus[GPU_MAX];
 	size_t gpu_count;
+	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
+	const char *emulated_as;
 	struct host_budget host;
 	/* Per device: the smallest GPU, or the whole process tree. */
 	uint64_t budget_bytes, headroom_bytes, limit_bytes;
 	uint64_t host_headroom_bytes, host_limit_bytes;
+	/*
+	 * Of each GPU a probe is given no more than this, by --memory, --as or
+	 * --shared; 0: no such bound. A GPU without one is budgeted by what is
+	 * free on it, and that may change.
+	 */
+	uint64_t cap_bytes;
+	uint64_t total_bytes; /* of the smallest GPU */
+	int64_t world_size;
+	/* Headroom and limit count on every byte of a GPU being seen. */
+	bool assumes_exact;
 };
 
 /*
  * Looks at the devices: driver API in a short-lived child, NVML, /proc. Fills
- * the limits of both kinds. -ENODEV with --device cuda and no GPU.
- * The caller releases the target.
+ * the limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and
+ * no GPU; -EINVAL with --as and a GPU that is smaller than that model. The
+ * caller releases the target, and keeps the options until then.
  */
 int target_open(struct target *target, const struct options *options,
 		int64_t world_size, struct error *err);
@@ -50,6 +63,21 @@ int target_become_host(struct target *target, const struct options *options,
 		       struct error *err);
 
 /*
+ * --shared: of each GPU no more than bytes may be used, or less where the
+ * options say so. That becomes budget and cap; headroom and limit follow.
+ */
+void target_share(struct target *target, const struct options *options,
+		  uint64_t bytes);
+
+/*
+ * A probe's memory was not seen exactly: from now on headroom and limit are
+ * those of readings of a whole device. True: the limit is another one; it is
+ * never 0.
+ */
+bool target_lose_exact(struct target *target, const struct options *options,
+		       int64_t world_size);
+
+/*
  * The headroom a size needs after its confirmation: as asked for, else the
  * default, doubled while the peak still rises, 20% when the peaks vary.
  */
@@ -57,10 +85,13 @@ uint64_t target_headroom_for(const struct target *target,
 			     const struct options *options,
 			     const struct trial *trial);
 
-/* "host memory", "1x NVIDIA H200". */
+/* "host memory", "1x NVIDIA H200", "1x NVIDIA H200 as Tesla T4". */
 void target_words(const struct target *target, struct strbuf *out);
 
-/* What bounds the budget, for the JSON: "--memory", "free at start". */
+/* With --as: that it was no such card, and what differs on one. */
+void target_add_caveat(const struct target *target, struct strlist *caveats);
+
+/* What bounds the budget, for the JSON: "--memory", "--as", "free at start". */
 const char *target_budget_source(const struct target *target,
 				 const struct options *options);
 

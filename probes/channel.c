@@ -14,9 +14,11 @@
 /* More steps than this in one probe is a lie. */
 #define STEPS_LIMIT UINT64_C(1000000000000)
 #define RETRIES_LIMIT UINT64_C(1000000000)
+#define OOMS_LIMIT UINT32_C(1000000000)
+#define RANK_LIMIT (INT32_C(1) << 24)
 #define KNOWN_FLAGS                                                            \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
-	 CHANNEL_HOOK_FAILED)
+	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS)
 
 struct page {
 	struct channel_header header;
@@ -115,6 +117,10 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	if (slot.steps > STEPS_LIMIT)
 		slot.steps = 0;
 	slot.alloc_retries = smaller(slot.alloc_retries, RETRIES_LIMIT);
+	if (slot.phase > PHASE_SAVE)
+		slot.phase = PHASE_START;
+	slot.ooms = (uint32_t)smaller(smaller(first->ooms, second->ooms),
+				      OOMS_LIMIT);
 	return slot;
 }
 
@@ -134,9 +140,28 @@ static uint64_t now_ns(void)
 	       (uint64_t)now.tv_nsec;
 }
 
+static void add_rank(struct channel_reading *reading,
+		     const struct channel_slot *slot, uint64_t now)
+{
+	uint64_t last_step_ns = smaller(slot->last_step_ns, now);
+
+	if (!reading->stepping || slot->steps < reading->steps)
+		reading->steps = slot->steps;
+	reading->stepping++;
+	if (last_step_ns > reading->last_step_ns)
+		reading->last_step_ns = last_step_ns;
+}
+
+static void raise_phase(enum phase *phase, uint32_t other)
+{
+	if (other > (uint32_t)*phase)
+		*phase = (enum phase)other;
+}
+
 struct channel_reading channel_read(const struct channel *channel)
 {
 	struct channel_reading reading = { 0 };
+	enum phase rank_phase = PHASE_START;
 	struct page first;
 	struct page second;
 	uint64_t now;
@@ -153,15 +178,15 @@ struct channel_reading channel_read(const struct channel *channel)
 		reading.processes++;
 		reading.flags |= slot.flags;
 		reading.alloc_retries += slot.alloc_retries;
+		reading.ooms += slot.ooms;
+		raise_phase(&reading.phase, slot.phase);
 		if (!slot_is_rank(&slot))
 			continue;
-		if (!reading.stepping || slot.steps < reading.steps)
-			reading.steps = slot.steps;
-		reading.stepping++;
-		slot.last_step_ns = smaller(slot.last_step_ns, now);
-		if (slot.last_step_ns > reading.last_step_ns)
-			reading.last_step_ns = slot.last_step_ns;
+		raise_phase(&rank_phase, slot.phase);
+		add_rank(&reading, &slot, now);
 	}
+	if (reading.stepping)
+		reading.phase = rank_phase;
 	return reading;
 }
 
@@ -174,6 +199,29 @@ bool channel_has(const struct channel *channel, uint32_t pid)
 		if (page.slots[i].pid == pid)
 			return true;
 	return false;
+}
+
+bool channel_process(const struct channel *channel, uint32_t pid,
+		     enum phase *phase, int *rank)
+{
+	const struct channel_slot *found = NULL;
+	struct page page;
+
+	page_read(channel, &page);
+	for (size_t i = 0; pid && i < CHANNEL_SLOTS; i++) {
+		const struct channel_slot *slot = &page.slots[i];
+
+		/* The number may have been another process's before. */
+		if (slot->pid == pid &&
+		    (!found || slot->start_time > found->start_time))
+			found = slot;
+	}
+	if (!found)
+		return false;
+	*phase = found->phase > PHASE_SAVE ? PHASE_START
+					   : (enum phase)found->phase;
+	*rank = found->rank < 0 || found->rank >= RANK_LIMIT ? -1 : found->rank;
+	return true;
 }
 
 void channel_close(struct channel *channel)

@@ -23,6 +23,10 @@
 #define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
 /* The preload library's part of the file follows: probes/preload/page.h. */
 
+/* The command has the file open under this number, for those of its processes
+ * that do not see the path: high, where no script puts its own. */
+#define CHANNEL_COMMAND_FD 927
+
 enum channel_flag {
 	CHANNEL_PYTHON = 1,   /* an interpreter said hello */
 	CHANNEL_TORCH = 2,    /* it imported torch.optim, hook in place */
@@ -30,6 +34,7 @@ enum channel_flag {
 	CHANNEL_COMPILED = 8, /* torch.compile was used */
 	CHANNEL_HOOK_FAILED =
 		16, /* torch is there, the hook could not be set */
+	CHANNEL_COUNTS_OOMS = 32, /* each error of torch's own class is seen */
 };
 
 struct channel_header {
@@ -69,7 +74,8 @@ struct channel_reading {
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
-	/* What the furthest of them does: start, train, eval, save. */
+	/* What the furthest of those that step does; of all, while none does.
+	 */
 	enum phase phase;
 };
 

@@ -46,6 +46,9 @@ static const struct row rows[] = {
 	{ "TQDM_MININTERVAL", "0", false },
 	{ "NO_COLOR", "1", false },
 	{ "HYDRA_FULL_ERROR", "1", false },
+	/* Otherwise most of a GPU is taken at the start, whatever the size. */
+	{ "XLA_PYTHON_CLIENT_PREALLOCATE", "false", false },
+	{ "TF_FORCE_GPU_ALLOW_GROWTH", "true", false },
 };
 
 static size_t name_length(const char *item)
@@ -122,15 +125,44 @@ static void set_number(struct strlist *out, const char *name, int64_t number)
 	free(value);
 }
 
-/* An empty piece of PYTHONPATH is the current folder: add none. */
-static void set_python_path(struct strlist *out, const char *hook)
+/*
+ * Colons part both lists; LD_PRELOAD's may be spaces as well. An empty piece
+ * of PYTHONPATH is the current folder: add none.
+ */
+static void put_first(struct strlist *out, const char *name, const char *path)
 {
-	const char *old = strlist_env_get(out, "PYTHONPATH");
+	const char *old = strlist_env_get(out, name);
 	char *value =
-		old && *old ? xasprintf("%s:%s", hook, old) : xstrdup(hook);
+		old && *old ? xasprintf("%s:%s", path, old) : xstrdup(path);
 
-	strlist_env_set(out, "PYTHONPATH", value);
+	strlist_env_set(out, name, value);
 	free(value);
+}
+
+static void set_or_unset(struct strlist *out, const char *name,
+			 const char *value)
+{
+	if (value)
+		strlist_env_set(out, name, value);
+	else
+		strlist_env_unset(out, name);
+}
+
+/* What autofit's own parts inside the probe are told. */
+static void set_own(struct strlist *out, const struct probe_environment *probe)
+{
+	strlist_env_set(out, "AUTOFIT_PROBE", probe->id);
+	set_number(out, "AUTOFIT_MICRO", probe->micro_batch);
+	set_number(out, "AUTOFIT_ACCUM", probe->grad_accum);
+	set_or_unset(out, "AUTOFIT_CHANNEL", probe->channel);
+	if (probe->channel_fd >= 0)
+		set_number(out, "AUTOFIT_CHANNEL_FD", probe->channel_fd);
+	else
+		strlist_env_unset(out, "AUTOFIT_CHANNEL_FD");
+	if (probe->hook)
+		put_first(out, "PYTHONPATH", probe->hook);
+	if (probe->preload && !strpbrk(probe->preload, ": "))
+		put_first(out, "LD_PRELOAD", probe->preload);
 }
 
 void probe_environment_make(struct strlist *out, const struct strlist *user,
@@ -144,15 +176,7 @@ void probe_environment_make(struct strlist *out, const struct strlist *user,
 		set_number(&made, "MASTER_PORT", probe->port);
 	for (size_t i = 0; probe->probe_env && i < probe->probe_env->count; i++)
 		apply_item(&made, probe->probe_env->items[i]);
-	strlist_env_set(&made, "AUTOFIT_PROBE", probe->id);
-	set_number(&made, "AUTOFIT_MICRO", probe->micro_batch);
-	set_number(&made, "AUTOFIT_ACCUM", probe->grad_accum);
-	if (probe->channel)
-		strlist_env_set(&made, "AUTOFIT_CHANNEL", probe->channel);
-	else
-		strlist_env_unset(&made, "AUTOFIT_CHANNEL");
-	if (probe->hook)
-		set_python_path(&made, probe->hook);
+	set_own(&made, probe);
 	for (size_t i = 0; i < made.count; i++)
 		strlist_add(out, made.items[i]);
 	strlist_release(&made);

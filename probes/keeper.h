@@ -29,6 +29,7 @@ struct keeper_spec {
 	const char *scratch;
 	const int *lock_fds; /* kept open by the keeper alone */
 	size_t lock_count;
+	const int *channel_fd; /* the command has it as CHANNEL_COMMAND_FD */
 };
 
 /* What the keeper tells, one message each, over a SOCK_SEQPACKET socket. */

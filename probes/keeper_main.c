@@ -208,7 +208,7 @@ static void close_inherited(const struct keeper_spec *spec,
 			    const struct keeper_birth *birth,
 			    const int report[2])
 {
-	int *keep = xcalloc(spec->lock_count + 5, sizeof(*keep));
+	int *keep = xcalloc(spec->lock_count + 6, sizeof(*keep));
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	for (int fd = 0; fd <= 2; fd++)
@@ -218,10 +218,11 @@ static void close_inherited(const struct keeper_spec *spec,
 	keep[2] = birth->err;
 	keep[3] = report[0];
 	keep[4] = report[1];
+	keep[5] = spec->channel_fd ? *spec->channel_fd : -1;
 	if (spec->lock_count)
-		memcpy(keep + 5, spec->lock_fds,
+		memcpy(keep + 6, spec->lock_fds,
 		       spec->lock_count * sizeof(*keep));
-	spawn_close_except(keep, spec->lock_count + 5);
+	spawn_close_except(keep, spec->lock_count + 6);
 	free(keep);
 }
 

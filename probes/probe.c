@@ -239,7 +239,6 @@ static void set_limits(struct probe *probe)
 	probe->limits.timeout_covers_start = spec->timeout_covers_start;
 	probe->memory_line_ms = -1;
 	probe->log_since_ms = -1;
-	probe->life_next_ms = 1000;
 }
 
 static int start_parts(struct probe *probe, struct error *err)
@@ -254,9 +253,12 @@ static int start_parts(struct probe *probe, struct error *err)
 		.scratch = spec->scratch,
 		.lock_fds = spec->lock_fds,
 		.lock_count = spec->lock_count,
+		.channel_fd = &probe->channel.fd,
 	};
 	int result = channel_open(&probe->channel, spec->channel, err);
 
+	if (result == 0)
+		result = probe_open_gpus(probe, err);
 	if (result < 0)
 		return result;
 	result = probe_open_surroundings(probe, err);

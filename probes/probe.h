@@ -41,6 +41,9 @@ struct probe_spec {
 	const struct strlist *secrets; /* masked in the log; see secrets.h */
 	/* PROBE_CUDA: others may use the GPUs too (--shared). */
 	bool shared;
+	/* PROBE_CUDA: the preload library is in environment. */
+	bool has_preload;
+	uint64_t cap_bytes; /* per GPU, kept by the library; 0: none */
 	/* Scratch is in memory: what it may take of it. 0: it is not, or no
 	 * bound. See scratch_space.h. */
 	uint64_t scratch_reserve_bytes;
@@ -61,6 +64,8 @@ struct probe_spec {
 	bool timeout_covers_start; /* see lifecycle.h */
 	int64_t grace_ms;
 	const struct signatures *signatures;
+	/* A memory line that it prints and lives on: no evidence. NULL: none */
+	const struct signature *usual_line;
 	const struct step_patterns *patterns; /* NULL: none */
 };
 

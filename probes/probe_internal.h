@@ -11,13 +11,16 @@
 #include "probes/lines.h"
 #include "probes/logfile.h"
 #include "probes/observers/host_available.h"
+#include "probes/observers/preload.h"
 #include "probes/probe.h"
+#include "probes/reconcile.h"
 #include "probes/redact.h"
 #include "probes/scratch_space.h"
 #include "probes/step_count.h"
 
 #define PROBE_TICK_MS 20
 #define HALF_TIME_SLOTS 256
+#define PROBE_OBSERVERS_MAX 16
 
 /* One of the command's two outputs. */
 struct probe_stream {
@@ -44,14 +47,17 @@ struct probe {
 	struct host_reading host_reading;
 	struct channel channel;
 	struct channel_reading reading;
-	uint64_t gpu_peak_bytes;
+	struct preload_reading preload, preload_before;
+	struct reconcile reconcile[GPU_MAX];
 	bool gpu_used;
 	bool gpu_bytes_told; /* NVML says what each process holds */
+	bool gpu_bypassed;   /* by a process that the library is not in */
+	bool gpu_filled;     /* a device did, whoever it was */
+	enum phase furthest_phase;
 	struct gpu_neighbours neighbours;
 	struct host_available available; /* of the machine, at the last look */
-	int64_t available_next_ms, scratch_next_ms;
 	struct scratch_space scratch_start;
-	int64_t gpu_next_ms, unhooked_next_ms;
+	int64_t next_ms[PROBE_OBSERVERS_MAX]; /* of each observer */
 	/* The log. */
 	struct logfile log;
 	struct failure failure;
@@ -63,9 +69,10 @@ struct probe {
 	uint64_t output_bytes;
 	/* Time: stopped spans are left out. */
 	uint64_t started_ns, frozen_ns, frozen_total_ns;
-	int64_t last_life_ms, life_next_ms;
+	int64_t last_life_ms;
 	uint64_t life_cpu_ticks, life_io_bytes, life_output_bytes;
-	uint64_t life_bytes, life_steps;
+	uint64_t life_bytes, life_steps, life_launches;
+	uint64_t step_launches; /* when a counter in the output last rose */
 	uint64_t half_time[HALF_TIME_SLOTS]; /* peak at second i */
 	/* Verdict. */
 	struct evidence evidence;
@@ -92,7 +99,17 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /* The peak of the device the verdict is about. */
 uint64_t probe_peak(const struct probe *probe);
 bool probe_is_cuda(const struct probe *probe);
+/* Retries of the allocator, by whoever counts more of them. */
+uint64_t probe_retries(const struct probe *probe);
 struct lifecycle_facts probe_facts(const struct probe *probe);
+
+/* probe_gpu.c: its GPUs, from inside and from outside. */
+int probe_open_gpus(struct probe *probe, struct error *err);
+void probe_watch_preload(struct probe *probe);
+void probe_watch_gpus(struct probe *probe);
+uint64_t probe_gpu_peak(const struct probe *probe);
+enum coverage probe_gpu_coverage(const struct probe *probe);
+void probe_gpu_evidence(struct probe *probe);
 
 /* probe_outcome.c: growth that is noise on this device; the last readings. */
 const struct growth_noise *probe_noise(const struct probe *probe);
@@ -109,7 +126,8 @@ void probe_release_output(struct probe *probe);
 
 /* probe_surroundings.c: GPUs' other tenants, the machine's memory, scratch. */
 int probe_open_surroundings(struct probe *probe, struct error *err);
-void probe_watch_surroundings(struct probe *probe, int64_t now_ms);
+void probe_watch_available(struct probe *probe);
+void probe_watch_scratch(struct probe *probe);
 void probe_watch_neighbours(struct probe *probe,
 			    const struct gpu_listing *listing);
 /* The command ended by itself: was it they that ended it? */

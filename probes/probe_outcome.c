@@ -24,12 +24,16 @@ const struct growth_noise *probe_noise(const struct probe *probe)
 void probe_collect_evidence(struct probe *probe)
 {
 	struct evidence *evidence = &probe->evidence;
-	uint64_t retries = probe->reading.alloc_retries;
+	uint64_t retries;
 	enum steps_source source;
 
 	probe->reading = channel_read(&probe->channel);
+	probe_gpu_evidence(probe);
+	retries = probe_retries(probe);
 	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
-	evidence->device_used = probe->gpu_used;
+	evidence->ooms = probe->reading.ooms;
+	evidence->counts_ooms =
+		(probe->reading.flags & CHANNEL_COUNTS_OOMS) != 0;
 	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
 			      probe->oom_kills_before;
 	evidence->peak_bytes = probe_peak(probe);
@@ -47,26 +51,41 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->fits_by_time = probe->by_time;
 }
 
+/* Where it was when it failed; else the furthest that it came. */
+static enum phase phase_of(const struct probe *probe, const struct trial *trial)
+{
+	uint32_t pid = (uint32_t)probe->evidence.allocations.pid;
+	enum phase phase = probe->reading.phase;
+	int rank;
+
+	if (trial_fits(trial))
+		phase = probe->furthest_phase;
+	else
+		(void)channel_process(&probe->channel, pid, &phase, &rank);
+	return phase == PHASE_START && trial->steps ? PHASE_TRAIN : phase;
+}
+
 static void fill_trial(struct probe *probe, struct trial *trial,
-		       enum verdict verdict)
+		       enum verdict verdict, int rank)
 {
 	const struct evidence *evidence = &probe->evidence;
 
 	trial->micro_batch = probe->spec.micro_batch;
 	trial->grad_accum = probe->spec.grad_accum;
 	trial->verdict = verdict;
-	trial->rank = -1;
+	trial->rank = rank;
 	trial->peak_bytes = evidence->peak_bytes;
 	trial->steps = probe_steps(probe, &trial->steps_source);
-	trial->phase = trial->steps ? PHASE_TRAIN : PHASE_START;
+	trial->phase = phase_of(probe, trial);
 	trial->peak_is_lower_bound = !trial_fits(trial);
 	trial->peak_rising =
 		step_peaks_are_rising(&probe->peaks, probe_noise(probe));
 	trial->peak_varying =
 		step_peaks_are_varying(&probe->peaks, probe_noise(probe));
 	if (evidence->peak_bytes)
-		trial->coverage = probe_is_cuda(probe) ? COVERAGE_DEVICE_WIDE
-						       : COVERAGE_EXACT;
+		trial->coverage = probe_is_cuda(probe)
+					  ? probe_gpu_coverage(probe)
+					  : COVERAGE_EXACT;
 	if (trial_fits(trial) && !trial->steps)
 		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
 	if (trial_fits(trial) && evidence->stopped != STOP_CANCELLED &&
@@ -87,7 +106,7 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 	(void)snprintf(outcome->why, sizeof(outcome->why), "%s",
 		       strbuf_text(&why));
 	strbuf_release(&why);
-	fill_trial(probe, &outcome->trial, judgement.verdict);
+	fill_trial(probe, &outcome->trial, judgement.verdict, judgement.rank);
 	outcome->first_error = strbuf_text(&probe->first_error);
 	if (probe->evidence.cause_line)
 		outcome->hint = probe->evidence.cause_line->hint;

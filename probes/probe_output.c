@@ -16,6 +16,15 @@
 #define READ_BYTES 65536
 #define MEMORY_TEXT_MAX 300
 
+static bool is_fragmented(const char *line, size_t length)
+{
+	char *text = xstrndup(line, length);
+	bool answer = allocations_text_is_fragmented(text);
+
+	free(text);
+	return answer;
+}
+
 /* A reading of SIGKILL and a known cause are kept once, memory decides. */
 static void keep_signature(struct probe *probe,
 			   const struct signature *signature, const char *line,
@@ -44,7 +53,10 @@ static void keep_signature(struct probe *probe,
 		if (evidence->memory_line)
 			break;
 		evidence->memory_line = signature;
-		probe->memory_line_ms = probe_now_ms(probe);
+		evidence->text_is_usual = signature == probe->spec.usual_line;
+		if (!evidence->text_is_usual)
+			probe->memory_line_ms = probe_now_ms(probe);
+		evidence->text_is_fragmented = is_fragmented(line, length);
 		probe->memory_text = xstrndup(line, length < MEMORY_TEXT_MAX
 							    ? length
 							    : MEMORY_TEXT_MAX);
@@ -55,16 +67,33 @@ static void keep_signature(struct probe *probe,
 	}
 }
 
+/*
+ * A bar of what is loaded, mapped or fetched counts too: where kernels are
+ * seen, a counter that rises without any is none of steps.
+ */
+static bool ran_a_kernel(struct probe *probe)
+{
+	uint64_t before = probe->step_launches;
+
+	if (!probe->spec.has_preload)
+		return true;
+	preload_read(probe->channel.fd, &probe->preload);
+	probe->step_launches = probe->preload.launches;
+	return !probe->preload.launches || probe->preload.launches > before;
+}
+
 static void count_step(struct probe_stream *stream, const char *line,
 		       size_t length)
 {
 	struct probe *probe = stream->probe;
+	int64_t counter;
 
 	if (!probe->spec.patterns)
 		return;
-	step_count_note(
-		&stream->steps,
-		step_patterns_match(probe->spec.patterns, line, length));
+	counter = step_patterns_match(probe->spec.patterns, line, length);
+	if (counter < 0 || !ran_a_kernel(probe))
+		return;
+	step_count_note(&stream->steps, counter);
 	if (stream->steps.steps && probe->log_since_ms < 0)
 		probe->log_since_ms = probe_now_ms(probe);
 }

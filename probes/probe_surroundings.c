@@ -10,9 +10,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define AVAILABLE_EVERY_MS 200
-#define SCRATCH_EVERY_MS 1000
-
 static_assert(NEIGHBOUR_TEXT_MAX == GPU_NEIGHBOUR_TEXT_MAX,
 	      "a text that is cut on its way into the evidence");
 
@@ -77,7 +74,7 @@ void probe_watch_neighbours(struct probe *probe,
 	free(mark);
 }
 
-static void watch_scratch(struct probe *probe)
+void probe_watch_scratch(struct probe *probe)
 {
 	if (probe->spec.scratch &&
 	    scratch_space_is_full(probe->spec.scratch, &probe->scratch_start,
@@ -85,17 +82,10 @@ static void watch_scratch(struct probe *probe)
 		probe->evidence.scratch_full = probe->spec.scratch;
 }
 
-void probe_watch_surroundings(struct probe *probe, int64_t now_ms)
+void probe_watch_available(struct probe *probe)
 {
-	if (now_ms >= probe->available_next_ms) {
-		probe->available_next_ms = now_ms + AVAILABLE_EVERY_MS;
-		/* What was read last stands when this one fails. */
-		(void)host_available_read(&probe->available, "/proc", NULL);
-	}
-	if (now_ms >= probe->scratch_next_ms) {
-		probe->scratch_next_ms = now_ms + SCRATCH_EVERY_MS;
-		watch_scratch(probe);
-	}
+	/* What was read last stands when this one fails. */
+	(void)host_available_read(&probe->available, "/proc", NULL);
 }
 
 void probe_ask_surroundings(struct probe *probe)
@@ -111,5 +101,5 @@ void probe_ask_surroundings(struct probe *probe)
 
 		probe_watch_neighbours(probe, &listing);
 	}
-	watch_scratch(probe);
+	probe_watch_scratch(probe);
 }

@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GPU_EVERY_MS 40
 #define LIFE_EVERY_MS 1000
 /* Less CPU than this in LIFE_EVERY_MS is a process that waits. */
 #define LIFE_CPU_TICKS 5
 #define LIFE_GROWTH_BYTES (UINT64_C(1) << 20)
-#define UNHOOKED_EVERY_MS 2000
 #define WARM_UP_STEPS 2
 
 int64_t probe_now_ms(const struct probe *probe)
@@ -25,12 +23,12 @@ bool probe_is_cuda(const struct probe *probe)
 {
 	if (probe->spec.device == PROBE_HOST)
 		return false;
-	return probe->gpu_used || !probe->spec.may_be_host;
+	return probe->gpu_used || probe->gpu_filled || !probe->spec.may_be_host;
 }
 
 uint64_t probe_peak(const struct probe *probe)
 {
-	return probe_is_cuda(probe) ? probe->gpu_peak_bytes
+	return probe_is_cuda(probe) ? probe_gpu_peak(probe)
 				    : probe->host_reading.peak_bytes;
 }
 
@@ -63,78 +61,6 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 	return steps;
 }
 
-static bool is_of_tree(pid_t pid, const pid_t *tree, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (tree[i] == pid)
-			return true;
-	return false;
-}
-
-/* Bytes that the probe's own processes hold on one GPU, if NVML tells. */
-static uint64_t tree_bytes(const struct probe *probe,
-			   const struct gpu_listing *listing, bool *seen)
-{
-	size_t tree_count;
-	const pid_t *tree = host_observer_pids(probe->host, &tree_count);
-	uint64_t bytes = 0;
-
-	for (int i = 0; i < listing->count; i++) {
-		const struct gpu_process *process = &listing->processes[i];
-
-		if (!is_of_tree(process->pid, tree, tree_count))
-			continue;
-		*seen = true;
-		bytes += process->used_bytes;
-	}
-	return bytes;
-}
-
-/*
- * Per process where the driver tells whose bytes they are; else, as in a
- * container that hides pids, by how much the whole device filled up.
- */
-static void watch_gpu(struct probe *probe, size_t index)
-{
-	const struct probe_gpu *gpu = &probe->spec.gpus[index];
-	struct gpu_process processes[GPU_PROCESSES_MAX];
-	const struct gpu_listing listing = {
-		.gpu = index,
-		.processes = processes,
-		.count = nvml_processes(probe->spec.nvml, gpu->uuid, processes,
-					NULL),
-	};
-	bool seen = false;
-	uint64_t total;
-	uint64_t free_bytes;
-	uint64_t bytes = tree_bytes(probe, &listing, &seen);
-
-	probe_watch_neighbours(probe, &listing);
-	if (bytes)
-		probe->gpu_bytes_told = true;
-	if (!probe->gpu_bytes_told &&
-	    nvml_memory(probe->spec.nvml, gpu->uuid, &total, &free_bytes,
-			NULL) == 0) {
-		uint64_t used = total - free_bytes;
-
-		if (used > gpu->baseline_used_bytes)
-			bytes = used - gpu->baseline_used_bytes;
-	}
-	if (seen || (probe->reading.flags & CHANNEL_CUDA))
-		probe->gpu_used = true;
-	if (bytes > probe->gpu_peak_bytes)
-		probe->gpu_peak_bytes = bytes;
-}
-
-static void watch_gpus(struct probe *probe, int64_t now_ms)
-{
-	if (!probe->spec.nvml || now_ms < probe->gpu_next_ms)
-		return;
-	probe->gpu_next_ms = now_ms + GPU_EVERY_MS;
-	for (size_t i = 0; i < probe->spec.gpu_count; i++)
-		watch_gpu(probe, i);
-}
-
 static bool maps_libtorch(pid_t pid)
 {
 	char path[32];
@@ -152,45 +78,50 @@ static bool maps_libtorch(pid_t pid)
 	return found;
 }
 
-/* Interpreters with torch in them that never said hello: -I, -S, env -i. */
-static void watch_unhooked(struct probe *probe, int64_t now_ms)
+/*
+ * Processes that a way in was closed to: interpreters with torch that never
+ * said hello (-I, -S, env -i), and users of the driver without the library.
+ */
+static void watch_unhooked(struct probe *probe)
 {
 	size_t count;
 	const pid_t *tree = host_observer_pids(probe->host, &count);
 	size_t found = 0;
 
-	if (now_ms < probe->unhooked_next_ms || probe->reading.steps)
-		return;
-	probe->unhooked_next_ms = now_ms + UNHOOKED_EVERY_MS;
-	for (size_t i = 0; i < count; i++)
-		if (!channel_has(&probe->channel, (uint32_t)tree[i]) &&
+	for (size_t i = 0; i < count; i++) {
+		if (!probe->reading.steps &&
+		    !channel_has(&probe->channel, (uint32_t)tree[i]) &&
 		    maps_libtorch(tree[i]))
 			found++;
+		if (probe->spec.has_preload &&
+		    !preload_process(&probe->preload, tree[i]) &&
+		    preload_presence("/proc", tree[i]) == PRELOAD_BYPASSED)
+			probe->gpu_bypassed = true;
+	}
 	if (found > probe->unhooked)
 		probe->unhooked = found;
 }
 
-static void watch_life(struct probe *probe, int64_t now_ms)
+static void watch_life(struct probe *probe)
 {
 	const struct host_reading *host = &probe->host_reading;
 	enum steps_source source;
 	uint64_t steps = (uint64_t)probe_steps(probe, &source);
-	uint64_t bytes = host->peak_bytes + probe->gpu_peak_bytes;
+	uint64_t bytes = host->peak_bytes + probe_gpu_peak(probe);
 
-	if (now_ms < probe->life_next_ms)
-		return;
-	probe->life_next_ms = now_ms + LIFE_EVERY_MS;
 	if (host->cpu_ticks >= probe->life_cpu_ticks + LIFE_CPU_TICKS ||
 	    host->io_bytes > probe->life_io_bytes ||
 	    probe->output_bytes > probe->life_output_bytes ||
 	    bytes >= probe->life_bytes + LIFE_GROWTH_BYTES ||
+	    probe->preload.launches > probe->life_launches ||
 	    steps > probe->life_steps)
-		probe->last_life_ms = now_ms;
+		probe->last_life_ms = probe_now_ms(probe);
 	probe->life_cpu_ticks = host->cpu_ticks;
 	probe->life_io_bytes = host->io_bytes;
 	probe->life_output_bytes = probe->output_bytes;
 	probe->life_bytes = bytes;
 	probe->life_steps = steps;
+	probe->life_launches = probe->preload.launches;
 }
 
 /* The peak at every second, the older half thinned out when it is full. */
@@ -223,23 +154,64 @@ struct lifecycle_facts probe_facts(const struct probe *probe)
 	return facts;
 }
 
+static void watch_host(struct probe *probe)
+{
+	host_observer_sample(probe->host, (int64_t)(uv_hrtime() / 1000000),
+			     probe->spec.host_limit_bytes,
+			     &probe->host_reading);
+}
+
+static void watch_python(struct probe *probe)
+{
+	probe->reading = channel_read(&probe->channel);
+	if (probe->reading.phase > probe->furthest_phase)
+		probe->furthest_phase = probe->reading.phase;
+}
+
+/*
+ * The observers, in the order in which they look. The driver API's child, which
+ * lists the devices (observers/cuda.c), ran before any probe.
+ */
+static const struct observer {
+	int64_t every_ms; /* 0: at every tick */
+	void (*look)(struct probe *probe);
+} observers[] = {
+	{ 0, watch_host },
+	{ 0, watch_python },
+	{ 0, probe_watch_preload },
+	{ 40, probe_watch_gpus }, /* NVML */
+	{ 200, probe_watch_available },
+	{ 1000, probe_watch_scratch },
+	{ 2000, watch_unhooked },
+	{ LIFE_EVERY_MS, watch_life },
+};
+
+_Static_assert(sizeof(observers) / sizeof(*observers) <= PROBE_OBSERVERS_MAX,
+	       "an observer without a time of its own");
+
+uint64_t probe_retries(const struct probe *probe)
+{
+	uint64_t python = probe->reading.alloc_retries;
+	uint64_t driver = probe->preload.recovered;
+
+	return python > driver ? python : driver;
+}
+
 void probe_watch(struct probe *probe)
 {
 	int64_t now_ms = probe_now_ms(probe);
 	enum steps_source source;
 	int64_t steps;
 
-	host_observer_sample(probe->host, (int64_t)(uv_hrtime() / 1000000),
-			     probe->spec.host_limit_bytes,
-			     &probe->host_reading);
-	probe->reading = channel_read(&probe->channel);
-	watch_gpus(probe, now_ms);
-	probe_watch_surroundings(probe, now_ms);
-	watch_unhooked(probe, now_ms);
+	for (size_t i = 0; i < sizeof(observers) / sizeof(*observers); i++) {
+		if (now_ms < probe->next_ms[i])
+			continue;
+		probe->next_ms[i] = now_ms + observers[i].every_ms;
+		observers[i].look(probe);
+	}
 	steps = probe_steps(probe, &source);
 	step_peaks_note(&probe->peaks, steps, probe_peak(probe), now_ms);
 	if (steps <= WARM_UP_STEPS)
-		probe->retries_at_warm_up = probe->reading.alloc_retries;
-	watch_life(probe, now_ms);
+		probe->retries_at_warm_up = probe_retries(probe);
 	note_half_time(probe, now_ms);
 }

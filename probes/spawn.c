@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/spawn.h"
 
+#include "probes/channel.h"
+
 #include "probes/process_state.h"
 
 #include <dirent.h>
@@ -58,14 +60,19 @@ static void offer_to_oom_killer(void)
 	(void)close(fd);
 }
 
-static void set_descriptors(const struct spawn_pipes *pipes)
+static void set_descriptors(const struct keeper_spec *spec,
+			    const struct spawn_pipes *pipes)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int keep[] = { pipes->report[1], -1 };
 
 	(void)dup2(null, 0);
 	(void)dup2(pipes->out, 1);
 	(void)dup2(pipes->err, 2);
-	spawn_close_except(&pipes->report[1], 1);
+	/* Not there when so many are not allowed: there is the path as well. */
+	if (spec->channel_fd && dup2(*spec->channel_fd, CHANNEL_COMMAND_FD) > 0)
+		keep[1] = CHANNEL_COMMAND_FD;
+	spawn_close_except(keep, sizeof(keep) / sizeof(*keep));
 }
 
 struct spawn_failure {
@@ -121,7 +128,7 @@ static void child(const struct keeper_spec *spec,
 		die_with(keeper);
 	}
 	/* After that, so that /dev/null is the one of the view. */
-	set_descriptors(pipes);
+	set_descriptors(spec, pipes);
 	process_state_restore(spec->state);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	environ = spec->environment->items;

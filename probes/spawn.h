@@ -22,7 +22,8 @@ enum spawn_step {
 
 /*
  * Starts spec->argv with spec->environment, stdin from /dev/null, stdout and
- * stderr as given, every other descriptor closed, the dispositions and mask
+ * stderr as given, CHANNEL_COMMAND_FD if there is a channel, every other
+ * descriptor closed, the dispositions and mask
  * that autofit came in with, oom_score_adj 1000, inside spec->cgroup and
  * spec->isolation, and SIGKILL when its parent dies. Returns 0, or -errno of
  * the step that failed: of exec, after a search of PATH as execvp does it

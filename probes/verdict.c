@@ -83,32 +83,169 @@ static enum verdict over_limit(const struct evidence *evidence,
 	return VERDICT_NONE;
 }
 
+/* By itself, not by autofit: a status that is not 0, or a signal. */
+static bool failed_by_itself(const struct evidence *evidence)
+{
+	return evidence->ended && evidence->wait_status != 0;
+}
+
+static bool ended_well(const struct evidence *evidence)
+{
+	return evidence->ended && evidence->wait_status == 0;
+}
+
+/* Some allocation was refused for good, whatever came after it. */
+static bool was_refused(const struct evidence *evidence)
+{
+	return evidence->allocations.end >= ALLOCATIONS_SURVIVED;
+}
+
+/*
+ * Where the hook counts the errors that torch raises and there was none, what
+ * was refused was a library's own try (cuDNN looks for an algorithm). Words
+ * that it prints at every size excuse what it survives in the same way.
+ */
+static bool went_without(const struct evidence *evidence)
+{
+	if (evidence->text_is_usual)
+		return true;
+	return evidence->counts_ooms && evidence->ooms == 0;
+}
+
+/* The text of a refusal: ", rank 3" and the like stand at its end. */
+static void describe_refusal(const struct evidence *evidence,
+			     char text[WHY_MAX])
+{
+	const struct allocation_findings *found = &evidence->allocations;
+	char asked[BYTES_TEXT_MAX] = "memory";
+	char free_text[BYTES_TEXT_MAX];
+	char free_part[BYTES_TEXT_MAX + 16] = "";
+	char rank[32] = "";
+
+	if (found->asked_bytes)
+		(void)bytes_format(asked, found->asked_bytes);
+	if (found->free_bytes && !found->is_host)
+		(void)snprintf(free_part, sizeof(free_part), " (%s free)",
+			       bytes_format(free_text, found->free_bytes));
+	if (found->rank >= 0)
+		(void)snprintf(rank, sizeof(rank), ", rank %d", found->rank);
+	(void)snprintf(text, WHY_MAX, "the driver refused %s%s%s in %s%s",
+		       asked, found->is_host ? " on the host" : "", free_part,
+		       preload_call_name(found->call), rank);
+}
+
+#define FRAGMENTATION_HELP                                                     \
+	"try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+
+/* Enough was free, but in pieces. False: nothing tells so. */
+static bool describe_fragmentation(const struct evidence *evidence,
+				   const char *caught, char why[WHY_MAX])
+{
+	const struct allocation_findings *found = &evidence->allocations;
+	char free_text[BYTES_TEXT_MAX];
+	char asked[BYTES_TEXT_MAX];
+
+	if (was_refused(evidence) && found->is_fragmented) {
+		(void)say(VERDICT_OOM_DEVICE, why,
+			  "memory is fragmented: %s free, %s "
+			  "asked%s; " FRAGMENTATION_HELP,
+			  bytes_format(free_text, found->free_bytes),
+			  bytes_format(asked, found->asked_bytes), caught);
+		return true;
+	}
+	if (evidence->memory_line && evidence->text_is_fragmented) {
+		(void)say(VERDICT_OOM_DEVICE, why,
+			  "memory is fragmented: more was free than it asked "
+			  "for%s; " FRAGMENTATION_HELP,
+			  caught);
+		return true;
+	}
+	return false;
+}
+
 static bool names_the_host(const struct evidence *evidence)
 {
 	enum signature_class class = evidence->memory_line->class;
 
 	if (class == SIGNATURE_AMBIGUOUS)
-		return evidence->device == PROBE_HOST;
+		return was_refused(evidence) ? evidence->allocations.is_host
+					     : evidence->device == PROBE_HOST;
 	return class == SIGNATURE_HOST || class == SIGNATURE_SHM;
 }
 
 static enum verdict out_of_memory_text(const struct evidence *evidence,
 				       char why[WHY_MAX])
 {
-	const char *caught = "";
+	const char *caught =
+		ended_well(evidence) ? ", caught by the command" : "";
+	char refusal[WHY_MAX] = "";
+	const char *colon = "";
+	bool is_host;
 
-	if (!evidence->memory_line)
+	if (!evidence->memory_line || evidence->text_is_usual)
 		return VERDICT_NONE;
-	if (evidence->ended && WIFEXITED(evidence->wait_status) &&
-	    WEXITSTATUS(evidence->wait_status) == 0)
-		caught = ", caught by the command";
 	if (evidence->memory_line->class == SIGNATURE_SHM)
 		return say(VERDICT_OOM_HOST, why,
 			   "shared memory (/dev/shm) is full%s", caught);
-	if (names_the_host(evidence))
-		return say(VERDICT_OOM_HOST, why, "out of host memory%s",
-			   caught);
-	return say(VERDICT_OOM_DEVICE, why, "out of device memory%s", caught);
+	is_host = names_the_host(evidence);
+	if (!is_host && describe_fragmentation(evidence, caught, why))
+		return VERDICT_OOM_DEVICE;
+	if (was_refused(evidence) && evidence->allocations.is_host == is_host) {
+		colon = ": ";
+		describe_refusal(evidence, refusal);
+	}
+	return say(is_host ? VERDICT_OOM_HOST : VERDICT_OOM_DEVICE, why,
+		   "out of %s memory%s%s%.180s", is_host ? "host" : "device",
+		   caught, colon, refusal);
+}
+
+/* An allocation that was refused, without a word of the command's. */
+static enum verdict refused(const struct evidence *evidence, char why[WHY_MAX])
+{
+	const char *caught =
+		failed_by_itself(evidence) ? "" : ", caught by the command";
+	char refusal[WHY_MAX];
+
+	if (!evidence->allocations.is_host &&
+	    describe_fragmentation(evidence, caught, why))
+		return VERDICT_OOM_DEVICE;
+	describe_refusal(evidence, refusal);
+	return say(evidence->allocations.is_host ? VERDICT_OOM_HOST
+						 : VERDICT_OOM_DEVICE,
+		   why, "%.200s%s", refusal, caught);
+}
+
+/*
+ * Refused, and nothing came after it. Where one rank ends so, the others may
+ * wait for it until the time is over.
+ */
+static enum verdict refused_at_last(const struct evidence *evidence,
+				    char why[WHY_MAX])
+{
+	bool hung = evidence->stopped == STOP_TIMEOUT ||
+		    evidence->stopped == STOP_STARTUP_TIMEOUT;
+
+	if (evidence->allocations.end != ALLOCATIONS_FATAL)
+		return VERDICT_NONE;
+	if (failed_by_itself(evidence) || evidence->stopped == STOP_SIGNATURE ||
+	    (hung && !went_without(evidence)))
+		return refused(evidence, why);
+	return VERDICT_NONE;
+}
+
+/* It did its steps all the same: with a smaller batch, or without some. */
+static enum verdict caught_out_of_memory(const struct evidence *evidence,
+					 char why[WHY_MAX])
+{
+	if (failed_by_itself(evidence) || evidence->text_is_usual)
+		return VERDICT_NONE;
+	if (was_refused(evidence) && !went_without(evidence))
+		return refused(evidence, why);
+	if (evidence->ooms)
+		return say(VERDICT_OOM_DEVICE, why,
+			   "torch raised an out-of-memory error, caught by "
+			   "the command");
+	return VERDICT_NONE;
 }
 
 static bool command_was_killed(const struct evidence *evidence)
@@ -205,6 +342,11 @@ static enum verdict unused_device(const struct evidence *evidence,
 {
 	if (evidence->device != PROBE_CUDA || evidence->device_used)
 		return VERDICT_NONE;
+	if (evidence->used_elsewhere)
+		return say(VERDICT_FAILED, why,
+			   "something outside the command's processes used the "
+			   "GPU meanwhile (a container, ssh?): put autofit "
+			   "inside it");
 	return say(VERDICT_FAILED, why,
 		   "the command did not use the GPU; for a training on the "
 		   "CPU: --device host");
@@ -214,6 +356,7 @@ static enum verdict thrashing(const struct evidence *evidence,
 			      char why[WHY_MAX])
 {
 	char swapped[BYTES_TEXT_MAX];
+	char limit[BYTES_TEXT_MAX];
 
 	if (evidence->swap_bytes > SWAP_NOISE_BYTES)
 		return say(VERDICT_THRASHES, why, "%s of it were swapped out",
@@ -223,31 +366,67 @@ static enum verdict thrashing(const struct evidence *evidence,
 			   "the allocator freed and retried %llu times after "
 			   "warming up",
 			   (unsigned long long)evidence->retries_later);
+	if (evidence->device == PROBE_CUDA && evidence->limit_bytes &&
+	    evidence->managed_peak_bytes > evidence->limit_bytes)
+		return say(VERDICT_THRASHES, why,
+			   "managed memory of %s is more than the device's %s",
+			   bytes_format(swapped, evidence->managed_peak_bytes),
+			   bytes_format(limit, evidence->limit_bytes));
 	return VERDICT_NONE;
 }
 
 static enum verdict fit(const struct evidence *evidence, char why[WHY_MAX])
 {
+	const char *pool = evidence->is_pool
+				   ? "; it keeps a pool of memory, so that its "
+				     "peak is not known"
+				   : "";
+
 	if (evidence->retries_warm_up)
 		return say(VERDICT_FITS_BARELY, why,
 			   "the allocator had to free and retry while "
 			   "warming up");
+	if (was_refused(evidence))
+		return say(VERDICT_FITS_BARELY, why,
+			   "the driver refused memory that it could do "
+			   "without");
 	if (evidence->steps)
-		return say(VERDICT_FITS, why, "%lld steps",
-			   (long long)evidence->steps);
-	return say(VERDICT_FITS, why, "%s",
+		return say(VERDICT_FITS, why, "%lld steps%s",
+			   (long long)evidence->steps, pool);
+	return say(VERDICT_FITS, why, "%s%s",
 		   evidence->fits_by_time ? "no growth for long enough"
-					  : "it ran to its end");
+					  : "it ran to its end",
+		   pool);
+}
+
+/* The first rank to run out is the cause: how the others end follows. */
+static int rank_of(const struct evidence *evidence, enum verdict verdict)
+{
+	bool is_memory =
+		verdict == VERDICT_OOM_DEVICE || verdict == VERDICT_OOM_HOST;
+
+	return is_memory && was_refused(evidence) ? evidence->allocations.rank
+						  : -1;
 }
 
 struct judgement verdict_judge(const struct evidence *evidence)
 {
 	/* In this order: the first rule that speaks decides. */
 	static rule *const rules[] = {
-		keeper_lost,  not_started,        disturbed,
-		over_limit,   out_of_memory_text, kernel_kill,
-		scratch_full, time_out,           cancelled,
-		failed,       unused_device,      thrashing,
+		keeper_lost,
+		not_started,
+		disturbed,
+		over_limit,
+		out_of_memory_text,
+		kernel_kill,
+		refused_at_last,
+		scratch_full,
+		time_out,
+		cancelled,
+		failed,
+		unused_device,
+		caught_out_of_memory,
+		thrashing,
 		fit,
 	};
 	struct judgement judgement = { .verdict = VERDICT_NONE };
@@ -256,5 +435,6 @@ struct judgement verdict_judge(const struct evidence *evidence)
 			   judgement.verdict == VERDICT_NONE;
 	     i++)
 		judgement.verdict = rules[i](evidence, judgement.why);
+	judgement.rank = rank_of(evidence, judgement.verdict);
 	return judgement;
 }

@@ -63,6 +63,11 @@ struct evidence {
 	/* CUDA, and the tree used no device: something else did meanwhile (a
 	 * container, another host). */
 	bool used_elsewhere;
+	/* It divides a pool by itself: its peak is not what it needs. */
+	bool is_pool;
+	/* The same memory line was printed by a probe of the smallest size that
+	 * did its steps: it says nothing. */
+	bool text_is_usual;
 	/* The memory line is PyTorch's and speaks of fragmentation. */
 	bool text_is_fragmented;
 	int64_t steps, steps_needed;
@@ -75,6 +80,7 @@ struct evidence {
 
 struct judgement {
 	enum verdict verdict;
+	int rank;          /* the first that ran out of memory; -1: not known */
 	char why[WHY_MAX]; /* one line for the user */
 };
 

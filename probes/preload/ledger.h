@@ -22,16 +22,21 @@
  * and again after fork and exec. False: no page, switched off, all taken. */
 bool ledger_open(void);
 
-/* pthread_atfork's child: what the parent held is not this process's. */
+/* In the child of a fork: what the parent held is not this process's. */
 void ledger_forget_parent(void);
 
 /* The row of a device by its uuid, made if need be; -1: the page is full. */
 int ledger_device(const unsigned char uuid[16]);
+/* The same without making one. */
+int ledger_known_device(const unsigned char uuid[16]);
+/* Its real size, by the driver. */
+void ledger_total(int device, uint64_t bytes);
 
 /*
  * An allocation: first take (false: the cap refuses, nothing was taken), then
- * the driver's call, then done. bytes may be given back by give at any time.
- * Between take or give_begin and done the slot is busy.
+ * the driver's call, then done. The bytes count at once as current, and only
+ * with done as a peak. Between take or give_begin and done the slot is busy;
+ * after a take that was refused there is nothing to be done.
  */
 bool ledger_take(int device, uint64_t bytes);
 /* Undo a take that the driver refused. */
@@ -41,7 +46,7 @@ void ledger_give_begin(void);
 void ledger_give(int device, uint64_t bytes);
 void ledger_done(void);
 
-/* What pools hold from the driver changed from before to now. */
+/* What pools hold from the driver changed from before to now; while busy. */
 void ledger_pool(int device, uint64_t before_bytes, uint64_t now_bytes);
 
 void ledger_managed(int device, int64_t bytes);
@@ -78,5 +83,7 @@ uint64_t ledger_changes(void);
 void ledger_note_used(int device, uint64_t used_bytes, uint64_t changes);
 /* What the cap leaves: cap - current - overhead, not below 0. */
 uint64_t ledger_room(int device);
+/* More than the cap is used: by what was not asked for beforehand. */
+bool ledger_is_over(int device);
 
 #endif

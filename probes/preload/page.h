@@ -59,7 +59,7 @@ struct preload_device {
 	uint64_t baseline_bytes; /* used by others, by the system */
 	/* By the library. */
 	uint64_t current_bytes;      /* now, of live processes */
-	uint64_t peak_bytes;         /* largest current_bytes */
+	uint64_t peak_bytes;         /* largest current - pending bytes */
 	uint64_t managed_peak_bytes; /* apart: its pages move */
 	/* With a cap only: used - baseline - current_bytes, at the last
 	 * moment when nothing else was under way. */
@@ -75,6 +75,7 @@ struct preload_use {
 	uint64_t managed_bytes;
 	uint64_t pool_bytes;    /* within current_bytes: pools and graphs */
 	uint64_t largest_bytes; /* of one allocation */
+	uint64_t pending_bytes; /* within current_bytes: not yet granted */
 	uint32_t contexts;      /* ever made */
 	uint32_t reserved;
 };
@@ -153,8 +154,8 @@ struct preload_page {
 _Static_assert(sizeof(struct preload_header) == 64, "layout");
 _Static_assert(sizeof(struct preload_device) == 112, "layout");
 _Static_assert(sizeof(struct preload_event) == 64, "layout");
-_Static_assert(sizeof(struct preload_use) == 48, "layout");
-_Static_assert(sizeof(struct preload_slot) == 128 + PRELOAD_DEVICES * 48,
+_Static_assert(sizeof(struct preload_use) == 56, "layout");
+_Static_assert(sizeof(struct preload_slot) == 128 + PRELOAD_DEVICES * 56,
 	       "layout");
 
 #endif

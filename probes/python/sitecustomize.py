@@ -3,12 +3,13 @@
 #
 # Python runs this at start because its folder stands first in PYTHONPATH. It
 # says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel.h)
-# and, once torch.optim is there, counts the steps of each optimizer. It never
-# prints, never raises, imports nothing big, and parses on Python 2.7 to 3.14;
-# Python 2 is only handed on. Steps are the largest count of any one optimizer
-# of the process, so a later optimizer adds none until it has made more steps
-# than the ones before it. A `step` replaced on one instance is counted when
-# it calls the original.
+# and, once torch.optim is there, counts the steps of each optimizer and tells
+# the phase and torch's out-of-memory errors. It never prints, never raises,
+# imports nothing big, and parses on Python 2.7 to 3.14; Python 2 is only
+# handed on. Steps are the largest count of any one optimizer of the process,
+# so a later optimizer adds none until it has made more steps than the ones
+# before it. A `step` replaced on one instance is counted when it calls the
+# original.
 import os
 import sys
 
@@ -19,10 +20,37 @@ HEADER_BYTES = 64
 SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 
 # Where the fields of a slot lie, counted in units of their own size.
-PID32, FLAGS32, RANK32 = 0, 1, 12
+PID32, FLAGS32, RANK32, PHASE32, OOMS32 = 0, 1, 12, 13, 14
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 
-PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED = 1, 2, 4, 8, 16
+PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
+
+# enum phase of base/trial.h.
+START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
+HF_MODELS = "transformers.modeling_utils"
+LIGHTNING, LIGHTNING_OLD = "lightning.pytorch.", "pytorch_lightning."
+# Module, class ("": a function of the module), name, the phase while it runs.
+PHASE_CALLS = (
+    ("torch.serialization", "", "save", SAVE),
+    ("transformers.trainer", "Trainer", "evaluate", EVAL),
+    ("transformers.trainer", "Trainer", "predict", EVAL),
+    ("transformers.trainer", "Trainer", "_save_checkpoint", SAVE),
+    ("transformers.trainer", "Trainer", "save_model", SAVE),
+    (HF_MODELS, "PreTrainedModel", "save_pretrained", SAVE),
+    (LIGHTNING + "loops.evaluation_loop", "_EvaluationLoop", "run", EVAL),
+    (LIGHTNING + "trainer.trainer", "Trainer", "save_checkpoint", SAVE),
+    (LIGHTNING_OLD + "loops.evaluation_loop", "_EvaluationLoop", "run", EVAL),
+    (LIGHTNING_OLD + "trainer.trainer", "Trainer", "save_checkpoint", SAVE),
+    ("accelerate.accelerator", "Accelerator", "save_state", SAVE),
+    ("accelerate.accelerator", "Accelerator", "save_model", SAVE),
+)
+# Where torch has kept the class since 1.13; before, there was none.
+OOM_NAMES = (
+    ("torch", "OutOfMemoryError"),
+    ("torch.cuda", "OutOfMemoryError"),
+    ("torch._C", "OutOfMemoryError"),
+    ("torch._C", "_OutOfMemoryError"),
+)
 
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
@@ -140,6 +168,18 @@ class Channel(object):
     def put(self, field, value):
         at = HEADER_BYTES // 8 + self.slot * (SLOT_BYTES // 8)
         self.u64[at + field] = value
+
+    def get32(self, field):
+        at = HEADER_BYTES // 4 + self.slot * (SLOT_BYTES // 4)
+        return self.u32[at + field]
+
+    def put32(self, field, value):
+        at = HEADER_BYTES // 4 + self.slot * (SLOT_BYTES // 4)
+        self.u32[at + field] = value
+
+    def has_stepped(self):
+        at = (HEADER_BYTES + self.slot * SLOT_BYTES) // 8
+        return self.u64[at + STEPS64] > 0
 
 
 def map_file(mmap, fd):
@@ -317,7 +357,7 @@ def once(paths):
 class Counter(object):
     """Steps per optimizer. Keeps none of them alive."""
 
-    def __init__(self, channel, modules):
+    def __init__(self, channel, modules, phases):
         import atexit
         import threading
         import time
@@ -325,6 +365,8 @@ class Counter(object):
 
         self.channel = channel
         self.modules = modules
+        self.phases = phases
+        self.counts_ooms = False
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.local = threading.local()
@@ -341,6 +383,7 @@ class Counter(object):
     def count(self, optimizer):
         """One step was made; never raises."""
         try:
+            self.phases.step()
             self.count_step(optimizer)
         except Exception:
             pass
@@ -363,6 +406,7 @@ class Counter(object):
             # Before the step is seen: the process may be stopped for it.
             if steps in LOOK_AT_STEPS:
                 self.modules.publish()
+            self.phases.bind()
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)
             self.publish()
@@ -380,6 +424,8 @@ class Counter(object):
         if not channel.enter():
             return
         flags = TORCH
+        if self.counts_ooms:
+            flags |= COUNTS_OOMS
         try:
             flags |= self.publish_cuda()
             flags |= compiled_flag()
@@ -394,13 +440,16 @@ class Counter(object):
         cuda = getattr(sys.modules.get("torch"), "cuda", None)
         if cuda is None or not cuda.is_initialized():
             return 0
-        retries = peak = 0
+        retries = peak = ooms = 0
         for device in range(min(cuda.device_count(), MAX_DEVICES)):
             stats = cuda.memory_stats(device)
             retries += stats.get("num_alloc_retries", 0)
             peak = max(peak, stats.get("allocated_bytes.all.peak", 0))
+            ooms += stats.get("num_ooms", 0)
         self.channel.put(RETRIES64, retries)
         self.channel.put(PEAK64, peak)
+        if not self.counts_ooms:
+            self.channel.put32(OOMS32, min(ooms, 0xFFFFFFFF))
         return CUDA
 
 
@@ -508,6 +557,245 @@ def wrap_step(cls, counter):
     cls.step = stepping
 
 
+class Phases(object):
+    """
+    What this process does: starts, trains, evaluates, saves. A step says
+    train; Module.train() and the calls of PHASE_CALLS say the rest. Python's
+    threads share the one phase.
+    """
+
+    def __init__(self, channel):
+        import threading
+        import weakref
+
+        self.channel = channel
+        self.local = threading.local()
+        self.ref = weakref.ref
+        # The module last put into train mode, and what is trained of it.
+        self.root = None
+        self.root_parameters = None
+        # Raised by who changes the phase for good, not for a call.
+        self.moves = 0
+        self.is_compiling = [never]
+        # What to do with a module once it is there.
+        self.pending = {
+            "torch.nn.modules.module": [self.bind_train],
+            "torch.compiler": [self.bind_compiler],
+        }
+        for module, owner, name, phase in PHASE_CALLS:
+            binders = self.pending.setdefault(module, [])
+            binders.append(self.call_binder(owner, name, phase))
+
+    def bind(self):
+        """Wrap what was imported meanwhile; cheap when nothing was."""
+        for name in list(self.pending):
+            module = sys.modules.get(name)
+            if module is None or is_loading(module):
+                continue
+            for bind in self.pending.pop(name, ()):
+                try:
+                    bind(module)
+                except Exception:
+                    pass
+
+    def bind_train(self, module):
+        function = module.Module.__dict__["train"]
+        module.Module.train = wraps(function, self.wrap_train(function))
+
+    def bind_compiler(self, module):
+        self.is_compiling[0] = module.is_compiling
+
+    def call_binder(self, owner, name, phase):
+        def bind(module):
+            holder = module.__dict__.get(owner) if owner else module
+            # Not what it inherits: that is others' as well.
+            function = holder.__dict__.get(name)
+            # Neither static nor a property, nor replaced by something.
+            if type(function) is not type(never):
+                return
+            call = wraps(function, self.wrap_call(function, phase))
+            setattr(holder, name, call)
+            package = sys.modules.get(module.__name__.rpartition(".")[0])
+            if not owner and getattr(package, name, None) is function:
+                setattr(package, name, call)
+
+        return bind
+
+    def wrap_call(self, function, phase):
+        def call(*args, **kwargs):
+            before = self.enter(phase)
+            try:
+                result = function(*args, **kwargs)
+            except BaseException as error:
+                self.leave(before, error)
+                raise
+            self.leave(before, None)
+            return result
+
+        call._torchdynamo_disable = True
+        return call
+
+    def enter(self, phase):
+        try:
+            self.local.depth = self.depth() + 1
+            if not self.channel.enter():
+                return None
+            before = self.channel.get32(PHASE32)
+            self.channel.put32(PHASE32, phase)
+            return before, self.moves, self.channel.pid
+        except Exception:
+            return None
+
+    def leave(self, before, error):
+        """
+        Back to the phase before, unless others have moved it. Where an error
+        is on its way out, the phase that it came from stays readable.
+        """
+        try:
+            self.local.depth = self.depth() - 1
+            if error is not None and (not self.depth() or is_oom(error)):
+                return
+            if before and self.channel.enter():
+                if before[1:] == (self.moves, self.channel.pid):
+                    self.channel.put32(PHASE32, before[0])
+        except Exception:
+            pass
+
+    def depth(self):
+        return getattr(self.local, "depth", 0)
+
+    def wrap_train(self, function):
+        """
+        Module.train; eval() calls it, and it calls itself on every child.
+        torch.compile takes is_compiling() for true and so leaves out the rest.
+        """
+        under_way = []
+        is_compiling = self.is_compiling
+
+        def train(self_, mode=True):
+            if under_way or is_compiling[0]():
+                return function(self_, mode)
+            under_way.append(None)
+            try:
+                self.turn(self_, mode)
+                return function(self_, mode)
+            finally:
+                under_way.pop()
+
+        return train
+
+    def turn(self, module, mode):
+        """The outermost call of Module.train()."""
+        try:
+            self.bind()
+            if self.depth() or not self.channel.enter():
+                return
+            phase = self.channel.get32(PHASE32)
+            if mode:
+                if self.is_root(module) and phase in (EVAL, SAVE):
+                    stepped = self.channel.has_stepped()
+                    self.move(TRAIN if stepped else START)
+            elif phase != EVAL and self.is_whole(module):
+                if not loads_model(sys._getframe(2)):
+                    self.move(EVAL)
+        except Exception:
+            pass
+
+    def is_root(self, module):
+        if self.root is None or self.root() is not module:
+            if not is_trained(module):
+                return False
+            self.root = self.ref(module)
+            self.root_parameters = None
+        return True
+
+    def is_whole(self, module):
+        """
+        Not a part of what is trained, whose statistics are to stay as they
+        are, nor a teacher beside it.
+        """
+        root = self.root() if self.root is not None else None
+        if root is module:
+            return True
+        if root is None:
+            return is_trained(module) and "Norm" not in type(module).__name__
+        if self.root_parameters is None:
+            self.root_parameters = {
+                id(each) for each in root.parameters() if each.requires_grad
+            }
+        own = {id(each) for each in module.parameters()}
+        return self.root_parameters <= own
+
+    def move(self, phase):
+        self.moves += 1
+        self.channel.put32(PHASE32, phase)
+
+    def step(self):
+        if self.channel.enter() and self.channel.get32(PHASE32) != TRAIN:
+            self.move(TRAIN)
+
+
+def never():
+    return False
+
+
+def is_loading(module):
+    spec = getattr(module, "__spec__", None)
+    return bool(getattr(spec, "_initializing", False))
+
+
+def is_trained(module):
+    """A teacher or a metric that is frozen says nothing of the training."""
+    for parameter in module.parameters():
+        if parameter.requires_grad:
+            return True
+    return False
+
+
+def loads_model(frame):
+    """Libraries hand out what they loaded in eval mode."""
+    while frame is not None:
+        if frame.f_code.co_name == "from_pretrained":
+            return True
+        frame = frame.f_back
+    return False
+
+
+def is_oom(error):
+    text = str(error)
+    return "out of memory" in text or "allocate memory" in text
+
+
+def count_ooms(channel):
+    """
+    Torch's C++ makes no instance of its error; Python does, once somebody
+    handles it, by the class's __init__. Returns whether that could be hooked.
+    """
+    hooked = []
+    for name, attribute in OOM_NAMES:
+        error = getattr(sys.modules.get(name), "__dict__", {}).get(attribute)
+        if isinstance(error, type) and error not in hooked:
+            try:
+                error.__init__ = wrap_error(error.__init__, channel)
+            except TypeError:
+                return False
+            hooked.append(error)
+    return bool(hooked)
+
+
+def wrap_error(function, channel):
+    def init(self, *args, **kwargs):
+        try:
+            if channel.enter():
+                ooms = channel.get32(OOMS32)
+                channel.put32(OOMS32, min(ooms + 1, 0xFFFFFFFF))
+        except Exception:
+            pass
+        function(self, *args, **kwargs)
+
+    return wraps(function, init)
+
+
 class Finder(object):
     """
     Finds nothing; sees each import go by. torch.optim imports more modules
@@ -518,6 +806,7 @@ class Finder(object):
     def __init__(self, channel):
         self.channel = channel
         self.modules = Modules(channel.path)
+        self.phases = None
 
     def find_spec(self, fullname, path=None, target=None):
         # Stays in sys.meta_path: importlib is walking that list right now.
@@ -526,15 +815,20 @@ class Finder(object):
                 self.look(sys.modules["torch.optim.optimizer"])
             except Exception:
                 pass
+        elif self.phases is not None:
+            try:
+                self.phases.bind()
+            except Exception:
+                pass
         return None
 
     def look(self, module):
-        spec = getattr(module, "__spec__", None)
-        if getattr(spec, "_initializing", False):
+        if is_loading(module):
             return
         channel, self.channel = self.channel, None
+        self.phases = Phases(channel)
         try:
-            counter = Counter(channel, self.modules)
+            counter = Counter(channel, self.modules, self.phases)
             if hasattr(module, "register_optimizer_step_post_hook"):
                 hook_global(module, counter)
             else:
@@ -542,6 +836,11 @@ class Finder(object):
             channel.flag(TORCH)
         except Exception:
             channel.flag(HOOK_FAILED)
+            return
+        self.phases.bind()
+        counter.counts_ooms = count_ooms(channel)
+        if counter.counts_ooms:
+            channel.flag(COUNTS_OOMS)
 
 
 def start():

@@ -51,6 +51,7 @@ table() { # SHELL
 	row "$shell" some '--grow' tune --gr
 	row "$shell" some 'qqprogram' -- qqp
 	row "$shell" some 'qqprogram' tune --max-micro 8 -- qqp
+	row "$shell" some 'qqprogram' devices --watch -- qqp
 	row "$shell" not 'explain' -- exp
 	row "$shell" some 'qqfile' -- qqprogram qqf
 	row "$shell" some 'qqfile' qqprogram qqf

@@ -25,12 +25,41 @@ DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
 
 MAGIC, SLOTS, SLOT = 0x31544946545541, 256, 64
-PYTHON, TORCH, CUDA, COMPILED, FAILED = 1, 2, 4, 8, 16
+PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
+START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
+# Another's part of the file follows the slots.
+REST = b"\xa5" * 99999
 TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only"
 ).split()
+LOOP = "start eval start save start" + " train eval train save train" * 2
+# Case, exit status, phases seen on the way, then of its slot at the end: the
+# phase and the number of out-of-memory errors.
+PHASE_CASES = (
+    ("loop", 0, LOOP + " train", TRAIN, 0),
+    ("parts", 0, "start start start eval eval start eval", EVAL, 0),
+    ("loaded", 0, "start eval", EVAL, 0),
+    ("modes", 0, "", START, 0),
+    ("errors", 0, "save train train save train train", TRAIN, 0),
+    ("saver", 0, "", START, 0),
+    ("saved_beside", 0, "save train train", TRAIN, 0),
+)
+OOM_CASES = (
+    ("oom_start", 1, "", START, 1),
+    ("oom_train", 1, "", TRAIN, 1),
+    ("oom_eval", 1, "", EVAL, 1),
+    ("oom_save", 1, "", SAVE, 1),
+    ("oom_caught", 0, "", TRAIN, 3),
+    ("oom_from_c", 1, "", TRAIN, 2),
+    ("oom_thread", 0, "", START, 1),
+    ("oom_child", 0, "train", TRAIN, 0),
+    ("oom_forked", 0, "eval train", TRAIN, 0),
+    ("oom_object", 0, "", START, 7),
+)
+# Of processes that the case starts: the phase and the errors.
+CHILDREN = {"oom_child": [(TRAIN, 3)], "oom_forked": [(EVAL, 1)]}
 
 failures = []
 
@@ -50,7 +79,7 @@ class Page(object):
         with open(self.path, "wb") as file:
             if content is None:
                 content = struct.pack("=QII48x", MAGIC, SLOTS, SLOT)
-                content += bytes(SLOTS * SLOT)
+                content += bytes(SLOTS * SLOT) + REST
             file.write(content)
 
     def __enter__(self):
@@ -66,12 +95,14 @@ class Page(object):
                 file.write(struct.pack("=I", pid))
 
     def slots(self):
-        names = "pid flags start steps last retries peak rank".split()
+        names = "pid flags start steps last retries peak rank phase ooms"
+        names = names.split()
         with open(self.path, "rb") as file:
             data = file.read()
+        check("the rest is left alone", data.endswith(REST), data[-9:])
         found = []
         for slot in range(SLOTS):
-            values = struct.unpack_from("=IIQQQQQi", data, SLOT * (slot + 1))
+            values = struct.unpack_from("=IIQQQQQiII", data, SLOT * (slot + 1))
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -298,12 +329,18 @@ def imports_little(python):
 
 
 def stand_in(python):
-    for title, extra, argv, steps, flags in (
-        ("steps", {}, ["6"], 6, PYTHON | TORCH),
-        ("none yet", {}, ["0"], 0, PYTHON | TORCH),
-        ("cuda", {"FAKE_CUDA": "1"}, ["2"], 2, PYTHON | TORCH | CUDA),
-        ("compiled", {}, ["2", "compile"], 2, PYTHON | TORCH | COMPILED),
-        ("no hook", {"FAKE_BROKEN": "1"}, ["4"], 0, PYTHON | FAILED),
+    every = PYTHON | TORCH | OOMS
+    for title, extra, argv, flags, phase, ooms in (
+        ("steps", {}, ["6"], every, TRAIN, 0),
+        ("none yet", {}, ["0"], every, START, 0),
+        ("cuda", {"FAKE_CUDA": "1"}, ["2"], every | CUDA, TRAIN, 0),
+        ("compiled", {}, ["2", "compile"], every | COMPILED, TRAIN, 0),
+        ("no hook", {"FAKE_BROKEN": "1"}, ["0"], PYTHON | FAILED, START, 0),
+        ("saving", {}, ["2", "save"], every, SAVE, 0),
+        ("errors", {}, ["2", "error"], every, TRAIN, 2),
+        ("fixed", {"FAKE_FIXED": "1"}, ["1", "error"], 3, TRAIN, 0),
+        ("fixed, cuda", {"FAKE_FIXED": "1", "FAKE_CUDA": "1"}, ["1"], 7, 1, 9),
+        ("old, cuda", {"FAKE_OLD": "1", "FAKE_CUDA": "1"}, ["1"], 7, 1, 9),
     ):
         with Page() as page:
             program = os.path.join(DATA, "hook_fake_training.py")
@@ -313,11 +350,167 @@ def stand_in(python):
             check(title, (status, err) == (0, ""), err)
             check(title + ", output", out == "expect %s\n" % argv[0], out)
             slots = [slot for slot in page.slots() if slot["pid"] == pid]
-            seen = [(slot["steps"], slot["flags"]) for slot in slots]
-            check(title + ", slot", seen == [(steps, flags)], slots)
+            seen = [
+                (slot["steps"], slot["flags"], slot["phase"], slot["ooms"])
+                for slot in slots
+            ]
+            good = seen == [(int(argv[0]), flags, phase, ooms)]
+            check(title + ", slot", good, slots)
             if "FAKE_CUDA" in extra:
                 told = (slots[0]["retries"], slots[0]["peak"])
                 check(title + ", memory", told == (2 + 3, 2000), told)
+
+
+# As in the frameworks: module, class, method, the phase while it runs.
+CALLS = """
+transformers.trainer Trainer evaluate eval
+transformers.trainer Trainer predict eval
+transformers.trainer Trainer _save_checkpoint save
+transformers.trainer Trainer save_model save
+transformers.modeling_utils PreTrainedModel save_pretrained save
+lightning.pytorch.loops.evaluation_loop _EvaluationLoop run eval
+lightning.pytorch.trainer.trainer Trainer save_checkpoint save
+pytorch_lightning.loops.evaluation_loop _EvaluationLoop run eval
+pytorch_lightning.trainer.trainer Trainer save_checkpoint save
+accelerate.accelerator Accelerator save_state save
+accelerate.accelerator Accelerator save_model save
+""".strip().split("\n")
+
+METHOD = """
+    def {1}(self, act, *rest, **more):
+        "Runs act."
+        act()
+        return rest, more
+"""
+
+CALLER = """
+import importlib, sys
+import hook_slot, torch
+optimizer = torch.optim.SGD([object()])
+calls = [line.split(":") for line in sys.argv[2:]]
+classes = [getattr(importlib.import_module(c[0]), c[1]) for c in calls]
+if sys.argv[1] == "step":
+    optimizer.step()
+if sys.argv[1] == "train":
+    torch.nn.Module().train()
+if sys.argv[1] == "import":
+    import colorsys
+for owner, (_, _, name) in zip(classes, calls):
+    class Own(owner):
+        pass
+    def own(self, *args, **more):
+        return getattr(owner, name)(self, *args, **more)
+    setattr(Own, name, own)
+    for cls in (owner, Own):
+        print(getattr(cls(), name)(hook_slot.note, 1, two=2))
+        hook_slot.note()
+    print(getattr(owner, name).__doc__, getattr(owner, name).__qualname__)
+"""
+
+NESTED = """
+import hook_slot, torch
+from transformers.trainer import Trainer
+optimizer = torch.optim.SGD([object()])
+optimizer.step()
+note = hook_slot.note
+
+class Weight(object):
+    requires_grad = True
+
+model = torch.nn.Module([Weight()])
+
+def fail(text):
+    raise RuntimeError(text)
+
+def inner(text):
+    model.eval().train()
+    try:
+        torch.save(lambda: fail(text))
+    except RuntimeError:
+        note()
+
+for text in ("disk full", "CUDA out of memory."):
+    Trainer().evaluate(lambda: inner(text))
+    note()
+    try:
+        Trainer().evaluate(lambda: fail(text))
+    except RuntimeError:
+        note()
+    torch.save(note)
+    note()
+    optimizer.step()
+    note()
+Trainer().evaluate(optimizer.step)
+note()
+"""
+
+
+def frameworks(folder):
+    """Modules of the names in CALLS, below the folder."""
+    methods = {}
+    for line in CALLS:
+        module, owner, name, _ = line.split()
+        methods.setdefault((module, owner), []).append(name)
+    for (module, owner), names in methods.items():
+        parts = module.split(".")
+        for end in range(1, len(parts)):
+            package = os.path.join(folder, *parts[:end])
+            os.makedirs(package, exist_ok=True)
+            with open(os.path.join(package, "__init__.py"), "w"):
+                pass
+        with open(os.path.join(folder, *parts) + ".py", "w") as file:
+            file.write("class %s(object):\n" % owner)
+            file.write("".join(METHOD.format(owner, name) for name in names))
+
+
+def phases_of(out):
+    return [x[6:] for x in out.split("\n") if x.startswith("phase ")]
+
+
+def without_phases(out):
+    lines = out.splitlines(True)
+    return "".join(x for x in lines if not x.startswith("phase "))
+
+
+def framework_calls(python):
+    with tempfile.TemporaryDirectory(prefix="python_hook-") as folder:
+        frameworks(folder)
+        path = [FAKE, DATA, folder]
+        argv = [":".join(line.split()[:3]) for line in CALLS]
+        for way in ("import", "train", "step"):
+            _, plain, phases, _ = with_page(
+                "frameworks, %s, %s" % (way, python),
+                [python, "-c", CALLER, way] + argv,
+                path,
+            )
+            outside = "train" if way == "step" else "start"
+            expected = []
+            for line in CALLS:
+                expected += [line.split()[3], outside] * 2
+            title = "frameworks, %s, %s" % (way, python)
+            check(title + ": phases", phases == expected, phases)
+            check(title + ": ran", plain.count("{'two': 2}") == 22, plain)
+        title = "nested calls, " + python
+        phases = with_page(title, [python, "-c", NESTED], path)[2]
+        expected = "eval train eval save eval train".split()
+        expected += "save train eval save eval train train".split()
+        check(title + ": phases", phases == expected, phases)
+
+
+def with_page(title, argv, path):
+    """
+    The same with the hook and without, but for the phases that were seen:
+    (status, output, the phases, the slots by pid, its own under None).
+    """
+    with Page() as page:
+        plain = run(argv, environment(None, path))
+        hooked = run(argv, environment(page.path, [HOOK] + path))
+        status, out, err, pid = hooked
+        seen = (status, without_phases(out), without_own_frame(err))
+        check(title, plain[:3] == seen, "%r\nnot %r" % (hooked, plain))
+        slots = {slot["pid"]: slot for slot in page.slots()}
+        slots[None] = slots.pop(pid, None)
+        return status, plain[1], phases_of(out), slots
 
 
 # --- the modules it tells of
@@ -540,6 +733,38 @@ def torch_case(python, name):
         return pid, others, page.slots()
 
 
+def phase_case(python, case):
+    name, status, phases, phase, ooms = case
+    title = "%s, %s" % (name, python)
+    argv = [python, os.path.join(DATA, "hook_phases.py"), name]
+    left, _, seen, slots = with_page(title, argv, [])
+    check(title + ": status", left == status, left)
+    check(title + ": phases", seen == phases.split(), seen)
+    own = slots.pop(None)
+    told = (own["phase"], own["ooms"], own["flags"] & FAILED)
+    check(title + ": at the end", told == (phase, ooms, 0), own)
+    # Not the helpers of multiprocessing.
+    others = [s for s in slots.values() if s["flags"] & TORCH or s["ooms"]]
+    others = [(s["phase"], s["ooms"]) for s in others]
+    check(title + ": others", others == CHILDREN.get(name, []), slots)
+
+
+def phase_cases(python):
+    cases = list(PHASE_CASES)
+    if prints_true(python, "hasattr(torch.cuda, 'OutOfMemoryError')"):
+        cases += OOM_CASES
+    if prints_true(python, "hasattr(torch, 'compile')"):
+        cases.append(("compiled", 0, "", EVAL, 0))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(phase_case, python, case) for case in cases]:
+            job.result()
+
+
+def prints_true(python, expression):
+    code = "import torch; print(%s)" % expression
+    return run([python, "-c", code], environment(None, []))[1] == "True\n"
+
+
 def torch_modules(python):
     """Of a real torch: its version, the interpreter, the script: no more."""
     script = os.path.join(DATA, "hook_cases.py")
@@ -568,8 +793,8 @@ def torch_cases(python):
     check("torch is flagged", every[0]["flags"] & TORCH, every)
     check("no cuda", not every[0]["flags"] & (CUDA | FAILED), every)
     torch_modules(python)
-    code = "import sys, torch; sys.exit(not hasattr(torch, 'compile'))"
-    if run([python, "-c", code], environment(None, []))[0] == 0:
+    phase_cases(python)
+    if prints_true(python, "hasattr(torch, 'compile')"):
         _, _, every = torch_case(python, "compiled")
         check("compiled is flagged", every[0]["flags"] & COMPILED, every)
 
@@ -643,6 +868,7 @@ def main():
         options(each, is_old)
         if not is_old:
             stand_in(each)
+            framework_calls(each)
             modules(each)
             hostile_places(each)
     paths = [real_path(name) for name in wanted()]

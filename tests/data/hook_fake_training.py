@@ -1,4 +1,4 @@
-# Steps with the stand-in for torch 2: hook_fake_training.py STEPS [compile].
+# Steps with the stand-in for torch 2: STEPS, then compile, error or save.
 # SPDX-License-Identifier: MIT
 import sys
 
@@ -16,4 +16,10 @@ other = torch.optim.Adam(weights)
 for _ in range(steps):
     optimizer.step()
     other.step()
+if "error" in sys.argv:
+    for _ in range(2):
+        torch.cuda.OutOfMemoryError("CUDA out of memory.")
 print("expect %d" % steps)
+if "save" in sys.argv:
+    sys.stdout.flush()
+    torch.save(lambda: sys.exit(0))

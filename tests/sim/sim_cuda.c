@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_cuda.h"
 
+#include "sim_fault.h"
+#include "sim_script.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +29,78 @@ static struct {
 	int visible_count;
 } driver;
 
-/* The address of an element is a context: one primary one per device. */
-static char contexts[SIM_DEVICES];
-static _Thread_local char *current;
+static pthread_mutex_t tables = PTHREAD_MUTEX_INITIALIZER;
 
 int sim_check(void)
 {
 	/* A context does not survive fork, and neither does cuInit. */
 	return driver.pid == getpid() ? OK : NOT_INITIALIZED;
+}
+
+int sim_enter(void)
+{
+	int result = sim_check();
+
+	if (!result)
+		(void)pthread_mutex_lock(&tables);
+	return result;
+}
+
+int sim_leave(int result)
+{
+	(void)pthread_mutex_unlock(&tables);
+	return result;
+}
+
+int sim_device(int ordinal, uint32_t *device)
+{
+	if (sim_check())
+		return NOT_INITIALIZED;
+	if (ordinal < 0 || ordinal >= driver.visible_count)
+		return INVALID_DEVICE;
+	*device = driver.visible[ordinal];
+	return OK;
+}
+
+int sim_ordinal(uint32_t device)
+{
+	for (int i = 0; i < driver.visible_count; i++)
+		if (driver.visible[i] == device)
+			return i;
+	return -1;
+}
+
+uint64_t sim_round_up(uint64_t bytes, uint64_t unit)
+{
+	return bytes > UINT64_MAX - unit ? 0 : (bytes + unit - 1) / unit * unit;
+}
+
+int sim_charge(uint32_t device, uint64_t bytes)
+{
+	struct sim_state *state = sim_lock_quick();
+	struct sim_process *self = state ? sim_self(state) : NULL;
+	int result = OUT_OF_MEMORY;
+
+	if (self && sim_free_bytes(state, device) < bytes)
+		sim_release_dead(state);
+	if (self && sim_free_bytes(state, device) >= bytes) {
+		self->used_bytes[device] += bytes;
+		result = OK;
+	}
+	if (state)
+		sim_unlock(state);
+	return result;
+}
+
+void sim_discharge(uint32_t device, uint64_t bytes)
+{
+	struct sim_state *state = sim_lock_quick();
+	struct sim_process *self = state ? sim_self(state) : NULL;
+
+	if (self && self->used_bytes[device] >= bytes)
+		self->used_bytes[device] -= bytes;
+	if (state)
+		sim_unlock(state);
 }
 
 /* The device an item of CUDA_VISIBLE_DEVICES means, or -1. */
@@ -82,11 +149,13 @@ static void find_visible(const struct sim_state *state)
 	}
 }
 
-EXPORT int cuInit(unsigned int flags)
+/* The words of the script that keep it from starting; OK: none did. */
+static int stumble(void)
 {
-	struct sim_state *state;
 	uint64_t number;
 
+	if (!sim_script_is_ours())
+		return OK;
 	if (sim_fault("noise")) {
 		(void)!write(STDOUT_FILENO, "noise\n", 6);
 		(void)!write(STDERR_FILENO, "noise\n", 6);
@@ -97,95 +166,92 @@ EXPORT int cuInit(unsigned int flags)
 		exit(0);
 	if (sim_fault("hang"))
 		sim_hang();
-	if (sim_fault_number("init=", &number))
-		return (int)number;
-	if (flags)
-		return INVALID_VALUE;
-	if (driver.pid && driver.pid != getpid())
-		return NOT_INITIALIZED;
+	return sim_fault_number("init=", &number) ? (int)number : OK;
+}
+
+/* What this pid had before it became this program is gone. */
+static void forget_former_program(struct sim_state *state)
+{
+	struct sim_process *self = sim_self(state);
+
+	if (!self)
+		return;
+	memset(self->used_bytes, 0, sizeof(self->used_bytes));
+	memset(self->contexts, 0, sizeof(self->contexts));
+	memset(&self->counts, 0, sizeof(self->counts));
+}
+
+/* With the tables held. */
+static int start(void)
+{
+	struct sim_state *state;
+
+	if (driver.pid)
+		return sim_check();
 	state = sim_lock();
 	if (!state)
 		return NO_DEVICE;
 	find_visible(state);
+	if (driver.visible_count)
+		forget_former_program(state);
 	sim_unlock(state);
 	if (!driver.visible_count)
 		return NO_DEVICE;
+	sim_script_read();
 	driver.pid = getpid();
 	return OK;
 }
 
-EXPORT int cuDriverGetVersion(int *version)
+EXPORT int cuInit(unsigned int flags)
 {
-	if (!version)
+	int result = stumble();
+
+	if (result)
+		return result;
+	if (flags)
 		return INVALID_VALUE;
-	*version = 13000;
-	return OK;
-}
-
-EXPORT int cuGetErrorName(int error, const char **text)
-{
-	static const struct {
-		int error;
-		const char *name;
-	} rows[] = {
-		{ OK, "CUDA_SUCCESS" },
-		{ INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE" },
-		{ OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY" },
-		{ NOT_INITIALIZED, "CUDA_ERROR_NOT_INITIALIZED" },
-		{ NO_DEVICE, "CUDA_ERROR_NO_DEVICE" },
-		{ INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE" },
-		{ INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT" },
-		{ 803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" },
-		{ 999, "CUDA_ERROR_UNKNOWN" },
-	};
-
-	*text = NULL;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].error == error)
-			*text = rows[i].name;
-	return *text ? OK : INVALID_VALUE;
-}
-
-EXPORT int cuGetErrorString(int error, const char **text)
-{
-	if (error == OUT_OF_MEMORY) {
-		*text = "out of memory";
-		return OK;
-	}
-	return cuGetErrorName(error, text);
+	/* In a child, another thread of the parent may have held them. */
+	if (driver.pid && sim_check())
+		return NOT_INITIALIZED;
+	(void)pthread_mutex_lock(&tables);
+	return sim_leave(start());
 }
 
 EXPORT int cuDeviceGetCount(int *count)
 {
 	if (sim_check())
 		return NOT_INITIALIZED;
+	if (!count)
+		return INVALID_VALUE;
 	*count = driver.visible_count;
 	return OK;
 }
 
 EXPORT int cuDeviceGet(int *device, int ordinal)
 {
-	if (sim_check())
-		return NOT_INITIALIZED;
-	if (ordinal < 0 || ordinal >= driver.visible_count)
-		return INVALID_DEVICE;
-	*device = ordinal;
-	return OK;
+	uint32_t number = 0;
+	int result = sim_device(ordinal, &number);
+
+	if (!result && !device)
+		return INVALID_VALUE;
+	if (!result)
+		*device = ordinal;
+	return result;
 }
 
 /* A copy of what is known of a device. */
-static int look(int device, struct sim_device *copy)
+static int look(int ordinal, struct sim_device *copy)
 {
 	struct sim_state *state;
+	uint32_t device = 0;
+	int result = sim_device(ordinal, &device);
 
-	if (sim_check())
-		return NOT_INITIALIZED;
-	if (device < 0 || device >= driver.visible_count)
-		return INVALID_DEVICE;
+	if (result)
+		return result;
 	state = sim_lock();
 	if (!state)
 		return NO_DEVICE;
-	*copy = state->devices[driver.visible[device]];
+	*copy = state->devices[device];
 	sim_unlock(state);
 	return OK;
 }
@@ -232,83 +298,26 @@ EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
 	return result;
 }
 
-EXPORT int cuDevicePrimaryCtxRetain(void **context, int device)
+EXPORT int cuDeviceTotalMem(unsigned int *bytes, int device)
 {
-	struct sim_device found;
-	struct sim_process *self;
-	struct sim_state *state;
-	int result = look(device, &found);
-	uint32_t index;
+	size_t all = 0;
+	int result = cuDeviceTotalMem_v2(&all, device);
 
-	if (result)
-		return result;
-	index = driver.visible[device];
-	state = sim_lock();
-	self = state ? sim_self(state) : NULL;
-	if (!self || (!self->contexts[index] &&
-		      sim_free_bytes(state, index) < found.context_bytes)) {
-		result = OUT_OF_MEMORY;
-	} else {
-		if (!self->contexts[index]++)
-			self->used_bytes[index] += found.context_bytes;
-		*context = &contexts[index];
-	}
-	if (state)
-		sim_unlock(state);
+	if (!result)
+		*bytes = all > UINT32_MAX ? UINT32_MAX : (unsigned int)all;
 	return result;
 }
 
-EXPORT int cuDevicePrimaryCtxRelease_v2(int device)
-{
-	struct sim_device found;
-	struct sim_process *self;
-	struct sim_state *state;
-	int result = look(device, &found);
-	uint32_t index;
-
-	if (result)
-		return result;
-	index = driver.visible[device];
-	state = sim_lock();
-	self = state ? sim_self(state) : NULL;
-	if (!self || !self->contexts[index])
-		result = INVALID_CONTEXT;
-	else if (!--self->contexts[index])
-		self->used_bytes[index] = 0; /* and all that was in it */
-	if (state)
-		sim_unlock(state);
-	return result;
-}
-
-EXPORT int cuDevicePrimaryCtxRelease(int device)
-{
-	return cuDevicePrimaryCtxRelease_v2(device);
-}
-
-EXPORT int cuCtxSetCurrent(void *context)
-{
-	if (sim_check())
-		return NOT_INITIALIZED;
-	current = context;
-	return OK;
-}
-
-EXPORT int cuCtxGetCurrent(void **context)
-{
-	if (sim_check())
-		return NOT_INITIALIZED;
-	*context = current;
-	return OK;
-}
-
-int sim_current_device(uint32_t *device)
-{
-	if (sim_check())
-		return NOT_INITIALIZED;
-	if (!current)
-		return INVALID_CONTEXT;
-	*device = (uint32_t)(current - contexts);
-	return OK;
-}
+const struct sim_export sim_device_exports[] = {
+	SIM_SAME(cuInit, 2000),
+	SIM_SAME(cuDeviceGet, 2000),
+	SIM_SAME(cuDeviceGetCount, 2000),
+	SIM_SAME(cuDeviceGetName, 2000),
+	SIM_SAME(cuDeviceGetUuid, 9020),
+	SIM_ROW(cuDeviceGetUuid_v2, "cuDeviceGetUuid", 11040),
+	SIM_SAME(cuDeviceTotalMem, 2000),
+	SIM_ROW(cuDeviceTotalMem_v2, "cuDeviceTotalMem", 3020),
+	SIM_END,
+};
 
 /* NOLINTEND(readability-identifier-naming) */

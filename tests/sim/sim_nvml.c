@@ -1,8 +1,10 @@
 /* A simulated libnvidia-ml.so.1 over the same devices, for tests only. */
 /* SPDX-License-Identifier: MIT */
+#include "sim_fault.h"
 #include "sim_state.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -79,6 +81,16 @@ EXPORT const char *nvmlErrorString(int result)
 	}
 }
 
+static void uuid_text(char text[SIM_UUID_TEXT_MAX],
+		      const struct sim_device *device)
+{
+	static const char prefix[] = "MIG";
+
+	sim_uuid_text(text, device->uuid);
+	for (size_t i = 0; prefix[i] && sim_fault("mig"); i++)
+		text[i] = prefix[i];
+}
+
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 {
 	struct sim_state *state = is_open ? sim_lock() : NULL;
@@ -91,9 +103,7 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 	for (uint32_t i = 0; i < state->device_count; i++) {
 		char text[SIM_UUID_TEXT_MAX];
 
-		sim_uuid_text(text, state->devices[i].uuid);
-		if (sim_fault("mig"))
-			memcpy(text, "MIG", 3);
+		uuid_text(text, &state->devices[i]);
 		if (strcasecmp(text, uuid) == 0) {
 			*device = &handles[i];
 			result = OK;
@@ -101,6 +111,31 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 	}
 	sim_unlock(state);
 	return result;
+}
+
+EXPORT int nvmlInit(void)
+{
+	return nvmlInit_v2();
+}
+
+EXPORT int nvmlInitWithFlags(unsigned int flags)
+{
+	(void)flags;
+	return nvmlInit_v2();
+}
+
+EXPORT int nvmlDeviceGetCount_v2(unsigned int *count)
+{
+	struct sim_state *state = is_open ? sim_lock() : NULL;
+
+	if (!is_open)
+		return UNINITIALIZED;
+	if (!count)
+		return INVALID_ARGUMENT;
+	*count = state ? state->device_count : 0;
+	if (state)
+		sim_unlock(state);
+	return OK;
 }
 
 /* The state and the device's number, with the lock held. */
@@ -117,6 +152,84 @@ static struct sim_state *look(const char *device, uint32_t *index)
 	}
 	*index = (uint32_t)number;
 	return state;
+}
+
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device)
+{
+	struct sim_state *state = is_open ? sim_lock() : NULL;
+	bool is_known = state && index < state->device_count;
+
+	if (state)
+		sim_unlock(state);
+	if (!is_open)
+		return UNINITIALIZED;
+	if (!is_known || !device)
+		return INVALID_ARGUMENT;
+	*device = &handles[index];
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetIndex(void *device, unsigned int *index)
+{
+	uint32_t number = 0;
+	struct sim_state *state = look(device, &number);
+
+	if (!state)
+		return INVALID_ARGUMENT;
+	sim_unlock(state);
+	*index = number;
+	return OK;
+}
+
+static int put_text(char *text, unsigned int length, const char *what)
+{
+	if (length <= strlen(what))
+		return INSUFFICIENT_SIZE;
+	(void)snprintf(text, length, "%s", what);
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned int length)
+{
+	char uuid[SIM_UUID_TEXT_MAX];
+	uint32_t index = 0;
+	struct sim_state *state = look(device, &index);
+
+	if (!state)
+		return INVALID_ARGUMENT;
+	uuid_text(uuid, &state->devices[index]);
+	sim_unlock(state);
+	return put_text(text, length, uuid);
+}
+
+EXPORT int nvmlDeviceGetName(void *device, char *text, unsigned int length)
+{
+	char name[SIM_NAME_MAX];
+	uint32_t index = 0;
+	struct sim_state *state = look(device, &index);
+
+	if (!state)
+		return INVALID_ARGUMENT;
+	memcpy(name, state->devices[index].name, sizeof(name));
+	sim_unlock(state);
+	return put_text(text, length, name);
+}
+
+EXPORT int nvmlSystemGetDriverVersion(char *text, unsigned int length)
+{
+	static const char version[] = "580.00.00";
+
+	if (!is_open)
+		return UNINITIALIZED;
+	return put_text(text, length, version);
+}
+
+EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version)
+{
+	if (!version)
+		return INVALID_ARGUMENT;
+	*version = 13000;
+	return OK;
 }
 
 EXPORT int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory)

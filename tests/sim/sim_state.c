@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_state.h"
 
+#include "sim_fault.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,23 +13,6 @@
 #include <unistd.h>
 
 #define ENVIRONMENT_MAX 4096
-
-static uint64_t size_of(const char *text)
-{
-	char *end = NULL;
-	uint64_t size = strtoull(text, &end, 10);
-
-	switch (*end) {
-	case 'K':
-		return size << 10;
-	case 'M':
-		return size << 20;
-	case 'G':
-		return size << 30;
-	default:
-		return size;
-	}
-}
 
 static void add_device(struct sim_state *state, char *text)
 {
@@ -43,9 +28,9 @@ static void add_device(struct sim_state *state, char *text)
 	(void)snprintf(device->name, sizeof(device->name), "%s", name);
 	memcpy(device->uuid, "\x51\x6d\0\0\0\0\x40\0\x80\0\0\0\0\0\0", 15);
 	device->uuid[15] = (unsigned char)(state->device_count + 1);
-	device->total_bytes = size_of(total);
-	device->base_bytes = base ? size_of(base) : 0;
-	device->context_bytes = context ? size_of(context) : 0;
+	device->total_bytes = sim_size(total, NULL);
+	device->base_bytes = base ? sim_size(base, NULL) : 0;
+	device->context_bytes = context ? sim_size(context, NULL) : 0;
 	state->device_count++;
 }
 
@@ -121,17 +106,23 @@ static void make(const char *path)
 
 static struct sim_state *open_state(void)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct sim_state *state;
-	const char *path = getenv("AUTOFIT_SIM_STATE");
+	const char *path;
+	struct sim_state *found;
 
-	if (state || !path)
-		return state;
-	state = map(path);
-	if (!state) {
-		make(path);
+	(void)pthread_mutex_lock(&lock);
+	path = getenv("AUTOFIT_SIM_STATE");
+	if (!state && path) {
 		state = map(path);
+		if (!state) {
+			make(path);
+			state = map(path);
+		}
 	}
-	return state;
+	found = state;
+	(void)pthread_mutex_unlock(&lock);
+	return found;
 }
 
 /* Field 22 of /proc/PID/stat; 0: it is dead, or waits to be reaped. */
@@ -160,7 +151,7 @@ static uint64_t start_time_of(int32_t pid)
 	return field ? strtoull(field, NULL, 10) : 0;
 }
 
-static void release_dead(struct sim_state *state)
+void sim_release_dead(struct sim_state *state)
 {
 	for (int i = 0; i < SIM_PROCESSES; i++) {
 		struct sim_process *process = &state->processes[i];
@@ -171,7 +162,7 @@ static void release_dead(struct sim_state *state)
 	}
 }
 
-struct sim_state *sim_lock(void)
+struct sim_state *sim_lock_quick(void)
 {
 	struct sim_state *state = open_state();
 	int result;
@@ -181,9 +172,15 @@ struct sim_state *sim_lock(void)
 	result = pthread_mutex_lock(&state->lock);
 	if (result == EOWNERDEAD)
 		result = pthread_mutex_consistent(&state->lock);
-	if (result)
-		return NULL;
-	release_dead(state);
+	return result ? NULL : state;
+}
+
+struct sim_state *sim_lock(void)
+{
+	struct sim_state *state = sim_lock_quick();
+
+	if (state)
+		sim_release_dead(state);
 	return state;
 }
 
@@ -192,21 +189,40 @@ void sim_unlock(struct sim_state *state)
 	(void)pthread_mutex_unlock(&state->lock);
 }
 
-struct sim_process *sim_self(struct sim_state *state)
+static struct sim_process *find_slot(struct sim_state *state, int32_t pid)
 {
-	struct sim_process *slot = NULL;
-	int32_t pid = getpid();
-
-	for (int i = 0; i < SIM_PROCESSES; i++) {
+	for (int i = 0; i < SIM_PROCESSES; i++)
 		if (state->processes[i].pid == pid)
 			return &state->processes[i];
-		if (!slot && !state->processes[i].pid)
-			slot = &state->processes[i];
+	return NULL;
+}
+
+struct sim_process *sim_self(struct sim_state *state)
+{
+	static int32_t known_pid; /* under the lock, as all of this */
+	static uint64_t start_time;
+	int32_t pid = getpid();
+	struct sim_process *slot;
+
+	if (known_pid != pid) {
+		start_time = start_time_of(pid);
+		known_pid = pid;
 	}
-	if (slot) {
-		slot->pid = pid;
-		slot->start_time = start_time_of(pid);
+	slot = find_slot(state, pid);
+	if (slot && slot->start_time == start_time)
+		return slot;
+	/* A pid that is used again, a table that looks full. */
+	if (!slot)
+		slot = find_slot(state, 0);
+	if (!slot) {
+		sim_release_dead(state);
+		slot = find_slot(state, 0);
 	}
+	if (!slot)
+		return NULL;
+	memset(slot, 0, sizeof(*slot));
+	slot->pid = pid;
+	slot->start_time = start_time;
 	return slot;
 }
 
@@ -218,44 +234,6 @@ uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device)
 	for (int i = 0; i < SIM_PROCESSES; i++)
 		used += state->processes[i].used_bytes[device];
 	return used < total ? total - used : 0;
-}
-
-/* What follows the word in AUTOFIT_SIM_FAULT, up to a comma; or NULL. */
-static const char *after_word(const char *word)
-{
-	const char *next = getenv("AUTOFIT_SIM_FAULT");
-
-	while (next && *next) {
-		if (strncmp(next, word, strlen(word)) == 0)
-			return next + strlen(word);
-		next = strchr(next, ',');
-		if (next)
-			next++;
-	}
-	return NULL;
-}
-
-bool sim_fault(const char *word)
-{
-	const char *rest = after_word(word);
-
-	return rest && (*rest == '\0' || *rest == ',');
-}
-
-bool sim_fault_number(const char *key, uint64_t *number)
-{
-	const char *rest = after_word(key);
-
-	if (!rest)
-		return false;
-	*number = strtoull(rest, NULL, 10);
-	return true;
-}
-
-void sim_hang(void)
-{
-	for (;;)
-		(void)pause();
 }
 
 void sim_uuid_text(char text[SIM_UUID_TEXT_MAX], const unsigned char uuid[16])

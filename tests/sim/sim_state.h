@@ -8,15 +8,15 @@
 #include <stdint.h>
 
 /*
- * A test fixture, never installed. The environment says what there is:
+ * A test fixture, never installed. The environment says what there is; sizes
+ * are bytes, or with K, M, G (powers of 1024):
  *
  * AUTOFIT_SIM_STATE=FILE      the shared state; made by whoever comes first,
  *                             then fixed. Without it there is no device.
  * AUTOFIT_SIM_DEVICES="name:total:base_used[:context];..."
- *                             sizes in bytes or with K, M, G (powers of 1024);
  *                             base_used: held by somebody unseen; context:
- *                             charged to a process with its first context.
- * AUTOFIT_SIM_FAULT=WORDS     separated by commas, read at each start:
+ *                             charged to a process for each of its contexts.
+ * AUTOFIT_SIM_FAULT=WORDS     separated by commas:
  *     crash, hang, exit       in cuInit
  *     noise                   cuInit writes to stdout and stderr
  *     init=N                  cuInit answers N
@@ -29,9 +29,34 @@
  *     nvml=hidden             no process is listed, as in a container
  *     nvml=host_pids          their pids are another namespace's: these here
  *                             and SIM_HOST_PIDS
+ *     module=N                code that is loaded late: charged to a context
+ *                             with its first launch
+ *     grow=N@K                charged to it once more with its K-th launch
  *     display=PID             a graphics process whose memory is not known
  *     tenant=PID              a compute process on every device, with
  *     tenant_bytes=N          bytes; not known without this word
+ *
+ * The rest is a script, read at cuInit. Calls are counted from 1 over all
+ * processes that use the state file, also those that ended; "allocation" is
+ * any call that takes device memory (managed, pool and graph ones too), also
+ * one that fails.
+ *     fail_alloc=K            allocation K answers 2 (may be given repeatedly)
+ *     fail_from=K             all from K on answer 2
+ *     fail_over=N             the first of more than N bytes answers 2
+ *     random=SEED,RATE        each answers 2 by that chance (0.05), and the
+ *                             same thread's next allocation does not
+ *     tenant_grows=N@K        with allocation K somebody unseen takes N bytes
+ *                             of its device
+ *     latency_us=N            each takes so long
+ *     oom_launch=K            launch K (kernel or graph) answers 2
+ *     oom_host=K              pinned host allocation or registration K does
+ *     oom_module=K            module or library K does
+ *     oom_context             every new context does
+ *     lost=K                  from the K-th allocation or launch on the device
+ *                             is lost: 999, for launches and waits 719
+ *     only_rank=R             the script and cuInit's words are for the
+ *                             process with RANK=R alone, and count its calls
+ *     per_process             calls are counted from each process's start
  */
 #define SIM_DEVICES 16
 #define SIM_PROCESSES 128
@@ -49,11 +74,19 @@ struct sim_device {
 	uint64_t context_bytes;
 };
 
+/* Calls that the script counts. */
+struct sim_counts {
+	uint64_t allocations, launches, host_allocations, modules;
+	uint64_t calls;     /* allocations and launches */
+	uint64_t over_done; /* fail_over had its allocation */
+};
+
 struct sim_process {
 	int32_t pid; /* 0: free slot */
 	uint64_t start_time;
 	uint64_t used_bytes[SIM_DEVICES];
-	uint32_t contexts[SIM_DEVICES]; /* how often retained */
+	uint32_t contexts[SIM_DEVICES]; /* live ones */
+	struct sim_counts counts;
 };
 
 struct sim_state {
@@ -61,6 +94,7 @@ struct sim_state {
 	uint32_t device_count;
 	struct sim_device devices[SIM_DEVICES];
 	struct sim_process processes[SIM_PROCESSES];
+	struct sim_counts counts;
 };
 
 /*
@@ -68,17 +102,15 @@ struct sim_state {
  * the real driver does when a process ends. NULL: there is no device.
  */
 struct sim_state *sim_lock(void);
+/* The same, and the dead stay until sim_release_dead: where it is not seen. */
+struct sim_state *sim_lock_quick(void);
 void sim_unlock(struct sim_state *state);
 
-/* Under the lock. The slot of this process, made if need be; NULL: full. */
+/* Under the lock. */
+void sim_release_dead(struct sim_state *state);
+/* The slot of this process, made if need be; NULL: full. */
 struct sim_process *sim_self(struct sim_state *state);
 uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device);
-
-/* A word of AUTOFIT_SIM_FAULT: "hang", or "init=" with its number. */
-bool sim_fault(const char *word);
-bool sim_fault_number(const char *key, uint64_t *number);
-/* For ever, until a signal ends the process. */
-void sim_hang(void);
 
 /* "GPU-" and the bytes, as the driver writes them. */
 #define SIM_UUID_TEXT_MAX 48

@@ -52,6 +52,7 @@ static inline struct record sample_record(const char *identity)
 		.total_bytes = UINT64_C(150754820096),
 		.free_bytes = UINT64_C(150000000000),
 		.budget_bytes = UINT64_C(140000000000),
+		.emulated_as = "NVIDIA L4; 24 GB",
 	};
 	record.effective_batch_asked = 128;
 	record.micro_batch = 32;
@@ -161,7 +162,8 @@ static inline bool devices_equal(const struct record *a, const struct record *b)
 			strcmp(x->name, y->name) == 0 &&
 			x->total_bytes == y->total_bytes &&
 			x->free_bytes == y->free_bytes &&
-			x->budget_bytes == y->budget_bytes;
+			x->budget_bytes == y->budget_bytes &&
+			strcmp(x->emulated_as, y->emulated_as) == 0;
 	}
 	return equal;
 }

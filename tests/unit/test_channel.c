@@ -123,13 +123,48 @@ static const struct {
 	  { { .pid = 1, .steps = UINT64_MAX, .rank = 0 },
 	    { .pid = 2, .steps = 6, .rank = 1 } },
 	  { .steps = 6, .processes = 2, .stepping = 1 } },
+	{ "what they do, and their errors",
+	  { { .pid = 1,
+	      .steps = 1,
+	      .rank = 0,
+	      .phase = PHASE_TRAIN,
+	      .ooms = 2 },
+	    { .pid = 2, .steps = 1, .rank = 1, .phase = PHASE_EVAL },
+	    { .pid = 3, .rank = -1, .phase = PHASE_SAVE, .ooms = 1 },
+	    { .phase = PHASE_SAVE, .ooms = 9 } },
+	  { .steps = 1,
+	    .processes = 3,
+	    .stepping = 2,
+	    .phase = PHASE_EVAL,
+	    .ooms = 3 } },
+	{ "before the first step",
+	  { { .pid = 1, .rank = 0 },
+	    { .pid = 2, .rank = 1, .phase = PHASE_EVAL },
+	    { .pid = 3, .rank = 2 } },
+	  { .processes = 3, .phase = PHASE_EVAL } },
+	{ "the first step is one",
+	  { { .pid = 1, .steps = 1, .rank = 0 },
+	    { .pid = 2, .rank = 1, .phase = PHASE_SAVE } },
+	  { .steps = 1, .processes = 2, .stepping = 1 } },
+	{ "absurd phases and errors",
+	  { { .pid = 1,
+	      .steps = 1,
+	      .rank = 0,
+	      .phase = PHASE_SAVE + 1,
+	      .ooms = UINT32_MAX },
+	    { .pid = 2,
+	      .steps = 1,
+	      .rank = 1,
+	      .phase = UINT32_MAX,
+	      .ooms = UINT32_MAX } },
+	  { .steps = 1, .processes = 2, .stepping = 2, .ooms = 2000000000 } },
 	{ "absurd retries, unknown flags",
 	  { { .pid = 1,
 	      .flags = ~UINT32_C(0),
 	      .alloc_retries = UINT64_MAX,
 	      .rank = 0 },
 	    { .pid = 2, .alloc_retries = UINT64_MAX, .rank = 0 } },
-	  { .alloc_retries = 2000000000, .flags = 31, .processes = 2 } },
+	  { .alloc_retries = 2000000000, .flags = 63, .processes = 2 } },
 };
 
 static bool reading_equal(const struct channel_reading *a,
@@ -137,7 +172,8 @@ static bool reading_equal(const struct channel_reading *a,
 {
 	return a->steps == b->steps && a->last_step_ns == b->last_step_ns &&
 	       a->alloc_retries == b->alloc_retries && a->flags == b->flags &&
-	       a->processes == b->processes && a->stepping == b->stepping;
+	       a->processes == b->processes && a->stepping == b->stepping &&
+	       a->ooms == b->ooms && a->phase == b->phase;
 }
 
 static void slots_add_up(void **state)
@@ -153,10 +189,13 @@ static void slots_add_up(void **state)
 				   &rows[i].slots[s]);
 		reading = channel_read(&fixture->channel);
 		if (!reading_equal(&reading, &rows[i].expected))
-			fail_msg("%s: steps %llu processes %zu stepping %zu",
+			fail_msg("%s: steps %llu processes %zu stepping %zu "
+				 "phase %d errors %llu",
 				 rows[i].title,
 				 (unsigned long long)reading.steps,
-				 reading.processes, reading.stepping);
+				 reading.processes, reading.stepping,
+				 (int)reading.phase,
+				 (unsigned long long)reading.ooms);
 	}
 }
 
@@ -215,6 +254,71 @@ static void processes_are_known_by_pid(void **state)
 	assert_false(channel_has(&fixture->channel, 0));
 }
 
+/* Slots of pid 7, and what is to be told of it. */
+static const struct {
+	const char *title;
+	struct channel_slot slots[2];
+	bool is_there;
+	enum phase phase;
+	int rank;
+} process_rows[] = {
+	{ "no slot", { { .pid = 8, .phase = PHASE_EVAL } }, false, 0, 0 },
+	{ "a rank that saves",
+	  { { .pid = 8, .phase = PHASE_EVAL },
+	    { .pid = 7, .rank = 3, .phase = PHASE_SAVE } },
+	  true,
+	  PHASE_SAVE,
+	  3 },
+	{ "no rank",
+	  { { .pid = 7, .rank = -1, .phase = PHASE_TRAIN } },
+	  true,
+	  PHASE_TRAIN,
+	  -1 },
+	{ "the pid's last process, first",
+	  { { .pid = 7, .start_time = 5, .rank = 1, .phase = PHASE_EVAL },
+	    { .pid = 7, .start_time = 4, .rank = 2, .phase = PHASE_SAVE } },
+	  true,
+	  PHASE_EVAL,
+	  1 },
+	{ "the pid's last process, last",
+	  { { .pid = 7, .start_time = 4, .rank = 2, .phase = PHASE_SAVE },
+	    { .pid = 7, .start_time = 5, .rank = 1, .phase = PHASE_EVAL } },
+	  true,
+	  PHASE_EVAL,
+	  1 },
+	{ "absurd",
+	  { { .pid = 7, .rank = INT32_MIN, .phase = UINT32_MAX } },
+	  true,
+	  PHASE_START,
+	  -1 },
+	{ "absurd rank", { { .pid = 7, .rank = INT32_MAX } }, true, 0, -1 },
+};
+
+static void a_process_tells_its_phase_and_rank(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(process_rows) / sizeof(*process_rows);
+	     i++) {
+		enum phase phase = PHASE_START;
+		int rank = 0;
+		bool is_there;
+
+		write_slot(fixture, 0, &process_rows[i].slots[0]);
+		write_slot(fixture, CHANNEL_SLOTS - 1,
+			   &process_rows[i].slots[1]);
+		is_there = channel_process(&fixture->channel, 7, &phase, &rank);
+		if (is_there != process_rows[i].is_there ||
+		    phase != process_rows[i].phase ||
+		    rank != process_rows[i].rank)
+			fail_msg("%s: %d phase %d rank %d",
+				 process_rows[i].title, is_there, (int)phase,
+				 rank);
+		assert_false(
+			channel_process(&fixture->channel, 0, &phase, &rank));
+	}
+}
+
 static void an_older_file_gives_way(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -249,10 +353,17 @@ static void what_cannot_be_made_is_an_error(void **state)
 static void python_writes_what_is_read_here(void **state)
 {
 	const struct fixture *fixture = *state;
+	static const unsigned char rest[4096] = { 7, 8, 9 };
+	unsigned char after[sizeof(rest)];
 	struct channel_reading reading;
+	enum phase phase;
 	int status;
-	pid_t pid = fork();
+	int rank;
+	pid_t pid;
 
+	/* The file goes on behind the slots. */
+	write_at(fixture, CHANNEL_SIZE, rest, sizeof(rest));
+	pid = fork();
 	if (pid == 0) {
 		(void)setenv("AUTOFIT_CHANNEL", fixture->path, 1);
 		(void)setenv("PYTHONPATH",
@@ -265,7 +376,7 @@ static void python_writes_what_is_read_here(void **state)
 		(void)execlp("python3", "python3",
 			     TEST_SOURCE_DIR
 			     "/tests/data/hook_fake_training.py",
-			     "5", "compile", (char *)NULL);
+			     "5", "compile", "error", "save", (char *)NULL);
 		_exit(127);
 	}
 	assert_true(pid > 0);
@@ -274,13 +385,24 @@ static void python_writes_what_is_read_here(void **state)
 	reading = channel_read(&fixture->channel);
 	assert_int_equal(reading.steps, 5);
 	assert_int_equal(reading.alloc_retries, 2 + 3);
-	assert_int_equal(reading.flags,
-			 PYTHON_FLAGS | CHANNEL_CUDA | CHANNEL_COMPILED);
+	assert_int_equal(reading.flags, PYTHON_FLAGS | CHANNEL_CUDA |
+						CHANNEL_COMPILED |
+						CHANNEL_COUNTS_OOMS);
+	assert_int_equal(reading.ooms, 2);
+	assert_int_equal(reading.phase, PHASE_SAVE);
 	assert_true(reading.last_step_ns > 0);
 	/* A python3 that is a script may have run others before. */
 	assert_true(reading.processes >= 1);
 	assert_int_equal(reading.stepping, 1);
 	assert_true(channel_has(&fixture->channel, (uint32_t)pid));
+	assert_true(channel_process(&fixture->channel, (uint32_t)pid, &phase,
+				    &rank));
+	assert_int_equal(phase, PHASE_SAVE);
+	assert_int_equal(rank, 3);
+	assert_int_equal(
+		pread(fixture->channel.fd, after, sizeof(after), CHANNEL_SIZE),
+		sizeof(after));
+	assert_memory_equal(after, rest, sizeof(rest));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -292,6 +414,7 @@ int main(void)
 		TEST(the_last_step_is_never_in_the_future),
 		TEST(garbage_and_short_files_are_read),
 		TEST(processes_are_known_by_pid),
+		TEST(a_process_tells_its_phase_and_rank),
 		TEST(an_older_file_gives_way),
 		TEST(what_cannot_be_made_is_an_error),
 		TEST(python_writes_what_is_read_here),

@@ -4,6 +4,8 @@
 #include "launcher/devices.h"
 
 #include "base/units.h"
+#include "launcher/devices_observer.h"
+#include "launcher/devices_sample.h"
 
 #include <pwd.h>
 #include <setjmp.h>
@@ -274,6 +276,149 @@ static void the_exit_code_tells(void **state)
 	fixture->options.json = NULL;
 }
 
+/* One GPU of the simulation, one that has gone, and the tenant's process. */
+static void a_device_may_vanish(void **state)
+{
+	struct fixture *fixture = *state;
+	struct devices_readings *readings = calloc(1, sizeof(*readings));
+	struct devices_observer *observer;
+	struct error err = ERROR_INIT;
+	char words[128];
+
+	assert_non_null(readings);
+	(void)snprintf(words, sizeof(words),
+		       "tenant=%d,tenant_bytes=1000,display=%d", (int)getpid(),
+		       (int)getppid());
+	set("AUTOFIT_SIM_FAULT", words);
+	look(fixture);
+	(void)snprintf(fixture->devices.gpus[1].gpu.uuid, GPU_UUID_MAX,
+		       "GPU-516d0000-0000-4000-8000-0000000000ff");
+	observer = devices_observer_open(&fixture->devices);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(devices_observer_ask(observer, &err), 0);
+		assert_int_equal(
+			devices_observer_take(observer, readings, &err), 0);
+		assert_int_equal(readings->gpus[0].total_bytes, 8 * GIB);
+		assert_string_equal(readings->gpus[0].problem, "");
+		assert_int_equal(readings->gpus[0].process_count, 2);
+		assert_int_equal(readings->gpus[0].largest.pid, getpid());
+		assert_int_equal(readings->gpus[0].largest.used_bytes, 1000);
+		assert_int_equal(readings->gpus[1].total_bytes, 0);
+		assert_int_equal(readings->gpus[1].process_count, -1);
+		assert_non_null(strstr(readings->gpus[1].problem,
+				       "NVML cannot find the device"));
+	}
+	devices_observer_close(observer);
+	free(readings);
+}
+
+static char plain_name[] = "r-1";
+static char odd_name[] = "r\x1b";
+
+/* What a row of a sample may hold, and what its line and object say of it. */
+static const struct {
+	const char *name;
+	struct sample_gpu row;
+	struct devices_need need;
+	const char *line, *json;
+} sample_rows[] = {
+	{ "nothing used is a figure",
+	  { .total_bytes = GIB, .has_memory = true, .free_bytes = GIB },
+	  { .kind = NEED_NONE },
+	  "used 0 B, free 1.00 GiB, total 1.00 GiB, peak 0 B, need -, "
+	  "processes 0\n",
+	  "\"used_bytes\":0,\"free_bytes\":1073741824,\"peak_bytes\":0" },
+	{ "nothing known is none",
+	  { .total_bytes = GIB, .process_count = -1, .problem = "lost\x1b" },
+	  { .kind = NEED_NONE },
+	  "used -, free -, total 1.00 GiB, peak -, need -, processes not "
+	  "known; lost\\x1b\n",
+	  "\"used_bytes\":null,\"free_bytes\":null,\"peak_bytes\":null,"
+	  "\"process_count\":null" },
+	{ "a peak outlives what is known",
+	  { .total_bytes = GIB, .peak_bytes = MIB },
+	  { .kind = NEED_NONE },
+	  "used -, free -, total 1.00 GiB, peak 1.00 MiB",
+	  "\"peak_bytes\":1048576" },
+	{ "an exact need has its headroom",
+	  { .total_bytes = GIB },
+	  { .kind = NEED_EXACT,
+	    .record = plain_name,
+	    .peak_bytes = 3 * MIB,
+	    .headroom_bytes = 2 * MIB },
+	  "need 5.00 MiB (peak 3.00 MiB + headroom 2.00 MiB: r-1)",
+	  "{\"kind\":\"exact\",\"record\":\"r-1\",\"bytes\":5242880," },
+	{ "other needs are peaks",
+	  { .total_bytes = GIB },
+	  { .kind = NEED_NEAR,
+	    .record = odd_name,
+	    .peak_bytes = 3 * MIB,
+	    .headroom_bytes = 2 * MIB },
+	  "need 3.00 MiB (peak of a similar command: r\\x1b)",
+	  "{\"kind\":\"near\",\"record\":\"r\\u001B\",\"bytes\":3145728," },
+	{ "absurd numbers do not wrap around",
+	  { .total_bytes = GIB },
+	  { .kind = NEED_EXACT,
+	    .record = plain_name,
+	    .peak_bytes = UINT64_MAX,
+	    .headroom_bytes = 2 },
+	  "need 16384 PiB (",
+	  "\"bytes\":null" },
+	{ "whose process it is",
+	  { .total_bytes = GIB,
+	    .process_count = 3,
+	    .largest = { .pid = 7, .used_bytes = MIB },
+	    .user = "ann\n" },
+	  { .kind = NEED_NONE },
+	  "processes 3, largest pid 7 ann\\x0a 1.00 MiB\n",
+	  "\"largest_process\":{\"pid\":7,\"user\":\"ann\\n\"," },
+	{ "nobody we know, of a size nobody knows",
+	  { .total_bytes = GIB, .process_count = 1, .largest = { .pid = 7 } },
+	  { .kind = NEED_NONE },
+	  "processes 1, largest pid 7 (user not known) -\n",
+	  "{\"pid\":7,\"user\":null,\"used_bytes\":null" },
+};
+
+static void samples_are_written(void **state)
+{
+	static const struct gpu_device gpu = { .name = "Sim", .index = 2 };
+	static const struct devices_need none = { .kind = NEED_NONE };
+	static const struct host_budget budget = { .total_bytes = 5 };
+	const struct report_style style = { .columns = 30 };
+	struct fixture *fixture = *state;
+	struct devices_sample *sample = calloc(1, sizeof(*sample));
+
+	assert_non_null(sample);
+	sample->time = (struct timespec){ 1795231385, 250000000 };
+	sample->interval_seconds = 0.5;
+	sample->gpu_count = 1;
+	sample->host.budget = &budget;
+	sample->host.need = &none;
+	for (size_t i = 0; i < sizeof(sample_rows) / sizeof(*sample_rows);
+	     i++) {
+		print_message("%s\n", sample_rows[i].name);
+		sample->gpus[0] = sample_rows[i].row;
+		sample->gpus[0].gpu = &gpu;
+		sample->gpus[0].need = &sample_rows[i].need;
+		strbuf_reset(&fixture->text);
+		sample_lines(sample, &fixture->text);
+		assert_shows(fixture, "2026-11-21T03:23:05.250Z GPU 2 Sim: ");
+		assert_shows(fixture, sample_rows[i].line);
+		strbuf_reset(&fixture->text);
+		sample_json(sample, &fixture->text);
+		assert_shows(fixture, sample_rows[i].json);
+		assert_ptr_equal(strchr(strbuf_text(&fixture->text), '\n'),
+				 strbuf_text(&fixture->text) +
+					 fixture->text.length - 1);
+		strbuf_reset(&fixture->text);
+		sample_table(sample, &style, &fixture->text);
+		for (const char *line = strbuf_text(&fixture->text); *line;
+		     line += strcspn(line, "\n") + 1)
+			assert_true(strcspn(line, "\n") <= 30);
+	}
+	free(sample);
+}
+
 /* The loader reads LD_LIBRARY_PATH once, when the program starts. */
 static void start_with_simulation(char **argv)
 {
@@ -299,6 +444,8 @@ int main(int argc, char **argv)
 		TEST(the_device_option_chooses),
 		TEST(problems_are_said),
 		TEST(the_exit_code_tells),
+		TEST(a_device_may_vanish),
+		TEST(samples_are_written),
 	};
 
 	(void)argc;

@@ -35,7 +35,9 @@ static const struct probe_environment usual = {
 	.grad_accum = 4,
 	.scratch = "/s",
 	.channel = "/s/channel",
+	.channel_fd = 927,
 	.hook = "/s/hook",
+	.preload = "/s/preload.so",
 	.port = 0,
 	.probe_env = NULL,
 };
@@ -157,6 +159,53 @@ static const struct {
 	  { NULL },
 	  "MASTER_PORT",
 	  "29500" },
+	{ "no preallocation in JAX",
+	  { "XLA_PYTHON_CLIENT_PREALLOCATE=true" },
+	  { NULL },
+	  "XLA_PYTHON_CLIENT_PREALLOCATE",
+	  "false" },
+	{ "nor in TensorFlow",
+	  { NULL },
+	  { NULL },
+	  "TF_FORCE_GPU_ALLOW_GROWTH",
+	  "true" },
+	{ "unless the user says so for probes",
+	  { NULL },
+	  { "XLA_PYTHON_CLIENT_PREALLOCATE=true" },
+	  "XLA_PYTHON_CLIENT_PREALLOCATE",
+	  "true" },
+	{ "JAX's share stays",
+	  { "XLA_CLIENT_MEM_FRACTION=.5" },
+	  { NULL },
+	  "XLA_CLIENT_MEM_FRACTION",
+	  ".5" },
+	{ "contract: descriptor",
+	  { "AUTOFIT_CHANNEL_FD=5" },
+	  { NULL },
+	  "AUTOFIT_CHANNEL_FD",
+	  "927" },
+	{ "preload alone", { NULL }, { NULL }, "LD_PRELOAD", "/s/preload.so" },
+	{ "preload, empty before",
+	  { "LD_PRELOAD=" },
+	  { NULL },
+	  "LD_PRELOAD",
+	  "/s/preload.so" },
+	{ "preload first",
+	  { "LD_PRELOAD=/a.so /b.so:/c.so" },
+	  { NULL },
+	  "LD_PRELOAD",
+	  "/s/preload.so:/a.so /b.so:/c.so" },
+	{ "preload before the user's for probes",
+	  { "LD_PRELOAD=/a.so" },
+	  { "LD_PRELOAD=/p.so" },
+	  "LD_PRELOAD",
+	  "/s/preload.so:/p.so" },
+	{ "switched off stays",
+	  { "AUTOFIT_HOOK=0" },
+	  { NULL },
+	  "AUTOFIT_HOOK",
+	  "0" },
+	{ "no switch made up", { NULL }, { NULL }, "AUTOFIT_HOOK", NULL },
 	{ "no port made up", { NULL }, { NULL }, "MASTER_PORT", NULL },
 };
 
@@ -180,9 +229,11 @@ static void variables_are_as_the_probe_needs(void **state)
 
 static void what_is_not_wanted_is_not_there(void **state)
 {
-	static const char *const user[] = { "PYTHONPATH=/a",
-					    "AUTOFIT_CHANNEL=/old",
-					    "MASTER_PORT=1", NULL };
+	static const char *const user[] = {
+		"PYTHONPATH=/a",        "AUTOFIT_CHANNEL=/old",
+		"AUTOFIT_CHANNEL_FD=5", "LD_PRELOAD=/a.so",
+		"MASTER_PORT=1",        NULL
+	};
 	static const char *const own[] = { NULL };
 	struct probe_environment probe = usual;
 	struct strlist out = STRLIST_INIT;
@@ -190,12 +241,39 @@ static void what_is_not_wanted_is_not_there(void **state)
 	(void)state;
 	probe.hook = NULL;
 	probe.channel = NULL;
+	probe.channel_fd = -1;
+	probe.preload = NULL;
 	probe.port = 4321;
 	make(&out, user, own, &probe);
 	assert_string_equal(strlist_env_get(&out, "PYTHONPATH"), "/a");
 	assert_null(strlist_env_get(&out, "AUTOFIT_CHANNEL"));
+	assert_null(strlist_env_get(&out, "AUTOFIT_CHANNEL_FD"));
+	assert_string_equal(strlist_env_get(&out, "LD_PRELOAD"), "/a.so");
 	assert_string_equal(strlist_env_get(&out, "MASTER_PORT"), "4321");
 	strlist_release(&out);
+}
+
+/* ld.so would take the pieces for libraries. */
+static void a_preload_that_cannot_be_said_is_left_out(void **state)
+{
+	static const char *const user[] = { "LD_PRELOAD=/a.so", NULL };
+	static const char *const own[] = { NULL };
+	static const char *const paths[] = { "/my folder/x.so", "/a:b/x.so" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		struct probe_environment probe = usual;
+		struct strlist out = STRLIST_INIT;
+
+		probe.preload = paths[i];
+		probe.channel_fd = 0;
+		make(&out, user, own, &probe);
+		assert_string_equal(strlist_env_get(&out, "LD_PRELOAD"),
+				    "/a.so");
+		assert_string_equal(strlist_env_get(&out, "AUTOFIT_CHANNEL_FD"),
+				    "0");
+		strlist_release(&out);
+	}
 }
 
 static void order_is_kept_and_the_first_of_two_counts(void **state)
@@ -224,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(variables_are_as_the_probe_needs),
 		cmocka_unit_test(what_is_not_wanted_is_not_there),
+		cmocka_unit_test(a_preload_that_cannot_be_said_is_left_out),
 		cmocka_unit_test(order_is_kept_and_the_first_of_two_counts),
 	};
 

@@ -47,6 +47,7 @@ static void open_target(struct fixture *fixture)
 	target_release(target);
 	memset(target, 0, sizeof(*target));
 	target->device = PROBE_CUDA;
+	target->assumes_exact = true;
 	count = cuda_devices_list(target->gpus, NULL);
 	assert_int_equal(count, 2);
 	target->gpu_count = (size_t)count;
@@ -332,14 +333,16 @@ static void a_share_leaves_room_for_others(void **state)
 		const char *name;
 		size_t gpu_count;
 		uint64_t memory_mib, headroom_mib, tenant_mib, budget_mib;
+		uint64_t air_mib;
 	} rows[] = {
-		/* 80 GiB less 1 held and 64 MiB of a context, less a tenth */
+		/* 80 GiB less 1 held and 64 MiB of a context, less a tenth;
+		 * of that 4%, at least 512 MiB */
 		{ "a tenth of the card", 1, 0, 0, 10240,
-		  (80 - 1 - 8 - 10) * 1024 - 64 },
-		{ "the smallest card counts", 2, 0, 0, 0, 16384 - 1638 },
-		{ "--memory is less", 1, 4096, 0, 0, 4096 },
+		  (80 - 1 - 8 - 10) * 1024 - 64, 2496 },
+		{ "the smallest card counts", 2, 0, 0, 0, 16384 - 1638, 589 },
+		{ "--memory is less", 1, 4096, 0, 0, 4096, 512 },
 		{ "--memory is more", 1, 99999, 1024, 0,
-		  (80 - 1 - 8) * 1024 - 64 },
+		  (80 - 1 - 8) * 1024 - 64, 1024 },
 	};
 	struct fixture *fixture = *state;
 	struct target *target = &fixture->target;
@@ -353,7 +356,6 @@ static void a_share_leaves_room_for_others(void **state)
 		print_message("  %s\n", rows[i].name);
 		(void)add_tenant(fixture, &tenant);
 		target->gpu_count = rows[i].gpu_count;
-		target->headroom_bytes = GIB;
 		fixture->options.memory_bytes = rows[i].memory_mib * MIB;
 		fixture->options.has_headroom = rows[i].headroom_mib != 0;
 		fixture->options.headroom.bytes = rows[i].headroom_mib * MIB;
@@ -361,8 +363,11 @@ static void a_share_leaves_room_for_others(void **state)
 		budget = target->budget_bytes / MIB;
 		assert_true(budget <= rows[i].budget_mib &&
 			    budget + 1 >= rows[i].budget_mib);
+		assert_int_equal(target->cap_bytes, target->budget_bytes);
+		assert_in_range(target->headroom_bytes, rows[i].air_mib * MIB,
+				(rows[i].air_mib + 1) * MIB);
 		assert_int_equal(target->limit_bytes,
-				 target->budget_bytes - GIB);
+				 target->budget_bytes - target->headroom_bytes);
 		assert_int_equal(kill(fixture->tenants[0], SIGKILL), 0);
 		assert_int_equal(waitpid(fixture->tenants[0], NULL, 0),
 				 fixture->tenants[0]);
@@ -377,13 +382,13 @@ static void a_share_of_nothing_is_refused(void **state)
 
 	(void)add_tenant(fixture, &tenant);
 	fixture->options.shared = true;
-	fixture->target.headroom_bytes = GIB;
 	assert_int_equal(check(fixture), -ENOMEM);
 	assert_non_null(strstr(fixture->err.message, "a share of 0 B"));
 	/* It may be a training that needs no GPU: nothing fits there then. */
 	fixture->target.may_be_host = true;
 	assert_int_equal(check(fixture), 0);
 	assert_int_equal(fixture->target.limit_bytes, 1);
+	assert_int_equal(fixture->target.cap_bytes, 1);
 }
 
 /* The loader reads LD_LIBRARY_PATH once, when the program starts. */

@@ -4,6 +4,7 @@
 #include "launcher/options.h"
 
 #include "launcher/options_rows.h"
+#include "tests/unit/scratch.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -101,12 +102,14 @@ static void numbers_text(struct strbuf *out, const struct options *o)
 	strbuf_addf(out, " trust=%d shared=%d otherwise=%d isolation=%d",
 		    o->trust_record, o->shared, o->otherwise_run,
 		    (int)o->isolation);
-	strbuf_addf(out, " color=%d", (int)o->color);
+	strbuf_addf(out, " color=%d watch=%" PRId64, (int)o->color,
+		    o->watch_ms);
 }
 
 static void options_text(struct strbuf *out, const struct options *o)
 {
 	numbers_text(out, o);
+	word_text(out, "as", o->as);
 	word_text(out, "strategy", o->strategy);
 	word_text(out, "micro_flag", o->micro_flag);
 	word_text(out, "accum_flag", o->accum_flag);
@@ -133,7 +136,8 @@ static const char defaults[] =
 	"multiple=1 tolerance=0.02 steps=3 confirm=0:20 probes=12 limit=0 "
 	"startup=600000 timeout=0 grace=5000 fresh=0 no_probe=0 no_wait=0 "
 	"quiet=0 verbose=0 trust=0 shared=0 otherwise=0 isolation=0 color=0 "
-	"strategy=guided micro_flag=(none) accum_flag=(none) "
+	"watch=0 "
+	"as=(none) strategy=guided micro_flag=(none) accum_flag=(none) "
 	"global_flag=(none) micro_scope=(none) accum_scope=(none) "
 	"preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
 	"format=(none) import=(none) env= probe_arg= probe_env= allow= "
@@ -211,6 +215,17 @@ static const struct good_row good_rows[] = {
 	{ "devices", NULL, "sub=3 command=" },
 	{ "devices --json -", NULL, "sub=3 json=- command=" },
 	{ "--dry-run devices", NULL, "sub=3 command=" },
+	{ "devices --watch", NULL, "sub=3 watch=1000 command=" },
+	{ "--watch devices", NULL, "sub=3 watch=1000 command=" },
+	{ "--watch 2 devices", NULL, "sub=3 watch=2000 command=" },
+	{ "devices --watch 0.1 -q", NULL, "sub=3 watch=100 quiet=1 command=" },
+	{ "devices --watch -q", NULL, "sub=3 watch=1000 quiet=1 command=" },
+	{ "devices --watch=3600", NULL, "sub=3 watch=3600000 command=" },
+	{ "devices --watch -- x", NULL, "sub=3 watch=1000" },
+	{ "devices --watch 5 -- x -y", NULL,
+	  "sub=3 watch=5000 command=<x><-y>" },
+	{ "devices", "AUTOFIT_WATCH=7", "sub=3 watch=7000 command=" },
+	{ "tune -- x", "AUTOFIT_WATCH=7", "sub=1 watch=7000" },
 	{ "show", NULL, "sub=4 command=" },
 	{ "show name -q", NULL, "sub=4 record=name quiet=1 command=" },
 	{ "show -- x", NULL, "sub=4" },
@@ -234,6 +249,10 @@ static const struct good_row good_rows[] = {
 	{ "--memory 8G x", NULL, "memory=8589934592" },
 	{ "--memory=600MiB x", NULL, "memory=629145600" },
 	{ "--memory 1G --memory 2M x", NULL, "memory=2097152" },
+	{ "--as rtx4090 x", NULL, "as=rtx4090" },
+	{ "--as t4 --as=a100-40gb --memory 8G x", NULL,
+	  "memory=8589934592 as=a100-40gb" },
+	{ "x", "AUTOFIT_AS=t4", "as=t4" },
 	{ "--headroom 5% x", NULL, "headroom=1:1:5:0" },
 	{ "--headroom 64MiB x", NULL, "headroom=1:0:64:67108864" },
 	{ "--headroom 0 x", NULL, "headroom=1:0:0:0" },
@@ -336,7 +355,15 @@ static const struct {
 	  "to explain: autofit explain -- command...; to launch a "
 	  "program of that name write: autofit -- explain x ..." },
 	{ "devices x", NULL, "devices does not take 'x'" },
-	{ "devices -- x", NULL, "devices takes no command" },
+	{ "devices -- x", NULL, "takes a command only with --watch" },
+	{ "devices --watch 1 2", NULL, "devices does not take '2'" },
+	{ "devices --watch 0.09", NULL, "'0.09' is shorter than 0.1 s" },
+	{ "devices --watch 3601", NULL, "'3601' is longer than 1 h" },
+	{ "devices --watch often", NULL, "'often' is not a duration" },
+	{ "devices --watch=-1", NULL, "'-1' is not a duration" },
+	{ "--watch 1 -- x", NULL, "--watch belongs to autofit devices" },
+	{ "--watch tune -- x", NULL, "--watch belongs to autofit devices" },
+	{ "show --watch", NULL, "--watch belongs to autofit devices" },
 	{ "show a b", NULL, "show does not take 'b'" },
 	{ "show a -- b", NULL, "no command after a name" },
 	{ "estimate", NULL, "not in this version yet" },
@@ -393,6 +420,8 @@ static const struct {
 	{ "--json - x", NULL,
 	  "stdout belongs to the command; use --json FILE" },
 	{ "x", "AUTOFIT_JSON=-", "use --json FILE" },
+	{ "--as= x", NULL, "--as: needs a value" },
+	{ "--as -- x", NULL, "--as needs a value before --" },
 	{ "--micro-flag 8 x", NULL,
 	  "it takes the option's name, such as --micro-flag --bs" },
 	{ "--accum-flag 4 x", NULL, "such as --accum-flag --" },
@@ -461,6 +490,54 @@ static void wrong_lines_say_the_way_out(void **state)
 				 parsed.err.message, wrong_rows[i].message);
 		assert_true(parsed.err.code < 0);
 		parsed_release(&parsed);
+	}
+}
+
+/* NAME becomes a model of the catalogue, or the line is wrong. */
+static void a_model_is_looked_up(void **state)
+{
+	static const struct {
+		const char *words, *name; /* NULL: no option */
+		const char *message;      /* NULL: it is found */
+	} rows[] = {
+		{ "x", NULL, NULL },
+		{ "--as rtx4090 x", "NVIDIA GeForce RTX 4090", NULL },
+		{ "--as mine x", "Mine", NULL },
+		{ "--as a100 x", NULL, "--as: 'a100' is not the whole name" },
+		{ "--as nothing x", NULL, "--as: 'nothing' is no GPU model" },
+	};
+	static const char models[] = "name,driver_total_mib\nMine,9000\nx\n";
+	char path[SCRATCH_PATH_MAX];
+	char home[SCRATCH_PATH_MAX];
+
+	(void)snprintf(home, sizeof(home), "AUTOFIT_HOME=%s", (char *)*state);
+	assert_int_equal(mkdir(scratch_path(path, *state, "config"), 0700), 0);
+	scratch_path(path, *state, "config/gpus.csv");
+	assert_int_equal(scratch_write(path, models, strlen(models)), 0);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct strlist environment = STRLIST_INIT;
+		struct strlist warnings = STRLIST_INIT;
+		struct parsed parsed;
+		int result;
+
+		strlist_add(&environment, home);
+		parse(&parsed, rows[i].words, NULL);
+		result = options_find_model(&parsed.options, &environment,
+					    &warnings, &parsed.err);
+		assert_int_equal(result < 0, rows[i].message != NULL);
+		if (rows[i].message)
+			assert_ptr_equal(
+				strstr(parsed.err.message, rows[i].message),
+				parsed.err.message);
+		assert_string_equal(parsed.options.model.name,
+				    rows[i].name ? rows[i].name : "");
+		assert_int_equal(parsed.options.model.usable_bytes != 0,
+				 rows[i].name != NULL);
+		/* Its third line; without --as nothing is read. */
+		assert_int_equal(warnings.count, parsed.options.as ? 1 : 0);
+		parsed_release(&parsed);
+		strlist_release(&environment);
+		strlist_release(&warnings);
 	}
 }
 
@@ -866,6 +943,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_lines_are_read),
 		cmocka_unit_test(wrong_lines_say_the_way_out),
+		cmocka_unit_test_setup_teardown(a_model_is_looked_up,
+						scratch_make, scratch_remove),
 		cmocka_unit_test(help_and_version_are_texts),
 		cmocka_unit_test(help_shows_the_whole_table),
 		cmocka_unit_test(the_table_is_sound),

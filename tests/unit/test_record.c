@@ -486,6 +486,7 @@ static void records_of_the_version_before_are_read(void **state)
 		"isolation = 7:overlay\n",
 		"lowered_from = 64\n",
 		"stamps = 30:0123456789abcdef%20/src/model.py\n",
+		"emulated_as = 16:NVIDIA%20L4%3B%2024%20GB\n",
 	};
 	struct strbuf text = sound_text(*state);
 	struct error err = ERROR_INIT;
@@ -506,8 +507,26 @@ static void records_of_the_version_before_are_read(void **state)
 	assert_int_equal(record.lowered_from, 0);
 	assert_null(record.isolation);
 	assert_int_equal(record.stamps.count, 0);
+	assert_string_equal(record.devices[0].emulated_as, "");
 	record_release(&record);
 	strbuf_release(&text);
+}
+
+/* A card that is itself says nothing of it: older readers lose nothing. */
+static void what_is_not_emulated_has_no_line(void **state)
+{
+	struct record record = sample_record("who");
+	struct strbuf text = STRBUF_INIT;
+
+	assert_int_equal(record_format(&record, &text, NULL), 0);
+	assert_non_null(strstr(strbuf_text(&text), "emulated_as"));
+	strbuf_reset(&text);
+	record.devices[0].emulated_as[0] = '\0';
+	assert_int_equal(record_format(&record, &text, NULL), 0);
+	assert_null(strstr(strbuf_text(&text), "emulated_as"));
+	assert_round_trip(&record, *state);
+	strbuf_release(&text);
+	record_release(&record);
 }
 
 static void add_lines(struct strbuf *text, const char *line, size_t count)
@@ -770,6 +789,7 @@ int main(void)
 		IN_FOLDER(damage_is_named),
 		IN_FOLDER(what_a_later_version_adds_is_passed_over),
 		IN_FOLDER(records_of_the_version_before_are_read),
+		IN_FOLDER(what_is_not_emulated_has_no_line),
 		IN_FOLDER(hostile_files_are_bounded),
 		IN_FOLDER(what_could_not_be_read_is_not_written),
 		IN_FOLDER(times_that_are_none_are_written_as_not_known),

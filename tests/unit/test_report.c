@@ -221,6 +221,20 @@ static void change_no_probes(struct result *result)
 	probe_notes_release(&result->record.probes);
 }
 
+static void change_emulated(struct result *result)
+{
+	(void)snprintf(result->record.devices[0].emulated_as,
+		       sizeof(result->record.devices[0].emulated_as),
+		       "Tesla T4");
+	result->starts = "recommended";
+}
+
+static void change_emulated_only(struct result *result)
+{
+	change_emulated(result);
+	result->starts = NULL;
+}
+
 static const struct {
 	const char *name;
 	enum outcome outcome;
@@ -265,6 +279,13 @@ static const struct {
 	{ "reused", OUTCOME_REUSED, change_nothing,
 	  "autofit: micro 32 x accum 4, recorded 2026-11-20 (peak 1.41 "
 	  "of 1.90 GiB), no probe; --fresh tunes anew|!probes in" },
+	{ "emulated, started", OUTCOME_TUNED, change_emulated,
+	  "note the run is not held to the memory of Tesla T4 recorded" },
+	{ "emulated, tuned", OUTCOME_TUNED, change_emulated_only, "!not held" },
+	{ "emulated, reused", OUTCOME_REUSED, change_emulated,
+	  "no probe; the run is not held to the memory of Tesla T4; --fresh" },
+	{ "emulated, time limit", OUTCOME_TIME_LIMIT, change_emulated,
+	  "note the run is not held to the memory of Tesla T4 --batch-size" },
 	{ "as given", OUTCOME_AS_GIVEN, change_no_probes,
 	  "the command starts exactly as given: why" },
 	{ "planned", OUTCOME_PLANNED, change_nothing,
@@ -491,6 +512,9 @@ static void poison_all(struct result *result)
 		       "%s", note->why);
 	(void)snprintf(record->devices[0].uuid, sizeof(record->devices[0].uuid),
 		       "%s", note->why);
+	(void)snprintf(record->devices[0].emulated_as,
+		       sizeof(record->devices[0].emulated_as), "%s", note->why);
+	result->starts = "recommended";
 	result->predicted_micro_batch = 3;
 	result->nearest_effective_batch = 3;
 }
@@ -689,6 +713,11 @@ static void records_are_shown(void **state)
 		"  device\n"
 		"train-host-12ab  2026-11-20       32 x 4  1.41 of 1.90 GiB    "
 		"  host memory\n");
+	strbuf_reset(&text);
+	change_emulated(&result);
+	show_list(&text, &plain, items, 1);
+	check_words("emulated", strbuf_text(&text), "host memory as Tesla T4");
+	result.record.devices[0].emulated_as[0] = '\0';
 	strbuf_reset(&text);
 	result.record.lowered_from = 64;
 	items[1].record = &result.record;

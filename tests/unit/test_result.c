@@ -127,11 +127,15 @@ static void fill(struct result *result)
 	strlist_add(&record->argv, "--bs=8");
 	record->preset = xstrdup("generic");
 	record->device_kind = xstrdup("host");
-	record->device_count = 1;
 	(void)snprintf(record->devices[0].name, sizeof(record->devices[0].name),
 		       "host memory");
 	record->devices[0].total_bytes = 8 * GIB;
 	record->devices[0].budget_bytes = 2 * GIB;
+	record->device_count = 2;
+	(void)snprintf(record->devices[1].name, sizeof(record->devices[1].name),
+		       "NVIDIA H200");
+	(void)snprintf(record->devices[1].emulated_as,
+		       sizeof(record->devices[1].emulated_as), "Tesla T4");
 	record->effective_batch_asked = 128;
 	record->micro_batch = 32;
 	record->grad_accum = 2;
@@ -182,7 +186,9 @@ static const struct {
 	{ "devices.0.total_bytes", "8589934592" },
 	{ "devices.0.free_bytes", "0" },
 	{ "devices.0.budget_bytes", "2147483648" },
-	{ "devices.1", "(absent)" },
+	{ "devices.0.emulated_as", "null" },
+	{ "devices.1.emulated_as", "\"Tesla T4\"" },
+	{ "devices.2", "(absent)" },
 	{ "budget_source", "\"--memory\"" },
 	{ "isolation", "\"view\"" },
 	{ "effective_batch_asked", "128" },

@@ -23,6 +23,24 @@ static const struct signature either = { text, SIGNATURE_AMBIGUOUS, NULL,
 					 NULL };
 static const struct signature killed = { text, SIGNATURE_KILLED, NULL, NULL };
 static const struct signature big = { text, SIGNATURE_TOO_BIG, NULL, NULL };
+static const struct signature cause = { text, SIGNATURE_CAUSE, NULL, NULL };
+
+#define GIB (UINT64_C(1) << 30)
+#define FINDINGS(end_, ...)                                                    \
+	{                                                                      \
+		.end = (end_), .rank = -1, __VA_ARGS__                         \
+	}
+#define FATAL                                                                  \
+	FINDINGS(ALLOCATIONS_FATAL, .call = PRELOAD_CALL_LINEAR,               \
+		 .asked_bytes = 20 * MIB, .free_bytes = 10 * MIB)
+#define SURVIVED                                                               \
+	FINDINGS(ALLOCATIONS_SURVIVED, .survived = 1,                          \
+		 .call = PRELOAD_CALL_LINEAR, .asked_bytes = 20 * MIB)
+#define PINNED(end_) FINDINGS(end_, .is_host = true, .call = PRELOAD_CALL_HOST)
+/* A GPU probe whose command ended so, or that autofit stopped. */
+#define ON_GPU .device = PROBE_CUDA, .device_used = true, .steps_needed = 3
+#define EXIT(code) ON_GPU, .ended = true, .wait_status = EXITED(code)
+#define STEPS_DONE ON_GPU, .stopped = STOP_ENOUGH, .steps = 3
 
 static const struct {
 	const char *name;
@@ -298,6 +316,152 @@ static const struct {
 	    .scratch_full = "/scratch",
 	    .memory_line = &gpu,
 	    .steps_needed = 3 } },
+	{ "refused, and it failed without a word",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(1), .allocations = FATAL } },
+	{ "refused, and it aborted",
+	  VERDICT_OOM_DEVICE,
+	  { ON_GPU, .ended = true, .wait_status = SIGABRT,
+	    .allocations = FATAL } },
+	{ "refused in its evaluation, after its steps",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(1), .steps = 9, .allocations = FATAL } },
+	{ "refused, and a cause that is often memory",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(1), .cause_line = &cause, .allocations = FATAL } },
+	{ "pinned memory was refused, and it failed",
+	  VERDICT_OOM_HOST,
+	  { EXIT(1), .allocations = PINNED(ALLOCATIONS_FATAL) } },
+	{ "refused, and the other ranks waited until the time was over",
+	  VERDICT_OOM_DEVICE,
+	  { ON_GPU, .stopped = STOP_TIMEOUT, .allocations = FATAL } },
+	{ "a library's own try, then it was too slow",
+	  VERDICT_TIMEOUT,
+	  { ON_GPU, .stopped = STOP_TIMEOUT, .allocations = FATAL,
+	    .counts_ooms = true } },
+	{ "granted in the end, and it failed",
+	  VERDICT_FAILED,
+	  { EXIT(1),
+	    .allocations = FINDINGS(ALLOCATIONS_RETRIED, .retries = 4) } },
+	{ "survived, and it failed of something else",
+	  VERDICT_FAILED,
+	  { EXIT(1), .allocations = SURVIVED } },
+	{ "survived, torch raised it, and it failed of something else",
+	  VERDICT_FAILED,
+	  { EXIT(1), .allocations = SURVIVED, .counts_ooms = true,
+	    .ooms = 1 } },
+	{ "device lost",
+	  VERDICT_FAILED,
+	  { ON_GPU, .ended = true, .wait_status = SIGABRT,
+	    .cause_line = &cause } },
+	{ "survived, without torch: caught",
+	  VERDICT_OOM_DEVICE,
+	  { STEPS_DONE, .allocations = SURVIVED } },
+	{ "survived, without torch, exit 0: caught",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(0), .allocations = SURVIVED } },
+	{ "torch raised it, and the script went on",
+	  VERDICT_OOM_DEVICE,
+	  { STEPS_DONE, .allocations = SURVIVED, .counts_ooms = true,
+	    .ooms = 1 } },
+	{ "torch raised it, seen in Python alone",
+	  VERDICT_OOM_DEVICE,
+	  { STEPS_DONE, .counts_ooms = true, .ooms = 2 } },
+	{ "pinned memory, caught",
+	  VERDICT_OOM_HOST,
+	  { STEPS_DONE, .allocations = PINNED(ALLOCATIONS_SURVIVED) } },
+	{ "a worker ran out and the rest did its steps",
+	  VERDICT_OOM_DEVICE,
+	  { STEPS_DONE, .allocations = FATAL } },
+	{ "cuDNN tried and did without",
+	  VERDICT_FITS_BARELY,
+	  { STEPS_DONE, .allocations = SURVIVED, .counts_ooms = true } },
+	{ "cuDNN tried while warming up, and was granted later",
+	  VERDICT_FITS_BARELY,
+	  { STEPS_DONE, .allocations = SURVIVED, .counts_ooms = true,
+	    .retries_warm_up = 1 } },
+	{ "cuDNN tries all along",
+	  VERDICT_THRASHES,
+	  { STEPS_DONE, .allocations = SURVIVED, .counts_ooms = true,
+	    .retries_later = 3 } },
+	{ "words that it prints at every size",
+	  VERDICT_FITS,
+	  { STEPS_DONE, .memory_line = &gpu, .text_is_usual = true } },
+	{ "words that it prints at every size, and exit 0",
+	  VERDICT_FITS,
+	  { EXIT(0), .memory_line = &gpu, .text_is_usual = true } },
+	{ "words that it prints at every size, and what it survives with them",
+	  VERDICT_FITS_BARELY,
+	  { STEPS_DONE, .memory_line = &gpu, .text_is_usual = true,
+	    .allocations = SURVIVED, .counts_ooms = true, .ooms = 1 } },
+	{ "words that it prints at every size, and this time the end",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(1), .memory_line = &gpu, .text_is_usual = true,
+	    .allocations = FATAL } },
+	{ "words that it prints at every size, and a crash",
+	  VERDICT_FAILED,
+	  { EXIT(1), .memory_line = &gpu, .text_is_usual = true } },
+	{ "either, and it was the host's that was refused",
+	  VERDICT_OOM_HOST,
+	  { EXIT(1), .memory_line = &either,
+	    .allocations = PINNED(ALLOCATIONS_FATAL) } },
+	{ "either, and it was the device's, on the host",
+	  VERDICT_OOM_DEVICE,
+	  { .ended = true,
+	    .wait_status = EXITED(1),
+	    .steps_needed = 3,
+	    .memory_line = &either,
+	    .allocations = FATAL } },
+	{ "either, and all was granted in the end",
+	  VERDICT_OOM_DEVICE,
+	  { EXIT(1), .memory_line = &either,
+	    .allocations = FINDINGS(ALLOCATIONS_RETRIED, .retries = 1) } },
+	{ "words of the host outweigh what the driver refused",
+	  VERDICT_OOM_HOST,
+	  { EXIT(1), .memory_line = &host, .allocations = FATAL } },
+	{ "the kernel killed it, whatever was refused",
+	  VERDICT_OOM_HOST,
+	  { ON_GPU, .ended = true, .wait_status = SIGKILL, .oom_kills = 1,
+	    .allocations = FATAL } },
+	{ "more managed memory than the device has",
+	  VERDICT_THRASHES,
+	  { STEPS_DONE, .managed_peak_bytes = 9 * GIB,
+	    .limit_bytes = 8 * GIB } },
+	{ "managed memory that fits",
+	  VERDICT_FITS,
+	  { STEPS_DONE, .managed_peak_bytes = 8 * GIB,
+	    .limit_bytes = 8 * GIB } },
+	{ "managed memory, no limit known",
+	  VERDICT_FITS,
+	  { STEPS_DONE, .managed_peak_bytes = 9 * GIB } },
+	{ "a container used the GPU in its place",
+	  VERDICT_FAILED,
+	  { .device = PROBE_CUDA,
+	    .used_elsewhere = true,
+	    .stopped = STOP_ENOUGH,
+	    .steps = 3,
+	    .steps_needed = 3 } },
+	{ "refused beside a neighbour",
+	  VERDICT_DISTURBED,
+	  { EXIT(1),
+	    .neighbour_moved = "another process came onto the GPU: pid 4242",
+	    .allocations = FATAL } },
+	{ "refused, and over the limit before",
+	  VERDICT_OVER_BUDGET,
+	  { EXIT(1), .peak_bytes = 11, .limit_bytes = 10,
+	    .allocations = FATAL } },
+	{ "a pool of its own", VERDICT_FITS, { STEPS_DONE, .is_pool = true } },
+	{ "too slow from the start",
+	  VERDICT_TIMEOUT,
+	  { .stopped = STOP_TIMEOUT, .steps_needed = 3 } },
+	{ "a grid that no GPU has, by a signal",
+	  VERDICT_TOO_BIG,
+	  { ON_GPU, .ended = true, .wait_status = SIGABRT,
+	    .too_big_line = &big } },
+	{ "an index too large, and it went to the background",
+	  VERDICT_TOO_BIG,
+	  { ON_GPU, .ended = true, .left_behind = true,
+	    .too_big_line = &big } },
 	{ "by time",
 	  VERDICT_FITS,
 	  { .stopped = STOP_ENOUGH, .fits_by_time = true, .steps_needed = 3 } },
@@ -316,6 +480,56 @@ static void every_row_is_judged(void **state)
 		if (!judgement.why[0])
 			fail_msg("%s: no reason given", rows[i].name);
 	}
+}
+
+/* One cause would be a rule that nothing else can reach. */
+static void every_verdict_has_three_causes(void **state)
+{
+	size_t causes[VERDICT_DISTURBED + 1] = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		causes[rows[i].verdict]++;
+		for (size_t j = 0; j < i; j++)
+			if (memcmp(&rows[i].evidence, &rows[j].evidence,
+				   sizeof(rows[i].evidence)) == 0)
+				fail_msg("%s is %s", rows[i].name,
+					 rows[j].name);
+	}
+	for (size_t i = VERDICT_FITS; i <= VERDICT_DISTURBED; i++)
+		if (causes[i] < 3)
+			fail_msg("%s has %zu causes",
+				 verdict_name((enum verdict)i), causes[i]);
+}
+
+static const struct {
+	const char *name;
+	struct evidence evidence;
+	int rank;
+} ranks[] = {
+	{ "refused",
+	  { EXIT(1), .allocations = { .end = ALLOCATIONS_FATAL, .rank = 3 } },
+	  3 },
+	{ "refused, by words too",
+	  { EXIT(1), .memory_line = &gpu,
+	    .allocations = { .end = ALLOCATIONS_FATAL, .rank = 0 } },
+	  0 },
+	{ "words alone", { EXIT(1), .memory_line = &gpu }, -1 },
+	{ "rank not known", { EXIT(1), .allocations = FATAL }, -1 },
+	{ "no findings, all bytes 0", { STEPS_DONE }, -1 },
+	{ "survived, and failed of something else",
+	  { EXIT(1),
+	    .allocations = { .end = ALLOCATIONS_SURVIVED, .rank = 3 } },
+	  -1 },
+};
+
+static void the_first_rank_is_named(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++)
+		if (verdict_judge(&ranks[i].evidence).rank != ranks[i].rank)
+			fail_msg("%s: rank %d", ranks[i].name,
+				 verdict_judge(&ranks[i].evidence).rank);
 }
 
 /* A failure without evidence is never called out of memory. */
@@ -354,6 +568,61 @@ static void reasons_name_what_happened(void **state)
 		{ { .stopped = STOP_SCRATCH_FULL, .scratch_full = "/a/b" },
 		  "the scratch folder's disk is full (/a/b): --scratch DIR "
 		  "names another" },
+		{ { EXIT(1), .allocations = { .end = ALLOCATIONS_FATAL,
+					      .rank = 3,
+					      .call = PRELOAD_CALL_LINEAR,
+					      .asked_bytes = 20 * MIB,
+					      .free_bytes = 5 * MIB } },
+		  "the driver refused 20.0 MiB (5.00 MiB free) in cuMemAlloc, "
+		  "rank 3" },
+		{ { EXIT(1),
+		    .allocations = FINDINGS(ALLOCATIONS_FATAL,
+					    .call = PRELOAD_CALL_LAUNCH) },
+		  "the driver refused memory in cuLaunchKernel" },
+		{ { EXIT(1), .allocations = FINDINGS(
+				     ALLOCATIONS_FATAL, .is_host = true,
+				     .call = PRELOAD_CALL_HOST,
+				     .asked_bytes = GIB, .free_bytes = GIB) },
+		  "the driver refused 1.00 GiB on the host in "
+		  "cuMemHostAlloc" },
+		{ { STEPS_DONE, .allocations = SURVIVED },
+		  "the driver refused 20.0 MiB in cuMemAlloc, caught by the "
+		  "command" },
+		{ { EXIT(1), .memory_line = &gpu, .allocations = FATAL },
+		  "out of device memory: the driver refused 20.0 MiB (10.0 MiB "
+		  "free) in cuMemAlloc" },
+		{ { EXIT(0), .memory_line = &gpu },
+		  "out of device memory, "
+		  "caught by the command" },
+		{ { EXIT(1), .memory_line = &host, .allocations = FATAL },
+		  "out of host memory" },
+		{ { EXIT(1), .allocations = FINDINGS(
+				     ALLOCATIONS_FATAL, .is_fragmented = true,
+				     .asked_bytes = 20 * MIB,
+				     .free_bytes = 2458 * MIB) },
+		  "memory is fragmented: 2.40 GiB free, 20.0 MiB asked; try "
+		  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
+		{ { EXIT(0), .memory_line = &gpu, .text_is_fragmented = true },
+		  "memory is fragmented: more was free than it asked for, "
+		  "caught by the command; try "
+		  "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True" },
+		{ { EXIT(1), .memory_line = &host, .text_is_fragmented = true },
+		  "out of host memory" },
+		{ { STEPS_DONE, .managed_peak_bytes = 9 * GIB,
+		    .limit_bytes = 8 * GIB },
+		  "managed memory of 9.00 GiB is more than the device's 8.00 "
+		  "GiB" },
+		{ { .device = PROBE_CUDA,
+		    .used_elsewhere = true,
+		    .stopped = STOP_ENOUGH },
+		  "something outside the command's processes used the GPU "
+		  "meanwhile (a container, ssh?): put autofit inside it" },
+		{ { STEPS_DONE, .is_pool = true },
+		  "3 steps; it keeps a pool of memory, so that its peak is not "
+		  "known" },
+		{ { STEPS_DONE, .counts_ooms = true, .ooms = 1 },
+		  "torch raised an out-of-memory error, caught by the "
+		  "command" },
 	};
 
 	(void)state;
@@ -366,6 +635,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_judged),
+		cmocka_unit_test(every_verdict_has_three_causes),
+		cmocka_unit_test(the_first_rank_is_named),
 		cmocka_unit_test(no_memory_without_evidence),
 		cmocka_unit_test(reasons_name_what_happened),
 	};

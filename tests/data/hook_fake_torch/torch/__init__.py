@@ -1,3 +1,4 @@
 # A stand-in with the outline of torch 2, for the step hook's newer way.
 # SPDX-License-Identifier: MIT
-from . import cuda, optim  # noqa: F401
+from .serialization import save  # noqa: F401
+from . import cuda, nn, optim  # noqa: F401

@@ -1,6 +1,16 @@
-# The memory statistics the step hook reads, with fixed numbers.
+# The memory statistics the step hook reads, with fixed numbers, and the error.
 # SPDX-License-Identifier: MIT
 import os
+
+
+class Fixed(type):
+    def __setattr__(cls, name, value):
+        raise TypeError("cannot set attributes of this type")
+
+
+if "FAKE_OLD" not in os.environ:
+    kind = Fixed if "FAKE_FIXED" in os.environ else type
+    OutOfMemoryError = kind("OutOfMemoryError", (RuntimeError,), {})
 
 
 def is_initialized():
@@ -13,4 +23,8 @@ def device_count():
 
 def memory_stats(device):
     peak = "allocated_bytes.all.peak"
-    return {"num_alloc_retries": 2 + device, peak: 1000 * (1 + device)}
+    return {
+        "num_alloc_retries": 2 + device,
+        "num_ooms": 4 + device,
+        peak: 1000 * (1 + device),
+    }

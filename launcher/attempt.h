@@ -1,0 +1,39 @@
+/* What one probe of a session has of its own: folders, files, command. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_ATTEMPT_H
+#define AUTOFIT_LAUNCHER_ATTEMPT_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "launcher/plan.h"
+#include "launcher/session_internal.h"
+#include "probes/isolation.h"
+#include "probes/observers/host.h"
+
+#include <stdbool.h>
+
+/* Everything of one probe that lives until it is over. */
+struct attempt {
+	char id[PROBE_ID_MAX];
+	char *scratch, *hook, *preload, *out, *tmp, *channel, *log;
+	struct isolation_spec isolation;
+	struct strlist argv, environment;
+	struct host_cgroup cgroup;
+	bool has_cgroup;
+};
+
+/* Its folders below the shelter's, with hook and library in them. */
+int attempt_folders(struct session *session, struct attempt *attempt,
+		    struct error *err);
+
+/* The command of this step, with the environment of a probe. */
+void attempt_command(const struct session *session,
+		     const struct plan_step *step, struct attempt *attempt);
+
+/* A hard limit of host memory, where one can be had. */
+void attempt_cgroup(const struct session *session, struct attempt *attempt);
+
+/* Removes what it made, whatever of it there is. */
+void attempt_release(struct attempt *attempt);
+
+#endif

@@ -1,0 +1,445 @@
+/* The page as this process opens it: its slot, its devices, its counters. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/preload/glibc.h"
+
+#include "probes/preload/ledger.h"
+
+#include "probes/preload/ledger_self.h"
+#include "probes/preload/raw.h"
+#include "probes/preload/table.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+#define FILE_SIZE (PRELOAD_PAGE_OFFSET + sizeof(struct preload_page))
+
+/* Another process is writing a row; longer than this it did not survive. */
+#define CLAIM_YIELDS 1000
+
+extern char **environ;
+
+enum open_state {
+	CLOSED,
+	OPEN,
+	CANNOT, /* no page, switched off, no slot: for good */
+};
+
+struct ledger_self ledger_self;
+
+static struct {
+	uint32_t state;  /* enum open_state */
+	uint32_t opener; /* pid of who is opening it just now */
+	uint32_t pid;    /* of who opened it */
+} opened;
+
+static uint32_t own_pid(void)
+{
+	/* Older versions of getpid() answer from a cache. */
+	return (uint32_t)syscall(SYS_getpid);
+}
+
+void ledger_forget_parent(void)
+{
+	ledger_self.slot = NULL;
+	ledger_forget_call();
+	ledger_forget_refusals();
+	table_forget_all();
+	__atomic_store_n(&opened.state, CLOSED, __ATOMIC_SEQ_CST);
+}
+
+static bool is_page(const struct preload_page *page)
+{
+	const struct preload_header *header = &page->header;
+
+	return header->magic == PRELOAD_MAGIC &&
+	       header->version == PRELOAD_VERSION &&
+	       header->slots == PRELOAD_SLOTS && header->size == sizeof(*page);
+}
+
+/* The whole file: a page of memory may be larger than where ours begins. */
+static struct preload_page *map_file(int fd)
+{
+	struct preload_page *page;
+	char *file;
+
+	if (raw_size(fd) < (long)FILE_SIZE)
+		return NULL;
+	file = raw_map(fd, FILE_SIZE);
+	if (!file)
+		return NULL;
+	page = (struct preload_page *)(void *)(file + PRELOAD_PAGE_OFFSET);
+	if (is_page(page))
+		return page;
+	raw_unmap(file, FILE_SIZE);
+	return NULL;
+}
+
+/* Not getenv: shells bring their own, for other places than environ. */
+static const char *environment(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **entry = environ; entry && *entry; entry++) {
+		if (strncmp(*entry, name, length) == 0 &&
+		    (*entry)[length] == '=')
+			return *entry + length + 1;
+	}
+	return NULL;
+}
+
+/* A number of the environment, below 10^6; -1: none. */
+static int number_of(const char *text)
+{
+	int number = 0;
+
+	if (!text || !*text)
+		return -1;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || number >= 100000)
+			return -1;
+		number = number * 10 + (*text - '0');
+	}
+	return number;
+}
+
+static struct preload_page *map_page(void)
+{
+	const char *hook = environment(PRELOAD_SWITCH_VARIABLE);
+	const char *path = environment(PRELOAD_PATH_VARIABLE);
+	struct preload_page *page = NULL;
+	int fd = -1;
+
+	if (hook && hook[0] == '0' && !hook[1])
+		return NULL;
+	if (path && *path)
+		fd = raw_open(path, O_RDWR);
+	if (fd >= 0) {
+		page = map_file(fd);
+		raw_close(fd);
+	}
+	if (page)
+		return page;
+	/* It stays open: it is the program's for its own children. */
+	fd = number_of(environment(PRELOAD_FD_VARIABLE));
+	return fd >= 0 ? map_file(fd) : NULL;
+}
+
+static int own_rank(void)
+{
+	static const char *const names[] = {
+		"RANK",
+		"OMPI_COMM_WORLD_RANK",
+		"MV2_COMM_WORLD_RANK",
+		"PMIX_RANK",
+		"PMI_RANK",
+		"FLUX_TASK_RANK",
+		"SLURM_PROCID",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int rank = number_of(environment(names[i]));
+
+		if (rank >= 0)
+			return rank;
+	}
+	return -1;
+}
+
+/* Where it was before an exec: what it held then went with its image. */
+static struct preload_slot *own_slot(struct preload_page *page)
+{
+	for (uint32_t i = 0; i < ledger_slot_count(page); i++) {
+		struct preload_slot *slot = &page->slots[i];
+
+		if (__atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) !=
+			    ledger_self.id.pid ||
+		    slot->start_time != ledger_self.id.start_time)
+			continue;
+		(void)ledger_take_out(slot);
+		if (__atomic_exchange_n(&slot->busy, 0, __ATOMIC_SEQ_CST))
+			(void)ledger_repair(0);
+		return slot;
+	}
+	return NULL;
+}
+
+/*
+ * start_time is the lock of a free slot, whatever it is; pid makes it one that
+ * others see.
+ */
+static struct preload_slot *free_slot(struct preload_page *page)
+{
+	for (uint32_t i = 0; i < PRELOAD_SLOTS; i++) {
+		struct preload_slot *slot = &page->slots[i];
+		uint64_t nobody = 0;
+
+		if (__atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) ||
+		    !__atomic_compare_exchange_n(&slot->start_time, &nobody,
+						 ledger_self.id.start_time | 1,
+						 false, __ATOMIC_SEQ_CST,
+						 __ATOMIC_SEQ_CST))
+			continue;
+		return slot;
+	}
+	return NULL;
+}
+
+/* pid 0 with a start_time: whoever took it out of there has it alone. */
+static struct preload_slot *dead_slot(struct preload_page *page)
+{
+	for (uint32_t i = 0; i < PRELOAD_SLOTS; i++) {
+		struct preload_slot *slot = &page->slots[i];
+		uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
+
+		if (!pid || !process_is_dead(pid, slot->start_time) ||
+		    !__atomic_compare_exchange_n(&slot->pid, &pid, 0, false,
+						 __ATOMIC_SEQ_CST,
+						 __ATOMIC_SEQ_CST))
+			continue;
+		(void)ledger_take_out(slot);
+		if (slot->busy)
+			(void)ledger_repair(0);
+		return slot;
+	}
+	return NULL;
+}
+
+static bool claim_slot(struct preload_page *page)
+{
+	struct preload_slot *slot = own_slot(page);
+
+	if (!slot) {
+		slot = free_slot(page);
+		if (!slot)
+			slot = dead_slot(page);
+		if (!slot)
+			return false;
+		memset(&slot->rank, 0,
+		       sizeof(*slot) - offsetof(struct preload_slot, rank));
+		slot->flags = 0;
+		slot->start_time = ledger_self.id.start_time;
+	}
+	slot->rank = own_rank();
+	for (uint32_t used = (uint32_t)(slot - page->slots) + 1;;) {
+		uint32_t now = ledger_slot_count(page);
+
+		if (now >= used ||
+		    __atomic_compare_exchange_n(&page->header.slots_used, &now,
+						used, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			break;
+	}
+	__atomic_store_n(&slot->pid, ledger_self.id.pid, __ATOMIC_RELEASE);
+	ledger_self.slot = slot;
+	return true;
+}
+
+/* Its bytes are counted nowhere: somebody must say so. */
+static void tell_crowded(struct preload_page *page)
+{
+	(void)__atomic_or_fetch(&page->slots[PRELOAD_SLOTS - 1].flags,
+				PRELOAD_CROWDED, __ATOMIC_SEQ_CST);
+}
+
+static bool open_page(void)
+{
+	if (!ledger_self.page)
+		ledger_self.page = map_page();
+	if (!ledger_self.page)
+		return false;
+	process_self(&ledger_self.id);
+	if (!claim_slot(ledger_self.page)) {
+		tell_crowded(ledger_self.page);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * One thread opens, the others wait for it; not for one that was left behind
+ * in the parent.
+ */
+static bool become_opener(uint32_t pid)
+{
+	for (;;) {
+		uint32_t opener =
+			__atomic_load_n(&opened.opener, __ATOMIC_ACQUIRE);
+
+		if (__atomic_load_n(&opened.state, __ATOMIC_ACQUIRE) != CLOSED)
+			return false;
+		if (opener == pid) {
+			(void)sched_yield();
+			continue;
+		}
+		if (__atomic_compare_exchange_n(&opened.opener, &opener, pid,
+						false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST))
+			return true;
+	}
+}
+
+bool ledger_open(void)
+{
+	uint32_t pid = own_pid();
+	int saved = errno;
+
+	if (__atomic_load_n(&opened.state, __ATOMIC_ACQUIRE) == OPEN &&
+	    opened.pid != pid)
+		ledger_forget_parent();
+	if (become_opener(pid)) {
+		uint32_t state = CANNOT;
+
+		/* Another thread may have been here and be gone already. */
+		if (__atomic_load_n(&opened.state, __ATOMIC_SEQ_CST) == OPEN ||
+		    open_page())
+			state = OPEN;
+		opened.pid = pid;
+		__atomic_store_n(&opened.state, state, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&opened.opener, 0, __ATOMIC_SEQ_CST);
+	}
+	errno = saved;
+	return __atomic_load_n(&opened.state, __ATOMIC_ACQUIRE) == OPEN;
+}
+
+static bool is_uuid(const struct preload_device *row,
+		    const unsigned char uuid[16])
+{
+	return memcmp(row->uuid, uuid, sizeof(row->uuid)) == 0;
+}
+
+/* Once somebody began to write it: until he is done, or will never be. */
+static uint32_t settled_state(struct preload_device *row)
+{
+	uint32_t state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
+
+	for (int i = 0; i < CLAIM_YIELDS && state == PRELOAD_DEVICE_CLAIMED;
+	     i++) {
+		(void)sched_yield();
+		state = __atomic_load_n(&row->state, __ATOMIC_ACQUIRE);
+	}
+	return state;
+}
+
+static bool claim_row(struct preload_page *page, int index,
+		      const unsigned char uuid[16])
+{
+	struct preload_device *row = &page->devices[index];
+	uint32_t state = PRELOAD_DEVICE_FREE;
+	uint32_t used = 0;
+
+	if (!__atomic_compare_exchange_n(&row->state, &state,
+					 PRELOAD_DEVICE_CLAIMED, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	for (size_t i = 0; i < sizeof(row->uuid); i++)
+		row->uuid[i] = uuid[i];
+	while (used <= (uint32_t)index &&
+	       !__atomic_compare_exchange_n(&page->header.devices_used, &used,
+					    (uint32_t)index + 1, false,
+					    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		;
+	__atomic_store_n(&row->state, PRELOAD_DEVICE_READY, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* Rows fill from the front, so two that look for one device meet. */
+static int find_row(const unsigned char uuid[16], bool make)
+{
+	struct preload_page *page = ledger_self.page;
+
+	for (int i = 0; page && i < PRELOAD_DEVICES; i++) {
+		struct preload_device *row = &page->devices[i];
+		uint32_t state = settled_state(row);
+
+		if (state == PRELOAD_DEVICE_FREE && !make)
+			return -1;
+		if (state == PRELOAD_DEVICE_FREE && claim_row(page, i, uuid))
+			return i;
+		if (settled_state(row) == PRELOAD_DEVICE_READY &&
+		    is_uuid(row, uuid))
+			return i;
+	}
+	return -1;
+}
+
+int ledger_device(const unsigned char uuid[16])
+{
+	int row = find_row(uuid, true);
+
+	if (row < 0)
+		ledger_flag(PRELOAD_CROWDED);
+	return row;
+}
+
+int ledger_known_device(const unsigned char uuid[16])
+{
+	return find_row(uuid, false);
+}
+
+void ledger_total(int device, uint64_t bytes)
+{
+	struct preload_device *row = ledger_row(device);
+
+	if (row)
+		__atomic_store_n(&row->total_bytes, bytes, __ATOMIC_RELAXED);
+}
+
+void ledger_flag(uint32_t flags)
+{
+	struct preload_slot *slot = ledger_self.slot;
+
+	if (slot &&
+	    (__atomic_load_n(&slot->flags, __ATOMIC_RELAXED) & flags) != flags)
+		(void)__atomic_or_fetch(&slot->flags, flags, __ATOMIC_RELAXED);
+}
+
+void ledger_context(int device)
+{
+	struct preload_use *use = ledger_use(device);
+
+	ledger_flag(PRELOAD_CUDA | PRELOAD_CONTEXT);
+	if (use)
+		(void)__atomic_add_fetch(&use->contexts, 1, __ATOMIC_RELAXED);
+}
+
+static void count(uint64_t *counter, uint64_t amount)
+{
+	(void)__atomic_add_fetch(counter, amount, __ATOMIC_RELAXED);
+}
+
+void ledger_allocation(void)
+{
+	if (ledger_self.slot)
+		count(&ledger_self.slot->allocations, 1);
+}
+
+void ledger_free(void)
+{
+	if (ledger_self.slot)
+		count(&ledger_self.slot->frees, 1);
+}
+
+void ledger_launch(void)
+{
+	if (!ledger_self.slot)
+		return;
+	ledger_flag(PRELOAD_CUDA | PRELOAD_CONTEXT);
+	count(&ledger_self.slot->launches, 1);
+}
+
+void ledger_synchronization(void)
+{
+	if (ledger_self.slot)
+		count(&ledger_self.slot->synchronizations, 1);
+}
+
+void ledger_copy(uint64_t to_device_bytes, uint64_t to_host_bytes)
+{
+	if (!ledger_self.slot)
+		return;
+	if (to_device_bytes)
+		count(&ledger_self.slot->to_device_bytes, to_device_bytes);
+	if (to_host_bytes)
+		count(&ledger_self.slot->to_host_bytes, to_host_bytes);
+}

@@ -1,0 +1,315 @@
+/* What the preload library costs a program, on the simulated driver. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Build it with -O2 and without sanitizers. Usage: preload [--rounds N]
+ *
+ * Each round is a process of its own, in turn without and with the library.
+ * A real driver takes longer for each of these calls, so that the share of the
+ * library is smaller there; nothing here says how much.
+ */
+/* USES base */
+#include "probes/preload/page.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS_MAX 101
+#define PAIRS 20000
+#define LAUNCHES 200000
+#define BLOCK_BYTES ((size_t)2 << 20)
+#define PATH_BYTES 256
+
+enum figure { FIRST_CALL, PAIR, LAUNCH, RESIDENT, FIGURES };
+
+static const struct {
+	const char *name, *unit;
+	double divisor;
+} figures[FIGURES] = {
+	{ "from the start to the end of cuInit", "ms", 1e6 },
+	{ "cuMemAlloc and cuMemFree", "ns", 1 },
+	{ "cuLaunchKernel", "ns", 1 },
+	{ "resident bytes of the page", "KiB", 1024 },
+};
+
+struct folder {
+	char path[PATH_BYTES / 2];
+	char page[PATH_BYTES], state[PATH_BYTES];
+};
+
+static double now_ns(void)
+{
+	struct timespec time;
+
+	if (clock_gettime(CLOCK_MONOTONIC, &time) < 0)
+		return 0;
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+/* Function pointers come as data pointers; ISO C has no cast for that. */
+static void find(void *function, void *library, const char *name)
+{
+	void *address = library ? dlsym(library, name) : NULL;
+
+	if (!address) {
+		(void)fprintf(stderr, "no %s\n", name);
+		_exit(1);
+	}
+	memcpy(function, &address, sizeof(address));
+}
+
+static void require(int result, const char *what)
+{
+	if (!result)
+		return;
+	(void)fprintf(stderr, "%s: CUDA error %d\n", what, result);
+	_exit(1);
+}
+
+static void *open_driver(void)
+{
+	int (*init)(unsigned int);
+	int (*retain)(void **, int);
+	int (*set_current)(void *);
+	void *context = NULL;
+	void *library = dlopen("libcuda.so.1", RTLD_NOW);
+
+	find(&init, library, "cuInit");
+	find(&retain, library, "cuDevicePrimaryCtxRetain");
+	find(&set_current, library, "cuCtxSetCurrent");
+	require(init(0), "cuInit");
+	require(retain(&context, 0), "cuDevicePrimaryCtxRetain");
+	require(set_current(context), "cuCtxSetCurrent");
+	return library;
+}
+
+static double measure_pairs(void *library)
+{
+	int (*allocate)(unsigned long long *, size_t);
+	int (*release)(unsigned long long);
+	unsigned long long pointer = 0;
+	double begun;
+
+	find(&allocate, library, "cuMemAlloc_v2");
+	find(&release, library, "cuMemFree_v2");
+	begun = now_ns();
+	for (int i = 0; i < PAIRS; i++) {
+		require(allocate(&pointer, BLOCK_BYTES), "cuMemAlloc");
+		require(release(pointer), "cuMemFree");
+	}
+	return (now_ns() - begun) / PAIRS;
+}
+
+static double measure_launches(void *library)
+{
+	int (*load)(void **, const void *);
+	int (*function)(void **, void *, const char *);
+	int (*launch)(void *, unsigned int, unsigned int, unsigned int,
+		      unsigned int, unsigned int, unsigned int, unsigned int,
+		      void *, void **, void **);
+	void *module = NULL;
+	void *kernel = NULL;
+	double begun;
+
+	find(&load, library, "cuModuleLoadData");
+	find(&function, library, "cuModuleGetFunction");
+	find(&launch, library, "cuLaunchKernel");
+	require(load(&module, "image"), "cuModuleLoadData");
+	require(function(&kernel, module, "kernel"), "cuModuleGetFunction");
+	begun = now_ns();
+	for (int i = 0; i < LAUNCHES; i++)
+		require(launch(kernel, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, NULL),
+			"cuLaunchKernel");
+	return (now_ns() - begun) / LAUNCHES;
+}
+
+/* What of the file at path this process has in memory. */
+static double resident_bytes(const char *path)
+{
+	FILE *file = fopen("/proc/self/smaps", "re");
+	char line[PATH_BYTES * 2];
+	bool is_ours = false;
+	double bytes = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		/* Only the lines of a mapping hold a dash before a blank. */
+		if (strcspn(line, "-") < strcspn(line, " "))
+			is_ours = strstr(line, path) != NULL;
+		else if (is_ours && strncmp(line, "Rss:", 4) == 0)
+			bytes += strtod(line + 4, NULL) * 1024;
+	}
+	if (file)
+		(void)fclose(file); /* only read */
+	return bytes;
+}
+
+static void measure(int out, double begun, const char *page_path)
+{
+	double results[FIGURES];
+	void *library = open_driver();
+
+	results[FIRST_CALL] = now_ns() - begun;
+	results[PAIR] = measure_pairs(library);
+	results[LAUNCH] = measure_launches(library);
+	results[RESIDENT] = resident_bytes(page_path);
+	if (write(out, results, sizeof(results)) != (ssize_t)sizeof(results))
+		_exit(1);
+	_exit(0);
+}
+
+static void set(const char *name, const char *value)
+{
+	if (setenv(name, value, 1) < 0)
+		_exit(1);
+}
+
+/* This program once more, as another process, to measure. */
+static void become(const struct folder *folder, bool with_library, int out)
+{
+	char number[16];
+	char begun[32];
+
+	set("LD_LIBRARY_PATH", TEST_BINARY_DIR "/sim");
+	set("AUTOFIT_SIM_STATE", folder->state);
+	set("AUTOFIT_SIM_DEVICES", "Sim:80G:0:300M");
+	set(PRELOAD_PATH_VARIABLE, folder->page);
+	if (with_library)
+		set("LD_PRELOAD", TEST_BINARY_DIR "/libautofit_preload.so");
+	(void)snprintf(number, sizeof(number), "%d", out);
+	(void)snprintf(begun, sizeof(begun), "%.0f", now_ns());
+	(void)execl("/proc/self/exe", "preload", "--measure", number, begun,
+		    folder->page, (char *)NULL);
+	_exit(1);
+}
+
+static int write_page(const char *path)
+{
+	const struct preload_header header = {
+		.magic = PRELOAD_MAGIC,
+		.version = PRELOAD_VERSION,
+		.slots = PRELOAD_SLOTS,
+		.size = sizeof(struct preload_page),
+	};
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int result = -1;
+
+	if (fd < 0)
+		return -1;
+	if (ftruncate(fd, PRELOAD_PAGE_OFFSET +
+				  (off_t)sizeof(struct preload_page)) == 0 &&
+	    pwrite(fd, &header, sizeof(header), PRELOAD_PAGE_OFFSET) ==
+		    (ssize_t)sizeof(header))
+		result = 0;
+	(void)close(fd); /* a test's file */
+	return result;
+}
+
+static int run_round(const struct folder *folder, bool with_library,
+		     double results[FIGURES])
+{
+	ssize_t length;
+	int ends[2];
+	int status = 0;
+	pid_t pid;
+
+	if (write_page(folder->page) < 0 || pipe(ends) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0)
+		become(folder, with_library, ends[1]);
+	(void)close(ends[1]);
+	length = read(ends[0], results, FIGURES * sizeof(*results));
+	(void)close(ends[0]);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || status)
+		return -1;
+	return length == (ssize_t)(FIGURES * sizeof(*results)) ? 0 : -1;
+}
+
+static int compare(const void *left, const void *right)
+{
+	double a = *(const double *)left;
+	double b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void print_row(enum figure figure, double (*columns)[2][ROUNDS_MAX],
+		      size_t rounds)
+{
+	double median[2];
+
+	for (int i = 0; i < 2; i++) {
+		qsort((*columns)[i], rounds, sizeof(double), compare);
+		median[i] = (*columns)[i][rounds / 2] / figures[figure].divisor;
+	}
+	printf("%-36s %10.1f %10.1f %10.1f %-4s", figures[figure].name,
+	       median[0], median[1], median[1] - median[0],
+	       figures[figure].unit);
+	if (median[0] > 0)
+		printf(" %.2fx", median[1] / median[0]);
+	printf("\n");
+}
+
+static int run_all(const struct folder *folder, size_t rounds)
+{
+	static double columns[FIGURES][2][ROUNDS_MAX];
+
+	for (size_t round = 0; round < rounds; round++) {
+		for (int with_library = 0; with_library < 2; with_library++) {
+			double results[FIGURES];
+
+			if (run_round(folder, with_library, results) < 0) {
+				(void)fputs("preload: a round failed\n",
+					    stderr);
+				return 1;
+			}
+			for (int i = 0; i < FIGURES; i++)
+				columns[i][with_library][round] = results[i];
+		}
+	}
+	printf("simulated driver, median of %zu rounds\n", rounds);
+	printf("%-36s %10s %10s %10s\n", "", "without", "with", "more");
+	for (int i = 0; i < FIGURES; i++)
+		print_row((enum figure)i, &columns[i], rounds);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct folder folder = { .path = "/tmp/preload-XXXXXX" };
+	long rounds = 11;
+	char *end = NULL;
+	int status;
+
+	if (argc == 5 && strcmp(argv[1], "--measure") == 0)
+		measure((int)strtol(argv[2], NULL, 10), strtod(argv[3], NULL),
+			argv[4]);
+	if (argc == 3 && strcmp(argv[1], "--rounds") == 0)
+		rounds = strtol(argv[2], &end, 10);
+	if ((argc != 1 && !end) || (end && *end) || rounds < 1 ||
+	    rounds > ROUNDS_MAX) {
+		(void)fputs("usage: preload [--rounds N], N up to 101\n",
+			    stderr);
+		return 2;
+	}
+	if (!mkdtemp(folder.path)) {
+		perror(folder.path);
+		return 1;
+	}
+	(void)snprintf(folder.page, sizeof(folder.page), "%s/page",
+		       folder.path);
+	(void)snprintf(folder.state, sizeof(folder.state), "%s/state",
+		       folder.path);
+	status = run_all(&folder, (size_t)rounds);
+	(void)unlink(folder.page);
+	(void)unlink(folder.state);
+	(void)rmdir(folder.path);
+	return status;
+}

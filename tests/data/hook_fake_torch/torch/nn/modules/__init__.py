@@ -1,0 +1,2 @@
+# Only the base is here.
+# SPDX-License-Identifier: MIT
