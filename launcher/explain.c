@@ -17,6 +17,7 @@
 #include "launcher/shelter.h"
 #include "launcher/target.h"
 #include "launcher/text.h"
+#include "probes/channel.h"
 #include "probes/environment.h"
 
 #include <errno.h>
@@ -211,7 +212,12 @@ static void add_probe_environment(struct strbuf *out, const struct job *job,
 		.grad_accum = probe_accum(accum),
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
+		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = "<scratch>/hook",
+		/* Of a GPU's probes: which it is, nobody has looked yet. */
+		.preload = job->options->device == DEVICE_HOST
+				   ? NULL
+				   : "<scratch>/libautofit_preload.so",
 		.probe_env = &job->options->probe_env,
 	};
 	struct strlist environment = STRLIST_INIT;

@@ -323,6 +323,16 @@ static struct plan_step split_step(const struct plan *plan,
 	return largest;
 }
 
+/* Memory need not grow with the size: only a run proves the next one. */
+static bool wants_proof(const struct plan *plan, const struct view *view,
+			const struct plan_step *largest)
+{
+	return plan->proves_misfit && plan->mode == PLAN_LARGEST &&
+	       largest->misfit_by == MISFIT_BY_PREDICTION &&
+	       largest->smallest_misfit &&
+	       !trial_of(view, largest->smallest_misfit);
+}
+
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
@@ -335,6 +345,8 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 	step = search_step(plan, &view, &plan->problem);
 	if (step.action != PLAN_DONE)
 		return step;
+	if (wants_proof(plan, &view, &step))
+		return probe_step(plan, &view, step.smallest_misfit, false);
 	step.largest_micro = step.micro_batch;
 	return plan->mode == PLAN_LARGEST ? split_step(plan, &view, step)
 					  : step;

@@ -28,6 +28,9 @@ struct plan {
 	int64_t world_size;
 	bool has_accumulation; /* the command has such an option */
 	bool accum_matters;    /* memory grows with it: probe the real one */
+	/* PLAN_LARGEST: the size next to the answer is run as well, where only
+	 * a prediction says that it does not fit. */
+	bool proves_misfit;
 	/* Limits, start, growth; candidates are filled in by plan_next. */
 	struct search_problem problem;
 };

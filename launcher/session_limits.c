@@ -60,6 +60,9 @@ void session_set_limits(struct session *session)
 		target->device == PROBE_HOST || target->may_be_host
 			? HOST_MAX_GROWTH
 			: 0;
+	/* On a GPU a misfit is cheap, and harms nobody. */
+	session->plan.proves_misfit =
+		target->device == PROBE_CUDA && !target->may_be_host;
 	free(session->result->budget_source);
 	session->result->budget_source =
 		xstrdup(target_budget_source(target, session->job->options));
@@ -132,7 +135,8 @@ void session_note_coverage(struct session *session, struct trial *trial)
 {
 	struct target *target = session->target;
 
-	if (target->device != PROBE_CUDA || !trial->peak_bytes ||
+	/* What ended at once may not have been seen long enough. */
+	if (target->device != PROBE_CUDA || !trial_is_point(trial) ||
 	    trial->coverage == COVERAGE_EXACT)
 		return;
 	if (!target_lose_exact(target, session->job->options,

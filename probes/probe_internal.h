@@ -82,6 +82,7 @@ struct probe {
 	bool decided, confirming, by_time, keeper_gone;
 	int64_t memory_line_ms;
 	uint64_t retries_at_warm_up;
+	bool is_warm; /* the steps in which an allocator may retry are over */
 	uint64_t oom_kills_before;
 	size_t unhooked;
 	int isolation_errno;

@@ -30,6 +30,8 @@ void probe_collect_evidence(struct probe *probe)
 	probe->reading = channel_read(&probe->channel);
 	probe_gpu_evidence(probe);
 	retries = probe_retries(probe);
+	if (!probe->is_warm)
+		probe->retries_at_warm_up = retries;
 	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
 	evidence->ooms = probe->reading.ooms;
 	evidence->counts_ooms =

@@ -211,7 +211,9 @@ void probe_watch(struct probe *probe)
 	}
 	steps = probe_steps(probe, &source);
 	step_peaks_note(&probe->peaks, steps, probe_peak(probe), now_ms);
-	if (steps <= WARM_UP_STEPS)
+	/* What came since the last look may have come in its first step. */
+	if (!probe->is_warm)
 		probe->retries_at_warm_up = probe_retries(probe);
+	probe->is_warm = steps > WARM_UP_STEPS;
 	note_half_time(probe, now_ms);
 }

@@ -16,8 +16,6 @@
 
 #define PAGE_BYTES 4096
 
-extern char **environ;
-
 enum hooks {
 	HOOKS_UNKNOWN,
 	HOOKS_ON,

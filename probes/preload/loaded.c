@@ -30,7 +30,6 @@ static void read_dynamic(const ElfW(Dyn) * entry, struct symbols *symbols)
 	uintptr_t base = symbols->base;
 
 	for (; entry->d_tag != DT_NULL; entry++) {
-		/* NOLINTBEGIN(performance-no-int-to-ptr): ELF says so. */
 		if (entry->d_tag == DT_SYMTAB)
 			symbols->table = (void *)address_of(entry, base);
 		else if (entry->d_tag == DT_STRTAB)
@@ -41,7 +40,6 @@ static void read_dynamic(const ElfW(Dyn) * entry, struct symbols *symbols)
 			symbols->gnu_hash = (void *)address_of(entry, base);
 		else if (entry->d_tag == DT_HASH)
 			symbols->old_hash = (void *)address_of(entry, base);
-		/* NOLINTEND(performance-no-int-to-ptr) */
 	}
 }
 

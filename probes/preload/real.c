@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define HOOK_AS_ROW(elf, base, version, stream)                                \
-	{ #elf, base, __extension__(void *) elf, version, stream },
+	{ #elf, base, __extension__(void *)(elf), version, stream },
 
 static const struct hook_row rows[HOOK_COUNT] = { HOOK_ROWS(HOOK_AS_ROW) };
 

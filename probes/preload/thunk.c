@@ -25,7 +25,8 @@ static void *find_wrapper(void *handle, const char *name)
 		if (real_find_loaded(hook))
 			return wrapper;
 		found = real_dlsym()(RTLD_NEXT, name);
-		/* No jump instead of the call: next to us, not to the caller. */
+		/* No jump instead of the call: next to us, not to the caller.
+		 */
 		__asm__ volatile("" : "+r"(found));
 		return found;
 	}

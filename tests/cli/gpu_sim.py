@@ -67,11 +67,12 @@ def tunes_and_reuses():
     best = result["recommended"]
     check("largest exact split", (best["micro_batch"], best["grad_accum"]) ==
           (largest_that_fits(result["evidence"]["limit_bytes"]), 4), best)
-    check("device-wide coverage",
-          result["evidence"]["coverage"] == "device-wide", result["evidence"])
+    check("exact coverage",
+          result["evidence"]["coverage"] == "exact", result["evidence"])
     peak = result["evidence"]["peak_bytes"]
     truth = FIXED + best["micro_batch"] * PER_SAMPLE
-    check("peak within 3% of the truth", abs(peak - truth) < 0.03 * truth, peak)
+    # Some of its blocks are no whole granules of the driver's.
+    check("the peak to the granule", 0 <= peak - truth < 16 << 20, peak - truth)
     check("at most 4 probes", result["probe_count"] <= 4, done.stderr)
     # A record is used without the driver: one that would crash is not asked.
     done, result = world.run([], GPU_TRAINING, AUTOFIT_SIM_FAULT="crash,nvml=hang")

@@ -147,22 +147,65 @@ def allocators(place):
         ("halved in silence", ["--catch", "quiet", "--batch-size", "20000"],
          0),
         ("no retry", ["--retry", "none", "--batch-size", "5000"], 1),
-        ("a second context", ["--second-context", "--batch-size", "3795"],
+        ("a second context", ["--second-context", "--batch-size", "3797"],
          1),
         ("a second context, enough", ["--second-context", "--batch-size",
-                                      "3700"], 0),
+                                      "3796"], 0),
         ("a cache emptied for a spike", ["--batch-size", "1500",
                                          "--spike-mib", "4500",
                                          "--eval-every", "1", "--eval-kib",
                                          "3000000"], 0),
-        ("old API, symbol by symbol", ["--access", "dlsym", "--batch-size",
-                                       "5000"], 1),
+        ("symbol by symbol", ["--access", "dlsym", "--batch-size", "5000"],
+         1),
+        ("cuGetProcAddress", ["--access", "gpa", "--batch-size", "5000"], 1),
         ("managed memory is not limited", ["--memory", "managed",
                                            "--batch-size", "5000"], 0),
     ]:
         small, capped = both(place, cap, context, [*UNIT, *args])
         same(name, small, capped)
         equal(name + ": status", small.status, status)
+
+
+def ways(place):
+    """Other programs and another driver, under the same cap."""
+    cap, context = 8 * GIB, 300 * MIB
+    for name, access, how in [
+        ("linked with -lcuda", "link", {"linked": True}),
+        ("a driver of the old API", "dlsym", {"old": True}),
+    ]:
+        for batch, status in ((3946, 0), (3947, 1)):
+            small, capped = both(
+                place, cap, context,
+                [*UNIT[:-4], "--report", "--access", access, "--batch-size",
+                 str(batch)], **how)
+            same("%s, %d granules" % (name, batch), small, capped)
+            equal("%s, %d granules: status" % (name, batch), small.status,
+                  status)
+
+
+def code_is_charged(place):
+    """What the driver takes for code counts, as on a small card."""
+    cap = 2 * GIB
+    words = "%d:0:300M:module=64M:grow=32M@4"
+    args = [*UNIT, "--batch-size", "100", "--launches", "3", "--steps", "40",
+            "--leak-kib", "61440"]
+    small = pages.World(place, "Sim:" + words % cap).run(args)
+    capped = pages.World(place, "Sim:" + words % BIG).run(
+        args, page=pages.empty_page([(cap, 0)]))
+    same("code, and more of it later", small, capped)
+    equal("code: the last step does not fit", small.status, 1)
+
+
+def side_by_side(place):
+    """Who asks for too much takes nothing from who asks for little."""
+    cap, context = 8 * GIB, 300 * MIB
+    args = ["--fixed-mib", "0", "--steps", "0", "--threads", "3",
+            "--thread-pairs", "20000", "--thread-kib", "2048", "--greedy"]
+    small, capped = both(place, cap, context, args)
+    same("one thread is refused, three are not", small, capped)
+    equal("all of them were granted",
+          [(s.allocations, s.frees, s.recovered)
+           for s in capped.page.known_slots()], [(60000, 60000, 0)])
 
 
 def two_ranks(place):
@@ -181,20 +224,26 @@ def two_ranks(place):
               (more or peak == 2 * room * 2 * MIB), capped)
         equal(title + ": nothing stays counted",
               capped.page.live_bytes(0), 0)
-    # A rank that was killed makes room for the other.
-    small, capped = both(
-        place, cap, context,
-        [*args, "--steps", "6", "--batch-size", str(room // 2), "--leak-kib",
-         "200000", "--kill-rank", "1", "--kill-step", "2", "--survive",
-         "--zombie"])
-    same("two ranks, one is killed", small, capped)
+    # A rank that was killed makes room for the other: with what both held,
+    # the last steps of the one that goes on would not fit.
+    args = ["--per-sample-kib", "2048", "--batch-size", "81", "--fixed-mib",
+            "400", "--leak-kib", "204800", "--allocator", "plain", "--steps",
+            "6", "--ranks", "2", "--one-device", "--kill-rank", "1",
+            "--kill-step", "2", "--survive"]
+    for name, more in (("reaped", []), ("a zombie", ["--zombie"])):
+        small, capped = both(place, cap, context, [*args, *more])
+        same("two ranks, one is killed, %s" % name, small, capped)
+        equal("the other goes on, %s" % name,
+              (capped.status, capped.page.devices[0].peak_bytes),
+              (0, (400 + 6 * 200) * MIB))
 
 
 def main():
     with lib.Place("preload-cap") as place:
         for test in (
             table, exactly_at_the_cap, what_is_told, others_on_the_card,
-            no_cap, allocators, two_ranks,
+            no_cap, allocators, ways,
+            code_is_charged, side_by_side, two_ranks,
         ):
             if len(sys.argv) < 2 or test.__name__ in sys.argv[1:]:
                 test(place)

@@ -73,9 +73,13 @@ shim_source='
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+static void *real;
+__attribute__((constructor)) static void start(void)
+{
+	real = dlsym(dlopen(getenv("REAL"), RTLD_NOW), "cuMemGetInfo_v2");
+}
 int cuMemGetInfo_v2(size_t *f, size_t *t)
 {
-	void *real = dlsym(dlopen(getenv("REAL"), RTLD_NOW), "cuMemGetInfo_v2");
 	Dl_info info = { 0 };
 	dladdr(real, &info);
 	return strstr(info.dli_fname, "preload") ? 1 :
@@ -95,14 +99,16 @@ void reach(void)
 	int result = cuMemGetInfo_v2(&f, &t);
 	Dl_info info = { 0 };
 	dladdr((void *)cuMemGetInfo_v2, &info);
-	printf("driver %zu, %d, %s\n", t, result,
-	       strrchr(info.dli_fname, 47) + 1);
+	printf("driver %zu, %d, %s%s\n", t, result,
+	       strrchr(info.dli_fname, 47) + 1,
+	       dlsym(RTLD_DEFAULT, "cuInit") ? "" : ", out of its scope");
 }'
 
 # Another preload, with a dlsym of its own and a function that it extends.
 second_source='
 #include <dlfcn.h>
 #include <stdio.h>
+#include <unistd.h>
 #if defined(__aarch64__)
 #define VERSION "GLIBC_2.17"
 #else
@@ -118,8 +124,9 @@ void *dlsym(void *handle, const char *name)
 int puts(const char *text)
 {
 	static int (*real)(const char *);
-	if (!real)
-		real = (int (*)(const char *))dlsym(RTLD_NEXT, "puts");
+	if (real)
+		_exit(3); /* it found itself */
+	real = (int (*)(const char *))dlsym(RTLD_NEXT, "puts");
 	fputs("second: ", stdout);
 	return real(text);
 }'

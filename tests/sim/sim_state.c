@@ -211,13 +211,9 @@ struct sim_process *sim_self(struct sim_state *state)
 	slot = find_slot(state, pid);
 	if (slot && slot->start_time == start_time)
 		return slot;
-	/* A pid that is used again, a table that looks full. */
+	/* None yet, or a pid that is used again. */
 	if (!slot)
 		slot = find_slot(state, 0);
-	if (!slot) {
-		sim_release_dead(state);
-		slot = find_slot(state, 0);
-	}
 	if (!slot)
 		return NULL;
 	memset(slot, 0, sizeof(*slot));

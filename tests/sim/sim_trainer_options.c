@@ -24,6 +24,7 @@
  *                                --zombie: it is not reaped until the end
  * --fork N                       workers that touch no CUDA
  * --threads --thread-pairs --thread-kib   allocations at once
+ * --greedy                       one thread more, that is always refused
  * --launches --eval-every --eval-kib --save
  * --leak-kib --vary-pct --spike-mib       of device memory, per step
  * --host-kib                     pinned, within each step
@@ -74,6 +75,7 @@ static const struct row rows[] = {
 	ROW("--threads", threads, NULL),
 	ROW("--thread-pairs", thread_pairs, NULL),
 	ROW("--thread-kib", thread_kib, NULL),
+	ROW("--greedy", greedy, ""),
 	ROW("--launches", launches, NULL),
 	ROW("--eval-every", eval_every, NULL),
 	ROW("--eval-kib", eval_kib, NULL),

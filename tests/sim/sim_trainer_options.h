@@ -29,7 +29,7 @@ struct options {
 	long expandable, second_context, preallocate;
 	long fork, ranks, one_device, no_exec, survive, zombie;
 	long kill_rank, kill_step;
-	long threads, thread_pairs, thread_kib;
+	long threads, thread_pairs, thread_kib, greedy;
 	long launches, eval_every, eval_kib, save, leak_kib, vary_pct;
 	long host_kib, host_mib, spike_mib, ignore_gpu;
 	long exec_after, release, ask_nvml, report, print_need;

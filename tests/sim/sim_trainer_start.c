@@ -3,6 +3,7 @@
 #include "sim_trainer.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -76,13 +77,26 @@ static void start_workers(const struct trainer *trainer)
 	(void)close(ends[0]);
 }
 
-static void *allocate_much(void *argument)
+struct crew {
+	const struct trainer *trainer;
+	atomic_bool is_done;
+};
+
+/* Of the driver and not of the cache; counted by nobody. */
+static struct trainer join_crew(const struct crew *crew)
 {
-	struct trainer mine = *(const struct trainer *)argument;
-	uint64_t bytes = (uint64_t)mine.options.thread_kib * KIB;
+	struct trainer mine = *crew->trainer;
 
 	driver_require(&mine, mine.api.set_current(mine.context),
 		       "cuCtxSetCurrent");
+	return mine;
+}
+
+static void *allocate_much(void *argument)
+{
+	struct trainer mine = join_crew(argument);
+	uint64_t bytes = (uint64_t)mine.options.thread_kib * KIB;
+
 	for (long i = 0; i < mine.options.thread_pairs; i++) {
 		struct block block;
 
@@ -95,20 +109,44 @@ static void *allocate_much(void *argument)
 	return NULL;
 }
 
+/* More than there is, of which the others must notice nothing. */
+static void *ask_too_much(void *argument)
+{
+	const struct crew *crew = argument;
+	struct trainer mine = join_crew(crew);
+	struct block block;
+	size_t total = 0;
+
+	driver_require(&mine, mine.api.total_mem(&total, mine.device),
+		       "cuDeviceTotalMem");
+	while (!crew->is_done)
+		if (!memory_take(&mine, total, &block))
+			abort();
+	return NULL;
+}
+
 void train_threads(struct trainer *trainer)
 {
+	struct crew crew = { .trainer = trainer };
 	pthread_t threads[THREADS_MAX];
+	pthread_t greedy;
 	long count = trainer->options.threads;
 
 	if (trainer->is_dry)
 		return;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
+	if (trainer->options.greedy &&
+	    pthread_create(&greedy, NULL, ask_too_much, &crew))
+		abort();
 	for (long i = 0; i < count; i++)
-		if (pthread_create(&threads[i], NULL, allocate_much, trainer))
+		if (pthread_create(&threads[i], NULL, allocate_much, &crew))
 			abort();
 	for (long i = 0; i < count; i++)
 		(void)pthread_join(threads[i], NULL);
+	crew.is_done = true;
+	if (trainer->options.greedy)
+		(void)pthread_join(greedy, NULL);
 }
 
 static void open_context(struct trainer *trainer)

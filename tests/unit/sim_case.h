@@ -52,6 +52,18 @@ struct case_node {
 	uint64_t pointer;
 };
 
+struct case_external {
+	int type;
+	void *handle[2];
+	unsigned long long bytes;
+	unsigned int flags, rest[16];
+};
+
+struct case_buffer {
+	unsigned long long offset, bytes;
+	unsigned int flags, rest[16];
+};
+
 struct case_ipc {
 	char bytes[64];
 };
@@ -130,6 +142,15 @@ CALL(cuMemHostAlloc, (void **, size_t, unsigned int))                          \
 CALL(cuMemFreeHost, (void *))                                                  \
 CALL(cuMemHostRegister_v2, (void *, size_t, unsigned int))                     \
 CALL(cuMemHostUnregister, (void *))                                            \
+CALL(cuMemHostGetDevicePointer_v2, (uint64_t *, void *, unsigned int))         \
+CALL(cuImportExternalMemory, (void **, const struct case_external *))          \
+CALL(cuExternalMemoryGetMappedBuffer,                                          \
+     (uint64_t *, void *, const struct case_buffer *))                         \
+CALL(cuDestroyExternalMemory, (void *))                                        \
+CALL(cuMemPoolExportToShareableHandle, (void *, void *, int, uint64_t))        \
+CALL(cuMemPoolImportFromShareableHandle, (void **, intptr_t, int, uint64_t))   \
+CALL(cuMemPoolExportPointer, (char *, uint64_t))                               \
+CALL(cuMemPoolImportPointer, (uint64_t *, void *, const char *))               \
 CALL(cuIpcGetMemHandle, (struct case_ipc *, uint64_t))                         \
 CALL(cuIpcOpenMemHandle_v2, (uint64_t *, struct case_ipc, unsigned int))       \
 CALL(cuIpcCloseMemHandle, (uint64_t))                                          \

@@ -222,6 +222,27 @@ static void tune_finds_both(void **state)
 }
 
 /* Probes take two micro-steps, the answer what it will really run with. */
+/* A size that is predicted not to fit is run where that is asked for. */
+static void a_predicted_misfit_is_proved(void **state)
+{
+	static const struct world world = { 1000, 1000, 10500, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_LARGEST, 128, 1, true, 8), &world);
+	struct played before = play(&plan, &world);
+	struct played proved;
+
+	(void)state;
+	assert_int_equal(before.last.misfit_by, MISFIT_BY_PREDICTION);
+	plan.proves_misfit = true;
+	proved = play(&plan, &world);
+	assert_int_equal(proved.last.action, PLAN_DONE);
+	assert_int_equal(proved.last.misfit_by, MISFIT_BY_PROBE);
+	assert_int_equal(proved.last.largest_micro, before.last.largest_micro);
+	assert_int_equal(proved.last.smallest_misfit,
+			 before.last.largest_micro + 1);
+	assert_int_equal(proved.probes, before.probes + 1);
+}
+
 static void accumulation_of_probes_is_short(void **state)
 {
 	const struct world world = { 400, 20, 1100, 0 };
@@ -245,6 +266,7 @@ int main(void)
 		cmocka_unit_test(nothing_fits),
 		cmocka_unit_test(grow_takes_the_largest),
 		cmocka_unit_test(tune_finds_both),
+		cmocka_unit_test(a_predicted_misfit_is_proved),
 		cmocka_unit_test(accumulation_of_probes_is_short),
 	};
 

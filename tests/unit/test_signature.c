@@ -208,6 +208,73 @@ static void whole_messages_are_classed(void **state)
 	}
 }
 
+/* The words of tests/data/oom_corpus.txt for what a line is found to be. */
+static const char *corpus_class(const struct signature *found)
+{
+	static const char *const names[] = {
+		[SIGNATURE_NONE] = "none",
+		[SIGNATURE_NOT] = "not",
+		[SIGNATURE_RMM] = "gpu",
+		[SIGNATURE_HOST] = "host",
+		[SIGNATURE_SHM] = "shm",
+		[SIGNATURE_GPU] = "gpu",
+		[SIGNATURE_AMBIGUOUS] = "ambiguous",
+		[SIGNATURE_KILLED] = "killed",
+		[SIGNATURE_TOO_BIG] = "too-big",
+		[SIGNATURE_CAUSE] = "cause",
+	};
+
+	return names[found ? found->class : SIGNATURE_NONE];
+}
+
+/* 1 when the line is taken for something else than it is. */
+static size_t check_corpus_line(const struct signatures *set, char *line)
+{
+	char *software = strchr(line, '\t');
+	char *text = software ? strchr(software + 1, '\t') : NULL;
+	const struct signature *found;
+
+	if (!text) {
+		print_error("no line of the corpus: %s\n", line);
+		return 1;
+	}
+	*software = '\0';
+	*text++ = '\0';
+	found = signatures_match(set, text, strlen(text));
+	if (strcmp(corpus_class(found), line) == 0)
+		return 0;
+	print_error("%s, not %s: %s takes: %s\n", corpus_class(found), line,
+		    name_of(found), text);
+	return 1;
+}
+
+/* What real software printed. Where a line of it fails, the signatures are
+ * wrong, not the line. */
+static void the_corpus_is_classed_without_an_error(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	size_t count = 0;
+	size_t wrong = 0;
+	char *rest;
+
+	assert_int_equal(textfile_read(TEST_SOURCE_DIR
+				       "/tests/data/oom_corpus.txt",
+				       (size_t)1024 * 1024, &text, NULL),
+			 0);
+	rest = text.data;
+	while (rest && *rest) {
+		char *line = strsep(&rest, "\n");
+
+		if (*line == '#' || *line == '\0')
+			continue;
+		wrong += check_corpus_line(*state, line);
+		count++;
+	}
+	strbuf_release(&text);
+	assert_int_equal(wrong, 0);
+	assert_true(count >= 150);
+}
+
 /* Text into a line that is no string. */
 static void put(char *line, const char *text)
 {
@@ -663,6 +730,7 @@ int main(void)
 		cmocka_unit_test(classes_are_in_order),
 		cmocka_unit_test(innocent_lines_are_left_alone),
 		cmocka_unit_test(whole_messages_are_classed),
+		cmocka_unit_test(the_corpus_is_classed_without_an_error),
 		cmocka_unit_test(odd_bytes_are_bytes),
 		cmocka_unit_test(long_lines_are_searched),
 		cmocka_unit_test(limits_are_counted),

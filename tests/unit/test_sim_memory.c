@@ -264,6 +264,7 @@ static void host_memory(const struct case_driver *cu)
 {
 	static char own[8192];
 	unsigned int type = 0;
+	uint64_t same = 0;
 	void *pointer = NULL;
 
 	case_begin(cu);
@@ -276,7 +277,10 @@ static void host_memory(const struct case_driver *cu)
 	IS(cu->cuMemFreeHost(pointer), 1);
 	OK(cu->cuMemHostRegister_v2(own, sizeof(own), 0));
 	IS(cu->cuMemHostRegister_v2(own + 100, 100, 0), 712);
+	OK(cu->cuMemHostGetDevicePointer_v2(&same, own + 1, 0));
+	IS(same == (uintptr_t)own + 1, 1);
 	OK(cu->cuMemHostUnregister(own));
+	IS(cu->cuMemHostGetDevicePointer_v2(&same, own, 0), 1);
 	IS(cu->cuMemHostUnregister(own), 713);
 	IS(case_taken(cu), 0);
 }
@@ -325,6 +329,9 @@ static void many(const struct case_driver *cu)
 		OK(cu->cuMemFreeAsync(pointers[i * 77773 % MANY], NULL));
 	for (size_t i = 0; i < MANY; i++)
 		OK(cu->cuMemFree_v2(case_alloc(cu, 20 * MIB)));
+	/* More addresses than there are, were they not used again. */
+	for (int i = 0; i < 1000; i++)
+		OK(cu->cuMemFree_v2(case_alloc(cu, 20 * GIB)));
 	(void)clock_gettime(CLOCK_MONOTONIC, &end);
 	OK(cu->cuCtxSynchronize());
 	IS(case_taken(cu), 0);

@@ -94,6 +94,41 @@ static void memory_of_another_process(const struct case_driver *cu)
 	IS(case_taken(cu), GIB);
 }
 
+/* Whoever made it pays for it. */
+static void memory_of_others(const struct case_driver *cu)
+{
+	const struct case_external what = { .type = 1, .bytes = GIB };
+	const struct case_buffer part = { .offset = MIB, .bytes = MIB };
+	const struct case_buffer beyond = { .offset = MIB, .bytes = GIB };
+	char shared[64];
+	uint64_t pointer = 0;
+	uint64_t same = 0;
+	void *external = NULL;
+	void *pool = NULL;
+	int fd = -1;
+
+	case_begin(cu);
+	OK(cu->cuImportExternalMemory(&external, &what));
+	IS(cu->cuExternalMemoryGetMappedBuffer(&pointer, external, &beyond), 1);
+	OK(cu->cuExternalMemoryGetMappedBuffer(&pointer, external, &part));
+	OK(cu->cuMemFree_v2(pointer));
+	OK(cu->cuDestroyExternalMemory(external));
+	IS(cu->cuDestroyExternalMemory(external), 400);
+	IS(case_taken(cu), 0);
+	OK(cu->cuDeviceGetDefaultMemPool(&pool, 0));
+	OK(cu->cuMemAllocAsync(&pointer, MIB, NULL));
+	OK(cu->cuMemPoolExportPointer(shared, pointer));
+	OK(cu->cuMemPoolExportToShareableHandle(&fd, pool, 1, 0));
+	OK(cu->cuMemPoolImportFromShareableHandle(&pool, fd, 1, 0));
+	OK(cu->cuMemPoolImportPointer(&same, pool, shared));
+	IS(case_taken(cu), 32 * MIB);
+	OK(cu->cuMemFreeAsync(same, NULL));
+	IS(case_taken(cu), 32 * MIB);
+	OK(cu->cuMemFreeAsync(pointer, NULL));
+	OK(cu->cuCtxSynchronize());
+	IS(case_taken(cu), 0);
+}
+
 /* NVML as a program of its own asks it. */
 struct nvml {
 	int (*init)(void);
@@ -177,6 +212,7 @@ static void who_has_what(void **state)
 		{ "the dead", the_dead_have_nothing, NULL },
 		{ "a crowd", a_crowd, NULL },
 		{ "another process", memory_of_another_process, NULL },
+		{ "others", memory_of_others, NULL },
 		{ "NVML", what_nvml_sees, NULL },
 	};
 

@@ -80,8 +80,11 @@ class Event(ctypes.Structure):
 
     @property
     def what(self):
-        """"refused linear": as the tables of the tests name it."""
-        return "%s %s" % (KINDS.get(self.kind), CALLS[self.call])
+        """"refused linear", "asked": as the tables of the tests name it."""
+        kind = KINDS.get(self.kind, "?")
+        if self.kind == ASKED_FREE or self.call >= len(CALLS):
+            return kind
+        return "%s %s" % (kind, CALLS[self.call])
 
 
 class Page(ctypes.Structure):
@@ -226,14 +229,13 @@ class World:
     def __init__(self, place, devices):
         self.place = place
         self.devices = devices
-        self.count = 0
 
     def environment(self, folder):
-        self.count += 1
+        self.place.count += 1
         return dict(
             self.place.env, LD_LIBRARY_PATH=folder,
             AUTOFIT_SIM_DEVICES=self.devices,
-            AUTOFIT_SIM_STATE=self.place.path("sim-%d" % self.count))
+            AUTOFIT_SIM_STATE=self.place.path("sim-%d" % self.place.count))
 
     def run(self, args, page=None, hooked=True, **how):
         """The trainer under the library, with a page of its own.
@@ -243,7 +245,8 @@ class World:
         with the page), pass_fds.
         """
         env = self.environment(SIM_OLD if how.get("old") else SIM)
-        path = how.get("path") or self.place.path("page-%d" % self.count)
+        path = how.get("path") or self.place.path(
+            "page-%d" % self.place.count)
         if hooked:
             env.update(LD_PRELOAD=PRELOAD, AUTOFIT_CHANNEL=path)
         if hooked and "path" not in how:
