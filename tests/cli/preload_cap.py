@@ -82,6 +82,26 @@ def exactly_at_the_cap(place):
                           (room * 2 * MIB, 0, context))
 
 
+def less_than_a_granule(place):
+    """The driver gives out whole granules, also where less is asked for."""
+    cap, context = 1025 * MIB, 300 * MIB  # the last MiB is of no use
+    args = [word.replace("2048", "512") for word in UNIT]
+    for batch, status in ((1448, 0), (1449, 1)):
+        small, capped = both(place, cap, context,
+                             [*args, "--batch-size", str(batch)])
+        title = "%d x 512 KiB of %d MiB" % (batch, (cap - context) // MIB)
+        same(title, small, capped)
+        equal(title + ": status", small.status, status)
+    # 200 allocations of 10 KiB are 400 MiB for the driver.
+    for steps, status in ((200, 0), (400, 1)):
+        small, capped = both(place, cap, context,
+                             ["--batch-size", "0", "--fixed-mib", "0",
+                              "--leak-kib", "10", "--report", "--steps",
+                              str(steps)])
+        same("%d x 10 KiB" % steps, small, capped)
+        equal("%d x 10 KiB: status" % steps, small.status, status)
+
+
 def what_is_told(place):
     """cuMemGetInfo, cuDeviceTotalMem and NVML tell of the same card."""
     cap, context = 8 * GIB, 300 * MIB
@@ -241,7 +261,8 @@ def two_ranks(place):
 def main():
     with lib.Place("preload-cap") as place:
         for test in (
-            table, exactly_at_the_cap, what_is_told, others_on_the_card,
+            table, exactly_at_the_cap, less_than_a_granule,
+            what_is_told, others_on_the_card,
             no_cap, allocators, ways,
             code_is_charged, side_by_side, two_ranks,
         ):

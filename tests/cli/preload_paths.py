@@ -227,6 +227,15 @@ def forks_and_threads(place):
     run = world.run([*WORK, "--fork", "6"])
     check("workers without CUDA: no slots, no bytes", is_clean(run), run)
     equal("workers without CUDA: peak", run.page.devices[0].peak_bytes, need)
+    # The driver refuses them; what it holds for the parent stays counted.
+    run = world.run([*WORK, "--fork", "6", "--misuse"])
+    mine = [s for s in run.page.known_slots() if s.devices[0].contexts]
+    equal("workers that try CUDA: bytes, of the parent alone",
+          (run.status, run.err, run.page.devices[0].peak_bytes,
+           run.page.devices[0].current_bytes,
+           [s.devices[0].peak_bytes for s in mine]), (0, "", need, 0, [need]))
+    check("workers that try CUDA: none took the parent's slot",
+          mine and mine[0].allocations == mine[0].frees > 0, run)
     run = world.run([*WORK, "--exec-after", "2"])
     check("exec in the same process: all given back", is_clean(run), run)
     equal("exec in the same process: peak", run.page.devices[0].peak_bytes,

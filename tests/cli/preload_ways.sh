@@ -309,6 +309,10 @@ status=$?
 is "aarch64: builds" "$status $(grep -iE 'error|warning' log)" "0 "
 [ "$status" -eq 0 ] || finish
 preload=$PWD/build/$OURS
+is "aarch64: nothing runs when it is loaded" \
+	"$(readelf -dW "$preload" | grep -E 'INIT|FINI')" ""
+is "aarch64: needs the first glibc" \
+	"$(readelf -VW "$preload" | grep -oE 'GLIBC_[0-9.]+' | sort -u)" GLIBC_2.17
 reach=$PWD/build/helpers/preload_reach
 build_all
 try_all

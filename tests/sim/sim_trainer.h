@@ -97,6 +97,7 @@ void ranks_kill(const struct trainer *trainer);
 
 /* sim_trainer_start.c: what comes before the first step. */
 void train_start(struct trainer *trainer);
+void train_start_workers(const struct trainer *trainer);
 void train_threads(struct trainer *trainer);
 /* What the process itself holds, until its end. */
 void train_touch_host(struct trainer *trainer);

@@ -22,7 +22,8 @@
  * --ranks, --one-device, --no-exec
  * --kill-rank R --kill-step K    by SIGKILL; --survive: the others go on;
  *                                --zombie: it is not reaped until the end
- * --fork N                       workers that touch no CUDA
+ * --fork N                       workers that touch no CUDA, or --misuse:
+ *                                try to, as no child may
  * --threads --thread-pairs --thread-kib   allocations at once
  * --greedy                       one thread more, that is always refused
  * --launches --eval-every --eval-kib --save
@@ -65,6 +66,7 @@ static const struct row rows[] = {
 	ROW("--second-context", second_context, ""),
 	ROW("--preallocate", preallocate, NULL),
 	ROW("--fork", fork, NULL),
+	ROW("--misuse", misuse, ""),
 	ROW("--ranks", ranks, NULL),
 	ROW("--one-device", one_device, ""),
 	ROW("--no-exec", no_exec, ""),

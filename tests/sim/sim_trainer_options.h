@@ -27,7 +27,7 @@ struct options {
 	long step_ms; /* least duration of a step */
 	long access, per_thread, memory, allocator, retry, catch, curve;
 	long expandable, second_context, preallocate;
-	long fork, ranks, one_device, no_exec, survive, zombie;
+	long fork, misuse, ranks, one_device, no_exec, survive, zombie;
 	long kill_rank, kill_step;
 	long threads, thread_pairs, thread_kib, greedy;
 	long launches, eval_every, eval_kib, save, leak_kib, vary_pct;

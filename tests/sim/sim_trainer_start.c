@@ -50,11 +50,25 @@ void train_touch_host(struct trainer *trainer)
 		((volatile unsigned char *)trainer->host)[i] = 1;
 }
 
+/* What no child may do after a fork: the driver refuses all of it. */
+static void misuse(const struct trainer *trainer)
+{
+	unsigned long long pointer = 0;
+
+	if (trainer->api.init(0) == 0 ||
+	    trainer->api.alloc(&pointer, MIB) == 0 ||
+	    (trainer->block_count &&
+	     trainer->api.free(trainer->blocks[0].pointer) == 0)) {
+		(void)fputs("CUDA works after fork\n", stderr);
+		_exit(1);
+	}
+}
+
 /*
  * As data loaders: forked, and without CUDA. Every second one ends at once,
  * by exit() and its handlers; the others when this process does.
  */
-static void start_workers(const struct trainer *trainer)
+void train_start_workers(const struct trainer *trainer)
 {
 	int ends[2];
 
@@ -68,6 +82,8 @@ static void start_workers(const struct trainer *trainer)
 
 		if (fork() != 0)
 			continue;
+		if (trainer->options.misuse)
+			misuse(trainer);
 		if (i % 2)
 			exit(0);
 		(void)close(ends[1]);
@@ -208,6 +224,5 @@ void train_start(struct trainer *trainer)
 						     "kernel"),
 			       "cuModuleGetFunction");
 	}
-	start_workers(trainer);
 	preallocate(trainer);
 }

@@ -296,6 +296,7 @@ int train(struct trainer *trainer)
 		blocks_raise(trainer, false);
 		return finish(trainer, result);
 	}
+	train_start_workers(trainer);
 	train_threads(trainer);
 	do
 		result = run_steps(trainer);

@@ -225,7 +225,7 @@ static void tune_finds_both(void **state)
 /* A size that is predicted not to fit is run where that is asked for. */
 static void a_predicted_misfit_is_proved(void **state)
 {
-	static const struct world world = { 1000, 1000, 10500, 0 };
+	static const struct world world = { 100, 540, 9000, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_LARGEST, 128, 1, true, 8), &world);
 	struct played before = play(&plan, &world);

@@ -3,6 +3,8 @@
 /* USES base */
 #include "sim_case.h"
 
+#include <errno.h>
+
 /* In a process of its own, from its start on; its answer is 'y'. */
 static pid_t start_other(const struct case_driver *cu, uint64_t bytes)
 {
@@ -92,6 +94,17 @@ static void memory_of_another_process(const struct case_driver *cu)
 	IS(waitpid(pid, &status, 0), pid);
 	OK(status);
 	IS(case_taken(cu), GIB);
+}
+
+/* What it held before is not in the way of the second one. */
+static void it_becomes_another_program(const struct case_driver *cu)
+{
+	case_begin(cu);
+	(void)case_alloc(cu, 20 * GIB);
+	OK(setenv("LD_LIBRARY_PATH", TEST_BINARY_DIR "/sim", 1));
+	(void)execl(TEST_BINARY_DIR "/sim/sim_trainer", "sim_trainer",
+		    "--fixed-mib", "8192", "--steps", "1", (char *)NULL);
+	IS(errno, 0);
 }
 
 /* Whoever made it pays for it. */
@@ -212,6 +225,7 @@ static void who_has_what(void **state)
 		{ "the dead", the_dead_have_nothing, NULL },
 		{ "a crowd", a_crowd, NULL },
 		{ "another process", memory_of_another_process, NULL },
+		{ "another program", it_becomes_another_program, NULL },
 		{ "others", memory_of_others, NULL },
 		{ "NVML", what_nvml_sees, NULL },
 	};
