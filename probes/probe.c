@@ -89,7 +89,8 @@ static void judge(struct probe *probe)
 	step = lifecycle_next(&probe->limits, &facts, &probe->peaks);
 	if (step.action == LIFECYCLE_STOP) {
 		order_end(probe, step.reason);
-	} else if (step.action == LIFECYCLE_DECIDED) {
+	} else if (step.action == LIFECYCLE_DECIDED &&
+		   !probe_looks_again(probe)) {
 		probe->decided = true;
 		probe->by_time = step.by_time;
 		probe->state = PROBE_DECIDED;

@@ -9,6 +9,9 @@
 /* On a device that the tree does not use: this much more is somebody's. */
 #define ELSEWHERE_BYTES (128 * MIB)
 
+/* Of the shortest programs NVML has seen nothing when they are decided. */
+#define LOOKS_AGAIN_MAX 10
+
 /* What is seen of one GPU from outside. */
 struct outside {
 	bool is_known;
@@ -220,6 +223,18 @@ enum coverage probe_gpu_coverage(const struct probe *probe)
 			least = coverage;
 	}
 	return is_used ? least : COVERAGE_NONE;
+}
+
+bool probe_looks_again(struct probe *probe)
+{
+	if (!probe_is_cuda(probe) || !probe->spec.has_preload ||
+	    probe->gpu_bypassed ||
+	    probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
+	    probe_gpu_coverage(probe) == COVERAGE_EXACT)
+		return false;
+	probe->gpu_looks_again++;
+	probe_watch_gpus(probe);
+	return probe_gpu_coverage(probe) != COVERAGE_EXACT;
 }
 
 static uint64_t managed_peak(const struct preload_reading *reading)

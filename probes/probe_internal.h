@@ -53,6 +53,7 @@ struct probe {
 	bool gpu_bytes_told; /* NVML says what each process holds */
 	bool gpu_bypassed;   /* by a process that the library is not in */
 	bool gpu_filled;     /* a device did, whoever it was */
+	int gpu_looks_again; /* when it was decided, and not seen exactly */
 	enum phase furthest_phase;
 	struct gpu_neighbours neighbours;
 	struct host_available available; /* of the machine, at the last look */
@@ -108,6 +109,8 @@ struct lifecycle_facts probe_facts(const struct probe *probe);
 int probe_open_gpus(struct probe *probe, struct error *err);
 void probe_watch_preload(struct probe *probe);
 void probe_watch_gpus(struct probe *probe);
+/* A few ticks more, for a reading that makes its peak exact. */
+bool probe_looks_again(struct probe *probe);
 uint64_t probe_gpu_peak(const struct probe *probe);
 enum coverage probe_gpu_coverage(const struct probe *probe);
 void probe_gpu_evidence(struct probe *probe);

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger.h"
 #include "probes/preload/real.h"
-
-#include <string.h>
+#include "probes/preload/text.h"
 
 /* One question of the program, and how to ask another one. */
 struct question {
@@ -25,7 +24,7 @@ static const char *other_name(const char *base)
 	size_t i;
 
 	for (i = 0; i < sizeof(renames) / sizeof(*renames); i++) {
-		if (strcmp(renames[i][0], base) == 0)
+		if (text_is(renames[i][0], base))
 			return renames[i][1];
 	}
 	return NULL;

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger.h"
 #include "probes/preload/real.h"
+#include "probes/preload/text.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ static bool is_switched_off(void)
 	char **entry;
 
 	for (entry = environ; entry && *entry; entry++) {
-		if (strcmp(*entry, setting) == 0)
+		if (text_is(*entry, setting))
 			return true;
 	}
 	return false;

@@ -2,11 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/loaded.h"
 
+#include "probes/preload/text.h"
+
 #include <elf.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 struct symbols {
 	uintptr_t base;
@@ -51,7 +52,7 @@ static bool is_function(const struct symbols *symbols, uint32_t index,
 	return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC &&
 	       ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_value != 0 &&
-	       strcmp(symbols->names + symbol->st_name, name) == 0;
+	       text_is(symbols->names + symbol->st_name, name);
 }
 
 /* Bit 15: a version that only old programs ask for. */
@@ -207,8 +208,11 @@ bool loaded_at(const void *address, struct loaded_module *module)
 
 bool loaded_is(const struct loaded_module *module, const char *prefix)
 {
-	const char *slash = strrchr(module->path, '/');
-	const char *name = slash ? slash + 1 : module->path;
+	const char *name = module->path, *next;
 
-	return strncmp(name, prefix, strlen(prefix)) == 0;
+	for (next = name; *next; next++) {
+		if (*next == '/')
+			name = next + 1;
+	}
+	return text_begins(name, prefix);
 }

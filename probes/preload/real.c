@@ -3,11 +3,11 @@
 #include "probes/preload/real.h"
 
 #include "probes/preload/loaded.h"
+#include "probes/preload/text.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #define HOOK_AS_ROW(elf, base, version, stream)                                \
 	{ #elf, base, __extension__(void *)(elf), version, stream },
@@ -55,7 +55,7 @@ static size_t lower_bound(const char *name)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (strcmp(rows[middle].elf, name) < 0)
+		if (text_compare(rows[middle].elf, name) < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -71,7 +71,7 @@ enum hook hook_of_name(const char *name)
 	if (name[0] != 'c' && name[0] != 'n')
 		return HOOK_COUNT;
 	i = lower_bound(name);
-	if (i < HOOK_COUNT && strcmp(rows[i].elf, name) == 0)
+	if (i < HOOK_COUNT && text_is(rows[i].elf, name))
 		return (enum hook)i;
 	return HOOK_COUNT;
 }
@@ -81,14 +81,14 @@ enum hook hook_of_base(const char *base, int version, uint64_t flags)
 {
 	enum hook best[2] = { HOOK_COUNT, HOOK_COUNT };
 	bool has_stream = false;
-	size_t length = strlen(base), i;
+	size_t i;
 
-	for (i = length ? lower_bound(base) : HOOK_COUNT;
-	     i < HOOK_COUNT && strncmp(rows[i].elf, base, length) == 0; i++) {
+	for (i = *base ? lower_bound(base) : HOOK_COUNT;
+	     i < HOOK_COUNT && text_begins(rows[i].elf, base); i++) {
 		const struct hook_row *row = &rows[i];
 		enum hook *mine = &best[row->stream == 2];
 
-		if (strcmp(row->base, base) != 0)
+		if (!text_is(row->base, base))
 			continue;
 		has_stream = has_stream || row->stream == 2;
 		if (row->version <= version &&
@@ -158,7 +158,7 @@ static void *library_handle(enum library library, bool load)
 
 static enum library library_of(const char *name)
 {
-	return strncmp(name, "nvml", 4) == 0 ? LIBRARY_NVML : LIBRARY_CUDA;
+	return text_begins(name, "nvml") ? LIBRARY_NVML : LIBRARY_CUDA;
 }
 
 static void *find(const char *name, bool load)

@@ -198,6 +198,23 @@ def several_ranks(place):
                   {pages.sim_uuid(i) for i in range(ranks)})
 
 
+def fork_of_who_asked(place):
+    """The page is open before the fork: each child gets a slot of its own."""
+    args = [*BASE, "--release"]
+    need = pages.need(args)["need"]
+    run = pages.World(place, ONE).run(
+        [*args, "--ranks", "4", "--one-device", "--no-exec", "--ask-nvml"])
+    slots = run.page.known_slots()
+    equal("forked after a question to NVML: slots of ranks and launcher",
+          (run.status, sorted((s.rank, s.devices[0].peak_bytes,
+                               bool(s.flags & pages.CONTEXT))
+                              for s in slots)),
+          (0, [(-1, 0, False)] + [(i, need, True) for i in range(4)]))
+    equal("forked after a question to NVML: peak, and nothing left",
+          (run.page.devices[0].peak_bytes, run.page.devices[0].current_bytes),
+          (4 * need, 0))
+
+
 def ranks_that_die(place):
     """By SIGKILL: what they held counts no more, reaped or not."""
     args = ["--batch-size", "8", "--per-sample-kib", "5120", "--fixed-mib",
@@ -462,7 +479,8 @@ def main():
     with lib.Place("preload-paths") as place:
         for test in (
             literal_totals, access_paths, memory_kinds, left_at_exit,
-            old_driver, several_ranks, ranks_that_die, forks_and_threads,
+            old_driver, several_ranks, fork_of_who_asked,
+            ranks_that_die, forks_and_threads,
             events, event_details, without_a_page, switched_off,
             by_descriptor, no_slot_left, no_device_left,
         ):

@@ -220,6 +220,9 @@ int ranks_launch(struct trainer *trainer, int (*run)(struct trainer *))
 		return BAD_USAGE;
 	}
 	trainer->barrier = make_barrier((unsigned int)launch.count, &fd);
+	/* NVML may be used before a fork; CUDA may not. */
+	if (trainer->options.no_exec && trainer->options.ask_nvml)
+		driver_ask_nvml(trainer);
 	(void)fflush(NULL);
 	for (long rank = 0; rank < launch.count; rank++) {
 		launch.pids[rank] = fork();
