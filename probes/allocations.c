@@ -12,6 +12,8 @@
 /* The driver's own unit of device memory. */
 #define GRANULE (2 * MIB)
 #define POOL_PERCENT 60
+/* A little is always left over in PyTorch's blocks. */
+#define NOTABLE_PART 10
 #define NO_EVENT SIZE_MAX
 
 /* A thread's refusals of one memory that nothing has answered yet. */
@@ -248,19 +250,18 @@ static bool size_before(const char *message, const char *words, uint64_t *bytes)
 	return size_parse(start, end, bytes);
 }
 
-/* Reserved by PyTorch and not in use, by its message, old or new. */
-static bool unused_bytes(const char *message, uint64_t *bytes)
+/* Reserved by PyTorch, in use and not in use, by its message, old or new. */
+static bool reserved_bytes(const char *message, uint64_t *used,
+			   uint64_t *unused)
 {
-	uint64_t allocated;
-
 	if (size_before(message, " is reserved by PyTorch but unallocated",
-			bytes))
-		return true;
-	if (!size_before(message, " reserved in total by PyTorch", bytes) ||
-	    !size_before(message, " already allocated", &allocated) ||
-	    allocated > *bytes)
+			unused))
+		return size_before(message, " is allocated by PyTorch", used);
+	if (!size_before(message, " reserved in total by PyTorch", unused) ||
+	    !size_before(message, " already allocated", used) ||
+	    *used > *unused)
 		return false;
-	*bytes -= allocated;
+	*unused -= *used;
 	return true;
 }
 
@@ -270,10 +271,12 @@ bool allocations_text_is_fragmented(const char *message)
 	const char *at = strstr(message, tried);
 	uint64_t asked;
 	uint64_t bytes;
+	uint64_t used;
 
 	if (!at || !size_parse(at + strlen(tried), NULL, &asked))
 		return false;
-	if (unused_bytes(message, &bytes) && bytes > asked)
+	if (reserved_bytes(message, &used, &bytes) && bytes > asked &&
+	    bytes >= used / NOTABLE_PART)
 		return true;
 	/* A limit of its own leaves more free on the device than it may take.
 	 */

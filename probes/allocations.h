@@ -45,9 +45,10 @@ struct allocation_findings
 allocations_judge(const struct preload_reading *reading);
 
 /*
- * PyTorch's message: true when what it reserves without using, or what the
- * device has free, is more than it tried to allocate: fragmentation. Sizes as
- * printed ("20.00 MiB", "2.35 GiB", "512 bytes"); anything else is false.
+ * PyTorch's message: true when what the device has free, or what it reserves
+ * without using, is more than it tried to allocate: fragmentation; the latter
+ * where it is a tenth of what is in use or more. Sizes as printed ("20.00 MiB",
+ * "2.35 GiB", "512 bytes"); anything else is false.
  */
 bool allocations_text_is_fragmented(const char *message);
 

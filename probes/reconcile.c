@@ -8,21 +8,38 @@ static void raise_to(uint64_t *value, uint64_t other)
 		*value = other;
 }
 
-/*
- * Only near the peak is the difference what belongs to the peak: when much was
- * just freed, by a process that ended say, the figure from outside can follow
- * late, and what it still holds would be taken for overhead for good. No bytes
- * outside: not even a context is there yet.
- */
-static bool tells_overhead(const struct reconcile *reconcile,
-			   const struct reconcile_look *look)
+static bool tells_overhead(const struct reconcile_look *look)
 {
-	uint64_t peak = reconcile->tracked_peak_bytes;
-
 	return look->has_tracked && look->has_outside && look->is_quiet &&
 	       !look->is_bypassed && look->outside_bytes > 0 &&
-	       look->outside_bytes >= look->tracked_bytes &&
-	       look->tracked_bytes >= peak - peak / 4;
+	       look->outside_bytes >= look->tracked_bytes;
+}
+
+/*
+ * Near the peak the difference is what belongs to the peak, and the largest
+ * counts. When much was just freed, by a process that ended say, the figure
+ * from outside can follow late, and what it still holds would be taken for
+ * overhead for good: of those the last counts, where there is no better one.
+ */
+static void note_overhead(struct reconcile *reconcile,
+			  const struct reconcile_look *look)
+{
+	uint64_t bytes = look->outside_bytes - look->tracked_bytes;
+	uint64_t peak = reconcile->tracked_peak_bytes;
+
+	if (look->tracked_bytes >= peak - peak / 4) {
+		reconcile->has_overhead = true;
+		raise_to(&reconcile->overhead_bytes, bytes);
+	} else {
+		reconcile->has_last_overhead = true;
+		reconcile->last_overhead_bytes = bytes;
+	}
+}
+
+static uint64_t overhead_of(const struct reconcile *reconcile)
+{
+	return reconcile->has_overhead ? reconcile->overhead_bytes
+				       : reconcile->last_overhead_bytes;
 }
 
 void reconcile_note(struct reconcile *reconcile,
@@ -39,21 +56,18 @@ void reconcile_note(struct reconcile *reconcile,
 	}
 	if (look->is_bypassed)
 		reconcile->is_bypassed = true;
-	if (tells_overhead(reconcile, look)) {
-		reconcile->has_overhead = true;
-		raise_to(&reconcile->overhead_bytes,
-			 look->outside_bytes - look->tracked_bytes);
-	}
+	if (tells_overhead(look))
+		note_overhead(reconcile, look);
 }
 
 uint64_t reconcile_peak(const struct reconcile *reconcile)
 {
 	uint64_t peak = reconcile->tracked_peak_bytes;
 
-	/* The difference may have been that of the process not seen inside. */
-	if (peak && !reconcile->is_bypassed &&
-	    reconcile->overhead_bytes <= UINT64_MAX - peak)
-		peak += reconcile->overhead_bytes;
+	/* The difference may have been that of the process not seen inside. A
+	 * sum that wraps is less than what was seen outside. */
+	if (peak && !reconcile->is_bypassed)
+		peak += overhead_of(reconcile);
 	raise_to(&peak, reconcile->outside_peak_bytes);
 	return peak;
 }
@@ -62,8 +76,8 @@ enum coverage reconcile_coverage(const struct reconcile *reconcile)
 {
 	if (!reconcile_peak(reconcile))
 		return COVERAGE_NONE;
-	if (reconcile->has_tracked && reconcile->has_overhead &&
-	    !reconcile->is_bypassed)
+	if (reconcile->has_tracked && !reconcile->is_bypassed &&
+	    (reconcile->has_overhead || reconcile->has_last_overhead))
 		return COVERAGE_EXACT;
 	return COVERAGE_DEVICE_WIDE;
 }

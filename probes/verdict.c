@@ -60,27 +60,54 @@ static enum verdict disturbed(const struct evidence *evidence,
 	return VERDICT_NONE;
 }
 
-static enum verdict over_limit(const struct evidence *evidence,
-			       char why[WHY_MAX])
+static enum verdict device_over_limit(const struct evidence *evidence,
+				      char why[WHY_MAX])
 {
 	char peak[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
-	if (evidence->limit_bytes &&
-	    evidence->peak_bytes > evidence->limit_bytes)
-		return say(VERDICT_OVER_BUDGET, why,
-			   "peak %s%s is over the limit of %s",
-			   evidence->stopped == STOP_OVER_LIMIT ? "of at least "
-								: "",
-			   bytes_format(peak, evidence->peak_bytes),
-			   bytes_format(limit, evidence->limit_bytes));
-	if (evidence->host_limit_bytes &&
-	    evidence->host_peak_bytes > evidence->host_limit_bytes)
-		return say(VERDICT_OVER_BUDGET, why,
-			   "host memory of at least %s is over its limit of %s",
-			   bytes_format(peak, evidence->host_peak_bytes),
-			   bytes_format(limit, evidence->host_limit_bytes));
-	return VERDICT_NONE;
+	if (!evidence->limit_bytes ||
+	    evidence->peak_bytes <= evidence->limit_bytes)
+		return VERDICT_NONE;
+	return say(VERDICT_OVER_BUDGET, why,
+		   "peak %s%s is over the limit of %s",
+		   evidence->stopped == STOP_OVER_LIMIT ? "of at least " : "",
+		   bytes_format(peak, evidence->peak_bytes),
+		   bytes_format(limit, evidence->limit_bytes));
+}
+
+static enum verdict host_over_limit(const struct evidence *evidence,
+				    char why[WHY_MAX])
+{
+	char peak[BYTES_TEXT_MAX];
+	char limit[BYTES_TEXT_MAX];
+
+	if (!evidence->host_limit_bytes ||
+	    evidence->host_peak_bytes <= evidence->host_limit_bytes)
+		return VERDICT_NONE;
+	return say(VERDICT_OVER_BUDGET, why,
+		   "host memory of at least %s is over its limit of %s",
+		   bytes_format(peak, evidence->host_peak_bytes),
+		   bytes_format(limit, evidence->host_limit_bytes));
+}
+
+static enum verdict over_limit(const struct evidence *evidence,
+			       char why[WHY_MAX])
+{
+	enum verdict verdict = device_over_limit(evidence, why);
+
+	return verdict == VERDICT_NONE ? host_over_limit(evidence, why)
+				       : verdict;
+}
+
+/* Before it could say anything itself. */
+static enum verdict stopped_over_limit(const struct evidence *evidence,
+				       char why[WHY_MAX])
+{
+	if (evidence->stopped != STOP_OVER_LIMIT &&
+	    evidence->stopped != STOP_OVER_HOST_LIMIT)
+		return VERDICT_NONE;
+	return over_limit(evidence, why);
 }
 
 /* By itself, not by autofit: a status that is not 0, or a signal. */
@@ -153,7 +180,10 @@ static bool describe_fragmentation(const struct evidence *evidence,
 			  bytes_format(asked, found->asked_bytes), caught);
 		return true;
 	}
-	if (evidence->memory_line && evidence->text_is_fragmented) {
+	/* The driver's own figures are exact, those of a message rounded. */
+	if (evidence->memory_line && evidence->text_is_fragmented &&
+	    !evidence->text_is_usual &&
+	    !(was_refused(evidence) && found->free_bytes)) {
 		(void)say(VERDICT_OOM_DEVICE, why,
 			  "memory is fragmented: more was free than it asked "
 			  "for%s; " FRAGMENTATION_HELP,
@@ -200,10 +230,9 @@ static enum verdict out_of_memory_text(const struct evidence *evidence,
 }
 
 /* An allocation that was refused, without a word of the command's. */
-static enum verdict refused(const struct evidence *evidence, char why[WHY_MAX])
+static enum verdict refused(const struct evidence *evidence, const char *caught,
+			    char why[WHY_MAX])
 {
-	const char *caught =
-		failed_by_itself(evidence) ? "" : ", caught by the command";
 	char refusal[WHY_MAX];
 
 	if (!evidence->allocations.is_host &&
@@ -229,7 +258,7 @@ static enum verdict refused_at_last(const struct evidence *evidence,
 		return VERDICT_NONE;
 	if (failed_by_itself(evidence) || evidence->stopped == STOP_SIGNATURE ||
 	    (hung && !went_without(evidence)))
-		return refused(evidence, why);
+		return refused(evidence, "", why);
 	return VERDICT_NONE;
 }
 
@@ -237,10 +266,10 @@ static enum verdict refused_at_last(const struct evidence *evidence,
 static enum verdict caught_out_of_memory(const struct evidence *evidence,
 					 char why[WHY_MAX])
 {
-	if (failed_by_itself(evidence) || evidence->text_is_usual)
+	if (evidence->text_is_usual)
 		return VERDICT_NONE;
 	if (was_refused(evidence) && !went_without(evidence))
-		return refused(evidence, why);
+		return refused(evidence, ", caught by the command", why);
 	if (evidence->ooms)
 		return say(VERDICT_OOM_DEVICE, why,
 			   "torch raised an out-of-memory error, caught by "
@@ -413,21 +442,14 @@ struct judgement verdict_judge(const struct evidence *evidence)
 {
 	/* In this order: the first rule that speaks decides. */
 	static rule *const rules[] = {
-		keeper_lost,
-		not_started,
-		disturbed,
-		over_limit,
-		out_of_memory_text,
-		kernel_kill,
-		refused_at_last,
-		scratch_full,
-		time_out,
-		cancelled,
-		failed,
-		unused_device,
-		caught_out_of_memory,
-		thrashing,
-		fit,
+		keeper_lost,        not_started,
+		disturbed,          stopped_over_limit,
+		out_of_memory_text, kernel_kill,
+		refused_at_last,    over_limit,
+		scratch_full,       time_out,
+		cancelled,          failed,
+		unused_device,      caught_out_of_memory,
+		thrashing,          fit,
 	};
 	struct judgement judgement = { .verdict = VERDICT_NONE };
 

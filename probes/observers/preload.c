@@ -218,7 +218,7 @@ static bool slot_is_dead(const struct preload_slot *slot)
 }
 
 /* What it holds of a device, granted. */
-static uint64_t use_bytes(struct looks *looks, const struct preload_use *first,
+static uint64_t use_bytes(const struct preload_use *first,
 			  const struct preload_use *second)
 {
 	uint64_t pending = settle(first->pending_bytes, second->pending_bytes,
@@ -226,8 +226,6 @@ static uint64_t use_bytes(struct looks *looks, const struct preload_use *first,
 	uint64_t bytes = settle(first->current_bytes, second->current_bytes,
 				BYTES_LIMIT);
 
-	if (first->current_bytes != second->current_bytes)
-		looks->is_busy = true;
 	return bytes - smaller(bytes, pending);
 }
 
@@ -246,7 +244,7 @@ static void slot_add_uses(struct looks *looks, size_t index,
 
 		if (looks->row[i] == NO_DEVICE)
 			continue;
-		held[i] = use_bytes(looks, a, b);
+		held[i] = use_bytes(a, b);
 		matters = matters || held[i] > 0;
 		raise_to(&reading->devices[looks->row[i]].largest_bytes,
 			 settle(a->largest_bytes, b->largest_bytes,

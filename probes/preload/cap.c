@@ -1,7 +1,5 @@
 /* A device that seems smaller than it is. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/cap.h"
 
 #include "probes/preload/device.h"

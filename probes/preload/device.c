@@ -1,7 +1,5 @@
 /* Ordinals and contexts of this process, by the driver's own answers. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/device.h"
 
 #include "probes/preload/ledger.h"

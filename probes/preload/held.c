@@ -1,7 +1,5 @@
 /* Allocations of this process, as its wrappers see them come and go. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/held.h"
 
 #include "probes/preload/cap.h"

@@ -1,7 +1,5 @@
 /* The page as this process opens it: its slot, its devices, its counters. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/ledger.h"
 
 #include "probes/preload/ledger_self.h"
@@ -16,8 +14,6 @@
 
 /* Another process is writing a row; longer than this it did not survive. */
 #define CLAIM_YIELDS 1000
-
-extern char **environ;
 
 enum open_state {
 	CLOSED,
@@ -168,68 +164,70 @@ static struct preload_slot *own_slot(struct preload_page *page)
  * start_time is the lock of a free slot, whatever it is; pid makes it one that
  * others see.
  */
-static struct preload_slot *free_slot(struct preload_page *page)
+static bool claim_free(struct preload_slot *slot)
 {
-	for (uint32_t i = 0; i < PRELOAD_SLOTS; i++) {
-		struct preload_slot *slot = &page->slots[i];
-		uint64_t nobody = 0;
+	uint64_t nobody = 0;
 
-		if (__atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) ||
-		    !__atomic_compare_exchange_n(&slot->start_time, &nobody,
-						 ledger_self.id.start_time | 1,
-						 false, __ATOMIC_SEQ_CST,
-						 __ATOMIC_SEQ_CST))
-			continue;
-		return slot;
-	}
-	return NULL;
+	return !__atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE) &&
+	       __atomic_compare_exchange_n(&slot->start_time, &nobody,
+					   ledger_self.id.start_time | 1, false,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 /* pid 0 with a start_time: whoever took it out of there has it alone. */
-static struct preload_slot *dead_slot(struct preload_page *page)
+static bool claim_dead(struct preload_slot *slot)
 {
-	for (uint32_t i = 0; i < PRELOAD_SLOTS; i++) {
-		struct preload_slot *slot = &page->slots[i];
-		uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
+	uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 
-		if (!pid || !process_is_dead(pid, slot->start_time) ||
-		    !__atomic_compare_exchange_n(&slot->pid, &pid, 0, false,
-						 __ATOMIC_SEQ_CST,
-						 __ATOMIC_SEQ_CST))
-			continue;
-		(void)ledger_take_out(slot);
-		if (slot->busy)
-			(void)ledger_repair(0);
-		return slot;
-	}
-	return NULL;
+	if (!pid || !process_is_dead(pid, slot->start_time) ||
+	    !__atomic_compare_exchange_n(&slot->pid, &pid, 0, false,
+					 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+		return false;
+	(void)ledger_take_out(slot);
+	if (slot->busy)
+		(void)ledger_repair(0);
+	return true;
+}
+
+typedef bool claim_fn(struct preload_slot *slot);
+
+/* Of this process alone, and nobody sees it yet. */
+static struct preload_slot *new_slot(struct preload_page *page, claim_fn *claim)
+{
+	struct preload_slot *slot;
+	uint32_t i = 0;
+
+	while (i < PRELOAD_SLOTS && !claim(&page->slots[i]))
+		i++;
+	if (i == PRELOAD_SLOTS)
+		return NULL;
+	slot = &page->slots[i];
+	memset(&slot->rank, 0,
+	       sizeof(*slot) - offsetof(struct preload_slot, rank));
+	slot->flags = 0;
+	slot->start_time = ledger_self.id.start_time;
+	return slot;
 }
 
 static bool claim_slot(struct preload_page *page)
 {
 	struct preload_slot *slot = own_slot(page);
+	uint32_t used = 0;
+	uint32_t count;
 
-	if (!slot) {
-		slot = free_slot(page);
-		if (!slot)
-			slot = dead_slot(page);
-		if (!slot)
-			return false;
-		memset(&slot->rank, 0,
-		       sizeof(*slot) - offsetof(struct preload_slot, rank));
-		slot->flags = 0;
-		slot->start_time = ledger_self.id.start_time;
-	}
+	if (!slot)
+		slot = new_slot(page, claim_free);
+	if (!slot)
+		slot = new_slot(page, claim_dead);
+	if (!slot)
+		return false;
 	slot->rank = own_rank();
-	for (uint32_t used = (uint32_t)(slot - page->slots) + 1;;) {
-		uint32_t now = ledger_slot_count(page);
-
-		if (now >= used ||
-		    __atomic_compare_exchange_n(&page->header.slots_used, &now,
-						used, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_SEQ_CST))
-			break;
-	}
+	count = (uint32_t)(slot - page->slots) + 1;
+	while (used < count &&
+	       !__atomic_compare_exchange_n(&page->header.slots_used, &used,
+					    count, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST))
+		;
 	__atomic_store_n(&slot->pid, ledger_self.id.pid, __ATOMIC_RELEASE);
 	ledger_self.slot = slot;
 	return true;

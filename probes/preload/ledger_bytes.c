@@ -1,7 +1,5 @@
 /* Bytes of the page: taken, granted, given back, and held below a cap. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/ledger.h"
 
 #include "probes/preload/ledger_self.h"
@@ -13,14 +11,14 @@
 #define SETTLE_TRIES 16
 
 /* What this thread asked for and was not yet granted. */
-static THREAD_LOCAL struct {
+static _Thread_local struct {
 	uint64_t bytes;
 	int device;
 	bool is_on;
 } pending;
 
 /* How deep this thread itself is in calls: 0 or 1, and deeper by accident. */
-static THREAD_LOCAL uint32_t own_busy;
+static _Thread_local uint32_t own_busy;
 
 void ledger_forget_call(void)
 {
@@ -148,44 +146,77 @@ void ledger_untake(int device, uint64_t bytes)
 	ledger_change();
 }
 
+/* current_bytes of what is granted: of this process, of all of them. */
+struct granted {
+	uint64_t own, all;
+};
+
+static uint64_t less(uint64_t bytes, uint64_t part)
+{
+	return bytes > part ? bytes - part : 0;
+}
+
 /*
- * current_bytes of all that is granted: a call that is still under way may be
- * refused, and then never was a peak.
+ * What waits is read before and after what is held: a request that is refused
+ * just now leaves the two one after the other.
  */
-static uint64_t granted_bytes(int device)
+static struct granted look_once(int device)
 {
 	struct preload_page *page = ledger_self.page;
-	uint64_t current = 0;
-	uint64_t waiting = 0;
+	uint32_t count = ledger_slot_count(page);
+	uint64_t waiting[PRELOAD_SLOTS];
+	struct granted now;
+
+	for (uint32_t i = 0; i < count; i++)
+		waiting[i] =
+			load(&page->slots[i].devices[device].pending_bytes);
+	now.all = load(&page->devices[device].current_bytes);
+	now.own = load(&ledger_use(device)->current_bytes);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t after =
+			load(&page->slots[i].devices[device].pending_bytes);
+
+		if (waiting[i] < after)
+			waiting[i] = after;
+		now.all = less(now.all, waiting[i]);
+		if (&page->slots[i] == ledger_self.slot)
+			now.own = less(now.own, waiting[i]);
+	}
+	return now;
+}
+
+/*
+ * A call that is still under way may be refused, and then never was a peak.
+ * While others change bytes all the time the least that is seen is taken: who
+ * is granted something then looks for himself.
+ */
+static struct granted look(int device)
+{
+	struct granted least = { UINT64_MAX, UINT64_MAX };
 
 	for (int i = 0; i < SETTLE_TRIES; i++) {
 		uint64_t changes = ledger_changes();
+		struct granted now = look_once(device);
 
-		current = load(&page->devices[device].current_bytes);
-		waiting = 0;
-		for (uint32_t j = 0; j < ledger_slot_count(page); j++)
-			waiting += load(
-				&page->slots[j].devices[device].pending_bytes);
 		if (ledger_changes() == changes)
-			break;
+			return now;
+		least.own = now.own < least.own ? now.own : least.own;
+		least.all = now.all < least.all ? now.all : least.all;
 	}
-	return current > waiting ? current - waiting : 0;
+	return least;
 }
 
 static void raise_peaks(int device)
 {
 	struct preload_device *row = ledger_row(device);
-	struct preload_use *use = ledger_use(device);
-	uint64_t own = load(&use->current_bytes);
-	uint64_t waiting = load(&use->pending_bytes);
-	uint64_t all = granted_bytes(device);
+	struct granted now = look(device);
 
-	ledger_raise(&use->peak_bytes, own > waiting ? own - waiting : 0);
-	if (all <= load(&row->peak_bytes))
+	ledger_raise(&ledger_use(device)->peak_bytes, now.own);
+	if (now.all <= load(&row->peak_bytes))
 		return;
 	if (ledger_reap(device, own_busy))
-		all = granted_bytes(device);
-	ledger_raise(&row->peak_bytes, all);
+		now = look(device);
+	ledger_raise(&row->peak_bytes, now.all);
 }
 
 static void grant(int device, uint64_t bytes)
@@ -230,15 +261,14 @@ void ledger_pool(int device, uint64_t before_bytes, uint64_t now_bytes)
 {
 	struct preload_device *row = ledger_row(device);
 	struct preload_use *use = ledger_use(device);
-	uint64_t less = before_bytes > now_bytes ? before_bytes - now_bytes : 0;
-	uint64_t more = now_bytes > before_bytes ? now_bytes - before_bytes : 0;
+	uint64_t down = less(before_bytes, now_bytes);
+	uint64_t more = less(now_bytes, before_bytes);
 
-	if (!use || more > UINT64_MAX / 4 || less == more)
+	if (!use || more > UINT64_MAX / 4 || down == more)
 		return;
 	ledger_change();
-	if (less) {
-		less = ledger_subtract(&use->pool_bytes, less);
-		let_go(row, use, less);
+	if (down) {
+		let_go(row, use, ledger_subtract(&use->pool_bytes, down));
 	} else {
 		(void)ledger_add(&use->pool_bytes, more);
 		hold(row, use, more);
@@ -255,15 +285,15 @@ void ledger_managed(int device, int64_t bytes)
 {
 	struct preload_device *row = ledger_row(device);
 	struct preload_use *use = ledger_use(device);
-	uint64_t less;
+	uint64_t down;
 
 	if (!use || !bytes)
 		return;
 	ledger_change();
 	if (bytes < 0) {
-		less = ledger_subtract(&use->managed_bytes,
+		down = ledger_subtract(&use->managed_bytes,
 				       0 - (uint64_t)bytes);
-		(void)ledger_subtract(&row->managed_bytes, less);
+		(void)ledger_subtract(&row->managed_bytes, down);
 	} else {
 		(void)ledger_add(&use->managed_bytes, (uint64_t)bytes);
 		ledger_raise(&row->managed_peak_bytes,

@@ -1,7 +1,5 @@
 /* What processes left in the page when they died, taken out of it. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/ledger_self.h"
 
 #include <stddef.h>
@@ -44,7 +42,7 @@ uint64_t ledger_take_out(struct preload_slot *slot)
 	return raises;
 }
 
-bool ledger_is_quiet(uint32_t own_busy)
+bool ledger_is_quiet(uint32_t in_calls)
 {
 	struct preload_page *page = ledger_self.page;
 
@@ -53,7 +51,7 @@ bool ledger_is_quiet(uint32_t own_busy)
 		uint32_t pid = __atomic_load_n(&slot->pid, __ATOMIC_ACQUIRE);
 		uint32_t busy = __atomic_load_n(&slot->busy, __ATOMIC_SEQ_CST);
 
-		if (slot == ledger_self.slot && busy == own_busy)
+		if (slot == ledger_self.slot && busy == in_calls)
 			continue;
 		if (busy && pid && !process_is_dead(pid, slot->start_time))
 			return false;
@@ -75,7 +73,7 @@ static void sum_slots(uint64_t sums[PRELOAD_DEVICES])
 	}
 }
 
-static bool repair_once(uint32_t own_busy)
+static bool repair_once(uint32_t in_calls)
 {
 	struct preload_device *rows = ledger_self.page->devices;
 	uint64_t before[PRELOAD_DEVICES];
@@ -86,7 +84,7 @@ static bool repair_once(uint32_t own_busy)
 		before[i] = __atomic_load_n(&rows[i].current_bytes,
 					    __ATOMIC_SEQ_CST);
 	sum_slots(sums);
-	if (!ledger_is_quiet(own_busy) || ledger_changes() != changes)
+	if (!ledger_is_quiet(in_calls) || ledger_changes() != changes)
 		return false;
 	for (int i = 0; i < PRELOAD_DEVICES; i++) {
 		if (sums[i] != before[i] &&
@@ -98,27 +96,27 @@ static bool repair_once(uint32_t own_busy)
 	return true;
 }
 
-bool ledger_repair(uint32_t own_busy)
+bool ledger_repair(uint32_t in_calls)
 {
 	for (int i = 0; i < REPAIR_TRIES; i++) {
-		if (repair_once(own_busy))
+		if (repair_once(in_calls))
 			return true;
 	}
 	return false;
 }
 
 /* A slot of one that died in a call stays busy until the sum is right. */
-static void bury(struct preload_slot *slot, uint32_t own_busy)
+static void bury(struct preload_slot *slot, uint32_t in_calls)
 {
 	uint32_t busy = __atomic_load_n(&slot->busy, __ATOMIC_SEQ_CST);
 
-	if (busy && ledger_repair(own_busy))
+	if (busy && ledger_repair(in_calls))
 		(void)__atomic_compare_exchange_n(&slot->busy, &busy, 0, false,
 						  __ATOMIC_SEQ_CST,
 						  __ATOMIC_SEQ_CST);
 }
 
-uint64_t ledger_reap(int device, uint32_t own_busy)
+uint64_t ledger_reap(int device, uint32_t in_calls)
 {
 	struct preload_page *page = ledger_self.page;
 	uint64_t raises = 0;
@@ -134,7 +132,7 @@ uint64_t ledger_reap(int device, uint32_t own_busy)
 		    !process_is_dead(pid, slot->start_time))
 			continue;
 		raises += ledger_take_out(slot);
-		bury(slot, own_busy);
+		bury(slot, in_calls);
 	}
 	return raises;
 }

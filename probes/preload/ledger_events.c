@@ -1,7 +1,5 @@
 /* What was refused, and what the thread did next: the page's events. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/ledger.h"
 
 #include "probes/preload/ledger_self.h"
@@ -17,8 +15,8 @@ struct refused {
 	bool has_asked;
 	int device;
 };
-static THREAD_LOCAL struct refused on_device;
-static THREAD_LOCAL struct refused on_host;
+static _Thread_local struct refused on_device;
+static _Thread_local struct refused on_host;
 
 void ledger_forget_refusals(void)
 {
@@ -63,7 +61,7 @@ static void write_event(enum preload_event_kind kind,
 	errno = saved;
 }
 
-static void count(uint64_t *counter)
+static void count_one(uint64_t *counter)
 {
 	(void)__atomic_add_fetch(counter, 1, __ATOMIC_RELAXED);
 }
@@ -75,9 +73,9 @@ void ledger_refused(const struct ledger_refusal *refusal)
 
 	if (!slot)
 		return;
-	count(is_host ? &slot->failed_host : &slot->failed_device);
+	count_one(is_host ? &slot->failed_host : &slot->failed_device);
 	if (refusal->by_cap && !is_host)
-		count(&slot->capped);
+		count_one(&slot->capped);
 	*refused_by(refusal->call) =
 		(struct refused){ .is_on = true, .device = refusal->device };
 	write_event(PRELOAD_EVENT_REFUSED, refusal);
@@ -92,7 +90,7 @@ void ledger_granted(enum preload_call call, uint64_t bytes)
 		return;
 	about.device = refused->device;
 	*refused = (struct refused){ 0 };
-	count(&ledger_self.slot->recovered);
+	count_one(&ledger_self.slot->recovered);
 	write_event(PRELOAD_EVENT_RECOVERED, &about);
 }
 

@@ -8,9 +8,6 @@
 
 #include <stddef.h>
 
-/* No lazy allocation of it, and one instruction to reach it. */
-#define THREAD_LOCAL __thread __attribute__((tls_model("initial-exec")))
-
 /* This process; page and slot are NULL until it is open. */
 struct ledger_self {
 	struct preload_page *page;
@@ -84,9 +81,9 @@ static inline void ledger_change(void)
 
 /*
  * Takes out what the dead left on a device; 0: none did, else how often
- * changes was raised. own_busy: so often is this thread itself in a call.
+ * changes was raised. in_calls: so often is this thread itself in a call.
  */
-uint64_t ledger_reap(int device, uint32_t own_busy);
+uint64_t ledger_reap(int device, uint32_t in_calls);
 
 /* Everything that a slot says is held goes out of the devices. */
 uint64_t ledger_take_out(struct preload_slot *slot);
@@ -95,10 +92,10 @@ uint64_t ledger_take_out(struct preload_slot *slot);
  * A process that died in the middle of a change may have left a device's sum
  * wrong: it is made anew out of the slots. False: others are in a call, later.
  */
-bool ledger_repair(uint32_t own_busy);
+bool ledger_repair(uint32_t in_calls);
 
-/* No live process is in a call; this thread own_busy times. */
-bool ledger_is_quiet(uint32_t own_busy);
+/* No live process is in a call; this thread in_calls times. */
+bool ledger_is_quiet(uint32_t in_calls);
 
 /* In the child: this thread is in no call, and waits for no grant. */
 void ledger_forget_call(void);

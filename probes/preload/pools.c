@@ -1,7 +1,5 @@
 /* What pools and graphs hold from the driver: asked after each call. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/pools.h"
 
 #include "probes/preload/cap.h"

@@ -1,7 +1,5 @@
 /* Which process this is, and which are gone: by /proc/<pid>/stat. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/process.h"
 
 #include "probes/preload/raw.h"

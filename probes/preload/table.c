@@ -1,7 +1,5 @@
 /* What this process holds, by pointer or handle: open addressing. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/table.h"
 
 #include "probes/preload/raw.h"

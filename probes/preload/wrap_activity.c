@@ -1,12 +1,11 @@
 /* Wrappers of what a program does on the device, and of what it loads. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/held.h"
 #include "probes/preload/pools.h"
 #include "probes/preload/wrap.h"
 
-/* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
+/* NOLINTBEGIN(readability-identifier-naming, readability-function-size): the
+ * names and the parameters are the driver's. */
 
 /* Thousands in a second: nothing but a counter while all is well. */
 #define LAUNCH(elf, parameters, arguments)                                     \
@@ -185,4 +184,4 @@ WATCHED(cuIpcOpenMemHandle_v2, PRELOAD_CALL_OTHER,
 	(pdptr, handle, flags))
 WATCHED(cuIpcCloseMemHandle, PRELOAD_CALL_OTHER, (cu_pointer dptr), (dptr))
 
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-identifier-naming, readability-function-size) */

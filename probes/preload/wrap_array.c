@@ -1,7 +1,5 @@
 /* Wrappers of arrays: their size follows from what they hold. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/held.h"
 #include "probes/preload/properties.h"
 #include "probes/preload/wrap.h"
@@ -179,20 +177,21 @@ WRAPPER cu_result cuMipmappedArrayCreate(void **p_handle,
 	return request_end(&request, result, result ? 0 : KEY_OF(*p_handle));
 }
 
-#define ARRAY_RELEASE(elf, handle)                                             \
-	WRAPPER cu_result elf(void *handle)                                    \
+#define ARRAY_RELEASE(elf, parameters, arguments)                              \
+	WRAPPER cu_result elf parameters                                       \
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
 		struct release release;                                        \
                                                                                \
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \
-		if (!release_begin(&release, KEY_OF(handle)))                  \
-			return real(handle);                                   \
-		return release_end(&release, real(handle));                    \
+		if (!release_begin(&release, KEY_OF arguments))                \
+			return real arguments;                                 \
+		return release_end(&release, real arguments);                  \
 	}
 
-ARRAY_RELEASE(cuArrayDestroy, h_array)
-ARRAY_RELEASE(cuMipmappedArrayDestroy, h_mipmapped_array)
+ARRAY_RELEASE(cuArrayDestroy, (void *h_array), (h_array))
+ARRAY_RELEASE(cuMipmappedArrayDestroy, (void *h_mipmapped_array),
+	      (h_mipmapped_array))
 
 /* NOLINTEND(readability-identifier-naming) */

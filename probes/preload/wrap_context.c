@@ -1,7 +1,5 @@
 /* Wrappers of contexts: what they take, and what goes with them. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"

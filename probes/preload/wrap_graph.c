@@ -1,7 +1,5 @@
 /* Wrappers of graphs: those that allocate hold memory of their own. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
@@ -11,7 +9,8 @@
 
 #include <errno.h>
 
-/* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
+/* NOLINTBEGIN(readability-identifier-naming, readability-function-size): the
+ * names and the parameters are the driver's. */
 
 /* A node that allocates was added to a graph, or could not be. */
 static void note_node(const struct allocation_node *node, cu_result result)
@@ -162,8 +161,8 @@ static cu_result uploaded(int ordinal, cu_result result)
 	return result;
 }
 
-#define GRAPH_UPLOAD(elf, exec)                                                \
-	WRAPPER cu_result elf(void *exec, void *h_stream)                      \
+#define GRAPH_UPLOAD(elf, parameters, arguments)                               \
+	WRAPPER cu_result elf parameters                                       \
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
 		int ordinal;                                                   \
@@ -171,13 +170,15 @@ static cu_result uploaded(int ordinal, cu_result result)
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \
 		if (!count_begin())                                            \
-			return real(exec, h_stream);                           \
+			return real arguments;                                 \
 		ordinal = grow_begin();                                        \
-		return uploaded(ordinal, real(exec, h_stream));                \
+		return uploaded(ordinal, real arguments);                      \
 	}
 
-GRAPH_UPLOAD(cuGraphUpload, h_graph)
-GRAPH_UPLOAD(cuGraphUpload_ptsz, h_graph_exec)
+GRAPH_UPLOAD(cuGraphUpload, (void *h_graph, void *h_stream),
+	     (h_graph, h_stream))
+GRAPH_UPLOAD(cuGraphUpload_ptsz, (void *h_graph_exec, void *h_stream),
+	     (h_graph_exec, h_stream))
 
 /*
  * What a launch takes cannot be given back. Under a cap the graph is uploaded
@@ -275,4 +276,4 @@ WRAPPER cu_result cuGraphLaunch_ptsz(void *h_graph_exec, void *h_stream)
 GRAPH_RELEASE(cuGraphExecDestroy, (void *h_graph_exec), (h_graph_exec))
 GRAPH_RELEASE(cuDeviceGraphMemTrim, (int device), (device))
 
-/* NOLINTEND(readability-identifier-naming) */
+/* NOLINTEND(readability-identifier-naming, readability-function-size) */

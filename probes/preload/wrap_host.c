@@ -1,7 +1,5 @@
 /* Wrappers of pinned host memory: the host's, never the device's. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/held.h"
 #include "probes/preload/wrap.h"
 

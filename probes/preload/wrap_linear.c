@@ -1,7 +1,5 @@
 /* Wrappers of linear, pitched and managed memory. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/held.h"
 #include "probes/preload/wrap.h"
 

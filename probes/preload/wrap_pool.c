@@ -1,7 +1,5 @@
 /* Wrappers of stream-ordered memory and of the pools it comes from. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"

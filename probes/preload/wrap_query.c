@@ -1,7 +1,5 @@
 /* Wrappers of questions for the memory of a device: a cap answers them. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
@@ -12,6 +10,7 @@
 #include <errno.h>
 
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): number is a type. */
 
 /* NVML's NVML_DEVICE_UUID_V2_BUFFER_SIZE */
 #define UUID_TEXT_MAX 96
@@ -83,6 +82,8 @@ MEMORY_QUESTION(cuMemGetInfo_v2, size_t)
 
 TOTAL_QUESTION(cuDeviceTotalMem, unsigned int)
 TOTAL_QUESTION(cuDeviceTotalMem_v2, size_t)
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static int digit_of(char text)
 {

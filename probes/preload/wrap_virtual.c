@@ -1,7 +1,5 @@
 /* Wrappers of virtual memory: handles, mappings, and who frees at last. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/glibc.h"
-
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
 #include "probes/preload/properties.h"

@@ -147,13 +147,13 @@ void train_threads(struct trainer *trainer)
 	pthread_t threads[THREADS_MAX];
 	pthread_t greedy;
 	long count = trainer->options.threads;
+	const bool is_greedy = trainer->options.greedy;
 
 	if (trainer->is_dry)
 		return;
 	if (count > THREADS_MAX)
 		count = THREADS_MAX;
-	if (trainer->options.greedy &&
-	    pthread_create(&greedy, NULL, ask_too_much, &crew))
+	if (is_greedy && pthread_create(&greedy, NULL, ask_too_much, &crew))
 		abort();
 	for (long i = 0; i < count; i++)
 		if (pthread_create(&threads[i], NULL, allocate_much, &crew))
@@ -161,7 +161,7 @@ void train_threads(struct trainer *trainer)
 	for (long i = 0; i < count; i++)
 		(void)pthread_join(threads[i], NULL);
 	crew.is_done = true;
-	if (trainer->options.greedy)
+	if (is_greedy)
 		(void)pthread_join(greedy, NULL);
 }
 

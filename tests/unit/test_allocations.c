@@ -377,7 +377,7 @@ static const struct {
 	{ "bytes",
 	  "CUDA out of memory. Tried to allocate 512 bytes. GPU 0 has a total "
 	  "capacity of 8.00 GiB of which 0 bytes is free. Of the allocated "
-	  "memory 4.90 GiB is allocated by PyTorch, and 600 bytes is reserved "
+	  "memory 900 bytes is allocated by PyTorch, and 600 bytes is reserved "
 	  "by PyTorch but unallocated.",
 	  true },
 	{ "the same size", "Tried to allocate 20.00 MiB. 20.00 MiB is free.",

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,11 +44,11 @@ static int set_up(void **state)
 
 	if (!fixture)
 		return -1;
+	*state = fixture;
 	fixture->fd = memfd_create("page", MFD_CLOEXEC);
 	if (fixture->fd < 0 || proctree_stat(getpid(), &stat) < 0)
 		return -1;
 	fixture->start_time = stat.start_time;
-	*state = fixture;
 	return 0;
 }
 
@@ -75,7 +76,9 @@ static void fresh_page(struct fixture *fixture)
 			 sizeof(fixture->page));
 }
 
-static const struct preload_reading *read_page(struct fixture *fixture)
+/* Inlined, GCC 12 takes the page for its first member, and warns. */
+static __attribute__((noinline)) const struct preload_reading *
+read_page(struct fixture *fixture)
 {
 	assert_int_equal(pwrite(fixture->fd, &fixture->page,
 				sizeof(fixture->page), PRELOAD_PAGE_OFFSET),
@@ -198,11 +201,9 @@ static void uuids_are_parsed(void **state)
 	}
 }
 
-static void processes_add_up(void **state)
+/* Two processes on two devices. */
+static void fill_page(struct fixture *fixture)
 {
-	struct fixture *fixture = *state;
-	const struct preload_reading *reading;
-	const struct preload_device_reading *device;
 	struct preload_slot *slot;
 
 	fresh_page(fixture);
@@ -231,6 +232,14 @@ static void processes_add_up(void **state)
 	fixture->page.devices[1].managed_peak_bytes = 9 * MIB;
 	fixture->page.devices[1].overhead_bytes = 11 * MIB;
 	fixture->page.devices[1].total_bytes = 8000 * MIB;
+}
+
+static void processes_add_up(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct preload_reading *reading;
+
+	fill_page(fixture);
 	reading = read_page(fixture);
 	assert_true(reading->is_there);
 	assert_true(reading->is_quiet);
@@ -251,6 +260,16 @@ static void processes_add_up(void **state)
 	assert_int_equal(preload_process(reading, 1)->launches, 5);
 	assert_null(preload_process(reading, 0));
 	assert_null(preload_process(reading, 2));
+}
+
+static void devices_are_known_by_uuid(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct preload_reading *reading;
+	const struct preload_device_reading *device;
+
+	fill_page(fixture);
+	reading = read_page(fixture);
 	device = preload_device(reading, UUID_A);
 	assert_int_equal(device->current_bytes, 60 * MIB);
 	assert_int_equal(device->peak_bytes, 100 * MIB);
@@ -526,21 +545,21 @@ static void who_is_busy_is_not_quiet(void **state)
 	assert_false(read_page(fixture)->is_quiet);
 }
 
-/* Two devices that always hold the same, but while they are changed. */
+#define LESS UINT64_C(0x00ffffffffff)
+#define MORE UINT64_C(0x010000000000)
+
+/* Of two devices always one holds more, but while they are changed. */
 static void keep_changing(struct preload_page *page, pid_t parent)
 {
 	struct preload_slot *slot = &page->slots[0];
 
 	for (uint64_t i = 0; getppid() == parent; i++) {
-		uint64_t bytes = i % 2 ? UINT64_C(0x00ffffffffff)
-				       : UINT64_C(0x010000000000);
-
 		__atomic_store_n(&slot->busy, 1, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&page->header.changes, 1, __ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot->devices[0].current_bytes, bytes,
-				 __ATOMIC_SEQ_CST);
-		__atomic_store_n(&slot->devices[1].current_bytes, bytes,
-				 __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->devices[0].current_bytes,
+				 i % 2 ? LESS : MORE, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&slot->devices[1].current_bytes,
+				 i % 2 ? MORE : LESS, __ATOMIC_SEQ_CST);
 		__atomic_fetch_add(&page->header.changes, 1, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&slot->busy, 0, __ATOMIC_SEQ_CST);
 		/* Moments in which a reader can find it quiet. */
@@ -582,31 +601,36 @@ static pid_t start_writer(struct fixture *fixture)
 static void quiet_readings_are_of_one_moment(void **state)
 {
 	struct fixture *fixture = *state;
-	struct preload_reading *reading = &fixture->reading;
+	const struct preload_reading *reading = &fixture->reading;
 	unsigned quiet = 0;
 	unsigned loud = 0;
+	/* Enough on a machine that is busy with others. */
+	time_t end = time(NULL) + 30;
 	pid_t pid;
 
 	fresh_page(fixture);
 	for (size_t i = 0; i < 2; i++)
-		fixture->page.devices[i].peak_bytes = UINT64_C(0x010000000000);
+		fixture->page.devices[i].peak_bytes = MORE;
 	(void)read_page(fixture);
 	pid = start_writer(fixture);
-	for (int i = 0; i < 200000 && (quiet < 300 || loud < 30); i++) {
-		preload_read(fixture->fd, reading);
+	while (time(NULL) < end &&
+	       (quiet < 300 || (loud < 30 && quiet < 20000))) {
+		uint64_t first;
+		uint64_t second;
+
+		preload_read(fixture->fd, &fixture->reading);
+		first = reading->devices[0].current_bytes;
+		second = reading->devices[1].current_bytes;
 		loud += !reading->is_quiet;
-		quiet += reading->is_quiet;
-		if (reading->is_quiet &&
-		    reading->devices[0].current_bytes !=
-			    reading->devices[1].current_bytes)
-			fail_msg("read %llx and %llx in a quiet moment",
-				 (unsigned long long)reading->devices[0]
-					 .current_bytes,
-				 (unsigned long long)reading->devices[1]
-					 .current_bytes);
-		/* One of the two, or torn low, never high. */
-		assert_true(reading->devices[0].current_bytes <=
-			    UINT64_C(0x010000000000));
+		quiet += reading->is_quiet && first != 0;
+		if (reading->is_quiet && first != 0 && first == second)
+			fail_msg("read %llx twice in a quiet moment",
+				 (unsigned long long)first);
+		/* The writer may have been put to sleep in its change. */
+		if (!reading->is_quiet)
+			(void)sched_yield();
+		/* It may be torn low, never high. */
+		assert_true(first <= MORE && second <= MORE);
 	}
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -774,8 +798,8 @@ static void presence_is_in_the_maps(void **state)
 static void calls_have_names(void **state)
 {
 	(void)state;
-	for (uint16_t call = 0; call < PRELOAD_CALL_COUNT; call++)
-		assert_true(strlen(preload_call_name(call)) > 3);
+	for (int call = 0; call < PRELOAD_CALL_COUNT; call++)
+		assert_true(strlen(preload_call_name((uint16_t)call)) > 3);
 	assert_string_equal(preload_call_name(PRELOAD_CALL_VIRTUAL),
 			    "cuMemCreate");
 	assert_string_equal(preload_call_name(PRELOAD_CALL_COUNT), "a call");
@@ -791,6 +815,7 @@ int main(void)
 		TEST(targets_without_a_uuid_are_left_out),
 		TEST(uuids_are_parsed),
 		TEST(processes_add_up),
+		TEST(devices_are_known_by_uuid),
 		TEST(pages_of_another_kind_are_nothing),
 		TEST(lies_are_bounded),
 		TEST(events_are_in_order),

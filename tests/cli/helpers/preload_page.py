@@ -237,6 +237,14 @@ class World:
             AUTOFIT_SIM_DEVICES=self.devices,
             AUTOFIT_SIM_STATE=self.place.path("sim-%d" % self.place.count))
 
+    def start(self, args, path):
+        """A trainer that goes on, over the page in the file at path."""
+        env = dict(self.environment(SIM), LD_PRELOAD=PRELOAD,
+                   AUTOFIT_CHANNEL=path)
+        return subprocess.Popen(
+            [os.path.join(SIM, "sim_trainer"), *args], env=env,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+
     def run(self, args, page=None, hooked=True, **how):
         """The trainer under the library, with a page of its own.
 

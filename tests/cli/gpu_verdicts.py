@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# What ended a probe on a GPU is said as it was, in whatever way it came.
+# SPDX-License-Identifier: MIT
+"""A tuning per cause, on the simulated driver; the first probe is judged."""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import MIB, check, equal, holds, lacks  # noqa: E402
+
+SIM = os.path.join(os.environ["BUILD"], "sim")
+PROGRAM = os.path.join(SIM, "sim_trainer")
+PYTHON = "/usr/bin/python3"
+CARD = "Card:24G:300M:500M"
+FITS = ("fits", "fits_barely")
+FITTING = ("--fixed-mib", "4000", "--per-sample-kib", "200000")
+TOO_LARGE = ("--fixed-mib", "4000", "--per-sample-kib", "9000000")
+
+
+class Gpu(lib.Place):
+    def __init__(self, fault="", card=CARD):
+        super().__init__("verdicts")
+        self.env.update(
+            LD_LIBRARY_PATH=SIM,
+            AUTOFIT_SIM_STATE=self.path("devices"),
+            AUTOFIT_SIM_DEVICES=card,
+        )
+        if fault:
+            self.env["AUTOFIT_SIM_FAULT"] = fault
+
+    def tune(self, command, *options):
+        return self.run(
+            "tune", "--allow-writes", self.folder, "--confirm-steps", "5",
+            *options, "--", *command
+        )  # fmt: skip
+
+
+def program(*arguments, prefix=()):
+    return [
+        *prefix, PROGRAM, "--batch-size", "4", "--grad-accum", "4", "--steps",
+        "30", "--step-ms", "15", "--launches", "20", *arguments
+    ]  # fmt: skip
+
+
+# name, fault, arguments, verdict of the first probe, patterns in its why
+CAUSES = (
+    ("PyTorch's message", "", TOO_LARGE, "oom_device",
+     ["out of device memory", "the driver refused 20.0 MiB"]),
+    ("a program that tries once, without a word", "",
+     [*TOO_LARGE, "--allocator", "plain", "--retry", "none"], "oom_device",
+     ["refused .* in cuMemAlloc"]),
+    ("expandable segments", "",
+     [*TOO_LARGE, "--expandable"], "oom_device", ["in cuMemCreate"]),
+    ("the async allocator", "", [*TOO_LARGE, "--memory", "async"],
+     "oom_device", []),
+    ("no room for a context", "oom_context", FITTING, "oom_device",
+     ["context|cuDevicePrimaryCtxRetain"]),
+    ("in a launch", "oom_launch=3", FITTING, "oom_device", []),
+    ("fragmented", "fail_from=30", FITTING, "oom_device",
+     ["fragmented", "expandable_segments"]),
+    ("pinned memory", "oom_host=1", [*FITTING, "--host-kib", "4096"],
+     "oom_host", []),
+    ("caught, and halved with a word", "", [*TOO_LARGE, "--catch", "halve"],
+     "oom_device", []),
+    ("caught without a word", "", [*TOO_LARGE, "--catch", "quiet"],
+     "oom_device", ["caught by the command"]),
+    ("the device is lost", "lost=40", FITTING, "failed", []),
+    ("cuInit refuses", "", None, "failed", []),
+    ("a retry that works", "fail_over=%d" % (20 * MIB - 1), FITTING,
+     "fits_barely", ["retry while warming up"]),
+    ("a retry at every step", "random=7,0.4",
+     [*FITTING, "--spike-mib", "400", "--steps", "60"], "thrashes",
+     ["freed and retried"]),
+    ("managed memory beyond the device", "",
+     [*FITTING, "--memory", "managed", "--per-sample-kib", "9000000"],
+     "thrashes", ["managed memory"]),
+)  # fmt: skip
+
+
+def causes():
+    for name, fault, arguments, verdict, patterns in CAUSES:
+        with Gpu(fault) as gpu:
+            command = program(*(arguments or FITTING))
+            if arguments is None:
+                command = [
+                    "env", "AUTOFIT_SIM_FAULT=init=803", *command
+                ]  # fmt: skip
+            # Without headroom nothing is stopped before it runs out.
+            answer = gpu.tune(command, "--device", "cuda", "--headroom", "0")
+        first = answer.probes[0] if answer.probes else {}
+        equal(name + ": verdict", first.get("verdict"), verdict)
+        holds(name + ": why", first.get("why") or "", *patterns)
+
+
+def the_first_rank_is_named():
+    with Gpu("fail_from=20,only_rank=1", ";".join([CARD] * 2)) as gpu:
+        answer = gpu.tune(program(*FITTING, "--ranks", "2"))
+    first = answer.probes[0]
+    equal("a rank ran out", first["verdict"], "oom_device")
+    equal("which", first["rank"], 1)
+
+
+def what_polling_misses():
+    with Gpu() as gpu:
+        answer = gpu.tune(program(*FITTING, "--spike-mib", "6000"))
+    need = (500 + 4000 + 6000) * MIB + 4 * 200000 * 1024
+    peak = answer.probes[0]["peak_bytes"]
+    check("a short spike is in the peak", abs(peak - need) < 24 * MIB,
+          "%d wanted %d" % (peak, need))  # fmt: skip
+    equal("seen exactly", answer.probes[0]["coverage"], "exact")
+
+
+def coverage():
+    with Gpu() as gpu:
+        bypassed = gpu.tune(program(*FITTING, prefix=["env", "-u", "LD_PRELOAD"]))
+        off = gpu.run(
+            "tune", "--allow-writes", gpu.folder, "--confirm-steps", "5",
+            "--fresh", "--", *program(*FITTING), env={"AUTOFIT_HOOK": "0"},
+        )  # fmt: skip
+    for name, answer in (("bypassed", bypassed), ("switched off", off)):
+        equal(name + ": it is tuned", answer.result["outcome"], "tuned")
+        equal(name + ": and says how", answer.result["evidence"]["coverage"],
+              "device-wide")  # fmt: skip
+        holds(name + ": in words", answer.err, "sampled from outside")
+        check(name + ": with more headroom",
+              answer.result["evidence"]["headroom_bytes"] >= 1024 * MIB)
+
+
+def a_pool():
+    with Gpu() as gpu:
+        answer = gpu.run("--allow-writes", gpu.folder, "--confirm-steps", "5",
+                         "--", *program(*FITTING, "--preallocate", "75"))
+    equal("a pool: tuned", answer.result["outcome"], "tuned")
+    equal("a pool: its need is not known",
+          answer.result["evidence"]["peak_bytes"], None)  # fmt: skip
+    holds("a pool: said so", answer.err, "divides a pool")
+
+
+def the_gpu_is_not_used():
+    with Gpu() as gpu:
+        answer = gpu.tune(
+            program("--ignore-gpu", "--host-mib", "60", "--per-sample-kib",
+                    "2048", "--fixed-mib", "20"), "--memory", "400M"
+        )  # fmt: skip
+    equal("host memory it is", answer.result["device_kind"], "host")
+    equal("and tuned", answer.result["outcome"], "tuned")
+
+
+USUAL = """#!/bin/sh
+echo "tip: after 'CUDA out of memory. Tried to allocate 2.00 GiB' lower the batch"
+exec "$@"
+"""
+
+
+def a_line_that_is_always_there():
+    with Gpu() as gpu:
+        script = gpu.write("train.sh", USUAL, 0o755)
+        answer = gpu.tune(program(*FITTING, prefix=[script]))
+    equal("a usual line: tuned", answer.result and answer.result["outcome"],
+          "tuned")  # fmt: skip
+    check("a usual line: what fits fits",
+          any(probe["verdict"] in FITS for probe in answer.probes), answer)
+
+
+EVALUATION = """
+import sys, torch
+micro = int(sys.argv[sys.argv.index("--batch-size") + 1])
+model = torch.nn.Linear(8, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(2):
+    model(torch.zeros(micro, 8)).sum().backward()
+    optimizer.step()
+model.eval()
+raise torch.cuda.OutOfMemoryError(
+    "CUDA out of memory. Tried to allocate 20.00 MiB")
+"""
+
+
+def evaluation():
+    with Gpu() as gpu:
+        script = gpu.write("train.py", EVALUATION)
+        answer = gpu.tune([
+            PYTHON, script, "--batch-size", "8", "--grad-accum", "2",
+            "--eval_batch_size", "64"
+        ], "--device", "host", "--memory", "2G")  # fmt: skip
+    equal("evaluation: the phase",
+          {probe["phase"] for probe in answer.probes}, {"eval"})  # fmt: skip
+    equal("evaluation: two probes tell", len(answer.probes), 2)
+    holds("evaluation: whose flag", answer.err, "evaluation",
+          "lower --eval_batch_size")  # fmt: skip
+
+
+def a_typo_is_not_memory():
+    """Refusals that were survived, and then another error."""
+    with Gpu("fail_over=%d" % (20 * MIB - 1)) as gpu:
+        script = gpu.write(
+            "train.sh", '#!/bin/sh\n"$@" --steps 2 || exit\necho "NameError: typo" >&2\n'
+            "exit 1\n", 0o755
+        )  # fmt: skip
+        answer = gpu.tune(program(*FITTING, prefix=[script]))
+    equal("a typo: failed", answer.probes[0]["verdict"], "failed")
+    lacks("a typo: no word of memory", answer.probes[0]["why"], "memory")
+
+
+causes()
+the_first_rank_is_named()
+what_polling_misses()
+coverage()
+a_pool()
+the_gpu_is_not_used()
+a_line_that_is_always_there()
+evaluation()
+a_typo_is_not_memory()
+lib.finish()
