@@ -72,6 +72,24 @@ static uint64_t up_to_granule(uint64_t bytes)
 	return plus(bytes, GRANULE - 1) / GRANULE * GRANULE;
 }
 
+/*
+ * Only what fits is added: what is refused must not stand in the sum even for
+ * a moment, in which another that does fit would be refused.
+ */
+static bool add_below(uint64_t *sum, uint64_t bytes, uint64_t need,
+		      uint64_t cap)
+{
+	uint64_t before = load(sum);
+
+	do {
+		if (cap && plus(before, need) > cap)
+			return false;
+	} while (!__atomic_compare_exchange_n(sum, &before, plus(before, bytes),
+					      false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_SEQ_CST));
+	return true;
+}
+
 static void hold(struct preload_device *row, struct preload_use *use,
 		 uint64_t bytes)
 {
@@ -93,18 +111,15 @@ static bool reserve(int device, uint64_t bytes)
 	struct preload_use *use = ledger_use(device);
 	uint64_t cap = ledger_cap(device);
 	uint64_t need = plus(up_to_granule(bytes), load(&row->overhead_bytes));
-	uint64_t before;
 	bool fits;
 
 	ledger_change();
 	(void)ledger_add(&use->pending_bytes, bytes);
-	(void)ledger_add(&use->current_bytes, bytes);
-	before = ledger_add(&row->current_bytes, bytes) - bytes;
-	fits = !cap || plus(before, need) <= cap;
-	if (!fits) {
-		let_go(row, use, bytes);
+	fits = add_below(&row->current_bytes, bytes, need, cap);
+	if (fits)
+		(void)ledger_add(&use->current_bytes, bytes);
+	else
 		(void)ledger_subtract(&use->pending_bytes, bytes);
-	}
 	ledger_change();
 	return fits;
 }

@@ -7,8 +7,10 @@
 /* NOLINTBEGIN(bugprone-suspicious-include) */
 #include "probes/preload/ledger.c"
 #include "probes/preload/ledger_bytes.c"
+#include "probes/preload/ledger_counts.c"
 #include "probes/preload/ledger_dead.c"
 #include "probes/preload/ledger_events.c"
+#include "probes/preload/ledger_rows.c"
 #include "probes/preload/process.c"
 #include "probes/preload/table.c"
 /* NOLINTEND(bugprone-suspicious-include) */
