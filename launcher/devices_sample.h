@@ -1,4 +1,4 @@
-/* One look of `devices --watch`: a line each, a table, a JSON object. Pure. */
+/* One look of `devices --watch`: a line each, a table, a JSON object. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_DEVICES_SAMPLE_H
 #define AUTOFIT_LAUNCHER_DEVICES_SAMPLE_H

@@ -17,9 +17,9 @@
  * seen yet. One per device.
  */
 struct reconcile {
-	uint64_t overhead_bytes;     /* largest difference near the peak */
+	uint64_t overhead_bytes;      /* largest difference near the peak */
 	uint64_t last_overhead_bytes; /* the last one far from it */
-	uint64_t outside_peak_bytes; /* largest figure from outside */
+	uint64_t outside_peak_bytes;  /* largest figure from outside */
 	uint64_t tracked_peak_bytes;
 	bool has_overhead, has_last_overhead, has_tracked, has_outside;
 	bool is_bypassed; /* some process of the probe was not seen inside */

@@ -10,8 +10,8 @@ set -euo pipefail
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
 	absent candidates essence framework knobs placeholder rewrite world)
-# It reads files, although its name begins as that of a pure one.
-not_pure='options_files'
+# They read files, although their names begin as that of a pure one.
+not_pure='options_(files|model)'
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'
