@@ -228,8 +228,7 @@ enum coverage probe_gpu_coverage(const struct probe *probe)
 bool probe_looks_again(struct probe *probe)
 {
 	if (!probe_is_cuda(probe) || !probe->spec.has_preload ||
-	    probe->gpu_bypassed ||
-	    probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
+	    probe->gpu_bypassed || probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
 	    probe_gpu_coverage(probe) == COVERAGE_EXACT)
 		return false;
 	probe->gpu_looks_again++;

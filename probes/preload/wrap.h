@@ -32,7 +32,7 @@
 #define WRAPPER __attribute__((visibility("default")))
 
 /* The driver's own, or NULL when this driver has none of that name. */
-#define REAL(elf) (__extension__(fn_##elf *)real_find(HOOK_##elf))
+#define REAL(elf) (__extension__(fn_##elf *) real_find(HOOK_##elf))
 
 /* As the driver answers them. */
 enum cu_code {

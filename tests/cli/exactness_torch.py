@@ -34,8 +34,8 @@ RUNS = 3
 SWEEP_STEPS = 6
 FINAL_STEPS = 200
 HEADROOM = 128 * MIB
-# All of it takes ten minutes on two cores: every change gets half of it.
-BUDGETS = 10 if os.environ.get("AUTOFIT_NIGHTLY") else 5
+# All of it takes ten minutes on two cores: every change gets a third of it.
+BUDGETS = 10 if os.environ.get("AUTOFIT_NIGHTLY") else 3
 LEAST, MOST = 600 * MIB, 2048 * MIB
 DISTANCE = 0.03
 PROBES_MAX = 5
