@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "launcher/text.h"
+#include "probes/gpu_neighbours.h"
 #include "probes/gpu_tenants.h"
 
 #include <errno.h>
@@ -177,6 +178,33 @@ static int share(struct target *target, const struct options *options,
 			 "%s: wait, or see --headroom",
 			 bytes_format(budget_text, target->budget_bytes),
 			 bytes_format(headroom_text, target->headroom_bytes));
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+int neighbours_share_again(struct target *target, const struct options *options,
+			   bool *moved, struct error *err)
+{
+	*moved = false;
+	for (size_t i = 0; target->nvml && i < target->gpu_count; i++) {
+		struct gpu_device *gpu = &target->gpus[i];
+		struct probe_gpu *before = &target->probe_gpus[i];
+		uint64_t total;
+		uint64_t free_bytes;
+
+		if (nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes,
+				NULL) < 0 ||
+		    distance(total - free_bytes, before->baseline_used_bytes) <=
+			    GPU_NEIGHBOUR_NOISE_BYTES)
+			continue;
+		gpu->free_bytes = free_bytes;
+		before->baseline_used_bytes = total - free_bytes;
+		*moved = true;
+	}
+	return *moved ? share(target, options, err) : 0;
 }
 
 int neighbours_check(struct target *target, const struct options *options,

@@ -145,13 +145,20 @@ static void add_coverage_caveat(struct session *session,
 	if (!trial->peak_bytes)
 		strlist_add(caveats,
 			    "the program divides a pool of device memory by "
-			    "itself: what it needs of it was not seen, the "
-			    "sizes were found by trying");
+			    "itself, or nothing could look at it: what it "
+			    "needs was not seen, the sizes were found by "
+			    "trying");
+	else if (trial->coverage != COVERAGE_EXACT &&
+		 !session->target->nvml)
+		strlist_add(caveats,
+			    "NVML is not there: what the driver itself takes "
+			    "of device memory may be missing in the peak");
 	else if (trial->coverage != COVERAGE_EXACT)
 		strlist_add(caveats,
 			    "device memory was sampled from outside (a process "
-			    "of the command did not load autofit's library): "
-			    "short peaks may have been missed");
+			    "of the command did not load autofit's library, or "
+			    "was too short to compare with): short peaks may "
+			    "have been missed");
 }
 
 static void add_caveats(struct session *session, const struct plan_step *step)

@@ -64,6 +64,8 @@ struct session {
 
 /* session_limits.c: what bounds the search; into plan, result and record. */
 void session_set_limits(struct session *session);
+/* --shared: what others left since the last probe is the new bound. */
+int session_follow_neighbours(struct session *session, struct error *err);
 /* auto: the first probe used no GPU, so this is a tuning of host memory. */
 int session_become_host(struct session *session, struct error *err);
 /* It was not seen exactly: a larger headroom, for all. */

@@ -3,6 +3,9 @@
 #include "launcher/session_internal.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "launcher/neighbours.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,6 +130,34 @@ int session_become_host(struct session *session, struct error *err)
 	return result;
 }
 
+/* By the limit as it is now. */
+static void rejudge_all(struct session *session)
+{
+	for (size_t i = 0; i < session->notes->count; i++)
+		plan_rejudge(&session->notes->items[i].trial,
+			     session->target->limit_bytes);
+}
+
+int session_follow_neighbours(struct session *session, struct error *err)
+{
+	char budget[BYTES_TEXT_MAX];
+	bool moved = false;
+	int result = 0;
+
+	if (session->job->options->shared &&
+	    session->target->device == PROBE_CUDA)
+		result = neighbours_share_again(
+			session->target, session->job->options, &moved, err);
+	if (result < 0 || !moved)
+		return result;
+	log_warning("the memory of others on the GPU moved: the share is %s "
+		    "now",
+		    bytes_format(budget, session->target->budget_bytes));
+	session_set_limits(session);
+	rejudge_all(session);
+	return 0;
+}
+
 /*
  * The first limit counts on exact readings. Where they turn out to be none,
  * the larger headroom holds, for what was measured before as well.
@@ -142,8 +173,6 @@ void session_note_coverage(struct session *session, struct trial *trial)
 	if (!target_lose_exact(target, session->job->options,
 			       session->plan.world_size))
 		return;
-	for (size_t i = 0; i < session->notes->count; i++)
-		plan_rejudge(&session->notes->items[i].trial,
-			     target->limit_bytes);
+	rejudge_all(session);
 	plan_rejudge(trial, target->limit_bytes);
 }

@@ -135,6 +135,10 @@ static const struct signature *survived_line(const struct evidence *evidence)
 {
 	bool ended_well = evidence->ended && evidence->wait_status == 0;
 
+	/* The driver, or torch, bears the words out. */
+	if (evidence->ooms ||
+	    evidence->allocations.end >= ALLOCATIONS_SURVIVED)
+		return NULL;
 	return ended_well || evidence->stopped == STOP_SIGNATURE
 		       ? evidence->memory_line
 		       : NULL;
@@ -162,6 +166,7 @@ static void fill_report(struct session *session, const struct attempt *attempt,
 	report->host_used =
 		session->target->may_be_host &&
 		outcome.evidence.device == PROBE_HOST &&
+		outcome.trial.verdict != VERDICT_OOM_DEVICE &&
 		(trial_fits(&outcome.trial) || trial_is_misfit(&outcome.trial));
 	if (outcome.unhooked)
 		log_warning("%zu Python processes with torch run without the "
@@ -188,6 +193,8 @@ int session_probe(struct session *session, const struct plan_step *step,
 
 	if (is_watched)
 		shared_memory_list(&memory);
+	if (result == 0)
+		result = session_follow_neighbours(session, err);
 
 	/* First of all: by the note the next start cleans up after a killed
 	 * one, so it stands from before the folders until after them. */

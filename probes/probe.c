@@ -30,8 +30,10 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	bool gently = reason == STOP_ENOUGH || reason == STOP_SIGNATURE ||
 		      reason == STOP_TIMEOUT || reason == STOP_STARTUP_TIMEOUT;
 
-	if (probe->evidence.stopped == STOP_NONE && !probe->evidence.ended)
+	if (probe->evidence.stopped == STOP_NONE && !probe->evidence.ended) {
+		probe_watch_preload(probe);
 		probe->evidence.stopped = reason;
+	}
 	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,
 		     probe->spec.grace_ms);
 	probe->state = PROBE_RUNNING;

@@ -44,6 +44,18 @@ static bool is_of_tree(pid_t pid, const pid_t *tree, size_t count)
 	return false;
 }
 
+/* It has a context, and the library saw no call of it. */
+static bool is_bypassing(struct probe *probe, pid_t pid)
+{
+	if (!probe->spec.has_preload)
+		return true;
+	if (preload_process(&probe->preload, pid))
+		return false;
+	/* It may have come since the page was read. */
+	preload_read(probe->channel.fd, &probe->preload);
+	return !preload_process(&probe->preload, pid);
+}
+
 /* Bytes that the probe's own processes hold on one GPU, if NVML tells. */
 static uint64_t tree_bytes(struct probe *probe,
 			   const struct gpu_listing *listing,
@@ -60,9 +72,8 @@ static uint64_t tree_bytes(struct probe *probe,
 			continue;
 		outside->is_listed = true;
 		bytes += process->used_bytes;
-		/* It has a context, and the library saw no call of it. */
-		if (!preload_process(&probe->preload, process->pid))
-			probe->gpu_bypassed = true;
+		probe->gpu_bypassed = probe->gpu_bypassed ||
+				      is_bypassing(probe, process->pid);
 	}
 	return bytes;
 }
@@ -129,11 +140,14 @@ static void note(struct probe *probe, size_t index,
 		look.tracked_bytes = device->current_bytes;
 		look.tracked_peak_bytes = device->peak_bytes;
 	}
-	/* Under a cap the library asks the driver what is used in all. */
-	if (device && !look.has_outside && device->overhead_bytes) {
+	/* Under a cap the library asks the driver what is used in all: by
+	 * others as well, where NVML cannot tell them apart. */
+	if (device && !look.has_outside && !probe->gpu_bytes_told &&
+	    device->overhead_bytes) {
 		look.has_outside = true;
 		look.outside_bytes =
 			device->current_bytes + device->overhead_bytes;
+		look.told_overhead_bytes = device->overhead_bytes;
 	}
 	reconcile_note(&probe->reconcile[index], &look);
 }
@@ -153,7 +167,8 @@ void probe_watch_preload(struct probe *probe)
 	if (!probe->spec.has_preload)
 		return;
 	preload_read(probe->channel.fd, &probe->preload);
-	if (made_a_context(&probe->preload))
+	/* Without room for a context it used the device all the same. */
+	if (made_a_context(&probe->preload) || probe->preload.failed_device)
 		probe->gpu_used = true;
 	for (size_t i = 0; i < probe->spec.gpu_count; i++)
 		note(probe, i, &nothing, false);
@@ -227,8 +242,12 @@ enum coverage probe_gpu_coverage(const struct probe *probe)
 
 bool probe_looks_again(struct probe *probe)
 {
-	if (!probe_is_cuda(probe) || !probe->spec.has_preload ||
-	    probe->gpu_bypassed || probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
+	if (!probe_is_cuda(probe) || !probe->spec.has_preload)
+		return false;
+	/* What is decided rests on it, and was looked for now and then. */
+	if (!probe->gpu_looks_again)
+		probe_watch_unhooked(probe);
+	if (probe->gpu_bypassed || probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
 	    probe_gpu_coverage(probe) == COVERAGE_EXACT)
 		return false;
 	probe->gpu_looks_again++;
@@ -250,7 +269,9 @@ void probe_gpu_evidence(struct probe *probe)
 {
 	struct evidence *evidence = &probe->evidence;
 
-	probe_watch_preload(probe);
+	/* What its end takes is no part of it. */
+	if (evidence->stopped == STOP_NONE)
+		probe_watch_preload(probe);
 	evidence->device_used = probe->gpu_used;
 	evidence->used_elsewhere = probe->gpu_filled && !probe->gpu_used;
 	evidence->allocations = allocations_judge(&probe->preload);

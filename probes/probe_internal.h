@@ -96,6 +96,8 @@ int64_t probe_now_ms(const struct probe *probe);
 
 /* probe_watch.c: look at everything once; updates readings and peaks. */
 void probe_watch(struct probe *probe);
+/* The same, of processes that the hook or the library is not in. */
+void probe_watch_unhooked(struct probe *probe);
 /* Steps by the best source there is, and which one that is. */
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /* The peak of the device the verdict is about. */

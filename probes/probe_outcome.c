@@ -27,13 +27,16 @@ void probe_collect_evidence(struct probe *probe)
 	uint64_t retries;
 	enum steps_source source;
 
+	/* Errors that its end raised are no part of it. */
+	evidence->ooms = probe->reading.ooms;
 	probe->reading = channel_read(&probe->channel);
+	if (evidence->stopped == STOP_NONE)
+		evidence->ooms = probe->reading.ooms;
 	probe_gpu_evidence(probe);
 	retries = probe_retries(probe);
 	if (!probe->is_warm)
 		probe->retries_at_warm_up = retries;
 	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
-	evidence->ooms = probe->reading.ooms;
 	evidence->counts_ooms =
 		(probe->reading.flags & CHANNEL_COUNTS_OOMS) != 0;
 	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -

@@ -82,7 +82,7 @@ static bool maps_libtorch(pid_t pid)
  * Processes that a way in was closed to: interpreters with torch that never
  * said hello (-I, -S, env -i), and users of the driver without the library.
  */
-static void watch_unhooked(struct probe *probe)
+void probe_watch_unhooked(struct probe *probe)
 {
 	size_t count;
 	const pid_t *tree = host_observer_pids(probe->host, &count);
@@ -182,7 +182,7 @@ static const struct observer {
 	{ 40, probe_watch_gpus }, /* NVML */
 	{ 200, probe_watch_available },
 	{ 1000, probe_watch_scratch },
-	{ 2000, watch_unhooked },
+	{ 2000, probe_watch_unhooked },
 	{ LIFE_EVERY_MS, watch_life },
 };
 

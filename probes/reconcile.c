@@ -15,6 +15,11 @@ static bool tells_overhead(const struct reconcile_look *look)
 	       look->outside_bytes >= look->tracked_bytes;
 }
 
+static bool is_near(uint64_t bytes, uint64_t peak)
+{
+	return bytes >= peak - peak / 4;
+}
+
 /*
  * Near the peak the difference is what belongs to the peak, and the largest
  * counts. When much was just freed, by a process that ended say, the figure
@@ -27,8 +32,10 @@ static void note_overhead(struct reconcile *reconcile,
 	uint64_t bytes = look->outside_bytes - look->tracked_bytes;
 	uint64_t peak = reconcile->tracked_peak_bytes;
 
-	if (look->tracked_bytes >= peak - peak / 4) {
+	reconcile->compared_bytes = peak;
+	if (is_near(look->tracked_bytes, peak)) {
 		reconcile->has_overhead = true;
+		reconcile->near_bytes = peak;
 		raise_to(&reconcile->overhead_bytes, bytes);
 	} else {
 		reconcile->has_last_overhead = true;
@@ -36,10 +43,16 @@ static void note_overhead(struct reconcile *reconcile,
 	}
 }
 
+/* What was near a peak is far from one that has grown since. */
 static uint64_t overhead_of(const struct reconcile *reconcile)
 {
-	return reconcile->has_overhead ? reconcile->overhead_bytes
-				       : reconcile->last_overhead_bytes;
+	uint64_t bytes = reconcile->overhead_bytes;
+
+	if (!reconcile->has_overhead && !reconcile->has_last_overhead)
+		return reconcile->told_overhead_bytes;
+	if (!is_near(reconcile->near_bytes, reconcile->tracked_peak_bytes))
+		raise_to(&bytes, reconcile->last_overhead_bytes);
+	return bytes;
 }
 
 void reconcile_note(struct reconcile *reconcile,
@@ -54,6 +67,8 @@ void reconcile_note(struct reconcile *reconcile,
 		reconcile->has_outside = true;
 		raise_to(&reconcile->outside_peak_bytes, look->outside_bytes);
 	}
+	if (look->told_overhead_bytes)
+		reconcile->told_overhead_bytes = look->told_overhead_bytes;
 	if (look->is_bypassed)
 		reconcile->is_bypassed = true;
 	if (tells_overhead(look))
@@ -77,7 +92,8 @@ enum coverage reconcile_coverage(const struct reconcile *reconcile)
 	if (!reconcile_peak(reconcile))
 		return COVERAGE_NONE;
 	if (reconcile->has_tracked && !reconcile->is_bypassed &&
-	    (reconcile->has_overhead || reconcile->has_last_overhead))
+	    (reconcile->has_overhead || reconcile->has_last_overhead) &&
+	    is_near(reconcile->compared_bytes, reconcile->tracked_peak_bytes))
 		return COVERAGE_EXACT;
 	return COVERAGE_DEVICE_WIDE;
 }

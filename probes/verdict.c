@@ -130,12 +130,11 @@ static bool was_refused(const struct evidence *evidence)
 /*
  * Where the hook counts the errors that torch raises and there was none, what
  * was refused was a library's own try (cuDNN looks for an algorithm). Words
- * that it prints at every size excuse what it survives in the same way.
+ * that it prints at every size are no such excuse: who skips each batch that
+ * does not fit says so at the smallest size too.
  */
 static bool went_without(const struct evidence *evidence)
 {
-	if (evidence->text_is_usual)
-		return true;
 	return evidence->counts_ooms && evidence->ooms == 0;
 }
 
@@ -266,8 +265,6 @@ static enum verdict refused_at_last(const struct evidence *evidence,
 static enum verdict caught_out_of_memory(const struct evidence *evidence,
 					 char why[WHY_MAX])
 {
-	if (evidence->text_is_usual)
-		return VERDICT_NONE;
 	if (was_refused(evidence) && !went_without(evidence))
 		return refused(evidence, ", caught by the command", why);
 	if (evidence->ooms)
@@ -375,7 +372,8 @@ static enum verdict unused_device(const struct evidence *evidence,
 		return say(VERDICT_FAILED, why,
 			   "something outside the command's processes used the "
 			   "GPU meanwhile (a container, ssh?): put autofit "
-			   "inside it");
+			   "inside it; for a training on the CPU: --device "
+			   "host");
 	return say(VERDICT_FAILED, why,
 		   "the command did not use the GPU; for a training on the "
 		   "CPU: --device host");

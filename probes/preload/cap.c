@@ -16,11 +16,13 @@ typedef cu_result pop_fn(void **context);
 static bool ask(struct cap_figures *figures)
 {
 	fn_cuMemGetInfo_v2 *real = REAL(cuMemGetInfo_v2);
+	unsigned int mode = device_relax();
 	size_t free_bytes = 0;
 	size_t total_bytes = 0;
+	bool is_told = real && real(&free_bytes, &total_bytes) == CU_SUCCESS;
 
-	if (!real || real(&free_bytes, &total_bytes) != CU_SUCCESS ||
-	    free_bytes > total_bytes)
+	device_restore(mode);
+	if (!is_told || free_bytes > total_bytes)
 		return false;
 	figures->free_bytes = free_bytes;
 	figures->total_bytes = total_bytes;

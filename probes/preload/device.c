@@ -8,6 +8,10 @@
 
 #include <errno.h>
 
+/* As cuda.h numbers them; no mode is so high. */
+#define CAPTURE_RELAXED 2
+#define CAPTURE_NONE UINT32_MAX
+
 /* Ordinals beyond it are asked for each time. */
 #define ORDINALS 64
 
@@ -15,8 +19,34 @@ typedef cu_result uuid_fn(unsigned char uuid[16], int device);
 typedef cu_result get_device_fn(int *device);
 typedef cu_result get_context_fn(void **context);
 typedef cu_result capturing_fn(void *stream, unsigned int *status);
+typedef cu_result exchange_fn(unsigned int *mode);
 typedef cu_result primary_state_fn(int device, unsigned int *flags,
 				   int *active);
+
+/* Answers the mode that was; an old driver has none. */
+static unsigned int exchange(unsigned int mode)
+{
+	static void *place;
+	int saved = errno;
+	exchange_fn *ask = __extension__(exchange_fn *)
+		lookup_once(&place, "cuThreadExchangeStreamCaptureMode");
+
+	if (!ask || ask(&mode) != CU_SUCCESS)
+		mode = CAPTURE_NONE;
+	errno = saved;
+	return mode;
+}
+
+unsigned int device_relax(void)
+{
+	return exchange(CAPTURE_RELAXED);
+}
+
+void device_restore(unsigned int mode)
+{
+	if (mode != CAPTURE_NONE)
+		(void)exchange(mode);
+}
 
 static bool read_uuid(int ordinal, unsigned char uuid[16])
 {
@@ -33,15 +63,16 @@ static bool read_uuid(int ordinal, unsigned char uuid[16])
 static int look_up(int ordinal)
 {
 	fn_cuDeviceTotalMem_v2 *total = REAL(cuDeviceTotalMem_v2);
+	unsigned int mode = device_relax();
 	unsigned char uuid[16];
 	size_t bytes = 0;
-	int row;
+	int row = -1;
 
-	if (!read_uuid(ordinal, uuid))
-		return -1;
-	row = ledger_device(uuid);
+	if (read_uuid(ordinal, uuid))
+		row = ledger_device(uuid);
 	if (row >= 0 && total && total(&bytes, ordinal) == CU_SUCCESS)
 		ledger_total(row, bytes);
+	device_restore(mode);
 	return row;
 }
 

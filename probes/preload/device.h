@@ -28,6 +28,14 @@ enum device_family {
 /* What is put into that stream becomes part of a graph. */
 bool device_is_capturing(void *stream, enum device_family family);
 
+/*
+ * While any thread captures a graph, a question of ours (what a pool holds,
+ * what is free) may be forbidden to this thread, and spoils that capture.
+ * Relaxed it is not; each relax is followed by a restore of what it returned.
+ */
+unsigned int device_relax(void);
+void device_restore(unsigned int mode);
+
 /* The device of a primary context is in use, by whomever in this process. */
 enum device_primary {
 	DEVICE_PRIMARY_UNKNOWN, /* an old driver does not tell */

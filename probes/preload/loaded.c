@@ -113,10 +113,24 @@ static uint32_t find_by_old_hash(const struct symbols *symbols,
 	return found;
 }
 
+static void *find_by_name(const struct symbols *symbols, const char *name)
+{
+	uint32_t index = 0;
+
+	if (!symbols->table || !symbols->names)
+		return NULL;
+	if (symbols->gnu_hash)
+		index = find_by_gnu_hash(symbols, name);
+	else if (symbols->old_hash)
+		index = find_by_old_hash(symbols, name);
+	if (index == 0)
+		return NULL;
+	return (void *)(symbols->base + symbols->table[index].st_value);
+}
+
 static void *find_in(const struct dl_phdr_info *info, const char *name)
 {
 	struct symbols symbols = { .base = info->dlpi_addr };
-	uint32_t index = 0;
 	ElfW(Half) i;
 
 	for (i = 0; i < info->dlpi_phnum; i++) {
@@ -126,15 +140,57 @@ static void *find_in(const struct dl_phdr_info *info, const char *name)
 			read_dynamic((void *)(symbols.base + part->p_vaddr),
 				     &symbols);
 	}
-	if (!symbols.table || !symbols.names)
-		return NULL;
-	if (symbols.gnu_hash)
-		index = find_by_gnu_hash(&symbols, name);
-	else if (symbols.old_hash)
-		index = find_by_old_hash(&symbols, name);
-	if (index == 0)
-		return NULL;
-	return (void *)(symbols.base + symbols.table[index].st_value);
+	return find_by_name(&symbols, name);
+}
+
+static bool is_named(const char *path, const char *prefix)
+{
+	const char *name = path, *next;
+
+	for (next = name; *next; next++) {
+		if (*next == '/')
+			name = next + 1;
+	}
+	return text_begins(name, prefix);
+}
+
+/* Weak: it is of the loader, which this library does not ask for. */
+extern struct r_debug _r_debug __attribute__((weak));
+
+typedef int iterate_fn(int (*)(struct dl_phdr_info *, size_t, void *), void *);
+
+/*
+ * libc's own dl_iterate_phdr. Programs have one in its place that asks dlsym
+ * for the next, or is not ready yet when dlsym is called for the first time.
+ */
+static iterate_fn *find_iterate(void)
+{
+	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+	void *found = NULL;
+
+	for (; map && !found; map = map->l_next) {
+		struct symbols symbols = { .base = map->l_addr };
+
+		if (!map->l_name || !map->l_ld ||
+		    !is_named(map->l_name, "libc.so"))
+			continue;
+		read_dynamic(map->l_ld, &symbols);
+		found = find_by_name(&symbols, "dl_iterate_phdr");
+	}
+	return found ? __extension__(iterate_fn *) found : dl_iterate_phdr;
+}
+
+static int iterate(int (*visit)(struct dl_phdr_info *, size_t, void *),
+		   void *data)
+{
+	static void *known;
+	void *found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+
+	if (!found) {
+		found = __extension__(void *) find_iterate();
+		__atomic_store_n(&known, found, __ATOMIC_RELAXED);
+	}
+	return (__extension__(iterate_fn *) found)(visit, data);
 }
 
 static bool holds(const struct dl_phdr_info *info, const void *address)
@@ -178,7 +234,7 @@ void *loaded_after_us(const char *function)
 {
 	struct next next = { .name = function };
 
-	(void)dl_iterate_phdr(on_module_after_us, &next);
+	(void)iterate(on_module_after_us, &next);
 	return next.found;
 }
 
@@ -203,16 +259,10 @@ bool loaded_at(const void *address, struct loaded_module *module)
 {
 	struct place place = { .address = address, .module = module };
 
-	return dl_iterate_phdr(on_module_at, &place) != 0;
+	return iterate(on_module_at, &place) != 0;
 }
 
 bool loaded_is(const struct loaded_module *module, const char *prefix)
 {
-	const char *name = module->path, *next;
-
-	for (next = name; *next; next++) {
-		if (*next == '/')
-			name = next + 1;
-	}
-	return text_begins(name, prefix);
+	return is_named(module->path, prefix);
 }

@@ -11,6 +11,7 @@
 #include "probes/preload/wrap.h"
 
 #include <errno.h>
+#include <sched.h>
 
 /* As cuda.h numbers them. */
 #define POOL_RESERVED_CURRENT 5
@@ -24,7 +25,15 @@ typedef cu_result pool_attribute_fn(void *pool, unsigned int attribute,
 typedef cu_result graph_attribute_fn(int device, unsigned int attribute,
 				     void *value);
 
-/* Key: the pool; owner: the ordinal; bytes: what it held when last asked. */
+/* How often one is asked anew while others ask for it too. */
+#define ASK_TRIES 8
+
+/*
+ * Key: the pool; owner: the ordinal; bytes: what it held when last asked; refs:
+ * threads that ask just now; maps: how often bytes was set. No question is
+ * asked with the lock held: the driver may let it wait for work that another
+ * thread has yet to launch.
+ */
 static struct table pools;
 /* So that who has none pays nothing. */
 static uint32_t pool_count, graph_count;
@@ -52,6 +61,7 @@ static bool read_graphs(int ordinal, uint64_t *bytes)
 /* What cannot be asked counts as unchanged. */
 static uint64_t bytes_now(const struct table_entry *entry)
 {
+	unsigned int mode = device_relax();
 	uint64_t bytes = 0;
 	bool is_told;
 
@@ -60,6 +70,7 @@ static uint64_t bytes_now(const struct table_entry *entry)
 	else
 		/* NOLINTNEXTLINE(performance-no-int-to-ptr): it was one */
 		is_told = read_pool((void *)(uintptr_t)entry->key, &bytes);
+	device_restore(mode);
 	return is_told && bytes <= INT64_MAX ? bytes : entry->bytes;
 }
 
@@ -74,64 +85,45 @@ static void set_bytes(struct table_entry *entry, uint64_t now)
 	else
 		ledger_pool(entry->device, entry->bytes, now);
 	entry->bytes = now;
+	entry->maps++;
 }
 
-static struct table_entry *add(uint64_t key, enum pool_kind kind, int ordinal)
+static void add(uint64_t key, enum pool_kind kind, int ordinal)
 {
-	struct table_entry *entry = table_find(&pools, key);
+	int row = kind == POOL_HOST ? -1 : device_row(ordinal);
+	struct table_entry *entry;
+	bool is_known;
 
-	if (entry)
-		return entry;
-	entry = table_add(&pools, key);
-	if (!entry) {
-		held_is_crowded();
-		return NULL;
+	table_lock(&pools);
+	is_known = table_find(&pools, key);
+	entry = is_known ? NULL : table_add(&pools, key);
+	if (entry) {
+		entry->kind = kind;
+		entry->owner = (uint64_t)ordinal;
+		entry->device = row;
+		__atomic_add_fetch(kind == POOL_GRAPHS ? &graph_count
+						       : &pool_count,
+				   1, __ATOMIC_RELAXED);
 	}
-	entry->kind = kind;
-	entry->owner = (uint64_t)ordinal;
-	entry->device = kind == POOL_HOST ? -1 : device_row(ordinal);
-	__atomic_add_fetch(kind == POOL_GRAPHS ? &graph_count : &pool_count, 1,
-			   __ATOMIC_RELAXED);
-	return entry;
+	table_unlock(&pools);
+	if (!entry && !is_known)
+		held_is_crowded();
 }
 
 void pools_add(void *pool, enum pool_kind kind, int ordinal)
 {
-	table_lock(&pools);
-	(void)add((uint64_t)(uintptr_t)pool, kind, ordinal);
-	table_unlock(&pools);
+	add((uint64_t)(uintptr_t)pool, kind, ordinal);
 }
 
 void pools_add_graphs(int ordinal)
 {
-	if (ordinal < 0)
-		return;
-	table_lock(&pools);
-	(void)add(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
-	table_unlock(&pools);
+	if (ordinal >= 0)
+		add(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
 }
 
 bool pools_have_graphs(void)
 {
 	return __atomic_load_n(&graph_count, __ATOMIC_RELAXED) > 0;
-}
-
-void pools_read(void)
-{
-	struct table_entry *entry;
-	size_t position = 0;
-	int saved = errno;
-
-	if (!__atomic_load_n(&pool_count, __ATOMIC_RELAXED) &&
-	    !pools_have_graphs())
-		return;
-	ledger_give_begin();
-	table_lock(&pools);
-	while ((entry = table_next(&pools, &position)))
-		set_bytes(entry, bytes_now(entry));
-	table_unlock(&pools);
-	ledger_done();
-	errno = saved;
 }
 
 static bool fits(const struct table_entry *entry, uint64_t now)
@@ -141,23 +133,100 @@ static bool fits(const struct table_entry *entry, uint64_t now)
 	       now - entry->bytes <= ledger_room(entry->device);
 }
 
-static bool grow(uint64_t key, enum pool_kind kind, int ordinal)
+/* A row that somebody asks for is not removed. */
+static bool begin_question(uint64_t key, struct table_entry *asked)
 {
 	struct table_entry *entry;
-	int saved = errno;
-	bool is_allowed = true;
 
-	ledger_give_begin();
 	table_lock(&pools);
-	entry = add(key, kind, ordinal);
+	entry = table_find(&pools, key);
 	if (entry) {
-		uint64_t now = bytes_now(entry);
+		entry->refs++;
+		*asked = *entry;
+	}
+	table_unlock(&pools);
+	return entry;
+}
 
-		is_allowed = fits(entry, now);
-		if (is_allowed)
+enum answer {
+	ANSWER_TAKEN,
+	ANSWER_REFUSED,
+	ANSWER_OLD, /* another one came in between */
+};
+
+static enum answer end_question(const struct table_entry *asked, uint64_t now,
+				bool is_limited)
+{
+	enum answer answer = ANSWER_OLD;
+	struct table_entry *entry;
+
+	table_lock(&pools);
+	entry = table_find(&pools, asked->key);
+	if (entry) {
+		entry->refs--;
+		if (entry->maps == asked->maps)
+			answer = is_limited && !fits(entry, now)
+					 ? ANSWER_REFUSED
+					 : ANSWER_TAKEN;
+		if (answer == ANSWER_TAKEN)
 			set_bytes(entry, now);
 	}
 	table_unlock(&pools);
+	return answer;
+}
+
+/* False: it is limited by the cap, and holds too much. */
+static bool ask(uint64_t key, bool is_limited)
+{
+	struct table_entry asked;
+	enum answer answer = ANSWER_OLD;
+	int i;
+
+	for (i = 0; i < ASK_TRIES && answer == ANSWER_OLD; i++) {
+		if (!begin_question(key, &asked))
+			return true;
+		answer = end_question(&asked, bytes_now(&asked), is_limited);
+	}
+	return answer != ANSWER_REFUSED;
+}
+
+/* The key of the next row; 0: no more. */
+static uint64_t next_key(size_t *position)
+{
+	const struct table_entry *entry;
+	uint64_t key;
+
+	table_lock(&pools);
+	entry = table_next(&pools, position);
+	key = entry ? entry->key : 0;
+	table_unlock(&pools);
+	return key;
+}
+
+void pools_read(void)
+{
+	size_t position = 0;
+	int saved = errno;
+	uint64_t key;
+
+	if (!__atomic_load_n(&pool_count, __ATOMIC_RELAXED) &&
+	    !pools_have_graphs())
+		return;
+	ledger_give_begin();
+	while ((key = next_key(&position)))
+		(void)ask(key, false);
+	ledger_done();
+	errno = saved;
+}
+
+static bool grow(uint64_t key, enum pool_kind kind, int ordinal)
+{
+	int saved = errno;
+	bool is_allowed;
+
+	ledger_give_begin();
+	add(key, kind, ordinal);
+	is_allowed = ask(key, true);
 	ledger_done();
 	errno = saved;
 	return is_allowed;
@@ -178,6 +247,7 @@ void pools_undo(void *pool)
 {
 	fn_cuMemPoolTrimTo *trim = REAL(cuMemPoolTrimTo);
 	const struct table_entry *entry;
+	unsigned int mode = device_relax();
 	uint64_t before;
 
 	table_lock(&pools);
@@ -186,32 +256,65 @@ void pools_undo(void *pool)
 	table_unlock(&pools);
 	if (trim)
 		(void)trim(pool, before);
+	device_restore(mode);
 	pools_read();
 }
 
 void pools_undo_graphs(int ordinal)
 {
 	fn_cuDeviceGraphMemTrim *trim = REAL(cuDeviceGraphMemTrim);
+	unsigned int mode = device_relax();
 
 	if (trim)
 		(void)trim(ordinal);
+	device_restore(mode);
 	pools_read();
 }
 
-void pools_remove(void *pool)
+void pools_remove_begin(void *pool, struct table_entry *gone)
 {
+	uint64_t key = (uint64_t)(uintptr_t)pool;
 	struct table_entry *entry;
-	int saved = errno;
 
-	ledger_give_begin();
+	*gone = (struct table_entry){ 0 };
 	table_lock(&pools);
-	entry = table_find(&pools, (uint64_t)(uintptr_t)pool);
+	while ((entry = table_find(&pools, key)) && entry->refs) {
+		table_unlock(&pools);
+		(void)sched_yield();
+		table_lock(&pools);
+	}
 	if (entry) {
-		set_bytes(entry, 0);
+		*gone = *entry;
 		table_remove(&pools, entry);
-		__atomic_sub_fetch(&pool_count, 1, __ATOMIC_RELAXED);
 	}
 	table_unlock(&pools);
-	ledger_done();
+}
+
+static void put_back(const struct table_entry *gone)
+{
+	struct table_entry *entry;
+
+	table_lock(&pools);
+	entry = table_add(&pools, gone->key);
+	if (entry)
+		*entry = *gone;
+	table_unlock(&pools);
+	if (!entry)
+		held_is_crowded();
+}
+
+void pools_remove_end(const struct table_entry *gone, bool is_gone)
+{
+	struct table_entry entry = *gone;
+	int saved = errno;
+
+	if (!gone->key)
+		return;
+	if (is_gone) {
+		set_bytes(&entry, 0);
+		__atomic_sub_fetch(&pool_count, 1, __ATOMIC_RELAXED);
+	} else {
+		put_back(gone);
+	}
 	errno = saved;
 }

@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_POOLS_H
 #define AUTOFIT_PROBES_PRELOAD_POOLS_H
 
+#include "probes/preload/table.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,6 +39,11 @@ bool pools_grow_graphs(int ordinal);
 void pools_undo(void *pool);
 void pools_undo_graphs(int ordinal);
 
-void pools_remove(void *pool);
+/*
+ * Around the driver's call that destroys a pool: from begin on nobody asks for
+ * it any more, nor is any question under way. key 0: the pool is not known.
+ */
+void pools_remove_begin(void *pool, struct table_entry *gone);
+void pools_remove_end(const struct table_entry *gone, bool is_gone);
 
 #endif

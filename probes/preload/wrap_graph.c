@@ -189,6 +189,8 @@ static bool launch_fits(enum device_family family, void *exec, void *stream)
 	fn_cuGraphUpload *upload;
 	struct device_now now = device_now();
 	bool is_allowed = true;
+	unsigned int mode;
+	cu_result result;
 
 	if (now.row < 0 || !ledger_cap(now.row) ||
 	    device_is_capturing(stream, family))
@@ -199,7 +201,10 @@ static bool launch_fits(enum device_family family, void *exec, void *stream)
 		return true;
 	ledger_give_begin();
 	cap_look(now.row);
-	if (upload(exec, stream) == CU_SUCCESS)
+	mode = device_relax();
+	result = upload(exec, stream);
+	device_restore(mode);
+	if (result == CU_SUCCESS)
 		is_allowed = grow_end(now.ordinal);
 	ledger_done();
 	return is_allowed;

@@ -50,6 +50,7 @@ static void *pool_of(cu_pointer pointer, int *ordinal)
 	attribute_fn *ask = __extension__(attribute_fn *)
 		lookup_once(&place, "cuPointerGetAttribute");
 	fn_cuDeviceGetMemPool *current = REAL(cuDeviceGetMemPool);
+	unsigned int mode = device_relax();
 	void *pool = NULL;
 	int device = -1;
 
@@ -61,6 +62,7 @@ static void *pool_of(cu_pointer pointer, int *ordinal)
 	     !pool) &&
 	    (!current || current(&pool, *ordinal) != CU_SUCCESS))
 		pool = NULL;
+	device_restore(mode);
 	return pool;
 }
 
@@ -74,11 +76,14 @@ static void refuse(const struct call *call, cu_pointer pointer, void *pool)
 					       ? REAL(cuStreamSynchronize)
 					       : REAL(cuStreamSynchronize_ptsz);
 
+	unsigned int mode = device_relax();
+
 	if (release)
 		(void)release(pointer, call->stream);
 	if (wait)
 		(void)wait(call->stream);
 	pools_undo(pool);
+	device_restore(mode);
 }
 
 static bool is_granted(const struct call *call, cu_pointer pointer)
@@ -223,18 +228,22 @@ POOL_QUESTION(cuMemGetMemPool)
 WRAPPER cu_result cuMemPoolDestroy(void *pool)
 {
 	fn_cuMemPoolDestroy *real = REAL(cuMemPoolDestroy);
+	struct table_entry gone;
 	cu_result result;
+	int saved;
 
 	if (!real)
 		return CU_NOT_FOUND;
 	if (!count_begin())
 		return real(pool);
 	ledger_give_begin();
+	pools_remove_begin(pool, &gone);
 	result = real(pool);
-	if (result == CU_SUCCESS)
-		pools_remove(pool);
+	saved = errno;
+	pools_remove_end(&gone, result == CU_SUCCESS);
 	ledger_done();
 	call_end();
+	errno = saved;
 	return result;
 }
 

@@ -32,10 +32,11 @@ EFFECTIVE = 8
 SPLITS = [n for n in range(1, EFFECTIVE + 1) if EFFECTIVE % n == 0]
 RUNS = 3
 SWEEP_STEPS = 6
-FINAL_STEPS = 200
 HEADROOM = 128 * MIB
 # All of it takes ten minutes on two cores: every change gets a third of it.
-BUDGETS = 10 if os.environ.get("AUTOFIT_NIGHTLY") else 3
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
+BUDGETS = 10 if NIGHTLY else 3
+FINAL_STEPS = 200 if NIGHTLY else 60
 LEAST, MOST = 600 * MIB, 2048 * MIB
 DISTANCE = 0.03
 PROBES_MAX = 5

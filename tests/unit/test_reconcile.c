@@ -12,7 +12,7 @@
 
 #define LOOKS_MAX 5
 
-/* I: seen inside, O: outside, Q: quiet, B: bypassed. */
+/* I: seen inside, O: outside, Q: quiet, B: bypassed, T: told by the library. */
 struct look {
 	const char *what;
 	uint64_t tracked, tracked_peak, outside;
@@ -121,7 +121,42 @@ static const struct {
 	  { { "IOQ", 0, 0, UINT64_MAX - 5 }, { "I", 0, 100, 0 } },
 	  UINT64_MAX - 5,
 	  UINT64_MAX - 5,
+	  COVERAGE_DEVICE_WIDE },
+	{ "what was near a small peak is far from a larger one",
+	  { { "IOQ", 10, 10, 40 }, { "IOQ", 40, 200, 120 } },
+	  280,
+	  30,
 	  COVERAGE_EXACT },
+	{ "never less than near the small one",
+	  { { "IOQ", 10, 10, 40 }, { "IOQ", 40, 200, 50 } },
+	  230,
+	  30,
+	  COVERAGE_EXACT },
+	{ "compared before the training began, and never again",
+	  { { "IOQ", 0, 0, 30 }, { "IO", 90, 100, 100 } },
+	  130,
+	  30,
+	  COVERAGE_DEVICE_WIDE },
+	{ "compared on the way, and never again",
+	  { { "IOQ", 50, 50, 80 }, { "IO", 90, 100, 100 } },
+	  130,
+	  30,
+	  COVERAGE_DEVICE_WIDE },
+	{ "the library was told of it, and nobody looked from outside",
+	  { { "IOT", 50, 50, 80 }, { "IOT", 60, 100, 90 } },
+	  130,
+	  0,
+	  COVERAGE_DEVICE_WIDE },
+	{ "told, and seen: what was seen counts",
+	  { { "IOT", 50, 50, 150 }, { "IOQ", 100, 100, 120 } },
+	  150,
+	  20,
+	  COVERAGE_EXACT },
+	{ "told, and bypassed",
+	  { { "IOTB", 50, 100, 80 } },
+	  100,
+	  0,
+	  COVERAGE_DEVICE_WIDE },
 };
 
 static void looks_make_a_peak(void **state)
@@ -141,6 +176,10 @@ static void looks_make_a_peak(void **state)
 				.tracked_bytes = look->tracked,
 				.tracked_peak_bytes = look->tracked_peak,
 				.outside_bytes = look->outside,
+				.told_overhead_bytes =
+					strchr(look->what, 'T')
+						? look->outside - look->tracked
+						: 0,
 			};
 
 			reconcile_note(&reconcile, &seen);
