@@ -116,6 +116,40 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			    step->final_accum);
 }
 
+/* How much the peak of a GPU is worth: at most one of these. */
+static const char a_pool[] =
+	"the program divides a pool of device memory by itself, or nothing "
+	"could look at it: what it needs was not seen, the sizes were found by "
+	"trying";
+static const char without_nvml[] =
+	"NVML is not there: what the driver itself takes of device memory may "
+	"be missing in the peak";
+static const char sampled[] =
+	"device memory was sampled from outside (a process of the command did "
+	"not load autofit's library, or was too short to compare with): short "
+	"peaks may have been missed";
+
+static bool is_of_coverage(const char *caveat)
+{
+	return strcmp(caveat, a_pool) == 0 ||
+	       strcmp(caveat, without_nvml) == 0 ||
+	       strcmp(caveat, sampled) == 0;
+}
+
+static void add_coverage_caveat(struct session *session,
+				const struct trial *trial)
+{
+	struct strlist *caveats = &session->result->record.caveats;
+
+	if (session->target->device != PROBE_CUDA || !trial)
+		return;
+	if (!trial->peak_bytes)
+		strlist_add(caveats, a_pool);
+	else if (trial->coverage != COVERAGE_EXACT)
+		strlist_add(caveats,
+			    session->target->nvml ? sampled : without_nvml);
+}
+
 /* What the preset says that probes leave out, less what they did come to. */
 static void add_not_exercised(struct session *session,
 			      const struct trial *trial)
@@ -132,33 +166,6 @@ static void add_not_exercised(struct session *session,
 		if (!seen || strcmp(list->items[i], seen) != 0)
 			strlist_add(&session->result->record.not_exercised,
 				    list->items[i]);
-}
-
-/* How much the peak of a GPU is worth. */
-static void add_coverage_caveat(struct session *session,
-				const struct trial *trial)
-{
-	struct strlist *caveats = &session->result->record.caveats;
-
-	if (session->target->device != PROBE_CUDA || !trial)
-		return;
-	if (!trial->peak_bytes)
-		strlist_add(caveats,
-			    "the program divides a pool of device memory by "
-			    "itself, or nothing could look at it: what it "
-			    "needs was not seen, the sizes were found by "
-			    "trying");
-	else if (trial->coverage != COVERAGE_EXACT &&
-		 !session->target->nvml)
-		strlist_add(caveats,
-			    "NVML is not there: what the driver itself takes "
-			    "of device memory may be missing in the peak");
-	else if (trial->coverage != COVERAGE_EXACT)
-		strlist_add(caveats,
-			    "device memory was sampled from outside (a process "
-			    "of the command did not load autofit's library, or "
-			    "was too short to compare with): short peaks may "
-			    "have been missed");
 }
 
 static void add_caveats(struct session *session, const struct plan_step *step)
@@ -231,9 +238,10 @@ void session_renew(struct session *session, const struct trial *check)
 	strlist_add_all(&record->not_exercised,
 			(const char *const *)older->not_exercised.items,
 			older->not_exercised.count);
-	strlist_add_all(&record->caveats,
-			(const char *const *)older->caveats.items,
-			older->caveats.count);
+	for (size_t i = 0; i < older->caveats.count; i++)
+		if (!is_of_coverage(older->caveats.items[i]))
+			strlist_add(&record->caveats, older->caveats.items[i]);
+	add_coverage_caveat(session, check);
 	session_set_command(session->result, session->job, record->micro_batch,
 			    record->grad_accum);
 	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);

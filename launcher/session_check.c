@@ -53,6 +53,9 @@ static bool is_same_memory(const struct session *session,
 							     : CHECK_SHARE_GPU;
 	double recorded = (double)record->peak_bytes;
 
+	/* Seen less exactly there is more headroom: another largest size. */
+	if (trial->coverage < record->coverage)
+		return false;
 	return trial_fits(trial) && plan_is_confirmed(trial) && recorded > 0 &&
 	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
 }

@@ -136,8 +136,7 @@ static const struct signature *survived_line(const struct evidence *evidence)
 	bool ended_well = evidence->ended && evidence->wait_status == 0;
 
 	/* The driver, or torch, bears the words out. */
-	if (evidence->ooms ||
-	    evidence->allocations.end >= ALLOCATIONS_SURVIVED)
+	if (evidence->ooms || evidence->allocations.end >= ALLOCATIONS_SURVIVED)
 		return NULL;
 	return ended_well || evidence->stopped == STOP_SIGNATURE
 		       ? evidence->memory_line

@@ -69,13 +69,14 @@ static void keep_signature(struct probe *probe,
 
 /*
  * A bar of what is loaded, mapped or fetched counts too: where kernels are
- * seen, a counter that rises without any is none of steps.
+ * seen, a counter that rises without any is none of steps. Those of a process
+ * that the library is not in are not seen.
  */
 static bool ran_a_kernel(struct probe *probe)
 {
 	uint64_t before = probe->step_launches;
 
-	if (!probe->spec.has_preload)
+	if (!probe->spec.has_preload || probe->gpu_bypassed)
 		return true;
 	preload_read(probe->channel.fd, &probe->preload);
 	probe->step_launches = probe->preload.launches;

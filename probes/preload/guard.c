@@ -1,6 +1,7 @@
 /* Whether a call is counted: the kill switch, the page, calls in calls. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger.h"
+#include "probes/preload/raw.h"
 #include "probes/preload/real.h"
 #include "probes/preload/text.h"
 
@@ -15,6 +16,9 @@
 #endif
 
 #define PAGE_BYTES 4096
+
+/* 5 s */
+#define PATIENCE_NS 5000000000UL
 
 enum hooks {
 	HOOKS_UNKNOWN,
@@ -80,18 +84,22 @@ static uint64_t word_of(enum page_state state)
 	return (uint64_t)getpid() * PAGE_STATES + state;
 }
 
-/* Another thread opens the page: soon, or never if it died in it. */
+/*
+ * Another thread opens the page. What is passed on meanwhile is never counted,
+ * so a slow disk is waited for; not for ever, for that thread may have died.
+ */
 static bool wait_for(page_word *word)
 {
-	int rounds;
+	unsigned long end = raw_now_ns() + PATIENCE_NS;
+	uint64_t now;
 
-	for (rounds = 0; rounds < 10000; rounds++) {
-		enum page_state state = atomic_load(word) % PAGE_STATES;
-
-		if (state != PAGE_OPENING)
-			return state == PAGE_OPEN;
+	do {
+		now = atomic_load(word);
+		if (now % PAGE_STATES != PAGE_OPENING)
+			return now % PAGE_STATES == PAGE_OPEN;
 		(void)sched_yield();
-	}
+	} while (raw_now_ns() < end);
+	(void)atomic_compare_exchange_strong(word, &now, word_of(PAGE_NONE));
 	return false;
 }
 

@@ -155,7 +155,7 @@ static bool is_named(const char *path, const char *prefix)
 }
 
 /* Weak: it is of the loader, which this library does not ask for. */
-extern struct r_debug _r_debug __attribute__((weak));
+#pragma weak _r_debug
 
 typedef int iterate_fn(int (*)(struct dl_phdr_info *, size_t, void *), void *);
 

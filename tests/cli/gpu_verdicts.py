@@ -164,6 +164,110 @@ def a_line_that_is_always_there():
           any(probe["verdict"] in FITS for probe in answer.probes), answer)
 
 
+def words_do_not_excuse_refusals():
+    """A tip in every output, and a batch that is halved without a word."""
+    with Gpu() as gpu:
+        script = gpu.write("train.sh", USUAL, 0o755)
+        some = gpu.tune(program(*TOO_LARGE, "--catch", "quiet", prefix=[script]),
+                        "--headroom", "0", "--device", "cuda")  # fmt: skip
+        # Then one for which no size is small enough.
+        none = gpu.tune(
+            program(*FITTING, "--per-sample-kib", "22000000", "--catch",
+                    "quiet", "--curve", "step", prefix=[script]),
+            "--headroom", "0", "--device", "cuda",
+        )  # fmt: skip
+    fitting = {p["micro_batch"] for p in some.probes if p["verdict"] in FITS}
+    equal("a tip and refusals: what fits", fitting, {2})
+    equal("a tip and refusals: nothing fits", none.status, 120)
+    equal("a tip and refusals: no size is asked again",
+          {probe["verdict"] for probe in none.probes}, {"oom_device"})  # fmt: skip
+
+
+def no_room_for_a_context():
+    with Gpu("oom_context") as gpu:
+        answer = gpu.tune(program(*FITTING))
+    equal("no context: a GPU's misfit", answer.result["device_kind"], "cuda")
+    equal("no context: nothing fits", answer.status, 120)
+    # Without the library, and without NVML, there are only its words.
+    with Gpu("oom_context,nvml=missing") as gpu:
+        answer = gpu.tune(program(*FITTING, prefix=["env", "-u", "LD_PRELOAD"]))
+    equal("no context, by its words", answer.result["device_kind"], "cuda")
+
+
+def without_nvml():
+    with Gpu("nvml=missing") as gpu:
+        answer = gpu.tune(program(*FITTING, "--spike-mib", "6000"), "--device",
+                          "cuda", "--memory", "16G")  # fmt: skip
+    # 300 of others are in it: nobody can tell them apart.
+    need = (300 + 500 + 4000 + 6000) * MIB + 4 * 200000 * 1024
+    peak = answer.probes[0]["peak_bytes"]
+    check("without NVML: the context is in the peak of a capped probe",
+          abs(peak - need) < 24 * MIB, "%d wanted %d" % (peak, need))  # fmt: skip
+    equal("without NVML: not exact", answer.probes[0]["coverage"], "device-wide")
+    holds("without NVML: said so", answer.err, "NVML is not there")
+
+
+BOTH = 'env -u LD_PRELOAD "$0" "$@" & "$0" "$@"; wait'
+FIRST = (
+    '"$0" --steps 1 --launches 20 --fixed-mib 10; '
+    'exec env -u LD_PRELOAD "$0" "$@"'
+)
+
+
+def some_are_bypassed():
+    with Gpu("nvml=hidden") as gpu:
+        answer = gpu.tune(
+            program("--fixed-mib", "2000", "--per-sample-kib", "100000",
+                    prefix=["sh", "-c", BOTH]), "--device", "cuda"
+        )  # fmt: skip
+    check("one of two bypassed, and NVML hides both: never exact",
+          all(probe["coverage"] == "device-wide" for probe in answer.probes
+              if probe["verdict"] in FITS), answer)  # fmt: skip
+    with Gpu() as gpu:
+        answer = gpu.tune(
+            program(*FITTING, "--steps", "3000",
+                    prefix=["sh", "-c", FIRST]), "--device", "cuda"
+        )  # fmt: skip
+    equal("kernels of another process: steps are counted",
+          {probe["verdict"] in FITS and probe["seconds"] < 20
+           for probe in answer.probes[:2]}, {True})  # fmt: skip
+
+
+def a_tenant_moves_between_probes():
+    with Gpu("tenant_grows=4G@100") as gpu:
+        answer = gpu.tune(program(*FITTING), "--device", "cuda", "--shared")
+    second = answer.probes[1]
+    need = (500 + 4000) * MIB + second["micro_batch"] * 200000 * 1024
+    check("a tenant moved: its bytes are not the next probe's",
+          abs(second["peak_bytes"] - need) < 24 * MIB,
+          "%d wanted %d" % (second["peak_bytes"], need))  # fmt: skip
+    check("a tenant moved: the share is less",
+          answer.result["devices"][0]["budget_bytes"] < 18000 * MIB)
+    holds("a tenant moved: said so", answer.err, "others on the GPU moved")
+
+
+def a_check_that_sees_less():
+    """A near record: its sizes are those of how exactly it was seen."""
+    with Gpu() as gpu:
+        answers = []
+        for prefix in ("env", "env -u LD_PRELOAD", "env"):
+            script = gpu.write(
+                "train.sh", "#!/bin/sh\n# %d\nexec %s \"$@\"\n"
+                % (len(answers), prefix), 0o755
+            )  # fmt: skip
+            answers.append(gpu.tune(program(*FITTING, prefix=[script]),
+                                    "--device", "cuda"))  # fmt: skip
+    exact, outside, again = [answer.result for answer in answers]
+    equal("a check that sees less: tuned anew", outside["outcome"], "tuned")
+    check("a check that sees less: a smaller largest size",
+          outside["largest_micro_batch"] < exact["largest_micro_batch"], outside)
+    check("a check that sees less: said so", outside["caveats"], outside)
+    equal("a check that sees more: holds", again["outcome"], "reused")
+    equal("a check that sees more: exact", again["evidence"]["coverage"],
+          "exact")  # fmt: skip
+    equal("a check that sees more: no caveat is left", again["caveats"], [])
+
+
 EVALUATION = """
 import sys, torch
 micro = int(sys.argv[sys.argv.index("--batch-size") + 1])
@@ -211,6 +315,12 @@ coverage()
 a_pool()
 the_gpu_is_not_used()
 a_line_that_is_always_there()
+words_do_not_excuse_refusals()
+no_room_for_a_context()
+without_nvml()
+some_are_bypassed()
+a_tenant_moves_between_probes()
+a_check_that_sees_less()
 evaluation()
 a_typo_is_not_memory()
 lib.finish()

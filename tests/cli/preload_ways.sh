@@ -131,6 +131,24 @@ int puts(const char *text)
 	return real(text);
 }'
 
+# A dl_iterate_phdr of its own, as some allocators and databases have.
+modules_source='
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+typedef int visit_fn(struct dl_phdr_info *, size_t, void *);
+int dl_iterate_phdr(visit_fn *visit, void *data)
+{
+	static int (*real)(visit_fn *, void *);
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "dl_iterate_phdr");
+	return real(visit, data);
+}
+int main(void)
+{
+	return puts(dlsym(RTLD_DEFAULT, "puts") ? "text" : "none") < 0;
+}'
+
 puts_source='
 #include <stdio.h>
 int main(int argc, char **argv) { (void)argv; return argc == 1 && puts("text") < 0; }'
@@ -171,6 +189,7 @@ int main(void) { reach(); return 0; }" linked -fPIC \
 	# The hash table of old libraries, for once.
 	build "$second_source" second.so -shared -fPIC -Wl,--hash-style=sysv
 	build "$puts_source" puts
+	build "$modules_source" modules -rdynamic
 	cp puts.c sanitized.c
 	"$compiler" -fsanitize=address -o sanitized sanitized.c 2>/dev/null ||
 		echo "# left out: an address sanitizer, the compiler has none"
@@ -270,6 +289,8 @@ cuMemAlloc 3020 0: 0, 0, cuMemAlloc_v2 of libcuda.so.1" \
 	mkdir -p copy && cp "$preload" copy/
 	reaches "two copies of it" "driver 11" \
 		"$preload $PWD/copy/$OURS" -- "$reach" open "$one" call
+	reaches "a program with its own dl_iterate_phdr" text "$preload" -- \
+		./modules
 	# One that replaces strcmp, and calls dlsym to find the real one.
 	if [ -x sanitized ] && [ ${#emulator[@]} -eq 0 ]; then
 		reaches "a program with an address sanitizer" text "$preload" \
