@@ -53,9 +53,10 @@ allocations_judge(const struct preload_reading *reading);
 bool allocations_text_is_fragmented(const char *message);
 
 /*
- * One allocation took more than 60% of the device: a pool that the program
- * divides by itself (XLA takes 75%, TensorFlow all but a little). Its peak
- * says nothing about the need. False while the total is not known.
+ * One allocation, before any kernel ran, took more than 60% of the device: a
+ * pool that the program divides by itself (XLA takes 75%, TensorFlow all but a
+ * little). Its peak says nothing about the need. False while the total is not
+ * known.
  */
 bool allocations_are_a_pool(const struct preload_device_reading *device);
 

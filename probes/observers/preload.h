@@ -30,7 +30,8 @@ struct preload_device_reading {
 	uint64_t current_bytes, peak_bytes, managed_peak_bytes;
 	uint64_t total_bytes;    /* 0: not known */
 	uint64_t overhead_bytes; /* with a cap: see page.h; 0: not known */
-	uint64_t largest_bytes;  /* of one allocation of any process */
+	uint64_t largest_bytes;  /* of one allocation of any process, made
+				  * before it launched a kernel */
 };
 
 struct preload_process {

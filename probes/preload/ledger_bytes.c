@@ -234,6 +234,15 @@ static void raise_peaks(int device)
 	ledger_raise(&row->peak_bytes, now.all);
 }
 
+/* Who divides a pool by itself takes it before it computes anything. */
+static void note_largest(struct preload_use *use, uint64_t bytes)
+{
+	const struct preload_slot *slot = ledger_self.slot;
+
+	if (slot && !__atomic_load_n(&slot->launches, __ATOMIC_RELAXED))
+		ledger_raise(&use->largest_bytes, bytes);
+}
+
 static void grant(int device, uint64_t bytes)
 {
 	struct preload_use *use = ledger_use(device);
@@ -243,7 +252,7 @@ static void grant(int device, uint64_t bytes)
 	ledger_change();
 	(void)ledger_subtract(&use->pending_bytes, bytes);
 	ledger_change();
-	ledger_raise(&use->largest_bytes, bytes);
+	note_largest(use, bytes);
 	raise_peaks(device);
 }
 
@@ -292,7 +301,7 @@ void ledger_pool(int device, uint64_t before_bytes, uint64_t now_bytes)
 	if (!more)
 		return;
 	ledger_flag(PRELOAD_CUDA | PRELOAD_CONTEXT);
-	ledger_raise(&use->largest_bytes, more);
+	note_largest(use, more);
 	raise_peaks(device);
 }
 

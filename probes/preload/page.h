@@ -74,7 +74,7 @@ struct preload_use {
 	uint64_t current_bytes, peak_bytes;
 	uint64_t managed_bytes;
 	uint64_t pool_bytes;    /* within current_bytes: pools and graphs */
-	uint64_t largest_bytes; /* of one allocation */
+	uint64_t largest_bytes; /* of one allocation, before any launch */
 	uint64_t pending_bytes; /* within current_bytes: not yet granted */
 	uint32_t contexts;      /* ever made */
 	uint32_t reserved;
