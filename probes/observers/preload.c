@@ -1,16 +1,13 @@
-/* autofit's side of the page: written once, then read as a hostile file. */
+/* What the preload library left in its page, read as a hostile file. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/preload.h"
 
 #include "base/alloc.h"
-#include "probes/observers/host_process.h"
+#include "probes/observers/preload_internal.h"
 #include "probes/proctree.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,8 +19,6 @@
 #define BYTES_LIMIT (UINT64_C(1) << 50)
 #define COUNT_LIMIT UINT64_C(1000000000000000)
 #define RANK_LIMIT 1000000
-/* Twice the kernel's vm.max_map_count. */
-#define MAPPINGS_MAX 131072
 #define NO_DEVICE UINT16_MAX
 #define KNOWN_FLAGS                                                            \
 	(PRELOAD_CUDA | PRELOAD_CONTEXT | PRELOAD_NVML | PRELOAD_CROWDED)
@@ -41,93 +36,6 @@ struct looks {
 	bool is_busy;                         /* it changes */
 	uint64_t now_ns;
 };
-
-/* The old names of MIG devices ("MIG-GPU-.../1/0") have no bytes of their own:
- * no uuid. */
-int preload_uuid_parse(unsigned char bytes[16], const char *text)
-{
-	static const char form[] = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
-	size_t nibbles = 0;
-
-	memset(bytes, 0, 16);
-	if (strncmp(text, "GPU-", 4) != 0 && strncmp(text, "MIG-", 4) != 0)
-		return -EINVAL;
-	text += 4;
-	if (strlen(text) != sizeof(form) - 1)
-		return -EINVAL;
-	for (size_t i = 0; form[i]; i++) {
-		unsigned char c = (unsigned char)text[i];
-		int digit = isdigit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
-
-		if (form[i] == '-' && c == '-')
-			continue;
-		if (form[i] == '-' || !isxdigit(c))
-			return -EINVAL;
-		bytes[nibbles / 2] |=
-			(unsigned char)(nibbles % 2 ? digit : digit << 4);
-		nibbles++;
-	}
-	return 0;
-}
-
-static bool page_has_uuid(const struct preload_page *page, uint32_t count,
-			  const unsigned char uuid[16])
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (memcmp(page->devices[i].uuid, uuid, 16) == 0)
-			return true;
-	return false;
-}
-
-static void fill_page(struct preload_page *page,
-		      const struct preload_target *targets, size_t count)
-{
-	struct preload_header *header = &page->header;
-	uint32_t used = 0;
-
-	for (size_t i = 0; i < count && used < PRELOAD_DEVICES; i++) {
-		struct preload_device *device = &page->devices[used];
-		unsigned char uuid[16];
-
-		if (preload_uuid_parse(uuid, targets[i].uuid) < 0 ||
-		    page_has_uuid(page, used, uuid))
-			continue;
-		memcpy(device->uuid, uuid, sizeof(device->uuid));
-		device->state = PRELOAD_DEVICE_READY;
-		device->cap_bytes = targets[i].cap_bytes;
-		device->baseline_bytes = targets[i].baseline_bytes;
-		used++;
-	}
-	header->magic = PRELOAD_MAGIC;
-	header->version = PRELOAD_VERSION;
-	header->slots = PRELOAD_SLOTS;
-	header->size = sizeof(*page);
-	header->devices_used = used;
-}
-
-int preload_page_write(int fd, const struct preload_target *targets,
-		       size_t count, struct error *err)
-{
-	struct preload_page *page = xcalloc(1, sizeof(*page));
-	const char *bytes = (const char *)page;
-	size_t done = 0;
-	int result = 0;
-
-	fill_page(page, targets, count);
-	while (done < sizeof(*page) && result == 0) {
-		ssize_t n = pwrite(fd, bytes + done, sizeof(*page) - done,
-				   (off_t)(PRELOAD_PAGE_OFFSET + done));
-
-		if (n < 0 && errno != EINTR)
-			result = error_set_errno(err, -errno,
-						 "cannot write the page of the "
-						 "preload library");
-		else if (n > 0)
-			done += (size_t)n;
-	}
-	free(page);
-	return result;
-}
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -328,7 +236,7 @@ static void devices_add(struct looks *looks, struct preload_reading *reading)
 		    b->state != PRELOAD_DEVICE_READY ||
 		    memcmp(a->uuid, b->uuid, sizeof(a->uuid)) != 0 ||
 		    memcmp(a->uuid, none, sizeof(none)) == 0 ||
-		    page_has_uuid(&looks->first, (uint32_t)i, a->uuid))
+		    preload_page_has(&looks->first, (uint32_t)i, a->uuid))
 			continue;
 		memcpy(row->uuid, a->uuid, sizeof(row->uuid));
 		looks->row[i] = (uint16_t)reading->device_count++;
@@ -460,38 +368,4 @@ const char *preload_call_name(uint16_t call)
 	};
 
 	return names[call < PRELOAD_CALL_COUNT ? call : PRELOAD_CALL_NONE];
-}
-
-/* "7f00-7f10 r-xp 00000000 08:01 42    /usr/lib/libcuda.so.1" */
-static bool maps_file(const char *line, const char *start)
-{
-	const char *slash = strrchr(line, '/');
-
-	return slash && strncmp(slash + 1, start, strlen(start)) == 0;
-}
-
-enum preload_presence preload_presence(const char *proc_root, pid_t pid)
-{
-	struct host_lines lines;
-	const char *line;
-	char path[128];
-	bool has_driver = false;
-	bool has_library = false;
-	int length = snprintf(path, sizeof(path), "%s/%ld/maps", proc_root,
-			      (long)pid);
-
-	if (length < 0 || (size_t)length >= sizeof(path) ||
-	    host_lines_open(&lines, AT_FDCWD, path) < 0)
-		return PRELOAD_NO_DRIVER;
-	for (int i = 0; i < MAPPINGS_MAX && !(has_driver && has_library); i++) {
-		line = host_lines_next(&lines);
-		if (!line)
-			break;
-		has_driver |= maps_file(line, "libcuda.so");
-		has_library |= maps_file(line, "libautofit_preload.so");
-	}
-	host_lines_close(&lines);
-	if (!has_driver)
-		return PRELOAD_NO_DRIVER;
-	return has_library ? PRELOAD_HOOKED : PRELOAD_BYPASSED;
 }
