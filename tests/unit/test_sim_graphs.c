@@ -10,7 +10,7 @@ static uint64_t graph_value(const struct case_driver *cu,
 {
 	uint64_t value = 0;
 
-	OK(cu->cuDeviceGetGraphMemAttribute(0, attribute, &value));
+	OK(cu->cuDeviceGetGraphMemAttribute(0, (int)attribute, &value));
 	return value;
 }
 

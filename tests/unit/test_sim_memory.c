@@ -112,7 +112,7 @@ static uint64_t pool_value(const struct case_driver *cu, void *pool,
 {
 	uint64_t value = 0;
 
-	OK(cu->cuMemPoolGetAttribute(pool, attribute, &value));
+	OK(cu->cuMemPoolGetAttribute(pool, (int)attribute, &value));
 	return value;
 }
 
