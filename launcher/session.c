@@ -137,7 +137,9 @@ static bool drop_an_addition(struct session *session, const char *error)
 {
 	const struct strlist *args = &session->job->command.preset->probe_args;
 
-	if (!session->without_preload && strstr(error, "autofit_preload"))
+	/* An address sanitizer that must come first names the variable. */
+	if (!session->without_preload &&
+	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
 		return session->without_preload = true;
 	if (!session->without_hook &&
 	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))

@@ -268,6 +268,27 @@ def a_check_that_sees_less():
     equal("a check that sees more: no caveat is left", again["caveats"], [])
 
 
+REFUSES = """#!/bin/sh
+[ -z "$LD_PRELOAD" ] && exec "$@"
+echo "==7==ASan runtime does not come first in initial library list; you" \\
+    "should either link runtime to your application or manually preload it" \\
+    "with LD_PRELOAD." >&2
+exit 1
+"""
+
+
+def a_program_that_takes_no_preload():
+    with Gpu() as gpu:
+        script = gpu.write("train.sh", REFUSES, 0o755)
+        answer = gpu.tune(program(*FITTING, prefix=[script]), "--device", "cuda")
+    equal("takes no preload: tuned without it",
+          answer.result and answer.result["outcome"], "tuned")  # fmt: skip
+    equal("takes no preload: the first failed", answer.probes[0]["verdict"],
+          "failed")  # fmt: skip
+    equal("takes no preload: and says how it saw",
+          answer.result["evidence"]["coverage"], "device-wide")  # fmt: skip
+
+
 EVALUATION = """
 import sys, torch
 micro = int(sys.argv[sys.argv.index("--batch-size") + 1])
@@ -321,6 +342,7 @@ without_nvml()
 some_are_bypassed()
 a_tenant_moves_between_probes()
 a_check_that_sees_less()
+a_program_that_takes_no_preload()
 evaluation()
 a_typo_is_not_memory()
 lib.finish()
