@@ -86,8 +86,9 @@ void count_result(enum preload_call call, int device, uint64_t bytes,
 void count_refused(enum preload_call call, int device, uint64_t bytes,
 		   bool by_cap);
 
-/* What is watched for refusals and counted in no other way. */
-#define WATCHED(elf, call, parameters, arguments)                              \
+/* A call that is passed on, and watched for refusals; counting: a statement
+ * that may look at its result. */
+#define COUNTED(elf, call, counting, parameters, arguments)                    \
 	WRAPPER cu_result elf parameters                                       \
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
@@ -98,9 +99,14 @@ void count_refused(enum preload_call call, int device, uint64_t bytes,
 		if (!count_begin())                                            \
 			return real arguments;                                 \
 		result = real arguments;                                       \
+		counting;                                                      \
 		count_result(call, COUNT_CURRENT, 0, result);                  \
 		call_end();                                                    \
 		return result;                                                 \
 	}
+
+/* What is counted in no other way. */
+#define WATCHED(elf, call, parameters, arguments)                              \
+	COUNTED(elf, call, (void)0, parameters, arguments)
 
 #endif

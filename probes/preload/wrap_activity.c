@@ -7,24 +7,28 @@
 /* NOLINTBEGIN(readability-identifier-naming, readability-function-size): the
  * names and the parameters are the driver's. */
 
+static void count_launch(cu_result result)
+{
+	if (result == CU_SUCCESS)
+		ledger_launch();
+}
+
+static void count_wait(void)
+{
+	ledger_synchronization();
+	pools_read();
+}
+
+static void count_copy(cu_result result, uint64_t to_device, uint64_t to_host)
+{
+	if (result == CU_SUCCESS)
+		ledger_copy(to_device, to_host);
+}
+
 /* Thousands in a second: nothing but a counter while all is well. */
 #define LAUNCH(elf, parameters, arguments)                                     \
-	WRAPPER cu_result elf parameters                                       \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		cu_result result;                                              \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!count_begin())                                            \
-			return real arguments;                                 \
-		result = real arguments;                                       \
-		if (result == CU_SUCCESS)                                      \
-			ledger_launch();                                       \
-		count_result(PRELOAD_CALL_LAUNCH, COUNT_CURRENT, 0, result);   \
-		call_end();                                                    \
-		return result;                                                 \
-	}
+	COUNTED(elf, PRELOAD_CALL_LAUNCH, count_launch(result), parameters,    \
+		arguments)
 
 #define KERNEL                                                                 \
 	(void *f, unsigned int grid_dim_x, unsigned int grid_dim_y,            \
@@ -59,22 +63,7 @@ LAUNCH(cuLaunchCooperativeKernelMultiDevice,
 
 /* Pools give back to the driver when somebody waits. */
 #define WAIT(elf, parameters, arguments)                                       \
-	WRAPPER cu_result elf parameters                                       \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		cu_result result;                                              \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!count_begin())                                            \
-			return real arguments;                                 \
-		result = real arguments;                                       \
-		ledger_synchronization();                                      \
-		pools_read();                                                  \
-		count_result(PRELOAD_CALL_OTHER, COUNT_CURRENT, 0, result);    \
-		call_end();                                                    \
-		return result;                                                 \
-	}
+	COUNTED(elf, PRELOAD_CALL_OTHER, count_wait(), parameters, arguments)
 
 WAIT(cuStreamSynchronize, (void *h_stream), (h_stream))
 WAIT(cuStreamSynchronize_ptsz, (void *h_stream), (h_stream))
@@ -83,22 +72,8 @@ WAIT(cuCtxSynchronize, (void), ())
 WAIT(cuCtxSynchronize_v2, (void *ctx), (ctx))
 
 #define COPY(elf, to_device, to_host, parameters, arguments)                   \
-	WRAPPER cu_result elf parameters                                       \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		cu_result result;                                              \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!count_begin())                                            \
-			return real arguments;                                 \
-		result = real arguments;                                       \
-		if (result == CU_SUCCESS)                                      \
-			ledger_copy(to_device, to_host);                       \
-		count_result(PRELOAD_CALL_OTHER, COUNT_CURRENT, 0, result);    \
-		call_end();                                                    \
-		return result;                                                 \
-	}
+	COUNTED(elf, PRELOAD_CALL_OTHER,                                       \
+		count_copy(result, to_device, to_host), parameters, arguments)
 
 #define IN (cu_pointer dst_device, const void *src_host, size_t byte_count)
 #define IN_ASYNC                                                               \

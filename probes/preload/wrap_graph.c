@@ -90,7 +90,8 @@ static bool grow_end(int ordinal)
 	return is_allowed;
 }
 
-static cu_result instantiated(void **exec, int ordinal, cu_result result)
+/* exec: what is destroyed when the cap refuses its memory; NULL: nothing. */
+static cu_result grown(void **exec, int ordinal, cu_result result)
 {
 	fn_cuGraphExecDestroy *destroy = REAL(cuGraphExecDestroy);
 	int saved = errno;
@@ -109,7 +110,7 @@ static cu_result instantiated(void **exec, int ordinal, cu_result result)
 	return result;
 }
 
-#define GRAPH_INSTANTIATION(elf, parameters, arguments)                        \
+#define GRAPH_GROWTH(elf, exec, parameters, arguments)                         \
 	WRAPPER cu_result elf parameters                                       \
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
@@ -120,64 +121,30 @@ static cu_result instantiated(void **exec, int ordinal, cu_result result)
 		if (!count_begin())                                            \
 			return real arguments;                                 \
 		ordinal = grow_begin();                                        \
-		return instantiated(ph_graph_exec, ordinal, real arguments);   \
+		return grown(exec, ordinal, real arguments);                   \
 	}
 
-GRAPH_INSTANTIATION(cuGraphInstantiate,
-		    (void **ph_graph_exec, void *h_graph, void **ph_error_node,
-		     char *log_buffer, size_t buffer_size),
-		    (ph_graph_exec, h_graph, ph_error_node, log_buffer,
-		     buffer_size))
-GRAPH_INSTANTIATION(cuGraphInstantiate_v2,
-		    (void **ph_graph_exec, void *h_graph, void **ph_error_node,
-		     char *log_buffer, size_t buffer_size),
-		    (ph_graph_exec, h_graph, ph_error_node, log_buffer,
-		     buffer_size))
-GRAPH_INSTANTIATION(cuGraphInstantiateWithFlags,
-		    (void **ph_graph_exec, void *h_graph,
-		     unsigned long long flags),
-		    (ph_graph_exec, h_graph, flags))
-GRAPH_INSTANTIATION(cuGraphInstantiateWithParams,
-		    (void **ph_graph_exec, void *h_graph,
-		     void *instantiate_params),
-		    (ph_graph_exec, h_graph, instantiate_params))
-GRAPH_INSTANTIATION(cuGraphInstantiateWithParams_ptsz,
-		    (void **ph_graph_exec, void *h_graph,
-		     void *instantiate_params),
-		    (ph_graph_exec, h_graph, instantiate_params))
+GRAPH_GROWTH(cuGraphInstantiate, ph_graph_exec,
+	     (void **ph_graph_exec, void *h_graph, void **ph_error_node,
+	      char *log_buffer, size_t buffer_size),
+	     (ph_graph_exec, h_graph, ph_error_node, log_buffer, buffer_size))
+GRAPH_GROWTH(cuGraphInstantiate_v2, ph_graph_exec,
+	     (void **ph_graph_exec, void *h_graph, void **ph_error_node,
+	      char *log_buffer, size_t buffer_size),
+	     (ph_graph_exec, h_graph, ph_error_node, log_buffer, buffer_size))
+GRAPH_GROWTH(cuGraphInstantiateWithFlags, ph_graph_exec,
+	     (void **ph_graph_exec, void *h_graph, unsigned long long flags),
+	     (ph_graph_exec, h_graph, flags))
+GRAPH_GROWTH(cuGraphInstantiateWithParams, ph_graph_exec,
+	     (void **ph_graph_exec, void *h_graph, void *instantiate_params),
+	     (ph_graph_exec, h_graph, instantiate_params))
+GRAPH_GROWTH(cuGraphInstantiateWithParams_ptsz, ph_graph_exec,
+	     (void **ph_graph_exec, void *h_graph, void *instantiate_params),
+	     (ph_graph_exec, h_graph, instantiate_params))
 
-static cu_result uploaded(int ordinal, cu_result result)
-{
-	int saved = errno;
-	bool by_cap = result == CU_SUCCESS && !grow_end(ordinal);
-
-	ledger_done();
-	if (by_cap)
-		result = CU_OUT_OF_MEMORY;
-	if (result == CU_OUT_OF_MEMORY)
-		count_refused(PRELOAD_CALL_GRAPH, COUNT_CURRENT, 0, by_cap);
-	call_end();
-	errno = saved;
-	return result;
-}
-
-#define GRAPH_UPLOAD(elf, parameters, arguments)                               \
-	WRAPPER cu_result elf parameters                                       \
-	{                                                                      \
-		fn_##elf *real = REAL(elf);                                    \
-		int ordinal;                                                   \
-                                                                               \
-		if (!real)                                                     \
-			return CU_NOT_FOUND;                                   \
-		if (!count_begin())                                            \
-			return real arguments;                                 \
-		ordinal = grow_begin();                                        \
-		return uploaded(ordinal, real arguments);                      \
-	}
-
-GRAPH_UPLOAD(cuGraphUpload, (void *h_graph, void *h_stream),
+GRAPH_GROWTH(cuGraphUpload, NULL, (void *h_graph, void *h_stream),
 	     (h_graph, h_stream))
-GRAPH_UPLOAD(cuGraphUpload_ptsz, (void *h_graph_exec, void *h_stream),
+GRAPH_GROWTH(cuGraphUpload_ptsz, NULL, (void *h_graph_exec, void *h_stream),
 	     (h_graph_exec, h_stream))
 
 /*

@@ -137,13 +137,29 @@ static int row_of(void *device)
 	return row;
 }
 
+/* What NVML says of a device, as the cap has it; false: it has none. */
+static bool put_below_cap(void *device, unsigned long long *total,
+			  unsigned long long *free_bytes,
+			  unsigned long long *used)
+{
+	struct cap_figures figures = { .free_bytes = *free_bytes,
+				       .total_bytes = *total };
+	int row = row_of(device);
+
+	if (!ledger_cap(row))
+		return false;
+	figures = cap_figures(row, figures);
+	*used = figures.total_bytes - figures.free_bytes;
+	*free_bytes = figures.free_bytes;
+	*total = figures.total_bytes;
+	return true;
+}
+
 WRAPPER unsigned int nvmlDeviceGetMemoryInfo(void *device, void *memory)
 {
 	fn_nvmlDeviceGetMemoryInfo *real = REAL(nvmlDeviceGetMemoryInfo);
 	struct nvml_memory *answer = memory;
-	struct cap_figures figures;
 	unsigned int result;
-	int row;
 
 	if (!real)
 		return NVML_FUNCTION_NOT_FOUND;
@@ -151,15 +167,9 @@ WRAPPER unsigned int nvmlDeviceGetMemoryInfo(void *device, void *memory)
 		return real(device, memory);
 	ledger_flag(PRELOAD_NVML);
 	result = real(device, memory);
-	row = row_of(device);
-	if (result == NVML_SUCCESS && answer && ledger_cap(row)) {
-		figures.free_bytes = answer->free;
-		figures.total_bytes = answer->total;
-		figures = cap_figures(row, figures);
-		answer->used = figures.total_bytes - figures.free_bytes;
-		answer->free = figures.free_bytes;
-		answer->total = figures.total_bytes;
-	}
+	if (result == NVML_SUCCESS && answer)
+		(void)put_below_cap(device, &answer->total, &answer->free,
+				    &answer->used);
 	call_end();
 	return result;
 }
@@ -168,9 +178,7 @@ WRAPPER unsigned int nvmlDeviceGetMemoryInfo_v2(void *device, void *memory)
 {
 	fn_nvmlDeviceGetMemoryInfo_v2 *real = REAL(nvmlDeviceGetMemoryInfo_v2);
 	struct nvml_memory_v2 *answer = memory;
-	struct cap_figures figures;
 	unsigned int result;
-	int row;
 
 	if (!real)
 		return NVML_FUNCTION_NOT_FOUND;
@@ -178,18 +186,11 @@ WRAPPER unsigned int nvmlDeviceGetMemoryInfo_v2(void *device, void *memory)
 		return real(device, memory);
 	ledger_flag(PRELOAD_NVML);
 	result = real(device, memory);
-	row = row_of(device);
-	if (result == NVML_SUCCESS && answer && ledger_cap(row)) {
-		figures.free_bytes = answer->free;
-		figures.total_bytes = answer->total;
-		figures = cap_figures(row, figures);
-		/* So the sum is right, whether used is thought to have the
-		 * reserved bytes in it or not. */
+	/* So the sum is right, whether used is thought to have the reserved
+	 * bytes in it or not. */
+	if (result == NVML_SUCCESS && answer &&
+	    put_below_cap(device, &answer->total, &answer->free, &answer->used))
 		answer->reserved = 0;
-		answer->used = figures.total_bytes - figures.free_bytes;
-		answer->free = figures.free_bytes;
-		answer->total = figures.total_bytes;
-	}
 	call_end();
 	return result;
 }

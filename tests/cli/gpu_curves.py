@@ -221,6 +221,11 @@ def play(seed):
     wrong = is_right(curve, answer)
     if wrong:
         problems.append("%s\n%s" % (wrong, answer))
+    transient = curve.fault.startswith(("random=", "fail_"))
+    if transient and not curve.is_monotone() and not wrong:
+        other = tune(curve, "", False)
+        if not other.result or not same(answer, other):
+            problems.append("without the fault, otherwise\n%s" % other)
     if curve.capped and not wrong:
         other = tune(curve, curve.fault, True)
         if not other.result or not same(answer, other):
