@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Most lists stay below. */
+#define FIRST_CAPACITY 16
+
 static void out_of_memory(void) __attribute__((noreturn));
 
 static void out_of_memory(void)
@@ -41,6 +44,14 @@ void *xrealloc(void *old, size_t count, size_t size)
 	if (size && count > SIZE_MAX / size)
 		out_of_memory();
 	return or_die(realloc(old, count && size ? count * size : 1));
+}
+
+void *xgrow(void *items, size_t count, size_t *capacity, size_t size)
+{
+	if (count < *capacity)
+		return items;
+	*capacity = *capacity ? 2 * *capacity : FIRST_CAPACITY;
+	return xrealloc(items, *capacity, size);
 }
 
 char *xstrdup(const char *text)

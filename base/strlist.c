@@ -131,6 +131,22 @@ void strlist_env_unset(struct strlist *list, const char *name)
 		strlist_remove(list, i);
 }
 
+void strlist_env_change(struct strlist *list, const struct strlist *changes)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		char *name = xstrdup(changes->items[i]);
+		char *value = strchr(name, '=');
+
+		if (value) {
+			*value = '\0';
+			strlist_env_set(list, name, value + 1);
+		} else {
+			strlist_env_unset(list, name);
+		}
+		free(name);
+	}
+}
+
 void strlist_release(struct strlist *list)
 {
 	for (size_t i = 0; i < list->count; i++)

@@ -35,11 +35,13 @@ bool strlist_equal(const struct strlist *a, const struct strlist *b);
 
 /*
  * The list read as an environment of NAME=value items: the value of name, or
- * NULL; set replaces or adds; unset removes every item of that name.
+ * NULL; set replaces or adds; unset removes every item of that name. change
+ * does so with a list of NAME=value to set and bare NAMEs to unset.
  */
 const char *strlist_env_get(const struct strlist *list, const char *name);
 void strlist_env_set(struct strlist *list, const char *name, const char *value);
 void strlist_env_unset(struct strlist *list, const char *name);
+void strlist_env_change(struct strlist *list, const struct strlist *changes);
 
 void strlist_release(struct strlist *list);
 

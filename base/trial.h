@@ -55,6 +55,13 @@ struct trial {
 	int64_t confirmed_steps; /* steps of the confirmation; 0: not one */
 	double seconds;          /* wall clock of the whole probe */
 	double step_seconds;     /* median, 0: not known */
+	/*
+	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
+	 * dimension of what goes into the outermost module. Echo: what the
+	 * framework prints, the effective batch over all ranks.
+	 */
+	int64_t input_rows;
+	int64_t echo_micro, echo_accum, echo_effective;
 };
 
 /* It ran within the limit: fits or fits_barely. */

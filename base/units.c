@@ -33,6 +33,11 @@ static const struct unit byte_units[] = {
 	{ NULL, 0 },
 };
 
+static const struct unit count_units[] = {
+	{ "", 1 },     { "k", 1e3 },  { "m", 1e6 }, { "b", 1e9 },
+	{ "bn", 1e9 }, { "t", 1e12 }, { NULL, 0 },
+};
+
 static const struct unit duration_units[] = {
 	{ "ms", 1 },     { "s", 1e3 },    { "sec", 1e3 },       { "m", 60e3 },
 	{ "min", 60e3 }, { "h", 3600e3 }, { "d", 24 * 3600e3 }, { NULL, 0 },
@@ -65,6 +70,23 @@ static int decimal_parse(const char *text, const char **end, double *value)
 	return 0;
 }
 
+/* A number and its unit; -EINVAL: no such. */
+static int scaled_parse(const char *text, const struct unit *units,
+			double *value)
+{
+	const struct unit *unit;
+	const char *end;
+
+	if (decimal_parse(text, &end, value) < 0)
+		return -EINVAL;
+	end += strspn(end, " ");
+	unit = unit_find(units, end, strlen(end));
+	if (!unit)
+		return -EINVAL;
+	*value *= unit->factor;
+	return 0;
+}
+
 int integer_parse(const char *text, int64_t *value, struct error *err)
 {
 	char *end;
@@ -83,24 +105,34 @@ int integer_parse(const char *text, int64_t *value, struct error *err)
 
 int bytes_parse(const char *text, uint64_t *bytes, struct error *err)
 {
-	const struct unit *unit = NULL;
-	const char *end;
 	double number;
 
-	if (decimal_parse(text, &end, &number) == 0) {
-		while (*end == ' ')
-			end++;
-		unit = unit_find(byte_units, end, strlen(end));
-	}
-	if (!unit)
+	if (scaled_parse(text, byte_units, &number) < 0)
 		return error_set(err, -EINVAL,
 				 "'%.64s' is not a size such as 8GiB or 600M",
 				 text);
-	number *= unit->factor;
 	if (number >= 9.2e18)
 		return error_set(err, -ERANGE, "size '%.64s' is out of range",
 				 text);
 	*bytes = (uint64_t)(number + 0.5);
+	return 0;
+}
+
+int parameters_parse(const char *text, int64_t *count, struct error *err)
+{
+	double number;
+
+	if (scaled_parse(text, count_units, &number) < 0 || number < 1)
+		return error_set(err, -EINVAL,
+				 "'%.64s' is not a number of parameters such "
+				 "as 7b, 350M or 6738415616",
+				 text);
+	if (number > 1e15)
+		return error_set(err, -ERANGE,
+				 "'%.64s' is more parameters than any model "
+				 "has",
+				 text);
+	*count = (int64_t)(number + 0.5);
 	return 0;
 }
 

@@ -31,6 +31,10 @@ int integer_parse(const char *text, int64_t *value, struct error *err);
  */
 int bytes_parse(const char *text, uint64_t *bytes, struct error *err);
 
+/* Of parameters: "7b", "1.3B", "350M", "6738415616"; K M B T are powers of
+ * 1000. 0 and less are -EINVAL, more than 10^15 is -ERANGE. */
+int parameters_parse(const char *text, int64_t *count, struct error *err);
+
 /* "5%" (0 to 100) or what bytes_parse reads. */
 int amount_parse(const char *text, struct amount *amount, struct error *err);
 uint64_t amount_of(const struct amount *amount, uint64_t whole_bytes);

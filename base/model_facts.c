@@ -1,0 +1,297 @@
+/* What is known of a model: names, limits, and what must go together. */
+/* SPDX-License-Identifier: MIT */
+#include "base/model_facts.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* No model is near these, and products of three of them fit 63 bits. */
+#define LAYERS_MOST INT64_C(100000)
+#define WIDTH_MOST INT64_C(1000000)
+#define VOCAB_MOST INT64_C(100000000)
+#define PARAMETERS_MOST INT64_C(1000000000000000)
+
+#define COUNT(member, limit, words)                                            \
+	{                                                                      \
+		.name = #member, .most = (limit), .help = (words),             \
+		.offset = offsetof(struct model_facts, member)                 \
+	}
+#define FLAG(title, member, words)                                             \
+	{                                                                      \
+		.name = (title), .most = 1, .help = (words), .is_flag = true,  \
+		.offset = offsetof(struct model_facts, member)                 \
+	}
+
+const struct model_field model_fields[] = {
+	COUNT(layers, LAYERS_MOST, "layers, of the encoder where there is one"),
+	COUNT(decoder_layers, LAYERS_MOST, "layers of the decoder"),
+	COUNT(hidden, WIDTH_MOST, "width of the residual stream"),
+	COUNT(heads, WIDTH_MOST, "attention heads"),
+	COUNT(kv_heads, WIDTH_MOST, "heads of keys and values"),
+	COUNT(head_dim, WIDTH_MOST, "width of one head"),
+	COUNT(ffn, WIDTH_MOST, "inner width of the MLP"),
+	COUNT(vocab, VOCAB_MOST, "rows of the embedding"),
+	COUNT(positions, VOCAB_MOST, "learned positions"),
+	COUNT(token_types, WIDTH_MOST, "token types (BERT)"),
+	COUNT(embedding, WIDTH_MOST, "width of the embedding (OPT)"),
+	COUNT(layer_norms, 16, "norms of one layer"),
+	COUNT(experts, WIDTH_MOST, "experts of a layer"),
+	COUNT(experts_per_token, WIDTH_MOST, "experts that a token goes to"),
+	COUNT(expert_ffn, WIDTH_MOST, "inner width of one expert"),
+	COUNT(shared_ffn, WIDTH_MOST, "inner width of the shared experts"),
+	COUNT(dense_layers, LAYERS_MOST, "first layers without experts"),
+	COUNT(q_rank, WIDTH_MOST, "rank of compressed queries (MLA)"),
+	COUNT(kv_rank, WIDTH_MOST, "rank of compressed keys and values"),
+	COUNT(nope_dim, WIDTH_MOST, "width of a head without positions"),
+	COUNT(rope_dim, WIDTH_MOST, "width of a head with positions"),
+	COUNT(value_dim, WIDTH_MOST, "width of a head's values"),
+	COUNT(image, WIDTH_MOST, "pixels along an image's side"),
+	COUNT(patch, WIDTH_MOST, "pixels along a patch's side"),
+	COUNT(channels, WIDTH_MOST, "channels of an image"),
+	COUNT(classes, VOCAB_MOST, "classes"),
+	COUNT(window, VOCAB_MOST, "tokens of sliding attention"),
+	FLAG("tied", is_tied, "the head is the embedding"),
+	FLAG("gated", is_gated, "an MLP has three matrices"),
+	FLAG("qkv_bias", has_qkv_bias, "q, k and v have biases"),
+	FLAG("out_bias", has_out_bias, "the output of attention has one"),
+	FLAG("qk_norm", has_qk_norm, "q and k are normed"),
+	COUNT(parameters, PARAMETERS_MOST, "all parameters"),
+	COUNT(stored_bytes, INT64_MAX, "bytes of the weights on disk"),
+	{ .name = NULL },
+};
+
+/* What a family cannot be counted without. */
+#define NEEDS_MAX 12
+
+static const struct family {
+	const char *name;
+	const char *needs[NEEDS_MAX];
+	bool is_tied, is_gated; /* if nothing else is said */
+} families[MODEL_FAMILIES] = {
+	[MODEL_UNKNOWN] = { "unknown", { "parameters" }, false, false },
+	[MODEL_GPT2] = { "gpt2",
+			 { "layers", "hidden", "heads", "ffn", "vocab",
+			   "positions" },
+			 true,
+			 false },
+	[MODEL_LLAMA] = { "llama",
+			  { "layers", "hidden", "heads", "kv_heads", "head_dim",
+			    "ffn", "vocab" },
+			  false,
+			  true },
+	[MODEL_PHI] = { "phi",
+			{ "layers", "hidden", "heads", "ffn", "vocab" },
+			false,
+			false },
+	[MODEL_NEOX] = { "neox",
+			 { "layers", "hidden", "heads", "ffn", "vocab" },
+			 false,
+			 false },
+	[MODEL_OPT] = { "opt",
+			{ "layers", "hidden", "heads", "ffn", "vocab",
+			  "positions", "embedding" },
+			true,
+			false },
+	[MODEL_BERT] = { "bert",
+			 { "layers", "hidden", "heads", "ffn", "vocab",
+			   "positions", "token_types" },
+			 true,
+			 false },
+	[MODEL_T5] = { "t5",
+		       { "layers", "decoder_layers", "hidden", "heads",
+			 "head_dim", "ffn", "vocab" },
+		       true,
+		       false },
+	[MODEL_VIT] = { "vit",
+			{ "layers", "hidden", "heads", "ffn", "image", "patch",
+			  "channels" },
+			false,
+			false },
+	[MODEL_MOE] = { "moe",
+			{ "layers", "hidden", "heads", "kv_heads", "head_dim",
+			  "vocab", "experts", "experts_per_token",
+			  "expert_ffn" },
+			false,
+			true },
+	[MODEL_DEEPSEEK] = { "deepseek",
+			     { "layers", "hidden", "heads", "vocab", "kv_rank",
+			       "nope_dim", "rope_dim", "value_dim", "experts",
+			       "experts_per_token", "expert_ffn" },
+			     false,
+			     true },
+};
+
+const char *model_family_name(enum model_family family)
+{
+	return families[family].name;
+}
+
+void model_facts_init(struct model_facts *facts, enum model_family family)
+{
+	memset(facts, 0, sizeof(*facts));
+	facts->family = family;
+	facts->is_tied = families[family].is_tied;
+	facts->is_gated = families[family].is_gated;
+}
+
+static void fill(int64_t *count, int64_t value)
+{
+	if (*count == 0)
+		*count = value;
+}
+
+void model_facts_complete(struct model_facts *facts)
+{
+	if (!facts->kv_rank)
+		fill(&facts->kv_heads, facts->heads);
+	if (!facts->kv_rank && facts->heads > 0 &&
+	    facts->hidden % facts->heads == 0)
+		fill(&facts->head_dim, facts->hidden / facts->heads);
+	if (families[facts->family].is_gated)
+		fill(&facts->layer_norms, 2);
+	if (facts->family == MODEL_GPT2 && facts->hidden > 0 &&
+	    facts->hidden <= WIDTH_MOST)
+		fill(&facts->ffn, facts->hidden * 4);
+	if (facts->family == MODEL_OPT)
+		fill(&facts->embedding, facts->hidden);
+	if (facts->family == MODEL_BERT)
+		fill(&facts->token_types, 2);
+	if (facts->family == MODEL_T5)
+		fill(&facts->decoder_layers, facts->layers);
+	if (facts->family == MODEL_VIT)
+		fill(&facts->channels, 3);
+	if (facts->family == MODEL_MOE)
+		fill(&facts->expert_ffn, facts->ffn);
+}
+
+int model_family_parse(const char *name, enum model_family *family)
+{
+	for (int i = 0; i < MODEL_FAMILIES; i++) {
+		if (strcmp(families[i].name, name) != 0)
+			continue;
+		*family = (enum model_family)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static const struct model_field *field_find(const char *name)
+{
+	const struct model_field *field = model_fields;
+
+	while (field->name && strcmp(field->name, name) != 0)
+		field++;
+	return field->name ? field : NULL;
+}
+
+static int64_t field_value(const struct model_facts *facts,
+			   const struct model_field *field)
+{
+	const char *place = (const char *)facts + field->offset;
+
+	return field->is_flag ? *(const bool *)place : *(const int64_t *)place;
+}
+
+int model_facts_set(struct model_facts *facts, const char *name, int64_t value,
+		    struct error *err)
+{
+	const struct model_field *field = field_find(name);
+	char *place;
+
+	if (!field)
+		return error_set(err, -ENOENT, "a model has no field %s", name);
+	if (value < 0 || value > field->most)
+		return error_set(
+			err, -ERANGE, "%s is %lld, which is not from 0 to %lld",
+			name, (long long)value, (long long)field->most);
+	place = (char *)facts + field->offset;
+	if (field->is_flag)
+		*(bool *)place = value != 0;
+	else
+		*(int64_t *)place = value;
+	return 0;
+}
+
+static int check_ranges(const struct model_facts *facts, struct error *err)
+{
+	for (const struct model_field *field = model_fields; field->name;
+	     field++) {
+		int64_t value = field_value(facts, field);
+
+		if (value < 0 || value > field->most)
+			return error_set(err, -ERANGE,
+					 "%s is %lld, which is not from 0 to "
+					 "%lld",
+					 field->name, (long long)value,
+					 (long long)field->most);
+	}
+	return 0;
+}
+
+static int check_needs(const struct model_facts *facts, struct error *err)
+{
+	const struct family *family = &families[facts->family];
+
+	if (facts->family == MODEL_UNKNOWN && !facts->parameters)
+		return error_set(err, -EINVAL,
+				 "neither the model's parameters nor its "
+				 "family is known: give one of them "
+				 "(families: " MODEL_FAMILY_NAMES ")");
+	for (size_t i = 0; i < NEEDS_MAX && family->needs[i]; i++) {
+		const struct model_field *field = field_find(family->needs[i]);
+
+		if (field && field_value(facts, field) == 0)
+			return error_set(err, -EINVAL,
+					 "%s is not known (%s), which a model "
+					 "of the family %s needs",
+					 field->name, field->help,
+					 family->name);
+	}
+	return 0;
+}
+
+/* a is a whole number of times b, where both are known. */
+static int check_divides(const char *a_name, int64_t a, const char *b_name,
+			 int64_t b, struct error *err)
+{
+	if (!a || !b || a % b == 0)
+		return 0;
+	return error_set(err, -EINVAL, "%s %lld is no multiple of %s %lld",
+			 a_name, (long long)a, b_name, (long long)b);
+}
+
+int model_facts_check(const struct model_facts *facts, struct error *err)
+{
+	int result = check_ranges(facts, err);
+
+	if (result == 0)
+		result = check_needs(facts, err);
+	if (result == 0)
+		result = check_divides("heads", facts->heads, "kv_heads",
+				       facts->kv_heads, err);
+	/* Families that have no head_dim of their own. */
+	if (result == 0 && !facts->head_dim && !facts->kv_rank)
+		result = check_divides("hidden", facts->hidden, "heads",
+				       facts->heads, err);
+	if (result == 0)
+		result = check_divides("image", facts->image, "patch",
+				       facts->patch, err);
+	if (result == 0 && facts->experts &&
+	    facts->experts_per_token > facts->experts)
+		result = error_set(err, -EINVAL,
+				   "experts_per_token %lld is more than the "
+				   "%lld experts",
+				   (long long)facts->experts_per_token,
+				   (long long)facts->experts);
+	if (result == 0 && facts->dense_layers && !facts->ffn)
+		result = error_set(err, -EINVAL,
+				   "ffn is not known (inner width of the MLP), "
+				   "which dense_layers need");
+	if (result == 0 && facts->dense_layers > facts->layers)
+		result = error_set(err, -EINVAL,
+				   "dense_layers %lld is more than the %lld "
+				   "layers",
+				   (long long)facts->dense_layers,
+				   (long long)facts->layers);
+	return result;
+}

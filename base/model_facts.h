@@ -1,0 +1,104 @@
+/* What is known of a model: the numbers that its memory follows from. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_BASE_MODEL_FACTS_H
+#define AUTOFIT_BASE_MODEL_FACTS_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How the layers are built; which tensors they have follows from it. */
+enum model_family {
+	MODEL_UNKNOWN,
+	MODEL_GPT2,  /* learned positions, GELU, biases */
+	MODEL_LLAMA, /* RMSNorm, gated; Mistral, Qwen, Gemma, Phi-3 too */
+	MODEL_PHI,   /* parallel block, one norm, head with bias */
+	MODEL_NEOX,  /* Pythia */
+	MODEL_OPT,
+	MODEL_BERT, /* encoder with pooler; RoBERTa */
+	MODEL_T5,   /* encoder and decoder */
+	MODEL_VIT,
+	MODEL_MOE,      /* MODEL_LLAMA with experts: Mixtral, Qwen-MoE */
+	MODEL_DEEPSEEK, /* experts and compressed attention (MLA) */
+	MODEL_FAMILIES,
+};
+
+/*
+ * Counts; 0: not known, or the model has none of it. Bytes only where a name
+ * says so.
+ */
+struct model_facts {
+	enum model_family family;
+	int64_t layers;         /* encoder and decoder: of the encoder */
+	int64_t decoder_layers; /* MODEL_T5 */
+	int64_t hidden;         /* h */
+	int64_t heads;          /* a: of queries */
+	int64_t kv_heads;       /* k */
+	int64_t head_dim;       /* dh */
+	int64_t ffn;            /* f: of dense layers */
+	int64_t vocab;          /* v: rows of the embedding */
+	int64_t positions;      /* learned ones */
+	int64_t token_types;    /* MODEL_BERT */
+	int64_t embedding;      /* MODEL_OPT: width of the embedding */
+	int64_t layer_norms;    /* of one layer: 2; Gemma 2: 4 */
+	int64_t experts, experts_per_token, expert_ffn;
+	int64_t shared_ffn;   /* of what every token goes through */
+	int64_t dense_layers; /* without experts, the first of them */
+	int64_t q_rank, kv_rank, nope_dim, rope_dim, value_dim; /* MLA */
+	int64_t image, patch, channels, classes;                /* VIT */
+	int64_t window; /* sliding attention; 0: all */
+	bool is_tied;   /* the head is the embedding */
+	bool is_gated;  /* three matrices in an MLP */
+	bool has_qkv_bias, has_out_bias, has_qk_norm;
+	/*
+	 * Counted in the weights themselves, or as the user says: wins over
+	 * what follows from the numbers above; 0: not known.
+	 */
+	int64_t parameters;
+	int64_t stored_bytes; /* of the weights as they lie on the disk */
+	char name[128];       /* "meta-llama/Llama-3.1-8B"; "" */
+	char dtype[16];       /* "bfloat16" that it is stored in; "" */
+};
+
+/* A field by the name that files, options and messages use. */
+struct model_field {
+	const char *name; /* "hidden" */
+	size_t offset;
+	bool is_flag; /* bool, else int64_t */
+	int64_t most; /* more is a mistake */
+	const char *help;
+};
+
+/* Ends with a name of NULL. */
+extern const struct model_field model_fields[];
+
+/* For messages: those that can be counted. */
+#define MODEL_FAMILY_NAMES                                                     \
+	"gpt2, llama, phi, neox, opt, bert, t5, vit, moe, deepseek"
+
+const char *model_family_name(enum model_family family);
+/* -EINVAL: none is called so. */
+int model_family_parse(const char *name, enum model_family *family);
+
+/* Empty, with the flags that models of the family have if nothing is said. */
+void model_facts_init(struct model_facts *facts, enum model_family family);
+/*
+ * What is not known yet and follows from the rest, as in Hugging Face's
+ * configuration classes: as many kv_heads as heads, head_dim = hidden / heads,
+ * two norms, the ffn of GPT-2, the embedding of OPT and so on.
+ */
+void model_facts_complete(struct model_facts *facts);
+
+/* A count by its name: -ENOENT: no such field; -ERANGE: below 0, above most. */
+int model_facts_set(struct model_facts *facts, const char *name, int64_t value,
+		    struct error *err);
+/*
+ * What is set fits together: kv_heads divide heads, a family has what it is
+ * built of. -EINVAL names the field that is missing or wrong, and what would
+ * do. parameters alone is enough for a family that is not known.
+ */
+int model_facts_check(const struct model_facts *facts, struct error *err);
+
+#endif
