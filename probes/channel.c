@@ -121,6 +121,7 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		slot.phase = PHASE_START;
 	slot.ooms = (uint32_t)smaller(smaller(first->ooms, second->ooms),
 				      OOMS_LIMIT);
+	slot.rows = (uint32_t)smaller(first->rows, second->rows);
 	return slot;
 }
 
@@ -148,6 +149,8 @@ static void add_rank(struct channel_reading *reading,
 	if (!reading->stepping || slot->steps < reading->steps)
 		reading->steps = slot->steps;
 	reading->stepping++;
+	if (slot->rows > reading->rows)
+		reading->rows = slot->rows;
 	if (last_step_ns > reading->last_step_ns)
 		reading->last_step_ns = last_step_ns;
 }

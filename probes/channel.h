@@ -56,7 +56,9 @@ struct channel_slot {
 	int32_t rank;              /* RANK of the environment, -1 */
 	uint32_t phase;            /* enum phase, what it is doing now */
 	uint32_t ooms;             /* torch's out-of-memory errors raised */
-	uint32_t reserved;
+	/* First dimension of what goes into the module that is trained, the
+	 * largest of two looks; 0: not seen. */
+	uint32_t rows;
 };
 
 /* All bytes 0: closed. */
@@ -74,6 +76,7 @@ struct channel_reading {
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
+	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
 	/* What the furthest of those that step does; of all, while none does.
 	 */
 	enum phase phase;

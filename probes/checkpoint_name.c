@@ -45,8 +45,7 @@ static const char *const elsewhere[] = {
 
 bool checkpoint_is_named(const char *path, mode_t mode)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 
 	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
 		if (strstr(path, elsewhere[i]))

@@ -172,8 +172,11 @@ void probe_environment_make(struct strlist *out, const struct strlist *user,
 
 	copy_first_of_each(&made, user);
 	apply_rows(&made, probe->scratch);
-	if (probe->port > 0)
+	if (probe->port > 0) {
 		set_number(&made, "MASTER_PORT", probe->port);
+		/* torchrun's default for --master_port. */
+		set_number(&made, "PET_MASTER_PORT", probe->port);
+	}
 	for (size_t i = 0; probe->probe_env && i < probe->probe_env->count; i++)
 		apply_item(&made, probe->probe_env->items[i]);
 	set_own(&made, probe);

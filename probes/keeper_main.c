@@ -257,6 +257,8 @@ static void clean_up(const struct keeper_spec *spec)
 {
 	struct host_cgroup cgroup;
 
+	for (size_t i = 0; spec->litter && i < spec->litter->count; i++)
+		(void)unlink(spec->litter->items[i]);
 	if (spec->scratch)
 		paths_remove_tree(spec->scratch);
 	if (!spec->cgroup)

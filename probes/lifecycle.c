@@ -61,6 +61,7 @@ struct lifecycle_step lifecycle_next(const struct lifecycle_limits *limits,
 		/* It has a few moments left; nothing it does can fit now. */
 		step.action = LIFECYCLE_GO_ON;
 	} else if (facts->steps >= limits->steps_needed &&
+		   facts->steps > facts->retried_steps &&
 		   (step_peaks_are_stable(peaks, &limits->noise) ||
 		    facts->steps >= UNSTABLE_STEPS_MAX ||
 		    limits->steps_needed < 3)) {

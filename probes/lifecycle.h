@@ -36,6 +36,9 @@ struct lifecycle_facts {
 	uint64_t half_time_peak_bytes; /* the peak at now_ms / 2 */
 	uint64_t available_bytes;      /* of the machine's memory */
 	int64_t steps;
+	/* It freed and retried by then: a step behind it shows whether it goes
+	 * on so. 0: it did not, or is not warm. */
+	int64_t retried_steps;
 	bool steps_will_come; /* a hook is in place that will count them */
 	bool neighbour_moved; /* see gpu_neighbours.h */
 	bool scratch_full;    /* see scratch_space.h */

@@ -34,4 +34,15 @@ void lines_feed(struct lines *lines, const char *bytes, size_t length,
 void lines_finish(struct lines *lines, line_cb *on_line, void *context);
 void lines_release(struct lines *lines);
 
+/*
+ * How many bytes a launcher put before a line, 0: none. "[rank1]: " (torch),
+ * "[default1]:" (torchrun), "[1,3]<stderr>:" (mpirun), "[3]<stderr>:"
+ * (horovodrun), " 3: " (srun), "(worker pid=7) " (Ray); also two of them, one
+ * after the other. *rank becomes the last rank that they name, if they do.
+ */
+size_t lines_launcher_prefix(const char *line, size_t length, int *rank);
+
+/* Bytes of the time before "[3]<stderr>:", which changes; 0: there is none. */
+size_t lines_launcher_time(const char *line, size_t length);
+
 #endif

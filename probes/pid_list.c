@@ -10,11 +10,8 @@ void pid_list_append(struct pid_list *list, pid_t pid)
 {
 	if (list->count == PID_LIST_MAX)
 		return;
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 64;
-		list->items = xrealloc(list->items, list->capacity,
-				       sizeof(*list->items));
-	}
+	list->items = xgrow(list->items, list->count, &list->capacity,
+			    sizeof(*list->items));
 	list->items[list->count++] = pid;
 }
 

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/trial.h"
+#include "configs/echo.h"
 #include "configs/signature.h"
 #include "configs/steps.h"
 #include "probes/observers/gpu.h"
@@ -30,7 +31,8 @@ struct probe_spec {
 	const char *id; /* value of AUTOFIT_PROBE in environment */
 	const struct strlist *argv;
 	const struct strlist *environment;
-	const char *scratch;  /* its own folder; the caller removes it */
+	const char *scratch; /* its own folder; the caller removes it */
+	const struct strlist *litter; /* files outside it that go with it */
 	const char *channel;  /* path of the shared page, inside scratch */
 	const char *log_path; /* the log to write */
 	const struct process_state *state;
@@ -67,6 +69,10 @@ struct probe_spec {
 	/* A memory line that it prints and lives on: no evidence. NULL: none */
 	const struct signature *usual_line;
 	const struct step_patterns *patterns; /* NULL: none */
+	const struct echo_patterns *echoes;   /* NULL: none */
+	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
+	 * or there is none. */
+	enum steps_source smaller_steps;
 };
 
 /* How far a confirmation goes after the first verdict. */

@@ -67,6 +67,7 @@ struct probe {
 	struct strbuf line;   /* the line under way */
 	char *memory_text, *refused_path;
 	int64_t log_since_ms; /* when a counter first rose; -1: not yet */
+	struct echo_sizes echo;
 	uint64_t output_bytes;
 	/* Time: stopped spans are left out. */
 	uint64_t started_ns, frozen_ns, frozen_total_ns;
@@ -83,7 +84,9 @@ struct probe {
 	bool decided, confirming, by_time, keeper_gone;
 	int64_t memory_line_ms;
 	uint64_t retries_at_warm_up;
-	bool is_warm; /* the steps in which an allocator may retry are over */
+	/* Steps when those were over in which an allocator may retry; 0: they
+	 * are not. */
+	int64_t warm_steps;
 	uint64_t oom_kills_before;
 	size_t unhooked;
 	int isolation_errno;

@@ -34,7 +34,7 @@ void probe_collect_evidence(struct probe *probe)
 		evidence->ooms = probe->reading.ooms;
 	probe_gpu_evidence(probe);
 	retries = probe_retries(probe);
-	if (!probe->is_warm)
+	if (!probe->warm_steps)
 		probe->retries_at_warm_up = retries;
 	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
 	evidence->counts_ooms =
@@ -52,6 +52,7 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->retries_later = retries - probe->retries_at_warm_up;
 	evidence->steps = probe_steps(probe, &source);
 	evidence->steps_needed = probe->limits.steps_needed;
+	evidence->smaller_steps = probe->spec.smaller_steps;
 	evidence->decided = probe->decided;
 	evidence->fits_by_time = probe->by_time;
 }
@@ -98,6 +99,10 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_now_ms(probe) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
+	trial->input_rows = (int64_t)probe->reading.rows;
+	trial->echo_micro = probe->echo.micro;
+	trial->echo_accum = probe->echo.accum;
+	trial->echo_effective = probe->echo.effective;
 }
 
 void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
@@ -115,6 +120,8 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 	outcome->first_error = strbuf_text(&probe->first_error);
 	if (probe->evidence.cause_line)
 		outcome->hint = probe->evidence.cause_line->hint;
+	else if (probe->evidence.no_batch_line && !probe->evidence.steps)
+		outcome->hint = probe->evidence.no_batch_line->hint;
 	outcome->memory_text = probe->memory_text;
 	outcome->refused_path = probe->refused_path;
 	outcome->exec_errno = probe->evidence.exec_errno;

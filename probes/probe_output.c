@@ -41,6 +41,10 @@ static void keep_signature(struct probe *probe,
 		if (!evidence->too_big_line)
 			evidence->too_big_line = signature;
 		break;
+	case SIGNATURE_NO_BATCH:
+		if (!evidence->no_batch_line)
+			evidence->no_batch_line = signature;
+		break;
 	case SIGNATURE_CAUSE:
 		if (!evidence->cause_line)
 			evidence->cause_line = signature;
@@ -154,6 +158,9 @@ static void on_line(void *context, const char *line, size_t length)
 	failure_line(&probe->failure, shown, shown_length);
 	keep_refusal(probe, shown, shown_length);
 	count_step(stream, line, length);
+	if (probe->spec.echoes)
+		echo_patterns_match(probe->spec.echoes, line, length,
+				    &probe->echo);
 	signature = signatures_match(probe->spec.signatures, line, length);
 	if (signature)
 		keep_signature(probe, signature, shown, shown_length);
@@ -222,11 +229,33 @@ void probe_finish_stream(struct probe_stream *stream)
 		      probe->masked.length);
 }
 
+/*
+ * The hint is for what is shown. A cause that is named elsewhere counts only
+ * where the text is not the failing rank's own traceback.
+ */
+static void choose_cause(struct probe *probe, const char *shown)
+{
+	const struct signature *cause = NULL;
+
+	while (*shown && !cause) {
+		size_t length = strcspn(shown, "\n");
+		const struct signature *found =
+			signatures_match(probe->spec.signatures, shown, length);
+
+		if (found && found->class == SIGNATURE_CAUSE)
+			cause = found;
+		shown += length + (shown[length] == '\n');
+	}
+	if (cause || failure_is_certain(&probe->failure))
+		probe->evidence.cause_line = cause;
+}
+
 void probe_finish_texts(struct probe *probe)
 {
 	struct strbuf text = STRBUF_INIT;
 
 	failure_text(&probe->failure, &text);
+	choose_cause(probe, strbuf_text(&text));
 	/* Once more: a secret may have more than one line. */
 	secrets_mask_text(&probe->first_error, strbuf_text(&text),
 			  probe->spec.secrets);

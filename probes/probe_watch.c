@@ -147,6 +147,8 @@ struct lifecycle_facts probe_facts(const struct probe *probe)
 		half = HALF_TIME_SLOTS - 1;
 	facts.half_time_peak_bytes = probe->half_time[half];
 	facts.steps = probe_steps(probe, &source);
+	if (probe->retries_at_warm_up)
+		facts.retried_steps = probe->warm_steps;
 	facts.steps_will_come = (probe->reading.flags & CHANNEL_TORCH) != 0;
 	facts.available_bytes = probe->available.available_bytes;
 	facts.neighbour_moved = probe->evidence.neighbour_moved[0] != '\0';
@@ -212,8 +214,11 @@ void probe_watch(struct probe *probe)
 	steps = probe_steps(probe, &source);
 	step_peaks_note(&probe->peaks, steps, probe_peak(probe), now_ms);
 	/* What came since the last look may have come in its first step. */
-	if (!probe->is_warm)
+	if (!probe->warm_steps)
 		probe->retries_at_warm_up = probe_retries(probe);
-	probe->is_warm = steps > WARM_UP_STEPS;
+	if (steps <= WARM_UP_STEPS)
+		probe->warm_steps = 0;
+	else if (!probe->warm_steps)
+		probe->warm_steps = steps;
 	note_half_time(probe, now_ms);
 }

@@ -59,13 +59,9 @@ static size_t add_text(struct snapshot *snapshot, const char *text)
 
 static struct entry *add_entry(struct snapshot *snapshot)
 {
-	if (snapshot->count == snapshot->capacity) {
-		snapshot->capacity =
-			snapshot->capacity ? 2 * snapshot->capacity : 64;
-		snapshot->entries =
-			xrealloc(snapshot->entries, snapshot->capacity,
-				 sizeof(*snapshot->entries));
-	}
+	snapshot->entries =
+		xgrow(snapshot->entries, snapshot->count, &snapshot->capacity,
+		      sizeof(*snapshot->entries));
 	return memset(&snapshot->entries[snapshot->count++], 0,
 		      sizeof(struct entry));
 }

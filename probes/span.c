@@ -12,7 +12,7 @@ struct span span_from(const char *at, const char *end)
 
 const char *span_end(struct span span)
 {
-	return span.at + span.length;
+	return span.length ? span.at + span.length : span.at;
 }
 
 bool span_begins(struct span span, const char *text)

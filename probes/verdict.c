@@ -100,6 +100,26 @@ static enum verdict scratch_full(const struct evidence *evidence,
 		evidence->scratch_full);
 }
 
+/*
+ * It trained when the batch was smaller, and now it ended without a step: the
+ * data have fewer samples than one batch. An end that is no error tells so
+ * only where each step is seen.
+ */
+static enum verdict too_few_samples(const struct evidence *evidence,
+				    char why[WHY_MAX])
+{
+	int status = evidence->wait_status;
+	bool says_so = evidence->no_batch_line && WIFEXITED(status);
+	bool is_seen = status == 0 && evidence->smaller_steps == STEPS_HOOK;
+
+	if (!evidence->ended || evidence->left_behind || evidence->steps ||
+	    evidence->smaller_steps == STEPS_NONE || !(says_so || is_seen))
+		return VERDICT_NONE;
+	return verdict_say(VERDICT_TOO_BIG, why,
+			   "fewer samples than one batch: it made no step, and "
+			   "a smaller size did");
+}
+
 static enum verdict failed(const struct evidence *evidence, char why[WHY_MAX])
 {
 	int status = evidence->wait_status;
@@ -228,6 +248,7 @@ struct judgement verdict_judge(const struct evidence *evidence)
 		scratch_full,
 		time_out,
 		cancelled,
+		too_few_samples,
 		failed,
 		unused_device,
 		verdict_caught_out_of_memory,

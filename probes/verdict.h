@@ -45,6 +45,9 @@ struct evidence {
 	const struct signature *memory_line;
 	/* A report of SIGKILL, a limit that is not memory, a known cause. */
 	const struct signature *killed_line, *too_big_line, *cause_line;
+	/* Words of a program that found no whole batch in its data, or none at
+	 * all; others say the same for other reasons. */
+	const struct signature *no_batch_line;
 	int64_t foreign_kills; /* deaths by a SIGKILL that was not ours */
 	uint64_t oom_kills;    /* the kernel's count rose by this */
 	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
@@ -71,6 +74,9 @@ struct evidence {
 	/* The memory line is PyTorch's and speaks of fragmentation. */
 	bool text_is_fragmented;
 	int64_t steps, steps_needed;
+	/* How the steps of a smaller size were seen in this session;
+	 * STEPS_NONE: there was none that made any. */
+	enum steps_source smaller_steps;
 	/* What others did on the GPU meanwhile, in words; "": nothing. */
 	char neighbour_moved[NEIGHBOUR_TEXT_MAX];
 	const char *scratch_full; /* the folder without room; NULL: none */

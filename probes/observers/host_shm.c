@@ -44,11 +44,8 @@ static struct host_inode *inode_add(struct host_shm *shm, dev_t device,
 
 	if (shm->count == HOST_SHM_INODES_MAX)
 		return NULL;
-	if (shm->count == shm->capacity) {
-		shm->capacity = shm->capacity ? 2 * shm->capacity : 64;
-		shm->inodes =
-			xrealloc(shm->inodes, shm->capacity, sizeof(added));
-	}
+	shm->inodes = xgrow(shm->inodes, shm->count, &shm->capacity,
+			    sizeof(*shm->inodes));
 	while (at && host_inode_compare(&added, &shm->inodes[at - 1]) < 0) {
 		shm->inodes[at] = shm->inodes[at - 1];
 		at--;

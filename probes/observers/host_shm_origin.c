@@ -245,12 +245,8 @@ static void list_entry(struct host_shm *shm, const struct statx *info)
 		shm->is_listed_whole = false;
 		return;
 	}
-	if (shm->listed_count == shm->listed_capacity) {
-		shm->listed_capacity =
-			shm->listed_capacity ? 2 * shm->listed_capacity : 64;
-		shm->listed = xrealloc(shm->listed, shm->listed_capacity,
-				       sizeof(*shm->listed));
-	}
+	shm->listed = xgrow(shm->listed, shm->listed_count,
+			    &shm->listed_capacity, sizeof(*shm->listed));
 	shm->listed[shm->listed_count++] = (struct host_inode){
 		.device = host_shm_device(info),
 		.number = info->stx_ino,

@@ -4,12 +4,12 @@
 # Python runs this at start because its folder stands first in PYTHONPATH. It
 # says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel.h)
 # and, once torch.optim is there, counts the steps of each optimizer and tells
-# the phase and torch's out-of-memory errors. It never prints, never raises,
-# imports nothing big, and parses on Python 2.7 to 3.14; Python 2 is only
-# handed on. Steps are the largest count of any one optimizer of the process,
-# so a later optimizer adds none until it has made more steps than the ones
-# before it. A `step` replaced on one instance is counted when it calls the
-# original.
+# the phase, the rows of a batch and torch's out-of-memory errors. It never
+# prints, never raises, imports nothing big, and parses on Python 2.7 to 3.14;
+# Python 2 is only handed on. Steps are the largest count of any one optimizer
+# of the process, so a later optimizer adds none until it has made more steps
+# than the ones before it. A `step` replaced on one instance is counted when it
+# calls the original.
 import os
 import sys
 
@@ -20,7 +20,7 @@ HEADER_BYTES = 64
 SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 
 # Where the fields of a slot lie, counted in units of their own size.
-PID32, FLAGS32, RANK32, PHASE32, OOMS32 = 0, 1, 12, 13, 14
+PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
@@ -51,6 +51,14 @@ OOM_NAMES = (
     ("torch._C", "OutOfMemoryError"),
     ("torch._C", "_OutOfMemoryError"),
 )
+
+# After these steps it looks at what goes into the model: by then the model is
+# compiled, if it is, and the step's time does not count yet.
+ROWS_AFTER_STEPS = (1, 2)
+ROWS_DEPTH = 3
+ROWS_ITEMS = 64
+# inspect.CO_VARARGS and CO_VARKEYWORDS.
+VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
 
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
@@ -366,6 +374,7 @@ class Counter(object):
         self.channel = channel
         self.modules = modules
         self.phases = phases
+        self.rows = Rows(channel)
         self.counts_ooms = False
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
@@ -410,6 +419,7 @@ class Counter(object):
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)
             self.publish()
+            self.rows.turn(steps)
 
     def prune(self):
         if len(self.counts) >= MAX_COUNTS:
@@ -555,6 +565,146 @@ def wrap_step(cls, counter):
     stepping = wraps(step, stepping)
     stepping._autofit_counts = True
     cls.step = stepping
+
+
+class Rows(object):
+    """
+    How many rows go into the model. From a step to the next call of a module
+    that is trained this thread's profile function looks on. It stands in no
+    call and replaces nothing, so that torch.compile, tracebacks and those who
+    replace Module.__call__ themselves meet what they always do.
+    """
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.is_over = True
+        self.on_event = None
+        self.torch = None
+
+    def turn(self, steps):
+        """A step was made, the most so far of any optimizer."""
+        self.stop()
+        self.is_over = steps not in ROWS_AFTER_STEPS
+        # A profiler of the user's stays alone.
+        if not self.is_over and sys.getprofile() is None:
+            if self.on_event is None:
+                self.prepare()
+            self.leave_uncompiled()
+            sys.setprofile(self.on_event)
+
+    def stop(self):
+        # Not the user's own, started meanwhile.
+        if self.on_event and sys.getprofile() is self.on_event:
+            sys.setprofile(None)
+
+    def prepare(self):
+        self.torch = sys.modules["torch"]
+        module = sys.modules["torch.nn.modules.module"].Module
+        # Where others have replaced the first, the second is still called.
+        outer = module.__dict__["__call__"].__code__
+        inner = module.__dict__["_call_impl"].__code__
+        look = self.look
+
+        def on_event(frame, event, arg):
+            code = frame.f_code
+            if (code is outer or code is inner) and event == "call":
+                look(frame)
+
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.stop)
+        self.on_event = on_event
+
+    def leave_uncompiled(self):
+        """What is called below a compiled function, torch compiles as well."""
+        dynamo = sys.modules.get("torch._dynamo.eval_frame")
+        skip = getattr(dynamo, "skip_code", None)
+        if skip is not None:
+            for function in (
+                (self.on_event, self.look, self.note, self.stop)
+                + (arguments_of, is_trained)
+                + (rows_in, rows_of_items, rows_of_list)
+            ):
+                skip(function.__code__)
+
+    def look(self, frame):
+        """A module is called; never raises."""
+        try:
+            arguments = arguments_of(frame)
+            module = next(arguments)
+            if self.is_over:
+                self.stop()
+            # Neither a teacher, an evaluation, a loss nor a transform.
+            elif (
+                module.training
+                and self.torch.is_grad_enabled()
+                and is_trained(module)
+            ):
+                self.note(tuple(arguments))
+        except Exception:
+            self.stop()
+
+    def note(self, arguments):
+        # They are a tuple and a dict, in a tuple.
+        rows = rows_in(arguments, self.torch.Tensor, ROWS_DEPTH + 2)
+        if not rows:
+            return
+        self.stop()
+        if self.channel.enter():
+            # The last batch of an epoch may be smaller.
+            rows = max(self.channel.get32(ROWS32), min(rows, 0xFFFFFFFF))
+            self.channel.put32(ROWS32, rows)
+
+
+def arguments_of(frame):
+    code = frame.f_code
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & VAR_POSITIONAL)
+    count += bool(code.co_flags & VAR_KEYWORDS)
+    values = frame.f_locals
+    for name in code.co_varnames[:count]:
+        yield values[name]
+
+
+def rows_in(value, tensor, depth):
+    """The first dimension of the first tensor in it; 0: there is none."""
+    if isinstance(value, tensor):
+        shape = value.shape
+        # While something is compiled it may be a symbol: to ask it for a
+        # number would fix it.
+        if len(shape) and type(shape[0]) is int:
+            return shape[0]
+        return 0
+    if depth == 0:
+        return 0
+    if isinstance(value, (list, tuple)):
+        rows = rows_of_list(value, tensor)
+        return rows or rows_of_items(value, tensor, depth)
+    if isinstance(value, dict) or hasattr(type(value), "items"):
+        items = dict(value.items())
+        # Of a model that sees, pictures are counted by their pieces.
+        first = [items["input_ids"]] if "input_ids" in items else []
+        return rows_of_items(first + list(items.values()), tensor, depth)
+    return 0
+
+
+def rows_of_items(values, tensor, depth):
+    for value in values[:ROWS_ITEMS]:
+        rows = rows_in(value, tensor, depth - 1)
+        if rows:
+            return rows
+    return 0
+
+
+def rows_of_list(values, tensor):
+    """A list of one dict, or one picture, for each sample; else 0."""
+    if type(values) is not list or not values:
+        return 0
+    first = values[0]
+    if isinstance(first, dict):
+        return len(values) if rows_in(first, tensor, 1) else 0
+    if isinstance(first, tensor) and len(first.shape) == 3:
+        return len(values) if first.shape[0] in (1, 3) else 0
+    return 0
 
 
 class Phases(object):
