@@ -88,3 +88,23 @@ int64_t accumulation_nearest(int64_t effective_batch, int64_t micro,
 		count++;
 	return count * unit;
 }
+
+int64_t accumulation_divisor(int64_t a, int64_t b)
+{
+	while (b) {
+		int64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+int64_t accumulation_multiple(int64_t a, int64_t b)
+{
+	int64_t result;
+
+	if (__builtin_mul_overflow(a / accumulation_divisor(a, b), b, &result))
+		return INT64_MAX;
+	return result;
+}

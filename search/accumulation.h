@@ -34,4 +34,10 @@ int64_t accumulation_grow(int64_t effective_batch, int64_t micro,
 int64_t accumulation_nearest(int64_t effective_batch, int64_t micro,
 			     int64_t world);
 
+/* The largest number that divides both; a and b at least 0, not both 0. */
+int64_t accumulation_divisor(int64_t a, int64_t b);
+
+/* The smallest multiple of both, each at least 1; INT64_MAX: too large. */
+int64_t accumulation_multiple(int64_t a, int64_t b);
+
 #endif

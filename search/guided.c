@@ -9,6 +9,9 @@
 /* Of an estimated peak: it may be wrong, and a fit teaches more. */
 #define ESTIMATE_SHARE 0.8
 
+/* Of one that a measured peak has corrected. */
+#define CORRECTED_SHARE 0.92
+
 #define FIRST_GROWTH 1.25
 
 /* So many small steps up, or questions within a bracket: not on a line. */
@@ -92,6 +95,23 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 }
 
 /*
+ * The estimate of what a sample needs, through the one peak that is measured:
+ * what the estimate has wrong lies mostly in what is fixed.
+ */
+static int64_t wish_corrected(const struct search_problem *problem,
+			      const struct findings *findings)
+{
+	double slope = (double)problem->estimated_bytes_per_sample;
+	int64_t micro = findings->largest_fit;
+	struct memory_line line = { .points = 2, .bytes_per_sample = slope };
+	double aim = CORRECTED_SHARE * (double)problem->limit_bytes;
+
+	line.fixed_bytes = (double)memory_line_peak(&findings->line, micro) -
+			   slope * (double)micro;
+	return memory_line_micro(&line, (uint64_t)aim);
+}
+
+/*
  * No line yet, and all sizes fitted. Where the line through the origin ends
  * is no findings of a misfit above: the second size is at least so much
  * larger that its peak should stand out of the noise, and after two peaks
@@ -106,6 +126,11 @@ static int64_t wish_growing(const struct search_problem *problem,
 
 	if (findings->line.points == 1)
 		size = memory_line_micro(&findings->line, problem->limit_bytes);
+	if (findings->line.points == 1 && problem->estimated_bytes_per_sample) {
+		int64_t corrected = wish_corrected(problem, findings);
+
+		size = corrected > size ? corrected : size;
+	}
 	return size > step ? size : step;
 }
 
