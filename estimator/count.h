@@ -1,0 +1,25 @@
+/* Counts and bytes that cannot overflow unnoticed. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_ESTIMATOR_COUNT_H
+#define AUTOFIT_ESTIMATOR_COUNT_H
+
+#include <stdint.h>
+
+/*
+ * Arguments are at least 0. What does not fit 63 bits is COUNT_OVERFLOW, and
+ * so is all that is computed from it: one look at the end is enough.
+ */
+#define COUNT_OVERFLOW INT64_MAX
+
+int64_t count_add(int64_t a, int64_t b);
+int64_t count_mul(int64_t a, int64_t b);
+/* Rounded up; parts are at least 1. */
+int64_t count_share(int64_t count, int64_t parts);
+/* With a fraction, rounded up. */
+int64_t count_scaled(int64_t count, double factor);
+int64_t count_most(int64_t a, int64_t b);
+int64_t count_least(int64_t a, int64_t b);
+/* a - b, at least 0. */
+int64_t count_above(int64_t a, int64_t b);
+
+#endif

@@ -1,0 +1,315 @@
+/* The matrices of each family of models. */
+/* SPDX-License-Identifier: MIT */
+#include "estimator/shapes.h"
+
+/* Distances that T5 tells apart (relative_attention_num_buckets). */
+#define T5_BUCKETS 32
+/* Rows before the first position in OPT's table. */
+#define OPT_OFFSET 2
+
+static struct layer_stack *stack_add(struct model_shape *shape, int64_t layers)
+{
+	struct layer_stack *stack = &shape->stacks[shape->stack_count++];
+
+	stack->layers = layers;
+	return stack;
+}
+
+static struct linear *linear_add(struct layer_stack *stack, unsigned targets,
+				 int64_t in, int64_t out)
+{
+	struct linear *linear = &stack->linears[stack->linear_count++];
+
+	*linear = (struct linear){
+		.targets = targets,
+		.in = in,
+		.out = out,
+		.copies = 1,
+		.active = 1,
+	};
+	return linear;
+}
+
+/* All linear layers of the stack from the first: so many of them, so many in
+ * use for one token. */
+static void copies_set(struct layer_stack *stack, size_t first, int64_t copies,
+		       int64_t active)
+{
+	for (size_t i = first; i < stack->linear_count; i++) {
+		stack->linears[i].copies = copies;
+		stack->linears[i].active = active;
+	}
+}
+
+static void biases_set(struct layer_stack *stack)
+{
+	for (size_t i = 0; i < stack->linear_count; i++)
+		stack->linears[i].has_bias = true;
+}
+
+static void attention_add(struct layer_stack *stack,
+			  const struct model_facts *facts)
+{
+	int64_t q = count_mul(facts->heads, facts->head_dim);
+	int64_t kv = count_mul(facts->kv_heads, facts->head_dim);
+
+	linear_add(stack, TARGET_Q, facts->hidden, q)->has_bias =
+		facts->has_qkv_bias;
+	linear_add(stack, TARGET_K, facts->hidden, kv)->has_bias =
+		facts->has_qkv_bias;
+	linear_add(stack, TARGET_V, facts->hidden, kv)->has_bias =
+		facts->has_qkv_bias;
+	linear_add(stack, TARGET_O, q, facts->hidden)->has_bias =
+		facts->has_out_bias;
+	if (facts->has_qk_norm)
+		stack->vectors += 2 * facts->head_dim;
+}
+
+/* One matrix for queries, keys and values. */
+static void fused_attention_add(struct layer_stack *stack,
+				const struct model_facts *facts)
+{
+	int64_t q = count_mul(facts->heads, facts->head_dim);
+	int64_t kv = count_mul(facts->kv_heads, facts->head_dim);
+
+	linear_add(stack, TARGET_Q | TARGET_K | TARGET_V, facts->hidden,
+		   count_add(q, count_mul(kv, 2)));
+	linear_add(stack, TARGET_O, q, facts->hidden);
+}
+
+static void mlp_add(struct layer_stack *stack, int64_t hidden, int64_t ffn,
+		    bool is_gated)
+{
+	if (is_gated)
+		linear_add(stack, TARGET_GATE, hidden, ffn);
+	linear_add(stack, TARGET_UP, hidden, ffn);
+	linear_add(stack, TARGET_DOWN, ffn, hidden);
+}
+
+static int64_t table(int64_t rows, int64_t width)
+{
+	return count_mul(rows, width);
+}
+
+static int64_t head_of(const struct model_facts *facts)
+{
+	return facts->is_tied ? 0 : table(facts->vocab, facts->hidden);
+}
+
+/* Layers with biases everywhere; a LayerNorm has a weight and a bias. */
+static void biased_layers(const struct model_facts *facts,
+			  struct model_shape *shape, int64_t norms,
+			  bool is_fused)
+{
+	struct layer_stack *stack = stack_add(shape, facts->layers);
+
+	stack->vectors = 2 * norms * facts->hidden;
+	if (is_fused)
+		fused_attention_add(stack, facts);
+	else
+		attention_add(stack, facts);
+	mlp_add(stack, facts->hidden, facts->ffn, false);
+	biases_set(stack);
+}
+
+static void gpt2(const struct model_facts *facts, struct model_shape *shape)
+{
+	biased_layers(facts, shape, 2, true);
+	shape->embedding = count_add(table(facts->vocab, facts->hidden),
+				     table(facts->positions, facts->hidden));
+	shape->head = head_of(facts);
+	shape->other = 2 * facts->hidden;
+}
+
+static void phi(const struct model_facts *facts, struct model_shape *shape)
+{
+	biased_layers(facts, shape, 1, false);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = count_add(head_of(facts), facts->vocab);
+	shape->other = 2 * facts->hidden;
+}
+
+static void neox(const struct model_facts *facts, struct model_shape *shape)
+{
+	biased_layers(facts, shape, 2, true);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = head_of(facts);
+	shape->other = 2 * facts->hidden;
+}
+
+/* OPT-350m looks words up in narrower rows: a matrix to hidden and one back,
+ * and no last norm. */
+static void opt(const struct model_facts *facts, struct model_shape *shape)
+{
+	int64_t words = table(facts->vocab, facts->embedding);
+	int64_t positions = table(facts->positions + OPT_OFFSET, facts->hidden);
+	bool is_projected = facts->embedding != facts->hidden;
+	int64_t projection =
+		is_projected ? table(facts->embedding, facts->hidden) : 0;
+
+	biased_layers(facts, shape, 2, false);
+	shape->embedding = count_add(words, count_add(positions, projection));
+	shape->head = count_add(projection, facts->is_tied ? 0 : words);
+	shape->other = is_projected ? 0 : 2 * facts->hidden;
+}
+
+/* Tables and their norm; the pooler is what stands at the end. */
+static void bert(const struct model_facts *facts, struct model_shape *shape)
+{
+	int64_t rows = facts->vocab + facts->positions + facts->token_types;
+
+	biased_layers(facts, shape, 2, false);
+	shape->embedding =
+		count_add(table(rows, facts->hidden), 2 * facts->hidden);
+	shape->head =
+		count_add(table(facts->hidden, facts->hidden), facts->hidden);
+}
+
+/* A patch goes through a matrix with a bias; one token more is the class. */
+static void vit(const struct model_facts *facts, struct model_shape *shape)
+{
+	int64_t side = facts->image / facts->patch;
+	int64_t pixels = count_mul(facts->channels,
+				   count_mul(facts->patch, facts->patch));
+	int64_t rows = count_add(pixels, count_add(count_mul(side, side), 3));
+
+	biased_layers(facts, shape, 2, false);
+	shape->embedding = table(rows, facts->hidden);
+	shape->head =
+		count_add(table(facts->classes, facts->hidden), facts->classes);
+	shape->other = 2 * facts->hidden;
+}
+
+/* No biases; a decoder's layer has two attentions. */
+static void t5(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *encoder = stack_add(shape, facts->layers);
+	struct layer_stack *decoder = stack_add(shape, facts->decoder_layers);
+
+	encoder->vectors = 2 * facts->hidden;
+	attention_add(encoder, facts);
+	mlp_add(encoder, facts->hidden, facts->ffn, facts->is_gated);
+	decoder->vectors = 3 * facts->hidden;
+	attention_add(decoder, facts);
+	copies_set(decoder, 0, 2, 2);
+	mlp_add(decoder, facts->hidden, facts->ffn, facts->is_gated);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = head_of(facts);
+	shape->other = 2 * (T5_BUCKETS * facts->heads + facts->hidden);
+}
+
+/* RMSNorms have no bias. */
+static void llama_ends(const struct model_facts *facts,
+		       struct model_shape *shape)
+{
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = head_of(facts);
+	shape->other = facts->hidden;
+}
+
+static struct layer_stack *llama_stack(const struct model_facts *facts,
+				       struct model_shape *shape,
+				       int64_t layers)
+{
+	struct layer_stack *stack = stack_add(shape, layers);
+
+	stack->vectors = facts->layer_norms * facts->hidden;
+	attention_add(stack, facts);
+	return stack;
+}
+
+static void llama(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack = llama_stack(facts, shape, facts->layers);
+
+	mlp_add(stack, facts->hidden, facts->ffn, true);
+	llama_ends(facts, shape);
+}
+
+static void experts_add(struct layer_stack *stack,
+			const struct model_facts *facts)
+{
+	size_t first = stack->linear_count;
+
+	mlp_add(stack, facts->hidden, facts->expert_ffn, true);
+	copies_set(stack, first, facts->experts, facts->experts_per_token);
+	for (size_t i = first; i < stack->linear_count; i++)
+		stack->linears[i].is_expert = true;
+	if (facts->shared_ffn)
+		mlp_add(stack, facts->hidden, facts->shared_ffn, true);
+}
+
+static void moe(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack =
+		llama_stack(facts, shape, facts->layers - facts->dense_layers);
+
+	experts_add(stack, facts);
+	linear_add(stack, 0, facts->hidden, facts->experts);
+	/* How much of the shared experts: one number for each token. */
+	if (facts->shared_ffn)
+		linear_add(stack, 0, facts->hidden, 1);
+	if (facts->dense_layers) {
+		stack = llama_stack(facts, shape, facts->dense_layers);
+		mlp_add(stack, facts->hidden, facts->ffn, true);
+	}
+	llama_ends(facts, shape);
+}
+
+/* Compressed attention: queries maybe, keys and values always go through a
+ * narrow middle with a norm. */
+static struct layer_stack *mla_stack(const struct model_facts *facts,
+				     struct model_shape *shape, int64_t layers)
+{
+	struct layer_stack *stack = stack_add(shape, layers);
+	int64_t q = count_mul(facts->heads, facts->nope_dim + facts->rope_dim);
+	int64_t kv =
+		count_mul(facts->heads, facts->nope_dim + facts->value_dim);
+
+	stack->vectors = facts->layer_norms * facts->hidden + facts->q_rank +
+			 facts->kv_rank;
+	if (facts->q_rank) {
+		linear_add(stack, TARGET_Q, facts->hidden, facts->q_rank);
+		linear_add(stack, TARGET_Q, facts->q_rank, q);
+	} else {
+		linear_add(stack, TARGET_Q, facts->hidden, q);
+	}
+	linear_add(stack, TARGET_K, facts->hidden,
+		   facts->kv_rank + facts->rope_dim);
+	linear_add(stack, TARGET_V, facts->kv_rank, kv);
+	linear_add(stack, TARGET_O, count_mul(facts->heads, facts->value_dim),
+		   facts->hidden);
+	return stack;
+}
+
+/* The router is a plain tensor there, which nothing quantises. */
+static void deepseek(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack =
+		mla_stack(facts, shape, facts->layers - facts->dense_layers);
+
+	experts_add(stack, facts);
+	stack->vectors =
+		count_add(stack->vectors, table(facts->experts, facts->hidden));
+	if (facts->dense_layers) {
+		stack = mla_stack(facts, shape, facts->dense_layers);
+		mlp_add(stack, facts->hidden, facts->ffn, true);
+	}
+	llama_ends(facts, shape);
+}
+
+typedef void shape_fn(const struct model_facts *facts,
+		      struct model_shape *shape);
+
+void shape_family(const struct model_facts *facts, struct model_shape *shape)
+{
+	static shape_fn *const shapes[MODEL_FAMILIES] = {
+		[MODEL_GPT2] = gpt2, [MODEL_LLAMA] = llama,
+		[MODEL_PHI] = phi,   [MODEL_NEOX] = neox,
+		[MODEL_OPT] = opt,   [MODEL_BERT] = bert,
+		[MODEL_T5] = t5,     [MODEL_VIT] = vit,
+		[MODEL_MOE] = moe,   [MODEL_DEEPSEEK] = deepseek,
+	};
+
+	shapes[facts->family](facts, shape);
+}

@@ -1,0 +1,15 @@
+/* The matrices of each family of models. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_ESTIMATOR_SHAPES_H
+#define AUTOFIT_ESTIMATOR_SHAPES_H
+
+#include "estimator/count.h"
+#include "estimator/parameters.h"
+
+/*
+ * Fills an empty shape, but for total. The facts are complete and were checked;
+ * their family is known.
+ */
+void shape_family(const struct model_facts *facts, struct model_shape *shape);
+
+#endif
