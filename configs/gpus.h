@@ -15,6 +15,7 @@ struct gpu_model {
 	char name[GPU_MODEL_NAME_MAX]; /* as the driver calls it */
 	uint64_t total_bytes;          /* of the board */
 	uint64_t usable_bytes;         /* what CUDA gives to programs */
+	int compute_major;             /* of 8.6: 8; 0: not known, not CUDA */
 };
 
 /* All zero: empty. */

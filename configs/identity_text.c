@@ -91,11 +91,8 @@ static int entries_parse(struct identity_entries *entries, const char *text)
 	while (*text) {
 		if (entries->count == ENTRIES_MAX)
 			return -EINVAL;
-		if (entries->count == capacity) {
-			capacity = capacity ? capacity * 2 : 64;
-			entries->items = xrealloc(entries->items, capacity,
-						  sizeof(*entries->items));
-		}
+		entries->items = xgrow(entries->items, entries->count,
+				       &capacity, sizeof(*entries->items));
 		text = entry_parse(&entries->items[entries->count], text);
 		if (!text)
 			return -EINVAL;

@@ -135,6 +135,9 @@ static int get_field(const json_t *line, const struct field *field, void *note)
 {
 	const json_t *value = json_object_get(line, field->name);
 
+	/* Older versions did not know it. */
+	if (!value && field->optional && !field_is_text(field))
+		return 0;
 	switch (field->kind) {
 	case FIELD_INTEGER:
 	case FIELD_INT:

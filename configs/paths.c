@@ -54,6 +54,7 @@ static void fill_below(struct paths *paths, const char *config,
 	paths->locks = xasprintf("%s/locks", state);
 	paths->leases = xasprintf("%s/leases", state);
 	paths->starts = xasprintf("%s/starts", state);
+	paths->copies = xasprintf("%s/copies", state);
 	paths->logs = xasprintf("%s/logs", state);
 	paths->scratch = xasprintf("%s/scratch", cache);
 }
@@ -136,6 +137,7 @@ void paths_release(struct paths *paths)
 	free(paths->locks);
 	free(paths->leases);
 	free(paths->starts);
+	free(paths->copies);
 	free(paths->logs);
 	free(paths->site);
 	free(paths->scratch);

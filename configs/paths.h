@@ -14,6 +14,7 @@ struct paths {
 	char *locks;
 	char *leases;  /* one tuning per identity, see probes/lease.h */
 	char *starts;  /* splits of runs under way, see starts.h */
+	char *copies;  /* config files of runs, see launcher/copies.h */
 	char *logs;    /* one folder per tuning, the last 20 are kept */
 	char *site;    /* AUTOFIT_SITE: records/, autofit.ini; NULL: none */
 	char *scratch; /* probes' scratch folders are made here */

@@ -15,84 +15,21 @@
 #include <string.h>
 
 #define PRESET_FILE_MAX ((size_t)256 * 1024)
-#define BUILTIN_FOLDER "configs/presets/"
 #define GENERIC "generic"
 
-enum key_kind { KEY_LIST, KEY_TEXT, KEY_COUNT, KEY_SWITCH, KEY_SCOPE };
-
-/* Where a key of a section goes: one row per key. */
-struct key {
-	const char *section;
-	const char *name;
-	enum key_kind kind;
-	size_t offset;
+static const char *const unit_names[] = {
+	[UNIT_PLAIN] = "plain",
+	[UNIT_TOKENS] = "tokens",
+	[UNIT_MICRO_STEPS] = "micro_steps",
 };
 
-#define ROW(section, name, kind, member)                                       \
-	{                                                                      \
-		section, name, kind, offsetof(struct preset, member)           \
-	}
-#define EXAMPLE_ROW(name, kind, member)                                        \
-	{                                                                      \
-		"", name, kind, offsetof(struct preset_example, member)        \
-	}
-#define KNOB_ROW(section, name, kind, knob, member)                            \
-	{                                                                      \
-		section, name, kind,                                           \
-			offsetof(struct preset, knob) +                        \
-				offsetof(struct preset_knob, member)           \
-	}
-#define KNOB_ROWS(section, knob)                                               \
-	KNOB_ROW(section, "name", KEY_LIST, knob, names),                      \
-		KNOB_ROW(section, "scope", KEY_SCOPE, knob, scope),            \
-		KNOB_ROW(section, "default", KEY_COUNT, knob, default_value),  \
-		KNOB_ROW(section, "joined_only", KEY_SWITCH, knob,             \
-			 joined_only),                                         \
-		KNOB_ROW(section, "bare", KEY_SWITCH, knob, bare)
+const char *preset_unit_name(enum preset_unit unit)
+{
+	return unit_names[unit];
+}
 
-static const struct key preset_keys[] = {
-	ROW("preset", "description", KEY_TEXT, description),
-	ROW("probe", "real_accum", KEY_SWITCH, memory_grows_with_accum),
-	ROW("recognise", "script", KEY_LIST, scripts),
-	ROW("recognise", "module", KEY_LIST, modules),
-	ROW("recognise", "flag", KEY_LIST, flags),
-	ROW("recognise", "source", KEY_LIST, sources),
-	KNOB_ROWS("micro", micro),
-	KNOB_ROWS("accum", accum),
-	KNOB_ROWS("global", global),
-	KNOB_ROWS("steps", steps),
-	KNOB_ROWS("output", output),
-	ROW("output", "keep_with", KEY_LIST, output_keep_with),
-	ROW("syntax", "decoy", KEY_LIST, decoys),
-	ROW("syntax", "config", KEY_LIST, config_tokens),
-	ROW("syntax", "later_config_wins", KEY_SWITCH, later_config_wins),
-	ROW("syntax", "abbreviations", KEY_SWITCH, abbreviations),
-	ROW("syntax", "defaults_in_source", KEY_SWITCH, defaults_in_source),
-	ROW("syntax", "neutral", KEY_LIST, neutral_args),
-	ROW("world", "visible_devices", KEY_SWITCH, uses_visible_devices),
-	ROW("world", "devices", KEY_LIST, device_flags),
-	ROW("world", "nodes", KEY_LIST, node_flags),
-	ROW("probe", "arg", KEY_LIST, probe_args),
-	ROW("probe", "drop", KEY_LIST, probe_drop),
-	ROW("probe", "env", KEY_LIST, probe_env),
-	ROW("probe", "not_exercised", KEY_LIST, not_exercised),
-	ROW("log", "step", KEY_LIST, step_patterns),
-	ROW("log", "ignore", KEY_LIST, step_ignore),
-	{ .name = NULL },
-};
-
-static const struct key example_keys[] = {
-	EXAMPLE_ROW("command", KEY_TEXT, command),
-	EXAMPLE_ROW("expected", KEY_TEXT, expected),
-	EXAMPLE_ROW("source", KEY_TEXT, source),
-	EXAMPLE_ROW("micro", KEY_COUNT, micro_batch),
-	EXAMPLE_ROW("accum", KEY_COUNT, grad_accum),
-	EXAMPLE_ROW("effective", KEY_COUNT, effective_batch),
-	{ .name = NULL },
-};
-
-static const struct key *key_find(const struct key *keys, const char *section,
-				  const char *name)
+static const struct preset_key *key_find(const struct preset_key *keys,
+					 const char *section, const char *name)
 {
 	for (; keys->name; keys++)
 		if (strcmp(keys->section, section) == 0 &&
@@ -101,10 +38,12 @@ static const struct key *key_find(const struct key *keys, const char *section,
 	return NULL;
 }
 
-/* Continuation lines of a text are joined by blanks. */
-static void text_append(char **text, const char *more)
+/* Continuation lines are joined by glue; a new value replaces an old one. */
+static void text_set(char **text, char glue, const char *more, bool continues)
 {
-	char *joined = *text ? xasprintf("%s %s", *text, more) : xstrdup(more);
+	char *joined = *text && continues
+			       ? xasprintf("%s%c%s", *text, glue, more)
+			       : xstrdup(more);
 
 	free(*text);
 	*text = joined;
@@ -122,6 +61,18 @@ static int scope_set(char **scope, const char *text, struct error *err)
 			return 0;
 	return error_set(err, -EINVAL,
 			 "scope = %s: write rank, node, global or total", text);
+}
+
+static int unit_set(enum preset_unit *unit, const char *text, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(unit_names) / sizeof(*unit_names); i++) {
+		if (strcmp(unit_names[i], text) != 0)
+			continue;
+		*unit = (enum preset_unit)i;
+		return 0;
+	}
+	return error_set(err, -EINVAL,
+			 "unit = %s: write plain, tokens or micro_steps", text);
 }
 
 static int switch_set(bool *flag, const char *name, const char *text,
@@ -143,26 +94,31 @@ static int count_set(int64_t *count, const char *name, const char *text,
 			 text);
 }
 
-static int key_set(const struct key *key, void *object, const char *value,
-		   struct error *err)
+static int key_set(const struct preset_key *key, void *object,
+		   const char *value, bool continues, struct error *err)
 {
 	void *place = (char *)object + key->offset;
 
 	if (*value == '\0')
 		return error_set(err, -EINVAL, "%s has no value", key->name);
 	switch (key->kind) {
-	case KEY_LIST:
+	case PRESET_LIST:
 		strlist_add(place, value);
 		return 0;
-	case KEY_TEXT:
-		text_append(place, value);
+	case PRESET_TEXT:
+		text_set(place, ' ', value, continues);
 		return 0;
-	case KEY_COUNT:
+	case PRESET_LINES:
+		text_set(place, '\n', value, continues);
+		return 0;
+	case PRESET_COUNT:
 		return count_set(place, key->name, value, err);
-	case KEY_SWITCH:
+	case PRESET_SWITCH:
 		return switch_set(place, key->name, value, err);
-	case KEY_SCOPE:
+	case PRESET_SCOPE:
 		return scope_set(place, value, err);
+	case PRESET_UNIT:
+		return unit_set(place, value, err);
 	}
 	return 0;
 }
@@ -182,16 +138,25 @@ static struct preset_example *example_find(struct preset *preset,
 	return example;
 }
 
+/* A file while it is read into a preset. */
+struct reading {
+	struct preset *preset;
+	const struct preset_key *key; /* of the line before */
+	unsigned line;
+};
+
 static int on_entry(void *context, const struct ini_entry *entry,
 		    struct error *err)
 {
 	static const char prefix[] = "example ";
-	struct preset *preset = context;
-	const struct key *key;
+	struct reading *reading = context;
+	struct preset *preset = reading->preset;
+	const struct preset_key *key;
 	void *object = preset;
+	bool continues;
 
 	if (strncmp(entry->section, prefix, strlen(prefix)) == 0) {
-		key = key_find(example_keys, "", entry->key);
+		key = key_find(preset_example_keys, "example NAME", entry->key);
 		object = example_find(preset, entry->section + strlen(prefix));
 	} else {
 		key = key_find(preset_keys, entry->section, entry->key);
@@ -199,18 +164,23 @@ static int on_entry(void *context, const struct ini_entry *entry,
 	if (!key)
 		return error_set(err, -EINVAL, "[%s] has no key %s",
 				 entry->section, entry->key);
-	return key_set(key, object, entry->value, err);
+	continues = key == reading->key && entry->line == reading->line + 1;
+	reading->key = key;
+	reading->line = entry->line;
+	return key_set(key, object, entry->value, continues, err);
 }
 
 /* Free what the keys of a table have set in an object. */
-static void keys_release(const struct key *keys, void *object)
+static void keys_release(const struct preset_key *keys, void *object)
 {
 	for (; keys->name; keys++) {
 		void *place = (char *)object + keys->offset;
 
-		if (keys->kind == KEY_LIST)
+		if (keys->kind == PRESET_LIST)
 			strlist_release(place);
-		else if (keys->kind == KEY_TEXT || keys->kind == KEY_SCOPE)
+		else if (keys->kind == PRESET_TEXT ||
+			 keys->kind == PRESET_LINES ||
+			 keys->kind == PRESET_SCOPE)
 			free(*(char **)place);
 	}
 }
@@ -219,10 +189,12 @@ static void preset_release(struct preset *preset)
 {
 	keys_release(preset_keys, preset);
 	for (size_t i = 0; i < preset->example_count; i++) {
-		keys_release(example_keys, &preset->examples[i]);
+		keys_release(preset_example_keys, &preset->examples[i]);
 		free(preset->examples[i].name);
 	}
 	free(preset->examples);
+	free(preset->text);
+	free(preset->path);
 	free(preset->name);
 	*preset = (struct preset){ 0 };
 }
@@ -233,16 +205,19 @@ static int preset_check(const struct preset *preset, const char *file,
 	if (!preset->description)
 		return error_set(err, -EINVAL,
 				 "%s: [preset] has no description", file);
-	if (preset->micro.names.count == 0)
-		return error_set(err, -EINVAL, "%s: [micro] has no name", file);
+	if (preset->micro.names.count == 0 && preset->micro.keys.count == 0)
+		return error_set(err, -EINVAL,
+				 "%s: [micro] has no name and no key", file);
 	for (size_t i = 0; i < preset->example_count; i++) {
 		const struct preset_example *example = &preset->examples[i];
 
-		if (!example->command || !example->expected ||
-		    example->micro_batch < 1 || example->grad_accum < 1)
+		bool is_whole = example->expected && example->micro_batch > 0 &&
+				example->grad_accum > 0;
+
+		if (!example->command || (!is_whole && !example->refused))
 			return error_set(err, -EINVAL,
-					 "%s: [example %s] needs command, "
-					 "expected, micro and accum",
+					 "%s: [example %s] needs command, and "
+					 "refused or expected, micro and accum",
 					 file, example->name);
 	}
 	return 0;
@@ -274,18 +249,60 @@ static void keep(struct presets *presets, const struct preset *preset)
 	qsort(presets->items, presets->count, sizeof(*presets->items), by_name);
 }
 
+static int read_text(struct preset *preset, const char *name, const char *text,
+		     size_t length, struct error *err)
+{
+	struct reading reading = { .preset = preset };
+
+	return ini_read(name, text, length, on_entry, &reading, err);
+}
+
+/* The base is read first, so that this one adds to it and replaces. */
+static int read_extended(const struct presets *presets, struct preset *preset,
+			 const char *name, struct error *err)
+{
+	const struct preset *base = presets_find(presets, preset->extends);
+	struct preset whole = { .name = xstrdup(preset->name) };
+	int result;
+
+	if (!base || base->extends) {
+		free(whole.name);
+		return error_set(err, -EINVAL, "%s: extends = %s: %s", name,
+				 preset->extends,
+				 base ? "that one extends another itself"
+				      : "there is no such preset");
+	}
+	result = read_text(&whole, name, base->text, strlen(base->text), err);
+	if (result == 0)
+		result = read_text(&whole, name, preset->text,
+				   strlen(preset->text), err);
+	whole.text = preset->text;
+	preset->text = NULL;
+	preset_release(preset);
+	*preset = whole;
+	return result;
+}
+
+/* "hf" of ".../hf.ini" */
+static char *name_of(const char *file)
+{
+	const char *base = basename(file);
+	const char *suffix = strrchr(base, '.');
+
+	return suffix ? xstrndup(base, (size_t)(suffix - base)) : xstrdup(base);
+}
+
 int presets_add(struct presets *presets, const char *name, const char *text,
 		size_t length, struct error *err)
 {
-	const char *slash = strrchr(name, '/');
-	const char *base = slash ? slash + 1 : name;
-	const char *suffix = strrchr(base, '.');
 	struct preset preset = { 0 };
 	int result;
 
-	preset.name = suffix ? xstrndup(base, (size_t)(suffix - base))
-			     : xstrdup(base);
-	result = ini_read(name, text, length, on_entry, &preset, err);
+	preset.name = name_of(name);
+	preset.text = xstrndup(text, length);
+	result = read_text(&preset, name, text, length, err);
+	if (result == 0 && preset.extends)
+		result = read_extended(presets, &preset, name, err);
 	if (result == 0)
 		result = preset_check(&preset, name, err);
 	if (result < 0)
@@ -297,15 +314,26 @@ int presets_add(struct presets *presets, const char *name, const char *text,
 
 static int load_builtin(struct presets *presets, struct error *err)
 {
-	const size_t length = strlen(BUILTIN_FOLDER);
+	const size_t length = strlen(PRESETS_BUILTIN);
 	int result = 0;
 
 	for (const struct builtin_file *file = builtin_files;
 	     file->path && result == 0; file++)
-		if (strncmp(file->path, BUILTIN_FOLDER, length) == 0)
+		if (strncmp(file->path, PRESETS_BUILTIN, length) == 0)
 			result = presets_add(presets, file->path, file->data,
 					     file->size, err);
 	return result;
+}
+
+/* The preset that has just been added comes from there. */
+static void note_path(struct presets *presets, const char *path)
+{
+	char *name = name_of(path);
+
+	for (size_t i = 0; i < presets->count; i++)
+		if (strcmp(presets->items[i].name, name) == 0)
+			presets->items[i].path = xstrdup(path);
+	free(name);
 }
 
 static int load_file(struct presets *presets, const char *folder,
@@ -323,6 +351,8 @@ static int load_file(struct presets *presets, const char *folder,
 		result = presets_add(presets, path, strbuf_text(&text),
 				     text.length, err);
 	strbuf_release(&text);
+	if (result == 0)
+		note_path(presets, path);
 	free(path);
 	return result;
 }

@@ -9,11 +9,8 @@
 void probe_notes_add(struct probe_notes *notes, const struct trial *trial,
 		     const char *why, const char *log)
 {
-	if (notes->count == notes->capacity) {
-		notes->capacity = notes->capacity ? notes->capacity * 2 : 8;
-		notes->items = xrealloc(notes->items, notes->capacity,
-					sizeof(*notes->items));
-	}
+	notes->items = xgrow(notes->items, notes->count, &notes->capacity,
+			     sizeof(*notes->items));
 	notes->items[notes->count++] = (struct probe_note){
 		.trial = *trial,
 		.why = why ? xstrdup(why) : NULL,

@@ -35,6 +35,7 @@ void record_release(struct record *record)
 	free(record->misfit_by);
 	free(record->isolation);
 	strlist_release(&record->not_exercised);
+	strlist_release(&record->copies);
 	strlist_release(&record->caveats);
 	probe_notes_release(&record->probes);
 	free(record->autofit_version);
@@ -79,8 +80,7 @@ void record_set_id(struct record *record, const char *script,
 		   const char *device)
 {
 	struct strbuf id = STRBUF_INIT;
-	const char *slash = strrchr(script, '/');
-	char *base = xstrdup(slash ? slash + 1 : script);
+	char *base = xstrdup(basename(script));
 	size_t length = strlen(base);
 
 	if (length > 3 && strcmp(base + length - 3, ".py") == 0)
@@ -179,12 +179,8 @@ static int compare_newest_first(const void *a, const void *b)
 static void listing_add(struct listing *listing, const char *name,
 			struct timespec changed)
 {
-	if (listing->count == listing->capacity) {
-		listing->capacity =
-			listing->capacity ? listing->capacity * 2 : 64;
-		listing->items = xrealloc(listing->items, listing->capacity,
-					  sizeof(*listing->items));
-	}
+	listing->items = xgrow(listing->items, listing->count,
+			       &listing->capacity, sizeof(*listing->items));
 	listing->items[listing->count++] =
 		(struct listed){ .name = xstrdup(name), .changed = changed };
 }

@@ -67,6 +67,8 @@ struct record {
 	char *isolation; /* of the probes: isolation_name(); NULL: not known */
 	int64_t lowered_from; /* micro that ran out of memory later; 0: none */
 	struct strlist not_exercised, caveats;
+	/* Paths of the config files that the recommended command reads. */
+	struct strlist copies;
 	struct probe_notes probes;
 	int64_t created; /* seconds since 1970 */
 	char *autofit_version;

@@ -19,6 +19,7 @@ enum signature_class {
 	SIGNATURE_AMBIGUOUS, /* device or host: other evidence decides */
 	SIGNATURE_KILLED,    /* a report of SIGKILL: a hint, never evidence */
 	SIGNATURE_TOO_BIG,   /* a limit that is not memory */
+	SIGNATURE_NO_BATCH,  /* maybe: no whole batch of data was found */
 	SIGNATURE_CAUSE,     /* a known cause that is not memory: its hint */
 };
 

@@ -32,10 +32,15 @@ static const struct {
 	const char *name;
 	enum signature_class class;
 } class_names[] = {
-	{ "not", SIGNATURE_NOT },       { "rmm", SIGNATURE_RMM },
-	{ "host", SIGNATURE_HOST },     { "shm", SIGNATURE_SHM },
-	{ "gpu", SIGNATURE_GPU },       { "ambiguous", SIGNATURE_AMBIGUOUS },
-	{ "killed", SIGNATURE_KILLED }, { "too_big", SIGNATURE_TOO_BIG },
+	{ "not", SIGNATURE_NOT },
+	{ "rmm", SIGNATURE_RMM },
+	{ "host", SIGNATURE_HOST },
+	{ "shm", SIGNATURE_SHM },
+	{ "gpu", SIGNATURE_GPU },
+	{ "ambiguous", SIGNATURE_AMBIGUOUS },
+	{ "killed", SIGNATURE_KILLED },
+	{ "too_big", SIGNATURE_TOO_BIG },
+	{ "no_batch", SIGNATURE_NO_BATCH },
 	{ "cause", SIGNATURE_CAUSE },
 };
 
@@ -55,11 +60,8 @@ void rule_release(struct rule *rule)
 
 static struct rule *add_rule(struct signatures *set)
 {
-	if (set->count == set->capacity) {
-		set->capacity = set->capacity ? set->capacity * 2 : 64;
-		set->rules = xrealloc(set->rules, set->capacity,
-				      sizeof(*set->rules));
-	}
+	set->rules = xgrow(set->rules, set->count, &set->capacity,
+			   sizeof(*set->rules));
 	memset(&set->rules[set->count], 0, sizeof(*set->rules));
 	return &set->rules[set->count++];
 }
@@ -113,11 +115,11 @@ static int set_class(struct rule *rule, const char *value, struct error *err)
 		if (strcmp(class_names[i].name, value) == 0)
 			rule->shown.class = class_names[i].class;
 	if (rule->shown.class == SIGNATURE_NONE)
-		return error_set(
-			err, -EINVAL,
-			"class \"%s\" is unknown: use not, rmm, host, "
-			"shm, gpu, ambiguous, killed, too_big or cause",
-			value);
+		return error_set(err, -EINVAL,
+				 "class \"%s\" is unknown: use not, rmm, host, "
+				 "shm, gpu, ambiguous, killed, too_big, "
+				 "no_batch or cause",
+				 value);
 	return 0;
 }
 
@@ -194,8 +196,7 @@ static int on_entry(void *context, const struct ini_entry *entry,
 static int read_text(struct loading *loading, const char *path,
 		     const struct strbuf *text, struct error *err)
 {
-	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
+	const char *name = basename(path);
 	char *stem = xstrndup(name, strlen(name) - strlen(".ini"));
 	int result;
 

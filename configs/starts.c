@@ -209,12 +209,8 @@ struct listing {
 static void listing_take(struct listing *listing, char *path,
 			 struct timespec changed)
 {
-	if (listing->count == listing->capacity) {
-		listing->capacity =
-			listing->capacity ? listing->capacity * 2 : 64;
-		listing->items = xrealloc(listing->items, listing->capacity,
-					  sizeof(*listing->items));
-	}
+	listing->items = xgrow(listing->items, listing->count,
+			       &listing->capacity, sizeof(*listing->items));
 	listing->items[listing->count++] = (struct kept){ path, changed };
 }
 

@@ -80,8 +80,7 @@ void step_patterns_free(struct step_patterns *set)
 	free(set);
 }
 
-/* Digits with commas between thousands; anything else is no counter. */
-static int64_t parse_counter(const char *text, size_t length)
+int64_t counter_parse(const char *text, size_t length)
 {
 	int64_t value = 0;
 
@@ -125,7 +124,7 @@ int64_t step_patterns_match(const struct step_patterns *set, const char *line,
 		if (!pattern_match(set->items[i].pattern, &window,
 				   set->items[i].group, &span))
 			continue;
-		counter = parse_counter(line + span.from, span.to - span.from);
+		counter = counter_parse(line + span.from, span.to - span.from);
 		/* Few lines come here, so the literals are asked last. */
 		if (counter >= 0)
 			return is_ignored(set, line, window.to) ? -1 : counter;

@@ -22,6 +22,9 @@ int step_patterns_make(struct step_patterns **set,
 		       const struct strlist *ignore, struct error *err);
 void step_patterns_free(struct step_patterns *set);
 
+/* Digits with commas between thousands; anything else is no counter: -1. */
+int64_t counter_parse(const char *text, size_t length);
+
 /* The counter that the line shows, or -1. */
 int64_t step_patterns_match(const struct step_patterns *set, const char *line,
 			    size_t length);

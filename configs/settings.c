@@ -1,0 +1,219 @@
+/* The values in a config file: reading it, finding one by name. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/settings.h"
+
+#include "base/alloc.h"
+#include "configs/settings_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+struct ending {
+	const char *text;
+	enum settings_format format;
+};
+
+static const struct ending endings[] = {
+	{ ".yaml", SETTINGS_YAML }, { ".yml", SETTINGS_YAML },
+	{ ".json", SETTINGS_JSON }, { ".toml", SETTINGS_TOML },
+	{ ".py", SETTINGS_PYTHON }, { ".args", SETTINGS_ARGS },
+};
+
+bool settings_format_of(const char *path, enum settings_format *format)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		size_t width = strlen(endings[i].text);
+
+		if (length > width && path[length - width - 1] != '/' &&
+		    strcasecmp(path + length - width, endings[i].text) == 0) {
+			*format = endings[i].format;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int read_format(struct settings_reader *reader)
+{
+	switch (reader->settings->format) {
+	case SETTINGS_YAML:
+		return settings_read_yaml(reader);
+	case SETTINGS_JSON:
+		return settings_read_json(reader);
+	case SETTINGS_TOML:
+		return settings_read_toml(reader);
+	case SETTINGS_PYTHON:
+		return settings_read_python(reader);
+	case SETTINGS_ARGS:
+		break;
+	}
+	return settings_read_args(reader);
+}
+
+static int read_text(struct settings_reader *reader)
+{
+	const char *nul;
+
+	if (reader->length > SETTINGS_BYTES_MAX)
+		return settings_fail(reader, 0, "it is too large for a config");
+	nul = memchr(reader->text, '\0', reader->length);
+	if (nul)
+		return settings_fail(reader, (size_t)(nul - reader->text),
+				     "there is a NUL byte in it");
+	return read_format(reader);
+}
+
+/* NOLINTNEXTLINE(readability-function-size): settings.h has its parameters. */
+int settings_read(struct settings *settings, enum settings_format format,
+		  const char *name, const char *text, size_t length,
+		  struct error *err)
+{
+	struct settings_reader reader = {
+		.settings = settings,
+		.name = name,
+		.text = length ? text : "",
+		.length = length,
+		.line = 1,
+		.err = err,
+	};
+	int result;
+
+	*settings = (struct settings){ .format = format };
+	result = read_text(&reader);
+	if (result == 0)
+		settings_mark_gone(&reader);
+	settings_reader_release(&reader);
+	return result;
+}
+
+void settings_release(struct settings *settings)
+{
+	settings_truncate(settings, 0);
+	free(settings->items);
+	*settings = (struct settings){ .format = settings->format };
+}
+
+/* Over "[12]", if that is there. */
+static const char *skip_index(const char *key)
+{
+	const char *end = key;
+
+	if (*end++ != '[' || !settings_is_digit(*end))
+		return key;
+	while (settings_is_digit(*end))
+		end++;
+	return *end == ']' ? end + 1 : key;
+}
+
+static bool is_same(char a, char b)
+{
+	return a == b || (strchr("-_", a) && strchr("-_", b) && a && b);
+}
+
+/* A name that has an index itself means this element only. */
+static bool is_named(const char *key, const char *name, bool has_index)
+{
+	for (;;) {
+		const char *next;
+
+		while (!has_index && (next = skip_index(key)) != key)
+			key = next;
+		if (!is_same(*key, *name))
+			return false;
+		if (*key == '\0')
+			return true;
+		key++;
+		name++;
+	}
+}
+
+size_t settings_find_all(const struct settings *settings, const char *name,
+			 const struct setting **found, size_t max)
+{
+	bool is_whole, has_index;
+	size_t count = 0;
+
+	name += strspn(name, "-");
+	is_whole = strchr(name, '.') != NULL;
+	has_index = strchr(name, '[') != NULL;
+	for (size_t i = 0; *name && i < settings->count; i++) {
+		const struct setting *setting = &settings->items[i];
+		const char *key = setting->key + strspn(setting->key, "-");
+		const char *dot = is_whole ? NULL : strrchr(key, '.');
+
+		if (!is_named(dot ? dot + 1 : key, name, has_index))
+			continue;
+		if (count < max)
+			found[count] = setting;
+		count++;
+	}
+	return count;
+}
+
+/* Keys under which a file is composed of others: Hydra's. */
+static bool is_composed(const struct settings *settings)
+{
+	static const char key[] = "defaults";
+	size_t length = sizeof(key) - 1;
+
+	for (size_t i = 0; i < settings->count; i++) {
+		const char *found = settings->items[i].key;
+
+		if (strncmp(found, key, length) == 0 &&
+		    (found[length] == '\0' || found[length] == '[' ||
+		     found[length] == '.'))
+			return true;
+	}
+	return false;
+}
+
+/* A value that is the relative path of another config: "base.yaml". */
+static bool names_another(const struct settings *settings)
+{
+	enum settings_format format;
+
+	for (size_t i = 0; i < settings->count; i++) {
+		const char *value = settings->items[i].value;
+
+		if (*value != '/' && !strstr(value, "://") &&
+		    settings_format_of(value, &format))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Looked for in the whole text, comments too: what is found for nothing only
+ * puts the copy beside the file.
+ */
+bool settings_has_references(const struct settings *settings, const char *text,
+			     size_t length)
+{
+	static const char *const words[] = {
+		"_base_", "!include",  "./",       "${",
+		"from .", "read_base", "__file__", "filedirname",
+	};
+	const char *end;
+
+	if (is_composed(settings) || names_another(settings))
+		return true;
+	if (!length)
+		return false;
+	end = text + length;
+	for (const char *at = text; at < end; at++) {
+		/* The first letters of them all. */
+		if (!strchr("_!.$fFrR", *at) || !*at)
+			continue;
+		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+			size_t width = strlen(words[i]);
+
+			if (width <= (size_t)(end - at) &&
+			    strncasecmp(at, words[i], width) == 0)
+				return true;
+		}
+	}
+	return false;
+}
