@@ -9,14 +9,15 @@
 #include <errno.h>
 #include <string.h>
 
-static void set_default(struct recognition *r, enum knob_kind kind,
-			const char *name, int64_t value, char *evidence)
+void knob_default(struct recognition *r, enum knob_kind kind, const char *name,
+		  int64_t value, char *evidence)
 {
 	struct command *command = r->command;
 	struct knob *knob = &command->knobs[kind];
 
 	knob->form = KNOB_DEFAULT;
 	knob->index = command->view.end;
+	knob->unit = preset_knob(command->preset, kind)->unit;
 	knob->value = value;
 	knob->name = xstrdup(name);
 	knob->evidence = evidence;
@@ -43,10 +44,51 @@ static const char *spelling(const struct recognition *r, enum knob_kind kind,
 			    known->count &&
 		    strlen(name) > 2)
 			return name;
-		if (strlen(best) == 2)
+		/* -b1 would be read as -b 1. */
+		if (best[1] != '-' && (name[1] == '-' || strlen(best) == 2))
 			best = name;
 	}
 	return best;
+}
+
+/* Does it take in other files, which are not read here? */
+static bool includes_others(const struct command_file *file)
+{
+	static const char *const marks[] = { "_base_", "_BASE_", "!include",
+					     "read_base" };
+	static const char hydra[] = "defaults:";
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strstr(file->text, marks[i]))
+			return true;
+	return strncmp(file->text, hydra, strlen(hydra)) == 0 ||
+	       strstr(file->text, "\ndefaults:");
+}
+
+bool config_is_open(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	if (r->config_index == NO_INDEX)
+		return false;
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+
+		if (file->index == r->config_index)
+			return file->why_not || includes_others(file);
+	}
+	return true;
+}
+
+/* What is wrong in the config file; NULL: nothing that is known. */
+static const char *config_fault(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	for (size_t i = 0; i < command->file_count; i++)
+		if (command->files[i].index == r->config_index)
+			return command->files[i].why_not;
+	return NULL;
 }
 
 /* A file may have set it: only its reader knows. */
@@ -55,25 +97,34 @@ static enum command_outcome from_config(const struct recognition *r,
 {
 	const char *config = r->command->argv.items[r->config_index];
 	const struct preset *preset = r->command->preset;
-	const char *glue = preset_knob(preset, kind)->joined_only ? "=" : " ";
+	const struct preset_knob *knob = preset_knob(preset, kind);
+	bool joined = knob->joined_only || *name != '-';
+	const char *fault = config_fault(r);
 	char shown[BRIEF_MAX];
 
+	if (fault)
+		return not_recognised(
+			r,
+			"the %s is not given, and %s may set it but is not "
+			"understood: mend it, or add %s%sN with the present "
+			"value after it (%s)",
+			knob_words(kind), brief(shown, config), name,
+			joined && !preset->pairs ? "=" : " ", fault);
 	return not_recognised(r,
 			      "the %s is not given, and %s may set it: add "
 			      "%s%sN with its present value after %s",
 			      knob_words(kind), brief(shown, config), name,
-			      glue, shown);
+			      joined && !preset->pairs ? "=" : " ", shown);
 }
 
-static enum command_outcome from_option(struct recognition *r,
-					enum knob_kind kind,
-					const struct source_option *option)
+enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
+				    const struct source_option *option)
 {
 	const char *name = spelling(r, kind, option);
 	char shown[BRIEF_MAX];
 	int64_t value = option->value;
 
-	if (r->config_index != NO_INDEX)
+	if (config_is_open(r))
 		return from_config(r, kind, name);
 	if (option->kind == SOURCE_NONE && kind == KNOB_ACCUM)
 		value = 1;
@@ -85,7 +136,7 @@ static enum command_outcome from_option(struct recognition *r,
 			"present value",
 			r->source_name, option->line, brief(shown, name),
 			shown);
-	set_default(r, kind, name, value, line_evidence(r, option->line));
+	knob_default(r, kind, name, value, line_evidence(r, option->line));
 	return COMMAND_OK;
 }
 
@@ -94,7 +145,7 @@ static enum command_outcome from_global(struct recognition *r,
 					enum knob_kind kind, const char *name,
 					const struct source_constant *constant)
 {
-	if (r->config_index != NO_INDEX)
+	if (config_is_open(r))
 		return from_config(r, kind, name);
 	if (constant->kind != SOURCE_INTEGER || constant->value < 1)
 		return not_recognised(r,
@@ -102,8 +153,8 @@ static enum command_outcome from_global(struct recognition *r,
 				      "number: add %s=N with its present value",
 				      r->source_name, constant->line,
 				      constant->name, name);
-	set_default(r, kind, name, constant->value,
-		    line_evidence(r, constant->line));
+	knob_default(r, kind, name, constant->value,
+		     line_evidence(r, constant->line));
 	return COMMAND_OK;
 }
 
@@ -154,6 +205,61 @@ from_constant(const struct recognition *r, enum knob_kind kind,
 		(long long)constant->value);
 }
 
+/* The micro-batch then follows from it and the accumulation. */
+static bool has_global(const struct command *command)
+{
+	return command->knobs[KNOB_GLOBAL].value > 0 &&
+	       command->knobs[KNOB_ACCUM].value > 0;
+}
+
+/*
+ * Without the option for the effective batch it is one micro-batch of each
+ * rank: to keep that with another micro-batch it must be said.
+ */
+static enum command_outcome global_from_preset(struct recognition *r)
+{
+	const struct preset *preset = r->command->preset;
+	const struct preset_knob *knob = &preset->global;
+	bool has_accum = preset->accum.names.count > 0;
+
+	if ((knob->default_value || !has_accum) && config_is_open(r))
+		return from_config(r, KNOB_GLOBAL, knob->names.items[0]);
+	if (knob->default_value)
+		knob_default(r, KNOB_GLOBAL, knob->names.items[0],
+			     knob->default_value,
+			     xasprintf("default of %s", preset->name));
+	else if (!has_accum)
+		knob_default(r, KNOB_GLOBAL, knob->names.items[0], 0,
+			     xasprintf("%s derives it", preset->name));
+	return COMMAND_OK;
+}
+
+/* Beside the file no option is read, so it must stand there. */
+static enum command_outcome not_in_file(const struct recognition *r,
+					enum knob_kind kind, const char *name)
+{
+	const char *path = r->command->files[0].path;
+	const char *fault = NULL;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < r->command->file_count; i++) {
+		if (!r->command->files[i].wins)
+			continue;
+		path = r->command->files[i].path;
+		fault = r->command->files[i].why_not;
+	}
+	if (fault)
+		return not_recognised(r,
+				      "the command says nothing but %s, "
+				      "which is not understood: mend it (%s)",
+				      brief(shown, path), fault);
+	return not_recognised(r,
+			      "the %s is not set in %s, beside which no option "
+			      "is read: add %s there with its present value",
+			      knob_words(kind), brief(shown, path),
+			      name + strspn(name, "-"));
+}
+
 /* Of a framework that is certain: its option and its default. */
 static enum command_outcome from_preset(struct recognition *r,
 					enum knob_kind kind)
@@ -163,27 +269,89 @@ static enum command_outcome from_preset(struct recognition *r,
 	const char *name = knob->names.items[0];
 	int64_t value = knob->default_value;
 
-	if (kind == KNOB_STEPS || kind == KNOB_GLOBAL)
+	if (kind == KNOB_GLOBAL)
+		return global_from_preset(r);
+	if (kind == KNOB_STEPS)
 		return COMMAND_OK;
-	if (kind != KNOB_OUTPUT && r->config_index != NO_INDEX)
+	if (r->command->takes_no_options)
+		return kind == KNOB_OUTPUT ? COMMAND_OK
+					   : not_in_file(r, kind, name);
+	if (kind != KNOB_OUTPUT && config_is_open(r))
 		return from_config(r, kind, name);
 	if (kind == KNOB_ACCUM && value == 0)
 		value = 1;
+	if (value == 0 && kind == KNOB_MICRO && has_global(r->command))
+		return COMMAND_OK;
 	if (value == 0 && kind == KNOB_MICRO)
 		return not_recognised(r,
 				      "the batch size is not given, and %s has "
-				      "no default for it: add %s N with its "
+				      "no default for it: add %s%sN with its "
 				      "present value",
-				      preset->description, name);
-	set_default(r, kind, name, value,
-		    xasprintf("default of %s", preset->name));
+				      preset->description, name,
+				      *name == '-' || preset->pairs ? " "
+								    : "=");
+	knob_default(r, kind, name, value,
+		     xasprintf("default of %s", preset->name));
 	return COMMAND_OK;
 }
 
-static enum command_outcome nothing_found(const struct recognition *r,
+/* The variable of the environment that the script reads for it, or NULL. */
+static const struct source_variable *variable_find(const struct recognition *r,
+						   enum knob_kind kind)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *names = &preset_knob(preset, kind)->names;
+
+	for (size_t i = 0; i < r->source->variable_count; i++) {
+		const struct source_variable *variable =
+			&r->source->variables[i];
+		size_t length = strlen(variable->name);
+
+		if (!name_is_decoy(&preset->decoys, variable->name, length) &&
+		    names_find(names, variable->name, length, true) <
+			    names->count)
+			return variable;
+	}
+	return NULL;
+}
+
+/* As the environment sets it, else its default in the script. */
+static enum command_outcome
+from_variable(struct recognition *r, enum knob_kind kind,
+	      const struct source_variable *variable)
+{
+	struct knob *knob = &r->command->knobs[kind];
+	const char *set =
+		r->hints->environment
+			? strlist_env_get(r->hints->environment, variable->name)
+			: NULL;
+	int64_t value = variable->kind == SOURCE_INTEGER ? variable->value : 0;
+
+	if ((set && !count_parse(set, &value)) || value < 1)
+		return not_recognised(
+			r,
+			"%s:%u reads the %s from the variable "
+			"%s, which is no plain number: set it, as "
+			"in %s=8 autofit -- ...",
+			r->source_name, variable->line, knob_words(kind),
+			variable->name, variable->name);
+	strlist_addf(&r->command->env_templates, "%s={%s}", variable->name,
+		     placeholder_name(kind));
+	knob->form = KNOB_ENVIRONMENT;
+	knob->value = value;
+	knob->name = xstrdup(variable->name);
+	knob->evidence = line_evidence(r, variable->line);
+	return variable_check(r, variable->name, strlen(variable->name));
+}
+
+static enum command_outcome nothing_found(struct recognition *r,
 					  enum knob_kind kind)
 {
+	const struct source_variable *variable = variable_find(r, kind);
 	const struct source_constant *constant = constant_find(r, kind);
+
+	if (variable)
+		return from_variable(r, kind, variable);
 
 	if (constant && (kind == KNOB_MICRO || constant->value > 1))
 		return from_constant(r, kind, constant);
@@ -210,123 +378,13 @@ enum command_outcome absent_find(struct recognition *r, enum knob_kind kind)
 	name = knob->names.items[0];
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM)
-		return from_option(r, kind, option);
+		return option_default(r, kind, option);
 	if (preset->defaults_in_source && kind <= KNOB_ACCUM)
 		global = source_global(r->source, name + strspn(name, "-"));
 	if (global)
 		return from_global(r, kind, name, global);
-	if (r->command->preset_is_certain && *name == '-')
+	if (r->command->preset_is_certain &&
+	    (*name == '-' || knob->bare || preset->pairs))
 		return from_preset(r, kind);
 	return kind <= KNOB_ACCUM ? nothing_found(r, kind) : COMMAND_OK;
-}
-
-static const char *hint_of(const struct command_hints *hints,
-			   enum knob_kind kind)
-{
-	switch (kind) {
-	case KNOB_MICRO:
-		return hints->micro_flag;
-	case KNOB_ACCUM:
-		return hints->accum_flag;
-	case KNOB_GLOBAL:
-		return hints->global_flag;
-	case KNOB_STEPS:
-	case KNOB_OUTPUT:
-	case KNOB_KINDS:
-		break;
-	}
-	return NULL;
-}
-
-static enum command_outcome check_hint(const struct recognition *r,
-				       enum knob_kind kind, const char *name)
-{
-	static const char *const flags[] = { "--micro-flag", "--accum-flag",
-					     "--global-flag" };
-	static const char *const examples[] = { "--bs", "--accum", "--bs" };
-	const char *letters = name + strspn(name, "-+~");
-	char shown[BRIEF_MAX];
-
-	if (r->command->knobs[kind].form != KNOB_ABSENT) {
-		(void)error_set(r->err, -EINVAL,
-				"both %s and %s say where the %s is: keep one",
-				r->command->knobs[kind].name, flags[kind],
-				knob_words(kind));
-		return COMMAND_USAGE;
-	}
-	if ((isalpha((unsigned char)*letters) || *letters == '_') &&
-	    !strchr(name, '='))
-		return COMMAND_OK;
-	(void)error_set(r->err, -EINVAL,
-			"%s %s: %s takes the option's name, such as %s %s",
-			flags[kind], brief(shown, name), flags[kind],
-			flags[kind], examples[kind]);
-	return COMMAND_USAGE;
-}
-
-/* Did the user mean this argument by --micro-flag name? */
-static bool token_is_hinted(const struct recognition *r,
-			    const struct token *token, const char *name)
-{
-	size_t length = strlen(name);
-	const struct source_option *option;
-
-	if (name_equal(token->name, token->name_length, name, length))
-		return true;
-	if (*name != '-')
-		return name_matches(name, token->name, token->name_length,
-				    token->bare);
-	if (token->bare)
-		return false;
-	option = source_resolve(r->source, name, length);
-	return option && option == source_resolve(r->source, token->name,
-						  token->name_length);
-}
-
-/* The last one that it names; without a name when there is none. */
-static struct token hinted_token(const struct recognition *r, const char *name)
-{
-	const struct command *command = r->command;
-	struct token token, found = { .name = NULL };
-
-	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (token_read(&token, &command->argv, &command->view, i) &&
-		    token_is_hinted(r, &token, name))
-			found = token;
-	return found;
-}
-
-enum command_outcome hinted_find(struct recognition *r, enum knob_kind kind)
-{
-	const char *name = hint_of(r->hints, kind);
-	const struct source_option *option;
-	enum command_outcome outcome;
-	char shown[BRIEF_MAX];
-	struct token found;
-
-	if (!name)
-		return COMMAND_OK;
-	outcome = check_hint(r, kind, name);
-	if (outcome != COMMAND_OK)
-		return outcome;
-	(void)brief(shown, name);
-	found = hinted_token(r, name);
-	if (found.name && found.form != KNOB_ABSENT &&
-	    knob_is_taken(r->command, found.value_index)) {
-		(void)error_set(r->err, -EINVAL,
-				"two options of autofit name %s: it can be "
-				"one of them only",
-				shown);
-		return COMMAND_USAGE;
-	}
-	if (found.name)
-		return knob_take(r, kind, &found);
-	option = *name == '-' ? source_resolve(r->source, name, strlen(name))
-			      : NULL;
-	if (option && kind <= KNOB_ACCUM)
-		return from_option(r, kind, option);
-	return not_recognised(r,
-			      "the option %s is not in the command: add it "
-			      "with its present value, such as %s 1",
-			      shown, shown);
 }

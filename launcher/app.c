@@ -6,11 +6,13 @@
 #include "base/strbuf.h"
 #include "launcher/devices.h"
 #include "launcher/devices_watch.h"
+#include "launcher/estimate.h"
 #include "launcher/exitcode.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
 #include "launcher/options.h"
 #include "launcher/options_files.h"
+#include "launcher/presets.h"
 #include "launcher/records.h"
 #include "launcher/run.h"
 #include "launcher/text.h"
@@ -37,6 +39,20 @@ static int devices_run(const struct options *options,
 	return code;
 }
 
+static int presets_run(const struct options *options,
+		       const struct process_state *state)
+{
+	struct strlist environment = STRLIST_INIT;
+	int code;
+
+	(void)state;
+	for (char **item = environ; item && *item; item++)
+		strlist_add(&environment, *item);
+	code = presets_command(options, &environment);
+	strlist_release(&environment);
+	return code;
+}
+
 static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_LAUNCH] = launch_command,
 	[SUBCOMMAND_TUNE] = launch_command,
@@ -47,6 +63,8 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_FORGET] = records_forget_command,
 	[SUBCOMMAND_EXPORT] = records_export_command,
 	[SUBCOMMAND_IMPORT] = records_import_command,
+	[SUBCOMMAND_PRESETS] = presets_run,
+	[SUBCOMMAND_ESTIMATE] = estimate_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/builtin.h"
+#include "launcher/copies.h"
 #include "launcher/run.h"
 #include "probes/channel.h"
 #include "probes/environment.h"
@@ -140,24 +141,19 @@ static void add_probe_args(const struct session *session,
 	const struct command *command = &session->job->command;
 	const struct strlist *args = &session->job->options->probe_args;
 	size_t behind = command->argv.count - command->view.end;
-	size_t at = attempt->argv.count - behind;
+	struct strlist *argv = &attempt->run.argv;
+	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
 	for (size_t i = 0; i < args->count; i++)
-		strlist_insert(&attempt->argv, at + i, args->items[i]);
+		strlist_insert(argv, at + i, args->items[i]);
 }
 
-void attempt_command(const struct session *session,
-		     const struct plan_step *step, struct attempt *attempt)
+/* The user's environment with what changes for this probe, and its own. */
+static void make_environment(const struct session *session,
+			     const struct plan_step *step,
+			     struct attempt *attempt, int port)
 {
 	const struct job *job = session->job;
-	const struct command_values values = {
-		.micro_batch = step->micro_batch,
-		.grad_accum = step->probe_accum,
-		/* Room for a confirmation that is doubled. */
-		.steps = 2 * job->options->confirm_steps + COMPILED_STEPS,
-		.output = attempt->out,
-		.is_probe = true,
-	};
 	const struct probe_environment additions = {
 		.id = attempt->id,
 		.micro_batch = step->micro_batch,
@@ -167,31 +163,56 @@ void attempt_command(const struct session *session,
 		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = session->without_hook ? NULL : attempt->hook,
 		.preload = attempt->preload,
-		.port = free_port(),
+		.port = port,
 		.probe_env = &job->options->probe_env,
 	};
+	struct strlist *changes = &attempt->run.environment;
 	struct strlist user = STRLIST_INIT;
-	struct strlist changes = STRLIST_INIT;
-	struct command command = job->command;
 
-	/* It refused one of them: then the preset is not that certain. */
-	if (session->without_args)
-		command.preset_is_certain = false;
-	command_rewrite(&command, &values, &attempt->argv, &changes);
-	add_probe_args(session, attempt);
 	strlist_add_all(&user, (const char *const *)job->environment.items,
 			job->environment.count);
 	if (session->target->device == PROBE_CUDA &&
 	    job->options->cuda_index >= 0)
-		strlist_addf(&changes, "CUDA_VISIBLE_DEVICES=%s",
+		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
 			     session->target->gpus[0].uuid);
 	/* The user's own temporary folder is not to be written there. */
 	if (attempt->isolation.kind == ISOLATION_LANDLOCK)
-		strlist_addf(&changes, "TMPDIR=%s", attempt->tmp);
-	run_change_environment(&user, &changes);
+		strlist_addf(changes, "TMPDIR=%s", attempt->tmp);
+	strlist_env_change(&user, changes);
 	probe_environment_make(&attempt->environment, &user, &additions);
-	strlist_release(&changes);
 	strlist_release(&user);
+}
+
+int attempt_command(const struct session *session, const struct plan_step *step,
+		    struct attempt *attempt, struct error *err)
+{
+	const struct job *job = session->job;
+	const struct command_values values = {
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		/* Room for a confirmation that is doubled. */
+		.steps = 2 * job->options->confirm_steps + COMPILED_STEPS,
+		.output = attempt->out,
+		.is_probe = true,
+		.confirm_steps = step->probe_accum == step->final_accum
+					 ? job->options->confirm_steps
+					 : 0,
+		.port = free_port(),
+		.copies = attempt->scratch,
+	};
+	struct command command = job->command;
+	int result;
+
+	/* It refused one of them: then the preset is not that certain. */
+	if (session->without_args)
+		command.preset_is_certain = false;
+	result = job_rewrite(job, &command, &values, &attempt->run, err);
+	if (result < 0)
+		return result;
+	add_probe_args(session, attempt);
+	make_environment(session, step, attempt, values.port);
+	copies_paths(&attempt->run, &attempt->copies);
+	return copies_write(&attempt->run, err);
 }
 
 void attempt_cgroup(const struct session *session, struct attempt *attempt)
@@ -221,6 +242,8 @@ void attempt_release(struct attempt *attempt)
 	free(attempt->tmp);
 	free(attempt->channel);
 	free(attempt->log);
-	strlist_release(&attempt->argv);
+	copies_remove(&attempt->copies);
+	strlist_release(&attempt->copies);
+	rewrite_release(&attempt->run);
 	strlist_release(&attempt->environment);
 }

@@ -17,7 +17,9 @@ struct attempt {
 	char id[PROBE_ID_MAX];
 	char *scratch, *hook, *preload, *out, *tmp, *channel, *log;
 	struct isolation_spec isolation;
-	struct strlist argv, environment;
+	struct rewrite run;         /* the command, its copies written */
+	struct strlist copies;      /* their paths */
+	struct strlist environment; /* the whole of it */
 	struct host_cgroup cgroup;
 	bool has_cgroup;
 };
@@ -26,9 +28,12 @@ struct attempt {
 int attempt_folders(struct session *session, struct attempt *attempt,
 		    struct error *err);
 
-/* The command of this step, with the environment of a probe. */
-void attempt_command(const struct session *session,
-		     const struct plan_step *step, struct attempt *attempt);
+/*
+ * The command of this step, with the environment of a probe and the copies of
+ * config files that it reads.
+ */
+int attempt_command(const struct session *session, const struct plan_step *step,
+		    struct attempt *attempt, struct error *err);
 
 /* A hard limit of host memory, where one can be had. */
 void attempt_cgroup(const struct session *session, struct attempt *attempt);

@@ -18,6 +18,18 @@ bool knob_is_taken(const struct command *command, size_t index)
 	return false;
 }
 
+static bool option_is_decoy(const struct preset *preset,
+			    const struct source_option *option)
+{
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		if (name_is_decoy(&preset->decoys, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
 /* The best place of an option's spellings in the list, or its count. */
 static size_t option_rank(const struct preset *preset,
 			  const struct strlist *names,
@@ -32,8 +44,6 @@ static size_t option_rank(const struct preset *preset,
 		const char *name = option->names.items[i];
 		size_t rank = names_find(names, name, strlen(name), false);
 
-		if (name_is_decoy(&preset->decoys, name, strlen(name)))
-			return names->count;
 		/* -b means what the long name beside it says. */
 		if (strlen(name) > 2 || !has_word)
 			best = rank < best ? rank : best;
@@ -46,7 +56,10 @@ static size_t option_rank(const struct preset *preset,
 					     strlen(option->dest), false))
 			best = i;
 	}
-	return best;
+	/* Last, for it takes long and a script has many options. */
+	return best < names->count && option_is_decoy(preset, option)
+		       ? names->count
+		       : best;
 }
 
 const struct source_option *knob_in_source(const struct recognition *r,

@@ -13,7 +13,13 @@ const char *brief(char text[BRIEF_MAX], const char *argument);
 /* Digits only, at least 1: what a batch size is written as. */
 bool count_parse(const char *text, int64_t *value);
 
-/* --x 8, --x=8, -b 8, -b8, -b=8 or x=8 among the program's arguments. */
+/* 12.0 as 12; no other fraction. */
+bool fraction_parse(const char *text, int64_t *value);
+
+/*
+ * --x 8, --x=8, -b 8, -b8, -b=8, x=8 or (where the preset has such) X.Y 8
+ * among the program's arguments.
+ */
 struct token {
 	size_t index;     /* argument with the name */
 	const char *name; /* in argv, with its dashes */
@@ -21,7 +27,7 @@ struct token {
 	enum knob_form form; /* SEPARATE, JOINED; ABSENT: no value */
 	size_t value_index;  /* argument with the value */
 	size_t value_offset; /* where it begins there */
-	bool bare;           /* x=8 */
+	bool bare;           /* x=8, X.Y 8 */
 };
 
 /* False: the argument is neither an option nor key=value. */
@@ -54,8 +60,10 @@ bool name_is_decoy(const struct strlist *decoys, const char *typed,
 struct recognition {
 	struct command *command;
 	const struct command_hints *hints;
+	struct texts *texts;
 	const struct source *source; /* never NULL */
-	const char *source_name;     /* "train.py", "the code of python -c" */
+	const char *text;            /* of the script; NULL: none */
+	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
 	size_t config_index; /* the last argument that names a config file */
 	struct error *err;
 };
@@ -73,13 +81,80 @@ const char *way_out(enum knob_kind kind);
 
 /* Which preset speaks for the command; sets preset and its evidence. */
 enum command_outcome framework_find(struct recognition *recognition,
-				    const struct presets *presets,
-				    const char *text);
+				    const struct presets *presets);
+
+/* Reads the config files that the arguments name: sets command->files. */
+enum command_outcome files_find(struct recognition *r,
+				const struct presets *presets);
+/* The preset is known: train.args beside train.py, where it reads that. */
+enum command_outcome file_beside_find(struct recognition *r);
+/* The preset is known: which of them count, and which win over options. */
+void files_judge(struct command *command);
+void file_release(struct command_file *file);
+/* The last argument that names a config file of the preset, or NO_INDEX. */
+size_t config_find(const struct command *command);
+/* May a config file set more than is known of it? */
+bool config_is_open(const struct recognition *r);
+
+/* Equal keys of one file beyond so many are not told apart. */
+#define SETTINGS_SAME_MAX 16
+
+/* The last argument with this name ("--x", "x.y" of key=value). */
+bool token_find(const struct command *command, const char *name,
+		struct token *found);
+/*
+ * What the command says of a setting: by its last argument, else by its config
+ * files; "true" for a switch; NULL: nothing.
+ */
+const char *setting_value(const struct command *command, const char *name);
+/* The same of "NAME" or "NAME DEFAULT"; name takes the name. */
+const char *setting_or_default(const struct command *command, const char *entry,
+			       char name[NAME_MAX_BYTES]);
+/* See docs/presets.md, CONDITION. */
+bool condition_holds(const struct recognition *r, const char *condition);
+bool any_condition_holds(const struct recognition *r,
+			 const struct strlist *conditions);
+
+/* A sweep is not one training. */
+enum command_outcome sweep_check(const struct recognition *r);
+/* What the preset cannot have in a command, with the way out. */
+enum command_outcome refusals_find(const struct recognition *r);
+/* What the preset asks of every split, and its caveats. */
+enum command_outcome constraints_find(struct recognition *r);
+/* Scopes of the knobs, then micro, accum, world and effective batch. */
+enum command_outcome scopes_set(const struct recognition *r);
+enum command_outcome derive(struct recognition *r);
+/* Sets command->assumption. */
+void assume(struct command *command);
+
+/*
+ * A knob that a config file sets over all options: sets it, and notes each
+ * value in files that must follow a knob. DeepSpeed with transformers: an
+ * option, or its default, must agree with the file, so both are written where
+ * they do. Else the file alone is what counts.
+ */
+enum command_outcome winning_file_find(struct recognition *r,
+				       enum knob_kind kind);
+bool winning_file_sets(const struct recognition *r, enum knob_kind kind);
+/* A knob that only a config file sets; leaves it absent when none does. */
+enum command_outcome file_find(struct recognition *r, enum knob_kind kind);
+/* Does a config file say it? */
+bool file_sets(const struct recognition *r, enum knob_kind kind,
+	       const struct command_file *file);
+/* The knob becomes an option that is added; evidence is taken over. */
+void knob_default(struct recognition *r, enum knob_kind kind, const char *name,
+		  int64_t value, char *evidence);
+/* The same for an option that the script declares, with its default. */
+enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
+				    const struct source_option *option);
+/* Back to absent, with its scope. */
+void knob_forget(struct knob *knob);
 
 /* Sets world_size: by the launcher, or by what the preset knows. */
 enum command_outcome world_find(struct recognition *recognition);
 
-/* {micro}, {micro:8} in the command or in --env: sets those knobs. */
+/* {micro}, {micro:8} in the command, in --env or --template: sets those knobs.
+ */
 enum command_outcome placeholders_find(struct recognition *recognition);
 /* A copy with the placeholders replaced; NULL: it has none. */
 char *placeholders_replace(const struct command *command,
@@ -87,6 +162,14 @@ char *placeholders_replace(const struct command *command,
 			   const char *text);
 /* A copy without the values: {micro:8} as {micro}. */
 char *placeholders_strip(const char *text);
+/*
+ * The command must not set a variable (length bytes of name) itself: what
+ * autofit puts into the environment would not reach its program.
+ */
+enum command_outcome variable_check(const struct recognition *recognition,
+				    const char *name, size_t length);
+/* "micro" of {micro}. */
+const char *placeholder_name(enum knob_kind kind);
 /* One of micro, accum, global stands in the text. */
 bool placeholders_in(const char *text);
 

@@ -78,6 +78,11 @@ static void tune_with_lease(struct session_setup *setup, struct result *result)
 	struct error err = ERROR_INIT;
 	int code = take_devices(setup, result, &err);
 
+	if (code == 0 && refuse_outside(setup->job, setup->target->device,
+					&err) != COMMAND_OK) {
+		launch_refuse(result, COMMAND_REFUSED, err.message);
+		return;
+	}
 	if (code == 0)
 		code = neighbours_check(setup->target, setup->job->options,
 					&err);

@@ -9,6 +9,7 @@
 #include "configs/record.h"
 #include "configs/secrets.h"
 #include "launcher/exitcode.h"
+#include "launcher/explain_plan.h"
 #include "launcher/launch.h"
 #include "launcher/plan.h"
 #include "launcher/recall.h"
@@ -27,12 +28,6 @@
 
 #define SHOWN_ARGUMENT_MAX 200
 
-static const char *const knob_titles[KNOB_KINDS] = {
-	[KNOB_MICRO] = "micro-batch",      [KNOB_ACCUM] = "accumulation",
-	[KNOB_GLOBAL] = "effective batch", [KNOB_STEPS] = "step limit",
-	[KNOB_OUTPUT] = "output folder",
-};
-
 static void add_argument(struct strbuf *out, const char *sign,
 			 const char *argument)
 {
@@ -49,6 +44,19 @@ static void add_argument(struct strbuf *out, const char *sign,
 	}
 	strbuf_addch(out, '\n');
 	free(quoted);
+}
+
+static void add_line(struct strbuf *out, char sign, const char *line,
+		     size_t length)
+{
+	char *text = xstrndup(line, length < SHOWN_ARGUMENT_MAX
+					    ? length
+					    : SHOWN_ARGUMENT_MAX);
+
+	strbuf_addf(out, "    %c ", sign);
+	text_add_safe(out, text, false);
+	strbuf_addch(out, '\n');
+	free(text);
 }
 
 /* Arguments are inserted, dropped or replaced, never moved. */
@@ -75,6 +83,24 @@ static void add_difference(struct strbuf *out, const struct strlist *before,
 		add_argument(out, "+", after->items[i]);
 }
 
+/* What the estimator may learn from the command. */
+static void add_model(struct strbuf *out, const struct command *command)
+{
+	bool any = false;
+
+	for (int field = 0; field < MODEL_FIELDS; field++) {
+		if (!command->model[field])
+			continue;
+		strbuf_addf(out, "%s%s ", any ? ", " : "model     ",
+			    preset_model_field_name(
+				    (enum preset_model_field)field));
+		text_add_safe(out, command->model[field], false);
+		any = true;
+	}
+	if (any)
+		strbuf_addch(out, '\n');
+}
+
 static void add_command(struct strbuf *out, const struct job *job)
 {
 	const struct command *command = &job->command;
@@ -96,7 +122,8 @@ static void add_command(struct strbuf *out, const struct job *job)
 
 		if (knob->form == KNOB_ABSENT)
 			continue;
-		strbuf_addf(out, "knob      %s: ", knob_titles[kind]);
+		strbuf_addf(out,
+			    "knob      %s: ", knob_title((enum knob_kind)kind));
 		text_add_safe(out, knob->name ? knob->name : "placeholder",
 			      false);
 		if (knob->value)
@@ -106,6 +133,11 @@ static void add_command(struct strbuf *out, const struct job *job)
 	}
 	if (command->assumption)
 		strbuf_addf(out, "meaning   %s\n", command->assumption);
+	if (command->constraints.words)
+		strbuf_addf(out, "rules     %s\n", command->constraints.words);
+	for (size_t i = 0; i < command->caveats.count; i++)
+		strbuf_addf(out, "caveat    %s\n", command->caveats.items[i]);
+	add_model(out, command);
 }
 
 static void add_split(struct strbuf *out, const struct record *record)
@@ -197,19 +229,14 @@ static void add_refusal(struct strbuf *out, const struct job *job)
 			    err.message);
 }
 
-/* Most probes accumulate twice at most; see launcher/plan.h. */
-static int64_t probe_accum(int64_t accum)
-{
-	return accum < 2 ? accum : 2;
-}
-
 static void add_probe_environment(struct strbuf *out, const struct job *job,
 				  int64_t micro, int64_t accum)
 {
 	const struct probe_environment additions = {
 		.id = "<id>",
 		.micro_batch = micro,
-		.grad_accum = probe_accum(accum),
+		.grad_accum =
+			explain_probe_values(job, micro, accum).grad_accum,
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
 		.channel_fd = CHANNEL_COMMAND_FD,
@@ -234,41 +261,64 @@ static void add_probe_environment(struct strbuf *out, const struct job *job,
 	strlist_release(&environment);
 }
 
+/* What a copy of a config file differs in, line by line. */
+static void add_copy(struct strbuf *out, const struct command *command,
+		     const struct file_copy *copy)
+{
+	const char *before = "", *after = copy->text;
+
+	for (size_t i = 0; i < command->file_count; i++)
+		if (strcmp(command->files[i].path, copy->original) == 0)
+			before = command->files[i].text;
+	strbuf_adds(out, "    copy of ");
+	text_add_safe(out, copy->original, false);
+	strbuf_adds(out, "\n");
+	while (*before && *after) {
+		size_t b = strcspn(before, "\n"), a = strcspn(after, "\n");
+
+		if (b != a || memcmp(before, after, a) != 0) {
+			add_line(out, '-', before, b);
+			add_line(out, '+', after, a);
+		}
+		before += b + (before[b] == '\n');
+		after += a + (after[a] == '\n');
+	}
+}
+
+static void add_run(struct strbuf *out, const struct job *job,
+		    const struct command_values *values)
+{
+	struct error err = ERROR_INIT;
+	struct rewrite run;
+
+	if (job_rewrite(job, &job->command, values, &run, &err) < 0) {
+		strbuf_addf(out, "    cannot be written: %s\n", err.message);
+		return;
+	}
+	add_difference(out, &job->command.given, &run.argv);
+	for (size_t i = 0; i < run.environment.count; i++)
+		add_argument(out, "+", run.environment.items[i]);
+	for (size_t i = 0; i < run.copy_count; i++)
+		add_copy(out, &job->command, &run.copies[i]);
+	rewrite_release(&run);
+}
+
 static void add_runs(struct strbuf *out, const struct job *job, int64_t micro,
 		     int64_t accum)
 {
-	const struct command_values probe = {
-		.micro_batch = micro,
-		.grad_accum = probe_accum(accum),
-		.steps = 2 * job->options->confirm_steps,
-		.output = "<scratch>/out",
-		.is_probe = true,
-	};
-	const struct command_values final = {
-		.micro_batch = micro,
-		.grad_accum = accum,
-	};
-	struct strlist argv = STRLIST_INIT;
-	struct strlist changes = STRLIST_INIT;
+	struct command_values probe = explain_probe_values(job, micro, accum);
+	struct command_values final = explain_final_values(job, micro, accum);
 
 	strbuf_addf(out,
 		    "first probe (micro %lld), as a change of the "
 		    "command\n",
 		    (long long)micro);
-	command_rewrite(&job->command, &probe, &argv, &changes);
-	add_difference(out, &job->command.argv, &argv);
-	strlist_release(&argv);
-	strlist_release(&changes);
+	add_run(out, job, &probe);
 	strbuf_addf(out,
 		    "final command, were micro %lld the answer, as a "
 		    "change\n",
 		    (long long)micro);
-	command_rewrite(&job->command, &final, &argv, &changes);
-	add_difference(out, &job->command.argv, &argv);
-	for (size_t i = 0; i < changes.count; i++)
-		add_argument(out, "+", changes.items[i]);
-	strlist_release(&argv);
-	strlist_release(&changes);
+	add_run(out, job, &final);
 }
 
 static void add_target(struct strbuf *out, const struct job *job)
@@ -324,6 +374,7 @@ static void explain(struct strbuf *out, const struct job *job,
 	accum = accum > 0 ? accum : 1;
 	add_runs(out, job, micro, accum);
 	add_probe_environment(out, job, micro, accum);
+	result->plan = explain_plan(job, micro, accum);
 	result->outcome = OUTCOME_PLANNED;
 	result->record_grade = record_grade_name(match.grade);
 	if (match.difference)

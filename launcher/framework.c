@@ -79,12 +79,11 @@ static bool argument_is(const void *context, const char *piece)
 static bool path_is(const void *context, const char *pattern)
 {
 	const char *path = context;
-	const char *slash = strrchr(path, '/');
 	char *anywhere;
 	bool result;
 
 	if (!strchr(pattern, '/'))
-		return fnmatch(pattern, slash ? slash + 1 : path, 0) == 0;
+		return fnmatch(pattern, basename(path), 0) == 0;
 	anywhere = xasprintf("*/%s", pattern);
 	result = fnmatch(pattern, path, 0) == 0 ||
 		 fnmatch(anywhere, path, 0) == 0;
@@ -136,8 +135,9 @@ static bool by_entry(struct recognition *recognition,
 }
 
 static bool by_flags(struct recognition *recognition,
-		     const struct preset *preset, const char *text)
+		     const struct preset *preset)
 {
+	const char *text = recognition->text;
 	const char *rule =
 		rules_find(&preset->flags, argument_is, recognition->command);
 
@@ -150,16 +150,40 @@ static bool by_flags(struct recognition *recognition,
 	return true;
 }
 
-static bool by_source(struct recognition *recognition,
-		      const struct preset *preset, const char *text)
+static size_t piece_count(const char *rule)
 {
-	const char *rule =
-		text ? rules_find(&preset->sources, source_has, text) : NULL;
+	size_t count = 1;
 
-	if (!rule)
+	while ((rule = strstr(rule, JOINER))) {
+		rule += strlen(JOINER);
+		count++;
+	}
+	return count;
+}
+
+/* Of several presets the one that asks for most of what is there. */
+static bool by_source(struct recognition *recognition,
+		      const struct presets *presets)
+{
+	const struct preset *best = NULL;
+	const char *best_rule = NULL;
+
+	for (size_t i = 0; recognition->text && i + 1 < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+		const char *rule = rules_find(&preset->sources, source_has,
+					      recognition->text);
+
+		if (!rule ||
+		    (best && piece_count(rule) <= piece_count(best_rule)))
+			continue;
+		best = preset;
+		best_rule = rule;
+	}
+	if (!best)
 		return false;
-	choose(recognition, preset, true,
-	       xasprintf("%s contains %s", recognition->source_name, rule));
+	choose(recognition, best, true,
+	       xasprintf("%s contains %s", recognition->source_name,
+			 best_rule));
 	return true;
 }
 
@@ -168,39 +192,110 @@ static enum command_outcome by_name(struct recognition *recognition,
 {
 	const char *name = recognition->hints->preset;
 	const struct preset *preset = presets_find(presets, name);
-	struct strbuf known = STRBUF_INIT;
 	char shown[BRIEF_MAX];
 
 	if (preset) {
-		choose(recognition, preset, true, xstrdup("--preset"));
+		/* The usual names are nobody's own. */
+		choose(recognition, preset,
+		       preset != &presets->items[presets->count - 1],
+		       xstrdup("--preset"));
 		return COMMAND_OK;
 	}
-	for (size_t i = 0; i < presets->count; i++)
-		strbuf_addf(&known, "%s%s", i > 0 ? ", " : "",
-			    presets->items[i].name);
 	(void)error_set(recognition->err, -EINVAL,
-			"there is no preset %s: write one of %s",
-			brief(shown, name), strbuf_text(&known));
-	strbuf_release(&known);
+			"there is no preset %s: autofit presets lists them",
+			brief(shown, name));
 	return COMMAND_USAGE;
 }
 
-enum command_outcome framework_find(struct recognition *recognition,
-				    const struct presets *presets,
-				    const char *text)
+/* A program and its first words: "yolo * train". */
+static bool entry_is(const struct command *command, const char *entry)
 {
+	size_t at = command->view.program;
+	bool is_program = true;
+
+	while (*entry) {
+		size_t length = strcspn(entry, " ");
+		char *pattern = xstrndup(entry, length);
+		bool same =
+			at < command->argv.count &&
+			(is_program ? path_is(command->argv.items[at], pattern)
+				    : fnmatch(pattern, command->argv.items[at],
+					      0) == 0);
+
+		free(pattern);
+		if (!same)
+			return false;
+		entry += length + (entry[length] == ' ');
+		is_program = false;
+		at++;
+	}
+	return true;
+}
+
+static bool by_words(struct recognition *recognition,
+		     const struct preset *preset)
+{
+	const struct command_view *view = &recognition->command->view;
+
+	if (view->module != NO_INDEX || view->code != NO_INDEX)
+		return false;
+	for (size_t i = 0; i < preset->entries.count; i++) {
+		const char *entry = preset->entries.items[i];
+
+		if (!entry_is(recognition->command, entry))
+			continue;
+		choose(recognition, preset, true,
+		       xasprintf("program %s", entry));
+		return true;
+	}
+	return false;
+}
+
+static bool file_has(const void *context, const char *piece)
+{
+	const struct command_file *file = context;
+	const struct setting *found;
+
+	return settings_find_all(&file->settings, piece, &found, 1) > 0;
+}
+
+static bool by_config(struct recognition *recognition,
+		      const struct preset *preset)
+{
+	const struct command *command = recognition->command;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		const char *rule = rules_find(&preset->configs, file_has, file);
+
+		if (!rule)
+			continue;
+		choose(recognition, preset, true,
+		       xasprintf("%s has %s", brief(shown, file->path), rule));
+		return true;
+	}
+	return false;
+}
+
+enum command_outcome framework_find(struct recognition *recognition,
+				    const struct presets *presets)
+{
+	typedef bool way(struct recognition *, const struct preset *);
+	/* What is started says more than what it is told. */
+	static way *const ways[] = { by_words, by_entry, by_config };
 	size_t last = presets->count - 1;
 
 	if (recognition->hints->preset)
 		return by_name(recognition, presets);
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
+		for (size_t i = 0; i < last; i++)
+			if (ways[k](recognition, &presets->items[i]))
+				return COMMAND_OK;
+	if (by_source(recognition, presets))
+		return COMMAND_OK;
 	for (size_t i = 0; i < last; i++)
-		if (by_entry(recognition, &presets->items[i]))
-			return COMMAND_OK;
-	for (size_t i = 0; i < last; i++)
-		if (by_flags(recognition, &presets->items[i], text))
-			return COMMAND_OK;
-	for (size_t i = 0; i < last; i++)
-		if (by_source(recognition, &presets->items[i], text))
+		if (by_flags(recognition, &presets->items[i]))
 			return COMMAND_OK;
 	choose(recognition, &presets->items[last], false,
 	       xstrdup("no framework known by name"));

@@ -175,8 +175,7 @@ static int take_node(struct guard *guard, struct turn *turn, struct error *err)
 static bool holds(const struct guard *guard, const char *name)
 {
 	for (size_t i = 0; i < guard->lock_count; i++) {
-		const char *slash = strrchr(guard->locks[i].path, '/');
-		const char *file = slash ? slash + 1 : guard->locks[i].path;
+		const char *file = basename(guard->locks[i].path);
 		size_t length = strlen(name);
 
 		if (strncmp(file, name, length) == 0 &&
@@ -227,7 +226,7 @@ static void note_job(struct guard *guard, const struct job *job)
 {
 	struct strlist masked = STRLIST_INIT;
 
-	secrets_mask_argv(&masked, &job->command.argv);
+	secrets_mask_argv(&masked, &job->command.given);
 	make_note(&guard->note, &masked);
 	strlist_release(&masked);
 }

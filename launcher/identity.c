@@ -128,6 +128,7 @@ static void add_reading(struct strbuf *out, const struct job *job)
 			identity_add(out, IDENTITY_PART, texts[i].label,
 				     texts[i].value);
 	add_list(out, "--env", &options->env_templates);
+	add_list(out, "--template", &options->templates);
 	add_masked(out, "--probe-arg", &options->probe_args);
 	add_masked(out, "--probe-env", &options->probe_env);
 }
@@ -261,7 +262,7 @@ char *identity_make(const struct job *job)
 	add_reading(&out, job);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
 	add_files(&out, &argv);
-	add_program(&out, &job->command.argv);
+	add_program(&out, &job->command.given);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))
 		identity_add(&out, IDENTITY_PART, "folder", folder);

@@ -86,20 +86,22 @@ static enum command_outcome ambiguous(const struct recognition *r,
 			      second, knob_words(kind), way_out(kind));
 }
 
-/* The candidate that counts, among those of equal value. */
+/*
+ * The candidate that counts. Two options are two, also where they say the same
+ * number: which of them the program goes by shows in neither.
+ */
 static enum command_outcome pick(const struct recognition *r,
 				 enum knob_kind kind,
 				 const struct candidates *candidates,
 				 const struct candidate **picked)
 {
 	*picked = NULL;
+	if (kind <= KNOB_GLOBAL && candidates->count > 1)
+		return ambiguous(r, kind, &candidates->items[0],
+				 &candidates->items[1]);
 	for (size_t i = 0; i < candidates->count; i++) {
 		const struct candidate *candidate = &candidates->items[i];
 
-		if (kind <= KNOB_GLOBAL &&
-		    strcmp(candidate->value, candidates->items[0].value) != 0)
-			return ambiguous(r, kind, &candidates->items[0],
-					 candidate);
 		if (!*picked ||
 		    (candidate->token.name && !(*picked)->token.name) ||
 		    (candidate->rank < (*picked)->rank &&
@@ -109,12 +111,35 @@ static enum command_outcome pick(const struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* A config file that comes later may set it again. */
+/* A config file that comes later, and that cannot be read, may set it again. */
 static bool is_overridden(const struct recognition *r,
 			  const struct token *token)
 {
-	return r->command->preset->later_config_wins &&
-	       r->config_index != NO_INDEX && r->config_index > token->index;
+	const struct command *command = r->command;
+
+	if (!command->preset->later_config_wins ||
+	    r->config_index == NO_INDEX || r->config_index < token->index)
+		return false;
+	for (size_t i = 0; i < command->file_count; i++)
+		if (command->files[i].index == r->config_index &&
+		    !command->files[i].why_not)
+			return false;
+	return true;
+}
+
+/* A config file that comes later does set it again. */
+static bool is_set_later(const struct recognition *r, enum knob_kind kind,
+			 const struct token *token)
+{
+	const struct command *command = r->command;
+
+	if (!command->preset->later_config_wins)
+		return false;
+	for (size_t i = 0; i < command->file_count; i++)
+		if (command->files[i].index > token->index &&
+		    file_sets(r, kind, &command->files[i]))
+			return true;
+	return false;
 }
 
 static bool is_usable(const struct recognition *r, enum knob_kind kind,
@@ -138,9 +163,9 @@ static enum command_outcome not_usable(const struct recognition *r,
 	if (token->form == KNOB_ABSENT)
 		return not_recognised(r,
 				      "%s is the last of its arguments or "
-				      "stands before another option: it has no "
-				      "value",
-				      name);
+				      "stands before another option, so it has "
+				      "no value: write %s N",
+				      name, name);
 	if (!is_overridden(r, token))
 		return not_recognised(r,
 				      "%s understands %s=%s only, in one "
@@ -169,19 +194,76 @@ static enum command_outcome value_take(struct recognition *r,
 			knob->text = xstrdup(text);
 		return COMMAND_OK;
 	}
-	if (count_parse(text, &knob->value))
+	if (count_parse(text, &knob->value) ||
+	    (preset_knob(r->command->preset, kind)->fraction &&
+	     fraction_parse(text, &knob->value)))
 		return COMMAND_OK;
 	/* -1, "no limit", is no limit that could be too low. */
 	if (kind == KNOB_STEPS) {
 		knob->form = KNOB_ABSENT;
 		return COMMAND_OK;
 	}
+	if (strchr(text, ',') && *knob->name != '-')
+		return not_recognised(r,
+				      "%s=%s is a sweep, one run for each: "
+				      "write one of the values",
+				      brief(name, knob->name),
+				      brief(value, text));
 	return not_recognised(r,
 			      "%s is \"%s\", which is not a plain whole number "
 			      "above 0, so the %s is not known: write the "
 			      "number",
 			      brief(name, knob->name), brief(value, text),
 			      knob_words(kind));
+}
+
+void knob_forget(struct knob *knob)
+{
+	free(knob->text);
+	free(knob->name);
+	free(knob->evidence);
+	*knob = (struct knob){ .scope = knob->scope };
+}
+
+/* A script says it: by a variable, or so that only a later option helps. */
+static enum command_outcome knob_of_script(struct recognition *r,
+					   enum knob_kind kind)
+{
+	struct command *command = r->command;
+	struct knob *knob = &command->knobs[kind];
+	const struct expansion *expansion = &command->view.expansion;
+	const struct word *word = &expansion->words[knob->index];
+	char name[BRIEF_MAX];
+
+	if (word->variable && word->variable_offset == knob->offset) {
+		strlist_addf(&command->env_templates, "%s={%s}", word->variable,
+			     placeholder_name(kind));
+		knob->form = KNOB_ENVIRONMENT;
+		free(knob->evidence);
+		knob->evidence = xasprintf("variable %s", word->variable);
+		return variable_check(r, word->variable,
+				      strlen(word->variable));
+	}
+	if (word->origin != WORD_SCRIPT)
+		return COMMAND_OK;
+	free(knob->evidence);
+	knob->evidence = xasprintf("%s:%u", expansion->script, word->line);
+	if (expansion->append_at != NO_INDEX) {
+		knob->form = KNOB_DEFAULT;
+		knob->index = expansion->append_at;
+		return COMMAND_OK;
+	}
+	if (kind > KNOB_GLOBAL) {
+		knob_forget(knob);
+		return COMMAND_OK;
+	}
+	return not_recognised(
+		r,
+		"%s sets %s %lld and takes no arguments for it: "
+		"let it pass on \"$@\" at the end of that line, or "
+		"read a variable there, ${BS:-%lld}",
+		knob->evidence, brief(name, knob->name), (long long)knob->value,
+		(long long)knob->value);
 }
 
 enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
@@ -202,14 +284,15 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 	knob->form = token->form;
 	knob->index = token->value_index;
 	knob->offset = token->value_offset;
+	knob->unit = preset_knob(r->command->preset, kind)->unit;
+	knob->joined_only = token->form == KNOB_JOINED;
 	knob->name = name;
 	knob->evidence = xasprintf("argument %zu", token->value_index);
 	outcome = value_take(r, kind, token_value(token, &r->command->argv));
-	if (knob->form == KNOB_ABSENT) {
-		free(knob->name);
-		free(knob->evidence);
-		*knob = (struct knob){ .scope = knob->scope };
-	}
+	if (knob->form == KNOB_ABSENT)
+		knob_forget(knob);
+	else if (outcome == COMMAND_OK && r->command->view.expansion.argv.count)
+		outcome = knob_of_script(r, kind);
 	return outcome;
 }
 
@@ -244,6 +327,9 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	outcome = pick(r, kind, &candidates, &picked);
 	if (outcome != COMMAND_OK)
 		return outcome;
+	if (picked && picked->token.name &&
+	    is_set_later(r, kind, &picked->token))
+		picked = NULL;
 	if (picked && picked->weak && kind == KNOB_MICRO &&
 	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT) {
 		char words[WORDS_MAX];
@@ -254,10 +340,64 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	}
 	if (picked && picked->token.name)
 		outcome = knob_take(r, kind, &picked->token);
-	if (outcome != COMMAND_OK ||
-	    r->command->knobs[kind].form != KNOB_ABSENT)
-		return outcome;
-	return absent_find(r, kind);
+	if (outcome == COMMAND_OK &&
+	    r->command->knobs[kind].form == KNOB_ABSENT)
+		outcome = file_find(r, kind);
+	/* A file that has the last word needs no default beside it. */
+	if (outcome == COMMAND_OK &&
+	    r->command->knobs[kind].form == KNOB_ABSENT &&
+	    !winning_file_sets(r, kind))
+		outcome = absent_find(r, kind);
+	return outcome == COMMAND_OK ? winning_file_find(r, kind) : outcome;
+}
+
+/* It may follow from the effective batch, if accumulation can be written. */
+static enum command_outcome check_micro(const struct recognition *r)
+{
+	const struct knob *knobs = r->command->knobs;
+	const struct preset *preset = r->command->preset;
+
+	if (knobs[KNOB_MICRO].form != KNOB_ABSENT ||
+	    (knobs[KNOB_GLOBAL].form != KNOB_ABSENT &&
+	     knobs[KNOB_ACCUM].form != KNOB_ABSENT))
+		return COMMAND_OK;
+	if (preset->micro.keys.count)
+		return not_recognised(r,
+				      "no config file of the command sets %s: "
+				      "add it there with its present value, or "
+				      "%s",
+				      preset->micro.keys.items[0],
+				      way_out(KNOB_MICRO));
+	return not_recognised(r, "no batch size is found: %s",
+			      way_out(KNOB_MICRO));
+}
+
+/*
+ * A script must hand options on, and not behind a "--"; of one that is not
+ * understood nobody knows whether it does.
+ */
+static enum command_outcome check_additions(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	const struct command_view *view = &command->view;
+	const struct expansion *expansion = &view->expansion;
+	bool hands_on = expansion->script
+				? expansion->append_at <= view->end
+				: !view->has_shell || expansion->argv.count;
+
+	for (int kind = 0; !hands_on && kind <= KNOB_GLOBAL; kind++)
+		if (command->knobs[kind].form == KNOB_DEFAULT)
+			return not_recognised(
+				r,
+				"%s takes no arguments for the %s, as far as "
+				"can be told: let it pass on \"$@\" at the end "
+				"of the line that trains, or put that command "
+				"itself after --",
+				expansion->script
+					? expansion->script
+					: command->argv.items[view->program],
+				knob_words((enum knob_kind)kind));
+	return COMMAND_OK;
 }
 
 enum command_outcome knobs_find(struct recognition *r)
@@ -268,10 +408,18 @@ enum command_outcome knobs_find(struct recognition *r)
 						KNOB_OUTPUT };
 	enum command_outcome outcome = COMMAND_OK;
 
+	for (size_t i = 0; i < KNOB_KINDS; i++)
+		if (r->command->knobs[i].form != KNOB_ABSENT)
+			r->command->knobs[i].unit =
+				preset_knob(r->command->preset,
+					    (enum knob_kind)i)
+					->unit;
 	for (size_t i = 0; outcome == COMMAND_OK && i <= KNOB_GLOBAL; i++)
 		outcome = hinted_find(r, (enum knob_kind)i);
 	for (size_t i = 0; outcome == COMMAND_OK && i < KNOB_KINDS; i++)
 		if (r->command->knobs[order[i]].form == KNOB_ABSENT)
 			outcome = find_one(r, order[i]);
-	return outcome;
+	if (outcome == COMMAND_OK)
+		outcome = check_micro(r);
+	return outcome == COMMAND_OK ? check_additions(r) : outcome;
 }

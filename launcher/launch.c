@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/secrets.h"
+#include "launcher/copies.h"
 #include "launcher/decide.h"
 #include "launcher/exitcode.h"
 #include "launcher/resume.h"
@@ -85,7 +86,7 @@ void launch_begin_result(struct result *result, const struct job *job)
 	const struct command *command = &job->command;
 	struct record *record = &result->record;
 
-	secrets_mask_argv(&record->argv, &command->argv);
+	secrets_mask_argv(&record->argv, &command->given);
 	set_text(&record->identity, job->identity);
 	set_text(&record->subject, job->subject);
 	set_text(&record->preset, command->preset->name);
@@ -123,9 +124,8 @@ void launch_refuse(struct result *result, enum command_outcome outcome,
 
 void launch_as_given(struct result *result, const struct options *options)
 {
-	strlist_release(&result->run_argv);
-	strlist_release(&result->run_env);
-	strlist_add_all(&result->run_argv,
+	rewrite_release(&result->run);
+	strlist_add_all(&result->run.argv,
 			(const char *const *)options->command.items,
 			options->command.count);
 }
@@ -166,7 +166,7 @@ static const char *what_starts(const struct options *options,
 		return NULL;
 	if (result->outcome == OUTCOME_AS_GIVEN)
 		return "as_given";
-	if (result->run_argv.count && (result->outcome == OUTCOME_TUNED ||
+	if (result->run.argv.count && (result->outcome == OUTCOME_TUNED ||
 				       result->outcome == OUTCOME_REUSED ||
 				       result->outcome == OUTCOME_TIME_LIMIT))
 		return "recommended";
@@ -197,6 +197,18 @@ static void die_by(const struct process_state *state, int number)
 	(void)raise(number);
 }
 
+/* The run, now or later, reads them. */
+static void keep_copies(struct result *result)
+{
+	struct error err = ERROR_INIT;
+
+	if (copies_write(&result->run, &err) == 0)
+		return;
+	result->outcome = OUTCOME_ERROR;
+	result->exit_code = EXIT_AUTOFIT_FAILED;
+	set_text(&result->message, err.message);
+}
+
 int launch_command(const struct options *options,
 		   const struct process_state *state)
 {
@@ -205,6 +217,7 @@ int launch_command(const struct options *options,
 	int code;
 
 	decide(options, state, &job, &result);
+	keep_copies(&result);
 	result.starts = what_starts(options, &result);
 	print_report(options, &result);
 	code = launch_write_json(options, &result) < 0 ? EXIT_AUTOFIT_FAILED
@@ -215,7 +228,8 @@ int launch_command(const struct options *options,
 	if (result.signal_number)
 		die_by(state, result.signal_number);
 	else if (result.starts)
-		code = run_command(state, &result.run_argv, &result.run_env);
+		code = run_command(state, &result.run.argv,
+				   &result.run.environment);
 	result_release(&result);
 	job_release(&job);
 	return code;

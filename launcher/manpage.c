@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/trial.h"
+#include "configs/preset.h"
 #include "configs/record_fields.h"
 #include "launcher/options_rows.h"
 
@@ -199,6 +200,73 @@ static int add_probe_fields(struct strbuf *out, struct error *err)
 	return add_fields(out, probe_fields, manpage_probe_field, err);
 }
 
+static const char *const key_kinds[] = {
+	[PRESET_LIST] = "texts",
+	[PRESET_TEXT] = "text",
+	[PRESET_LINES] = "lines",
+	[PRESET_COUNT] = "whole number",
+	[PRESET_SWITCH] = "yes or no",
+	[PRESET_SCOPE] = "rank, node, global or total",
+	[PRESET_UNIT] = "plain, tokens or micro_steps",
+};
+
+/* The same key of a section before this one's; NULL: it is the first. */
+static const struct preset_key *first_like(const struct preset_key *key)
+{
+	for (const struct preset_key *first = preset_keys;
+	     first < key && strcmp(first->section, key->section) != 0; first++)
+		if (strcmp(first->name, key->name) == 0 &&
+		    strcmp(first->doc, key->doc) == 0)
+			return first;
+	return NULL;
+}
+
+static int add_key(struct strbuf *out, const struct preset_key *key,
+		   struct error *err)
+{
+	if (!key->doc)
+		return error_set(err, -EINVAL, "no text for the key %s of [%s]",
+				 key->name, key->section);
+	strbuf_adds(out, ".TP\n");
+	add_in(out, "B", key->name);
+	strbuf_addf(out, "\n(%s)\n", key_kinds[key->kind]);
+	add_text(out, key->doc);
+	strbuf_adds(out, ".\n");
+	return 0;
+}
+
+static int add_preset_keys(struct strbuf *out, struct error *err)
+{
+	const char *section = "";
+	int result = 0;
+
+	for (const struct preset_key *key = preset_keys;
+	     key->name && result == 0; key++) {
+		const struct preset_key *first = first_like(key);
+
+		if (strcmp(section, key->section) != 0) {
+			section = key->section;
+			strbuf_addf(out, ".SS [%s]\n", section);
+			if (first)
+				strbuf_addf(out, "The keys of [%s].\n",
+					    first->section);
+		}
+		if (!first)
+			result = add_key(out, key, err);
+	}
+	return result;
+}
+
+static int add_example_keys(struct strbuf *out, struct error *err)
+{
+	int result = 0;
+
+	for (const struct preset_key *key = preset_example_keys;
+	     key->name && result == 0; key++)
+		result = add_key(out, key, err);
+	return result;
+}
+
 static int add_version(struct strbuf *out, struct error *err)
 {
 	(void)err;
@@ -223,6 +291,8 @@ static const struct mark {
 	{ "@RECORD_FIELDS@\n", add_record_fields },
 	{ "@DEVICE_FIELDS@\n", add_device_fields },
 	{ "@PROBE_FIELDS@\n", add_probe_fields },
+	{ "@PRESET_KEYS@\n", add_preset_keys },
+	{ "@EXAMPLE_KEYS@\n", add_example_keys },
 	{ "@VERSION@", add_version },
 	{ "@SCHEMA@", add_schema },
 };

@@ -8,9 +8,10 @@
 
 /*
  * Append prose (roff), with what its marks stand for. A line that is only
- * @SUBCOMMANDS@, @OPTIONS@, @EXITS@, @RECORD_FIELDS@, @DEVICE_FIELDS@ or
- * @PROBE_FIELDS@ is replaced by that table; @VERSION@ and @SCHEMA@ may stand
- * within a line. -EINVAL for another mark or a field without a text.
+ * @SUBCOMMANDS@, @OPTIONS@, @EXITS@, @RECORD_FIELDS@, @DEVICE_FIELDS@,
+ * @PROBE_FIELDS@, @PRESET_KEYS@ or @EXAMPLE_KEYS@ is replaced by that table;
+ * @VERSION@ and @SCHEMA@ may stand within a line. -EINVAL for another mark, or
+ * a field or key without a text.
  */
 int manpage_expand(struct strbuf *out, const char *prose, struct error *err);
 

@@ -44,6 +44,8 @@ static const struct field_text record_texts[] = {
 	{ "confirmed_steps", "Optimizer steps of the confirmation." },
 	{ "not_exercised", "Something that probes did not run, such as "
 			   "saving; one line each." },
+	{ "copies", "A config file that the recommended command reads, "
+		    "removed with the record; one line each." },
 	{ "caveats", "Something to know about the answer; one line each." },
 	{ "isolation", "How probes were kept from writing: view, landlock or "
 		       "compare." },
@@ -89,6 +91,12 @@ static const struct field_text probe_texts[] = {
 	{ "confirmed_steps", "Those of a confirmation; 0: it was none." },
 	{ "seconds", "How long it ran." },
 	{ "step_seconds", "The median of its steps; 0: not known." },
+	{ "input_rows", "The first dimension of what went into the model; 0: "
+			"not seen." },
+	{ "echo_micro", "The micro-batch as the program itself printed it; 0: "
+			"it did not." },
+	{ "echo_accum", "The same of its accumulation." },
+	{ "echo_effective", "The same of its effective batch." },
 	{ "why", "What the verdict rests on." },
 	{ "log", "Where its output was kept." },
 	{ NULL, NULL },

@@ -6,45 +6,78 @@
 #include <fnmatch.h>
 #include <string.h>
 
+/* "-" and "_" are one. */
+static char joint(char c)
+{
+	if (c == '-')
+		return '_';
+	return c;
+}
+
 bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	if (a_length != b_length)
 		return false;
 	for (size_t i = 0; i < a_length; i++)
-		if (a[i] != b[i] && !(strchr("-_", a[i]) && strchr("-_", b[i])))
+		if (joint(a[i]) != joint(b[i]))
 			return false;
 	return true;
 }
 
+static char folded(char c)
+{
+	return joint((char)tolower((unsigned char)c));
+}
+
 bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length)
 {
-	while (length > 0 && strchr("-+~", *name)) {
+	while (length > 0 && (*name == '-' || *name == '+' || *name == '~')) {
 		name++;
 		length--;
 	}
 	if (length >= NAME_MAX_BYTES)
 		return false;
-	for (size_t i = 0; i < length; i++) {
-		out[i] = (char)tolower((unsigned char)name[i]);
-		if (out[i] == '-')
-			out[i] = '_';
-	}
+	for (size_t i = 0; i < length; i++)
+		out[i] = folded(name[i]);
 	out[length] = '\0';
 	return true;
+}
+
+/* Most names are not as long as the entry, or as its last part. */
+static bool lengths_match(const char *entry, const char *typed, size_t length)
+{
+	const char *dot =
+		strchr(entry, '.') ? NULL : memrchr(typed, '.', length);
+
+	if (dot)
+		return strlen(entry + strspn(entry, "-+~")) ==
+		       length - (size_t)(dot + 1 - typed);
+	while (length > 0 && strchr("-+~", *typed)) {
+		typed++;
+		length--;
+	}
+	return strlen(entry + strspn(entry, "-+~")) == length;
 }
 
 bool name_matches(const char *entry, const char *typed, size_t length,
 		  bool bare)
 {
 	char key[NAME_MAX_BYTES], known[NAME_MAX_BYTES];
+	size_t entry_length = strlen(entry);
 	const char *dot;
 
+	/* Whatever else may differ, the last byte may not: this is asked of
+	 * each option of a script for each name of a preset. */
+	if (!length || !entry_length ||
+	    folded(entry[entry_length - 1]) != folded(typed[length - 1]))
+		return false;
 	if (*entry == '-')
-		return !bare && name_equal(entry, strlen(entry), typed, length);
-	if (!name_normalise(key, typed, length) ||
+		return !bare && name_equal(entry, entry_length, typed, length);
+	if (!lengths_match(entry, typed, length) ||
+	    !name_normalise(key, typed, length) ||
 	    !name_normalise(known, entry, strlen(entry)))
 		return false;
-	dot = strrchr(key, '.');
+	dot = strchr(known, '.') ? NULL : strrchr(key, '.');
 	return strcmp(dot ? dot + 1 : key, known) == 0;
 }
 

@@ -26,7 +26,8 @@ struct parsing {
 	const char *print_value;
 	const struct subcommand_row *subcommand;
 	bool has_command;
-	bool has_json, has_watch; /* as a flag */
+	bool has_json, has_watch;           /* as a flag */
+	const struct option_row *estimates; /* the same: of estimate only */
 };
 
 static int wrong(struct parsing *parsing, const char *format, ...)
@@ -74,6 +75,8 @@ static int on_print(struct parsing *parsing, const struct option_row *row,
 		return wrong_value(parsing, row);
 	parsing->print = row;
 	parsing->print_value = value;
+	if (!value && parsing->subcommand)
+		parsing->print_value = parsing->subcommand->word;
 	state->next = state->argc;
 	return 0;
 }
@@ -92,7 +95,7 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 		return EINVAL;
 	}
 	if (!value && row->value_optional && state->next < state->argc &&
-	    option_value_may_be(state->argv[state->next]))
+	    option_value_may_be(row, state->argv[state->next]))
 		value = state->argv[state->next++];
 	parsing->word = state->next;
 	/* A forgotten value must not swallow what separates the command. */
@@ -101,6 +104,8 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 			     row->name);
 	if (row->print)
 		return on_print(parsing, row, value, state);
+	if (row->group >= GROUP_ESTIMATE)
+		parsing->estimates = row;
 	if (layers_set(&parsing->layers, row, value ? value : "1",
 		       parsing->err) < 0)
 		return wrong_value(parsing, row);
@@ -130,6 +135,14 @@ static int on_word(struct parsing *parsing, const char *word)
 		return take_format(parsing, word);
 	if (row->takes_file && !options->import_file) {
 		options->import_file = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_preset && !options->preset_name) {
+		options->preset_name = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_model && !options->estimate.model) {
+		options->estimate.model = xstrdup(word);
 		return 0;
 	}
 	if (row->takes_name && !options->record_name) {
@@ -234,41 +247,6 @@ static int parse_argv(struct parsing *parsing, const struct strlist *argv)
 	return result;
 }
 
-static char *variable_name(const struct option_row *row)
-{
-	char *name = xasprintf("AUTOFIT_%s", row->name);
-
-	for (char *c = name; *c; c++)
-		*c = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
-	return name;
-}
-
-static int read_environment(struct parsing *parsing,
-			    const struct strlist *environment)
-{
-	for (size_t i = 0; option_rows[i].name; i++) {
-		const struct option_row *row = &option_rows[i];
-		const char *value;
-		int result = 0;
-		char *name;
-
-		if (row->print)
-			continue;
-		name = variable_name(row);
-		value = strlist_env_get(environment, name);
-		if (value && *value)
-			result = layers_set(&parsing->layers, row, value,
-					    parsing->err);
-		if (result < 0)
-			(void)error_prefix(parsing->err, "%s", name);
-		free(name);
-		if (result < 0)
-			return result;
-	}
-	layers_next(&parsing->layers);
-	return 0;
-}
-
 static int read_files(struct parsing *parsing,
 		      const struct options_files *files,
 		      struct strlist *warnings)
@@ -340,6 +318,10 @@ static int check_whole(struct parsing *parsing)
 	if (parsing->has_watch &&
 	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
 		return wrong(parsing, "--watch belongs to autofit devices");
+	if (parsing->estimates &&
+	    (!row || row->subcommand != SUBCOMMAND_ESTIMATE))
+		return wrong(parsing, "--%s belongs to autofit estimate",
+			     parsing->estimates->name);
 	/* --dry-run makes an explanation of what would tune or launch. */
 	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
 		    options->subcommand == SUBCOMMAND_LAUNCH))
@@ -376,7 +358,10 @@ enum options_outcome options_parse(struct options *options,
 	parsing.has_json = options->json != NULL;
 	parsing.has_watch = options->watch_ms != 0;
 	layers_next(&parsing.layers);
-	if (read_environment(&parsing, environment) < 0 ||
+	if (!parsing.subcommand ||
+	    parsing.subcommand->subcommand != SUBCOMMAND_ESTIMATE)
+		layers_pass_over(&parsing.layers, GROUP_ESTIMATE);
+	if (layers_read_environment(&parsing.layers, environment, err) < 0 ||
 	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))
 		return OPTIONS_WRONG;
 	return OPTIONS_RUN;
@@ -391,5 +376,7 @@ void options_release(struct options *options)
 	free(options->record_name);
 	free(options->export_format);
 	free(options->import_file);
+	free(options->preset_name);
+	free(options->estimate.model);
 	memset(options, 0, sizeof(*options));
 }

@@ -8,6 +8,7 @@
 #include "base/strlist.h"
 #include "base/units.h"
 #include "configs/gpus.h"
+#include "launcher/estimate_request.h"
 #include "probes/isolation.h"
 
 #include <stdbool.h>
@@ -23,6 +24,8 @@ enum subcommand {
 	SUBCOMMAND_FORGET, /* remove records and what belongs to them */
 	SUBCOMMAND_EXPORT, /* FORMAT, then NAME or -- command */
 	SUBCOMMAND_IMPORT, /* FILE */
+	SUBCOMMAND_PRESETS,
+	SUBCOMMAND_ESTIMATE, /* no probe, no GPU */
 };
 
 enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
@@ -36,6 +39,7 @@ struct options {
 	char *record_name;      /* show, lower, forget, export NAME; NULL */
 	char *export_format;    /* export FORMAT; NULL */
 	char *import_file;      /* import FILE; NULL */
+	char *preset_name;      /* presets PRESET; NULL */
 	enum device_choice device;
 	int cuda_index;        /* cuda:N; -1: all visible */
 	uint64_t memory_bytes; /* 0: not given */
@@ -46,13 +50,15 @@ struct options {
 	bool has_headroom;
 	struct amount headroom;
 	enum effective_choice effective;
-	int64_t effective_batch;   /* EFFECTIVE_NUMBER */
-	int64_t max_micro;         /* 65536 */
+	int64_t effective_batch; /* EFFECTIVE_NUMBER */
+	int64_t max_micro;       /* 65536 */
+	bool has_max_micro;
 	int64_t micro_multiple_of; /* 1 */
 	double tolerance;          /* 0.02; an option gives percent */
 	char *micro_flag, *accum_flag, *global_flag, *micro_scope, *accum_scope,
 		*preset;
 	struct strlist env_templates;         /* --env NAME={micro} */
+	struct strlist templates;             /* --template FILE */
 	struct strlist probe_args, probe_env; /* --probe-arg, --probe-env */
 	int64_t probe_steps;                  /* 3 */
 	int64_t confirm_steps;                /* 20 */
@@ -73,6 +79,7 @@ struct options {
 	char *json;                    /* file, "-"; NULL */
 	bool quiet, verbose;
 	enum color_choice color;
+	struct estimate_request estimate; /* autofit estimate */
 };
 
 /* What the caller does after parsing. */

@@ -130,6 +130,7 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 		[COMPLETION_DASHES] = "_autofit_offer --",
 		[COMPLETION_RECORD] = "_autofit_records",
 		[COMPLETION_FORMAT] = "_autofit_offer \"$formats\"",
+		[COMPLETION_PRESET] = "_autofit_offer \"$presets\"",
 		[COMPLETION_INPUT] = "_autofit_files -f",
 	};
 
@@ -173,6 +174,7 @@ void completion_bash(struct strbuf *out)
 	strbuf_adds(out, walk);
 	add_list(out, "subcommands", completion_subcommands);
 	add_list(out, "formats", completion_formats);
+	add_list(out, "presets", completion_presets);
 	add_list(out, "valued", completion_valued);
 	add_list(out, "options", add_options);
 	strbuf_adds(out, end);

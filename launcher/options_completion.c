@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options_completion.h"
 
+#include "configs/builtin.h"
+#include "configs/preset.h"
 #include "launcher/options_kinds.h"
 #include "search/search.h"
 
@@ -17,7 +19,22 @@ static void add_word(struct strbuf *out, const char *word)
 /* "cuda:N" and "a whole number" stand for values, they are none. */
 static bool is_literal(const char *word)
 {
-	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0';
+	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-")] ==
+	       '\0';
+}
+
+static void add_presets(struct strbuf *out)
+{
+	const size_t folder = strlen(PRESETS_BUILTIN);
+
+	for (const struct builtin_file *file = builtin_files; file->path;
+	     file++) {
+		if (strncmp(file->path, PRESETS_BUILTIN, folder) != 0)
+			continue;
+		add_word(out, "");
+		strbuf_add(out, file->path + folder,
+			   strcspn(file->path + folder, "."));
+	}
 }
 
 static void add_words(struct strbuf *out, const struct option_row *row)
@@ -28,6 +45,9 @@ static void add_words(struct strbuf *out, const struct option_row *row)
 	for (size_t i = 0; row->kind == &kind_strategy && search_strategies[i];
 	     i++)
 		add_word(out, search_strategies[i]->name);
+	/* Beside them the user may have his own. */
+	if (strcmp(row->name, "preset") == 0)
+		add_presets(out);
 }
 
 void completion_words(struct strbuf *out, const struct option_row *row)
@@ -74,6 +94,8 @@ enum completion_word completion_word(const struct subcommand_row *row,
 		return COMPLETION_FORMAT;
 	if (row->takes_file && index == 0)
 		return COMPLETION_INPUT;
+	if (row->takes_preset && index == 0)
+		return COMPLETION_PRESET;
 	if (row->takes_name && index == name)
 		return COMPLETION_RECORD;
 	if (row->takes_command && !row->takes_name && index == 0)
@@ -101,6 +123,15 @@ void completion_formats(struct strbuf *out)
 	     row++)
 		for (size_t i = 0; row->formats && row->formats[i]; i++)
 			add_word(&words, row->formats[i]);
+	strbuf_adds(out, strbuf_text(&words));
+	strbuf_release(&words);
+}
+
+void completion_presets(struct strbuf *out)
+{
+	struct strbuf words = STRBUF_INIT;
+
+	add_presets(&words);
 	strbuf_adds(out, strbuf_text(&words));
 	strbuf_release(&words);
 }

@@ -26,6 +26,7 @@ enum completion_word {
 	COMPLETION_DASHES, /* "--" and a command */
 	COMPLETION_RECORD,
 	COMPLETION_FORMAT,
+	COMPLETION_PRESET,
 	COMPLETION_INPUT, /* a file */
 };
 
@@ -37,6 +38,8 @@ enum completion_word completion_word(const struct subcommand_row *row,
 void completion_subcommands(struct strbuf *out);
 /* The first words of sub-commands that take one of a list: export's. */
 void completion_formats(struct strbuf *out);
+/* The built-in presets. */
+void completion_presets(struct strbuf *out);
 /* Options that take a value, as the shell will see them. */
 void completion_valued(struct strbuf *out);
 /* text within single quotes, in a way that all three shells read alike. */

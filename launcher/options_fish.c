@@ -84,6 +84,7 @@ static void add_word(struct strbuf *out, const struct subcommand_row *row,
 		[COMPLETION_DASHES] = "-x -a --",
 		[COMPLETION_RECORD] = "-x -a '(__autofit_records)'",
 		[COMPLETION_FORMAT] = "-x -a",
+		[COMPLETION_PRESET] = "-x -a",
 		[COMPLETION_INPUT] = "-F",
 	};
 	enum completion_word word = completion_word(row, index);
@@ -92,9 +93,12 @@ static void add_word(struct strbuf *out, const struct subcommand_row *row,
 		return;
 	strbuf_addf(out, "complete -c autofit -n '__autofit_at \"%s %zu\"' %s",
 		    row->word, index, offers[word]);
-	if (word == COMPLETION_FORMAT) {
+	if (word == COMPLETION_FORMAT || word == COMPLETION_PRESET) {
 		strbuf_adds(out, " '");
-		completion_formats(out);
+		if (word == COMPLETION_FORMAT)
+			completion_formats(out);
+		else
+			completion_presets(out);
 		strbuf_addch(out, '\'');
 	}
 	strbuf_addch(out, '\n');

@@ -38,6 +38,34 @@ static const char help_examples[] =
 	"  autofit tune --device host --memory 8G --json result.json -- \\\n"
 	"      python train.py --batch-size 8\n";
 
+static const char help_estimate[] =
+	"Usage: autofit estimate [options] [MODEL]\n"
+	"       autofit estimate [options] -- command...\n"
+	"\n"
+	"Says what memory training or generation takes on a GPU, part by part, "
+	"with\n"
+	"an interval; no GPU is needed. MODEL is a config.json or its folder, "
+	"a "
+	"file of\n"
+	"weights (safetensors), a TOML, YAML, JSON or INI file of its numbers, "
+	"a "
+	"name in\n"
+	"the local hub cache, or a well-known one such as llama-3.1-8b. Of a "
+	"training\n"
+	"command the model and the sizes are read. Also used: --as NAME (a "
+	"GPU),\n"
+	"--effective-batch N, --preset, --json, --color.\n";
+
+static const char help_estimate_examples[] =
+	"\n"
+	"Examples:\n"
+	"  autofit estimate --lora 16 --sequence 1024 --as rtx4090 "
+	"llama-3.1-8b\n"
+	"  autofit estimate --fit 24GiB\n"
+	"  autofit estimate --need llama-3.1-8b\n"
+	"  autofit estimate -- python train.py --model_name_or_path gpt2 \\\n"
+	"          --per_device_train_batch_size 8\n";
+
 /* Words of text from HELP_INDENT on, broken before HELP_COLUMNS. */
 static void add_words(struct strbuf *out, size_t column, const char *text)
 {
@@ -102,21 +130,36 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 	strbuf_release(&head);
 }
 
-void options_help(struct strbuf *out, const char *value)
+static void add_groups(struct strbuf *out, size_t first, size_t end)
 {
-	(void)value;
-	strbuf_adds(out, help_usage);
-	for (const struct subcommand_row *row = subcommand_rows; row->word;
-	     row++)
-		if (!row->reserved)
-			add_subcommand(out, row);
-	for (size_t group = 0; group < GROUP_COUNT; group++) {
+	for (size_t group = first; group < end; group++) {
 		strbuf_addf(out, "\n%s:\n", option_group_titles[group]);
 		for (const struct option_row *row = option_rows; row->name;
 		     row++)
 			if (row->group == group)
 				add_option(out, row);
 	}
+}
+
+static void estimate_help(struct strbuf *out)
+{
+	strbuf_adds(out, help_estimate);
+	add_groups(out, GROUP_ESTIMATE, GROUP_COUNT);
+	strbuf_adds(out, help_estimate_examples);
+}
+
+void options_help(struct strbuf *out, const char *value)
+{
+	if (value && strcmp(value, "estimate") == 0) {
+		estimate_help(out);
+		return;
+	}
+	strbuf_adds(out, help_usage);
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++)
+		if (!row->reserved)
+			add_subcommand(out, row);
+	add_groups(out, 0, GROUP_ESTIMATE);
 	strbuf_adds(out, help_places);
 	for (const struct exit_row *row = exit_rows; row->doc; row++)
 		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);

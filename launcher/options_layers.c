@@ -2,7 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options_layers.h"
 
+#include "base/alloc.h"
 #include "launcher/options_kinds.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
 
 static size_t index_of(const struct option_row *row)
 {
@@ -64,4 +69,48 @@ void layers_next(struct option_layers *layers)
 		layers->stronger[i] = layers->stronger[i] || layers->here[i];
 		layers->here[i] = false;
 	}
+}
+
+void layers_pass_over(struct option_layers *layers, enum option_group first)
+{
+	for (size_t i = 0; option_rows[i].name; i++)
+		if (option_rows[i].group >= first)
+			layers->stronger[i] = true;
+}
+
+static char *variable_name(const struct option_row *row)
+{
+	char *name = xasprintf("AUTOFIT_%s", row->name);
+
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
+	return name;
+}
+
+static int read_variable(struct option_layers *layers,
+			 const struct option_row *row,
+			 const struct strlist *environment, struct error *err)
+{
+	char *name = variable_name(row);
+	const char *value = strlist_env_get(environment, name);
+	int result = 0;
+
+	if (value && *value)
+		result = layers_set(layers, row, value, err);
+	if (result < 0)
+		(void)error_prefix(err, "%s", name);
+	free(name);
+	return result;
+}
+
+int layers_read_environment(struct option_layers *layers,
+			    const struct strlist *environment,
+			    struct error *err)
+{
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (!row->print &&
+		    read_variable(layers, row, environment, err) < 0)
+			return -EINVAL;
+	layers_next(layers);
+	return 0;
 }

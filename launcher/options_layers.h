@@ -26,6 +26,14 @@ int layers_set(struct option_layers *layers, const struct option_row *row,
 /* The present place is done; a weaker one follows. */
 void layers_next(struct option_layers *layers);
 
+/* Rows of this group and of those behind it are read from no place more. */
+void layers_pass_over(struct option_layers *layers, enum option_group first);
+
+/* AUTOFIT_<OPTION> of NAME=value items, as one place. */
+int layers_read_environment(struct option_layers *layers,
+			    const struct strlist *environment,
+			    struct error *err);
+
 /*
  * The lines of one file, as one place: 0, or -EINVAL with "path:line: ...".
  * Texts of what was passed over are added to warnings (NULL: not wanted).

@@ -3,41 +3,12 @@
 #include "launcher/options_rows.h"
 
 #include "base/alloc.h"
+#include "launcher/text.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME_MAX_LENGTH 32
-
-/* Levenshtein's distance; names longer than the bound are far from all. */
-static size_t edit_distance(const char *a, const char *b)
-{
-	size_t row[NAME_MAX_LENGTH + 1];
-	size_t length = strlen(b);
-
-	if (strlen(a) > NAME_MAX_LENGTH || length > NAME_MAX_LENGTH)
-		return SIZE_MAX;
-	for (size_t j = 0; j <= length; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i + 1;
-		for (size_t j = 0; j < length; j++) {
-			size_t best = diagonal + (a[i] != b[j]);
-
-			diagonal = row[j + 1];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (diagonal + 1 < best)
-				best = diagonal + 1;
-			row[j + 1] = best;
-		}
-	}
-	return row[length];
-}
 
 const char *option_suggestion(const char *name)
 {
@@ -48,7 +19,7 @@ const char *option_suggestion(const char *name)
 		if (*name && strncmp(row->name, name, strlen(name)) == 0)
 			return row->name;
 	for (const struct option_row *row = option_rows; row->name; row++) {
-		size_t distance = edit_distance(name, row->name);
+		size_t distance = text_distance(name, row->name);
 
 		if (distance >= nearest)
 			continue;

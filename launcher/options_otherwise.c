@@ -32,12 +32,13 @@ static void glance_at_option(struct glance *glance, const char *name)
 	const char *value = name[length] ? name + length + 1 : NULL;
 
 	if (!row) {
-		glance->at += !value && option_value_may_be(next_word(glance));
+		glance->at +=
+			!value && option_value_may_be(NULL, next_word(glance));
 		return;
 	}
 	if (row->argument && !value) {
 		value = next_word(glance);
-		if (row->value_optional && !option_value_may_be(value))
+		if (row->value_optional && !option_value_may_be(row, value))
 			value = NULL;
 		glance->at += value != NULL;
 	}

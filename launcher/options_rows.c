@@ -3,6 +3,7 @@
 #include "launcher/options_rows.h"
 
 #include "launcher/exitcode.h"
+#include "launcher/options_estimate.h"
 #include "launcher/options_kinds.h"
 
 #include <string.h>
@@ -19,6 +20,9 @@ const char *const option_group_titles[GROUP_COUNT] = {
 	[GROUP_PROBES] = "Probes",
 	[GROUP_RECORDS] = "Recorded answers",
 	[GROUP_OUTPUT] = "Output",
+	[GROUP_MODEL] = "The model, instead of MODEL or beside it",
+	[GROUP_RUN] = "The run and its GPU",
+	[GROUP_ASK] = "What is asked",
 };
 
 static const char *const device_words[] = { "auto", "cuda", "cuda:N", "host",
@@ -111,6 +115,7 @@ const struct option_row option_rows[] = {
 	{ .name = "max-micro",
 	  .kind = &kind_integer,
 	  .field = FIELD(max_micro),
+	  .given = FIELD(has_max_micro),
 	  .argument = "N",
 	  .initial = "65536",
 	  .min = 1,
@@ -191,6 +196,15 @@ const struct option_row option_rows[] = {
 	  .words = placeholders,
 	  .doc = "give a size through the environment; {micro} {accum} "
 		 "{steps} {out} may also stand in the command (repeatable)",
+	  .group = GROUP_COMMAND },
+	{ .name = "template",
+	  .kind = &kind_list,
+	  .field = FIELD(templates),
+	  .argument = "FILE",
+	  .runs_or_writes = true,
+	  .doc = "a file that the command names holds {micro}, {accum} and "
+		 "such: "
+		 "it reads a copy with the sizes in it (repeatable)",
 	  .group = GROUP_COMMAND },
 	{ .name = "probe-steps",
 	  .kind = &kind_integer,
@@ -378,6 +392,7 @@ const struct option_row option_rows[] = {
 	  .print = options_completion,
 	  .doc = "print what completes autofit's words in that shell",
 	  .group = GROUP_OUTPUT },
+	ESTIMATE_OPTION_ROWS,
 	{ .name = NULL },
 };
 
@@ -442,8 +457,21 @@ const struct subcommand_row subcommand_rows[] = {
 	  .takes_file = true,
 	  .changes = true,
 	  .doc = "take over the record in FILE; - is standard input" },
-	{ .word = "estimate", .reserved = true },
-	{ .word = "presets", .reserved = true },
+	{ .word = "presets",
+	  .subcommand = SUBCOMMAND_PRESETS,
+	  .arguments = "[PRESET]",
+	  .takes_preset = true,
+	  .takes_json = true,
+	  .doc = "the frameworks whose options it knows, or the file of one" },
+	{ .word = "estimate",
+	  .subcommand = SUBCOMMAND_ESTIMATE,
+	  .arguments = "[MODEL | -- command...]",
+	  .takes_model = true,
+	  .takes_command = true,
+	  .command_optional = true,
+	  .takes_json = true,
+	  .doc = "what memory a model needs, and which GPU, without a probe: "
+		 "autofit estimate --help says more" },
 	{ .word = "report", .reserved = true },
 	{ .word = "nightly", .reserved = true },
 	{ .word = NULL },
@@ -491,9 +519,11 @@ const struct option_row *option_of_key(int key)
 	return NULL;
 }
 
-bool option_value_may_be(const char *word)
+bool option_value_may_be(const struct option_row *row, const char *word)
 {
-	return word && word[0] != '-' && !subcommand_of(word);
+	return word && word[0] != '-' && !subcommand_of(word) &&
+	       (!row || !row->words ||
+		option_word(word, row->words, NULL) >= 0);
 }
 
 const struct option_row *option_of_name(const char *name, size_t length)

@@ -34,7 +34,12 @@ enum option_group {
 	GROUP_PROBES,
 	GROUP_RECORDS,
 	GROUP_OUTPUT,
+	/* Of autofit estimate only, and in its own help. */
+	GROUP_MODEL,
+	GROUP_RUN,
+	GROUP_ASK,
 	GROUP_COUNT,
+	GROUP_ESTIMATE = GROUP_MODEL, /* the first of those */
 };
 
 extern const char *const option_group_titles[GROUP_COUNT];
@@ -62,7 +67,7 @@ struct option_row {
 
 /* A row without a name ends the table. */
 extern const struct option_row option_rows[];
-#define OPTION_ROWS_MAX 64
+#define OPTION_ROWS_MAX 128
 
 /* The sub-commands, also those whose name is kept for later. */
 struct subcommand_row {
@@ -72,6 +77,8 @@ struct subcommand_row {
 	const char *const *formats; /* its first word is one of these */
 	bool takes_file;            /* its first word */
 	bool takes_name;            /* a record's */
+	bool takes_preset;          /* its first word: a preset's name */
+	bool takes_model;           /* its first word: a model */
 	bool takes_command;         /* after "--" */
 	bool command_optional;      /* or none */
 	bool needs_subject;         /* a name or a command */
@@ -105,9 +112,9 @@ const struct option_row *option_of_name(const char *name, size_t length);
 
 /*
  * May word (NULL: none), which stands behind an option whose value is optional,
- * be that value?
+ * be that value? row NULL: of an option that is not known.
  */
-bool option_value_may_be(const char *word);
+bool option_value_may_be(const struct option_row *row, const char *word);
 
 /* The option that was probably meant, or NULL: a beginning, or a slip. */
 const char *option_suggestion(const char *name);
@@ -116,7 +123,8 @@ void option_unknown(const char *name, struct error *err);
 /* err for a word that argp refused without saying why. */
 void option_misread(const char *word, struct error *err);
 
-/* Texts from the tables above; only the completion has a value, its shell. */
+/* Texts from the tables above; the value of the completion is its shell. */
+/* value: the sub-command before it; NULL: none. */
 void options_help(struct strbuf *out, const char *value);
 void options_version(struct strbuf *out, const char *value);
 void options_completion(struct strbuf *out, const char *shell);

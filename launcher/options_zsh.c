@@ -139,6 +139,8 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 		[COMPLETION_RECORD] = "_autofit_records",
 		[COMPLETION_FORMAT] =
 			"_wanted formats expl format compadd -a formats",
+		[COMPLETION_PRESET] =
+			"_wanted presets expl preset compadd -a presets",
 		[COMPLETION_INPUT] = "_files",
 	};
 
@@ -168,6 +170,7 @@ void completion_zsh(struct strbuf *out)
 	strbuf_adds(out, walk);
 	add_list(out, "subcommands", completion_subcommands);
 	add_list(out, "formats", completion_formats);
+	add_list(out, "presets", completion_presets);
 	add_list(out, "valued", completion_valued);
 	strbuf_adds(out, middle);
 	for (const struct option_row *row = option_rows; row->name; row++)

@@ -23,11 +23,19 @@ static const struct {
 	const char *name;
 	enum knob_kind kind;
 } placeholder_names[] = {
-	{ "micro", KNOB_MICRO },
-	{ "accum", KNOB_ACCUM },
-	{ "steps", KNOB_STEPS },
+	{ "micro", KNOB_MICRO },      { "accum", KNOB_ACCUM },
+	{ "effective", KNOB_GLOBAL }, { "steps", KNOB_STEPS },
 	{ "out", KNOB_OUTPUT },
 };
+
+const char *placeholder_name(enum knob_kind kind)
+{
+	size_t i = 0;
+
+	while (placeholder_names[i].kind != kind)
+		i++;
+	return placeholder_names[i].name;
+}
 
 /* A value is no longer than this: it names a number or a folder. */
 #define VALUE_MAX ((size_t)4096)
@@ -155,6 +163,48 @@ static enum command_outcome note_all(struct recognition *recognition,
 	return COMMAND_OK;
 }
 
+/* env BS=4 in the command comes after the environment that autofit sets. */
+enum command_outcome variable_check(const struct recognition *recognition,
+				    const char *name, size_t length)
+{
+	const struct strlist *set = &recognition->command->view.assignments;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (strncmp(set->items[i], name, length) != 0 ||
+		    set->items[i][length] != '=')
+			continue;
+		return not_recognised(recognition,
+				      "the command itself sets %s, which wins "
+				      "over what autofit sets: put it in front "
+				      "of autofit instead, %s autofit -- ...",
+				      brief(shown, set->items[i]), shown);
+	}
+	return COMMAND_OK;
+}
+
+/* The value that the environment has now, where the template is only it. */
+static void note_present(const struct recognition *recognition,
+			 const char *text)
+{
+	const struct strlist *environment = recognition->hints->environment;
+	const char *equals = strchr(text, '=');
+	struct placeholder found;
+	const char *value;
+	char *name;
+
+	if (!environment || !placeholder_next(equals, &found) || found.value ||
+	    found.start != equals + 1 || equals[1 + found.length] ||
+	    found.kind > KNOB_GLOBAL)
+		return;
+	name = xstrndup(text, (size_t)(equals - text));
+	value = strlist_env_get(environment, name);
+	free(name);
+	if (value && !recognition->command->knobs[found.kind].value)
+		(void)count_parse(
+			value, &recognition->command->knobs[found.kind].value);
+}
+
 static enum command_outcome check_template(struct recognition *recognition,
 					   const char *text)
 {
@@ -163,7 +213,8 @@ static enum command_outcome check_template(struct recognition *recognition,
 	const char *equals = strchr(text, '=');
 
 	if (equals && equals != text && placeholder_next(equals, &found))
-		return COMMAND_OK;
+		return variable_check(recognition, text,
+				      (size_t)(equals - text));
 	(void)error_set(recognition->err, -EINVAL,
 			"--env %s sets nothing that changes: write "
 			"NAME={micro}, NAME={accum}, NAME={steps:N} or "
@@ -208,6 +259,18 @@ enum command_outcome placeholders_find(struct recognition *recognition)
 		if (outcome == COMMAND_OK)
 			outcome = note_all(recognition, templates->items[i],
 					   KNOB_ENVIRONMENT, NO_INDEX);
+		if (outcome == COMMAND_OK)
+			note_present(recognition, templates->items[i]);
+	}
+	for (size_t i = 0;
+	     outcome == COMMAND_OK && i < recognition->command->file_count;
+	     i++) {
+		const struct command_file *file =
+			&recognition->command->files[i];
+
+		if (file->is_template)
+			outcome = note_all(recognition, file->text,
+					   KNOB_PLACEHOLDER, file->index);
 	}
 	return outcome == COMMAND_OK ? check_complete(recognition) : outcome;
 }

@@ -15,6 +15,9 @@ struct view {
 	size_t count;
 	int64_t splits[PLAN_SPLITS_MAX];
 	size_t split_count;
+	/* All sizes there are, where the framework names them. */
+	int64_t sizes[PLAN_SPLITS_MAX];
+	size_t size_count;
 };
 
 bool plan_is_confirmed(const struct trial *trial)
@@ -35,6 +38,27 @@ void plan_rejudge(struct trial *trial, uint64_t limit_bytes)
 	}
 }
 
+static int64_t round_up(int64_t accum, int64_t multiple)
+{
+	int64_t over = multiple > 1 ? accum % multiple : 0;
+
+	return over ? accum + (multiple - over) : accum;
+}
+
+/* What the accumulation is a multiple of, where the effective batch grows. */
+static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t of_effective = plan->effective_multiple_of;
+	int64_t step = plan->accum_multiple_of;
+
+	/* micro x world is the divisor's part that it has already. */
+	if (of_effective > 1)
+		of_effective /= accumulation_divisor(
+			of_effective, micro_batch * plan->world_size);
+	return accumulation_multiple(step > 1 ? step : 1,
+				     of_effective > 1 ? of_effective : 1);
+}
+
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum;
@@ -45,8 +69,9 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 				   plan->world_size);
 	if (accum)
 		return accum;
-	return accumulation_grow(plan->effective_batch, micro_batch,
-				 plan->world_size);
+	accum = accumulation_grow(plan->effective_batch, micro_batch,
+				  plan->world_size);
+	return round_up(accum, accum_step(plan, micro_batch));
 }
 
 static void add_last(struct view *view, const struct trial *trial)
@@ -58,6 +83,45 @@ static void add_last(struct view *view, const struct trial *trial)
 		}
 	if (view->count < PLAN_TRIALS_MAX)
 		view->trials[view->count++] = *trial;
+}
+
+static bool micro_is_allowed(const struct plan *plan, int64_t micro)
+{
+	return plan->micro_divides < 1 || plan->micro_divides % micro == 0;
+}
+
+static bool split_is_allowed(const struct plan *plan, int64_t micro)
+{
+	int64_t accum = plan_final_accum(plan, micro);
+
+	return micro_is_allowed(plan, micro) &&
+	       (plan->accum_multiple_of < 2 ||
+		accum % plan->accum_multiple_of == 0);
+}
+
+/* Only those that the framework takes. */
+static void keep_allowed(struct view *view, const struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->split_count; i++)
+		if (split_is_allowed(plan, view->splits[i]))
+			view->splits[kept++] = view->splits[i];
+	view->split_count = kept;
+}
+
+/* Without splits to keep to, the sizes that the framework takes. */
+static void make_sizes(struct view *view, const struct plan *plan)
+{
+	view->size_count = 0;
+	for (int64_t micro = 1;
+	     plan->micro_divides > 0 && micro <= plan->micro_divides &&
+	     micro <= plan->problem.max_micro &&
+	     view->size_count < PLAN_SPLITS_MAX;
+	     micro++)
+		if (micro_is_allowed(plan, micro) &&
+		    micro % plan->problem.multiple_of == 0)
+			view->sizes[view->size_count++] = micro;
 }
 
 static void make_splits(struct view *view, const struct plan *plan)
@@ -75,6 +139,7 @@ static void make_splits(struct view *view, const struct plan *plan)
 		while (view->split_count &&
 		       view->splits[view->split_count - 1] > problem->max_micro)
 			view->split_count--;
+		keep_allowed(view, plan);
 		return;
 	}
 	/* Nothing to trade: the one size that gives this effective batch. */
@@ -90,6 +155,7 @@ static void look(struct view *view, const struct plan *plan,
 	for (size_t i = 0; i < count; i++)
 		add_last(view, &trials[i]);
 	make_splits(view, plan);
+	make_sizes(view, plan);
 }
 
 static const struct trial *trial_of(const struct view *view, int64_t micro)
@@ -336,13 +402,18 @@ static bool wants_proof(const struct plan *plan, const struct view *view,
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
+	struct search_problem problem = plan->problem;
 	struct view view;
 	struct plan_step step;
 
 	look(&view, plan, trials, count);
 	if (plan->mode == PLAN_KEEP)
 		return keep_step(plan, &view);
-	step = search_step(plan, &view, &plan->problem);
+	if (view.size_count) {
+		problem.candidates = view.sizes;
+		problem.candidate_count = view.size_count;
+	}
+	step = search_step(plan, &view, &problem);
 	if (step.action != PLAN_DONE)
 		return step;
 	if (wants_proof(plan, &view, &step))

@@ -28,6 +28,10 @@ struct plan {
 	int64_t world_size;
 	bool has_accumulation; /* the command has such an option */
 	bool accum_matters;    /* memory grows with it: probe the real one */
+	/* What the framework asks of a split; 0 and 1: nothing. */
+	int64_t accum_multiple_of;
+	int64_t effective_multiple_of;
+	int64_t micro_divides; /* the micro-batch divides this */
 	/* PLAN_LARGEST: the size next to the answer is run as well, where only
 	 * a prediction says that it does not fit. */
 	bool proves_misfit;

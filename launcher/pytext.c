@@ -5,14 +5,15 @@
 #include <ctype.h>
 #include <string.h>
 
+/* Each byte of a script comes by here: isalpha() would be a call. */
 bool pytext_is_word_start(char c)
 {
-	return isalpha((unsigned char)c) || c == '_';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_word(char c)
 {
-	return pytext_is_word_start(c) || isdigit((unsigned char)c);
+	return pytext_is_word_start(c) || (c >= '0' && c <= '9');
 }
 
 bool pytext_is_quote(char c)

@@ -43,8 +43,7 @@ bool recall_keeps_batch(const struct job *job, const struct record *record)
 	int64_t effective;
 
 	if (micro < 1 || record->grad_accum < 1 || record->world_size < 1 ||
-	    micro > options->max_micro ||
-	    micro % options->micro_multiple_of != 0 ||
+	    micro > job->max_micro || micro % options->micro_multiple_of != 0 ||
 	    record->world_size != job->command.world_size ||
 	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
 	    __builtin_mul_overflow(effective, record->world_size, &effective))
@@ -120,16 +119,16 @@ static void set_visible(struct result *result, const struct job *job)
 	struct gpu_device gpus[GPU_MAX];
 	int index = job->options->cuda_index;
 
-	strlist_env_unset(&result->run_env, "CUDA_VISIBLE_DEVICES");
+	strlist_env_unset(&result->run.environment, "CUDA_VISIBLE_DEVICES");
 	if (index < 0)
 		return;
 	if (visible_gpus(gpus, &job->environment, index) == 1 &&
 	    gpus[0].uuid[0])
-		strlist_addf(&result->run_env, "CUDA_VISIBLE_DEVICES=%s",
-			     gpus[0].uuid);
+		strlist_addf(&result->run.environment,
+			     "CUDA_VISIBLE_DEVICES=%s", gpus[0].uuid);
 	else
-		strlist_addf(&result->run_env, "CUDA_VISIBLE_DEVICES=%d",
-			     index);
+		strlist_addf(&result->run.environment,
+			     "CUDA_VISIBLE_DEVICES=%d", index);
 }
 
 static void set_reused(struct result *result, const struct job *job)

@@ -52,8 +52,7 @@ void chosen_release(struct chosen *chosen)
 
 char *chosen_name(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	const char *file = slash ? slash + 1 : path;
+	const char *file = basename(path);
 	size_t length = strlen(file);
 
 	if (length > RECORD_SUFFIX_LENGTH &&

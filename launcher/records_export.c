@@ -71,9 +71,9 @@ static void mask_command(struct result *result)
 {
 	struct strlist masked = STRLIST_INIT;
 
-	secrets_mask_argv(&masked, &result->run_argv);
-	strlist_release(&result->run_argv);
-	result->run_argv = masked;
+	secrets_mask_argv(&masked, &result->run.argv);
+	strlist_release(&result->run.argv);
+	result->run.argv = masked;
 }
 
 /* Without the command itself it is not known what would be run. */
@@ -177,7 +177,7 @@ static int export_args(struct export *export, struct strbuf *out)
 /* "env -u A 'B=c d' python train.py ...", for any POSIX shell. */
 static int export_command(struct export *export, struct strbuf *out)
 {
-	const struct strlist *changes = &export->result.run_env;
+	const struct strlist *changes = &export->result.run.environment;
 	struct strlist words = STRLIST_INIT;
 	char *line;
 
@@ -198,8 +198,8 @@ static int export_command(struct export *export, struct strbuf *out)
 		if (strchr(changes->items[i], '='))
 			strlist_add(&words, changes->items[i]);
 	strlist_add_all(&words,
-			(const char *const *)export->result.run_argv.items,
-			export->result.run_argv.count);
+			(const char *const *)export->result.run.argv.items,
+			export->result.run.argv.count);
 	line = shell_quote_all(&words);
 	strbuf_addf(out, "%s\n", line);
 	free(line);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "configs/journal.h"
 #include "configs/starts.h"
+#include "launcher/copies.h"
 #include "launcher/exitcode.h"
 #include "launcher/records_choose.h"
 #include "probes/lease.h"
@@ -46,11 +47,22 @@ static void failed(struct forgetting *forgetting, const char *message)
 	forgetting->code = EXIT_AUTOFIT_FAILED;
 }
 
+/* The config files that its command reads. */
+static void remove_copies(const char *path)
+{
+	struct record record = RECORD_INIT;
+
+	if (record_read(&record, path, NULL) == 0)
+		copies_remove(&record.copies);
+	record_release(&record);
+}
+
 static void remove_record(struct forgetting *forgetting, const char *path,
 			  const char *record_id)
 {
 	struct error err = ERROR_INIT;
 
+	remove_copies(path);
 	if (unlink(path) < 0) {
 		(void)error_set_errno(&err, -errno, "cannot remove %s", path);
 		failed(forgetting, err.message);

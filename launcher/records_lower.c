@@ -26,7 +26,7 @@ static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 			  chosen->name, why->message);
 		return EXIT_NOTHING_FITS;
 	}
-	command = chosen->has_job ? shell_quote_all(&chosen->job.command.argv)
+	command = chosen->has_job ? shell_quote_all(&chosen->job.command.given)
 				  : xstrdup("command...");
 	log_error("%s: %s, and nothing is changed; to tune below it: "
 		  "autofit --fresh --max-micro %" PRId64 " -- %s",

@@ -24,7 +24,7 @@ static bool is_pipe(const char *path)
 static enum command_outcome refuse_pipes(const struct job *job,
 					 struct error *err)
 {
-	const struct strlist *argv = &job->command.argv;
+	const struct strlist *argv = &job->command.given;
 	char shown[BRIEF_MAX];
 
 	for (size_t i = 1; i < argv->count; i++) {
@@ -58,11 +58,32 @@ static enum command_outcome refuse_login_node(const struct job *job,
 	return COMMAND_REFUSED;
 }
 
+enum command_outcome refuse_outside(const struct job *job,
+				    enum probe_device device, struct error *err)
+{
+	const char *outside = job->command.view.outside;
+
+	if (!outside || device != PROBE_HOST)
+		return COMMAND_OK;
+	(void)error_set(err, -EPERM,
+			"what %s starts is no child of autofit, so its host "
+			"memory cannot be seen: start autofit inside it, in "
+			"one task, in front of what starts the ranks (%s "
+			"autofit -- torchrun --nproc-per-node %lld ...)",
+			outside,
+			strcmp(outside, "srun") == 0 ? "srun --ntasks=1"
+						     : outside,
+			(long long)job->command.world_size);
+	return COMMAND_REFUSED;
+}
+
 enum command_outcome refuse_unsafe(const struct job *job, struct error *err)
 {
 	enum command_outcome outcome = refuse_pipes(job, err);
 
 	if (outcome == COMMAND_OK)
 		outcome = refuse_login_node(job, err);
+	if (outcome == COMMAND_OK && job->options->device == DEVICE_HOST)
+		outcome = refuse_outside(job, PROBE_HOST, err);
 	return outcome;
 }

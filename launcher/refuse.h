@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_REFUSE_H
 
 #include "launcher/job.h"
+#include "probes/probe.h"
 
 /*
  * COMMAND_REFUSED with a message when a probe would take something from the
@@ -12,5 +13,13 @@
  * meant). Else COMMAND_OK. See also command_unwrap.
  */
 enum command_outcome refuse_unsafe(const struct job *job, struct error *err);
+
+/*
+ * COMMAND_REFUSED for host memory of processes that are no descendants of the
+ * command (srun, docker): nothing of it would be seen.
+ */
+enum command_outcome refuse_outside(const struct job *job,
+				    enum probe_device device,
+				    struct error *err);
 
 #endif

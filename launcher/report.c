@@ -74,6 +74,8 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 		strbuf_addf(&line, "; %s", isolation_words(kind));
 	strbuf_adds(&line, "; Ctrl-C stops; --no-probe skips");
 	words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	if (result->estimate)
+		words_line(out, style, PAINT_DIM, result->estimate);
 	if (result->record_grade) {
 		strbuf_reset(&line);
 		strbuf_addf(&line, "a %s record: ",

@@ -159,6 +159,8 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	note_uncapped(out, style, result);
 	if (result->record_path)
 		words_exact(out, style, "recorded", result->record_path);
+	for (size_t i = 0; i < result->run.copy_count; i++)
+		words_exact(out, style, "config", result->run.copies[i].path);
 	add_flags(out, style, result);
 	add_tail(out, style, result);
 	strbuf_release(&line);
@@ -197,6 +199,10 @@ static void final_reused(struct strbuf *out, const struct report_style *style,
 		strbuf_addch(&line, ')');
 	}
 	add_uncapped(&line, style, result);
+	for (size_t i = 0; i < result->run.copy_count; i++) {
+		strbuf_adds(&line, ", config ");
+		text_add_safe(&line, result->run.copies[i].path, style->ascii);
+	}
 	strbuf_adds(&line, "; --fresh tunes anew");
 	strbuf_addf(out, "autofit: %s\n", strbuf_text(&line));
 	strbuf_release(&line);
@@ -246,6 +252,11 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 {
 	headline_message(out, style, PAINT_BAD, "nothing fits",
 			 result->message);
+	if (result->advice) {
+		words_line(out, style, PAINT_PLAIN,
+			   "what would save memory, by the estimate:");
+		words_block(out, style, result->advice);
+	}
 	report_ways_out(out, style, result);
 	add_tail(out, style, result);
 }

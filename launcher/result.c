@@ -43,11 +43,13 @@ void result_release(struct result *result)
 	free(result->record_path);
 	free(result->difference);
 	free(result->resumes);
-	strlist_release(&result->run_argv);
-	strlist_release(&result->run_env);
+	rewrite_release(&result->run);
 	free(result->assumption);
 	free(result->flags_text);
 	free(result->budget_source);
+	free(result->estimate);
+	free(result->advice);
+	free(result->plan);
 	memset(result, 0, sizeof(*result));
 }
 
@@ -184,11 +186,11 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "world_size", count_json(record->world_size));
 	json_put(object, "effective_batch",
 		 count_json(record->effective_batch));
-	secrets_mask_argv(&argv, &result->run_argv);
+	secrets_mask_argv(&argv, &result->run.argv);
 	json_put(object, "argv", list_json(&argv));
 	json_put(object, "argv_escaped", escaped_json(&argv));
 	strlist_release(&argv);
-	json_put(object, "env", environment_json(&result->run_env));
+	json_put(object, "env", environment_json(&result->run.environment));
 	return object;
 }
 
@@ -258,6 +260,10 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
+	json_put(object, "input_rows", count_json(trial->input_rows));
+	json_put(object, "echo_micro", count_json(trial->echo_micro));
+	json_put(object, "echo_accum", count_json(trial->echo_accum));
+	json_put(object, "echo_effective", count_json(trial->echo_effective));
 	json_put(object, "log", text_json(note->log));
 	return object;
 }
@@ -281,6 +287,8 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "outcome", text_json(outcome_name(result->outcome)));
 	json_put(root, "exit_code", json_integer(result->exit_code));
 	json_put(root, "message", text_json(result->message));
+	json_put(root, "estimate", text_json(result->estimate));
+	json_put(root, "advice", text_json(result->advice));
 	json_put(root, "starts", text_json(result->starts));
 	json_put(root, "command", list_json(&record->argv));
 	json_put(root, "argv_escaped", escaped_json(&record->argv));
@@ -314,6 +322,9 @@ void result_json(const struct result *result, struct strbuf *out)
 		 json_integer((json_int_t)result->probes_run));
 	json_put(root, "seconds", number_json(result->seconds, true));
 	json_put(root, "probes", probes_json(result));
+	json_put(root, "plan",
+		 result->plan ? json_checked(json_loads(result->plan, 0, NULL))
+			      : json_null());
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	json_decref(root);
 	if (!text)

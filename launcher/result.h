@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "configs/record.h"
+#include "launcher/command.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,10 +41,13 @@ struct result {
 	char *difference;         /* how the command differs; NULL: not */
 	char *resumes;            /* why the first split is kept; NULL */
 	size_t probes_run;        /* in this call; probes may hold older ones */
-	struct strlist run_argv, run_env; /* the recommended command */
-	char *assumption;                 /* of struct command */
-	char *flags_text;                 /* exact text to paste; NULL */
-	char *budget_source;              /* "--memory", "MemAvailable", ... */
+	struct rewrite run;       /* the recommended command */
+	char *assumption;         /* of struct command */
+	char *flags_text;         /* exact text to paste; NULL */
+	char *budget_source;      /* "--memory", "MemAvailable", ... */
+	char *estimate;           /* of the first size, in words; NULL */
+	char *advice; /* what would save memory, in lines; NULL: not known */
+	char *plan;   /* JSON object of explain; NULL: another sub-command */
 	double seconds;
 	/* What starts now: "recommended", "as_given"; NULL: nothing. */
 	const char *starts;

@@ -1,100 +1,76 @@
 /* Writes sizes into a command; every other byte stays as it is. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command_internal.h"
+#include "launcher/rewrite_internal.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-static int64_t product(int64_t a, int64_t b)
-{
-	int64_t result;
+/* The new flat argv while it is written. */
+struct draft {
+	const struct command *command;
+	const struct command_values *values;
+	const struct rewrite *rewrite; /* with its copies */
+	struct sets sets;
+	struct strlist texts;
+	size_t *from; /* of each text: index in the flat argv, or NO_INDEX */
+	size_t capacity;
+};
 
-	return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+static void emit(struct draft *draft, char *text, size_t from)
+{
+	draft->from = xgrow(draft->from, draft->texts.count, &draft->capacity,
+			    sizeof(*draft->from));
+	draft->from[draft->texts.count] = from;
+	strlist_take(&draft->texts, text);
 }
 
-int64_t knob_written(const struct command *command, enum knob_kind kind,
-		     const struct command_values *values)
+static void emit_all(struct draft *draft, const struct strlist *words)
 {
-	const struct knob *knob = &command->knobs[kind];
-	int64_t micro = values->micro_batch, accum = values->grad_accum;
-	int64_t ranks = knob->scope == SCOPE_RANK ? 1 : command->world_size;
-
-	if (kind == KNOB_MICRO && micro > 0)
-		return product(micro, ranks);
-	if (kind == KNOB_ACCUM && accum > 0)
-		return product(accum, ranks);
-	if (kind == KNOB_GLOBAL && micro > 0 && accum > 0)
-		return product(product(micro, accum), command->world_size);
-	if (kind == KNOB_STEPS && values->steps > knob->value)
-		return values->steps;
-	return knob->value;
+	for (size_t i = 0; i < words->count; i++)
+		emit(draft, xstrdup(words->items[i]), NO_INDEX);
 }
 
-/* A program that writes one file gets it inside the fresh folder. */
-static char *output_path(const char *folder, const char *old)
+/* The argument up to the offset, then the value. */
+static char *joined(const char *argument, size_t offset, const char *value)
 {
-	static const char *const suffixes[] = { ".pt",  ".pth",         ".ckpt",
-						".bin", ".safetensors", ".json",
-						".csv", ".txt",         ".log",
-						".h5",  ".jsonl",       ".npz",
-						".pkl", ".onnx",        NULL };
-	const char *slash = old ? strrchr(old, '/') : NULL;
-	const char *base = slash ? slash + 1 : old;
-	const char *dot = base ? strrchr(base, '.') : NULL;
-
-	for (size_t i = 0; dot && dot != base && suffixes[i]; i++)
-		if (strcmp(suffixes[i], dot) == 0)
-			return xasprintf("%s/%s", folder, base);
-	return xstrdup(folder);
+	return xasprintf("%.*s%s", (int)offset, argument, value);
 }
 
-/* What the knob is to say now, or NULL: as it does. The caller frees. */
-static char *new_value(const struct command *command, enum knob_kind kind,
-		       const struct command_values *values)
+/* The argument with the value of a knob in it, or NULL. */
+static char *with_knob(const struct command *command,
+		       const struct command_values *values, size_t index)
 {
-	const struct knob *knob = &command->knobs[kind];
-	int64_t number;
-
-	if (kind == KNOB_OUTPUT)
-		return values->output ? output_path(values->output, knob->text)
-				      : NULL;
-	number = knob_written(command, kind, values);
-	if (number == knob->value)
-		return NULL;
-	return xasprintf("%lld", (long long)number);
-}
-
-/* The argument with the values of the knobs in it; the caller frees. */
-static char *rewrite_argument(const struct command *command,
-			      const struct command_values *values, size_t index)
-{
-	const char *old = command->argv.items[index];
-	char *text = NULL, *replaced;
-
 	for (size_t kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
-		struct strbuf joined = STRBUF_INIT;
-		char *value;
+		char *value, *text;
 
 		if ((knob->form != KNOB_SEPARATE &&
 		     knob->form != KNOB_JOINED) ||
 		    knob->index != index)
 			continue;
-		value = new_value(command, (enum knob_kind)kind, values);
-		if (!value)
-			break;
-		strbuf_add(&joined, old, knob->offset);
-		strbuf_adds(&joined, value);
+		value = knob_new_value(command, (enum knob_kind)kind, values);
+		text = value ? joined(command->argv.items[index], knob->offset,
+				      value)
+			     : NULL;
 		free(value);
-		text = strbuf_detach(&joined);
-		break;
+		return text;
 	}
+	return NULL;
+}
+
+char *argument_rewrite(const struct command *command,
+		       const struct command_values *values, size_t index)
+{
+	char *text = with_knob(command, values, index);
+	char *replaced;
+
 	if (!text)
-		text = xstrdup(old);
+		text = xstrdup(command->argv.items[index]);
 	replaced = placeholders_replace(command, values, text);
 	if (!replaced)
 		return text;
@@ -102,40 +78,31 @@ static char *rewrite_argument(const struct command *command,
 	return replaced;
 }
 
-/* A knob that was left at its default gets an option of its own. */
-static void add_option(const struct command *command, enum knob_kind kind,
-		       const struct command_values *values,
-		       struct strlist *argv)
+/* What autofit itself has to say there: a setting, a port, a copy. */
+static char *with_addition(const struct draft *draft, size_t index)
 {
-	const struct knob *knob = &command->knobs[kind];
-	char *value;
+	const struct command *command = draft->command;
+	const char *argument = command->argv.items[index];
+	const struct command_view *view = &command->view;
+	char port[16];
 
-	if (knob->form != KNOB_DEFAULT)
-		return;
-	value = new_value(command, kind, values);
-	if (!value)
-		return;
-	if (knob->joined_only || knob->name[0] != '-') {
-		strlist_addf(argv, "%s=%s", knob->name, value);
-	} else {
-		strlist_add(argv, knob->name);
-		strlist_add(argv, value);
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		const char *path = copy_path(draft->rewrite, file);
+
+		if (path && file->index == index)
+			return joined(argument, file->offset, path);
 	}
-	free(value);
-}
-
-/* What stands behind the arguments of the program, before a "--". */
-static void add_options(const struct command *command,
-			const struct command_values *values,
-			struct strlist *argv)
-{
-	const struct strlist *extra = &command->preset->probe_args;
-
-	for (size_t kind = 0; kind < KNOB_KINDS; kind++)
-		add_option(command, (enum knob_kind)kind, values, argv);
-	if (values->is_probe && command->preset_is_certain)
-		strlist_add_all(argv, (const char *const *)extra->items,
-				extra->count);
+	for (size_t i = 0; i < draft->sets.count; i++)
+		if (draft->sets.items[i].index == index &&
+		    !knob_is_taken(command, index))
+			return joined(argument, draft->sets.items[i].offset,
+				      draft->sets.items[i].value);
+	(void)snprintf(port, sizeof(port), "%d", draft->values->port);
+	for (size_t i = 0; draft->values->port && i < view->port_count; i++)
+		if (view->ports[i].index == index && !view->ports[i].option)
+			return joined(argument, view->ports[i].offset, port);
+	return NULL;
 }
 
 static bool is_truth_word(const char *text)
@@ -155,24 +122,170 @@ static size_t dropped_count(const struct command *command, size_t index)
 	const struct strlist *drop = &command->preset->probe_drop;
 	struct token token;
 
-	if (!token_read(&token, &command->argv, &command->view, index) ||
-	    token.bare)
+	if (!token_read(&token, &command->argv, &command->view, index))
 		return 0;
 	for (size_t i = 0; i < drop->count; i++) {
 		const char *entry = drop->items[i];
-		size_t length = strcspn(entry, " ");
-		bool has_value = entry[length] != '\0';
+		size_t length = strcspn(entry, " =");
 
-		if (!name_equal(entry, length, token.name, token.name_length))
+		if (token.bare != (entry[length] == '=') ||
+		    !name_equal(entry, length, token.name, token.name_length))
 			continue;
 		if (token.form != KNOB_SEPARATE)
 			return 1;
-		return has_value || is_truth_word(
-					    token_value(&token, &command->argv))
+		return entry[length] || is_truth_word(token_value(
+						&token, &command->argv))
 			       ? 2
 			       : 1;
 	}
 	return 0;
+}
+
+/* Words that begin with no dash go behind the option of their group. */
+static size_t group_end(const struct command *command)
+{
+	const char *group = command->preset->group;
+	size_t end = NO_INDEX;
+
+	for (size_t i = command->view.args; group && i < command->view.end;
+	     i++) {
+		if (strcmp(command->argv.items[i], group) != 0)
+			continue;
+		for (end = i + 1; end < command->view.end &&
+				  command->argv.items[end][0] != '-';)
+			end++;
+	}
+	return end;
+}
+
+/* All words that are added, options or others. */
+static void additions(const struct draft *draft, bool options,
+		      struct strlist *out)
+{
+	const struct command *command = draft->command;
+	bool joined_only = command->preset->micro.joined_only;
+	struct strlist words = STRLIST_INIT;
+
+	for (size_t kind = 0; kind < KNOB_KINDS; kind++) {
+		const char *name = command->knobs[kind].name;
+
+		if (name && (*name == '-') == options)
+			words_of_knob(command, (enum knob_kind)kind,
+				      draft->values, &words);
+	}
+	for (size_t i = 0; i < draft->sets.count; i++) {
+		const struct set *set = &draft->sets.items[i];
+
+		if (set->index == NO_INDEX && (*set->name == '-') == options)
+			words_of_option(command, set->name, set->value,
+					joined_only, &words);
+	}
+	strlist_add_all(out, (const char *const *)words.items, words.count);
+	strlist_release(&words);
+}
+
+/* What stands behind the arguments of the program, before a "--". */
+static void emit_additions(struct draft *draft, bool has_group)
+{
+	const struct command *command = draft->command;
+	const struct strlist *extra = &command->preset->probe_args;
+	struct strlist words = STRLIST_INIT;
+
+	additions(draft, true, &words);
+	emit_all(draft, &words);
+	strlist_release(&words);
+	if (!has_group)
+		additions(draft, false, &words);
+	if (words.count && command->preset->group)
+		emit(draft, xstrdup(command->preset->group), NO_INDEX);
+	emit_all(draft, &words);
+	strlist_release(&words);
+	if (draft->values->is_probe && command->preset_is_certain)
+		emit_all(draft, extra);
+}
+
+static void emit_group(struct draft *draft)
+{
+	struct strlist words = STRLIST_INIT;
+
+	additions(draft, false, &words);
+	emit_all(draft, &words);
+	strlist_release(&words);
+}
+
+static void emit_ports(struct draft *draft, size_t index)
+{
+	const struct command_view *view = &draft->command->view;
+
+	for (size_t i = 0; draft->values->port && i < view->port_count; i++)
+		if (view->ports[i].index == index && view->ports[i].option)
+			emit(draft,
+			     xasprintf("%s=%d", view->ports[i].option,
+				       draft->values->port),
+			     NO_INDEX);
+}
+
+/* Where options are added: a script must pass them on. */
+static size_t place_of_additions(const struct command *command)
+{
+	const struct expansion *expansion = &command->view.expansion;
+
+	return expansion->script ? expansion->append_at : command->view.end;
+}
+
+static void emit_argument(struct draft *draft, size_t index)
+{
+	char *text = with_addition(draft, index);
+
+	emit(draft,
+	     text ? text
+		  : argument_rewrite(draft->command, draft->values, index),
+	     index);
+}
+
+static void write_words(struct draft *draft)
+{
+	const struct command *command = draft->command;
+	const struct command_view *view = &command->view;
+	size_t group = group_end(command);
+	size_t place = place_of_additions(command);
+	size_t skip_to = 0;
+
+	for (size_t i = 0; i <= command->argv.count; i++) {
+		bool is_own = i >= view->args && i < view->end;
+
+		if (i == group)
+			emit_group(draft);
+		if (i == place && !command->takes_no_options)
+			emit_additions(draft, group != NO_INDEX);
+		if (i == command->argv.count)
+			break;
+		emit_ports(draft, i);
+		if (draft->values->is_probe && is_own && i >= skip_to)
+			skip_to = i + dropped_count(command, i);
+		if (i >= skip_to)
+			emit_argument(draft, i);
+	}
+}
+
+static void fold(const struct draft *draft, struct strlist *argv)
+{
+	const struct command *command = draft->command;
+	const struct strlist *texts = &draft->texts;
+	struct new_word *words;
+
+	if (!command->view.expansion.argv.count) {
+		strlist_add_all(argv, (const char *const *)texts->items,
+				texts->count);
+		return;
+	}
+	words = xcalloc(texts->count + 1, sizeof(*words));
+	for (size_t i = 0; i < texts->count; i++)
+		words[i] = (struct new_word){ .text = texts->items[i],
+					      .from = draft->from[i] };
+	expansion_fold(&command->view.expansion, &command->given, words,
+		       texts->count, argv);
+	free(words);
 }
 
 static void rewrite_environment(const struct command *command,
@@ -193,102 +306,39 @@ static void rewrite_environment(const struct command *command,
 				extra->count);
 }
 
-void command_rewrite(const struct command *command,
-		     const struct command_values *values, struct strlist *argv,
-		     struct strlist *environment)
+int command_rewrite(const struct command *command,
+		    const struct command_values *values,
+		    struct rewrite *rewrite, struct error *err)
 {
-	const struct command_view *view = &command->view;
-	size_t skip_to = 0;
+	struct draft draft = { .command = command,
+			       .values = values,
+			       .rewrite = rewrite };
+	int result;
 
-	for (size_t i = 0; i < command->argv.count; i++) {
-		bool is_own = i >= view->args && i < view->end;
+	*rewrite = (struct rewrite){ .copy_count = 0 };
+	result = copies_make(command, values, rewrite, err);
+	if (result < 0)
+		return result;
+	sets_make(&draft.sets, command, values);
+	write_words(&draft);
+	fold(&draft, &rewrite->argv);
+	rewrite_environment(command, values, &rewrite->environment);
+	sets_release(&draft.sets);
+	strlist_release(&draft.texts);
+	free(draft.from);
+	return 0;
+}
 
-		if (i == view->end)
-			add_options(command, values, argv);
-		if (values->is_probe && is_own && i >= skip_to)
-			skip_to = i + dropped_count(command, i);
-		if (i >= skip_to)
-			strlist_take(argv,
-				     rewrite_argument(command, values, i));
+void rewrite_release(struct rewrite *rewrite)
+{
+	strlist_release(&rewrite->argv);
+	strlist_release(&rewrite->environment);
+	strlist_release(&rewrite->followers);
+	for (size_t i = 0; i < rewrite->copy_count; i++) {
+		free(rewrite->copies[i].original);
+		free(rewrite->copies[i].path);
+		free(rewrite->copies[i].text);
 	}
-	if (view->end == command->argv.count)
-		add_options(command, values, argv);
-	rewrite_environment(command, values, environment);
-}
-
-static void flags_add(struct strbuf *out, const char *text)
-{
-	char *quoted = shell_quote(text);
-
-	if (out->length > 0)
-		strbuf_addch(out, ' ');
-	strbuf_adds(out, quoted);
-	free(quoted);
-}
-
-static void flags_add_knob(struct strbuf *out, const struct command *command,
-			   enum knob_kind kind,
-			   const struct command_values *values)
-{
-	const struct knob *knob = &command->knobs[kind];
-	struct strlist added = STRLIST_INIT;
-	char *text;
-
-	if (knob->form == KNOB_DEFAULT)
-		add_option(command, kind, values, &added);
-	for (size_t i = 0; i < added.count; i++)
-		flags_add(out, added.items[i]);
-	strlist_release(&added);
-	if (knob->form != KNOB_SEPARATE && knob->form != KNOB_JOINED)
-		return;
-	if (knob->form == KNOB_SEPARATE)
-		flags_add(out, knob->name);
-	text = rewrite_argument(command, values, knob->index);
-	flags_add(out, text);
-	free(text);
-}
-
-/* Arguments with a placeholder of the split, with the option before them. */
-static void flags_add_placeholders(struct strbuf *out,
-				   const struct command *command,
-				   const struct command_values *values)
-{
-	const struct strlist *argv = &command->argv;
-
-	for (size_t i = 0; i < argv->count; i++) {
-		char *text;
-
-		if (!placeholders_in(argv->items[i]))
-			continue;
-		if (i > 0 && argv->items[i][0] == '{' &&
-		    argv->items[i - 1][0] == '-')
-			flags_add(out, argv->items[i - 1]);
-		text = placeholders_replace(command, values, argv->items[i]);
-		flags_add(out, text ? text : argv->items[i]);
-		free(text);
-	}
-	for (size_t i = 0; i < command->env_templates.count; i++) {
-		const char *item = command->env_templates.items[i];
-		char *text =
-			placeholders_in(item)
-				? placeholders_replace(command, values, item)
-				: NULL;
-
-		if (text)
-			flags_add(out, text);
-		free(text);
-	}
-}
-
-char *command_flags_text(const struct command *command,
-			 const struct command_values *values)
-{
-	struct strbuf out = STRBUF_INIT;
-
-	/* Gives "" and not NULL when every knob stays at its default. */
-	strbuf_adds(&out, "");
-	flags_add_placeholders(&out, command, values);
-	for (size_t kind = 0; kind <= KNOB_GLOBAL; kind++)
-		flags_add_knob(&out, command, (enum knob_kind)kind, values);
-	return strbuf_detach(&out);
+	free(rewrite->copies);
+	*rewrite = (struct rewrite){ .copy_count = 0 };
 }

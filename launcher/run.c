@@ -15,23 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void run_change_environment(struct strlist *environment,
-			    const struct strlist *changes)
-{
-	for (size_t i = 0; i < changes->count; i++) {
-		char *name = xstrdup(changes->items[i]);
-		char *value = strchr(name, '=');
-
-		if (value) {
-			*value = '\0';
-			strlist_env_set(environment, name, value + 1);
-		} else {
-			strlist_env_unset(environment, name);
-		}
-		free(name);
-	}
-}
-
 static int check_file(const char *path)
 {
 	struct stat info;
@@ -110,7 +93,7 @@ int run_command(const struct process_state *state, const struct strlist *argv,
 	if (changes->count) {
 		for (char **item = environ; *item; item++)
 			strlist_add(&environment, *item);
-		run_change_environment(&environment, changes);
+		strlist_env_change(&environment, changes);
 		environ = environment.items;
 	}
 	(void)fflush(NULL);

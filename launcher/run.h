@@ -14,10 +14,6 @@
 int run_command(const struct process_state *state, const struct strlist *argv,
 		const struct strlist *changes);
 
-/* Apply changes (as above) to an environment. */
-void run_change_environment(struct strlist *environment,
-			    const struct strlist *changes);
-
 /* Where PATH leads for program: 0, or the errno exec would give. */
 int run_find(const char *program);
 /* The file itself, or NULL; the caller frees it. */

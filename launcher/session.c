@@ -6,9 +6,10 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "configs/record_split.h"
-#include "estimator/estimator.h"
 #include "launcher/exitcode.h"
+#include "launcher/session_estimate.h"
 #include "launcher/session_internal.h"
+#include "search/accumulation.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,19 +28,22 @@ static void end_with_error(struct session *session, const struct error *err)
 		    xstrdup(err->message));
 }
 
-/* The user's own size, or what a record of a similar command found. */
+/*
+ * By the estimate, or else the user's own size; a record of a similar command
+ * knows better than both.
+ */
 static void set_start(struct session *session, const struct record *hint)
 {
-	const struct estimator_facts facts = {
-		.user_micro_batch = session->job->command.micro_batch,
-		.limit_bytes = session->target->limit_bytes,
-	};
 	struct search_problem *problem = &session->plan.problem;
+	int64_t own = session->job->command.micro_batch;
 
-	problem->start = estimator_start(&facts).start_micro;
+	problem->start = own > 0 ? own : 1;
 	problem->recorded_misfit = 0;
+	session_estimate(session->job, session->target, problem,
+			 session->result);
 	if (!hint)
 		return;
+	problem->estimated_bytes_per_sample = 0;
 	/* With less room than then: the largest that was seen to fit in it. */
 	if (hint->peak_bytes > session->target->limit_bytes) {
 		const struct trial *trial = record_split_find(
@@ -77,11 +81,18 @@ static void set_plan(struct session *session)
 	plan->effective_batch = session->job->effective_batch;
 	plan->world_size = command->world_size;
 	plan->has_accumulation =
-		command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
-		command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+		!command->constraints.one_accum &&
+		(command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+		 command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT);
 	plan->accum_matters = command->preset->memory_grows_with_accum;
-	plan->problem.multiple_of = options->micro_multiple_of;
-	plan->problem.max_micro = options->max_micro;
+	plan->accum_multiple_of = command->constraints.accum_multiple_of;
+	plan->effective_multiple_of =
+		command->constraints.effective_multiple_of;
+	plan->micro_divides = command->constraints.micro_divides;
+	plan->problem.multiple_of =
+		accumulation_multiple(options->micro_multiple_of,
+				      command->constraints.micro_multiple_of);
+	plan->problem.max_micro = session->job->max_micro;
 	plan->problem.exact_up_to = EXACT_UP_TO;
 	plan->problem.tolerance = options->tolerance;
 }
@@ -104,6 +115,7 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->notes->count);
 
 	free(trials);
+	session_ask_canary(session, &step);
 	return step;
 }
 
@@ -135,8 +147,6 @@ static bool any_fits(const struct session *session)
  */
 static bool drop_an_addition(struct session *session, const char *error)
 {
-	const struct strlist *args = &session->job->command.preset->probe_args;
-
 	/* An address sanitizer that must come first names the variable. */
 	if (!session->without_preload &&
 	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
@@ -146,10 +156,9 @@ static bool drop_an_addition(struct session *session, const char *error)
 		return session->without_hook = true;
 	if (session->without_args)
 		return false;
-	for (size_t i = 0; i < args->count; i++)
-		if (args->items[i][0] == '-' && strstr(error, args->items[i]))
-			return session->without_args = true;
-	return false;
+	session->without_args =
+		command_names_addition(&session->job->command, error);
+	return session->without_args;
 }
 
 static enum turn after_failure(struct session *session,
@@ -170,7 +179,7 @@ static enum turn after_failure(struct session *session,
 			    report->exec_errno == ENOENT ? EXIT_NOT_FOUND
 							 : EXIT_CANNOT_EXECUTE,
 			    xasprintf("cannot run '%s': %s",
-				      session->job->command.argv.items[0],
+				      session->job->command.given.items[0],
 				      strerror(report->exec_errno)));
 		return TURN_END;
 	}
@@ -225,6 +234,10 @@ static enum turn after_probe(struct session *session,
 
 	if (has_written(session, report) || session_must_end(session))
 		return TURN_END;
+	/* A size that nobody asked for may be one that the program refuses. */
+	if (trial->verdict == VERDICT_FAILED && session->canary_micro &&
+	    !report->isolation_errno)
+		return TURN_GO_ON;
 	if (trial->verdict == VERDICT_FAILED)
 		return after_failure(session, report);
 	if (trial->verdict == VERDICT_DISTURBED) {
@@ -246,6 +259,10 @@ static enum turn after_probe(struct session *session,
 	}
 	if (session_evaluation_is_too_big(session, trial))
 		return TURN_END;
+	if (session_sizes_are_idle(session)) {
+		session_end_idle(session);
+		return TURN_END;
+	}
 	session_note_words(session, report);
 	doubt_hint(session, trial);
 	session_note_fit(session, trial);

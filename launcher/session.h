@@ -30,7 +30,8 @@ struct session_setup {
  */
 void session_tune(const struct session_setup *setup, struct result *result);
 
-/* The command a run with this split is: result->run_argv and run_env. */
+/* The command a run with this split is: result->run.argv and run.environment.
+ */
 void session_set_command(struct result *result, const struct job *job,
 			 int64_t micro_batch, int64_t grad_accum);
 

@@ -1,9 +1,11 @@
-/* The answer of a session: split, evidence, caveats, record. */
+/* The answer of a session: split, evidence, record. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/session_estimate.h"
 #include "launcher/session_internal.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "launcher/copies.h"
 #include "launcher/exitcode.h"
 #include "search/accumulation.h"
 #include "search/memory_line.h"
@@ -29,16 +31,19 @@ void session_set_command(struct result *result, const struct job *job,
 	const struct command_values values = {
 		.micro_batch = micro_batch,
 		.grad_accum = grad_accum,
+		.copies = job->paths.copies,
 	};
+	struct error err = ERROR_INIT;
 
-	strlist_release(&result->run_argv);
-	strlist_release(&result->run_env);
+	rewrite_release(&result->run);
 	free(result->flags_text);
-	command_rewrite(&job->command, &values, &result->run_argv,
-			&result->run_env);
 	result->flags_text = command_flags_text(&job->command, &values);
+	/* Every size that is used was written into a probe before. */
+	if (job_rewrite(job, &job->command, &values, &result->run, &err) < 0)
+		log_error("%s", err.message);
 	if (job->options->cuda_index >= 0 && result->record.device_count)
-		strlist_addf(&result->run_env, "CUDA_VISIBLE_DEVICES=%s",
+		strlist_addf(&result->run.environment,
+			     "CUDA_VISIBLE_DEVICES=%s",
 			     result->record.devices[0].uuid);
 }
 
@@ -116,82 +121,6 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			    step->final_accum);
 }
 
-/* How much the peak of a GPU is worth: at most one of these. */
-static const char a_pool[] =
-	"the program divides a pool of device memory by itself, or nothing "
-	"could look at it: what it needs was not seen, the sizes were found by "
-	"trying";
-static const char without_nvml[] =
-	"NVML is not there: what the driver itself takes of device memory may "
-	"be missing in the peak";
-static const char sampled[] =
-	"device memory was sampled from outside (a process of the command did "
-	"not load autofit's library, or was too short to compare with): short "
-	"peaks may have been missed";
-
-static bool is_of_coverage(const char *caveat)
-{
-	return strcmp(caveat, a_pool) == 0 ||
-	       strcmp(caveat, without_nvml) == 0 ||
-	       strcmp(caveat, sampled) == 0;
-}
-
-static void add_coverage_caveat(struct session *session,
-				const struct trial *trial)
-{
-	struct strlist *caveats = &session->result->record.caveats;
-
-	if (session->target->device != PROBE_CUDA || !trial)
-		return;
-	if (!trial->peak_bytes)
-		strlist_add(caveats, a_pool);
-	else if (trial->coverage != COVERAGE_EXACT)
-		strlist_add(caveats,
-			    session->target->nvml ? sampled : without_nvml);
-}
-
-/* What the preset says that probes leave out, less what they did come to. */
-static void add_not_exercised(struct session *session,
-			      const struct trial *trial)
-{
-	const struct strlist *list =
-		&session->job->command.preset->not_exercised;
-	const char *seen = NULL;
-
-	if (trial && trial->phase == PHASE_EVAL)
-		seen = "evaluation";
-	else if (trial && trial->phase == PHASE_SAVE)
-		seen = "saving";
-	for (size_t i = 0; i < list->count; i++)
-		if (!seen || strcmp(list->items[i], seen) != 0)
-			strlist_add(&session->result->record.not_exercised,
-				    list->items[i]);
-}
-
-static void add_caveats(struct session *session, const struct plan_step *step)
-{
-	struct record *record = &session->result->record;
-	const struct trial *trial = trial_of(session, step->micro_batch);
-
-	add_not_exercised(session, trial);
-	add_coverage_caveat(session, trial);
-	if (trial && trial->peak_varying)
-		strlist_add(&record->caveats,
-			    "the peak varies from step to step: the data "
-			    "vary, a longer batch may need more");
-	else if (trial && trial->peak_rising)
-		strlist_add(&record->caveats,
-			    "the peak still rose at the end of the "
-			    "confirmation");
-	if (trial && trial->steps_source == STEPS_TIME)
-		strlist_add(&record->caveats,
-			    "no step was seen: judged by time without growth");
-	if (session->without_hook || session->without_args)
-		strlist_add(&record->caveats,
-			    "probes ran without autofit's additions, which "
-			    "the command does not take");
-}
-
 static void write_record(struct session *session)
 {
 	struct result *result = session->result;
@@ -199,6 +128,8 @@ static void write_record(struct session *session)
 	struct error err = ERROR_INIT;
 
 	record->created = (int64_t)time(NULL);
+	strlist_release(&record->copies);
+	copies_paths(&result->run, &record->copies);
 	record_set_id(record, job_name(session->job), record->devices[0].name);
 	if (paths_make(session->job->paths.records, &err) < 0 ||
 	    record_write(record, session->job->paths.records, &err) < 0) {
@@ -238,10 +169,7 @@ void session_renew(struct session *session, const struct trial *check)
 	strlist_add_all(&record->not_exercised,
 			(const char *const *)older->not_exercised.items,
 			older->not_exercised.count);
-	for (size_t i = 0; i < older->caveats.count; i++)
-		if (!is_of_coverage(older->caveats.items[i]))
-			strlist_add(&record->caveats, older->caveats.items[i]);
-	add_coverage_caveat(session, check);
+	session_renew_caveats(session, older, check);
 	session_set_command(session->result, session->job, record->micro_batch,
 			    record->grad_accum);
 	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
@@ -257,6 +185,7 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	record->largest_fit = step->largest_micro;
 	record->smallest_misfit = step->smallest_misfit;
 	record->misfit_by = xstrdup("probe");
+	session_advise(session->job, session->target, session->result);
 	if (!step->largest_micro) {
 		session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 			    xstrdup("no micro-batch fits"));
@@ -299,7 +228,9 @@ static bool best_tested(const struct session *session, struct plan_step *best)
 static void cut_short(struct session *session)
 {
 	struct plan_step best;
-	bool found = best_tested(session, &best);
+	bool found =
+		best_tested(session, &best) &&
+		session_may_answer(session, best.micro_batch, best.final_accum);
 
 	if (found) {
 		fill_split(session, &best);
@@ -328,9 +259,13 @@ void session_conclude(struct session *session, const struct plan_step *step)
 	} else if (step->action == PLAN_NOTHING_FITS) {
 		nothing_fits(session, step);
 		journal_finish(&session->journal);
+	} else if (!session_may_answer(session, step->micro_batch,
+				       step->final_accum)) {
+		session_end_idle(session);
 	} else {
 		fill_split(session, step);
-		add_caveats(session, step);
+		session_add_caveats(session,
+				    trial_of(session, step->micro_batch));
 		predict(session, step);
 		session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
 		write_record(session);

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_SESSION_INTERNAL_H
 #define AUTOFIT_LAUNCHER_SESSION_INTERNAL_H
 
+#include "configs/echo.h"
 #include "configs/journal.h"
 #include "configs/signature.h"
 #include "configs/steps.h"
@@ -32,6 +33,7 @@ struct session {
 	struct journal journal;
 	struct signatures *signatures;
 	struct step_patterns *patterns;
+	struct echo_patterns *echoes;
 	char *log_folder;
 	uv_loop_t loop;
 	uv_signal_t signals[ENDINGS];
@@ -56,6 +58,8 @@ struct session {
 	 * far; and the one that no longer counts. NULL: none. */
 	const struct signature *doubtful_line, *usual_line;
 	int64_t doubtful_micro;
+	/* The size asked only to see that sizes take effect; 0: none. */
+	int64_t canary_micro;
 	uint64_t started_ns;
 };
 
@@ -130,6 +134,18 @@ void session_note_words(struct session *session,
  * now on it is no evidence, and what rested on it is asked again. */
 bool session_doubts_words(struct session *session);
 
+/* session_canary.c: the sizes written into the command have no effect, or
+ * another than they should. */
+bool session_sizes_are_idle(const struct session *session);
+/* The plan has an answer: is a size to be probed first, to see that sizes take
+ * effect at all? Then that is the step. */
+void session_ask_canary(struct session *session, struct plan_step *step);
+/* It was seen that they do, or the split is the command's own. */
+bool session_may_answer(const struct session *session, int64_t micro,
+			int64_t accum);
+/* They do not, or nothing shows it: that is the end, without an answer. */
+void session_end_idle(struct session *session);
+
 /* Run one probe to its end. 0, or a negative errno of autofit's own. */
 int session_probe(struct session *session, const struct plan_step *step,
 		  struct probe_report *report, struct error *err);
@@ -144,6 +160,14 @@ void session_print(struct strbuf *text);
 bool session_must_end(const struct session *session);
 /* The same, after a look at what signals and timers brought meanwhile. */
 bool session_looks_up(void *session);
+
+/* session_caveats.c */
+/* What its split, and the probe that it rests on, leave open. trial: that
+ * probe; NULL: none. */
+void session_add_caveats(struct session *session, const struct trial *trial);
+/* Those of a near match that its check does not answer itself. */
+void session_renew_caveats(struct session *session, const struct record *older,
+			   const struct trial *check);
 
 /* session_answer.c */
 /* How it ended; message is taken. The first end is the one that counts. */

@@ -121,6 +121,10 @@ int session_become_host(struct session *session, struct error *err)
 		result = guard_take(session->guard, session->job,
 				    session->target, &waited, err);
 	session_set_limits(session);
+	/* It was of a GPU. */
+	session->plan.problem.estimated_bytes_per_sample = 0;
+	free(session->result->estimate);
+	session->result->estimate = NULL;
 	if (result == 0 && !session->job->options->quiet) {
 		(void)fputs("autofit: the first probe used no GPU, so this "
 			    "tunes host memory\n",

@@ -42,6 +42,9 @@ static int open_patterns(struct session *session, struct error *err)
 		result = step_patterns_make(&session->patterns,
 					    &preset->step_patterns,
 					    &preset->step_ignore, err);
+	if (result == 0 && preset->echo_patterns.count)
+		result = echo_patterns_make(&session->echoes,
+					    &preset->echo_patterns, err);
 	return result;
 }
 
@@ -129,7 +132,7 @@ int session_open(struct session *session, struct error *err)
 {
 	int result = open_logs(session, err);
 
-	secrets_values(&session->secrets, &session->job->command.argv,
+	secrets_values(&session->secrets, &session->job->command.given,
 		       &session->job->environment);
 	secrets_values(&session->secrets, &session->job->options->probe_args,
 		       &session->job->options->probe_env);
@@ -151,6 +154,7 @@ void session_release(struct session *session)
 	journal_close(&session->journal);
 	signatures_free(session->signatures);
 	step_patterns_free(session->patterns);
+	echo_patterns_free(session->echoes);
 	free(session->log_folder);
 	shelter_release(&session->shelter);
 	strlist_release(&session->secrets);

@@ -35,6 +35,24 @@ static int64_t timeout_of(const struct session *session,
 	       TIMEOUT_EXTRA_MS;
 }
 
+/* How the steps of smaller sizes were seen; STEPS_NONE: they made none. */
+static enum steps_source smaller_steps(const struct session *session,
+				       int64_t micro)
+{
+	enum steps_source found = STEPS_NONE;
+
+	for (size_t i = 0; i < session->notes->count; i++) {
+		const struct trial *trial = &session->notes->items[i].trial;
+
+		if (trial->micro_batch >= micro || !trial->steps)
+			continue;
+		if (trial->steps_source == STEPS_HOOK && !session->without_hook)
+			return STEPS_HOOK;
+		found = STEPS_LOG;
+	}
+	return found;
+}
+
 static struct probe_spec make_spec(const struct session *session,
 				   const struct plan_step *step,
 				   const struct attempt *attempt)
@@ -43,7 +61,8 @@ static struct probe_spec make_spec(const struct session *session,
 	const struct target *target = session->target;
 	struct probe_spec spec = {
 		.id = attempt->id,
-		.argv = &attempt->argv,
+		.argv = &attempt->run.argv,
+		.litter = &attempt->copies,
 		.environment = &attempt->environment,
 		.scratch = attempt->scratch,
 		.channel = attempt->channel,
@@ -76,6 +95,8 @@ static struct probe_spec make_spec(const struct session *session,
 		.signatures = session->signatures,
 		.usual_line = session->usual_line,
 		.patterns = session->patterns,
+		.echoes = session->echoes,
+		.smaller_steps = smaller_steps(session, step->micro_batch),
 	};
 
 	if (spec.steps_needed_compiled < COMPILED_STEPS)
@@ -202,9 +223,10 @@ int session_probe(struct session *session, const struct plan_step *step,
 					  session->shelter.space.folder, err);
 	if (result == 0)
 		result = attempt_folders(session, &attempt, err);
+	if (result == 0)
+		result = attempt_command(session, step, &attempt, err);
 	if (result < 0)
 		goto out;
-	attempt_command(session, step, &attempt);
 	attempt_cgroup(session, &attempt);
 	spec = make_spec(session, step, &attempt);
 	session->step = *step;

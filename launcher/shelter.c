@@ -242,7 +242,9 @@ int shelter_choose(struct shelter *shelter, const struct job *job,
 {
 	struct isolation_spec spec = shelter_spec(shelter, trial);
 
-	spec.kind = job->options->isolation;
+	/* What the command starts elsewhere sees no view and no rule. */
+	spec.kind = job->command.view.outside ? ISOLATION_COMPARE
+					      : job->options->isolation;
 	isolation_choose(&shelter->choice, &spec);
 	if (shelter->choice.kind == ISOLATION_COMPARE)
 		return look_before(shelter, job, err);

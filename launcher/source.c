@@ -3,6 +3,7 @@
 #include "launcher/source.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "launcher/command_internal.h"
 #include "launcher/pytext.h"
 
@@ -22,7 +23,9 @@ static void read_keyword(struct pytext *cursor, struct source_option *option,
 	const char *text;
 	size_t text_length;
 
-	if (pytext_word_is(key, length, "default")) {
+	if (pytext_word_is(key, length, "is_flag")) {
+		option->is_switch = true;
+	} else if (pytext_word_is(key, length, "default")) {
 		option->kind = pytext_value(cursor, true, &option->value);
 	} else if (pytext_word_is(key, length, "dest") && is_text) {
 		pytext_string(cursor, &text, &text_length);
@@ -87,7 +90,9 @@ static bool is_repeated(struct source *source,
 	for (size_t i = 0; i < source->option_count; i++) {
 		struct source_option *known = &source->options[i];
 
-		if (!shares_name(option, known))
+		/* Without a bit in common no name is. */
+		if (!(known->name_bits & option->name_bits) ||
+		    !shares_name(option, known))
 			continue;
 		if (known->kind != option->kind ||
 		    known->value != option->value)
@@ -97,12 +102,39 @@ static bool is_repeated(struct source *source,
 	return false;
 }
 
+static uint64_t name_bits(const struct source_option *option)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		bits |= UINT64_C(1) << (hash_bytes(name, strlen(name)) >> 58);
+	}
+	return bits;
+}
+
+/* Takes the option over. */
+static void add_option(struct source *source, struct source_option *option)
+{
+	option->name_bits = name_bits(option);
+	if (option->names.count == 0 ||
+	    source->option_count == SOURCE_OPTIONS_MAX ||
+	    is_repeated(source, option)) {
+		option_release(option);
+		return;
+	}
+	source->options =
+		xgrow(source->options, source->option_count,
+		      &source->option_capacity, sizeof(*source->options));
+	source->options[source->option_count++] = *option;
+}
+
 /* The cursor is on the bracket that opens the call. */
 static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
 {
 	struct source_option option = { .line = line };
-	bool is_whole;
 
 	cursor->at++;
 	for (;;) {
@@ -119,22 +151,75 @@ static void read_call(struct pytext *cursor, struct source *source,
 			break;
 	}
 	/* A call that the end of the text cuts off is not known. */
-	is_whole = cursor->at < cursor->end;
-	if (is_whole)
-		cursor->at++;
-	if (!is_whole || option.names.count == 0 ||
-	    source->option_count == SOURCE_OPTIONS_MAX ||
-	    is_repeated(source, &option)) {
+	if (cursor->at >= cursor->end) {
 		option_release(&option);
 		return;
 	}
-	if (source->option_count == source->option_capacity) {
-		source->option_capacity = source->option_capacity * 2 + 16;
-		source->options =
-			xrealloc(source->options, source->option_capacity,
-				 sizeof(*source->options));
+	cursor->at++;
+	add_option(source, &option);
+}
+
+/* ("batch_size", 8, "help"): absl. The cursor is on the bracket. */
+static void read_define(struct pytext *cursor, struct source *source,
+			unsigned line)
+{
+	struct source_option option = { .line = line };
+	struct pytext ahead = *cursor;
+	const char *name;
+	size_t length;
+
+	ahead.at++;
+	pytext_skip_blanks(&ahead, true);
+	if (ahead.at >= ahead.end || !pytext_is_quote(*ahead.at))
+		return;
+	pytext_string(&ahead, &name, &length);
+	pytext_skip_blanks(&ahead, true);
+	if (length == 0 || length > NAME_MAX_BYTES - 3 ||
+	    ahead.at >= ahead.end || *ahead.at != ',')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, true);
+	option.kind = pytext_value(&ahead, true, &option.value);
+	strlist_addf(&option.names, "--%.*s", (int)length, name);
+	add_option(source, &option);
+}
+
+static void add_variable(struct source *source,
+			 const struct source_variable *variable)
+{
+	if (source->variable_count == SOURCE_VARIABLES_MAX)
+		return;
+	source->variables =
+		xgrow(source->variables, source->variable_count,
+		      &source->variable_capacity, sizeof(*source->variables));
+	source->variables[source->variable_count++] = *variable;
+}
+
+/* ("BS", 8) or ["BS"]: the cursor is on the bracket. */
+static void read_variable(struct pytext *cursor, struct source *source,
+			  unsigned line)
+{
+	struct source_variable variable = { .line = line };
+	struct pytext ahead = *cursor;
+	bool is_call = *ahead.at == '(';
+	const char *name;
+	size_t length;
+
+	ahead.at++;
+	pytext_skip_blanks(&ahead, true);
+	if (ahead.at >= ahead.end || !pytext_is_quote(*ahead.at))
+		return;
+	pytext_string(&ahead, &name, &length);
+	pytext_skip_blanks(&ahead, true);
+	if (length == 0 || length >= NAME_MAX_BYTES)
+		return;
+	if (is_call && ahead.at < ahead.end && *ahead.at == ',') {
+		ahead.at++;
+		pytext_skip_blanks(&ahead, true);
+		variable.kind = pytext_value(&ahead, true, &variable.value);
 	}
-	source->options[source->option_count++] = option;
+	variable.name = xstrndup(name, length);
+	add_variable(source, &variable);
 }
 
 static void add_constant(struct source *source,
@@ -142,12 +227,9 @@ static void add_constant(struct source *source,
 {
 	if (source->constant_count == SOURCE_CONSTANTS_MAX)
 		return;
-	if (source->constant_count == source->constant_capacity) {
-		source->constant_capacity = source->constant_capacity * 2 + 64;
-		source->constants =
-			xrealloc(source->constants, source->constant_capacity,
-				 sizeof(*source->constants));
-	}
+	source->constants =
+		xgrow(source->constants, source->constant_count,
+		      &source->constant_capacity, sizeof(*source->constants));
 	source->constants[source->constant_count++] = *constant;
 }
 
@@ -162,6 +244,8 @@ static void read_constant(const struct pytext *cursor, struct source *source,
 
 	pytext_skip_blanks(&ahead, false);
 	if (ahead.at < ahead.end && *ahead.at == ':') {
+		constant.field =
+			cursor->depth == 0 && word != cursor->line_start;
 		ahead.at++;
 		pytext_skip_blanks(&ahead, false);
 		pytext_word(&ahead, &type, &type_length);
@@ -203,6 +287,33 @@ static void read_entry(const struct pytext *cursor, struct source *source,
 	add_constant(source, &constant);
 }
 
+/* What begins with a word and goes on with a bracket. */
+typedef void read_bracket(struct pytext *cursor, struct source *source,
+			  unsigned line);
+
+static const struct bracket_row {
+	const char *word;
+	const char *brackets;
+	read_bracket *read;
+} bracket_rows[] = {
+	{ "add_argument", "(", read_call },
+	{ "option", "(", read_call },
+	{ "DEFINE_integer", "(", read_define },
+	{ "getenv", "(", read_variable },
+	{ "environ", "[", read_variable },
+	{ "get", "(", read_variable },
+};
+
+/* environ.get is a variable's, any other get is not. */
+static bool is_of_environ(const char *word, const char *beginning)
+{
+	static const char before[] = "environ.";
+	size_t length = strlen(before);
+
+	return (size_t)(word - beginning) >= length &&
+	       memcmp(word - length, before, length) == 0;
+}
+
 static void read_code_word(struct pytext *cursor, struct source *source)
 {
 	const char *word;
@@ -210,13 +321,22 @@ static void read_code_word(struct pytext *cursor, struct source *source)
 	unsigned line = cursor->line;
 
 	pytext_word(cursor, &word, &length);
-	if (!pytext_word_is(word, length, "add_argument")) {
-		read_constant(cursor, source, word, length);
+	for (size_t i = 0; i < sizeof(bracket_rows) / sizeof(*bracket_rows);
+	     i++) {
+		const struct bracket_row *row = &bracket_rows[i];
+
+		if (*word != *row->word ||
+		    !pytext_word_is(word, length, row->word) ||
+		    (strcmp(row->word, "get") == 0 &&
+		     !is_of_environ(word, cursor->line_start)))
+			continue;
+		pytext_skip_blanks(cursor, false);
+		if (cursor->at < cursor->end && *cursor->at &&
+		    strchr(row->brackets, *cursor->at))
+			row->read(cursor, source, line);
 		return;
 	}
-	pytext_skip_blanks(cursor, false);
-	if (cursor->at < cursor->end && *cursor->at == '(')
-		read_call(cursor, source, line);
+	read_constant(cursor, source, word, length);
 }
 
 static void read_code(struct pytext *cursor, struct source *source)
@@ -242,6 +362,32 @@ static void read_code(struct pytext *cursor, struct source *source)
 	}
 }
 
+static bool makes_options_of_fields(const char *text)
+{
+	static const char *const parsers[] = { "tyro.cli", "HfArgumentParser",
+					       "TrlParser", "simple_parsing" };
+
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
+		if (strstr(text, parsers[i]))
+			return true;
+	return false;
+}
+
+static void add_fields(struct source *source)
+{
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+		struct source_option option = { .kind = constant->kind,
+						.value = constant->value,
+						.line = constant->line };
+
+		if (!constant->field)
+			continue;
+		strlist_addf(&option.names, "--%s", constant->name);
+		add_option(source, &option);
+	}
+}
+
 void source_read(struct source *source, const char *text)
 {
 	struct pytext cursor = { .at = text, .line_start = text, .line = 1 };
@@ -252,6 +398,8 @@ void source_read(struct source *source, const char *text)
 	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
+	if (makes_options_of_fields(text))
+		add_fields(source);
 }
 
 void source_release(struct source *source)
@@ -260,8 +408,11 @@ void source_release(struct source *source)
 		option_release(&source->options[i]);
 	for (size_t i = 0; i < source->constant_count; i++)
 		free(source->constants[i].name);
+	for (size_t i = 0; i < source->variable_count; i++)
+		free(source->variables[i].name);
 	free(source->options);
 	free(source->constants);
+	free(source->variables);
 	*source = (struct source){ 0 };
 }
 

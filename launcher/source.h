@@ -1,4 +1,4 @@
-/* Options and constants in the text of a Python script. Pure. */
+/* Options, variables and constants in the text of a Python script. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_SOURCE_H
 #define AUTOFIT_LAUNCHER_SOURCE_H
@@ -14,6 +14,7 @@
 /* More options or constants than these are passed over. */
 #define SOURCE_OPTIONS_MAX 1024
 #define SOURCE_CONSTANTS_MAX 4096
+#define SOURCE_VARIABLES_MAX 256
 
 enum source_value {
 	SOURCE_NONE,    /* not given, or None */
@@ -21,9 +22,14 @@ enum source_value {
 	SOURCE_OTHER,   /* something else, or several that differ */
 };
 
-/* One add_argument call: option strings and what is known of them. */
+/*
+ * One option: add_argument of argparse, option of click, DEFINE_integer of
+ * absl; a field of a dataclass where a parser makes options of those (tyro,
+ * HfArgumentParser, simple_parsing).
+ */
 struct source_option {
 	struct strlist names; /* as written, at least one */
+	uint64_t name_bits;   /* one of each name, by its hash */
 	char *dest;           /* NULL: not given */
 	enum source_value kind;
 	int64_t value;  /* the default */
@@ -35,7 +41,16 @@ struct source_option {
 struct source_constant {
 	char *name;
 	bool global; /* at the beginning of a line: a global of the script */
+	bool field;  /* name: int = 8, indented: of a dataclass, most likely */
 	enum source_value kind;
+	int64_t value;
+	unsigned line;
+};
+
+/* os.environ["BS"], os.environ.get("BS", 8), os.getenv("BS", "8"). */
+struct source_variable {
+	char *name;
+	enum source_value kind; /* of its default */
 	int64_t value;
 	unsigned line;
 };
@@ -45,6 +60,8 @@ struct source {
 	size_t option_count, option_capacity;
 	struct source_constant *constants;
 	size_t constant_count, constant_capacity;
+	struct source_variable *variables;
+	size_t variable_count, variable_capacity;
 };
 
 /*

@@ -160,3 +160,30 @@ void text_add_wrapped(struct strbuf *out, const char *text, size_t indent,
 		text += gap + length;
 	}
 }
+
+size_t text_distance(const char *a, const char *b)
+{
+	size_t row[TEXT_NAME_MAX + 1];
+	size_t length = strlen(b);
+
+	if (strlen(a) > TEXT_NAME_MAX || length > TEXT_NAME_MAX)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= length; j++)
+		row[j] = j;
+	for (size_t i = 0; a[i]; i++) {
+		size_t diagonal = row[0];
+
+		row[0] = i + 1;
+		for (size_t j = 0; j < length; j++) {
+			size_t best = diagonal + (a[i] != b[j]);
+
+			diagonal = row[j + 1];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (diagonal + 1 < best)
+				best = diagonal + 1;
+			row[j + 1] = best;
+		}
+	}
+	return row[length];
+}

@@ -33,6 +33,13 @@ size_t text_columns(const char *text);
 size_t text_cut(const char *text, size_t columns);
 
 /*
+ * How many letters differ between two names (Levenshtein); SIZE_MAX where one
+ * is longer than TEXT_NAME_MAX.
+ */
+#define TEXT_NAME_MAX 32
+size_t text_distance(const char *a, const char *b);
+
+/*
  * Words of text, broken at columns and indented by indent on new lines; blanks
  * at the beginning stay, a word that is too long stays whole.
  */

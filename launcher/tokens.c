@@ -31,6 +31,19 @@ bool count_parse(const char *text, int64_t *value)
 	       integer_parse(text, value, NULL) == 0 && *value > 0;
 }
 
+bool fraction_parse(const char *text, int64_t *value)
+{
+	size_t length = strcspn(text, ".");
+	char digits[24];
+
+	if (text[length] != '.' || length >= sizeof(digits) ||
+	    text[length + 1 + strspn(text + length + 1, "0")] != '\0')
+		return false;
+	memcpy(digits, text, length);
+	digits[length] = '\0';
+	return count_parse(digits, value);
+}
+
 static bool is_number_start(const char *text)
 {
 	return isdigit((unsigned char)text[0]) || text[0] == '.';
@@ -57,6 +70,13 @@ static size_t key_length(const char *text)
 	return length;
 }
 
+/* -b8 */
+static bool is_glued(const char *text)
+{
+	return text[0] == '-' && isalpha((unsigned char)text[1]) &&
+	       isdigit((unsigned char)text[2]);
+}
+
 static void token_join(struct token *token, size_t name_length, size_t offset)
 {
 	token->name_length = name_length;
@@ -75,8 +95,7 @@ static void option_read(struct token *token, const struct strlist *argv,
 	token->name_length = length;
 	if (text[length] == '=') {
 		token_join(token, length, length + 1);
-	} else if (text[1] != '-' && isalpha((unsigned char)text[1]) &&
-		   isdigit((unsigned char)text[2])) {
+	} else if (is_glued(text)) {
 		token_join(token, 2, 2);
 	} else if (next < view->end && !is_option(argv->items[next])) {
 		token->form = KNOB_SEPARATE;
@@ -84,10 +103,54 @@ static void option_read(struct token *token, const struct strlist *argv,
 	}
 }
 
+/* The option whose words are key=value, each of them a setting. */
+static bool is_group(const struct command_view *view, const char *text)
+{
+	return view->group &&
+	       name_equal(text, strlen(text), view->group, strlen(view->group));
+}
+
+/* SOLVER.IMS_PER_BATCH or OUTPUT_DIR, before its value. */
+static bool is_pair_key(const char *text)
+{
+	return isupper((unsigned char)*text) && strpbrk(text, "._") &&
+	       text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._")] ==
+		       '\0';
+}
+
+static void pair_read(struct token *token, const struct command_view *view)
+{
+	token->bare = true;
+	token->name_length = strlen(token->name);
+	if (token->index + 1 >= view->end)
+		return;
+	token->form = KNOB_SEPARATE;
+	token->value_index = token->index + 1;
+}
+
+/* An option that the preset knows to have no value. */
+static bool is_switch(const struct command_view *view, const char *text)
+{
+	for (size_t i = 0; view->dropped && i < view->dropped->count; i++)
+		if (name_equal(view->dropped->items[i],
+			       strlen(view->dropped->items[i]), text,
+			       strlen(text)))
+			return true;
+	return false;
+}
+
+/* --name takes the word behind it: batch=8 is no setting there. */
+static bool takes_next(const struct command_view *view, const char *text)
+{
+	return is_option(text) && !strchr(text, '=') && !is_glued(text) &&
+	       !is_group(view, text) && !is_switch(view, text);
+}
+
 bool token_read(struct token *token, const struct strlist *argv,
 		const struct command_view *view, size_t index)
 {
 	const char *text = argv->items[index];
+	const char *before;
 	size_t length;
 
 	*token = (struct token){ .index = index,
@@ -96,14 +159,19 @@ bool token_read(struct token *token, const struct strlist *argv,
 				 .value_index = NO_INDEX };
 	if (is_option(text)) {
 		option_read(token, argv, view);
+		if (is_group(view, text))
+			token->form = KNOB_ABSENT;
+		return true;
+	}
+	if (view->pairs && is_pair_key(text)) {
+		pair_read(token, view);
 		return true;
 	}
 	length = key_length(text);
 	if (length == 0)
 		return false;
-	/* The value of the option before it: --name batch=8. */
-	if (index > view->args && is_option(argv->items[index - 1]) &&
-	    !strchr(argv->items[index - 1], '='))
+	before = index > view->args ? argv->items[index - 1] : "";
+	if (takes_next(view, before))
 		return false;
 	token->bare = true;
 	token_join(token, length, length + 1);

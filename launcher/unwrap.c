@@ -6,225 +6,200 @@
 #include "launcher/command_internal.h"
 #include "launcher/launchers.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void set_launcher(struct peel *peel, const struct launcher *row)
+enum command_outcome launch_fail(const struct peel *peel,
+				 enum command_outcome outcome,
+				 const char *format, ...)
 {
-	free(peel->view->launcher);
-	peel->view->launcher =
-		row->subcommand ? xasprintf("%s %s", row->name, row->subcommand)
-				: xstrdup(row->name);
-}
+	char message[sizeof(peel->err->message)];
+	va_list arguments;
 
-/* peel->at is the first argument of the launcher. */
-static enum command_outcome peel_ranks(struct peel *peel,
-				       const struct launcher *row)
-{
-	struct launch launch = { .row = row };
-	enum command_outcome outcome;
-
-	if (peel->view->launcher) {
-		(void)error_set(peel->err, -EINVAL,
-				"%s inside %s: which ranks train cannot be "
-				"told",
-				row->name, peel->view->launcher);
-		return COMMAND_NOT_RECOGNISED;
-	}
-	set_launcher(peel, row);
-	outcome = launch_options_read(peel, &launch);
-	if (outcome == COMMAND_OK)
-		outcome = launch_check_nodes(peel, &launch);
-	if (outcome == COMMAND_OK)
-		outcome = launch_count_ranks(peel, &launch);
-	if (outcome != COMMAND_OK || launch.no_python)
-		return outcome;
-	peel->view->program = peel->at;
-	if (launch.module)
-		peel->view->module = peel->at;
-	else
-		peel->view->script = peel->at;
-	peel->at++;
-	peel->done = true;
-	return COMMAND_OK;
-}
-
-static enum command_outcome from_stdin(const struct peel *peel)
-{
-	(void)error_set(peel->err, -EINVAL,
-			"python reads its program from standard input, which "
-			"only one probe could do: write it to a file");
-	return COMMAND_REFUSED;
-}
-
-static bool is_pipe_path(const char *path)
-{
-	return strcmp(path, "/dev/stdin") == 0 ||
-	       strncmp(path, "/dev/fd/", 8) == 0 ||
-	       strncmp(path, "/proc/self/fd/", 14) == 0;
-}
-
-/* The word after -m or -c at peel->at; glued is what stands behind it. */
-static enum command_outcome peel_inline(struct peel *peel, char letter,
-					const char *glued)
-{
-	struct command_view *view = peel->view;
-	const struct launcher *row;
-
-	if (*glued) {
-		(void)error_set(peel->err, -EINVAL,
-				"python -%c: write what follows as an argument "
-				"of its own",
-				letter);
-		return COMMAND_NOT_RECOGNISED;
-	}
-	if (peel->at + 1 >= peel->argv->count) {
-		(void)error_set(peel->err, -EINVAL,
-				"python -%c names no %s: there is nothing to "
-				"start",
-				letter, letter == 'm' ? "module" : "code");
-		return COMMAND_UNREADABLE;
-	}
-	peel->at += 2;
-	if (letter == 'c') {
-		view->code = peel->at - 1;
-		peel->done = true;
-		return COMMAND_OK;
-	}
-	row = launcher_find_module(peel->argv->items[peel->at - 1]);
-	if (row)
-		return peel_ranks(peel, row);
-	view->module = peel->at - 1;
-	peel->done = true;
-	return COMMAND_OK;
-}
-
-/*
- * The single-letter options of one argument; the whole is done when -m or -c
- * was among them.
- */
-static enum command_outcome peel_letters(struct peel *peel, bool *is_last)
-{
-	const char *text = peel->argv->items[peel->at];
-	char shown[BRIEF_MAX];
-
-	for (const char *letter = text + 1; *letter; letter++) {
-		if (*letter == 'm' || *letter == 'c') {
-			*is_last = true;
-			return peel_inline(peel, *letter, letter + 1);
-		}
-		if (*letter == 'W' || *letter == 'X') {
-			peel->at += letter[1] ? 1 : 2;
-			return COMMAND_OK;
-		}
-		if (isalpha((unsigned char)*letter))
-			continue;
-		(void)error_set(peel->err, -EINVAL,
-				"python: the option %s is not understood",
-				brief(shown, text));
-		return COMMAND_NOT_RECOGNISED;
-	}
-	peel->at++;
-	return COMMAND_OK;
-}
-
-/* Options of python; is_last once -m or -c ended them. */
-static enum command_outcome peel_python_options(struct peel *peel,
-						bool *is_last)
-{
-	enum command_outcome outcome = COMMAND_OK;
-	char shown[BRIEF_MAX];
-
-	while (outcome == COMMAND_OK && !*is_last &&
-	       peel->at < peel->argv->count) {
-		const char *text = peel->argv->items[peel->at];
-
-		if (text[0] != '-' || text[1] == '\0')
-			break;
-		if (text[1] != '-') {
-			outcome = peel_letters(peel, is_last);
-		} else if (text[2] == '\0') {
-			peel->at++;
-			break;
-		} else if (strcmp(text, "--check-hash-based-pycs") == 0) {
-			peel->at += 2;
-		} else {
-			(void)error_set(peel->err, -EINVAL,
-					"python: the option %s is not "
-					"understood",
-					brief(shown, text));
-			outcome = COMMAND_NOT_RECOGNISED;
-		}
-	}
+	va_start(arguments, format);
+	(void)vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	(void)error_set(peel->err, -EINVAL, "%s", message);
 	return outcome;
 }
 
-/* peel->at is python itself. */
-static enum command_outcome peel_python(struct peel *peel)
+const char *peel_here(const struct peel *peel)
 {
-	enum command_outcome outcome;
-	const struct launcher *row;
-	bool is_last = false;
-	const char *script;
+	return peel->at < peel->argv->count ? peel->argv->items[peel->at]
+					    : NULL;
+}
 
-	peel->view->program = peel->at++;
-	outcome = peel_python_options(peel, &is_last);
-	if (outcome != COMMAND_OK || is_last)
-		return outcome;
-	if (peel->at >= peel->argv->count)
-		return from_stdin(peel);
-	script = peel->argv->items[peel->at];
-	if (strcmp(script, "-") == 0 || is_pipe_path(script))
-		return from_stdin(peel);
-	row = launcher_find(script);
-	if (row && row->kind == LAUNCHER_RANKS)
+const struct word *peel_word(const struct peel *peel, size_t index)
+{
+	const struct expansion *expansion = &peel->view->expansion;
+
+	return peel->argv == &expansion->argv && expansion->words
+		       ? &expansion->words[index]
+		       : NULL;
+}
+
+enum command_outcome peel_check_known(const struct peel *peel)
+{
+	const struct word *word = peel_word(peel, peel->at);
+	char text[BRIEF_MAX];
+
+	if (!word || !word->is_opaque)
 		return COMMAND_OK;
-	peel->view->script = peel->at++;
+	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+			   "what %s stands for is not known here, so what is "
+			   "started cannot be found: write it out, or put "
+			   "autofit in front of the training command itself",
+			   brief(text, peel_here(peel)));
+}
+
+enum command_outcome peel_no_program(const struct peel *peel,
+				     const char *launcher)
+{
+	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+			   "%s names no program to start", launcher);
+}
+
+static bool list_has_placeholders(const struct strlist *list)
+{
+	for (size_t i = 0; list && i < list->count; i++)
+		if (placeholders_in(list->items[i]))
+			return true;
+	return false;
+}
+
+static bool has_placeholders(const struct peel *peel)
+{
+	return list_has_placeholders(peel->argv) ||
+	       list_has_placeholders(peel->hints->env_templates) ||
+	       (peel->hints->templates && peel->hints->templates->count > 0);
+}
+
+static enum command_outcome peel_as_it_stands(struct peel *peel)
+{
+	peel->view->program = peel->at;
+	peel->at = peel->argv->count;
 	peel->done = true;
 	return COMMAND_OK;
 }
 
-static enum command_outcome peel_named(struct peel *peel,
-				       const struct launcher *row)
+/* It is taken as it stands, with placeholders, or not at all. */
+static enum command_outcome peel_opaque(struct peel *peel,
+					const struct launcher *row)
 {
-	struct launch launch = { .row = row };
-	const char *word = peel->at + 1 < peel->argv->count
-				   ? peel->argv->items[peel->at + 1]
-				   : "";
+	char text[BRIEF_MAX];
 
-	if (row->kind == LAUNCHER_PYTHON)
-		return peel_python(peel);
-	if (row->kind == LAUNCHER_OTHER) {
-		(void)error_set(peel->err, -EINVAL,
-				"%s cannot be part of the command: %s",
-				row->name, row->advice);
-		return row->outcome;
+	if (!has_placeholders(peel))
+		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+				   "%s hides the training command: write "
+				   "{micro} where its batch size belongs, or "
+				   "%s",
+				   brief(text, peel_here(peel)), row->advice);
+	if (row->outside && !peel->view->outside)
+		peel->view->outside = launcher_name(row, peel_here(peel));
+	return peel_as_it_stands(peel);
+}
+
+/*
+ * BS=4 in front of the command inside the shell's text, or exported by it. A
+ * value that is not known must not be taken for the one from outside.
+ */
+static void note_shell_assignments(struct peel *peel, size_t from)
+{
+	const struct expansion *expansion = &peel->view->expansion;
+
+	for (size_t i = from; i < expansion->inner; i++) {
+		const char *text = expansion->argv.items[i];
+		char *name;
+
+		if (expansion->words[i].origin == WORD_ARGUMENT ||
+		    *text == '-' || !strchr(text, '='))
+			continue;
+		if (!expansion->words[i].is_opaque) {
+			peel_assign(peel, text);
+			continue;
+		}
+		name = xstrndup(text, strcspn(text, "="));
+		if (strcmp(name, "CUDA_VISIBLE_DEVICES") == 0)
+			peel_apply(peel, SAYS_OTHER_DEVICES, "", NULL);
+		strlist_env_set(&peel->environment, name, strchr(text, '='));
+		free(name);
 	}
-	if (row->subcommand && strcmp(word, row->subcommand) != 0) {
-		(void)error_set(peel->err, -EINVAL,
-				"%s starts a training only as %s %s", row->name,
-				row->name, row->subcommand);
-		return COMMAND_NOT_RECOGNISED;
+}
+
+static enum command_outcome peel_itself(struct peel *peel)
+{
+	peel->view->program = peel->at++;
+	peel->done = true;
+	return COMMAND_OK;
+}
+
+static enum command_outcome peel_shell(struct peel *peel)
+{
+	struct expansion *expansion = &peel->view->expansion;
+	bool is_known = peel->hints->environment || peel->environment.count;
+	size_t at = peel->at;
+	enum command_outcome outcome;
+
+	if (peel->shell_is_taken)
+		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+				   "a shell inside a shell is not understood: "
+				   "put autofit in front of the training "
+				   "command itself");
+	peel->shell_is_taken = true;
+	peel->view->has_shell = true;
+	if (peel->hints->shells_are_programs)
+		return peel_itself(peel);
+	outcome = expand_shell(expansion, peel->argv, at,
+			       is_known ? &peel->environment : NULL,
+			       peel->texts, peel->err);
+	/* The user says where the sizes belong: the rest need not be known. */
+	if (outcome == COMMAND_NOT_RECOGNISED && has_placeholders(peel)) {
+		expansion_release(expansion);
+		return peel_as_it_stands(peel);
 	}
-	peel->at += row->subcommand ? 2 : 1;
-	if (row->kind == LAUNCHER_RANKS)
-		return peel_ranks(peel, row);
-	return launch_options_read(peel, &launch);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	note_shell_assignments(peel, at);
+	peel->argv = &expansion->argv;
+	peel->at = expansion->inner;
+	return peel_here(peel) ? peel_check_known(peel)
+			       : peel_no_program(peel, "the shell");
 }
 
 /* A program of its own; one that is written in Python can be read. */
-static void peel_program(struct peel *peel)
+static enum command_outcome peel_program(struct peel *peel)
 {
-	const char *program = peel->argv->items[peel->at];
+	const char *program = peel_here(peel);
 	size_t length = strlen(program);
 
 	peel->view->program = peel->at;
-	if (length > 3 && strcmp(program + length - 3, ".py") == 0)
-		peel->view->script = peel->at;
+	if (strcmp(program, "-") == 0 || peel_is_pipe(program) ||
+	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
+		return peel_script(peel);
+	return peel_itself(peel);
+}
+
+/* Every turn leaves at least one argument behind, or takes a shell apart. */
+static enum command_outcome peel_next(struct peel *peel)
+{
+	const char *program = peel_here(peel);
+	const struct launcher *row = program ? launcher_find(program) : NULL;
+
+	if (!program)
+		return peel_no_program(peel, "the command");
+	if (!row)
+		return peel_program(peel);
+	if (row->kind == LAUNCHER_PYTHON)
+		return peel_python(peel);
+	if (row->kind == LAUNCHER_SHELL)
+		return peel_shell(peel);
+	if (row->kind == LAUNCHER_OPAQUE)
+		return peel_opaque(peel, row);
 	peel->at++;
-	peel->done = true;
+	return peel_launcher(peel, row, launcher_is_whole(row, program));
 }
 
 /* Every probe would find such a pipe empty but the first. */
@@ -235,13 +210,13 @@ static enum command_outcome check_pipes(const struct peel *peel)
 		const char *value = strchr(text, '=');
 		char shown[BRIEF_MAX];
 
-		if (!is_pipe_path(text) && !(value && is_pipe_path(value + 1)))
+		if (!peel_is_pipe(text) && !(value && peel_is_pipe(value + 1)))
 			continue;
-		(void)error_set(peel->err, -EINVAL,
-				"argument %zu, %s, is a pipe, which only one "
-				"probe could read: write it to a file",
-				i, brief(shown, text));
-		return COMMAND_REFUSED;
+		return launch_fail(
+			peel, COMMAND_REFUSED,
+			"argument %zu, %s, is a pipe, which only one "
+			"probe could read: write it to a file",
+			i, brief(shown, text));
 	}
 	return COMMAND_OK;
 }
@@ -260,36 +235,42 @@ static enum command_outcome finish(struct peel *peel)
 
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
-				    int64_t visible_devices, struct error *err)
+				    const struct command_hints *hints,
+				    struct texts *texts, struct error *err)
 {
-	struct peel peel = { .view = view, .argv = argv, .err = err };
+	struct peel peel = { .view = view,
+			     .argv = argv,
+			     .hints = hints,
+			     .texts = texts,
+			     .err = err };
 	enum command_outcome outcome = COMMAND_OK;
 
 	*view = (struct command_view){ .program = NO_INDEX,
 				       .script = NO_INDEX,
 				       .module = NO_INDEX,
 				       .code = NO_INDEX,
-				       .visible_devices = visible_devices,
+				       .visible_devices =
+					       hints->visible_devices,
 				       .world = 1 };
-	if (argv->count == 0) {
-		(void)error_set(err, -EINVAL, "there is no command to start");
-		return COMMAND_USAGE;
-	}
-	/* Every turn leaves at least one argument behind. */
-	while (outcome == COMMAND_OK && !peel.done) {
-		const struct launcher *row =
-			launcher_find(argv->items[peel.at]);
-
-		if (row)
-			outcome = peel_named(&peel, row);
-		else
-			peel_program(&peel);
-	}
-	return outcome == COMMAND_OK ? finish(&peel) : outcome;
+	if (argv->count == 0)
+		return launch_fail(&peel, COMMAND_USAGE,
+				   "there is no command to start");
+	if (hints->environment)
+		strlist_add_all(&peel.environment,
+				(const char *const *)hints->environment->items,
+				hints->environment->count);
+	while (outcome == COMMAND_OK && !peel.done)
+		outcome = peel_next(&peel);
+	if (outcome == COMMAND_OK)
+		outcome = finish(&peel);
+	strlist_release(&peel.environment);
+	return outcome;
 }
 
 void command_view_release(struct command_view *view)
 {
+	expansion_release(&view->expansion);
+	strlist_release(&view->assignments);
 	free(view->launcher);
 	view->launcher = NULL;
 }

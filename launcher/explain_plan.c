@@ -1,0 +1,244 @@
+/* What `explain` says of a command, as JSON for programs. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/explain_plan.h"
+
+#include "configs/secrets.h"
+#include "launcher/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *title, *name;
+} knob_names[KNOB_KINDS] = {
+	[KNOB_MICRO] = { "micro-batch", "micro" },
+	[KNOB_ACCUM] = { "accumulation", "accum" },
+	[KNOB_GLOBAL] = { "effective batch", "effective" },
+	[KNOB_STEPS] = { "step limit", "steps" },
+	[KNOB_OUTPUT] = { "output folder", "output" },
+};
+
+const char *knob_title(enum knob_kind kind)
+{
+	return knob_names[kind].title;
+}
+
+/* Most probes accumulate twice at most; see launcher/plan.h. */
+static int64_t probe_accum(const struct job *job, int64_t accum)
+{
+	return accum < 2 || job->command.preset->memory_grows_with_accum ? accum
+									 : 2;
+}
+
+struct command_values explain_probe_values(const struct job *job, int64_t micro,
+					   int64_t accum)
+{
+	return (struct command_values){
+		.micro_batch = micro,
+		.grad_accum = probe_accum(job, accum),
+		.steps = 2 * job->options->confirm_steps,
+		.output = "<scratch>/out",
+		.is_probe = true,
+		.confirm_steps = accum <= 2 ? job->options->confirm_steps : 0,
+		.copies = "<scratch>",
+	};
+}
+
+struct command_values explain_final_values(const struct job *job, int64_t micro,
+					   int64_t accum)
+{
+	return (struct command_values){
+		.micro_batch = micro,
+		.grad_accum = accum,
+		.copies = job->paths.copies,
+	};
+}
+
+static json_t *texts_json(const struct strlist *list)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < list->count; i++)
+		json_append(array, json_text(list->items[i]));
+	return array;
+}
+
+static json_t *masked_json(const struct strlist *list)
+{
+	struct strlist masked = STRLIST_INIT;
+	json_t *array;
+
+	secrets_mask_argv(&masked, list);
+	array = texts_json(&masked);
+	strlist_release(&masked);
+	return array;
+}
+
+static json_t *number_or_null(int64_t number)
+{
+	return number ? json_integer(number) : json_null();
+}
+
+static json_t *knob_json(const struct command *command, enum knob_kind kind)
+{
+	static const char *const forms[] = {
+		[KNOB_ABSENT] = "absent",
+		[KNOB_SEPARATE] = "separate",
+		[KNOB_JOINED] = "joined",
+		[KNOB_DEFAULT] = "default",
+		[KNOB_PLACEHOLDER] = "placeholder",
+		[KNOB_ENVIRONMENT] = "environment",
+		[KNOB_FILE] = "file",
+	};
+	static const char *const scopes[] = { "rank", "node", "global",
+					      "total" };
+	const struct knob *knob = &command->knobs[kind];
+	json_t *object = json_checked(json_object());
+
+	json_put(object, "kind", json_string(knob_names[kind].name));
+	json_put(object, "name", json_text(knob->name));
+	json_put(object, "form", json_string(forms[knob->form]));
+	json_put(object, "value", number_or_null(knob->value));
+	json_put(object, "scope",
+		 kind <= KNOB_GLOBAL ? json_string(scopes[knob->scope])
+				     : json_null());
+	json_put(object, "unit", json_text(preset_unit_name(knob->unit)));
+	json_put(object, "evidence", json_text(knob->evidence));
+	return object;
+}
+
+static json_t *knobs_json(const struct command *command)
+{
+	json_t *array = json_checked(json_array());
+
+	for (int kind = 0; kind < KNOB_KINDS; kind++)
+		if (command->knobs[kind].form != KNOB_ABSENT)
+			json_append(array,
+				    knob_json(command, (enum knob_kind)kind));
+	return array;
+}
+
+static json_t *line_json(const char *line, size_t length)
+{
+	char *text = strndup(line, length);
+	json_t *value = json_text(text);
+
+	free(text);
+	return value;
+}
+
+/* Lines of the copy that differ; both texts have the same number of lines. */
+static json_t *changes_json(const char *before, const char *after)
+{
+	json_t *array = json_checked(json_array());
+	json_int_t line = 1;
+
+	for (; *before && *after; line++) {
+		size_t b = strcspn(before, "\n"), a = strcspn(after, "\n");
+
+		if (b != a || memcmp(before, after, a) != 0) {
+			json_t *change = json_checked(json_object());
+
+			json_put(change, "line", json_integer(line));
+			json_put(change, "before", line_json(before, b));
+			json_put(change, "after", line_json(after, a));
+			json_append(array, change);
+		}
+		before += b + (before[b] == '\n');
+		after += a + (after[a] == '\n');
+	}
+	return array;
+}
+
+static const char *original_text(const struct command *command,
+				 const char *path)
+{
+	for (size_t i = 0; i < command->file_count; i++)
+		if (strcmp(command->files[i].path, path) == 0)
+			return command->files[i].text;
+	return "";
+}
+
+static json_t *copies_json(const struct command *command,
+			   const struct rewrite *run)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < run->copy_count; i++) {
+		const struct file_copy *copy = &run->copies[i];
+		json_t *object = json_checked(json_object());
+
+		json_put(object, "original", json_text(copy->original));
+		json_put(object, "path", json_text(copy->path));
+		json_put(object, "changes",
+			 changes_json(original_text(command, copy->original),
+				      copy->text));
+		json_append(array, object);
+	}
+	return array;
+}
+
+static json_t *run_json(const struct job *job,
+			const struct command_values *values)
+{
+	struct error err = ERROR_INIT;
+	struct rewrite run;
+	json_t *object;
+
+	if (job_rewrite(job, &job->command, values, &run, &err) < 0) {
+		rewrite_release(&run);
+		return json_null();
+	}
+	object = json_checked(json_object());
+	json_put(object, "micro_batch", json_integer(values->micro_batch));
+	json_put(object, "grad_accum", json_integer(values->grad_accum));
+	json_put(object, "argv", masked_json(&run.argv));
+	json_put(object, "env", masked_json(&run.environment));
+	json_put(object, "copies", copies_json(&job->command, &run));
+	rewrite_release(&run);
+	return object;
+}
+
+static json_t *model_json(const struct command *command)
+{
+	json_t *object = json_checked(json_object());
+
+	for (int field = 0; field < MODEL_FIELDS; field++)
+		if (command->model[field])
+			json_put(object,
+				 preset_model_field_name(
+					 (enum preset_model_field)field),
+				 json_text(command->model[field]));
+	return object;
+}
+
+char *explain_plan(const struct job *job, int64_t micro, int64_t accum)
+{
+	const struct command *command = &job->command;
+	struct command_values probe = explain_probe_values(job, micro, accum);
+	struct command_values final = explain_final_values(job, micro, accum);
+	json_t *root = json_checked(json_object());
+	char *text;
+
+	json_put(root, "preset", json_text(command->preset->name));
+	json_put(root, "preset_evidence", json_text(command->preset_evidence));
+	json_put(root, "preset_is_certain",
+		 json_boolean(command->preset_is_certain));
+	json_put(root, "script", json_text(job->script));
+	json_put(root, "launcher", json_text(command->view.launcher));
+	json_put(root, "world_size", json_integer(command->world_size));
+	json_put(root, "effective_batch",
+		 number_or_null(command->effective_batch));
+	json_put(root, "assumption", json_text(command->assumption));
+	json_put(root, "knobs", knobs_json(command));
+	json_put(root, "constraints", json_text(command->constraints.words));
+	json_put(root, "caveats", texts_json(&command->caveats));
+	json_put(root, "model", model_json(command));
+	json_put(root, "first_probe", run_json(job, &probe));
+	json_put(root, "final", run_json(job, &final));
+	text = json_dumps(root, JSON_COMPACT);
+	json_decref(root);
+	if (!text)
+		(void)json_checked(NULL);
+	return text;
+}

@@ -1,0 +1,248 @@
+/* `autofit presets`: the frameworks whose options are known. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/presets.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/textfile.h"
+#include "configs/builtin.h"
+#include "configs/paths.h"
+#include "launcher/exitcode.h"
+#include "launcher/json.h"
+#include "launcher/records_choose.h"
+#include "launcher/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAR_MAX 5
+/* Names that differ in so many letters are no slips of each other. */
+#define FAR 3
+
+static bool is_replaced(const char *name)
+{
+	char *path = xasprintf(PRESETS_BUILTIN "%s.ini", name);
+	bool is_builtin = builtin_find(path) != NULL;
+
+	free(path);
+	return is_builtin;
+}
+
+static void add_padded(struct strbuf *out, const char *text, size_t width)
+{
+	struct strbuf safe = STRBUF_INIT;
+	size_t columns;
+
+	text_add_safe(&safe, text, false);
+	columns = text_columns(strbuf_text(&safe));
+	strbuf_addf(out, "%s%*s", strbuf_text(&safe),
+		    (int)(columns < width ? width - columns : 0) + 2, "");
+	strbuf_release(&safe);
+}
+
+static size_t wider(size_t width, const char *text)
+{
+	size_t columns = text_columns(text);
+
+	return columns > width ? columns : width;
+}
+
+void presets_list(struct strbuf *out, const struct presets *presets)
+{
+	size_t names = 0, descriptions = 0;
+
+	for (size_t i = 0; i < presets->count; i++) {
+		names = wider(names, presets->items[i].name);
+		descriptions =
+			wider(descriptions, presets->items[i].description);
+	}
+	for (size_t i = 0; i < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+
+		add_padded(out, preset->name, names);
+		add_padded(out, preset->description, descriptions);
+		text_add_safe(out, preset->path ? preset->path : "built in",
+			      false);
+		if (preset->path && is_replaced(preset->name))
+			strbuf_adds(out, ", replaces the built-in one");
+		strbuf_addch(out, '\n');
+	}
+}
+
+static json_t *list_json(const struct strlist *list)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < list->count; i++)
+		json_append(array, json_text(list->items[i]));
+	return array;
+}
+
+static json_t *value_json(const struct preset_key *key,
+			  const struct preset *preset)
+{
+	const void *place = (const char *)preset + key->offset;
+	int64_t count;
+
+	switch (key->kind) {
+	case PRESET_LIST:
+		return list_json(place);
+	case PRESET_TEXT:
+	case PRESET_LINES:
+	case PRESET_SCOPE:
+		return json_text(*(char *const *)place);
+	case PRESET_COUNT:
+		count = *(const int64_t *)place;
+		return count ? json_integer(count) : json_null();
+	case PRESET_SWITCH:
+		return json_boolean(*(const bool *)place);
+	case PRESET_UNIT:
+		return json_text(
+			preset_unit_name(*(const enum preset_unit *)place));
+	}
+	return json_null();
+}
+
+static json_t *preset_json(const struct preset *preset)
+{
+	json_t *root = json_checked(json_object());
+	json_t *section = root; /* the keys of [preset] are its own */
+
+	json_put(root, "name", json_text(preset->name));
+	json_put(root, "origin", json_text(preset->path ? "user" : "built_in"));
+	json_put(root, "path", json_text(preset->path));
+	json_put(root, "replaces_built_in",
+		 json_boolean(preset->path && is_replaced(preset->name)));
+	for (const struct preset_key *key = preset_keys; key->name; key++) {
+		if (key != preset_keys &&
+		    strcmp(key->section, key[-1].section) != 0) {
+			section = json_checked(json_object());
+			json_put(root, key->section, section);
+		}
+		json_put(section, key->name, value_json(key, preset));
+	}
+	return root;
+}
+
+void presets_json(struct strbuf *out, const struct presets *presets,
+		  const struct preset *only)
+{
+	json_t *root = json_checked(json_object());
+	json_t *array = json_checked(json_array());
+	char *text;
+
+	json_put(root, "schema", json_text("autofit.presets/1"));
+	for (size_t i = 0; i < presets->count; i++)
+		if (!only || only == &presets->items[i])
+			json_append(array, preset_json(&presets->items[i]));
+	json_put(root, "presets", array);
+	text = json_dumps(root, JSON_INDENT(2));
+	json_decref(root);
+	if (!text)
+		(void)json_checked(NULL);
+	strbuf_adds(out, text);
+	strbuf_addch(out, '\n');
+	free(text);
+}
+
+/* A slip, a part of its name, or a word of what it is. */
+static bool is_near(const struct preset *preset, const char *name)
+{
+	return text_distance(preset->name, name) < FAR ||
+	       strcasestr(preset->name, name) ||
+	       strcasestr(name, preset->name) ||
+	       strcasestr(preset->description, name);
+}
+
+void presets_unknown(const struct presets *presets, const char *name,
+		     struct error *err)
+{
+	struct strbuf near = STRBUF_INIT;
+	size_t count = 0;
+
+	for (size_t i = 0; *name && i < presets->count && count < NEAR_MAX;
+	     i++) {
+		if (!is_near(&presets->items[i], name))
+			continue;
+		strbuf_addf(&near, "%s%s", count++ ? ", " : "",
+			    presets->items[i].name);
+	}
+	if (count)
+		(void)error_set(err, -ENOENT,
+				"there is no preset %.64s; near it: %s", name,
+				strbuf_text(&near));
+	else
+		(void)error_set(err, -ENOENT,
+				"there is no preset %.64s: autofit presets "
+				"lists them",
+				name);
+	strbuf_release(&near);
+}
+
+static int load(struct presets *presets, const struct strlist *environment,
+		struct error *err)
+{
+	struct paths paths;
+	int result = paths_find(&paths, environment, err);
+	char *folder;
+
+	if (result == 0) {
+		folder = xasprintf("%s/presets", paths.config);
+		result = presets_load(presets, folder, err);
+		free(folder);
+	}
+	paths_release(&paths);
+	return result;
+}
+
+static int answer(const struct options *options, const struct presets *presets,
+		  const struct preset *only, struct error *err)
+{
+	bool json_only = options->json && strcmp(options->json, "-") == 0;
+	struct strbuf text = STRBUF_INIT;
+	struct strbuf json = STRBUF_INIT;
+	int result = 0;
+	int code;
+
+	if (only)
+		strbuf_adds(&text, only->text);
+	else
+		presets_list(&text, presets);
+	if (options->json)
+		presets_json(&json, presets, only);
+	if (options->json && !json_only)
+		result = textfile_replace(options->json, 0644,
+					  strbuf_text(&json), json.length, err);
+	code = chosen_print(json_only ? &json : &text,
+			    result < 0 ? EXIT_AUTOFIT_FAILED : EXIT_DONE);
+	if (result < 0)
+		log_error("%s", err->message);
+	strbuf_release(&text);
+	strbuf_release(&json);
+	return code;
+}
+
+int presets_command(const struct options *options,
+		    const struct strlist *environment)
+{
+	struct presets presets = { .items = NULL };
+	const struct preset *only = NULL;
+	struct error err = ERROR_INIT;
+	int result = load(&presets, environment, &err);
+	int code = EXIT_AUTOFIT_FAILED;
+
+	if (result == 0 && options->preset_name) {
+		only = presets_find(&presets, options->preset_name);
+		if (!only) {
+			presets_unknown(&presets, options->preset_name, &err);
+			result = -ENOENT;
+		}
+	}
+	if (result < 0)
+		log_error("%s", err.message);
+	else
+		code = answer(options, &presets, only, &err);
+	presets_release(&presets);
+	return code;
+}
