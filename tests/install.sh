@@ -15,13 +15,23 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 expected="bin/autofit
+include/autofit/base/error.h
+include/autofit/base/model_facts.h
+include/autofit/estimator/estimator.h
+include/autofit/estimator/options.h
+lib/libautofit_estimator.a
+lib/pkgconfig/autofit-estimator.pc
 share/bash-completion/completions/autofit
 share/doc/autofit/LICENSE
 share/doc/autofit/README.md
+share/doc/autofit/estimate.md
 share/doc/autofit/manual.md
 share/doc/autofit/presets.md
+share/doc/autofit/profiles.md
+share/doc/autofit/published-tables.md
 share/fish/vendor_completions.d/autofit.fish
 share/man/man1/autofit.1
+share/man/man5/autofit-preset.5
 share/man/man5/autofit-records.5
 share/zsh/site-functions/_autofit"
 
@@ -37,15 +47,24 @@ if grep -qF -e "$SOURCE" -e "$BUILD" "$scratch/home/.local/bin/autofit"; then
 	fail "the program names the folder it was built in"
 fi
 
+# Another program links what is installed.
+export PKG_CONFIG_PATH=$scratch/home/.local/lib/pkgconfig
+read -ra flags <<<"$(pkg-config --cflags --libs autofit-estimator)"
+cc "$SOURCE/examples/estimate.c" "${flags[@]}" -o "$scratch/estimate" ||
+	fail "the example of the estimator does not build"
+said=$("$scratch/estimate") || fail "the example of the estimator fails"
+grep -qx '8030261248 parameters, [0-9.]* GiB ([0-9.]* to [0-9.]*)' \
+	<<<"$said" || fail "the example says: $said"
+
 share=$scratch/home/.local/share
 if command -v groff >/dev/null; then
-	for page in man1/autofit.1 man5/autofit-records.5; do
+	for page in man1/autofit.1 man5/autofit-records.5 man5/autofit-preset.5; do
 		said=$(groff -man -ww -z "$share/man/$page" 2>&1)
 		[ -z "$said" ] || fail "$page: $said"
 	done
 fi
 if command -v man >/dev/null; then
-	for page in "1 autofit" "5 autofit-records"; do
+	for page in "1 autofit" "5 autofit-records" "5 autofit-preset"; do
 		# shellcheck disable=SC2086 # section and name
 		said=$(MANPATH=$share/man LC_ALL=C.UTF-8 man --warnings \
 			-E UTF-8 $page 2>&1 >"$scratch/page") ||
@@ -87,7 +106,7 @@ said=$(autofit explain --device host -- python3 train.py --batch-size 8 \
 grep -q 'effective batch 128 = 8 x 16 x 1' <<<"$said" || fail "explain: $said"
 said=$(autofit explain --device host -- python3 -m trl.scripts.sft \
 	--per_device_train_batch_size 4 --output_dir out)
-grep -q '^preset *hf ' <<<"$said" || fail "explain knows no preset: $said"
+grep -q '^preset *trl ' <<<"$said" || fail "explain knows no preset: $said"
 
 said=$(autofit tune --device host --memory 128M --confirm-steps 5 -- \
 	./trainer --batch-size 4 --per-sample-kib 1024 --steps 100 2>&1) ||

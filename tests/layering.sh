@@ -17,6 +17,7 @@ declare -A may_include=(
 declare -A owners=(
 	[uv.h]='^(probes/|launcher/session[^/]*$)'
 	[ini.h]='^configs/ini\.c$'
+	[yaml.h]='^configs/settings_yaml\.c$'
 	[dlfcn.h]='^probes/(observers|preload)/'
 )
 longest=60
@@ -74,7 +75,7 @@ check_headers_compile() {
 	while read -r file; do
 		# shellcheck disable=SC2046 # flags are several words
 		${CC:-cc} -std=c17 -D_GNU_SOURCE -I. -fsyntax-only -x c \
-			$(pkg-config --cflags libuv inih jansson libpcre2-8) \
+			$(pkg-config --cflags libuv inih jansson libpcre2-8 yaml-0.1) \
 			"$file" 2>/dev/null || echo "$file: does not compile alone"
 	done < <(files h)
 }

@@ -9,22 +9,31 @@ set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
-	absent candidates essence framework knobs placeholder rewrite world)
+	absent candidates constraints derive essence framework from_file
+	hinted knobs
+	lookup placeholder rewrite shell_found world)
 # They read files, although their names begin as that of a pure one.
 not_pure='options_(files|model)'
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
-reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?cmp|len|chr|rchr))(_chk)?'
+reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?(case)?cmp|len|chr|rchr))(_chk)?|basename'
 math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp|log|log2|pow)'
 names='(verdict|phase|coverage|steps_source)_(name|parse)'
-strict="$instruments|$reads|$math|$names"
+# They write to structs of the caller, error_set its words.
+facts='error_(set|prefix)|model_facts_(init|complete|set|check)|model_fields'
+facts+='|model_family_(name|parse)'
+strict="$instruments|$reads|$math|$names|$facts"
 
 text='str[a-z]+|mem[a-z]+|__isoc(23|99)_str[a-z]+|to(lower|upper)|fnmatch'
 text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
 text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
-heap='free|x(malloc|calloc|realloc|strn?dup|asprintf)'
+text+='|strtok_r|qsort_r'
+heap='free|x(malloc|calloc|realloc|grow|strn?dup|asprintf)'
 base='(strlist|strbuf|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
+# Of config files: a text in, its values out.
+settings='settings_(format_of|read|release|find_all|change|has_references)'
 lenient="$strict|$text|$heap|$base|presets_find|preset_knob|argp_parse|ini_read"
+lenient+="|$settings|builtin_files"
 
 fail() {
 	echo "pure.sh: $*" >&2

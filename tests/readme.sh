@@ -10,7 +10,7 @@ others+='|per_device_train_batch_size|gradient_accumulation_steps|install'
 others+='|nproc_per_node|build|api_key|password|token'
 
 cd "$SOURCE"
-texts=(README.md docs/manual.md)
+texts=(README.md docs/manual.md docs/estimate.md)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export AUTOFIT_HOME=$scratch/home
@@ -30,8 +30,11 @@ options_in() {
 }
 
 "$AUTOFIT" --help >"$scratch/help"
-sed -nE 's/^ {2,6}(-[a-zA-Z], )?--([a-z-]+).*/\2/p' "$scratch/help" |
-	sort -u >"$scratch/options"
+"$AUTOFIT" estimate --help >"$scratch/help.estimate"
+help_options() { # FILE...
+	sed -nE 's/^ {2,6}(-[a-zA-Z], )?--([a-z-]+).*/\2/p' "$@" | sort -u
+}
+help_options "$scratch"/help* >"$scratch/options"
 grep -qx max-micro "$scratch/options" || complain "--help shows no options"
 
 for text in "${texts[@]}"; do
@@ -42,7 +45,12 @@ for text in "${texts[@]}"; do
 done
 while read -r option; do
 	complain "docs/manual.md: --$option is missing"
-done < <(options_in docs/manual.md | comm -13 - "$scratch/options")
+done < <(help_options "$scratch/help" |
+	comm -13 <(options_in docs/manual.md) -)
+while read -r option; do
+	complain "docs/estimate.md: --$option is missing"
+done < <(help_options "$scratch/help.estimate" |
+	comm -13 <(options_in docs/estimate.md) -)
 
 # lines NAME: standard input into a list that must not be empty.
 lines() {
@@ -69,7 +77,7 @@ while read -r word; do
 	grep -qF "autofit $word" README.md || complain "README.md: no $word"
 done <"$scratch/subcommands"
 while read -r code; do
-	for text in "${texts[@]}"; do
+	for text in README.md docs/manual.md; do
 		grep -qE "^\| *$code *\|" "$text" ||
 			complain "$text: no row for exit code $code"
 	done

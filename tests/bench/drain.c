@@ -15,12 +15,12 @@
 #include "probes/logfile.h"
 #include "probes/redact.h"
 #include "probes/refusal.h"
+#include "tests/bench/times.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* As a pipe delivers it. */
@@ -39,11 +39,7 @@ struct sink {
 
 static double now(void)
 {
-	struct timespec time;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &time) < 0)
-		return 0;
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+	return times_ns(CLOCK_MONOTONIC) / 1e9;
 }
 
 /* Eight kinds of lines, 60 to 130 bytes; every second one shows a step. */

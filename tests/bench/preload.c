@@ -9,6 +9,7 @@
  */
 /* USES base */
 #include "probes/preload/page.h"
+#include "tests/bench/times.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ROUNDS_MAX 101
@@ -46,11 +46,7 @@ struct folder {
 
 static double now_ns(void)
 {
-	struct timespec time;
-
-	if (clock_gettime(CLOCK_MONOTONIC, &time) < 0)
-		return 0;
-	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+	return times_ns(CLOCK_MONOTONIC);
 }
 
 /* Function pointers come as data pointers; ISO C has no cast for that. */

@@ -18,7 +18,10 @@ cd "$TMP/files" || exit 99
 record=$(basename "$AUTOFIT_HOME"/records/*.ini .ini)
 check "there is a record to offer" test -e "$AUTOFIT_HOME/records/$record.ini"
 
-options=$("$AUTOFIT" --help |
+options=$({
+	"$AUTOFIT" --help
+	"$AUTOFIT" estimate --help
+} |
 	sed -nE 's/^ {2,6}(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort -u)
 subcommands=$("$AUTOFIT" --help |
 	sed -nE '/^Sub-commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort -u)
@@ -35,6 +38,9 @@ table() { # SHELL
 	row "$shell" all 'auto view landlock compare' --isolation ''
 	row "$shell" all 'keep' --effective-batch ke
 	row "$shell" all 'bisect guided' --strategy ''
+	row "$shell" all 'torchtitan torchtitan-tokens torchtune' \
+		--preset torcht
+	row "$shell" all 'torchtitan torchtitan-tokens torchtune' presets torcht
 	row "$shell" all 'stop run' --memory 8G --otherwise ''
 	row "$shell" all 'qqfile qqfolder' --json qq
 	row "$shell" all 'qqfile qqfolder' --allow-writes qq

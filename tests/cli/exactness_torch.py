@@ -30,11 +30,11 @@ DDP = os.path.join(lib.DATA, "train_ddp.py")
 OPTIONS = "--device cpu --context 1024 --width 128 --layers 1".split()
 EFFECTIVE = 8
 SPLITS = [n for n in range(1, EFFECTIVE + 1) if EFFECTIVE % n == 0]
-RUNS = 3
 SWEEP_STEPS = 6
 HEADROOM = 128 * MIB
 # All of it takes ten minutes on two cores: every change gets a third of it.
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
+RUNS = 3
 BUDGETS = 10 if NIGHTLY else 3
 FINAL_STEPS = 200 if NIGHTLY else 60
 LEAST, MOST = 600 * MIB, 2048 * MIB

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Whatever the memory curve and the driver's faults: the answer is right.
 # SPDX-License-Identifier: MIT
-# CTEST TIMEOUT 1500
+# CTEST TIMEOUT 1500 COST 90
 """A whole `autofit tune` per curve, on the simulated driver.
 
 Each curve has a seed, from which card, program and faults follow; the truth

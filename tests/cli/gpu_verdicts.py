@@ -70,7 +70,7 @@ CAUSES = (
     ("cuInit refuses", "", None, "failed", []),
     ("a retry that works", "fail_over=%d" % (20 * MIB - 1), FITTING,
      "fits_barely", ["retry while warming up"]),
-    ("a retry at every step", "random=7,0.4",
+    ("a retry at every step", "random=7,1",
      [*FITTING, "--spike-mib", "400", "--steps", "60"], "thrashes",
      ["freed and retried"]),
     ("managed memory beyond the device", "",
@@ -131,7 +131,8 @@ def coverage():
 def a_pool():
     with Gpu() as gpu:
         answer = gpu.run("--allow-writes", gpu.folder, "--confirm-steps", "5",
-                         "--", *program(*FITTING, "--preallocate", "75"))
+                         "--", *program(*FITTING, "--preallocate", "75",
+                                        "--sample-us", "20000"))
     equal("a pool: tuned", answer.result["outcome"], "tuned")
     equal("a pool: its need is not known",
           answer.result["evidence"]["peak_bytes"], None)  # fmt: skip

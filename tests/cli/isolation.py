@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Trainers that write everywhere: no probe changes a file of the user's.
 # SPDX-License-Identifier: MIT
+# CTEST COST 90
 """isolation.py [WORD]: with WORD only the checks whose name holds it.
 
 Each kind of helpers/misbehave.py is tuned in a folder of its own in every way

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # The step hook, from outside: counts are right and nothing else changes.
 # SPDX-License-Identifier: MIT
+# CTEST COST 90
 #
 # HOOK_PYTHONS (interpreters, separated by colons) names where to look for
 # torch; else /usr/bin/python3 and python3. Without any torch the rest runs and
@@ -58,6 +59,51 @@ OOM_CASES = (
     ("oom_forked", 0, "eval train", TRAIN, 0),
     ("oom_object", 0, "", START, 7),
 )
+# Case of hook_rows.py, exit status, rows seen. 0: none.
+ROWS_CASES = (
+    ("positional", 0, 5),
+    ("keywords", 0, 5),
+    ("dictionary", 0, 5),
+    ("nested", 0, 5),
+    ("too_deep", 0, 5),
+    ("encoding", 0, 5),
+    ("words_and_pictures", 0, 5),
+    ("list_of_dictionaries", 0, 5),
+    ("list_of_pictures", 0, 5),
+    ("crops", 0, 5),
+    ("packed", 0, 3),
+    ("an_object", 0, 5),
+    ("empty", 0, 5),
+    ("images", 0, 5),
+    ("teacher", 0, 5),
+    ("generator", 0, 5),
+    ("last_batch", 0, 5),
+    ("closure", 0, 5),
+    ("accumulated", 0, 5),
+    ("one_step", 0, 0),
+    ("data_parallel", 0, 5),
+    ("distributed", 0, 5),
+    ("overridden", 0, 5),
+    ("overridden_whole", 0, 5),
+    ("replaced", 0, 5),
+    ("scripted", 0, 5),
+    ("traced", 0, 5),
+    ("checkpointed", 0, 5),
+    ("functional", 0, 0),
+    ("fails", 1, 5),
+    ("fails_once", 0, 3),
+    ("profiled", 0, 0),
+    ("profiled_later", 0, 0),
+    ("forked", 0, 5),
+    ("workers", 0, 5),
+    ("threads", 0, 5),
+)
+COMPILED_ROWS_CASES = (
+    ("compiled", 0, 5),
+    ("compiled_part", 0, 5),
+    ("compiled_sizes", 0, 5),
+    ("compiled_function", 0, 0),
+)
 # Of processes that the case starts: the phase and the errors.
 CHILDREN = {"oom_child": [(TRAIN, 3)], "oom_forked": [(EVAL, 1)]}
 
@@ -95,14 +141,15 @@ class Page(object):
                 file.write(struct.pack("=I", pid))
 
     def slots(self):
-        names = "pid flags start steps last retries peak rank phase ooms"
+        names = "pid flags start steps last retries peak rank phase ooms rows"
         names = names.split()
         with open(self.path, "rb") as file:
             data = file.read()
         check("the rest is left alone", data.endswith(REST), data[-9:])
         found = []
         for slot in range(SLOTS):
-            values = struct.unpack_from("=IIQQQQQiII", data, SLOT * (slot + 1))
+            at = SLOT * (slot + 1)
+            values = struct.unpack_from("=IIQQQQQiIII", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -338,6 +385,7 @@ def stand_in(python):
         ("no hook", {"FAKE_BROKEN": "1"}, ["0"], PYTHON | FAILED, START, 0),
         ("saving", {}, ["2", "save"], every, SAVE, 0),
         ("errors", {}, ["2", "error"], every, TRAIN, 2),
+        ("rows", {}, ["2", "rows"], every, TRAIN, 0),
         ("fixed", {"FAKE_FIXED": "1"}, ["1", "error"], 3, TRAIN, 0),
         ("fixed, cuda", {"FAKE_FIXED": "1", "FAKE_CUDA": "1"}, ["1"], 7, 1, 9),
         ("old, cuda", {"FAKE_OLD": "1", "FAKE_CUDA": "1"}, ["1"], 7, 1, 9),
@@ -356,6 +404,9 @@ def stand_in(python):
             ]
             good = seen == [(int(argv[0]), flags, phase, ooms)]
             check(title + ", slot", good, slots)
+            rows = [slot["rows"] for slot in slots]
+            good = rows == [7 if "rows" in argv else 0]
+            check(title + ", rows", good, slots)
             if "FAKE_CUDA" in extra:
                 told = (slots[0]["retries"], slots[0]["peak"])
                 check(title + ", memory", told == (2 + 3, 2000), told)
@@ -760,6 +811,29 @@ def phase_cases(python):
             job.result()
 
 
+def rows_case(python, case):
+    name, status, rows = case
+    title = "rows: %s, %s" % (name, python)
+    argv = [python, os.path.join(DATA, "hook_rows.py"), name]
+    left, _, _, slots = with_page(title, argv, [])
+    check(title + ": status", left == status, left)
+    own = slots.pop(None)
+    check(title, own["rows"] == rows, own)
+    others = [slot for slot in slots.values() if slot["rows"]]
+    check(title + ": others", not others, others)
+
+
+def rows_cases(python):
+    cases = list(ROWS_CASES)
+    if prints_true(python, "hasattr(torch, 'compile')"):
+        cases += COMPILED_ROWS_CASES
+        if prints_true(python, "hasattr(torch.nn.Module, 'compile')"):
+            cases.append(("compiled_in_place", 0, 5))
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for job in [pool.submit(rows_case, python, case) for case in cases]:
+            job.result()
+
+
 def prints_true(python, expression):
     code = "import torch; print(%s)" % expression
     return run([python, "-c", code], environment(None, []))[1] == "True\n"
@@ -794,6 +868,7 @@ def torch_cases(python):
     check("no cuda", not every[0]["flags"] & (CUDA | FAILED), every)
     torch_modules(python)
     phase_cases(python)
+    rows_cases(python)
     if prints_true(python, "hasattr(torch, 'compile')"):
         _, _, every = torch_case(python, "compiled")
         check("compiled is flagged", every[0]["flags"] & COMPILED, every)

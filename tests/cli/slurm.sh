@@ -203,6 +203,18 @@ is 'salloc and srun of one task: exit' "$status" 0
 is 'salloc and srun of one task: tuned' \
 	"$(json_value result.json outcome)" tuned
 
+# In front of srun, whose ranks are children of slurmd: what they use on the
+# host nobody can see from here.
+forget
+run salloc --ntasks=2 "$AUTOFIT" "${OPTIONS[@]}" -- srun -n 2 "${COMMAND[@]}"
+is 'in front of srun: exit' "$status" 123
+like 'in front of srun: why' "$(tr -s '\n ' '  ' <<<"$err")" 'no child of autofit.*srun --ntasks=1 autofit'
+is 'in front of srun: nothing was started' "$(noted probe),$(noted run)" ','
+forget
+run salloc --ntasks=2 "$AUTOFIT" --no-probe -- srun -n 2 "${COMMAND[@]}"
+is 'in front of srun, --no-probe: it runs' "$status" 0
+is 'in front of srun, --no-probe: both of them' "$(noted run)" 2
+
 # Outside: Slurm is configured and there is no allocation.
 forget
 run "$AUTOFIT" -- "${COMMAND[@]}"

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: MIT
 """A record that cannot be trusted costs one line and a new tuning."""
 import collections
+import contextlib
 import json
 import os
 import re
@@ -435,9 +436,11 @@ def files_with_secrets(folder):
         for name in names + folders:
             path = os.path.join(parent, name)
             text = name.encode()
-            if stat.S_ISREG(os.lstat(path).st_mode):
-                with open(path, "rb") as file:
-                    text += b"\n" + file.read()
+            # The keeper may be cleaning up.
+            with contextlib.suppress(FileNotFoundError):
+                if stat.S_ISREG(os.lstat(path).st_mode):
+                    with open(path, "rb") as file:
+                        text += b"\n" + file.read()
             found += [
                 "%s: %s" % (path, secret)
                 for secret in SECRETS

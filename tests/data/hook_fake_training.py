@@ -1,4 +1,4 @@
-# Steps with the stand-in for torch 2: STEPS, then compile, error or save.
+# Steps with the stand-in for torch 2: STEPS, then compile, error, rows or save.
 # SPDX-License-Identifier: MIT
 import sys
 
@@ -13,7 +13,10 @@ weights = [object()]
 torch.optim.SGD(weights)
 optimizer = torch.optim.Nested(weights)
 other = torch.optim.Adam(weights)
+model = torch.nn.Module([torch.Tensor(1)])
 for _ in range(steps):
+    if "rows" in sys.argv:
+        model(torch.Tensor(7, 3))
     optimizer.step()
     other.step()
 if "error" in sys.argv:

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /*
- * --batch-size --grad-accum --steps --step-ms
+ * --batch-size --grad-accum --steps --step-ms --sample-us
  * --fixed-mib --per-sample-kib   memory = fixed + curve(batch size)
  * --curve                        linear: per sample x batch size
  *                                step: of the next multiple of 8
@@ -54,6 +54,7 @@ static const struct row rows[] = {
 	ROW("--fixed-mib", fixed_mib, NULL),
 	ROW("--per-sample-kib", per_sample_kib, NULL),
 	ROW("--step-ms", step_ms, NULL),
+	ROW("--sample-us", sample_us, NULL),
 	ROW("--access", access, "dlsym link gpa gpa2"),
 	ROW("--per-thread", per_thread, ""),
 	ROW("--memory", memory,

@@ -25,9 +25,13 @@ static void say(const struct trainer *trainer, const char *what, long step)
 
 static void pause_ms(const struct trainer *trainer)
 {
+	const struct options *options = &trainer->options;
+	long us = options->step_ms * 1000 + options->sample_us *
+						    options->batch_size *
+						    options->grad_accum;
 	const struct timespec least = {
-		.tv_sec = trainer->options.step_ms / 1000,
-		.tv_nsec = trainer->options.step_ms % 1000 * 1000000,
+		.tv_sec = us / 1000000,
+		.tv_nsec = us % 1000000 * 1000,
 	};
 
 	if (!trainer->is_dry)

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "launcher/command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,78 @@ static inline char *joined(const struct strlist *list)
 	for (size_t i = 0; i < list->count; i++)
 		strbuf_addf(&text, "%s%s", i > 0 ? " " : "", list->items[i]);
 	return strbuf_detach(&text);
+}
+
+/* What a command is read by, and what it finds on the disk of a test. */
+struct sample {
+	const struct presets *presets;
+	const struct command_hints *hints;
+	const char *source;      /* of its script; NULL: an empty one */
+	const char *path, *text; /* one more file; NULL: none */
+};
+
+static inline void sample_read(struct texts *texts, const struct sample *sample,
+			       bool *has_script)
+{
+	char *path = strdup(texts->wanted);
+	struct strbuf text = STRBUF_INIT;
+	enum settings_format format;
+	bool is_data =
+		settings_format_of(path, &format) && format != SETTINGS_PYTHON;
+
+	if (sample->path && strcmp(path, sample->path) == 0) {
+		strbuf_adds(&text, sample->text);
+		texts_add(texts, path, &text, 0);
+	} else if (!is_data && !*has_script && *path != '/') {
+		strbuf_adds(&text, sample->source ? sample->source : "");
+		texts_add(texts, path, &text, 0);
+		*has_script = true;
+	} else {
+		texts_add(texts, path, NULL, ENOENT);
+	}
+	strbuf_release(&text);
+	free(path);
+}
+
+/* command_recognise with what is on the disk. */
+static inline enum command_outcome sample_recognise(struct command *command,
+						    const struct strlist *argv,
+						    const struct sample *sample,
+						    struct error *err)
+{
+	struct texts texts = TEXTS_INIT;
+	const struct command_sources sources = { .presets = sample->presets,
+						 .hints = sample->hints,
+						 .texts = &texts };
+	bool has_script = false;
+	enum command_outcome outcome;
+
+	for (;;) {
+		outcome = command_recognise(command, argv, &sources, err);
+		if (outcome != COMMAND_WANTS_TEXT)
+			break;
+		sample_read(&texts, sample, &has_script);
+		command_release(command);
+	}
+	texts_release(&texts);
+	return outcome;
+}
+
+/* Appends argv and environment of the rewritten command. */
+static inline void write_command(const struct command *command,
+				 const struct command_values *values,
+				 struct strlist *argv, struct strlist *changes)
+{
+	struct rewrite run;
+
+	if (command_rewrite(command, values, &run, NULL) == 0) {
+		strlist_add_all(argv, (const char *const *)run.argv.items,
+				run.argv.count);
+		strlist_add_all(changes,
+				(const char *const *)run.environment.items,
+				run.environment.count);
+	}
+	rewrite_release(&run);
 }
 
 #endif

@@ -28,6 +28,10 @@ static inline struct trial sample_trial(int64_t micro)
 		.confirmed_steps = 20,
 		.seconds = 12.5,
 		.step_seconds = 0.015625,
+		.input_rows = 32,
+		.echo_micro = 16,
+		.echo_accum = 2,
+		.echo_effective = 128,
 	};
 }
 
@@ -135,7 +139,11 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source && a->steps == b->steps &&
 	       a->confirmed_steps == b->confirmed_steps &&
-	       a->seconds == b->seconds && a->step_seconds == b->step_seconds;
+	       a->seconds == b->seconds && a->step_seconds == b->step_seconds &&
+	       a->input_rows == b->input_rows &&
+	       a->echo_micro == b->echo_micro &&
+	       a->echo_accum == b->echo_accum &&
+	       a->echo_effective == b->echo_effective;
 }
 
 static inline bool notes_equal(const struct probe_notes *a,

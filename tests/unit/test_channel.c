@@ -137,6 +137,15 @@ static const struct {
 	    .stepping = 2,
 	    .phase = PHASE_EVAL,
 	    .ooms = 3 } },
+	{ "rows of those that step",
+	  { { .pid = 1, .steps = 2, .rank = 0, .rows = 8 },
+	    { .pid = 2, .steps = 3, .rank = 1, .rows = 12 },
+	    { .pid = 3, .rank = 2, .rows = 99 },
+	    { .rows = 99 } },
+	  { .steps = 2, .processes = 3, .stepping = 2, .rows = 12 } },
+	{ "all the rows there can be",
+	  { { .pid = 1, .steps = 1, .rank = 0, .rows = UINT32_MAX } },
+	  { .steps = 1, .processes = 1, .stepping = 1, .rows = UINT32_MAX } },
 	{ "before the first step",
 	  { { .pid = 1, .rank = 0 },
 	    { .pid = 2, .rank = 1, .phase = PHASE_EVAL },
@@ -173,7 +182,7 @@ static bool reading_equal(const struct channel_reading *a,
 	return a->steps == b->steps && a->last_step_ns == b->last_step_ns &&
 	       a->alloc_retries == b->alloc_retries && a->flags == b->flags &&
 	       a->processes == b->processes && a->stepping == b->stepping &&
-	       a->ooms == b->ooms && a->phase == b->phase;
+	       a->ooms == b->ooms && a->phase == b->phase && a->rows == b->rows;
 }
 
 static void slots_add_up(void **state)
@@ -190,12 +199,13 @@ static void slots_add_up(void **state)
 		reading = channel_read(&fixture->channel);
 		if (!reading_equal(&reading, &rows[i].expected))
 			fail_msg("%s: steps %llu processes %zu stepping %zu "
-				 "phase %d errors %llu",
+				 "phase %d errors %llu rows %llu",
 				 rows[i].title,
 				 (unsigned long long)reading.steps,
 				 reading.processes, reading.stepping,
 				 (int)reading.phase,
-				 (unsigned long long)reading.ooms);
+				 (unsigned long long)reading.ooms,
+				 (unsigned long long)reading.rows);
 	}
 }
 
@@ -373,10 +383,10 @@ static void python_writes_what_is_read_here(void **state)
 		(void)setenv("PYTHONDONTWRITEBYTECODE", "1", 1);
 		(void)setenv("RANK", "3", 1);
 		(void)setenv("FAKE_CUDA", "1", 1);
-		(void)execlp("python3", "python3",
-			     TEST_SOURCE_DIR
-			     "/tests/data/hook_fake_training.py",
-			     "5", "compile", "error", "save", (char *)NULL);
+		(void)execlp(
+			"python3", "python3",
+			TEST_SOURCE_DIR "/tests/data/hook_fake_training.py",
+			"5", "compile", "error", "rows", "save", (char *)NULL);
 		_exit(127);
 	}
 	assert_true(pid > 0);
@@ -389,6 +399,7 @@ static void python_writes_what_is_read_here(void **state)
 						CHANNEL_COMPILED |
 						CHANNEL_COUNTS_OOMS);
 	assert_int_equal(reading.ooms, 2);
+	assert_int_equal(reading.rows, 7);
 	assert_int_equal(reading.phase, PHASE_SAVE);
 	assert_true(reading.last_step_ns > 0);
 	/* A python3 that is a script may have run others before. */

@@ -135,11 +135,6 @@ static const struct row rows[] = {
 	  NULL,
 	  "timm 8 x 1 x 1 by --batch-size, --grad-accum-steps",
 	  { 0 } },
-	/* Two names, one value: the one that is preferred. */
-	{ "./t --batch_size 8 --micro_batch_size 8",
-	  NULL,
-	  "generic 8 x 1 x 1 by --micro_batch_size, -",
-	  { 0 } },
 	/* The script's own parser. */
 	{ "python t.py -b 8",
 	  PARSER,
@@ -194,9 +189,10 @@ static const struct row rows[] = {
 	  "hf 4 x 1 x 1 by --per-device-train-batch-size, "
 	  "--gradient_accumulation_steps",
 	  { 0 } },
-	{ "python -m trl.scripts.sft --gradient_acc 2",
+	{ "python -m trl.scripts.sft --gradient_accumulation_steps 2",
 	  NULL,
-	  "hf 8 x 2 x 1 by --per_device_train_batch_size, --gradient_acc",
+	  "trl 8 x 2 x 1 by --per_device_train_batch_size, "
+	  "--gradient_accumulation_steps",
 	  { 0 } },
 	{ "python t.py --per_device_train 4",
 	  "HfArgumentParser(x)",
@@ -340,8 +336,11 @@ static void knobs_are_read(void **state)
 		struct command command;
 		char *text;
 
-		if (command_recognise(&command, &argv, *state, &row->hints,
-				      row->source, &err) != COMMAND_OK)
+		if (sample_recognise(&command, &argv,
+				     &(struct sample){ .presets = *state,
+						       .hints = &row->hints,
+						       .source = row->source },
+				     &err) != COMMAND_OK)
 			fail_msg("%s: %s", row->command, err.message);
 		text = described(&command);
 		if (strcmp(text, row->expected) != 0)
@@ -436,6 +435,12 @@ static const struct refusal refusals[] = {
 	  "size: "
 	  "write {micro}",
 	  { 0 } },
+	/* Which of them the program goes by is not known. */
+	{ "./t --batch_size 8 --micro_batch_size 8",
+	  NULL,
+	  COMMAND_NOT_RECOGNISED,
+	  "both --batch_size 8 and --micro_batch_size 8 may be",
+	  { 0 } },
 	{ "./t a.batch_size=4 b.batch_size=8",
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
@@ -471,7 +476,11 @@ static const struct refusal refusals[] = {
 	  COMMAND_NOT_RECOGNISED,
 	  "$((2*4))",
 	  { 0 } },
-	{ "./t bs=4,8", NULL, COMMAND_NOT_RECOGNISED, "\"4,8\"", { 0 } },
+	{ "./t bs=4,8",
+	  NULL,
+	  COMMAND_NOT_RECOGNISED,
+	  "bs=4,8 is a sweep",
+	  { 0 } },
 	{ "./t --bs=", NULL, COMMAND_NOT_RECOGNISED, "\"\"", { 0 } },
 	{ "./t --bs 99999999999999999999",
 	  NULL,
@@ -616,7 +625,7 @@ static const struct refusal refusals[] = {
 	{ "./t --bs 8",
 	  NULL,
 	  COMMAND_USAGE,
-	  "generic",
+	  "autofit presets",
 	  { .preset = "hugging" } },
 	/* Placeholders. */
 	{ "./t --bs 8 --n {steps}",
@@ -638,9 +647,12 @@ static void the_rest_is_explained(void **state)
 		struct strlist argv = words(row->command);
 		struct error err = ERROR_INIT;
 		struct command command;
-		enum command_outcome outcome =
-			command_recognise(&command, &argv, *state, &row->hints,
-					  row->source, &err);
+		enum command_outcome outcome = sample_recognise(
+			&command, &argv,
+			&(struct sample){ .presets = *state,
+					  .hints = &row->hints,
+					  .source = row->source },
+			&err);
 
 		if (outcome != row->outcome ||
 		    !strstr(err.message, row->message))
@@ -660,9 +672,11 @@ static void where_knobs_are(void **state)
 	const struct knob *knobs;
 	struct command command;
 
-	assert_int_equal(
-		command_recognise(&command, &argv, *state, &hints, NULL, NULL),
-		COMMAND_OK);
+	assert_int_equal(sample_recognise(&command, &argv,
+					  &(struct sample){ .presets = *state,
+							    .hints = &hints },
+					  NULL),
+			 COMMAND_OK);
 	knobs = command.knobs;
 	assert_int_equal(knobs[KNOB_MICRO].form, KNOB_JOINED);
 	assert_int_equal(knobs[KNOB_MICRO].index, 3);
@@ -724,10 +738,14 @@ static void evidence_is_told(void **state)
 		struct strlist argv = words(evidence[i].command);
 		struct command command;
 
-		assert_int_equal(command_recognise(&command, &argv, *state,
-						   &hints, evidence[i].source,
-						   NULL),
-				 COMMAND_OK);
+		assert_int_equal(
+			sample_recognise(&command, &argv,
+					 &(struct sample){
+						 .presets = *state,
+						 .hints = &hints,
+						 .source = evidence[i].source },
+					 NULL),
+			COMMAND_OK);
 		assert_string_equal(command.preset_evidence,
 				    evidence[i].evidence);
 		assert_string_equal(command.knobs[KNOB_MICRO].evidence,
@@ -749,9 +767,11 @@ static void templates_are_placeholders(void **state)
 					     "BS={mirco}", "" };
 
 	strlist_add(&templates, "BS={micro:8}");
-	assert_int_equal(
-		command_recognise(&command, &argv, *state, &hints, NULL, &err),
-		COMMAND_OK);
+	assert_int_equal(sample_recognise(&command, &argv,
+					  &(struct sample){ .presets = *state,
+							    .hints = &hints },
+					  &err),
+			 COMMAND_OK);
 	assert_int_equal(command.knobs[KNOB_MICRO].form, KNOB_ENVIRONMENT);
 	assert_string_equal(command.knobs[KNOB_MICRO].evidence,
 			    "--env BS={micro:8}");
@@ -759,9 +779,12 @@ static void templates_are_placeholders(void **state)
 	command_release(&command);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		strlist_replace(&templates, 0, wrong[i]);
-		assert_int_equal(command_recognise(&command, &argv, *state,
-						   &hints, NULL, &err),
-				 COMMAND_USAGE);
+		assert_int_equal(
+			sample_recognise(&command, &argv,
+					 &(struct sample){ .presets = *state,
+							   .hints = &hints },
+					 &err),
+			COMMAND_USAGE);
 		assert_non_null(strstr(err.message, "NAME={micro}"));
 		command_release(&command);
 	}
@@ -793,9 +816,12 @@ static void identity_is_what_matters(void **state)
 		struct command command;
 		char *text;
 
-		assert_int_equal(command_recognise(&command, &argv, *state,
-						   &hints, NULL, NULL),
-				 COMMAND_OK);
+		assert_int_equal(
+			sample_recognise(&command, &argv,
+					 &(struct sample){ .presets = *state,
+							   .hints = &hints },
+					 NULL),
+			COMMAND_OK);
 		command_identity(&command, &kept);
 		text = joined(&kept);
 		assert_string_equal(text, identities[i].expected);

@@ -280,6 +280,9 @@ static const struct {
 	{ "endless seconds", "\"seconds\":12.5", "\"seconds\":1e308" },
 	{ "why", "\"why\":null", "\"why\":[]" },
 	{ "no why", "\"why\":null,", "" },
+	{ "rows as text", "\"input_rows\":32", "\"input_rows\":\"32\"" },
+	{ "rows null", "\"input_rows\":32", "\"input_rows\":null" },
+	{ "rows below 0", "\"input_rows\":32", "\"input_rows\":-1" },
 	{ "escaped why", "\"why_escaped\":\"%FF", "\"why_escaped\":\"%00" },
 	{ "NUL", "/logs/1", "\\u0000" },
 	{ "array", "{\"micro_batch\":8", "[],{\"micro_batch\":8" },
@@ -332,6 +335,52 @@ static void keys_of_a_later_version_are_passed_over(void **state)
 	assert_int_equal(scratch_write(path, later.data, later.length), 0);
 	assert_resumes(*state, who, &notes);
 	strbuf_release(&later);
+	strbuf_release(&text);
+	probe_notes_release(&notes);
+}
+
+/* Cuts each "key":number, out of the text. */
+static void cut_numbers(struct strbuf *text, const char *key)
+{
+	size_t cut = 0;
+	char *at;
+
+	while ((at = strstr(text->data, key))) {
+		char *end = strchr(at, ',') + 1;
+		size_t left = strlen(end);
+
+		memmove(at, end, left + 1);
+		text->length = (size_t)(at - text->data) + left;
+		cut++;
+	}
+	assert_int_equal(cut, 3);
+}
+
+static void what_an_older_version_did_not_write_is_none(void **state)
+{
+	static const char *const keys[] = {
+		"\"input_rows\":", "\"echo_micro\":", "\"echo_accum\":",
+		"\"echo_effective\":"
+	};
+	struct probe_notes notes = sample_notes();
+	char path[SCRATCH_PATH_MAX];
+	struct strbuf text;
+
+	(void)open_and_add(*state, who, &notes);
+	only_file(path, *state);
+	text = text_of(path);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		cut_numbers(&text, keys[i]);
+	assert_int_equal(scratch_write(path, text.data, text.length), 0);
+	for (size_t i = 0; i < notes.count; i++) {
+		struct trial *trial = &notes.items[i].trial;
+
+		trial->input_rows = 0;
+		trial->echo_micro = 0;
+		trial->echo_accum = 0;
+		trial->echo_effective = 0;
+	}
+	assert_resumes(*state, who, &notes);
 	strbuf_release(&text);
 	probe_notes_release(&notes);
 }
@@ -583,6 +632,7 @@ int main(void)
 		IN_FOLDER(a_changed_byte_is_survived),
 		IN_FOLDER(what_is_wrong_starts_afresh),
 		IN_FOLDER(keys_of_a_later_version_are_passed_over),
+		IN_FOLDER(what_an_older_version_did_not_write_is_none),
 		IN_FOLDER(another_identity_is_not_resumed),
 		IN_FOLDER(lines_are_bounded),
 		IN_FOLDER(a_long_identity_is_resumed),

@@ -194,6 +194,80 @@ static void random_bytes_split_alike(void **state)
 	}
 }
 
+static const struct {
+	const char *name;
+	const char *line;
+	const char *rest; /* without what the launcher put before it */
+	int rank;         /* -1: none is named */
+} prefixes[] = {
+	{ "torch", "[rank1]: Traceback", "Traceback", 1 },
+	{ "torch, a frame", "[rank12]:   File", "  File", 12 },
+	{ "torchrun", "[default0]:  File", "  File", 0 },
+	{ "torchrun, a role", "[trainer3]:x", "x", 3 },
+	{ "torchrun and torch", "[default1]:[rank5]: x", "x", 5 },
+	{ "mpirun", "[1,3]<stderr>:    x", "    x", 3 },
+	{ "mpirun, the other stream", "[1,0]<stdout>:x", "x", 0 },
+	{ "Open MPI 5", "[prterun-n7-9@1,2]<stderr>: x", "x", 2 },
+	{ "horovodrun", "[3]<stderr>:x", "x", 3 },
+	{ "horovodrun with times", "Sat Nov 21 07:52:14 2026[1]<stderr>:x", "x",
+	  1 },
+	{ "srun", "3: x", "x", 3 },
+	{ "srun, aligned", "  7:   x", "  x", 7 },
+	{ "srun, an indent is none", "    7: x", "    7: x", -1 },
+	{ "srun and torch", "0: [rank4]: x", "x", 4 },
+	{ "determined", "[rank=2] x", "x", 2 },
+	{ "Lightning", "[rank: 1] Seed set", "Seed set", 1 },
+	{ "Ray", "(RayTrainWorker pid=8, ip=10.0.0.7) x", "x", -1 },
+	{ "three of them: two", "[a1]:[a2]:[a3]:x", "[a3]:x", 2 },
+	{ "a time", "[2024-01-04 04:33:22,520] x",
+	  "[2024-01-04 04:33:22,520] x", -1 },
+	{ "a counter", "[12/100] x", "[12/100] x", -1 },
+	{ "an epoch", "Epoch: [0][ 10/5] x", "Epoch: [0][ 10/5] x", -1 },
+	{ "no colon", "[rank1] x", "[rank1] x", -1 },
+	{ "no number", "[rank]: x", "[rank]: x", -1 },
+	{ "too large", "[rank1234567]: x", "[rank1234567]: x", -1 },
+	{ "never closed", "[rank1", "[rank1", -1 },
+	{ "a clock", "12:30:01 x", "12:30:01 x", -1 },
+	{ "NCCL", "n1:91:131 [0] NCCL INFO x", "n1:91:131 [0] NCCL INFO x",
+	  -1 },
+	{ "brackets", "(x) y", "(x) y", -1 },
+	{ "nothing", "", "", -1 },
+};
+
+static void prefixes_of_launchers_are_known(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		size_t length = strlen(prefixes[i].line);
+		/* A copy of its own: reading past it is seen. */
+		char *line = xmalloc(length ? length : 1);
+		int rank = -1;
+		size_t count;
+
+		memcpy(line, prefixes[i].line, length);
+		count = lines_launcher_prefix(line, length, &rank);
+		if (strcmp(prefixes[i].line + count, prefixes[i].rest) != 0 ||
+		    rank != prefixes[i].rank)
+			fail_msg("%s: rank %d, '%s'", prefixes[i].name, rank,
+				 prefixes[i].line + count);
+		free(line);
+	}
+}
+
+static void times_of_launchers_are_known(void **state)
+{
+	static const char with[] = "Sat Nov 21 07:52:14 2026[1]<stderr>:x";
+	static const char without[] = "[1]<stderr>:x";
+	static const char other[] = "step (1) [1]<stderr>:x";
+
+	(void)state;
+	assert_string_equal(with + lines_launcher_time(with, strlen(with)),
+			    without);
+	assert_int_equal(lines_launcher_time(without, strlen(without)), 0);
+	assert_int_equal(lines_launcher_time(other, strlen(other)), 0);
+	assert_int_equal(lines_launcher_time(with, 24), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -202,6 +276,8 @@ int main(void)
 		cmocka_unit_test(long_lines_are_cut),
 		cmocka_unit_test(memory_is_bounded),
 		cmocka_unit_test(random_bytes_split_alike),
+		cmocka_unit_test(prefixes_of_launchers_are_known),
+		cmocka_unit_test(times_of_launchers_are_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,6 +123,7 @@ static void options_text(struct strbuf *out, const struct options *o)
 	word_text(out, "record", o->record_name);
 	word_text(out, "format", o->export_format);
 	word_text(out, "import", o->import_file);
+	word_text(out, "shown", o->preset_name);
 	list_text(out, "env", &o->env_templates);
 	list_text(out, "probe_arg", &o->probe_args);
 	list_text(out, "probe_env", &o->probe_env);
@@ -140,7 +141,8 @@ static const char defaults[] =
 	"as=(none) strategy=guided micro_flag=(none) accum_flag=(none) "
 	"global_flag=(none) micro_scope=(none) accum_scope=(none) "
 	"preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
-	"format=(none) import=(none) env= probe_arg= probe_env= allow= "
+	"format=(none) import=(none) shown=(none) env= probe_arg= probe_env= "
+	"allow= "
 	"command=<x> ";
 
 /* What a line sets: pieces of the text above, all the rest as by default. */
@@ -242,6 +244,9 @@ static const struct good_row good_rows[] = {
 	  "sub=7 format=json record=name json=r.json command=" },
 	{ "import r.ini", NULL, "sub=8 import=r.ini command=" },
 	{ "import -", NULL, "sub=8 import=- command=" },
+	{ "presets", NULL, "sub=9 shown=(none) command=" },
+	{ "presets hf --json f", NULL, "sub=9 json=f shown=hf command=" },
+	{ "--json - presets", NULL, "sub=9 json=- shown=(none) command=" },
 	{ "--dry-run show", NULL, "sub=4 command=" },
 	{ "--device cuda x", NULL, "device=1:-1" },
 	{ "--device cuda:3 x", NULL, "device=1:3" },
@@ -366,8 +371,26 @@ static const struct {
 	{ "show --watch", NULL, "--watch belongs to autofit devices" },
 	{ "show a b", NULL, "show does not take 'b'" },
 	{ "show a -- b", NULL, "no command after a name" },
-	{ "estimate", NULL, "not in this version yet" },
-	{ "estimate x", NULL, "autofit -- estimate ..." },
+	{ "estimate a b", NULL, "estimate does not take 'b'" },
+	{ "--batch 8 x", NULL, "--batch belongs to autofit estimate" },
+	{ "devices --gpus", NULL, "--gpus belongs to autofit estimate" },
+	{ "estimate --batch 0 x", NULL, "--batch: '0' is not between 1" },
+	{ "estimate --sequence 99999999999 x", NULL, "--sequence: '99999" },
+	{ "estimate --params 7x", NULL, "--params: '7x' is not a number" },
+	{ "estimate --params -1", NULL, "--params: '-1' is not a number" },
+	{ "estimate --layers 99999999", NULL, "layers is 99999999, which" },
+	{ "estimate --field foo=3", NULL, "--field: a model has no field foo" },
+	{ "estimate --field patch", NULL, "--field: 'patch' is not NAME=N" },
+	{ "estimate --precision int4 x", NULL,
+	  "--precision: 'int4' is not fp32, amp, bf16, master or fp8" },
+	{ "estimate --optimizer foo x", NULL, "--optimizer: 'foo' is none of" },
+	{ "estimate --targets q,x x", NULL, "--targets: 'x' is none of q, k" },
+	{ "estimate --evaluator 7b:int3 x", NULL,
+	  "--evaluator: 'int3' is none of fp32" },
+	{ "estimate --evaluator x x", NULL, "--evaluator: 'x' is not PARAMS" },
+	{ "estimate --gpu-memory 1M x", NULL,
+	  "--gpu-memory: '1M' is not from 64 MiB to 1024 TiB" },
+	{ "estimate --lora 0 x", NULL, "--lora: '0' is not between 1" },
 	{ "lower", NULL,
 	  "no record given: autofit lower NAME, or -- command... instead of "
 	  "NAME (autofit show lists them)" },
@@ -398,7 +421,8 @@ static const struct {
 	{ "import a -- b", NULL, "import takes no command" },
 	{ "import -- a", NULL, "import takes no command" },
 	{ "--dry-run import a", NULL, "import takes no --dry-run" },
-	{ "presets", NULL, "not in this version yet" },
+	{ "presets a b", NULL, "presets does not take 'b'" },
+	{ "presets -- a", NULL, "presets takes no command" },
 	{ "report", NULL, "not in this version yet" },
 	{ "-q nightly x", NULL, "not in this version yet" },
 	{ "--mem 8G x", NULL, "unknown option --mem; did you mean --memory?" },
@@ -590,23 +614,8 @@ static void check_entry(const char *help, const struct option_row *row)
 	assert_non_null(row->doc);
 }
 
-static void help_shows_the_whole_table(void **state)
+static void check_width(const char *help)
 {
-	struct parsed parsed;
-	const char *help;
-
-	(void)state;
-	parse(&parsed, "--help", NULL);
-	help = strbuf_text(&parsed.text);
-	for (const struct option_row *row = option_rows; row->name; row++)
-		check_entry(help, row);
-	for (const struct subcommand_row *row = subcommand_rows; row->word;
-	     row++) {
-		char line[64];
-
-		(void)snprintf(line, sizeof(line), "\n  %s ", row->word);
-		assert_int_equal(strstr(help, line) != NULL, !row->reserved);
-	}
 	for (const char *line = help; *line;) {
 		size_t length = strcspn(line, "\n");
 
@@ -615,6 +624,32 @@ static void help_shows_the_whole_table(void **state)
 	}
 	for (const char *c = help; *c; c++)
 		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
+}
+
+static void help_shows_the_whole_table(void **state)
+{
+	struct parsed parsed, estimate;
+	const char *help;
+
+	(void)state;
+	parse(&parsed, "--help", NULL);
+	parse(&estimate, "estimate --help", NULL);
+	help = strbuf_text(&parsed.text);
+	for (const struct option_row *row = option_rows; row->name; row++)
+		check_entry(row->group < GROUP_ESTIMATE
+				    ? help
+				    : strbuf_text(&estimate.text),
+			    row);
+	check_width(strbuf_text(&estimate.text));
+	parsed_release(&estimate);
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++) {
+		char line[64];
+
+		(void)snprintf(line, sizeof(line), "\n  %s ", row->word);
+		assert_int_equal(strstr(help, line) != NULL, !row->reserved);
+	}
+	check_width(help);
 	parsed_release(&parsed);
 }
 

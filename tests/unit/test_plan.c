@@ -176,6 +176,51 @@ static void without_accumulation_there_is_one_size(void **state)
 	assert_int_equal(played.probes, 1);
 }
 
+/* Divisors, multiples, no accumulation: what a framework asks of a split. */
+static void rules_are_kept(void **state)
+{
+	static const struct {
+		const char *name;
+		enum plan_mode mode;
+		int64_t accum_multiple_of, micro_divides, multiple_of;
+		int64_t effective_multiple_of;
+		int64_t micro, accum;
+	} rows[] = {
+		{ "none", PLAN_KEEP, 1, 0, 1, 1, 32, 4 },
+		{ "accumulation in eights", PLAN_KEEP, 8, 0, 1, 1, 16, 8 },
+		{ "a divisor of 24", PLAN_KEEP, 1, 24, 1, 1, 8, 16 },
+		{ "multiples of 16", PLAN_KEEP, 1, 0, 16, 1, 32, 4 },
+		{ "grow: a divisor of 24", PLAN_GROW, 1, 24, 1, 1, 24, 6 },
+		{ "grow: accumulation in fours", PLAN_GROW, 4, 0, 16, 1, 32,
+		  4 },
+		{ "tune: a divisor of 24", PLAN_LARGEST, 1, 24, 1, 1, 8, 16 },
+		{ "a batch in eights", PLAN_KEEP, 1, 0, 1, 8, 32, 4 },
+		{ "grow: a batch in 32s", PLAN_GROW, 1, 0, 24, 32, 24, 8 },
+		{ "tune: a batch in eights", PLAN_LARGEST, 1, 0, 1, 8, 32, 4 },
+	};
+	const struct world world = { 400, 20, 1100, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan plan = with_limit(
+			plan_of(rows[i].mode, 128, 1, true, 8), &world);
+		struct played played;
+
+		plan.accum_multiple_of = rows[i].accum_multiple_of;
+		plan.effective_multiple_of = rows[i].effective_multiple_of;
+		plan.micro_divides = rows[i].micro_divides;
+		plan.problem.multiple_of = rows[i].multiple_of;
+		played = play(&plan, &world);
+		if (played.last.action != PLAN_DONE ||
+		    played.last.micro_batch != rows[i].micro ||
+		    played.last.final_accum != rows[i].accum)
+			fail_msg("%s: action %d, %lld x %lld", rows[i].name,
+				 (int)played.last.action,
+				 (long long)played.last.micro_batch,
+				 (long long)played.last.final_accum);
+	}
+}
+
 static void nothing_fits(void **state)
 {
 	const struct world world = { 400, 20, 410, 0 };
@@ -263,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
+		cmocka_unit_test(rules_are_kept),
 		cmocka_unit_test(nothing_fits),
 		cmocka_unit_test(grow_takes_the_largest),
 		cmocka_unit_test(tune_finds_both),

@@ -822,7 +822,7 @@ static void slots_of_the_dead_are_used_again(void **state)
 {
 	struct fixture *fixture = *state;
 	struct preload_page *page = fixture->page;
-	pid_t pids[PRELOAD_SLOTS];
+	pid_t pids[PRELOAD_SLOTS], early, late;
 
 	for (int i = 0; i < PRELOAD_SLOTS; i++)
 		pids[i] = start(fixture, hold_a_slot, i);
@@ -832,18 +832,21 @@ static void slots_of_the_dead_are_used_again(void **state)
 		assert_int_not_equal(page->slots[i].pid, 0);
 	run_one(fixture, find_no_slot);
 	assert_true(page->slots[PRELOAD_SLOTS - 1].flags & PRELOAD_CROWDED);
-	kill_as(pids[5], REAPED);
+	/* Who came first has the first slot. */
+	early = (pid_t)page->slots[5].pid;
+	late = (pid_t)page->slots[6].pid;
+	kill_as(early, REAPED);
 	finish(start(fixture, take_a_slot, PRELOAD_SLOTS - 1));
-	kill_as(pids[6], ZOMBIE);
+	kill_as(late, ZOMBIE);
 	/* That one died too: its 3 bytes go before a zombie's would. */
 	finish(start(fixture, take_a_slot, PRELOAD_SLOTS - 1));
 	assert_int_equal(page->header.slots_used, PRELOAD_SLOTS);
 	open_gate(fixture, 0);
 	for (int i = 0; i < PRELOAD_SLOTS; i++) {
-		if (i != 5 && i != 6)
+		if (pids[i] != early && pids[i] != late)
 			finish(pids[i]);
 	}
-	assert_int_equal(waitpid(pids[6], NULL, 0), pids[6]);
+	assert_int_equal(waitpid(late, NULL, 0), late);
 }
 
 static const struct {

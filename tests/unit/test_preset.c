@@ -3,9 +3,11 @@
 /* USES launcher */
 #include "configs/preset.h"
 
+#include "base/alloc.h"
 #include "base/textfile.h"
 #include "configs/builtin.h"
 #include "configs/steps.h"
+#include "estimator/options.h"
 #include "tests/unit/command_sample.h"
 
 #include <errno.h>
@@ -31,23 +33,144 @@ static int unload(void **state)
 	return 0;
 }
 
-static void check_example(const struct presets *presets,
-			  const struct preset *preset,
-			  const struct preset_example *example)
+/* The lines of a copy that differ, and the text with its path as {copy}. */
+static char *differences(const struct file_copy *copy, const char *before)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *after = copy->text;
+
+	strbuf_adds(&out, "");
+	while (*after) {
+		size_t a = strcspn(after, "\n"), b = strcspn(before, "\n");
+
+		if (a != b || memcmp(after, before, a) != 0)
+			strbuf_addf(&out, "%s%.*s", out.length ? "\n" : "",
+				    (int)a, after);
+		after += a + (after[a] == '\n');
+		before += b + (before[b] == '\n');
+	}
+	return strbuf_detach(&out);
+}
+
+static void name_copies(struct rewrite *run)
+{
+	for (size_t i = 0; i < run->argv.count; i++) {
+		const char *text = run->argv.items[i];
+		const char *path = run->copy_count
+					   ? strstr(text, run->copies[0].path)
+					   : NULL;
+
+		if (path) {
+			char *named = xasprintf("%.*s{copy}",
+						(int)(path - text), text);
+
+			strlist_replace(&run->argv, i, named);
+			free(named);
+		}
+	}
+}
+
+static void check_refused(const struct preset *preset,
+			  const struct preset_example *example,
+			  enum command_outcome outcome, const char *message)
+{
+	if (outcome == COMMAND_OK)
+		fail_msg("%s, %s: is not refused", preset->name, example->name);
+	if (!strstr(message, example->refused))
+		fail_msg("%s, %s: %s", preset->name, example->name, message);
+}
+
+static void check_rewrite(const struct preset *preset,
+			  const struct preset_example *example,
+			  const struct command *command)
+{
+	const struct command_values values = {
+		.micro_batch = example->micro_batch,
+		.grad_accum = example->grad_accum,
+	};
+	struct error err = ERROR_INIT;
+	struct rewrite run;
+	char *text, *changed;
+
+	if (command_rewrite(command, &values, &run, &err) < 0)
+		fail_msg("%s, %s: %s", preset->name, example->name,
+			 err.message);
+	name_copies(&run);
+	text = joined(&run.argv);
+	if (strcmp(text, example->expected) != 0)
+		fail_msg("%s, %s: becomes %s", preset->name, example->name,
+			 text);
+	free(text);
+	changed = run.copy_count ? differences(&run.copies[0], example->text)
+				 : strdup("");
+	if (strcmp(changed, example->changed ? example->changed : "") != 0)
+		fail_msg("%s, %s: the copy has %s", preset->name, example->name,
+			 changed);
+	free(changed);
+	rewrite_release(&run);
+}
+
+/* What was written is read again as that, and once more changes nothing. */
+static void check_again(const struct presets *presets,
+			const struct command *command,
+			const struct preset_example *example)
 {
 	const struct command_hints hints = { 0 };
 	const struct command_values values = {
 		.micro_batch = example->micro_batch,
 		.grad_accum = example->grad_accum,
 	};
+	struct sample sample = { .presets = presets,
+				 .hints = &hints,
+				 .source = example->source,
+				 .path = example->file,
+				 .text = example->text };
+	struct error err = ERROR_INIT;
+	struct rewrite run, again;
+	struct command second;
+
+	assert_int_equal(command_rewrite(command, &values, &run, &err), 0);
+	if (run.copy_count) {
+		sample.path = run.copies[0].path;
+		sample.text = run.copies[0].text;
+	}
+	if (sample_recognise(&second, &run.argv, &sample, &err) != COMMAND_OK)
+		fail_msg("%s, %s: again: %s", command->preset->name,
+			 example->name, err.message);
+	if (second.micro_batch != example->micro_batch ||
+	    second.grad_accum != example->grad_accum)
+		fail_msg("%s, %s: again: %s", command->preset->name,
+			 example->name, second.assumption);
+	assert_int_equal(command_rewrite(&second, &values, &again, &err), 0);
+	assert_true(strlist_equal(&run.argv, &again.argv));
+	command_release(&second);
+	rewrite_release(&run);
+	rewrite_release(&again);
+}
+
+static void check_example(const struct presets *presets,
+			  const struct preset *preset,
+			  const struct preset_example *example)
+{
+	const struct command_hints hints = { 0 };
+	const struct sample sample = { .presets = presets,
+				       .hints = &hints,
+				       .source = example->source,
+				       .path = example->file,
+				       .text = example->text };
 	struct strlist argv = words(example->command);
-	struct strlist result = STRLIST_INIT, environment = STRLIST_INIT;
 	struct error err = ERROR_INIT;
 	struct command command;
-	char *text, *again;
+	enum command_outcome outcome;
 
-	if (command_recognise(&command, &argv, presets, &hints, example->source,
-			      &err) != COMMAND_OK)
+	outcome = sample_recognise(&command, &argv, &sample, &err);
+	if (example->refused) {
+		check_refused(preset, example, outcome, err.message);
+		command_release(&command);
+		strlist_release(&argv);
+		return;
+	}
+	if (outcome != COMMAND_OK)
 		fail_msg("%s, %s: %s", preset->name, example->name,
 			 err.message);
 	if (command.preset != preset)
@@ -57,28 +180,10 @@ static void check_example(const struct presets *presets,
 	if (command.effective_batch != example->effective_batch)
 		fail_msg("%s, %s: %s", preset->name, example->name,
 			 command.assumption);
-	command_rewrite(&command, &values, &result, &environment);
-	text = joined(&result);
-	if (strcmp(text, example->expected) != 0)
-		fail_msg("%s, %s: becomes %s", preset->name, example->name,
-			 text);
-	command_release(&command);
-	/* The same values again change nothing, and are read as written. */
-	assert_int_equal(command_recognise(&command, &result, presets, &hints,
-					   example->source, &err),
-			 COMMAND_OK);
-	assert_int_equal(command.micro_batch, example->micro_batch);
-	assert_int_equal(command.grad_accum, example->grad_accum);
-	strlist_release(&argv);
-	command_rewrite(&command, &values, &argv, &environment);
-	again = joined(&argv);
-	assert_string_equal(again, text);
-	free(text);
-	free(again);
+	check_rewrite(preset, example, &command);
+	check_again(presets, &command, example);
 	command_release(&command);
 	strlist_release(&argv);
-	strlist_release(&result);
-	strlist_release(&environment);
 }
 
 static void examples_hold(void **state)
@@ -252,6 +357,43 @@ static void a_folder_adds_and_replaces(void **state)
 	presets_release(&presets);
 }
 
+static bool is_memory_option(const char *entry)
+{
+	for (int i = 0; i < MEMORY_OPTION_KINDS; i++) {
+		const char *name =
+			memory_option_name((enum memory_option_kind)i);
+		size_t length = strlen(name);
+
+		if (strncmp(entry, name, length) == 0 && entry[length] == ' ' &&
+		    entry[length + 1])
+			return true;
+	}
+	return false;
+}
+
+/* [model] memory: an option of the estimator, and what to write for it. */
+static void memory_is_saved_by_what_there_is(void **state)
+{
+	struct presets presets;
+	struct error err = ERROR_INIT;
+	size_t count = 0;
+
+	(void)state;
+	if (presets_load(&presets, NULL, &err) < 0)
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < presets.count; i++) {
+		const struct strlist *entries = &presets.items[i].memory;
+
+		for (size_t k = 0; k < entries->count; k++)
+			if (!is_memory_option(entries->items[k]))
+				fail_msg("%s: %s", presets.items[i].name,
+					 entries->items[k]);
+		count += entries->count;
+	}
+	assert_true(count > 0);
+	presets_release(&presets);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +403,7 @@ int main(void)
 		cmocka_unit_test(generic_is_last_and_shared),
 		cmocka_unit_test(wrong_presets_are_named),
 		cmocka_unit_test(a_folder_adds_and_replaces),
+		cmocka_unit_test(memory_is_saved_by_what_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -487,6 +487,15 @@ static void records_of_the_version_before_are_read(void **state)
 		"lowered_from = 64\n",
 		"stamps = 30:0123456789abcdef%20/src/model.py\n",
 		"emulated_as = 16:NVIDIA%20L4%3B%2024%20GB\n",
+		/* Of both probes. */
+		"input_rows = 32\n",
+		"input_rows = 32\n",
+		"echo_micro = 16\n",
+		"echo_micro = 16\n",
+		"echo_accum = 2\n",
+		"echo_accum = 2\n",
+		"echo_effective = 128\n",
+		"echo_effective = 128\n",
 	};
 	struct strbuf text = sound_text(*state);
 	struct error err = ERROR_INIT;
@@ -508,6 +517,10 @@ static void records_of_the_version_before_are_read(void **state)
 	assert_null(record.isolation);
 	assert_int_equal(record.stamps.count, 0);
 	assert_string_equal(record.devices[0].emulated_as, "");
+	assert_int_equal(record.probes.items[1].trial.input_rows, 0);
+	assert_int_equal(record.probes.items[1].trial.echo_micro, 0);
+	assert_int_equal(record.probes.items[1].trial.echo_accum, 0);
+	assert_int_equal(record.probes.items[1].trial.echo_effective, 0);
 	record_release(&record);
 	strbuf_release(&text);
 }

@@ -98,6 +98,10 @@ static void add_probes(struct record *record)
 		.steps = 20,
 		.seconds = 12.5,
 		.step_seconds = 0.25,
+		.input_rows = 32,
+		.echo_micro = 16,
+		.echo_accum = 2,
+		.echo_effective = 64,
 	};
 	const struct trial misfit = {
 		.micro_batch = 64,
@@ -159,11 +163,11 @@ static void fill(struct result *result)
 	result->starts = "recommended";
 	result->probes_run = 1;
 	record->isolation = xstrdup("view");
-	strlist_add(&result->run_argv, "python");
-	strlist_add(&result->run_argv, "--bs=32");
-	strlist_add(&result->run_env, "A=1=2");
-	strlist_add(&result->run_env, "EMPTY=");
-	strlist_add(&result->run_env, "GONE");
+	strlist_add(&result->run.argv, "python");
+	strlist_add(&result->run.argv, "--bs=32");
+	strlist_add(&result->run.environment, "A=1=2");
+	strlist_add(&result->run.environment, "EMPTY=");
+	strlist_add(&result->run.environment, "GONE");
 	result->budget_source = xstrdup("--memory");
 	result->seconds = 61.25;
 }
@@ -230,6 +234,10 @@ static const struct {
 	{ "probes.0.seconds", "12.5" },
 	/* 32 samples x 2 micro-steps x 2 ranks in a quarter second */
 	{ "probes.0.samples_per_second", "512.0" },
+	{ "probes.0.input_rows", "32" },
+	{ "probes.0.echo_micro", "16" },
+	{ "probes.0.echo_accum", "2" },
+	{ "probes.0.echo_effective", "64" },
 	{ "probes.0.log", "\"/logs/1.log\"" },
 	{ "probes.1.verdict", "\"over_budget\"" },
 	{ "probes.1.why", "\"peak over \xef\xbf\xbd limit\"" },
@@ -239,6 +247,10 @@ static const struct {
 	{ "probes.1.coverage", "null" },
 	{ "probes.1.seconds", "null" },
 	{ "probes.1.samples_per_second", "null" },
+	{ "probes.1.input_rows", "null" },
+	{ "probes.1.echo_micro", "null" },
+	{ "probes.1.echo_accum", "null" },
+	{ "probes.1.echo_effective", "null" },
 	{ "probes.1.log", "null" },
 };
 
@@ -368,7 +380,7 @@ static void any_bytes_survive(void **state)
 	result.record.micro_batch = 1;
 	for (size_t i = 0; i < COUNT(arguments); i++) {
 		strlist_add(&result.record.argv, arguments[i]);
-		strlist_add(&result.run_argv, arguments[i]);
+		strlist_add(&result.run.argv, arguments[i]);
 	}
 	root = json_of(&result);
 	plain = json_object_get(root, "command");

@@ -105,6 +105,7 @@ static void classes_are_in_order(void **state)
 		assert_non_null(at->name);
 		assert_non_null(at->example);
 		if (at->class == SIGNATURE_CAUSE ||
+		    at->class == SIGNATURE_NO_BATCH ||
 		    at->class == SIGNATURE_TOO_BIG ||
 		    at->class == SIGNATURE_SHM)
 			assert_non_null(at->hint);
@@ -189,6 +190,18 @@ static const struct {
 	{ "none", "RuntimeError: DataLoader worker (pid 77) is killed by "
 		  "signal: Terminated. " },
 	{ "none", "torch.cuda.OutOfMemoryError" },
+	{ "data/batch-larger-than-data",
+	  "ValueError: Batch size must not be larger than the data set" },
+	{ "none", "ValueError: the batch is larger than the pipeline takes" },
+	{ "none", "batch 3: loss larger than before" },
+	{ "data/no-next-batch", "[rank1]: StopIteration" },
+	{ "none", "raise StopIteration" },
+	{ "none", "NoStopIteration" },
+	{ "data/division-by-zero",
+	  "ZeroDivisionError: float division by zero" },
+	{ "data/loop-never-ran",
+	  "UnboundLocalError: local variable 'loss' referenced before "
+	  "assignment" },
 	{ "none", "exitcode  : -6 (pid: 4242)" },
 	{ "none", "OSError: x.so: cannot open shared object file" },
 	{ "none", "" },
@@ -221,6 +234,7 @@ static const char *corpus_class(const struct signature *found)
 		[SIGNATURE_AMBIGUOUS] = "ambiguous",
 		[SIGNATURE_KILLED] = "killed",
 		[SIGNATURE_TOO_BIG] = "too-big",
+		[SIGNATURE_NO_BATCH] = "no-batch",
 		[SIGNATURE_CAUSE] = "cause",
 	};
 
@@ -426,7 +440,7 @@ static const struct {
 	{ "class missing", "[a]\n" REST,
 	  "/x.ini:2: x/a: ", "class is missing" },
 	{ "class unknown", "[a]\nclass = cpu\n" REST,
-	  "/x.ini:2: ", "too_big or cause" },
+	  "/x.ini:2: ", "no_batch or cause" },
 	{ "class twice", "[a]\nclass = gpu\nclass = gpu\n" REST,
 	  "/x.ini:3: ", "class is given twice" },
 	{ "contains missing",

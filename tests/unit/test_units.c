@@ -3,6 +3,7 @@
 /* USES base */
 #include "base/units.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,6 +109,54 @@ static void durations_are_written(void **state)
 	assert_string_equal(duration_format(text, 3900), "1 h 05 min");
 }
 
+static const struct {
+	const char *text;
+	int code;
+	int64_t count;
+} count_rows[] = {
+	{ "7b", 0, 7000000000 },
+	{ "7B", 0, 7000000000 },
+	{ "1.3B", 0, 1300000000 },
+	{ "0.5b", 0, 500000000 },
+	{ "350M", 0, 350000000 },
+	{ "350 M", 0, 350000000 },
+	{ "125k", 0, 125000 },
+	{ "1.5t", 0, 1500000000000 },
+	{ "6738415616", 0, 6738415616 },
+	{ "1", 0, 1 },
+	{ "1000t", 0, 1000000000000000 },
+	{ "1001t", -ERANGE, 0 },
+	{ "1e300", -ERANGE, 0 },
+	{ "9223372036854775808", -ERANGE, 0 },
+	{ "", -EINVAL, 0 },
+	{ "0", -EINVAL, 0 },
+	{ "0.4", -EINVAL, 0 },
+	{ "-7b", -EINVAL, 0 },
+	{ "b", -EINVAL, 0 },
+	{ "7bb", -EINVAL, 0 },
+	{ "7 b x", -EINVAL, 0 },
+	{ "0x7b", -EINVAL, 0 },
+	{ "nan", -EINVAL, 0 },
+	{ "inf", -EINVAL, 0 },
+};
+
+static void parameters_are_parsed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(count_rows) / sizeof(*count_rows); i++) {
+		struct error err = ERROR_INIT;
+		int64_t count = 0;
+
+		print_message("'%s'\n", count_rows[i].text);
+		assert_int_equal(
+			parameters_parse(count_rows[i].text, &count, &err),
+			count_rows[i].code);
+		assert_int_equal(count, count_rows[i].count);
+		assert_int_equal(err.message[0] != '\0',
+				 count_rows[i].code != 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +165,7 @@ int main(void)
 		cmocka_unit_test(amounts_are_read),
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(durations_are_written),
+		cmocka_unit_test(parameters_are_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

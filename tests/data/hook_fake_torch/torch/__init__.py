@@ -2,3 +2,14 @@
 # SPDX-License-Identifier: MIT
 from .serialization import save  # noqa: F401
 from . import cuda, nn, optim  # noqa: F401
+
+
+class Tensor(object):
+    requires_grad = True
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+
+def is_grad_enabled():
+    return True

@@ -1,8 +1,10 @@
-# The base of all modules: switches its children with itself.
+# The base of all modules: switches its children with itself, can be called.
 # SPDX-License-Identifier: MIT
 
 
 class Module(object):
+    training = True
+
     def __init__(self, parameters=(), children=()):
         self.own = list(parameters)
         self.children = list(children)
@@ -21,3 +23,8 @@ class Module(object):
 
     def eval(self):
         return self.train(False)
+
+    def _call_impl(self, *input, **kwargs):
+        pass
+
+    __call__ = _call_impl

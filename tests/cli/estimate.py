@@ -1,0 +1,499 @@
+#!/usr/bin/env python3
+# autofit estimate from outside: every option, every table, every refusal.
+# SPDX-License-Identifier: MIT
+import json
+import os
+import re
+
+from lib import Place, check, equal, finish, holds, lacks
+
+GIB = 1 << 30
+SIM = os.path.join(os.environ["BUILD"], "sim")
+SMALL = ["gpt2"]
+LLAMA = ["--sequence", "1024", "llama-3.1-8b"]
+LORA = ["--lora", "8", *LLAMA]
+GRPO = ["--task", "grpo", "--completion-tokens", "256", *LLAMA]
+PPO = ["--task", "ppo", *LLAMA]
+INFERENCE = ["--task", "inference", "--batch", "16", *LLAMA]
+SHARED = ["--num-gpus", "8", *LLAMA]
+
+# Option, what it is added to, and how the process changes: less, more, same
+# (the same bytes) or any (another number of parameters or of bytes).
+RUN_OPTIONS = [
+    ("task", ["inference"], LLAMA, "less"),
+    ("batch", ["8"], LORA, "more"),
+    ("sequence", ["512"], ["--lora", "8", "llama-3.1-8b"], "less"),
+    ("completion-tokens", ["64"], ["--task", "grpo", "--lora", "8", *LLAMA],
+     "less"),
+    ("decoder-sequence", ["64"], ["--batch", "64", "t5-base"], "less"),
+    ("accumulation", ["4"], SMALL + ["--batch", "32"], "more"),
+    ("precision", ["bf16"], LLAMA, "less"),
+    ("optimizer", ["adamw_8bit"], LLAMA, "less"),
+    ("fused-step", [], LLAMA, "less"),
+    ("optimizer-in-backward", [], LLAMA, "less"),
+    ("keep-gradients", [], SMALL + ["--batch", "32"], "more"),
+    ("ema", [], LLAMA, "more"),
+    ("lora", ["8"], LLAMA, "less"),
+    ("peft", ["freeze", "--trained-layers", "2"], LLAMA, "less"),
+    ("rank", ["512"], ["--peft", "dora", *LLAMA], "more"),
+    ("targets", ["all"], LORA, "more"),
+    ("half-adapters", [], LORA, "less"),
+    ("adapter-dropout", [], LORA, "more"),
+    ("trained-layers", ["16"],
+     ["--peft", "freeze", "--trained-layers", "2", *LLAMA], "more"),
+    ("quantize", ["nf4"], LORA, "less"),
+    ("checkpointing", [], LORA, "less"),
+    ("attention", ["eager"], LORA, "more"),
+    ("loss", ["fused"], LORA, "less"),
+    ("residual", ["16"], ["--quantize", "nf4", "--checkpointing", *LORA],
+     "less"),
+    ("lightning-quantizer", [],
+     ["--quantize", "nf4", "--residual", "16", *LORA], "less"),
+    ("repeat-kv", [], LORA, "more"),
+    ("compiled", [], LORA, "less"),
+    ("dropout", ["10%"], LORA, "more"),
+    ("sharding", ["fsdp"], SHARED, "less"),
+    ("num-gpus", ["16"], ["--sharding", "fsdp", "--num-gpus", "2", *LLAMA],
+     "less"),
+    ("tensor-parallel", ["2"], SHARED, "less"),
+    ("pipeline-parallel", ["2"], SHARED, "less"),
+    ("context-parallel", ["2"], ["--lora", "8", *SHARED], "less"),
+    ("expert-parallel", ["4"], ["--num-gpus", "8", "mixtral-8x7b"], "less"),
+    ("sequence-parallel", [],
+     ["--tensor-parallel", "4", "--lora", "8", *SHARED], "less"),
+    ("offload", ["optimizer"], LLAMA, "less"),
+    ("bucket-views", [], SHARED, "less"),
+    ("evaluator", ["14b:int8"], LLAMA, "more"),
+    ("reference", [], ["--task", "dpo", *LLAMA], "more"),
+    ("value-model", [], PPO, "more"),
+    ("reward-model", [], PPO, "more"),
+    ("generated", ["512"], INFERENCE, "more"),
+    ("kv-bits", ["8"], INFERENCE, "less"),
+    ("engine-share", ["30%"], ["--gpu-memory", "80", "--lora", "8", *GRPO],
+     "more"),
+    ("engine-sleeps", [],
+     ["--engine-share", "30%", "--gpu-memory", "80", "--lora", "8", *GRPO],
+     "less"),
+    ("gpu-memory", ["24"], LLAMA, "same"),
+]
+SIZES = ["--layers", "8", "--hidden", "512", "--heads", "8"]
+SHAPE = ["--family", "llama", *SIZES, "--vocab", "32000", "--ffn", "1536"]
+EXPERTS = ["--family", "moe", *SIZES, "--vocab", "32000", "--kv-heads", "8",
+           "--experts", "8", "--experts-per-token", "2", "--expert-ffn",
+           "1024"]
+MODEL_OPTIONS = [
+    ("params", ["13b"], ["--params", "7b"], "more"),
+    ("model-size", ["26"], ["--model-size", "14"], "more"),
+    ("family", ["llama"], SIZES + ["--vocab", "32000", "--ffn", "2048"],
+     "any"),
+    ("layers", ["12"], SHAPE, "more"),
+    ("hidden", ["1024"], SHAPE, "more"),
+    ("heads", ["16"], ["--head-dim", "64", *SHAPE], "more"),
+    ("kv-heads", ["2"], SHAPE, "less"),
+    ("head-dim", ["128"], SHAPE, "more"),
+    ("ffn", ["4096"], SHAPE, "more"),
+    ("vocab", ["64000"], SHAPE, "more"),
+    ("positions", ["4096"], SIZES, "more"),
+    ("experts", ["16"], EXPERTS, "more"),
+    ("experts-per-token", ["4"], EXPERTS, "more"),
+    ("expert-ffn", ["2048"], EXPERTS, "more"),
+    ("tied", [], SHAPE, "less"),
+    ("gated", [], SIZES + ["--family", "gpt2"], "any"),
+    ("field", ["vocab=64000"], SHAPE, "more"),
+]
+ASKED = {"compare", "gpus", "generation", "fit", "need", "profile", "method",
+         "tables"}
+
+# Words, and what the one line on stderr says.
+WRONG = [
+    ([], r"no model is named: autofit estimate MODEL"),
+    (["--batch", "0", "gpt2"], r"--batch: '0'"),
+    (["--batch", "-1", "gpt2"], r"--batch: '-1'"),
+    (["--batch", "99999999999999999999", "gpt2"], r"--batch: '9999"),
+    (["--params", "0"], r"--params: '0'"),
+    (["--params", "9999999T"], r"--params: '9999999T'"),
+    (["--params", "nan"], r"--params: 'nan'"),
+    (["--hidden", "99999999", "gpt2"], r"hidden is 99999999"),
+    (["--kv-heads", "5", "gpt2"], r"kv_heads"),
+    (["--layers", "12"], r"(hidden|heads)"),
+    (["--field", "nothing=3", "gpt2"], r"--field: .*nothing"),
+    (["--precision", "int3", "gpt2"], r"--precision: 'int3' is not fp32"),
+    (["--optimizer", "best", "gpt2"], r"--optimizer: 'best' is none of"),
+    (["--family", "foo", *SIZES], r"--family: 'foo' is none of"),
+    (["--quantize", "nf3", "gpt2"], r"--quantize: 'nf3'"),
+    (["--evaluator", "7b:foo", "gpt2"], r"--evaluator: 'foo'"),
+    (["--num-gpus", "3", "--tensor-parallel", "2", "gpt2"],
+     r"--num-gpus 3 is no multiple"),
+    (["--gpus", "--num-gpus", "3", "--effective-batch", "64", "gpt2"],
+     r"--effective-batch 64 is no multiple of the 3"),
+    (["--fit", "1K"], r"--fit"),
+    (["--fit", "voodoo2"], r"--fit"),
+    (["--as", "a100", "gpt2"], r"--as"),
+    (["--need", "gpt2", "opt-125m"], r"name one"),
+    (["no-such-model-at-all"], r"no-such-model-at-all"),
+    (["gpt2", "gpt2-xl"], r"does not take 'gpt2-xl'"),
+    (["--tables", "gpt2"], r"--tables needs --profile"),
+    (["--profile", "nope"], r"nope.*there are agi2"),
+    (["--profile", "agi2"], r"--profile agi2"),
+]
+
+
+def estimate(place, *words):
+    return place.run("estimate", "--device", "host", *words)
+
+
+def process(answer):
+    return answer.result["peak"]["process"]["bytes"]
+
+
+def options_of_help(place, *titles):
+    """The options below these titles of estimate's help."""
+    text = place.start("estimate", "--help").communicate()[0].decode()
+    found = []
+    for title in titles:
+        part = text.split("\n%s:\n" % title, 1)[1].split("\n\n", 1)[0]
+        found += re.findall(r"^ {6}--([a-z-]+)", part, re.MULTILINE)
+    return found
+
+
+def test_options(place):
+    rows = MODEL_OPTIONS + RUN_OPTIONS
+    equal("every option has a row here",
+          sorted(options_of_help(
+              place, "The model, instead of MODEL or beside it",
+              "The run and its GPU")),
+          sorted(row[0] for row in rows))
+    equal("and every question", set(options_of_help(place, "What is asked")),
+          ASKED)
+    for name, value, base, change in rows:
+        before = estimate(place, *base)
+        after = estimate(place, "--" + name, *value, *base)
+        # A word of the base that is given again wins, as it comes later.
+        if name in ("family", "layers", "hidden", "heads", "ffn", "vocab",
+                    "experts", "experts-per-token", "expert-ffn", "params",
+                    "model-size", "num-gpus", "trained-layers", "sequence",
+                    "completion-tokens", "batch", "field"):
+            after = estimate(place, *base, "--" + name, *value)
+        if not check("--%s is taken" % name,
+                     before.status == 0 and after.status == 0,
+                     "%s\n%s" % (before, after)):
+            continue
+        was, now = process(before), process(after)
+        good = {"less": now < was, "more": now > was, "same": now == was,
+                "any": now != was or before.result["model"] !=
+                after.result["model"]}[change]
+        check("--%s: %s memory" % (name, change), good,
+              "%d, then %d\n%s" % (was, now, after.out))
+
+
+def test_errors(place):
+    for words, says in WRONG:
+        answer = estimate(place, *words)
+        name = "estimate " + " ".join(words)
+        equal(name + ": 125, nothing printed", (answer.status, answer.out),
+              (125, ""))
+        holds(name + ": says why", answer.err, says)
+        equal(name + ": one line", answer.err.count("\n"), 1)
+    for value, status in (("4", 0), ("junk", 125)):
+        answer = place.run("estimate", "--device", "host", "gpt2",
+                           env={"AUTOFIT_BATCH": value})
+        equal("AUTOFIT_BATCH=%s" % value, answer.status, status)
+    equal("a variable of estimate stops nothing else",
+          place.run("presets", "hf", env={"AUTOFIT_BATCH": "junk"}).status, 0)
+    answer = place.run("--batch", "8", "--", "true")
+    holds("an option of estimate elsewhere", answer.err,
+          "--batch belongs to autofit estimate")
+
+
+def test_object(place):
+    words = ["--lora", "8", "--as", "rtx4090", "--device", "host", *LLAMA]
+    process_ = place.start("estimate", "--json", "-", *words)
+    out = process_.communicate()[0].decode()
+    check("the schema comes first", out.startswith(
+        '{\n  "schema": "autofit.estimate/1",'), out[:80])
+    result = json.loads(out)
+    equal("parameters are exact", result["parameters"], 8030261248)
+    # 32 layers, 8 x (4096 + 4096) of q and 8 x (4096 + 1024) of v.
+    equal("so are trained ones", result["trained_parameters"],
+          32 * 8 * (4096 + 4096 + 4096 + 1024))
+    total = 0
+    for tier in ("allocated", "reserved", "process"):
+        total += sum(line["bytes"] for line in result["lines"]
+                     if line["tier"] == tier)
+        peak = result["peak"][tier]
+        equal("the lines add up to " + tier, total, peak["bytes"])
+        check("%s lies in its interval" % tier,
+              peak["low_bytes"] <= peak["bytes"] <= peak["high_bytes"], peak)
+    equal("the peak is that of its phase", result["peak"]["allocated"]["bytes"],
+          result["allocated_bytes"][result["phase"]])
+    equal("fixed and one sample are the forward phase",
+          result["fixed_bytes"] + result["sample_bytes"],
+          result["allocated_bytes"]["forward"])
+    equal("the GPU is named", result["gpu"]["name"], "NVIDIA GeForce RTX 4090")
+    equal("what was not asked is null",
+          [result[key] for key in ("compare", "gpus", "generation", "fit",
+                                   "need", "profile")], [None] * 6)
+    answer = place.run("estimate", *words)
+    equal("a file has the same", answer.result, result)
+    for line in filter(lambda each: each["bytes"], result["lines"]):
+        holds("the text has the line " + line["part"], answer.out,
+              re.escape(line["part"]) + r" +[0-9.]+ [KMGT]?i?B " +
+              line["tier"])
+    holds("and all else", answer.out, r"8,030,261,248 parameters",
+          r"allocated +\S+ \S+ from \S+ \S+ to", r"peak +" + result["phase"],
+          r"RTX 4090, 23.6 GiB")
+    lacks("no picture in a file", answer.out, r"\|#")
+    holds("but where colours are wanted",
+          place.run("estimate", "--color", "always", *words).out, r"\|#+ *\|")
+
+
+def test_bands(place):
+    need = process(estimate(place, *LORA))
+    high = estimate(place, *LORA).result["peak"]["process"]["high_bytes"]
+    for name, usable, fits in (("does not fit", need - 1, False),
+                               ("tight", need, False), ("ok", high, True),
+                               ("roomy", 2 * high + 2, True)):
+        answer = estimate(place, "--gpu-memory", "%dB" % usable, *LORA)
+        gpu = answer.result["gpu"]
+        equal("%s: band and fits" % name, (gpu["band"], gpu["fits"]),
+              (name, fits))
+        equal("%s: done all the same" % name, answer.status, 0)
+        equal("%s: options where they are needed" % name,
+              answer.result["options"] is not None, not fits)
+    answer = estimate(place, "--gpu-memory", "12", "--batch", "8", *LLAMA)
+    options = answer.result["options"]
+    saved = [option["saved_bytes"] for option in options]
+    equal("options are ranked", saved, sorted(saved, reverse=True))
+    check("each saves what it says", all(
+        option["process_bytes"] + option["saved_bytes"] == process(answer)
+        for option in options), options)
+    check("fits is by the upper edge", all(
+        option["fits"] == (option["high_bytes"] <= 12 * GIB)
+        for option in options), options)
+    names = {option["option"] for option in options}
+    check("of all sorts", {"checkpointing", "precision", "optimizer", "lora",
+                           "quantize", "sharding", "offload_optimizer",
+                           "sequence"} <= names, names)
+    holds("and what fits together", answer.out, r"fits with .+ \+ .+: up to")
+    answer = estimate(place, "--gpu-memory", "40", "--evaluator", "14b",
+                      "--task", "grpo", "--batch", "8",
+                      "--completion-tokens", "512", *LORA)
+    names = {option["option"] for option in answer.result["options"]}
+    check("evaluators and completions too", {
+        "evaluator_int8", "evaluator_nf4", "evaluator_smaller", "completion",
+        "accumulation"} <= names, names)
+
+
+def test_tables(place):
+    answer = estimate(place, "--compare", *LLAMA)
+    rows = {row["technique"]: row for row in answer.result["compare"]}
+    check("fp32 needs more than bf16", all(
+        row["fp32"] >= row["bf16"] for row in rows.values()), rows)
+    check("LoRA less than all", rows["LoRA"]["bf16"] < rows["full"]["bf16"],
+          rows)
+    equal("no parts beside a table", re.findall("optimizer states", answer.out),
+          [])
+
+    answer = estimate(place, "--gpus", "--effective-batch", "96",
+                      "--num-gpus", "2", *LORA)
+    gpus = answer.result["gpus"]
+    check("the whole catalogue", len(gpus) > 60, len(gpus))
+    largest = [gpu["largest_batch"] or 0 for gpu in
+               sorted(gpus, key=lambda gpu: gpu["usable_bytes"])]
+    equal("more memory, no smaller batch", largest, sorted(largest))
+    check("the split is exact", all(
+        gpu["micro_batch"] * gpu["grad_accum"] * 2 == 96 and
+        gpu["micro_batch"] <= gpu["largest_batch"]
+        for gpu in gpus if gpu["largest_batch"]), gpus)
+    check("what does not fit has none", all(
+        not gpu["micro_batch"] for gpu in gpus if not gpu["largest_batch"]) and
+        not gpus[0]["largest_batch"], gpus[0])
+
+    answer = estimate(place, "--generation", *SMALL)
+    train, generate = answer.result["generation"]
+    check("training takes more", train["process_bytes"] >
+          generate["process_bytes"] and train["ratio_percent"] > 100, train)
+    check("only generation has a cache", not train["kv_cache_bytes"] and
+          generate["kv_cache_bytes"] > 0, generate)
+
+
+def test_fit_and_need(place):
+    answer = estimate(place, "--fit", "24GiB")
+    rows = answer.result["fit"]
+    equal("no model is needed", answer.result["parameters"], None)
+    check("sizes rise", [row["parameters"] for row in rows] ==
+          sorted(row["parameters"] for row in rows), rows)
+    check("less is trained in less memory", all(
+        row["full_bytes"] > row["lora_bytes"] > row["qlora_bytes"]
+        for row in rows if row["parameters"] > 1e9), rows)
+    small, large = rows[0], rows[-1]
+    check("all of a small one, nothing of a large one",
+          small["full_batch"] and small["generation_batch"] and
+          not large["full_batch"] and not large["qlora_batch"], rows)
+    for words in (["24"], ["rtx3090"]):
+        equal("--fit %s is much the same" % words[0], len(
+            estimate(place, "--fit", *words).result["fit"]), len(rows))
+    one = estimate(place, "--fit", "24GiB", "llama-3.1-8b").result["fit"]
+    equal("or of one model", [row["parameters"] for row in one], [8030261248])
+
+    answer = estimate(place, "--need", "llama-3.1-8b")
+    rows = answer.result["need"]
+    equal("four ways, three levels", [(row["recipe"], row["level"])
+                                      for row in rows],
+          [(way, level) for way in ("QLoRA", "LoRA", "full", "generation")
+           for level in ("minimum", "recommended", "ideal")])
+    check("each has a GPU and an instance", all(
+        row["gpu"] and row["instance"] and row["provider"] for row in rows),
+        rows)
+    check("QLoRA needs no more than LoRA, LoRA than all", rows[0]["gpus"] == 1
+          and rows[0]["gpu_bytes"] < rows[3]["gpu_bytes"], rows)
+
+
+def test_gpu(place):
+    env = {"LD_LIBRARY_PATH": SIM, "AUTOFIT_SIM_DEVICES": "Tesla T4:8G;B:4G",
+           "AUTOFIT_SIM_STATE": place.path("sim")}
+    answer = place.run("estimate", "gpt2", env=env)
+    equal("without a name the first GPU that is there",
+          answer.result["gpu"]["name"], "Tesla T4")
+    check("with the memory it has", 7 * GIB <
+          answer.result["gpu"]["usable_bytes"] <= 8 * GIB, answer.result["gpu"])
+    equal("none where the host is meant", place.run(
+        "estimate", "--device", "host", "gpt2", env=env).result["gpu"], None)
+
+
+def test_models(place):
+    config = {"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+              "num_hidden_layers": 22, "hidden_size": 2048,
+              "intermediate_size": 5632, "num_attention_heads": 32,
+              "num_key_value_heads": 4, "vocab_size": 32000,
+              "tie_word_embeddings": False}
+    place.write("tiny/config.json", json.dumps(config))
+    place.write("tiny.toml", "\n".join([
+        "[model]", 'family = "llama"', "layers = 22", "hidden = 2048",
+        "ffn = 5632", "heads = 32", "kv_heads = 4", "vocab = 32000", ""]))
+    numbers = ["--family", "llama", "--layers", "22", "--hidden", "2048",
+               "--ffn", "5632", "--heads", "32", "--kv-heads", "4", "--vocab",
+               "32000"]
+    for words in (["tiny"], ["tiny/config.json"], ["tiny.toml"], numbers,
+                  ["TinyLlama/TinyLlama-1.1B-Chat-v1.0"]):
+        equal("TinyLlama as " + words[0],
+              estimate(place, *words).result["parameters"], 1100048384)
+    more = estimate(place, "--layers", "23", "tiny")
+    equal("an option wins over the file", more.result["parameters"],
+          1100048384 + 2 * 2048 * 2048 + 2 * 2048 * 256 + 3 * 2048 * 5632 +
+          2 * 2048)
+    place.write("home/config/models.csv",
+                "name,family,layers,hidden,heads,vocab,positions\n"
+                "ours/own-model,gpt2,2,64,2,100,32\n")
+    equal("a model of the user's table", estimate(
+        place, "own-model").result["model"]["name"], "ours/own-model")
+    place.write("home/config/instances.csv",
+                "name,provider,gpu,count\nours-1,us,T4,1\nbad,us,nothing,1\n")
+    answer = estimate(place, "--need", "own-model")
+    holds("a bad line of the user's instances is told",
+          answer.out + answer.err, r"instances\.csv:3")
+
+
+def test_command(place):
+    place.write("train.py", "import argparse\n"
+                "p = argparse.ArgumentParser()\n"
+                "p.add_argument('--per_device_train_batch_size')\n")
+    train = ["--", "python", "train.py", "--per_device_train_batch_size", "4",
+             "--gradient_accumulation_steps", "8"]
+    answer = estimate(place, *train, "--model_name_or_path", "gpt2-xl",
+                      "--bf16", "True", "--optim", "adamw_torch_fused",
+                      "--lora_r", "16", "--load_in_4bit", "True",
+                      "--gradient_checkpointing", "--max_seq_length", "512")
+    run = answer.result["run"]
+    equal("the command is read",
+          [run[key] for key in ("micro_batch", "grad_accum", "effective_batch",
+                                "sequence", "optimizer", "peft", "rank",
+                                "quantize", "checkpointing")],
+          [4, 8, 32, 512, "adamw_torch_fused", "lora", 16, "nf4", "full"])
+    equal("its model too", answer.result["model"]["name"],
+          "openai-community/gpt2-xl")
+    place.write("model/config.json", json.dumps({
+        "model_type": "llama", "num_hidden_layers": 2, "hidden_size": 256,
+        "num_attention_heads": 4, "intermediate_size": 512,
+        "vocab_size": 32000}))
+    litgpt = ["--", "litgpt", "finetune_lora", "--checkpoint_dir", "model"]
+    answers = [estimate(place, *litgpt, "--quantize", words).result
+               for words in ("bnb.nf4", "bnb.nf4-dq", "bnb.int8")]
+    equal("how LitGPT quantises",
+          [answer["run"]["quantize"] for answer in answers],
+          ["nf4", "nf4-double", "int8"])
+    head = 32000 * 256
+    plain, lightning = [
+        {line["part"]: line["bytes"] for line in estimate(
+            place, "--task", "inference", "--quantize", "nf4", *options,
+            "model").result["lines"]}
+        for options in ([], ["--lightning-quantizer"])]
+    equal("the head is quantised too",
+          plain["weights"] - lightning["weights"], head * (2 - 0.5625))
+    equal("and dequantised in two copies, where the largest matrix was one",
+          lightning["one layer at work"] - plain["one layer at work"],
+          head * 4 - 256 * 512 * 2)
+    place.write("ds.json", json.dumps({"zero_optimization": {
+        "stage": 3, "offload_optimizer": {"device": "cpu"}}}))
+    shared = estimate(place, "--num-gpus", "4", *train,
+                      "--model_name_or_path", "gpt2", "--deepspeed",
+                      "ds.json").result["run"]
+    equal("how its ranks share it", (shared["sharding"], shared["offload"]),
+          ("zero3", "optimizer"))
+    shared = estimate(place, "--num-gpus", "4", "--sharding", "ddp",
+                      "--offload", "none", *train, "--model_name_or_path",
+                      "gpt2", "--deepspeed", "ds.json").result["run"]
+    equal("an option of autofit wins", (shared["sharding"],
+                                        shared["offload"]), ("ddp", "none"))
+    answer = estimate(place, "--batch", "2", "--precision", "fp32", *train,
+                      "--model_name_or_path", "gpt2", "--bf16")
+    equal("options win", (answer.result["run"]["micro_batch"],
+                          answer.result["run"]["precision"]), (2, "fp32"))
+    answer = estimate(place, "--params", "7b", *train)
+    equal("a model beside the command", answer.result["parameters"],
+          7000000000)
+    answer = estimate(place, *train)
+    equal("without a model it is told", answer.status, 125)
+    holds("how to name one", answer.err, "no model is named")
+    answer = estimate(place, "--", "python", "missing.py", "--bs", "3")
+    equal("a script that is not there", answer.status, 121)
+
+
+def test_profiles(place):
+    answer = estimate(place, "--profile", "latentwire-code", "--model-size",
+                      "14", "--gpu-memory", "80", "--num-gpus", "1",
+                      "--optimizer", "adamw")
+    holds("a guide's calculator with its own words", answer.out,
+          r"largest batch 6", r"safe batch 4", r"effective batch 32")
+    equal("the same for programs", answer.result["profile"]["profile"],
+          "latentwire-code")
+    answer = estimate(place, "--profile", "agi2", "--batch", "24",
+                      "--layers", "6", "--hidden", "384", "--heads", "6",
+                      "--sequence", "512", "--vocab", "50257")
+    holds("and how far it is from the estimate", answer.out,
+          r"the guide says \d+% less")
+    answer = estimate(place, "--profile", "stateset-table", "--method",
+                      "qlora", "--params", "7b")
+    equal("a method of it", answer.result["profile"]["method"], "qlora")
+    answer = estimate(place, "--profile", "nanogpt-guide", "--tables")
+    holds("its tables", answer.out, r"150M", r"~8 GB")
+    check("for programs too", answer.result["profile"]["tables"], answer.out)
+
+
+def main():
+    with Place("estimate") as place:
+        test_object(place)
+        test_options(place)
+        test_errors(place)
+        test_bands(place)
+        test_tables(place)
+        test_fit_and_need(place)
+        test_command(place)
+        test_profiles(place)
+        test_models(place)
+        test_gpu(place)
+    finish()
+
+
+if __name__ == "__main__":
+    main()

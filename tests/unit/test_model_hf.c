@@ -1,0 +1,382 @@
+/* Models from config.json, and what is said of wrong files. */
+/* SPDX-License-Identifier: MIT */
+/* USES estimator configs */
+#include "configs/model.h"
+
+#include "base/alloc.h"
+#include "tests/unit/model_sample.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+
+/* What the files of the hub say, without keys that count nothing. */
+static const struct {
+	const char *text;
+	int64_t parameters;
+	enum model_family family;
+	bool is_tied;
+} config_rows[] = {
+	{ "{\"model_type\": \"gpt2\", "
+	  "\"architectures\": [\"GPT2LMHeadModel\"], \"n_ctx\": 1024, "
+	  "\"n_embd\": 768, \"n_head\": 12, \"n_layer\": 12, "
+	  "\"n_positions\": 1024, \"vocab_size\": 50257}",
+	  INT64_C(124439808), MODEL_GPT2, true },
+	{ "{\"model_type\": \"gpt2\", \"n_embd\": 1600, \"n_head\": 25, "
+	  "\"n_inner\": null, \"n_layer\": 48, \"n_positions\": 1024, "
+	  "\"vocab_size\": 50257}",
+	  INT64_C(1557611200), MODEL_GPT2, true },
+	{ "{\"model_type\": \"llama\", \"hidden_size\": 4096, "
+	  "\"intermediate_size\": 11008, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"vocab_size\": 32000}",
+	  INT64_C(6738415616), MODEL_LLAMA, false },
+	{ "{\"architectures\": [\"LlamaForCausalLM\"], "
+	  "\"hidden_size\": 4096, \"intermediate_size\": 11008, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"num_key_value_heads\": 32, "
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 32000}",
+	  INT64_C(6738415616), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"llama\", \"attention_bias\": false, "
+	  "\"hidden_size\": 4096, \"intermediate_size\": 14336, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"num_key_value_heads\": 8, "
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 128256}",
+	  INT64_C(8030261248), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"llama\", \"head_dim\": 64, "
+	  "\"hidden_size\": 2048, \"intermediate_size\": 8192, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 16, "
+	  "\"num_key_value_heads\": 8, "
+	  "\"tie_word_embeddings\": true, \"vocab_size\": 128256}",
+	  INT64_C(1235814400), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"mistral\", \"hidden_size\": 4096, "
+	  "\"intermediate_size\": 14336, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"num_key_value_heads\": 8, \"sliding_window\": 4096, "
+	  "\"vocab_size\": 32000}",
+	  INT64_C(7241732096), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"qwen2\", \"hidden_size\": 896, "
+	  "\"intermediate_size\": 4864, \"num_attention_heads\": 14, "
+	  "\"num_hidden_layers\": 24, \"num_key_value_heads\": 2, "
+	  "\"sliding_window\": 32768, \"tie_word_embeddings\": true, "
+	  "\"use_sliding_window\": false, \"vocab_size\": 151936}",
+	  INT64_C(494032768), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"qwen2\", \"hidden_size\": 3584, "
+	  "\"intermediate_size\": 18944, "
+	  "\"num_attention_heads\": 28, \"num_hidden_layers\": 28, "
+	  "\"num_key_value_heads\": 4, \"vocab_size\": 152064}",
+	  INT64_C(7615616512), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"qwen3\", \"attention_bias\": false, "
+	  "\"head_dim\": 128, \"hidden_size\": 4096, "
+	  "\"intermediate_size\": 12288, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 36, "
+	  "\"num_key_value_heads\": 8, \"vocab_size\": 151936}",
+	  INT64_C(8190735360), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"gemma\", \"head_dim\": 256, "
+	  "\"hidden_size\": 2048, \"intermediate_size\": 16384, "
+	  "\"num_attention_heads\": 8, \"num_hidden_layers\": 18, "
+	  "\"num_key_value_heads\": 1, \"vocab_size\": 256000}",
+	  INT64_C(2506172416), MODEL_LLAMA, true },
+	{ "{\"architectures\": [\"Gemma2ForCausalLM\"], "
+	  "\"model_type\": \"gemma2\", \"head_dim\": 256, "
+	  "\"hidden_size\": 2304, \"intermediate_size\": 9216, "
+	  "\"num_attention_heads\": 8, \"num_hidden_layers\": 26, "
+	  "\"num_key_value_heads\": 4, \"sliding_window\": 4096, "
+	  "\"vocab_size\": 256000}",
+	  INT64_C(2614341888), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"gemma3_text\", \"head_dim\": 256, "
+	  "\"hidden_size\": 1152, \"intermediate_size\": 6912, "
+	  "\"num_attention_heads\": 4, \"num_hidden_layers\": 26, "
+	  "\"num_key_value_heads\": 1, \"vocab_size\": 262144}",
+	  INT64_C(999885952), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"phi3\", \"hidden_size\": 3072, "
+	  "\"intermediate_size\": 8192, \"num_attention_heads\": 32, "
+	  "\"num_hidden_layers\": 32, \"num_key_value_heads\": 32, "
+	  "\"vocab_size\": 32064}",
+	  INT64_C(3821079552), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"phi\", \"hidden_size\": 2560, "
+	  "\"intermediate_size\": 10240, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"num_key_value_heads\": null, \"vocab_size\": 51200}",
+	  INT64_C(2779683840), MODEL_PHI, false },
+	{ "{\"model_type\": \"gpt_neox\", \"hidden_size\": 4096, "
+	  "\"intermediate_size\": 16384, "
+	  "\"num_attention_heads\": 32, \"num_hidden_layers\": 32, "
+	  "\"max_position_embeddings\": 2048, "
+	  "\"tie_word_embeddings\": false, \"vocab_size\": 50432}",
+	  INT64_C(6857302016), MODEL_NEOX, false },
+	{ "{\"model_type\": \"opt\", \"ffn_dim\": 3072, "
+	  "\"hidden_size\": 768, \"max_position_embeddings\": 2048, "
+	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+	  "\"vocab_size\": 50272, \"word_embed_proj_dim\": 768}",
+	  INT64_C(125239296), MODEL_OPT, true },
+	{ "{\"model_type\": \"opt\", \"ffn_dim\": 4096, "
+	  "\"hidden_size\": 1024, \"max_position_embeddings\": 2048, "
+	  "\"num_attention_heads\": 16, \"num_hidden_layers\": 24, "
+	  "\"vocab_size\": 50272, \"word_embed_proj_dim\": 512}",
+	  INT64_C(331196416), MODEL_OPT, true },
+	{ "{\"model_type\": \"bert\", \"hidden_size\": 768, "
+	  "\"intermediate_size\": 3072, "
+	  "\"max_position_embeddings\": 512, "
+	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+	  "\"type_vocab_size\": 2, \"vocab_size\": 30522}",
+	  INT64_C(109482240), MODEL_BERT, true },
+	{ "{\"model_type\": \"roberta\", \"hidden_size\": 768, "
+	  "\"intermediate_size\": 3072, "
+	  "\"max_position_embeddings\": 514, "
+	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+	  "\"type_vocab_size\": 1, \"vocab_size\": 50265}",
+	  INT64_C(124645632), MODEL_BERT, true },
+	{ "{\"model_type\": \"t5\", \"d_ff\": 2048, \"d_kv\": 64, "
+	  "\"d_model\": 512, \"num_heads\": 8, \"num_layers\": 6, "
+	  "\"vocab_size\": 32128}",
+	  INT64_C(60506624), MODEL_T5, true },
+	{ "{\"model_type\": \"t5\", \"d_ff\": 2048, \"d_kv\": 64, "
+	  "\"d_model\": 768, \"feed_forward_proj\": \"gated-gelu\", "
+	  "\"num_decoder_layers\": 12, \"num_heads\": 12, "
+	  "\"num_layers\": 12, \"tie_word_embeddings\": false, "
+	  "\"vocab_size\": 32128}",
+	  INT64_C(247577856), MODEL_T5, false },
+	{ "{\"model_type\": \"vit\", "
+	  "\"architectures\": [\"ViTForImageClassification\"], "
+	  "\"hidden_size\": 768, \"image_size\": 224, "
+	  "\"intermediate_size\": 3072, \"num_attention_heads\": 12, "
+	  "\"num_hidden_layers\": 12, \"patch_size\": 16, "
+	  "\"num_labels\": 1000}",
+	  INT64_C(86567656), MODEL_VIT, false },
+	{ "{\"model_type\": \"vit\", "
+	  "\"architectures\": [\"ViTForImageClassification\"], "
+	  "\"hidden_size\": 768, \"intermediate_size\": 3072, "
+	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+	  "\"id2label\": {\"0\": \"cat\", \"1\": \"dog\"}}",
+	  INT64_C(85800194), MODEL_VIT, false },
+	{ "{\"model_type\": \"mixtral\", \"hidden_size\": 4096, "
+	  "\"intermediate_size\": 14336, "
+	  "\"num_attention_heads\": 32, \"num_experts_per_tok\": 2, "
+	  "\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+	  "\"num_local_experts\": 8, \"sliding_window\": null, "
+	  "\"vocab_size\": 32000}",
+	  INT64_C(46702792704), MODEL_MOE, false },
+	{ "{\"model_type\": \"qwen2_moe\", \"decoder_sparse_step\": 1, "
+	  "\"hidden_size\": 2048, \"intermediate_size\": 5632, "
+	  "\"moe_intermediate_size\": 1408, "
+	  "\"num_attention_heads\": 16, \"num_experts\": 60, "
+	  "\"num_experts_per_tok\": 4, \"num_hidden_layers\": 24, "
+	  "\"num_key_value_heads\": 16, "
+	  "\"shared_expert_intermediate_size\": 5632, "
+	  "\"vocab_size\": 151936}",
+	  INT64_C(14315784192), MODEL_MOE, false },
+	{ "{\"model_type\": \"qwen3_moe\", \"decoder_sparse_step\": 1, "
+	  "\"head_dim\": 128, \"hidden_size\": 2048, "
+	  "\"intermediate_size\": 6144, \"mlp_only_layers\": [], "
+	  "\"moe_intermediate_size\": 768, "
+	  "\"num_attention_heads\": 32, \"num_experts\": 128, "
+	  "\"num_experts_per_tok\": 8, \"num_hidden_layers\": 48, "
+	  "\"num_key_value_heads\": 4, \"vocab_size\": 151936}",
+	  INT64_C(30532122624), MODEL_MOE, false },
+	{ "{\"model_type\": \"deepseek_v2\", "
+	  "\"first_k_dense_replace\": 1, \"hidden_size\": 2048, "
+	  "\"intermediate_size\": 10944, \"kv_lora_rank\": 512, "
+	  "\"moe_intermediate_size\": 1408, "
+	  "\"n_routed_experts\": 64, \"n_shared_experts\": 2, "
+	  "\"num_attention_heads\": 16, \"num_experts_per_tok\": 6, "
+	  "\"num_hidden_layers\": 27, \"num_key_value_heads\": 16, "
+	  "\"q_lora_rank\": null, \"qk_nope_head_dim\": 128, "
+	  "\"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
+	  "\"vocab_size\": 102400}",
+	  INT64_C(15706484224), MODEL_DEEPSEEK, false },
+	{ "{\"model_type\": \"deepseek_v3\", "
+	  "\"first_k_dense_replace\": 3, \"hidden_size\": 7168, "
+	  "\"intermediate_size\": 18432, \"kv_lora_rank\": 512, "
+	  "\"moe_intermediate_size\": 2048, "
+	  "\"n_routed_experts\": 256, \"n_shared_experts\": 1, "
+	  "\"num_attention_heads\": 128, \"num_experts_per_tok\": 8, "
+	  "\"num_hidden_layers\": 61, "
+	  "\"num_nextn_predict_layers\": 1, \"q_lora_rank\": 1536, "
+	  "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, "
+	  "\"v_head_dim\": 128, \"vocab_size\": 129280}",
+	  INT64_C(671026404352), MODEL_DEEPSEEK, false },
+	{ "{\"model_type\": \"llava\", "
+	  "\"architectures\": [\"LlavaForConditionalGeneration\"], "
+	  "\"text_config\": {\"model_type\": \"llama\", "
+	  "\"max_position_embeddings\": 4096, "
+	  "\"vocab_size\": 32064}, "
+	  "\"vision_config\": {\"hidden_size\": 1024, "
+	  "\"num_hidden_layers\": 24}}",
+	  INT64_C(6738939904), MODEL_LLAMA, false },
+};
+
+static void a_config_gives_exact_counts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(config_rows); i++) {
+		struct error err = ERROR_INIT;
+		struct model_facts facts;
+
+		if (sample_read_text("config.json", config_rows[i].text, &facts,
+				     &err) < 0)
+			fail_msg("%s: %s", config_rows[i].text, err.message);
+		if (sample_parameters(&facts) != config_rows[i].parameters)
+			fail_msg("%s: %lld", config_rows[i].text,
+				 (long long)sample_parameters(&facts));
+		assert_int_equal(facts.family, config_rows[i].family);
+		assert_int_equal(facts.is_tied, config_rows[i].is_tied);
+		assert_int_equal(facts.parameters, 0);
+	}
+}
+
+static void what_else_a_config_says(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"mistral\", \"hidden_size\": 4096, "
+		"\"intermediate_size\": 14336, \"num_attention_heads\": 32, "
+		"\"num_hidden_layers\": 32, \"num_key_value_heads\": 8, "
+		"\"sliding_window\": 4096, \"vocab_size\": 32000, "
+		"\"torch_dtype\": \"bfloat16\", \"attention_bias\": true}";
+	struct model_facts facts;
+
+	(void)state;
+	assert_int_equal(sample_read_text("config.json", text, &facts, NULL),
+			 0);
+	assert_string_equal(facts.dtype, "bfloat16");
+	assert_int_equal(facts.window, 4096);
+	assert_int_equal(facts.head_dim, 128);
+	assert_int_equal(facts.layer_norms, 2);
+	assert_true(facts.is_gated);
+	assert_true(facts.has_qkv_bias);
+	assert_true(facts.has_out_bias);
+}
+
+#define LLAMA_BUT(change)                                                      \
+	"{\"model_type\": \"llama\", \"hidden_size\": 4096, "                  \
+	"\"intermediate_size\": 11008, \"num_hidden_layers\": 32, "            \
+	"\"num_attention_heads\": 32, \"vocab_size\": 32000, " change "}"
+
+static const struct {
+	const char *name, *text;
+	int code;
+	const char *words; /* in the message */
+} wrong_rows[] = {
+	{ "config.json", "{\"model_type\": \"mamba\", \"hidden_size\": 768}",
+	  -ENOTSUP, "the architecture 'mamba' is not known: give its param" },
+	{ "config.json", "{\"model_type\": \"llama\", \"hidden_size\": 4096}",
+	  -EINVAL, "config.json: layers is not known" },
+	{ "config.json", LLAMA_BUT("\"hidden_size\": 0"), -EINVAL,
+	  "hidden_size is 0, which no model has" },
+	{ "config.json", LLAMA_BUT("\"hidden_size\": -1"), -EINVAL,
+	  "hidden_size is not a whole number from 0" },
+	{ "config.json", LLAMA_BUT("\"hidden_size\": 40.5"), -EINVAL,
+	  "hidden_size is not a whole number" },
+	{ "config.json", LLAMA_BUT("\"hidden_size\": \"4096\""), -EINVAL,
+	  "hidden_size is not a whole number" },
+	{ "config.json", LLAMA_BUT("\"vocab_size\": 9999999999"), -ERANGE,
+	  "vocab_size: vocab is 9999999999, which is not" },
+	{ "config.json",
+	  LLAMA_BUT("\"vocab_size\": 99999999999999999999999999"), -EINVAL,
+	  "vocab_size is not a whole number" },
+	{ "config.json", LLAMA_BUT("\"num_key_value_heads\": 5"), -EINVAL,
+	  "heads 32 is no multiple of kv_heads 5" },
+	{ "config.json", "[]", -EINVAL, "it is no object of JSON" },
+	{ "config.json", "{\n\"model_type\": ", -EINVAL, "config.json:2: not" },
+	{ "config.json", "", -EINVAL, "not JSON" },
+	{ "m.toml", "layers = 2\nhiden = 8\n", -EINVAL,
+	  "m.toml:2: 'hiden' is no field of a model: family, name, dtype" },
+	{ "m.toml", "family = \"llama\"\nlayers = 0\n", -EINVAL,
+	  "m.toml:2: layers is 0: give a number from 1" },
+	{ "m.toml", "layers = -3\n", -ERANGE, "m.toml:1: layers is -3" },
+	{ "m.toml", "layers = 1.5\n", -EINVAL, "is not a whole number" },
+	{ "m.toml", "hidden = 99999999\n", -ERANGE, "hidden is 99999999" },
+	{ "m.toml", "layers = 2\n", -EINVAL,
+	  "m.toml: neither the model's parameters nor its family is known" },
+	{ "m.toml", "family = \"gpt3\"\n", -EINVAL,
+	  "m.toml:1: family: 'gpt3' is none of gpt2, llama" },
+	{ "m.toml", "family = \"llama\"\nlayers = 2\n", -EINVAL,
+	  "m.toml: hidden is not known" },
+	{ "m.yaml", "family: llama\ntied: maybe\n", -EINVAL,
+	  "m.yaml:2: tied: 'maybe' is not true or false" },
+	{ "m.yaml", "params: many\n", -EINVAL,
+	  "m.yaml:1: parameters: 'many' is not a number of parameters" },
+	{ "m.yaml", "layers:\n", -EINVAL, "m.yaml:1: layers: '' is not" },
+	{ "m.yaml", "family: [1, 2]\n", -EINVAL, "is no field of a model" },
+	{ "m.json", "{\"layers\": 2, \"size\": 3}", -EINVAL, "'size' is no" },
+	{ "m.ini", "[model]\nfamily = llama\nlayers = x\n", -EINVAL,
+	  "m.ini:3: layers: 'x' is not a whole number" },
+	{ "m.ini", "[train]\nlayers = 2\n", -EINVAL,
+	  "m.ini:2: [train] is no section of a model" },
+	{ "m.txt", "layers = 2", -EINVAL, "a model is a folder, or a file" },
+	{ "m.py", "layers = 2", -EINVAL, "a model is a folder, or a file" },
+};
+
+/* Experts in each second layer, but for one that is listed: of 0 to 3 only the
+ * last. */
+static void some_layers_have_no_experts(void **state)
+{
+	static const char text[] =
+		"{\"model_type\": \"qwen3_moe\", \"hidden_size\": 64, "
+		"\"intermediate_size\": 128, \"moe_intermediate_size\": 16, "
+		"\"num_attention_heads\": 4, \"num_hidden_layers\": 4, "
+		"\"num_experts\": 4, \"num_experts_per_tok\": 2, "
+		"\"vocab_size\": 100, \"decoder_sparse_step\": 2, "
+		"\"mlp_only_layers\": [1, 0, 99]}";
+	struct model_facts facts;
+
+	(void)state;
+	assert_int_equal(sample_read_text("config.json", text, &facts, NULL),
+			 0);
+	assert_int_equal(facts.dense_layers, 3);
+	assert_int_equal(sample_parameters(&facts), 165312);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(wrong_rows); i++) {
+		struct error err = ERROR_INIT;
+		struct model_facts facts;
+		int result = sample_read_text(wrong_rows[i].name,
+					      wrong_rows[i].text, &facts, &err);
+
+		if (result != wrong_rows[i].code ||
+		    !strstr(err.message, wrong_rows[i].words))
+			fail_msg("%s: %d %s", wrong_rows[i].text, result,
+				 err.message);
+		assert_int_equal(result, err.code);
+	}
+}
+
+/* Brackets without end, and values without number: refused before they are
+ * built. */
+static void bombs_are_refused(void **state)
+{
+	const size_t length = (size_t)3 << 20;
+	char *text = xmalloc(length + 1);
+	struct model_text file = { "config.json", text, length };
+	struct error err = ERROR_INIT;
+	struct model_facts facts;
+
+	(void)state;
+	text[length] = '\0';
+	memset(text, '[', length);
+	assert_int_equal(model_read_text(&facts, &file, &err), -E2BIG);
+	assert_non_null(strstr(err.message, "nests too deep"));
+	memset(text + 1, ',', length - 1);
+	assert_int_equal(model_read_text(&facts, &file, &err), -E2BIG);
+	assert_non_null(strstr(err.message, "too many values"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_config_gives_exact_counts),
+		cmocka_unit_test(what_else_a_config_says),
+		cmocka_unit_test(some_layers_have_no_experts),
+		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(bombs_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
