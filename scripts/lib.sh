@@ -44,7 +44,18 @@ need_packages() {
 
 need_build_packages() {
 	need_packages gcc libc6-dev make cmake pkg-config libuv1-dev \
-		libinih-dev libjansson-dev libpcre2-dev
+		libinih-dev libjansson-dev libpcre2-dev libyaml-dev
+}
+
+# libFuzzer comes with clang, or in a package named after its version.
+need_fuzzer() {
+	local library
+
+	library=$(clang -fsanitize=fuzzer -### -x c /dev/null 2>&1 |
+		grep -o '[^" ]*libclang_rt\.fuzzer[^" ]*\.a' |
+		head -n 1 || true)
+	[ -e "$library" ] ||
+		need_packages "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
 }
 
 # torch_python : print a Python that has torch; installs Debian's if none has.

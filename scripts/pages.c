@@ -17,6 +17,7 @@ static const struct output {
 } outputs[] = {
 	{ "autofit.1", "autofit.1.in", NULL },
 	{ "autofit-records.5", "autofit-records.5.in", NULL },
+	{ "autofit-preset.5", "autofit-preset.5.in", NULL },
 	{ "autofit.bash", NULL, "bash" },
 	{ "_autofit", NULL, "zsh" },
 	{ "autofit.fish", NULL, "fish" },

@@ -16,7 +16,7 @@ CHANNEL_HEADER = (("magic", "Q"), ("slots", "I"), ("slot_bytes", "I"),
 CHANNEL_SLOT = (
     ("pid", "I"), ("flags", "I"), ("start_time", "Q"), ("steps", "Q"),
     ("last_step_ns", "Q"), ("alloc_retries", "Q"), ("torch_peak_bytes", "Q"),
-    ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("reserved", "I"),
+    ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
 )
 COMPILED = 8
 
