@@ -108,9 +108,34 @@ static const char *skip_index(const char *key)
 	return *end == ']' ? end + 1 : key;
 }
 
-static bool is_same(char a, char b)
+/* "-" and "_" are one. */
+static char joint(char c)
 {
-	return a == b || (strchr("-_", a) && strchr("-_", b) && a && b);
+	if (c == '-')
+		return '_';
+	return c;
+}
+
+/* Of the last part, without its indices: FNV-1a, as in base/hash.h. */
+uint32_t settings_name_hash(const char *key)
+{
+	const uint32_t basis = 0x811c9dc5, prime = 0x01000193;
+	uint32_t hash = basis;
+
+	key += strspn(key, "-");
+	while (*key) {
+		const char *next = skip_index(key);
+
+		if (next != key) {
+			key = next;
+			continue;
+		}
+		hash = *key == '.'
+			       ? basis
+			       : (hash ^ (unsigned char)joint(*key)) * prime;
+		key++;
+	}
+	return hash;
 }
 
 /* A name that has an index itself means this element only. */
@@ -121,7 +146,7 @@ static bool is_named(const char *key, const char *name, bool has_index)
 
 		while (!has_index && (next = skip_index(key)) != key)
 			key = next;
-		if (!is_same(*key, *name))
+		if (joint(*key) != joint(*name))
 			return false;
 		if (*key == '\0')
 			return true;
@@ -134,16 +159,21 @@ size_t settings_find_all(const struct settings *settings, const char *name,
 			 const struct setting **found, size_t max)
 {
 	bool is_whole, has_index;
+	uint32_t hash;
 	size_t count = 0;
 
 	name += strspn(name, "-");
 	is_whole = strchr(name, '.') != NULL;
 	has_index = strchr(name, '[') != NULL;
+	hash = settings_name_hash(name);
 	for (size_t i = 0; *name && i < settings->count; i++) {
 		const struct setting *setting = &settings->items[i];
-		const char *key = setting->key + strspn(setting->key, "-");
-		const char *dot = is_whole ? NULL : strrchr(key, '.');
+		const char *key, *dot;
 
+		if (setting->name_hash != hash)
+			continue;
+		key = setting->key + strspn(setting->key, "-");
+		dot = is_whole ? NULL : strrchr(key, '.');
 		if (!is_named(dot ? dot + 1 : key, name, has_index))
 			continue;
 		if (count < max)
@@ -185,6 +215,13 @@ static bool names_another(const struct settings *settings)
 	return false;
 }
 
+/* The first letters of all words below. */
+static bool may_begin_reference(char c)
+{
+	return c == '_' || c == '!' || c == '.' || c == '$' || c == 'f' ||
+	       c == 'F' || c == 'r' || c == 'R';
+}
+
 /*
  * Looked for in the whole text, comments too: what is found for nothing only
  * puts the copy beside the file.
@@ -204,8 +241,7 @@ bool settings_has_references(const struct settings *settings, const char *text,
 		return false;
 	end = text + length;
 	for (const char *at = text; at < end; at++) {
-		/* The first letters of them all. */
-		if (!strchr("_!.$fFrR", *at) || !*at)
+		if (!may_begin_reference(*at))
 			continue;
 		for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
 			size_t width = strlen(words[i]);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum settings_format {
 	SETTINGS_YAML,   /* libyaml; aliases and anchors stay as they are */
@@ -26,9 +27,10 @@ enum settings_format {
 struct setting {
 	/* "train.batch_size", "datasets[0].batch_size", "--bs" of ARGS */
 	char *key;
-	char *value;       /* without quotes; "" for null; never NULL */
-	size_t start, end; /* its bytes in the text, quotes included */
-	unsigned line;     /* from 1 */
+	uint32_t name_hash; /* of the key, for settings_find_all */
+	char *value;        /* without quotes; "" for null; never NULL */
+	size_t start, end;  /* its bytes in the text, quotes included */
+	unsigned line;      /* from 1 */
 	/*
 	 * A whole number may be written there: it is a scalar of its own, no
 	 * alias, no expression, and nothing else refers to it by an anchor.

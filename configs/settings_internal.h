@@ -60,6 +60,9 @@ int settings_supersede(struct settings_reader *reader, size_t at);
 int settings_enter(struct settings_reader *reader, size_t at);
 void settings_leave(struct settings_reader *reader);
 
+/* Alike for a key and every name that means it. */
+uint32_t settings_name_hash(const char *key);
+
 /* Forgets the items from this one on. */
 void settings_truncate(struct settings *settings, size_t count);
 /* Items that began below a path before it got another value: no scalars. */

@@ -77,6 +77,7 @@ int settings_add(struct settings_reader *reader,
 	setting = &settings->items[settings->count++];
 	*setting = (struct setting){
 		.key = xstrdup(strbuf_text(&reader->path)),
+		.name_hash = settings_name_hash(strbuf_text(&reader->path)),
 		.value = xstrndup(value, length),
 		.start = piece->start,
 		.end = piece->end,

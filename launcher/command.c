@@ -3,7 +3,6 @@
 #include "launcher/command.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "launcher/command_internal.h"
 
 #include <errno.h>
@@ -128,14 +127,13 @@ static void syntax_set(struct command *command)
 static void source_find(struct recognition *r, const struct command *before)
 {
 	struct command *command = r->command;
-	uint64_t hash = r->text ? hash_bytes(r->text, strlen(r->text)) : 0;
 
-	if (hash && before && before->source_hash == hash) {
+	if (r->text && before && before->source_text == r->text) {
 		r->source = &before->source;
 		return;
 	}
 	source_read(&command->source, r->text);
-	command->source_hash = hash;
+	command->source_text = r->text;
 	r->source = &command->source;
 }
 

@@ -188,10 +188,10 @@ struct command {
 	/* Said when the micro-batch becomes another one. */
 	struct strlist caveats;
 	char *model[MODEL_FIELDS]; /* as the command says them; NULL: not */
-	/* What its script declares, and the hash of that text; 0: empty, or it
-	 * is known from another command. */
+	/* What its script declares, and where the text was, to be compared
+	 * only; NULL: none, or it is known from another command. */
 	struct source source;
-	uint64_t source_hash;
+	const char *source_text;
 	char *assumption; /* "effective batch 128 = 8 x 16 x 1 (--batch-size
 			     taken as per rank)" */
 };
@@ -211,8 +211,8 @@ struct command_sources {
 	const struct presets *presets; /* must outlive the command */
 	const struct command_hints *hints;
 	struct texts *texts; /* the script and the config files */
-	/* Read before by the same files: of an equal script nothing is read
-	 * again. It outlives this one's recognition. NULL: none. */
+	/* Read before by these texts, or by those beneath them: the same script
+	 * is not read again. It outlives this one's recognition. NULL: none. */
 	const struct command *before;
 };
 

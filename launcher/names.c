@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command_internal.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <string.h>
 
@@ -24,9 +23,12 @@ bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length)
 	return true;
 }
 
+/* Of ASCII, as the names of options are: in no locale of the user's. */
 static char folded(char c)
 {
-	return joint((char)tolower((unsigned char)c));
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	return joint(c);
 }
 
 bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length)

@@ -33,16 +33,8 @@ static bool leaves_no_trace(const struct command *command,
 static struct texts texts_with_copies(const struct texts *texts,
 				      const struct rewrite *rewrite)
 {
-	struct texts all = { .count = 0 };
+	struct texts all = { .beneath = texts };
 
-	for (size_t i = 0; i < texts->count; i++) {
-		const struct text_file *file = &texts->items[i];
-		struct strbuf text = STRBUF_INIT;
-
-		strbuf_add(&text, strbuf_text(&file->text), file->text.length);
-		texts_add(&all, file->path, &text, file->error);
-		strbuf_release(&text);
-	}
 	for (size_t i = 0; i < rewrite->copy_count; i++) {
 		const struct file_copy *copy = &rewrite->copies[i];
 		struct strbuf text = STRBUF_INIT;

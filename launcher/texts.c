@@ -7,11 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct text_file *texts_get(struct texts *texts, const char *path)
+static const struct text_file *find(const struct texts *texts, const char *path)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		if (strcmp(texts->items[i].path, path) == 0)
 			return &texts->items[i];
+	return texts->beneath ? find(texts->beneath, path) : NULL;
+}
+
+const struct text_file *texts_get(struct texts *texts, const char *path)
+{
+	const struct text_file *file = find(texts, path);
+
+	if (file)
+		return file;
 	if (texts->count < TEXTS_MAX && !texts->wanted)
 		texts->wanted = xstrdup(path);
 	return NULL;

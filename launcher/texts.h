@@ -23,6 +23,9 @@ struct text_file {
 struct texts {
 	struct text_file items[TEXTS_MAX];
 	size_t count;
+	/* What was read already, and is not read again; it outlives these.
+	 * NULL: nothing. */
+	const struct texts *beneath;
 	char *wanted; /* path to read next; NULL: none */
 };
 

@@ -517,6 +517,8 @@ static void names_are_found(void **state)
 		{ "x", "67" },
 		{ "x[1]", "7" },
 		{ "datasets.x", "67" },
+		{ "datasets[1].x", "" },
+		{ "datasets[1].x[0]", "6" },
 		{ "flat", "8" },
 		{ "train.flat", "8" },
 		{ "size", "" },
