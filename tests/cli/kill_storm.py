@@ -45,8 +45,8 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 
 from storm import (  # noqa: E402
-    END_SECONDS, GONE_SECONDS, Place, Wrong, describe, keeper_of, kill,
-    mounts, names_in, processes_with, until)
+    END_SECONDS, FINE_POLL_SECONDS, GONE_SECONDS, Place, Wrong, describe,
+    keeper_of, kill, mounts, names_in, processes_with, until)
 
 PR_SET_CHILD_SUBREAPER = 36
 # LEASE_STALE_MS, after which nothing of a dead one counts; and being slow.
@@ -119,15 +119,17 @@ def undisturbed(task):
                 done.append(time.monotonic())
             return not start.is_autofit()
 
-        until(look, END_SECONDS)
+        until(look, END_SECONDS, FINE_POLL_SECONDS)
         ended = time.monotonic()
         if start.end() != 0:
             raise Wrong("undisturbed run: exit %d" % start.end())
         result = start.result()
         if place.leftovers():
             raise Wrong("undisturbed: left %s" % place.leftovers())
-        return Reference(answer_of(result), path_of(result),
-                         ended - start.begun, ended - done[-1],
+        path = path_of(result)
+        # A last line that went unseen was there for next to no time.
+        tail = ended - done[-1] if len(done) > len(path) else 0.0
+        return Reference(answer_of(result), path, ended - start.begun, tail,
                          result["isolation"])
     finally:
         place.remove()
@@ -292,7 +294,7 @@ def play_record(place, start, reference, moment):
     """Killed between the last probe and the end of the tuning."""
     probes = len(reference.path)
     until(lambda: len(place.journal()) >= probes or start.has_ended(),
-          END_SECONDS)
+          END_SECONDS, FINE_POLL_SECONDS)
     end = time.monotonic() + moment * reference.tail
     while time.monotonic() < end:
         pass  # a few milliseconds in all

@@ -13,20 +13,22 @@ import time
 GONE_SECONDS = 2.0
 END_SECONDS = 120.0
 POLL_SECONDS = 0.002
+# For what lasts a few milliseconds itself.
+FINE_POLL_SECONDS = 0.0003
 
 
 class Wrong(Exception):
     """A round that showed what must not be."""
 
 
-def until(condition, seconds):
+def until(condition, seconds, poll=POLL_SECONDS):
     """What condition gives once it is true; what it gave last, when late."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
         if value or time.monotonic() > end:
             return value
-        time.sleep(POLL_SECONDS)
+        time.sleep(poll)
 
 
 def read(path):
