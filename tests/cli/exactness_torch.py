@@ -40,7 +40,8 @@ FINAL_STEPS = 200 if NIGHTLY else 60
 LEAST, MOST = 600 * MIB, 2048 * MIB
 DISTANCE = 0.03
 PROBES_MAX = 5
-# Two at once, each on one processor.
+# What is measured runs two at once, each on one processor. The final runs only
+# have to end: as many as there are share the processors.
 LANES = 2
 
 
@@ -50,8 +51,8 @@ def command(micro, steps):
     return [PYTHON, SCRIPT, *sizes, "--steps", str(steps), *OPTIONS]
 
 
-def in_lanes(function, items):
-    with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
+def in_lanes(function, items, count=LANES):
+    with concurrent.futures.ThreadPoolExecutor(count) as lanes:
         return list(lanes.map(function, items))
 
 
@@ -238,9 +239,8 @@ def one_process(env):
     for budget, (micro, argv) in zip(budgets, in_lanes(tune_apart, budgets)):
         if argv:
             smallest.setdefault(micro, (budget, argv))
-    # The longest first: then the lanes end together.
-    finals = sorted(smallest.values(), reverse=True)
-    in_lanes(lambda item: final_run(env, *item), finals)
+    finals = list(smallest.values())
+    in_lanes(lambda item: final_run(env, *item), finals, len(finals) or 1)
 
 
 def is_running(word):

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# CTEST COST 60
 """Other tenants of a GPU, before a tuning and while a probe runs."""
 import json
 import os

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# CTEST COST 60
 """Tuning for GPUs, with the simulated driver and NVML in front."""
 import json
 import os

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # What ended a probe on a GPU is said as it was, in whatever way it came.
 # SPDX-License-Identifier: MIT
+# CTEST COST 60
 """A tuning per cause, on the simulated driver; the first probe is judged."""
 import os
 import sys

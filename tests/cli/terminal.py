@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # At a terminal: Ctrl-C, Ctrl-Z and fg, hang-up, the live line, the real run.
 # SPDX-License-Identifier: MIT
+# CTEST COST 60
 #
 # Every test has a terminal of its own (a pty) with a small shell on it, which
 # starts autofit as a job in a process group of its own, gives it the terminal
