@@ -3,6 +3,8 @@
 /* USES probes */
 #include "probes/channel.h"
 
+#include "configs/paths.h"
+
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,8 +50,7 @@ static int tear_down(void **state)
 
 	channel_close(&fixture->channel);
 	channel_close(&fixture->channel);
-	(void)unlink(fixture->path);
-	(void)rmdir(fixture->folder);
+	paths_remove_tree(fixture->folder);
 	free(fixture);
 	return 0;
 }

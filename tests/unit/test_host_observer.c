@@ -151,18 +151,24 @@ static void look(struct fixture *fixture)
 	look_now(fixture, 0);
 }
 
+/* To the end of the file: nobody has it any more. */
+static void drain(const struct fixture *fixture)
+{
+	char line[64];
+
+	while (read(fixture->out, line, sizeof(line)) > 0)
+		continue;
+}
+
 static void end_processes(struct fixture *fixture)
 {
 	struct pid_list list = PID_LIST_INIT;
-	char line[64];
 
 	(void)proctree_descendants(fixture->keeper, &list);
 	for (size_t i = 0; i < list.count; i++)
 		(void)kill(list.items[i], SIGKILL);
 	(void)kill(fixture->keeper, SIGKILL);
-	/* The end of the file: none of them has any descriptor any more. */
-	while (read(fixture->out, line, sizeof(line)) > 0)
-		continue;
+	drain(fixture);
 	assert_int_equal(waitpid(fixture->keeper, NULL, 0), fixture->keeper);
 	pid_list_release(&list);
 }
@@ -686,9 +692,11 @@ static void loader_check(char *script, const struct isolation_spec *isolation)
 	assert_near(fixture.reading.current_bytes, truth / MIB);
 	assert_true(fixture.reading.peak_bytes >=
 		    fixture.reading.current_bytes);
+	/* It ends by itself then, and takes its temporary files along. */
+	(void)close(fixture.in);
+	drain(&fixture);
 	end_processes(&fixture);
 	(void)host_observer_remove_shm(fixture.observer);
-	(void)close(fixture.in);
 	(void)close(fixture.out);
 	host_observer_close(fixture.observer);
 	pid_list_release(&list);
@@ -830,6 +838,7 @@ static void what_was_there_before_a_view_is_not_the_trees(void **state)
 	assert_near(fixture.reading.current_bytes, 50);
 	assert_near(fixture.reading.peak_bytes, 50);
 	assert_int_equal(unlink(before), 0);
+	(void)case_remove_layers(&made);
 	case_release(&made);
 }
 
@@ -841,6 +850,7 @@ static void a_data_loader_in_a_view_is_counted_too(void **state)
 
 	(void)scratch_path(script, *state, "loader.py");
 	loader_check(script, &view);
+	(void)case_remove_layers(&made);
 	case_release(&made);
 }
 
