@@ -14,7 +14,7 @@ PATH=$TMP/bin:$PATH
 cd "$TMP/files" || exit 99
 
 "$AUTOFIT" tune --quiet --device host --memory 128M --confirm-steps 5 -- \
-	"$TRAINER" --batch-size 4 --per-sample-kib 1024 --steps 60 >/dev/null
+	"$TRAINER" --batch-size 4 --per-sample-kib 1024 --steps 60 --step-ms 20 >/dev/null
 record=$(basename "$AUTOFIT_HOME"/records/*.ini .ini)
 check "there is a record to offer" test -e "$AUTOFIT_HOME/records/$record.ini"
 

@@ -29,6 +29,7 @@ exec "$TRAINER" "$@"
 """
 SIZES = (
     ["--batch-size", "2", "--grad-accum", "8", "--steps", "5"]
+    + ["--step-ms", "20"]
     # 8 samples need 17 MiB.
     + ["--fixed-mib", "1", "--per-sample-kib", "2048"]
 )

@@ -91,7 +91,7 @@ start_slurm
 
 OPTIONS=(--device host --memory 40MiB --headroom 4MiB --confirm-steps 3
 	--allow-writes "$TMP/notes")
-COMMAND=("$NOTED" "$TRAINER" --batch-size 2 --grad-accum 8 --steps 5
+COMMAND=("$NOTED" "$TRAINER" --batch-size 2 --grad-accum 8 --steps 5 --step-ms 20
 	--fixed-mib 1 --per-sample-kib 1024)
 export NOTES=$TMP/notes
 mkdir "$NOTES"
@@ -179,7 +179,7 @@ cat >limited.sh <<END
 #!/bin/sh
 exec "$AUTOFIT" --device host --memory 12MiB --headroom 2MiB \\
 	--confirm-steps 3 --json "$TMP/result.json" -- $TRAINER \\
-	--batch-size 16 --grad-accum 1 --steps 5 --fixed-mib 1 \\
+	--batch-size 16 --grad-accum 1 --steps 5 --step-ms 20 --fixed-mib 1 \\
 	--per-sample-kib 1024
 END
 forget

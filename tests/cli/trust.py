@@ -28,6 +28,7 @@ OPTIONS = (
 )
 COMMAND = (
     [lib.TRAINER, "--batch-size", "2", "--grad-accum", "8", "--steps", "5"]
+    + ["--step-ms", "20"]
     + ["--fixed-mib", "1", "--per-sample-kib", "1024"]
 )
 TUNED = "done: micro 16 accum 1 steps 5"
