@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* How much the peak of a GPU is worth: at most one of these. */
+/* How much the peak is worth: at most one of these. */
+static const char unseen[] =
+	"the command ended before its memory was looked at: what it needs was "
+	"not seen, only that it ran";
 static const char a_pool[] =
 	"the program divides a pool of device memory by itself, or nothing "
 	"could look at it: what it needs was not seen, the sizes were found by "
@@ -24,7 +27,7 @@ static const char rose[] = "the peak still rose at the end of the confirmation";
 
 static bool is_of_coverage(const char *caveat)
 {
-	return strcmp(caveat, a_pool) == 0 ||
+	return strcmp(caveat, unseen) == 0 || strcmp(caveat, a_pool) == 0 ||
 	       strcmp(caveat, without_nvml) == 0 ||
 	       strcmp(caveat, sampled) == 0;
 }
@@ -46,12 +49,13 @@ static void add_coverage_caveat(struct session *session,
 				const struct trial *trial)
 {
 	struct strlist *caveats = &session->result->record.caveats;
+	bool is_host = session->target->device == PROBE_HOST;
 
-	if (session->target->device != PROBE_CUDA || !trial)
+	if (!trial)
 		return;
 	if (!trial->peak_bytes)
-		strlist_add(caveats, a_pool);
-	else if (trial->coverage != COVERAGE_EXACT)
+		strlist_add(caveats, is_host ? unseen : a_pool);
+	else if (!is_host && trial->coverage != COVERAGE_EXACT)
 		strlist_add(caveats,
 			    session->target->nvml ? sampled : without_nvml);
 }

@@ -1,0 +1,141 @@
+/* What is said beside an answer: how its peak was seen, and how it grew. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "launcher/session_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+#define CAVEATS_MAX 3
+
+/* A session that has come to its answer, as far as its caveats go. */
+struct answered {
+	struct preset preset;
+	struct job job;
+	struct target target;
+	struct result result;
+	struct session session;
+};
+
+static void answered_make(struct answered *answered, enum probe_device device,
+			  bool has_nvml)
+{
+	/* Never looked into. */
+	struct nvml *nvml = (struct nvml *)answered;
+
+	memset(answered, 0, sizeof(*answered));
+	answered->job.command.preset = &answered->preset;
+	answered->target.device = device;
+	answered->target.nvml = has_nvml ? nvml : NULL;
+	answered->session.job = &answered->job;
+	answered->session.target = &answered->target;
+	answered->session.result = &answered->result;
+}
+
+static void assert_caveats(const struct answered *answered,
+			   const char *const words[])
+{
+	const struct strlist *caveats = &answered->result.record.caveats;
+	size_t count = 0;
+
+	for (; count < CAVEATS_MAX && words[count]; count++) {
+		assert_true(count < caveats->count);
+		assert_non_null(strstr(caveats->items[count], words[count]));
+	}
+	assert_int_equal(caveats->count, count);
+}
+
+static const struct row {
+	enum probe_device device;
+	bool has_nvml;
+	struct trial trial;
+	const char *words[CAVEATS_MAX + 1];
+} rows[] = {
+	{ PROBE_HOST,
+	  false,
+	  { .peak_bytes = 1, .coverage = COVERAGE_EXACT },
+	  { NULL } },
+	{ PROBE_HOST, false, { .peak_bytes = 0 }, { "ended before its" } },
+	{ PROBE_HOST,
+	  false,
+	  { .peak_bytes = 1,
+	    .coverage = COVERAGE_EXACT,
+	    .peak_rising = true,
+	    .steps_source = STEPS_TIME },
+	  { "still rose", "no step was seen" } },
+	{ PROBE_HOST,
+	  false,
+	  { .peak_bytes = 1,
+	    .coverage = COVERAGE_EXACT,
+	    .peak_rising = true,
+	    .peak_varying = true },
+	  { "varies from step to step" } },
+	{ PROBE_CUDA,
+	  true,
+	  { .peak_bytes = 1, .coverage = COVERAGE_EXACT },
+	  { NULL } },
+	{ PROBE_CUDA,
+	  true,
+	  { .peak_bytes = 1, .coverage = COVERAGE_DEVICE_WIDE },
+	  { "sampled from outside" } },
+	{ PROBE_CUDA,
+	  false,
+	  { .peak_bytes = 1, .coverage = COVERAGE_DEVICE_WIDE },
+	  { "NVML is not there" } },
+	{ PROBE_CUDA, true, { .peak_bytes = 0 }, { "a pool of device" } },
+};
+
+static void a_peak_is_said_to_be_what_it_is(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct answered answered;
+
+		answered_make(&answered, rows[i].device, rows[i].has_nvml);
+		session_add_caveats(&answered.session, &rows[i].trial);
+		assert_caveats(&answered, rows[i].words);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
+/* A later check says how its own peak was seen, and keeps what else stood. */
+static void a_check_replaces_what_it_saw_better(void **state)
+{
+	static const char *const kept[] = { "the learning rate", NULL };
+	struct trial check = { .peak_bytes = 1, .coverage = COVERAGE_EXACT };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct trial older = rows[i].trial;
+		struct answered before, after;
+
+		older.peak_rising = true;
+		older.steps_source = STEPS_HOOK;
+		answered_make(&before, rows[i].device, rows[i].has_nvml);
+		strlist_add(&before.result.record.caveats, kept[0]);
+		before.result.record.coverage = COVERAGE_NONE;
+		session_add_caveats(&before.session, &older);
+		answered_make(&after, rows[i].device, rows[i].has_nvml);
+		session_renew_caveats(&after.session, &before.result.record,
+				      &check);
+		assert_caveats(&after, kept);
+		strlist_release(&before.result.record.caveats);
+		strlist_release(&after.result.record.caveats);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
+		cmocka_unit_test(a_check_replaces_what_it_saw_better),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
