@@ -45,8 +45,8 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 
 from storm import (  # noqa: E402
-    END_SECONDS, FINE_POLL_SECONDS, GONE_SECONDS, Place, Wrong, describe,
-    keeper_of, kill, mounts, names_in, processes_with, until)
+    COARSE_POLL_SECONDS, END_SECONDS, FINE_POLL_SECONDS, GONE_SECONDS, Place,
+    Wrong, describe, keeper_of, kill, mounts, names_in, processes_with, until)
 
 PR_SET_CHILD_SUBREAPER = 36
 # LEASE_STALE_MS, after which nothing of a dead one counts; and being slow.
@@ -191,7 +191,8 @@ def find_keeper(place, start):
 def gone(entry, killed):
     """Seconds since the kill until no process has the entry."""
     if not until(lambda: not processes_with(entry),
-                 killed + GONE_SECONDS - time.monotonic()):
+                 killed + GONE_SECONDS - time.monotonic(),
+                 COARSE_POLL_SECONDS):
         raise Wrong("%.0f s later there are still %s" % (
             GONE_SECONDS, describe(processes_with(entry))))
     return time.monotonic() - killed

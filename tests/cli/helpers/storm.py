@@ -15,6 +15,8 @@ END_SECONDS = 120.0
 POLL_SECONDS = 0.002
 # For what lasts a few milliseconds itself.
 FINE_POLL_SECONDS = 0.0003
+# For a look at all processes, which takes their own time from them.
+COARSE_POLL_SECONDS = 0.02
 
 
 class Wrong(Exception):
@@ -308,7 +310,8 @@ class Place:
     def nothing_runs(self):
         """Of no environment at all, with mounts of its own or without."""
         pid = self.bystander.pid()
-        if not until(lambda: not living_below(os.getpid(), pid), GONE_SECONDS):
+        if not until(lambda: not living_below(os.getpid(), pid), GONE_SECONDS,
+                     COARSE_POLL_SECONDS):
             raise Wrong("still there: %s" % describe(
                 living_below(os.getpid(), pid)))
 
