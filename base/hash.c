@@ -4,12 +4,10 @@
 
 uint64_t hash_bytes(const void *data, size_t length)
 {
-	const unsigned char *bytes = data;
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	const char *bytes = data;
+	uint64_t hash = HASH_START;
 
-	for (size_t i = 0; i < length; i++) {
-		hash ^= bytes[i];
-		hash *= UINT64_C(0x100000001b3);
-	}
+	for (size_t i = 0; i < length; i++)
+		hash = hash_byte(hash, bytes[i]);
 	return hash;
 }

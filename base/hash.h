@@ -12,4 +12,12 @@
  */
 uint64_t hash_bytes(const void *data, size_t length);
 
+/* The same, byte by byte from HASH_START on. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static inline uint64_t hash_byte(uint64_t hash, char byte)
+{
+	return (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
+}
+
 #endif

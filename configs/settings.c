@@ -3,6 +3,8 @@
 #include "configs/settings.h"
 
 #include "base/alloc.h"
+#include "base/hash.h"
+#include "base/name.h"
 #include "configs/settings_internal.h"
 
 #include <stdlib.h>
@@ -22,13 +24,12 @@ static const struct ending endings[] = {
 
 bool settings_format_of(const char *path, enum settings_format *format)
 {
-	size_t length = strlen(path);
+	const char *dot = strrchr(path, '.');
 
+	if (!dot || dot == path || dot[-1] == '/')
+		return false;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
-		size_t width = strlen(endings[i].text);
-
-		if (length > width && path[length - width - 1] != '/' &&
-		    strcasecmp(path + length - width, endings[i].text) == 0) {
+		if (strcasecmp(dot, endings[i].text) == 0) {
 			*format = endings[i].format;
 			return true;
 		}
@@ -66,6 +67,47 @@ static int read_text(struct settings_reader *reader)
 	return read_format(reader);
 }
 
+/* Over "[12]", if that is there. */
+static const char *skip_index(const char *key)
+{
+	const char *end = key;
+
+	if (*end++ != '[' || !settings_is_digit(*end))
+		return key;
+	while (settings_is_digit(*end))
+		end++;
+	return *end == ']' ? end + 1 : key;
+}
+
+/* Alike for a key and every name that means it: of its last part, without its
+ * indices. */
+static uint64_t hash_name(const char *key)
+{
+	uint64_t hash = HASH_START;
+
+	key += strspn(key, "-");
+	while (*key) {
+		const char *next = skip_index(key);
+
+		if (next != key) {
+			key = next;
+			continue;
+		}
+		hash = *key == '.' ? HASH_START
+				   : hash_byte(hash, name_joint(*key));
+		key++;
+	}
+	return hash;
+}
+
+static void hash_names(struct settings *settings)
+{
+	settings->name_hashes =
+		xcalloc(settings->count, sizeof(*settings->name_hashes));
+	for (size_t i = 0; i < settings->count; i++)
+		settings->name_hashes[i] = hash_name(settings->items[i].key);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): settings.h has its parameters. */
 int settings_read(struct settings *settings, enum settings_format format,
 		  const char *name, const char *text, size_t length,
@@ -85,6 +127,7 @@ int settings_read(struct settings *settings, enum settings_format format,
 	result = read_text(&reader);
 	if (result == 0)
 		settings_mark_gone(&reader);
+	hash_names(settings);
 	settings_reader_release(&reader);
 	return result;
 }
@@ -93,49 +136,8 @@ void settings_release(struct settings *settings)
 {
 	settings_truncate(settings, 0);
 	free(settings->items);
+	free(settings->name_hashes);
 	*settings = (struct settings){ .format = settings->format };
-}
-
-/* Over "[12]", if that is there. */
-static const char *skip_index(const char *key)
-{
-	const char *end = key;
-
-	if (*end++ != '[' || !settings_is_digit(*end))
-		return key;
-	while (settings_is_digit(*end))
-		end++;
-	return *end == ']' ? end + 1 : key;
-}
-
-/* "-" and "_" are one. */
-static char joint(char c)
-{
-	if (c == '-')
-		return '_';
-	return c;
-}
-
-/* Of the last part, without its indices: FNV-1a, as in base/hash.h. */
-uint32_t settings_name_hash(const char *key)
-{
-	const uint32_t basis = 0x811c9dc5, prime = 0x01000193;
-	uint32_t hash = basis;
-
-	key += strspn(key, "-");
-	while (*key) {
-		const char *next = skip_index(key);
-
-		if (next != key) {
-			key = next;
-			continue;
-		}
-		hash = *key == '.'
-			       ? basis
-			       : (hash ^ (unsigned char)joint(*key)) * prime;
-		key++;
-	}
-	return hash;
 }
 
 /* A name that has an index itself means this element only. */
@@ -146,7 +148,7 @@ static bool is_named(const char *key, const char *name, bool has_index)
 
 		while (!has_index && (next = skip_index(key)) != key)
 			key = next;
-		if (joint(*key) != joint(*name))
+		if (name_joint(*key) != name_joint(*name))
 			return false;
 		if (*key == '\0')
 			return true;
@@ -159,18 +161,18 @@ size_t settings_find_all(const struct settings *settings, const char *name,
 			 const struct setting **found, size_t max)
 {
 	bool is_whole, has_index;
-	uint32_t hash;
+	uint64_t hash;
 	size_t count = 0;
 
 	name += strspn(name, "-");
 	is_whole = strchr(name, '.') != NULL;
 	has_index = strchr(name, '[') != NULL;
-	hash = settings_name_hash(name);
+	hash = hash_name(name);
 	for (size_t i = 0; *name && i < settings->count; i++) {
 		const struct setting *setting = &settings->items[i];
 		const char *key, *dot;
 
-		if (setting->name_hash != hash)
+		if (settings->name_hashes[i] != hash)
 			continue;
 		key = setting->key + strspn(setting->key, "-");
 		dot = is_whole ? NULL : strrchr(key, '.');

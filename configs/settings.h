@@ -27,10 +27,9 @@ enum settings_format {
 struct setting {
 	/* "train.batch_size", "datasets[0].batch_size", "--bs" of ARGS */
 	char *key;
-	uint32_t name_hash; /* of the key, for settings_find_all */
-	char *value;        /* without quotes; "" for null; never NULL */
-	size_t start, end;  /* its bytes in the text, quotes included */
-	unsigned line;      /* from 1 */
+	char *value;       /* without quotes; "" for null; never NULL */
+	size_t start, end; /* its bytes in the text, quotes included */
+	unsigned line;     /* from 1 */
 	/*
 	 * A whole number may be written there: it is a scalar of its own, no
 	 * alias, no expression, and nothing else refers to it by an anchor.
@@ -42,6 +41,7 @@ struct settings {
 	enum settings_format format;
 	struct setting *items;
 	size_t count, capacity;
+	uint64_t *name_hashes; /* of each item's key, for settings_find_all */
 };
 
 /* By the end of the file's name (.yaml .yml .json .toml .py .args). */
@@ -78,13 +78,14 @@ struct settings_edit {
 /*
  * Appends the text with only the bytes of these values changed: quotes,
  * comments, anchors and order stay. The result is read again and must hold the
- * very same keys and values but for the edits (JSON: by jansson too); else
- * -EINVAL and nothing is appended.
+ * very same keys and bytes but for the edits (JSON: as jansson has it); else
+ * -EINVAL and nothing is appended. after: what the new text holds, for the
+ * caller to release whatever the result; NULL: not wanted.
  */
 int settings_change(struct strbuf *out, const struct settings *settings,
 		    const char *text, size_t length,
 		    const struct settings_edit *edits, size_t edit_count,
-		    struct error *err);
+		    struct settings *after, struct error *err);
 
 /*
  * May the file name others by where it lies: _base_, !include, defaults:,

@@ -72,6 +72,44 @@ static int check_edits(const struct change *change, struct error *err)
 	return 0;
 }
 
+static bool is_edited(const struct change *change,
+		      const struct setting *setting)
+{
+	for (size_t i = 0; i < change->count; i++)
+		if (change->edits[i].setting == setting)
+			return true;
+	return false;
+}
+
+/* Of a key that an object has twice, jansson has the last value only. */
+static int check_last(const struct change *change, const struct setting *edited,
+		      struct error *err)
+{
+	const struct settings *settings = change->settings;
+	const struct setting *last = edited;
+
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct setting *setting = &settings->items[i];
+
+		if (setting > last && strcmp(setting->key, edited->key) == 0)
+			last = setting;
+	}
+	if (is_edited(change, last))
+		return 0;
+	return error_set(err, -EINVAL,
+			 "line %u: the value there is not the last of its key",
+			 edited->line);
+}
+
+static int check_lasts(const struct change *change, struct error *err)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < change->count; i++)
+		result = check_last(change, change->edits[i].setting, err);
+	return result;
+}
+
 static void write_changed(struct strbuf *out, const struct change *change)
 {
 	const char *text = change->text;
@@ -94,9 +132,32 @@ static void write_changed(struct strbuf *out, const struct change *change)
 	strbuf_add(out, text + at, change->length - at);
 }
 
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+/* The very bytes, and with them what is text and what is a number; of an edited
+ * value, which has some, its quotes. */
+static bool is_written_as(const struct setting *old, const char *before,
+			  const struct setting *new, const char *after,
+			  bool has_changed)
+{
+	size_t length = old->end - old->start;
+
+	before += old->start;
+	after += new->start;
+	if (has_changed)
+		return is_quote(*before) ? *after == *before
+					 : !is_quote(*after);
+	if (new->end - new->start != length)
+		return false;
+	return length == 0 || memcmp(before, after, length) == 0;
+}
+
 /* The same settings, of which the edited have another value. */
 static bool is_as_meant(const struct change *change,
-			const struct settings *after)
+			const struct settings *after, const char *text)
 {
 	const struct settings *before = change->settings;
 	const struct settings_edit *edit = change->edits;
@@ -107,34 +168,31 @@ static bool is_as_meant(const struct change *change,
 		const struct setting *old = &before->items[i];
 		const struct setting *new = &after->items[i];
 		const char *value = old->value;
+		bool has_changed = edit->setting == old;
 
-		if (edit->setting == old)
+		if (has_changed)
 			value = edit++->value;
 		if (strcmp(old->key, new->key) != 0 ||
 		    strcmp(value, new->value) != 0 || old->line != new->line ||
-		    old->is_scalar != new->is_scalar)
+		    old->is_scalar != new->is_scalar ||
+		    !is_written_as(old, change->text, new, text, has_changed))
 			return false;
 	}
 	return edit->setting == NULL;
 }
 
 static int verify(const struct change *change, const struct strbuf *changed,
-		  struct error *err)
+		  struct settings *after, struct error *err)
 {
-	struct settings again;
 	int result;
 
-	result = settings_read(&again, change->settings->format,
+	result = settings_read(after, change->settings->format,
 			       "the changed copy", strbuf_text(changed),
 			       changed->length, err);
-	if (result == 0 && !is_as_meant(change, &again))
+	if (result == 0 && !is_as_meant(change, after, strbuf_text(changed)))
 		result = error_set(err, -EINVAL,
 				   "the changed copy would not hold the same "
 				   "values otherwise");
-	if (result == 0 && again.format == SETTINGS_JSON)
-		result = settings_compare_json(change->text, change->length,
-					       changed, change->edits, err);
-	settings_release(&again);
 	return result;
 }
 
@@ -142,8 +200,9 @@ static int verify(const struct change *change, const struct strbuf *changed,
 int settings_change(struct strbuf *out, const struct settings *settings,
 		    const char *text, size_t length,
 		    const struct settings_edit *edits, size_t edit_count,
-		    struct error *err)
+		    struct settings *after, struct error *err)
 {
+	struct settings again = { .format = settings->format };
 	struct change change = {
 		.settings = settings,
 		.text = text,
@@ -159,14 +218,20 @@ int settings_change(struct strbuf *out, const struct settings *settings,
 		qsort(change.edits, edit_count, sizeof(*edits), compare_edits);
 	}
 	result = check_edits(&change, err);
+	if (result == 0 && settings->format == SETTINGS_JSON)
+		result = check_lasts(&change, err);
 	if (result < 0)
 		goto out;
 	write_changed(&changed, &change);
-	result = verify(&change, &changed, err);
+	result = verify(&change, &changed, &again, err);
 	if (result == 0)
 		strbuf_add(out, strbuf_text(&changed), changed.length);
 out:
 	strbuf_release(&changed);
 	free(change.edits);
+	if (after)
+		*after = again;
+	else
+		settings_release(&again);
 	return result;
 }

@@ -60,9 +60,6 @@ int settings_supersede(struct settings_reader *reader, size_t at);
 int settings_enter(struct settings_reader *reader, size_t at);
 void settings_leave(struct settings_reader *reader);
 
-/* Alike for a key and every name that means it. */
-uint32_t settings_name_hash(const char *key);
-
 /* Forgets the items from this one on. */
 void settings_truncate(struct settings *settings, size_t count);
 /* Items that began below a path before it got another value: no scalars. */
@@ -83,11 +80,6 @@ int settings_read_args(struct settings_reader *reader);
  */
 int settings_locate_json(struct settings_reader *reader, const char *masked,
 			 size_t start, size_t end);
-
-/* Do two JSON texts differ in these values only? The last edit is empty. */
-int settings_compare_json(const char *before, size_t before_length,
-			  const struct strbuf *after,
-			  const struct settings_edit *edits, struct error *err);
 
 /* Of a tag in full: may a number have it? Of a text without quotes. */
 bool settings_is_yaml_number_tag(const char *tag);

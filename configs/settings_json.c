@@ -1,4 +1,4 @@
-/* JSON: where its scalars are, and that two texts differ in some only. */
+/* JSON: where its scalars are, by libyaml, and what they are, by jansson. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings_internal.h"
 
@@ -9,63 +9,6 @@
 #include <string.h>
 
 #include <jansson.h>
-
-/* A scalar as jansson has it; the value is borrowed from the document. */
-struct leaf {
-	char *key;
-	const json_t *value;
-};
-
-struct leaves {
-	struct leaf *items;
-	size_t count, capacity;
-	struct strbuf path;
-};
-
-static void leaves_release(struct leaves *leaves)
-{
-	for (size_t i = 0; i < leaves->count; i++)
-		free(leaves->items[i].key);
-	free(leaves->items);
-	strbuf_release(&leaves->path);
-}
-
-static void leaf_add(struct leaves *leaves, const json_t *value)
-{
-	leaves->items = xgrow(leaves->items, leaves->count, &leaves->capacity,
-			      sizeof(*leaves->items));
-	leaves->items[leaves->count++] = (struct leaf){
-		.key = xstrdup(strbuf_text(&leaves->path)),
-		.value = value,
-	};
-}
-
-/* As deep as SETTINGS_DEPTH_MAX: the text was read before. */
-static void leaves_collect(struct leaves *leaves, json_t *value)
-{
-	size_t length = leaves->path.length;
-	const char *key;
-	json_t *child;
-	size_t index;
-
-	if (json_is_object(value)) {
-		json_object_foreach(value, key, child)
-		{
-			settings_path_key(&leaves->path, key, strlen(key));
-			leaves_collect(leaves, child);
-			settings_path_cut(&leaves->path, length);
-		}
-	} else if (json_is_array(value)) {
-		json_array_foreach(value, index, child)
-		{
-			settings_path_index(&leaves->path, index);
-			leaves_collect(leaves, child);
-			settings_path_cut(&leaves->path, length);
-		}
-	} else {
-		leaf_add(leaves, value);
-	}
-}
 
 /* Numbers that no int64_t holds are read as doubles, all of them then. */
 static json_t *load(const char *text, size_t length, size_t flags,
@@ -109,16 +52,28 @@ static json_t *load_scalar(const struct settings_reader *reader,
 	return value;
 }
 
-/* What settings call the value of a scalar. */
-static char *text_of(const struct settings_reader *reader,
-		     const struct setting *setting, const json_t *value)
+static void set_value(struct setting *setting, const char *text, size_t length)
 {
+	if (strlen(setting->value) == length &&
+	    memcmp(setting->value, text, length) == 0)
+		return;
+	free(setting->value);
+	setting->value = xstrndup(text, length);
+}
+
+/* What settings call the value of a scalar. */
+static void name_value(const struct settings_reader *reader,
+		       struct setting *setting, const json_t *value)
+{
+	const char *text = json_string_value(value);
+
 	if (json_is_null(value))
-		return xstrdup("");
-	if (json_is_string(value))
-		return xstrdup(json_string_value(value));
-	return xstrndup(reader->text + setting->start,
-			setting->end - setting->start);
+		set_value(setting, "", 0);
+	else if (text)
+		set_value(setting, text, strlen(text));
+	else
+		set_value(setting, reader->text + setting->start,
+			  setting->end - setting->start);
 }
 
 /* A number alone may be an integer where the whole text had doubles only. */
@@ -130,47 +85,146 @@ static bool is_same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
-/* Every place holds one scalar of JSON, whose value jansson says. */
-static int take_values(struct settings_reader *reader,
-		       const struct leaves *leaves)
+/* Of a number that is not negative, without leading zeros. */
+static bool is_digits_of(const char *bytes, size_t length, json_int_t number)
 {
-	struct settings *settings = reader->settings;
+	json_int_t left = number;
 
-	for (size_t i = 0; i < settings->count; i++) {
-		struct setting *setting = &settings->items[i];
-		json_t *value = load_scalar(reader, setting);
-		bool is_right =
-			value &&
-			(!leaves || is_same(value, leaves->items[i].value));
-
-		if (is_right) {
-			free(setting->value);
-			setting->value = text_of(reader, setting, value);
-		}
-		json_decref(value);
-		if (!is_right)
-			return settings_fail(
-				reader, setting->start,
-				"the place of this value is not certain");
+	if (number < 0 || (bytes[0] == '0' && length > 1))
+		return false;
+	for (size_t i = length; i > 0; i--) {
+		if (bytes[i - 1] != '0' + (char)(left % 10))
+			return false;
+		left /= 10;
 	}
+	return length > 0 && left == 0;
+}
+
+/* Are these the bytes that jansson itself would write for the value? */
+static bool is_written_plainly(const char *bytes, size_t length,
+			       const json_t *value)
+{
+	size_t width = json_string_length(value);
+
+	if (json_is_string(value))
+		return length == width + 2 && bytes[0] == '"' &&
+		       bytes[length - 1] == '"' &&
+		       memcmp(bytes + 1, json_string_value(value), width) ==
+			       0 &&
+		       !memchr(bytes, '\\', length);
+	return json_is_integer(value) &&
+	       is_digits_of(bytes, length, json_integer_value(value));
+}
+
+/* The value at the setting's place; NULL: none, or not that of the leaf. */
+static json_t *value_at(const struct settings_reader *reader,
+			const struct setting *setting, json_t *leaf)
+{
+	json_t *value;
+
+	/* Most are, and need not be read once more. */
+	if (leaf && is_written_plainly(reader->text + setting->start,
+				       setting->end - setting->start, leaf))
+		return json_incref(leaf);
+	value = load_scalar(reader, setting);
+	if (value && (!leaf || is_same(value, leaf)))
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+/* Its place holds one scalar of JSON, whose value jansson says: the leaf's,
+ * where that is known. */
+static int take_value(struct settings_reader *reader, struct setting *setting,
+		      json_t *leaf)
+{
+	json_t *value = value_at(reader, setting, leaf);
+
+	if (!value)
+		return settings_fail(reader, setting->start,
+				     "the place of this value is not certain");
+	name_value(reader, setting, value);
+	json_decref(value);
 	return 0;
 }
 
-/* The same keys in the same order; else libyaml understood it otherwise. */
-static int check_keys(struct settings_reader *reader,
-		      const struct leaves *leaves)
+/* Of a text that has a key twice, jansson has one of them only. */
+static int take_values(struct settings_reader *reader)
 {
-	const struct settings *settings = reader->settings;
+	struct settings *settings = reader->settings;
+	int result = 0;
 
-	if (settings->count != leaves->count)
+	for (size_t i = 0; result == 0 && i < settings->count; i++)
+		result = take_value(reader, &settings->items[i], NULL);
+	return result;
+}
+
+/* jansson's document beside what libyaml has found. */
+struct walk {
+	struct settings_reader *reader;
+	struct strbuf path;
+	size_t next; /* setting */
+};
+
+/* The same key at the same turn; else libyaml understood it otherwise. */
+static int take_leaf(struct walk *walk, json_t *leaf)
+{
+	struct settings_reader *reader = walk->reader;
+	struct setting *setting = &reader->settings->items[walk->next];
+
+	if (walk->next == reader->settings->count)
 		return settings_fail(
 			reader, 0, "the places of its values are not certain");
-	for (size_t i = 0; i < settings->count; i++)
-		if (strcmp(settings->items[i].key, leaves->items[i].key) != 0)
-			return settings_fail(
-				reader, settings->items[i].start,
-				"the place of this value is not certain");
-	return 0;
+	walk->next++;
+	if (strcmp(setting->key, strbuf_text(&walk->path)) != 0)
+		return settings_fail(reader, setting->start,
+				     "the place of this value is not certain");
+	return take_value(reader, setting, leaf);
+}
+
+/* As deep as SETTINGS_DEPTH_MAX: libyaml has read it. */
+static int take_below(struct walk *walk, json_t *value)
+{
+	size_t length = walk->path.length;
+	const char *key;
+	json_t *child;
+	size_t index;
+	int result = 0;
+
+	if (json_is_object(value)) {
+		json_object_foreach(value, key, child)
+		{
+			settings_path_key(&walk->path, key, strlen(key));
+			result = take_below(walk, child);
+			settings_path_cut(&walk->path, length);
+			if (result < 0)
+				break;
+		}
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, index, child)
+		{
+			settings_path_index(&walk->path, index);
+			result = take_below(walk, child);
+			settings_path_cut(&walk->path, length);
+			if (result < 0)
+				break;
+		}
+	} else {
+		result = take_leaf(walk, value);
+	}
+	return result;
+}
+
+static int take_document(struct settings_reader *reader, json_t *root)
+{
+	struct walk walk = { .reader = reader };
+	int result = take_below(&walk, root);
+
+	strbuf_release(&walk.path);
+	if (result == 0 && walk.next < reader->settings->count)
+		result = settings_fail(
+			reader, 0, "the places of its values are not certain");
+	return result;
 }
 
 static bool is_surrogate(const char *text, size_t left)
@@ -214,7 +268,6 @@ static int locate(struct settings_reader *reader)
 
 int settings_read_json(struct settings_reader *reader)
 {
-	struct leaves leaves = { 0 };
 	json_error_t error;
 	bool is_unique;
 	json_t *root;
@@ -228,90 +281,9 @@ int settings_read_json(struct settings_reader *reader)
 	if (!root)
 		return fail_json(reader, &error);
 	result = locate(reader);
-	if (result < 0)
-		goto out;
-	if (is_unique) {
-		leaves_collect(&leaves, root);
-		result = check_keys(reader, &leaves);
-	}
 	if (result == 0)
-		result = take_values(reader, is_unique ? &leaves : NULL);
-out:
-	leaves_release(&leaves);
+		result = is_unique ? take_document(reader, root)
+				   : take_values(reader);
 	json_decref(root);
 	return result;
-}
-
-/* What an edit makes of a value: a number, or a number in quotes. */
-static bool is_edited(const json_t *before, const json_t *after,
-		      const char *value)
-{
-	if (json_is_string(before))
-		return json_is_string(after) &&
-		       strcmp(json_string_value(after), value) == 0;
-	return json_is_integer(after)
-		       ? json_integer_value(after) == strtoll(value, NULL, 10)
-		       : json_is_real(after) &&
-				 json_real_value(after) == strtod(value, NULL);
-}
-
-/* The last edit of a key, as the last value of a key counts. */
-static const struct settings_edit *edit_of(const struct settings_edit *edits,
-					   const char *key)
-{
-	const struct settings_edit *found = NULL;
-
-	for (; edits->setting; edits++)
-		if (strcmp(edits->setting->key, key) == 0)
-			found = edits;
-	return found;
-}
-
-static bool differ_as_meant(const struct leaves *before,
-			    const struct leaves *after,
-			    const struct settings_edit *edits)
-{
-	if (before->count != after->count)
-		return false;
-	for (size_t i = 0; i < before->count; i++) {
-		const struct leaf *old = &before->items[i];
-		const struct leaf *new = &after->items[i];
-		const struct settings_edit *edit = edit_of(edits, old->key);
-
-		if (strcmp(old->key, new->key) != 0)
-			return false;
-		if (!json_equal(old->value, new->value) &&
-		    (!edit || !is_edited(old->value, new->value, edit->value)))
-			return false;
-		if (edit && !is_edited(old->value, new->value, edit->value))
-			return false;
-	}
-	return true;
-}
-
-int settings_compare_json(const char *before, size_t before_length,
-			  const struct strbuf *after,
-			  const struct settings_edit *edits, struct error *err)
-{
-	struct leaves old = { 0 }, new = { 0 };
-	json_error_t error;
-	json_t *old_root, *new_root;
-	bool is_right = false;
-
-	old_root = load(before, before_length, 0, &error);
-	new_root = load(after->data, after->length, 0, &error);
-	if (old_root && new_root) {
-		leaves_collect(&old, old_root);
-		leaves_collect(&new, new_root);
-		is_right = differ_as_meant(&old, &new, edits);
-	}
-	leaves_release(&old);
-	leaves_release(&new);
-	json_decref(old_root);
-	json_decref(new_root);
-	if (is_right)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "the changed copy would not be the same JSON "
-			 "otherwise");
 }

@@ -46,7 +46,9 @@ int settings_fail(struct settings_reader *reader, size_t at,
 
 static bool has_expression(const char *value)
 {
-	return strchr(value, '$') || strstr(value, "{{");
+	const char *brace = strchr(value, '{');
+
+	return (brace && strstr(brace, "{{")) || strchr(value, '$');
 }
 
 /* Of a path and a value that are to be kept. Only what is hostile fails. */
@@ -77,7 +79,6 @@ int settings_add(struct settings_reader *reader,
 	setting = &settings->items[settings->count++];
 	*setting = (struct setting){
 		.key = xstrdup(strbuf_text(&reader->path)),
-		.name_hash = settings_name_hash(strbuf_text(&reader->path)),
 		.value = xstrndup(value, length),
 		.start = piece->start,
 		.end = piece->end,

@@ -13,8 +13,12 @@ char settings_peek(const struct settings_reader *reader, size_t ahead)
 
 bool settings_starts(const struct settings_reader *reader, const char *text)
 {
-	size_t length = strlen(text);
+	size_t length;
 
+	/* Most are not even this: asked of each byte for a list of words. */
+	if (reader->at == reader->length || reader->text[reader->at] != *text)
+		return false;
+	length = strlen(text);
 	return length <= reader->length - reader->at &&
 	       memcmp(reader->text + reader->at, text, length) == 0;
 }

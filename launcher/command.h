@@ -126,7 +126,8 @@ struct command_file {
 	char *text; /* NULL: it cannot be read */
 	size_t length;
 	struct settings settings; /* empty: not understood */
-	char *why_not;            /* why it is not; NULL */
+	bool borrows_settings;    /* they are somebody else's to release */
+	char *why_not;            /* why they are empty; NULL */
 	bool wins;                /* no option wins over it */
 	bool is_template;         /* of --template: placeholders in it */
 };
@@ -253,6 +254,7 @@ struct file_copy {
 	char *path;     /* of the copy, as named in the new argv */
 	char *text;
 	size_t length;
+	struct settings settings; /* what is in the text; empty: a template */
 };
 
 /* A command to start. */

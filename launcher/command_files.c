@@ -92,7 +92,11 @@ static void file_parse(struct command_file *file, const struct text_file *read,
 
 	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
 	file->length = read->text.length;
-	if (memchr(strbuf_text(&read->text), '\0', file->length))
+	file->borrows_settings =
+		read->settings && read->settings->format == format;
+	if (file->borrows_settings)
+		file->settings = *read->settings;
+	else if (memchr(strbuf_text(&read->text), '\0', file->length))
 		file->why_not = xasprintf("%s has NUL bytes", file->path);
 	else if (settings_read(&file->settings, format, file->path, file->text,
 			       file->length, &err) < 0)
@@ -312,6 +316,7 @@ void file_release(struct command_file *file)
 	free(file->path);
 	free(file->text);
 	free(file->why_not);
-	settings_release(&file->settings);
+	if (!file->borrows_settings)
+		settings_release(&file->settings);
 	*file = (struct command_file){ .path = NULL };
 }

@@ -2,23 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command_internal.h"
 
+#include "base/name.h"
+
 #include <fnmatch.h>
 #include <string.h>
-
-/* "-" and "_" are one. */
-static char joint(char c)
-{
-	if (c == '-')
-		return '_';
-	return c;
-}
 
 bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	if (a_length != b_length)
 		return false;
 	for (size_t i = 0; i < a_length; i++)
-		if (joint(a[i]) != joint(b[i]))
+		if (name_joint(a[i]) != name_joint(b[i]))
 			return false;
 	return true;
 }
@@ -28,7 +22,7 @@ static char folded(char c)
 {
 	if (c >= 'A' && c <= 'Z')
 		return (char)(c - 'A' + 'a');
-	return joint(c);
+	return name_joint(c);
 }
 
 bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length)

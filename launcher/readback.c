@@ -29,6 +29,15 @@ static bool leaves_no_trace(const struct command *command,
 	return false;
 }
 
+/* Of the text that was added last: read when the copy was checked. */
+static void note_settings(struct texts *texts, const struct file_copy *copy)
+{
+	struct text_file *file = &texts->items[texts->count - 1];
+
+	if (copy->settings.count && strcmp(file->path, copy->path) == 0)
+		file->settings = &copy->settings;
+}
+
 /* The files as they will lie there: what was read, and the copies beside it. */
 static struct texts texts_with_copies(const struct texts *texts,
 				      const struct rewrite *rewrite)
@@ -41,6 +50,7 @@ static struct texts texts_with_copies(const struct texts *texts,
 
 		strbuf_add(&text, copy->text, copy->length);
 		texts_add(&all, copy->path, &text, 0);
+		note_settings(&all, copy);
 		strbuf_release(&text);
 	}
 	return all;

@@ -338,6 +338,7 @@ void rewrite_release(struct rewrite *rewrite)
 		free(rewrite->copies[i].original);
 		free(rewrite->copies[i].path);
 		free(rewrite->copies[i].text);
+		settings_release(&rewrite->copies[i].settings);
 	}
 	free(rewrite->copies);
 	*rewrite = (struct rewrite){ .copy_count = 0 };

@@ -51,9 +51,10 @@ static char *make_path(const struct command_file *file, const char *text,
 			 base);
 }
 
-/* Takes the text over. */
+/* Takes the text and the settings in it over. */
 static void copy_add(struct rewrite *rewrite, const struct command_file *file,
-		     struct strbuf *text, const char *copies)
+		     struct strbuf *text, struct settings *settings,
+		     const char *copies)
 {
 	struct file_copy *copy;
 
@@ -64,6 +65,8 @@ static void copy_add(struct rewrite *rewrite, const struct command_file *file,
 	copy->length = text->length;
 	copy->path = make_path(file, strbuf_text(text), text->length, copies);
 	copy->text = strbuf_detach(text);
+	copy->settings = *settings;
+	*settings = (struct settings){ .format = settings->format };
 }
 
 static int copy_make(const struct command *command,
@@ -72,6 +75,7 @@ static int copy_make(const struct command *command,
 {
 	const struct command_file *file = &command->files[index];
 	struct settings_edit edits[EDITS_MAX];
+	struct settings settings = { .format = file->settings.format };
 	struct strbuf text = STRBUF_INIT;
 	size_t count = edits_of(command, values, index, edits);
 	int result = 0;
@@ -84,12 +88,14 @@ static int copy_make(const struct command *command,
 		free(filled);
 	} else if (count) {
 		result = settings_change(&text, &file->settings, file->text,
-					 file->length, edits, count, err);
+					 file->length, edits, count, &settings,
+					 err);
 	}
 	for (size_t i = 0; i < count; i++)
 		free((char *)(uintptr_t)edits[i].value);
 	if (result == 0 && text.length)
-		copy_add(rewrite, file, &text, values->copies);
+		copy_add(rewrite, file, &text, &settings, values->copies);
+	settings_release(&settings);
 	strbuf_release(&text);
 	return result;
 }

@@ -159,6 +159,19 @@ static void read_call(struct pytext *cursor, struct source *source,
 	add_option(source, &option);
 }
 
+/* ("name", ...) or ["name"]: over the bracket, the name, and what is blank. */
+static bool read_quoted(struct pytext *cursor, const char **name,
+			size_t *length)
+{
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+	if (cursor->at >= cursor->end || !pytext_is_quote(*cursor->at))
+		return false;
+	pytext_string(cursor, name, length);
+	pytext_skip_blanks(cursor, true);
+	return *length > 0;
+}
+
 /* ("batch_size", 8, "help"): absl. The cursor is on the bracket. */
 static void read_define(struct pytext *cursor, struct source *source,
 			unsigned line)
@@ -168,14 +181,9 @@ static void read_define(struct pytext *cursor, struct source *source,
 	const char *name;
 	size_t length;
 
-	ahead.at++;
-	pytext_skip_blanks(&ahead, true);
-	if (ahead.at >= ahead.end || !pytext_is_quote(*ahead.at))
-		return;
-	pytext_string(&ahead, &name, &length);
-	pytext_skip_blanks(&ahead, true);
-	if (length == 0 || length > NAME_MAX_BYTES - 3 ||
-	    ahead.at >= ahead.end || *ahead.at != ',')
+	if (!read_quoted(&ahead, &name, &length) ||
+	    length > NAME_MAX_BYTES - 3 || ahead.at >= ahead.end ||
+	    *ahead.at != ',')
 		return;
 	ahead.at++;
 	pytext_skip_blanks(&ahead, true);
@@ -205,13 +213,7 @@ static void read_variable(struct pytext *cursor, struct source *source,
 	const char *name;
 	size_t length;
 
-	ahead.at++;
-	pytext_skip_blanks(&ahead, true);
-	if (ahead.at >= ahead.end || !pytext_is_quote(*ahead.at))
-		return;
-	pytext_string(&ahead, &name, &length);
-	pytext_skip_blanks(&ahead, true);
-	if (length == 0 || length >= NAME_MAX_BYTES)
+	if (!read_quoted(&ahead, &name, &length) || length >= NAME_MAX_BYTES)
 		return;
 	if (is_call && ahead.at < ahead.end && *ahead.at == ',') {
 		ahead.at++;

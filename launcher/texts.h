@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_TEXTS_H
 
 #include "base/strbuf.h"
+#include "configs/settings.h"
 
 #include <stddef.h>
 
@@ -14,6 +15,9 @@ struct text_file {
 	char *path;         /* as the command names it */
 	struct strbuf text; /* its beginning; empty when it was not readable */
 	int error;          /* errno of reading it, 0: read */
+	/* What is in it, where somebody has that already, who outlives this
+	 * and the commands read by it. NULL: nobody. */
+	const struct settings *settings;
 };
 
 /*

@@ -150,6 +150,44 @@ static void measure_config(struct bench *bench, size_t bytes)
 	golden_release(&golden);
 }
 
+/* A config of 64 KiB that is nothing but values. */
+static const struct dense {
+	const char *words; /* names the file */
+	const char *path, *start, *value, *end;
+} dense[] = {
+	{ "python train.py --config d.yaml --lr 0.1", "d.yaml",
+	  "batch_size: 16\n", "key_%d: %d\n", "" },
+	{ "python train.py --config d.json --lr 0.1", "d.json",
+	  "{\n  \"batch_size\": 16", ",\n  \"key_%d\": %d", "\n}\n" },
+	{ "python train.py --config d.toml --lr 0.1", "d.toml",
+	  "batch_size = 16\n", "key_%d = %d\n", "" },
+	{ "python train.py --config d.py --lr 0.1", "d.py", "batch_size = 16\n",
+	  "key_%d = %d\n", "" },
+};
+
+static void measure_dense(struct bench *bench, const struct dense *row)
+{
+	struct golden golden = {
+		.place = xasprintf("64 KiB of values, %s", row->path),
+		.micro = 8,
+		.accum = 1,
+	};
+	struct strbuf text = STRBUF_INIT;
+
+	strbuf_adds(&text, row->start);
+	for (int i = 0; text.length + 32 < CONFIG_BYTES; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		strbuf_addf(&text, row->value, i, i);
+#pragma GCC diagnostic pop
+	}
+	strbuf_adds(&text, row->end);
+	golden_split_words(&golden.command, row->words);
+	disk_add(&golden, row->path, &text);
+	measure(&golden, bench);
+	golden_release(&golden);
+}
+
 static int compare_figures(const void *a, const void *b)
 {
 	const struct figure *one = a;
@@ -217,6 +255,8 @@ int main(int argc, char **argv)
 	measure_script(&bench, 1000);
 	measure_config(&bench, USUAL_BYTES);
 	measure_config(&bench, CONFIG_BYTES);
+	for (size_t i = 0; i < sizeof(dense) / sizeof(*dense); i++)
+		measure_dense(&bench, &dense[i]);
 	result = golden_count > 0 && report(&bench, golden_count, all);
 	for (size_t i = 0; i < bench.count; i++)
 		free(bench.figures[i].name);

@@ -174,7 +174,7 @@ static void change(struct file *file)
 	strbuf_adds(&file->out, "!");
 	result = settings_change(&file->out, &file->settings, file->text,
 				 file->length, file->edits, file->edit_count,
-				 &err);
+				 NULL, &err);
 	if (result < 0) {
 		fuzz_check(file->out.length == 1, "nothing is appended");
 		fuzz_check(*err.message, "refused with words");
@@ -217,7 +217,7 @@ static void use(struct file *file, unsigned chance)
 		return;
 	strbuf_reset(&file->out);
 	fuzz_check(settings_change(&file->out, &file->settings, file->text,
-				   file->length, &same, 1, NULL) == 0,
+				   file->length, &same, 1, NULL, NULL) == 0,
 		   "its own value can be written");
 	file->edits[0] = same;
 	file->edit_count = 1;

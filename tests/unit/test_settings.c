@@ -388,7 +388,7 @@ static int change(struct strbuf *out, const struct settings *settings,
 		edits[count - 1 - i] =
 			(struct settings_edit){ found[i], row->value };
 	return settings_change(out, settings, row->text, strlen(row->text),
-			       edits, count, err);
+			       edits, count, NULL, err);
 }
 
 static void values_are_changed(void **state)
@@ -464,8 +464,9 @@ static void other_texts_are_refused(void **state)
 static void two_edits_of_one_place(void **state)
 {
 	static const char text[] = "{\"a\": 1, \"b\": 2, \"a\": 3}";
+	static const char *const values[] = { "1", "9", "8" };
 	struct strbuf out = STRBUF_INIT;
-	struct settings settings;
+	struct settings settings, after;
 	struct settings_edit edits[2];
 
 	(void)state;
@@ -474,22 +475,28 @@ static void two_edits_of_one_place(void **state)
 	edits[0] = (struct settings_edit){ &settings.items[1], "8" };
 	edits[1] = (struct settings_edit){ &settings.items[1], "9" };
 	assert_int_equal(settings_change(&out, &settings, text, strlen(text),
-					 edits, 2, NULL),
+					 edits, 2, NULL, NULL),
 			 -EINVAL);
 	/* jansson does not see the first of two. */
 	edits[0].setting = &settings.items[0];
 	assert_int_equal(settings_change(&out, &settings, text, strlen(text),
-					 edits, 1, NULL),
+					 edits, 1, NULL, NULL),
 			 -EINVAL);
 	edits[0].setting = &settings.items[2];
 	assert_int_equal(settings_change(&out, &settings, text, strlen(text),
-					 edits, 2, NULL),
+					 edits, 2, &after, NULL),
 			 0);
+	/* What the new text holds need not be read once more. */
+	assert_int_equal(after.count, settings.count);
+	for (size_t i = 0; i < after.count; i++)
+		assert_string_equal(after.items[i].value, values[i]);
+	assert_int_equal(settings_find_all(&after, "a", NULL, 0), 2);
+	settings_release(&after);
 	assert_string_equal(strbuf_text(&out),
 			    "{\"a\": 1, \"b\": 9, \"a\": 8}");
 	strbuf_reset(&out);
 	assert_int_equal(settings_change(&out, &settings, text, strlen(text),
-					 edits, 0, NULL),
+					 edits, 0, NULL, NULL),
 			 0);
 	assert_string_equal(strbuf_text(&out), text);
 	strbuf_release(&out);
@@ -641,7 +648,7 @@ static void check_invariants(enum settings_format format, const char *text,
 			    setting->end <= length);
 		last = setting->start;
 		if (settings_change(&out, &settings, text, length, &edit, 1,
-				    NULL) == 0) {
+				    NULL, NULL) == 0) {
 			size_t rest = length - setting->end;
 
 			assert_true(setting->is_scalar);
