@@ -464,9 +464,9 @@ static void other_texts_are_refused(void **state)
 static void two_edits_of_one_place(void **state)
 {
 	static const char text[] = "{\"a\": 1, \"b\": 2, \"a\": 3}";
-	static const char *const values[] = { "1", "9", "8" };
 	struct strbuf out = STRBUF_INIT;
 	struct settings settings, after;
+	const struct setting *found[2];
 	struct settings_edit edits[2];
 
 	(void)state;
@@ -488,9 +488,11 @@ static void two_edits_of_one_place(void **state)
 			 0);
 	/* What the new text holds need not be read once more. */
 	assert_int_equal(after.count, settings.count);
-	for (size_t i = 0; i < after.count; i++)
-		assert_string_equal(after.items[i].value, values[i]);
-	assert_int_equal(settings_find_all(&after, "a", NULL, 0), 2);
+	assert_int_equal(settings_find_all(&after, "a", found, 2), 2);
+	assert_string_equal(found[0]->value, "1");
+	assert_string_equal(found[1]->value, "8");
+	assert_int_equal(settings_find_all(&after, "b", found, 1), 1);
+	assert_string_equal(found[0]->value, "9");
 	settings_release(&after);
 	assert_string_equal(strbuf_text(&out),
 			    "{\"a\": 1, \"b\": 9, \"a\": 8}");
