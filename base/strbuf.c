@@ -40,6 +40,18 @@ void strbuf_addch(struct strbuf *buf, char c)
 	strbuf_add(buf, &c, 1);
 }
 
+void strbuf_addu(struct strbuf *buf, size_t number)
+{
+	char digits[3 * sizeof(number)];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	strbuf_add(buf, digits + at, sizeof(digits) - at);
+}
+
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 {
 	va_list args;

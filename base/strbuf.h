@@ -19,6 +19,8 @@ struct strbuf {
 void strbuf_add(struct strbuf *buf, const void *data, size_t length);
 void strbuf_adds(struct strbuf *buf, const char *text);
 void strbuf_addch(struct strbuf *buf, char c);
+/* In decimal digits. */
+void strbuf_addu(struct strbuf *buf, size_t number);
 void strbuf_addf(struct strbuf *buf, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

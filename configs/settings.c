@@ -1,10 +1,7 @@
-/* The values in a config file: reading it, finding one by name. */
+/* The values in a config file: reading it, what it refers to. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings.h"
 
-#include "base/alloc.h"
-#include "base/hash.h"
-#include "base/name.h"
 #include "configs/settings_internal.h"
 
 #include <stdlib.h>
@@ -67,47 +64,6 @@ static int read_text(struct settings_reader *reader)
 	return read_format(reader);
 }
 
-/* Over "[12]", if that is there. */
-static const char *skip_index(const char *key)
-{
-	const char *end = key;
-
-	if (*end++ != '[' || !settings_is_digit(*end))
-		return key;
-	while (settings_is_digit(*end))
-		end++;
-	return *end == ']' ? end + 1 : key;
-}
-
-/* Alike for a key and every name that means it: of its last part, without its
- * indices. */
-static uint64_t hash_name(const char *key)
-{
-	uint64_t hash = HASH_START;
-
-	key += strspn(key, "-");
-	while (*key) {
-		const char *next = skip_index(key);
-
-		if (next != key) {
-			key = next;
-			continue;
-		}
-		hash = *key == '.' ? HASH_START
-				   : hash_byte(hash, name_joint(*key));
-		key++;
-	}
-	return hash;
-}
-
-static void hash_names(struct settings *settings)
-{
-	settings->name_hashes =
-		xcalloc(settings->count, sizeof(*settings->name_hashes));
-	for (size_t i = 0; i < settings->count; i++)
-		settings->name_hashes[i] = hash_name(settings->items[i].key);
-}
-
 /* NOLINTNEXTLINE(readability-function-size): settings.h has its parameters. */
 int settings_read(struct settings *settings, enum settings_format format,
 		  const char *name, const char *text, size_t length,
@@ -127,62 +83,17 @@ int settings_read(struct settings *settings, enum settings_format format,
 	result = read_text(&reader);
 	if (result == 0)
 		settings_mark_gone(&reader);
-	hash_names(settings);
+	settings_index_names(settings);
 	settings_reader_release(&reader);
 	return result;
 }
 
 void settings_release(struct settings *settings)
 {
-	settings_truncate(settings, 0);
 	free(settings->items);
-	free(settings->name_hashes);
+	pool_release(&settings->texts);
+	settings_release_names(settings);
 	*settings = (struct settings){ .format = settings->format };
-}
-
-/* A name that has an index itself means this element only. */
-static bool is_named(const char *key, const char *name, bool has_index)
-{
-	for (;;) {
-		const char *next;
-
-		while (!has_index && (next = skip_index(key)) != key)
-			key = next;
-		if (name_joint(*key) != name_joint(*name))
-			return false;
-		if (*key == '\0')
-			return true;
-		key++;
-		name++;
-	}
-}
-
-size_t settings_find_all(const struct settings *settings, const char *name,
-			 const struct setting **found, size_t max)
-{
-	bool is_whole, has_index;
-	uint64_t hash;
-	size_t count = 0;
-
-	name += strspn(name, "-");
-	is_whole = strchr(name, '.') != NULL;
-	has_index = strchr(name, '[') != NULL;
-	hash = hash_name(name);
-	for (size_t i = 0; *name && i < settings->count; i++) {
-		const struct setting *setting = &settings->items[i];
-		const char *key, *dot;
-
-		if (settings->name_hashes[i] != hash)
-			continue;
-		key = setting->key + strspn(setting->key, "-");
-		dot = is_whole ? NULL : strrchr(key, '.');
-		if (!is_named(dot ? dot + 1 : key, name, has_index))
-			continue;
-		if (count < max)
-			found[count] = setting;
-		count++;
-	}
-	return count;
 }
 
 /* Keys under which a file is composed of others: Hydra's. */

@@ -4,11 +4,11 @@
 #define AUTOFIT_CONFIGS_SETTINGS_H
 
 #include "base/error.h"
+#include "base/pool.h"
 #include "base/strbuf.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum settings_format {
 	SETTINGS_YAML,   /* libyaml; aliases and anchors stay as they are */
@@ -26,8 +26,8 @@ enum settings_format {
 /* One scalar. */
 struct setting {
 	/* "train.batch_size", "datasets[0].batch_size", "--bs" of ARGS */
-	char *key;
-	char *value;       /* without quotes; "" for null; never NULL */
+	const char *key;
+	const char *value; /* without quotes; "" for null; never NULL */
 	size_t start, end; /* its bytes in the text, quotes included */
 	unsigned line;     /* from 1 */
 	/*
@@ -41,7 +41,9 @@ struct settings {
 	enum settings_format format;
 	struct setting *items;
 	size_t count, capacity;
-	uint64_t *name_hashes; /* of each item's key, for settings_find_all */
+	struct pool texts; /* of the items */
+	/* For settings_find_all, by a hash of a key's last part. */
+	struct settings_names *names;
 };
 
 /* By the end of the file's name (.yaml .yml .json .toml .py .args). */

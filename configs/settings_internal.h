@@ -7,7 +7,7 @@
 
 /* A path that got a value there: what was below it before is gone. */
 struct settings_place {
-	char *path;
+	const char *path; /* one of the settings' texts */
 	size_t at;
 };
 
@@ -60,11 +60,13 @@ int settings_supersede(struct settings_reader *reader, size_t at);
 int settings_enter(struct settings_reader *reader, size_t at);
 void settings_leave(struct settings_reader *reader);
 
-/* Forgets the items from this one on. */
-void settings_truncate(struct settings *settings, size_t count);
+void settings_reader_release(struct settings_reader *reader);
 /* Items that began below a path before it got another value: no scalars. */
 void settings_mark_gone(struct settings_reader *reader);
-void settings_reader_release(struct settings_reader *reader);
+
+/* Of all that was read, for settings_find_all. */
+void settings_index_names(struct settings *settings);
+void settings_release_names(struct settings *settings);
 
 /* The readers. Each leaves the items of an error where they are. */
 int settings_read_yaml(struct settings_reader *reader);

@@ -52,27 +52,27 @@ static json_t *load_scalar(const struct settings_reader *reader,
 	return value;
 }
 
-static void set_value(struct setting *setting, const char *text, size_t length)
+static void set_value(struct settings *settings, struct setting *setting,
+		      const char *text, size_t length)
 {
-	if (strlen(setting->value) == length &&
-	    memcmp(setting->value, text, length) == 0)
-		return;
-	free(setting->value);
-	setting->value = xstrndup(text, length);
+	if (strlen(setting->value) != length ||
+	    memcmp(setting->value, text, length) != 0)
+		setting->value = pool_add(&settings->texts, text, length);
 }
 
 /* What settings call the value of a scalar. */
 static void name_value(const struct settings_reader *reader,
 		       struct setting *setting, const json_t *value)
 {
+	struct settings *settings = reader->settings;
 	const char *text = json_string_value(value);
 
 	if (json_is_null(value))
-		set_value(setting, "", 0);
+		set_value(settings, setting, "", 0);
 	else if (text)
-		set_value(setting, text, strlen(text));
+		set_value(settings, setting, text, strlen(text));
 	else
-		set_value(setting, reader->text + setting->start,
+		set_value(settings, setting, reader->text + setting->start,
 			  setting->end - setting->start);
 }
 

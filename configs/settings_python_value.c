@@ -255,7 +255,7 @@ int python_read_value(struct python *python)
 	if (result < 0 ||
 	    (primary.is_known && python_is_value_end(python, brackets)))
 		return result;
-	settings_truncate(reader->settings, count);
+	reader->settings->count = count;
 	result = python_skip_value(python, brackets);
 	if (result < 0 || python->place.last_end <= primary.start)
 		return result;

@@ -60,6 +60,12 @@ static int count_bytes(struct settings_reader *reader, size_t at, size_t value)
 	return 0;
 }
 
+static const char *keep_path(struct settings_reader *reader)
+{
+	return pool_add(&reader->settings->texts, strbuf_text(&reader->path),
+			reader->path.length);
+}
+
 int settings_add(struct settings_reader *reader,
 		 const struct settings_piece *piece, const char *value,
 		 size_t length)
@@ -78,8 +84,8 @@ int settings_add(struct settings_reader *reader,
 				&settings->capacity, sizeof(*settings->items));
 	setting = &settings->items[settings->count++];
 	*setting = (struct setting){
-		.key = xstrdup(strbuf_text(&reader->path)),
-		.value = xstrndup(value, length),
+		.key = keep_path(reader),
+		.value = pool_add(&settings->texts, value, length),
 		.start = piece->start,
 		.end = piece->end,
 		.line = line_of(reader, piece->start),
@@ -110,7 +116,9 @@ void settings_path_key(struct strbuf *path, const char *key, size_t length)
 
 void settings_path_index(struct strbuf *path, size_t index)
 {
-	strbuf_addf(path, "[%zu]", index);
+	strbuf_addch(path, '[');
+	strbuf_addu(path, index);
+	strbuf_addch(path, ']');
 }
 
 void settings_path_cut(struct strbuf *path, size_t length)
@@ -131,7 +139,7 @@ int settings_supersede(struct settings_reader *reader, size_t at)
 		xgrow(reader->places, reader->place_count,
 		      &reader->place_capacity, sizeof(*reader->places));
 	reader->places[reader->place_count++] = (struct settings_place){
-		.path = xstrdup(strbuf_text(&reader->path)),
+		.path = keep_path(reader),
 		.at = at,
 	};
 	return 0;
@@ -150,132 +158,8 @@ void settings_leave(struct settings_reader *reader)
 	reader->depth--;
 }
 
-void settings_truncate(struct settings *settings, size_t count)
-{
-	while (settings->count > count) {
-		struct setting *setting = &settings->items[--settings->count];
-
-		free(setting->key);
-		free(setting->value);
-	}
-}
-
-/* A path, and where it last got a value. */
-struct spot {
-	const char *path;
-	size_t length;
-	size_t at;
-};
-
-static int compare_paths(const struct spot *a, const struct spot *b)
-{
-	size_t shorter = a->length < b->length ? a->length : b->length;
-	int order = shorter ? memcmp(a->path, b->path, shorter) : 0;
-
-	if (order)
-		return order;
-	return (a->length > b->length) - (a->length < b->length);
-}
-
-static int compare_spots(const void *a, const void *b)
-{
-	const struct spot *one = a, *other = b;
-	int order = compare_paths(one, other);
-
-	if (order)
-		return order;
-	return (one->at > other->at) - (one->at < other->at);
-}
-
-/* Sorted, of each path the last. */
-static size_t collect_spots(const struct settings_reader *reader,
-			    struct spot *spots)
-{
-	const struct settings *settings = reader->settings;
-	size_t count = 0, kept = 0;
-
-	for (size_t i = 0; i < settings->count; i++) {
-		const struct setting *setting = &settings->items[i];
-
-		spots[count++] =
-			(struct spot){ setting->key, strlen(setting->key),
-				       setting->start };
-	}
-	for (size_t i = 0; i < reader->place_count; i++) {
-		const struct settings_place *place = &reader->places[i];
-
-		spots[count++] =
-			(struct spot){ place->path, strlen(place->path),
-				       place->at };
-	}
-	qsort(spots, count, sizeof(*spots), compare_spots);
-	for (size_t i = 0; i < count; i++) {
-		if (kept && compare_paths(&spots[kept - 1], &spots[i]) == 0)
-			kept--;
-		spots[kept++] = spots[i];
-	}
-	return kept;
-}
-
-static size_t last_value_at(const struct spot *spots, size_t count,
-			    const char *path, size_t length)
-{
-	struct spot wanted = { path, length, 0 };
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		int order = compare_paths(&spots[middle], &wanted);
-
-		if (order == 0)
-			return spots[middle].at;
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return 0;
-}
-
-/* Deeper than a value can be, dots are of the key itself. */
-static bool is_gone(const struct spot *spots, size_t count,
-		    const struct setting *setting)
-{
-	unsigned parts = 0;
-
-	for (size_t i = 1; setting->key[i] && parts < 2 * SETTINGS_DEPTH_MAX;
-	     i++) {
-		if (setting->key[i] != '.' && setting->key[i] != '[')
-			continue;
-		parts++;
-		if (last_value_at(spots, count, setting->key, i) >
-		    setting->start)
-			return true;
-	}
-	return false;
-}
-
-void settings_mark_gone(struct settings_reader *reader)
-{
-	struct settings *settings = reader->settings;
-	struct spot *spots;
-	size_t count;
-
-	spots = xcalloc(settings->count + reader->place_count, sizeof(*spots));
-	count = collect_spots(reader, spots);
-	for (size_t i = 0; i < settings->count; i++) {
-		struct setting *setting = &settings->items[i];
-
-		if (setting->key[0] && is_gone(spots, count, setting))
-			setting->is_scalar = false;
-	}
-	free(spots);
-}
-
 void settings_reader_release(struct settings_reader *reader)
 {
-	for (size_t i = 0; i < reader->place_count; i++)
-		free(reader->places[i].path);
 	free(reader->places);
 	strbuf_release(&reader->path);
 }
