@@ -64,6 +64,19 @@ static int read_text(struct settings_reader *reader)
 	return read_format(reader);
 }
 
+int settings_read_all(struct settings_reader *reader)
+{
+	int result;
+
+	reader->line = 1;
+	result = read_text(reader);
+	if (result == 0)
+		settings_mark_gone(reader);
+	settings_index_names(reader->settings);
+	settings_reader_release(reader);
+	return result;
+}
+
 /* NOLINTNEXTLINE(readability-function-size): settings.h has its parameters. */
 int settings_read(struct settings *settings, enum settings_format format,
 		  const char *name, const char *text, size_t length,
@@ -74,18 +87,11 @@ int settings_read(struct settings *settings, enum settings_format format,
 		.name = name,
 		.text = length ? text : "",
 		.length = length,
-		.line = 1,
 		.err = err,
 	};
-	int result;
 
 	*settings = (struct settings){ .format = format };
-	result = read_text(&reader);
-	if (result == 0)
-		settings_mark_gone(&reader);
-	settings_index_names(settings);
-	settings_reader_release(&reader);
-	return result;
+	return settings_read_all(&reader);
 }
 
 void settings_release(struct settings *settings)

@@ -20,7 +20,12 @@ enum settings_format {
 
 /* A larger file is no config: settings_read refuses it. */
 #define SETTINGS_BYTES_MAX ((size_t)1024 * 1024)
-#define SETTINGS_ITEMS_MAX ((size_t)20000)
+/*
+ * Of scalars, mappings and lists in one. More are data, and would not be read
+ * in the milliseconds that a command may wait: see tests/bench/recognise.c.
+ */
+#define SETTINGS_VALUES_MAX ((size_t)8192)
+#define SETTINGS_JSON_VALUES_MAX ((size_t)4096) /* two libraries read them */
 #define SETTINGS_DEPTH_MAX 64
 
 /* One scalar. */

@@ -181,14 +181,45 @@ static bool is_as_meant(const struct change *change,
 	return edit->setting == NULL;
 }
 
+/* The settings as they are in the copy, if nothing else moved. The caller frees
+ * the array; its texts are those of before and of the edits. */
+static struct setting *move_settings(const struct change *change)
+{
+	const struct settings *before = change->settings;
+	const struct settings_edit *edit = change->edits;
+	struct setting *items = xcalloc(before->count, sizeof(*items));
+	size_t longer = 0; /* modulo its range: it may be shorter */
+
+	for (size_t i = 0; i < before->count; i++) {
+		struct setting *item = &items[i];
+
+		*item = before->items[i];
+		item->start += longer;
+		if (edit->setting == &before->items[i]) {
+			longer += strlen(edit->value) - strlen(item->value);
+			item->value = edit++->value;
+		}
+		item->end += longer;
+	}
+	return items;
+}
+
 static int verify(const struct change *change, const struct strbuf *changed,
 		  struct settings *after, struct error *err)
 {
-	int result;
+	struct setting *moved = move_settings(change);
+	struct settings_reader reader = {
+		.settings = after,
+		.name = "the changed copy",
+		.text = strbuf_text(changed),
+		.length = changed->length,
+		.expected = moved,
+		.expected_count = change->settings->count,
+		.err = err,
+	};
+	int result = settings_read_all(&reader);
 
-	result = settings_read(after, change->settings->format,
-			       "the changed copy", strbuf_text(changed),
-			       changed->length, err);
+	free(moved);
 	if (result == 0 && !is_as_meant(change, after, strbuf_text(changed)))
 		result = error_set(err, -EINVAL,
 				   "the changed copy would not hold the same "

@@ -22,6 +22,9 @@ struct settings_reader {
 	unsigned depth;
 	struct settings_place *places;
 	size_t place_count, place_capacity;
+	/* JSON: the items that are to be found, each at its place; or NULL. */
+	const struct setting *expected;
+	size_t expected_count;
 	size_t bytes;   /* of all items and places so far */
 	size_t line_at; /* `line` is the line of this byte */
 	unsigned line;
@@ -37,6 +40,12 @@ struct settings_piece {
 /* -EINVAL with "name:line: problem" of the byte at. */
 int settings_fail(struct settings_reader *reader, size_t at,
 		  const char *problem);
+
+/*
+ * All of settings_read and settings_release but the start, which is the
+ * caller's: settings with their format, text, name and err.
+ */
+int settings_read_all(struct settings_reader *reader);
 
 /*
  * Appends an item at the present path. An expression (${x}, {{x}}) is no

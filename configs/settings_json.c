@@ -133,30 +133,18 @@ static json_t *value_at(const struct settings_reader *reader,
 	return NULL;
 }
 
-/* Its place holds one scalar of JSON, whose value jansson says: the leaf's,
- * where that is known. */
-static int take_value(struct settings_reader *reader, struct setting *setting,
-		      json_t *leaf)
+/* Does its place hold one scalar of JSON, and the leaf's value, where that is
+ * known? Its value is then as jansson has it. */
+static bool take_value(struct settings_reader *reader, struct setting *setting,
+		       json_t *leaf)
 {
 	json_t *value = value_at(reader, setting, leaf);
 
 	if (!value)
-		return settings_fail(reader, setting->start,
-				     "the place of this value is not certain");
+		return false;
 	name_value(reader, setting, value);
 	json_decref(value);
-	return 0;
-}
-
-/* Of a text that has a key twice, jansson has one of them only. */
-static int take_values(struct settings_reader *reader)
-{
-	struct settings *settings = reader->settings;
-	int result = 0;
-
-	for (size_t i = 0; result == 0 && i < settings->count; i++)
-		result = take_value(reader, &settings->items[i], NULL);
-	return result;
+	return true;
 }
 
 /* jansson's document beside what libyaml has found. */
@@ -167,29 +155,27 @@ struct walk {
 };
 
 /* The same key at the same turn; else libyaml understood it otherwise. */
-static int take_leaf(struct walk *walk, json_t *leaf)
+static bool take_leaf(struct walk *walk, json_t *leaf)
 {
-	struct settings_reader *reader = walk->reader;
-	struct setting *setting = &reader->settings->items[walk->next];
+	struct settings *settings = walk->reader->settings;
+	struct setting *setting = &settings->items[walk->next];
 
-	if (walk->next == reader->settings->count)
-		return settings_fail(
-			reader, 0, "the places of its values are not certain");
+	if (walk->next == settings->count ||
+	    strcmp(setting->key, strbuf_text(&walk->path)) != 0 ||
+	    !take_value(walk->reader, setting, leaf))
+		return false;
 	walk->next++;
-	if (strcmp(setting->key, strbuf_text(&walk->path)) != 0)
-		return settings_fail(reader, setting->start,
-				     "the place of this value is not certain");
-	return take_value(reader, setting, leaf);
+	return true;
 }
 
 /* As deep as SETTINGS_DEPTH_MAX: libyaml has read it. */
-static int take_below(struct walk *walk, json_t *value)
+static bool take_below(struct walk *walk, json_t *value)
 {
 	size_t length = walk->path.length;
 	const char *key;
 	json_t *child;
 	size_t index;
-	int result = 0;
+	bool result = true;
 
 	if (json_is_object(value)) {
 		json_object_foreach(value, key, child)
@@ -197,7 +183,7 @@ static int take_below(struct walk *walk, json_t *value)
 			settings_path_key(&walk->path, key, strlen(key));
 			result = take_below(walk, child);
 			settings_path_cut(&walk->path, length);
-			if (result < 0)
+			if (!result)
 				break;
 		}
 	} else if (json_is_array(value)) {
@@ -206,7 +192,7 @@ static int take_below(struct walk *walk, json_t *value)
 			settings_path_index(&walk->path, index);
 			result = take_below(walk, child);
 			settings_path_cut(&walk->path, length);
-			if (result < 0)
+			if (!result)
 				break;
 		}
 	} else {
@@ -215,16 +201,53 @@ static int take_below(struct walk *walk, json_t *value)
 	return result;
 }
 
-static int take_document(struct settings_reader *reader, json_t *root)
+/* Are they one by one the document's? next: the first that is not. */
+static bool take_document(struct settings_reader *reader, json_t *root,
+			  size_t *next)
 {
 	struct walk walk = { .reader = reader };
-	int result = take_below(&walk, root);
+	bool result = take_below(&walk, root);
 
 	strbuf_release(&walk.path);
-	if (result == 0 && walk.next < reader->settings->count)
-		result = settings_fail(
-			reader, 0, "the places of its values are not certain");
-	return result;
+	*next = walk.next;
+	return result && walk.next == reader->settings->count;
+}
+
+/* Each for itself. */
+static bool take_alone(struct settings_reader *reader, size_t *next)
+{
+	struct settings *settings = reader->settings;
+
+	for (*next = 0; *next < settings->count; ++*next)
+		if (!take_value(reader, &settings->items[*next], NULL))
+			return false;
+	return true;
+}
+
+static bool has_duplicates(const struct settings_reader *reader)
+{
+	json_error_t error;
+	json_t *root = load(reader->text, reader->length,
+			    JSON_REJECT_DUPLICATES, &error);
+
+	json_decref(root);
+	return !root && json_error_code(&error) == json_error_duplicate_key;
+}
+
+/* What jansson says of each value. Of a text that has a key twice, its document
+ * has one of them only. */
+static int take_values(struct settings_reader *reader, json_t *root)
+{
+	const struct settings *settings = reader->settings;
+	size_t next;
+
+	if (take_document(reader, root, &next) ||
+	    (has_duplicates(reader) && take_alone(reader, &next)))
+		return 0;
+	return settings_fail(
+		reader,
+		next < settings->count ? settings->items[next].start : 0,
+		"the place of this value is not certain");
 }
 
 static bool is_surrogate(const char *text, size_t left)
@@ -266,24 +289,36 @@ static int locate(struct settings_reader *reader)
 	return result;
 }
 
+/* Where they are to be; whether they are there, their values show. */
+static int take_expected(struct settings_reader *reader)
+{
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < reader->expected_count; i++) {
+		const struct setting *setting = &reader->expected[i];
+		const struct settings_piece piece = { setting->start,
+						      setting->end,
+						      setting->is_scalar };
+
+		settings_path_cut(&reader->path, 0);
+		strbuf_adds(&reader->path, setting->key);
+		result = settings_add(reader, &piece, setting->value,
+				      strlen(setting->value));
+	}
+	return result;
+}
+
 int settings_read_json(struct settings_reader *reader)
 {
 	json_error_t error;
-	bool is_unique;
-	json_t *root;
+	json_t *root = load(reader->text, reader->length, 0, &error);
 	int result;
 
-	root = load(reader->text, reader->length, JSON_REJECT_DUPLICATES,
-		    &error);
-	is_unique = root != NULL;
-	if (!root && json_error_code(&error) == json_error_duplicate_key)
-		root = load(reader->text, reader->length, 0, &error);
 	if (!root)
 		return fail_json(reader, &error);
-	result = locate(reader);
+	result = reader->expected ? take_expected(reader) : locate(reader);
 	if (result == 0)
-		result = is_unique ? take_document(reader, root)
-				   : take_values(reader);
+		result = take_values(reader, root);
 	json_decref(root);
 	return result;
 }

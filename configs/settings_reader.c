@@ -51,9 +51,17 @@ static bool has_expression(const char *value)
 	return (brace && strstr(brace, "{{")) || strchr(value, '$');
 }
 
-/* Of a path and a value that are to be kept. Only what is hostile fails. */
-static int count_bytes(struct settings_reader *reader, size_t at, size_t value)
+/* One more, of so many bytes and its path, is to be kept. */
+static int count_value(struct settings_reader *reader, size_t at, size_t value)
 {
+	const struct settings *settings = reader->settings;
+	size_t most = settings->format == SETTINGS_JSON
+			      ? SETTINGS_JSON_VALUES_MAX
+			      : SETTINGS_VALUES_MAX;
+
+	if (settings->count + reader->place_count == most)
+		return settings_fail(reader, at,
+				     "it has too many values for a config");
 	reader->bytes += reader->path.length + value;
 	if (reader->bytes > BYTES_MAX)
 		return settings_fail(reader, at, "its keys are too long");
@@ -74,10 +82,7 @@ int settings_add(struct settings_reader *reader,
 	struct setting *setting;
 	int result;
 
-	if (settings->count == SETTINGS_ITEMS_MAX)
-		return settings_fail(reader, piece->start,
-				     "it has too many values for a config");
-	result = count_bytes(reader, piece->start, length);
+	result = count_value(reader, piece->start, length);
 	if (result < 0)
 		return result;
 	settings->items = xgrow(settings->items, settings->count,
@@ -131,7 +136,7 @@ void settings_path_cut(struct strbuf *path, size_t length)
 
 int settings_supersede(struct settings_reader *reader, size_t at)
 {
-	int result = count_bytes(reader, at, 0);
+	int result = count_value(reader, at, 0);
 
 	if (result < 0)
 		return result;

@@ -344,6 +344,29 @@ from_variable(struct recognition *r, enum knob_kind kind,
 	return variable_check(r, variable->name, strlen(variable->name));
 }
 
+static enum command_outcome no_micro_found(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		char shown[BRIEF_MAX];
+
+		if (file->why_not)
+			return not_recognised(
+				r,
+				"no batch size is found among the arguments of "
+				"%s, and %s, which may set it, is not "
+				"understood: mend it, or %s (%s)",
+				r->source_name, brief(shown, file->path),
+				way_out(KNOB_MICRO), file->why_not);
+	}
+	return not_recognised(r,
+			      "no batch size is found among the arguments of "
+			      "%s: %s",
+			      r->source_name, way_out(KNOB_MICRO));
+}
+
 static enum command_outcome nothing_found(struct recognition *r,
 					  enum knob_kind kind)
 {
@@ -352,16 +375,9 @@ static enum command_outcome nothing_found(struct recognition *r,
 
 	if (variable)
 		return from_variable(r, kind, variable);
-
 	if (constant && (kind == KNOB_MICRO || constant->value > 1))
 		return from_constant(r, kind, constant);
-	if (kind == KNOB_MICRO)
-		return not_recognised(r,
-				      "no %s is found among the arguments of "
-				      "%s: %s",
-				      knob_words(kind), r->source_name,
-				      way_out(kind));
-	return COMMAND_OK;
+	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;
 }
 
 enum command_outcome absent_find(struct recognition *r, enum knob_kind kind)

@@ -90,6 +90,11 @@ static void file_parse(struct command_file *file, const struct text_file *read,
 {
 	struct error err = ERROR_INIT;
 
+	if (read->error) {
+		file->why_not =
+			xasprintf("%s is larger than a config", file->path);
+		return;
+	}
 	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
 	file->length = read->text.length;
 	file->borrows_settings =
@@ -99,8 +104,10 @@ static void file_parse(struct command_file *file, const struct text_file *read,
 	else if (memchr(strbuf_text(&read->text), '\0', file->length))
 		file->why_not = xasprintf("%s has NUL bytes", file->path);
 	else if (settings_read(&file->settings, format, file->path, file->text,
-			       file->length, &err) < 0)
+			       file->length, &err) < 0) {
+		settings_release(&file->settings);
 		file->why_not = xstrdup(err.message);
+	}
 }
 
 static bool is_template(const struct recognition *r, const char *path)
@@ -126,7 +133,7 @@ static enum command_outcome file_read(struct recognition *r, const char *path,
 	read = texts_get(r->texts, path);
 	if (!read)
 		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
-	if (read->error)
+	if (read->error && read->error != EFBIG)
 		return COMMAND_OK;
 	file_add(command, path, index, offset);
 	file_parse(&command->files[command->file_count - 1], read, format);

@@ -130,6 +130,28 @@ echo 'parser.add_argument("--batch-size", type=int, default=4)' >"$name"
 run "$AUTOFIT" explain --device host -- python3 "$name" --batch-size 4
 unlike 'an escape in an explanation' "$out" "$(printf '\033')"
 
+# Files that are data: said of those that may hold the batch size.
+echo 'yaml.safe_load(open(sys.argv[1]))' >train.py
+{
+	echo 'batch_size: 4'
+	seq 10000 | sed 's/.*/key_&: &/'
+} >data.yaml
+run "$AUTOFIT" explain --device host -- python3 train.py data.yaml
+is 'a config that is data' "$status" 122
+like 'a config that is data: says so' "$err" \
+	'data\.yaml, which may set it, is not understood: .*larger than a config'
+{
+	printf 'batch_size: 4\nvalues:\n'
+	seq 8200 | sed 's/.*/- 1/'
+} >values.yaml
+run "$AUTOFIT" explain --device host -- python3 train.py values.yaml
+is 'too many values' "$status" 122
+like 'too many values: says so' "$err" \
+	'values\.yaml, which may set it, is not understood: .*too many values'
+run "$AUTOFIT" explain --device host -- \
+	python3 train.py values.yaml --batch-size 4
+is 'data beside a batch size' "$status" 0
+
 # A signal ends a wait: TERM while the lock of the host is another's.
 if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 	rm -rf "$AUTOFIT_HOME"

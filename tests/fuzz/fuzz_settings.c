@@ -31,7 +31,7 @@ static void check_settings(const struct file *file)
 	const struct settings *settings = &file->settings;
 	size_t last = 0;
 
-	fuzz_check(settings->count <= SETTINGS_ITEMS_MAX, "items are bounded");
+	fuzz_check(settings->count <= SETTINGS_VALUES_MAX, "items are bounded");
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct setting *item = &settings->items[i];
 		const struct setting *found[1];

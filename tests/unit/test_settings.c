@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -753,12 +754,11 @@ static void hostile_texts_take_no_time(void **state)
 	free(text);
 }
 
-/* count lines of it, the @ in each is its number. */
+/* Appends count lines of it, the @ in each is its number. */
 static void fill(struct strbuf *out, const char *format, size_t count)
 {
 	const char *hole = strchr(format, '@');
 
-	strbuf_reset(out);
 	for (size_t i = 0; i < count; i++) {
 		strbuf_add(out, format, (size_t)(hole - format));
 		strbuf_addf(out, "%zu", i);
@@ -768,24 +768,26 @@ static void fill(struct strbuf *out, const char *format, size_t count)
 
 static void limits_are_kept(void **state)
 {
+	static const char too_many[] = "it has too many values for a config";
 	static const struct {
 		enum settings_format format;
-		const char *line;
+		const char *line; /* the @ is its number */
 		size_t count;
 		const char *message; /* NULL: it is read */
 	} rows[] = {
-		{ Y, "k@: 1\n", SETTINGS_ITEMS_MAX, NULL },
-		{ Y, "k@: 1\n", SETTINGS_ITEMS_MAX + 1,
-		  "f:20001: it has too many values for a config" },
-		{ T, "k@ = 1\n", SETTINGS_ITEMS_MAX, NULL },
-		{ T, "k@ = 1\n", SETTINGS_ITEMS_MAX + 1,
-		  "f:20001: it has too many values for a config" },
-		{ P, "k@ = 1\n", SETTINGS_ITEMS_MAX, NULL },
-		{ P, "k@ = 1\n", SETTINGS_ITEMS_MAX + 1,
-		  "f:20001: it has too many values for a config" },
-		{ A, "--k@ 1\n", SETTINGS_ITEMS_MAX, NULL },
-		{ A, "--k@ 1\n", SETTINGS_ITEMS_MAX + 1,
-		  "f:20001: it has too many values for a config" },
+		{ Y, "k@: 1\n", SETTINGS_VALUES_MAX, NULL },
+		{ Y, "k@: 1\n", SETTINGS_VALUES_MAX + 1, too_many },
+		{ Y, "k@: [1]\n", SETTINGS_VALUES_MAX / 2, NULL },
+		{ Y, "k@: [1]\n", SETTINGS_VALUES_MAX / 2 + 1, too_many },
+		{ T, "k@ = 1\n", SETTINGS_VALUES_MAX, NULL },
+		{ T, "k@ = 1\n", SETTINGS_VALUES_MAX + 1, too_many },
+		{ P, "k@ = 1\n", SETTINGS_VALUES_MAX, NULL },
+		{ P, "k@ = 1\n", SETTINGS_VALUES_MAX + 1, too_many },
+		{ A, "--k@ 1\n", SETTINGS_VALUES_MAX, NULL },
+		{ A, "--k@ 1\n", SETTINGS_VALUES_MAX + 1, too_many },
+		{ J, "\"k@\": 1,\n", SETTINGS_JSON_VALUES_MAX - 1, NULL },
+		{ J, "\"k@\": 1,\n", SETTINGS_JSON_VALUES_MAX, too_many },
+		{ J, "\"k@\": {},\n", SETTINGS_JSON_VALUES_MAX, too_many },
 		{ Y, "%TAG !a! @\n", 101, "f:101: it has too many directives" },
 		{ T, "[[k@]]\n", 1001,
 		  "f:1001: it has too many arrays of tables" },
@@ -797,25 +799,29 @@ static void limits_are_kept(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
+		bool is_chain = !strchr(rows[i].line, '\n');
 		struct error err = ERROR_INIT;
 		struct settings settings;
 		const struct setting *found;
+		char last[32];
 		int result;
 
+		strbuf_reset(&text);
+		strbuf_adds(&text, rows[i].format == J ? "{" : "");
 		fill(&text, rows[i].line, rows[i].count);
-		if (rows[i].message && rows[i].format == P &&
-		    !strchr(rows[i].line, '\n'))
-			for (size_t j = 0; j < 400000; j++)
-				strbuf_addch(&text, 'x');
+		strbuf_adds(&text, rows[i].format == J ? "\"end\": 1}" : "");
+		for (size_t j = 0; is_chain && j < 400000; j++)
+			strbuf_addch(&text, 'x');
 		result = settings_read(&settings, rows[i].format, "f",
 				       text.data, text.length, &err);
+		(void)snprintf(last, sizeof(last), "k%zu", rows[i].count - 1);
 		assert_int_equal(result, rows[i].message ? -EINVAL : 0);
 		if (rows[i].message)
 			assert_non_null(strstr(err.message, rows[i].message));
 		else
-			assert_int_equal(settings_find_all(&settings, "k19999",
-							   &found, 1),
-					 1);
+			assert_int_equal(
+				settings_find_all(&settings, last, &found, 1),
+				1);
 		settings_release(&settings);
 	}
 	strbuf_release(&text);
