@@ -110,6 +110,11 @@ static int check_lasts(const struct change *change, struct error *err)
 	return result;
 }
 
+static bool is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
 static void write_changed(struct strbuf *out, const struct change *change)
 {
 	const char *text = change->text;
@@ -119,7 +124,7 @@ static void write_changed(struct strbuf *out, const struct change *change)
 		const struct settings_edit *edit = &change->edits[i];
 		const struct setting *setting = edit->setting;
 		char first = text[setting->start];
-		bool is_quoted = first == '"' || first == '\'';
+		bool is_quoted = is_quote(first);
 
 		strbuf_add(out, text + at, setting->start - at);
 		if (is_quoted)
@@ -130,11 +135,6 @@ static void write_changed(struct strbuf *out, const struct change *change)
 		at = setting->end;
 	}
 	strbuf_add(out, text + at, change->length - at);
-}
-
-static bool is_quote(char c)
-{
-	return c == '"' || c == '\'';
 }
 
 /* The very bytes, and with them what is text and what is a number; of an edited
@@ -181,6 +181,14 @@ static bool is_as_meant(const struct change *change,
 	return edit->setting == NULL;
 }
 
+static size_t width_after(const struct change *change,
+			  const struct settings_edit *edit)
+{
+	bool is_quoted = is_quote(change->text[edit->setting->start]);
+
+	return strlen(edit->value) + (is_quoted ? 2 : 0);
+}
+
 /* The settings as they are in the copy, if nothing else moved. The caller frees
  * the array; its texts are those of before and of the edits. */
 static struct setting *move_settings(const struct change *change)
@@ -188,15 +196,17 @@ static struct setting *move_settings(const struct change *change)
 	const struct settings *before = change->settings;
 	const struct settings_edit *edit = change->edits;
 	struct setting *items = xcalloc(before->count, sizeof(*items));
-	size_t longer = 0; /* modulo its range: it may be shorter */
+	/* Of the text so far; modulo their range, it may be shorter. */
+	size_t longer = 0, width;
 
 	for (size_t i = 0; i < before->count; i++) {
 		struct setting *item = &items[i];
 
 		*item = before->items[i];
+		width = item->end - item->start;
 		item->start += longer;
 		if (edit->setting == &before->items[i]) {
-			longer += strlen(edit->value) - strlen(item->value);
+			longer += width_after(change, edit) - width;
 			item->value = edit++->value;
 		}
 		item->end += longer;
@@ -207,7 +217,8 @@ static struct setting *move_settings(const struct change *change)
 static int verify(const struct change *change, const struct strbuf *changed,
 		  struct settings *after, struct error *err)
 {
-	struct setting *moved = move_settings(change);
+	bool is_json = change->settings->format == SETTINGS_JSON;
+	struct setting *moved = is_json ? move_settings(change) : NULL;
 	struct settings_reader reader = {
 		.settings = after,
 		.name = "the changed copy",

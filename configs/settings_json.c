@@ -300,6 +300,9 @@ static int take_expected(struct settings_reader *reader)
 						      setting->end,
 						      setting->is_scalar };
 
+		if (piece.end > reader->length)
+			return settings_fail(reader, reader->length,
+					     "it ends too early");
 		settings_path_cut(&reader->path, 0);
 		strbuf_adds(&reader->path, setting->key);
 		result = settings_add(reader, &piece, setting->value,

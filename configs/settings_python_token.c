@@ -149,8 +149,12 @@ static void lex_operator(struct settings_reader *reader,
 		"%=",  "&=",  "|=",  "^=",  "@=",  "//", ">>", "<<",
 	};
 
+	char second = settings_peek(reader, 1);
+	bool is_longer = second && strchr("*/=><.", second);
+
 	token->kind = PYTHON_OPERATOR;
-	for (size_t i = 0; i < sizeof(longer) / sizeof(*longer); i++)
+	for (size_t i = 0; is_longer && i < sizeof(longer) / sizeof(*longer);
+	     i++)
 		if (settings_starts(reader, longer[i])) {
 			reader->at += strlen(longer[i]);
 			return;
@@ -220,10 +224,15 @@ static bool token_is(const struct python *python, enum python_kind kind,
 		     const char *text)
 {
 	const struct python_token *token = &python->place.token;
-	size_t length = strlen(text);
+	const char *start = python->reader->text + token->start;
+	size_t length;
 
-	return token->kind == kind && token->end - token->start == length &&
-	       memcmp(python->reader->text + token->start, text, length) == 0;
+	/* Most are not even this: asked of each token for a list of words. */
+	if (token->kind != kind || *start != *text)
+		return false;
+	length = strlen(text);
+	return token->end - token->start == length &&
+	       memcmp(start, text, length) == 0;
 }
 
 bool python_is(const struct python *python, const char *operator)

@@ -150,42 +150,71 @@ static void measure_config(struct bench *bench, size_t bytes)
 	golden_release(&golden);
 }
 
-/* A config of 64 KiB that is nothing but values. */
+/* Configs that are nothing but values: as large as one may be, or with as many
+ * values as one may have. */
 static const struct dense {
-	const char *words; /* names the file */
+	const char *what;
 	const char *path, *start, *value, *end;
+	size_t bytes, count;
 } dense[] = {
-	{ "python train.py --config d.yaml --lr 0.1", "d.yaml",
-	  "batch_size: 16\n", "key_%d: %d\n", "" },
-	{ "python train.py --config d.json --lr 0.1", "d.json",
-	  "{\n  \"batch_size\": 16", ",\n  \"key_%d\": %d", "\n}\n" },
-	{ "python train.py --config d.toml --lr 0.1", "d.toml",
-	  "batch_size = 16\n", "key_%d = %d\n", "" },
-	{ "python train.py --config d.py --lr 0.1", "d.py", "batch_size = 16\n",
-	  "key_%d = %d\n", "" },
+	{ "numbers, YAML", "d.yaml", "batch_size: 16\n", "key_%d: %d\n", "",
+	  CONFIG_BYTES, SETTINGS_VALUES_MAX - 1 },
+	{ "short keys, YAML", "d.yaml", "batch_size: 16\n", "%d: 1\n", "",
+	  CONFIG_BYTES, SETTINGS_VALUES_MAX - 1 },
+	{ "mappings, YAML", "d.yaml", "batch_size: 16\n", "k%d: {b: 1}\n", "",
+	  CONFIG_BYTES, SETTINGS_VALUES_MAX / 2 - 1 },
+	{ "a list, YAML", "d.yaml", "batch_size: 16\nlist:\n", "- 12345\n", "",
+	  CONFIG_BYTES, SETTINGS_VALUES_MAX - 2 },
+	{ "numbers, JSON indented by two", "d.json", "{\n  \"batch_size\": 16",
+	  ",\n  \"key_%d\": %d", "\n}\n", CONFIG_BYTES,
+	  SETTINGS_JSON_VALUES_MAX - 1 },
+	{ "numbers, JSON on one line", "d.json", "{\"batch_size\":16",
+	  ",\"key_%d\":%d", "}", CONFIG_BYTES, SETTINGS_JSON_VALUES_MAX - 1 },
+	{ "fractions, JSON on one line", "d.json", "{\"batch_size\":16",
+	  ",\"k%d\":0.25", "}", CONFIG_BYTES, SETTINGS_JSON_VALUES_MAX - 1 },
+	{ "escaped texts, JSON on one line", "d.json", "{\"batch_size\":16",
+	  ",\"k%d\":\"\\t\"", "}", CONFIG_BYTES, SETTINGS_JSON_VALUES_MAX - 1 },
+	{ "objects, JSON on one line", "d.json", "{\"batch_size\":16",
+	  ",\"k%d\":{\"b\":%d}", "}", CONFIG_BYTES,
+	  SETTINGS_JSON_VALUES_MAX / 2 - 1 },
+	{ "a list, JSON on one line", "d.json",
+	  "{\"batch_size\":16,\"list\":[0", ",1234567", "]}", CONFIG_BYTES,
+	  SETTINGS_JSON_VALUES_MAX - 3 },
+	{ "numbers, TOML", "d.toml", "batch_size = 16\n", "key_%d = %d\n", "",
+	  CONFIG_BYTES, SETTINGS_VALUES_MAX - 1 },
+	{ "a list, TOML", "d.toml", "batch_size = 16\nlist = [0", ", 12345",
+	  "]\n", CONFIG_BYTES, SETTINGS_VALUES_MAX - 3 },
+	{ "numbers, Python", "d.py", "batch_size = 16\n", "key_%d = %d\n", "",
+	  SCRIPT_BYTES, SETTINGS_VALUES_MAX - 1 },
+	{ "a list, Python", "d.py", "batch_size = 16\nlist = [0", ", 12345",
+	  "]\n", SCRIPT_BYTES, SETTINGS_VALUES_MAX - 3 },
+	{ "mappings, Python", "d.py", "batch_size = 16\n", "k%d = dict(b=1)\n",
+	  "", SCRIPT_BYTES, SETTINGS_VALUES_MAX / 2 - 1 },
 };
 
 static void measure_dense(struct bench *bench, const struct dense *row)
 {
-	struct golden golden = {
-		.place = xasprintf("64 KiB of values, %s", row->path),
-		.micro = 8,
-		.accum = 1,
-	};
+	struct golden golden = { .micro = 8, .accum = 1 };
+	char *words =
+		xasprintf("python train.py --config %s --lr 0.1", row->path);
 	struct strbuf text = STRBUF_INIT;
+	size_t count = 0;
 
 	strbuf_adds(&text, row->start);
-	for (int i = 0; text.length + 32 < CONFIG_BYTES; i++) {
+	for (; text.length + 32 < row->bytes && count < row->count; count++) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-		strbuf_addf(&text, row->value, i, i);
+		strbuf_addf(&text, row->value, (int)count, (int)count);
 #pragma GCC diagnostic pop
 	}
 	strbuf_adds(&text, row->end);
-	golden_split_words(&golden.command, row->words);
+	golden.place = xasprintf("%zu %s, %zu KiB", count, row->what,
+				 (text.length + 512) / 1024);
+	golden_split_words(&golden.command, words);
 	disk_add(&golden, row->path, &text);
 	measure(&golden, bench);
 	golden_release(&golden);
+	free(words);
 }
 
 static int compare_figures(const void *a, const void *b)

@@ -350,13 +350,15 @@ static const struct change_row change_rows[] = {
 	{ Y, "bs: 8\n", "bs", "1234567890123456789", NULL },
 	{ J, "{\"bs\":8, \"x\" : [ 1.0,\t\"a\" ]}\n", "bs", "16",
 	  "{\"bs\":16, \"x\" : [ 1.0,\t\"a\" ]}\n" },
+	{ J, "{\"a\":\n{\"bs\":null},\"bs\":\"128\",\n\"c\":[{},1,{\"bs\":2}]}",
+	  "bs", "16",
+	  "{\"a\":\n{\"bs\":16},\"bs\":\"16\",\n\"c\":[{},1,{\"bs\":16}]}" },
 	{ J, "{\"a\":{\"bs\":\"auto\"},\"b\":1e400000}", NULL, NULL, NULL },
 	{ J, "{\"a\":{\"bs\":\"auto\"}}", "a.bs", "16",
 	  "{\"a\":{\"bs\":\"16\"}}" },
 	{ J, "{\"bs\": 99999999999999999999, \"c\": 1}", "c", "16",
 	  "{\"bs\": 99999999999999999999, \"c\": 16}" },
-	/* Of two the last counts, so the first is no way to change it.
-	 */
+	/* Of two the last counts, so the first is no way to change it. */
 	{ J, "{\"bs\":8,\"bs\":4}", "bs", "16", "{\"bs\":16,\"bs\":16}" },
 	{ J, "{\"a\":{\"bs\":1},\"a\":{\"c\":2}}", "bs", "16", NULL },
 	{ T, "# bs = 8\n[[d]]\nbs = 8 # y\n[[d]]\nbs=\"4\"\n", "d.bs", "16",
@@ -377,7 +379,8 @@ static const struct change_row change_rows[] = {
 
 /* Edits of the settings that the row's name means, all to its value. */
 static int change(struct strbuf *out, const struct settings *settings,
-		  const struct change_row *row, struct error *err)
+		  const struct change_row *row, struct settings *after,
+		  struct error *err)
 {
 	const struct setting *found[FOUND_MAX];
 	struct settings_edit edits[FOUND_MAX];
@@ -389,7 +392,30 @@ static int change(struct strbuf *out, const struct settings *settings,
 		edits[count - 1 - i] =
 			(struct settings_edit){ found[i], row->value };
 	return settings_change(out, settings, row->text, strlen(row->text),
-			       edits, count, NULL, err);
+			       edits, count, after, err);
+}
+
+/* What a change says its text holds is what a reader finds there. */
+static void assert_holds(const struct settings *after, const char *text)
+{
+	struct settings read;
+
+	assert_int_equal(settings_read(&read, after->format, "f", text,
+				       strlen(text), NULL),
+			 0);
+	assert_int_equal(after->count, read.count);
+	for (size_t i = 0; i < read.count; i++) {
+		const struct setting *one = &after->items[i];
+		const struct setting *other = &read.items[i];
+
+		assert_string_equal(one->key, other->key);
+		assert_string_equal(one->value, other->value);
+		assert_int_equal(one->start, other->start);
+		assert_int_equal(one->end, other->end);
+		assert_int_equal(one->line, other->line);
+		assert_int_equal(one->is_scalar, other->is_scalar);
+	}
+	settings_release(&read);
 }
 
 static void values_are_changed(void **state)
@@ -401,7 +427,7 @@ static void values_are_changed(void **state)
 		const struct change_row *row = &change_rows[i];
 		struct strbuf out = STRBUF_INIT;
 		struct error err = ERROR_INIT;
-		struct settings settings;
+		struct settings settings, after = { .count = 0 };
 		int result;
 
 		result = settings_read(&settings, row->format, "f", row->text,
@@ -409,12 +435,15 @@ static void values_are_changed(void **state)
 		strbuf_adds(&out, before);
 		if (row->name) {
 			assert_int_equal(result, 0);
-			result = change(&out, &settings, row, &err);
+			result = change(&out, &settings, row, &after, &err);
 		}
+		if (row->changed)
+			assert_holds(&after, row->changed);
 		assert_string_equal(strbuf_text(&out) + strlen(before),
 				    row->changed ? row->changed : "");
 		assert_int_equal(result, row->changed ? 0 : -EINVAL);
 		assert_int_equal(err.message[0] == '\0', result == 0);
+		settings_release(&after);
 		strbuf_release(&out);
 		settings_release(&settings);
 	}
@@ -434,6 +463,10 @@ static void other_texts_are_refused(void **state)
 		{ Y, "bs: 8\nc: 1\n", "as: 8\nc: 1\n" },
 		{ Y, "bs: 8\nc: 1\n", "bs: 8\n\nc: 1\n" },
 		{ J, "{\"bs\": 8, \"c\": 1}", "{\"bs\": 8, \"c\": 2}" },
+		{ J, "{\"bs\": 8, \"c\": 1}", "{\"bs\": 8, \"d\": 1}" },
+		{ J, "{\"bs\": 8, \"c\": 1}", "{\"bs\": 8}" },
+		{ J, "{\"bs\": 8}", "{\"bs\": 8, \"c\": 1}" },
+		{ J, "{\"bs\": 8, \"c\": 1}", "{\"bs\": 8, \"c\":  1}" },
 		{ J, "{\"bs\": 8, \"c\": []}", "{\"bs\": 8 \"c\": []}" },
 		{ T, "bs = 8\n", "bs = '8\n" },
 		{ P, "bs = 8\nc = 2\n", "bs = 8\nc = x\n" },
@@ -454,7 +487,8 @@ static void other_texts_are_refused(void **state)
 					       rows[i].text,
 					       strlen(rows[i].text), NULL),
 				 0);
-		assert_int_equal(change(&out, &settings, &row, NULL), -EINVAL);
+		assert_int_equal(change(&out, &settings, &row, NULL, NULL),
+				 -EINVAL);
 		assert_int_equal(out.length, 0);
 		strbuf_release(&out);
 		settings_release(&settings);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,6 +82,24 @@ static void long_formats_are_whole(void **state)
 	strbuf_release(&buf);
 }
 
+static void numbers_are_decimal(void **state)
+{
+	static const size_t numbers[] = { 0, 9, 10, 4096, SIZE_MAX };
+	struct strbuf buf = STRBUF_INIT;
+	char expected[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		(void)snprintf(expected, sizeof(expected), "[%zu", numbers[i]);
+		strbuf_reset(&buf);
+		strbuf_addch(&buf, '[');
+		strbuf_addu(&buf, numbers[i]);
+		assert_string_equal(strbuf_text(&buf), expected);
+		assert_int_equal(buf.length, strlen(expected));
+	}
+	strbuf_release(&buf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -88,6 +107,7 @@ int main(void)
 		cmocka_unit_test(it_grows_as_asked),
 		cmocka_unit_test(nul_bytes_stay),
 		cmocka_unit_test(long_formats_are_whole),
+		cmocka_unit_test(numbers_are_decimal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
