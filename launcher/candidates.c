@@ -234,9 +234,9 @@ void candidates_collect(struct candidates *candidates,
 	bool has_strong = false;
 
 	candidates->count = 0;
-	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (token_read(&token, &command->argv, &command->view, i) &&
-		    candidate_read(r, kind, &token, &candidate))
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (candidate_read(r, kind, &token, &candidate))
 			candidate_keep(candidates, &candidate);
 	/* Of a known framework the names are known; else all are usual. */
 	if (preset_knob(command->preset, kind)->bare)

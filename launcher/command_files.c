@@ -33,7 +33,7 @@ static bool is_listed(const struct command *command,
 	for (size_t i = 0; i < entries->count; i++) {
 		const char *entry = entries->items[i];
 
-		if (strchr("-*?[", *entry) == NULL || *entry == '-') {
+		if (*entry != '*' && *entry != '?' && *entry != '[') {
 			if (token &&
 			    name_matches(entry, token->name, token->name_length,
 					 token->bare))
@@ -254,9 +254,8 @@ static const struct token *naming_token(const struct command *command,
 					const struct command_file *file,
 					struct token *token)
 {
-	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (token_read(token, &command->argv, &command->view, i) &&
-		    token->form != KNOB_ABSENT &&
+	for (size_t i = command->view.args; token_next(token, command, &i); i++)
+		if (token->form != KNOB_ABSENT &&
 		    token->value_index == file->index)
 			return token;
 	return NULL;

@@ -34,6 +34,14 @@ struct token {
 bool token_read(struct token *token, const struct strlist *argv,
 		const struct command_view *view, size_t index);
 /* The value; "" without one. */
+/*
+ * The first token from an argument of the program on, which index is then; for
+ * (size_t i = view.args; token_next(&token, command, &i); i++)
+ */
+bool token_next(struct token *token, const struct command *command,
+		size_t *index);
+/* Whatever the view, token_read will say false. */
+bool token_is_plain(const char *argument);
 const char *token_value(const struct token *token, const struct strlist *argv);
 
 /* Byte for byte, but "-" and "_" are one. */

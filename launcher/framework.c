@@ -48,22 +48,24 @@ static bool source_has(const void *context, const char *piece)
 	return strstr(context, piece) != NULL;
 }
 
-/* An option among the arguments, or a word. */
-static bool argument_is(const void *context, const char *piece)
+static bool word_is(const struct command *command, const char *piece)
 {
-	const struct command *command = context;
+	for (size_t i = command->view.args; i < command->view.end; i++)
+		if (strcmp(command->argv.items[i], piece) == 0)
+			return true;
+	return false;
+}
+
+static bool option_is(const struct command *command, const char *piece)
+{
 	struct token token;
 
-	for (size_t i = command->view.args; i < command->view.end; i++) {
-		const char *text = command->argv.items[i];
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
 		char *name;
 		bool same;
 
-		if (*piece != '-' && strcmp(text, piece) == 0)
-			return true;
-		if (*piece != '-' ||
-		    !token_read(&token, &command->argv, &command->view, i) ||
-		    token.bare)
+		if (token.bare)
 			continue;
 		name = xstrndup(token.name, token.name_length);
 		same = name_equal(piece, strlen(piece), name, strlen(name)) ||
@@ -73,6 +75,13 @@ static bool argument_is(const void *context, const char *piece)
 			return true;
 	}
 	return false;
+}
+
+/* An option among the arguments, or a word. */
+static bool argument_is(const void *context, const char *piece)
+{
+	return *piece == '-' ? option_is(context, piece)
+			     : word_is(context, piece);
 }
 
 /* path/name as well as name; both may be globs. */

@@ -75,9 +75,9 @@ static struct token hinted_token(const struct recognition *r, const char *name)
 	const struct command *command = r->command;
 	struct token token, found = { .name = NULL };
 
-	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (token_read(&token, &command->argv, &command->view, i) &&
-		    token_is_hinted(r, &token, name))
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (token_is_hinted(r, &token, name))
 			found = token;
 	return found;
 }

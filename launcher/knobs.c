@@ -303,15 +303,17 @@ static bool output_stays(const struct recognition *r)
 	const struct strlist *with = &command->preset->output_keep_with;
 	struct token token;
 
-	for (size_t i = command->view.args; i < command->view.end; i++) {
+	if (!with->count)
+		return false;
+	for (size_t i = command->view.args; i < command->view.end; i++)
 		if (strlist_find(with, command->argv.items[i]) < with->count)
 			return true;
-		if (token_read(&token, &command->argv, &command->view, i) &&
-		    !token.bare &&
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (!token.bare &&
 		    names_find(with, token.name, token.name_length, false) <
 			    with->count)
 			return true;
-	}
 	return false;
 }
 

@@ -25,9 +25,9 @@ bool token_find(const struct command *command, const char *name,
 	struct token token;
 	bool any = false;
 
-	for (size_t i = command->view.args; i < command->view.end; i++) {
-		if (!token_read(&token, &command->argv, &command->view, i) ||
-		    !token_is(&token, name))
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		if (!token_is(&token, name))
 			continue;
 		*found = token;
 		any = true;

@@ -63,9 +63,8 @@ static size_t resuming_argument(const struct command *command)
 	const struct command_view *view = &command->view;
 	struct token token;
 
-	for (size_t i = view->args; i < view->end; i++)
-		if (token_read(&token, &command->argv, view, i) &&
-		    resumes(command, &token))
+	for (size_t i = view->args; token_next(&token, command, &i); i++)
+		if (resumes(command, &token))
 			return i;
 	return command->argv.count;
 }

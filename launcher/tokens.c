@@ -58,10 +58,15 @@ static bool is_option(const char *text)
 /* Bytes of the key before "=", 0 when this is no key=value. */
 static size_t key_length(const char *text)
 {
-	size_t sigils = strspn(text, "+~");
-	size_t length = strcspn(text, "=");
+	const char *equals = strchr(text, '=');
+	size_t sigils, length;
 
-	if (text[length] != '=' || length == sigils ||
+	/* Most words that are no options have none. */
+	if (!equals)
+		return 0;
+	length = (size_t)(equals - text);
+	sigils = strspn(text, "+~");
+	if (length == sigils ||
 	    !(isalpha((unsigned char)text[sigils]) || text[sigils] == '_'))
 		return 0;
 	for (size_t i = sigils; i < length; i++)
@@ -89,7 +94,7 @@ static void option_read(struct token *token, const struct strlist *argv,
 			const struct command_view *view)
 {
 	const char *text = token->name;
-	size_t length = strcspn(text, "=");
+	size_t length = (size_t)(strchrnul(text, '=') - text);
 	size_t next = token->index + 1;
 
 	token->name_length = length;
@@ -176,6 +181,28 @@ bool token_read(struct token *token, const struct strlist *argv,
 	token->bare = true;
 	token_join(token, length, length + 1);
 	return true;
+}
+
+bool token_next(struct token *token, const struct command *command,
+		size_t *index)
+{
+	const struct command_view *view = &command->view;
+
+	while (*index < view->end) {
+		if (*index >= view->plain_start && *index < view->plain_end)
+			*index = view->plain_end;
+		else if (token_read(token, &command->argv, view, *index))
+			return true;
+		else
+			++*index;
+	}
+	return false;
+}
+
+bool token_is_plain(const char *argument)
+{
+	return !is_option(argument) && !is_pair_key(argument) &&
+	       key_length(argument) == 0;
 }
 
 const char *token_value(const struct token *token, const struct strlist *argv)

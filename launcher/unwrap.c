@@ -221,6 +221,21 @@ static enum command_outcome check_pipes(const struct peel *peel)
 	return COMMAND_OK;
 }
 
+static void find_plain(struct command_view *view, const struct strlist *argv)
+{
+	size_t start = view->args;
+
+	for (size_t i = view->args; i < view->end; i++) {
+		if (!token_is_plain(argv->items[i])) {
+			start = i + 1;
+		} else if (i + 1 - start >
+			   view->plain_end - view->plain_start) {
+			view->plain_start = start;
+			view->plain_end = i + 1;
+		}
+	}
+}
+
 static enum command_outcome finish(struct peel *peel)
 {
 	struct command_view *view = peel->view;
@@ -230,6 +245,7 @@ static enum command_outcome finish(struct peel *peel)
 	while (view->end < peel->argv->count &&
 	       strcmp(peel->argv->items[view->end], "--") != 0)
 		view->end++;
+	find_plain(view, peel->argv);
 	return check_pipes(peel);
 }
 

@@ -12,9 +12,9 @@ static const char *last_value(const struct command *command,
 	const char *value = NULL;
 	struct token token;
 
-	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (token_read(&token, &command->argv, &command->view, i) &&
-		    names_find(flags, token.name, token.name_length,
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (names_find(flags, token.name, token.name_length,
 			       token.bare) < flags->count)
 			value = token_value(&token, &command->argv);
 	for (size_t i = 0; i < flags->count && !value; i++)

@@ -217,6 +217,23 @@ static void measure_dense(struct bench *bench, const struct dense *row)
 	free(words);
 }
 
+/* As a shell makes them of a pattern. */
+static void measure_arguments(struct bench *bench, int count, const char *form)
+{
+	struct golden golden = {
+		.place = xasprintf("%d arguments such as %s", count, form),
+		.micro = 8,
+		.accum = 1,
+	};
+
+	golden_split_words(&golden.command,
+			   "python train.py --batch-size 16 --data");
+	for (int i = 0; i < count; i++)
+		strlist_add(&golden.command, form);
+	measure(&golden, bench);
+	golden_release(&golden);
+}
+
 static int compare_figures(const void *a, const void *b)
 {
 	const struct figure *one = a;
@@ -280,6 +297,11 @@ int main(int argc, char **argv)
 	}
 	golden_read_all(FOLDER, measure, &bench);
 	golden_count = bench.count;
+	measure_arguments(&bench, 5000, "data/train-00017.parquet");
+	measure_arguments(&bench, 5000, "data/train-00017.json");
+	measure_arguments(&bench, 5000, "--option-17");
+	measure_arguments(&bench, 5000, "--option-17=8");
+	measure_arguments(&bench, 5000, "key.of.it=8");
 	measure_script(&bench, 150);
 	measure_script(&bench, 1000);
 	measure_config(&bench, USUAL_BYTES);
