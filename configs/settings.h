@@ -24,8 +24,8 @@ enum settings_format {
  * Of scalars, mappings and lists in one. More are data, and would not be read
  * in the milliseconds that a command may wait: see tests/bench/recognise.c.
  */
-#define SETTINGS_VALUES_MAX ((size_t)8192)
-#define SETTINGS_JSON_VALUES_MAX ((size_t)4096) /* two libraries read them */
+#define SETTINGS_VALUES_MAX ((size_t)6144)
+#define SETTINGS_JSON_VALUES_MAX ((size_t)3072) /* two libraries read them */
 #define SETTINGS_DEPTH_MAX 64
 
 /* One scalar. */

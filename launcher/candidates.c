@@ -103,8 +103,7 @@ static const char *completion(const struct preset *preset, const char *typed,
 		for (size_t k = 0; k < lists[i]->count; k++) {
 			const char *name = lists[i]->items[k];
 
-			if (strlen(name) < length ||
-			    !name_equal(name, length, typed, length))
+			if (!name_starts(name, typed, length))
 				continue;
 			if (found && !name_equal(name, strlen(name), found,
 						 strlen(found)))

@@ -46,6 +46,8 @@ const char *token_value(const struct token *token, const struct strlist *argv);
 
 /* Byte for byte, but "-" and "_" are one. */
 bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length);
+/* Are these its first bytes? */
+bool name_starts(const char *name, const char *start, size_t length);
 
 /* Names up to this length take part; longer ones are no knobs. */
 #define NAME_MAX_BYTES 160

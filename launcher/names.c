@@ -17,6 +17,14 @@ bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length)
 	return true;
 }
 
+bool name_starts(const char *name, const char *start, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!name[i] || name_joint(name[i]) != name_joint(start[i]))
+			return false;
+	return true;
+}
+
 /* Of ASCII, as the names of options are: in no locale of the user's. */
 static char folded(char c)
 {
@@ -59,16 +67,17 @@ bool name_matches(const char *entry, const char *typed, size_t length,
 		  bool bare)
 {
 	char key[NAME_MAX_BYTES], known[NAME_MAX_BYTES];
-	size_t entry_length = strlen(entry);
 	const char *dot;
 
-	/* Whatever else may differ, the last byte may not: this is asked of
-	 * each option of a script for each name of a preset. */
-	if (!length || !entry_length ||
-	    folded(entry[entry_length - 1]) != folded(typed[length - 1]))
+	if (!length || !*entry)
 		return false;
 	if (*entry == '-')
-		return !bare && name_equal(entry, entry_length, typed, length);
+		return !bare && name_starts(entry, typed, length) &&
+		       entry[length] == '\0';
+	/* Whatever else may differ, the last byte may not: this is asked of
+	 * each option of a script for each name of a preset. */
+	if (folded(entry[strlen(entry) - 1]) != folded(typed[length - 1]))
+		return false;
 	if (!lengths_match(entry, typed, length) ||
 	    !name_normalise(key, typed, length) ||
 	    !name_normalise(known, entry, strlen(entry)))

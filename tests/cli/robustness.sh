@@ -142,7 +142,7 @@ like 'a config that is data: says so' "$err" \
 	'data\.yaml, which may set it, is not understood: .*larger than a config'
 {
 	printf 'batch_size: 4\nvalues:\n'
-	seq 8200 | sed 's/.*/- 1/'
+	seq 6200 | sed 's/.*/- 1/'
 } >values.yaml
 run "$AUTOFIT" explain --device host -- python3 train.py values.yaml
 is 'too many values' "$status" 122
