@@ -175,6 +175,7 @@ void settings_mark_gone(struct settings_reader *reader)
 
 	while (spots.bucket_count < reader->length / BYTES_OF_PART)
 		spots.bucket_count *= 2;
+	spots.items = xgrow(NULL, 0, &spots.capacity, sizeof(*spots.items));
 	spots.first_of_bucket =
 		xcalloc(spots.bucket_count, sizeof(*spots.first_of_bucket));
 	spots.above = xcalloc(settings->count, sizeof(*spots.above));

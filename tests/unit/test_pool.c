@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define TEXTS 3000
+#define TEXTS ((size_t)3000)
 #define LARGE ((size_t)1024 * 1024)
 
 static size_t length_of(size_t i)
