@@ -42,8 +42,8 @@ int settings_fail(struct settings_reader *reader, size_t at,
 		  const char *problem);
 
 /*
- * All of settings_read and settings_release but the start, which is the
- * caller's: settings with their format, text, name and err.
+ * settings_read, of a reader with the settings (empty, with their format), the
+ * text and what it is called, err, and perhaps what is expected.
  */
 int settings_read_all(struct settings_reader *reader);
 

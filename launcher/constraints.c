@@ -184,18 +184,22 @@ static const char *text_if_holds(const struct recognition *r, const char *entry)
 	return holds ? reason + strlen(REASON) : NULL;
 }
 
-/* What is always refused wants a knob, and the user may show where one is. */
+/* What is always refused wants a knob, and the user may show where one is. Of
+ * options a preset must be certain, of what stands in a file ("@NAME") not. */
 enum command_outcome refusals_find(const struct recognition *r)
 {
 	const struct strlist *entries = &r->command->preset->refuse;
 	enum knob_form form = r->command->knobs[KNOB_MICRO].form;
 	bool is_shown = form == KNOB_PLACEHOLDER || form == KNOB_ENVIRONMENT;
 
-	for (size_t i = 0; r->command->preset_is_certain && i < entries->count;
-	     i++) {
-		const char *text = text_if_holds(r, entries->items[i]);
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *entry = entries->items[i];
+		const char *text =
+			r->command->preset_is_certain || *entry == '@'
+				? text_if_holds(r, entry)
+				: NULL;
 
-		if (text && !(is_shown && text == entries->items[i]))
+		if (text && !(is_shown && text == entry))
 			return not_recognised(r, "%s", text);
 	}
 	return COMMAND_OK;

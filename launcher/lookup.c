@@ -126,7 +126,8 @@ static bool piece_holds(const struct recognition *r, const char *piece)
 		return false;
 	memcpy(name, piece, length);
 	name[length] = '\0';
-	value = setting_value(r->command, name);
+	value = *name == '@' ? file_value(r->command, name + 1)
+			     : setting_value(r->command, name);
 	if (!value)
 		return false;
 	return equals ? strcasecmp(equals + 1, value) == 0 : is_on(value);
