@@ -70,6 +70,7 @@ struct command_hints {
 	/* Shells are programs like others: nothing that they read is looked
 	 * at. */
 	bool shells_are_programs;
+	bool looks_inside; /* see struct shell_call */
 	/* The command itself runs as one of so many ranks; 0: alone. */
 	int64_t ranks_around;
 };

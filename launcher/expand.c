@@ -342,7 +342,7 @@ static void take(struct expansion *expansion,
 
 static enum command_outcome read_text(struct expansion *expansion,
 				      const struct invocation *invocation,
-				      const struct strlist *environment,
+				      const struct shell_call *call,
 				      const struct strbuf *script)
 {
 	const char *text = invocation->argv->items[invocation->at];
@@ -352,7 +352,8 @@ static enum command_outcome read_text(struct expansion *expansion,
 	char label[BRIEF_MAX];
 
 	prepare(&reader, invocation);
-	reader.scope.environment = environment;
+	reader.scope.environment = call->environment;
+	reader.scope.looks_inside = call->looks_inside;
 	reader.label = brief(label, script ? text : words);
 	reader.lexer.text = script ? strbuf_text(script) : text;
 	reader.lexer.length = script ? script->length : strlen(text);
@@ -364,14 +365,13 @@ static enum command_outcome read_text(struct expansion *expansion,
 	return outcome;
 }
 
-/* One argument more than elsewhere: it reads a file and the environment. */
-/* NOLINTNEXTLINE(readability-function-size) */
 enum command_outcome expand_shell(struct expansion *expansion,
-				  const struct strlist *argv, size_t at,
-				  const struct strlist *environment,
+				  const struct shell_call *call,
 				  struct texts *texts, struct error *err)
 {
-	struct invocation invocation = { .argv = argv, .at = at, .err = err };
+	struct invocation invocation = { .argv = call->argv,
+					 .at = call->at,
+					 .err = err };
 	enum command_outcome outcome = find_text(&invocation);
 	const struct strbuf *script = NULL;
 
@@ -382,7 +382,7 @@ enum command_outcome expand_shell(struct expansion *expansion,
 		outcome = check_interpreter(&invocation, script);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	return read_text(expansion, &invocation, environment, script);
+	return read_text(expansion, &invocation, call, script);
 }
 
 void expansion_release(struct expansion *expansion)

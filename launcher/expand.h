@@ -67,20 +67,33 @@ struct expansion {
 	char *folder;
 };
 
+/* A shell in a command. */
+struct shell_call {
+	const struct strlist *argv;
+	size_t at; /* of it: the shell, or a script */
+	/* What variables are set to; NULL: not known. */
+	const struct strlist *environment;
+	/*
+	 * In $(( )) and $( ) the numbers that variables and arguments stand
+	 * for are said instead of them: of two calls it can be told what is
+	 * computed from what differs. No word that holds one is for use.
+	 */
+	bool looks_inside;
+};
+
 /*
  * Takes apart the shell at argv[at] (bash, sh, dash, zsh, ksh; or a script
  * that ends in .sh): its -c text must be exactly one simple command (leading
  * assignments, exec, redirections at its end are fine); of a script, the one
  * line that starts a training is found (python, torchrun, accelerate,
  * deepspeed and such; cd, echo, export, module load, source, set, if [ ] around
- * variables, mkdir are passed over). environment: what variables are set to.
+ * variables, mkdir are passed over).
  * COMMAND_NOT_RECOGNISED with why and the way out when it is more than that;
  * COMMAND_WANTS_TEXT for the script; COMMAND_REFUSED for one read from stdin.
  * The caller releases the expansion whatever the outcome.
  */
 enum command_outcome expand_shell(struct expansion *expansion,
-				  const struct strlist *argv, size_t at,
-				  const struct strlist *environment,
+				  const struct shell_call *call,
 				  struct texts *texts, struct error *err);
 void expansion_release(struct expansion *expansion);
 

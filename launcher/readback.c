@@ -200,6 +200,54 @@ static void note_followers(const struct command *command,
 	strlist_release(&shown.after);
 }
 
+static bool has_opaque(const struct expansion *expansion)
+{
+	for (size_t i = 0; i < expansion->argv.count; i++)
+		if (expansion->words[i].is_opaque)
+			return true;
+	return false;
+}
+
+/* The same with what is inside of $(( )) and $( ). */
+static enum command_outcome look_inside(struct command *command,
+					const struct strlist *argv,
+					const struct command_sources *sources,
+					const struct command *before)
+{
+	struct command_hints hints = *sources->hints;
+	const struct command_sources inside = { .presets = sources->presets,
+						.hints = &hints,
+						.texts = sources->texts,
+						.before = before };
+
+	hints.looks_inside = true;
+	return recognise(command, argv, &inside, NULL);
+}
+
+/* What is computed shows only inside. */
+static void note_all_followers(const struct command *command,
+			       const struct command_sources *sources,
+			       const struct command *after,
+			       const struct command_sources *after_sources,
+			       struct rewrite *rewrite)
+{
+	struct strlist *followers = &rewrite->followers;
+	struct command old, new;
+
+	if (!has_opaque(&command->view.expansion)) {
+		note_followers(command, after, followers);
+		return;
+	}
+	if (look_inside(&old, &command->given, sources, command) ==
+	    COMMAND_OK) {
+		if (look_inside(&new, &rewrite->argv, after_sources, command) ==
+		    COMMAND_OK)
+			note_followers(&old, &new, followers);
+		command_release(&new);
+	}
+	command_release(&old);
+}
+
 int command_read_back(const struct command *command,
 		      const struct command_values *values,
 		      struct rewrite *rewrite,
@@ -223,7 +271,7 @@ int command_read_back(const struct command *command,
 	else
 		result = -EINVAL;
 	if (result == 0)
-		note_followers(command, &after, &rewrite->followers);
+		note_all_followers(command, sources, &after, &now, rewrite);
 	command_release(&after);
 out:
 	strlist_release(&environment);

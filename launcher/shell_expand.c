@@ -73,16 +73,38 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Blanks end the word; returns whether there were any. */
-static bool append_split(struct builder *b, const char *bytes, size_t length)
+/* Past $( ) and ` `, which are no text and whose blanks end no word; a $ alone
+ * is one byte. */
+static size_t skip_unknown(const char *bytes, size_t length, size_t at)
+{
+	struct shell_lexer lexer = { .text = bytes,
+				     .length = length,
+				     .at = at };
+	bool is_skipped = bytes[at] == '`' ? shell_skip_backquote(&lexer)
+					   : shell_skip_dollar(&lexer, false);
+
+	/* What is never closed would be looked at over and over. */
+	return is_skipped ? lexer.at : length;
+}
+
+/* Blanks end the word; returns whether there were any. holds_unknown: what $
+ * and ` begin was not known when the bytes were put together. */
+static bool append_split(struct builder *b, const char *bytes, size_t length,
+			 bool holds_unknown)
 {
 	bool was_split = false;
 
 	for (size_t i = 0; i < length;) {
 		size_t end = i;
 
-		while (end < length && !is_blank(bytes[end]))
-			end++;
+		while (end < length && !is_blank(bytes[end])) {
+			bool is_unknown = holds_unknown && (bytes[end] == '$' ||
+							    bytes[end] == '`');
+
+			b->is_opaque = b->is_opaque || is_unknown;
+			end = is_unknown ? skip_unknown(bytes, length, end)
+					 : end + 1;
+		}
 		append(b, bytes + i, end - i);
 		if (end < length) {
 			builder_flush(b);
@@ -94,10 +116,15 @@ static bool append_split(struct builder *b, const char *bytes, size_t length)
 	return was_split;
 }
 
+void builder_add_unknown(struct builder *b, const char *bytes, size_t length)
+{
+	append(b, bytes, length);
+	b->is_opaque = true;
+}
+
 void builder_add_opaque(struct builder *b, size_t start, size_t end)
 {
-	append(b, b->scope->lexer->text + start, end - start);
-	b->is_opaque = true;
+	builder_add_unknown(b, b->scope->lexer->text + start, end - start);
 }
 
 /* Unquoted *, ? and [a] may become names of files. */
@@ -172,7 +199,7 @@ static void add_unquoted(struct builder *b, const struct shell_part *part)
 	    (length > 1 && memmem(bytes, length, "=~", 2)))
 		b->is_opaque = true;
 	if (b->depth && !b->scope->is_zsh)
-		(void)append_split(b, bytes, length);
+		(void)append_split(b, bytes, length, false);
 	else
 		append(b, bytes, length);
 }
@@ -195,7 +222,7 @@ void builder_add_value(struct builder *b, const struct shell_field *field,
 		b->is_opaque = true;
 	if (is_whole)
 		append(b, field->text, length);
-	else if (append_split(b, field->text, length))
+	else if (append_split(b, field->text, length, word->is_opaque))
 		return;
 	if (!word->variable && word->origin != WORD_ARGUMENT)
 		return;
@@ -271,6 +298,8 @@ static void add_part(struct builder *b, const struct shell_part *part)
 		folder = shell_own_folder(b->scope, part->start, part->end);
 		if (folder)
 			append(b, folder, strlen(folder));
+		else if (b->scope->looks_inside)
+			builder_look_inside(b, part->start, part->end);
 		else
 			builder_add_opaque(b, part->start, part->end);
 		free(folder);

@@ -32,8 +32,12 @@ struct builder {
 
 /* Ends the word, where one has begun. */
 void builder_flush(struct builder *b);
-/* Bytes of the text that stand for what is not known. */
+/* Bytes that stand for what is not known. */
+void builder_add_unknown(struct builder *b, const char *bytes, size_t length);
+/* Such bytes of the text. */
 void builder_add_opaque(struct builder *b, size_t start, size_t end);
+/* The same, with what is known of it, where the scope looks inside. */
+void builder_look_inside(struct builder *b, size_t start, size_t end);
 /* One value of a variable or an argument. */
 void builder_add_value(struct builder *b, const struct shell_field *field,
 		       bool is_quoted);

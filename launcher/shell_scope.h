@@ -73,6 +73,7 @@ struct shell_scope {
 	bool arguments_counted; /* $#: one more would be another command */
 	bool splits_unknown;    /* IFS was assigned */
 	bool has_moved;         /* cd: PWD is another one */
+	bool looks_inside;      /* see struct shell_call */
 	bool is_exhausted;      /* more than SHELL_BYTES_MAX, or variables */
 	unsigned age;
 	size_t bytes;

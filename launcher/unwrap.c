@@ -140,7 +140,12 @@ static enum command_outcome peel_shell(struct peel *peel)
 {
 	struct expansion *expansion = &peel->view->expansion;
 	bool is_known = peel->hints->environment || peel->environment.count;
-	size_t at = peel->at;
+	const struct shell_call call = {
+		.argv = peel->argv,
+		.at = peel->at,
+		.environment = is_known ? &peel->environment : NULL,
+		.looks_inside = peel->hints->looks_inside,
+	};
 	enum command_outcome outcome;
 
 	if (peel->shell_is_taken)
@@ -152,9 +157,7 @@ static enum command_outcome peel_shell(struct peel *peel)
 	peel->view->has_shell = true;
 	if (peel->hints->shells_are_programs)
 		return peel_itself(peel);
-	outcome = expand_shell(expansion, peel->argv, at,
-			       is_known ? &peel->environment : NULL,
-			       peel->texts, peel->err);
+	outcome = expand_shell(expansion, &call, peel->texts, peel->err);
 	/* The user says where the sizes belong: the rest need not be known. */
 	if (outcome == COMMAND_NOT_RECOGNISED && has_placeholders(peel)) {
 		expansion_release(expansion);
@@ -162,7 +165,7 @@ static enum command_outcome peel_shell(struct peel *peel)
 	}
 	if (outcome != COMMAND_OK)
 		return outcome;
-	note_shell_assignments(peel, at);
+	note_shell_assignments(peel, call.at);
 	peel->argv = &expansion->argv;
 	peel->at = expansion->inner;
 	return peel_here(peel) ? peel_check_known(peel)

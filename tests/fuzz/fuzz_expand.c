@@ -18,9 +18,15 @@ static bool read_it(struct expansion *expansion, struct fuzz_command *input,
 	enum command_outcome outcome;
 
 	for (int asked = 0; asked <= TEXTS_MAX; asked++) {
-		*expansion = (struct expansion){ 0 };
-		outcome = expand_shell(expansion, argv, 0, &input->environment,
-				       &input->texts, err);
+		struct shell_call call = { .argv = argv,
+					   .environment = &input->environment,
+					   .looks_inside = true };
+
+		/* Of what is inside nothing is kept. */
+		(void)expand_shell(expansion, &call, &input->texts, NULL);
+		expansion_release(expansion);
+		call.looks_inside = false;
+		outcome = expand_shell(expansion, &call, &input->texts, err);
 		if (outcome != COMMAND_WANTS_TEXT)
 			break;
 		expansion_release(expansion);

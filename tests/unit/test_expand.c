@@ -42,14 +42,18 @@ static void words_add(struct strlist *list, const char *const *words)
 static void sample_expand(struct sample *sample, size_t at, const char *script,
 			  bool knows_environment)
 {
+	const struct shell_call call = {
+		.argv = &sample->given,
+		.at = at,
+		.environment = knows_environment ? &sample->environment : NULL,
+	};
+
 	for (;;) {
 		struct strbuf text = STRBUF_INIT;
 		char *path;
 
-		sample->outcome = expand_shell(
-			&sample->expansion, &sample->given, at,
-			knows_environment ? &sample->environment : NULL,
-			&sample->texts, &sample->err);
+		sample->outcome = expand_shell(&sample->expansion, &call,
+					       &sample->texts, &sample->err);
 		if (sample->outcome != COMMAND_WANTS_TEXT)
 			break;
 		assert_true(sample->texts.count == 0);

@@ -404,7 +404,7 @@ static void assert_holds(const struct settings *after, const char *text)
 				       strlen(text), NULL),
 			 0);
 	assert_int_equal(after->count, read.count);
-	for (size_t i = 0; i < read.count; i++) {
+	for (size_t i = 0; after->items && i < read.count; i++) {
 		const struct setting *one = &after->items[i];
 		const struct setting *other = &read.items[i];
 
