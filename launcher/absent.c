@@ -344,6 +344,7 @@ from_variable(struct recognition *r, enum knob_kind kind,
 	return variable_check(r, variable->name, strlen(variable->name));
 }
 
+/* Where it may stand instead, as far as that is known. */
 static enum command_outcome no_micro_found(const struct recognition *r)
 {
 	const struct command *command = r->command;
@@ -361,6 +362,14 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 				r->source_name, brief(shown, file->path),
 				way_out(KNOB_MICRO), file->why_not);
 	}
+	if (r->text && strstr(r->text, "hydra.main"))
+		return not_recognised(
+			r,
+			"no batch size is found among the arguments of %s, and "
+			"what Hydra composes is not known: add its key with "
+			"the present value, as in train.batch_size=8, and the "
+			"accumulation's, if there is one",
+			r->source_name);
 	return not_recognised(r,
 			      "no batch size is found among the arguments of "
 			      "%s: %s",
