@@ -155,6 +155,8 @@ static enum command_outcome recognise(struct recognition *r,
 		outcome = file_beside_find(r);
 	}
 	if (outcome == COMMAND_OK)
+		outcome = deepspeed_check(r);
+	if (outcome == COMMAND_OK)
 		outcome = find_all(r);
 	return outcome;
 }

@@ -101,6 +101,11 @@ enum command_outcome file_beside_find(struct recognition *r);
 /* The preset is known: which of them count, and which win over options. */
 void files_judge(struct command *command);
 void file_release(struct command_file *file);
+/* Config files that name one of DeepSpeed's, where sizes must not stand. */
+enum command_outcome deepspeed_check(struct recognition *r);
+/* What is wrong with sizes in such a file, and the way out; NULL: nothing. The
+ * caller frees. */
+char *deepspeed_fault(const struct settings *settings, const char *path);
 /* The last argument that names a config file of the preset, or NO_INDEX. */
 size_t config_find(const struct command *command);
 /* May a config file set more than is known of it? */

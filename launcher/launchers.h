@@ -29,9 +29,10 @@ enum launch_word {
 	SAYS_NO_PYTHON,
 	SAYS_DEEPSPEED, /* switch: by DeepSpeed */
 	SAYS_ACCUM,     /* accumulation of its own, which DeepSpeed takes */
-	SAYS_FSDP,      /* switch: by FSDP */
-	SAYS_STAGE,     /* of ZeRO */
-	SAYS_STRATEGY,  /* of FSDP */
+	SAYS_DEEPSPEED_FILE,  /* DeepSpeed's own file */
+	SAYS_FSDP,            /* switch: by FSDP */
+	SAYS_STAGE,           /* of ZeRO */
+	SAYS_STRATEGY,        /* of FSDP */
 	SAYS_OFFLOAD_STATES,  /* "cpu", "true" */
 	SAYS_OFFLOAD_WEIGHTS, /* the same */
 	SAYS_CONFIG,          /* file that says what options do not */
@@ -244,10 +245,12 @@ enum command_outcome launch_file(const struct peel *peel,
 
 /* What a launcher's config file says; NULL: not in it, or null. */
 const char *launch_setting(const struct settings *config, const char *key);
-/* What accelerate's options and its config file say of how ranks share the
- * model and its states: into the view, for the estimate only. */
+/* What accelerate's options, its config file and DeepSpeed's own say of how
+ * ranks share the model and its states: into the view, for the estimate only.
+ */
 void launch_sharding_find(const struct peel *peel, const struct launch *launch,
-			  const struct settings *config);
+			  const struct settings *config,
+			  const struct settings *deepspeed);
 
 /* Adds where its port is written, or goes, to the view. */
 void launch_ports_find(const struct peel *peel, const struct launch *launch);

@@ -41,6 +41,7 @@ static const struct launch_meaning accelerate_says[] = {
 	{ "cpu", SAYS_ONE, NULL },
 	{ "use_deepspeed", SAYS_DEEPSPEED, NULL },
 	{ "gradient_accumulation_steps", SAYS_ACCUM, NULL },
+	{ "deepspeed_config_file", SAYS_DEEPSPEED_FILE, NULL },
 	{ "use_fsdp", SAYS_FSDP, NULL },
 	{ "zero_stage", SAYS_STAGE, NULL },
 	{ "fsdp_sharding_strategy", SAYS_STRATEGY, NULL },
@@ -144,7 +145,8 @@ const struct launcher launchers_ranks[] = {
 		  "no_tpu_cluster tpu_use_sudo same_network t= "
 		  "fp8_use_autocast_during_eval num_processes= num_machines= "
 		  "config_file= main_process_port= mpirun_hostfile= "
-		  "gradient_accumulation_steps= zero_stage= "
+		  "gradient_accumulation_steps= deepspeed_config_file= "
+		  "zero_stage= "
 		  "fsdp_sharding_strategy= fsdp_reshard_after_forward= "
 		  "offload_optimizer_device= offload_param_device= "
 		  "fsdp_offload_params=",

@@ -53,6 +53,12 @@ struct config {
 	struct settings settings;
 };
 
+static void config_release(struct config *config)
+{
+	settings_release(&config->settings);
+	free(config->path);
+}
+
 static const char *config_value(const struct config *config, const char *key)
 {
 	return launch_setting(&config->settings, key);
@@ -227,6 +233,43 @@ static enum command_outcome count_visible(const struct peel *peel,
 	return ranks_of_devices(peel, launch);
 }
 
+static bool is_deepspeed(const struct launch *launch,
+			 const struct config *config)
+{
+	const char *type = config_value(config, "distributed_type");
+
+	return launch->said[SAYS_DEEPSPEED].value ||
+	       (type && strcmp(type, "DEEPSPEED") == 0);
+}
+
+/* DeepSpeed's own file, where one is named that can be read. */
+static enum command_outcome deepspeed_read(const struct peel *peel,
+					   const struct launch *launch,
+					   const struct config *config,
+					   struct config *deepspeed)
+{
+	const char *path = launch->said[SAYS_DEEPSPEED_FILE].value;
+	const struct text_file *file;
+	enum command_outcome outcome;
+	char *fault;
+
+	if (!path)
+		path = config_value(config,
+				    "deepspeed_config.deepspeed_config_file");
+	if (!path || !is_deepspeed(launch, config))
+		return COMMAND_OK;
+	deepspeed->path = xstrdup(path);
+	outcome = launch_file(peel, launch, path, &file);
+	if (outcome == COMMAND_OK && file)
+		outcome = config_parse(peel, launch, deepspeed, file);
+	fault = deepspeed_fault(&deepspeed->settings, path);
+	if (outcome == COMMAND_OK && fault)
+		outcome = launch_fail(peel, COMMAND_NOT_RECOGNISED, "%s: %s",
+				      launch->row->names[0], fault);
+	free(fault);
+	return outcome;
+}
+
 /*
  * DeepSpeed's accumulation reaches the script as a variable, which wins over
  * the script's own, or contradicts it: prepare_deepspeed_cmd_env() of
@@ -236,16 +279,14 @@ static enum command_outcome accum_check(const struct peel *peel,
 					const struct launch *launch,
 					const struct config *config)
 {
-	const char *type = config_value(config, "distributed_type");
-	bool is_deepspeed = launch->said[SAYS_DEEPSPEED].value ||
-			    (type && strcmp(type, "DEEPSPEED") == 0);
 	const char *option = launch->said[SAYS_ACCUM].value;
 	const char *value = config_value(
 		config, "deepspeed_config.gradient_accumulation_steps");
 
 	if (option)
 		value = option;
-	if (!is_deepspeed || !value || strcmp(value, "auto") == 0)
+	if (!is_deepspeed(launch, config) || !value ||
+	    strcmp(value, "auto") == 0)
 		return COMMAND_OK;
 	return launch_fail(
 		peel, COMMAND_NOT_RECOGNISED,
@@ -259,7 +300,7 @@ enum command_outcome ranks_count_accelerate(const struct peel *peel,
 					    struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
-	struct config config = { .path = NULL };
+	struct config config = { .path = NULL }, deepspeed = { .path = NULL };
 	const char *nodes = said[SAYS_NODES].value;
 	enum command_outcome outcome;
 	char *option;
@@ -275,6 +316,8 @@ enum command_outcome ranks_count_accelerate(const struct peel *peel,
 		outcome = config_check(peel, launch, &config);
 	if (outcome == COMMAND_OK)
 		outcome = accum_check(peel, launch, &config);
+	if (outcome == COMMAND_OK)
+		outcome = deepspeed_read(peel, launch, &config, &deepspeed);
 	if (!nodes)
 		nodes = config_value(&config, "num_machines");
 	if (outcome == COMMAND_OK)
@@ -284,8 +327,9 @@ enum command_outcome ranks_count_accelerate(const struct peel *peel,
 				  ? count_configured(peel, launch, &config)
 				  : count_visible(peel, launch, &config);
 	if (outcome == COMMAND_OK)
-		launch_sharding_find(peel, launch, &config.settings);
-	settings_release(&config.settings);
-	free(config.path);
+		launch_sharding_find(peel, launch, &config.settings,
+				     &deepspeed.settings);
+	config_release(&config);
+	config_release(&deepspeed);
 	return outcome;
 }

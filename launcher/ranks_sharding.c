@@ -25,9 +25,9 @@ static const char *meaning(const struct row *rows, const char *word)
 	return rows->means;
 }
 
-/* Without one a file of DeepSpeed's own says it, or nobody. */
 static const char *zero_stage(const struct launch *launch,
-			      const struct settings *config)
+			      const struct settings *config,
+			      const struct settings *deepspeed)
 {
 	static const struct row rows[] = {
 		{ "0", "ddp" },   { "1", "zero1" }, { "2", "zero2" },
@@ -36,6 +36,8 @@ static const char *zero_stage(const struct launch *launch,
 	const char *stage = said_or(launch, SAYS_STAGE, config,
 				    "deepspeed_config.zero_stage");
 
+	if (!stage)
+		stage = launch_setting(deepspeed, "zero_optimization.stage");
 	return stage ? meaning(rows, stage) : NULL;
 }
 
@@ -91,23 +93,29 @@ static const char *distributed_type(const struct launch *launch,
 }
 
 void launch_sharding_find(const struct peel *peel, const struct launch *launch,
-			  const struct settings *config)
+			  const struct settings *config,
+			  const struct settings *deepspeed)
 {
 	struct command_view *view = peel->view;
 	const char *type = distributed_type(launch, config);
 
 	if (strcmp(type, "DEEPSPEED") == 0)
-		view->sharding = zero_stage(launch, config);
+		view->sharding = zero_stage(launch, config, deepspeed);
 	else if (strcmp(type, "FSDP") == 0)
 		view->sharding = fsdp_strategy(launch, config);
 	else
 		return;
 	view->offloads_optimizer =
 		is_away(said_or(launch, SAYS_OFFLOAD_STATES, config,
-				"deepspeed_config.offload_optimizer_device"));
+				"deepspeed_config.offload_optimizer_device")) ||
+		is_away(launch_setting(
+			deepspeed,
+			"zero_optimization.offload_optimizer.device"));
 	view->offloads_weights =
 		is_away(said_or(launch, SAYS_OFFLOAD_WEIGHTS, config,
 				"deepspeed_config.offload_param_device")) ||
+		is_away(launch_setting(
+			deepspeed, "zero_optimization.offload_param.device")) ||
 		is_away(said_or(launch, SAYS_OFFLOAD_WEIGHTS, config,
 				"fsdp_config.fsdp_offload_params"));
 }
