@@ -152,6 +152,7 @@ struct preset {
 	struct strlist micro_step_units;
 	/* "8", "NAME" or "NAME 8": what every split must obey. */
 	struct strlist micro_multiple_of;     /* micro-batch */
+	struct strlist micro_multiple_from;   /* the same, from that size on */
 	struct strlist micro_divides;         /* micro-batch x world */
 	struct strlist effective_multiple_of; /* effective batch */
 	struct strlist one_accum; /* conditions that forbid accumulation */

@@ -154,6 +154,7 @@ struct command_scaled {
 /* What every split must obey, beside the effective batch. */
 struct command_constraints {
 	int64_t micro_multiple_of;     /* at least 1 */
+	int64_t micro_free_below;      /* smaller ones need not be; 0: none */
 	int64_t accum_multiple_of;     /* per rank; at least 1 */
 	int64_t effective_multiple_of; /* at least 1 */
 	int64_t micro_divides;         /* per rank; 0: nothing */

@@ -40,8 +40,8 @@ static int64_t entry_number(const struct recognition *r, const char *entry,
 }
 
 static void multiples_find(const struct recognition *r,
-			   const struct strlist *entries, int64_t *multiple,
-			   struct strbuf *words)
+			   const struct strlist *entries, const char *what,
+			   int64_t *multiple, struct strbuf *words)
 {
 	char name[NAME_MAX_BYTES];
 
@@ -52,8 +52,21 @@ static void multiples_find(const struct recognition *r,
 		    accumulation_multiple(*multiple, number) > MULTIPLE_MAX)
 			continue;
 		*multiple = accumulation_multiple(*multiple, number);
-		add_words(words, "micro-batch a multiple of", number, name);
+		add_words(words, what, number, name);
 	}
+}
+
+/* Beside another multiple smaller ones are not free. */
+static void free_find(const struct recognition *r, struct strbuf *words)
+{
+	struct command_constraints *constraints = &r->command->constraints;
+	bool is_alone = constraints->micro_multiple_of == 1;
+
+	multiples_find(r, &r->command->preset->micro_multiple_from,
+		       "micro-batch smaller than, or a multiple of",
+		       &constraints->micro_multiple_of, words);
+	if (is_alone && constraints->micro_multiple_of > 1)
+		constraints->micro_free_below = constraints->micro_multiple_of;
 }
 
 /* micro x ranks must divide a number that the command names. */
@@ -314,7 +327,9 @@ enum command_outcome constraints_find(struct recognition *r)
 		return outcome;
 	outcome = effective_check(r);
 	multiples_find(r, &command->preset->micro_multiple_of,
+		       "micro-batch a multiple of",
 		       &constraints->micro_multiple_of, &words);
+	free_find(r, &words);
 	divisors_find(r, &words);
 	if (outcome == COMMAND_OK)
 		outcome = one_accum_find(r, &words);

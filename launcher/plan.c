@@ -87,7 +87,8 @@ static void add_last(struct view *view, const struct trial *trial)
 
 static bool micro_is_allowed(const struct plan *plan, int64_t micro)
 {
-	return plan->micro_divides < 1 || plan->micro_divides % micro == 0;
+	return problem_floor(&plan->problem, micro) == micro &&
+	       (plan->micro_divides < 1 || plan->micro_divides % micro == 0);
 }
 
 static bool split_is_allowed(const struct plan *plan, int64_t micro)
@@ -119,14 +120,14 @@ static void make_sizes(struct view *view, const struct plan *plan)
 	     micro <= plan->problem.max_micro &&
 	     view->size_count < PLAN_SPLITS_MAX;
 	     micro++)
-		if (micro_is_allowed(plan, micro) &&
-		    micro % plan->problem.multiple_of == 0)
+		if (micro_is_allowed(plan, micro))
 			view->sizes[view->size_count++] = micro;
 }
 
 static void make_splits(struct view *view, const struct plan *plan)
 {
 	const struct search_problem *problem = &plan->problem;
+	int64_t multiple = problem->free_below > 1 ? 1 : problem->multiple_of;
 	int64_t micro;
 
 	view->split_count = 0;
@@ -134,8 +135,8 @@ static void make_splits(struct view *view, const struct plan *plan)
 		return;
 	if (plan->has_accumulation) {
 		view->split_count = accumulation_splits(
-			plan->effective_batch, plan->world_size,
-			problem->multiple_of, view->splits, PLAN_SPLITS_MAX);
+			plan->effective_batch, plan->world_size, multiple,
+			view->splits, PLAN_SPLITS_MAX);
 		while (view->split_count &&
 		       view->splits[view->split_count - 1] > problem->max_micro)
 			view->split_count--;
@@ -253,7 +254,7 @@ static struct plan_step advice_step(const struct plan *plan,
 	struct plan_step step;
 
 	if (plan->has_accumulation || !view->split_count ||
-	    view->splits[0] <= problem.multiple_of)
+	    view->splits[0] <= problem_ceiling(&problem, 1))
 		return nothing;
 	problem.max_micro = view->splits[0] - 1;
 	step = search_step(plan, view, &problem);
@@ -346,7 +347,7 @@ static struct plan_step keep_step(const struct plan *plan,
 	problem.candidates = view->splits;
 	problem.candidate_count = view->split_count;
 	leap = leap_of(plan, view, &problem);
-	stone = leap.reach - leap.reach % problem.multiple_of;
+	stone = problem_floor(&plan->problem, leap.reach);
 	fit = largest_fit(view, &misfit);
 	if (leap.next && !leap.next_is_over && stone > fit && stone < misfit)
 		return probe_step(plan, view, stone, false);

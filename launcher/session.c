@@ -92,6 +92,9 @@ static void set_plan(struct session *session)
 	plan->problem.multiple_of =
 		accumulation_multiple(options->micro_multiple_of,
 				      command->constraints.micro_multiple_of);
+	if (options->micro_multiple_of == 1)
+		plan->problem.free_below =
+			command->constraints.micro_free_below;
 	plan->problem.max_micro = session->job->max_micro;
 	plan->problem.exact_up_to = EXACT_UP_TO;
 	plan->problem.tolerance = options->tolerance;

@@ -125,14 +125,13 @@ static bool was_tried(const struct session *session, int64_t micro)
 static int64_t legal_size(const struct session *session, int64_t micro)
 {
 	const struct plan *plan = &session->plan;
-	int64_t multiple = plan->problem.multiple_of;
 	int64_t most = reach(session);
-	int64_t size = (micro + multiple - 1) / multiple * multiple;
+	int64_t size = problem_ceiling(&plan->problem, micro);
 
-	for (int i = 0; i < MULTIPLES_MAX && size <= most; i++) {
+	for (int i = 0; i < MULTIPLES_MAX && size && size <= most; i++) {
 		if (plan->micro_divides <= 0 || plan->micro_divides % size == 0)
 			return size;
-		size += multiple;
+		size = problem_ceiling(&plan->problem, size + 1);
 	}
 	return 0;
 }

@@ -1,4 +1,5 @@
-/* The candidates: a list, or the multiples of a number up to another. */
+/* The candidates: a list, or the multiples of a number up to another, perhaps
+ * with the sizes below it. */
 /* SPDX-License-Identifier: MIT */
 #include "search/problem.h"
 
@@ -19,6 +20,17 @@ static size_t list_rank(const struct search_problem *problem, int64_t micro)
 	return low;
 }
 
+static int64_t multiple_floor(const struct search_problem *problem,
+			      int64_t micro)
+{
+	int64_t multiple = micro - micro % problem->multiple_of;
+
+	if (micro < problem->free_below)
+		return micro;
+	return multiple || problem->free_below < 1 ? multiple
+						   : problem->free_below - 1;
+}
+
 int64_t problem_floor(const struct search_problem *problem, int64_t micro)
 {
 	size_t rank;
@@ -28,7 +40,7 @@ int64_t problem_floor(const struct search_problem *problem, int64_t micro)
 	if (!problem->candidates) {
 		if (micro > problem->max_micro)
 			micro = problem->max_micro;
-		return micro - micro % problem->multiple_of;
+		return multiple_floor(problem, micro);
 	}
 	rank = list_rank(problem, micro);
 	return rank ? problem->candidates[rank - 1] : 0;
@@ -40,6 +52,8 @@ int64_t problem_ceiling(const struct search_problem *problem, int64_t micro)
 
 	if (micro < 1)
 		micro = 1;
+	if (!problem->candidates && micro < problem->free_below)
+		return micro <= problem->max_micro ? micro : 0;
 	if (!problem->candidates) {
 		int64_t count = (micro - 1) / problem->multiple_of + 1;
 

@@ -12,13 +12,16 @@
 
 /*
  * The candidates are either a list (the exact splits of an effective batch)
- * or every multiple of multiple_of up to max_micro.
+ * or every multiple of multiple_of up to max_micro, and what is below
+ * free_below.
  */
 struct search_problem {
 	const int64_t *candidates; /* ascending; NULL: the multiples */
 	size_t candidate_count;
 	int64_t multiple_of; /* >= 1 */
-	int64_t max_micro;   /* >= 1 */
+	/* Sizes below it need be no multiple; at most multiple_of; 0: none. */
+	int64_t free_below;
+	int64_t max_micro; /* >= 1 */
 	/*
 	 * The answer is exact up to this size; above it, a misfit at most
 	 * tolerance (0.02) above the largest fit ends the search. A list of

@@ -221,6 +221,41 @@ static void rules_are_kept(void **state)
 	}
 }
 
+/* A framework that cuts batches to a multiple leaves smaller ones alone. */
+static void sizes_below_a_multiple(void **state)
+{
+	static const struct {
+		enum plan_mode mode;
+		int64_t effective, free_below;
+		enum plan_action action;
+		int64_t micro, accum;
+	} rows[] = {
+		{ PLAN_KEEP, 128, 0, PLAN_NOTHING_FITS, 0, 0 },
+		{ PLAN_KEEP, 128, 8, PLAN_DONE, 4, 32 },
+		{ PLAN_KEEP, 12, 8, PLAN_DONE, 4, 3 },
+		{ PLAN_GROW, 128, 8, PLAN_DONE, 5, 26 },
+		{ PLAN_LARGEST, 128, 8, PLAN_DONE, 4, 32 },
+	};
+	const struct world world = { 400, 20, 510, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan plan = with_limit(
+			plan_of(rows[i].mode, rows[i].effective, 1, true, 4),
+			&world);
+		struct played played;
+
+		plan.problem.multiple_of = 8;
+		plan.problem.free_below = rows[i].free_below;
+		played = play(&plan, &world);
+		assert_int_equal(played.last.action, rows[i].action);
+		if (rows[i].action != PLAN_DONE)
+			continue;
+		assert_int_equal(played.last.micro_batch, rows[i].micro);
+		assert_int_equal(played.last.final_accum, rows[i].accum);
+	}
+}
+
 static void nothing_fits(void **state)
 {
 	const struct world world = { 400, 20, 410, 0 };
@@ -309,6 +344,7 @@ int main(void)
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
 		cmocka_unit_test(rules_are_kept),
+		cmocka_unit_test(sizes_below_a_multiple),
 		cmocka_unit_test(nothing_fits),
 		cmocka_unit_test(grow_takes_the_largest),
 		cmocka_unit_test(tune_finds_both),
