@@ -1,5 +1,4 @@
-/* DeepSpeed's own file, where another file names it: no copy of it is read.
- * Pure. */
+/* DeepSpeed's own file, where another file names it. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/launchers.h"
 
