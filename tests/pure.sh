@@ -9,7 +9,7 @@ set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
-	absent candidates constraints derive essence framework from_file
+	absent candidates constraints deepspeed derive essence framework from_file
 	hinted knobs
 	lookup placeholder rewrite shell_found world)
 # They read files, although their names begin as that of a pure one.
