@@ -215,13 +215,17 @@ static enum command_outcome look_inside(struct command *command,
 					const struct command *before)
 {
 	struct command_hints hints = *sources->hints;
+	struct texts texts = { .beneath = sources->texts };
 	const struct command_sources inside = { .presets = sources->presets,
 						.hints = &hints,
-						.texts = sources->texts,
+						.texts = &texts,
 						.before = before };
+	enum command_outcome outcome;
 
 	hints.looks_inside = true;
-	return recognise(command, argv, &inside, NULL);
+	outcome = recognise(command, argv, &inside, NULL);
+	texts_release(&texts);
+	return outcome;
 }
 
 /* What is computed shows only inside. */
