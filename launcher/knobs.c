@@ -179,6 +179,15 @@ static enum command_outcome not_usable(const struct recognition *r,
 			      config, name, value, name, value, config);
 }
 
+static bool is_computed(const struct command *command, size_t index)
+{
+	const struct expansion *expansion = &command->view.expansion;
+
+	return index < expansion->argv.count &&
+	       expansion->words[index].origin == WORD_SCRIPT &&
+	       expansion->words[index].is_opaque;
+}
+
 /* A value that is none leaves the knob absent: then a default may do. */
 static enum command_outcome value_take(struct recognition *r,
 				       enum knob_kind kind, const char *text)
@@ -209,12 +218,22 @@ static enum command_outcome value_take(struct recognition *r,
 				      "write one of the values",
 				      brief(name, knob->name),
 				      brief(value, text));
+	(void)brief(name, knob->name);
+	(void)brief(value, text);
+	if (is_computed(r->command, knob->index))
+		return not_recognised(
+			r,
+			"%s is \"%s\", which the script computes, so the %s "
+			"is not known: let it be set, as in %s there, with its "
+			"present value",
+			name, value, knob_words(kind),
+			kind == KNOB_ACCUM ? "ACCUM=${ACCUM:-8}"
+					   : "BS=${BS:-8}");
 	return not_recognised(r,
 			      "%s is \"%s\", which is not a plain whole number "
 			      "above 0, so the %s is not known: write the "
 			      "number",
-			      brief(name, knob->name), brief(value, text),
-			      knob_words(kind));
+			      name, value, knob_words(kind));
 }
 
 void knob_forget(struct knob *knob)
