@@ -20,4 +20,20 @@ static inline uint64_t hash_byte(uint64_t hash, char byte)
 	return (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
 }
 
+/* Of a table with so many buckets, a power of two: the hash's. */
+static inline size_t hash_bucket(uint64_t hash, size_t bucket_count)
+{
+	return (size_t)(hash ^ hash >> 32) & (bucket_count - 1);
+}
+
+/* The least power of two that is not below it. */
+static inline size_t hash_bucket_count(size_t least)
+{
+	size_t count = 1;
+
+	while (count < least)
+		count *= 2;
+	return count;
+}
+
 #endif

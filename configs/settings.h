@@ -21,8 +21,9 @@ enum settings_format {
 /* A larger file is no config: settings_read refuses it. */
 #define SETTINGS_BYTES_MAX ((size_t)1024 * 1024)
 /*
- * Of scalars, mappings and lists in one. More are data, and would not be read
- * in the milliseconds that a command may wait: see tests/bench/recognise.c.
+ * Of scalars, mappings and lists in one: settings_read refuses more. They are
+ * data, and would not be read in the milliseconds that a command may wait: see
+ * tests/bench/recognise.c.
  */
 #define SETTINGS_VALUES_MAX ((size_t)6144)
 #define SETTINGS_JSON_VALUES_MAX ((size_t)3072) /* two libraries read them */

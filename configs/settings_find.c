@@ -57,12 +57,12 @@ static uint64_t hash_name(const char *key)
 		else
 			key = next;
 	}
-	return hash ^ hash >> 32;
+	return hash;
 }
 
 static uint32_t *bucket_of(const struct settings_names *names, const char *key)
 {
-	return &names->first[hash_name(key) & (names->bucket_count - 1)];
+	return &names->first[hash_bucket(hash_name(key), names->bucket_count)];
 }
 
 /* From the last on: those of a bucket are then in the order of the file. */
@@ -70,9 +70,7 @@ void settings_index_names(struct settings *settings)
 {
 	struct settings_names *names = xcalloc(1, sizeof(*names));
 
-	names->bucket_count = 1;
-	while (names->bucket_count < settings->count)
-		names->bucket_count *= 2;
+	names->bucket_count = hash_bucket_count(settings->count);
 	names->first = xcalloc(names->bucket_count, sizeof(*names->first));
 	names->next = xcalloc(settings->count, sizeof(*names->next));
 	for (size_t i = settings->count; i > 0; i--) {

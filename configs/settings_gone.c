@@ -60,8 +60,7 @@ static bool read_part(struct reading *reading)
 
 static uint32_t *bucket_of(const struct spots *spots, uint64_t hash)
 {
-	return &spots->first_of_bucket[(hash ^ hash >> 32) &
-				       (spots->bucket_count - 1)];
+	return &spots->first_of_bucket[hash_bucket(hash, spots->bucket_count)];
 }
 
 static uint32_t find_spot(const struct spots *spots,
@@ -171,10 +170,11 @@ static void mark(const struct spots *spots, struct settings *settings)
 void settings_mark_gone(struct settings_reader *reader)
 {
 	struct settings *settings = reader->settings;
-	struct spots spots = { .bucket_count = 1 };
+	struct spots spots = {
+		.bucket_count =
+			hash_bucket_count(reader->length / BYTES_OF_PART),
+	};
 
-	while (spots.bucket_count < reader->length / BYTES_OF_PART)
-		spots.bucket_count *= 2;
 	spots.items = xgrow(NULL, 0, &spots.capacity, sizeof(*spots.items));
 	spots.first_of_bucket =
 		xcalloc(spots.bucket_count, sizeof(*spots.first_of_bucket));

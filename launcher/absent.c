@@ -362,7 +362,7 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 				r->source_name, brief(shown, file->path),
 				way_out(KNOB_MICRO), file->why_not);
 	}
-	if (r->text && strstr(r->text, "hydra.main"))
+	if (uses_hydra(r))
 		return not_recognised(
 			r,
 			"no batch size is found among the arguments of %s, and "

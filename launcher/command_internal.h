@@ -82,6 +82,9 @@ const struct preset_knob *preset_knob(const struct preset *preset,
 				      enum knob_kind kind);
 /* "batch size", "gradient accumulation", ... */
 const char *knob_words(enum knob_kind kind);
+/* The script lets Hydra put its configuration together. */
+bool uses_hydra(const struct recognition *r);
+
 /* Sets the message; returns COMMAND_NOT_RECOGNISED. */
 enum command_outcome not_recognised(const struct recognition *recognition,
 				    const char *format, ...)

@@ -293,7 +293,7 @@ static enum command_outcome one_accum_find(const struct recognition *r,
 enum command_outcome sweep_check(const struct recognition *r)
 {
 	const struct command *command = r->command;
-	bool is_hydra = r->text && strstr(r->text, "hydra");
+	bool is_hydra = uses_hydra(r);
 	char shown[BRIEF_MAX];
 
 	for (size_t i = command->view.args; i < command->view.end; i++) {

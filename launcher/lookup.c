@@ -93,6 +93,11 @@ static bool is_on(const char *value)
 	return true;
 }
 
+bool uses_hydra(const struct recognition *r)
+{
+	return r->text && strstr(r->text, "hydra");
+}
+
 /* "text", with its quotes. */
 static bool script_contains(const struct recognition *r, const char *quoted)
 {

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/shell_expand.h"
 
+#include <ctype.h>
 #include <string.h>
 
 /* A name, or the digit of an argument, that something refers to. */
@@ -11,14 +12,11 @@ struct reference {
 	size_t width;  /* with $, { and } */
 };
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 static size_t name_length(const char *text, size_t length)
 {
-	return length && is_digit(*text) ? 1 : shell_name_length(text, length);
+	return length && isdigit((unsigned char)*text)
+		       ? 1
+		       : shell_name_length(text, length);
 }
 
 /* $NAME, ${NAME}, $1; in $(( )) also NAME. */
@@ -64,7 +62,7 @@ static const char *known_text(struct shell_scope *scope,
 	const struct shell_field *field;
 	const char *text;
 
-	if (is_digit(*reference->name)) {
+	if (isdigit((unsigned char)*reference->name)) {
 		text = argument(scope, *reference->name);
 		return text && is_number(text) ? text : NULL;
 	}

@@ -34,7 +34,7 @@ SWEEP_STEPS = 6
 HEADROOM = 128 * MIB
 # All of it takes ten minutes on two cores: every change gets a third of it.
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
-RUNS = 3 if NIGHTLY else 2
+RUNS = 3
 BUDGETS = 10 if NIGHTLY else 3
 FINAL_STEPS = 200 if NIGHTLY else 60
 LEAST, MOST = 440 * MIB, 2048 * MIB

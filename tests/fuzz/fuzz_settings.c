@@ -31,7 +31,10 @@ static void check_settings(const struct file *file)
 	const struct settings *settings = &file->settings;
 	size_t last = 0;
 
-	fuzz_check(settings->count <= SETTINGS_VALUES_MAX, "items are bounded");
+	fuzz_check(settings->count <= (settings->format == SETTINGS_JSON
+					       ? SETTINGS_JSON_VALUES_MAX
+					       : SETTINGS_VALUES_MAX),
+		   "items are bounded");
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct setting *item = &settings->items[i];
 		const struct setting *found[1];
@@ -121,8 +124,8 @@ static const char *new_value(const struct file *file, size_t index)
 	return file->settings.items[index].value;
 }
 
-/* It reads the same but for the edits. */
-static void check_again(const struct file *file)
+/* It reads the same but for the edits, and as the change said it would. */
+static void check_again(const struct file *file, const struct settings *after)
 {
 	struct settings again = { 0 };
 	struct error err = ERROR_INIT;
@@ -131,6 +134,7 @@ static void check_again(const struct file *file)
 			  strbuf_text(&file->out), file->out.length, &err) < 0)
 		fuzz_fail("what was written reads", err.message);
 	fuzz_check(again.count == file->settings.count, "as many settings");
+	fuzz_check(again.count == after->count, "as many as were said");
 	for (size_t i = 0; i < again.count; i++) {
 		fuzz_check(strcmp(again.items[i].key,
 				  file->settings.items[i].key) == 0,
@@ -141,6 +145,10 @@ static void check_again(const struct file *file)
 		fuzz_check(again.items[i].is_scalar ==
 				   file->settings.items[i].is_scalar,
 			   "what can be written stays so");
+		fuzz_check(again.items[i].start == after->items[i].start &&
+				   again.items[i].end == after->items[i].end &&
+				   again.items[i].line == after->items[i].line,
+			   "they are where it was said");
 	}
 	settings_release(&again);
 }
@@ -168,14 +176,16 @@ static bool must_change(const struct file *file, const struct setting *item)
 
 static void change(struct file *file)
 {
+	struct settings after = { 0 };
 	struct error err = ERROR_INIT;
 	int result;
 
 	strbuf_adds(&file->out, "!");
 	result = settings_change(&file->out, &file->settings, file->text,
 				 file->length, file->edits, file->edit_count,
-				 NULL, &err);
+				 &after, &err);
 	if (result < 0) {
+		settings_release(&after);
 		fuzz_check(file->out.length == 1, "nothing is appended");
 		fuzz_check(*err.message, "refused with words");
 		for (size_t i = 0; i < file->edit_count; i++)
@@ -187,7 +197,8 @@ static void change(struct file *file)
 	file->out.length--;
 	memmove(file->out.data, file->out.data + 1, file->out.length + 1);
 	check_bytes(file);
-	check_again(file);
+	check_again(file, &after);
+	settings_release(&after);
 }
 
 /* As a size is written. */

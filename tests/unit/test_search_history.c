@@ -331,6 +331,8 @@ static void a_fit_that_would_end_is_known(void **state)
 			 0);
 }
 
+#define EIGHTS .multiple_of = 8
+
 static void candidates_are_found(void **state)
 {
 	static const struct {
@@ -344,30 +346,12 @@ static void candidates_are_found(void **state)
 		{ { .multiple_of = 8, .max_micro = 20 }, 17, 16, 0 },
 		{ { .multiple_of = 8, .max_micro = 20 }, INT64_MAX, 16, 0 },
 		{ { .multiple_of = 8, .max_micro = 7 }, 7, 0, 0 },
-		{ { .multiple_of = 8, .free_below = 8, .max_micro = 20 },
-		  0,
-		  0,
-		  1 },
-		{ { .multiple_of = 8, .free_below = 8, .max_micro = 20 },
-		  7,
-		  7,
-		  7 },
-		{ { .multiple_of = 8, .free_below = 8, .max_micro = 20 },
-		  9,
-		  8,
-		  16 },
-		{ { .multiple_of = 8, .free_below = 4, .max_micro = 20 },
-		  5,
-		  3,
-		  8 },
-		{ { .multiple_of = 8, .free_below = 8, .max_micro = 5 },
-		  6,
-		  5,
-		  0 },
-		{ { .multiple_of = 8, .free_below = 8, .max_micro = 5 },
-		  8,
-		  5,
-		  0 },
+		{ { EIGHTS, .free_below = 8, .max_micro = 20 }, 0, 0, 1 },
+		{ { EIGHTS, .free_below = 8, .max_micro = 20 }, 7, 7, 7 },
+		{ { EIGHTS, .free_below = 8, .max_micro = 20 }, 9, 8, 16 },
+		{ { EIGHTS, .free_below = 4, .max_micro = 20 }, 5, 3, 8 },
+		{ { EIGHTS, .free_below = 8, .max_micro = 5 }, 6, 5, 0 },
+		{ { EIGHTS, .free_below = 8, .max_micro = 5 }, 8, 5, 0 },
 		{ { .candidates = seven, .candidate_count = 2 }, 0, 0, 1 },
 		{ { .candidates = seven, .candidate_count = 2 }, 6, 1, 7 },
 		{ { .candidates = seven, .candidate_count = 2 }, 7, 7, 7 },
