@@ -44,7 +44,7 @@ struct profile_section {
 	size_t count, capacity;
 };
 
-/* Made by profile_read (configs/profile.h); all zero: empty. */
+/* Made by profile_read (configs/profiles/profile.h); all zero: empty. */
 struct profile {
 	char *name;
 	char *description;

@@ -4,18 +4,18 @@
 
 #include "base/log.h"
 #include "base/strbuf.h"
-#include "launcher/devices.h"
-#include "launcher/devices_watch.h"
-#include "launcher/estimate.h"
-#include "launcher/exitcode.h"
+#include "launcher/command/text/text.h"
+#include "launcher/devices/devices.h"
+#include "launcher/devices/devices_watch.h"
+#include "launcher/estimate/estimate.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
-#include "launcher/options.h"
-#include "launcher/options_files.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/options/options.h"
+#include "launcher/options/options_files.h"
 #include "launcher/presets.h"
-#include "launcher/records.h"
-#include "launcher/run.h"
-#include "launcher/text.h"
+#include "launcher/records/records.h"
+#include "launcher/request/run.h"
 
 #include <stdio.h>
 #include <stdlib.h>

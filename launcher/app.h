@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_APP_H
 #define AUTOFIT_LAUNCHER_APP_H
 
-#include "probes/process_state.h"
+#include "probes/process/process_state.h"
 
 /*
  * Returns the exit code, unless autofit became the command, or a signal ended

@@ -3,10 +3,10 @@
 #ifndef AUTOFIT_LAUNCHER_DECIDE_H
 #define AUTOFIT_LAUNCHER_DECIDE_H
 
-#include "launcher/job.h"
-#include "launcher/options.h"
-#include "launcher/result.h"
-#include "probes/process_state.h"
+#include "launcher/options/options.h"
+#include "launcher/report/result.h"
+#include "launcher/request/job.h"
+#include "probes/process/process_state.h"
 
 /*
  * In this order: the split of a run that is resumed, a record that holds here

@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_LAUNCHER_EXPLAIN_H
 #define AUTOFIT_LAUNCHER_EXPLAIN_H
 
-#include "launcher/options.h"
-#include "probes/process_state.h"
+#include "launcher/options/options.h"
+#include "probes/process/process_state.h"
 
 /* Prints to stdout, or JSON with --json; the exit code. */
 int explain_command(const struct options *options,

@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/explain_plan.h"
 
-#include "configs/secrets.h"
-#include "launcher/json.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/report/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ const char *knob_title(enum knob_kind kind)
 	return knob_names[kind].title;
 }
 
-/* Most probes accumulate twice at most; see launcher/plan.h. */
+/* Most probes accumulate twice at most; see launcher/tuning/plan.h. */
 static int64_t probe_accum(const struct job *job, int64_t accum)
 {
 	return accum < 2 || job->command.preset->memory_grows_with_accum ? accum

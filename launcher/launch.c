@@ -5,13 +5,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/textfile.h"
-#include "configs/secrets.h"
-#include "launcher/copies.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/command/text/text.h"
 #include "launcher/decide.h"
-#include "launcher/exitcode.h"
-#include "launcher/resume.h"
-#include "launcher/run.h"
-#include "launcher/text.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/records/resume.h"
+#include "launcher/request/copies.h"
+#include "launcher/request/run.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -3,11 +3,11 @@
 #ifndef AUTOFIT_LAUNCHER_LAUNCH_H
 #define AUTOFIT_LAUNCHER_LAUNCH_H
 
-#include "launcher/job.h"
-#include "launcher/options.h"
-#include "launcher/report.h"
-#include "launcher/result.h"
-#include "probes/process_state.h"
+#include "launcher/options/options.h"
+#include "launcher/report/report.h"
+#include "launcher/report/result.h"
+#include "launcher/request/job.h"
+#include "probes/process/process_state.h"
 
 /* The exit code; does not return when the command was started. */
 int launch_command(const struct options *options,

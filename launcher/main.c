@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "launcher/app.h"
-#include "launcher/exitcode.h"
-#include "probes/process_state.h"
+#include "launcher/options/exitcode.h"
+#include "probes/process/process_state.h"
 
 #include <locale.h>
 

@@ -5,12 +5,12 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/textfile.h"
-#include "configs/builtin.h"
-#include "configs/paths.h"
-#include "launcher/exitcode.h"
-#include "launcher/json.h"
-#include "launcher/records_choose.h"
-#include "launcher/text.h"
+#include "configs/files/builtin.h"
+#include "configs/files/paths.h"
+#include "launcher/command/text/text.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/records/records_choose.h"
+#include "launcher/report/json.h"
 
 #include <errno.h>
 #include <stdlib.h>

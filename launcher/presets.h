@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "configs/preset.h"
-#include "launcher/options.h"
+#include "configs/presets/preset.h"
+#include "launcher/options/options.h"
 
 /*
  * All presets, or the text of options->preset_name, to stdout; with --json an

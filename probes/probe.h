@@ -7,13 +7,13 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/trial.h"
-#include "configs/echo.h"
-#include "configs/signature.h"
-#include "configs/steps.h"
-#include "probes/observers/gpu.h"
-#include "probes/observers/host.h"
-#include "probes/process_state.h"
-#include "probes/verdict.h"
+#include "configs/presets/echo.h"
+#include "configs/presets/steps.h"
+#include "configs/signatures/signature.h"
+#include "probes/observers/gpu/gpu.h"
+#include "probes/observers/host/host.h"
+#include "probes/process/process_state.h"
+#include "probes/verdict/verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>

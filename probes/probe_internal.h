@@ -4,19 +4,19 @@
 #define AUTOFIT_PROBES_PROBE_INTERNAL_H
 
 #include "probes/channel.h"
-#include "probes/failure.h"
-#include "probes/gpu_neighbours.h"
-#include "probes/keeper.h"
-#include "probes/lifecycle.h"
-#include "probes/lines.h"
-#include "probes/logfile.h"
-#include "probes/observers/host_available.h"
-#include "probes/observers/preload.h"
+#include "probes/isolation/scratch_space.h"
+#include "probes/keeper/keeper.h"
+#include "probes/observers/gpu/gpu_neighbours.h"
+#include "probes/observers/gpu/preload.h"
+#include "probes/observers/host/host_available.h"
+#include "probes/output/failure.h"
+#include "probes/output/lines.h"
+#include "probes/output/logfile.h"
+#include "probes/output/redact.h"
 #include "probes/probe.h"
-#include "probes/reconcile.h"
-#include "probes/redact.h"
-#include "probes/scratch_space.h"
-#include "probes/step_count.h"
+#include "probes/verdict/lifecycle.h"
+#include "probes/verdict/reconcile.h"
+#include "probes/verdict/step_count.h"
 
 #define PROBE_TICK_MS 20
 #define HALF_TIME_SLOTS 256

@@ -3,7 +3,7 @@
 #include "probes/probe_internal.h"
 
 #include "base/units.h"
-#include "configs/secrets.h"
+#include "configs/secrets/secrets.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"
-#include "configs/secrets.h"
-#include "probes/refusal.h"
+#include "configs/secrets/secrets.h"
+#include "probes/output/refusal.h"
 
 #include <errno.h>
 #include <stdlib.h>

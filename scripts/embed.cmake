@@ -1,5 +1,5 @@
 # Turns FILES (comma list, relative to ROOT; NAME=PATH for one that is built)
-# into the table of configs/builtin.h.
+# into the table of configs/files/builtin.h.
 # SPDX-License-Identifier: MIT
 string(REPLACE "," ";" FILES "${FILES}")
 set(arrays "")
@@ -20,5 +20,5 @@ foreach(file IN LISTS FILES)
   string(APPEND rows "\t{ \"${file}\", (const char *)file${number}, ${size} },\n")
   math(EXPR number "${number} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"configs/builtin.h\"\n\n${arrays}
+file(WRITE ${OUTPUT} "#include \"configs/files/builtin.h\"\n\n${arrays}
 const struct builtin_file builtin_files[] = {\n${rows}\t{ NULL, NULL, 0 }\n};\n")

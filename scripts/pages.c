@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "base/textfile.h"
-#include "launcher/manpage.h"
-#include "launcher/options_rows.h"
+#include "launcher/options/manpage.h"
+#include "launcher/options/options_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "launcher/command.h"
+#include "launcher/command/command.h"
 
 #include <dirent.h>
 #include <errno.h>

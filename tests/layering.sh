@@ -15,9 +15,9 @@ declare -A may_include=(
 )
 # A library belongs to the files whose path matches.
 declare -A owners=(
-	[uv.h]='^(probes/|launcher/session[^/]*$)'
-	[ini.h]='^configs/ini\.c$'
-	[yaml.h]='^configs/settings_yaml\.c$'
+	[uv.h]='^(probes/|launcher/tuning/session[^/]*$)'
+	[ini.h]='^configs/files/ini\.c$'
+	[yaml.h]='^configs/settings/settings_yaml\.c$'
 	[dlfcn.h]='^probes/(observers|preload)/'
 )
 longest=60

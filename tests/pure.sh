@@ -97,11 +97,11 @@ planted.c.o keeps state in calls" ] || fail "blind to planted code: $found"
 pure_files() {
 	local header names="" name
 
-	for header in "$SOURCE/$1"/*.h; do
+	while read -r header; do
 		head -n 1 "$header" | grep -qiw pure || continue
 		name=$(basename "$header" .h)
 		names+="$name(_[a-z_]+)?|"
-	done
+	done < <(find "$SOURCE/$1" -name '*.h')
 	for name in "${more_pure[@]}"; do
 		names+="$name(_[a-z_]+)?|"
 	done

@@ -3,9 +3,9 @@
 #include "probes/preload/cap.h"
 
 #include "probes/preload/device.h"
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 #include "probes/preload/lookup.h"
-#include "probes/preload/wrap.h"
+#include "probes/preload/wrap/wrap.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/device.h"
 
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 #include "probes/preload/lookup.h"
-#include "probes/preload/wrap.h"
+#include "probes/preload/wrap/wrap.h"
 
 #include <errno.h>
 

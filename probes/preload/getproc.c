@@ -1,6 +1,6 @@
 /* cuGetProcAddress: hands out wrappers in place of the driver's functions. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 #include "probes/preload/real.h"
 #include "probes/preload/text.h"
 

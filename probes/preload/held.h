@@ -3,9 +3,9 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_HELD_H
 #define AUTOFIT_PROBES_PRELOAD_HELD_H
 
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 #include "probes/preload/table.h"
-#include "probes/preload/wrap.h"
+#include "probes/preload/wrap/wrap.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
  *
  * Bytes are those a program asked the driver for (pools: what they hold from
  * it). What the driver rounds up and takes for itself (contexts, code, local
- * memory) is in none of them: see probes/reconcile.h.
+ * memory) is in none of them: see probes/verdict/reconcile.h.
  */
 #define PRELOAD_PAGE_OFFSET 20480
 #define PRELOAD_MAGIC UINT64_C(0x4d544946545541) /* "AUTFITM" */

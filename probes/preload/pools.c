@@ -5,10 +5,10 @@
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 #include "probes/preload/lookup.h"
 #include "probes/preload/table.h"
-#include "probes/preload/wrap.h"
+#include "probes/preload/wrap/wrap.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -9,12 +9,12 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/units.h"
-#include "configs/signature.h"
-#include "configs/steps.h"
-#include "probes/lines.h"
-#include "probes/logfile.h"
-#include "probes/redact.h"
-#include "probes/refusal.h"
+#include "configs/presets/steps.h"
+#include "configs/signatures/signature.h"
+#include "probes/output/lines.h"
+#include "probes/output/logfile.h"
+#include "probes/output/redact.h"
+#include "probes/output/refusal.h"
 #include "tests/bench/times.h"
 
 #include <inttypes.h>

@@ -9,8 +9,8 @@
  * or the whole catalogue more than 50 ms.
  */
 /* USES estimator configs */
-#include "configs/gpus.h"
-#include "configs/models.h"
+#include "configs/models/gpus.h"
+#include "configs/models/models.h"
 #include "estimator/estimator.h"
 #include "tests/bench/times.h"
 

@@ -10,7 +10,7 @@
  * above 30 ms, or the count is not that of the model.
  */
 /* USES estimator configs */
-#include "configs/model.h"
+#include "configs/models/model.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

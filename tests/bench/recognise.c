@@ -10,7 +10,7 @@
  * above 5 ms.
  */
 /* USES launcher */
-#include "configs/builtin.h"
+#include "configs/files/builtin.h"
 #include "tests/bench/times.h"
 #include "tests/golden.h"
 

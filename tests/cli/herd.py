@@ -19,7 +19,7 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 from starts import NOTED, Notes, Start, read, seconds_since_boot  # noqa: E402
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
-# probes/lease.h; what a slow machine needs on top.
+# probes/locks/lease.h; what a slow machine needs on top.
 STALE_SECONDS = 6.0
 SLACK_SECONDS = 3.0
 HERD = 20

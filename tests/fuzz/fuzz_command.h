@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/strlist.h"
-#include "launcher/command.h"
-#include "launcher/texts.h"
+#include "launcher/command/command.h"
+#include "launcher/command/text/texts.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* Model files of any bytes: facts that make sense, or words that say why. */
 /* SPDX-License-Identifier: MIT */
 /* USES estimator configs */
-#include "configs/model.h"
+#include "configs/models/model.h"
 
-#include "configs/csv.h"
+#include "configs/files/csv.h"
 #include "estimator/parameters.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -2,10 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 /* SECONDS 60 */
 /* USES configs */
-#include "configs/preset.h"
+#include "configs/presets/preset.h"
 
-#include "configs/pattern.h"
-#include "configs/steps.h"
+#include "configs/presets/steps.h"
+#include "configs/signatures/pattern.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Between the texts of two presets. */

@@ -1,9 +1,9 @@
 /* Profiles of any text: refused with words, or all of it can be printed. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/profile_tables.h"
+#include "launcher/estimate/profile_tables.h"
 
-#include "configs/profile.h"
+#include "configs/profiles/profile.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

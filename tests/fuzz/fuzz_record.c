@@ -1,7 +1,7 @@
 /* Records of any bytes: refused, or sound, and then written as they read. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record.h"
+#include "configs/records/record.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_record(const struct record *record)

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SECONDS 60 */
 /* USES launcher */
-#include "launcher/command.h"
+#include "launcher/command/command.h"
 #include "tests/fuzz/fuzz_hints.h"
 #include "tests/fuzz/fuzz_shell.h"
 

@@ -1,9 +1,9 @@
 /* Headers and indexes of weights: counted within the file, or refused. */
 /* SPDX-License-Identifier: MIT */
 /* USES estimator configs */
-#include "configs/model_safetensors.h"
+#include "configs/models/model_safetensors.h"
 
-#include "configs/model.h"
+#include "configs/models/model.h"
 #include "estimator/estimator.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/scratch.h"

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SECONDS 60 */
 /* USES configs */
-#include "configs/settings.h"
+#include "configs/settings/settings.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <jansson.h>

@@ -4,7 +4,7 @@
 #define AUTOFIT_TESTS_COMMAND_SAMPLE_H
 
 #include "base/strbuf.h"
-#include "launcher/command.h"
+#include "launcher/command/command.h"
 
 #include <errno.h>
 #include <stdlib.h>

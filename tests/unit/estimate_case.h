@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_TESTS_UNIT_ESTIMATE_CASE_H
 #define AUTOFIT_TESTS_UNIT_ESTIMATE_CASE_H
 
-#include "configs/models.h"
+#include "configs/models/models.h"
 #include "estimator/estimator.h"
 
 #include <setjmp.h>

@@ -3,10 +3,10 @@
 #ifndef AUTOFIT_TESTS_UNIT_ISOLATION_CASE_H
 #define AUTOFIT_TESTS_UNIT_ISOLATION_CASE_H
 
-#include "probes/isolation.h"
+#include "probes/isolation/isolation.h"
 
 #include "base/strbuf.h"
-#include "configs/paths.h"
+#include "configs/files/paths.h"
 #include "scratch.h"
 
 #include <dirent.h>

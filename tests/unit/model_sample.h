@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_TESTS_MODEL_SAMPLE_H
 #define AUTOFIT_TESTS_MODEL_SAMPLE_H
 
-#include "configs/model.h"
+#include "configs/models/model.h"
 #include "estimator/estimator.h"
 
 #include <setjmp.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_TESTS_UNIT_RECORD_FOLDER_H
 #define AUTOFIT_TESTS_UNIT_RECORD_FOLDER_H
 
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "tests/unit/record_sample.h"
 

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_TESTS_UNIT_RECORD_SAMPLE_H
 #define AUTOFIT_TESTS_UNIT_RECORD_SAMPLE_H
 
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "base/alloc.h"
 #include "tests/unit/scratch.h"

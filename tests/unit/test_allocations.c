@@ -1,7 +1,7 @@
 /* Refused allocations: retried, survived or the end, row by row. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/allocations.h"
+#include "probes/verdict/allocations.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

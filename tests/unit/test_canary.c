@@ -1,7 +1,7 @@
 /* Did a size take effect? Trials, row by row, and the words for the user. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher base */
-#include "launcher/canary.h"
+#include "launcher/tuning/canary.h"
 
 #include "base/units.h"
 

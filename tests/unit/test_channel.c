@@ -3,7 +3,7 @@
 /* USES probes */
 #include "probes/channel.h"
 
-#include "configs/paths.h"
+#include "configs/files/paths.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

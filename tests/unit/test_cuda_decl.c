@@ -1,8 +1,8 @@
 /* autofit's own declarations of the NVIDIA libraries are those of NVIDIA. */
 /* SPDX-License-Identifier: MIT */
 /* USES base */
-#include "probes/observers/cuda_api.h"
-#include "probes/observers/nvml_api.h"
+#include "probes/observers/gpu/cuda_api.h"
+#include "probes/observers/gpu/nvml_api.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,11 @@
 /* `autofit devices`: the table and the JSON object over simulated GPUs. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/devices.h"
+#include "launcher/devices/devices.h"
 
 #include "base/units.h"
-#include "launcher/devices_observer.h"
-#include "launcher/devices_sample.h"
+#include "launcher/devices/devices_observer.h"
+#include "launcher/devices/devices_sample.h"
 
 #include <pwd.h>
 #include <setjmp.h>

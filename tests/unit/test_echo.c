@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* USES configs base */
 #include "base/strbuf.h"
-#include "configs/echo.h"
-#include "configs/preset.h"
+#include "configs/presets/echo.h"
+#include "configs/presets/preset.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* What a probe's environment keeps, replaces and adds. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/environment.h"
+#include "probes/isolation/environment.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* Any bytes become printable ASCII, and the same bytes again. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/escape.h"
+#include "configs/files/escape.h"
 
 #include "tests/unit/scratch.h"
 

@@ -1,10 +1,10 @@
 /* What autofit estimate builds its tables of: sheets, bands, splits, names. */
 /* SPDX-License-Identifier: MIT */
-#include "configs/instances.h"
-#include "launcher/estimate_family.h"
-#include "launcher/estimate_views.h"
-#include "launcher/json.h"
-#include "launcher/sheet.h"
+#include "configs/models/instances.h"
+#include "launcher/estimate/estimate_family.h"
+#include "launcher/estimate/estimate_views.h"
+#include "launcher/report/json.h"
+#include "launcher/report/sheet.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

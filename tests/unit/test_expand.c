@@ -1,12 +1,12 @@
 /* Shell text in a command is taken apart, and written back with changes. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/expand.h"
+#include "launcher/command/shell/expand.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "launcher/command.h"
-#include "launcher/texts.h"
+#include "launcher/command/command.h"
+#include "launcher/command/text/texts.h"
 
 #include <errno.h>
 #include <setjmp.h>

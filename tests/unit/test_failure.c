@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "configs/signature.h"
-#include "probes/failure.h"
-#include "probes/lines.h"
+#include "configs/signatures/signature.h"
+#include "probes/output/failure.h"
+#include "probes/output/lines.h"
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Real command lines: what is read in them, and what probe and run become. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "configs/builtin.h"
+#include "configs/files/builtin.h"
 #include "tests/golden.h"
 
 #include <setjmp.h>

@@ -1,11 +1,11 @@
 /* GPUs as autofit sees them, against simulated NVIDIA libraries. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes base */
-#include "probes/observers/gpu.h"
+#include "probes/observers/gpu/gpu.h"
 
 #include "base/units.h"
-#include "probes/observers/cuda_api.h"
-#include "probes/observers/nvml_api.h"
+#include "probes/observers/gpu/cuda_api.h"
+#include "probes/observers/gpu/nvml_api.h"
 
 #include <dlfcn.h>
 #include <errno.h>

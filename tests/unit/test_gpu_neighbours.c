@@ -1,10 +1,10 @@
 /* Who is a neighbour on a GPU: lists as NVML gives them, real processes. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/gpu_neighbours.h"
+#include "probes/observers/gpu/gpu_neighbours.h"
 
 #include "base/units.h"
-#include "probes/gpu_tenants.h"
+#include "probes/observers/gpu/gpu_tenants.h"
 
 #include <setjmp.h>
 #include <signal.h>

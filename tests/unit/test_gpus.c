@@ -1,7 +1,7 @@
 /* GPU models: the built-in table, the user's own lines, names as typed. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/gpus.h"
+#include "configs/models/gpus.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

@@ -1,10 +1,10 @@
 /* One tuning per GPU, of all users of a node, and of one user. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/guard.h"
+#include "launcher/admission/guard.h"
 
 #include "base/alloc.h"
-#include "launcher/node_lock.h"
+#include "launcher/admission/node_lock.h"
 #include "tests/unit/scratch.h"
 
 #include <errno.h>

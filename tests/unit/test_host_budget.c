@@ -3,9 +3,9 @@
 /* USES base probes */
 #include "base/textfile.h"
 #include "base/units.h"
-#include "probes/observers/host.h"
-#include "probes/observers/host_available.h"
-#include "probes/observers/host_cgroup_place.h"
+#include "probes/observers/host/host.h"
+#include "probes/observers/host/host_available.h"
+#include "probes/observers/host/host_cgroup_place.h"
 
 #include <errno.h>
 #include <ftw.h>

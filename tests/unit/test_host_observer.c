@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
 #include "base/units.h"
-#include "probes/observers/host.h"
-#include "probes/observers/host_shm.h"
-#include "probes/proctree.h"
+#include "probes/observers/host/host.h"
+#include "probes/observers/host/host_shm.h"
+#include "probes/process/proctree.h"
 
 #include "isolation_case.h"
 

@@ -1,10 +1,10 @@
 /* How much of a record holds for a command, and what is said of the rest. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/identity_text.h"
+#include "configs/identity/identity_text.h"
 
 #include "base/alloc.h"
-#include "configs/difference.h"
+#include "configs/identity/difference.h"
 #include "tests/unit/scratch.h"
 
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES configs base */
 #include "base/strbuf.h"
-#include "configs/ini.h"
+#include "configs/files/ini.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* What isolated processes do to files, as root and as an ordinary user. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/isolation.h"
+#include "probes/isolation/isolation.h"
 
 #include "isolation_case.h"
 

@@ -1,7 +1,7 @@
 /* The strongest isolation that works, where some of it is forbidden. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/isolation.h"
+#include "probes/isolation/isolation.h"
 
 #include "base/alloc.h"
 #include "isolation_case.h"

@@ -1,7 +1,7 @@
 /* Shared memory in a view: its own, with what was there to be read. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/isolation.h"
+#include "probes/isolation/isolation.h"
 
 #include "isolation_case.h"
 

@@ -1,7 +1,7 @@
 /* A view where much is mounted: layers on layers, files, things hidden. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/isolation.h"
+#include "probes/isolation/isolation.h"
 
 #include "isolation_case.h"
 

@@ -1,7 +1,7 @@
 /* A journal: what was finished before a kill is not done again. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/journal.h"
+#include "configs/records/journal.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

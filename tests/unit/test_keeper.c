@@ -1,11 +1,11 @@
 /* The keeper over real processes: what it starts, it brings to an end. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/keeper.h"
+#include "probes/keeper/keeper.h"
 
 #include "base/alloc.h"
 #include "isolation_case.h"
-#include "probes/proctree.h"
+#include "probes/process/proctree.h"
 #include "scratch.h"
 
 #include <dirent.h>

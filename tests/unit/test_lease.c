@@ -1,7 +1,7 @@
 /* One tuning per identity: taken once, taken over once, whatever dies. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/lease.h"
+#include "probes/locks/lease.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

@@ -1,7 +1,7 @@
 /* When a running probe goes on, is decided, or is stopped; and its peaks. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/lifecycle.h"
+#include "probes/verdict/lifecycle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 /* USES probes base */
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "probes/lines.h"
+#include "probes/output/lines.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* One tuning per device, for as long as anything of it is left. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/lock.h"
+#include "probes/locks/lock.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

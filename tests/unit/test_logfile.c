@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "probes/logfile.h"
+#include "probes/output/logfile.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -2,14 +2,14 @@
  */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/manpage.h"
+#include "launcher/options/manpage.h"
 
 #include "base/alloc.h"
 #include "base/strlist.h"
 #include "base/textfile.h"
-#include "configs/preset.h"
-#include "configs/record_fields.h"
-#include "launcher/options_rows.h"
+#include "configs/presets/preset.h"
+#include "configs/records/record_fields.h"
+#include "launcher/options/options_rows.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

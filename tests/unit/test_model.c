@@ -1,7 +1,7 @@
 /* Models from files of our own, the hub's cache and names. */
 /* SPDX-License-Identifier: MIT */
 /* USES estimator configs */
-#include "configs/model.h"
+#include "configs/models/model.h"
 
 #include "base/alloc.h"
 #include "base/textfile.h"

@@ -1,7 +1,7 @@
 /* Models from config.json, and what is said of wrong files. */
 /* SPDX-License-Identifier: MIT */
 /* USES estimator configs */
-#include "configs/model.h"
+#include "configs/models/model.h"
 
 #include "base/alloc.h"
 #include "tests/unit/model_sample.h"

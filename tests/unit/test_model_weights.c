@@ -1,11 +1,11 @@
 /* Weights on disk: counted in their headers, exactly or not at all. */
 /* SPDX-License-Identifier: MIT */
 /* USES estimator configs */
-#include "configs/model.h"
+#include "configs/models/model.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "configs/model_safetensors.h"
+#include "configs/models/model_safetensors.h"
 #include "tests/unit/model_sample.h"
 #include "tests/unit/scratch.h"
 

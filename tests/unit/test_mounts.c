@@ -1,7 +1,7 @@
 /* The table of mounts as the kernel writes it, and as it never should. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/mounts.h"
+#include "probes/isolation/mounts.h"
 
 #include "base/strbuf.h"
 #include "scratch.h"

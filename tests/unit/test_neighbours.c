@@ -1,7 +1,7 @@
 /* Other tenants of a GPU before a tuning, over a simulated NVML. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/neighbours.h"
+#include "launcher/admission/neighbours.h"
 
 #include "base/units.h"
 

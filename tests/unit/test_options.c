@@ -1,9 +1,9 @@
 /* The command line: what is read, what is refused and with which words. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/options.h"
+#include "launcher/options/options.h"
 
-#include "launcher/options_rows.h"
+#include "launcher/options/options_rows.h"
 #include "tests/unit/scratch.h"
 
 #include <inttypes.h>

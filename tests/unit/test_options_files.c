@@ -1,7 +1,7 @@
 /* Options files: where they are looked for, and whose are read. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/options_files.h"
+#include "launcher/options/options_files.h"
 
 #include "tests/unit/scratch.h"
 

@@ -3,7 +3,7 @@
 /* USES estimator configs */
 #include "estimator/parameters.h"
 
-#include "configs/models.h"
+#include "configs/models/models.h"
 
 #include <errno.h>
 #include <setjmp.h>

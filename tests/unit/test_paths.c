@@ -1,7 +1,7 @@
 /* Where files are, whose folders are used, and what is removed with them. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/paths.h"
+#include "configs/files/paths.h"
 
 #include "base/alloc.h"
 #include "tests/unit/scratch.h"

@@ -1,7 +1,7 @@
 /* Shared and guarded places: the deeper path wins. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/places.h"
+#include "probes/isolation/places.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,16 +1,16 @@
 /* The page as many processes write it at once, and as they leave it. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/preload/ledger.h"
+#include "probes/preload/ledger/ledger.h"
 
 /* The library is a program of its own and no room that a test could link. */
 /* NOLINTBEGIN(bugprone-suspicious-include) */
-#include "probes/preload/ledger.c"
-#include "probes/preload/ledger_bytes.c"
-#include "probes/preload/ledger_counts.c"
-#include "probes/preload/ledger_dead.c"
-#include "probes/preload/ledger_events.c"
-#include "probes/preload/ledger_rows.c"
+#include "probes/preload/ledger/ledger.c"
+#include "probes/preload/ledger/ledger_bytes.c"
+#include "probes/preload/ledger/ledger_counts.c"
+#include "probes/preload/ledger/ledger_dead.c"
+#include "probes/preload/ledger/ledger_events.c"
+#include "probes/preload/ledger/ledger_rows.c"
 #include "probes/preload/process.c"
 #include "probes/preload/table.c"
 /* NOLINTEND(bugprone-suspicious-include) */

@@ -1,9 +1,9 @@
 /* The preload's page: what is read from it, whatever is written there. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/allocations.h"
-#include "probes/observers/preload.h"
-#include "probes/proctree.h"
+#include "probes/observers/gpu/preload.h"
+#include "probes/process/proctree.h"
+#include "probes/verdict/allocations.h"
 
 #include <errno.h>
 #include <fcntl.h>

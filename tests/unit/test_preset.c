@@ -1,12 +1,12 @@
 /* Every preset is whole, and does what its own examples say. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "configs/preset.h"
+#include "configs/presets/preset.h"
 
 #include "base/alloc.h"
 #include "base/textfile.h"
-#include "configs/builtin.h"
-#include "configs/steps.h"
+#include "configs/files/builtin.h"
+#include "configs/presets/steps.h"
 #include "estimator/options.h"
 #include "tests/unit/command_sample.h"
 

@@ -1,7 +1,7 @@
 /* What the process came in with is kept, and given back as it was. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/process_state.h"
+#include "probes/process/process_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

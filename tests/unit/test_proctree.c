@@ -1,7 +1,7 @@
 /* Processes found by what /proc says of them. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/proctree.h"
+#include "probes/process/proctree.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* Estimates by the rules of guides, and how they are printed. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/profile_tables.h"
+#include "launcher/estimate/profile_tables.h"
 
-#include "configs/profile.h"
+#include "configs/profiles/profile.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Profiles from files: what is wrong with them is said with its line. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/profile_tables.h"
+#include "launcher/estimate/profile_tables.h"
 
-#include "configs/profile.h"
+#include "configs/profiles/profile.h"
 #include "tests/unit/scratch.h"
 
 #include <errno.h>

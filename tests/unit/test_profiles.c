@@ -1,12 +1,12 @@
 /* Every row that guides have published, and the page of them. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/profile_tables.h"
+#include "launcher/estimate/profile_tables.h"
 
 #include "base/alloc.h"
 #include "base/textfile.h"
-#include "configs/profile.h"
-#include "launcher/profile_grid.h"
+#include "configs/profiles/profile.h"
+#include "launcher/estimate/profile_grid.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* The peak from what is seen inside and outside, look by look. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/reconcile.h"
+#include "probes/verdict/reconcile.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

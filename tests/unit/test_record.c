@@ -1,11 +1,11 @@
 /* A record's file: every byte comes back, nothing hostile gets in. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "configs/ini.h"
+#include "configs/files/ini.h"
 #include "tests/unit/record_sample.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Records in a folder: what they are called, found by and listed. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "tests/unit/record_folder.h"
 

@@ -1,7 +1,7 @@
 /* A split that ran out of memory later: which tested one takes its place. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record_lower.h"
+#include "configs/records/record_lower.h"
 
 #include "tests/unit/record_sample.h"
 

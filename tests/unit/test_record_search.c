@@ -1,7 +1,7 @@
 /* Which record is the best for a command, and which are not used. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "base/textfile.h"
 #include "tests/unit/record_folder.h"

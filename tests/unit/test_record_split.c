@@ -1,7 +1,7 @@
 /* Which splits a record has tested, and the largest that fits into less. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record_split.h"
+#include "configs/records/record_split.h"
 
 #include "base/units.h"
 

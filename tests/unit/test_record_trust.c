@@ -1,10 +1,10 @@
 /* Whose files may give numbers: owners, modes, links and folders. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/record.h"
+#include "configs/records/record.h"
 
 #include "base/textfile.h"
-#include "configs/owned_file.h"
+#include "configs/files/owned_file.h"
 #include "tests/unit/scratch.h"
 
 #include <errno.h>

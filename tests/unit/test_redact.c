@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
 #include "base/alloc.h"
-#include "probes/redact.h"
+#include "probes/output/redact.h"
 
 #include "scratch.h"
 

@@ -1,7 +1,7 @@
 /* Lines that tell of a refused write, as programs print them, and others. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/refusal.h"
+#include "probes/output/refusal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* The words the user sees: every outcome, every width, no stray byte. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/report.h"
+#include "launcher/report/report.h"
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "launcher/show.h"
-#include "launcher/text.h"
+#include "launcher/command/text/text.h"
+#include "launcher/records/show.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

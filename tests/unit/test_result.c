@@ -1,11 +1,11 @@
 /* The JSON of --json: every key, null for what is not known, any bytes. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/result.h"
+#include "launcher/report/result.h"
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "configs/escape.h"
+#include "configs/files/escape.h"
 
 #include <errno.h>
 #include <math.h>

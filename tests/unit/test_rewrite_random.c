@@ -3,8 +3,8 @@
 /* USES launcher */
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "configs/builtin.h"
-#include "launcher/command.h"
+#include "configs/files/builtin.h"
+#include "launcher/command/command.h"
 
 #include <errno.h>
 #include <setjmp.h>

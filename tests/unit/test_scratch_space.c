@@ -1,7 +1,7 @@
 /* Room for what probes write, over file systems that are made up. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/scratch_space.h"
+#include "probes/isolation/scratch_space.h"
 
 #include <errno.h>
 #include <linux/magic.h>

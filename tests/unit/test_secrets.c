@@ -1,10 +1,10 @@
 /* What is a secret by its name, and where its value stands. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/secrets.h"
+#include "configs/secrets/secrets.h"
 
 #include "base/alloc.h"
-#include "configs/secrets_url.h"
+#include "configs/secrets/secrets_url.h"
 #include "tests/unit/scratch.h"
 
 #include <setjmp.h>

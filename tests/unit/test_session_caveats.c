@@ -1,7 +1,7 @@
 /* What is said beside an answer: how its peak was seen, and how it grew. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/session_internal.h"
+#include "launcher/tuning/session_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

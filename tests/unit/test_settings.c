@@ -1,7 +1,7 @@
 /* Config files: which values they hold, where, and copies with others. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/settings.h"
+#include "configs/settings/settings.h"
 
 #include "base/alloc.h"
 

@@ -1,7 +1,7 @@
 /* Caches that probes share with the user: by variable, or where they lie. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/shared_paths.h"
+#include "probes/isolation/shared_paths.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,11 +4,11 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "configs/builtin.h"
-#include "configs/ini.h"
-#include "configs/literals.h"
-#include "configs/pattern.h"
-#include "configs/signature.h"
+#include "configs/files/builtin.h"
+#include "configs/files/ini.h"
+#include "configs/signatures/literals.h"
+#include "configs/signatures/pattern.h"
+#include "configs/signatures/signature.h"
 
 #include <errno.h>
 #include <setjmp.h>

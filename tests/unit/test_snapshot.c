@@ -1,7 +1,7 @@
 /* What changed in folders, seen by comparing them before and after. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/snapshot.h"
+#include "probes/isolation/snapshot.h"
 
 #include "base/alloc.h"
 

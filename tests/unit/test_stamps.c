@@ -1,7 +1,7 @@
 /* Files by their content: what changed since is found, and named. */
 /* SPDX-License-Identifier: MIT */
 /* USES configs */
-#include "configs/stamps.h"
+#include "configs/identity/stamps.h"
 
 #include "base/alloc.h"
 #include "tests/unit/scratch.h"

@@ -1,7 +1,7 @@
 /* The first split of a run: kept, found by its whole key, never trusted. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs */
-#include "configs/starts.h"
+#include "configs/records/starts.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

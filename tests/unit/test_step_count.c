@@ -1,7 +1,7 @@
 /* Steps by the counters of log lines: never more than were done. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/step_count.h"
+#include "probes/verdict/step_count.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

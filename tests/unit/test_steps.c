@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES configs base */
 #include "base/strbuf.h"
-#include "configs/steps.h"
+#include "configs/presets/steps.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Ranks, login nodes and requeued jobs, by what launchers set. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/surroundings.h"
+#include "launcher/request/surroundings.h"
 
 #include "tests/unit/scratch.h"
 

@@ -1,7 +1,7 @@
 /* Budget, cap, headroom and limit of GPUs, over the simulated libraries. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/target.h"
+#include "launcher/request/target.h"
 
 #include "base/units.h"
 #include "tests/unit/scratch.h"

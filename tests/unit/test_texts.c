@@ -1,7 +1,7 @@
 /* Files that were read, and those laid over them. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/texts.h"
+#include "launcher/command/text/texts.h"
 
 #include <errno.h>
 #include <setjmp.h>

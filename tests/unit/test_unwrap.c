@@ -3,7 +3,7 @@
 /* USES launcher */
 #include "tests/unit/command_sample.h"
 
-#include "launcher/launchers.h"
+#include "launcher/command/wrappers/launchers.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* The verdict from the evidence, row by row. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/verdict.h"
+#include "probes/verdict/verdict.h"
 
 #include <errno.h>
 #include <setjmp.h>

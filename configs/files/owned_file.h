@@ -1,0 +1,41 @@
+/* Files whose numbers are used: opened once, judged, and read as opened. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_CONFIGS_FILES_OWNED_FILE_H
+#define AUTOFIT_CONFIGS_FILES_OWNED_FILE_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#define OWNERS_MAX 3
+
+/* Who may own a file and its folder. */
+struct owners {
+	uid_t uids[OWNERS_MAX];
+	size_t count;
+};
+
+/* The user alone. */
+struct owners owners_of_user(void);
+
+/*
+ * A descriptor of a regular file that only its owner can have written, who is
+ * one of owners, as is the owner of its folder; of a link, and of the folder
+ * it points into, the same is asked. A group that may write is the owner's
+ * own: his main group, of his name, with nobody else in it. A folder where
+ * others may write but not replace (sticky, as /tmp) will do. Else -EPERM,
+ * -EINVAL when it is no regular file, or what open says.
+ */
+int owned_file_open(const char *path, const struct owners *owners,
+		    struct error *err);
+
+/*
+ * Append at most max_bytes to out: 1 when there is more, else 0. The
+ * descriptor is closed in any case; path is for the message.
+ */
+int owned_file_read(int fd, const char *path, size_t max_bytes,
+		    struct strbuf *out, struct error *err);
+
+#endif

@@ -1,0 +1,218 @@
+/* Folders of autofit's own making, removed with all that is in them. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/files/paths.h"
+
+#include "base/alloc.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every level holds a descriptor; what is deeper is moved up first. */
+#define DEPTH_MAX 64
+#define PROC_FD_MAX 64
+#define PASSES_MAX 1000
+#define FOLDERS_MAX 100000
+
+struct removal {
+	int top;        /* the folder that is removed */
+	uint64_t mount; /* where it is: no other file system is entered */
+	unsigned moved; /* names given to folders that were moved up */
+	bool progress;  /* something was moved up: go over it again */
+};
+
+/*
+ * A bind mount has the device of its source, so the number of the mount is
+ * asked for; kernels before 5.8 do not tell it.
+ */
+static uint64_t mount_of(int fd)
+{
+	struct statx info;
+	struct stat device;
+
+	memset(&info, 0, sizeof(info));
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_MNT_ID, &info) == 0 &&
+	    (info.stx_mask & STATX_MNT_ID))
+		return info.stx_mnt_id;
+	return fstat(fd, &device) == 0 ? device.st_dev : UINT64_MAX;
+}
+
+/*
+ * A folder of ours may forbid us to look into it or to change it. Through
+ * /proc, because chmod by name would follow a link put there meanwhile.
+ */
+static void make_usable(int fd)
+{
+	char path[PROC_FD_MAX];
+	struct stat info;
+
+	if (fstat(fd, &info) < 0 || info.st_uid != geteuid() ||
+	    (info.st_mode & 0700) == 0700)
+		return;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	(void)chmod(path, 0700); /* opening the folder tells */
+}
+
+/* The folder to be emptied, or -1: none, or something mounted there. */
+static int open_folder(const struct removal *removal, int parent,
+		       const char *name)
+{
+	int fd = -1;
+	int place = openat(parent, name,
+			   O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (place < 0)
+		return -1;
+	if (!removal || mount_of(place) == removal->mount) {
+		make_usable(place);
+		fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	(void)close(place);
+	return fd;
+}
+
+static void move_up(struct removal *removal, int parent, const char *name)
+{
+	char up[64];
+
+	(void)snprintf(up, sizeof(up), ".autofit-removed-%ld-%u",
+		       (long)getpid(), removal->moved++);
+	if (renameat(parent, name, removal->top, up) == 0)
+		removal->progress = true;
+}
+
+static void empty_folder(struct removal *removal, int fd, int depth);
+
+static void remove_entry(struct removal *removal, int parent, const char *name,
+			 int depth)
+{
+	int fd;
+
+	if (unlinkat(parent, name, 0) == 0)
+		return;
+	fd = open_folder(removal, parent, name);
+	if (fd < 0)
+		return;
+	if (depth < DEPTH_MAX)
+		empty_folder(removal, fd, depth + 1);
+	else
+		(void)close(fd);
+	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && depth == DEPTH_MAX)
+		move_up(removal, parent, name);
+}
+
+/* Takes the descriptor. */
+static void empty_folder(struct removal *removal, int fd, int depth)
+{
+	const struct dirent *entry;
+	DIR *dir = fdopendir(fd);
+
+	if (!dir) {
+		(void)close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			remove_entry(removal, fd, entry->d_name, depth);
+	(void)closedir(dir);
+}
+
+static void remove_below(int top)
+{
+	struct removal removal = { .top = top, .mount = mount_of(top) };
+
+	/* Something else may add to it all the while: not for ever. */
+	for (int pass = 0; pass < PASSES_MAX; pass++) {
+		int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		removal.progress = false;
+		if (fd >= 0)
+			empty_folder(&removal, fd, 0);
+		if (!removal.progress)
+			return;
+	}
+}
+
+void paths_remove_tree(const char *folder)
+{
+	char *path = xstrdup(folder);
+	size_t length = strlen(path);
+	int top;
+
+	/* With a slash at its end a link would be followed. */
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
+	top = open_folder(NULL, AT_FDCWD, path);
+	if (top >= 0) {
+		remove_below(top);
+		(void)close(top);
+		(void)rmdir(path); /* what could not be removed stays */
+	}
+	free(path);
+}
+
+struct aged {
+	char *path;
+	struct timespec changed;
+};
+
+static int compare_newest_first(const void *a, const void *b)
+{
+	const struct aged *x = a;
+	const struct aged *y = b;
+
+	if (x->changed.tv_sec != y->changed.tv_sec)
+		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
+	if (x->changed.tv_nsec != y->changed.tv_nsec)
+		return x->changed.tv_nsec < y->changed.tv_nsec ? 1 : -1;
+	return strcmp(y->path, x->path);
+}
+
+/* The folders in folder; the caller frees them and their paths. */
+static struct aged *list_folders(const char *folder, size_t *count)
+{
+	struct aged *items = NULL;
+	const struct dirent *entry;
+	struct stat info;
+	DIR *dir = opendir(folder);
+
+	*count = 0;
+	while (dir && *count < FOLDERS_MAX && (entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") == 0 ||
+		    strcmp(entry->d_name, "..") == 0 ||
+		    fstatat(dirfd(dir), entry->d_name, &info,
+			    AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISDIR(info.st_mode))
+			continue;
+		items = xrealloc(items, *count + 1, sizeof(*items));
+		items[(*count)++] = (struct aged){
+			.path = xasprintf("%s/%s", folder, entry->d_name),
+			.changed = info.st_mtim,
+		};
+	}
+	if (dir)
+		(void)closedir(dir);
+	return items;
+}
+
+void paths_prune(const char *folder, size_t keep)
+{
+	size_t count;
+	struct aged *items = list_folders(folder, &count);
+
+	if (count)
+		qsort(items, count, sizeof(*items), compare_newest_first);
+	for (size_t i = 0; i < count; i++) {
+		if (i >= keep)
+			paths_remove_tree(items[i].path);
+		free(items[i].path);
+	}
+	free(items);
+}

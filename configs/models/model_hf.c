@@ -1,0 +1,383 @@
+/* config.json of Hugging Face: which family a model is, and its numbers. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/models/model_hf.h"
+
+#include "configs/files/json_bounded.h"
+#include "configs/models/model_hf_table.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A config under way. */
+struct reading {
+	struct hf_config *config;
+	const char *name;
+	const json_t *root;
+	const json_t *model; /* root, or the language model in it */
+	const struct hf_architecture *kind; /* NULL: not known */
+	struct error *err;
+};
+
+static const json_t *get(const struct reading *reading, const char *key)
+{
+	const json_t *value = json_object_get(reading->model, key);
+
+	if (!value || json_is_null(value))
+		value = json_object_get(reading->root, key);
+	return json_is_null(value) ? NULL : value;
+}
+
+static bool is_true(const struct reading *reading, const char *key, bool other)
+{
+	const json_t *value = get(reading, key);
+
+	return json_is_boolean(value) ? json_is_true(value) : other;
+}
+
+/* A whole number from 0; *value stays where the file has none. */
+static int get_count(const struct reading *reading, const char *key,
+		     int64_t *value)
+{
+	const json_t *json = json_object_get(reading->model, key);
+	int64_t count;
+
+	if (!json || json_is_null(json))
+		return 0;
+	if (!json_whole(json, &count) || count < 0)
+		return error_set(reading->err, -EINVAL,
+				 "%s: %s is not a whole number from 0",
+				 reading->name, key);
+	*value = count;
+	return 1;
+}
+
+/* The language model in a model of several. */
+static const json_t *find_text(const json_t *root)
+{
+	static const char *const names[] = { "text_config", "llm_config",
+					     "language_config" };
+	const json_t *thinker = json_object_get(root, "thinker_config");
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (json_is_object(json_object_get(root, names[i])))
+			return json_object_get(root, names[i]);
+	return json_is_object(thinker) ? find_text(thinker) : root;
+}
+
+static const char *class_of(const json_t *model)
+{
+	return json_string_value(
+		json_array_get(json_object_get(model, "architectures"), 0));
+}
+
+static const struct hf_architecture *find_kind(const json_t *model)
+{
+	const char *type =
+		json_string_value(json_object_get(model, "model_type"));
+	const char *class = class_of(model);
+	const struct hf_architecture *kind = hf_architectures;
+
+	for (; type && kind->type; kind++)
+		if (strcmp(kind->type, type) == 0)
+			return kind;
+	if (type || !class)
+		return NULL;
+	for (kind = hf_architectures; kind->type; kind++)
+		if (strncmp(class, kind->classes, strlen(kind->classes)) == 0)
+			return kind;
+	return NULL;
+}
+
+static void name_type(struct reading *reading)
+{
+	struct hf_config *config = reading->config;
+	const char *type = json_string_value(
+		json_object_get(reading->model, "model_type"));
+
+	if (!type)
+		type = class_of(reading->model);
+	(void)snprintf(config->type, sizeof(config->type), "%s",
+		       type ? type : "");
+}
+
+static int set(const struct reading *reading, const char *field,
+	       const char *key, int64_t value)
+{
+	int result = model_facts_set(&reading->config->facts, field, value,
+				     reading->err);
+
+	if (result < 0)
+		return error_prefix(reading->err, "%s: %s", reading->name, key);
+	return 0;
+}
+
+/* The first of the names that the file has. */
+static int read_key(const struct reading *reading, const struct hf_key *key)
+{
+	for (size_t i = 0; key->names[i]; i++) {
+		int64_t value = 0;
+		int found = get_count(reading, key->names[i], &value);
+
+		if (found == 0)
+			continue;
+		if (found > 0 && value == 0 && !key->may_be_zero)
+			return error_set(reading->err, -EINVAL,
+					 "%s: %s is 0, which no model has",
+					 reading->name, key->names[i]);
+		return found < 0
+			       ? found
+			       : set(reading, key->field, key->names[i], value);
+	}
+	return 0;
+}
+
+static int read_keys(const struct reading *reading)
+{
+	unsigned family = 1u << reading->config->facts.family;
+	int result = 0;
+
+	for (const struct hf_key *key = hf_keys; key->field && result == 0;
+	     key++)
+		if (key->families & family)
+			result = read_key(reading, key);
+	return result;
+}
+
+static void fill(int64_t *count, int64_t value)
+{
+	if (*count == 0)
+		*count = value;
+}
+
+/* A text_config leaves out what is as in its class. */
+static void fill_class(const struct reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	const struct hf_class *class = hf_classes;
+
+	if (reading->model == reading->root || !reading->kind)
+		return;
+	while (class->type && strcmp(class->type, reading->kind->type) != 0)
+		class ++;
+	if (!class->type)
+		return;
+	fill(&facts->layers, class->layers);
+	fill(&facts->hidden, class->hidden);
+	fill(&facts->heads, class->heads);
+	fill(&facts->kv_heads, class->kv_heads);
+	fill(&facts->head_dim, class->head_dim);
+	fill(&facts->ffn, class->ffn);
+	fill(&facts->vocab, class->vocab);
+}
+
+static void read_flags(const struct reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	unsigned flags = reading->kind ? reading->kind->flags : 0;
+	bool is_tied =
+		(facts->is_tied || flags & HF_TIED) && !(flags & HF_UNTIED);
+	bool is_grouped =
+		facts->family == MODEL_LLAMA || facts->family == MODEL_MOE;
+
+	facts->is_tied = is_true(reading, "tie_word_embeddings", is_tied);
+	facts->has_qk_norm = flags & HF_QK_NORM;
+	facts->has_qkv_bias = flags & HF_QKV_BIAS;
+	if (flags & HF_FOUR_NORMS)
+		facts->layer_norms = 4;
+	if (!is_grouped)
+		return;
+	facts->has_qkv_bias = is_true(
+		reading, "qkv_bias",
+		is_true(reading, "attention_bias", facts->has_qkv_bias));
+	facts->has_out_bias = is_true(reading, "attention_bias", false);
+}
+
+static int read_window(const struct reading *reading)
+{
+	unsigned flags = reading->kind ? reading->kind->flags : 0;
+	int64_t window = 0;
+	int result;
+
+	if (!(flags & HF_WINDOW) ||
+	    !is_true(reading, "use_sliding_window", true))
+		return 0;
+	result = get_count(reading, "sliding_window", &window);
+	return result < 0 ? result
+			  : set(reading, "window", "sliding_window", window);
+}
+
+/* T5: "gated-gelu"; the files of mT5 and Flan say it so. */
+static void read_t5(const struct reading *reading)
+{
+	const char *projection =
+		json_string_value(get(reading, "feed_forward_proj"));
+
+	reading->config->facts.is_gated =
+		is_true(reading, "is_gated_act",
+			projection && strncmp(projection, "gated", 5) == 0);
+}
+
+/* Classes are labels; two of them where none is named. */
+static int read_vit(const struct reading *reading)
+{
+	const json_t *labels = get(reading, "id2label");
+	const char *class = class_of(reading->root);
+	int64_t classes = 0;
+	int result = get_count(reading, "num_labels", &classes);
+
+	if (result < 0)
+		return result;
+	if (json_is_object(labels))
+		classes = (int64_t)json_object_size(labels);
+	else if (result == 0 && class && strstr(class, "Classification"))
+		classes = 2;
+	fill(&reading->config->facts.image, 224);
+	fill(&reading->config->facts.patch, 16);
+	return set(reading, "classes", "id2label", classes);
+}
+
+/* Layers without experts: all but each step-th, and those that are listed. How
+ * many is all that counts. */
+static int read_moe(const struct reading *reading)
+{
+	const json_t *listed = get(reading, "mlp_only_layers");
+	struct model_facts *facts = &reading->config->facts;
+	int64_t step = 1, dense, layer;
+	int result = get_count(reading, "decoder_sparse_step", &step);
+
+	if (result < 0)
+		return result;
+	dense = step > 0 ? facts->layers - facts->layers / step : facts->layers;
+	for (size_t i = 0; i < json_array_size(listed); i++)
+		if (json_whole(json_array_get(listed, i), &layer) &&
+		    layer >= 0 && layer < facts->layers && step > 0 &&
+		    (layer + 1) % step == 0)
+			dense++;
+	return set(reading, "dense_layers", "mlp_only_layers", dense);
+}
+
+static int read_deepseek(const struct reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	int64_t shared = 0, width;
+	int result = get_count(reading, "n_shared_experts", &shared);
+
+	if (result < 0)
+		return result;
+	if (__builtin_mul_overflow(shared, facts->expert_ffn, &width))
+		width = INT64_MAX;
+	return set(reading, "shared_ffn", "n_shared_experts", width);
+}
+
+static int read_family(const struct reading *reading)
+{
+	switch ((int)reading->config->facts.family) {
+	case MODEL_T5:
+		read_t5(reading);
+		return 0;
+	case MODEL_VIT:
+		return read_vit(reading);
+	case MODEL_MOE:
+		return read_moe(reading);
+	case MODEL_DEEPSEEK:
+		return read_deepseek(reading);
+	default:
+		return 0;
+	}
+}
+
+/* "bfloat16"; newer files call it dtype. */
+static void read_dtype(const struct reading *reading)
+{
+	static const char dtype_letters[] =
+		"abcdefghijklmnopqrstuvwxyz0123456789_";
+	struct model_facts *facts = &reading->config->facts;
+	const char *dtype = json_string_value(get(reading, "torch_dtype"));
+
+	if (!dtype)
+		dtype = json_string_value(get(reading, "dtype"));
+	if (dtype && strncmp(dtype, "torch.", 6) == 0)
+		dtype += 6;
+	if (dtype && dtype[strspn(dtype, dtype_letters)] == '\0')
+		(void)snprintf(facts->dtype, sizeof(facts->dtype), "%s", dtype);
+}
+
+static void read_packing(const struct reading *reading)
+{
+	const json_t *packing = get(reading, "quantization_config");
+	int64_t bits;
+
+	if (json_whole(json_object_get(packing, "bits"), &bits) && bits >= 1 &&
+	    bits <= 8)
+		reading->config->packed_bits = bits;
+}
+
+static int fail_unknown(const struct reading *reading)
+{
+	const char *type = reading->config->type;
+
+	return error_set(reading->err, -ENOTSUP,
+			 "%s: the architecture '%s' is not known: give its "
+			 "parameters, or a family (%s) with layers, hidden, "
+			 "heads, kv_heads, ffn and vocab",
+			 reading->name, *type ? type : "(no model_type)",
+			 MODEL_FAMILY_NAMES);
+}
+
+int hf_config_take(struct hf_config *config, const char *name,
+		   const json_t *root, struct error *err)
+{
+	struct reading reading = {
+		.config = config,
+		.name = name,
+		.root = root,
+		.model = find_text(root),
+		.err = err,
+	};
+	int result;
+
+	memset(config, 0, sizeof(*config));
+	reading.kind = find_kind(reading.model);
+	if (reading.kind)
+		model_facts_init(&config->facts, reading.kind->family);
+	name_type(&reading);
+	read_dtype(&reading);
+	read_packing(&reading);
+	result = read_keys(&reading);
+	if (result < 0)
+		return result;
+	fill_class(&reading);
+	read_flags(&reading);
+	result = read_family(&reading);
+	if (result == 0)
+		result = read_window(&reading);
+	if (result < 0)
+		return result;
+	if (!reading.kind)
+		return fail_unknown(&reading);
+	model_facts_complete(&config->facts);
+	if (model_facts_check(&config->facts, err) < 0)
+		return error_prefix(err, "%s", name);
+	return 0;
+}
+
+bool hf_config_is(const json_t *root)
+{
+	return json_object_get(root, "model_type") ||
+	       json_object_get(root, "architectures");
+}
+
+int hf_config_read(struct hf_config *config, const char *name, const char *text,
+		   size_t length, struct error *err)
+{
+	json_t *root = json_bounded(name, text, length, false, err);
+	int result;
+
+	memset(config, 0, sizeof(*config));
+	if (!root)
+		return err ? err->code : -EINVAL;
+	result = hf_config_take(config, name, root, err);
+	json_decref(root);
+	return result;
+}

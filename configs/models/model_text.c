@@ -1,0 +1,290 @@
+/* A model's numbers in a file of our own: TOML, YAML, JSON or INI. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/models/model.h"
+
+#include "base/strbuf.h"
+#include "base/units.h"
+#include "configs/files/ini.h"
+#include "configs/files/json_bounded.h"
+#include "configs/models/model_hf.h"
+#include "configs/settings/settings.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TABLE "model."
+#define NUMBER_MAX 32
+
+/* One line of it, whatever it is written in. */
+struct entry {
+	const char *key;
+	const char *value;
+};
+
+/* The file is read twice: its family comes first, for what that brings. */
+struct reading {
+	struct model_facts *facts;
+	const char *name;
+	bool is_first; /* only the family is taken */
+};
+
+static int fail_key(const char *key, struct error *err)
+{
+	struct strbuf names = STRBUF_INIT;
+	int result;
+
+	for (const struct model_field *field = model_fields; field->name;
+	     field++)
+		strbuf_addf(&names, ", %s", field->name);
+	result = error_set(err, -EINVAL,
+			   "'%.64s' is no field of a model: family, name, "
+			   "dtype, params%s",
+			   key, strbuf_text(&names));
+	strbuf_release(&names);
+	return result;
+}
+
+/* TOML and Python write 32_000 too. */
+static int parse_number(const char *value, int64_t *number, struct error *err)
+{
+	char text[NUMBER_MAX];
+	size_t length = 0;
+
+	for (const char *c = value; *c && length + 1 < sizeof(text); c++)
+		if (*c != '_' || c == value)
+			text[length++] = *c;
+	text[length] = '\0';
+	return integer_parse(text, number, err);
+}
+
+static int parse_flag(const char *value, int64_t *number, struct error *err)
+{
+	static const struct {
+		const char *word;
+		int64_t number;
+	} words[] = {
+		{ "true", 1 },  { "yes", 1 }, { "on", 1 },  { "1", 1 },
+		{ "false", 0 }, { "no", 0 },  { "off", 0 }, { "0", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcasecmp(words[i].word, value) != 0)
+			continue;
+		*number = words[i].number;
+		return 0;
+	}
+	return error_set(err, -EINVAL, "'%.64s' is not true or false", value);
+}
+
+static const struct model_field *find_field(const char *key)
+{
+	const struct model_field *field = model_fields;
+
+	while (field->name && strcmp(field->name, key) != 0)
+		field++;
+	return field->name ? field : NULL;
+}
+
+static int set_field(struct model_facts *facts, const struct entry *entry,
+		     struct error *err)
+{
+	const struct model_field *field = find_field(entry->key);
+	int64_t number = 0;
+	int result;
+
+	if (!field)
+		return fail_key(entry->key, err);
+	if (field->is_flag)
+		result = parse_flag(entry->value, &number, err);
+	else if (strcmp(entry->key, "parameters") == 0)
+		result = parameters_parse(entry->value, &number, err);
+	else
+		result = parse_number(entry->value, &number, err);
+	if (result < 0)
+		return error_prefix(err, "%s", entry->key);
+	if (number == 0 && !field->is_flag)
+		return error_set(err, -EINVAL,
+				 "%s is 0: give a number from 1, or leave it "
+				 "out",
+				 entry->key);
+	return model_facts_set(facts, entry->key, number, err);
+}
+
+static int set_family(struct model_facts *facts, const char *name,
+		      struct error *err)
+{
+	enum model_family family;
+
+	if (model_family_parse(name, &family) < 0)
+		return error_set(err, -EINVAL, "family: '%.64s' is none of %s",
+				 name, MODEL_FAMILY_NAMES);
+	model_facts_init(facts, family);
+	return 0;
+}
+
+static int set_words(char *text, size_t size, const struct entry *entry,
+		     struct error *err)
+{
+	for (const char *c = entry->value; *c; c++)
+		if (*c < ' ' || *c > '~')
+			return error_set(err, -EINVAL,
+					 "%s: only printable ASCII",
+					 entry->key);
+	if (strlen(entry->value) >= size)
+		return error_set(err, -EINVAL, "%s: longer than %zu bytes",
+				 entry->key, size - 1);
+	(void)snprintf(text, size, "%s", entry->value);
+	return 0;
+}
+
+static int take(const struct reading *reading, struct entry entry,
+		struct error *err)
+{
+	struct model_facts *facts = reading->facts;
+
+	if (strncmp(entry.key, TABLE, strlen(TABLE)) == 0)
+		entry.key += strlen(TABLE);
+	if (strcmp(entry.key, "family") == 0)
+		return reading->is_first ? set_family(facts, entry.value, err)
+					 : 0;
+	if (reading->is_first)
+		return 0;
+	if (strcmp(entry.key, "name") == 0)
+		return set_words(facts->name, sizeof(facts->name), &entry, err);
+	if (strcmp(entry.key, "dtype") == 0)
+		return set_words(facts->dtype, sizeof(facts->dtype), &entry,
+				 err);
+	if (strcmp(entry.key, "params") == 0)
+		entry.key = "parameters";
+	return set_field(facts, &entry, err);
+}
+
+static int take_settings(struct reading *reading,
+			 const struct settings *settings, struct error *err)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		const struct setting *item = &settings->items[i];
+		struct entry entry = { item->key, item->value };
+		int result = take(reading, entry, err);
+
+		if (result < 0)
+			return error_prefix(err, "%s:%u", reading->name,
+					    item->line);
+	}
+	return 0;
+}
+
+static int read_settings(struct reading *reading, enum settings_format format,
+			 const struct model_text *text, struct error *err)
+{
+	struct settings settings = { 0 };
+	int result = settings_read(&settings, format, text->name, text->text,
+				   text->length, err);
+
+	reading->is_first = true;
+	if (result == 0)
+		result = take_settings(reading, &settings, err);
+	reading->is_first = false;
+	if (result == 0)
+		result = take_settings(reading, &settings, err);
+	settings_release(&settings);
+	return result;
+}
+
+/* ini_read says the line. */
+static int on_entry(void *context, const struct ini_entry *ini,
+		    struct error *err)
+{
+	struct entry entry = { ini->key, ini->value };
+
+	if (*ini->section && strcmp(ini->section, "model") != 0)
+		return error_set(err, -EINVAL,
+				 "[%.64s] is no section of a model: [model]",
+				 ini->section);
+	return take(context, entry, err);
+}
+
+static int read_ini(struct reading *reading, const struct model_text *text,
+		    struct error *err)
+{
+	int result;
+
+	reading->is_first = true;
+	result = ini_read(text->name, text->text, text->length, on_entry,
+			  reading, err);
+	reading->is_first = false;
+	if (result < 0)
+		return result;
+	return ini_read(text->name, text->text, text->length, on_entry, reading,
+			err);
+}
+
+/* Hugging Face's, whatever the file is called. */
+static int read_json(struct reading *reading, const struct model_text *text,
+		     struct error *err)
+{
+	json_t *root =
+		json_bounded(text->name, text->text, text->length, false, err);
+	struct hf_config config;
+	bool is_hf;
+	int result;
+
+	if (!root)
+		return err ? err->code : -EINVAL;
+	is_hf = hf_config_is(root);
+	result = is_hf ? hf_config_take(&config, text->name, root, err) : 0;
+	json_decref(root);
+	if (!is_hf)
+		return read_settings(reading, SETTINGS_JSON, text, err);
+	*reading->facts = config.facts;
+	return result;
+}
+
+static bool is_ini(const char *name)
+{
+	static const char *const ends[] = { ".ini", ".cfg", ".conf" };
+	const char *dot = strrchr(name, '.');
+
+	for (size_t i = 0; dot && i < sizeof(ends) / sizeof(*ends); i++)
+		if (strcasecmp(dot, ends[i]) == 0)
+			return true;
+	return false;
+}
+
+static int read_any(struct reading *reading, const struct model_text *text,
+		    struct error *err)
+{
+	enum settings_format format;
+
+	if (is_ini(text->name))
+		return read_ini(reading, text, err);
+	if (!settings_format_of(text->name, &format) ||
+	    format == SETTINGS_PYTHON || format == SETTINGS_ARGS)
+		return error_set(err, -EINVAL,
+				 "%s: a model is a folder, or a file that ends "
+				 "in .safetensors, .json, .yaml, .toml or .ini",
+				 text->name);
+	if (format == SETTINGS_JSON)
+		return read_json(reading, text, err);
+	return read_settings(reading, format, text, err);
+}
+
+int model_read_text(struct model_facts *facts, const struct model_text *text,
+		    struct error *err)
+{
+	struct reading reading = { .facts = facts, .name = text->name };
+	int result;
+
+	model_facts_init(facts, MODEL_UNKNOWN);
+	result = read_any(&reading, text, err);
+	if (result < 0)
+		return result;
+	model_facts_complete(facts);
+	if (model_facts_check(facts, err) < 0)
+		return error_prefix(err, "%s", text->name);
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* One line per finished probe, so that a killed tuning can go on. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_CONFIGS_RECORDS_JOURNAL_H
+#define AUTOFIT_CONFIGS_RECORDS_JOURNAL_H
+
+#include "base/error.h"
+#include "configs/records/record.h"
+
+struct journal {
+	int fd; /* -1: closed */
+	char *path;
+};
+
+/*
+ * Opens folder/<hash of identity>.jsonl. When it is there with the same
+ * identity its probes are put into resumed, a torn last line is passed over
+ * and cut off; with another identity, or unreadable, it starts afresh.
+ * The file is 0600; its descriptor is close-on-exec.
+ */
+int journal_open(struct journal *journal, const char *folder,
+		 const char *identity, struct probe_notes *resumed,
+		 struct error *err);
+
+/* Append one probe and fsync. */
+int journal_add(struct journal *journal, const struct probe_note *note,
+		struct error *err);
+
+/* The tuning is done and recorded: remove the file. */
+void journal_finish(struct journal *journal);
+void journal_close(struct journal *journal);
+
+/* Remove the journal of this identity: 1, 0 when there is none, -errno. */
+int journal_forget(const char *folder, const char *identity, struct error *err);
+
+#endif

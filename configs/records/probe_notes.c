@@ -1,0 +1,38 @@
+/* A growable list of finished probes with the words that go with them. */
+/* SPDX-License-Identifier: MIT */
+#include "base/alloc.h"
+#include "configs/records/record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void probe_notes_add(struct probe_notes *notes, const struct trial *trial,
+		     const char *why, const char *log)
+{
+	notes->items = xgrow(notes->items, notes->count, &notes->capacity,
+			     sizeof(*notes->items));
+	notes->items[notes->count++] = (struct probe_note){
+		.trial = *trial,
+		.why = why ? xstrdup(why) : NULL,
+		.log = log ? xstrdup(log) : NULL,
+	};
+}
+
+void probe_notes_release(struct probe_notes *notes)
+{
+	for (size_t i = 0; i < notes->count; i++) {
+		free(notes->items[i].why);
+		free(notes->items[i].log);
+	}
+	free(notes->items);
+	memset(notes, 0, sizeof(*notes));
+}
+
+struct trial *probe_notes_trials(const struct probe_notes *notes)
+{
+	struct trial *trials = xcalloc(notes->count, sizeof(*trials));
+
+	for (size_t i = 0; i < notes->count; i++)
+		trials[i] = notes->items[i].trial;
+	return trials;
+}

@@ -1,0 +1,154 @@
+/* What a record's file holds: the tables its reader and writer share. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/records/record_fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define IN_RECORD(member) offsetof(struct record, member)
+#define IN_DEVICE(member) offsetof(struct record_device, member)
+#define IN_NOTE(member) offsetof(struct probe_note, member)
+#define DEVICE_SIZE(member) sizeof(((struct record_device *)0)->member)
+
+/* In the order of the file; a hint is decided by the first few. */
+const struct field record_fields[] = {
+	{ "id", FIELD_TEXT, IN_RECORD(id), 0, 0, false },
+	{ "subject", FIELD_TEXT, IN_RECORD(subject), 0, 0, false },
+	{ "created", FIELD_INTEGER, IN_RECORD(created), 0, 0, false },
+	{ "autofit_version", FIELD_TEXT, IN_RECORD(autofit_version), 0, 0,
+	  true },
+	{ "preset", FIELD_TEXT, IN_RECORD(preset), 0, 0, true },
+	{ "device_kind", FIELD_TEXT, IN_RECORD(device_kind), 0, 0, false },
+	{ "micro_batch", FIELD_INTEGER, IN_RECORD(micro_batch), 1, 0, false },
+	{ "grad_accum", FIELD_INTEGER, IN_RECORD(grad_accum), 1, 0, false },
+	{ "world_size", FIELD_INTEGER, IN_RECORD(world_size), 1, 0, false },
+	{ "effective_batch", FIELD_INTEGER, IN_RECORD(effective_batch), 1, 0,
+	  false },
+	{ "effective_batch_asked", FIELD_INTEGER,
+	  IN_RECORD(effective_batch_asked), 0, 0, false },
+	{ "largest_micro_batch", FIELD_INTEGER, IN_RECORD(largest_micro_batch),
+	  0, 0, false },
+	{ "largest_fit", FIELD_INTEGER, IN_RECORD(largest_fit), 0, 0, false },
+	{ "smallest_misfit", FIELD_INTEGER, IN_RECORD(smallest_misfit), 0, 0,
+	  false },
+	{ "misfit_by", FIELD_TEXT, IN_RECORD(misfit_by), 0, 0, true },
+	{ "peak_bytes", FIELD_BYTES, IN_RECORD(peak_bytes), 0, 0, false },
+	{ "limit_bytes", FIELD_BYTES, IN_RECORD(limit_bytes), 0, 0, false },
+	{ "headroom_bytes", FIELD_BYTES, IN_RECORD(headroom_bytes), 0, 0,
+	  false },
+	{ "budget_bytes", FIELD_BYTES, IN_RECORD(budget_bytes), 0, 0, false },
+	{ "coverage", FIELD_COVERAGE, IN_RECORD(coverage), 0, 0, false },
+	{ "steps_source", FIELD_STEPS_SOURCE, IN_RECORD(steps_source), 0, 0,
+	  false },
+	{ "confirmed_steps", FIELD_INTEGER, IN_RECORD(confirmed_steps), 0, 0,
+	  false },
+	{ "isolation", FIELD_TEXT, IN_RECORD(isolation), 0, 0, true },
+	{ "lowered_from", FIELD_INTEGER, IN_RECORD(lowered_from), 0, 0, true },
+	{ "not_exercised", FIELD_LIST, IN_RECORD(not_exercised), 0,
+	  RECORD_ARGUMENTS_MAX, true },
+	{ "caveats", FIELD_LIST, IN_RECORD(caveats), 0, RECORD_ARGUMENTS_MAX,
+	  true },
+	{ "copies", FIELD_LIST, IN_RECORD(copies), 0, RECORD_ARGUMENTS_MAX,
+	  true },
+	{ "argv", FIELD_LIST, IN_RECORD(argv), 0, RECORD_ARGUMENTS_MAX, false },
+	{ "identity", FIELD_TEXT, IN_RECORD(identity), 0, 0, false },
+	{ "stamps", FIELD_LIST, IN_RECORD(stamps), 0, RECORD_ARGUMENTS_MAX,
+	  true },
+	{ 0 }
+};
+
+const struct field device_fields[] = {
+	{ "uuid", FIELD_CHARS, IN_DEVICE(uuid), 0, DEVICE_SIZE(uuid), false },
+	{ "name", FIELD_CHARS, IN_DEVICE(name), 0, DEVICE_SIZE(name), false },
+	{ "total_bytes", FIELD_BYTES, IN_DEVICE(total_bytes), 0, 0, false },
+	{ "free_bytes", FIELD_BYTES, IN_DEVICE(free_bytes), 0, 0, false },
+	{ "budget_bytes", FIELD_BYTES, IN_DEVICE(budget_bytes), 0, 0, false },
+	{ "emulated_as", FIELD_CHARS, IN_DEVICE(emulated_as), 0,
+	  DEVICE_SIZE(emulated_as), true },
+	{ 0 }
+};
+
+const struct field probe_fields[] = {
+	{ "micro_batch", FIELD_INTEGER, IN_NOTE(trial.micro_batch), 0, 0,
+	  false },
+	{ "grad_accum", FIELD_INTEGER, IN_NOTE(trial.grad_accum), 0, 0, false },
+	{ "verdict", FIELD_VERDICT, IN_NOTE(trial.verdict), 0, 0, false },
+	{ "phase", FIELD_PHASE, IN_NOTE(trial.phase), 0, 0, false },
+	{ "rank", FIELD_INT, IN_NOTE(trial.rank), -1, 0, false },
+	{ "peak_bytes", FIELD_BYTES, IN_NOTE(trial.peak_bytes), 0, 0, false },
+	{ "peak_is_lower_bound", FIELD_BOOL, IN_NOTE(trial.peak_is_lower_bound),
+	  0, 0, false },
+	{ "peak_rising", FIELD_BOOL, IN_NOTE(trial.peak_rising), 0, 0, false },
+	{ "peak_varying", FIELD_BOOL, IN_NOTE(trial.peak_varying), 0, 0,
+	  false },
+	{ "coverage", FIELD_COVERAGE, IN_NOTE(trial.coverage), 0, 0, false },
+	{ "steps_source", FIELD_STEPS_SOURCE, IN_NOTE(trial.steps_source), 0, 0,
+	  false },
+	{ "steps", FIELD_INTEGER, IN_NOTE(trial.steps), 0, 0, false },
+	{ "confirmed_steps", FIELD_INTEGER, IN_NOTE(trial.confirmed_steps), 0,
+	  0, false },
+	{ "seconds", FIELD_SECONDS, IN_NOTE(trial.seconds), 0, 0, false },
+	{ "step_seconds", FIELD_SECONDS, IN_NOTE(trial.step_seconds), 0, 0,
+	  false },
+	{ "input_rows", FIELD_INTEGER, IN_NOTE(trial.input_rows), 0, 0, true },
+	{ "echo_micro", FIELD_INTEGER, IN_NOTE(trial.echo_micro), 0, 0, true },
+	{ "echo_accum", FIELD_INTEGER, IN_NOTE(trial.echo_accum), 0, 0, true },
+	{ "echo_effective", FIELD_INTEGER, IN_NOTE(trial.echo_effective), 0, 0,
+	  true },
+	{ "why", FIELD_TEXT, IN_NOTE(why), 0, 0, true },
+	{ "log", FIELD_TEXT, IN_NOTE(log), 0, 0, true },
+	{ 0 }
+};
+
+bool record_id_is_valid(const char *id)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._-";
+	size_t length = strlen(id);
+
+	return length > 0 && length <= RECORD_ID_MAX && id[0] != '.' &&
+	       id[0] != '-' && strspn(id, allowed) == length;
+}
+
+/* A word of a report; which words there are may grow. */
+static bool is_word(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > 0 && length <= 32 &&
+	       strspn(text, "abcdefghijklmnopqrstuvwxyz_-") == length;
+}
+
+static bool split_is_exact(const struct record *record)
+{
+	int64_t product;
+
+	return !__builtin_mul_overflow(record->micro_batch, record->grad_accum,
+				       &product) &&
+	       !__builtin_mul_overflow(product, record->world_size, &product) &&
+	       product == record->effective_batch;
+}
+
+int record_check(const struct record *record, struct error *err)
+{
+	if (!record_id_is_valid(record->id))
+		return error_set(err, -EINVAL, "id is no name of a record");
+	if (strcmp(record->device_kind, "cuda") != 0 &&
+	    strcmp(record->device_kind, "host") != 0)
+		return error_set(err, -EINVAL,
+				 "device_kind is neither cuda nor host");
+	if (record->misfit_by && !is_word(record->misfit_by))
+		return error_set(err, -EINVAL, "misfit_by is no word");
+	if (!split_is_exact(record))
+		return error_set(err, -EINVAL,
+				 "effective_batch is not micro_batch x "
+				 "grad_accum x world_size");
+	if (record->device_count > RECORD_DEVICES_MAX)
+		return error_set(err, -EINVAL, "more than %d devices",
+				 RECORD_DEVICES_MAX);
+	if (record->probes.count > RECORD_PROBES_MAX)
+		return error_set(err, -EINVAL, "more than %d probes",
+				 RECORD_PROBES_MAX);
+	return 0;
+}

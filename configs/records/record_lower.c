@@ -1,0 +1,80 @@
+/* A recorded split that ran out of memory later, to the next smaller. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/records/record_lower.h"
+
+#include "base/alloc.h"
+#include "configs/records/record_split.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define UNCONFIRMED                                                            \
+	"unconfirmed: the split it was lowered to had a short probe only"
+
+/* The largest size below limit that fits; of one size the last counts. */
+static int64_t largest_fit_below(const struct probe_notes *probes,
+				 int64_t limit)
+{
+	int64_t largest = 0;
+
+	for (size_t i = 0; i < probes->count; i++) {
+		const struct trial *trial = &probes->items[i].trial;
+		bool fits = trial_fits(trial);
+
+		for (size_t j = i + 1; j < probes->count; j++)
+			if (probes->items[j].trial.micro_batch ==
+			    trial->micro_batch)
+				fits = false;
+		if (fits && trial->micro_batch < limit &&
+		    trial->micro_batch > largest)
+			largest = trial->micro_batch;
+	}
+	return largest;
+}
+
+static void set_bounds(struct record *record)
+{
+	record->smallest_misfit = record->lowered_from;
+	free(record->misfit_by);
+	record->misfit_by = xstrdup("run");
+	record->largest_fit =
+		largest_fit_below(&record->probes, record->lowered_from);
+	if (record->largest_micro_batch)
+		record->largest_micro_batch = record->largest_fit;
+}
+
+static void set_caveats(struct record *record)
+{
+	bool is_confirmed = record->confirmed_steps > 0 ||
+			    record->steps_source == STEPS_EXIT ||
+			    record->steps_source == STEPS_TIME;
+	size_t old = strlist_find(&record->caveats, UNCONFIRMED);
+
+	if (old < record->caveats.count)
+		strlist_remove(&record->caveats, old);
+	strlist_addf(&record->caveats,
+		     "lowered from micro %" PRId64
+		     ", which ran out of memory in a real run",
+		     record->lowered_from);
+	if (!is_confirmed)
+		strlist_add(&record->caveats, UNCONFIRMED);
+}
+
+int record_lower(struct record *record, struct error *err)
+{
+	const struct trial *trial =
+		record_split_find(record, record->micro_batch, UINT64_MAX);
+
+	if (!trial)
+		return error_set(err, -ENOENT,
+				 "no smaller split of effective batch %" PRId64
+				 " was tested and fits",
+				 record->effective_batch);
+	record->lowered_from = record->micro_batch;
+	record_split_use(record, trial);
+	set_bounds(record);
+	set_caveats(record);
+	return 0;
+}

@@ -1,0 +1,71 @@
+/* The other splits that a record's tuning has tested. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "configs/records/record_split.h"
+
+#include <stdbool.h>
+
+static bool is_last_of_its_size(const struct probe_notes *probes, size_t index)
+{
+	int64_t micro = probes->items[index].trial.micro_batch;
+
+	for (size_t i = index + 1; i < probes->count; i++)
+		if (probes->items[i].trial.micro_batch == micro)
+			return false;
+	return true;
+}
+
+/*
+ * A probe without accumulation shows neither that the command knows it nor
+ * what a step with it needs; from two micro-steps on memory is the same.
+ */
+static bool splits_exactly(const struct record *record,
+			   const struct trial *trial)
+{
+	int64_t micro = trial->micro_batch;
+	int64_t per_step;
+
+	return micro > 0 && record->world_size > 0 &&
+	       !__builtin_mul_overflow(micro, record->world_size, &per_step) &&
+	       record->effective_batch % per_step == 0 &&
+	       (trial->grad_accum > 1 || record->effective_batch == per_step);
+}
+
+const struct trial *record_split_find(const struct record *record,
+				      int64_t below, uint64_t peak_max)
+{
+	const struct trial *best = NULL;
+
+	for (size_t i = 0; i < record->probes.count; i++) {
+		const struct trial *trial = &record->probes.items[i].trial;
+
+		if (trial->micro_batch < below && trial_fits(trial) &&
+		    trial->peak_bytes && trial->peak_bytes <= peak_max &&
+		    (!best || trial->micro_batch > best->micro_batch) &&
+		    splits_exactly(record, trial) &&
+		    is_last_of_its_size(&record->probes, i))
+			best = trial;
+	}
+	return best;
+}
+
+bool record_split_is_tested(const struct record *record)
+{
+	for (size_t i = record->probes.count; i-- > 0;) {
+		const struct trial *trial = &record->probes.items[i].trial;
+
+		if (trial->micro_batch == record->micro_batch)
+			return trial_fits(trial);
+	}
+	return false;
+}
+
+void record_split_use(struct record *record, const struct trial *trial)
+{
+	record->micro_batch = trial->micro_batch;
+	record->grad_accum = record->effective_batch / record->world_size /
+			     trial->micro_batch;
+	record->peak_bytes = trial->peak_bytes;
+	record->coverage = trial->coverage;
+	record->steps_source = trial->steps_source;
+	record->confirmed_steps = trial->confirmed_steps;
+}

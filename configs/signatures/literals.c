@@ -1,0 +1,213 @@
+/* Many literals looked for in one pass over a text. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Only every stride-th group of four bytes of the text is looked at. Of each
+ * literal, `stride` neighbouring groups are in the table, so one of them must
+ * fall on such a place wherever the literal stands. Nearly all groups of an
+ * ordinary text are refused by one bit.
+ */
+#include "configs/signatures/literals.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GRAM_BYTES 4
+#define STRIDE_MAX 4
+#define TABLE_BITS 65536
+#define BUCKETS 1024
+#define NO_GRAM UINT16_MAX
+
+struct gram {
+	uint32_t bytes;
+	uint16_t literal;
+	uint16_t offset; /* of these bytes in the literal */
+	uint16_t next;   /* in the same bucket, NO_GRAM ends */
+};
+
+struct literal {
+	char *text;
+	size_t length;
+};
+
+struct literals {
+	uint64_t table[TABLE_BITS / 64];
+	uint16_t buckets[BUCKETS];
+	struct gram grams[LITERALS_MAX * STRIDE_MAX];
+	size_t gram_count;
+	struct literal *items;
+	size_t count;
+	size_t stride;
+};
+
+static uint32_t gram_at(const char *text)
+{
+	uint32_t bytes;
+
+	memcpy(&bytes, text, sizeof(bytes));
+	return bytes;
+}
+
+/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4); the upper 16 bits. */
+static uint32_t gram_hash(uint32_t bytes)
+{
+	return (bytes * UINT32_C(2654435761)) >> 16;
+}
+
+/* How often such bytes are in logs: lower-case letters and blanks most. */
+static unsigned commonness(const char *text, size_t length)
+{
+	unsigned common = 0;
+
+	for (size_t i = 0; i < length; i++)
+		if (islower((unsigned char)text[i]))
+			common += 4;
+		else if (text[i] == ' ')
+			common += 3;
+		else if (isdigit((unsigned char)text[i]))
+			common += 2;
+	return common;
+}
+
+static void add_gram(struct literals *set, size_t literal, size_t offset)
+{
+	uint32_t bytes = gram_at(set->items[literal].text + offset);
+	uint32_t hash = gram_hash(bytes);
+	uint16_t *bucket = &set->buckets[hash % BUCKETS];
+
+	set->grams[set->gram_count] = (struct gram){
+		.bytes = bytes,
+		.literal = (uint16_t)literal,
+		.offset = (uint16_t)offset,
+		.next = *bucket,
+	};
+	*bucket = (uint16_t)set->gram_count++;
+	set->table[hash / 64] |= UINT64_C(1) << (hash % 64);
+}
+
+/* The groups are taken where the literal is least like ordinary text. */
+static void add_literal(struct literals *set, size_t index)
+{
+	const struct literal *item = &set->items[index];
+	size_t width = set->stride + GRAM_BYTES - 1;
+	unsigned least = UINT32_MAX;
+	size_t best = 0;
+
+	for (size_t at = 0; at + width <= item->length; at++) {
+		unsigned common = commonness(item->text + at, width);
+
+		if (common < least) {
+			least = common;
+			best = at;
+		}
+	}
+	for (size_t i = 0; i < set->stride; i++)
+		add_gram(set, index, best + i);
+}
+
+static int check(const struct strlist *items, size_t *shortest,
+		 struct error *err)
+{
+	if (items->count > LITERALS_MAX)
+		return error_set(err, -E2BIG,
+				 "%zu literals, at most %d are possible",
+				 items->count, LITERALS_MAX);
+	*shortest = GRAM_BYTES + STRIDE_MAX - 1;
+	for (size_t i = 0; i < items->count; i++) {
+		size_t length = strlen(items->items[i]);
+
+		if (length < LITERAL_MIN_BYTES || length > LITERAL_MAX_BYTES)
+			return error_set(err, -EINVAL,
+					 "literal \"%.40s\" must have %d to %d "
+					 "bytes",
+					 items->items[i], LITERAL_MIN_BYTES,
+					 LITERAL_MAX_BYTES);
+		if (length < *shortest)
+			*shortest = length;
+	}
+	return 0;
+}
+
+int literals_make(struct literals **set, const struct strlist *items,
+		  struct error *err)
+{
+	struct literals *made;
+	size_t shortest = GRAM_BYTES;
+	int result = check(items, &shortest, err);
+
+	*set = NULL;
+	if (result < 0)
+		return result;
+	made = xcalloc(1, sizeof(*made));
+	for (size_t i = 0; i < BUCKETS; i++)
+		made->buckets[i] = NO_GRAM;
+	made->stride = shortest - GRAM_BYTES + 1;
+	made->count = items->count;
+	made->items = xcalloc(items->count + 1, sizeof(*made->items));
+	for (size_t i = 0; i < items->count; i++) {
+		made->items[i].text = xstrdup(items->items[i]);
+		made->items[i].length = strlen(items->items[i]);
+		add_literal(made, i);
+	}
+	*set = made;
+	return 0;
+}
+
+void literals_free(struct literals *set)
+{
+	if (!set)
+		return;
+	for (size_t i = 0; i < set->count; i++)
+		free(set->items[i].text);
+	free(set->items);
+	free(set);
+}
+
+/* Note which literals really stand around text[at]; true for the first one. */
+static bool verify(const struct literals *set, const char *text, size_t length,
+		   size_t at, uint64_t *words)
+{
+	uint32_t bytes = gram_at(text + at);
+	uint16_t index = set->buckets[gram_hash(bytes) % BUCKETS];
+	bool any = false;
+
+	for (; index != NO_GRAM; index = set->grams[index].next) {
+		const struct gram *gram = &set->grams[index];
+		const struct literal *item = &set->items[gram->literal];
+		size_t start = at - gram->offset;
+
+		if (gram->bytes != bytes || gram->offset > at ||
+		    item->length > length - start ||
+		    memcmp(text + start, item->text, item->length) != 0)
+			continue;
+		words[gram->literal / 64] |= UINT64_C(1)
+					     << (gram->literal % 64);
+		any = true;
+	}
+	return any;
+}
+
+bool literals_find(const struct literals *set, const char *text, size_t length,
+		   struct literals_found *found)
+{
+	struct literals_found seen;
+	bool any = false;
+
+	if (set->count == 0 || length < GRAM_BYTES)
+		return false;
+	for (size_t at = 0; at <= length - GRAM_BYTES; at += set->stride) {
+		uint32_t hash = gram_hash(gram_at(text + at));
+
+		if (!(set->table[hash / 64] >> (hash % 64) & 1))
+			continue;
+		if (!any)
+			memset(&seen, 0, sizeof(seen));
+		any |= verify(set, text, length, at, seen.words);
+	}
+	if (any)
+		*found = seen;
+	return any;
+}

@@ -1,0 +1,218 @@
+/* Other people's work on a device: nothing starts beside it unasked. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/admission/neighbours.h"
+
+#include "base/log.h"
+#include "base/units.h"
+#include "launcher/command/text/text.h"
+#include "probes/observers/gpu/gpu_neighbours.h"
+#include "probes/observers/gpu/gpu_tenants.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* As many are named; of the others only their number. */
+#define NAMED_MAX 3
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* "alice, python", with what of it can be told from here. */
+static void add_who(struct strbuf *out, pid_t pid)
+{
+	char name[GPU_TENANT_NAME_MAX];
+	const struct passwd *entry;
+	struct stat info;
+	char path[32];
+
+	if (!gpu_tenant_is_visible(pid)) {
+		strbuf_adds(out, "not visible from here");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	if (stat(path, &info) < 0) {
+		strbuf_adds(out, "of another user");
+		return;
+	}
+	entry = getpwuid(info.st_uid);
+	if (entry)
+		text_add_safe(out, entry->pw_name, false);
+	else
+		strbuf_addf(out, "user %u", (unsigned int)info.st_uid);
+	gpu_tenant_name(pid, name);
+	if (!*name)
+		return;
+	strbuf_adds(out, ", ");
+	text_add_safe(out, name, false);
+}
+
+static void add_process(struct strbuf *out, const struct gpu_process *process)
+{
+	char bytes[BYTES_TEXT_MAX];
+
+	strbuf_addf(out, "pid %d (", (int)process->pid);
+	add_who(out, process->pid);
+	strbuf_addf(out, ") %s",
+		    process->used_bytes
+			    ? bytes_format(bytes, process->used_bytes)
+			    : "of memory not known");
+}
+
+/* How many compute there; the first of them appended to out. */
+static size_t find_tenants(struct nvml *nvml, const char *uuid,
+			   struct strbuf *out)
+{
+	struct gpu_process processes[GPU_PROCESSES_MAX];
+	struct error err = ERROR_INIT;
+	int count = nvml_processes(nvml, uuid, processes, &err);
+	size_t found = 0;
+
+	if (count < 0)
+		log_verbose("other users of a GPU are not known: %s",
+			    err.message);
+	for (int i = 0; i < count; i++) {
+		if (!processes[i].is_compute ||
+		    gpu_tenant_is_server(processes[i].pid))
+			continue;
+		if (found++ >= NAMED_MAX)
+			continue;
+		strbuf_adds(out, found > 1 ? ", " : "");
+		add_process(out, &processes[i]);
+	}
+	if (found > NAMED_MAX)
+		strbuf_addf(out, " and %zu more", found - NAMED_MAX);
+	return found;
+}
+
+/* The index of a GPU that nobody computes on, or -1. */
+static int free_gpu(const struct target *target)
+{
+	struct strbuf ignored = STRBUF_INIT;
+	int index = -1;
+
+	for (size_t i = 0; i < target->gpu_count && index < 0; i++)
+		if (!find_tenants(target->nvml, target->gpus[i].uuid, &ignored))
+			index = target->gpus[i].index;
+	strbuf_release(&ignored);
+	return index;
+}
+
+static int in_use(const struct target *target, const struct gpu_device *gpu,
+		  const struct strbuf *tenants, struct error *err)
+{
+	struct strbuf name = STRBUF_INIT;
+	int other = free_gpu(target);
+	char choice[16] = "N";
+	int result;
+
+	if (other >= 0)
+		(void)snprintf(choice, sizeof(choice), "%d", other);
+	text_add_safe(&name, gpu->name, false);
+	result = error_set(err, -EBUSY,
+			   "GPU %d (%s, %s) is in use: %s; probing beside it "
+			   "would not be safe: wait, choose another with "
+			   "--device cuda:%s, or share it with --shared%s",
+			   gpu->index, strbuf_text(&name), gpu->uuid,
+			   strbuf_text(tenants), choice,
+			   target->may_be_host
+				   ? "; for a training without a GPU: --device "
+				     "host"
+				   : "");
+	strbuf_release(&name);
+	return result;
+}
+
+static int refuse_tenants(const struct target *target, struct error *err)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < target->gpu_count && result == 0; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+		struct strbuf tenants = STRBUF_INIT;
+
+		if (find_tenants(target->nvml, gpu->uuid, &tenants))
+			result = in_use(target, gpu, &tenants, err);
+		strbuf_release(&tenants);
+	}
+	return result;
+}
+
+/* What may be had of one GPU without a hold on what others may yet need. */
+static uint64_t share_of(const struct target *target,
+			 const struct gpu_device *gpu)
+{
+	uint64_t total = gpu->total_bytes;
+	uint64_t free_bytes = gpu->free_bytes;
+
+	/* Read anew: what was free when the target was opened may be gone. */
+	(void)nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes, NULL);
+	return minus(free_bytes, total / 10 > GIB ? total / 10 : GIB);
+}
+
+static int share(struct target *target, const struct options *options,
+		 struct error *err)
+{
+	uint64_t budget = UINT64_MAX;
+	char budget_text[BYTES_TEXT_MAX];
+	char headroom_text[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		uint64_t bytes = share_of(target, &target->gpus[i]);
+
+		if (bytes < budget)
+			budget = bytes;
+	}
+	target_share(target, options, budget);
+	/* A limit of 0 would be none; the command may use no GPU at all. */
+	if (!target->limit_bytes && target->may_be_host)
+		target->limit_bytes = 1;
+	if (target->limit_bytes)
+		return 0;
+	return error_set(err, -ENOMEM,
+			 "a share of %s leaves nothing beside a headroom of "
+			 "%s: wait, or see --headroom",
+			 bytes_format(budget_text, target->budget_bytes),
+			 bytes_format(headroom_text, target->headroom_bytes));
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+int neighbours_share_again(struct target *target, const struct options *options,
+			   bool *moved, struct error *err)
+{
+	*moved = false;
+	for (size_t i = 0; target->nvml && i < target->gpu_count; i++) {
+		struct gpu_device *gpu = &target->gpus[i];
+		struct probe_gpu *before = &target->probe_gpus[i];
+		uint64_t total;
+		uint64_t free_bytes;
+
+		if (nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes,
+				NULL) < 0 ||
+		    distance(total - free_bytes, before->baseline_used_bytes) <=
+			    GPU_NEIGHBOUR_NOISE_BYTES)
+			continue;
+		gpu->free_bytes = free_bytes;
+		before->baseline_used_bytes = total - free_bytes;
+		*moved = true;
+	}
+	return *moved ? share(target, options, err) : 0;
+}
+
+int neighbours_check(struct target *target, const struct options *options,
+		     struct error *err)
+{
+	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
+		return 0;
+	if (options->shared)
+		return share(target, options, err);
+	return refuse_tenants(target, err);
+}

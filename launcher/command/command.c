@@ -1,0 +1,262 @@
+/* Reads a training command: its framework, its knobs, its batch. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/command.h"
+
+#include "base/alloc.h"
+#include "launcher/command/parts/command_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void name_source(const struct command *command, char name[BRIEF_MAX])
+{
+	const struct command_view *view = &command->view;
+	const char *path = command->argv.items[view->program];
+
+	if (view->code != NO_INDEX)
+		path = "the code of python -c";
+	else if (view->script != NO_INDEX)
+		path = command->argv.items[view->script];
+	else if (view->module != NO_INDEX)
+		path = command->argv.items[view->module];
+	(void)brief(name, path);
+}
+
+/* A module of the working folder can be read as well as a script. */
+static char *module_path(const char *module)
+{
+	char *path = xasprintf("%s.py", module);
+	size_t dots = strlen(module);
+
+	for (size_t i = 0; i < dots; i++)
+		if (path[i] == '.')
+			path[i] = '/';
+	return path;
+}
+
+static enum command_outcome unreadable(const struct recognition *r,
+				       const struct text_file *file)
+{
+	(void)error_set_errno(r->err, -file->error, "cannot read %s",
+			      file->path);
+	return COMMAND_UNREADABLE;
+}
+
+/*
+ * A shell script may go to another folder first. Takes the path over; NULL:
+ * which folder that is cannot be told.
+ */
+static char *in_folder(const struct expansion *expansion, char *path)
+{
+	const char *folder = expansion->folder;
+	char *joined;
+
+	if (!folder || *path == '/')
+		return path;
+	joined = *folder ? xasprintf("%s/%s", folder, path) : NULL;
+	free(path);
+	return joined;
+}
+
+/* Sets r->text; an empty script tells nothing. */
+static enum command_outcome read_script(struct recognition *r)
+{
+	const struct command *command = r->command;
+	const struct command_view *view = &command->view;
+	const struct text_file *file;
+	char *path;
+
+	if (view->code != NO_INDEX)
+		r->text = command->argv.items[view->code];
+	if (view->script == NO_INDEX && view->module == NO_INDEX)
+		return COMMAND_OK;
+	path = view->script != NO_INDEX
+		       ? xstrdup(command->argv.items[view->script])
+		       : module_path(command->argv.items[view->module]);
+	path = in_folder(&view->expansion, path);
+	if (!path)
+		return COMMAND_OK;
+	file = texts_get(r->texts, path);
+	free(path);
+	if (!file)
+		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+	if (file->error)
+		return view->script != NO_INDEX ? unreadable(r, file)
+						: COMMAND_OK;
+	if (file->text.length)
+		r->text = strbuf_text(&file->text);
+	return COMMAND_OK;
+}
+
+static enum command_outcome find_all(struct recognition *r)
+{
+	enum command_outcome outcome = sweep_check(r);
+
+	if (outcome == COMMAND_OK)
+		outcome = placeholders_find(r);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	r->config_index = config_find(r->command);
+	outcome = world_find(r);
+	if (r->hints->ranks_around > 1)
+		r->command->world_size *= r->hints->ranks_around;
+	if (outcome == COMMAND_OK)
+		outcome = scopes_set(r);
+	if (outcome == COMMAND_OK)
+		outcome = refusals_find(r);
+	if (outcome == COMMAND_OK)
+		outcome = knobs_find(r);
+	if (outcome == COMMAND_OK)
+		outcome = derive(r);
+	if (outcome == COMMAND_OK)
+		outcome = constraints_find(r);
+	if (outcome == COMMAND_OK)
+		assume(r->command);
+	return outcome;
+}
+
+static void syntax_set(struct command *command)
+{
+	command->view.group = command->preset->group;
+	command->view.pairs = command->preset->pairs;
+	command->view.dropped = &command->preset->probe_drop;
+}
+
+/* Sets r->source. */
+static void source_find(struct recognition *r, const struct command *before)
+{
+	struct command *command = r->command;
+
+	if (r->text && before && before->source_text == r->text) {
+		r->source = &before->source;
+		return;
+	}
+	source_read(&command->source, r->text);
+	command->source_text = r->text;
+	r->source = &command->source;
+}
+
+static enum command_outcome recognise(struct recognition *r,
+				      const struct presets *presets,
+				      const struct command *before)
+{
+	enum command_outcome outcome = read_script(r);
+
+	if (outcome == COMMAND_OK)
+		outcome = files_find(r, presets);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	source_find(r, before);
+	outcome = framework_find(r, presets);
+	if (outcome == COMMAND_OK) {
+		syntax_set(r->command);
+		files_judge(r->command);
+		outcome = file_beside_find(r);
+	}
+	if (outcome == COMMAND_OK)
+		outcome = deepspeed_check(r);
+	if (outcome == COMMAND_OK)
+		outcome = find_all(r);
+	return outcome;
+}
+
+static void copy_all(struct strlist *to, const struct strlist *from)
+{
+	if (from)
+		strlist_add_all(to, (const char *const *)from->items,
+				from->count);
+}
+
+/* Sets all of r but its error. */
+static enum command_outcome recognise_so(struct recognition *r,
+					 const struct strlist *argv,
+					 const struct command_sources *sources)
+{
+	struct command *command = r->command;
+	const struct expansion *expansion = &command->view.expansion;
+	enum command_outcome outcome;
+
+	r->hints = sources->hints;
+	r->texts = sources->texts;
+	r->config_index = NO_INDEX;
+	*command = (struct command){ .world_size = 1, .grad_accum = 1 };
+	copy_all(&command->given, argv);
+	copy_all(&command->env_templates, r->hints->env_templates);
+	outcome = command_unwrap(&command->view, argv, r->hints, r->texts,
+				 r->err);
+	copy_all(&command->argv,
+		 expansion->argv.count ? &expansion->argv : argv);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	name_source(command, r->source_name);
+	return recognise(r, sources->presets, sources->before);
+}
+
+/*
+ * What a shell does with its arguments may be beyond reading, and still they
+ * may say the sizes: then it is taken as a program like any other.
+ */
+static enum command_outcome recognise_again(struct command *command,
+					    const struct strlist *argv,
+					    const struct command_sources *given)
+{
+	struct command_hints hints = *given->hints;
+	const struct command_sources sources = { .presets = given->presets,
+						 .hints = &hints,
+						 .texts = given->texts,
+						 .before = given->before };
+	struct error ignored = ERROR_INIT;
+	struct command second;
+	struct recognition r = { .command = &second, .err = &ignored };
+
+	hints.shells_are_programs = true;
+	if (recognise_so(&r, argv, &sources) != COMMAND_OK) {
+		command_release(&second);
+		return COMMAND_NOT_RECOGNISED;
+	}
+	command_release(command);
+	*command = second;
+	return COMMAND_OK;
+}
+
+enum command_outcome command_recognise(struct command *command,
+				       const struct strlist *argv,
+				       const struct command_sources *sources,
+				       struct error *err)
+{
+	struct error ignored = ERROR_INIT;
+	struct recognition r = { .command = command,
+				 .err = err ? err : &ignored };
+	enum command_outcome outcome = recognise_so(&r, argv, sources);
+
+	if (outcome == COMMAND_NOT_RECOGNISED && command->view.has_shell)
+		outcome = recognise_again(command, argv, sources);
+	return outcome;
+}
+
+void command_release(struct command *command)
+{
+	strlist_release(&command->given);
+	strlist_release(&command->argv);
+	strlist_release(&command->env_templates);
+	strlist_release(&command->caveats);
+	command_view_release(&command->view);
+	for (size_t i = 0; i < command->file_count; i++)
+		file_release(&command->files[i]);
+	free(command->files);
+	free(command->sites);
+	free(command->scaled);
+	free(command->preset_evidence);
+	free(command->assumption);
+	free(command->constraints.words);
+	source_release(&command->source);
+	for (size_t i = 0; i < MODEL_FIELDS; i++)
+		free(command->model[i]);
+	for (size_t i = 0; i < KNOB_KINDS; i++) {
+		free(command->knobs[i].text);
+		free(command->knobs[i].name);
+		free(command->knobs[i].evidence);
+	}
+	*command = (struct command){ 0 };
+}

@@ -1,0 +1,328 @@
+/* The config files that the arguments of a program name. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A command that names more is looked at no further. */
+#define FILES_MAX 8
+
+/* An argument that is no option, nor likely the value of one. */
+static bool stands_alone(const struct command *command, size_t index)
+{
+	struct token before;
+
+	if (command->argv.items[index][0] == '-')
+		return false;
+	return index == command->view.args ||
+	       !token_read(&before, &command->argv, &command->view,
+			   index - 1) ||
+	       before.form != KNOB_SEPARATE;
+}
+
+/* Entries of a preset: "--config" is an option, "*.py" a lone argument. */
+static bool is_listed(const struct command *command,
+		      const struct strlist *entries, const struct token *token,
+		      size_t index)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *entry = entries->items[i];
+
+		if (*entry != '*' && *entry != '?' && *entry != '[') {
+			if (token &&
+			    name_matches(entry, token->name, token->name_length,
+					 token->bare))
+				return true;
+		} else if (fnmatch(entry, command->argv.items[index], 0) == 0 &&
+			   stands_alone(command, index)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Names that say so themselves, in programs nobody knows. */
+static bool sounds_like_config(const struct token *token)
+{
+	char name[NAME_MAX_BYTES];
+
+	return name_normalise(name, token->name, token->name_length) &&
+	       (strstr(name, "config") || strstr(name, "cfg") ||
+		strstr(name, "deepspeed") || strstr(name, "hparams") ||
+		strstr(name, "yaml") || strstr(name, "toml"));
+}
+
+static bool is_named(const struct command *command,
+		     const struct presets *presets, const struct token *token,
+		     size_t index)
+{
+	if (!token)
+		return stands_alone(command, index);
+	if (sounds_like_config(token))
+		return true;
+	for (size_t i = 0; i < presets->count; i++)
+		if (is_listed(command, &presets->items[i].config_tokens, token,
+			      index) ||
+		    is_listed(command, &presets->items[i].config_only, token,
+			      index))
+			return true;
+	return false;
+}
+
+static void file_add(struct command *command, const char *path, size_t index,
+		     size_t offset)
+{
+	command->files = xrealloc(command->files, command->file_count + 1,
+				  sizeof(*command->files));
+	command->files[command->file_count++] = (struct command_file){
+		.path = xstrdup(path), .index = index, .offset = offset
+	};
+}
+
+/* A file that is too large or not its format is known and not understood. */
+static void file_parse(struct command_file *file, const struct text_file *read,
+		       enum settings_format format)
+{
+	struct error err = ERROR_INIT;
+
+	if (read->error) {
+		file->why_not =
+			xasprintf("%s is larger than a config", file->path);
+		return;
+	}
+	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
+	file->length = read->text.length;
+	file->borrows_settings =
+		read->settings && read->settings->format == format;
+	if (file->borrows_settings)
+		file->settings = *read->settings;
+	else if (memchr(strbuf_text(&read->text), '\0', file->length))
+		file->why_not = xasprintf("%s has NUL bytes", file->path);
+	else if (settings_read(&file->settings, format, file->path, file->text,
+			       file->length, &err) < 0) {
+		settings_release(&file->settings);
+		file->why_not = xstrdup(err.message);
+	}
+}
+
+static bool is_template(const struct recognition *r, const char *path)
+{
+	const struct strlist *templates = r->hints->templates;
+
+	return templates && strlist_find(templates, path) < templates->count;
+}
+
+static enum command_outcome file_read(struct recognition *r, const char *path,
+				      size_t index, size_t offset)
+{
+	struct command *command = r->command;
+	enum settings_format format;
+	const struct text_file *read;
+
+	/* A copy would have to be named as seen from the script's folder. */
+	if (command->view.expansion.folder && *path != '/')
+		return COMMAND_OK;
+	if (!settings_format_of(path, &format) || is_template(r, path) ||
+	    command->file_count == FILES_MAX)
+		return COMMAND_OK;
+	read = texts_get(r->texts, path);
+	if (!read)
+		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+	if (read->error && read->error != EFBIG)
+		return COMMAND_OK;
+	file_add(command, path, index, offset);
+	file_parse(&command->files[command->file_count - 1], read, format);
+	return COMMAND_OK;
+}
+
+/* The argument, or the value in one, that is this path. */
+static bool path_find(const struct command *command, const char *path,
+		      size_t *index, size_t *offset)
+{
+	struct token token;
+
+	for (size_t i = command->view.args; i < command->argv.count; i++) {
+		*index = i;
+		*offset = 0;
+		if (strcmp(command->argv.items[i], path) == 0)
+			return true;
+		if (i < command->view.end &&
+		    token_read(&token, &command->argv, &command->view, i) &&
+		    token.form == KNOB_JOINED &&
+		    strcmp(token_value(&token, &command->argv), path) == 0) {
+			*offset = token.value_offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+static enum command_outcome template_read(struct recognition *r,
+					  const char *path)
+{
+	struct command *command = r->command;
+	const struct text_file *read;
+	struct command_file *file;
+	char shown[BRIEF_MAX];
+	size_t index, offset;
+
+	if (!path_find(command, path, &index, &offset)) {
+		(void)error_set(r->err, -EINVAL,
+				"--template %s: the command does not name this "
+				"file, so it would not read the copy: write "
+				"the same path in both",
+				brief(shown, path));
+		return COMMAND_USAGE;
+	}
+	read = texts_get(r->texts, path);
+	if (!read)
+		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+	if (read->error) {
+		(void)error_set_errno(r->err, -read->error,
+				      "--template: cannot read %s",
+				      brief(shown, path));
+		return COMMAND_USAGE;
+	}
+	file_add(command, path, index, offset);
+	file = &command->files[command->file_count - 1];
+	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
+	file->length = read->text.length;
+	file->is_template = true;
+	return COMMAND_OK;
+}
+
+enum command_outcome files_find(struct recognition *r,
+				const struct presets *presets)
+{
+	const struct strlist *templates = r->hints->templates;
+	struct command *command = r->command;
+	enum command_outcome outcome = COMMAND_OK;
+	struct token token;
+
+	for (size_t i = 0;
+	     outcome == COMMAND_OK && templates && i < templates->count; i++)
+		outcome = template_read(r, templates->items[i]);
+	for (size_t i = command->view.args;
+	     outcome == COMMAND_OK && i < command->view.end; i++) {
+		bool is_token =
+			token_read(&token, &command->argv, &command->view, i);
+
+		if (!is_named(command, presets, is_token ? &token : NULL, i))
+			continue;
+		if (!is_token)
+			outcome = file_read(r, command->argv.items[i], i, 0);
+		else if (token.form != KNOB_ABSENT)
+			outcome = file_read(
+				r, token_value(&token, &command->argv),
+				token.value_index, token.value_offset);
+	}
+	return outcome;
+}
+
+/* parse_args_into_dataclasses() of transformers: options win over it. */
+enum command_outcome file_beside_find(struct recognition *r)
+{
+	struct command *command = r->command;
+	size_t at = command->view.script;
+	const char *script = at == NO_INDEX ? "" : command->argv.items[at];
+	size_t length = strlen(script);
+	const struct text_file *read;
+	char *path;
+
+	if (!command->preset->args_beside || length < 4 ||
+	    strcmp(script + length - 3, ".py") != 0 ||
+	    (r->text && strstr(r->text, "look_for_args_file=False")))
+		return COMMAND_OK;
+	path = xasprintf("%.*s.args", (int)(length - 3), script);
+	read = texts_get(r->texts, path);
+	if (read && !read->error) {
+		file_add(command, path, NO_INDEX, 0);
+		file_parse(&command->files[command->file_count - 1], read,
+			   SETTINGS_ARGS);
+	}
+	free(path);
+	return !read && r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+}
+
+/* The token whose value names the file, if it is one. */
+static const struct token *naming_token(const struct command *command,
+					const struct command_file *file,
+					struct token *token)
+{
+	for (size_t i = command->view.args; token_next(token, command, &i); i++)
+		if (token->form != KNOB_ABSENT &&
+		    token->value_index == file->index)
+			return token;
+	return NULL;
+}
+
+static bool is_of(const struct command *command,
+		  const struct command_file *file,
+		  const struct strlist *entries)
+{
+	struct token token;
+
+	return is_listed(command, entries, naming_token(command, file, &token),
+			 file->index);
+}
+
+void files_judge(struct command *command)
+{
+	const struct preset *preset = command->preset;
+	struct token token;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		struct command_file *file = &command->files[i];
+
+		file->wins = is_of(command, file, &preset->config_only);
+		command->takes_no_options |=
+			file->wins && command->preset_is_certain &&
+			!naming_token(command, file, &token);
+		if (command->preset_is_certain && !file->wins &&
+		    !file->is_template &&
+		    !is_of(command, file, &preset->config_tokens))
+			file_release(file);
+		else
+			command->files[kept++] = *file;
+	}
+	command->file_count = kept;
+}
+
+/* The last argument that names a config file; the value of --config. */
+size_t config_find(const struct command *command)
+{
+	const struct preset *preset = command->preset;
+	size_t found = NO_INDEX;
+	struct token token;
+
+	for (size_t i = command->view.args; i < command->view.end; i++) {
+		bool is_token =
+			token_read(&token, &command->argv, &command->view, i);
+
+		if (!is_listed(command, &preset->config_tokens,
+			       is_token ? &token : NULL, i) &&
+		    !is_listed(command, &preset->config_only,
+			       is_token ? &token : NULL, i))
+			continue;
+		found = is_token && token.form == KNOB_SEPARATE
+				? token.value_index
+				: i;
+	}
+	return found;
+}
+
+void file_release(struct command_file *file)
+{
+	free(file->path);
+	free(file->text);
+	free(file->why_not);
+	if (!file->borrows_settings)
+		settings_release(&file->settings);
+	*file = (struct command_file){ .path = NULL };
+}

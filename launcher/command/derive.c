@@ -1,0 +1,282 @@
+/* What the knobs of a command amount to: micro, accum, effective batch. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool scope_parse(const char *text, enum knob_scope *scope)
+{
+	static const struct {
+		const char *name;
+		enum knob_scope scope;
+	} names[] = { { "rank", SCOPE_RANK },
+		      { "node", SCOPE_NODE },
+		      { "global", SCOPE_GLOBAL },
+		      { "total", SCOPE_TOTAL } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(names[i].name, text) != 0)
+			continue;
+		*scope = names[i].scope;
+		return true;
+	}
+	return false;
+}
+
+enum command_outcome scopes_set(const struct recognition *r)
+{
+	struct knob *micro = &r->command->knobs[KNOB_MICRO];
+	struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	const struct preset *preset = r->command->preset;
+	const char *micro_scope = r->hints->micro_scope;
+	const char *accum_scope = r->hints->accum_scope;
+	char shown[BRIEF_MAX];
+
+	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
+	if (preset->global.scope)
+		(void)scope_parse(preset->global.scope,
+				  &r->command->knobs[KNOB_GLOBAL].scope);
+	if (preset->micro.scope)
+		(void)scope_parse(preset->micro.scope, &micro->scope);
+	if (preset->accum.scope)
+		(void)scope_parse(preset->accum.scope, &accum->scope);
+	if (micro_scope && (!scope_parse(micro_scope, &micro->scope) ||
+			    micro->scope == SCOPE_TOTAL)) {
+		(void)error_set(r->err, -EINVAL,
+				"--micro-scope %s: write rank, node or global",
+				brief(shown, micro_scope));
+		return COMMAND_USAGE;
+	}
+	if (accum_scope &&
+	    (!scope_parse(accum_scope, &accum->scope) ||
+	     (accum->scope != SCOPE_RANK && accum->scope != SCOPE_TOTAL))) {
+		(void)error_set(r->err, -EINVAL,
+				"--accum-scope %s: write rank or total",
+				brief(shown, accum_scope));
+		return COMMAND_USAGE;
+	}
+	return COMMAND_OK;
+}
+
+/* How many tokens one sample has, where a knob counts them. */
+static enum command_outcome sample_tokens_find(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct strlist *entries = &command->preset->sample_tokens;
+	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
+	const char *value = NULL;
+
+	command->sample_tokens = 1;
+	for (size_t i = 0; i < entries->count && !value; i++)
+		value = setting_or_default(command, entries->items[i], name);
+	if (entries->count == 0)
+		return COMMAND_OK;
+	if (value && count_parse(value, &command->sample_tokens))
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "the batch is counted in tokens, and how many a "
+			      "sample has is not known: add %s N",
+			      brief(shown, name));
+}
+
+/* The knob's number in samples, micro-steps or steps. */
+static enum command_outcome plain_value(const struct recognition *r,
+					const struct knob *knob, int64_t *value)
+{
+	int64_t tokens = r->command->sample_tokens;
+
+	*value = knob->value;
+	if (knob->unit != UNIT_TOKENS)
+		return COMMAND_OK;
+	*value = knob->value / tokens;
+	if (knob->value % tokens == 0)
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "%s %lld counts tokens, but is no multiple of "
+			      "the %lld tokens of a sample: write a multiple",
+			      knob->name, (long long)knob->value,
+			      (long long)tokens);
+}
+
+/* What one rank has of a knob's value; its ranks must share it evenly. */
+static enum command_outcome per_rank(const struct recognition *r,
+				     enum knob_kind kind, int64_t *value)
+{
+	const struct knob *knob = &r->command->knobs[kind];
+	int64_t world = r->command->world_size;
+	enum command_outcome outcome = plain_value(r, knob, value);
+
+	if (outcome != COMMAND_OK || knob->scope == SCOPE_RANK)
+		return outcome;
+	if (*value % world != 0)
+		return not_recognised(r,
+				      "%s %lld counts over all ranks, but %lld "
+				      "ranks cannot share it evenly: write a "
+				      "multiple of %lld",
+				      knob->name, (long long)knob->value,
+				      (long long)world, (long long)world);
+	*value /= world;
+	return COMMAND_OK;
+}
+
+/* Accumulation is what is nearest, and at least 1. */
+static int64_t rounded(int64_t global, int64_t step)
+{
+	int64_t accum = global / step + (global % step >= step - global % step);
+
+	return accum > 0 ? accum : 1;
+}
+
+/* Accumulation that the framework derives from the effective batch. */
+static enum command_outcome from_global(const struct recognition *r,
+					int64_t global, int64_t step)
+{
+	struct command *command = r->command;
+	const struct knob *knob = &command->knobs[KNOB_GLOBAL];
+	bool has_accum = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
+
+	if (command->preset->global.rounds && !has_accum) {
+		command->grad_accum = rounded(global, step);
+		return COMMAND_OK;
+	}
+	if (global % step == 0 &&
+	    !(has_accum && global / step != command->grad_accum)) {
+		command->grad_accum = global / step;
+		return COMMAND_OK;
+	}
+	return not_recognised(
+		r,
+		"%s %lld is not %lld x a whole number x %lld ranks%s: write "
+		"sizes that agree",
+		knob->name, (long long)knob->value,
+		(long long)command->micro_batch, (long long)command->world_size,
+		has_accum ? ", nor what the accumulation gives" : "");
+}
+
+/* Of effective batch and accumulation what is left is the micro-batch. */
+static enum command_outcome micro_from_global(const struct recognition *r,
+					      int64_t global, int64_t ranks)
+{
+	struct command *command = r->command;
+	int64_t step;
+
+	if (!__builtin_mul_overflow(command->grad_accum, ranks, &step) &&
+	    global % step == 0) {
+		command->micro_batch = global / step;
+		return COMMAND_OK;
+	}
+	return not_recognised(r,
+			      "%s %lld is not a whole number x accumulation "
+			      "%lld x %lld ranks: write sizes that agree",
+			      command->knobs[KNOB_GLOBAL].name,
+			      (long long)command->knobs[KNOB_GLOBAL].value,
+			      (long long)command->grad_accum,
+			      (long long)command->world_size);
+}
+
+static enum command_outcome derive_global(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct knob *global = &command->knobs[KNOB_GLOBAL];
+	enum command_outcome outcome;
+	int64_t ranks = command->world_size;
+	int64_t value, step;
+
+	if (global->scope == SCOPE_RANK)
+		ranks = 1;
+	outcome = plain_value(r, global, &value);
+	if (outcome != COMMAND_OK || value == 0)
+		return outcome;
+	if (command->micro_batch == 0)
+		return command->knobs[KNOB_MICRO].form == KNOB_ABSENT
+			       ? micro_from_global(r, value, ranks)
+			       : COMMAND_OK;
+	if (__builtin_mul_overflow(command->micro_batch, ranks, &step))
+		step = INT64_MAX;
+	return from_global(r, value, step);
+}
+
+static enum command_outcome multiply(const struct recognition *r)
+{
+	struct command *command = r->command;
+
+	if (!__builtin_mul_overflow(command->micro_batch, command->grad_accum,
+				    &command->effective_batch) &&
+	    !__builtin_mul_overflow(command->effective_batch,
+				    command->world_size,
+				    &command->effective_batch))
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "the effective batch %lld x %lld x %lld "
+			      "is too large to be meant",
+			      (long long)command->micro_batch,
+			      (long long)command->grad_accum,
+			      (long long)command->world_size);
+}
+
+enum command_outcome derive(struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct knob *accum = &command->knobs[KNOB_ACCUM];
+	enum command_outcome outcome = sample_tokens_find(r);
+
+	if (outcome == COMMAND_OK)
+		outcome = per_rank(r, KNOB_MICRO, &command->micro_batch);
+	if (outcome == COMMAND_OK)
+		outcome = per_rank(r, KNOB_ACCUM, &command->grad_accum);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (command->grad_accum == 0)
+		command->grad_accum = 1;
+	outcome = derive_global(r);
+	if (outcome != COMMAND_OK || command->micro_batch == 0 ||
+	    (accum->form != KNOB_ABSENT && accum->value == 0))
+		return outcome;
+	return multiply(r);
+}
+
+static void assume_knob(struct strbuf *out, const struct knob *knob,
+			const char *glue)
+{
+	static const char *const scopes[] = { "per rank", "per node",
+					      "over all ranks",
+					      "over all ranks" };
+
+	if (knob->form == KNOB_ABSENT)
+		return;
+	strbuf_addf(out, "%s%s ", glue, knob->name);
+	if (knob->form == KNOB_DEFAULT)
+		strbuf_addf(out, "not given, %s, ", knob->evidence);
+	strbuf_addf(out, "taken as %s", scopes[knob->scope]);
+}
+
+/* Accumulation is spoken of where it is not simply written per rank. */
+void assume(struct command *command)
+{
+	const struct knob *accum = &command->knobs[KNOB_ACCUM];
+	struct strbuf out = STRBUF_INIT;
+
+	if (command->effective_batch > 0)
+		strbuf_addf(&out, "effective batch %lld = %lld x %lld x %lld (",
+			    (long long)command->effective_batch,
+			    (long long)command->micro_batch,
+			    (long long)command->grad_accum,
+			    (long long)command->world_size);
+	else
+		strbuf_adds(&out, "effective batch not known (");
+	assume_knob(&out, &command->knobs[KNOB_MICRO], "");
+	if (command->knobs[KNOB_MICRO].form == KNOB_ABSENT)
+		assume_knob(&out, &command->knobs[KNOB_GLOBAL], "");
+	if (command->sample_tokens > 1)
+		strbuf_addf(&out, ", %lld tokens a sample",
+			    (long long)command->sample_tokens);
+	if (accum->form == KNOB_DEFAULT || accum->scope != SCOPE_RANK)
+		assume_knob(&out, accum, "; ");
+	strbuf_addch(&out, ')');
+	command->assumption = strbuf_detach(&out);
+}

@@ -1,0 +1,36 @@
+/* The arguments of a command that can change the memory of a step. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include <string.h>
+
+/* Does the option or key at the token belong to a knob? */
+static bool is_knob(const struct command *command, const struct token *token)
+{
+	return token->form != KNOB_ABSENT &&
+	       knob_is_taken(command, token->value_index);
+}
+
+static bool is_neutral(const struct command *command, const struct token *token)
+{
+	const struct strlist *names = &command->preset->neutral_args;
+
+	return names_find(names, token->name, token->name_length, token->bare) <
+	       names->count;
+}
+
+void command_identity(const struct command *command, struct strlist *out)
+{
+	const struct command_view *view = &command->view;
+	struct token token;
+
+	for (size_t i = 0; i < command->argv.count; i++) {
+		if (i >= view->args && i < view->end &&
+		    token_read(&token, &command->argv, view, i) &&
+		    (is_knob(command, &token) || is_neutral(command, &token))) {
+			i += token.form == KNOB_SEPARATE ? 1 : 0;
+			continue;
+		}
+		strlist_take(out, placeholders_strip(command->argv.items[i]));
+	}
+}

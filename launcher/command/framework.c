@@ -1,0 +1,312 @@
+/* Which preset speaks for a command. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOINER " + "
+
+/* Does one piece of a rule hold for the command? context as it likes. */
+typedef bool piece_holds(const void *context, const char *piece);
+
+/* All pieces of "a + b + c". */
+static bool rule_holds(const char *rule, piece_holds *holds,
+		       const void *context)
+{
+	bool result = true;
+
+	while (result && rule) {
+		const char *joiner = strstr(rule, JOINER);
+		char *piece = joiner ? xstrndup(rule, (size_t)(joiner - rule))
+				     : xstrdup(rule);
+
+		result = holds(context, piece);
+		free(piece);
+		rule = joiner ? joiner + strlen(JOINER) : NULL;
+	}
+	return result;
+}
+
+/* The first rule that holds, or NULL. */
+static const char *rules_find(const struct strlist *rules, piece_holds *holds,
+			      const void *context)
+{
+	for (size_t i = 0; i < rules->count; i++)
+		if (rule_holds(rules->items[i], holds, context))
+			return rules->items[i];
+	return NULL;
+}
+
+static bool source_has(const void *context, const char *piece)
+{
+	return strstr(context, piece) != NULL;
+}
+
+static bool word_is(const struct command *command, const char *piece)
+{
+	for (size_t i = command->view.args; i < command->view.end; i++)
+		if (strcmp(command->argv.items[i], piece) == 0)
+			return true;
+	return false;
+}
+
+static bool option_is(const struct command *command, const char *piece)
+{
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		char *name;
+		bool same;
+
+		if (token.bare)
+			continue;
+		name = xstrndup(token.name, token.name_length);
+		same = name_equal(piece, strlen(piece), name, strlen(name)) ||
+		       (strchr(piece, '*') && fnmatch(piece, name, 0) == 0);
+		free(name);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+/* An option among the arguments, or a word. */
+static bool argument_is(const void *context, const char *piece)
+{
+	return *piece == '-' ? option_is(context, piece)
+			     : word_is(context, piece);
+}
+
+/* path/name as well as name; both may be globs. */
+static bool path_is(const void *context, const char *pattern)
+{
+	const char *path = context;
+	char *anywhere;
+	bool result;
+
+	if (!strchr(pattern, '/'))
+		return fnmatch(pattern, basename(path), 0) == 0;
+	anywhere = xasprintf("*/%s", pattern);
+	result = fnmatch(pattern, path, 0) == 0 ||
+		 fnmatch(anywhere, path, 0) == 0;
+	free(anywhere);
+	return result;
+}
+
+static bool module_is(const void *context, const char *pattern)
+{
+	return fnmatch(pattern, context, 0) == 0;
+}
+
+static void choose(struct recognition *recognition, const struct preset *preset,
+		   bool certain, char *evidence)
+{
+	recognition->command->preset = preset;
+	recognition->command->preset_is_certain = certain;
+	recognition->command->preset_evidence = evidence;
+}
+
+/* By what is started: a script, a module, or a program. */
+static bool by_entry(struct recognition *recognition,
+		     const struct preset *preset)
+{
+	const struct command *command = recognition->command;
+	const struct command_view *view = &command->view;
+	const char *const *argv = (const char *const *)command->argv.items;
+	char shown[BRIEF_MAX];
+	const char *name;
+
+	if (view->module != NO_INDEX) {
+		name = argv[view->module];
+		if (!rules_find(&preset->modules, module_is, name))
+			return false;
+		choose(recognition, preset, true,
+		       xasprintf("module %s", brief(shown, name)));
+		return true;
+	}
+	if (view->code != NO_INDEX)
+		return false;
+	name = argv[view->script != NO_INDEX ? view->script : view->program];
+	if (!rules_find(&preset->scripts, path_is, name))
+		return false;
+	choose(recognition, preset, true,
+	       xasprintf("%s %s",
+			 view->script != NO_INDEX ? "script" : "program",
+			 brief(shown, name)));
+	return true;
+}
+
+static bool by_flags(struct recognition *recognition,
+		     const struct preset *preset)
+{
+	const char *text = recognition->text;
+	const char *rule =
+		rules_find(&preset->flags, argument_is, recognition->command);
+
+	if (!rule)
+		return false;
+	/* Somebody's own parser may have borrowed the names. */
+	choose(recognition, preset,
+	       !text || rules_find(&preset->sources, source_has, text),
+	       xasprintf("option %s", rule));
+	return true;
+}
+
+static size_t piece_count(const char *rule)
+{
+	size_t count = 1;
+
+	while ((rule = strstr(rule, JOINER))) {
+		rule += strlen(JOINER);
+		count++;
+	}
+	return count;
+}
+
+/* Of several presets the one that asks for most of what is there. */
+static bool by_source(struct recognition *recognition,
+		      const struct presets *presets)
+{
+	const struct preset *best = NULL;
+	const char *best_rule = NULL;
+
+	for (size_t i = 0; recognition->text && i + 1 < presets->count; i++) {
+		const struct preset *preset = &presets->items[i];
+		const char *rule = rules_find(&preset->sources, source_has,
+					      recognition->text);
+
+		if (!rule ||
+		    (best && piece_count(rule) <= piece_count(best_rule)))
+			continue;
+		best = preset;
+		best_rule = rule;
+	}
+	if (!best)
+		return false;
+	choose(recognition, best, true,
+	       xasprintf("%s contains %s", recognition->source_name,
+			 best_rule));
+	return true;
+}
+
+static enum command_outcome by_name(struct recognition *recognition,
+				    const struct presets *presets)
+{
+	const char *name = recognition->hints->preset;
+	const struct preset *preset = presets_find(presets, name);
+	char shown[BRIEF_MAX];
+
+	if (preset) {
+		/* The usual names are nobody's own. */
+		choose(recognition, preset,
+		       preset != &presets->items[presets->count - 1],
+		       xstrdup("--preset"));
+		return COMMAND_OK;
+	}
+	(void)error_set(recognition->err, -EINVAL,
+			"there is no preset %s: autofit presets lists them",
+			brief(shown, name));
+	return COMMAND_USAGE;
+}
+
+/* A program and its first words: "yolo * train". */
+static bool entry_is(const struct command *command, const char *entry)
+{
+	size_t at = command->view.program;
+	bool is_program = true;
+
+	while (*entry) {
+		size_t length = strcspn(entry, " ");
+		char *pattern = xstrndup(entry, length);
+		bool same =
+			at < command->argv.count &&
+			(is_program ? path_is(command->argv.items[at], pattern)
+				    : fnmatch(pattern, command->argv.items[at],
+					      0) == 0);
+
+		free(pattern);
+		if (!same)
+			return false;
+		entry += length + (entry[length] == ' ');
+		is_program = false;
+		at++;
+	}
+	return true;
+}
+
+static bool by_words(struct recognition *recognition,
+		     const struct preset *preset)
+{
+	const struct command_view *view = &recognition->command->view;
+
+	if (view->module != NO_INDEX || view->code != NO_INDEX)
+		return false;
+	for (size_t i = 0; i < preset->entries.count; i++) {
+		const char *entry = preset->entries.items[i];
+
+		if (!entry_is(recognition->command, entry))
+			continue;
+		choose(recognition, preset, true,
+		       xasprintf("program %s", entry));
+		return true;
+	}
+	return false;
+}
+
+static bool file_has(const void *context, const char *piece)
+{
+	const struct command_file *file = context;
+	const struct setting *found;
+
+	return settings_find_all(&file->settings, piece, &found, 1) > 0;
+}
+
+static bool by_config(struct recognition *recognition,
+		      const struct preset *preset)
+{
+	const struct command *command = recognition->command;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		const char *rule = rules_find(&preset->configs, file_has, file);
+
+		if (!rule)
+			continue;
+		choose(recognition, preset, true,
+		       xasprintf("%s has %s", brief(shown, file->path), rule));
+		return true;
+	}
+	return false;
+}
+
+enum command_outcome framework_find(struct recognition *recognition,
+				    const struct presets *presets)
+{
+	typedef bool way(struct recognition *, const struct preset *);
+	/* What is started says more than what it is told. */
+	static way *const ways[] = { by_words, by_entry, by_config };
+	size_t last = presets->count - 1;
+
+	if (recognition->hints->preset)
+		return by_name(recognition, presets);
+	for (size_t k = 0; k < sizeof(ways) / sizeof(*ways); k++)
+		for (size_t i = 0; i < last; i++)
+			if (ways[k](recognition, &presets->items[i]))
+				return COMMAND_OK;
+	if (by_source(recognition, presets))
+		return COMMAND_OK;
+	for (size_t i = 0; i < last; i++)
+		if (by_flags(recognition, &presets->items[i]))
+			return COMMAND_OK;
+	choose(recognition, &presets->items[last], false,
+	       xstrdup("no framework known by name"));
+	return COMMAND_OK;
+}

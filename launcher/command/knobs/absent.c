@@ -1,0 +1,415 @@
+/* Knobs that the arguments do not show: named by the user, or defaults. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+void knob_default(struct recognition *r, enum knob_kind kind, const char *name,
+		  int64_t value, char *evidence)
+{
+	struct command *command = r->command;
+	struct knob *knob = &command->knobs[kind];
+
+	knob->form = KNOB_DEFAULT;
+	knob->index = command->view.end;
+	knob->unit = preset_knob(command->preset, kind)->unit;
+	knob->value = value;
+	knob->name = xstrdup(name);
+	knob->evidence = evidence;
+	knob->joined_only = preset_knob(command->preset, kind)->joined_only;
+}
+
+static char *line_evidence(const struct recognition *r, unsigned line)
+{
+	return xasprintf("%s:%u", r->source_name, line);
+}
+
+/* The spelling to add: one that the preset knows, a long one before -b. */
+static const char *spelling(const struct recognition *r, enum knob_kind kind,
+			    const struct source_option *option)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *known = &preset_knob(preset, kind)->names;
+	const char *best = option->names.items[0];
+
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		if (names_find(known, name, strlen(name), false) <
+			    known->count &&
+		    strlen(name) > 2)
+			return name;
+		/* -b1 would be read as -b 1. */
+		if (best[1] != '-' && (name[1] == '-' || strlen(best) == 2))
+			best = name;
+	}
+	return best;
+}
+
+/* Does it take in other files, which are not read here? */
+static bool includes_others(const struct command_file *file)
+{
+	static const char *const marks[] = { "_base_", "_BASE_", "!include",
+					     "read_base" };
+	static const char hydra[] = "defaults:";
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strstr(file->text, marks[i]))
+			return true;
+	return strncmp(file->text, hydra, strlen(hydra)) == 0 ||
+	       strstr(file->text, "\ndefaults:");
+}
+
+bool config_is_open(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	if (r->config_index == NO_INDEX)
+		return false;
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+
+		if (file->index == r->config_index)
+			return file->why_not || includes_others(file);
+	}
+	return true;
+}
+
+/* What is wrong in the config file; NULL: nothing that is known. */
+static const char *config_fault(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	for (size_t i = 0; i < command->file_count; i++)
+		if (command->files[i].index == r->config_index)
+			return command->files[i].why_not;
+	return NULL;
+}
+
+/* A file may have set it: only its reader knows. */
+static enum command_outcome from_config(const struct recognition *r,
+					enum knob_kind kind, const char *name)
+{
+	const char *config = r->command->argv.items[r->config_index];
+	const struct preset *preset = r->command->preset;
+	const struct preset_knob *knob = preset_knob(preset, kind);
+	bool joined = knob->joined_only || *name != '-';
+	const char *fault = config_fault(r);
+	char shown[BRIEF_MAX];
+
+	if (fault)
+		return not_recognised(
+			r,
+			"the %s is not given, and %s may set it but is not "
+			"understood: mend it, or add %s%sN with the present "
+			"value after it (%s)",
+			knob_words(kind), brief(shown, config), name,
+			joined && !preset->pairs ? "=" : " ", fault);
+	return not_recognised(r,
+			      "the %s is not given, and %s may set it: add "
+			      "%s%sN with its present value after %s",
+			      knob_words(kind), brief(shown, config), name,
+			      joined && !preset->pairs ? "=" : " ", shown);
+}
+
+enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
+				    const struct source_option *option)
+{
+	const char *name = spelling(r, kind, option);
+	char shown[BRIEF_MAX];
+	int64_t value = option->value;
+
+	if (config_is_open(r))
+		return from_config(r, kind, name);
+	if (option->kind == SOURCE_NONE && kind == KNOB_ACCUM)
+		value = 1;
+	if (option->kind == SOURCE_OTHER || value < 1)
+		return not_recognised(
+			r,
+			"%s:%u has the option %s, but no plain "
+			"number as its default: add %s N with its "
+			"present value",
+			r->source_name, option->line, brief(shown, name),
+			shown);
+	knob_default(r, kind, name, value, line_evidence(r, option->line));
+	return COMMAND_OK;
+}
+
+/* A global of a script whose globals are its options. */
+static enum command_outcome from_global(struct recognition *r,
+					enum knob_kind kind, const char *name,
+					const struct source_constant *constant)
+{
+	if (config_is_open(r))
+		return from_config(r, kind, name);
+	if (constant->kind != SOURCE_INTEGER || constant->value < 1)
+		return not_recognised(r,
+				      "%s:%u sets %s to more than a plain "
+				      "number: add %s=N with its present value",
+				      r->source_name, constant->line,
+				      constant->name, name);
+	knob_default(r, kind, name, constant->value,
+		     line_evidence(r, constant->line));
+	return COMMAND_OK;
+}
+
+/* The first line that sets what an option should. */
+static const struct source_constant *constant_find(const struct recognition *r,
+						   enum knob_kind kind)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *names = &preset_knob(preset, kind)->names;
+
+	for (size_t i = 0; i < r->source->constant_count; i++) {
+		const struct source_constant *constant =
+			&r->source->constants[i];
+		size_t length = strlen(constant->name);
+
+		if (constant->kind != SOURCE_INTEGER ||
+		    name_is_decoy(&preset->decoys, constant->name, length))
+			continue;
+		for (size_t k = 0; k < names->count; k++) {
+			const char *entry = names->items[k];
+
+			entry += strspn(entry, "-");
+			if (strlen(entry) > 1 &&
+			    name_matches(entry, constant->name, length, true))
+				return constant;
+		}
+	}
+	return NULL;
+}
+
+static enum command_outcome
+from_constant(const struct recognition *r, enum knob_kind kind,
+	      const struct source_constant *constant)
+{
+	bool is_micro = kind == KNOB_MICRO;
+
+	return not_recognised(
+		r,
+		"%s:%u sets %s = %lld, which no argument can change: make it "
+		"an option, such as parser.add_argument(\"%s\", type=int, "
+		"default=%lld), or read int(os.environ[\"%s\"]) there and call "
+		"autofit --env %s={%s:%lld}",
+		r->source_name, constant->line, constant->name,
+		(long long)constant->value,
+		is_micro ? "--batch-size" : "--grad-accum-steps",
+		(long long)constant->value, is_micro ? "MICRO" : "ACCUM",
+		is_micro ? "MICRO" : "ACCUM", is_micro ? "micro" : "accum",
+		(long long)constant->value);
+}
+
+/* The micro-batch then follows from it and the accumulation. */
+static bool has_global(const struct command *command)
+{
+	return command->knobs[KNOB_GLOBAL].value > 0 &&
+	       command->knobs[KNOB_ACCUM].value > 0;
+}
+
+/*
+ * Without the option for the effective batch it is one micro-batch of each
+ * rank: to keep that with another micro-batch it must be said.
+ */
+static enum command_outcome global_from_preset(struct recognition *r)
+{
+	const struct preset *preset = r->command->preset;
+	const struct preset_knob *knob = &preset->global;
+	bool has_accum = preset->accum.names.count > 0;
+
+	if ((knob->default_value || !has_accum) && config_is_open(r))
+		return from_config(r, KNOB_GLOBAL, knob->names.items[0]);
+	if (knob->default_value)
+		knob_default(r, KNOB_GLOBAL, knob->names.items[0],
+			     knob->default_value,
+			     xasprintf("default of %s", preset->name));
+	else if (!has_accum)
+		knob_default(r, KNOB_GLOBAL, knob->names.items[0], 0,
+			     xasprintf("%s derives it", preset->name));
+	return COMMAND_OK;
+}
+
+/* Beside the file no option is read, so it must stand there. */
+static enum command_outcome not_in_file(const struct recognition *r,
+					enum knob_kind kind, const char *name)
+{
+	const char *path = r->command->files[0].path;
+	const char *fault = NULL;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < r->command->file_count; i++) {
+		if (!r->command->files[i].wins)
+			continue;
+		path = r->command->files[i].path;
+		fault = r->command->files[i].why_not;
+	}
+	if (fault)
+		return not_recognised(r,
+				      "the command says nothing but %s, "
+				      "which is not understood: mend it (%s)",
+				      brief(shown, path), fault);
+	return not_recognised(r,
+			      "the %s is not set in %s, beside which no option "
+			      "is read: add %s there with its present value",
+			      knob_words(kind), brief(shown, path),
+			      name + strspn(name, "-"));
+}
+
+/* Of a framework that is certain: its option and its default. */
+static enum command_outcome from_preset(struct recognition *r,
+					enum knob_kind kind)
+{
+	const struct preset *preset = r->command->preset;
+	const struct preset_knob *knob = preset_knob(preset, kind);
+	const char *name = knob->names.items[0];
+	int64_t value = knob->default_value;
+
+	if (kind == KNOB_GLOBAL)
+		return global_from_preset(r);
+	if (kind == KNOB_STEPS)
+		return COMMAND_OK;
+	if (r->command->takes_no_options)
+		return kind == KNOB_OUTPUT ? COMMAND_OK
+					   : not_in_file(r, kind, name);
+	if (kind != KNOB_OUTPUT && config_is_open(r))
+		return from_config(r, kind, name);
+	if (kind == KNOB_ACCUM && value == 0)
+		value = 1;
+	if (value == 0 && kind == KNOB_MICRO && has_global(r->command))
+		return COMMAND_OK;
+	if (value == 0 && kind == KNOB_MICRO)
+		return not_recognised(r,
+				      "the batch size is not given, and %s has "
+				      "no default for it: add %s%sN with its "
+				      "present value",
+				      preset->description, name,
+				      *name == '-' || preset->pairs ? " "
+								    : "=");
+	knob_default(r, kind, name, value,
+		     xasprintf("default of %s", preset->name));
+	return COMMAND_OK;
+}
+
+/* The variable of the environment that the script reads for it, or NULL. */
+static const struct source_variable *variable_find(const struct recognition *r,
+						   enum knob_kind kind)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *names = &preset_knob(preset, kind)->names;
+
+	for (size_t i = 0; i < r->source->variable_count; i++) {
+		const struct source_variable *variable =
+			&r->source->variables[i];
+		size_t length = strlen(variable->name);
+
+		if (!name_is_decoy(&preset->decoys, variable->name, length) &&
+		    names_find(names, variable->name, length, true) <
+			    names->count)
+			return variable;
+	}
+	return NULL;
+}
+
+/* As the environment sets it, else its default in the script. */
+static enum command_outcome
+from_variable(struct recognition *r, enum knob_kind kind,
+	      const struct source_variable *variable)
+{
+	struct knob *knob = &r->command->knobs[kind];
+	const char *set =
+		r->hints->environment
+			? strlist_env_get(r->hints->environment, variable->name)
+			: NULL;
+	int64_t value = variable->kind == SOURCE_INTEGER ? variable->value : 0;
+
+	if ((set && !count_parse(set, &value)) || value < 1)
+		return not_recognised(
+			r,
+			"%s:%u reads the %s from the variable "
+			"%s, which is no plain number: set it, as "
+			"in %s=8 autofit -- ...",
+			r->source_name, variable->line, knob_words(kind),
+			variable->name, variable->name);
+	strlist_addf(&r->command->env_templates, "%s={%s}", variable->name,
+		     placeholder_name(kind));
+	knob->form = KNOB_ENVIRONMENT;
+	knob->value = value;
+	knob->name = xstrdup(variable->name);
+	knob->evidence = line_evidence(r, variable->line);
+	return variable_check(r, variable->name, strlen(variable->name));
+}
+
+/* Where it may stand instead, as far as that is known. */
+static enum command_outcome no_micro_found(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		char shown[BRIEF_MAX];
+
+		if (file->why_not)
+			return not_recognised(
+				r,
+				"no batch size is found among the arguments of "
+				"%s, and %s, which may set it, is not "
+				"understood: mend it, or %s (%s)",
+				r->source_name, brief(shown, file->path),
+				way_out(KNOB_MICRO), file->why_not);
+	}
+	if (uses_hydra(r))
+		return not_recognised(
+			r,
+			"no batch size is found among the arguments of %s, and "
+			"what Hydra composes is not known: add its key with "
+			"the present value, as in train.batch_size=8, and the "
+			"accumulation's, if there is one",
+			r->source_name);
+	return not_recognised(r,
+			      "no batch size is found among the arguments of "
+			      "%s: %s",
+			      r->source_name, way_out(KNOB_MICRO));
+}
+
+static enum command_outcome nothing_found(struct recognition *r,
+					  enum knob_kind kind)
+{
+	const struct source_variable *variable = variable_find(r, kind);
+	const struct source_constant *constant = constant_find(r, kind);
+
+	if (variable)
+		return from_variable(r, kind, variable);
+	if (constant && (kind == KNOB_MICRO || constant->value > 1))
+		return from_constant(r, kind, constant);
+	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;
+}
+
+enum command_outcome absent_find(struct recognition *r, enum knob_kind kind)
+{
+	const struct preset *preset = r->command->preset;
+	const struct preset_knob *knob = preset_knob(preset, kind);
+	const struct source_constant *global = NULL;
+	const struct source_option *option;
+	const char *name;
+	size_t rank;
+
+	if (knob->names.count == 0)
+		return COMMAND_OK;
+	name = knob->names.items[0];
+	option = knob_in_source(r, kind, &rank);
+	if (option && kind <= KNOB_ACCUM)
+		return option_default(r, kind, option);
+	if (preset->defaults_in_source && kind <= KNOB_ACCUM)
+		global = source_global(r->source, name + strspn(name, "-"));
+	if (global)
+		return from_global(r, kind, name, global);
+	if (r->command->preset_is_certain &&
+	    (*name == '-' || knob->bare || preset->pairs))
+		return from_preset(r, kind);
+	return kind <= KNOB_ACCUM ? nothing_found(r, kind) : COMMAND_OK;
+}

@@ -1,0 +1,247 @@
+/* Options that may be a knob, typed or known to the script. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/knobs/candidates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool knob_is_taken(const struct command *command, size_t index)
+{
+	for (size_t i = 0; i < KNOB_KINDS; i++) {
+		const struct knob *knob = &command->knobs[i];
+
+		if ((knob->form == KNOB_SEPARATE ||
+		     knob->form == KNOB_JOINED) &&
+		    knob->index == index)
+			return true;
+	}
+	return false;
+}
+
+static bool option_is_decoy(const struct preset *preset,
+			    const struct source_option *option)
+{
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		if (name_is_decoy(&preset->decoys, name, strlen(name)))
+			return true;
+	}
+	return false;
+}
+
+/* The best place of an option's spellings in the list, or its count. */
+static size_t option_rank(const struct preset *preset,
+			  const struct strlist *names,
+			  const struct source_option *option)
+{
+	bool has_word = option->dest != NULL;
+	size_t best = names->count;
+
+	for (size_t i = 0; i < option->names.count; i++)
+		has_word |= strlen(option->names.items[i]) > 2;
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+		size_t rank = names_find(names, name, strlen(name), false);
+
+		/* -b means what the long name beside it says. */
+		if (strlen(name) > 2 || !has_word)
+			best = rank < best ? rank : best;
+	}
+	for (size_t i = 0; option->dest && i < names->count; i++) {
+		const char *entry = names->items[i];
+
+		entry += strspn(entry, "-");
+		if (i < best && name_matches(entry, option->dest,
+					     strlen(option->dest), false))
+			best = i;
+	}
+	/* Last, for it takes long and a script has many options. */
+	return best < names->count && option_is_decoy(preset, option)
+		       ? names->count
+		       : best;
+}
+
+const struct source_option *knob_in_source(const struct recognition *r,
+					   enum knob_kind kind, size_t *rank)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *names = &preset_knob(preset, kind)->names;
+	const struct source_option *found = NULL;
+
+	*rank = names->count;
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		size_t place = option->is_switch
+				       ? names->count
+				       : option_rank(preset, names, option);
+
+		if (place < *rank) {
+			*rank = place;
+			found = option;
+		}
+	}
+	return found;
+}
+
+/*
+ * argparse takes the beginning of a name where it is the only one: looked for
+ * among all that the preset knows. The one name, or NULL.
+ */
+static const char *completion(const struct preset *preset, const char *typed,
+			      size_t length)
+{
+	const struct strlist *lists[] = {
+		&preset->micro.names,  &preset->accum.names,
+		&preset->global.names, &preset->steps.names,
+		&preset->output.names, &preset->decoys,
+		&preset->neutral_args, NULL
+	};
+	const char *found = NULL;
+
+	for (size_t i = 0; lists[i]; i++) {
+		for (size_t k = 0; k < lists[i]->count; k++) {
+			const char *name = lists[i]->items[k];
+
+			if (!name_starts(name, typed, length))
+				continue;
+			if (found && !name_equal(name, strlen(name), found,
+						 strlen(found)))
+				return NULL;
+			found = name;
+		}
+	}
+	return found;
+}
+
+/* The place among the names that the token means, or their count. */
+static size_t token_rank(const struct recognition *r,
+			 const struct strlist *names, const struct token *token,
+			 const struct source_option **option)
+{
+	const struct preset *preset = r->command->preset;
+	size_t length = token->name_length;
+	size_t rank = names_find(names, token->name, length, token->bare);
+	const char *full;
+
+	*option = token->bare ? NULL
+			      : source_resolve(r->source, token->name, length);
+	/* Names of a framework are its own; usual names are the script's. */
+	if (rank < names->count && strncmp(names->items[rank], "--", 2) == 0)
+		return rank;
+	if (*option)
+		return option_rank(preset, names, *option);
+	if (rank < names->count || token->bare || !preset->abbreviations ||
+	    length < 5 || strncmp(token->name, "--", 2) != 0)
+		return rank;
+	full = completion(preset, token->name, length);
+	return full ? names_find(names, full, strlen(full), false)
+		    : names->count;
+}
+
+static bool candidate_read(const struct recognition *r, enum knob_kind kind,
+			   const struct token *token,
+			   struct candidate *candidate)
+{
+	const struct command *command = r->command;
+	const struct preset_knob *knob = preset_knob(command->preset, kind);
+
+	*candidate = (struct candidate){ .token = *token };
+	if ((token->bare && !knob->bare) ||
+	    (token->form != KNOB_ABSENT &&
+	     knob_is_taken(command, token->value_index)))
+		return false;
+	candidate->rank =
+		token_rank(r, &knob->names, token, &candidate->option);
+	if (candidate->rank == knob->names.count ||
+	    name_is_decoy(&command->preset->decoys, token->name,
+			  token->name_length))
+		return false;
+	/* One letter among usual names; a framework's own are certain. */
+	candidate->weak = knob->names.items[0][0] != '-' &&
+			  knob->names.items[candidate->rank][0] == '-';
+	(void)brief(candidate->value, token_value(token, &command->argv));
+	return true;
+}
+
+static bool same_option(const struct candidate *a, const struct candidate *b)
+{
+	if (a->option || b->option)
+		return a->option == b->option;
+	return a->token.bare == b->token.bare &&
+	       name_equal(a->token.name, a->token.name_length, b->token.name,
+			  b->token.name_length);
+}
+
+/* The last occurrence of an option is the one that counts. */
+static void candidate_keep(struct candidates *candidates,
+			   const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		if (same_option(&candidates->items[i], candidate)) {
+			candidates->items[i] = *candidate;
+			return;
+		}
+	}
+	if (candidates->count < CANDIDATES_MAX)
+		candidates->items[candidates->count++] = *candidate;
+}
+
+/* Options with a default that the command leaves at that. */
+static void collect_defaults(const struct recognition *r, enum knob_kind kind,
+			     struct candidates *candidates)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *names = &preset_knob(preset, kind)->names;
+
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		struct candidate candidate = { .option = option };
+		bool is_typed = false;
+
+		for (size_t k = 0; k < candidates->count; k++)
+			is_typed |= candidates->items[k].option == option;
+		if (is_typed || option->kind != SOURCE_INTEGER ||
+		    option->is_switch)
+			continue;
+		candidate.rank = option_rank(preset, names, option);
+		if (candidate.rank == names->count ||
+		    names->items[candidate.rank][0] == '-')
+			continue;
+		(void)snprintf(candidate.value, sizeof(candidate.value), "%lld",
+			       (long long)option->value);
+		candidate_keep(candidates, &candidate);
+	}
+}
+
+static void drop_weak(struct candidates *candidates)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < candidates->count; i++)
+		if (!candidates->items[i].weak)
+			candidates->items[kept++] = candidates->items[i];
+	candidates->count = kept;
+}
+
+void candidates_collect(struct candidates *candidates,
+			const struct recognition *r, enum knob_kind kind)
+{
+	const struct command *command = r->command;
+	struct candidate candidate;
+	struct token token;
+	bool has_strong = false;
+
+	candidates->count = 0;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (candidate_read(r, kind, &token, &candidate))
+			candidate_keep(candidates, &candidate);
+	/* Of a known framework the names are known; else all are usual. */
+	if (preset_knob(command->preset, kind)->bare)
+		collect_defaults(r, kind, candidates);
+	for (size_t i = 0; i < candidates->count; i++)
+		has_strong |= !candidates->items[i].weak;
+	if (has_strong)
+		drop_weak(candidates);
+}

@@ -1,0 +1,304 @@
+/* Knobs that stand in a config file. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* What one file says of a knob. */
+struct find {
+	const struct command_file *file;
+	const struct setting *items[SETTINGS_SAME_MAX];
+	size_t count;
+};
+
+static bool is_nothing(const struct setting *setting)
+{
+	static const char *const words[] = { "",     "~",    "null",
+					     "none", "auto", "-1" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcasecmp(words[i], setting->value) == 0)
+			return true;
+	return false;
+}
+
+/* Keeps those that are set, and no evaluation's. */
+static void filter(const struct recognition *r, struct find *find)
+{
+	const struct strlist *decoys = &r->command->preset->decoys;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < find->count; i++) {
+		const struct setting *setting = find->items[i];
+
+		if (!is_nothing(setting) &&
+		    !name_is_decoy(decoys, setting->key, strlen(setting->key)))
+			find->items[kept++] = setting;
+	}
+	find->count = kept;
+}
+
+/* Under the first of the names that the file has. */
+static void look_up(const struct recognition *r, const struct strlist *names,
+		    struct find *find)
+{
+	for (size_t i = 0; i < names->count && !find->count; i++) {
+		const char *name = names->items[i];
+
+		name += strspn(name, "-");
+		if (strlen(name) < 2)
+			continue;
+		find->count = settings_find_all(&find->file->settings, name,
+						find->items, SETTINGS_SAME_MAX);
+		if (find->count > SETTINGS_SAME_MAX)
+			find->count = SETTINGS_SAME_MAX;
+		filter(r, find);
+	}
+}
+
+/* Keys of its own, else the names of its options. */
+static void find_in(const struct recognition *r, enum knob_kind kind,
+		    const struct command_file *file, struct find *find)
+{
+	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
+
+	*find = (struct find){ .file = file };
+	look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
+}
+
+bool file_sets(const struct recognition *r, enum knob_kind kind,
+	       const struct command_file *file)
+{
+	struct find find;
+
+	find_in(r, kind, file, &find);
+	return find.count > 0;
+}
+
+static enum command_outcome several(const struct recognition *r,
+				    enum knob_kind kind,
+				    const struct find *find, size_t other)
+{
+	const struct setting *a = find->items[0], *b = find->items[other];
+	char first[BRIEF_MAX], second[BRIEF_MAX], path[BRIEF_MAX];
+
+	return not_recognised(
+		r,
+		"%s sets both %s to %s (line %u) and %s to %s (line %u), and "
+		"either may be the %s: write {%s} into a copy of it, have the "
+		"command name that, and give it with --template too",
+		brief(path, find->file->path), brief(first, a->key), a->value,
+		a->line, brief(second, b->key), b->value, b->line,
+		knob_words(kind), kind == KNOB_ACCUM ? "accum" : "micro");
+}
+
+static enum command_outcome no_number(const struct recognition *r,
+				      enum knob_kind kind,
+				      const struct find *find)
+{
+	const struct setting *setting = find->items[0];
+	char key[BRIEF_MAX], value[BRIEF_MAX], path[BRIEF_MAX];
+
+	return not_recognised(
+		r,
+		"%s:%u sets %s to \"%s\", which is not a plain whole number, "
+		"so the %s is not known: write the number",
+		brief(path, find->file->path), setting->line,
+		brief(key, setting->key), brief(value, setting->value),
+		knob_words(kind));
+}
+
+/* The number that the settings agree on. */
+static enum command_outcome number_of(const struct recognition *r,
+				      enum knob_kind kind,
+				      const struct find *find, int64_t *number)
+{
+	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
+
+	for (size_t i = 1; i < find->count; i++)
+		if (strcmp(find->items[i]->value, find->items[0]->value) != 0)
+			return several(r, kind, find, i);
+	if (count_parse(find->items[0]->value, number) ||
+	    (knob->fraction && fraction_parse(find->items[0]->value, number)))
+		return COMMAND_OK;
+	return no_number(r, kind, find);
+}
+
+static void site_add(struct command *command, enum knob_kind kind,
+		     const struct command_file *file,
+		     const struct setting *setting)
+{
+	command->sites = xrealloc(command->sites, command->site_count + 1,
+				  sizeof(*command->sites));
+	command->sites[command->site_count++] = (struct command_site){
+		.kind = kind,
+		.file = (size_t)(file - command->files),
+		.setting = (size_t)(setting - file->settings.items),
+	};
+}
+
+static enum command_outcome
+sites_add(struct recognition *r, enum knob_kind kind, const struct find *find)
+{
+	for (size_t i = 0; i < find->count; i++) {
+		if (!find->items[i]->is_scalar)
+			return no_number(r, kind, find);
+		site_add(r->command, kind, find->file, find->items[i]);
+	}
+	return COMMAND_OK;
+}
+
+static char *file_evidence(const struct find *find)
+{
+	return xasprintf("%s:%u", find->file->path, find->items[0]->line);
+}
+
+/* The value stands in the file, and only there. */
+static enum command_outcome
+take_site(struct recognition *r, enum knob_kind kind, const struct find *find)
+{
+	struct knob *knob = &r->command->knobs[kind];
+	const struct preset_knob *known = preset_knob(r->command->preset, kind);
+	int64_t number = 0;
+	enum command_outcome outcome = number_of(r, kind, find, &number);
+
+	if (outcome == COMMAND_OK)
+		outcome = sites_add(r, kind, find);
+	/* A step limit that is none needs no raising. */
+	if (outcome != COMMAND_OK)
+		return kind == KNOB_STEPS ? COMMAND_OK : outcome;
+	knob->form = KNOB_FILE;
+	knob->value = number;
+	knob->unit = known->unit;
+	knob->name = xstrdup(find->items[0]->key);
+	knob->evidence = file_evidence(find);
+	return COMMAND_OK;
+}
+
+/* The option that sets what this key does: of the same name, else the first. */
+static const char *option_of(const struct recognition *r, enum knob_kind kind,
+			     const char *key)
+{
+	const struct strlist *names =
+		&preset_knob(r->command->preset, kind)->names;
+	const char *dot = strrchr(key, '.');
+	const char *last = dot ? dot + 1 : key;
+
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->items[i];
+		const char *letters = name + strspn(name, "-");
+
+		if (name_equal(letters, strlen(letters), key, strlen(key)) ||
+		    name_equal(letters, strlen(letters), last, strlen(last)))
+			return name;
+	}
+	return names->items[0];
+}
+
+/* What the file says becomes an option. */
+static void take_default(struct recognition *r, enum knob_kind kind,
+			 const struct find *find, int64_t number)
+{
+	knob_default(r, kind, option_of(r, kind, find->items[0]->key), number,
+		     file_evidence(find));
+}
+
+/* The last file that has it, of those that win over options or of the rest. */
+static bool find_last(const struct recognition *r, enum knob_kind kind,
+		      bool wins, struct find *find)
+{
+	const struct command *command = r->command;
+	bool any = false;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		struct find here;
+
+		if (command->files[i].wins != wins ||
+		    command->files[i].is_template)
+			continue;
+		find_in(r, kind, &command->files[i], &here);
+		if (here.count == 0)
+			continue;
+		*find = here;
+		any = true;
+	}
+	return any;
+}
+
+bool winning_file_sets(const struct recognition *r, enum knob_kind kind)
+{
+	struct find find;
+
+	return find_last(r, kind, true, &find);
+}
+
+/* An option that is not given, with the default that the file repeats. */
+static bool repeats_default(const struct recognition *r, enum knob_kind kind,
+			    int64_t number)
+{
+	const struct preset_knob *known = preset_knob(r->command->preset, kind);
+
+	return r->command->preset_is_certain && known->names.count > 0 &&
+	       known->default_value == number;
+}
+
+enum command_outcome winning_file_find(struct recognition *r,
+				       enum knob_kind kind)
+{
+	struct knob *knob = &r->command->knobs[kind];
+	enum command_outcome outcome;
+	struct find find;
+	int64_t number;
+
+	if (!find_last(r, kind, true, &find))
+		return COMMAND_OK;
+	if (kind > KNOB_GLOBAL)
+		return knob->form == KNOB_ABSENT && kind == KNOB_STEPS
+			       ? take_site(r, kind, &find)
+			       : COMMAND_OK;
+	outcome = number_of(r, kind, &find, &number);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (knob->form == KNOB_ABSENT && repeats_default(r, kind, number))
+		take_default(r, kind, &find, number);
+	if (knob->form != KNOB_ABSENT && knob->value == number)
+		return sites_add(r, kind, &find);
+	knob_forget(knob);
+	return take_site(r, kind, &find);
+}
+
+static bool has_option(const struct recognition *r, enum knob_kind kind)
+{
+	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
+
+	return r->command->preset_is_certain && knob->names.count > 0 &&
+	       (knob->names.items[0][0] == '-' || knob->bare ||
+		r->command->preset->pairs);
+}
+
+enum command_outcome file_find(struct recognition *r, enum knob_kind kind)
+{
+	enum command_outcome outcome;
+	struct find find;
+	int64_t number = 0;
+
+	if (!find_last(r, kind, false, &find))
+		return COMMAND_OK;
+	/* No copy names another folder: what it writes there is shielded. */
+	if (kind == KNOB_OUTPUT) {
+		if (has_option(r, kind))
+			take_default(r, kind, &find, 0);
+		return COMMAND_OK;
+	}
+	if (!has_option(r, kind))
+		return take_site(r, kind, &find);
+	outcome = number_of(r, kind, &find, &number);
+	if (outcome == COMMAND_OK)
+		take_default(r, kind, &find, number);
+	/* A step limit that is none needs no raising. */
+	return kind == KNOB_STEPS ? COMMAND_OK : outcome;
+}

@@ -1,0 +1,118 @@
+/* Knobs that the user names with --micro-flag and its like. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+static const char *hint_of(const struct command_hints *hints,
+			   enum knob_kind kind)
+{
+	switch (kind) {
+	case KNOB_MICRO:
+		return hints->micro_flag;
+	case KNOB_ACCUM:
+		return hints->accum_flag;
+	case KNOB_GLOBAL:
+		return hints->global_flag;
+	case KNOB_STEPS:
+	case KNOB_OUTPUT:
+	case KNOB_KINDS:
+		break;
+	}
+	return NULL;
+}
+
+static enum command_outcome check_hint(const struct recognition *r,
+				       enum knob_kind kind, const char *name)
+{
+	static const char *const flags[] = { "--micro-flag", "--accum-flag",
+					     "--global-flag" };
+	static const char *const examples[] = { "--bs", "--accum", "--bs" };
+	const char *letters = name + strspn(name, "-+~");
+	char shown[BRIEF_MAX];
+
+	if (r->command->knobs[kind].form != KNOB_ABSENT) {
+		(void)error_set(r->err, -EINVAL,
+				"both %s and %s say where the %s is: keep one",
+				r->command->knobs[kind].name, flags[kind],
+				knob_words(kind));
+		return COMMAND_USAGE;
+	}
+	if ((isalpha((unsigned char)*letters) || *letters == '_') &&
+	    !strchr(name, '='))
+		return COMMAND_OK;
+	(void)error_set(r->err, -EINVAL,
+			"%s %s: %s takes the option's name, such as %s %s",
+			flags[kind], brief(shown, name), flags[kind],
+			flags[kind], examples[kind]);
+	return COMMAND_USAGE;
+}
+
+/* Did the user mean this argument by --micro-flag name? */
+static bool token_is_hinted(const struct recognition *r,
+			    const struct token *token, const char *name)
+{
+	size_t length = strlen(name);
+	const struct source_option *option;
+
+	if (name_equal(token->name, token->name_length, name, length))
+		return true;
+	if (*name != '-')
+		return name_matches(name, token->name, token->name_length,
+				    token->bare);
+	if (token->bare)
+		return false;
+	option = source_resolve(r->source, name, length);
+	return option && option == source_resolve(r->source, token->name,
+						  token->name_length);
+}
+
+/* The last one that it names; without a name when there is none. */
+static struct token hinted_token(const struct recognition *r, const char *name)
+{
+	const struct command *command = r->command;
+	struct token token, found = { .name = NULL };
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (token_is_hinted(r, &token, name))
+			found = token;
+	return found;
+}
+
+enum command_outcome hinted_find(struct recognition *r, enum knob_kind kind)
+{
+	const char *name = hint_of(r->hints, kind);
+	const struct source_option *option;
+	enum command_outcome outcome;
+	char shown[BRIEF_MAX];
+	struct token found;
+
+	if (!name)
+		return COMMAND_OK;
+	outcome = check_hint(r, kind, name);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	(void)brief(shown, name);
+	found = hinted_token(r, name);
+	if (found.name && found.form != KNOB_ABSENT &&
+	    knob_is_taken(r->command, found.value_index)) {
+		(void)error_set(r->err, -EINVAL,
+				"two options of autofit name %s, which can "
+				"be one of them only: leave the other out",
+				shown);
+		return COMMAND_USAGE;
+	}
+	if (found.name)
+		return knob_take(r, kind, &found);
+	option = *name == '-' ? source_resolve(r->source, name, strlen(name))
+			      : NULL;
+	if (option && kind <= KNOB_ACCUM)
+		return option_default(r, kind, option);
+	return not_recognised(r,
+			      "the option %s is not in the command: add it "
+			      "with its present value, such as %s 1",
+			      shown, shown);
+}

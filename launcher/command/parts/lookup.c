@@ -1,0 +1,166 @@
+/* What a command says of a setting, by argument or file; conditions. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/alloc.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define JOINER " + "
+
+static bool token_is(const struct token *token, const char *name)
+{
+	return name_matches(name, token->name, token->name_length,
+			    token->bare) ||
+	       (*name != '-' && token->bare &&
+		name_equal(name, strlen(name), token->name,
+			   token->name_length));
+}
+
+bool token_find(const struct command *command, const char *name,
+		struct token *found)
+{
+	struct token token;
+	bool any = false;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		if (!token_is(&token, name))
+			continue;
+		*found = token;
+		any = true;
+	}
+	return any;
+}
+
+/* A key of the config files: of the last that has it, its last value. */
+static const char *file_value(const struct command *command, const char *name)
+{
+	const struct setting *found[SETTINGS_SAME_MAX];
+	const char *value = NULL;
+
+	name += strspn(name, "-");
+	for (size_t i = 0; i < command->file_count; i++) {
+		size_t count =
+			settings_find_all(&command->files[i].settings, name,
+					  found, SETTINGS_SAME_MAX);
+
+		if (count > SETTINGS_SAME_MAX)
+			count = SETTINGS_SAME_MAX;
+		if (count)
+			value = found[count - 1]->value;
+	}
+	return value;
+}
+
+const char *setting_value(const struct command *command, const char *name)
+{
+	struct token token;
+
+	if (token_find(command, name, &token))
+		return token.form == KNOB_ABSENT
+			       ? "true"
+			       : token_value(&token, &command->argv);
+	return file_value(command, name);
+}
+
+const char *setting_or_default(const struct command *command, const char *entry,
+			       char name[NAME_MAX_BYTES])
+{
+	size_t length = strcspn(entry, " ");
+	const char *value;
+
+	if (length >= NAME_MAX_BYTES)
+		return NULL;
+	memcpy(name, entry, length);
+	name[length] = '\0';
+	value = setting_value(command, name);
+	if (value)
+		return value;
+	return entry[length] ? entry + length + 1 : NULL;
+}
+
+static bool is_on(const char *value)
+{
+	static const char *const words[] = { "false", "no",   "off", "0",
+					     "none",  "null", "" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcasecmp(words[i], value) == 0)
+			return false;
+	return true;
+}
+
+bool uses_hydra(const struct recognition *r)
+{
+	return r->text && strstr(r->text, "hydra");
+}
+
+/* "text", with its quotes. */
+static bool script_contains(const struct recognition *r, const char *quoted)
+{
+	size_t length = strlen(quoted);
+	char *text;
+	bool result;
+
+	if (!r->text || length < 3)
+		return false;
+	text = xstrndup(quoted + 1, length - 2);
+	result = strstr(r->text, text) != NULL;
+	free(text);
+	return result;
+}
+
+static bool piece_holds(const struct recognition *r, const char *piece)
+{
+	const char *equals = strchr(piece, '=');
+	char name[NAME_MAX_BYTES];
+	const char *value;
+	size_t length = equals ? (size_t)(equals - piece) : strlen(piece);
+
+	if (*piece == '"')
+		return script_contains(r, piece);
+	if (*piece == '$')
+		return strlist_env_get(&r->command->view.assignments,
+				       piece + 1) ||
+		       (r->hints->environment &&
+			strlist_env_get(r->hints->environment, piece + 1));
+	if (length >= NAME_MAX_BYTES)
+		return false;
+	memcpy(name, piece, length);
+	name[length] = '\0';
+	value = *name == '@' ? file_value(r->command, name + 1)
+			     : setting_value(r->command, name);
+	if (!value)
+		return false;
+	return equals ? strcasecmp(equals + 1, value) == 0 : is_on(value);
+}
+
+bool condition_holds(const struct recognition *r, const char *condition)
+{
+	bool result = true;
+
+	while (result && condition) {
+		const char *joiner = strstr(condition, JOINER);
+		char *piece = joiner ? xstrndup(condition,
+						(size_t)(joiner - condition))
+				     : xstrdup(condition);
+
+		result = *piece == '!' ? !piece_holds(r, piece + 1)
+				       : piece_holds(r, piece);
+		free(piece);
+		condition = joiner ? joiner + strlen(JOINER) : NULL;
+	}
+	return result;
+}
+
+bool any_condition_holds(const struct recognition *r,
+			 const struct strlist *conditions)
+{
+	for (size_t i = 0; i < conditions->count; i++)
+		if (condition_holds(r, conditions->items[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,188 @@
+/* The smallest pieces of Python text: strings, words, values. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/pytext.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Each byte of a script comes by here: isalpha() would be a call. */
+bool pytext_is_word_start(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_word(char c)
+{
+	return pytext_is_word_start(c) || (c >= '0' && c <= '9');
+}
+
+bool pytext_is_quote(char c)
+{
+	return c == '"' || c == '\'';
+}
+
+void pytext_step(struct pytext *cursor)
+{
+	if (*cursor->at++ == '\n') {
+		cursor->line++;
+		cursor->line_start = cursor->at;
+	}
+}
+
+void pytext_skip_comment(struct pytext *cursor)
+{
+	while (cursor->at < cursor->end && *cursor->at != '\n')
+		cursor->at++;
+}
+
+/* Blanks on the line; with newlines and comments too inside brackets. */
+void pytext_skip_blanks(struct pytext *cursor, bool lines)
+{
+	while (cursor->at < cursor->end) {
+		if (*cursor->at == ' ' || *cursor->at == '\t' ||
+		    (lines && isspace((unsigned char)*cursor->at)))
+			pytext_step(cursor);
+		else if (lines && *cursor->at == '#')
+			pytext_skip_comment(cursor);
+		else
+			return;
+	}
+}
+
+/* The text between the quotes at the cursor, which is left behind them. */
+void pytext_string(struct pytext *cursor, const char **text, size_t *length)
+{
+	char quote = *cursor->at;
+	size_t marks = 1;
+
+	if (cursor->end - cursor->at >= 3 && cursor->at[1] == quote &&
+	    cursor->at[2] == quote)
+		marks = 3;
+	cursor->at += marks;
+	*text = cursor->at;
+	while (cursor->at < cursor->end) {
+		if (*cursor->at == '\\' && cursor->at + 1 < cursor->end) {
+			pytext_step(cursor);
+		} else if (marks == 1 && *cursor->at == '\n') {
+			break; /* not closed: the next line is code again */
+		} else if (*cursor->at == quote &&
+			   (marks == 1 || (cursor->end - cursor->at >= 3 &&
+					   cursor->at[1] == quote &&
+					   cursor->at[2] == quote))) {
+			*length = (size_t)(cursor->at - *text);
+			cursor->at += marks;
+			return;
+		}
+		pytext_step(cursor);
+	}
+	*length = (size_t)(cursor->at - *text);
+}
+
+void pytext_word(struct pytext *cursor, const char **text, size_t *length)
+{
+	*text = cursor->at;
+	while (cursor->at < cursor->end && is_word(*cursor->at))
+		cursor->at++;
+	*length = (size_t)(cursor->at - *text);
+}
+
+bool pytext_word_is(const char *text, size_t length, const char *word)
+{
+	return strlen(word) == length && memcmp(text, word, length) == 0;
+}
+
+/* Digits with "_" between them; false when there are none or too many. */
+static bool read_digits(struct pytext *cursor, int64_t *value)
+{
+	const char *start = cursor->at;
+
+	*value = 0;
+	while (cursor->at < cursor->end &&
+	       (isdigit((unsigned char)*cursor->at) || *cursor->at == '_')) {
+		if (*cursor->at != '_' &&
+		    (__builtin_mul_overflow(*value, 10, value) ||
+		     __builtin_add_overflow(*value, *cursor->at - '0', value)))
+			return false;
+		cursor->at++;
+	}
+	return cursor->at > start && isdigit((unsigned char)*start);
+}
+
+/* Is the value over here? A dot or an operator says that it goes on. */
+static bool at_end_of_value(struct pytext *cursor, bool in_brackets)
+{
+	pytext_skip_blanks(cursor, in_brackets);
+	return cursor->at >= cursor->end || strchr(",)]}\r\n#;", *cursor->at);
+}
+
+/* 8, 5 * 8, "8", None, or something else. */
+enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
+			       int64_t *value)
+{
+	const char *text;
+	size_t length;
+	int64_t factor;
+
+	*value = 0;
+	if (cursor->at >= cursor->end)
+		return SOURCE_OTHER;
+	if (pytext_is_quote(*cursor->at)) {
+		struct pytext inner = *cursor;
+
+		pytext_string(cursor, &text, &length);
+		inner.at = text;
+		inner.end = text + length;
+		if (read_digits(&inner, value) && inner.at == inner.end &&
+		    at_end_of_value(cursor, in_brackets))
+			return SOURCE_INTEGER;
+		return SOURCE_OTHER;
+	}
+	if (pytext_is_word_start(*cursor->at)) {
+		pytext_word(cursor, &text, &length);
+		return pytext_word_is(text, length, "None") &&
+				       at_end_of_value(cursor, in_brackets)
+			       ? SOURCE_NONE
+			       : SOURCE_OTHER;
+	}
+	if (!read_digits(cursor, value))
+		return SOURCE_OTHER;
+	while (!at_end_of_value(cursor, in_brackets)) {
+		if (*cursor->at != '*')
+			return SOURCE_OTHER;
+		cursor->at++;
+		pytext_skip_blanks(cursor, in_brackets);
+		if (!read_digits(cursor, &factor) ||
+		    __builtin_mul_overflow(*value, factor, value))
+			return SOURCE_OTHER;
+	}
+	return SOURCE_INTEGER;
+}
+
+/* To the next ',' or closing bracket of this call. */
+void pytext_skip_argument(struct pytext *cursor)
+{
+	int depth = 0;
+	const char *text;
+	size_t length;
+
+	while (cursor->at < cursor->end) {
+		char c = *cursor->at;
+
+		if (pytext_is_quote(c)) {
+			pytext_string(cursor, &text, &length);
+			continue;
+		}
+		if (c == '#') {
+			pytext_skip_comment(cursor);
+			continue;
+		}
+		if (depth == 0 &&
+		    (c == ',' || c == ')' || c == ']' || c == '}'))
+			return;
+		if (c == '(' || c == '[' || c == '{')
+			depth++;
+		else if (c == ')' || c == ']' || c == '}')
+			depth--;
+		pytext_step(cursor);
+	}
+}

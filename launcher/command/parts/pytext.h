@@ -1,0 +1,33 @@
+/* The smallest pieces of Python text: strings, words, values. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_PYTEXT_H
+#define AUTOFIT_LAUNCHER_COMMAND_PARTS_PYTEXT_H
+
+#include "launcher/command/parts/source.h"
+
+/* Where the reading is; at == end when all is read. */
+struct pytext {
+	const char *at, *end, *line_start;
+	unsigned line;
+	int depth; /* of brackets */
+};
+
+bool pytext_is_word_start(char c);
+bool pytext_is_quote(char c);
+bool pytext_word_is(const char *text, size_t length, const char *word);
+
+/* One byte further. */
+void pytext_step(struct pytext *cursor);
+void pytext_skip_comment(struct pytext *cursor);
+/* Blanks on the line; with newlines and comments too inside brackets. */
+void pytext_skip_blanks(struct pytext *cursor, bool lines);
+/* The text between the quotes at the cursor, which is left behind them. */
+void pytext_string(struct pytext *cursor, const char **text, size_t *length);
+void pytext_word(struct pytext *cursor, const char **text, size_t *length);
+/* 8, 5 * 8, "8", None, or something else, perhaps only begun. */
+enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
+			       int64_t *value);
+/* To the next ',' or closing bracket of this call. */
+void pytext_skip_argument(struct pytext *cursor);
+
+#endif

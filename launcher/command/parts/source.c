@@ -1,0 +1,473 @@
+/* Options and constants in the text of a Python script. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/source.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/parts/pytext.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Spellings of one option; more are passed over. */
+#define NAMES_MAX 16
+
+static void read_keyword(struct pytext *cursor, struct source_option *option,
+			 const char *key, size_t length)
+{
+	static const char *const switches[] = { "store_true",  "store_false",
+						"store_const", "count",
+						"help",        "version" };
+	bool is_text = cursor->at < cursor->end && pytext_is_quote(*cursor->at);
+	const char *text;
+	size_t text_length;
+
+	if (pytext_word_is(key, length, "is_flag")) {
+		option->is_switch = true;
+	} else if (pytext_word_is(key, length, "default")) {
+		option->kind = pytext_value(cursor, true, &option->value);
+	} else if (pytext_word_is(key, length, "dest") && is_text) {
+		pytext_string(cursor, &text, &text_length);
+		free(option->dest);
+		option->dest = xstrndup(text, text_length);
+	} else if (pytext_word_is(key, length, "action") && is_text) {
+		pytext_string(cursor, &text, &text_length);
+		for (size_t i = 0; i < sizeof(switches) / sizeof(*switches);
+		     i++)
+			option->is_switch |=
+				pytext_word_is(text, text_length, switches[i]);
+	}
+}
+
+/* One argument of the call: an option string or key=value. */
+static void read_argument(struct pytext *cursor, struct source_option *option)
+{
+	const char *text;
+	size_t length;
+	char *name;
+
+	if (pytext_is_quote(*cursor->at)) {
+		pytext_string(cursor, &text, &length);
+		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-' ||
+		    option->names.count == NAMES_MAX)
+			return;
+		name = xstrndup(text, length);
+		strlist_take(&option->names, name);
+		return;
+	}
+	if (!pytext_is_word_start(*cursor->at))
+		return;
+	pytext_word(cursor, &text, &length);
+	pytext_skip_blanks(cursor, true);
+	if (cursor->end - cursor->at < 2 || *cursor->at != '=' ||
+	    cursor->at[1] == '=')
+		return;
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+	read_keyword(cursor, option, text, length);
+}
+
+static void option_release(struct source_option *option)
+{
+	strlist_release(&option->names);
+	free(option->dest);
+}
+
+static bool shares_name(const struct source_option *a,
+			const struct source_option *b)
+{
+	for (size_t i = 0; i < a->names.count; i++)
+		if (strlist_find(&b->names, a->names.items[i]) < b->names.count)
+			return true;
+	return false;
+}
+
+/* Of parsers that share an option only equal defaults are known. */
+static bool is_repeated(struct source *source,
+			const struct source_option *option)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		struct source_option *known = &source->options[i];
+
+		/* Without a bit in common no name is. */
+		if (!(known->name_bits & option->name_bits) ||
+		    !shares_name(option, known))
+			continue;
+		if (known->kind != option->kind ||
+		    known->value != option->value)
+			known->kind = SOURCE_OTHER;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t name_bits(const struct source_option *option)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		bits |= UINT64_C(1) << (hash_bytes(name, strlen(name)) >> 58);
+	}
+	return bits;
+}
+
+/* Takes the option over. */
+static void add_option(struct source *source, struct source_option *option)
+{
+	option->name_bits = name_bits(option);
+	if (option->names.count == 0 ||
+	    source->option_count == SOURCE_OPTIONS_MAX ||
+	    is_repeated(source, option)) {
+		option_release(option);
+		return;
+	}
+	source->options =
+		xgrow(source->options, source->option_count,
+		      &source->option_capacity, sizeof(*source->options));
+	source->options[source->option_count++] = *option;
+}
+
+/* The cursor is on the bracket that opens the call. */
+static void read_call(struct pytext *cursor, struct source *source,
+		      unsigned line)
+{
+	struct source_option option = { .line = line };
+
+	cursor->at++;
+	for (;;) {
+		pytext_skip_blanks(cursor, true);
+		if (cursor->at >= cursor->end || *cursor->at == ')')
+			break;
+		if (*cursor->at == ',') {
+			cursor->at++;
+			continue;
+		}
+		read_argument(cursor, &option);
+		pytext_skip_argument(cursor);
+		if (cursor->at < cursor->end && *cursor->at != ',')
+			break;
+	}
+	/* A call that the end of the text cuts off is not known. */
+	if (cursor->at >= cursor->end) {
+		option_release(&option);
+		return;
+	}
+	cursor->at++;
+	add_option(source, &option);
+}
+
+/* ("name", ...) or ["name"]: over the bracket, the name, and what is blank. */
+static bool read_quoted(struct pytext *cursor, const char **name,
+			size_t *length)
+{
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+	if (cursor->at >= cursor->end || !pytext_is_quote(*cursor->at))
+		return false;
+	pytext_string(cursor, name, length);
+	pytext_skip_blanks(cursor, true);
+	return *length > 0;
+}
+
+/* ("batch_size", 8, "help"): absl. The cursor is on the bracket. */
+static void read_define(struct pytext *cursor, struct source *source,
+			unsigned line)
+{
+	struct source_option option = { .line = line };
+	struct pytext ahead = *cursor;
+	const char *name;
+	size_t length;
+
+	if (!read_quoted(&ahead, &name, &length) ||
+	    length > NAME_MAX_BYTES - 3 || ahead.at >= ahead.end ||
+	    *ahead.at != ',')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, true);
+	option.kind = pytext_value(&ahead, true, &option.value);
+	strlist_addf(&option.names, "--%.*s", (int)length, name);
+	add_option(source, &option);
+}
+
+static void add_variable(struct source *source,
+			 const struct source_variable *variable)
+{
+	if (source->variable_count == SOURCE_VARIABLES_MAX)
+		return;
+	source->variables =
+		xgrow(source->variables, source->variable_count,
+		      &source->variable_capacity, sizeof(*source->variables));
+	source->variables[source->variable_count++] = *variable;
+}
+
+/* ("BS", 8) or ["BS"]: the cursor is on the bracket. */
+static void read_variable(struct pytext *cursor, struct source *source,
+			  unsigned line)
+{
+	struct source_variable variable = { .line = line };
+	struct pytext ahead = *cursor;
+	bool is_call = *ahead.at == '(';
+	const char *name;
+	size_t length;
+
+	if (!read_quoted(&ahead, &name, &length) || length >= NAME_MAX_BYTES)
+		return;
+	if (is_call && ahead.at < ahead.end && *ahead.at == ',') {
+		ahead.at++;
+		pytext_skip_blanks(&ahead, true);
+		variable.kind = pytext_value(&ahead, true, &variable.value);
+	}
+	variable.name = xstrndup(name, length);
+	add_variable(source, &variable);
+}
+
+static void add_constant(struct source *source,
+			 const struct source_constant *constant)
+{
+	if (source->constant_count == SOURCE_CONSTANTS_MAX)
+		return;
+	source->constants =
+		xgrow(source->constants, source->constant_count,
+		      &source->constant_capacity, sizeof(*source->constants));
+	source->constants[source->constant_count++] = *constant;
+}
+
+/* word: type = 8 and word = 8, as code or as an argument. */
+static void read_constant(const struct pytext *cursor, struct source *source,
+			  const char *word, size_t length)
+{
+	struct pytext ahead = *cursor;
+	struct source_constant constant = { .line = cursor->line };
+	const char *type;
+	size_t type_length;
+
+	pytext_skip_blanks(&ahead, false);
+	if (ahead.at < ahead.end && *ahead.at == ':') {
+		constant.field =
+			cursor->depth == 0 && word != cursor->line_start;
+		ahead.at++;
+		pytext_skip_blanks(&ahead, false);
+		pytext_word(&ahead, &type, &type_length);
+		if (!pytext_word_is(type, type_length, "int"))
+			return;
+		pytext_skip_blanks(&ahead, false);
+	}
+	if (length >= NAME_MAX_BYTES || ahead.end - ahead.at < 2 ||
+	    *ahead.at != '=' || ahead.at[1] == '=')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, false);
+	constant.global = cursor->depth == 0 && word == cursor->line_start;
+	constant.kind =
+		pytext_value(&ahead, cursor->depth > 0, &constant.value);
+	if (constant.kind != SOURCE_INTEGER && !constant.global)
+		return;
+	constant.name = xstrndup(word, length);
+	add_constant(source, &constant);
+}
+
+/* "name": 8 in a dictionary. */
+static void read_entry(const struct pytext *cursor, struct source *source,
+		       const char *name, size_t length)
+{
+	struct pytext ahead = *cursor;
+	struct source_constant constant = { .line = cursor->line };
+
+	pytext_skip_blanks(&ahead, false);
+	if (cursor->depth == 0 || length == 0 || length >= NAME_MAX_BYTES ||
+	    ahead.at >= ahead.end || *ahead.at != ':')
+		return;
+	ahead.at++;
+	pytext_skip_blanks(&ahead, false);
+	constant.kind = pytext_value(&ahead, true, &constant.value);
+	if (constant.kind != SOURCE_INTEGER)
+		return;
+	constant.name = xstrndup(name, length);
+	add_constant(source, &constant);
+}
+
+/* What begins with a word and goes on with a bracket. */
+typedef void read_bracket(struct pytext *cursor, struct source *source,
+			  unsigned line);
+
+static const struct bracket_row {
+	const char *word;
+	const char *brackets;
+	read_bracket *read;
+} bracket_rows[] = {
+	{ "add_argument", "(", read_call },
+	{ "option", "(", read_call },
+	{ "DEFINE_integer", "(", read_define },
+	{ "getenv", "(", read_variable },
+	{ "environ", "[", read_variable },
+	{ "get", "(", read_variable },
+};
+
+/* environ.get is a variable's, any other get is not. */
+static bool is_of_environ(const char *word, const char *beginning)
+{
+	static const char before[] = "environ.";
+	size_t length = strlen(before);
+
+	return (size_t)(word - beginning) >= length &&
+	       memcmp(word - length, before, length) == 0;
+}
+
+static void read_code_word(struct pytext *cursor, struct source *source)
+{
+	const char *word;
+	size_t length;
+	unsigned line = cursor->line;
+
+	pytext_word(cursor, &word, &length);
+	for (size_t i = 0; i < sizeof(bracket_rows) / sizeof(*bracket_rows);
+	     i++) {
+		const struct bracket_row *row = &bracket_rows[i];
+
+		if (*word != *row->word ||
+		    !pytext_word_is(word, length, row->word) ||
+		    (strcmp(row->word, "get") == 0 &&
+		     !is_of_environ(word, cursor->line_start)))
+			continue;
+		pytext_skip_blanks(cursor, false);
+		if (cursor->at < cursor->end && *cursor->at &&
+		    strchr(row->brackets, *cursor->at))
+			row->read(cursor, source, line);
+		return;
+	}
+	read_constant(cursor, source, word, length);
+}
+
+static void read_code(struct pytext *cursor, struct source *source)
+{
+	char c = *cursor->at;
+	const char *text;
+	size_t length;
+
+	if (c == '#') {
+		pytext_skip_comment(cursor);
+	} else if (pytext_is_quote(c)) {
+		pytext_string(cursor, &text, &length);
+		read_entry(cursor, source, text, length);
+	} else if (pytext_is_word_start(c)) {
+		read_code_word(cursor, source);
+	} else {
+		if (c == '(' || c == '[' || c == '{')
+			cursor->depth++;
+		else if ((c == ')' || c == ']' || c == '}') &&
+			 cursor->depth > 0)
+			cursor->depth--;
+		pytext_step(cursor);
+	}
+}
+
+static bool makes_options_of_fields(const char *text)
+{
+	static const char *const parsers[] = { "tyro.cli", "HfArgumentParser",
+					       "TrlParser", "simple_parsing" };
+
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
+		if (strstr(text, parsers[i]))
+			return true;
+	return false;
+}
+
+static void add_fields(struct source *source)
+{
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+		struct source_option option = { .kind = constant->kind,
+						.value = constant->value,
+						.line = constant->line };
+
+		if (!constant->field)
+			continue;
+		strlist_addf(&option.names, "--%s", constant->name);
+		add_option(source, &option);
+	}
+}
+
+void source_read(struct source *source, const char *text)
+{
+	struct pytext cursor = { .at = text, .line_start = text, .line = 1 };
+
+	*source = (struct source){ 0 };
+	if (!text)
+		return;
+	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
+	while (cursor.at < cursor.end)
+		read_code(&cursor, source);
+	if (makes_options_of_fields(text))
+		add_fields(source);
+}
+
+void source_release(struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++)
+		option_release(&source->options[i]);
+	for (size_t i = 0; i < source->constant_count; i++)
+		free(source->constants[i].name);
+	for (size_t i = 0; i < source->variable_count; i++)
+		free(source->variables[i].name);
+	free(source->options);
+	free(source->constants);
+	free(source->variables);
+	*source = (struct source){ 0 };
+}
+
+/* The name of the option that begins with what was typed, or NULL. */
+static const char *completed(const struct source_option *option,
+			     const char *typed, size_t length)
+{
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		if (strlen(name) > length &&
+		    name_equal(name, length, typed, length))
+			return name;
+	}
+	return NULL;
+}
+
+const struct source_option *source_resolve(const struct source *source,
+					   const char *typed, size_t length)
+{
+	const struct source_option *found = NULL;
+
+	for (size_t i = 0; i < source->option_count; i++) {
+		const struct source_option *option = &source->options[i];
+
+		for (size_t k = 0; k < option->names.count; k++)
+			if (name_equal(option->names.items[k],
+				       strlen(option->names.items[k]), typed,
+				       length))
+				return option;
+	}
+	if (length < 3 || typed[0] != '-' || typed[1] != '-')
+		return NULL;
+	for (size_t i = 0; i < source->option_count; i++) {
+		if (!completed(&source->options[i], typed, length))
+			continue;
+		if (found)
+			return NULL;
+		found = &source->options[i];
+	}
+	return found;
+}
+
+const struct source_constant *source_global(const struct source *source,
+					    const char *name)
+{
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+
+		if (constant->global &&
+		    name_equal(constant->name, strlen(constant->name), name,
+			       strlen(name)))
+			return constant;
+	}
+	return NULL;
+}

@@ -1,0 +1,52 @@
+/* What the files that rewrite a command share. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H
+#define AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H
+
+#include "launcher/command/parts/command_internal.h"
+
+/* What the knob is to say now, or NULL: as it does. The caller frees. */
+char *knob_new_value(const struct command *command, enum knob_kind kind,
+		     const struct command_values *values);
+/* A number of micro-steps, with the accumulation of the values. */
+int64_t scaled_written(const struct command *command,
+		       const struct command_values *values, int64_t value);
+
+/* An option or key that gets a value. */
+struct set {
+	char *name;
+	char *value;
+	size_t index;  /* argument that holds the value; NO_INDEX: added */
+	size_t offset; /* byte where it begins there */
+};
+
+struct sets {
+	struct set *items;
+	size_t count;
+};
+
+/* What the values ask of a command beside its knobs. */
+void sets_make(struct sets *sets, const struct command *command,
+	       const struct command_values *values);
+void sets_release(struct sets *sets);
+
+/* The words of an option that is added, with the form of its framework. */
+void words_of_option(const struct command *command, const char *name,
+		     const char *value, bool joined, struct strlist *out);
+/* The words that add a knob, none when it stays at its default. */
+void words_of_knob(const struct command *command, enum knob_kind kind,
+		   const struct command_values *values, struct strlist *out);
+
+/* The copies of config files; one for each file that changes. */
+int copies_make(const struct command *command,
+		const struct command_values *values, struct rewrite *rewrite,
+		struct error *err);
+/* Where the copy of this file is; NULL: it has none. */
+const char *copy_path(const struct rewrite *rewrite,
+		      const struct command_file *file);
+
+/* The argument with new values in it; the caller frees. */
+char *argument_rewrite(const struct command *command,
+		       const struct command_values *values, size_t index);
+
+#endif

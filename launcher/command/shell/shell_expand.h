@@ -1,0 +1,57 @@
+/* What the files share that turn one word into others. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_EXPAND_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_EXPAND_H
+
+#include "base/strbuf.h"
+#include "launcher/command/shell/shell_scope.h"
+
+/* What the bytes at the end of the word came from as a whole. */
+struct tail {
+	bool is_set;
+	const char *variable;
+	size_t argument; /* NO_INDEX */
+	bool is_numbered;
+	size_t offset, end;
+};
+
+struct builder {
+	struct shell_scope *scope;
+	struct shell_fields *out;
+	enum shell_context context;
+	struct shell_span word;
+	struct strbuf text;
+	bool begun; /* there is a word, be it empty */
+	bool is_opaque;
+	bool has_arguments; /* of "$@" */
+	bool ends_in_arguments;
+	struct tail tail;
+	unsigned brace; /* of {a,b}: 1 after {, 2 after the comma */
+	unsigned depth;
+};
+
+/* Ends the word, where one has begun. */
+void builder_flush(struct builder *b);
+/* Bytes that stand for what is not known. */
+void builder_add_unknown(struct builder *b, const char *bytes, size_t length);
+/* Such bytes of the text. */
+void builder_add_opaque(struct builder *b, size_t start, size_t end);
+/* The same, with what is known of it, where the scope looks inside. */
+void builder_look_inside(struct builder *b, size_t start, size_t end);
+/* One value of a variable or an argument. */
+void builder_add_value(struct builder *b, const struct shell_field *field,
+		       bool is_quoted);
+/* is_nested: the word after :- between double quotes. */
+void builder_expand_parts(struct builder *b, struct shell_span span,
+			  bool is_nested);
+/* $NAME, ${NAME:-word}, "$@" */
+void builder_add_parameter(struct builder *b, const struct shell_part *part);
+
+/*
+ * The folder that $(dirname "$0"), $(pwd) and their kin name; NULL: it is
+ * something else, or cannot be told. The caller frees.
+ */
+char *shell_own_folder(const struct shell_scope *scope, size_t start,
+		       size_t end);
+
+#endif

@@ -1,0 +1,367 @@
+/* Goes through shell text command by command, and knows where it is. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/shell/shell_read.h"
+
+#include "base/alloc.h"
+#include "launcher/command/shell/shell_reserved.h"
+#include "launcher/command/shell/shell_run.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void shell_fail(struct shell_reader *reader, unsigned line, const char *format,
+		...)
+{
+	char text[400];
+	va_list args;
+
+	if (reader->is_over && reader->outcome != COMMAND_OK)
+		return;
+	va_start(args, format);
+	(void)vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (line)
+		(void)error_set(reader->err, -EINVAL, "%s:%u: %s",
+				reader->label, line, text);
+	else
+		(void)error_set(reader->err, -EINVAL, "%s", text);
+	reader->is_over = true;
+	reader->outcome = COMMAND_NOT_RECOGNISED;
+}
+
+/* More than one command is in it. */
+void shell_fail_met(struct shell_reader *reader, const char *what)
+{
+	if (reader->is_one_command)
+		shell_fail(reader, 0,
+			   "the text after %s holds %s, not just one command: "
+			   "write {micro} where the micro-batch belongs in it, "
+			   "or " SHELL_INSTEAD,
+			   reader->label, what);
+	else
+		shell_fail(reader, reader->token.span.line,
+			   "%s is not understood here: " SHELL_INSTEAD, what);
+}
+
+/* After a token was read. */
+static void check_token(struct shell_reader *reader)
+{
+	struct shell_lexer *lexer = &reader->lexer;
+
+	if (reader->token.kind == SHELL_ERROR) {
+		struct shell_lexer lines = { .text = lexer->text,
+					     .length = lexer->length };
+
+		if (reader->is_one_command)
+			shell_fail(reader, 0,
+				   "the text after %s cannot be read: %s",
+				   reader->label, lexer->error);
+		else
+			shell_fail(reader, shell_line(&lines, lexer->error_at),
+				   "%s", lexer->error);
+	} else if (!reader->is_one_command) {
+		return;
+	} else if (lexer->met & SHELL_MET_COMMAND) {
+		shell_fail_met(reader, "another command in $( )");
+	} else if (lexer->met & SHELL_MET_BACKQUOTE) {
+		shell_fail_met(reader, "another command in backquotes (`)");
+	} else if (lexer->met & SHELL_MET_PROCESS) {
+		shell_fail_met(reader, "another command in <( ) or >( )");
+	} else if (reader->token.kind == SHELL_HEREDOC) {
+		shell_fail_met(reader, "a here-document (<<)");
+	}
+}
+
+enum shell_kind shell_reader_next(struct shell_reader *reader)
+{
+	if (!reader->has_token) {
+		(void)shell_next(&reader->lexer, &reader->token);
+		check_token(reader);
+	}
+	reader->has_token = false;
+	return reader->is_over ? SHELL_ERROR : reader->token.kind;
+}
+
+bool shell_token_is(const struct shell_reader *reader, const char *text)
+{
+	const struct shell_span *span = &reader->token.span;
+	size_t length = strlen(text);
+
+	return reader->token.kind == SHELL_WORD &&
+	       span->end - span->start == length &&
+	       memcmp(reader->lexer.text + span->start, text, length) == 0;
+}
+
+struct shell_level *shell_top(struct shell_reader *reader)
+{
+	return reader->depth ? &reader->levels[reader->depth - 1] : NULL;
+}
+
+void shell_end_list(struct shell_reader *reader)
+{
+	reader->is_maybe = false;
+	reader->is_pipe = false;
+	reader->found_before = reader->founds;
+	reader->was_test = false;
+	reader->list_test.is_one = false;
+}
+
+void shell_push(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	if (reader->depth == SHELL_LEVELS_MAX) {
+		shell_fail_met(reader, "so deep a nesting");
+		return;
+	}
+	reader->levels[reader->depth++] = (struct shell_level){
+		.kind = kind,
+		.line = reader->token.span.line,
+		.is_condition = kind == SHELL_IF,
+		.is_function = reader->is_function,
+		.wants_pattern = kind == SHELL_CASE,
+		.is_maybe = reader->is_maybe,
+		.is_pipe = reader->is_pipe,
+		.found_before = reader->found_before,
+	};
+	reader->is_function = false;
+	reader->continues = false;
+	shell_end_list(reader);
+}
+
+void shell_pop(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	const struct shell_level *level = shell_top(reader);
+
+	if (!level || level->kind != kind) {
+		shell_fail(reader, reader->token.span.line,
+			   "a word that ends something ends nothing "
+			   "here: " SHELL_INSTEAD);
+		return;
+	}
+	/* The list goes on that it stands in. */
+	shell_end_list(reader);
+	reader->is_maybe = level->is_maybe;
+	reader->is_pipe = level->is_pipe;
+	reader->found_before = level->found_before;
+	reader->depth--;
+}
+
+static void on_operator(struct shell_reader *reader)
+{
+	enum shell_kind kind = reader->token.kind;
+
+	if (reader->is_one_command && kind != SHELL_AND)
+		shell_fail_met(reader, kind == SHELL_OR ? "||" : "a pipe (|)");
+	else if (reader->is_one_command && reader->was_test)
+		shell_fail_met(reader, "a condition");
+	reader->continues = true;
+	reader->is_pipe = kind == SHELL_PIPE;
+	if (kind == SHELL_PIPE)
+		return;
+	reader->list_test.is_one = false;
+	if (reader->was_test && !reader->is_maybe) {
+		reader->list_test = reader->test;
+		if (kind == SHELL_OR)
+			reader->list_test.is_empty = !reader->test.is_empty;
+	}
+	reader->is_maybe =
+		reader->is_maybe || reader->was_test || kind == SHELL_OR;
+}
+
+static void on_background(struct shell_reader *reader)
+{
+	if (reader->is_one_command)
+		shell_fail_met(reader, "a command in the background (&)");
+	if (reader->founds > reader->found_before)
+		reader->found.in_background = true;
+	shell_end_list(reader);
+}
+
+void shell_add_word(struct shell_reader *reader)
+{
+	if (reader->count == SHELL_WORDS_MAX) {
+		shell_fail_met(reader, "so long a command");
+		return;
+	}
+	reader->words = xgrow(reader->words, reader->count, &reader->capacity,
+			      sizeof(*reader->words));
+	reader->words[reader->count++] = reader->token.span;
+}
+
+/* NAME ( ): what follows is its body. */
+static void read_function(struct shell_reader *reader)
+{
+	if (reader->count != 1 || reader->is_one_command) {
+		shell_fail_met(reader, reader->count == 1 ? "a function"
+							  : "a parenthesis");
+	} else if (shell_reader_next(reader) != SHELL_CLOSE) {
+		shell_fail_met(reader, "a parenthesis");
+	} else {
+		reader->is_function = true;
+		reader->count = 0;
+	}
+}
+
+/* The token is the first of the command. */
+static void read_command(struct shell_reader *reader)
+{
+	enum shell_kind kind = reader->token.kind;
+
+	reader->count = 0;
+	reader->continues = false;
+	reader->is_function = false;
+	if (reader->commands++ == SHELL_COMMANDS_MAX)
+		shell_fail_met(reader, "so long a script");
+	while (kind == SHELL_WORD || kind == SHELL_REDIRECT ||
+	       kind == SHELL_HEREDOC) {
+		if (kind == SHELL_WORD)
+			shell_add_word(reader);
+		kind = shell_reader_next(reader);
+	}
+	if (kind == SHELL_OPEN)
+		read_function(reader);
+	else if (kind != SHELL_ERROR)
+		reader->has_token = true;
+	if (!reader->is_over && reader->count)
+		shell_run_command(reader);
+}
+
+static void on_open(struct shell_reader *reader)
+{
+	if (reader->is_one_command)
+		shell_fail_met(reader, "a subshell ( )");
+	else if (shell_is_doubled(reader))
+		shell_read_arithmetic(reader);
+	else
+		shell_push(reader, SHELL_SUBSHELL);
+}
+
+static void on_case_end(struct shell_reader *reader)
+{
+	shell_end_list(reader);
+	if (shell_top(reader) && shell_top(reader)->kind == SHELL_CASE)
+		shell_top(reader)->wants_pattern = true;
+	else
+		shell_fail_met(reader, ";;");
+}
+
+static void on_end(struct shell_reader *reader)
+{
+	reader->is_over = true;
+	if (reader->depth == 0)
+		return;
+	reader->is_over = false;
+	shell_fail(reader, shell_top(reader)->line,
+		   "what begins here never ends: " SHELL_INSTEAD);
+}
+
+static void read_one(struct shell_reader *reader)
+{
+	enum shell_kind kind = shell_reader_next(reader);
+
+	if (shell_top(reader) && shell_top(reader)->wants_pattern &&
+	    kind != SHELL_END && kind != SHELL_ERROR) {
+		shell_read_pattern(reader);
+		return;
+	}
+	switch (kind) {
+	case SHELL_END:
+		on_end(reader);
+		break;
+	case SHELL_NEWLINE:
+		/* A list goes on in the next line. */
+		if (!reader->continues)
+			shell_end_list(reader);
+		break;
+	case SHELL_SEMICOLON:
+		shell_end_list(reader);
+		break;
+	case SHELL_CASE_END:
+		on_case_end(reader);
+		break;
+	case SHELL_BACKGROUND:
+		on_background(reader);
+		break;
+	case SHELL_AND:
+	case SHELL_OR:
+	case SHELL_PIPE:
+		on_operator(reader);
+		break;
+	case SHELL_OPEN:
+		on_open(reader);
+		break;
+	case SHELL_CLOSE:
+		shell_pop(reader, SHELL_SUBSHELL);
+		break;
+	case SHELL_WORD:
+		if (!shell_read_reserved(reader))
+			read_command(reader);
+		break;
+	case SHELL_REDIRECT:
+	case SHELL_HEREDOC:
+		read_command(reader);
+		break;
+	case SHELL_ERROR:
+		break;
+	}
+}
+
+/* A backslash that nothing follows joins whatever is added behind it. */
+static bool ends_open(const struct shell_lexer *lexer)
+{
+	size_t count = 0;
+
+	while (count < lexer->length &&
+	       lexer->text[lexer->length - 1 - count] == '\\')
+		count++;
+	return count % 2 == 1;
+}
+
+/* What no shell can read, or reads as another thing. */
+static bool check_bytes(struct shell_reader *reader)
+{
+	const struct shell_lexer *lexer = &reader->lexer;
+	const char *what = reader->is_one_command ? "the text after " : "";
+
+	if (lexer->length && memchr(lexer->text, '\0', lexer->length))
+		shell_fail(reader, 0, "%s%s holds NUL bytes: no shell reads it",
+			   what, reader->label);
+	else if (lexer->length && memmem(lexer->text, lexer->length, "\r\n", 2))
+		shell_fail(reader, 0,
+			   "%s%s has Windows line ends (CR LF), which a shell "
+			   "takes for part of the words: remove them, as "
+			   "sed -i 's/\\r$//' does",
+			   what, reader->label);
+	else if (ends_open(lexer))
+		shell_fail(reader, 0,
+			   "%s%s ends in a backslash that nothing follows: "
+			   "remove it",
+			   what, reader->label);
+	return !reader->is_over;
+}
+
+enum command_outcome shell_read(struct shell_reader *reader)
+{
+	reader->scope.lexer = &reader->lexer;
+	reader->fields.append_at = NO_INDEX;
+	reader->found.fields.append_at = NO_INDEX;
+	shell_scope_init(&reader->scope);
+	if (check_bytes(reader))
+		while (!reader->is_over)
+			read_one(reader);
+	if (reader->outcome == COMMAND_OK)
+		shell_decide(reader);
+	return reader->outcome;
+}
+
+void shell_reader_release(struct shell_reader *reader)
+{
+	shell_scope_release(&reader->scope);
+	shell_fields_release(&reader->fields);
+	shell_fields_release(&reader->found.fields);
+	free(reader->words);
+	free(reader->found.folder);
+	free(reader->folder);
+}

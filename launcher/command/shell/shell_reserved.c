@@ -1,0 +1,280 @@
+/* if, for, case and their kin: where in a script its commands stand. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/shell/shell_reserved.h"
+
+#include "launcher/command/shell/shell_run.h"
+
+#include <string.h>
+
+/* [[ ... ]], which has operators of its own. */
+static void read_condition(struct shell_reader *reader)
+{
+	bool is_plain = true;
+
+	reader->count = 0;
+	reader->continues = false;
+	shell_add_word(reader);
+	while (shell_reader_next(reader) != SHELL_ERROR &&
+	       !shell_token_is(reader, "]]")) {
+		if (reader->token.kind == SHELL_END ||
+		    reader->token.kind == SHELL_HEREDOC)
+			shell_fail_met(reader, "[[");
+		else if (reader->token.kind == SHELL_WORD)
+			shell_add_word(reader);
+		else
+			is_plain = false;
+	}
+	/* As ! before it: it is no test of one variable. */
+	if (!is_plain)
+		reader->is_negated = true;
+	if (!reader->is_over)
+		shell_run_command(reader);
+}
+
+/* From (( or for (( on; the lexer is on the second parenthesis. */
+void shell_read_arithmetic(struct shell_reader *reader)
+{
+	struct shell_lexer *lexer = &reader->lexer;
+	const char *text = lexer->text;
+	size_t start = --lexer->at;
+
+	/* The next token says why. */
+	if (!shell_skip_parentheses(lexer))
+		return;
+	reader->continues = false;
+	reader->was_test = true;
+	reader->test.is_one = false;
+	if (memmem(text + start, lexer->at - start, "$#", 2))
+		reader->scope.arguments_counted = true;
+	/* Whatever is named in it may be assigned. */
+	for (size_t i = start; i < lexer->at;) {
+		size_t length = shell_name_length(text + i, lexer->at - i);
+		size_t end = i + length;
+
+		while (end < lexer->at && text[end] == ' ')
+			end++;
+		if (length && text[i - 1] != '$' && text[i - 1] != '{' &&
+		    end + 1 < lexer->at && strchr("=+-*/%", text[end]) &&
+		    (text[end + 1] == '='
+			     ? text[end] != '='
+			     : text[end] == '=' || text[end] == text[end + 1]))
+			shell_variable_set(&reader->scope,
+					   shell_variable(&reader->scope,
+							  text + i, length),
+					   SHELL_UNKNOWN, NULL);
+		i = length ? i + length : i + 1;
+	}
+}
+
+bool shell_is_doubled(const struct shell_reader *reader)
+{
+	return reader->token.kind == SHELL_OPEN &&
+	       reader->lexer.at < reader->lexer.length &&
+	       reader->lexer.text[reader->lexer.at] == '(';
+}
+
+/* for NAME in words; also select. */
+static void read_for(struct shell_reader *reader)
+{
+	bool lists_words = false;
+
+	shell_push(reader, SHELL_LOOP);
+	(void)shell_reader_next(reader);
+	if (shell_is_doubled(reader)) {
+		shell_read_arithmetic(reader);
+		return;
+	}
+	if (reader->token.kind != SHELL_WORD) {
+		shell_fail_met(reader, "for");
+		return;
+	}
+	shell_variable_set(
+		&reader->scope,
+		shell_variable(&reader->scope,
+			       reader->lexer.text + reader->token.span.start,
+			       reader->token.span.end -
+				       reader->token.span.start),
+		SHELL_UNKNOWN, NULL);
+	while (shell_reader_next(reader) == SHELL_WORD &&
+	       !shell_token_is(reader, "do")) {
+		struct shell_fields fields = SHELL_FIELDS_INIT;
+
+		lists_words = true;
+		shell_expand(&reader->scope, reader->token.span, SHELL_WORDS,
+			     &fields);
+		if (fields.append_at != NO_INDEX)
+			reader->scope.arguments_counted = true;
+		shell_fields_release(&fields);
+	}
+	if (!lists_words)
+		reader->scope.arguments_counted = true;
+	reader->has_token = !reader->is_over;
+}
+
+static void read_case(struct shell_reader *reader)
+{
+	struct shell_fields fields = SHELL_FIELDS_INIT;
+
+	if (shell_reader_next(reader) == SHELL_WORD)
+		shell_expand(&reader->scope, reader->token.span, SHELL_WORDS,
+			     &fields);
+	shell_fields_release(&fields);
+	while (shell_reader_next(reader) == SHELL_NEWLINE)
+		;
+	if (shell_token_is(reader, "in"))
+		shell_push(reader, SHELL_CASE);
+	else
+		shell_fail_met(reader, "case");
+}
+
+static void on_if(struct shell_reader *reader)
+{
+	shell_push(reader, SHELL_IF);
+}
+
+static void on_then(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	if (!level || level->kind != SHELL_IF) {
+		shell_fail_met(reader, "then");
+		return;
+	}
+	if (!level->is_condition)
+		level->test.is_one = false;
+	level->is_condition = false;
+	shell_end_list(reader);
+}
+
+static void on_else(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	if (!level || level->kind != SHELL_IF) {
+		shell_fail_met(reader, "else");
+		return;
+	}
+	if (shell_token_is(reader, "elif"))
+		level->test.is_one = false;
+	level->test.is_empty = !level->test.is_empty;
+	shell_end_list(reader);
+}
+
+static void on_fi(struct shell_reader *reader)
+{
+	shell_pop(reader, SHELL_IF);
+}
+
+static void on_while(struct shell_reader *reader)
+{
+	shell_push(reader, SHELL_LOOP);
+}
+
+static void on_do(struct shell_reader *reader)
+{
+	if (!shell_top(reader) || shell_top(reader)->kind != SHELL_LOOP)
+		shell_fail_met(reader, "do");
+}
+
+static void on_done(struct shell_reader *reader)
+{
+	shell_pop(reader, SHELL_LOOP);
+}
+
+static void on_esac(struct shell_reader *reader)
+{
+	shell_pop(reader, SHELL_CASE);
+}
+
+static void on_brace(struct shell_reader *reader)
+{
+	shell_push(reader, SHELL_BRACE);
+}
+
+static void on_brace_end(struct shell_reader *reader)
+{
+	shell_pop(reader, SHELL_BRACE);
+}
+
+static void on_not(struct shell_reader *reader)
+{
+	reader->is_negated = true;
+}
+
+static void on_function(struct shell_reader *reader)
+{
+	if (shell_reader_next(reader) != SHELL_WORD) {
+		shell_fail_met(reader, "function");
+		return;
+	}
+	if (shell_reader_next(reader) == SHELL_OPEN) {
+		if (shell_reader_next(reader) != SHELL_CLOSE)
+			shell_fail_met(reader, "function");
+	} else {
+		reader->has_token = !reader->is_over;
+	}
+	reader->is_function = true;
+}
+
+struct reserved {
+	const char *word;
+	void (*run)(struct shell_reader *reader);
+};
+
+static const struct reserved reserved_words[] = {
+	{ "if", on_if },
+	{ "then", on_then },
+	{ "elif", on_else },
+	{ "else", on_else },
+	{ "fi", on_fi },
+	{ "for", read_for },
+	{ "select", read_for },
+	{ "while", on_while },
+	{ "until", on_while },
+	{ "do", on_do },
+	{ "done", on_done },
+	{ "case", read_case },
+	{ "esac", on_esac },
+	{ "{", on_brace },
+	{ "}", on_brace_end },
+	{ "!", on_not },
+	{ "function", on_function },
+	{ "[[", read_condition },
+};
+
+/* a | b) before the commands of a case. */
+void shell_read_pattern(struct shell_reader *reader)
+{
+	if (reader->token.kind == SHELL_NEWLINE)
+		return;
+	if (shell_token_is(reader, "esac")) {
+		shell_pop(reader, SHELL_CASE);
+		return;
+	}
+	while (reader->token.kind == SHELL_WORD ||
+	       reader->token.kind == SHELL_OPEN ||
+	       reader->token.kind == SHELL_PIPE)
+		if (shell_reader_next(reader) == SHELL_ERROR)
+			return;
+	if (reader->token.kind != SHELL_CLOSE)
+		shell_fail_met(reader, "a pattern of case");
+	else
+		shell_top(reader)->wants_pattern = false;
+}
+
+bool shell_read_reserved(struct shell_reader *reader)
+{
+	for (size_t i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words);
+	     i++) {
+		const struct reserved *reserved = &reserved_words[i];
+
+		if (!shell_token_is(reader, reserved->word))
+			continue;
+		if (reader->is_one_command)
+			shell_fail_met(reader, reserved->word);
+		else
+			reserved->run(reader);
+		return true;
+	}
+	return false;
+}

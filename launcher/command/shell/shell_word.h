@@ -1,0 +1,53 @@
+/* What stands inside one word of shell text. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
+
+#include "launcher/command/shell/shell.h"
+
+bool shell_name_begins(char c); /* letter or _ */
+bool shell_name_goes_on(char c);
+/* Bytes of NAME at the beginning of the text; 0: none. */
+size_t shell_name_length(const char *text, size_t length);
+
+/* NAME=value, NAME+=value, NAME[i]=value, NAME=(a b). */
+struct shell_assignment {
+	struct shell_span name, value; /* value: inside the parentheses */
+	bool appends, is_element, is_array;
+};
+/* False: the word is none. */
+bool shell_assignment_read(const char *text, struct shell_span word,
+			   struct shell_assignment *assignment);
+
+enum shell_part_kind {
+	SHELL_PART_END,
+	SHELL_PART_TEXT, /* the bytes as they are; may be none */
+	SHELL_PART_ANSI, /* what stands in $'...' */
+	SHELL_PART_PARAMETER,
+	SHELL_PART_OPAQUE, /* its value cannot be told from the text */
+};
+
+struct shell_part {
+	enum shell_part_kind kind;
+	bool is_quoted;
+	size_t start, end; /* the bytes; of all else, $ to the end */
+	/* PARAMETER: NAME, digits, @ or *. */
+	struct shell_span name, index, word;
+	bool has_index; /* ${NAME[index]} */
+	bool has_colon; /* :- := :? :+ */
+	char operation; /* - = ? + before the word; 's': ${@:word}; 0 */
+};
+
+/* Goes through a word that was read as a token. */
+struct shell_parts {
+	struct shell_lexer lexer;
+	bool in_double; /* between " and " */
+	bool is_nested; /* the word after :- in "${NAME:-word}" */
+};
+
+void shell_parts_begin(struct shell_parts *parts, const char *text,
+		       struct shell_span word, bool is_nested);
+enum shell_part_kind shell_part_next(struct shell_parts *parts,
+				     struct shell_part *part);
+
+#endif

@@ -1,0 +1,113 @@
+/* Names of options: how they are compared. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include "base/name.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+bool name_equal(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	if (a_length != b_length)
+		return false;
+	for (size_t i = 0; i < a_length; i++)
+		if (name_joint(a[i]) != name_joint(b[i]))
+			return false;
+	return true;
+}
+
+bool name_starts(const char *name, const char *start, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!name[i] || name_joint(name[i]) != name_joint(start[i]))
+			return false;
+	return true;
+}
+
+/* Of ASCII, as the names of options are: in no locale of the user's. */
+static char folded(char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return (char)(c - 'A' + 'a');
+	return name_joint(c);
+}
+
+bool name_normalise(char out[NAME_MAX_BYTES], const char *name, size_t length)
+{
+	while (length > 0 && (*name == '-' || *name == '+' || *name == '~')) {
+		name++;
+		length--;
+	}
+	if (length >= NAME_MAX_BYTES)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		out[i] = folded(name[i]);
+	out[length] = '\0';
+	return true;
+}
+
+/* Most names are not as long as the entry, or as its last part. */
+static bool lengths_match(const char *entry, const char *typed, size_t length)
+{
+	const char *dot =
+		strchr(entry, '.') ? NULL : memrchr(typed, '.', length);
+
+	if (dot)
+		return strlen(entry + strspn(entry, "-+~")) ==
+		       length - (size_t)(dot + 1 - typed);
+	while (length > 0 && strchr("-+~", *typed)) {
+		typed++;
+		length--;
+	}
+	return strlen(entry + strspn(entry, "-+~")) == length;
+}
+
+bool name_matches(const char *entry, const char *typed, size_t length,
+		  bool bare)
+{
+	char key[NAME_MAX_BYTES], known[NAME_MAX_BYTES];
+	const char *dot;
+
+	if (!length || !*entry)
+		return false;
+	if (*entry == '-')
+		return !bare && name_starts(entry, typed, length) &&
+		       entry[length] == '\0';
+	/* Whatever else may differ, the last byte may not: this is asked of
+	 * each option of a script for each name of a preset. */
+	if (folded(entry[strlen(entry) - 1]) != folded(typed[length - 1]))
+		return false;
+	if (!lengths_match(entry, typed, length) ||
+	    !name_normalise(key, typed, length) ||
+	    !name_normalise(known, entry, strlen(entry)))
+		return false;
+	dot = strchr(known, '.') ? NULL : strrchr(key, '.');
+	return strcmp(dot ? dot + 1 : key, known) == 0;
+}
+
+size_t names_find(const struct strlist *names, const char *typed, size_t length,
+		  bool bare)
+{
+	size_t i = 0;
+
+	while (i < names->count &&
+	       !name_matches(names->items[i], typed, length, bare))
+		i++;
+	return i;
+}
+
+bool name_is_decoy(const struct strlist *decoys, const char *typed,
+		   size_t length)
+{
+	char key[NAME_MAX_BYTES], pattern[NAME_MAX_BYTES];
+
+	if (!name_normalise(key, typed, length))
+		return true;
+	for (size_t i = 0; i < decoys->count; i++)
+		if (name_normalise(pattern, decoys->items[i],
+				   strlen(decoys->items[i])) &&
+		    fnmatch(pattern, key, 0) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,161 @@
+/* How many ranks a program makes of itself when no launcher does. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/command_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The value of the last of these options, else of a config file, or NULL. */
+static const char *last_value(const struct command *command,
+			      const struct strlist *flags)
+{
+	const char *value = NULL;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (names_find(flags, token.name, token.name_length,
+			       token.bare) < flags->count)
+			value = token_value(&token, &command->argv);
+	for (size_t i = 0; i < flags->count && !value; i++)
+		value = setting_value(command, flags->items[i]);
+	return value;
+}
+
+/* "0,1": one rank on each that is named. */
+static int64_t devices_listed(const char *text)
+{
+	int64_t count = 1;
+
+	for (; *text; text++)
+		count += *text == ',' && text[1] && text[1] != ']';
+	return count;
+}
+
+/* "2", "0,1", "[0,1]", "auto", "-1" */
+static bool devices_count(const char *text, int64_t visible, int64_t *count)
+{
+	size_t length = strlen(text);
+
+	if (strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0) {
+		*count = visible > 0 ? visible : 1;
+		return true;
+	}
+	if (count_parse(text, count))
+		return true;
+	if (length == 0 || text[strspn(text, "0123456789,[] ")] != '\0')
+		return false;
+	*count = devices_listed(text);
+	return true;
+}
+
+static enum command_outcome check_nodes(const struct recognition *r)
+{
+	const struct preset *preset = r->command->preset;
+	const char *nodes = last_value(r->command, &preset->node_flags);
+	char shown[BRIEF_MAX];
+
+	if (!nodes || strcmp(nodes, "1") == 0)
+		return COMMAND_OK;
+	(void)error_set(r->err, -EINVAL,
+			"%s %s: ranks on several nodes cannot be probed from "
+			"one of them: tune on one node, with the effective "
+			"batch of one node",
+			preset->node_flags.items[0], brief(shown, nodes));
+	return COMMAND_REFUSED;
+}
+
+/* A key of a config file names another one: accelerate_config of TRL. */
+static bool names_another(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	const struct strlist *tokens = &command->preset->config_tokens;
+	const struct setting *found;
+
+	for (size_t i = 0; i < command->file_count; i++)
+		for (size_t k = 0; k < tokens->count; k++) {
+			const char *name = tokens->items[k];
+
+			name += strspn(name, "-");
+			if (settings_find_all(&command->files[i].settings, name,
+					      &found, 1) > 0)
+				return true;
+		}
+	return false;
+}
+
+/* By its own options, or by what it does with the devices it sees. */
+static enum command_outcome ranks_of_itself(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct preset *preset = command->preset;
+	int64_t visible = command->view.visible_devices;
+	const char *list = last_value(command, &preset->device_lists);
+	const char *devices = last_value(command, &preset->device_flags);
+	char shown[BRIEF_MAX];
+
+	if (list) {
+		command->world_size = devices_listed(list);
+		return check_nodes(r);
+	}
+	if (devices && !devices_count(devices, visible, &command->world_size))
+		return not_recognised(r,
+				      "%s %s is not understood: write the "
+				      "number of devices",
+				      preset->device_flags.items[0],
+				      brief(shown, devices));
+	if (devices || !preset->uses_visible_devices || visible < 2)
+		return check_nodes(r);
+	if (preset->device_flags.count && r->config_index != NO_INDEX &&
+	    (config_is_open(r) || names_another(r)))
+		return not_recognised(
+			r, "%s may say on how many devices to run: add %s N",
+			brief(shown, command->argv.items[r->config_index]),
+			preset->device_flags.items[0]);
+	command->world_size = visible;
+	return check_nodes(r);
+}
+
+/* Ranks that hold pieces of one model train one batch together. */
+static enum command_outcome divide_by_model(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct strlist *entries = &command->preset->model_parallel;
+	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
+	int64_t ranks = command->world_size;
+	int64_t pieces = 1;
+	int64_t size;
+
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *value =
+			setting_or_default(command, entries->items[i], name);
+
+		if (!value)
+			continue;
+		if (!count_parse(value, &size) ||
+		    __builtin_mul_overflow(pieces, size, &pieces))
+			return not_recognised(
+				r, "%s %s is not understood: write a number",
+				name, brief(shown, value));
+	}
+	if (ranks % pieces != 0)
+		return not_recognised(r,
+				      "%lld ranks cannot hold models of %lld "
+				      "ranks each: write sizes that agree",
+				      (long long)ranks, (long long)pieces);
+	command->world_size = ranks / pieces;
+	return COMMAND_OK;
+}
+
+enum command_outcome world_find(struct recognition *r)
+{
+	struct command *command = r->command;
+	enum command_outcome outcome = COMMAND_OK;
+
+	command->world_size = command->view.world;
+	if (!command->preset_is_certain)
+		return COMMAND_OK;
+	if (!command->view.launcher)
+		outcome = ranks_of_itself(r);
+	return outcome == COMMAND_OK ? divide_by_model(r) : outcome;
+}

@@ -1,0 +1,257 @@
+/* How many data-parallel ranks a launcher starts. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/wrappers/launchers.h"
+
+#include "base/units.h"
+#include "launcher/command/parts/command_internal.h"
+
+#include <string.h>
+
+/* More ranks than any machine has: a slip of the pen. */
+#define RANKS_MAX 65536
+
+static bool is_digits(const char *text)
+{
+	return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+static bool number_read(const char *text, int64_t *number)
+{
+	return is_digits(text) && integer_parse(text, number, NULL) == 0 &&
+	       *number >= 1 && *number <= RANKS_MAX;
+}
+
+enum command_outcome ranks_unknown(const struct peel *peel,
+				   const struct launch *launch, const char *why)
+{
+	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+			   "%s: %s: say how many ranks it starts with %s",
+			   launch->row->names[0], why,
+			   launch->row->ranks_words);
+}
+
+enum command_outcome ranks_foreign(const struct peel *peel,
+				   const struct launch *launch,
+				   const char *what)
+{
+	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+			   "%s: with %s not every rank has a batch of its own: "
+			   "write {micro} where the batch size belongs, and "
+			   "start it without the launcher",
+			   launch->row->names[0], what);
+}
+
+enum command_outcome ranks_several_nodes(const struct peel *peel,
+					 const struct launch *launch,
+					 const char *how_many)
+{
+	return launch_fail(peel, COMMAND_REFUSED,
+			   "%s: ranks on %s nodes cannot be probed from one of "
+			   "them: tune on one node, with the effective batch "
+			   "of one node",
+			   launch->row->names[0], how_many);
+}
+
+static enum command_outcome is_a_range(const struct peel *peel,
+				       const struct launch *launch,
+				       const char *text, const char *what)
+{
+	char shown[BRIEF_MAX];
+
+	return launch_fail(peel, COMMAND_REFUSED,
+			   "%s: %s %s is a range, so the number of ranks may "
+			   "change while probing: write one number",
+			   launch->row->names[0], brief(shown, text), what);
+}
+
+/* "2", "1:4" (torchrun), "1-4" (srun); "1:1" is 1. */
+static enum command_outcome nodes_read(const struct peel *peel,
+				       const struct launch *launch,
+				       const char *text, int64_t *nodes)
+{
+	size_t length = strcspn(text, ":-");
+	char shown[BRIEF_MAX];
+
+	if (text[length]) {
+		const char *most = text + length + 1;
+
+		if (length == 0 || strlen(most) != length ||
+		    strncmp(text, most, length) != 0)
+			return is_a_range(peel, launch, text, "nodes");
+		text = most;
+	}
+	if (number_read(text, nodes))
+		return COMMAND_OK;
+	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+			   "%s: %s is no number of nodes: write 1",
+			   launch->row->names[0], brief(shown, text));
+}
+
+enum command_outcome ranks_check_nodes(const struct peel *peel,
+				       const struct launch *launch,
+				       const char *text)
+{
+	enum command_outcome outcome;
+	char shown[BRIEF_MAX];
+	int64_t nodes = 1;
+
+	if (!text)
+		return COMMAND_OK;
+	outcome = nodes_read(peel, launch, text, &nodes);
+	if (outcome != COMMAND_OK || nodes == 1)
+		return outcome;
+	return ranks_several_nodes(peel, launch, brief(shown, text));
+}
+
+enum command_outcome ranks_written(const struct peel *peel,
+				   const struct launch *launch,
+				   const char *text)
+{
+	char shown[BRIEF_MAX];
+
+	if (strcmp(text, "gpu") == 0 || strcmp(text, "auto") == 0)
+		return ranks_of_devices(peel, launch);
+	if (strchr(text, ':'))
+		return is_a_range(peel, launch, text, "ranks");
+	if (number_read(text, &peel->view->world))
+		return COMMAND_OK;
+	peel->view->world = 1;
+	return launch_fail(
+		peel, COMMAND_NOT_RECOGNISED,
+		"%s: its ranks, \"%s\", are not a plain number: say how "
+		"many it starts with %s",
+		launch->row->names[0], brief(shown, text),
+		launch->row->ranks_words);
+}
+
+enum command_outcome ranks_of_devices(const struct peel *peel,
+				      const struct launch *launch)
+{
+	if (peel->view->visible_devices < 1)
+		return ranks_unknown(peel, launch,
+				     "the number of visible devices is not "
+				     "known");
+	peel->view->world = peel->view->visible_devices;
+	return COMMAND_OK;
+}
+
+static enum command_outcome ranks_counted(const struct peel *peel,
+					  const struct launch *launch,
+					  int64_t ranks, const char *why_not)
+{
+	if (ranks < 1 || ranks > RANKS_MAX)
+		return ranks_unknown(peel, launch, why_not);
+	peel->view->world = ranks;
+	return COMMAND_OK;
+}
+
+enum command_outcome ranks_count_plain(const struct peel *peel,
+				       struct launch *launch)
+{
+	const struct launch_said *said = launch->said;
+	enum command_outcome outcome =
+		ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+	int64_t ranks = 1;
+
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (said[SAYS_HOSTS].value && strchr(said[SAYS_HOSTS].value, ','))
+		return ranks_several_nodes(peel, launch, "several");
+	if (said[SAYS_RANKS].value)
+		return ranks_written(peel, launch, said[SAYS_RANKS].value);
+	if (said[SAYS_DEVICES].value) {
+		for (const char *at = said[SAYS_DEVICES].value; *at; at++)
+			ranks += *at == ',';
+		return ranks_counted(peel, launch, ranks, "");
+	}
+	return launch->row->many_by_default ? ranks_of_devices(peel, launch)
+					    : COMMAND_OK;
+}
+
+/* Hosts of the option or of the host file; count 0: neither names any. */
+static enum command_outcome hosts_read(const struct peel *peel,
+				       const struct launch *launch,
+				       struct host_list *hosts)
+{
+	const struct launch_said *said = launch->said;
+	const struct text_file *file;
+	enum command_outcome outcome;
+
+	*hosts = (struct host_list){ 0 };
+	if (said[SAYS_HOSTS].value) {
+		*hosts = host_list_read(said[SAYS_HOSTS].value,
+					strlen(said[SAYS_HOSTS].value), ",");
+		return COMMAND_OK;
+	}
+	if (!said[SAYS_HOSTFILE].value)
+		return COMMAND_OK;
+	outcome = launch_file(peel, launch, said[SAYS_HOSTFILE].value, &file);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (!file)
+		return ranks_unknown(peel, launch,
+				     "its file of hosts cannot be read: name "
+				     "localhost instead, and");
+	*hosts = host_list_read(strbuf_text(&file->text), file->text.length,
+				"\n");
+	return COMMAND_OK;
+}
+
+enum command_outcome ranks_count_hosts(const struct peel *peel,
+				       struct launch *launch)
+{
+	const struct launch_said *said = launch->said;
+	struct host_list hosts;
+	enum command_outcome outcome = hosts_read(peel, launch, &hosts);
+
+	if (outcome == COMMAND_OK && hosts.count == 0)
+		outcome =
+			ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (hosts.count > 1)
+		return ranks_several_nodes(peel, launch, "several");
+	if (said[SAYS_RANKS].value)
+		return ranks_written(peel, launch, said[SAYS_RANKS].value);
+	return ranks_counted(peel, launch, hosts.slots,
+			     "its ranks depend on the machine");
+}
+
+/*
+ * srun/opt.c: with both, --ntasks counts; but what the variable says yields to
+ * --ntasks-per-node where --nodes is given as an option.
+ */
+static const char *srun_tasks(const struct launch *launch)
+{
+	const struct launch_said *tasks = &launch->said[SAYS_RANKS];
+	const struct launch_said *each = &launch->said[SAYS_RANKS_PER_NODE];
+	const struct launch_said *nodes = &launch->said[SAYS_NODES];
+
+	if (!tasks->value)
+		return each->value;
+	if (tasks->index == NO_INDEX && each->value && nodes->value &&
+	    nodes->index != NO_INDEX)
+		return each->value;
+	return tasks->value;
+}
+
+enum command_outcome ranks_count_srun(const struct peel *peel,
+				      struct launch *launch)
+{
+	const struct launch_said *said = launch->said;
+	const char *tasks = srun_tasks(launch);
+	const char *hosts = said[SAYS_HOSTS].value;
+	bool is_each = tasks && tasks == said[SAYS_RANKS_PER_NODE].value;
+	enum command_outcome outcome = COMMAND_OK;
+
+	if (tasks)
+		outcome = ranks_written(peel, launch, tasks);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	/* One task needs no more than one node, whatever --nodes asks for. */
+	if (tasks && !is_each && peel->view->world == 1)
+		return COMMAND_OK;
+	if (!said[SAYS_NODES].value && hosts && strpbrk(hosts, ",["))
+		return ranks_several_nodes(peel, launch, "several");
+	return ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+}

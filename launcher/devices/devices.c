@@ -1,0 +1,214 @@
+/* `autofit devices`: look at GPUs and host memory, and say what is there. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/devices/devices.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/textfile.h"
+#include "launcher/options/exitcode.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+char *devices_user_of(const char *proc_root, pid_t pid)
+{
+	char *path = xasprintf("%s/%d", proc_root, (int)pid);
+	const struct passwd *entry = NULL;
+	char *user = NULL;
+	struct stat info;
+
+	if (stat(path, &info) == 0) {
+		entry = getpwuid(info.st_uid);
+		user = entry ? xstrdup(entry->pw_name)
+			     : xasprintf("%u", (unsigned int)info.st_uid);
+	}
+	free(path);
+	return user;
+}
+
+static void look_at_processes(struct devices_gpu *gpu, struct nvml *nvml,
+			      const char *proc_root, struct error *err)
+{
+	struct gpu_process found[GPU_PROCESSES_MAX];
+	int count = nvml_processes(nvml, gpu->gpu.uuid, found, err);
+
+	gpu->process_count = count < 0 ? -1 : count;
+	if (count <= 0)
+		return;
+	gpu->processes = xcalloc((size_t)count, sizeof(*gpu->processes));
+	for (int i = 0; i < count; i++) {
+		gpu->processes[i].process = found[i];
+		gpu->processes[i].user =
+			devices_user_of(proc_root, found[i].pid);
+	}
+}
+
+/* Free memory was read with the list already; here is who has the rest. */
+static void look_by_nvml(struct devices *devices, const char *proc_root)
+{
+	struct error err = ERROR_INIT;
+	struct nvml *nvml = NULL;
+
+	if (nvml_open(&nvml, &err) < 0) {
+		devices->nvml_problem = xstrdup(err.message);
+		return;
+	}
+	for (size_t i = 0; i < devices->gpu_count; i++)
+		look_at_processes(&devices->gpus[i], nvml, proc_root, &err);
+	if (err.code)
+		devices->nvml_problem = xstrdup(err.message);
+	nvml_close(nvml);
+}
+
+static void look_at_gpus(struct devices *devices, const struct options *options,
+			 const struct devices_roots *roots)
+{
+	struct gpu_device *found = xcalloc(GPU_MAX, sizeof(*found));
+	struct error err = ERROR_INIT;
+	int count;
+
+	devices->has_looked_at_gpus = true;
+	devices->known_gpu_count = gpu_identities(roots->proc, found);
+	devices->has_amd = gpu_amd_present(roots->sys) != 0;
+	count = cuda_devices_list(found, &err);
+	if (count < 0)
+		devices->gpu_problem = xstrdup(err.message);
+	devices->gpus = xcalloc(GPU_MAX, sizeof(*devices->gpus));
+	for (int i = 0; i < count; i++) {
+		struct devices_gpu *gpu = &devices->gpus[devices->gpu_count];
+
+		if (options->device == DEVICE_CUDA &&
+		    options->cuda_index >= 0 && options->cuda_index != i)
+			continue;
+		gpu->gpu = found[i];
+		gpu->process_count = -1;
+		devices->gpu_count++;
+	}
+	if (count >= 0 && options->device == DEVICE_CUDA && !devices->gpu_count)
+		devices->gpu_problem =
+			options->cuda_index >= 0 && count
+				? xasprintf("there is no GPU %d; the visible "
+					    "ones are 0 to %d",
+					    options->cuda_index, count - 1)
+				: xstrdup("there is no visible NVIDIA GPU");
+	free(found);
+}
+
+void devices_list(struct devices *devices, const struct options *options,
+		  const struct strlist *environment,
+		  const struct devices_roots *roots)
+{
+	const struct host_roots host_roots = { roots->proc, roots->cgroup };
+	const char *visible =
+		strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
+	/* --memory bounds the GPU where there is one, else the host. */
+	uint64_t host_memory_bytes = options->memory_bytes;
+	struct error err = ERROR_INIT;
+
+	memset(devices, 0, sizeof(*devices));
+	devices->visible = visible ? xstrdup(visible) : NULL;
+	if (options->device != DEVICE_HOST)
+		look_at_gpus(devices, options, roots);
+	if (devices->gpu_count)
+		host_memory_bytes = 0;
+	if (host_budget_read(&devices->host, host_memory_bytes, &host_roots,
+			     &err) < 0) {
+		memset(&devices->host, 0, sizeof(devices->host));
+		devices->host_problem = xstrdup(err.message);
+	}
+}
+
+void devices_look(struct devices *devices, const struct options *options,
+		  const struct strlist *environment,
+		  const struct devices_roots *roots)
+{
+	devices_list(devices, options, environment, roots);
+	if (devices->gpu_count)
+		look_by_nvml(devices, roots->proc);
+}
+
+void devices_release(struct devices *devices)
+{
+	for (size_t i = 0; i < devices->gpu_count; i++) {
+		struct devices_gpu *gpu = &devices->gpus[i];
+
+		for (int j = 0; j < gpu->process_count; j++)
+			free(gpu->processes[j].user);
+		free(gpu->processes);
+	}
+	free(devices->gpus);
+	free(devices->gpu_problem);
+	free(devices->nvml_problem);
+	free(devices->host_problem);
+	free(devices->visible);
+	memset(devices, 0, sizeof(*devices));
+}
+
+static int print(const struct strbuf *text)
+{
+	size_t done = fwrite(strbuf_text(text), 1, text->length, stdout);
+
+	if (done != text->length || fflush(stdout) != 0) {
+		log_error("cannot write to standard output: %s",
+			  strerror(errno));
+		return EXIT_AUTOFIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int write_all(const struct devices *devices,
+		     const struct options *options)
+{
+	bool json_only = options->json && strcmp(options->json, "-") == 0;
+	struct error err = ERROR_INIT;
+	struct strbuf table = STRBUF_INIT;
+	struct strbuf json = STRBUF_INIT;
+	int code = EXIT_DONE;
+
+	devices_table(devices, &table);
+	devices_json(devices, &json);
+	if (options->json && !json_only &&
+	    textfile_replace(options->json, 0644, strbuf_text(&json),
+			     json.length, &err) < 0) {
+		log_error("%s", err.message);
+		code = EXIT_AUTOFIT_FAILED;
+	}
+	if (print(json_only ? &json : &table) != EXIT_DONE)
+		code = EXIT_AUTOFIT_FAILED;
+	strbuf_release(&json);
+	strbuf_release(&table);
+	return code;
+}
+
+static void log_problems(const struct devices *devices)
+{
+	if (devices->gpu_problem)
+		log_error("%s", devices->gpu_problem);
+	if (devices->host_problem)
+		log_error("%s", devices->host_problem);
+	if (devices->nvml_problem)
+		log_warning("%s", devices->nvml_problem);
+}
+
+int devices_command(const struct options *options,
+		    const struct strlist *environment)
+{
+	static const struct devices_roots roots = { "/proc", "/sys",
+						    "/sys/fs/cgroup" };
+	struct devices devices;
+	int code;
+
+	devices_look(&devices, options, environment, &roots);
+	code = write_all(&devices, options);
+	if (devices.gpu_problem || devices.host_problem)
+		code = EXIT_AUTOFIT_FAILED;
+	/* The table has them; the object is for a program, these for people. */
+	if (options->json && strcmp(options->json, "-") == 0)
+		log_problems(&devices);
+	devices_release(&devices);
+	return code;
+}

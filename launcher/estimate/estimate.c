@@ -1,0 +1,129 @@
+/* `autofit estimate`: what memory a run needs, before anything is started. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/estimate/estimate.h"
+
+#include "base/log.h"
+#include "base/textfile.h"
+#include "launcher/estimate/estimate_case.h"
+#include "launcher/estimate/estimate_profile.h"
+#include "launcher/estimate/estimate_text.h"
+#include "launcher/estimate/estimate_views.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/records/records_choose.h"
+#include "launcher/report/json.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The answer under way, for people and for programs. */
+struct answer {
+	const struct estimate_case *all;
+	struct estimate estimate;
+	struct strbuf text;
+	json_t *json;
+	struct error err;
+};
+
+static bool is_on_terminal(const struct options *options)
+{
+	if (options->color != COLOR_AUTO)
+		return options->color == COLOR_ALWAYS;
+	return isatty(STDOUT_FILENO) != 0;
+}
+
+static int answer_view(struct answer *answer, const struct estimate_view *view)
+{
+	struct sheet sheet = { .columns = view->columns };
+	struct strlist notes = STRLIST_INIT;
+	int result;
+
+	if (!view->is_wanted(answer->all)) {
+		json_put(answer->json, view->key, json_null());
+		return 0;
+	}
+	result = view->fill(answer->all, &sheet, &notes, &answer->err);
+	if (result == 0) {
+		estimate_text_view(&answer->text, view->title, &sheet, &notes);
+		json_put(answer->json, view->key, sheet_json(&sheet));
+	}
+	strlist_release(&notes);
+	sheet_release(&sheet);
+	return result;
+}
+
+static int make_answer(struct answer *answer)
+{
+	const struct estimate_case *all = answer->all;
+	const struct options *options = all->options;
+	bool has_picture = is_on_terminal(options);
+	int result = 0;
+
+	if (all->has_model)
+		result = estimate_memory(&all->run, &answer->estimate,
+					 &answer->err);
+	if (result < 0)
+		return result;
+	answer->json =
+		estimate_json(all, all->has_model ? &answer->estimate : NULL);
+	if (all->has_model && !options->estimate.tables)
+		estimate_text_case(&answer->text, all, &answer->estimate);
+	if (all->has_model && estimate_is_plain(&options->estimate))
+		estimate_text_breakdown(&answer->text, all, &answer->estimate,
+					has_picture);
+	for (const struct estimate_view *view = estimate_views;
+	     view->key && result == 0; view++)
+		result = answer_view(answer, view);
+	if (result == 0)
+		result = estimate_profile(&answer->text, answer->json, all,
+					  &answer->err);
+	return result;
+}
+
+static int print_answer(struct answer *answer, const struct options *options)
+{
+	bool json_only = options->json && strcmp(options->json, "-") == 0;
+	char *dump = json_dumps(answer->json, JSON_INDENT(2));
+	struct strbuf json = STRBUF_INIT;
+	int code = EXIT_DONE;
+
+	if (!dump)
+		(void)json_checked(NULL);
+	strbuf_adds(&json, dump);
+	strbuf_addch(&json, '\n');
+	free(dump);
+	if (options->json && !json_only &&
+	    textfile_replace(options->json, 0644, strbuf_text(&json),
+			     json.length, &answer->err) < 0) {
+		log_error("%s", answer->err.message);
+		code = EXIT_AUTOFIT_FAILED;
+	}
+	code = chosen_print(json_only ? &json : &answer->text, code);
+	strbuf_release(&json);
+	return code;
+}
+
+int estimate_command(const struct options *options,
+		     const struct process_state *state)
+{
+	struct strlist warnings = STRLIST_INIT;
+	struct answer answer = { .err = ERROR_INIT };
+	struct estimate_case all;
+	int code = estimate_case_open(&all, options, state, &warnings,
+				      &answer.err);
+
+	answer.all = &all;
+	for (size_t i = 0; i < warnings.count; i++)
+		log_warning("%s", warnings.items[i]);
+	if (code == EXIT_DONE && make_answer(&answer) < 0)
+		code = EXIT_AUTOFIT_FAILED;
+	if (code != EXIT_DONE)
+		log_error("%s", answer.err.message);
+	else
+		code = print_answer(&answer, options);
+	json_decref(answer.json);
+	strbuf_release(&answer.text);
+	strlist_release(&warnings);
+	estimate_case_release(&all);
+	return code;
+}

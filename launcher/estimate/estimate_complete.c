@@ -1,0 +1,112 @@
+/* What a run that is to be estimated does where nothing was said. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/estimate/estimate_case.h"
+
+#include <errno.h>
+
+/* prepare_model_for_kbit_training() of PEFT casts what is not quantised. */
+static void complete_residual(struct estimate_case *all,
+			      const struct estimate_request *request)
+{
+	struct workload *run = &all->run;
+
+	run->residual_fp32 = request->residual_bits == 32;
+	if (request->residual_bits || run->task == TASK_INFERENCE ||
+	    run->weights == WEIGHTS_AS_COMPUTED || run->lightning_quantizer)
+		return;
+	run->residual_fp32 = true;
+	strlist_add(&all->assumed,
+		    "a residual stream of 32 bits, as PEFT's preparation makes "
+		    "it (--residual 16: without)");
+}
+
+/* What is trained here follows from the data type of the weights. */
+static void complete_precision(struct estimate_case *all,
+			       const struct estimate_request *request)
+{
+	struct workload *run = &all->run;
+	bool is_frozen = run->task == TASK_INFERENCE ||
+			 run->peft != PEFT_NONE ||
+			 run->weights != WEIGHTS_AS_COMPUTED;
+
+	if (run->weights != WEIGHTS_AS_COMPUTED &&
+	    run->task != TASK_INFERENCE && run->peft == PEFT_NONE) {
+		run->peft = PEFT_LORA;
+		strlist_add(&all->assumed,
+			    "LoRA, as quantised weights cannot be trained");
+	}
+	if (run->peft != PEFT_NONE && !run->rank) {
+		run->rank = LORA_RANK;
+		strlist_addf(&all->assumed, "rank %d", LORA_RANK);
+	}
+	complete_residual(all, request);
+	if (request->has_regime || run->regime != REGIME_FP32)
+		return;
+	run->regime = is_frozen ? REGIME_BF16 : REGIME_AMP;
+	strlist_addf(&all->assumed, "precision %s",
+		     is_frozen ? "bf16" : "amp: fp32 weights, cast");
+}
+
+static void complete_sizes(struct estimate_case *all)
+{
+	struct workload *run = &all->run;
+	const struct model_facts *model = &all->model;
+
+	if (!run->micro_batch) {
+		run->micro_batch = 1;
+		strlist_add(&all->assumed, "batch 1");
+	}
+	if (run->sequence)
+		return;
+	run->sequence = ESTIMATE_SEQUENCE;
+	if (model->image && model->patch) {
+		run->sequence = (model->image / model->patch) *
+					(model->image / model->patch) +
+				1;
+		return;
+	}
+	if (model->positions && model->positions < ESTIMATE_SEQUENCE)
+		run->sequence = model->positions;
+	strlist_addf(&all->assumed, "sequence %lld", (long long)run->sequence);
+}
+
+static int complete_gpus(struct estimate_case *all, struct error *err)
+{
+	struct workload *run = &all->run;
+	const int64_t shares[] = { run->tensor_parallel, run->pipeline_parallel,
+				   run->context_parallel };
+	int64_t sharing = 1;
+
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++)
+		if (shares[i] &&
+		    __builtin_mul_overflow(sharing, shares[i], &sharing))
+			return error_set(err, -ERANGE,
+					 "tensor x pipeline x context parallel "
+					 "is more GPUs than there are");
+	if (!all->gpu_count)
+		all->gpu_count = sharing;
+	if (all->gpu_count % sharing != 0)
+		return error_set(err, -EINVAL,
+				 "--num-gpus %lld is no multiple of the %lld "
+				 "that tensor, pipeline and context parallel "
+				 "share",
+				 (long long)all->gpu_count, (long long)sharing);
+	run->data_parallel = all->gpu_count / sharing;
+	if (run->data_parallel > 1 && run->sharding == SHARD_NONE) {
+		run->sharding = SHARD_DDP;
+		strlist_add(&all->assumed, "DDP, as there are several GPUs");
+	}
+	return 0;
+}
+
+int estimate_case_complete(struct estimate_case *all, struct error *err)
+{
+	const struct estimate_request *request = &all->options->estimate;
+	struct workload *run = &all->run;
+
+	complete_precision(all, request);
+	complete_sizes(all);
+	run->gpu_bytes = all->gpu.usable_bytes;
+	run->compute_major = all->gpu.compute_major;
+	return complete_gpus(all, err);
+}

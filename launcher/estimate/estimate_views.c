@@ -1,0 +1,184 @@
+/* The tables of `autofit estimate`, and what they share. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/estimate/estimate_views.h"
+
+/* Under half a larger batch, or a smaller GPU, would do. */
+#define ROOMY_SHARE 2
+
+bool estimate_is_plain(const struct estimate_request *request)
+{
+	return !request->compare && !request->all_gpus &&
+	       !request->generation && !request->fit && !request->need &&
+	       !request->profile;
+}
+
+static bool wants_options(const struct estimate_case *all)
+{
+	struct estimate estimate;
+
+	return all->has_model && all->gpu.usable_bytes &&
+	       estimate_is_plain(&all->options->estimate) &&
+	       estimate_memory(&all->run, &estimate, NULL) == 0 &&
+	       usage_band(&estimate, all->gpu.usable_bytes) >= BAND_TIGHT;
+}
+
+static bool wants_compare(const struct estimate_case *all)
+{
+	return all->has_model && all->options->estimate.compare;
+}
+
+static bool wants_generation(const struct estimate_case *all)
+{
+	return all->has_model && all->options->estimate.generation;
+}
+
+static bool wants_gpus(const struct estimate_case *all)
+{
+	return all->has_model && all->options->estimate.all_gpus;
+}
+
+static bool wants_fit(const struct estimate_case *all)
+{
+	return all->options->estimate.fit != NULL;
+}
+
+static bool wants_need(const struct estimate_case *all)
+{
+	return all->options->estimate.need != NULL;
+}
+
+static const struct sheet_column option_columns[] = {
+	{ "option", NULL, SHEET_TEXT },
+	{ "words", "change", SHEET_TEXT },
+	{ "saved_bytes", "saves", SHEET_BYTES },
+	{ "process_bytes", "needs", SHEET_BYTES },
+	{ "high_bytes", "up to", SHEET_BYTES },
+	{ "fits", "fits", SHEET_FLAG },
+	{ "cost", "cost", SHEET_TEXT },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+static const struct sheet_column compare_columns[] = {
+	{ "technique", "technique", SHEET_TEXT },
+	{ "fp32", "fp32", SHEET_BYTES },
+	{ "amp", "amp", SHEET_BYTES },
+	{ "bf16", "bf16", SHEET_BYTES },
+	{ "master", "master", SHEET_BYTES },
+	{ "fp8", "fp8", SHEET_BYTES },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+static const struct sheet_column generation_columns[] = {
+	{ "what", "what", SHEET_TEXT },
+	{ "weights_bytes", "weights", SHEET_BYTES },
+	{ "states_bytes", "gradients, states", SHEET_BYTES },
+	{ "activations_bytes", "activations, loss", SHEET_BYTES },
+	{ "kv_cache_bytes", "KV cache", SHEET_BYTES },
+	{ "process_bytes", "process", SHEET_BYTES },
+	{ "ratio_percent", "% of generation", SHEET_COUNT },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+static const struct sheet_column gpu_columns[] = {
+	{ "gpu", "GPU", SHEET_TEXT },
+	{ "usable_bytes", "usable", SHEET_BYTES },
+	{ "band", "", SHEET_TEXT },
+	{ "largest_batch", "largest batch", SHEET_COUNT },
+	{ "micro_batch", "batch", SHEET_COUNT },
+	{ "grad_accum", "accumulation", SHEET_COUNT },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+static const struct sheet_column fit_columns[] = {
+	{ "model", "model", SHEET_TEXT },
+	{ "parameters", NULL, SHEET_COUNT },
+	{ NULL, "size", SHEET_TEXT },
+	{ "full_bytes", "full", SHEET_BYTES },
+	{ "full_batch", "batch", SHEET_COUNT },
+	{ "lora_bytes", "LoRA", SHEET_BYTES },
+	{ "lora_batch", "batch", SHEET_COUNT },
+	{ "qlora_bytes", "QLoRA", SHEET_BYTES },
+	{ "qlora_batch", "batch", SHEET_COUNT },
+	{ "generation_bytes", "generation", SHEET_BYTES },
+	{ "generation_batch", "batch", SHEET_COUNT },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+static const struct sheet_column need_columns[] = {
+	{ "recipe", "", SHEET_TEXT },
+	{ "level", "level", SHEET_TEXT },
+	{ "micro_batch", "batch", SHEET_COUNT },
+	{ "gpu_bytes", "each GPU", SHEET_BYTES },
+	{ "gpus", "GPUs", SHEET_COUNT },
+	{ "gpu", "GPU", SHEET_TEXT },
+	{ "provider", NULL, SHEET_TEXT },
+	{ "instance", "cloud instance", SHEET_TEXT },
+	{ "instance_gpus", NULL, SHEET_COUNT },
+	{ NULL, NULL, SHEET_TEXT },
+};
+
+const struct estimate_view estimate_views[] = {
+	{ "options", "What would save memory, most first", option_columns,
+	  wants_options, estimate_fill_options },
+	{ "compare", "Techniques and precisions, each of the process",
+	  compare_columns, wants_compare, estimate_fill_compare },
+	{ "generation", "Training beside generation", generation_columns,
+	  wants_generation, estimate_fill_generation },
+	{ "gpus", "GPUs", gpu_columns, wants_gpus, estimate_fill_gpus },
+	{ "fit", "What fits", fit_columns, wants_fit, estimate_fill_fit },
+	{ "need", "What is needed", need_columns, wants_need,
+	  estimate_fill_need },
+	{ .key = NULL },
+};
+
+enum usage_band usage_band(const struct estimate *estimate,
+			   int64_t usable_bytes)
+{
+	if (estimate->peak[TIER_PROCESS] > usable_bytes)
+		return BAND_NO;
+	if (estimate->high[TIER_PROCESS] > usable_bytes)
+		return BAND_TIGHT;
+	return estimate->high[TIER_PROCESS] > usable_bytes / ROOMY_SHARE
+		       ? BAND_OK
+		       : BAND_ROOMY;
+}
+
+static const struct {
+	const char *name, *advice;
+} bands[] = {
+	[BAND_ROOMY] = { "roomy",
+			 "more than half stays free: a larger batch, or a "
+			 "smaller GPU, would do" },
+	[BAND_OK] = { "ok", "it fits, with the error of the estimate too" },
+	[BAND_TIGHT] = { "tight",
+			 "it may fit: only a run can tell (autofit -- "
+			 "command...), or take one of the changes below" },
+	[BAND_NO] = { "does not fit",
+		      "take one of the changes below, or another GPU "
+		      "(--gpus)" },
+};
+
+const char *usage_band_name(enum usage_band band)
+{
+	return bands[band].name;
+}
+
+const char *usage_band_advice(enum usage_band band)
+{
+	return bands[band].advice;
+}
+
+int64_t estimate_split(int64_t effective_batch, int64_t gpus, int64_t largest,
+		       int64_t *accum)
+{
+	int64_t each = gpus > 0 ? effective_batch / gpus : 0;
+	int64_t micro = largest < each ? largest : each;
+
+	*accum = 0;
+	if (gpus <= 0 || effective_batch % gpus != 0 || micro < 1)
+		return 0;
+	while (each % micro != 0)
+		micro--;
+	*accum = each / micro;
+	return micro;
+}

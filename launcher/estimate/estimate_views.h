@@ -1,0 +1,62 @@
+/* The tables of `autofit estimate`: each is filled, then shown twice. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_VIEWS_H
+#define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_VIEWS_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "launcher/estimate/estimate_case.h"
+#include "launcher/report/sheet.h"
+
+#include <stdbool.h>
+
+struct estimate_view {
+	const char *key; /* in JSON */
+	const char *title;
+	const struct sheet_column *columns;
+	bool (*is_wanted)(const struct estimate_case *all);
+	/* notes: lines below the table. Negative: err. */
+	int (*fill)(const struct estimate_case *all, struct sheet *sheet,
+		    struct strlist *notes, struct error *err);
+};
+
+/* In the order they are shown; one without a key ends. */
+extern const struct estimate_view estimate_views[];
+
+int estimate_fill_options(const struct estimate_case *all, struct sheet *sheet,
+			  struct strlist *notes, struct error *err);
+int estimate_fill_compare(const struct estimate_case *all, struct sheet *sheet,
+			  struct strlist *notes, struct error *err);
+int estimate_fill_generation(const struct estimate_case *all,
+			     struct sheet *sheet, struct strlist *notes,
+			     struct error *err);
+int estimate_fill_gpus(const struct estimate_case *all, struct sheet *sheet,
+		       struct strlist *notes, struct error *err);
+int estimate_fill_fit(const struct estimate_case *all, struct sheet *sheet,
+		      struct strlist *notes, struct error *err);
+int estimate_fill_need(const struct estimate_case *all, struct sheet *sheet,
+		       struct strlist *notes, struct error *err);
+
+/* No table is asked for: the parts are the answer, and what would save them. */
+bool estimate_is_plain(const struct estimate_request *request);
+
+/* How much of a GPU a run takes. */
+enum usage_band {
+	BAND_ROOMY, /* most of it stays free */
+	BAND_OK,    /* the upper edge fits */
+	BAND_TIGHT, /* the estimate fits, its upper edge does not */
+	BAND_NO,    /* it does not fit */
+};
+enum usage_band usage_band(const struct estimate *estimate,
+			   int64_t usable_bytes);
+const char *usage_band_name(enum usage_band band);   /* "tight" */
+const char *usage_band_advice(enum usage_band band); /* a sentence */
+
+/*
+ * The largest part of the wished effective batch that divides it, is at most
+ * largest, and its accumulation; 0: the GPUs do not divide the batch.
+ */
+int64_t estimate_split(int64_t effective_batch, int64_t gpus, int64_t largest,
+		       int64_t *accum);
+
+#endif

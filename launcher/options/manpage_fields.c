@@ -1,0 +1,126 @@
+/* What the fields of a record mean, for autofit-records(5). */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/options/manpage.h"
+
+#include <string.h>
+
+struct field_text {
+	const char *name, *text;
+};
+
+static const struct field_text record_texts[] = {
+	{ "id", "The record's name: script, device and four hexadecimal "
+		"digits. The file is called so, with .ini." },
+	{ "subject", "The script or program and the preset: what a record "
+		     "that serves as a hint must share." },
+	{ "created", "When the tuning ended, in seconds since 1970." },
+	{ "autofit_version", "The autofit that wrote it." },
+	{ "preset", "The preset that the command was read by." },
+	{ "device_kind", "cuda or host." },
+	{ "micro_batch", "The recommended samples per forward and backward "
+			 "pass of one rank." },
+	{ "grad_accum", "The recommended number of such passes per optimizer "
+			"step." },
+	{ "world_size", "The number of data-parallel ranks." },
+	{ "effective_batch", "micro_batch x grad_accum x world_size; another "
+			     "product makes the file invalid." },
+	{ "effective_batch_asked",
+	  "What the command or --effective-batch asked "
+	  "for; 0: not known." },
+	{ "largest_micro_batch", "The largest safe micro-batch; 0: it was not "
+				 "searched." },
+	{ "largest_fit", "The largest micro-batch that ran and fitted; 0: "
+			 "none." },
+	{ "smallest_misfit", "The smallest that did not fit; 0: none." },
+	{ "misfit_by",
+	  "How that is known: by probe, prediction or limit, or run: "
+	  "a real run, see autofit lower." },
+	{ "peak_bytes", "The peak of the confirmed split." },
+	{ "limit_bytes", "What it had to stay under: budget less headroom." },
+	{ "headroom_bytes", "What was to stay free inside the budget." },
+	{ "budget_bytes", "The budget of a device, or of the process tree." },
+	{ "coverage", "How exactly memory was seen." },
+	{ "steps_source", "How steps were counted." },
+	{ "confirmed_steps", "Optimizer steps of the confirmation." },
+	{ "not_exercised", "Something that probes did not run, such as "
+			   "saving; one line each." },
+	{ "copies", "A config file that the recommended command reads, "
+		    "removed with the record; one line each." },
+	{ "caveats", "Something to know about the answer; one line each." },
+	{ "isolation", "How probes were kept from writing: view, landlock or "
+		       "compare." },
+	{ "lowered_from", "The micro-batch that ran out of memory in a real "
+			  "run later, see autofit lower; 0: none." },
+	{ "stamps", "A file that the probes had imported, and a stamp of its "
+		    "content; one line each. Where one differs, the record is "
+		    "checked by a probe before it is used." },
+	{ "argv", "The command as it was given, one line per argument. Values "
+		  "that look secret are masked. Never executed." },
+	{ "identity", "All that must be equal for the record to be used "
+		      "without a probe: arguments other than sizes and neutral "
+		      "ones, contents of the script and of configuration "
+		      "files, versions, devices, budget." },
+	{ NULL, NULL },
+};
+
+static const struct field_text device_texts[] = {
+	{ "uuid", "The GPU, as its driver calls it; empty for host memory." },
+	{ "name", "The model." },
+	{ "total_bytes", "Its memory." },
+	{ "free_bytes", "What was free when the tuning began." },
+	{ "budget_bytes", "What the tuning could use of it." },
+	{ "emulated_as", "The model that it stood in for, by --as." },
+	{ NULL, NULL },
+};
+
+static const struct field_text probe_texts[] = {
+	{ "micro_batch", "The micro-batch of the probe." },
+	{ "grad_accum", "Its accumulation, which may be less than the "
+			"answer's." },
+	{ "verdict", "What the probe proved." },
+	{ "phase", "The furthest it came." },
+	{ "rank", "The first rank that failed; -1: none, or not known." },
+	{ "peak_bytes", "Its peak; 0: not known." },
+	{ "peak_is_lower_bound", "It was stopped before its steps were done: "
+				 "the peak is at least this." },
+	{ "peak_rising", "The peak still rose in the last third." },
+	{ "peak_varying", "Peaks differ by more than 2% between steps." },
+	{ "coverage", "How exactly memory was seen." },
+	{ "steps_source", "How steps were counted." },
+	{ "steps", "Optimizer steps that were seen." },
+	{ "confirmed_steps", "Those of a confirmation; 0: it was none." },
+	{ "seconds", "How long it ran." },
+	{ "step_seconds", "The median of its steps; 0: not known." },
+	{ "input_rows", "The first dimension of what went into the model; 0: "
+			"not seen." },
+	{ "echo_micro", "The micro-batch as the program itself printed it; 0: "
+			"it did not." },
+	{ "echo_accum", "The same of its accumulation." },
+	{ "echo_effective", "The same of its effective batch." },
+	{ "why", "What the verdict rests on." },
+	{ "log", "Where its output was kept." },
+	{ NULL, NULL },
+};
+
+static const char *text_of(const struct field_text *texts, const char *name)
+{
+	for (; texts->name; texts++)
+		if (strcmp(texts->name, name) == 0)
+			return texts->text;
+	return NULL;
+}
+
+const char *manpage_record_field(const char *name)
+{
+	return text_of(record_texts, name);
+}
+
+const char *manpage_device_field(const char *name)
+{
+	return text_of(device_texts, name);
+}
+
+const char *manpage_probe_field(const char *name)
+{
+	return text_of(probe_texts, name);
+}

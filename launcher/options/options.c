@@ -1,0 +1,382 @@
+/* The command line of autofit: argp walks it, the table says what it means. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/options/options.h"
+
+#include "base/alloc.h"
+#include "launcher/options/options_kinds.h"
+#include "launcher/options/options_layers.h"
+#include "launcher/options/options_rows.h"
+
+#include <argp.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* argp hands this to every call of on_key. */
+struct parsing {
+	struct options *options;
+	struct option_layers layers;
+	struct error *err;
+	int word;                       /* the argument argp looks at now */
+	bool failed;                    /* err holds the message */
+	const struct option_row *print; /* --help or the like came first */
+	const char *print_value;
+	const struct subcommand_row *subcommand;
+	bool has_command;
+	bool has_json, has_watch;           /* as a flag */
+	const struct option_row *estimates; /* the same: of estimate only */
+};
+
+static int wrong(struct parsing *parsing, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int wrong(struct parsing *parsing, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	(void)error_set(parsing->err, -EINVAL, "%s",
+			text ? text : "wrong usage");
+	free(text);
+	parsing->failed = true;
+	return EINVAL;
+}
+
+/* getopt takes any unique beginning of a name; autofit does not. */
+static bool is_abbreviated(const struct option_row *row, const char *word)
+{
+	size_t length;
+
+	if (strncmp(word, "--", 2) != 0)
+		return false;
+	length = strcspn(word + 2, "=");
+	return option_of_name(word + 2, length) != row;
+}
+
+static int wrong_value(struct parsing *parsing, const struct option_row *row)
+{
+	(void)error_prefix(parsing->err, "--%s", row->name);
+	parsing->failed = true;
+	return EINVAL;
+}
+
+static int on_print(struct parsing *parsing, const struct option_row *row,
+		    const char *value, struct argp_state *state)
+{
+	if (row->kind->set(row, parsing->options, value ? value : "1",
+			   parsing->err) < 0)
+		return wrong_value(parsing, row);
+	parsing->print = row;
+	parsing->print_value = value;
+	if (!value && parsing->subcommand)
+		parsing->print_value = parsing->subcommand->word;
+	state->next = state->argc;
+	return 0;
+}
+
+static int on_option(struct parsing *parsing, const struct option_row *row,
+		     const char *value, struct argp_state *state)
+{
+	const char *word = state->argv[parsing->word];
+
+	if (is_abbreviated(row, word)) {
+		char *name = xstrndup(word + 2, strcspn(word + 2, "="));
+
+		option_unknown(name, parsing->err);
+		free(name);
+		parsing->failed = true;
+		return EINVAL;
+	}
+	if (!value && row->value_optional && state->next < state->argc &&
+	    option_value_may_be(row, state->argv[state->next]))
+		value = state->argv[state->next++];
+	parsing->word = state->next;
+	/* A forgotten value must not swallow what separates the command. */
+	if (value && strcmp(value, "--") == 0)
+		return wrong(parsing, "--%s needs a value before --",
+			     row->name);
+	if (row->print)
+		return on_print(parsing, row, value, state);
+	if (row->group >= GROUP_ESTIMATE)
+		parsing->estimates = row;
+	if (layers_set(&parsing->layers, row, value ? value : "1",
+		       parsing->err) < 0)
+		return wrong_value(parsing, row);
+	return 0;
+}
+
+static int take_format(struct parsing *parsing, const char *word)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+
+	if (option_word(word, row->formats, parsing->err) < 0) {
+		(void)error_prefix(parsing->err, "autofit %s", row->word);
+		parsing->failed = true;
+		return EINVAL;
+	}
+	parsing->options->export_format = xstrdup(word);
+	return 0;
+}
+
+/* A word after a sub-command without "--" before it. */
+static int on_word(struct parsing *parsing, const char *word)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	struct options *options = parsing->options;
+
+	if (row->formats && !options->export_format)
+		return take_format(parsing, word);
+	if (row->takes_file && !options->import_file) {
+		options->import_file = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_preset && !options->preset_name) {
+		options->preset_name = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_model && !options->estimate.model) {
+		options->estimate.model = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_name && !options->record_name) {
+		options->record_name = xstrdup(word);
+		return 0;
+	}
+	if (!row->takes_command || row->command_optional || row->takes_name)
+		return wrong(parsing,
+			     "autofit %s does not take '%.64s'; to launch a "
+			     "program called %s write: autofit -- %s ...",
+			     row->word, word, row->word, row->word);
+	return wrong(parsing,
+		     "to %s: autofit %s -- command...; to launch %s write: "
+		     "autofit -- %s %.64s ...",
+		     row->word, row->word,
+		     row->subcommand == SUBCOMMAND_TUNE
+			     ? "torchtune"
+			     : "a program of that name",
+		     row->word, word);
+}
+
+static int take_command(struct parsing *parsing, struct argp_state *state)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+
+	if (row && (!row->takes_command || parsing->options->record_name))
+		return wrong(
+			parsing, "autofit %s takes no command%s", row->word,
+			parsing->options->record_name ? " after a name" : "");
+	/* state->next is already past the first word. */
+	for (int i = state->next - 1; i < state->argc; i++)
+		strlist_add(&parsing->options->command, state->argv[i]);
+	parsing->has_command = true;
+	state->next = state->argc;
+	return 0;
+}
+
+static int on_argument(struct parsing *parsing, const char *word,
+		       struct argp_state *state)
+{
+	/* argp skips "--"; then the word is not the one it stood at. */
+	bool dashes = parsing->word < state->next - 1;
+	const struct subcommand_row *row;
+
+	parsing->word = state->next;
+	if (dashes)
+		return take_command(parsing, state);
+	if (parsing->subcommand)
+		return on_word(parsing, word);
+	row = subcommand_of(word);
+	if (!row)
+		return take_command(parsing, state);
+	if (row->reserved)
+		return wrong(parsing,
+			     "autofit %s is not in this version yet; to launch "
+			     "a program of that name write: autofit -- %s ...",
+			     row->word, row->word);
+	parsing->subcommand = row;
+	return 0;
+}
+
+static error_t on_key(int key, char *value, struct argp_state *state)
+{
+	struct parsing *parsing = state->input;
+	const struct option_row *row;
+
+	if (key == ARGP_KEY_ERROR) {
+		if (!parsing->failed && parsing->word < state->argc) {
+			option_misread(state->argv[parsing->word],
+				       parsing->err);
+			parsing->failed = true;
+		}
+		return 0;
+	}
+	if (key == ARGP_KEY_ARG)
+		return on_argument(parsing, value, state);
+	row = option_of_key(key);
+	return row ? on_option(parsing, row, value, state) : ARGP_ERR_UNKNOWN;
+}
+
+static int parse_argv(struct parsing *parsing, const struct strlist *argv)
+{
+	struct argp_option argp_options[OPTION_ROWS_MAX] = { { 0 } };
+	const struct argp argp = { .options = argp_options, .parser = on_key };
+	int result;
+
+	for (size_t i = 0; option_rows[i].name; i++) {
+		argp_options[i].name = option_rows[i].name;
+		argp_options[i].key = option_key(i);
+		argp_options[i].arg = option_rows[i].argument;
+		if (option_rows[i].value_optional)
+			argp_options[i].flags = OPTION_ARG_OPTIONAL;
+	}
+	if (argv->count == 0)
+		return 0;
+	parsing->word = 1;
+	result = argp_parse(&argp, (int)argv->count, argv->items,
+			    ARGP_IN_ORDER | ARGP_SILENT, NULL, parsing);
+	if (result && !parsing->failed)
+		return wrong(parsing, "cannot read the options: %s",
+			     strerror(result));
+	return result;
+}
+
+static int read_files(struct parsing *parsing,
+		      const struct options_files *files,
+		      struct strlist *warnings)
+{
+	int result = 0;
+
+	for (size_t i = 0; files && i < files->count && result == 0; i++)
+		result = layers_read_file(&parsing->layers, &files->items[i],
+					  warnings, parsing->err);
+	return result;
+}
+
+static int set_initial(struct options *options, struct error *err)
+{
+	memset(options, 0, sizeof(*options));
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->initial &&
+		    row->kind->set(row, options, row->initial, err) < 0)
+			return -EINVAL;
+	return 0;
+}
+
+static int check_subcommand(struct parsing *parsing)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	const struct options *options = parsing->options;
+
+	if (row->formats && !options->export_format)
+		return wrong(parsing, "no format given: autofit %s %s",
+			     row->word, row->arguments);
+	if (row->takes_file && !options->import_file)
+		return wrong(parsing, "no file given: autofit %s %s", row->word,
+			     row->arguments);
+	if (row->needs_subject && !options->record_name &&
+	    !parsing->has_command)
+		return wrong(parsing,
+			     "no record given: autofit %s %s, or -- command... "
+			     "instead of NAME (autofit show lists them)",
+			     row->word, row->arguments);
+	if (parsing->has_json && !row->takes_json)
+		return wrong(parsing,
+			     "autofit %s takes no --json; a record as JSON: "
+			     "autofit export json NAME",
+			     row->word);
+	if (parsing->has_command && row->subcommand == SUBCOMMAND_DEVICES &&
+	    !options->watch_ms)
+		return wrong(parsing,
+			     "autofit devices takes a command only with "
+			     "--watch");
+	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
+		return wrong(parsing, "autofit %s takes no --dry-run",
+			     row->word);
+	if (!parsing->has_command && row->takes_command &&
+	    !row->command_optional && !row->takes_name)
+		return wrong(parsing,
+			     "no command given: autofit %s -- command...",
+			     row->word);
+	return 0;
+}
+
+/* What only the whole command line can tell. */
+static int check_whole(struct parsing *parsing)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	struct options *options = parsing->options;
+
+	if (row && check_subcommand(parsing))
+		return EINVAL;
+	if (parsing->has_watch &&
+	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
+		return wrong(parsing, "--watch belongs to autofit devices");
+	if (parsing->estimates &&
+	    (!row || row->subcommand != SUBCOMMAND_ESTIMATE))
+		return wrong(parsing, "--%s belongs to autofit estimate",
+			     parsing->estimates->name);
+	/* --dry-run makes an explanation of what would tune or launch. */
+	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
+		    options->subcommand == SUBCOMMAND_LAUNCH))
+		options->subcommand = row->subcommand;
+	if (!parsing->has_command && !row)
+		return wrong(parsing,
+			     "no command given: autofit -- python train.py "
+			     "... (autofit --help says more)");
+	if (options->subcommand == SUBCOMMAND_LAUNCH && options->json &&
+	    strcmp(options->json, "-") == 0)
+		return wrong(parsing, "--json -: stdout belongs to the "
+				      "command; use --json FILE");
+	return 0;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): the places options come from */
+enum options_outcome options_parse(struct options *options,
+				   const struct strlist *argv,
+				   const struct strlist *environment,
+				   const struct options_files *files,
+				   struct strlist *warnings,
+				   struct strbuf *text, struct error *err)
+{
+	struct parsing parsing = { .options = options,
+				   .layers.options = options,
+				   .err = err };
+
+	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
+		return OPTIONS_WRONG;
+	if (parsing.print) {
+		parsing.print->print(text, parsing.print_value);
+		return OPTIONS_PRINT;
+	}
+	parsing.has_json = options->json != NULL;
+	parsing.has_watch = options->watch_ms != 0;
+	layers_next(&parsing.layers);
+	if (!parsing.subcommand ||
+	    parsing.subcommand->subcommand != SUBCOMMAND_ESTIMATE)
+		layers_pass_over(&parsing.layers, GROUP_ESTIMATE);
+	if (layers_read_environment(&parsing.layers, environment, err) < 0 ||
+	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))
+		return OPTIONS_WRONG;
+	return OPTIONS_RUN;
+}
+
+void options_release(struct options *options)
+{
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (row->kind->release)
+			row->kind->release(row, options);
+	strlist_release(&options->command);
+	free(options->record_name);
+	free(options->export_format);
+	free(options->import_file);
+	free(options->preset_name);
+	free(options->estimate.model);
+	memset(options, 0, sizeof(*options));
+}

@@ -1,0 +1,111 @@
+/* `autofit show`: the records of the user and of the site. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/records/records.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "launcher/launch.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/records/records_choose.h"
+#include "launcher/records/show.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct listed {
+	char *name;
+	struct record record; /* id is NULL: it may not be used */
+	struct error problem;
+	bool is_site;
+};
+
+struct list {
+	struct listed *items;
+	size_t count;
+};
+
+static void add_files(struct list *list, const struct chosen *chosen,
+		      enum record_place place, const char *folder)
+{
+	struct strlist files = STRLIST_INIT;
+	struct error err = ERROR_INIT;
+
+	if (!folder)
+		return;
+	if (record_list(&files, folder, &err) < 0)
+		log_warning("%s", err.message);
+	list->items = xrealloc(list->items, list->count + files.count + 1,
+			       sizeof(*list->items));
+	for (size_t i = 0; i < files.count; i++) {
+		struct listed *listed = &list->items[list->count];
+
+		*listed = (struct listed){ .name = NULL };
+		if (chosen_read(&listed->record, files.items[i], chosen, place,
+				&listed->problem) == -ENOENT)
+			continue; /* removed meanwhile */
+		listed->name = chosen_name(files.items[i]);
+		listed->is_site = place == RECORD_SITE;
+		list->count++;
+	}
+	strlist_release(&files);
+}
+
+static void show_all(const struct chosen *chosen,
+		     const struct report_style *style, struct strbuf *out)
+{
+	struct list list = { .items = NULL };
+	struct show_item *items;
+
+	add_files(&list, chosen, RECORD_OWN, chosen->paths.records);
+	add_files(&list, chosen, RECORD_SITE, chosen->site_records);
+	items = xcalloc(list.count + 1, sizeof(*items));
+	for (size_t i = 0; i < list.count; i++) {
+		struct listed *listed = &list.items[i];
+
+		items[i].name = listed->name;
+		items[i].is_site = listed->is_site;
+		if (listed->record.id)
+			items[i].record = &listed->record;
+		else
+			items[i].problem = listed->problem.message;
+	}
+	show_list(out, style, items, list.count);
+	for (size_t i = 0; i < list.count; i++) {
+		record_release(&list.items[i].record);
+		free(list.items[i].name);
+	}
+	free(list.items);
+	free(items);
+}
+
+static int show(const struct options *options,
+		const struct process_state *state, struct strbuf *out)
+{
+	struct report_style style = launch_style(options);
+	bool has_one = options->command.count || options->record_name;
+	struct chosen chosen;
+	int code = has_one ? chosen_need(&chosen, options, state)
+			   : chosen_open(&chosen);
+
+	style.live = false;
+	style.color = style.color && isatty(STDOUT_FILENO);
+	if (code == EXIT_DONE && has_one)
+		show_record(out, &style, &chosen.record, chosen.path);
+	else if (code == EXIT_DONE)
+		show_all(&chosen, &style, out);
+	chosen_release(&chosen);
+	return code;
+}
+
+int records_show_command(const struct options *options,
+			 const struct process_state *state)
+{
+	struct strbuf out = STRBUF_INIT;
+	int code = show(options, state, &out);
+
+	code = chosen_print(&out, code);
+	strbuf_release(&out);
+	return code;
+}

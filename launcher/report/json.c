@@ -1,0 +1,44 @@
+/* Building JSON for programs: nothing is dropped without a word. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/json.h"
+
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "launcher/command/text/text.h"
+#include "launcher/options/exitcode.h"
+
+#include <stdlib.h>
+
+json_t *json_checked(json_t *value)
+{
+	if (!value) {
+		log_error("out of memory while writing JSON");
+		exit(EXIT_AUTOFIT_FAILED);
+	}
+	return value;
+}
+
+void json_put(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_set_new(object, key, json_checked(value)) < 0)
+		(void)json_checked(NULL);
+}
+
+void json_append(json_t *array, json_t *value)
+{
+	if (json_array_append_new(array, json_checked(value)) < 0)
+		(void)json_checked(NULL);
+}
+
+json_t *json_text(const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
+	json_t *value;
+
+	if (!text)
+		return json_null();
+	text_add_utf8(&clean, text);
+	value = json_checked(json_stringn(strbuf_text(&clean), clean.length));
+	strbuf_release(&clean);
+	return value;
+}

@@ -1,0 +1,204 @@
+/* The report while it goes on: the first lines, and a row for each probe. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/report.h"
+
+#include "base/units.h"
+#include "launcher/command/text/text.h"
+#include "launcher/report/report_words.h"
+#include "probes/isolation/isolation.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Narrower than this a row leaves out the bar, then the speed as well. */
+#define COLUMNS_FOR_BAR 78
+#define COLUMNS_FOR_SPEED 64
+
+/* What becomes of the effective batch. */
+static void add_intent(struct strbuf *out, const struct report_style *style,
+		       const struct result *result)
+{
+	int64_t own = words_own_effective(result);
+	int64_t asked = result->record.effective_batch_asked;
+	bool other = own > 0 && asked > 0 && own != asked;
+
+	if (!result->assumption && asked <= 0)
+		return;
+	strbuf_adds(out, words_separator(style));
+	if (other)
+		strbuf_addf(out, "effective batch %" PRId64 " asked for",
+			    asked);
+	else
+		strbuf_adds(out, result->grow ? "grow" : "keep");
+	if (result->assumption) {
+		strbuf_adds(out, other ? "; the command says " : " ");
+		text_add_safe(out, result->assumption, style->ascii);
+	} else if (!other) {
+		strbuf_addf(out, " effective batch %" PRId64, asked);
+	}
+}
+
+static void add_heading(struct strbuf *out, const struct report_style *style,
+			const struct result *result)
+{
+	struct strbuf peak = STRBUF_INIT;
+	struct strbuf row = STRBUF_INIT;
+	char text[BYTES_TEXT_MAX];
+	size_t columns = words_columns(style);
+	bool bar = columns >= COLUMNS_FOR_BAR;
+
+	strbuf_adds(&peak, "peak");
+	if (result->record.limit_bytes > 0)
+		strbuf_addf(&peak, " of %s",
+			    bytes_format(text, result->record.limit_bytes));
+	strbuf_addf(&row, "  %6s %6s  %-*s", "micro", "accum", bar ? 21 : 16,
+		    strbuf_text(&peak));
+	if (columns >= COLUMNS_FOR_SPEED)
+		strbuf_addf(&row, " %8s %10s", "step", "samples/s");
+	words_paint(out, style, PAINT_DIM, strbuf_text(&row));
+	strbuf_addch(out, '\n');
+	strbuf_release(&peak);
+	strbuf_release(&row);
+}
+
+/* What is about to happen, and what a record has to do with it. */
+static void add_plan(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	struct strbuf line = STRBUF_INIT;
+	enum isolation_kind kind;
+
+	strbuf_adds(&line, "launching short probes of this command");
+	if (isolation_parse(result->record.isolation, &kind) == 0)
+		strbuf_addf(&line, "; %s", isolation_words(kind));
+	strbuf_adds(&line, "; Ctrl-C stops; --no-probe skips");
+	words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	if (result->estimate)
+		words_line(out, style, PAINT_DIM, result->estimate);
+	if (result->record_grade) {
+		strbuf_reset(&line);
+		strbuf_addf(&line, "a %s record: ",
+			    strcmp(result->record_grade, "near") == 0
+				    ? "near"
+				    : "similar");
+		text_add_safe(&line, result->difference, style->ascii);
+		strbuf_adds(&line, strcmp(result->record_grade, "near") == 0
+					   ? "; one probe checks its split"
+					   : "; the search starts at its size");
+		words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	}
+	strbuf_release(&line);
+}
+
+void report_start(struct strbuf *out, const struct report_style *style,
+		  const struct result *result, const char *device_words)
+{
+	const char *separator = words_separator(style);
+	struct strbuf line = STRBUF_INIT;
+	char text[BYTES_TEXT_MAX];
+
+	strbuf_addf(&line, "autofit %s", AUTOFIT_VERSION);
+	if (device_words) {
+		strbuf_adds(&line, separator);
+		text_add_safe(&line, device_words, style->ascii);
+	}
+	if (result->record.budget_bytes > 0)
+		strbuf_addf(&line, ", budget %s",
+			    bytes_format(text, result->record.budget_bytes));
+	if (result->record.budget_bytes > 0 && result->budget_source) {
+		strbuf_adds(&line, " (");
+		text_add_safe(&line, result->budget_source, style->ascii);
+		strbuf_addch(&line, ')');
+	}
+	if (result->record.preset) {
+		strbuf_adds(&line, separator);
+		text_add_safe(&line, result->record.preset, style->ascii);
+	}
+	add_intent(&line, style, result);
+	words_line(out, style, PAINT_BOLD, strbuf_text(&line));
+	add_plan(out, style, result);
+	add_heading(out, style, result);
+	strbuf_release(&line);
+}
+
+static void add_numbers(struct strbuf *out, const struct report_style *style,
+			const struct result *result, const struct trial *trial)
+{
+	struct strbuf cell = STRBUF_INIT;
+	char text[BYTES_TEXT_MAX];
+	size_t columns = words_columns(style);
+
+	strbuf_addf(out, "  %6" PRId64 " %6" PRId64 "  ", trial->micro_batch,
+		    trial->grad_accum);
+	if (trial->peak_bytes > 0)
+		strbuf_addf(&cell, "%s%s",
+			    trial->peak_is_lower_bound ? "> " : "",
+			    bytes_format(text, trial->peak_bytes));
+	else
+		strbuf_adds(&cell, "-");
+	if (columns >= COLUMNS_FOR_BAR) {
+		strbuf_addf(out, "%10s ", strbuf_text(&cell));
+		if (trial->peak_bytes > 0 && result->record.limit_bytes > 0)
+			words_bar(out, trial->peak_bytes,
+				  result->record.limit_bytes);
+		else
+			strbuf_addf(out, "%10s", "");
+	} else {
+		strbuf_addf(out, "%-16s", strbuf_text(&cell));
+	}
+	if (columns >= COLUMNS_FOR_SPEED) {
+		strbuf_reset(&cell);
+		words_step(&cell, trial->step_seconds);
+		strbuf_addf(out, " %8s", strbuf_text(&cell));
+		strbuf_reset(&cell);
+		words_rate(&cell, result_samples_per_second(result, trial));
+		strbuf_addf(out, " %10s", strbuf_text(&cell));
+	}
+	strbuf_release(&cell);
+}
+
+/* Verdict and whose size; on lines of their own where they have no room. */
+static void add_verdict(struct strbuf *out, const struct report_style *style,
+			const struct result *result, const struct trial *trial)
+{
+	enum paint paint = words_verdict_paint(trial);
+	struct strbuf words = STRBUF_INIT;
+	struct strbuf row = STRBUF_INIT;
+
+	add_numbers(&row, style, result, trial);
+	strbuf_adds(&words, "    ");
+	words_verdict(&words, trial);
+	if (trial->micro_batch == result->own_micro_batch)
+		strbuf_adds(&words, ", yours");
+	/* Two of the four blanks stand between the row and the words. */
+	if (text_columns(strbuf_text(&row)) + text_columns(words.data + 2) >
+	    words_columns(style)) {
+		while (row.length > 0 && row.data[row.length - 1] == ' ')
+			row.length--;
+		strbuf_add(out, row.data, row.length);
+		strbuf_addch(out, '\n');
+		words_line(out, style, paint, words.data);
+	} else {
+		strbuf_addf(out, "%s  ", strbuf_text(&row));
+		words_paint(out, style, paint, words.data + 4);
+		strbuf_addch(out, '\n');
+	}
+	strbuf_release(&words);
+	strbuf_release(&row);
+}
+
+void report_probe(struct strbuf *out, const struct report_style *style,
+		  const struct result *result, const struct probe_note *note)
+{
+	words_clear_live(out, style);
+	add_verdict(out, style, result, &note->trial);
+	if (trial_fits(&note->trial))
+		return;
+	words_block(out, style, note->why);
+	if (note->log) {
+		strbuf_adds(out, "    log ");
+		text_add_safe(out, note->log, style->ascii);
+		strbuf_addch(out, '\n');
+	}
+}

@@ -1,0 +1,204 @@
+/* The report of a tuned command: both splits, memory, what was proved. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/report_final.h"
+
+#include "base/units.h"
+#include "launcher/command/text/text.h"
+#include "launcher/report/report_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The probe of this size that says most: the last one that ran through. */
+static const struct trial *trial_of(const struct result *result, int64_t micro)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < probes->count; i++) {
+		const struct trial *trial = &probes->items[i].trial;
+
+		if (trial->micro_batch == micro &&
+		    (!found || trial_fits(trial) || !trial_fits(found)))
+			found = trial;
+	}
+	return found;
+}
+
+/* "32 x 4   peak 1.41 GiB   386.7 samples/s, 1.24x" */
+static void add_size(struct strbuf *out, const struct result *result,
+		     int64_t micro, int64_t accum)
+{
+	const struct trial *trial = trial_of(result, micro);
+	const struct trial *own = trial_of(result, result->own_micro_batch);
+	char text[BYTES_TEXT_MAX];
+	double speed = 0;
+	double base = 0;
+
+	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64, micro, accum);
+	if (!trial) {
+		strbuf_adds(out, ", not probed");
+		return;
+	}
+	if (trial->peak_bytes > 0)
+		strbuf_addf(out, ", peak %s%s",
+			    trial->peak_is_lower_bound ? "over " : "",
+			    bytes_format(text, trial->peak_bytes));
+	speed = result_samples_per_second(result, trial);
+	if (own)
+		base = result_samples_per_second(result, own);
+	if (speed > 0) {
+		strbuf_adds(out, ", ");
+		words_rate(out, speed);
+		strbuf_adds(out, " samples/s");
+	}
+	if (speed > 0 && base > 0)
+		strbuf_addf(out, " (%.2fx)", speed / base);
+	if (!trial_fits(trial)) {
+		strbuf_adds(out, ", ");
+		words_verdict(out, trial);
+	}
+}
+
+static void add_sizes(struct strbuf *out, const struct report_style *style,
+		      const struct result *result)
+{
+	const struct record *record = &result->record;
+	bool same = record->micro_batch == result->own_micro_batch &&
+		    record->grad_accum == result->own_grad_accum;
+	struct strbuf line = STRBUF_INIT;
+
+	if (result->own_micro_batch > 0 && !same) {
+		add_size(&line, result, result->own_micro_batch,
+			 result->own_grad_accum);
+		words_field(out, style, "yours", strbuf_text(&line));
+		strbuf_reset(&line);
+	}
+	add_size(&line, result, record->micro_batch, record->grad_accum);
+	words_field(out, style, same ? "yours" : "best", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void add_kept(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	const struct record *record = &result->record;
+	int64_t own = words_own_effective(result);
+	struct strbuf line = STRBUF_INIT;
+
+	if (record->effective_batch <= 0)
+		return;
+	if (own > 0 && own != record->effective_batch)
+		strbuf_addf(&line,
+			    "effective batch %" PRId64 " instead of %" PRId64,
+			    record->effective_batch, own);
+	else
+		strbuf_addf(&line, "effective batch %" PRId64,
+			    record->effective_batch);
+	strbuf_addf(&line, " = %" PRId64 " x %" PRId64 " x %" PRId64,
+		    record->micro_batch, record->grad_accum,
+		    record->world_size);
+	words_field(out, style,
+		    own == record->effective_batch ? "kept" : "batch",
+		    strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void add_memory(struct strbuf *out, const struct report_style *style,
+		       const struct result *result)
+{
+	const struct record *record = &result->record;
+	struct strbuf line = STRBUF_INIT;
+	char text[BYTES_TEXT_MAX];
+
+	if (record->peak_bytes > 0)
+		strbuf_addf(&line, "peak %s",
+			    bytes_format(text, record->peak_bytes));
+	if (record->limit_bytes > 0) {
+		strbuf_adds(&line, record->peak_bytes > 0 ? ", " : "");
+		words_limit(&line, style, result);
+	}
+	if (record->peak_bytes > 0 && record->limit_bytes > record->peak_bytes)
+		strbuf_addf(&line, "; %s to spare",
+			    bytes_format(text, record->limit_bytes -
+						       record->peak_bytes));
+	if (line.length > 0)
+		words_field(out, style, "memory", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+/* Why the next larger size is called too large. */
+static void add_bounds(struct strbuf *line, const struct report_style *style,
+		       const struct record *record)
+{
+	if (record->largest_fit > 0)
+		strbuf_addf(line, "largest fit %" PRId64, record->largest_fit);
+	if (record->smallest_misfit <= 0)
+		return;
+	strbuf_addf(line, "%ssmallest misfit %" PRId64,
+		    line->length ? ", " : "", record->smallest_misfit);
+	if (record->misfit_by) {
+		strbuf_adds(line, " (by ");
+		text_add_safe(line, record->misfit_by, style->ascii);
+		strbuf_addch(line, ')');
+	}
+}
+
+static void add_evidence(struct strbuf *out, const struct report_style *style,
+			 const struct record *record)
+{
+	static const char *const coverages[] = {
+		[COVERAGE_NONE] = "memory not seen",
+		[COVERAGE_DEVICE_WIDE] = "memory sampled over the whole device",
+		[COVERAGE_EXACT] = "memory seen exactly",
+	};
+	static const char *const sources[] = {
+		[STEPS_NONE] = "steps not seen",
+		[STEPS_HOOK] = "optimizer steps counted in the program",
+		[STEPS_LOG] = "steps read from its output",
+		[STEPS_EXIT] = "run to its end",
+		[STEPS_TIME] = "no step seen: judged by time",
+	};
+	struct strbuf line = STRBUF_INIT;
+
+	add_bounds(&line, style, record);
+	strbuf_addf(&line, "%s%s; %s; ", line.length ? "; " : "",
+		    coverages[record->coverage], sources[record->steps_source]);
+	if (record->confirmed_steps > 0)
+		strbuf_addf(&line, "confirmed over %" PRId64 " steps",
+			    record->confirmed_steps);
+	else
+		strbuf_adds(&line, "not confirmed by a longer probe");
+	words_field(out, style, "evidence", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void add_lists(struct strbuf *out, const struct report_style *style,
+		      const struct record *record)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	for (size_t i = 0; i < record->not_exercised.count; i++) {
+		strbuf_adds(&line, i ? ", " : "");
+		text_add_safe(&line, record->not_exercised.items[i],
+			      style->ascii);
+	}
+	if (line.length > 0)
+		words_field(out, style, "not run", strbuf_text(&line));
+	for (size_t i = 0; i < record->caveats.count; i++) {
+		strbuf_reset(&line);
+		text_add_safe(&line, record->caveats.items[i], style->ascii);
+		words_field(out, style, "caveat", strbuf_text(&line));
+	}
+	strbuf_release(&line);
+}
+
+void report_evidence(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	add_kept(out, style, result);
+	add_sizes(out, style, result);
+	add_memory(out, style, result);
+	add_evidence(out, style, &result->record);
+	add_lists(out, style, &result->record);
+}

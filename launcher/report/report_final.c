@@ -1,0 +1,395 @@
+/* The last report: one form of words for each way a call can end. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/report_final.h"
+
+#include "base/units.h"
+#include "launcher/command/text/text.h"
+#include "launcher/report/report_words.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+/* "autofit: " and text in bold, wrapped. */
+static void headline(struct strbuf *out, const struct report_style *style,
+		     enum paint paint, const char *text)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line, "autofit: %s", text);
+	words_line(out, style, paint, strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+/* The first line of the message goes with the words, the rest below. */
+static void headline_message(struct strbuf *out,
+			     const struct report_style *style, enum paint paint,
+			     const char *words, const char *message)
+{
+	struct strbuf line = STRBUF_INIT;
+	struct strbuf raw = STRBUF_INIT;
+	size_t length = message ? strcspn(message, "\n") : 0;
+
+	strbuf_adds(&line, words);
+	if (length > 0) {
+		strbuf_add(&raw, message, length);
+		strbuf_adds(&line, *words ? ": " : "");
+		text_add_safe(&line, strbuf_text(&raw), style->ascii);
+	}
+	headline(out, style, paint, strbuf_text(&line));
+	if (message && message[length])
+		words_block(out, style, message + length + 1);
+	strbuf_release(&line);
+	strbuf_release(&raw);
+}
+
+/* The last probe whose log says why, or NULL. */
+static const struct probe_note *last_trouble(const struct result *result)
+{
+	const struct probe_notes *probes = &result->record.probes;
+
+	for (size_t i = probes->count; i > 0; i--)
+		if (!trial_fits(&probes->items[i - 1].trial))
+			return &probes->items[i - 1];
+	return NULL;
+}
+
+static void add_log(struct strbuf *out, const struct report_style *style,
+		    const struct result *result)
+{
+	const struct probe_note *note = last_trouble(result);
+
+	if (!note || !note->log)
+		return;
+	strbuf_adds(out, "    log ");
+	text_add_safe(out, note->log, style->ascii);
+	strbuf_addch(out, '\n');
+}
+
+/* "5 probes in 3 min 12 s · logs in /...": the last line. */
+static void add_tail(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	const char *log = NULL;
+	char text[DURATION_TEXT_MAX];
+	struct strbuf line = STRBUF_INIT;
+
+	if (probes->count == 0)
+		return;
+	for (size_t i = 0; i < probes->count && !log; i++)
+		log = probes->items[i].log;
+	strbuf_addf(&line, "%zu %s in %s", probes->count,
+		    probes->count == 1 ? "probe" : "probes",
+		    duration_format(text, result->seconds));
+	if (log && strrchr(log, '/')) {
+		struct strbuf folder = STRBUF_INIT;
+
+		strbuf_add(&folder, log, (size_t)(strrchr(log, '/') - log));
+		strbuf_addf(&line, "%slogs in ", words_separator(style));
+		text_add_safe(&line, strbuf_text(&folder), style->ascii);
+		strbuf_release(&folder);
+	}
+	words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void add_split(struct strbuf *out, const struct record *record)
+{
+	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64,
+		    record->micro_batch, record->grad_accum);
+	if (record->world_size > 1)
+		strbuf_addf(out, " x world %" PRId64, record->world_size);
+}
+
+/* To paste: never wrapped. */
+static void add_flags(struct strbuf *out, const struct report_style *style,
+		      const struct result *result)
+{
+	struct strbuf safe = STRBUF_INIT;
+
+	if (!result->flags_text)
+		return;
+	text_add_safe(&safe, result->flags_text, style->ascii);
+	strbuf_adds(out, "  ");
+	words_paint(out, style, PAINT_BOLD, strbuf_text(&safe));
+	strbuf_addch(out, '\n');
+	strbuf_release(&safe);
+}
+
+/* Of a run that starts now: nobody holds it to what was emulated. */
+static void add_uncapped(struct strbuf *line, const struct report_style *style,
+			 const struct result *result)
+{
+	const struct record *record = &result->record;
+
+	if (!result->starts || strcmp(result->starts, "recommended") != 0 ||
+	    !record->device_count || !record->devices[0].emulated_as[0])
+		return;
+	strbuf_adds(line, line->length ? "; " : "");
+	strbuf_adds(line, "the run is not held to the memory of ");
+	text_add_safe(line, record->devices[0].emulated_as, style->ascii);
+}
+
+static void note_uncapped(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	add_uncapped(&line, style, result);
+	if (line.length)
+		words_field(out, style, "note", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void final_tuned(struct strbuf *out, const struct report_style *style,
+			const struct result *result)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	add_split(&line, &result->record);
+	strbuf_adds(&line, " fits");
+	if (result->record.micro_batch == result->own_micro_batch &&
+	    result->record.grad_accum == result->own_grad_accum)
+		strbuf_adds(&line, ": your sizes are the best already, nothing "
+				   "changed");
+	headline(out, style, PAINT_GOOD, strbuf_text(&line));
+	report_evidence(out, style, result);
+	report_advice(out, style, result);
+	note_uncapped(out, style, result);
+	if (result->record_path)
+		words_exact(out, style, "recorded", result->record_path);
+	for (size_t i = 0; i < result->run.copy_count; i++)
+		words_exact(out, style, "config", result->run.copies[i].path);
+	add_flags(out, style, result);
+	add_tail(out, style, result);
+	strbuf_release(&line);
+}
+
+static void final_reused(struct strbuf *out, const struct report_style *style,
+			 const struct result *result)
+{
+	const struct record *record = &result->record;
+	time_t created = (time_t)record->created;
+	struct strbuf line = STRBUF_INIT;
+	struct tm day;
+
+	add_split(&line, record);
+	if (record->created > 0 && gmtime_r(&created, &day))
+		strbuf_addf(&line, ", recorded %04d-%02d-%02d",
+			    day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+	if (record->peak_bytes > 0) {
+		strbuf_adds(&line, " (peak ");
+		words_pair(&line, record->peak_bytes, record->limit_bytes);
+		strbuf_addch(&line, ')');
+	}
+	/* One line, whatever the width: it stands before every later run. */
+	if (result->resumes) {
+		strbuf_adds(&line, ", as at its first start: ");
+		text_add_safe(&line, result->resumes, style->ascii);
+	} else if (result->probes_run) {
+		strbuf_addf(&line, ", held by a probe of %.1f s",
+			    result->seconds);
+	} else {
+		strbuf_adds(&line, ", no probe");
+	}
+	if (result->difference && *result->difference) {
+		strbuf_adds(&line, " (near: ");
+		text_add_safe(&line, result->difference, style->ascii);
+		strbuf_addch(&line, ')');
+	}
+	add_uncapped(&line, style, result);
+	for (size_t i = 0; i < result->run.copy_count; i++) {
+		strbuf_adds(&line, ", config ");
+		text_add_safe(&line, result->run.copies[i].path, style->ascii);
+	}
+	strbuf_adds(&line, "; --fresh tunes anew");
+	strbuf_addf(out, "autofit: %s\n", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void final_as_given(struct strbuf *out, const struct report_style *style,
+			   const struct result *result)
+{
+	headline_message(out, style, PAINT_PLAIN,
+			 "the command starts exactly as given",
+			 result->message);
+}
+
+static void final_planned(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	const struct record *record = &result->record;
+	struct strbuf line = STRBUF_INIT;
+
+	headline_message(out, style, PAINT_BOLD, "nothing was started",
+			 result->message);
+	if (record->preset) {
+		text_add_safe(&line, record->preset, style->ascii);
+		words_field(out, style, "preset", strbuf_text(&line));
+	}
+	if (result->assumption) {
+		strbuf_reset(&line);
+		text_add_safe(&line, result->assumption, style->ascii);
+		words_field(out, style, "as given", strbuf_text(&line));
+	}
+	if (record->limit_bytes > 0) {
+		strbuf_reset(&line);
+		words_limit(&line, style, result);
+		words_field(out, style, "memory", strbuf_text(&line));
+	}
+	if (record->micro_batch > 0) {
+		strbuf_reset(&line);
+		add_split(&line, record);
+		words_field(out, style, "would use", strbuf_text(&line));
+		add_flags(out, style, result);
+	}
+	strbuf_release(&line);
+}
+
+static void final_nothing(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	headline_message(out, style, PAINT_BAD, "nothing fits",
+			 result->message);
+	if (result->advice) {
+		words_line(out, style, PAINT_PLAIN,
+			   "what would save memory, by the estimate:");
+		words_block(out, style, result->advice);
+	}
+	report_ways_out(out, style, result);
+	add_tail(out, style, result);
+}
+
+static void final_failed(struct strbuf *out, const struct report_style *style,
+			 const struct result *result)
+{
+	headline_message(out, style, PAINT_BAD,
+			 "the command fails, and not for memory",
+			 result->message);
+	add_log(out, style, result);
+	words_line(out, style, PAINT_PLAIN,
+		   "  the search stopped there; nothing was recorded");
+	add_tail(out, style, result);
+}
+
+static void final_unknown(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	headline_message(out, style, PAINT_BAD,
+			 result->message ? "" : outcome_name(result->outcome),
+			 result->message);
+	/* The message may hold the way out already. */
+	if (!result->message || !strstr(result->message, "{micro}"))
+		words_line(out, style, PAINT_PLAIN,
+			   "  say how the command takes its batch size: "
+			   "--micro-flag NAME (and --accum-flag NAME), {micro} "
+			   "in the command, or --env NAME={micro}");
+}
+
+static void final_message(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	headline_message(out, style, PAINT_BAD,
+			 result->message ? "" : outcome_name(result->outcome),
+			 result->message);
+	add_tail(out, style, result);
+}
+
+static void final_disturbed(struct strbuf *out,
+			    const struct report_style *style,
+			    const struct result *result)
+{
+	headline_message(out, style, PAINT_BAD,
+			 "something outside disturbed the probes",
+			 result->message);
+	add_log(out, style, result);
+	add_tail(out, style, result);
+}
+
+/* The largest size that was run and fits, or this one; NULL: none. */
+static const struct trial *fitting_trial(const struct result *result,
+					 int64_t micro)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	const struct trial *best = NULL;
+
+	for (size_t i = 0; i < probes->count; i++) {
+		const struct trial *trial = &probes->items[i].trial;
+
+		if (trial_fits(trial) &&
+		    (micro == 0 || trial->micro_batch == micro) &&
+		    (!best || trial->micro_batch >= best->micro_batch))
+			best = trial;
+	}
+	return best;
+}
+
+static void add_best_so_far(struct strbuf *line, const struct result *result)
+{
+	const struct record *record = &result->record;
+	const struct trial *best = fitting_trial(result, record->micro_batch);
+
+	if (record->micro_batch > 0) {
+		strbuf_adds(line, "best tested so far ");
+		add_split(line, record);
+	} else if (best) {
+		strbuf_addf(line, "best tested so far micro %" PRId64,
+			    best->micro_batch);
+	} else {
+		strbuf_adds(line, "no size has fitted so far");
+		return;
+	}
+	if (best && best->peak_bytes > 0) {
+		strbuf_adds(line, ", peak ");
+		words_pair(line, best->peak_bytes, record->limit_bytes);
+	}
+	if (!best || best->confirmed_steps == 0)
+		strbuf_adds(line, ", unconfirmed");
+}
+
+static void final_stopped(struct strbuf *out, const struct report_style *style,
+			  const struct result *result)
+{
+	bool interrupted = result->outcome == OUTCOME_INTERRUPTED;
+	struct strbuf line = STRBUF_INIT;
+
+	headline_message(out, style, PAINT_WARN,
+			 interrupted ? "interrupted" : "time limit reached",
+			 result->message);
+	strbuf_adds(&line, "  ");
+	add_best_so_far(&line, result);
+	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));
+	words_line(out, style, PAINT_PLAIN,
+		   "  run the same command again to resume: no finished probe "
+		   "is repeated");
+	note_uncapped(out, style, result);
+	if (result->record.micro_batch > 0)
+		add_flags(out, style, result);
+	add_tail(out, style, result);
+	strbuf_release(&line);
+}
+
+void report_final(struct strbuf *out, const struct report_style *style,
+		  const struct result *result)
+{
+	static void (*const finals[])(struct strbuf *,
+				      const struct report_style *,
+				      const struct result *) = {
+		[OUTCOME_TUNED] = final_tuned,
+		[OUTCOME_REUSED] = final_reused,
+		[OUTCOME_AS_GIVEN] = final_as_given,
+		[OUTCOME_PLANNED] = final_planned,
+		[OUTCOME_NOTHING_FITS] = final_nothing,
+		[OUTCOME_COMMAND_FAILED] = final_failed,
+		[OUTCOME_NOT_RECOGNISED] = final_unknown,
+		[OUTCOME_REFUSED] = final_message,
+		[OUTCOME_TIME_LIMIT] = final_stopped,
+		[OUTCOME_INTERRUPTED] = final_stopped,
+		[OUTCOME_DISTURBED] = final_disturbed,
+		[OUTCOME_ERROR] = final_message,
+	};
+
+	words_clear_live(out, style);
+	finals[result->outcome](out, style, result);
+}

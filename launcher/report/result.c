@@ -1,0 +1,335 @@
+/* How a call of autofit ended, as the JSON object of --json. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/result.h"
+
+#include "base/log.h"
+#include "base/trial.h"
+#include "configs/files/escape.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/command/text/text.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/report/json.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+static const char *const outcome_names[] = {
+	[OUTCOME_TUNED] = "tuned",
+	[OUTCOME_REUSED] = "reused",
+	[OUTCOME_AS_GIVEN] = "as_given",
+	[OUTCOME_PLANNED] = "planned",
+	[OUTCOME_NOTHING_FITS] = "nothing_fits",
+	[OUTCOME_COMMAND_FAILED] = "command_failed",
+	[OUTCOME_NOT_RECOGNISED] = "not_recognised",
+	[OUTCOME_REFUSED] = "refused",
+	[OUTCOME_TIME_LIMIT] = "time_limit",
+	[OUTCOME_INTERRUPTED] = "interrupted",
+	[OUTCOME_DISTURBED] = "disturbed",
+	[OUTCOME_ERROR] = "error",
+};
+
+const char *outcome_name(enum outcome outcome)
+{
+	return outcome_names[outcome];
+}
+
+void result_release(struct result *result)
+{
+	free(result->message);
+	record_release(&result->record);
+	free(result->record_path);
+	free(result->difference);
+	free(result->resumes);
+	rewrite_release(&result->run);
+	free(result->assumption);
+	free(result->flags_text);
+	free(result->budget_source);
+	free(result->estimate);
+	free(result->advice);
+	free(result->plan);
+	memset(result, 0, sizeof(*result));
+}
+
+double result_samples_per_second(const struct result *result,
+				 const struct trial *trial)
+{
+	int64_t world = result->record.world_size;
+
+	if (!(trial->step_seconds > 0))
+		return 0;
+	return (double)trial->micro_batch * (double)trial->grad_accum *
+	       (double)(world > 0 ? world : 1) / trial->step_seconds;
+}
+
+/* NULL and "" are not known: null. */
+static json_t *text_json(const char *text)
+{
+	return text && *text ? json_text(text) : json_null();
+}
+
+/* An argument may be empty and is still known. */
+static json_t *argument_json(const char *text)
+{
+	return *text ? text_json(text) : json_string("");
+}
+
+static json_t *list_json(const struct strlist *list)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < list->count; i++)
+		json_append(array, argument_json(list->items[i]));
+	return array;
+}
+
+/* null when the plain list is exact already. */
+static json_t *escaped_json(const struct strlist *list)
+{
+	bool exact = true;
+	json_t *array;
+
+	for (size_t i = 0; i < list->count; i++)
+		exact = exact && text_is_utf8(list->items[i]);
+	if (exact)
+		return json_null();
+	array = json_checked(json_array());
+	for (size_t i = 0; i < list->count; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		escape_add(&text, list->items[i]);
+		json_append(array, json_string(strbuf_text(&text)));
+		strbuf_release(&text);
+	}
+	return array;
+}
+
+/* A count that is 0 when it is not known. */
+static json_t *count_json(int64_t count)
+{
+	return count > 0 ? json_integer(count) : json_null();
+}
+
+static json_t *bytes_json(uint64_t bytes, bool known)
+{
+	if (!known)
+		return json_null();
+	return json_integer(bytes > INT64_MAX ? INT64_MAX : (int64_t)bytes);
+}
+
+/* JSON has no infinity and no NaN. */
+static json_t *number_json(double number, bool known)
+{
+	return known && isfinite(number) ? json_real(number) : json_null();
+}
+
+static json_t *devices_json(const struct record *record)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < record->device_count; i++) {
+		const struct record_device *device = &record->devices[i];
+		json_t *object = json_checked(json_object());
+
+		json_put(object, "uuid", text_json(device->uuid));
+		json_put(object, "name", text_json(device->name));
+		json_put(object, "total_bytes",
+			 bytes_json(device->total_bytes,
+				    device->total_bytes > 0));
+		json_put(object, "free_bytes",
+			 bytes_json(device->free_bytes,
+				    device->total_bytes > 0));
+		json_put(object, "budget_bytes",
+			 bytes_json(device->budget_bytes,
+				    device->budget_bytes > 0));
+		json_put(object, "emulated_as", text_json(device->emulated_as));
+		json_append(array, object);
+	}
+	return array;
+}
+
+/* NAME=value sets; a NAME alone is taken out of the environment: null. */
+static json_t *environment_json(const struct strlist *environment)
+{
+	json_t *object = json_checked(json_object());
+
+	for (size_t i = 0; i < environment->count; i++) {
+		const char *item = environment->items[i];
+		const char *equals = strchr(item, '=');
+		size_t length = equals ? (size_t)(equals - item) : strlen(item);
+		struct strbuf raw = STRBUF_INIT;
+		struct strbuf name = STRBUF_INIT;
+
+		strbuf_add(&raw, item, length);
+		text_add_utf8(&name, strbuf_text(&raw));
+		json_put(object, strbuf_text(&name),
+			 equals ? argument_json(equals + 1) : json_null());
+		strbuf_release(&raw);
+		strbuf_release(&name);
+	}
+	return object;
+}
+
+static json_t *recommended_json(const struct result *result)
+{
+	const struct record *record = &result->record;
+	struct strlist argv = STRLIST_INIT;
+	json_t *object;
+
+	if (record->micro_batch <= 0)
+		return json_null();
+	object = json_checked(json_object());
+	json_put(object, "micro_batch", json_integer(record->micro_batch));
+	json_put(object, "grad_accum", count_json(record->grad_accum));
+	json_put(object, "world_size", count_json(record->world_size));
+	json_put(object, "effective_batch",
+		 count_json(record->effective_batch));
+	secrets_mask_argv(&argv, &result->run.argv);
+	json_put(object, "argv", list_json(&argv));
+	json_put(object, "argv_escaped", escaped_json(&argv));
+	strlist_release(&argv);
+	json_put(object, "env", environment_json(&result->run.environment));
+	return object;
+}
+
+static json_t *coverage_json(enum coverage coverage)
+{
+	return coverage == COVERAGE_NONE ? json_null()
+					 : text_json(coverage_name(coverage));
+}
+
+static json_t *evidence_json(const struct record *record)
+{
+	json_t *object = json_checked(json_object());
+	bool has_limit = record->limit_bytes > 0;
+
+	json_put(object, "largest_fit", count_json(record->largest_fit));
+	json_put(object, "smallest_misfit",
+		 count_json(record->smallest_misfit));
+	json_put(object, "misfit_by", text_json(record->misfit_by));
+	json_put(object, "peak_bytes",
+		 bytes_json(record->peak_bytes, record->peak_bytes > 0));
+	json_put(object, "limit_bytes",
+		 bytes_json(record->limit_bytes, has_limit));
+	json_put(object, "headroom_bytes",
+		 bytes_json(record->headroom_bytes, has_limit));
+	json_put(object, "coverage", coverage_json(record->coverage));
+	json_put(object, "steps_source",
+		 record->steps_source == STEPS_NONE
+			 ? json_null()
+			 : text_json(steps_source_name(record->steps_source)));
+	json_put(object, "confirmed_steps",
+		 count_json(record->confirmed_steps));
+	json_put(object, "not_exercised", list_json(&record->not_exercised));
+	return object;
+}
+
+static json_t *record_json(const struct result *result)
+{
+	json_t *object = json_checked(json_object());
+
+	json_put(object, "id", text_json(result->record.id));
+	json_put(object, "grade", text_json(result->record_grade));
+	json_put(object, "difference", text_json(result->difference));
+	json_put(object, "path", text_json(result->record_path));
+	return object;
+}
+
+static json_t *probe_json(const struct result *result,
+			  const struct probe_note *note)
+{
+	const struct trial *trial = &note->trial;
+	double speed = result_samples_per_second(result, trial);
+	json_t *object = json_checked(json_object());
+
+	json_put(object, "micro_batch", count_json(trial->micro_batch));
+	json_put(object, "grad_accum", count_json(trial->grad_accum));
+	json_put(object, "verdict", text_json(verdict_name(trial->verdict)));
+	json_put(object, "why", text_json(note->why));
+	json_put(object, "phase", text_json(phase_name(trial->phase)));
+	json_put(object, "rank",
+		 trial->rank < 0 ? json_null() : json_integer(trial->rank));
+	json_put(object, "peak_bytes",
+		 bytes_json(trial->peak_bytes, trial->peak_bytes > 0));
+	json_put(object, "peak_is_lower_bound",
+		 trial->peak_bytes ? json_boolean(trial->peak_is_lower_bound)
+				   : json_null());
+	json_put(object, "coverage", coverage_json(trial->coverage));
+	json_put(object, "steps", json_integer(trial->steps));
+	json_put(object, "seconds", number_json(trial->seconds, true));
+	json_put(object, "samples_per_second", number_json(speed, speed > 0));
+	json_put(object, "input_rows", count_json(trial->input_rows));
+	json_put(object, "echo_micro", count_json(trial->echo_micro));
+	json_put(object, "echo_accum", count_json(trial->echo_accum));
+	json_put(object, "echo_effective", count_json(trial->echo_effective));
+	json_put(object, "log", text_json(note->log));
+	return object;
+}
+
+static json_t *probes_json(const struct result *result)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < probes->count; i++)
+		json_append(array, probe_json(result, &probes->items[i]));
+	return array;
+}
+
+static void put_head(json_t *root, const struct result *result)
+{
+	const struct record *record = &result->record;
+
+	json_put(root, "schema", json_string("autofit.result/1"));
+	json_put(root, "autofit_version", json_string(AUTOFIT_VERSION));
+	json_put(root, "outcome", text_json(outcome_name(result->outcome)));
+	json_put(root, "exit_code", json_integer(result->exit_code));
+	json_put(root, "message", text_json(result->message));
+	json_put(root, "estimate", text_json(result->estimate));
+	json_put(root, "advice", text_json(result->advice));
+	json_put(root, "starts", text_json(result->starts));
+	json_put(root, "command", list_json(&record->argv));
+	json_put(root, "argv_escaped", escaped_json(&record->argv));
+	json_put(root, "preset", text_json(record->preset));
+	json_put(root, "device_kind", text_json(record->device_kind));
+	json_put(root, "devices", devices_json(record));
+	json_put(root, "budget_source", text_json(result->budget_source));
+	json_put(root, "isolation", text_json(record->isolation));
+	json_put(root, "effective_batch_asked",
+		 count_json(record->effective_batch_asked));
+}
+
+void result_json(const struct result *result, struct strbuf *out)
+{
+	const struct record *record = &result->record;
+	json_t *root = json_checked(json_object());
+	char *text;
+
+	put_head(root, result);
+	json_put(root, "recommended", recommended_json(result));
+	json_put(root, "largest_micro_batch",
+		 count_json(record->largest_micro_batch));
+	json_put(root, "predicted_micro_batch",
+		 count_json(result->predicted_micro_batch));
+	json_put(root, "nearest_effective_batch",
+		 count_json(result->nearest_effective_batch));
+	json_put(root, "evidence", evidence_json(record));
+	json_put(root, "record", record_json(result));
+	json_put(root, "caveats", list_json(&record->caveats));
+	json_put(root, "probe_count",
+		 json_integer((json_int_t)result->probes_run));
+	json_put(root, "seconds", number_json(result->seconds, true));
+	json_put(root, "probes", probes_json(result));
+	json_put(root, "plan",
+		 result->plan ? json_checked(json_loads(result->plan, 0, NULL))
+			      : json_null());
+	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+	json_decref(root);
+	if (!text)
+		(void)json_checked(NULL);
+	strbuf_adds(out, text);
+	strbuf_addch(out, '\n');
+	free(text);
+}

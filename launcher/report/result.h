@@ -1,0 +1,84 @@
+/* How a call of autofit ended: what the JSON, report and exit code say. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REPORT_RESULT_H
+#define AUTOFIT_LAUNCHER_REPORT_RESULT_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+#include "configs/records/record.h"
+#include "launcher/command/command.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum outcome {
+	OUTCOME_TUNED,
+	OUTCOME_REUSED,
+	OUTCOME_AS_GIVEN, /* the command starts exactly as typed */
+	OUTCOME_PLANNED,  /* explain */
+	OUTCOME_NOTHING_FITS,
+	OUTCOME_COMMAND_FAILED,
+	OUTCOME_NOT_RECOGNISED,
+	OUTCOME_REFUSED,
+	OUTCOME_TIME_LIMIT,
+	OUTCOME_INTERRUPTED,
+	OUTCOME_DISTURBED,
+	OUTCOME_ERROR,
+};
+
+struct result {
+	enum outcome outcome;
+	int exit_code; /* enum exitcode, or a shell's 128+n when interrupted */
+	char *message; /* one line why, for every outcome but the good ones */
+	/*
+	 * Command, device, splits, evidence, probes: what would be recorded.
+	 * With micro_batch 0 there is no recommendation.
+	 */
+	struct record record;
+	char *record_path;        /* NULL: not written */
+	const char *record_grade; /* "exact", "near", "hint"; NULL: none */
+	char *difference;         /* how the command differs; NULL: not */
+	char *resumes;            /* why the first split is kept; NULL */
+	size_t probes_run;        /* in this call; probes may hold older ones */
+	struct rewrite run;       /* the recommended command */
+	char *assumption;         /* of struct command */
+	char *flags_text;         /* exact text to paste; NULL */
+	char *budget_source;      /* "--memory", "MemAvailable", ... */
+	char *estimate;           /* of the first size, in words; NULL */
+	char *advice; /* what would save memory, in lines; NULL: not known */
+	char *plan;   /* JSON object of explain; NULL: another sub-command */
+	double seconds;
+	/* What starts now: "recommended", "as_given"; NULL: nothing. */
+	const char *starts;
+	int signal_number; /* of the signal that ended the tuning; 0 */
+	/* What the command itself says; 0: not known. */
+	int64_t own_micro_batch, own_grad_accum;
+	bool grow; /* --grow: the effective batch may become larger */
+	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
+	int64_t predicted_micro_batch;
+	/* keep: an effective batch that splits better; 0: none */
+	int64_t nearest_effective_batch;
+	const char *accum_name; /* option name, NULL: no accumulation known */
+};
+
+#define RESULT_INIT                                                            \
+	{                                                                      \
+		0                                                              \
+	}
+
+void result_release(struct result *result);
+const char *outcome_name(enum outcome outcome);
+
+/* From the median step of the trial and the world; 0: not known. */
+double result_samples_per_second(const struct result *result,
+				 const struct trial *trial);
+
+/*
+ * The object of `--json`, schema autofit.result/1, with a newline. Every key
+ * is there; what is not known is null. Bytes that are not UTF-8 become
+ * U+FFFD, and argv_escaped (percent-escaped) then holds the exact arguments.
+ */
+void result_json(const struct result *result, struct strbuf *out);
+
+#endif

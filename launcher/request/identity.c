@@ -1,0 +1,279 @@
+/* What an exact repeat of a command must share with its record. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/request/identity.h"
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "base/textfile.h"
+#include "configs/identity/identity_text.h"
+#include "configs/identity/stamps.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/request/run.h"
+#include "launcher/request/target.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DRIVER_VERSION "/proc/driver/nvidia/version"
+#define DRIVER_VERSION_MAX ((size_t)4096)
+
+static void add_number(struct strbuf *out, enum identity_class class,
+		       const char *label, int64_t value)
+{
+	char *text = xasprintf("%lld", (long long)value);
+
+	identity_add(out, class, label, text);
+	free(text);
+}
+
+static void add_list(struct strbuf *out, const char *label,
+		     const struct strlist *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		identity_add(out, IDENTITY_PART, label, list->items[i]);
+}
+
+static void add_masked(struct strbuf *out, const char *label,
+		       const struct strlist *list)
+{
+	struct strlist masked = STRLIST_INIT;
+
+	secrets_mask_argv(&masked, list);
+	add_list(out, label, &masked);
+	strlist_release(&masked);
+}
+
+/* The amount in full: a shortened one could hide a difference. */
+static void add_amount(struct strbuf *out, const struct options *options)
+{
+	char *text;
+
+	if (!options->has_headroom)
+		text = xstrdup("default");
+	else if (options->headroom.is_percent)
+		text = xasprintf("%.17g%%", options->headroom.percent);
+	else
+		text = xasprintf("%llu B",
+				 (unsigned long long)options->headroom.bytes);
+	identity_add(out, IDENTITY_PLACE, "headroom", text);
+	free(text);
+}
+
+static void add_budget(struct strbuf *out, const struct options *options)
+{
+	static const char *const devices[] = {
+		[DEVICE_AUTO] = "auto",
+		[DEVICE_CUDA] = "cuda",
+		[DEVICE_HOST] = "host",
+	};
+	char *memory =
+		xasprintf("%llu B", (unsigned long long)options->memory_bytes);
+
+	identity_add(out, IDENTITY_PLACE, "--device", devices[options->device]);
+	identity_add(out, IDENTITY_PLACE, "--memory",
+		     options->memory_bytes ? memory : "what is free");
+	free(memory);
+	/* By its size as well: the user's catalogue may say another. */
+	if (options->model.usable_bytes) {
+		char *model = xasprintf(
+			"%s, %llu B", options->model.name,
+			(unsigned long long)options->model.usable_bytes);
+
+		identity_add(out, IDENTITY_PLACE, "--as", model);
+		free(model);
+	}
+	add_amount(out, options);
+}
+
+/* The question that the answer is to: another one has another answer. */
+static void add_question(struct strbuf *out, const struct job *job)
+{
+	const struct options *options = job->options;
+	char *tolerance = xasprintf("%.17g", options->tolerance);
+
+	add_number(out, IDENTITY_PLACE, "world", job->command.world_size);
+	add_number(out, IDENTITY_PLACE, "effective batch",
+		   job->effective_batch);
+	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
+		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
+	add_number(out, IDENTITY_PLACE, "--max-micro", options->max_micro);
+	add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
+		   options->micro_multiple_of);
+	identity_add(out, IDENTITY_PLACE, "--tolerance", tolerance);
+	identity_add(out, IDENTITY_PLACE, "shared with others",
+		     options->shared ? "yes" : "no");
+	free(tolerance);
+}
+
+static void add_reading(struct strbuf *out, const struct job *job)
+{
+	const struct options *options = job->options;
+	const struct {
+		const char *label, *value;
+	} texts[] = {
+		{ "--micro-flag", options->micro_flag },
+		{ "--accum-flag", options->accum_flag },
+		{ "--global-flag", options->global_flag },
+		{ "--micro-scope", options->micro_scope },
+		{ "--accum-scope", options->accum_scope },
+	};
+
+	identity_add(out, IDENTITY_PART, "preset", job->command.preset->name);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (texts[i].value)
+			identity_add(out, IDENTITY_PART, texts[i].label,
+				     texts[i].value);
+	add_list(out, "--env", &options->env_templates);
+	add_list(out, "--template", &options->templates);
+	add_masked(out, "--probe-arg", &options->probe_args);
+	add_masked(out, "--probe-env", &options->probe_env);
+}
+
+/* What tells a run what to do; other files may be what it writes. */
+static bool is_instruction(const char *path, mode_t mode)
+{
+	static const char *const suffixes[] = { ".py",   ".yaml", ".yml",
+						".json", ".toml", ".ini",
+						".cfg",  ".conf", ".sh",
+						".args" };
+	const char *dot = strrchr(path, '.');
+
+	if (mode & S_IXUSR)
+		return true;
+	for (size_t i = 0; dot && i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strcmp(dot, suffixes[i]) == 0)
+			return true;
+	return false;
+}
+
+static void add_stamp(struct strbuf *out, const char *label, const char *path)
+{
+	char stamp[STAMP_TEXT_MAX];
+
+	stamp_file(path, stamp);
+	identity_add(out, IDENTITY_PART, label, stamp);
+}
+
+static void add_file(struct strbuf *out, const char *path)
+{
+	struct stat info;
+	char *label;
+
+	if (strlen(path) >= PATH_MAX || stat(path, &info) < 0 ||
+	    !S_ISREG(info.st_mode) || !is_instruction(path, info.st_mode))
+		return;
+	label = xasprintf("file %s", path);
+	add_stamp(out, label, path);
+	free(label);
+}
+
+/* Script and configs: whatever argv names as a file. */
+static void add_files(struct strbuf *out, const struct strlist *argv)
+{
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *value = strchr(argv->items[i], '=');
+
+		add_file(out, argv->items[i]);
+		if (value)
+			add_file(out, value + 1);
+	}
+}
+
+/* What PATH leads to: an interpreter by its place and its content. */
+static void add_program(struct strbuf *out, const struct strlist *argv)
+{
+	char *found = run_where(argv->items[0]);
+	char *real = found ? realpath(found, NULL) : NULL;
+
+	if (real) {
+		identity_add(out, IDENTITY_PART, "program", real);
+		add_stamp(out, "file of the program", real);
+	}
+	free(real);
+	free(found);
+}
+
+/* Of the environment what changes memory, or which code runs. */
+static bool is_telling(const char *item)
+{
+	static const char *const names[] = {
+		"LD_PRELOAD=",      "PYTHONPATH=",   "PYTHONHOME=",
+		"VIRTUAL_ENV=",     "CONDA_PREFIX=", "OMP_NUM_THREADS=",
+		"MKL_NUM_THREADS=",
+	};
+	static const char *const beginnings[] = { "XLA_", "MALLOC_" };
+
+	if (strncmp(item, "PYTORCH_", 8) == 0)
+		return strstr(item, "ALLOC_CONF=") != NULL;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strncmp(item, names[i], strlen(names[i])) == 0)
+			return true;
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (strncmp(item, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+static void add_environment(struct strbuf *out,
+			    const struct strlist *environment)
+{
+	for (size_t i = 0; i < environment->count; i++) {
+		const char *item = environment->items[i];
+		const char *equals = strchr(item, '=');
+		char *label;
+
+		if (!equals || !is_telling(item))
+			continue;
+		label = xasprintf("variable %.*s", (int)(equals - item), item);
+		identity_add(out, IDENTITY_PART, label, equals + 1);
+		free(label);
+	}
+}
+
+static void add_driver(struct strbuf *out)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (textfile_read(DRIVER_VERSION, DRIVER_VERSION_MAX, &text, NULL) >= 0)
+		identity_add(out, IDENTITY_PART, "driver", strbuf_text(&text));
+	strbuf_release(&text);
+}
+
+char *identity_make(const struct job *job)
+{
+	struct strlist argv = STRLIST_INIT;
+	struct strlist masked = STRLIST_INIT;
+	struct strbuf out = STRBUF_INIT;
+	char folder[PATH_MAX];
+
+	command_identity(&job->command, &argv);
+	secrets_mask_argv(&masked, &argv);
+	identity_begin(&out);
+	add_question(&out, job);
+	add_budget(&out, job->options);
+	target_fingerprint(
+		&out, job->options,
+		strlist_env_get(&job->environment, "CUDA_VISIBLE_DEVICES"));
+	add_list(&out, "argument", &masked);
+	add_reading(&out, job);
+	/* Not those of neutral arguments: a run writes its own checkpoint. */
+	add_files(&out, &argv);
+	add_program(&out, &job->command.given);
+	/* Relative names, in arguments and scripts, mean something here. */
+	if (getcwd(folder, sizeof(folder)))
+		identity_add(&out, IDENTITY_PART, "folder", folder);
+	add_environment(&out, &job->environment);
+	add_driver(&out);
+	strlist_release(&masked);
+	strlist_release(&argv);
+	return strbuf_detach(&out);
+}
+
+char *identity_subject(const struct job *job)
+{
+	return xasprintf("%s %s", job_name(job), job->command.preset->name);
+}

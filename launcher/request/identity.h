@@ -1,0 +1,19 @@
+/* What an exact repeat of a command must share with its record. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H
+#define AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H
+
+#include "launcher/request/job.h"
+
+/*
+ * Lines of text: the command with its knobs' values left out, world and
+ * effective batch, the options that change an answer, the hardware by its
+ * fingerprint, the content of script and files named in the command, the
+ * program, and the environment that allocators read. The caller frees.
+ */
+char *identity_make(const struct job *job);
+
+/* What a hint must share: the name of the script or program, the preset. */
+char *identity_subject(const struct job *job);
+
+#endif

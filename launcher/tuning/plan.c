@@ -1,0 +1,458 @@
+/* What a tuning does next: search, then confirm, for every mode. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/plan.h"
+
+#include "search/accumulation.h"
+#include "search/findings.h"
+#include "search/memory_line.h"
+
+/* Probes need not accumulate more: memory is the same from two on. */
+#define PROBE_ACCUM_MAX 2
+
+/* The last trial of each size, and the exact splits. */
+struct view {
+	struct trial trials[PLAN_TRIALS_MAX];
+	size_t count;
+	int64_t splits[PLAN_SPLITS_MAX];
+	size_t split_count;
+	/* All sizes there are, where the framework names them. */
+	int64_t sizes[PLAN_SPLITS_MAX];
+	size_t size_count;
+};
+
+bool plan_is_confirmed(const struct trial *trial)
+{
+	return trial->confirmed_steps > 0 ||
+	       trial->steps_source == STEPS_EXIT ||
+	       trial->steps_source == STEPS_TIME;
+}
+
+void plan_rejudge(struct trial *trial, uint64_t limit_bytes)
+{
+	if (trial_fits(trial) && trial->peak_bytes > limit_bytes) {
+		trial->verdict = VERDICT_OVER_BUDGET;
+	} else if (trial->verdict == VERDICT_OVER_BUDGET &&
+		   trial->peak_bytes <= limit_bytes) {
+		trial->verdict = trial->peak_is_lower_bound ? VERDICT_NONE
+							    : VERDICT_FITS;
+	}
+}
+
+static int64_t round_up(int64_t accum, int64_t multiple)
+{
+	int64_t over = multiple > 1 ? accum % multiple : 0;
+
+	return over ? accum + (multiple - over) : accum;
+}
+
+/* What the accumulation is a multiple of, where the effective batch grows. */
+static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t of_effective = plan->effective_multiple_of;
+	int64_t step = plan->accum_multiple_of;
+
+	/* micro x world is the divisor's part that it has already. */
+	if (of_effective > 1)
+		of_effective /= accumulation_divisor(
+			of_effective, micro_batch * plan->world_size);
+	return accumulation_multiple(step > 1 ? step : 1,
+				     of_effective > 1 ? of_effective : 1);
+}
+
+int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t accum;
+
+	if (!plan->has_accumulation || plan->effective_batch <= 0)
+		return 1;
+	accum = accumulation_exact(plan->effective_batch, micro_batch,
+				   plan->world_size);
+	if (accum)
+		return accum;
+	accum = accumulation_grow(plan->effective_batch, micro_batch,
+				  plan->world_size);
+	return round_up(accum, accum_step(plan, micro_batch));
+}
+
+static void add_last(struct view *view, const struct trial *trial)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == trial->micro_batch) {
+			view->trials[i] = *trial;
+			return;
+		}
+	if (view->count < PLAN_TRIALS_MAX)
+		view->trials[view->count++] = *trial;
+}
+
+static bool micro_is_allowed(const struct plan *plan, int64_t micro)
+{
+	return problem_floor(&plan->problem, micro) == micro &&
+	       (plan->micro_divides < 1 || plan->micro_divides % micro == 0);
+}
+
+static bool split_is_allowed(const struct plan *plan, int64_t micro)
+{
+	int64_t accum = plan_final_accum(plan, micro);
+
+	return micro_is_allowed(plan, micro) &&
+	       (plan->accum_multiple_of < 2 ||
+		accum % plan->accum_multiple_of == 0);
+}
+
+/* Only those that the framework takes. */
+static void keep_allowed(struct view *view, const struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->split_count; i++)
+		if (split_is_allowed(plan, view->splits[i]))
+			view->splits[kept++] = view->splits[i];
+	view->split_count = kept;
+}
+
+/* Without splits to keep to, the sizes that the framework takes. */
+static void make_sizes(struct view *view, const struct plan *plan)
+{
+	view->size_count = 0;
+	for (int64_t micro = 1;
+	     plan->micro_divides > 0 && micro <= plan->micro_divides &&
+	     micro <= plan->problem.max_micro &&
+	     view->size_count < PLAN_SPLITS_MAX;
+	     micro++)
+		if (micro_is_allowed(plan, micro))
+			view->sizes[view->size_count++] = micro;
+}
+
+static void make_splits(struct view *view, const struct plan *plan)
+{
+	const struct search_problem *problem = &plan->problem;
+	int64_t multiple = problem->free_below > 1 ? 1 : problem->multiple_of;
+	int64_t micro;
+
+	view->split_count = 0;
+	if (plan->effective_batch <= 0)
+		return;
+	if (plan->has_accumulation) {
+		view->split_count = accumulation_splits(
+			plan->effective_batch, plan->world_size, multiple,
+			view->splits, PLAN_SPLITS_MAX);
+		while (view->split_count &&
+		       view->splits[view->split_count - 1] > problem->max_micro)
+			view->split_count--;
+		keep_allowed(view, plan);
+		return;
+	}
+	/* Nothing to trade: the one size that gives this effective batch. */
+	micro = plan->effective_batch / plan->world_size;
+	if (micro >= 1 && micro * plan->world_size == plan->effective_batch)
+		view->splits[view->split_count++] = micro;
+}
+
+static void look(struct view *view, const struct plan *plan,
+		 const struct trial *trials, size_t count)
+{
+	view->count = 0;
+	for (size_t i = 0; i < count; i++)
+		add_last(view, &trials[i]);
+	make_splits(view, plan);
+	make_sizes(view, plan);
+}
+
+static const struct trial *trial_of(const struct view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == micro)
+			return &view->trials[i];
+	return NULL;
+}
+
+static int64_t short_accum(const struct plan *plan, int64_t final_accum)
+{
+	if (plan->accum_matters || final_accum < PROBE_ACCUM_MAX)
+		return final_accum;
+	return PROBE_ACCUM_MAX;
+}
+
+static struct plan_step probe_step(const struct plan *plan,
+				   const struct view *view, int64_t micro,
+				   bool may_be_answer)
+{
+	const struct trial *before = trial_of(view, micro);
+	struct plan_step step = { .action = PLAN_PROBE, .micro_batch = micro };
+
+	step.final_accum = plan_final_accum(plan, micro);
+	step.is_confirmation = before && trial_fits(before);
+	step.probe_accum = may_be_answer || step.is_confirmation
+				   ? step.final_accum
+				   : short_accum(plan, step.final_accum);
+	return step;
+}
+
+static bool is_settled(const struct view *view, int64_t micro)
+{
+	const struct trial *trial = trial_of(view, micro);
+
+	return trial && trial_fits(trial) && plan_is_confirmed(trial);
+}
+
+/*
+ * Before it runs: is this size the answer if it fits? One measured peak says
+ * too little: then only the last candidate is.
+ */
+static bool may_be_answer(const struct plan *plan, const struct view *view,
+			  const struct search_problem *problem, int64_t micro)
+{
+	struct memory_line line = memory_line_fit(view->trials, view->count);
+	int64_t next = problem_ceiling(problem, micro + 1);
+
+	if (line.points == 2 && next &&
+	    memory_line_peak(&line, next) > problem->limit_bytes)
+		return true;
+	if (line.points < 2 && next)
+		return false;
+	return search_fit_would_end(plan->strategy, problem, view->trials,
+				    view->count, micro);
+}
+
+static struct plan_step search_step(const struct plan *plan,
+				    const struct view *view,
+				    const struct search_problem *problem)
+{
+	struct search_answer answer =
+		search_next(plan->strategy, problem, view->trials, view->count);
+	struct plan_step step = { .action = PLAN_NOTHING_FITS };
+
+	if (answer.state == SEARCH_PROBE)
+		step = probe_step(
+			plan, view, answer.micro_batch,
+			may_be_answer(plan, view, problem, answer.micro_batch));
+	else if (answer.state == SEARCH_DONE &&
+		 !is_settled(view, answer.micro_batch))
+		step = probe_step(plan, view, answer.micro_batch, true);
+	else if (answer.state == SEARCH_DONE)
+		step = (struct plan_step){
+			.action = PLAN_DONE,
+			.micro_batch = answer.micro_batch,
+			.final_accum =
+				plan_final_accum(plan, answer.micro_batch),
+		};
+	step.smallest_misfit = answer.smallest_misfit;
+	step.misfit_by = answer.misfit_by;
+	return step;
+}
+
+/*
+ * No exact split fits and there is no accumulation to trade: find the largest
+ * size that does fit, to be named in the advice.
+ */
+static struct plan_step advice_step(const struct plan *plan,
+				    const struct view *view,
+				    struct plan_step nothing)
+{
+	struct search_problem problem = plan->problem;
+	struct plan_step step;
+
+	if (plan->has_accumulation || !view->split_count ||
+	    view->splits[0] <= problem_ceiling(&problem, 1))
+		return nothing;
+	problem.max_micro = view->splits[0] - 1;
+	step = search_step(plan, view, &problem);
+	if (step.action == PLAN_PROBE)
+		return step;
+	nothing.largest_micro = step.action == PLAN_DONE ? step.micro_batch : 0;
+	return nothing;
+}
+
+static bool is_split(const struct view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->split_count; i++)
+		if (view->splits[i] == micro)
+			return true;
+	return false;
+}
+
+/* What fits and is no exact split cannot be the answer. */
+static void drop_other_fits(struct view *view, const struct view *all)
+{
+	*view = *all;
+	view->count = 0;
+	for (size_t i = 0; i < all->count; i++)
+		if (!trial_fits(&all->trials[i]) ||
+		    is_split(all, all->trials[i].micro_batch))
+			view->trials[view->count++] = all->trials[i];
+}
+
+/* The largest size that fits, below every misfit; 0: none. */
+static int64_t largest_fit(const struct view *view, int64_t *misfit)
+{
+	int64_t fit = 0;
+
+	*misfit = INT64_MAX;
+	for (size_t i = 0; i < view->count; i++)
+		if (trial_is_misfit(&view->trials[i]) &&
+		    view->trials[i].micro_batch < *misfit)
+			*misfit = view->trials[i].micro_batch;
+	for (size_t i = 0; i < view->count; i++)
+		if (trial_fits(&view->trials[i]) &&
+		    view->trials[i].micro_batch > fit &&
+		    view->trials[i].micro_batch < *misfit)
+			fit = view->trials[i].micro_batch;
+	return fit;
+}
+
+/*
+ * Splits can lie farther apart than a probe may leap: 97 has 1 and 97. What a
+ * leap is counted from is the largest size that fits, split or not.
+ */
+struct leap {
+	int64_t reach;     /* the largest size that may be asked */
+	int64_t next;      /* the split beyond it, to be looked into; 0: none */
+	bool next_is_over; /* by the memory line, clear of its noise */
+};
+
+static struct leap leap_of(const struct plan *plan, const struct view *view,
+			   const struct search_problem *splits)
+{
+	struct memory_line line = memory_line_fit(view->trials, view->count);
+	uint64_t limit = splits->limit_bytes;
+	struct leap leap = { .reach = INT64_MAX };
+	int64_t misfit;
+	int64_t fit = largest_fit(view, &misfit);
+
+	if (!fit || !(plan->problem.max_growth > 0))
+		return leap;
+	leap.reach = micro_scaled(fit, plan->problem.max_growth);
+	leap.next = problem_ceiling(splits, fit + 1);
+	if (leap.next <= leap.reach || leap.next >= misfit)
+		leap.next = 0;
+	leap.next_is_over =
+		leap.next && line.points == 2 &&
+		memory_line_peak(&line, leap.next) > limit + noise_bytes(limit);
+	return leap;
+}
+
+static struct plan_step keep_step(const struct plan *plan,
+				  const struct view *view)
+{
+	struct search_problem problem = plan->problem;
+	struct view splits;
+	struct plan_step step;
+	struct leap leap;
+	int64_t misfit;
+	int64_t fit;
+	int64_t stone;
+
+	drop_other_fits(&splits, view);
+	problem.candidates = view->splits;
+	problem.candidate_count = view->split_count;
+	leap = leap_of(plan, view, &problem);
+	stone = problem_floor(&plan->problem, leap.reach);
+	fit = largest_fit(view, &misfit);
+	if (leap.next && !leap.next_is_over && stone > fit && stone < misfit)
+		return probe_step(plan, view, stone, false);
+	fit = largest_fit(&splits, &misfit);
+	if (fit && problem.max_growth > 0)
+		problem.max_growth = ((double)leap.reach + 0.5) / (double)fit;
+	step = search_step(plan, &splits, &problem);
+	if (step.action == PLAN_NOTHING_FITS)
+		return advice_step(plan, view, step);
+	if (leap.next_is_over && !step.smallest_misfit) {
+		step.smallest_misfit = leap.next;
+		step.misfit_by = MISFIT_BY_PREDICTION;
+	}
+	return step;
+}
+
+/* The largest exact split that is not larger than the largest safe size. */
+static struct plan_step split_step(const struct plan *plan,
+				   const struct view *view,
+				   struct plan_step largest)
+{
+	for (size_t i = view->split_count; i-- > 0;) {
+		int64_t micro = view->splits[i];
+		const struct trial *trial = trial_of(view, micro);
+		struct plan_step step = largest;
+
+		if (micro > largest.micro_batch ||
+		    (trial && trial_is_misfit(trial)))
+			continue;
+		if (!is_settled(view, micro)) {
+			step = probe_step(plan, view, micro, true);
+			step.smallest_misfit = largest.smallest_misfit;
+			step.misfit_by = largest.misfit_by;
+			return step;
+		}
+		step.micro_batch = micro;
+		step.final_accum = plan_final_accum(plan, micro);
+		return step;
+	}
+	return largest;
+}
+
+/* Memory need not grow with the size: only a run proves the next one. */
+static bool wants_proof(const struct plan *plan, const struct view *view,
+			const struct plan_step *largest)
+{
+	return plan->proves_misfit && plan->mode == PLAN_LARGEST &&
+	       largest->misfit_by == MISFIT_BY_PREDICTION &&
+	       largest->smallest_misfit &&
+	       !trial_of(view, largest->smallest_misfit);
+}
+
+struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
+			   size_t count)
+{
+	struct search_problem problem = plan->problem;
+	struct view view;
+	struct plan_step step;
+
+	look(&view, plan, trials, count);
+	if (plan->mode == PLAN_KEEP)
+		return keep_step(plan, &view);
+	if (view.size_count) {
+		problem.candidates = view.sizes;
+		problem.candidate_count = view.size_count;
+	}
+	step = search_step(plan, &view, &problem);
+	if (step.action != PLAN_DONE)
+		return step;
+	if (wants_proof(plan, &view, &step))
+		return probe_step(plan, &view, step.smallest_misfit, false);
+	step.largest_micro = step.micro_batch;
+	return plan->mode == PLAN_LARGEST ? split_step(plan, &view, step)
+					  : step;
+}
+
+bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
+			  size_t count, const struct trial *running)
+{
+	struct trial all[PLAN_TRIALS_MAX];
+	struct memory_line line;
+	struct plan_step step;
+
+	if (running->grad_accum != plan_final_accum(plan, running->micro_batch))
+		return false;
+	/* A size on the way to a split. */
+	if (plan->mode == PLAN_KEEP && plan->has_accumulation &&
+	    running->micro_batch * running->grad_accum * plan->world_size !=
+		    plan->effective_batch)
+		return false;
+	if (count > PLAN_TRIALS_MAX - 1)
+		count = PLAN_TRIALS_MAX - 1;
+	for (size_t i = 0; i < count; i++)
+		all[i] = trials[i];
+	all[count] = *running;
+	all[count].verdict = VERDICT_FITS;
+	all[count].peak_is_lower_bound = false;
+	step = plan_next(plan, all, count + 1);
+	if (step.action != PLAN_PROBE)
+		return false;
+	if (step.is_confirmation)
+		return step.micro_batch == running->micro_batch;
+	/* A larger size is asked only to be sure that it does not fit. */
+	line = memory_line_fit(all, count + 1);
+	return line.points == 2 && step.micro_batch > running->micro_batch &&
+	       memory_line_peak(&line, step.micro_batch) >
+		       plan->problem.limit_bytes;
+}

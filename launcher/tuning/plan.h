@@ -1,0 +1,85 @@
+/* What a tuning does next: search, then confirm, for every mode. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_H
+#define AUTOFIT_LAUNCHER_TUNING_PLAN_H
+
+#include "base/trial.h"
+#include "search/search.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A tuning never has more probes than this. */
+#define PLAN_TRIALS_MAX 256
+/* Exact splits beyond this many are not told apart. */
+#define PLAN_SPLITS_MAX 4096
+
+enum plan_mode {
+	PLAN_KEEP,    /* the largest exact split of the effective batch */
+	PLAN_GROW,    /* the largest micro-batch; the effective batch grows */
+	PLAN_LARGEST, /* both: largest micro-batch and best exact split */
+};
+
+struct plan {
+	enum plan_mode mode;
+	const struct search_strategy *strategy;
+	int64_t effective_batch; /* 0: not known, PLAN_GROW and _LARGEST */
+	int64_t world_size;
+	bool has_accumulation; /* the command has such an option */
+	bool accum_matters;    /* memory grows with it: probe the real one */
+	/* What the framework asks of a split; 0 and 1: nothing. */
+	int64_t accum_multiple_of;
+	int64_t effective_multiple_of;
+	int64_t micro_divides; /* the micro-batch divides this */
+	/* PLAN_LARGEST: the size next to the answer is run as well, where only
+	 * a prediction says that it does not fit. */
+	bool proves_misfit;
+	/* Limits, start, growth; candidates are filled in by plan_next. */
+	struct search_problem problem;
+};
+
+enum plan_action {
+	PLAN_PROBE,
+	PLAN_DONE,
+	PLAN_NOTHING_FITS, /* largest_micro: the largest that does, or 0 */
+};
+
+struct plan_step {
+	enum plan_action action;
+	int64_t micro_batch;     /* to probe, or the recommended one */
+	int64_t final_accum;     /* what a run with micro_batch would use */
+	int64_t probe_accum;     /* what the probe is to use */
+	bool is_confirmation;    /* it has fitted; now for longer */
+	int64_t largest_micro;   /* PLAN_GROW, _LARGEST: largest that fits */
+	int64_t smallest_misfit; /* of the search; 0: none */
+	enum misfit_by misfit_by;
+};
+
+/*
+ * Of several trials of one size the last counts. A fit is recommended only
+ * once it was confirmed (plan_is_confirmed).
+ */
+struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
+			   size_t count);
+
+/*
+ * Would this trial, were it the last, make its size the answer? Then the
+ * probe that is still running goes on as its own confirmation.
+ */
+bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
+			  size_t count, const struct trial *running);
+
+/* It ran long enough to be recommended, or to its own end. */
+bool plan_is_confirmed(const struct trial *trial);
+
+/*
+ * A trial of an earlier run, as it stands under today's limit: what fitted may
+ * be over it now; what was stopped under a lower limit proves nothing more.
+ */
+void plan_rejudge(struct trial *trial, uint64_t limit_bytes);
+
+/* The accumulation a run with micro_batch uses; 1 without accumulation. */
+int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch);
+
+#endif

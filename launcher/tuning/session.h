@@ -1,0 +1,38 @@
+/* A tuning: probes until the plan is done, then the record. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_H
+#define AUTOFIT_LAUNCHER_TUNING_SESSION_H
+
+#include "base/error.h"
+#include "configs/records/record.h"
+#include "launcher/admission/guard.h"
+#include "launcher/report/report.h"
+#include "launcher/report/result.h"
+#include "launcher/request/job.h"
+#include "launcher/request/target.h"
+#include "probes/locks/lease.h"
+
+/* What a tuning works with; all is the caller's. */
+struct session_setup {
+	const struct job *job;
+	struct target *target;
+	struct guard *guard;
+	struct lease *lease;        /* beats meanwhile */
+	struct record_match *match; /* near: checked first; hint: the start */
+	const struct report_style *style;
+};
+
+/*
+ * Runs probes on the target under the guard's locks until there is an answer,
+ * the time is up or a signal comes. result is filled in: outcome, exit code,
+ * message, the record (written to disk when tuned), the command to run, the
+ * signal that ended it. Every process of every probe is gone when this returns.
+ */
+void session_tune(const struct session_setup *setup, struct result *result);
+
+/* The command a run with this split is: result->run.argv and run.environment.
+ */
+void session_set_command(struct result *result, const struct job *job,
+			 int64_t micro_batch, int64_t grad_accum);
+
+#endif

@@ -1,0 +1,47 @@
+/* Folders before and after a probe, where nothing keeps it from writing. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_ISOLATION_SNAPSHOT_H
+#define AUTOFIT_PROBES_ISOLATION_SNAPSHOT_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+/* More entries, or deeper: too much to compare (-E2BIG). */
+#define SNAPSHOT_ENTRIES_MAX 200000
+#define SNAPSHOT_DEPTH_MAX 64
+
+struct snapshot;
+
+/*
+ * Everything below the folders (follows no links, enters no other mount) but
+ * what lies in excluded: kind, size, mtime, ctime, inode, target of a link.
+ * -E2BIG with the folder that is too large; the caller frees it.
+ */
+int snapshot_take(struct snapshot **snapshot, const struct strlist *folders,
+		  const struct strlist *excluded, struct error *err);
+void snapshot_free(struct snapshot *snapshot);
+
+/*
+ * Append the paths that are new, gone or changed in `after`, at most max of
+ * them, in order of path. The access time is no change, nor is the mtime of a
+ * folder whose entries are the same. How many there are in all.
+ */
+size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
+			    const struct snapshot *after, size_t max);
+
+/*
+ * As above, but of what is there in both, the same file with as many bytes:
+ * changed are its mode, owner, times or attributes, or bytes in it.
+ */
+size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
+			const struct snapshot *after, size_t max);
+
+/*
+ * A file or folder that a training would resume from or overwrite: *.pt,
+ * *.pth, *.ckpt, *.safetensors, checkpoint-*, pytorch_model*.bin, ... The first
+ * by path, or NULL. Valid until the snapshot is freed.
+ */
+const char *snapshot_checkpoint(const struct snapshot *snapshot);
+
+#endif

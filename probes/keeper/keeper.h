@@ -1,0 +1,97 @@
+/* A small process between autofit and a probe's command, that cleans up. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_KEEPER_KEEPER_H
+#define AUTOFIT_PROBES_KEEPER_KEEPER_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "probes/isolation/isolation.h"
+#include "probes/observers/host/host.h"
+#include "probes/process/process_state.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The keeper leads a session of its own and is the subreaper of everything
+ * the command starts, in whatever session. It ends when no descendant is
+ * left; when autofit dies, it kills them all first and removes the scratch
+ * folder. It keeps the descriptor of the tuning lock until then.
+ */
+struct keeper_spec {
+	const struct strlist *argv;
+	const struct strlist *environment;
+	const struct process_state *state;      /* given back to the command */
+	const struct host_cgroup *cgroup;       /* NULL: none */
+	const struct isolation_spec *isolation; /* NULL: none */
+	/* Removed at the end when autofit is gone; NULL: nothing to remove. */
+	const char *scratch;
+	const struct strlist *litter; /* files, removed likewise; NULL: none */
+	const int *lock_fds;          /* kept open by the keeper alone */
+	size_t lock_count;
+	const int *channel_fd; /* the command has it as CHANNEL_COMMAND_FD */
+};
+
+/* What the keeper tells, one message each, over a SOCK_SEQPACKET socket. */
+enum keeper_event {
+	KEEPER_STARTED = 1,      /* pid of the command */
+	KEEPER_EXEC_FAILED,      /* value: errno */
+	KEEPER_ISOLATION_FAILED, /* value: errno; the command never ran */
+	KEEPER_EXITED,           /* value: wait status of the command */
+	KEEPER_ABANDONED,        /* it exited, and what it left does not end */
+	KEEPER_FROZEN, /* after KEEPER_FREEZE: every process is stopped */
+	KEEPER_GONE,   /* value: processes that died by a SIGKILL not its own */
+};
+
+struct keeper_message {
+	int32_t event; /* enum keeper_event */
+	int32_t pid;
+	int32_t value;
+	int32_t max_rss_kib; /* KEEPER_EXITED: of the command, file pages too */
+};
+
+enum keeper_order {
+	KEEPER_STOP = 1, /* TERM, grace, then KILL, over the whole tree */
+	KEEPER_KILL,     /* KILL at once */
+	KEEPER_FREEZE,   /* stop every process; answered by KEEPER_FROZEN */
+	KEEPER_THAW,
+};
+
+struct keeper {
+	pid_t pid;
+	int control;  /* non-blocking; messages in, orders out */
+	int out, err; /* read ends of the command's stdout and stderr */
+};
+
+/*
+ * Forks the keeper, which starts the command with stdin from /dev/null and no
+ * other descriptor of autofit's. Descriptors of *keeper are close-on-exec and
+ * the caller's to close; the caller also reaps keeper->pid. After a failure
+ * they are -1, and pid is 0.
+ */
+int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
+		 struct error *err);
+
+/* Send an order; a keeper that is gone is no error. */
+void keeper_order(const struct keeper *keeper, enum keeper_order order,
+		  int64_t grace_ms);
+
+/* 1: a message was read; 0: none waits; -EPIPE: the keeper is gone. */
+int keeper_receive(const struct keeper *keeper, struct keeper_message *message);
+
+/*
+ * After a keeper died without KEEPER_GONE: kill and reap what it left. Only
+ * processes that carry the mark (NAME=value of their environment), were in
+ * the keeper's session or stand in pids are touched, with their descendants.
+ */
+void keeper_sweep(pid_t keeper_pid, const char *mark, const pid_t *pids,
+		  size_t count);
+
+/*
+ * After autofit and keeper were both killed: kill the same user's processes
+ * that carry the mark and started at or after start_time. Returns how many.
+ */
+size_t keeper_rescue(const char *mark, uint64_t start_time);
+
+#endif

@@ -1,0 +1,287 @@
+/* Host memory of a process tree: what it holds now and at its peak. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/observers/host/host.h"
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "probes/observers/host/host_pace.h"
+#include "probes/observers/host/host_process.h"
+#include "probes/observers/host/host_shm.h"
+#include "probes/observers/host/host_tree.h"
+#include "probes/process/proctree.h"
+
+#include <stdlib.h>
+
+/* Shared or others' memory so small that it needs no exact reading. */
+#define SMALL_BYTES MIB
+#define SMALL_PART 200
+/* One part in so many of a CPU may go into each kind of dear reading. */
+#define SCAN_PART 50
+#define EXACT_PART 20
+#define EXACT_PART_NEAR_LIMIT 4
+#define EXACT_PART_BELOW_PEAK 200
+
+struct host_observer {
+	struct host_tree tree;
+	struct host_shm shm;
+	uint64_t held_bytes; /* of shm, at its last scan */
+	struct host_reading reading;
+	struct host_pace scan, exact;
+	uint64_t verified_bytes; /* bound at the last exact reading */
+	uint64_t discount_bytes; /* by how much that was below its bound */
+};
+
+/* What the cheap readings of one look say. */
+struct bound {
+	uint64_t bytes;  /* the tree holds no more than this */
+	bool is_precise; /* and about that: nothing counts twice */
+};
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t less(uint64_t from, uint64_t bytes)
+{
+	return from > bytes ? from - bytes : 0;
+}
+
+int host_observer_open(struct host_observer **observer, pid_t root,
+		       struct error *err)
+{
+	struct host_observer *opened;
+	struct proc_stat stat;
+	int result = proctree_stat(root, &stat);
+
+	if (result < 0)
+		return error_set_errno(err, result,
+				       "cannot observe the memory of process "
+				       "%d",
+				       (int)root);
+	opened = xcalloc(1, sizeof(*opened));
+	opened->tree.root = root;
+	host_shm_init(&opened->shm, root, HOST_SHM_BIRTHS_AUTO);
+	*observer = opened;
+	return 0;
+}
+
+void host_observer_close(struct host_observer *observer)
+{
+	if (!observer)
+		return;
+	host_tree_release(&observer->tree);
+	host_shm_release(&observer->shm);
+	free(observer);
+}
+
+static void scan_shm(struct host_observer *observer, int64_t now_ms)
+{
+	int64_t began_ns = host_pace_begin();
+
+	if (!host_pace_is_due(&observer->scan, now_ms, SCAN_PART))
+		return;
+	host_shm_scan_begin(&observer->shm);
+	for (size_t i = 0; i < observer->tree.count; i++)
+		host_shm_scan(&observer->shm, &observer->tree.processes[i]);
+	host_shm_scan_end(&observer->shm);
+	observer->held_bytes = host_shm_bytes(&observer->shm);
+	host_pace_taken(&observer->scan, now_ms, began_ns);
+}
+
+/*
+ * One process without shared memory is read precisely by its counters, also
+ * with small ones beside it; of several the sum is an upper bound only.
+ */
+static struct bound bound_of(struct host_observer *observer)
+{
+	struct host_reading *reading = &observer->reading;
+	uint64_t largest = 0;
+	uint64_t sum = 0;
+
+	reading->swap_bytes = 0;
+	for (size_t i = 0; i < observer->tree.count; i++) {
+		const struct host_process *process =
+			&observer->tree.processes[i];
+		const struct host_status *status = &process->status;
+
+		if (process->shares_parent)
+			continue;
+		sum += host_status_bytes(status);
+		largest = larger(largest, status->anon + status->swap);
+		reading->swap_bytes += status->swap;
+		reading->largest_vm_peak_bytes = larger(
+			reading->largest_vm_peak_bytes, status->virtual_peak);
+		reading->largest_vm_data_bytes =
+			larger(reading->largest_vm_data_bytes, status->data);
+	}
+	return (struct bound){
+		.bytes = sum + observer->held_bytes,
+		.is_precise =
+			sum - largest <= larger(SMALL_BYTES, sum / SMALL_PART),
+	};
+}
+
+/* The share of one process, without what is counted as held or is foreign. */
+static uint64_t exact_of(struct host_observer *observer,
+			 struct host_process *process)
+{
+	const struct host_status *status = &process->status;
+	struct host_overlap overlap;
+	struct host_share share;
+
+	if (process->shares_parent)
+		return 0;
+	if (host_process_share(process, &share) < 0)
+		share = (struct host_share){
+			.anon = status->anon + status->swap,
+			.shmem = status->shmem,
+		};
+	overlap = host_shm_overlap(&observer->shm, process, share.shmem);
+	process->foreign_bytes = overlap.foreign_bytes;
+	process->known_shmem = status->shmem;
+	process->largest_file = larger(process->largest_file,
+				       status->file + process->foreign_bytes);
+	return share.anon +
+	       less(share.shmem, overlap.own_bytes + overlap.foreign_bytes);
+}
+
+/* Processes that together hold nearly nothing are not worth the reading. */
+static uint64_t take_exact(struct host_observer *observer,
+			   const struct bound *bound, int64_t now_ms)
+{
+	int64_t began_ns = host_pace_begin();
+	uint64_t worth =
+		bound->bytes / SMALL_PART / larger(observer->tree.count, 1);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < observer->tree.count; i++) {
+		struct host_process *process = &observer->tree.processes[i];
+		uint64_t bytes = host_status_bytes(&process->status);
+
+		if (bytes < worth)
+			sum += process->shares_parent ? 0 : bytes;
+		else
+			sum += exact_of(observer, process);
+	}
+	/* Mapped files that became known just now are counted as held. */
+	observer->held_bytes = host_shm_bytes(&observer->shm);
+	sum += observer->held_bytes;
+	observer->verified_bytes = bound->bytes;
+	observer->discount_bytes = less(bound->bytes, sum);
+	host_pace_taken(&observer->exact, now_ms, began_ns);
+	return sum;
+}
+
+static int64_t exact_part(const struct host_observer *observer,
+			  const struct bound *bound, uint64_t limit_bytes)
+{
+	uint64_t likely = less(bound->bytes, observer->discount_bytes);
+
+	if (bound->bytes <= observer->reading.peak_bytes)
+		return EXACT_PART_BELOW_PEAK;
+	if (limit_bytes && bound->bytes > limit_bytes &&
+	    likely > limit_bytes / 4 * 3)
+		return EXACT_PART_NEAR_LIMIT;
+	return EXACT_PART;
+}
+
+/* Counters are checked at each new maximum: they are kept in pieces per CPU
+ * since Linux 6.2 and can be off by tens of MB. */
+static bool wants_exact(const struct host_observer *observer,
+			const struct bound *bound, uint64_t limit_bytes,
+			int64_t now_ms)
+{
+	if (bound->is_precise && bound->bytes <= observer->verified_bytes)
+		return false;
+	return host_pace_is_due(&observer->exact, now_ms,
+				exact_part(observer, bound, limit_bytes));
+}
+
+/*
+ * Peaks between two looks, by the kernel's own high-water mark. It counts file
+ * pages too: less the most of them ever seen. Newly shared memory may have
+ * been there before the tree: not until an exact reading has told.
+ */
+static uint64_t peak_alone(const struct host_process *process)
+{
+	const struct host_status *status = &process->status;
+
+	if (process->shares_parent ||
+	    status->shmem > process->known_shmem + SMALL_BYTES)
+		return 0;
+	return less(status->resident_peak, process->largest_file);
+}
+
+/* By how much one process was above what it holds now since the last look:
+ * its mark rose, and what made it rise is gone again. */
+static uint64_t fallen_since_look(const struct host_process *process)
+{
+	const struct host_status *status = &process->status;
+
+	if (process->shares_parent || process->is_new ||
+	    status->resident_peak <= process->resident_peak_before)
+		return 0;
+	return less(status->resident_peak, process->largest_file +
+						   process->largest_shmem +
+						   status->anon + status->swap);
+}
+
+static void raise_peak(struct host_observer *observer, uint64_t bytes)
+{
+	struct host_reading *reading = &observer->reading;
+
+	reading->peak_bytes = larger(reading->peak_bytes, bytes);
+}
+
+static void measure(struct host_observer *observer, uint64_t limit_bytes,
+		    int64_t now_ms)
+{
+	struct bound bound = bound_of(observer);
+	uint64_t current = bound.bytes;
+	uint64_t fallen = 0;
+
+	if (bound.is_precise)
+		observer->discount_bytes = 0;
+	if (wants_exact(observer, &bound, limit_bytes, now_ms))
+		current = take_exact(observer, &bound, now_ms);
+	else if (!bound.is_precise)
+		/* A guess, which may not make a peak. */
+		current = less(bound.bytes,
+			       larger(observer->discount_bytes,
+				      less(bound.bytes,
+					   observer->reading.peak_bytes)));
+	observer->reading.current_bytes = current;
+	for (size_t i = 0; i < observer->tree.count; i++) {
+		const struct host_process *process =
+			&observer->tree.processes[i];
+
+		raise_peak(observer, peak_alone(process));
+		fallen = larger(fallen, fallen_since_look(process));
+	}
+	raise_peak(observer, current + fallen);
+}
+
+void host_observer_sample(struct host_observer *observer, int64_t now_ms,
+			  uint64_t limit_bytes, struct host_reading *reading)
+{
+	host_tree_look(&observer->tree, now_ms);
+	scan_shm(observer, now_ms);
+	measure(observer, limit_bytes, now_ms);
+	observer->reading.processes = observer->tree.count;
+	observer->reading.cpu_ticks = observer->tree.cpu_ticks;
+	observer->reading.io_bytes = observer->tree.io_bytes;
+	*reading = observer->reading;
+}
+
+const pid_t *host_observer_pids(const struct host_observer *observer,
+				size_t *count)
+{
+	*count = observer->tree.pids.count;
+	return observer->tree.pids.items;
+}
+
+size_t host_observer_remove_shm(struct host_observer *observer)
+{
+	return host_shm_remove(&observer->shm, &observer->tree.ever);
+}

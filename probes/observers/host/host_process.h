@@ -1,0 +1,77 @@
+/* What /proc tells of the memory of one process. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_OBSERVERS_HOST_HOST_PROCESS_H
+#define AUTOFIT_PROBES_OBSERVERS_HOST_HOST_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Lines of a file of /proc, read in pieces; a longer line is cut. */
+struct host_lines {
+	int fd;
+	size_t start, end;
+	bool skipping; /* the rest of a line that was cut */
+	char bytes[8192];
+};
+
+/* path is relative to folder_fd. 0 or a negative errno. */
+int host_lines_open(struct host_lines *lines, int folder_fd, const char *path);
+/* The next line without its end, valid until the next call; NULL: no more. */
+const char *host_lines_next(struct host_lines *lines);
+void host_lines_close(struct host_lines *lines);
+
+/* Is line "<name>   <number> kB"? name ends in ':'. */
+bool host_line_bytes(const char *line, const char *name, uint64_t *bytes);
+
+/* Bytes, as /proc/<pid>/status has them. */
+struct host_status {
+	uint64_t anon, file, shmem, swap; /* resident now; swapped: VmSwap */
+	uint64_t resident_peak;           /* VmHWM: with file pages */
+	uint64_t virtual_peak, data;      /* VmPeak, VmData */
+	pid_t parent;
+};
+
+/* What it holds by status: an upper bound of its part of the tree. */
+static inline uint64_t host_status_bytes(const struct host_status *status)
+{
+	return status->anon + status->shmem + status->swap;
+}
+
+struct host_process {
+	pid_t pid;
+	/* Its folder in /proc: bound to this process, not to a reused pid. */
+	int folder_fd;
+	bool is_new;        /* this is the first look at it */
+	bool shares_parent; /* one memory with its parent: vfork before exec */
+	struct host_status status;
+	/* Since its last exec, as seen; foreign shared memory counts as file */
+	uint64_t largest_file, largest_shmem;
+	uint64_t resident_peak_before; /* at the look before */
+	uint64_t foreign_bytes;        /* mapped, made before the tree */
+	uint64_t known_shmem;          /* shmem at the last exact reading */
+	uint64_t cpu_ticks, io_bytes;
+};
+
+/* -ESRCH when it is gone. The caller closes. */
+int host_process_open(struct host_process *process, pid_t pid);
+void host_process_close(struct host_process *process);
+
+/* Take a new look at status. -ESRCH: it ended (a zombie has no memory). */
+int host_process_look(struct host_process *process);
+/* Take a new look at cpu_ticks and io_bytes; neither falls. */
+void host_process_look_at_work(struct host_process *process);
+
+/* Exact bytes, a page of n processes counting 1/n in each. */
+struct host_share {
+	uint64_t anon; /* with what is swapped */
+	uint64_t shmem;
+};
+
+/* By smaps_rollup. -errno where it cannot be read (kernel before 5.4, a
+ * program that is not dumpable). */
+int host_process_share(const struct host_process *process,
+		       struct host_share *share);
+
+#endif

@@ -1,0 +1,59 @@
+/* What the process came in with, so that the real command gets it back. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/process/process_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static int fill_closed_descriptors(struct error *err)
+{
+	for (int fd = 0; fd <= 2; fd++) {
+		if (fcntl(fd, F_GETFD) >= 0)
+			continue;
+		/* The lowest free number is fd: lower ones are open by now. */
+		if (open("/dev/null", O_RDWR | O_CLOEXEC) != fd)
+			return error_set_errno(err, -errno,
+					       "cannot open /dev/null");
+	}
+	return 0;
+}
+
+int process_state_save(struct process_state *state, struct error *err)
+{
+	struct sigaction action;
+
+	memset(state, 0, sizeof(*state));
+	for (int number = 1; number < PROCESS_SIGNALS; number++)
+		state->ignored[number] =
+			sigaction(number, NULL, &action) == 0 &&
+			action.sa_handler == SIG_IGN;
+	(void)sigprocmask(SIG_SETMASK, NULL, &state->mask);
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &state->subreaper, 0, 0, 0);
+	(void)signal(SIGPIPE, SIG_IGN);
+	/* A limit on the size of files is an error to report, not an end. */
+	(void)signal(SIGXFSZ, SIG_IGN);
+	return fill_closed_descriptors(err);
+}
+
+bool process_state_ignores(const struct process_state *state, int number)
+{
+	return state->ignored[number];
+}
+
+void process_state_restore(const struct process_state *state)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	/* SIGKILL, SIGSTOP and the C library's own two fail, and may. */
+	for (int number = 1; number < PROCESS_SIGNALS; number++) {
+		action.sa_handler = state->ignored[number] ? SIG_IGN : SIG_DFL;
+		(void)sigaction(number, &action, NULL);
+	}
+	(void)prctl(PR_SET_CHILD_SUBREAPER, state->subreaper, 0, 0, 0);
+	(void)sigprocmask(SIG_SETMASK, &state->mask, NULL);
+}

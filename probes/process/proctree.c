@@ -1,0 +1,381 @@
+/* Processes as /proc shows them: one, a tree, or all with a mark. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/process/proctree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PROC_PATH_MAX 64
+#define PIECE_BYTES 4096
+/* Linux gives arguments and environment together at most 6 MiB. */
+#define ENVIRON_MAX_BYTES ((size_t)8 << 20)
+
+/* Fields of stat behind the name, counted as proc(5) does. */
+enum {
+	FIELD_PPID = 4,
+	FIELD_PGRP = 5,
+	FIELD_SESSION = 6,
+	FIELD_UTIME = 14,
+	FIELD_STIME = 15,
+	FIELD_START_TIME = 22,
+};
+
+static ssize_t read_piece(int fd, void *piece, size_t size)
+{
+	ssize_t got;
+
+	do {
+		got = read(fd, piece, size);
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
+}
+
+static bool pid_parse(const char *text, pid_t *pid)
+{
+	char *end;
+	long value;
+
+	if (*text < '1' || *text > '9')
+		return false;
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (*end || errno || value > INT_MAX)
+		return false;
+	*pid = (pid_t)value;
+	return true;
+}
+
+static int stat_parse(const char *text, struct proc_stat *stat)
+{
+	long long fields[FIELD_START_TIME + 1];
+	const char *name = strchr(text, '(');
+	/* The name may hold any byte; behind it come a letter and numbers. */
+	const char *at = strrchr(text, ')');
+	char *end;
+
+	if (!name || !at || at < name || at[1] != ' ' || !at[2])
+		return -EINVAL;
+	stat->state = at[2];
+	at += 3;
+	for (int field = FIELD_PPID; field <= FIELD_START_TIME; field++) {
+		fields[field] = strtoll(at, &end, 10);
+		if (end == at)
+			return -EINVAL;
+		at = end;
+	}
+	stat->pid = (pid_t)strtol(text, NULL, 10);
+	stat->ppid = (pid_t)fields[FIELD_PPID];
+	stat->pgrp = (pid_t)fields[FIELD_PGRP];
+	stat->session = (pid_t)fields[FIELD_SESSION];
+	stat->cpu_ticks =
+		(uint64_t)fields[FIELD_UTIME] + (uint64_t)fields[FIELD_STIME];
+	stat->start_time = (uint64_t)fields[FIELD_START_TIME];
+	return 0;
+}
+
+int proctree_stat_at(int folder_fd, struct proc_stat *stat)
+{
+	char text[PIECE_BYTES];
+	ssize_t got;
+	int fd;
+
+	*stat = (struct proc_stat){ 0 };
+	fd = openat(folder_fd, "stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	got = read_piece(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	if (got < 0)
+		return (int)got;
+	text[got] = '\0';
+	return stat_parse(text, stat);
+}
+
+static int folder_open(pid_t pid)
+{
+	char path[PROC_PATH_MAX];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? -ESRCH : -errno;
+	return fd;
+}
+
+int proctree_stat(pid_t pid, struct proc_stat *stat)
+{
+	int folder_fd = folder_open(pid);
+	int result;
+
+	if (folder_fd < 0)
+		return folder_fd;
+	result = proctree_stat_at(folder_fd, stat);
+	(void)close(folder_fd);
+	return result;
+}
+
+/* Pids separated by blanks, of any number, a number cut between pieces. */
+static void add_children_of(int fd, struct pid_list *list)
+{
+	char piece[PIECE_BYTES];
+	long pid = 0;
+	ssize_t got;
+
+	while ((got = read_piece(fd, piece, sizeof(piece))) > 0) {
+		for (ssize_t i = 0; i < got; i++) {
+			if (piece[i] >= '0' && piece[i] <= '9' &&
+			    pid < INT_MAX / 10) {
+				pid = 10 * pid + (piece[i] - '0');
+				continue;
+			}
+			if (pid)
+				pid_list_append(list, (pid_t)pid);
+			pid = 0;
+		}
+	}
+	if (pid)
+		pid_list_append(list, (pid_t)pid);
+}
+
+static void add_children_of_thread(pid_t pid, pid_t thread,
+				   struct pid_list *list)
+{
+	char path[PROC_PATH_MAX];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children",
+		       (int)pid, (int)thread);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	add_children_of(fd, list);
+	(void)close(fd);
+}
+
+static void add_children_of_threads(pid_t pid, struct pid_list *list)
+{
+	char path[PROC_PATH_MAX];
+	const struct dirent *entry;
+	DIR *threads;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	if (!threads)
+		return;
+	while ((entry = readdir(threads))) {
+		pid_t thread;
+
+		if (pid_parse(entry->d_name, &thread))
+			add_children_of_thread(pid, thread, list);
+	}
+	(void)closedir(threads);
+}
+
+enum walk { WALK_FIRST_THREADS, WALK_ALL_THREADS };
+
+static size_t walk(pid_t root, enum walk walk, struct pid_list *list)
+{
+	pid_t pid = root;
+
+	if (access("/proc/thread-self/children", R_OK) < 0)
+		return proctree_descendants_by_scan(root, list);
+	list->count = 0;
+	for (size_t next = 0;; next++) {
+		if (walk == WALK_ALL_THREADS)
+			add_children_of_threads(pid, list);
+		else
+			add_children_of_thread(pid, pid, list);
+		if (next == list->count)
+			break;
+		pid = list->items[next];
+	}
+	return pid_list_finish(list, root);
+}
+
+size_t proctree_descendants(pid_t root, struct pid_list *list)
+{
+	return walk(root, WALK_ALL_THREADS, list);
+}
+
+size_t proctree_descendants_quick(pid_t root, struct pid_list *list)
+{
+	return walk(root, WALK_FIRST_THREADS, list);
+}
+
+/* Calls back for each process; on_process may look at folder_fd only then. */
+typedef void process_cb(void *context, int folder_fd, pid_t pid);
+
+static void for_each_process(process_cb *on_process, void *context)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+
+	if (!proc)
+		return;
+	while ((entry = readdir(proc))) {
+		int folder_fd;
+		pid_t pid;
+
+		if (!pid_parse(entry->d_name, &pid))
+			continue;
+		folder_fd = folder_open(pid);
+		if (folder_fd < 0)
+			continue;
+		on_process(context, folder_fd, pid);
+		(void)close(folder_fd);
+	}
+	(void)closedir(proc);
+}
+
+struct parents {
+	struct pid_list pids, ppids; /* in step with each other */
+};
+
+static void on_parent(void *context, int folder_fd, pid_t pid)
+{
+	struct parents *parents = context;
+	struct proc_stat stat;
+
+	if (proctree_stat_at(folder_fd, &stat) < 0)
+		return;
+	pid_list_append(&parents->pids, pid);
+	pid_list_append(&parents->ppids, stat.ppid);
+}
+
+size_t proctree_descendants_by_scan(pid_t root, struct pid_list *list)
+{
+	struct parents parents = { PID_LIST_INIT, PID_LIST_INIT };
+	pid_t parent = root;
+
+	list->count = 0;
+	for_each_process(on_parent, &parents);
+	for (size_t next = 0;; next++) {
+		for (size_t i = 0; i < parents.pids.count; i++) {
+			if (parents.ppids.items[i] != parent)
+				continue;
+			pid_list_append(list, parents.pids.items[i]);
+			/* Found once: a cycle cannot be walked twice. */
+			parents.ppids.items[i] = 0;
+		}
+		if (next == list->count)
+			break;
+		parent = list->items[next];
+	}
+	pid_list_release(&parents.pids);
+	pid_list_release(&parents.ppids);
+	return pid_list_finish(list, root);
+}
+
+/* Where the text read so far stands in the comparison with one assignment. */
+struct match {
+	const char *assignment;
+	size_t matched; /* bytes of the entry equal so far */
+	bool differs;   /* the entry under way is another */
+	bool found;
+};
+
+static void match_byte(struct match *match, char byte)
+{
+	char wanted = match->assignment[match->matched];
+
+	if (!byte) {
+		match->found = match->found || (!match->differs && !wanted);
+		match->matched = 0;
+		match->differs = false;
+	} else if (!match->differs && wanted == byte) {
+		match->matched++;
+	} else {
+		match->differs = true;
+	}
+}
+
+static bool environ_has_at(int folder_fd, const char *assignment)
+{
+	struct match match = { .assignment = assignment };
+	char piece[PIECE_BYTES];
+	size_t total = 0;
+	ssize_t got = 0;
+	int fd;
+
+	if (!*assignment)
+		return false;
+	fd = openat(folder_fd, "environ", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	while (!match.found && total < ENVIRON_MAX_BYTES &&
+	       (got = read_piece(fd, piece, sizeof(piece))) > 0) {
+		for (ssize_t i = 0; i < got; i++)
+			match_byte(&match, piece[i]);
+		total += (size_t)got;
+	}
+	/* A program that rewrote its environment may have no NUL at the end. */
+	if (got == 0)
+		match_byte(&match, '\0');
+	(void)close(fd);
+	return match.found;
+}
+
+bool proctree_environ_has(pid_t pid, const char *assignment)
+{
+	int folder_fd = folder_open(pid);
+	bool result;
+
+	if (folder_fd < 0)
+		return false;
+	result = environ_has_at(folder_fd, assignment);
+	(void)close(folder_fd);
+	return result;
+}
+
+struct marked {
+	const char *assignment;
+	uint64_t not_before_start_time;
+	struct pid_list *list;
+};
+
+static void on_candidate(void *context, int folder_fd, pid_t pid)
+{
+	struct marked *marked = context;
+	struct proc_stat stat;
+	struct stat owner;
+
+	if (pid == getpid() || fstat(folder_fd, &owner) < 0 ||
+	    owner.st_uid != geteuid())
+		return;
+	if (proctree_stat_at(folder_fd, &stat) < 0 || stat.state == 'Z' ||
+	    stat.start_time < marked->not_before_start_time)
+		return;
+	if (environ_has_at(folder_fd, marked->assignment))
+		pid_list_append(marked->list, pid);
+}
+
+size_t proctree_find_marked(const char *assignment,
+			    uint64_t not_before_start_time,
+			    struct pid_list *list)
+{
+	struct marked marked = { assignment, not_before_start_time, list };
+
+	list->count = 0;
+	for_each_process(on_candidate, &marked);
+	return pid_list_finish(list, getpid());
+}
+
+uint64_t proctree_now_ticks(void)
+{
+	uint64_t per_second = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now;
+
+	/* start_time counts suspended time too: CLOCK_BOOTTIME. */
+	(void)clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * per_second +
+	       (uint64_t)now.tv_nsec * per_second / 1000000000;
+}

@@ -1,0 +1,57 @@
+/* Processes as /proc shows them: one, a tree, or all with a mark. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_PROCESS_PROCTREE_H
+#define AUTOFIT_PROBES_PROCESS_PROCTREE_H
+
+#include "probes/process/pid_list.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc_stat {
+	pid_t pid, ppid, pgrp, session;
+	char state;          /* 'R', 'S', 'D', 'T', 'Z'... */
+	uint64_t start_time; /* clock ticks since boot: tells a reused pid */
+	uint64_t cpu_ticks;  /* utime + stime of all its threads */
+};
+
+/* 0, -ESRCH when there is no such process, or another negative errno. */
+int proctree_stat(pid_t pid, struct proc_stat *stat);
+
+/* The same of the process whose /proc folder folder_fd is. */
+int proctree_stat_at(int folder_fd, struct proc_stat *stat);
+
+/*
+ * Replace list by all descendants of root, zombies included, root not, and
+ * return their number. A process whose parent ends during the walk can be
+ * missed: who must have all repeats until nothing is left.
+ */
+size_t proctree_descendants(pid_t root, struct pid_list *list);
+
+/* As above, but without the children of threads other than the first: a
+ * fraction of the cost in a program of many threads. */
+size_t proctree_descendants_quick(pid_t root, struct pid_list *list);
+
+/* As above, by the parent of every process on the machine: for kernels
+ * without CONFIG_PROC_CHILDREN, where the other two come here by themselves. */
+size_t proctree_descendants_by_scan(pid_t root, struct pid_list *list);
+
+/* Is "NAME=value" an entry of the environment the process was started with?
+ * false where that may not be read. */
+bool proctree_environ_has(pid_t pid, const char *assignment);
+
+/*
+ * Replace list by all processes of the caller's user, in any session or tree,
+ * whose environment carries the assignment and that started at or after
+ * not_before_start_time. Never the caller, never a zombie. Their number.
+ */
+size_t proctree_find_marked(const char *assignment,
+			    uint64_t not_before_start_time,
+			    struct pid_list *list);
+
+/* Now, on the scale of start_time. */
+uint64_t proctree_now_ticks(void);
+
+#endif

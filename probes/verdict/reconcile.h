@@ -1,0 +1,60 @@
+/* Bytes of the program and bytes of the driver, joined into one peak. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_VERDICT_RECONCILE_H
+#define AUTOFIT_PROBES_VERDICT_RECONCILE_H
+
+#include "base/trial.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * process = tracked + overhead: what the program asked for is counted exactly
+ * by the preload library; what the driver adds (contexts, code, local memory,
+ * rounding) is the difference to what NVML says of the same processes, at a
+ * moment when nothing changed. The overhead only grows while a training runs,
+ * so the largest one seen is added to the exact peak. All bytes 0: nothing
+ * seen yet. One per device.
+ */
+struct reconcile {
+	uint64_t overhead_bytes;      /* largest difference near the peak */
+	uint64_t last_overhead_bytes; /* the last one far from it */
+	uint64_t near_bytes;          /* the peak when the first was seen */
+	uint64_t compared_bytes;      /* the peak when either was, at last */
+	uint64_t told_overhead_bytes; /* by the library; see below */
+	uint64_t outside_peak_bytes;  /* largest figure from outside */
+	uint64_t tracked_peak_bytes;
+	bool has_overhead, has_last_overhead, has_tracked, has_outside;
+	bool is_bypassed; /* some process of the probe was not seen inside */
+};
+
+/* One look. */
+struct reconcile_look {
+	bool has_tracked;
+	bool is_quiet; /* tracked_bytes held while outside_bytes was read */
+	uint64_t tracked_bytes, tracked_peak_bytes;
+	/* What the driver told the library, under a cap, at some moment before:
+	 * better than nothing where nobody looks from outside. 0: none. */
+	uint64_t told_overhead_bytes;
+	bool has_outside;
+	uint64_t outside_bytes; /* of the probe's processes; by NVML */
+	/* Outside bytes are of the probe alone: by process, or of a device
+	 * that nobody else uses, less what was used before. */
+	bool is_bypassed;
+};
+
+void reconcile_note(struct reconcile *reconcile,
+		    const struct reconcile_look *look);
+
+/* The peak; 0: not known. Never below what was seen from outside. */
+uint64_t reconcile_peak(const struct reconcile *reconcile);
+
+/*
+ * Exact: tracked and overhead are known, the latter from a look when most of
+ * the peak had been reached (code is loaded on the way), and nothing was
+ * bypassed. Device-wide: only readings from outside, or tracked bytes without
+ * their overhead. None: nothing is known.
+ */
+enum coverage reconcile_coverage(const struct reconcile *reconcile);
+
+#endif

@@ -1,0 +1,51 @@
+/* How the peak grew from step to step: stable, rising, varying. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_VERDICT_STEP_PEAKS_H
+#define AUTOFIT_PROBES_VERDICT_STEP_PEAKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Later steps are not told apart; their peak is still watched. */
+#define STEP_PEAKS_MAX 1024
+
+/* The peak so far when each step was first seen, and when that was. */
+struct step_peaks {
+	uint64_t bytes[STEP_PEAKS_MAX]; /* bytes[k]: after step k + 1 */
+	int64_t ms[STEP_PEAKS_MAX];
+	int64_t steps;
+};
+
+/*
+ * Growth that is noise: the larger of a share and a number of bytes. Steps
+ * after the third that raise the peak by more than varying_share, as many of
+ * them as varying_jumps, are not noise but data that vary.
+ */
+struct growth_noise {
+	double share;
+	uint64_t bytes;
+	double varying_share;
+	int varying_jumps;
+};
+
+/* steps done, with this peak so far, at now_ms. Falling counts are ignored. */
+void step_peaks_note(struct step_peaks *peaks, int64_t steps,
+		     uint64_t peak_bytes, int64_t now_ms);
+
+/* The last two steps raised the peak by less than the noise. */
+bool step_peaks_are_stable(const struct step_peaks *peaks,
+			   const struct growth_noise *noise);
+
+/* It still rose by more than the noise in the last third of the steps. */
+bool step_peaks_are_rising(const struct step_peaks *peaks,
+			   const struct growth_noise *noise);
+
+/* The data vary: see struct growth_noise. */
+bool step_peaks_are_varying(const struct step_peaks *peaks,
+			    const struct growth_noise *noise);
+
+/* Median time between steps, the first two left out; 0: not known. */
+double step_peaks_median_seconds(const struct step_peaks *peaks);
+
+#endif
