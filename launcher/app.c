@@ -15,7 +15,7 @@
 #include "launcher/options/options_files.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
-#include "launcher/request/run.h"
+#include "launcher/request/exec_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

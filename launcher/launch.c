@@ -6,12 +6,12 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/answer_source.h"
 #include "launcher/command/text/text.h"
-#include "launcher/decide.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/records/resume.h"
-#include "launcher/request/copies.h"
-#include "launcher/request/run.h"
+#include "launcher/records/first_split.h"
+#include "launcher/request/config_copies.h"
+#include "launcher/request/exec_command.h"
 
 #include <errno.h>
 #include <langinfo.h>

@@ -6,7 +6,7 @@
 #include "launcher/options/options.h"
 #include "launcher/report/report.h"
 #include "launcher/report/result.h"
-#include "launcher/request/job.h"
+#include "launcher/request/request.h"
 #include "probes/process/process_state.h"
 
 /* The exit code; does not return when the command was started. */

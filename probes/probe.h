@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "base/trial.h"
-#include "configs/presets/echo.h"
+#include "configs/presets/printed_sizes.h"
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
 #include "probes/observers/gpu/gpu.h"

@@ -9,9 +9,9 @@ set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
 more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
-	absent candidates constraints deepspeed derive essence framework from_file
-	hinted knobs
-	lookup placeholder rewrite shell_found world)
+	knob_defaults candidates constraints deepspeed effective_batch
+	record_arguments framework knob_in_file knob_by_flag knobs
+	setting_value placeholder rewrite shell_found world_size)
 # They read files, although their names begin as that of a pure one.
 not_pure='options_(files|model)'
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "launcher/options/options.h"
-#include "launcher/request/target.h"
+#include "launcher/request/memory_target.h"
 
 /*
  * Compute processes on the target's GPUs, before any probe of this tuning (a

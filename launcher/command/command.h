@@ -8,9 +8,9 @@
 #include "configs/presets/preset.h"
 #include "configs/settings/settings.h"
 #include "launcher/command/parts/source.h"
-#include "launcher/command/shell/expand.h"
+#include "launcher/command/shell/shell_command.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/text/texts.h"
+#include "launcher/command/text/named_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,9 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "launcher/launch.h"
-#include "launcher/records/recall.h"
+#include "launcher/records/record_answer.h"
 #include "launcher/records/records_choose.h"
-#include "launcher/request/job.h"
+#include "launcher/request/request.h"
 
 #include <stdlib.h>
 #include <string.h>

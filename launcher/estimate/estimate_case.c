@@ -11,7 +11,7 @@
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result.h"
-#include "launcher/request/job.h"
+#include "launcher/request/request.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/strbuf.h"
 #include "launcher/estimate/estimate_case.h"
-#include "launcher/report/sheet.h"
+#include "launcher/report/report_table.h"
 
 #include <stdbool.h>
 

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "launcher/estimate/estimate_case.h"
-#include "launcher/report/sheet.h"
+#include "launcher/report/report_table.h"
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
 #include "configs/files/paths.h"
 #include "configs/records/record.h"
 #include "launcher/options/options.h"
-#include "launcher/request/job.h"
+#include "launcher/request/request.h"
 #include "probes/process/process_state.h"
 
 #include <stdbool.h>

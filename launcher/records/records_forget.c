@@ -9,7 +9,7 @@
 #include "configs/records/starts.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
-#include "launcher/request/copies.h"
+#include "launcher/request/config_copies.h"
 #include "probes/locks/lease.h"
 
 #include <errno.h>

@@ -8,8 +8,8 @@
 #include "configs/identity/identity_text.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
-#include "launcher/request/run.h"
-#include "launcher/request/target.h"
+#include "launcher/request/exec_command.h"
+#include "launcher/request/memory_target.h"
 
 #include <limits.h>
 #include <stdbool.h>

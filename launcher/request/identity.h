@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H
 #define AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H
 
-#include "launcher/request/job.h"
+#include "launcher/request/request.h"
 
 /*
  * Lines of text: the command with its knobs' values left out, world and

@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "configs/records/record.h"
-#include "launcher/admission/guard.h"
+#include "launcher/admission/device_locks.h"
 #include "launcher/report/report.h"
 #include "launcher/report/result.h"
-#include "launcher/request/job.h"
-#include "launcher/request/target.h"
+#include "launcher/request/memory_target.h"
+#include "launcher/request/request.h"
 #include "probes/locks/lease.h"
 
 /* What a tuning works with; all is the caller's. */

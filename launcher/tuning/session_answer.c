@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/request/copies.h"
+#include "launcher/request/config_copies.h"
 #include "search/accumulation.h"
 #include "search/memory_line.h"
 

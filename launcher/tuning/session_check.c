@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/session_internal.h"
 
-#include "launcher/records/recall.h"
+#include "launcher/records/record_answer.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ESTIMATE_H
 
 #include "launcher/report/result.h"
-#include "launcher/request/target.h"
+#include "launcher/request/memory_target.h"
 #include "launcher/tuning/session.h"
 #include "search/problem.h"
 

@@ -3,14 +3,14 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 
-#include "configs/presets/echo.h"
+#include "configs/presets/printed_sizes.h"
 #include "configs/presets/steps.h"
 #include "configs/records/journal.h"
 #include "configs/signatures/signature.h"
-#include "launcher/request/endings.h"
+#include "launcher/request/end_signals.h"
 #include "launcher/tuning/plan.h"
+#include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
-#include "launcher/tuning/shelter.h"
 #include "probes/probe.h"
 
 #include <stdbool.h>

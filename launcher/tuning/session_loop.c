@@ -3,8 +3,8 @@
 #include "launcher/tuning/session_internal.h"
 
 #include "base/strbuf.h"
-#include "launcher/admission/herd.h"
-#include "launcher/request/endings.h"
+#include "launcher/admission/tuning_lease.h"
+#include "launcher/request/end_signals.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* One probe of a session: its command, its scratch, its course. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/attempt.h"
+#include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_internal.h"
 
 #include "base/alloc.h"

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/strlist.h"
 #include "launcher/command/command.h"
-#include "launcher/command/text/texts.h"
+#include "launcher/command/text/named_files.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* SECONDS 60 */
 /* USES launcher */
-#include "launcher/command/shell/expand.h"
+#include "launcher/command/shell/shell_command.h"
 #include "tests/fuzz/fuzz_shell.h"
 
 /* What may stand where a word stood. */

@@ -4,7 +4,7 @@
 #include "launcher/estimate/estimate_family.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/report/json.h"
-#include "launcher/report/sheet.h"
+#include "launcher/report/report_table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_SCOPE_H
 
 #include "base/strlist.h"
-#include "launcher/command/shell/expand.h"
+#include "launcher/command/shell/shell_command.h"
 #include "launcher/command/shell/shell_word.h"
 
 /* One word after everything in it was replaced. */

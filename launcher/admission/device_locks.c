@@ -1,0 +1,290 @@
+/* The locks of a tuning: one per device, and the rescue of what was left. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/admission/device_locks.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/admission/node_lock.h"
+#include "probes/keeper/keeper.h"
+#include "probes/process/proctree.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WAIT_MS 100
+#define WHO_MAX 320
+#define HOST_LOCK_MAX (HOST_NAME_MAX + 16)
+
+static void read_boot_id(char boot_id[40])
+{
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	boot_id[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(boot_id, 40, file))
+		boot_id[0] = '\0';
+	boot_id[strcspn(boot_id, "\n")] = '\0';
+	(void)fclose(file);
+}
+
+static void make_note(struct lock_note *note, const struct strlist *command)
+{
+	size_t used = 0;
+
+	memset(note, 0, sizeof(*note));
+	note->pid = getpid();
+	read_boot_id(note->boot_id);
+	for (size_t i = 0; i < command->count; i++) {
+		const char *c = command->items[i];
+
+		if (i > 0 && used + 1 < sizeof(note->command))
+			note->command[used++] = ' ';
+		for (; *c && used + 1 < sizeof(note->command); c++)
+			note->command[used++] =
+				isprint((unsigned char)*c) ? *c : '?';
+	}
+}
+
+/* Autofit and keeper were both killed: nobody else cleans up after them. */
+static void rescue(const struct lock_note *left, const struct job *job)
+{
+	char boot_id[40];
+	char *mark;
+	char *scratch;
+	size_t killed;
+
+	read_boot_id(boot_id);
+	if (!left->probe_id[0] || strcmp(left->boot_id, boot_id) != 0 ||
+	    strspn(left->probe_id, "0123456789abcdef") !=
+		    strlen(left->probe_id))
+		return;
+	mark = xasprintf("AUTOFIT_PROBE=%s", left->probe_id);
+	killed = keeper_rescue(mark, left->probe_start);
+	if (killed)
+		log_warning("killed %zu processes that a killed tuning had "
+			    "left behind",
+			    killed);
+	host_cgroup_remove_left(left->probe_id);
+	scratch = xasprintf("%s/%s",
+			    left->scratch[0] == '/' ? left->scratch
+						    : job->paths.scratch,
+			    left->probe_id);
+	paths_remove_tree(scratch);
+	free(scratch);
+	free(mark);
+}
+
+/* One lock that another may hold. */
+struct turn {
+	const struct guard *guard;
+	const struct job *job;
+	const char *name; /* of the device */
+	bool *waited;
+	bool told;
+};
+
+/* Before the next try: who holds it is said once. */
+static int wait_for(struct turn *turn, const char *who, struct error *err)
+{
+	const struct guard *guard = turn->guard;
+
+	if (turn->job->options->no_wait)
+		return error_set(err, -EBUSY, "%s is tuning on %s already", who,
+				 turn->name);
+	if (!turn->told)
+		log_warning("waiting for %s, which is tuning on %s; --no-wait "
+			    "does not wait",
+			    who, turn->name);
+	turn->told = *turn->waited = true;
+	(void)poll(NULL, 0, WAIT_MS);
+	if (guard->must_end && guard->must_end(guard->context))
+		return error_set(err, -EINTR, "stopped while waiting for %s",
+				 turn->name);
+	return 0;
+}
+
+static void describe(char who[WHO_MAX], const struct lock_note *holder)
+{
+	if (holder->pid)
+		(void)snprintf(who, WHO_MAX, "process %d (%s)",
+			       (int)holder->pid, holder->command);
+	else
+		(void)snprintf(who, WHO_MAX, "another process");
+}
+
+static int take_own(struct guard *guard, struct turn *turn, struct error *err)
+{
+	const char *folder = turn->job->paths.locks;
+	struct lock *lock = &guard->locks[guard->lock_count];
+	struct lock_note left;
+	char who[WHO_MAX];
+	int result;
+
+	turn->told = false;
+	while ((result = lock_take(lock, folder, turn->name, &left, err)) ==
+	       -EWOULDBLOCK) {
+		describe(who, &left);
+		result = wait_for(turn, who, err);
+		if (result < 0)
+			return result;
+	}
+	if (result < 0)
+		return result;
+	guard->lock_count++;
+	guard->fds[guard->count++] = lock->fd;
+	rescue(&left, turn->job);
+	return lock_write(lock, &guard->note, err);
+}
+
+/* No error where the node has no place for it: the own lock holds, and
+ * neighbours show on the device. */
+static int take_node(struct guard *guard, struct turn *turn, struct error *err)
+{
+	const char *folder =
+		guard->node_folder ? guard->node_folder : node_lock_folder();
+	struct error why = ERROR_INIT;
+	char who[NODE_LOCK_WHO_MAX];
+	int result;
+
+	if (!folder) {
+		log_verbose("no folder for locks that all users share");
+		return 0;
+	}
+	turn->told = false;
+	while ((result = node_lock_take(folder, turn->name, who, &why)) ==
+	       -EWOULDBLOCK) {
+		result = wait_for(turn, who, err);
+		if (result < 0)
+			return result;
+	}
+	if (result >= 0)
+		guard->fds[guard->count++] = result;
+	else
+		log_verbose("no lock that all users share: %s", why.message);
+	return 0;
+}
+
+static bool holds(const struct guard *guard, const char *name)
+{
+	for (size_t i = 0; i < guard->lock_count; i++) {
+		const char *file = basename(guard->locks[i].path);
+		size_t length = strlen(name);
+
+		if (strncmp(file, name, length) == 0 &&
+		    strcmp(file + length, ".lock") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Named after the machine: the folder may be shared with others. */
+static void name_host(char name[HOST_LOCK_MAX])
+{
+	static const char prefix[] = "host-";
+	size_t used = sizeof(prefix) - 1;
+
+	memcpy(name, prefix, sizeof(prefix));
+	if (gethostname(name + used, HOST_LOCK_MAX - used - 1) < 0)
+		name[used] = '\0';
+	name[HOST_LOCK_MAX - 1] = '\0';
+}
+
+static int take_host(struct guard *guard, struct turn *turn, struct error *err)
+{
+	return holds(guard, turn->name) ? 0 : take_own(guard, turn, err);
+}
+
+static int take_gpu(struct guard *guard, struct turn *turn, const char *uuid,
+		    struct error *err)
+{
+	int result;
+
+	turn->name = uuid;
+	if (holds(guard, uuid))
+		return 0;
+	result = take_own(guard, turn, err);
+	return result < 0 ? result : take_node(guard, turn, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	const char *const *left = a;
+	const char *const *right = b;
+
+	return strcmp(*left, *right);
+}
+
+static void note_job(struct guard *guard, const struct job *job)
+{
+	struct strlist masked = STRLIST_INIT;
+
+	secrets_mask_argv(&masked, &job->command.given);
+	make_note(&guard->note, &masked);
+	strlist_release(&masked);
+}
+
+int guard_take(struct guard *guard, const struct job *job,
+	       const struct target *target, bool *waited, struct error *err)
+{
+	struct turn turn = { .guard = guard, .job = job, .waited = waited };
+	const char *uuids[GPU_MAX];
+	char host[HOST_LOCK_MAX];
+	int result = paths_make(job->paths.locks, err);
+
+	if (!guard->note.pid)
+		note_job(guard, job);
+	if (target->device == PROBE_HOST) {
+		name_host(host);
+		turn.name = host;
+		return result < 0 ? result : take_host(guard, &turn, err);
+	}
+	for (size_t i = 0; i < target->gpu_count; i++)
+		uuids[i] = target->gpus[i].uuid;
+	/* In one order, whatever CUDA_VISIBLE_DEVICES says: two tunings that
+	 * share GPUs would each wait for the other. */
+	qsort(uuids, target->gpu_count, sizeof(*uuids), by_text);
+	for (size_t i = 0; i < target->gpu_count && result >= 0; i++)
+		result = take_gpu(guard, &turn, uuids[i], err);
+	return result;
+}
+
+int guard_note_probe(struct guard *guard, const char *probe_id,
+		     const char *scratch, struct error *err)
+{
+	int result = 0;
+
+	(void)snprintf(guard->note.probe_id, sizeof(guard->note.probe_id), "%s",
+		       probe_id);
+	(void)snprintf(guard->note.scratch, sizeof(guard->note.scratch), "%s",
+		       scratch);
+	guard->note.probe_start = proctree_now_ticks();
+	for (size_t i = 0; i < guard->lock_count && result >= 0; i++)
+		result = lock_write(&guard->locks[i], &guard->note, err);
+	return result;
+}
+
+static bool is_own(const struct guard *guard, int fd)
+{
+	for (size_t i = 0; i < guard->lock_count; i++)
+		if (guard->locks[i].fd == fd)
+			return true;
+	return false;
+}
+
+void guard_release(struct guard *guard)
+{
+	for (size_t i = 0; i < guard->count; i++)
+		if (!is_own(guard, guard->fds[i]))
+			(void)close(guard->fds[i]);
+	for (size_t i = 0; i < guard->lock_count; i++)
+		lock_release(&guard->locks[i]);
+	guard->count = guard->lock_count = 0;
+}

@@ -1,0 +1,89 @@
+/* What must not be probed: asked after the records, before the first probe. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/admission/preconditions.h"
+
+#include "launcher/command/parts/command_internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * A named pipe is read once: the first probe would leave nothing for the run.
+ * Those of a shell, /dev/fd/N, are known by their names already.
+ */
+static bool is_pipe(const char *path)
+{
+	struct stat info;
+
+	return strlen(path) < PATH_MAX && stat(path, &info) == 0 &&
+	       S_ISFIFO(info.st_mode);
+}
+
+static enum command_outcome refuse_pipes(const struct job *job,
+					 struct error *err)
+{
+	const struct strlist *argv = &job->command.given;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 1; i < argv->count; i++) {
+		const char *value = strchr(argv->items[i], '=');
+
+		if (!is_pipe(argv->items[i]) && !(value && is_pipe(value + 1)))
+			continue;
+		(void)error_set(err, -EINVAL,
+				"argument %zu (%s) is a pipe, and a probe "
+				"would read it empty: put its content into a "
+				"file",
+				i, brief(shown, argv->items[i]));
+		return COMMAND_REFUSED;
+	}
+	return COMMAND_OK;
+}
+
+static enum command_outcome refuse_login_node(const struct job *job,
+					      struct error *err)
+{
+	const struct options *options = job->options;
+
+	if (options->device == DEVICE_HOST || options->memory_bytes ||
+	    !surroundings_is_login_node(&job->environment, ""))
+		return COMMAND_OK;
+	(void)error_set(err, -EPERM,
+			"this looks like a login node (Slurm is configured and "
+			"there is no allocation): start autofit inside a job, "
+			"as in srun --gpus=1 autofit -- ...; if probes may run "
+			"here, say so with --device host or --memory SIZE");
+	return COMMAND_REFUSED;
+}
+
+enum command_outcome refuse_outside(const struct job *job,
+				    enum probe_device device, struct error *err)
+{
+	const char *outside = job->command.view.outside;
+
+	if (!outside || device != PROBE_HOST)
+		return COMMAND_OK;
+	(void)error_set(err, -EPERM,
+			"what %s starts is no child of autofit, so its host "
+			"memory cannot be seen: start autofit inside it, in "
+			"one task, in front of what starts the ranks (%s "
+			"autofit -- torchrun --nproc-per-node %lld ...)",
+			outside,
+			strcmp(outside, "srun") == 0 ? "srun --ntasks=1"
+						     : outside,
+			(long long)job->command.world_size);
+	return COMMAND_REFUSED;
+}
+
+enum command_outcome refuse_unsafe(const struct job *job, struct error *err)
+{
+	enum command_outcome outcome = refuse_pipes(job, err);
+
+	if (outcome == COMMAND_OK)
+		outcome = refuse_login_node(job, err);
+	if (outcome == COMMAND_OK && job->options->device == DEVICE_HOST)
+		outcome = refuse_outside(job, PROBE_HOST, err);
+	return outcome;
+}

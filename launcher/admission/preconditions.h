@@ -1,0 +1,25 @@
+/* What must not be probed: asked after the records, before the first probe. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H
+#define AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H
+
+#include "launcher/request/request.h"
+#include "probes/probe.h"
+
+/*
+ * COMMAND_REFUSED with a message when a probe would take something from the
+ * real run (a named pipe among the arguments), or would run where nothing may
+ * run (a Slurm login node, unless --device host or --memory says that it is
+ * meant). Else COMMAND_OK. See also command_unwrap.
+ */
+enum command_outcome refuse_unsafe(const struct job *job, struct error *err);
+
+/*
+ * COMMAND_REFUSED for host memory of processes that are no descendants of the
+ * command (srun, docker): nothing of it would be seen.
+ */
+enum command_outcome refuse_outside(const struct job *job,
+				    enum probe_device device,
+				    struct error *err);
+
+#endif

@@ -1,0 +1,105 @@
+/* Many starts of one command: one tunes, the others wait for its record. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/admission/tuning_lease.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "launcher/request/end_signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_MS 250
+#define SAY_AGAIN_MS 60000
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void say(const struct lease_note *holder)
+{
+	log_warning("waiting for process %d on %s, which is tuning this very "
+		    "command%s%s; --no-wait does not wait",
+		    (int)holder->pid, holder->host,
+		    holder->doing[0] ? ": " : "", holder->doing);
+}
+
+static int busy(const struct lease_note *holder, struct error *err)
+{
+	return error_set(err, -EBUSY,
+			 "process %d on %s is tuning this very command "
+			 "already%s%s: wait for it (without --no-wait), or "
+			 "start the command as it is with --no-probe",
+			 (int)holder->pid, holder->host,
+			 holder->doing[0] ? ": " : "", holder->doing);
+}
+
+static int wait_for_turn(struct lease *lease, const struct job *job,
+			 const char *name, struct error *err)
+{
+	struct lease_note holder;
+	int64_t said_ms = 0;
+	bool waited = false;
+	int result;
+
+	while ((result = lease_take(lease, job->paths.leases, name, now_ms(),
+				    &holder, err)) == -EWOULDBLOCK) {
+		if (job->options->no_wait)
+			return busy(&holder, err);
+		if (!said_ms || now_ms() - said_ms >= SAY_AGAIN_MS) {
+			say(&holder);
+			said_ms = now_ms();
+		}
+		waited = true;
+		(void)poll(NULL, 0, LOOK_MS);
+		if (endings_waiting())
+			return error_set(err, -EINTR,
+					 "stopped while waiting for process %d",
+					 (int)holder.pid);
+	}
+	return result < 0 ? result : waited;
+}
+
+int herd_join(struct lease *lease, const struct job *job, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	char name[17];
+	int result = paths_make(job->paths.leases, &why);
+
+	memset(lease, 0, sizeof(*lease));
+	(void)snprintf(name, sizeof(name), "%016llx",
+		       (unsigned long long)hash_bytes(job->identity,
+						      strlen(job->identity)));
+	if (result == 0)
+		result = wait_for_turn(lease, job, name, &why);
+	if (result == -EBUSY || result == -EINTR) {
+		(void)error_set(err, result, "%s", why.message);
+		return result;
+	}
+	if (result < 0)
+		log_verbose("tuning without a lease: %s", why.message);
+	return result > 0;
+}
+
+void herd_beat(struct lease *lease, const char *doing)
+{
+	int64_t now = now_ms();
+
+	/* The holder has no use for what a waiter keeps there. */
+	if (!lease->path || now - lease->seen_at_ms < LEASE_BEAT_MS / 2)
+		return;
+	lease->seen_at_ms = now;
+	/* Lost: another took over while this one was stopped. The locks of the
+	 * devices still keep the two apart. */
+	if (lease_beat(lease, doing, NULL) == -ESTALE)
+		lease_release(lease);
+}

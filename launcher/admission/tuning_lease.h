@@ -1,0 +1,22 @@
+/* Many starts of one command: one tunes, the others wait for its record. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_ADMISSION_TUNING_LEASE_H
+#define AUTOFIT_LAUNCHER_ADMISSION_TUNING_LEASE_H
+
+#include "base/error.h"
+#include "launcher/request/request.h"
+#include "probes/locks/lease.h"
+
+/*
+ * Take the lease of the job's identity. While another process holds it, on
+ * this machine or another, waits and says once for whom and how far it is;
+ * -EBUSY with --no-wait, -EINTR when a signal that ends waits (endings.h).
+ * There may be a record now. Where no lease can be kept the tuning goes on
+ * without one (lease->path is NULL).
+ */
+int herd_join(struct lease *lease, const struct job *job, struct error *err);
+
+/* To be called twice in LEASE_BEAT_MS or more often; beats when it is time. */
+void herd_beat(struct lease *lease, const char *doing);
+
+#endif

@@ -1,0 +1,246 @@
+/* Where the answer comes from: a record, probes, or the command itself. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/answer_source.h"
+
+#include "base/alloc.h"
+#include "configs/records/record.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/admission/device_locks.h"
+#include "launcher/admission/neighbours.h"
+#include "launcher/admission/preconditions.h"
+#include "launcher/admission/tuning_lease.h"
+#include "launcher/launch.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/records/record_answer.h"
+#include "launcher/request/end_signals.h"
+#include "launcher/request/exec_command.h"
+#include "launcher/request/memory_target.h"
+#include "launcher/tuning/session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+static void set_as_given(struct result *result, const struct options *options)
+{
+	result->outcome = OUTCOME_AS_GIVEN;
+	result->exit_code = EXIT_DONE;
+	launch_as_given(result, options);
+}
+
+/* Every process that a killed keeper leaves comes to autofit. */
+static void tune_on(const struct session_setup *setup, struct result *result)
+{
+	int before = setup->job->state->subreaper;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	session_tune(setup, result);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, before, 0, 0, 0);
+}
+
+/* While a device is waited for, those who wait for this one see it alive. */
+static bool beats(void *context)
+{
+	herd_beat(context, "waiting for a device");
+	return endings_waiting() != 0;
+}
+
+/*
+ * The locks of the devices, and what is free on them then. 1: there was a
+ * wait, and the answer came meanwhile.
+ */
+static int take_devices(struct session_setup *setup, struct result *result,
+			struct error *err)
+{
+	const struct job *job = setup->job;
+	int64_t world = job->command.world_size;
+	bool waited = false;
+	int code = target_open(setup->target, job->options, world, err);
+
+	setup->guard->context = setup->lease;
+	setup->guard->must_end = beats;
+	if (code == 0)
+		code = guard_take(setup->guard, job, setup->target, &waited,
+				  err);
+	setup->guard->must_end = NULL;
+	if (code < 0 || !waited)
+		return code;
+	if (recall_answer(result, job))
+		return 1;
+	target_release(setup->target);
+	return target_open(setup->target, job->options, world, err);
+}
+
+static void tune_with_lease(struct session_setup *setup, struct result *result)
+{
+	struct error err = ERROR_INIT;
+	int code = take_devices(setup, result, &err);
+
+	if (code == 0 && refuse_outside(setup->job, setup->target->device,
+					&err) != COMMAND_OK) {
+		launch_refuse(result, COMMAND_REFUSED, err.message);
+		return;
+	}
+	if (code == 0)
+		code = neighbours_check(setup->target, setup->job->options,
+					&err);
+	if (code < 0)
+		launch_refuse(result,
+			      code == -EBUSY ? COMMAND_REFUSED : COMMAND_USAGE,
+			      err.message);
+	else if (code == 0)
+		tune_on(setup, result);
+}
+
+/* Nothing is left to undo: autofit may die by it. */
+static void interrupt(struct result *result, int number)
+{
+	result->outcome = OUTCOME_INTERRUPTED;
+	result->exit_code = 128 + number;
+	result->signal_number = number;
+	free(result->message);
+	result->message = xstrdup("the same command again goes on from here");
+}
+
+/* Moves on with every record that is written; 0: there is no folder. */
+static int64_t records_change(const struct job *job)
+{
+	struct stat info;
+
+	if (stat(job->paths.records, &info) < 0)
+		return 0;
+	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+/* seen: records_change, before they were searched. */
+static void tune(const struct job *job, struct record_match *match,
+		 int64_t seen, struct result *result)
+{
+	struct report_style style = launch_style(job->options);
+	struct guard guard = { .count = 0 };
+	struct target target = { .gpu_count = 0 };
+	struct lease lease;
+	struct error err = ERROR_INIT;
+	struct session_setup setup = { .job = job,
+				       .target = &target,
+				       .guard = &guard,
+				       .lease = &lease,
+				       .match = match,
+				       .style = &style };
+	bool changed;
+	int joined;
+
+	endings_hold();
+	joined = herd_join(&lease, job, &err);
+	/* Another may have tuned this very command since it was looked for. */
+	changed = joined > 0 || records_change(job) != seen;
+	if (joined < 0)
+		launch_refuse(result, COMMAND_REFUSED, err.message);
+	else if (!changed || !recall_answer(result, job))
+		tune_with_lease(&setup, result);
+	guard_release(&guard);
+	target_release(&target);
+	lease_release(&lease);
+	/* What waits strikes when the mask is restored, after the report. */
+	if (endings_waiting())
+		interrupt(result, endings_waiting());
+	else
+		endings_let(job->state);
+}
+
+static void cannot_start(struct result *result, const struct options *options,
+			 int error_number)
+{
+	secrets_mask_argv(&result->record.argv, &options->command);
+	result->outcome = OUTCOME_COMMAND_FAILED;
+	result->exit_code =
+		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	result->message =
+		xasprintf("cannot run '%s': %s", options->command.items[0],
+			  strerror(error_number));
+}
+
+static void set_command(struct result *result, const struct options *options)
+{
+	secrets_mask_argv(&result->record.argv, &options->command);
+}
+
+/* As one of several ranks: what is recorded, or nothing. */
+static void decide_as_rank(const struct job *job, struct result *result)
+{
+	const struct rank_place *place = &job->place;
+	char *message;
+
+	if (job->identity && recall_answer(result, job))
+		return;
+	if (job->options->no_probe) {
+		set_as_given(result, job->options);
+		return;
+	}
+	message = xasprintf(
+		"autofit is one of %lld ranks here (%s): ranks never tune, and "
+		"there is no exact record of this command. Put autofit in "
+		"front of what starts the ranks, in one task: %sautofit -- "
+		"torchrun --nproc-per-node %lld ...; --no-probe starts the "
+		"command as it is",
+		(long long)place->world, place->variable,
+		strcmp(place->launcher, "srun") == 0 ? "srun --ntasks=1 " : "",
+		(long long)place->world);
+	launch_refuse(result, COMMAND_REFUSED, message);
+	free(message);
+}
+
+/* The command is known: from its records, else by probes. */
+static void answer(const struct job *job, struct result *result)
+{
+	struct record_match match = { .grade = RECORD_NONE };
+	struct error err = ERROR_INIT;
+	enum command_outcome refused;
+	int64_t seen = records_change(job);
+
+	if (recall_start(result, job))
+		return;
+	if (recall_find(&match, job, &err) < 0) {
+		launch_refuse(result, COMMAND_USAGE, err.message);
+	} else if (recall_use(result, &match, job)) {
+		/* the usual case: no probe */
+	} else if (job->options->no_probe) {
+		set_as_given(result, job->options);
+	} else {
+		refused = refuse_unsafe(job, &err);
+		if (refused != COMMAND_OK)
+			launch_refuse(result, refused, err.message);
+		else
+			tune(job, &match, seen, result);
+	}
+	record_match_release(&match);
+}
+
+void decide(const struct options *options, const struct process_state *state,
+	    struct job *job, struct result *result)
+{
+	struct error err = ERROR_INIT;
+	int missing = run_find(options->command.items[0]);
+	enum command_outcome outcome;
+
+	memset(job, 0, sizeof(*job));
+	if (missing) {
+		cannot_start(result, options, missing);
+		return;
+	}
+	outcome = job_prepare(job, options, state, &err);
+	if (outcome == COMMAND_OK)
+		launch_begin_result(result, job);
+	else
+		set_command(result, options);
+	if (job->place.world > 1)
+		decide_as_rank(job, result);
+	else if (outcome == COMMAND_OK)
+		answer(job, result);
+	else if (options->no_probe)
+		set_as_given(result, options);
+	else
+		launch_refuse(result, outcome, err.message);
+}

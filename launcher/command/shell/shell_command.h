@@ -1,0 +1,117 @@
+/* Shell text inside a command, word by word: bash -c '...', ./train.sh. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_COMMAND_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_COMMAND_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/named_files.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where a word of the flat command comes from, so how it can be changed. */
+enum word_origin {
+	WORD_ARGUMENT,   /* of the user's argv: freely; see is_numbered */
+	WORD_SHELL_TEXT, /* inside the text after bash -c: quoted anew */
+	WORD_SCRIPT,     /* of a script file, which is never written: not */
+};
+
+struct word {
+	enum word_origin origin;
+	size_t argument;   /* of the given argv; SCRIPT: not used */
+	size_t start, end; /* bytes of the text or script it stands for; 0, 0:
+			    * it stands in the given argv only */
+	unsigned line;     /* of that text, from 1; else 0 */
+	/*
+	 * SHELL_TEXT, SCRIPT: the value comes from this variable, which the
+	 * environment may set: ${BS:-4} in the word itself, or $BS after a line
+	 * BS=${BS:-4}. It begins at variable_offset of the flat word (5 for
+	 * the word --bs=$BS) and ends it. NULL: it does not.
+	 */
+	char *variable;
+	/* ARGUMENT: what stands before it is of the text: --bs=$1. */
+	size_t variable_offset;
+	bool is_opaque; /* holds an expansion whose value is not known */
+	/*
+	 * ARGUMENT: stands there as $1 and not by "$@": it can be changed, but
+	 * neither dropped nor have a neighbour, for the others have numbers.
+	 */
+	bool is_numbered;
+};
+
+/*
+ * A command with its shell text taken apart: one flat argv, as if the words
+ * stood there ("bash" "-c" and then the words of the text; or "./train.sh",
+ * and then the words of the line that trains, the arguments of the script
+ * standing where "$@" does). All zero: nothing to take apart.
+ */
+struct expansion {
+	struct strlist argv; /* flat; count 0: the given argv is flat itself */
+	struct word *words;  /* one for each of argv */
+	size_t inner;        /* index in the flat argv where the inner command
+			      * begins; assignments before it are skipped */
+	/*
+	 * Where arguments can be added: past the last of the inner command
+	 * (shell text), past what "$@" stands for (script); NO_INDEX: nowhere.
+	 */
+	size_t append_at;
+	char *script; /* path of the script file; NULL: shell text */
+	size_t text;  /* of the given argv: the shell text; NO_INDEX: none */
+	/*
+	 * Where cd leads before the line that trains: paths in it are seen from
+	 * there. "": it cannot be told. NULL: it stays where it is.
+	 */
+	char *folder;
+};
+
+/* A shell in a command. */
+struct shell_call {
+	const struct strlist *argv;
+	size_t at; /* of it: the shell, or a script */
+	/* What variables are set to; NULL: not known. */
+	const struct strlist *environment;
+	/*
+	 * In $(( )) and $( ) the numbers that variables and arguments stand
+	 * for are said instead of them: of two calls it can be told what is
+	 * computed from what differs. No word that holds one is for use.
+	 */
+	bool looks_inside;
+};
+
+/*
+ * Takes apart the shell at argv[at] (bash, sh, dash, zsh, ksh; or a script
+ * that ends in .sh): its -c text must be exactly one simple command (leading
+ * assignments, exec, redirections at its end are fine); of a script, the one
+ * line that starts a training is found (python, torchrun, accelerate,
+ * deepspeed and such; cd, echo, export, module load, source, set, if [ ] around
+ * variables, mkdir are passed over).
+ * COMMAND_NOT_RECOGNISED with why and the way out when it is more than that;
+ * COMMAND_WANTS_TEXT for the script; COMMAND_REFUSED for one read from stdin.
+ * The caller releases the expansion whatever the outcome.
+ */
+enum command_outcome expand_shell(struct expansion *expansion,
+				  const struct shell_call *call,
+				  struct texts *texts, struct error *err);
+void expansion_release(struct expansion *expansion);
+
+/* A word of a rewritten flat argv. */
+struct new_word {
+	const char *text;
+	size_t from; /* index in the flat argv; NO_INDEX: it is new */
+};
+
+/*
+ * Appends the argv to start: the given one with the changes of the flat one
+ * written back. Words that did not change keep their bytes; a changed or new
+ * word inside shell text is quoted where it must be; a dropped one goes with
+ * the blanks before it. Words of a script file are left out (the script says
+ * them); new ones stand where append_at is.
+ */
+void expansion_fold(const struct expansion *expansion,
+		    const struct strlist *given, const struct new_word *words,
+		    size_t count, struct strlist *out);
+
+#endif

@@ -1,0 +1,215 @@
+/* A run that goes on keeps the split it was started with. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/records/first_split.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/strbuf.h"
+#include "configs/files/escape.h"
+#include "configs/files/paths.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/command/parts/command_internal.h"
+#include "launcher/request/surroundings.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool contains_resume(const char *name, size_t length)
+{
+	static const char word[] = "resume";
+	size_t size = sizeof(word) - 1;
+
+	for (size_t i = 0; i + size <= length; i++)
+		if (strncasecmp(name + i, word, size) == 0)
+			return true;
+	return false;
+}
+
+/* --no-resume, --resume=, --resume false */
+static bool is_off(const struct token *token, const char *value)
+{
+	static const char *const words[] = { "false", "no",   "off",
+					     "0",     "none", "null" };
+
+	const char *name = token->name + strspn(token->name, "-");
+
+	if (strncasecmp(name, "no", 2) == 0 ||
+	    (token->form != KNOB_ABSENT && !*value))
+		return true;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* --resume, --resume_from_checkpoint DIR, resume=true; init_from=resume */
+static bool resumes(const struct command *command, const struct token *token)
+{
+	const char *value = token_value(token, &command->argv);
+
+	if (contains_resume(token->name, token->name_length))
+		return !is_off(token, value);
+	return token->form == KNOB_JOINED && strcmp(value, "resume") == 0;
+}
+
+/* The first argument that resumes; argv.count: none. */
+static size_t resuming_argument(const struct command *command)
+{
+	const struct command_view *view = &command->view;
+	struct token token;
+
+	for (size_t i = view->args; token_next(&token, command, &i); i++)
+		if (resumes(command, &token))
+			return i;
+	return command->argv.count;
+}
+
+char *resume_reason(const struct job *job)
+{
+	const struct command *command = &job->command;
+	char *requeued = surroundings_requeued(&job->environment);
+	size_t index = resuming_argument(command);
+	char shown[BRIEF_MAX];
+	char *reason = NULL;
+
+	if (requeued)
+		reason = xasprintf("%s was requeued", requeued);
+	else if (index < command->argv.count)
+		reason = xasprintf("%s resumes a run",
+				   brief(shown, command->argv.items[index]));
+	free(requeued);
+	return reason;
+}
+
+/* What stays the same when a run is resumed: all but the resuming itself. */
+static void add_arguments(struct strbuf *key, const struct command *command)
+{
+	const struct command_view *view = &command->view;
+	struct strlist argv = STRLIST_INIT;
+	struct strlist masked = STRLIST_INIT;
+	struct token token;
+
+	for (size_t i = 0; i < command->argv.count; i++) {
+		bool option = i >= view->args && i < view->end &&
+			      token_read(&token, &command->argv, view, i);
+
+		if (option && resumes(command, &token)) {
+			i += token.form == KNOB_SEPARATE ? 1 : 0;
+			continue;
+		}
+		if (option && token.form != KNOB_ABSENT &&
+		    knob_is_taken(command, token.value_index) &&
+		    token.value_index != command->knobs[KNOB_OUTPUT].index) {
+			i += token.form == KNOB_SEPARATE ? 1 : 0;
+			continue;
+		}
+		strlist_add(&argv, command->argv.items[i]);
+	}
+	secrets_mask_argv(&masked, &argv);
+	for (size_t i = 0; i < masked.count; i++) {
+		escape_add(key, masked.items[i]);
+		strbuf_addch(key, '\n');
+	}
+	strlist_release(&masked);
+	strlist_release(&argv);
+}
+
+/* A requeued job is known by its number, any other run by its folder. */
+static char *make_key(const struct job *job, const char *name, uint64_t script)
+{
+	struct strbuf key = STRBUF_INIT;
+	char folder[PATH_MAX];
+
+	strbuf_addf(&key, "autofit.start/1 %s %016llx\n", name,
+		    (unsigned long long)script);
+	if (getcwd(folder, sizeof(folder)))
+		escape_add(&key, folder);
+	strbuf_addf(&key, "\nworld %lld effective %lld\n",
+		    (long long)job->command.world_size,
+		    (long long)job->effective_batch);
+	add_arguments(&key, &job->command);
+	return strbuf_detach(&key);
+}
+
+/* The job's own name, on its first start as on the later ones. */
+static char *job_key(const struct job *job)
+{
+	char *name = surroundings_job(&job->environment);
+	char *key = name ? make_key(job, name, 0) : NULL;
+
+	free(name);
+	return key;
+}
+
+/* Of a script that was edited meanwhile the split was never tested. */
+static char *run_key(const struct job *job)
+{
+	return make_key(job, "run", job->script_hash);
+}
+
+int resume_find(struct start *start, const struct job *job)
+{
+	char *requeued = surroundings_requeued(&job->environment);
+	char *key = requeued ? job_key(job) : run_key(job);
+	int found = 0;
+
+	if (key)
+		found = start_read(start, job->paths.starts, key);
+	free(key);
+	free(requeued);
+	return found;
+}
+
+static bool is_kept(const struct job *job, const struct start *start,
+		    const char *key, bool replace)
+{
+	struct start kept;
+
+	return start_read(&kept, job->paths.starts, key) > 0 &&
+	       (!replace || (kept.micro_batch == start->micro_batch &&
+			     kept.grad_accum == start->grad_accum &&
+			     kept.world_size == start->world_size));
+}
+
+/* Most starts are like the one before: a file is synced only for others. */
+static void keep(const struct job *job, const struct start *start, char *key,
+		 bool replace)
+{
+	struct error err = ERROR_INIT;
+
+	if (key && !is_kept(job, start, key, replace) &&
+	    start_write(start, job->paths.starts, key, replace, &err) < 0)
+		log_verbose("the split is not kept for a resumed run: %s",
+			    err.message);
+	free(key);
+}
+
+void resume_keep(const struct job *job, const struct result *result)
+{
+	const struct record *record = &result->record;
+	struct start start = {
+		.micro_batch = record->micro_batch,
+		.grad_accum = record->grad_accum,
+		.world_size = record->world_size,
+		.peak_bytes = record->peak_bytes,
+		.on_host = record->device_kind &&
+			   strcmp(record->device_kind, "host") == 0,
+		.created = (int64_t)time(NULL),
+	};
+	char *requeued = surroundings_requeued(&job->environment);
+	bool resuming =
+		resuming_argument(&job->command) < job->command.argv.count;
+
+	if (paths_make(job->paths.starts, NULL) == 0) {
+		(void)snprintf(start.record_id, sizeof(start.record_id), "%s",
+			       record->id ? record->id : "");
+		keep(job, &start, job_key(job), !requeued);
+		keep(job, &start, run_key(job), !requeued && !resuming);
+	}
+	free(requeued);
+}

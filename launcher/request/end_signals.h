@@ -1,0 +1,18 @@
+/* The signals that end a tuning, held back while there is something to undo. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REQUEST_END_SIGNALS_H
+#define AUTOFIT_LAUNCHER_REQUEST_END_SIGNALS_H
+
+#include "probes/process/process_state.h"
+
+#define ENDINGS 4
+extern const int endings[ENDINGS];
+
+/* From here on they wait, where they would have ended the process. */
+void endings_hold(void);
+/* The mask that autofit came in with: what waited comes now. */
+void endings_let(const struct process_state *state);
+/* One that waits; 0: none. */
+int endings_waiting(void);
+
+#endif

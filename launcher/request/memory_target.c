@@ -1,0 +1,423 @@
+/* What is tuned for: the device, its budget, its headroom, its limit. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/request/memory_target.h"
+
+#include "base/log.h"
+#include "base/units.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static uint64_t minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Host memory that is the user's to divide needs less air than a machine. */
+static uint64_t host_headroom(const struct host_budget *host)
+{
+	if (host->source == HOST_BUDGET_AVAILABLE)
+		return larger(512 * MIB, host->total_bytes / 10);
+	return larger(64 * MIB, host->budget_bytes / 20);
+}
+
+static uint64_t gpu_headroom(const struct target *target)
+{
+	uint64_t whole =
+		target->cap_bytes ? target->cap_bytes : target->total_bytes;
+	/* Readings of a whole device miss short peaks. */
+	uint64_t bytes = target->assumes_exact
+				 ? larger(512 * MIB, whole / 100 * 4)
+				 : larger(1 * GIB, whole / 100 * 8);
+
+	return target->world_size > 1 ? bytes + 256 * MIB : bytes;
+}
+
+/* A limit of 0 would read as none: then there is nothing to tune in. */
+static int check_limit(uint64_t limit, uint64_t budget, uint64_t headroom,
+		       struct error *err)
+{
+	char budget_text[BYTES_TEXT_MAX];
+	char headroom_text[BYTES_TEXT_MAX];
+
+	if (limit)
+		return 0;
+	return error_set(err, -ENOMEM,
+			 "a budget of %s leaves nothing beside a headroom of "
+			 "%s: free memory, or see --memory and --headroom",
+			 bytes_format(budget_text, budget),
+			 bytes_format(headroom_text, headroom));
+}
+
+static int set_host_limits(struct target *target, const struct options *options,
+			   struct error *err)
+{
+	/* With a GPU, --memory speaks of the GPU. */
+	uint64_t memory =
+		target->device == PROBE_HOST ? options->memory_bytes : 0;
+	int result = host_budget_read(&target->host, memory, &roots, err);
+
+	if (result < 0)
+		return result;
+	target->host_headroom_bytes =
+		options->has_headroom && target->device == PROBE_HOST
+			? amount_of(&options->headroom,
+				    target->host.budget_bytes)
+			: host_headroom(&target->host);
+	target->host_limit_bytes =
+		minus(target->host.budget_bytes, target->host_headroom_bytes);
+	return check_limit(target->host_limit_bytes, target->host.budget_bytes,
+			   target->host_headroom_bytes, err);
+}
+
+/* What the options leave of a GPU; UINT64_MAX: all of it. */
+static uint64_t allowed(const struct options *options)
+{
+	uint64_t bytes = options->model.usable_bytes
+				 ? options->model.usable_bytes
+				 : UINT64_MAX;
+
+	return options->memory_bytes ? smaller(bytes, options->memory_bytes)
+				     : bytes;
+}
+
+static void divide(struct target *target, const struct options *options)
+{
+	target->headroom_bytes =
+		options->has_headroom
+			? amount_of(&options->headroom, target->budget_bytes)
+			: gpu_headroom(target);
+	target->limit_bytes =
+		minus(target->budget_bytes, target->headroom_bytes);
+}
+
+static void set_gpu_limits(struct target *target, const struct options *options)
+{
+	uint64_t free_bytes = UINT64_MAX;
+
+	target->total_bytes = UINT64_MAX;
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+		uint64_t usable =
+			gpu->free_bytes ? gpu->free_bytes : gpu->total_bytes;
+
+		free_bytes = smaller(free_bytes, usable);
+		target->total_bytes =
+			smaller(target->total_bytes, gpu->total_bytes);
+	}
+	target->budget_bytes = smaller(free_bytes, allowed(options));
+	/* --memory of more than is free bounds nothing. */
+	if (target->budget_bytes < free_bytes || target->emulated_as)
+		target->cap_bytes = target->budget_bytes;
+	divide(target, options);
+}
+
+/* A card cannot show what would happen on a larger one. */
+static int check_model(const struct target *target,
+		       const struct options *options, struct error *err)
+{
+	const struct gpu_model *model = &options->model;
+	char total[BYTES_TEXT_MAX];
+	char usable[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; target->emulated_as && i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+
+		/* Cards of one model differ by a little. */
+		if (model->usable_bytes <= gpu->total_bytes ||
+		    strcmp(model->name, gpu->name) == 0)
+			continue;
+		return error_set(err, -EINVAL,
+				 "--as: GPU %d (%.95s, %s) cannot emulate a "
+				 "larger card: programs have %s on %s",
+				 gpu->index, gpu->name,
+				 bytes_format(total, gpu->total_bytes),
+				 bytes_format(usable, model->usable_bytes),
+				 model->name);
+	}
+	return 0;
+}
+
+static void read_free_memory(struct target *target)
+{
+	/* The cap is kept by UUID, also where NVML is not there. */
+	for (size_t i = 0; i < target->gpu_count; i++)
+		memcpy(target->probe_gpus[i].uuid, target->gpus[i].uuid,
+		       sizeof(target->gpus[i].uuid));
+	if (nvml_open(&target->nvml, NULL) < 0) {
+		target->nvml = NULL;
+		return;
+	}
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		struct gpu_device *gpu = &target->gpus[i];
+		uint64_t total = 0;
+
+		if (nvml_memory(target->nvml, gpu->uuid, &total,
+				&gpu->free_bytes, NULL) == 0)
+			target->probe_gpus[i].baseline_used_bytes =
+				total - gpu->free_bytes;
+	}
+}
+
+static void keep_one_gpu(struct target *target, int index)
+{
+	if (index < 0)
+		return;
+	for (size_t i = 0; i < target->gpu_count; i++)
+		if (target->gpus[i].index == index) {
+			target->gpus[0] = target->gpus[i];
+			target->gpu_count = 1;
+			return;
+		}
+	target->gpu_count = 0;
+}
+
+static int find_gpus(struct target *target, const struct options *options,
+		     struct error *err)
+{
+	int count;
+
+	if (options->device == DEVICE_HOST)
+		return 0;
+	count = cuda_devices_list(target->gpus, err);
+	if (count < 0 && options->device == DEVICE_CUDA)
+		return count;
+	if (count < 0 && err) {
+		log_warning("%s; going on with host memory", err->message);
+		memset(err, 0, sizeof(*err));
+	}
+	target->gpu_count = count > 0 ? (size_t)count : 0;
+	keep_one_gpu(target, options->cuda_index);
+	if (target->gpu_count == 0 && options->device == DEVICE_CUDA)
+		return error_set(err, -ENODEV,
+				 "--device cuda: no such GPU "
+				 "here; see autofit devices");
+	if (target->gpu_count == 0 && gpu_amd_present("/sys"))
+		log_warning("there is an AMD GPU: not supported yet, going on "
+			    "with host memory");
+	return 0;
+}
+
+int target_open(struct target *target, const struct options *options,
+		int64_t world_size, struct error *err)
+{
+	int result;
+
+	memset(target, 0, sizeof(*target));
+	target->world_size = world_size;
+	if (options->model.usable_bytes)
+		target->emulated_as = options->model.name;
+	result = find_gpus(target, options, err);
+	if (result < 0)
+		return result;
+	if (!target->gpu_count)
+		return target_become_host(target, options, err);
+	target->device = PROBE_CUDA;
+	target->may_be_host = options->device == DEVICE_AUTO;
+	target->assumes_exact = true;
+	read_free_memory(target);
+	set_gpu_limits(target, options);
+	result = check_model(target, options, err);
+	if (result < 0)
+		return result;
+	/* --memory may speak of the host: on a GPU nothing is to fit then. */
+	if (target->may_be_host && !target->limit_bytes)
+		target->limit_bytes = 1;
+	result = check_limit(target->limit_bytes, target->budget_bytes,
+			     target->headroom_bytes, err);
+	return result < 0 ? result : set_host_limits(target, options, err);
+}
+
+int target_reserve(struct target *target, uint64_t bytes, struct error *err)
+{
+	struct host_budget *host = &target->host;
+
+	if (!bytes)
+		return 0;
+	host->budget_bytes = minus(host->budget_bytes, bytes);
+	target->host_limit_bytes =
+		minus(host->budget_bytes, target->host_headroom_bytes);
+	if (target->device == PROBE_HOST) {
+		target->budget_bytes = host->budget_bytes;
+		target->limit_bytes = target->host_limit_bytes;
+	}
+	return check_limit(target->host_limit_bytes, host->budget_bytes,
+			   target->host_headroom_bytes, err);
+}
+
+void target_share(struct target *target, const struct options *options,
+		  uint64_t bytes)
+{
+	target->budget_bytes = smaller(bytes, allowed(options));
+	/* A cap of 0 would be none. */
+	target->cap_bytes = larger(target->budget_bytes, 1);
+	divide(target, options);
+}
+
+bool target_lose_exact(struct target *target, const struct options *options,
+		       int64_t world_size)
+{
+	uint64_t before = target->limit_bytes;
+
+	if (target->device != PROBE_CUDA || !target->assumes_exact)
+		return false;
+	target->assumes_exact = false;
+	target->world_size = world_size;
+	divide(target, options);
+	/* 0 would be none: nothing fits beside this headroom. */
+	target->limit_bytes = larger(target->limit_bytes, 1);
+	return target->limit_bytes != before;
+}
+
+/* One of these was to be a GPU, and it is host memory. */
+static int refuse_host_as(const struct target *target,
+			  const struct options *options, struct error *err)
+{
+	return error_set(
+		err, -ENODEV, "--as %s: host memory cannot emulate a GPU%s",
+		target->emulated_as,
+		target->gpu_count ? ", and the first probe used none"
+		: options->device == DEVICE_HOST ? ": leave out --device host"
+						 : ", and there is none here");
+}
+
+int target_become_host(struct target *target, const struct options *options,
+		       struct error *err)
+{
+	int result;
+
+	if (target->emulated_as)
+		return refuse_host_as(target, options, err);
+	target->device = PROBE_HOST;
+	target->may_be_host = false;
+	target->assumes_exact = false;
+	target->cap_bytes = 0;
+	result = set_host_limits(target, options, err);
+	target->budget_bytes = target->host.budget_bytes;
+	target->headroom_bytes = target->host_headroom_bytes;
+	target->limit_bytes = target->host_limit_bytes;
+	return result;
+}
+
+void target_release(struct target *target)
+{
+	if (target->nvml)
+		nvml_close(target->nvml);
+	target->nvml = NULL;
+}
+
+uint64_t target_headroom_for(const struct target *target,
+			     const struct options *options,
+			     const struct trial *trial)
+{
+	if (options->has_headroom)
+		return target->headroom_bytes;
+	if (trial->peak_varying)
+		return larger(target->headroom_bytes, target->budget_bytes / 5);
+	if (trial->peak_rising)
+		return 2 * target->headroom_bytes;
+	return target->headroom_bytes;
+}
+
+const char *target_budget_source(const struct target *target,
+				 const struct options *options)
+{
+	if (target->device == PROBE_HOST)
+		return host_budget_source_name(target->host.source);
+	if (options->memory_bytes == target->budget_bytes)
+		return "--memory";
+	return options->model.usable_bytes == target->budget_bytes
+		       ? "--as"
+		       : "free at start";
+}
+
+void target_words(const struct target *target, struct strbuf *out)
+{
+	if (target->device != PROBE_CUDA) {
+		strbuf_adds(out, "host memory");
+		return;
+	}
+	strbuf_addf(out, "%zux %s", target->gpu_count, target->gpus[0].name);
+	if (target->emulated_as)
+		strbuf_addf(out, " as %s", target->emulated_as);
+}
+
+void target_add_caveat(const struct target *target, struct strlist *caveats)
+{
+	if (target->emulated_as && target->device == PROBE_CUDA)
+		strlist_addf(caveats,
+			     "emulated: %s on %s; workspaces, context size and "
+			     "free memory differ on the real one: re-check "
+			     "there (autofit does at the first launch)",
+			     target->emulated_as, target->gpus[0].name);
+}
+
+/* Total memory moves a little with kernels and firmware of equal machines. */
+static uint64_t rounded(uint64_t bytes)
+{
+	return (bytes + 128 * MIB) / (256 * MIB) * (256 * MIB);
+}
+
+static void add_bytes(struct strbuf *out, const char *label, uint64_t bytes)
+{
+	char text[BYTES_TEXT_MAX];
+
+	identity_add(out, IDENTITY_PLACE, label, bytes_format(text, bytes));
+}
+
+static int list_length(const char *list)
+{
+	int count = *list ? 1 : 0;
+
+	for (; *list; list++)
+		count += *list == ',';
+	return count;
+}
+
+/*
+ * A card of the same model answers for another: its UUID and number are no
+ * part. Which of several models an index means only a driver could tell, and
+ * what a slice of a card holds too: then the list itself is a part.
+ */
+static void add_gpus(struct strbuf *out, const char *visible)
+{
+	struct gpu_device gpus[GPU_MAX];
+	int count = gpu_identities("/proc", gpus);
+	bool same = true;
+	int used = visible ? list_length(visible) : count;
+
+	for (int i = 1; i < count; i++)
+		same = same && strcmp(gpus[i].name, gpus[0].name) == 0;
+	if (!same || (visible && strstr(visible, "MIG"))) {
+		identity_add(out, IDENTITY_PLACE, "visible devices",
+			     visible ? visible : "all");
+		used = count;
+	}
+	for (int i = 0; i < used && i < count; i++)
+		identity_add(out, IDENTITY_PLACE, "GPU", gpus[i].name);
+}
+
+void target_fingerprint(struct strbuf *out, const struct options *options,
+			const char *visible)
+{
+	struct host_budget host;
+
+	if (options->device != DEVICE_HOST)
+		add_gpus(out, visible);
+	if (host_budget_read(&host, 0, &roots, NULL) < 0)
+		return;
+	add_bytes(out, "memory of the machine", rounded(host.total_bytes));
+	add_bytes(out, "memory of the cgroup", host.cgroup_limit_bytes);
+}

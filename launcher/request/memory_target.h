@@ -1,0 +1,106 @@
+/* What is tuned for: the device, its budget, its headroom, its limit. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REQUEST_MEMORY_TARGET_H
+#define AUTOFIT_LAUNCHER_REQUEST_MEMORY_TARGET_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "base/trial.h"
+#include "configs/identity/identity_text.h"
+#include "launcher/options/options.h"
+#include "probes/observers/gpu/gpu.h"
+#include "probes/observers/host/host.h"
+#include "probes/probe.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct target {
+	enum probe_device device;
+	/* auto with a GPU: the first probe tells which of the two it is. */
+	bool may_be_host;
+	struct nvml *nvml; /* NULL without GPUs */
+	struct gpu_device gpus[GPU_MAX];
+	struct probe_gpu probe_gpus[GPU_MAX];
+	size_t gpu_count;
+	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
+	const char *emulated_as;
+	struct host_budget host;
+	/* Per device: the smallest GPU, or the whole process tree. */
+	uint64_t budget_bytes, headroom_bytes, limit_bytes;
+	uint64_t host_headroom_bytes, host_limit_bytes;
+	/*
+	 * Of each GPU a probe is given no more than this, by --memory, --as or
+	 * --shared; 0: no such bound. A GPU without one is budgeted by what is
+	 * free on it, and that may change.
+	 */
+	uint64_t cap_bytes;
+	uint64_t total_bytes; /* of the smallest GPU */
+	int64_t world_size;
+	/* Headroom and limit count on every byte of a GPU being seen. */
+	bool assumes_exact;
+};
+
+/*
+ * Looks at the devices: driver API in a short-lived child, NVML, /proc. Fills
+ * the limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and
+ * no GPU; -EINVAL with --as and a GPU that is smaller than that model. The
+ * caller releases the target, and keeps the options until then.
+ */
+int target_open(struct target *target, const struct options *options,
+		int64_t world_size, struct error *err);
+void target_release(struct target *target);
+
+/* bytes of host memory are taken for something else: scratch in memory. */
+int target_reserve(struct target *target, uint64_t bytes, struct error *err);
+
+/*
+ * The first probe used no GPU: from now on it is host memory, and --memory
+ * speaks of that.
+ */
+int target_become_host(struct target *target, const struct options *options,
+		       struct error *err);
+
+/*
+ * --shared: of each GPU no more than bytes may be used, or less where the
+ * options say so. That becomes budget and cap; headroom and limit follow.
+ */
+void target_share(struct target *target, const struct options *options,
+		  uint64_t bytes);
+
+/*
+ * A probe's memory was not seen exactly: from now on headroom and limit are
+ * those of readings of a whole device. True: the limit is another one; it is
+ * never 0.
+ */
+bool target_lose_exact(struct target *target, const struct options *options,
+		       int64_t world_size);
+
+/*
+ * The headroom a size needs after its confirmation: as asked for, else the
+ * default, doubled while the peak still rises, 20% when the peaks vary.
+ */
+uint64_t target_headroom_for(const struct target *target,
+			     const struct options *options,
+			     const struct trial *trial);
+
+/* "host memory", "1x NVIDIA H200", "1x NVIDIA H200 as Tesla T4". */
+void target_words(const struct target *target, struct strbuf *out);
+
+/* With --as: that it was no such card, and what differs on one. */
+void target_add_caveat(const struct target *target, struct strlist *caveats);
+
+/* What bounds the budget, for the JSON: "--memory", "--as", "free at start". */
+const char *target_budget_source(const struct target *target,
+				 const struct options *options);
+
+/*
+ * What identifies the hardware without asking a driver: the models of the GPUs
+ * that are visible, from /proc, memory and the limit of the cgroup. visible:
+ * CUDA_VISIBLE_DEVICES or NULL. Appends entries of identity_text.h.
+ */
+void target_fingerprint(struct strbuf *out, const struct options *options,
+			const char *visible);
+
+#endif

@@ -1,0 +1,287 @@
+/* One call of autofit on a command: what was read before anything starts. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/request/request.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "base/strbuf.h"
+#include "base/textfile.h"
+#include "launcher/request/identity.h"
+#include "probes/observers/gpu/gpu.h"
+#include "search/accumulation.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Options of a script are declared near its top. */
+#define SOURCE_MAX ((size_t)200 * 1024)
+/* So many bytes are read in milliseconds; see tests/bench/recognise.c. */
+#define CONFIG_MAX ((size_t)64 * 1024)
+/* More times the command's own batch need not be tried. */
+#define MAX_MICRO_FACTOR 64
+
+static void copy_environment(struct strlist *environment)
+{
+	for (char **item = environ; item && *item; item++)
+		strlist_add(environment, *item);
+}
+
+/* CUDA_VISIBLE_DEVICES, else what the kernel driver lists: no library. */
+static int64_t visible_devices(const struct strlist *environment)
+{
+	const char *list = strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
+	struct gpu_device gpus[GPU_MAX];
+	int64_t count = 1;
+
+	if (!list)
+		return gpu_identities("/proc", gpus);
+	if (!*list)
+		return 0;
+	for (; *list; list++)
+		count += *list == ',';
+	return count;
+}
+
+/* What cannot be read is told as well: some files need not be there. */
+static void read_text(struct texts *texts)
+{
+	char *path = xstrdup(texts->wanted);
+	enum settings_format format;
+	bool is_config =
+		settings_format_of(path, &format) && format != SETTINGS_PYTHON;
+	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int result;
+
+	result = textfile_read(path, is_config ? CONFIG_MAX : SOURCE_MAX, &text,
+			       &err);
+	/* What is larger than any config holds data. */
+	if (result > 0 && is_config)
+		result = -EFBIG;
+	texts_add(texts, path, result < 0 ? NULL : &text,
+		  result < 0 ? -result : 0);
+	strbuf_release(&text);
+	free(path);
+}
+
+/* The script that recognition has read, for its hash and its name. */
+static void note_script(struct job *job, const struct texts *texts)
+{
+	const struct command *command = &job->command;
+	size_t script = command->view.script;
+
+	if (script == NO_INDEX || script >= command->argv.count)
+		return;
+	for (size_t i = 0; i < texts->count; i++) {
+		const struct text_file *file = &texts->items[i];
+
+		if (file->error ||
+		    strcmp(file->path, command->argv.items[script]) != 0)
+			continue;
+		job->script = xstrdup(file->path);
+		job->script_hash =
+			hash_bytes(strbuf_text(&file->text), file->text.length);
+		return;
+	}
+}
+
+static void set_sources(struct job *job)
+{
+	const struct options *options = job->options;
+
+	job->hints = (struct command_hints){
+		.micro_flag = options->micro_flag,
+		.accum_flag = options->accum_flag,
+		.global_flag = options->global_flag,
+		.micro_scope = options->micro_scope,
+		.accum_scope = options->accum_scope,
+		.preset = options->preset,
+		.env_templates = &options->env_templates,
+		.templates = &options->templates,
+		.environment = &job->environment,
+		.visible_devices = options->device == DEVICE_HOST
+					   ? 0
+					   : visible_devices(&job->environment),
+		.ranks_around = job->place.world,
+	};
+	job->sources = (struct command_sources){ .presets = &job->presets,
+						 .hints = &job->hints,
+						 .texts = &job->texts };
+}
+
+static enum command_outcome recognise(struct job *job, struct error *err)
+{
+	enum command_outcome outcome;
+
+	for (;;) {
+		outcome =
+			command_recognise(&job->command, &job->options->command,
+					  &job->sources, err);
+		if (outcome != COMMAND_WANTS_TEXT)
+			break;
+		read_text(&job->texts);
+		command_release(&job->command);
+	}
+	note_script(job, &job->texts);
+	return outcome;
+}
+
+int job_rewrite(const struct job *job, const struct command *command,
+		const struct command_values *values, struct rewrite *rewrite,
+		struct error *err)
+{
+	int result = command_rewrite(command, values, rewrite, err);
+
+	return result < 0 ? result
+			  : command_read_back(command, values, rewrite,
+					      &job->sources, err);
+}
+
+/* Other sizes that obey what the framework asks: multiples of its own. */
+static enum command_outcome check_rewrite(struct job *job, struct error *err)
+{
+	struct command *command = &job->command;
+	const struct command_constraints *constraints = &command->constraints;
+	bool trades = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+		      command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+	const struct command_values values = {
+		.micro_batch = (constraints->micro_divides ? 1 : 2) *
+			       command->micro_batch,
+		.grad_accum = (trades && !constraints->one_accum ? 2 : 1) *
+			      command->grad_accum,
+		.copies = job->paths.copies,
+	};
+	struct rewrite rewrite;
+	int result;
+
+	if (!command->micro_batch || values.micro_batch > job->max_micro)
+		return COMMAND_OK;
+	result = job_rewrite(job, command, &values, &rewrite, err);
+	strlist_add_all(&command->caveats,
+			(const char *const *)rewrite.followers.items,
+			rewrite.followers.count);
+	rewrite_release(&rewrite);
+	return result < 0 ? COMMAND_NOT_RECOGNISED : COMMAND_OK;
+}
+
+static enum command_outcome check_effective_batch(const struct job *job,
+						  struct error *err)
+{
+	int64_t effective = job->effective_batch;
+	int64_t world = job->command.world_size;
+	int64_t multiple = accumulation_multiple(
+		world, job->command.constraints.effective_multiple_of);
+
+	if (effective % world != 0)
+		(void)error_set(err, -EINVAL,
+				"effective batch %lld cannot be split over "
+				"%lld ranks: give --effective-batch a multiple "
+				"of %lld",
+				(long long)effective, (long long)world,
+				(long long)multiple);
+	else if (effective % multiple != 0)
+		(void)error_set(err, -EINVAL,
+				"effective batch %lld is not what %s takes: "
+				"give --effective-batch a multiple of %lld",
+				(long long)effective,
+				job->command.preset->description,
+				(long long)multiple);
+	return effective % multiple == 0 ? COMMAND_OK : COMMAND_USAGE;
+}
+
+/* E as asked: in the command, or by --effective-batch N. */
+static enum command_outcome set_effective_batch(struct job *job,
+						struct error *err)
+{
+	const struct options *options = job->options;
+
+	job->effective_batch = options->effective == EFFECTIVE_NUMBER
+				       ? options->effective_batch
+				       : job->command.effective_batch;
+	if (job->effective_batch == 0 && options->effective == EFFECTIVE_KEEP &&
+	    options->subcommand != SUBCOMMAND_TUNE) {
+		(void)error_set(err, -EINVAL,
+				"the effective batch to keep is not known: "
+				"write {micro:8} for the present value, or "
+				"give --effective-batch N or --grow");
+		return COMMAND_USAGE;
+	}
+	return check_effective_batch(job, err);
+}
+
+/* Some commands count tokens or frames in a batch. */
+static int64_t max_micro(const struct job *job)
+{
+	int64_t own = job->command.micro_batch;
+	int64_t usual = job->options->max_micro;
+
+	if (job->options->has_max_micro || own <= usual / MAX_MICRO_FACTOR)
+		return usual;
+	return own <= INT32_MAX / MAX_MICRO_FACTOR ? own * MAX_MICRO_FACTOR
+						   : INT32_MAX;
+}
+
+enum command_outcome job_prepare(struct job *job, const struct options *options,
+				 const struct process_state *state,
+				 struct error *err)
+{
+	enum command_outcome outcome;
+	char *folder;
+	int result;
+
+	memset(job, 0, sizeof(*job));
+	job->options = options;
+	job->state = state;
+	copy_environment(&job->environment);
+	job->place = surroundings_rank(&job->environment);
+	if (paths_find(&job->paths, &job->environment, err) < 0)
+		return COMMAND_USAGE;
+	folder = xasprintf("%s/presets", job->paths.config);
+	result = presets_load(&job->presets,
+			      access(folder, R_OK) == 0 ? folder : NULL, err);
+	free(folder);
+	if (result < 0)
+		return COMMAND_USAGE;
+	set_sources(job);
+	outcome = recognise(job, err);
+	if (outcome == COMMAND_OK)
+		outcome = set_effective_batch(job, err);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	job->max_micro = max_micro(job);
+	outcome = check_rewrite(job, err);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	job->identity = identity_make(job);
+	job->subject = identity_subject(job);
+	return COMMAND_OK;
+}
+
+const char *job_name(const struct job *job)
+{
+	const struct command_view *view = &job->command.view;
+	const char *name = job->command.argv.items[view->program];
+
+	if (view->script != NO_INDEX)
+		name = job->command.argv.items[view->script];
+	else if (view->module != NO_INDEX)
+		name = job->command.argv.items[view->module];
+	return basename(name);
+}
+
+void job_release(struct job *job)
+{
+	strlist_release(&job->environment);
+	paths_release(&job->paths);
+	presets_release(&job->presets);
+	command_release(&job->command);
+	texts_release(&job->texts);
+	free(job->script);
+	free(job->identity);
+	free(job->subject);
+	memset(job, 0, sizeof(*job));
+}

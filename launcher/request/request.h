@@ -1,0 +1,59 @@
+/* One call of autofit on a command: what was read before anything starts. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_REQUEST_REQUEST_H
+#define AUTOFIT_LAUNCHER_REQUEST_REQUEST_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "configs/files/paths.h"
+#include "configs/presets/preset.h"
+#include "launcher/command/command.h"
+#include "launcher/options/options.h"
+#include "launcher/request/surroundings.h"
+#include "probes/process/process_state.h"
+
+#include <stdint.h>
+
+struct job {
+	const struct options *options;
+	const struct process_state *state;
+	struct strlist environment; /* as autofit came in */
+	struct paths paths;
+	struct presets presets;
+	/* What the command was read by, kept to read it back. */
+	struct command_hints hints;
+	struct texts texts;
+	struct command_sources sources; /* of the above: a job is not moved */
+	struct command command;
+	struct rank_place
+		place; /* autofit itself may be one of several ranks */
+	int64_t effective_batch; /* asked for; 0: not known */
+	/* As the option says; unless given, far above a batch of tokens. */
+	int64_t max_micro;
+	char *script; /* path of the source that was read; NULL: none */
+	uint64_t script_hash;
+	char *identity, *subject; /* see configs/records/record.h */
+};
+
+/*
+ * Reads presets and script, recognises the command, makes the identity. What
+ * can go wrong is an outcome with its message in err. The caller releases
+ * the job whatever the outcome.
+ */
+enum command_outcome job_prepare(struct job *job, const struct options *options,
+				 const struct process_state *state,
+				 struct error *err);
+void job_release(struct job *job);
+
+/*
+ * command_rewrite of the job's command, or of one that differs in what a probe
+ * adds only, and command_read_back of the result: no other is ever started.
+ */
+int job_rewrite(const struct job *job, const struct command *command,
+		const struct command_values *values, struct rewrite *rewrite,
+		struct error *err);
+
+/* The words after which a record is named: script, else program. */
+const char *job_name(const struct job *job);
+
+#endif

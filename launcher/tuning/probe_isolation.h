@@ -1,0 +1,61 @@
+/* Where the probes of a tuning write, and what keeps them from the rest. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_ISOLATION_H
+#define AUTOFIT_LAUNCHER_TUNING_PROBE_ISOLATION_H
+
+#include "base/error.h"
+#include "base/strbuf.h"
+#include "launcher/request/request.h"
+#include "probes/isolation/isolation.h"
+#include "probes/isolation/scratch_space.h"
+#include "probes/isolation/snapshot.h"
+
+#include <stdbool.h>
+
+struct shelter {
+	char *working; /* the folder that autofit was started in */
+	struct scratch_choice space; /* the folder of scratch folders */
+	struct strlist guarded, shared;
+	struct isolation_choice choice;
+	/*
+	 * Before the first probe, and what is not looked at. With Landlock for
+	 * what it does not refuse; NULL: nothing is compared.
+	 */
+	struct snapshot *before;
+	struct strlist excluded;
+};
+
+/*
+ * Choose the scratch folder, and list what is guarded and shared. -ENOSPC when
+ * no folder has room. The caller releases it, whatever the result.
+ */
+int shelter_open(struct shelter *shelter, const struct job *job,
+		 struct error *err);
+
+/*
+ * Choose the isolation, tried out in the empty folder trial. -EPERM with the
+ * message for exit 123 when nothing keeps the probes from writing and a
+ * checkpoint is there, or there is too much to compare. With Landlock, where
+ * TMPDIR of a probe is in its scratch folder, space can be another one then:
+ * in a default one with a long path no socket could be made.
+ */
+int shelter_choose(struct shelter *shelter, const struct job *job,
+		   const char *trial, struct error *err);
+void shelter_release(struct shelter *shelter);
+
+/* The spec of a probe with this scratch folder; its texts are the shelter's. */
+struct isolation_spec shelter_spec(const struct shelter *shelter,
+				   const char *scratch);
+
+/* Does what probes leave in /dev/shm stay there, and was that not allowed? */
+bool shelter_shares_memory(const struct shelter *shelter);
+
+/*
+ * After a probe: -EPERM with the message for exit 123 when it has written for
+ * real (compared), or a write of its was refused (refused: the file as it was
+ * printed, or NULL).
+ */
+int shelter_check(struct shelter *shelter, const char *refused,
+		  struct error *err);
+
+#endif

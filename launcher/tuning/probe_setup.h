@@ -1,0 +1,44 @@
+/* What one probe of a session has of its own: folders, files, command. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
+#define AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
+
+#include "base/error.h"
+#include "base/strlist.h"
+#include "launcher/tuning/plan.h"
+#include "launcher/tuning/session_internal.h"
+#include "probes/isolation/isolation.h"
+#include "probes/observers/host/host.h"
+
+#include <stdbool.h>
+
+/* Everything of one probe that lives until it is over. */
+struct attempt {
+	char id[PROBE_ID_MAX];
+	char *scratch, *hook, *preload, *out, *tmp, *channel, *log;
+	struct isolation_spec isolation;
+	struct rewrite run;         /* the command, its copies written */
+	struct strlist copies;      /* their paths */
+	struct strlist environment; /* the whole of it */
+	struct host_cgroup cgroup;
+	bool has_cgroup;
+};
+
+/* Its folders below the shelter's, with hook and library in them. */
+int attempt_folders(struct session *session, struct attempt *attempt,
+		    struct error *err);
+
+/*
+ * The command of this step, with the environment of a probe and the copies of
+ * config files that it reads.
+ */
+int attempt_command(const struct session *session, const struct plan_step *step,
+		    struct attempt *attempt, struct error *err);
+
+/* A hard limit of host memory, where one can be had. */
+void attempt_cgroup(const struct session *session, struct attempt *attempt);
+
+/* Removes what it made, whatever of it there is. */
+void attempt_release(struct attempt *attempt);
+
+#endif
