@@ -61,7 +61,8 @@ struct trial {
 	 * framework prints, the effective batch over all ranks.
 	 */
 	int64_t input_rows;
-	int64_t echo_micro, echo_accum, echo_effective;
+	int64_t printed_sizes_micro, printed_sizes_accum,
+		printed_sizes_effective;
 };
 
 /* It ran within the limit: fits or fits_barely. */

@@ -97,7 +97,7 @@ int64_t gathered_weights(const struct sizes *sizes);
 int64_t gathered_gradients(const struct sizes *sizes);
 int64_t bucket_bytes(const struct sizes *sizes, int64_t gradients);
 /* Groups of GPUs that talk to each other: communicators. */
-int64_t communicators(const struct sizes *sizes);
+int64_t sharding_communicators(const struct sizes *sizes);
 
 int64_t kv_cache_bytes(const struct sizes *sizes);
 /* What a pass without gradients needs beside the cache. */

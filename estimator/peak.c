@@ -38,7 +38,7 @@ static void always_fill(const struct terms *terms, enum peak_phase phase,
 	parts[PART_WORKSPACES] = workspace_bytes(sizes->work);
 	parts[PART_CONTEXT] = context_bytes(sizes->work);
 	parts[PART_COMMUNICATION] =
-		count_mul(communicators(sizes), COMMUNICATOR_BYTES);
+		count_mul(sharding_communicators(sizes), COMMUNICATOR_BYTES);
 }
 
 static void gradients_fill(const struct terms *terms, int64_t parts[PARTS])

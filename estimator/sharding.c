@@ -108,7 +108,7 @@ int64_t bucket_bytes(const struct sizes *sizes, int64_t gradients)
 	return 0;
 }
 
-int64_t communicators(const struct sizes *sizes)
+int64_t sharding_communicators(const struct sizes *sizes)
 {
 	const int64_t groups[] = { sizes->data, sizes->tensor, sizes->pipeline,
 				   sizes->context, sizes->expert };

@@ -33,7 +33,7 @@ static void set_as_given(struct result *result, const struct options *options)
 /* Every process that a killed keeper leaves comes to autofit. */
 static void tune_on(const struct session_setup *setup, struct result *result)
 {
-	int before = setup->job->state->subreaper;
+	int before = setup->request->state->subreaper;
 
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	session_tune(setup, result);
@@ -43,8 +43,8 @@ static void tune_on(const struct session_setup *setup, struct result *result)
 /* While a device is waited for, those who wait for this one see it alive. */
 static bool beats(void *context)
 {
-	herd_beat(context, "waiting for a device");
-	return endings_waiting() != 0;
+	tuning_lease_beat(context, "waiting for a device");
+	return end_signals_waiting() != 0;
 }
 
 /*
@@ -54,23 +54,24 @@ static bool beats(void *context)
 static int take_devices(struct session_setup *setup, struct result *result,
 			struct error *err)
 {
-	const struct job *job = setup->job;
-	int64_t world = job->command.world_size;
+	const struct request *request = setup->request;
+	int64_t world = request->command.world_size;
 	bool waited = false;
-	int code = target_open(setup->target, job->options, world, err);
+	int code =
+		memory_target_open(setup->target, request->options, world, err);
 
 	setup->guard->context = setup->lease;
 	setup->guard->must_end = beats;
 	if (code == 0)
-		code = guard_take(setup->guard, job, setup->target, &waited,
-				  err);
+		code = device_locks_take(setup->guard, request, setup->target,
+					 &waited, err);
 	setup->guard->must_end = NULL;
 	if (code < 0 || !waited)
 		return code;
-	if (recall_answer(result, job))
+	if (record_answer_fill(result, request))
 		return 1;
-	target_release(setup->target);
-	return target_open(setup->target, job->options, world, err);
+	memory_target_release(setup->target);
+	return memory_target_open(setup->target, request->options, world, err);
 }
 
 static void tune_with_lease(struct session_setup *setup, struct result *result)
@@ -78,13 +79,14 @@ static void tune_with_lease(struct session_setup *setup, struct result *result)
 	struct error err = ERROR_INIT;
 	int code = take_devices(setup, result, &err);
 
-	if (code == 0 && refuse_outside(setup->job, setup->target->device,
+	if (code == 0 &&
+	    preconditions_check_outside(setup->request, setup->target->device,
 					&err) != COMMAND_OK) {
 		launch_refuse(result, COMMAND_REFUSED, err.message);
 		return;
 	}
 	if (code == 0)
-		code = neighbours_check(setup->target, setup->job->options,
+		code = neighbours_check(setup->target, setup->request->options,
 					&err);
 	if (code < 0)
 		launch_refuse(result,
@@ -105,25 +107,25 @@ static void interrupt(struct result *result, int number)
 }
 
 /* Moves on with every record that is written; 0: there is no folder. */
-static int64_t records_change(const struct job *job)
+static int64_t records_change(const struct request *request)
 {
 	struct stat info;
 
-	if (stat(job->paths.records, &info) < 0)
+	if (stat(request->paths.records, &info) < 0)
 		return 0;
 	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
 }
 
 /* seen: records_change, before they were searched. */
-static void tune(const struct job *job, struct record_match *match,
+static void tune(const struct request *request, struct record_match *match,
 		 int64_t seen, struct result *result)
 {
-	struct report_style style = launch_style(job->options);
-	struct guard guard = { .count = 0 };
-	struct target target = { .gpu_count = 0 };
+	struct report_style style = launch_style(request->options);
+	struct device_locks guard = { .count = 0 };
+	struct memory_target target = { .gpu_count = 0 };
 	struct lease lease;
 	struct error err = ERROR_INIT;
-	struct session_setup setup = { .job = job,
+	struct session_setup setup = { .request = request,
 				       .target = &target,
 				       .guard = &guard,
 				       .lease = &lease,
@@ -132,22 +134,22 @@ static void tune(const struct job *job, struct record_match *match,
 	bool changed;
 	int joined;
 
-	endings_hold();
-	joined = herd_join(&lease, job, &err);
+	end_signals_hold();
+	joined = tuning_lease_join(&lease, request, &err);
 	/* Another may have tuned this very command since it was looked for. */
-	changed = joined > 0 || records_change(job) != seen;
+	changed = joined > 0 || records_change(request) != seen;
 	if (joined < 0)
 		launch_refuse(result, COMMAND_REFUSED, err.message);
-	else if (!changed || !recall_answer(result, job))
+	else if (!changed || !record_answer_fill(result, request))
 		tune_with_lease(&setup, result);
-	guard_release(&guard);
-	target_release(&target);
+	device_locks_release(&guard);
+	memory_target_release(&target);
 	lease_release(&lease);
 	/* What waits strikes when the mask is restored, after the report. */
-	if (endings_waiting())
-		interrupt(result, endings_waiting());
+	if (end_signals_waiting())
+		interrupt(result, end_signals_waiting());
 	else
-		endings_let(job->state);
+		end_signals_let(request->state);
 }
 
 static void cannot_start(struct result *result, const struct options *options,
@@ -168,15 +170,15 @@ static void set_command(struct result *result, const struct options *options)
 }
 
 /* As one of several ranks: what is recorded, or nothing. */
-static void decide_as_rank(const struct job *job, struct result *result)
+static void decide_as_rank(const struct request *request, struct result *result)
 {
-	const struct rank_place *place = &job->place;
+	const struct rank_place *place = &request->place;
 	char *message;
 
-	if (job->identity && recall_answer(result, job))
+	if (request->identity && record_answer_fill(result, request))
 		return;
-	if (job->options->no_probe) {
-		set_as_given(result, job->options);
+	if (request->options->no_probe) {
+		set_as_given(result, request->options);
 		return;
 	}
 	message = xasprintf(
@@ -193,52 +195,53 @@ static void decide_as_rank(const struct job *job, struct result *result)
 }
 
 /* The command is known: from its records, else by probes. */
-static void answer(const struct job *job, struct result *result)
+static void answer(const struct request *request, struct result *result)
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
 	enum command_outcome refused;
-	int64_t seen = records_change(job);
+	int64_t seen = records_change(request);
 
-	if (recall_start(result, job))
+	if (record_answer_start(result, request))
 		return;
-	if (recall_find(&match, job, &err) < 0) {
+	if (record_answer_find(&match, request, &err) < 0) {
 		launch_refuse(result, COMMAND_USAGE, err.message);
-	} else if (recall_use(result, &match, job)) {
+	} else if (record_answer_use(result, &match, request)) {
 		/* the usual case: no probe */
-	} else if (job->options->no_probe) {
-		set_as_given(result, job->options);
+	} else if (request->options->no_probe) {
+		set_as_given(result, request->options);
 	} else {
-		refused = refuse_unsafe(job, &err);
+		refused = preconditions_check_unsafe(request, &err);
 		if (refused != COMMAND_OK)
 			launch_refuse(result, refused, err.message);
 		else
-			tune(job, &match, seen, result);
+			tune(request, &match, seen, result);
 	}
 	record_match_release(&match);
 }
 
-void decide(const struct options *options, const struct process_state *state,
-	    struct job *job, struct result *result)
+void answer_source_find(const struct options *options,
+			const struct process_state *state,
+			struct request *request, struct result *result)
 {
 	struct error err = ERROR_INIT;
-	int missing = run_find(options->command.items[0]);
+	int missing = exec_command_find(options->command.items[0]);
 	enum command_outcome outcome;
 
-	memset(job, 0, sizeof(*job));
+	memset(request, 0, sizeof(*request));
 	if (missing) {
 		cannot_start(result, options, missing);
 		return;
 	}
-	outcome = job_prepare(job, options, state, &err);
+	outcome = request_prepare(request, options, state, &err);
 	if (outcome == COMMAND_OK)
-		launch_begin_result(result, job);
+		launch_begin_result(result, request);
 	else
 		set_command(result, options);
-	if (job->place.world > 1)
-		decide_as_rank(job, result);
+	if (request->place.world > 1)
+		decide_as_rank(request, result);
 	else if (outcome == COMMAND_OK)
-		answer(job, result);
+		answer(request, result);
 	else if (options->no_probe)
 		set_as_given(result, options);
 	else

@@ -13,7 +13,8 @@
  * and now, the command as it is (--no-probe), probes. Fills in job and result,
  * which the caller releases. Every process of every probe is gone then.
  */
-void decide(const struct options *options, const struct process_state *state,
-	    struct job *job, struct result *result);
+void answer_source_find(const struct options *options,
+			const struct process_state *state,
+			struct request *request, struct result *result);
 
 #endif

@@ -78,7 +78,7 @@ static int become_command(const struct options *options,
 			  "(AUTOFIT_PROBE is set)");
 		return EXIT_AUTOFIT_FAILED;
 	}
-	return run_command(state, &options->command, &nothing);
+	return exec_command(state, &options->command, &nothing);
 }
 
 static bool is_probe(void)
@@ -129,7 +129,7 @@ static int wrong_usage(const struct strlist *arguments,
 			      "autofit: %s; starting the command as given "
 			      "(--otherwise run)\n",
 			      strbuf_text(&message));
-		code = run_command(state, &command, &nothing);
+		code = exec_command(state, &command, &nothing);
 	} else {
 		log_error("%s", err->message);
 	}

@@ -101,16 +101,16 @@ static void add_model(struct strbuf *out, const struct command *command)
 		strbuf_addch(out, '\n');
 }
 
-static void add_command(struct strbuf *out, const struct job *job)
+static void add_command(struct strbuf *out, const struct request *request)
 {
-	const struct command *command = &job->command;
+	const struct command *command = &request->command;
 
 	strbuf_addf(out, "preset    %s (%s)\n", command->preset->name,
 		    command->preset_evidence ? command->preset_evidence
 					     : "no other matches");
-	if (job->script) {
+	if (request->script) {
 		strbuf_adds(out, "script    ");
-		text_add_safe(out, job->script, false);
+		text_add_safe(out, request->script, false);
 		strbuf_addch(out, '\n');
 	}
 	if (command->view.launcher)
@@ -148,7 +148,7 @@ static void add_split(struct strbuf *out, const struct record *record)
 }
 
 /* Which record would be used, and why no better one. */
-static void add_record(struct strbuf *out, const struct job *job,
+static void add_record(struct strbuf *out, const struct request *request,
 		       const struct record_match *match)
 {
 	static const char *const uses[] = {
@@ -158,13 +158,14 @@ static void add_record(struct strbuf *out, const struct job *job,
 	};
 
 	if (match->grade == RECORD_NONE) {
-		strbuf_adds(out, job->options->fresh
+		strbuf_adds(out, request->options->fresh
 					 ? "record    none used: --fresh\n"
 					 : "record    none of this command\n");
 		return;
 	}
 	strbuf_addf(out, "record    %s: %s (", match->record.id,
-		    match->grade == RECORD_NEAR && job->options->trust_record
+		    match->grade == RECORD_NEAR &&
+				    request->options->trust_record
 			    ? "near, used without a probe: --trust-record"
 			    : uses[match->grade]);
 	add_split(out, &match->record);
@@ -185,12 +186,12 @@ static void add_start(struct strbuf *out, const struct result *result)
 	strbuf_adds(out, ")\n");
 }
 
-static void add_isolation(struct strbuf *out, const struct job *job)
+static void add_isolation(struct strbuf *out, const struct request *request)
 {
-	struct shelter shelter;
+	struct probe_isolation shelter;
 	struct error err = ERROR_INIT;
 	char *folder = NULL;
-	int result = shelter_open(&shelter, job, &err);
+	int result = probe_isolation_open(&shelter, request, &err);
 
 	if (result == 0) {
 		folder = xasprintf("%s/explain-XXXXXX", shelter.space.folder);
@@ -200,7 +201,8 @@ static void add_isolation(struct strbuf *out, const struct job *job)
 						 folder);
 	}
 	if (result == 0) {
-		result = shelter_choose(&shelter, job, folder, &err);
+		result =
+			probe_isolation_choose(&shelter, request, folder, &err);
 		paths_remove_tree(folder);
 		strbuf_addf(out, "writes    %s",
 			    isolation_words(shelter.choice.kind));
@@ -213,49 +215,51 @@ static void add_isolation(struct strbuf *out, const struct job *job)
 		strbuf_addf(out, "writes    would be refused: %s\n",
 			    err.message);
 	free(folder);
-	shelter_release(&shelter);
+	probe_isolation_release(&shelter);
 }
 
-static void add_refusal(struct strbuf *out, const struct job *job)
+static void add_refusal(struct strbuf *out, const struct request *request)
 {
 	struct error err = ERROR_INIT;
 
-	if (job->place.world > 1)
+	if (request->place.world > 1)
 		strbuf_addf(out,
 			    "ranks     one of %lld (%s): nothing is probed\n",
-			    (long long)job->place.world, job->place.variable);
-	if (refuse_unsafe(job, &err) != COMMAND_OK)
+			    (long long)request->place.world,
+			    request->place.variable);
+	if (preconditions_check_unsafe(request, &err) != COMMAND_OK)
 		strbuf_addf(out, "probing   would be refused: %s\n",
 			    err.message);
 }
 
-static void add_probe_environment(struct strbuf *out, const struct job *job,
-				  int64_t micro, int64_t accum)
+static void add_probe_environment(struct strbuf *out,
+				  const struct request *request, int64_t micro,
+				  int64_t accum)
 {
 	const struct probe_environment additions = {
 		.id = "<id>",
 		.micro_batch = micro,
 		.grad_accum =
-			explain_probe_values(job, micro, accum).grad_accum,
+			explain_probe_values(request, micro, accum).grad_accum,
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
 		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = "<scratch>/hook",
 		/* Of a GPU's probes: which it is, nobody has looked yet. */
-		.preload = job->options->device == DEVICE_HOST
+		.preload = request->options->device == DEVICE_HOST
 				   ? NULL
 				   : "<scratch>/libautofit_preload.so",
-		.probe_env = &job->options->probe_env,
+		.probe_env = &request->options->probe_env,
 	};
 	struct strlist environment = STRLIST_INIT;
 	struct strlist masked = STRLIST_INIT;
 
-	probe_environment_make(&environment, &job->environment, &additions);
+	probe_environment_make(&environment, &request->environment, &additions);
 	secrets_mask_argv(&masked, &environment);
 	strbuf_adds(out, "probes    run with\n");
 	for (size_t i = 0; i < environment.count; i++)
-		if (strlist_find(&job->environment, environment.items[i]) ==
-		    job->environment.count)
+		if (strlist_find(&request->environment, environment.items[i]) ==
+		    request->environment.count)
 			add_argument(out, "+", masked.items[i]);
 	strlist_release(&masked);
 	strlist_release(&environment);
@@ -285,73 +289,77 @@ static void add_copy(struct strbuf *out, const struct command *command,
 	}
 }
 
-static void add_run(struct strbuf *out, const struct job *job,
+static void add_run(struct strbuf *out, const struct request *request,
 		    const struct command_values *values)
 {
 	struct error err = ERROR_INIT;
 	struct rewrite run;
 
-	if (job_rewrite(job, &job->command, values, &run, &err) < 0) {
+	if (request_rewrite(request, &request->command, values, &run, &err) <
+	    0) {
 		strbuf_addf(out, "    cannot be written: %s\n", err.message);
 		return;
 	}
-	add_difference(out, &job->command.given, &run.argv);
+	add_difference(out, &request->command.given, &run.argv);
 	for (size_t i = 0; i < run.environment.count; i++)
 		add_argument(out, "+", run.environment.items[i]);
 	for (size_t i = 0; i < run.copy_count; i++)
-		add_copy(out, &job->command, &run.copies[i]);
+		add_copy(out, &request->command, &run.copies[i]);
 	rewrite_release(&run);
 }
 
-static void add_runs(struct strbuf *out, const struct job *job, int64_t micro,
-		     int64_t accum)
+static void add_runs(struct strbuf *out, const struct request *request,
+		     int64_t micro, int64_t accum)
 {
-	struct command_values probe = explain_probe_values(job, micro, accum);
-	struct command_values final = explain_final_values(job, micro, accum);
+	struct command_values probe =
+		explain_probe_values(request, micro, accum);
+	struct command_values final =
+		explain_final_values(request, micro, accum);
 
 	strbuf_addf(out,
 		    "first probe (micro %lld), as a change of the "
 		    "command\n",
 		    (long long)micro);
-	add_run(out, job, &probe);
+	add_run(out, request, &probe);
 	strbuf_addf(out,
 		    "final command, were micro %lld the answer, as a "
 		    "change\n",
 		    (long long)micro);
-	add_run(out, job, &final);
+	add_run(out, request, &final);
 }
 
-static void add_target(struct strbuf *out, const struct job *job)
+static void add_target(struct strbuf *out, const struct request *request)
 {
 	struct error err = ERROR_INIT;
-	struct target target;
+	struct memory_target target;
 	char budget[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
-	if (target_open(&target, job->options, job->command.world_size, &err) <
-	    0) {
+	if (memory_target_open(&target, request->options,
+			       request->command.world_size, &err) < 0) {
 		strbuf_addf(out, "device    %s\n", err.message);
 	} else {
 		strbuf_adds(out, "device    ");
-		target_words(&target, out);
-		strbuf_addf(out, ", budget %s (%s), limit %s\n",
-			    bytes_format(budget, target.budget_bytes),
-			    target_budget_source(&target, job->options),
-			    bytes_format(limit, target.limit_bytes));
+		memory_target_words(&target, out);
+		strbuf_addf(
+			out, ", budget %s (%s), limit %s\n",
+			bytes_format(budget, target.budget_bytes),
+			memory_target_budget_source(&target, request->options),
+			bytes_format(limit, target.limit_bytes));
 	}
-	target_release(&target);
+	memory_target_release(&target);
 }
 
-static void explain(struct strbuf *out, const struct job *job,
+static void explain(struct strbuf *out, const struct request *request,
 		    struct result *result)
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
-	int64_t micro = job->command.micro_batch;
-	int64_t accum = job->command.grad_accum;
-	bool resumed = recall_start(result, job) > 0;
+	int64_t micro = request->command.micro_batch;
+	int64_t accum = request->command.grad_accum;
+	bool resumed = record_answer_start(result, request) > 0;
 
-	if (!resumed && recall_find(&match, job, &err) < 0)
+	if (!resumed && record_answer_find(&match, request, &err) < 0)
 		strbuf_addf(out, "record    %s\n", err.message);
 	if (match.grade == RECORD_HINT || match.grade == RECORD_NEAR ||
 	    match.grade == RECORD_EXACT) {
@@ -362,19 +370,19 @@ static void explain(struct strbuf *out, const struct job *job,
 		micro = result->record.micro_batch;
 		accum = result->record.grad_accum;
 	}
-	add_command(out, job);
-	add_target(out, job);
+	add_command(out, request);
+	add_target(out, request);
 	if (resumed)
 		add_start(out, result);
 	else
-		add_record(out, job, &match);
-	add_refusal(out, job);
-	add_isolation(out, job);
+		add_record(out, request, &match);
+	add_refusal(out, request);
+	add_isolation(out, request);
 	micro = micro > 0 ? micro : 1;
 	accum = accum > 0 ? accum : 1;
-	add_runs(out, job, micro, accum);
-	add_probe_environment(out, job, micro, accum);
-	result->plan = explain_plan(job, micro, accum);
+	add_runs(out, request, micro, accum);
+	add_probe_environment(out, request, micro, accum);
+	result->plan = explain_plan(request, micro, accum);
 	result->outcome = OUTCOME_PLANNED;
 	result->record_grade = record_grade_name(match.grade);
 	if (match.difference)
@@ -388,13 +396,14 @@ int explain_command(const struct options *options,
 	struct result result = RESULT_INIT;
 	struct strbuf out = STRBUF_INIT;
 	struct error err = ERROR_INIT;
-	struct job job;
-	enum command_outcome outcome = job_prepare(&job, options, state, &err);
+	struct request request;
+	enum command_outcome outcome =
+		request_prepare(&request, options, state, &err);
 	int code;
 
 	if (outcome == COMMAND_OK) {
-		launch_begin_result(&result, &job);
-		explain(&out, &job, &result);
+		launch_begin_result(&result, &request);
+		explain(&out, &request, &result);
 	} else {
 		launch_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
@@ -408,6 +417,6 @@ int explain_command(const struct options *options,
 		code = EXIT_AUTOFIT_FAILED;
 	strbuf_release(&out);
 	result_release(&result);
-	job_release(&job);
+	request_release(&request);
 	return code;
 }

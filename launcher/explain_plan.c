@@ -24,33 +24,35 @@ const char *knob_title(enum knob_kind kind)
 }
 
 /* Most probes accumulate twice at most; see launcher/tuning/plan.h. */
-static int64_t probe_accum(const struct job *job, int64_t accum)
+static int64_t probe_accum(const struct request *request, int64_t accum)
 {
-	return accum < 2 || job->command.preset->memory_grows_with_accum ? accum
-									 : 2;
+	return accum < 2 || request->command.preset->memory_grows_with_accum
+		       ? accum
+		       : 2;
 }
 
-struct command_values explain_probe_values(const struct job *job, int64_t micro,
-					   int64_t accum)
+struct command_values explain_probe_values(const struct request *request,
+					   int64_t micro, int64_t accum)
 {
 	return (struct command_values){
 		.micro_batch = micro,
-		.grad_accum = probe_accum(job, accum),
-		.steps = 2 * job->options->confirm_steps,
+		.grad_accum = probe_accum(request, accum),
+		.steps = 2 * request->options->confirm_steps,
 		.output = "<scratch>/out",
 		.is_probe = true,
-		.confirm_steps = accum <= 2 ? job->options->confirm_steps : 0,
+		.confirm_steps =
+			accum <= 2 ? request->options->confirm_steps : 0,
 		.copies = "<scratch>",
 	};
 }
 
-struct command_values explain_final_values(const struct job *job, int64_t micro,
-					   int64_t accum)
+struct command_values explain_final_values(const struct request *request,
+					   int64_t micro, int64_t accum)
 {
 	return (struct command_values){
 		.micro_batch = micro,
 		.grad_accum = accum,
-		.copies = job->paths.copies,
+		.copies = request->paths.copies,
 	};
 }
 
@@ -178,14 +180,15 @@ static json_t *copies_json(const struct command *command,
 	return array;
 }
 
-static json_t *run_json(const struct job *job,
+static json_t *run_json(const struct request *request,
 			const struct command_values *values)
 {
 	struct error err = ERROR_INIT;
 	struct rewrite run;
 	json_t *object;
 
-	if (job_rewrite(job, &job->command, values, &run, &err) < 0) {
+	if (request_rewrite(request, &request->command, values, &run, &err) <
+	    0) {
 		rewrite_release(&run);
 		return json_null();
 	}
@@ -194,7 +197,7 @@ static json_t *run_json(const struct job *job,
 	json_put(object, "grad_accum", json_integer(values->grad_accum));
 	json_put(object, "argv", masked_json(&run.argv));
 	json_put(object, "env", masked_json(&run.environment));
-	json_put(object, "copies", copies_json(&job->command, &run));
+	json_put(object, "copies", copies_json(&request->command, &run));
 	rewrite_release(&run);
 	return object;
 }
@@ -212,11 +215,13 @@ static json_t *model_json(const struct command *command)
 	return object;
 }
 
-char *explain_plan(const struct job *job, int64_t micro, int64_t accum)
+char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
 {
-	const struct command *command = &job->command;
-	struct command_values probe = explain_probe_values(job, micro, accum);
-	struct command_values final = explain_final_values(job, micro, accum);
+	const struct command *command = &request->command;
+	struct command_values probe =
+		explain_probe_values(request, micro, accum);
+	struct command_values final =
+		explain_final_values(request, micro, accum);
 	json_t *root = json_checked(json_object());
 	char *text;
 
@@ -224,7 +229,7 @@ char *explain_plan(const struct job *job, int64_t micro, int64_t accum)
 	json_put(root, "preset_evidence", json_text(command->preset_evidence));
 	json_put(root, "preset_is_certain",
 		 json_boolean(command->preset_is_certain));
-	json_put(root, "script", json_text(job->script));
+	json_put(root, "script", json_text(request->script));
 	json_put(root, "launcher", json_text(command->view.launcher));
 	json_put(root, "world_size", json_integer(command->world_size));
 	json_put(root, "effective_batch",
@@ -234,8 +239,8 @@ char *explain_plan(const struct job *job, int64_t micro, int64_t accum)
 	json_put(root, "constraints", json_text(command->constraints.words));
 	json_put(root, "caveats", texts_json(&command->caveats));
 	json_put(root, "model", model_json(command));
-	json_put(root, "first_probe", run_json(job, &probe));
-	json_put(root, "final", run_json(job, &final));
+	json_put(root, "first_probe", run_json(request, &probe));
+	json_put(root, "final", run_json(request, &final));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);
 	if (!text)

@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 /* The values of a probe and of the run, as explain shows them. */
-struct command_values explain_probe_values(const struct job *job, int64_t micro,
-					   int64_t accum);
-struct command_values explain_final_values(const struct job *job, int64_t micro,
-					   int64_t accum);
+struct command_values explain_probe_values(const struct request *request,
+					   int64_t micro, int64_t accum);
+struct command_values explain_final_values(const struct request *request,
+					   int64_t micro, int64_t accum);
 
 /* Names of knobs for the user: "micro-batch"; and for programs: "micro". */
 const char *knob_title(enum knob_kind kind);
@@ -21,6 +21,6 @@ const char *knob_title(enum knob_kind kind);
  * constraints, caveats, model facts, and the commands of the first probe and
  * of the run with their config copies line by line. The caller frees the text.
  */
-char *explain_plan(const struct job *job, int64_t micro, int64_t accum);
+char *explain_plan(const struct request *request, int64_t micro, int64_t accum);
 
 #endif

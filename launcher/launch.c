@@ -81,22 +81,22 @@ static void set_text(char **slot, const char *text)
 	*slot = text ? xstrdup(text) : NULL;
 }
 
-void launch_begin_result(struct result *result, const struct job *job)
+void launch_begin_result(struct result *result, const struct request *request)
 {
-	const struct command *command = &job->command;
+	const struct command *command = &request->command;
 	struct record *record = &result->record;
 
 	secrets_mask_argv(&record->argv, &command->given);
-	set_text(&record->identity, job->identity);
-	set_text(&record->subject, job->subject);
+	set_text(&record->identity, request->identity);
+	set_text(&record->subject, request->subject);
 	set_text(&record->preset, command->preset->name);
 	set_text(&record->autofit_version, AUTOFIT_VERSION);
 	set_text(&result->assumption, command->assumption);
-	record->effective_batch_asked = job->effective_batch;
+	record->effective_batch_asked = request->effective_batch;
 	record->world_size = command->world_size;
 	result->own_micro_batch = command->micro_batch;
 	result->own_grad_accum = command->grad_accum;
-	result->grow = job->options->effective == EFFECTIVE_GROW;
+	result->grow = request->options->effective == EFFECTIVE_GROW;
 	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		result->accum_name = command->knobs[KNOB_ACCUM].name;
 }
@@ -202,7 +202,7 @@ static void keep_copies(struct result *result)
 {
 	struct error err = ERROR_INIT;
 
-	if (copies_write(&result->run, &err) == 0)
+	if (config_copies_write(&result->run, &err) == 0)
 		return;
 	result->outcome = OUTCOME_ERROR;
 	result->exit_code = EXIT_AUTOFIT_FAILED;
@@ -213,10 +213,10 @@ int launch_command(const struct options *options,
 		   const struct process_state *state)
 {
 	struct result result = RESULT_INIT;
-	struct job job;
+	struct request request;
 	int code;
 
-	decide(options, state, &job, &result);
+	answer_source_find(options, state, &request, &result);
 	keep_copies(&result);
 	result.starts = what_starts(options, &result);
 	print_report(options, &result);
@@ -224,13 +224,13 @@ int launch_command(const struct options *options,
 						       : result.exit_code;
 	say_otherwise(&result);
 	if (result.starts && strcmp(result.starts, "recommended") == 0)
-		resume_keep(&job, &result);
+		first_split_keep(&request, &result);
 	if (result.signal_number)
 		die_by(state, result.signal_number);
 	else if (result.starts)
-		code = run_command(state, &result.run.argv,
-				   &result.run.environment);
+		code = exec_command(state, &result.run.argv,
+				    &result.run.environment);
 	result_release(&result);
-	job_release(&job);
+	request_release(&request);
 	return code;
 }

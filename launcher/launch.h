@@ -14,7 +14,7 @@ int launch_command(const struct options *options,
 		   const struct process_state *state);
 
 /* The beginning of every result: command, preset, splits as asked. */
-void launch_begin_result(struct result *result, const struct job *job);
+void launch_begin_result(struct result *result, const struct request *request);
 
 /* What starts is the command exactly as it was typed. */
 void launch_as_given(struct result *result, const struct options *options);

@@ -254,7 +254,7 @@ static int start_parts(struct probe *probe, struct error *err)
 		.cgroup = spec->cgroup,
 		.isolation = spec->isolation,
 		.scratch = spec->scratch,
-		.litter = spec->litter,
+		.extra_files = spec->extra_files,
 		.lock_fds = spec->lock_fds,
 		.lock_count = spec->lock_count,
 		.channel_fd = &probe->channel.fd,

@@ -32,7 +32,8 @@ struct probe_spec {
 	const struct strlist *argv;
 	const struct strlist *environment;
 	const char *scratch; /* its own folder; the caller removes it */
-	const struct strlist *litter; /* files outside it that go with it */
+	const struct strlist
+		*extra_files; /* files outside it that go with it */
 	const char *channel;  /* path of the shared page, inside scratch */
 	const char *log_path; /* the log to write */
 	const struct process_state *state;
@@ -68,8 +69,8 @@ struct probe_spec {
 	const struct signatures *signatures;
 	/* A memory line that it prints and lives on: no evidence. NULL: none */
 	const struct signature *usual_line;
-	const struct step_patterns *patterns; /* NULL: none */
-	const struct echo_patterns *echoes;   /* NULL: none */
+	const struct step_patterns *patterns;        /* NULL: none */
+	const struct printed_sizes_patterns *echoes; /* NULL: none */
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
 	 * or there is none. */
 	enum steps_source smaller_steps;

@@ -67,7 +67,7 @@ struct probe {
 	struct strbuf line;   /* the line under way */
 	char *memory_text, *refused_path;
 	int64_t log_since_ms; /* when a counter first rose; -1: not yet */
-	struct echo_sizes echo;
+	struct printed_sizes echo;
 	uint64_t output_bytes;
 	/* Time: stopped spans are left out. */
 	uint64_t started_ns, frozen_ns, frozen_total_ns;

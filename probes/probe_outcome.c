@@ -100,9 +100,9 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 	trial->seconds = (double)probe_now_ms(probe) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
 	trial->input_rows = (int64_t)probe->reading.rows;
-	trial->echo_micro = probe->echo.micro;
-	trial->echo_accum = probe->echo.accum;
-	trial->echo_effective = probe->echo.effective;
+	trial->printed_sizes_micro = probe->echo.micro;
+	trial->printed_sizes_accum = probe->echo.accum;
+	trial->printed_sizes_effective = probe->echo.effective;
 }
 
 void probe_outcome(struct probe *probe, struct probe_outcome *outcome)

@@ -159,8 +159,8 @@ static void on_line(void *context, const char *line, size_t length)
 	keep_refusal(probe, shown, shown_length);
 	count_step(stream, line, length);
 	if (probe->spec.echoes)
-		echo_patterns_match(probe->spec.echoes, line, length,
-				    &probe->echo);
+		printed_sizes_patterns_match(probe->spec.echoes, line, length,
+					     &probe->echo);
 	signature = signatures_match(probe->spec.signatures, line, length);
 	if (signature)
 		keep_signature(probe, signature, shown, shown_length);

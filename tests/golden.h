@@ -58,9 +58,9 @@ struct golden {
 	struct strlist owned; /* texts of the hints */
 	struct disk_file files[GOLDEN_FILES_MAX];
 	size_t file_count;
-	struct texts texts;     /* of them, what was asked for */
-	int64_t micro, accum;   /* split */
-	struct strbuf expected; /* lines from "reads" or "refuses" on */
+	struct named_files texts; /* of them, what was asked for */
+	int64_t micro, accum;     /* split */
+	struct strbuf expected;   /* lines from "reads" or "refuses" on */
 };
 
 /* What is wrong in a case is its writer's. */
@@ -83,7 +83,7 @@ static inline void golden_release(struct golden *golden)
 		free(golden->files[i].path);
 		strbuf_release(&golden->files[i].text);
 	}
-	texts_release(&golden->texts);
+	named_files_release(&golden->texts);
 	strbuf_release(&golden->expected);
 	*golden = (struct golden){ .place = NULL };
 }
@@ -212,7 +212,7 @@ static inline bool golden_is_python(const char *path)
 }
 
 /* The first file of Python that is asked for is the program: it is there. */
-static inline bool golden_is_program(const struct texts *texts,
+static inline bool golden_is_program(const struct named_files *texts,
 				     const char *path)
 {
 	bool is_first = true;
@@ -223,7 +223,7 @@ static inline bool golden_is_program(const struct texts *texts,
 }
 
 static inline void golden_read_disk(const struct golden *golden,
-				    struct texts *texts)
+				    struct named_files *texts)
 {
 	char *path = xstrdup(texts->wanted);
 	struct strbuf text = STRBUF_INIT;
@@ -236,7 +236,7 @@ static inline void golden_read_disk(const struct golden *golden,
 			   golden->files[i].text.length);
 		found = true;
 	}
-	texts_add(texts, path, found ? &text : NULL, found ? 0 : ENOENT);
+	named_files_add(texts, path, found ? &text : NULL, found ? 0 : ENOENT);
 	strbuf_release(&text);
 	free(path);
 }
@@ -260,7 +260,7 @@ golden_recognise(struct golden *golden, const struct presets *presets,
 	const struct command_sources sources = golden_sources(golden, presets);
 	enum command_outcome outcome;
 
-	texts_release(&golden->texts);
+	named_files_release(&golden->texts);
 	for (;;) {
 		outcome = command_recognise(command, &golden->command, &sources,
 					    err);

@@ -125,7 +125,7 @@ struct preset {
 	 * PCRE2 of lines in which the framework itself names sizes: groups
 	 * micro, accum, effective.
 	 */
-	struct strlist echo_patterns;
+	struct strlist printed_sizes_patterns;
 	/*
 	 * Arguments that may set knobs from a file: "--config" (an option),
 	 * "*.py" (an argument that is no option's value).

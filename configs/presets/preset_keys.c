@@ -207,7 +207,7 @@ const struct preset_key preset_keys[] = {
 	    "first, is a counter that rises"),
 	ROW("log", "ignore", PRESET_LIST, step_ignore,
 	    "texts of lines that count something else"),
-	ROW("log", "echo", PRESET_LIST, echo_patterns,
+	ROW("log", "echo", PRESET_LIST, printed_sizes_patterns,
 	    "PCRE2 of lines in which the program says its sizes: groups "
 	    "micro, accum, effective"),
 	{ .name = NULL },

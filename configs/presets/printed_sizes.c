@@ -18,25 +18,25 @@ static const struct {
 	const char *name;
 	size_t offset;
 } groups[GROUPS] = {
-	{ "micro", offsetof(struct echo_sizes, micro) },
-	{ "accum", offsetof(struct echo_sizes, accum) },
-	{ "effective", offsetof(struct echo_sizes, effective) },
+	{ "micro", offsetof(struct printed_sizes, micro) },
+	{ "accum", offsetof(struct printed_sizes, accum) },
+	{ "effective", offsetof(struct printed_sizes, effective) },
 };
 
-struct echo_pattern {
+struct printed_sizes_pattern {
 	struct pattern *pattern;
 	int group[GROUPS]; /* -1: it has no such group */
 };
 
-struct echo_patterns {
-	struct echo_pattern *items;
+struct printed_sizes_patterns {
+	struct printed_sizes_pattern *items;
 	size_t count;
 };
 
-static int add_pattern(struct echo_patterns *set, const char *text,
+static int add_pattern(struct printed_sizes_patterns *set, const char *text,
 		       struct error *err)
 {
-	struct echo_pattern *item = &set->items[set->count];
+	struct printed_sizes_pattern *item = &set->items[set->count];
 	bool has_group = false;
 	int result = pattern_make(&item->pattern, text, err);
 
@@ -56,10 +56,11 @@ static int add_pattern(struct echo_patterns *set, const char *text,
 	return 0;
 }
 
-int echo_patterns_make(struct echo_patterns **set,
-		       const struct strlist *patterns, struct error *err)
+int printed_sizes_patterns_make(struct printed_sizes_patterns **set,
+				const struct strlist *patterns,
+				struct error *err)
 {
-	struct echo_patterns *made = xcalloc(1, sizeof(*made));
+	struct printed_sizes_patterns *made = xcalloc(1, sizeof(*made));
 	int result = 0;
 
 	*set = NULL;
@@ -67,14 +68,14 @@ int echo_patterns_make(struct echo_patterns **set,
 	for (size_t i = 0; i < patterns->count && result >= 0; i++)
 		result = add_pattern(made, patterns->items[i], err);
 	if (result < 0) {
-		echo_patterns_free(made);
+		printed_sizes_patterns_free(made);
 		return result;
 	}
 	*set = made;
 	return 0;
 }
 
-void echo_patterns_free(struct echo_patterns *set)
+void printed_sizes_patterns_free(struct printed_sizes_patterns *set)
 {
 	if (!set)
 		return;
@@ -84,9 +85,9 @@ void echo_patterns_free(struct echo_patterns *set)
 	free(set);
 }
 
-static void take_groups(const struct echo_pattern *item,
+static void take_groups(const struct printed_sizes_pattern *item,
 			const struct pattern_window *window,
-			struct echo_sizes *sizes)
+			struct printed_sizes *sizes)
 {
 	for (size_t i = 0; i < GROUPS; i++) {
 		struct pattern_span span;
@@ -102,8 +103,9 @@ static void take_groups(const struct echo_pattern *item,
 	}
 }
 
-void echo_patterns_match(const struct echo_patterns *set, const char *line,
-			 size_t length, struct echo_sizes *sizes)
+void printed_sizes_patterns_match(const struct printed_sizes_patterns *set,
+				  const char *line, size_t length,
+				  struct printed_sizes *sizes)
 {
 	struct pattern_window window = { .text = line, .to = length };
 

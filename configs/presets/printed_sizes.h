@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct echo_patterns;
+struct printed_sizes_patterns;
 
 /* As the lines name them; 0: not named. */
-struct echo_sizes {
+struct printed_sizes {
 	int64_t micro, accum, effective;
 };
 
@@ -20,15 +20,17 @@ struct echo_sizes {
  * patterns: PCRE2 with any of the groups micro, accum, effective. On failure
  * *set is NULL. The caller frees the set.
  */
-int echo_patterns_make(struct echo_patterns **set,
-		       const struct strlist *patterns, struct error *err);
-void echo_patterns_free(struct echo_patterns *set);
+int printed_sizes_patterns_make(struct printed_sizes_patterns **set,
+				const struct strlist *patterns,
+				struct error *err);
+void printed_sizes_patterns_free(struct printed_sizes_patterns *set);
 
 /*
  * What the line names replaces what an earlier one named; the rest of sizes
  * stays. What is no count, or 0, names nothing.
  */
-void echo_patterns_match(const struct echo_patterns *set, const char *line,
-			 size_t length, struct echo_sizes *sizes);
+void printed_sizes_patterns_match(const struct printed_sizes_patterns *set,
+				  const char *line, size_t length,
+				  struct printed_sizes *sizes);
 
 #endif

@@ -21,7 +21,7 @@
 #define SECTION_MAX 64
 
 /* What the entries of one section are put into. */
-struct target {
+struct memory_target {
 	const struct field *fields; /* NULL: a section of a later version */
 	void *object;
 	uint64_t seen; /* a bit per row of fields */
@@ -29,7 +29,7 @@ struct target {
 
 struct reader {
 	struct record *record;
-	struct target target;
+	struct memory_target target;
 	char section[SECTION_MAX];
 	bool any, has_record, has_schema, complete;
 	/* A text under way: its row, and how long it will be. */
@@ -110,7 +110,7 @@ static int section_begin(struct reader *reader, const char *section,
 		return error_set(err, -EINVAL,
 				 "the section's name is too long");
 	(void)snprintf(reader->section, sizeof(reader->section), "%s", section);
-	reader->target = (struct target){ 0 };
+	reader->target = (struct memory_target){ 0 };
 	reader->any = true;
 	if (strcmp(section, "record") == 0) {
 		if (reader->has_record)
@@ -223,7 +223,7 @@ static int special_entry(struct reader *reader, const struct ini_entry *entry,
 static int field_entry(struct reader *reader, const struct ini_entry *entry,
 		       struct error *err)
 {
-	struct target *target = &reader->target;
+	struct memory_target *target = &reader->target;
 	const struct field *field;
 	size_t index;
 

@@ -13,7 +13,7 @@ struct ending {
 	enum settings_format format;
 };
 
-static const struct ending endings[] = {
+static const struct ending end_signals[] = {
 	{ ".yaml", SETTINGS_YAML }, { ".yml", SETTINGS_YAML },
 	{ ".json", SETTINGS_JSON }, { ".toml", SETTINGS_TOML },
 	{ ".py", SETTINGS_PYTHON }, { ".args", SETTINGS_ARGS },
@@ -25,9 +25,10 @@ bool settings_format_of(const char *path, enum settings_format *format)
 
 	if (!dot || dot == path || dot[-1] == '/')
 		return false;
-	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
-		if (strcasecmp(dot, endings[i].text) == 0) {
-			*format = endings[i].format;
+	for (size_t i = 0; i < sizeof(end_signals) / sizeof(*end_signals);
+	     i++) {
+		if (strcasecmp(dot, end_signals[i].text) == 0) {
+			*format = end_signals[i].format;
 			return true;
 		}
 	}
@@ -71,7 +72,7 @@ int settings_read_all(struct settings_reader *reader)
 	reader->line = 1;
 	result = read_text(reader);
 	if (result == 0)
-		settings_mark_gone(reader);
+		settings_mark_overridden(reader);
 	settings_index_names(reader->settings);
 	settings_reader_release(reader);
 	return result;

@@ -71,7 +71,7 @@ void settings_leave(struct settings_reader *reader);
 
 void settings_reader_release(struct settings_reader *reader);
 /* Items that began below a path before it got another value: no scalars. */
-void settings_mark_gone(struct settings_reader *reader);
+void settings_mark_overridden(struct settings_reader *reader);
 
 /* Of all that was read, for settings_find_all. */
 void settings_index_names(struct settings *settings);

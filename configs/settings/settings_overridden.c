@@ -167,7 +167,7 @@ static void mark(const struct spots *spots, struct settings *settings)
 	}
 }
 
-void settings_mark_gone(struct settings_reader *reader)
+void settings_mark_overridden(struct settings_reader *reader)
 {
 	struct settings *settings = reader->settings;
 	struct spots spots = {

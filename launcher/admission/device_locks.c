@@ -54,7 +54,7 @@ static void make_note(struct lock_note *note, const struct strlist *command)
 }
 
 /* Autofit and keeper were both killed: nobody else cleans up after them. */
-static void rescue(const struct lock_note *left, const struct job *job)
+static void rescue(const struct lock_note *left, const struct request *request)
 {
 	char boot_id[40];
 	char *mark;
@@ -75,7 +75,7 @@ static void rescue(const struct lock_note *left, const struct job *job)
 	host_cgroup_remove_left(left->probe_id);
 	scratch = xasprintf("%s/%s",
 			    left->scratch[0] == '/' ? left->scratch
-						    : job->paths.scratch,
+						    : request->paths.scratch,
 			    left->probe_id);
 	paths_remove_tree(scratch);
 	free(scratch);
@@ -84,8 +84,8 @@ static void rescue(const struct lock_note *left, const struct job *job)
 
 /* One lock that another may hold. */
 struct turn {
-	const struct guard *guard;
-	const struct job *job;
+	const struct device_locks *guard;
+	const struct request *request;
 	const char *name; /* of the device */
 	bool *waited;
 	bool told;
@@ -94,9 +94,9 @@ struct turn {
 /* Before the next try: who holds it is said once. */
 static int wait_for(struct turn *turn, const char *who, struct error *err)
 {
-	const struct guard *guard = turn->guard;
+	const struct device_locks *guard = turn->guard;
 
-	if (turn->job->options->no_wait)
+	if (turn->request->options->no_wait)
 		return error_set(err, -EBUSY, "%s is tuning on %s already", who,
 				 turn->name);
 	if (!turn->told)
@@ -120,9 +120,10 @@ static void describe(char who[WHO_MAX], const struct lock_note *holder)
 		(void)snprintf(who, WHO_MAX, "another process");
 }
 
-static int take_own(struct guard *guard, struct turn *turn, struct error *err)
+static int take_own(struct device_locks *guard, struct turn *turn,
+		    struct error *err)
 {
-	const char *folder = turn->job->paths.locks;
+	const char *folder = turn->request->paths.locks;
 	struct lock *lock = &guard->locks[guard->lock_count];
 	struct lock_note left;
 	char who[WHO_MAX];
@@ -140,13 +141,14 @@ static int take_own(struct guard *guard, struct turn *turn, struct error *err)
 		return result;
 	guard->lock_count++;
 	guard->fds[guard->count++] = lock->fd;
-	rescue(&left, turn->job);
+	rescue(&left, turn->request);
 	return lock_write(lock, &guard->note, err);
 }
 
 /* No error where the node has no place for it: the own lock holds, and
  * neighbours show on the device. */
-static int take_node(struct guard *guard, struct turn *turn, struct error *err)
+static int take_node(struct device_locks *guard, struct turn *turn,
+		     struct error *err)
 {
 	const char *folder =
 		guard->node_folder ? guard->node_folder : node_lock_folder();
@@ -172,7 +174,7 @@ static int take_node(struct guard *guard, struct turn *turn, struct error *err)
 	return 0;
 }
 
-static bool holds(const struct guard *guard, const char *name)
+static bool holds(const struct device_locks *guard, const char *name)
 {
 	for (size_t i = 0; i < guard->lock_count; i++) {
 		const char *file = basename(guard->locks[i].path);
@@ -197,13 +199,14 @@ static void name_host(char name[HOST_LOCK_MAX])
 	name[HOST_LOCK_MAX - 1] = '\0';
 }
 
-static int take_host(struct guard *guard, struct turn *turn, struct error *err)
+static int take_host(struct device_locks *guard, struct turn *turn,
+		     struct error *err)
 {
 	return holds(guard, turn->name) ? 0 : take_own(guard, turn, err);
 }
 
-static int take_gpu(struct guard *guard, struct turn *turn, const char *uuid,
-		    struct error *err)
+static int take_gpu(struct device_locks *guard, struct turn *turn,
+		    const char *uuid, struct error *err)
 {
 	int result;
 
@@ -222,25 +225,28 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-static void note_job(struct guard *guard, const struct job *job)
+static void note_job(struct device_locks *guard, const struct request *request)
 {
 	struct strlist masked = STRLIST_INIT;
 
-	secrets_mask_argv(&masked, &job->command.given);
+	secrets_mask_argv(&masked, &request->command.given);
 	make_note(&guard->note, &masked);
 	strlist_release(&masked);
 }
 
-int guard_take(struct guard *guard, const struct job *job,
-	       const struct target *target, bool *waited, struct error *err)
+int device_locks_take(struct device_locks *guard, const struct request *request,
+		      const struct memory_target *target, bool *waited,
+		      struct error *err)
 {
-	struct turn turn = { .guard = guard, .job = job, .waited = waited };
+	struct turn turn = { .guard = guard,
+			     .request = request,
+			     .waited = waited };
 	const char *uuids[GPU_MAX];
 	char host[HOST_LOCK_MAX];
-	int result = paths_make(job->paths.locks, err);
+	int result = paths_make(request->paths.locks, err);
 
 	if (!guard->note.pid)
-		note_job(guard, job);
+		note_job(guard, request);
 	if (target->device == PROBE_HOST) {
 		name_host(host);
 		turn.name = host;
@@ -256,8 +262,8 @@ int guard_take(struct guard *guard, const struct job *job,
 	return result;
 }
 
-int guard_note_probe(struct guard *guard, const char *probe_id,
-		     const char *scratch, struct error *err)
+int device_locks_note_probe(struct device_locks *guard, const char *probe_id,
+			    const char *scratch, struct error *err)
 {
 	int result = 0;
 
@@ -271,7 +277,7 @@ int guard_note_probe(struct guard *guard, const char *probe_id,
 	return result;
 }
 
-static bool is_own(const struct guard *guard, int fd)
+static bool is_own(const struct device_locks *guard, int fd)
 {
 	for (size_t i = 0; i < guard->lock_count; i++)
 		if (guard->locks[i].fd == fd)
@@ -279,7 +285,7 @@ static bool is_own(const struct guard *guard, int fd)
 	return false;
 }
 
-void guard_release(struct guard *guard)
+void device_locks_release(struct device_locks *guard)
 {
 	for (size_t i = 0; i < guard->count; i++)
 		if (!is_own(guard, guard->fds[i]))

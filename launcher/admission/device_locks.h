@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct guard {
+struct device_locks {
 	struct lock locks[GPU_MAX + 1];
 	size_t lock_count;
 	/* Theirs, and those of the node's locks: all for the keeper. */
@@ -35,15 +35,16 @@ struct guard {
  * that are held already stay held: call again when the target turned out to be
  * the host. waited tells that records may have changed meanwhile.
  */
-int guard_take(struct guard *guard, const struct job *job,
-	       const struct target *target, bool *waited, struct error *err);
+int device_locks_take(struct device_locks *guard, const struct request *request,
+		      const struct memory_target *target, bool *waited,
+		      struct error *err);
 
 /*
  * A probe with this id is about to start, with its folder in scratch; "" when
  * it is over. Whoever takes the locks after a kill cleans up by that.
  */
-int guard_note_probe(struct guard *guard, const char *probe_id,
-		     const char *scratch, struct error *err);
-void guard_release(struct guard *guard);
+int device_locks_note_probe(struct device_locks *guard, const char *probe_id,
+			    const char *scratch, struct error *err);
+void device_locks_release(struct device_locks *guard);
 
 #endif

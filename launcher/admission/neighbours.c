@@ -90,7 +90,7 @@ static size_t find_tenants(struct nvml *nvml, const char *uuid,
 }
 
 /* The index of a GPU that nobody computes on, or -1. */
-static int free_gpu(const struct target *target)
+static int free_gpu(const struct memory_target *target)
 {
 	struct strbuf ignored = STRBUF_INIT;
 	int index = -1;
@@ -102,8 +102,9 @@ static int free_gpu(const struct target *target)
 	return index;
 }
 
-static int in_use(const struct target *target, const struct gpu_device *gpu,
-		  const struct strbuf *tenants, struct error *err)
+static int in_use(const struct memory_target *target,
+		  const struct gpu_device *gpu, const struct strbuf *tenants,
+		  struct error *err)
 {
 	struct strbuf name = STRBUF_INIT;
 	int other = free_gpu(target);
@@ -127,7 +128,7 @@ static int in_use(const struct target *target, const struct gpu_device *gpu,
 	return result;
 }
 
-static int refuse_tenants(const struct target *target, struct error *err)
+static int refuse_tenants(const struct memory_target *target, struct error *err)
 {
 	int result = 0;
 
@@ -143,7 +144,7 @@ static int refuse_tenants(const struct target *target, struct error *err)
 }
 
 /* What may be had of one GPU without a hold on what others may yet need. */
-static uint64_t share_of(const struct target *target,
+static uint64_t share_of(const struct memory_target *target,
 			 const struct gpu_device *gpu)
 {
 	uint64_t total = gpu->total_bytes;
@@ -154,7 +155,7 @@ static uint64_t share_of(const struct target *target,
 	return minus(free_bytes, total / 10 > GIB ? total / 10 : GIB);
 }
 
-static int share(struct target *target, const struct options *options,
+static int share(struct memory_target *target, const struct options *options,
 		 struct error *err)
 {
 	uint64_t budget = UINT64_MAX;
@@ -167,7 +168,7 @@ static int share(struct target *target, const struct options *options,
 		if (bytes < budget)
 			budget = bytes;
 	}
-	target_share(target, options, budget);
+	memory_target_share(target, options, budget);
 	/* A limit of 0 would be none; the command may use no GPU at all. */
 	if (!target->limit_bytes && target->may_be_host)
 		target->limit_bytes = 1;
@@ -185,8 +186,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-int neighbours_share_again(struct target *target, const struct options *options,
-			   bool *moved, struct error *err)
+int neighbours_share_again(struct memory_target *target,
+			   const struct options *options, bool *moved,
+			   struct error *err)
 {
 	*moved = false;
 	for (size_t i = 0; target->nvml && i < target->gpu_count; i++) {
@@ -207,8 +209,8 @@ int neighbours_share_again(struct target *target, const struct options *options,
 	return *moved ? share(target, options, err) : 0;
 }
 
-int neighbours_check(struct target *target, const struct options *options,
-		     struct error *err)
+int neighbours_check(struct memory_target *target,
+		     const struct options *options, struct error *err)
 {
 	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
 		return 0;

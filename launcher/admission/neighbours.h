@@ -14,15 +14,16 @@
  * max(1 GiB, 10% of the card), and limits follow. A host target, or one without
  * NVML: 0.
  */
-int neighbours_check(struct target *target, const struct options *options,
-		     struct error *err);
+int neighbours_check(struct memory_target *target,
+		     const struct options *options, struct error *err);
 
 /*
  * --shared, before each probe: others may have moved since the last one. Then
  * (moved) what they use now is the new base, and the share is taken anew: by
  * the old one a probe would be charged with what is theirs. As above.
  */
-int neighbours_share_again(struct target *target, const struct options *options,
-			   bool *moved, struct error *err);
+int neighbours_share_again(struct memory_target *target,
+			   const struct options *options, bool *moved,
+			   struct error *err);
 
 #endif

@@ -21,10 +21,10 @@ static bool is_pipe(const char *path)
 	       S_ISFIFO(info.st_mode);
 }
 
-static enum command_outcome refuse_pipes(const struct job *job,
+static enum command_outcome refuse_pipes(const struct request *request,
 					 struct error *err)
 {
-	const struct strlist *argv = &job->command.given;
+	const struct strlist *argv = &request->command.given;
 	char shown[BRIEF_MAX];
 
 	for (size_t i = 1; i < argv->count; i++) {
@@ -36,19 +36,19 @@ static enum command_outcome refuse_pipes(const struct job *job,
 				"argument %zu (%s) is a pipe, and a probe "
 				"would read it empty: put its content into a "
 				"file",
-				i, brief(shown, argv->items[i]));
+				i, argument_brief(shown, argv->items[i]));
 		return COMMAND_REFUSED;
 	}
 	return COMMAND_OK;
 }
 
-static enum command_outcome refuse_login_node(const struct job *job,
+static enum command_outcome refuse_login_node(const struct request *request,
 					      struct error *err)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 
 	if (options->device == DEVICE_HOST || options->memory_bytes ||
-	    !surroundings_is_login_node(&job->environment, ""))
+	    !surroundings_is_login_node(&request->environment, ""))
 		return COMMAND_OK;
 	(void)error_set(err, -EPERM,
 			"this looks like a login node (Slurm is configured and "
@@ -58,10 +58,11 @@ static enum command_outcome refuse_login_node(const struct job *job,
 	return COMMAND_REFUSED;
 }
 
-enum command_outcome refuse_outside(const struct job *job,
-				    enum probe_device device, struct error *err)
+enum command_outcome preconditions_check_outside(const struct request *request,
+						 enum probe_device device,
+						 struct error *err)
 {
-	const char *outside = job->command.view.outside;
+	const char *outside = request->command.view.outside;
 
 	if (!outside || device != PROBE_HOST)
 		return COMMAND_OK;
@@ -73,17 +74,18 @@ enum command_outcome refuse_outside(const struct job *job,
 			outside,
 			strcmp(outside, "srun") == 0 ? "srun --ntasks=1"
 						     : outside,
-			(long long)job->command.world_size);
+			(long long)request->command.world_size);
 	return COMMAND_REFUSED;
 }
 
-enum command_outcome refuse_unsafe(const struct job *job, struct error *err)
+enum command_outcome preconditions_check_unsafe(const struct request *request,
+						struct error *err)
 {
-	enum command_outcome outcome = refuse_pipes(job, err);
+	enum command_outcome outcome = refuse_pipes(request, err);
 
 	if (outcome == COMMAND_OK)
-		outcome = refuse_login_node(job, err);
-	if (outcome == COMMAND_OK && job->options->device == DEVICE_HOST)
-		outcome = refuse_outside(job, PROBE_HOST, err);
+		outcome = refuse_login_node(request, err);
+	if (outcome == COMMAND_OK && request->options->device == DEVICE_HOST)
+		outcome = preconditions_check_outside(request, PROBE_HOST, err);
 	return outcome;
 }

@@ -12,14 +12,15 @@
  * run (a Slurm login node, unless --device host or --memory says that it is
  * meant). Else COMMAND_OK. See also command_unwrap.
  */
-enum command_outcome refuse_unsafe(const struct job *job, struct error *err);
+enum command_outcome preconditions_check_unsafe(const struct request *request,
+						struct error *err);
 
 /*
  * COMMAND_REFUSED for host memory of processes that are no descendants of the
  * command (srun, docker): nothing of it would be seen.
  */
-enum command_outcome refuse_outside(const struct job *job,
-				    enum probe_device device,
-				    struct error *err);
+enum command_outcome preconditions_check_outside(const struct request *request,
+						 enum probe_device device,
+						 struct error *err);
 
 #endif

@@ -43,7 +43,7 @@ static int busy(const struct lease_note *holder, struct error *err)
 			 holder->doing[0] ? ": " : "", holder->doing);
 }
 
-static int wait_for_turn(struct lease *lease, const struct job *job,
+static int wait_for_turn(struct lease *lease, const struct request *request,
 			 const char *name, struct error *err)
 {
 	struct lease_note holder;
@@ -51,9 +51,9 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 	bool waited = false;
 	int result;
 
-	while ((result = lease_take(lease, job->paths.leases, name, now_ms(),
-				    &holder, err)) == -EWOULDBLOCK) {
-		if (job->options->no_wait)
+	while ((result = lease_take(lease, request->paths.leases, name,
+				    now_ms(), &holder, err)) == -EWOULDBLOCK) {
+		if (request->options->no_wait)
 			return busy(&holder, err);
 		if (!said_ms || now_ms() - said_ms >= SAY_AGAIN_MS) {
 			say(&holder);
@@ -61,7 +61,7 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 		}
 		waited = true;
 		(void)poll(NULL, 0, LOOK_MS);
-		if (endings_waiting())
+		if (end_signals_waiting())
 			return error_set(err, -EINTR,
 					 "stopped while waiting for process %d",
 					 (int)holder.pid);
@@ -69,18 +69,19 @@ static int wait_for_turn(struct lease *lease, const struct job *job,
 	return result < 0 ? result : waited;
 }
 
-int herd_join(struct lease *lease, const struct job *job, struct error *err)
+int tuning_lease_join(struct lease *lease, const struct request *request,
+		      struct error *err)
 {
 	struct error why = ERROR_INIT;
 	char name[17];
-	int result = paths_make(job->paths.leases, &why);
+	int result = paths_make(request->paths.leases, &why);
 
 	memset(lease, 0, sizeof(*lease));
 	(void)snprintf(name, sizeof(name), "%016llx",
-		       (unsigned long long)hash_bytes(job->identity,
-						      strlen(job->identity)));
+		       (unsigned long long)hash_bytes(
+			       request->identity, strlen(request->identity)));
 	if (result == 0)
-		result = wait_for_turn(lease, job, name, &why);
+		result = wait_for_turn(lease, request, name, &why);
 	if (result == -EBUSY || result == -EINTR) {
 		(void)error_set(err, result, "%s", why.message);
 		return result;
@@ -90,7 +91,7 @@ int herd_join(struct lease *lease, const struct job *job, struct error *err)
 	return result > 0;
 }
 
-void herd_beat(struct lease *lease, const char *doing)
+void tuning_lease_beat(struct lease *lease, const char *doing)
 {
 	int64_t now = now_ms();
 

@@ -14,9 +14,10 @@
  * There may be a record now. Where no lease can be kept the tuning goes on
  * without one (lease->path is NULL).
  */
-int herd_join(struct lease *lease, const struct job *job, struct error *err);
+int tuning_lease_join(struct lease *lease, const struct request *request,
+		      struct error *err);
 
 /* To be called twice in LEASE_BEAT_MS or more often; beats when it is time. */
-void herd_beat(struct lease *lease, const char *doing);
+void tuning_lease_beat(struct lease *lease, const char *doing);
 
 #endif

@@ -20,7 +20,7 @@ static void name_source(const struct command *command, char name[BRIEF_MAX])
 		path = command->argv.items[view->script];
 	else if (view->module != NO_INDEX)
 		path = command->argv.items[view->module];
-	(void)brief(name, path);
+	(void)argument_brief(name, path);
 }
 
 /* A module of the working folder can be read as well as a script. */
@@ -47,7 +47,7 @@ static enum command_outcome unreadable(const struct recognition *r,
  * A shell script may go to another folder first. Takes the path over; NULL:
  * which folder that is cannot be told.
  */
-static char *in_folder(const struct expansion *expansion, char *path)
+static char *in_folder(const struct shell_expansion *expansion, char *path)
 {
 	const char *folder = expansion->folder;
 	char *joined;
@@ -77,7 +77,7 @@ static enum command_outcome read_script(struct recognition *r)
 	path = in_folder(&view->expansion, path);
 	if (!path)
 		return COMMAND_OK;
-	file = texts_get(r->texts, path);
+	file = named_files_get(r->texts, path);
 	free(path);
 	if (!file)
 		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
@@ -98,21 +98,21 @@ static enum command_outcome find_all(struct recognition *r)
 	if (outcome != COMMAND_OK)
 		return outcome;
 	r->config_index = config_find(r->command);
-	outcome = world_find(r);
+	outcome = world_size_find(r);
 	if (r->hints->ranks_around > 1)
 		r->command->world_size *= r->hints->ranks_around;
 	if (outcome == COMMAND_OK)
-		outcome = scopes_set(r);
+		outcome = knob_scopes_set(r);
 	if (outcome == COMMAND_OK)
 		outcome = refusals_find(r);
 	if (outcome == COMMAND_OK)
 		outcome = knobs_find(r);
 	if (outcome == COMMAND_OK)
-		outcome = derive(r);
+		outcome = effective_batch_derive(r);
 	if (outcome == COMMAND_OK)
 		outcome = constraints_find(r);
 	if (outcome == COMMAND_OK)
-		assume(r->command);
+		effective_batch_describe(r->command);
 	return outcome;
 }
 
@@ -174,7 +174,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 					 const struct command_sources *sources)
 {
 	struct command *command = r->command;
-	const struct expansion *expansion = &command->view.expansion;
+	const struct shell_expansion *expansion = &command->view.expansion;
 	enum command_outcome outcome;
 
 	r->hints = sources->hints;

@@ -91,7 +91,7 @@ struct launch_port {
 /* Where the command leads, after its launchers. Indexes into the flat argv. */
 struct command_view {
 	/* Shell text taken apart; its argv is the flat one where it has any. */
-	struct expansion expansion;
+	struct shell_expansion expansion;
 	size_t program; /* python, torchrun's script, ./trainer */
 	size_t script;  /* a file of source that can be read; NO_INDEX */
 	size_t module;  /* the name after python -m; NO_INDEX */
@@ -209,14 +209,15 @@ struct command {
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
 				    const struct command_hints *hints,
-				    struct texts *texts, struct error *err);
+				    struct named_files *texts,
+				    struct error *err);
 void command_view_release(struct command_view *view);
 
 /* What a command is read by. */
 struct command_sources {
 	const struct presets *presets; /* must outlive the command */
 	const struct command_hints *hints;
-	struct texts *texts; /* the script and the config files */
+	struct named_files *texts; /* the script and the config files */
 	/* Read before by these texts, or by those beneath them: the same script
 	 * is not read again. It outlives this one's recognition. NULL: none. */
 	const struct command *before;
@@ -309,7 +310,8 @@ char *command_flags_text(const struct command *command,
  * knobs, step limit, output folder and the preset's neutral options; values
  * of placeholders are left out. Of each dropped option the value goes too.
  */
-void command_identity(const struct command *command, struct strlist *out);
+void command_record_arguments(const struct command *command,
+			      struct strlist *out);
 
 /* One argument quoted for a POSIX shell; the caller frees. */
 char *shell_quote(const char *argument);

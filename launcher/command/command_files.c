@@ -130,7 +130,7 @@ static enum command_outcome file_read(struct recognition *r, const char *path,
 	if (!settings_format_of(path, &format) || is_template(r, path) ||
 	    command->file_count == FILES_MAX)
 		return COMMAND_OK;
-	read = texts_get(r->texts, path);
+	read = named_files_get(r->texts, path);
 	if (!read)
 		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
 	if (read->error && read->error != EFBIG)
@@ -176,16 +176,16 @@ static enum command_outcome template_read(struct recognition *r,
 				"--template %s: the command does not name this "
 				"file, so it would not read the copy: write "
 				"the same path in both",
-				brief(shown, path));
+				argument_brief(shown, path));
 		return COMMAND_USAGE;
 	}
-	read = texts_get(r->texts, path);
+	read = named_files_get(r->texts, path);
 	if (!read)
 		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
 	if (read->error) {
 		(void)error_set_errno(r->err, -read->error,
 				      "--template: cannot read %s",
-				      brief(shown, path));
+				      argument_brief(shown, path));
 		return COMMAND_USAGE;
 	}
 	file_add(command, path, index, offset);
@@ -239,7 +239,7 @@ enum command_outcome file_beside_find(struct recognition *r)
 	    (r->text && strstr(r->text, "look_for_args_file=False")))
 		return COMMAND_OK;
 	path = xasprintf("%.*s.args", (int)(length - 3), script);
-	read = texts_get(r->texts, path);
+	read = named_files_get(r->texts, path);
 	if (read && !read->error) {
 		file_add(command, path, NO_INDEX, 0);
 		file_parse(&command->files[command->file_count - 1], read,

@@ -22,7 +22,7 @@ static void add_words(struct strbuf *words, const char *what, int64_t number,
 	strbuf_addf(words, "%s%s %lld", words->length ? ", " : "", what,
 		    (long long)number);
 	if (*name)
-		strbuf_addf(words, " (%s)", brief(shown, name));
+		strbuf_addf(words, " (%s)", argument_brief(shown, name));
 }
 
 /* The number of "8", "NAME" or "NAME 8"; 0: the command says nothing. */
@@ -153,7 +153,8 @@ static enum command_outcome unit_find(const struct recognition *r,
 				"%s of %s counts micro-steps, so it must "
 				"change with the accumulation: give it as an "
 				"option",
-				name, brief(shown, command->files[i].path));
+				name,
+				argument_brief(shown, command->files[i].path));
 	scaled_add(command, &scaled);
 	add_words(words, "rescaled exactly", scaled.value, name);
 	return COMMAND_OK;
@@ -305,7 +306,7 @@ enum command_outcome sweep_check(const struct recognition *r)
 				r,
 				"%s starts a sweep, many runs with several "
 				"settings: tune one of them, without %s",
-				brief(shown, text), shown);
+				argument_brief(shown, text), shown);
 	}
 	return COMMAND_OK;
 }

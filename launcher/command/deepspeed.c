@@ -38,8 +38,8 @@ char *deepspeed_fault(const struct settings *settings, const char *path)
 		return NULL;
 	return xasprintf("%s sets %s = %s for DeepSpeed, and another size "
 			 "would contradict it: write \"auto\" there",
-			 brief(shown, path), size->key,
-			 brief(value, size->value));
+			 argument_brief(shown, path), size->key,
+			 argument_brief(value, size->value));
 }
 
 static enum command_outcome check_file(struct recognition *r, const char *path)
@@ -52,7 +52,7 @@ static enum command_outcome check_file(struct recognition *r, const char *path)
 	/* As seen from where a shell has gone. */
 	if (r->command->view.expansion.folder && *path != '/')
 		return COMMAND_OK;
-	file = texts_get(r->texts, path);
+	file = named_files_get(r->texts, path);
 	if (!file)
 		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
 	/* Else DeepSpeed itself says what is wrong with it. */

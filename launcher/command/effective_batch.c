@@ -28,7 +28,7 @@ static bool scope_parse(const char *text, enum knob_scope *scope)
 	return false;
 }
 
-enum command_outcome scopes_set(const struct recognition *r)
+enum command_outcome knob_scopes_set(const struct recognition *r)
 {
 	struct knob *micro = &r->command->knobs[KNOB_MICRO];
 	struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -49,7 +49,7 @@ enum command_outcome scopes_set(const struct recognition *r)
 			    micro->scope == SCOPE_TOTAL)) {
 		(void)error_set(r->err, -EINVAL,
 				"--micro-scope %s: write rank, node or global",
-				brief(shown, micro_scope));
+				argument_brief(shown, micro_scope));
 		return COMMAND_USAGE;
 	}
 	if (accum_scope &&
@@ -57,7 +57,7 @@ enum command_outcome scopes_set(const struct recognition *r)
 	     (accum->scope != SCOPE_RANK && accum->scope != SCOPE_TOTAL))) {
 		(void)error_set(r->err, -EINVAL,
 				"--accum-scope %s: write rank or total",
-				brief(shown, accum_scope));
+				argument_brief(shown, accum_scope));
 		return COMMAND_USAGE;
 	}
 	return COMMAND_OK;
@@ -81,7 +81,7 @@ static enum command_outcome sample_tokens_find(const struct recognition *r)
 	return not_recognised(r,
 			      "the batch is counted in tokens, and how many a "
 			      "sample has is not known: add %s N",
-			      brief(shown, name));
+			      argument_brief(shown, name));
 }
 
 /* The knob's number in samples, micro-steps or steps. */
@@ -179,7 +179,8 @@ static enum command_outcome micro_from_global(const struct recognition *r,
 			      (long long)command->world_size);
 }
 
-static enum command_outcome derive_global(const struct recognition *r)
+static enum command_outcome
+effective_batch_derive_global(const struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct knob *global = &command->knobs[KNOB_GLOBAL];
@@ -219,7 +220,7 @@ static enum command_outcome multiply(const struct recognition *r)
 			      (long long)command->world_size);
 }
 
-enum command_outcome derive(struct recognition *r)
+enum command_outcome effective_batch_derive(struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
@@ -233,7 +234,7 @@ enum command_outcome derive(struct recognition *r)
 		return outcome;
 	if (command->grad_accum == 0)
 		command->grad_accum = 1;
-	outcome = derive_global(r);
+	outcome = effective_batch_derive_global(r);
 	if (outcome != COMMAND_OK || command->micro_batch == 0 ||
 	    (accum->form != KNOB_ABSENT && accum->value == 0))
 		return outcome;
@@ -256,7 +257,7 @@ static void assume_knob(struct strbuf *out, const struct knob *knob,
 }
 
 /* Accumulation is spoken of where it is not simply written per rank. */
-void assume(struct command *command)
+void effective_batch_describe(struct command *command)
 {
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf out = STRBUF_INIT;

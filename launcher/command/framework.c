@@ -128,7 +128,7 @@ static bool by_entry(struct recognition *recognition,
 		if (!rules_find(&preset->modules, module_is, name))
 			return false;
 		choose(recognition, preset, true,
-		       xasprintf("module %s", brief(shown, name)));
+		       xasprintf("module %s", argument_brief(shown, name)));
 		return true;
 	}
 	if (view->code != NO_INDEX)
@@ -139,7 +139,7 @@ static bool by_entry(struct recognition *recognition,
 	choose(recognition, preset, true,
 	       xasprintf("%s %s",
 			 view->script != NO_INDEX ? "script" : "program",
-			 brief(shown, name)));
+			 argument_brief(shown, name)));
 	return true;
 }
 
@@ -212,7 +212,7 @@ static enum command_outcome by_name(struct recognition *recognition,
 	}
 	(void)error_set(recognition->err, -EINVAL,
 			"there is no preset %s: autofit presets lists them",
-			brief(shown, name));
+			argument_brief(shown, name));
 	return COMMAND_USAGE;
 }
 
@@ -281,7 +281,8 @@ static bool by_config(struct recognition *recognition,
 		if (!rule)
 			continue;
 		choose(recognition, preset, true,
-		       xasprintf("%s has %s", brief(shown, file->path), rule));
+		       xasprintf("%s has %s", argument_brief(shown, file->path),
+				 rule));
 		return true;
 	}
 	return false;

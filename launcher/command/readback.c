@@ -30,7 +30,8 @@ static bool leaves_no_trace(const struct command *command,
 }
 
 /* Of the text that was added last: read when the copy was checked. */
-static void note_settings(struct texts *texts, const struct file_copy *copy)
+static void note_settings(struct named_files *texts,
+			  const struct file_copy *copy)
 {
 	struct text_file *file = &texts->items[texts->count - 1];
 
@@ -39,17 +40,17 @@ static void note_settings(struct texts *texts, const struct file_copy *copy)
 }
 
 /* The files as they will lie there: what was read, and the copies beside it. */
-static struct texts texts_with_copies(const struct texts *texts,
-				      const struct rewrite *rewrite)
+static struct named_files texts_with_copies(const struct named_files *texts,
+					    const struct rewrite *rewrite)
 {
-	struct texts all = { .beneath = texts };
+	struct named_files all = { .beneath = texts };
 
 	for (size_t i = 0; i < rewrite->copy_count; i++) {
 		const struct file_copy *copy = &rewrite->copies[i];
 		struct strbuf text = STRBUF_INIT;
 
 		strbuf_add(&text, copy->text, copy->length);
-		texts_add(&all, copy->path, &text, 0);
+		named_files_add(&all, copy->path, &text, 0);
 		note_settings(&all, copy);
 		strbuf_release(&text);
 	}
@@ -83,7 +84,7 @@ static enum command_outcome recognise(struct command *command,
 		if (outcome != COMMAND_WANTS_TEXT)
 			return outcome;
 		path = xstrdup(sources->texts->wanted);
-		texts_add(sources->texts, path, NULL, ENOENT);
+		named_files_add(sources->texts, path, NULL, ENOENT);
 		free(path);
 		command_release(command);
 	}
@@ -164,10 +165,11 @@ static char *follower_words(const struct shown *shown, size_t index, size_t now,
 	char name[BRIEF_MAX], old[BRIEF_MAX], new[BRIEF_MAX];
 	const char *blank = is_value ? " " : "";
 
-	(void)brief(name, is_value ? option : "");
+	(void)argument_brief(name, is_value ? option : "");
 	return xasprintf("%s%s%s becomes %s%s%s with micro-batch %lld", name,
-			 blank, brief(old, words[index]), name, blank,
-			 brief(new, shown->after.items[now]), (long long)micro);
+			 blank, argument_brief(old, words[index]), name, blank,
+			 argument_brief(new, shown->after.items[now]),
+			 (long long)micro);
 }
 
 /* Words may have been added where the shell takes some; all others stand as
@@ -200,7 +202,7 @@ static void note_followers(const struct command *command,
 	strlist_release(&shown.after);
 }
 
-static bool has_opaque(const struct expansion *expansion)
+static bool has_opaque(const struct shell_expansion *expansion)
 {
 	for (size_t i = 0; i < expansion->argv.count; i++)
 		if (expansion->words[i].is_opaque)
@@ -215,7 +217,7 @@ static enum command_outcome look_inside(struct command *command,
 					const struct command *before)
 {
 	struct command_hints hints = *sources->hints;
-	struct texts texts = { .beneath = sources->texts };
+	struct named_files texts = { .beneath = sources->texts };
 	const struct command_sources inside = { .presets = sources->presets,
 						.hints = &hints,
 						.texts = &texts,
@@ -224,7 +226,7 @@ static enum command_outcome look_inside(struct command *command,
 
 	hints.looks_inside = true;
 	outcome = recognise(command, argv, &inside, NULL);
-	texts_release(&texts);
+	named_files_release(&texts);
 	return outcome;
 }
 
@@ -258,7 +260,7 @@ int command_read_back(const struct command *command,
 		      const struct command_sources *sources, struct error *err)
 {
 	struct command_hints hints = *sources->hints;
-	struct texts texts = texts_with_copies(sources->texts, rewrite);
+	struct named_files texts = texts_with_copies(sources->texts, rewrite);
 	const struct command_sources now = { .presets = sources->presets,
 					     .hints = &hints,
 					     .texts = &texts,
@@ -279,6 +281,6 @@ int command_read_back(const struct command *command,
 	command_release(&after);
 out:
 	strlist_release(&environment);
-	texts_release(&texts);
+	named_files_release(&texts);
 	return result;
 }

@@ -19,7 +19,8 @@ static bool is_neutral(const struct command *command, const struct token *token)
 	       names->count;
 }
 
-void command_identity(const struct command *command, struct strlist *out)
+void command_record_arguments(const struct command *command,
+			      struct strlist *out)
 {
 	const struct command_view *view = &command->view;
 	struct token token;

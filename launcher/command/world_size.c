@@ -61,7 +61,8 @@ static enum command_outcome check_nodes(const struct recognition *r)
 			"%s %s: ranks on several nodes cannot be probed from "
 			"one of them: tune on one node, with the effective "
 			"batch of one node",
-			preset->node_flags.items[0], brief(shown, nodes));
+			preset->node_flags.items[0],
+			argument_brief(shown, nodes));
 	return COMMAND_REFUSED;
 }
 
@@ -103,14 +104,15 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 				      "%s %s is not understood: write the "
 				      "number of devices",
 				      preset->device_flags.items[0],
-				      brief(shown, devices));
+				      argument_brief(shown, devices));
 	if (devices || !preset->uses_visible_devices || visible < 2)
 		return check_nodes(r);
 	if (preset->device_flags.count && r->config_index != NO_INDEX &&
 	    (config_is_open(r) || names_another(r)))
 		return not_recognised(
 			r, "%s may say on how many devices to run: add %s N",
-			brief(shown, command->argv.items[r->config_index]),
+			argument_brief(shown,
+				       command->argv.items[r->config_index]),
 			preset->device_flags.items[0]);
 	command->world_size = visible;
 	return check_nodes(r);
@@ -136,7 +138,7 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 		    __builtin_mul_overflow(pieces, size, &pieces))
 			return not_recognised(
 				r, "%s %s is not understood: write a number",
-				name, brief(shown, value));
+				name, argument_brief(shown, value));
 	}
 	if (ranks % pieces != 0)
 		return not_recognised(r,
@@ -147,7 +149,7 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 	return COMMAND_OK;
 }
 
-enum command_outcome world_find(struct recognition *r)
+enum command_outcome world_size_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;

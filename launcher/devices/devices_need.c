@@ -79,13 +79,14 @@ static bool set_all(struct devices_needs *needs, const struct devices *devices,
 }
 
 static void find_of_job(struct devices_needs *needs,
-			const struct devices *devices, const struct job *job)
+			const struct devices *devices,
+			const struct request *request)
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
 	const char *name;
 
-	if (recall_find(&match, job, &err) < 0)
+	if (record_answer_find(&match, request, &err) < 0)
 		needs->words = xstrdup(err.message);
 	name = match.record.id ? match.record.id : "-";
 	if (match.grade == RECORD_EXACT || match.grade == RECORD_NEAR) {
@@ -120,20 +121,20 @@ static int find_of_command(struct devices_needs *needs,
 	struct result result = RESULT_INIT;
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome;
-	struct job job;
+	struct request request;
 	int code = 0;
 
 	asked.subcommand = SUBCOMMAND_TUNE;
-	outcome = job_prepare(&job, &asked, state, &err);
+	outcome = request_prepare(&request, &asked, state, &err);
 	if (outcome == COMMAND_OK) {
-		find_of_job(needs, devices, &job);
+		find_of_job(needs, devices, &request);
 	} else {
 		launch_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
 		code = result.exit_code;
 		result_release(&result);
 	}
-	job_release(&job);
+	request_release(&request);
 	return code;
 }
 

@@ -34,7 +34,7 @@ static bool is_on_terminal(const struct options *options)
 
 static int answer_view(struct answer *answer, const struct estimate_view *view)
 {
-	struct sheet sheet = { .columns = view->columns };
+	struct report_table table = { .columns = view->columns };
 	struct strlist notes = STRLIST_INIT;
 	int result;
 
@@ -42,13 +42,13 @@ static int answer_view(struct answer *answer, const struct estimate_view *view)
 		json_put(answer->json, view->key, json_null());
 		return 0;
 	}
-	result = view->fill(answer->all, &sheet, &notes, &answer->err);
+	result = view->fill(answer->all, &table, &notes, &answer->err);
 	if (result == 0) {
-		estimate_text_view(&answer->text, view->title, &sheet, &notes);
-		json_put(answer->json, view->key, sheet_json(&sheet));
+		estimate_text_view(&answer->text, view->title, &table, &notes);
+		json_put(answer->json, view->key, report_table_json(&table));
 	}
 	strlist_release(&notes);
-	sheet_release(&sheet);
+	report_table_release(&table);
 	return result;
 }
 

@@ -29,7 +29,7 @@ static const char *const sizes[] = {
 
 static void add_recipe(const struct estimate_case *all,
 		       const struct model_facts *model, enum recipe recipe,
-		       int64_t usable_bytes, struct sheet *sheet)
+		       int64_t usable_bytes, struct report_table *table)
 {
 	struct workload run = all->run;
 	struct estimate estimate;
@@ -41,22 +41,22 @@ static void add_recipe(const struct estimate_case *all,
 	if (model->positions && model->positions < run.sequence)
 		run.sequence = model->positions;
 	if (estimate_memory(&run, &estimate, NULL) < 0) {
-		sheet_add_none(sheet);
-		sheet_add_none(sheet);
+		report_table_add_none(table);
+		report_table_add_none(table);
 		return;
 	}
-	sheet_add_number(sheet, estimate.peak[TIER_PROCESS]);
+	report_table_add_number(table, estimate.peak[TIER_PROCESS]);
 	largest = estimate_largest(&run, usable_bytes, false, BATCH_SHOWN_MAX,
 				   NULL);
 	if (largest)
-		sheet_add_number(sheet, largest);
+		report_table_add_number(table, largest);
 	else
-		sheet_add_none(sheet);
+		report_table_add_none(table);
 }
 
 static void add_size(const struct estimate_case *all,
 		     const struct model_facts *model, const char *name,
-		     int64_t usable_bytes, struct sheet *sheet)
+		     int64_t usable_bytes, struct report_table *table)
 {
 	int64_t parameters = 0;
 	char text[32];
@@ -67,12 +67,12 @@ static void add_size(const struct estimate_case *all,
 	(void)snprintf(text, sizeof(text), "%.3g%c",
 		       (double)parameters / (is_small ? 1e6 : 1e9),
 		       is_small ? 'M' : 'B');
-	sheet_add_text(sheet, name);
-	sheet_add_number(sheet, parameters);
-	sheet_add_text(sheet, text);
+	report_table_add_text(table, name);
+	report_table_add_number(table, parameters);
+	report_table_add_text(table, text);
 	for (int recipe = 0; recipe < RECIPES; recipe++)
 		add_recipe(all, model, (enum recipe)recipe, usable_bytes,
-			   sheet);
+			   table);
 }
 
 /* "24GiB", "24", or the name of a GPU. */
@@ -96,8 +96,9 @@ static int fit_bytes(const struct estimate_case *all, int64_t *usable_bytes,
 	return 0;
 }
 
-int estimate_fill_fit(const struct estimate_case *all, struct sheet *sheet,
-		      struct strlist *notes, struct error *err)
+int estimate_fill_fit(const struct estimate_case *all,
+		      struct report_table *table, struct strlist *notes,
+		      struct error *err)
 {
 	struct estimate_case each = *all;
 	int64_t usable_bytes = 0;
@@ -112,12 +113,12 @@ int estimate_fill_fit(const struct estimate_case *all, struct sheet *sheet,
 	if (all->has_model)
 		add_size(&each, &all->model,
 			 all->model.name[0] ? all->model.name : "this model",
-			 usable_bytes, sheet);
+			 usable_bytes, table);
 	for (size_t i = 0;
 	     !all->has_model && i < sizeof(sizes) / sizeof(*sizes); i++) {
 		model = model_table_find(&all->known, sizes[i], NULL);
 		if (model)
-			add_size(&each, model, sizes[i], usable_bytes, sheet);
+			add_size(&each, model, sizes[i], usable_bytes, table);
 	}
 	strlist_addf(
 		notes,
@@ -225,25 +226,25 @@ static void choose_instance(const struct instances *instances,
 	}
 }
 
-static void add_known(struct sheet *sheet, bool is_known, int64_t number)
+static void add_known(struct report_table *table, bool is_known, int64_t number)
 {
 	if (is_known)
-		sheet_add_number(sheet, number);
+		report_table_add_number(table, number);
 	else
-		sheet_add_none(sheet);
+		report_table_add_none(table);
 }
 
-static void add_name(struct sheet *sheet, const char *name)
+static void add_name(struct report_table *table, const char *name)
 {
 	if (name)
-		sheet_add_text(sheet, name);
+		report_table_add_text(table, name);
 	else
-		sheet_add_none(sheet);
+		report_table_add_none(table);
 }
 
 static void add_level(const struct estimate_case *all,
 		      const struct instances *instances, enum recipe recipe,
-		      const struct level *level, struct sheet *sheet)
+		      const struct level *level, struct report_table *table)
 {
 	struct choice gpus = { .count = 0 }, rented = { .count = 0 };
 	struct workload run = all->run;
@@ -255,19 +256,20 @@ static void add_level(const struct estimate_case *all,
 		run.checkpointing = level->checkpointing;
 	choose_gpus(all, &run, recipe, level, &gpus);
 	choose_instance(instances, &run, recipe, level, &rented);
-	sheet_add_text(sheet, recipe_title(recipe));
-	sheet_add_text(sheet, level->name);
-	sheet_add_number(sheet, run.micro_batch);
-	add_known(sheet, gpus.count != 0, gpus.need);
-	add_known(sheet, gpus.count != 0, gpus.count);
-	add_name(sheet, gpus.name);
-	add_name(sheet, rented.provider);
-	add_name(sheet, rented.name);
-	add_known(sheet, rented.count != 0, rented.count);
+	report_table_add_text(table, recipe_title(recipe));
+	report_table_add_text(table, level->name);
+	report_table_add_number(table, run.micro_batch);
+	add_known(table, gpus.count != 0, gpus.need);
+	add_known(table, gpus.count != 0, gpus.count);
+	add_name(table, gpus.name);
+	add_name(table, rented.provider);
+	add_name(table, rented.name);
+	add_known(table, rented.count != 0, rented.count);
 }
 
-int estimate_fill_need(const struct estimate_case *all, struct sheet *sheet,
-		       struct strlist *notes, struct error *err)
+int estimate_fill_need(const struct estimate_case *all,
+		       struct report_table *table, struct strlist *notes,
+		       struct error *err)
 {
 	static const enum recipe order[] = { RECIPE_QLORA, RECIPE_LORA,
 					     RECIPE_FULL, RECIPE_GENERATION };
@@ -279,7 +281,7 @@ int estimate_fill_need(const struct estimate_case *all, struct sheet *sheet,
 	instances_load(&instances, path, &all->gpus, notes);
 	for (size_t i = 0; i < RECIPES; i++)
 		for (size_t j = 0; j < sizeof(levels) / sizeof(*levels); j++)
-			add_level(all, &instances, order[i], &levels[j], sheet);
+			add_level(all, &instances, order[i], &levels[j], table);
 	instances_release(&instances);
 	free(path);
 	strlist_addf(

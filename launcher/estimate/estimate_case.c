@@ -257,20 +257,21 @@ static int open_command(struct estimate_case *all,
 			const struct process_state *state, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	struct job job;
-	enum command_outcome outcome = job_prepare(&job, options, state, &why);
+	struct request request;
+	enum command_outcome outcome =
+		request_prepare(&request, options, state, &why);
 	int code = EXIT_DONE;
 
-	if (!job.command.preset) {
+	if (!request.command.preset) {
 		code = exit_code(outcome, why.message);
 		(void)error_set(err, why.code, "%s", why.message);
-	} else if (estimate_case_of_command(all, &job.command, options,
-					    &job.environment, err) < 0) {
+	} else if (estimate_case_of_command(all, &request.command, options,
+					    &request.environment, err) < 0) {
 		code = EXIT_AUTOFIT_FAILED;
 	} else if (outcome != COMMAND_OK) {
 		strlist_add(&all->notes, why.message);
 	}
-	job_release(&job);
+	request_release(&request);
 	return code;
 }
 

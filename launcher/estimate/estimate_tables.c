@@ -32,8 +32,9 @@ static void add_together(const struct estimate_case *all, struct strlist *notes)
 	strbuf_release(&line);
 }
 
-int estimate_fill_options(const struct estimate_case *all, struct sheet *sheet,
-			  struct strlist *notes, struct error *err)
+int estimate_fill_options(const struct estimate_case *all,
+			  struct report_table *table, struct strlist *notes,
+			  struct error *err)
 {
 	struct memory_option *options =
 		xcalloc(MEMORY_OPTION_KINDS, sizeof(*options));
@@ -41,13 +42,16 @@ int estimate_fill_options(const struct estimate_case *all, struct sheet *sheet,
 				     MEMORY_OPTION_KINDS, err);
 
 	for (int i = 0; i < count; i++) {
-		sheet_add_text(sheet, memory_option_name(options[i].kind));
-		sheet_add_text(sheet, memory_option_words(options[i].kind));
-		sheet_add_number(sheet, options[i].saved_bytes);
-		sheet_add_number(sheet, options[i].peak_bytes);
-		sheet_add_number(sheet, options[i].high_bytes);
-		sheet_add_number(sheet, options[i].fits);
-		sheet_add_text(sheet, memory_option_cost(options[i].kind));
+		report_table_add_text(table,
+				      memory_option_name(options[i].kind));
+		report_table_add_text(table,
+				      memory_option_words(options[i].kind));
+		report_table_add_number(table, options[i].saved_bytes);
+		report_table_add_number(table, options[i].peak_bytes);
+		report_table_add_number(table, options[i].high_bytes);
+		report_table_add_number(table, options[i].fits);
+		report_table_add_text(table,
+				      memory_option_cost(options[i].kind));
 	}
 	free(options);
 	if (count >= 0)
@@ -130,24 +134,25 @@ static const struct technique {
 	{ "generation", inference },
 };
 
-int estimate_fill_compare(const struct estimate_case *all, struct sheet *sheet,
-			  struct strlist *notes, struct error *err)
+int estimate_fill_compare(const struct estimate_case *all,
+			  struct report_table *table, struct strlist *notes,
+			  struct error *err)
 {
 	struct estimate estimate;
 
 	(void)err;
 	for (size_t i = 0; i < sizeof(techniques) / sizeof(*techniques); i++) {
-		sheet_add_text(sheet, techniques[i].name);
+		report_table_add_text(table, techniques[i].name);
 		for (int regime = 0; regime < REGIMES; regime++) {
 			struct workload run = all->run;
 
 			techniques[i].apply(&run);
 			run.regime = (enum regime)regime;
 			if (estimate_memory(&run, &estimate, NULL) < 0)
-				sheet_add_none(sheet);
+				report_table_add_none(table);
 			else
-				sheet_add_number(sheet,
-						 estimate.peak[TIER_PROCESS]);
+				report_table_add_number(
+					table, estimate.peak[TIER_PROCESS]);
 		}
 	}
 	strlist_add(notes,
@@ -157,21 +162,23 @@ int estimate_fill_compare(const struct estimate_case *all, struct sheet *sheet,
 	return 0;
 }
 
-static void add_use(struct sheet *sheet, const struct estimate *estimate,
+static void add_use(struct report_table *table, const struct estimate *estimate,
 		    const char *what)
 {
 	const int64_t *parts = estimate->parts[estimate->phase];
 
-	sheet_add_text(sheet, what);
-	sheet_add_number(sheet, parts[PART_WEIGHTS] + parts[PART_MASTER] +
-					parts[PART_CASTS] +
-					parts[PART_ADAPTERS]);
-	sheet_add_number(sheet, parts[PART_GRADIENTS] + parts[PART_OPTIMIZER] +
-					parts[PART_STEP]);
-	sheet_add_number(sheet, parts[PART_ACTIVATIONS] + parts[PART_LOSS] +
-					parts[PART_LAYER]);
-	sheet_add_number(sheet, parts[PART_KV_CACHE]);
-	sheet_add_number(sheet, estimate->peak[TIER_PROCESS]);
+	report_table_add_text(table, what);
+	report_table_add_number(
+		table, parts[PART_WEIGHTS] + parts[PART_MASTER] +
+			       parts[PART_CASTS] + parts[PART_ADAPTERS]);
+	report_table_add_number(table, parts[PART_GRADIENTS] +
+					       parts[PART_OPTIMIZER] +
+					       parts[PART_STEP]);
+	report_table_add_number(table, parts[PART_ACTIVATIONS] +
+					       parts[PART_LOSS] +
+					       parts[PART_LAYER]);
+	report_table_add_number(table, parts[PART_KV_CACHE]);
+	report_table_add_number(table, estimate->peak[TIER_PROCESS]);
 }
 
 static int64_t percent(int64_t a, int64_t b)
@@ -180,7 +187,7 @@ static int64_t percent(int64_t a, int64_t b)
 }
 
 int estimate_fill_generation(const struct estimate_case *all,
-			     struct sheet *sheet, struct strlist *notes,
+			     struct report_table *table, struct strlist *notes,
 			     struct error *err)
 {
 	struct workload training = all->run, generation = all->run;
@@ -192,11 +199,11 @@ int estimate_fill_generation(const struct estimate_case *all,
 	if (estimate_memory(&training, &trained, err) < 0 ||
 	    estimate_memory(&generation, &generated, err) < 0)
 		return -EINVAL;
-	add_use(sheet, &trained, "training");
-	sheet_add_number(sheet, percent(trained.peak[TIER_PROCESS],
-					generated.peak[TIER_PROCESS]));
-	add_use(sheet, &generated, "generation");
-	sheet_add_number(sheet, 100);
+	add_use(table, &trained, "training");
+	report_table_add_number(table, percent(trained.peak[TIER_PROCESS],
+					       generated.peak[TIER_PROCESS]));
+	add_use(table, &generated, "generation");
+	report_table_add_number(table, 100);
 	strlist_addf(notes,
 		     "generation keeps %s weights and a KV cache; training "
 		     "keeps gradients, states and activations, and no cache",
@@ -214,7 +221,7 @@ static int by_memory(const void *a, const void *b)
 }
 
 static void add_gpu(const struct estimate_case *all,
-		    const struct gpu_model *gpu, struct sheet *sheet)
+		    const struct gpu_model *gpu, struct report_table *table)
 {
 	int64_t usable = (int64_t)gpu->usable_bytes;
 	struct workload run = all->run;
@@ -232,23 +239,24 @@ static void add_gpu(const struct estimate_case *all,
 	if (all->effective_batch)
 		micro = estimate_split(all->effective_batch, run.data_parallel,
 				       largest, &accum);
-	sheet_add_text(sheet, gpu->name);
-	sheet_add_number(sheet, usable);
-	sheet_add_text(sheet, usage_band_name(band));
+	report_table_add_text(table, gpu->name);
+	report_table_add_number(table, usable);
+	report_table_add_text(table, usage_band_name(band));
 	if (largest)
-		sheet_add_number(sheet, largest);
+		report_table_add_number(table, largest);
 	else
-		sheet_add_none(sheet);
+		report_table_add_none(table);
 	for (int i = 0; i < 2; i++) {
 		if (micro)
-			sheet_add_number(sheet, i ? accum : micro);
+			report_table_add_number(table, i ? accum : micro);
 		else
-			sheet_add_none(sheet);
+			report_table_add_none(table);
 	}
 }
 
-int estimate_fill_gpus(const struct estimate_case *all, struct sheet *sheet,
-		       struct strlist *notes, struct error *err)
+int estimate_fill_gpus(const struct estimate_case *all,
+		       struct report_table *table, struct strlist *notes,
+		       struct error *err)
 {
 	size_t size = all->gpus.count * sizeof(*all->gpus.items);
 	struct gpu_model *sorted = xmalloc(size ? size : 1);
@@ -265,7 +273,7 @@ int estimate_fill_gpus(const struct estimate_case *all, struct sheet *sheet,
 	memcpy(sorted, all->gpus.items, size);
 	qsort(sorted, all->gpus.count, sizeof(*sorted), by_memory);
 	for (size_t i = 0; i < all->gpus.count; i++)
-		add_gpu(all, &sorted[i], sheet);
+		add_gpu(all, &sorted[i], table);
 	free(sorted);
 	strlist_add(notes, "largest batch: what surely fits, by the upper edge "
 			   "of the estimate");

@@ -268,10 +268,11 @@ void estimate_text_breakdown(struct strbuf *out,
 }
 
 void estimate_text_view(struct strbuf *out, const char *title,
-			const struct sheet *sheet, const struct strlist *notes)
+			const struct report_table *table,
+			const struct strlist *notes)
 {
 	strbuf_addf(out, "\n%s:\n", title);
-	sheet_print(out, sheet);
+	report_table_print(out, table);
 	for (size_t i = 0; i < notes->count; i++) {
 		struct strbuf line = STRBUF_INIT;
 

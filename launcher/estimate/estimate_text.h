@@ -20,7 +20,8 @@ void estimate_text_breakdown(struct strbuf *out,
 			     const struct estimate *estimate, bool has_picture);
 /* A title, the table, its notes. */
 void estimate_text_view(struct strbuf *out, const char *title,
-			const struct sheet *sheet, const struct strlist *notes);
+			const struct report_table *table,
+			const struct strlist *notes);
 
 /* "full training, bf16, adamw, batch 4 x 2048 tokens, checkpointing full" */
 void estimate_run_words(struct strbuf *out, const struct estimate_case *all,

@@ -47,74 +47,74 @@ static bool wants_need(const struct estimate_case *all)
 	return all->options->estimate.need != NULL;
 }
 
-static const struct sheet_column option_columns[] = {
-	{ "option", NULL, SHEET_TEXT },
-	{ "words", "change", SHEET_TEXT },
-	{ "saved_bytes", "saves", SHEET_BYTES },
-	{ "process_bytes", "needs", SHEET_BYTES },
-	{ "high_bytes", "up to", SHEET_BYTES },
-	{ "fits", "fits", SHEET_FLAG },
-	{ "cost", "cost", SHEET_TEXT },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column option_columns[] = {
+	{ "option", NULL, TABLE_TEXT },
+	{ "words", "change", TABLE_TEXT },
+	{ "saved_bytes", "saves", TABLE_BYTES },
+	{ "process_bytes", "needs", TABLE_BYTES },
+	{ "high_bytes", "up to", TABLE_BYTES },
+	{ "fits", "fits", TABLE_FLAG },
+	{ "cost", "cost", TABLE_TEXT },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
-static const struct sheet_column compare_columns[] = {
-	{ "technique", "technique", SHEET_TEXT },
-	{ "fp32", "fp32", SHEET_BYTES },
-	{ "amp", "amp", SHEET_BYTES },
-	{ "bf16", "bf16", SHEET_BYTES },
-	{ "master", "master", SHEET_BYTES },
-	{ "fp8", "fp8", SHEET_BYTES },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column compare_columns[] = {
+	{ "technique", "technique", TABLE_TEXT },
+	{ "fp32", "fp32", TABLE_BYTES },
+	{ "amp", "amp", TABLE_BYTES },
+	{ "bf16", "bf16", TABLE_BYTES },
+	{ "master", "master", TABLE_BYTES },
+	{ "fp8", "fp8", TABLE_BYTES },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
-static const struct sheet_column generation_columns[] = {
-	{ "what", "what", SHEET_TEXT },
-	{ "weights_bytes", "weights", SHEET_BYTES },
-	{ "states_bytes", "gradients, states", SHEET_BYTES },
-	{ "activations_bytes", "activations, loss", SHEET_BYTES },
-	{ "kv_cache_bytes", "KV cache", SHEET_BYTES },
-	{ "process_bytes", "process", SHEET_BYTES },
-	{ "ratio_percent", "% of generation", SHEET_COUNT },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column generation_columns[] = {
+	{ "what", "what", TABLE_TEXT },
+	{ "weights_bytes", "weights", TABLE_BYTES },
+	{ "states_bytes", "gradients, states", TABLE_BYTES },
+	{ "activations_bytes", "activations, loss", TABLE_BYTES },
+	{ "kv_cache_bytes", "KV cache", TABLE_BYTES },
+	{ "process_bytes", "process", TABLE_BYTES },
+	{ "ratio_percent", "% of generation", TABLE_COUNT },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
-static const struct sheet_column gpu_columns[] = {
-	{ "gpu", "GPU", SHEET_TEXT },
-	{ "usable_bytes", "usable", SHEET_BYTES },
-	{ "band", "", SHEET_TEXT },
-	{ "largest_batch", "largest batch", SHEET_COUNT },
-	{ "micro_batch", "batch", SHEET_COUNT },
-	{ "grad_accum", "accumulation", SHEET_COUNT },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column gpu_columns[] = {
+	{ "gpu", "GPU", TABLE_TEXT },
+	{ "usable_bytes", "usable", TABLE_BYTES },
+	{ "band", "", TABLE_TEXT },
+	{ "largest_batch", "largest batch", TABLE_COUNT },
+	{ "micro_batch", "batch", TABLE_COUNT },
+	{ "grad_accum", "accumulation", TABLE_COUNT },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
-static const struct sheet_column fit_columns[] = {
-	{ "model", "model", SHEET_TEXT },
-	{ "parameters", NULL, SHEET_COUNT },
-	{ NULL, "size", SHEET_TEXT },
-	{ "full_bytes", "full", SHEET_BYTES },
-	{ "full_batch", "batch", SHEET_COUNT },
-	{ "lora_bytes", "LoRA", SHEET_BYTES },
-	{ "lora_batch", "batch", SHEET_COUNT },
-	{ "qlora_bytes", "QLoRA", SHEET_BYTES },
-	{ "qlora_batch", "batch", SHEET_COUNT },
-	{ "generation_bytes", "generation", SHEET_BYTES },
-	{ "generation_batch", "batch", SHEET_COUNT },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column fit_columns[] = {
+	{ "model", "model", TABLE_TEXT },
+	{ "parameters", NULL, TABLE_COUNT },
+	{ NULL, "size", TABLE_TEXT },
+	{ "full_bytes", "full", TABLE_BYTES },
+	{ "full_batch", "batch", TABLE_COUNT },
+	{ "lora_bytes", "LoRA", TABLE_BYTES },
+	{ "lora_batch", "batch", TABLE_COUNT },
+	{ "qlora_bytes", "QLoRA", TABLE_BYTES },
+	{ "qlora_batch", "batch", TABLE_COUNT },
+	{ "generation_bytes", "generation", TABLE_BYTES },
+	{ "generation_batch", "batch", TABLE_COUNT },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
-static const struct sheet_column need_columns[] = {
-	{ "recipe", "", SHEET_TEXT },
-	{ "level", "level", SHEET_TEXT },
-	{ "micro_batch", "batch", SHEET_COUNT },
-	{ "gpu_bytes", "each GPU", SHEET_BYTES },
-	{ "gpus", "GPUs", SHEET_COUNT },
-	{ "gpu", "GPU", SHEET_TEXT },
-	{ "provider", NULL, SHEET_TEXT },
-	{ "instance", "cloud instance", SHEET_TEXT },
-	{ "instance_gpus", NULL, SHEET_COUNT },
-	{ NULL, NULL, SHEET_TEXT },
+static const struct report_table_column need_columns[] = {
+	{ "recipe", "", TABLE_TEXT },
+	{ "level", "level", TABLE_TEXT },
+	{ "micro_batch", "batch", TABLE_COUNT },
+	{ "gpu_bytes", "each GPU", TABLE_BYTES },
+	{ "gpus", "GPUs", TABLE_COUNT },
+	{ "gpu", "GPU", TABLE_TEXT },
+	{ "provider", NULL, TABLE_TEXT },
+	{ "instance", "cloud instance", TABLE_TEXT },
+	{ "instance_gpus", NULL, TABLE_COUNT },
+	{ NULL, NULL, TABLE_TEXT },
 };
 
 const struct estimate_view estimate_views[] = {

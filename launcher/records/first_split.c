@@ -69,10 +69,10 @@ static size_t resuming_argument(const struct command *command)
 	return command->argv.count;
 }
 
-char *resume_reason(const struct job *job)
+char *first_split_reason(const struct request *request)
 {
-	const struct command *command = &job->command;
-	char *requeued = surroundings_requeued(&job->environment);
+	const struct command *command = &request->command;
+	char *requeued = surroundings_requeued(&request->environment);
 	size_t index = resuming_argument(command);
 	char shown[BRIEF_MAX];
 	char *reason = NULL;
@@ -80,8 +80,9 @@ char *resume_reason(const struct job *job)
 	if (requeued)
 		reason = xasprintf("%s was requeued", requeued);
 	else if (index < command->argv.count)
-		reason = xasprintf("%s resumes a run",
-				   brief(shown, command->argv.items[index]));
+		reason = xasprintf(
+			"%s resumes a run",
+			argument_brief(shown, command->argv.items[index]));
 	free(requeued);
 	return reason;
 }
@@ -120,7 +121,8 @@ static void add_arguments(struct strbuf *key, const struct command *command)
 }
 
 /* A requeued job is known by its number, any other run by its folder. */
-static char *make_key(const struct job *job, const char *name, uint64_t script)
+static char *make_key(const struct request *request, const char *name,
+		      uint64_t script)
 {
 	struct strbuf key = STRBUF_INIT;
 	char folder[PATH_MAX];
@@ -130,66 +132,67 @@ static char *make_key(const struct job *job, const char *name, uint64_t script)
 	if (getcwd(folder, sizeof(folder)))
 		escape_add(&key, folder);
 	strbuf_addf(&key, "\nworld %lld effective %lld\n",
-		    (long long)job->command.world_size,
-		    (long long)job->effective_batch);
-	add_arguments(&key, &job->command);
+		    (long long)request->command.world_size,
+		    (long long)request->effective_batch);
+	add_arguments(&key, &request->command);
 	return strbuf_detach(&key);
 }
 
 /* The job's own name, on its first start as on the later ones. */
-static char *job_key(const struct job *job)
+static char *job_key(const struct request *request)
 {
-	char *name = surroundings_job(&job->environment);
-	char *key = name ? make_key(job, name, 0) : NULL;
+	char *name = surroundings_job(&request->environment);
+	char *key = name ? make_key(request, name, 0) : NULL;
 
 	free(name);
 	return key;
 }
 
 /* Of a script that was edited meanwhile the split was never tested. */
-static char *run_key(const struct job *job)
+static char *run_key(const struct request *request)
 {
-	return make_key(job, "run", job->script_hash);
+	return make_key(request, "run", request->script_hash);
 }
 
-int resume_find(struct start *start, const struct job *job)
+int first_split_find(struct start *start, const struct request *request)
 {
-	char *requeued = surroundings_requeued(&job->environment);
-	char *key = requeued ? job_key(job) : run_key(job);
+	char *requeued = surroundings_requeued(&request->environment);
+	char *key = requeued ? job_key(request) : run_key(request);
 	int found = 0;
 
 	if (key)
-		found = start_read(start, job->paths.starts, key);
+		found = start_read(start, request->paths.starts, key);
 	free(key);
 	free(requeued);
 	return found;
 }
 
-static bool is_kept(const struct job *job, const struct start *start,
+static bool is_kept(const struct request *request, const struct start *start,
 		    const char *key, bool replace)
 {
 	struct start kept;
 
-	return start_read(&kept, job->paths.starts, key) > 0 &&
+	return start_read(&kept, request->paths.starts, key) > 0 &&
 	       (!replace || (kept.micro_batch == start->micro_batch &&
 			     kept.grad_accum == start->grad_accum &&
 			     kept.world_size == start->world_size));
 }
 
 /* Most starts are like the one before: a file is synced only for others. */
-static void keep(const struct job *job, const struct start *start, char *key,
-		 bool replace)
+static void keep(const struct request *request, const struct start *start,
+		 char *key, bool replace)
 {
 	struct error err = ERROR_INIT;
 
-	if (key && !is_kept(job, start, key, replace) &&
-	    start_write(start, job->paths.starts, key, replace, &err) < 0)
+	if (key && !is_kept(request, start, key, replace) &&
+	    start_write(start, request->paths.starts, key, replace, &err) < 0)
 		log_verbose("the split is not kept for a resumed run: %s",
 			    err.message);
 	free(key);
 }
 
-void resume_keep(const struct job *job, const struct result *result)
+void first_split_keep(const struct request *request,
+		      const struct result *result)
 {
 	const struct record *record = &result->record;
 	struct start start = {
@@ -201,15 +204,15 @@ void resume_keep(const struct job *job, const struct result *result)
 			   strcmp(record->device_kind, "host") == 0,
 		.created = (int64_t)time(NULL),
 	};
-	char *requeued = surroundings_requeued(&job->environment);
-	bool resuming =
-		resuming_argument(&job->command) < job->command.argv.count;
+	char *requeued = surroundings_requeued(&request->environment);
+	bool resuming = resuming_argument(&request->command) <
+			request->command.argv.count;
 
-	if (paths_make(job->paths.starts, NULL) == 0) {
+	if (paths_make(request->paths.starts, NULL) == 0) {
 		(void)snprintf(start.record_id, sizeof(start.record_id), "%s",
 			       record->id ? record->id : "");
-		keep(job, &start, job_key(job), !requeued);
-		keep(job, &start, run_key(job), !requeued && !resuming);
+		keep(request, &start, job_key(request), !requeued);
+		keep(request, &start, run_key(request), !requeued && !resuming);
 	}
 	free(requeued);
 }

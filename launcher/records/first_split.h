@@ -12,13 +12,14 @@
  * option that resumes. In words for the user ("job 123 was requeued"), or
  * NULL; the caller frees.
  */
-char *resume_reason(const struct job *job);
+char *first_split_reason(const struct request *request);
 
 /* The split of the first start. 1 when there is one of this very run. */
-int resume_find(struct start *start, const struct job *job);
+int first_split_find(struct start *start, const struct request *request);
 
 /* The command is about to start with this result's split: keep it, unless it
  * continues a run whose first split is known already. */
-void resume_keep(const struct job *job, const struct result *result);
+void first_split_keep(const struct request *request,
+		      const struct result *result);
 
 #endif

@@ -15,62 +15,67 @@
 #include <stdlib.h>
 #include <string.h>
 
-int recall_find(struct record_match *match, const struct job *job,
-		struct error *err)
+int record_answer_find(struct record_match *match,
+		       const struct request *request, struct error *err)
 {
-	char *site = job->paths.site ? xasprintf("%s/records", job->paths.site)
-				     : NULL;
-	const struct record_folders folders = { .own = job->paths.records,
+	char *site = request->paths.site
+			     ? xasprintf("%s/records", request->paths.site)
+			     : NULL;
+	const struct record_folders folders = { .own = request->paths.records,
 						.site = site };
 	int result = 0;
 
 	memset(match, 0, sizeof(*match));
-	if (job->options->from)
-		result = record_match_file(match, job->options->from,
-					   job->paths.site, job->identity,
-					   job->subject, err);
-	else if (!job->options->fresh)
-		record_search(match, &folders, job->identity, job->subject);
+	if (request->options->from)
+		result = record_match_file(
+			match, request->options->from, request->paths.site,
+			request->identity, request->subject, err);
+	else if (!request->options->fresh)
+		record_search(match, &folders, request->identity,
+			      request->subject);
 	free(site);
 	return result;
 }
 
 /* A file can be edited: what it says is checked against what is asked. */
-bool recall_keeps_batch(const struct job *job, const struct record *record)
+bool record_answer_keeps_batch(const struct request *request,
+			       const struct record *record)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 	int64_t micro = record->micro_batch;
 	int64_t effective;
 
 	if (micro < 1 || record->grad_accum < 1 || record->world_size < 1 ||
-	    micro > job->max_micro || micro % options->micro_multiple_of != 0 ||
-	    record->world_size != job->command.world_size ||
+	    micro > request->max_micro ||
+	    micro % options->micro_multiple_of != 0 ||
+	    record->world_size != request->command.world_size ||
 	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
 	    __builtin_mul_overflow(effective, record->world_size, &effective))
 		return false;
 	return options->subcommand == SUBCOMMAND_TUNE ||
-	       options->effective == EFFECTIVE_GROW || !job->effective_batch ||
-	       effective == job->effective_batch;
+	       options->effective == EFFECTIVE_GROW ||
+	       !request->effective_batch ||
+	       effective == request->effective_batch;
 }
 
 /* `tune` also wants the largest size, which a launch may not know. */
-static bool answers(const struct job *job, const struct record *record)
+static bool answers(const struct request *request, const struct record *record)
 {
 	/* Without a peak nobody can tell whether it fits now. */
 	return record->peak_bytes > 0 && record_split_is_tested(record) &&
-	       recall_keeps_batch(job, record) &&
-	       (job->options->subcommand != SUBCOMMAND_TUNE ||
+	       record_answer_keeps_batch(request, record) &&
+	       (request->options->subcommand != SUBCOMMAND_TUNE ||
 		record->largest_micro_batch);
 }
 
-bool recall_is_checkable(const struct record_match *match,
-			 const struct job *job)
+bool record_answer_is_checkable(const struct record_match *match,
+				const struct request *request)
 {
-	return match->grade == RECORD_NEAR && answers(job, &match->record);
+	return match->grade == RECORD_NEAR && answers(request, &match->record);
 }
 
 /* What a run could use of this kind of memory now; UINT64_MAX: not known. */
-static uint64_t free_now(const struct job *job, const char *device_kind)
+static uint64_t free_now(const struct request *request, const char *device_kind)
 {
 	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct gpu_device gpus[GPU_MAX];
@@ -78,23 +83,24 @@ static uint64_t free_now(const struct job *job, const char *device_kind)
 	uint64_t bytes;
 
 	if (strcmp(device_kind, "host") == 0) {
-		if (host_budget_read(&budget, job->options->memory_bytes,
+		if (host_budget_read(&budget, request->options->memory_bytes,
 				     &roots, NULL) < 0)
 			return 0;
 		return budget.budget_bytes;
 	}
-	bytes = visible_free_bytes(gpus,
-				   visible_gpus(gpus, &job->environment,
-						job->options->cuda_index));
-	if (job->options->memory_bytes && job->options->memory_bytes < bytes)
-		bytes = job->options->memory_bytes;
+	bytes = visible_gpus_free_bytes(
+		gpus, visible_gpus_find(gpus, &request->environment,
+					request->options->cuda_index));
+	if (request->options->memory_bytes &&
+	    request->options->memory_bytes < bytes)
+		bytes = request->options->memory_bytes;
 	return bytes;
 }
 
 /* The split as recorded, or the largest that fits now. False: none does. */
-static bool fit_now(struct record *record, const struct job *job)
+static bool fit_now(struct record *record, const struct request *request)
 {
-	uint64_t free_bytes = free_now(job, record->device_kind);
+	uint64_t free_bytes = free_now(request, record->device_kind);
 	const struct trial *trial;
 	char needed[BYTES_TEXT_MAX];
 	char free_text[BYTES_TEXT_MAX];
@@ -114,15 +120,15 @@ static bool fit_now(struct record *record, const struct job *job)
 }
 
 /* --device cuda:N is a card of this machine, whichever the record's was. */
-static void set_visible(struct result *result, const struct job *job)
+static void set_visible(struct result *result, const struct request *request)
 {
 	struct gpu_device gpus[GPU_MAX];
-	int index = job->options->cuda_index;
+	int index = request->options->cuda_index;
 
 	strlist_env_unset(&result->run.environment, "CUDA_VISIBLE_DEVICES");
 	if (index < 0)
 		return;
-	if (visible_gpus(gpus, &job->environment, index) == 1 &&
+	if (visible_gpus_find(gpus, &request->environment, index) == 1 &&
 	    gpus[0].uuid[0])
 		strlist_addf(&result->run.environment,
 			     "CUDA_VISIBLE_DEVICES=%s", gpus[0].uuid);
@@ -131,24 +137,25 @@ static void set_visible(struct result *result, const struct job *job)
 			     "CUDA_VISIBLE_DEVICES=%d", index);
 }
 
-static void set_reused(struct result *result, const struct job *job)
+static void set_reused(struct result *result, const struct request *request)
 {
 	const struct record *record = &result->record;
 
 	result->outcome = OUTCOME_REUSED;
 	result->exit_code = EXIT_DONE;
-	session_set_command(result, job, record->micro_batch,
+	session_set_command(result, request, record->micro_batch,
 			    record->grad_accum);
-	set_visible(result, job);
+	set_visible(result, request);
 }
 
-int recall_use(struct result *result, struct record_match *match,
-	       const struct job *job)
+int record_answer_use(struct result *result, struct record_match *match,
+		      const struct request *request)
 {
 	if (match->grade != RECORD_EXACT &&
-	    !(match->grade == RECORD_NEAR && job->options->trust_record))
+	    !(match->grade == RECORD_NEAR && request->options->trust_record))
 		return 0;
-	if (!answers(job, &match->record) || !fit_now(&match->record, job))
+	if (!answers(request, &match->record) ||
+	    !fit_now(&match->record, request))
 		return 0;
 	record_release(&result->record);
 	result->record = match->record;
@@ -159,30 +166,30 @@ int recall_use(struct result *result, struct record_match *match,
 	match->path = NULL;
 	if (match->grade == RECORD_NEAR)
 		result->difference = xstrdup(match->difference);
-	set_reused(result, job);
+	set_reused(result, request);
 	return 1;
 }
 
-int recall_answer(struct result *result, const struct job *job)
+int record_answer_fill(struct result *result, const struct request *request)
 {
 	struct record_match match;
-	int found = recall_find(&match, job, NULL) == 0 &&
-		    recall_use(result, &match, job);
+	int found = record_answer_find(&match, request, NULL) == 0 &&
+		    record_answer_use(result, &match, request);
 
 	record_match_release(&match);
 	return found;
 }
 
-int recall_start(struct result *result, const struct job *job)
+int record_answer_start(struct result *result, const struct request *request)
 {
 	struct record *record = &result->record;
-	char *reason = resume_reason(job);
+	char *reason = first_split_reason(request);
 	struct start start;
 	const char *kind;
 
-	if (!reason || job->options->fresh ||
-	    job->options->subcommand == SUBCOMMAND_TUNE ||
-	    resume_find(&start, job) <= 0) {
+	if (!reason || request->options->fresh ||
+	    request->options->subcommand == SUBCOMMAND_TUNE ||
+	    first_split_find(&start, request) <= 0) {
 		free(reason);
 		return 0;
 	}
@@ -190,8 +197,8 @@ int recall_start(struct result *result, const struct job *job)
 	record->grad_accum = start.grad_accum;
 	record->peak_bytes = start.peak_bytes;
 	kind = start.on_host ? "host" : "cuda";
-	if (!recall_keeps_batch(job, record) ||
-	    start.peak_bytes > free_now(job, kind)) {
+	if (!record_answer_keeps_batch(request, record) ||
+	    start.peak_bytes > free_now(request, kind)) {
 		log_verbose("%s, but its first split does not fit now", reason);
 		record->micro_batch = record->grad_accum = 0;
 		record->peak_bytes = 0;
@@ -206,6 +213,6 @@ int recall_start(struct result *result, const struct job *job)
 	free(record->id);
 	record->id = *start.record_id ? xstrdup(start.record_id) : NULL;
 	result->resumes = reason;
-	set_reused(result, job);
+	set_reused(result, request);
 	return 1;
 }

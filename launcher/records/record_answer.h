@@ -12,8 +12,8 @@
  * The best record of the job's command, or what --from names; none with
  * --fresh. -errno only when --from cannot be used. The caller releases it.
  */
-int recall_find(struct record_match *match, const struct job *job,
-		struct error *err);
+int record_answer_find(struct record_match *match,
+		       const struct request *request, struct error *err);
 
 /*
  * Answer without a probe if the match allows it: exact, or near with
@@ -21,23 +21,24 @@ int recall_find(struct record_match *match, const struct job *job,
  * now, else the largest recorded split that fits now is taken. 1: result is
  * filled in as reused and has taken the record over; 0: it cannot be used.
  */
-int recall_use(struct result *result, struct record_match *match,
-	       const struct job *job);
+int record_answer_use(struct result *result, struct record_match *match,
+		      const struct request *request);
 
 /* Both at once, when no more is wanted of a record than an answer. */
-int recall_answer(struct result *result, const struct job *job);
+int record_answer_fill(struct result *result, const struct request *request);
 
 /*
  * A run that is resumed or requeued keeps the split it was first started with,
  * unless that no longer fits. 1: result is filled in as reused.
  */
-int recall_start(struct result *result, const struct job *job);
+int record_answer_start(struct result *result, const struct request *request);
 
 /* Worth one check probe: near, and its split answers what is asked for. */
-bool recall_is_checkable(const struct record_match *match,
-			 const struct job *job);
+bool record_answer_is_checkable(const struct record_match *match,
+				const struct request *request);
 
 /* The question asks for nothing that this split would not keep. */
-bool recall_keeps_batch(const struct job *job, const struct record *record);
+bool record_answer_keeps_batch(const struct request *request,
+			       const struct record *record);
 
 #endif

@@ -41,7 +41,7 @@ int chosen_open(struct chosen *chosen)
 void chosen_release(struct chosen *chosen)
 {
 	if (chosen->has_job)
-		job_release(&chosen->job);
+		request_release(&chosen->request);
 	paths_release(&chosen->paths);
 	free(chosen->site_records);
 	free(chosen->path);
@@ -184,7 +184,7 @@ static int by_command(struct chosen *chosen, const struct options *options,
 	int code;
 
 	chosen->has_job = true;
-	outcome = job_prepare(&chosen->job, options, state, &err);
+	outcome = request_prepare(&chosen->request, options, state, &err);
 	if (outcome != COMMAND_OK) {
 		launch_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
@@ -195,7 +195,7 @@ static int by_command(struct chosen *chosen, const struct options *options,
 	for (size_t i = 0; i < 2 && !chosen->path; i++) {
 		chosen->place = places[i];
 		(void)chosen_by_identity(&chosen->record, &chosen->path, chosen,
-					 places[i], chosen->job.identity);
+					 places[i], chosen->request.identity);
 	}
 	if (chosen->path)
 		chosen->name = chosen_name(chosen->path);

@@ -16,8 +16,8 @@
 /* Folders of records, and the one record that was asked for. */
 struct chosen {
 	struct paths paths;
-	char *site_records; /* NULL: there is no site */
-	struct job job;     /* of a command; all zero without one */
+	char *site_records;     /* NULL: there is no site */
+	struct request request; /* of a command; all zero without one */
 	bool has_job;
 	/* The file; NULL: no record belongs to the command. */
 	char *path;

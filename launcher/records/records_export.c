@@ -36,7 +36,7 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	struct record *record = &result->record;
 
 	if (chosen->has_job)
-		launch_begin_result(result, &chosen->job);
+		launch_begin_result(result, &chosen->request);
 	record_release(record);
 	*record = chosen->record;
 	memset(&chosen->record, 0, sizeof(chosen->record));
@@ -52,7 +52,7 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	result->record_grade = record_grade_name(
 		stamps_hold(&record->stamps, NULL) ? RECORD_EXACT
 						   : RECORD_NEAR);
-	session_set_command(result, &chosen->job, record->micro_batch,
+	session_set_command(result, &chosen->request, record->micro_batch,
 			    record->grad_accum);
 }
 
@@ -118,7 +118,7 @@ out:
 static void warn_of_batch(const struct export *export)
 {
 	const struct record *record = &export->result.record;
-	int64_t asked = export->chosen->job.effective_batch;
+	int64_t asked = export->chosen->request.effective_batch;
 
 	if (asked > 0 && asked != record->effective_batch)
 		log_warning("the effective batch becomes %" PRId64
@@ -141,17 +141,19 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	struct strbuf why = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	enum record_grade grade = RECORD_NONE;
-	struct job job;
+	struct request request;
 	char *flags;
 
 	/* Borrowed: the options of a job are not released with it. */
 	as_recorded.command = record->argv;
-	if (job_prepare(&job, &as_recorded, export->state, &err) != COMMAND_OK)
+	if (request_prepare(&request, &as_recorded, export->state, &err) !=
+	    COMMAND_OK)
 		strbuf_adds(&why, err.message);
 	else
-		grade = identity_grade(record->identity, job.identity, &why);
+		grade = identity_grade(record->identity, request.identity,
+				       &why);
 	if (grade >= RECORD_NEAR) {
-		flags = command_flags_text(&job.command, &values);
+		flags = command_flags_text(&request.command, &values);
 		strbuf_addf(out, "%s\n", flags);
 		free(flags);
 	} else {
@@ -160,7 +162,7 @@ static int args_of_record(struct export *export, struct strbuf *out)
 			  "command...",
 			  strbuf_text(&why));
 	}
-	job_release(&job);
+	request_release(&request);
 	strbuf_release(&why);
 	return grade >= RECORD_NEAR ? EXIT_DONE : EXIT_AUTOFIT_FAILED;
 }

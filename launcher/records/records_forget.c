@@ -53,7 +53,7 @@ static void remove_copies(const char *path)
 	struct record record = RECORD_INIT;
 
 	if (record_read(&record, path, NULL) == 0)
-		copies_remove(&record.copies);
+		config_copies_remove(&record.copies);
 	record_release(&record);
 }
 
@@ -174,7 +174,7 @@ static void forget_named(struct forgetting *forgetting)
 /* All of its files: a copy under another name would answer in its place. */
 static void forget_command(struct forgetting *forgetting)
 {
-	const char *identity = forgetting->chosen->job.identity;
+	const char *identity = forgetting->chosen->request.identity;
 	struct strlist paths = STRLIST_INIT;
 
 	chosen_files(&paths, forgetting->chosen, RECORD_OWN, identity);
@@ -194,7 +194,7 @@ static void forget_command(struct forgetting *forgetting)
 /* The site's record of the same, which is never touched; the caller frees. */
 static char *name_at_site(const struct chosen *chosen)
 {
-	const char *identity = chosen->has_job ? chosen->job.identity
+	const char *identity = chosen->has_job ? chosen->request.identity
 					       : chosen->record.identity;
 	struct strlist paths = STRLIST_INIT;
 	char *name = NULL;

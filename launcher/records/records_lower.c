@@ -26,8 +26,9 @@ static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 			  chosen->name, why->message);
 		return EXIT_NOTHING_FITS;
 	}
-	command = chosen->has_job ? shell_quote_all(&chosen->job.command.given)
-				  : xstrdup("command...");
+	command = chosen->has_job
+			  ? shell_quote_all(&chosen->request.command.given)
+			  : xstrdup("command...");
 	log_error("%s: %s, and nothing is changed; to tune below it: "
 		  "autofit --fresh --max-micro %" PRId64 " -- %s",
 		  chosen->name, why->message, micro - 1, command);

@@ -12,56 +12,57 @@
 
 #define GAP 2
 
-static size_t width_of(const struct sheet *sheet)
+static size_t width_of(const struct report_table *table)
 {
 	size_t count = 1;
 
-	while (sheet->columns[count].key || sheet->columns[count].title)
+	while (table->columns[count].key || table->columns[count].title)
 		count++;
 	return count;
 }
 
-size_t sheet_rows(const struct sheet *sheet)
+size_t report_table_rows(const struct report_table *table)
 {
-	return sheet->count / width_of(sheet);
+	return table->count / width_of(table);
 }
 
-static struct sheet_cell *add(struct sheet *sheet, bool is_known)
+static struct report_table_cell *add(struct report_table *table, bool is_known)
 {
-	struct sheet_cell *cell;
+	struct report_table_cell *cell;
 
-	sheet->cells = xgrow(sheet->cells, sheet->count, &sheet->capacity,
-			     sizeof(*sheet->cells));
-	cell = &sheet->cells[sheet->count++];
-	*cell = (struct sheet_cell){ .is_known = is_known };
+	table->cells = xgrow(table->cells, table->count, &table->capacity,
+			     sizeof(*table->cells));
+	cell = &table->cells[table->count++];
+	*cell = (struct report_table_cell){ .is_known = is_known };
 	return cell;
 }
 
-void sheet_add_text(struct sheet *sheet, const char *text)
+void report_table_add_text(struct report_table *table, const char *text)
 {
-	add(sheet, true)->text = xstrdup(text);
+	add(table, true)->text = xstrdup(text);
 }
 
-void sheet_add_number(struct sheet *sheet, int64_t number)
+void report_table_add_number(struct report_table *table, int64_t number)
 {
-	add(sheet, true)->number = number;
+	add(table, true)->number = number;
 }
 
-void sheet_add_none(struct sheet *sheet)
+void report_table_add_none(struct report_table *table)
 {
-	(void)add(sheet, false);
+	(void)add(table, false);
 }
 
-void sheet_release(struct sheet *sheet)
+void report_table_release(struct report_table *table)
 {
-	for (size_t i = 0; i < sheet->count; i++)
-		free(sheet->cells[i].text);
-	free(sheet->cells);
-	memset(sheet, 0, sizeof(*sheet));
+	for (size_t i = 0; i < table->count; i++)
+		free(table->cells[i].text);
+	free(table->cells);
+	memset(table, 0, sizeof(*table));
 }
 
-static void add_cell(struct strbuf *out, const struct sheet_column *column,
-		     const struct sheet_cell *cell)
+static void add_cell(struct strbuf *out,
+		     const struct report_table_column *column,
+		     const struct report_table_cell *cell)
 {
 	char bytes[BYTES_TEXT_MAX];
 
@@ -70,17 +71,17 @@ static void add_cell(struct strbuf *out, const struct sheet_column *column,
 		return;
 	}
 	switch (column->kind) {
-	case SHEET_TEXT:
+	case TABLE_TEXT:
 		text_add_safe(out, cell->text, false);
 		break;
-	case SHEET_COUNT:
+	case TABLE_COUNT:
 		strbuf_addf(out, "%lld", (long long)cell->number);
 		break;
-	case SHEET_BYTES:
+	case TABLE_BYTES:
 		strbuf_addf(out, "%s%s", cell->number < 0 ? "-" : "",
 			    bytes_format(bytes, (uint64_t)llabs(cell->number)));
 		break;
-	case SHEET_FLAG:
+	case TABLE_FLAG:
 		strbuf_adds(out, cell->number ? "yes" : "no");
 		break;
 	}
@@ -99,15 +100,15 @@ static void add_padded(struct strbuf *out, const char *text, size_t width,
 		strbuf_addf(out, "%*s%s", pad, "", text);
 }
 
-static size_t column_width(const struct sheet *sheet, size_t column,
+static size_t column_width(const struct report_table *table, size_t column,
 			   size_t columns)
 {
-	size_t width = text_columns(sheet->columns[column].title);
+	size_t width = text_columns(table->columns[column].title);
 	struct strbuf text = STRBUF_INIT;
 
-	for (size_t i = column; i < sheet->count; i += columns) {
+	for (size_t i = column; i < table->count; i += columns) {
 		strbuf_reset(&text);
-		add_cell(&text, &sheet->columns[column], &sheet->cells[i]);
+		add_cell(&text, &table->columns[column], &table->cells[i]);
 		if (text_columns(strbuf_text(&text)) > width)
 			width = text_columns(strbuf_text(&text));
 	}
@@ -126,15 +127,15 @@ static void end_line(struct strbuf *out, struct strbuf *line)
 }
 
 /* row SIZE_MAX: the titles. */
-static void add_line(struct strbuf *out, const struct sheet *sheet,
+static void add_line(struct strbuf *out, const struct report_table *table,
 		     const size_t *widths, size_t row)
 {
 	struct strbuf line = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
-	size_t columns = width_of(sheet);
+	size_t columns = width_of(table);
 
 	for (size_t i = 0; i < columns; i++) {
-		const struct sheet_column *column = &sheet->columns[i];
+		const struct report_table_column *column = &table->columns[i];
 
 		if (!column->title)
 			continue;
@@ -143,55 +144,55 @@ static void add_line(struct strbuf *out, const struct sheet *sheet,
 			strbuf_adds(&text, column->title);
 		else
 			add_cell(&text, column,
-				 &sheet->cells[row * columns + i]);
+				 &table->cells[row * columns + i]);
 		strbuf_addf(&line, "%*s", GAP, "");
 		add_padded(&line, strbuf_text(&text), widths[i],
-			   column->kind == SHEET_TEXT);
+			   column->kind == TABLE_TEXT);
 	}
 	end_line(out, &line);
 	strbuf_release(&text);
 	strbuf_release(&line);
 }
 
-void sheet_print(struct strbuf *out, const struct sheet *sheet)
+void report_table_print(struct strbuf *out, const struct report_table *table)
 {
-	size_t columns = width_of(sheet);
+	size_t columns = width_of(table);
 	size_t *widths = xcalloc(columns, sizeof(*widths));
 
 	for (size_t i = 0; i < columns; i++)
-		if (sheet->columns[i].title)
-			widths[i] = column_width(sheet, i, columns);
-	add_line(out, sheet, widths, SIZE_MAX);
-	for (size_t row = 0; row < sheet_rows(sheet); row++)
-		add_line(out, sheet, widths, row);
+		if (table->columns[i].title)
+			widths[i] = column_width(table, i, columns);
+	add_line(out, table, widths, SIZE_MAX);
+	for (size_t row = 0; row < report_table_rows(table); row++)
+		add_line(out, table, widths, row);
 	free(widths);
 }
 
-static json_t *cell_json(const struct sheet_column *column,
-			 const struct sheet_cell *cell)
+static json_t *cell_json(const struct report_table_column *column,
+			 const struct report_table_cell *cell)
 {
 	if (!cell->is_known)
 		return json_null();
-	if (column->kind == SHEET_TEXT)
+	if (column->kind == TABLE_TEXT)
 		return json_text(cell->text);
-	if (column->kind == SHEET_FLAG)
+	if (column->kind == TABLE_FLAG)
 		return json_boolean(cell->number != 0);
 	return json_integer(cell->number);
 }
 
-json_t *sheet_json(const struct sheet *sheet)
+json_t *report_table_json(const struct report_table *table)
 {
 	json_t *array = json_checked(json_array());
-	size_t columns = width_of(sheet);
+	size_t columns = width_of(table);
 
-	for (size_t row = 0; row < sheet_rows(sheet); row++) {
+	for (size_t row = 0; row < report_table_rows(table); row++) {
 		json_t *object = json_checked(json_object());
 
 		for (size_t i = 0; i < columns; i++)
-			if (sheet->columns[i].key)
-				json_put(object, sheet->columns[i].key,
-					 cell_json(&sheet->columns[i],
-						   &sheet->cells[row * columns +
+			if (table->columns[i].key)
+				json_put(object, table->columns[i].key,
+					 cell_json(&table->columns[i],
+						   &table->cells[row * columns +
 								 i]));
 		json_append(array, object);
 	}

@@ -11,39 +11,39 @@
 
 #include <jansson.h>
 
-enum sheet_kind { SHEET_TEXT, SHEET_COUNT, SHEET_BYTES, SHEET_FLAG };
+enum report_table_kind { TABLE_TEXT, TABLE_COUNT, TABLE_BYTES, TABLE_FLAG };
 
-struct sheet_column {
+struct report_table_column {
 	const char *key;   /* in JSON; NULL: in the text only */
 	const char *title; /* in the text; NULL: in JSON only */
-	enum sheet_kind kind;
+	enum report_table_kind kind;
 };
 
-struct sheet_cell {
+struct report_table_cell {
 	bool is_known;
-	char *text;     /* SHEET_TEXT */
+	char *text;     /* TABLE_TEXT */
 	int64_t number; /* all others */
 };
 
 /* Cells row by row; all zero but columns: empty. */
-struct sheet {
+struct report_table {
 	/* At least one; one without key and title ends them. */
-	const struct sheet_column *columns;
-	struct sheet_cell *cells;
+	const struct report_table_column *columns;
+	struct report_table_cell *cells;
 	size_t count, capacity;
 };
 
 /* The next cell; its kind is its column's. */
-void sheet_add_text(struct sheet *sheet, const char *text);
-void sheet_add_number(struct sheet *sheet, int64_t number);
-void sheet_add_none(struct sheet *sheet); /* "-", null */
-void sheet_release(struct sheet *sheet);
+void report_table_add_text(struct report_table *table, const char *text);
+void report_table_add_number(struct report_table *table, int64_t number);
+void report_table_add_none(struct report_table *table); /* "-", null */
+void report_table_release(struct report_table *table);
 
-size_t sheet_rows(const struct sheet *sheet);
+size_t report_table_rows(const struct report_table *table);
 
 /* Aligned columns below their titles, two blanks between and before. */
-void sheet_print(struct strbuf *out, const struct sheet *sheet);
+void report_table_print(struct strbuf *out, const struct report_table *table);
 /* An array with an object for each row. */
-json_t *sheet_json(const struct sheet *sheet);
+json_t *report_table_json(const struct report_table *table);
 
 #endif

@@ -261,9 +261,10 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
 	json_put(object, "input_rows", count_json(trial->input_rows));
-	json_put(object, "echo_micro", count_json(trial->echo_micro));
-	json_put(object, "echo_accum", count_json(trial->echo_accum));
-	json_put(object, "echo_effective", count_json(trial->echo_effective));
+	json_put(object, "echo_micro", count_json(trial->printed_sizes_micro));
+	json_put(object, "echo_accum", count_json(trial->printed_sizes_accum));
+	json_put(object, "echo_effective",
+		 count_json(trial->printed_sizes_effective));
 	json_put(object, "log", text_json(note->log));
 	return object;
 }

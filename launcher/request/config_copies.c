@@ -65,7 +65,7 @@ static int copy_write(const struct file_copy *copy, struct error *err)
 	return 0;
 }
 
-int copies_write(const struct rewrite *rewrite, struct error *err)
+int config_copies_write(const struct rewrite *rewrite, struct error *err)
 {
 	int result = 0;
 	size_t i;
@@ -80,7 +80,7 @@ int copies_write(const struct rewrite *rewrite, struct error *err)
 	return result;
 }
 
-void copies_paths(const struct rewrite *rewrite, struct strlist *out)
+void config_copies_paths(const struct rewrite *rewrite, struct strlist *out)
 {
 	char folder[PATH_MAX];
 
@@ -96,7 +96,7 @@ void copies_paths(const struct rewrite *rewrite, struct strlist *out)
 	}
 }
 
-void copies_remove(const struct strlist *paths)
+void config_copies_remove(const struct strlist *paths)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		const char *slash = strrchr(paths->items[i], '/');

@@ -10,12 +10,12 @@
  * Writes each copy, with the mode of its original; one that is there with the
  * same text stays as it is. On failure those it made are removed again.
  */
-int copies_write(const struct rewrite *rewrite, struct error *err);
+int config_copies_write(const struct rewrite *rewrite, struct error *err);
 
 /* Appends the absolute paths of the copies. */
-void copies_paths(const struct rewrite *rewrite, struct strlist *out);
+void config_copies_paths(const struct rewrite *rewrite, struct strlist *out);
 
 /* Removes files of these paths whose names are those of copies. */
-void copies_remove(const struct strlist *paths);
+void config_copies_remove(const struct strlist *paths);
 
 #endif

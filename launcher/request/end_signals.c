@@ -4,31 +4,31 @@
 
 #include <signal.h>
 
-const int endings[ENDINGS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+const int end_signals[ENDINGS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
-void endings_hold(void)
+void end_signals_hold(void)
 {
 	sigset_t held;
 
 	(void)sigemptyset(&held);
 	for (int i = 0; i < ENDINGS; i++)
-		(void)sigaddset(&held, endings[i]);
+		(void)sigaddset(&held, end_signals[i]);
 	(void)sigprocmask(SIG_BLOCK, &held, NULL);
 }
 
-void endings_let(const struct process_state *state)
+void end_signals_let(const struct process_state *state)
 {
 	(void)sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
-int endings_waiting(void)
+int end_signals_waiting(void)
 {
 	sigset_t waiting;
 
 	(void)sigemptyset(&waiting);
 	(void)sigpending(&waiting);
 	for (int i = 0; i < ENDINGS; i++)
-		if (sigismember(&waiting, endings[i]) == 1)
-			return endings[i];
+		if (sigismember(&waiting, end_signals[i]) == 1)
+			return end_signals[i];
 	return 0;
 }

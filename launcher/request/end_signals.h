@@ -6,13 +6,13 @@
 #include "probes/process/process_state.h"
 
 #define ENDINGS 4
-extern const int endings[ENDINGS];
+extern const int end_signals[ENDINGS];
 
 /* From here on they wait, where they would have ended the process. */
-void endings_hold(void);
+void end_signals_hold(void);
 /* The mask that autofit came in with: what waited comes now. */
-void endings_let(const struct process_state *state);
+void end_signals_let(const struct process_state *state);
 /* One that waits; 0: none. */
-int endings_waiting(void);
+int end_signals_waiting(void);
 
 #endif

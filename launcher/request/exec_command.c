@@ -51,7 +51,7 @@ static char *search(const char *program, int *error_number)
 	return NULL;
 }
 
-int run_find(const char *program)
+int exec_command_find(const char *program)
 {
 	int error_number;
 
@@ -63,7 +63,7 @@ int run_find(const char *program)
 	return error_number;
 }
 
-char *run_where(const char *program)
+char *exec_command_where(const char *program)
 {
 	int error_number;
 
@@ -72,7 +72,7 @@ char *run_where(const char *program)
 	return search(program, &error_number);
 }
 
-int run_cannot_start(const char *program, int error_number)
+int exec_command_cannot_start(const char *program, int error_number)
 {
 	struct strbuf name = STRBUF_INIT;
 
@@ -83,8 +83,8 @@ int run_cannot_start(const char *program, int error_number)
 	return error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
 }
 
-int run_command(const struct process_state *state, const struct strlist *argv,
-		const struct strlist *changes)
+int exec_command(const struct process_state *state, const struct strlist *argv,
+		 const struct strlist *changes)
 {
 	struct strlist environment = STRLIST_INIT;
 	int number;
@@ -101,5 +101,5 @@ int run_command(const struct process_state *state, const struct strlist *argv,
 	(void)execvp(argv->items[0], argv->items);
 	number = errno;
 	(void)signal(SIGPIPE, SIG_IGN);
-	return run_cannot_start(argv->items[0], number);
+	return exec_command_cannot_start(argv->items[0], number);
 }

@@ -11,15 +11,15 @@
  * changes are NAME=value items, or a bare NAME to unset. Returns only when
  * that failed, with 126 or 127 after one line on stderr.
  */
-int run_command(const struct process_state *state, const struct strlist *argv,
-		const struct strlist *changes);
+int exec_command(const struct process_state *state, const struct strlist *argv,
+		 const struct strlist *changes);
 
 /* Where PATH leads for program: 0, or the errno exec would give. */
-int run_find(const char *program);
+int exec_command_find(const char *program);
 /* The file itself, or NULL; the caller frees it. */
-char *run_where(const char *program);
+char *exec_command_where(const char *program);
 
 /* One line as coreutils words it, and 126 or 127. */
-int run_cannot_start(const char *program, int error_number);
+int exec_command_cannot_start(const char *program, int error_number);
 
 #endif

@@ -90,14 +90,14 @@ static void add_budget(struct strbuf *out, const struct options *options)
 }
 
 /* The question that the answer is to: another one has another answer. */
-static void add_question(struct strbuf *out, const struct job *job)
+static void add_question(struct strbuf *out, const struct request *request)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 	char *tolerance = xasprintf("%.17g", options->tolerance);
 
-	add_number(out, IDENTITY_PLACE, "world", job->command.world_size);
+	add_number(out, IDENTITY_PLACE, "world", request->command.world_size);
 	add_number(out, IDENTITY_PLACE, "effective batch",
-		   job->effective_batch);
+		   request->effective_batch);
 	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
 		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
 	add_number(out, IDENTITY_PLACE, "--max-micro", options->max_micro);
@@ -109,9 +109,9 @@ static void add_question(struct strbuf *out, const struct job *job)
 	free(tolerance);
 }
 
-static void add_reading(struct strbuf *out, const struct job *job)
+static void add_reading(struct strbuf *out, const struct request *request)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 	const struct {
 		const char *label, *value;
 	} texts[] = {
@@ -122,7 +122,8 @@ static void add_reading(struct strbuf *out, const struct job *job)
 		{ "--accum-scope", options->accum_scope },
 	};
 
-	identity_add(out, IDENTITY_PART, "preset", job->command.preset->name);
+	identity_add(out, IDENTITY_PART, "preset",
+		     request->command.preset->name);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (texts[i].value)
 			identity_add(out, IDENTITY_PART, texts[i].label,
@@ -186,7 +187,7 @@ static void add_files(struct strbuf *out, const struct strlist *argv)
 /* What PATH leads to: an interpreter by its place and its content. */
 static void add_program(struct strbuf *out, const struct strlist *argv)
 {
-	char *found = run_where(argv->items[0]);
+	char *found = exec_command_where(argv->items[0]);
 	char *real = found ? realpath(found, NULL) : NULL;
 
 	if (real) {
@@ -243,37 +244,38 @@ static void add_driver(struct strbuf *out)
 	strbuf_release(&text);
 }
 
-char *identity_make(const struct job *job)
+char *identity_make(const struct request *request)
 {
 	struct strlist argv = STRLIST_INIT;
 	struct strlist masked = STRLIST_INIT;
 	struct strbuf out = STRBUF_INIT;
 	char folder[PATH_MAX];
 
-	command_identity(&job->command, &argv);
+	command_record_arguments(&request->command, &argv);
 	secrets_mask_argv(&masked, &argv);
 	identity_begin(&out);
-	add_question(&out, job);
-	add_budget(&out, job->options);
-	target_fingerprint(
-		&out, job->options,
-		strlist_env_get(&job->environment, "CUDA_VISIBLE_DEVICES"));
+	add_question(&out, request);
+	add_budget(&out, request->options);
+	memory_target_fingerprint(
+		&out, request->options,
+		strlist_env_get(&request->environment, "CUDA_VISIBLE_DEVICES"));
 	add_list(&out, "argument", &masked);
-	add_reading(&out, job);
+	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
 	add_files(&out, &argv);
-	add_program(&out, &job->command.given);
+	add_program(&out, &request->command.given);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))
 		identity_add(&out, IDENTITY_PART, "folder", folder);
-	add_environment(&out, &job->environment);
+	add_environment(&out, &request->environment);
 	add_driver(&out);
 	strlist_release(&masked);
 	strlist_release(&argv);
 	return strbuf_detach(&out);
 }
 
-char *identity_subject(const struct job *job)
+char *identity_subject(const struct request *request)
 {
-	return xasprintf("%s %s", job_name(job), job->command.preset->name);
+	return xasprintf("%s %s", request_name(request),
+			 request->command.preset->name);
 }

@@ -11,9 +11,9 @@
  * fingerprint, the content of script and files named in the command, the
  * program, and the environment that allocators read. The caller frees.
  */
-char *identity_make(const struct job *job);
+char *identity_make(const struct request *request);
 
 /* What a hint must share: the name of the script or program, the preset. */
-char *identity_subject(const struct job *job);
+char *identity_subject(const struct request *request);
 
 #endif

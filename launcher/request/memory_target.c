@@ -33,7 +33,7 @@ static uint64_t host_headroom(const struct host_budget *host)
 	return larger(64 * MIB, host->budget_bytes / 20);
 }
 
-static uint64_t gpu_headroom(const struct target *target)
+static uint64_t gpu_headroom(const struct memory_target *target)
 {
 	uint64_t whole =
 		target->cap_bytes ? target->cap_bytes : target->total_bytes;
@@ -61,8 +61,8 @@ static int check_limit(uint64_t limit, uint64_t budget, uint64_t headroom,
 			 bytes_format(headroom_text, headroom));
 }
 
-static int set_host_limits(struct target *target, const struct options *options,
-			   struct error *err)
+static int set_host_limits(struct memory_target *target,
+			   const struct options *options, struct error *err)
 {
 	/* With a GPU, --memory speaks of the GPU. */
 	uint64_t memory =
@@ -93,7 +93,7 @@ static uint64_t allowed(const struct options *options)
 				     : bytes;
 }
 
-static void divide(struct target *target, const struct options *options)
+static void divide(struct memory_target *target, const struct options *options)
 {
 	target->headroom_bytes =
 		options->has_headroom
@@ -103,7 +103,8 @@ static void divide(struct target *target, const struct options *options)
 		minus(target->budget_bytes, target->headroom_bytes);
 }
 
-static void set_gpu_limits(struct target *target, const struct options *options)
+static void set_gpu_limits(struct memory_target *target,
+			   const struct options *options)
 {
 	uint64_t free_bytes = UINT64_MAX;
 
@@ -125,7 +126,7 @@ static void set_gpu_limits(struct target *target, const struct options *options)
 }
 
 /* A card cannot show what would happen on a larger one. */
-static int check_model(const struct target *target,
+static int check_model(const struct memory_target *target,
 		       const struct options *options, struct error *err)
 {
 	const struct gpu_model *model = &options->model;
@@ -150,7 +151,7 @@ static int check_model(const struct target *target,
 	return 0;
 }
 
-static void read_free_memory(struct target *target)
+static void read_free_memory(struct memory_target *target)
 {
 	/* The cap is kept by UUID, also where NVML is not there. */
 	for (size_t i = 0; i < target->gpu_count; i++)
@@ -171,7 +172,7 @@ static void read_free_memory(struct target *target)
 	}
 }
 
-static void keep_one_gpu(struct target *target, int index)
+static void keep_one_gpu(struct memory_target *target, int index)
 {
 	if (index < 0)
 		return;
@@ -184,8 +185,8 @@ static void keep_one_gpu(struct target *target, int index)
 	target->gpu_count = 0;
 }
 
-static int find_gpus(struct target *target, const struct options *options,
-		     struct error *err)
+static int find_gpus(struct memory_target *target,
+		     const struct options *options, struct error *err)
 {
 	int count;
 
@@ -210,8 +211,9 @@ static int find_gpus(struct target *target, const struct options *options,
 	return 0;
 }
 
-int target_open(struct target *target, const struct options *options,
-		int64_t world_size, struct error *err)
+int memory_target_open(struct memory_target *target,
+		       const struct options *options, int64_t world_size,
+		       struct error *err)
 {
 	int result;
 
@@ -223,7 +225,7 @@ int target_open(struct target *target, const struct options *options,
 	if (result < 0)
 		return result;
 	if (!target->gpu_count)
-		return target_become_host(target, options, err);
+		return memory_target_become_host(target, options, err);
 	target->device = PROBE_CUDA;
 	target->may_be_host = options->device == DEVICE_AUTO;
 	target->assumes_exact = true;
@@ -240,7 +242,8 @@ int target_open(struct target *target, const struct options *options,
 	return result < 0 ? result : set_host_limits(target, options, err);
 }
 
-int target_reserve(struct target *target, uint64_t bytes, struct error *err)
+int memory_target_reserve(struct memory_target *target, uint64_t bytes,
+			  struct error *err)
 {
 	struct host_budget *host = &target->host;
 
@@ -257,8 +260,8 @@ int target_reserve(struct target *target, uint64_t bytes, struct error *err)
 			   target->host_headroom_bytes, err);
 }
 
-void target_share(struct target *target, const struct options *options,
-		  uint64_t bytes)
+void memory_target_share(struct memory_target *target,
+			 const struct options *options, uint64_t bytes)
 {
 	target->budget_bytes = smaller(bytes, allowed(options));
 	/* A cap of 0 would be none. */
@@ -266,8 +269,8 @@ void target_share(struct target *target, const struct options *options,
 	divide(target, options);
 }
 
-bool target_lose_exact(struct target *target, const struct options *options,
-		       int64_t world_size)
+bool memory_target_lose_exact(struct memory_target *target,
+			      const struct options *options, int64_t world_size)
 {
 	uint64_t before = target->limit_bytes;
 
@@ -282,7 +285,7 @@ bool target_lose_exact(struct target *target, const struct options *options,
 }
 
 /* One of these was to be a GPU, and it is host memory. */
-static int refuse_host_as(const struct target *target,
+static int refuse_host_as(const struct memory_target *target,
 			  const struct options *options, struct error *err)
 {
 	return error_set(
@@ -293,8 +296,8 @@ static int refuse_host_as(const struct target *target,
 						 : ", and there is none here");
 }
 
-int target_become_host(struct target *target, const struct options *options,
-		       struct error *err)
+int memory_target_become_host(struct memory_target *target,
+			      const struct options *options, struct error *err)
 {
 	int result;
 
@@ -311,16 +314,16 @@ int target_become_host(struct target *target, const struct options *options,
 	return result;
 }
 
-void target_release(struct target *target)
+void memory_target_release(struct memory_target *target)
 {
 	if (target->nvml)
 		nvml_close(target->nvml);
 	target->nvml = NULL;
 }
 
-uint64_t target_headroom_for(const struct target *target,
-			     const struct options *options,
-			     const struct trial *trial)
+uint64_t memory_target_headroom_for(const struct memory_target *target,
+				    const struct options *options,
+				    const struct trial *trial)
 {
 	if (options->has_headroom)
 		return target->headroom_bytes;
@@ -331,8 +334,8 @@ uint64_t target_headroom_for(const struct target *target,
 	return target->headroom_bytes;
 }
 
-const char *target_budget_source(const struct target *target,
-				 const struct options *options)
+const char *memory_target_budget_source(const struct memory_target *target,
+					const struct options *options)
 {
 	if (target->device == PROBE_HOST)
 		return host_budget_source_name(target->host.source);
@@ -343,7 +346,7 @@ const char *target_budget_source(const struct target *target,
 		       : "free at start";
 }
 
-void target_words(const struct target *target, struct strbuf *out)
+void memory_target_words(const struct memory_target *target, struct strbuf *out)
 {
 	if (target->device != PROBE_CUDA) {
 		strbuf_adds(out, "host memory");
@@ -354,7 +357,8 @@ void target_words(const struct target *target, struct strbuf *out)
 		strbuf_addf(out, " as %s", target->emulated_as);
 }
 
-void target_add_caveat(const struct target *target, struct strlist *caveats)
+void memory_target_add_caveat(const struct memory_target *target,
+			      struct strlist *caveats)
 {
 	if (target->emulated_as && target->device == PROBE_CUDA)
 		strlist_addf(caveats,
@@ -409,8 +413,9 @@ static void add_gpus(struct strbuf *out, const char *visible)
 		identity_add(out, IDENTITY_PLACE, "GPU", gpus[i].name);
 }
 
-void target_fingerprint(struct strbuf *out, const struct options *options,
-			const char *visible)
+void memory_target_fingerprint(struct strbuf *out,
+			       const struct options *options,
+			       const char *visible)
 {
 	struct host_budget host;
 

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct target {
+struct memory_target {
 	enum probe_device device;
 	/* auto with a GPU: the first probe tells which of the two it is. */
 	bool may_be_host;
@@ -48,59 +48,65 @@ struct target {
  * no GPU; -EINVAL with --as and a GPU that is smaller than that model. The
  * caller releases the target, and keeps the options until then.
  */
-int target_open(struct target *target, const struct options *options,
-		int64_t world_size, struct error *err);
-void target_release(struct target *target);
+int memory_target_open(struct memory_target *target,
+		       const struct options *options, int64_t world_size,
+		       struct error *err);
+void memory_target_release(struct memory_target *target);
 
 /* bytes of host memory are taken for something else: scratch in memory. */
-int target_reserve(struct target *target, uint64_t bytes, struct error *err);
+int memory_target_reserve(struct memory_target *target, uint64_t bytes,
+			  struct error *err);
 
 /*
  * The first probe used no GPU: from now on it is host memory, and --memory
  * speaks of that.
  */
-int target_become_host(struct target *target, const struct options *options,
-		       struct error *err);
+int memory_target_become_host(struct memory_target *target,
+			      const struct options *options, struct error *err);
 
 /*
  * --shared: of each GPU no more than bytes may be used, or less where the
  * options say so. That becomes budget and cap; headroom and limit follow.
  */
-void target_share(struct target *target, const struct options *options,
-		  uint64_t bytes);
+void memory_target_share(struct memory_target *target,
+			 const struct options *options, uint64_t bytes);
 
 /*
  * A probe's memory was not seen exactly: from now on headroom and limit are
  * those of readings of a whole device. True: the limit is another one; it is
  * never 0.
  */
-bool target_lose_exact(struct target *target, const struct options *options,
-		       int64_t world_size);
+bool memory_target_lose_exact(struct memory_target *target,
+			      const struct options *options,
+			      int64_t world_size);
 
 /*
  * The headroom a size needs after its confirmation: as asked for, else the
  * default, doubled while the peak still rises, 20% when the peaks vary.
  */
-uint64_t target_headroom_for(const struct target *target,
-			     const struct options *options,
-			     const struct trial *trial);
+uint64_t memory_target_headroom_for(const struct memory_target *target,
+				    const struct options *options,
+				    const struct trial *trial);
 
 /* "host memory", "1x NVIDIA H200", "1x NVIDIA H200 as Tesla T4". */
-void target_words(const struct target *target, struct strbuf *out);
+void memory_target_words(const struct memory_target *target,
+			 struct strbuf *out);
 
 /* With --as: that it was no such card, and what differs on one. */
-void target_add_caveat(const struct target *target, struct strlist *caveats);
+void memory_target_add_caveat(const struct memory_target *target,
+			      struct strlist *caveats);
 
 /* What bounds the budget, for the JSON: "--memory", "--as", "free at start". */
-const char *target_budget_source(const struct target *target,
-				 const struct options *options);
+const char *memory_target_budget_source(const struct memory_target *target,
+					const struct options *options);
 
 /*
  * What identifies the hardware without asking a driver: the models of the GPUs
  * that are visible, from /proc, memory and the limit of the cgroup. visible:
  * CUDA_VISIBLE_DEVICES or NULL. Appends entries of identity_text.h.
  */
-void target_fingerprint(struct strbuf *out, const struct options *options,
-			const char *visible);
+void memory_target_fingerprint(struct strbuf *out,
+			       const struct options *options,
+			       const char *visible);
 
 #endif

@@ -47,7 +47,7 @@ static int64_t visible_devices(const struct strlist *environment)
 }
 
 /* What cannot be read is told as well: some files need not be there. */
-static void read_text(struct texts *texts)
+static void read_text(struct named_files *texts)
 {
 	char *path = xstrdup(texts->wanted);
 	enum settings_format format;
@@ -62,16 +62,17 @@ static void read_text(struct texts *texts)
 	/* What is larger than any config holds data. */
 	if (result > 0 && is_config)
 		result = -EFBIG;
-	texts_add(texts, path, result < 0 ? NULL : &text,
-		  result < 0 ? -result : 0);
+	named_files_add(texts, path, result < 0 ? NULL : &text,
+			result < 0 ? -result : 0);
 	strbuf_release(&text);
 	free(path);
 }
 
 /* The script that recognition has read, for its hash and its name. */
-static void note_script(struct job *job, const struct texts *texts)
+static void note_script(struct request *request,
+			const struct named_files *texts)
 {
-	const struct command *command = &job->command;
+	const struct command *command = &request->command;
 	size_t script = command->view.script;
 
 	if (script == NO_INDEX || script >= command->argv.count)
@@ -82,18 +83,18 @@ static void note_script(struct job *job, const struct texts *texts)
 		if (file->error ||
 		    strcmp(file->path, command->argv.items[script]) != 0)
 			continue;
-		job->script = xstrdup(file->path);
-		job->script_hash =
+		request->script = xstrdup(file->path);
+		request->script_hash =
 			hash_bytes(strbuf_text(&file->text), file->text.length);
 		return;
 	}
 }
 
-static void set_sources(struct job *job)
+static void set_sources(struct request *request)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 
-	job->hints = (struct command_hints){
+	request->hints = (struct command_hints){
 		.micro_flag = options->micro_flag,
 		.accum_flag = options->accum_flag,
 		.global_flag = options->global_flag,
@@ -102,49 +103,54 @@ static void set_sources(struct job *job)
 		.preset = options->preset,
 		.env_templates = &options->env_templates,
 		.templates = &options->templates,
-		.environment = &job->environment,
-		.visible_devices = options->device == DEVICE_HOST
-					   ? 0
-					   : visible_devices(&job->environment),
-		.ranks_around = job->place.world,
+		.environment = &request->environment,
+		.visible_devices =
+			options->device == DEVICE_HOST
+				? 0
+				: visible_devices(&request->environment),
+		.ranks_around = request->place.world,
 	};
-	job->sources = (struct command_sources){ .presets = &job->presets,
-						 .hints = &job->hints,
-						 .texts = &job->texts };
+	request->sources =
+		(struct command_sources){ .presets = &request->presets,
+					  .hints = &request->hints,
+					  .texts = &request->texts };
 }
 
-static enum command_outcome recognise(struct job *job, struct error *err)
+static enum command_outcome recognise(struct request *request,
+				      struct error *err)
 {
 	enum command_outcome outcome;
 
 	for (;;) {
-		outcome =
-			command_recognise(&job->command, &job->options->command,
-					  &job->sources, err);
+		outcome = command_recognise(&request->command,
+					    &request->options->command,
+					    &request->sources, err);
 		if (outcome != COMMAND_WANTS_TEXT)
 			break;
-		read_text(&job->texts);
-		command_release(&job->command);
+		read_text(&request->texts);
+		command_release(&request->command);
 	}
-	note_script(job, &job->texts);
+	note_script(request, &request->texts);
 	return outcome;
 }
 
-int job_rewrite(const struct job *job, const struct command *command,
-		const struct command_values *values, struct rewrite *rewrite,
-		struct error *err)
+int request_rewrite(const struct request *request,
+		    const struct command *command,
+		    const struct command_values *values,
+		    struct rewrite *rewrite, struct error *err)
 {
 	int result = command_rewrite(command, values, rewrite, err);
 
 	return result < 0 ? result
 			  : command_read_back(command, values, rewrite,
-					      &job->sources, err);
+					      &request->sources, err);
 }
 
 /* Other sizes that obey what the framework asks: multiples of its own. */
-static enum command_outcome check_rewrite(struct job *job, struct error *err)
+static enum command_outcome check_rewrite(struct request *request,
+					  struct error *err)
 {
-	struct command *command = &job->command;
+	struct command *command = &request->command;
 	const struct command_constraints *constraints = &command->constraints;
 	bool trades = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
 		      command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
@@ -153,14 +159,14 @@ static enum command_outcome check_rewrite(struct job *job, struct error *err)
 			       command->micro_batch,
 		.grad_accum = (trades && !constraints->one_accum ? 2 : 1) *
 			      command->grad_accum,
-		.copies = job->paths.copies,
+		.copies = request->paths.copies,
 	};
 	struct rewrite rewrite;
 	int result;
 
-	if (!command->micro_batch || values.micro_batch > job->max_micro)
+	if (!command->micro_batch || values.micro_batch > request->max_micro)
 		return COMMAND_OK;
-	result = job_rewrite(job, command, &values, &rewrite, err);
+	result = request_rewrite(request, command, &values, &rewrite, err);
 	strlist_add_all(&command->caveats,
 			(const char *const *)rewrite.followers.items,
 			rewrite.followers.count);
@@ -168,13 +174,13 @@ static enum command_outcome check_rewrite(struct job *job, struct error *err)
 	return result < 0 ? COMMAND_NOT_RECOGNISED : COMMAND_OK;
 }
 
-static enum command_outcome check_effective_batch(const struct job *job,
+static enum command_outcome check_effective_batch(const struct request *request,
 						  struct error *err)
 {
-	int64_t effective = job->effective_batch;
-	int64_t world = job->command.world_size;
+	int64_t effective = request->effective_batch;
+	int64_t world = request->command.world_size;
 	int64_t multiple = accumulation_multiple(
-		world, job->command.constraints.effective_multiple_of);
+		world, request->command.constraints.effective_multiple_of);
 
 	if (effective % world != 0)
 		(void)error_set(err, -EINVAL,
@@ -188,21 +194,22 @@ static enum command_outcome check_effective_batch(const struct job *job,
 				"effective batch %lld is not what %s takes: "
 				"give --effective-batch a multiple of %lld",
 				(long long)effective,
-				job->command.preset->description,
+				request->command.preset->description,
 				(long long)multiple);
 	return effective % multiple == 0 ? COMMAND_OK : COMMAND_USAGE;
 }
 
 /* E as asked: in the command, or by --effective-batch N. */
-static enum command_outcome set_effective_batch(struct job *job,
+static enum command_outcome set_effective_batch(struct request *request,
 						struct error *err)
 {
-	const struct options *options = job->options;
+	const struct options *options = request->options;
 
-	job->effective_batch = options->effective == EFFECTIVE_NUMBER
-				       ? options->effective_batch
-				       : job->command.effective_batch;
-	if (job->effective_batch == 0 && options->effective == EFFECTIVE_KEEP &&
+	request->effective_batch = options->effective == EFFECTIVE_NUMBER
+					   ? options->effective_batch
+					   : request->command.effective_batch;
+	if (request->effective_batch == 0 &&
+	    options->effective == EFFECTIVE_KEEP &&
 	    options->subcommand != SUBCOMMAND_TUNE) {
 		(void)error_set(err, -EINVAL,
 				"the effective batch to keep is not known: "
@@ -210,78 +217,79 @@ static enum command_outcome set_effective_batch(struct job *job,
 				"give --effective-batch N or --grow");
 		return COMMAND_USAGE;
 	}
-	return check_effective_batch(job, err);
+	return check_effective_batch(request, err);
 }
 
 /* Some commands count tokens or frames in a batch. */
-static int64_t max_micro(const struct job *job)
+static int64_t max_micro(const struct request *request)
 {
-	int64_t own = job->command.micro_batch;
-	int64_t usual = job->options->max_micro;
+	int64_t own = request->command.micro_batch;
+	int64_t usual = request->options->max_micro;
 
-	if (job->options->has_max_micro || own <= usual / MAX_MICRO_FACTOR)
+	if (request->options->has_max_micro || own <= usual / MAX_MICRO_FACTOR)
 		return usual;
 	return own <= INT32_MAX / MAX_MICRO_FACTOR ? own * MAX_MICRO_FACTOR
 						   : INT32_MAX;
 }
 
-enum command_outcome job_prepare(struct job *job, const struct options *options,
-				 const struct process_state *state,
-				 struct error *err)
+enum command_outcome request_prepare(struct request *request,
+				     const struct options *options,
+				     const struct process_state *state,
+				     struct error *err)
 {
 	enum command_outcome outcome;
 	char *folder;
 	int result;
 
-	memset(job, 0, sizeof(*job));
-	job->options = options;
-	job->state = state;
-	copy_environment(&job->environment);
-	job->place = surroundings_rank(&job->environment);
-	if (paths_find(&job->paths, &job->environment, err) < 0)
+	memset(request, 0, sizeof(*request));
+	request->options = options;
+	request->state = state;
+	copy_environment(&request->environment);
+	request->place = surroundings_rank(&request->environment);
+	if (paths_find(&request->paths, &request->environment, err) < 0)
 		return COMMAND_USAGE;
-	folder = xasprintf("%s/presets", job->paths.config);
-	result = presets_load(&job->presets,
+	folder = xasprintf("%s/presets", request->paths.config);
+	result = presets_load(&request->presets,
 			      access(folder, R_OK) == 0 ? folder : NULL, err);
 	free(folder);
 	if (result < 0)
 		return COMMAND_USAGE;
-	set_sources(job);
-	outcome = recognise(job, err);
+	set_sources(request);
+	outcome = recognise(request, err);
 	if (outcome == COMMAND_OK)
-		outcome = set_effective_batch(job, err);
+		outcome = set_effective_batch(request, err);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	job->max_micro = max_micro(job);
-	outcome = check_rewrite(job, err);
+	request->max_micro = max_micro(request);
+	outcome = check_rewrite(request, err);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	job->identity = identity_make(job);
-	job->subject = identity_subject(job);
+	request->identity = identity_make(request);
+	request->subject = identity_subject(request);
 	return COMMAND_OK;
 }
 
-const char *job_name(const struct job *job)
+const char *request_name(const struct request *request)
 {
-	const struct command_view *view = &job->command.view;
-	const char *name = job->command.argv.items[view->program];
+	const struct command_view *view = &request->command.view;
+	const char *name = request->command.argv.items[view->program];
 
 	if (view->script != NO_INDEX)
-		name = job->command.argv.items[view->script];
+		name = request->command.argv.items[view->script];
 	else if (view->module != NO_INDEX)
-		name = job->command.argv.items[view->module];
+		name = request->command.argv.items[view->module];
 	return basename(name);
 }
 
-void job_release(struct job *job)
+void request_release(struct request *request)
 {
-	strlist_release(&job->environment);
-	paths_release(&job->paths);
-	presets_release(&job->presets);
-	command_release(&job->command);
-	texts_release(&job->texts);
-	free(job->script);
-	free(job->identity);
-	free(job->subject);
-	memset(job, 0, sizeof(*job));
+	strlist_release(&request->environment);
+	paths_release(&request->paths);
+	presets_release(&request->presets);
+	command_release(&request->command);
+	named_files_release(&request->texts);
+	free(request->script);
+	free(request->identity);
+	free(request->subject);
+	memset(request, 0, sizeof(*request));
 }

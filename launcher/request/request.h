@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-struct job {
+struct request {
 	const struct options *options;
 	const struct process_state *state;
 	struct strlist environment; /* as autofit came in */
@@ -22,7 +22,7 @@ struct job {
 	struct presets presets;
 	/* What the command was read by, kept to read it back. */
 	struct command_hints hints;
-	struct texts texts;
+	struct named_files texts;
 	struct command_sources sources; /* of the above: a job is not moved */
 	struct command command;
 	struct rank_place
@@ -40,20 +40,22 @@ struct job {
  * can go wrong is an outcome with its message in err. The caller releases
  * the job whatever the outcome.
  */
-enum command_outcome job_prepare(struct job *job, const struct options *options,
-				 const struct process_state *state,
-				 struct error *err);
-void job_release(struct job *job);
+enum command_outcome request_prepare(struct request *request,
+				     const struct options *options,
+				     const struct process_state *state,
+				     struct error *err);
+void request_release(struct request *request);
 
 /*
  * command_rewrite of the job's command, or of one that differs in what a probe
  * adds only, and command_read_back of the result: no other is ever started.
  */
-int job_rewrite(const struct job *job, const struct command *command,
-		const struct command_values *values, struct rewrite *rewrite,
-		struct error *err);
+int request_rewrite(const struct request *request,
+		    const struct command *command,
+		    const struct command_values *values,
+		    struct rewrite *rewrite, struct error *err);
 
 /* The words after which a record is named: script, else program. */
-const char *job_name(const struct job *job);
+const char *request_name(const struct request *request);
 
 #endif

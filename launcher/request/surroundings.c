@@ -134,14 +134,14 @@ static bool is_in_job_cgroup(const char *root)
 	char *path = xasprintf("%s/proc/self/cgroup", root);
 	struct strbuf text = STRBUF_INIT;
 	const char *slurm;
-	const char *job;
+	const char *request;
 
 	(void)textfile_read(path, 65536, &text, NULL);
 	slurm = strstr(strbuf_text(&text), "slurm");
-	job = slurm ? strstr(slurm, "/job_") : NULL;
+	request = slurm ? strstr(slurm, "/job_") : NULL;
 	free(path);
 	strbuf_release(&text);
-	return job != NULL;
+	return request != NULL;
 }
 
 bool surroundings_is_login_node(const struct strlist *environment,
@@ -169,26 +169,27 @@ static char *slurm_job(const struct strlist *environment)
 {
 	const char *cluster =
 		strlist_env_get(environment, "SLURM_CLUSTER_NAME");
-	int64_t job = number_of(environment, "SLURM_JOB_ID");
+	int64_t request = number_of(environment, "SLURM_JOB_ID");
 
-	if (job < 1)
+	if (request < 1)
 		return NULL;
 	if (!is_plain(cluster))
-		return xasprintf("slurm %lld", (long long)job);
-	return xasprintf("slurm %s %lld", cluster, (long long)job);
+		return xasprintf("slurm %lld", (long long)request);
+	return xasprintf("slurm %s %lld", cluster, (long long)request);
 }
 
 /* Elements of an array share an id. */
 static char *lsf_job(const struct strlist *environment)
 {
-	int64_t job = number_of(environment, "LSB_JOBID");
+	int64_t request = number_of(environment, "LSB_JOBID");
 	int64_t index = number_of(environment, "LSB_JOBINDEX");
 
-	if (job < 1)
+	if (request < 1)
 		return NULL;
 	if (index < 1)
-		return xasprintf("lsf %lld", (long long)job);
-	return xasprintf("lsf %lld[%lld]", (long long)job, (long long)index);
+		return xasprintf("lsf %lld", (long long)request);
+	return xasprintf("lsf %lld[%lld]", (long long)request,
+			 (long long)index);
 }
 
 /* "Set to Y if the job has been restarted or migrated; otherwise, it is not

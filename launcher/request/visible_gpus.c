@@ -21,8 +21,8 @@ static int find(const struct gpu_device *all, int count, const char *entry)
 	return -1;
 }
 
-int visible_gpus(struct gpu_device gpus[GPU_MAX],
-		 const struct strlist *environment, int cuda_index)
+int visible_gpus_find(struct gpu_device gpus[GPU_MAX],
+		      const struct strlist *environment, int cuda_index)
 {
 	const char *list = strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
 	struct gpu_device all[GPU_MAX];
@@ -52,7 +52,7 @@ int visible_gpus(struct gpu_device gpus[GPU_MAX],
 	return 1;
 }
 
-uint64_t visible_free_bytes(const struct gpu_device *gpus, int count)
+uint64_t visible_gpus_free_bytes(const struct gpu_device *gpus, int count)
 {
 	uint64_t least = UINT64_MAX;
 	struct nvml *nvml;

@@ -14,10 +14,10 @@
  * driver's for cards of one model. Their number; slices of a card and what is
  * not listed are left out.
  */
-int visible_gpus(struct gpu_device gpus[GPU_MAX],
-		 const struct strlist *environment, int cuda_index);
+int visible_gpus_find(struct gpu_device gpus[GPU_MAX],
+		      const struct strlist *environment, int cuda_index);
 
 /* Bytes free on the fullest of them, by NVML; UINT64_MAX: not known. */
-uint64_t visible_free_bytes(const struct gpu_device *gpus, int count);
+uint64_t visible_gpus_free_bytes(const struct gpu_device *gpus, int count);
 
 #endif

@@ -36,13 +36,13 @@ static bool is_in_use(const struct trial *trials, size_t count, size_t index)
 	return true;
 }
 
-static bool micro_is_written(const struct canary_facts *facts,
+static bool micro_is_written(const struct effect_check_facts *facts,
 			     const struct trial *trial)
 {
 	return trial->micro_batch != facts->own_micro;
 }
 
-static bool is_written(const struct canary_facts *facts,
+static bool is_written(const struct effect_check_facts *facts,
 		       const struct trial *trial)
 {
 	return micro_is_written(facts, trial) ||
@@ -50,7 +50,7 @@ static bool is_written(const struct canary_facts *facts,
 }
 
 /* The size itself, or counted over all ranks. */
-static bool is_size(const struct canary_facts *facts, int64_t seen,
+static bool is_size(const struct effect_check_facts *facts, int64_t seen,
 		    int64_t size)
 {
 	return seen == size || seen == product(size, facts->world_size);
@@ -61,30 +61,30 @@ static int64_t samples(const struct trial *trial)
 	return product(trial->micro_batch, trial->grad_accum);
 }
 
-static bool micro_contradicts(const struct canary_facts *facts,
+static bool micro_contradicts(const struct effect_check_facts *facts,
 			      const struct trial *trial)
 {
-	return trial->echo_micro && micro_is_written(facts, trial) &&
-	       !is_size(facts, trial->echo_micro, trial->micro_batch);
+	return trial->printed_sizes_micro && micro_is_written(facts, trial) &&
+	       !is_size(facts, trial->printed_sizes_micro, trial->micro_batch);
 }
 
-static bool accum_contradicts(const struct canary_facts *facts,
+static bool accum_contradicts(const struct effect_check_facts *facts,
 			      const struct trial *trial)
 {
-	return trial->echo_accum &&
-	       !is_size(facts, trial->echo_accum, trial->grad_accum);
+	return trial->printed_sizes_accum &&
+	       !is_size(facts, trial->printed_sizes_accum, trial->grad_accum);
 }
 
-static bool effective_contradicts(const struct canary_facts *facts,
+static bool effective_contradicts(const struct effect_check_facts *facts,
 				  const struct trial *trial)
 {
-	return trial->echo_effective &&
-	       !is_size(facts, trial->echo_effective, samples(trial));
+	return trial->printed_sizes_effective &&
+	       !is_size(facts, trial->printed_sizes_effective, samples(trial));
 }
 
-static const struct trial *find_contradiction(const struct canary_facts *facts,
-					      const struct trial *trials,
-					      size_t count)
+static const struct trial *
+find_contradiction(const struct effect_check_facts *facts,
+		   const struct trial *trials, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (is_written(facts, &trials[i]) &&
@@ -96,18 +96,18 @@ static const struct trial *find_contradiction(const struct canary_facts *facts,
 }
 
 /* An effective batch that stays as it was says nothing. */
-static bool echo_shows(const struct canary_facts *facts,
-		       const struct trial *trial)
+static bool printed_sizes_shows(const struct effect_check_facts *facts,
+				const struct trial *trial)
 {
 	int64_t own = product(facts->own_micro, facts->own_accum);
 
-	return trial->echo_micro ||
-	       (trial->echo_effective &&
-		!is_size(facts, trial->echo_effective, own));
+	return trial->printed_sizes_micro ||
+	       (trial->printed_sizes_effective &&
+		!is_size(facts, trial->printed_sizes_effective, own));
 }
 
 /* Equal to the size written, and not to another one as well. */
-static bool rows_equal_size(const struct canary_facts *facts,
+static bool rows_equal_size(const struct effect_check_facts *facts,
 			    const struct trial *trials, size_t count,
 			    const struct trial *trial)
 {
@@ -121,12 +121,12 @@ static bool rows_equal_size(const struct canary_facts *facts,
 	return true;
 }
 
-static bool one_shows(const struct canary_facts *facts,
+static bool one_shows(const struct effect_check_facts *facts,
 		      const struct trial *trials, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (micro_is_written(facts, &trials[i]) &&
-		    (echo_shows(facts, &trials[i]) ||
+		    (printed_sizes_shows(facts, &trials[i]) ||
 		     rows_equal_size(facts, trials, count, &trials[i])))
 			return true;
 	return false;
@@ -161,9 +161,9 @@ static bool peaks_differ(const struct trial *small, const struct trial *large)
 	if (!trial_is_point(small) || !trial_is_point(large))
 		return false;
 	if (rows_are_equal(small, large))
-		return high > low * (1 + CANARY_NOISY_PEAK);
-	return high > low * (1 + CANARY_SAME_PEAK) ||
-	       low > high * (1 + CANARY_SAME_PEAK);
+		return high > low * (1 + EFFECT_NOISY_PEAK);
+	return high > low * (1 + EFFECT_SAME_PEAK) ||
+	       low > high * (1 + EFFECT_SAME_PEAK);
 }
 
 static double micro_step_seconds(const struct trial *trial)
@@ -177,7 +177,7 @@ static double micro_step_seconds(const struct trial *trial)
  */
 static bool times_rise(const struct trial *small, const struct trial *large)
 {
-	const double factor = 1 + CANARY_SAME_TIME;
+	const double factor = 1 + EFFECT_SAME_TIME;
 
 	if (!trial_fits(small) || !trial_fits(large) ||
 	    !(small->step_seconds > 0) || small->grad_accum < 1 ||
@@ -198,7 +198,7 @@ static bool verdicts_differ(const struct trial *small,
 		return !trial_is_point(large) &&
 		       (double)large->peak_bytes >
 			       (double)small->peak_bytes *
-				       (1 + CANARY_SAME_PEAK);
+				       (1 + EFFECT_SAME_PEAK);
 	return large->verdict == VERDICT_OOM_DEVICE ||
 	       large->verdict == VERDICT_OOM_HOST ||
 	       large->verdict == VERDICT_TOO_BIG;
@@ -264,7 +264,7 @@ static bool was_tried(const struct trial *trials, size_t count, int64_t micro)
 	return false;
 }
 
-static int64_t next_size(const struct canary_facts *facts,
+static int64_t next_size(const struct effect_check_facts *facts,
 			 const struct trial *trials, size_t count)
 {
 	struct sizes sizes = sizes_of(trials, count, false);
@@ -284,7 +284,7 @@ static int64_t next_size(const struct canary_facts *facts,
 	return 0;
 }
 
-static bool any_is_written(const struct canary_facts *facts,
+static bool any_is_written(const struct effect_check_facts *facts,
 			   const struct trial *trials, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -293,23 +293,23 @@ static bool any_is_written(const struct canary_facts *facts,
 	return false;
 }
 
-struct canary canary_judge(const struct canary_facts *facts,
-			   const struct trial *trials, size_t count)
+struct effect_check effect_check_judge(const struct effect_check_facts *facts,
+				       const struct trial *trials, size_t count)
 {
-	struct canary canary = { .state = CANARY_SHOWN };
+	struct effect_check check = { .state = EFFECT_SHOWN };
 	struct sizes sizes = sizes_of(trials, count, true);
 
-	canary.witness = find_contradiction(facts, trials, count);
-	if (canary.witness)
-		canary.state = CANARY_CONTRADICTED;
+	check.witness = find_contradiction(facts, trials, count);
+	if (check.witness)
+		check.state = EFFECT_CONTRADICTED;
 	else if (!any_is_written(facts, trials, count) ||
 		 one_shows(facts, trials, count) || two_show(trials, count))
-		canary.state = CANARY_SHOWN;
+		check.state = EFFECT_SHOWN;
 	else if (is_wide(&sizes))
-		canary.state = CANARY_NO_EFFECT;
+		check.state = EFFECT_NO_EFFECT;
 	else
-		canary.state = CANARY_UNKNOWN;
-	if (canary.state == CANARY_UNKNOWN)
-		canary.next_micro = next_size(facts, trials, count);
-	return canary;
+		check.state = EFFECT_UNKNOWN;
+	if (check.state == EFFECT_UNKNOWN)
+		check.next_micro = next_size(facts, trials, count);
+	return check;
 }

@@ -10,28 +10,28 @@
 #include <stdint.h>
 
 /* Peaks within this share, and step times within that, are the same. */
-#define CANARY_SAME_PEAK 0.01
-#define CANARY_SAME_TIME 0.05
+#define EFFECT_SAME_PEAK 0.01
+#define EFFECT_SAME_TIME 0.05
 /* The same where the same rows went in: runs of one command on a CPU spread by
  * nearly as much. */
-#define CANARY_NOISY_PEAK 0.05
+#define EFFECT_NOISY_PEAK 0.05
 
-enum canary_state {
-	CANARY_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
-	CANARY_SHOWN,        /* it did, or nothing was written */
-	CANARY_NO_EFFECT,    /* 1x, 4x and 16x are the same in every respect */
-	CANARY_CONTRADICTED, /* the framework says another size than written */
+enum effect_check_state {
+	EFFECT_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
+	EFFECT_SHOWN,        /* it did, or nothing was written */
+	EFFECT_NO_EFFECT,    /* 1x, 4x and 16x are the same in every respect */
+	EFFECT_CONTRADICTED, /* the framework says another size than written */
 };
 
-struct canary {
-	enum canary_state state;
+struct effect_check {
+	enum effect_check_state state;
 	/* UNKNOWN: a size 4x or 16x the smallest that ran, or that divided;
 	 * 0: none is left within max_micro. */
 	int64_t next_micro;
 	const struct trial *witness; /* CONTRADICTED: the trial that says so */
 };
 
-struct canary_facts {
+struct effect_check_facts {
 	int64_t own_micro; /* what the command itself says; 0: not known */
 	int64_t own_accum; /* per rank; probes write theirs */
 	int64_t world_size;
@@ -49,16 +49,18 @@ struct canary_facts {
  * Echo lines that name another size contradict, of micro-batch, accumulation
  * or effective batch; what counts over all ranks is the same size. Where input
  * rows of two sizes are known and equal, a difference of times alone shows
- * nothing, and one of peaks only above CANARY_NOISY_PEAK.
+ * nothing, and one of peaks only above EFFECT_NOISY_PEAK.
  */
-struct canary canary_judge(const struct canary_facts *facts,
-			   const struct trial *trials, size_t count);
+struct effect_check effect_check_judge(const struct effect_check_facts *facts,
+				       const struct trial *trials,
+				       size_t count);
 
 /*
  * All but SHOWN: one line for the user: which option, what was seen, the way
  * out. option: as the command names the knob; NULL: it has no name.
  */
-void canary_words(const struct canary *canary, const struct trial *trials,
-		  size_t count, const char *option, struct strbuf *out);
+void effect_check_words(const struct effect_check *check,
+			const struct trial *trials, size_t count,
+			const char *option, struct strbuf *out);
 
 #endif

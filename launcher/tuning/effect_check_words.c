@@ -83,29 +83,34 @@ static void add_contradiction(struct strbuf *out, const struct trial *trial,
 		    "%s %" PRId64 " with accumulation %" PRId64
 		    " was written, but the program itself names ",
 		    option, trial->micro_batch, trial->grad_accum);
-	if (trial->echo_micro && trial->echo_micro != trial->micro_batch)
-		strbuf_addf(out, "micro-batch %" PRId64, trial->echo_micro);
-	else if (trial->echo_accum && trial->echo_accum != trial->grad_accum)
-		strbuf_addf(out, "accumulation %" PRId64, trial->echo_accum);
+	if (trial->printed_sizes_micro &&
+	    trial->printed_sizes_micro != trial->micro_batch)
+		strbuf_addf(out, "micro-batch %" PRId64,
+			    trial->printed_sizes_micro);
+	else if (trial->printed_sizes_accum &&
+		 trial->printed_sizes_accum != trial->grad_accum)
+		strbuf_addf(out, "accumulation %" PRId64,
+			    trial->printed_sizes_accum);
 	else
 		strbuf_addf(out, "effective batch %" PRId64,
-			    trial->echo_effective);
+			    trial->printed_sizes_effective);
 	strbuf_adds(out, ": " WAY_OUT);
 }
 
-void canary_words(const struct canary *canary, const struct trial *trials,
-		  size_t count, const char *option, struct strbuf *out)
+void effect_check_words(const struct effect_check *check,
+			const struct trial *trials, size_t count,
+			const char *option, struct strbuf *out)
 {
 	const char *name = option ? option : "the micro-batch";
 
-	switch (canary->state) {
-	case CANARY_NO_EFFECT:
+	switch (check->state) {
+	case EFFECT_NO_EFFECT:
 		add_no_effect(out, trials, count, name);
 		break;
-	case CANARY_CONTRADICTED:
-		add_contradiction(out, canary->witness, name);
+	case EFFECT_CONTRADICTED:
+		add_contradiction(out, check->witness, name);
 		break;
-	case CANARY_UNKNOWN:
+	case EFFECT_UNKNOWN:
 		strbuf_addf(out,
 			    "nothing showed that %s takes effect, with size ",
 			    name);
@@ -114,7 +119,7 @@ void canary_words(const struct canary *canary, const struct trial *trials,
 			out,
 			": neither memory nor step time differed; " WAY_OUT);
 		break;
-	case CANARY_SHOWN:
+	case EFFECT_SHOWN:
 		break;
 	}
 }

@@ -37,19 +37,20 @@ static void add_folder(struct strlist *folders, const char *path)
 	free(real);
 }
 
-static void find_guarded(struct shelter *shelter, const struct job *job)
+static void find_guarded(struct probe_isolation *shelter,
+			 const struct request *request)
 {
-	const struct knob *output = &job->command.knobs[KNOB_OUTPUT];
+	const struct knob *output = &request->command.knobs[KNOB_OUTPUT];
 
 	strlist_add(&shelter->guarded, shelter->working);
-	if (job->script)
-		add_folder(&shelter->guarded, job->script);
+	if (request->script)
+		add_folder(&shelter->guarded, request->script);
 	if (output->text && *output->text)
 		add_folder(&shelter->guarded, output->text);
 }
 
 /* What the user allows is not guarded, nor what lies in it. */
-static void allow(struct shelter *shelter, char *path)
+static void allow(struct probe_isolation *shelter, char *path)
 {
 	struct strlist *guarded = &shelter->guarded;
 
@@ -59,12 +60,12 @@ static void allow(struct shelter *shelter, char *path)
 	strlist_take(&shelter->shared, path);
 }
 
-static int find_shared(struct shelter *shelter, const struct job *job,
-		       struct error *err)
+static int find_shared(struct probe_isolation *shelter,
+		       const struct request *request, struct error *err)
 {
-	const struct strlist *allowed = &job->options->allow_writes;
+	const struct strlist *allowed = &request->options->allow_writes;
 
-	shared_paths_find(&shelter->shared, &job->environment, geteuid());
+	shared_paths_find(&shelter->shared, &request->environment, geteuid());
 	for (size_t i = 0; i < allowed->count; i++) {
 		char *real = realpath(allowed->items[i], NULL);
 
@@ -97,7 +98,8 @@ static char *real_path(const char *path)
 }
 
 /* Files that this very start is writing: "> run.log 2>&1", a job's output. */
-static void add_outputs(struct shelter *shelter, const struct job *job)
+static void add_outputs(struct probe_isolation *shelter,
+			const struct request *request)
 {
 	static const char *const streams[] = { "/proc/self/fd/1",
 					       "/proc/self/fd/2" };
@@ -108,15 +110,17 @@ static void add_outputs(struct shelter *shelter, const struct job *job)
 		if (real)
 			strlist_take(&shelter->excluded, real);
 	}
-	real = job->options->json ? realpath(job->options->json, NULL) : NULL;
+	real = request->options->json ? realpath(request->options->json, NULL)
+				      : NULL;
 	if (real)
 		strlist_take(&shelter->excluded, real);
 }
 
 /* What autofit itself writes meanwhile may lie in a folder that is compared. */
-static void add_own_folders(struct shelter *shelter, const struct job *job)
+static void add_own_folders(struct probe_isolation *shelter,
+			    const struct request *request)
 {
-	const struct paths *paths = &job->paths;
+	const struct paths *paths = &request->paths;
 	const char *own[] = { paths->records, paths->journals,
 			      paths->locks,   paths->leases,
 			      paths->starts,  paths->logs,
@@ -127,10 +131,10 @@ static void add_own_folders(struct shelter *shelter, const struct job *job)
 			shelter->shared.count);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		strlist_take(&shelter->excluded, real_path(own[i]));
-	add_outputs(shelter, job);
+	add_outputs(shelter, request);
 }
 
-static int take_snapshot(const struct shelter *shelter,
+static int take_snapshot(const struct probe_isolation *shelter,
 			 struct snapshot **snapshot, struct error *err)
 {
 	return snapshot_take(snapshot, &shelter->guarded, &shelter->excluded,
@@ -138,29 +142,30 @@ static int take_snapshot(const struct shelter *shelter,
 }
 
 /* Mode, owner and times can still be changed. Too much to compare is not. */
-static void look_before_landlock(struct shelter *shelter, const struct job *job)
+static void look_before_landlock(struct probe_isolation *shelter,
+				 const struct request *request)
 {
 	struct error err = ERROR_INIT;
 
-	add_own_folders(shelter, job);
+	add_own_folders(shelter, request);
 	if (take_snapshot(shelter, &shelter->before, &err) < 0)
 		log_verbose("modes and times of files are not compared: %s",
 			    err.message);
 }
 
-static const char *why_compared(const struct shelter *shelter)
+static const char *why_compared(const struct probe_isolation *shelter)
 {
 	return shelter->choice.why_not[0] ? shelter->choice.why_not
 					  : "--isolation compare was given";
 }
 
-static int look_before(struct shelter *shelter, const struct job *job,
-		       struct error *err)
+static int look_before(struct probe_isolation *shelter,
+		       const struct request *request, struct error *err)
 {
 	const char *checkpoint;
 	int result;
 
-	add_own_folders(shelter, job);
+	add_own_folders(shelter, request);
 	result = take_snapshot(shelter, &shelter->before, err);
 	if (result < 0) {
 		(void)error_prefix(err,
@@ -181,8 +186,8 @@ static int look_before(struct shelter *shelter, const struct job *job,
 			 checkpoint, why_compared(shelter));
 }
 
-int shelter_open(struct shelter *shelter, const struct job *job,
-		 struct error *err)
+int probe_isolation_open(struct probe_isolation *shelter,
+			 const struct request *request, struct error *err)
 {
 	char folder[PATH_MAX];
 	int result;
@@ -192,13 +197,13 @@ int shelter_open(struct shelter *shelter, const struct job *job,
 		return error_set_errno(err, -errno,
 				       "cannot name the working folder");
 	shelter->working = xstrdup(folder);
-	result = scratch_space_choose(&shelter->space, job->options->scratch,
-				      job->paths.scratch, &job->environment,
-				      err);
+	result = scratch_space_choose(
+		&shelter->space, request->options->scratch,
+		request->paths.scratch, &request->environment, err);
 	if (result < 0)
 		return result;
-	find_guarded(shelter, job);
-	return find_shared(shelter, job, err);
+	find_guarded(shelter, request);
+	return find_shared(shelter, request, err);
 }
 
 static bool is_short(const char *folder)
@@ -206,7 +211,7 @@ static bool is_short(const char *folder)
 	return strlen(folder) + SCRATCH_REST_MAX < SOCKET_PATH_MAX;
 }
 
-static bool move_scratch(struct shelter *shelter, const char *folder)
+static bool move_scratch(struct probe_isolation *shelter, const char *folder)
 {
 	struct scratch_space space;
 	struct stat info;
@@ -223,13 +228,14 @@ static bool move_scratch(struct shelter *shelter, const char *folder)
 }
 
 /* Who has asked for a folder gets it, long or not. */
-static void shorten_scratch(struct shelter *shelter, const struct job *job)
+static void shorten_scratch(struct probe_isolation *shelter,
+			    const struct request *request)
 {
 	if (is_short(shelter->space.folder))
 		return;
-	if (!job->options->scratch &&
+	if (!request->options->scratch &&
 	    (move_scratch(shelter,
-			  strlist_env_get(&job->environment, "TMPDIR")) ||
+			  strlist_env_get(&request->environment, "TMPDIR")) ||
 	     move_scratch(shelter, "/tmp")))
 		return;
 	log_warning("%s is a long path: sockets of the command may not fit in "
@@ -237,25 +243,26 @@ static void shorten_scratch(struct shelter *shelter, const struct job *job)
 		    shelter->space.folder);
 }
 
-int shelter_choose(struct shelter *shelter, const struct job *job,
-		   const char *trial, struct error *err)
+int probe_isolation_choose(struct probe_isolation *shelter,
+			   const struct request *request, const char *trial,
+			   struct error *err)
 {
-	struct isolation_spec spec = shelter_spec(shelter, trial);
+	struct isolation_spec spec = probe_isolation_spec(shelter, trial);
 
 	/* What the command starts elsewhere sees no view and no rule. */
-	spec.kind = job->command.view.outside ? ISOLATION_COMPARE
-					      : job->options->isolation;
+	spec.kind = request->command.view.outside ? ISOLATION_COMPARE
+						  : request->options->isolation;
 	isolation_choose(&shelter->choice, &spec);
 	if (shelter->choice.kind == ISOLATION_COMPARE)
-		return look_before(shelter, job, err);
+		return look_before(shelter, request, err);
 	if (shelter->choice.kind == ISOLATION_LANDLOCK) {
-		shorten_scratch(shelter, job);
-		look_before_landlock(shelter, job);
+		shorten_scratch(shelter, request);
+		look_before_landlock(shelter, request);
 	}
 	return 0;
 }
 
-void shelter_release(struct shelter *shelter)
+void probe_isolation_release(struct probe_isolation *shelter)
 {
 	snapshot_free(shelter->before);
 	strlist_release(&shelter->guarded);
@@ -266,8 +273,8 @@ void shelter_release(struct shelter *shelter)
 	memset(shelter, 0, sizeof(*shelter));
 }
 
-struct isolation_spec shelter_spec(const struct shelter *shelter,
-				   const char *scratch)
+struct isolation_spec
+probe_isolation_spec(const struct probe_isolation *shelter, const char *scratch)
 {
 	return (struct isolation_spec){
 		.kind = shelter->choice.kind,
@@ -278,7 +285,7 @@ struct isolation_spec shelter_spec(const struct shelter *shelter,
 	};
 }
 
-bool shelter_shares_memory(const struct shelter *shelter)
+bool probe_isolation_shares_memory(const struct probe_isolation *shelter)
 {
 	for (size_t i = 0; i < shelter->shared.count; i++)
 		if (path_is_within(ISOLATION_SHARED_MEMORY,
@@ -306,7 +313,7 @@ static int report_written(const struct strlist *paths, size_t count,
 	return -EPERM;
 }
 
-static int compare(struct shelter *shelter, struct error *err)
+static int compare(struct probe_isolation *shelter, struct error *err)
 {
 	bool is_landlock = shelter->choice.kind == ISOLATION_LANDLOCK;
 	struct strlist paths = STRLIST_INIT;
@@ -367,7 +374,7 @@ static bool can_be_written(const char *path)
 }
 
 /* Would the write have gone through without autofit? Then it is ours. */
-static bool is_ours(const struct shelter *shelter, const char *path)
+static bool is_ours(const struct probe_isolation *shelter, const char *path)
 {
 	char *name = outside_name(path);
 	/* A line that names no file: with Landlock it is likely to be ours. */
@@ -378,8 +385,8 @@ static bool is_ours(const struct shelter *shelter, const char *path)
 	return ours;
 }
 
-int shelter_check(struct shelter *shelter, const char *refused,
-		  struct error *err)
+int probe_isolation_check(struct probe_isolation *shelter, const char *refused,
+			  struct error *err)
 {
 	if (refused && shelter->choice.kind != ISOLATION_COMPARE &&
 	    is_ours(shelter, refused))

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-struct shelter {
+struct probe_isolation {
 	char *working; /* the folder that autofit was started in */
 	struct scratch_choice space; /* the folder of scratch folders */
 	struct strlist guarded, shared;
@@ -29,8 +29,8 @@ struct shelter {
  * Choose the scratch folder, and list what is guarded and shared. -ENOSPC when
  * no folder has room. The caller releases it, whatever the result.
  */
-int shelter_open(struct shelter *shelter, const struct job *job,
-		 struct error *err);
+int probe_isolation_open(struct probe_isolation *shelter,
+			 const struct request *request, struct error *err);
 
 /*
  * Choose the isolation, tried out in the empty folder trial. -EPERM with the
@@ -39,23 +39,25 @@ int shelter_open(struct shelter *shelter, const struct job *job,
  * TMPDIR of a probe is in its scratch folder, space can be another one then:
  * in a default one with a long path no socket could be made.
  */
-int shelter_choose(struct shelter *shelter, const struct job *job,
-		   const char *trial, struct error *err);
-void shelter_release(struct shelter *shelter);
+int probe_isolation_choose(struct probe_isolation *shelter,
+			   const struct request *request, const char *trial,
+			   struct error *err);
+void probe_isolation_release(struct probe_isolation *shelter);
 
 /* The spec of a probe with this scratch folder; its texts are the shelter's. */
-struct isolation_spec shelter_spec(const struct shelter *shelter,
-				   const char *scratch);
+struct isolation_spec
+probe_isolation_spec(const struct probe_isolation *shelter,
+		     const char *scratch);
 
 /* Does what probes leave in /dev/shm stay there, and was that not allowed? */
-bool shelter_shares_memory(const struct shelter *shelter);
+bool probe_isolation_shares_memory(const struct probe_isolation *shelter);
 
 /*
  * After a probe: -EPERM with the message for exit 123 when it has written for
  * real (compared), or a write of its was refused (refused: the file as it was
  * printed, or NULL).
  */
-int shelter_check(struct shelter *shelter, const char *refused,
-		  struct error *err);
+int probe_isolation_check(struct probe_isolation *shelter, const char *refused,
+			  struct error *err);
 
 #endif

@@ -44,9 +44,9 @@ static int write_builtin(const char *name, const char *path, struct error *err)
 	return textfile_replace(path, 0600, file->data, file->size, err);
 }
 
-static int write_hook(const struct attempt *attempt, struct error *err)
+static int write_hook(const struct probe_setup *setup, struct error *err)
 {
-	char *path = xasprintf("%s/sitecustomize.py", attempt->hook);
+	char *path = xasprintf("%s/sitecustomize.py", setup->hook);
 	int result = write_builtin(HOOK_FILE, path, err);
 
 	free(path);
@@ -66,53 +66,53 @@ static const char *preload_obstacle(const char *path)
 }
 
 /* Without it the GPUs are watched from outside, and the result says so. */
-static int write_preload(struct session *session, struct attempt *attempt,
+static int write_preload(struct session *session, struct probe_setup *setup,
 			 struct error *err)
 {
 	const char *obstacle;
 
 	if (session->target->device != PROBE_CUDA || session->without_preload)
 		return 0;
-	obstacle = preload_obstacle(attempt->scratch);
+	obstacle = preload_obstacle(setup->scratch);
 	if (obstacle) {
 		log_warning("device memory is only sampled: the scratch folder "
 			    "%s holds no library to load, for %s; --scratch "
 			    "DIR names another",
-			    attempt->scratch, obstacle);
+			    setup->scratch, obstacle);
 		session->without_preload = true;
 		return 0;
 	}
-	attempt->preload =
-		xasprintf("%s/libautofit_preload.so", attempt->scratch);
-	return write_builtin(PRELOAD_FILE, attempt->preload, err);
+	setup->preload = xasprintf("%s/libautofit_preload.so", setup->scratch);
+	return write_builtin(PRELOAD_FILE, setup->preload, err);
 }
 
-int attempt_folders(struct session *session, struct attempt *attempt,
-		    struct error *err)
+int probe_setup_folders(struct session *session, struct probe_setup *setup,
+			struct error *err)
 {
 	int result;
 
 	session->probe_number++;
-	attempt->scratch =
-		xasprintf("%s/%s", session->shelter.space.folder, attempt->id);
-	attempt->isolation = shelter_spec(&session->shelter, attempt->scratch);
-	attempt->tmp = xasprintf("%s/tmp", attempt->scratch);
-	attempt->hook = xasprintf("%s/hook", attempt->scratch);
-	attempt->out = xasprintf("%s/out", attempt->scratch);
-	attempt->channel = xasprintf("%s/channel", attempt->scratch);
-	attempt->log = xasprintf("%s/probe-%lld.log", session->log_folder,
-				 (long long)session->probe_number);
-	result = paths_make(attempt->scratch, err);
+	setup->scratch =
+		xasprintf("%s/%s", session->shelter.space.folder, setup->id);
+	setup->isolation =
+		probe_isolation_spec(&session->shelter, setup->scratch);
+	setup->tmp = xasprintf("%s/tmp", setup->scratch);
+	setup->hook = xasprintf("%s/hook", setup->scratch);
+	setup->out = xasprintf("%s/out", setup->scratch);
+	setup->channel = xasprintf("%s/channel", setup->scratch);
+	setup->log = xasprintf("%s/probe-%lld.log", session->log_folder,
+			       (long long)session->probe_number);
+	result = paths_make(setup->scratch, err);
 	if (result == 0)
-		result = paths_make(attempt->hook, err);
+		result = paths_make(setup->hook, err);
 	if (result == 0)
-		result = paths_make(attempt->out, err);
+		result = paths_make(setup->out, err);
 	if (result == 0)
-		result = paths_make(attempt->tmp, err);
+		result = paths_make(setup->tmp, err);
 	if (result == 0)
-		result = write_hook(attempt, err);
+		result = write_hook(setup, err);
 	if (result == 0)
-		result = write_preload(session, attempt, err);
+		result = write_preload(session, setup, err);
 	return result;
 }
 
@@ -136,12 +136,12 @@ static int free_port(void)
 
 /* Where arguments for probes go: before a bare "--" of the program. */
 static void add_probe_args(const struct session *session,
-			   struct attempt *attempt)
+			   struct probe_setup *setup)
 {
-	const struct command *command = &session->job->command;
-	const struct strlist *args = &session->job->options->probe_args;
+	const struct command *command = &session->request->command;
+	const struct strlist *args = &session->request->options->probe_args;
 	size_t behind = command->argv.count - command->view.end;
-	struct strlist *argv = &attempt->run.argv;
+	struct strlist *argv = &setup->run.argv;
 	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
 	for (size_t i = 0; i < args->count; i++)
@@ -151,99 +151,101 @@ static void add_probe_args(const struct session *session,
 /* The user's environment with what changes for this probe, and its own. */
 static void make_environment(const struct session *session,
 			     const struct plan_step *step,
-			     struct attempt *attempt, int port)
+			     struct probe_setup *setup, int port)
 {
-	const struct job *job = session->job;
+	const struct request *request = session->request;
 	const struct probe_environment additions = {
-		.id = attempt->id,
+		.id = setup->id,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
-		.scratch = attempt->scratch,
-		.channel = attempt->channel,
+		.scratch = setup->scratch,
+		.channel = setup->channel,
 		.channel_fd = CHANNEL_COMMAND_FD,
-		.hook = session->without_hook ? NULL : attempt->hook,
-		.preload = attempt->preload,
+		.hook = session->without_hook ? NULL : setup->hook,
+		.preload = setup->preload,
 		.port = port,
-		.probe_env = &job->options->probe_env,
+		.probe_env = &request->options->probe_env,
 	};
-	struct strlist *changes = &attempt->run.environment;
+	struct strlist *changes = &setup->run.environment;
 	struct strlist user = STRLIST_INIT;
 
-	strlist_add_all(&user, (const char *const *)job->environment.items,
-			job->environment.count);
+	strlist_add_all(&user, (const char *const *)request->environment.items,
+			request->environment.count);
 	if (session->target->device == PROBE_CUDA &&
-	    job->options->cuda_index >= 0)
+	    request->options->cuda_index >= 0)
 		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
 			     session->target->gpus[0].uuid);
 	/* The user's own temporary folder is not to be written there. */
-	if (attempt->isolation.kind == ISOLATION_LANDLOCK)
-		strlist_addf(changes, "TMPDIR=%s", attempt->tmp);
+	if (setup->isolation.kind == ISOLATION_LANDLOCK)
+		strlist_addf(changes, "TMPDIR=%s", setup->tmp);
 	strlist_env_change(&user, changes);
-	probe_environment_make(&attempt->environment, &user, &additions);
+	probe_environment_make(&setup->environment, &user, &additions);
 	strlist_release(&user);
 }
 
-int attempt_command(const struct session *session, const struct plan_step *step,
-		    struct attempt *attempt, struct error *err)
+int probe_setup_command(const struct session *session,
+			const struct plan_step *step, struct probe_setup *setup,
+			struct error *err)
 {
-	const struct job *job = session->job;
+	const struct request *request = session->request;
 	const struct command_values values = {
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		/* Room for a confirmation that is doubled. */
-		.steps = 2 * job->options->confirm_steps + COMPILED_STEPS,
-		.output = attempt->out,
+		.steps = 2 * request->options->confirm_steps + COMPILED_STEPS,
+		.output = setup->out,
 		.is_probe = true,
 		.confirm_steps = step->probe_accum == step->final_accum
-					 ? job->options->confirm_steps
+					 ? request->options->confirm_steps
 					 : 0,
 		.port = free_port(),
-		.copies = attempt->scratch,
+		.copies = setup->scratch,
 	};
-	struct command command = job->command;
+	struct command command = request->command;
 	int result;
 
 	/* It refused one of them: then the preset is not that certain. */
 	if (session->without_args)
 		command.preset_is_certain = false;
-	result = job_rewrite(job, &command, &values, &attempt->run, err);
+	result = request_rewrite(request, &command, &values, &setup->run, err);
 	if (result < 0)
 		return result;
-	add_probe_args(session, attempt);
-	make_environment(session, step, attempt, values.port);
-	copies_paths(&attempt->run, &attempt->copies);
-	return copies_write(&attempt->run, err);
+	add_probe_args(session, setup);
+	make_environment(session, step, setup, values.port);
+	config_copies_paths(&setup->run, &setup->copies);
+	return config_copies_write(&setup->run, err);
 }
 
-void attempt_cgroup(const struct session *session, struct attempt *attempt)
+void probe_setup_cgroup(const struct session *session,
+			struct probe_setup *setup)
 {
 	struct error err = ERROR_INIT;
 
 	if (session->target->device != PROBE_HOST)
 		return;
-	attempt->has_cgroup =
-		host_cgroup_make(&attempt->cgroup, attempt->id,
+	setup->has_cgroup =
+		host_cgroup_make(&setup->cgroup, setup->id,
 				 session->target->host.budget_bytes, &err) == 0;
-	if (!attempt->has_cgroup)
+	if (!setup->has_cgroup)
 		log_verbose("no hard limit of memory: %s", err.message);
 }
 
-void attempt_release(struct attempt *attempt)
+void probe_setup_release(struct probe_setup *setup)
 {
-	if (attempt->has_cgroup)
-		host_cgroup_remove(&attempt->cgroup);
+	if (setup->has_cgroup)
+		host_cgroup_remove(&setup->cgroup);
 	/* The keeper did, unless it was killed. */
-	if (attempt->scratch)
-		paths_remove_tree(attempt->scratch);
-	free(attempt->scratch);
-	free(attempt->hook);
-	free(attempt->preload);
-	free(attempt->out);
-	free(attempt->tmp);
-	free(attempt->channel);
-	free(attempt->log);
-	copies_remove(&attempt->copies);
-	strlist_release(&attempt->copies);
-	rewrite_release(&attempt->run);
-	strlist_release(&attempt->environment);
+	if (setup->scratch)
+		paths_remove_tree(setup->scratch);
+	free(setup->scratch);
+	free(setup->hook);
+	free(setup->preload);
+	free(setup->out);
+	free(setup->tmp);
+	free(setup->channel);
+	free(setup->log);
+	config_copies_remove(&setup->copies);
+	strlist_release(&setup->copies);
+	rewrite_release(&setup->run);
+	strlist_release(&setup->environment);
 }

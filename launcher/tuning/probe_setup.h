@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 /* Everything of one probe that lives until it is over. */
-struct attempt {
+struct probe_setup {
 	char id[PROBE_ID_MAX];
 	char *scratch, *hook, *preload, *out, *tmp, *channel, *log;
 	struct isolation_spec isolation;
@@ -25,20 +25,22 @@ struct attempt {
 };
 
 /* Its folders below the shelter's, with hook and library in them. */
-int attempt_folders(struct session *session, struct attempt *attempt,
-		    struct error *err);
+int probe_setup_folders(struct session *session, struct probe_setup *setup,
+			struct error *err);
 
 /*
  * The command of this step, with the environment of a probe and the copies of
  * config files that it reads.
  */
-int attempt_command(const struct session *session, const struct plan_step *step,
-		    struct attempt *attempt, struct error *err);
+int probe_setup_command(const struct session *session,
+			const struct plan_step *step, struct probe_setup *setup,
+			struct error *err);
 
 /* A hard limit of host memory, where one can be had. */
-void attempt_cgroup(const struct session *session, struct attempt *attempt);
+void probe_setup_cgroup(const struct session *session,
+			struct probe_setup *setup);
 
 /* Removes what it made, whatever of it there is. */
-void attempt_release(struct attempt *attempt);
+void probe_setup_release(struct probe_setup *setup);
 
 #endif

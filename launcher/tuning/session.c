@@ -35,11 +35,11 @@ static void end_with_error(struct session *session, const struct error *err)
 static void set_start(struct session *session, const struct record *hint)
 {
 	struct search_problem *problem = &session->plan.problem;
-	int64_t own = session->job->command.micro_batch;
+	int64_t own = session->request->command.micro_batch;
 
 	problem->start = own > 0 ? own : 1;
 	problem->recorded_misfit = 0;
-	session_estimate(session->job, session->target, problem,
+	session_estimate(session->request, session->target, problem,
 			 session->result);
 	if (!hint)
 		return;
@@ -72,13 +72,13 @@ static enum plan_mode mode_of(const struct options *options)
 
 static void set_plan(struct session *session)
 {
-	const struct options *options = session->job->options;
-	const struct command *command = &session->job->command;
+	const struct options *options = session->request->options;
+	const struct command *command = &session->request->command;
 	struct plan *plan = &session->plan;
 
 	plan->mode = mode_of(options);
 	plan->strategy = search_strategy_find(options->strategy);
-	plan->effective_batch = session->job->effective_batch;
+	plan->effective_batch = session->request->effective_batch;
 	plan->world_size = command->world_size;
 	plan->has_accumulation =
 		!command->constraints.one_accum &&
@@ -95,7 +95,7 @@ static void set_plan(struct session *session)
 	if (options->micro_multiple_of == 1)
 		plan->problem.free_below =
 			command->constraints.micro_free_below;
-	plan->problem.max_micro = session->job->max_micro;
+	plan->problem.max_micro = session->request->max_micro;
 	plan->problem.exact_up_to = EXACT_UP_TO;
 	plan->problem.tolerance = options->tolerance;
 }
@@ -160,7 +160,7 @@ static bool drop_an_addition(struct session *session, const char *error)
 	if (session->without_args)
 		return false;
 	session->without_args =
-		command_names_addition(&session->job->command, error);
+		command_names_addition(&session->request->command, error);
 	return session->without_args;
 }
 
@@ -182,7 +182,7 @@ static enum turn after_failure(struct session *session,
 			    report->exec_errno == ENOENT ? EXIT_NOT_FOUND
 							 : EXIT_CANNOT_EXECUTE,
 			    xasprintf("cannot run '%s': %s",
-				      session->job->command.given.items[0],
+				      session->request->command.given.items[0],
 				      strerror(report->exec_errno)));
 		return TURN_END;
 	}
@@ -219,7 +219,8 @@ static bool has_written(struct session *session,
 {
 	struct error err = ERROR_INIT;
 
-	if (shelter_check(&session->shelter, report->refused, &err) == 0)
+	if (probe_isolation_check(&session->shelter, report->refused, &err) ==
+	    0)
 		return false;
 	/* No file is named: its own words have to do. */
 	session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
@@ -238,7 +239,7 @@ static enum turn after_probe(struct session *session,
 	if (has_written(session, report) || session_must_end(session))
 		return TURN_END;
 	/* A size that nobody asked for may be one that the program refuses. */
-	if (trial->verdict == VERDICT_FAILED && session->canary_micro &&
+	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&
 	    !report->isolation_errno)
 		return TURN_GO_ON;
 	if (trial->verdict == VERDICT_FAILED)
@@ -286,7 +287,7 @@ static void keep_report(struct session *session, struct probe_report *report)
 			&session->notes->items[session->notes->count - 1],
 			&err) < 0)
 		log_warning("%s", err.message);
-	if (session->job->options->quiet)
+	if (session->request->options->quiet)
 		return;
 	report_probe(&text, session->style, session->result,
 		     &session->notes->items[session->notes->count - 1]);
@@ -299,9 +300,9 @@ void session_print_start(struct session *session)
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
 
-	if (session->job->options->quiet)
+	if (session->request->options->quiet)
 		return;
-	target_words(session->target, &words);
+	memory_target_words(session->target, &words);
 	report_start(&text, session->style, session->result,
 		     strbuf_text(&words));
 	session_print(&text);
@@ -349,7 +350,7 @@ static struct plan_step run_all(struct session *session)
 	       !session_must_end(session)) {
 		/* Of this run: an earlier one that was cut short goes on. */
 		if (session->probe_number >=
-			    session->job->options->max_probes ||
+			    session->request->options->max_probes ||
 		    session->notes->count >= PLAN_TRIALS_MAX) {
 			session->out_of_time = true;
 			break;
@@ -380,7 +381,7 @@ static void search(struct session *session)
 void session_tune(const struct session_setup *setup, struct result *result)
 {
 	struct session session = {
-		.job = setup->job,
+		.request = setup->request,
 		.target = setup->target,
 		.guard = setup->guard,
 		.lease = setup->lease,

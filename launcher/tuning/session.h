@@ -14,9 +14,9 @@
 
 /* What a tuning works with; all is the caller's. */
 struct session_setup {
-	const struct job *job;
-	struct target *target;
-	struct guard *guard;
+	const struct request *request;
+	struct memory_target *target;
+	struct device_locks *guard;
 	struct lease *lease;        /* beats meanwhile */
 	struct record_match *match; /* near: checked first; hint: the start */
 	const struct report_style *style;
@@ -32,7 +32,7 @@ void session_tune(const struct session_setup *setup, struct result *result);
 
 /* The command a run with this split is: result->run.argv and run.environment.
  */
-void session_set_command(struct result *result, const struct job *job,
+void session_set_command(struct result *result, const struct request *request,
 			 int64_t micro_batch, int64_t grad_accum);
 
 #endif

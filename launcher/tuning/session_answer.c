@@ -25,23 +25,24 @@ void session_end(struct session *session, enum outcome outcome, int exit_code,
 	result->message = message;
 }
 
-void session_set_command(struct result *result, const struct job *job,
+void session_set_command(struct result *result, const struct request *request,
 			 int64_t micro_batch, int64_t grad_accum)
 {
 	const struct command_values values = {
 		.micro_batch = micro_batch,
 		.grad_accum = grad_accum,
-		.copies = job->paths.copies,
+		.copies = request->paths.copies,
 	};
 	struct error err = ERROR_INIT;
 
 	rewrite_release(&result->run);
 	free(result->flags_text);
-	result->flags_text = command_flags_text(&job->command, &values);
+	result->flags_text = command_flags_text(&request->command, &values);
 	/* Every size that is used was written into a probe before. */
-	if (job_rewrite(job, &job->command, &values, &result->run, &err) < 0)
+	if (request_rewrite(request, &request->command, &values, &result->run,
+			    &err) < 0)
 		log_error("%s", err.message);
-	if (job->options->cuda_index >= 0 && result->record.device_count)
+	if (request->options->cuda_index >= 0 && result->record.device_count)
 		strlist_addf(&result->run.environment,
 			     "CUDA_VISIBLE_DEVICES=%s",
 			     result->record.devices[0].uuid);
@@ -117,8 +118,8 @@ static void fill_split(struct session *session, const struct plan_step *step)
 		record->steps_source = trial->steps_source;
 		record->confirmed_steps = trial->confirmed_steps;
 	}
-	session_set_command(session->result, session->job, step->micro_batch,
-			    step->final_accum);
+	session_set_command(session->result, session->request,
+			    step->micro_batch, step->final_accum);
 }
 
 static void write_record(struct session *session)
@@ -129,16 +130,17 @@ static void write_record(struct session *session)
 
 	record->created = (int64_t)time(NULL);
 	strlist_release(&record->copies);
-	copies_paths(&result->run, &record->copies);
-	record_set_id(record, job_name(session->job), record->devices[0].name);
-	if (paths_make(session->job->paths.records, &err) < 0 ||
-	    record_write(record, session->job->paths.records, &err) < 0) {
+	config_copies_paths(&result->run, &record->copies);
+	record_set_id(record, request_name(session->request),
+		      record->devices[0].name);
+	if (paths_make(session->request->paths.records, &err) < 0 ||
+	    record_write(record, session->request->paths.records, &err) < 0) {
 		log_warning("the answer is not recorded: %s", err.message);
 		return;
 	}
 	free(result->record_path);
-	result->record_path =
-		xasprintf("%s/%s.ini", session->job->paths.records, record->id);
+	result->record_path = xasprintf(
+		"%s/%s.ini", session->request->paths.records, record->id);
 	journal_finish(&session->journal);
 }
 
@@ -170,8 +172,8 @@ void session_renew(struct session *session, const struct trial *check)
 			(const char *const *)older->not_exercised.items,
 			older->not_exercised.count);
 	session_renew_caveats(session, older, check);
-	session_set_command(session->result, session->job, record->micro_batch,
-			    record->grad_accum);
+	session_set_command(session->result, session->request,
+			    record->micro_batch, record->grad_accum);
 	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
 	write_record(session);
 }
@@ -185,7 +187,7 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	record->largest_fit = step->largest_micro;
 	record->smallest_misfit = step->smallest_misfit;
 	record->misfit_by = xstrdup("probe");
-	session_advise(session->job, session->target, session->result);
+	session_advise(session->request, session->target, session->result);
 	if (!step->largest_micro) {
 		session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 			    xstrdup("no micro-batch fits"));
@@ -253,7 +255,8 @@ void session_conclude(struct session *session, const struct plan_step *step)
 {
 	if (session->result->message)
 		return; /* it ended on the way */
-	target_add_caveat(session->target, &session->result->record.caveats);
+	memory_target_add_caveat(session->target,
+				 &session->result->record.caveats);
 	if (session_must_end(session)) {
 		cut_short(session);
 	} else if (step->action == PLAN_NOTHING_FITS) {

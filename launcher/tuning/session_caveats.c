@@ -64,7 +64,7 @@ static void add_coverage_caveat(struct session *session,
 static bool is_left_out(const struct session *session, const char *what,
 			const struct trial *trial)
 {
-	const struct command *command = &session->job->command;
+	const struct command *command = &session->request->command;
 	const struct {
 		const char *name;
 		enum phase phase;
@@ -86,7 +86,7 @@ static void add_not_exercised(struct session *session,
 			      const struct trial *trial)
 {
 	const struct strlist *list =
-		&session->job->command.preset->not_exercised;
+		&session->request->command.preset->not_exercised;
 
 	for (size_t i = 0; i < list->count; i++)
 		if (is_left_out(session, list->items[i], trial))
@@ -97,7 +97,7 @@ static void add_not_exercised(struct session *session,
 /* What is not the same with another micro-batch, although E is. */
 static void add_split_caveats(struct session *session)
 {
-	const struct command *command = &session->job->command;
+	const struct command *command = &session->request->command;
 	struct record *record = &session->result->record;
 
 	if (record->micro_batch != command->micro_batch)

@@ -65,7 +65,7 @@ bool session_check(struct session *session)
 	const struct record *record = &session->match->record;
 	const struct trial *trial;
 
-	if (!recall_is_checkable(session->match, session->job) ||
+	if (!record_answer_is_checkable(session->match, session->request) ||
 	    record->peak_bytes > session->target->limit_bytes)
 		return false;
 	trial = probe_split(session, record);

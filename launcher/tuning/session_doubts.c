@@ -38,7 +38,7 @@ static const char *evaluation_flag(const struct command *command)
 bool session_evaluation_is_too_big(struct session *session,
 				   const struct trial *trial)
 {
-	const char *flag = evaluation_flag(&session->job->command);
+	const char *flag = evaluation_flag(&session->request->command);
 	const struct trial *other = NULL;
 
 	for (size_t i = 0; i < session->notes->count; i++) {

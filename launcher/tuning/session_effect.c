@@ -18,7 +18,7 @@
 struct findings {
 	struct trial *trials;
 	size_t count;
-	struct canary canary;
+	struct effect_check check;
 };
 
 static int64_t largest_fit(const struct session *session)
@@ -48,8 +48,8 @@ static int64_t reach(const struct session *session)
 /* The caller frees the trials. */
 static struct findings judge(const struct session *session)
 {
-	const struct command *command = &session->job->command;
-	const struct canary_facts facts = {
+	const struct command *command = &session->request->command;
+	const struct effect_check_facts facts = {
 		.own_micro = command->micro_batch,
 		.own_accum = command->grad_accum,
 		.world_size = command->world_size,
@@ -60,21 +60,21 @@ static struct findings judge(const struct session *session)
 		.count = session->notes->count,
 	};
 
-	found.canary = canary_judge(&facts, found.trials, found.count);
+	found.check = effect_check_judge(&facts, found.trials, found.count);
 	return found;
 }
 
 void session_end_idle(struct session *session)
 {
 	struct findings found = judge(session);
-	const struct knob *knobs = session->job->command.knobs;
+	const struct knob *knobs = session->request->command.knobs;
 	const struct knob *knob = knobs[KNOB_MICRO].form == KNOB_ABSENT
 					  ? &knobs[KNOB_GLOBAL]
 					  : &knobs[KNOB_MICRO];
 	struct strbuf text = STRBUF_INIT;
 
-	canary_words(&found.canary, found.trials, found.count, knob->name,
-		     &text);
+	effect_check_words(&found.check, found.trials, found.count, knob->name,
+			   &text);
 	free(found.trials);
 	session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
 		    strbuf_detach(&text));
@@ -88,13 +88,13 @@ bool session_sizes_are_idle(const struct session *session)
 	struct findings found = judge(session);
 
 	free(found.trials);
-	return found.canary.state == CANARY_CONTRADICTED ||
-	       found.canary.state == CANARY_NO_EFFECT;
+	return found.check.state == EFFECT_CONTRADICTED ||
+	       found.check.state == EFFECT_NO_EFFECT;
 }
 
 static bool is_own(const struct session *session, int64_t micro, int64_t accum)
 {
-	const struct command *command = &session->job->command;
+	const struct command *command = &session->request->command;
 
 	return micro == command->micro_batch && accum == command->grad_accum;
 }
@@ -106,7 +106,7 @@ bool session_may_answer(const struct session *session, int64_t micro,
 
 	free(found.trials);
 	return is_own(session, micro, accum) ||
-	       found.canary.state == CANARY_SHOWN;
+	       found.check.state == EFFECT_SHOWN;
 }
 
 static bool was_tried(const struct session *session, int64_t micro)
@@ -142,14 +142,14 @@ void session_ask_canary(struct session *session, struct plan_step *step)
 	struct findings found;
 	int64_t micro = 0;
 
-	session->canary_micro = 0;
+	session->effect_check_micro = 0;
 	if (step->action == PLAN_PROBE || !largest_fit(session) ||
 	    (step->action == PLAN_DONE &&
 	     is_own(session, step->micro_batch, step->final_accum)))
 		return;
 	found = judge(session);
-	if (found.canary.state == CANARY_UNKNOWN && found.canary.next_micro)
-		micro = legal_size(session, found.canary.next_micro);
+	if (found.check.state == EFFECT_UNKNOWN && found.check.next_micro)
+		micro = legal_size(session, found.check.next_micro);
 	free(found.trials);
 	if (!micro || was_tried(session, micro))
 		return;
@@ -162,5 +162,5 @@ void session_ask_canary(struct session *session, struct plan_step *step)
 		plan->accum_matters || step->final_accum < SHORT_ACCUM
 			? step->final_accum
 			: SHORT_ACCUM;
-	session->canary_micro = micro;
+	session->effect_check_micro = micro;
 }

@@ -16,13 +16,13 @@
 #define ADVICE_MAX 8
 
 /* False: it names no model that can be read, or no run that makes sense. */
-static bool open_case(struct estimate_case *all, const struct job *job,
+static bool open_case(struct estimate_case *all, const struct request *request,
 		      int64_t micro)
 {
 	struct error err = ERROR_INIT;
 
-	if (estimate_case_of_command(all, &job->command, job->options,
-				     &job->environment, &err) < 0) {
+	if (estimate_case_of_command(all, &request->command, request->options,
+				     &request->environment, &err) < 0) {
 		log_verbose("no estimate: %s", err.message);
 		return false;
 	}
@@ -65,17 +65,18 @@ static char *estimate_words(const struct estimate_case *all,
 		peak_phase_name(estimate->phase));
 }
 
-void session_estimate(const struct job *job, const struct target *target,
+void session_estimate(const struct request *request,
+		      const struct memory_target *target,
 		      struct search_problem *problem, struct result *result)
 {
-	int64_t micro = job->command.micro_batch;
+	int64_t micro = request->command.micro_batch;
 	struct error err = ERROR_INIT;
 	struct estimate_case all;
 	struct estimate estimate;
 
 	if (target->device != PROBE_CUDA)
 		return;
-	if (open_case(&all, job, micro > 0 ? micro : 1)) {
+	if (open_case(&all, request, micro > 0 ? micro : 1)) {
 		if (estimate_memory(&all.run, &estimate, &err) < 0) {
 			log_verbose("no estimate: %s", err.message);
 		} else {
@@ -114,8 +115,8 @@ static void add_advice(struct strbuf *out, const struct preset *preset,
 		    option->fits ? "; enough, by the estimate" : "");
 }
 
-void session_advise(const struct job *job, const struct target *target,
-		    struct result *result)
+void session_advise(const struct request *request,
+		    const struct memory_target *target, struct result *result)
 {
 	struct memory_option options[MEMORY_OPTION_KINDS];
 	struct strbuf out = STRBUF_INIT;
@@ -124,11 +125,11 @@ void session_advise(const struct job *job, const struct target *target,
 
 	if (target->device != PROBE_CUDA)
 		return;
-	if (open_case(&all, job, 1))
+	if (open_case(&all, request, 1))
 		count = estimate_options(&all.run, (int64_t)target->limit_bytes,
 					 options, MEMORY_OPTION_KINDS, NULL);
 	for (int i = 0; i < count && i < ADVICE_MAX; i++)
-		add_advice(&out, job->command.preset, &options[i]);
+		add_advice(&out, request->command.preset, &options[i]);
 	if (out.length)
 		result->advice = strbuf_detach(&out);
 	strbuf_release(&out);

@@ -13,11 +13,12 @@
  * the search starts from, and result->estimate. Else nothing changes. problem
  * has its limit already.
  */
-void session_estimate(const struct job *job, const struct target *target,
+void session_estimate(const struct request *request,
+		      const struct memory_target *target,
 		      struct search_problem *problem, struct result *result);
 
 /* Nothing fits: sets result->advice, what would save memory, most first. */
-void session_advise(const struct job *job, const struct target *target,
-		    struct result *result);
+void session_advise(const struct request *request,
+		    const struct memory_target *target, struct result *result);
 
 #endif

@@ -18,14 +18,15 @@
 #include <uv.h>
 
 struct session {
-	const struct job *job;
-	struct target *target;
-	struct guard *guard;
+	const struct request *request;
+	struct memory_target *target;
+	struct device_locks *guard;
 	struct lease *lease;
 	const struct record_match *match;
 	const struct report_style *style;
 	struct result *result;
-	struct shelter shelter; /* what keeps probes from the user's files */
+	struct probe_isolation
+		shelter; /* what keeps probes from the user's files */
 	uint64_t scratch_reserve_bytes; /* of host memory; 0: on a disk */
 	struct strlist secrets; /* masked in what is kept of the output */
 	struct plan plan;
@@ -33,7 +34,7 @@ struct session {
 	struct journal journal;
 	struct signatures *signatures;
 	struct step_patterns *patterns;
-	struct echo_patterns *echoes;
+	struct printed_sizes_patterns *echoes;
 	char *log_folder;
 	uv_loop_t loop;
 	uv_signal_t signals[ENDINGS];
@@ -59,7 +60,7 @@ struct session {
 	const struct signature *doubtful_line, *usual_line;
 	int64_t doubtful_micro;
 	/* The size asked only to see that sizes take effect; 0: none. */
-	int64_t canary_micro;
+	int64_t effect_check_micro;
 	uint64_t started_ns;
 };
 

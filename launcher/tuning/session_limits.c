@@ -16,7 +16,7 @@
 /* The devices as the record and the report name them. */
 static void set_devices(struct session *session)
 {
-	const struct target *target = session->target;
+	const struct memory_target *target = session->target;
 	struct record *record = &session->result->record;
 
 	record->device_count = 0;
@@ -53,7 +53,7 @@ static void set_devices(struct session *session)
 
 void session_set_limits(struct session *session)
 {
-	const struct target *target = session->target;
+	const struct memory_target *target = session->target;
 	struct search_problem *problem = &session->plan.problem;
 	struct record *record = &session->result->record;
 
@@ -67,8 +67,8 @@ void session_set_limits(struct session *session)
 	session->plan.proves_misfit =
 		target->device == PROBE_CUDA && !target->may_be_host;
 	free(session->result->budget_source);
-	session->result->budget_source =
-		xstrdup(target_budget_source(target, session->job->options));
+	session->result->budget_source = xstrdup(
+		memory_target_budget_source(target, session->request->options));
 	record->limit_bytes = target->limit_bytes;
 	record->headroom_bytes = target->headroom_bytes;
 	record->budget_bytes = target->budget_bytes;
@@ -86,8 +86,8 @@ const char *session_apply_headroom(const struct session *session,
 
 	if (!trial_fits(trial) || !plan_is_confirmed(trial))
 		return NULL;
-	headroom = target_headroom_for(session->target, session->job->options,
-				       trial);
+	headroom = memory_target_headroom_for(session->target,
+					      session->request->options, trial);
 	if (headroom <= session->target->headroom_bytes ||
 	    trial->peak_bytes + headroom <= session->target->budget_bytes)
 		return NULL;
@@ -112,20 +112,20 @@ void session_judge_headroom(struct session *session,
 int session_become_host(struct session *session, struct error *err)
 {
 	bool waited = false;
-	int result =
-		target_become_host(session->target, session->job->options, err);
+	int result = memory_target_become_host(session->target,
+					       session->request->options, err);
 
 	if (result == 0)
 		result = session_reserve(session, err);
 	if (result == 0)
-		result = guard_take(session->guard, session->job,
-				    session->target, &waited, err);
+		result = device_locks_take(session->guard, session->request,
+					   session->target, &waited, err);
 	session_set_limits(session);
 	/* It was of a GPU. */
 	session->plan.problem.estimated_bytes_per_sample = 0;
 	free(session->result->estimate);
 	session->result->estimate = NULL;
-	if (result == 0 && !session->job->options->quiet) {
+	if (result == 0 && !session->request->options->quiet) {
 		(void)fputs("autofit: the first probe used no GPU, so this "
 			    "tunes host memory\n",
 			    stderr);
@@ -148,10 +148,11 @@ int session_follow_neighbours(struct session *session, struct error *err)
 	bool moved = false;
 	int result = 0;
 
-	if (session->job->options->shared &&
+	if (session->request->options->shared &&
 	    session->target->device == PROBE_CUDA)
-		result = neighbours_share_again(
-			session->target, session->job->options, &moved, err);
+		result = neighbours_share_again(session->target,
+						session->request->options,
+						&moved, err);
 	if (result < 0 || !moved)
 		return result;
 	log_warning("the memory of others on the GPU moved: the share is %s "
@@ -168,14 +169,14 @@ int session_follow_neighbours(struct session *session, struct error *err)
  */
 void session_note_coverage(struct session *session, struct trial *trial)
 {
-	struct target *target = session->target;
+	struct memory_target *target = session->target;
 
 	/* What ended at once may not have been seen long enough. */
 	if (target->device != PROBE_CUDA || !trial_is_point(trial) ||
 	    trial->coverage == COVERAGE_EXACT)
 		return;
-	if (!target_lose_exact(target, session->job->options,
-			       session->plan.world_size))
+	if (!memory_target_lose_exact(target, session->request->options,
+				      session->plan.world_size))
 		return;
 	rejudge_all(session);
 	plan_rejudge(trial, target->limit_bytes);

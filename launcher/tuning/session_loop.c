@@ -90,7 +90,7 @@ static void on_beat(uv_timer_t *timer)
 		       "%s micro %lld, %lld probes so far", session->doing,
 		       (long long)session->step.micro_batch,
 		       (long long)session->probe_number);
-	herd_beat(session->lease, doing);
+	tuning_lease_beat(session->lease, doing);
 }
 
 static void on_progress(uv_timer_t *timer)
@@ -106,9 +106,10 @@ static void on_progress(uv_timer_t *timer)
 	progress.micro_batch = session->step.micro_batch;
 	progress.grad_accum = session->step.probe_accum;
 	progress.steps = view.steps;
-	progress.steps_needed = session->job->options->probe_steps;
+	progress.steps_needed = session->request->options->probe_steps;
 	if (session->step.is_confirmation || view.steps > progress.steps_needed)
-		progress.steps_needed = session->job->options->confirm_steps;
+		progress.steps_needed =
+			session->request->options->confirm_steps;
 	if (!view.steps)
 		progress.what = "starting";
 	if (view.stopping)
@@ -127,7 +128,7 @@ static int start_timers(struct session *session)
 	uv_timer_t *const timers[TIMERS] = { &session->progress,
 					     &session->deadline,
 					     &session->beat };
-	int64_t limit_ms = session->job->options->time_limit_ms;
+	int64_t limit_ms = session->request->options->time_limit_ms;
 	int result = 0;
 
 	for (size_t i = 0; i < TIMERS; i++) {
@@ -140,7 +141,7 @@ static int start_timers(struct session *session)
 	result = uv_timer_start(&session->beat, on_beat, LEASE_BEAT_MS / 2,
 				LEASE_BEAT_MS);
 	if (result == 0 && session->style->live &&
-	    !session->job->options->quiet)
+	    !session->request->options->quiet)
 		result = uv_timer_start(&session->progress, on_progress,
 					PROGRESS_MS, PROGRESS_MS);
 	if (result == 0 && limit_ms)
@@ -159,7 +160,7 @@ static int watch_signal(struct session *session, uv_signal_t *handle,
 		return result;
 	session->open_handles++;
 	handle->data = session;
-	if (process_state_ignores(session->job->state, number))
+	if (process_state_ignores(session->request->state, number))
 		return 0;
 	return uv_signal_start(handle, callback, number);
 }
@@ -172,15 +173,15 @@ int session_open_loop(struct session *session, struct error *err)
 	if (result == 0)
 		result = start_timers(session);
 	for (int i = 0; i < ENDINGS && result == 0; i++)
-		result = watch_signal(session, &session->signals[i], endings[i],
-				      on_end_signal);
+		result = watch_signal(session, &session->signals[i],
+				      end_signals[i], on_end_signal);
 	if (result == 0)
 		result = watch_signal(session, &session->suspend, SIGTSTP,
 				      on_suspend);
 	if (result < 0)
 		return error_set(err, result, "cannot watch signals: %s",
 				 uv_strerror(result));
-	endings_let(session->job->state);
+	end_signals_let(session->request->state);
 	return 0;
 }
 
@@ -202,7 +203,7 @@ void session_close_loop(struct session *session)
 	if (!session->loop_is_open)
 		return;
 	/* A signal that came since the last probe is not to be lost. */
-	endings_hold();
+	end_signals_hold();
 	(void)session_looks_up(session);
 	for (int i = 0; i < ENDINGS; i++)
 		close_handle((uv_handle_t *)&session->signals[i]);

@@ -15,7 +15,7 @@
 
 static int open_logs(struct session *session, struct error *err)
 {
-	const char *logs = session->job->paths.logs;
+	const char *logs = session->request->paths.logs;
 	struct timespec now;
 	int result = paths_make(logs, err);
 
@@ -31,8 +31,9 @@ static int open_logs(struct session *session, struct error *err)
 
 static int open_patterns(struct session *session, struct error *err)
 {
-	const struct preset *preset = session->job->command.preset;
-	char *folder = xasprintf("%s/signatures", session->job->paths.config);
+	const struct preset *preset = session->request->command.preset;
+	char *folder =
+		xasprintf("%s/signatures", session->request->paths.config);
 	int result =
 		signatures_load(&session->signatures,
 				access(folder, R_OK) == 0 ? folder : NULL, err);
@@ -42,26 +43,27 @@ static int open_patterns(struct session *session, struct error *err)
 		result = step_patterns_make(&session->patterns,
 					    &preset->step_patterns,
 					    &preset->step_ignore, err);
-	if (result == 0 && preset->echo_patterns.count)
-		result = echo_patterns_make(&session->echoes,
-					    &preset->echo_patterns, err);
+	if (result == 0 && preset->printed_sizes_patterns.count)
+		result = printed_sizes_patterns_make(
+			&session->echoes, &preset->printed_sizes_patterns, err);
 	return result;
 }
 
 static int open_journal(struct session *session, struct error *err)
 {
-	const struct job *job = session->job;
-	int result = paths_make(job->paths.journals, err);
+	const struct request *request = session->request;
+	int result = paths_make(request->paths.journals, err);
 
 	if (result < 0)
 		return result;
-	result = journal_open(&session->journal, job->paths.journals,
-			      job->identity, session->notes, err);
-	if (result == 0 && job->options->fresh && session->notes->count) {
+	result = journal_open(&session->journal, request->paths.journals,
+			      request->identity, session->notes, err);
+	if (result == 0 && request->options->fresh && session->notes->count) {
 		probe_notes_release(session->notes);
 		journal_finish(&session->journal);
-		result = journal_open(&session->journal, job->paths.journals,
-				      job->identity, session->notes, err);
+		result =
+			journal_open(&session->journal, request->paths.journals,
+				     request->identity, session->notes, err);
 	}
 	for (size_t i = 0; i < session->notes->count; i++) {
 		struct trial *trial = &session->notes->items[i].trial;
@@ -77,23 +79,24 @@ static int open_journal(struct session *session, struct error *err)
  */
 static int try_isolation(struct session *session, struct error *err)
 {
-	struct shelter *shelter = &session->shelter;
+	struct probe_isolation *shelter = &session->shelter;
 	char id[PROBE_ID_MAX];
 	char *folder;
 	int result = session_make_id(id, err);
 
 	if (result == 0)
-		result = guard_note_probe(session->guard, id,
-					  shelter->space.folder, err);
+		result = device_locks_note_probe(session->guard, id,
+						 shelter->space.folder, err);
 	if (result < 0)
 		return result;
 	folder = xasprintf("%s/%s", shelter->space.folder, id);
 	result = paths_make(folder, err);
 	if (result == 0)
-		result = shelter_choose(shelter, session->job, folder, err);
+		result = probe_isolation_choose(shelter, session->request,
+						folder, err);
 	paths_remove_tree(folder);
 	free(folder);
-	if (guard_note_probe(session->guard, "", "", NULL) < 0)
+	if (device_locks_note_probe(session->guard, "", "", NULL) < 0)
 		log_verbose("the lock's note cannot be cleared");
 	return result;
 }
@@ -105,15 +108,15 @@ int session_reserve(struct session *session, struct error *err)
 	if (!session->shelter.space.is_memory)
 		return 0;
 	session->scratch_reserve_bytes = scratch_space_reserve(budget);
-	return target_reserve(session->target, session->scratch_reserve_bytes,
-			      err);
+	return memory_target_reserve(session->target,
+				     session->scratch_reserve_bytes, err);
 }
 
 static int open_shelter(struct session *session, struct error *err)
 {
-	struct shelter *shelter = &session->shelter;
+	struct probe_isolation *shelter = &session->shelter;
 	struct record *record = &session->result->record;
-	int result = shelter_open(shelter, session->job, err);
+	int result = probe_isolation_open(shelter, session->request, err);
 
 	if (result == 0)
 		result = try_isolation(session, err);
@@ -132,10 +135,11 @@ int session_open(struct session *session, struct error *err)
 {
 	int result = open_logs(session, err);
 
-	secrets_values(&session->secrets, &session->job->command.given,
-		       &session->job->environment);
-	secrets_values(&session->secrets, &session->job->options->probe_args,
-		       &session->job->options->probe_env);
+	secrets_values(&session->secrets, &session->request->command.given,
+		       &session->request->environment);
+	secrets_values(&session->secrets,
+		       &session->request->options->probe_args,
+		       &session->request->options->probe_env);
 	if (result == 0)
 		result = open_shelter(session, err);
 
@@ -154,8 +158,8 @@ void session_release(struct session *session)
 	journal_close(&session->journal);
 	signatures_free(session->signatures);
 	step_patterns_free(session->patterns);
-	echo_patterns_free(session->echoes);
+	printed_sizes_patterns_free(session->echoes);
 	free(session->log_folder);
-	shelter_release(&session->shelter);
+	probe_isolation_release(&session->shelter);
 	strlist_release(&session->secrets);
 }

@@ -22,7 +22,7 @@
 static int64_t timeout_of(const struct session *session,
 			  const struct plan_step *step)
 {
-	int64_t asked = session->job->options->probe_timeout_ms;
+	int64_t asked = session->request->options->probe_timeout_ms;
 	double work = (double)step->micro_batch * (double)step->probe_accum;
 	double factor = 1;
 
@@ -55,27 +55,27 @@ static enum steps_source smaller_steps(const struct session *session,
 
 static struct probe_spec make_spec(const struct session *session,
 				   const struct plan_step *step,
-				   const struct attempt *attempt)
+				   const struct probe_setup *setup)
 {
-	const struct options *options = session->job->options;
-	const struct target *target = session->target;
+	const struct options *options = session->request->options;
+	const struct memory_target *target = session->target;
 	struct probe_spec spec = {
-		.id = attempt->id,
-		.argv = &attempt->run.argv,
-		.litter = &attempt->copies,
-		.environment = &attempt->environment,
-		.scratch = attempt->scratch,
-		.channel = attempt->channel,
-		.log_path = attempt->log,
-		.state = session->job->state,
+		.id = setup->id,
+		.argv = &setup->run.argv,
+		.extra_files = &setup->copies,
+		.environment = &setup->environment,
+		.scratch = setup->scratch,
+		.channel = setup->channel,
+		.log_path = setup->log,
+		.state = session->request->state,
 		.lock_fds = session->guard->fds,
 		.lock_count = session->guard->count,
-		.cgroup = attempt->has_cgroup ? &attempt->cgroup : NULL,
-		.isolation = &attempt->isolation,
+		.cgroup = setup->has_cgroup ? &setup->cgroup : NULL,
+		.isolation = &setup->isolation,
 		.scratch_reserve_bytes = session->scratch_reserve_bytes,
 		.secrets = &session->secrets,
 		.shared = options->shared,
-		.has_preload = attempt->preload != NULL,
+		.has_preload = setup->preload != NULL,
 		.cap_bytes = target->cap_bytes,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
@@ -107,13 +107,14 @@ static struct probe_spec make_spec(const struct session *session,
 /* A probe that fits so far: is it the answer, to be run on? */
 static void decide(struct session *session, const struct plan_step *step)
 {
-	const int64_t steps = session->job->options->confirm_steps;
+	const int64_t steps = session->request->options->confirm_steps;
 	const struct probe_confirmation confirmation = {
 		.steps = steps,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
-		.ms = session->job->options->has_confirm_steps ? INT64_MAX / 8
-							       : CONFIRM_MS,
+		.ms = session->request->options->has_confirm_steps
+			      ? INT64_MAX / 8
+			      : CONFIRM_MS,
 	};
 	struct trial *trials = probe_notes_trials(session->notes);
 	struct probe_view view;
@@ -164,7 +165,8 @@ static const struct signature *survived_line(const struct evidence *evidence)
 		       : NULL;
 }
 
-static void fill_report(struct session *session, const struct attempt *attempt,
+static void fill_report(struct session *session,
+			const struct probe_setup *setup,
 			struct probe_report *report)
 {
 	struct probe_outcome outcome;
@@ -174,7 +176,7 @@ static void fill_report(struct session *session, const struct attempt *attempt,
 	report->why = outcome.memory_text ? xasprintf("%s: %s", outcome.why,
 						      outcome.memory_text)
 					  : xstrdup(outcome.why);
-	report->log = xstrdup(attempt->log);
+	report->log = xstrdup(setup->log);
 	report->first_error = xstrdup(outcome.first_error);
 	report->hint = outcome.hint ? xstrdup(outcome.hint) : NULL;
 	report->refused =
@@ -205,11 +207,11 @@ static void run_to_its_end(struct session *session,
 int session_probe(struct session *session, const struct plan_step *step,
 		  struct probe_report *report, struct error *err)
 {
-	bool is_watched = shelter_shares_memory(&session->shelter);
+	bool is_watched = probe_isolation_shares_memory(&session->shelter);
 	struct strlist memory = STRLIST_INIT;
-	struct attempt attempt = { .has_cgroup = false };
+	struct probe_setup setup = { .has_cgroup = false };
 	struct probe_spec spec;
-	int result = session_make_id(attempt.id, err);
+	int result = session_make_id(setup.id, err);
 
 	if (is_watched)
 		shared_memory_list(&memory);
@@ -219,16 +221,17 @@ int session_probe(struct session *session, const struct plan_step *step,
 	/* First of all: by the note the next start cleans up after a killed
 	 * one, so it stands from before the folders until after them. */
 	if (result == 0)
-		result = guard_note_probe(session->guard, attempt.id,
-					  session->shelter.space.folder, err);
+		result = device_locks_note_probe(session->guard, setup.id,
+						 session->shelter.space.folder,
+						 err);
 	if (result == 0)
-		result = attempt_folders(session, &attempt, err);
+		result = probe_setup_folders(session, &setup, err);
 	if (result == 0)
-		result = attempt_command(session, step, &attempt, err);
+		result = probe_setup_command(session, step, &setup, err);
 	if (result < 0)
 		goto out;
-	attempt_cgroup(session, &attempt);
-	spec = make_spec(session, step, &attempt);
+	probe_setup_cgroup(session, &setup);
+	spec = make_spec(session, step, &setup);
 	session->step = *step;
 	result = probe_start(&session->probe, &spec, &session->loop, err);
 	if (result < 0)
@@ -237,16 +240,16 @@ int session_probe(struct session *session, const struct plan_step *step,
 	if (session_must_end(session))
 		probe_cancel(session->probe);
 	run_to_its_end(session, step);
-	fill_report(session, &attempt, report);
+	fill_report(session, &setup, report);
 	probe_free(session->probe);
 	session->probe = NULL;
 out:
-	attempt_release(&attempt);
+	probe_setup_release(&setup);
 	if (is_watched)
 		shared_memory_warn(&memory);
 	strlist_release(&memory);
 	if (result == 0)
-		result = guard_note_probe(session->guard, "", "", err);
+		result = device_locks_note_probe(session->guard, "", "", err);
 	return result;
 }
 

@@ -27,8 +27,9 @@ struct keeper_spec {
 	const struct isolation_spec *isolation; /* NULL: none */
 	/* Removed at the end when autofit is gone; NULL: nothing to remove. */
 	const char *scratch;
-	const struct strlist *litter; /* files, removed likewise; NULL: none */
-	const int *lock_fds;          /* kept open by the keeper alone */
+	const struct strlist
+		*extra_files; /* files, removed likewise; NULL: none */
+	const int *lock_fds;  /* kept open by the keeper alone */
 	size_t lock_count;
 	const int *channel_fd; /* the command has it as CHANNEL_COMMAND_FD */
 };

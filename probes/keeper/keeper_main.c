@@ -257,8 +257,9 @@ static void clean_up(const struct keeper_spec *spec)
 {
 	struct host_cgroup cgroup;
 
-	for (size_t i = 0; spec->litter && i < spec->litter->count; i++)
-		(void)unlink(spec->litter->items[i]);
+	for (size_t i = 0; spec->extra_files && i < spec->extra_files->count;
+	     i++)
+		(void)unlink(spec->extra_files->items[i]);
 	if (spec->scratch)
 		paths_remove_tree(spec->scratch);
 	if (!spec->cgroup)

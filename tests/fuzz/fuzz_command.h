@@ -28,7 +28,7 @@ struct fuzz_command {
 		struct fuzz_input text;
 	} files[FUZZ_FILES_MAX];
 	size_t file_count;
-	struct texts texts;
+	struct named_files texts;
 };
 
 static inline void fuzz_lines(struct fuzz_input part, struct strlist *out)
@@ -87,7 +87,7 @@ static inline void fuzz_command_add_text(struct fuzz_command *command)
 		error = 0;
 		break;
 	}
-	texts_add(&command->texts, path, &text, error);
+	named_files_add(&command->texts, path, &text, error);
 	fuzz_check(!command->texts.wanted, "what was added is not wanted");
 	free(path);
 	strbuf_release(&text);
@@ -99,7 +99,7 @@ static inline void fuzz_command_release(struct fuzz_command *command)
 		free(command->files[i].path);
 	strlist_release(&command->argv);
 	strlist_release(&command->environment);
-	texts_release(&command->texts);
+	named_files_release(&command->texts);
 }
 
 #endif

@@ -12,8 +12,9 @@ static const char *const texts[] = { "16", "a b",  "it's", "$HOME", "",
 				     "-x", "${x}", "{a}",  "!",     "\t",
 				     "8;", "x'y",  "\x80" };
 
-static bool read_it(struct expansion *expansion, struct fuzz_command *input,
-		    const struct strlist *argv, struct error *err)
+static bool read_it(struct shell_expansion *expansion,
+		    struct fuzz_command *input, const struct strlist *argv,
+		    struct error *err)
 {
 	enum command_outcome outcome;
 
@@ -23,24 +24,26 @@ static bool read_it(struct expansion *expansion, struct fuzz_command *input,
 					   .looks_inside = true };
 
 		/* Of what is inside nothing is kept. */
-		(void)expand_shell(expansion, &call, &input->texts, NULL);
-		expansion_release(expansion);
+		(void)shell_command_expand(expansion, &call, &input->texts,
+					   NULL);
+		shell_expansion_release(expansion);
 		call.looks_inside = false;
-		outcome = expand_shell(expansion, &call, &input->texts, err);
+		outcome = shell_command_expand(expansion, &call, &input->texts,
+					       err);
 		if (outcome != COMMAND_WANTS_TEXT)
 			break;
-		expansion_release(expansion);
+		shell_expansion_release(expansion);
 		fuzz_command_add_text(input);
 	}
 	fuzz_check(outcome != COMMAND_WANTS_TEXT, "it asks for so many files");
 	fuzz_check(outcome == COMMAND_OK || *err->message,
 		   "refused with words");
 	if (outcome != COMMAND_OK)
-		expansion_release(expansion);
+		shell_expansion_release(expansion);
 	return outcome == COMMAND_OK;
 }
 
-static void check_word(const struct expansion *expansion, size_t index,
+static void check_word(const struct shell_expansion *expansion, size_t index,
 		       const struct strlist *argv)
 {
 	const struct word *word = &expansion->words[index];
@@ -66,7 +69,7 @@ static void check_word(const struct expansion *expansion, size_t index,
 }
 
 /* The flat argv as new words, and room for one more. */
-static struct new_word *words_of(const struct expansion *expansion)
+static struct new_word *words_of(const struct shell_expansion *expansion)
 {
 	size_t count = expansion->argv.count;
 	struct new_word *words = xcalloc(count + 1, sizeof(*words));
@@ -80,16 +83,16 @@ static struct new_word *words_of(const struct expansion *expansion)
  * Folded and taken apart again it must be these words. may_refuse: another
  * word may make another command of it, which is no misreading.
  */
-static void check_folded(const struct expansion *expansion,
+static void check_folded(const struct shell_expansion *expansion,
 			 struct fuzz_command *input,
 			 const struct new_word *words, size_t count,
 			 bool may_refuse)
 {
 	struct strlist folded = STRLIST_INIT;
 	struct error err = ERROR_INIT;
-	struct expansion again;
+	struct shell_expansion again;
 
-	expansion_fold(expansion, &input->argv, words, count, &folded);
+	shell_rewrite_fold(expansion, &input->argv, words, count, &folded);
 	if (!read_it(&again, input, &folded, &err)) {
 		if (!may_refuse)
 			fuzz_fail_words(err.message, &folded);
@@ -101,18 +104,18 @@ static void check_folded(const struct expansion *expansion,
 	for (size_t i = 0; i < count; i++)
 		if (strcmp(again.argv.items[i], words[i].text) != 0)
 			fuzz_fail_words("words are as written", &folded);
-	expansion_release(&again);
+	shell_expansion_release(&again);
 	strlist_release(&folded);
 }
 
-static void check_same(const struct expansion *expansion,
+static void check_same(const struct shell_expansion *expansion,
 		       const struct fuzz_command *input)
 {
 	struct new_word *words = words_of(expansion);
 	struct strlist folded = STRLIST_INIT;
 
-	expansion_fold(expansion, &input->argv, words, expansion->argv.count,
-		       &folded);
+	shell_rewrite_fold(expansion, &input->argv, words,
+			   expansion->argv.count, &folded);
 	if (!strlist_equal(&folded, &input->argv))
 		fuzz_fail_words("without changes it is what was given",
 				&folded);
@@ -120,7 +123,7 @@ static void check_same(const struct expansion *expansion,
 	free(words);
 }
 
-static void check_changed(const struct expansion *expansion,
+static void check_changed(const struct shell_expansion *expansion,
 			  struct fuzz_command *input, size_t index)
 {
 	const struct word *word = &expansion->words[index];
@@ -144,7 +147,7 @@ static void check_changed(const struct expansion *expansion,
 	free(text);
 }
 
-static void check_added(const struct expansion *expansion,
+static void check_added(const struct shell_expansion *expansion,
 			struct fuzz_command *input)
 {
 	struct new_word *words = words_of(expansion);
@@ -185,7 +188,7 @@ static bool assigns(const char *text)
 }
 
 /* Of the script it cannot; what is opaque is no value to be changed. */
-static bool may_change(const struct expansion *expansion, size_t index,
+static bool may_change(const struct shell_expansion *expansion, size_t index,
 		       const struct fuzz_command *input)
 {
 	const struct word *word = &expansion->words[index];
@@ -203,7 +206,8 @@ static bool may_change(const struct expansion *expansion, size_t index,
 	return word->origin == WORD_SHELL_TEXT || fuzz_uses(input) <= 1;
 }
 
-static void use(const struct expansion *expansion, struct fuzz_command *input)
+static void use(const struct shell_expansion *expansion,
+		struct fuzz_command *input)
 {
 	size_t count = expansion->argv.count, index = expansion->inner + 1;
 
@@ -228,7 +232,7 @@ static void use(const struct expansion *expansion, struct fuzz_command *input)
 void fuzz_one(const char *data, size_t size)
 {
 	struct fuzz_command input;
-	struct expansion expansion;
+	struct shell_expansion expansion;
 	struct error err = ERROR_INIT;
 
 	fuzz_command_read(&input, data, size);
@@ -236,7 +240,7 @@ void fuzz_one(const char *data, size_t size)
 	    read_it(&expansion, &input, &input.argv, &err)) {
 		if (expansion.argv.count > 0)
 			use(&expansion, &input);
-		expansion_release(&expansion);
+		shell_expansion_release(&expansion);
 	}
 	fuzz_command_release(&input);
 }

@@ -175,7 +175,8 @@ static void add_copies(struct fuzz_command *input,
 
 		strbuf_add(&text, rewrite->copies[i].text,
 			   rewrite->copies[i].length);
-		texts_add(&input->texts, rewrite->copies[i].path, &text, 0);
+		named_files_add(&input->texts, rewrite->copies[i].path, &text,
+				0);
 		strbuf_release(&text);
 	}
 }
@@ -292,7 +293,7 @@ static void use(const struct command *command, struct fuzz_command *input,
 	struct rewrite rewrite;
 	int result;
 
-	command_identity(command, &identity);
+	command_record_arguments(command, &identity);
 	strlist_release(&identity);
 	free(command_flags_text(command, &values));
 	if (command->micro_batch && !has_placeholder(command))

@@ -41,8 +41,8 @@ struct sample {
 	const char *path, *text; /* one more file; NULL: none */
 };
 
-static inline void sample_read(struct texts *texts, const struct sample *sample,
-			       bool *has_script)
+static inline void sample_read(struct named_files *texts,
+			       const struct sample *sample, bool *has_script)
 {
 	char *path = strdup(texts->wanted);
 	struct strbuf text = STRBUF_INIT;
@@ -52,13 +52,13 @@ static inline void sample_read(struct texts *texts, const struct sample *sample,
 
 	if (sample->path && strcmp(path, sample->path) == 0) {
 		strbuf_adds(&text, sample->text);
-		texts_add(texts, path, &text, 0);
+		named_files_add(texts, path, &text, 0);
 	} else if (!is_data && !*has_script && *path != '/') {
 		strbuf_adds(&text, sample->source ? sample->source : "");
-		texts_add(texts, path, &text, 0);
+		named_files_add(texts, path, &text, 0);
 		*has_script = true;
 	} else {
-		texts_add(texts, path, NULL, ENOENT);
+		named_files_add(texts, path, NULL, ENOENT);
 	}
 	strbuf_release(&text);
 	free(path);
@@ -70,7 +70,7 @@ static inline enum command_outcome sample_recognise(struct command *command,
 						    const struct sample *sample,
 						    struct error *err)
 {
-	struct texts texts = TEXTS_INIT;
+	struct named_files texts = TEXTS_INIT;
 	const struct command_sources sources = { .presets = sample->presets,
 						 .hints = sample->hints,
 						 .texts = &texts };
@@ -84,7 +84,7 @@ static inline enum command_outcome sample_recognise(struct command *command,
 		sample_read(&texts, sample, &has_script);
 		command_release(command);
 	}
-	texts_release(&texts);
+	named_files_release(&texts);
 	return outcome;
 }
 

@@ -29,9 +29,9 @@ static inline struct trial sample_trial(int64_t micro)
 		.seconds = 12.5,
 		.step_seconds = 0.015625,
 		.input_rows = 32,
-		.echo_micro = 16,
-		.echo_accum = 2,
-		.echo_effective = 128,
+		.printed_sizes_micro = 16,
+		.printed_sizes_accum = 2,
+		.printed_sizes_effective = 128,
 	};
 }
 
@@ -122,7 +122,7 @@ static inline struct record noisy_record(uint64_t *seed)
 	return record;
 }
 
-static inline bool texts_equal(const char *a, const char *b)
+static inline bool named_files_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -141,9 +141,9 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->confirmed_steps == b->confirmed_steps &&
 	       a->seconds == b->seconds && a->step_seconds == b->step_seconds &&
 	       a->input_rows == b->input_rows &&
-	       a->echo_micro == b->echo_micro &&
-	       a->echo_accum == b->echo_accum &&
-	       a->echo_effective == b->echo_effective;
+	       a->printed_sizes_micro == b->printed_sizes_micro &&
+	       a->printed_sizes_accum == b->printed_sizes_accum &&
+	       a->printed_sizes_effective == b->printed_sizes_effective;
 }
 
 static inline bool notes_equal(const struct probe_notes *a,
@@ -153,8 +153,8 @@ static inline bool notes_equal(const struct probe_notes *a,
 
 	for (size_t i = 0; i < a->count && equal; i++)
 		equal = trials_equal(&a->items[i].trial, &b->items[i].trial) &&
-			texts_equal(a->items[i].why, b->items[i].why) &&
-			texts_equal(a->items[i].log, b->items[i].log);
+			named_files_equal(a->items[i].why, b->items[i].why) &&
+			named_files_equal(a->items[i].log, b->items[i].log);
 	return equal;
 }
 
@@ -201,13 +201,13 @@ static inline bool records_equal(const struct record *a, const struct record *b)
 {
 	return numbers_equal(a, b) && devices_equal(a, b) &&
 	       notes_equal(&a->probes, &b->probes) &&
-	       texts_equal(a->identity, b->identity) &&
-	       texts_equal(a->subject, b->subject) &&
-	       texts_equal(a->preset, b->preset) &&
-	       texts_equal(a->device_kind, b->device_kind) &&
-	       texts_equal(a->misfit_by, b->misfit_by) &&
-	       texts_equal(a->isolation, b->isolation) &&
-	       texts_equal(a->autofit_version, b->autofit_version) &&
+	       named_files_equal(a->identity, b->identity) &&
+	       named_files_equal(a->subject, b->subject) &&
+	       named_files_equal(a->preset, b->preset) &&
+	       named_files_equal(a->device_kind, b->device_kind) &&
+	       named_files_equal(a->misfit_by, b->misfit_by) &&
+	       named_files_equal(a->isolation, b->isolation) &&
+	       named_files_equal(a->autofit_version, b->autofit_version) &&
 	       strlist_equal(&a->stamps, &b->stamps) &&
 	       strlist_equal(&a->argv, &b->argv) &&
 	       strlist_equal(&a->not_exercised, &b->not_exercised) &&

@@ -822,7 +822,7 @@ static void identity_is_what_matters(void **state)
 							   .hints = &hints },
 					 NULL),
 			COMMAND_OK);
-		command_identity(&command, &kept);
+		command_record_arguments(&command, &kept);
 		text = joined(&kept);
 		assert_string_equal(text, identities[i].expected);
 		free(text);

@@ -21,8 +21,8 @@
 /* The least of a job and a target that the guard looks at. */
 struct place {
 	struct options options;
-	struct job job;
-	struct target target;
+	struct request request;
+	struct memory_target target;
 	char locks[SCRATCH_PATH_MAX], node[SCRATCH_PATH_MAX];
 	int asked; /* how often must_end was */
 };
@@ -31,11 +31,11 @@ static void make_place(struct place *place, const char *folder,
 		       const char *user)
 {
 	memset(place, 0, sizeof(*place));
-	place->job.options = &place->options;
+	place->request.options = &place->options;
 	scratch_path(place->locks, folder, user);
 	scratch_path(place->node, folder, "node");
-	place->job.paths.locks = place->locks;
-	place->job.paths.scratch = place->locks;
+	place->request.paths.locks = place->locks;
+	place->request.paths.scratch = place->locks;
 	place->target.device = PROBE_CUDA;
 	place->target.gpu_count = 2;
 	/* Not in their order. */
@@ -52,15 +52,16 @@ static bool end_soon(void *context)
 	return ++place->asked == 3;
 }
 
-static int take_in(struct guard *guard, struct place *place, bool *waited,
-		   struct error *err)
+static int take_in(struct device_locks *guard, struct place *place,
+		   bool *waited, struct error *err)
 {
 	memset(guard, 0, sizeof(*guard));
 	guard->node_folder = place->node;
 	guard->must_end = end_soon;
 	guard->context = place;
 	*waited = false;
-	return guard_take(guard, &place->job, &place->target, waited, err);
+	return device_locks_take(guard, &place->request, &place->target, waited,
+				 err);
 }
 
 /* A child holds the guard of a user until it is ended; 0: it could not. */
@@ -71,7 +72,7 @@ struct holder {
 
 static void hold_in_child(struct place *place, int ready, int release)
 {
-	struct guard guard;
+	struct device_locks guard;
 	bool waited;
 	char byte = 'x';
 
@@ -119,7 +120,7 @@ static void end_holder(struct holder *holder)
 static void a_gpu_has_two_locks(void **state)
 {
 	struct place place;
-	struct guard guard;
+	struct device_locks guard;
 	struct stat info;
 	char path[SCRATCH_PATH_MAX];
 	bool waited;
@@ -141,21 +142,22 @@ static void a_gpu_has_two_locks(void **state)
 	assert_int_equal(info.st_mode & 07777, 0644);
 	assert_int_equal(info.st_size, 0);
 	/* Again: held stay held; host memory has its own lock alone. */
-	assert_int_equal(
-		guard_take(&guard, &place.job, &place.target, &waited, NULL),
-		0);
+	assert_int_equal(device_locks_take(&guard, &place.request,
+					   &place.target, &waited, NULL),
+			 0);
 	assert_int_equal(guard.count, 4);
 	place.target.device = PROBE_HOST;
-	assert_int_equal(
-		guard_take(&guard, &place.job, &place.target, &waited, NULL),
-		0);
+	assert_int_equal(device_locks_take(&guard, &place.request,
+					   &place.target, &waited, NULL),
+			 0);
 	assert_int_equal(guard.lock_count, 3);
 	assert_int_equal(guard.count, 5);
-	assert_int_equal(guard_note_probe(&guard, "ab12", "/x", NULL), 0);
-	guard_release(&guard);
+	assert_int_equal(device_locks_note_probe(&guard, "ab12", "/x", NULL),
+			 0);
+	device_locks_release(&guard);
 	assert_int_equal(guard.count, 0);
 	assert_int_equal(take_in(&guard, &place, &waited, NULL), 0);
-	guard_release(&guard);
+	device_locks_release(&guard);
 }
 
 static void others_are_waited_for(void **state)
@@ -176,7 +178,7 @@ static void others_are_waited_for(void **state)
 		struct error err = ERROR_INIT;
 		struct holder holder;
 		struct place place;
-		struct guard guard;
+		struct device_locks guard;
 		bool waited;
 
 		if (rows[i].uid && geteuid() != 0)
@@ -190,17 +192,17 @@ static void others_are_waited_for(void **state)
 		assert_non_null(strstr(err.message, rows[i].says));
 		assert_non_null(strstr(err.message, "GPU-1"));
 		assert_int_equal(place.asked, 0);
-		guard_release(&guard);
+		device_locks_release(&guard);
 		place.options.no_wait = false;
 		assert_int_equal(take_in(&guard, &place, &waited, &err),
 				 -EINTR);
 		assert_true(waited);
 		assert_int_equal(place.asked, 3);
-		guard_release(&guard);
+		device_locks_release(&guard);
 		end_holder(&holder);
 		assert_int_equal(take_in(&guard, &place, &waited, &err), 0);
 		assert_int_equal(guard.count, 4);
-		guard_release(&guard);
+		device_locks_release(&guard);
 	}
 }
 
@@ -213,7 +215,7 @@ static void a_place_without_locks_is_no_error(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		char path[SCRATCH_PATH_MAX + 32];
 		struct place place;
-		struct guard guard;
+		struct device_locks guard;
 		size_t expected = 3;
 		bool waited;
 
@@ -240,7 +242,7 @@ static void a_place_without_locks_is_no_error(void **state)
 					 0);
 		assert_int_equal(take_in(&guard, &place, &waited, NULL), 0);
 		assert_int_equal(guard.count, expected);
-		guard_release(&guard);
+		device_locks_release(&guard);
 	}
 }
 
@@ -273,7 +275,7 @@ static void a_file_that_was_removed_is_made_anew(void **state)
 static void a_keeper_keeps_the_node_lock(void **state)
 {
 	struct place place;
-	struct guard guard;
+	struct device_locks guard;
 	bool waited;
 	int release[2];
 	pid_t keeper;
@@ -290,15 +292,15 @@ static void a_keeper_keeps_the_node_lock(void **state)
 		_exit(0);
 	}
 	(void)close(release[0]);
-	guard_release(&guard);
+	device_locks_release(&guard);
 	make_place(&place, *state, "other");
 	place.options.no_wait = true;
 	assert_int_equal(take_in(&guard, &place, &waited, NULL), -EBUSY);
-	guard_release(&guard);
+	device_locks_release(&guard);
 	(void)close(release[1]);
 	assert_int_equal(waitpid(keeper, NULL, 0), keeper);
 	assert_int_equal(take_in(&guard, &place, &waited, NULL), 0);
-	guard_release(&guard);
+	device_locks_release(&guard);
 }
 
 static void the_node_has_a_folder(void **state)

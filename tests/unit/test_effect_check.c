@@ -29,111 +29,111 @@
 
 static const struct {
 	const char *name;
-	enum canary_state state;
+	enum effect_check_state state;
 	int64_t next;
-	struct canary_facts facts; /* 0: own_micro 8, world 1, max 4096 */
+	struct effect_check_facts facts; /* 0: own_micro 8, world 1, max 4096 */
 	struct trial trials[TRIALS_MAX];
 } rows[] = {
-	{ "nothing ran", CANARY_SHOWN, 0, { 0 }, { { 0 } } },
+	{ "nothing ran", EFFECT_SHOWN, 0, { 0 }, { { 0 } } },
 	{ "only the command's own size",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) } } },
 	{ "its own, twice",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(8, 120, 2) } } },
 	{ "its own with another accumulation",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { ACCUM(8, 1, 1) } } },
 	{ "its own is not known",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { .own_micro = -1 },
 	  { { RAN(8, 100, 1) } } },
 
 	/* Rows. */
 	{ "rows of another size",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(16, 100, 1), .input_rows = 16 } } },
 	{ "rows of its own size only",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  64,
 	  { 0 },
 	  { { RAN(16, 100, 1), .input_rows = 8 } } },
 	{ "rows over all ranks",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { .world_size = 4 },
 	  { { RAN(16, 100, 1), .input_rows = 64 } } },
 	{ "the same rows by chance",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 16 },
 	    { RAN(16, 100, 1), .input_rows = 16 } } },
 	{ "rows that rise, twice the size",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 24 },
 	    { RAN(16, 100, 1), .input_rows = 48 } } },
 	{ "rows that rise, nearly the same size",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 24 },
 	    { RAN(10, 100, 1), .input_rows = 30 } } },
 	{ "rows that end at the data",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 24 },
 	    { RAN(512, 100, 1), .input_rows = 64 } } },
 	{ "rows that vary",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 3012 },
 	    { RAN(32, 100, 1), .input_rows = 3240 } } },
 	{ "rows that fall",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 60 },
 	    { RAN(32, 100, 1), .input_rows = 20 } } },
 	{ "equal rows, another peak by chance",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 9 },
 	    { RAN(32, 104, 1), .input_rows = 9 } } },
 	{ "equal rows, clearly another peak",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 35 },
 	    { RAN(32, 120, 1), .input_rows = 35 } } },
 	{ "equal rows, clearly less peak",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 120, 1), .input_rows = 35 },
 	    { RAN(32, 100, 1), .input_rows = 35 } } },
 	{ "equal rows, another time",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 35 },
 	    { RAN(32, 100, 3), .input_rows = 35 } } },
 	{ "equal rows and noise at three sizes",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1), .input_rows = 35 },
@@ -142,231 +142,234 @@ static const struct {
 
 	/* Echo. */
 	{ "echo of the size",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
-	  { { RAN(16, 100, 1), .echo_micro = 16 } } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 16 } } },
 	{ "echo over all ranks",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { .world_size = 2 },
-	  { { RAN(16, 100, 1), .echo_micro = 32, .echo_accum = 4 } } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 32,
+	      .printed_sizes_accum = 4 } } },
 	{ "echo of its own size",
-	  CANARY_CONTRADICTED,
+	  EFFECT_CONTRADICTED,
 	  0,
 	  { 0 },
-	  { { RAN(8, 100, 1), .echo_micro = 8 },
-	    { RAN(16, 200, 2), .echo_micro = 8, .input_rows = 16 } } },
+	  { { RAN(8, 100, 1), .printed_sizes_micro = 8 },
+	    { RAN(16, 200, 2), .printed_sizes_micro = 8, .input_rows = 16 } } },
 	{ "another echo, with nothing written",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
-	  { { RAN(8, 100, 1), .echo_micro = 32 } } },
+	  { { RAN(8, 100, 1), .printed_sizes_micro = 32 } } },
 	{ "echo of another accumulation",
-	  CANARY_CONTRADICTED,
+	  EFFECT_CONTRADICTED,
 	  0,
 	  { 0 },
-	  { { RAN(16, 100, 1), .echo_micro = 16, .echo_accum = 16 } } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 16,
+	      .printed_sizes_accum = 16 } } },
 	{ "only accumulation was written",
-	  CANARY_CONTRADICTED,
+	  EFFECT_CONTRADICTED,
 	  0,
 	  { 0 },
-	  { { ACCUM(8, 1, 1), .echo_accum = 2 } } },
+	  { { ACCUM(8, 1, 1), .printed_sizes_accum = 2 } } },
 	{ "only accumulation was written, and taken",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
-	  { { ACCUM(8, 1, 1), .echo_accum = 1 } } },
+	  { { ACCUM(8, 1, 1), .printed_sizes_accum = 1 } } },
 	{ "another echo of the size that was not written",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
-	  { { ACCUM(8, 1, 1), .echo_micro = 32, .echo_accum = 1 } } },
+	  { { ACCUM(8, 1, 1), .printed_sizes_micro = 32,
+	      .printed_sizes_accum = 1 } } },
 	{ "echo of a new effective batch",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
-	  { { RAN(32, 100, 1), .echo_effective = 64 } } },
+	  { { RAN(32, 100, 1), .printed_sizes_effective = 64 } } },
 	{ "echo of the effective batch that stays",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  16,
 	  { 0 },
-	  { { ACCUM(4, 4, 1), .echo_effective = 16 } } },
+	  { { ACCUM(4, 4, 1), .printed_sizes_effective = 16 } } },
 	{ "echo of another effective batch",
-	  CANARY_CONTRADICTED,
+	  EFFECT_CONTRADICTED,
 	  0,
 	  { 0 },
-	  { { RAN(32, 100, 1), .echo_effective = 16 } } },
+	  { { RAN(32, 100, 1), .printed_sizes_effective = 16 } } },
 	{ "echo of an effective batch of all ranks",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { .world_size = 2 },
-	  { { RAN(32, 100, 1), .echo_effective = 128 } } },
+	  { { RAN(32, 100, 1), .printed_sizes_effective = 128 } } },
 	{ "echo of one that ran out of memory",
-	  CANARY_CONTRADICTED,
+	  EFFECT_CONTRADICTED,
 	  0,
 	  { 0 },
-	  { { MICRO(32, VERDICT_OOM_HOST), .echo_micro = 8 } } },
+	  { { MICRO(32, VERDICT_OOM_HOST), .printed_sizes_micro = 8 } } },
 
 	/* Peaks and times. */
 	{ "another peak",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(16, 102, 1) } } },
 	{ "less peak",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 102, 1) }, { RAN(16, 100, 1) } } },
 	{ "a peak within 1%",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 1000, 1) }, { RAN(16, 1009, 1) } } },
 	{ "a peak over the limit, measured",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) },
 	    { TRIAL(16, OWN_ACCUM, VERDICT_OVER_BUDGET, 102, 1) } } },
 	{ "the peak of one that fails",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) },
 	    { TRIAL(16, OWN_ACCUM, VERDICT_FAILED, 200, 1) } } },
 	{ "a peak that a later trial takes back",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(16, 150, 1) }, { RAN(16, 100, 1) } } },
 	{ "a disturbed trial takes nothing back",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) },
 	    { RAN(16, 150, 1) },
 	    { TRIAL(16, OWN_ACCUM, VERDICT_DISTURBED, 100, 1) } } },
 	{ "another time",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(16, 100, 1.2) } } },
 	{ "a time within 5%",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(16, 100, 1.04) } } },
 	{ "a time within what is seen",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 0.01) }, { RAN(16, 100, 0.025) } } },
 	{ "less time",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 2) }, { RAN(16, 100, 1) } } },
 	{ "half the accumulation, half the time",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 2) }, { ACCUM(16, 1, 1) } } },
 	{ "half the accumulation that is not taken",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 2) }, { ACCUM(16, 1, 2) } } },
 	{ "half the accumulation, and more time",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 2) }, { ACCUM(64, 1, 8) } } },
 	{ "more accumulation, and more time",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { ACCUM(8, 1, 1) }, { RAN(16, 100, 2) } } },
 
 	/* Verdicts. */
 	{ "the larger one is out of memory",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 0, 0) }, { MICRO(16, VERDICT_OOM_DEVICE) } } },
 	{ "the smaller one is out of memory",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(16, 0, 0) }, { MICRO(8, VERDICT_OOM_HOST) } } },
 	{ "both are out of memory",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  64,
 	  { 0 },
 	  { { MICRO(16, VERDICT_OOM_HOST) },
 	    { MICRO(32, VERDICT_OOM_HOST) } } },
 	{ "equal rows, over the limit by noise",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 1000, 1), .input_rows = 9 },
 	    { TRIAL(16, OWN_ACCUM, VERDICT_OVER_BUDGET, 1030, 1),
 	      .input_rows = 9 } } },
 	{ "the larger one is stopped far above",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { STOPPED(16, 200) } } },
 	{ "the larger one is stopped hardly above",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 1000, 1) }, { STOPPED(16, 1001) } } },
 	{ "the larger one is too big for the data",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { MICRO(16, VERDICT_TOO_BIG) } } },
 	{ "the larger one took too long",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { MICRO(16, VERDICT_TIMEOUT) } } },
 
 	/* Flat: what is asked next, and the end. */
 	{ "flat, one size",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  64,
 	  { 0 },
 	  { { RAN(16, 100, 1) } } },
 	{ "flat, two sizes",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  128,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(32, 100, 1) } } },
 	{ "flat, the outer two",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(128, 100, 1) } } },
 	{ "flat, 1, 4 and 16 times",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(32, 100, 1) }, { RAN(128, 100, 1) } } },
 	{ "flat, in another order",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { 0 },
 	  { { RAN(128, 100, 1) }, { RAN(32, 100, 1) }, { RAN(8, 100, 1) } } },
 	{ "flat, a wide range",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(16, 100, 1) }, { RAN(256, 100, 1) } } },
 	{ "flat, three in a narrow one",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  64,
 	  { 0 },
 	  { { RAN(16, 100, 1) },
@@ -376,72 +379,73 @@ static const struct {
 	    { MICRO(128, VERDICT_FAILED) },
 	    { RAN(4, 100, 1) } } },
 	{ "flat, times not known",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 0) }, { RAN(32, 100, 0) }, { RAN(128, 100, 0) } } },
 	{ "flat, with a peak between them",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 100, 1) }, { RAN(32, 100, 1) }, { RAN(128, 150, 1) } } },
 	{ "flat, no room for 16 times",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  2,
 	  { .max_micro = 64 },
 	  { { RAN(8, 100, 1) }, { RAN(32, 100, 1) } } },
 	{ "flat, no room above",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  4,
 	  { .max_micro = 31 },
 	  { { RAN(16, 100, 1) } } },
 	{ "flat, no room above, once more",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  1,
 	  { .max_micro = 31 },
 	  { { RAN(16, 100, 1) }, { RAN(4, 100, 1) } } },
 	{ "flat, downwards",
-	  CANARY_NO_EFFECT,
+	  EFFECT_NO_EFFECT,
 	  0,
 	  { .max_micro = 31 },
 	  { { RAN(16, 100, 1) }, { RAN(4, 100, 1) }, { RAN(1, 100, 1) } } },
 	{ "flat, no room at all",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  0,
 	  { .max_micro = 3 },
 	  { { RAN(2, 100, 1) }, { RAN(1, 100, 1) } } },
 	{ "a disturbed size is asked again",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 100, 1) },
 	    { RAN(16, 100, 1) },
 	    { MICRO(32, VERDICT_DISTURBED) } } },
 	{ "pools are no evidence",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 0, 1) }, { RAN(32, 0, 1) }, { RAN(128, 0, 1) } } },
 	{ "pools, at first",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  32,
 	  { 0 },
 	  { { RAN(8, 0, 1) }, { RAN(16, 0, 1) } } },
 	{ "pools, and another time",
-	  CANARY_SHOWN,
+	  EFFECT_SHOWN,
 	  0,
 	  { 0 },
 	  { { RAN(8, 0, 1) }, { RAN(32, 0, 2) } } },
 	{ "sizes out of this world",
-	  CANARY_UNKNOWN,
+	  EFFECT_UNKNOWN,
 	  0,
 	  { .world_size = INT64_MAX },
 	  { { RAN(INT64_MAX / 2, 100, 1) } } },
 };
 
-static struct canary_facts facts_of(const struct canary_facts *given)
+static struct effect_check_facts
+facts_of(const struct effect_check_facts *given)
 {
-	struct canary_facts facts = *given;
+	struct effect_check_facts facts = *given;
 
 	if (!facts.own_micro)
 		facts.own_micro = 8;
@@ -470,18 +474,18 @@ static void every_row_is_judged(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct canary_facts facts = facts_of(&rows[i].facts);
+		struct effect_check_facts facts = facts_of(&rows[i].facts);
 		size_t count = trials_in(rows[i].trials);
-		struct canary canary =
-			canary_judge(&facts, rows[i].trials, count);
+		struct effect_check check =
+			effect_check_judge(&facts, rows[i].trials, count);
 
-		if (canary.state == rows[i].state &&
-		    canary.next_micro == rows[i].next &&
-		    (canary.witness != NULL) ==
-			    (rows[i].state == CANARY_CONTRADICTED))
+		if (check.state == rows[i].state &&
+		    check.next_micro == rows[i].next &&
+		    (check.witness != NULL) ==
+			    (rows[i].state == EFFECT_CONTRADICTED))
 			continue;
 		print_error("%s: state %d, next %" PRId64 "\n", rows[i].name,
-			    (int)canary.state, canary.next_micro);
+			    (int)check.state, check.next_micro);
 		wrong++;
 	}
 	assert_int_equal(wrong, 0);
@@ -494,30 +498,31 @@ static void questions_end(void **state)
 	for (int64_t own = 1; own <= 4096; own *= 2)
 		for (int64_t most = own; most <= 8192; most *= 2)
 			for (uint64_t peak = 0; peak < 2; peak++) {
-				const struct canary_facts facts = {
+				const struct effect_check_facts facts = {
 					.own_accum = OWN_ACCUM,
 					.world_size = 1,
 					.max_micro = most,
 				};
 				struct trial trials[8] = { { RAN(own, peak,
 								 1) } };
-				struct canary canary;
+				struct effect_check check;
 				size_t count = 1;
 
-				canary = canary_judge(&facts, trials, count);
-				while (canary.next_micro && count < 8) {
-					assert_true(canary.next_micro <= most);
+				check = effect_check_judge(&facts, trials,
+							   count);
+				while (check.next_micro && count < 8) {
+					assert_true(check.next_micro <= most);
 					trials[count++] = (struct trial){ RAN(
-						canary.next_micro, peak, 1) };
-					canary = canary_judge(&facts, trials,
-							      count);
+						check.next_micro, peak, 1) };
+					check = effect_check_judge(
+						&facts, trials, count);
 				}
-				assert_int_equal(canary.next_micro, 0);
+				assert_int_equal(check.next_micro, 0);
 				assert_true(count <= 5);
 				if (peak && (own * 16 <= most || own >= 16 ||
 					     (own >= 4 && own * 4 <= most)))
-					assert_int_equal(canary.state,
-							 CANARY_NO_EFFECT);
+					assert_int_equal(check.state,
+							 EFFECT_NO_EFFECT);
 			}
 }
 
@@ -549,16 +554,18 @@ static const struct {
 	  "neither memory nor step time differed; a config" },
 	{ "echo of the micro-batch",
 	  "bs",
-	  { { RAN(16, 100, 1), .echo_micro = 4 } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 4 } },
 	  "bs 16 with accumulation 2 was written, but the program itself names "
 	  "micro-batch 4: a config" },
 	{ "echo of the accumulation",
 	  "bs",
-	  { { RAN(16, 100, 1), .echo_micro = 16, .echo_accum = 4 } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 16,
+	      .printed_sizes_accum = 4 } },
 	  "the program itself names accumulation 4: " },
 	{ "echo of the effective batch",
 	  "bs",
-	  { { RAN(16, 100, 1), .echo_micro = 16, .echo_effective = 16 } },
+	  { { RAN(16, 100, 1), .printed_sizes_micro = 16,
+	      .printed_sizes_effective = 16 } },
 	  "the program itself names effective batch 16: " },
 	{ "nothing to say", "bs", { { RAN(8, 100, 1) } }, "" },
 };
@@ -567,14 +574,14 @@ static void words_name_what_was_seen(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		struct canary_facts facts = facts_of(&rows[0].facts);
+		struct effect_check_facts facts = facts_of(&rows[0].facts);
 		size_t count = trials_in(words[i].trials);
-		struct canary canary =
-			canary_judge(&facts, words[i].trials, count);
+		struct effect_check check =
+			effect_check_judge(&facts, words[i].trials, count);
 		struct strbuf text = STRBUF_INIT;
 
-		canary_words(&canary, words[i].trials, count, words[i].option,
-			     &text);
+		effect_check_words(&check, words[i].trials, count,
+				   words[i].option, &text);
 		if (!strstr(strbuf_text(&text), words[i].words) ||
 		    (text.length > 0) != (*words[i].words != '\0') ||
 		    strchr(strbuf_text(&text), '\n'))
@@ -585,14 +592,14 @@ static void words_name_what_was_seen(void **state)
 
 static void many_sizes_are_not_all_named(void **state)
 {
-	struct canary canary = { .state = CANARY_NO_EFFECT };
+	struct effect_check check = { .state = EFFECT_NO_EFFECT };
 	struct strbuf text = STRBUF_INIT;
 	struct trial trials[40];
 
 	(void)state;
 	for (size_t i = 0; i < 40; i++)
 		trials[i] = (struct trial){ RAN((int64_t)(40 - i), 100, 1) };
-	canary_words(&canary, trials, 40, "bs", &text);
+	effect_check_words(&check, trials, 40, "bs", &text);
 	assert_non_null(strstr(strbuf_text(&text),
 			       ": 1, 2, 3, 4, 5, 6, ... and 40 took"));
 	strbuf_release(&text);

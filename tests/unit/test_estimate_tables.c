@@ -15,38 +15,38 @@
 
 #include <cmocka.h>
 
-static const struct sheet_column columns[] = {
-	{ "name", "Name", SHEET_TEXT },    { "bytes", "size", SHEET_BYTES },
-	{ "hidden", NULL, SHEET_COUNT },   { "fits", "fits", SHEET_FLAG },
-	{ NULL, "only here", SHEET_TEXT }, { NULL, NULL, SHEET_TEXT },
+static const struct report_table_column columns[] = {
+	{ "name", "Name", TABLE_TEXT },    { "bytes", "size", TABLE_BYTES },
+	{ "hidden", NULL, TABLE_COUNT },   { "fits", "fits", TABLE_FLAG },
+	{ NULL, "only here", TABLE_TEXT }, { NULL, NULL, TABLE_TEXT },
 };
 
 static void a_sheet_is_text_and_json(void **state)
 {
-	struct sheet sheet = { .columns = columns };
+	struct report_table table = { .columns = columns };
 	struct strbuf text = STRBUF_INIT;
 	json_t *json;
 	char *dump;
 
 	(void)state;
-	assert_int_equal(sheet_rows(&sheet), 0);
-	sheet_add_text(&sheet, "a\033[1m");
-	sheet_add_number(&sheet, 1 << 20);
-	sheet_add_number(&sheet, 7);
-	sheet_add_number(&sheet, 1);
-	sheet_add_text(&sheet, "x");
-	sheet_add_text(&sheet, "longer");
-	sheet_add_number(&sheet, -2048);
-	sheet_add_none(&sheet);
-	sheet_add_number(&sheet, 0);
-	sheet_add_none(&sheet);
-	assert_int_equal(sheet_rows(&sheet), 2);
-	sheet_print(&text, &sheet);
+	assert_int_equal(report_table_rows(&table), 0);
+	report_table_add_text(&table, "a\033[1m");
+	report_table_add_number(&table, 1 << 20);
+	report_table_add_number(&table, 7);
+	report_table_add_number(&table, 1);
+	report_table_add_text(&table, "x");
+	report_table_add_text(&table, "longer");
+	report_table_add_number(&table, -2048);
+	report_table_add_none(&table);
+	report_table_add_number(&table, 0);
+	report_table_add_none(&table);
+	assert_int_equal(report_table_rows(&table), 2);
+	report_table_print(&text, &table);
 	assert_string_equal(strbuf_text(&text),
 			    "  Name           size  fits  only here\n"
 			    "  a\\x1b[1m   1.00 MiB   yes  x\n"
 			    "  longer    -2.00 KiB    no  -\n");
-	json = sheet_json(&sheet);
+	json = report_table_json(&table);
 	dump = json_dumps(json, JSON_COMPACT);
 	assert_string_equal(
 		dump, "[{\"name\":\"a\\u001B[1m\",\"bytes\":1048576,\"hidden\":"
@@ -55,7 +55,7 @@ static void a_sheet_is_text_and_json(void **state)
 	free(dump);
 	json_decref(json);
 	strbuf_release(&text);
-	sheet_release(&sheet);
+	report_table_release(&table);
 }
 
 static void a_split_divides_the_batch(void **state)

@@ -376,9 +376,9 @@ static void what_an_older_version_did_not_write_is_none(void **state)
 		struct trial *trial = &notes.items[i].trial;
 
 		trial->input_rows = 0;
-		trial->echo_micro = 0;
-		trial->echo_accum = 0;
-		trial->echo_effective = 0;
+		trial->printed_sizes_micro = 0;
+		trial->printed_sizes_accum = 0;
+		trial->printed_sizes_effective = 0;
 	}
 	assert_resumes(*state, who, &notes);
 	strbuf_release(&text);

@@ -173,7 +173,7 @@ static void a_keeper_keeps_the_lock_of_a_dead_holder(void **state)
 static void a_shorter_note_replaces_a_longer_one(void **state)
 {
 	struct lock_note note = sample_note();
-	struct lock_note brief = { .pid = 5 };
+	struct lock_note argument_brief = { .pid = 5 };
 	struct lock_note left;
 	struct lock lock;
 	struct lock other;
@@ -184,12 +184,12 @@ static void a_shorter_note_replaces_a_longer_one(void **state)
 	assert_int_equal(lock_write(&lock, &note, NULL), 0);
 	assert_int_equal(stat(lock.path, &info), 0);
 	long_size = info.st_size;
-	assert_int_equal(lock_write(&lock, &brief, NULL), 0);
+	assert_int_equal(lock_write(&lock, &argument_brief, NULL), 0);
 	assert_int_equal(stat(lock.path, &info), 0);
 	assert_true(info.st_size < long_size);
 	assert_int_equal(lock_take(&other, *state, "GPU-1", &left, NULL),
 			 -EWOULDBLOCK);
-	assert_notes_equal(&left, &brief);
+	assert_notes_equal(&left, &argument_brief);
 	lock_release(&lock);
 }
 

@@ -45,7 +45,7 @@ static struct options options_of(const struct asked *asked)
 }
 
 /* A machine with these devices; the caller releases the target. */
-static int open_on(struct target *target, const struct options *options,
+static int open_on(struct memory_target *target, const struct options *options,
 		   const char *devices, const struct asked *asked,
 		   struct error *err)
 {
@@ -57,8 +57,8 @@ static int open_on(struct target *target, const struct options *options,
 	set("AUTOFIT_SIM_DEVICES", devices);
 	set("AUTOFIT_SIM_FAULT", asked->fault);
 	set("CUDA_VISIBLE_DEVICES", NULL);
-	return target_open(target, options, asked->world ? asked->world : 1,
-			   err);
+	return memory_target_open(target, options,
+				  asked->world ? asked->world : 1, err);
 }
 
 static const struct {
@@ -168,7 +168,7 @@ static void each_bound_is_kept(void **state)
 	for (size_t i = 0; i < COUNT(good_rows); i++) {
 		struct options options = options_of(&good_rows[i].asked);
 		struct error err = ERROR_INIT;
-		struct target target;
+		struct memory_target target;
 
 		print_message("%s\n", good_rows[i].name);
 		if (open_on(&target, &options, good_rows[i].devices,
@@ -182,13 +182,14 @@ static void each_bound_is_kept(void **state)
 		assert_int_equal(target.limit_bytes,
 				 target.budget_bytes - target.headroom_bytes);
 		assert_int_equal(target.cap_bytes, good_rows[i].cap * MIB);
-		assert_string_equal(target_budget_source(&target, &options),
-				    good_rows[i].source);
+		assert_string_equal(
+			memory_target_budget_source(&target, &options),
+			good_rows[i].source);
 		/* The library knows a device by its UUID. */
 		for (size_t gpu = 0; gpu < target.gpu_count; gpu++)
 			assert_string_equal(target.probe_gpus[gpu].uuid,
 					    target.gpus[gpu].uuid);
-		target_release(&target);
+		memory_target_release(&target);
 	}
 }
 
@@ -206,15 +207,15 @@ static void a_cap_is_as_a_card_of_its_size(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct options options = options_of(&rows[i].asked);
-		struct target target;
+		struct memory_target target;
 
 		assert_int_equal(open_on(&target, &options, rows[i].devices,
 					 &rows[i].asked, NULL),
 				 0);
 		assert_int_equal(target.limit_bytes, (12288 - 512) * MIB);
-		assert_true(target_lose_exact(&target, &options, 1));
+		assert_true(memory_target_lose_exact(&target, &options, 1));
 		assert_int_equal(target.limit_bytes, (12288 - 1024) * MIB);
-		target_release(&target);
+		memory_target_release(&target);
 	}
 }
 
@@ -238,15 +239,15 @@ static void what_was_not_seen_exactly_gets_more_air(void **state)
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct options options = options_of(&rows[i].asked);
 		struct trial trial = { .peak_rising = true };
-		struct target target;
+		struct memory_target target;
 
 		print_message("%s\n", rows[i].name);
 		assert_int_equal(
 			open_on(&target, &options, ONE, &rows[i].asked, NULL),
 			0);
-		assert_int_equal(
-			target_lose_exact(&target, &options, target.world_size),
-			rows[i].changes);
+		assert_int_equal(memory_target_lose_exact(&target, &options,
+							  target.world_size),
+				 rows[i].changes);
 		assert_false(target.assumes_exact);
 		near(target.headroom_bytes, rows[i].headroom);
 		/* 0 would be no limit. */
@@ -255,11 +256,12 @@ static void what_was_not_seen_exactly_gets_more_air(void **state)
 					 ? 1
 					 : target.budget_bytes -
 						   target.headroom_bytes);
-		assert_int_equal(target_headroom_for(&target, &options, &trial),
-				 target.headroom_bytes *
-					 (rows[i].asked.headroom ? 1 : 2));
-		assert_false(target_lose_exact(&target, &options, 1));
-		target_release(&target);
+		assert_int_equal(
+			memory_target_headroom_for(&target, &options, &trial),
+			target.headroom_bytes *
+				(rows[i].asked.headroom ? 1 : 2));
+		assert_false(memory_target_lose_exact(&target, &options, 1));
+		memory_target_release(&target);
 	}
 }
 
@@ -289,7 +291,7 @@ static void what_cannot_be_emulated_is_refused(void **state)
 		const struct asked asked = { .model = rows[i].model };
 		struct options options = options_of(&asked);
 		struct error err = ERROR_INIT;
-		struct target target;
+		struct memory_target target;
 
 		print_message("%s\n", rows[i].name);
 		options.device = rows[i].device;
@@ -299,7 +301,7 @@ static void what_cannot_be_emulated_is_refused(void **state)
 		if (!strstr(err.message, rows[i].words))
 			fail_msg("%s", err.message);
 		assert_null(strchr(err.message, '\n'));
-		target_release(&target);
+		memory_target_release(&target);
 	}
 }
 
@@ -308,14 +310,14 @@ static void a_card_stands_in_for_itself(void **state)
 {
 	const struct asked asked = { .model = 24600 };
 	struct options options = options_of(&asked);
-	struct target target;
+	struct memory_target target;
 
 	(void)state;
 	(void)snprintf(options.model.name, sizeof(options.model.name),
 		       "Sim H200");
 	assert_int_equal(open_on(&target, &options, ONE, &asked, NULL), 0);
 	assert_int_equal(target.cap_bytes, (uint64_t)(24576 - 500) * MIB);
-	target_release(&target);
+	memory_target_release(&target);
 }
 
 static void emulation_is_said(void **state)
@@ -327,17 +329,17 @@ static void emulation_is_said(void **state)
 	struct strlist caveats = STRLIST_INIT;
 	struct strbuf words = STRBUF_INIT;
 	struct error err = ERROR_INIT;
-	struct target target;
+	struct memory_target target;
 
 	(void)state;
 	assert_int_equal(open_on(&target, &plain, ONE, &nothing, NULL), 0);
-	target_add_caveat(&target, &caveats);
+	memory_target_add_caveat(&target, &caveats);
 	assert_int_equal(caveats.count, 0);
-	target_release(&target);
+	memory_target_release(&target);
 	assert_int_equal(open_on(&target, &options, ONE, &asked, NULL), 0);
-	target_words(&target, &words);
+	memory_target_words(&target, &words);
 	assert_string_equal(strbuf_text(&words), "1x Sim H200 as Small Card");
-	target_add_caveat(&target, &caveats);
+	memory_target_add_caveat(&target, &caveats);
 	assert_int_equal(caveats.count, 1);
 	assert_string_equal(
 		caveats.items[0],
@@ -345,10 +347,10 @@ static void emulation_is_said(void **state)
 		"and free memory differ on the real one: re-check there "
 		"(autofit does at the first launch)");
 	/* The first probe used no GPU: there is nothing to emulate it on. */
-	assert_true(target_become_host(&target, &options, &err) < 0);
+	assert_true(memory_target_become_host(&target, &options, &err) < 0);
 	assert_non_null(strstr(err.message, "the first probe used none"));
 	assert_int_equal(target.device, PROBE_CUDA);
-	target_release(&target);
+	memory_target_release(&target);
 	strlist_release(&caveats);
 	strbuf_release(&words);
 }
@@ -357,16 +359,16 @@ static void host_memory_has_no_cap(void **state)
 {
 	const struct asked asked = { .memory = 1024 };
 	struct options options = options_of(&asked);
-	struct target target;
+	struct memory_target target;
 
 	(void)state;
 	assert_int_equal(open_on(&target, &options, ONE, &asked, NULL), 0);
 	assert_int_equal(target.cap_bytes, GIB);
-	assert_int_equal(target_become_host(&target, &options, NULL), 0);
+	assert_int_equal(memory_target_become_host(&target, &options, NULL), 0);
 	assert_int_equal(target.cap_bytes, 0);
 	assert_false(target.assumes_exact);
-	assert_false(target_lose_exact(&target, &options, 1));
-	target_release(&target);
+	assert_false(memory_target_lose_exact(&target, &options, 1));
+	memory_target_release(&target);
 }
 
 static void a_share_is_a_cap(void **state)
@@ -402,17 +404,17 @@ static void a_share_is_a_cap(void **state)
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
 		struct options options = options_of(&rows[i].asked);
-		struct target target;
+		struct memory_target target;
 
 		print_message("%s\n", rows[i].name);
 		assert_int_equal(
 			open_on(&target, &options, ONE, &rows[i].asked, NULL),
 			0);
-		target_share(&target, &options, rows[i].share * MIB);
+		memory_target_share(&target, &options, rows[i].share * MIB);
 		assert_int_equal(target.budget_bytes, rows[i].budget * MIB);
 		assert_int_equal(target.cap_bytes, rows[i].cap_bytes);
 		near(target.headroom_bytes, rows[i].headroom);
-		target_release(&target);
+		memory_target_release(&target);
 	}
 }
 

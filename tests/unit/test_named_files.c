@@ -12,19 +12,20 @@
 
 #include <cmocka.h>
 
-static void add(struct texts *texts, const char *path, const char *text)
+static void add(struct named_files *texts, const char *path, const char *text)
 {
 	struct strbuf buf = STRBUF_INIT;
 
 	if (text)
 		strbuf_adds(&buf, text);
-	texts_add(texts, path, text ? &buf : NULL, text ? 0 : ENOENT);
+	named_files_add(texts, path, text ? &buf : NULL, text ? 0 : ENOENT);
 	strbuf_release(&buf);
 }
 
-static void assert_text(struct texts *texts, const char *path, const char *text)
+static void assert_text(struct named_files *texts, const char *path,
+			const char *text)
 {
-	const struct text_file *file = texts_get(texts, path);
+	const struct text_file *file = named_files_get(texts, path);
 
 	assert_non_null(file);
 	assert_null(texts->wanted);
@@ -33,22 +34,22 @@ static void assert_text(struct texts *texts, const char *path, const char *text)
 
 static void what_is_not_there_is_wanted(void **state)
 {
-	struct texts texts = TEXTS_INIT;
+	struct named_files texts = TEXTS_INIT;
 
 	(void)state;
-	assert_null(texts_get(&texts, "a.yaml"));
+	assert_null(named_files_get(&texts, "a.yaml"));
 	assert_string_equal(texts.wanted, "a.yaml");
-	assert_null(texts_get(&texts, "b.yaml"));
+	assert_null(named_files_get(&texts, "b.yaml"));
 	assert_string_equal(texts.wanted, "a.yaml");
 	add(&texts, "a.yaml", NULL);
 	assert_text(&texts, "a.yaml", "");
-	assert_int_equal(texts_get(&texts, "a.yaml")->error, ENOENT);
-	texts_release(&texts);
+	assert_int_equal(named_files_get(&texts, "a.yaml")->error, ENOENT);
+	named_files_release(&texts);
 }
 
 static void more_than_fit_are_not_asked_for(void **state)
 {
-	struct texts texts = TEXTS_INIT;
+	struct named_files texts = TEXTS_INIT;
 	char path[16];
 
 	(void)state;
@@ -57,15 +58,15 @@ static void more_than_fit_are_not_asked_for(void **state)
 		add(&texts, path, "x");
 	}
 	assert_int_equal(texts.count, TEXTS_MAX);
-	assert_null(texts_get(&texts, path));
+	assert_null(named_files_get(&texts, path));
 	assert_null(texts.wanted);
-	texts_release(&texts);
+	named_files_release(&texts);
 }
 
 static void the_upper_layer_comes_first(void **state)
 {
-	struct texts below = TEXTS_INIT;
-	struct texts above = { .beneath = &below };
+	struct named_files below = TEXTS_INIT;
+	struct named_files above = { .beneath = &below };
 
 	(void)state;
 	add(&below, "a.yaml", "old");
@@ -74,14 +75,14 @@ static void the_upper_layer_comes_first(void **state)
 	assert_text(&above, "a.yaml", "new");
 	assert_text(&above, "b.yaml", "kept");
 	assert_text(&below, "a.yaml", "old");
-	assert_null(texts_get(&above, "c.yaml"));
+	assert_null(named_files_get(&above, "c.yaml"));
 	assert_string_equal(above.wanted, "c.yaml");
 	assert_null(below.wanted);
 	/* The very same bytes: who has read them need not read them again. */
-	assert_ptr_equal(texts_get(&above, "b.yaml"),
-			 texts_get(&below, "b.yaml"));
-	texts_release(&above);
-	texts_release(&below);
+	assert_ptr_equal(named_files_get(&above, "b.yaml"),
+			 named_files_get(&below, "b.yaml"));
+	named_files_release(&above);
+	named_files_release(&below);
 }
 
 int main(void)

@@ -27,7 +27,7 @@
 
 struct fixture {
 	char folder[64];
-	struct target target;
+	struct memory_target target;
 	struct options options;
 	struct error err;
 	pid_t tenants[TENANTS_MAX];
@@ -41,10 +41,10 @@ static void set(const char *name, const char *value)
 
 static void open_target(struct fixture *fixture)
 {
-	struct target *target = &fixture->target;
+	struct memory_target *target = &fixture->target;
 	int count;
 
-	target_release(target);
+	memory_target_release(target);
 	memset(target, 0, sizeof(*target));
 	target->device = PROBE_CUDA;
 	target->assumes_exact = true;
@@ -84,7 +84,7 @@ static int remove_machine(void **state)
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 	}
-	target_release(&fixture->target);
+	memory_target_release(&fixture->target);
 	(void)snprintf(command, sizeof(command), "rm -rf '%s'",
 		       fixture->folder);
 	assert_int_equal(system(command), 0);
@@ -345,7 +345,7 @@ static void a_share_leaves_room_for_others(void **state)
 		  (80 - 1 - 8) * 1024 - 64, 1024 },
 	};
 	struct fixture *fixture = *state;
-	struct target *target = &fixture->target;
+	struct memory_target *target = &fixture->target;
 
 	fixture->options.shared = true;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

@@ -30,7 +30,7 @@ static const struct {
 	const char *name;
 	const char *patterns[4];
 	const char *lines[LINES_MAX];
-	struct echo_sizes sizes;
+	struct printed_sizes sizes;
 } rows[] = {
 	{ "nothing", { HF_MICRO }, { "  Num examples = 128" }, { 0 } },
 	{ "each on a line of its own",
@@ -67,15 +67,15 @@ static const struct {
 	  { .micro = 8 } },
 };
 
-static struct echo_patterns *make(const char *const *patterns)
+static struct printed_sizes_patterns *make(const char *const *patterns)
 {
 	struct strlist list = STRLIST_INIT;
 	struct error err = ERROR_INIT;
-	struct echo_patterns *set;
+	struct printed_sizes_patterns *set;
 
 	for (size_t i = 0; i < 4 && patterns[i]; i++)
 		strlist_add(&list, patterns[i]);
-	if (echo_patterns_make(&set, &list, &err) < 0)
+	if (printed_sizes_patterns_make(&set, &list, &err) < 0)
 		fail_msg("%s", err.message);
 	strlist_release(&list);
 	return set;
@@ -85,12 +85,13 @@ static void every_row_is_read(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct echo_patterns *set = make(rows[i].patterns);
-		struct echo_sizes sizes = { 0 };
+		struct printed_sizes_patterns *set = make(rows[i].patterns);
+		struct printed_sizes sizes = { 0 };
 
 		for (size_t k = 0; k < LINES_MAX && rows[i].lines[k]; k++)
-			echo_patterns_match(set, rows[i].lines[k],
-					    strlen(rows[i].lines[k]), &sizes);
+			printed_sizes_patterns_match(set, rows[i].lines[k],
+						     strlen(rows[i].lines[k]),
+						     &sizes);
 		if (sizes.micro != rows[i].sizes.micro ||
 		    sizes.accum != rows[i].sizes.accum ||
 		    sizes.effective != rows[i].sizes.effective)
@@ -98,7 +99,7 @@ static void every_row_is_read(void **state)
 				 " effective %" PRId64,
 				 rows[i].name, sizes.micro, sizes.accum,
 				 sizes.effective);
-		echo_patterns_free(set);
+		printed_sizes_patterns_free(set);
 	}
 }
 
@@ -106,20 +107,21 @@ static void a_long_line_costs_little(void **state)
 {
 	static const char *const patterns[4] = { "x.*y.*size (?<micro>[0-9]+)",
 						 HF_MICRO };
-	struct echo_patterns *set = make(patterns);
-	struct echo_sizes sizes = { 0 };
+	struct printed_sizes_patterns *set = make(patterns);
+	struct printed_sizes sizes = { 0 };
 	struct strbuf line = STRBUF_INIT;
 
 	(void)state;
 	for (size_t i = 0; i < (size_t)1 << 20; i++)
 		strbuf_addch(&line, 'x');
 	strbuf_adds(&line, "y size 8");
-	echo_patterns_match(set, line.data, line.length, &sizes);
+	printed_sizes_patterns_match(set, line.data, line.length, &sizes);
 	assert_int_equal(sizes.micro, 0);
-	echo_patterns_match(set, line.data + line.length - 64, 64, &sizes);
+	printed_sizes_patterns_match(set, line.data + line.length - 64, 64,
+				     &sizes);
 	assert_int_equal(sizes.micro, 8);
 	strbuf_release(&line);
-	echo_patterns_free(set);
+	printed_sizes_patterns_free(set);
 }
 
 static const struct {
@@ -137,11 +139,11 @@ static void what_is_wrong_is_said(void **state)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		struct strlist list = STRLIST_INIT;
 		struct error err = ERROR_INIT;
-		struct echo_patterns *set = NULL;
+		struct printed_sizes_patterns *set = NULL;
 
 		strlist_add(&list, HF_MICRO);
 		strlist_add(&list, wrong[i].pattern);
-		assert_int_equal(echo_patterns_make(&set, &list, &err),
+		assert_int_equal(printed_sizes_patterns_make(&set, &list, &err),
 				 -EINVAL);
 		assert_null(set);
 		if (!strstr(err.message, wrong[i].message))
@@ -161,12 +163,13 @@ static void every_preset_has_sound_patterns(void **state)
 		fail_msg("%s", err.message);
 	for (size_t i = 0; i < presets.count; i++) {
 		const struct preset *preset = &presets.items[i];
-		struct echo_patterns *set = NULL;
+		struct printed_sizes_patterns *set = NULL;
 
-		if (echo_patterns_make(&set, &preset->echo_patterns, &err) < 0)
+		if (printed_sizes_patterns_make(
+			    &set, &preset->printed_sizes_patterns, &err) < 0)
 			fail_msg("%s: %s", preset->name, err.message);
-		with_echo += preset->echo_patterns.count > 0;
-		echo_patterns_free(set);
+		with_echo += preset->printed_sizes_patterns.count > 0;
+		printed_sizes_patterns_free(set);
 	}
 	assert_true(with_echo >= 3);
 	presets_release(&presets);

@@ -518,9 +518,10 @@ static void records_of_the_version_before_are_read(void **state)
 	assert_int_equal(record.stamps.count, 0);
 	assert_string_equal(record.devices[0].emulated_as, "");
 	assert_int_equal(record.probes.items[1].trial.input_rows, 0);
-	assert_int_equal(record.probes.items[1].trial.echo_micro, 0);
-	assert_int_equal(record.probes.items[1].trial.echo_accum, 0);
-	assert_int_equal(record.probes.items[1].trial.echo_effective, 0);
+	assert_int_equal(record.probes.items[1].trial.printed_sizes_micro, 0);
+	assert_int_equal(record.probes.items[1].trial.printed_sizes_accum, 0);
+	assert_int_equal(record.probes.items[1].trial.printed_sizes_effective,
+			 0);
 	record_release(&record);
 	strbuf_release(&text);
 }

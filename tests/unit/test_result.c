@@ -99,9 +99,9 @@ static void add_probes(struct record *record)
 		.seconds = 12.5,
 		.step_seconds = 0.25,
 		.input_rows = 32,
-		.echo_micro = 16,
-		.echo_accum = 2,
-		.echo_effective = 64,
+		.printed_sizes_micro = 16,
+		.printed_sizes_accum = 2,
+		.printed_sizes_effective = 64,
 	};
 	const struct trial misfit = {
 		.micro_batch = 64,

@@ -297,7 +297,7 @@ static enum command_outcome recognise(struct command *command,
 	struct strlist environment = STRLIST_INIT;
 	struct command_hints hints = { .preset = preset->name,
 				       .environment = &environment };
-	struct texts texts = TEXTS_INIT;
+	struct named_files texts = TEXTS_INIT;
 	const struct command_sources sources = { .presets = presets,
 						 .hints = &hints,
 						 .texts = &texts };
@@ -305,7 +305,7 @@ static enum command_outcome recognise(struct command *command,
 	enum command_outcome outcome;
 
 	/* An empty script; files that it may name are not there. */
-	texts_add(&texts, "train.py", &script, 0);
+	named_files_add(&texts, "train.py", &script, 0);
 	for (;;) {
 		char *path;
 
@@ -313,11 +313,11 @@ static enum command_outcome recognise(struct command *command,
 		if (outcome != COMMAND_WANTS_TEXT)
 			break;
 		path = xstrdup(texts.wanted);
-		texts_add(&texts, path, NULL, ENOENT);
+		named_files_add(&texts, path, NULL, ENOENT);
 		free(path);
 		command_release(command);
 	}
-	texts_release(&texts);
+	named_files_release(&texts);
 	return outcome;
 }
 

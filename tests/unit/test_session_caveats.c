@@ -17,8 +17,8 @@
 /* A session that has come to its answer, as far as its caveats go. */
 struct answered {
 	struct preset preset;
-	struct job job;
-	struct target target;
+	struct request request;
+	struct memory_target target;
 	struct result result;
 	struct session session;
 };
@@ -30,10 +30,10 @@ static void answered_make(struct answered *answered, enum probe_device device,
 	struct nvml *nvml = (struct nvml *)answered;
 
 	memset(answered, 0, sizeof(*answered));
-	answered->job.command.preset = &answered->preset;
+	answered->request.command.preset = &answered->preset;
 	answered->target.device = device;
 	answered->target.nvml = has_nvml ? nvml : NULL;
-	answered->session.job = &answered->job;
+	answered->session.request = &answered->request;
 	answered->session.target = &answered->target;
 	answered->session.result = &answered->result;
 }

@@ -27,8 +27,8 @@
 /* One expansion with all it was made from. */
 struct sample {
 	struct strlist given, environment;
-	struct texts texts;
-	struct expansion expansion;
+	struct named_files texts;
+	struct shell_expansion expansion;
 	struct error err;
 	enum command_outcome outcome;
 };
@@ -52,16 +52,18 @@ static void sample_expand(struct sample *sample, size_t at, const char *script,
 		struct strbuf text = STRBUF_INIT;
 		char *path;
 
-		sample->outcome = expand_shell(&sample->expansion, &call,
-					       &sample->texts, &sample->err);
+		sample->outcome =
+			shell_command_expand(&sample->expansion, &call,
+					     &sample->texts, &sample->err);
 		if (sample->outcome != COMMAND_WANTS_TEXT)
 			break;
 		assert_true(sample->texts.count == 0);
 		path = xstrdup(sample->texts.wanted);
 		if (script)
 			strbuf_adds(&text, script);
-		expansion_release(&sample->expansion);
-		texts_add(&sample->texts, path, &text, script ? 0 : ENOENT);
+		shell_expansion_release(&sample->expansion);
+		named_files_add(&sample->texts, path, &text,
+				script ? 0 : ENOENT);
 		free(path);
 	}
 }
@@ -70,12 +72,12 @@ static void sample_release(struct sample *sample)
 {
 	strlist_release(&sample->given);
 	strlist_release(&sample->environment);
-	texts_release(&sample->texts);
-	expansion_release(&sample->expansion);
+	named_files_release(&sample->texts);
+	shell_expansion_release(&sample->expansion);
 }
 
-static void word_show(struct strbuf *out, const struct expansion *expansion,
-		      size_t index)
+static void word_show(struct strbuf *out,
+		      const struct shell_expansion *expansion, size_t index)
 {
 	static const char letters[] = { [WORD_ARGUMENT] = 'a',
 					[WORD_SHELL_TEXT] = 't',
@@ -98,8 +100,8 @@ static void word_show(struct strbuf *out, const struct expansion *expansion,
  * one that is not known, the word, {VARIABLE@offset}; > before the inner
  * command, ^ where arguments can be added.
  */
-static void expansion_show(struct strbuf *out,
-			   const struct expansion *expansion)
+static void shell_expansion_show(struct strbuf *out,
+				 const struct shell_expansion *expansion)
 {
 	const char *blank = "";
 
@@ -139,8 +141,8 @@ static void check_identity(const struct sample *sample)
 	for (size_t i = 0; i < flat->count; i++)
 		words[i] =
 			(struct new_word){ .text = flat->items[i], .from = i };
-	expansion_fold(&sample->expansion, &sample->given, words, flat->count,
-		       &out);
+	shell_rewrite_fold(&sample->expansion, &sample->given, words,
+			   flat->count, &out);
 	assert_true(strlist_equal(&out, &sample->given));
 	strlist_release(&out);
 	free(words);
@@ -155,7 +157,7 @@ static void check_row(const struct row *row, enum command_outcome outcome)
 	words_add(&sample.environment, row->environment);
 	sample_expand(&sample, 0, row->script, true);
 	if (sample.outcome == COMMAND_OK) {
-		expansion_show(&out, &sample.expansion);
+		shell_expansion_show(&out, &sample.expansion);
 		check_identity(&sample);
 	} else {
 		strbuf_adds(&out, sample.err.message);
@@ -699,7 +701,7 @@ static void nothing_known_of_the_environment(void **state)
 	assert_string_equal(sample.expansion.script, "t.sh");
 	assert_int_equal(sample.expansion.inner, 3);
 	assert_string_equal(sample.expansion.argv.items[0], "nice");
-	expansion_show(&out, &sample.expansion);
+	shell_expansion_show(&out, &sample.expansion);
 	assert_string_equal(strbuf_text(&out),
 			    "> s:python s:t.py s:1{A@0} s:2{B@0} s?:$C "
 			    "s:4{D@0}");
@@ -715,7 +717,7 @@ static void a_script_with_nul_bytes(void **state)
 	(void)state;
 	strbuf_add(&text, "python\0 t.py", 12);
 	words_add(&sample.given, (const char *const[]){ "bash", "t.sh", NULL });
-	texts_add(&sample.texts, "t.sh", &text, 0);
+	named_files_add(&sample.texts, "t.sh", &text, 0);
 	sample_expand(&sample, 0, NULL, true);
 	assert_int_equal(sample.outcome, COMMAND_NOT_RECOGNISED);
 	assert_string_equal(sample.err.message,
@@ -731,7 +733,7 @@ static void too_many_files(void **state)
 	for (int i = 0; i < TEXTS_MAX; i++) {
 		char *path = xasprintf("%d", i);
 
-		texts_add(&sample.texts, path, NULL, 0);
+		named_files_add(&sample.texts, path, NULL, 0);
 		free(path);
 	}
 	words_add(&sample.given, (const char *const[]){ "bash", "t.sh", NULL });
@@ -880,7 +882,7 @@ static const struct edit *edit_of(const struct fold_row *row, const char *word)
 }
 
 static void edit_words(const struct fold_row *row,
-		       const struct expansion *expansion,
+		       const struct shell_expansion *expansion,
 		       struct new_word *words, size_t *count)
 {
 	for (size_t i = 0; i <= expansion->argv.count; i++) {
@@ -923,8 +925,8 @@ static void changes_are_folded(void **state)
 			print_error("row %zu: %s\n", i, sample.err.message);
 		assert_int_equal(sample.outcome, COMMAND_OK);
 		edit_words(row, &sample.expansion, words, &count);
-		expansion_fold(&sample.expansion, &sample.given, words, count,
-			       &out);
+		shell_rewrite_fold(&sample.expansion, &sample.given, words,
+				   count, &out);
 		assert_int_equal(out.count, folded.count);
 		for (size_t k = 0; k < out.count; k++) {
 			if (strcmp(out.items[k], folded.items[k]) != 0)
@@ -939,14 +941,14 @@ static void changes_are_folded(void **state)
 
 static void a_flat_command_is_only_copied(void **state)
 {
-	struct expansion none = { .inner = 0 };
+	struct shell_expansion none = { .inner = 0 };
 	struct strlist given = STRLIST_INIT;
 	struct strlist out = STRLIST_INIT;
 	struct new_word words[] = { { "a", 0 }, { "b", NO_INDEX } };
 
 	(void)state;
 	strlist_add(&given, "a");
-	expansion_fold(&none, &given, words, COUNT(words), &out);
+	shell_rewrite_fold(&none, &given, words, COUNT(words), &out);
 	assert_int_equal(out.count, 2);
 	assert_string_equal(out.items[1], "b");
 	strlist_release(&out);
@@ -1080,7 +1082,7 @@ static void run_bash(const struct strlist *given, struct strbuf *out)
 }
 
 /* Changes, drops and adds words behind printf and its format. */
-static void random_edit(const struct expansion *expansion,
+static void random_edit(const struct shell_expansion *expansion,
 			struct new_word *words, size_t *count,
 			struct strlist *texts)
 {
@@ -1125,8 +1127,8 @@ static void bash_agrees(void **state)
 		sample_expand(&sample, 0, NULL, true);
 		if (sample.outcome == COMMAND_OK) {
 			random_edit(&sample.expansion, changed, &count, &texts);
-			expansion_fold(&sample.expansion, &sample.given,
-				       changed, count, &folded);
+			shell_rewrite_fold(&sample.expansion, &sample.given,
+					   changed, count, &folded);
 			run_bash(&folded, &said);
 			for (size_t i = 4; i < count; i++)
 				strbuf_add(&wanted, changed[i].text,
@@ -1253,7 +1255,7 @@ static void hostile_scripts_end_soon(void **state)
 			strbuf_add(&text, pieces[i], length);
 		words_add(&sample.given,
 			  (const char *const[]){ "bash", "t.sh", "a", NULL });
-		texts_add(&sample.texts, "t.sh", &text, 0);
+		named_files_add(&sample.texts, "t.sh", &text, 0);
 		begin = seconds_now();
 		sample_expand(&sample, 0, NULL, true);
 		/* Milliseconds, but for the sanitizers. */

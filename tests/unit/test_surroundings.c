@@ -218,7 +218,7 @@ static void requeued_jobs_are_known(void **state)
 	static const struct {
 		const char *name;
 		const char *variables[VARIABLES_MAX];
-		const char *job;
+		const char *request;
 	} rows[] = {
 		{ "nothing", { NULL }, NULL },
 		{ "first start", { "SLURM_JOB_ID=123" }, NULL },
@@ -258,11 +258,11 @@ static void requeued_jobs_are_known(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct strlist environment = environment_of(rows[i].variables);
-		char *job = surroundings_requeued(&environment);
+		char *request = surroundings_requeued(&environment);
 
 		print_message("%s\n", rows[i].name);
-		assert_same_text(job, rows[i].job);
-		free(job);
+		assert_same_text(request, rows[i].request);
+		free(request);
 		strlist_release(&environment);
 	}
 }

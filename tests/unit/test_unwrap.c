@@ -47,7 +47,7 @@ struct outcome {
 	struct command_view view;
 	struct error err;
 	struct strlist argv; /* as given */
-	struct texts texts;
+	struct named_files texts;
 };
 
 static struct strlist words_of(const char *line)
@@ -61,7 +61,7 @@ static struct strlist words_of(const char *line)
 	return list;
 }
 
-static void add_file(struct texts *texts, const struct case_ *c)
+static void add_file(struct named_files *texts, const struct case_ *c)
 {
 	struct strbuf text = STRBUF_INIT;
 	char *path = strdup(texts->wanted);
@@ -73,7 +73,7 @@ static void add_file(struct texts *texts, const struct case_ *c)
 		strbuf_adds(&text, c->files[2 * i + 1]);
 		error = 0;
 	}
-	texts_add(texts, path, &text, error);
+	named_files_add(texts, path, &text, error);
 	strbuf_release(&text);
 	free(path);
 }
@@ -83,7 +83,7 @@ static void unwrap(struct outcome *o, const struct strlist *argv,
 {
 	unsigned turns = 0;
 
-	o->texts = (struct texts)TEXTS_INIT;
+	o->texts = (struct named_files)TEXTS_INIT;
 	for (;;) {
 		o->err = (struct error)ERROR_INIT;
 		o->is = command_unwrap(&o->view, argv, hints, &o->texts,
@@ -115,7 +115,7 @@ static void outcome_release(struct outcome *o)
 {
 	command_view_release(&o->view);
 	strlist_release(&o->argv);
-	texts_release(&o->texts);
+	named_files_release(&o->texts);
 }
 
 static const struct strlist *flat(const struct outcome *o)
@@ -855,7 +855,7 @@ static void placeholders_may_stand_elsewhere(void **state)
 		unwrap(&o, &argv, &none, &rows[i].hints);
 		assert_int_equal(o.is, rows[i].outcome);
 		command_view_release(&o.view);
-		texts_release(&o.texts);
+		named_files_release(&o.texts);
 	}
 	strlist_release(&argv);
 	strlist_release(&micro);
@@ -1332,7 +1332,7 @@ static void any_command_has_an_outcome(void **state)
 		else
 			assert_true(o.err.code != 0 && o.err.message[0]);
 		command_view_release(&o.view);
-		texts_release(&o.texts);
+		named_files_release(&o.texts);
 		strlist_release(&argv);
 	}
 	assert_in_range(understood, 1000, 19000);

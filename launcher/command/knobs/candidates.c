@@ -160,7 +160,8 @@ static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 	/* One letter among usual names; a framework's own are certain. */
 	candidate->weak = knob->names.items[0][0] != '-' &&
 			  knob->names.items[candidate->rank][0] == '-';
-	(void)brief(candidate->value, token_value(token, &command->argv));
+	(void)argument_brief(candidate->value,
+			     token_value(token, &command->argv));
 	return true;
 }
 

@@ -45,7 +45,7 @@ static enum command_outcome check_hint(const struct recognition *r,
 		return COMMAND_OK;
 	(void)error_set(r->err, -EINVAL,
 			"%s %s: %s takes the option's name, such as %s %s",
-			flags[kind], brief(shown, name), flags[kind],
+			flags[kind], argument_brief(shown, name), flags[kind],
 			flags[kind], examples[kind]);
 	return COMMAND_USAGE;
 }
@@ -70,7 +70,8 @@ static bool token_is_hinted(const struct recognition *r,
 }
 
 /* The last one that it names; without a name when there is none. */
-static struct token hinted_token(const struct recognition *r, const char *name)
+static struct token knob_by_flag_token(const struct recognition *r,
+				       const char *name)
 {
 	const struct command *command = r->command;
 	struct token token, found = { .name = NULL };
@@ -82,7 +83,8 @@ static struct token hinted_token(const struct recognition *r, const char *name)
 	return found;
 }
 
-enum command_outcome hinted_find(struct recognition *r, enum knob_kind kind)
+enum command_outcome knob_by_flag_find(struct recognition *r,
+				       enum knob_kind kind)
 {
 	const char *name = hint_of(r->hints, kind);
 	const struct source_option *option;
@@ -95,8 +97,8 @@ enum command_outcome hinted_find(struct recognition *r, enum knob_kind kind)
 	outcome = check_hint(r, kind, name);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	(void)brief(shown, name);
-	found = hinted_token(r, name);
+	(void)argument_brief(shown, name);
+	found = knob_by_flag_token(r, name);
 	if (found.name && found.form != KNOB_ABSENT &&
 	    knob_is_taken(r->command, found.value_index)) {
 		(void)error_set(r->err, -EINVAL,
@@ -110,7 +112,7 @@ enum command_outcome hinted_find(struct recognition *r, enum knob_kind kind)
 	option = *name == '-' ? source_resolve(r->source, name, strlen(name))
 			      : NULL;
 	if (option && kind <= KNOB_ACCUM)
-		return option_default(r, kind, option);
+		return knob_set_option_default(r, kind, option);
 	return not_recognised(r,
 			      "the option %s is not in the command: add it "
 			      "with its present value, such as %s 1",

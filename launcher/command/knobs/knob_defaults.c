@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-void knob_default(struct recognition *r, enum knob_kind kind, const char *name,
-		  int64_t value, char *evidence)
+void knob_set_default(struct recognition *r, enum knob_kind kind,
+		      const char *name, int64_t value, char *evidence)
 {
 	struct command *command = r->command;
 	struct knob *knob = &command->knobs[kind];
@@ -108,17 +108,19 @@ static enum command_outcome from_config(const struct recognition *r,
 			"the %s is not given, and %s may set it but is not "
 			"understood: mend it, or add %s%sN with the present "
 			"value after it (%s)",
-			knob_words(kind), brief(shown, config), name,
+			knob_words(kind), argument_brief(shown, config), name,
 			joined && !preset->pairs ? "=" : " ", fault);
 	return not_recognised(r,
 			      "the %s is not given, and %s may set it: add "
 			      "%s%sN with its present value after %s",
-			      knob_words(kind), brief(shown, config), name,
-			      joined && !preset->pairs ? "=" : " ", shown);
+			      knob_words(kind), argument_brief(shown, config),
+			      name, joined && !preset->pairs ? "=" : " ",
+			      shown);
 }
 
-enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
-				    const struct source_option *option)
+enum command_outcome knob_set_option_default(struct recognition *r,
+					     enum knob_kind kind,
+					     const struct source_option *option)
 {
 	const char *name = spelling(r, kind, option);
 	char shown[BRIEF_MAX];
@@ -134,9 +136,9 @@ enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
 			"%s:%u has the option %s, but no plain "
 			"number as its default: add %s N with its "
 			"present value",
-			r->source_name, option->line, brief(shown, name),
-			shown);
-	knob_default(r, kind, name, value, line_evidence(r, option->line));
+			r->source_name, option->line,
+			argument_brief(shown, name), shown);
+	knob_set_default(r, kind, name, value, line_evidence(r, option->line));
 	return COMMAND_OK;
 }
 
@@ -153,8 +155,8 @@ static enum command_outcome from_global(struct recognition *r,
 				      "number: add %s=N with its present value",
 				      r->source_name, constant->line,
 				      constant->name, name);
-	knob_default(r, kind, name, constant->value,
-		     line_evidence(r, constant->line));
+	knob_set_default(r, kind, name, constant->value,
+			 line_evidence(r, constant->line));
 	return COMMAND_OK;
 }
 
@@ -225,12 +227,12 @@ static enum command_outcome global_from_preset(struct recognition *r)
 	if ((knob->default_value || !has_accum) && config_is_open(r))
 		return from_config(r, KNOB_GLOBAL, knob->names.items[0]);
 	if (knob->default_value)
-		knob_default(r, KNOB_GLOBAL, knob->names.items[0],
-			     knob->default_value,
-			     xasprintf("default of %s", preset->name));
+		knob_set_default(r, KNOB_GLOBAL, knob->names.items[0],
+				 knob->default_value,
+				 xasprintf("default of %s", preset->name));
 	else if (!has_accum)
-		knob_default(r, KNOB_GLOBAL, knob->names.items[0], 0,
-			     xasprintf("%s derives it", preset->name));
+		knob_set_default(r, KNOB_GLOBAL, knob->names.items[0], 0,
+				 xasprintf("%s derives it", preset->name));
 	return COMMAND_OK;
 }
 
@@ -252,11 +254,11 @@ static enum command_outcome not_in_file(const struct recognition *r,
 		return not_recognised(r,
 				      "the command says nothing but %s, "
 				      "which is not understood: mend it (%s)",
-				      brief(shown, path), fault);
+				      argument_brief(shown, path), fault);
 	return not_recognised(r,
 			      "the %s is not set in %s, beside which no option "
 			      "is read: add %s there with its present value",
-			      knob_words(kind), brief(shown, path),
+			      knob_words(kind), argument_brief(shown, path),
 			      name + strspn(name, "-"));
 }
 
@@ -290,8 +292,8 @@ static enum command_outcome from_preset(struct recognition *r,
 				      preset->description, name,
 				      *name == '-' || preset->pairs ? " "
 								    : "=");
-	knob_default(r, kind, name, value,
-		     xasprintf("default of %s", preset->name));
+	knob_set_default(r, kind, name, value,
+			 xasprintf("default of %s", preset->name));
 	return COMMAND_OK;
 }
 
@@ -359,7 +361,8 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 				"no batch size is found among the arguments of "
 				"%s, and %s, which may set it, is not "
 				"understood: mend it, or %s (%s)",
-				r->source_name, brief(shown, file->path),
+				r->source_name,
+				argument_brief(shown, file->path),
 				way_out(KNOB_MICRO), file->why_not);
 	}
 	if (uses_hydra(r))
@@ -389,7 +392,8 @@ static enum command_outcome nothing_found(struct recognition *r,
 	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;
 }
 
-enum command_outcome absent_find(struct recognition *r, enum knob_kind kind)
+enum command_outcome knob_default_find(struct recognition *r,
+				       enum knob_kind kind)
 {
 	const struct preset *preset = r->command->preset;
 	const struct preset_knob *knob = preset_knob(preset, kind);
@@ -403,7 +407,7 @@ enum command_outcome absent_find(struct recognition *r, enum knob_kind kind)
 	name = knob->names.items[0];
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM)
-		return option_default(r, kind, option);
+		return knob_set_option_default(r, kind, option);
 	if (preset->defaults_in_source && kind <= KNOB_ACCUM)
 		global = source_global(r->source, name + strspn(name, "-"));
 	if (global)

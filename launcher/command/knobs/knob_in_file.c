@@ -70,8 +70,8 @@ static void find_in(const struct recognition *r, enum knob_kind kind,
 	look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
 }
 
-bool file_sets(const struct recognition *r, enum knob_kind kind,
-	       const struct command_file *file)
+bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
+			 const struct command_file *file)
 {
 	struct find find;
 
@@ -91,8 +91,9 @@ static enum command_outcome several(const struct recognition *r,
 		"%s sets both %s to %s (line %u) and %s to %s (line %u), and "
 		"either may be the %s: write {%s} into a copy of it, have the "
 		"command name that, and give it with --template too",
-		brief(path, find->file->path), brief(first, a->key), a->value,
-		a->line, brief(second, b->key), b->value, b->line,
+		argument_brief(path, find->file->path),
+		argument_brief(first, a->key), a->value, a->line,
+		argument_brief(second, b->key), b->value, b->line,
 		knob_words(kind), kind == KNOB_ACCUM ? "accum" : "micro");
 }
 
@@ -107,9 +108,9 @@ static enum command_outcome no_number(const struct recognition *r,
 		r,
 		"%s:%u sets %s to \"%s\", which is not a plain whole number, "
 		"so the %s is not known: write the number",
-		brief(path, find->file->path), setting->line,
-		brief(key, setting->key), brief(value, setting->value),
-		knob_words(kind));
+		argument_brief(path, find->file->path), setting->line,
+		argument_brief(key, setting->key),
+		argument_brief(value, setting->value), knob_words(kind));
 }
 
 /* The number that the settings agree on. */
@@ -203,8 +204,8 @@ static const char *option_of(const struct recognition *r, enum knob_kind kind,
 static void take_default(struct recognition *r, enum knob_kind kind,
 			 const struct find *find, int64_t number)
 {
-	knob_default(r, kind, option_of(r, kind, find->items[0]->key), number,
-		     file_evidence(find));
+	knob_set_default(r, kind, option_of(r, kind, find->items[0]->key),
+			 number, file_evidence(find));
 }
 
 /* The last file that has it, of those that win over options or of the rest. */
@@ -229,7 +230,8 @@ static bool find_last(const struct recognition *r, enum knob_kind kind,
 	return any;
 }
 
-bool winning_file_sets(const struct recognition *r, enum knob_kind kind)
+bool knob_in_winning_file_is_set(const struct recognition *r,
+				 enum knob_kind kind)
 {
 	struct find find;
 
@@ -246,8 +248,8 @@ static bool repeats_default(const struct recognition *r, enum knob_kind kind,
 	       known->default_value == number;
 }
 
-enum command_outcome winning_file_find(struct recognition *r,
-				       enum knob_kind kind)
+enum command_outcome knob_in_winning_file_find(struct recognition *r,
+					       enum knob_kind kind)
 {
 	struct knob *knob = &r->command->knobs[kind];
 	enum command_outcome outcome;
@@ -280,7 +282,8 @@ static bool has_option(const struct recognition *r, enum knob_kind kind)
 		r->command->preset->pairs);
 }
 
-enum command_outcome file_find(struct recognition *r, enum knob_kind kind)
+enum command_outcome knob_in_file_find(struct recognition *r,
+				       enum knob_kind kind)
 {
 	enum command_outcome outcome;
 	struct find find;

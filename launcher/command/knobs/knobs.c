@@ -68,7 +68,7 @@ static void candidate_words(char out[WORDS_MAX],
 					 candidate->token.name_length)
 			      : xstrdup(candidate->option->names.items[0]);
 
-	(void)snprintf(out, WORDS_MAX, "%s %s", brief(name, typed),
+	(void)snprintf(out, WORDS_MAX, "%s %s", argument_brief(name, typed),
 		       candidate->value);
 	free(typed);
 }
@@ -137,7 +137,7 @@ static bool is_set_later(const struct recognition *r, enum knob_kind kind,
 		return false;
 	for (size_t i = 0; i < command->file_count; i++)
 		if (command->files[i].index > token->index &&
-		    file_sets(r, kind, &command->files[i]))
+		    knob_in_file_is_set(r, kind, &command->files[i]))
 			return true;
 	return false;
 }
@@ -159,7 +159,7 @@ static enum command_outcome not_usable(const struct recognition *r,
 	const char *text = token_value(token, &r->command->argv);
 	char value[BRIEF_MAX], config[BRIEF_MAX];
 
-	(void)brief(value, text);
+	(void)argument_brief(value, text);
 	if (token->form == KNOB_ABSENT)
 		return not_recognised(r,
 				      "%s is the last of its arguments or "
@@ -172,7 +172,7 @@ static enum command_outcome not_usable(const struct recognition *r,
 				      "argument",
 				      r->command->preset->description, name,
 				      value);
-	(void)brief(config, r->command->argv.items[r->config_index]);
+	(void)argument_brief(config, r->command->argv.items[r->config_index]);
 	return not_recognised(r,
 			      "%s comes after %s %s and may set it again: add "
 			      "%s=%s after %s",
@@ -181,7 +181,7 @@ static enum command_outcome not_usable(const struct recognition *r,
 
 static bool is_computed(const struct command *command, size_t index)
 {
-	const struct expansion *expansion = &command->view.expansion;
+	const struct shell_expansion *expansion = &command->view.expansion;
 
 	return index < expansion->argv.count &&
 	       expansion->words[index].origin == WORD_SCRIPT &&
@@ -216,10 +216,10 @@ static enum command_outcome value_take(struct recognition *r,
 		return not_recognised(r,
 				      "%s=%s is a sweep, one run for each: "
 				      "write one of the values",
-				      brief(name, knob->name),
-				      brief(value, text));
-	(void)brief(name, knob->name);
-	(void)brief(value, text);
+				      argument_brief(name, knob->name),
+				      argument_brief(value, text));
+	(void)argument_brief(name, knob->name);
+	(void)argument_brief(value, text);
 	if (is_computed(r->command, knob->index))
 		return not_recognised(
 			r,
@@ -250,7 +250,7 @@ static enum command_outcome knob_of_script(struct recognition *r,
 {
 	struct command *command = r->command;
 	struct knob *knob = &command->knobs[kind];
-	const struct expansion *expansion = &command->view.expansion;
+	const struct shell_expansion *expansion = &command->view.expansion;
 	const struct word *word = &expansion->words[knob->index];
 	char name[BRIEF_MAX];
 
@@ -281,8 +281,8 @@ static enum command_outcome knob_of_script(struct recognition *r,
 		"%s sets %s %lld and takes no arguments for it: "
 		"let it pass on \"$@\" at the end of that line, or "
 		"read a variable there, ${BS:-%lld}",
-		knob->evidence, brief(name, knob->name), (long long)knob->value,
-		(long long)knob->value);
+		knob->evidence, argument_brief(name, knob->name),
+		(long long)knob->value, (long long)knob->value);
 }
 
 enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
@@ -296,7 +296,8 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 	if (!is_usable(r, kind, token)) {
 		/* A probe does without the others. */
 		if (kind <= KNOB_GLOBAL)
-			outcome = not_usable(r, token, brief(shown, name));
+			outcome = not_usable(r, token,
+					     argument_brief(shown, name));
 		free(name);
 		return outcome;
 	}
@@ -363,13 +364,14 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 		outcome = knob_take(r, kind, &picked->token);
 	if (outcome == COMMAND_OK &&
 	    r->command->knobs[kind].form == KNOB_ABSENT)
-		outcome = file_find(r, kind);
+		outcome = knob_in_file_find(r, kind);
 	/* A file that has the last word needs no default beside it. */
 	if (outcome == COMMAND_OK &&
 	    r->command->knobs[kind].form == KNOB_ABSENT &&
-	    !winning_file_sets(r, kind))
-		outcome = absent_find(r, kind);
-	return outcome == COMMAND_OK ? winning_file_find(r, kind) : outcome;
+	    !knob_in_winning_file_is_set(r, kind))
+		outcome = knob_default_find(r, kind);
+	return outcome == COMMAND_OK ? knob_in_winning_file_find(r, kind)
+				     : outcome;
 }
 
 /* It may follow from the effective batch, if accumulation can be written. */
@@ -401,7 +403,7 @@ static enum command_outcome check_additions(const struct recognition *r)
 {
 	const struct command *command = r->command;
 	const struct command_view *view = &command->view;
-	const struct expansion *expansion = &view->expansion;
+	const struct shell_expansion *expansion = &view->expansion;
 	bool hands_on = expansion->script
 				? expansion->append_at <= view->end
 				: !view->has_shell || expansion->argv.count;
@@ -436,7 +438,7 @@ enum command_outcome knobs_find(struct recognition *r)
 					    (enum knob_kind)i)
 					->unit;
 	for (size_t i = 0; outcome == COMMAND_OK && i <= KNOB_GLOBAL; i++)
-		outcome = hinted_find(r, (enum knob_kind)i);
+		outcome = knob_by_flag_find(r, (enum knob_kind)i);
 	for (size_t i = 0; outcome == COMMAND_OK && i < KNOB_KINDS; i++)
 		if (r->command->knobs[order[i]].form == KNOB_ABSENT)
 			outcome = find_one(r, order[i]);

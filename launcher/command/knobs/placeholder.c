@@ -152,7 +152,7 @@ static enum command_outcome note_all(struct recognition *recognition,
 			knob->evidence =
 				form == KNOB_ENVIRONMENT
 					? xasprintf("--env %s",
-						    brief(shown, text))
+						    argument_brief(shown, text))
 					: xasprintf("argument %zu", index);
 		}
 		if (found.value)
@@ -178,7 +178,8 @@ enum command_outcome variable_check(const struct recognition *recognition,
 				      "the command itself sets %s, which wins "
 				      "over what autofit sets: put it in front "
 				      "of autofit instead, %s autofit -- ...",
-				      brief(shown, set->items[i]), shown);
+				      argument_brief(shown, set->items[i]),
+				      shown);
 	}
 	return COMMAND_OK;
 }
@@ -219,7 +220,7 @@ static enum command_outcome check_template(struct recognition *recognition,
 			"--env %s sets nothing that changes: write "
 			"NAME={micro}, NAME={accum}, NAME={steps:N} or "
 			"NAME={out:FOLDER}",
-			brief(shown, text));
+			argument_brief(shown, text));
 	return COMMAND_USAGE;
 }
 

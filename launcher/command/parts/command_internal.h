@@ -8,7 +8,7 @@
 
 /* One line of at most this many bytes of an argument, for a message. */
 #define BRIEF_MAX 72
-const char *brief(char text[BRIEF_MAX], const char *argument);
+const char *argument_brief(char text[BRIEF_MAX], const char *argument);
 
 /* Digits only, at least 1: what a batch size is written as. */
 bool count_parse(const char *text, int64_t *value);
@@ -70,7 +70,7 @@ bool name_is_decoy(const struct strlist *decoys, const char *typed,
 struct recognition {
 	struct command *command;
 	const struct command_hints *hints;
-	struct texts *texts;
+	struct named_files *texts;
 	const struct source *source; /* never NULL */
 	const char *text;            /* of the script; NULL: none */
 	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
@@ -140,10 +140,10 @@ enum command_outcome refusals_find(const struct recognition *r);
 /* What the preset asks of every split, and its caveats. */
 enum command_outcome constraints_find(struct recognition *r);
 /* Scopes of the knobs, then micro, accum, world and effective batch. */
-enum command_outcome scopes_set(const struct recognition *r);
-enum command_outcome derive(struct recognition *r);
+enum command_outcome knob_scopes_set(const struct recognition *r);
+enum command_outcome effective_batch_derive(struct recognition *r);
 /* Sets command->assumption. */
-void assume(struct command *command);
+void effective_batch_describe(struct command *command);
 
 /*
  * A knob that a config file sets over all options: sets it, and notes each
@@ -151,25 +151,28 @@ void assume(struct command *command);
  * option, or its default, must agree with the file, so both are written where
  * they do. Else the file alone is what counts.
  */
-enum command_outcome winning_file_find(struct recognition *r,
-				       enum knob_kind kind);
-bool winning_file_sets(const struct recognition *r, enum knob_kind kind);
+enum command_outcome knob_in_winning_file_find(struct recognition *r,
+					       enum knob_kind kind);
+bool knob_in_winning_file_is_set(const struct recognition *r,
+				 enum knob_kind kind);
 /* A knob that only a config file sets; leaves it absent when none does. */
-enum command_outcome file_find(struct recognition *r, enum knob_kind kind);
+enum command_outcome knob_in_file_find(struct recognition *r,
+				       enum knob_kind kind);
 /* Does a config file say it? */
-bool file_sets(const struct recognition *r, enum knob_kind kind,
-	       const struct command_file *file);
+bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
+			 const struct command_file *file);
 /* The knob becomes an option that is added; evidence is taken over. */
-void knob_default(struct recognition *r, enum knob_kind kind, const char *name,
-		  int64_t value, char *evidence);
+void knob_set_default(struct recognition *r, enum knob_kind kind,
+		      const char *name, int64_t value, char *evidence);
 /* The same for an option that the script declares, with its default. */
-enum command_outcome option_default(struct recognition *r, enum knob_kind kind,
-				    const struct source_option *option);
+enum command_outcome
+knob_set_option_default(struct recognition *r, enum knob_kind kind,
+			const struct source_option *option);
 /* Back to absent, with its scope. */
 void knob_forget(struct knob *knob);
 
 /* Sets world_size: by the launcher, or by what the preset knows. */
-enum command_outcome world_find(struct recognition *recognition);
+enum command_outcome world_size_find(struct recognition *recognition);
 
 /* {micro}, {micro:8} in the command, in --env or --template: sets those knobs.
  */
@@ -194,11 +197,11 @@ bool placeholders_in(const char *text);
 /* All knobs that are not set yet. */
 enum command_outcome knobs_find(struct recognition *recognition);
 /* --micro-flag and its like, looked for before anything else. */
-enum command_outcome hinted_find(struct recognition *recognition,
-				 enum knob_kind kind);
+enum command_outcome knob_by_flag_find(struct recognition *recognition,
+				       enum knob_kind kind);
 /* The knob is not among the arguments: its default, or why not. */
-enum command_outcome absent_find(struct recognition *recognition,
-				 enum knob_kind kind);
+enum command_outcome knob_default_find(struct recognition *recognition,
+				       enum knob_kind kind);
 /* Take the value at the token for the knob. */
 enum command_outcome knob_take(struct recognition *recognition,
 			       enum knob_kind kind, const struct token *token);

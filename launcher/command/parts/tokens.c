@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-const char *brief(char text[BRIEF_MAX], const char *argument)
+const char *argument_brief(char text[BRIEF_MAX], const char *argument)
 {
 	static const char dots[] = "...";
 	size_t length = strlen(argument);

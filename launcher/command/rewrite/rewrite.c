@@ -228,7 +228,7 @@ static void emit_ports(struct draft *draft, size_t index)
 /* Where options are added: a script must pass them on. */
 static size_t place_of_additions(const struct command *command)
 {
-	const struct expansion *expansion = &command->view.expansion;
+	const struct shell_expansion *expansion = &command->view.expansion;
 
 	return expansion->script ? expansion->append_at : command->view.end;
 }
@@ -283,8 +283,8 @@ static void fold(const struct draft *draft, struct strlist *argv)
 	for (size_t i = 0; i < texts->count; i++)
 		words[i] = (struct new_word){ .text = texts->items[i],
 					      .from = draft->from[i] };
-	expansion_fold(&command->view.expansion, &command->given, words,
-		       texts->count, argv);
+	shell_rewrite_fold(&command->view.expansion, &command->given, words,
+			   texts->count, argv);
 	free(words);
 }
 

@@ -38,10 +38,11 @@ static enum command_outcome not_understood(const struct invocation *invocation)
 {
 	char shown[BRIEF_MAX];
 
-	(void)error_set(invocation->err, -EINVAL,
-			"%s: the option %s is not understood: " WAY_OUT,
-			invocation->shell,
-			brief(shown, invocation->argv->items[invocation->at]));
+	(void)error_set(
+		invocation->err, -EINVAL,
+		"%s: the option %s is not understood: " WAY_OUT,
+		invocation->shell,
+		argument_brief(shown, invocation->argv->items[invocation->at]));
 	return COMMAND_NOT_RECOGNISED;
 }
 
@@ -137,7 +138,7 @@ static enum command_outcome find_text(struct invocation *invocation)
 	if (invocation->at < invocation->argv->count) {
 		const char *path = invocation->argv->items[invocation->at];
 
-		return !invocation->is_text && peel_is_pipe(path)
+		return !invocation->is_text && wrapper_is_pipe(path)
 			       ? from_stdin(invocation)
 			       : COMMAND_OK;
 	}
@@ -151,11 +152,11 @@ static enum command_outcome find_text(struct invocation *invocation)
 
 /* The file of the script; NULL: the outcome says why. */
 static const struct strbuf *script_text(const struct invocation *invocation,
-					struct texts *texts,
+					struct named_files *texts,
 					enum command_outcome *outcome)
 {
 	const char *path = invocation->argv->items[invocation->at];
-	const struct text_file *file = texts_get(texts, path);
+	const struct text_file *file = named_files_get(texts, path);
 	char shown[BRIEF_MAX];
 
 	if (file && !file->error)
@@ -164,7 +165,7 @@ static const struct strbuf *script_text(const struct invocation *invocation,
 		*outcome = COMMAND_UNREADABLE;
 		(void)error_set_errno(invocation->err, -file->error,
 				      "cannot read the script %s",
-				      brief(shown, path));
+				      argument_brief(shown, path));
 	} else if (texts->wanted) {
 		*outcome = COMMAND_WANTS_TEXT;
 	} else {
@@ -215,8 +216,9 @@ static enum command_outcome check_interpreter(struct invocation *invocation,
 		(void)error_set(
 			invocation->err, -EINVAL,
 			"%s is a script of %s, not of a shell: " WAY_OUT,
-			brief(shown, invocation->argv->items[invocation->at]),
-			brief(program, name));
+			argument_brief(shown,
+				       invocation->argv->items[invocation->at]),
+			argument_brief(program, name));
 	free(name);
 	return invocation->shell ? COMMAND_OK : COMMAND_NOT_RECOGNISED;
 }
@@ -250,7 +252,7 @@ static void prepare(struct shell_reader *reader,
 enum use { UNUSED, BY_NUMBER, IN_LIST };
 
 /* What changes one of them would change the other one too. */
-static void note_use(struct expansion *expansion, struct word *word,
+static void note_use(struct shell_expansion *expansion, struct word *word,
 		     enum use *uses)
 {
 	enum use *use = &uses[word->argument];
@@ -269,7 +271,7 @@ static void note_use(struct expansion *expansion, struct word *word,
 }
 
 /* "${LIST[@]}" is written anew as a whole, so all of it must be known. */
-static void spread_doubt(struct expansion *expansion)
+static void spread_doubt(struct shell_expansion *expansion)
 {
 	struct word *words = expansion->words;
 	size_t count = expansion->argv.count;
@@ -287,7 +289,7 @@ static void spread_doubt(struct expansion *expansion)
 	}
 }
 
-static void take_words(struct expansion *expansion,
+static void take_words(struct shell_expansion *expansion,
 		       const struct invocation *invocation,
 		       struct shell_reader *reader)
 {
@@ -317,7 +319,7 @@ static void take_words(struct expansion *expansion,
 	free(uses);
 }
 
-static void take(struct expansion *expansion,
+static void take(struct shell_expansion *expansion,
 		 const struct invocation *invocation,
 		 struct shell_reader *reader)
 {
@@ -340,7 +342,7 @@ static void take(struct expansion *expansion,
 	take_words(expansion, invocation, reader);
 }
 
-static enum command_outcome read_text(struct expansion *expansion,
+static enum command_outcome read_text(struct shell_expansion *expansion,
 				      const struct invocation *invocation,
 				      const struct shell_call *call,
 				      const struct strbuf *script)
@@ -354,7 +356,7 @@ static enum command_outcome read_text(struct expansion *expansion,
 	prepare(&reader, invocation);
 	reader.scope.environment = call->environment;
 	reader.scope.looks_inside = call->looks_inside;
-	reader.label = brief(label, script ? text : words);
+	reader.label = argument_brief(label, script ? text : words);
 	reader.lexer.text = script ? strbuf_text(script) : text;
 	reader.lexer.length = script ? script->length : strlen(text);
 	outcome = shell_read(&reader);
@@ -365,9 +367,10 @@ static enum command_outcome read_text(struct expansion *expansion,
 	return outcome;
 }
 
-enum command_outcome expand_shell(struct expansion *expansion,
-				  const struct shell_call *call,
-				  struct texts *texts, struct error *err)
+enum command_outcome shell_command_expand(struct shell_expansion *expansion,
+					  const struct shell_call *call,
+					  struct named_files *texts,
+					  struct error *err)
 {
 	struct invocation invocation = { .argv = call->argv,
 					 .at = call->at,
@@ -375,7 +378,7 @@ enum command_outcome expand_shell(struct expansion *expansion,
 	enum command_outcome outcome = find_text(&invocation);
 	const struct strbuf *script = NULL;
 
-	*expansion = (struct expansion){ .text = NO_INDEX };
+	*expansion = (struct shell_expansion){ .text = NO_INDEX };
 	if (outcome == COMMAND_OK && !invocation.is_text)
 		script = script_text(&invocation, texts, &outcome);
 	if (script && !invocation.shell)
@@ -385,7 +388,7 @@ enum command_outcome expand_shell(struct expansion *expansion,
 	return read_text(expansion, &invocation, call, script);
 }
 
-void expansion_release(struct expansion *expansion)
+void shell_expansion_release(struct shell_expansion *expansion)
 {
 	for (size_t i = 0; expansion->words && i < expansion->argv.count; i++)
 		free(expansion->words[i].variable);
@@ -393,5 +396,5 @@ void expansion_release(struct expansion *expansion)
 	free(expansion->script);
 	free(expansion->folder);
 	strlist_release(&expansion->argv);
-	*expansion = (struct expansion){ .inner = 0 };
+	*expansion = (struct shell_expansion){ .inner = 0 };
 }

@@ -48,7 +48,7 @@ struct word {
  * and then the words of the line that trains, the arguments of the script
  * standing where "$@" does). All zero: nothing to take apart.
  */
-struct expansion {
+struct shell_expansion {
 	struct strlist argv; /* flat; count 0: the given argv is flat itself */
 	struct word *words;  /* one for each of argv */
 	size_t inner;        /* index in the flat argv where the inner command
@@ -92,10 +92,11 @@ struct shell_call {
  * COMMAND_WANTS_TEXT for the script; COMMAND_REFUSED for one read from stdin.
  * The caller releases the expansion whatever the outcome.
  */
-enum command_outcome expand_shell(struct expansion *expansion,
-				  const struct shell_call *call,
-				  struct texts *texts, struct error *err);
-void expansion_release(struct expansion *expansion);
+enum command_outcome shell_command_expand(struct shell_expansion *expansion,
+					  const struct shell_call *call,
+					  struct named_files *texts,
+					  struct error *err);
+void shell_expansion_release(struct shell_expansion *expansion);
 
 /* A word of a rewritten flat argv. */
 struct new_word {
@@ -110,8 +111,9 @@ struct new_word {
  * the blanks before it. Words of a script file are left out (the script says
  * them); new ones stand where append_at is.
  */
-void expansion_fold(const struct expansion *expansion,
-		    const struct strlist *given, const struct new_word *words,
-		    size_t count, struct strlist *out);
+void shell_rewrite_fold(const struct shell_expansion *expansion,
+			const struct strlist *given,
+			const struct new_word *words, size_t count,
+			struct strlist *out);
 
 #endif

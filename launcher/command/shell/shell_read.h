@@ -59,7 +59,7 @@ struct shell_found {
 	bool is_opaque; /* which program it is cannot be told */
 	struct shell_fields fields;
 	size_t inner; /* field with the program */
-	char *folder; /* see struct expansion */
+	char *folder; /* see struct shell_expansion */
 };
 
 struct shell_reader {

@@ -23,7 +23,7 @@ struct insert {
 };
 
 struct fold {
-	const struct expansion *expansion;
+	const struct shell_expansion *expansion;
 	const struct strlist *given;
 	struct change *changes; /* one for each word of the flat command */
 	struct insert *inserts;
@@ -57,7 +57,7 @@ static bool is_passed_on(const struct word *word)
 /* A new word between two arguments; false: it goes into the text. */
 static bool find_argument(const struct fold *fold, size_t index, size_t *at)
 {
-	const struct expansion *expansion = fold->expansion;
+	const struct shell_expansion *expansion = fold->expansion;
 	const struct word *left = index ? word_at(fold, index - 1) : NULL;
 	const struct word *right = word_at(fold, index);
 	bool is_head = right && right->end == 0;
@@ -107,7 +107,7 @@ static size_t place_inserts(struct fold *fold, size_t first, size_t index)
 static void read_words(struct fold *fold, const struct new_word *words,
 		       size_t count)
 {
-	const struct expansion *expansion = fold->expansion;
+	const struct shell_expansion *expansion = fold->expansion;
 	size_t placed = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -301,7 +301,7 @@ static int compare_places(const void *a, const void *b, void *words)
 /* Exported variables come in another order than their lines. */
 static char *fold_text(struct fold *fold)
 {
-	const struct expansion *expansion = fold->expansion;
+	const struct shell_expansion *expansion = fold->expansion;
 	size_t *order = xcalloc(expansion->argv.count, sizeof(*order));
 	size_t count = 0;
 
@@ -325,7 +325,7 @@ static char *fold_text(struct fold *fold)
 /* An assignment is not dropped, nor $1: what is behind it would be $1. */
 static void keep_what_is_needed(struct fold *fold)
 {
-	const struct expansion *expansion = fold->expansion;
+	const struct shell_expansion *expansion = fold->expansion;
 
 	for (size_t i = 0; i < expansion->argv.count; i++) {
 		const struct word *word = word_at(fold, i);
@@ -366,7 +366,7 @@ static void add_arguments(const struct fold *fold, size_t at,
 
 static void write_arguments(struct fold *fold, struct strlist *out)
 {
-	const struct expansion *expansion = fold->expansion;
+	const struct shell_expansion *expansion = fold->expansion;
 	size_t count = fold->given->count;
 	size_t *of = xcalloc(count, sizeof(*of));
 
@@ -389,9 +389,10 @@ static void write_arguments(struct fold *fold, struct strlist *out)
 	free(of);
 }
 
-void expansion_fold(const struct expansion *expansion,
-		    const struct strlist *given, const struct new_word *words,
-		    size_t count, struct strlist *out)
+void shell_rewrite_fold(const struct shell_expansion *expansion,
+			const struct strlist *given,
+			const struct new_word *words, size_t count,
+			struct strlist *out)
 {
 	struct fold fold = { .expansion = expansion, .given = given };
 

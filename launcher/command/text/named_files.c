@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct text_file *find(const struct texts *texts, const char *path)
+static const struct text_file *find(const struct named_files *texts,
+				    const char *path)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		if (strcmp(texts->items[i].path, path) == 0)
@@ -15,7 +16,8 @@ static const struct text_file *find(const struct texts *texts, const char *path)
 	return texts->beneath ? find(texts->beneath, path) : NULL;
 }
 
-const struct text_file *texts_get(struct texts *texts, const char *path)
+const struct text_file *named_files_get(struct named_files *texts,
+					const char *path)
 {
 	const struct text_file *file = find(texts, path);
 
@@ -26,8 +28,8 @@ const struct text_file *texts_get(struct texts *texts, const char *path)
 	return NULL;
 }
 
-void texts_add(struct texts *texts, const char *path, struct strbuf *text,
-	       int error)
+void named_files_add(struct named_files *texts, const char *path,
+		     struct strbuf *text, int error)
 {
 	struct text_file *file = &texts->items[texts->count];
 
@@ -43,12 +45,12 @@ void texts_add(struct texts *texts, const char *path, struct strbuf *text,
 	texts->wanted = NULL;
 }
 
-void texts_release(struct texts *texts)
+void named_files_release(struct named_files *texts)
 {
 	for (size_t i = 0; i < texts->count; i++) {
 		free(texts->items[i].path);
 		strbuf_release(&texts->items[i].text);
 	}
 	free(texts->wanted);
-	*texts = (struct texts)TEXTS_INIT;
+	*texts = (struct named_files)TEXTS_INIT;
 }

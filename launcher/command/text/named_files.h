@@ -24,12 +24,12 @@ struct text_file {
  * Recognition is pure: it asks for a file by its path and ends with
  * COMMAND_WANTS_TEXT; the caller reads it, adds it, and asks again.
  */
-struct texts {
+struct named_files {
 	struct text_file items[TEXTS_MAX];
 	size_t count;
 	/* What was read already, and is not read again; it outlives these.
 	 * NULL: nothing. */
-	const struct texts *beneath;
+	const struct named_files *beneath;
 	char *wanted; /* path to read next; NULL: none */
 };
 
@@ -39,10 +39,11 @@ struct texts {
 	}
 
 /* The file, or NULL: then wanted is set, unless TEXTS_MAX are there. */
-const struct text_file *texts_get(struct texts *texts, const char *path);
+const struct text_file *named_files_get(struct named_files *texts,
+					const char *path);
 /* Takes the text over (NULL: none); clears wanted. error: errno, 0. */
-void texts_add(struct texts *texts, const char *path, struct strbuf *text,
-	       int error);
-void texts_release(struct texts *texts);
+void named_files_add(struct named_files *texts, const char *path,
+		     struct strbuf *text, int error);
+void named_files_release(struct named_files *texts);
 
 #endif

@@ -78,7 +78,7 @@ static void said_set(struct launch *launch, const struct launch_meaning *says,
 	launch->said[says->word].why = says->why;
 }
 
-static void option_note(struct peel *peel, struct launch *launch,
+static void option_note(struct wrapper *wrapper, struct launch *launch,
 			const struct option *option, const char *second)
 {
 	const struct launch_meaning *says = launch->row->meanings;
@@ -92,69 +92,72 @@ static void option_note(struct peel *peel, struct launch *launch,
 			      false))
 			continue;
 		said_set(launch, says, &said);
-		peel_apply(peel, says->word, said.value, second);
+		wrapper_apply(wrapper, says->word, said.value, second);
 	}
 }
 
-static enum command_outcome not_understood(const struct peel *peel,
+static enum command_outcome not_understood(const struct wrapper *wrapper,
 					   const struct launch *launch)
 {
 	char text[BRIEF_MAX];
 
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: the option %s is not understood, so what it "
 			   "starts cannot be found: %s",
-			   launch->row->names[0], brief(text, peel_here(peel)),
+			   launch->row->names[0],
+			   argument_brief(text, wrapper_here(wrapper)),
 			   launch->row->advice);
 }
 
-static enum command_outcome no_value(const struct peel *peel,
+static enum command_outcome no_value(const struct wrapper *wrapper,
 				     const struct launch *launch,
 				     const char *option)
 {
 	char text[BRIEF_MAX];
 
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: the option %s has no value",
-			   launch->row->names[0], brief(text, option));
+			   launch->row->names[0], argument_brief(text, option));
 }
 
 /*
  * The option's last word is at peel->at, which is left behind its values.
  * text: the option, for messages.
  */
-static enum command_outcome option_end(struct peel *peel, struct launch *launch,
+static enum command_outcome option_end(struct wrapper *wrapper,
+				       struct launch *launch,
 				       struct option *option, const char *text)
 {
 	const char *second = NULL;
 
 	if (option->known.takes >= TAKES_ONE && !option->value) {
-		option->index = ++peel->at;
-		option->value = peel_here(peel);
+		option->index = ++wrapper->at;
+		option->value = wrapper_here(wrapper);
 	}
 	if (option->known.takes >= TAKES_ONE && !option->value)
-		return no_value(peel, launch, text);
+		return no_value(wrapper, launch, text);
 	/* Hydra's -genv takes NAME=value too. */
 	if (option->known.takes == TAKES_TWO && !strchr(option->value, '=')) {
-		peel->at++;
-		second = peel_here(peel);
+		wrapper->at++;
+		second = wrapper_here(wrapper);
 		if (!second)
-			return no_value(peel, launch, text);
+			return no_value(wrapper, launch, text);
 	}
-	option_note(peel, launch, option, second);
-	peel->at++;
+	option_note(wrapper, launch, option, second);
+	wrapper->at++;
 	return COMMAND_OK;
 }
 
 /* --name, --name=value; with one dash where the row says so. */
-static enum command_outcome peel_long(struct peel *peel, struct launch *launch)
+static enum command_outcome wrapper_long(struct wrapper *wrapper,
+					 struct launch *launch)
 {
 	const struct launcher *row = launch->row;
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 	const char *name = text + (text[1] == '-' ? 2 : 1);
 	size_t length = strcspn(name, "=");
 	struct option option = { .known = known_find(row, name, length, false),
-				 .index = peel->at };
+				 .index = wrapper->at };
 
 	if (!option.known.name && row->abbreviations)
 		option.known = known_find(row, name, length, true);
@@ -164,38 +167,39 @@ static enum command_outcome peel_long(struct peel *peel, struct launch *launch)
 					       .takes = TAKES_ONE };
 	if (!option.known.name ||
 	    (name[length] && option.known.takes == TAKES_NOTHING))
-		return not_understood(peel, launch);
+		return not_understood(wrapper, launch);
 	if (name[length]) {
 		option.value = name + length + 1;
 		option.offset = (size_t)(option.value - text);
 	}
-	return option_end(peel, launch, &option, text);
+	return option_end(wrapper, launch, &option, text);
 }
 
 /* -abc, -n5 */
-static enum command_outcome peel_short(struct peel *peel, struct launch *launch)
+static enum command_outcome wrapper_short(struct wrapper *wrapper,
+					  struct launch *launch)
 {
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 
 	for (const char *letter = text + 1; *letter; letter++) {
 		struct option option = {
 			.known = known_find(launch->row, letter, 1, false),
-			.index = peel->at,
+			.index = wrapper->at,
 		};
 
 		if (!option.known.name)
-			return not_understood(peel, launch);
+			return not_understood(wrapper, launch);
 		if (option.known.takes == TAKES_NOTHING && letter[1]) {
-			option_note(peel, launch, &option, NULL);
+			option_note(wrapper, launch, &option, NULL);
 			continue;
 		}
 		if (letter[1]) {
 			option.value = letter + 1;
 			option.offset = (size_t)(option.value - text);
 		}
-		return option_end(peel, launch, &option, text);
+		return option_end(wrapper, launch, &option, text);
 	}
-	return not_understood(peel, launch);
+	return not_understood(wrapper, launch);
 }
 
 /* nice -5, nice --5 */
@@ -207,80 +211,80 @@ static bool is_digits_option(const struct launcher *row, const char *text)
 	       text[dashes + strspn(text + dashes, "0123456789")] == '\0';
 }
 
-static enum command_outcome peel_option(struct peel *peel,
-					struct launch *launch)
+static enum command_outcome wrapper_option(struct wrapper *wrapper,
+					   struct launch *launch)
 {
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 
 	if (is_digits_option(launch->row, text)) {
-		peel->at++;
+		wrapper->at++;
 		return COMMAND_OK;
 	}
 	if (text[1] == '-' || launch->row->single_dash)
-		return peel_long(peel, launch);
-	return peel_short(peel, launch);
+		return wrapper_long(wrapper, launch);
+	return wrapper_short(wrapper, launch);
 }
 
 /* env takes "-" and NAME=value among its options. */
-static bool peel_variable_word(struct peel *peel)
+static bool wrapper_variable_word(struct wrapper *wrapper)
 {
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 
 	if (strcmp(text, "-") == 0)
-		peel_apply(peel, SAYS_CLEAR, "", NULL);
+		wrapper_apply(wrapper, SAYS_CLEAR, "", NULL);
 	else if (*text != '-' && strchr(text, '='))
-		peel_assign(peel, text);
+		wrapper_assign(wrapper, text);
 	else
 		return false;
-	peel->at++;
+	wrapper->at++;
 	return true;
 }
 
 /* Of --name=$X at least the name is known. */
-static enum command_outcome check_option_known(const struct peel *peel)
+static enum command_outcome check_option_known(const struct wrapper *wrapper)
 {
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 
 	if (text[0] == '-' && text[strcspn(text, "=$`")] == '=')
 		return COMMAND_OK;
-	return peel_check_known(peel);
+	return wrapper_check_known(wrapper);
 }
 
-enum command_outcome launch_options_read(struct peel *peel,
+enum command_outcome launch_options_read(struct wrapper *wrapper,
 					 struct launch *launch)
 {
 	enum command_outcome outcome = COMMAND_OK;
 	const char *text;
 
-	while (outcome == COMMAND_OK && (text = peel_here(peel))) {
-		outcome = check_option_known(peel);
+	while (outcome == COMMAND_OK && (text = wrapper_here(wrapper))) {
+		outcome = check_option_known(wrapper);
 		if (outcome != COMMAND_OK)
 			break;
-		if (launch->row->assignments && peel_variable_word(peel))
+		if (launch->row->assignments && wrapper_variable_word(wrapper))
 			continue;
 		if (text[0] != '-' || text[1] == '\0')
 			break;
 		if (strcmp(text, "--") == 0) {
-			peel->at++;
+			wrapper->at++;
 			break;
 		}
-		outcome = peel_option(peel, launch);
+		outcome = wrapper_option(wrapper, launch);
 	}
 	/* After "--" env still takes assignments. */
 	while (outcome == COMMAND_OK && launch->row->assignments &&
-	       peel_here(peel) && peel_variable_word(peel))
+	       wrapper_here(wrapper) && wrapper_variable_word(wrapper))
 		;
 	return outcome;
 }
 
 /* "0" switches off what "1" switches on. */
-void launch_variables_read(const struct peel *peel, struct launch *launch)
+void launch_variables_read(const struct wrapper *wrapper, struct launch *launch)
 {
 	const struct launch_meaning *says = launch->row->variables;
 
 	for (; says && says->name; says++) {
 		struct launch_said said = {
-			.value = peel_variable(peel, says->name),
+			.value = wrapper_variable(wrapper, says->name),
 			.index = NO_INDEX,
 		};
 

@@ -65,11 +65,11 @@ struct launch_meaning {
 	const char *why;
 };
 
-struct peel;
+struct wrapper;
 struct launch;
 
 /* Sets view->world to the ranks that it starts, and launch->is_single. */
-typedef enum command_outcome launch_counter(const struct peel *peel,
+typedef enum command_outcome launch_counter(const struct wrapper *wrapper,
 					    struct launch *launch);
 
 struct launcher {
@@ -132,7 +132,7 @@ bool launcher_is_whole(const struct launcher *row, const char *program);
 const char *launcher_name(const struct launcher *row, const char *program);
 
 /* A command while its launchers are peeled. */
-struct peel {
+struct wrapper {
 	struct command_view *view;
 	const struct strlist *argv; /* flat */
 	size_t at;                  /* the argument that is looked at */
@@ -140,7 +140,7 @@ struct peel {
 	bool shell_is_taken;        /* apart, that is */
 	const struct command_hints *hints;
 	struct strlist environment; /* of what is started, as far as known */
-	struct texts *texts;
+	struct named_files *texts;
 	struct error *err;
 };
 
@@ -160,67 +160,69 @@ struct launch {
 };
 
 /* The argument at peel->at, or NULL. */
-const char *peel_here(const struct peel *peel);
+const char *wrapper_here(const struct wrapper *wrapper);
 /* The word of shell text that argument index is; NULL: of no such. */
-const struct word *peel_word(const struct peel *peel, size_t index);
+const struct word *wrapper_word(const struct wrapper *wrapper, size_t index);
 /* Fails where what the argument at peel->at stands for is not known. */
-enum command_outcome peel_check_known(const struct peel *peel);
+enum command_outcome wrapper_check_known(const struct wrapper *wrapper);
 /* Of what is started; NULL: not set, or not known. */
-const char *peel_variable(const struct peel *peel, const char *name);
+const char *wrapper_variable(const struct wrapper *wrapper, const char *name);
 /* NAME=value holds from here on. */
-void peel_assign(struct peel *peel, const char *assignment);
+void wrapper_assign(struct wrapper *wrapper, const char *assignment);
 /*
  * Does what an option says that changes what is known; else nothing. second:
  * of the option's two values, or NULL.
  */
-void peel_apply(struct peel *peel, enum launch_word word, const char *value,
-		const char *second);
+void wrapper_apply(struct wrapper *wrapper, enum launch_word word,
+		   const char *value, const char *second);
 /* Each takes what is at peel->at. python itself: */
-enum command_outcome peel_python(struct peel *peel);
+enum command_outcome wrapper_python(struct wrapper *wrapper);
 /* The name of a module, the path of a script: */
-enum command_outcome peel_module(struct peel *peel);
-enum command_outcome peel_script(struct peel *peel);
+enum command_outcome wrapper_module(struct wrapper *wrapper);
+enum command_outcome wrapper_script(struct wrapper *wrapper);
 /* What follows the name of the launcher, and its subcommand if is_whole. */
-enum command_outcome peel_launcher(struct peel *peel,
-				   const struct launcher *row, bool is_whole);
+enum command_outcome wrapper_launcher(struct wrapper *wrapper,
+				      const struct launcher *row,
+				      bool is_whole);
 /* launcher: what should have named one. */
-enum command_outcome peel_no_program(const struct peel *peel,
-				     const char *launcher);
+enum command_outcome wrapper_no_program(const struct wrapper *wrapper,
+					const char *launcher);
 /* A path that only one probe could read. */
-bool peel_is_pipe(const char *path);
+bool wrapper_is_pipe(const char *path);
 
 /* Sets the message; returns the outcome. */
-enum command_outcome launch_fail(const struct peel *peel,
+enum command_outcome launch_fail(const struct wrapper *wrapper,
 				 enum command_outcome outcome,
 				 const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Leaves peel->at on the first argument that is no option of the launcher. */
-enum command_outcome launch_options_read(struct peel *peel,
+enum command_outcome launch_options_read(struct wrapper *wrapper,
 					 struct launch *launch);
 /* What variables say where options do not. */
-void launch_variables_read(const struct peel *peel, struct launch *launch);
+void launch_variables_read(const struct wrapper *wrapper,
+			   struct launch *launch);
 
 /* "The ranks cannot be counted: why: say how many". */
-enum command_outcome ranks_unknown(const struct peel *peel,
+enum command_outcome ranks_unknown(const struct wrapper *wrapper,
 				   const struct launch *launch,
 				   const char *why);
 /* A number of ranks as written; sets view->world. */
-enum command_outcome ranks_written(const struct peel *peel,
+enum command_outcome ranks_written(const struct wrapper *wrapper,
 				   const struct launch *launch,
 				   const char *text);
 /* One rank on each visible device. */
-enum command_outcome ranks_of_devices(const struct peel *peel,
+enum command_outcome ranks_of_devices(const struct wrapper *wrapper,
 				      const struct launch *launch);
 /* Only one node can be probed; text NULL: one. */
-enum command_outcome ranks_check_nodes(const struct peel *peel,
+enum command_outcome ranks_check_nodes(const struct wrapper *wrapper,
 				       const struct launch *launch,
 				       const char *text);
-enum command_outcome ranks_several_nodes(const struct peel *peel,
+enum command_outcome ranks_several_nodes(const struct wrapper *wrapper,
 					 const struct launch *launch,
 					 const char *how_many);
 /* Not every rank has a batch of its own because of what. */
-enum command_outcome ranks_foreign(const struct peel *peel,
+enum command_outcome ranks_foreign(const struct wrapper *wrapper,
 				   const struct launch *launch,
 				   const char *what);
 
@@ -239,7 +241,7 @@ struct host_list {
 struct host_list host_list_read(const char *text, size_t length,
 				const char *separators);
 /* The file of SAYS_HOSTFILE, or of the row; NULL in *file: not there. */
-enum command_outcome launch_file(const struct peel *peel,
+enum command_outcome launch_file(const struct wrapper *wrapper,
 				 const struct launch *launch, const char *path,
 				 const struct text_file **file);
 
@@ -248,11 +250,13 @@ const char *launch_setting(const struct settings *config, const char *key);
 /* What accelerate's options, its config file and DeepSpeed's own say of how
  * ranks share the model and its states: into the view, for the estimate only.
  */
-void launch_sharding_find(const struct peel *peel, const struct launch *launch,
+void launch_sharding_find(const struct wrapper *wrapper,
+			  const struct launch *launch,
 			  const struct settings *config,
 			  const struct settings *deepspeed);
 
 /* Adds where its port is written, or goes, to the view. */
-void launch_ports_find(const struct peel *peel, const struct launch *launch);
+void launch_ports_find(const struct wrapper *wrapper,
+		       const struct launch *launch);
 
 #endif

@@ -21,51 +21,52 @@ static bool number_read(const char *text, int64_t *number)
 	       *number >= 1 && *number <= RANKS_MAX;
 }
 
-enum command_outcome ranks_unknown(const struct peel *peel,
+enum command_outcome ranks_unknown(const struct wrapper *wrapper,
 				   const struct launch *launch, const char *why)
 {
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s: say how many ranks it starts with %s",
 			   launch->row->names[0], why,
 			   launch->row->ranks_words);
 }
 
-enum command_outcome ranks_foreign(const struct peel *peel,
+enum command_outcome ranks_foreign(const struct wrapper *wrapper,
 				   const struct launch *launch,
 				   const char *what)
 {
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: with %s not every rank has a batch of its own: "
 			   "write {micro} where the batch size belongs, and "
 			   "start it without the launcher",
 			   launch->row->names[0], what);
 }
 
-enum command_outcome ranks_several_nodes(const struct peel *peel,
+enum command_outcome ranks_several_nodes(const struct wrapper *wrapper,
 					 const struct launch *launch,
 					 const char *how_many)
 {
-	return launch_fail(peel, COMMAND_REFUSED,
+	return launch_fail(wrapper, COMMAND_REFUSED,
 			   "%s: ranks on %s nodes cannot be probed from one of "
 			   "them: tune on one node, with the effective batch "
 			   "of one node",
 			   launch->row->names[0], how_many);
 }
 
-static enum command_outcome is_a_range(const struct peel *peel,
+static enum command_outcome is_a_range(const struct wrapper *wrapper,
 				       const struct launch *launch,
 				       const char *text, const char *what)
 {
 	char shown[BRIEF_MAX];
 
-	return launch_fail(peel, COMMAND_REFUSED,
+	return launch_fail(wrapper, COMMAND_REFUSED,
 			   "%s: %s %s is a range, so the number of ranks may "
 			   "change while probing: write one number",
-			   launch->row->names[0], brief(shown, text), what);
+			   launch->row->names[0], argument_brief(shown, text),
+			   what);
 }
 
 /* "2", "1:4" (torchrun), "1-4" (srun); "1:1" is 1. */
-static enum command_outcome nodes_read(const struct peel *peel,
+static enum command_outcome nodes_read(const struct wrapper *wrapper,
 				       const struct launch *launch,
 				       const char *text, int64_t *nodes)
 {
@@ -77,17 +78,17 @@ static enum command_outcome nodes_read(const struct peel *peel,
 
 		if (length == 0 || strlen(most) != length ||
 		    strncmp(text, most, length) != 0)
-			return is_a_range(peel, launch, text, "nodes");
+			return is_a_range(wrapper, launch, text, "nodes");
 		text = most;
 	}
 	if (number_read(text, nodes))
 		return COMMAND_OK;
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s is no number of nodes: write 1",
-			   launch->row->names[0], brief(shown, text));
+			   launch->row->names[0], argument_brief(shown, text));
 }
 
-enum command_outcome ranks_check_nodes(const struct peel *peel,
+enum command_outcome ranks_check_nodes(const struct wrapper *wrapper,
 				       const struct launch *launch,
 				       const char *text)
 {
@@ -97,79 +98,80 @@ enum command_outcome ranks_check_nodes(const struct peel *peel,
 
 	if (!text)
 		return COMMAND_OK;
-	outcome = nodes_read(peel, launch, text, &nodes);
+	outcome = nodes_read(wrapper, launch, text, &nodes);
 	if (outcome != COMMAND_OK || nodes == 1)
 		return outcome;
-	return ranks_several_nodes(peel, launch, brief(shown, text));
+	return ranks_several_nodes(wrapper, launch,
+				   argument_brief(shown, text));
 }
 
-enum command_outcome ranks_written(const struct peel *peel,
+enum command_outcome ranks_written(const struct wrapper *wrapper,
 				   const struct launch *launch,
 				   const char *text)
 {
 	char shown[BRIEF_MAX];
 
 	if (strcmp(text, "gpu") == 0 || strcmp(text, "auto") == 0)
-		return ranks_of_devices(peel, launch);
+		return ranks_of_devices(wrapper, launch);
 	if (strchr(text, ':'))
-		return is_a_range(peel, launch, text, "ranks");
-	if (number_read(text, &peel->view->world))
+		return is_a_range(wrapper, launch, text, "ranks");
+	if (number_read(text, &wrapper->view->world))
 		return COMMAND_OK;
-	peel->view->world = 1;
+	wrapper->view->world = 1;
 	return launch_fail(
-		peel, COMMAND_NOT_RECOGNISED,
+		wrapper, COMMAND_NOT_RECOGNISED,
 		"%s: its ranks, \"%s\", are not a plain number: say how "
 		"many it starts with %s",
-		launch->row->names[0], brief(shown, text),
+		launch->row->names[0], argument_brief(shown, text),
 		launch->row->ranks_words);
 }
 
-enum command_outcome ranks_of_devices(const struct peel *peel,
+enum command_outcome ranks_of_devices(const struct wrapper *wrapper,
 				      const struct launch *launch)
 {
-	if (peel->view->visible_devices < 1)
-		return ranks_unknown(peel, launch,
+	if (wrapper->view->visible_devices < 1)
+		return ranks_unknown(wrapper, launch,
 				     "the number of visible devices is not "
 				     "known");
-	peel->view->world = peel->view->visible_devices;
+	wrapper->view->world = wrapper->view->visible_devices;
 	return COMMAND_OK;
 }
 
-static enum command_outcome ranks_counted(const struct peel *peel,
+static enum command_outcome ranks_counted(const struct wrapper *wrapper,
 					  const struct launch *launch,
 					  int64_t ranks, const char *why_not)
 {
 	if (ranks < 1 || ranks > RANKS_MAX)
-		return ranks_unknown(peel, launch, why_not);
-	peel->view->world = ranks;
+		return ranks_unknown(wrapper, launch, why_not);
+	wrapper->view->world = ranks;
 	return COMMAND_OK;
 }
 
-enum command_outcome ranks_count_plain(const struct peel *peel,
+enum command_outcome ranks_count_plain(const struct wrapper *wrapper,
 				       struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
 	enum command_outcome outcome =
-		ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+		ranks_check_nodes(wrapper, launch, said[SAYS_NODES].value);
 	int64_t ranks = 1;
 
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (said[SAYS_HOSTS].value && strchr(said[SAYS_HOSTS].value, ','))
-		return ranks_several_nodes(peel, launch, "several");
+		return ranks_several_nodes(wrapper, launch, "several");
 	if (said[SAYS_RANKS].value)
-		return ranks_written(peel, launch, said[SAYS_RANKS].value);
+		return ranks_written(wrapper, launch, said[SAYS_RANKS].value);
 	if (said[SAYS_DEVICES].value) {
 		for (const char *at = said[SAYS_DEVICES].value; *at; at++)
 			ranks += *at == ',';
-		return ranks_counted(peel, launch, ranks, "");
+		return ranks_counted(wrapper, launch, ranks, "");
 	}
-	return launch->row->many_by_default ? ranks_of_devices(peel, launch)
+	return launch->row->many_by_default ? ranks_of_devices(wrapper, launch)
 					    : COMMAND_OK;
 }
 
 /* Hosts of the option or of the host file; count 0: neither names any. */
-static enum command_outcome hosts_read(const struct peel *peel,
+static enum command_outcome hosts_read(const struct wrapper *wrapper,
 				       const struct launch *launch,
 				       struct host_list *hosts)
 {
@@ -185,11 +187,12 @@ static enum command_outcome hosts_read(const struct peel *peel,
 	}
 	if (!said[SAYS_HOSTFILE].value)
 		return COMMAND_OK;
-	outcome = launch_file(peel, launch, said[SAYS_HOSTFILE].value, &file);
+	outcome =
+		launch_file(wrapper, launch, said[SAYS_HOSTFILE].value, &file);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (!file)
-		return ranks_unknown(peel, launch,
+		return ranks_unknown(wrapper, launch,
 				     "its file of hosts cannot be read: name "
 				     "localhost instead, and");
 	*hosts = host_list_read(strbuf_text(&file->text), file->text.length,
@@ -197,23 +200,23 @@ static enum command_outcome hosts_read(const struct peel *peel,
 	return COMMAND_OK;
 }
 
-enum command_outcome ranks_count_hosts(const struct peel *peel,
+enum command_outcome ranks_count_hosts(const struct wrapper *wrapper,
 				       struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
 	struct host_list hosts;
-	enum command_outcome outcome = hosts_read(peel, launch, &hosts);
+	enum command_outcome outcome = hosts_read(wrapper, launch, &hosts);
 
 	if (outcome == COMMAND_OK && hosts.count == 0)
-		outcome =
-			ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+		outcome = ranks_check_nodes(wrapper, launch,
+					    said[SAYS_NODES].value);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (hosts.count > 1)
-		return ranks_several_nodes(peel, launch, "several");
+		return ranks_several_nodes(wrapper, launch, "several");
 	if (said[SAYS_RANKS].value)
-		return ranks_written(peel, launch, said[SAYS_RANKS].value);
-	return ranks_counted(peel, launch, hosts.slots,
+		return ranks_written(wrapper, launch, said[SAYS_RANKS].value);
+	return ranks_counted(wrapper, launch, hosts.slots,
 			     "its ranks depend on the machine");
 }
 
@@ -235,7 +238,7 @@ static const char *srun_tasks(const struct launch *launch)
 	return tasks->value;
 }
 
-enum command_outcome ranks_count_srun(const struct peel *peel,
+enum command_outcome ranks_count_srun(const struct wrapper *wrapper,
 				      struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
@@ -245,13 +248,13 @@ enum command_outcome ranks_count_srun(const struct peel *peel,
 	enum command_outcome outcome = COMMAND_OK;
 
 	if (tasks)
-		outcome = ranks_written(peel, launch, tasks);
+		outcome = ranks_written(wrapper, launch, tasks);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	/* One task needs no more than one node, whatever --nodes asks for. */
-	if (tasks && !is_each && peel->view->world == 1)
+	if (tasks && !is_each && wrapper->view->world == 1)
 		return COMMAND_OK;
 	if (!said[SAYS_NODES].value && hosts && strpbrk(hosts, ",["))
-		return ranks_several_nodes(peel, launch, "several");
-	return ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+		return ranks_several_nodes(wrapper, launch, "several");
+	return ranks_check_nodes(wrapper, launch, said[SAYS_NODES].value);
 }

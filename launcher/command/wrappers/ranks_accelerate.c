@@ -76,12 +76,12 @@ static enum paradigm config_paradigm(const struct config *config)
 }
 
 /* commands/config/config_args.py; NULL: it cannot be told. */
-static char *default_path(const struct peel *peel)
+static char *default_path(const struct wrapper *wrapper)
 {
 	static const char name[] = "accelerate/default_config.yaml";
-	const char *hf_home = peel_variable(peel, "HF_HOME");
-	const char *cache = peel_variable(peel, "XDG_CACHE_HOME");
-	const char *home = peel_variable(peel, "HOME");
+	const char *hf_home = wrapper_variable(wrapper, "HF_HOME");
+	const char *cache = wrapper_variable(wrapper, "XDG_CACHE_HOME");
+	const char *home = wrapper_variable(wrapper, "HOME");
 
 	if (hf_home && strncmp(hf_home, "~/", 2) == 0)
 		return home ? xasprintf("%s/%s/%s", home, hf_home + 2, name)
@@ -93,7 +93,7 @@ static char *default_path(const struct peel *peel)
 	return home ? xasprintf("%s/.cache/huggingface/%s", home, name) : NULL;
 }
 
-static enum command_outcome config_parse(const struct peel *peel,
+static enum command_outcome config_parse(const struct wrapper *wrapper,
 					 const struct launch *launch,
 					 struct config *config,
 					 const struct text_file *file)
@@ -105,13 +105,13 @@ static enum command_outcome config_parse(const struct peel *peel,
 		format = SETTINGS_YAML;
 	if (settings_read(&config->settings, format, config->path,
 			  strbuf_text(&file->text), file->text.length,
-			  peel->err) == 0)
+			  wrapper->err) == 0)
 		return COMMAND_OK;
-	(void)error_prefix(peel->err, "%s", launch->row->names[0]);
+	(void)error_prefix(wrapper->err, "%s", launch->row->names[0]);
 	return COMMAND_NOT_RECOGNISED;
 }
 
-static enum command_outcome config_read(const struct peel *peel,
+static enum command_outcome config_read(const struct wrapper *wrapper,
 					const struct launch *launch,
 					struct config *config)
 {
@@ -120,23 +120,23 @@ static enum command_outcome config_read(const struct peel *peel,
 	enum command_outcome outcome;
 	char shown[BRIEF_MAX];
 
-	config->path = given ? xstrdup(given) : default_path(peel);
+	config->path = given ? xstrdup(given) : default_path(wrapper);
 	/* --cpu makes it leave the default file alone. */
 	if (!config->path || (!given && launch->said[SAYS_ONE].value))
 		return COMMAND_OK;
-	outcome = launch_file(peel, launch, config->path, &file);
+	outcome = launch_file(wrapper, launch, config->path, &file);
 	if (outcome == COMMAND_OK && file)
-		return config_parse(peel, launch, config, file);
+		return config_parse(wrapper, launch, config, file);
 	if (outcome != COMMAND_OK || !given)
 		return outcome;
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: its config file %s cannot be read, and may say "
 			   "how many ranks to start",
-			   launch->row->names[0], brief(shown, given));
+			   launch->row->names[0], argument_brief(shown, given));
 }
 
 /* What only the file can say, and that is not understood. */
-static enum command_outcome config_check(const struct peel *peel,
+static enum command_outcome config_check(const struct wrapper *wrapper,
 					 const struct launch *launch,
 					 const struct config *config)
 {
@@ -145,13 +145,14 @@ static enum command_outcome config_check(const struct peel *peel,
 	char shown[BRIEF_MAX];
 
 	if (where && strcmp(where, "LOCAL_MACHINE") != 0)
-		return launch_fail(peel, COMMAND_REFUSED,
+		return launch_fail(wrapper, COMMAND_REFUSED,
 				   "%s: its config file starts the training on "
 				   "%s, where memory cannot be watched from "
 				   "here: start autofit there",
-				   launch->row->names[0], brief(shown, where));
+				   launch->row->names[0],
+				   argument_brief(shown, where));
 	if (config_value(config, "mpirun_config.mpirun_hostfile"))
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: its config file has mpirun start the "
 				   "ranks: write mpirun itself",
 				   launch->row->names[0]);
@@ -160,27 +161,29 @@ static enum command_outcome config_check(const struct peel *peel,
 		const char *size = config_value(config, shared_sizes[i]);
 
 		if (size && strcmp(size, "1") != 0)
-			return ranks_foreign(peel, launch,
+			return ranks_foreign(wrapper, launch,
 					     "the parallelism of its config "
 					     "file");
 	}
 	if (launch->said[SAYS_MANY].value || launch->said[SAYS_ONE].value)
 		return COMMAND_OK;
 	if (config_paradigm(config) == PARADIGM_FOREIGN)
-		return ranks_foreign(peel, launch, brief(shown, type));
+		return ranks_foreign(wrapper, launch,
+				     argument_brief(shown, type));
 	if (config_paradigm(config) == PARADIGM_UNKNOWN)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
-				   "%s: the distributed_type %s of its config "
-				   "file is not understood: add --multi_gpu "
-				   "and %s",
-				   launch->row->names[0],
-				   brief(shown, type ? type : "(none)"),
-				   launch->row->ranks_words);
+		return launch_fail(
+			wrapper, COMMAND_NOT_RECOGNISED,
+			"%s: the distributed_type %s of its config "
+			"file is not understood: add --multi_gpu "
+			"and %s",
+			launch->row->names[0],
+			argument_brief(shown, type ? type : "(none)"),
+			launch->row->ranks_words);
 	return COMMAND_OK;
 }
 
 /* _validate_launch_command() with a config file. */
-static enum command_outcome count_configured(const struct peel *peel,
+static enum command_outcome count_configured(const struct wrapper *wrapper,
 					     struct launch *launch,
 					     const struct config *config)
 {
@@ -196,41 +199,41 @@ static enum command_outcome count_configured(const struct peel *peel,
 		return COMMAND_OK;
 	}
 	if (ranks)
-		return ranks_written(peel, launch, ranks);
-	return ranks_unknown(peel, launch,
+		return ranks_written(wrapper, launch, ranks);
+	return ranks_unknown(wrapper, launch,
 			     "its config file does not say num_processes");
 }
 
 /* The same without one: on one device it starts one process. */
-static enum command_outcome count_visible(const struct peel *peel,
+static enum command_outcome count_visible(const struct wrapper *wrapper,
 					  struct launch *launch,
 					  const struct config *config)
 {
 	const struct launch_said *said = launch->said;
-	int64_t visible = peel->view->visible_devices;
+	int64_t visible = wrapper->view->visible_devices;
 	const char *ranks = said[SAYS_RANKS].value;
 
 	if (said[SAYS_MANY].value && !said[SAYS_ONE].value)
-		return ranks ? ranks_written(peel, launch, ranks)
-			     : ranks_of_devices(peel, launch);
+		return ranks ? ranks_written(wrapper, launch, ranks)
+			     : ranks_of_devices(wrapper, launch);
 	launch->is_single = said[SAYS_ONE].value ||
 			    (ranks && strcmp(ranks, "1") == 0) ||
 			    (!ranks && visible <= 1);
 	if (launch->is_single)
 		return COMMAND_OK;
 	if (ranks && visible != 1)
-		return ranks_written(peel, launch, ranks);
+		return ranks_written(wrapper, launch, ranks);
 	if (ranks)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s starts one process where one device is "
 				   "visible, whatever --num_processes says: "
 				   "add --multi_gpu, or leave it out",
 				   launch->row->names[0]);
 	if (!config->path)
-		return ranks_unknown(peel, launch,
+		return ranks_unknown(wrapper, launch,
 				     "its default config file or the visible "
 				     "devices decide");
-	return ranks_of_devices(peel, launch);
+	return ranks_of_devices(wrapper, launch);
 }
 
 static bool is_deepspeed(const struct launch *launch,
@@ -243,7 +246,7 @@ static bool is_deepspeed(const struct launch *launch,
 }
 
 /* DeepSpeed's own file, where one is named that can be read. */
-static enum command_outcome deepspeed_read(const struct peel *peel,
+static enum command_outcome deepspeed_read(const struct wrapper *wrapper,
 					   const struct launch *launch,
 					   const struct config *config,
 					   struct config *deepspeed)
@@ -259,12 +262,12 @@ static enum command_outcome deepspeed_read(const struct peel *peel,
 	if (!path || !is_deepspeed(launch, config))
 		return COMMAND_OK;
 	deepspeed->path = xstrdup(path);
-	outcome = launch_file(peel, launch, path, &file);
+	outcome = launch_file(wrapper, launch, path, &file);
 	if (outcome == COMMAND_OK && file)
-		outcome = config_parse(peel, launch, deepspeed, file);
+		outcome = config_parse(wrapper, launch, deepspeed, file);
 	fault = deepspeed_fault(&deepspeed->settings, path);
 	if (outcome == COMMAND_OK && fault)
-		outcome = launch_fail(peel, COMMAND_NOT_RECOGNISED, "%s: %s",
+		outcome = launch_fail(wrapper, COMMAND_NOT_RECOGNISED, "%s: %s",
 				      launch->row->names[0], fault);
 	free(fault);
 	return outcome;
@@ -275,7 +278,7 @@ static enum command_outcome deepspeed_read(const struct peel *peel,
  * the script's own, or contradicts it: prepare_deepspeed_cmd_env() of
  * utils/launch.py, Accelerator.__init__().
  */
-static enum command_outcome accum_check(const struct peel *peel,
+static enum command_outcome accum_check(const struct wrapper *wrapper,
 					const struct launch *launch,
 					const struct config *config)
 {
@@ -289,14 +292,14 @@ static enum command_outcome accum_check(const struct peel *peel,
 	    strcmp(value, "auto") == 0)
 		return COMMAND_OK;
 	return launch_fail(
-		peel, COMMAND_NOT_RECOGNISED,
+		wrapper, COMMAND_NOT_RECOGNISED,
 		"%s: its own %sgradient_accumulation_steps wins over "
 		"the script's or contradicts it: take it out there, "
 		"and give it to the script alone",
 		launch->row->names[0], option ? "--" : "");
 }
 
-enum command_outcome ranks_count_accelerate(const struct peel *peel,
+enum command_outcome ranks_count_accelerate(const struct wrapper *wrapper,
 					    struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
@@ -307,27 +310,27 @@ enum command_outcome ranks_count_accelerate(const struct peel *peel,
 
 	if (said[SAYS_FOREIGN].value) {
 		option = xasprintf("--%s", said[SAYS_FOREIGN].name);
-		outcome = ranks_foreign(peel, launch, option);
+		outcome = ranks_foreign(wrapper, launch, option);
 		free(option);
 		return outcome;
 	}
-	outcome = config_read(peel, launch, &config);
+	outcome = config_read(wrapper, launch, &config);
 	if (outcome == COMMAND_OK && config.settings.count > 0)
-		outcome = config_check(peel, launch, &config);
+		outcome = config_check(wrapper, launch, &config);
 	if (outcome == COMMAND_OK)
-		outcome = accum_check(peel, launch, &config);
+		outcome = accum_check(wrapper, launch, &config);
 	if (outcome == COMMAND_OK)
-		outcome = deepspeed_read(peel, launch, &config, &deepspeed);
+		outcome = deepspeed_read(wrapper, launch, &config, &deepspeed);
 	if (!nodes)
 		nodes = config_value(&config, "num_machines");
 	if (outcome == COMMAND_OK)
-		outcome = ranks_check_nodes(peel, launch, nodes);
+		outcome = ranks_check_nodes(wrapper, launch, nodes);
 	if (outcome == COMMAND_OK)
 		outcome = config.settings.count > 0
-				  ? count_configured(peel, launch, &config)
-				  : count_visible(peel, launch, &config);
+				  ? count_configured(wrapper, launch, &config)
+				  : count_visible(wrapper, launch, &config);
 	if (outcome == COMMAND_OK)
-		launch_sharding_find(peel, launch, &config.settings,
+		launch_sharding_find(wrapper, launch, &config.settings,
 				     &deepspeed.settings);
 	config_release(&config);
 	config_release(&deepspeed);

@@ -32,16 +32,16 @@ static int64_t slots_listed(const char *text)
 	}
 }
 
-static enum command_outcome filter_unknown(const struct peel *peel,
+static enum command_outcome filter_unknown(const struct wrapper *wrapper,
 					   const struct launch *launch,
 					   const char *text)
 {
 	char shown[BRIEF_MAX];
 
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: which devices %s leaves cannot be told: write "
 			   "--include localhost:0,1,... or %s",
-			   launch->row->names[0], brief(shown, text),
+			   launch->row->names[0], argument_brief(shown, text),
 			   launch->row->ranks_words);
 }
 
@@ -49,7 +49,7 @@ static enum command_outcome filter_unknown(const struct peel *peel,
  * --include and --exclude of one host: hosts is what the host file lists,
  * count 0: there is none, so all visible devices of this one.
  */
-static enum command_outcome count_filtered(const struct peel *peel,
+static enum command_outcome count_filtered(const struct wrapper *wrapper,
 					   const struct launch *launch,
 					   const struct host_list *hosts)
 {
@@ -57,47 +57,48 @@ static enum command_outcome count_filtered(const struct peel *peel,
 	const char *filter =
 		include ? include : launch->said[SAYS_EXCLUDE].value;
 	const char *colon = strchr(filter, ':');
-	int64_t all = hosts->count ? hosts->slots : peel->view->visible_devices;
+	int64_t all =
+		hosts->count ? hosts->slots : wrapper->view->visible_devices;
 	int64_t listed = colon ? slots_listed(colon + 1) : 0;
 	/* Filters make deepspeed forget this variable. */
-	bool is_hidden =
-		!hosts->count && peel_variable(peel, "CUDA_VISIBLE_DEVICES");
+	bool is_hidden = !hosts->count &&
+			 wrapper_variable(wrapper, "CUDA_VISIBLE_DEVICES");
 
 	if (strchr(filter, '@') || (!include && hosts->count > 1))
-		return ranks_several_nodes(peel, launch, "several");
+		return ranks_several_nodes(wrapper, launch, "several");
 	if (include && listed > 0) {
-		peel->view->world = listed;
+		wrapper->view->world = listed;
 		return COMMAND_OK;
 	}
 	if (is_hidden || all < 1 || hosts->count > 1 || (colon && listed == 0))
-		return filter_unknown(peel, launch, filter);
+		return filter_unknown(wrapper, launch, filter);
 	if (!include && (!colon || listed >= all))
-		return filter_unknown(peel, launch, filter);
-	peel->view->world = include ? all : all - listed;
+		return filter_unknown(wrapper, launch, filter);
+	wrapper->view->world = include ? all : all - listed;
 	return COMMAND_OK;
 }
 
-static enum command_outcome count_hosts(const struct peel *peel,
+static enum command_outcome count_hosts(const struct wrapper *wrapper,
 					const struct launch *launch,
 					const struct host_list *hosts)
 {
 	const struct launch_said *said = launch->said;
 
 	if (hosts->count > 1 && !said[SAYS_NODES].value)
-		return ranks_several_nodes(peel, launch, "several");
+		return ranks_several_nodes(wrapper, launch, "several");
 	if (said[SAYS_RANKS].value)
-		return ranks_written(peel, launch, said[SAYS_RANKS].value);
+		return ranks_written(wrapper, launch, said[SAYS_RANKS].value);
 	if (hosts->count == 0)
-		return ranks_of_devices(peel, launch);
+		return ranks_of_devices(wrapper, launch);
 	if (hosts->count > 1 || hosts->slots < 1)
-		return ranks_unknown(peel, launch,
+		return ranks_unknown(wrapper, launch,
 				     "its file of hosts does not say it for "
 				     "one host");
-	peel->view->world = hosts->slots;
+	wrapper->view->world = hosts->slots;
 	return COMMAND_OK;
 }
 
-enum command_outcome ranks_count_deepspeed(const struct peel *peel,
+enum command_outcome ranks_count_deepspeed(const struct wrapper *wrapper,
 					   struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
@@ -105,18 +106,18 @@ enum command_outcome ranks_count_deepspeed(const struct peel *peel,
 				   ? said[SAYS_HOSTFILE].value
 				   : launch->row->default_file;
 	enum command_outcome outcome =
-		ranks_check_nodes(peel, launch, said[SAYS_NODES].value);
+		ranks_check_nodes(wrapper, launch, said[SAYS_NODES].value);
 	struct host_list hosts = { 0 };
 	const struct text_file *file;
 
 	if (outcome == COMMAND_OK)
-		outcome = launch_file(peel, launch, path, &file);
+		outcome = launch_file(wrapper, launch, path, &file);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (file)
 		hosts = host_list_read(strbuf_text(&file->text),
 				       file->text.length, "\n");
 	if (said[SAYS_INCLUDE].value || said[SAYS_EXCLUDE].value)
-		return count_filtered(peel, launch, &hosts);
-	return count_hosts(peel, launch, &hosts);
+		return count_filtered(wrapper, launch, &hosts);
+	return count_hosts(wrapper, launch, &hosts);
 }

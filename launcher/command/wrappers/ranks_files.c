@@ -12,45 +12,46 @@
 /* Slots of a line are counted up to this; more is a slip of the pen. */
 #define SLOTS_MAX 1000000
 
-static enum command_outcome file_get(const struct peel *peel,
+static enum command_outcome file_get(const struct wrapper *wrapper,
 				     const struct launch *launch,
 				     const char *path,
 				     const struct text_file **file)
 {
 	char shown[BRIEF_MAX];
 
-	*file = texts_get(peel->texts, path);
+	*file = named_files_get(wrapper->texts, path);
 	if (*file) {
 		if ((*file)->error != 0)
 			*file = NULL;
 		return COMMAND_OK;
 	}
-	if (peel->texts->wanted)
+	if (wrapper->texts->wanted)
 		return COMMAND_WANTS_TEXT;
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s is one file more than are read",
-			   launch->row->names[0], brief(shown, path));
+			   launch->row->names[0], argument_brief(shown, path));
 }
 
-enum command_outcome launch_file(const struct peel *peel,
+enum command_outcome launch_file(const struct wrapper *wrapper,
 				 const struct launch *launch, const char *path,
 				 const struct text_file **file)
 {
 	/* Where cd of a shell leads. */
-	const char *folder = peel->view->expansion.folder;
+	const char *folder = wrapper->view->expansion.folder;
 	enum command_outcome outcome;
 	char shown[BRIEF_MAX], *joined;
 
 	if (!folder || *path == '/')
-		return file_get(peel, launch, path, file);
+		return file_get(wrapper, launch, path, file);
 	if (*folder == '\0')
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: where %s lies cannot be told, for the "
 				   "shell changes the folder: write its whole "
 				   "path",
-				   launch->row->names[0], brief(shown, path));
+				   launch->row->names[0],
+				   argument_brief(shown, path));
 	joined = xasprintf("%s/%s", folder, path);
-	outcome = file_get(peel, launch, joined, file);
+	outcome = file_get(wrapper, launch, joined, file);
 	free(joined);
 	return outcome;
 }

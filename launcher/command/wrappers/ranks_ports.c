@@ -9,30 +9,32 @@
  * to stand behind the training's own arguments, and between $1 and $2 nothing
  * can be. Of a word that is quoted anew no $X may be left.
  */
-static bool can_change(const struct peel *peel, const struct launch_port *port)
+static bool can_change(const struct wrapper *wrapper,
+		       const struct launch_port *port)
 {
-	const struct word *word = peel_word(peel, port->index);
-	const char *text = peel->argv->items[port->index];
+	const struct word *word = wrapper_word(wrapper, port->index);
+	const char *text = wrapper->argv->items[port->index];
 
 	if (!word)
 		return true;
 	if (port->option)
-		return !peel->view->expansion.script && !word->is_numbered &&
-		       !peel_word(peel, port->index - 1)->is_numbered;
+		return !wrapper->view->expansion.script && !word->is_numbered &&
+		       !wrapper_word(wrapper, port->index - 1)->is_numbered;
 	return word->origin != WORD_SCRIPT &&
 	       (!word->is_opaque || strcspn(text, "$`") >= port->offset);
 }
 
-static void port_add(const struct peel *peel, const struct launch_port *port)
+static void port_add(const struct wrapper *wrapper,
+		     const struct launch_port *port)
 {
-	struct command_view *view = peel->view;
+	struct command_view *view = wrapper->view;
 
-	if (view->port_count < LAUNCH_PORTS_MAX && can_change(peel, port))
+	if (view->port_count < LAUNCH_PORTS_MAX && can_change(wrapper, port))
 		view->ports[view->port_count++] = *port;
 }
 
 /* The port of "host:29500"; one that is 0 is found free by itself. */
-static void endpoint_add(const struct peel *peel,
+static void endpoint_add(const struct wrapper *wrapper,
 			 const struct launch_said *endpoint)
 {
 	const char *colon = strrchr(endpoint->value, ':');
@@ -41,11 +43,11 @@ static void endpoint_add(const struct peel *peel,
 	if (endpoint->index == NO_INDEX || *port == '\0' ||
 	    strcmp(port, "0") == 0 || port[strspn(port, "0123456789")])
 		return;
-	port_add(peel, &(struct launch_port){
-			       .index = endpoint->index,
-			       .offset = endpoint->offset +
-					 (size_t)(port - endpoint->value),
-		       });
+	port_add(wrapper, &(struct launch_port){
+				  .index = endpoint->index,
+				  .offset = endpoint->offset +
+					    (size_t)(port - endpoint->value),
+			  });
 }
 
 /*
@@ -53,7 +55,8 @@ static void endpoint_add(const struct peel *peel,
  * which only the static rendezvous reads; c10d without an endpoint takes port
  * 29400, and a rendezvous server (etcd) has a port of its own.
  */
-void launch_ports_find(const struct peel *peel, const struct launch *launch)
+void launch_ports_find(const struct wrapper *wrapper,
+		       const struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
 	const char *backend = said[SAYS_BACKEND].value;
@@ -64,16 +67,16 @@ void launch_ports_find(const struct peel *peel, const struct launch *launch)
 		return;
 	if (said[SAYS_ENDPOINT].value) {
 		if (is_static || strcmp(backend, "c10d") == 0)
-			endpoint_add(peel, &said[SAYS_ENDPOINT]);
+			endpoint_add(wrapper, &said[SAYS_ENDPOINT]);
 	} else if (said[SAYS_PORT].value) {
-		port_add(peel, &(struct launch_port){
-				       .index = said[SAYS_PORT].index,
-				       .offset = said[SAYS_PORT].offset,
-			       });
+		port_add(wrapper, &(struct launch_port){
+					  .index = said[SAYS_PORT].index,
+					  .offset = said[SAYS_PORT].offset,
+				  });
 	} else if (is_static) {
-		port_add(peel, &(struct launch_port){
-				       .index = launch->first,
-				       .option = launch->row->port_option,
-			       });
+		port_add(wrapper, &(struct launch_port){
+					  .index = launch->first,
+					  .option = launch->row->port_option,
+				  });
 	}
 }

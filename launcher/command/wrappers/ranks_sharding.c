@@ -92,11 +92,12 @@ static const char *distributed_type(const struct launch *launch,
 	return type ? type : "";
 }
 
-void launch_sharding_find(const struct peel *peel, const struct launch *launch,
+void launch_sharding_find(const struct wrapper *wrapper,
+			  const struct launch *launch,
 			  const struct settings *config,
 			  const struct settings *deepspeed)
 {
-	struct command_view *view = peel->view;
+	struct command_view *view = wrapper->view;
 	const char *type = distributed_type(launch, config);
 
 	if (strcmp(type, "DEEPSPEED") == 0)

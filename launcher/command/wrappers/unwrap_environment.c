@@ -9,9 +9,9 @@
 
 #define DEVICES "CUDA_VISIBLE_DEVICES"
 
-const char *peel_variable(const struct peel *peel, const char *name)
+const char *wrapper_variable(const struct wrapper *wrapper, const char *name)
 {
-	return strlist_env_get(&peel->environment, name);
+	return strlist_env_get(&wrapper->environment, name);
 }
 
 /* How many are listed; CUDA stops at the first that cannot be. */
@@ -31,26 +31,26 @@ static int64_t devices_listed(const char *text)
  * CUDA_VISIBLE_DEVICES=0,1 hides the other devices; but where it was set
  * already, more than it let through may come back.
  */
-static void note_devices(const struct peel *peel, const char *value)
+static void note_devices(const struct wrapper *wrapper, const char *value)
 {
-	int64_t *visible = &peel->view->visible_devices;
+	int64_t *visible = &wrapper->view->visible_devices;
 	int64_t count = devices_listed(value);
 
 	if (count <= *visible)
 		*visible = count;
-	else if (peel_variable(peel, DEVICES))
+	else if (wrapper_variable(wrapper, DEVICES))
 		*visible = 0;
 }
 
-static void assign(struct peel *peel, const char *name, const char *value)
+static void assign(struct wrapper *wrapper, const char *name, const char *value)
 {
 	if (strcmp(name, DEVICES) == 0)
-		note_devices(peel, value);
-	strlist_env_set(&peel->environment, name, value);
-	strlist_env_set(&peel->view->assignments, name, value);
+		note_devices(wrapper, value);
+	strlist_env_set(&wrapper->environment, name, value);
+	strlist_env_set(&wrapper->view->assignments, name, value);
 }
 
-void peel_assign(struct peel *peel, const char *assignment)
+void wrapper_assign(struct wrapper *wrapper, const char *assignment)
 {
 	size_t length = strcspn(assignment, "=");
 	char *name;
@@ -58,21 +58,21 @@ void peel_assign(struct peel *peel, const char *assignment)
 	if (length == 0 || assignment[length] == '\0')
 		return;
 	name = xstrndup(assignment, length);
-	assign(peel, name, assignment + length + 1);
+	assign(wrapper, name, assignment + length + 1);
 	free(name);
 }
 
-static void apply_assign(struct peel *peel, const char *value,
+static void apply_assign(struct wrapper *wrapper, const char *value,
 			 const char *second)
 {
 	if (second)
-		assign(peel, value, second);
+		assign(wrapper, value, second);
 	else
-		peel_assign(peel, value);
+		wrapper_assign(wrapper, value);
 }
 
 /* Slurm lets what is set already stand. */
-static void apply_export(struct peel *peel, const char *value,
+static void apply_export(struct wrapper *wrapper, const char *value,
 			 const char *second)
 {
 	(void)second;
@@ -81,43 +81,44 @@ static void apply_export(struct peel *peel, const char *value,
 		char *word = xstrndup(value, length);
 		char *name = xstrndup(word, strcspn(word, "="));
 
-		if (!peel_variable(peel, name))
-			peel_assign(peel, word);
+		if (!wrapper_variable(wrapper, name))
+			wrapper_assign(wrapper, word);
 		free(name);
 		free(word);
 		value += length + (value[length] == ',');
 	}
 }
 
-static void apply_other_devices(struct peel *peel, const char *value,
+static void apply_other_devices(struct wrapper *wrapper, const char *value,
 				const char *second)
 {
 	(void)value;
 	(void)second;
-	peel->view->visible_devices = 0;
+	wrapper->view->visible_devices = 0;
 }
 
-static void apply_unset(struct peel *peel, const char *value,
+static void apply_unset(struct wrapper *wrapper, const char *value,
 			const char *second)
 {
-	if (strcmp(value, DEVICES) == 0 && peel_variable(peel, DEVICES))
-		apply_other_devices(peel, value, second);
-	strlist_env_unset(&peel->environment, value);
-	strlist_env_unset(&peel->view->assignments, value);
+	if (strcmp(value, DEVICES) == 0 && wrapper_variable(wrapper, DEVICES))
+		apply_other_devices(wrapper, value, second);
+	strlist_env_unset(&wrapper->environment, value);
+	strlist_env_unset(&wrapper->view->assignments, value);
 }
 
-static void apply_clear(struct peel *peel, const char *value,
+static void apply_clear(struct wrapper *wrapper, const char *value,
 			const char *second)
 {
-	apply_unset(peel, DEVICES, second);
+	apply_unset(wrapper, DEVICES, second);
 	(void)value;
-	strlist_release(&peel->environment);
-	strlist_release(&peel->view->assignments);
+	strlist_release(&wrapper->environment);
+	strlist_release(&wrapper->view->assignments);
 }
 
 static const struct {
 	enum launch_word word;
-	void (*apply)(struct peel *peel, const char *value, const char *second);
+	void (*apply)(struct wrapper *wrapper, const char *value,
+		      const char *second);
 } actions[] = {
 	{ SAYS_ASSIGN, apply_assign },
 	{ SAYS_EXPORT, apply_export },
@@ -126,10 +127,10 @@ static const struct {
 	{ SAYS_OTHER_DEVICES, apply_other_devices },
 };
 
-void peel_apply(struct peel *peel, enum launch_word word, const char *value,
-		const char *second)
+void wrapper_apply(struct wrapper *wrapper, enum launch_word word,
+		   const char *value, const char *second)
 {
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (actions[i].word == word)
-			actions[i].apply(peel, value, second);
+			actions[i].apply(wrapper, value, second);
 }

@@ -15,25 +15,26 @@ static char *launcher_words(const struct launcher *row)
 		       : xstrdup(row->names[0]);
 }
 
-static enum command_outcome check_nesting(const struct peel *peel,
+static enum command_outcome check_nesting(const struct wrapper *wrapper,
 					  const struct launcher *row)
 {
-	if (!peel->view->launcher)
+	if (!wrapper->view->launcher)
 		return COMMAND_OK;
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s inside %s: which ranks train cannot be told: "
 			   "let one of them start all ranks (%s), and the "
 			   "other at most one task",
-			   row->names[0], peel->view->launcher,
+			   row->names[0], wrapper->view->launcher,
 			   row->ranks_words);
 }
 
-static enum command_outcome check_one_command(const struct peel *peel,
+static enum command_outcome check_one_command(const struct wrapper *wrapper,
 					      const struct launcher *row)
 {
-	for (size_t i = peel->at; i < peel->argv->count; i++)
-		if (row->colon_joins && strcmp(peel->argv->items[i], ":") == 0)
-			return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	for (size_t i = wrapper->at; i < wrapper->argv->count; i++)
+		if (row->colon_joins &&
+		    strcmp(wrapper->argv->items[i], ":") == 0)
+			return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 					   "%s: \":\" starts more than one "
 					   "program: write one for all ranks",
 					   row->names[0]);
@@ -41,28 +42,29 @@ static enum command_outcome check_one_command(const struct peel *peel,
 }
 
 /* peel->at is what a launcher of ranks or tasks starts. */
-static enum command_outcome peel_ranks(struct peel *peel, struct launch *launch)
+static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
+					  struct launch *launch)
 {
 	const struct launcher *row = launch->row;
-	struct command_view *view = peel->view;
-	enum command_outcome outcome = check_nesting(peel, row);
+	struct command_view *view = wrapper->view;
+	enum command_outcome outcome = check_nesting(wrapper, row);
 
 	if (outcome == COMMAND_OK)
-		outcome = check_one_command(peel, row);
+		outcome = check_one_command(wrapper, row);
 	if (outcome == COMMAND_OK)
-		outcome = row->count(peel, launch);
+		outcome = row->count(wrapper, launch);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	launch_ports_find(peel, launch);
+	launch_ports_find(wrapper, launch);
 	if (row->outside && !view->outside)
 		view->outside = row->names[0];
 	if (row->kind == LAUNCHER_RANKS || view->world > 1)
 		view->launcher = launcher_words(row);
 	if (row->kind == LAUNCHER_TASKS || launch->said[SAYS_NO_PYTHON].value)
 		return COMMAND_OK;
-	view->program = peel->at;
-	return launch->said[SAYS_MODULE].value ? peel_module(peel)
-					       : peel_script(peel);
+	view->program = wrapper->at;
+	return launch->said[SAYS_MODULE].value ? wrapper_module(wrapper)
+					       : wrapper_script(wrapper);
 }
 
 /* ALL is one of the words. */
@@ -86,7 +88,7 @@ static const char *dashes_of(const struct launch_said *said)
 }
 
 /* Words that end it, whatever it would start. */
-static enum command_outcome check_words(const struct peel *peel,
+static enum command_outcome check_words(const struct wrapper *wrapper,
 					const struct launch *launch)
 {
 	const struct launch_said *said = launch->said;
@@ -98,17 +100,17 @@ static enum command_outcome check_words(const struct peel *peel,
 	else if (!bad->value || exports_all(bad->value))
 		bad = NULL;
 	if (bad)
-		return launch_fail(peel, COMMAND_REFUSED,
+		return launch_fail(wrapper, COMMAND_REFUSED,
 				   "%s with %s%s cannot be probed: %s", name,
 				   dashes_of(bad), bad->name, bad->why);
 	if (said[SAYS_UNKNOWN].value)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: the option %s%s is not understood: %s",
 				   name, dashes_of(&said[SAYS_UNKNOWN]),
 				   said[SAYS_UNKNOWN].name,
 				   said[SAYS_UNKNOWN].why);
 	if (launch->row->must_wait && !said[SAYS_WAIT].value)
-		return launch_fail(peel, COMMAND_REFUSED,
+		return launch_fail(wrapper, COMMAND_REFUSED,
 				   "%s returns before anything has run where "
 				   "it leads its processes, as in a probe: "
 				   "write %s --wait",
@@ -116,72 +118,73 @@ static enum command_outcome check_words(const struct peel *peel,
 	return COMMAND_OK;
 }
 
-static enum command_outcome peel_operands(struct peel *peel,
-					  const struct launcher *row)
+static enum command_outcome wrapper_operands(struct wrapper *wrapper,
+					     const struct launcher *row)
 {
 	char text[BRIEF_MAX];
 
-	for (size_t i = 0; i < row->operands && peel_here(peel); i++)
-		peel->at++;
-	if (!peel_here(peel))
-		return peel_no_program(peel, row->names[0]);
+	for (size_t i = 0; i < row->operands && wrapper_here(wrapper); i++)
+		wrapper->at++;
+	if (!wrapper_here(wrapper))
+		return wrapper_no_program(wrapper, row->names[0]);
 	if (row->bad_letters &&
-	    strpbrk(peel_here(peel), row->bad_letters) != NULL)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	    strpbrk(wrapper_here(wrapper), row->bad_letters) != NULL)
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: %s is not understood: name the "
 				   "environment with -e in front of %s",
-				   row->names[0], brief(text, peel_here(peel)),
+				   row->names[0],
+				   argument_brief(text, wrapper_here(wrapper)),
 				   row->subcommand);
-	return peel_check_known(peel);
+	return wrapper_check_known(wrapper);
 }
 
-static enum command_outcome peel_subcommand(struct peel *peel,
-					    struct launch *launch)
+static enum command_outcome wrapper_subcommand(struct wrapper *wrapper,
+					       struct launch *launch)
 {
 	const struct launcher *row = launch->row;
-	enum command_outcome outcome = launch_options_read(peel, launch);
-	const char *word = peel_here(peel);
+	enum command_outcome outcome = launch_options_read(wrapper, launch);
+	const char *word = wrapper_here(wrapper);
 
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (!word || strcmp(word, row->subcommand) != 0)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s starts a training only as %s %s",
 				   row->names[0], row->names[0],
 				   row->subcommand);
-	peel->at++;
+	wrapper->at++;
 	return COMMAND_OK;
 }
 
-enum command_outcome peel_launcher(struct peel *peel,
-				   const struct launcher *row, bool is_whole)
+enum command_outcome wrapper_launcher(struct wrapper *wrapper,
+				      const struct launcher *row, bool is_whole)
 {
 	struct launch launch = { .row = row };
 	enum command_outcome outcome = COMMAND_OK;
 
 	if (row->kind == LAUNCHER_OTHER)
-		return launch_fail(peel, row->outcome,
+		return launch_fail(wrapper, row->outcome,
 				   "%s cannot be part of the command: %s",
-				   peel->argv->items[peel->at - 1],
+				   wrapper->argv->items[wrapper->at - 1],
 				   row->advice);
 	if (!is_whole)
-		outcome = peel_subcommand(peel, &launch);
-	launch.first = peel->at;
+		outcome = wrapper_subcommand(wrapper, &launch);
+	launch.first = wrapper->at;
 	if (outcome == COMMAND_OK)
-		outcome = launch_options_read(peel, &launch);
-	launch_variables_read(peel, &launch);
+		outcome = launch_options_read(wrapper, &launch);
+	launch_variables_read(wrapper, &launch);
 	if (outcome == COMMAND_OK)
-		outcome = check_words(peel, &launch);
+		outcome = check_words(wrapper, &launch);
 	if (outcome == COMMAND_OK)
-		outcome = peel_operands(peel, row);
+		outcome = wrapper_operands(wrapper, row);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (row->count)
-		return peel_ranks(peel, &launch);
-	peel->view->program = peel->at;
+		return wrapper_ranks(wrapper, &launch);
+	wrapper->view->program = wrapper->at;
 	if (launch.said[SAYS_MODULE].value)
-		return peel_module(peel);
+		return wrapper_module(wrapper);
 	if (launch.said[SAYS_SCRIPT].value)
-		return peel_script(peel);
+		return wrapper_script(wrapper);
 	return COMMAND_OK;
 }

@@ -7,145 +7,148 @@
 #include <ctype.h>
 #include <string.h>
 
-static enum command_outcome from_stdin(const struct peel *peel)
+static enum command_outcome from_stdin(const struct wrapper *wrapper)
 {
-	return launch_fail(peel, COMMAND_REFUSED,
+	return launch_fail(wrapper, COMMAND_REFUSED,
 			   "python reads its program from standard input, "
 			   "which only one probe could do: write it to a file");
 }
 
-bool peel_is_pipe(const char *path)
+bool wrapper_is_pipe(const char *path)
 {
 	return strcmp(path, "/dev/stdin") == 0 ||
 	       strncmp(path, "/dev/fd/", 8) == 0 ||
 	       strncmp(path, "/proc/self/fd/", 14) == 0;
 }
 
-enum command_outcome peel_script(struct peel *peel)
+enum command_outcome wrapper_script(struct wrapper *wrapper)
 {
-	const char *script = peel_here(peel);
+	const char *script = wrapper_here(wrapper);
 
-	if (strcmp(script, "-") == 0 || peel_is_pipe(script))
-		return from_stdin(peel);
-	peel->view->script = peel->at++;
-	peel->done = true;
+	if (strcmp(script, "-") == 0 || wrapper_is_pipe(script))
+		return from_stdin(wrapper);
+	wrapper->view->script = wrapper->at++;
+	wrapper->done = true;
 	return COMMAND_OK;
 }
 
-enum command_outcome peel_module(struct peel *peel)
+enum command_outcome wrapper_module(struct wrapper *wrapper)
 {
 	bool is_whole;
 	const struct launcher *row =
-		launcher_find_module(peel_here(peel), &is_whole);
+		launcher_find_module(wrapper_here(wrapper), &is_whole);
 
-	peel->at++;
+	wrapper->at++;
 	if (row)
-		return peel_launcher(peel, row, is_whole);
-	peel->view->module = peel->at - 1;
-	peel->done = true;
+		return wrapper_launcher(wrapper, row, is_whole);
+	wrapper->view->module = wrapper->at - 1;
+	wrapper->done = true;
 	return COMMAND_OK;
 }
 
 /* The word after -m or -c at peel->at; glued is what stands behind it. */
-static enum command_outcome peel_inline(struct peel *peel, char letter,
-					const char *glued)
+static enum command_outcome wrapper_inline(struct wrapper *wrapper, char letter,
+					   const char *glued)
 {
 	if (*glued)
-		return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "python -%c: write what follows as an "
 				   "argument of its own",
 				   letter);
-	peel->at++;
-	if (!peel_here(peel))
-		return launch_fail(peel, COMMAND_UNREADABLE,
+	wrapper->at++;
+	if (!wrapper_here(wrapper))
+		return launch_fail(wrapper, COMMAND_UNREADABLE,
 				   "python -%c names no %s: there is nothing "
 				   "to start",
 				   letter, letter == 'm' ? "module" : "code");
 	if (letter == 'm') {
-		enum command_outcome outcome = peel_check_known(peel);
+		enum command_outcome outcome = wrapper_check_known(wrapper);
 
-		return outcome == COMMAND_OK ? peel_module(peel) : outcome;
+		return outcome == COMMAND_OK ? wrapper_module(wrapper)
+					     : outcome;
 	}
-	peel->view->code = peel->at++;
-	peel->done = true;
+	wrapper->view->code = wrapper->at++;
+	wrapper->done = true;
 	return COMMAND_OK;
 }
 
-static enum command_outcome not_understood(const struct peel *peel)
+static enum command_outcome not_understood(const struct wrapper *wrapper)
 {
 	char shown[BRIEF_MAX];
 
-	return launch_fail(peel, COMMAND_NOT_RECOGNISED,
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "python: the option %s is not understood",
-			   brief(shown, peel_here(peel)));
+			   argument_brief(shown, wrapper_here(wrapper)));
 }
 
 /*
  * The single-letter options of one argument; the whole is done when -m or -c
  * was among them.
  */
-static enum command_outcome peel_letters(struct peel *peel, bool *is_last)
+static enum command_outcome wrapper_letters(struct wrapper *wrapper,
+					    bool *is_last)
 {
-	const char *text = peel_here(peel);
+	const char *text = wrapper_here(wrapper);
 
 	for (const char *letter = text + 1; *letter; letter++) {
 		if (*letter == 'm' || *letter == 'c') {
 			*is_last = true;
-			return peel_inline(peel, *letter, letter + 1);
+			return wrapper_inline(wrapper, *letter, letter + 1);
 		}
 		if (*letter == 'W' || *letter == 'X') {
-			peel->at += letter[1] ? 1 : 2;
+			wrapper->at += letter[1] ? 1 : 2;
 			return COMMAND_OK;
 		}
 		if (!isalpha((unsigned char)*letter))
-			return not_understood(peel);
+			return not_understood(wrapper);
 	}
-	peel->at++;
+	wrapper->at++;
 	return COMMAND_OK;
 }
 
 /* Options of python; is_last once -m or -c ended them. */
-static enum command_outcome peel_python_options(struct peel *peel,
-						bool *is_last)
+static enum command_outcome wrapper_python_options(struct wrapper *wrapper,
+						   bool *is_last)
 {
 	enum command_outcome outcome = COMMAND_OK;
 	const char *text;
 
-	while (outcome == COMMAND_OK && !*is_last && (text = peel_here(peel))) {
-		outcome = peel_check_known(peel);
+	while (outcome == COMMAND_OK && !*is_last &&
+	       (text = wrapper_here(wrapper))) {
+		outcome = wrapper_check_known(wrapper);
 		if (outcome != COMMAND_OK || text[0] != '-' || text[1] == '\0')
 			break;
 		if (text[1] != '-') {
-			outcome = peel_letters(peel, is_last);
+			outcome = wrapper_letters(wrapper, is_last);
 		} else if (text[2] == '\0') {
-			peel->at++;
+			wrapper->at++;
 			break;
 		} else if (strcmp(text, "--check-hash-based-pycs") == 0) {
-			peel->at += 2;
+			wrapper->at += 2;
 		} else {
-			outcome = not_understood(peel);
+			outcome = not_understood(wrapper);
 		}
 	}
 	return outcome;
 }
 
-enum command_outcome peel_python(struct peel *peel)
+enum command_outcome wrapper_python(struct wrapper *wrapper)
 {
 	enum command_outcome outcome;
 	const struct launcher *row;
 	bool is_last = false;
 
-	peel->view->program = peel->at++;
-	outcome = peel_python_options(peel, &is_last);
+	wrapper->view->program = wrapper->at++;
+	outcome = wrapper_python_options(wrapper, &is_last);
 	if (outcome != COMMAND_OK || is_last)
 		return outcome;
-	if (!peel_here(peel))
-		return from_stdin(peel);
-	outcome = peel_check_known(peel);
+	if (!wrapper_here(wrapper))
+		return from_stdin(wrapper);
+	outcome = wrapper_check_known(wrapper);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	row = launcher_find(peel_here(peel));
+	row = launcher_find(wrapper_here(wrapper));
 	if (row && row->count)
 		return COMMAND_OK;
-	return peel_script(peel);
+	return wrapper_script(wrapper);
 }
