@@ -9,9 +9,10 @@
 #include "launcher/admission/neighbours.h"
 #include "launcher/admission/preconditions.h"
 #include "launcher/admission/tuning_lease.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/report/report_style.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/end_signals.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/memory_target.h"
@@ -27,7 +28,7 @@ static void set_as_given(struct result *result, const struct options *options)
 {
 	result->outcome = OUTCOME_AS_GIVEN;
 	result->exit_code = EXIT_DONE;
-	launch_as_given(result, options);
+	result_start_as_given(result, options);
 }
 
 /* Every process that a killed keeper leaves comes to autofit. */
@@ -82,14 +83,14 @@ static void tune_with_lease(struct session_setup *setup, struct result *result)
 	if (code == 0 &&
 	    preconditions_check_outside(setup->request, setup->target->device,
 					&err) != COMMAND_OK) {
-		launch_refuse(result, COMMAND_REFUSED, err.message);
+		result_refuse(result, COMMAND_REFUSED, err.message);
 		return;
 	}
 	if (code == 0)
 		code = neighbours_check(setup->target, setup->request->options,
 					&err);
 	if (code < 0)
-		launch_refuse(result,
+		result_refuse(result,
 			      code == -EBUSY ? COMMAND_REFUSED : COMMAND_USAGE,
 			      err.message);
 	else if (code == 0)
@@ -120,7 +121,7 @@ static int64_t records_change(const struct request *request)
 static void tune(const struct request *request, struct record_match *match,
 		 int64_t seen, struct result *result)
 {
-	struct report_style style = launch_style(request->options);
+	struct report_style style = report_style_choose(request->options);
 	struct device_locks guard = { .count = 0 };
 	struct memory_target target = { .gpu_count = 0 };
 	struct lease lease;
@@ -139,7 +140,7 @@ static void tune(const struct request *request, struct record_match *match,
 	/* Another may have tuned this very command since it was looked for. */
 	changed = joined > 0 || records_change(request) != seen;
 	if (joined < 0)
-		launch_refuse(result, COMMAND_REFUSED, err.message);
+		result_refuse(result, COMMAND_REFUSED, err.message);
 	else if (!changed || !record_answer_fill(result, request))
 		tune_with_lease(&setup, result);
 	device_locks_release(&guard);
@@ -190,7 +191,7 @@ static void decide_as_rank(const struct request *request, struct result *result)
 		(long long)place->world, place->variable,
 		strcmp(place->launcher, "srun") == 0 ? "srun --ntasks=1 " : "",
 		(long long)place->world);
-	launch_refuse(result, COMMAND_REFUSED, message);
+	result_refuse(result, COMMAND_REFUSED, message);
 	free(message);
 }
 
@@ -205,7 +206,7 @@ static void answer(const struct request *request, struct result *result)
 	if (record_answer_start(result, request))
 		return;
 	if (record_answer_find(&match, request, &err) < 0) {
-		launch_refuse(result, COMMAND_USAGE, err.message);
+		result_refuse(result, COMMAND_USAGE, err.message);
 	} else if (record_answer_use(result, &match, request)) {
 		/* the usual case: no probe */
 	} else if (request->options->no_probe) {
@@ -213,7 +214,7 @@ static void answer(const struct request *request, struct result *result)
 	} else {
 		refused = preconditions_check_unsafe(request, &err);
 		if (refused != COMMAND_OK)
-			launch_refuse(result, refused, err.message);
+			result_refuse(result, refused, err.message);
 		else
 			tune(request, &match, seen, result);
 	}
@@ -235,7 +236,7 @@ void answer_source_find(const struct options *options,
 	}
 	outcome = request_prepare(request, options, state, &err);
 	if (outcome == COMMAND_OK)
-		launch_begin_result(result, request);
+		result_begin(result, request);
 	else
 		set_command(result, options);
 	if (request->place.world > 1)
@@ -245,5 +246,5 @@ void answer_source_find(const struct options *options,
 	else if (options->no_probe)
 		set_as_given(result, options);
 	else
-		launch_refuse(result, outcome, err.message);
+		result_refuse(result, outcome, err.message);
 }

@@ -11,14 +11,14 @@
 #include "launcher/admission/preconditions.h"
 #include "launcher/command/text/text.h"
 #include "launcher/explain_plan.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/tuning/plan.h"
 #include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 #include "probes/isolation/environment.h"
 
 #include <errno.h>
@@ -402,14 +402,14 @@ int explain_command(const struct options *options,
 	int code;
 
 	if (outcome == COMMAND_OK) {
-		launch_begin_result(&result, &request);
+		result_begin(&result, &request);
 		explain(&out, &request, &result);
 	} else {
-		launch_refuse(&result, outcome, err.message);
+		result_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
 	}
 	code = result.exit_code;
-	if (launch_write_json(options, &result) < 0)
+	if (result_write_json(options, &result) < 0)
 		code = EXIT_AUTOFIT_FAILED;
 	if (!options->json || strcmp(options->json, "-") != 0)
 		(void)fwrite(strbuf_text(&out), 1, out.length, stdout);

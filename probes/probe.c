@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/probe.h"
 
-#include "probes/modules.h"
+#include "probes/channel/modules.h"
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PROBE_INTERNAL_H
 #define AUTOFIT_PROBES_PROBE_INTERNAL_H
 
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 #include "probes/isolation/scratch_space.h"
 #include "probes/keeper/keeper.h"
 #include "probes/observers/gpu/gpu_neighbours.h"

@@ -4,9 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "launcher/launch.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/records/records_choose.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/request.h"
 
 #include <stdlib.h>
@@ -129,7 +129,7 @@ static int find_of_command(struct devices_needs *needs,
 	if (outcome == COMMAND_OK) {
 		find_of_job(needs, devices, &request);
 	} else {
-		launch_refuse(&result, outcome, err.message);
+		result_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
 		code = result.exit_code;
 		result_release(&result);

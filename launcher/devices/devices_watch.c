@@ -8,8 +8,8 @@
 #include "launcher/devices/devices_need.h"
 #include "launcher/devices/devices_observer.h"
 #include "launcher/devices/devices_sample.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/report/report_style.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -338,10 +338,10 @@ static int open_outputs(struct watch *watch)
 	sigset_t shown;
 
 	watch->is_json = options->json && strcmp(options->json, "-") == 0;
-	watch->style = launch_style(options);
+	watch->style = report_style_choose(options);
 	watch->is_live = !watch->is_json && isatty(STDOUT_FILENO) && term &&
 			 strcmp(term, "dumb") != 0 && !(ci && *ci);
-	/* launch_style speaks of standard error. */
+	/* report_style_choose speaks of standard error. */
 	if (options->color == COLOR_AUTO)
 		watch->style.color = watch->is_live && !(plain && *plain);
 	watch->json_fd = -1;

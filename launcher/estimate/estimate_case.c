@@ -8,9 +8,9 @@
 #include "launcher/devices/devices.h"
 #include "launcher/estimate/estimate_command.h"
 #include "launcher/estimate/estimate_family.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/request.h"
 
 #include <errno.h>
@@ -242,7 +242,7 @@ static int exit_code(enum command_outcome outcome, const char *message)
 	struct result result = RESULT_INIT;
 	int code;
 
-	launch_refuse(&result, outcome, message);
+	result_refuse(&result, outcome, message);
 	code = result.exit_code;
 	result_release(&result);
 	return code;

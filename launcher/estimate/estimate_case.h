@@ -9,7 +9,7 @@
 #include "configs/models/models.h"
 #include "estimator/estimator.h"
 #include "launcher/command/command.h"
-#include "launcher/estimate/estimate_request.h"
+#include "launcher/options/estimate_request.h"
 #include "launcher/options/options.h"
 #include "probes/process/process_state.h"
 

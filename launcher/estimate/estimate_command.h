@@ -8,7 +8,7 @@
 #include "base/strlist.h"
 #include "estimator/estimator.h"
 #include "launcher/command/command.h"
-#include "launcher/estimate/estimate_request.h"
+#include "launcher/options/estimate_request.h"
 
 /*
  * The numbers of the model that stand in the command itself (--n_layer 12):

@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_RECIPES_H
 
 #include "estimator/estimator.h"
-#include "launcher/estimate/estimate_request.h"
+#include "launcher/options/estimate_request.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 #include "base/strlist.h"
 #include "base/units.h"
 #include "configs/models/gpus.h"
-#include "launcher/estimate/estimate_request.h"
+#include "launcher/options/estimate_request.h"
 #include "probes/isolation/isolation.h"
 
 #include <stdbool.h>

@@ -1,6 +1,7 @@
 /* What is recorded for a command, and whether it holds here and now. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/records/record_answer.h"
+#include "launcher/report/result_fill.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -9,7 +10,6 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/records/first_split.h"
 #include "launcher/request/visible_gpus.h"
-#include "launcher/tuning/session.h"
 #include "probes/observers/host/host.h"
 
 #include <stdlib.h>
@@ -143,8 +143,8 @@ static void set_reused(struct result *result, const struct request *request)
 
 	result->outcome = OUTCOME_REUSED;
 	result->exit_code = EXIT_DONE;
-	session_set_command(result, request, record->micro_batch,
-			    record->grad_accum);
+	result_set_command(result, request, record->micro_batch,
+			   record->grad_accum);
 	set_visible(result, request);
 }
 

@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/records/show.h"
+#include "launcher/report/report_style.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -83,7 +83,7 @@ static void show_all(const struct chosen *chosen,
 static int show(const struct options *options,
 		const struct process_state *state, struct strbuf *out)
 {
-	struct report_style style = launch_style(options);
+	struct report_style style = report_style_choose(options);
 	bool has_one = options->command.count || options->record_name;
 	struct chosen chosen;
 	int code = has_one ? chosen_need(&chosen, options, state)

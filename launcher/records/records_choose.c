@@ -6,8 +6,8 @@
 #include "base/log.h"
 #include "configs/records/record_fields.h"
 #include "configs/records/record_files.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/report/result_fill.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -186,7 +186,7 @@ static int by_command(struct chosen *chosen, const struct options *options,
 	chosen->has_job = true;
 	outcome = request_prepare(&chosen->request, options, state, &err);
 	if (outcome != COMMAND_OK) {
-		launch_refuse(&result, outcome, err.message);
+		result_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
 		code = result.exit_code;
 		result_release(&result);

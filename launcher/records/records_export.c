@@ -7,11 +7,10 @@
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/command/command.h"
-#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"
-#include "launcher/tuning/session.h"
+#include "launcher/report/result_fill.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +35,7 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	struct record *record = &result->record;
 
 	if (chosen->has_job)
-		launch_begin_result(result, &chosen->request);
+		result_begin(result, &chosen->request);
 	record_release(record);
 	*record = chosen->record;
 	memset(&chosen->record, 0, sizeof(chosen->record));
@@ -52,8 +51,8 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	result->record_grade = record_grade_name(
 		stamps_hold(&record->stamps, NULL) ? RECORD_EXACT
 						   : RECORD_NEAR);
-	session_set_command(result, &chosen->request, record->micro_batch,
-			    record->grad_accum);
+	result_set_command(result, &chosen->request, record->micro_batch,
+			   record->grad_accum);
 }
 
 /* Of the result as it is, which a masked argv is part of. */

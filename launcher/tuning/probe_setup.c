@@ -8,7 +8,7 @@
 #include "configs/files/builtin.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/exec_command.h"
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 #include "probes/isolation/environment.h"
 
 #include <errno.h>

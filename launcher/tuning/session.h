@@ -30,9 +30,4 @@ struct session_setup {
  */
 void session_tune(const struct session_setup *setup, struct result *result);
 
-/* The command a run with this split is: result->run.argv and run.environment.
- */
-void session_set_command(struct result *result, const struct request *request,
-			 int64_t micro_batch, int64_t grad_accum);
-
 #endif

@@ -1,5 +1,6 @@
 /* The answer of a session: split, evidence, record. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/report/result_fill.h"
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_internal.h"
 
@@ -23,29 +24,6 @@ void session_end(struct session *session, enum outcome outcome, int exit_code,
 	result->exit_code = exit_code;
 	free(result->message);
 	result->message = message;
-}
-
-void session_set_command(struct result *result, const struct request *request,
-			 int64_t micro_batch, int64_t grad_accum)
-{
-	const struct command_values values = {
-		.micro_batch = micro_batch,
-		.grad_accum = grad_accum,
-		.copies = request->paths.copies,
-	};
-	struct error err = ERROR_INIT;
-
-	rewrite_release(&result->run);
-	free(result->flags_text);
-	result->flags_text = command_flags_text(&request->command, &values);
-	/* Every size that is used was written into a probe before. */
-	if (request_rewrite(request, &request->command, &values, &result->run,
-			    &err) < 0)
-		log_error("%s", err.message);
-	if (request->options->cuda_index >= 0 && result->record.device_count)
-		strlist_addf(&result->run.environment,
-			     "CUDA_VISIBLE_DEVICES=%s",
-			     result->record.devices[0].uuid);
 }
 
 /* The trial behind an answer: the last of its size. */
@@ -118,8 +96,8 @@ static void fill_split(struct session *session, const struct plan_step *step)
 		record->steps_source = trial->steps_source;
 		record->confirmed_steps = trial->confirmed_steps;
 	}
-	session_set_command(session->result, session->request,
-			    step->micro_batch, step->final_accum);
+	result_set_command(session->result, session->request, step->micro_batch,
+			   step->final_accum);
 }
 
 static void write_record(struct session *session)
@@ -172,8 +150,8 @@ void session_renew(struct session *session, const struct trial *check)
 			(const char *const *)older->not_exercised.items,
 			older->not_exercised.count);
 	session_renew_caveats(session, older, check);
-	session_set_command(session->result, session->request,
-			    record->micro_batch, record->grad_accum);
+	result_set_command(session->result, session->request,
+			   record->micro_batch, record->grad_accum);
 	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
 	write_record(session);
 }

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/keeper/spawn.h"
 
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 
 #include "probes/process/process_state.h"
 

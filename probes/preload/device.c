@@ -4,7 +4,7 @@
 
 #include "probes/preload/ledger/ledger.h"
 #include "probes/preload/lookup.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* Whether a call is counted: the kill switch, the page, calls in calls. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger/ledger.h"
-#include "probes/preload/raw.h"
+#include "probes/preload/ledger/raw.h"
 #include "probes/preload/real.h"
 #include "probes/preload/text.h"
 

@@ -4,8 +4,8 @@
 
 #include "probes/preload/cap.h"
 #include "probes/preload/device.h"
+#include "probes/preload/ledger/table.h"
 #include "probes/preload/pools.h"
-#include "probes/preload/table.h"
 
 #include <errno.h>
 

@@ -4,8 +4,8 @@
 #define AUTOFIT_PROBES_PRELOAD_HELD_H
 
 #include "probes/preload/ledger/ledger.h"
-#include "probes/preload/table.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/ledger/table.h"
+#include "probes/preload/wrap.h"
 
 #include <stdbool.h>
 #include <stddef.h>

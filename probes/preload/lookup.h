@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_LOOKUP_H
 #define AUTOFIT_PROBES_PRELOAD_LOOKUP_H
 
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 /* It is remembered in *place: the driver never leaves the process. */
 static inline void *lookup_once(void **place, const char *name)

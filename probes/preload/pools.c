@@ -6,9 +6,9 @@
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
 #include "probes/preload/ledger/ledger.h"
+#include "probes/preload/ledger/table.h"
 #include "probes/preload/lookup.h"
-#include "probes/preload/table.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 #include <errno.h>
 #include <sched.h>

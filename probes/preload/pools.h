@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_POOLS_H
 #define AUTOFIT_PROBES_PRELOAD_POOLS_H
 
-#include "probes/preload/table.h"
+#include "probes/preload/ledger/table.h"
 
 #include <stdbool.h>
 #include <stdint.h>

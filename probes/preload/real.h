@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_REAL_H
 #define AUTOFIT_PROBES_PRELOAD_REAL_H
 
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 struct hook_row {
 	const char *elf, *base;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Python runs this at start because its folder stands first in PYTHONPATH. It
-# says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel.h)
+# says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel/channel.h)
 # and, once torch.optim is there, counts the steps of each optimizer and tells
 # the phase, the rows of a batch and torch's out-of-memory errors. It never
 # prints, never raises, imports nothing big, and parses on Python 2.7 to 3.14;

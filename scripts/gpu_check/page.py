@@ -1,6 +1,6 @@
 # The file that the preload library and the step hook write, made and read.
 # SPDX-License-Identifier: MIT
-"""A mirror of probes/preload/page.h and probes/channel.h.
+"""A mirror of probes/preload/ledger/page.h and probes/channel/channel.h.
 
 The layouts are compared with those headers by tests/cli/gpu_check.py. Python
 3.8 and later, no package beside the standard library.
@@ -8,7 +8,7 @@ The layouts are compared with those headers by tests/cli/gpu_check.py. Python
 import os
 import struct
 
-# probes/channel.h
+# probes/channel/channel.h
 CHANNEL_MAGIC = 0x31544946545541
 CHANNEL_SLOTS = 256
 CHANNEL_HEADER = (("magic", "Q"), ("slots", "I"), ("slot_bytes", "I"),
@@ -20,7 +20,7 @@ CHANNEL_SLOT = (
 )
 COMPILED = 8
 
-# probes/preload/page.h
+# probes/preload/ledger/page.h
 OFFSET = 20480
 MAGIC = 0x4D544946545541
 VERSION = 1

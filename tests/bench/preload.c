@@ -8,7 +8,7 @@
  * library is smaller there; nothing here says how much.
  */
 /* USES base */
-#include "probes/preload/page.h"
+#include "probes/preload/ledger/page.h"
 #include "tests/bench/times.h"
 
 #include <dlfcn.h>

@@ -188,8 +188,8 @@ def the_layout_is_that_of_the_headers():
     with tempfile.TemporaryDirectory() as folder:
         source = os.path.join(folder, "layout.c")
         with open(source, "w", encoding="utf-8") as file:
-            file.write('#include "probes/channel.h"\n'
-                       '#include "probes/preload/page.h"\n'
+            file.write('#include "probes/channel/channel.h"\n'
+                       '#include "probes/preload/ledger/page.h"\n'
                        "#include <stdio.h>\n#include <stddef.h>\n"
                        "int main(void)\n{\n")
             for text in wanted:

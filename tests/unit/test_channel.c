@@ -1,7 +1,7 @@
 /* The page of a probe's processes: what is read from it, whatever is there. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 
 #include "configs/files/paths.h"
 

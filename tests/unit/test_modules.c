@@ -1,7 +1,7 @@
 /* What probes imported: the union of their lists, and nothing else. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/modules.h"
+#include "probes/channel/modules.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

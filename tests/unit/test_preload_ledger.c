@@ -11,8 +11,8 @@
 #include "probes/preload/ledger/ledger_dead.c"
 #include "probes/preload/ledger/ledger_events.c"
 #include "probes/preload/ledger/ledger_rows.c"
-#include "probes/preload/process.c"
-#include "probes/preload/table.c"
+#include "probes/preload/ledger/process.c"
+#include "probes/preload/ledger/table.c"
 /* NOLINTEND(bugprone-suspicious-include) */
 
 #include <setjmp.h>

@@ -1,10 +1,10 @@
 /* The preload library's map of pointers: against a plain list, and at odds. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
-#include "probes/preload/table.h"
+#include "probes/preload/ledger/table.h"
 
 /* The library is a program of its own and no room that a test could link. */
-#include "probes/preload/table.c" /* NOLINT(bugprone-suspicious-include) */
+#include "probes/preload/ledger/table.c" /* NOLINT(bugprone-suspicious-include) */
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #define AUTOFIT_PROBES_OBSERVERS_GPU_PRELOAD_H
 
 #include "base/error.h"
-#include "probes/preload/page.h"
+#include "probes/preload/ledger/page.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
 #include "probes/preload/ledger/ledger.h"
 
 #include "probes/preload/ledger/ledger_self.h"
-#include "probes/preload/raw.h"
-#include "probes/preload/table.h"
+#include "probes/preload/ledger/raw.h"
+#include "probes/preload/ledger/table.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_LEDGER_H
 #define AUTOFIT_PROBES_PRELOAD_LEDGER_LEDGER_H
 
-#include "probes/preload/page.h"
+#include "probes/preload/ledger/page.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #include "probes/preload/ledger/ledger.h"
 
 #include "probes/preload/ledger/ledger_self.h"
-#include "probes/preload/raw.h"
+#include "probes/preload/ledger/raw.h"
 
 #include <errno.h>
 

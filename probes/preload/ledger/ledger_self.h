@@ -4,7 +4,7 @@
 #define AUTOFIT_PROBES_PRELOAD_LEDGER_LEDGER_SELF_H
 
 #include "probes/preload/ledger/ledger.h"
-#include "probes/preload/process.h"
+#include "probes/preload/ledger/process.h"
 
 #include <stddef.h>
 

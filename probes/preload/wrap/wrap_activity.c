@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/held.h"
 #include "probes/preload/pools.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 /* NOLINTBEGIN(readability-identifier-naming, readability-function-size): the
  * names and the parameters are the driver's. */

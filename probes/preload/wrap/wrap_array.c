@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/held.h"
 #include "probes/preload/properties.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
 

@@ -1,7 +1,7 @@
 /* Wrappers of pinned host memory: the host's, never the device's. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/held.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
 

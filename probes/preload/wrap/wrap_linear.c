@@ -1,7 +1,7 @@
 /* Wrappers of linear, pitched and managed memory. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/held.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
 

@@ -5,7 +5,7 @@
 #include "probes/preload/held.h"
 #include "probes/preload/lookup.h"
 #include "probes/preload/properties.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/device.h"
 #include "probes/preload/held.h"
+#include "probes/preload/ledger/table.h"
 #include "probes/preload/properties.h"
-#include "probes/preload/table.h"
-#include "probes/preload/wrap/wrap.h"
+#include "probes/preload/wrap.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 # The page of the preload library, and a simulated world to load it in.
 # SPDX-License-Identifier: MIT
-"""The layout is probes/preload/page.h, written down once more.
+"""The layout is probes/preload/ledger/page.h, written down once more.
 
 Its numbers are compared with those of the header when this is imported.
 """

@@ -1,12 +1,12 @@
 /* What the preload library writes and autofit reads: one page per probe. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_PRELOAD_PAGE_H
-#define AUTOFIT_PROBES_PRELOAD_PAGE_H
+#ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_PAGE_H
+#define AUTOFIT_PROBES_PRELOAD_LEDGER_PAGE_H
 
 #include <stdint.h>
 
 /*
- * The second part of the channel's file (probes/channel.h), from
+ * The second part of the channel's file (probes/channel/channel.h), from
  * PRELOAD_PAGE_OFFSET on: little-endian as the machine, fixed size. autofit
  * writes the header and the known devices before the probe starts, and from
  * then on only reads; the library maps it shared in every process that makes a

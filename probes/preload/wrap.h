@@ -1,7 +1,7 @@
 /* How a function of the driver API is wrapped: for the wrap_*.c files. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_PRELOAD_WRAP_WRAP_H
-#define AUTOFIT_PROBES_PRELOAD_WRAP_WRAP_H
+#ifndef AUTOFIT_PROBES_PRELOAD_WRAP_H
+#define AUTOFIT_PROBES_PRELOAD_WRAP_H
 
 #include "probes/preload/hook_table.h"
 

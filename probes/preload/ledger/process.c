@@ -1,8 +1,8 @@
 /* Which process this is, and which are gone: by /proc/<pid>/stat. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/process.h"
+#include "probes/preload/ledger/process.h"
 
-#include "probes/preload/raw.h"
+#include "probes/preload/ledger/raw.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* What the processes of a probe imported, as its step hook wrote it down. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_MODULES_H
-#define AUTOFIT_PROBES_MODULES_H
+#ifndef AUTOFIT_PROBES_CHANNEL_MODULES_H
+#define AUTOFIT_PROBES_CHANNEL_MODULES_H
 
 #include "base/strlist.h"
 

@@ -1,7 +1,7 @@
 /* System calls past glibc's wrappers: other preloads may have their own. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_PRELOAD_RAW_H
-#define AUTOFIT_PROBES_PRELOAD_RAW_H
+#ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_RAW_H
+#define AUTOFIT_PROBES_PRELOAD_LEDGER_RAW_H
 
 #include <fcntl.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Which process this is, and which are gone: by /proc. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_PRELOAD_PROCESS_H
-#define AUTOFIT_PROBES_PRELOAD_PROCESS_H
+#ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_PROCESS_H
+#define AUTOFIT_PROBES_PRELOAD_LEDGER_PROCESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

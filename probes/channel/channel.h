@@ -1,7 +1,7 @@
 /* One shared page per probe: what runs inside it tells autofit its steps. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_CHANNEL_H
-#define AUTOFIT_PROBES_CHANNEL_H
+#ifndef AUTOFIT_PROBES_CHANNEL_CHANNEL_H
+#define AUTOFIT_PROBES_CHANNEL_CHANNEL_H
 
 #include "base/error.h"
 #include "base/trial.h"
@@ -21,7 +21,8 @@
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
 #define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
-/* The preload library's part of the file follows: probes/preload/page.h. */
+/* The preload library's part of the file follows: probes/preload/ledger/page.h.
+ */
 
 /* The command has the file open under this number, for those of its processes
  * that do not see the path: high, where no script puts its own. */

@@ -1,6 +1,6 @@
 /* What the processes of a probe imported, as its step hook wrote it down. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/modules.h"
+#include "probes/channel/modules.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

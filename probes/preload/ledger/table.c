@@ -1,8 +1,8 @@
 /* What this process holds, by pointer or handle: open addressing. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/preload/table.h"
+#include "probes/preload/ledger/table.h"
 
-#include "probes/preload/raw.h"
+#include "probes/preload/ledger/raw.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 /* What `autofit estimate` is asked: a model, a run, a GPU, and which tables. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_REQUEST_H
-#define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_REQUEST_H
+#ifndef AUTOFIT_LAUNCHER_OPTIONS_ESTIMATE_REQUEST_H
+#define AUTOFIT_LAUNCHER_OPTIONS_ESTIMATE_REQUEST_H
 
 #include "base/model_facts.h"
 #include "estimator/estimator.h"

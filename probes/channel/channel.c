@@ -1,6 +1,6 @@
 /* The reader's side of the page that the probe's processes write. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/channel.h"
+#include "probes/channel/channel.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* What this process holds, by pointer or handle: a map in mmap'ed memory. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_PRELOAD_TABLE_H
-#define AUTOFIT_PROBES_PRELOAD_TABLE_H
+#ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_TABLE_H
+#define AUTOFIT_PROBES_PRELOAD_LEDGER_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,118 @@
+/* What a result takes from the request: its beginning, its command, its end. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/result_fill.h"
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/textfile.h"
+#include "configs/secrets/secrets.h"
+#include "launcher/options/exitcode.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_text(char **slot, const char *text)
+{
+	free(*slot);
+	*slot = text ? xstrdup(text) : NULL;
+}
+
+void result_begin(struct result *result, const struct request *request)
+{
+	const struct command *command = &request->command;
+	struct record *record = &result->record;
+
+	secrets_mask_argv(&record->argv, &command->given);
+	set_text(&record->identity, request->identity);
+	set_text(&record->subject, request->subject);
+	set_text(&record->preset, command->preset->name);
+	set_text(&record->autofit_version, AUTOFIT_VERSION);
+	set_text(&result->assumption, command->assumption);
+	record->effective_batch_asked = request->effective_batch;
+	record->world_size = command->world_size;
+	result->own_micro_batch = command->micro_batch;
+	result->own_grad_accum = command->grad_accum;
+	result->grow = request->options->effective == EFFECTIVE_GROW;
+	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
+		result->accum_name = command->knobs[KNOB_ACCUM].name;
+}
+
+void result_set_command(struct result *result, const struct request *request,
+			int64_t micro_batch, int64_t grad_accum)
+{
+	const struct command_values values = {
+		.micro_batch = micro_batch,
+		.grad_accum = grad_accum,
+		.copies = request->paths.copies,
+	};
+	struct error err = ERROR_INIT;
+
+	rewrite_release(&result->run);
+	free(result->flags_text);
+	result->flags_text = command_flags_text(&request->command, &values);
+	/* Every size that is used was written into a probe before. */
+	if (request_rewrite(request, &request->command, &values, &result->run,
+			    &err) < 0)
+		log_error("%s", err.message);
+	if (request->options->cuda_index >= 0 && result->record.device_count)
+		strlist_addf(&result->run.environment,
+			     "CUDA_VISIBLE_DEVICES=%s",
+			     result->record.devices[0].uuid);
+}
+
+void result_start_as_given(struct result *result, const struct options *options)
+{
+	rewrite_release(&result->run);
+	strlist_add_all(&result->run.argv,
+			(const char *const *)options->command.items,
+			options->command.count);
+}
+
+void result_refuse(struct result *result, enum command_outcome outcome,
+		   const char *message)
+{
+	static const struct {
+		enum outcome outcome;
+		enum exitcode exit_code;
+	} ends[] = {
+		[COMMAND_OK] = { OUTCOME_ERROR, EXIT_AUTOFIT_FAILED },
+		[COMMAND_UNREADABLE] = { OUTCOME_COMMAND_FAILED,
+					 EXIT_COMMAND_FAILED },
+		[COMMAND_NOT_RECOGNISED] = { OUTCOME_NOT_RECOGNISED,
+					     EXIT_NOT_RECOGNISED },
+		[COMMAND_REFUSED] = { OUTCOME_REFUSED, EXIT_REFUSED },
+		[COMMAND_USAGE] = { OUTCOME_ERROR, EXIT_AUTOFIT_FAILED },
+	};
+
+	result->outcome = ends[outcome].outcome;
+	result->exit_code = (int)ends[outcome].exit_code;
+	set_text(&result->message, message);
+}
+
+int result_write_json(const struct options *options,
+		      const struct result *result)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int code = 0;
+
+	if (!options->json)
+		return 0;
+	result_json(result, &text);
+	if (strcmp(options->json, "-") == 0) {
+		if (fwrite(strbuf_text(&text), 1, text.length, stdout) !=
+			    text.length ||
+		    fflush(stdout) != 0)
+			code = error_set_errno(&err, -errno,
+					       "cannot write to stdout");
+	} else {
+		code = textfile_replace(options->json, 0644, strbuf_text(&text),
+					text.length, &err);
+	}
+	if (code < 0)
+		log_error("--json: %s", err.message);
+	strbuf_release(&text);
+	return code;
+}
