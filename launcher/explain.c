@@ -272,8 +272,8 @@ static void add_copy(struct strbuf *out, const struct command *command,
 	const char *before = "", *after = copy->text;
 
 	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].path, copy->original) == 0)
-			before = command->files[i].text;
+		if (strcmp(command->files[i].read->path, copy->original) == 0)
+			before = strbuf_text(&command->files[i].read->text);
 	strbuf_adds(out, "    copy of ");
 	text_add_safe(out, copy->original, false);
 	strbuf_adds(out, "\n");

@@ -156,8 +156,8 @@ static const char *original_text(const struct command *command,
 				 const char *path)
 {
 	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].path, path) == 0)
-			return command->files[i].text;
+		if (strcmp(command->files[i].read->path, path) == 0)
+			return strbuf_text(&command->files[i].read->text);
 	return "";
 }
 

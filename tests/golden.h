@@ -218,33 +218,33 @@ static inline bool golden_is_program(const struct named_files *texts,
 	bool is_first = true;
 
 	for (size_t i = 0; i < texts->count; i++)
-		is_first = is_first && !golden_is_python(texts->items[i].path);
+		is_first = is_first && !golden_is_python(texts->items[i]->path);
 	return is_first && golden_is_python(path);
 }
 
-static inline void golden_read_disk(const struct golden *golden,
-				    struct named_files *texts)
+/* Of type named_files_read. */
+static inline int golden_read_disk(void *context, const char *path,
+				   struct strbuf *text)
 {
-	char *path = xstrdup(texts->wanted);
-	struct strbuf text = STRBUF_INIT;
-	bool found = golden_is_program(texts, path);
+	const struct golden *golden = context;
+	bool found = golden_is_program(&golden->texts, path);
 
 	for (size_t i = 0; i < golden->file_count; i++) {
 		if (strcmp(golden->files[i].path, path) != 0)
 			continue;
-		strbuf_add(&text, strbuf_text(&golden->files[i].text),
+		strbuf_add(text, strbuf_text(&golden->files[i].text),
 			   golden->files[i].text.length);
 		found = true;
 	}
-	named_files_add(texts, path, found ? &text : NULL, found ? 0 : ENOENT);
-	strbuf_release(&text);
-	free(path);
+	return found ? 0 : ENOENT;
 }
 
 /* Valid as long as the case. */
 static inline struct command_sources
 golden_sources(struct golden *golden, const struct presets *presets)
 {
+	golden->texts.read = golden_read_disk;
+	golden->texts.context = golden;
 	golden->hints.environment = &golden->environment;
 	golden->hints.env_templates = &golden->env_templates;
 	golden->hints.templates = &golden->templates;
@@ -258,18 +258,9 @@ golden_recognise(struct golden *golden, const struct presets *presets,
 		 struct command *command, struct error *err)
 {
 	const struct command_sources sources = golden_sources(golden, presets);
-	enum command_outcome outcome;
 
 	named_files_release(&golden->texts);
-	for (;;) {
-		outcome = command_recognise(command, &golden->command, &sources,
-					    err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		golden_read_disk(golden, &golden->texts);
-		command_release(command);
-	}
-	return outcome;
+	return command_recognise(command, &golden->command, &sources, err);
 }
 
 /* Releases the case when it has seen it. */

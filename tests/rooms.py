@@ -32,6 +32,7 @@ launcher/command/knobs
 launcher/command/parts
 launcher/command/wrappers
 launcher/command/shell
+launcher/command/files
 launcher/command/text
 probes
 probes/keeper

@@ -13,7 +13,7 @@ struct ending {
 	enum settings_format format;
 };
 
-static const struct ending end_signals[] = {
+static const struct ending endings[] = {
 	{ ".yaml", SETTINGS_YAML }, { ".yml", SETTINGS_YAML },
 	{ ".json", SETTINGS_JSON }, { ".toml", SETTINGS_TOML },
 	{ ".py", SETTINGS_PYTHON }, { ".args", SETTINGS_ARGS },
@@ -25,10 +25,9 @@ bool settings_format_of(const char *path, enum settings_format *format)
 
 	if (!dot || dot == path || dot[-1] == '/')
 		return false;
-	for (size_t i = 0; i < sizeof(end_signals) / sizeof(*end_signals);
-	     i++) {
-		if (strcasecmp(dot, end_signals[i].text) == 0) {
-			*format = end_signals[i].format;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		if (strcasecmp(dot, endings[i].text) == 0) {
+			*format = endings[i].format;
 			return true;
 		}
 	}

@@ -36,7 +36,7 @@ static char *module_path(const char *module)
 }
 
 static enum command_outcome unreadable(const struct recognition *r,
-				       const struct text_file *file)
+				       const struct named_file *file)
 {
 	(void)error_set_errno(r->err, -file->error, "cannot read %s",
 			      file->path);
@@ -59,16 +59,19 @@ static char *in_folder(const struct shell_expansion *expansion, char *path)
 	return joined;
 }
 
-/* Sets r->text; an empty script tells nothing. */
+/* Sets r->text and r->source; an empty script tells nothing. */
 static enum command_outcome read_script(struct recognition *r)
 {
-	const struct command *command = r->command;
+	struct command *command = r->command;
 	const struct command_view *view = &command->view;
-	const struct text_file *file;
+	struct named_file *file;
 	char *path;
 
-	if (view->code != NO_INDEX)
+	r->source = &command->source;
+	if (view->code != NO_INDEX) {
 		r->text = command->argv.items[view->code];
+		source_read(&command->source, r->text);
+	}
 	if (view->script == NO_INDEX && view->module == NO_INDEX)
 		return COMMAND_OK;
 	path = view->script != NO_INDEX
@@ -80,12 +83,14 @@ static enum command_outcome read_script(struct recognition *r)
 	file = named_files_get(r->texts, path);
 	free(path);
 	if (!file)
-		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+		return COMMAND_OK;
 	if (file->error)
 		return view->script != NO_INDEX ? unreadable(r, file)
 						: COMMAND_OK;
-	if (file->text.length)
+	if (file->text.length) {
 		r->text = strbuf_text(&file->text);
+		r->source = named_file_source(file);
+	}
 	return COMMAND_OK;
 }
 
@@ -123,23 +128,8 @@ static void syntax_set(struct command *command)
 	command->view.dropped = &command->preset->probe_drop;
 }
 
-/* Sets r->source. */
-static void source_find(struct recognition *r, const struct command *before)
-{
-	struct command *command = r->command;
-
-	if (r->text && before && before->source_text == r->text) {
-		r->source = &before->source;
-		return;
-	}
-	source_read(&command->source, r->text);
-	command->source_text = r->text;
-	r->source = &command->source;
-}
-
 static enum command_outcome recognise(struct recognition *r,
-				      const struct presets *presets,
-				      const struct command *before)
+				      const struct presets *presets)
 {
 	enum command_outcome outcome = read_script(r);
 
@@ -147,7 +137,6 @@ static enum command_outcome recognise(struct recognition *r,
 		outcome = files_find(r, presets);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	source_find(r, before);
 	outcome = framework_find(r, presets);
 	if (outcome == COMMAND_OK) {
 		syntax_set(r->command);
@@ -190,7 +179,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	if (outcome != COMMAND_OK)
 		return outcome;
 	name_source(command, r->source_name);
-	return recognise(r, sources->presets, sources->before);
+	return recognise(r, sources->presets);
 }
 
 /*
@@ -204,8 +193,7 @@ static enum command_outcome recognise_again(struct command *command,
 	struct command_hints hints = *given->hints;
 	const struct command_sources sources = { .presets = given->presets,
 						 .hints = &hints,
-						 .texts = given->texts,
-						 .before = given->before };
+						 .texts = given->texts };
 	struct error ignored = ERROR_INIT;
 	struct command second;
 	struct recognition r = { .command = &second, .err = &ignored };
@@ -242,8 +230,6 @@ void command_release(struct command *command)
 	strlist_release(&command->env_templates);
 	strlist_release(&command->caveats);
 	command_view_release(&command->view);
-	for (size_t i = 0; i < command->file_count; i++)
-		file_release(&command->files[i]);
 	free(command->files);
 	free(command->sites);
 	free(command->scaled);

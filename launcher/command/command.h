@@ -7,10 +7,10 @@
 #include "base/strlist.h"
 #include "configs/presets/preset.h"
 #include "configs/settings/settings.h"
-#include "launcher/command/parts/source.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/files/source.h"
 #include "launcher/command/shell/shell_command.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/text/named_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -124,16 +124,13 @@ struct command_view {
 
 /* A config file named in the command. */
 struct command_file {
-	char *path;   /* as named */
+	/* Its path as named, and its text. */
+	const struct named_file *read;
+	const struct settings *settings; /* empty: not understood */
 	size_t index; /* argument of the flat argv that names it */
 	size_t offset;
-	char *text; /* NULL: it cannot be read */
-	size_t length;
-	struct settings settings; /* empty: not understood */
-	bool borrows_settings;    /* they are somebody else's to release */
-	char *why_not;            /* why they are empty; NULL */
-	bool wins;                /* no option wins over it */
-	bool is_template;         /* of --template: placeholders in it */
+	bool wins;        /* no option wins over it */
+	bool is_template; /* of --template: placeholders in it */
 };
 
 /* One value in a file that follows a knob. */
@@ -194,10 +191,7 @@ struct command {
 	/* Said when the micro-batch becomes another one. */
 	struct strlist caveats;
 	char *model[MODEL_FIELDS]; /* as the command says them; NULL: not */
-	/* What its script declares, and where the text was, to be compared
-	 * only; NULL: none, or it is known from another command. */
-	struct source source;
-	const char *source_text;
+	struct source source;      /* what the text of python -c declares */
 	char *assumption; /* "effective batch 128 = 8 x 16 x 1 (--batch-size
 			     taken as per rank)" */
 };
@@ -218,16 +212,13 @@ struct command_sources {
 	const struct presets *presets; /* must outlive the command */
 	const struct command_hints *hints;
 	struct named_files *texts; /* the script and the config files */
-	/* Read before by these texts, or by those beneath them: the same script
-	 * is not read again. It outlives this one's recognition. NULL: none. */
-	const struct command *before;
 };
 
 /*
- * Find preset and knobs. The script and the config files are asked for in
- * texts, so that this stays pure; the text of python -c is found in argv. The
- * caller releases the command whatever the outcome, also before it asks again
- * with one text more.
+ * Find preset and knobs. The script and the config files come through
+ * sources->texts, which the command points into: they outlive it. The text of
+ * python -c is found in argv. The caller releases the command whatever the
+ * outcome.
  */
 enum command_outcome command_recognise(struct command *command,
 				       const struct strlist *argv,

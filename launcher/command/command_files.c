@@ -74,40 +74,21 @@ static bool is_named(const struct command *command,
 	return false;
 }
 
-static void file_add(struct command *command, const char *path, size_t index,
-		     size_t offset)
+/* Of a file with placeholders. */
+static const struct settings no_settings = { .count = 0 };
+
+static struct command_file *file_add(struct command *command,
+				     const struct named_file *read,
+				     size_t index, size_t offset)
 {
 	command->files = xrealloc(command->files, command->file_count + 1,
 				  sizeof(*command->files));
-	command->files[command->file_count++] = (struct command_file){
-		.path = xstrdup(path), .index = index, .offset = offset
-	};
-}
-
-/* A file that is too large or not its format is known and not understood. */
-static void file_parse(struct command_file *file, const struct text_file *read,
-		       enum settings_format format)
-{
-	struct error err = ERROR_INIT;
-
-	if (read->error) {
-		file->why_not =
-			xasprintf("%s is larger than a config", file->path);
-		return;
-	}
-	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
-	file->length = read->text.length;
-	file->borrows_settings =
-		read->settings && read->settings->format == format;
-	if (file->borrows_settings)
-		file->settings = *read->settings;
-	else if (memchr(strbuf_text(&read->text), '\0', file->length))
-		file->why_not = xasprintf("%s has NUL bytes", file->path);
-	else if (settings_read(&file->settings, format, file->path, file->text,
-			       file->length, &err) < 0) {
-		settings_release(&file->settings);
-		file->why_not = xstrdup(err.message);
-	}
+	command->files[command->file_count] =
+		(struct command_file){ .read = read,
+				       .settings = &no_settings,
+				       .index = index,
+				       .offset = offset };
+	return &command->files[command->file_count++];
 }
 
 static bool is_template(const struct recognition *r, const char *path)
@@ -122,7 +103,7 @@ static enum command_outcome file_read(struct recognition *r, const char *path,
 {
 	struct command *command = r->command;
 	enum settings_format format;
-	const struct text_file *read;
+	struct named_file *read;
 
 	/* A copy would have to be named as seen from the script's folder. */
 	if (command->view.expansion.folder && *path != '/')
@@ -131,12 +112,10 @@ static enum command_outcome file_read(struct recognition *r, const char *path,
 	    command->file_count == FILES_MAX)
 		return COMMAND_OK;
 	read = named_files_get(r->texts, path);
-	if (!read)
-		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
-	if (read->error && read->error != EFBIG)
+	if (!read || (read->error && read->error != EFBIG))
 		return COMMAND_OK;
-	file_add(command, path, index, offset);
-	file_parse(&command->files[command->file_count - 1], read, format);
+	file_add(command, read, index, offset)->settings =
+		named_file_settings(read, format);
 	return COMMAND_OK;
 }
 
@@ -166,8 +145,7 @@ static enum command_outcome template_read(struct recognition *r,
 					  const char *path)
 {
 	struct command *command = r->command;
-	const struct text_file *read;
-	struct command_file *file;
+	const struct named_file *read;
 	char shown[BRIEF_MAX];
 	size_t index, offset;
 
@@ -181,18 +159,14 @@ static enum command_outcome template_read(struct recognition *r,
 	}
 	read = named_files_get(r->texts, path);
 	if (!read)
-		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+		return COMMAND_OK;
 	if (read->error) {
 		(void)error_set_errno(r->err, -read->error,
 				      "--template: cannot read %s",
 				      argument_brief(shown, path));
 		return COMMAND_USAGE;
 	}
-	file_add(command, path, index, offset);
-	file = &command->files[command->file_count - 1];
-	file->text = xstrndup(strbuf_text(&read->text), read->text.length);
-	file->length = read->text.length;
-	file->is_template = true;
+	file_add(command, read, index, offset)->is_template = true;
 	return COMMAND_OK;
 }
 
@@ -231,7 +205,7 @@ enum command_outcome file_beside_find(struct recognition *r)
 	size_t at = command->view.script;
 	const char *script = at == NO_INDEX ? "" : command->argv.items[at];
 	size_t length = strlen(script);
-	const struct text_file *read;
+	struct named_file *read;
 	char *path;
 
 	if (!command->preset->args_beside || length < 4 ||
@@ -240,13 +214,11 @@ enum command_outcome file_beside_find(struct recognition *r)
 		return COMMAND_OK;
 	path = xasprintf("%.*s.args", (int)(length - 3), script);
 	read = named_files_get(r->texts, path);
-	if (read && !read->error) {
-		file_add(command, path, NO_INDEX, 0);
-		file_parse(&command->files[command->file_count - 1], read,
-			   SETTINGS_ARGS);
-	}
+	if (read && !read->error)
+		file_add(command, read, NO_INDEX, 0)->settings =
+			named_file_settings(read, SETTINGS_ARGS);
 	free(path);
-	return !read && r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
+	return COMMAND_OK;
 }
 
 /* The token whose value names the file, if it is one. */
@@ -284,11 +256,9 @@ void files_judge(struct command *command)
 		command->takes_no_options |=
 			file->wins && command->preset_is_certain &&
 			!naming_token(command, file, &token);
-		if (command->preset_is_certain && !file->wins &&
-		    !file->is_template &&
-		    !is_of(command, file, &preset->config_tokens))
-			file_release(file);
-		else
+		if (!command->preset_is_certain || file->wins ||
+		    file->is_template ||
+		    is_of(command, file, &preset->config_tokens))
 			command->files[kept++] = *file;
 	}
 	command->file_count = kept;
@@ -315,14 +285,4 @@ size_t config_find(const struct command *command)
 				: i;
 	}
 	return found;
-}
-
-void file_release(struct command_file *file)
-{
-	free(file->path);
-	free(file->text);
-	free(file->why_not);
-	if (!file->borrows_settings)
-		settings_release(&file->settings);
-	*file = (struct command_file){ .path = NULL };
 }

@@ -154,7 +154,8 @@ static enum command_outcome unit_find(const struct recognition *r,
 				"change with the accumulation: give it as an "
 				"option",
 				name,
-				argument_brief(shown, command->files[i].path));
+				argument_brief(shown,
+					       command->files[i].read->path));
 	scaled_add(command, &scaled);
 	add_words(words, "rescaled exactly", scaled.value, name);
 	return COMMAND_OK;

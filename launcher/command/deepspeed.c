@@ -45,24 +45,17 @@ char *deepspeed_fault(const struct settings *settings, const char *path)
 static enum command_outcome check_file(struct recognition *r, const char *path)
 {
 	enum command_outcome outcome = COMMAND_OK;
-	const struct text_file *file;
-	struct settings settings;
-	char *fault = NULL;
+	struct named_file *file;
+	char *fault;
 
 	/* As seen from where a shell has gone. */
 	if (r->command->view.expansion.folder && *path != '/')
 		return COMMAND_OK;
 	file = named_files_get(r->texts, path);
-	if (!file)
-		return r->texts->wanted ? COMMAND_WANTS_TEXT : COMMAND_OK;
 	/* Else DeepSpeed itself says what is wrong with it. */
-	if (file->error)
+	if (!file || file->error)
 		return COMMAND_OK;
-	if (settings_read(&settings, SETTINGS_JSON, path,
-			  strbuf_text(&file->text), file->text.length,
-			  NULL) == 0)
-		fault = deepspeed_fault(&settings, path);
-	settings_release(&settings);
+	fault = deepspeed_fault(named_file_settings(file, SETTINGS_JSON), path);
 	if (fault)
 		outcome = not_recognised(r, "%s", fault);
 	free(fault);
@@ -76,8 +69,8 @@ enum command_outcome deepspeed_check(struct recognition *r)
 
 	for (size_t i = 0; outcome == COMMAND_OK && i < command->file_count;
 	     i++) {
-		const char *path = launch_setting(&command->files[i].settings,
-						  "deepspeed");
+		const char *path =
+			launch_setting(command->files[i].settings, "deepspeed");
 		enum settings_format format;
 
 		if (path && settings_format_of(path, &format) &&

@@ -265,7 +265,7 @@ static bool file_has(const void *context, const char *piece)
 	const struct command_file *file = context;
 	const struct setting *found;
 
-	return settings_find_all(&file->settings, piece, &found, 1) > 0;
+	return settings_find_all(file->settings, piece, &found, 1) > 0;
 }
 
 static bool by_config(struct recognition *recognition,
@@ -281,7 +281,8 @@ static bool by_config(struct recognition *recognition,
 		if (!rule)
 			continue;
 		choose(recognition, preset, true,
-		       xasprintf("%s has %s", argument_brief(shown, file->path),
+		       xasprintf("%s has %s",
+				 argument_brief(shown, file->read->path),
 				 rule));
 		return true;
 	}

@@ -29,32 +29,33 @@ static bool leaves_no_trace(const struct command *command,
 	return false;
 }
 
-/* Of the text that was added last: read when the copy was checked. */
-static void note_settings(struct named_files *texts,
-			  const struct file_copy *copy)
+/* The settings in a copy are known since it was checked. */
+static void add_copy(struct named_files *files, const struct file_copy *copy)
 {
-	struct text_file *file = &texts->items[texts->count - 1];
+	struct strbuf text = STRBUF_INIT;
+	struct named_file *file;
 
-	if (copy->settings.count && strcmp(file->path, copy->path) == 0)
-		file->settings = &copy->settings;
+	strbuf_add(&text, copy->text, copy->length);
+	file = named_files_add(files, copy->path, &text, 0);
+	if (file && copy->settings.count) {
+		file->settings = copy->settings;
+		file->has_settings = file->borrows_settings = true;
+	}
+	strbuf_release(&text);
 }
 
-/* The files as they will lie there: what was read, and the copies beside it. */
-static struct named_files texts_with_copies(const struct named_files *texts,
+/*
+ * The files as they will lie there: what was read, and the copies beside it. A
+ * file that was not read before is none that says a size.
+ */
+static struct named_files files_with_copies(const struct named_files *read,
 					    const struct rewrite *rewrite)
 {
-	struct named_files all = { .beneath = texts };
+	struct named_files files = { .beneath = read };
 
-	for (size_t i = 0; i < rewrite->copy_count; i++) {
-		const struct file_copy *copy = &rewrite->copies[i];
-		struct strbuf text = STRBUF_INIT;
-
-		strbuf_add(&text, copy->text, copy->length);
-		named_files_add(&all, copy->path, &text, 0);
-		note_settings(&all, copy);
-		strbuf_release(&text);
-	}
-	return all;
+	for (size_t i = 0; i < rewrite->copy_count; i++)
+		add_copy(&files, &rewrite->copies[i]);
+	return files;
 }
 
 static struct strlist environment_of(const struct command_hints *hints,
@@ -68,26 +69,6 @@ static struct strlist environment_of(const struct command_hints *hints,
 				given->count);
 	strlist_env_change(&environment, &rewrite->environment);
 	return environment;
-}
-
-/* A file that was not read before is none that says a size. */
-static enum command_outcome recognise(struct command *command,
-				      const struct strlist *argv,
-				      const struct command_sources *sources,
-				      struct error *err)
-{
-	for (;;) {
-		enum command_outcome outcome =
-			command_recognise(command, argv, sources, err);
-		char *path;
-
-		if (outcome != COMMAND_WANTS_TEXT)
-			return outcome;
-		path = xstrdup(sources->texts->wanted);
-		named_files_add(sources->texts, path, NULL, ENOENT);
-		free(path);
-		command_release(command);
-	}
 }
 
 /* By the same preset, and shell text as such or not. */
@@ -213,21 +194,15 @@ static bool has_opaque(const struct shell_expansion *expansion)
 /* The same with what is inside of $(( )) and $( ). */
 static enum command_outcome look_inside(struct command *command,
 					const struct strlist *argv,
-					const struct command_sources *sources,
-					const struct command *before)
+					const struct command_sources *sources)
 {
 	struct command_hints hints = *sources->hints;
-	struct named_files texts = { .beneath = sources->texts };
 	const struct command_sources inside = { .presets = sources->presets,
 						.hints = &hints,
-						.texts = &texts,
-						.before = before };
-	enum command_outcome outcome;
+						.texts = sources->texts };
 
 	hints.looks_inside = true;
-	outcome = recognise(command, argv, &inside, NULL);
-	named_files_release(&texts);
-	return outcome;
+	return command_recognise(command, argv, &inside, NULL);
 }
 
 /* What is computed shows only inside. */
@@ -244,9 +219,8 @@ static void note_all_followers(const struct command *command,
 		note_followers(command, after, followers);
 		return;
 	}
-	if (look_inside(&old, &command->given, sources, command) ==
-	    COMMAND_OK) {
-		if (look_inside(&new, &rewrite->argv, after_sources, command) ==
+	if (look_inside(&old, &command->given, sources) == COMMAND_OK) {
+		if (look_inside(&new, &rewrite->argv, after_sources) ==
 		    COMMAND_OK)
 			note_followers(&old, &new, followers);
 		command_release(&new);
@@ -260,11 +234,10 @@ int command_read_back(const struct command *command,
 		      const struct command_sources *sources, struct error *err)
 {
 	struct command_hints hints = *sources->hints;
-	struct named_files texts = texts_with_copies(sources->texts, rewrite);
+	struct named_files files = files_with_copies(sources->texts, rewrite);
 	const struct command_sources now = { .presets = sources->presets,
 					     .hints = &hints,
-					     .texts = &texts,
-					     .before = command };
+					     .texts = &files };
 	struct strlist environment = environment_of(&hints, rewrite);
 	struct command after;
 	int result = 0;
@@ -272,7 +245,7 @@ int command_read_back(const struct command *command,
 	if (leaves_no_trace(command, &hints))
 		goto out;
 	hints.environment = &environment;
-	if (recognise(&after, &rewrite->argv, &now, err) == COMMAND_OK)
+	if (command_recognise(&after, &rewrite->argv, &now, err) == COMMAND_OK)
 		result = check_values(command, values, &after, err);
 	else
 		result = -EINVAL;
@@ -281,6 +254,6 @@ int command_read_back(const struct command *command,
 	command_release(&after);
 out:
 	strlist_release(&environment);
-	named_files_release(&texts);
+	named_files_release(&files);
 	return result;
 }

@@ -78,7 +78,7 @@ static bool names_another(const struct recognition *r)
 			const char *name = tokens->items[k];
 
 			name += strspn(name, "-");
-			if (settings_find_all(&command->files[i].settings, name,
+			if (settings_find_all(command->files[i].settings, name,
 					      &found, 1) > 0)
 				return true;
 		}

@@ -46,26 +46,21 @@ static int64_t visible_devices(const struct strlist *environment)
 	return count;
 }
 
-/* What cannot be read is told as well: some files need not be there. */
-static void read_text(struct named_files *texts)
+/* Of type named_files_read. */
+static int read_file(void *context, const char *path, struct strbuf *text)
 {
-	char *path = xstrdup(texts->wanted);
 	enum settings_format format;
 	bool is_config =
 		settings_format_of(path, &format) && format != SETTINGS_PYTHON;
-	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
-	int result;
+	int result = textfile_read(path, is_config ? CONFIG_MAX : SOURCE_MAX,
+				   text, &err);
 
-	result = textfile_read(path, is_config ? CONFIG_MAX : SOURCE_MAX, &text,
-			       &err);
+	(void)context;
 	/* What is larger than any config holds data. */
 	if (result > 0 && is_config)
-		result = -EFBIG;
-	named_files_add(texts, path, result < 0 ? NULL : &text,
-			result < 0 ? -result : 0);
-	strbuf_release(&text);
-	free(path);
+		return EFBIG;
+	return result < 0 ? -result : 0;
 }
 
 /* The script that recognition has read, for its hash and its name. */
@@ -78,7 +73,7 @@ static void note_script(struct request *request,
 	if (script == NO_INDEX || script >= command->argv.count)
 		return;
 	for (size_t i = 0; i < texts->count; i++) {
-		const struct text_file *file = &texts->items[i];
+		const struct named_file *file = texts->items[i];
 
 		if (file->error ||
 		    strcmp(file->path, command->argv.items[script]) != 0)
@@ -110,6 +105,7 @@ static void set_sources(struct request *request)
 				: visible_devices(&request->environment),
 		.ranks_around = request->place.world,
 	};
+	request->texts.read = read_file;
 	request->sources =
 		(struct command_sources){ .presets = &request->presets,
 					  .hints = &request->hints,
@@ -119,17 +115,10 @@ static void set_sources(struct request *request)
 static enum command_outcome recognise(struct request *request,
 				      struct error *err)
 {
-	enum command_outcome outcome;
+	enum command_outcome outcome =
+		command_recognise(&request->command, &request->options->command,
+				  &request->sources, err);
 
-	for (;;) {
-		outcome = command_recognise(&request->command,
-					    &request->options->command,
-					    &request->sources, err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		read_text(&request->texts);
-		command_release(&request->command);
-	}
 	note_script(request, &request->texts);
 	return outcome;
 }

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/strlist.h"
 #include "launcher/command/command.h"
-#include "launcher/command/text/named_files.h"
+#include "launcher/command/files/named_files.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>
@@ -37,6 +37,23 @@ static inline void fuzz_lines(struct fuzz_input part, struct strlist *out)
 		strlist_take(out, fuzz_copy(fuzz_until(&part, "\n"), true));
 }
 
+/* Of type named_files_read. Scripts are there, as empty ones. */
+static inline int fuzz_command_read_file(void *context, const char *path,
+					 struct strbuf *text)
+{
+	const struct fuzz_command *command = context;
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		if (strcmp(command->files[i].path, path) != 0)
+			continue;
+		strbuf_add(text, command->files[i].text.data,
+			   command->files[i].text.size);
+		return 0;
+	}
+	return length > 3 && strcmp(path + length - 3, ".py") == 0 ? 0 : ENOENT;
+}
+
 static inline void fuzz_command_read(struct fuzz_command *command,
 				     const char *data, size_t size)
 {
@@ -44,7 +61,9 @@ static inline void fuzz_command_read(struct fuzz_command *command,
 	struct fuzz_input part = fuzz_until(&input, "%%\n");
 	struct fuzz_input marks = fuzz_until(&part, "\n");
 
-	*command = (struct fuzz_command){ 0 };
+	*command = (struct fuzz_command){
+		.texts = { .read = fuzz_command_read_file, .context = command }
+	};
 	for (int i = 0; i < FUZZ_MARKS; i++)
 		command->marks[i] = fuzz_byte(&marks);
 	command->choice = command->marks[0];
@@ -64,33 +83,6 @@ static inline void __attribute__((noreturn))
 fuzz_fail_words(const char *what, const struct strlist *argv)
 {
 	fuzz_fail(what, shell_quote_all(argv));
-}
-
-/* The file that texts want next. */
-static inline void fuzz_command_add_text(struct fuzz_command *command)
-{
-	struct strbuf text = STRBUF_INIT;
-	char *path;
-	int error = ENOENT;
-
-	if (!command->texts.wanted)
-		fuzz_fail("it says which file it wants", "");
-	path = xstrdup(command->texts.wanted);
-	/* Scripts are there, as empty ones. */
-	if (strlen(path) > 3 && strcmp(path + strlen(path) - 3, ".py") == 0)
-		error = 0;
-	for (size_t i = 0; i < command->file_count; i++) {
-		if (strcmp(command->files[i].path, path) != 0)
-			continue;
-		strbuf_add(&text, command->files[i].text.data,
-			   command->files[i].text.size);
-		error = 0;
-		break;
-	}
-	named_files_add(&command->texts, path, &text, error);
-	fuzz_check(!command->texts.wanted, "what was added is not wanted");
-	free(path);
-	strbuf_release(&text);
 }
 
 static inline void fuzz_command_release(struct fuzz_command *command)

@@ -16,26 +16,16 @@ static bool read_it(struct shell_expansion *expansion,
 		    struct fuzz_command *input, const struct strlist *argv,
 		    struct error *err)
 {
+	struct shell_call call = { .argv = argv,
+				   .environment = &input->environment,
+				   .looks_inside = true };
 	enum command_outcome outcome;
 
-	for (int asked = 0; asked <= TEXTS_MAX; asked++) {
-		struct shell_call call = { .argv = argv,
-					   .environment = &input->environment,
-					   .looks_inside = true };
-
-		/* Of what is inside nothing is kept. */
-		(void)shell_command_expand(expansion, &call, &input->texts,
-					   NULL);
-		shell_expansion_release(expansion);
-		call.looks_inside = false;
-		outcome = shell_command_expand(expansion, &call, &input->texts,
-					       err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		shell_expansion_release(expansion);
-		fuzz_command_add_text(input);
-	}
-	fuzz_check(outcome != COMMAND_WANTS_TEXT, "it asks for so many files");
+	/* Of what is inside nothing is kept. */
+	(void)shell_command_expand(expansion, &call, &input->texts, NULL);
+	shell_expansion_release(expansion);
+	call.looks_inside = false;
+	outcome = shell_command_expand(expansion, &call, &input->texts, err);
 	fuzz_check(outcome == COMMAND_OK || *err->message,
 		   "refused with words");
 	if (outcome != COMMAND_OK)

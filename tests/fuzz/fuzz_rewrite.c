@@ -44,16 +44,9 @@ static enum command_outcome recognise(struct command *command,
 				      struct error *err)
 {
 	const struct command_sources sources = sources_of(input, hints);
-	enum command_outcome outcome = COMMAND_WANTS_TEXT;
+	enum command_outcome outcome =
+		command_recognise(command, argv, &sources, err);
 
-	for (int asked = 0; asked <= TEXTS_MAX; asked++) {
-		outcome = command_recognise(command, argv, &sources, err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		command_release(command);
-		fuzz_command_add_text(input);
-	}
-	fuzz_check(outcome != COMMAND_WANTS_TEXT, "it asks for so many files");
 	fuzz_check(outcome == COMMAND_OK || *err->message,
 		   "refused with words");
 	return outcome;
@@ -99,7 +92,7 @@ static void check_command(const struct command *command,
 			command->sites[i].file < command->file_count &&
 				command->sites[i].setting <
 					command->files[command->sites[i].file]
-						.settings.count,
+						.settings->count,
 			"a value is in its file");
 }
 

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_TESTS_COMMAND_SAMPLE_H
 #define AUTOFIT_TESTS_COMMAND_SAMPLE_H
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "launcher/command/command.h"
 
@@ -41,51 +42,53 @@ struct sample {
 	const char *path, *text; /* one more file; NULL: none */
 };
 
-static inline void sample_read(struct named_files *texts,
-			       const struct sample *sample, bool *has_script)
+/* The files of one command, which points into them; the last one made. */
+struct sample_disk {
+	struct sample_disk *before;
+	struct named_files files;
+	struct sample sample;
+	bool has_script;
+};
+
+/* Of type named_files_read. */
+static inline int sample_read(void *context, const char *path,
+			      struct strbuf *text)
 {
-	char *path = strdup(texts->wanted);
-	struct strbuf text = STRBUF_INIT;
+	struct sample_disk *disk = context;
+	const struct sample *sample = &disk->sample;
 	enum settings_format format;
 	bool is_data =
 		settings_format_of(path, &format) && format != SETTINGS_PYTHON;
 
 	if (sample->path && strcmp(path, sample->path) == 0) {
-		strbuf_adds(&text, sample->text);
-		named_files_add(texts, path, &text, 0);
-	} else if (!is_data && !*has_script && *path != '/') {
-		strbuf_adds(&text, sample->source ? sample->source : "");
-		named_files_add(texts, path, &text, 0);
-		*has_script = true;
-	} else {
-		named_files_add(texts, path, NULL, ENOENT);
+		strbuf_adds(text, sample->text);
+		return 0;
 	}
-	strbuf_release(&text);
-	free(path);
+	if (is_data || disk->has_script || *path == '/')
+		return ENOENT;
+	strbuf_adds(text, sample->source ? sample->source : "");
+	disk->has_script = true;
+	return 0;
 }
 
-/* command_recognise with what is on the disk. */
+/* command_recognise with what is on the disk. The files stay until the end. */
 static inline enum command_outcome sample_recognise(struct command *command,
 						    const struct strlist *argv,
 						    const struct sample *sample,
 						    struct error *err)
 {
-	struct named_files texts = TEXTS_INIT;
+	static struct sample_disk *last;
+	struct sample_disk *disk = xcalloc(1, sizeof(*disk));
 	const struct command_sources sources = { .presets = sample->presets,
 						 .hints = sample->hints,
-						 .texts = &texts };
-	bool has_script = false;
-	enum command_outcome outcome;
+						 .texts = &disk->files };
 
-	for (;;) {
-		outcome = command_recognise(command, argv, &sources, err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		sample_read(&texts, sample, &has_script);
-		command_release(command);
-	}
-	named_files_release(&texts);
-	return outcome;
+	*disk = (struct sample_disk){ .before = last,
+				      .files = { .read = sample_read,
+						 .context = disk },
+				      .sample = *sample };
+	last = disk;
+	return command_recognise(command, argv, &sources, err);
 }
 
 /* Appends argv and environment of the rewritten command. */

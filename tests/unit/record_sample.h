@@ -122,7 +122,7 @@ static inline struct record noisy_record(uint64_t *seed)
 	return record;
 }
 
-static inline bool named_files_equal(const char *a, const char *b)
+static inline bool texts_equal(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
@@ -153,8 +153,8 @@ static inline bool notes_equal(const struct probe_notes *a,
 
 	for (size_t i = 0; i < a->count && equal; i++)
 		equal = trials_equal(&a->items[i].trial, &b->items[i].trial) &&
-			named_files_equal(a->items[i].why, b->items[i].why) &&
-			named_files_equal(a->items[i].log, b->items[i].log);
+			texts_equal(a->items[i].why, b->items[i].why) &&
+			texts_equal(a->items[i].log, b->items[i].log);
 	return equal;
 }
 
@@ -201,13 +201,13 @@ static inline bool records_equal(const struct record *a, const struct record *b)
 {
 	return numbers_equal(a, b) && devices_equal(a, b) &&
 	       notes_equal(&a->probes, &b->probes) &&
-	       named_files_equal(a->identity, b->identity) &&
-	       named_files_equal(a->subject, b->subject) &&
-	       named_files_equal(a->preset, b->preset) &&
-	       named_files_equal(a->device_kind, b->device_kind) &&
-	       named_files_equal(a->misfit_by, b->misfit_by) &&
-	       named_files_equal(a->isolation, b->isolation) &&
-	       named_files_equal(a->autofit_version, b->autofit_version) &&
+	       texts_equal(a->identity, b->identity) &&
+	       texts_equal(a->subject, b->subject) &&
+	       texts_equal(a->preset, b->preset) &&
+	       texts_equal(a->device_kind, b->device_kind) &&
+	       texts_equal(a->misfit_by, b->misfit_by) &&
+	       texts_equal(a->isolation, b->isolation) &&
+	       texts_equal(a->autofit_version, b->autofit_version) &&
 	       strlist_equal(&a->stamps, &b->stamps) &&
 	       strlist_equal(&a->argv, &b->argv) &&
 	       strlist_equal(&a->not_exercised, &b->not_exercised) &&

@@ -23,8 +23,8 @@ static void add_changes(struct strbuf *out, const char *who,
 	unsigned line = 1;
 
 	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].path, copy->original) == 0)
-			before = command->files[i].text;
+		if (strcmp(command->files[i].read->path, copy->original) == 0)
+			before = strbuf_text(&command->files[i].read->text);
 	for (; *after; line++) {
 		size_t a = strcspn(after, "\n"), b = strcspn(before, "\n");
 
@@ -155,7 +155,6 @@ static const char *outcome_word(enum command_outcome outcome)
 {
 	static const char *const words[] = {
 		[COMMAND_OK] = "ok",
-		[COMMAND_WANTS_TEXT] = "wants_text",
 		[COMMAND_UNREADABLE] = "unreadable",
 		[COMMAND_NOT_RECOGNISED] = "not_recognised",
 		[COMMAND_REFUSED] = "refused",

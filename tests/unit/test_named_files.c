@@ -1,7 +1,7 @@
 /* Files that were read, and those laid over them. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/command/text/named_files.h"
+#include "launcher/command/files/named_files.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -9,63 +9,115 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-static void add(struct named_files *texts, const char *path, const char *text)
+/* A disk on which there are a.yaml and t.py, and that counts its readings. */
+static int read_file(void *context, const char *path, struct strbuf *text)
+{
+	int *readings = context;
+
+	++*readings;
+	if (strcmp(path, "big.yaml") == 0)
+		return EFBIG;
+	if (strcmp(path, "a.yaml") != 0 && strcmp(path, "t.py") != 0)
+		return ENOENT;
+	strbuf_adds(text, *path == 'a' ? "batch_size: 8\n" : "batch = 8\n");
+	return 0;
+}
+
+static void add(struct named_files *files, const char *path, const char *text)
 {
 	struct strbuf buf = STRBUF_INIT;
 
-	if (text)
-		strbuf_adds(&buf, text);
-	named_files_add(texts, path, text ? &buf : NULL, text ? 0 : ENOENT);
-	strbuf_release(&buf);
+	strbuf_adds(&buf, text);
+	assert_non_null(named_files_add(files, path, &buf, 0));
 }
 
-static void assert_text(struct named_files *texts, const char *path,
+static void assert_text(struct named_files *files, const char *path,
 			const char *text)
 {
-	const struct text_file *file = named_files_get(texts, path);
+	const struct named_file *file = named_files_get(files, path);
 
 	assert_non_null(file);
-	assert_null(texts->wanted);
 	assert_string_equal(strbuf_text(&file->text), text);
 }
 
-static void what_is_not_there_is_wanted(void **state)
+static void each_file_is_read_once(void **state)
 {
-	struct named_files texts = TEXTS_INIT;
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	struct named_file *file;
 
 	(void)state;
-	assert_null(named_files_get(&texts, "a.yaml"));
-	assert_string_equal(texts.wanted, "a.yaml");
-	assert_null(named_files_get(&texts, "b.yaml"));
-	assert_string_equal(texts.wanted, "a.yaml");
-	add(&texts, "a.yaml", NULL);
-	assert_text(&texts, "a.yaml", "");
-	assert_int_equal(named_files_get(&texts, "a.yaml")->error, ENOENT);
-	named_files_release(&texts);
+	assert_text(&files, "a.yaml", "batch_size: 8\n");
+	assert_text(&files, "a.yaml", "batch_size: 8\n");
+	assert_int_equal(readings, 1);
+	file = named_files_get(&files, "none.yaml");
+	assert_int_equal(file->error, ENOENT);
+	assert_ptr_equal(named_files_get(&files, "none.yaml"), file);
+	assert_int_equal(readings, 2);
+	named_files_release(&files);
 }
 
-static void more_than_fit_are_not_asked_for(void **state)
+static void what_is_in_a_file_is_read_once(void **state)
 {
-	struct named_files texts = TEXTS_INIT;
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	struct named_file *file = named_files_get(&files, "a.yaml");
+	const struct settings *settings =
+		named_file_settings(file, SETTINGS_YAML);
+	const struct source *source;
+
+	(void)state;
+	assert_int_equal(settings->count, 1);
+	assert_null(file->why_not);
+	assert_ptr_equal(named_file_settings(file, SETTINGS_YAML)->items,
+			 settings->items);
+	file = named_files_get(&files, "t.py");
+	source = named_file_source(file);
+	assert_int_equal(source->constant_count, 1);
+	assert_ptr_equal(named_file_source(file)->constants, source->constants);
+	named_files_release(&files);
+}
+
+static void what_is_not_understood_says_why(void **state)
+{
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	struct named_file *file = named_files_get(&files, "big.yaml");
+
+	(void)state;
+	assert_int_equal(named_file_settings(file, SETTINGS_YAML)->count, 0);
+	assert_string_equal(file->why_not, "big.yaml is larger than a config");
+	add(&files, "b.yaml", "a: [1\n");
+	file = named_files_get(&files, "b.yaml");
+	assert_int_equal(named_file_settings(file, SETTINGS_YAML)->count, 0);
+	assert_non_null(strstr(file->why_not, "b.yaml:"));
+	named_files_release(&files);
+}
+
+static void more_than_fit_are_not_read(void **state)
+{
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
 	char path[16];
 
 	(void)state;
-	for (int i = 0; i <= TEXTS_MAX; i++) {
+	for (int i = 0; i < NAMED_FILES_MAX; i++) {
 		(void)snprintf(path, sizeof(path), "%d.yaml", i);
-		add(&texts, path, "x");
+		assert_non_null(named_files_get(&files, path));
 	}
-	assert_int_equal(texts.count, TEXTS_MAX);
-	assert_null(named_files_get(&texts, path));
-	assert_null(texts.wanted);
-	named_files_release(&texts);
+	assert_null(named_files_get(&files, "a.yaml"));
+	assert_null(named_files_add(&files, "a.yaml", NULL, 0));
+	assert_int_equal(readings, NAMED_FILES_MAX);
+	named_files_release(&files);
 }
 
 static void the_upper_layer_comes_first(void **state)
 {
-	struct named_files below = TEXTS_INIT;
+	struct named_files below = { .count = 0 };
 	struct named_files above = { .beneath = &below };
 
 	(void)state;
@@ -73,14 +125,13 @@ static void the_upper_layer_comes_first(void **state)
 	add(&below, "b.yaml", "kept");
 	add(&above, "a.yaml", "new");
 	assert_text(&above, "a.yaml", "new");
-	assert_text(&above, "b.yaml", "kept");
 	assert_text(&below, "a.yaml", "old");
-	assert_null(named_files_get(&above, "c.yaml"));
-	assert_string_equal(above.wanted, "c.yaml");
-	assert_null(below.wanted);
-	/* The very same bytes: who has read them need not read them again. */
+	/* The very same: what is in it need not be read again. */
 	assert_ptr_equal(named_files_get(&above, "b.yaml"),
 			 named_files_get(&below, "b.yaml"));
+	/* Nobody reads there: it is not there. */
+	assert_int_equal(named_files_get(&above, "c.yaml")->error, ENOENT);
+	assert_int_equal(below.count, 2);
 	named_files_release(&above);
 	named_files_release(&below);
 }
@@ -88,8 +139,10 @@ static void the_upper_layer_comes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_not_there_is_wanted),
-		cmocka_unit_test(more_than_fit_are_not_asked_for),
+		cmocka_unit_test(each_file_is_read_once),
+		cmocka_unit_test(what_is_in_a_file_is_read_once),
+		cmocka_unit_test(what_is_not_understood_says_why),
+		cmocka_unit_test(more_than_fit_are_not_read),
 		cmocka_unit_test(the_upper_layer_comes_first),
 	};
 

@@ -297,28 +297,16 @@ static enum command_outcome recognise(struct command *command,
 	struct strlist environment = STRLIST_INIT;
 	struct command_hints hints = { .preset = preset->name,
 				       .environment = &environment };
-	struct named_files texts = TEXTS_INIT;
+	/* An empty script; files that it may name are not there. */
+	static struct named_files files;
 	const struct command_sources sources = { .presets = presets,
 						 .hints = &hints,
-						 .texts = &texts };
+						 .texts = &files };
 	struct strbuf script = STRBUF_INIT;
-	enum command_outcome outcome;
 
-	/* An empty script; files that it may name are not there. */
-	named_files_add(&texts, "train.py", &script, 0);
-	for (;;) {
-		char *path;
-
-		outcome = command_recognise(command, argv, &sources, err);
-		if (outcome != COMMAND_WANTS_TEXT)
-			break;
-		path = xstrdup(texts.wanted);
-		named_files_add(&texts, path, NULL, ENOENT);
-		free(path);
-		command_release(command);
-	}
-	named_files_release(&texts);
-	return outcome;
+	named_files_release(&files);
+	(void)named_files_add(&files, "train.py", &script, 0);
+	return command_recognise(command, argv, &sources, err);
 }
 
 static bool is_digits(const char *text)

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "launcher/command/command.h"
-#include "launcher/command/text/named_files.h"
+#include "launcher/command/files/named_files.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -39,6 +39,18 @@ static void words_add(struct strlist *list, const char *const *words)
 		strlist_add(list, *words);
 }
 
+/* Of type named_files_read: whatever the path. */
+static int sample_read(void *context, const char *path, struct strbuf *text)
+{
+	const char *script = context;
+
+	(void)path;
+	if (!script)
+		return ENOENT;
+	strbuf_adds(text, script);
+	return 0;
+}
+
 static void sample_expand(struct sample *sample, size_t at, const char *script,
 			  bool knows_environment)
 {
@@ -48,24 +60,11 @@ static void sample_expand(struct sample *sample, size_t at, const char *script,
 		.environment = knows_environment ? &sample->environment : NULL,
 	};
 
-	for (;;) {
-		struct strbuf text = STRBUF_INIT;
-		char *path;
-
-		sample->outcome =
-			shell_command_expand(&sample->expansion, &call,
-					     &sample->texts, &sample->err);
-		if (sample->outcome != COMMAND_WANTS_TEXT)
-			break;
-		assert_true(sample->texts.count == 0);
-		path = xstrdup(sample->texts.wanted);
-		if (script)
-			strbuf_adds(&text, script);
-		shell_expansion_release(&sample->expansion);
-		named_files_add(&sample->texts, path, &text,
-				script ? 0 : ENOENT);
-		free(path);
-	}
+	sample->texts.read = sample_read;
+	sample->texts.context = (void *)(uintptr_t)script;
+	sample->outcome = shell_command_expand(&sample->expansion, &call,
+					       &sample->texts, &sample->err);
+	assert_true(sample->texts.count <= NAMED_FILES_MAX);
 }
 
 static void sample_release(struct sample *sample)
@@ -730,7 +729,7 @@ static void too_many_files(void **state)
 	struct sample sample = { .outcome = COMMAND_OK };
 
 	(void)state;
-	for (int i = 0; i < TEXTS_MAX; i++) {
+	for (int i = 0; i < NAMED_FILES_MAX; i++) {
 		char *path = xasprintf("%d", i);
 
 		named_files_add(&sample.texts, path, NULL, 0);

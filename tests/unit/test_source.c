@@ -1,7 +1,7 @@
 /* Options and constants are found in the text of scripts, and only there. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/command/parts/source.h"
+#include "launcher/command/files/source.h"
 
 #include "base/strbuf.h"
 

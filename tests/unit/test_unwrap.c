@@ -61,40 +61,28 @@ static struct strlist words_of(const char *line)
 	return list;
 }
 
-static void add_file(struct named_files *texts, const struct case_ *c)
+/* Of type named_files_read. */
+static int read_file(void *context, const char *path, struct strbuf *text)
 {
-	struct strbuf text = STRBUF_INIT;
-	char *path = strdup(texts->wanted);
+	const struct case_ *c = context;
 	int error = ENOENT;
 
 	for (size_t i = 0; i < FILES_MAX && c->files[2 * i]; i++) {
 		if (strcmp(c->files[2 * i], path) != 0)
 			continue;
-		strbuf_adds(&text, c->files[2 * i + 1]);
+		strbuf_adds(text, c->files[2 * i + 1]);
 		error = 0;
 	}
-	named_files_add(texts, path, &text, error);
-	strbuf_release(&text);
-	free(path);
+	return error;
 }
 
 static void unwrap(struct outcome *o, const struct strlist *argv,
 		   const struct case_ *c, const struct command_hints *hints)
 {
-	unsigned turns = 0;
-
-	o->texts = (struct named_files)TEXTS_INIT;
-	for (;;) {
-		o->err = (struct error)ERROR_INIT;
-		o->is = command_unwrap(&o->view, argv, hints, &o->texts,
-				       &o->err);
-		if (o->is != COMMAND_WANTS_TEXT)
-			break;
-		command_view_release(&o->view);
-		assert_non_null(o->texts.wanted);
-		assert_true(turns++ < TEXTS_MAX);
-		add_file(&o->texts, c);
-	}
+	o->texts = (struct named_files){ .read = read_file,
+					 .context = (void *)(uintptr_t)c };
+	o->err = (struct error)ERROR_INIT;
+	o->is = command_unwrap(&o->view, argv, hints, &o->texts, &o->err);
 }
 
 static void run(struct outcome *o, const struct case_ *c)

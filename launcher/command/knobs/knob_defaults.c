@@ -59,10 +59,11 @@ static bool includes_others(const struct command_file *file)
 	static const char hydra[] = "defaults:";
 
 	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (strstr(file->text, marks[i]))
+		if (strstr(strbuf_text(&file->read->text), marks[i]))
 			return true;
-	return strncmp(file->text, hydra, strlen(hydra)) == 0 ||
-	       strstr(file->text, "\ndefaults:");
+	return strncmp(strbuf_text(&file->read->text), hydra, strlen(hydra)) ==
+		       0 ||
+	       strstr(strbuf_text(&file->read->text), "\ndefaults:");
 }
 
 bool config_is_open(const struct recognition *r)
@@ -75,7 +76,7 @@ bool config_is_open(const struct recognition *r)
 		const struct command_file *file = &command->files[i];
 
 		if (file->index == r->config_index)
-			return file->why_not || includes_others(file);
+			return file->read->why_not || includes_others(file);
 	}
 	return true;
 }
@@ -87,7 +88,7 @@ static const char *config_fault(const struct recognition *r)
 
 	for (size_t i = 0; i < command->file_count; i++)
 		if (command->files[i].index == r->config_index)
-			return command->files[i].why_not;
+			return command->files[i].read->why_not;
 	return NULL;
 }
 
@@ -240,15 +241,15 @@ static enum command_outcome global_from_preset(struct recognition *r)
 static enum command_outcome not_in_file(const struct recognition *r,
 					enum knob_kind kind, const char *name)
 {
-	const char *path = r->command->files[0].path;
+	const char *path = r->command->files[0].read->path;
 	const char *fault = NULL;
 	char shown[BRIEF_MAX];
 
 	for (size_t i = 0; i < r->command->file_count; i++) {
 		if (!r->command->files[i].wins)
 			continue;
-		path = r->command->files[i].path;
-		fault = r->command->files[i].why_not;
+		path = r->command->files[i].read->path;
+		fault = r->command->files[i].read->why_not;
 	}
 	if (fault)
 		return not_recognised(r,
@@ -355,15 +356,15 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 		const struct command_file *file = &command->files[i];
 		char shown[BRIEF_MAX];
 
-		if (file->why_not)
+		if (file->read->why_not)
 			return not_recognised(
 				r,
 				"no batch size is found among the arguments of "
 				"%s, and %s, which may set it, is not "
 				"understood: mend it, or %s (%s)",
 				r->source_name,
-				argument_brief(shown, file->path),
-				way_out(KNOB_MICRO), file->why_not);
+				argument_brief(shown, file->read->path),
+				way_out(KNOB_MICRO), file->read->why_not);
 	}
 	if (uses_hydra(r))
 		return not_recognised(

@@ -52,7 +52,7 @@ static void look_up(const struct recognition *r, const struct strlist *names,
 		name += strspn(name, "-");
 		if (strlen(name) < 2)
 			continue;
-		find->count = settings_find_all(&find->file->settings, name,
+		find->count = settings_find_all(find->file->settings, name,
 						find->items, SETTINGS_SAME_MAX);
 		if (find->count > SETTINGS_SAME_MAX)
 			find->count = SETTINGS_SAME_MAX;
@@ -91,7 +91,7 @@ static enum command_outcome several(const struct recognition *r,
 		"%s sets both %s to %s (line %u) and %s to %s (line %u), and "
 		"either may be the %s: write {%s} into a copy of it, have the "
 		"command name that, and give it with --template too",
-		argument_brief(path, find->file->path),
+		argument_brief(path, find->file->read->path),
 		argument_brief(first, a->key), a->value, a->line,
 		argument_brief(second, b->key), b->value, b->line,
 		knob_words(kind), kind == KNOB_ACCUM ? "accum" : "micro");
@@ -108,7 +108,7 @@ static enum command_outcome no_number(const struct recognition *r,
 		r,
 		"%s:%u sets %s to \"%s\", which is not a plain whole number, "
 		"so the %s is not known: write the number",
-		argument_brief(path, find->file->path), setting->line,
+		argument_brief(path, find->file->read->path), setting->line,
 		argument_brief(key, setting->key),
 		argument_brief(value, setting->value), knob_words(kind));
 }
@@ -138,7 +138,7 @@ static void site_add(struct command *command, enum knob_kind kind,
 	command->sites[command->site_count++] = (struct command_site){
 		.kind = kind,
 		.file = (size_t)(file - command->files),
-		.setting = (size_t)(setting - file->settings.items),
+		.setting = (size_t)(setting - file->settings->items),
 	};
 }
 
@@ -155,7 +155,7 @@ sites_add(struct recognition *r, enum knob_kind kind, const struct find *find)
 
 static char *file_evidence(const struct find *find)
 {
-	return xasprintf("%s:%u", find->file->path, find->items[0]->line);
+	return xasprintf("%s:%u", find->file->read->path, find->items[0]->line);
 }
 
 /* The value stands in the file, and only there. */

@@ -122,7 +122,7 @@ static bool is_overridden(const struct recognition *r,
 		return false;
 	for (size_t i = 0; i < command->file_count; i++)
 		if (command->files[i].index == r->config_index &&
-		    !command->files[i].why_not)
+		    !command->files[i].read->why_not)
 			return false;
 	return true;
 }

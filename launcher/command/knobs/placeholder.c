@@ -270,7 +270,8 @@ enum command_outcome placeholders_find(struct recognition *recognition)
 			&recognition->command->files[i];
 
 		if (file->is_template)
-			outcome = note_all(recognition, file->text,
+			outcome = note_all(recognition,
+					   strbuf_text(&file->read->text),
 					   KNOB_PLACEHOLDER, file->index);
 	}
 	return outcome == COMMAND_OK ? check_complete(recognition) : outcome;

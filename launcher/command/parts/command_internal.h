@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_PARTS_COMMAND_INTERNAL_H
 
 #include "launcher/command/command.h"
-#include "launcher/command/parts/source.h"
+#include "launcher/command/files/source.h"
 
 /* One line of at most this many bytes of an argument, for a message. */
 #define BRIEF_MAX 72
@@ -103,7 +103,6 @@ enum command_outcome files_find(struct recognition *r,
 enum command_outcome file_beside_find(struct recognition *r);
 /* The preset is known: which of them count, and which win over options. */
 void files_judge(struct command *command);
-void file_release(struct command_file *file);
 /* Config files that name one of DeepSpeed's, where sizes must not stand. */
 enum command_outcome deepspeed_check(struct recognition *r);
 /* What is wrong with sizes in such a file, and the way out; NULL: nothing. The

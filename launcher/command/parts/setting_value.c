@@ -44,7 +44,7 @@ static const char *file_value(const struct command *command, const char *name)
 	name += strspn(name, "-");
 	for (size_t i = 0; i < command->file_count; i++) {
 		size_t count =
-			settings_find_all(&command->files[i].settings, name,
+			settings_find_all(command->files[i].settings, name,
 					  found, SETTINGS_SAME_MAX);
 
 		if (count > SETTINGS_SAME_MAX)

@@ -29,7 +29,7 @@ static size_t edits_of(const struct command *command,
 			continue;
 		edits[count++] = (struct settings_edit){
 			.setting = &command->files[file]
-					    .settings.items[site->setting],
+					    .settings->items[site->setting],
 			.value = value,
 		};
 	}
@@ -39,16 +39,17 @@ static size_t edits_of(const struct command *command,
 static char *make_path(const struct command_file *file, const char *text,
 		       size_t length, const char *copies)
 {
-	const char *base = basename(file->path);
-	int folder = (int)(base - file->path);
+	const char *base = basename(file->read->path);
+	int folder = (int)(base - file->read->path);
 	unsigned long long hash = hash_bytes(text, length);
 
 	if (copies && (file->is_template ||
-		       !settings_has_references(&file->settings, file->text,
-						file->length)))
+		       !settings_has_references(file->settings,
+						strbuf_text(&file->read->text),
+						file->read->text.length)))
 		return xasprintf("%s/.autofit-%016llx-%s", copies, hash, base);
-	return xasprintf("%.*s.autofit-%016llx-%s", folder, file->path, hash,
-			 base);
+	return xasprintf("%.*s.autofit-%016llx-%s", folder, file->read->path,
+			 hash, base);
 }
 
 /* Takes the text and the settings in it over. */
@@ -61,7 +62,7 @@ static void copy_add(struct rewrite *rewrite, const struct command_file *file,
 	rewrite->copies = xrealloc(rewrite->copies, rewrite->copy_count + 1,
 				   sizeof(*rewrite->copies));
 	copy = &rewrite->copies[rewrite->copy_count++];
-	copy->original = xstrdup(file->path);
+	copy->original = xstrdup(file->read->path);
 	copy->length = text->length;
 	copy->path = make_path(file, strbuf_text(text), text->length, copies);
 	copy->text = strbuf_detach(text);
@@ -75,21 +76,22 @@ static int copy_make(const struct command *command,
 {
 	const struct command_file *file = &command->files[index];
 	struct settings_edit edits[EDITS_MAX];
-	struct settings settings = { .format = file->settings.format };
+	struct settings settings = { .format = file->settings->format };
 	struct strbuf text = STRBUF_INIT;
 	size_t count = edits_of(command, values, index, edits);
 	int result = 0;
 
 	if (file->is_template) {
-		char *filled =
-			placeholders_replace(command, values, file->text);
+		char *filled = placeholders_replace(
+			command, values, strbuf_text(&file->read->text));
 
-		strbuf_adds(&text, filled ? filled : file->text);
+		strbuf_adds(&text,
+			    filled ? filled : strbuf_text(&file->read->text));
 		free(filled);
 	} else if (count) {
-		result = settings_change(&text, &file->settings, file->text,
-					 file->length, edits, count, &settings,
-					 err);
+		result = settings_change(
+			&text, file->settings, strbuf_text(&file->read->text),
+			file->read->text.length, edits, count, &settings, err);
 	}
 	for (size_t i = 0; i < count; i++)
 		free((char *)(uintptr_t)edits[i].value);
@@ -115,7 +117,7 @@ const char *copy_path(const struct rewrite *rewrite,
 		      const struct command_file *file)
 {
 	for (size_t i = 0; i < rewrite->copy_count; i++)
-		if (strcmp(rewrite->copies[i].original, file->path) == 0)
+		if (strcmp(rewrite->copies[i].original, file->read->path) == 0)
 			return rewrite->copies[i].path;
 	return NULL;
 }

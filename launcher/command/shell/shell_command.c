@@ -156,7 +156,7 @@ static const struct strbuf *script_text(const struct invocation *invocation,
 					enum command_outcome *outcome)
 {
 	const char *path = invocation->argv->items[invocation->at];
-	const struct text_file *file = named_files_get(texts, path);
+	const struct named_file *file = named_files_get(texts, path);
 	char shown[BRIEF_MAX];
 
 	if (file && !file->error)
@@ -166,13 +166,11 @@ static const struct strbuf *script_text(const struct invocation *invocation,
 		(void)error_set_errno(invocation->err, -file->error,
 				      "cannot read the script %s",
 				      argument_brief(shown, path));
-	} else if (texts->wanted) {
-		*outcome = COMMAND_WANTS_TEXT;
 	} else {
 		*outcome = COMMAND_NOT_RECOGNISED;
 		(void)error_set(invocation->err, -E2BIG,
 				"the command names more than %d files to read",
-				TEXTS_MAX);
+				NAMED_FILES_MAX);
 	}
 	return NULL;
 }

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "launcher/command/files/named_files.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/text/named_files.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ struct shell_call {
  * deepspeed and such; cd, echo, export, module load, source, set, if [ ] around
  * variables, mkdir are passed over).
  * COMMAND_NOT_RECOGNISED with why and the way out when it is more than that;
- * COMMAND_WANTS_TEXT for the script; COMMAND_REFUSED for one read from stdin.
+ * COMMAND_REFUSED for one read from stdin.
  * The caller releases the expansion whatever the outcome.
  */
 enum command_outcome shell_command_expand(struct shell_expansion *expansion,

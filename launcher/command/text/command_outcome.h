@@ -7,10 +7,9 @@
 
 #define NO_INDEX SIZE_MAX
 
-/* The message is in err but for OK and WANTS_TEXT. */
+/* The message is in err but for OK. */
 enum command_outcome {
 	COMMAND_OK,
-	COMMAND_WANTS_TEXT,     /* read texts->wanted, then ask again */
 	COMMAND_UNREADABLE,     /* exit 121: the script cannot be read */
 	COMMAND_NOT_RECOGNISED, /* exit 122 */
 	COMMAND_REFUSED,        /* exit 123: cannot be probed safely */

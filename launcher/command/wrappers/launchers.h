@@ -243,7 +243,7 @@ struct host_list host_list_read(const char *text, size_t length,
 /* The file of SAYS_HOSTFILE, or of the row; NULL in *file: not there. */
 enum command_outcome launch_file(const struct wrapper *wrapper,
 				 const struct launch *launch, const char *path,
-				 const struct text_file **file);
+				 struct named_file **file);
 
 /* What a launcher's config file says; NULL: not in it, or null. */
 const char *launch_setting(const struct settings *config, const char *key);

@@ -176,7 +176,7 @@ static enum command_outcome hosts_read(const struct wrapper *wrapper,
 				       struct host_list *hosts)
 {
 	const struct launch_said *said = launch->said;
-	const struct text_file *file;
+	struct named_file *file;
 	enum command_outcome outcome;
 
 	*hosts = (struct host_list){ 0 };

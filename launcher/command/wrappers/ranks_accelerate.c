@@ -96,7 +96,7 @@ static char *default_path(const struct wrapper *wrapper)
 static enum command_outcome config_parse(const struct wrapper *wrapper,
 					 const struct launch *launch,
 					 struct config *config,
-					 const struct text_file *file)
+					 struct named_file *file)
 {
 	enum settings_format format = SETTINGS_YAML;
 
@@ -116,7 +116,7 @@ static enum command_outcome config_read(const struct wrapper *wrapper,
 					struct config *config)
 {
 	const char *given = launch->said[SAYS_CONFIG].value;
-	const struct text_file *file;
+	struct named_file *file;
 	enum command_outcome outcome;
 	char shown[BRIEF_MAX];
 
@@ -252,7 +252,7 @@ static enum command_outcome deepspeed_read(const struct wrapper *wrapper,
 					   struct config *deepspeed)
 {
 	const char *path = launch->said[SAYS_DEEPSPEED_FILE].value;
-	const struct text_file *file;
+	struct named_file *file;
 	enum command_outcome outcome;
 	char *fault;
 

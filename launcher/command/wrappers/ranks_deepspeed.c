@@ -108,7 +108,7 @@ enum command_outcome ranks_count_deepspeed(const struct wrapper *wrapper,
 	enum command_outcome outcome =
 		ranks_check_nodes(wrapper, launch, said[SAYS_NODES].value);
 	struct host_list hosts = { 0 };
-	const struct text_file *file;
+	struct named_file *file;
 
 	if (outcome == COMMAND_OK)
 		outcome = launch_file(wrapper, launch, path, &file);

@@ -14,8 +14,7 @@
 
 static enum command_outcome file_get(const struct wrapper *wrapper,
 				     const struct launch *launch,
-				     const char *path,
-				     const struct text_file **file)
+				     const char *path, struct named_file **file)
 {
 	char shown[BRIEF_MAX];
 
@@ -25,8 +24,6 @@ static enum command_outcome file_get(const struct wrapper *wrapper,
 			*file = NULL;
 		return COMMAND_OK;
 	}
-	if (wrapper->texts->wanted)
-		return COMMAND_WANTS_TEXT;
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s is one file more than are read",
 			   launch->row->names[0], argument_brief(shown, path));
@@ -34,7 +31,7 @@ static enum command_outcome file_get(const struct wrapper *wrapper,
 
 enum command_outcome launch_file(const struct wrapper *wrapper,
 				 const struct launch *launch, const char *path,
-				 const struct text_file **file)
+				 struct named_file **file)
 {
 	/* Where cd of a shell leads. */
 	const char *folder = wrapper->view->expansion.folder;

@@ -1,6 +1,6 @@
 /* The smallest pieces of Python text: strings, words, values. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/pytext.h"
+#include "launcher/command/files/pytext.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* Options and constants in the text of a Python script. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/source.h"
+#include "launcher/command/files/source.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "launcher/command/files/pytext.h"
 #include "launcher/command/parts/command_internal.h"
-#include "launcher/command/parts/pytext.h"
 
 #include <stdlib.h>
 #include <string.h>

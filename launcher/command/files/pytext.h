@@ -1,9 +1,9 @@
 /* The smallest pieces of Python text: strings, words, values. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_PYTEXT_H
-#define AUTOFIT_LAUNCHER_COMMAND_PARTS_PYTEXT_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_PYTEXT_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_PYTEXT_H
 
-#include "launcher/command/parts/source.h"
+#include "launcher/command/files/source.h"
 
 /* Where the reading is; at == end when all is read. */
 struct pytext {

@@ -1,7 +1,7 @@
 /* Options, variables and constants in the text of a Python script. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_SOURCE_H
-#define AUTOFIT_LAUNCHER_COMMAND_PARTS_SOURCE_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_H
 
 #include "base/strlist.h"
 
