@@ -9,6 +9,7 @@
 #include "launcher/admission/neighbours.h"
 #include "launcher/admission/preconditions.h"
 #include "launcher/admission/tuning_lease.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/report/report_style.h"

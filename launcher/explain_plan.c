@@ -3,6 +3,9 @@
 #include "launcher/explain_plan.h"
 
 #include "configs/secrets/secrets.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/knob_kind.h"
 #include "launcher/report/json.h"
 
 #include <stdlib.h>

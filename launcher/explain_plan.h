@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_EXPLAIN_PLAN_H
 #define AUTOFIT_LAUNCHER_EXPLAIN_PLAN_H
 
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/request.h"
 
 #include <stdint.h>

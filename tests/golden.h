@@ -7,7 +7,8 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "launcher/command/command.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/recognise.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,16 +2,16 @@
 # Pure files call nothing that reads or changes the world, and keep no state.
 # SPDX-License-Identifier: MIT
 #
-# Pure are search/, estimator/, every file of another room whose header says
-# so in its first line, and what those are cut into (named below). What they
-# call must be on a list here or be pure itself.
+# Pure are search/, estimator/, the folders named below, every file of another
+# room whose header says so in its first line, and what those are cut into (named
+# below too). What they call must be on a list here or be pure itself.
 set -euo pipefail
 : "${BUILD:?the build folder}" "${SOURCE:?the source folder}"
 
-more_pure=(options launchers launch_options tokens unwrap names ranks shellquote
-	knob_defaults candidates constraints deepspeed effective_batch
-	record_arguments framework knob_in_file knob_by_flag knobs
-	setting_value placeholder rewrite shell_found world_size)
+# Of all that is in them no header needs to say it.
+pure_folders=(launcher/command)
+# What a pure file is cut into.
+more_pure=(options)
 # They read files, although their names begin as that of a pure one.
 not_pure='options_(files|model)'
 
@@ -95,7 +95,7 @@ planted.c.o keeps state in calls" ] || fail "blind to planted code: $found"
 
 # The files of a room that are pure, as an expression for their names.
 pure_files() {
-	local header names="" name
+	local header names="" name folder
 
 	while read -r header; do
 		head -n 1 "$header" | grep -qiw pure || continue
@@ -105,6 +105,12 @@ pure_files() {
 	for name in "${more_pure[@]}"; do
 		names+="$name(_[a-z_]+)?|"
 	done
+	for folder in "${pure_folders[@]}"; do
+		[[ $folder == "$1"/* ]] || continue
+		while read -r name; do
+			names+="$(basename "$name" .c)|"
+		done < <(find "$SOURCE/$folder" -name '*.c')
+	done
 	echo "${names%|}"
 }
 
@@ -113,7 +119,7 @@ trap 'rm -rf "$scratch"' EXIT
 check_itself
 
 declare -A members=([search]='.*' [estimator]='.*')
-for room in probes launcher; do
+for room in configs probes launcher; do
 	members[$room]=$(pure_files "$room")
 done
 for room in "${!members[@]}"; do

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/admission/preconditions.h"
 
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 
 #include <errno.h>
 #include <limits.h>

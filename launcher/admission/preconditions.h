@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H
 #define AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H
 
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/request/request.h"
 #include "probes/probe.h"
 

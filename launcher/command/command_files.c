@@ -1,8 +1,11 @@
 /* The config files that the arguments of a program name. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/command_files.h"
 
 #include "base/alloc.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
 
 #include <errno.h>
 #include <fnmatch.h>

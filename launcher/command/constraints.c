@@ -1,9 +1,13 @@
 /* What a framework asks of every split, beside the effective batch. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/constraints.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
 #include "search/accumulation.h"
 
 #include <stdlib.h>

@@ -1,10 +1,13 @@
 /* What the knobs of a command amount to: micro, accum, effective batch. Pure.
  */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/effective_batch.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/text/names.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,9 +1,12 @@
 /* Which preset speaks for a command. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/framework.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
 
 #include <errno.h>
 #include <fnmatch.h>

@@ -1,10 +1,11 @@
 /* Reads a rewritten command as if it had been typed. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/command.h"
+
+#include "launcher/command/readback.h"
 
 #include "base/alloc.h"
 #include "configs/secrets/secrets.h"
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/text/argument.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,11 @@
 /* The arguments of a command that can change the memory of a step. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/record_arguments.h"
+
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
+#include "launcher/command/text/placeholder.h"
 
 #include <string.h>
 

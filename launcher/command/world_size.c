@@ -1,6 +1,13 @@
 /* How many ranks a program makes of itself when no launcher does. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/effective_batch.h"
+#include "launcher/command/parts/recognition.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/names.h"
 
 #include <errno.h>
 #include <string.h>

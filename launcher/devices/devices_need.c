@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/result_fill.h"

@@ -5,6 +5,8 @@
 #include "base/alloc.h"
 #include "configs/files/paths.h"
 #include "configs/models/model.h"
+#include "launcher/command/parts/command.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/devices/devices.h"
 #include "launcher/estimate/estimate_command.h"
 #include "launcher/estimate/estimate_family.h"

@@ -8,7 +8,7 @@
 #include "configs/models/gpus.h"
 #include "configs/models/models.h"
 #include "estimator/estimator.h"
-#include "launcher/command/command.h"
+#include "launcher/command/parts/command.h"
 #include "launcher/options/estimate_request.h"
 #include "launcher/options/options.h"
 #include "probes/process/process_state.h"

@@ -7,7 +7,7 @@
 #include "base/model_facts.h"
 #include "base/strlist.h"
 #include "estimator/estimator.h"
-#include "launcher/command/command.h"
+#include "launcher/command/parts/command.h"
 #include "launcher/options/estimate_request.h"
 
 /*

@@ -8,7 +8,10 @@
 #include "configs/files/escape.h"
 #include "configs/files/paths.h"
 #include "configs/secrets/secrets.h"
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/knob_kind.h"
 #include "launcher/request/surroundings.h"
 
 #include <limits.h>

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "configs/records/record_fields.h"
 #include "configs/records/record_files.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result_fill.h"
 

@@ -1,12 +1,14 @@
 /* `autofit export`: a record for another machine, a program, or a script. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/shellquote.h"
 #include "launcher/records/records.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
-#include "launcher/command/command.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"

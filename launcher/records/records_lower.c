@@ -1,5 +1,6 @@
 /* `autofit lower`: a recorded split ran out of memory in a real run. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/text/shellquote.h"
 #include "launcher/records/records.h"
 
 #include "base/alloc.h"
@@ -7,7 +8,6 @@
 #include "base/units.h"
 #include "configs/records/record_lower.h"
 #include "configs/records/starts.h"
-#include "launcher/command/command.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 

@@ -3,7 +3,7 @@
 #include "launcher/records/show.h"
 
 #include "base/units.h"
-#include "launcher/command/command.h"
+#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/report/report_final.h"
 #include "launcher/report/report_words.h"

@@ -6,6 +6,7 @@
 #include "base/trial.h"
 #include "configs/files/escape.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"

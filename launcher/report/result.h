@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 #include "configs/records/record.h"
-#include "launcher/command/command.h"
+#include "launcher/command/rewrite/rewrite.h"
 
 #include <stdbool.h>
 #include <stdint.h>

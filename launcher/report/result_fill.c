@@ -6,6 +6,10 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/knob_kind.h"
 #include "launcher/options/exitcode.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_REPORT_RESULT_FILL_H
 #define AUTOFIT_LAUNCHER_REPORT_RESULT_FILL_H
 
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/options/options.h"
 #include "launcher/report/result.h"
 #include "launcher/request/request.h"

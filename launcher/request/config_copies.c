@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/textfile.h"
 #include "configs/files/paths.h"
+#include "launcher/command/rewrite/rewrite.h"
 
 #include <errno.h>
 #include <limits.h>

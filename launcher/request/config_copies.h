@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_REQUEST_CONFIG_COPIES_H
 
 #include "base/error.h"
-#include "launcher/command/command.h"
+#include "launcher/command/rewrite/rewrite.h"
 
 /*
  * Writes each copy, with the mode of its original; one that is there with the

@@ -8,6 +8,7 @@
 #include "configs/identity/identity_text.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/command/record_arguments.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/memory_target.h"
 

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "configs/files/builtin.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/exec_command.h"
 #include "probes/channel/channel.h"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/tuning/plan.h"
 #include "launcher/tuning/session_internal.h"
 #include "probes/isolation/isolation.h"

@@ -10,7 +10,11 @@
  * above 5 ms.
  */
 /* USES launcher */
+#include "launcher/command/recognise.h"
 #include "configs/files/builtin.h"
+#include "launcher/command/readback.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
 #include "tests/bench/times.h"
 #include "tests/golden.h"
 

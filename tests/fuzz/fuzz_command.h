@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/strlist.h"
-#include "launcher/command/command.h"
 #include "launcher/command/files/named_files.h"
+#include "launcher/command/text/shellquote.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <errno.h>

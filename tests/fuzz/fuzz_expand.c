@@ -3,6 +3,7 @@
 /* SECONDS 60 */
 /* USES launcher */
 #include "launcher/command/shell/shell_command.h"
+#include "launcher/command/text/command_outcome.h"
 #include "tests/fuzz/fuzz_shell.h"
 
 /* What may stand where a word stood. */

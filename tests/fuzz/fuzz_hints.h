@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_TESTS_FUZZ_HINTS_H
 #define AUTOFIT_TESTS_FUZZ_HINTS_H
 
-#include "launcher/command/command.h"
+#include "launcher/command/text/command_hints.h"
 #include "tests/fuzz/fuzz_command.h"
 
 /* What options may say, and the lists that they point to. */

@@ -2,7 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 /* SECONDS 60 */
 /* USES launcher */
-#include "launcher/command/command.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/readback.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/record_arguments.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/knob_kind.h"
 #include "tests/fuzz/fuzz_hints.h"
 #include "tests/fuzz/fuzz_shell.h"
 

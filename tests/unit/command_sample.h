@@ -5,7 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "launcher/command/command.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/rewrite/rewrite.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,11 @@
 /* Frameworks and knobs are recognised, or it is said why not. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/record_arguments.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/knob_kind.h"
 #include "tests/unit/command_sample.h"
 
 #include <setjmp.h>

@@ -2,6 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "configs/files/builtin.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/readback.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/knob_kind.h"
+#include "launcher/command/text/shellquote.h"
 #include "tests/golden.h"
 
 #include <setjmp.h>

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "configs/presets/preset.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
 
 #include "base/alloc.h"
 #include "base/textfile.h"

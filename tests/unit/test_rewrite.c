@@ -1,6 +1,10 @@
 /* Sizes are written where they belong, and nothing else changes. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
+#include "launcher/command/recognise.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/shellquote.h"
 #include "tests/unit/command_sample.h"
 
 #include "base/alloc.h"

@@ -4,7 +4,14 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "configs/files/builtin.h"
-#include "launcher/command/command.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/parts/recognition.h"
+#include "launcher/command/recognise.h"
+#include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/knob_kind.h"
+#include "launcher/command/text/shellquote.h"
 
 #include <errno.h>
 #include <setjmp.h>

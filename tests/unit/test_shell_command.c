@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "launcher/command/shell/shell_command.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/shellquote.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "launcher/command/command.h"
 #include "launcher/command/files/named_files.h"
 
 #include <errno.h>

@@ -1,6 +1,9 @@
 /* Launchers are peeled until the program itself is found. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/wrappers/unwrap.h"
 #include "tests/unit/command_sample.h"
 
 #include "launcher/command/wrappers/launchers.h"

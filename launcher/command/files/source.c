@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 #include "launcher/command/files/pytext.h"
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/text/names.h"
 
 #include <stdlib.h>
 #include <string.h>

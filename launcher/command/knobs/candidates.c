@@ -2,21 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/candidates.h"
 
+#include "launcher/command/text/names.h"
+
 #include <stdio.h>
 #include <string.h>
-
-bool knob_is_taken(const struct command *command, size_t index)
-{
-	for (size_t i = 0; i < KNOB_KINDS; i++) {
-		const struct knob *knob = &command->knobs[i];
-
-		if ((knob->form == KNOB_SEPARATE ||
-		     knob->form == KNOB_JOINED) &&
-		    knob->index == index)
-			return true;
-	}
-	return false;
-}
 
 static bool option_is_decoy(const struct preset *preset,
 			    const struct source_option *option)

@@ -3,7 +3,9 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_CANDIDATES_H
 #define AUTOFIT_LAUNCHER_COMMAND_KNOBS_CANDIDATES_H
 
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/parts/recognition.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/argument.h"
 
 /* Options that may be a knob; more than these are ambiguous anyway. */
 #define CANDIDATES_MAX 16
@@ -24,5 +26,9 @@ struct candidates {
 /* Each option once, as it is typed last. */
 void candidates_collect(struct candidates *candidates,
 			const struct recognition *r, enum knob_kind kind);
+
+/* The option of the script that means this knob, or NULL. */
+const struct source_option *knob_in_source(const struct recognition *r,
+					   enum knob_kind kind, size_t *rank);
 
 #endif

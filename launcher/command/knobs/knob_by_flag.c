@@ -1,6 +1,12 @@
 /* Knobs that the user names with --micro-flag and its like. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/knobs/knob_by_flag.h"
+
+#include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,9 +1,14 @@
 /* Knobs that the arguments do not show: named by the user, or defaults. Pure.
  */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/knobs/knob_defaults.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/candidates.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/text/names.h"
+#include "launcher/command/text/placeholder.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -49,36 +54,6 @@ static const char *spelling(const struct recognition *r, enum knob_kind kind,
 			best = name;
 	}
 	return best;
-}
-
-/* Does it take in other files, which are not read here? */
-static bool includes_others(const struct command_file *file)
-{
-	static const char *const marks[] = { "_base_", "_BASE_", "!include",
-					     "read_base" };
-	static const char hydra[] = "defaults:";
-
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (strstr(strbuf_text(&file->read->text), marks[i]))
-			return true;
-	return strncmp(strbuf_text(&file->read->text), hydra, strlen(hydra)) ==
-		       0 ||
-	       strstr(strbuf_text(&file->read->text), "\ndefaults:");
-}
-
-bool config_is_open(const struct recognition *r)
-{
-	const struct command *command = r->command;
-
-	if (r->config_index == NO_INDEX)
-		return false;
-	for (size_t i = 0; i < command->file_count; i++) {
-		const struct command_file *file = &command->files[i];
-
-		if (file->index == r->config_index)
-			return file->read->why_not || includes_others(file);
-	}
-	return true;
 }
 
 /* What is wrong in the config file; NULL: nothing that is known. */

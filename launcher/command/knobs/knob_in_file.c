@@ -1,8 +1,13 @@
 /* Knobs that stand in a config file. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/knobs/knob_in_file.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/text/names.h"
 
 #include <stdlib.h>
 #include <string.h>

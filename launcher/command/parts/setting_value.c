@@ -1,39 +1,16 @@
 /* What a command says of a setting, by argument or file; conditions. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/parts/setting_value.h"
 
 #include "base/alloc.h"
+#include "launcher/command/parts/token.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #define JOINER " + "
-
-static bool token_is(const struct token *token, const char *name)
-{
-	return name_matches(name, token->name, token->name_length,
-			    token->bare) ||
-	       (*name != '-' && token->bare &&
-		name_equal(name, strlen(name), token->name,
-			   token->name_length));
-}
-
-bool token_find(const struct command *command, const char *name,
-		struct token *found)
-{
-	struct token token;
-	bool any = false;
-
-	for (size_t i = command->view.args; token_next(&token, command, &i);
-	     i++) {
-		if (!token_is(&token, name))
-			continue;
-		*found = token;
-		any = true;
-	}
-	return any;
-}
 
 /* A key of the config files: of the last that has it, its last value. */
 static const char *file_value(const struct command *command, const char *name)
@@ -163,4 +140,34 @@ bool any_condition_holds(const struct recognition *r,
 		if (condition_holds(r, conditions->items[i]))
 			return true;
 	return false;
+}
+
+/* Does it take in other files, which are not read here? */
+static bool includes_others(const struct command_file *file)
+{
+	static const char *const marks[] = { "_base_", "_BASE_", "!include",
+					     "read_base" };
+	static const char hydra[] = "defaults:";
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (strstr(strbuf_text(&file->read->text), marks[i]))
+			return true;
+	return strncmp(strbuf_text(&file->read->text), hydra, strlen(hydra)) ==
+		       0 ||
+	       strstr(strbuf_text(&file->read->text), "\ndefaults:");
+}
+
+bool config_is_open(const struct recognition *r)
+{
+	const struct command *command = r->command;
+
+	if (r->config_index == NO_INDEX)
+		return false;
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+
+		if (file->index == r->config_index)
+			return file->read->why_not || includes_others(file);
+	}
+	return true;
 }

@@ -1,6 +1,10 @@
 /* Writes sizes into a command; every other byte stays as it is. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/rewrite/rewrite.h"
+
+#include "launcher/command/parts/token.h"
 #include "launcher/command/rewrite/rewrite_internal.h"
+#include "launcher/command/text/names.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

@@ -1,6 +1,11 @@
 /* The sizes of a split as text to paste into a command. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/rewrite/rewrite_internal.h"
+#include "launcher/command/text/knob_kind.h"
+#include "launcher/command/text/placeholder.h"
+#include "launcher/command/text/shellquote.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

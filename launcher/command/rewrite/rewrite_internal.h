@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H
 #define AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H
 
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/rewrite/rewrite.h"
 
 /* What the knob is to say now, or NULL: as it does. The caller frees. */
 char *knob_new_value(const struct command *command, enum knob_kind kind,
@@ -44,6 +44,14 @@ int copies_make(const struct command *command,
 /* Where the copy of this file is; NULL: it has none. */
 const char *copy_path(const struct rewrite *rewrite,
 		      const struct command_file *file);
+
+/* What is written for the knob: counted over ranks as its scope says. */
+int64_t knob_written(const struct command *command, enum knob_kind kind,
+		     const struct command_values *values);
+/* A copy of text with its placeholders replaced; NULL: it has none. */
+char *placeholders_replace(const struct command *command,
+			   const struct command_values *values,
+			   const char *text);
 
 /* The argument with new values in it; the caller frees. */
 char *argument_rewrite(const struct command *command,

@@ -1,6 +1,12 @@
 /* Options that a run gets beside its knobs: of probes, and rescaled. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/rewrite/rewrite_internal.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/names.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"

@@ -1,6 +1,8 @@
 /* What each knob is to say in a run. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/knob.h"
 #include "launcher/command/rewrite/rewrite_internal.h"
+#include "launcher/command/text/knob_kind.h"
 
 #include "base/alloc.h"
 

@@ -3,9 +3,9 @@
 #include "launcher/command/shell/shell_command.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
 #include "launcher/command/shell/shell_read.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/text/argument.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ static enum command_outcome find_text(struct invocation *invocation)
 	if (invocation->at < invocation->argv->count) {
 		const char *path = invocation->argv->items[invocation->at];
 
-		return !invocation->is_text && wrapper_is_pipe(path)
+		return !invocation->is_text && argument_is_pipe(path)
 			       ? from_stdin(invocation)
 			       : COMMAND_OK;
 	}

@@ -1,7 +1,8 @@
 /* Which commands of a script train, and which only prepare. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/shell/shell_read.h"
 #include "launcher/command/shell/shell_run.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/text/argument.h"
 
 #include <string.h>
 
@@ -148,7 +149,7 @@ static enum shell_rank rank_one(const struct shell_fields *fields, size_t at)
 	const char *name = basename(word_at(fields, at));
 	const struct trainer *trainer = trainers;
 
-	if (launcher_is_python(name))
+	if (argument_is_python(name))
 		return rank_python(fields, at);
 	if (has(helpers, name))
 		return SHELL_NOTHING;

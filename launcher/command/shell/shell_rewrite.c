@@ -1,10 +1,11 @@
 /* Writes changes of a flat command back into the shell text it came from. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_command.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/shellquote.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "launcher/command/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* Names of options: how they are compared. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/text/names.h"
 
 #include "base/name.h"
 

@@ -1,6 +1,7 @@
 /* Arguments as a POSIX shell reads them back, byte for byte. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/command.h"
+
+#include "launcher/command/text/shellquote.h"
 
 #include "base/strbuf.h"
 

@@ -1,8 +1,8 @@
 /* The options of a launcher, up to the program that it starts. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
-
-#include "launcher/command/parts/command_internal.h"
 
 #include <string.h>
 

@@ -2,17 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/wrappers/launchers.h"
 
+#include "launcher/command/text/argument.h"
+
 #include <string.h>
 
 static const struct launcher *const tables[] = {
 	launchers_plain, launchers_ranks, launchers_tasks, launchers_other, NULL
 };
-
-bool launcher_is_python(const char *name)
-{
-	return strncmp(name, "python", 6) == 0 &&
-	       name[6 + strspn(name + 6, "0123456789.")] == '\0';
-}
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -35,7 +31,7 @@ const struct launcher *launcher_find(const char *program)
 {
 	const char *name = basename(program);
 
-	if (launcher_is_python(name))
+	if (argument_is_python(name))
 		name = "python";
 	else if (ends_with(name, ".sh"))
 		name = "sh";

@@ -1,9 +1,12 @@
 /* Programs that start another program: one row each. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCHERS_H
-#define AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCHERS_H
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/shell/shell_command.h"
+#include "launcher/command/text/command_hints.h"
+#include "launcher/command/wrappers/unwrap.h"
 
-#include "launcher/command/command.h"
+#ifndef AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCHERS_H
+#	define AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCHERS_H
 
 enum launcher_kind {
 	LAUNCHER_WRAPPER, /* becomes, or waits for, the program that follows */
@@ -123,9 +126,6 @@ const struct launcher *launcher_find(const char *program);
 /* The row of what python -m starts, or NULL; has it its subcommand? */
 const struct launcher *launcher_find_module(const char *module, bool *is_whole);
 
-/* python, python3, python3.11: the last part of a path. */
-bool launcher_is_python(const char *name);
-
 /* The program needs no subcommand behind it. */
 bool launcher_is_whole(const struct launcher *row, const char *program);
 /* "podman" of /usr/bin/podman, as the row has it. */
@@ -187,9 +187,6 @@ enum command_outcome wrapper_launcher(struct wrapper *wrapper,
 /* launcher: what should have named one. */
 enum command_outcome wrapper_no_program(const struct wrapper *wrapper,
 					const char *launcher);
-/* A path that only one probe could read. */
-bool wrapper_is_pipe(const char *path);
-
 /* Sets the message; returns the outcome. */
 enum command_outcome launch_fail(const struct wrapper *wrapper,
 				 enum command_outcome outcome,

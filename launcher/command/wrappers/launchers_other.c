@@ -1,5 +1,6 @@
 /* Programs that hide what they start, or start it where nobody can look. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include "launcher/command/wrappers/launchers_rows.h"

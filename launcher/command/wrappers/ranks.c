@@ -1,9 +1,11 @@
 /* How many data-parallel ranks a launcher starts. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include "base/units.h"
-#include "launcher/command/parts/command_internal.h"
 
 #include <string.h>
 

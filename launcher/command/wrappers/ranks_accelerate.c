@@ -1,9 +1,12 @@
 /* How many ranks accelerate launch starts: options, its YAML, devices. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/deepspeed_file.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,9 @@
 /* How many ranks deepspeed starts: hosts, devices of them, or all. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
-
-#include "launcher/command/parts/command_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 /* Files and lists that say where a launcher starts its ranks. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,9 @@
 /* Where a launcher is told the port at which its ranks meet. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/shell/shell_command.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/unwrap.h"
 
 #include <string.h>
 

@@ -1,9 +1,11 @@
 /* Peels env, python, torchrun and such until the program itself is found. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/command.h"
+
+#include "launcher/command/wrappers/unwrap.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/placeholder.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include <errno.h>
@@ -185,7 +187,7 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 	size_t length = strlen(program);
 
 	wrapper->view->program = wrapper->at;
-	if (strcmp(program, "-") == 0 || wrapper_is_pipe(program) ||
+	if (strcmp(program, "-") == 0 || argument_is_pipe(program) ||
 	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
 		return wrapper_script(wrapper);
 	return wrapper_itself(wrapper);
@@ -219,8 +221,8 @@ static enum command_outcome check_pipes(const struct wrapper *wrapper)
 		const char *value = strchr(text, '=');
 		char shown[BRIEF_MAX];
 
-		if (!wrapper_is_pipe(text) &&
-		    !(value && wrapper_is_pipe(value + 1)))
+		if (!argument_is_pipe(text) &&
+		    !(value && argument_is_pipe(value + 1)))
 			continue;
 		return launch_fail(
 			wrapper, COMMAND_REFUSED,
@@ -236,7 +238,7 @@ static void find_plain(struct command_view *view, const struct strlist *argv)
 	size_t start = view->args;
 
 	for (size_t i = view->args; i < view->end; i++) {
-		if (!token_is_plain(argv->items[i])) {
+		if (!argument_is_plain(argv->items[i])) {
 			start = i + 1;
 		} else if (i + 1 - start >
 			   view->plain_end - view->plain_start) {

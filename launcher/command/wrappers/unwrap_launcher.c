@@ -1,9 +1,11 @@
 /* Peels one launcher: its options, what they say, and what it starts. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/unwrap.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
 
 #include <string.h>
 

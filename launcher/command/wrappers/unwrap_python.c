@@ -1,8 +1,8 @@
 /* Peels python, its options, and what -m, -c or a path then name. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launchers.h"
-
-#include "launcher/command/parts/command_internal.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -14,18 +14,11 @@ static enum command_outcome from_stdin(const struct wrapper *wrapper)
 			   "which only one probe could do: write it to a file");
 }
 
-bool wrapper_is_pipe(const char *path)
-{
-	return strcmp(path, "/dev/stdin") == 0 ||
-	       strncmp(path, "/dev/fd/", 8) == 0 ||
-	       strncmp(path, "/proc/self/fd/", 14) == 0;
-}
-
 enum command_outcome wrapper_script(struct wrapper *wrapper)
 {
 	const char *script = wrapper_here(wrapper);
 
-	if (strcmp(script, "-") == 0 || wrapper_is_pipe(script))
+	if (strcmp(script, "-") == 0 || argument_is_pipe(script))
 		return from_stdin(wrapper);
 	wrapper->view->script = wrapper->at++;
 	wrapper->done = true;

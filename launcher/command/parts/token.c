@@ -1,86 +1,14 @@
 /* The program's arguments read as options and key=value. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/parts/token.h"
 
 #include "base/units.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/names.h"
 
 #include <ctype.h>
 #include <string.h>
-
-const char *argument_brief(char text[BRIEF_MAX], const char *argument)
-{
-	static const char dots[] = "...";
-	size_t length = strlen(argument);
-	size_t kept = length < BRIEF_MAX ? length : BRIEF_MAX - sizeof(dots);
-
-	/* Not in the middle of a UTF-8 character. */
-	while (kept < length && kept > 0 && (argument[kept] & 0xc0) == 0x80)
-		kept--;
-	for (size_t i = 0; i < kept; i++)
-		text[i] =
-			iscntrl((unsigned char)argument[i]) ? '?' : argument[i];
-	text[kept] = '\0';
-	if (kept < length)
-		memcpy(text + kept, dots, sizeof(dots));
-	return text;
-}
-
-bool count_parse(const char *text, int64_t *value)
-{
-	return *text && text[strspn(text, "0123456789")] == '\0' &&
-	       integer_parse(text, value, NULL) == 0 && *value > 0;
-}
-
-bool fraction_parse(const char *text, int64_t *value)
-{
-	size_t length = strcspn(text, ".");
-	char digits[24];
-
-	if (text[length] != '.' || length >= sizeof(digits) ||
-	    text[length + 1 + strspn(text + length + 1, "0")] != '\0')
-		return false;
-	memcpy(digits, text, length);
-	digits[length] = '\0';
-	return count_parse(digits, value);
-}
-
-static bool is_number_start(const char *text)
-{
-	return isdigit((unsigned char)text[0]) || text[0] == '.';
-}
-
-/* "-" alone and -1 are values. */
-static bool is_option(const char *text)
-{
-	return text[0] == '-' && text[1] && !is_number_start(text + 1);
-}
-
-/* Bytes of the key before "=", 0 when this is no key=value. */
-static size_t key_length(const char *text)
-{
-	const char *equals = strchr(text, '=');
-	size_t sigils, length;
-
-	/* Most words that are no options have none. */
-	if (!equals)
-		return 0;
-	length = (size_t)(equals - text);
-	sigils = strspn(text, "+~");
-	if (length == sigils ||
-	    !(isalpha((unsigned char)text[sigils]) || text[sigils] == '_'))
-		return 0;
-	for (size_t i = sigils; i < length; i++)
-		if (!isalnum((unsigned char)text[i]) && !strchr("_.-", text[i]))
-			return 0;
-	return length;
-}
-
-/* -b8 */
-static bool is_glued(const char *text)
-{
-	return text[0] == '-' && isalpha((unsigned char)text[1]) &&
-	       isdigit((unsigned char)text[2]);
-}
 
 static void token_join(struct token *token, size_t name_length, size_t offset)
 {
@@ -100,9 +28,9 @@ static void option_read(struct token *token, const struct strlist *argv,
 	token->name_length = length;
 	if (text[length] == '=') {
 		token_join(token, length, length + 1);
-	} else if (is_glued(text)) {
+	} else if (argument_is_glued(text)) {
 		token_join(token, 2, 2);
-	} else if (next < view->end && !is_option(argv->items[next])) {
+	} else if (next < view->end && !argument_is_option(argv->items[next])) {
 		token->form = KNOB_SEPARATE;
 		token->value_index = next;
 	}
@@ -113,14 +41,6 @@ static bool is_group(const struct command_view *view, const char *text)
 {
 	return view->group &&
 	       name_equal(text, strlen(text), view->group, strlen(view->group));
-}
-
-/* SOLVER.IMS_PER_BATCH or OUTPUT_DIR, before its value. */
-static bool is_pair_key(const char *text)
-{
-	return isupper((unsigned char)*text) && strpbrk(text, "._") &&
-	       text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._")] ==
-		       '\0';
 }
 
 static void pair_read(struct token *token, const struct command_view *view)
@@ -147,8 +67,9 @@ static bool is_switch(const struct command_view *view, const char *text)
 /* --name takes the word behind it: batch=8 is no setting there. */
 static bool takes_next(const struct command_view *view, const char *text)
 {
-	return is_option(text) && !strchr(text, '=') && !is_glued(text) &&
-	       !is_group(view, text) && !is_switch(view, text);
+	return argument_is_option(text) && !strchr(text, '=') &&
+	       !argument_is_glued(text) && !is_group(view, text) &&
+	       !is_switch(view, text);
 }
 
 bool token_read(struct token *token, const struct strlist *argv,
@@ -162,17 +83,17 @@ bool token_read(struct token *token, const struct strlist *argv,
 				 .name = text,
 				 .form = KNOB_ABSENT,
 				 .value_index = NO_INDEX };
-	if (is_option(text)) {
+	if (argument_is_option(text)) {
 		option_read(token, argv, view);
 		if (is_group(view, text))
 			token->form = KNOB_ABSENT;
 		return true;
 	}
-	if (view->pairs && is_pair_key(text)) {
+	if (view->pairs && argument_is_pair_key(text)) {
 		pair_read(token, view);
 		return true;
 	}
-	length = key_length(text);
+	length = argument_key_length(text);
 	if (length == 0)
 		return false;
 	before = index > view->args ? argv->items[index - 1] : "";
@@ -199,15 +120,47 @@ bool token_next(struct token *token, const struct command *command,
 	return false;
 }
 
-bool token_is_plain(const char *argument)
-{
-	return !is_option(argument) && !is_pair_key(argument) &&
-	       key_length(argument) == 0;
-}
-
 const char *token_value(const struct token *token, const struct strlist *argv)
 {
 	return token->form == KNOB_ABSENT
 		       ? ""
 		       : argv->items[token->value_index] + token->value_offset;
+}
+
+static bool token_is(const struct token *token, const char *name)
+{
+	return name_matches(name, token->name, token->name_length,
+			    token->bare) ||
+	       (*name != '-' && token->bare &&
+		name_equal(name, strlen(name), token->name,
+			   token->name_length));
+}
+
+bool token_find(const struct command *command, const char *name,
+		struct token *found)
+{
+	struct token token;
+	bool any = false;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		if (!token_is(&token, name))
+			continue;
+		*found = token;
+		any = true;
+	}
+	return any;
+}
+
+bool knob_is_taken(const struct command *command, size_t index)
+{
+	for (size_t i = 0; i < KNOB_KINDS; i++) {
+		const struct knob *knob = &command->knobs[i];
+
+		if ((knob->form == KNOB_SEPARATE ||
+		     knob->form == KNOB_JOINED) &&
+		    knob->index == index)
+			return true;
+	}
+	return false;
 }

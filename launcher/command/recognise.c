@@ -1,9 +1,16 @@
 /* Reads a training command: its framework, its knobs, its batch. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/command.h"
+
+#include "launcher/command/recognise.h"
 
 #include "base/alloc.h"
-#include "launcher/command/parts/command_internal.h"
+#include "launcher/command/command_files.h"
+#include "launcher/command/constraints.h"
+#include "launcher/command/effective_batch.h"
+#include "launcher/command/framework.h"
+#include "launcher/command/knobs/knobs.h"
+#include "launcher/command/knobs/placeholders.h"
+#include "launcher/command/text/argument.h"
 
 #include <errno.h>
 #include <stdlib.h>

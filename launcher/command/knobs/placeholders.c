@@ -1,100 +1,15 @@
 /* {micro}, {accum}, {steps}, {out}: the user says where values belong. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/parts/command_internal.h"
+
+#include "launcher/command/knobs/placeholders.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/text/placeholder.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* One placeholder in a text; value is NULL for {micro}. */
-struct placeholder {
-	enum knob_kind kind;
-	const char *name;
-	const char *start;
-	size_t length; /* with its braces */
-	const char *value;
-	size_t value_length;
-};
-
-static const struct {
-	const char *name;
-	enum knob_kind kind;
-} placeholder_names[] = {
-	{ "micro", KNOB_MICRO },      { "accum", KNOB_ACCUM },
-	{ "effective", KNOB_GLOBAL }, { "steps", KNOB_STEPS },
-	{ "out", KNOB_OUTPUT },
-};
-
-const char *placeholder_name(enum knob_kind kind)
-{
-	size_t i = 0;
-
-	while (placeholder_names[i].kind != kind)
-		i++;
-	return placeholder_names[i].name;
-}
-
-/* A value is no longer than this: it names a number or a folder. */
-#define VALUE_MAX ((size_t)4096)
-
-static size_t value_length(const char *value)
-{
-	size_t length = 0;
-
-	while (length < VALUE_MAX && value[length] && value[length] != '}')
-		length++;
-	return length;
-}
-
-/* Is there one at the brace? */
-static bool placeholder_at(const char *brace, struct placeholder *found)
-{
-	for (size_t i = 0;
-	     i < sizeof(placeholder_names) / sizeof(*placeholder_names); i++) {
-		const char *name = placeholder_names[i].name;
-		const char *end = brace + 1 + strlen(name);
-
-		if (strncmp(brace + 1, name, strlen(name)) != 0)
-			continue;
-		*found = (struct placeholder){
-			.kind = placeholder_names[i].kind,
-			.name = name,
-			.start = brace,
-		};
-		if (*end == ':') {
-			found->value = end + 1;
-			found->value_length = value_length(end + 1);
-			end += 1 + found->value_length;
-		}
-		found->length = (size_t)(end - brace) + 1;
-		if (*end == '}')
-			return true;
-	}
-	return false;
-}
-
-static bool placeholder_next(const char *text, struct placeholder *found)
-{
-	for (text = strchr(text, '{'); text; text = strchr(text + 1, '{'))
-		if (placeholder_at(text, found))
-			return true;
-	return false;
-}
-
-bool placeholders_in(const char *text)
-{
-	struct placeholder found;
-
-	while (placeholder_next(text, &found)) {
-		if (found.kind <= KNOB_GLOBAL)
-			return true;
-		text = found.start + found.length;
-	}
-	return false;
-}
 
 static enum command_outcome usage(const struct recognition *recognition,
 				  const struct placeholder *found,
@@ -159,27 +74,6 @@ static enum command_outcome note_all(struct recognition *recognition,
 			outcome = note_value(recognition, &found, knob);
 		if (outcome != COMMAND_OK)
 			return outcome;
-	}
-	return COMMAND_OK;
-}
-
-/* env BS=4 in the command comes after the environment that autofit sets. */
-enum command_outcome variable_check(const struct recognition *recognition,
-				    const char *name, size_t length)
-{
-	const struct strlist *set = &recognition->command->view.assignments;
-	char shown[BRIEF_MAX];
-
-	for (size_t i = 0; i < set->count; i++) {
-		if (strncmp(set->items[i], name, length) != 0 ||
-		    set->items[i][length] != '=')
-			continue;
-		return not_recognised(recognition,
-				      "the command itself sets %s, which wins "
-				      "over what autofit sets: put it in front "
-				      "of autofit instead, %s autofit -- ...",
-				      argument_brief(shown, set->items[i]),
-				      shown);
 	}
 	return COMMAND_OK;
 }
@@ -275,57 +169,4 @@ enum command_outcome placeholders_find(struct recognition *recognition)
 					   KNOB_PLACEHOLDER, file->index);
 	}
 	return outcome == COMMAND_OK ? check_complete(recognition) : outcome;
-}
-
-static void replace_one(struct strbuf *out, const struct command *command,
-			const struct command_values *values,
-			const struct placeholder *found)
-{
-	const struct knob *knob = &command->knobs[found->kind];
-	int64_t number = knob->value;
-
-	if (found->kind == KNOB_OUTPUT) {
-		strbuf_adds(out, values->output ? values->output : knob->text);
-		return;
-	}
-	if (found->kind == KNOB_STEPS)
-		number = values->steps > number ? values->steps : number;
-	else
-		number = knob_written(command, found->kind, values);
-	if (number > 0)
-		strbuf_addf(out, "%lld", (long long)number);
-	else
-		strbuf_add(out, found->start, found->length);
-}
-
-char *placeholders_replace(const struct command *command,
-			   const struct command_values *values,
-			   const char *text)
-{
-	struct strbuf out = STRBUF_INIT;
-	struct placeholder found;
-
-	if (!placeholder_next(text, &found))
-		return NULL;
-	for (; placeholder_next(text, &found);
-	     text = found.start + found.length) {
-		strbuf_add(&out, text, (size_t)(found.start - text));
-		replace_one(&out, command, values, &found);
-	}
-	strbuf_adds(&out, text);
-	return strbuf_detach(&out);
-}
-
-char *placeholders_strip(const char *text)
-{
-	struct strbuf out = STRBUF_INIT;
-	struct placeholder found;
-
-	for (; placeholder_next(text, &found);
-	     text = found.start + found.length) {
-		strbuf_add(&out, text, (size_t)(found.start - text));
-		strbuf_addf(&out, "{%s}", found.name);
-	}
-	strbuf_add(&out, text, strlen(text));
-	return strbuf_detach(&out);
 }

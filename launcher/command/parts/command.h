@@ -1,0 +1,93 @@
+/* A training command as it was read. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_COMMAND_H
+#define AUTOFIT_LAUNCHER_COMMAND_PARTS_COMMAND_H
+
+#include "base/strlist.h"
+#include "configs/presets/preset.h"
+#include "configs/settings/settings.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/files/source.h"
+#include "launcher/command/parts/knob.h"
+#include "launcher/command/text/knob_kind.h"
+#include "launcher/command/wrappers/unwrap.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A config file named in the command. */
+struct command_file {
+	/* Its path as named, and its text. */
+	const struct named_file *read;
+	const struct settings *settings; /* empty: not understood */
+	size_t index; /* argument of the flat argv that names it */
+	size_t offset;
+	bool wins;        /* no option wins over it */
+	bool is_template; /* of --template: placeholders in it */
+};
+
+/* One value in a file that follows a knob. */
+struct command_site {
+	enum knob_kind kind;
+	size_t file;    /* of command.files */
+	size_t setting; /* of its settings */
+};
+
+/* A setting that counts micro-steps: rescaled with the accumulation. */
+struct command_scaled {
+	const char *name;    /* of the preset */
+	int64_t value;       /* with the command's own accumulation */
+	enum knob_form form; /* SEPARATE, JOINED, DEFAULT */
+	size_t index, offset;
+};
+
+/* What every split must obey, beside the effective batch. */
+struct command_constraints {
+	int64_t micro_multiple_of;     /* at least 1 */
+	int64_t micro_free_below;      /* smaller ones need not be; 0: none */
+	int64_t accum_multiple_of;     /* per rank; at least 1 */
+	int64_t effective_multiple_of; /* at least 1 */
+	int64_t micro_divides;         /* per rank; 0: nothing */
+	bool one_accum;
+	char *words; /* what makes them, for the report; NULL: none */
+};
+
+struct command {
+	struct strlist given; /* as the user gave it */
+	struct strlist argv;  /* flat: shell text taken apart */
+	struct command_view view;
+	/* Config files that the arguments name, in their order. */
+	struct command_file *files;
+	size_t file_count;
+	/* One of them stands alone for all options: none is added. */
+	bool takes_no_options;
+	/* Values in them that are to change, of KNOB_FILE knobs and others. */
+	struct command_site *sites;
+	size_t site_count;
+	const struct preset *preset; /* never NULL once recognised */
+	char *preset_evidence;
+	/* The preset's other options are understood too, not only the knobs. */
+	bool preset_is_certain;
+	struct knob knobs[KNOB_KINDS];
+	struct strlist env_templates;
+	/* Derived, per rank: micro x accum x world == effective. */
+	int64_t micro_batch;     /* 0: not known (placeholder) */
+	int64_t grad_accum;      /* 1 without such a knob, or while not known */
+	int64_t world_size;      /* view.world, or what the preset knows */
+	int64_t effective_batch; /* 0: not known */
+	int64_t sample_tokens;   /* tokens of one sample; 1 */
+	struct command_scaled *scaled;
+	size_t scaled_count;
+	struct command_constraints constraints;
+	/* Settings of the run's evaluation and saving that it does at all. */
+	bool evaluates, saves;
+	/* Said when the micro-batch becomes another one. */
+	struct strlist caveats;
+	char *model[MODEL_FIELDS]; /* as the command says them; NULL: not */
+	struct source source;      /* what the text of python -c declares */
+	char *assumption; /* "effective batch 128 = 8 x 16 x 1 (--batch-size
+			     taken as per rank)" */
+};
+
+#endif

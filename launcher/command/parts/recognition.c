@@ -1,0 +1,76 @@
+/* What the steps of recognition share: the words for failure. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/parts/recognition.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct preset_knob *preset_knob(const struct preset *preset,
+				      enum knob_kind kind)
+{
+	const struct preset_knob *knobs[KNOB_KINDS] = {
+		&preset->micro, &preset->accum, &preset->global, &preset->steps,
+		&preset->output
+	};
+
+	return knobs[kind];
+}
+
+const char *knob_words(enum knob_kind kind)
+{
+	static const char *const words[KNOB_KINDS] = {
+		"batch size", "gradient accumulation", "effective batch",
+		"number of steps", "output folder"
+	};
+
+	return words[kind];
+}
+
+const char *way_out(enum knob_kind kind)
+{
+	static const char *const ways[KNOB_KINDS] = {
+		"write {micro} where the value belongs, or name the option "
+		"with --micro-flag NAME",
+		"write {accum} where the value belongs, or name the option "
+		"with --accum-flag NAME",
+		"name the option with --global-flag NAME", "", ""
+	};
+
+	return ways[kind];
+}
+
+enum command_outcome not_recognised(const struct recognition *recognition,
+				    const char *format, ...)
+{
+	char message[sizeof(recognition->err->message)];
+	va_list args;
+
+	va_start(args, format);
+	(void)vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+	(void)error_set(recognition->err, -EINVAL, "%s", message);
+	return COMMAND_NOT_RECOGNISED;
+}
+
+/* env BS=4 in the command comes after the environment that autofit sets. */
+enum command_outcome variable_check(const struct recognition *recognition,
+				    const char *name, size_t length)
+{
+	const struct strlist *set = &recognition->command->view.assignments;
+	char shown[BRIEF_MAX];
+
+	for (size_t i = 0; i < set->count; i++) {
+		if (strncmp(set->items[i], name, length) != 0 ||
+		    set->items[i][length] != '=')
+			continue;
+		return not_recognised(recognition,
+				      "the command itself sets %s, which wins "
+				      "over what autofit sets: put it in front "
+				      "of autofit instead, %s autofit -- ...",
+				      argument_brief(shown, set->items[i]),
+				      shown);
+	}
+	return COMMAND_OK;
+}

@@ -1,0 +1,47 @@
+/* What the steps of recognition share: the command so far, and its words for
+ * failure. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_RECOGNITION_H
+#define AUTOFIT_LAUNCHER_COMMAND_PARTS_RECOGNITION_H
+
+#include "base/error.h"
+#include "configs/presets/preset.h"
+#include "launcher/command/files/named_files.h"
+#include "launcher/command/files/source.h"
+#include "launcher/command/parts/command.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/command_hints.h"
+
+#include <stddef.h>
+
+/* What the parts of recognition share. */
+struct recognition {
+	struct command *command;
+	const struct command_hints *hints;
+	struct named_files *texts;
+	const struct source *source; /* never NULL */
+	const char *text;            /* of the script; NULL: none */
+	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
+	size_t config_index; /* the last argument that names a config file */
+	struct error *err;
+};
+
+const struct preset_knob *preset_knob(const struct preset *preset,
+				      enum knob_kind kind);
+/* "batch size", "gradient accumulation", ... */
+const char *knob_words(enum knob_kind kind);
+/* Sets the message; returns COMMAND_NOT_RECOGNISED. */
+enum command_outcome not_recognised(const struct recognition *recognition,
+				    const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* "write {micro} where ..., or name the option with --micro-flag NAME" */
+const char *way_out(enum knob_kind kind);
+
+/*
+ * The command must not set a variable (length bytes of name) itself: what
+ * autofit puts into the environment would not reach its program.
+ */
+enum command_outcome variable_check(const struct recognition *recognition,
+				    const char *name, size_t length);
+
+#endif
