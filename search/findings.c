@@ -2,14 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/findings.h"
 
+#include <assert.h>
 #include <stdbool.h>
-
-int64_t micro_scaled(int64_t micro, double factor)
-{
-	double product = (double)micro * factor;
-
-	return product < 0x1p63 ? (int64_t)product : INT64_MAX;
-}
 
 /* How the search went so far: whether its questions lead anywhere. */
 static void count_steps(struct findings *findings, const struct trial *trials,
@@ -99,14 +93,14 @@ static void set_questions(struct findings *findings,
 	bool is_bounded;
 
 	if (fit && !problem->candidates && fit >= problem->exact_up_to)
-		within = micro_scaled(fit, 1 + problem->tolerance);
+		within = problem_scaled(fit, 1 + problem->tolerance);
 	is_bounded = findings->bound && above &&
 		     (above >= findings->bound || within >= findings->bound);
 	findings->highest = problem_floor(
 		problem, findings->bound ? findings->bound - 1 : INT64_MAX);
 	if (fit && problem->max_growth > 0) {
 		int64_t reach = problem_floor(
-			problem, micro_scaled(fit, problem->max_growth));
+			problem, problem_scaled(fit, problem->max_growth));
 
 		if (reach < findings->highest)
 			findings->highest = reach;
@@ -173,28 +167,16 @@ struct search_answer findings_ask(const struct search_problem *problem,
 	return answer;
 }
 
-/* Index of the first candidate that is not below micro. */
-static size_t list_index(const struct search_problem *problem, int64_t micro)
-{
-	size_t i = 0;
-
-	while (i < problem->candidate_count && problem->candidates[i] < micro)
-		i++;
-	return i;
-}
-
 int64_t findings_middle(const struct search_problem *problem,
 			const struct findings *findings)
 {
 	int64_t fit = findings->largest_fit;
 	int64_t misfit = findings->smallest_misfit;
 
-	if (problem->candidates && problem->candidate_count) {
-		size_t low = list_index(problem, findings->lowest);
-		size_t high = list_index(problem, findings->highest);
-
-		return problem->candidates[low + (high - low) / 2];
-	}
+	assert(findings->lowest && findings->lowest <= findings->highest);
+	if (problem->candidates)
+		return problem_between(problem, findings->lowest,
+				       findings->highest);
 	return fit + (misfit - fit) / 2;
 }
 
@@ -208,7 +190,7 @@ struct search_answer findings_bisect(const struct search_problem *problem,
 	else if (!findings->largest_fit)
 		wish = findings->smallest_misfit / 2;
 	else if (!findings->smallest_misfit)
-		wish = micro_scaled(findings->largest_fit, 2);
+		wish = problem_scaled(findings->largest_fit, 2);
 	else
 		wish = findings_middle(problem, findings);
 	return findings_ask(problem, findings, wish);

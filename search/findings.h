@@ -1,4 +1,5 @@
-/* What the finished trials prove, and which sizes are still worth asking. */
+/* What the finished trials prove, and which sizes are still worth asking. Pure.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_SEARCH_FINDINGS_H
 #define AUTOFIT_SEARCH_FINDINGS_H
@@ -52,22 +53,7 @@ struct search_answer findings_bisect(const struct search_problem *problem,
 int64_t findings_middle(const struct search_problem *problem,
 			const struct findings *findings);
 
-/* As memory_line_fit, but any two peaks make a line; never one point. */
-struct memory_line memory_line_guess(const struct trial *trials, size_t count);
-
-/* As memory_line_fit, with the noise taken off the rise of its peaks. */
-struct memory_line memory_line_cautious(const struct trial *trials,
-					size_t count);
-
-/* micro x factor rounded down; INT64_MAX where it does not fit. */
-int64_t micro_scaled(int64_t micro, double factor);
-
-/* Two peaks of this order that are no farther apart may be equal. */
-static inline uint64_t noise_bytes(uint64_t peak_bytes)
-{
-	uint64_t share = (uint64_t)(SEARCH_NOISE_SHARE * (double)peak_bytes);
-
-	return share > SEARCH_NOISE_BYTES ? share : SEARCH_NOISE_BYTES;
-}
+/* The table of strategies is in search.c; this one has a file of its own. */
+extern const struct search_strategy search_guided;
 
 #endif

@@ -1,20 +1,50 @@
-/* By measured peaks: the next size is where the memory line meets the limit. */
+/* The strategy "guided": measured peaks predict where the limit is met. */
 /* SPDX-License-Identifier: MIT */
-#include "search/strategies.h"
-
+/*
+ * The search looks for the largest micro-batch whose peak stays under the
+ * limit. Memory grows almost linearly with the micro-batch, so two measured
+ * peaks give a line, and the next size to try is the one where that line meets
+ * the limit. In this order, until no size is left that could improve the
+ * answer:
+ *
+ *  1. Nothing ran yet: the size where the estimate reaches ESTIMATE_SHARE of
+ *     the limit; without an estimate problem->start.
+ *  2. Nothing fits yet: below the smallest misfit, half of it or what the
+ *     peaks allow.
+ *  3. One size fits, no misfit: grow. Take the largest of a step by
+ *     FIRST_GROWTH, the line through the origin, and the estimate moved so that
+ *     it passes through the measured peak (to CORRECTED_SHARE of the limit).
+ *  4. Two peaks make a line: the size where it meets the limit; if a probe has
+ *     refuted that size, the same for a limit that is lower by the noise.
+ *  5. A misfit is known but no line: the middle of the bracket, or a size that
+ *     even doubtful peaks allow.
+ *  6. The line puts the next size above the limit by more than the noise: it is
+ *     called a misfit without a probe, and the search ends.
+ *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
+ *     no line here; bisection needs no peaks and always ends.
+ *
+ * findings.c keeps every question between the largest fit and the smallest
+ * misfit, so a bad prediction costs a probe and never the answer.
+ */
 #include "search/findings.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
-/* Of an estimated peak: it may be wrong, and a fit teaches more. */
+/*
+ * The upper edge of an estimate's interval is up to a quarter above it: at 80%
+ * of the limit the first probe is likely to fit, and a fit teaches more than a
+ * misfit.
+ */
 #define ESTIMATE_SHARE 0.8
 
-/* Of one that a measured peak has corrected. */
+/* Moved through a measured peak only the slope of the estimate can be wrong. */
 #define CORRECTED_SHARE 0.92
 
+/* A quarter more samples raise the peak of most models by more than noise. */
 #define FIRST_GROWTH 1.25
 
-/* So many small steps up, or questions within a bracket: not on a line. */
+/* A line is met in two or three questions; after more it is none. */
 #define SHORT_STEPS_MAX 3
 #define BRACKETED_MAX 4
 
@@ -41,7 +71,7 @@ static bool has_line(const struct search_problem *problem,
 		memory_line_peak(&findings->line, findings->largest_fit);
 
 	return findings->line.points == 2 &&
-	       (peak <= limit || peak - limit <= noise_bytes(limit));
+	       (peak <= limit || peak - limit <= memory_line_noise(limit));
 }
 
 /* Something was too large, and nothing below it fitted. */
@@ -51,6 +81,7 @@ static int64_t wish_below(const struct search_problem *problem,
 	int64_t half = findings->smallest_misfit / 2;
 	int64_t size = memory_line_micro(&findings->line, problem->limit_bytes);
 
+	assert(findings->smallest_misfit);
 	if (!size || size >= findings->smallest_misfit)
 		return half;
 	/* From above, the line through the origin promises too much. */
@@ -63,7 +94,7 @@ static int64_t wish_on_line(const struct search_problem *problem,
 			    const struct findings *findings)
 {
 	uint64_t limit = problem->limit_bytes;
-	uint64_t noise = noise_bytes(limit);
+	uint64_t noise = memory_line_noise(limit);
 	int64_t size = memory_line_micro(&findings->line, limit);
 
 	if (!findings->smallest_misfit || size < findings->smallest_misfit)
@@ -86,8 +117,7 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 
 	if (size && size < findings->smallest_misfit)
 		return size;
-	/* The line through the origin promises too little, so it may be more.
-	 */
+	/* The line through the origin promises too little: more may fit. */
 	if (findings->line.points == 1)
 		size = memory_line_micro(&findings->line, problem->limit_bytes);
 	return size > middle && size < findings->smallest_misfit ? size
@@ -95,8 +125,8 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 }
 
 /*
- * The estimate of what a sample needs, through the one peak that is measured:
- * what the estimate has wrong lies mostly in what is fixed.
+ * The slope of the estimate through the one peak that was measured: what an
+ * estimate has wrong lies mostly in the fixed bytes.
  */
 static int64_t wish_corrected(const struct search_problem *problem,
 			      const struct findings *findings)
@@ -112,26 +142,26 @@ static int64_t wish_corrected(const struct search_problem *problem,
 }
 
 /*
- * No line yet, and all sizes fitted. Where the line through the origin ends
- * is no findings of a misfit above: the second size is at least so much
- * larger that its peak should stand out of the noise, and after two peaks
- * that do not, the size is doubled.
+ * No line yet, and all sizes fitted. That the line through the origin meets the
+ * limit somewhere does not prove that a larger size misfits: the second size is
+ * at least so much larger that its peak should stand out of the noise, and
+ * after two peaks that do not, the size is doubled.
  */
 static int64_t wish_growing(const struct search_problem *problem,
 			    const struct findings *findings)
 {
 	double growth = findings->measured == 1 ? FIRST_GROWTH : 2;
-	int64_t step = micro_scaled(findings->largest_fit, growth);
-	int64_t size = 0;
+	int64_t size = problem_scaled(findings->largest_fit, growth);
+	int64_t other = 0;
 
-	if (findings->line.points == 1)
-		size = memory_line_micro(&findings->line, problem->limit_bytes);
-	if (findings->line.points == 1 && problem->estimated_bytes_per_sample) {
-		int64_t corrected = wish_corrected(problem, findings);
-
-		size = corrected > size ? corrected : size;
-	}
-	return size > step ? size : step;
+	assert(findings->largest_fit && !findings->smallest_misfit);
+	if (findings->line.points != 1)
+		return size;
+	other = memory_line_micro(&findings->line, problem->limit_bytes);
+	size = other > size ? other : size;
+	if (problem->estimated_bytes_per_sample)
+		other = wish_corrected(problem, findings);
+	return other > size ? other : size;
 }
 
 /* Clear of the limit by more than noise: any closer, a probe must decide. */
@@ -145,13 +175,7 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 	if (least < peak)
 		peak = least;
 	return has_line(problem, findings) && peak > limit &&
-	       peak - limit > noise_bytes(limit);
-}
-
-static bool is_out_of_patience(const struct findings *findings)
-{
-	return findings->short_steps >= SHORT_STEPS_MAX ||
-	       findings->bracketed >= BRACKETED_MAX;
+	       peak - limit > memory_line_noise(limit);
 }
 
 static struct search_answer guided_next(const struct search_problem *problem,
@@ -169,7 +193,8 @@ static struct search_answer guided_next(const struct search_problem *problem,
 		findings.bound_by = MISFIT_BY_PREDICTION;
 		return findings_settled(&findings);
 	}
-	if (is_out_of_patience(&findings))
+	if (findings.short_steps >= SHORT_STEPS_MAX ||
+	    findings.bracketed >= BRACKETED_MAX)
 		return findings_bisect(problem, &findings);
 	if (!findings.verdicts)
 		wish = first_wish(problem);

@@ -2,10 +2,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/memory_line.h"
 
-#include "search/findings.h"
+#include <assert.h>
 
-/* A double as bytes or as a size; what is beyond the type is its end. */
-static uint64_t bytes_of(double value)
+uint64_t memory_line_noise(uint64_t peak_bytes)
+{
+	uint64_t share =
+		(uint64_t)(MEMORY_LINE_NOISE_SHARE * (double)peak_bytes);
+
+	return share > MEMORY_LINE_NOISE_BYTES ? share
+					       : MEMORY_LINE_NOISE_BYTES;
+}
+
+/* Converts to whole bytes; what is beyond the type becomes its largest. */
+static uint64_t line_bytes(double value)
 {
 	if (!(value > 0))
 		return 0;
@@ -67,10 +76,11 @@ static struct memory_line line_through(const struct trial *trials, size_t count,
 
 	if (!high)
 		return line;
-	noise = noise_bytes(high->peak_bytes);
+	noise = memory_line_noise(high->peak_bytes);
 	low = largest_peak(trials, count, high, apart * noise);
 	if (!low)
 		return line;
+	assert(high->micro_batch > low->micro_batch);
 	line.points = 2;
 	line.bytes_per_sample =
 		(double)(high->peak_bytes - low->peak_bytes - doubt * noise) /
@@ -108,8 +118,8 @@ uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch)
 {
 	if (!line->points)
 		return 0;
-	return bytes_of(line->fixed_bytes +
-			line->bytes_per_sample * (double)micro_batch + 0.5);
+	return line_bytes(line->fixed_bytes +
+			  line->bytes_per_sample * (double)micro_batch + 0.5);
 }
 
 int64_t memory_line_micro(const struct memory_line *line, uint64_t limit_bytes)

@@ -1,4 +1,4 @@
-/* The memory line: peak bytes as fixed + per_sample x micro-batch. */
+/* The memory line: peak bytes as fixed + per_sample x micro-batch. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_SEARCH_MEMORY_LINE_H
 #define AUTOFIT_SEARCH_MEMORY_LINE_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * Through the two largest measured peaks that are farther apart than the
- * noise (problem.h); with one usable point, through the origin, which can
+ * The line goes through the two largest measured peaks that are farther apart
+ * than the noise. With one usable point it goes through the origin, which can
  * only over-estimate what larger sizes need.
  */
 struct memory_line {
@@ -21,6 +21,22 @@ struct memory_line {
 };
 
 struct memory_line memory_line_fit(const struct trial *trials, size_t count);
+
+/* The same, but any two peaks make a line, and one point never does. */
+struct memory_line memory_line_guess(const struct trial *trials, size_t count);
+
+/* The same, with the noise taken off the rise between its two peaks. */
+struct memory_line memory_line_cautious(const struct trial *trials,
+					size_t count);
+
+/*
+ * Two peaks of this order that are no farther apart may be equal. PyTorch's
+ * allocator takes device memory in blocks of up to 20 MiB, and repeated runs of
+ * one command differ by one or two percent.
+ */
+#define MEMORY_LINE_NOISE_BYTES (UINT64_C(16) << 20)
+#define MEMORY_LINE_NOISE_SHARE 0.02
+uint64_t memory_line_noise(uint64_t peak_bytes);
 
 /* Predicted peak of a size, never negative; 0 when points is 0. */
 uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch);

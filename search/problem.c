@@ -1,7 +1,8 @@
-/* The candidates: a list, or the multiples of a number up to another, perhaps
- * with the sizes below it. */
+/* The candidates of a search: a list, or the multiples of a number. */
 /* SPDX-License-Identifier: MIT */
 #include "search/problem.h"
+
+#include <assert.h>
 
 /* How many candidates of the list are at most micro. */
 static size_t list_rank(const struct search_problem *problem, int64_t micro)
@@ -25,6 +26,7 @@ static int64_t multiple_floor(const struct search_problem *problem,
 {
 	int64_t multiple = micro - micro % problem->multiple_of;
 
+	assert(problem->free_below <= problem->multiple_of);
 	if (micro < problem->free_below)
 		return micro;
 	return multiple || problem->free_below < 1 ? multiple
@@ -35,6 +37,7 @@ int64_t problem_floor(const struct search_problem *problem, int64_t micro)
 {
 	size_t rank;
 
+	assert(problem->multiple_of >= 1 && problem->max_micro >= 1);
 	if (micro < 1)
 		return 0;
 	if (!problem->candidates) {
@@ -63,4 +66,21 @@ int64_t problem_ceiling(const struct search_problem *problem, int64_t micro)
 	}
 	rank = list_rank(problem, micro - 1);
 	return rank < problem->candidate_count ? problem->candidates[rank] : 0;
+}
+
+int64_t problem_between(const struct search_problem *problem, int64_t low,
+			int64_t high)
+{
+	size_t first = list_rank(problem, low);
+	size_t last = list_rank(problem, high);
+
+	assert(first >= 1 && first <= last);
+	return problem->candidates[(first + last) / 2 - 1];
+}
+
+int64_t problem_scaled(int64_t micro, double factor)
+{
+	double product = (double)micro * factor;
+
+	return product < 0x1p63 ? (int64_t)product : INT64_MAX;
 }

@@ -6,22 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two measured peaks closer than this make no memory line. */
-#define SEARCH_NOISE_BYTES (UINT64_C(16) << 20)
-#define SEARCH_NOISE_SHARE 0.02
-
 /*
- * The candidates are either a list (the exact splits of an effective batch)
- * or every multiple of multiple_of up to max_micro, and what is below
+ * The candidates are either a list (the exact splits of an effective batch),
+ * or every multiple of multiple_of up to max_micro and all sizes below
  * free_below.
  */
 struct search_problem {
 	const int64_t *candidates; /* ascending; NULL: the multiples */
 	size_t candidate_count;
 	int64_t multiple_of; /* >= 1 */
-	/* Sizes below it need be no multiple; at most multiple_of; 0: none. */
-	int64_t free_below;
-	int64_t max_micro; /* >= 1 */
+	int64_t free_below;  /* at most multiple_of; 0: none */
+	int64_t max_micro;   /* >= 1 */
 	/*
 	 * The answer is exact up to this size; above it, a misfit at most
 	 * tolerance (0.02) above the largest fit ends the search. A list of
@@ -43,5 +38,12 @@ struct search_problem {
 /* The largest candidate <= micro, or 0; the smallest >= micro, or 0. */
 int64_t problem_floor(const struct search_problem *problem, int64_t micro);
 int64_t problem_ceiling(const struct search_problem *problem, int64_t micro);
+
+/* The candidate of the list half way between two of its candidates. */
+int64_t problem_between(const struct search_problem *problem, int64_t low,
+			int64_t high);
+
+/* micro x factor rounded down; INT64_MAX where it does not fit. */
+int64_t problem_scaled(int64_t micro, double factor);
 
 #endif

@@ -2,13 +2,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/search.h"
 
-#include "search/memory_line.h"
-#include "search/strategies.h"
+#include "search/findings.h"
 
+#include <assert.h>
 #include <string.h>
 
-/* Far above any --max-probes; the copy of the trials lies on the stack. */
-#define TRIALS_MAX 256
+/* The strategy "bisect" goes by fits and misfits alone, not by peaks. */
+static struct search_answer bisect_next(const struct search_problem *problem,
+					const struct trial *trials,
+					size_t count)
+{
+	struct findings findings = findings_of(problem, trials, count);
+
+	return findings.lowest ? findings_bisect(problem, &findings)
+			       : findings_settled(&findings);
+}
+
+static const struct search_strategy search_bisect = { "bisect", bisect_next };
 
 const struct search_strategy *const search_strategies[] = {
 	&search_guided,
@@ -31,18 +41,19 @@ struct search_answer search_next(const struct search_strategy *strategy,
 	return strategy->next(problem, trials, count);
 }
 
-int search_fit_would_end(const struct search_strategy *strategy,
-			 const struct search_problem *problem,
-			 const struct trial *trials, size_t count,
-			 int64_t micro_batch)
+bool search_fit_would_end(const struct search_strategy *strategy,
+			  const struct search_problem *problem,
+			  const struct trial *trials, size_t count,
+			  int64_t micro_batch)
 {
 	struct memory_line line = memory_line_fit(trials, count);
 	uint64_t peak = memory_line_peak(&line, micro_batch);
-	struct trial with_it[TRIALS_MAX + 1];
+	struct trial with_it[SEARCH_TRIALS_MAX + 1];
 	struct search_answer answer;
 
-	if (count > TRIALS_MAX)
-		return 0;
+	assert(micro_batch >= 1);
+	if (count > SEARCH_TRIALS_MAX)
+		return false;
 	if (count)
 		memcpy(with_it, trials, count * sizeof(*trials));
 	/* It fits, so its peak is no more than the limit; if that. */

@@ -6,8 +6,12 @@
 #include "base/trial.h"
 #include "search/problem.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A tuning never has more probes than this. */
+#define SEARCH_TRIALS_MAX 256
 
 enum search_state {
 	SEARCH_PROBE,        /* run micro_batch next */
@@ -54,9 +58,9 @@ struct search_answer search_next(const struct search_strategy *strategy,
  * Would a fit of micro_batch end the search? Asked before a probe starts, so
  * that a probe that can be the answer runs on as its own confirmation.
  */
-int search_fit_would_end(const struct search_strategy *strategy,
-			 const struct search_problem *problem,
-			 const struct trial *trials, size_t count,
-			 int64_t micro_batch);
+bool search_fit_would_end(const struct search_strategy *strategy,
+			  const struct search_problem *problem,
+			  const struct trial *trials, size_t count,
+			  int64_t micro_batch);
 
 #endif

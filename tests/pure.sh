@@ -15,7 +15,7 @@ more_pure=(options)
 # They read files, although their names begin as that of a pure one.
 not_pure='options_(files|model)'
 
-instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_'
+instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|__assert_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?(case)?cmp|len|chr|rchr))(_chk)?|basename'
 math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp|log|log2|pow)'
 names='(verdict|phase|coverage|steps_source)_(name|parse)'

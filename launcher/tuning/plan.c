@@ -3,7 +3,6 @@
 #include "launcher/tuning/plan.h"
 
 #include "search/accumulation.h"
-#include "search/findings.h"
 #include "search/memory_line.h"
 
 /* Probes need not accumulate more: memory is the same from two on. */
@@ -11,7 +10,7 @@
 
 /* The last trial of each size, and the exact splits. */
 struct view {
-	struct trial trials[PLAN_TRIALS_MAX];
+	struct trial trials[SEARCH_TRIALS_MAX];
 	size_t count;
 	int64_t splits[PLAN_SPLITS_MAX];
 	size_t split_count;
@@ -81,7 +80,7 @@ static void add_last(struct view *view, const struct trial *trial)
 			view->trials[i] = *trial;
 			return;
 		}
-	if (view->count < PLAN_TRIALS_MAX)
+	if (view->count < SEARCH_TRIALS_MAX)
 		view->trials[view->count++] = *trial;
 }
 
@@ -322,13 +321,13 @@ static struct leap leap_of(const struct plan *plan, const struct view *view,
 
 	if (!fit || !(plan->problem.max_growth > 0))
 		return leap;
-	leap.reach = micro_scaled(fit, plan->problem.max_growth);
+	leap.reach = problem_scaled(fit, plan->problem.max_growth);
 	leap.next = problem_ceiling(splits, fit + 1);
 	if (leap.next <= leap.reach || leap.next >= misfit)
 		leap.next = 0;
-	leap.next_is_over =
-		leap.next && line.points == 2 &&
-		memory_line_peak(&line, leap.next) > limit + noise_bytes(limit);
+	leap.next_is_over = leap.next && line.points == 2 &&
+			    memory_line_peak(&line, leap.next) >
+				    limit + memory_line_noise(limit);
 	return leap;
 }
 
@@ -427,7 +426,7 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running)
 {
-	struct trial all[PLAN_TRIALS_MAX];
+	struct trial all[SEARCH_TRIALS_MAX];
 	struct memory_line line;
 	struct plan_step step;
 
@@ -438,8 +437,8 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 	    running->micro_batch * running->grad_accum * plan->world_size !=
 		    plan->effective_batch)
 		return false;
-	if (count > PLAN_TRIALS_MAX - 1)
-		count = PLAN_TRIALS_MAX - 1;
+	if (count > SEARCH_TRIALS_MAX - 1)
+		count = SEARCH_TRIALS_MAX - 1;
 	for (size_t i = 0; i < count; i++)
 		all[i] = trials[i];
 	all[count] = *running;

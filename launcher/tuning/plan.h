@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A tuning never has more probes than this. */
-#define PLAN_TRIALS_MAX 256
 /* Exact splits beyond this many are not told apart. */
 #define PLAN_SPLITS_MAX 4096
 

@@ -354,7 +354,7 @@ static struct plan_step run_all(struct session *session)
 		/* Of this run: an earlier one that was cut short goes on. */
 		if (session->probe_number >=
 			    session->request->options->max_probes ||
-		    session->notes->count >= PLAN_TRIALS_MAX) {
+		    session->notes->count >= SEARCH_TRIALS_MAX) {
 			session->out_of_time = true;
 			break;
 		}

@@ -58,7 +58,7 @@ struct played {
 
 static struct played play(const struct plan *plan, const struct world *world)
 {
-	struct trial trials[PLAN_TRIALS_MAX];
+	struct trial trials[SEARCH_TRIALS_MAX];
 	struct played played = { .probes = 0 };
 
 	for (;;) {

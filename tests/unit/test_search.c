@@ -3,6 +3,8 @@
 /* USES search base */
 #include "search/search.h"
 
+#include "search/memory_line.h"
+
 #include "base/trial.h"
 #include "base/units.h"
 
@@ -247,8 +249,9 @@ static bool is_telling(const struct game *game)
 	double rise =
 		game->command.per_sample * 3 * (double)game->problem->start;
 
-	return rise > (double)SEARCH_NOISE_BYTES &&
-	       rise > SEARCH_NOISE_SHARE * (double)game->problem->limit_bytes;
+	return rise > (double)MEMORY_LINE_NOISE_BYTES &&
+	       rise > MEMORY_LINE_NOISE_SHARE *
+			       (double)game->problem->limit_bytes;
 }
 
 /*
