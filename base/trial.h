@@ -72,6 +72,20 @@ static inline bool trial_fits(const struct trial *trial)
 	       trial->verdict == VERDICT_FITS_BARELY;
 }
 
+/* It ran long enough to be recommended, or to its own end. */
+static inline bool trial_is_confirmed(const struct trial *trial)
+{
+	return trial->confirmed_steps > 0 ||
+	       trial->steps_source == STEPS_EXIT ||
+	       trial->steps_source == STEPS_TIME;
+}
+
+static inline bool trial_is_out_of_memory(const struct trial *trial)
+{
+	return trial->verdict == VERDICT_OOM_DEVICE ||
+	       trial->verdict == VERDICT_OOM_HOST;
+}
+
 /* This size must not be used: an upper bound for the search. */
 static inline bool trial_is_misfit(const struct trial *trial)
 {

@@ -30,9 +30,10 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	bool gently = reason == STOP_ENOUGH || reason == STOP_SIGNATURE ||
 		      reason == STOP_TIMEOUT || reason == STOP_STARTUP_TIMEOUT;
 
-	if (probe->evidence.stopped == STOP_NONE && !probe->evidence.ended) {
+	if (probe->evidence.end.stopped == STOP_NONE &&
+	    !probe->evidence.end.ended) {
 		probe_watch_preload(probe);
-		probe->evidence.stopped = reason;
+		probe->evidence.end.stopped = reason;
 	}
 	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,
 		     probe->spec.grace_ms);
@@ -41,7 +42,8 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 
 static bool is_stopping(const struct probe *probe)
 {
-	return probe->evidence.stopped != STOP_NONE || probe->evidence.ended;
+	return probe->evidence.end.stopped != STOP_NONE ||
+	       probe->evidence.end.ended;
 }
 
 static bool confirmation_is_done(const struct probe *probe,
@@ -133,25 +135,25 @@ static void take_message(struct probe *probe,
 	case KEEPER_FROZEN:
 		break;
 	case KEEPER_EXEC_FAILED:
-		probe->evidence.exec_errno = message->value;
+		probe->evidence.end.exec_errno = message->value;
 		break;
 	case KEEPER_ISOLATION_FAILED:
 		probe->isolation_errno = message->value;
 		break;
 	case KEEPER_EXITED:
-		if (probe->evidence.stopped != STOP_NONE)
+		if (probe->evidence.end.stopped != STOP_NONE)
 			break;
-		probe->evidence.ended = true;
-		probe->evidence.wait_status = message->value;
+		probe->evidence.end.ended = true;
+		probe->evidence.end.wait_status = message->value;
 		bound_short_life(probe, message->max_rss_kib);
 		probe_ask_surroundings(probe);
 		break;
 	case KEEPER_ABANDONED:
-		probe->evidence.left_behind =
-			probe->evidence.stopped == STOP_NONE;
+		probe->evidence.end.left_behind =
+			probe->evidence.end.stopped == STOP_NONE;
 		break;
 	case KEEPER_GONE:
-		probe->evidence.foreign_kills = message->value;
+		probe->evidence.end.foreign_kills = message->value;
 		probe->keeper_gone = true;
 		break;
 	}
@@ -161,7 +163,7 @@ static void probe_is_over(struct probe *probe, bool lost)
 {
 	if (probe->state == PROBE_OVER)
 		return;
-	probe->evidence.keeper_lost = lost && !probe->keeper_gone;
+	probe->evidence.end.keeper_lost = lost && !probe->keeper_gone;
 	probe->keeper_gone = true;
 	probe->state = PROBE_OVER;
 }
@@ -353,7 +355,7 @@ static void finish(struct probe *probe)
 	const pid_t *tree = host_observer_pids(probe->host, &count);
 	char *mark = xasprintf("AUTOFIT_PROBE=%s", probe->spec.id);
 
-	if (probe->evidence.keeper_lost)
+	if (probe->evidence.end.keeper_lost)
 		keeper_sweep(probe->keeper.pid, mark, tree, count);
 	free(mark);
 	(void)waitpid(probe->keeper.pid, NULL, 0);

@@ -270,11 +270,11 @@ void probe_gpu_evidence(struct probe *probe)
 	struct evidence *evidence = &probe->evidence;
 
 	/* What its end takes is no part of it. */
-	if (evidence->stopped == STOP_NONE)
+	if (evidence->end.stopped == STOP_NONE)
 		probe_watch_preload(probe);
-	evidence->device_used = probe->gpu_used;
-	evidence->used_elsewhere = probe->gpu_filled && !probe->gpu_used;
-	evidence->allocations = allocations_judge(&probe->preload);
-	evidence->managed_peak_bytes = managed_peak(&probe->preload);
-	evidence->is_pool = is_a_pool(probe);
+	evidence->gpu.device_used = probe->gpu_used;
+	evidence->gpu.used_elsewhere = probe->gpu_filled && !probe->gpu_used;
+	evidence->gpu.allocations = allocations_judge(&probe->preload);
+	evidence->gpu.managed_peak_bytes = managed_peak(&probe->preload);
+	evidence->gpu.is_pool = is_a_pool(probe);
 }

@@ -28,39 +28,40 @@ void probe_collect_evidence(struct probe *probe)
 	enum steps_source source;
 
 	/* Errors that its end raised are no part of it. */
-	evidence->ooms = probe->reading.ooms;
+	evidence->memory.ooms = probe->reading.ooms;
 	probe->reading = channel_read(&probe->channel);
-	if (evidence->stopped == STOP_NONE)
-		evidence->ooms = probe->reading.ooms;
+	if (evidence->end.stopped == STOP_NONE)
+		evidence->memory.ooms = probe->reading.ooms;
 	probe_gpu_evidence(probe);
 	retries = probe_retries(probe);
 	if (!probe->warm_steps)
 		probe->retries_at_warm_up = retries;
-	evidence->device = probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
-	evidence->counts_ooms =
+	evidence->memory.device =
+		probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
+	evidence->memory.counts_ooms =
 		(probe->reading.flags & CHANNEL_COUNTS_OOMS) != 0;
-	evidence->oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
-			      probe->oom_kills_before;
-	evidence->peak_bytes = probe_peak(probe);
-	evidence->limit_bytes = evidence->device == PROBE_CUDA
-					? probe->spec.limit_bytes
-					: probe->spec.host_limit_bytes;
-	evidence->host_peak_bytes = probe->host_reading.peak_bytes;
-	evidence->host_limit_bytes = probe->spec.host_limit_bytes;
-	evidence->swap_bytes = probe->host_reading.swap_bytes;
-	evidence->retries_warm_up = probe->retries_at_warm_up;
-	evidence->retries_later = retries - probe->retries_at_warm_up;
-	evidence->steps = probe_steps(probe, &source);
-	evidence->steps_needed = probe->limits.steps_needed;
-	evidence->smaller_steps = probe->spec.smaller_steps;
-	evidence->decided = probe->decided;
-	evidence->fits_by_time = probe->by_time;
+	evidence->end.oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
+				  probe->oom_kills_before;
+	evidence->memory.peak_bytes = probe_peak(probe);
+	evidence->memory.limit_bytes = evidence->memory.device == PROBE_CUDA
+					       ? probe->spec.limit_bytes
+					       : probe->spec.host_limit_bytes;
+	evidence->memory.host_peak_bytes = probe->host_reading.peak_bytes;
+	evidence->memory.host_limit_bytes = probe->spec.host_limit_bytes;
+	evidence->memory.swap_bytes = probe->host_reading.swap_bytes;
+	evidence->memory.retries_warm_up = probe->retries_at_warm_up;
+	evidence->memory.retries_later = retries - probe->retries_at_warm_up;
+	evidence->progress.steps = probe_steps(probe, &source);
+	evidence->progress.steps_needed = probe->limits.steps_needed;
+	evidence->progress.smaller_steps = probe->spec.smaller_steps;
+	evidence->progress.decided = probe->decided;
+	evidence->progress.fits_by_time = probe->by_time;
 }
 
 /* Where it was when it failed; else the furthest that it came. */
 static enum phase phase_of(const struct probe *probe, const struct trial *trial)
 {
-	uint32_t pid = (uint32_t)probe->evidence.allocations.pid;
+	uint32_t pid = (uint32_t)probe->evidence.gpu.allocations.pid;
 	enum phase phase = probe->reading.phase;
 	int rank;
 
@@ -80,7 +81,7 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 	trial->grad_accum = probe->spec.grad_accum;
 	trial->verdict = verdict;
 	trial->rank = rank;
-	trial->peak_bytes = evidence->peak_bytes;
+	trial->peak_bytes = evidence->memory.peak_bytes;
 	trial->steps = probe_steps(probe, &trial->steps_source);
 	trial->phase = phase_of(probe, trial);
 	trial->peak_is_lower_bound = !trial_fits(trial);
@@ -88,14 +89,14 @@ static void fill_trial(struct probe *probe, struct trial *trial,
 		step_peaks_are_rising(&probe->peaks, probe_noise(probe));
 	trial->peak_varying =
 		step_peaks_are_varying(&probe->peaks, probe_noise(probe));
-	if (evidence->peak_bytes)
+	if (evidence->memory.peak_bytes)
 		trial->coverage = probe_is_cuda(probe)
 					  ? probe_gpu_coverage(probe)
 					  : COVERAGE_EXACT;
 	if (trial_fits(trial) && !trial->steps)
 		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
-	if (trial_fits(trial) && evidence->stopped != STOP_CANCELLED &&
-	    (probe->confirming || evidence->ended))
+	if (trial_fits(trial) && evidence->end.stopped != STOP_CANCELLED &&
+	    (probe->confirming || evidence->end.ended))
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_now_ms(probe) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
@@ -118,13 +119,14 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 	strbuf_release(&why);
 	fill_trial(probe, &outcome->trial, judgement.verdict, judgement.rank);
 	outcome->first_error = strbuf_text(&probe->first_error);
-	if (probe->evidence.cause_line)
-		outcome->hint = probe->evidence.cause_line->hint;
-	else if (probe->evidence.no_batch_line && !probe->evidence.steps)
-		outcome->hint = probe->evidence.no_batch_line->hint;
+	if (probe->evidence.output.cause_line)
+		outcome->hint = probe->evidence.output.cause_line->hint;
+	else if (probe->evidence.output.no_batch_line &&
+		 !probe->evidence.progress.steps)
+		outcome->hint = probe->evidence.output.no_batch_line->hint;
 	outcome->memory_text = probe->memory_text;
 	outcome->refused_path = probe->refused_path;
-	outcome->exec_errno = probe->evidence.exec_errno;
+	outcome->exec_errno = probe->evidence.end.exec_errno;
 	outcome->isolation_errno = probe->isolation_errno;
 	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
 	outcome->modules = &probe->modules;

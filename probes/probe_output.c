@@ -34,33 +34,35 @@ static void keep_signature(struct probe *probe,
 
 	switch (signature->class) {
 	case SIGNATURE_KILLED:
-		if (!evidence->killed_line)
-			evidence->killed_line = signature;
+		if (!evidence->output.killed_line)
+			evidence->output.killed_line = signature;
 		break;
 	case SIGNATURE_TOO_BIG:
-		if (!evidence->too_big_line)
-			evidence->too_big_line = signature;
+		if (!evidence->output.too_big_line)
+			evidence->output.too_big_line = signature;
 		break;
 	case SIGNATURE_NO_BATCH:
-		if (!evidence->no_batch_line)
-			evidence->no_batch_line = signature;
+		if (!evidence->output.no_batch_line)
+			evidence->output.no_batch_line = signature;
 		break;
 	case SIGNATURE_CAUSE:
-		if (!evidence->cause_line)
-			evidence->cause_line = signature;
+		if (!evidence->output.cause_line)
+			evidence->output.cause_line = signature;
 		break;
 	case SIGNATURE_RMM:
 	case SIGNATURE_HOST:
 	case SIGNATURE_SHM:
 	case SIGNATURE_GPU:
 	case SIGNATURE_AMBIGUOUS:
-		if (evidence->memory_line)
+		if (evidence->output.memory_line)
 			break;
-		evidence->memory_line = signature;
-		evidence->text_is_usual = signature == probe->spec.usual_line;
-		if (!evidence->text_is_usual)
+		evidence->output.memory_line = signature;
+		evidence->output.text_is_usual =
+			signature == probe->spec.usual_line;
+		if (!evidence->output.text_is_usual)
 			probe->memory_line_ms = probe_now_ms(probe);
-		evidence->text_is_fragmented = is_fragmented(line, length);
+		evidence->output.text_is_fragmented =
+			is_fragmented(line, length);
 		probe->memory_text = xstrndup(line, length < MEMORY_TEXT_MAX
 							    ? length
 							    : MEMORY_TEXT_MAX);
@@ -152,7 +154,7 @@ static void on_line(void *context, const char *line, size_t length)
 	const char *shown;
 
 	/* What follows autofit's own first signal is no evidence. */
-	if (probe->evidence.stopped != STOP_NONE)
+	if (probe->evidence.end.stopped != STOP_NONE)
 		return;
 	shown = shown_line(stream, line, &shown_length);
 	failure_line(&probe->failure, shown, shown_length);
@@ -247,7 +249,7 @@ static void choose_cause(struct probe *probe, const char *shown)
 		shown += length + (shown[length] == '\n');
 	}
 	if (cause || failure_is_certain(&probe->failure))
-		probe->evidence.cause_line = cause;
+		probe->evidence.output.cause_line = cause;
 }
 
 void probe_finish_texts(struct probe *probe)

@@ -68,8 +68,8 @@ void probe_watch_neighbours(struct probe *probe,
 	tree.pids = host_observer_pids(probe->host, &tree.count);
 	/* The first that came is the one that is named. */
 	if (gpu_neighbours_look(&probe->neighbours, listing, &tree, text) &&
-	    !probe->evidence.neighbour_moved[0])
-		(void)memcpy(probe->evidence.neighbour_moved, text,
+	    !probe->evidence.outside.neighbour_moved[0])
+		(void)memcpy(probe->evidence.outside.neighbour_moved, text,
 			     sizeof(text));
 	free(mark);
 }
@@ -79,7 +79,7 @@ void probe_watch_scratch(struct probe *probe)
 	if (probe->spec.scratch &&
 	    scratch_space_is_full(probe->spec.scratch, &probe->scratch_start,
 				  probe->spec.scratch_reserve_bytes))
-		probe->evidence.scratch_full = probe->spec.scratch;
+		probe->evidence.outside.scratch_full = probe->spec.scratch;
 }
 
 void probe_watch_available(struct probe *probe)
@@ -91,7 +91,7 @@ void probe_watch_available(struct probe *probe)
 void probe_ask_surroundings(struct probe *probe)
 {
 	struct gpu_process processes[GPU_PROCESSES_MAX];
-	int status = probe->evidence.wait_status;
+	int status = probe->evidence.end.wait_status;
 
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return;

@@ -151,8 +151,9 @@ struct lifecycle_facts probe_facts(const struct probe *probe)
 		facts.retried_steps = probe->warm_steps;
 	facts.steps_will_come = (probe->reading.flags & CHANNEL_TORCH) != 0;
 	facts.available_bytes = probe->available.available_bytes;
-	facts.neighbour_moved = probe->evidence.neighbour_moved[0] != '\0';
-	facts.scratch_full = probe->evidence.scratch_full != NULL;
+	facts.neighbour_moved =
+		probe->evidence.outside.neighbour_moved[0] != '\0';
+	facts.scratch_full = probe->evidence.outside.scratch_full != NULL;
 	return facts;
 }
 

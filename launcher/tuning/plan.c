@@ -19,24 +19,6 @@ struct view {
 	size_t size_count;
 };
 
-bool plan_is_confirmed(const struct trial *trial)
-{
-	return trial->confirmed_steps > 0 ||
-	       trial->steps_source == STEPS_EXIT ||
-	       trial->steps_source == STEPS_TIME;
-}
-
-void plan_rejudge(struct trial *trial, uint64_t limit_bytes)
-{
-	if (trial_fits(trial) && trial->peak_bytes > limit_bytes) {
-		trial->verdict = VERDICT_OVER_BUDGET;
-	} else if (trial->verdict == VERDICT_OVER_BUDGET &&
-		   trial->peak_bytes <= limit_bytes) {
-		trial->verdict = trial->peak_is_lower_bound ? VERDICT_NONE
-							    : VERDICT_FITS;
-	}
-}
-
 static int64_t round_up(int64_t accum, int64_t multiple)
 {
 	int64_t over = multiple > 1 ? accum % multiple : 0;
@@ -192,7 +174,7 @@ static bool is_settled(const struct view *view, int64_t micro)
 {
 	const struct trial *trial = trial_of(view, micro);
 
-	return trial && trial_fits(trial) && plan_is_confirmed(trial);
+	return trial && trial_fits(trial) && trial_is_confirmed(trial);
 }
 
 /*

@@ -56,7 +56,7 @@ struct plan_step {
 
 /*
  * Of several trials of one size the last counts. A fit is recommended only
- * once it was confirmed (plan_is_confirmed).
+ * once it was confirmed (trial_is_confirmed).
  */
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count);
@@ -67,15 +67,6 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
  */
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running);
-
-/* It ran long enough to be recommended, or to its own end. */
-bool plan_is_confirmed(const struct trial *trial);
-
-/*
- * A trial of an earlier run, as it stands under today's limit: what fitted may
- * be over it now; what was stopped under a lower limit proves nothing more.
- */
-void plan_rejudge(struct trial *trial, uint64_t limit_bytes);
 
 /* The accumulation a run with micro_batch uses; 1 without accumulation. */
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch);

@@ -323,7 +323,8 @@ enum turn session_run(struct session *session, const struct plan_step *step)
 	if (result == 0 && report.host_used) {
 		result = session_become_host(session, &err);
 		/* It ran under the limits of a GPU training. */
-		plan_rejudge(&report.trial, session->target->limit_bytes);
+		(void)session_rejudge(session, &report.trial,
+				      session->target->limit_bytes);
 	}
 	if (result < 0) {
 		if (!session_must_end(session))

@@ -23,7 +23,7 @@ static const struct trial *last_trial(const struct session *session,
 /* Finished, one way or the other: not to be repeated. */
 static bool is_answer(const struct trial *trial)
 {
-	return trial && (plan_is_confirmed(trial) || trial_is_misfit(trial));
+	return trial && (trial_is_confirmed(trial) || trial_is_misfit(trial));
 }
 
 /* The one probe, unless an earlier run of this tuning was cut off behind it. */
@@ -56,7 +56,7 @@ static bool is_same_memory(const struct session *session,
 	/* Seen less exactly there is more headroom: another largest size. */
 	if (trial->coverage < record->coverage)
 		return false;
-	return trial_fits(trial) && plan_is_confirmed(trial) && recorded > 0 &&
+	return trial_fits(trial) && trial_is_confirmed(trial) && recorded > 0 &&
 	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
 }
 

@@ -7,12 +7,6 @@
 
 #include <string.h>
 
-static bool is_out_of_memory(const struct trial *trial)
-{
-	return trial->verdict == VERDICT_OOM_DEVICE ||
-	       trial->verdict == VERDICT_OOM_HOST;
-}
-
 /* "--per_device_eval_batch_size" and its like. */
 static bool names_evaluation_batch(const char *name)
 {
@@ -44,11 +38,13 @@ bool session_evaluation_is_too_big(struct session *session,
 	for (size_t i = 0; i < session->notes->count; i++) {
 		const struct trial *before = &session->notes->items[i].trial;
 
-		if (is_out_of_memory(before) && before->phase == PHASE_EVAL &&
+		if (trial_is_out_of_memory(before) &&
+		    before->phase == PHASE_EVAL &&
 		    before->micro_batch != trial->micro_batch)
 			other = before;
 	}
-	if (!is_out_of_memory(trial) || trial->phase != PHASE_EVAL || !other)
+	if (!trial_is_out_of_memory(trial) || trial->phase != PHASE_EVAL ||
+	    !other)
 		return false;
 	session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 		    xasprintf("memory ran out in the evaluation, with "
@@ -66,7 +62,7 @@ void session_note_words(struct session *session,
 {
 	const struct trial *trial = &report->trial;
 
-	if (!report->survived_line || !is_out_of_memory(trial) ||
+	if (!report->survived_line || !trial_is_out_of_memory(trial) ||
 	    (session->doubtful_line &&
 	     session->doubtful_micro <= trial->micro_batch))
 		return;
@@ -80,6 +76,7 @@ void session_note_words(struct session *session,
  */
 bool session_doubts_words(struct session *session)
 {
+	const struct trial_limits forgotten = { .words_count_no_more = true };
 	int64_t smallest = INT64_MAX;
 
 	for (size_t i = 0; i < session->notes->count; i++) {
@@ -92,11 +89,8 @@ bool session_doubts_words(struct session *session)
 	    session->doubtful_micro != smallest)
 		return false;
 	session->usual_line = session->doubtful_line;
-	for (size_t i = 0; i < session->notes->count; i++) {
-		struct trial *trial = &session->notes->items[i].trial;
-
-		if (is_out_of_memory(trial))
-			trial->verdict = VERDICT_NONE;
-	}
+	for (size_t i = 0; i < session->notes->count; i++)
+		(void)trial_rejudge(&session->notes->items[i].trial,
+				    &forgotten);
 	return true;
 }

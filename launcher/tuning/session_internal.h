@@ -12,6 +12,7 @@
 #include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
 #include "probes/probe.h"
+#include "probes/verdict/rejudge.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,9 +76,9 @@ int session_follow_neighbours(struct session *session, struct error *err);
 int session_become_host(struct session *session, struct error *err);
 /* It was not seen exactly: a larger headroom, for all. */
 void session_note_coverage(struct session *session, struct trial *trial);
-/* A confirmed fit that needs more headroom is none: why, or NULL. */
-const char *session_apply_headroom(const struct session *session,
-				   struct trial *trial);
+/* trial_rejudge by the limits as they are now; 0: the limit is the same. */
+const char *session_rejudge(const struct session *session, struct trial *trial,
+			    uint64_t moved_limit_bytes);
 
 /* session.c: the first line of a tuning. */
 void session_print_start(struct session *session);

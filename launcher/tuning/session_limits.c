@@ -78,29 +78,26 @@ void session_set_limits(struct session *session)
 	set_devices(session);
 }
 
-/* A confirmation that shows growth is judged by a larger headroom. */
-const char *session_apply_headroom(const struct session *session,
-				   struct trial *trial)
+const char *session_rejudge(const struct session *session, struct trial *trial,
+			    uint64_t moved_limit_bytes)
 {
-	uint64_t headroom;
+	const struct memory_target *target = session->target;
+	uint64_t headroom = memory_target_headroom_for(
+		target, session->request->options, trial);
+	struct trial_limits limits = { .limit_bytes = moved_limit_bytes };
 
-	if (!trial_fits(trial) || !plan_is_confirmed(trial))
-		return NULL;
-	headroom = memory_target_headroom_for(session->target,
-					      session->request->options, trial);
-	if (headroom <= session->target->headroom_bytes ||
-	    trial->peak_bytes + headroom <= session->target->budget_bytes)
-		return NULL;
-	trial->verdict = VERDICT_OVER_BUDGET;
-	return trial->peak_varying
-		       ? "the peak varies from step to step: 20% headroom"
-		       : "the peak still rises: twice the headroom";
+	if (headroom > target->headroom_bytes)
+		limits.confirmed_limit_bytes =
+			target->budget_bytes > headroom
+				? target->budget_bytes - headroom
+				: 1;
+	return trial_rejudge(trial, &limits);
 }
 
 void session_judge_headroom(struct session *session,
 			    struct probe_report *report)
 {
-	const char *why = session_apply_headroom(session, &report->trial);
+	const char *why = session_rejudge(session, &report->trial, 0);
 
 	if (!why)
 		return;
@@ -138,8 +135,8 @@ int session_become_host(struct session *session, struct error *err)
 static void rejudge_all(struct session *session)
 {
 	for (size_t i = 0; i < session->notes->count; i++)
-		plan_rejudge(&session->notes->items[i].trial,
-			     session->target->limit_bytes);
+		(void)session_rejudge(session, &session->notes->items[i].trial,
+				      session->target->limit_bytes);
 }
 
 int session_follow_neighbours(struct session *session, struct error *err)
@@ -179,5 +176,5 @@ void session_note_coverage(struct session *session, struct trial *trial)
 				      session->plan.world_size))
 		return;
 	rejudge_all(session);
-	plan_rejudge(trial, target->limit_bytes);
+	(void)session_rejudge(session, trial, target->limit_bytes);
 }

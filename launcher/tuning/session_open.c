@@ -68,8 +68,8 @@ static int open_journal(struct session *session, struct error *err)
 	for (size_t i = 0; i < session->notes->count; i++) {
 		struct trial *trial = &session->notes->items[i].trial;
 
-		plan_rejudge(trial, session->target->limit_bytes);
-		(void)session_apply_headroom(session, trial);
+		(void)session_rejudge(session, trial,
+				      session->target->limit_bytes);
 		session_note_fit(session, trial);
 	}
 	return result;

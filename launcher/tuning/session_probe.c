@@ -155,13 +155,14 @@ static void note_modules(struct session *session, const struct strlist *modules)
 
 static const struct signature *survived_line(const struct evidence *evidence)
 {
-	bool ended_well = evidence->ended && evidence->wait_status == 0;
+	bool ended_well = evidence->end.ended && evidence->end.wait_status == 0;
 
 	/* The driver, or torch, bears the words out. */
-	if (evidence->ooms || evidence->allocations.end >= ALLOCATIONS_SURVIVED)
+	if (evidence->memory.ooms ||
+	    evidence->gpu.allocations.end >= ALLOCATIONS_SURVIVED)
 		return NULL;
-	return ended_well || evidence->stopped == STOP_SIGNATURE
-		       ? evidence->memory_line
+	return ended_well || evidence->end.stopped == STOP_SIGNATURE
+		       ? evidence->output.memory_line
 		       : NULL;
 }
 
@@ -187,7 +188,7 @@ static void fill_report(struct session *session,
 	note_modules(session, outcome.modules);
 	report->host_used =
 		session->target->may_be_host &&
-		outcome.evidence.device == PROBE_HOST &&
+		outcome.evidence.memory.device == PROBE_HOST &&
 		outcome.trial.verdict != VERDICT_OOM_DEVICE &&
 		(trial_fits(&outcome.trial) || trial_is_misfit(&outcome.trial));
 	if (outcome.unhooked)

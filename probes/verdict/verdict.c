@@ -2,102 +2,84 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/verdict.h"
 
-#include "probes/verdict/verdict_rules.h"
+#include "probes/verdict/verdict_memory.h"
 
 #include "base/units.h"
 
+#include <assert.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #define SWAP_NOISE_BYTES (8 * MIB)
 
-enum verdict verdict_say(enum verdict verdict, char why[WHY_MAX],
-			 const char *format, ...)
+static void rule_keeper_lost(const struct evidence *evidence,
+			     struct judgement *out)
 {
-	va_list args;
-
-	va_start(args, format);
-	(void)vsnprintf(why, WHY_MAX, format, args);
-	va_end(args);
-	return verdict;
+	if (evidence->end.keeper_lost)
+		verdict_say(out, VERDICT_DISTURBED,
+			    "the probe's keeper was killed");
 }
 
-static enum verdict keeper_lost(const struct evidence *evidence,
-				char why[WHY_MAX])
+static void rule_not_started(const struct evidence *evidence,
+			     struct judgement *out)
 {
-	if (!evidence->keeper_lost)
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_DISTURBED, why,
-			   "the probe's keeper was killed");
-}
-
-static enum verdict not_started(const struct evidence *evidence,
-				char why[WHY_MAX])
-{
-	if (!evidence->exec_errno)
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_FAILED, why, "cannot start the command: %s",
-			   strerror(evidence->exec_errno));
+	if (evidence->end.exec_errno)
+		verdict_say(out, VERDICT_FAILED, "cannot start the command: %s",
+			    strerror(evidence->end.exec_errno));
 }
 
 /* What it took, or ran out of, may be another's: it decides nothing. */
-static enum verdict disturbed(const struct evidence *evidence,
-			      char why[WHY_MAX])
+static void rule_disturbed(const struct evidence *evidence,
+			   struct judgement *out)
 {
-	if (evidence->neighbour_moved[0])
-		return verdict_say(VERDICT_DISTURBED, why, "%s",
-				   evidence->neighbour_moved);
-	if (evidence->stopped == STOP_MEMORY_TAKEN)
-		return verdict_say(VERDICT_DISTURBED, why,
-				   "another process took the machine's memory");
-	return VERDICT_NONE;
-}
-
-static enum verdict time_out(const struct evidence *evidence, char why[WHY_MAX])
-{
-	if (evidence->stopped == STOP_STARTUP_TIMEOUT)
-		return verdict_say(
-			VERDICT_TIMEOUT, why,
-			"no sign of life (output, CPU, I/O, memory) for "
-			"the time limit --startup-timeout");
-	if (evidence->stopped == STOP_TIMEOUT)
-		return verdict_say(VERDICT_TIMEOUT, why,
-				   "not done within --probe-timeout");
-	return VERDICT_NONE;
-}
-
-static enum verdict cancelled(const struct evidence *evidence,
-			      char why[WHY_MAX])
-{
-	if (evidence->stopped != STOP_CANCELLED || evidence->decided)
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_DISTURBED, why,
-			   "stopped before its verdict");
+	if (evidence->outside.neighbour_moved[0])
+		verdict_say(out, VERDICT_DISTURBED, "%s",
+			    evidence->outside.neighbour_moved);
+	else if (evidence->end.stopped == STOP_MEMORY_TAKEN)
+		verdict_say(out, VERDICT_DISTURBED,
+			    "another process took the machine's memory");
 }
 
 static bool did_its_part(const struct evidence *evidence)
 {
-	if (evidence->steps >= evidence->steps_needed || evidence->fits_by_time)
+	const struct evidence_progress *progress = &evidence->progress;
+	const struct evidence_end *end = &evidence->end;
+
+	if (progress->steps >= progress->steps_needed || progress->fits_by_time)
 		return true;
-	return evidence->ended && !evidence->left_behind &&
-	       WIFEXITED(evidence->wait_status) &&
-	       WEXITSTATUS(evidence->wait_status) == 0;
+	return end->ended && !end->left_behind && end->wait_status == 0;
 }
 
-static enum verdict scratch_full(const struct evidence *evidence,
-				 char why[WHY_MAX])
+static void rule_scratch_full(const struct evidence *evidence,
+			      struct judgement *out)
 {
-	if (!evidence->scratch_full ||
-	    (evidence->stopped != STOP_SCRATCH_FULL && did_its_part(evidence)))
-		return VERDICT_NONE;
-	return verdict_say(
-		VERDICT_FAILED, why,
-		"the scratch folder's disk is full (%.150s): --scratch DIR "
-		"names another",
-		evidence->scratch_full);
+	const char *folder = evidence->outside.scratch_full;
+
+	if (folder && (evidence->end.stopped == STOP_SCRATCH_FULL ||
+		       !did_its_part(evidence)))
+		verdict_say(out, VERDICT_FAILED,
+			    "the scratch folder's disk is full (%.150s): "
+			    "--scratch DIR names another",
+			    folder);
+}
+
+/* Autofit stopped it before it had shown anything. */
+static void rule_stopped_early(const struct evidence *evidence,
+			       struct judgement *out)
+{
+	enum stop_reason stopped = evidence->end.stopped;
+
+	if (stopped == STOP_STARTUP_TIMEOUT)
+		verdict_say(out, VERDICT_TIMEOUT,
+			    "no sign of life (output, CPU, I/O, memory) for "
+			    "the time limit --startup-timeout");
+	else if (stopped == STOP_TIMEOUT)
+		verdict_say(out, VERDICT_TIMEOUT,
+			    "not done within --probe-timeout");
+	else if (stopped == STOP_CANCELLED && !evidence->progress.decided)
+		verdict_say(out, VERDICT_DISTURBED,
+			    "stopped before its verdict");
 }
 
 /*
@@ -105,162 +87,155 @@ static enum verdict scratch_full(const struct evidence *evidence,
  * data have fewer samples than one batch. An end that is no error tells so
  * only where each step is seen.
  */
-static enum verdict too_few_samples(const struct evidence *evidence,
-				    char why[WHY_MAX])
+static void rule_too_few_samples(const struct evidence *evidence,
+				 struct judgement *out)
 {
-	int status = evidence->wait_status;
-	bool says_so = evidence->no_batch_line && WIFEXITED(status);
-	bool is_seen = status == 0 && evidence->smaller_steps == STEPS_HOOK;
+	const struct evidence_end *end = &evidence->end;
+	enum steps_source smaller = evidence->progress.smaller_steps;
+	bool says_so =
+		evidence->output.no_batch_line && WIFEXITED(end->wait_status);
+	bool is_seen = end->wait_status == 0 && smaller == STEPS_HOOK;
 
-	if (!evidence->ended || evidence->left_behind || evidence->steps ||
-	    evidence->smaller_steps == STEPS_NONE || !(says_so || is_seen))
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_TOO_BIG, why,
-			   "fewer samples than one batch: it made no step, and "
-			   "a smaller size did");
+	if (end->ended && !end->left_behind && !evidence->progress.steps &&
+	    smaller != STEPS_NONE && (says_so || is_seen))
+		verdict_say(out, VERDICT_TOO_BIG,
+			    "fewer samples than one batch: it made no step, "
+			    "and a smaller size did");
 }
 
-static enum verdict failed(const struct evidence *evidence, char why[WHY_MAX])
+static void rule_failed(const struct evidence *evidence, struct judgement *out)
 {
-	int status = evidence->wait_status;
+	const struct evidence_end *end = &evidence->end;
+	int status = end->wait_status;
 
 	if (did_its_part(evidence))
-		return VERDICT_NONE;
-	if (evidence->too_big_line)
-		return verdict_say(VERDICT_TOO_BIG, why,
-				   "a limit that is not memory (%s)",
-				   evidence->too_big_line->name);
-	if (evidence->ended && WIFSIGNALED(status))
-		return verdict_say(
-			VERDICT_FAILED, why, "killed by signal %d (%s)%s",
-			WTERMSIG(status), strsignal(WTERMSIG(status)),
-			WTERMSIG(status) == SIGKILL
-				? ", by something other than autofit and "
-				  "the kernel's out-of-memory killer"
-				: "");
-	if (evidence->ended && evidence->left_behind && status == 0)
-		return verdict_say(
-			VERDICT_FAILED, why,
-			"it ended before any step and left processes "
-			"running: start the training in the foreground");
-	if (evidence->ended && WIFEXITED(status))
-		return verdict_say(
-			VERDICT_FAILED, why, "exit status %d%s",
-			WEXITSTATUS(status),
-			verdict_command_was_killed(evidence)
-				? "; one of its processes was killed, not "
-				  "for want of memory"
-				: "");
-	return verdict_say(VERDICT_FAILED, why, "it ended before its verdict");
+		return;
+	if (evidence->output.too_big_line)
+		verdict_say(out, VERDICT_TOO_BIG,
+			    "a limit that is not memory (%s)",
+			    evidence->output.too_big_line->name);
+	else if (end->ended && WIFSIGNALED(status))
+		verdict_say(out, VERDICT_FAILED, "killed by signal %d (%s)%s",
+			    WTERMSIG(status), strsignal(WTERMSIG(status)),
+			    WTERMSIG(status) == SIGKILL
+				    ? ", by something other than autofit and "
+				      "the kernel's out-of-memory killer"
+				    : "");
+	else if (end->ended && end->left_behind && status == 0)
+		verdict_say(out, VERDICT_FAILED,
+			    "it ended before any step and left processes "
+			    "running: start the training in the foreground");
+	else if (end->ended && WIFEXITED(status))
+		verdict_say(out, VERDICT_FAILED, "exit status %d%s",
+			    WEXITSTATUS(status),
+			    verdict_command_was_killed(evidence)
+				    ? "; one of its processes was killed, not "
+				      "for want of memory"
+				    : "");
+	else
+		verdict_say(out, VERDICT_FAILED, "it ended before its verdict");
 }
 
-static enum verdict unused_device(const struct evidence *evidence,
-				  char why[WHY_MAX])
+static void rule_unused_device(const struct evidence *evidence,
+			       struct judgement *out)
 {
-	if (evidence->device != PROBE_CUDA || evidence->device_used)
-		return VERDICT_NONE;
-	if (evidence->used_elsewhere)
-		return verdict_say(
-			VERDICT_FAILED, why,
-			"something outside the command's processes used the "
-			"GPU meanwhile (a container, ssh?): put autofit "
-			"inside it; for a training on the CPU: --device "
-			"host");
-	return verdict_say(
-		VERDICT_FAILED, why,
-		"the command did not use the GPU; for a training on the "
-		"CPU: --device host");
+	if (evidence->memory.device != PROBE_CUDA || evidence->gpu.device_used)
+		return;
+	if (evidence->gpu.used_elsewhere)
+		verdict_say(out, VERDICT_FAILED,
+			    "something outside the command's processes used "
+			    "the GPU meanwhile (a container, ssh?): put "
+			    "autofit inside it; for a training on the CPU: "
+			    "--device host");
+	else
+		verdict_say(out, VERDICT_FAILED,
+			    "the command did not use the GPU; for a training "
+			    "on the CPU: --device host");
 }
 
-static enum verdict thrashing(const struct evidence *evidence,
-			      char why[WHY_MAX])
+static void rule_thrashing(const struct evidence *evidence,
+			   struct judgement *out)
 {
-	char swapped[BYTES_TEXT_MAX];
+	const struct evidence_memory *memory = &evidence->memory;
+	uint64_t managed = evidence->gpu.managed_peak_bytes;
+	char bytes[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
-	if (evidence->swap_bytes > SWAP_NOISE_BYTES)
-		return verdict_say(VERDICT_THRASHES, why,
-				   "%s of it were swapped out",
-				   bytes_format(swapped, evidence->swap_bytes));
-	if (evidence->retries_later)
-		return verdict_say(
-			VERDICT_THRASHES, why,
-			"the allocator freed and retried %llu times after "
-			"warming up",
-			(unsigned long long)evidence->retries_later);
-	if (evidence->device == PROBE_CUDA && evidence->limit_bytes &&
-	    evidence->managed_peak_bytes > evidence->limit_bytes)
-		return verdict_say(
-			VERDICT_THRASHES, why,
-			"managed memory of %s is more than the device's %s",
-			bytes_format(swapped, evidence->managed_peak_bytes),
-			bytes_format(limit, evidence->limit_bytes));
-	return VERDICT_NONE;
+	if (memory->swap_bytes > SWAP_NOISE_BYTES)
+		verdict_say(out, VERDICT_THRASHES, "%s of it were swapped out",
+			    bytes_format(bytes, memory->swap_bytes));
+	else if (memory->retries_later)
+		verdict_say(out, VERDICT_THRASHES,
+			    "the allocator freed and retried %llu times after "
+			    "warming up",
+			    (unsigned long long)memory->retries_later);
+	else if (memory->device == PROBE_CUDA && memory->limit_bytes &&
+		 managed > memory->limit_bytes)
+		verdict_say(out, VERDICT_THRASHES,
+			    "managed memory of %s is more than the device's %s",
+			    bytes_format(bytes, managed),
+			    bytes_format(limit, memory->limit_bytes));
 }
 
-static enum verdict fit(const struct evidence *evidence, char why[WHY_MAX])
+static void rule_fits(const struct evidence *evidence, struct judgement *out)
 {
-	const char *pool = evidence->is_pool
+	const struct evidence_progress *progress = &evidence->progress;
+	const char *pool = evidence->gpu.is_pool
 				   ? "; it keeps a pool of memory, so that its "
 				     "peak is not known"
 				   : "";
 
-	if (evidence->retries_warm_up)
-		return verdict_say(VERDICT_FITS_BARELY, why,
-				   "the allocator had to free and retry while "
-				   "warming up");
-	if (verdict_was_refused(evidence))
-		return verdict_say(VERDICT_FITS_BARELY, why,
-				   "the driver refused memory that it could do "
-				   "without");
-	if (evidence->steps)
-		return verdict_say(VERDICT_FITS, why, "%lld steps%s",
-				   (long long)evidence->steps, pool);
-	return verdict_say(VERDICT_FITS, why, "%s%s",
-			   evidence->fits_by_time ? "no growth for long enough"
-						  : "it ran to its end",
-			   pool);
-}
-
-/* The first rank to run out is the cause: how the others end follows. */
-static int rank_of(const struct evidence *evidence, enum verdict verdict)
-{
-	bool is_memory =
-		verdict == VERDICT_OOM_DEVICE || verdict == VERDICT_OOM_HOST;
-
-	return is_memory && verdict_was_refused(evidence)
-		       ? evidence->allocations.rank
-		       : -1;
+	if (evidence->memory.retries_warm_up)
+		verdict_say(out, VERDICT_FITS_BARELY,
+			    "the allocator had to free and retry while "
+			    "warming up");
+	else if (verdict_was_refused(&evidence->gpu))
+		verdict_say(out, VERDICT_FITS_BARELY,
+			    "the driver refused memory that it could do "
+			    "without");
+	else if (progress->steps)
+		verdict_say(out, VERDICT_FITS, "%lld steps%s",
+			    (long long)progress->steps, pool);
+	else
+		verdict_say(out, VERDICT_FITS, "%s%s",
+			    progress->fits_by_time ? "no growth for long enough"
+						   : "it ran to its end",
+			    pool);
 }
 
 struct judgement verdict_judge(const struct evidence *evidence)
 {
 	/* In this order: the first rule that speaks decides. */
 	static verdict_rule *const rules[] = {
-		keeper_lost,
-		not_started,
-		disturbed,
+		rule_keeper_lost,
+		rule_not_started,
+		rule_disturbed,
 		verdict_stopped_over_limit,
 		verdict_out_of_memory_text,
 		verdict_kernel_kill,
 		verdict_refused_at_last,
 		verdict_over_limit,
-		scratch_full,
-		time_out,
-		cancelled,
-		too_few_samples,
-		failed,
-		unused_device,
+		rule_scratch_full,
+		rule_stopped_early,
+		rule_too_few_samples,
+		rule_failed,
+		rule_unused_device,
 		verdict_caught_out_of_memory,
-		thrashing,
-		fit,
+		rule_thrashing,
+		rule_fits,
 	};
-	struct judgement judgement = { .verdict = VERDICT_NONE };
+	struct judgement judgement = { .verdict = VERDICT_NONE, .rank = -1 };
 
 	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules) &&
 			   judgement.verdict == VERDICT_NONE;
 	     i++)
-		judgement.verdict = rules[i](evidence, judgement.why);
-	judgement.rank = rank_of(evidence, judgement.verdict);
+		rules[i](evidence, &judgement);
+	assert(judgement.verdict != VERDICT_NONE);
+	/* The first rank to run out is the cause: how the others end follows.
+	 */
+	if ((judgement.verdict == VERDICT_OOM_DEVICE ||
+	     judgement.verdict == VERDICT_OOM_HOST) &&
+	    verdict_was_refused(&evidence->gpu))
+		judgement.rank = evidence->gpu.allocations.rank;
 	return judgement;
 }

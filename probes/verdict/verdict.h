@@ -1,4 +1,4 @@
-/* The verdict of a probe: a pure function of the evidence. */
+/* The verdict of a probe: a pure function of the evidence. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_VERDICT_VERDICT_H
 #define AUTOFIT_PROBES_VERDICT_VERDICT_H
@@ -25,63 +25,87 @@ enum stop_reason {
 	STOP_SIGNATURE,       /* it said that it is out of memory */
 	STOP_STARTUP_TIMEOUT, /* no sign of life */
 	STOP_TIMEOUT,
-	STOP_CANCELLED,    /* a signal, the time limit of the session */
+	STOP_CANCELLED,    /* a signal, the time limit of the tuning */
 	STOP_NEIGHBOUR,    /* others came onto the GPU, or moved on it */
 	STOP_MEMORY_TAKEN, /* the machine's memory, by others */
 	STOP_SCRATCH_FULL, /* no room where probes write */
 };
 
-struct evidence {
-	enum probe_device device;
-	bool device_used; /* CUDA: the tree was seen on a device */
-	bool keeper_lost;
-	int exec_errno; /* 0: it was started */
+/* How the command ended, and who ended it. */
+struct evidence_end {
 	enum stop_reason stopped;
-	bool ended;      /* the command itself ended before it was stopped */
-	int wait_status; /* of the command, when ended */
-	/* Processes it had started ran on: the work may be theirs. */
-	bool left_behind;
-	/* First memory line before autofit's own first signal; NULL: none. */
-	const struct signature *memory_line;
-	/* A report of SIGKILL, a limit that is not memory, a known cause. */
-	const struct signature *killed_line, *too_big_line, *cause_line;
-	/* Words of a program that found no whole batch in its data, or none at
-	 * all; others say the same for other reasons. */
-	const struct signature *no_batch_line;
+	bool keeper_lost;
+	int exec_errno;      /* 0: it was started */
+	int isolation_errno; /* not 0: autofit failed, the command never ran */
+	bool ended;          /* the command itself, before it was stopped */
+	int wait_status;     /* of the command, when ended */
+	bool left_behind;    /* its processes ran on: the work may be theirs */
 	int64_t foreign_kills; /* deaths by a SIGKILL that was not ours */
 	uint64_t oom_kills;    /* the kernel's count rose by this */
+};
+
+/* What it printed before autofit's own first signal; NULL: no such line. */
+struct evidence_output {
+	const struct signature *memory_line; /* the first; not if it is usual */
+	const struct signature *killed_line; /* a report of SIGKILL */
+	const struct signature *too_big_line; /* a limit that is not memory */
+	const struct signature *cause_line;   /* a known cause of failures */
+	/* No whole batch in its data, or no data; others say the same for
+	 * other reasons. */
+	const struct signature *no_batch_line;
+	/* A probe of the smallest size printed the same memory line and did
+	 * its steps: the line says nothing. */
+	bool text_is_usual;
+	bool text_is_fragmented; /* PyTorch's words tell of fragmentation */
+};
+
+struct evidence_gpu {
+	bool device_used; /* the tree was seen on a device */
+	/* It was not, and something else used one meanwhile: a container, a
+	 * process on another host. */
+	bool used_elsewhere;
+	bool is_pool; /* it divides a pool by itself: the peak is no need */
+	/* The driver's refusals, by the preload library; all zero: there were
+	 * none, or the library was not loaded. */
+	struct allocation_findings allocations;
+	/* Memory whose pages move between host and device, at its peak. */
+	uint64_t managed_peak_bytes;
+};
+
+/* What others did meanwhile. */
+struct evidence_outside {
+	char neighbour_moved[NEIGHBOUR_TEXT_MAX]; /* on the GPU; "": nothing */
+	const char *scratch_full; /* the folder without room; NULL: none */
+};
+
+struct evidence_memory {
+	enum probe_device device;
 	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
 	uint64_t host_peak_bytes, host_limit_bytes;
 	uint64_t swap_bytes;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
-	/* The driver's refusals, by the preload library; zero: none, or it
-	 * was not there. */
-	struct allocation_findings allocations;
-	/* Out-of-memory errors that torch raised in Python; counts_ooms: the
-	 * hook that counts them was in place in a process with torch. */
-	uint64_t ooms;
-	bool counts_ooms;
-	/* Memory whose pages move between host and device, at its peak. */
-	uint64_t managed_peak_bytes;
-	/* CUDA, and the tree used no device: something else did meanwhile (a
-	 * container, another host). */
-	bool used_elsewhere;
-	/* It divides a pool by itself: its peak is not what it needs. */
-	bool is_pool;
-	/* The same memory line was printed by a probe of the smallest size that
-	 * did its steps: it says nothing. */
-	bool text_is_usual;
-	/* The memory line is PyTorch's and speaks of fragmentation. */
-	bool text_is_fragmented;
+	uint64_t ooms;    /* out-of-memory errors that torch raised in Python */
+	bool counts_ooms; /* a process with torch had the hook that counts them
+			   */
+};
+
+struct evidence_progress {
 	int64_t steps, steps_needed;
-	/* How the steps of a smaller size were seen in this session;
-	 * STEPS_NONE: there was none that made any. */
+	/* How the steps of a smaller size were seen in this tuning; STEPS_NONE:
+	 * no smaller size made any. */
 	enum steps_source smaller_steps;
-	/* What others did on the GPU meanwhile, in words; "": nothing. */
-	char neighbour_moved[NEIGHBOUR_TEXT_MAX];
-	const char *scratch_full; /* the folder without room; NULL: none */
 	bool decided;      /* it had fitted, and ran on to be confirmed */
 	bool fits_by_time; /* no step source: long enough without growth */
+};
+
+/* Each part is filled in by the file of probes/ that observes it. */
+struct evidence {
+	struct evidence_end end;
+	struct evidence_output output;
+	struct evidence_gpu gpu;
+	struct evidence_outside outside;
+	struct evidence_memory memory;
+	struct evidence_progress progress;
 };
 
 struct judgement {

@@ -1,96 +1,82 @@
 /* Rules of the verdict: what tells that memory ran out, or would have. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/verdict/verdict_rules.h"
+#include "probes/verdict/verdict_memory.h"
 
 #include "base/units.h"
 
+#include <assert.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/wait.h>
 
-static enum verdict device_over_limit(const struct evidence *evidence,
-				      char why[WHY_MAX])
+#define FRAGMENTATION_HELP                                                     \
+	"try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+
+void verdict_say(struct judgement *out, enum verdict verdict,
+		 const char *format, ...)
 {
+	va_list args;
+
+	assert(out->verdict == VERDICT_NONE);
+	out->verdict = verdict;
+	va_start(args, format);
+	(void)vsnprintf(out->why, sizeof(out->why), format, args);
+	va_end(args);
+}
+
+void verdict_over_limit(const struct evidence *evidence, struct judgement *out)
+{
+	const struct evidence_memory *memory = &evidence->memory;
 	char peak[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
-	if (!evidence->limit_bytes ||
-	    evidence->peak_bytes <= evidence->limit_bytes)
-		return VERDICT_NONE;
-	return verdict_say(
-		VERDICT_OVER_BUDGET, why, "peak %s%s is over the limit of %s",
-		evidence->stopped == STOP_OVER_LIMIT ? "of at least " : "",
-		bytes_format(peak, evidence->peak_bytes),
-		bytes_format(limit, evidence->limit_bytes));
+	if (memory->limit_bytes && memory->peak_bytes > memory->limit_bytes)
+		verdict_say(out, VERDICT_OVER_BUDGET,
+			    "peak %s%s is over the limit of %s",
+			    evidence->end.stopped == STOP_OVER_LIMIT
+				    ? "of at least "
+				    : "",
+			    bytes_format(peak, memory->peak_bytes),
+			    bytes_format(limit, memory->limit_bytes));
+	else if (memory->host_limit_bytes &&
+		 memory->host_peak_bytes > memory->host_limit_bytes)
+		verdict_say(out, VERDICT_OVER_BUDGET,
+			    "host memory of at least %s is over its limit of "
+			    "%s",
+			    bytes_format(peak, memory->host_peak_bytes),
+			    bytes_format(limit, memory->host_limit_bytes));
 }
 
-static enum verdict host_over_limit(const struct evidence *evidence,
-				    char why[WHY_MAX])
+/* It was stopped before it could say anything itself. */
+void verdict_stopped_over_limit(const struct evidence *evidence,
+				struct judgement *out)
 {
-	char peak[BYTES_TEXT_MAX];
-	char limit[BYTES_TEXT_MAX];
-
-	if (!evidence->host_limit_bytes ||
-	    evidence->host_peak_bytes <= evidence->host_limit_bytes)
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_OVER_BUDGET, why,
-			   "host memory of at least %s is over its limit of %s",
-			   bytes_format(peak, evidence->host_peak_bytes),
-			   bytes_format(limit, evidence->host_limit_bytes));
+	if (evidence->end.stopped == STOP_OVER_LIMIT ||
+	    evidence->end.stopped == STOP_OVER_HOST_LIMIT)
+		verdict_over_limit(evidence, out);
 }
 
-enum verdict verdict_over_limit(const struct evidence *evidence,
-				char why[WHY_MAX])
+bool verdict_was_refused(const struct evidence_gpu *gpu)
 {
-	enum verdict verdict = device_over_limit(evidence, why);
-
-	return verdict == VERDICT_NONE ? host_over_limit(evidence, why)
-				       : verdict;
-}
-
-/* Before it could say anything itself. */
-enum verdict verdict_stopped_over_limit(const struct evidence *evidence,
-					char why[WHY_MAX])
-{
-	if (evidence->stopped != STOP_OVER_LIMIT &&
-	    evidence->stopped != STOP_OVER_HOST_LIMIT)
-		return VERDICT_NONE;
-	return verdict_over_limit(evidence, why);
-}
-
-/* By itself, not by autofit: a status that is not 0, or a signal. */
-static bool failed_by_itself(const struct evidence *evidence)
-{
-	return evidence->ended && evidence->wait_status != 0;
-}
-
-static bool ended_well(const struct evidence *evidence)
-{
-	return evidence->ended && evidence->wait_status == 0;
-}
-
-/* Some allocation was refused for good, whatever came after it. */
-bool verdict_was_refused(const struct evidence *evidence)
-{
-	return evidence->allocations.end >= ALLOCATIONS_SURVIVED;
+	return gpu->allocations.end >= ALLOCATIONS_SURVIVED;
 }
 
 /*
- * Where the hook counts the errors that torch raises and there was none, what
- * was refused was a library's own try (cuDNN looks for an algorithm). Words
- * that it prints at every size are no such excuse: who skips each batch that
- * does not fit says so at the smallest size too.
+ * The hook counts each error that torch raises, and there was none: what was
+ * refused was a library's own try (cuDNN looks for an algorithm). Words that it
+ * prints at every size are no such excuse: who skips each batch that does not
+ * fit says so at the smallest size too.
  */
-static bool went_without(const struct evidence *evidence)
+static bool went_without(const struct evidence_memory *memory)
 {
-	return evidence->counts_ooms && evidence->ooms == 0;
+	return memory->counts_ooms && memory->ooms == 0;
 }
 
-/* The text of a refusal: ", rank 3" and the like stand at its end. */
-static void describe_refusal(const struct evidence *evidence,
+/* "the driver refused 20 MiB (10 MiB free) in cuMemAlloc, rank 3" */
+static void describe_refusal(const struct allocation_findings *found,
 			     char text[WHY_MAX])
 {
-	const struct allocation_findings *found = &evidence->allocations;
 	char asked[BYTES_TEXT_MAX] = "memory";
 	char free_text[BYTES_TEXT_MAX];
 	char free_part[BYTES_TEXT_MAX + 16] = "";
@@ -108,139 +94,128 @@ static void describe_refusal(const struct evidence *evidence,
 		       preload_call_name(found->call), rank);
 }
 
-#define FRAGMENTATION_HELP                                                     \
-	"try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
-
-/* Enough was free, but in pieces. False: nothing tells so. */
-static bool describe_fragmentation(const struct evidence *evidence,
-				   const char *caught, char why[WHY_MAX])
+/* Enough was free, but in pieces; nothing is said unless something tells so. */
+static void say_fragmented(const struct evidence *evidence, const char *caught,
+			   struct judgement *out)
 {
-	const struct allocation_findings *found = &evidence->allocations;
+	const struct allocation_findings *found = &evidence->gpu.allocations;
+	const struct evidence_output *output = &evidence->output;
+	bool was_refused = verdict_was_refused(&evidence->gpu);
 	char free_text[BYTES_TEXT_MAX];
 	char asked[BYTES_TEXT_MAX];
 
-	if (verdict_was_refused(evidence) && found->is_fragmented) {
-		(void)verdict_say(VERDICT_OOM_DEVICE, why,
-				  "memory is fragmented: %s free, %s "
-				  "asked%s; " FRAGMENTATION_HELP,
-				  bytes_format(free_text, found->free_bytes),
-				  bytes_format(asked, found->asked_bytes),
-				  caught);
-		return true;
-	}
+	if (was_refused && found->is_fragmented)
+		verdict_say(out, VERDICT_OOM_DEVICE,
+			    "memory is fragmented: %s free, %s "
+			    "asked%s; " FRAGMENTATION_HELP,
+			    bytes_format(free_text, found->free_bytes),
+			    bytes_format(asked, found->asked_bytes), caught);
 	/* The driver's own figures are exact, those of a message rounded. */
-	if (evidence->memory_line && evidence->text_is_fragmented &&
-	    !evidence->text_is_usual &&
-	    !(verdict_was_refused(evidence) && found->free_bytes)) {
-		(void)verdict_say(
-			VERDICT_OOM_DEVICE, why,
-			"memory is fragmented: more was free than it asked "
-			"for%s; " FRAGMENTATION_HELP,
-			caught);
-		return true;
-	}
-	return false;
+	else if (output->memory_line && output->text_is_fragmented &&
+		 !output->text_is_usual && !(was_refused && found->free_bytes))
+		verdict_say(out, VERDICT_OOM_DEVICE,
+			    "memory is fragmented: more was free than it asked "
+			    "for%s; " FRAGMENTATION_HELP,
+			    caught);
 }
 
 static bool names_the_host(const struct evidence *evidence)
 {
-	enum signature_class class = evidence->memory_line->class;
+	enum signature_class class = evidence->output.memory_line->class;
 
 	if (class == SIGNATURE_AMBIGUOUS)
-		return verdict_was_refused(evidence)
-			       ? evidence->allocations.is_host
-			       : evidence->device == PROBE_HOST;
+		return verdict_was_refused(&evidence->gpu)
+			       ? evidence->gpu.allocations.is_host
+			       : evidence->memory.device == PROBE_HOST;
 	return class == SIGNATURE_HOST || class == SIGNATURE_SHM;
 }
 
-enum verdict verdict_out_of_memory_text(const struct evidence *evidence,
-					char why[WHY_MAX])
+void verdict_out_of_memory_text(const struct evidence *evidence,
+				struct judgement *out)
 {
-	const char *caught =
-		ended_well(evidence) ? ", caught by the command" : "";
+	const struct evidence_output *output = &evidence->output;
+	bool ended_well = evidence->end.ended && evidence->end.wait_status == 0;
+	const char *caught = ended_well ? ", caught by the command" : "";
 	char refusal[WHY_MAX] = "";
-	const char *colon = "";
 	bool is_host;
 
-	if (!evidence->memory_line || evidence->text_is_usual)
-		return VERDICT_NONE;
-	if (evidence->memory_line->class == SIGNATURE_SHM)
-		return verdict_say(VERDICT_OOM_HOST, why,
-				   "shared memory (/dev/shm) is full%s",
-				   caught);
+	if (!output->memory_line || output->text_is_usual)
+		return;
 	is_host = names_the_host(evidence);
-	if (!is_host && describe_fragmentation(evidence, caught, why))
-		return VERDICT_OOM_DEVICE;
-	if (verdict_was_refused(evidence) &&
-	    evidence->allocations.is_host == is_host) {
-		colon = ": ";
-		describe_refusal(evidence, refusal);
-	}
-	return verdict_say(is_host ? VERDICT_OOM_HOST : VERDICT_OOM_DEVICE, why,
-			   "out of %s memory%s%s%.180s",
-			   is_host ? "host" : "device", caught, colon, refusal);
+	if (output->memory_line->class == SIGNATURE_SHM)
+		verdict_say(out, VERDICT_OOM_HOST,
+			    "shared memory (/dev/shm) is full%s", caught);
+	else if (!is_host)
+		say_fragmented(evidence, caught, out);
+	if (out->verdict != VERDICT_NONE)
+		return;
+	if (verdict_was_refused(&evidence->gpu) &&
+	    evidence->gpu.allocations.is_host == is_host)
+		describe_refusal(&evidence->gpu.allocations, refusal);
+	verdict_say(out, is_host ? VERDICT_OOM_HOST : VERDICT_OOM_DEVICE,
+		    "out of %s memory%s%s%.180s", is_host ? "host" : "device",
+		    caught, *refusal ? ": " : "", refusal);
 }
 
 /* An allocation that was refused, without a word of the command's. */
-static enum verdict refused(const struct evidence *evidence, const char *caught,
-			    char why[WHY_MAX])
+static void say_refused(const struct evidence *evidence, const char *caught,
+			struct judgement *out)
 {
+	const struct allocation_findings *found = &evidence->gpu.allocations;
 	char refusal[WHY_MAX];
 
-	if (!evidence->allocations.is_host &&
-	    describe_fragmentation(evidence, caught, why))
-		return VERDICT_OOM_DEVICE;
-	describe_refusal(evidence, refusal);
-	return verdict_say(evidence->allocations.is_host ? VERDICT_OOM_HOST
-							 : VERDICT_OOM_DEVICE,
-			   why, "%.200s%s", refusal, caught);
+	if (!found->is_host)
+		say_fragmented(evidence, caught, out);
+	if (out->verdict != VERDICT_NONE)
+		return;
+	describe_refusal(found, refusal);
+	verdict_say(out, found->is_host ? VERDICT_OOM_HOST : VERDICT_OOM_DEVICE,
+		    "%.200s%s", refusal, caught);
 }
 
 /*
  * Refused, and nothing came after it. Where one rank ends so, the others may
  * wait for it until the time is over.
  */
-enum verdict verdict_refused_at_last(const struct evidence *evidence,
-				     char why[WHY_MAX])
+void verdict_refused_at_last(const struct evidence *evidence,
+			     struct judgement *out)
 {
-	bool hung = evidence->stopped == STOP_TIMEOUT ||
-		    evidence->stopped == STOP_STARTUP_TIMEOUT;
+	const struct evidence_end *end = &evidence->end;
+	bool hung = end->stopped == STOP_TIMEOUT ||
+		    end->stopped == STOP_STARTUP_TIMEOUT;
+	bool failed_by_itself = end->ended && end->wait_status != 0;
 
-	if (evidence->allocations.end != ALLOCATIONS_FATAL)
-		return VERDICT_NONE;
-	if (failed_by_itself(evidence) || evidence->stopped == STOP_SIGNATURE ||
-	    (hung && !went_without(evidence)))
-		return refused(evidence, "", why);
-	return VERDICT_NONE;
+	if (evidence->gpu.allocations.end == ALLOCATIONS_FATAL &&
+	    (failed_by_itself || end->stopped == STOP_SIGNATURE ||
+	     (hung && !went_without(&evidence->memory))))
+		say_refused(evidence, "", out);
 }
 
 /* It did its steps all the same: with a smaller batch, or without some. */
-enum verdict verdict_caught_out_of_memory(const struct evidence *evidence,
-					  char why[WHY_MAX])
+void verdict_caught_out_of_memory(const struct evidence *evidence,
+				  struct judgement *out)
 {
-	if (verdict_was_refused(evidence) && !went_without(evidence))
-		return refused(evidence, ", caught by the command", why);
-	if (evidence->ooms)
-		return verdict_say(
-			VERDICT_OOM_DEVICE, why,
-			"torch raised an out-of-memory error, caught by "
-			"the command");
-	return VERDICT_NONE;
+	if (verdict_was_refused(&evidence->gpu) &&
+	    !went_without(&evidence->memory))
+		say_refused(evidence, ", caught by the command", out);
+	else if (evidence->memory.ooms)
+		verdict_say(out, VERDICT_OOM_DEVICE,
+			    "torch raised an out-of-memory error, caught by "
+			    "the command");
 }
 
 bool verdict_command_was_killed(const struct evidence *evidence)
 {
-	if (evidence->foreign_kills > 0 || evidence->killed_line)
-		return true;
-	return evidence->ended && WIFSIGNALED(evidence->wait_status) &&
-	       WTERMSIG(evidence->wait_status) == SIGKILL;
+	const struct evidence_end *end = &evidence->end;
+
+	return end->foreign_kills > 0 || evidence->output.killed_line ||
+	       (end->ended && WIFSIGNALED(end->wait_status) &&
+		WTERMSIG(end->wait_status) == SIGKILL);
 }
 
-enum verdict verdict_kernel_kill(const struct evidence *evidence,
-				 char why[WHY_MAX])
+void verdict_kernel_kill(const struct evidence *evidence, struct judgement *out)
 {
-	if (!evidence->oom_kills || !verdict_command_was_killed(evidence))
-		return VERDICT_NONE;
-	return verdict_say(VERDICT_OOM_HOST, why,
-			   "the kernel killed it for want of host memory");
+	if (evidence->end.oom_kills && verdict_command_was_killed(evidence))
+		verdict_say(out, VERDICT_OOM_HOST,
+			    "the kernel killed it for want of host memory");
 }

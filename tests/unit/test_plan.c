@@ -72,7 +72,7 @@ static struct played play(const struct plan *plan, const struct world *world)
 	}
 	for (size_t i = 0; i < played.probes; i++)
 		if (trials[i].micro_batch == played.last.micro_batch &&
-		    trial_fits(&trials[i]) && plan_is_confirmed(&trials[i]) &&
+		    trial_fits(&trials[i]) && trial_is_confirmed(&trials[i]) &&
 		    trials[i].grad_accum == played.last.final_accum)
 			played.confirmed = true;
 	return played;

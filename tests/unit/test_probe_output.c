@@ -234,7 +234,7 @@ static void last_words_refuse_nothing(void **state)
 
 	assert_int_equal(signatures_load(&signatures, NULL, NULL), 0);
 	open_scene(&scene, *state, NULL, signatures);
-	scene.probe->evidence.stopped = STOP_ENOUGH;
+	scene.probe->evidence.end.stopped = STOP_ENOUGH;
 	say(&scene, "touch: cannot touch 'x': Permission denied\n");
 	finish_scene(&scene);
 	assert_null(scene.probe->refused_path);
