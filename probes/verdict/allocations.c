@@ -4,55 +4,59 @@
 
 #include "base/units.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-/* What unwinding after a refusal may still launch. */
-#define HANDFUL_OF_LAUNCHES 16
+/* A program that unwinds after a refusal may still launch a few kernels. */
+#define UNWINDING_LAUNCHES 16
 /* The driver's own unit of device memory. */
-#define GRANULE (2 * MIB)
+#define DRIVER_GRANULE (2 * MIB)
+/* XLA takes 75% at the start, a training's largest tensor far less. */
 #define POOL_PERCENT 60
-/* A little is always left over in PyTorch's blocks. */
+/* PyTorch's blocks always have a little left over: a tenth is notable. */
 #define NOTABLE_PART 10
 #define NO_EVENT SIZE_MAX
 
-/* A thread's refusals of one memory that nothing has answered yet. */
-struct thread {
+/* Of one thread: refusals of device or pinned memory, not answered yet. */
+struct refused_thread {
 	uint32_t pid, tid;
 	bool is_host;        /* pinned memory */
 	size_t refused;      /* the last of them; NO_EVENT: none */
-	bool is_raised;      /* it gave up: asked, or a call nobody repeats */
+	bool is_raised;      /* it gave up: asked for the free bytes, or never
+				repeats */
 	uint64_t free_bytes; /* as it was told then; 0: not known */
 };
 
 struct judging {
 	const struct preload_reading *reading;
 	struct allocation_findings findings;
-	struct thread threads[PRELOAD_EVENTS];
+	struct refused_thread threads[PRELOAD_EVENTS];
 	size_t thread_count;
 	uint64_t recovered; /* grants seen, of whatever kind */
 	size_t first;       /* refusal behind the findings */
 };
 
-static struct thread *thread_of(struct judging *judging,
-				const struct preload_event *event)
+static struct refused_thread *thread_of(struct judging *judging,
+					const struct preload_event *event)
 {
-	struct thread *thread = judging->threads;
+	struct refused_thread *thread = judging->threads;
 	bool is_host = event->call == PRELOAD_CALL_HOST;
 
 	for (size_t i = 0; i < judging->thread_count; i++, thread++)
 		if (thread->pid == event->pid && thread->tid == event->tid &&
 		    thread->is_host == is_host)
 			return thread;
-	*thread = (struct thread){ .pid = event->pid,
-				   .tid = event->tid,
-				   .is_host = is_host,
-				   .refused = NO_EVENT };
+	*thread = (struct refused_thread){ .pid = event->pid,
+					   .tid = event->tid,
+					   .is_host = is_host,
+					   .refused = NO_EVENT };
 	judging->thread_count++;
+	assert(judging->thread_count <= PRELOAD_EVENTS);
 	return thread;
 }
 
-/* Whoever calls these gives up when they are refused. */
+/* Callers of these give up when they are refused. */
 static bool nobody_repeats(uint16_t call)
 {
 	return call == PRELOAD_CALL_CONTEXT || call == PRELOAD_CALL_MODULE ||
@@ -69,7 +73,7 @@ process_of(const struct preload_reading *reading, uint32_t pid)
 	return NULL;
 }
 
-/* Kernels of the process until now. */
+/* Kernels that the process has launched until now. */
 static uint64_t launches_of(const struct preload_reading *reading, uint32_t pid)
 {
 	const struct preload_process *process = process_of(reading, pid);
@@ -82,19 +86,20 @@ static uint64_t launches_of(const struct preload_reading *reading, uint32_t pid)
 	return launches;
 }
 
-static bool is_fragmented(const struct allocation_findings *findings)
+static bool free_in_pieces(const struct allocation_findings *findings)
 {
 	uint64_t asked = findings->asked_bytes;
 
 	if (findings->is_host || !asked || !findings->free_bytes ||
-	    asked > UINT64_MAX - GRANULE)
+	    asked > UINT64_MAX - DRIVER_GRANULE)
 		return false;
-	asked = (asked + GRANULE - 1) / GRANULE * GRANULE;
+	asked = (asked + DRIVER_GRANULE - 1) / DRIVER_GRANULE * DRIVER_GRANULE;
 	return findings->free_bytes > asked;
 }
 
-/* One raise: it tells the findings when it is worse, or as bad and earlier. */
-static void note_raise(struct judging *judging, const struct thread *thread,
+/* The findings describe the worst raise; of equal ones the first. */
+static void note_raise(struct judging *judging,
+		       const struct refused_thread *thread,
 		       enum allocation_end end)
 {
 	const struct preload_reading *reading = judging->reading;
@@ -102,6 +107,7 @@ static void note_raise(struct judging *judging, const struct thread *thread,
 	const struct preload_process *process = process_of(reading, event->pid);
 	struct allocation_findings *findings = &judging->findings;
 
+	assert(thread->refused < reading->event_count);
 	if (end == ALLOCATIONS_SURVIVED)
 		findings->survived++;
 	if (end < findings->end ||
@@ -116,10 +122,11 @@ static void note_raise(struct judging *judging, const struct thread *thread,
 	findings->asked_bytes = event->bytes;
 	findings->free_bytes =
 		thread->free_bytes ? thread->free_bytes : event->free_bytes;
-	findings->is_fragmented = is_fragmented(findings);
+	findings->is_fragmented = free_in_pieces(findings);
 }
 
-static bool lived_on(const struct judging *judging, const struct thread *thread)
+static bool lived_on(const struct judging *judging,
+		     const struct refused_thread *thread)
 {
 	const struct preload_reading *reading = judging->reading;
 
@@ -128,25 +135,25 @@ static bool lived_on(const struct judging *judging, const struct thread *thread)
 		    reading->events[i].kind == PRELOAD_EVENT_RECOVERED)
 			return true;
 	return launches_of(reading, thread->pid) >
-	       reading->events[thread->refused].launches + HANDFUL_OF_LAUNCHES;
+	       reading->events[thread->refused].launches + UNWINDING_LAUNCHES;
 }
 
-static void forget(struct thread *thread)
+static void settle_thread(struct refused_thread *thread)
 {
 	thread->refused = NO_EVENT;
 	thread->is_raised = false;
 	thread->free_bytes = 0;
 }
 
-/* Nothing more comes of this refusal. */
-static void close_raise(struct judging *judging, struct thread *thread)
+/* No event that answers this refusal will come. */
+static void close_raise(struct judging *judging, struct refused_thread *thread)
 {
 	if (thread->refused == NO_EVENT)
 		return;
 	note_raise(judging, thread,
 		   lived_on(judging, thread) ? ALLOCATIONS_SURVIVED
 					     : ALLOCATIONS_FATAL);
-	forget(thread);
+	settle_thread(thread);
 }
 
 static void note_retry(struct judging *judging)
@@ -159,7 +166,7 @@ static void note_retry(struct judging *judging)
 static void note_event(struct judging *judging, size_t index)
 {
 	const struct preload_event *event = &judging->reading->events[index];
-	struct thread *thread = thread_of(judging, event);
+	struct refused_thread *thread = thread_of(judging, event);
 
 	switch ((enum preload_event_kind)event->kind) {
 	case PRELOAD_EVENT_REFUSED:
@@ -175,7 +182,7 @@ static void note_event(struct judging *judging, size_t index)
 			note_raise(judging, thread, ALLOCATIONS_SURVIVED);
 		else
 			note_retry(judging);
-		forget(thread);
+		settle_thread(thread);
 		break;
 	case PRELOAD_EVENT_ASKED_FREE:
 		if (thread->refused == NO_EVENT)
@@ -199,7 +206,7 @@ allocations_judge(const struct preload_reading *reading)
 		note_event(&judging, i);
 	for (size_t i = 0; i < judging.thread_count; i++)
 		close_raise(&judging, &judging.threads[i]);
-	/* Those whose events were pushed out by later ones. */
+	/* Grants whose events were pushed out by later ones. */
 	if (reading->events_lost && reading->recovered > judging.recovered) {
 		note_retry(&judging);
 		judging.findings.retries +=
@@ -209,7 +216,7 @@ allocations_judge(const struct preload_reading *reading)
 }
 
 /* "20.00 MiB" or "512 bytes" from start to end. */
-static bool size_parse(const char *start, const char *end, uint64_t *bytes)
+static bool printed_size(const char *start, const char *end, uint64_t *bytes)
 {
 	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB" };
 	size_t digits = strspn(start, "0123456789.");
@@ -247,7 +254,7 @@ static bool size_before(const char *message, const char *words, uint64_t *bytes)
 			break;
 		start--;
 	}
-	return size_parse(start, end, bytes);
+	return printed_size(start, end, bytes);
 }
 
 /* Reserved by PyTorch, in use and not in use, by its message, old or new. */
@@ -273,7 +280,7 @@ bool allocations_text_is_fragmented(const char *message)
 	uint64_t bytes;
 	uint64_t used;
 
-	if (!at || !size_parse(at + strlen(tried), NULL, &asked))
+	if (!at || !printed_size(at + strlen(tried), NULL, &asked))
 		return false;
 	if (reserved_bytes(message, &used, &bytes) && bytes > asked &&
 	    bytes >= used / NOTABLE_PART)

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/lifecycle.h"
 
+#include <assert.h>
+
 enum stop_reason lifecycle_breach(const struct lifecycle_limits *limits,
 				  const struct lifecycle_facts *facts)
 {
@@ -28,24 +30,13 @@ enum stop_reason lifecycle_breach(const struct lifecycle_limits *limits,
 	return STOP_NONE;
 }
 
-static bool grew_in_second_half(const struct lifecycle_limits *limits,
-				const struct lifecycle_facts *facts)
-{
-	double allowed =
-		(double)facts->half_time_peak_bytes * limits->noise.share;
-
-	if (allowed < (double)limits->noise.bytes)
-		allowed = (double)limits->noise.bytes;
-	return (double)facts->peak_bytes >
-	       (double)facts->half_time_peak_bytes + allowed;
-}
-
 static bool enough_by_time(const struct lifecycle_limits *limits,
 			   const struct lifecycle_facts *facts)
 {
 	return !facts->steps && !facts->steps_will_come &&
 	       facts->now_ms >= TIME_ONLY_MS && facts->peak_bytes &&
-	       !grew_in_second_half(limits, facts);
+	       !step_peaks_rose(facts->half_time_peak_bytes, facts->peak_bytes,
+				&limits->noise);
 }
 
 struct lifecycle_step lifecycle_next(const struct lifecycle_limits *limits,
@@ -54,11 +45,12 @@ struct lifecycle_step lifecycle_next(const struct lifecycle_limits *limits,
 {
 	struct lifecycle_step step = { .action = LIFECYCLE_GO_ON };
 
+	assert(limits->steps_needed >= 1 && limits->startup_timeout_ms > 0);
 	step.reason = lifecycle_breach(limits, facts);
 	if (step.reason != STOP_NONE) {
 		step.action = LIFECYCLE_STOP;
 	} else if (facts->memory_line_ms >= 0) {
-		/* It has a few moments left; nothing it does can fit now. */
+		/* It has a few moments left to print why; it cannot fit. */
 		step.action = LIFECYCLE_GO_ON;
 	} else if (facts->steps >= limits->steps_needed &&
 		   facts->steps > facts->retried_steps &&

@@ -1,4 +1,4 @@
-/* What to do with a running probe: a pure function of what is seen. */
+/* Is a running probe decided, or to be stopped? Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_VERDICT_LIFECYCLE_H
 #define AUTOFIT_PROBES_VERDICT_LIFECYCLE_H
@@ -13,18 +13,18 @@
 #define UNSTABLE_STEPS_MAX 10
 /* Without a step source: this long, and no growth in the second half. */
 #define TIME_ONLY_MS 60000
-/* An out-of-memory line: time to print the rest and end by itself. */
+/* After an out-of-memory line: time to print the rest and end by itself. */
 #define LAST_WORDS_MS 2000
 
 struct lifecycle_limits {
 	uint64_t limit_bytes, host_limit_bytes; /* 0: none */
-	/* Of the machine: with less available others took it. 0: none. */
+	/* With less of the machine's memory available, others took it. */
 	uint64_t available_floor_bytes;
 	struct growth_noise noise;
 	int64_t steps_needed;
 	int64_t startup_timeout_ms;
 	int64_t timeout_ms; /* whole probe; 0: none */
-	/* The time-out was asked for: it holds before the first step too. */
+	/* --probe-timeout was given: it holds before the first step too. */
 	bool timeout_covers_start;
 };
 
@@ -36,10 +36,10 @@ struct lifecycle_facts {
 	uint64_t half_time_peak_bytes; /* the peak at now_ms / 2 */
 	uint64_t available_bytes;      /* of the machine's memory */
 	int64_t steps;
-	/* It freed and retried by then: a step behind it shows whether it goes
-	 * on so. 0: it did not, or is not warm. */
+	/* The allocator had freed and retried by this step: only a later step
+	 * shows whether it goes on so. 0: it did not, or is not warm yet. */
 	int64_t retried_steps;
-	bool steps_will_come; /* a hook is in place that will count them */
+	bool steps_will_come; /* the step hook is installed */
 	bool neighbour_moved; /* see gpu_neighbours.h */
 	bool scratch_full;    /* see scratch_space.h */
 };

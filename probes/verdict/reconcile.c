@@ -2,10 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/reconcile.h"
 
-static void raise_to(uint64_t *value, uint64_t other)
+#include <assert.h>
+
+static void raise_peak(uint64_t *peak, uint64_t other)
 {
-	if (other > *value)
-		*value = other;
+	if (other > *peak)
+		*peak = other;
 }
 
 static bool tells_overhead(const struct reconcile_look *look)
@@ -15,7 +17,7 @@ static bool tells_overhead(const struct reconcile_look *look)
 	       look->outside_bytes >= look->tracked_bytes;
 }
 
-static bool is_near(uint64_t bytes, uint64_t peak)
+static bool is_near_peak(uint64_t bytes, uint64_t peak)
 {
 	return bytes >= peak - peak / 4;
 }
@@ -32,11 +34,12 @@ static void note_overhead(struct reconcile *reconcile,
 	uint64_t bytes = look->outside_bytes - look->tracked_bytes;
 	uint64_t peak = reconcile->tracked_peak_bytes;
 
+	assert(look->outside_bytes >= look->tracked_bytes);
 	reconcile->compared_bytes = peak;
-	if (is_near(look->tracked_bytes, peak)) {
+	if (is_near_peak(look->tracked_bytes, peak)) {
 		reconcile->has_overhead = true;
 		reconcile->near_bytes = peak;
-		raise_to(&reconcile->overhead_bytes, bytes);
+		raise_peak(&reconcile->overhead_bytes, bytes);
 	} else {
 		reconcile->has_last_overhead = true;
 		reconcile->last_overhead_bytes = bytes;
@@ -50,8 +53,8 @@ static uint64_t overhead_of(const struct reconcile *reconcile)
 
 	if (!reconcile->has_overhead && !reconcile->has_last_overhead)
 		return reconcile->told_overhead_bytes;
-	if (!is_near(reconcile->near_bytes, reconcile->tracked_peak_bytes))
-		raise_to(&bytes, reconcile->last_overhead_bytes);
+	if (!is_near_peak(reconcile->near_bytes, reconcile->tracked_peak_bytes))
+		raise_peak(&bytes, reconcile->last_overhead_bytes);
 	return bytes;
 }
 
@@ -60,12 +63,12 @@ void reconcile_note(struct reconcile *reconcile,
 {
 	if (look->has_tracked) {
 		reconcile->has_tracked = true;
-		raise_to(&reconcile->tracked_peak_bytes,
-			 look->tracked_peak_bytes);
+		raise_peak(&reconcile->tracked_peak_bytes,
+			   look->tracked_peak_bytes);
 	}
 	if (look->has_outside) {
 		reconcile->has_outside = true;
-		raise_to(&reconcile->outside_peak_bytes, look->outside_bytes);
+		raise_peak(&reconcile->outside_peak_bytes, look->outside_bytes);
 	}
 	if (look->told_overhead_bytes)
 		reconcile->told_overhead_bytes = look->told_overhead_bytes;
@@ -83,7 +86,7 @@ uint64_t reconcile_peak(const struct reconcile *reconcile)
 	 * sum that wraps is less than what was seen outside. */
 	if (peak && !reconcile->is_bypassed)
 		peak += overhead_of(reconcile);
-	raise_to(&peak, reconcile->outside_peak_bytes);
+	raise_peak(&peak, reconcile->outside_peak_bytes);
 	return peak;
 }
 
@@ -93,7 +96,8 @@ enum coverage reconcile_coverage(const struct reconcile *reconcile)
 		return COVERAGE_NONE;
 	if (reconcile->has_tracked && !reconcile->is_bypassed &&
 	    (reconcile->has_overhead || reconcile->has_last_overhead) &&
-	    is_near(reconcile->compared_bytes, reconcile->tracked_peak_bytes))
+	    is_near_peak(reconcile->compared_bytes,
+			 reconcile->tracked_peak_bytes))
 		return COVERAGE_EXACT;
 	return COVERAGE_DEVICE_WIDE;
 }

@@ -28,19 +28,19 @@ struct reconcile {
 	bool is_bypassed; /* some process of the probe was not seen inside */
 };
 
-/* One look. */
+/* What one look at a device showed. */
 struct reconcile_look {
 	bool has_tracked;
 	bool is_quiet; /* tracked_bytes held while outside_bytes was read */
 	uint64_t tracked_bytes, tracked_peak_bytes;
-	/* What the driver told the library, under a cap, at some moment before:
-	 * better than nothing where nobody looks from outside. 0: none. */
+	/* What the driver told the library under a cap, some time before. It
+	 * serves where nothing can be seen from outside. 0: nothing. */
 	uint64_t told_overhead_bytes;
 	bool has_outside;
-	uint64_t outside_bytes; /* of the probe's processes; by NVML */
-	/* Outside bytes are of the probe alone: by process, or of a device
-	 * that nobody else uses, less what was used before. */
-	bool is_bypassed;
+	/* By NVML, of the probe alone: of its processes, or of a device that
+	 * nobody else uses, less what was used before. */
+	uint64_t outside_bytes;
+	bool is_bypassed; /* some process was not seen inside */
 };
 
 void reconcile_note(struct reconcile *reconcile,

@@ -2,8 +2,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/step_peaks.h"
 
+#include <assert.h>
+#include <stdlib.h>
+
 #define WARM_UP_STEPS 2
 #define VARYING_AFTER 3
+/* Twice the pause between two looks: shorter steps are not told apart. */
+#define SHORT_STEP_MS 40
 
 static int64_t known_steps(const struct step_peaks *peaks)
 {
@@ -13,6 +18,8 @@ static int64_t known_steps(const struct step_peaks *peaks)
 void step_peaks_note(struct step_peaks *peaks, int64_t steps,
 		     uint64_t peak_bytes, int64_t now_ms)
 {
+	assert(!peaks->steps || peaks->steps > STEP_PEAKS_MAX ||
+	       now_ms >= peaks->ms[peaks->steps - 1]);
 	while (peaks->steps < steps) {
 		if (peaks->steps >= STEP_PEAKS_MAX) {
 			peaks->steps = steps;
@@ -24,7 +31,8 @@ void step_peaks_note(struct step_peaks *peaks, int64_t steps,
 	}
 }
 
-static bool rose(uint64_t from, uint64_t to, const struct growth_noise *noise)
+bool step_peaks_rose(uint64_t from, uint64_t to,
+		     const struct growth_noise *noise)
 {
 	double allowed = (double)from * noise->share;
 
@@ -40,7 +48,8 @@ bool step_peaks_are_stable(const struct step_peaks *peaks,
 
 	if (last < 2)
 		return false;
-	return !rose(peaks->bytes[last - 2], peaks->bytes[last], noise);
+	return !step_peaks_rose(peaks->bytes[last - 2], peaks->bytes[last],
+				noise);
 }
 
 bool step_peaks_are_rising(const struct step_peaks *peaks,
@@ -50,8 +59,8 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 
 	if (count < 3)
 		return false;
-	return rose(peaks->bytes[count - 1 - count / 3],
-		    peaks->bytes[count - 1], noise);
+	return step_peaks_rose(peaks->bytes[count - 1 - count / 3],
+			       peaks->bytes[count - 1], noise);
 }
 
 bool step_peaks_are_varying(const struct step_peaks *peaks,
@@ -66,28 +75,30 @@ bool step_peaks_are_varying(const struct step_peaks *peaks,
 	return jumps >= noise->varying_jumps;
 }
 
-/* Steps that were seen in one look share their time: count them together. */
+static int compare_ms(const void *a, const void *b)
+{
+	int64_t left = *(const int64_t *)a;
+	int64_t right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
 double step_peaks_median_seconds(const struct step_peaks *peaks)
 {
-	int64_t count = known_steps(peaks);
-	int64_t first = count > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
-	int64_t smaller;
+	int64_t known = known_steps(peaks);
+	int64_t first = known > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
+	int64_t count = known - 1 - first;
+	int64_t took[STEP_PEAKS_MAX];
+	int64_t total;
 
-	if (count - first < 2)
+	if (count < 1)
 		return 0;
-	if (peaks->ms[count - 1] - peaks->ms[first] < (count - first) * 40)
-		return (double)(peaks->ms[count - 1] - peaks->ms[first]) /
-		       (double)(count - 1 - first) / 1000;
-	for (int64_t i = first + 1; i < count; i++) {
-		int64_t took = peaks->ms[i] - peaks->ms[i - 1];
-
-		smaller = 0;
-		for (int64_t k = first + 1; k < count; k++)
-			if (peaks->ms[k] - peaks->ms[k - 1] < took ||
-			    (peaks->ms[k] - peaks->ms[k - 1] == took && k < i))
-				smaller++;
-		if (smaller == (count - first - 1) / 2)
-			return (double)took / 1000;
-	}
-	return 0;
+	total = peaks->ms[known - 1] - peaks->ms[first];
+	/* Steps that were seen in one look share their time: their mean. */
+	if (total < (count + 1) * SHORT_STEP_MS)
+		return (double)total / (double)count / 1000;
+	for (int64_t i = 0; i < count; i++)
+		took[i] = peaks->ms[first + i + 1] - peaks->ms[first + i];
+	qsort(took, (size_t)count, sizeof(*took), compare_ms);
+	return (double)took[count / 2] / 1000;
 }

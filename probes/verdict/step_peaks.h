@@ -29,9 +29,14 @@ struct growth_noise {
 	int varying_jumps;
 };
 
-/* steps done, with this peak so far, at now_ms. Falling counts are ignored. */
+/* The count of steps rose to steps at now_ms, with this peak so far. A count
+ * that falls is ignored. */
 void step_peaks_note(struct step_peaks *peaks, int64_t steps,
 		     uint64_t peak_bytes, int64_t now_ms);
+
+/* The peak rose by at least the noise. */
+bool step_peaks_rose(uint64_t from, uint64_t to,
+		     const struct growth_noise *noise);
 
 /* The last two steps raised the peak by less than the noise. */
 bool step_peaks_are_stable(const struct step_peaks *peaks,
