@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "configs/secrets/secrets.h"
+#include "probes/channel/last_errors.h"
 #include "probes/output/refusal.h"
 
 #include <errno.h>
@@ -252,10 +253,41 @@ static void choose_cause(struct probe *probe, const char *shown)
 		probe->evidence.output.cause_line = cause;
 }
 
+/* Of a log that was cut in its middle only the end is looked at. */
+static bool is_printed(struct probe *probe, const char *key)
+{
+	size_t length;
+	const char *end =
+		logfile_tail(&probe->log, LOGFILE_TAIL_BYTES, &length);
+
+	return memmem(end, length, key, strlen(key)) != NULL;
+}
+
+/* What follows autofit's own first signal is no evidence here either. */
+static void add_last_errors(struct probe *probe)
+{
+	struct last_errors errors = LAST_ERRORS_INIT;
+
+	if (probe->evidence.end.stopped != STOP_NONE || !probe->spec.scratch)
+		return;
+	last_errors_read(&errors, probe->spec.scratch);
+	for (size_t i = 0; i < errors.count; i++) {
+		const struct last_error *error = &errors.items[i];
+		struct strbuf text = STRBUF_INIT;
+
+		secrets_mask_text(&text, error->text, probe->spec.secrets);
+		failure_add_hooked(&probe->failure, strbuf_text(&text),
+				   error->rank, is_printed(probe, error->key));
+		strbuf_release(&text);
+	}
+	last_errors_release(&errors);
+}
+
 void probe_finish_texts(struct probe *probe)
 {
 	struct strbuf text = STRBUF_INIT;
 
+	add_last_errors(probe);
 	failure_text(&probe->failure, &text);
 	choose_cause(probe, strbuf_text(&text));
 	/* Once more: a secret may have more than one line. */

@@ -49,7 +49,6 @@ probes/preload/ledger
 probes/process
 configs/models
 configs/presets
-configs/launchers
 configs/records
 configs/identity
 configs/profiles

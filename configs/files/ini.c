@@ -12,7 +12,7 @@
 /* inih cuts longer names of sections and keys without a word. */
 #define NAME_MAX_BYTES 49
 
-struct ini_input {
+struct reading {
 	const char *name;
 	const char *text;
 	size_t left;
@@ -20,16 +20,15 @@ struct ini_input {
 	void *context;
 	struct error *err;
 	unsigned line;
-	bool has_key;   /* an indented line now continues a key */
-	bool continues; /* and the last one did */
-	int result;     /* the first failure; nothing is read after it */
+	bool has_key; /* an indented line now continues a key */
+	int result;   /* the first failure; nothing is read after it */
 };
 
-static int fail(struct ini_input *input, const char *what)
+static int fail(struct reading *reading, const char *what)
 {
-	input->result = error_set(input->err, -EINVAL, "%s:%u: %s", input->name,
-				  input->line, what);
-	return input->result;
+	reading->result = error_set(reading->err, -EINVAL, "%s:%u: %s",
+				    reading->name, reading->line, what);
+	return reading->result;
 }
 
 static bool is_comment_or_blank(const char *text)
@@ -49,22 +48,22 @@ static bool has_inline_comment(const char *text)
 	return mark != NULL;
 }
 
-static int check_section(struct ini_input *input, const char *start)
+static int check_section(struct reading *reading, const char *start)
 {
 	const char *end = strchr(start, ']');
 
 	if (!end || !is_comment_or_blank(end + 1))
-		return fail(input, "no section: write [name] and nothing "
-				   "after it");
+		return fail(reading, "no section: write [name] and nothing "
+				     "after it");
 	if (end == start + 1 || end - start - 1 > NAME_MAX_BYTES)
-		return fail(input, "the name of a section must have 1 to 49 "
-				   "bytes");
-	input->has_key = false;
+		return fail(reading, "the name of a section must have 1 to 49 "
+				     "bytes");
+	reading->has_key = false;
 	return 0;
 }
 
 /* What inih would misread without a word. */
-static int check_line(struct ini_input *input, const char *line)
+static int check_line(struct reading *reading, const char *line)
 {
 	const char *start = line;
 
@@ -72,75 +71,71 @@ static int check_line(struct ini_input *input, const char *line)
 		start++;
 	if (is_comment_or_blank(start))
 		return 0;
-	input->continues = start > line && input->has_key;
-	if (input->continues) {
+	if (start > line && reading->has_key) {
 		if (has_inline_comment(start))
-			return fail(input,
+			return fail(reading,
 				    "\" ;\" in an indented line: put the "
 				    "comment on a line of its own");
 		return 0;
 	}
-	return *start == '[' ? check_section(input, start) : 0;
+	return *start == '[' ? check_section(reading, start) : 0;
 }
 
-/* Hands inih the next line; NULL ends the input, at the end or an error. */
+/* Hands inih the next line; NULL ends the reading, at the end or an error. */
 static char *read_line(char *line, int size, void *stream)
 {
-	struct ini_input *input = stream;
+	struct reading *reading = stream;
 	const char *end;
 	size_t length;
 
-	if (input->result < 0 || input->left == 0)
+	if (reading->result < 0 || reading->left == 0)
 		return NULL;
-	input->line++;
-	end = memchr(input->text, '\n', input->left);
-	length = end ? (size_t)(end - input->text) : input->left;
-	if (memchr(input->text, '\0', length)) {
-		(void)fail(input, "a NUL byte: this is no text file");
+	reading->line++;
+	end = memchr(reading->text, '\n', reading->left);
+	length = end ? (size_t)(end - reading->text) : reading->left;
+	if (memchr(reading->text, '\0', length)) {
+		(void)fail(reading, "a NUL byte: this is no text file");
 		return NULL;
 	}
 	if (length > INI_LINE_MAX || length + 2 > (size_t)size) {
-		input->result = error_set(
-			input->err, -EINVAL,
+		reading->result = error_set(
+			reading->err, -EINVAL,
 			"%s:%u: a line of %zu bytes, at most %d are read: "
 			"continue the value on an indented line",
-			input->name, input->line, length, INI_LINE_MAX);
+			reading->name, reading->line, length, INI_LINE_MAX);
 		return NULL;
 	}
-	memcpy(line, input->text, length);
+	memcpy(line, reading->text, length);
 	line[length] = '\0';
-	input->left -= length;
-	input->text += length;
+	reading->left -= length;
+	reading->text += length;
 	if (end) {
-		input->text++;
-		input->left--;
+		reading->text++;
+		reading->left--;
 	}
-	return check_line(input, line) < 0 ? NULL : line;
+	return check_line(reading, line) < 0 ? NULL : line;
 }
 
 /* inih takes 0 as failure. */
 static int handle_entry(void *user, const char *section, const char *name,
 			const char *value)
 {
-	struct ini_input *input = user;
-	struct ini_entry entry = { .section = section,
-				   .key = name,
-				   .value = value,
-				   .line = input->line,
-				   .continues = input->continues };
+	struct reading *reading = user;
+	struct ini_entry entry = { section, name, value, reading->line };
 
 	/* inih goes on after its own errors. */
-	if (input->result < 0)
+	if (reading->result < 0)
 		return 0;
 	if (*name == '\0' || strlen(name) > NAME_MAX_BYTES) {
-		(void)fail(input, "a key must have 1 to 49 bytes before =");
+		(void)fail(reading, "a key must have 1 to 49 bytes before =");
 		return 0;
 	}
-	input->has_key = true;
-	input->result = input->on_entry(input->context, &entry, input->err);
-	if (input->result >= 0)
+	reading->has_key = true;
+	reading->result =
+		reading->on_entry(reading->context, &entry, reading->err);
+	if (reading->result >= 0)
 		return 1;
-	(void)error_prefix(input->err, "%s:%u", input->name, entry.line);
+	(void)error_prefix(reading->err, "%s:%u", reading->name, entry.line);
 	return 0;
 }
 
@@ -148,7 +143,7 @@ static int handle_entry(void *user, const char *section, const char *name,
 int ini_read(const char *name, const char *text, size_t length,
 	     ini_entry_cb *on_entry, void *context, struct error *err)
 {
-	struct ini_input input = {
+	struct reading reading = {
 		.name = name,
 		.text = text,
 		.left = length,
@@ -156,15 +151,16 @@ int ini_read(const char *name, const char *text, size_t length,
 		.context = context,
 		.err = err,
 	};
-	int failed = ini_parse_stream(read_line, &input, handle_entry, &input);
+	int failed =
+		ini_parse_stream(read_line, &reading, handle_entry, &reading);
 
 	if (failed < 0)
 		return error_set(err, -ENOMEM, "%s: out of memory", name);
 	/* An earlier line that inih refused comes first. */
 	if (failed > 0 &&
-	    (input.result >= 0 || (unsigned)failed < input.line)) {
-		input.line = (unsigned)failed;
-		return fail(&input, "no entry: write key = value");
+	    (reading.result >= 0 || (unsigned)failed < reading.line)) {
+		reading.line = (unsigned)failed;
+		return fail(&reading, "no entry: write key = value");
 	}
-	return input.result < 0 ? input.result : 0;
+	return reading.result < 0 ? reading.result : 0;
 }

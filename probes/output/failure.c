@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/output/failure.h"
 
+#include "base/alloc.h"
 #include "probes/output/failure_source.h"
 #include "probes/output/failure_told.h"
 #include "probes/output/failure_words.h"
 #include "probes/output/lines.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Nothing that is looked for stands behind this. */
@@ -93,6 +95,52 @@ void failure_line(struct failure *failure, const char *line, size_t length)
 	failure->tail_is_last = failure->tail_count > count;
 }
 
+/* Does a launcher say that this rank ended as Python ends by an exception? */
+static bool is_blamed(const struct failure *failure, int rank)
+{
+	const struct failure_told *told = &failure->told;
+
+	return told->note[0] && !told->note_is_odd && rank >= 0 &&
+	       told->note_rank == rank;
+}
+
+/* The rank that stands before the same exception in the output; or -1. */
+static int rank_in_output(const struct failure *failure)
+{
+	const struct failure_trace *printed = failure_source_best(failure);
+
+	return printed && strcmp(printed->exception,
+				 failure->hooked.exception) == 0
+		       ? printed->rank
+		       : -1;
+}
+
+void failure_add_hooked(struct failure *failure, const char *text, int rank,
+			bool is_printed)
+{
+	struct failure *alone;
+	const struct failure_trace *best;
+
+	if (!is_printed &&
+	    (failure_is_certain(failure) || !is_blamed(failure, rank)))
+		return;
+	alone = xcalloc(1, sizeof(*alone));
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+
+		failure_line(alone, text, length);
+		text += length + (text[length] == '\n');
+	}
+	best = failure_source_best(alone);
+	if (best && best->kind > failure->hooked.kind) {
+		failure->hooked = *best;
+		if (best->rank < 0)
+			failure->hooked.rank =
+				rank >= 0 ? rank : rank_in_output(failure);
+	}
+	free(alone);
+}
+
 static void add_tail(const struct failure *failure, struct strbuf *out)
 {
 	size_t count = failure->tail_count;
@@ -116,10 +164,62 @@ static void add_frames(const struct failure_trace *trace, struct strbuf *out)
 			    trace->frames[i % FAILURE_FRAME_LINES]);
 }
 
+/* Did another rank end first, of which there is no traceback? */
+static bool is_for_another(const struct failure *failure,
+			   const struct failure_trace *trace)
+{
+	const struct failure_told *told = &failure->told;
+
+	if (trace->kind != FAILURE_CONSEQUENCE || !told->note[0])
+		return false;
+	return told->note_is_odd ||
+	       (told->ranks == 1 && trace->rank >= 0 && told->rank >= 0 &&
+		told->rank != trace->rank);
+}
+
+/* The hook's, where the output shows nothing that is worth more. */
+static const struct failure_trace *best_trace(const struct failure *failure)
+{
+	const struct failure_trace *best = failure_source_best(failure);
+	const struct failure_trace *hooked = &failure->hooked;
+
+	return hooked->kind > FAILURE_WRAPPER &&
+			       (!best || hooked->kind >= best->kind)
+		       ? hooked
+		       : best;
+}
+
+/* The traceback to show; NULL: the last lines say more. */
+static const struct failure_trace *shown(const struct failure *failure)
+{
+	const struct failure_trace *trace = best_trace(failure);
+
+	if (!trace || trace->kind <= FAILURE_WRAPPER ||
+	    trace->kind < failure->said_kind || is_for_another(failure, trace))
+		return NULL;
+	return trace;
+}
+
+/* The rank of what is shown; -1: nothing tells it. */
+static int rank_of_failure(const struct failure *failure)
+{
+	const struct failure_told *told = &failure->told;
+	const struct failure_trace *trace = shown(failure);
+
+	if (trace && trace->rank >= 0)
+		return trace->rank;
+	if (!trace && failure->said_kind == FAILURE_SAID)
+		return failure->said_rank;
+	/* Where one failed alone it was this one. */
+	if (told->ranks == 1 && told->rank >= 0)
+		return told->rank;
+	return !trace && told->note[0] ? told->note_rank : -1;
+}
+
 static void add_trace(const struct failure *failure,
 		      const struct failure_trace *trace, struct strbuf *out)
 {
-	int rank = failure_rank(failure);
+	int rank = rank_of_failure(failure);
 
 	if (rank >= 0)
 		strbuf_addf(out, "rank %d:\n", rank);
@@ -140,7 +240,7 @@ static void add_trace(const struct failure *failure,
 static void add_told(const struct failure *failure, struct strbuf *out)
 {
 	const struct failure_told *told = &failure->told;
-	const struct failure_trace *trace = failure_source_best(failure);
+	const struct failure_trace *trace = best_trace(failure);
 	enum failure_kind kind = trace ? trace->kind : FAILURE_NONE;
 
 	add_tail(failure, out);
@@ -154,30 +254,6 @@ static void add_told(const struct failure *failure, struct strbuf *out)
 		strbuf_addf(out, "%s\n", told->note);
 	if (kind == FAILURE_CONSEQUENCE)
 		strbuf_addf(out, "which led to: %s\n", trace->exception);
-}
-
-/* Did another rank end first, of which there is no traceback? */
-static bool is_for_another(const struct failure *failure,
-			   const struct failure_trace *trace)
-{
-	const struct failure_told *told = &failure->told;
-
-	if (trace->kind != FAILURE_CONSEQUENCE || !told->note[0])
-		return false;
-	return told->note_is_odd ||
-	       (told->ranks == 1 && trace->rank >= 0 && told->rank >= 0 &&
-		told->rank != trace->rank);
-}
-
-/* The traceback to show; NULL: the last lines say more. */
-static const struct failure_trace *shown(const struct failure *failure)
-{
-	const struct failure_trace *trace = failure_source_best(failure);
-
-	if (!trace || trace->kind <= FAILURE_WRAPPER ||
-	    trace->kind < failure->said_kind || is_for_another(failure, trace))
-		return NULL;
-	return trace;
 }
 
 void failure_text(const struct failure *failure, struct strbuf *out)
@@ -195,19 +271,4 @@ bool failure_is_certain(const struct failure *failure)
 	const struct failure_trace *trace = shown(failure);
 
 	return trace && trace->kind >= FAILURE_ASIDE;
-}
-
-int failure_rank(const struct failure *failure)
-{
-	const struct failure_told *told = &failure->told;
-	const struct failure_trace *trace = shown(failure);
-
-	if (trace && trace->rank >= 0)
-		return trace->rank;
-	if (!trace && failure->said_kind == FAILURE_SAID)
-		return failure->said_rank;
-	/* Where one failed alone it was this one. */
-	if (told->ranks == 1 && told->rank >= 0)
-		return told->rank;
-	return !trace && told->note[0] ? told->note_rank : -1;
 }

@@ -88,6 +88,7 @@ struct failure {
 	struct failure_source sources[FAILURE_SOURCES + 1]; /* 0: no prefix */
 	size_t source_count; /* of those with a prefix, used so far */
 	unsigned chains;
+	struct failure_trace hooked; /* the best that step hooks told */
 	struct failure_trace best;
 	size_t best_source;
 	unsigned long since_best; /* lines of no traceback */
@@ -105,6 +106,16 @@ struct failure {
 void failure_line(struct failure *failure, const char *line, size_t length);
 
 /*
+ * An exception that ended a process, as its step hook told it: what Python
+ * prints of it. Those of several processes come in the order of time. It is
+ * preferred to what the output shows, where that may be mixed or cut. One that
+ * was not printed counts only where a launcher blames its rank (-1: not known)
+ * and the output has no exception: processes may fail unseen, and no harm done.
+ */
+void failure_add_hooked(struct failure *failure, const char *text, int rank,
+			bool is_printed);
+
+/*
  * The first error of the first rank that failed: its last frames and its
  * exception, and what that led to; else the last lines. A launcher's own
  * error only where the log has nothing of its child's. Control bytes become
@@ -117,8 +128,5 @@ void failure_text(const struct failure *failure, struct strbuf *out);
  * is named elsewhere in the output is not this one's.
  */
 bool failure_is_certain(const struct failure *failure);
-
-/* The rank of it; -1: the log does not tell. */
-int failure_rank(const struct failure *failure);
 
 #endif

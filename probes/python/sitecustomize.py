@@ -4,8 +4,9 @@
 # Python runs this at start because its folder stands first in PYTHONPATH. It
 # says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel/channel.h)
 # and, once torch.optim is there, counts the steps of each optimizer and tells
-# the phase, the rows of a batch and torch's out-of-memory errors. It never
-# prints, never raises, imports nothing big, and parses on Python 2.7 to 3.14;
+# the phase, the rows of a batch and torch's out-of-memory errors. It writes
+# down the exception that ends the process. It never prints, never raises,
+# imports nothing big, and parses on Python 2.7 to 3.14;
 # Python 2 is only handed on. Steps are the largest count of any one optimizer
 # of the process, so a later optimizer adds none until it has made more steps
 # than the ones before it. A `step` replaced on one instance is counted when it
@@ -59,6 +60,13 @@ ROWS_DEPTH = 3
 ROWS_ITEMS = 64
 # inspect.CO_VARARGS and CO_VARKEYWORDS.
 VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
+
+# Of the exception that ends the process: frames of each of its chain, bytes
+# at each end of the whole text, and of the line by which autofit finds it in
+# the output.
+ERROR_FRAMES = 6
+ERROR_END_BYTES = 8192
+ERROR_KEY_LENGTH = 60
 
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
@@ -139,10 +147,7 @@ class Channel(object):
         for i in range(1, SLOT_BYTES // 4):
             self.u32[at32 + i] = 0
         self.u64[at64 + START64] = start
-        try:
-            self.i32[at32 + RANK32] = int(os.environ.get("RANK", ""))
-        except (ValueError, OverflowError):
-            self.i32[at32 + RANK32] = -1
+        self.i32[at32 + RANK32] = own_rank()
         self.u32[at32 + FLAGS32] = PYTHON
         self.u32[at32 + PID32] = pid
         return slot
@@ -216,6 +221,15 @@ def start_time():
         return int(stat.read().rsplit(b")", 1)[1].split()[19])
 
 
+def own_rank():
+    """As torchrun and others set it; -1: not known."""
+    try:
+        rank = int(os.environ.get("RANK", ""))
+    except ValueError:
+        return -1
+    return rank if 0 <= rank < 1 << 31 else -1
+
+
 def is_dead(pid):
     try:
         os.kill(pid, 0)
@@ -223,6 +237,96 @@ def is_dead(pid):
         # A live process of another user gives PermissionError.
         return not os.path.exists("/proc/%d" % pid)
     return False
+
+
+def write_down(folder, name, data):
+    """Into the file of this process; a reader never finds half of it."""
+    name = os.path.join(folder, "%s.%d" % (name, os.getpid()))
+    # Threads may write at the same time.
+    temporary = "%s.%d" % (name, id(data))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    fd = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        try:
+            while data:
+                data = data[os.write(fd, data) :]
+        finally:
+            os.close(fd)
+        os.rename(temporary, name)
+    except Exception:
+        os.unlink(temporary)
+        raise
+
+
+class LastError(object):
+    """
+    The exception that ends this process, as Python would print it: autofit
+    reads of each rank what the ranks' mixed output may not tell.
+
+    sys.excepthook is wrapped, so that it is known at once. Where the program
+    puts a hook of its own in its place, Python leaves the exception in
+    sys.last_value, which is looked at when the process ends. The traceback
+    module is used where the program has imported it, and never imported for
+    this: a module of the user's may have the name of one that it needs.
+    Otherwise autofit reads the output alone.
+    """
+
+    def __init__(self, channel_path):
+        self.folder = os.path.dirname(os.path.abspath(channel_path))
+        self.written = None
+
+    def watch(self):
+        import atexit
+
+        hook = sys.excepthook
+
+        def excepthook(kind, value, trace):
+            self.write(kind, value, trace)
+            hook(kind, value, trace)
+
+        # Some look whether the one is still the other.
+        if sys.__excepthook__ is hook:
+            sys.__excepthook__ = excepthook
+        sys.excepthook = excepthook
+        atexit.register(self.at_exit)
+
+    def at_exit(self):
+        value = getattr(sys, "last_value", None)
+        if value is not None and id(value) != self.written:
+            self.write(sys.last_type, value, sys.last_traceback)
+
+    def write(self, kind, value, trace):
+        """Never raises, whatever the exception's own methods do."""
+        try:
+            import time
+
+            formatter = sys.modules["traceback"].format_exception
+            text = formatter(kind, value, trace, limit=-ERROR_FRAMES)
+            head = (int(time.monotonic() * 1e9), own_rank(), key_of(value))
+            data = as_bytes("%d %d %s\n" % head)
+            data += both_ends(as_bytes("".join(text)))
+            write_down(self.folder, "error", data)
+            # No reference: it would keep all of its frames alive.
+            self.written = id(value)
+        except BaseException:
+            pass
+
+
+def key_of(value):
+    """The beginning of the line that names it, without its module."""
+    line = "%s: %s" % (type(value).__name__, value)
+    return line.split("\n")[0].rstrip(": ")[:ERROR_KEY_LENGTH]
+
+
+def as_bytes(text):
+    return text.encode("utf-8", "backslashreplace")
+
+
+def both_ends(data):
+    """Of one that is too long; what is cut out is cut out of lines."""
+    if len(data) <= 2 * ERROR_END_BYTES:
+        return data
+    return data[:ERROR_END_BYTES] + b"\n" + data[-ERROR_END_BYTES:]
 
 
 class Modules(object):
@@ -242,26 +346,10 @@ class Modules(object):
     def publish(self):
         """Never raises, and leaves no half-written file under its name."""
         try:
-            self.write(b"".join(name + b"\0" for name in self.paths()))
+            data = b"".join(name + b"\0" for name in self.paths())
+            write_down(self.folder, "modules", data)
         except Exception:
             pass
-
-    def write(self, data):
-        name = os.path.join(self.folder, "modules.%d" % os.getpid())
-        # Threads may step at the same time.
-        temporary = "%s.%d" % (name, id(data))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        fd = os.open(temporary, flags | getattr(os, "O_CLOEXEC", 0), 0o600)
-        try:
-            try:
-                while data:
-                    data = data[os.write(fd, data) :]
-            finally:
-                os.close(fd)
-            os.rename(temporary, name)
-        except Exception:
-            os.unlink(temporary)
-            raise
 
     def paths(self):
         modules = dict(list(sys.modules.items()))
@@ -1000,6 +1088,9 @@ def start():
     finder = Finder(Channel(path))
     sys.meta_path.insert(0, finder)
     finder.find_spec("")
+    # Before 3.5 the last frames alone cannot be asked for.
+    if sys.version_info >= (3, 5):
+        LastError(path).watch()
 
 
 def step_aside():

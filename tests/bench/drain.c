@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
+#include "probes/output/failure.h"
 #include "probes/output/lines.h"
 #include "probes/output/logfile.h"
 #include "probes/output/redact.h"
@@ -30,6 +31,7 @@ struct sink {
 	const struct signatures *signatures; /* NULL: not in this stage */
 	const struct step_patterns *steps;
 	bool refusals;
+	struct failure *failure; /* NULL: not in this stage */
 	const struct strlist *secrets;
 	uint64_t lines, signature_hits, step_hits;
 	/* Between the pipe and the log, and of each line. */
@@ -112,6 +114,8 @@ static void on_line(void *context, const char *line, size_t length)
 		redact_feed(&sink->line, line, length, &sink->shown);
 		redact_finish(&sink->line, &sink->shown);
 	}
+	if (sink->failure)
+		failure_line(sink->failure, line, length);
 	if (sink->refusals && refusal_line(line, length, path))
 		sink->signature_hits++;
 	if (sink->signatures &&
@@ -229,6 +233,7 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	const struct sink signatures = { .signatures = all->signatures };
 	const struct sink steps = { .steps = all->steps };
 	const struct sink refusals = { .refusals = true };
+	const struct sink failures = { .failure = all->failure };
 	struct strlist values = STRLIST_INIT;
 	struct sink masking = *all;
 	char path[] = "/tmp/drain-XXXXXX";
@@ -241,6 +246,7 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	stage("lines+steps", log, &steps, NULL);
 	stage("lines+logfile", log, &none, path);
 	stage("lines+refusals", log, &refusals, NULL);
+	stage("lines+failures", log, &failures, NULL);
 	stage("all", log, all, path);
 	strlist_add(&values, "hf_QwErTyUiOpAsDfGhJkLzXcVbNm");
 	strlist_add(&values, "0123456789abcdef0123456789abcdef01234567");
@@ -276,7 +282,9 @@ int main(int argc, char **argv)
 	all.signatures = signatures;
 	all.steps = steps;
 	all.refusals = true;
+	all.failure = xcalloc(1, sizeof(*all.failure));
 	run_stages(&log, &all);
+	free(all.failure);
 	signatures_free(signatures);
 	step_patterns_free(steps);
 	strbuf_release(&log);

@@ -99,6 +99,29 @@ fails 'a script that is a folder' '' 'cannot read .*user: ' \
 fails 'a script that leads nowhere' '' 'cannot read dangling.py: ' \
 	python3 dangling.py "${PROGRAM[@]}"
 
+# A launcher keeps what its ranks print in files and says no more than this.
+cat >ranks.py <<'EOF'
+import os, subprocess, sys
+args, ranks = sys.argv[1:], []
+for rank in "0", "1":
+    with open("rank-%s.log" % rank, "w") as log:
+        ranks.append(
+            subprocess.Popen(
+                [sys.executable, "rank.py"] + args,
+                stdout=log,
+                stderr=log,
+                env=dict(os.environ, RANK=rank),
+            )
+        )
+for rank, process in enumerate(ranks):
+    if process.wait() == 1:
+        sys.exit("Process %d exit with status code 1." % rank)
+EOF
+sed 's/^held/import logging\nif os.environ["RANK"] == "1":\n    {}["loss"]\nheld/' \
+	train.py >rank.py
+fails 'a rank that nobody hears' 1 "rank 1: .*rank.py.* KeyError: 'loss'" \
+	python3 ranks.py "${PROGRAM[@]}"
+
 # 2. Killed by somebody: no evidence of memory.
 sed 's/^held/os.kill(os.getpid(), 9)\nheld/' train.py >killed.py
 fails 'killed by itself' 1 'killed by signal 9' \

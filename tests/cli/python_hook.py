@@ -369,7 +369,7 @@ def imports_little(python):
         bare = run([python, "-c", code], environment(None, []))[1]
         more = run([python, "-c", code], environment(page.path, [HOOK]))[1]
     added = set(more.split()) - set(bare.split())
-    check("modules added", added <= {"mmap", "fcntl", "time"}, added)
+    check("modules added", added <= {"mmap", "fcntl", "time", "atexit"}, added)
 
 
 # --- the newer way of torch, with a stand-in
@@ -768,6 +768,152 @@ def many_modules(python):
         check("many: torch", os.path.join(FAKE, "torch/__init__.py") in found)
 
 
+# --- the exception that ends a process
+
+RAISE = "import traceback\n%s\nraise ValueError('no column')\n"
+OWN_HOOK = """
+def own(kind, value, trace):
+    sys.stderr.write("own hook\\n")
+sys.excepthook = own
+"""
+CHAINED_HOOK = """
+before = sys.excepthook
+def own(kind, value, trace):
+    sys.stderr.write("own hook\\n")
+    before(kind, value, trace)
+sys.excepthook = own
+"""
+BAD_TEXT = """
+class Bad(Exception):
+    def __str__(self):
+        sys.exit("no text")
+raise Bad()
+"""
+# Title, what comes before the raise (a whole program where it raises), and how
+# its file begins after the time; None: there is none.
+ERROR_CASES = (
+    ("raised", "", b"-1 ValueError: no column\nTraceback "),
+    ("in a rank", "RANK=3", b"3 ValueError: no column\nTraceback "),
+    ("odd rank", "RANK=x", b"-1 ValueError: no column\nTraceback "),
+    ("too large a rank", "RANK=99999999999", b"-1 ValueError: no column\n"),
+    ("own hook", OWN_HOOK, b"-1 ValueError: no column\nTraceback "),
+    ("chained hook", CHAINED_HOOK, b"-1 ValueError: no column\nTraceback "),
+    (
+        "hook put back",
+        "sys.excepthook = sys.__excepthook__",
+        b"-1 ValueError: no column\nTraceback ",
+    ),
+    ("hooks are the same", "print(sys.excepthook is sys.__excepthook__)", b"-1 "),
+    ("hook deleted", "del sys.excepthook", b"-1 ValueError: no column\n"),
+    ("hook that fails", "sys.excepthook = 7", b"-1 ValueError: no column\n"),
+    ("exit", "sys.exit(4)", None),
+    ("exit with words", "sys.exit('no such column')", None),
+    ("interrupted", "raise KeyboardInterrupt", b"-1 KeyboardInterrupt\nTrace"),
+    ("ended by os", "os._exit(3)", None),
+    ("caught", "sys.exit(bool(traceback.format_exc()))", None),
+    ("no traceback module", "sys.modules['traceback'] = None", None),
+    ("its text exits", BAD_TEXT, None),
+    (
+        "a message of lines",
+        "raise KeyError('a', 'x\\ny')",
+        b"-1 KeyError: ('a', 'x\\ny')\nTraceback ",
+    ),
+    ("no message", "raise KeyError", b"-1 KeyError\nTraceback "),
+    (
+        "no letter of any coding",
+        "raise ValueError('\\udcff \\u00e9')",
+        b"-1 ValueError: \\udcff \xc3\xa9\nTraceback ",
+    ),
+)
+
+
+def errors_of(page):
+    """What the files error.<pid> hold, without the time, by pid."""
+    found = {}
+    for name in os.listdir(page.folder):
+        if name.startswith("error."):
+            with open(os.path.join(page.folder, name), "rb") as file:
+                time, rest = file.read().split(b" ", 1)
+            check("error: time", time.isdigit() and int(time) > 0, time)
+            found[int(name[6:])] = rest
+    return found
+
+
+def error_case(python, case):
+    title, before, expected = case
+    title = "error: %s, %s" % (title, python)
+    extra = {}
+    if before.startswith("RANK="):
+        extra["RANK"], before = before[5:], ""
+    code = "import os, sys\n" + RAISE % before
+    plain = run([python, "-c", code], environment(None, [], extra))
+    with Page() as page:
+        env = environment(page.path, [HOOK], extra)
+        hooked = run([python, "-c", code], env)
+        check(title + ": same", plain[:3] == hooked[:3], (plain, hooked))
+        found = errors_of(page)
+        if expected is None:
+            check(title, not found, found)
+            return
+        text = found.pop(hooked[3], b"")
+        check(title, text.startswith(expected), text)
+        check(title + ": alone", not found, found)
+
+
+def error_shapes(python):
+    """Deep, long, chained, in a thread, in a child, twice."""
+    code = RAISE % "sys = __import__('sys')\n%s"
+    deep = "def f(n):\n    f(n + 1)\nf(0)"
+    long = "raise ValueError('x' * 10000000 + 'the end')"
+    lines = "raise ValueError('x\\n' * 1000000 + 'the end')"
+    chain = "try:\n    {}['a']\nexcept KeyError:\n    raise OSError('b')"
+    thread = (
+        "import threading\n"
+        "thread = threading.Thread(target=lambda: {}['a'])\n"
+        "thread.start()\nthread.join()"
+    )
+    twice = "sys.excepthook(KeyError, KeyError('a'), None)"
+    fork = (
+        "import os\nchild = os.fork()\n"
+        "if child == 0:\n    raise KeyError('child')\nos.waitpid(child, 0)"
+    )
+    for title, before, words, files in (
+        ("deep", deep, [b"RecursionError: maximum", b"in f\n"], 1),
+        ("long", long, [b"ValueError: xxx", b"the end\n"], 1),
+        ("many lines", lines, [b"ValueError: x\n", b"the end\n"], 1),
+        ("chain", chain, [b"KeyError: 'a'\n\nDuring", b"OSError: b\n"], 1),
+        ("thread", thread, [b"-1 ValueError: no column\nTrace"], 1),
+        ("twice", twice, [b"-1 ValueError: no column\nTrace"], 1),
+        ("fork", fork, [b"no column\n", b"KeyError: 'child'\n"], 2),
+    ):
+        title = "error: %s, %s" % (title, python)
+        argv = [python, "-c", code % before]
+        plain = run(argv, environment(None, []))
+        with Page() as page:
+            hooked = run(argv, environment(page.path, [HOOK]))
+            check(title + ": same", plain[:3] == hooked[:3])
+            found = errors_of(page)
+            text = b"".join(found.values())
+            check(title + ": files", len(found) == files, found)
+            check(title + ": bounded", len(text) < 17000 * files, len(text))
+            for word in words:
+                check(title, word in text, (word, text))
+
+
+def errors(python):
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda case: error_case(python, case), ERROR_CASES))
+    error_shapes(python)
+    with Page() as page:
+        os.chmod(page.folder, 0o500)
+        env = environment(page.path, [HOOK])
+        code = RAISE % ""
+        status, _, err, _ = run([python, "-c", code], env)
+        good = status == 1 and err.endswith("\nValueError: no column\n")
+        check("error: no place for its file, " + python, good, err)
+        os.chmod(page.folder, 0o700)
+
+
 # --- real torch
 
 
@@ -942,6 +1088,7 @@ def main():
         user_modules(each, is_old)
         options(each, is_old)
         if not is_old:
+            errors(each)
             stand_in(each)
             framework_calls(each)
             modules(each)

@@ -242,6 +242,51 @@ static void last_words_refuse_nothing(void **state)
 	signatures_free(signatures);
 }
 
+/* What the hook of a process wrote, and of it what is shown. */
+static void last_errors_are_masked_and_shown(void **state)
+{
+	static const char hooked[] =
+		"5 1 ValueError: no \n"
+		"Traceback (most recent call last):\n"
+		"  File \"a.py\", line 1, in f\n"
+		"    f('" TOKEN "')\n"
+		"ValueError: no " TOKEN " of https://ann:pass@host\n";
+	static const struct {
+		const char *line, *first_error;
+		enum stop_reason stopped;
+	} hook_rows[] = {
+		{ "ValueError: no " TOKEN "\n",
+		  "rank 1:\n  File \"a.py\", line 1, in f\n    f('***')\n"
+		  "ValueError: no *** of https://***@host\n",
+		  STOP_NONE },
+		{ "ValueError: yes\n", "ValueError: yes\n", STOP_NONE },
+		{ "ValueError: no " TOKEN "\n", "", STOP_TIMEOUT },
+	};
+	struct strlist secrets = STRLIST_INIT;
+	struct signatures *signatures = NULL;
+	char path[SCRATCH_PATH_MAX];
+
+	strlist_add(&secrets, TOKEN);
+	assert_int_equal(signatures_load(&signatures, NULL, NULL), 0);
+	(void)scratch_path(path, *state, "error.71");
+	assert_int_equal(scratch_write(path, hooked, strlen(hooked)), 0);
+	for (size_t i = 0; i < sizeof(hook_rows) / sizeof(*hook_rows); i++) {
+		struct scene scene;
+
+		open_scene(&scene, *state, &secrets, signatures);
+		scene.probe->spec.scratch = *state;
+		scene.probe->evidence.end.stopped = hook_rows[i].stopped;
+		say(&scene, hook_rows[i].line);
+		finish_scene(&scene);
+		assert_text("hooked", "the first error",
+			    strbuf_text(&scene.probe->first_error),
+			    hook_rows[i].first_error);
+		release_scene(&scene);
+	}
+	signatures_free(signatures);
+	strlist_release(&secrets);
+}
+
 #define TEST(function)                                                         \
 	cmocka_unit_test_setup_teardown(function, scratch_make, scratch_remove)
 
@@ -251,6 +296,7 @@ int main(void)
 		TEST(what_is_shown_has_no_secrets),
 		TEST(no_part_of_a_secret_is_kept),
 		TEST(last_words_refuse_nothing),
+		TEST(last_errors_are_masked_and_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
