@@ -10,6 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+void strlist_add_words(struct strlist *list, const char *text)
+{
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		size_t length = strcspn(text, " ");
+
+		strlist_take(list, xstrndup(text, length));
+		text += length;
+	}
+}
+
 void strlist_take(struct strlist *list, char *text)
 {
 	if (list->count + 2 > list->capacity) {

@@ -23,6 +23,8 @@ void strlist_addf(struct strlist *list, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void strlist_add_all(struct strlist *list, const char *const *items,
 		     size_t count);
+/* The words of a text, between blanks. */
+void strlist_add_words(struct strlist *list, const char *text);
 /* Takes ownership of text, which came from malloc. */
 void strlist_take(struct strlist *list, char *text);
 void strlist_insert(struct strlist *list, size_t index, const char *text);

@@ -107,7 +107,7 @@ static json_t *knob_json(const struct command *command, enum knob_kind kind)
 	json_put(object, "scope",
 		 kind <= KNOB_GLOBAL ? json_string(scopes[knob->scope])
 				     : json_null());
-	json_put(object, "unit", json_text(preset_unit_name(knob->unit)));
+	json_put(object, "unit", json_text(preset_unit_names[knob->unit]));
 	json_put(object, "evidence", json_text(knob->evidence));
 	return object;
 }

@@ -79,27 +79,27 @@ static json_t *list_json(const struct strlist *list)
 	return array;
 }
 
-static json_t *value_json(const struct preset_key *key,
+static json_t *value_json(const struct ini_key *key,
 			  const struct preset *preset)
 {
 	const void *place = (const char *)preset + key->offset;
 	int64_t count;
 
 	switch (key->kind) {
-	case PRESET_LIST:
+	case INI_LIST:
+	case INI_WORDS:
 		return list_json(place);
-	case PRESET_TEXT:
-	case PRESET_LINES:
-	case PRESET_SCOPE:
+	case INI_TEXT:
+	case INI_LINES:
+	case INI_CHOICE:
 		return json_text(*(char *const *)place);
-	case PRESET_COUNT:
+	case INI_COUNT:
 		count = *(const int64_t *)place;
 		return count ? json_integer(count) : json_null();
-	case PRESET_SWITCH:
+	case INI_SWITCH:
 		return json_boolean(*(const bool *)place);
-	case PRESET_UNIT:
-		return json_text(
-			preset_unit_name(*(const enum preset_unit *)place));
+	case INI_WORD:
+		return json_text(key->words[*(const unsigned *)place]);
 	}
 	return json_null();
 }
@@ -114,7 +114,7 @@ static json_t *preset_json(const struct preset *preset)
 	json_put(root, "path", json_text(preset->path));
 	json_put(root, "replaces_built_in",
 		 json_boolean(preset->path && is_replaced(preset->name)));
-	for (const struct preset_key *key = preset_keys; key->name; key++) {
+	for (const struct ini_key *key = preset_keys; key->name; key++) {
 		if (key != preset_keys &&
 		    strcmp(key->section, key[-1].section) != 0) {
 			section = json_checked(json_object());

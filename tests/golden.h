@@ -9,6 +9,7 @@
 #include "base/textfile.h"
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/recognise.h"
+#include "tests/launchers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -250,6 +251,7 @@ golden_sources(struct golden *golden, const struct presets *presets)
 	golden->hints.env_templates = &golden->env_templates;
 	golden->hints.templates = &golden->templates;
 	return (struct command_sources){ .presets = presets,
+					 .launchers = builtin_launchers(),
 					 .hints = &golden->hints,
 					 .texts = &golden->texts };
 }

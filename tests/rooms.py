@@ -49,6 +49,7 @@ probes/preload/ledger
 probes/process
 configs/models
 configs/presets
+configs/launchers
 configs/records
 configs/identity
 configs/profiles

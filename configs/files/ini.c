@@ -12,7 +12,7 @@
 /* inih cuts longer names of sections and keys without a word. */
 #define NAME_MAX_BYTES 49
 
-struct reading {
+struct ini_input {
 	const char *name;
 	const char *text;
 	size_t left;
@@ -20,15 +20,16 @@ struct reading {
 	void *context;
 	struct error *err;
 	unsigned line;
-	bool has_key; /* an indented line now continues a key */
-	int result;   /* the first failure; nothing is read after it */
+	bool has_key;   /* an indented line now continues a key */
+	bool continues; /* and the last one did */
+	int result;     /* the first failure; nothing is read after it */
 };
 
-static int fail(struct reading *reading, const char *what)
+static int fail(struct ini_input *input, const char *what)
 {
-	reading->result = error_set(reading->err, -EINVAL, "%s:%u: %s",
-				    reading->name, reading->line, what);
-	return reading->result;
+	input->result = error_set(input->err, -EINVAL, "%s:%u: %s", input->name,
+				  input->line, what);
+	return input->result;
 }
 
 static bool is_comment_or_blank(const char *text)
@@ -48,22 +49,22 @@ static bool has_inline_comment(const char *text)
 	return mark != NULL;
 }
 
-static int check_section(struct reading *reading, const char *start)
+static int check_section(struct ini_input *input, const char *start)
 {
 	const char *end = strchr(start, ']');
 
 	if (!end || !is_comment_or_blank(end + 1))
-		return fail(reading, "no section: write [name] and nothing "
-				     "after it");
+		return fail(input, "no section: write [name] and nothing "
+				   "after it");
 	if (end == start + 1 || end - start - 1 > NAME_MAX_BYTES)
-		return fail(reading, "the name of a section must have 1 to 49 "
-				     "bytes");
-	reading->has_key = false;
+		return fail(input, "the name of a section must have 1 to 49 "
+				   "bytes");
+	input->has_key = false;
 	return 0;
 }
 
 /* What inih would misread without a word. */
-static int check_line(struct reading *reading, const char *line)
+static int check_line(struct ini_input *input, const char *line)
 {
 	const char *start = line;
 
@@ -71,71 +72,75 @@ static int check_line(struct reading *reading, const char *line)
 		start++;
 	if (is_comment_or_blank(start))
 		return 0;
-	if (start > line && reading->has_key) {
+	input->continues = start > line && input->has_key;
+	if (input->continues) {
 		if (has_inline_comment(start))
-			return fail(reading,
+			return fail(input,
 				    "\" ;\" in an indented line: put the "
 				    "comment on a line of its own");
 		return 0;
 	}
-	return *start == '[' ? check_section(reading, start) : 0;
+	return *start == '[' ? check_section(input, start) : 0;
 }
 
-/* Hands inih the next line; NULL ends the reading, at the end or an error. */
+/* Hands inih the next line; NULL ends the input, at the end or an error. */
 static char *read_line(char *line, int size, void *stream)
 {
-	struct reading *reading = stream;
+	struct ini_input *input = stream;
 	const char *end;
 	size_t length;
 
-	if (reading->result < 0 || reading->left == 0)
+	if (input->result < 0 || input->left == 0)
 		return NULL;
-	reading->line++;
-	end = memchr(reading->text, '\n', reading->left);
-	length = end ? (size_t)(end - reading->text) : reading->left;
-	if (memchr(reading->text, '\0', length)) {
-		(void)fail(reading, "a NUL byte: this is no text file");
+	input->line++;
+	end = memchr(input->text, '\n', input->left);
+	length = end ? (size_t)(end - input->text) : input->left;
+	if (memchr(input->text, '\0', length)) {
+		(void)fail(input, "a NUL byte: this is no text file");
 		return NULL;
 	}
 	if (length > INI_LINE_MAX || length + 2 > (size_t)size) {
-		reading->result = error_set(
-			reading->err, -EINVAL,
+		input->result = error_set(
+			input->err, -EINVAL,
 			"%s:%u: a line of %zu bytes, at most %d are read: "
 			"continue the value on an indented line",
-			reading->name, reading->line, length, INI_LINE_MAX);
+			input->name, input->line, length, INI_LINE_MAX);
 		return NULL;
 	}
-	memcpy(line, reading->text, length);
+	memcpy(line, input->text, length);
 	line[length] = '\0';
-	reading->left -= length;
-	reading->text += length;
+	input->left -= length;
+	input->text += length;
 	if (end) {
-		reading->text++;
-		reading->left--;
+		input->text++;
+		input->left--;
 	}
-	return check_line(reading, line) < 0 ? NULL : line;
+	return check_line(input, line) < 0 ? NULL : line;
 }
 
 /* inih takes 0 as failure. */
 static int handle_entry(void *user, const char *section, const char *name,
 			const char *value)
 {
-	struct reading *reading = user;
-	struct ini_entry entry = { section, name, value, reading->line };
+	struct ini_input *input = user;
+	struct ini_entry entry = { .section = section,
+				   .key = name,
+				   .value = value,
+				   .line = input->line,
+				   .continues = input->continues };
 
 	/* inih goes on after its own errors. */
-	if (reading->result < 0)
+	if (input->result < 0)
 		return 0;
 	if (*name == '\0' || strlen(name) > NAME_MAX_BYTES) {
-		(void)fail(reading, "a key must have 1 to 49 bytes before =");
+		(void)fail(input, "a key must have 1 to 49 bytes before =");
 		return 0;
 	}
-	reading->has_key = true;
-	reading->result =
-		reading->on_entry(reading->context, &entry, reading->err);
-	if (reading->result >= 0)
+	input->has_key = true;
+	input->result = input->on_entry(input->context, &entry, input->err);
+	if (input->result >= 0)
 		return 1;
-	(void)error_prefix(reading->err, "%s:%u", reading->name, entry.line);
+	(void)error_prefix(input->err, "%s:%u", input->name, entry.line);
 	return 0;
 }
 
@@ -143,7 +148,7 @@ static int handle_entry(void *user, const char *section, const char *name,
 int ini_read(const char *name, const char *text, size_t length,
 	     ini_entry_cb *on_entry, void *context, struct error *err)
 {
-	struct reading reading = {
+	struct ini_input input = {
 		.name = name,
 		.text = text,
 		.left = length,
@@ -151,16 +156,15 @@ int ini_read(const char *name, const char *text, size_t length,
 		.context = context,
 		.err = err,
 	};
-	int failed =
-		ini_parse_stream(read_line, &reading, handle_entry, &reading);
+	int failed = ini_parse_stream(read_line, &input, handle_entry, &input);
 
 	if (failed < 0)
 		return error_set(err, -ENOMEM, "%s: out of memory", name);
 	/* An earlier line that inih refused comes first. */
 	if (failed > 0 &&
-	    (reading.result >= 0 || (unsigned)failed < reading.line)) {
-		reading.line = (unsigned)failed;
-		return fail(&reading, "no entry: write key = value");
+	    (input.result >= 0 || (unsigned)failed < input.line)) {
+		input.line = (unsigned)failed;
+		return fail(&input, "no entry: write key = value");
 	}
-	return reading.result < 0 ? reading.result : 0;
+	return input.result < 0 ? input.result : 0;
 }

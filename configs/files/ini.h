@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* inih as Debian builds it cuts longer lines; ini_read refuses them. */
@@ -15,6 +16,7 @@ struct ini_entry {
 	const char *key;
 	const char *value; /* one line; continuation lines come one by one */
 	unsigned line;     /* from 1 */
+	bool continues;    /* an indented line: more of the value before */
 };
 
 /* 0 to go on; a negative errno (and err set) stops the reading. */

@@ -3,125 +3,14 @@
 #include "configs/presets/preset.h"
 
 #include "base/alloc.h"
-#include "base/strbuf.h"
-#include "base/textfile.h"
-#include "base/units.h"
-#include "configs/files/builtin.h"
 #include "configs/files/ini.h"
+#include "configs/files/ini_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PRESET_FILE_MAX ((size_t)256 * 1024)
 #define GENERIC "generic"
-
-static const char *const unit_names[] = {
-	[UNIT_PLAIN] = "plain",
-	[UNIT_TOKENS] = "tokens",
-	[UNIT_MICRO_STEPS] = "micro_steps",
-};
-
-const char *preset_unit_name(enum preset_unit unit)
-{
-	return unit_names[unit];
-}
-
-static const struct preset_key *key_find(const struct preset_key *keys,
-					 const char *section, const char *name)
-{
-	for (; keys->name; keys++)
-		if (strcmp(keys->section, section) == 0 &&
-		    strcmp(keys->name, name) == 0)
-			return keys;
-	return NULL;
-}
-
-/* Continuation lines are joined by glue; a new value replaces an old one. */
-static void text_set(char **text, char glue, const char *more, bool continues)
-{
-	char *joined = *text && continues
-			       ? xasprintf("%s%c%s", *text, glue, more)
-			       : xstrdup(more);
-
-	free(*text);
-	*text = joined;
-}
-
-static int scope_set(char **scope, const char *text, struct error *err)
-{
-	static const char *const scopes[] = { "rank", "node", "global",
-					      "total" };
-
-	free(*scope);
-	*scope = xstrdup(text);
-	for (size_t i = 0; i < sizeof(scopes) / sizeof(*scopes); i++)
-		if (strcmp(scopes[i], text) == 0)
-			return 0;
-	return error_set(err, -EINVAL,
-			 "scope = %s: write rank, node, global or total", text);
-}
-
-static int unit_set(enum preset_unit *unit, const char *text, struct error *err)
-{
-	for (size_t i = 0; i < sizeof(unit_names) / sizeof(*unit_names); i++) {
-		if (strcmp(unit_names[i], text) != 0)
-			continue;
-		*unit = (enum preset_unit)i;
-		return 0;
-	}
-	return error_set(err, -EINVAL,
-			 "unit = %s: write plain, tokens or micro_steps", text);
-}
-
-static int switch_set(bool *flag, const char *name, const char *text,
-		      struct error *err)
-{
-	*flag = strcmp(text, "yes") == 0;
-	if (*flag || strcmp(text, "no") == 0)
-		return 0;
-	return error_set(err, -EINVAL, "%s = %s: write yes or no", name, text);
-}
-
-static int count_set(int64_t *count, const char *name, const char *text,
-		     struct error *err)
-{
-	if (integer_parse(text, count, NULL) == 0 && *count >= 0)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "%s = %s: write a whole number, 0 or more", name,
-			 text);
-}
-
-static int key_set(const struct preset_key *key, void *object,
-		   const char *value, bool continues, struct error *err)
-{
-	void *place = (char *)object + key->offset;
-
-	if (*value == '\0')
-		return error_set(err, -EINVAL, "%s has no value", key->name);
-	switch (key->kind) {
-	case PRESET_LIST:
-		strlist_add(place, value);
-		return 0;
-	case PRESET_TEXT:
-		text_set(place, ' ', value, continues);
-		return 0;
-	case PRESET_LINES:
-		text_set(place, '\n', value, continues);
-		return 0;
-	case PRESET_COUNT:
-		return count_set(place, key->name, value, err);
-	case PRESET_SWITCH:
-		return switch_set(place, key->name, value, err);
-	case PRESET_SCOPE:
-		return scope_set(place, value, err);
-	case PRESET_UNIT:
-		return unit_set(place, value, err);
-	}
-	return 0;
-}
 
 static struct preset_example *example_find(struct preset *preset,
 					   const char *name)
@@ -138,58 +27,33 @@ static struct preset_example *example_find(struct preset *preset,
 	return example;
 }
 
-/* A file while it is read into a preset. */
-struct reading {
-	struct preset *preset;
-	const struct preset_key *key; /* of the line before */
-	unsigned line;
-};
-
+/* Of type ini_entry_cb. */
 static int on_entry(void *context, const struct ini_entry *entry,
 		    struct error *err)
 {
 	static const char prefix[] = "example ";
-	struct reading *reading = context;
-	struct preset *preset = reading->preset;
-	const struct preset_key *key;
+	struct preset *preset = context;
+	const struct ini_key *key;
 	void *object = preset;
-	bool continues;
 
 	if (strncmp(entry->section, prefix, strlen(prefix)) == 0) {
-		key = key_find(preset_example_keys, "example NAME", entry->key);
+		key = ini_key_find(preset_example_keys, "example NAME",
+				   entry->key);
 		object = example_find(preset, entry->section + strlen(prefix));
 	} else {
-		key = key_find(preset_keys, entry->section, entry->key);
+		key = ini_key_find(preset_keys, entry->section, entry->key);
 	}
 	if (!key)
 		return error_set(err, -EINVAL, "[%s] has no key %s",
 				 entry->section, entry->key);
-	continues = key == reading->key && entry->line == reading->line + 1;
-	reading->key = key;
-	reading->line = entry->line;
-	return key_set(key, object, entry->value, continues, err);
-}
-
-/* Free what the keys of a table have set in an object. */
-static void keys_release(const struct preset_key *keys, void *object)
-{
-	for (; keys->name; keys++) {
-		void *place = (char *)object + keys->offset;
-
-		if (keys->kind == PRESET_LIST)
-			strlist_release(place);
-		else if (keys->kind == PRESET_TEXT ||
-			 keys->kind == PRESET_LINES ||
-			 keys->kind == PRESET_SCOPE)
-			free(*(char **)place);
-	}
+	return ini_key_set(key, object, entry, err);
 }
 
 static void preset_release(struct preset *preset)
 {
-	keys_release(preset_keys, preset);
+	ini_keys_release(preset_keys, preset);
 	for (size_t i = 0; i < preset->example_count; i++) {
-		keys_release(preset_example_keys, &preset->examples[i]);
+		ini_keys_release(preset_example_keys, &preset->examples[i]);
 		free(preset->examples[i].name);
 	}
 	free(preset->examples);
@@ -252,9 +116,7 @@ static void keep(struct presets *presets, const struct preset *preset)
 static int read_text(struct preset *preset, const char *name, const char *text,
 		     size_t length, struct error *err)
 {
-	struct reading reading = { .preset = preset };
-
-	return ini_read(name, text, length, on_entry, &reading, err);
+	return ini_read(name, text, length, on_entry, preset, err);
 }
 
 /* The base is read first, so that this one adds to it and replaces. */
@@ -283,107 +145,33 @@ static int read_extended(const struct presets *presets, struct preset *preset,
 	return result;
 }
 
-/* "hf" of ".../hf.ini" */
-static char *name_of(const char *file)
+int presets_add(struct presets *presets, const struct ini_file *file,
+		struct error *err)
 {
-	const char *base = basename(file);
-	const char *suffix = strrchr(base, '.');
+	struct preset preset = { .name = xstrdup(file->name),
+				 .text = xstrndup(file->text, file->length) };
+	int result =
+		read_text(&preset, file->path, file->text, file->length, err);
 
-	return suffix ? xstrndup(base, (size_t)(suffix - base)) : xstrdup(base);
-}
-
-int presets_add(struct presets *presets, const char *name, const char *text,
-		size_t length, struct error *err)
-{
-	struct preset preset = { 0 };
-	int result;
-
-	preset.name = name_of(name);
-	preset.text = xstrndup(text, length);
-	result = read_text(&preset, name, text, length, err);
 	if (result == 0 && preset.extends)
-		result = read_extended(presets, &preset, name, err);
+		result = read_extended(presets, &preset, file->path, err);
 	if (result == 0)
-		result = preset_check(&preset, name, err);
-	if (result < 0)
+		result = preset_check(&preset, file->path, err);
+	if (result < 0) {
 		preset_release(&preset);
-	else
-		keep(presets, &preset);
-	return result;
-}
-
-static int load_builtin(struct presets *presets, struct error *err)
-{
-	const size_t length = strlen(PRESETS_BUILTIN);
-	int result = 0;
-
-	for (const struct builtin_file *file = builtin_files;
-	     file->path && result == 0; file++)
-		if (strncmp(file->path, PRESETS_BUILTIN, length) == 0)
-			result = presets_add(presets, file->path, file->data,
-					     file->size, err);
-	return result;
-}
-
-/* The preset that has just been added comes from there. */
-static void note_path(struct presets *presets, const char *path)
-{
-	char *name = name_of(path);
-
-	for (size_t i = 0; i < presets->count; i++)
-		if (strcmp(presets->items[i].name, name) == 0)
-			presets->items[i].path = xstrdup(path);
-	free(name);
-}
-
-static int load_file(struct presets *presets, const char *folder,
-		     const char *name, struct error *err)
-{
-	char *path = xasprintf("%s/%s", folder, name);
-	struct strbuf text = STRBUF_INIT;
-	int result;
-
-	result = textfile_read(path, PRESET_FILE_MAX, &text, err);
-	if (result > 0)
-		result = error_set(err, -EFBIG,
-				   "%s: more than 256 KiB is no preset", path);
-	if (result == 0)
-		result = presets_add(presets, path, strbuf_text(&text),
-				     text.length, err);
-	strbuf_release(&text);
-	if (result == 0)
-		note_path(presets, path);
-	free(path);
-	return result;
-}
-
-static int is_preset_file(const struct dirent *entry)
-{
-	const char *suffix = strrchr(entry->d_name, '.');
-
-	return suffix && suffix != entry->d_name && strcmp(suffix, ".ini") == 0;
-}
-
-static int load_folder(struct presets *presets, const char *folder,
-		       struct error *err)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_preset_file, alphasort);
-	int result = 0;
-
-	if (count < 0)
-		return errno == ENOENT
-			       ? 0
-			       : error_set_errno(err, -errno, "cannot read %s",
-						 folder);
-	for (int i = 0; i < count; i++) {
-		if (result == 0)
-			result = load_file(presets, folder, entries[i]->d_name,
-					   err);
-		free(entries[i]);
+		return result;
 	}
-	free(entries);
-	return result;
+	if (file->is_users)
+		preset.path = xstrdup(file->path);
+	keep(presets, &preset);
+	return 0;
+}
+
+/* Of type ini_file_cb. */
+static int on_file(void *context, const struct ini_file *file,
+		   struct error *err)
+{
+	return presets_add(context, file, err);
 }
 
 static void add_all(struct strlist *list, const struct strlist *more)
@@ -397,9 +185,7 @@ int presets_load(struct presets *presets, const char *folder, struct error *err)
 	int result;
 
 	*presets = (struct presets){ 0 };
-	result = load_builtin(presets, err);
-	if (result == 0 && folder)
-		result = load_folder(presets, folder, err);
+	result = ini_files_read(PRESETS_BUILTIN, folder, on_file, presets, err);
 	if (result < 0)
 		return result;
 	generic = presets_find(presets, GENERIC);

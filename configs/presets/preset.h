@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
+#include "configs/files/ini_files.h"
+#include "configs/files/ini_keys.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -169,34 +171,15 @@ struct preset {
 	size_t example_count;
 };
 
-enum preset_key_kind {
-	PRESET_LIST,
-	PRESET_TEXT,
-	PRESET_LINES, /* a text whose continuation lines stay lines */
-	PRESET_COUNT,
-	PRESET_SWITCH,
-	PRESET_SCOPE,
-	PRESET_UNIT,
-};
-
-/* Where a key of a section goes: one row per key. */
-struct preset_key {
-	const char *section; /* its rows stand together */
-	const char *name;
-	enum preset_key_kind kind;
-	size_t offset;   /* into struct preset, or preset_example */
-	const char *doc; /* for autofit-preset(5); no full stop */
-};
-
 /* A row without a name ends each. The second: of every [example NAME]. */
-extern const struct preset_key preset_keys[];
-extern const struct preset_key preset_example_keys[];
+extern const struct ini_key preset_keys[];
+extern const struct ini_key preset_example_keys[];
 
 /* Where the built-in ones are, see configs/files/builtin.h. */
 #define PRESETS_BUILTIN "configs/presets/"
 
-/* "plain", "tokens", "micro_steps" */
-const char *preset_unit_name(enum preset_unit unit);
+/* "plain", "tokens", "micro_steps"; ends with NULL. */
+extern const char *const preset_unit_names[];
 
 struct presets {
 	struct preset *items; /* by name; generic is last */
@@ -212,9 +195,9 @@ struct presets {
  */
 int presets_load(struct presets *presets, const char *folder,
 		 struct error *err);
-/* One more from INI text; name: for messages, ".../<preset>.ini". */
-int presets_add(struct presets *presets, const char *name, const char *text,
-		size_t length, struct error *err);
+/* One more, from the text of its file. */
+int presets_add(struct presets *presets, const struct ini_file *file,
+		struct error *err);
 const struct preset *presets_find(const struct presets *presets,
 				  const char *name);
 void presets_release(struct presets *presets);

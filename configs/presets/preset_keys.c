@@ -4,53 +4,58 @@
 
 #define ROW(section, name, kind, member, doc)                                  \
 	{                                                                      \
-		section, name, kind, offsetof(struct preset, member), doc      \
+		section, name, kind, offsetof(struct preset, member), doc,     \
+			NULL                                                   \
 	}
 #define EXAMPLE_ROW(name, kind, member, doc)                                   \
 	{                                                                      \
 		"example NAME", name, kind,                                    \
-			offsetof(struct preset_example, member), doc           \
+			offsetof(struct preset_example, member), doc, NULL     \
 	}
-#define KNOB_ROW(section, name, kind, knob, member, doc)                       \
+#define KNOB_WORD_ROW(section, name, kind, knob, member, words, doc)           \
 	{                                                                      \
 		section, name, kind,                                           \
 			offsetof(struct preset, knob) +                        \
 				offsetof(struct preset_knob, member),          \
-			doc                                                    \
+			doc, words                                             \
 	}
+#define KNOB_ROW(section, name, kind, knob, member, doc)                       \
+	KNOB_WORD_ROW(section, name, kind, knob, member, NULL, doc)
 #define KNOB_ROWS(section, knob)                                               \
-	KNOB_ROW(section, "name", PRESET_LIST, knob, names,                    \
+	KNOB_ROW(section, "name", INI_LIST, knob, names,                       \
 		 "its option, preferred spelling first: --x or -x as it "      \
 		 "stands; without dashes the last part of a dotted name, or "  \
 		 "all of it if it has a dot itself"),                          \
-		KNOB_ROW(section, "key", PRESET_LIST, knob, keys,              \
+		KNOB_ROW(section, "key", INI_LIST, knob, keys,                 \
 			 "the same in a config file that the command names"),  \
-		KNOB_ROW(section, "scope", PRESET_SCOPE, knob, scope,          \
-			 "micro: per rank, per node, or global; accum: per "   \
-			 "rank, or total over all ranks"),                     \
-		KNOB_ROW(section, "default", PRESET_COUNT, knob,               \
-			 default_value,                                        \
+		KNOB_WORD_ROW(                                                 \
+			section, "scope", INI_CHOICE, knob, scope,             \
+			scope_names,                                           \
+			"micro: per rank, per node, or global; accum: per "    \
+			"rank, or total over all ranks"),                      \
+		KNOB_ROW(section, "default", INI_COUNT, knob, default_value,   \
 			 "the value when it is not given; left out when it "   \
 			 "is not certain"),                                    \
-		KNOB_ROW(                                                      \
-			section, "unit", PRESET_UNIT, knob, unit,              \
+		KNOB_WORD_ROW(                                                 \
+			section, "unit", INI_WORD, knob, unit,                 \
+			preset_unit_names,                                     \
 			"tokens: it counts tokens, see sample_tokens; "        \
 			"micro_steps: steps are forward and backward passes"), \
-		KNOB_ROW(section, "joined_only", PRESET_SWITCH, knob,          \
+		KNOB_ROW(section, "joined_only", INI_SWITCH, knob,             \
 			 joined_only, "only --x=8 is understood"),             \
-		KNOB_ROW(section, "bare", PRESET_SWITCH, knob, bare,           \
+		KNOB_ROW(section, "bare", INI_SWITCH, knob, bare,              \
 			 "x=8 is understood, without dashes"),                 \
-		KNOB_ROW(section, "fraction", PRESET_SWITCH, knob, fraction,   \
+		KNOB_ROW(section, "fraction", INI_SWITCH, knob, fraction,      \
 			 "12.0 is 12"),                                        \
-		KNOB_ROW(section, "rounds", PRESET_SWITCH, knob, rounds,       \
+		KNOB_ROW(section, "rounds", INI_SWITCH, knob, rounds,          \
 			 "global: the program divides it by the batch and "    \
 			 "rounds; accumulation is that, at least 1")
 #define PHASE_ROW(section, name, phase, member, doc)                           \
 	{                                                                      \
-		section, name, PRESET_LIST,                                    \
+		section, name, INI_LIST,                                       \
 			offsetof(struct preset, phase) +                       \
 				offsetof(struct preset_phase, member),         \
-			doc                                                    \
+			doc, NULL                                              \
 	}
 #define PHASE_ROWS(section, phase)                                             \
 	PHASE_ROW(section, "when", phase, when,                                \
@@ -62,110 +67,117 @@
 			  "NAME VALUE: what brings it forward in a probe "     \
 			  "that may be the answer; {half} is half its steps")
 #define MODEL_ROW(name, field, doc)                                            \
-	ROW("model", name, PRESET_LIST, model[field], doc)
+	ROW("model", name, INI_LIST, model[field], doc)
 
-const struct preset_key preset_keys[] = {
-	ROW("preset", "description", PRESET_TEXT, description,
+const char *const preset_unit_names[] = {
+	[UNIT_PLAIN] = "plain",
+	[UNIT_TOKENS] = "tokens",
+	[UNIT_MICRO_STEPS] = "micro_steps",
+	NULL,
+};
+
+static const char *const scope_names[] = { "rank", "node", "global", "total",
+					   NULL };
+
+const struct ini_key preset_keys[] = {
+	ROW("preset", "description", INI_TEXT, description,
 	    "a few words for the report"),
-	ROW("preset", "extends", PRESET_TEXT, extends,
+	ROW("preset", "extends", INI_TEXT, extends,
 	    "name of the preset that this one is a copy of: to its lists "
 	    "it adds, its single values it replaces"),
-	ROW("recognise", "entry", PRESET_LIST, entries,
+	ROW("recognise", "entry", INI_LIST, entries,
 	    "a program and its first words, as globs: tune run, yolo * "
 	    "train"),
-	ROW("recognise", "script", PRESET_LIST, scripts,
+	ROW("recognise", "script", INI_LIST, scripts,
 	    "name of the script or program, with a folder if it has a /; a "
 	    "glob"),
-	ROW("recognise", "module", PRESET_LIST, modules,
+	ROW("recognise", "module", INI_LIST, modules,
 	    "the module behind python -m; a glob"),
-	ROW("recognise", "config", PRESET_LIST, configs,
+	ROW("recognise", "config", INI_LIST, configs,
 	    "keys that a config file named in the command has"),
-	ROW("recognise", "flag", PRESET_LIST, flags,
-	    "an option in the command"),
-	ROW("recognise", "source", PRESET_LIST, sources,
-	    "a text in the script"),
+	ROW("recognise", "flag", INI_LIST, flags, "an option in the command"),
+	ROW("recognise", "source", INI_LIST, sources, "a text in the script"),
 	KNOB_ROWS("micro", micro),
 	KNOB_ROWS("accum", accum),
 	KNOB_ROWS("global", global),
 	KNOB_ROWS("steps", steps),
 	KNOB_ROWS("output", output),
-	ROW("output", "keep_with", PRESET_LIST, output_keep_with,
+	ROW("output", "keep_with", INI_LIST, output_keep_with,
 	    "with this option the folder is read too, and left alone"),
-	ROW("syntax", "decoy", PRESET_LIST, decoys,
+	ROW("syntax", "decoy", INI_LIST, decoys,
 	    "names that are never a knob; globs"),
-	ROW("syntax", "config", PRESET_LIST, config_tokens,
+	ROW("syntax", "config", INI_LIST, config_tokens,
 	    "arguments that name a config file over which options win: "
 	    "--config, *.yaml"),
-	ROW("syntax", "config_only", PRESET_LIST, config_only,
+	ROW("syntax", "config_only", INI_LIST, config_only,
 	    "the same, where no option wins over it: a copy of the file is "
 	    "changed"),
-	ROW("syntax", "later_config_wins", PRESET_SWITCH, later_config_wins,
+	ROW("syntax", "later_config_wins", INI_SWITCH, later_config_wins,
 	    "a config file behind an option overrides it"),
-	ROW("syntax", "group", PRESET_TEXT, group,
+	ROW("syntax", "group", INI_TEXT, group,
 	    "the option that words a=1 b=2 follow: --cfg-options"),
-	ROW("syntax", "pairs", PRESET_SWITCH, pairs,
+	ROW("syntax", "pairs", INI_SWITCH, pairs,
 	    "KEY 8 is understood, two words without dashes"),
-	ROW("syntax", "sigil", PRESET_TEXT, sigil,
+	ROW("syntax", "sigil", INI_TEXT, sigil,
 	    "what stands before a key that is added: ++"),
-	ROW("syntax", "abbreviations", PRESET_SWITCH, abbreviations,
+	ROW("syntax", "abbreviations", INI_SWITCH, abbreviations,
 	    "argparse, which takes --per_device_train 8"),
-	ROW("syntax", "defaults_in_source", PRESET_SWITCH, defaults_in_source,
+	ROW("syntax", "defaults_in_source", INI_SWITCH, defaults_in_source,
 	    "batch_size = 12 in the script is the default"),
-	ROW("syntax", "args_beside", PRESET_SWITCH, args_beside,
+	ROW("syntax", "args_beside", INI_SWITCH, args_beside,
 	    "a file SCRIPT.args beside the script is read before the "
 	    "arguments"),
-	ROW("syntax", "neutral", PRESET_LIST, neutral_args,
+	ROW("syntax", "neutral", INI_LIST, neutral_args,
 	    "options whose value changes no memory: a record holds all the "
 	    "same"),
-	ROW("world", "visible_devices", PRESET_SWITCH, uses_visible_devices,
+	ROW("world", "visible_devices", INI_SWITCH, uses_visible_devices,
 	    "without a launcher it uses every visible GPU"),
-	ROW("world", "devices", PRESET_LIST, device_flags,
+	ROW("world", "devices", INI_LIST, device_flags,
 	    "its options for how many GPUs"),
-	ROW("world", "device_list", PRESET_LIST, device_lists,
+	ROW("world", "device_list", INI_LIST, device_lists,
 	    "its options that list the GPUs one by one: 0,1"),
-	ROW("world", "nodes", PRESET_LIST, node_flags,
+	ROW("world", "nodes", INI_LIST, node_flags,
 	    "its options for how many nodes"),
-	ROW("world", "model_parallel", PRESET_LIST, model_parallel,
+	ROW("world", "model_parallel", INI_LIST, model_parallel,
 	    "NAME DEFAULT: ranks that share one batch; their product "
 	    "divides the ranks"),
-	ROW("units", "sample_tokens", PRESET_LIST, sample_tokens,
+	ROW("units", "sample_tokens", INI_LIST, sample_tokens,
 	    "NAME DEFAULT: tokens of one sample"),
-	ROW("units", "micro_steps", PRESET_LIST, micro_step_units,
+	ROW("units", "micro_steps", INI_LIST, micro_step_units,
 	    "NAME or NAME DEFAULT: settings that count micro-steps; "
 	    "rescaled exactly, or the split is not taken"),
-	ROW("constraints", "micro_multiple_of", PRESET_LIST, micro_multiple_of,
+	ROW("constraints", "micro_multiple_of", INI_LIST, micro_multiple_of,
 	    "8, NAME or NAME 8: it divides the micro-batch"),
-	ROW("constraints", "micro_multiple_from", PRESET_LIST,
-	    micro_multiple_from,
+	ROW("constraints", "micro_multiple_from", INI_LIST, micro_multiple_from,
 	    "the same, for micro-batches that are not smaller than it"),
-	ROW("constraints", "micro_divides", PRESET_LIST, micro_divides,
+	ROW("constraints", "micro_divides", INI_LIST, micro_divides,
 	    "NAME: micro-batch x ranks divides it"),
-	ROW("constraints", "effective_multiple_of", PRESET_LIST,
+	ROW("constraints", "effective_multiple_of", INI_LIST,
 	    effective_multiple_of,
 	    "8, NAME or NAME 8: it divides the effective batch"),
-	ROW("constraints", "one_accum", PRESET_LIST, one_accum,
+	ROW("constraints", "one_accum", INI_LIST, one_accum,
 	    "conditions under which there can be no accumulation"),
-	ROW("constraints", "refuse", PRESET_LIST, refuse,
+	ROW("constraints", "refuse", INI_LIST, refuse,
 	    "CONDITION : why the command is refused, and the way out"),
-	ROW("constraints", "caveat", PRESET_LIST, caveats,
+	ROW("constraints", "caveat", INI_LIST, caveats,
 	    "CONDITION : text, or the text alone: said when the "
 	    "micro-batch changes"),
-	ROW("probe", "arg", PRESET_LIST, probe_args,
+	ROW("probe", "arg", INI_LIST, probe_args,
 	    "an argument that is added to probes"),
-	ROW("probe", "drop", PRESET_LIST, probe_drop,
+	ROW("probe", "drop", INI_LIST, probe_drop,
 	    "an option that is dropped in probes: --x VALUE with its "
 	    "value, x= a word key=value"),
-	ROW("probe", "env", PRESET_LIST, probe_env,
+	ROW("probe", "env", INI_LIST, probe_env,
 	    "NAME=VALUE: a variable of probes"),
-	ROW("probe", "set", PRESET_LIST, probe_set,
+	ROW("probe", "set", INI_LIST, probe_set,
 	    "NAME VALUE: that option or key has this value in probes, in "
 	    "place or added"),
-	ROW("probe", "worst", PRESET_LIST, probe_worst,
+	ROW("probe", "worst", INI_LIST, probe_worst,
 	    "NAME VALUE: what makes every step of a probe as large as any "
 	    "will be"),
-	ROW("probe", "real_accum", PRESET_SWITCH, memory_grows_with_accum,
+	ROW("probe", "real_accum", INI_SWITCH, memory_grows_with_accum,
 	    "memory grows with accumulation, so probes use the real one"),
-	ROW("probe", "not_exercised", PRESET_LIST, not_exercised,
+	ROW("probe", "not_exercised", INI_LIST, not_exercised,
 	    "what probes do not run; named in the report"),
 	PHASE_ROWS("evaluation", evaluation),
 	PHASE_ROWS("saving", saving),
@@ -199,39 +211,38 @@ const struct preset_key preset_keys[] = {
 		  "where the states of the optimizer are: cpu, none"),
 	MODEL_ROW("offload_weights", MODEL_OFFLOAD_WEIGHTS,
 		  "the same of weights"),
-	ROW("model", "memory", PRESET_LIST, memory,
+	ROW("model", "memory", INI_LIST, memory,
 	    "OPTION WORDS: what a command adds for an option that saves "
 	    "memory, by its name in autofit estimate --json"),
-	ROW("log", "step", PRESET_LIST, step_patterns,
+	ROW("log", "step", INI_LIST, step_patterns,
 	    "PCRE2 of lines that show a step: the group step, else the "
 	    "first, is a counter that rises"),
-	ROW("log", "ignore", PRESET_LIST, step_ignore,
+	ROW("log", "ignore", INI_LIST, step_ignore,
 	    "texts of lines that count something else"),
-	ROW("log", "echo", PRESET_LIST, printed_sizes_patterns,
+	ROW("log", "echo", INI_LIST, printed_sizes_patterns,
 	    "PCRE2 of lines in which the program says its sizes: groups "
 	    "micro, accum, effective"),
 	{ .name = NULL },
 };
 
-const struct preset_key preset_example_keys[] = {
-	EXAMPLE_ROW("command", PRESET_TEXT, command,
-		    "a command, split at blanks"),
-	EXAMPLE_ROW("micro", PRESET_COUNT, micro_batch,
+const struct ini_key preset_example_keys[] = {
+	EXAMPLE_ROW("command", INI_TEXT, command, "a command, split at blanks"),
+	EXAMPLE_ROW("micro", INI_COUNT, micro_batch,
 		    "the micro-batch to write into it"),
-	EXAMPLE_ROW("accum", PRESET_COUNT, grad_accum,
+	EXAMPLE_ROW("accum", INI_COUNT, grad_accum,
 		    "the accumulation to write"),
-	EXAMPLE_ROW("effective", PRESET_COUNT, effective_batch,
+	EXAMPLE_ROW("effective", INI_COUNT, effective_batch,
 		    "the effective batch that is read from it; left out: "
 		    "it cannot be known"),
-	EXAMPLE_ROW("expected", PRESET_TEXT, expected,
+	EXAMPLE_ROW("expected", INI_TEXT, expected,
 		    "what it becomes; the path of a copy is {copy}"),
-	EXAMPLE_ROW("source", PRESET_LINES, source,
+	EXAMPLE_ROW("source", INI_LINES, source,
 		    "text of its script, line by line"),
-	EXAMPLE_ROW("file", PRESET_TEXT, file, "a config file that it names"),
-	EXAMPLE_ROW("text", PRESET_LINES, text, "the lines of that file"),
-	EXAMPLE_ROW("changed", PRESET_LINES, changed,
+	EXAMPLE_ROW("file", INI_TEXT, file, "a config file that it names"),
+	EXAMPLE_ROW("text", INI_LINES, text, "the lines of that file"),
+	EXAMPLE_ROW("changed", INI_LINES, changed,
 		    "the lines of its copy that differ"),
-	EXAMPLE_ROW("refused", PRESET_TEXT, refused,
+	EXAMPLE_ROW("refused", INI_TEXT, refused,
 		    "instead of expected: words of the message with which "
 		    "it is refused"),
 	{ .name = NULL },
@@ -242,7 +253,7 @@ const char *preset_model_field_name(enum preset_model_field field)
 	size_t offset = offsetof(struct preset, model[0]) +
 			(size_t)field * sizeof(struct strlist);
 
-	for (const struct preset_key *key = preset_keys; key->name; key++)
+	for (const struct ini_key *key = preset_keys; key->name; key++)
 		if (key->offset == offset)
 			return key->name;
 	return "";

@@ -5,7 +5,7 @@
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 
 #include "base/alloc.h"
 

@@ -198,10 +198,9 @@ static enum command_outcome look_inside(struct command *command,
 					const struct command_sources *sources)
 {
 	struct command_hints hints = *sources->hints;
-	const struct command_sources inside = { .presets = sources->presets,
-						.hints = &hints,
-						.texts = sources->texts };
+	struct command_sources inside = *sources;
 
+	inside.hints = &hints;
 	hints.looks_inside = true;
 	return command_recognise(command, argv, &inside, NULL);
 }
@@ -237,6 +236,7 @@ int command_read_back(const struct command *command,
 	struct command_hints hints = *sources->hints;
 	struct named_files files = files_with_copies(sources->texts, rewrite);
 	const struct command_sources now = { .presets = sources->presets,
+					     .launchers = sources->launchers,
 					     .hints = &hints,
 					     .texts = &files };
 	struct strlist environment = environment_of(&hints, rewrite);

@@ -179,8 +179,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	*command = (struct command){ .world_size = 1, .grad_accum = 1 };
 	copy_all(&command->given, argv);
 	copy_all(&command->env_templates, r->hints->env_templates);
-	outcome = command_unwrap(&command->view, argv, r->hints, r->texts,
-				 r->err);
+	outcome = command_unwrap(&command->view, argv, sources, r->err);
 	copy_all(&command->argv,
 		 expansion->argv.count ? &expansion->argv : argv);
 	if (outcome != COMMAND_OK)
@@ -198,13 +197,12 @@ static enum command_outcome recognise_again(struct command *command,
 					    const struct command_sources *given)
 {
 	struct command_hints hints = *given->hints;
-	const struct command_sources sources = { .presets = given->presets,
-						 .hints = &hints,
-						 .texts = given->texts };
+	struct command_sources sources = *given;
 	struct error ignored = ERROR_INIT;
 	struct command second;
 	struct recognition r = { .command = &second, .err = &ignored };
 
+	sources.hints = &hints;
 	hints.shells_are_programs = true;
 	if (recognise_so(&r, argv, &sources) != COMMAND_OK) {
 		command_release(&second);

@@ -11,13 +11,6 @@
 #include "launcher/command/text/command_hints.h"
 #include "launcher/command/text/command_outcome.h"
 
-/* What a command is read by. */
-struct command_sources {
-	const struct presets *presets; /* must outlive the command */
-	const struct command_hints *hints;
-	struct named_files *texts; /* the script and the config files */
-};
-
 /*
  * Find preset and knobs. The script and the config files come through
  * sources->texts, which the command points into: they outlive it. The text of

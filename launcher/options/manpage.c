@@ -201,19 +201,15 @@ static int add_probe_fields(struct strbuf *out, struct error *err)
 }
 
 static const char *const key_kinds[] = {
-	[PRESET_LIST] = "texts",
-	[PRESET_TEXT] = "text",
-	[PRESET_LINES] = "lines",
-	[PRESET_COUNT] = "whole number",
-	[PRESET_SWITCH] = "yes or no",
-	[PRESET_SCOPE] = "rank, node, global or total",
-	[PRESET_UNIT] = "plain, tokens or micro_steps",
+	[INI_LIST] = "texts",       [INI_TEXT] = "text",
+	[INI_LINES] = "lines",      [INI_COUNT] = "whole number",
+	[INI_SWITCH] = "yes or no", [INI_WORDS] = "words",
 };
 
 /* The same key of a section before this one's; NULL: it is the first. */
-static const struct preset_key *first_like(const struct preset_key *key)
+static const struct ini_key *first_like(const struct ini_key *key)
 {
-	for (const struct preset_key *first = preset_keys;
+	for (const struct ini_key *first = preset_keys;
 	     first < key && strcmp(first->section, key->section) != 0; first++)
 		if (strcmp(first->name, key->name) == 0 &&
 		    strcmp(first->doc, key->doc) == 0)
@@ -221,7 +217,7 @@ static const struct preset_key *first_like(const struct preset_key *key)
 	return NULL;
 }
 
-static int add_key(struct strbuf *out, const struct preset_key *key,
+static int add_key(struct strbuf *out, const struct ini_key *key,
 		   struct error *err)
 {
 	if (!key->doc)
@@ -229,7 +225,12 @@ static int add_key(struct strbuf *out, const struct preset_key *key,
 				 key->name, key->section);
 	strbuf_adds(out, ".TP\n");
 	add_in(out, "B", key->name);
-	strbuf_addf(out, "\n(%s)\n", key_kinds[key->kind]);
+	strbuf_adds(out, "\n(");
+	if (key->words)
+		ini_key_list_words(out, key);
+	else
+		strbuf_adds(out, key_kinds[key->kind]);
+	strbuf_adds(out, ")\n");
 	add_text(out, key->doc);
 	strbuf_adds(out, ".\n");
 	return 0;
@@ -240,9 +241,9 @@ static int add_preset_keys(struct strbuf *out, struct error *err)
 	const char *section = "";
 	int result = 0;
 
-	for (const struct preset_key *key = preset_keys;
-	     key->name && result == 0; key++) {
-		const struct preset_key *first = first_like(key);
+	for (const struct ini_key *key = preset_keys; key->name && result == 0;
+	     key++) {
+		const struct ini_key *first = first_like(key);
 
 		if (strcmp(section, key->section) != 0) {
 			section = key->section;
@@ -261,7 +262,7 @@ static int add_example_keys(struct strbuf *out, struct error *err)
 {
 	int result = 0;
 
-	for (const struct preset_key *key = preset_example_keys;
+	for (const struct ini_key *key = preset_example_keys;
 	     key->name && result == 0; key++)
 		result = add_key(out, key, err);
 	return result;

@@ -115,6 +115,7 @@ static void set_sources(struct request *request)
 	request->texts.read = read_file;
 	request->sources =
 		(struct command_sources){ .presets = &request->presets,
+					  .launchers = &request->launchers,
 					  .hints = &request->hints,
 					  .texts = &request->texts };
 }
@@ -228,14 +229,37 @@ static int64_t max_micro(const struct request *request)
 						   : INT32_MAX;
 }
 
+/* A folder of the user's settings; NULL: it is not there to be read. */
+static char *users_folder(const struct request *request, const char *name)
+{
+	char *folder = xasprintf("%s/%s", request->paths.config, name);
+
+	if (access(folder, R_OK) == 0)
+		return folder;
+	free(folder);
+	return NULL;
+}
+
+/* What is known of frameworks and launchers. */
+static int load_known(struct request *request, struct error *err)
+{
+	char *presets = users_folder(request, "presets");
+	char *launchers = users_folder(request, "launchers");
+	int result = presets_load(&request->presets, presets, err);
+
+	if (result == 0)
+		result = launchers_load(&request->launchers, launchers, err);
+	free(launchers);
+	free(presets);
+	return result;
+}
+
 enum command_outcome request_prepare(struct request *request,
 				     const struct options *options,
 				     const struct process_state *state,
 				     struct error *err)
 {
 	enum command_outcome outcome;
-	char *folder;
-	int result;
 
 	memset(request, 0, sizeof(*request));
 	request->options = options;
@@ -244,11 +268,7 @@ enum command_outcome request_prepare(struct request *request,
 	request->place = surroundings_rank(&request->environment);
 	if (paths_find(&request->paths, &request->environment, err) < 0)
 		return COMMAND_USAGE;
-	folder = xasprintf("%s/presets", request->paths.config);
-	result = presets_load(&request->presets,
-			      access(folder, R_OK) == 0 ? folder : NULL, err);
-	free(folder);
-	if (result < 0)
+	if (load_known(request, err) < 0)
 		return COMMAND_USAGE;
 	set_sources(request);
 	outcome = recognise(request, err);
@@ -282,6 +302,7 @@ void request_release(struct request *request)
 	strlist_release(&request->environment);
 	paths_release(&request->paths);
 	presets_release(&request->presets);
+	launchers_release(&request->launchers);
 	command_release(&request->command);
 	named_files_release(&request->texts);
 	free(request->script);

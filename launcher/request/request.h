@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "configs/files/paths.h"
+#include "configs/launchers/launcher.h"
 #include "configs/presets/preset.h"
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/parts/command.h"
@@ -23,6 +24,7 @@ struct request {
 	struct strlist environment; /* as autofit came in */
 	struct paths paths;
 	struct presets presets;
+	struct launchers launchers;
 	/* What the command was read by, kept to read it back. */
 	struct command_hints hints;
 	struct named_files texts;

@@ -11,8 +11,7 @@
 /* Between the texts of two presets. */
 #define BORDER "\n%%\n"
 
-static const char *const files[] = { "presets/generic.ini", "x/a.ini", "b.ini",
-				     "c" };
+static const char *const files[] = { "generic", "a", "b", "c" };
 
 static void check_list(const struct strlist *list)
 {
@@ -95,7 +94,11 @@ static void add(struct presets *presets, const char *name,
 	size_t before = presets->count;
 	struct error err = ERROR_INIT;
 
-	if (presets_add(presets, name, text, part.size, &err) < 0) {
+	const struct ini_file file = {
+		.path = name, .name = name, .text = text, .length = part.size
+	};
+
+	if (presets_add(presets, &file, &err) < 0) {
 		fuzz_check(presets->count == before, "a bad one is not kept");
 		fuzz_check(err.code < 0 && *err.message, "refused with words");
 	}

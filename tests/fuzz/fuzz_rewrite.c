@@ -12,6 +12,7 @@
 #include "launcher/command/text/knob_kind.h"
 #include "tests/fuzz/fuzz_hints.h"
 #include "tests/fuzz/fuzz_shell.h"
+#include "tests/launchers.h"
 
 /* Options and words that a rewrite may add, at most. */
 #define ADDED_MAX 16
@@ -40,6 +41,7 @@ static struct command_sources sources_of(struct fuzz_command *input,
 					 const struct command_hints *hints)
 {
 	return (struct command_sources){ .presets = presets(),
+					 .launchers = builtin_launchers(),
 					 .hints = hints,
 					 .texts = &input->texts };
 }

@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/recognise.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "tests/launchers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -81,6 +82,8 @@ static inline enum command_outcome sample_recognise(struct command *command,
 	static struct sample_disk *last;
 	struct sample_disk *disk = xcalloc(1, sizeof(*disk));
 	const struct command_sources sources = { .presets = sample->presets,
+						 .launchers =
+							 builtin_launchers(),
 						 .hints = sample->hints,
 						 .texts = &disk->files };
 

@@ -162,7 +162,7 @@ static bool is_within(const char *text, size_t length, const char *wanted)
 }
 
 /* In its own section, or in the one whose keys it shares. */
-static void check_key(const struct strbuf *page, const struct preset_key *key)
+static void check_key(const struct strbuf *page, const struct ini_key *key)
 {
 	struct strbuf line = STRBUF_INIT;
 	size_t length;
@@ -190,9 +190,9 @@ static void every_key_is_on_the_page(void **state)
 	(void)state;
 	expand_file(&page, TEST_SOURCE_DIR "/docs/man/autofit-preset.5.in");
 	make_plain(&page);
-	for (const struct preset_key *key = preset_keys; key->name; key++)
+	for (const struct ini_key *key = preset_keys; key->name; key++)
 		check_key(&page, key);
-	for (const struct preset_key *key = preset_example_keys; key->name;
+	for (const struct ini_key *key = preset_example_keys; key->name;
 	     key++) {
 		strbuf_reset(&line);
 		strbuf_addf(&line, ".TP\n%s\n(", key->name);
@@ -277,10 +277,9 @@ static void keys_of_table(struct strlist *keys, const char *text)
 	strlist_release(&sections);
 }
 
-static void check_rows(const struct strlist *rows,
-		       const struct preset_key *keys)
+static void check_rows(const struct strlist *rows, const struct ini_key *keys)
 {
-	for (const struct preset_key *key = keys; key->name; key++) {
+	for (const struct ini_key *key = keys; key->name; key++) {
 		char *row = xasprintf("%s %s", key->section, key->name);
 
 		if (strlist_find(rows, row) == rows->count)
@@ -290,7 +289,7 @@ static void check_rows(const struct strlist *rows,
 	}
 }
 
-static size_t count_keys(const struct preset_key *keys)
+static size_t count_keys(const struct ini_key *keys)
 {
 	size_t count = 0;
 

@@ -311,8 +311,13 @@ static void wrong_presets_are_named(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
 		struct presets presets = { 0 };
 		struct error err = ERROR_INIT;
-		int result = presets_add(&presets, "dir/p.ini", texts[i].text,
-					 strlen(texts[i].text), &err);
+		int result = presets_add(
+			&presets,
+			&(struct ini_file){ .path = "dir/p.ini",
+					    .name = "p",
+					    .text = texts[i].text,
+					    .length = strlen(texts[i].text) },
+			&err);
 
 		if (!texts[i].message) {
 			assert_int_equal(result, 0);

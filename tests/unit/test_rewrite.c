@@ -424,7 +424,13 @@ static void presets_may_set_variables(void **state)
 
 	(void)state;
 	assert_int_equal(
-		presets_add(&presets, "p.ini", text, strlen(text), NULL), 0);
+		presets_add(&presets,
+			    &(struct ini_file){ .path = "p.ini",
+						.name = "p",
+						.text = text,
+						.length = strlen(text) },
+			    NULL),
+		0);
 	assert_int_equal(sample_recognise(&command, &argv,
 					  &(struct sample){ .presets = &presets,
 							    .hints = &hints },

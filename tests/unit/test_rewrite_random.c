@@ -12,6 +12,7 @@
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/command/text/shellquote.h"
+#include "tests/launchers.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -307,6 +308,8 @@ static enum command_outcome recognise(struct command *command,
 	/* An empty script; files that it may name are not there. */
 	static struct named_files files;
 	const struct command_sources sources = { .presets = presets,
+						 .launchers =
+							 builtin_launchers(),
 						 .hints = &hints,
 						 .texts = &files };
 	struct strbuf script = STRBUF_INIT;

@@ -7,6 +7,7 @@
 #include "tests/unit/command_sample.h"
 
 #include "launcher/command/wrappers/launchers.h"
+#include "tests/launchers.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -82,10 +83,16 @@ static int read_file(void *context, const char *path, struct strbuf *text)
 static void unwrap(struct outcome *o, const struct strlist *argv,
 		   const struct case_ *c, const struct command_hints *hints)
 {
+	const struct command_sources sources = {
+		.launchers = builtin_launchers(),
+		.hints = hints,
+		.texts = &o->texts,
+	};
+
 	o->texts = (struct named_files){ .read = read_file,
 					 .context = (void *)(uintptr_t)c };
 	o->err = (struct error)ERROR_INIT;
-	o->is = command_unwrap(&o->view, argv, hints, &o->texts, &o->err);
+	o->is = command_unwrap(&o->view, argv, &sources, &o->err);
 }
 
 static void run(struct outcome *o, const struct case_ *c)
@@ -1166,41 +1173,45 @@ static void check_option_list(const struct launcher *row)
 
 		if (strlen(name) == 0 || strpbrk(name, "-=?") || marks > 2 ||
 		    strlist_find(&seen, name) < seen.count)
-			fail_msg("%s: option %s", row->names[0], name);
+			fail_msg("%s: option %s", row->file, name);
 		strlist_take(&seen, name);
 	}
 	strlist_release(&seen);
 }
 
-static const struct launcher *const tables[] = {
-	launchers_other, launchers_plain, launchers_ranks, launchers_tasks, NULL
-};
+static void check_meanings(const struct launcher *row)
+{
+	for (size_t i = 0; i < row->says.count; i++) {
+		const struct launch_meaning *says = &row->says.items[i];
 
-/* What a slip of the pen in a row would break. */
+		if (!has_option(row, says->name) ||
+		    (says->word >= SAYS_UNKNOWN && !says->why))
+			fail_msg("%s: %s", row->file, says->name);
+	}
+}
+
+/* What a slip of the pen in a file would break. */
 static void rows_are_well_formed(void **state)
 {
-	(void)state;
-	for (size_t i = 0; tables[i]; i++) {
-		for (const struct launcher *row = tables[i]; row->names;
-		     row++) {
-			const struct launch_meaning *says = row->meanings;
+	const struct launchers *launchers = builtin_launchers();
 
-			check_option_list(row);
-			for (; says && says->name; says++)
-				if (!has_option(row, says->name) ||
-				    (says->word >= SAYS_UNKNOWN && !says->why))
-					fail_msg("%s: %s", row->names[0],
-						 says->name);
-			for (size_t j = 0; row->names[j]; j++)
-				assert_ptr_equal(launcher_find(row->names[j]),
-						 row);
-			assert_true((row->count != NULL) ==
-				    (row->kind == LAUNCHER_RANKS ||
-				     row->kind == LAUNCHER_TASKS));
-			assert_true(!row->count || row->ranks_words);
-			assert_true(row->kind == LAUNCHER_PYTHON ||
-				    row->kind == LAUNCHER_SHELL || row->advice);
-		}
+	(void)state;
+	assert_true(launchers->count > 30);
+	for (size_t i = 0; i < launchers->count; i++) {
+		const struct launcher *row = &launchers->items[i];
+
+		check_option_list(row);
+		check_meanings(row);
+		for (size_t j = 0; j < row->names.count; j++)
+			assert_ptr_equal(
+				launcher_find(launchers, row->names.items[j]),
+				row);
+		assert_true((row->count != COUNT_NOTHING) ==
+			    (row->kind == LAUNCHER_RANKS ||
+			     row->kind == LAUNCHER_TASKS));
+		assert_true(!row->count || row->ranks_option);
+		assert_true(row->kind == LAUNCHER_PYTHON ||
+			    row->kind == LAUNCHER_SHELL || row->advice);
 	}
 }
 
@@ -1241,18 +1252,18 @@ static void add_option(struct strlist *argv, const struct launcher *row,
 
 static void add_launcher(struct strlist *argv, uint32_t *seed)
 {
-	const struct launcher *table =
-		tables[chance_next(seed, 8) ? 1 + chance_next(seed, 3) : 0];
-	size_t rows = 0;
-	const struct launcher *row;
+	const struct launchers *launchers = builtin_launchers();
+	const struct launcher *row =
+		&launchers
+			 ->items[chance_next(seed, (uint32_t)launchers->count)];
 
-	while (table[rows].names)
-		rows++;
-	row = &table[chance_next(seed, (uint32_t)rows)];
-	/* Shells have a test, and a reader, of their own. */
-	if (row->kind == LAUNCHER_SHELL || !row->names)
+	/* Those that start nothing end the command: they come rarely. */
+	if (row->kind >= LAUNCHER_OPAQUE && chance_next(seed, 8))
 		return;
-	strlist_add(argv, row->names[0]);
+	/* Shells have a test, and a reader, of their own. */
+	if (row->kind == LAUNCHER_SHELL)
+		return;
+	strlist_add(argv, row->names.items[0]);
 	if (row->subcommand && chance_next(seed, 8))
 		strlist_add(argv, row->subcommand);
 	for (uint32_t i = chance_next(seed, 4); i > 0; i--)

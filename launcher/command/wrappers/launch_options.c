@@ -1,8 +1,9 @@
 /* The options of a launcher, up to the program that it starts. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/wrappers/launch_options.h"
+
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
 
 #include <string.h>
 
@@ -81,12 +82,14 @@ static void said_set(struct launch *launch, const struct launch_meaning *says,
 static void option_note(struct wrapper *wrapper, struct launch *launch,
 			const struct option *option, const char *second)
 {
-	const struct launch_meaning *says = launch->row->meanings;
+	const struct launch_meanings *all = &launch->row->says;
 	struct launch_said said = { .value = option->value ? option->value : "",
 				    .index = option->index,
 				    .offset = option->offset };
 
-	for (; says && says->name; says++) {
+	for (size_t i = 0; i < all->count; i++) {
+		const struct launch_meaning *says = &all->items[i];
+
 		if (strlen(says->name) != option->known.length ||
 		    !known_is(&option->known, says->name, strlen(says->name),
 			      false))
@@ -104,7 +107,7 @@ static enum command_outcome not_understood(const struct wrapper *wrapper,
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: the option %s is not understood, so what it "
 			   "starts cannot be found: %s",
-			   launch->row->names[0],
+			   launch->row->names.items[0],
 			   argument_brief(text, wrapper_here(wrapper)),
 			   launch->row->advice);
 }
@@ -117,11 +120,12 @@ static enum command_outcome no_value(const struct wrapper *wrapper,
 
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: the option %s has no value",
-			   launch->row->names[0], argument_brief(text, option));
+			   launch->row->names.items[0],
+			   argument_brief(text, option));
 }
 
 /*
- * The option's last word is at peel->at, which is left behind its values.
+ * The option's last word is at wrapper->at, which is left behind its values.
  * text: the option, for messages.
  */
 static enum command_outcome option_end(struct wrapper *wrapper,
@@ -280,9 +284,10 @@ enum command_outcome launch_options_read(struct wrapper *wrapper,
 /* "0" switches off what "1" switches on. */
 void launch_variables_read(const struct wrapper *wrapper, struct launch *launch)
 {
-	const struct launch_meaning *says = launch->row->variables;
+	const struct launch_meanings *all = &launch->row->variables;
 
-	for (; says && says->name; says++) {
+	for (size_t i = 0; i < all->count; i++) {
+		const struct launch_meaning *says = &all->items[i];
 		struct launch_said said = {
 			.value = wrapper_variable(wrapper, says->name),
 			.index = NO_INDEX,

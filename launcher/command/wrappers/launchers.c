@@ -6,11 +6,7 @@
 
 #include <string.h>
 
-static const struct launcher *const tables[] = {
-	launchers_plain, launchers_ranks, launchers_tasks, launchers_other, NULL
-};
-
-static bool ends_with(const char *text, const char *end)
+static bool ends_in(const char *text, const char *end)
 {
 	size_t length = strlen(text);
 
@@ -18,53 +14,52 @@ static bool ends_with(const char *text, const char *end)
 	       strcmp(text + length - strlen(end), end) == 0;
 }
 
-/* The name as the list has it, or NULL. */
-static const char *listed(const char *const *list, const char *name)
+static bool is_listed(const struct strlist *list, const char *name)
 {
-	for (; list && *list; list++)
-		if (strcmp(*list, name) == 0)
-			return *list;
-	return NULL;
+	return strlist_find(list, name) < list->count;
 }
 
-const struct launcher *launcher_find(const char *program)
+static bool is_name_of(const struct launcher *row, const char *name)
+{
+	return is_listed(&row->names, name) || is_listed(&row->alone, name);
+}
+
+const struct launcher *launcher_find(const struct launchers *launchers,
+				     const char *program)
 {
 	const char *name = basename(program);
 
 	if (argument_is_python(name))
 		name = "python";
-	else if (ends_with(name, ".sh"))
+	else if (ends_in(name, ".sh"))
 		name = "sh";
-	for (size_t i = 0; tables[i]; i++)
-		for (const struct launcher *row = tables[i]; row->names; row++)
-			if (listed(row->names, name) ||
-			    listed(row->alone, name))
-				return row;
+	for (size_t i = 0; i < launchers->count; i++)
+		if (is_name_of(&launchers->items[i], name))
+			return &launchers->items[i];
 	return NULL;
 }
 
-const struct launcher *launcher_find_module(const char *module, bool *is_whole)
+const struct launcher *launcher_find_module(const struct launchers *launchers,
+					    const char *module, bool *is_whole)
 {
-	for (size_t i = 0; tables[i]; i++) {
-		for (const struct launcher *row = tables[i]; row->names;
-		     row++) {
-			*is_whole = listed(row->modules, module) != NULL;
-			if (*is_whole || listed(row->command_modules, module))
-				return row;
-		}
+	for (size_t i = 0; i < launchers->count; i++) {
+		const struct launcher *row = &launchers->items[i];
+
+		*is_whole = is_listed(&row->modules, module);
+		if (*is_whole || is_listed(&row->command_modules, module))
+			return row;
 	}
 	return NULL;
 }
 
 bool launcher_is_whole(const struct launcher *row, const char *program)
 {
-	return !row->subcommand ||
-	       listed(row->alone, basename(program)) != NULL;
+	return !row->subcommand || is_listed(&row->alone, basename(program));
 }
 
 const char *launcher_name(const struct launcher *row, const char *program)
 {
-	const char *name = listed(row->names, basename(program));
+	size_t place = strlist_find(&row->names, basename(program));
 
-	return name ? name : row->names[0];
+	return row->names.items[place < row->names.count ? place : 0];
 }

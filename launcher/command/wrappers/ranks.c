@@ -1,9 +1,9 @@
 /* How many data-parallel ranks a launcher starts. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/wrappers/ranks.h"
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
 
 #include "base/units.h"
 
@@ -28,8 +28,8 @@ enum command_outcome ranks_unknown(const struct wrapper *wrapper,
 {
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s: say how many ranks it starts with %s",
-			   launch->row->names[0], why,
-			   launch->row->ranks_words);
+			   launch->row->names.items[0], why,
+			   launch->row->ranks_option);
 }
 
 enum command_outcome ranks_foreign(const struct wrapper *wrapper,
@@ -40,7 +40,7 @@ enum command_outcome ranks_foreign(const struct wrapper *wrapper,
 			   "%s: with %s not every rank has a batch of its own: "
 			   "write {micro} where the batch size belongs, and "
 			   "start it without the launcher",
-			   launch->row->names[0], what);
+			   launch->row->names.items[0], what);
 }
 
 enum command_outcome ranks_several_nodes(const struct wrapper *wrapper,
@@ -51,7 +51,7 @@ enum command_outcome ranks_several_nodes(const struct wrapper *wrapper,
 			   "%s: ranks on %s nodes cannot be probed from one of "
 			   "them: tune on one node, with the effective batch "
 			   "of one node",
-			   launch->row->names[0], how_many);
+			   launch->row->names.items[0], how_many);
 }
 
 static enum command_outcome is_a_range(const struct wrapper *wrapper,
@@ -63,8 +63,8 @@ static enum command_outcome is_a_range(const struct wrapper *wrapper,
 	return launch_fail(wrapper, COMMAND_REFUSED,
 			   "%s: %s %s is a range, so the number of ranks may "
 			   "change while probing: write one number",
-			   launch->row->names[0], argument_brief(shown, text),
-			   what);
+			   launch->row->names.items[0],
+			   argument_brief(shown, text), what);
 }
 
 /* "2", "1:4" (torchrun), "1-4" (srun); "1:1" is 1. */
@@ -87,7 +87,8 @@ static enum command_outcome nodes_read(const struct wrapper *wrapper,
 		return COMMAND_OK;
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s is no number of nodes: write 1",
-			   launch->row->names[0], argument_brief(shown, text));
+			   launch->row->names.items[0],
+			   argument_brief(shown, text));
 }
 
 enum command_outcome ranks_check_nodes(const struct wrapper *wrapper,
@@ -124,8 +125,8 @@ enum command_outcome ranks_written(const struct wrapper *wrapper,
 		wrapper, COMMAND_NOT_RECOGNISED,
 		"%s: its ranks, \"%s\", are not a plain number: say how "
 		"many it starts with %s",
-		launch->row->names[0], argument_brief(shown, text),
-		launch->row->ranks_words);
+		launch->row->names.items[0], argument_brief(shown, text),
+		launch->row->ranks_option);
 }
 
 enum command_outcome ranks_of_devices(const struct wrapper *wrapper,

@@ -4,7 +4,7 @@
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 
 #include "base/alloc.h"
 
@@ -110,7 +110,7 @@ static enum command_outcome config_parse(const struct wrapper *wrapper,
 			  strbuf_text(&file->text), file->text.length,
 			  wrapper->err) == 0)
 		return COMMAND_OK;
-	(void)error_prefix(wrapper->err, "%s", launch->row->names[0]);
+	(void)error_prefix(wrapper->err, "%s", launch->row->names.items[0]);
 	return COMMAND_NOT_RECOGNISED;
 }
 
@@ -135,7 +135,8 @@ static enum command_outcome config_read(const struct wrapper *wrapper,
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: its config file %s cannot be read, and may say "
 			   "how many ranks to start",
-			   launch->row->names[0], argument_brief(shown, given));
+			   launch->row->names.items[0],
+			   argument_brief(shown, given));
 }
 
 /* What only the file can say, and that is not understood. */
@@ -152,13 +153,13 @@ static enum command_outcome config_check(const struct wrapper *wrapper,
 				   "%s: its config file starts the training on "
 				   "%s, where memory cannot be watched from "
 				   "here: start autofit there",
-				   launch->row->names[0],
+				   launch->row->names.items[0],
 				   argument_brief(shown, where));
 	if (config_value(config, "mpirun_config.mpirun_hostfile"))
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: its config file has mpirun start the "
 				   "ranks: write mpirun itself",
-				   launch->row->names[0]);
+				   launch->row->names.items[0]);
 	for (size_t i = 0; i < sizeof(shared_sizes) / sizeof(*shared_sizes);
 	     i++) {
 		const char *size = config_value(config, shared_sizes[i]);
@@ -179,9 +180,9 @@ static enum command_outcome config_check(const struct wrapper *wrapper,
 			"%s: the distributed_type %s of its config "
 			"file is not understood: add --multi_gpu "
 			"and %s",
-			launch->row->names[0],
+			launch->row->names.items[0],
 			argument_brief(shown, type ? type : "(none)"),
-			launch->row->ranks_words);
+			launch->row->ranks_option);
 	return COMMAND_OK;
 }
 
@@ -231,7 +232,7 @@ static enum command_outcome count_visible(const struct wrapper *wrapper,
 				   "%s starts one process where one device is "
 				   "visible, whatever --num_processes says: "
 				   "add --multi_gpu, or leave it out",
-				   launch->row->names[0]);
+				   launch->row->names.items[0]);
 	if (!config->path)
 		return ranks_unknown(wrapper, launch,
 				     "its default config file or the visible "
@@ -271,7 +272,7 @@ static enum command_outcome deepspeed_read(const struct wrapper *wrapper,
 	fault = deepspeed_fault(&deepspeed->settings, path);
 	if (outcome == COMMAND_OK && fault)
 		outcome = launch_fail(wrapper, COMMAND_NOT_RECOGNISED, "%s: %s",
-				      launch->row->names[0], fault);
+				      launch->row->names.items[0], fault);
 	free(fault);
 	return outcome;
 }
@@ -299,7 +300,7 @@ static enum command_outcome accum_check(const struct wrapper *wrapper,
 		"%s: its own %sgradient_accumulation_steps wins over "
 		"the script's or contradicts it: take it out there, "
 		"and give it to the script alone",
-		launch->row->names[0], option ? "--" : "");
+		launch->row->names.items[0], option ? "--" : "");
 }
 
 enum command_outcome ranks_count_accelerate(const struct wrapper *wrapper,

@@ -3,7 +3,7 @@
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +42,9 @@ static enum command_outcome filter_unknown(const struct wrapper *wrapper,
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: which devices %s leaves cannot be told: write "
 			   "--include localhost:0,1,... or %s",
-			   launch->row->names[0], argument_brief(shown, text),
-			   launch->row->ranks_words);
+			   launch->row->names.items[0],
+			   argument_brief(shown, text),
+			   launch->row->ranks_option);
 }
 
 /*

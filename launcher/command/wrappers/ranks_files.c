@@ -3,7 +3,7 @@
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 
 #include "base/alloc.h"
 
@@ -28,7 +28,8 @@ static enum command_outcome file_get(const struct wrapper *wrapper,
 	}
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 			   "%s: %s is one file more than are read",
-			   launch->row->names[0], argument_brief(shown, path));
+			   launch->row->names.items[0],
+			   argument_brief(shown, path));
 }
 
 enum command_outcome launch_file(const struct wrapper *wrapper,
@@ -47,7 +48,7 @@ enum command_outcome launch_file(const struct wrapper *wrapper,
 				   "%s: where %s lies cannot be told, for the "
 				   "shell changes the folder: write its whole "
 				   "path",
-				   launch->row->names[0],
+				   launch->row->names.items[0],
 				   argument_brief(shown, path));
 	joined = xasprintf("%s/%s", folder, path);
 	outcome = file_get(wrapper, launch, joined, file);

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_command.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 #include "launcher/command/wrappers/unwrap.h"
 
 #include <string.h>

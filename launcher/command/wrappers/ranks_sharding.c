@@ -1,6 +1,6 @@
 /* How the ranks of accelerate launch share the model and its states. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 #include "launcher/command/wrappers/unwrap.h"
 
 #include <string.h>

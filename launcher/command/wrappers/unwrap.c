@@ -6,64 +6,15 @@
 #include "base/alloc.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/placeholder.h"
+#include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/unwrap_python.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum command_outcome launch_fail(const struct wrapper *wrapper,
-				 enum command_outcome outcome,
-				 const char *format, ...)
-{
-	char message[sizeof(wrapper->err->message)];
-	va_list arguments;
-
-	va_start(arguments, format);
-	(void)vsnprintf(message, sizeof(message), format, arguments);
-	va_end(arguments);
-	(void)error_set(wrapper->err, -EINVAL, "%s", message);
-	return outcome;
-}
-
-const char *wrapper_here(const struct wrapper *wrapper)
-{
-	return wrapper->at < wrapper->argv->count
-		       ? wrapper->argv->items[wrapper->at]
-		       : NULL;
-}
-
-const struct word *wrapper_word(const struct wrapper *wrapper, size_t index)
-{
-	const struct shell_expansion *expansion = &wrapper->view->expansion;
-
-	return wrapper->argv == &expansion->argv && expansion->words
-		       ? &expansion->words[index]
-		       : NULL;
-}
-
-enum command_outcome wrapper_check_known(const struct wrapper *wrapper)
-{
-	const struct word *word = wrapper_word(wrapper, wrapper->at);
-	char text[BRIEF_MAX];
-
-	if (!word || !word->is_opaque)
-		return COMMAND_OK;
-	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-			   "what %s stands for is not known here, so what is "
-			   "started cannot be found: write it out, or put "
-			   "autofit in front of the training command itself",
-			   argument_brief(text, wrapper_here(wrapper)));
-}
-
-enum command_outcome wrapper_no_program(const struct wrapper *wrapper,
-					const char *launcher)
-{
-	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-			   "%s names no program to start", launcher);
-}
 
 static bool list_has_placeholders(const struct strlist *list)
 {
@@ -197,7 +148,8 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 static enum command_outcome wrapper_next(struct wrapper *wrapper)
 {
 	const char *program = wrapper_here(wrapper);
-	const struct launcher *row = program ? launcher_find(program) : NULL;
+	const struct launcher *row =
+		program ? launcher_find(wrapper->launchers, program) : NULL;
 
 	if (!program)
 		return wrapper_no_program(wrapper, "the command");
@@ -263,14 +215,15 @@ static enum command_outcome finish(struct wrapper *wrapper)
 
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
-				    const struct command_hints *hints,
-				    struct named_files *texts,
+				    const struct command_sources *sources,
 				    struct error *err)
 {
+	const struct command_hints *hints = sources->hints;
 	struct wrapper wrapper = { .view = view,
 				   .argv = argv,
 				   .hints = hints,
-				   .texts = texts,
+				   .launchers = sources->launchers,
+				   .texts = sources->texts,
 				   .err = err };
 	enum command_outcome outcome = COMMAND_OK;
 

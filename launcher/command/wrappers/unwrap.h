@@ -61,14 +61,23 @@ struct command_view {
 	const struct strlist *dropped;
 };
 
+struct launchers;
+struct presets;
+
+/* What a command is read by; all of it outlives the command. */
+struct command_sources {
+	const struct presets *presets;
+	const struct launchers *launchers;
+	const struct command_hints *hints;
+	struct named_files *texts; /* scripts and config files */
+};
+
 /*
- * Peel the launchers. texts: for config files of launchers and scripts of a
- * shell. The caller releases the view, whatever the outcome.
+ * Takes the launchers off. The caller releases the view, whatever the outcome.
  */
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
-				    const struct command_hints *hints,
-				    struct named_files *texts,
+				    const struct command_sources *sources,
 				    struct error *err);
 void command_view_release(struct command_view *view);
 

@@ -2,19 +2,35 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
+#include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/ranks.h"
 #include "launcher/command/wrappers/unwrap.h"
 
 #include "base/alloc.h"
 
 #include <string.h>
 
+enum command_outcome wrapper_module(struct wrapper *wrapper)
+{
+	bool is_whole;
+	const struct launcher *row = launcher_find_module(
+		wrapper->launchers, wrapper_here(wrapper), &is_whole);
+
+	wrapper->at++;
+	if (row)
+		return wrapper_launcher(wrapper, row, is_whole);
+	wrapper->view->module = wrapper->at - 1;
+	wrapper->done = true;
+	return COMMAND_OK;
+}
+
 /* "srun", "accelerate launch" */
 static char *launcher_words(const struct launcher *row)
 {
-	return row->subcommand
-		       ? xasprintf("%s %s", row->names[0], row->subcommand)
-		       : xstrdup(row->names[0]);
+	return row->subcommand ? xasprintf("%s %s", row->names.items[0],
+					   row->subcommand)
+			       : xstrdup(row->names.items[0]);
 }
 
 static enum command_outcome check_nesting(const struct wrapper *wrapper,
@@ -26,8 +42,8 @@ static enum command_outcome check_nesting(const struct wrapper *wrapper,
 			   "%s inside %s: which ranks train cannot be told: "
 			   "let one of them start all ranks (%s), and the "
 			   "other at most one task",
-			   row->names[0], wrapper->view->launcher,
-			   row->ranks_words);
+			   row->names.items[0], wrapper->view->launcher,
+			   row->ranks_option);
 }
 
 static enum command_outcome check_one_command(const struct wrapper *wrapper,
@@ -39,11 +55,20 @@ static enum command_outcome check_one_command(const struct wrapper *wrapper,
 			return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 					   "%s: \":\" starts more than one "
 					   "program: write one for all ranks",
-					   row->names[0]);
+					   row->names.items[0]);
 	return COMMAND_OK;
 }
 
-/* peel->at is what a launcher of ranks or tasks starts. */
+static enum command_outcome (*const counters[])(const struct wrapper *wrapper,
+						struct launch *launch) = {
+	[COUNT_PLAIN] = ranks_count_plain,
+	[COUNT_ACCELERATE] = ranks_count_accelerate,
+	[COUNT_DEEPSPEED] = ranks_count_deepspeed,
+	[COUNT_HOSTS] = ranks_count_hosts,
+	[COUNT_SRUN] = ranks_count_srun,
+};
+
+/* wrapper->at is what a launcher of ranks or tasks starts. */
 static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
 					  struct launch *launch)
 {
@@ -54,12 +79,12 @@ static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
 	if (outcome == COMMAND_OK)
 		outcome = check_one_command(wrapper, row);
 	if (outcome == COMMAND_OK)
-		outcome = row->count(wrapper, launch);
+		outcome = counters[row->count](wrapper, launch);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	launch_ports_find(wrapper, launch);
 	if (row->outside && !view->outside)
-		view->outside = row->names[0];
+		view->outside = row->names.items[0];
 	if (row->kind == LAUNCHER_RANKS || view->world > 1)
 		view->launcher = launcher_words(row);
 	if (row->kind == LAUNCHER_TASKS || launch->said[SAYS_NO_PYTHON].value)
@@ -95,7 +120,7 @@ static enum command_outcome check_words(const struct wrapper *wrapper,
 {
 	const struct launch_said *said = launch->said;
 	const struct launch_said *bad = &said[SAYS_EXPORT];
-	const char *name = launch->row->names[0];
+	const char *name = launch->row->names.items[0];
 
 	if (said[SAYS_REFUSED].value)
 		bad = &said[SAYS_REFUSED];
@@ -104,7 +129,11 @@ static enum command_outcome check_words(const struct wrapper *wrapper,
 	if (bad)
 		return launch_fail(wrapper, COMMAND_REFUSED,
 				   "%s with %s%s cannot be probed: %s", name,
-				   dashes_of(bad), bad->name, bad->why);
+				   dashes_of(bad), bad->name,
+				   bad->why ? bad->why
+					    : "what probes are told by "
+					      "variables does not arrive "
+					      "without ALL: write ALL, first");
 	if (said[SAYS_UNKNOWN].value)
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: the option %s%s is not understood: %s",
@@ -125,16 +154,16 @@ static enum command_outcome wrapper_operands(struct wrapper *wrapper,
 {
 	char text[BRIEF_MAX];
 
-	for (size_t i = 0; i < row->operands && wrapper_here(wrapper); i++)
+	for (int64_t i = 0; i < row->operands && wrapper_here(wrapper); i++)
 		wrapper->at++;
 	if (!wrapper_here(wrapper))
-		return wrapper_no_program(wrapper, row->names[0]);
+		return wrapper_no_program(wrapper, row->names.items[0]);
 	if (row->bad_letters &&
 	    strpbrk(wrapper_here(wrapper), row->bad_letters) != NULL)
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s: %s is not understood: name the "
 				   "environment with -e in front of %s",
-				   row->names[0],
+				   row->names.items[0],
 				   argument_brief(text, wrapper_here(wrapper)),
 				   row->subcommand);
 	return wrapper_check_known(wrapper);
@@ -152,7 +181,7 @@ static enum command_outcome wrapper_subcommand(struct wrapper *wrapper,
 	if (!word || strcmp(word, row->subcommand) != 0)
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s starts a training only as %s %s",
-				   row->names[0], row->names[0],
+				   row->names.items[0], row->names.items[0],
 				   row->subcommand);
 	wrapper->at++;
 	return COMMAND_OK;
@@ -164,11 +193,13 @@ enum command_outcome wrapper_launcher(struct wrapper *wrapper,
 	struct launch launch = { .row = row };
 	enum command_outcome outcome = COMMAND_OK;
 
-	if (row->kind == LAUNCHER_OTHER)
-		return launch_fail(wrapper, row->outcome,
-				   "%s cannot be part of the command: %s",
-				   wrapper->argv->items[wrapper->at - 1],
-				   row->advice);
+	if (row->kind == LAUNCHER_REFUSED || row->kind == LAUNCHER_UNKNOWN)
+		return launch_fail(
+			wrapper,
+			row->kind == LAUNCHER_REFUSED ? COMMAND_REFUSED
+						      : COMMAND_NOT_RECOGNISED,
+			"%s cannot be part of the command: %s",
+			wrapper->argv->items[wrapper->at - 1], row->advice);
 	if (!is_whole)
 		outcome = wrapper_subcommand(wrapper, &launch);
 	launch.first = wrapper->at;
@@ -181,7 +212,7 @@ enum command_outcome wrapper_launcher(struct wrapper *wrapper,
 		outcome = wrapper_operands(wrapper, row);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	if (row->count)
+	if (row->count != COUNT_NOTHING)
 		return wrapper_ranks(wrapper, &launch);
 	wrapper->view->program = wrapper->at;
 	if (launch.said[SAYS_MODULE].value)

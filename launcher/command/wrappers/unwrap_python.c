@@ -1,45 +1,16 @@
 /* Peels python, its options, and what -m, -c or a path then name. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/command/wrappers/unwrap_python.h"
+
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
+#include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
 
 #include <ctype.h>
 #include <string.h>
 
-static enum command_outcome from_stdin(const struct wrapper *wrapper)
-{
-	return launch_fail(wrapper, COMMAND_REFUSED,
-			   "python reads its program from standard input, "
-			   "which only one probe could do: write it to a file");
-}
-
-enum command_outcome wrapper_script(struct wrapper *wrapper)
-{
-	const char *script = wrapper_here(wrapper);
-
-	if (strcmp(script, "-") == 0 || argument_is_pipe(script))
-		return from_stdin(wrapper);
-	wrapper->view->script = wrapper->at++;
-	wrapper->done = true;
-	return COMMAND_OK;
-}
-
-enum command_outcome wrapper_module(struct wrapper *wrapper)
-{
-	bool is_whole;
-	const struct launcher *row =
-		launcher_find_module(wrapper_here(wrapper), &is_whole);
-
-	wrapper->at++;
-	if (row)
-		return wrapper_launcher(wrapper, row, is_whole);
-	wrapper->view->module = wrapper->at - 1;
-	wrapper->done = true;
-	return COMMAND_OK;
-}
-
-/* The word after -m or -c at peel->at; glued is what stands behind it. */
+/* The word after -m or -c at wrapper->at; glued is what stands behind it. */
 static enum command_outcome wrapper_inline(struct wrapper *wrapper, char letter,
 					   const char *glued)
 {
@@ -136,12 +107,12 @@ enum command_outcome wrapper_python(struct wrapper *wrapper)
 	if (outcome != COMMAND_OK || is_last)
 		return outcome;
 	if (!wrapper_here(wrapper))
-		return from_stdin(wrapper);
+		return wrapper_from_stdin(wrapper);
 	outcome = wrapper_check_known(wrapper);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	row = launcher_find(wrapper_here(wrapper));
-	if (row && row->count)
+	row = launcher_find(wrapper->launchers, wrapper_here(wrapper));
+	if (row && row->count != COUNT_NOTHING)
 		return COMMAND_OK;
 	return wrapper_script(wrapper);
 }

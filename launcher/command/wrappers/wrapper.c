@@ -1,9 +1,14 @@
-/* What wrappers change in the environment of what they start. */
+/* A command while its launchers are taken off: where it stands, and what is
+ * known of the environment of what is started. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/wrapper.h"
 
 #include "base/alloc.h"
+#include "launcher/command/text/argument.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,4 +138,73 @@ void wrapper_apply(struct wrapper *wrapper, enum launch_word word,
 	for (size_t i = 0; i < sizeof(actions) / sizeof(*actions); i++)
 		if (actions[i].word == word)
 			actions[i].apply(wrapper, value, second);
+}
+
+enum command_outcome launch_fail(const struct wrapper *wrapper,
+				 enum command_outcome outcome,
+				 const char *format, ...)
+{
+	char message[sizeof(wrapper->err->message)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	(void)error_set(wrapper->err, -EINVAL, "%s", message);
+	return outcome;
+}
+
+const char *wrapper_here(const struct wrapper *wrapper)
+{
+	return wrapper->at < wrapper->argv->count
+		       ? wrapper->argv->items[wrapper->at]
+		       : NULL;
+}
+
+const struct word *wrapper_word(const struct wrapper *wrapper, size_t index)
+{
+	const struct shell_expansion *expansion = &wrapper->view->expansion;
+
+	return wrapper->argv == &expansion->argv && expansion->words
+		       ? &expansion->words[index]
+		       : NULL;
+}
+
+enum command_outcome wrapper_check_known(const struct wrapper *wrapper)
+{
+	const struct word *word = wrapper_word(wrapper, wrapper->at);
+	char text[BRIEF_MAX];
+
+	if (!word || !word->is_opaque)
+		return COMMAND_OK;
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
+			   "what %s stands for is not known here, so what is "
+			   "started cannot be found: write it out, or put "
+			   "autofit in front of the training command itself",
+			   argument_brief(text, wrapper_here(wrapper)));
+}
+
+enum command_outcome wrapper_no_program(const struct wrapper *wrapper,
+					const char *launcher)
+{
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
+			   "%s names no program to start", launcher);
+}
+
+enum command_outcome wrapper_from_stdin(const struct wrapper *wrapper)
+{
+	return launch_fail(wrapper, COMMAND_REFUSED,
+			   "python reads its program from standard input, "
+			   "which only one probe could do: write it to a file");
+}
+
+enum command_outcome wrapper_script(struct wrapper *wrapper)
+{
+	const char *script = wrapper_here(wrapper);
+
+	if (strcmp(script, "-") == 0 || argument_is_pipe(script))
+		return wrapper_from_stdin(wrapper);
+	wrapper->view->script = wrapper->at++;
+	wrapper->done = true;
+	return COMMAND_OK;
 }
