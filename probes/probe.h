@@ -10,10 +10,9 @@
 #include "configs/presets/printed_sizes.h"
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
+#include "probes/keeper/keeper.h"
 #include "probes/observers/gpu/gpu.h"
-#include "probes/observers/host/host.h"
-#include "probes/process/process_state.h"
-#include "probes/verdict/verdict.h"
+#include "probes/verdict/lifecycle.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,51 +25,47 @@ struct probe_gpu {
 	uint64_t baseline_used_bytes;
 };
 
-/* Everything a probe is told. Texts and lists are the caller's, and stay. */
-struct probe_spec {
-	const char *id; /* value of AUTOFIT_PROBE in environment */
-	const struct strlist *argv;
-	const struct strlist *environment;
-	const char *scratch; /* its own folder; the caller removes it */
-	const struct strlist
-		*extra_files; /* files outside it that go with it */
-	const char *channel;  /* path of the shared page, inside scratch */
-	const char *log_path; /* the log to write */
-	const struct process_state *state;
-	const int *lock_fds; /* kept open by the keeper */
-	size_t lock_count;
-	const struct host_cgroup *cgroup; /* NULL: none */
-	const struct isolation_spec *isolation;
-	const struct strlist *secrets; /* masked in the log; see secrets.h */
-	/* PROBE_CUDA: others may use the GPUs too (--shared). */
-	bool shared;
-	/* PROBE_CUDA: the preload library is in environment. */
-	bool has_preload;
-	uint64_t cap_bytes; /* per GPU, kept by the library; 0: none */
-	/* Scratch is in memory: what it may take of it. 0: it is not, or no
-	 * bound. See scratch_space.h. */
-	uint64_t scratch_reserve_bytes;
-	int64_t micro_batch, grad_accum;
-	/* PROBE_CUDA with may_be_host: whichever the command turns out to use
-	 */
+struct probe_devices {
+	/* PROBE_CUDA with may_be_host: the probe shows which of the two. */
 	enum probe_device device;
 	bool may_be_host;
 	struct nvml *nvml; /* NULL without GPUs */
 	const struct probe_gpu *gpus;
-	size_t gpu_count;
-	uint64_t limit_bytes;      /* per GPU; PROBE_CUDA */
-	uint64_t host_limit_bytes; /* the whole tree; watched in every probe */
-	int64_t steps_needed;      /* at least 1 */
-	int64_t steps_needed_compiled; /* when torch.compile is at work */
-	int64_t startup_timeout_ms;
-	int64_t timeout_ms;        /* whole probe; 0: none */
-	bool timeout_covers_start; /* see lifecycle.h */
-	int64_t grace_ms;
+	size_t count;
+	/* Only for PROBE_CUDA. */
+	bool shared;        /* others may use the GPUs too (--shared) */
+	bool has_preload;   /* the preload library is in the environment */
+	uint64_t cap_bytes; /* per GPU, kept by the library; 0: none */
+};
+
+/* What is looked for in each line of its output; NULL: nothing. */
+struct probe_lines {
 	const struct signatures *signatures;
-	/* A memory line that it prints and lives on: no evidence. NULL: none */
-	const struct signature *usual_line;
-	const struct step_patterns *patterns;        /* NULL: none */
-	const struct printed_sizes_patterns *echoes; /* NULL: none */
+	/* A memory line that it prints and lives on: no evidence. */
+	const struct signature *usual;
+	const struct step_patterns *steps;
+	const struct printed_sizes_patterns *sizes;
+};
+
+/* Everything a probe is told. Texts and lists are the caller's, and stay. */
+struct probe_spec {
+	const char *id; /* value of AUTOFIT_PROBE in environment */
+	/* The command; the caller removes the scratch folder. channel_fd is
+	 * filled in by the probe. */
+	struct keeper_spec command;
+	/* Scratch is in memory: what it may take of it. 0: it is not, or no
+	 * bound. See scratch_space.h. */
+	uint64_t scratch_reserve_bytes;
+	const char *channel;  /* path of the shared page, inside scratch */
+	const char *log_path; /* the log to write */
+	const struct strlist *secrets; /* masked in the log; see secrets.h */
+	int64_t micro_batch, grad_accum;
+	struct probe_devices devices;
+	struct probe_lines lines;
+	/* limit_bytes is that of each GPU; noise and floor are the probe's. */
+	struct lifecycle_limits limits;
+	int64_t steps_needed_compiled; /* when torch.compile is at work */
+	int64_t grace_ms;
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
 	 * or there is none. */
 	enum steps_source smaller_steps;
@@ -89,7 +84,7 @@ enum probe_state {
 	PROBE_OVER,    /* no process of it is left */
 };
 
-/* What it is doing, for the live line. */
+/* The state of a running probe, for the live line. */
 struct probe_view {
 	int64_t steps;
 	uint64_t peak_bytes;
@@ -105,21 +100,12 @@ struct probe_outcome {
 	const char *first_error; /* of its output; several lines */
 	const char *hint;        /* of a known cause; NULL */
 	const char *memory_text; /* the out-of-memory line; NULL */
-	int exec_errno;
-	/*
-	 * Not 0: the isolation could not be set up, and the command never ran.
-	 * Autofit's own failure, whatever the trial says; first_error has the
-	 * reason.
-	 */
-	int isolation_errno;
 	/* A write that was refused, as printed; "" when the line names no file;
 	 * NULL: none. See refusal.h. */
 	const char *refused_path;
 	/* Files it imported that are neither Python's nor a package's; and
 	 * the version files of frameworks and the interpreter. */
 	const struct strlist *modules;
-	uint64_t host_peak_bytes;
-	bool host_growth_rising; /* see trial.peak_rising */
 	size_t unhooked; /* interpreters with torch and without the hook */
 };
 

@@ -1,16 +1,19 @@
-/* What a probe does on its GPUs: exact from inside, checked from outside. */
+/* The GPUs of a probe: exact from inside, checked from outside. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/probe_internal.h"
+#include "probes/probe_gpu.h"
 
+#include "base/alloc.h"
 #include "base/units.h"
 
+#include <assert.h>
+#include <stdlib.h>
 #include <string.h>
+
+static_assert(NEIGHBOUR_TEXT_MAX == GPU_NEIGHBOUR_TEXT_MAX,
+	      "a text that is cut on its way into the evidence");
 
 /* On a device that the tree does not use: this much more is somebody's. */
 #define ELSEWHERE_BYTES (128 * MIB)
-
-/* Of the shortest programs NVML has seen nothing when they are decided. */
-#define LOOKS_AGAIN_MAX 10
 
 /* What is seen of one GPU from outside. */
 struct outside {
@@ -19,61 +22,118 @@ struct outside {
 	uint64_t bytes;
 };
 
-int probe_open_gpus(struct probe *probe, struct error *err)
+static struct gpu_listing list_processes(const struct probe_gpus *gpus,
+					 size_t gpu,
+					 struct gpu_process *processes)
 {
-	const struct probe_spec *spec = &probe->spec;
-	struct preload_target targets[GPU_MAX];
-
-	if (!spec->has_preload)
-		return 0;
-	for (size_t i = 0; i < spec->gpu_count; i++)
-		targets[i] = (struct preload_target){
-			.uuid = spec->gpus[i].uuid,
-			.cap_bytes = spec->cap_bytes,
-			.baseline_bytes = spec->gpus[i].baseline_used_bytes,
-		};
-	return preload_page_write(probe->channel.fd, targets, spec->gpu_count,
-				  err);
+	return (struct gpu_listing){
+		.gpu = gpu,
+		.processes = processes,
+		.count = nvml_processes(gpus->spec->nvml,
+					gpus->spec->gpus[gpu].uuid, processes,
+					NULL),
+	};
 }
 
-static bool is_of_tree(pid_t pid, const pid_t *tree, size_t count)
+static size_t count_watched(const struct probe_gpus *gpus)
 {
-	for (size_t i = 0; i < count; i++)
-		if (tree[i] == pid)
+	return gpus->spec->nvml ? gpus->spec->count : 0;
+}
+
+int probe_gpus_open(struct probe_gpus *gpus, const struct probe_spec *spec,
+		    int channel_fd, struct error *err)
+{
+	const struct probe_devices *devices = &spec->devices;
+	struct gpu_process processes[GPU_PROCESSES_MAX];
+	struct preload_target targets[GPU_MAX];
+
+	assert(devices->count <= GPU_MAX);
+	gpus->spec = devices;
+	gpus->channel_fd = channel_fd;
+	gpus->mark = xasprintf("AUTOFIT_PROBE=%s", spec->id);
+	gpus->tree.mark = gpus->mark;
+	gpus->neighbours.shared = devices->shared;
+	for (size_t i = 0; i < count_watched(gpus); i++) {
+		struct gpu_listing listing = list_processes(gpus, i, processes);
+
+		gpu_neighbours_begin(&gpus->neighbours, &listing);
+	}
+	if (!devices->has_preload)
+		return 0;
+	for (size_t i = 0; i < devices->count; i++)
+		targets[i] = (struct preload_target){
+			.uuid = devices->gpus[i].uuid,
+			.cap_bytes = devices->cap_bytes,
+			.baseline_bytes = devices->gpus[i].baseline_used_bytes,
+		};
+	return preload_page_write(channel_fd, targets, devices->count, err);
+}
+
+void probe_gpus_release(struct probe_gpus *gpus)
+{
+	gpu_neighbours_release(&gpus->neighbours);
+	free(gpus->mark);
+}
+
+static void look_at_neighbours(struct probe_gpus *gpus,
+			       const struct gpu_listing *listing)
+{
+	char text[GPU_NEIGHBOUR_TEXT_MAX];
+
+	/* The first that came is the one that is named. */
+	if (gpu_neighbours_look(&gpus->neighbours, listing, &gpus->tree,
+				text) &&
+	    !gpus->neighbour_moved[0])
+		memcpy(gpus->neighbour_moved, text, sizeof(text));
+}
+
+void probe_gpus_ask_neighbours(struct probe_gpus *gpus)
+{
+	struct gpu_process processes[GPU_PROCESSES_MAX];
+
+	for (size_t i = 0; i < count_watched(gpus); i++) {
+		struct gpu_listing listing = list_processes(gpus, i, processes);
+
+		look_at_neighbours(gpus, &listing);
+	}
+}
+
+static bool is_of_tree(const struct gpu_tree *tree, pid_t pid)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->pids[i] == pid)
 			return true;
 	return false;
 }
 
 /* It has a context, and the library saw no call of it. */
-static bool is_bypassing(struct probe *probe, pid_t pid)
+static bool is_bypassing(struct probe_gpus *gpus, pid_t pid)
 {
-	if (!probe->spec.has_preload)
+	if (!gpus->spec->has_preload)
 		return true;
-	if (preload_process(&probe->preload, pid))
+	if (preload_process(&gpus->preload, pid))
 		return false;
 	/* It may have come since the page was read. */
-	preload_read(probe->channel.fd, &probe->preload);
-	return !preload_process(&probe->preload, pid);
+	preload_read(gpus->channel_fd, &gpus->preload);
+	return !preload_process(&gpus->preload, pid);
 }
 
 /* Bytes that the probe's own processes hold on one GPU, if NVML tells. */
-static uint64_t tree_bytes(struct probe *probe,
+static uint64_t tree_bytes(struct probe_gpus *gpus,
 			   const struct gpu_listing *listing,
 			   struct outside *outside)
 {
-	size_t tree_count;
-	const pid_t *tree = host_observer_pids(probe->host, &tree_count);
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < listing->count; i++) {
 		const struct gpu_process *process = &listing->processes[i];
 
-		if (!is_of_tree(process->pid, tree, tree_count))
+		if (!is_of_tree(&gpus->tree, process->pid))
 			continue;
 		outside->is_listed = true;
 		bytes += process->used_bytes;
-		probe->gpu_bypassed = probe->gpu_bypassed ||
-				      is_bypassing(probe, process->pid);
+		gpus->is_bypassed =
+			gpus->is_bypassed || is_bypassing(gpus, process->pid);
 	}
 	return bytes;
 }
@@ -82,58 +142,45 @@ static uint64_t tree_bytes(struct probe *probe,
  * Per process where the driver tells whose bytes they are; else, as in a
  * container that hides pids, by how much the whole device filled up.
  */
-static void look_outside(struct probe *probe, size_t index,
+static void look_outside(struct probe_gpus *gpus, size_t index,
 			 struct outside *outside)
 {
-	const struct probe_gpu *gpu = &probe->spec.gpus[index];
+	const struct probe_gpu *gpu = &gpus->spec->gpus[index];
 	struct gpu_process processes[GPU_PROCESSES_MAX];
-	const struct gpu_listing listing = {
-		.gpu = index,
-		.processes = processes,
-		.count = nvml_processes(probe->spec.nvml, gpu->uuid, processes,
-					NULL),
-	};
+	const struct gpu_listing listing =
+		list_processes(gpus, index, processes);
 	uint64_t total = 0;
 	uint64_t free_bytes = 0;
+	uint64_t filled;
 
-	outside->bytes = tree_bytes(probe, &listing, outside);
-	probe_watch_neighbours(probe, &listing);
+	outside->bytes = tree_bytes(gpus, &listing, outside);
+	look_at_neighbours(gpus, &listing);
 	if (outside->bytes)
-		probe->gpu_bytes_told = true;
-	outside->is_known = probe->gpu_bytes_told;
-	if (nvml_memory(probe->spec.nvml, gpu->uuid, &total, &free_bytes,
+		gpus->bytes_are_told = true;
+	outside->is_known = gpus->bytes_are_told;
+	if (nvml_memory(gpus->spec->nvml, gpu->uuid, &total, &free_bytes,
 			NULL) < 0 ||
 	    total - free_bytes <= gpu->baseline_used_bytes)
 		return;
-	if (!probe->gpu_bytes_told) {
-		outside->bytes = total - free_bytes - gpu->baseline_used_bytes;
-		outside->is_known = true;
-	}
-	if (total - free_bytes - gpu->baseline_used_bytes > ELSEWHERE_BYTES)
-		probe->gpu_filled = true;
+	filled = total - free_bytes - gpu->baseline_used_bytes;
+	if (!gpus->bytes_are_told)
+		*outside = (struct outside){ true, outside->is_listed, filled };
+	if (filled > ELSEWHERE_BYTES)
+		gpus->is_filled = true;
 }
 
-/* Nothing moved in the page while the world outside was looked at. */
-static bool is_quiet(const struct preload_reading *before,
-		     const struct preload_reading *after)
+static void note_device(struct probe_gpus *gpus, size_t index,
+			const struct outside *outside, bool quiet)
 {
-	return before->is_quiet && after->is_quiet &&
-	       before->allocations == after->allocations &&
-	       before->frees == after->frees;
-}
-
-static void note(struct probe *probe, size_t index,
-		 const struct outside *outside, bool quiet)
-{
-	const struct preload_reading *reading = &probe->preload;
+	const struct preload_reading *reading = &gpus->preload;
 	const struct preload_device_reading *device =
-		preload_device(reading, probe->spec.gpus[index].uuid);
+		preload_device(reading, gpus->spec->gpus[index].uuid);
 	struct reconcile_look look = {
-		.has_tracked = probe->spec.has_preload && reading->is_there,
+		.has_tracked = gpus->spec->has_preload && reading->is_there,
 		.is_quiet = quiet,
 		.has_outside = outside->is_known,
 		.outside_bytes = outside->bytes,
-		.is_bypassed = probe->gpu_bypassed || reading->is_crowded,
+		.is_bypassed = gpus->is_bypassed || reading->is_crowded,
 	};
 
 	if (device) {
@@ -142,14 +189,14 @@ static void note(struct probe *probe, size_t index,
 	}
 	/* Under a cap the library asks the driver what is used in all: by
 	 * others as well, where NVML cannot tell them apart. */
-	if (device && !look.has_outside && !probe->gpu_bytes_told &&
+	if (device && !look.has_outside && !gpus->bytes_are_told &&
 	    device->overhead_bytes) {
 		look.has_outside = true;
 		look.outside_bytes =
 			device->current_bytes + device->overhead_bytes;
 		look.told_overhead_bytes = device->overhead_bytes;
 	}
-	reconcile_note(&probe->reconcile[index], &look);
+	reconcile_note(&gpus->reconcile[index], &look);
 }
 
 static bool made_a_context(const struct preload_reading *reading)
@@ -160,60 +207,70 @@ static bool made_a_context(const struct preload_reading *reading)
 	return false;
 }
 
-void probe_watch_preload(struct probe *probe)
+void probe_gpus_read(struct probe_gpus *gpus)
 {
 	const struct outside nothing = { .is_known = false };
 
-	if (!probe->spec.has_preload)
+	if (!gpus->spec->has_preload)
 		return;
-	preload_read(probe->channel.fd, &probe->preload);
+	preload_read(gpus->channel_fd, &gpus->preload);
 	/* Without room for a context it used the device all the same. */
-	if (made_a_context(&probe->preload) || probe->preload.failed_device)
-		probe->gpu_used = true;
-	for (size_t i = 0; i < probe->spec.gpu_count; i++)
-		note(probe, i, &nothing, false);
+	if (made_a_context(&gpus->preload) || gpus->preload.failed_device)
+		gpus->is_used = true;
+	for (size_t i = 0; i < gpus->spec->count; i++)
+		note_device(gpus, i, &nothing, false);
 }
 
-void probe_watch_gpus(struct probe *probe)
+void probe_gpus_look(struct probe_gpus *gpus)
 {
+	struct preload_reading *reading = &gpus->preload;
 	struct outside outside[GPU_MAX] = { { .is_known = false } };
-	struct preload_reading *before = &probe->preload_before;
-	bool quiet;
+	uint64_t moves = reading->allocations + reading->frees;
+	size_t count = count_watched(gpus);
+	bool quiet = reading->is_quiet;
 
-	if (!probe->spec.nvml)
-		return;
-	*before = probe->preload;
-	for (size_t i = 0; i < probe->spec.gpu_count; i++) {
-		look_outside(probe, i, &outside[i]);
-		if (outside[i].is_listed)
-			probe->gpu_used = true;
+	for (size_t i = 0; i < count; i++) {
+		look_outside(gpus, i, &outside[i]);
+		gpus->is_used = gpus->is_used || outside[i].is_listed;
 	}
-	if (probe->spec.has_preload)
-		preload_read(probe->channel.fd, &probe->preload);
-	quiet = is_quiet(before, &probe->preload);
-	for (size_t i = 0; i < probe->spec.gpu_count; i++)
-		note(probe, i, &outside[i], quiet);
-	if (probe->reading.flags & CHANNEL_CUDA)
-		probe->gpu_used = true;
+	if (count && gpus->spec->has_preload)
+		preload_read(gpus->channel_fd, reading);
+	/* Nothing moved in the page while the world outside was looked at. */
+	quiet = quiet && reading->is_quiet &&
+		moves == reading->allocations + reading->frees;
+	for (size_t i = 0; i < count; i++)
+		note_device(gpus, i, &outside[i], quiet);
+}
+
+bool probe_gpus_ran_kernel(struct probe_gpus *gpus, uint64_t *launches)
+{
+	uint64_t before = *launches;
+
+	/* What a process launched that the library is not in nobody sees. */
+	if (!gpus->spec->has_preload || gpus->is_bypassed)
+		return true;
+	preload_read(gpus->channel_fd, &gpus->preload);
+	*launches = gpus->preload.launches;
+	return !*launches || *launches > before;
 }
 
 /* Its own allocator took all there is: what is used of it nobody sees. */
-static bool is_a_pool(const struct probe *probe)
+static bool is_a_pool(const struct preload_reading *reading)
 {
-	for (size_t i = 0; i < probe->preload.device_count; i++)
-		if (allocations_are_a_pool(&probe->preload.devices[i]))
+	for (size_t i = 0; i < reading->device_count; i++)
+		if (allocations_are_a_pool(&reading->devices[i]))
 			return true;
 	return false;
 }
 
-uint64_t probe_gpu_peak(const struct probe *probe)
+uint64_t probe_gpus_peak(const struct probe_gpus *gpus)
 {
 	uint64_t peak = 0;
 
-	if (is_a_pool(probe))
+	if (is_a_pool(&gpus->preload))
 		return 0;
-	for (size_t i = 0; i < probe->spec.gpu_count; i++) {
-		uint64_t bytes = reconcile_peak(&probe->reconcile[i]);
+	for (size_t i = 0; i < gpus->spec->count; i++) {
+		uint64_t bytes = reconcile_peak(&gpus->reconcile[i]);
 
 		if (bytes > peak)
 			peak = bytes;
@@ -221,60 +278,36 @@ uint64_t probe_gpu_peak(const struct probe *probe)
 	return peak;
 }
 
-/* That of the GPU which was seen least exactly, of those that were used. */
-enum coverage probe_gpu_coverage(const struct probe *probe)
+enum coverage probe_gpus_coverage(const struct probe_gpus *gpus)
 {
 	enum coverage least = COVERAGE_EXACT;
 	bool is_used = false;
 
-	for (size_t i = 0; i < probe->spec.gpu_count; i++) {
+	for (size_t i = 0; i < gpus->spec->count; i++) {
 		enum coverage coverage;
 
-		if (!reconcile_peak(&probe->reconcile[i]))
+		if (!reconcile_peak(&gpus->reconcile[i]))
 			continue;
 		is_used = true;
-		coverage = reconcile_coverage(&probe->reconcile[i]);
+		coverage = reconcile_coverage(&gpus->reconcile[i]);
 		if (coverage < least)
 			least = coverage;
 	}
 	return is_used ? least : COVERAGE_NONE;
 }
 
-bool probe_looks_again(struct probe *probe)
+void probe_gpus_evidence(const struct probe_gpus *gpus,
+			 struct evidence_gpu *evidence)
 {
-	if (!probe_is_cuda(probe) || !probe->spec.has_preload)
-		return false;
-	/* What is decided rests on it, and was looked for now and then. */
-	if (!probe->gpu_looks_again)
-		probe_watch_unhooked(probe);
-	if (probe->gpu_bypassed || probe->gpu_looks_again >= LOOKS_AGAIN_MAX ||
-	    probe_gpu_coverage(probe) == COVERAGE_EXACT)
-		return false;
-	probe->gpu_looks_again++;
-	probe_watch_gpus(probe);
-	return probe_gpu_coverage(probe) != COVERAGE_EXACT;
-}
+	const struct preload_reading *reading = &gpus->preload;
 
-static uint64_t managed_peak(const struct preload_reading *reading)
-{
-	uint64_t peak = 0;
-
+	evidence->device_used = gpus->is_used;
+	evidence->used_elsewhere = gpus->is_filled && !gpus->is_used;
+	evidence->allocations = allocations_judge(reading);
+	evidence->is_pool = is_a_pool(reading);
 	for (size_t i = 0; i < reading->device_count; i++)
-		if (reading->devices[i].managed_peak_bytes > peak)
-			peak = reading->devices[i].managed_peak_bytes;
-	return peak;
-}
-
-void probe_gpu_evidence(struct probe *probe)
-{
-	struct evidence *evidence = &probe->evidence;
-
-	/* What its end takes is no part of it. */
-	if (evidence->end.stopped == STOP_NONE)
-		probe_watch_preload(probe);
-	evidence->gpu.device_used = probe->gpu_used;
-	evidence->gpu.used_elsewhere = probe->gpu_filled && !probe->gpu_used;
-	evidence->gpu.allocations = allocations_judge(&probe->preload);
-	evidence->gpu.managed_peak_bytes = managed_peak(&probe->preload);
-	evidence->gpu.is_pool = is_a_pool(probe);
+		if (reading->devices[i].managed_peak_bytes >
+		    evidence->managed_peak_bytes)
+			evidence->managed_peak_bytes =
+				reading->devices[i].managed_peak_bytes;
 }

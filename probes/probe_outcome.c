@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "configs/secrets/secrets.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,114 +22,135 @@ const struct growth_noise *probe_noise(const struct probe *probe)
 	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
 }
 
+static struct evidence_memory memory_evidence(const struct probe *probe,
+					      uint64_t ooms)
+{
+	const struct probe_readings *readings = &probe->readings;
+	const struct lifecycle_limits *limits = &probe->spec.limits;
+	bool is_cuda = probe_is_cuda(probe);
+
+	return (struct evidence_memory){
+		.device = is_cuda ? PROBE_CUDA : PROBE_HOST,
+		.peak_bytes = probe_peak(probe),
+		.limit_bytes = is_cuda ? limits->limit_bytes
+				       : limits->host_limit_bytes,
+		.host_peak_bytes = readings->host.peak_bytes,
+		.host_limit_bytes = limits->host_limit_bytes,
+		.swap_bytes = readings->host.swap_bytes,
+		.retries_warm_up = readings->warm_retries,
+		.retries_later = probe_retries(probe) - readings->warm_retries,
+		.ooms = ooms,
+		.counts_ooms =
+			(readings->python.flags & CHANNEL_COUNTS_OOMS) != 0,
+	};
+}
+
 void probe_collect_evidence(struct probe *probe)
 {
 	struct evidence *evidence = &probe->evidence;
-	uint64_t retries;
+	struct probe_readings *readings = &probe->readings;
+	bool ended_by_itself = evidence->end.stopped == STOP_NONE;
+	uint64_t ooms = readings->python.ooms;
 	enum steps_source source;
 
-	/* Errors that its end raised are no part of it. */
-	evidence->memory.ooms = probe->reading.ooms;
-	probe->reading = channel_read(&probe->channel);
-	if (evidence->end.stopped == STOP_NONE)
-		evidence->memory.ooms = probe->reading.ooms;
-	probe_gpu_evidence(probe);
-	retries = probe_retries(probe);
-	if (!probe->warm_steps)
-		probe->retries_at_warm_up = retries;
-	evidence->memory.device =
-		probe_is_cuda(probe) ? PROBE_CUDA : PROBE_HOST;
-	evidence->memory.counts_ooms =
-		(probe->reading.flags & CHANNEL_COUNTS_OOMS) != 0;
-	evidence->end.oom_kills = host_cgroup_oom_kills(probe->spec.cgroup) -
-				  probe->oom_kills_before;
-	evidence->memory.peak_bytes = probe_peak(probe);
-	evidence->memory.limit_bytes = evidence->memory.device == PROBE_CUDA
-					       ? probe->spec.limit_bytes
-					       : probe->spec.host_limit_bytes;
-	evidence->memory.host_peak_bytes = probe->host_reading.peak_bytes;
-	evidence->memory.host_limit_bytes = probe->spec.host_limit_bytes;
-	evidence->memory.swap_bytes = probe->host_reading.swap_bytes;
-	evidence->memory.retries_warm_up = probe->retries_at_warm_up;
-	evidence->memory.retries_later = retries - probe->retries_at_warm_up;
-	evidence->progress.steps = probe_steps(probe, &source);
-	evidence->progress.steps_needed = probe->limits.steps_needed;
-	evidence->progress.smaller_steps = probe->spec.smaller_steps;
-	evidence->progress.decided = probe->decided;
-	evidence->progress.fits_by_time = probe->by_time;
+	readings->python = channel_read(&readings->channel);
+	/* What its end takes and raises after a signal is no part of it. */
+	if (ended_by_itself) {
+		ooms = readings->python.ooms;
+		probe_gpus_read(&probe->gpus);
+	}
+	probe_gpus_evidence(&probe->gpus, &evidence->gpu);
+	if (!readings->warm_steps)
+		readings->warm_retries = probe_retries(probe);
+	evidence->memory = memory_evidence(probe, ooms);
+	evidence->output = probe->output.found;
+	evidence->outside.scratch_full = readings->scratch_full;
+	memcpy(evidence->outside.neighbour_moved, probe->gpus.neighbour_moved,
+	       sizeof(evidence->outside.neighbour_moved));
+	evidence->end.oom_kills =
+		host_cgroup_oom_kills(probe->spec.command.cgroup) -
+		probe->oom_kills_before;
+	evidence->progress = (struct evidence_progress){
+		.steps = probe_steps(probe, &source),
+		.steps_needed = probe->course.limits.steps_needed,
+		.smaller_steps = probe->spec.smaller_steps,
+		.decided = probe->course.decided,
+		.fits_by_time = probe->course.by_time,
+	};
 }
 
 /* Where it was when it failed; else the furthest that it came. */
 static enum phase phase_of(const struct probe *probe, const struct trial *trial)
 {
+	const struct probe_readings *readings = &probe->readings;
 	uint32_t pid = (uint32_t)probe->evidence.gpu.allocations.pid;
-	enum phase phase = probe->reading.phase;
+	enum phase phase = readings->python.phase;
 	int rank;
 
 	if (trial_fits(trial))
-		phase = probe->furthest_phase;
+		phase = readings->furthest_phase;
 	else
-		(void)channel_process(&probe->channel, pid, &phase, &rank);
+		(void)channel_process(&readings->channel, pid, &phase, &rank);
 	return phase == PHASE_START && trial->steps ? PHASE_TRAIN : phase;
 }
 
-static void fill_trial(struct probe *probe, struct trial *trial,
-		       enum verdict verdict, int rank)
+static void fill_trial(const struct probe *probe, struct trial *trial)
 {
-	const struct evidence *evidence = &probe->evidence;
+	const struct probe_course *course = &probe->course;
+	const struct evidence_end *end = &probe->evidence.end;
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	const struct printed_sizes *sizes = &probe->output.sizes;
+	bool fits = trial_fits(trial);
 
 	trial->micro_batch = probe->spec.micro_batch;
 	trial->grad_accum = probe->spec.grad_accum;
-	trial->verdict = verdict;
-	trial->rank = rank;
-	trial->peak_bytes = evidence->memory.peak_bytes;
+	trial->peak_bytes = probe->evidence.memory.peak_bytes;
 	trial->steps = probe_steps(probe, &trial->steps_source);
 	trial->phase = phase_of(probe, trial);
-	trial->peak_is_lower_bound = !trial_fits(trial);
-	trial->peak_rising =
-		step_peaks_are_rising(&probe->peaks, probe_noise(probe));
-	trial->peak_varying =
-		step_peaks_are_varying(&probe->peaks, probe_noise(probe));
-	if (evidence->memory.peak_bytes)
+	trial->peak_is_lower_bound = !fits;
+	trial->peak_rising = step_peaks_are_rising(peaks, probe_noise(probe));
+	trial->peak_varying = step_peaks_are_varying(peaks, probe_noise(probe));
+	if (trial->peak_bytes)
 		trial->coverage = probe_is_cuda(probe)
-					  ? probe_gpu_coverage(probe)
+					  ? probe_gpus_coverage(&probe->gpus)
 					  : COVERAGE_EXACT;
-	if (trial_fits(trial) && !trial->steps)
-		trial->steps_source = probe->by_time ? STEPS_TIME : STEPS_EXIT;
-	if (trial_fits(trial) && evidence->end.stopped != STOP_CANCELLED &&
-	    (probe->confirming || evidence->end.ended))
+	if (fits && !trial->steps)
+		trial->steps_source = course->by_time ? STEPS_TIME : STEPS_EXIT;
+	if (fits && end->stopped != STOP_CANCELLED &&
+	    (course->confirming || end->ended))
 		trial->confirmed_steps = trial->steps;
-	trial->seconds = (double)probe_now_ms(probe) / 1000;
-	trial->step_seconds = step_peaks_median_seconds(&probe->peaks);
-	trial->input_rows = (int64_t)probe->reading.rows;
-	trial->printed_sizes_micro = probe->echo.micro;
-	trial->printed_sizes_accum = probe->echo.accum;
-	trial->printed_sizes_effective = probe->echo.effective;
+	trial->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
+	trial->step_seconds = step_peaks_median_seconds(peaks);
+	trial->input_rows = (int64_t)probe->readings.python.rows;
+	trial->printed_sizes_micro = sizes->micro;
+	trial->printed_sizes_accum = sizes->accum;
+	trial->printed_sizes_effective = sizes->effective;
 }
 
 void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 {
-	struct judgement judgement = verdict_judge(&probe->evidence);
+	const struct evidence *evidence = &probe->evidence;
+	struct judgement judgement = verdict_judge(evidence);
 	struct strbuf why = STRBUF_INIT;
 
-	memset(outcome, 0, sizeof(*outcome));
-	outcome->evidence = probe->evidence;
+	assert(probe->course.state == PROBE_OVER);
+	*outcome = (struct probe_outcome){
+		.trial = { .verdict = judgement.verdict,
+			   .rank = judgement.rank },
+		.evidence = *evidence,
+		.first_error = strbuf_text(&probe->output.first_error),
+		.memory_text = probe->output.memory_text,
+		.refused_path = probe->output.refused_path,
+		.modules = &probe->modules,
+		.unhooked = probe->readings.unhooked,
+	};
+	fill_trial(probe, &outcome->trial);
 	secrets_mask_text(&why, judgement.why, probe->spec.secrets);
 	(void)snprintf(outcome->why, sizeof(outcome->why), "%s",
 		       strbuf_text(&why));
 	strbuf_release(&why);
-	fill_trial(probe, &outcome->trial, judgement.verdict, judgement.rank);
-	outcome->first_error = strbuf_text(&probe->first_error);
-	if (probe->evidence.output.cause_line)
-		outcome->hint = probe->evidence.output.cause_line->hint;
-	else if (probe->evidence.output.no_batch_line &&
-		 !probe->evidence.progress.steps)
-		outcome->hint = probe->evidence.output.no_batch_line->hint;
-	outcome->memory_text = probe->memory_text;
-	outcome->refused_path = probe->refused_path;
-	outcome->exec_errno = probe->evidence.end.exec_errno;
-	outcome->isolation_errno = probe->isolation_errno;
-	outcome->host_peak_bytes = probe->host_reading.peak_bytes;
-	outcome->modules = &probe->modules;
-	outcome->unhooked = probe->unhooked;
+	if (evidence->output.cause_line)
+		outcome->hint = evidence->output.cause_line->hint;
+	else if (evidence->output.no_batch_line && !evidence->progress.steps)
+		outcome->hint = evidence->output.no_batch_line->hint;
 }

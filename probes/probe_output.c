@@ -1,13 +1,15 @@
 /* The output of a probe: into the log, to lines, to signatures and steps. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/probe_internal.h"
+#include "probes/probe_output.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "configs/secrets/secrets.h"
 #include "probes/channel/last_errors.h"
 #include "probes/output/refusal.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,94 +18,82 @@
 #define READ_TURNS 16
 #define READ_BYTES 65536
 #define MEMORY_TEXT_MAX 300
+/* More than a pipe holds at the end comes from a process that got away. */
+#define LAST_TURNS_MAX 8
 
-static bool is_fragmented(const char *line, size_t length)
+static void keep_memory_line(struct probe_output *output,
+			     const struct signature *signature,
+			     const char *line, size_t length)
 {
-	char *text = xstrndup(line, length);
-	bool answer = allocations_text_is_fragmented(text);
+	struct evidence_output *found = &output->found;
+	char *text;
 
-	free(text);
-	return answer;
+	if (found->memory_line)
+		return;
+	text = xstrndup(line, length);
+	found->memory_line = signature;
+	found->text_is_usual = signature == output->spec->lines.usual;
+	found->text_is_fragmented = allocations_text_is_fragmented(text);
+	if (!found->text_is_usual)
+		output->memory_line_ms = probe_clock_ms(output->clock);
+	if (length > MEMORY_TEXT_MAX)
+		text[MEMORY_TEXT_MAX] = '\0';
+	output->memory_text = text;
 }
 
-/* A reading of SIGKILL and a known cause are kept once, memory decides. */
-static void keep_signature(struct probe *probe,
+/* Of each class the first line is kept. */
+static void keep_signature(struct probe_output *output,
 			   const struct signature *signature, const char *line,
 			   size_t length)
 {
-	struct evidence *evidence = &probe->evidence;
+	const struct signature **slot = NULL;
 
 	switch (signature->class) {
 	case SIGNATURE_KILLED:
-		if (!evidence->output.killed_line)
-			evidence->output.killed_line = signature;
+		slot = &output->found.killed_line;
 		break;
 	case SIGNATURE_TOO_BIG:
-		if (!evidence->output.too_big_line)
-			evidence->output.too_big_line = signature;
+		slot = &output->found.too_big_line;
 		break;
 	case SIGNATURE_NO_BATCH:
-		if (!evidence->output.no_batch_line)
-			evidence->output.no_batch_line = signature;
+		slot = &output->found.no_batch_line;
 		break;
 	case SIGNATURE_CAUSE:
-		if (!evidence->output.cause_line)
-			evidence->output.cause_line = signature;
+		slot = &output->found.cause_line;
 		break;
 	case SIGNATURE_RMM:
 	case SIGNATURE_HOST:
 	case SIGNATURE_SHM:
 	case SIGNATURE_GPU:
 	case SIGNATURE_AMBIGUOUS:
-		if (evidence->output.memory_line)
-			break;
-		evidence->output.memory_line = signature;
-		evidence->output.text_is_usual =
-			signature == probe->spec.usual_line;
-		if (!evidence->output.text_is_usual)
-			probe->memory_line_ms = probe_now_ms(probe);
-		evidence->output.text_is_fragmented =
-			is_fragmented(line, length);
-		probe->memory_text = xstrndup(line, length < MEMORY_TEXT_MAX
-							    ? length
-							    : MEMORY_TEXT_MAX);
+		keep_memory_line(output, signature, line, length);
 		break;
 	case SIGNATURE_NONE:
 	case SIGNATURE_NOT:
 		break;
 	}
+	if (slot && !*slot)
+		*slot = signature;
 }
 
 /*
  * A bar of what is loaded, mapped or fetched counts too: where kernels are
- * seen, a counter that rises without any is none of steps. Those of a process
- * that the library is not in are not seen.
+ * seen, a counter that rises without any is none of steps.
  */
-static bool ran_a_kernel(struct probe *probe)
-{
-	uint64_t before = probe->step_launches;
-
-	if (!probe->spec.has_preload || probe->gpu_bypassed)
-		return true;
-	preload_read(probe->channel.fd, &probe->preload);
-	probe->step_launches = probe->preload.launches;
-	return !probe->preload.launches || probe->preload.launches > before;
-}
-
 static void count_step(struct probe_stream *stream, const char *line,
 		       size_t length)
 {
-	struct probe *probe = stream->probe;
-	int64_t counter;
+	struct probe_output *output = stream->output;
+	const struct step_patterns *patterns = output->spec->lines.steps;
+	int64_t counter =
+		patterns ? step_patterns_match(patterns, line, length) : -1;
 
-	if (!probe->spec.patterns)
-		return;
-	counter = step_patterns_match(probe->spec.patterns, line, length);
-	if (counter < 0 || !ran_a_kernel(probe))
+	if (counter < 0 ||
+	    !probe_gpus_ran_kernel(output->gpus, &output->counted_launches))
 		return;
 	step_count_note(&stream->steps, counter);
-	if (stream->steps.steps && probe->log_since_ms < 0)
-		probe->log_since_ms = probe_now_ms(probe);
+	if (stream->steps.steps && output->first_counter_ms < 0)
+		output->first_counter_ms = probe_clock_ms(output->clock);
 }
 
 /*
@@ -113,7 +103,7 @@ static void count_step(struct probe_stream *stream, const char *line,
 static const char *shown_line(const struct probe_stream *stream,
 			      const char *line, size_t *length)
 {
-	struct probe *probe = stream->probe;
+	struct probe_output *output = stream->output;
 	/* An @ is the rarer of the two. */
 	bool has_url =
 		memchr(line, '@', *length) && memmem(line, *length, "://", 3);
@@ -121,87 +111,97 @@ static const char *shown_line(const struct probe_stream *stream,
 
 	if (!has_url && !stream->may_have_secret)
 		return line;
-	strbuf_reset(&probe->line);
-	redact_feed(&probe->redact, line, *length, &probe->line);
-	redact_finish(&probe->redact, &probe->line);
+	strbuf_reset(&output->line);
+	redact_feed(&output->redact, line, *length, &output->line);
+	redact_finish(&output->redact, &output->line);
 	if (has_url) {
-		text = strbuf_detach(&probe->line);
-		secrets_mask_text(&probe->line, text, NULL);
+		text = strbuf_detach(&output->line);
+		secrets_mask_text(&output->line, text, NULL);
 		free(text);
 	}
-	*length = probe->line.length;
-	return strbuf_text(&probe->line);
+	*length = output->line.length;
+	return strbuf_text(&output->line);
 }
 
 /* The first that names a file; one without a name is better than none. */
-static void keep_refusal(struct probe *probe, const char *line, size_t length)
+static void keep_refusal(struct probe_output *output, const char *line,
+			 size_t length)
 {
 	char path[REFUSAL_PATH_MAX];
 
-	if (probe->refused_path && probe->refused_path[0])
+	if (output->refused_path && output->refused_path[0])
 		return;
 	if (!refusal_line(line, length, path))
 		return;
-	free(probe->refused_path);
-	probe->refused_path = xstrdup(path);
+	free(output->refused_path);
+	output->refused_path = xstrdup(path);
 }
 
 static void on_line(void *context, const char *line, size_t length)
 {
 	struct probe_stream *stream = context;
-	struct probe *probe = stream->probe;
+	struct probe_output *output = stream->output;
+	const struct probe_lines *wanted = &output->spec->lines;
 	const struct signature *signature;
 	size_t shown_length = length;
 	const char *shown;
 
-	/* What follows autofit's own first signal is no evidence. */
-	if (probe->evidence.end.stopped != STOP_NONE)
+	if (output->stop_was_sent)
 		return;
 	shown = shown_line(stream, line, &shown_length);
-	failure_line(&probe->failure, shown, shown_length);
-	keep_refusal(probe, shown, shown_length);
+	failure_line(&output->failure, shown, shown_length);
+	keep_refusal(output, shown, shown_length);
 	count_step(stream, line, length);
-	if (probe->spec.echoes)
-		printed_sizes_patterns_match(probe->spec.echoes, line, length,
-					     &probe->echo);
-	signature = signatures_match(probe->spec.signatures, line, length);
+	if (wanted->sizes)
+		printed_sizes_patterns_match(wanted->sizes, line, length,
+					     &output->sizes);
+	signature = signatures_match(wanted->signatures, line, length);
 	if (signature)
-		keep_signature(probe, signature, shown, shown_length);
+		keep_signature(output, signature, shown, shown_length);
 }
 
 static void log_bytes(struct probe_stream *stream, const char *bytes,
 		      size_t length)
 {
-	struct probe *probe = stream->probe;
+	struct probe_output *output = stream->output;
 	uint64_t found = stream->redact.found;
 	bool has_begun = stream->may_have_secret && stream->lines.length > 0;
 
 	if (!stream->redact.longest) {
-		logfile_write(&probe->log, bytes, length);
+		logfile_write(&output->log, bytes, length);
 		return;
 	}
-	strbuf_reset(&probe->masked);
-	redact_feed(&stream->redact, bytes, length, &probe->masked);
+	strbuf_reset(&output->masked);
+	redact_feed(&stream->redact, bytes, length, &output->masked);
 	/* What is coloured is whole only when its colours are gone. */
 	stream->may_have_secret = has_begun || stream->redact.found > found ||
 				  stream->redact.held.length > 0 ||
 				  memchr(bytes, 0x1b, length) ||
 				  memchr(bytes, '\b', length);
-	logfile_write(&probe->log, strbuf_text(&probe->masked),
-		      probe->masked.length);
+	logfile_write(&output->log, strbuf_text(&output->masked),
+		      output->masked.length);
 }
 
-void probe_open_output(struct probe *probe)
+void probe_output_open(struct probe_output *output,
+		       const struct probe_spec *spec)
 {
-	redact_open(&probe->redact, probe->spec.secrets);
+	output->spec = spec;
+	output->log = (struct logfile)LOGFILE_INIT;
+	output->memory_line_ms = -1;
+	output->first_counter_ms = -1;
+	/* A probe without its log is still a probe; its close tells why. */
+	(void)logfile_open(&output->log, spec->log_path, NULL);
+	redact_open(&output->redact, spec->secrets);
 	/* One each: what one of them holds back the other goes past. */
-	for (int i = 0; i < 2; i++)
-		redact_open(&probe->streams[i].redact, probe->spec.secrets);
+	for (int i = 0; i < 2; i++) {
+		output->streams[i].output = output;
+		output->streams[i].fd = -1;
+		redact_open(&output->streams[i].redact, spec->secrets);
+	}
 }
 
-bool probe_read_stream(struct probe_stream *stream)
+bool probe_output_read(struct probe_stream *stream)
 {
-	struct probe *probe = stream->probe;
 	char bytes[READ_BYTES];
 
 	for (int turn = 0; turn < READ_TURNS; turn++) {
@@ -213,99 +213,121 @@ bool probe_read_stream(struct probe_stream *stream)
 			return errno == EAGAIN;
 		if (got == 0)
 			return false;
-		probe->output_bytes += (uint64_t)got;
+		stream->output->bytes += (uint64_t)got;
 		log_bytes(stream, bytes, (size_t)got);
 		lines_feed(&stream->lines, bytes, (size_t)got, on_line, stream);
 	}
 	return true;
 }
 
-void probe_finish_stream(struct probe_stream *stream)
-{
-	struct probe *probe = stream->probe;
-
-	strbuf_reset(&probe->masked);
-	redact_finish(&stream->redact, &probe->masked);
-	lines_finish(&stream->lines, on_line, stream);
-	lines_release(&stream->lines);
-	logfile_write(&probe->log, strbuf_text(&probe->masked),
-		      probe->masked.length);
-}
-
 /*
  * The hint is for what is shown. A cause that is named elsewhere counts only
  * where the text is not the failing rank's own traceback.
  */
-static void choose_cause(struct probe *probe, const char *shown)
+static void choose_cause(struct probe_output *output, const char *shown)
 {
 	const struct signature *cause = NULL;
 
 	while (*shown && !cause) {
 		size_t length = strcspn(shown, "\n");
-		const struct signature *found =
-			signatures_match(probe->spec.signatures, shown, length);
+		const struct signature *found = signatures_match(
+			output->spec->lines.signatures, shown, length);
 
 		if (found && found->class == SIGNATURE_CAUSE)
 			cause = found;
 		shown += length + (shown[length] == '\n');
 	}
-	if (cause || failure_is_certain(&probe->failure))
-		probe->evidence.output.cause_line = cause;
+	if (cause || failure_is_certain(&output->failure))
+		output->found.cause_line = cause;
 }
 
 /* Of a log that was cut in its middle only the end is looked at. */
-static bool is_printed(struct probe *probe, const char *key)
+static bool is_printed(struct probe_output *output, const char *key)
 {
 	size_t length;
 	const char *end =
-		logfile_tail(&probe->log, LOGFILE_TAIL_BYTES, &length);
+		logfile_tail(&output->log, LOGFILE_TAIL_BYTES, &length);
 
 	return memmem(end, length, key, strlen(key)) != NULL;
 }
 
-/* What follows autofit's own first signal is no evidence here either. */
-static void add_last_errors(struct probe *probe)
+/* What Python itself said of uncaught exceptions, through the step hook. */
+static void add_last_errors(struct probe_output *output)
 {
+	const char *scratch = output->spec->command.scratch;
 	struct last_errors errors = LAST_ERRORS_INIT;
 
-	if (probe->evidence.end.stopped != STOP_NONE || !probe->spec.scratch)
+	if (output->stop_was_sent || !scratch)
 		return;
-	last_errors_read(&errors, probe->spec.scratch);
+	last_errors_read(&errors, scratch);
 	for (size_t i = 0; i < errors.count; i++) {
 		const struct last_error *error = &errors.items[i];
 		struct strbuf text = STRBUF_INIT;
 
-		secrets_mask_text(&text, error->text, probe->spec.secrets);
-		failure_add_hooked(&probe->failure, strbuf_text(&text),
-				   error->rank, is_printed(probe, error->key));
+		secrets_mask_text(&text, error->text, output->spec->secrets);
+		failure_add_hooked(&output->failure, strbuf_text(&text),
+				   error->rank, is_printed(output, error->key));
 		strbuf_release(&text);
 	}
 	last_errors_release(&errors);
 }
 
-void probe_finish_texts(struct probe *probe)
+static void read_what_is_left(struct probe_stream *stream)
+{
+	struct pollfd waiting = { .fd = stream->fd, .events = POLLIN };
+
+	for (int turn = 0; turn < LAST_TURNS_MAX; turn++)
+		if (poll(&waiting, 1, 0) <= 0 || !(waiting.revents & POLLIN) ||
+		    !probe_output_read(stream))
+			break;
+}
+
+void probe_output_finish(struct probe_output *output)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	add_last_errors(probe);
-	failure_text(&probe->failure, &text);
-	choose_cause(probe, strbuf_text(&text));
+	for (int i = 0; i < 2; i++) {
+		struct probe_stream *stream = &output->streams[i];
+
+		read_what_is_left(stream);
+		strbuf_reset(&output->masked);
+		redact_finish(&stream->redact, &output->masked);
+		lines_finish(&stream->lines, on_line, stream);
+		logfile_write(&output->log, strbuf_text(&output->masked),
+			      output->masked.length);
+	}
+	add_last_errors(output);
+	failure_text(&output->failure, &text);
+	choose_cause(output, strbuf_text(&text));
 	/* Once more: a secret may have more than one line. */
-	secrets_mask_text(&probe->first_error, strbuf_text(&text),
-			  probe->spec.secrets);
+	secrets_mask_text(&output->first_error, strbuf_text(&text),
+			  output->spec->secrets);
 	strbuf_release(&text);
 }
 
-void probe_release_output(struct probe *probe)
+int64_t probe_output_steps(const struct probe_output *output)
 {
+	int64_t out = output->streams[0].steps.steps;
+	int64_t err = output->streams[1].steps.steps;
+
+	return out > err ? out : err;
+}
+
+void probe_output_release(struct probe_output *output)
+{
+	struct error err = ERROR_INIT;
+
 	for (int i = 0; i < 2; i++) {
-		lines_release(&probe->streams[i].lines);
-		redact_release(&probe->streams[i].redact);
+		lines_release(&output->streams[i].lines);
+		redact_release(&output->streams[i].redact);
 	}
-	redact_release(&probe->redact);
-	strbuf_release(&probe->masked);
-	strbuf_release(&probe->line);
-	strbuf_release(&probe->first_error);
-	free(probe->memory_text);
-	free(probe->refused_path);
+	redact_release(&output->redact);
+	strbuf_release(&output->masked);
+	strbuf_release(&output->line);
+	strbuf_release(&output->first_error);
+	free(output->memory_text);
+	free(output->refused_path);
+	if (logfile_close(&output->log, &err) < 0)
+		log_warning("the log of a probe is not complete: %s",
+			    err.message);
 }

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/probe_internal.h"
 
+#include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,55 +12,79 @@
 #define LIFE_CPU_TICKS 5
 #define LIFE_GROWTH_BYTES (UINT64_C(1) << 20)
 #define WARM_UP_STEPS 2
+/* Of the shortest programs NVML has seen nothing when they are decided. */
+#define EXTRA_LOOKS_MAX 10
 
-int64_t probe_now_ms(const struct probe *probe)
+int probe_watch_open(struct probe *probe, struct error *err)
 {
-	uint64_t now = probe->frozen_ns ? probe->frozen_ns : uv_hrtime();
+	struct probe_readings *readings = &probe->readings;
+	const char *scratch = probe->spec.command.scratch;
+	struct error why = ERROR_INIT;
+	int result = 0;
 
-	return (int64_t)((now - probe->started_ns - probe->frozen_total_ns) /
-			 1000000);
+	/* Without a reading nothing is claimed of the machine's memory. */
+	if (host_available_read(&readings->available, "/proc", NULL) == 0)
+		probe->course.limits.available_floor_bytes =
+			host_available_floor(&readings->available);
+	if (scratch)
+		result = scratch_space_check(scratch, &readings->scratch_start,
+					     &why);
+	/* A file system that cannot be asked may still have room. */
+	if (result == -ENOSPC || result == -EROFS)
+		return error_set(err, result, "%s", why.message);
+	return 0;
 }
 
 bool probe_is_cuda(const struct probe *probe)
 {
-	if (probe->spec.device == PROBE_HOST)
+	const struct probe_devices *devices = &probe->spec.devices;
+
+	if (devices->device == PROBE_HOST)
 		return false;
-	return probe->gpu_used || probe->gpu_filled || !probe->spec.may_be_host;
+	return probe->gpus.is_used || probe->gpus.is_filled ||
+	       !devices->may_be_host;
 }
 
 uint64_t probe_peak(const struct probe *probe)
 {
-	return probe_is_cuda(probe) ? probe_gpu_peak(probe)
-				    : probe->host_reading.peak_bytes;
+	return probe_is_cuda(probe) ? probe_gpus_peak(&probe->gpus)
+				    : probe->readings.host.peak_bytes;
 }
 
 /*
- * A hook that is in place will count; what the output counts until then may be
- * data being prepared. A program that only loads torch, and trains with
- * something else, is believed after a while.
+ * Once the step hook is installed its count is awaited: counters in the output
+ * may be those of data being prepared. A program that only loads torch, and
+ * trains with something else, is believed after a while.
  */
 static int64_t log_steps(const struct probe *probe)
 {
-	const struct step_count *out = &probe->streams[0].steps;
-	const struct step_count *err = &probe->streams[1].steps;
+	int64_t since_ms =
+		probe_clock_ms(&probe->clock) - probe->output.first_counter_ms;
 
-	if ((probe->reading.flags & CHANNEL_TORCH) &&
-	    probe_now_ms(probe) - probe->log_since_ms < TIME_ONLY_MS)
+	if ((probe->readings.python.flags & CHANNEL_TORCH) &&
+	    since_ms < TIME_ONLY_MS)
 		return 0;
-	return out->steps > err->steps ? out->steps : err->steps;
+	return probe_output_steps(&probe->output);
 }
 
 int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 {
-	int64_t steps;
+	int64_t steps = (int64_t)probe->readings.python.steps;
 
-	if (probe->reading.steps) {
-		*source = STEPS_HOOK;
-		return (int64_t)probe->reading.steps;
-	}
+	*source = STEPS_HOOK;
+	if (steps)
+		return steps;
 	steps = log_steps(probe);
 	*source = steps ? STEPS_LOG : STEPS_NONE;
 	return steps;
+}
+
+uint64_t probe_retries(const struct probe *probe)
+{
+	uint64_t python = probe->readings.python.alloc_retries;
+	uint64_t driver = probe->gpus.preload.recovered;
+
+	return python > driver ? python : driver;
 }
 
 static bool maps_libtorch(pid_t pid)
@@ -79,147 +105,199 @@ static bool maps_libtorch(pid_t pid)
 }
 
 /*
- * Processes that a way in was closed to: interpreters with torch that never
- * said hello (-I, -S, env -i), and users of the driver without the library.
+ * Processes that autofit's additions did not reach: interpreters with torch in
+ * which the hook never started (-I, -S, env -i), and users of the driver that
+ * did not load the library.
  */
-void probe_watch_unhooked(struct probe *probe)
+static void watch_unhooked(struct probe *probe)
 {
-	size_t count;
-	const pid_t *tree = host_observer_pids(probe->host, &count);
+	struct probe_readings *readings = &probe->readings;
+	const struct gpu_tree *tree = &probe->gpus.tree;
 	size_t found = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!probe->reading.steps &&
-		    !channel_has(&probe->channel, (uint32_t)tree[i]) &&
-		    maps_libtorch(tree[i]))
+	for (size_t i = 0; i < tree->count; i++) {
+		pid_t pid = tree->pids[i];
+
+		if (!readings->python.steps &&
+		    !channel_has(&readings->channel, (uint32_t)pid) &&
+		    maps_libtorch(pid))
 			found++;
-		if (probe->spec.has_preload &&
-		    !preload_process(&probe->preload, tree[i]) &&
-		    preload_presence("/proc", tree[i]) == PRELOAD_BYPASSED)
-			probe->gpu_bypassed = true;
+		if (probe->spec.devices.has_preload &&
+		    !preload_process(&probe->gpus.preload, pid) &&
+		    preload_presence("/proc", pid) == PRELOAD_BYPASSED)
+			probe->gpus.is_bypassed = true;
 	}
-	if (found > probe->unhooked)
-		probe->unhooked = found;
+	if (found > readings->unhooked)
+		readings->unhooked = found;
 }
 
 static void watch_life(struct probe *probe)
 {
-	const struct host_reading *host = &probe->host_reading;
-	enum steps_source source;
-	uint64_t steps = (uint64_t)probe_steps(probe, &source);
-	uint64_t bytes = host->peak_bytes + probe_gpu_peak(probe);
-
-	if (host->cpu_ticks >= probe->life_cpu_ticks + LIFE_CPU_TICKS ||
-	    host->io_bytes > probe->life_io_bytes ||
-	    probe->output_bytes > probe->life_output_bytes ||
-	    bytes >= probe->life_bytes + LIFE_GROWTH_BYTES ||
-	    probe->preload.launches > probe->life_launches ||
-	    steps > probe->life_steps)
-		probe->last_life_ms = probe_now_ms(probe);
-	probe->life_cpu_ticks = host->cpu_ticks;
-	probe->life_io_bytes = host->io_bytes;
-	probe->life_output_bytes = probe->output_bytes;
-	probe->life_bytes = bytes;
-	probe->life_steps = steps;
-	probe->life_launches = probe->preload.launches;
-}
-
-/* The peak at every second, the older half thinned out when it is full. */
-static void note_half_time(struct probe *probe, int64_t now_ms)
-{
-	int64_t second = now_ms / 1000;
-
-	if (second < HALF_TIME_SLOTS)
-		probe->half_time[second] = probe_peak(probe);
-}
-
-struct lifecycle_facts probe_facts(const struct probe *probe)
-{
-	struct lifecycle_facts facts = { .now_ms = probe_now_ms(probe) };
-	int64_t half = facts.now_ms / 2000;
+	struct probe_readings *readings = &probe->readings;
+	const struct host_reading *host = &readings->host;
+	const struct probe_life last = readings->life;
+	struct probe_life *now = &readings->life;
 	enum steps_source source;
 
-	facts.last_life_ms = probe->last_life_ms;
-	facts.memory_line_ms = probe->memory_line_ms;
-	facts.peak_bytes = probe_peak(probe);
-	facts.host_peak_bytes = probe->host_reading.peak_bytes;
-	if (half >= HALF_TIME_SLOTS)
-		half = HALF_TIME_SLOTS - 1;
-	facts.half_time_peak_bytes = probe->half_time[half];
-	facts.steps = probe_steps(probe, &source);
-	if (probe->retries_at_warm_up)
-		facts.retried_steps = probe->warm_steps;
-	facts.steps_will_come = (probe->reading.flags & CHANNEL_TORCH) != 0;
-	facts.available_bytes = probe->available.available_bytes;
-	facts.neighbour_moved =
-		probe->evidence.outside.neighbour_moved[0] != '\0';
-	facts.scratch_full = probe->evidence.outside.scratch_full != NULL;
-	return facts;
+	*now = (struct probe_life){
+		.cpu_ticks = host->cpu_ticks,
+		.io_bytes = host->io_bytes,
+		.output_bytes = probe->output.bytes,
+		.memory_bytes =
+			host->peak_bytes + probe_gpus_peak(&probe->gpus),
+		.steps = (uint64_t)probe_steps(probe, &source),
+		.launches = probe->gpus.preload.launches,
+	};
+	if (now->cpu_ticks >= last.cpu_ticks + LIFE_CPU_TICKS ||
+	    now->io_bytes > last.io_bytes ||
+	    now->output_bytes > last.output_bytes ||
+	    now->memory_bytes >= last.memory_bytes + LIFE_GROWTH_BYTES ||
+	    now->steps > last.steps || now->launches > last.launches)
+		readings->last_life_ms = probe_clock_ms(&probe->clock);
 }
 
 static void watch_host(struct probe *probe)
 {
-	host_observer_sample(probe->host, (int64_t)(uv_hrtime() / 1000000),
-			     probe->spec.host_limit_bytes,
-			     &probe->host_reading);
+	struct probe_readings *readings = &probe->readings;
+	struct gpu_tree *tree = &probe->gpus.tree;
+
+	host_observer_sample(
+		readings->observer, (int64_t)(uv_hrtime() / 1000000),
+		probe->spec.limits.host_limit_bytes, &readings->host);
+	tree->pids = host_observer_pids(readings->observer, &tree->count);
 }
 
 static void watch_python(struct probe *probe)
 {
-	probe->reading = channel_read(&probe->channel);
-	if (probe->reading.phase > probe->furthest_phase)
-		probe->furthest_phase = probe->reading.phase;
+	struct probe_readings *readings = &probe->readings;
+
+	readings->python = channel_read(&readings->channel);
+	if (readings->python.phase > readings->furthest_phase)
+		readings->furthest_phase = readings->python.phase;
+}
+
+static void watch_preload(struct probe *probe)
+{
+	probe_gpus_read(&probe->gpus);
+}
+
+static void watch_gpus(struct probe *probe)
+{
+	probe_gpus_look(&probe->gpus);
+	if (probe->spec.devices.nvml &&
+	    (probe->readings.python.flags & CHANNEL_CUDA))
+		probe->gpus.is_used = true;
+}
+
+static void watch_available(struct probe *probe)
+{
+	/* What was read last stands when this one fails. */
+	(void)host_available_read(&probe->readings.available, "/proc", NULL);
+}
+
+static void watch_scratch(struct probe *probe)
+{
+	const char *scratch = probe->spec.command.scratch;
+
+	if (scratch &&
+	    scratch_space_is_full(scratch, &probe->readings.scratch_start,
+				  probe->spec.scratch_reserve_bytes))
+		probe->readings.scratch_full = scratch;
 }
 
 /*
  * The observers, in the order in which they look. The driver API's child, which
- * lists the devices (observers/cuda.c), ran before any probe.
+ * lists the devices (observers/gpu/cuda.c), ran before any probe.
  */
 static const struct observer {
 	int64_t every_ms; /* 0: at every tick */
 	void (*look)(struct probe *probe);
 } observers[] = {
-	{ 0, watch_host },
-	{ 0, watch_python },
-	{ 0, probe_watch_preload },
-	{ 40, probe_watch_gpus }, /* NVML */
-	{ 200, probe_watch_available },
-	{ 1000, probe_watch_scratch },
-	{ 2000, probe_watch_unhooked },
-	{ LIFE_EVERY_MS, watch_life },
+	{ 0, watch_host },        { 0, watch_python },
+	{ 0, watch_preload },     { 40, watch_gpus }, /* NVML */
+	{ 200, watch_available }, { 1000, watch_scratch },
+	{ 2000, watch_unhooked }, { LIFE_EVERY_MS, watch_life },
 };
 
-_Static_assert(sizeof(observers) / sizeof(*observers) <= PROBE_OBSERVERS_MAX,
-	       "an observer without a time of its own");
-
-uint64_t probe_retries(const struct probe *probe)
-{
-	uint64_t python = probe->reading.alloc_retries;
-	uint64_t driver = probe->preload.recovered;
-
-	return python > driver ? python : driver;
-}
+static_assert(sizeof(observers) / sizeof(*observers) <= PROBE_OBSERVERS_MAX,
+	      "an observer without a time of its own");
 
 void probe_watch(struct probe *probe)
 {
-	int64_t now_ms = probe_now_ms(probe);
+	struct probe_readings *readings = &probe->readings;
+	int64_t now_ms = probe_clock_ms(&probe->clock);
+	uint64_t peak;
 	enum steps_source source;
 	int64_t steps;
 
 	for (size_t i = 0; i < sizeof(observers) / sizeof(*observers); i++) {
-		if (now_ms < probe->next_ms[i])
+		if (now_ms < readings->next_ms[i])
 			continue;
-		probe->next_ms[i] = now_ms + observers[i].every_ms;
+		readings->next_ms[i] = now_ms + observers[i].every_ms;
 		observers[i].look(probe);
 	}
 	steps = probe_steps(probe, &source);
-	step_peaks_note(&probe->peaks, steps, probe_peak(probe), now_ms);
+	peak = probe_peak(probe);
+	step_peaks_note(&readings->peaks, steps, peak, now_ms);
+	if (now_ms / 1000 < HALF_TIME_SLOTS)
+		readings->half_time[now_ms / 1000] = peak;
 	/* What came since the last look may have come in its first step. */
-	if (!probe->warm_steps)
-		probe->retries_at_warm_up = probe_retries(probe);
+	if (!readings->warm_steps)
+		readings->warm_retries = probe_retries(probe);
 	if (steps <= WARM_UP_STEPS)
-		probe->warm_steps = 0;
-	else if (!probe->warm_steps)
-		probe->warm_steps = steps;
-	note_half_time(probe, now_ms);
+		readings->warm_steps = 0;
+	else if (!readings->warm_steps)
+		readings->warm_steps = steps;
+}
+
+bool probe_watch_more(struct probe *probe)
+{
+	struct probe_gpus *gpus = &probe->gpus;
+
+	if (!probe_is_cuda(probe) || !probe->spec.devices.has_preload)
+		return false;
+	/* What is decided rests on it, and was looked for now and then. */
+	if (!gpus->extra_looks)
+		watch_unhooked(probe);
+	if (gpus->is_bypassed || gpus->extra_looks >= EXTRA_LOOKS_MAX ||
+	    probe_gpus_coverage(gpus) == COVERAGE_EXACT)
+		return false;
+	gpus->extra_looks++;
+	watch_gpus(probe);
+	return probe_gpus_coverage(gpus) != COVERAGE_EXACT;
+}
+
+void probe_watch_end(struct probe *probe)
+{
+	if (probe->evidence.end.wait_status == 0)
+		return;
+	probe_gpus_ask_neighbours(&probe->gpus);
+	watch_scratch(probe);
+}
+
+struct lifecycle_facts probe_watch_facts(const struct probe *probe)
+{
+	const struct probe_readings *readings = &probe->readings;
+	int64_t now_ms = probe_clock_ms(&probe->clock);
+	int64_t half = now_ms / 2000;
+	enum steps_source source;
+
+	if (half >= HALF_TIME_SLOTS)
+		half = HALF_TIME_SLOTS - 1;
+	return (struct lifecycle_facts){
+		.now_ms = now_ms,
+		.last_life_ms = readings->last_life_ms,
+		.memory_line_ms = probe->output.memory_line_ms,
+		.peak_bytes = probe_peak(probe),
+		.host_peak_bytes = readings->host.peak_bytes,
+		.half_time_peak_bytes = readings->half_time[half],
+		.available_bytes = readings->available.available_bytes,
+		.steps = probe_steps(probe, &source),
+		.retried_steps =
+			readings->warm_retries ? readings->warm_steps : 0,
+		.steps_will_come =
+			(readings->python.flags & CHANNEL_TORCH) != 0,
+		.neighbour_moved = probe->gpus.neighbour_moved[0] != '\0',
+		.scratch_full = readings->scratch_full != NULL,
+	};
 }

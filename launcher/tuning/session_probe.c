@@ -61,41 +61,49 @@ static struct probe_spec make_spec(const struct session *session,
 	const struct memory_target *target = session->target;
 	struct probe_spec spec = {
 		.id = setup->id,
-		.argv = &setup->run.argv,
-		.extra_files = &setup->copies,
-		.environment = &setup->environment,
-		.scratch = setup->scratch,
+		.command = {
+			.argv = &setup->run.argv,
+			.environment = &setup->environment,
+			.state = session->request->state,
+			.cgroup = setup->has_cgroup ? &setup->cgroup : NULL,
+			.isolation = &setup->isolation,
+			.scratch = setup->scratch,
+			.extra_files = &setup->copies,
+			.lock_fds = session->guard->fds,
+			.lock_count = session->guard->count,
+		},
+		.scratch_reserve_bytes = session->scratch_reserve_bytes,
 		.channel = setup->channel,
 		.log_path = setup->log,
-		.state = session->request->state,
-		.lock_fds = session->guard->fds,
-		.lock_count = session->guard->count,
-		.cgroup = setup->has_cgroup ? &setup->cgroup : NULL,
-		.isolation = &setup->isolation,
-		.scratch_reserve_bytes = session->scratch_reserve_bytes,
 		.secrets = &session->secrets,
-		.shared = options->shared,
-		.has_preload = setup->preload != NULL,
-		.cap_bytes = target->cap_bytes,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
-		.device = target->device,
-		.may_be_host = target->may_be_host,
-		.nvml = target->nvml,
-		.gpus = target->probe_gpus,
-		.gpu_count = target->gpu_count,
-		.limit_bytes = target->limit_bytes,
-		.host_limit_bytes = target->host_limit_bytes,
-		.steps_needed = options->probe_steps,
+		.devices = {
+			.device = target->device,
+			.may_be_host = target->may_be_host,
+			.nvml = target->nvml,
+			.gpus = target->probe_gpus,
+			.count = target->gpu_count,
+			.shared = options->shared,
+			.has_preload = setup->preload != NULL,
+			.cap_bytes = target->cap_bytes,
+		},
+		.lines = {
+			.signatures = session->signatures,
+			.usual = session->usual_line,
+			.steps = session->patterns,
+			.sizes = session->echoes,
+		},
+		.limits = {
+			.limit_bytes = target->limit_bytes,
+			.host_limit_bytes = target->host_limit_bytes,
+			.steps_needed = options->probe_steps,
+			.startup_timeout_ms = options->startup_timeout_ms,
+			.timeout_ms = timeout_of(session, step),
+			.timeout_covers_start = options->probe_timeout_ms != 0,
+		},
 		.steps_needed_compiled = options->probe_steps,
-		.startup_timeout_ms = options->startup_timeout_ms,
-		.timeout_ms = timeout_of(session, step),
-		.timeout_covers_start = options->probe_timeout_ms != 0,
 		.grace_ms = options->grace_ms,
-		.signatures = session->signatures,
-		.usual_line = session->usual_line,
-		.patterns = session->patterns,
-		.echoes = session->echoes,
 		.smaller_steps = smaller_steps(session, step->micro_batch),
 	};
 
@@ -183,8 +191,8 @@ static void fill_report(struct session *session,
 	report->refused =
 		outcome.refused_path ? xstrdup(outcome.refused_path) : NULL;
 	report->survived_line = survived_line(&outcome.evidence);
-	report->exec_errno = outcome.exec_errno;
-	report->isolation_errno = outcome.isolation_errno;
+	report->exec_errno = outcome.evidence.end.exec_errno;
+	report->isolation_errno = outcome.evidence.end.isolation_errno;
 	note_modules(session, outcome.modules);
 	report->host_used =
 		session->target->may_be_host &&

@@ -17,11 +17,21 @@
 #define SWEEP_ROUNDS 500
 #define SWEEP_PAUSE_MS 10
 
-static void close_fd(int *fd)
+static void close_end(int *fd)
 {
 	if (*fd >= 0)
 		(void)close(*fd);
 	*fd = -1;
+}
+
+void keeper_close(struct keeper *keeper)
+{
+	close_end(&keeper->control);
+	close_end(&keeper->out);
+	close_end(&keeper->err);
+	if (keeper->pid)
+		(void)waitpid(keeper->pid, NULL, 0);
+	keeper->pid = 0;
 }
 
 static int open_pipes(int control[2], int out[2], int err_pipe[2])
@@ -74,9 +84,9 @@ int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 	control[0] = out[0] = err_pipe[0] = -1;
 out:
 	for (int i = 0; i < 2; i++) {
-		close_fd(&control[i]);
-		close_fd(&out[i]);
-		close_fd(&err_pipe[i]);
+		close_end(&control[i]);
+		close_end(&out[i]);
+		close_end(&err_pipe[i]);
 	}
 	return result;
 }

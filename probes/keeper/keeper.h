@@ -67,12 +67,15 @@ struct keeper {
 
 /*
  * Forks the keeper, which starts the command with stdin from /dev/null and no
- * other descriptor of autofit's. Descriptors of *keeper are close-on-exec and
- * the caller's to close; the caller also reaps keeper->pid. After a failure
- * they are -1, and pid is 0.
+ * other descriptor of autofit's. Descriptors of *keeper are close-on-exec. The
+ * caller reaps keeper->pid, and closes the keeper in the end; after a failure
+ * there is nothing to close.
  */
 int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 		 struct error *err);
+
+/* Closes the descriptors; a keeper that was not reaped ends then, and is. */
+void keeper_close(struct keeper *keeper);
 
 /* Send an order; a keeper that is gone is no error. */
 void keeper_order(const struct keeper *keeper, enum keeper_order order,

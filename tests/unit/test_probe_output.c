@@ -1,7 +1,7 @@
 /* The output of a probe: what the log and the texts show of it. */
 /* SPDX-License-Identifier: MIT */
 /* USES base configs probes */
-#include "probes/probe_internal.h"
+#include "probes/probe_output.h"
 
 #include "base/alloc.h"
 #include "base/textfile.h"
@@ -98,9 +98,12 @@ static const struct {
 	  .refused_path = "" },
 };
 
-/* A probe of which nothing but the output is there. */
+/* The output of a probe, without the rest of it. */
 struct scene {
-	struct probe *probe;
+	struct probe_spec spec;
+	struct probe_clock clock;
+	struct probe_gpus gpus;
+	struct probe_output *output;
 	int ends[2]; /* to write its output to */
 	char log_path[SCRATCH_PATH_MAX];
 };
@@ -109,23 +112,23 @@ static void open_scene(struct scene *scene, const char *folder,
 		       const struct strlist *secrets,
 		       const struct signatures *signatures)
 {
-	struct probe *probe = xcalloc(1, sizeof(*probe));
+	struct probe_output *output = xcalloc(1, sizeof(*output));
 
-	probe->spec.secrets = secrets;
-	probe->spec.signatures = signatures;
-	probe->log = (struct logfile)LOGFILE_INIT;
-	(void)scratch_path(scene->log_path, folder, "log");
-	assert_int_equal(logfile_open(&probe->log, scene->log_path, NULL), 0);
-	probe_open_output(probe);
+	memset(scene, 0, sizeof(*scene));
+	scene->spec.secrets = secrets;
+	scene->spec.lines.signatures = signatures;
+	scene->spec.log_path = scratch_path(scene->log_path, folder, "log");
+	output->clock = &scene->clock;
+	output->gpus = &scene->gpus;
+	probe_output_open(output, &scene->spec);
 	for (int i = 0; i < 2; i++) {
 		int ends[2];
 
 		assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
-		probe->streams[i].probe = probe;
-		probe->streams[i].fd = ends[0];
+		output->streams[i].fd = ends[0];
 		scene->ends[i] = ends[1];
 	}
-	scene->probe = probe;
+	scene->output = output;
 }
 
 static void say(struct scene *scene, const char *piece)
@@ -135,25 +138,25 @@ static void say(struct scene *scene, const char *piece)
 
 	assert_int_equal(write(scene->ends[stream], piece + stream, length),
 			 length);
-	assert_true(probe_read_stream(&scene->probe->streams[stream]));
+	assert_true(probe_output_read(&scene->output->streams[stream]));
 }
 
 static void finish_scene(struct scene *scene)
 {
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2; i++)
 		(void)close(scene->ends[i]);
-		assert_false(probe_read_stream(&scene->probe->streams[i]));
-		probe_finish_stream(&scene->probe->streams[i]);
-		(void)close(scene->probe->streams[i].fd);
+	probe_output_finish(scene->output);
+	for (int i = 0; i < 2; i++) {
+		assert_false(probe_output_read(&scene->output->streams[i]));
+		(void)close(scene->output->streams[i].fd);
 	}
-	probe_finish_texts(scene->probe);
-	assert_int_equal(logfile_close(&scene->probe->log, NULL), 0);
+	assert_int_equal(logfile_close(&scene->output->log, NULL), 0);
 }
 
 static void release_scene(struct scene *scene)
 {
-	probe_release_output(scene->probe);
-	free(scene->probe);
+	probe_output_release(scene->output);
+	free(scene->output);
 }
 
 static void assert_text(const char *name, const char *what, const char *text,
@@ -185,12 +188,12 @@ static void what_is_shown_has_no_secrets(void **state)
 		assert_text(rows[i].name, "the log", strbuf_text(&log),
 			    rows[i].log);
 		assert_text(rows[i].name, "the first error",
-			    strbuf_text(&scene.probe->first_error),
+			    strbuf_text(&scene.output->first_error),
 			    rows[i].first_error);
 		assert_text(rows[i].name, "the memory text",
-			    scene.probe->memory_text, rows[i].memory_text);
-		assert_text(rows[i].name, "the path", scene.probe->refused_path,
-			    rows[i].refused_path);
+			    scene.output->memory_text, rows[i].memory_text);
+		assert_text(rows[i].name, "the path",
+			    scene.output->refused_path, rows[i].refused_path);
 		strbuf_release(&log);
 		release_scene(&scene);
 	}
@@ -217,9 +220,9 @@ static void no_part_of_a_secret_is_kept(void **state)
 		free(line);
 		finish_scene(&scene);
 		assert_null(
-			strstr(strbuf_text(&scene.probe->first_error), "hf_"));
-		assert_non_null(scene.probe->memory_text);
-		assert_null(strstr(scene.probe->memory_text, "hf_"));
+			strstr(strbuf_text(&scene.output->first_error), "hf_"));
+		assert_non_null(scene.output->memory_text);
+		assert_null(strstr(scene.output->memory_text, "hf_"));
 		release_scene(&scene);
 	}
 	signatures_free(signatures);
@@ -234,10 +237,10 @@ static void last_words_refuse_nothing(void **state)
 
 	assert_int_equal(signatures_load(&signatures, NULL, NULL), 0);
 	open_scene(&scene, *state, NULL, signatures);
-	scene.probe->evidence.end.stopped = STOP_ENOUGH;
+	scene.output->stop_was_sent = true;
 	say(&scene, "touch: cannot touch 'x': Permission denied\n");
 	finish_scene(&scene);
-	assert_null(scene.probe->refused_path);
+	assert_null(scene.output->refused_path);
 	release_scene(&scene);
 	signatures_free(signatures);
 }
@@ -253,14 +256,14 @@ static void last_errors_are_masked_and_shown(void **state)
 		"ValueError: no " TOKEN " of https://ann:pass@host\n";
 	static const struct {
 		const char *line, *first_error;
-		enum stop_reason stopped;
+		bool stop_was_sent;
 	} hook_rows[] = {
 		{ "ValueError: no " TOKEN "\n",
 		  "rank 1:\n  File \"a.py\", line 1, in f\n    f('***')\n"
 		  "ValueError: no *** of https://***@host\n",
-		  STOP_NONE },
-		{ "ValueError: yes\n", "ValueError: yes\n", STOP_NONE },
-		{ "ValueError: no " TOKEN "\n", "", STOP_TIMEOUT },
+		  false },
+		{ "ValueError: yes\n", "ValueError: yes\n", false },
+		{ "ValueError: no " TOKEN "\n", "", true },
 	};
 	struct strlist secrets = STRLIST_INIT;
 	struct signatures *signatures = NULL;
@@ -274,12 +277,12 @@ static void last_errors_are_masked_and_shown(void **state)
 		struct scene scene;
 
 		open_scene(&scene, *state, &secrets, signatures);
-		scene.probe->spec.scratch = *state;
-		scene.probe->evidence.end.stopped = hook_rows[i].stopped;
+		scene.spec.command.scratch = *state;
+		scene.output->stop_was_sent = hook_rows[i].stop_was_sent;
 		say(&scene, hook_rows[i].line);
 		finish_scene(&scene);
 		assert_text("hooked", "the first error",
-			    strbuf_text(&scene.probe->first_error),
+			    strbuf_text(&scene.output->first_error),
 			    hook_rows[i].first_error);
 		release_scene(&scene);
 	}
