@@ -83,14 +83,13 @@ void probe_collect_evidence(struct probe *probe)
 static enum phase phase_of(const struct probe *probe, const struct trial *trial)
 {
 	const struct probe_readings *readings = &probe->readings;
-	uint32_t pid = (uint32_t)probe->evidence.gpu.allocations.pid;
+	pid_t pid = probe->evidence.gpu.allocations.pid;
 	enum phase phase = readings->python.phase;
-	int rank;
 
 	if (trial_fits(trial))
 		phase = readings->furthest_phase;
 	else
-		(void)channel_process(&readings->channel, pid, &phase, &rank);
+		(void)channel_process(&readings->channel, pid, &phase);
 	return phase == PHASE_START && trial->steps ? PHASE_TRAIN : phase;
 }
 

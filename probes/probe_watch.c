@@ -119,7 +119,7 @@ static void watch_unhooked(struct probe *probe)
 		pid_t pid = tree->pids[i];
 
 		if (!readings->python.steps &&
-		    !channel_has(&readings->channel, (uint32_t)pid) &&
+		    !channel_process(&readings->channel, pid, NULL) &&
 		    maps_libtorch(pid))
 			found++;
 		if (probe->spec.devices.has_preload &&

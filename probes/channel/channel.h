@@ -9,28 +9,46 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
- * A fixed-size file in the probe's 0700 scratch folder, mapped shared by path
- * (environment AUTOFIT_CHANNEL) in the probe's processes. autofit only reads
- * it, by descriptor: a page mapped here would be SIGBUS when one of them
- * shortens the file. Little-endian as the machine; the layout is mirrored in
- * probes/python/sitecustomize.py and checked by a test. Everything in it is
- * written by others: read once, check, never trust.
+ * Autofit must learn from inside a foreign program how many optimizer steps it
+ * has done. It shares one file with everything that the command starts:
+ *
+ *	header 64 bytes | CHANNEL_SLOTS slots of 64 bytes | preload's page
+ *
+ * Who writes: autofit makes the file, zeroed, in the probe's 0700 scratch
+ * folder and names it in AUTOFIT_CHANNEL. After that it only reads. Each Python
+ * interpreter with the step hook (probes/python/sitecustomize.py) maps the file
+ * and claims one slot by writing its pid; only that process writes the slot
+ * again. What follows the slots belongs to the preload library, see
+ * probes/preload/ledger/page.h.
+ *
+ * How it is read: by descriptor, never mapped, for a process of the probe may
+ * shorten the file, and reading a mapped page that is gone is SIGBUS. There is
+ * no lock: a reading can catch a slot between two stores. The page is read
+ * twice, and of each counter the lower value counts; counters only rise, so
+ * that nothing is lost but a moment.
+ *
+ * What is believed: nothing that is absurd. The command runs as the same user
+ * and could write anything. Pids beyond the kernel's limit, impossible counts
+ * and unknown flags count as nothing; a lie can at worst end its own probe.
+ *
+ * Numbers are as the machine has them. tests/unit/test_channel.c holds the
+ * layout here against the one in Python.
  */
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
 #define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
-/* The preload library's part of the file follows: probes/preload/ledger/page.h.
- */
 
 /* The command has the file open under this number, for those of its processes
  * that do not see the path: high, where no script puts its own. */
 #define CHANNEL_COMMAND_FD 927
 
 enum channel_flag {
-	CHANNEL_PYTHON = 1,   /* an interpreter said hello */
-	CHANNEL_TORCH = 2,    /* it imported torch.optim, hook in place */
+	CHANNEL_PYTHON = 1, /* an interpreter said hello */
+	CHANNEL_TORCH =
+		2, /* it imported torch.optim: the step hook is installed */
 	CHANNEL_CUDA = 4,     /* torch initialised CUDA in it */
 	CHANNEL_COMPILED = 8, /* torch.compile was used */
 	CHANNEL_HOOK_FAILED =
@@ -71,15 +89,13 @@ struct channel {
 /* What all slots say together. */
 struct channel_reading {
 	uint64_t steps; /* of the slowest rank that steps; 0: none yet */
-	uint64_t last_step_ns;
 	uint64_t alloc_retries;
 	uint32_t flags;   /* all flags of all slots */
 	size_t processes; /* slots in use */
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
-	/* What the furthest of those that step does; of all, while none does.
-	 */
+	/* Of the furthest process that steps; of any, while none steps. */
 	enum phase phase;
 };
 
@@ -89,18 +105,13 @@ struct channel_reading {
  */
 int channel_open(struct channel *channel, const char *path, struct error *err);
 
-/*
- * Never fails: what is missing or absurd counts as nothing. last_step_ns is
- * never in the future, flags hold known bits only.
- */
+/* Never fails: what is missing or absurd counts as nothing. */
 struct channel_reading channel_read(const struct channel *channel);
 
-/* Has this process said hello? */
-bool channel_has(const struct channel *channel, uint32_t pid);
+/* Has this process claimed a slot? Then *phase is what it does; may be NULL. */
+bool channel_process(const struct channel *channel, pid_t pid,
+		     enum phase *phase);
 
-/* What this process does, and its rank (-1); false when it is not there. */
-bool channel_process(const struct channel *channel, uint32_t pid,
-		     enum phase *phase, int *rank);
 void channel_close(struct channel *channel);
 
 #endif

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -86,11 +85,9 @@ static const struct {
 	  { { .pid = 7,
 	      .flags = PYTHON_FLAGS,
 	      .steps = 3,
-	      .last_step_ns = 5,
 	      .alloc_retries = 2,
 	      .rank = -1 } },
 	  { .steps = 3,
-	    .last_step_ns = 5,
 	    .alloc_retries = 2,
 	    .flags = PYTHON_FLAGS,
 	    .processes = 1,
@@ -100,13 +97,11 @@ static const struct {
 	    { .pid = 2,
 	      .flags = PYTHON_FLAGS,
 	      .steps = 9,
-	      .last_step_ns = 20,
 	      .alloc_retries = 1,
 	      .rank = 0 },
-	    { .pid = 3, .steps = 8, .last_step_ns = 30, .rank = 1 },
+	    { .pid = 3, .steps = 8, .rank = 1 },
 	    { .pid = 4, .flags = CHANNEL_PYTHON, .rank = 0 } },
 	  { .steps = 8,
-	    .last_step_ns = 30,
 	    .alloc_retries = 1,
 	    .flags = PYTHON_FLAGS,
 	    .processes = 4,
@@ -180,10 +175,10 @@ static const struct {
 static bool reading_equal(const struct channel_reading *a,
 			  const struct channel_reading *b)
 {
-	return a->steps == b->steps && a->last_step_ns == b->last_step_ns &&
-	       a->alloc_retries == b->alloc_retries && a->flags == b->flags &&
-	       a->processes == b->processes && a->stepping == b->stepping &&
-	       a->ooms == b->ooms && a->phase == b->phase && a->rows == b->rows;
+	return a->steps == b->steps && a->alloc_retries == b->alloc_retries &&
+	       a->flags == b->flags && a->processes == b->processes &&
+	       a->stepping == b->stepping && a->ooms == b->ooms &&
+	       a->phase == b->phase && a->rows == b->rows;
 }
 
 static void slots_add_up(void **state)
@@ -210,23 +205,6 @@ static void slots_add_up(void **state)
 	}
 }
 
-static void the_last_step_is_never_in_the_future(void **state)
-{
-	const struct fixture *fixture = *state;
-	const struct channel_slot slot = { .pid = 1,
-					   .steps = 1,
-					   .last_step_ns = UINT64_MAX };
-	struct timespec now;
-	struct channel_reading reading;
-
-	write_slot(fixture, 0, &slot);
-	reading = channel_read(&fixture->channel);
-	assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
-	assert_true(reading.last_step_ns > 0);
-	assert_true(reading.last_step_ns <=
-		    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
-}
-
 static void garbage_and_short_files_are_read(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -248,7 +226,7 @@ static void garbage_and_short_files_are_read(void **state)
 	assert_int_equal(channel_read(&fixture->channel).steps, 0);
 	assert_int_equal(truncate(fixture->path, 0), 0);
 	assert_int_equal(channel_read(&fixture->channel).processes, 0);
-	assert_false(channel_has(&fixture->channel, 1));
+	assert_false(channel_process(&fixture->channel, 1, NULL));
 	assert_int_equal(unlink(fixture->path), 0);
 	assert_int_equal(channel_read(&fixture->channel).processes, 0);
 }
@@ -258,11 +236,11 @@ static void processes_are_known_by_pid(void **state)
 	const struct fixture *fixture = *state;
 	const struct channel_slot slot = { .pid = 4711 };
 
-	assert_false(channel_has(&fixture->channel, 4711));
+	assert_false(channel_process(&fixture->channel, 4711, NULL));
 	write_slot(fixture, CHANNEL_SLOTS - 1, &slot);
-	assert_true(channel_has(&fixture->channel, 4711));
-	assert_false(channel_has(&fixture->channel, 4712));
-	assert_false(channel_has(&fixture->channel, 0));
+	assert_true(channel_process(&fixture->channel, 4711, NULL));
+	assert_false(channel_process(&fixture->channel, 4712, NULL));
+	assert_false(channel_process(&fixture->channel, 0, NULL));
 }
 
 /* Slots of pid 7, and what is to be told of it. */
@@ -271,62 +249,47 @@ static const struct {
 	struct channel_slot slots[2];
 	bool is_there;
 	enum phase phase;
-	int rank;
 } process_rows[] = {
-	{ "no slot", { { .pid = 8, .phase = PHASE_EVAL } }, false, 0, 0 },
-	{ "a rank that saves",
+	{ "no slot", { { .pid = 8, .phase = PHASE_EVAL } }, false, 0 },
+	{ "it saves",
 	  { { .pid = 8, .phase = PHASE_EVAL },
-	    { .pid = 7, .rank = 3, .phase = PHASE_SAVE } },
+	    { .pid = 7, .phase = PHASE_SAVE } },
 	  true,
-	  PHASE_SAVE,
-	  3 },
-	{ "no rank",
-	  { { .pid = 7, .rank = -1, .phase = PHASE_TRAIN } },
-	  true,
-	  PHASE_TRAIN,
-	  -1 },
+	  PHASE_SAVE },
 	{ "the pid's last process, first",
-	  { { .pid = 7, .start_time = 5, .rank = 1, .phase = PHASE_EVAL },
-	    { .pid = 7, .start_time = 4, .rank = 2, .phase = PHASE_SAVE } },
+	  { { .pid = 7, .start_time = 5, .phase = PHASE_EVAL },
+	    { .pid = 7, .start_time = 4, .phase = PHASE_SAVE } },
 	  true,
-	  PHASE_EVAL,
-	  1 },
+	  PHASE_EVAL },
 	{ "the pid's last process, last",
-	  { { .pid = 7, .start_time = 4, .rank = 2, .phase = PHASE_SAVE },
-	    { .pid = 7, .start_time = 5, .rank = 1, .phase = PHASE_EVAL } },
+	  { { .pid = 7, .start_time = 4, .phase = PHASE_SAVE },
+	    { .pid = 7, .start_time = 5, .phase = PHASE_EVAL } },
 	  true,
-	  PHASE_EVAL,
-	  1 },
+	  PHASE_EVAL },
 	{ "absurd",
 	  { { .pid = 7, .rank = INT32_MIN, .phase = UINT32_MAX } },
 	  true,
-	  PHASE_START,
-	  -1 },
-	{ "absurd rank", { { .pid = 7, .rank = INT32_MAX } }, true, 0, -1 },
+	  PHASE_START },
 };
 
-static void a_process_tells_its_phase_and_rank(void **state)
+static void a_process_tells_its_phase(void **state)
 {
 	const struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < sizeof(process_rows) / sizeof(*process_rows);
 	     i++) {
 		enum phase phase = PHASE_START;
-		int rank = 0;
 		bool is_there;
 
 		write_slot(fixture, 0, &process_rows[i].slots[0]);
 		write_slot(fixture, CHANNEL_SLOTS - 1,
 			   &process_rows[i].slots[1]);
-		is_there = channel_process(&fixture->channel, 7, &phase, &rank);
+		is_there = channel_process(&fixture->channel, 7, &phase);
 		if (is_there != process_rows[i].is_there ||
-		    phase != process_rows[i].phase ||
-		    rank != process_rows[i].rank)
-			fail_msg("%s: %d phase %d rank %d",
-				 process_rows[i].title, is_there, (int)phase,
-				 rank);
-		assert_false(
-			channel_process(&fixture->channel, 0, &phase, &rank));
+		    phase != process_rows[i].phase)
+			fail_msg("%s: %d phase %d", process_rows[i].title,
+				 is_there, (int)phase);
+		assert_false(channel_process(&fixture->channel, 0, &phase));
 	}
 }
 
@@ -369,7 +332,6 @@ static void python_writes_what_is_read_here(void **state)
 	struct channel_reading reading;
 	enum phase phase;
 	int status;
-	int rank;
 	pid_t pid;
 
 	/* The file goes on behind the slots. */
@@ -402,15 +364,12 @@ static void python_writes_what_is_read_here(void **state)
 	assert_int_equal(reading.ooms, 2);
 	assert_int_equal(reading.rows, 7);
 	assert_int_equal(reading.phase, PHASE_SAVE);
-	assert_true(reading.last_step_ns > 0);
 	/* A python3 that is a script may have run others before. */
 	assert_true(reading.processes >= 1);
 	assert_int_equal(reading.stepping, 1);
-	assert_true(channel_has(&fixture->channel, (uint32_t)pid));
-	assert_true(channel_process(&fixture->channel, (uint32_t)pid, &phase,
-				    &rank));
+	assert_true(channel_process(&fixture->channel, pid, NULL));
+	assert_true(channel_process(&fixture->channel, pid, &phase));
 	assert_int_equal(phase, PHASE_SAVE);
-	assert_int_equal(rank, 3);
 	assert_int_equal(
 		pread(fixture->channel.fd, after, sizeof(after), CHANNEL_SIZE),
 		sizeof(after));
@@ -423,10 +382,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(slots_add_up),
-		TEST(the_last_step_is_never_in_the_future),
 		TEST(garbage_and_short_files_are_read),
 		TEST(processes_are_known_by_pid),
-		TEST(a_process_tells_its_phase_and_rank),
+		TEST(a_process_tells_its_phase),
 		TEST(an_older_file_gives_way),
 		TEST(what_cannot_be_made_is_an_error),
 		TEST(python_writes_what_is_read_here),
