@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 
+#include "estimator/shapes.h"
+
 /* Tensor parallel GPUs all have what is not divided, unless sequence parallel
  * divides that too (2205.05198 §4.2.2). */
 static int64_t per_gpu(const struct sizes *sizes, int64_t replicated,

@@ -48,6 +48,7 @@ int workload_check(const struct workload *work, struct error *err);
 /* The workload was checked. -EINVAL, -ERANGE: of the model's numbers. */
 int sizes_fill(struct sizes *sizes, const struct workload *work,
 	       struct error *err);
+bool has_training(const struct workload *work);
 /* The model's numbers where there is only their total: shape_guess.c. */
 void shape_guess(struct model_facts *facts, struct model_shape *shape);
 
@@ -64,9 +65,14 @@ struct states {
 void states_fill(const struct sizes *sizes, struct states *states);
 /* Of a count of weights of which linear ones are quantised. */
 int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear);
-/* Of a weight in the regime, as it is computed with or stored. */
-int64_t regime_weight_bytes(enum regime regime);
-int64_t regime_gradient_bytes(const struct workload *work);
+
+/* Bytes of one parameter in a regime, as it is computed with or stored. */
+struct regime_bytes {
+	int64_t weights, gradients;
+	bool has_master, has_casts;
+	bool narrows_states; /* those that follow the parameters */
+};
+const struct regime_bytes *regime_bytes(enum regime regime);
 
 /* What is kept for the backward pass, and what one layer needs beside it. */
 struct activations {
@@ -107,7 +113,6 @@ int64_t decode_logits_bytes(const struct sizes *sizes);
 int64_t resident_bytes(const struct sizes *sizes, enum peak_phase phase);
 int64_t engine_bytes(const struct sizes *sizes, enum peak_phase phase);
 bool has_generation(const struct workload *work);
-bool has_training(const struct workload *work);
 
 int64_t workspace_bytes(const struct workload *work);
 int64_t context_bytes(const struct workload *work);

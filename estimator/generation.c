@@ -2,11 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
-bool has_training(const struct workload *work)
-{
-	return work->task != TASK_INFERENCE;
-}
-
 static bool is_policy_search(const struct workload *work)
 {
 	return work->task == TASK_GRPO || work->task == TASK_PPO;
@@ -132,7 +127,7 @@ static int64_t resident_weights(const struct resident *resident)
 
 	if (resident->weights == WEIGHTS_AS_COMPUTED)
 		return count_mul(resident->parameters,
-				 regime_weight_bytes(resident->regime));
+				 regime_bytes(resident->regime)->weights);
 	return count_scaled(resident->parameters, bytes[resident->weights]);
 }
 

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 
+#include "estimator/shapes.h"
+
 /*
  * Autograd keeps the inputs of what has a weight, or another operand, that a
  * gradient goes to; outputs of softmax; masks of dropout. The terms below were
@@ -153,21 +155,6 @@ static int64_t key_bytes(const struct sizes *sizes)
 		sum = count_add(sum,
 				count_add(widths->query, widths->cached_key));
 	return count_mul(sum, sizes->element);
-}
-
-/* Width of the MLP that a token goes through: with all its experts. */
-int64_t mlp_width(const struct layer_stack *stack)
-{
-	int64_t width = 0;
-
-	for (size_t i = 0; i < stack->linear_count; i++) {
-		const struct linear *linear = &stack->linears[i];
-
-		if (linear->targets & TARGET_DOWN)
-			width = count_add(
-				width, count_mul(linear->in, linear->active));
-	}
-	return width;
 }
 
 static bool mlp_is_gated(const struct layer_stack *stack)

@@ -26,8 +26,6 @@ int64_t cross_bytes(const struct sizes *sizes, enum layer_mode mode);
 bool has_rms_norms(enum model_family family);
 bool caps_scores(const struct model_facts *model);
 bool is_decoder(const struct sizes *sizes, size_t stack);
-/* Width of the MLP that a token goes through: with all its experts. */
-int64_t mlp_width(const struct layer_stack *stack);
 /* Bytes that its adapters keep of each token in one layer. */
 int64_t peft_layer_bytes(const struct sizes *sizes,
 			 const struct layer_stack *stack);

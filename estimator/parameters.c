@@ -15,7 +15,8 @@ static int64_t matrix_size(const struct linear *linear)
 	return count_mul(linear->in, linear->out);
 }
 
-int64_t stack_layer_parameters(const struct layer_stack *stack)
+/* One layer of the stack: matrices, biases, norms. */
+static int64_t stack_layer_parameters(const struct layer_stack *stack)
 {
 	int64_t sum = stack->vectors;
 

@@ -57,9 +57,6 @@ struct model_shape {
 int model_shape(const struct model_facts *facts, struct model_shape *shape,
 		struct error *err);
 
-/* One layer of the stack: matrices, biases, norms. */
-int64_t stack_layer_parameters(const struct layer_stack *stack);
-
 struct model_parts {
 	int64_t layers;  /* all of all layers */
 	int64_t layer;   /* the largest layer: the unit of FSDP and ZeRO-3 */

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 
+#include "estimator/shapes.h"
+
 #define TARGETS_DEFAULT (TARGET_Q | TARGET_V)
 /* IA3 of PEFT on Llama: k, v, and the input of down. */
 #define TARGETS_IA3 (TARGET_K | TARGET_V)

@@ -313,3 +313,18 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape)
 
 	shapes[facts->family](facts, shape);
 }
+
+/* Width of the MLP that a token goes through: with all its experts. */
+int64_t mlp_width(const struct layer_stack *stack)
+{
+	int64_t width = 0;
+
+	for (size_t i = 0; i < stack->linear_count; i++) {
+		const struct linear *linear = &stack->linears[i];
+
+		if (linear->targets & TARGET_DOWN)
+			width = count_add(
+				width, count_mul(linear->in, linear->active));
+	}
+	return width;
+}

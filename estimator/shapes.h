@@ -12,4 +12,7 @@
  */
 void shape_family(const struct model_facts *facts, struct model_shape *shape);
 
+/* Width of the MLP that a token goes through: with all its experts. */
+int64_t mlp_width(const struct layer_stack *stack);
+
 #endif

@@ -201,3 +201,8 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 				 (long long)work->sequence);
 	return 0;
 }
+
+bool has_training(const struct workload *work)
+{
+	return work->task != TASK_INFERENCE;
+}

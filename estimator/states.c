@@ -2,62 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
-/*
- * Bytes for each parameter. fp32: 4 + 4 + 8 of Adam (ZeRO, 1910.02054 §3.1).
- * AMP keeps fp32 weights and a 16-bit cast of each from its first use until its
- * layer's backward pass (pt:torch/amp/autocast_mode.py). With a master copy it
- * is 2 + 2 + 12. Megatron adds gradients up in fp32 (Megatron-LM@d98e8a64:
- * megatron/training/theoretical_memory_usage.py: 18, or 6 + 12/d).
- */
-static const struct {
-	int64_t weights, gradients;
-	bool has_master, has_casts;
-	bool narrows_states; /* those that follow the parameters */
-} regimes[REGIMES] = {
-	[REGIME_FP32] = { 4, 4, false, false, false },
-	[REGIME_AMP] = { 4, 4, false, true, false },
-	[REGIME_BF16] = { 2, 2, false, false, true },
-	[REGIME_MASTER] = { 2, 2, true, false, false },
-	[REGIME_FP8] = { 2, 2, false, false, true },
-};
-
-/*
- * Bytes of a weight that is stored quantised: NF4 has an fp32 scale for 64
- * weights, or with double quantisation an 8-bit one and an fp32 one for 256 of
- * these (bitsandbytes@95f9af30:functional.py); GPTQ and AWQ a 16-bit scale and
- * a 4-bit zero for 128. LLM.int8 has an fp32 scale for a row, of 4096 or so.
- */
-static const double quantised[WEIGHTS_KINDS] = {
-	[WEIGHTS_INT8] = 1 + 4.0 / 4096,
-	[WEIGHTS_NF4] = 0.5 + 4.0 / 64,
-	[WEIGHTS_NF4_DOUBLE] = 0.5 + 1.0 / 64 + 4.0 / (64 * 256),
-	[WEIGHTS_GPTQ4] = 0.5 + 2.0 / 128 + 0.5 / 128,
-};
-
-int64_t regime_weight_bytes(enum regime regime)
-{
-	return regimes[regime].weights;
-}
-
-int64_t regime_gradient_bytes(const struct workload *work)
+static int64_t gradient_bytes(const struct workload *work)
 {
 	if (work->sharding == SHARD_MEGATRON)
 		return 4;
-	return regimes[work->regime].gradients;
-}
-
-/* Norms, embedding and head stay as they are, or are made fp32 by the
- * preparation for k-bit training. */
-int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear)
-{
-	const struct workload *work = sizes->work;
-	int64_t width = work->residual_fp32 ? 4 : regimes[work->regime].weights;
-
-	if (work->weights == WEIGHTS_AS_COMPUTED)
-		return count_mul(count, regimes[work->regime].weights);
-	linear = count_least(linear, count);
-	return count_add(count_scaled(linear, quantised[work->weights]),
-			 count_mul(count - linear, width));
+	return regime_bytes(work->regime)->gradients;
 }
 
 static const struct optimizer *optimizer_of(const struct workload *work)
@@ -125,7 +74,8 @@ static void casts_fill(const struct sizes *sizes, struct states *states)
 	bool are_quantised = sizes->work->weights != WEIGHTS_AS_COMPUTED;
 	int64_t count = count_above(sizes->on_gpu, looked_up);
 
-	if (!regimes[sizes->work->regime].has_casts || sharding_gathers(sizes))
+	if (!regime_bytes(sizes->work->regime)->has_casts ||
+	    sharding_gathers(sizes))
 		return;
 	if (are_quantised)
 		count = count_above(count, sizes->linear_on_gpu);
@@ -140,14 +90,15 @@ static void trained_fill(const struct sizes *sizes, struct states *states)
 	const struct workload *work = sizes->work;
 	int64_t count = sizes->trainable;
 	int64_t shared = count_share(count, sharded_states(sizes));
-	bool has_master = regimes[work->regime].has_master;
-	int64_t width = has_master ? 4 : regimes[work->regime].weights;
+	bool has_master = regime_bytes(work->regime)->has_master;
+	int64_t width = has_master ? 4 : regime_bytes(work->regime)->weights;
 
 	states->gradients = count_mul(gradients_at_once(sizes, count),
-				      regime_gradient_bytes(work));
+				      gradient_bytes(work));
 	if (work->offload == OFFLOAD_NONE) {
-		states->optimizer = state_bytes(
-			sizes, shared, regimes[work->regime].narrows_states);
+		states->optimizer =
+			state_bytes(sizes, shared,
+				    regime_bytes(work->regime)->narrows_states);
 		states->master = has_master ? count_mul(shared, 4) : 0;
 	} else {
 		/* They leave as they come: ZeRO-Offload, 2101.06840. */
@@ -155,7 +106,7 @@ static void trained_fill(const struct sizes *sizes, struct states *states)
 			count_least(states->gradients,
 				    count_mul(count_most(sizes->layer_on_gpu,
 							 sizes->outside),
-					      regime_gradient_bytes(work)));
+					      gradient_bytes(work)));
 	}
 	if (work->has_ema)
 		states->optimizer =

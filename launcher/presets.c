@@ -48,7 +48,8 @@ static size_t wider(size_t width, const char *text)
 	return columns > width ? columns : width;
 }
 
-void presets_list(struct strbuf *out, const struct presets *presets)
+/* A line for each: name, description, where it comes from. */
+static void presets_list(struct strbuf *out, const struct presets *presets)
 {
 	size_t names = 0, descriptions = 0;
 
@@ -125,8 +126,9 @@ static json_t *preset_json(const struct preset *preset)
 	return root;
 }
 
-void presets_json(struct strbuf *out, const struct presets *presets,
-		  const struct preset *only)
+/* autofit.presets/1; only: one of them, NULL: all. */
+static void presets_json(struct strbuf *out, const struct presets *presets,
+			 const struct preset *only)
 {
 	json_t *root = json_checked(json_object());
 	json_t *array = json_checked(json_array());
@@ -155,8 +157,9 @@ static bool is_near(const struct preset *preset, const char *name)
 	       strcasestr(preset->description, name);
 }
 
-void presets_unknown(const struct presets *presets, const char *name,
-		     struct error *err)
+/* Those whose names are near that of none, and where all are listed. */
+static void presets_unknown(const struct presets *presets, const char *name,
+			    struct error *err)
 {
 	struct strbuf near = STRBUF_INIT;
 	size_t count = 0;

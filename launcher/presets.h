@@ -15,13 +15,4 @@
 int presets_command(const struct options *options,
 		    const struct strlist *environment);
 
-/* A line for each: name, description, where it comes from. */
-void presets_list(struct strbuf *out, const struct presets *presets);
-/* autofit.presets/1; only: one of them, NULL: all. */
-void presets_json(struct strbuf *out, const struct presets *presets,
-		  const struct preset *only);
-/* Those whose names are near that of none, and where all are listed. */
-void presets_unknown(const struct presets *presets, const char *name,
-		     struct error *err);
-
 #endif

@@ -75,7 +75,14 @@ BIG_ROOMS = {
 
 # Files that call each other, with the reason; at most six, of four files.
 CIRCLES_MAX, CIRCLE_FILES_MAX = 6, 4
-CIRCLES = {}
+SHELL = "launcher/command/shell/shell"
+CIRCLES = {
+    f"{SHELL}.c {SHELL}_skip.c":
+        "$( ) inside a word holds whole commands, so words end by tokens, and "
+        "tokens by words",
+    f"{SHELL}_expand.c {SHELL}_parameter.c {SHELL}_scope.c":
+        "${NAME:-word} holds words, and a word in NAME=word holds parameters",
+}
 
 FILES_MAX = 30  # sources and headers of one folder
 LINES_MAX = 60  # of a function
@@ -116,16 +123,18 @@ class Symbols:
 
     @staticmethod
     def objects(root, build):
-        """Of the program and what is shipped with it, not of its tests. The
-        preload library is a program of its own: it shares no names."""
-        for folder, _, names in os.walk(os.path.join(build, "CMakeFiles")):
+        """Of the program, and of its tests, which are users too. The preload
+        library is a program of its own: it shares no names."""
+        for folder, _, names in os.walk(build):
             for name in names:
                 path = os.path.join(folder, name)
-                match = re.search(r"/([^/]+)\.dir/(.+\.c)\.o$", path)
+                match = re.match(r"(.*?)CMakeFiles/([^/]+)\.dir/(.+\.c)\.o$",
+                                 os.path.relpath(path, build))
+                source = match[1] + match[3] if match else ""
                 # An object may be left of a file that is gone.
-                if match and match[1] != "autofit_preload" and (
-                        os.path.exists(os.path.join(root, match[2]))):
-                    yield path, match[2], match[1] in BIG_ROOMS
+                if match and match[2] != "autofit_preload" and (
+                        os.path.exists(os.path.join(root, source))):
+                    yield path, source, match[2] in BIG_ROOMS
 
     def calls(self):
         """{file: {other file: names}}"""

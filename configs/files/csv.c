@@ -54,7 +54,7 @@ static struct csv_cell next_cell(const char **at, const char *end)
 	return cell;
 }
 
-bool csv_cell_is(struct csv_cell cell, const char *word)
+static bool csv_cell_is(struct csv_cell cell, const char *word)
 {
 	return strlen(word) == cell.length &&
 	       memcmp(cell.text, word, cell.length) == 0;

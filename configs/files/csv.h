@@ -40,7 +40,6 @@ void csv_read_builtin(const struct csv_table *table, const char *path,
 void csv_read_file(const struct csv_table *table, const char *path,
 		   struct strlist *warnings);
 
-bool csv_cell_is(struct csv_cell cell, const char *word);
 /* A name of text_size - 1 bytes of ASCII at most, with a letter or digit. */
 bool csv_cell_name(struct csv_cell cell, char *text, size_t text_size);
 

@@ -79,7 +79,8 @@ int profile_number(const char *text, double *number, struct error *err)
 			 text);
 }
 
-int profile_name_check(const char *text, struct error *err)
+/* "a_name": letters, digits and underscores. */
+static int profile_name_check(const char *text, struct error *err)
 {
 	size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_0123456789");
 

@@ -43,8 +43,6 @@ profile_key_rule(const struct profile_kind_rule *rule, const char *key);
 
 /* A plain decimal number up to 1e18. -EINVAL: text is none. */
 int profile_number(const char *text, double *number, struct error *err);
-/* "a_name": letters, digits and underscores. */
-int profile_name_check(const char *text, struct error *err);
 
 /* "table training" as kind and name, which points into text. */
 int profile_section_parse(const char *text, enum profile_kind *kind,

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_text.h"
 
+#include "launcher/estimate/estimate_usage.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/options/options_estimate.h"
 #include "launcher/report/json.h"

@@ -19,11 +19,6 @@ static const struct {
 				PEFT_NONE, WEIGHTS_AS_COMPUTED, REGIME_BF16 },
 };
 
-const char *recipe_name(enum recipe recipe)
-{
-	return recipes[recipe].name;
-}
-
 const char *recipe_title(enum recipe recipe)
 {
 	return recipes[recipe].title;

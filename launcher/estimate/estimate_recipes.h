@@ -18,7 +18,6 @@ enum recipe {
 	RECIPES
 };
 
-const char *recipe_name(enum recipe recipe);  /* "qlora" */
 const char *recipe_title(enum recipe recipe); /* "QLoRA" */
 
 /*

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "estimator/options.h"
 #include "launcher/estimate/estimate_recipes.h"
+#include "launcher/estimate/estimate_usage.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "launcher/command/text/text.h"
+#include "launcher/estimate/estimate_usage.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/options/options_estimate.h"
 

@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_views.h"
 
-/* Under half a larger batch, or a smaller GPU, would do. */
-#define ROOMY_SHARE 2
+#include "launcher/estimate/estimate_usage.h"
 
 bool estimate_is_plain(const struct estimate_request *request)
 {
@@ -130,55 +129,3 @@ const struct estimate_view estimate_views[] = {
 	  estimate_fill_need },
 	{ .key = NULL },
 };
-
-enum usage_band usage_band(const struct estimate *estimate,
-			   int64_t usable_bytes)
-{
-	if (estimate->peak[TIER_PROCESS] > usable_bytes)
-		return BAND_NO;
-	if (estimate->high[TIER_PROCESS] > usable_bytes)
-		return BAND_TIGHT;
-	return estimate->high[TIER_PROCESS] > usable_bytes / ROOMY_SHARE
-		       ? BAND_OK
-		       : BAND_ROOMY;
-}
-
-static const struct {
-	const char *name, *advice;
-} bands[] = {
-	[BAND_ROOMY] = { "roomy",
-			 "more than half stays free: a larger batch, or a "
-			 "smaller GPU, would do" },
-	[BAND_OK] = { "ok", "it fits, with the error of the estimate too" },
-	[BAND_TIGHT] = { "tight",
-			 "it may fit: only a run can tell (autofit -- "
-			 "command...), or take one of the changes below" },
-	[BAND_NO] = { "does not fit",
-		      "take one of the changes below, or another GPU "
-		      "(--gpus)" },
-};
-
-const char *usage_band_name(enum usage_band band)
-{
-	return bands[band].name;
-}
-
-const char *usage_band_advice(enum usage_band band)
-{
-	return bands[band].advice;
-}
-
-int64_t estimate_split(int64_t effective_batch, int64_t gpus, int64_t largest,
-		       int64_t *accum)
-{
-	int64_t each = gpus > 0 ? effective_batch / gpus : 0;
-	int64_t micro = largest < each ? largest : each;
-
-	*accum = 0;
-	if (gpus <= 0 || effective_batch % gpus != 0 || micro < 1)
-		return 0;
-	while (each % micro != 0)
-		micro--;
-	*accum = each / micro;
-	return micro;
-}

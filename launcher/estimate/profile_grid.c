@@ -67,9 +67,14 @@ static int add_figure(struct strbuf *out, const struct profile_scope *scope,
 	return result;
 }
 
-int profile_field_add(struct strbuf *out, const struct profile_scope *scope,
-		      struct profile_text field, enum profile_source *source,
-		      struct error *err)
+/*
+ * A field of a row as it is shown, with the figures of scope in it; source is
+ * that of its last figure.
+ */
+static int profile_field_add(struct strbuf *out,
+			     const struct profile_scope *scope,
+			     struct profile_text field,
+			     enum profile_source *source, struct error *err)
 {
 	const char *at = field.text, *end = at + field.length;
 	int result = 0;

@@ -38,14 +38,6 @@ json_t *profile_result_json(const struct profile *profile,
 			    const struct profile_result *result);
 
 /*
- * A field of a row as it is shown, with the figures of scope in it; source is
- * that of its last figure.
- */
-int profile_field_add(struct strbuf *out, const struct profile_scope *scope,
-		      struct profile_text field, enum profile_source *source,
-		      struct error *err);
-
-/*
  * How a guide's figure and that of physics part, of a PROFILE_DIFFERS section;
  * percent: above (below: negative) physics, NAN where physics is 0. -ENOENT:
  * the section has words only.

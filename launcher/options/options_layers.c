@@ -14,8 +14,8 @@ static size_t index_of(const struct option_row *row)
 	return (size_t)(row - option_rows);
 }
 
-bool layers_decided(const struct option_layers *layers,
-		    const struct option_row *row)
+static bool layers_decided(const struct option_layers *layers,
+			   const struct option_row *row)
 {
 	return layers->stronger[index_of(row)];
 }

@@ -17,8 +17,6 @@ struct option_layers {
 	bool here[OPTION_ROWS_MAX];     /* set by the present place */
 };
 
-bool layers_decided(const struct option_layers *layers,
-		    const struct option_row *row);
 /* Set it for the present place; of an option that is decided nothing is read.
  */
 int layers_set(struct option_layers *layers, const struct option_row *row,

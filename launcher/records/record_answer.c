@@ -38,8 +38,8 @@ int record_answer_find(struct record_match *match,
 }
 
 /* A file can be edited: what it says is checked against what is asked. */
-bool record_answer_keeps_batch(const struct request *request,
-			       const struct record *record)
+static bool record_answer_keeps_batch(const struct request *request,
+				      const struct record *record)
 {
 	const struct options *options = request->options;
 	int64_t micro = record->micro_batch;

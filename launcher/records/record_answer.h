@@ -37,8 +37,4 @@ int record_answer_start(struct result *result, const struct request *request);
 bool record_answer_is_checkable(const struct record_match *match,
 				const struct request *request);
 
-/* The question asks for nothing that this split would not keep. */
-bool record_answer_keeps_batch(const struct request *request,
-			       const struct record *record);
-
 #endif

@@ -72,7 +72,8 @@ char *exec_command_where(const char *program)
 	return search(program, &error_number);
 }
 
-int exec_command_cannot_start(const char *program, int error_number)
+/* One line as coreutils words it, and 126 or 127. */
+static int exec_command_cannot_start(const char *program, int error_number)
 {
 	struct strbuf name = STRBUF_INIT;
 

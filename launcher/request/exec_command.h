@@ -19,7 +19,4 @@ int exec_command_find(const char *program);
 /* The file itself, or NULL; the caller frees it. */
 char *exec_command_where(const char *program);
 
-/* One line as coreutils words it, and 126 or 127. */
-int exec_command_cannot_start(const char *program, int error_number);
-
 #endif

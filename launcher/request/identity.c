@@ -275,8 +275,20 @@ char *identity_make(const struct request *request)
 	return strbuf_detach(&out);
 }
 
+const char *identity_name(const struct request *request)
+{
+	const struct command_view *view = &request->command.view;
+	const char *name = request->command.argv.items[view->program];
+
+	if (view->script != NO_INDEX)
+		name = request->command.argv.items[view->script];
+	else if (view->module != NO_INDEX)
+		name = request->command.argv.items[view->module];
+	return basename(name);
+}
+
 char *identity_subject(const struct request *request)
 {
-	return xasprintf("%s %s", request_name(request),
+	return xasprintf("%s %s", identity_name(request),
 			 request->command.preset->name);
 }

@@ -16,4 +16,7 @@ char *identity_make(const struct request *request);
 /* What a hint must share: the name of the script or program, the preset. */
 char *identity_subject(const struct request *request);
 
+/* The words after which a record is named: script, else program. */
+const char *identity_name(const struct request *request);
+
 #endif

@@ -285,18 +285,6 @@ enum command_outcome request_prepare(struct request *request,
 	return COMMAND_OK;
 }
 
-const char *request_name(const struct request *request)
-{
-	const struct command_view *view = &request->command.view;
-	const char *name = request->command.argv.items[view->program];
-
-	if (view->script != NO_INDEX)
-		name = request->command.argv.items[view->script];
-	else if (view->module != NO_INDEX)
-		name = request->command.argv.items[view->module];
-	return basename(name);
-}
-
 void request_release(struct request *request)
 {
 	strlist_release(&request->environment);

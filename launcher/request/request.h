@@ -60,7 +60,4 @@ int request_rewrite(const struct request *request,
 		    const struct command_values *values,
 		    struct rewrite *rewrite, struct error *err);
 
-/* The words after which a record is named: script, else program. */
-const char *request_name(const struct request *request);
-
 #endif

@@ -1,6 +1,7 @@
 /* The answer of a session: split, evidence, record. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/result_fill.h"
+#include "launcher/request/identity.h"
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_internal.h"
 
@@ -109,7 +110,7 @@ static void write_record(struct session *session)
 	record->created = (int64_t)time(NULL);
 	strlist_release(&record->copies);
 	config_copies_paths(&result->run, &record->copies);
-	record_set_id(record, request_name(session->request),
+	record_set_id(record, identity_name(session->request),
 		      record->devices[0].name);
 	if (paths_make(session->request->paths.records, &err) < 0 ||
 	    record_write(record, session->request->paths.records, &err) < 0) {

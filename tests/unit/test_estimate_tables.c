@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "configs/models/instances.h"
 #include "launcher/estimate/estimate_family.h"
+#include "launcher/estimate/estimate_usage.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/report/json.h"
 #include "launcher/report/report_table.h"

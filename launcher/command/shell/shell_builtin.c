@@ -1,6 +1,8 @@
 /* What commands of a script do to its variables and arguments. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_run.h"
+#include "launcher/command/shell/shell_builtin.h"
+
+#include "launcher/command/shell/shell_found.h"
 
 #include "base/alloc.h"
 
@@ -243,40 +245,6 @@ static void do_wait(struct shell_reader *reader)
 	reader->found.is_waited_for = true;
 }
 
-static void do_test(struct shell_reader *reader)
-{
-	reader->was_test = true;
-	reader->test = shell_test_read(reader);
-}
-
-struct builtin {
-	const char *name;
-	void (*run)(struct shell_reader *reader);
-};
-
-static const struct builtin builtins[] = {
-	{ "[", do_test },          { "[[", do_test },
-	{ "test", do_test },       { "export", do_declare },
-	{ "declare", do_declare }, { "typeset", do_declare },
-	{ "local", do_declare },   { "readonly", do_declare },
-	{ "unset", do_unset },     { "read", do_read },
-	{ "mapfile", do_read },    { "readarray", do_read },
-	{ "getopts", do_read },    { "let", do_read },
-	{ "printf", do_printf },   { "shift", do_shift },
-	{ "set", do_set },         { "source", do_source },
-	{ ".", do_source },        { "eval", do_eval },
-	{ "cd", do_cd },           { "pushd", do_cd },
-	{ "popd", do_cd },         { "exit", do_exit },
-	{ "return", do_exit },     { "wait", do_wait },
-};
-
-void shell_builtin(struct shell_reader *reader, const char *name)
-{
-	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
-		if (strcmp(builtins[i].name, name) == 0)
-			builtins[i].run(reader);
-}
-
 /* "$NAME", ${NAME:-}: the value itself; ${NAME+x}: whether there is one. */
 static bool is_whole_value(const struct shell_part *part)
 {
@@ -320,7 +288,8 @@ static bool is_word(const struct shell_reader *reader, size_t index,
 	       memcmp(reader->lexer.text + word->start, text, length) == 0;
 }
 
-struct shell_test shell_test_read(const struct shell_reader *reader)
+/* The words of [ ... ] as a test of one variable. */
+static struct shell_test shell_test_read(const struct shell_reader *reader)
 {
 	struct shell_test test = { .is_one = false };
 	size_t at = reader->assignments + 1;
@@ -342,4 +311,38 @@ struct shell_test shell_test_read(const struct shell_reader *reader)
 		return test;
 	test.is_one = one_variable(reader, reader->words[at + 1], &test.name);
 	return test;
+}
+
+static void do_test(struct shell_reader *reader)
+{
+	reader->was_test = true;
+	reader->test = shell_test_read(reader);
+}
+
+struct builtin {
+	const char *name;
+	void (*run)(struct shell_reader *reader);
+};
+
+static const struct builtin builtins[] = {
+	{ "[", do_test },          { "[[", do_test },
+	{ "test", do_test },       { "export", do_declare },
+	{ "declare", do_declare }, { "typeset", do_declare },
+	{ "local", do_declare },   { "readonly", do_declare },
+	{ "unset", do_unset },     { "read", do_read },
+	{ "mapfile", do_read },    { "readarray", do_read },
+	{ "getopts", do_read },    { "let", do_read },
+	{ "printf", do_printf },   { "shift", do_shift },
+	{ "set", do_set },         { "source", do_source },
+	{ ".", do_source },        { "eval", do_eval },
+	{ "cd", do_cd },           { "pushd", do_cd },
+	{ "popd", do_cd },         { "exit", do_exit },
+	{ "return", do_exit },     { "wait", do_wait },
+};
+
+void shell_builtin(struct shell_reader *reader, const char *name)
+{
+	for (size_t i = 0; i < sizeof(builtins) / sizeof(*builtins); i++)
+		if (strcmp(builtins[i].name, name) == 0)
+			builtins[i].run(reader);
 }

@@ -1,6 +1,6 @@
 /* Which command of shell text is the one, and the words around it. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_run.h"
+#include "launcher/command/shell/shell_found.h"
 
 #include "base/alloc.h"
 

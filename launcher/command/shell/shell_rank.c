@@ -1,7 +1,7 @@
 /* Which commands of a script train, and which only prepare. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_read.h"
-#include "launcher/command/shell/shell_run.h"
+#include "launcher/command/shell/shell_rank.h"
+
 #include "launcher/command/text/argument.h"
 
 #include <string.h>

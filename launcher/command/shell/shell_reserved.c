@@ -127,11 +127,6 @@ static void read_case(struct shell_reader *reader)
 		shell_fail_met(reader, "case");
 }
 
-static void on_if(struct shell_reader *reader)
-{
-	shell_push(reader, SHELL_IF);
-}
-
 static void on_then(struct shell_reader *reader)
 {
 	struct shell_level *level = shell_top(reader);
@@ -160,40 +155,10 @@ static void on_else(struct shell_reader *reader)
 	shell_end_list(reader);
 }
 
-static void on_fi(struct shell_reader *reader)
-{
-	shell_pop(reader, SHELL_IF);
-}
-
-static void on_while(struct shell_reader *reader)
-{
-	shell_push(reader, SHELL_LOOP);
-}
-
 static void on_do(struct shell_reader *reader)
 {
 	if (!shell_top(reader) || shell_top(reader)->kind != SHELL_LOOP)
 		shell_fail_met(reader, "do");
-}
-
-static void on_done(struct shell_reader *reader)
-{
-	shell_pop(reader, SHELL_LOOP);
-}
-
-static void on_esac(struct shell_reader *reader)
-{
-	shell_pop(reader, SHELL_CASE);
-}
-
-static void on_brace(struct shell_reader *reader)
-{
-	shell_push(reader, SHELL_BRACE);
-}
-
-static void on_brace_end(struct shell_reader *reader)
-{
-	shell_pop(reader, SHELL_BRACE);
 }
 
 static void on_not(struct shell_reader *reader)
@@ -216,30 +181,33 @@ static void on_function(struct shell_reader *reader)
 	reader->is_function = true;
 }
 
+/* What a reserved word does: begins a level, ends one, or something else. */
 struct reserved {
 	const char *word;
 	void (*run)(struct shell_reader *reader);
+	void (*nest)(struct shell_reader *reader, enum shell_level_kind kind);
+	enum shell_level_kind kind;
 };
 
 static const struct reserved reserved_words[] = {
-	{ "if", on_if },
-	{ "then", on_then },
-	{ "elif", on_else },
-	{ "else", on_else },
-	{ "fi", on_fi },
-	{ "for", read_for },
-	{ "select", read_for },
-	{ "while", on_while },
-	{ "until", on_while },
-	{ "do", on_do },
-	{ "done", on_done },
-	{ "case", read_case },
-	{ "esac", on_esac },
-	{ "{", on_brace },
-	{ "}", on_brace_end },
-	{ "!", on_not },
-	{ "function", on_function },
-	{ "[[", read_condition },
+	{ .word = "if", .nest = shell_push, .kind = SHELL_IF },
+	{ .word = "fi", .nest = shell_pop, .kind = SHELL_IF },
+	{ .word = "while", .nest = shell_push, .kind = SHELL_LOOP },
+	{ .word = "until", .nest = shell_push, .kind = SHELL_LOOP },
+	{ .word = "done", .nest = shell_pop, .kind = SHELL_LOOP },
+	{ .word = "esac", .nest = shell_pop, .kind = SHELL_CASE },
+	{ .word = "{", .nest = shell_push, .kind = SHELL_BRACE },
+	{ .word = "}", .nest = shell_pop, .kind = SHELL_BRACE },
+	{ .word = "then", .run = on_then },
+	{ .word = "elif", .run = on_else },
+	{ .word = "else", .run = on_else },
+	{ .word = "for", .run = read_for },
+	{ .word = "select", .run = read_for },
+	{ .word = "do", .run = on_do },
+	{ .word = "case", .run = read_case },
+	{ .word = "!", .run = on_not },
+	{ .word = "function", .run = on_function },
+	{ .word = "[[", .run = read_condition },
 };
 
 /* a | b) before the commands of a case. */
@@ -272,6 +240,8 @@ bool shell_read_reserved(struct shell_reader *reader)
 			continue;
 		if (reader->is_one_command)
 			shell_fail_met(reader, reserved->word);
+		else if (reserved->nest)
+			reserved->nest(reader, reserved->kind);
 		else
 			reserved->run(reader);
 		return true;

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_RESERVED_H
 #define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_RESERVED_H
 
-#include "launcher/command/shell/shell_read.h"
+#include "launcher/command/shell/shell_reader.h"
 
 /* The token is a reserved word, and what it begins was read. */
 bool shell_read_reserved(struct shell_reader *reader);

@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_run.h"
 
+#include "launcher/command/shell/shell_builtin.h"
+#include "launcher/command/shell/shell_found.h"
+#include "launcher/command/shell/shell_rank.h"
+
 #include <string.h>
 
 /* exec and command say how, not what. */

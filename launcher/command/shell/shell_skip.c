@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell.h"
 
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/shell_assignment.h"
 
 #include <string.h>
 

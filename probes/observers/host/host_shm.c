@@ -15,16 +15,6 @@
 
 #define BLOCK_BYTES 512
 
-int host_inode_compare(const void *a, const void *b)
-{
-	const struct host_inode *left = a;
-	const struct host_inode *right = b;
-
-	if (left->device != right->device)
-		return left->device < right->device ? -1 : 1;
-	return (left->number > right->number) - (left->number < right->number);
-}
-
 struct host_inode *host_shm_find(const struct host_shm *shm, dev_t device,
 				 ino_t number)
 {

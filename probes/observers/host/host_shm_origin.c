@@ -15,6 +15,16 @@
 #include <time.h>
 #include <unistd.h>
 
+int host_inode_compare(const void *a, const void *b)
+{
+	const struct host_inode *left = a;
+	const struct host_inode *right = b;
+
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
 #define WANTED_MASK                                                            \
 	(STATX_TYPE | STATX_NLINK | STATX_UID | STATX_CTIME | STATX_INO |      \
 	 STATX_BLOCKS | STATX_BTIME)
