@@ -12,6 +12,7 @@
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
+#include "launcher/options/options_complete.h"
 #include "launcher/options/options_files.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
@@ -19,6 +20,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef int subcommand_run(const struct options *options,
@@ -138,6 +140,22 @@ static int wrong_usage(const struct strlist *arguments,
 	return code;
 }
 
+/* autofit --complete WORDS: what a shell may offer; see scripts/completion. */
+static int complete(int argc, char **argv)
+{
+	struct strlist words = STRLIST_INIT;
+	struct strbuf text = STRBUF_INIT;
+	int code;
+
+	for (int i = 2; i < argc; i++)
+		strlist_add(&words, argv[i]);
+	options_complete(&text, &words);
+	code = print(&text);
+	strbuf_release(&text);
+	strlist_release(&words);
+	return code;
+}
+
 int app_run(const struct process_state *state, int argc, char **argv)
 {
 	struct strlist arguments = STRLIST_INIT;
@@ -151,6 +169,8 @@ int app_run(const struct process_state *state, int argc, char **argv)
 	struct options options;
 	int code = EXIT_AUTOFIT_FAILED;
 
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+		return complete(argc, argv);
 	for (int i = 0; i < argc; i++)
 		strlist_add(&arguments, argv[i]);
 	for (char **item = environ; item && *item; item++)

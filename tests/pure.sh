@@ -33,7 +33,7 @@ base='(strlist|strbuf|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
 # Of config files: a text in, its values out.
 settings='settings_(format_of|read|release|find_all|change|has_references)'
 lenient="$strict|$text|$heap|$base|presets_find|preset_knob|argp_parse|ini_read"
-lenient+="|$settings|builtin_files"
+lenient+="|$settings|builtin_(files|find)"
 
 fail() {
 	echo "pure.sh: $*" >&2

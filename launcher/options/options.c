@@ -3,6 +3,8 @@
 #include "launcher/options/options.h"
 
 #include "base/alloc.h"
+#include "launcher/options/options_complete.h"
+#include "launcher/options/options_help.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_layers.h"
 #include "launcher/options/options_rows.h"
@@ -337,6 +339,17 @@ static int check_whole(struct parsing *parsing)
 	return 0;
 }
 
+static void print_text(struct strbuf *out, enum option_print what,
+		       const char *value)
+{
+	if (what == PRINT_HELP)
+		options_help(out, value);
+	else if (what == PRINT_VERSION)
+		strbuf_addf(out, "autofit %s\n", AUTOFIT_VERSION);
+	else
+		options_completion(out, value);
+}
+
 /* NOLINTNEXTLINE(readability-function-size): the places options come from */
 enum options_outcome options_parse(struct options *options,
 				   const struct strlist *argv,
@@ -352,7 +365,7 @@ enum options_outcome options_parse(struct options *options,
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;
 	if (parsing.print) {
-		parsing.print->print(text, parsing.print_value);
+		print_text(text, parsing.print->print, parsing.print_value);
 		return OPTIONS_PRINT;
 	}
 	parsing.has_json = options->json != NULL;

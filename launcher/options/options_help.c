@@ -1,5 +1,7 @@
 /* The text of --help, made from the tables of options and sub-commands. */
 /* SPDX-License-Identifier: MIT */
+#include "launcher/options/options_help.h"
+
 #include "launcher/options/options_rows.h"
 
 #include <stdio.h>
@@ -164,10 +166,4 @@ void options_help(struct strbuf *out, const char *value)
 	for (const struct exit_row *row = exit_rows; row->doc; row++)
 		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);
 	strbuf_adds(out, help_examples);
-}
-
-void options_version(struct strbuf *out, const char *value)
-{
-	(void)value;
-	strbuf_adds(out, "autofit " AUTOFIT_VERSION "\n");
 }

@@ -13,6 +13,14 @@
 
 struct option_row;
 
+/* --help and its like: what is printed instead. */
+enum option_print {
+	PRINT_NOTHING,
+	PRINT_HELP,
+	PRINT_VERSION,
+	PRINT_COMPLETION,
+};
+
 /* How the text of an option becomes the field it sets. */
 struct option_kind {
 	/*
@@ -61,8 +69,7 @@ struct option_row {
 	bool value_optional;      /* without one it is 1 */
 	bool one_call;            /* in no file: it belongs to one call */
 	bool runs_or_writes;      /* in no file of another user */
-	/* --help and the like: no field, the text instead; value as in set. */
-	void (*print)(struct strbuf *out, const char *value);
+	enum option_print print;  /* no field, a text instead */
 };
 
 /* A row without a name ends the table. */
@@ -122,11 +129,5 @@ const char *option_suggestion(const char *name);
 void option_unknown(const char *name, struct error *err);
 /* err for a word that argp refused without saying why. */
 void option_misread(const char *word, struct error *err);
-
-/* Texts from the tables above; the value of the completion is its shell. */
-/* value: the sub-command before it; NULL: none. */
-void options_help(struct strbuf *out, const char *value);
-void options_version(struct strbuf *out, const char *value);
-void options_completion(struct strbuf *out, const char *shell);
 
 #endif

@@ -1,8 +1,8 @@
 /* The manual has every option, sub-command, field of a record, key of a preset.
  */
 /* SPDX-License-Identifier: MIT */
-/* USES launcher */
-#include "launcher/options/manpage.h"
+/* USES manpage */
+#include "scripts/pages/manpage.h"
 
 #include "base/alloc.h"
 #include "base/strlist.h"

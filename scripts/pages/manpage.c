@@ -1,6 +1,6 @@
 /* The manual pages, from prose with marks and the tables they stand for. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/options/manpage.h"
+#include "scripts/pages/manpage.h"
 
 #include "base/alloc.h"
 #include "base/trial.h"

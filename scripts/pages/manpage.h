@@ -1,7 +1,7 @@
 /* The manual pages, from prose with marks and the tables they stand for. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_OPTIONS_MANPAGE_H
-#define AUTOFIT_LAUNCHER_OPTIONS_MANPAGE_H
+#ifndef AUTOFIT_SCRIPTS_PAGES_MANPAGE_H
+#define AUTOFIT_SCRIPTS_PAGES_MANPAGE_H
 
 #include "base/error.h"
 #include "base/strbuf.h"

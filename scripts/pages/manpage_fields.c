@@ -1,6 +1,6 @@
 /* What the fields of a record mean, for autofit-records(5). */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/options/manpage.h"
+#include "scripts/pages/manpage.h"
 
 #include <string.h>
 

@@ -1,9 +1,8 @@
-/* Writes what is installed beside the program: its manual and completions. */
+/* Writes the manual pages, from prose and the tables of the program. */
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 #include "base/textfile.h"
-#include "launcher/options/manpage.h"
-#include "launcher/options/options_rows.h"
+#include "scripts/pages/manpage.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +11,11 @@
 
 static const struct output {
 	const char *name;
-	const char *prose; /* in the folder of prose; NULL: a completion */
-	const char *shell;
+	const char *prose; /* in the folder of prose */
 } outputs[] = {
-	{ "autofit.1", "autofit.1.in", NULL },
-	{ "autofit-records.5", "autofit-records.5.in", NULL },
-	{ "autofit-preset.5", "autofit-preset.5.in", NULL },
-	{ "autofit.bash", NULL, "bash" },
-	{ "_autofit", NULL, "zsh" },
-	{ "autofit.fish", NULL, "fish" },
+	{ "autofit.1", "autofit.1.in" },
+	{ "autofit-records.5", "autofit-records.5.in" },
+	{ "autofit-preset.5", "autofit-preset.5.in" },
 };
 
 static int make_page(const struct output *output, const char *folder,
@@ -44,12 +39,8 @@ static int make(const struct output *output, const char *prose_folder,
 {
 	char *path = xasprintf("%s/%s", folder, output->name);
 	struct strbuf text = STRBUF_INIT;
-	int result = 0;
+	int result = make_page(output, prose_folder, &text, err);
 
-	if (output->prose)
-		result = make_page(output, prose_folder, &text, err);
-	else
-		options_completion(&text, output->shell);
 	if (result == 0)
 		result = textfile_replace(path, 0644, text.data, text.length,
 					  err);
