@@ -41,38 +41,30 @@ static void keep_memory_line(struct probe_output *output,
 	output->memory_text = text;
 }
 
+/* Where a line of this class is kept; NULL: nowhere. */
+static const struct signature **slot_of(struct evidence_output *found,
+					enum signature_class class)
+{
+	if (class == SIGNATURE_KILLED)
+		return &found->killed_line;
+	if (class == SIGNATURE_TOO_BIG)
+		return &found->too_big_line;
+	if (class == SIGNATURE_NO_BATCH)
+		return &found->no_batch_line;
+	return class == SIGNATURE_CAUSE ? &found->cause_line : NULL;
+}
+
 /* Of each class the first line is kept. */
 static void keep_signature(struct probe_output *output,
 			   const struct signature *signature, const char *line,
 			   size_t length)
 {
-	const struct signature **slot = NULL;
+	enum signature_class class = signature->class;
+	const struct signature **slot = slot_of(&output->found, class);
 
-	switch (signature->class) {
-	case SIGNATURE_KILLED:
-		slot = &output->found.killed_line;
-		break;
-	case SIGNATURE_TOO_BIG:
-		slot = &output->found.too_big_line;
-		break;
-	case SIGNATURE_NO_BATCH:
-		slot = &output->found.no_batch_line;
-		break;
-	case SIGNATURE_CAUSE:
-		slot = &output->found.cause_line;
-		break;
-	case SIGNATURE_RMM:
-	case SIGNATURE_HOST:
-	case SIGNATURE_SHM:
-	case SIGNATURE_GPU:
-	case SIGNATURE_AMBIGUOUS:
+	if (class >= SIGNATURE_RMM && class <= SIGNATURE_AMBIGUOUS)
 		keep_memory_line(output, signature, line, length);
-		break;
-	case SIGNATURE_NONE:
-	case SIGNATURE_NOT:
-		break;
-	}
-	if (slot && !*slot)
+	else if (slot && !*slot)
 		*slot = signature;
 }
 
@@ -131,7 +123,9 @@ static void keep_refusal(struct probe_output *output, const char *line,
 
 	if (output->refused_path && output->refused_path[0])
 		return;
-	if (!refusal_line(line, length, path))
+	if (!output->refusal)
+		output->refusal = refusal_make();
+	if (!refusal_line(output->refusal, line, length, path))
 		return;
 	free(output->refused_path);
 	output->refused_path = xstrdup(path);
@@ -142,20 +136,23 @@ static void on_line(void *context, const char *line, size_t length)
 	struct probe_stream *stream = context;
 	struct probe_output *output = stream->output;
 	const struct probe_lines *wanted = &output->spec->lines;
+	struct signature_found found = { 0 };
 	const struct signature *signature;
 	size_t shown_length = length;
 	const char *shown;
 
 	if (output->stop_was_sent)
 		return;
+	signature = signatures_match(wanted->signatures, line, length, &found);
 	shown = shown_line(stream, line, &shown_length);
 	failure_line(&output->failure, shown, shown_length);
-	keep_refusal(output, shown, shown_length);
+	if (signatures_pick(wanted->signatures, &found, SIGNATURE_REFUSED,
+			    (struct span){ shown, shown_length }))
+		keep_refusal(output, shown, shown_length);
 	count_step(stream, line, length);
 	if (wanted->sizes)
 		printed_sizes_patterns_match(wanted->sizes, line, length,
 					     &output->sizes);
-	signature = signatures_match(wanted->signatures, line, length);
 	if (signature)
 		keep_signature(output, signature, shown, shown_length);
 }
@@ -231,7 +228,7 @@ static void choose_cause(struct probe_output *output, const char *shown)
 	while (*shown && !cause) {
 		size_t length = strcspn(shown, "\n");
 		const struct signature *found = signatures_match(
-			output->spec->lines.signatures, shown, length);
+			output->spec->lines.signatures, shown, length, NULL);
 
 		if (found && found->class == SIGNATURE_CAUSE)
 			cause = found;
@@ -327,6 +324,7 @@ void probe_output_release(struct probe_output *output)
 	strbuf_release(&output->first_error);
 	free(output->memory_text);
 	free(output->refused_path);
+	refusal_free(output->refusal);
 	if (logfile_close(&output->log, &err) < 0)
 		log_warning("the log of a probe is not complete: %s",
 			    err.message);

@@ -12,6 +12,8 @@
 #include "probes/probe_gpu.h"
 #include "probes/verdict/step_count.h"
 
+struct refusal;
+
 /* One of the command's two outputs. */
 struct probe_stream {
 	uv_poll_t poll; /* of probe.c */
@@ -39,6 +41,7 @@ struct probe_output {
 	struct evidence_output found;
 	struct printed_sizes sizes;
 	char *memory_text, *refused_path;
+	struct refusal *refusal; /* NULL until a line may tell of one */
 	struct strbuf first_error;
 	int64_t memory_line_ms;    /* when it said out of memory; -1: not */
 	int64_t first_counter_ms;  /* when a counter first rose; -1: not yet */

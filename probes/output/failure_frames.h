@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_PROBES_OUTPUT_FAILURE_FRAMES_H
 #define AUTOFIT_PROBES_OUTPUT_FAILURE_FRAMES_H
 
+#include "base/span.h"
 #include "probes/output/failure.h"
-#include "probes/output/span.h"
 
 /* A line of the traceback under way; none is kept while two are mixed. */
 void failure_frames_add(struct failure_source *source, struct span line);

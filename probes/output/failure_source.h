@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_PROBES_OUTPUT_FAILURE_SOURCE_H
 #define AUTOFIT_PROBES_OUTPUT_FAILURE_SOURCE_H
 
+#include "base/span.h"
 #include "probes/output/failure.h"
-#include "probes/output/span.h"
 
 /* A line without trailing blanks: is it of a traceback? Then it is kept. */
 bool failure_source_line(struct failure *failure, struct span line);

@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_PROBES_OUTPUT_FAILURE_TOLD_H
 #define AUTOFIT_PROBES_OUTPUT_FAILURE_TOLD_H
 
+#include "base/span.h"
 #include "probes/output/failure.h"
-#include "probes/output/span.h"
 
 /*
  * Is the line a launcher's own, and not of what it started? What it tells is

@@ -3,9 +3,9 @@
 #ifndef AUTOFIT_PROBES_OUTPUT_FAILURE_TRACE_H
 #define AUTOFIT_PROBES_OUTPUT_FAILURE_TRACE_H
 
+#include "base/span.h"
 #include "probes/output/failure.h"
 #include "probes/output/failure_words.h"
-#include "probes/output/span.h"
 
 /* index is that of a source. */
 void failure_trace_open(struct failure *failure, size_t index,

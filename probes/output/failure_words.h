@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_PROBES_OUTPUT_FAILURE_WORDS_H
 #define AUTOFIT_PROBES_OUTPUT_FAILURE_WORDS_H
 
+#include "base/span.h"
 #include "probes/output/failure.h"
-#include "probes/output/span.h"
 
 /* How sure it is that a line ends a traceback. */
 enum failure_form { FAILURE_NO_EXCEPTION, FAILURE_WEAK, FAILURE_STRONG };

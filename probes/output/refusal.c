@@ -1,71 +1,186 @@
 /* A line of output that tells of a write that was refused. Pure. */
 /* SPDX-License-Identifier: MIT */
+/*
+ * A line is taken for such a report where the words of strerror() stand as a
+ * message of their own, between colons or brackets and not in a sentence. The
+ * file is named behind them or before them; how, the patterns below tell. Some
+ * programs say the same of what is no write: those are left out by name.
+ */
 #include "probes/output/refusal.h"
 
-#include "probes/output/refusal_name.h"
-#include "probes/output/span.h"
+#include "base/alloc.h"
+#include "base/span.h"
+#include "configs/signatures/pattern.h"
 
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* As many places of one line are looked at. */
-#define PLACES_MAX 8
+/* As many places of one line are looked at, and so much before each. */
+#define PLACES_MAX 16
+#define BEFORE_MAX REFUSAL_PATH_MAX
 
+/* What the words around a phrase end and begin with, where they report it. */
+#define REPORTS "(?:^\\s*|[:;] |\\] | \\(|message: \"|error message = ')"
+#define REPORTED                                                               \
+	"(?:\\s*$|[.;:,)\\]}\"']| \\(os error| \\(errno| at | [\\[{]|\\\\n)"
+
+/* Python's repr, node, coreutils: group is what is between the quotes. */
+#define QUOTED_BY(quote, group)                                                \
+	"b?" quote group "(?:[^" quote "\\\\]++|\\\\.)++)" quote
+#define QUOTED(group) "(?|" QUOTED_BY("'", group) "|" QUOTED_BY("\"", group) ")"
+
+/* A part of a line is what stands between two ": ". */
+#define LAST_PART "^(?>(?:.*: )?)"
+#define WORD(words) "(?<![\\w./-])(?:" words ")(?![\\w./-])"
+#define PATH_START "(?:~|\\.{0,2})/"
+
+#define CALLS                                                                  \
+	"f?open|openat|creat|mkdir|f?write|rename|unlink|link|rmdir|symlink|"  \
+	"chmod|utime|f?truncate"
+#define VERBS                                                                  \
+	"cannot|can't|could not|couldn't|failed to|error|open|opening|"        \
+	"openat|create|creating|mkdir|mkdirat|creat|touch|write|writing|"      \
+	"remove|unlink|unlinkat|rename|chmod|chown|symlink|link|truncate|to|"  \
+	"the|file|directory|temporary|output|lock|utime|fopen"
+#define NO_WRITES                                                              \
+	"for reading|(?:open|read) directory|cannot (?:access|stat|read)|"     \
+	"(?:fork/)?exec|execute|cd|connect|dial|bind|listen|socket|accept|"    \
+	"ioctl|ptrace|mlock|mbind|mmap|[sg]et_mempolicy|affinity|nice|"        \
+	"niceness|setpriority|limit|setrlimit|perf_event_open|clone|unshare|"  \
+	"kernel buffer|sched_setscheduler|on fopen|shmget|semget|sudo|su|read"
+/* They only read, or change no file of their own. */
+#define NO_WRITERS                                                             \
+	"cat|find|e?grep|wc|ls|du|head|tail|less|stat|md5sum|file|diff|zcat|"  \
+	"u?mount"
+
+enum refusal_pattern {
+	PHRASE, /* its groups: see enum phrase_kind */
+	BEFORE_PHRASE,
+	BEHIND_PHRASE,
+	NAMELESS, /* before a phrase that is about a write without a file */
+	NAMELESS_BEHIND,
+	NOT_A_WRITE,
+	NOT_A_FILE, /* of the kernel's, or a device */
+	DATABASE,   /* SQLite names no file, and no errno */
+	TORCH,
+	/* Group 1 is the name: behind the phrase, and before it. */
+	NAME_OF_FILESYSTEM,
+	NAME_OF_HDF5,
+	NAME_BEHIND,
+	NAME_BEFORE = NAME_BEHIND + 2,
+	PATTERNS = NAME_BEFORE + 7,
+};
+
+/* The group of PHRASE: texts of strerror(), as they are and as Go and node
+ * write them. */
 enum phrase_kind {
-	PHRASE_DENIED,    /* of a file that is named, or of a write */
-	PHRASE_READ_ONLY, /* always */
-	PHRASE_NAMED,     /* of a file that is named as one */
-	PHRASE_BUSY,      /* of an entry of shared memory */
+	PHRASE_DENIED = 1, /* of a file that is named, or of a write */
+	PHRASE_READ_ONLY,  /* always */
+	PHRASE_NAMED,      /* of a file that is named as one */
+	PHRASE_BUSY,       /* of an entry of shared memory */
+	PHRASE_KINDS,
 };
 
-/* Texts of strerror(), as they are and as Go and node write them. */
-static const struct phrase {
-	const char *text;
-	enum phrase_kind kind;
-} phrases[] = {
-	/* The first letter is compared apart. */
-	{ "ermission denied", PHRASE_DENIED },
-	{ "ead-only file system", PHRASE_READ_ONLY },
-	{ "peration not permitted", PHRASE_NAMED },
-	{ "nvalid cross-device link", PHRASE_DENIED },
-	{ "ross-device link not permitted", PHRASE_DENIED },
-	{ "alue too large for defined data type", PHRASE_NAMED },
-	{ "evice or resource busy", PHRASE_BUSY },
+static const char *const refusal_texts[PATTERNS] = {
+	[PHRASE] = "(.ermission denied|.nvalid cross-device link|"
+		   ".ross-device link not permitted)|(.ead-only file system)|"
+		   "(.peration not permitted|"
+		   ".alue too large for defined data type)|"
+		   "(.evice or resource busy)",
+	[BEFORE_PHRASE] = REPORTS "$",
+	[BEHIND_PHRASE] = "^" REPORTED,
+	[NAMELESS] = "(?:message: \"|I/O error: |(?:^|: )\\s*(?:" CALLS "): )$",
+	[NAMELESS_BEHIND] = "^ \\(os error",
+	[NOT_A_WRITE] = "^(?:" NO_WRITERS "): |(?:^|: )cd: [^:]*$|" LAST_PART
+			".*?" WORD(NO_WRITES),
+	/* "/proc/self/cwd/x", "/proc/7/fd/3/x" are files by a detour. */
+	[NOT_A_FILE] = "^/(?:dev/(?!shm/)|sys/|"
+		       "proc/(?![^/]+/(?:cwd/|root/|fd/[^/]*/)))",
+	/* SQLAlchemy: "(sqlite3.OperationalError) attempt to ...", rusqlite:
+	 * "Some("attempt to ...", SQLite's shell: "in prepare, ... (8)". */
+	[DATABASE] = "(?:" REPORTS "|\\) |, |\\(\")"
+		     "(?:attempt to write a readonly database|"
+		     "unable to open database file)(?: \\(|" REPORTED ")",
+	/* torch.save since 1.6 */
+	[TORCH] = "RuntimeError: File (.+?) cannot be opened\\.",
+	/* "[/from] [/to]" of std::filesystem */
+	[NAME_OF_FILESYSTEM] =
+		"^(?: \\[[^]]*\\])*? \\[([^]]*)\\](?! \\[[^]]*\\])",
+	[NAME_OF_HDF5] = " name = '([^']*)'",
+	/* node: "EACCES: permission denied, open '/x'"; Python: ": 'from' ->
+	 * 'to'" */
+	[NAME_BEHIND] =
+		"^(?:, [a-z]+|:) (?:" QUOTED("(?:") " -> )?" QUOTED("("),
+	"^: \\s*([^\\s;]++|" PATH_START "[^;]*?)\\s*(?:; .*)?$",
+	/* "touch: cannot touch 'x'", "tar: x.tar: Cannot open" */
+	[NAME_BEFORE] =
+		"^(?:.* )?(?|'(.+)'|\"(.+)\"|`(.+)'|\xe2\x80\x98(.+)\xe2\x80"
+		"\x99)(?: for writing)?(?:: Cannot [^/':]{0,16})?$",
+	"(?:^|: )\\s*([^:]+): Cannot [^/':]{0,16}$",
+	/* "bash: line 3: my file" */
+	"(?:^|: )line [0-9]+: ([^:]+)$",
+	/* Java's "from -> to", Go's "rename from to" */
+	LAST_PART ".*-> (.+)$",
+	LAST_PART "(?:.* )?(?:rename|link) [^ ]+ ([^ ]+)$",
+	/* The only word, if it is neither a call nor "java.io.IOException". */
+	LAST_PART "\\s*(?!(?:" CALLS "|[^ /]*(?:rror|xception))$)([^ ]+)$",
+	LAST_PART ".*?(?<![^ ])(?:(?i:(?:" VERBS ") )+|(?=" PATH_START "))"
+		  "(.+?)(?: for writing)?$",
 };
 
-/* SQLite names no file, and no errno. */
-static const char *const database_phrases[] = {
-	"attempt to write a readonly database",
-	"unable to open database file",
+struct refusal {
+	struct pattern *patterns[PATTERNS];
 };
 
-/* "/proc/self/cwd/x", "/proc/7/fd/3/x": files after all, by a detour. */
-static bool is_file_of_process(struct span name)
+struct refusal *refusal_make(void)
 {
-	const char *end = span_end(name);
-	const char *at;
+	struct refusal *refusal = xcalloc(1, sizeof(*refusal));
 
-	if (!span_begins(name, "/proc/"))
-		return false;
-	name = span_from(name.at + 6, end);
-	at = memchr(name.at, '/', name.length);
-	if (!at)
-		return false;
-	name = span_from(at + 1, end);
-	if (span_begins(name, "cwd/") || span_begins(name, "root/"))
-		return true;
-	/* One of its descriptors may be anything; what lies in one is not. */
-	return span_begins(name, "fd/") &&
-	       memchr(name.at + 3, '/', name.length - 3);
+	/* Without memory for one it matches nothing. */
+	for (size_t i = 0; i < PATTERNS; i++)
+		(void)pattern_make(&refusal->patterns[i], refusal_texts[i],
+				   NULL);
+	return refusal;
 }
 
-/* What is the kernel's or a device is no file that a training writes. */
-static bool is_no_file(struct span name)
+void refusal_free(struct refusal *refusal)
 {
-	if (span_begins(name, "/dev/shm/") || is_file_of_process(name))
+	for (size_t i = 0; refusal && i < PATTERNS; i++)
+		pattern_free(refusal->patterns[i]);
+	free(refusal);
+}
+
+static bool refusal_match(const struct refusal *refusal,
+			  enum refusal_pattern which, struct span text,
+			  int group, struct span *part)
+{
+	const struct pattern_window window = { .text = text.at,
+					       .to = text.length };
+	struct pattern_span found;
+
+	if (!refusal->patterns[which] ||
+	    !pattern_match(refusal->patterns[which], &window, group, &found))
 		return false;
-	return span_begins(name, "/dev/") || span_begins(name, "/proc/") ||
-	       span_begins(name, "/sys/");
+	if (part)
+		*part = span_from(text.at + found.from, text.at + found.to);
+	return true;
+}
+
+static bool refusal_has(const struct refusal *refusal,
+			enum refusal_pattern which, struct span text)
+{
+	return refusal_match(refusal, which, text, 0, NULL);
+}
+
+/* The name by the first of some patterns that finds one. */
+static bool find_name(const struct refusal *refusal, enum refusal_pattern first,
+		      enum refusal_pattern end, struct span text,
+		      struct span *name)
+{
+	for (enum refusal_pattern i = first; i < end; i++)
+		if (refusal_match(refusal, i, text, 1, name))
+			return true;
+	return false;
 }
 
 static void copy_name(char path[REFUSAL_PATH_MAX], struct span name)
@@ -83,216 +198,110 @@ static void copy_name(char path[REFUSAL_PATH_MAX], struct span name)
 	path[used] = '\0';
 }
 
-/* What may follow a phrase that is a report, not a part of a sentence. */
-static bool is_end_of_report(struct span rest)
-{
-	static const char *const follow[] = {
-		".", ";",          ":",       ",",    ")",  "]",  "}",   "\"",
-		"'", " (os error", " (errno", " at ", " [", " {", "\\n",
-	};
-
-	if (!span_trimmed(rest).length)
-		return true;
-	for (size_t i = 0; i < sizeof(follow) / sizeof(*follow); i++)
-		if (span_begins(rest, follow[i]))
-			return true;
-	return false;
-}
-
-/* Rust names no file; perror() may name the call instead. */
-static bool is_nameless_write(struct span before, struct span rest)
-{
-	if (span_ends(before, "message: \"") ||
-	    span_ends(before, "I/O error: ") || span_begins(rest, " (os error"))
-		return true;
-	if (!span_ends(before, ": "))
-		return false;
-	before.length -= 2;
-	return refusal_is_call(span_cut_part(&before));
-}
+/* One phrase of a line, and what is around it. */
+struct refusal_place {
+	enum phrase_kind kind;
+	struct span before, behind;
+};
 
 /* EPERM is said of priorities, policies and CUDA streams far more often. */
-static bool is_certain_name(struct span line, struct span name)
+static bool is_named_as_file(const struct refusal_place *place,
+			     struct span name)
 {
-	return name.length &&
-	       (memchr(name.at, '/', name.length) ||
-		(name.at > line.at && strchr("'\"`\x98", name.at[-1])));
+	return name.length && (memchr(name.at, '/', name.length) ||
+			       (name.at > place->before.at &&
+				strchr("'\"`\x98", name.at[-1])));
 }
 
-/* A report, not a part of a sentence or of a longer word. */
-static bool is_said(struct span before, struct span rest)
+static bool is_certain(const struct refusal *refusal,
+		       const struct refusal_place *place, struct span name)
 {
-	static const char *const starts[] = {
-		": ", "; ", "] ", " (", "message: \"", "error message = '",
-	};
-
-	if (!is_end_of_report(rest))
-		return false;
-	if (!span_trimmed(before).length)
-		return true;
-	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++)
-		if (span_ends(before, starts[i]))
-			return true;
-	return false;
-}
-
-static bool is_certain(const struct phrase *phrase, struct span line,
-		       struct span name, bool is_nameless)
-{
-	switch (phrase->kind) {
+	switch (place->kind) {
 	case PHRASE_DENIED:
-		return name.length || is_nameless;
+		return name.length ||
+		       refusal_has(refusal, NAMELESS, place->before) ||
+		       refusal_has(refusal, NAMELESS_BEHIND, place->behind);
 	case PHRASE_READ_ONLY:
 		return true;
 	case PHRASE_NAMED:
-		return is_certain_name(line, name);
+		return is_named_as_file(place, name);
 	case PHRASE_BUSY:
 		return span_begins(name, "/dev/shm/");
+	case PHRASE_KINDS:
+		break;
 	}
 	return false;
 }
 
-static bool report_at(struct span line, const struct phrase *phrase,
-		      const char *at, char path[REFUSAL_PATH_MAX])
+/* Does it report a write? The name stays empty where none is named. */
+static bool place_reports(const struct refusal *refusal,
+			  const struct refusal_place *place, struct span *name)
 {
-	struct span before = span_from(line.at, at - 1);
-	struct span rest = span_from(at + strlen(phrase->text), span_end(line));
-	struct span name;
+	struct span before = place->before;
 
-	if (!is_said(before, rest))
+	if (!refusal_has(refusal, BEFORE_PHRASE, before) ||
+	    !refusal_has(refusal, BEHIND_PHRASE, place->behind))
 		return false;
-	name = refusal_name_behind(line, rest);
-	if (!name.length && !refusal_name_before(line, before, &name))
+	if (span_find(before, "filesystem error: ") &&
+	    refusal_match(refusal, NAME_OF_FILESYSTEM, place->behind, 1, name))
+		return true;
+	if (find_name(refusal, NAME_BEHIND, NAME_BEFORE, place->behind, name))
+		return true;
+	if (span_ends(before, "error message = '"))
+		return refusal_match(refusal, NAME_OF_HDF5, before, 1, name);
+	if (!span_ends(before, ": ") && !span_ends(before, " (") &&
+	    !span_ends(before, "; "))
+		return true;
+	before.length -= 2;
+	if (refusal_has(refusal, NOT_A_WRITE, before))
 		return false;
-	if (!is_certain(phrase, line, name, is_nameless_write(before, rest)) ||
-	    is_no_file(name))
-		return false;
-	copy_name(path, name);
+	(void)find_name(refusal, NAME_BEFORE, PATTERNS, before, name);
 	return true;
 }
 
-/* "RuntimeError: File ckpt.pt cannot be opened.": torch.save since 1.6. */
-static bool torch_report(struct span line, char path[REFUSAL_PATH_MAX])
+/* The first phrase in the text, and what stands around it in the line. */
+static bool next_place(const struct refusal *refusal, struct span line,
+		       struct span text, struct refusal_place *place)
 {
-	const char *end = span_find(line, " cannot be opened.");
-	const char *at = end ? span_find(line, "RuntimeError: File ") : NULL;
+	struct span phrase;
 
-	if (!at || at + 19 >= end)
-		return false;
-	copy_name(path, span_from(at + 19, end));
-	return true;
-}
-
-/*
- * SQLAlchemy: "(sqlite3.OperationalError) attempt to ...", rusqlite:
- * "Some("attempt to ...", SQLite's shell: "in prepare, attempt to ... (8)".
- */
-static bool is_said_of_database(struct span before, struct span rest)
-{
-	if (span_begins(rest, " ("))
-		rest.length = 0;
-	return is_said(before, rest) ||
-	       (is_end_of_report(rest) &&
-		(span_ends(before, ") ") || span_ends(before, ", ") ||
-		 span_ends(before, "(\"")));
-}
-
-/* "sqlite3.OperationalError: attempt to write a readonly database" */
-static bool database_report(struct span line)
-{
-	for (size_t i = 0;
-	     i < sizeof(database_phrases) / sizeof(*database_phrases); i++) {
-		const char *text = database_phrases[i];
-		const char *at = span_find(line, text);
-
-		if (at && is_said_of_database(
-				  span_from(line.at, at),
-				  span_from(at + strlen(text), span_end(line))))
-			return true;
+	for (int kind = PHRASE_DENIED; kind < PHRASE_KINDS; kind++) {
+		if (!refusal_match(refusal, PHRASE, text, kind, &phrase))
+			continue;
+		place->kind = (enum phrase_kind)kind;
+		place->before = span_from(line.at, phrase.at);
+		if (place->before.length > BEFORE_MAX)
+			place->before =
+				span_from(phrase.at - BEFORE_MAX, phrase.at);
+		place->behind = span_from(span_end(phrase), span_end(line));
+		return true;
 	}
 	return false;
 }
 
-#define GROUP(a, b, c, d)                                                      \
-	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 |            \
-	 (uint32_t)(d) << 24)
-
-/*
- * Nearly every line of output passes here and is none: only each fourth group
- * of four bytes is looked at. Of seven bytes that every report has, one of the
- * four groups falls on such a place: " denied", "ead-onl", "ermitte",
- * "ross-de", "oo larg", "ource b", "readonl", "atabase", and "rror: F" of
- * torch.
- */
-static bool may_report(const char *line, size_t length)
-{
-	for (size_t i = 0; i + 4 <= length; i += 4) {
-		const unsigned char *b = (const unsigned char *)line + i;
-
-		switch (GROUP(b[0], b[1], b[2], b[3])) {
-		case GROUP(' ', 'd', 'e', 'n'):
-		case GROUP('d', 'e', 'n', 'i'):
-		case GROUP('e', 'n', 'i', 'e'):
-		case GROUP('n', 'i', 'e', 'd'):
-		case GROUP('e', 'a', 'd', '-'):
-		case GROUP('a', 'd', '-', 'o'):
-		case GROUP('d', '-', 'o', 'n'):
-		case GROUP('-', 'o', 'n', 'l'):
-		case GROUP('e', 'r', 'm', 'i'):
-		case GROUP('r', 'm', 'i', 't'):
-		case GROUP('m', 'i', 't', 't'):
-		case GROUP('i', 't', 't', 'e'):
-		case GROUP('r', 'o', 's', 's'):
-		case GROUP('o', 's', 's', '-'):
-		case GROUP('s', 's', '-', 'd'):
-		case GROUP('s', '-', 'd', 'e'):
-		case GROUP('o', 'o', ' ', 'l'):
-		case GROUP('o', ' ', 'l', 'a'):
-		case GROUP(' ', 'l', 'a', 'r'):
-		case GROUP('l', 'a', 'r', 'g'):
-		case GROUP('o', 'u', 'r', 'c'):
-		case GROUP('u', 'r', 'c', 'e'):
-		case GROUP('r', 'c', 'e', ' '):
-		case GROUP('c', 'e', ' ', 'b'):
-		case GROUP('r', 'e', 'a', 'd'):
-		case GROUP('e', 'a', 'd', 'o'):
-		case GROUP('a', 'd', 'o', 'n'):
-		case GROUP('d', 'o', 'n', 'l'):
-		case GROUP('a', 't', 'a', 'b'):
-		case GROUP('t', 'a', 'b', 'a'):
-		case GROUP('a', 'b', 'a', 's'):
-		case GROUP('b', 'a', 's', 'e'):
-		case GROUP('r', 'r', 'o', 'r'):
-		case GROUP('r', 'o', 'r', ':'):
-		case GROUP('o', 'r', ':', ' '):
-		case GROUP('r', ':', ' ', 'F'):
-			return true;
-		default:
-			break;
-		}
-	}
-	return false;
-}
-
-bool refusal_line(const char *line, size_t length, char path[REFUSAL_PATH_MAX])
+bool refusal_line(const struct refusal *refusal, const char *line,
+		  size_t length, char path[REFUSAL_PATH_MAX])
 {
 	const struct span whole = { line, length };
+	struct refusal_place place;
+	struct span text = whole;
+	struct span name = { 0 };
 
 	path[0] = '\0';
-	if (!may_report(line, length))
-		return false;
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++) {
-		struct span rest = whole;
-		const char *at;
-
-		for (int place = 0; place < PLACES_MAX &&
-				    (at = span_find(rest, phrases[i].text));
-		     place++) {
-			if (at > line &&
-			    report_at(whole, &phrases[i], at, path))
-				return true;
-			rest = span_from(at + 1, span_end(whole));
-		}
+	for (int i = 0;
+	     i < PLACES_MAX && next_place(refusal, whole, text, &place); i++) {
+		text = span_from(place.behind.at, span_end(whole));
+		name = (struct span){ 0 };
+		if (!place_reports(refusal, &place, &name) ||
+		    !is_certain(refusal, &place, name) ||
+		    refusal_has(refusal, NOT_A_FILE, name))
+			continue;
+		copy_name(path, name);
+		return true;
 	}
-	return torch_report(whole, path) || database_report(whole);
+	if (refusal_match(refusal, TORCH, whole, 1, &name)) {
+		copy_name(path, name);
+		return true;
+	}
+	return refusal_has(refusal, DATABASE, whole);
 }

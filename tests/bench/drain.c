@@ -30,7 +30,7 @@
 struct sink {
 	const struct signatures *signatures; /* NULL: not in this stage */
 	const struct step_patterns *steps;
-	bool refusals;
+	const struct refusal *refusal;
 	struct failure *failure; /* NULL: not in this stage */
 	const struct strlist *secrets;
 	uint64_t lines, signature_hits, step_hits;
@@ -106,6 +106,7 @@ static void add_line(struct strbuf *log, uint64_t number)
 static void on_line(void *context, const char *line, size_t length)
 {
 	struct sink *sink = context;
+	struct signature_found found = { 0 };
 	char path[REFUSAL_PATH_MAX];
 
 	sink->lines++;
@@ -116,10 +117,13 @@ static void on_line(void *context, const char *line, size_t length)
 	}
 	if (sink->failure)
 		failure_line(sink->failure, line, length);
-	if (sink->refusals && refusal_line(line, length, path))
-		sink->signature_hits++;
 	if (sink->signatures &&
-	    signatures_match(sink->signatures, line, length))
+	    signatures_match(sink->signatures, line, length, &found))
+		sink->signature_hits++;
+	if (sink->signatures && sink->refusal &&
+	    signatures_pick(sink->signatures, &found, SIGNATURE_REFUSED,
+			    (struct span){ line, length }) &&
+	    refusal_line(sink->refusal, line, length, path))
 		sink->signature_hits++;
 	if (sink->steps && step_patterns_match(sink->steps, line, length) >= 0)
 		sink->step_hits++;
@@ -232,7 +236,8 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	const struct sink none = { 0 };
 	const struct sink signatures = { .signatures = all->signatures };
 	const struct sink steps = { .steps = all->steps };
-	const struct sink refusals = { .refusals = true };
+	const struct sink refusals = { .signatures = all->signatures,
+				       .refusal = all->refusal };
 	const struct sink failures = { .failure = all->failure };
 	struct strlist values = STRLIST_INIT;
 	struct sink masking = *all;
@@ -245,7 +250,7 @@ static void run_stages(const struct strbuf *log, const struct sink *all)
 	stage("lines+signatures", log, &signatures, NULL);
 	stage("lines+steps", log, &steps, NULL);
 	stage("lines+logfile", log, &none, path);
-	stage("lines+refusals", log, &refusals, NULL);
+	stage("lines+signatures+refusals", log, &refusals, NULL);
 	stage("lines+failures", log, &failures, NULL);
 	stage("all", log, all, path);
 	strlist_add(&values, "hf_QwErTyUiOpAsDfGhJkLzXcVbNm");
@@ -262,6 +267,7 @@ int main(int argc, char **argv)
 	struct strbuf log = STRBUF_INIT;
 	struct signatures *signatures = NULL;
 	struct step_patterns *steps = NULL;
+	struct refusal *refusal;
 	struct sink all = { 0 };
 	struct error err = ERROR_INIT;
 	int64_t megabytes = megabytes_of(argc, argv);
@@ -281,10 +287,11 @@ int main(int argc, char **argv)
 		add_line(&log, i);
 	all.signatures = signatures;
 	all.steps = steps;
-	all.refusals = true;
+	all.refusal = refusal = refusal_make();
 	all.failure = xcalloc(1, sizeof(*all.failure));
 	run_stages(&log, &all);
 	free(all.failure);
+	refusal_free(refusal);
 	signatures_free(signatures);
 	step_patterns_free(steps);
 	strbuf_release(&log);

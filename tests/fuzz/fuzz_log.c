@@ -23,6 +23,7 @@ struct rules {
 	struct step_patterns **steps; /* of each preset */
 	size_t count;
 	struct strlist secrets;
+	struct refusal *refusal;
 };
 
 /* What was read in the output. */
@@ -62,6 +63,7 @@ static const struct rules *rules(void)
 					      NULL) == 0,
 			   "what is built in compiles");
 	presets_release(&presets);
+	made.refusal = refusal_make();
 	strlist_add(&made.secrets, "hf_secret");
 	strlist_add(&made.secrets, "hf_sechf_s");
 	strlist_add(&made.secrets, "key\nof two");
@@ -70,8 +72,8 @@ static const struct rules *rules(void)
 
 static void match(struct reading *reading, const char *line, size_t length)
 {
-	const struct signature *signature =
-		signatures_match(reading->rules->signatures, line, length);
+	const struct signature *signature = signatures_match(
+		reading->rules->signatures, line, length, NULL);
 	int64_t counter = step_patterns_match(reading->patterns, line, length);
 	char path[REFUSAL_PATH_MAX];
 	char *text;
@@ -81,7 +83,7 @@ static void match(struct reading *reading, const char *line, size_t length)
 	failure_line(&reading->failure, line, length);
 	if (signature)
 		note(&reading->found, signature->name, strlen(signature->name));
-	if (refusal_line(line, length, path)) {
+	if (refusal_line(reading->rules->refusal, line, length, path)) {
 		fuzz_check(memchr(path, '\0', sizeof(path)),
 			   "a path that was refused ends");
 		note(&reading->refused, path, strlen(path));

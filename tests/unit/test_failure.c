@@ -50,7 +50,8 @@ struct reading {
 static const struct signature *cause_of(const struct signatures *set,
 					const char *line, size_t length)
 {
-	const struct signature *found = signatures_match(set, line, length);
+	const struct signature *found =
+		signatures_match(set, line, length, NULL);
 
 	return found && found->class == SIGNATURE_CAUSE ? found : NULL;
 }

@@ -1,6 +1,6 @@
 /* Lines that tell of a refused write, as programs print them, and others. */
 /* SPDX-License-Identifier: MIT */
-/* USES base probes */
+/* USES base configs probes */
 #include "probes/output/refusal.h"
 
 #include <setjmp.h>
@@ -272,11 +272,10 @@ static void refused_writes_are_told(void **state)
 {
 	char path[REFUSAL_PATH_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		const char *line = refused[i].line;
 
-		if (!refusal_line(line, strlen(line), path))
+		if (!refusal_line(*state, line, strlen(line), path))
 			fail_msg("not seen: %s", line);
 		if (strcmp(path, refused[i].path) != 0)
 			fail_msg("%s: '%s', not '%s'", line, path,
@@ -290,13 +289,12 @@ static void any_place_will_do(void **state)
 	char path[REFUSAL_PATH_MAX];
 	char line[1024];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++)
 		for (int blanks = 1; blanks <= 4; blanks++) {
 			int length = snprintf(line, sizeof(line), "%*s%s",
 					      blanks, "", refused[i].line);
 
-			if (!refusal_line(line, (size_t)length, path) ||
+			if (!refusal_line(*state, line, (size_t)length, path) ||
 			    strcmp(path, refused[i].path) != 0)
 				fail_msg("'%s' in '%s'", path, line);
 		}
@@ -306,10 +304,9 @@ static void other_lines_are_not(void **state)
 {
 	char path[REFUSAL_PATH_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(innocent) / sizeof(*innocent); i++)
-		if (refusal_line(innocent[i].line, strlen(innocent[i].line),
-				 path))
+		if (refusal_line(*state, innocent[i].line,
+				 strlen(innocent[i].line), path))
 			fail_msg("'%s' in: %s", path, innocent[i].line);
 }
 
@@ -319,7 +316,6 @@ static void any_cut_is_harmless(void **state)
 {
 	char path[REFUSAL_PATH_MAX];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		size_t length = strlen(refused[i].line);
 
@@ -328,7 +324,7 @@ static void any_cut_is_harmless(void **state)
 
 			assert_non_null(copy);
 			memcpy(copy, refused[i].line, cut);
-			(void)refusal_line(copy, cut, path);
+			(void)refusal_line(*state, copy, cut, path);
 			assert_true(strlen(path) < REFUSAL_PATH_MAX);
 			free(copy);
 		}
@@ -343,19 +339,30 @@ static void a_long_name_is_cut(void **state)
 	char *line = malloc(length);
 	char path[REFUSAL_PATH_MAX];
 
-	(void)state;
 	assert_non_null(line);
 	memset(line, 'a', length);
 	memcpy(line, start, sizeof(start) - 1);
 	line[length - 1] = '\'';
-	assert_true(refusal_line(line, length, path));
+	assert_true(refusal_line(*state, line, length, path));
 	assert_int_equal(strlen(path), REFUSAL_PATH_MAX - 1);
 	assert_memory_equal(path, "/aaa", 4);
 	/* Many places where it could be, and none where it is. */
 	for (size_t i = 0; i < length; i++)
 		line[i] = "permission denied   "[i % 20];
-	assert_false(refusal_line(line, length, path));
+	assert_false(refusal_line(*state, line, length, path));
 	free(line);
+}
+
+static int make(void **state)
+{
+	*state = refusal_make();
+	return 0;
+}
+
+static int release(void **state)
+{
+	refusal_free(*state);
+	return 0;
 }
 
 int main(void)
@@ -368,5 +375,5 @@ int main(void)
 		cmocka_unit_test(a_long_name_is_cut),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make, release);
 }

@@ -16,16 +16,14 @@
 #define MIB (UINT64_C(1) << 20)
 
 static char text[] = "t";
-static const struct signature gpu = { text, SIGNATURE_GPU, NULL, NULL };
-static const struct signature host = { text, SIGNATURE_HOST, NULL, NULL };
-static const struct signature shm = { text, SIGNATURE_SHM, NULL, NULL };
-static const struct signature either = { text, SIGNATURE_AMBIGUOUS, NULL,
-					 NULL };
-static const struct signature killed = { text, SIGNATURE_KILLED, NULL, NULL };
-static const struct signature big = { text, SIGNATURE_TOO_BIG, NULL, NULL };
-static const struct signature cause = { text, SIGNATURE_CAUSE, NULL, NULL };
-static const struct signature no_batch = { text, SIGNATURE_NO_BATCH, NULL,
-					   NULL };
+static const struct signature gpu = { text, SIGNATURE_GPU, NULL };
+static const struct signature host = { text, SIGNATURE_HOST, NULL };
+static const struct signature shm = { text, SIGNATURE_SHM, NULL };
+static const struct signature either = { text, SIGNATURE_AMBIGUOUS, NULL };
+static const struct signature killed = { text, SIGNATURE_KILLED, NULL };
+static const struct signature big = { text, SIGNATURE_TOO_BIG, NULL };
+static const struct signature cause = { text, SIGNATURE_CAUSE, NULL };
+static const struct signature no_batch = { text, SIGNATURE_NO_BATCH, NULL };
 
 #define GIB (UINT64_C(1) << 30)
 #define FINDINGS(end_, ...)                                                    \

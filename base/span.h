@@ -1,7 +1,7 @@
 /* A piece of a text that is not the text's own: where it is, how long. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_OUTPUT_SPAN_H
-#define AUTOFIT_PROBES_OUTPUT_SPAN_H
+#ifndef AUTOFIT_BASE_SPAN_H
+#define AUTOFIT_BASE_SPAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

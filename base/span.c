@@ -1,6 +1,6 @@
 /* A piece of a text that is not the text's own: where it is, how long. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/output/span.h"
+#include "base/span.h"
 
 #include <ctype.h>
 #include <string.h>
