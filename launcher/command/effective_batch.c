@@ -217,7 +217,7 @@ static enum command_outcome multiply(const struct recognition *r)
 		return COMMAND_OK;
 	return not_recognised(r,
 			      "the effective batch %lld x %lld x %lld "
-			      "is too large to be meant",
+			      "does not fit in 64 bits: check the sizes",
 			      (long long)command->micro_batch,
 			      (long long)command->grad_accum,
 			      (long long)command->world_size);
@@ -254,7 +254,10 @@ static void assume_knob(struct strbuf *out, const struct knob *knob,
 	if (knob->form == KNOB_ABSENT)
 		return;
 	strbuf_addf(out, "%s%s ", glue, knob->name);
-	if (knob->form == KNOB_DEFAULT)
+	if (knob->form == KNOB_DEFAULT && knob->is_said)
+		strbuf_addf(out, "%lld, from %s, ", (long long)knob->value,
+			    knob->evidence);
+	else if (knob->form == KNOB_DEFAULT)
 		strbuf_addf(out, "not given, %s, ", knob->evidence);
 	strbuf_addf(out, "taken as %s", scopes[knob->scope]);
 }

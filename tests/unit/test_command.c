@@ -500,7 +500,7 @@ static const struct refusal refusals[] = {
 	{ "./t --bs 4000000000 --ga 4000000000",
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
-	  "too large",
+	  "does not fit in 64 bits",
 	  { 0 } },
 	{ "./t --lr 1 --bs", NULL, COMMAND_NOT_RECOGNISED, "no value", { 0 } },
 	{ "./t --bs --lr 1", NULL, COMMAND_NOT_RECOGNISED, "no value", { 0 } },

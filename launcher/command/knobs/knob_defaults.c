@@ -227,9 +227,7 @@ static enum command_outcome not_in_file(const struct recognition *r,
 		fault = r->command->files[i].read->why_not;
 	}
 	if (fault)
-		return not_recognised(r,
-				      "the command says nothing but %s, "
-				      "which is not understood: mend it (%s)",
+		return not_recognised(r, "cannot read %s (%s): fix it",
 				      argument_brief(shown, path), fault);
 	return not_recognised(r,
 			      "the %s is not set in %s, beside which no option "

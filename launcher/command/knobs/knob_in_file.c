@@ -211,6 +211,7 @@ static void take_default(struct recognition *r, enum knob_kind kind,
 {
 	knob_set_default(r, kind, option_of(r, kind, find->items[0]->key),
 			 number, file_evidence(find));
+	r->command->knobs[kind].is_said = true;
 }
 
 /* The last file that has it, of those that win over options or of the rest. */

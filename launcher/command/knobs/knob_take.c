@@ -151,6 +151,7 @@ static enum command_outcome knob_of_script(struct recognition *r,
 	knob->evidence = xasprintf("%s:%u", expansion->script, word->line);
 	if (expansion->append_at != NO_INDEX) {
 		knob->form = KNOB_DEFAULT;
+		knob->is_said = true;
 		knob->index = expansion->append_at;
 		return COMMAND_OK;
 	}
