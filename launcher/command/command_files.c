@@ -173,8 +173,7 @@ static enum command_outcome template_read(struct recognition *r,
 	return COMMAND_OK;
 }
 
-enum command_outcome files_find(struct recognition *r,
-				const struct presets *presets)
+enum command_outcome files_find(struct recognition *r)
 {
 	const struct strlist *templates = r->hints->templates;
 	struct command *command = r->command;
@@ -189,7 +188,7 @@ enum command_outcome files_find(struct recognition *r,
 		bool is_token =
 			token_read(&token, &command->argv, &command->view, i);
 
-		if (!is_named(command, presets, is_token ? &token : NULL, i))
+		if (!is_named(command, r->presets, is_token ? &token : NULL, i))
 			continue;
 		if (!is_token)
 			outcome = file_read(r, command->argv.items[i], i, 0);

@@ -3,14 +3,12 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_COMMAND_FILES_H
 #define AUTOFIT_LAUNCHER_COMMAND_COMMAND_FILES_H
 
-#include "configs/presets/preset.h"
 #include "launcher/command/parts/recognition.h"
 
 #include <stddef.h>
 
 /* Reads the config files that the arguments name: sets command->files. */
-enum command_outcome files_find(struct recognition *r,
-				const struct presets *presets);
+enum command_outcome files_find(struct recognition *r);
 /* The preset is known: train.args beside train.py, where it reads that. */
 enum command_outcome file_beside_find(struct recognition *r);
 /* The preset is known: which of them count, and which win over options. */

@@ -205,7 +205,7 @@ static const char *text_if_holds(const struct recognition *r, const char *entry)
 
 /* What is always refused wants a knob, and the user may show where one is. Of
  * options a preset must be certain, of what stands in a file ("@NAME") not. */
-enum command_outcome refusals_find(const struct recognition *r)
+enum command_outcome refusals_find(struct recognition *r)
 {
 	const struct strlist *entries = &r->command->preset->refuse;
 	enum knob_form form = r->command->knobs[KNOB_MICRO].form;
@@ -296,7 +296,7 @@ static enum command_outcome one_accum_find(const struct recognition *r,
 }
 
 /* Hydra and its like start one run after another. */
-enum command_outcome sweep_check(const struct recognition *r)
+enum command_outcome sweep_check(struct recognition *r)
 {
 	const struct command *command = r->command;
 	bool is_hydra = uses_hydra(r);

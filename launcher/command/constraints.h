@@ -8,9 +8,9 @@
 /* Config files that name one of DeepSpeed's, where sizes must not stand. */
 enum command_outcome deepspeed_check(struct recognition *r);
 /* A sweep is not one training. */
-enum command_outcome sweep_check(const struct recognition *r);
+enum command_outcome sweep_check(struct recognition *r);
 /* What the preset cannot have in a command, with the way out. */
-enum command_outcome refusals_find(const struct recognition *r);
+enum command_outcome refusals_find(struct recognition *r);
 /* What the preset asks of every split, and its caveats. */
 enum command_outcome constraints_find(struct recognition *r);
 

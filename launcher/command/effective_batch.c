@@ -31,7 +31,7 @@ static bool scope_parse(const char *text, enum knob_scope *scope)
 	return false;
 }
 
-enum command_outcome knob_scopes_set(const struct recognition *r)
+enum command_outcome knob_scopes_set(struct recognition *r)
 {
 	struct knob *micro = &r->command->knobs[KNOB_MICRO];
 	struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -263,8 +263,9 @@ static void assume_knob(struct strbuf *out, const struct knob *knob,
 }
 
 /* Accumulation is spoken of where it is not simply written per rank. */
-void effective_batch_describe(struct command *command)
+enum command_outcome effective_batch_describe(struct recognition *r)
 {
+	struct command *command = r->command;
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf out = STRBUF_INIT;
 
@@ -286,4 +287,5 @@ void effective_batch_describe(struct command *command)
 		assume_knob(&out, accum, "; ");
 	strbuf_addch(&out, ')');
 	command->assumption = strbuf_detach(&out);
+	return COMMAND_OK;
 }

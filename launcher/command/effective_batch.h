@@ -7,10 +7,10 @@
 #include "launcher/command/parts/recognition.h"
 
 /* Scopes of the knobs, then micro, accum, world and effective batch. */
-enum command_outcome knob_scopes_set(const struct recognition *r);
+enum command_outcome knob_scopes_set(struct recognition *r);
 enum command_outcome effective_batch_derive(struct recognition *r);
 /* Sets command->assumption. */
-void effective_batch_describe(struct command *command);
+enum command_outcome effective_batch_describe(struct recognition *r);
 
 /* Sets world_size: by the launcher, or by what the preset knows. */
 enum command_outcome world_size_find(struct recognition *recognition);

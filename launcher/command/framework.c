@@ -292,9 +292,9 @@ static bool by_config(struct recognition *recognition,
 	return false;
 }
 
-enum command_outcome framework_find(struct recognition *recognition,
-				    const struct presets *presets)
+enum command_outcome framework_find(struct recognition *recognition)
 {
+	const struct presets *presets = recognition->presets;
 	typedef bool way(struct recognition *, const struct preset *);
 	/* What is started says more than what it is told. */
 	static way *const ways[] = { by_words, by_entry, by_config };

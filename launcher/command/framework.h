@@ -3,11 +3,9 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_FRAMEWORK_H
 #define AUTOFIT_LAUNCHER_COMMAND_FRAMEWORK_H
 
-#include "configs/presets/preset.h"
 #include "launcher/command/parts/recognition.h"
 
 /* Which preset speaks for the command; sets preset and its evidence. */
-enum command_outcome framework_find(struct recognition *recognition,
-				    const struct presets *presets);
+enum command_outcome framework_find(struct recognition *r);
 
 #endif

@@ -1,5 +1,21 @@
 /* Reads a training command: its framework, its knobs, its batch. Pure. */
 /* SPDX-License-Identifier: MIT */
+/*
+ * "torchrun --nproc_per_node 2 train.py --bs 8 --ga 4" is read from the outside
+ * in. wrappers/ takes off what stands before the program (env, python,
+ * torchrun, a shell and its script), so that the words are one flat argv, and
+ * counts the ranks. The program, the text of its script, and the config files
+ * that its arguments name decide which preset speaks for it. knobs/ then looks
+ * for the micro-batch, the accumulation and the rest: where the user marked
+ * them, among the arguments, in config files, in the script's own defaults.
+ * What is found amounts to micro x accumulation x world = effective batch. Each
+ * step of this is a row of steps[] below; what one finds the next ones see in
+ * struct recognition.
+ *
+ * Files are read through command_sources.texts, whose owner gives in how, so
+ * that nothing here touches the disk. rewrite/ writes other sizes into the
+ * command, and readback.c reads the result by these very steps.
+ */
 
 #include "launcher/command/recognise.h"
 
@@ -101,59 +117,63 @@ static enum command_outcome read_script(struct recognition *r)
 	return COMMAND_OK;
 }
 
-static enum command_outcome find_all(struct recognition *r)
+/* The preset is known: how the arguments are read, and which files count. */
+static enum command_outcome preset_apply(struct recognition *r)
 {
-	enum command_outcome outcome = sweep_check(r);
+	struct command *command = r->command;
 
-	if (outcome == COMMAND_OK)
-		outcome = placeholders_find(r);
-	if (outcome != COMMAND_OK)
-		return outcome;
-	r->config_index = config_find(r->command);
-	outcome = world_size_find(r);
-	if (r->hints->ranks_around > 1)
-		r->command->world_size *= r->hints->ranks_around;
-	if (outcome == COMMAND_OK)
-		outcome = knob_scopes_set(r);
-	if (outcome == COMMAND_OK)
-		outcome = refusals_find(r);
-	if (outcome == COMMAND_OK)
-		outcome = knobs_find(r);
-	if (outcome == COMMAND_OK)
-		outcome = effective_batch_derive(r);
-	if (outcome == COMMAND_OK)
-		outcome = constraints_find(r);
-	if (outcome == COMMAND_OK)
-		effective_batch_describe(r->command);
-	return outcome;
-}
-
-static void syntax_set(struct command *command)
-{
 	command->view.group = command->preset->group;
 	command->view.pairs = command->preset->pairs;
 	command->view.dropped = &command->preset->probe_drop;
+	files_judge(command);
+	return COMMAND_OK;
 }
 
-static enum command_outcome recognise(struct recognition *r,
-				      const struct presets *presets)
+/* Autofit itself may be one of several ranks. */
+static enum command_outcome ranks_find(struct recognition *r)
 {
-	enum command_outcome outcome = read_script(r);
+	enum command_outcome outcome = world_size_find(r);
 
-	if (outcome == COMMAND_OK)
-		outcome = files_find(r, presets);
-	if (outcome != COMMAND_OK)
-		return outcome;
-	outcome = framework_find(r, presets);
-	if (outcome == COMMAND_OK) {
-		syntax_set(r->command);
-		files_judge(r->command);
-		outcome = file_beside_find(r);
+	if (r->hints->ranks_around > 1)
+		r->command->world_size *= r->hints->ranks_around;
+	return outcome;
+}
+
+static enum command_outcome config_index_find(struct recognition *r)
+{
+	r->config_index = config_find(r->command);
+	return COMMAND_OK;
+}
+
+/* One after the other; the first that does not end well ends it. */
+static enum command_outcome (*const steps[])(struct recognition *r) = {
+	read_script,    /* the script's text, its options and constants */
+	files_find,     /* config files that the arguments name */
+	framework_find, /* the preset that speaks for the command */
+	preset_apply,
+	file_beside_find, /* train.args beside train.py */
+	deepspeed_check,
+	sweep_check,       /* one training, not many */
+	placeholders_find, /* knobs that the user marked with {micro} */
+	config_index_find,
+	ranks_find,      /* world size */
+	knob_scopes_set, /* does a knob count per rank, or over all? */
+	refusals_find,   /* what the preset cannot have in a command */
+	knobs_find,      /* all other knobs */
+	effective_batch_derive,
+	constraints_find, /* what the framework asks of every split */
+	effective_batch_describe,
+};
+
+static enum command_outcome recognise(struct recognition *r)
+{
+	enum command_outcome outcome = COMMAND_OK;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		outcome = steps[i](r);
+		if (outcome != COMMAND_OK)
+			break;
 	}
-	if (outcome == COMMAND_OK)
-		outcome = deepspeed_check(r);
-	if (outcome == COMMAND_OK)
-		outcome = find_all(r);
 	return outcome;
 }
 
@@ -173,6 +193,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	const struct shell_expansion *expansion = &command->view.expansion;
 	enum command_outcome outcome;
 
+	r->presets = sources->presets;
 	r->hints = sources->hints;
 	r->texts = sources->texts;
 	r->config_index = NO_INDEX;
@@ -185,7 +206,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	if (outcome != COMMAND_OK)
 		return outcome;
 	name_source(command, r->source_name);
-	return recognise(r, sources->presets);
+	return recognise(r);
 }
 
 /*

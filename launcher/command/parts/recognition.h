@@ -17,6 +17,7 @@
 /* What the parts of recognition share. */
 struct recognition {
 	struct command *command;
+	const struct presets *presets;
 	const struct command_hints *hints;
 	struct named_files *texts;
 	const struct source *source; /* never NULL */

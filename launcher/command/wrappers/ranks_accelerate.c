@@ -303,40 +303,69 @@ static enum command_outcome accum_check(const struct wrapper *wrapper,
 		launch->row->names.items[0], option ? "--" : "");
 }
 
+/* Options, its config file, DeepSpeed's own file: all that is read. */
+struct accelerate_files {
+	struct config config, deepspeed;
+};
+
+static enum command_outcome files_read(const struct wrapper *wrapper,
+				       const struct launch *launch,
+				       struct accelerate_files *files)
+{
+	enum command_outcome outcome =
+		config_read(wrapper, launch, &files->config);
+
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (files->config.settings.count > 0)
+		outcome = config_check(wrapper, launch, &files->config);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	outcome = accum_check(wrapper, launch, &files->config);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	return deepspeed_read(wrapper, launch, &files->config,
+			      &files->deepspeed);
+}
+
+static enum command_outcome count_ranks(const struct wrapper *wrapper,
+					struct launch *launch,
+					const struct config *config)
+{
+	const char *nodes = launch->said[SAYS_NODES].value;
+	enum command_outcome outcome;
+
+	if (!nodes)
+		nodes = config_value(config, "num_machines");
+	outcome = ranks_check_nodes(wrapper, launch, nodes);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	return config->settings.count > 0
+		       ? count_configured(wrapper, launch, config)
+		       : count_visible(wrapper, launch, config);
+}
+
 enum command_outcome ranks_count_accelerate(const struct wrapper *wrapper,
 					    struct launch *launch)
 {
-	const struct launch_said *said = launch->said;
-	struct config config = { .path = NULL }, deepspeed = { .path = NULL };
-	const char *nodes = said[SAYS_NODES].value;
+	const struct launch_said *foreign = &launch->said[SAYS_FOREIGN];
+	struct accelerate_files files = { .config = { .path = NULL } };
 	enum command_outcome outcome;
 	char *option;
 
-	if (said[SAYS_FOREIGN].value) {
-		option = xasprintf("--%s", said[SAYS_FOREIGN].name);
+	if (foreign->value) {
+		option = xasprintf("--%s", foreign->name);
 		outcome = ranks_foreign(wrapper, launch, option);
 		free(option);
 		return outcome;
 	}
-	outcome = config_read(wrapper, launch, &config);
-	if (outcome == COMMAND_OK && config.settings.count > 0)
-		outcome = config_check(wrapper, launch, &config);
+	outcome = files_read(wrapper, launch, &files);
 	if (outcome == COMMAND_OK)
-		outcome = accum_check(wrapper, launch, &config);
+		outcome = count_ranks(wrapper, launch, &files.config);
 	if (outcome == COMMAND_OK)
-		outcome = deepspeed_read(wrapper, launch, &config, &deepspeed);
-	if (!nodes)
-		nodes = config_value(&config, "num_machines");
-	if (outcome == COMMAND_OK)
-		outcome = ranks_check_nodes(wrapper, launch, nodes);
-	if (outcome == COMMAND_OK)
-		outcome = config.settings.count > 0
-				  ? count_configured(wrapper, launch, &config)
-				  : count_visible(wrapper, launch, &config);
-	if (outcome == COMMAND_OK)
-		launch_sharding_find(wrapper, launch, &config.settings,
-				     &deepspeed.settings);
-	config_release(&config);
-	config_release(&deepspeed);
+		launch_sharding_find(wrapper, launch, &files.config.settings,
+				     &files.deepspeed.settings);
+	config_release(&files.config);
+	config_release(&files.deepspeed);
 	return outcome;
 }

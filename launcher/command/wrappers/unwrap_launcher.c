@@ -76,8 +76,9 @@ static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
 	struct command_view *view = wrapper->view;
 	enum command_outcome outcome = check_nesting(wrapper, row);
 
-	if (outcome == COMMAND_OK)
-		outcome = check_one_command(wrapper, row);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	outcome = check_one_command(wrapper, row);
 	if (outcome == COMMAND_OK)
 		outcome = counters[row->count](wrapper, launch);
 	if (outcome != COMMAND_OK)
@@ -202,14 +203,17 @@ enum command_outcome wrapper_launcher(struct wrapper *wrapper,
 			wrapper->argv->items[wrapper->at - 1], row->advice);
 	if (!is_whole)
 		outcome = wrapper_subcommand(wrapper, &launch);
+	if (outcome != COMMAND_OK)
+		return outcome;
 	launch.first = wrapper->at;
-	if (outcome == COMMAND_OK)
-		outcome = launch_options_read(wrapper, &launch);
+	outcome = launch_options_read(wrapper, &launch);
+	if (outcome != COMMAND_OK)
+		return outcome;
 	launch_variables_read(wrapper, &launch);
-	if (outcome == COMMAND_OK)
-		outcome = check_words(wrapper, &launch);
-	if (outcome == COMMAND_OK)
-		outcome = wrapper_operands(wrapper, row);
+	outcome = check_words(wrapper, &launch);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	outcome = wrapper_operands(wrapper, row);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (row->count != COUNT_NOTHING)
