@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,17 +61,22 @@ out:
 	return result;
 }
 
-static int write_all(int fd, const char *data, size_t length)
+int file_write_all(int fd, const void *bytes, size_t length)
 {
-	while (length) {
-		ssize_t done = write(fd, data, length);
+	const char *next = bytes;
 
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
+	while (length) {
+		struct pollfd ready = { .fd = fd, .events = POLLOUT };
+		ssize_t done = write(fd, next, length);
+
+		if (done < 0 && errno == EAGAIN)
+			(void)poll(&ready, 1, -1);
+		else if (done < 0 && errno != EINTR)
 			return -errno;
-		data += done;
-		length -= (size_t)done;
+		if (done > 0) {
+			next += done;
+			length -= (size_t)done;
+		}
 	}
 	return 0;
 }
@@ -99,7 +105,7 @@ static void sync_folder_of(const char *path)
 
 static int fill(int fd, mode_t mode, const void *data, size_t length)
 {
-	int result = write_all(fd, data, length);
+	int result = file_write_all(fd, data, length);
 
 	if (result == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
 		result = -errno;

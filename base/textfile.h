@@ -28,4 +28,7 @@ int textfile_replace(const char *path, mode_t mode, const void *data,
 /* mkdir -p; every folder that is made gets mode. */
 int folder_make(const char *path, mode_t mode, struct error *err);
 
+/* Writes all of it, also to a descriptor that does not block. 0 or -errno. */
+int file_write_all(int fd, const void *bytes, size_t length);
+
 #endif

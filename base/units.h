@@ -22,6 +22,16 @@ struct amount {
 	uint64_t bytes;
 };
 
+static inline uint64_t bytes_min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint64_t bytes_max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* A whole decimal number, nothing before or after it. -EINVAL, -ERANGE. */
 int integer_parse(const char *text, int64_t *value, struct error *err);
 

@@ -3,6 +3,7 @@
 #include "configs/models/model.h"
 
 #include "base/alloc.h"
+#include "base/match.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "configs/models/model_hf.h"
@@ -229,14 +230,6 @@ static int read_folder(struct model_facts *facts, const char *path,
 	return result < 0 ? result : finish(&folder, facts, err);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-
-	return length >= end_length &&
-	       strcmp(text + length - end_length, end) == 0;
-}
-
 /* With the config.json that lies beside it. */
 static int read_weights(struct model_facts *facts, const char *path,
 			bool is_index, struct error *err)
@@ -262,9 +255,9 @@ static int read_file(struct model_facts *facts, const char *path,
 	struct model_text file = { .name = path };
 	int result;
 
-	if (ends_with(path, ".safetensors"))
+	if (text_ends_with(path, ".safetensors"))
 		return read_weights(facts, path, false, err);
-	if (ends_with(path, ".safetensors.index.json"))
+	if (text_ends_with(path, ".safetensors.index.json"))
 		return read_weights(facts, path, true, err);
 	result = read_whole(path, HF_CONFIG_BYTES_MAX, &text, err);
 	if (result == 0) {

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "configs/models/model_tensors.h"
 
+#include "base/match.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
@@ -100,14 +102,6 @@ const struct dtype *dtype_find(const char *name)
 	return NULL;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), end_length = strlen(end);
-
-	return length >= end_length &&
-	       strcmp(text + length - end_length, end) == 0;
-}
-
 /* "model.layers.61.x" is behind a model of 61 layers: DeepSeek's MTP. */
 static bool is_behind(const struct stored_weights *weights, const char *name)
 {
@@ -184,7 +178,7 @@ static int64_t parameters_of(struct stored_weights *weights,
 	if (is_behind(weights, tensor->name))
 		return 0;
 	for (size_t i = 0; i < COUNT(suffixes); i++)
-		if (ends_with(tensor->name, suffixes[i].suffix) &&
+		if (text_ends_with(tensor->name, suffixes[i].suffix) &&
 		    (!suffixes[i].dtype ||
 		     strcmp(suffixes[i].dtype, tensor->dtype->name) == 0))
 			return by_meaning(weights, tensor, suffixes[i].meaning);

@@ -1,5 +1,6 @@
 /* Is a name that of a secret? Told by its words. Pure. */
 /* SPDX-License-Identifier: MIT */
+#include "base/match.h"
 #include "configs/secrets/secrets.h"
 
 #include <ctype.h>
@@ -88,14 +89,6 @@ static const char *const negative_words[] = {
 	"no", "not", "without", "skip", "ignore", "disable", NULL,
 };
 
-static bool is_one_of(const char *const *list, const char *word)
-{
-	for (; *list; list++)
-		if (strcmp(*list, word) == 0)
-			return true;
-	return false;
-}
-
 /* Digits at its end only number a word; digits alone are none. */
 static void words_end(struct words *words, char *word, size_t *length)
 {
@@ -146,20 +139,12 @@ static void words_split(struct words *words, const char *name, size_t length)
 	words_end(words, word, &used);
 }
 
-static bool ends_with(const char *word, const char *end)
-{
-	size_t length = strlen(word);
-
-	return length >= strlen(end) &&
-	       strcmp(word + length - strlen(end), end) == 0;
-}
-
 static bool has_secret_word(const struct words *words)
 {
 	for (size_t i = 0; i < words->count; i++)
-		if (is_one_of(secret_words, words->items[i]) ||
-		    ends_with(words->items[i], "password") ||
-		    ends_with(words->items[i], "passwd"))
+		if (text_is_listed(secret_words, words->items[i]) ||
+		    text_ends_with(words->items[i], "password") ||
+		    text_ends_with(words->items[i], "passwd"))
 			return true;
 	return false;
 }
@@ -181,13 +166,13 @@ static bool has_last_word(const struct words *words)
 	const char *before =
 		words->count > 1 ? words->items[words->count - 2] : NULL;
 
-	if (!is_one_of(last_words, last))
+	if (!text_is_listed(last_words, last))
 		return false;
 	if (!before)
 		return strcmp(last, "pwd") != 0;
 	if (strcmp(last, "token") == 0)
-		return !is_one_of(text_words, before);
-	return !is_one_of(switch_words, before);
+		return !text_is_listed(text_words, before);
+	return !text_is_listed(switch_words, before);
 }
 
 bool secret_name(const char *name, size_t length)
@@ -195,8 +180,9 @@ bool secret_name(const char *name, size_t length)
 	struct words words;
 
 	words_split(&words, name, length);
-	if (words.count == 0 || is_one_of(negative_words, words.items[0]) ||
-	    is_one_of(about_words, words.items[words.count - 1]))
+	if (words.count == 0 ||
+	    text_is_listed(negative_words, words.items[0]) ||
+	    text_is_listed(about_words, words.items[words.count - 1]))
 		return false;
 	/* The library reads a path there. */
 	if (words.count > 1 &&

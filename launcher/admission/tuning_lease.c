@@ -3,6 +3,7 @@
 #include "launcher/admission/tuning_lease.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "launcher/request/end_signals.h"
@@ -16,14 +17,6 @@
 
 #define LOOK_MS 250
 #define SAY_AGAIN_MS 60000
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void say(const struct lease_note *holder)
 {
@@ -52,12 +45,13 @@ static int wait_for_turn(struct lease *lease, const struct request *request,
 	int result;
 
 	while ((result = lease_take(lease, request->paths.leases, name,
-				    now_ms(), &holder, err)) == -EWOULDBLOCK) {
+				    clock_ms(), &holder, err)) ==
+	       -EWOULDBLOCK) {
 		if (request->options->no_wait)
 			return busy(&holder, err);
-		if (!said_ms || now_ms() - said_ms >= SAY_AGAIN_MS) {
+		if (!said_ms || clock_ms() - said_ms >= SAY_AGAIN_MS) {
 			say(&holder);
-			said_ms = now_ms();
+			said_ms = clock_ms();
 		}
 		waited = true;
 		(void)poll(NULL, 0, LOOK_MS);
@@ -93,7 +87,7 @@ int tuning_lease_join(struct lease *lease, const struct request *request,
 
 void tuning_lease_beat(struct lease *lease, const char *doing)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_ms();
 
 	/* The holder has no use for what a waiter keeps there. */
 	if (!lease->path || now - lease->seen_at_ms < LEASE_BEAT_MS / 2)

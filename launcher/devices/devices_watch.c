@@ -3,7 +3,9 @@
 #include "launcher/devices/devices_watch.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
+#include "base/textfile.h"
 #include "launcher/devices/devices.h"
 #include "launcher/devices/devices_need.h"
 #include "launcher/devices/devices_observer.h"
@@ -55,14 +57,6 @@ struct watch {
 	struct report_style style;
 };
 
-static int64_t now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* always there on Linux */
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* What was drawn may lie elsewhere now. */
 static void take_signals(struct watch *watch)
 {
@@ -87,7 +81,7 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 	};
 
 	while (!watch->is_over) {
-		int64_t left = deadline_ms - now_ms();
+		int64_t left = deadline_ms - clock_ms();
 		int ready = poll(fds, 3, left > 0 ? (int)left : 0);
 
 		if (ready < 0 && errno != EINTR)
@@ -123,7 +117,7 @@ static void read_gpus(struct watch *watch)
 	if (!watch->is_asked) {
 		watch->has_readings = false;
 		watch->trouble = (struct error)ERROR_INIT;
-		watch->asked_ms = now_ms();
+		watch->asked_ms = clock_ms();
 		watch->is_asked = devices_observer_ask(watch->observer,
 						       &watch->trouble) == 0;
 	}
@@ -133,7 +127,8 @@ static void read_gpus(struct watch *watch)
 	if (watch->is_asked)
 		(void)error_set(&watch->trouble, -ETIMEDOUT,
 				"the NVIDIA driver has not answered for %lld s",
-				(long long)(now_ms() - watch->asked_ms) / 1000);
+				(long long)(clock_ms() - watch->asked_ms) /
+					1000);
 }
 
 static const char *user_of(struct watched_gpu *kept, pid_t pid)
@@ -219,27 +214,6 @@ static void look(struct watch *watch)
 	fill_host(watch);
 }
 
-static int write_all(int fd, const struct strbuf *text)
-{
-	const char *next = strbuf_text(text);
-	size_t length = text->length;
-
-	while (length) {
-		ssize_t done = write(fd, next, length);
-		struct pollfd ready = { .fd = fd, .events = POLLOUT };
-
-		if (done < 0 && errno == EAGAIN)
-			(void)poll(&ready, 1, -1);
-		else if (done < 0 && errno != EINTR)
-			return -errno;
-		if (done > 0) {
-			next += done;
-			length -= (size_t)done;
-		}
-	}
-	return 0;
-}
-
 /* Over the last table: up, then every line to its end, then what is below. */
 static void draw(struct watch *watch, struct strbuf *out)
 {
@@ -275,7 +249,7 @@ static void draw(struct watch *watch, struct strbuf *out)
 static int write_to(struct watch *watch, int fd, const char *what,
 		    const struct strbuf *text)
 {
-	int result = write_all(fd, text);
+	int result = file_write_all(fd, strbuf_text(text), text->length);
 
 	if (result == -EPIPE && fd == STDOUT_FILENO)
 		watch->is_over = true;
@@ -310,7 +284,7 @@ static int show(struct watch *watch)
 static int run(struct watch *watch)
 {
 	int64_t interval_ms = watch->options->watch_ms;
-	int64_t next_ms = now_ms();
+	int64_t next_ms = clock_ms();
 	int result = 0;
 
 	while (!watch->is_over && result == 0) {
@@ -320,7 +294,7 @@ static int run(struct watch *watch)
 		if (watch->is_over)
 			break;
 		result = show(watch);
-		late_ms = now_ms() - next_ms;
+		late_ms = clock_ms() - next_ms;
 		next_ms += (late_ms / interval_ms + 1) * interval_ms;
 		if (result == 0)
 			(void)wait_until(watch, next_ms, false);

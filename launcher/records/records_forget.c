@@ -1,5 +1,6 @@
 /* `autofit forget`: a record, and all that belongs to it. */
 /* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
 #include "launcher/records/records.h"
 
 #include "base/alloc.h"
@@ -32,14 +33,6 @@ struct forgetting {
 	bool is_tuned; /* at this moment, by another process */
 	int code;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void failed(struct forgetting *forgetting, const char *message)
 {
@@ -95,7 +88,7 @@ static void remove_journal(struct forgetting *forgetting, const char *identity)
 static int take_stale(struct lease *lease, const char *folder, const char *name,
 		      struct lease_note *holder)
 {
-	int64_t start_ms = now_ms();
+	int64_t start_ms = clock_ms();
 	struct lease_note first;
 	int result;
 
@@ -103,10 +96,10 @@ static int take_stale(struct lease *lease, const char *folder, const char *name,
 	*holder = first;
 	while (result == -EWOULDBLOCK && holder->beat == first.beat &&
 	       strcmp(holder->token, first.token) == 0 &&
-	       now_ms() - start_ms < LEASE_STALE_MS + LOOK_MS) {
+	       clock_ms() - start_ms < LEASE_STALE_MS + LOOK_MS) {
 		(void)poll(NULL, 0, LOOK_MS);
-		result =
-			lease_take(lease, folder, name, now_ms(), holder, NULL);
+		result = lease_take(lease, folder, name, clock_ms(), holder,
+				    NULL);
 	}
 	return result;
 }

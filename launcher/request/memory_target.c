@@ -10,16 +10,6 @@
 
 static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -29,8 +19,8 @@ static uint64_t minus(uint64_t a, uint64_t b)
 static uint64_t host_headroom(const struct host_budget *host)
 {
 	if (host->source == HOST_BUDGET_AVAILABLE)
-		return larger(512 * MIB, host->total_bytes / 10);
-	return larger(64 * MIB, host->budget_bytes / 20);
+		return bytes_max(512 * MIB, host->total_bytes / 10);
+	return bytes_max(64 * MIB, host->budget_bytes / 20);
 }
 
 static uint64_t gpu_headroom(const struct memory_target *target)
@@ -39,8 +29,8 @@ static uint64_t gpu_headroom(const struct memory_target *target)
 		target->cap_bytes ? target->cap_bytes : target->total_bytes;
 	/* Readings of a whole device miss short peaks. */
 	uint64_t bytes = target->assumes_exact
-				 ? larger(512 * MIB, whole / 100 * 4)
-				 : larger(1 * GIB, whole / 100 * 8);
+				 ? bytes_max(512 * MIB, whole / 100 * 4)
+				 : bytes_max(1 * GIB, whole / 100 * 8);
 
 	return target->world_size > 1 ? bytes + 256 * MIB : bytes;
 }
@@ -89,7 +79,7 @@ static uint64_t allowed(const struct options *options)
 				 ? options->model.usable_bytes
 				 : UINT64_MAX;
 
-	return options->memory_bytes ? smaller(bytes, options->memory_bytes)
+	return options->memory_bytes ? bytes_min(bytes, options->memory_bytes)
 				     : bytes;
 }
 
@@ -114,11 +104,11 @@ static void set_gpu_limits(struct memory_target *target,
 		uint64_t usable =
 			gpu->free_bytes ? gpu->free_bytes : gpu->total_bytes;
 
-		free_bytes = smaller(free_bytes, usable);
+		free_bytes = bytes_min(free_bytes, usable);
 		target->total_bytes =
-			smaller(target->total_bytes, gpu->total_bytes);
+			bytes_min(target->total_bytes, gpu->total_bytes);
 	}
-	target->budget_bytes = smaller(free_bytes, allowed(options));
+	target->budget_bytes = bytes_min(free_bytes, allowed(options));
 	/* --memory of more than is free bounds nothing. */
 	if (target->budget_bytes < free_bytes || target->emulated_as)
 		target->cap_bytes = target->budget_bytes;
@@ -263,9 +253,9 @@ int memory_target_reserve(struct memory_target *target, uint64_t bytes,
 void memory_target_share(struct memory_target *target,
 			 const struct options *options, uint64_t bytes)
 {
-	target->budget_bytes = smaller(bytes, allowed(options));
+	target->budget_bytes = bytes_min(bytes, allowed(options));
 	/* A cap of 0 would be none. */
-	target->cap_bytes = larger(target->budget_bytes, 1);
+	target->cap_bytes = bytes_max(target->budget_bytes, 1);
 	divide(target, options);
 }
 
@@ -280,7 +270,7 @@ bool memory_target_lose_exact(struct memory_target *target,
 	target->world_size = world_size;
 	divide(target, options);
 	/* 0 would be none: nothing fits beside this headroom. */
-	target->limit_bytes = larger(target->limit_bytes, 1);
+	target->limit_bytes = bytes_max(target->limit_bytes, 1);
 	return target->limit_bytes != before;
 }
 
@@ -328,7 +318,8 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 	if (options->has_headroom)
 		return target->headroom_bytes;
 	if (trial->peak_varying)
-		return larger(target->headroom_bytes, target->budget_bytes / 5);
+		return bytes_max(target->headroom_bytes,
+				 target->budget_bytes / 5);
 	if (trial->peak_rising)
 		return 2 * target->headroom_bytes;
 	return target->headroom_bytes;

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/channel/channel.h"
 
+#include "base/units.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -75,11 +77,6 @@ static void page_read(const struct channel *channel, struct channel_page *page)
 		(void)!pread(channel->fd, page, sizeof(*page), 0);
 }
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 /*
  * A counter caught in the middle of a store can read high (255 and 256 as
  * 511), and steps too high would end a probe early: of two readings the lower
@@ -90,14 +87,15 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 {
 	struct channel_slot slot = *second;
 
-	slot.steps = least(first->steps, second->steps);
+	slot.steps = bytes_min(first->steps, second->steps);
 	if (slot.steps > STEPS_LIMIT)
 		slot.steps = 0;
-	slot.alloc_retries = least(first->alloc_retries, second->alloc_retries);
-	slot.alloc_retries = least(slot.alloc_retries, RETRIES_LIMIT);
-	slot.ooms = (uint32_t)least(first->ooms, second->ooms);
-	slot.ooms = (uint32_t)least(slot.ooms, OOMS_LIMIT);
-	slot.rows = (uint32_t)least(first->rows, second->rows);
+	slot.alloc_retries =
+		bytes_min(first->alloc_retries, second->alloc_retries);
+	slot.alloc_retries = bytes_min(slot.alloc_retries, RETRIES_LIMIT);
+	slot.ooms = (uint32_t)bytes_min(first->ooms, second->ooms);
+	slot.ooms = (uint32_t)bytes_min(slot.ooms, OOMS_LIMIT);
+	slot.rows = (uint32_t)bytes_min(first->rows, second->rows);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;

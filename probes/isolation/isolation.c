@@ -3,6 +3,7 @@
 #include "probes/isolation/isolation.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "configs/files/paths.h"
 #include "probes/isolation/landlock.h"
 #include "probes/isolation/places.h"
@@ -195,22 +196,14 @@ static void trial_child(const struct trial *trial, int report, pid_t parent)
 	_exit(0);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The pipe tells of the answer, and of the end: it is closed with it. */
 static bool wait_for_pipe(int fd, int64_t ms)
 {
 	struct pollfd waiting = { .fd = fd, .events = POLLIN };
-	int64_t end = now_ms() + ms;
+	int64_t end = clock_ms() + ms;
 	int64_t left;
 
-	while ((left = end - now_ms()) > 0) {
+	while ((left = end - clock_ms()) > 0) {
 		int got = poll(&waiting, 1, (int)left);
 
 		if (got > 0)

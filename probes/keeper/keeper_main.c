@@ -3,6 +3,7 @@
 #include "probes/keeper/keeper_main.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "configs/files/paths.h"
 #include "probes/keeper/spawn.h"
 #include "probes/process/proctree.h"
@@ -38,14 +39,6 @@ struct keeper_loop {
 	int32_t max_rss_kib;
 	struct pid_list tree; /* kept for its memory */
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void tell(const struct keeper_loop *loop, enum keeper_event event,
 		 int32_t value)
@@ -92,7 +85,7 @@ static void obey(struct keeper_loop *loop, const struct keeper_request *request)
 	case KEEPER_STOP:
 		signal_tree(loop, SIGTERM);
 		signal_tree(loop, SIGCONT);
-		loop->kill_at_ms = now_ms() + request->grace_ms;
+		loop->kill_at_ms = clock_ms() + request->grace_ms;
 		break;
 	case KEEPER_FREEZE:
 		loop->tree.count = 0;
@@ -160,7 +153,7 @@ static bool reap(struct keeper_loop *loop)
 					    : (int32_t)usage.ru_maxrss;
 		tell(loop, KEEPER_EXITED, status);
 		if (!loop->kill_at_ms)
-			loop->kill_at_ms = now_ms() + LINGER_MS;
+			loop->kill_at_ms = clock_ms() + LINGER_MS;
 	}
 }
 
@@ -172,7 +165,7 @@ static int poll_timeout(const struct keeper_loop *loop)
 		return KILL_PAUSE_MS;
 	if (!loop->kill_at_ms)
 		return -1;
-	left = loop->kill_at_ms - now_ms();
+	left = loop->kill_at_ms - clock_ms();
 	return left < 0 ? 0 : (int)left;
 }
 
@@ -184,7 +177,7 @@ static void run(struct keeper_loop *loop)
 	};
 
 	while (reap(loop)) {
-		if (loop->kill_at_ms && now_ms() >= loop->kill_at_ms) {
+		if (loop->kill_at_ms && clock_ms() >= loop->kill_at_ms) {
 			if (loop->command_exited)
 				tell(loop, KEEPER_ABANDONED, 0);
 			start_killing(loop);

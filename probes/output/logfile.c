@@ -3,6 +3,7 @@
 #include "probes/output/logfile.h"
 
 #include "base/alloc.h"
+#include "base/textfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,23 +28,15 @@ int logfile_open(struct logfile *log, const char *path, struct error *err)
 	return 0;
 }
 
-static void write_all(struct logfile *log, const char *bytes, size_t length)
+static void logfile_put(struct logfile *log, const char *bytes, size_t length)
 {
-	while (log->fd >= 0 && length > 0) {
-		ssize_t count = write(log->fd, bytes, length);
+	int result = log->fd >= 0 ? file_write_all(log->fd, bytes, length) : 0;
 
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count < 0) {
-			(void)error_set_errno(&log->failure, -errno,
-					      "cannot write the log");
-			(void)close(log->fd); /* nothing more to lose */
-			log->fd = -1;
-			return;
-		}
-		bytes += count;
-		length -= (size_t)count;
-	}
+	if (result == 0)
+		return;
+	(void)error_set_errno(&log->failure, result, "cannot write the log");
+	(void)close(log->fd); /* nothing more to lose */
+	log->fd = -1;
 }
 
 /* Room for more bytes, while the ring has not begun to go round. */
@@ -97,7 +90,7 @@ void logfile_write(struct logfile *log, const char *bytes, size_t length)
 	if (log->total_bytes < LOGFILE_HEAD_BYTES) {
 		size_t room = LOGFILE_HEAD_BYTES - (size_t)log->total_bytes;
 
-		write_all(log, bytes, length < room ? length : room);
+		logfile_put(log, bytes, length < room ? length : room);
 	}
 	add_to_ring(log, bytes, length);
 	log->total_bytes += length;
@@ -150,10 +143,10 @@ static void write_rest(struct logfile *log)
 				     " bytes are left out here]\n",
 				     ring_from - LOGFILE_HEAD_BYTES);
 
-		write_all(log, line, count > 0 ? (size_t)count : 0);
+		logfile_put(log, line, count > 0 ? (size_t)count : 0);
 	}
 	straighten(log);
-	write_all(log, log->ring + skip, log->length - skip);
+	logfile_put(log, log->ring + skip, log->length - skip);
 }
 
 int logfile_close(struct logfile *log, struct error *err)

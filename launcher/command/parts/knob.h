@@ -34,7 +34,7 @@ struct knob {
 			  new argument goes */
 	size_t offset; /* JOINED: byte where the value begins in it */
 	int64_t value; /* as written or default; 0: not known (placeholder) */
-	bool joined_only;      /* DEFAULT: is added as --x=8 */
+	bool joined_only; /* DEFAULT: is added as --x=8 */
 	bool is_said; /* DEFAULT: a config file or a shell script says value */
 	enum preset_unit unit; /* what value counts */
 	char *text;            /* OUTPUT: the value as written; else NULL */

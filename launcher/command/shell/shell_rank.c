@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_rank.h"
 
+#include "base/match.h"
 #include "launcher/command/text/argument.h"
 
 #include <string.h>
@@ -99,14 +100,6 @@ static const char *const modules[] = {
 	NULL,
 };
 
-static bool has(const char *const *list, const char *name)
-{
-	for (; *list; list++)
-		if (strcmp(*list, name) == 0)
-			return true;
-	return false;
-}
-
 static const char *word_at(const struct shell_fields *fields, size_t index)
 {
 	return index < fields->count ? fields->items[index].text : "";
@@ -119,7 +112,7 @@ static enum shell_rank rank_option(const struct shell_fields *fields, size_t at)
 	char last = text[strlen(text) - 1];
 
 	if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0 ||
-	    (last == 'm' && has(modules, word_at(fields, at + 1))))
+	    (last == 'm' && text_is_listed(modules, word_at(fields, at + 1))))
 		return SHELL_NOTHING;
 	return text[1] != '-' && last == 'm' ? SHELL_TRAINING : SHELL_PROGRAM;
 }
@@ -151,21 +144,21 @@ static enum shell_rank rank_one(const struct shell_fields *fields, size_t at)
 
 	if (argument_is_python(name))
 		return rank_python(fields, at);
-	if (has(helpers, name))
+	if (text_is_listed(helpers, name))
 		return SHELL_NOTHING;
 	while (trainer->name && strcmp(trainer->name, name) != 0)
 		trainer++;
 	if (!trainer->name)
 		return SHELL_PROGRAM;
-	return !trainer->words[0] ||
-			       has(trainer->words, word_at(fields, at + 1))
+	return !trainer->words[0] || text_is_listed(trainer->words,
+						    word_at(fields, at + 1))
 		       ? SHELL_TRAINING
 		       : SHELL_NOTHING;
 }
 
 enum shell_rank shell_rank(const struct shell_fields *fields, size_t inner)
 {
-	if (!has(wrappers, basename(word_at(fields, inner))))
+	if (!text_is_listed(wrappers, basename(word_at(fields, inner))))
 		return rank_one(fields, inner);
 	for (size_t i = inner + 1;
 	     i < fields->count && i < inner + WRAPPER_WORDS_MAX; i++)

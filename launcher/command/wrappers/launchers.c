@@ -2,17 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/wrappers/launchers.h"
 
+#include "base/match.h"
 #include "launcher/command/text/argument.h"
 
 #include <string.h>
-
-static bool ends_in(const char *text, const char *end)
-{
-	size_t length = strlen(text);
-
-	return length > strlen(end) &&
-	       strcmp(text + length - strlen(end), end) == 0;
-}
 
 static bool is_listed(const struct strlist *list, const char *name)
 {
@@ -31,7 +24,7 @@ const struct launcher *launcher_find(const struct launchers *launchers,
 
 	if (argument_is_python(name))
 		name = "python";
-	else if (ends_in(name, ".sh"))
+	else if (text_ends_with(name, ".sh"))
 		name = "sh";
 	for (size_t i = 0; i < launchers->count; i++)
 		if (is_name_of(&launchers->items[i], name))

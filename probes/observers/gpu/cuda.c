@@ -1,5 +1,7 @@
 /* Which CUDA devices a program sees, asked in a child that may die of it. */
 /* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+#include "base/textfile.h"
 #include "probes/observers/gpu/gpu.h"
 
 #include "probes/observers/gpu/cuda_api.h"
@@ -34,14 +36,6 @@ struct answer {
 
 static_assert(sizeof(struct answer) < 65536, "more than a pipe holds");
 
-static int64_t now_ms(void)
-{
-	struct timespec now = { 0 };
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* always there on Linux */
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void add_free_bytes(struct answer *answer)
 {
 	struct nvml *nvml = NULL;
@@ -57,22 +51,6 @@ static void add_free_bytes(struct answer *answer)
 			answer->free_bytes[i] = free_bytes;
 	}
 	nvml_close(nvml);
-}
-
-static void write_all(int fd, const void *data, size_t length)
-{
-	const char *next = data;
-
-	while (length) {
-		ssize_t done = write(fd, next, length);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			_exit(1);
-		next += done;
-		length -= (size_t)done;
-	}
 }
 
 /*
@@ -107,15 +85,17 @@ __attribute__((noreturn)) static void
 run_child(const struct cuda_lookup *lookup, int fd)
 {
 	struct answer answer = { 0 };
+	int result;
 
 	cuda_listing_fill(lookup->library, &answer.listing);
-	write_all(fd, &answer.listing, sizeof(answer.listing));
-	if (answer.listing.count) {
+	result = file_write_all(fd, &answer.listing, sizeof(answer.listing));
+	if (result == 0 && answer.listing.count) {
 		add_free_bytes(&answer);
-		write_all(fd, answer.free_bytes, sizeof(answer.free_bytes));
+		result = file_write_all(fd, answer.free_bytes,
+					sizeof(answer.free_bytes));
 	}
 	/* No atexit handlers: they are the parent's. */
-	_exit(0);
+	_exit(result == 0 ? 0 : 1);
 }
 
 /* A pipe whose ends are not 0 to 2, which the child gives away. */
@@ -167,7 +147,7 @@ static size_t read_answer(int fd, struct answer *answer, int64_t deadline_ms)
 
 	while (got < sizeof(*answer)) {
 		struct pollfd waited = { .fd = fd, .events = POLLIN };
-		int64_t left = deadline_ms - now_ms();
+		int64_t left = deadline_ms - clock_ms();
 		int ready = poll(&waited, 1, left > 0 ? (int)left : 0);
 		ssize_t count;
 
@@ -200,7 +180,7 @@ static bool reap(pid_t pid, int64_t deadline_ms, int *status)
 			return true;
 		if (done < 0 && errno != EINTR)
 			return false; /* SIGCHLD is ignored: nothing to reap */
-		if (now_ms() >= deadline_ms)
+		if (clock_ms() >= deadline_ms)
 			return false;
 		(void)nanosleep(&pause, NULL); /* a shorter one does no harm */
 	}
@@ -330,7 +310,7 @@ int cuda_devices_look_up(const struct cuda_lookup *lookup,
 			 struct gpu_device devices[GPU_MAX], struct error *err)
 {
 	struct answer answer = { 0 };
-	int64_t deadline_ms = now_ms() + lookup->deadline_ms;
+	int64_t deadline_ms = clock_ms() + lookup->deadline_ms;
 	bool is_late, is_reaped;
 	int ends[2] = { -1, -1 };
 	int status = 0;
@@ -353,10 +333,10 @@ int cuda_devices_look_up(const struct cuda_lookup *lookup,
 	(void)close(ends[0]);
 	/* It ends by itself once all is said, unless the driver hangs. */
 	is_reaped = reap(pid, deadline_ms, &status);
-	is_late = !is_reaped && now_ms() >= deadline_ms;
+	is_late = !is_reaped && clock_ms() >= deadline_ms;
 	if (is_late) {
 		(void)kill(pid, SIGKILL);
-		(void)reap(pid, now_ms() + REAP_MS, &status);
+		(void)reap(pid, clock_ms() + REAP_MS, &status);
 	}
 	if (got >= sizeof(answer.listing))
 		return take_answer(&answer, devices, err);

@@ -3,6 +3,7 @@
 #include "probes/observers/gpu/preload.h"
 
 #include "base/alloc.h"
+#include "base/units.h"
 #include "probes/observers/gpu/preload_internal.h"
 #include "probes/process/proctree.h"
 
@@ -37,11 +38,6 @@ struct looks {
 	uint64_t now_ns;
 };
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t sane(uint64_t value, uint64_t limit)
 {
 	return value <= limit ? value : 0;
@@ -50,7 +46,7 @@ static uint64_t sane(uint64_t value, uint64_t limit)
 /* The lower of two readings; nothing when even that is absurd. */
 static uint64_t settle(uint64_t first, uint64_t second, uint64_t limit)
 {
-	return sane(smaller(first, second), limit);
+	return sane(bytes_min(first, second), limit);
 }
 
 static void raise_to(uint64_t *value, uint64_t other)
@@ -100,8 +96,8 @@ static bool looks_take(struct looks *looks, int fd)
 	    header->slots != PRELOAD_SLOTS ||
 	    header->size != sizeof(struct preload_page))
 		return false;
-	looks->slots = smaller(header->slots_used, PRELOAD_SLOTS);
-	looks->devices = smaller(header->devices_used, PRELOAD_DEVICES);
+	looks->slots = bytes_min(header->slots_used, PRELOAD_SLOTS);
+	looks->devices = bytes_min(header->devices_used, PRELOAD_DEVICES);
 	end = offsetof(struct preload_page, slots) +
 	      looks->slots * sizeof(struct preload_slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -134,7 +130,7 @@ static uint64_t use_bytes(const struct preload_use *first,
 	uint64_t bytes = settle(first->current_bytes, second->current_bytes,
 				BYTES_LIMIT);
 
-	return bytes - smaller(bytes, pending);
+	return bytes - bytes_min(bytes, pending);
 }
 
 static void slot_add_uses(struct looks *looks, size_t index,
@@ -254,7 +250,8 @@ static void device_fill(const struct looks *looks, size_t index,
 
 	row->peak_bytes = settle(a->peak_bytes, b->peak_bytes, BYTES_LIMIT);
 	/* Not the page's own sum: who died in a call may have left it wrong. */
-	row->current_bytes = smaller(looks->live_bytes[index], row->peak_bytes);
+	row->current_bytes =
+		bytes_min(looks->live_bytes[index], row->peak_bytes);
 	row->managed_peak_bytes = settle(a->managed_peak_bytes,
 					 b->managed_peak_bytes, BYTES_LIMIT);
 	row->overhead_bytes =
@@ -277,7 +274,7 @@ static bool event_settle(const struct looks *looks, uint64_t number,
 	    event->kind == PRELOAD_EVENT_NONE ||
 	    event->kind > PRELOAD_EVENT_ASKED_FREE)
 		return false;
-	event->ns = smaller(event->ns, looks->now_ns);
+	event->ns = bytes_min(event->ns, looks->now_ns);
 	event->bytes = sane(event->bytes, BYTES_LIMIT);
 	event->total_bytes = sane(event->total_bytes, BYTES_LIMIT);
 	event->free_bytes = sane(event->free_bytes, BYTES_LIMIT);

@@ -37,11 +37,6 @@ struct bound {
 	bool is_precise; /* and about that: nothing counts twice */
 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint64_t less(uint64_t from, uint64_t bytes)
 {
 	return from > bytes ? from - bytes : 0;
@@ -108,17 +103,17 @@ static struct bound bound_of(struct host_observer *observer)
 		if (process->shares_parent)
 			continue;
 		sum += host_status_bytes(status);
-		largest = larger(largest, status->anon + status->swap);
+		largest = bytes_max(largest, status->anon + status->swap);
 		reading->swap_bytes += status->swap;
-		reading->largest_vm_peak_bytes = larger(
+		reading->largest_vm_peak_bytes = bytes_max(
 			reading->largest_vm_peak_bytes, status->virtual_peak);
 		reading->largest_vm_data_bytes =
-			larger(reading->largest_vm_data_bytes, status->data);
+			bytes_max(reading->largest_vm_data_bytes, status->data);
 	}
 	return (struct bound){
 		.bytes = sum + observer->held_bytes,
-		.is_precise =
-			sum - largest <= larger(SMALL_BYTES, sum / SMALL_PART),
+		.is_precise = sum - largest <=
+			      bytes_max(SMALL_BYTES, sum / SMALL_PART),
 	};
 }
 
@@ -140,8 +135,8 @@ static uint64_t exact_of(struct host_observer *observer,
 	overlap = host_shm_overlap(&observer->shm, process, share.shmem);
 	process->foreign_bytes = overlap.foreign_bytes;
 	process->known_shmem = status->shmem;
-	process->largest_file = larger(process->largest_file,
-				       status->file + process->foreign_bytes);
+	process->largest_file = bytes_max(
+		process->largest_file, status->file + process->foreign_bytes);
 	return share.anon +
 	       less(share.shmem, overlap.own_bytes + overlap.foreign_bytes);
 }
@@ -152,7 +147,7 @@ static uint64_t take_exact(struct host_observer *observer,
 {
 	int64_t began_ns = host_pace_begin();
 	uint64_t worth =
-		bound->bytes / SMALL_PART / larger(observer->tree.count, 1);
+		bound->bytes / SMALL_PART / bytes_max(observer->tree.count, 1);
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < observer->tree.count; i++) {
@@ -231,7 +226,7 @@ static void raise_peak(struct host_observer *observer, uint64_t bytes)
 {
 	struct host_reading *reading = &observer->reading;
 
-	reading->peak_bytes = larger(reading->peak_bytes, bytes);
+	reading->peak_bytes = bytes_max(reading->peak_bytes, bytes);
 }
 
 static void measure(struct host_observer *observer, uint64_t limit_bytes,
@@ -248,16 +243,16 @@ static void measure(struct host_observer *observer, uint64_t limit_bytes,
 	else if (!bound.is_precise)
 		/* A guess, which may not make a peak. */
 		current = less(bound.bytes,
-			       larger(observer->discount_bytes,
-				      less(bound.bytes,
-					   observer->reading.peak_bytes)));
+			       bytes_max(observer->discount_bytes,
+					 less(bound.bytes,
+					      observer->reading.peak_bytes)));
 	observer->reading.current_bytes = current;
 	for (size_t i = 0; i < observer->tree.count; i++) {
 		const struct host_process *process =
 			&observer->tree.processes[i];
 
 		raise_peak(observer, peak_alone(process));
-		fallen = larger(fallen, fallen_since_look(process));
+		fallen = bytes_max(fallen, fallen_since_look(process));
 	}
 	raise_peak(observer, current + fallen);
 }

@@ -1,5 +1,6 @@
 /* What bounds the host memory of a new probe. */
 /* SPDX-License-Identifier: MIT */
+#include "base/units.h"
 #include "probes/observers/host/host.h"
 
 #include "probes/observers/host/host_available.h"
@@ -45,11 +46,6 @@ const char *host_budget_source_name(enum host_budget_source source)
 	return names[source];
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static uint64_t less(uint64_t from, uint64_t bytes)
 {
 	return from > bytes ? from - bytes : 0;
@@ -63,11 +59,11 @@ static uint64_t limit_of(const char *folder, const struct memory_files *files)
 
 	for (const char *const *file = files->limits; *file; file++)
 		if (host_cgroup_number(folder, *file, &number) == 0)
-			limit = smaller(limit, number);
+			limit = bytes_min(limit, number);
 	if (files->hierarchy_limit &&
 	    host_cgroup_entry(folder, "memory.stat", files->hierarchy_limit,
 			      &number) == 0)
-		limit = smaller(limit, number);
+		limit = bytes_min(limit, number);
 	return limit;
 }
 

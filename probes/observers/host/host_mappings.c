@@ -1,5 +1,6 @@
 /* How much of known shared memory a process maps. */
 /* SPDX-License-Identifier: MIT */
+#include "base/match.h"
 #include "probes/observers/host/host_shm.h"
 
 #include <limits.h>
@@ -50,15 +51,6 @@ static bool mapping_parse(const char *line, struct mapping *mapping)
 	return true;
 }
 
-static bool ends_with(const char *text, const char *suffix)
-{
-	size_t length = strlen(text);
-	size_t suffix_length = strlen(suffix);
-
-	return length >= suffix_length &&
-	       !strcmp(text + length - suffix_length, suffix);
-}
-
 /* The process may see another tree of mounts: through its own root. */
 static bool look_at_mapped(const struct host_process *process,
 			   const struct mapping *mapping, struct statx *info)
@@ -92,7 +84,8 @@ static const struct host_inode *note_mapping(struct host_shm *shm,
 	struct statx info;
 
 	if (inode || mapping->device == shm->memfd_device ||
-	    mapping->path[0] != '/' || ends_with(mapping->path, deleted_suffix))
+	    mapping->path[0] != '/' ||
+	    text_ends_with(mapping->path, deleted_suffix))
 		return inode;
 	if (!look_at_mapped(process, mapping, &info))
 		return NULL;

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/host/host_process.h"
 
+#include "base/units.h"
 #include "probes/process/proctree.h"
 
 #include <errno.h>
@@ -195,11 +196,6 @@ static bool is_one_with_parent(const struct host_process *process)
 	return result;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * VmPeak falls with an exec only. VmHWM does too, but is counted in pieces per
  * CPU since Linux 6.2 and wavers.
@@ -233,9 +229,10 @@ int host_process_look(struct host_process *process)
 	process->status = status;
 	if (process->is_new || process->shares_parent)
 		process->shares_parent = is_one_with_parent(process);
-	process->largest_file = larger(process->largest_file,
-				       status.file + process->foreign_bytes);
-	process->largest_shmem = larger(process->largest_shmem, status.shmem);
+	process->largest_file = bytes_max(process->largest_file,
+					  status.file + process->foreign_bytes);
+	process->largest_shmem =
+		bytes_max(process->largest_shmem, status.shmem);
 	return 0;
 }
 
@@ -260,8 +257,9 @@ void host_process_look_at_work(struct host_process *process)
 	struct proc_stat stat;
 
 	if (proctree_stat_at(process->folder_fd, &stat) == 0)
-		process->cpu_ticks = larger(process->cpu_ticks, stat.cpu_ticks);
-	process->io_bytes = larger(process->io_bytes, io_read(process));
+		process->cpu_ticks =
+			bytes_max(process->cpu_ticks, stat.cpu_ticks);
+	process->io_bytes = bytes_max(process->io_bytes, io_read(process));
 }
 
 int host_process_share(const struct host_process *process,
