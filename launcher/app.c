@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "launcher/command/text/text.h"
+#include "launcher/complete.h"
 #include "launcher/devices/devices.h"
 #include "launcher/devices/devices_watch.h"
 #include "launcher/estimate/estimate.h"
@@ -12,7 +13,6 @@
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
-#include "launcher/options/options_complete.h"
 #include "launcher/options/options_files.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
@@ -140,26 +140,11 @@ static int wrong_usage(const struct strlist *arguments,
 	return code;
 }
 
-/* autofit --complete WORDS: what a shell may offer; see scripts/completion. */
-static int complete(int argc, char **argv)
+/* A line of autofit that is no question of a shell's completion. */
+static int run_line(const struct strlist *arguments,
+		    const struct strlist *environment,
+		    const struct process_state *state)
 {
-	struct strlist words = STRLIST_INIT;
-	struct strbuf text = STRBUF_INIT;
-	int code;
-
-	for (int i = 2; i < argc; i++)
-		strlist_add(&words, argv[i]);
-	options_complete(&text, &words);
-	code = print(&text);
-	strbuf_release(&text);
-	strlist_release(&words);
-	return code;
-}
-
-int app_run(const struct process_state *state, int argc, char **argv)
-{
-	struct strlist arguments = STRLIST_INIT;
-	struct strlist environment = STRLIST_INIT;
 	struct strlist warnings = STRLIST_INIT;
 	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
@@ -169,19 +154,13 @@ int app_run(const struct process_state *state, int argc, char **argv)
 	struct options options;
 	int code = EXIT_AUTOFIT_FAILED;
 
-	if (argc > 1 && strcmp(argv[1], "--complete") == 0)
-		return complete(argc, argv);
-	for (int i = 0; i < argc; i++)
-		strlist_add(&arguments, argv[i]);
-	for (char **item = environ; item && *item; item++)
-		strlist_add(&environment, *item);
 	if (!is_probe())
-		options_files_read(&read, &environment, &warnings);
+		options_files_read(&read, environment, &warnings);
 	files = (struct options_files){ read.items, read.count };
-	outcome = options_parse(&options, &arguments, &environment, &files,
+	outcome = options_parse(&options, arguments, environment, &files,
 				&warnings, &text, &err);
 	if (outcome == OPTIONS_RUN && !is_probe() &&
-	    options_find_model(&options, &environment, &warnings, &err) < 0) {
+	    options_find_model(&options, environment, &warnings, &err) < 0) {
 		/* A line that was passed over may be why. */
 		print_warnings(&warnings);
 		outcome = OPTIONS_WRONG;
@@ -194,13 +173,34 @@ int app_run(const struct process_state *state, int argc, char **argv)
 		code = print(&text);
 		break;
 	case OPTIONS_WRONG:
-		code = wrong_usage(&arguments, &environment, state, &err);
+		code = wrong_usage(arguments, environment, state, &err);
 		break;
 	}
 	options_release(&options);
 	options_files_release(&read);
 	strbuf_release(&text);
 	strlist_release(&warnings);
+	return code;
+}
+
+int app_run(const struct process_state *state, int argc, char **argv)
+{
+	struct strlist arguments = STRLIST_INIT;
+	struct strlist environment = STRLIST_INIT;
+	int code;
+
+	for (int i = 0; i < argc; i++)
+		strlist_add(&arguments, argv[i]);
+	for (char **item = environ; item && *item; item++)
+		strlist_add(&environment, *item);
+	/* Asked by scripts/completion/; no option that people give. */
+	if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
+		strlist_remove(&arguments, 0);
+		strlist_remove(&arguments, 0);
+		code = complete_command(&arguments, &environment);
+	} else {
+		code = run_line(&arguments, &environment, state);
+	}
 	strlist_release(&environment);
 	strlist_release(&arguments);
 	return code;

@@ -3,7 +3,6 @@
 #include "launcher/options/options.h"
 
 #include "base/alloc.h"
-#include "launcher/options/options_complete.h"
 #include "launcher/options/options_help.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_layers.h"

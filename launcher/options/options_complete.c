@@ -1,216 +1,173 @@
-/* What a shell may offer at the cursor, from the tables of options. Pure. */
+/* What may stand at the cursor of a line that a shell completes. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_complete.h"
 
-#include "configs/files/builtin.h"
-#include "configs/presets/preset.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_rows.h"
 #include "search/search.h"
 
-#include <assert.h>
 #include <string.h>
 
-/* Where the cursor is, after the words before it were read. */
-struct place {
-	const char *at;                   /* what stands there already */
-	const struct option_row *valued;  /* whose value it is; NULL */
-	const struct subcommand_row *sub; /* the sub-command; NULL: none yet */
-	size_t given;                     /* words after it */
-	size_t command; /* the word, from 1, with which it begins; 0: none */
-};
+/* The answer's first line where candidates follow, or where there are none. */
+static const char words_follow[] = "words\n";
 
-static void offer(struct strbuf *out, const struct place *place,
-		  const char *word, const char *meaning)
+static enum completion_names complete_command(struct strbuf *out, size_t index)
 {
-	if (strncmp(word, place->at, strlen(place->at)) == 0)
-		strbuf_addf(out, "%s%s%s\n", word, meaning ? "\t" : "",
-			    meaning ? meaning : "");
+	strbuf_addf(out, "command %zu\n", index);
+	return COMPLETION_NO_NAMES;
 }
 
-static bool takes_value(const struct option_row *row)
+static void add_lines(struct strbuf *out, const char *const *words)
 {
-	return row && !row->kind->is_flag && !row->value_optional;
+	for (; words && *words; words++)
+		strbuf_addf(out, "%s\n", *words);
 }
 
-/* The option of --name or -x; NULL: none. */
-static const struct option_row *option_of_word(const char *word)
+static void add_fixed_words(struct strbuf *out, const struct option_row *row)
 {
-	if (word[0] == '-' && word[1] == '-')
-		return option_of_name(word + 2, strcspn(word + 2, "="));
-	for (const struct option_row *row = option_rows; row->name; row++)
-		if (word[0] == '-' && row->letter == word[1] && !word[2])
-			return row;
-	return NULL;
-}
+	static const char literal[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
-static const struct subcommand_row *known_subcommand(const char *word)
-{
-	const struct subcommand_row *row = subcommand_of(word);
-
-	return row && !row->reserved ? row : NULL;
-}
-
-static struct place place_find(const struct strlist *words)
-{
-	size_t last = words->count - 1;
-	struct place place = { .at = words->items[last] };
-
-	for (size_t i = 0; i < last; i++) {
-		const char *word = words->items[i];
-		const struct option_row *row = option_of_word(word);
-
-		if (strcmp(word, "--") == 0) {
-			place.command = i + 2;
-			return place;
-		}
-		if (takes_value(row) && !strchr(word, '=')) {
-			if (++i == last)
-				place.valued = row;
-		} else if (*word == '-') {
-			continue;
-		} else if (place.sub) {
-			place.given++;
-		} else {
-			place.sub = known_subcommand(word);
-			if (!place.sub) {
-				place.command = i + 1;
-				return place;
-			}
-		}
-	}
-	if (!place.valued && strncmp(place.at, "--", 2) == 0 &&
-	    strchr(place.at, '=')) {
-		place.valued = option_of_word(place.at);
-		place.at = strchr(place.at, '=') + 1;
-	}
-	return place;
-}
-
-/* "cuda:N" and "a whole number" stand for values, they are none. */
-static bool is_literal(const char *word)
-{
-	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-")] ==
-	       '\0';
-}
-
-static void offer_presets(struct strbuf *out, const struct place *place)
-{
-	const size_t folder = strlen(PRESETS_BUILTIN);
-
-	for (const struct builtin_file *file = builtin_files; file->path;
-	     file++) {
-		struct strbuf name = STRBUF_INIT;
-
-		if (strncmp(file->path, PRESETS_BUILTIN, folder) != 0)
-			continue;
-		strbuf_add(&name, file->path + folder,
-			   strcspn(file->path + folder, "."));
-		offer(out, place, strbuf_text(&name), NULL);
-		strbuf_release(&name);
-	}
-}
-
-static void offer_values(struct strbuf *out, const struct place *place)
-{
-	const struct option_row *row = place->valued;
-	size_t before = out->length;
-
+	/* "cuda:N" and "a whole number" describe values: nobody types them. */
 	for (size_t i = 0; row->words && row->words[i]; i++)
-		if (is_literal(row->words[i]))
-			offer(out, place, row->words[i], NULL);
+		if (!row->words[i][strspn(row->words[i], literal)])
+			strbuf_addf(out, "%s\n", row->words[i]);
 	for (size_t i = 0; row->kind == &kind_strategy && search_strategies[i];
 	     i++)
-		offer(out, place, search_strategies[i]->name, NULL);
-	/* Beside them the user may have his own. */
-	if (strcmp(row->name, "preset") == 0)
-		offer_presets(out, place);
-	/* The help's name of an argument says what it is. */
-	if (out->length > before || !row->argument)
-		return;
-	if (strncmp(row->argument, "FILE", 4) == 0 ||
-	    strcmp(row->argument, "PATH") == 0)
-		strbuf_adds(out, ":file\n");
-	else if (strcmp(row->argument, "DIR") == 0)
-		strbuf_adds(out, ":folder\n");
+		strbuf_addf(out, "%s\n", search_strategies[i]->name);
 }
 
-static void offer_options(struct strbuf *out, const struct place *place)
+/* The name of an argument in the help says what sort of value it is. */
+static enum completion_names complete_value(struct strbuf *out,
+					    const struct option_row *row)
 {
-	offer(out, place, "--", "the command follows");
-	for (const struct option_row *row = option_rows; row->name; row++) {
-		struct strbuf name = STRBUF_INIT;
+	const char *argument = row->argument ? row->argument : "";
 
-		strbuf_addf(&name, "--%s", row->name);
-		offer(out, place, strbuf_text(&name), row->doc);
-		strbuf_release(&name);
+	if (strncmp(argument, "FILE", 4) == 0 ||
+	    strcmp(argument, "PATH") == 0) {
+		strbuf_adds(out, "files\n");
+		return COMPLETION_NO_NAMES;
 	}
+	if (strcmp(argument, "DIR") == 0) {
+		strbuf_adds(out, "folders\n");
+		return COMPLETION_NO_NAMES;
+	}
+	strbuf_adds(out, words_follow);
+	if (strcmp(row->name, "preset") == 0)
+		return COMPLETION_PRESETS;
+	if (row->argument)
+		add_fixed_words(out, row);
+	return COMPLETION_NO_NAMES;
 }
 
-/* The words after a sub-command. */
-static void offer_arguments(struct strbuf *out, const struct place *place)
+static enum completion_names complete_option(struct strbuf *out,
+					     const struct subcommand_row *given)
 {
-	const struct subcommand_row *row = place->sub;
+	bool estimates = given && given->subcommand == SUBCOMMAND_ESTIMATE;
+
+	strbuf_adds(out, words_follow);
+	strbuf_adds(out, "--\tthe command follows\n");
+	for (const struct option_row *row = option_rows; row->name; row++) {
+		if (row->group >= GROUP_ESTIMATE && !estimates)
+			continue;
+		strbuf_addf(out, "--%s\t%s\n", row->name, row->doc);
+		if (row->letter)
+			strbuf_addf(out, "-%c\t%s\n", row->letter, row->doc);
+	}
+	return COMPLETION_NO_NAMES;
+}
+
+/* The first word: a sub-command, or a command without "--" before it. */
+static enum completion_names complete_first(struct strbuf *out,
+					    const char *word, size_t index)
+{
+	bool begins = false;
+
+	strbuf_adds(out, words_follow);
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++) {
+		if (row->reserved)
+			continue;
+		strbuf_addf(out, "%s\t%s\n", row->word, row->doc);
+		if (strncmp(row->word, word, strlen(word)) == 0)
+			begins = true;
+	}
+	if (begins)
+		return COMPLETION_NO_NAMES;
+	strbuf_reset(out);
+	return complete_command(out, index);
+}
+
+/* A word after the sub-command, behind `before` other ones. */
+static enum completion_names complete_word(struct strbuf *out,
+					   const struct subcommand_row *row,
+					   size_t before)
+{
 	size_t name = row->formats ? 1 : 0;
 
-	for (size_t i = 0; place->given == 0 && row->formats && row->formats[i];
-	     i++)
-		offer(out, place, row->formats[i], NULL);
-	if (place->given == 0 && row->takes_file)
-		strbuf_adds(out, ":file\n");
-	if (place->given == 0 && row->takes_preset)
-		offer_presets(out, place);
-	if (place->given == name && row->takes_name)
-		strbuf_adds(out, ":record\n");
-	else if (place->given == 0 && row->takes_command && !row->takes_name)
-		offer(out, place, "--", "the command follows");
-}
-
-static void offer_first(struct strbuf *out, const struct place *place)
-{
-	for (const struct subcommand_row *row = subcommand_rows; row->word;
-	     row++)
-		if (!row->reserved)
-			offer(out, place, row->word, row->doc);
-	/* Without -- the command may stand here as well. */
-	if (*place->at)
-		strbuf_adds(out, ":programs\n");
-}
-
-void options_complete(struct strbuf *out, const struct strlist *words)
-{
-	struct place place;
-
-	if (words->count == 0)
-		return;
-	place = place_find(words);
-	if (place.command)
-		strbuf_addf(out, ":command %zu\n", place.command);
-	else if (place.valued)
-		offer_values(out, &place);
-	else if (*place.at == '-')
-		offer_options(out, &place);
-	else if (place.sub)
-		offer_arguments(out, &place);
-	else
-		offer_first(out, &place);
-}
-
-void options_completion(struct strbuf *out, const char *shell)
-{
-	static const struct {
-		const char *shell, *path;
-	} scripts[] = {
-		{ "bash", "scripts/completion/autofit.bash" },
-		{ "zsh", "scripts/completion/_autofit" },
-		{ "fish", "scripts/completion/autofit.fish" },
-	};
-
-	for (size_t i = 0; i < sizeof(scripts) / sizeof(*scripts); i++) {
-		const struct builtin_file *file = builtin_find(scripts[i].path);
-
-		assert(file);
-		if (strcmp(scripts[i].shell, shell) == 0)
-			strbuf_add(out, file->data, file->size);
+	if (row->takes_file && before == 0) {
+		strbuf_adds(out, "files\n");
+		return COMPLETION_NO_NAMES;
 	}
+	strbuf_adds(out, words_follow);
+	if (before == 0)
+		add_lines(out, row->formats);
+	if (row->takes_preset && before == 0)
+		return COMPLETION_PRESETS;
+	if (row->takes_name && before == name)
+		return COMPLETION_RECORDS;
+	if (row->takes_command && !row->takes_name && before == 0)
+		strbuf_adds(out, "--\tthe command follows\n");
+	return COMPLETION_NO_NAMES;
+}
+
+/* The word at the cursor, after all words before it were read. */
+static enum completion_names complete_last(struct strbuf *out,
+					   const struct strlist *words,
+					   const struct subcommand_row *given,
+					   size_t before)
+{
+	size_t last = words->count - 1;
+	const char *word = words->items[last];
+	const struct option_row *row;
+
+	if (strncmp(word, "--", 2) == 0 && strchr(word, '=')) {
+		row = option_of_name(word + 2, strcspn(word + 2, "="));
+		if (row)
+			return complete_value(out, row);
+	}
+	if (word[0] == '-')
+		return complete_option(out, given);
+	return given ? complete_word(out, given, before)
+		     : complete_first(out, word, last);
+}
+
+enum completion_names options_complete(const struct strlist *words,
+				       struct strbuf *out)
+{
+	const struct subcommand_row *given = NULL;
+	size_t before = 0;
+
+	for (size_t at = 0; at + 1 < words->count; at++) {
+		const char *word = words->items[at];
+		const struct option_row *row = NULL;
+		const char *value = NULL;
+
+		if (strcmp(word, "--") == 0)
+			return complete_command(out, at + 1);
+		if (strncmp(word, "--", 2) == 0)
+			row = option_read(words, &at, &value);
+		if (at + 1 == words->count && row && !row->value_optional)
+			return complete_value(out, row);
+		if (word[0] == '-' && word[1])
+			continue;
+		if (given) {
+			before++;
+			continue;
+		}
+		given = subcommand_of(word);
+		if (!given || given->reserved)
+			return complete_command(out, at);
+	}
+	return words->count ? complete_last(out, words, given, before)
+			    : COMPLETION_NO_NAMES;
 }

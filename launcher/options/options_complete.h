@@ -1,4 +1,4 @@
-/* What a shell may offer at the cursor, from the tables of options. Pure. */
+/* What may stand at the cursor of a line that a shell completes. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_OPTIONS_OPTIONS_COMPLETE_H
 #define AUTOFIT_LAUNCHER_OPTIONS_OPTIONS_COMPLETE_H
@@ -6,16 +6,27 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
-/*
- * words: those after the program's name, the last one up to the cursor. One
- * line for each that begins like it, with a tab and what it means; of
- * --option=value only the value. A line with a colon is for the shell to do:
- * ":command N" (its own completion of the command that begins with word N, from
- * 1), ":programs" (their names too), ":record", ":file" or ":folder".
- */
-void options_complete(struct strbuf *out, const struct strlist *words);
+/* Candidates that lie in files, which this room does not read. */
+enum completion_names {
+	COMPLETION_NO_NAMES,
+	COMPLETION_RECORDS,
+	COMPLETION_PRESETS,
+};
 
-/* The script of a shell, which asks `autofit --complete`: bash, zsh, fish. */
-void options_completion(struct strbuf *out, const char *shell);
+/*
+ * The answer to the scripts of scripts/completion/. words are those of the
+ * line after "autofit", the last one is at the cursor and may be "". The
+ * answer's first line says what the shell is to offer:
+ *
+ *	words      the lines below: a word, or a word, a tab and what it is
+ *	files      files and folders
+ *	folders    folders
+ *	command N  whatever completes the command that begins with words[N]
+ *
+ * Words are not narrowed down to those that begin as the last one: each shell
+ * has its own rules for that. The caller appends the names that are returned.
+ */
+enum completion_names options_complete(const struct strlist *words,
+				       struct strbuf *out);
 
 #endif

@@ -1,9 +1,11 @@
-/* The text of --help, made from the tables of options and sub-commands. */
+/* Texts that options print: the help, and the scripts of shells. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_help.h"
 
+#include "configs/files/builtin.h"
 #include "launcher/options/options_rows.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,4 +168,22 @@ void options_help(struct strbuf *out, const char *value)
 	for (const struct exit_row *row = exit_rows; row->doc; row++)
 		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);
 	strbuf_adds(out, help_examples);
+}
+
+void options_completion(struct strbuf *out, const char *shell)
+{
+	static const char *const paths[][2] = {
+		{ "bash", "scripts/completion/autofit.bash" },
+		{ "zsh", "scripts/completion/_autofit" },
+		{ "fish", "scripts/completion/autofit.fish" },
+	};
+	const struct builtin_file *file;
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (strcmp(paths[i][0], shell) != 0)
+			continue;
+		file = builtin_find(paths[i][1]);
+		assert(file);
+		strbuf_add(out, file->data, file->size);
+	}
 }

@@ -1,9 +1,10 @@
-/* A word of the command line that is no option: what was meant instead. */
+/* Lines that cannot be parsed: what was meant, and what becomes of them. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_rows.h"
 
 #include "base/alloc.h"
 #include "launcher/command/text/text.h"
+#include "launcher/options/options_kinds.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -78,4 +79,95 @@ void option_misread(const char *word, struct error *err)
 		return;
 	}
 	(void)error_set(err, -EINVAL, "cannot read the option %.64s", word);
+}
+
+const struct option_row *option_read(const struct strlist *words, size_t *at,
+				     const char **value)
+{
+	const char *name = words->items[*at] + 2;
+	size_t length = strcspn(name, "=");
+	const struct option_row *row = option_of_name(name, length);
+	const char *next =
+		*at + 1 < words->count ? words->items[*at + 1] : NULL;
+
+	*value = name[length] ? name + length + 1 : NULL;
+	if (*value || !next || strcmp(next, "--") == 0 ||
+	    (row && !row->argument))
+		return row;
+	if ((row && !row->value_optional) || option_value_may_be(row, next)) {
+		*value = next;
+		++*at;
+	}
+	return row;
+}
+
+/* --otherwise as the words before "--" say it, misread ones among them. */
+struct otherwise {
+	const char *value;   /* the last one; NULL: not given */
+	bool starts_nothing; /* --dry-run, --help, a sub-command */
+};
+
+/* Of the letters -h and -V start nothing; none of them takes a value. */
+static void otherwise_see_letters(struct otherwise *otherwise,
+				  const char *letters)
+{
+	for (; *letters; letters++) {
+		const struct option_row *row =
+			option_of_key((unsigned char)*letters);
+
+		if (row && row->print)
+			otherwise->starts_nothing = true;
+	}
+}
+
+static void otherwise_see_option(struct otherwise *otherwise,
+				 const struct strlist *argv, size_t *at)
+{
+	const char *value;
+	const struct option_row *row = option_read(argv, at, &value);
+
+	if (!row)
+		return;
+	if (row->print || row->kind == &kind_explain)
+		otherwise->starts_nothing = true;
+	if (row->kind == &kind_otherwise)
+		otherwise->value = value ? value : "";
+}
+
+static bool is_dry_run(const struct strlist *environment)
+{
+	const char *value = strlist_env_get(environment, "AUTOFIT_DRY_RUN");
+	bool truth = true;
+
+	return value && *value &&
+	       (option_truth(value, &truth, NULL) < 0 || truth);
+}
+
+bool options_otherwise(const struct strlist *argv,
+		       const struct strlist *environment,
+		       struct strlist *command)
+{
+	struct otherwise otherwise = { .value = NULL };
+	size_t at = 1;
+
+	for (; at < argv->count && strcmp(argv->items[at], "--") != 0; at++) {
+		const char *word = argv->items[at];
+
+		if (strncmp(word, "--", 2) == 0)
+			otherwise_see_option(&otherwise, argv, &at);
+		else if (word[0] == '-' && word[1])
+			otherwise_see_letters(&otherwise, word + 1);
+		else
+			otherwise.starts_nothing = true;
+	}
+	if (!otherwise.value)
+		otherwise.value =
+			strlist_env_get(environment, "AUTOFIT_OTHERWISE");
+	if (otherwise.starts_nothing || at + 1 >= argv->count ||
+	    !otherwise.value || strcmp(otherwise.value, "run") != 0 ||
+	    is_dry_run(environment))
+		return false;
+	strlist_add_all(command, (const char *const *)argv->items + at + 1,
+			argv->count - at - 1);
+	return true;
 }

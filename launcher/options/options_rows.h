@@ -130,4 +130,13 @@ void option_unknown(const char *name, struct error *err);
 /* err for a word that argp refused without saying why. */
 void option_misread(const char *word, struct error *err);
 
+/*
+ * Reads words[*at], which begins with "--", as far as one can without knowing
+ * that the whole line is right: its row, or NULL for an option that is not
+ * known. value: what stands behind "=" or, where one belongs to it, the next
+ * word, and *at is moved on to that; NULL: it has none.
+ */
+const struct option_row *option_read(const struct strlist *words, size_t *at,
+				     const char **value);
+
 #endif

@@ -1,29 +1,6 @@
 # bash completion for autofit, as autofit --completion bash prints it
 # shellcheck shell=bash
 
-# The words as they were typed, for bash cuts them at "=" and ":". places: which
-# of COMP_WORDS each begins with.
-_autofit_join()
-{
-	local i word
-
-	for ((i = 1; i <= COMP_CWORD; i++)); do
-		word=${COMP_WORDS[i]}
-		if ((i > 1)) && [[ $word == [=:]* ||
-			${COMP_WORDS[i - 1]} == *[=:] ]]; then
-			words[${#words[@]} - 1]+=$word
-		else
-			words+=("$word")
-			places+=("$i")
-		fi
-	done
-}
-
-_autofit_more() # WHAT COMPGEN OFFERS
-{
-	mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen "$@" -- "$cur")
-}
-
 _autofit_command() # WHERE IT BEGINS
 {
 	if declare -F _comp_command_offset >/dev/null; then
@@ -31,37 +8,48 @@ _autofit_command() # WHERE IT BEGINS
 	elif declare -F _command_offset >/dev/null; then
 		_command_offset "$1"
 	elif (($1 == COMP_CWORD)); then
-		_autofit_more -c
+		mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 	else
-		compopt -o filenames 2>/dev/null
-		_autofit_more -f
+		_autofit_files -f
 	fi
+}
+
+_autofit_files() # -f or -d
+{
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen "$1" -- "$cur")
 }
 
 _autofit()
 {
-	local autofit=${COMP_WORDS[0]} cur=${COMP_WORDS[COMP_CWORD]}
-	local words=() places=() lines line
+	local cur=${COMP_WORDS[COMP_CWORD]} words=() at=() answer=() word i
 
-	COMPREPLY=()
-	_autofit_join
-	[[ $cur != [=:] ]] || cur=
-	mapfile -t lines < <("$autofit" --complete "${words[@]}" 2>/dev/null)
-	for line in "${lines[@]}"; do
-		case $line in
-		:command*) _autofit_command "${places[${line#:command } - 1]}" ;;
-		:programs) _autofit_more -c ;;
-		:record)
-			_autofit_more -W "$("$autofit" show 2>/dev/null |
-				sed -n '2,$s/^\([[:alnum:]._-]\{1,\}\).*/\1/p')"
-			;;
-		:file | :folder)
-			compopt -o filenames 2>/dev/null
-			if [ "$line" = :file ]; then _autofit_more -f; else _autofit_more -d; fi
-			;;
-		*) COMPREPLY+=("${line%%$'\t'*}") ;;
-		esac
+	# A value with : or = in it is several words here; at tells where each
+	# word of autofit's begins.
+	for ((i = 1; i <= COMP_CWORD; i++)); do
+		if [[ ${#at[@]} -gt 0 && ${COMP_WORDS[i]} == [:=]* ||
+			${#at[@]} -gt 0 && ${COMP_WORDS[i - 1]} == [:=]* ]]; then
+			words[-1]+=${COMP_WORDS[i]}
+		else
+			words+=("${COMP_WORDS[i]}")
+			at+=("$i")
+		fi
 	done
+	[[ $cur != [:=]* ]] || cur=
+	COMPREPLY=()
+	mapfile -t answer < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete \
+		"${words[@]}" 2>/dev/null)
+	case ${answer[0]-} in
+	files) _autofit_files -f ;;
+	folders) _autofit_files -d ;;
+	command*) _autofit_command "${at[${answer[0]#command }]}" ;;
+	words)
+		for word in "${answer[@]:1}"; do
+			word=${word%%$'\t'*}
+			[[ $word != "$cur"* ]] || COMPREPLY+=("$word")
+		done
+		;;
+	esac
 }
 
 complete -F _autofit autofit

@@ -1,37 +1,26 @@
 # fish completion for autofit, as autofit --completion fish prints it
 
-function __autofit_command # WHERE IT BEGINS
-    set -l words (commandline -opc)[2..-1]
-    set -l line (commandline -ct)
-    if test (count $words) -ge $argv[1]
-        set -l before (string escape -- $words[$argv[1]..-1])
-        set line "$before $line"
-    end
-    complete -C "$line"
-end
+function __autofit_candidates
+    set -l words (commandline -opc)
+    set -l word (commandline -ct)
+    set -l program (string replace -r '^~/' "$HOME/" -- $words[1])
+    set -l answer ($program --complete $words[2..-1] "$word" 2>/dev/null)
+    # The value of --option=value is offered with what stands before it.
+    set -l option (string match -r '^--[^=]*=' -- "$word")
+    set -l value (string replace -r '^--[^=]*=' '' -- "$word")
 
-function __autofit_offer
-    set -l words (commandline -opc)[2..-1]
-    set -l cur (commandline -ct)
-    # What is offered for --option=value is the value.
-    set -l before (string match -r -- '^--[^=]*=' "$cur")
-    for line in (command autofit --complete $words "$cur" 2>/dev/null)
-        switch $line
-            case ':command *'
-                __autofit_command (string replace ':command ' '' -- $line)
-            case :programs
-                complete -C (commandline -ct)
-            case :record
-                command autofit show 2>/dev/null |
-                    string match -rg '^([[:alnum:]._-]+)' | tail -n +2
-            case :file
-                __fish_complete_path (commandline -ct)
-            case :folder
-                __fish_complete_directories (commandline -ct)
-            case '*'
-                echo "$before$line"
-        end
+    switch "$answer[1]"
+        case 'command *'
+            set -l from (math (string replace 'command ' '' -- $answer[1]) + 2)
+            set -l line (string escape -- $words[$from..-1])
+            complete -C "$(string join ' ' -- $line $word)"
+        case files
+            string replace -r '^' -- "$option" (__fish_complete_path "$value")
+        case folders
+            string replace -r '^' -- "$option" (__fish_complete_directories "$value")
+        case words
+            string replace -r '^' -- "$option" $answer[2..-1]
     end
 end
 
-complete -c autofit -f -a '(__autofit_offer)'
+complete -c autofit -f -a '(__autofit_candidates)'

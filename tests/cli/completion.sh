@@ -18,15 +18,16 @@ cd "$TMP/files" || exit 99
 record=$(basename "$AUTOFIT_HOME"/records/*.ini .ini)
 check "there is a record to offer" test -e "$AUTOFIT_HOME/records/$record.ini"
 
-options=$({
-	"$AUTOFIT" --help
-	"$AUTOFIT" estimate --help
-} |
-	sed -nE 's/^ {2,6}(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort -u)
+options_of_help() {
+	sed -nE 's/^ {2,6}(-[a-zA-Z], )?(--[a-z-]+).*/\2/p' | sort -u
+}
+options=$("$AUTOFIT" --help | options_of_help)
+estimates=$("$AUTOFIT" estimate --help | options_of_help)
 subcommands=$("$AUTOFIT" --help |
 	sed -nE '/^Sub-commands:/,/^$/s/^  ([a-z]+) .*/\1/p' | sort -u)
 like "the help has options to compare with" "$options" '^--max-micro$'
 like "and sub-commands" "$subcommands" '^export$'
+like "and options of one of them" "$estimates" '^--decoder-sequence$'
 
 # What is to be offered: NAME, MODE, WANTED, then the words; the last one is
 # at the cursor. all: exactly this; some: this among others; not: none of it.
@@ -46,6 +47,7 @@ table() { # SHELL
 	row "$shell" all 'qqfile qqfolder' --allow-writes qq
 	row "$shell" all 'qqfolder' --scratch qq
 	row "$shell" all 'bash fish zsh' --completion ''
+	row "$shell" all 'tune' t
 	row "$shell" some 'explain' exp
 	row "$shell" some 'qqprogram' qqp
 	row "$shell" all "$record" show ''
@@ -55,6 +57,8 @@ table() { # SHELL
 	row "$shell" all "$record" export json ''
 	row "$shell" all 'qqfile qqfolder' import qq
 	row "$shell" some '--grow' tune --gr
+	row "$shell" all '--device --dry-run' --d
+	row "$shell" all '--decoder-sequence' estimate --dec
 	row "$shell" some 'qqprogram' -- qqp
 	row "$shell" some 'qqprogram' tune --max-micro 8 -- qqp
 	row "$shell" some 'qqprogram' devices --watch -- qqp
@@ -79,10 +83,21 @@ row() { # SHELL MODE WANTED WORDS...
 	esac
 }
 
+# Where "=" begins no word of its own, as it does in bash.
+joined() { # SHELL
+	row "$1" all 'auto cuda host' --device=
+	row "$1" all 'cuda' --device=c
+	row "$1" all 'qqfile qqfolder' tune --json=qq
+	row "$1" all 'qqfolder' --scratch=qq
+}
+
 all_of() { # SHELL: every option and sub-command of the help
 	is "$1: every option is offered" \
 		"$("offered_by_$1" -- 2>/dev/null | grep -- '^--.' |
 			sed 's/=$//' | sort -u)" "$options"
+	is "$1: those of estimate behind its word" \
+		"$("offered_by_$1" estimate -- 2>/dev/null | sort -u |
+			comm -12 - <(echo "$estimates"))" "$estimates"
 	is "$1: every sub-command is offered" \
 		"$("offered_by_$1" '' | sort -u |
 			comm -12 - <(echo "$subcommands"))" "$subcommands"
@@ -127,10 +142,12 @@ if command -v fish >/dev/null; then
 		fish --no-config -c '
 			set -a fish_function_path $__fish_data_dir/functions
 			source ./autofit.fish
-			complete -C "autofit $argv"' -- "$@" | cut -f 1
+			complete -C "autofit $argv"' -- "$@" | cut -f 1 |
+			sed 's/^--[a-z-]*=//'
 	}
 
 	table fish
+	joined fish
 	all_of fish
 else
 	echo "left out: fish is not installed"
@@ -141,21 +158,17 @@ if command -v zsh >/dev/null && zsh -fc 'zmodload zsh/zpty' 2>/dev/null; then
 	"$AUTOFIT" --completion zsh >"$TMP/functions/_autofit"
 	check "zsh reads its script" zsh -n "$TMP/functions/_autofit"
 	# An interactive shell on a terminal of its own; what is added to the
-	# list of matches is written down. The end is known by a file.
+	# list of matches is written down. No key is typed, for those that
+	# come while the shell is busy may be lost: the line completes itself
+	# when it is there. The end is known by a file.
 	cat >"$TMP/ask.zsh" <<'EOS'
 zmodload zsh/zpty zsh/zselect
 zpty asked zsh -f -i
-until_there() {
-	repeat 1500; do
-		[[ -e $1 ]] && return
-		zpty -r -t asked >/dev/null || zselect -t 2
-	done
-}
 zpty -w asked "source $TMP/asked.zsh"
-until_there $TMP/reading
-zpty -w -n asked $'autofit '"$*"$'\t'
-zpty -w asked $'\x15touch $TMP/end'
-until_there $TMP/end
+repeat 3000; do
+	[[ -e $TMP/end ]] && break
+	zpty -r -t asked >/dev/null || zselect -t 2
+done
 zpty -d asked
 EOS
 	cat >"$TMP/asked.zsh" <<'EOS'
@@ -164,8 +177,13 @@ setopt no_beep no_auto_list no_auto_menu
 bindkey -e
 fpath=($TMP/functions $fpath)
 autoload -Uz compinit && compinit -u -D
-zle-line-init() { touch $TMP/reading }
-zle -N zle-line-init
+complete_line() {
+	BUFFER="autofit $ASKED"
+	CURSOR=$#BUFFER
+	zle complete-word
+	touch $TMP/end
+}
+zle -N zle-line-init complete_line
 compadd() {
 	local -a got
 	[[ " $* " == *" -"[OAD]" "* ]] || builtin compadd -O got "$@"
@@ -175,12 +193,13 @@ compadd() {
 EOS
 
 	offered_by_zsh() {
-		rm -f "$TMP/matches" "$TMP/reading" "$TMP/end"
-		zsh -f "$TMP/ask.zsh" "$@" >/dev/null 2>&1
+		rm -f "$TMP/matches" "$TMP/end"
+		ASKED=$* zsh -f "$TMP/ask.zsh" >/dev/null 2>&1
 		cat "$TMP/matches" 2>/dev/null
 	}
 
 	table zsh
+	joined zsh
 	all_of zsh
 else
 	echo "left out: zsh is not installed"

@@ -10,7 +10,7 @@ scripts() {
 	while IFS= read -r -d '' file; do
 		line=
 		IFS= read -r line <"$file" || true
-		if [[ $file == *.sh || $line =~ ^#!.*[/\ ](ba)?sh$ ]]; then
+		if [[ $file == *.@(sh|bash) || $line =~ ^#!.*[/\ ](ba)?sh$ ]]; then
 			printf '%s\0' "$file"
 		fi
 	done < <(files_named '*')
