@@ -151,7 +151,7 @@ static void kill_with_descendants(struct sweep *sweep, pid_t root)
 	struct pid_list tree = PID_LIST_INIT;
 
 	(void)kill(root, SIGSTOP);
-	(void)proctree_descendants(root, &tree);
+	(void)proctree_descendants(root, PROCTREE_WHOLE, &tree);
 	for (size_t i = 0; i < tree.count; i++)
 		kill_one(sweep, tree.items[i]);
 	kill_one(sweep, root);
@@ -167,7 +167,7 @@ static size_t sweep_once(struct sweep *sweep)
 	struct pid_list tree = PID_LIST_INIT;
 	size_t met = 0;
 
-	(void)proctree_descendants(getpid(), &tree);
+	(void)proctree_descendants(getpid(), PROCTREE_WHOLE, &tree);
 	for (size_t i = 0; i < tree.count; i++) {
 		struct proc_stat stat;
 

@@ -14,10 +14,33 @@
 #include <sys/types.h>
 
 /*
- * The keeper leads a session of its own and is the subreaper of everything
- * the command starts, in whatever session. It ends when no descendant is
- * left; when autofit dies, it kills them all first and removes the scratch
- * folder. It keeps the descriptor of the tuning lock until then.
+ * A probe must leave no process behind, whoever dies first. So a small process
+ * stands between autofit and the command:
+ *
+ *	autofit --fork--> keeper --fork, exec--> command --> workers...
+ *
+ * Starts: autofit forks the keeper (the same program, without exec) in a
+ * session of its own, the keeper starts the command, the command whatever it
+ * likes, in other sessions too (torchrun's workers).
+ * Watches: the keeper sends messages over a socket, autofit sends orders back.
+ * Reaps: the keeper is the subreaper. A process whose parent ends becomes its
+ * child, so no descendant can leave the tree. Autofit reaps the keeper alone.
+ * Survives: the keeper ends only when it has no child left. Until then it holds
+ * the locks of the devices, so that a new tuning waits for the old tree.
+ *
+ * When one of them dies:
+ *  - The command: KEEPER_EXITED. What it left running may end by itself for a
+ *    second; then KEEPER_ABANDONED, and it is killed.
+ *  - A process of the tree by a SIGKILL that is not ours: counted, and told in
+ *    KEEPER_GONE. It is how the kernel's out-of-memory killer shows.
+ *  - Autofit: the socket closes and PDEATHSIG comes. The keeper kills the tree
+ *    and removes scratch folder, copies and cgroup, which autofit does itself
+ *    when it lives.
+ *  - The keeper: PDEATHSIG kills the command, the rest falls to autofit, which
+ *    is a subreaper as well. The socket ends without KEEPER_GONE, so autofit
+ *    calls keeper_sweep, and the probe is repeated.
+ *  - Both: the next autofit that takes the lock finds the probe's mark in it
+ *    and calls keeper_rescue.
  */
 struct keeper_spec {
 	const struct strlist *argv;

@@ -57,7 +57,7 @@ static void tell(const struct keeper_loop *loop, enum keeper_event event,
 static void signal_tree(struct keeper_loop *loop, int number)
 {
 	loop->tree.count = 0;
-	(void)proctree_descendants(getpid(), &loop->tree);
+	(void)proctree_descendants(getpid(), PROCTREE_WHOLE, &loop->tree);
 	for (size_t i = 0; i < loop->tree.count; i++)
 		(void)kill(loop->tree.items[i], number);
 }

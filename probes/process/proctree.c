@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +15,7 @@
 #include <unistd.h>
 
 #define PROC_PATH_MAX 64
-#define PIECE_BYTES 4096
-/* Linux gives arguments and environment together at most 6 MiB. */
-#define ENVIRON_MAX_BYTES ((size_t)8 << 20)
+#define PROC_PIECE_BYTES 4096
 
 /* Fields of stat behind the name, counted as proc(5) does. */
 enum {
@@ -83,7 +82,7 @@ static int stat_parse(const char *text, struct proc_stat *stat)
 
 int proctree_stat_at(int folder_fd, struct proc_stat *stat)
 {
-	char text[PIECE_BYTES];
+	char text[PROC_PIECE_BYTES];
 	ssize_t got;
 	int fd;
 
@@ -99,7 +98,7 @@ int proctree_stat_at(int folder_fd, struct proc_stat *stat)
 	return stat_parse(text, stat);
 }
 
-static int folder_open(pid_t pid)
+static int proc_folder_open(pid_t pid)
 {
 	char path[PROC_PATH_MAX];
 	int fd;
@@ -113,7 +112,7 @@ static int folder_open(pid_t pid)
 
 int proctree_stat(pid_t pid, struct proc_stat *stat)
 {
-	int folder_fd = folder_open(pid);
+	int folder_fd = proc_folder_open(pid);
 	int result;
 
 	if (folder_fd < 0)
@@ -126,7 +125,7 @@ int proctree_stat(pid_t pid, struct proc_stat *stat)
 /* Pids separated by blanks, of any number, a number cut between pieces. */
 static void add_children_of(int fd, struct pid_list *list)
 {
-	char piece[PIECE_BYTES];
+	char piece[PROC_PIECE_BYTES];
 	long pid = 0;
 	ssize_t got;
 
@@ -180,37 +179,6 @@ static void add_children_of_threads(pid_t pid, struct pid_list *list)
 	(void)closedir(threads);
 }
 
-enum walk { WALK_FIRST_THREADS, WALK_ALL_THREADS };
-
-static size_t walk(pid_t root, enum walk walk, struct pid_list *list)
-{
-	pid_t pid = root;
-
-	if (access("/proc/thread-self/children", R_OK) < 0)
-		return proctree_descendants_by_scan(root, list);
-	list->count = 0;
-	for (size_t next = 0;; next++) {
-		if (walk == WALK_ALL_THREADS)
-			add_children_of_threads(pid, list);
-		else
-			add_children_of_thread(pid, pid, list);
-		if (next == list->count)
-			break;
-		pid = list->items[next];
-	}
-	return pid_list_finish(list, root);
-}
-
-size_t proctree_descendants(pid_t root, struct pid_list *list)
-{
-	return walk(root, WALK_ALL_THREADS, list);
-}
-
-size_t proctree_descendants_quick(pid_t root, struct pid_list *list)
-{
-	return walk(root, WALK_FIRST_THREADS, list);
-}
-
 /* Calls back for each process; on_process may look at folder_fd only then. */
 typedef void process_cb(void *context, int folder_fd, pid_t pid);
 
@@ -227,7 +195,7 @@ static void for_each_process(process_cb *on_process, void *context)
 
 		if (!pid_parse(entry->d_name, &pid))
 			continue;
-		folder_fd = folder_open(pid);
+		folder_fd = proc_folder_open(pid);
 		if (folder_fd < 0)
 			continue;
 		on_process(context, folder_fd, pid);
@@ -251,82 +219,71 @@ static void on_parent(void *context, int folder_fd, pid_t pid)
 	pid_list_append(&parents->ppids, stat.ppid);
 }
 
-size_t proctree_descendants_by_scan(pid_t root, struct pid_list *list)
+/* A snapshot of all parents, searched as the children files are. */
+static void add_children_by_scan(struct parents *parents, pid_t parent,
+				 struct pid_list *list)
+{
+	for (size_t i = 0; i < parents->pids.count; i++) {
+		if (parents->ppids.items[i] != parent)
+			continue;
+		pid_list_append(list, parents->pids.items[i]);
+		/* Found once: a cycle cannot be walked twice. */
+		parents->ppids.items[i] = 0;
+	}
+}
+
+size_t proctree_descendants(pid_t root, enum proctree_walk walk,
+			    struct pid_list *list)
 {
 	struct parents parents = { PID_LIST_INIT, PID_LIST_INIT };
-	pid_t parent = root;
+	pid_t pid = root;
 
+	assert(root > 0);
+	if (access("/proc/thread-self/children", R_OK) < 0)
+		walk = PROCTREE_SCAN;
+	if (walk == PROCTREE_SCAN)
+		for_each_process(on_parent, &parents);
 	list->count = 0;
-	for_each_process(on_parent, &parents);
 	for (size_t next = 0;; next++) {
-		for (size_t i = 0; i < parents.pids.count; i++) {
-			if (parents.ppids.items[i] != parent)
-				continue;
-			pid_list_append(list, parents.pids.items[i]);
-			/* Found once: a cycle cannot be walked twice. */
-			parents.ppids.items[i] = 0;
-		}
+		if (walk == PROCTREE_SCAN)
+			add_children_by_scan(&parents, pid, list);
+		else if (walk == PROCTREE_WHOLE)
+			add_children_of_threads(pid, list);
+		else
+			add_children_of_thread(pid, pid, list);
 		if (next == list->count)
 			break;
-		parent = list->items[next];
+		pid = list->items[next];
 	}
 	pid_list_release(&parents.pids);
 	pid_list_release(&parents.ppids);
 	return pid_list_finish(list, root);
 }
 
-/* Where the text read so far stands in the comparison with one assignment. */
-struct match {
-	const char *assignment;
-	size_t matched; /* bytes of the entry equal so far */
-	bool differs;   /* the entry under way is another */
-	bool found;
-};
-
-static void match_byte(struct match *match, char byte)
-{
-	char wanted = match->assignment[match->matched];
-
-	if (!byte) {
-		match->found = match->found || (!match->differs && !wanted);
-		match->matched = 0;
-		match->differs = false;
-	} else if (!match->differs && wanted == byte) {
-		match->matched++;
-	} else {
-		match->differs = true;
-	}
-}
-
 static bool environ_has_at(int folder_fd, const char *assignment)
 {
-	struct match match = { .assignment = assignment };
-	char piece[PIECE_BYTES];
-	size_t total = 0;
-	ssize_t got = 0;
-	int fd;
+	int fd = openat(folder_fd, "environ", O_RDONLY | O_CLOEXEC);
+	FILE *entries = fd < 0 ? NULL : fdopen(fd, "r");
+	char *entry = NULL;
+	size_t capacity = 0;
+	bool found = false;
 
-	if (!*assignment)
+	if (!entries) {
+		if (fd >= 0)
+			(void)close(fd);
 		return false;
-	fd = openat(folder_fd, "environ", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	while (!match.found && total < ENVIRON_MAX_BYTES &&
-	       (got = read_piece(fd, piece, sizeof(piece))) > 0) {
-		for (ssize_t i = 0; i < got; i++)
-			match_byte(&match, piece[i]);
-		total += (size_t)got;
 	}
 	/* A program that rewrote its environment may have no NUL at the end. */
-	if (got == 0)
-		match_byte(&match, '\0');
-	(void)close(fd);
-	return match.found;
+	while (!found && getdelim(&entry, &capacity, '\0', entries) > 0)
+		found = *assignment && strcmp(entry, assignment) == 0;
+	free(entry);
+	(void)fclose(entries);
+	return found;
 }
 
 bool proctree_environ_has(pid_t pid, const char *assignment)
 {
-	int folder_fd = folder_open(pid);
+	int folder_fd = proc_folder_open(pid);
 	bool result;
 
 	if (folder_fd < 0)

@@ -23,20 +23,21 @@ int proctree_stat(pid_t pid, struct proc_stat *stat);
 /* The same of the process whose /proc folder folder_fd is. */
 int proctree_stat_at(int folder_fd, struct proc_stat *stat);
 
+enum proctree_walk {
+	PROCTREE_WHOLE, /* the children of every thread */
+	PROCTREE_QUICK, /* of first threads only: a fraction of the cost */
+	/* By the parent of every process on the machine: the other two fall
+	 * back to it on kernels without CONFIG_PROC_CHILDREN. */
+	PROCTREE_SCAN,
+};
+
 /*
- * Replace list by all descendants of root, zombies included, root not, and
+ * Replace list by the descendants of root, zombies included, root not, and
  * return their number. A process whose parent ends during the walk can be
- * missed: who must have all repeats until nothing is left.
+ * missed: to reach all of them, repeat until nothing is left.
  */
-size_t proctree_descendants(pid_t root, struct pid_list *list);
-
-/* As above, but without the children of threads other than the first: a
- * fraction of the cost in a program of many threads. */
-size_t proctree_descendants_quick(pid_t root, struct pid_list *list);
-
-/* As above, by the parent of every process on the machine: for kernels
- * without CONFIG_PROC_CHILDREN, where the other two come here by themselves. */
-size_t proctree_descendants_by_scan(pid_t root, struct pid_list *list);
+size_t proctree_descendants(pid_t root, enum proctree_walk walk,
+			    struct pid_list *list);
 
 /* Is "NAME=value" an entry of the environment the process was started with?
  * false where that may not be read. */

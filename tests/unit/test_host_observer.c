@@ -164,7 +164,7 @@ static void end_processes(struct fixture *fixture)
 {
 	struct pid_list list = PID_LIST_INIT;
 
-	(void)proctree_descendants(fixture->keeper, &list);
+	(void)proctree_descendants(fixture->keeper, PROCTREE_WHOLE, &list);
 	for (size_t i = 0; i < list.count; i++)
 		(void)kill(list.items[i], SIGKILL);
 	(void)kill(fixture->keeper, SIGKILL);
@@ -681,7 +681,7 @@ static void loader_check(char *script, const struct isolation_spec *isolation)
 	line_receive(&fixture, line, sizeof(line));
 	truth = strtoull(line, NULL, 10);
 	assert_true(truth >= 64 * MIB);
-	(void)proctree_descendants(fixture.keeper, &list);
+	(void)proctree_descendants(fixture.keeper, PROCTREE_WHOLE, &list);
 	for (size_t i = 0; i < list.count; i++)
 		truth += share_of(list.items[i]);
 	look(&fixture);

@@ -148,12 +148,12 @@ static void a_tree_is_found_whole(void **state)
 {
 	static const struct {
 		const char *name;
-		size_t (*find)(pid_t root, struct pid_list *list);
+		enum proctree_walk walk;
 		bool other_threads;
 	} rows[] = {
-		{ "by children", proctree_descendants, true },
-		{ "by first threads", proctree_descendants_quick, false },
-		{ "by scan", proctree_descendants_by_scan, true },
+		{ "by children", PROCTREE_WHOLE, true },
+		{ "by first threads", PROCTREE_QUICK, false },
+		{ "by scan", PROCTREE_SCAN, true },
 	};
 	struct pid_list list = PID_LIST_INIT;
 	int report[2];
@@ -168,7 +168,8 @@ static void a_tree_is_found_whole(void **state)
 	assert_int_equal(read(report[0], pids, sizeof(pids)), sizeof(pids));
 	assert_int_equal(pids[0], child);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		size_t count = rows[i].find(getpid(), &list);
+		size_t count =
+			proctree_descendants(getpid(), rows[i].walk, &list);
 
 		assert_int_equal(count, list.count);
 		assert_in_range(count, 2, rows[i].other_threads ? 3 : 2);
@@ -179,7 +180,7 @@ static void a_tree_is_found_whole(void **state)
 		assert_false(list_has(&list, getpid()));
 		assert_true(list.items[0] < list.items[1]);
 
-		(void)rows[i].find(pids[1], &list);
+		(void)proctree_descendants(pids[1], rows[i].walk, &list);
 		assert_int_equal(list.count, 0);
 	}
 	(void)kill(pids[2], SIGKILL);
@@ -199,9 +200,11 @@ static void a_zombie_counts_until_it_is_reaped(void **state)
 	if (pid == 0)
 		_exit(0);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
-	assert_int_equal(proctree_descendants(getpid(), &list), 1);
+	assert_int_equal(proctree_descendants(getpid(), PROCTREE_WHOLE, &list),
+			 1);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	assert_int_equal(proctree_descendants(getpid(), &list), 0);
+	assert_int_equal(proctree_descendants(getpid(), PROCTREE_WHOLE, &list),
+			 0);
 	pid_list_release(&list);
 }
 

@@ -75,10 +75,10 @@ static void find_new(struct host_tree *tree, int64_t now_ms)
 	if (host_pace_is_due(&tree->walk, now_ms, WALK_PART)) {
 		int64_t began_ns = host_pace_begin();
 
-		(void)proctree_descendants(tree->root, found);
+		(void)proctree_descendants(tree->root, PROCTREE_WHOLE, found);
 		host_pace_taken(&tree->walk, now_ms, began_ns);
 	} else {
-		(void)proctree_descendants_quick(tree->root, found);
+		(void)proctree_descendants(tree->root, PROCTREE_QUICK, found);
 	}
 	for (size_t i = 0; i < found->count; i++) {
 		struct host_process process;
