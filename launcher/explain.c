@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SHOWN_ARGUMENT_MAX 200
 
@@ -193,34 +194,27 @@ static void add_start(struct strbuf *out, const struct result *result)
 
 static void add_isolation(struct strbuf *out, const struct request *request)
 {
-	struct probe_isolation shelter;
+	struct probe_isolation isolation;
 	struct error err = ERROR_INIT;
-	char *folder = NULL;
-	int result = probe_isolation_open(&shelter, request, &err);
+	char *name = xasprintf("explain-%d", (int)getpid());
+	int result = probe_isolation_open(&isolation, request, &err);
 
-	if (result == 0) {
-		folder = xasprintf("%s/explain-XXXXXX", shelter.space.folder);
-		result = paths_make(shelter.space.folder, &err);
-		if (result == 0 && !mkdtemp(folder))
-			result = error_set_errno(&err, -errno, "cannot make %s",
-						 folder);
-	}
-	if (result == 0) {
+	if (result == 0)
 		result =
-			probe_isolation_choose(&shelter, request, folder, &err);
-		paths_remove_tree(folder);
+			probe_isolation_choose(&isolation, request, name, &err);
+	if (isolation.choice.kind != ISOLATION_KINDS) {
 		strbuf_addf(out, "writes    %s",
-			    isolation_words(shelter.choice.kind));
-		if (shelter.choice.why_not[0])
+			    isolation_words(isolation.choice.kind));
+		if (isolation.choice.why_not[0])
 			strbuf_addf(out, "; no stronger way: %s",
-				    shelter.choice.why_not);
+				    isolation.choice.why_not);
 		strbuf_addch(out, '\n');
 	}
 	if (result < 0)
 		strbuf_addf(out, "writes    would be refused: %s\n",
 			    err.message);
-	free(folder);
-	probe_isolation_release(&shelter);
+	free(name);
+	probe_isolation_release(&isolation);
 }
 
 static void add_refusal(struct strbuf *out, const struct request *request)

@@ -28,6 +28,15 @@ void probe_notes_release(struct probe_notes *notes)
 	memset(notes, 0, sizeof(*notes));
 }
 
+const struct trial *probe_notes_last(const struct probe_notes *notes,
+				     int64_t micro_batch)
+{
+	for (size_t i = notes->count; i-- > 0;)
+		if (notes->items[i].trial.micro_batch == micro_batch)
+			return &notes->items[i].trial;
+	return NULL;
+}
+
 struct trial *probe_notes_trials(const struct probe_notes *notes)
 {
 	struct trial *trials = xcalloc(notes->count, sizeof(*trials));

@@ -28,6 +28,9 @@ struct probe_notes {
 void probe_notes_add(struct probe_notes *notes, const struct trial *trial,
 		     const char *why, const char *log);
 void probe_notes_release(struct probe_notes *notes);
+/* The last trial of this size, which is the one that counts; NULL: none. */
+const struct trial *probe_notes_last(const struct probe_notes *notes,
+				     int64_t micro_batch);
 /* The trials alone, count of them; the caller frees the array. */
 struct trial *probe_notes_trials(const struct probe_notes *notes);
 

@@ -4,16 +4,6 @@
 
 #include <stdbool.h>
 
-static bool is_last_of_its_size(const struct probe_notes *probes, size_t index)
-{
-	int64_t micro = probes->items[index].trial.micro_batch;
-
-	for (size_t i = index + 1; i < probes->count; i++)
-		if (probes->items[i].trial.micro_batch == micro)
-			return false;
-	return true;
-}
-
 /*
  * A probe without accumulation shows neither that the command knows it nor
  * what a step with it needs; from two micro-steps on memory is the same.
@@ -42,7 +32,8 @@ const struct trial *record_split_find(const struct record *record,
 		    trial->peak_bytes && trial->peak_bytes <= peak_max &&
 		    (!best || trial->micro_batch > best->micro_batch) &&
 		    splits_exactly(record, trial) &&
-		    is_last_of_its_size(&record->probes, i))
+		    probe_notes_last(&record->probes, trial->micro_batch) ==
+			    trial)
 			best = trial;
 	}
 	return best;
@@ -50,13 +41,10 @@ const struct trial *record_split_find(const struct record *record,
 
 bool record_split_is_tested(const struct record *record)
 {
-	for (size_t i = record->probes.count; i-- > 0;) {
-		const struct trial *trial = &record->probes.items[i].trial;
+	const struct trial *trial =
+		probe_notes_last(&record->probes, record->micro_batch);
 
-		if (trial->micro_batch == record->micro_batch)
-			return trial_fits(trial);
-	}
-	return false;
+	return trial && trial_fits(trial);
 }
 
 void record_split_use(struct record *record, const struct trial *trial)

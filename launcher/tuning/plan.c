@@ -29,8 +29,8 @@ static int64_t round_up(int64_t accum, int64_t multiple)
 /* What the accumulation is a multiple of, where the effective batch grows. */
 static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
 {
-	int64_t of_effective = plan->effective_multiple_of;
-	int64_t step = plan->accum_multiple_of;
+	int64_t of_effective = plan->constraints.effective_multiple_of;
+	int64_t step = plan->constraints.accum_multiple_of;
 
 	/* micro x world is the divisor's part that it has already. */
 	if (of_effective > 1)
@@ -69,7 +69,8 @@ static void add_last(struct view *view, const struct trial *trial)
 static bool micro_is_allowed(const struct plan *plan, int64_t micro)
 {
 	return problem_floor(&plan->problem, micro) == micro &&
-	       (plan->micro_divides < 1 || plan->micro_divides % micro == 0);
+	       (plan->constraints.micro_divides < 1 ||
+		plan->constraints.micro_divides % micro == 0);
 }
 
 static bool split_is_allowed(const struct plan *plan, int64_t micro)
@@ -77,8 +78,8 @@ static bool split_is_allowed(const struct plan *plan, int64_t micro)
 	int64_t accum = plan_final_accum(plan, micro);
 
 	return micro_is_allowed(plan, micro) &&
-	       (plan->accum_multiple_of < 2 ||
-		accum % plan->accum_multiple_of == 0);
+	       (plan->constraints.accum_multiple_of < 2 ||
+		accum % plan->constraints.accum_multiple_of == 0);
 }
 
 /* Only those that the framework takes. */
@@ -96,10 +97,10 @@ static void keep_allowed(struct view *view, const struct plan *plan)
 static void make_sizes(struct view *view, const struct plan *plan)
 {
 	view->size_count = 0;
-	for (int64_t micro = 1;
-	     plan->micro_divides > 0 && micro <= plan->micro_divides &&
-	     micro <= plan->problem.max_micro &&
-	     view->size_count < PLAN_SPLITS_MAX;
+	for (int64_t micro = 1; plan->constraints.micro_divides > 0 &&
+				micro <= plan->constraints.micro_divides &&
+				micro <= plan->problem.max_micro &&
+				view->size_count < PLAN_SPLITS_MAX;
 	     micro++)
 		if (micro_is_allowed(plan, micro))
 			view->sizes[view->size_count++] = micro;
@@ -148,11 +149,18 @@ static const struct trial *trial_of(const struct view *view, int64_t micro)
 	return NULL;
 }
 
-static int64_t short_accum(const struct plan *plan, int64_t final_accum)
+struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 {
-	if (plan->accum_matters || final_accum < PROBE_ACCUM_MAX)
-		return final_accum;
-	return PROBE_ACCUM_MAX;
+	int64_t accum = plan_final_accum(plan, micro_batch);
+
+	return (struct plan_step){
+		.action = PLAN_PROBE,
+		.micro_batch = micro_batch,
+		.final_accum = accum,
+		.probe_accum = plan->accum_matters || accum < PROBE_ACCUM_MAX
+				       ? accum
+				       : PROBE_ACCUM_MAX,
+	};
 }
 
 static struct plan_step probe_step(const struct plan *plan,
@@ -160,13 +168,11 @@ static struct plan_step probe_step(const struct plan *plan,
 				   bool may_be_answer)
 {
 	const struct trial *before = trial_of(view, micro);
-	struct plan_step step = { .action = PLAN_PROBE, .micro_batch = micro };
+	struct plan_step step = plan_probe(plan, micro);
 
-	step.final_accum = plan_final_accum(plan, micro);
 	step.is_confirmation = before && trial_fits(before);
-	step.probe_accum = may_be_answer || step.is_confirmation
-				   ? step.final_accum
-				   : short_accum(plan, step.final_accum);
+	if (may_be_answer || step.is_confirmation)
+		step.probe_accum = step.final_accum;
 	return step;
 }
 

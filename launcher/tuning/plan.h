@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_TUNING_PLAN_H
 
 #include "base/trial.h"
+#include "launcher/command/parts/command.h"
 #include "search/search.h"
 
 #include <stdbool.h>
@@ -26,10 +27,8 @@ struct plan {
 	int64_t world_size;
 	bool has_accumulation; /* the command has such an option */
 	bool accum_matters;    /* memory grows with it: probe the real one */
-	/* What the framework asks of a split; 0 and 1: nothing. */
-	int64_t accum_multiple_of;
-	int64_t effective_multiple_of;
-	int64_t micro_divides; /* the micro-batch divides this */
+	/* What the framework asks of a split; its words are not the plan's. */
+	struct command_constraints constraints;
 	/* PLAN_LARGEST: the size next to the answer is run as well, where only
 	 * a prediction says that it does not fit. */
 	bool proves_misfit;
@@ -67,6 +66,9 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
  */
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running);
+
+/* A probe of a size that is not to be the answer. */
+struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch);
 
 /* The accumulation a run with micro_batch uses; 1 without accumulation. */
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch);

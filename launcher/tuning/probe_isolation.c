@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "configs/files/paths.h"
 #include "probes/isolation/mounts.h"
 #include "probes/isolation/shared_paths.h"
 
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHOWN_MAX 3
+#define WRITTEN_SHOWN_MAX 3
 /* Of a socket's address, with its NUL. */
 #define SOCKET_PATH_MAX 108
 /* "/<id of the probe>/tmp", and in it the longest names that torch and
@@ -37,35 +38,26 @@ static void add_folder(struct strlist *folders, const char *path)
 	free(real);
 }
 
-static void find_guarded(struct probe_isolation *shelter,
+static void find_guarded(struct probe_isolation *isolation,
 			 const struct request *request)
 {
 	const struct knob *output = &request->command.knobs[KNOB_OUTPUT];
 
-	strlist_add(&shelter->guarded, shelter->working);
+	strlist_add(&isolation->guarded, isolation->working);
 	if (request->script)
-		add_folder(&shelter->guarded, request->script);
+		add_folder(&isolation->guarded, request->script);
 	if (output->text && *output->text)
-		add_folder(&shelter->guarded, output->text);
+		add_folder(&isolation->guarded, output->text);
 }
 
-/* What the user allows is not guarded, nor what lies in it. */
-static void allow(struct probe_isolation *shelter, char *path)
-{
-	struct strlist *guarded = &shelter->guarded;
-
-	for (size_t i = guarded->count; i-- > 0;)
-		if (path_is_within(guarded->items[i], path))
-			strlist_remove(guarded, i);
-	strlist_take(&shelter->shared, path);
-}
-
-static int find_shared(struct probe_isolation *shelter,
+/* What the user allows is neither guarded nor hidden, nor what lies in it. */
+static int find_shared(struct probe_isolation *isolation,
 		       const struct request *request, struct error *err)
 {
 	const struct strlist *allowed = &request->options->allow_writes;
+	struct strlist *guarded = &isolation->guarded;
 
-	shared_paths_find(&shelter->shared, &request->environment, geteuid());
+	shared_paths_find(&isolation->shared, &request->environment, geteuid());
 	for (size_t i = 0; i < allowed->count; i++) {
 		char *real = realpath(allowed->items[i], NULL);
 
@@ -75,7 +67,10 @@ static int find_shared(struct probe_isolation *shelter,
 				"--allow-writes %s: make it first, or name the "
 				"folder it will be in",
 				allowed->items[i]);
-		allow(shelter, real);
+		for (size_t k = guarded->count; k-- > 0;)
+			if (path_is_within(guarded->items[k], real))
+				strlist_remove(guarded, k);
+		strlist_take(&isolation->shared, real);
 	}
 	return 0;
 }
@@ -97,85 +92,62 @@ static char *real_path(const char *path)
 	return folder;
 }
 
-/* Files that this very start is writing: "> run.log 2>&1", a job's output. */
-static void add_outputs(struct probe_isolation *shelter,
-			const struct request *request)
+static void exclude(struct probe_isolation *isolation, char *path)
 {
-	static const char *const streams[] = { "/proc/self/fd/1",
-					       "/proc/self/fd/2" };
-	char *real;
-
-	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++) {
-		real = realpath(streams[i], NULL);
-		if (real)
-			strlist_take(&shelter->excluded, real);
-	}
-	real = request->options->json ? realpath(request->options->json, NULL)
-				      : NULL;
-	if (real)
-		strlist_take(&shelter->excluded, real);
+	if (path)
+		strlist_take(&isolation->excluded, path);
 }
 
-/* What autofit itself writes meanwhile may lie in a folder that is compared. */
-static void add_own_folders(struct probe_isolation *shelter,
-			    const struct request *request)
+/*
+ * Autofit and this very start write meanwhile into folders that are compared:
+ * its state, "> run.log 2>&1", a job's output, --json.
+ */
+static void exclude_own_writes(struct probe_isolation *isolation,
+			       const struct request *request)
 {
 	const struct paths *paths = &request->paths;
+	const char *json = request->options->json;
 	const char *own[] = { paths->records, paths->journals,
 			      paths->locks,   paths->leases,
 			      paths->starts,  paths->logs,
-			      paths->scratch, shelter->space.folder };
+			      paths->scratch, isolation->space.folder };
 
-	strlist_add_all(&shelter->excluded,
-			(const char *const *)shelter->shared.items,
-			shelter->shared.count);
+	strlist_add_all(&isolation->excluded,
+			(const char *const *)isolation->shared.items,
+			isolation->shared.count);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		strlist_take(&shelter->excluded, real_path(own[i]));
-	add_outputs(shelter, request);
+		exclude(isolation, real_path(own[i]));
+	exclude(isolation, realpath("/proc/self/fd/1", NULL));
+	exclude(isolation, realpath("/proc/self/fd/2", NULL));
+	exclude(isolation, json ? realpath(json, NULL) : NULL);
 }
 
-static int take_snapshot(const struct probe_isolation *shelter,
-			 struct snapshot **snapshot, struct error *err)
-{
-	return snapshot_take(snapshot, &shelter->guarded, &shelter->excluded,
-			     err);
-}
-
-/* Mode, owner and times can still be changed. Too much to compare is not. */
-static void look_before_landlock(struct probe_isolation *shelter,
-				 const struct request *request)
-{
-	struct error err = ERROR_INIT;
-
-	add_own_folders(shelter, request);
-	if (take_snapshot(shelter, &shelter->before, &err) < 0)
-		log_verbose("modes and times of files are not compared: %s",
-			    err.message);
-}
-
-static const char *why_compared(const struct probe_isolation *shelter)
-{
-	return shelter->choice.why_not[0] ? shelter->choice.why_not
-					  : "--isolation compare was given";
-}
-
-static int look_before(struct probe_isolation *shelter,
+static int look_before(struct probe_isolation *isolation,
 		       const struct request *request, struct error *err)
 {
-	const char *checkpoint;
-	int result;
+	exclude_own_writes(isolation, request);
+	return snapshot_take(&isolation->before, &isolation->guarded,
+			     &isolation->excluded, err);
+}
 
-	add_own_folders(shelter, request);
-	result = take_snapshot(shelter, &shelter->before, err);
-	if (result < 0) {
+/* Nothing keeps probes from writing: refused where that could do harm. */
+static int begin_compare(struct probe_isolation *isolation,
+			 const struct request *request, struct error *err)
+{
+	const char *why = isolation->choice.why_not[0]
+				  ? isolation->choice.why_not
+				  : "--isolation compare was given";
+	const char *checkpoint;
+
+	if (look_before(isolation, request, err) < 0) {
 		(void)error_prefix(err,
 				   "probes cannot be kept from writing "
 				   "here (%s)",
-				   why_compared(shelter));
+				   why);
 		err->code = -EPERM;
 		return -EPERM;
 	}
-	checkpoint = snapshot_checkpoint(shelter->before);
+	checkpoint = snapshot_checkpoint(isolation->before);
 	if (!checkpoint)
 		return 0;
 	return error_set(err, -EPERM,
@@ -183,27 +155,28 @@ static int look_before(struct probe_isolation *shelter,
 			 "overwriting it (%s): give the probes another output "
 			 "folder with {out:FOLDER} in the command, or allow it "
 			 "with --allow-writes PATH",
-			 checkpoint, why_compared(shelter));
+			 checkpoint, why);
 }
 
-int probe_isolation_open(struct probe_isolation *shelter,
+int probe_isolation_open(struct probe_isolation *isolation,
 			 const struct request *request, struct error *err)
 {
 	char folder[PATH_MAX];
 	int result;
 
-	memset(shelter, 0, sizeof(*shelter));
+	memset(isolation, 0, sizeof(*isolation));
+	isolation->choice.kind = ISOLATION_KINDS;
 	if (!getcwd(folder, sizeof(folder)))
 		return error_set_errno(err, -errno,
 				       "cannot name the working folder");
-	shelter->working = xstrdup(folder);
+	isolation->working = xstrdup(folder);
 	result = scratch_space_choose(
-		&shelter->space, request->options->scratch,
+		&isolation->space, request->options->scratch,
 		request->paths.scratch, &request->environment, err);
 	if (result < 0)
 		return result;
-	find_guarded(shelter, request);
-	return find_shared(shelter, request, err);
+	find_guarded(isolation, request);
+	return find_shared(isolation, request, err);
 }
 
 static bool is_short(const char *folder)
@@ -211,7 +184,7 @@ static bool is_short(const char *folder)
 	return strlen(folder) + SCRATCH_REST_MAX < SOCKET_PATH_MAX;
 }
 
-static bool move_scratch(struct probe_isolation *shelter, const char *folder)
+static bool move_scratch(struct probe_isolation *isolation, const char *folder)
 {
 	struct scratch_space space;
 	struct stat info;
@@ -220,82 +193,101 @@ static bool move_scratch(struct probe_isolation *shelter, const char *folder)
 	    stat(folder, &info) < 0 || access(folder, W_OK | X_OK) < 0 ||
 	    scratch_space_check(folder, &space, NULL) < 0)
 		return false;
-	free(shelter->space.folder);
-	shelter->space.folder = xstrdup(folder);
-	shelter->space.is_memory = space.is_memory;
-	shelter->space.free_bytes = space.free_bytes;
+	free(isolation->space.folder);
+	isolation->space.folder = xstrdup(folder);
+	isolation->space.is_memory = space.is_memory;
+	isolation->space.free_bytes = space.free_bytes;
 	return true;
 }
 
-/* Who has asked for a folder gets it, long or not. */
-static void shorten_scratch(struct probe_isolation *shelter,
+/* --scratch is kept, long or not. */
+static void shorten_scratch(struct probe_isolation *isolation,
 			    const struct request *request)
 {
-	if (is_short(shelter->space.folder))
+	if (is_short(isolation->space.folder))
 		return;
 	if (!request->options->scratch &&
-	    (move_scratch(shelter,
+	    (move_scratch(isolation,
 			  strlist_env_get(&request->environment, "TMPDIR")) ||
-	     move_scratch(shelter, "/tmp")))
+	     move_scratch(isolation, "/tmp")))
 		return;
 	log_warning("%s is a long path: sockets of the command may not fit in "
 		    "it (--scratch DIR names another folder)",
-		    shelter->space.folder);
+		    isolation->space.folder);
 }
 
-int probe_isolation_choose(struct probe_isolation *shelter,
-			   const struct request *request, const char *trial,
-			   struct error *err)
+static int choose_in(struct probe_isolation *isolation,
+		     const struct request *request, const char *folder,
+		     struct error *err)
 {
-	struct isolation_spec spec = probe_isolation_spec(shelter, trial);
+	struct isolation_spec spec = probe_isolation_spec(isolation, folder);
+	struct error why = ERROR_INIT;
 
 	/* What the command starts elsewhere sees no view and no rule. */
 	spec.kind = request->command.view.outside ? ISOLATION_COMPARE
 						  : request->options->isolation;
-	isolation_choose(&shelter->choice, &spec);
-	if (shelter->choice.kind == ISOLATION_COMPARE)
-		return look_before(shelter, request, err);
-	if (shelter->choice.kind == ISOLATION_LANDLOCK) {
-		shorten_scratch(shelter, request);
-		look_before_landlock(shelter, request);
-	}
+	isolation_choose(&isolation->choice, &spec);
+	if (isolation->choice.kind == ISOLATION_COMPARE)
+		return begin_compare(isolation, request, err);
+	if (isolation->choice.kind != ISOLATION_LANDLOCK)
+		return 0;
+	shorten_scratch(isolation, request);
+	/* Landlock refuses writes, but mode, owner and times can be changed. */
+	if (look_before(isolation, request, &why) < 0)
+		log_verbose("modes and times of files are not compared: %s",
+			    why.message);
 	return 0;
 }
 
-void probe_isolation_release(struct probe_isolation *shelter)
+int probe_isolation_choose(struct probe_isolation *isolation,
+			   const struct request *request, const char *name,
+			   struct error *err)
 {
-	snapshot_free(shelter->before);
-	strlist_release(&shelter->guarded);
-	strlist_release(&shelter->shared);
-	strlist_release(&shelter->excluded);
-	free(shelter->space.folder);
-	free(shelter->working);
-	memset(shelter, 0, sizeof(*shelter));
+	char *folder = xasprintf("%s/%s", isolation->space.folder, name);
+	int result = paths_make(folder, err);
+
+	if (result == 0)
+		result = choose_in(isolation, request, folder, err);
+	paths_remove_tree(folder);
+	free(folder);
+	return result;
+}
+
+void probe_isolation_release(struct probe_isolation *isolation)
+{
+	snapshot_free(isolation->before);
+	strlist_release(&isolation->guarded);
+	strlist_release(&isolation->shared);
+	strlist_release(&isolation->excluded);
+	free(isolation->space.folder);
+	free(isolation->working);
+	memset(isolation, 0, sizeof(*isolation));
 }
 
 struct isolation_spec
-probe_isolation_spec(const struct probe_isolation *shelter, const char *scratch)
+probe_isolation_spec(const struct probe_isolation *isolation,
+		     const char *scratch)
 {
 	return (struct isolation_spec){
-		.kind = shelter->choice.kind,
-		.working = shelter->working,
+		.kind = isolation->choice.kind,
+		.working = isolation->working,
 		.scratch = scratch,
-		.shared = &shelter->shared,
-		.guarded = &shelter->guarded,
+		.shared = &isolation->shared,
+		.guarded = &isolation->guarded,
 	};
 }
 
-bool probe_isolation_shares_memory(const struct probe_isolation *shelter)
+bool probe_isolation_shares_memory(const struct probe_isolation *isolation)
 {
-	for (size_t i = 0; i < shelter->shared.count; i++)
+	for (size_t i = 0; i < isolation->shared.count; i++)
 		if (path_is_within(ISOLATION_SHARED_MEMORY,
-				   shelter->shared.items[i]))
+				   isolation->shared.items[i]))
 			return false;
-	return !shelter->choice.has_own_memory;
+	return !isolation->choice.has_own_memory;
 }
 
-static int report_written(const struct strlist *paths, size_t count,
-			  struct error *err)
+static int say_written(const struct strlist *paths, size_t count,
+		       struct error *err)
 {
 	struct strbuf names = STRBUF_INIT;
 
@@ -313,22 +305,23 @@ static int report_written(const struct strlist *paths, size_t count,
 	return -EPERM;
 }
 
-static int compare(struct probe_isolation *shelter, struct error *err)
+static int compare_with_before(const struct probe_isolation *isolation,
+			       struct error *err)
 {
-	bool is_landlock = shelter->choice.kind == ISOLATION_LANDLOCK;
+	bool is_landlock = isolation->choice.kind == ISOLATION_LANDLOCK;
 	struct strlist paths = STRLIST_INIT;
 	struct snapshot *after = NULL;
-	size_t count = 0;
-	int result = take_snapshot(shelter, &after, err);
+	size_t count;
+	int result = snapshot_take(&after, &isolation->guarded,
+				   &isolation->excluded, err);
 
-	/* Landlock refuses the rest: that is somebody else's doing. */
-	if (result == 0)
-		count = (is_landlock ? snapshot_touched : snapshot_differences)(
-			&paths, shelter->before, after, SHOWN_MAX);
-	if (result == 0 && count)
-		result = report_written(&paths, count, err);
-	else if (result < 0)
-		result = is_landlock ? 0 : (err->code = -EPERM);
+	/* What Landlock would refuse is somebody else's doing. */
+	if (result < 0)
+		return is_landlock ? 0 : (err->code = -EPERM);
+	count = (is_landlock ? snapshot_touched : snapshot_differences)(
+		&paths, isolation->before, after, WRITTEN_SHOWN_MAX);
+	if (count)
+		result = say_written(&paths, count, err);
 	snapshot_free(after);
 	strlist_release(&paths);
 	return result;
@@ -373,29 +366,30 @@ static bool can_be_written(const char *path)
 	return can;
 }
 
-/* Would the write have gone through without autofit? Then it is ours. */
-static bool is_ours(const struct probe_isolation *shelter, const char *path)
+/* Would the write have gone through without autofit? */
+static bool was_refused_by_us(const struct probe_isolation *isolation,
+			      const char *path)
 {
 	char *name = outside_name(path);
 	/* A line that names no file: with Landlock it is likely to be ours. */
 	bool ours = name ? can_be_written(name)
-			 : shelter->choice.kind == ISOLATION_LANDLOCK;
+			 : isolation->choice.kind == ISOLATION_LANDLOCK;
 
 	free(name);
 	return ours;
 }
 
-int probe_isolation_check(struct probe_isolation *shelter, const char *refused,
-			  struct error *err)
+int probe_isolation_check(const struct probe_isolation *isolation,
+			  const char *refused, struct error *err)
 {
-	if (refused && shelter->choice.kind != ISOLATION_COMPARE &&
-	    is_ours(shelter, refused))
+	if (refused && isolation->choice.kind != ISOLATION_COMPARE &&
+	    was_refused_by_us(isolation, refused))
 		return error_set(
 			err, -EPERM,
 			"the command writes %s, which probes must not (%s is "
 			"in force): give it a folder with {out:FOLDER} in the "
 			"command, or allow it with --allow-writes PATH",
 			*refused ? refused : "where its log says",
-			isolation_name(shelter->choice.kind));
-	return shelter->before ? compare(shelter, err) : 0;
+			isolation_name(isolation->choice.kind));
+	return isolation->before ? compare_with_before(isolation, err) : 0;
 }

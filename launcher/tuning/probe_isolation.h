@@ -16,10 +16,11 @@ struct probe_isolation {
 	char *working; /* the folder that autofit was started in */
 	struct scratch_choice space; /* the folder of scratch folders */
 	struct strlist guarded, shared;
-	struct isolation_choice choice;
+	struct isolation_choice choice; /* kind ISOLATION_KINDS: not yet */
 	/*
-	 * Before the first probe, and what is not looked at. With Landlock for
-	 * what it does not refuse; NULL: nothing is compared.
+	 * The guarded folders before the first probe, without the excluded
+	 * paths. With Landlock for what it does not refuse; NULL: nothing is
+	 * compared.
 	 */
 	struct snapshot *before;
 	struct strlist excluded;
@@ -29,35 +30,37 @@ struct probe_isolation {
  * Choose the scratch folder, and list what is guarded and shared. -ENOSPC when
  * no folder has room. The caller releases it, whatever the result.
  */
-int probe_isolation_open(struct probe_isolation *shelter,
+int probe_isolation_open(struct probe_isolation *isolation,
 			 const struct request *request, struct error *err);
 
 /*
- * Choose the isolation, tried out in the empty folder trial. -EPERM with the
+ * Choose the isolation, tried out in a folder of this name among the scratch
+ * folders, which is removed again. -EPERM with the
  * message for exit 123 when nothing keeps the probes from writing and a
  * checkpoint is there, or there is too much to compare. With Landlock, where
  * TMPDIR of a probe is in its scratch folder, space can be another one then:
  * in a default one with a long path no socket could be made.
  */
-int probe_isolation_choose(struct probe_isolation *shelter,
-			   const struct request *request, const char *trial,
+int probe_isolation_choose(struct probe_isolation *isolation,
+			   const struct request *request, const char *name,
 			   struct error *err);
-void probe_isolation_release(struct probe_isolation *shelter);
+void probe_isolation_release(struct probe_isolation *isolation);
 
-/* The spec of a probe with this scratch folder; its texts are the shelter's. */
+/* The spec of a probe with this scratch folder; its texts are the isolation's.
+ */
 struct isolation_spec
-probe_isolation_spec(const struct probe_isolation *shelter,
+probe_isolation_spec(const struct probe_isolation *isolation,
 		     const char *scratch);
 
 /* Does what probes leave in /dev/shm stay there, and was that not allowed? */
-bool probe_isolation_shares_memory(const struct probe_isolation *shelter);
+bool probe_isolation_shares_memory(const struct probe_isolation *isolation);
 
 /*
  * After a probe: -EPERM with the message for exit 123 when it has written for
  * real (compared), or a write of its was refused (refused: the file as it was
  * printed, or NULL).
  */
-int probe_isolation_check(struct probe_isolation *shelter, const char *refused,
-			  struct error *err);
+int probe_isolation_check(const struct probe_isolation *isolation,
+			  const char *refused, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* What one probe of a session has of its own: folders, files, command. */
+/* What one probe of a tuning has of its own: folders, files, command. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/probe_setup.h"
 
@@ -17,24 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #define HOOK_FILE "probes/python/sitecustomize.py"
 #define PRELOAD_FILE "probes/preload/libautofit_preload.so"
-
-int session_make_id(char id[PROBE_ID_MAX], struct error *err)
-{
-	unsigned char bytes[16];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return error_set_errno(err, -errno, "no random bytes");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		(void)snprintf(id + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
-}
 
 static int write_builtin(const char *name, const char *path, struct error *err)
 {
@@ -43,15 +31,6 @@ static int write_builtin(const char *name, const char *path, struct error *err)
 	if (!file)
 		return error_set(err, -ENOENT, "%s is not built in", name);
 	return textfile_replace(path, 0600, file->data, file->size, err);
-}
-
-static int write_hook(const struct probe_setup *setup, struct error *err)
-{
-	char *path = xasprintf("%s/sitecustomize.py", setup->hook);
-	int result = write_builtin(HOOK_FILE, path, err);
-
-	free(path);
-	return result;
 }
 
 /* Why the library cannot be loaded from there; NULL: it can. */
@@ -67,53 +46,52 @@ static const char *preload_obstacle(const char *path)
 }
 
 /* Without it the GPUs are watched from outside, and the result says so. */
-static int write_preload(struct session *session, struct probe_setup *setup,
+static int write_preload(struct probe_setup *setup, struct probe_kit *kit,
 			 struct error *err)
 {
-	const char *obstacle;
+	const char *obstacle = preload_obstacle(setup->scratch);
 
-	if (session->target->device != PROBE_CUDA || session->without_preload)
-		return 0;
-	obstacle = preload_obstacle(setup->scratch);
 	if (obstacle) {
 		log_warning("device memory is only sampled: the scratch folder "
 			    "%s holds no library to load, for %s; --scratch "
 			    "DIR names another",
 			    setup->scratch, obstacle);
-		session->without_preload = true;
+		kit->without_preload = true;
 		return 0;
 	}
 	setup->preload = xasprintf("%s/libautofit_preload.so", setup->scratch);
 	return write_builtin(PRELOAD_FILE, setup->preload, err);
 }
 
-int probe_setup_folders(struct session *session, struct probe_setup *setup,
-			struct error *err)
+static int make_folders(struct probe_setup *setup, struct probe_kit *kit,
+			const struct memory_target *target, struct error *err)
 {
-	int result;
+	const char *folders[4];
+	char *hook_file;
+	int result = 0;
 
-	session->probe_number++;
 	setup->scratch =
-		xasprintf("%s/%s", session->shelter.space.folder, setup->id);
+		xasprintf("%s/%s", kit->isolation.space.folder, setup->id);
 	setup->isolation =
-		probe_isolation_spec(&session->shelter, setup->scratch);
+		probe_isolation_spec(&kit->isolation, setup->scratch);
 	setup->tmp = xasprintf("%s/tmp", setup->scratch);
 	setup->hook = xasprintf("%s/hook", setup->scratch);
 	setup->out = xasprintf("%s/out", setup->scratch);
 	setup->channel = xasprintf("%s/channel", setup->scratch);
-	setup->log = xasprintf("%s/probe-%lld.log", session->log_folder,
-			       (long long)session->probe_number);
-	result = paths_make(setup->scratch, err);
-	if (result == 0)
-		result = paths_make(setup->hook, err);
-	if (result == 0)
-		result = paths_make(setup->out, err);
-	if (result == 0)
-		result = paths_make(setup->tmp, err);
-	if (result == 0)
-		result = write_hook(setup, err);
-	if (result == 0)
-		result = write_preload(session, setup, err);
+	folders[0] = setup->scratch;
+	folders[1] = setup->hook;
+	folders[2] = setup->out;
+	folders[3] = setup->tmp;
+	for (int i = 0; i < 4 && result == 0; i++)
+		result = paths_make(folders[i], err);
+	if (result < 0)
+		return result;
+	hook_file = xasprintf("%s/sitecustomize.py", setup->hook);
+	result = write_builtin(HOOK_FILE, hook_file, err);
+	free(hook_file);
+	if (result == 0 && target->device == PROBE_CUDA &&
+	    !kit->without_preload)
+		result = write_preload(setup, kit, err);
 	return result;
 }
 
@@ -135,14 +113,12 @@ static int free_port(void)
 	return port;
 }
 
-/* Where arguments for probes go: before a bare "--" of the program. */
-static void add_probe_args(const struct session *session,
-			   struct probe_setup *setup)
+/* Arguments for probes go before a bare "--" of the program. */
+static void add_probe_args(struct strlist *argv, const struct request *request)
 {
-	const struct command *command = &session->request->command;
-	const struct strlist *args = &session->request->options->probe_args;
+	const struct command *command = &request->command;
+	const struct strlist *args = &request->options->probe_args;
 	size_t behind = command->argv.count - command->view.end;
-	struct strlist *argv = &setup->run.argv;
 	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
 	for (size_t i = 0; i < args->count; i++)
@@ -150,33 +126,27 @@ static void add_probe_args(const struct session *session,
 }
 
 /* The user's environment with what changes for this probe, and its own. */
-static void make_environment(const struct session *session,
-			     const struct plan_step *step,
-			     struct probe_setup *setup, int port)
+static void make_environment(struct probe_setup *setup,
+			     const struct session_setup *session,
+			     struct probe_environment additions)
 {
 	const struct request *request = session->request;
-	const struct probe_environment additions = {
-		.id = setup->id,
-		.micro_batch = step->micro_batch,
-		.grad_accum = step->probe_accum,
-		.scratch = setup->scratch,
-		.channel = setup->channel,
-		.channel_fd = CHANNEL_COMMAND_FD,
-		.hook = session->without_hook ? NULL : setup->hook,
-		.preload = setup->preload,
-		.port = port,
-		.probe_env = &request->options->probe_env,
-	};
 	struct strlist *changes = &setup->run.environment;
 	struct strlist user = STRLIST_INIT;
 
+	additions.id = setup->id;
+	additions.scratch = setup->scratch;
+	additions.channel = setup->channel;
+	additions.channel_fd = CHANNEL_COMMAND_FD;
+	additions.preload = setup->preload;
+	additions.probe_env = &request->options->probe_env;
 	strlist_add_all(&user, (const char *const *)request->environment.items,
 			request->environment.count);
 	if (session->target->device == PROBE_CUDA &&
 	    request->options->cuda_index >= 0)
 		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
 			     session->target->gpus[0].uuid);
-	/* The user's own temporary folder is not to be written there. */
+	/* With Landlock nothing may be written to the user's own TMPDIR. */
 	if (setup->isolation.kind == ISOLATION_LANDLOCK)
 		strlist_addf(changes, "TMPDIR=%s", setup->tmp);
 	strlist_env_change(&user, changes);
@@ -184,51 +154,65 @@ static void make_environment(const struct session *session,
 	strlist_release(&user);
 }
 
-int probe_setup_command(const struct session *session,
-			const struct plan_step *step, struct probe_setup *setup,
-			struct error *err)
+static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
+			const struct session_setup *session,
+			const struct plan_step *step, struct error *err)
 {
 	const struct request *request = session->request;
+	const struct options *options = request->options;
 	const struct command_values values = {
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		/* Room for a confirmation that is doubled. */
-		.steps = 2 * request->options->confirm_steps + COMPILED_STEPS,
+		.steps = 2 * options->confirm_steps + COMPILED_STEPS,
 		.output = setup->out,
 		.is_probe = true,
 		.confirm_steps = step->probe_accum == step->final_accum
-					 ? request->options->confirm_steps
+					 ? options->confirm_steps
 					 : 0,
 		.port = free_port(),
 		.copies = setup->scratch,
 	};
+	const struct probe_environment additions = {
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		.hook = kit->without_hook ? NULL : setup->hook,
+		.port = values.port,
+	};
 	struct command command = request->command;
 	int result;
 
-	/* It refused one of them: then the preset is not that certain. */
-	if (session->without_args)
+	/* It refused an addition: then the preset is not that certain. */
+	if (kit->without_args)
 		command.preset_is_certain = false;
 	result = request_rewrite(request, &command, &values, &setup->run, err);
 	if (result < 0)
 		return result;
-	add_probe_args(session, setup);
-	make_environment(session, step, setup, values.port);
+	add_probe_args(&setup->run.argv, request);
+	make_environment(setup, session, additions);
 	config_copies_paths(&setup->run, &setup->copies);
 	return config_copies_write(&setup->run, err);
 }
 
-void probe_setup_cgroup(const struct session *session,
-			struct probe_setup *setup)
+int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
+		     const struct session_setup *session,
+		     const struct plan_step *step, struct error *err)
 {
-	struct error err = ERROR_INIT;
+	const struct memory_target *target = session->target;
+	struct error why = ERROR_INIT;
+	int result = make_folders(setup, kit, target, err);
 
-	if (session->target->device != PROBE_HOST)
-		return;
+	if (result < 0)
+		return result;
+	result = make_command(setup, kit, session, step, err);
+	if (result < 0 || target->device != PROBE_HOST)
+		return result;
 	setup->has_cgroup =
 		host_cgroup_make(&setup->cgroup, setup->id,
-				 session->target->host.budget_bytes, &err) == 0;
+				 target->host.budget_bytes, &why) == 0;
 	if (!setup->has_cgroup)
-		log_verbose("no hard limit of memory: %s", err.message);
+		log_verbose("no hard limit of memory: %s", why.message);
+	return 0;
 }
 
 void probe_setup_release(struct probe_setup *setup)
@@ -244,7 +228,6 @@ void probe_setup_release(struct probe_setup *setup)
 	free(setup->out);
 	free(setup->tmp);
 	free(setup->channel);
-	free(setup->log);
 	config_copies_remove(&setup->copies);
 	strlist_release(&setup->copies);
 	rewrite_release(&setup->run);

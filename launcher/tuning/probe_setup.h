@@ -1,4 +1,4 @@
-/* What one probe of a session has of its own: folders, files, command. */
+/* What one probe of a tuning has of its own: folders, files, command. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
 #define AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
@@ -7,16 +7,19 @@
 #include "base/strlist.h"
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/tuning/plan.h"
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/probe_kit.h"
 #include "probes/isolation/isolation.h"
 #include "probes/observers/host/host.h"
 
 #include <stdbool.h>
 
+/* When torch.compile is at work. */
+#define COMPILED_STEPS 5
+
 /* Everything of one probe that lives until it is over. */
 struct probe_setup {
 	char id[PROBE_ID_MAX];
-	char *scratch, *hook, *preload, *out, *tmp, *channel, *log;
+	char *scratch, *hook, *preload, *out, *tmp, *channel;
 	struct isolation_spec isolation;
 	struct rewrite run;         /* the command, its copies written */
 	struct strlist copies;      /* their paths */
@@ -25,23 +28,17 @@ struct probe_setup {
 	bool has_cgroup;
 };
 
-/* Its folders below the shelter's, with hook and library in them. */
-int probe_setup_folders(struct session *session, struct probe_setup *setup,
-			struct error *err);
-
 /*
- * The command of this step, with the environment of a probe and the copies of
- * config files that it reads.
+ * For the probe with setup->id: its folders below the kit's scratch folder,
+ * with hook and library in them; the command of this step, with the environment
+ * of a probe and the copies of config files that it reads; a hard limit of host
+ * memory where one can be had. Release it, whatever the result.
  */
-int probe_setup_command(const struct session *session,
-			const struct plan_step *step, struct probe_setup *setup,
-			struct error *err);
+int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
+		     const struct session_setup *session,
+		     const struct plan_step *step, struct error *err);
 
-/* A hard limit of host memory, where one can be had. */
-void probe_setup_cgroup(const struct session *session,
-			struct probe_setup *setup);
-
-/* Removes what it made, whatever of it there is. */
+/* Removes what it made. */
 void probe_setup_release(struct probe_setup *setup);
 
 #endif

@@ -1,57 +1,96 @@
 /* A tuning: probes until the plan is done, then the record. */
 /* SPDX-License-Identifier: MIT */
+/*
+ * The life of a tuning, from open to answer:
+ *
+ *  1. Plan (plan.h): what is kept of the command's effective batch, which sizes
+ *     its framework takes, and where to start: by the estimate, by a record of
+ *     a similar command, else with the user's own size.
+ *  2. Open: logs, the isolation of probes (tried out once), patterns for their
+ *     output, the journal with the probes of an earlier start that was cut off,
+ *     and the loop that watches signals and timers.
+ *  3. A record that is near (same device and split, something else differs) is
+ *     checked by one probe. If that shows the recorded peak, the record is
+ *     renewed, and no more is asked.
+ *  4. Turns (session_turn.h): the plan names a step from all finished trials,
+ *     one probe runs it, its trial is noted in result and journal. The first
+ *     probe shows whether the command uses a GPU, and may move the limits.
+ *     Before an answer counts, sizes must be seen to take effect
+ *     (session_effect.h). A turn can end the tuning with a message.
+ *  5. Conclude (session_answer.h): the plan's last step becomes split, caveats
+ *     and record; or it is said why there is none.
+ *
+ * A signal or the time limit may come at any time: the loop cancels the probe
+ * under way, no other is started, and the largest split that fitted so far is
+ * named. Calls go downwards only: nothing below calls this file.
+ */
 #include "launcher/tuning/session.h"
 
 #include "base/alloc.h"
-#include "base/log.h"
-#include "base/strbuf.h"
 #include "configs/records/record_split.h"
-#include "launcher/command/parts/knob.h"
-#include "launcher/command/rewrite/rewrite.h"
-#include "launcher/command/text/knob_kind.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/records/record_answer.h"
+#include "launcher/tuning/session_answer.h"
+#include "launcher/tuning/session_effect.h"
 #include "launcher/tuning/session_estimate.h"
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_turn.h"
 #include "search/accumulation.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define EXACT_UP_TO 64
-/* Runs of one command spread by this much on a CPU (measured). */
-#define HINT_SHARE 0.04
+/* The peak of a near record may differ by this: on a GPU, and on a CPU, where
+ * six runs of one command were measured to spread by 3 to 4%. */
+#define CHECK_SHARE_GPU 0.02
+#define CHECK_SHARE_HOST 0.04
 
-static void end_with_error(struct session *session, const struct error *err)
+static void set_plan(struct plan *plan, const struct request *request)
 {
-	session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
-		    xstrdup(err->message));
+	const struct options *options = request->options;
+	const struct command *command = &request->command;
+
+	/* Who tunes and launches gets one answer: grow comes first. */
+	if (options->effective == EFFECTIVE_GROW)
+		plan->mode = PLAN_GROW;
+	else
+		plan->mode = options->subcommand == SUBCOMMAND_TUNE
+				     ? PLAN_LARGEST
+				     : PLAN_KEEP;
+	plan->strategy = search_strategy_find(options->strategy);
+	plan->effective_batch = request->effective_batch;
+	plan->world_size = command->world_size;
+	plan->constraints = command->constraints;
+	plan->has_accumulation =
+		!command->constraints.one_accum &&
+		(command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+		 command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT);
+	plan->accum_matters = command->preset->memory_grows_with_accum;
+	plan->problem.multiple_of =
+		accumulation_multiple(options->micro_multiple_of,
+				      command->constraints.micro_multiple_of);
+	if (options->micro_multiple_of == 1)
+		plan->problem.free_below =
+			command->constraints.micro_free_below;
+	plan->problem.max_micro = request->max_micro;
+	plan->problem.exact_up_to = EXACT_UP_TO;
+	plan->problem.tolerance = options->tolerance;
 }
 
-/*
- * By the estimate, or else the user's own size; a record of a similar command
- * knows better than both.
- */
-static void set_start(struct session *session, const struct record *hint)
+/* A record of a similar command knows better than the estimate. */
+static void start_from_record(struct session *session)
 {
+	const struct record *hint = &session->given.match->record;
+	uint64_t limit = session->given.target->limit_bytes;
 	struct search_problem *problem = &session->plan.problem;
-	int64_t own = session->request->command.micro_batch;
+	const struct trial *trial;
 
-	problem->start = own > 0 ? own : 1;
-	problem->recorded_misfit = 0;
-	session_estimate(session->request, session->target, problem,
-			 session->result);
-	if (!hint)
-		return;
 	problem->estimated_bytes_per_sample = 0;
 	/* With less room than then: the largest that was seen to fit in it. */
-	if (hint->peak_bytes > session->target->limit_bytes) {
-		const struct trial *trial = record_split_find(
-			hint, hint->micro_batch, session->target->limit_bytes);
-
+	if (hint->peak_bytes > limit) {
+		trial = record_split_find(hint, hint->micro_batch, limit);
 		if (trial)
 			problem->start = trial->micro_batch;
 		return;
@@ -59,374 +98,189 @@ static void set_start(struct session *session, const struct record *hint)
 	problem->start = hint->micro_batch;
 	session->hint_peak_bytes = hint->peak_bytes;
 	/* What was too large then is so now, unless there is more room. */
-	if (hint->limit_bytes >= session->target->limit_bytes &&
+	if (hint->limit_bytes >= limit &&
 	    hint->smallest_misfit > hint->micro_batch)
 		problem->recorded_misfit = hint->smallest_misfit;
 }
 
-static enum plan_mode mode_of(const struct options *options)
+static void set_start(struct session *session)
 {
-	/* Whoever tunes and launches gets one answer: grow comes first. */
-	if (options->effective == EFFECTIVE_GROW)
-		return PLAN_GROW;
-	return options->subcommand == SUBCOMMAND_TUNE ? PLAN_LARGEST
-						      : PLAN_KEEP;
+	const struct record_match *match = session->given.match;
+	struct search_problem *problem = &session->plan.problem;
+	struct result *result = session->result;
+	int64_t own = session->given.request->command.micro_batch;
+
+	problem->start = own > 0 ? own : 1;
+	session_estimate_start(&session->given, problem, result);
+	if (match->grade == RECORD_NONE)
+		return;
+	start_from_record(session);
+	result->record_grade = record_grade_name(match->grade);
+	free(result->difference);
+	result->difference =
+		xstrdup(match->grade == RECORD_EXACT
+				? "it does not answer all that is asked now"
+				: match->difference);
 }
 
-static void set_plan(struct session *session)
+static int open_session(struct session *session, struct error *err)
 {
-	const struct options *options = session->request->options;
-	const struct command *command = &session->request->command;
-	struct plan *plan = &session->plan;
+	struct probe_kit *kit = &session->kit;
+	struct record *record = &session->result->record;
+	struct session_trials *trials = &session->trials;
+	int result = probe_kit_open(kit, &session->given, err);
 
-	plan->mode = mode_of(options);
-	plan->strategy = search_strategy_find(options->strategy);
-	plan->effective_batch = session->request->effective_batch;
-	plan->world_size = command->world_size;
-	plan->has_accumulation =
-		!command->constraints.one_accum &&
-		(command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
-		 command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT);
-	plan->accum_matters = command->preset->memory_grows_with_accum;
-	plan->accum_multiple_of = command->constraints.accum_multiple_of;
-	plan->effective_multiple_of =
-		command->constraints.effective_multiple_of;
-	plan->micro_divides = command->constraints.micro_divides;
-	plan->problem.multiple_of =
-		accumulation_multiple(options->micro_multiple_of,
-				      command->constraints.micro_multiple_of);
-	if (options->micro_multiple_of == 1)
-		plan->problem.free_below =
-			command->constraints.micro_free_below;
-	plan->problem.max_micro = session->request->max_micro;
-	plan->problem.exact_up_to = EXACT_UP_TO;
-	plan->problem.tolerance = options->tolerance;
-}
-
-void session_note_fit(struct session *session, const struct trial *trial)
-{
-	if (!trial_fits(trial))
-		return;
-	if (session->first_good_seconds > 0)
-		return;
-	session->first_good_seconds = trial->seconds;
-	session->first_good_work =
-		(double)trial->micro_batch * (double)trial->grad_accum;
+	if (result < 0)
+		return result;
+	free(record->isolation);
+	record->isolation = xstrdup(isolation_name(kit->isolation.choice.kind));
+	result = session_trials_open(trials, session->given.request, err);
+	if (result < 0)
+		return result;
+	session_limits_rejudge_all(session);
+	for (size_t i = 0; i < trials->notes->count; i++)
+		session_trials_learn(trials, &trials->notes->items[i].trial,
+				     NULL);
+	return session_loop_open(&session->loop, &session->given, err);
 }
 
 static struct plan_step next_step(struct session *session)
 {
-	struct trial *trials = probe_notes_trials(session->notes);
+	struct trial *trials = probe_notes_trials(session->trials.notes);
 	struct plan_step step =
-		plan_next(&session->plan, trials, session->notes->count);
+		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
-	session_ask_canary(session, &step);
+	session_effect_ask(session, &step);
 	return step;
 }
 
-static size_t times_disturbed(const struct session *session, int64_t micro)
+static bool is_same_memory(const struct session *session,
+			   const struct trial *trial)
 {
-	size_t times = 0;
+	const struct record *record = &session->given.match->record;
+	double share = session->given.target->device == PROBE_HOST
+			       ? CHECK_SHARE_HOST
+			       : CHECK_SHARE_GPU;
+	double recorded = (double)record->peak_bytes;
 
-	for (size_t i = 0; i < session->notes->count; i++) {
-		const struct trial *trial = &session->notes->items[i].trial;
-
-		times += trial->micro_batch == micro &&
-			 trial->verdict == VERDICT_DISTURBED;
-	}
-	return times;
-}
-
-static bool any_fits(const struct session *session)
-{
-	for (size_t i = 0; i < session->notes->count; i++)
-		if (trial_fits(&session->notes->items[i].trial))
-			return true;
-	return false;
+	/* Seen less exactly there is more headroom: another largest size. */
+	return trial->coverage >= record->coverage && trial_fits(trial) &&
+	       trial_is_confirmed(trial) && recorded > 0 &&
+	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
 }
 
 /*
- * Does the first error name something that only a probe has? Then the next
- * one does without that, and only that: whatever keeps a probe from the user's
- * files and accounts stays.
+ * One probe at the split of a near record, unless an earlier run of this tuning
+ * was cut off behind it. True: the answer is renewed. False: its probe is a
+ * trial like any, or the session must end.
  */
-static bool drop_an_addition(struct session *session, const char *error)
+static bool check_near_record(struct session *session)
 {
-	/* An address sanitizer that must come first names the variable. */
-	if (!session->without_preload &&
-	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
-		return session->without_preload = true;
-	if (!session->without_hook &&
-	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
-		return session->without_hook = true;
-	if (session->without_args)
+	const struct session_setup *given = &session->given;
+	const struct record *record = &given->match->record;
+	const struct probe_notes *notes = session->trials.notes;
+	const struct plan_step step = {
+		.action = PLAN_PROBE,
+		.micro_batch = record->micro_batch,
+		.final_accum = record->grad_accum,
+		.probe_accum = record->grad_accum,
+		.is_confirmation = true,
+	};
+	const struct trial *trial;
+	enum session_turn turn = SESSION_AGAIN;
+
+	if (!record_answer_is_checkable(given->match, given->request) ||
+	    record->peak_bytes > given->target->limit_bytes)
 		return false;
-	session->without_args =
-		command_names_addition(&session->request->command, error);
-	return session->without_args;
-}
-
-static enum turn after_failure(struct session *session,
-			       const struct probe_report *report)
-{
-	struct strbuf message = STRBUF_INIT;
-
-	if (report->isolation_errno) {
-		session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
-			    xasprintf("a probe was not started: %s%s%s",
-				      strerror(report->isolation_errno),
-				      *report->first_error ? "\n" : "",
-				      report->first_error));
-		return TURN_END;
+	trial = probe_notes_last(notes, step.micro_batch);
+	while (turn == SESSION_AGAIN &&
+	       !session_loop_must_end(&session->loop) &&
+	       !(trial &&
+		 (trial_is_confirmed(trial) || trial_is_misfit(trial)))) {
+		turn = session_turn_take(session, &step);
+		trial = probe_notes_last(notes, step.micro_batch);
 	}
-	if (report->exec_errno) {
-		session_end(session, OUTCOME_COMMAND_FAILED,
-			    report->exec_errno == ENOENT ? EXIT_NOT_FOUND
-							 : EXIT_CANNOT_EXECUTE,
-			    xasprintf("cannot run '%s': %s",
-				      session->request->command.given.items[0],
-				      strerror(report->exec_errno)));
-		return TURN_END;
-	}
-	if (report->trial.steps == 0 &&
-	    drop_an_addition(session, report->first_error))
-		return TURN_AGAIN;
-	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
-		    (long long)report->trial.micro_batch);
-	/* What it printed is of use only when it broke by itself. */
-	if (report->trial.peak_is_lower_bound || !report->trial.steps)
-		strbuf_adds(&message, report->first_error);
-	if (report->hint)
-		strbuf_addf(&message, "hint: %s\n", report->hint);
-	session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
-		    strbuf_detach(&message));
-	return TURN_END;
-}
-
-/* Another peak at the recorded size: its misfit says nothing of this command.
- */
-static void doubt_hint(struct session *session, const struct trial *trial)
-{
-	double ratio = (double)trial->peak_bytes /
-		       ((double)session->hint_peak_bytes + 1);
-
-	if (trial->micro_batch == session->plan.problem.start &&
-	    (ratio < 1 - HINT_SHARE || ratio > 1 + HINT_SHARE))
-		session->plan.problem.recorded_misfit = 0;
-}
-
-/* What a probe wrote where it must not ends all: more would, too. */
-static bool has_written(struct session *session,
-			const struct probe_report *report)
-{
-	struct error err = ERROR_INIT;
-
-	if (probe_isolation_check(&session->shelter, report->refused, &err) ==
-	    0)
+	if (session->result->message || session_loop_must_end(&session->loop) ||
+	    !trial || !is_same_memory(session, trial))
 		return false;
-	/* No file is named: its own words have to do. */
-	session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
-		    report->refused && !*report->refused
-			    ? xasprintf("%s\n%slog: %s", err.message,
-					report->first_error, report->log)
-			    : xstrdup(err.message));
+	session_answer_renew(session, trial);
 	return true;
-}
-
-static enum turn after_probe(struct session *session,
-			     const struct probe_report *report)
-{
-	const struct trial *trial = &report->trial;
-
-	if (has_written(session, report) || session_must_end(session))
-		return TURN_END;
-	/* A size that nobody asked for may be one that the program refuses. */
-	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&
-	    !report->isolation_errno)
-		return TURN_GO_ON;
-	if (trial->verdict == VERDICT_FAILED)
-		return after_failure(session, report);
-	if (trial->verdict == VERDICT_DISTURBED) {
-		if (times_disturbed(session, trial->micro_batch) < 2)
-			return TURN_AGAIN;
-		session_end(session, OUTCOME_DISTURBED, EXIT_REFUSED,
-			    xasprintf("a probe was disturbed twice: %s",
-				      report->why));
-		return TURN_END;
-	}
-	if (trial->verdict == VERDICT_TIMEOUT && !any_fits(session)) {
-		session_end(
-			session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
-			xasprintf("the first probe did not come to a verdict: "
-				  "%s\n%slog: %s",
-				  report->why, report->first_error,
-				  report->log));
-		return TURN_END;
-	}
-	if (session_evaluation_is_too_big(session, trial))
-		return TURN_END;
-	if (session_sizes_are_idle(session)) {
-		session_end_idle(session);
-		return TURN_END;
-	}
-	session_note_words(session, report);
-	doubt_hint(session, trial);
-	session_note_fit(session, trial);
-	return TURN_GO_ON;
-}
-
-static void keep_report(struct session *session, struct probe_report *report)
-{
-	struct strbuf text = STRBUF_INIT;
-	struct error err = ERROR_INIT;
-
-	probe_notes_add(session->notes, &report->trial, report->why,
-			report->log);
-	/* A probe without verdict is nothing to resume from. */
-	if (report->trial.verdict != VERDICT_DISTURBED &&
-	    report->trial.verdict != VERDICT_FAILED &&
-	    journal_add(&session->journal,
-			&session->notes->items[session->notes->count - 1],
-			&err) < 0)
-		log_warning("%s", err.message);
-	if (session->request->options->quiet)
-		return;
-	report_probe(&text, session->style, session->result,
-		     &session->notes->items[session->notes->count - 1]);
-	session_print(&text);
-	strbuf_release(&text);
-}
-
-void session_print_start(struct session *session)
-{
-	struct strbuf words = STRBUF_INIT;
-	struct strbuf text = STRBUF_INIT;
-
-	if (session->request->options->quiet)
-		return;
-	memory_target_words(session->target, &words);
-	report_start(&text, session->style, session->result,
-		     strbuf_text(&words));
-	session_print(&text);
-	strbuf_release(&text);
-	strbuf_release(&words);
-}
-
-enum turn session_run(struct session *session, const struct plan_step *step)
-{
-	struct probe_report report = { .why = NULL };
-	struct error err = ERROR_INIT;
-	enum turn turn;
-	int result = session_probe(session, step, &report, &err);
-
-	if (result == 0 && report.host_used) {
-		result = session_become_host(session, &err);
-		/* It ran under the limits of a GPU training. */
-		(void)session_rejudge(session, &report.trial,
-				      session->target->limit_bytes);
-	}
-	if (result < 0) {
-		if (!session_must_end(session))
-			end_with_error(session, &err);
-		probe_report_release(&report);
-		return TURN_END;
-	}
-	/* A failure tells nothing of the device. */
-	if (report.trial.verdict != VERDICT_FAILED &&
-	    report.trial.verdict != VERDICT_DISTURBED)
-		session->target->may_be_host = false;
-	session_note_coverage(session, &report.trial);
-	session_set_limits(session);
-	session_judge_headroom(session, &report);
-	keep_report(session, &report);
-	turn = after_probe(session, &report);
-	probe_report_release(&report);
-	return turn;
 }
 
 static struct plan_step run_all(struct session *session)
 {
+	const struct options *options = session->given.request->options;
+	struct session_loop *loop = &session->loop;
 	struct plan_step step = next_step(session);
-	enum turn turn = TURN_GO_ON;
+	enum session_turn turn = SESSION_GO_ON;
 
-	while (step.action == PLAN_PROBE && turn != TURN_END &&
-	       !session_must_end(session)) {
+	while (step.action == PLAN_PROBE && turn != SESSION_END &&
+	       !session_loop_must_end(loop)) {
 		/* Of this run: an earlier one that was cut short goes on. */
-		if (session->probe_number >=
-			    session->request->options->max_probes ||
-		    session->notes->count >= SEARCH_TRIALS_MAX) {
-			session->out_of_time = true;
+		if (loop->under_way.started >= options->max_probes ||
+		    session->trials.notes->count >= SEARCH_TRIALS_MAX) {
+			loop->out_of_time = true;
 			break;
 		}
-		turn = session_run(session, &step);
-		if (turn == TURN_GO_ON)
-			step = next_step(session);
-		if (turn == TURN_GO_ON && step.action == PLAN_NOTHING_FITS &&
-		    session_doubts_words(session))
+		turn = session_turn_take(session, &step);
+		if (turn != SESSION_GO_ON)
+			continue;
+		step = next_step(session);
+		if (step.action == PLAN_NOTHING_FITS &&
+		    session_trials_doubt_words(&session->trials))
 			step = next_step(session);
 	}
 	return step;
 }
 
-static void search(struct session *session)
+static void search_answer(struct session *session)
 {
 	struct plan_step step = { .action = PLAN_NOTHING_FITS };
 
-	if (session_check(session))
+	session_turn_print_start(session);
+	if (check_near_record(session))
 		return;
 	if (!session->result->message)
 		step = run_all(session);
-	session->guard->must_end = NULL;
-	(void)session_looks_up(session);
-	session_conclude(session, &step);
+	session->given.guard->must_end = NULL;
+	(void)session_loop_look_up(&session->loop);
+	session_answer_conclude(session, &step);
 }
 
 void session_tune(const struct session_setup *setup, struct result *result)
 {
 	struct session session = {
-		.request = setup->request,
-		.target = setup->target,
-		.guard = setup->guard,
-		.lease = setup->lease,
-		.match = setup->match,
-		.style = setup->style,
+		.given = *setup,
 		.result = result,
-		.notes = &result->record.probes,
-		.journal = { .fd = -1 },
-		.doing = "probing",
+		.trials = { .notes = &result->record.probes,
+			    .journal = { .fd = -1 } },
 	};
-	bool has_hint = setup->match->grade != RECORD_NONE;
+	struct device_locks *locks = setup->guard;
+	uint64_t started_ns = uv_hrtime();
 	struct error err = ERROR_INIT;
 	int code;
 
-	session.started_ns = uv_hrtime();
-	set_plan(&session);
-	session_set_limits(&session);
-	set_start(&session, has_hint ? &setup->match->record : NULL);
-	if (has_hint) {
-		result->record_grade = record_grade_name(setup->match->grade);
-		free(result->difference);
-		result->difference = xstrdup(
-			setup->match->grade == RECORD_EXACT
-				? "it does not answer all that is asked now"
-				: setup->match->difference);
+	set_plan(&session.plan, setup->request);
+	session_limits_set(&session);
+	set_start(&session);
+	code = open_session(&session, &err);
+	if (code == 0) {
+		locks->context = &session.loop;
+		locks->must_end = session_loop_look_up;
+		search_answer(&session);
+		locks->must_end = NULL;
+	} else {
+		(void)session_end(
+			&session,
+			code == -EPERM ? OUTCOME_REFUSED : OUTCOME_ERROR,
+			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
+			xstrdup(err.message));
 	}
-	code = session_open(&session, &err);
-	if (code < 0 && !result->message) {
-		if (code == -EPERM)
-			session_end(&session, OUTCOME_REFUSED, EXIT_REFUSED,
-				    xstrdup(err.message));
-		else
-			end_with_error(&session, &err);
-	} else if (code == 0) {
-		session_print_start(&session);
-		session.guard->context = &session;
-		session.guard->must_end = session_looks_up;
-		search(&session);
-		session.guard->must_end = NULL;
-	}
-	result->probes_run = (size_t)session.probe_number;
-	result->seconds = (double)(uv_hrtime() - session.started_ns) / 1e9;
-	session_release(&session);
+	session_loop_close(&session.loop);
+	result->signal_number = session.loop.signal_number;
+	result->probes_run = (size_t)session.loop.under_way.started;
+	result->seconds = (double)(uv_hrtime() - started_ns) / 1e9;
+	journal_close(&session.trials.journal);
+	probe_kit_release(&session.kit);
 }

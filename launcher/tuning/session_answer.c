@@ -1,23 +1,25 @@
-/* The answer of a session: split, evidence, record. */
+/* The answer of a tuning: split, evidence, caveats, record. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/report/result_fill.h"
-#include "launcher/request/identity.h"
-#include "launcher/tuning/session_estimate.h"
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_answer.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/config_copies.h"
+#include "launcher/request/identity.h"
+#include "launcher/tuning/session_caveats.h"
+#include "launcher/tuning/session_effect.h"
+#include "launcher/tuning/session_estimate.h"
 #include "search/accumulation.h"
 #include "search/memory_line.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-void session_end(struct session *session, enum outcome outcome, int exit_code,
-		 char *message)
+enum session_turn session_end(struct session *session, enum outcome outcome,
+			      int exit_code, char *message)
 {
 	struct result *result = session->result;
 
@@ -25,35 +27,40 @@ void session_end(struct session *session, enum outcome outcome, int exit_code,
 	result->exit_code = exit_code;
 	free(result->message);
 	result->message = message;
+	return SESSION_END;
 }
 
-/* The trial behind an answer: the last of its size. */
-static const struct trial *trial_of(const struct session *session,
-				    int64_t micro)
+enum session_turn session_end_without_effect(struct session *session)
 {
-	for (size_t i = session->notes->count; i-- > 0;)
-		if (session->notes->items[i].trial.micro_batch == micro)
-			return &session->notes->items[i].trial;
-	return NULL;
+	struct strbuf text = STRBUF_INIT;
+
+	(void)session_effect_state(session, &text);
+	/* What sets the size instead may be changed in a file that no journal
+	 * knows of. */
+	journal_finish(&session->trials.journal);
+	return session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
+			   strbuf_detach(&text));
 }
 
+/* keep: the size predicted to fit beyond the split, or an effective batch that
+ * would use it. */
 static void predict(struct session *session, const struct plan_step *step)
 {
+	const struct plan *plan = &session->plan;
+	const struct probe_notes *notes = session->trials.notes;
 	struct result *result = session->result;
 	struct trial *trials;
 	struct memory_line line;
 	int64_t micro;
 
-	if (session->plan.mode != PLAN_KEEP)
+	if (plan->mode != PLAN_KEEP)
 		return;
-	trials = probe_notes_trials(session->notes);
-	line = memory_line_fit(trials, session->notes->count);
+	trials = probe_notes_trials(notes);
+	line = memory_line_fit(trials, notes->count);
 	free(trials);
-	micro = memory_line_micro(&line, session->target->limit_bytes);
 	/* One point alone makes the line through the origin: too low, if at
 	 * all wrong. */
-	if (micro < 2 * step->micro_batch)
-		return;
+	micro = memory_line_micro(&line, plan->problem.limit_bytes);
 	if (step->smallest_misfit && micro >= step->smallest_misfit)
 		micro = step->smallest_misfit - 1;
 	if (micro < 2 * step->micro_batch)
@@ -61,24 +68,34 @@ static void predict(struct session *session, const struct plan_step *step)
 	if (step->final_accum == 1)
 		result->predicted_micro_batch = micro;
 	else
-		result->nearest_effective_batch =
-			accumulation_nearest(session->plan.effective_batch,
-					     micro, session->plan.world_size);
+		result->nearest_effective_batch = accumulation_nearest(
+			plan->effective_batch, micro, plan->world_size);
 }
 
-static const char *misfit_name(enum misfit_by misfit_by)
+static void set_misfit_by(struct record *record, const char *name)
 {
-	static const char *const names[] = { NULL, "probe", "prediction",
-					     "probe" };
+	free(record->misfit_by);
+	record->misfit_by = name ? xstrdup(name) : NULL;
+}
 
-	return names[misfit_by];
+static void set_evidence(struct record *record, const struct trial *trial)
+{
+	record->peak_bytes = trial->peak_bytes;
+	record->coverage = trial->coverage;
+	record->steps_source = trial->steps_source;
+	record->confirmed_steps = trial->confirmed_steps;
 }
 
 static void fill_split(struct session *session, const struct plan_step *step)
 {
+	/* In the order of enum misfit_by. */
+	static const char *const names[] = { NULL, "probe", "prediction",
+					     "probe" };
 	struct record *record = &session->result->record;
-	const struct trial *trial = trial_of(session, step->micro_batch);
+	const struct trial *trial =
+		probe_notes_last(session->trials.notes, step->micro_batch);
 
+	assert(step->micro_batch >= 1 && step->final_accum >= 1);
 	record->micro_batch = step->micro_batch;
 	record->grad_accum = step->final_accum;
 	record->effective_batch =
@@ -87,22 +104,17 @@ static void fill_split(struct session *session, const struct plan_step *step)
 	record->largest_fit =
 		step->largest_micro ? step->largest_micro : step->micro_batch;
 	record->smallest_misfit = step->smallest_misfit;
-	free(record->misfit_by);
-	record->misfit_by = misfit_name(step->misfit_by)
-				    ? xstrdup(misfit_name(step->misfit_by))
-				    : NULL;
-	if (trial) {
-		record->peak_bytes = trial->peak_bytes;
-		record->coverage = trial->coverage;
-		record->steps_source = trial->steps_source;
-		record->confirmed_steps = trial->confirmed_steps;
-	}
-	result_set_command(session->result, session->request, step->micro_batch,
-			   step->final_accum);
+	set_misfit_by(record, names[step->misfit_by]);
+	if (trial)
+		set_evidence(record, trial);
+	result_set_command(session->result, session->given.request,
+			   step->micro_batch, step->final_accum);
 }
 
 static void write_record(struct session *session)
 {
+	const struct request *request = session->given.request;
+	const char *folder = request->paths.records;
 	struct result *result = session->result;
 	struct record *record = &result->record;
 	struct error err = ERROR_INIT;
@@ -110,29 +122,21 @@ static void write_record(struct session *session)
 	record->created = (int64_t)time(NULL);
 	strlist_release(&record->copies);
 	config_copies_paths(&result->run, &record->copies);
-	record_set_id(record, identity_name(session->request),
-		      record->devices[0].name);
-	if (paths_make(session->request->paths.records, &err) < 0 ||
-	    record_write(record, session->request->paths.records, &err) < 0) {
+	record_set_id(record, identity_name(request), record->devices[0].name);
+	if (paths_make(folder, &err) < 0 ||
+	    record_write(record, folder, &err) < 0) {
 		log_warning("the answer is not recorded: %s", err.message);
 		return;
 	}
 	free(result->record_path);
-	result->record_path = xasprintf(
-		"%s/%s.ini", session->request->paths.records, record->id);
-	journal_finish(&session->journal);
-}
-
-static void copy_text(char **to, const char *from)
-{
-	free(*to);
-	*to = from ? xstrdup(from) : NULL;
+	result->record_path = xasprintf("%s/%s.ini", folder, record->id);
+	journal_finish(&session->trials.journal);
 }
 
 /* Not the older probes: their sizes did not run with this command. */
-void session_renew(struct session *session, const struct trial *check)
+void session_answer_renew(struct session *session, const struct trial *check)
 {
-	const struct record *older = &session->match->record;
+	const struct record *older = &session->given.match->record;
 	struct record *record = &session->result->record;
 
 	record->micro_batch = older->micro_batch;
@@ -142,114 +146,107 @@ void session_renew(struct session *session, const struct trial *check)
 	record->largest_fit = older->largest_fit;
 	record->smallest_misfit = older->smallest_misfit;
 	record->lowered_from = older->lowered_from;
-	copy_text(&record->misfit_by, older->misfit_by);
-	record->peak_bytes = check->peak_bytes;
-	record->coverage = check->coverage;
-	record->steps_source = check->steps_source;
-	record->confirmed_steps = check->confirmed_steps;
+	set_misfit_by(record, older->misfit_by);
+	set_evidence(record, check);
 	strlist_add_all(&record->not_exercised,
 			(const char *const *)older->not_exercised.items,
 			older->not_exercised.count);
-	session_renew_caveats(session, older, check);
-	result_set_command(session->result, session->request,
+	session_caveats_renew(session, older, check);
+	result_set_command(session->result, session->given.request,
 			   record->micro_batch, record->grad_accum);
-	session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
+	(void)session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
 	write_record(session);
 }
 
 static void nothing_fits(struct session *session, const struct plan_step *step)
 {
+	const struct plan *plan = &session->plan;
 	struct record *record = &session->result->record;
-	int64_t needed;
-	int64_t usable;
+	int64_t micro = step->largest_micro;
 
-	record->largest_fit = step->largest_micro;
+	record->largest_fit = micro;
 	record->smallest_misfit = step->smallest_misfit;
-	record->misfit_by = xstrdup("probe");
-	session_advise(session->request, session->target, session->result);
-	if (!step->largest_micro) {
-		session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
-			    xstrdup("no micro-batch fits"));
-		return;
-	}
-	needed = session->plan.effective_batch / session->plan.world_size;
-	usable = step->largest_micro * session->plan.world_size;
-	session_end(session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
-		    xasprintf("effective batch %lld needs micro-batch %lld, "
-			      "which does not fit, and the command has no "
-			      "gradient accumulation to trade; micro-batch "
-			      "%lld fits: --effective-batch %lld would use it",
-			      (long long)session->plan.effective_batch,
-			      (long long)needed, (long long)step->largest_micro,
-			      (long long)usable));
+	set_misfit_by(record, "probe");
+	session_estimate_advise(&session->given, session->result);
+	journal_finish(&session->trials.journal);
+	(void)session_end(
+		session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
+		!micro ? xstrdup("no micro-batch fits")
+		       : xasprintf("effective batch %lld needs micro-batch "
+				   "%lld, which does not fit, and the command "
+				   "has no gradient accumulation to trade; "
+				   "micro-batch %lld fits: --effective-batch "
+				   "%lld would use it",
+				   (long long)plan->effective_batch,
+				   (long long)(plan->effective_batch /
+					       plan->world_size),
+				   (long long)micro,
+				   (long long)(micro * plan->world_size)));
 }
 
-/* The largest split that ran and fitted, confirmed or not. */
-static bool best_tested(const struct session *session, struct plan_step *best)
+/* The largest split that ran and fitted, confirmed or not; micro 0: none. */
+static struct plan_step best_tested(const struct session *session)
 {
-	*best = (struct plan_step){ .action = PLAN_DONE };
-	for (size_t i = 0; i < session->notes->count; i++) {
-		const struct trial *trial = &session->notes->items[i].trial;
-		int64_t micro = trial->micro_batch;
-		int64_t accum = plan_final_accum(&session->plan, micro);
-		const struct trial *last = trial_of(session, micro);
+	const struct probe_notes *notes = session->trials.notes;
+	const struct plan *plan = &session->plan;
+	struct plan_step best = { .action = PLAN_DONE };
 
-		if (!last || !trial_fits(last) || micro <= best->micro_batch)
+	for (size_t i = 0; i < notes->count; i++) {
+		int64_t micro = notes->items[i].trial.micro_batch;
+		int64_t accum = plan_final_accum(plan, micro);
+
+		if (micro <= best.micro_batch ||
+		    !trial_fits(probe_notes_last(notes, micro)) ||
+		    (plan->mode != PLAN_GROW &&
+		     micro * accum * plan->world_size != plan->effective_batch))
 			continue;
-		if (session->plan.mode != PLAN_GROW &&
-		    micro * accum * session->plan.world_size !=
-			    session->plan.effective_batch)
-			continue;
-		best->micro_batch = micro;
-		best->final_accum = accum;
+		best.micro_batch = micro;
+		best.final_accum = accum;
 	}
-	return best->micro_batch > 0;
+	return best;
 }
 
 static void cut_short(struct session *session)
 {
-	struct plan_step best;
-	bool found =
-		best_tested(session, &best) &&
-		session_may_answer(session, best.micro_batch, best.final_accum);
+	struct plan_step best = best_tested(session);
+	int number = session->loop.signal_number;
 
-	if (found) {
+	if (best.micro_batch && session_effect_allows(session, &best)) {
 		fill_split(session, &best);
 		strlist_add(&session->result->record.caveats,
 			    "unconfirmed: the tuning was cut short");
 	}
-	if (session->result->signal_number)
-		session_end(session, OUTCOME_INTERRUPTED,
-			    128 + session->result->signal_number,
-			    xstrdup("the same command again goes on from "
-				    "here"));
-	else
-		session_end(session, OUTCOME_TIME_LIMIT, EXIT_TIME_LIMIT,
-			    xstrdup("the limit of time or probes is reached; "
-				    "the same "
-				    "command again goes on from here"));
+	(void)session_end(session,
+			  number ? OUTCOME_INTERRUPTED : OUTCOME_TIME_LIMIT,
+			  number ? 128 + number : EXIT_TIME_LIMIT,
+			  xstrdup(number ? "the same command again goes on "
+					   "from here"
+					 : "the limit of time or probes is "
+					   "reached; the same command again "
+					   "goes on from here"));
 }
 
-void session_conclude(struct session *session, const struct plan_step *step)
+void session_answer_conclude(struct session *session,
+			     const struct plan_step *step)
 {
+	struct record *record = &session->result->record;
+
 	if (session->result->message)
 		return; /* it ended on the way */
-	memory_target_add_caveat(session->target,
-				 &session->result->record.caveats);
-	if (session_must_end(session)) {
+	memory_target_add_caveat(session->given.target, &record->caveats);
+	if (session_loop_must_end(&session->loop)) {
 		cut_short(session);
 	} else if (step->action == PLAN_NOTHING_FITS) {
 		nothing_fits(session, step);
-		journal_finish(&session->journal);
-	} else if (!session_may_answer(session, step->micro_batch,
-				       step->final_accum)) {
-		session_end_idle(session);
+	} else if (!session_effect_allows(session, step)) {
+		(void)session_end_without_effect(session);
 	} else {
 		fill_split(session, step);
-		session_add_caveats(session,
-				    trial_of(session, step->micro_batch));
+		session_caveats_add(session,
+				    probe_notes_last(session->trials.notes,
+						     step->micro_batch));
 		predict(session, step);
-		session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
+		(void)session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
 		write_record(session);
 	}
 }

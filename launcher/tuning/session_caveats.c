@@ -1,6 +1,6 @@
-/* What is to be known of the answer of a session. */
+/* What an answer leaves open, in one line each. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_caveats.h"
 
 #include <string.h>
 
@@ -19,22 +19,20 @@ static const char sampled[] =
 	"device memory was sampled from outside (a process of the command did "
 	"not load autofit's library, or was too short to compare with): short "
 	"peaks may have been missed";
+static const char *const of_coverage[] = { unseen, a_pool, without_nvml,
+					   sampled, NULL };
 
 /* How the peak of one probe grew. */
 static const char varies[] = "the peak varies from step to step: the data "
 			     "vary, a longer batch may need more";
 static const char rose[] = "the peak still rose at the end of the confirmation";
+static const char *const of_growth[] = { varies, rose, NULL };
 
-static bool is_of_coverage(const char *caveat)
+static bool is_among(const char *const *caveats, const char *caveat)
 {
-	return strcmp(caveat, unseen) == 0 || strcmp(caveat, a_pool) == 0 ||
-	       strcmp(caveat, without_nvml) == 0 ||
-	       strcmp(caveat, sampled) == 0;
-}
-
-static bool is_of_growth(const char *caveat)
-{
-	return strcmp(caveat, varies) == 0 || strcmp(caveat, rose) == 0;
+	while (*caveats && strcmp(*caveats, caveat) != 0)
+		caveats++;
+	return *caveats != NULL;
 }
 
 static void add_growth_caveat(struct record *record, const struct trial *trial)
@@ -45,86 +43,60 @@ static void add_growth_caveat(struct record *record, const struct trial *trial)
 		strlist_add(&record->caveats, rose);
 }
 
-static void add_coverage_caveat(struct session *session,
+static void add_coverage_caveat(struct record *record,
+				const struct memory_target *target,
 				const struct trial *trial)
 {
-	struct strlist *caveats = &session->result->record.caveats;
-	bool is_host = session->target->device == PROBE_HOST;
+	bool is_host = target->device == PROBE_HOST;
 
 	if (!trial)
 		return;
 	if (!trial->peak_bytes)
-		strlist_add(caveats, is_host ? unseen : a_pool);
+		strlist_add(&record->caveats, is_host ? unseen : a_pool);
 	else if (!is_host && trial->coverage != COVERAGE_EXACT)
-		strlist_add(caveats,
-			    session->target->nvml ? sampled : without_nvml);
+		strlist_add(&record->caveats,
+			    target->nvml ? sampled : without_nvml);
 }
 
-/* The run does it, and no probe came to it. */
-static bool is_left_out(const struct session *session, const char *what,
-			const struct trial *trial)
+/* The run does not do it, or a probe came to it. */
+static bool is_exercised(const struct command *command, const char *what,
+			 const struct trial *trial)
 {
-	const struct command *command = &session->request->command;
-	const struct {
-		const char *name;
-		enum phase phase;
-		bool does;
-	} phases[] = {
-		{ "evaluation", PHASE_EVAL, command->evaluates },
-		{ "saving", PHASE_SAVE, command->saves },
-	};
-
-	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++)
-		if (strcmp(phases[i].name, what) == 0)
-			return phases[i].does &&
-			       !(trial && trial->phase == phases[i].phase);
-	return true;
+	if (strcmp(what, "evaluation") == 0)
+		return !command->evaluates ||
+		       (trial && trial->phase == PHASE_EVAL);
+	if (strcmp(what, "saving") == 0)
+		return !command->saves || (trial && trial->phase == PHASE_SAVE);
+	return false;
 }
 
-/* What the preset says that probes leave out, less what they did come to. */
-static void add_not_exercised(struct session *session,
-			      const struct trial *trial)
+void session_caveats_add(struct session *session, const struct trial *trial)
 {
-	const struct strlist *list =
-		&session->request->command.preset->not_exercised;
-
-	for (size_t i = 0; i < list->count; i++)
-		if (is_left_out(session, list->items[i], trial))
-			strlist_add(&session->result->record.not_exercised,
-				    list->items[i]);
-}
-
-/* What is not the same with another micro-batch, although E is. */
-static void add_split_caveats(struct session *session)
-{
-	const struct command *command = &session->request->command;
+	const struct command *command = &session->given.request->command;
+	const struct strlist *left_out = &command->preset->not_exercised;
 	struct record *record = &session->result->record;
 
+	for (size_t i = 0; i < left_out->count; i++)
+		if (!is_exercised(command, left_out->items[i], trial))
+			strlist_add(&record->not_exercised, left_out->items[i]);
+	/* With another micro-batch some things differ, although E is kept. */
 	if (record->micro_batch != command->micro_batch)
 		strlist_add_all(&record->caveats,
 				(const char *const *)command->caveats.items,
 				command->caveats.count);
-}
-
-void session_add_caveats(struct session *session, const struct trial *trial)
-{
-	struct record *record = &session->result->record;
-
-	add_not_exercised(session, trial);
-	add_split_caveats(session);
-	add_coverage_caveat(session, trial);
+	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");
-	if (session->without_hook || session->without_args)
+	if (session->kit.without_hook || session->kit.without_args)
 		strlist_add(&record->caveats,
 			    "probes ran without autofit's additions, which "
 			    "the command does not take");
 }
 
 /* What was sampled from outside may have varied by when it was looked at. */
-void session_renew_caveats(struct session *session, const struct record *older,
+void session_caveats_renew(struct session *session, const struct record *older,
 			   const struct trial *check)
 {
 	struct record *record = &session->result->record;
@@ -134,11 +106,11 @@ void session_renew_caveats(struct session *session, const struct record *older,
 	for (size_t i = 0; i < older->caveats.count; i++) {
 		const char *caveat = older->caveats.items[i];
 
-		if (!is_of_coverage(caveat) &&
-		    !(sees_more && is_of_growth(caveat)))
+		if (!is_among(of_coverage, caveat) &&
+		    !(sees_more && is_among(of_growth, caveat)))
 			strlist_add(&record->caveats, caveat);
 	}
 	if (sees_more)
 		add_growth_caveat(record, check);
-	add_coverage_caveat(session, check);
+	add_coverage_caveat(record, session->given.target, check);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many changes are named; the rest save little. */
+/* More changes are not named: they save little. */
 #define ADVICE_MAX 8
 
 /* False: it names no model that can be read, or no run that makes sense. */
@@ -50,40 +50,34 @@ static void set_line(const struct estimate *estimate,
 		(uint64_t)outside;
 }
 
-static char *estimate_words(const struct estimate_case *all,
-			    const struct estimate *estimate)
+void session_estimate_start(const struct session_setup *given,
+			    struct search_problem *problem,
+			    struct result *result)
 {
+	int64_t micro = given->request->command.micro_batch;
 	char peak[BYTES_TEXT_MAX], low[BYTES_TEXT_MAX], high[BYTES_TEXT_MAX];
-
-	return xasprintf(
-		"estimate  %s with micro %lld (%s to %s; peak: %s); autofit "
-		"devices --watch shows what the GPU has",
-		bytes_format(peak, (uint64_t)estimate->peak[TIER_PROCESS]),
-		(long long)all->run.micro_batch,
-		bytes_format(low, (uint64_t)estimate->low[TIER_PROCESS]),
-		bytes_format(high, (uint64_t)estimate->high[TIER_PROCESS]),
-		peak_phase_name(estimate->phase));
-}
-
-void session_estimate(const struct request *request,
-		      const struct memory_target *target,
-		      struct search_problem *problem, struct result *result)
-{
-	int64_t micro = request->command.micro_batch;
 	struct error err = ERROR_INIT;
 	struct estimate_case all;
 	struct estimate estimate;
 
-	if (target->device != PROBE_CUDA)
+	if (given->target->device != PROBE_CUDA)
 		return;
-	if (open_case(&all, request, micro > 0 ? micro : 1)) {
-		if (estimate_memory(&all.run, &estimate, &err) < 0) {
-			log_verbose("no estimate: %s", err.message);
-		} else {
-			set_line(&estimate, problem);
-			result->estimate = estimate_words(&all, &estimate);
-		}
+	if (!open_case(&all, given->request, micro > 0 ? micro : 1))
+		goto out;
+	if (estimate_memory(&all.run, &estimate, &err) < 0) {
+		log_verbose("no estimate: %s", err.message);
+		goto out;
 	}
+	set_line(&estimate, problem);
+	result->estimate = xasprintf(
+		"estimate  %s with micro %lld (%s to %s; peak: %s); autofit "
+		"devices --watch shows what the GPU has",
+		bytes_format(peak, (uint64_t)estimate.peak[TIER_PROCESS]),
+		(long long)all.run.micro_batch,
+		bytes_format(low, (uint64_t)estimate.low[TIER_PROCESS]),
+		bytes_format(high, (uint64_t)estimate.high[TIER_PROCESS]),
+		peak_phase_name(estimate.phase));
+out:
 	estimate_case_release(&all);
 }
 
@@ -101,7 +95,7 @@ static const char *flag_of(const struct preset *preset, const char *option)
 	return NULL;
 }
 
-static void add_advice(struct strbuf *out, const struct preset *preset,
+static void add_option(struct strbuf *out, const struct preset *preset,
 		       const struct memory_option *option)
 {
 	const char *flag = flag_of(preset, memory_option_name(option->kind));
@@ -115,21 +109,23 @@ static void add_advice(struct strbuf *out, const struct preset *preset,
 		    option->fits ? "; enough, by the estimate" : "");
 }
 
-void session_advise(const struct request *request,
-		    const struct memory_target *target, struct result *result)
+void session_estimate_advise(const struct session_setup *given,
+			     struct result *result)
 {
+	const struct request *request = given->request;
 	struct memory_option options[MEMORY_OPTION_KINDS];
 	struct strbuf out = STRBUF_INIT;
 	struct estimate_case all;
 	int count = 0;
 
-	if (target->device != PROBE_CUDA)
+	if (given->target->device != PROBE_CUDA)
 		return;
 	if (open_case(&all, request, 1))
-		count = estimate_options(&all.run, (int64_t)target->limit_bytes,
+		count = estimate_options(&all.run,
+					 (int64_t)given->target->limit_bytes,
 					 options, MEMORY_OPTION_KINDS, NULL);
 	for (int i = 0; i < count && i < ADVICE_MAX; i++)
-		add_advice(&out, request->command.preset, &options[i]);
+		add_option(&out, request->command.preset, &options[i]);
 	if (out.length)
 		result->advice = strbuf_detach(&out);
 	strbuf_release(&out);

@@ -1,17 +1,14 @@
-/* The loop of a session: signals, Ctrl-Z, the live line, the time limit. */
+/* The loop of a tuning: signals, Ctrl-Z, the live line, the time limit. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_loop.h"
 
-#include "base/strbuf.h"
 #include "launcher/admission/tuning_lease.h"
-#include "launcher/request/end_signals.h"
 
+#include <assert.h>
 #include <signal.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #define PROGRESS_MS 120
-#define TIMERS 3
 
 void session_print(struct strbuf *text)
 {
@@ -20,198 +17,197 @@ void session_print(struct strbuf *text)
 	strbuf_reset(text);
 }
 
-bool session_must_end(const struct session *session)
+bool session_loop_must_end(const struct session_loop *loop)
 {
-	return session->result->signal_number || session->out_of_time;
+	return loop->signal_number || loop->out_of_time;
 }
 
-bool session_looks_up(void *context)
+bool session_loop_look_up(void *context)
 {
-	struct session *session = context;
+	struct session_loop *loop = context;
 
-	(void)uv_run(&session->loop, UV_RUN_NOWAIT);
-	return session_must_end(session);
+	(void)uv_run(&loop->uv, UV_RUN_NOWAIT);
+	return session_loop_must_end(loop);
 }
 
 static void on_end_signal(uv_signal_t *handle, int number)
 {
-	struct session *session = handle->data;
+	struct session_loop *loop = handle->data;
 
-	session->result->signal_number = number;
-	if (session->probe)
-		probe_cancel(session->probe);
+	loop->signal_number = number;
+	if (loop->under_way.probe)
+		probe_cancel(loop->under_way.probe);
 }
 
 static void on_deadline(uv_timer_t *timer)
 {
-	struct session *session = timer->data;
+	struct session_loop *loop = timer->data;
 
-	session->out_of_time = true;
-	if (session->probe)
-		probe_cancel(session->probe);
-}
-
-/* Stopped time counts for no limit. */
-static void go_on(struct session *session, uint64_t left_ms)
-{
-	uv_update_time(&session->loop);
-	if (uv_is_active((uv_handle_t *)&session->deadline))
-		(void)uv_timer_start(&session->deadline, on_deadline, left_ms,
-				     0);
-	if (session->probe)
-		probe_thaw(session->probe);
+	loop->out_of_time = true;
+	if (loop->under_way.probe)
+		probe_cancel(loop->under_way.probe);
 }
 
 /*
- * The tree first, then autofit; after fg both go on. Autofit stops by the
- * default action of the very signal: so the shell sees what it expects, and
- * in a group that no shell would continue the kernel stops nothing.
+ * The tree first, then autofit; after fg both go on, and stopped time counts
+ * for no limit. Autofit stops by the default action of the very signal: so the
+ * shell sees what it expects, and in a group that no shell would continue the
+ * kernel stops nothing.
  */
 static void on_suspend(uv_signal_t *handle, int number)
 {
-	struct session *session = handle->data;
-	uint64_t left_ms = uv_timer_get_due_in(&session->deadline);
+	struct session_loop *loop = handle->data;
+	struct probe *probe = loop->under_way.probe;
+	uv_timer_t *deadline = &loop->timers[SESSION_DEADLINE];
+	uint64_t left_ms = uv_timer_get_due_in(deadline);
 
-	if (session->probe)
-		probe_freeze(session->probe);
+	if (probe)
+		probe_freeze(probe);
 	(void)uv_signal_stop(handle);
 	(void)raise(number);
 	(void)uv_signal_start(handle, on_suspend, number);
-	go_on(session, left_ms);
+	uv_update_time(&loop->uv);
+	if (uv_is_active((uv_handle_t *)deadline))
+		(void)uv_timer_start(deadline, on_deadline, left_ms, 0);
+	if (probe)
+		probe_thaw(probe);
 }
 
 /* Those who wait for this tuning see that it lives, and how far it is. */
 static void on_beat(uv_timer_t *timer)
 {
-	struct session *session = timer->data;
+	const struct session_loop *loop = timer->data;
+	const struct session_under_way *probe = &loop->under_way;
 	char doing[128];
 
 	(void)snprintf(doing, sizeof(doing),
-		       "%s micro %lld, %lld probes so far", session->doing,
-		       (long long)session->step.micro_batch,
-		       (long long)session->probe_number);
-	tuning_lease_beat(session->lease, doing);
+		       "%s micro %lld, %lld probes so far", probe->doing,
+		       (long long)probe->step.micro_batch,
+		       (long long)probe->started);
+	tuning_lease_beat(loop->setup->lease, doing);
 }
 
 static void on_progress(uv_timer_t *timer)
 {
-	struct session *session = timer->data;
+	struct session_loop *loop = timer->data;
+	const struct options *options = loop->setup->request->options;
+	const struct plan_step *step = &loop->under_way.step;
 	struct strbuf line = STRBUF_INIT;
+	struct progress progress;
 	struct probe_view view;
-	struct progress progress = { .what = session->doing };
+	bool confirms;
 
-	if (!session->probe)
+	if (!loop->under_way.probe)
 		return;
-	probe_look(session->probe, &view);
-	progress.micro_batch = session->step.micro_batch;
-	progress.grad_accum = session->step.probe_accum;
-	progress.steps = view.steps;
-	progress.steps_needed = session->request->options->probe_steps;
-	if (session->step.is_confirmation || view.steps > progress.steps_needed)
-		progress.steps_needed =
-			session->request->options->confirm_steps;
-	if (!view.steps)
-		progress.what = "starting";
-	if (view.stopping)
-		progress.what = "stopping";
-	progress.current_peak_bytes = view.peak_bytes;
-	progress.limit_bytes = session->target->limit_bytes;
-	progress.seconds = view.seconds;
-	progress.frame = session->frame++;
-	report_progress(&line, session->style, &progress);
+	probe_look(loop->under_way.probe, &view);
+	confirms = step->is_confirmation || view.steps > options->probe_steps;
+	progress = (struct progress){
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		.steps = view.steps,
+		.steps_needed = confirms ? options->confirm_steps
+					 : options->probe_steps,
+		.what = view.stopping ? "stopping"
+			: view.steps  ? loop->under_way.doing
+				      : "starting",
+		.current_peak_bytes = view.peak_bytes,
+		.limit_bytes = loop->setup->target->limit_bytes,
+		.seconds = view.seconds,
+		.frame = loop->frame++,
+	};
+	report_progress(&line, loop->setup->style, &progress);
 	session_print(&line);
 	strbuf_release(&line);
 }
 
-static int start_timers(struct session *session)
+/* A timer cannot fail before it is being closed. */
+static void start_timers(struct session_loop *loop)
 {
-	uv_timer_t *const timers[TIMERS] = { &session->progress,
-					     &session->deadline,
-					     &session->beat };
-	int64_t limit_ms = session->request->options->time_limit_ms;
-	int result = 0;
+	const struct options *options = loop->setup->request->options;
+	uv_timer_t *timers = loop->timers;
 
-	for (size_t i = 0; i < TIMERS; i++) {
-		result = uv_timer_init(&session->loop, timers[i]);
+	for (int i = 0; i < SESSION_TIMERS; i++) {
+		(void)uv_timer_init(&loop->uv, &timers[i]);
+		loop->open_handles++;
+		timers[i].data = loop;
+	}
+	(void)uv_timer_start(&timers[SESSION_BEAT], on_beat, LEASE_BEAT_MS / 2,
+			     LEASE_BEAT_MS);
+	if (loop->setup->style->live && !options->quiet)
+		(void)uv_timer_start(&timers[SESSION_PROGRESS], on_progress,
+				     PROGRESS_MS, PROGRESS_MS);
+	if (options->time_limit_ms)
+		(void)uv_timer_start(&timers[SESSION_DEADLINE], on_deadline,
+				     (uint64_t)options->time_limit_ms, 0);
+}
+
+static int watch_signals(struct session_loop *loop)
+{
+	for (int i = 0; i <= ENDINGS; i++) {
+		int number = i < ENDINGS ? end_signals[i] : SIGTSTP;
+		uv_signal_t *handle = &loop->signals[i];
+		int result = uv_signal_init(&loop->uv, handle);
+
 		if (result < 0)
 			return result;
-		session->open_handles++;
-		timers[i]->data = session;
+		loop->open_handles++;
+		handle->data = loop;
+		/* A signal that came in ignored (nohup) stays ignored. */
+		if (process_state_ignores(loop->setup->request->state, number))
+			continue;
+		result = uv_signal_start(
+			handle, i < ENDINGS ? on_end_signal : on_suspend,
+			number);
+		if (result < 0)
+			return result;
 	}
-	result = uv_timer_start(&session->beat, on_beat, LEASE_BEAT_MS / 2,
-				LEASE_BEAT_MS);
-	if (result == 0 && session->style->live &&
-	    !session->request->options->quiet)
-		result = uv_timer_start(&session->progress, on_progress,
-					PROGRESS_MS, PROGRESS_MS);
-	if (result == 0 && limit_ms)
-		result = uv_timer_start(&session->deadline, on_deadline,
-					(uint64_t)limit_ms, 0);
-	return result;
-}
-
-/* A signal that came in ignored (nohup) stays ignored. */
-static int watch_signal(struct session *session, uv_signal_t *handle,
-			int number, uv_signal_cb callback)
-{
-	int result = uv_signal_init(&session->loop, handle);
-
-	if (result < 0)
-		return result;
-	session->open_handles++;
-	handle->data = session;
-	if (process_state_ignores(session->request->state, number))
-		return 0;
-	return uv_signal_start(handle, callback, number);
-}
-
-int session_open_loop(struct session *session, struct error *err)
-{
-	int result = uv_loop_init(&session->loop);
-
-	session->loop_is_open = result == 0;
-	if (result == 0)
-		result = start_timers(session);
-	for (int i = 0; i < ENDINGS && result == 0; i++)
-		result = watch_signal(session, &session->signals[i],
-				      end_signals[i], on_end_signal);
-	if (result == 0)
-		result = watch_signal(session, &session->suspend, SIGTSTP,
-				      on_suspend);
-	if (result < 0)
-		return error_set(err, result, "cannot watch signals: %s",
-				 uv_strerror(result));
-	end_signals_let(session->request->state);
 	return 0;
 }
 
-static void on_close(uv_handle_t *handle)
+int session_loop_open(struct session_loop *loop,
+		      const struct session_setup *setup, struct error *err)
 {
-	struct session *session = handle->data;
+	int result = uv_loop_init(&loop->uv);
 
-	session->open_handles--;
+	loop->setup = setup;
+	loop->under_way.doing = "probing";
+	if (result == 0) {
+		loop->is_open = true;
+		start_timers(loop);
+		result = watch_signals(loop);
+	}
+	if (result < 0)
+		return error_set(err, result, "cannot watch signals: %s",
+				 uv_strerror(result));
+	end_signals_let(setup->request->state);
+	return 0;
 }
 
-static void close_handle(uv_handle_t *handle)
+static void on_loop_handle_closed(uv_handle_t *handle)
 {
-	if (handle->type != UV_UNKNOWN_HANDLE)
-		uv_close(handle, on_close);
+	struct session_loop *loop = handle->data;
+
+	assert(loop->open_handles > 0);
+	loop->open_handles--;
 }
 
-void session_close_loop(struct session *session)
+void session_loop_close(struct session_loop *loop)
 {
-	if (!session->loop_is_open)
+	if (!loop->is_open)
 		return;
+	assert(!loop->under_way.probe);
 	/* A signal that came since the last probe is not to be lost. */
 	end_signals_hold();
-	(void)session_looks_up(session);
-	for (int i = 0; i < ENDINGS; i++)
-		close_handle((uv_handle_t *)&session->signals[i]);
-	close_handle((uv_handle_t *)&session->suspend);
-	close_handle((uv_handle_t *)&session->progress);
-	close_handle((uv_handle_t *)&session->deadline);
-	close_handle((uv_handle_t *)&session->beat);
-	while (session->open_handles)
-		(void)uv_run(&session->loop, UV_RUN_ONCE);
-	(void)uv_loop_close(&session->loop);
+	(void)session_loop_look_up(loop);
+	for (int i = 0; i <= ENDINGS; i++)
+		if (loop->signals[i].type != UV_UNKNOWN_HANDLE)
+			uv_close((uv_handle_t *)&loop->signals[i],
+				 on_loop_handle_closed);
+	for (int i = 0; i < SESSION_TIMERS; i++)
+		uv_close((uv_handle_t *)&loop->timers[i],
+			 on_loop_handle_closed);
+	while (loop->open_handles)
+		(void)uv_run(&loop->uv, UV_RUN_ONCE);
+	(void)uv_loop_close(&loop->uv);
+	loop->is_open = false;
 }

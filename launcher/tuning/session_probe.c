@@ -1,134 +1,180 @@
-/* One probe of a session: its command, its scratch, its course. */
+/* One probe of a tuning: its command, its scratch, its course. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/probe_setup.h"
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_probe.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "configs/identity/stamps.h"
-#include "launcher/tuning/shared_memory.h"
+#include "launcher/command/text/text.h"
+#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/session_limits.h"
+#include "probes/isolation/isolation.h"
 
-#include <stdio.h>
+#include <assert.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CONFIRM_MS 30000
 #define CONFIRM_STEPS_MIN 5
 /* Default of --probe-timeout: so many times the first good probe, and more. */
 #define TIMEOUT_FACTOR 3
 #define TIMEOUT_EXTRA_MS 60000
+/* Entries of /dev/shm that are compared, and named. */
+#define SHARED_ENTRIES_MAX 1024
+#define SHARED_SHOWN_MAX 3
+
+/* "INODE/NAME": what took the name of another is not what was there. */
+static void add_shared_entry(struct strlist *entries, int folder,
+			     const char *name)
+{
+	struct stat info;
+
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	    fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    info.st_uid != geteuid())
+		return;
+	strlist_addf(entries, "%ju/%s", (uintmax_t)info.st_ino, name);
+}
+
+static void list_shared_memory(struct strlist *entries)
+{
+	DIR *folder = opendir(ISOLATION_SHARED_MEMORY);
+	const struct dirent *entry;
+
+	if (!folder)
+		return;
+	while (entries->count < SHARED_ENTRIES_MAX && (entry = readdir(folder)))
+		add_shared_entry(entries, dirfd(folder), entry->d_name);
+	(void)closedir(folder);
+}
+
+static void warn_of_shared_memory(const struct strlist *before)
+{
+	struct strlist now = STRLIST_INIT;
+	struct strbuf names = STRBUF_INIT;
+	size_t count = 0;
+
+	/* Of so many nobody knows which are new. */
+	if (before->count < SHARED_ENTRIES_MAX)
+		list_shared_memory(&now);
+	for (size_t i = 0; i < now.count; i++) {
+		if (strlist_find(before, now.items[i]) < before->count ||
+		    ++count > SHARED_SHOWN_MAX)
+			continue;
+		strbuf_adds(&names, count > 1 ? ", " : "");
+		strbuf_adds(&names, ISOLATION_SHARED_MEMORY);
+		text_add_safe(&names, strchr(now.items[i], '/'), false);
+	}
+	if (count > SHARED_SHOWN_MAX)
+		strbuf_addf(&names, " and %zu more", count - SHARED_SHOWN_MAX);
+	if (count)
+		log_warning("new since the probe began and not removed: %s. If "
+			    "the probe made it, the real run will find it",
+			    strbuf_text(&names));
+	strbuf_release(&names);
+	strlist_release(&now);
+}
 
 /* A probe with more samples may take longer, in proportion. */
-static int64_t timeout_of(const struct session *session,
-			  const struct plan_step *step)
+static int64_t timeout_of(const struct session_trials *trials,
+			  const struct plan_step *step, int64_t asked_ms)
 {
-	int64_t asked = session->request->options->probe_timeout_ms;
-	double work = (double)step->micro_batch * (double)step->probe_accum;
+	double samples = (double)step->micro_batch * (double)step->probe_accum;
 	double factor = 1;
 
-	if (asked || session->first_good_seconds <= 0)
-		return asked;
-	if (work > session->first_good_work)
-		factor = work / session->first_good_work;
-	return (int64_t)(TIMEOUT_FACTOR * factor * session->first_good_seconds *
+	if (asked_ms || trials->first_fit_seconds <= 0)
+		return asked_ms;
+	if (samples > trials->first_fit_samples)
+		factor = samples / trials->first_fit_samples;
+	return (int64_t)(TIMEOUT_FACTOR * factor * trials->first_fit_seconds *
 			 1000) +
 	       TIMEOUT_EXTRA_MS;
 }
 
-/* How the steps of smaller sizes were seen; STEPS_NONE: they made none. */
-static enum steps_source smaller_steps(const struct session *session,
-				       int64_t micro)
-{
-	enum steps_source found = STEPS_NONE;
-
-	for (size_t i = 0; i < session->notes->count; i++) {
-		const struct trial *trial = &session->notes->items[i].trial;
-
-		if (trial->micro_batch >= micro || !trial->steps)
-			continue;
-		if (trial->steps_source == STEPS_HOOK && !session->without_hook)
-			return STEPS_HOOK;
-		found = STEPS_LOG;
-	}
-	return found;
-}
-
 static struct probe_spec make_spec(const struct session *session,
 				   const struct plan_step *step,
-				   const struct probe_setup *setup)
+				   const struct probe_setup *setup,
+				   const char *log_path)
 {
-	const struct options *options = session->request->options;
-	const struct memory_target *target = session->target;
-	struct probe_spec spec = {
+	const struct options *options = session->given.request->options;
+	const struct memory_target *target = session->given.target;
+	const struct probe_kit *kit = &session->kit;
+	const struct session_trials *trials = &session->trials;
+	enum steps_source smaller =
+		session_trials_smaller_steps(trials, step->micro_batch);
+
+	return (struct probe_spec){
 		.id = setup->id,
-		.command = {
-			.argv = &setup->run.argv,
-			.environment = &setup->environment,
-			.state = session->request->state,
-			.cgroup = setup->has_cgroup ? &setup->cgroup : NULL,
-			.isolation = &setup->isolation,
-			.scratch = setup->scratch,
-			.extra_files = &setup->copies,
-			.lock_fds = session->guard->fds,
-			.lock_count = session->guard->count,
-		},
-		.scratch_reserve_bytes = session->scratch_reserve_bytes,
+		.command = { .argv = &setup->run.argv,
+			     .environment = &setup->environment,
+			     .state = session->given.request->state,
+			     .cgroup =
+				     setup->has_cgroup ? &setup->cgroup : NULL,
+			     .isolation = &setup->isolation,
+			     .scratch = setup->scratch,
+			     .extra_files = &setup->copies,
+			     .lock_fds = session->given.guard->fds,
+			     .lock_count = session->given.guard->count },
+		.scratch_reserve_bytes = kit->scratch_reserve_bytes,
 		.channel = setup->channel,
-		.log_path = setup->log,
-		.secrets = &session->secrets,
+		.log_path = log_path,
+		.secrets = &kit->secrets,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
-		.devices = {
-			.device = target->device,
-			.may_be_host = target->may_be_host,
-			.nvml = target->nvml,
-			.gpus = target->probe_gpus,
-			.count = target->gpu_count,
-			.shared = options->shared,
-			.has_preload = setup->preload != NULL,
-			.cap_bytes = target->cap_bytes,
-		},
-		.lines = {
-			.signatures = session->signatures,
-			.usual = session->usual_line,
-			.steps = session->patterns,
-			.sizes = session->echoes,
-		},
-		.limits = {
-			.limit_bytes = target->limit_bytes,
-			.host_limit_bytes = target->host_limit_bytes,
-			.steps_needed = options->probe_steps,
-			.startup_timeout_ms = options->startup_timeout_ms,
-			.timeout_ms = timeout_of(session, step),
-			.timeout_covers_start = options->probe_timeout_ms != 0,
-		},
-		.steps_needed_compiled = options->probe_steps,
+		.devices = { .device = target->device,
+			     .may_be_host = target->may_be_host,
+			     .nvml = target->nvml,
+			     .gpus = target->probe_gpus,
+			     .count = target->gpu_count,
+			     .shared = options->shared,
+			     .has_preload = setup->preload != NULL,
+			     .cap_bytes = target->cap_bytes },
+		.lines = { .signatures = kit->signatures,
+			   .usual = trials->usual_line,
+			   .steps = kit->steps,
+			   .sizes = kit->sizes },
+		.limits = { .limit_bytes = target->limit_bytes,
+			    .host_limit_bytes = target->host_limit_bytes,
+			    .steps_needed = options->probe_steps,
+			    .startup_timeout_ms = options->startup_timeout_ms,
+			    .timeout_ms = timeout_of(trials, step,
+						     options->probe_timeout_ms),
+			    .timeout_covers_start =
+				    options->probe_timeout_ms != 0 },
+		.steps_needed_compiled = options->probe_steps > COMPILED_STEPS
+						 ? options->probe_steps
+						 : COMPILED_STEPS,
 		.grace_ms = options->grace_ms,
-		.smaller_steps = smaller_steps(session, step->micro_batch),
+		/* Without the hook they are seen less exactly from now on. */
+		.smaller_steps = smaller == STEPS_HOOK && kit->without_hook
+					 ? STEPS_LOG
+					 : smaller,
 	};
-
-	if (spec.steps_needed_compiled < COMPILED_STEPS)
-		spec.steps_needed_compiled = COMPILED_STEPS;
-	return spec;
 }
 
 /* A probe that fits so far: is it the answer, to be run on? */
-static void decide(struct session *session, const struct plan_step *step)
+static void confirm_or_stop(struct session *session,
+			    const struct plan_step *step)
 {
-	const int64_t steps = session->request->options->confirm_steps;
+	const struct options *options = session->given.request->options;
+	const int64_t steps = options->confirm_steps;
 	const struct probe_confirmation confirmation = {
 		.steps = steps,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
-		.ms = session->request->options->has_confirm_steps
-			      ? INT64_MAX / 8
-			      : CONFIRM_MS,
+		.ms = options->has_confirm_steps ? INT64_MAX / 8 : CONFIRM_MS,
 	};
-	struct trial *trials = probe_notes_trials(session->notes);
+	struct session_under_way *under_way = &session->loop.under_way;
+	const struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
 	struct probe_view view;
 	struct trial running;
 
-	probe_look(session->probe, &view);
+	probe_look(under_way->probe, &view);
 	running = (struct trial){
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
@@ -136,21 +182,19 @@ static void decide(struct session *session, const struct plan_step *step)
 		.steps = view.steps,
 	};
 	if (step->is_confirmation ||
-	    plan_wants_confirmed(&session->plan, trials, session->notes->count,
+	    plan_wants_confirmed(&session->plan, trials, notes->count,
 				 &running)) {
-		session->doing = "confirming";
-		probe_confirm(session->probe, &confirmation);
+		under_way->doing = "confirming";
+		probe_confirm(under_way->probe, &confirmation);
 	} else {
-		probe_stop(session->probe);
+		probe_stop(under_way->probe);
 	}
 	free(trials);
 }
 
-/* Of every probe: what one imports late, another may not reach. */
-static void note_modules(struct session *session, const struct strlist *modules)
+/* Every probe's: one may import late what another does not reach. */
+static void note_modules(struct strlist *stamps, const struct strlist *modules)
 {
-	struct strlist *stamps = &session->result->record.stamps;
-
 	for (size_t i = 0; modules && i < modules->count; i++) {
 		struct strlist one = STRLIST_INIT;
 
@@ -161,112 +205,90 @@ static void note_modules(struct session *session, const struct strlist *modules)
 	}
 }
 
-static const struct signature *survived_line(const struct evidence *evidence)
+static void fill_report(struct probe_report *report, struct probe *probe)
 {
-	bool ended_well = evidence->end.ended && evidence->end.wait_status == 0;
+	struct probe_outcome *outcome = &report->outcome;
 
-	/* The driver, or torch, bears the words out. */
-	if (evidence->memory.ooms ||
-	    evidence->gpu.allocations.end >= ALLOCATIONS_SURVIVED)
-		return NULL;
-	return ended_well || evidence->end.stopped == STOP_SIGNATURE
-		       ? evidence->output.memory_line
-		       : NULL;
-}
-
-static void fill_report(struct session *session,
-			const struct probe_setup *setup,
-			struct probe_report *report)
-{
-	struct probe_outcome outcome;
-
-	probe_outcome(session->probe, &outcome);
-	report->trial = outcome.trial;
-	report->why = outcome.memory_text ? xasprintf("%s: %s", outcome.why,
-						      outcome.memory_text)
-					  : xstrdup(outcome.why);
-	report->log = xstrdup(setup->log);
-	report->first_error = xstrdup(outcome.first_error);
-	report->hint = outcome.hint ? xstrdup(outcome.hint) : NULL;
-	report->refused =
-		outcome.refused_path ? xstrdup(outcome.refused_path) : NULL;
-	report->survived_line = survived_line(&outcome.evidence);
-	report->exec_errno = outcome.evidence.end.exec_errno;
-	report->isolation_errno = outcome.evidence.end.isolation_errno;
-	note_modules(session, outcome.modules);
-	report->host_used =
-		session->target->may_be_host &&
-		outcome.evidence.memory.device == PROBE_HOST &&
-		outcome.trial.verdict != VERDICT_OOM_DEVICE &&
-		(trial_fits(&outcome.trial) || trial_is_misfit(&outcome.trial));
-	if (outcome.unhooked)
+	report->probe = probe;
+	probe_outcome(probe, outcome);
+	report->why = outcome->memory_text ? xasprintf("%s: %s", outcome->why,
+						       outcome->memory_text)
+					   : xstrdup(outcome->why);
+	if (outcome->unhooked)
 		log_warning("%zu Python processes with torch run without the "
 			    "step hook (python -I, -S or -E?)",
-			    outcome.unhooked);
+			    outcome->unhooked);
 }
 
-static void run_to_its_end(struct session *session,
-			   const struct plan_step *step)
+/* From its start until none of its processes is left. */
+static int run_to_its_end(struct session *session, const struct plan_step *step,
+			  const struct probe_setup *setup,
+			  struct probe_report *report, struct error *err)
 {
-	session->doing = step->is_confirmation ? "confirming" : "probing";
-	while (probe_wait(session->probe) != PROBE_OVER)
-		decide(session, step);
+	struct session_under_way *under_way = &session->loop.under_way;
+	const struct probe_spec spec =
+		make_spec(session, step, setup, report->log);
+	int result =
+		probe_start(&under_way->probe, &spec, &session->loop.uv, err);
+
+	if (result < 0)
+		return result;
+	under_way->step = *step;
+	under_way->doing = step->is_confirmation ? "confirming" : "probing";
+	/* A signal may have come before there was a probe to cancel. */
+	if (session_loop_must_end(&session->loop))
+		probe_cancel(under_way->probe);
+	while (probe_wait(under_way->probe) != PROBE_OVER)
+		confirm_or_stop(session, step);
+	fill_report(report, under_way->probe);
+	under_way->probe = NULL;
+	note_modules(&session->result->record.stamps, report->outcome.modules);
+	return 0;
 }
 
-int session_probe(struct session *session, const struct plan_step *step,
-		  struct probe_report *report, struct error *err)
+int session_probe_run(struct session *session, const struct plan_step *step,
+		      struct probe_report *report, struct error *err)
 {
-	bool is_watched = probe_isolation_shares_memory(&session->shelter);
+	const struct probe_isolation *isolation = &session->kit.isolation;
+	bool is_watched = probe_isolation_shares_memory(isolation);
+	struct device_locks *locks = session->given.guard;
 	struct strlist memory = STRLIST_INIT;
 	struct probe_setup setup = { .has_cgroup = false };
-	struct probe_spec spec;
-	int result = session_make_id(setup.id, err);
+	int result = probe_kit_make_id(setup.id, err);
 
+	assert(step->micro_batch >= 1 && step->probe_accum >= 1);
+	if (result == 0)
+		result = session_limits_share_again(session, err);
+	if (result < 0)
+		return result;
 	if (is_watched)
-		shared_memory_list(&memory);
-	if (result == 0)
-		result = session_follow_neighbours(session, err);
-
-	/* First of all: by the note the next start cleans up after a killed
-	 * one, so it stands from before the folders until after them. */
-	if (result == 0)
-		result = device_locks_note_probe(session->guard, setup.id,
-						 session->shelter.space.folder,
-						 err);
-	if (result == 0)
-		result = probe_setup_folders(session, &setup, err);
-	if (result == 0)
-		result = probe_setup_command(session, step, &setup, err);
+		list_shared_memory(&memory);
+	/* By this note the next start cleans up after a killed one: it stands
+	 * from before the folders are made until they are removed. */
+	result = device_locks_note_probe(locks, setup.id,
+					 isolation->space.folder, err);
 	if (result < 0)
 		goto out;
-	probe_setup_cgroup(session, &setup);
-	spec = make_spec(session, step, &setup);
-	session->step = *step;
-	result = probe_start(&session->probe, &spec, &session->loop, err);
-	if (result < 0)
-		goto out;
-	/* A signal may have come before there was a probe to cancel. */
-	if (session_must_end(session))
-		probe_cancel(session->probe);
-	run_to_its_end(session, step);
-	fill_report(session, &setup, report);
-	probe_free(session->probe);
-	session->probe = NULL;
+	session->loop.under_way.started++;
+	report->log = xasprintf("%s/probe-%lld.log", session->kit.log_folder,
+				(long long)session->loop.under_way.started);
+	result = probe_setup_make(&setup, &session->kit, &session->given, step,
+				  err);
+	if (result == 0)
+		result = run_to_its_end(session, step, &setup, report, err);
 out:
 	probe_setup_release(&setup);
 	if (is_watched)
-		shared_memory_warn(&memory);
+		warn_of_shared_memory(&memory);
 	strlist_release(&memory);
 	if (result == 0)
-		result = device_locks_note_probe(session->guard, "", "", err);
+		result = device_locks_note_probe(locks, "", "", err);
 	return result;
 }
 
 void probe_report_release(struct probe_report *report)
 {
+	probe_free(report->probe);
 	free(report->why);
 	free(report->log);
-	free(report->first_error);
-	free(report->hint);
-	free(report->refused);
 }

@@ -206,9 +206,10 @@ static void rules_are_kept(void **state)
 			plan_of(rows[i].mode, 128, 1, true, 8), &world);
 		struct played played;
 
-		plan.accum_multiple_of = rows[i].accum_multiple_of;
-		plan.effective_multiple_of = rows[i].effective_multiple_of;
-		plan.micro_divides = rows[i].micro_divides;
+		plan.constraints.accum_multiple_of = rows[i].accum_multiple_of;
+		plan.constraints.effective_multiple_of =
+			rows[i].effective_multiple_of;
+		plan.constraints.micro_divides = rows[i].micro_divides;
 		plan.problem.multiple_of = rows[i].multiple_of;
 		played = play(&plan, &world);
 		if (played.last.action != PLAN_DONE ||

@@ -1,7 +1,7 @@
 /* What is said beside an answer: how its peak was seen, and how it grew. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/session_caveats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,8 +33,8 @@ static void answered_make(struct answered *answered, enum probe_device device,
 	answered->request.command.preset = &answered->preset;
 	answered->target.device = device;
 	answered->target.nvml = has_nvml ? nvml : NULL;
-	answered->session.request = &answered->request;
-	answered->session.target = &answered->target;
+	answered->session.given.request = &answered->request;
+	answered->session.given.target = &answered->target;
 	answered->session.result = &answered->result;
 }
 
@@ -98,7 +98,7 @@ static void a_peak_is_said_to_be_what_it_is(void **state)
 		struct answered answered;
 
 		answered_make(&answered, rows[i].device, rows[i].has_nvml);
-		session_add_caveats(&answered.session, &rows[i].trial);
+		session_caveats_add(&answered.session, &rows[i].trial);
 		assert_caveats(&answered, rows[i].words);
 		strlist_release(&answered.result.record.caveats);
 	}
@@ -120,9 +120,9 @@ static void a_check_replaces_what_it_saw_better(void **state)
 		answered_make(&before, rows[i].device, rows[i].has_nvml);
 		strlist_add(&before.result.record.caveats, kept[0]);
 		before.result.record.coverage = COVERAGE_NONE;
-		session_add_caveats(&before.session, &older);
+		session_caveats_add(&before.session, &older);
 		answered_make(&after, rows[i].device, rows[i].has_nvml);
-		session_renew_caveats(&after.session, &before.result.record,
+		session_caveats_renew(&after.session, &before.result.record,
 				      &check);
 		assert_caveats(&after, kept);
 		strlist_release(&before.result.record.caveats);

@@ -1,0 +1,25 @@
+/* The answer of a tuning: split, evidence, caveats, record. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
+#define AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
+
+#include "launcher/tuning/session_internal.h"
+
+/*
+ * How it ended; message is taken. A later end replaces an earlier one. Returns
+ * SESSION_END, for the caller to return.
+ */
+enum session_turn session_end(struct session *session, enum outcome outcome,
+			      int exit_code, char *message);
+
+/* Sizes have no effect, or nothing shows it: the end, without an answer. */
+enum session_turn session_end_without_effect(struct session *session);
+
+/* The record of a near match holds for this command too: result, file. */
+void session_answer_renew(struct session *session, const struct trial *check);
+
+/* What the plan's last step and all trials mean: result, record on disk. */
+void session_answer_conclude(struct session *session,
+			     const struct plan_step *step);
+
+#endif

@@ -1,0 +1,151 @@
+/* The finished probes of a tuning, and what they teach beside their verdicts.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/session_trials.h"
+
+#include "base/log.h"
+#include "probes/verdict/rejudge.h"
+
+#include <assert.h>
+
+int session_trials_open(struct session_trials *trials,
+			const struct request *request, struct error *err)
+{
+	const char *folder = request->paths.journals;
+	int result = paths_make(folder, err);
+
+	if (result < 0)
+		return result;
+	result = journal_open(&trials->journal, folder, request->identity,
+			      trials->notes, err);
+	if (result < 0 || !request->options->fresh || !trials->notes->count)
+		return result;
+	probe_notes_release(trials->notes);
+	journal_finish(&trials->journal);
+	return journal_open(&trials->journal, folder, request->identity,
+			    trials->notes, err);
+}
+
+const struct probe_note *session_trials_add(struct session_trials *trials,
+					    const struct trial *trial,
+					    const char *why, const char *log)
+{
+	const struct probe_note *note;
+	struct error err = ERROR_INIT;
+
+	assert(trial->micro_batch >= 1 && trial->grad_accum >= 1);
+	probe_notes_add(trials->notes, trial, why, log);
+	note = &trials->notes->items[trials->notes->count - 1];
+	/* A probe without verdict is nothing to resume from. */
+	if (trial->verdict != VERDICT_DISTURBED &&
+	    trial->verdict != VERDICT_FAILED &&
+	    journal_add(&trials->journal, note, &err) < 0)
+		log_warning("%s", err.message);
+	return note;
+}
+
+/* A line that says out of memory, where neither driver nor torch saw that. */
+static const struct signature *survived_line(const struct evidence *evidence)
+{
+	bool ended_well = evidence->end.ended && evidence->end.wait_status == 0;
+
+	if (evidence->memory.ooms ||
+	    evidence->gpu.allocations.end >= ALLOCATIONS_SURVIVED)
+		return NULL;
+	return ended_well || evidence->end.stopped == STOP_SIGNATURE
+		       ? evidence->output.memory_line
+		       : NULL;
+}
+
+void session_trials_learn(struct session_trials *trials,
+			  const struct trial *trial,
+			  const struct evidence *evidence)
+{
+	const struct signature *line =
+		evidence ? survived_line(evidence) : NULL;
+
+	if (trial_fits(trial) && trials->first_fit_seconds <= 0) {
+		trials->first_fit_seconds = trial->seconds;
+		trials->first_fit_samples =
+			(double)trial->micro_batch * (double)trial->grad_accum;
+	}
+	if (line && trial_is_out_of_memory(trial) &&
+	    (!trials->doubtful_line ||
+	     trials->doubtful_micro > trial->micro_batch)) {
+		trials->doubtful_line = line;
+		trials->doubtful_micro = trial->micro_batch;
+	}
+}
+
+bool session_trials_doubt_words(struct session_trials *trials)
+{
+	const struct trial_limits forgotten = { .words_count_no_more = true };
+	struct probe_notes *notes = trials->notes;
+	int64_t smallest = INT64_MAX;
+
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_is_misfit(&notes->items[i].trial) &&
+		    notes->items[i].trial.micro_batch < smallest)
+			smallest = notes->items[i].trial.micro_batch;
+	if (trials->usual_line || !trials->doubtful_line ||
+	    trials->doubtful_micro != smallest)
+		return false;
+	trials->usual_line = trials->doubtful_line;
+	for (size_t i = 0; i < notes->count; i++)
+		(void)trial_rejudge(&notes->items[i].trial, &forgotten);
+	return true;
+}
+
+size_t session_trials_disturbed(const struct session_trials *trials,
+				int64_t micro)
+{
+	const struct probe_notes *notes = trials->notes;
+	size_t times = 0;
+
+	for (size_t i = 0; i < notes->count; i++)
+		times += notes->items[i].trial.micro_batch == micro &&
+			 notes->items[i].trial.verdict == VERDICT_DISTURBED;
+	return times;
+}
+
+int64_t session_trials_largest_fit(const struct session_trials *trials)
+{
+	const struct probe_notes *notes = trials->notes;
+	int64_t largest = 0;
+
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_fits(&notes->items[i].trial) &&
+		    notes->items[i].trial.micro_batch > largest)
+			largest = notes->items[i].trial.micro_batch;
+	return largest;
+}
+
+const struct trial *
+session_trials_evaluation(const struct session_trials *trials, int64_t micro)
+{
+	for (size_t i = trials->notes->count; i-- > 0;) {
+		const struct trial *trial = &trials->notes->items[i].trial;
+
+		if (trial_is_out_of_memory(trial) &&
+		    trial->phase == PHASE_EVAL && trial->micro_batch != micro)
+			return trial;
+	}
+	return NULL;
+}
+
+enum steps_source
+session_trials_smaller_steps(const struct session_trials *trials, int64_t micro)
+{
+	enum steps_source found = STEPS_NONE;
+
+	for (size_t i = 0; i < trials->notes->count; i++) {
+		const struct trial *trial = &trials->notes->items[i].trial;
+
+		if (trial->micro_batch >= micro || !trial->steps)
+			continue;
+		if (trial->steps_source == STEPS_HOOK)
+			return STEPS_HOOK;
+		found = STEPS_LOG;
+	}
+	return found;
+}

@@ -1,0 +1,278 @@
+/* One turn of a tuning: a probe, and what follows from its outcome. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/session_turn.h"
+
+#include "base/alloc.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/tuning/session_answer.h"
+#include "launcher/tuning/session_effect.h"
+#include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_probe.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Runs of one command spread by this much on a CPU (measured). */
+#define HINT_SHARE 0.04
+
+void session_turn_print_start(const struct session *session)
+{
+	struct strbuf words = STRBUF_INIT;
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->given.request->options->quiet)
+		return;
+	memory_target_words(session->given.target, &words);
+	report_start(&text, session->given.style, session->result,
+		     strbuf_text(&words));
+	session_print(&text);
+	strbuf_release(&text);
+	strbuf_release(&words);
+}
+
+/*
+ * Does the first error name something that only a probe has? Then the next
+ * one does without that, and only that: whatever keeps a probe from the user's
+ * files and accounts stays.
+ */
+static bool drop_an_addition(struct probe_kit *kit,
+			     const struct command *command, const char *error)
+{
+	/* An address sanitizer that must come first names the variable. */
+	if (!kit->without_preload &&
+	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
+		return kit->without_preload = true;
+	if (!kit->without_hook &&
+	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
+		return kit->without_hook = true;
+	if (kit->without_args)
+		return false;
+	return kit->without_args = command_names_addition(command, error);
+}
+
+static enum session_turn after_failure(struct session *session,
+				       const struct probe_report *report)
+{
+	const struct command *command = &session->given.request->command;
+	const struct probe_outcome *outcome = &report->outcome;
+	const struct evidence_end *end = &outcome->evidence.end;
+	const struct trial *trial = &outcome->trial;
+	struct strbuf message = STRBUF_INIT;
+
+	if (end->isolation_errno)
+		return session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
+				   xasprintf("a probe was not started: %s%s%s",
+					     strerror(end->isolation_errno),
+					     *outcome->first_error ? "\n" : "",
+					     outcome->first_error));
+	if (end->exec_errno)
+		return session_end(session, OUTCOME_COMMAND_FAILED,
+				   end->exec_errno == ENOENT
+					   ? EXIT_NOT_FOUND
+					   : EXIT_CANNOT_EXECUTE,
+				   xasprintf("cannot run '%s': %s",
+					     command->given.items[0],
+					     strerror(end->exec_errno)));
+	if (trial->steps == 0 &&
+	    drop_an_addition(&session->kit, command, outcome->first_error))
+		return SESSION_AGAIN;
+	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
+		    (long long)trial->micro_batch);
+	/* What it printed is of use only when it broke by itself. */
+	if (trial->peak_is_lower_bound || !trial->steps)
+		strbuf_adds(&message, outcome->first_error);
+	if (outcome->hint)
+		strbuf_addf(&message, "hint: %s\n", outcome->hint);
+	return session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
+			   strbuf_detach(&message));
+}
+
+/* Another peak at the recorded size: the record's misfit says nothing of this
+ * command. */
+static void doubt_hint(struct session *session, const struct trial *trial)
+{
+	double ratio = (double)trial->peak_bytes /
+		       ((double)session->hint_peak_bytes + 1);
+
+	if (trial->micro_batch == session->plan.problem.start &&
+	    (ratio < 1 - HINT_SHARE || ratio > 1 + HINT_SHARE))
+		session->plan.problem.recorded_misfit = 0;
+}
+
+/* "--per_device_eval_batch_size" and its like: as the user writes it, else as
+ * the framework calls it; NULL. */
+static const char *evaluation_flag(const struct command *command)
+{
+	const struct strlist *lists[] = { &command->argv,
+					  &command->preset->decoys };
+
+	for (size_t i = 0; i < 2; i++)
+		for (size_t j = 0; j < lists[i]->count; j++) {
+			const char *name = lists[i]->items[j];
+
+			if (name[0] == '-' && strstr(name, "batch") &&
+			    (strstr(name, "eval") || strstr(name, "valid") ||
+			     strstr(name, "test")))
+				return name;
+		}
+	return NULL;
+}
+
+/* An evaluation needs the same whatever the training's size. */
+static enum session_turn end_by_evaluation(struct session *session,
+					   const struct trial *trial,
+					   const struct trial *other)
+{
+	const char *flag = evaluation_flag(&session->given.request->command);
+
+	return session_end(
+		session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
+		xasprintf("memory ran out in the evaluation, with micro-batch "
+			  "%lld and %lld alike: it is the evaluation that does "
+			  "not fit; lower %.*s",
+			  (long long)other->micro_batch,
+			  (long long)trial->micro_batch,
+			  flag ? (int)strcspn(flag, "=") : 100,
+			  flag ? flag : "its batch size"));
+}
+
+/* A write where a probe must not write ends all: the next would write, too. */
+static bool has_written(struct session *session,
+			const struct probe_report *report)
+{
+	const char *refused = report->outcome.refused_path;
+	struct error err = ERROR_INIT;
+
+	if (probe_isolation_check(&session->kit.isolation, refused, &err) == 0)
+		return false;
+	/* No file is named: its own words have to do. */
+	(void)session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+			  refused && !*refused
+				  ? xasprintf("%s\n%slog: %s", err.message,
+					      report->outcome.first_error,
+					      report->log)
+				  : xstrdup(err.message));
+	return true;
+}
+
+static enum session_turn after_probe(struct session *session,
+				     const struct probe_report *report)
+{
+	const struct probe_outcome *outcome = &report->outcome;
+	const struct trial *trial = &outcome->trial;
+	struct session_trials *trials = &session->trials;
+	const struct trial *other;
+	enum effect_check_state effect;
+
+	if (has_written(session, report) ||
+	    session_loop_must_end(&session->loop))
+		return SESSION_END;
+	/* A size that nobody asked for may be one that the program refuses. */
+	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&
+	    !outcome->evidence.end.isolation_errno)
+		return SESSION_GO_ON;
+	if (trial->verdict == VERDICT_FAILED)
+		return after_failure(session, report);
+	if (trial->verdict == VERDICT_DISTURBED) {
+		if (session_trials_disturbed(trials, trial->micro_batch) < 2)
+			return SESSION_AGAIN;
+		return session_end(session, OUTCOME_DISTURBED, EXIT_REFUSED,
+				   xasprintf("a probe was disturbed twice: %s",
+					     report->why));
+	}
+	if (trial->verdict == VERDICT_TIMEOUT &&
+	    !session_trials_largest_fit(trials))
+		return session_end(
+			session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
+			xasprintf("the first probe did not come to a verdict: "
+				  "%s\n%slog: %s",
+				  report->why, outcome->first_error,
+				  report->log));
+	other = session_trials_evaluation(trials, trial->micro_batch);
+	if (other && trial_is_out_of_memory(trial) &&
+	    trial->phase == PHASE_EVAL)
+		return end_by_evaluation(session, trial, other);
+	effect = session_effect_state(session, NULL);
+	if (effect == EFFECT_CONTRADICTED || effect == EFFECT_NO_EFFECT)
+		return session_end_without_effect(session);
+	doubt_hint(session, trial);
+	session_trials_learn(trials, trial, &outcome->evidence);
+	return SESSION_GO_ON;
+}
+
+/* The first probe shows the device, each the limits; then its verdict stands.
+ */
+static int settle_limits(struct session *session, struct probe_report *report,
+			 struct error *err)
+{
+	struct memory_target *target = session->given.target;
+	struct trial *trial = &report->outcome.trial;
+	enum limit_change change = LIMIT_SAME;
+	bool has_verdict = trial->verdict != VERDICT_FAILED &&
+			   trial->verdict != VERDICT_DISTURBED;
+	const char *why;
+
+	/* It ran under the limits of a GPU training, and used none. */
+	if (target->may_be_host && has_verdict &&
+	    report->outcome.evidence.memory.device == PROBE_HOST &&
+	    trial->verdict != VERDICT_OOM_DEVICE &&
+	    (trial_fits(trial) || trial_is_misfit(trial))) {
+		int result = session_limits_become_host(session, err);
+
+		if (result < 0)
+			return result;
+		change = LIMIT_MOVED;
+		if (!session->given.request->options->quiet)
+			(void)fputs("autofit: the first probe used no GPU, so "
+				    "this tunes host memory\n",
+				    stderr);
+		session_turn_print_start(session);
+	}
+	/* A failure tells nothing of the device. */
+	if (has_verdict)
+		target->may_be_host = false;
+	if (session_limits_note_coverage(session, trial))
+		change = LIMIT_MOVED;
+	session_limits_set(session);
+	why = session_limits_rejudge(session, trial, change);
+	if (why) {
+		free(report->why);
+		report->why = xstrdup(why);
+	}
+	return 0;
+}
+
+enum session_turn session_turn_take(struct session *session,
+				    const struct plan_step *step)
+{
+	struct probe_report report = { .why = NULL };
+	enum session_turn turn = SESSION_END;
+	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	const struct probe_note *note;
+	int result = session_probe_run(session, step, &report, &err);
+
+	if (result == 0)
+		result = settle_limits(session, &report, &err);
+	if (result < 0) {
+		if (!session_loop_must_end(&session->loop))
+			(void)session_end(session, OUTCOME_ERROR,
+					  EXIT_AUTOFIT_FAILED,
+					  xstrdup(err.message));
+		goto out;
+	}
+	note = session_trials_add(&session->trials, &report.outcome.trial,
+				  report.why, report.log);
+	if (!session->given.request->options->quiet) {
+		report_probe(&text, session->given.style, session->result,
+			     note);
+		session_print(&text);
+	}
+	turn = after_probe(session, &report);
+out:
+	strbuf_release(&text);
+	probe_report_release(&report);
+	return turn;
+}
