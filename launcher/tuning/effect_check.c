@@ -2,16 +2,23 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/effect_check.h"
 
+#include <assert.h>
+#include <inttypes.h>
 #include <stdbool.h>
 
 /* Sizes so far apart that a difference must show. */
-#define STRIDE INT64_C(4)
-#define SPAN (STRIDE * STRIDE)
+#define SIZE_STRIDE INT64_C(4)
+#define SPAN (SIZE_STRIDE * SIZE_STRIDE)
 #define SIZES_MIN 3
 /* Steps are looked for in this interval: no time is known better. */
 #define TICK_SECONDS 0.02
 
-static int64_t product(int64_t a, int64_t b)
+#define SIZES_NAMED 6
+#define WAY_OUT                                                                \
+	"a config file or another option may set it; name that one with "      \
+	"--micro-flag NAME, or write {micro} where the number belongs"
+
+static int64_t capped_product(int64_t a, int64_t b)
 {
 	int64_t result;
 
@@ -19,7 +26,7 @@ static int64_t product(int64_t a, int64_t b)
 }
 
 /* It ended in a way that says something of its size. */
-static bool is_usable(const struct trial *trial)
+static bool has_verdict(const struct trial *trial)
 {
 	return trial_fits(trial) || trial_is_misfit(trial);
 }
@@ -27,86 +34,54 @@ static bool is_usable(const struct trial *trial)
 /* Of several trials of one size the last counts. */
 static bool is_in_use(const struct trial *trials, size_t count, size_t index)
 {
-	if (!is_usable(&trials[index]))
+	if (!has_verdict(&trials[index]))
 		return false;
 	for (size_t i = index + 1; i < count; i++)
 		if (trials[i].micro_batch == trials[index].micro_batch &&
-		    is_usable(&trials[i]))
+		    has_verdict(&trials[i]))
 			return false;
 	return true;
-}
-
-static bool micro_is_written(const struct effect_check_facts *facts,
-			     const struct trial *trial)
-{
-	return trial->micro_batch != facts->own_micro;
-}
-
-static bool is_written(const struct effect_check_facts *facts,
-		       const struct trial *trial)
-{
-	return micro_is_written(facts, trial) ||
-	       trial->grad_accum != facts->own_accum;
 }
 
 /* The size itself, or counted over all ranks. */
 static bool is_size(const struct effect_check_facts *facts, int64_t seen,
 		    int64_t size)
 {
-	return seen == size || seen == product(size, facts->world_size);
+	return seen == size || seen == capped_product(size, facts->world_size);
 }
 
-static int64_t samples(const struct trial *trial)
+/* Lines of the program name another size than was written. */
+static bool contradicts(const struct effect_check_facts *facts,
+			const struct trial *trial)
 {
-	return product(trial->micro_batch, trial->grad_accum);
+	bool micro_is_written = trial->micro_batch != facts->own_micro;
+	int64_t samples = capped_product(trial->micro_batch, trial->grad_accum);
+
+	if (!micro_is_written && trial->grad_accum == facts->own_accum)
+		return false;
+	return (trial->printed_sizes_micro && micro_is_written &&
+		!is_size(facts, trial->printed_sizes_micro,
+			 trial->micro_batch)) ||
+	       (trial->printed_sizes_accum &&
+		!is_size(facts, trial->printed_sizes_accum,
+			 trial->grad_accum)) ||
+	       (trial->printed_sizes_effective &&
+		!is_size(facts, trial->printed_sizes_effective, samples));
 }
 
-static bool micro_contradicts(const struct effect_check_facts *facts,
-			      const struct trial *trial)
+/* Lines of the program name the size. An effective batch that stays as it was
+ * says nothing. */
+static bool is_printed(const struct effect_check_facts *facts,
+		       const struct trial *trial)
 {
-	return trial->printed_sizes_micro && micro_is_written(facts, trial) &&
-	       !is_size(facts, trial->printed_sizes_micro, trial->micro_batch);
-}
-
-static bool accum_contradicts(const struct effect_check_facts *facts,
-			      const struct trial *trial)
-{
-	return trial->printed_sizes_accum &&
-	       !is_size(facts, trial->printed_sizes_accum, trial->grad_accum);
-}
-
-static bool effective_contradicts(const struct effect_check_facts *facts,
-				  const struct trial *trial)
-{
-	return trial->printed_sizes_effective &&
-	       !is_size(facts, trial->printed_sizes_effective, samples(trial));
-}
-
-static const struct trial *
-find_contradiction(const struct effect_check_facts *facts,
-		   const struct trial *trials, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (is_written(facts, &trials[i]) &&
-		    (micro_contradicts(facts, &trials[i]) ||
-		     accum_contradicts(facts, &trials[i]) ||
-		     effective_contradicts(facts, &trials[i])))
-			return &trials[i];
-	return NULL;
-}
-
-/* An effective batch that stays as it was says nothing. */
-static bool printed_sizes_shows(const struct effect_check_facts *facts,
-				const struct trial *trial)
-{
-	int64_t own = product(facts->own_micro, facts->own_accum);
+	int64_t own = capped_product(facts->own_micro, facts->own_accum);
 
 	return trial->printed_sizes_micro ||
 	       (trial->printed_sizes_effective &&
 		!is_size(facts, trial->printed_sizes_effective, own));
 }
 
-/* Equal to the size written, and not to another one as well. */
+/* Input rows are equal to the size written, and not to another one as well. */
 static bool rows_equal_size(const struct effect_check_facts *facts,
 			    const struct trial *trials, size_t count,
 			    const struct trial *trial)
@@ -121,17 +96,6 @@ static bool rows_equal_size(const struct effect_check_facts *facts,
 	return true;
 }
 
-static bool one_shows(const struct effect_check_facts *facts,
-		      const struct trial *trials, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (micro_is_written(facts, &trials[i]) &&
-		    (printed_sizes_shows(facts, &trials[i]) ||
-		     rows_equal_size(facts, trials, count, &trials[i])))
-			return true;
-	return false;
-}
-
 /*
  * Rows of packed or ragged data differ from batch to batch, and those of a
  * small data set end at its size: twice as many is enough.
@@ -141,34 +105,24 @@ static bool rows_rise(const struct trial *small, const struct trial *large)
 	double sizes = (double)large->micro_batch / (double)small->micro_batch;
 	double needed = 1 + 0.75 * (sizes - 1);
 
-	if (!small->input_rows || !large->input_rows)
-		return false;
-	return (double)large->input_rows >=
-	       (needed < 2 ? needed : 2) * (double)small->input_rows;
-}
-
-static bool rows_are_equal(const struct trial *small, const struct trial *large)
-{
-	return small->input_rows && small->input_rows == large->input_rows;
+	return small->input_rows && large->input_rows &&
+	       (double)large->input_rows >=
+		       (needed < 2 ? needed : 2) * (double)small->input_rows;
 }
 
 /* Where the same rows go in, only what is clear of all noise tells. */
-static bool peaks_differ(const struct trial *small, const struct trial *large)
+static bool peaks_differ(const struct trial *small, const struct trial *large,
+			 bool rows_are_equal)
 {
 	double low = (double)small->peak_bytes;
 	double high = (double)large->peak_bytes;
 
 	if (!trial_is_point(small) || !trial_is_point(large))
 		return false;
-	if (rows_are_equal(small, large))
+	if (rows_are_equal)
 		return high > low * (1 + EFFECT_NOISY_PEAK);
 	return high > low * (1 + EFFECT_SAME_PEAK) ||
 	       low > high * (1 + EFFECT_SAME_PEAK);
-}
-
-static double micro_step_seconds(const struct trial *trial)
-{
-	return trial->step_seconds / (double)trial->grad_accum;
 }
 
 /*
@@ -181,11 +135,12 @@ static bool times_rise(const struct trial *small, const struct trial *large)
 
 	if (!trial_fits(small) || !trial_fits(large) ||
 	    !(small->step_seconds > 0) || small->grad_accum < 1 ||
-	    large->grad_accum < 1 || rows_are_equal(small, large))
+	    large->grad_accum < 1)
 		return false;
 	return large->step_seconds >
 		       small->step_seconds * factor + TICK_SECONDS &&
-	       micro_step_seconds(large) > micro_step_seconds(small) * factor;
+	       large->step_seconds / (double)large->grad_accum >
+		       small->step_seconds / (double)small->grad_accum * factor;
 }
 
 /* The smaller one fits; the larger one ran out of memory, or of data. */
@@ -199,40 +154,43 @@ static bool verdicts_differ(const struct trial *small,
 		       (double)large->peak_bytes >
 			       (double)small->peak_bytes *
 				       (1 + EFFECT_SAME_PEAK);
-	return large->verdict == VERDICT_OOM_DEVICE ||
-	       large->verdict == VERDICT_OOM_HOST ||
+	return trial_is_out_of_memory(large) ||
 	       large->verdict == VERDICT_TOO_BIG;
 }
 
-static bool two_show(const struct trial *trials, size_t count)
+static bool pair_shows(const struct trial *small, const struct trial *large)
+{
+	bool rows_are_equal =
+		small->input_rows && small->input_rows == large->input_rows;
+
+	return small->micro_batch < large->micro_batch &&
+	       (rows_rise(small, large) ||
+		peaks_differ(small, large, rows_are_equal) ||
+		(!rows_are_equal && times_rise(small, large)) ||
+		verdicts_differ(small, large));
+}
+
+static bool any_pair_shows(const struct trial *trials, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		for (size_t k = 0; k < count; k++) {
-			const struct trial *small = &trials[i];
-			const struct trial *large = &trials[k];
-
-			if (small->micro_batch < large->micro_batch &&
-			    is_in_use(trials, count, i) &&
+		for (size_t k = 0; k < count; k++)
+			if (is_in_use(trials, count, i) &&
 			    is_in_use(trials, count, k) &&
-			    (rows_rise(small, large) ||
-			     peaks_differ(small, large) ||
-			     times_rise(small, large) ||
-			     verdicts_differ(small, large)))
+			    pair_shows(&trials[i], &trials[k]))
 				return true;
-		}
 	return false;
 }
 
 /* The sizes that ran, and those of them whose peak is known. */
-struct sizes {
+struct tried_sizes {
 	int64_t smallest, largest;
 	size_t count;
 };
 
-static struct sizes sizes_of(const struct trial *trials, size_t count,
-			     bool with_peak)
+static struct tried_sizes sizes_of(const struct trial *trials, size_t count,
+				   bool with_peak)
 {
-	struct sizes sizes = { 0 };
+	struct tried_sizes sizes = { 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		int64_t micro = trials[i].micro_batch;
@@ -249,67 +207,172 @@ static struct sizes sizes_of(const struct trial *trials, size_t count,
 	return sizes;
 }
 
-static bool is_wide(const struct sizes *sizes)
+static bool is_wide(const struct tried_sizes *sizes)
 {
 	return sizes->count >= SIZES_MIN &&
-	       sizes->largest >= product(sizes->smallest, SPAN);
+	       sizes->largest >= capped_product(sizes->smallest, SPAN);
 }
 
-static bool was_tried(const struct trial *trials, size_t count, int64_t micro)
+static int64_t next_to_try(const struct effect_check_facts *facts,
+			   const struct trial *trials, size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		if (trials[i].micro_batch == micro &&
-		    trials[i].verdict != VERDICT_DISTURBED)
-			return true;
-	return false;
-}
-
-static int64_t next_size(const struct effect_check_facts *facts,
-			 const struct trial *trials, size_t count)
-{
-	struct sizes sizes = sizes_of(trials, count, false);
+	struct tried_sizes sizes = sizes_of(trials, count, false);
 	const int64_t wanted[] = {
-		product(sizes.smallest, STRIDE),
-		product(sizes.smallest, SPAN),
-		sizes.smallest / STRIDE,
+		capped_product(sizes.smallest, SIZE_STRIDE),
+		capped_product(sizes.smallest, SPAN),
+		sizes.smallest / SIZE_STRIDE,
 		sizes.smallest / SPAN,
 	};
 
-	if (is_wide(&sizes))
-		return 0;
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
-		if (wanted[i] >= 1 && wanted[i] <= facts->max_micro &&
-		    !was_tried(trials, count, wanted[i]))
-			return wanted[i];
-	return 0;
-}
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		bool was_tried = false;
 
-static bool any_is_written(const struct effect_check_facts *facts,
-			   const struct trial *trials, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (micro_is_written(facts, &trials[i]))
-			return true;
-	return false;
+		for (size_t k = 0; k < count; k++)
+			was_tried = was_tried ||
+				    (trials[k].micro_batch == wanted[i] &&
+				     trials[k].verdict != VERDICT_DISTURBED);
+		if (!was_tried && wanted[i] >= 1 &&
+		    wanted[i] <= facts->max_micro && !is_wide(&sizes))
+			return wanted[i];
+	}
+	return 0;
 }
 
 struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 				       const struct trial *trials, size_t count)
 {
-	struct effect_check check = { .state = EFFECT_SHOWN };
-	struct sizes sizes = sizes_of(trials, count, true);
+	struct effect_check check = { .state = EFFECT_UNKNOWN };
+	struct tried_sizes sizes = sizes_of(trials, count, true);
+	bool any_is_written = false;
 
-	check.witness = find_contradiction(facts, trials, count);
+	assert(facts->world_size >= 1);
+	for (size_t i = 0; i < count; i++) {
+		bool is_written = trials[i].micro_batch != facts->own_micro;
+
+		if (!check.witness && contradicts(facts, &trials[i]))
+			check.witness = &trials[i];
+		any_is_written = any_is_written || is_written;
+		if (is_written &&
+		    (is_printed(facts, &trials[i]) ||
+		     rows_equal_size(facts, trials, count, &trials[i])))
+			check.state = EFFECT_SHOWN;
+	}
 	if (check.witness)
 		check.state = EFFECT_CONTRADICTED;
-	else if (!any_is_written(facts, trials, count) ||
-		 one_shows(facts, trials, count) || two_show(trials, count))
+	else if (!any_is_written || any_pair_shows(trials, count))
 		check.state = EFFECT_SHOWN;
-	else if (is_wide(&sizes))
+	else if (check.state == EFFECT_UNKNOWN && is_wide(&sizes))
 		check.state = EFFECT_NO_EFFECT;
-	else
-		check.state = EFFECT_UNKNOWN;
 	if (check.state == EFFECT_UNKNOWN)
-		check.next_micro = next_size(facts, trials, count);
+		check.next_micro = next_to_try(facts, trials, count);
 	return check;
+}
+
+/* The smallest size above this one; 0: none. */
+static int64_t size_above(const struct trial *trials, size_t count,
+			  int64_t below)
+{
+	int64_t next = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (has_verdict(&trials[i]) && trials[i].micro_batch > below &&
+		    (!next || trials[i].micro_batch < next))
+			next = trials[i].micro_batch;
+	return next;
+}
+
+/* "8, 32 and 128"; of many the first few and the last. */
+static void add_tried_sizes(struct strbuf *out, const struct trial *trials,
+			    size_t count)
+{
+	int64_t size = size_above(trials, count, 0);
+	int64_t next = size_above(trials, count, size);
+	size_t named = 0;
+
+	for (; next; next = size_above(trials, count, size)) {
+		if (named < SIZES_NAMED)
+			strbuf_addf(out, "%s%" PRId64, named ? ", " : "", size);
+		named++;
+		size = next;
+	}
+	strbuf_addf(out, "%s%s%" PRId64, named > SIZES_NAMED ? ", ..." : "",
+		    named ? " and " : "", size);
+}
+
+/* The rows that all of them saw; 0: they did not, or differ. */
+static int64_t common_rows(const struct trial *trials, size_t count)
+{
+	int64_t rows = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!has_verdict(&trials[i]))
+			continue;
+		if (!trials[i].input_rows ||
+		    (rows && trials[i].input_rows != rows))
+			return 0;
+		rows = trials[i].input_rows;
+	}
+	return rows;
+}
+
+static void add_no_effect(struct strbuf *out, const struct trial *trials,
+			  size_t count, const char *option)
+{
+	int64_t rows = common_rows(trials, count);
+
+	strbuf_addf(out, "%s: the flag had no effect: ", option);
+	add_tried_sizes(out, trials, count);
+	strbuf_adds(out, " took the same memory and time");
+	if (rows)
+		strbuf_addf(out, ", with a batch of %" PRId64 " each time",
+			    rows);
+	strbuf_adds(out, "; " WAY_OUT);
+}
+
+static void add_contradiction(struct strbuf *out, const struct trial *trial,
+			      const char *option)
+{
+	strbuf_addf(out,
+		    "%s %" PRId64 " with accumulation %" PRId64
+		    " was written, but the program itself names ",
+		    option, trial->micro_batch, trial->grad_accum);
+	if (trial->printed_sizes_micro &&
+	    trial->printed_sizes_micro != trial->micro_batch)
+		strbuf_addf(out, "micro-batch %" PRId64,
+			    trial->printed_sizes_micro);
+	else if (trial->printed_sizes_accum &&
+		 trial->printed_sizes_accum != trial->grad_accum)
+		strbuf_addf(out, "accumulation %" PRId64,
+			    trial->printed_sizes_accum);
+	else
+		strbuf_addf(out, "effective batch %" PRId64,
+			    trial->printed_sizes_effective);
+	strbuf_adds(out, ": " WAY_OUT);
+}
+
+void effect_check_words(const struct effect_check *check,
+			const struct trial *trials, size_t count,
+			const char *option, struct strbuf *out)
+{
+	const char *name = option ? option : "the micro-batch";
+
+	switch (check->state) {
+	case EFFECT_NO_EFFECT:
+		add_no_effect(out, trials, count, name);
+		break;
+	case EFFECT_CONTRADICTED:
+		add_contradiction(out, check->witness, name);
+		break;
+	case EFFECT_UNKNOWN:
+		strbuf_addf(out,
+			    "nothing showed that %s takes effect, with size ",
+			    name);
+		add_tried_sizes(out, trials, count);
+		strbuf_adds(
+			out,
+			": neither memory nor step time differed; " WAY_OUT);
+		break;
+	case EFFECT_SHOWN:
+		break;
+	}
 }

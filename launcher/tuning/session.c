@@ -16,7 +16,7 @@
  *     one probe runs it, its trial is noted in result and journal. The first
  *     probe shows whether the command uses a GPU, and may move the limits.
  *     Before an answer counts, sizes must be seen to take effect
- *     (session_effect.h). A turn can end the tuning with a message.
+ *     (effect_check.h). A turn can end the tuning with a message.
  *  5. Conclude (session_answer.h): the plan's last step becomes split, caveats
  *     and record; or it is said why there is none.
  *
@@ -31,7 +31,6 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/tuning/session_answer.h"
-#include "launcher/tuning/session_effect.h"
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_turn.h"
@@ -42,6 +41,8 @@
 #include <stdlib.h>
 
 #define EXACT_UP_TO 64
+/* No more multiples of a size are tried for one that is legal. */
+#define MULTIPLES_MAX 4096
 /* The peak of a near record may differ by this: on a GPU, and on a CPU, where
  * six runs of one command were measured to spread by 3 to 4%. */
 #define CHECK_SHARE_GPU 0.02
@@ -144,6 +145,54 @@ static int open_session(struct session *session, struct error *err)
 	return session_loop_open(&session->loop, &session->given, err);
 }
 
+/* The first size from this one on that the framework takes; 0: none. */
+static int64_t legal_size(const struct plan *plan, int64_t micro, int64_t most)
+{
+	int64_t size = problem_ceiling(&plan->problem, micro);
+	int64_t divides = plan->constraints.micro_divides;
+
+	for (int i = 0; i < MULTIPLES_MAX && size && size <= most; i++) {
+		if (divides <= 0 || divides % size == 0)
+			return size;
+		size = problem_ceiling(&plan->problem, size + 1);
+	}
+	return 0;
+}
+
+/*
+ * The plan is at its end: is a size to be probed first, to see that sizes take
+ * effect at all? Then that is the step.
+ */
+static void ask_for_effect(struct session *session, struct plan_step *step)
+{
+	const struct plan *plan = &session->plan;
+	const struct probe_notes *notes = session->trials.notes;
+	const struct command *command = &session->given.request->command;
+	struct effect_check check;
+	int64_t micro;
+
+	session->effect_check_micro = 0;
+	if (step->action == PLAN_PROBE ||
+	    !session_trials_largest_fit(&session->trials) ||
+	    (step->action == PLAN_DONE &&
+	     step->micro_batch == command->micro_batch &&
+	     step->final_accum == command->grad_accum))
+		return;
+	check = session_effect_check(session, NULL);
+	if (check.state != EFFECT_UNKNOWN || !check.next_micro)
+		return;
+	micro = legal_size(plan, check.next_micro,
+			   session_largest_reach(session));
+	if (!micro)
+		return;
+	for (size_t i = 0; i < notes->count; i++)
+		if (notes->items[i].trial.micro_batch == micro &&
+		    notes->items[i].trial.verdict != VERDICT_DISTURBED)
+			return;
+	*step = plan_probe(plan, micro);
+	session->effect_check_micro = micro;
+}
+
 static struct plan_step next_step(struct session *session)
 {
 	struct trial *trials = probe_notes_trials(session->trials.notes);
@@ -151,7 +200,7 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
-	session_effect_ask(session, &step);
+	ask_for_effect(session, &step);
 	return step;
 }
 

@@ -9,7 +9,6 @@
 #include "launcher/request/config_copies.h"
 #include "launcher/request/identity.h"
 #include "launcher/tuning/session_caveats.h"
-#include "launcher/tuning/session_effect.h"
 #include "launcher/tuning/session_estimate.h"
 #include "search/accumulation.h"
 #include "search/memory_line.h"
@@ -30,11 +29,58 @@ enum session_turn session_end(struct session *session, enum outcome outcome,
 	return SESSION_END;
 }
 
+int64_t session_largest_reach(const struct session *session)
+{
+	const struct search_problem *problem = &session->plan.problem;
+	double most = problem->max_growth *
+		      (double)session_trials_largest_fit(&session->trials);
+
+	return problem->max_growth > 0 && most < (double)problem->max_micro
+		       ? (int64_t)most
+		       : problem->max_micro;
+}
+
+struct effect_check session_effect_check(const struct session *session,
+					 struct strbuf *words)
+{
+	const struct command *command = &session->given.request->command;
+	const struct knob *knobs = command->knobs;
+	const struct knob *knob = knobs[KNOB_MICRO].form == KNOB_ABSENT
+					  ? &knobs[KNOB_GLOBAL]
+					  : &knobs[KNOB_MICRO];
+	const struct effect_check_facts facts = {
+		.own_micro = command->micro_batch,
+		.own_accum = command->grad_accum,
+		.world_size = command->world_size,
+		.max_micro = session_largest_reach(session),
+	};
+	size_t count = session->trials.notes->count;
+	struct trial *trials = probe_notes_trials(session->trials.notes);
+	struct effect_check check = effect_check_judge(&facts, trials, count);
+
+	if (words)
+		effect_check_words(&check, trials, count, knob->name, words);
+	free(trials);
+	check.witness = NULL;
+	return check;
+}
+
+/* Sizes were seen to take effect, or the split is the command's own. */
+static bool is_believed(const struct session *session,
+			const struct plan_step *step)
+{
+	const struct command *command = &session->given.request->command;
+
+	return (step->micro_batch == command->micro_batch &&
+		step->final_accum == command->grad_accum) ||
+	       session_effect_check(session, NULL).state == EFFECT_SHOWN;
+}
+
 enum session_turn session_end_without_effect(struct session *session)
 {
 	struct strbuf text = STRBUF_INIT;
 
-	(void)session_effect_state(session, &text);
+	(void)session_effect_check(session, &text);
 	/* What sets the size instead may be changed in a file that no journal
 	 * knows of. */
 	journal_finish(&session->trials.journal);
@@ -211,7 +257,7 @@ static void cut_short(struct session *session)
 	struct plan_step best = best_tested(session);
 	int number = session->loop.signal_number;
 
-	if (best.micro_batch && session_effect_allows(session, &best)) {
+	if (best.micro_batch && is_believed(session, &best)) {
 		fill_split(session, &best);
 		strlist_add(&session->result->record.caveats,
 			    "unconfirmed: the tuning was cut short");
@@ -238,7 +284,7 @@ void session_answer_conclude(struct session *session,
 		cut_short(session);
 	} else if (step->action == PLAN_NOTHING_FITS) {
 		nothing_fits(session, step);
-	} else if (!session_effect_allows(session, step)) {
+	} else if (!is_believed(session, step)) {
 		(void)session_end_without_effect(session);
 	} else {
 		fill_split(session, step);

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
 
+#include "launcher/tuning/effect_check.h"
 #include "launcher/tuning/session_internal.h"
 
 /*
@@ -11,6 +12,16 @@
  */
 enum session_turn session_end(struct session *session, enum outcome outcome,
 			      int exit_code, char *message);
+
+/* The largest size that may be started, see problem.max_growth. */
+int64_t session_largest_reach(const struct session *session);
+
+/*
+ * What all trials say so far of whether sizes take effect; without a witness.
+ * words: why there is no answer; NULL: not asked.
+ */
+struct effect_check session_effect_check(const struct session *session,
+					 struct strbuf *words);
 
 /* Sizes have no effect, or nothing shows it: the end, without an answer. */
 enum session_turn session_end_without_effect(struct session *session);

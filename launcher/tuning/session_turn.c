@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/tuning/session_answer.h"
-#include "launcher/tuning/session_effect.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_probe.h"
 
@@ -194,7 +193,7 @@ static enum session_turn after_probe(struct session *session,
 	if (other && trial_is_out_of_memory(trial) &&
 	    trial->phase == PHASE_EVAL)
 		return end_by_evaluation(session, trial, other);
-	effect = session_effect_state(session, NULL);
+	effect = session_effect_check(session, NULL).state;
 	if (effect == EFFECT_CONTRADICTED || effect == EFFECT_NO_EFFECT)
 		return session_end_without_effect(session);
 	doubt_hint(session, trial);
