@@ -1,8 +1,9 @@
-/* Options files of project, user and site, found and read. */
+/* What options take from files: options files, and GPU models for --as. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_files.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
 
@@ -26,7 +27,7 @@ static struct owners owners_of_folder(const char *folder)
 	return owners;
 }
 
-static bool is_foreign(int fd)
+static bool is_of_another_user(int fd)
 {
 	struct stat info;
 
@@ -35,8 +36,8 @@ static bool is_foreign(int fd)
 }
 
 /* 1 when it is there and counts, 0 when it is missing, else -errno. */
-static int read_file(struct options_file *file, struct strbuf *text,
-		     const char *folder, struct error *err)
+static int options_files_load(struct options_file *file, struct strbuf *text,
+			      const char *folder, struct error *err)
 {
 	const struct owners owners = owners_of_folder(folder);
 	int fd = owned_file_open(file->path, &owners, err);
@@ -44,7 +45,7 @@ static int read_file(struct options_file *file, struct strbuf *text,
 
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR ? 0 : fd;
-	file->foreign = is_foreign(fd);
+	file->foreign = is_of_another_user(fd);
 	result = owned_file_read(fd, file->path, OPTIONS_FILE_BYTES_MAX, text,
 				 err);
 	if (result > 0)
@@ -57,9 +58,9 @@ static int read_file(struct options_file *file, struct strbuf *text,
 }
 
 /* Takes path. */
-static struct options_file *add_file(struct options_files_read *files,
-				     char *path, const char *folder,
-				     struct strlist *warnings)
+static struct options_file *options_files_add(struct options_files_read *files,
+					      char *path, const char *folder,
+					      struct strlist *warnings)
 {
 	struct options_file *file = &files->items[files->count];
 	struct strbuf *text = &files->texts[files->count];
@@ -67,7 +68,7 @@ static struct options_file *add_file(struct options_files_read *files,
 	int result;
 
 	file->path = path;
-	result = read_file(file, text, folder, &err);
+	result = options_files_load(file, text, folder, &err);
 	if (result == 1) {
 		files->paths[files->count++] = path;
 		return file;
@@ -80,46 +81,31 @@ static struct options_file *add_file(struct options_files_read *files,
 	return NULL;
 }
 
-/*
- * Without variables that paths_find would warn of: it is asked again by what
- * runs later, and before the log level is known.
- */
-static int find_paths(struct paths *paths, const struct strlist *environment)
-{
-	static const char *const names[] = { "AUTOFIT_HOME", "AUTOFIT_SITE" };
-	struct strlist copy = STRLIST_INIT;
-	int result;
-
-	strlist_add_all(&copy, (const char *const *)environment->items,
-			environment->count);
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *value = strlist_env_get(&copy, names[i]);
-
-		if (value && value[0] != '/')
-			strlist_env_unset(&copy, names[i]);
-	}
-	result = paths_find(paths, &copy, NULL);
-	strlist_release(&copy);
-	return result;
-}
-
 void options_files_read(struct options_files_read *files,
 			const struct strlist *environment,
 			struct strlist *warnings)
 {
 	struct options_file *file;
 	struct paths paths;
+	int result;
 
 	memset(files, 0, sizeof(*files));
-	(void)add_file(files, xstrdup(PROJECT_FILE), ".", warnings);
-	/* Whoever needs a home folder says later that there is none. */
-	if (find_paths(&paths, environment) < 0)
+	(void)options_files_add(files, xstrdup(PROJECT_FILE), ".", warnings);
+	/*
+	 * Who needs these folders later warns of them, or says that there are
+	 * none: then it is known how much is to be said.
+	 */
+	log_set_level(LOG_LEVEL_QUIET);
+	result = paths_find(&paths, environment, NULL);
+	log_set_level(LOG_LEVEL_NORMAL);
+	if (result < 0)
 		return;
-	(void)add_file(files, xasprintf("%s/" FILE_NAME, paths.config),
-		       paths.config, warnings);
+	(void)options_files_add(files, xasprintf("%s/" FILE_NAME, paths.config),
+				paths.config, warnings);
 	if (paths.site) {
-		file = add_file(files, xasprintf("%s/" FILE_NAME, paths.site),
-				paths.site, warnings);
+		file = options_files_add(files,
+					 xasprintf("%s/" FILE_NAME, paths.site),
+					 paths.site, warnings);
 		/* The user himself has named the site. */
 		if (file)
 			file->foreign = false;
@@ -134,4 +120,32 @@ void options_files_release(struct options_files_read *files)
 		strbuf_release(&files->texts[i]);
 	}
 	memset(files, 0, sizeof(*files));
+}
+
+int options_find_model(struct options *options,
+		       const struct strlist *environment,
+		       struct strlist *warnings, struct error *err)
+{
+	const struct gpu_model *model;
+	struct gpu_catalogue catalogue;
+	struct paths paths;
+	char *path = NULL;
+	int result = 0;
+
+	memset(&options->model, 0, sizeof(options->model));
+	if (!options->as)
+		return 0;
+	/* Without a home there are the built-in models still. */
+	if (paths_find(&paths, environment, NULL) == 0)
+		path = xasprintf("%s/gpus.csv", paths.config);
+	gpu_catalogue_load(&catalogue, path, warnings);
+	model = gpu_catalogue_find(&catalogue, options->as, err);
+	if (model)
+		options->model = *model;
+	else
+		result = error_prefix(err, "--as");
+	gpu_catalogue_release(&catalogue);
+	paths_release(&paths);
+	free(path);
+	return result;
 }

@@ -3,28 +3,38 @@
 #include "launcher/options/options_layers.h"
 
 #include "base/alloc.h"
+#include "configs/files/ini.h"
 #include "launcher/options/options_kinds.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-static size_t index_of(const struct option_row *row)
+#define SECTION "autofit"
+/* A file of another sort may hold thousands of keys. */
+#define WARNINGS_MAX 20
+
+static size_t layers_index(const struct option_row *row)
 {
-	return (size_t)(row - option_rows);
+	size_t index = (size_t)(row - option_rows);
+
+	assert(index < OPTION_ROWS_MAX);
+	return index;
 }
 
 static bool layers_decided(const struct option_layers *layers,
 			   const struct option_row *row)
 {
-	return layers->stronger[index_of(row)];
+	return layers->stronger[layers_index(row)];
 }
 
 /* Rows that set the same field, or one that this takes back, are set too. */
-static void mark(struct option_layers *layers, const struct option_row *given,
-		 bool others)
+static void layers_mark(struct option_layers *layers,
+			const struct option_row *given, bool others)
 {
-	layers->here[index_of(given)] = true;
+	layers->here[layers_index(given)] = true;
 	for (size_t i = 0; others && option_rows[i].name; i++) {
 		const struct option_row *row = &option_rows[i];
 
@@ -35,7 +45,8 @@ static void mark(struct option_layers *layers, const struct option_row *given,
 	}
 }
 
-static bool is_switched_off(const struct option_row *row, const char *value)
+static bool layers_is_switched_off(const struct option_row *row,
+				   const char *value)
 {
 	bool truth = true;
 
@@ -59,7 +70,7 @@ int layers_set(struct option_layers *layers, const struct option_row *row,
 	if (row->excludes && *(bool *)option_field(row, options))
 		*(bool *)((char *)options + row->excludes) = false;
 	/* "grow = no" leaves the effective batch to weaker places. */
-	mark(layers, row, !is_switched_off(row, value));
+	layers_mark(layers, row, !layers_is_switched_off(row, value));
 	return 0;
 }
 
@@ -78,7 +89,7 @@ void layers_pass_over(struct option_layers *layers, enum option_group first)
 			layers->stronger[i] = true;
 }
 
-static char *variable_name(const struct option_row *row)
+static char *layers_variable_name(const struct option_row *row)
 {
 	char *name = xasprintf("AUTOFIT_%s", row->name);
 
@@ -87,11 +98,12 @@ static char *variable_name(const struct option_row *row)
 	return name;
 }
 
-static int read_variable(struct option_layers *layers,
-			 const struct option_row *row,
-			 const struct strlist *environment, struct error *err)
+static int layers_read_variable(struct option_layers *layers,
+				const struct option_row *row,
+				const struct strlist *environment,
+				struct error *err)
 {
-	char *name = variable_name(row);
+	char *name = layers_variable_name(row);
 	const char *value = strlist_env_get(environment, name);
 	int result = 0;
 
@@ -109,8 +121,136 @@ int layers_read_environment(struct option_layers *layers,
 {
 	for (const struct option_row *row = option_rows; row->name; row++)
 		if (!row->print &&
-		    read_variable(layers, row, environment, err) < 0)
+		    layers_read_variable(layers, row, environment, err) < 0)
 			return -EINVAL;
 	layers_next(layers);
 	return 0;
+}
+
+/* A file while its lines are read. */
+struct layers_reading {
+	struct option_layers *layers;
+	const struct options_file *file;
+	struct strlist *warnings;
+	size_t warned;
+	char *unknown_section; /* the last one that was warned of */
+	bool named[OPTION_ROWS_MAX];
+};
+
+/* Takes text, which says what is wrong with the line. */
+static void layers_warn(struct layers_reading *reading, unsigned line,
+			char *text)
+{
+	const char *path = reading->file->path;
+
+	reading->warned++;
+	if (reading->warnings && reading->warned <= WARNINGS_MAX)
+		strlist_addf(reading->warnings, "%s:%u: %s", path, line, text);
+	if (reading->warnings && reading->warned == WARNINGS_MAX + 1)
+		strlist_addf(reading->warnings,
+			     "%s:%u: and more lines that are no options", path,
+			     line);
+	free(text);
+}
+
+/* Each other section is warned of once, where it begins. */
+static bool layers_is_our_section(struct layers_reading *reading,
+				  const struct ini_entry *entry)
+{
+	const char *section = entry->section;
+
+	if (!*section || strcmp(section, SECTION) == 0)
+		return true;
+	if (reading->unknown_section &&
+	    strcmp(reading->unknown_section, section) == 0)
+		return false;
+	free(reading->unknown_section);
+	reading->unknown_section = xstrdup(section);
+	layers_warn(reading, entry->line,
+		    xasprintf("unknown section [%s]; options stand in "
+			      "[" SECTION "]",
+			      section));
+	return false;
+}
+
+/* Says why the line of a key that is no option, or not here, is passed over. */
+static char *layers_why_not(const struct layers_reading *reading,
+			    const struct option_row *row, const char *key,
+			    const char *name)
+{
+	const char *meant;
+
+	if (row && (row->print || row->one_call))
+		return xasprintf("'%s' is passed over: it belongs to one call, "
+				 "not into a file",
+				 key);
+	if (row && row->runs_or_writes && reading->file->foreign)
+		return xasprintf("'%s' is passed over: this file belongs to "
+				 "another user",
+				 key);
+	if (row)
+		return NULL;
+	meant = option_suggestion(name);
+	return meant ? xasprintf("unknown option '%s' (did you mean %s?)", key,
+				 meant)
+		     : xasprintf("unknown option '%s'", key);
+}
+
+/* The row of an entry that may stand in this file; else a warning. */
+static const struct option_row *layers_row_of(struct layers_reading *reading,
+					      const struct ini_entry *entry)
+{
+	char *name = xstrdup(entry->key);
+	const struct option_row *row;
+	char *why_not;
+
+	/* max_micro is max-micro, as on the command line. */
+	for (char *c = name; *c; c++)
+		if (*c == '_')
+			*c = '-';
+	row = option_of_name(name, strlen(name));
+	why_not = layers_why_not(reading, row, entry->key, name);
+	free(name);
+	if (!why_not)
+		return row;
+	layers_warn(reading, entry->line, why_not);
+	return NULL;
+}
+
+static int layers_on_entry(void *context, const struct ini_entry *entry,
+			   struct error *err)
+{
+	struct layers_reading *reading = context;
+	const struct option_row *row;
+	bool *named;
+
+	if (!layers_is_our_section(reading, entry))
+		return 0;
+	row = layers_row_of(reading, entry);
+	if (!row || !*entry->value)
+		return 0;
+	named = &reading->named[layers_index(row)];
+	if (*named && !row->kind->grows)
+		layers_warn(reading, entry->line,
+			    xasprintf("'%s' once more; the last line counts",
+				      entry->key));
+	*named = true;
+	if (layers_set(reading->layers, row, entry->value, err) < 0)
+		return error_prefix(err, "%s", row->name);
+	return 0;
+}
+
+int layers_read_file(struct option_layers *layers,
+		     const struct options_file *file, struct strlist *warnings,
+		     struct error *err)
+{
+	struct layers_reading reading = { .layers = layers,
+					  .file = file,
+					  .warnings = warnings };
+	int result = ini_read(file->path, file->text, file->length,
+			      layers_on_entry, &reading, err);
+
+	free(reading.unknown_section);
+	layers_next(layers);
+	return result;
 }
