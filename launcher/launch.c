@@ -1,19 +1,32 @@
 /* `autofit -- command` and `autofit tune`: record or tuning, report, exec. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/launch.h"
-#include "launcher/report/report_style.h"
-#include "launcher/report/result_fill.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/textfile.h"
+#include "configs/records/record.h"
 #include "configs/secrets/secrets.h"
-#include "launcher/answer_source.h"
+#include "launcher/admission/device_locks.h"
+#include "launcher/admission/neighbours.h"
+#include "launcher/admission/preconditions.h"
+#include "launcher/admission/tuning_lease.h"
+#include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/options/options.h"
 #include "launcher/records/first_split.h"
+#include "launcher/records/record_answer.h"
+#include "launcher/report/report_style.h"
+#include "launcher/report/result.h"
+#include "launcher/report/result_fill.h"
 #include "launcher/request/config_copies.h"
+#include "launcher/request/end_signals.h"
 #include "launcher/request/exec_command.h"
+#include "launcher/request/memory_target.h"
+#include "launcher/request/request.h"
+#include "launcher/tuning/session.h"
+#include "probes/process/process_state.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -22,8 +35,240 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static void set_as_given(struct result *result, const struct options *options)
+{
+	result->outcome = OUTCOME_AS_GIVEN;
+	result->exit_code = EXIT_DONE;
+	result_start_as_given(result, options);
+}
+
+/* Every process that a killed keeper leaves comes to autofit. */
+static void tune_on(const struct session_setup *setup, struct result *result)
+{
+	int before = setup->request->state->subreaper;
+
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	session_tune(setup, result);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, before, 0, 0, 0);
+}
+
+/* While a device is waited for, those who wait for this one see it alive. */
+static bool beats(void *context)
+{
+	tuning_lease_beat(context, "waiting for a device");
+	return end_signals_waiting() != 0;
+}
+
+/*
+ * The locks of the devices, and what is free on them then. 1: there was a
+ * wait, and the answer came meanwhile.
+ */
+static int take_devices(struct session_setup *setup, struct result *result,
+			struct error *err)
+{
+	const struct request *request = setup->request;
+	int64_t world = request->command.world_size;
+	bool waited = false;
+	int code =
+		memory_target_open(setup->target, request->options, world, err);
+
+	setup->guard->context = setup->lease;
+	setup->guard->must_end = beats;
+	if (code == 0)
+		code = device_locks_take(setup->guard, request, setup->target,
+					 &waited, err);
+	setup->guard->must_end = NULL;
+	if (code < 0 || !waited)
+		return code;
+	if (record_answer_fill(result, request))
+		return 1;
+	memory_target_release(setup->target);
+	return memory_target_open(setup->target, request->options, world, err);
+}
+
+static void tune_with_lease(struct session_setup *setup, struct result *result)
+{
+	struct error err = ERROR_INIT;
+	int code = take_devices(setup, result, &err);
+
+	if (code == 0 &&
+	    preconditions_check_outside(setup->request, setup->target->device,
+					&err) != COMMAND_OK) {
+		result_refuse(result, COMMAND_REFUSED, err.message);
+		return;
+	}
+	if (code == 0)
+		code = neighbours_check(setup->target, setup->request->options,
+					&err);
+	if (code < 0)
+		result_refuse(result,
+			      code == -EBUSY ? COMMAND_REFUSED : COMMAND_USAGE,
+			      err.message);
+	else if (code == 0)
+		tune_on(setup, result);
+}
+
+/* Nothing is left to undo: autofit may die by it. */
+static void interrupt(struct result *result, int number)
+{
+	result->outcome = OUTCOME_INTERRUPTED;
+	result->exit_code = 128 + number;
+	result->signal_number = number;
+	free(result->message);
+	result->message = xstrdup("the same command again goes on from here");
+}
+
+/* Moves on with every record that is written; 0: there is no folder. */
+static int64_t records_change(const struct request *request)
+{
+	struct stat info;
+
+	if (stat(request->paths.records, &info) < 0)
+		return 0;
+	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+}
+
+/* seen: records_change, before they were searched. */
+static void tune(const struct request *request, struct record_match *match,
+		 int64_t seen, struct result *result)
+{
+	struct report_style style = report_style_choose(request->options);
+	struct device_locks guard = { .count = 0 };
+	struct memory_target target = { .gpu_count = 0 };
+	struct lease lease;
+	struct error err = ERROR_INIT;
+	struct session_setup setup = { .request = request,
+				       .target = &target,
+				       .guard = &guard,
+				       .lease = &lease,
+				       .match = match,
+				       .style = &style };
+	bool changed;
+	int joined;
+
+	end_signals_hold();
+	joined = tuning_lease_join(&lease, request, &err);
+	/* Another may have tuned this very command since it was looked for. */
+	changed = joined > 0 || records_change(request) != seen;
+	if (joined < 0)
+		result_refuse(result, COMMAND_REFUSED, err.message);
+	else if (!changed || !record_answer_fill(result, request))
+		tune_with_lease(&setup, result);
+	device_locks_release(&guard);
+	memory_target_release(&target);
+	lease_release(&lease);
+	/* What waits strikes when the mask is restored, after the report. */
+	if (end_signals_waiting())
+		interrupt(result, end_signals_waiting());
+	else
+		end_signals_let(request->state);
+}
+
+static void cannot_start(struct result *result, const struct options *options,
+			 int error_number)
+{
+	secrets_mask_argv(&result->record.argv, &options->command);
+	result->outcome = OUTCOME_COMMAND_FAILED;
+	result->exit_code =
+		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
+	result->message =
+		xasprintf("cannot run '%s': %s", options->command.items[0],
+			  strerror(error_number));
+}
+
+static void set_command(struct result *result, const struct options *options)
+{
+	secrets_mask_argv(&result->record.argv, &options->command);
+}
+
+/* As one of several ranks: what is recorded, or nothing. */
+static void decide_as_rank(const struct request *request, struct result *result)
+{
+	const struct rank_place *place = &request->place;
+	char *message;
+
+	if (request->identity && record_answer_fill(result, request))
+		return;
+	if (request->options->no_probe) {
+		set_as_given(result, request->options);
+		return;
+	}
+	message = xasprintf(
+		"autofit is one of %lld ranks here (%s): ranks never tune, and "
+		"there is no exact record of this command. Put autofit in "
+		"front of what starts the ranks, in one task: %sautofit -- "
+		"torchrun --nproc-per-node %lld ...; --no-probe starts the "
+		"command as it is",
+		(long long)place->world, place->variable,
+		strcmp(place->launcher, "srun") == 0 ? "srun --ntasks=1 " : "",
+		(long long)place->world);
+	result_refuse(result, COMMAND_REFUSED, message);
+	free(message);
+}
+
+/* The command is known: from its records, else by probes. */
+static void answer(const struct request *request, struct result *result)
+{
+	struct record_match match = { .grade = RECORD_NONE };
+	struct error err = ERROR_INIT;
+	enum command_outcome refused;
+	int64_t seen = records_change(request);
+
+	if (record_answer_start(result, request))
+		return;
+	if (record_answer_find(&match, request, &err) < 0) {
+		result_refuse(result, COMMAND_USAGE, err.message);
+	} else if (record_answer_use(result, &match, request)) {
+		/* the usual case: no probe */
+	} else if (request->options->no_probe) {
+		set_as_given(result, request->options);
+	} else {
+		refused = preconditions_check_unsafe(request, &err);
+		if (refused != COMMAND_OK)
+			result_refuse(result, refused, err.message);
+		else
+			tune(request, &match, seen, result);
+	}
+	record_match_release(&match);
+}
+
+/*
+ * In this order: the split of a run that is resumed, a record that holds here
+ * and now, the command as it is (--no-probe), probes. Fills in job and result,
+ * which the caller releases. Every process of every probe is gone then.
+ */
+static void answer_source_find(const struct options *options,
+			       const struct process_state *state,
+			       struct request *request, struct result *result)
+{
+	struct error err = ERROR_INIT;
+	int missing = exec_command_find(options->command.items[0]);
+	enum command_outcome outcome;
+
+	memset(request, 0, sizeof(*request));
+	if (missing) {
+		cannot_start(result, options, missing);
+		return;
+	}
+	outcome = request_prepare(request, options, state, &err);
+	if (outcome == COMMAND_OK)
+		result_begin(result, request);
+	else
+		set_command(result, options);
+	if (request->place.world > 1)
+		decide_as_rank(request, result);
+	else if (outcome == COMMAND_OK)
+		answer(request, result);
+	else if (options->no_probe)
+		set_as_given(result, options);
+	else
+		result_refuse(result, outcome, err.message);
+}
 
 static void print_report(const struct options *options,
 			 const struct result *result)

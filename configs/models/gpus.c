@@ -3,13 +3,332 @@
 #include "configs/models/gpus.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "configs/files/csv.h"
-#include "configs/models/gpus_name.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+/* Of a name without its blanks; positions in it are bits of a mask. */
+#define ASKED_MAX 63
+#define NAMED_MAX 5
+#define NEAR_MAX 3
+
+/* A piece of a name, not terminated. */
+struct word {
+	const char *text;
+	size_t length;
+};
+
+/* Equal but for case, blanks and signs. */
+static bool gpu_same_name(const char *a, const char *b)
+{
+	for (;;) {
+		while (*a && !isalnum((unsigned char)*a))
+			a++;
+		while (*b && !isalnum((unsigned char)*b))
+			b++;
+		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+			return false;
+		if (!*a)
+			return true;
+		a++;
+		b++;
+	}
+}
+
+/* Of a word that says nothing of the memory and begins text, its length. */
+static size_t idle_length(struct word text)
+{
+	static const char *const words[] = {
+		"nvidia", "geforce",   "rtx",  "gtx",  "tesla",
+		"quadro", "amd",       "gpu",  "pcie", "instinct",
+		"sxm2",   "sxm4",      "sxm6", "ac",   "generation",
+		"gcd",    "blackwell", "hbm3", "per",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		size_t length = strlen(words[i]);
+
+		if (length <= text.length &&
+		    strncasecmp(words[i], text.text, length) == 0)
+			return length;
+	}
+	return 0;
+}
+
+/* The next run of letters and digits; false: there is none. */
+static bool next_word(const char **at, struct word *word)
+{
+	while (**at && !isalnum((unsigned char)**at))
+		++*at;
+	word->text = *at;
+	while (isalnum((unsigned char)**at))
+		++*at;
+	word->length = (size_t)(*at - word->text);
+	return word->length > 0;
+}
+
+/* Letters and digits of name in lower case; false: none, or too many. */
+static bool fold(char folded[ASKED_MAX + 1], const char *name)
+{
+	size_t length = 0;
+
+	for (; *name; name++) {
+		if (!isalnum((unsigned char)*name))
+			continue;
+		if (length == ASKED_MAX)
+			return false;
+		folded[length++] = (char)tolower((unsigned char)*name);
+	}
+	folded[length] = '\0';
+	return length > 0;
+}
+
+enum match {
+	MATCH_NONE,
+	MATCH_PART, /* it leaves out a word that counts */
+	MATCH_WHOLE,
+};
+
+/* Places of asked that are reached when word stands at one of places. */
+static uint64_t step(const char *asked, uint64_t places, struct word word)
+{
+	size_t length = strlen(asked);
+	uint64_t reached = 0;
+
+	for (size_t i = 0; i + word.length <= length; i++)
+		if (places >> i & 1 &&
+		    strncasecmp(asked + i, word.text, word.length) == 0)
+			reached |= UINT64_C(1) << (i + word.length);
+	return reached;
+}
+
+/* Where asked may begin: behind its own idle words, which name may lack. */
+static uint64_t beginnings(const char *asked)
+{
+	size_t length = strlen(asked);
+	uint64_t places = 1;
+
+	for (size_t i = 0; i < length; i++) {
+		struct word rest = { asked + i, length - i };
+		size_t idle = places >> i & 1 ? idle_length(rest) : 0;
+
+		if (idle && idle < rest.length)
+			places |= UINT64_C(1) << (i + idle);
+	}
+	return places;
+}
+
+/* Is asked some of the words of name, in their order? */
+static enum match match(const char *asked, const char *name)
+{
+	uint64_t part = beginnings(asked);
+	uint64_t whole = part;
+	struct word word;
+
+	while (next_word(&name, &word)) {
+		uint64_t kept = idle_length(word) == word.length ? whole : 0;
+
+		whole = kept | step(asked, whole, word);
+		part |= step(asked, part, word);
+	}
+	if (whole >> strlen(asked) & 1)
+		return MATCH_WHOLE;
+	return part >> strlen(asked) & 1 ? MATCH_PART : MATCH_NONE;
+}
+
+/* What is left of name without the idle words, as fold() writes it. */
+static bool fold_core(char folded[ASKED_MAX + 1], const char *name)
+{
+	char core[GPU_MODEL_NAME_MAX];
+	size_t used = 0;
+	struct word word;
+
+	while (next_word(&name, &word)) {
+		size_t idle;
+
+		while ((idle = idle_length(word)) != 0) {
+			word.text += idle;
+			word.length -= idle;
+		}
+		if (used + word.length >= sizeof(core))
+			return false;
+		memcpy(core + used, word.text, word.length);
+		used += word.length;
+	}
+	core[used] = '\0';
+	return fold(folded, core);
+}
+
+/* The longest run of name that asked has too, anywhere in it or at its start.
+ */
+static size_t common_run(const char *asked, const char *name, bool at_start)
+{
+	size_t best = 0;
+
+	for (; *name; name++)
+		for (const char *from = asked; *from; from++) {
+			size_t length = 0;
+
+			while (from[length] && from[length] == name[length])
+				length++;
+			best = length > best ? length : best;
+			if (at_start)
+				break;
+		}
+	return best;
+}
+
+/* How near the name is: models differ at their end. 0: not at all. */
+static size_t nearness(const char *asked, const char *name)
+{
+	char folded[ASKED_MAX + 1];
+	size_t run;
+
+	if (!fold_core(folded, name))
+		return 0;
+	run = common_run(asked, folded, false);
+	if (run < 2 || 2 * run < strlen(asked))
+		return 0;
+	return run + 2 * common_run(asked, folded, true);
+}
+
+/* "A (15.0 GiB), B (31.7 GiB) or C (79.1 GiB)" */
+static void add_names(struct strbuf *out, const struct gpu_model *const *models,
+		      size_t count)
+{
+	size_t shown = count < NAMED_MAX ? count : NAMED_MAX;
+	char text[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; i < shown; i++) {
+		if (i > 0)
+			strbuf_adds(out, i + 1 == count ? " or " : ", ");
+		strbuf_addf(out, "%s (%s)", models[i]->name,
+			    bytes_format(text, models[i]->usable_bytes));
+	}
+	if (count > shown)
+		strbuf_addf(out, " or %zu more", count - shown);
+}
+
+static void name_nearest(const struct gpu_catalogue *catalogue,
+			 const char *asked, struct strbuf *out)
+{
+	const struct gpu_model *near[NEAR_MAX + 1];
+	size_t scores[NEAR_MAX + 1];
+	size_t count = 0;
+
+	for (size_t i = 0; i < catalogue->count; i++) {
+		size_t score = nearness(asked, catalogue->items[i].name);
+		size_t at = count;
+
+		if (!score)
+			continue;
+		for (; at > 0 && scores[at - 1] < score; at--) {
+			near[at] = near[at - 1];
+			scores[at] = scores[at - 1];
+		}
+		near[at] = &catalogue->items[i];
+		scores[at] = score;
+		count += count < NEAR_MAX;
+	}
+	add_names(out, near, count);
+}
+
+static const struct gpu_model *unknown(const struct gpu_catalogue *catalogue,
+				       const char *name, struct error *err)
+{
+	struct strbuf near = STRBUF_INIT;
+	char asked[ASKED_MAX + 1];
+
+	if (fold_core(asked, name))
+		name_nearest(catalogue, asked, &near);
+	(void)error_set(err, -ENOENT,
+			"'%.64s' is no GPU model that is known here%s%s; a "
+			"line in gpus.csv of the configuration folder adds one",
+			name, near.length ? "; near it: " : "",
+			strbuf_text(&near));
+	strbuf_release(&near);
+	return NULL;
+}
+
+/* The name in full is never another model's. catalogue->count: none. */
+static size_t find_exact(const struct gpu_catalogue *catalogue,
+			 const char *name)
+{
+	size_t i = 0;
+
+	while (i < catalogue->count &&
+	       !gpu_same_name(catalogue->items[i].name, name))
+		i++;
+	return i;
+}
+
+/* The models that may be meant; of many the first are named. */
+struct candidates {
+	const struct gpu_model *named[NAMED_MAX];
+	size_t count;
+	/* To whoever asks for memory, boards of one memory are one. */
+	bool are_alike;
+};
+
+static struct candidates find_all(const struct gpu_catalogue *catalogue,
+				  const char *asked, enum match wanted)
+{
+	struct candidates all = { .are_alike = true };
+
+	for (size_t i = 0; i < catalogue->count; i++) {
+		const struct gpu_model *model = &catalogue->items[i];
+
+		if (match(asked, model->name) != wanted)
+			continue;
+		if (all.count < NAMED_MAX)
+			all.named[all.count] = model;
+		all.count++;
+		if (model->usable_bytes != all.named[0]->usable_bytes)
+			all.are_alike = false;
+	}
+	return all;
+}
+
+static const struct gpu_model *not_certain(const struct candidates *all,
+					   const char *name, struct error *err)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	add_names(&names, all->named, all->count);
+	(void)error_set(err, -ENOTUNIQ,
+			"'%.64s' is not the whole name: is it %s?", name,
+			strbuf_text(&names));
+	strbuf_release(&names);
+	return NULL;
+}
+
+const struct gpu_model *
+gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
+		   struct error *err)
+{
+	size_t exact = find_exact(catalogue, name);
+	char asked[ASKED_MAX + 1];
+	struct candidates all;
+
+	if (exact < catalogue->count)
+		return &catalogue->items[exact];
+	if (!fold(asked, name))
+		return unknown(catalogue, name, err);
+	all = find_all(catalogue, asked, MATCH_WHOLE);
+	if (all.count && all.are_alike)
+		return all.named[0];
+	if (!all.count)
+		all = find_all(catalogue, asked, MATCH_PART);
+	return all.count ? not_certain(&all, name, err)
+			 : unknown(catalogue, name, err);
+}
 
 #define BUILTIN_FILE "configs/gpus.csv"
 #define MODELS_MAX 1000

@@ -1,12 +1,86 @@
 /* The scalars of YAML, and of JSON, and the bytes they are in. */
 /* SPDX-License-Identifier: MIT */
-#include "configs/settings/settings_anchors.h"
+#include "base/alloc.h"
+#include "base/strlist.h"
+#include "configs/settings/settings.h"
 #include "configs/settings/settings_internal.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <yaml.h>
+
+/* An anchor's items, from first to before end. */
+struct settings_anchor {
+	char *name;
+	size_t first, end;
+};
+
+struct settings_anchors {
+	struct settings_anchor *items;
+	size_t count, capacity;
+	struct strlist aliases; /* the names that were asked for */
+};
+
+#define NO_ANCHOR SIZE_MAX
+
+/* The node that begins has this anchor, or none (NULL). For the end of it. */
+static size_t settings_anchor_begin(struct settings_anchors *anchors,
+				    const char *name, size_t first)
+{
+	if (!name)
+		return NO_ANCHOR;
+	anchors->items = xgrow(anchors->items, anchors->count,
+			       &anchors->capacity, sizeof(*anchors->items));
+	anchors->items[anchors->count] = (struct settings_anchor){
+		.name = xstrdup(name),
+		.first = first,
+	};
+	return anchors->count++;
+}
+
+static void settings_anchor_end(struct settings_anchors *anchors, size_t anchor,
+				size_t end)
+{
+	if (anchor != NO_ANCHOR)
+		anchors->items[anchor].end = end;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What an aliased anchor names is no scalar of its own. */
+static void settings_mark_aliased(struct settings *settings,
+				  struct settings_anchors *anchors)
+{
+	struct strlist *aliases = &anchors->aliases;
+
+	if (!aliases->count)
+		return;
+	qsort(aliases->items, aliases->count, sizeof(*aliases->items),
+	      compare_names);
+	for (size_t i = 0; i < anchors->count; i++) {
+		const struct settings_anchor *anchor = &anchors->items[i];
+
+		if (!bsearch(&anchor->name, aliases->items, aliases->count,
+			     sizeof(*aliases->items), compare_names))
+			continue;
+		for (size_t j = anchor->first; j < anchor->end; j++)
+			settings->items[j].is_scalar = false;
+	}
+}
+
+static void settings_anchors_release(struct settings_anchors *anchors)
+{
+	for (size_t i = 0; i < anchors->count; i++)
+		free(anchors->items[i].name);
+	free(anchors->items);
+	strlist_release(&anchors->aliases);
+}
 
 /* A mapping or sequence that is not at its end. */
 struct frame {
