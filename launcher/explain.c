@@ -299,7 +299,7 @@ static void add_run(struct strbuf *out, const struct request *request,
 		strbuf_addf(out, "    cannot be written: %s\n", err.message);
 		return;
 	}
-	add_difference(out, &request->command.given, &run.argv);
+	add_difference(out, request->command.given, &run.argv);
 	for (size_t i = 0; i < run.environment.count; i++)
 		add_argument(out, "+", run.environment.items[i]);
 	for (size_t i = 0; i < run.copy_count; i++)

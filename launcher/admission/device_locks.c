@@ -229,7 +229,7 @@ static void note_job(struct device_locks *guard, const struct request *request)
 {
 	struct strlist masked = STRLIST_INIT;
 
-	secrets_mask_argv(&masked, &request->command.given);
+	secrets_mask_argv(&masked, request->command.given);
 	make_note(&guard->note, &masked);
 	strlist_release(&masked);
 }

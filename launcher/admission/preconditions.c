@@ -25,7 +25,7 @@ static bool is_pipe(const char *path)
 static enum command_outcome refuse_pipes(const struct request *request,
 					 struct error *err)
 {
-	const struct strlist *argv = &request->command.given;
+	const struct strlist *argv = request->command.given;
 	char shown[BRIEF_MAX];
 
 	for (size_t i = 1; i < argv->count; i++) {

@@ -20,10 +20,10 @@ static bool stands_alone(const struct command *command, size_t index)
 {
 	struct token before;
 
-	if (command->argv.items[index][0] == '-')
+	if (command_argv(command)->items[index][0] == '-')
 		return false;
 	return index == command->view.args ||
-	       !token_read(&before, &command->argv, &command->view,
+	       !token_read(&before, command_argv(command), &command->view,
 			   index - 1) ||
 	       before.form != KNOB_SEPARATE;
 }
@@ -41,7 +41,8 @@ static bool is_listed(const struct command *command,
 			    name_matches(entry, token->name, token->name_length,
 					 token->bare))
 				return true;
-		} else if (fnmatch(entry, command->argv.items[index], 0) == 0 &&
+		} else if (fnmatch(entry, command_argv(command)->items[index],
+				   0) == 0 &&
 			   stands_alone(command, index)) {
 			return true;
 		}
@@ -128,15 +129,18 @@ static bool path_find(const struct command *command, const char *path,
 {
 	struct token token;
 
-	for (size_t i = command->view.args; i < command->argv.count; i++) {
+	for (size_t i = command->view.args; i < command_argv(command)->count;
+	     i++) {
 		*index = i;
 		*offset = 0;
-		if (strcmp(command->argv.items[i], path) == 0)
+		if (strcmp(command_argv(command)->items[i], path) == 0)
 			return true;
 		if (i < command->view.end &&
-		    token_read(&token, &command->argv, &command->view, i) &&
+		    token_read(&token, command_argv(command), &command->view,
+			       i) &&
 		    token.form == KNOB_JOINED &&
-		    strcmp(token_value(&token, &command->argv), path) == 0) {
+		    strcmp(token_value(&token, command_argv(command)), path) ==
+			    0) {
 			*offset = token.value_offset;
 			return true;
 		}
@@ -185,16 +189,17 @@ enum command_outcome files_find(struct recognition *r)
 		outcome = template_read(r, templates->items[i]);
 	for (size_t i = command->view.args;
 	     outcome == COMMAND_OK && i < command->view.end; i++) {
-		bool is_token =
-			token_read(&token, &command->argv, &command->view, i);
+		bool is_token = token_read(&token, command_argv(command),
+					   &command->view, i);
 
 		if (!is_named(command, r->presets, is_token ? &token : NULL, i))
 			continue;
 		if (!is_token)
-			outcome = file_read(r, command->argv.items[i], i, 0);
+			outcome = file_read(r, command_argv(command)->items[i],
+					    i, 0);
 		else if (token.form != KNOB_ABSENT)
 			outcome = file_read(
-				r, token_value(&token, &command->argv),
+				r, token_value(&token, command_argv(command)),
 				token.value_index, token.value_offset);
 	}
 	return outcome;
@@ -205,7 +210,8 @@ enum command_outcome file_beside_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	size_t at = command->view.script;
-	const char *script = at == NO_INDEX ? "" : command->argv.items[at];
+	const char *script =
+		at == NO_INDEX ? "" : command_argv(command)->items[at];
 	size_t length = strlen(script);
 	struct named_file *read;
 	char *path;
@@ -274,8 +280,8 @@ size_t config_find(const struct command *command)
 	struct token token;
 
 	for (size_t i = command->view.args; i < command->view.end; i++) {
-		bool is_token =
-			token_read(&token, &command->argv, &command->view, i);
+		bool is_token = token_read(&token, command_argv(command),
+					   &command->view, i);
 
 		if (!is_listed(command, &preset->config_tokens,
 			       is_token ? &token : NULL, i) &&

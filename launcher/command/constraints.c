@@ -303,7 +303,7 @@ enum command_outcome sweep_check(struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	for (size_t i = command->view.args; i < command->view.end; i++) {
-		const char *text = command->argv.items[i];
+		const char *text = command_argv(command)->items[i];
 
 		if (strcmp(text, "--multirun") == 0 ||
 		    (is_hydra && strcmp(text, "-m") == 0))

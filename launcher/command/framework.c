@@ -54,7 +54,7 @@ static bool source_has(const void *context, const char *piece)
 static bool word_is(const struct command *command, const char *piece)
 {
 	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (strcmp(command->argv.items[i], piece) == 0)
+		if (strcmp(command_argv(command)->items[i], piece) == 0)
 			return true;
 	return false;
 }
@@ -122,7 +122,8 @@ static bool by_entry(struct recognition *recognition,
 {
 	const struct command *command = recognition->command;
 	const struct command_view *view = &command->view;
-	const char *const *argv = (const char *const *)command->argv.items;
+	const char *const *argv =
+		(const char *const *)command_argv(command)->items;
 	char shown[BRIEF_MAX];
 	const char *name;
 
@@ -229,9 +230,11 @@ static bool entry_is(const struct command *command, const char *entry)
 		size_t length = strcspn(entry, " ");
 		char *pattern = xstrndup(entry, length);
 		bool same =
-			at < command->argv.count &&
-			(is_program ? path_is(command->argv.items[at], pattern)
-				    : fnmatch(pattern, command->argv.items[at],
+			at < command_argv(command)->count &&
+			(is_program ? path_is(command_argv(command)->items[at],
+					      pattern)
+				    : fnmatch(pattern,
+					      command_argv(command)->items[at],
 					      0) == 0);
 
 		free(pattern);

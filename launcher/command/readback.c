@@ -127,7 +127,7 @@ static bool is_of_the_shell(const struct command *command, size_t index)
 		return false;
 	if (word->origin != WORD_SHELL_TEXT)
 		return word->origin == WORD_SCRIPT;
-	text = command->given.items[word->argument] + word->start;
+	text = command->given->items[word->argument] + word->start;
 	return memchr(text, '$', word->end - word->start);
 }
 
@@ -160,22 +160,23 @@ static void note_followers(const struct command *command,
 			   const struct command *after,
 			   struct strlist *followers)
 {
-	const struct strlist *argv = &command->argv;
-	size_t added = after->argv.count - argv->count;
+	const struct strlist *argv = command_argv(command);
+	size_t added = command_argv(after)->count - argv->count;
 	size_t append_at = command->view.expansion.append_at;
 	struct shown shown = { .before = STRLIST_INIT, .after = STRLIST_INIT };
 
 	if (!command->view.expansion.argv.count ||
-	    after->argv.count < argv->count)
+	    command_argv(after)->count < argv->count)
 		return;
 	secrets_mask_argv(&shown.before, argv);
-	secrets_mask_argv(&shown.after, &after->argv);
+	secrets_mask_argv(&shown.after, command_argv(after));
 	for (size_t i = 0; i < argv->count && followers->count < FOLLOWERS_MAX;
 	     i++) {
 		size_t now = i < append_at ? i : i + added;
 
 		if (is_of_the_shell(command, i) &&
-		    strcmp(argv->items[i], after->argv.items[now]) != 0)
+		    strcmp(argv->items[i], command_argv(after)->items[now]) !=
+			    0)
 			strlist_take(followers,
 				     follower_words(&shown, i, now,
 						    after->micro_batch));
@@ -219,7 +220,7 @@ static void note_all_followers(const struct command *command,
 		note_followers(command, after, followers);
 		return;
 	}
-	if (look_inside(&old, &command->given, sources) == COMMAND_OK) {
+	if (look_inside(&old, command->given, sources) == COMMAND_OK) {
 		if (look_inside(&new, &rewrite->argv, after_sources) ==
 		    COMMAND_OK)
 			note_followers(&old, &new, followers);

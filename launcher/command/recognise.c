@@ -35,14 +35,14 @@
 static void name_source(const struct command *command, char name[BRIEF_MAX])
 {
 	const struct command_view *view = &command->view;
-	const char *path = command->argv.items[view->program];
+	const char *path = command_argv(command)->items[view->program];
 
 	if (view->code != NO_INDEX)
 		path = "the code of python -c";
 	else if (view->script != NO_INDEX)
-		path = command->argv.items[view->script];
+		path = command_argv(command)->items[view->script];
 	else if (view->module != NO_INDEX)
-		path = command->argv.items[view->module];
+		path = command_argv(command)->items[view->module];
 	(void)argument_brief(name, path);
 }
 
@@ -92,14 +92,15 @@ static enum command_outcome read_script(struct recognition *r)
 
 	r->source = &command->source;
 	if (view->code != NO_INDEX) {
-		r->text = command->argv.items[view->code];
+		r->text = command_argv(command)->items[view->code];
 		source_read(&command->source, r->text);
 	}
 	if (view->script == NO_INDEX && view->module == NO_INDEX)
 		return COMMAND_OK;
 	path = view->script != NO_INDEX
-		       ? xstrdup(command->argv.items[view->script])
-		       : module_path(command->argv.items[view->module]);
+		       ? xstrdup(command_argv(command)->items[view->script])
+		       : module_path(
+				 command_argv(command)->items[view->module]);
 	path = in_folder(&view->expansion, path);
 	if (!path)
 		return COMMAND_OK;
@@ -177,32 +178,27 @@ static enum command_outcome recognise(struct recognition *r)
 	return outcome;
 }
 
-static void copy_all(struct strlist *to, const struct strlist *from)
-{
-	if (from)
-		strlist_add_all(to, (const char *const *)from->items,
-				from->count);
-}
-
 /* Sets all of r but its error. */
 static enum command_outcome recognise_so(struct recognition *r,
 					 const struct strlist *argv,
 					 const struct command_sources *sources)
 {
+	const struct strlist *templates = sources->hints->env_templates;
 	struct command *command = r->command;
-	const struct shell_expansion *expansion = &command->view.expansion;
 	enum command_outcome outcome;
 
 	r->presets = sources->presets;
 	r->hints = sources->hints;
 	r->texts = sources->texts;
 	r->config_index = NO_INDEX;
-	*command = (struct command){ .world_size = 1, .grad_accum = 1 };
-	copy_all(&command->given, argv);
-	copy_all(&command->env_templates, r->hints->env_templates);
+	*command = (struct command){ .given = argv,
+				     .world_size = 1,
+				     .grad_accum = 1 };
+	if (templates)
+		strlist_add_all(&command->env_templates,
+				(const char *const *)templates->items,
+				templates->count);
 	outcome = command_unwrap(&command->view, argv, sources, r->err);
-	copy_all(&command->argv,
-		 expansion->argv.count ? &expansion->argv : argv);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	name_source(command, r->source_name);
@@ -251,8 +247,6 @@ enum command_outcome command_recognise(struct command *command,
 
 void command_release(struct command *command)
 {
-	strlist_release(&command->given);
-	strlist_release(&command->argv);
 	strlist_release(&command->env_templates);
 	strlist_release(&command->caveats);
 	command_view_release(&command->view);

@@ -13,9 +13,9 @@
 
 /*
  * Find preset and knobs. The script and the config files come through
- * sources->texts, which the command points into: they outlive it. The text of
- * python -c is found in argv. The caller releases the command whatever the
- * outcome.
+ * sources->texts. The command points into these and into argv: they outlive
+ * it. The text of python -c is found in argv. The caller releases the command
+ * whatever the outcome.
  */
 enum command_outcome command_recognise(struct command *command,
 				       const struct strlist *argv,

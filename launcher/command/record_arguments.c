@@ -30,13 +30,14 @@ void command_record_arguments(const struct command *command,
 	const struct command_view *view = &command->view;
 	struct token token;
 
-	for (size_t i = 0; i < command->argv.count; i++) {
+	for (size_t i = 0; i < command_argv(command)->count; i++) {
 		if (i >= view->args && i < view->end &&
-		    token_read(&token, &command->argv, view, i) &&
+		    token_read(&token, command_argv(command), view, i) &&
 		    (is_knob(command, &token) || is_neutral(command, &token))) {
 			i += token.form == KNOB_SEPARATE ? 1 : 0;
 			continue;
 		}
-		strlist_take(out, placeholders_strip(command->argv.items[i]));
+		strlist_take(out, placeholders_strip(
+					  command_argv(command)->items[i]));
 	}
 }

@@ -23,7 +23,7 @@ static const char *last_value(const struct command *command,
 	     i++)
 		if (names_find(flags, token.name, token.name_length,
 			       token.bare) < flags->count)
-			value = token_value(&token, &command->argv);
+			value = token_value(&token, command_argv(command));
 	for (size_t i = 0; i < flags->count && !value; i++)
 		value = setting_value(command, flags->items[i]);
 	return value;
@@ -118,8 +118,9 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	    (config_is_open(r) || names_another(r)))
 		return not_recognised(
 			r, "%s may say on how many devices to run: add %s N",
-			argument_brief(shown,
-				       command->argv.items[r->config_index]),
+			argument_brief(
+				shown,
+				command_argv(command)->items[r->config_index]),
 			preset->device_flags.items[0]);
 	command->world_size = visible;
 	return check_nodes(r);

@@ -316,7 +316,9 @@ static const struct word_row tasks[] = {
 
 static const char *argument_at(const struct command *command, size_t index)
 {
-	return index < command->argv.count ? command->argv.items[index] : "";
+	return index < command_argv(command)->count
+		       ? command_argv(command)->items[index]
+		       : "";
 }
 
 /* By the preset, else by what the script is called, or by "trl dpo". */

@@ -53,7 +53,7 @@ static bool is_off(const struct token *token, const char *value)
 /* --resume, --resume_from_checkpoint DIR, resume=true; init_from=resume */
 static bool resumes(const struct command *command, const struct token *token)
 {
-	const char *value = token_value(token, &command->argv);
+	const char *value = token_value(token, command_argv(command));
 
 	if (contains_resume(token->name, token->name_length))
 		return !is_off(token, value);
@@ -69,7 +69,7 @@ static size_t resuming_argument(const struct command *command)
 	for (size_t i = view->args; token_next(&token, command, &i); i++)
 		if (resumes(command, &token))
 			return i;
-	return command->argv.count;
+	return command_argv(command)->count;
 }
 
 char *first_split_reason(const struct request *request)
@@ -82,10 +82,11 @@ char *first_split_reason(const struct request *request)
 
 	if (requeued)
 		reason = xasprintf("%s was requeued", requeued);
-	else if (index < command->argv.count)
+	else if (index < command_argv(command)->count)
 		reason = xasprintf(
 			"%s resumes a run",
-			argument_brief(shown, command->argv.items[index]));
+			argument_brief(shown,
+				       command_argv(command)->items[index]));
 	free(requeued);
 	return reason;
 }
@@ -98,9 +99,10 @@ static void add_arguments(struct strbuf *key, const struct command *command)
 	struct strlist masked = STRLIST_INIT;
 	struct token token;
 
-	for (size_t i = 0; i < command->argv.count; i++) {
-		bool option = i >= view->args && i < view->end &&
-			      token_read(&token, &command->argv, view, i);
+	for (size_t i = 0; i < command_argv(command)->count; i++) {
+		bool option =
+			i >= view->args && i < view->end &&
+			token_read(&token, command_argv(command), view, i);
 
 		if (option && resumes(command, &token)) {
 			i += token.form == KNOB_SEPARATE ? 1 : 0;
@@ -112,7 +114,7 @@ static void add_arguments(struct strbuf *key, const struct command *command)
 			i += token.form == KNOB_SEPARATE ? 1 : 0;
 			continue;
 		}
-		strlist_add(&argv, command->argv.items[i]);
+		strlist_add(&argv, command_argv(command)->items[i]);
 	}
 	secrets_mask_argv(&masked, &argv);
 	for (size_t i = 0; i < masked.count; i++) {
@@ -209,7 +211,7 @@ void first_split_keep(const struct request *request,
 	};
 	char *requeued = surroundings_requeued(&request->environment);
 	bool resuming = resuming_argument(&request->command) <
-			request->command.argv.count;
+			command_argv(&request->command)->count;
 
 	if (paths_make(request->paths.starts, NULL) == 0) {
 		(void)snprintf(start.record_id, sizeof(start.record_id), "%s",

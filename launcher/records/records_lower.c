@@ -27,7 +27,7 @@ static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 		return EXIT_NOTHING_FITS;
 	}
 	command = chosen->has_job
-			  ? shell_quote_all(&chosen->request.command.given)
+			  ? shell_quote_all(chosen->request.command.given)
 			  : xstrdup("command...");
 	log_error("%s: %s, and nothing is changed; to tune below it: "
 		  "autofit --fresh --max-micro %" PRId64 " -- %s",

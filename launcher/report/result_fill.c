@@ -28,7 +28,7 @@ void result_begin(struct result *result, const struct request *request)
 	const struct command *command = &request->command;
 	struct record *record = &result->record;
 
-	secrets_mask_argv(&record->argv, &command->given);
+	secrets_mask_argv(&record->argv, command->given);
 	set_text(&record->identity, request->identity);
 	set_text(&record->subject, request->subject);
 	set_text(&record->preset, command->preset->name);

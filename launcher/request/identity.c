@@ -264,7 +264,7 @@ char *identity_make(const struct request *request)
 	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
 	add_files(&out, &argv);
-	add_program(&out, &request->command.given);
+	add_program(&out, request->command.given);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))
 		identity_add(&out, IDENTITY_PART, "folder", folder);
@@ -278,12 +278,13 @@ char *identity_make(const struct request *request)
 const char *identity_name(const struct request *request)
 {
 	const struct command_view *view = &request->command.view;
-	const char *name = request->command.argv.items[view->program];
+	const char *name =
+		command_argv(&request->command)->items[view->program];
 
 	if (view->script != NO_INDEX)
-		name = request->command.argv.items[view->script];
+		name = command_argv(&request->command)->items[view->script];
 	else if (view->module != NO_INDEX)
-		name = request->command.argv.items[view->module];
+		name = command_argv(&request->command)->items[view->module];
 	return basename(name);
 }
 

@@ -77,13 +77,14 @@ static void note_script(struct request *request,
 	const struct command *command = &request->command;
 	size_t script = command->view.script;
 
-	if (script == NO_INDEX || script >= command->argv.count)
+	if (script == NO_INDEX || script >= command_argv(command)->count)
 		return;
 	for (size_t i = 0; i < texts->count; i++) {
 		const struct named_file *file = texts->items[i];
 
 		if (file->error ||
-		    strcmp(file->path, command->argv.items[script]) != 0)
+		    strcmp(file->path, command_argv(command)->items[script]) !=
+			    0)
 			continue;
 		request->script = xstrdup(file->path);
 		request->script_hash =

@@ -100,7 +100,7 @@ int probe_kit_open(struct probe_kit *kit, const struct session_setup *setup,
 	const struct options *options = request->options;
 	int result = open_logs(kit, request->paths.logs, err);
 
-	secrets_values(&kit->secrets, &request->command.given,
+	secrets_values(&kit->secrets, request->command.given,
 		       &request->environment);
 	secrets_values(&kit->secrets, &options->probe_args,
 		       &options->probe_env);

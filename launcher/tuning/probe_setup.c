@@ -118,7 +118,7 @@ static void add_probe_args(struct strlist *argv, const struct request *request)
 {
 	const struct command *command = &request->command;
 	const struct strlist *args = &request->options->probe_args;
-	size_t behind = command->argv.count - command->view.end;
+	size_t behind = command_argv(command)->count - command->view.end;
 	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
 	for (size_t i = 0; i < args->count; i++)

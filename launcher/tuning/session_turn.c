@@ -72,7 +72,7 @@ static enum session_turn after_failure(struct session *session,
 					   ? EXIT_NOT_FOUND
 					   : EXIT_CANNOT_EXECUTE,
 				   xasprintf("cannot run '%s': %s",
-					     command->given.items[0],
+					     command->given->items[0],
 					     strerror(end->exec_errno)));
 	if (trial->steps == 0 &&
 	    drop_an_addition(&session->kit, command, outcome->first_error))
@@ -104,7 +104,7 @@ static void doubt_hint(struct session *session, const struct trial *trial)
  * the framework calls it; NULL. */
 static const char *evaluation_flag(const struct command *command)
 {
-	const struct strlist *lists[] = { &command->argv,
+	const struct strlist *lists[] = { command_argv(command),
 					  &command->preset->decoys };
 
 	for (size_t i = 0; i < 2; i++)

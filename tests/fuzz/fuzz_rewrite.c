@@ -75,7 +75,7 @@ static bool has_placeholder(const struct command *command)
 static void check_command(const struct command *command,
 			  const struct strlist *argv)
 {
-	fuzz_check(strlist_equal(&command->given, argv), "it keeps its argv");
+	fuzz_check(strlist_equal(command->given, argv), "it keeps its argv");
 	fuzz_check(command->preset && command->assumption,
 		   "it has a preset and says what it takes for granted");
 	fuzz_check(command->world_size >= 1, "there is a rank");
@@ -88,12 +88,12 @@ static void check_command(const struct command *command,
 		const struct knob *knob = &command->knobs[kind];
 
 		if (knob->form == KNOB_SEPARATE || knob->form == KNOB_JOINED)
-			fuzz_check(knob->index < command->argv.count,
+			fuzz_check(knob->index < command_argv(command)->count,
 				   "a knob is in the argv");
 		if (knob->form == KNOB_JOINED)
 			fuzz_check(knob->offset <=
-					   strlen(command->argv
-							  .items[knob->index]),
+					   strlen(command_argv(command)
+							  ->items[knob->index]),
 				   "a value is in its argument");
 	}
 	for (size_t i = 0; i < command->site_count; i++)
@@ -133,7 +133,8 @@ static bool may_change(const struct command *command,
 	/* What counts micro-steps follows, and what is told. */
 	*offset = 0;
 	return command->preset->micro_step_units.count > 0 ||
-	       followers->count > 0 || strchr(command->argv.items[index], '{');
+	       followers->count > 0 ||
+	       strchr(command_argv(command)->items[index], '{');
 }
 
 /* All other words are there, in their order, and few between them. */
@@ -141,7 +142,8 @@ static void check_words(const struct command *before,
 			const struct strlist *followers,
 			const struct command *after)
 {
-	const struct strlist *argv = &before->argv, *new = &after->argv;
+	const struct strlist *argv = command_argv(before),
+			     *new = command_argv(after);
 	size_t at = 0, offset;
 
 	for (size_t i = 0; i < argv->count; i++, at++) {
@@ -199,7 +201,7 @@ static void check_own(const struct command *command)
 		if (command_rewrite(command, &own[i], &rewrite, &err) < 0)
 			fuzz_fail("its own values can be written", err.message);
 		fuzz_check(rewrite.copy_count == 0, "no copy is needed");
-		if (!strlist_equal(&rewrite.argv, &command->given))
+		if (!strlist_equal(&rewrite.argv, command->given))
 			fuzz_fail_words("its own values change nothing",
 					&rewrite.argv);
 		rewrite_release(&rewrite);

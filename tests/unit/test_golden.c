@@ -186,7 +186,7 @@ static void check_own(const struct command *command, const char *place)
 	    command->knobs[KNOB_OUTPUT].form == KNOB_PLACEHOLDER)
 		return;
 	assert_int_equal(command_rewrite(command, &values, &run, &err), 0);
-	if (!strlist_equal(&run.argv, &command->given))
+	if (!strlist_equal(&run.argv, command->given))
 		fail_msg("%s: its own sizes change the command", place);
 	rewrite_release(&run);
 }

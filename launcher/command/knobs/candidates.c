@@ -150,7 +150,7 @@ static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 	candidate->weak = knob->names.items[0][0] != '-' &&
 			  knob->names.items[candidate->rank][0] == '-';
 	(void)argument_brief(candidate->value,
-			     token_value(token, &command->argv));
+			     token_value(token, command_argv(command)));
 	return true;
 }
 

@@ -71,7 +71,7 @@ static const char *config_fault(const struct recognition *r)
 static enum command_outcome from_config(const struct recognition *r,
 					enum knob_kind kind, const char *name)
 {
-	const char *config = r->command->argv.items[r->config_index];
+	const char *config = command_argv(r->command)->items[r->config_index];
 	const struct preset *preset = r->command->preset;
 	const struct preset_knob *knob = preset_knob(preset, kind);
 	bool joined = knob->joined_only || *name != '-';

@@ -38,7 +38,7 @@ static enum command_outcome not_usable(const struct recognition *r,
 				       const struct token *token,
 				       const char *name)
 {
-	const char *text = token_value(token, &r->command->argv);
+	const char *text = token_value(token, command_argv(r->command));
 	char value[BRIEF_MAX], config[BRIEF_MAX];
 
 	(void)argument_brief(value, text);
@@ -54,7 +54,8 @@ static enum command_outcome not_usable(const struct recognition *r,
 				      "argument",
 				      r->command->preset->description, name,
 				      value);
-	(void)argument_brief(config, r->command->argv.items[r->config_index]);
+	(void)argument_brief(config,
+			     command_argv(r->command)->items[r->config_index]);
 	return not_recognised(r,
 			      "%s comes after %s %s and may set it again: add "
 			      "%s=%s after %s",
@@ -191,7 +192,8 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 	knob->joined_only = token->form == KNOB_JOINED;
 	knob->name = name;
 	knob->evidence = xasprintf("argument %zu", token->value_index);
-	outcome = value_take(r, kind, token_value(token, &r->command->argv));
+	outcome = value_take(r, kind,
+			     token_value(token, command_argv(r->command)));
 	if (knob->form == KNOB_ABSENT)
 		knob_forget(knob);
 	else if (outcome == COMMAND_OK && r->command->view.expansion.argv.count)

@@ -97,7 +97,8 @@ static bool output_stays(const struct recognition *r)
 	if (!with->count)
 		return false;
 	for (size_t i = command->view.args; i < command->view.end; i++)
-		if (strlist_find(with, command->argv.items[i]) < with->count)
+		if (strlist_find(with, command_argv(command)->items[i]) <
+		    with->count)
 			return true;
 	for (size_t i = command->view.args; token_next(&token, command, &i);
 	     i++)
@@ -189,7 +190,8 @@ static enum command_outcome check_additions(const struct recognition *r)
 				"itself after --",
 				expansion->script
 					? expansion->script
-					: command->argv.items[view->program],
+					: command_argv(command)
+						  ->items[view->program],
 				knob_words((enum knob_kind)kind));
 	return COMMAND_OK;
 }

@@ -141,7 +141,7 @@ static enum command_outcome check_complete(struct recognition *recognition)
 
 enum command_outcome placeholders_find(struct recognition *recognition)
 {
-	const struct strlist *argv = &recognition->command->argv;
+	const struct strlist *argv = command_argv(recognition->command);
 	const struct strlist *templates = recognition->hints->env_templates;
 	enum command_outcome outcome = COMMAND_OK;
 

@@ -54,8 +54,7 @@ struct command_constraints {
 };
 
 struct command {
-	struct strlist given; /* as the user gave it */
-	struct strlist argv;  /* flat: shell text taken apart */
+	const struct strlist *given; /* as the user gave it: the caller's */
 	struct command_view view;
 	/* Config files that the arguments name, in their order. */
 	struct command_file *files;
@@ -89,5 +88,13 @@ struct command {
 	char *assumption; /* "effective batch 128 = 8 x 16 x 1 (--batch-size
 			     taken as per rank)" */
 };
+
+/* The flat argv that all indexes are of: shell text is taken apart in it. */
+static inline const struct strlist *command_argv(const struct command *command)
+{
+	const struct strlist *flat = &command->view.expansion.argv;
+
+	return flat->count ? flat : command->given;
+}
 
 #endif

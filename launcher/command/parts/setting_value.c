@@ -39,7 +39,7 @@ const char *setting_value(const struct command *command, const char *name)
 	if (token_find(command, name, &token))
 		return token.form == KNOB_ABSENT
 			       ? "true"
-			       : token_value(&token, &command->argv);
+			       : token_value(&token, command_argv(command));
 	return file_value(command, name);
 }
 

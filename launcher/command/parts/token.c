@@ -112,7 +112,7 @@ bool token_next(struct token *token, const struct command *command,
 	while (*index < view->end) {
 		if (*index >= view->plain_start && *index < view->plain_end)
 			*index = view->plain_end;
-		else if (token_read(token, &command->argv, view, *index))
+		else if (token_read(token, command_argv(command), view, *index))
 			return true;
 		else
 			++*index;

@@ -58,8 +58,8 @@ static char *with_knob(const struct command *command,
 		    knob->index != index)
 			continue;
 		value = knob_new_value(command, (enum knob_kind)kind, values);
-		text = value ? joined(command->argv.items[index], knob->offset,
-				      value)
+		text = value ? joined(command_argv(command)->items[index],
+				      knob->offset, value)
 			     : NULL;
 		free(value);
 		return text;
@@ -74,7 +74,7 @@ char *argument_rewrite(const struct command *command,
 	char *replaced;
 
 	if (!text)
-		text = xstrdup(command->argv.items[index]);
+		text = xstrdup(command_argv(command)->items[index]);
 	replaced = placeholders_replace(command, values, text);
 	if (!replaced)
 		return text;
@@ -86,7 +86,7 @@ char *argument_rewrite(const struct command *command,
 static char *with_addition(const struct draft *draft, size_t index)
 {
 	const struct command *command = draft->command;
-	const char *argument = command->argv.items[index];
+	const char *argument = command_argv(command)->items[index];
 	const struct command_view *view = &command->view;
 	char port[16];
 
@@ -126,7 +126,7 @@ static size_t dropped_count(const struct command *command, size_t index)
 	const struct strlist *drop = &command->preset->probe_drop;
 	struct token token;
 
-	if (!token_read(&token, &command->argv, &command->view, index))
+	if (!token_read(&token, command_argv(command), &command->view, index))
 		return 0;
 	for (size_t i = 0; i < drop->count; i++) {
 		const char *entry = drop->items[i];
@@ -138,7 +138,7 @@ static size_t dropped_count(const struct command *command, size_t index)
 		if (token.form != KNOB_SEPARATE)
 			return 1;
 		return entry[length] || is_truth_word(token_value(
-						&token, &command->argv))
+						&token, command_argv(command)))
 			       ? 2
 			       : 1;
 	}
@@ -153,10 +153,10 @@ static size_t group_end(const struct command *command)
 
 	for (size_t i = command->view.args; group && i < command->view.end;
 	     i++) {
-		if (strcmp(command->argv.items[i], group) != 0)
+		if (strcmp(command_argv(command)->items[i], group) != 0)
 			continue;
 		for (end = i + 1; end < command->view.end &&
-				  command->argv.items[end][0] != '-';)
+				  command_argv(command)->items[end][0] != '-';)
 			end++;
 	}
 	return end;
@@ -255,14 +255,14 @@ static void write_words(struct draft *draft)
 	size_t place = place_of_additions(command);
 	size_t skip_to = 0;
 
-	for (size_t i = 0; i <= command->argv.count; i++) {
+	for (size_t i = 0; i <= command_argv(command)->count; i++) {
 		bool is_own = i >= view->args && i < view->end;
 
 		if (i == group)
 			emit_group(draft);
 		if (i == place && !command->takes_no_options)
 			emit_additions(draft, group != NO_INDEX);
-		if (i == command->argv.count)
+		if (i == command_argv(command)->count)
 			break;
 		emit_ports(draft, i);
 		if (draft->values->is_probe && is_own && i >= skip_to)
@@ -287,7 +287,7 @@ static void fold(const struct draft *draft, struct strlist *argv)
 	for (size_t i = 0; i < texts->count; i++)
 		words[i] = (struct new_word){ .text = texts->items[i],
 					      .from = draft->from[i] };
-	shell_rewrite_fold(&command->view.expansion, &command->given, words,
+	shell_rewrite_fold(&command->view.expansion, command->given, words,
 			   texts->count, argv);
 	free(words);
 }

@@ -61,7 +61,7 @@ static void flags_add_placeholders(struct strbuf *out,
 				   const struct command *command,
 				   const struct command_values *values)
 {
-	const struct strlist *argv = &command->argv;
+	const struct strlist *argv = command_argv(command);
 
 	for (size_t i = 0; i < argv->count; i++) {
 		char *text;
