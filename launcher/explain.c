@@ -122,7 +122,7 @@ static void add_command(struct strbuf *out, const struct request *request)
 	if (command->view.launcher)
 		strbuf_addf(out, "launcher  %s, %lld ranks\n",
 			    command->view.launcher,
-			    (long long)command->world_size);
+			    (long long)command->batch.world_size);
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
 
@@ -149,8 +149,8 @@ static void add_command(struct strbuf *out, const struct request *request)
 static void add_split(struct strbuf *out, const struct record *record)
 {
 	strbuf_addf(out, "micro %lld x accum %lld",
-		    (long long)record->micro_batch,
-		    (long long)record->grad_accum);
+		    (long long)record->batch.micro_batch,
+		    (long long)record->batch.grad_accum);
 }
 
 /* Which record would be used, and why no better one. */
@@ -335,7 +335,7 @@ static void add_target(struct strbuf *out, const struct request *request)
 	char limit[BYTES_TEXT_MAX];
 
 	if (memory_target_open(&target, request->options,
-			       request->command.world_size, &err) < 0) {
+			       request->command.batch.world_size, &err) < 0) {
 		strbuf_addf(out, "device    %s\n", err.message);
 	} else {
 		strbuf_adds(out, "device    ");
@@ -354,20 +354,20 @@ static void explain(struct strbuf *out, const struct request *request,
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
-	int64_t micro = request->command.micro_batch;
-	int64_t accum = request->command.grad_accum;
+	int64_t micro = request->command.batch.micro_batch;
+	int64_t accum = request->command.batch.grad_accum;
 	bool resumed = record_answer_start(result, request) > 0;
 
 	if (!resumed && record_answer_find(&match, request, &err) < 0)
 		strbuf_addf(out, "record    %s\n", err.message);
 	if (match.grade == RECORD_HINT || match.grade == RECORD_NEAR ||
 	    match.grade == RECORD_EXACT) {
-		micro = match.record.micro_batch;
-		accum = match.record.grad_accum;
+		micro = match.record.batch.micro_batch;
+		accum = match.record.batch.grad_accum;
 	}
 	if (resumed) {
-		micro = result->record.micro_batch;
-		accum = result->record.grad_accum;
+		micro = result->record.batch.micro_batch;
+		accum = result->record.batch.grad_accum;
 	}
 	add_command(out, request);
 	add_target(out, request);

@@ -234,9 +234,9 @@ char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
 		 json_boolean(command->preset_is_certain));
 	json_put(root, "script", json_text(request->script));
 	json_put(root, "launcher", json_text(command->view.launcher));
-	json_put(root, "world_size", json_integer(command->world_size));
+	json_put(root, "world_size", json_integer(command->batch.world_size));
 	json_put(root, "effective_batch",
-		 number_or_null(command->effective_batch));
+		 number_or_null(command->batch.effective_batch));
 	json_put(root, "assumption", json_text(command->assumption));
 	json_put(root, "knobs", knobs_json(command));
 	json_put(root, "constraints", json_text(command->constraints.words));

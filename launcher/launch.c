@@ -72,7 +72,7 @@ static int take_devices(struct session_setup *setup, struct result *result,
 			struct error *err)
 {
 	const struct request *request = setup->request;
-	int64_t world = request->command.world_size;
+	int64_t world = request->command.batch.world_size;
 	bool waited = false;
 	int code =
 		memory_target_open(setup->target, request->options, world, err);

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_CONFIGS_RECORDS_RECORD_H
 #define AUTOFIT_CONFIGS_RECORDS_RECORD_H
 
+#include "base/batch.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/strlist.h"
@@ -59,7 +60,7 @@ struct record {
 	struct record_device devices[RECORD_DEVICES_MAX];
 	size_t device_count;
 	int64_t effective_batch_asked;
-	int64_t micro_batch, grad_accum, world_size, effective_batch;
+	struct batch batch;                   /* the recommended split */
 	int64_t largest_micro_batch;          /* 0: not searched */
 	int64_t largest_fit, smallest_misfit; /* 0: none */
 	char *misfit_by; /* "probe", "prediction", "limit"; NULL: none */

@@ -19,11 +19,14 @@ const struct field record_fields[] = {
 	  true },
 	{ "preset", FIELD_TEXT, IN_RECORD(preset), 0, 0, true },
 	{ "device_kind", FIELD_TEXT, IN_RECORD(device_kind), 0, 0, false },
-	{ "micro_batch", FIELD_INTEGER, IN_RECORD(micro_batch), 1, 0, false },
-	{ "grad_accum", FIELD_INTEGER, IN_RECORD(grad_accum), 1, 0, false },
-	{ "world_size", FIELD_INTEGER, IN_RECORD(world_size), 1, 0, false },
-	{ "effective_batch", FIELD_INTEGER, IN_RECORD(effective_batch), 1, 0,
+	{ "micro_batch", FIELD_INTEGER, IN_RECORD(batch.micro_batch), 1, 0,
 	  false },
+	{ "grad_accum", FIELD_INTEGER, IN_RECORD(batch.grad_accum), 1, 0,
+	  false },
+	{ "world_size", FIELD_INTEGER, IN_RECORD(batch.world_size), 1, 0,
+	  false },
+	{ "effective_batch", FIELD_INTEGER, IN_RECORD(batch.effective_batch), 1,
+	  0, false },
 	{ "effective_batch_asked", FIELD_INTEGER,
 	  IN_RECORD(effective_batch_asked), 0, 0, false },
 	{ "largest_micro_batch", FIELD_INTEGER, IN_RECORD(largest_micro_batch),
@@ -126,10 +129,11 @@ static bool split_is_exact(const struct record *record)
 {
 	int64_t product;
 
-	return !__builtin_mul_overflow(record->micro_batch, record->grad_accum,
+	return !__builtin_mul_overflow(record->batch.micro_batch,
+				       record->batch.grad_accum, &product) &&
+	       !__builtin_mul_overflow(product, record->batch.world_size,
 				       &product) &&
-	       !__builtin_mul_overflow(product, record->world_size, &product) &&
-	       product == record->effective_batch;
+	       product == record->batch.effective_batch;
 }
 
 int record_check(const struct record *record, struct error *err)

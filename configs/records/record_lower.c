@@ -64,15 +64,15 @@ static void set_caveats(struct record *record)
 
 int record_lower(struct record *record, struct error *err)
 {
-	const struct trial *trial =
-		record_split_find(record, record->micro_batch, UINT64_MAX);
+	const struct trial *trial = record_split_find(
+		record, record->batch.micro_batch, UINT64_MAX);
 
 	if (!trial)
 		return error_set(err, -ENOENT,
 				 "no smaller split of effective batch %" PRId64
 				 " was tested and fits",
-				 record->effective_batch);
-	record->lowered_from = record->micro_batch;
+				 record->batch.effective_batch);
+	record->lowered_from = record->batch.micro_batch;
 	record_split_use(record, trial);
 	set_bounds(record);
 	set_caveats(record);

@@ -14,10 +14,12 @@ static bool splits_exactly(const struct record *record,
 	int64_t micro = trial->micro_batch;
 	int64_t per_step;
 
-	return micro > 0 && record->world_size > 0 &&
-	       !__builtin_mul_overflow(micro, record->world_size, &per_step) &&
-	       record->effective_batch % per_step == 0 &&
-	       (trial->grad_accum > 1 || record->effective_batch == per_step);
+	return micro > 0 && record->batch.world_size > 0 &&
+	       !__builtin_mul_overflow(micro, record->batch.world_size,
+				       &per_step) &&
+	       record->batch.effective_batch % per_step == 0 &&
+	       (trial->grad_accum > 1 ||
+		record->batch.effective_batch == per_step);
 }
 
 const struct trial *record_split_find(const struct record *record,
@@ -42,16 +44,17 @@ const struct trial *record_split_find(const struct record *record,
 bool record_split_is_tested(const struct record *record)
 {
 	const struct trial *trial =
-		probe_notes_last(&record->probes, record->micro_batch);
+		probe_notes_last(&record->probes, record->batch.micro_batch);
 
 	return trial && trial_fits(trial);
 }
 
 void record_split_use(struct record *record, const struct trial *trial)
 {
-	record->micro_batch = trial->micro_batch;
-	record->grad_accum = record->effective_batch / record->world_size /
-			     trial->micro_batch;
+	record->batch.micro_batch = trial->micro_batch;
+	record->batch.grad_accum = record->batch.effective_batch /
+				   record->batch.world_size /
+				   trial->micro_batch;
 	record->peak_bytes = trial->peak_bytes;
 	record->coverage = trial->coverage;
 	record->steps_source = trial->steps_source;

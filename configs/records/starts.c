@@ -38,9 +38,12 @@
 #define IN_START(member) offsetof(struct start, member)
 
 static const struct field start_fields[] = {
-	{ "micro_batch", FIELD_INTEGER, IN_START(micro_batch), 1, 0, false },
-	{ "grad_accum", FIELD_INTEGER, IN_START(grad_accum), 1, 0, false },
-	{ "world_size", FIELD_INTEGER, IN_START(world_size), 1, 0, false },
+	{ "micro_batch", FIELD_INTEGER, IN_START(batch.micro_batch), 1, 0,
+	  false },
+	{ "grad_accum", FIELD_INTEGER, IN_START(batch.grad_accum), 1, 0,
+	  false },
+	{ "world_size", FIELD_INTEGER, IN_START(batch.world_size), 1, 0,
+	  false },
 	{ "peak_bytes", FIELD_BYTES, IN_START(peak_bytes), 0, 0, false },
 	{ "on_host", FIELD_BOOL, IN_START(on_host), 0, 0, false },
 	{ "created", FIELD_INTEGER, IN_START(created), 0, 0, false },
@@ -66,11 +69,12 @@ static bool start_is_sound(const struct start *start)
 {
 	int64_t product;
 
-	return start->micro_batch > 0 && start->grad_accum > 0 &&
-	       start->world_size > 0 && start->created >= 0 &&
-	       !__builtin_mul_overflow(start->micro_batch, start->grad_accum,
+	return start->batch.micro_batch > 0 && start->batch.grad_accum > 0 &&
+	       start->batch.world_size > 0 && start->created >= 0 &&
+	       !__builtin_mul_overflow(start->batch.micro_batch,
+				       start->batch.grad_accum, &product) &&
+	       !__builtin_mul_overflow(product, start->batch.world_size,
 				       &product) &&
-	       !__builtin_mul_overflow(product, start->world_size, &product) &&
 	       (!*start->record_id || record_id_is_valid(start->record_id));
 }
 

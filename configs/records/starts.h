@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_CONFIGS_RECORDS_STARTS_H
 #define AUTOFIT_CONFIGS_RECORDS_STARTS_H
 
+#include "base/batch.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -12,7 +13,7 @@
 #define STARTS_KEPT 500
 
 struct start {
-	int64_t micro_batch, grad_accum, world_size;
+	struct batch batch;  /* its effective batch is not kept */
 	uint64_t peak_bytes; /* as recorded; 0: not known */
 	bool on_host;        /* the peak is of host memory, not of a GPU */
 	int64_t created;     /* seconds since 1970 */

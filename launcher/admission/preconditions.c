@@ -75,7 +75,7 @@ enum command_outcome preconditions_check_outside(const struct request *request,
 			outside,
 			strcmp(outside, "srun") == 0 ? "srun --ntasks=1"
 						     : outside,
-			(long long)request->command.world_size);
+			(long long)request->command.batch.world_size);
 	return COMMAND_REFUSED;
 }
 

@@ -82,7 +82,7 @@ static void divisors_find(const struct recognition *r, struct strbuf *words)
 
 	for (size_t i = 0; i < entries->count; i++) {
 		int64_t number = entry_number(r, entries->items[i], name) /
-				 command->world_size;
+				 command->batch.world_size;
 		int64_t *divides = &command->constraints.micro_divides;
 
 		if (number < 1)
@@ -105,12 +105,12 @@ static enum command_outcome effective_check(const struct recognition *r)
 
 		if (number < 2 || number > MULTIPLE_MAX)
 			continue;
-		if (command->effective_batch % number != 0)
+		if (command->batch.effective_batch % number != 0)
 			return not_recognised(
 				r,
 				"the effective batch %lld is no multiple of "
 				"%lld (%s), as %s asks: write sizes that are",
-				(long long)command->effective_batch,
+				(long long)command->batch.effective_batch,
 				(long long)number, name,
 				command->preset->description);
 		*multiple = accumulation_multiple(*multiple, number);
@@ -121,7 +121,7 @@ static enum command_outcome effective_check(const struct recognition *r)
 static void scaled_add(struct command *command,
 		       const struct command_scaled *scaled)
 {
-	int64_t accum = command->grad_accum;
+	int64_t accum = command->batch.grad_accum;
 	int64_t step = accum / accumulation_divisor(accum, scaled->value);
 	int64_t *multiple = &command->constraints.accum_multiple_of;
 
@@ -180,8 +180,8 @@ static enum command_outcome units_find(const struct recognition *r,
 	if (steps->unit == UNIT_MICRO_STEPS && steps->value > 0)
 		*multiple = accumulation_multiple(
 			*multiple,
-			command->grad_accum /
-				accumulation_divisor(command->grad_accum,
+			command->batch.grad_accum /
+				accumulation_divisor(command->batch.grad_accum,
 						     steps->value));
 	for (size_t i = 0; outcome == COMMAND_OK && i < entries->count; i++)
 		outcome = unit_find(r, entries->items[i], words);
@@ -286,13 +286,13 @@ static enum command_outcome one_accum_find(const struct recognition *r,
 		return COMMAND_OK;
 	r->command->constraints.one_accum = true;
 	strbuf_addf(words, "%sno accumulation", words->length ? ", " : "");
-	if (command->grad_accum == 1)
+	if (command->batch.grad_accum == 1)
 		return COMMAND_OK;
 	return not_recognised(r,
 			      "%s allows no accumulation, and here it is %lld: "
 			      "write 1, with the batch size that is wanted",
 			      conditions->items[i],
-			      (long long)command->grad_accum);
+			      (long long)command->batch.grad_accum);
 }
 
 /* Hydra and its like start one run after another. */

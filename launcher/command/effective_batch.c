@@ -111,7 +111,7 @@ static enum command_outcome per_rank(const struct recognition *r,
 				     enum knob_kind kind, int64_t *value)
 {
 	const struct knob *knob = &r->command->knobs[kind];
-	int64_t world = r->command->world_size;
+	int64_t world = r->command->batch.world_size;
 	enum command_outcome outcome = plain_value(r, knob, value);
 
 	if (outcome != COMMAND_OK || knob->scope == SCOPE_RANK)
@@ -144,12 +144,12 @@ static enum command_outcome from_global(const struct recognition *r,
 	bool has_accum = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
 
 	if (command->preset->global.rounds && !has_accum) {
-		command->grad_accum = rounded(global, step);
+		command->batch.grad_accum = rounded(global, step);
 		return COMMAND_OK;
 	}
 	if (global % step == 0 &&
-	    !(has_accum && global / step != command->grad_accum)) {
-		command->grad_accum = global / step;
+	    !(has_accum && global / step != command->batch.grad_accum)) {
+		command->batch.grad_accum = global / step;
 		return COMMAND_OK;
 	}
 	return not_recognised(
@@ -157,7 +157,8 @@ static enum command_outcome from_global(const struct recognition *r,
 		"%s %lld is not %lld x a whole number x %lld ranks%s: write "
 		"sizes that agree",
 		knob->name, (long long)knob->value,
-		(long long)command->micro_batch, (long long)command->world_size,
+		(long long)command->batch.micro_batch,
+		(long long)command->batch.world_size,
 		has_accum ? ", nor what the accumulation gives" : "");
 }
 
@@ -168,9 +169,9 @@ static enum command_outcome micro_from_global(const struct recognition *r,
 	struct command *command = r->command;
 	int64_t step;
 
-	if (!__builtin_mul_overflow(command->grad_accum, ranks, &step) &&
+	if (!__builtin_mul_overflow(command->batch.grad_accum, ranks, &step) &&
 	    global % step == 0) {
-		command->micro_batch = global / step;
+		command->batch.micro_batch = global / step;
 		return COMMAND_OK;
 	}
 	return not_recognised(r,
@@ -178,8 +179,8 @@ static enum command_outcome micro_from_global(const struct recognition *r,
 			      "%lld x %lld ranks: write sizes that agree",
 			      command->knobs[KNOB_GLOBAL].name,
 			      (long long)command->knobs[KNOB_GLOBAL].value,
-			      (long long)command->grad_accum,
-			      (long long)command->world_size);
+			      (long long)command->batch.grad_accum,
+			      (long long)command->batch.world_size);
 }
 
 static enum command_outcome
@@ -188,7 +189,7 @@ effective_batch_derive_global(const struct recognition *r)
 	struct command *command = r->command;
 	const struct knob *global = &command->knobs[KNOB_GLOBAL];
 	enum command_outcome outcome;
-	int64_t ranks = command->world_size;
+	int64_t ranks = command->batch.world_size;
 	int64_t value, step;
 
 	if (global->scope == SCOPE_RANK)
@@ -196,11 +197,11 @@ effective_batch_derive_global(const struct recognition *r)
 	outcome = plain_value(r, global, &value);
 	if (outcome != COMMAND_OK || value == 0)
 		return outcome;
-	if (command->micro_batch == 0)
+	if (command->batch.micro_batch == 0)
 		return command->knobs[KNOB_MICRO].form == KNOB_ABSENT
 			       ? micro_from_global(r, value, ranks)
 			       : COMMAND_OK;
-	if (__builtin_mul_overflow(command->micro_batch, ranks, &step))
+	if (__builtin_mul_overflow(command->batch.micro_batch, ranks, &step))
 		step = INT64_MAX;
 	return from_global(r, value, step);
 }
@@ -209,18 +210,19 @@ static enum command_outcome multiply(const struct recognition *r)
 {
 	struct command *command = r->command;
 
-	if (!__builtin_mul_overflow(command->micro_batch, command->grad_accum,
-				    &command->effective_batch) &&
-	    !__builtin_mul_overflow(command->effective_batch,
-				    command->world_size,
-				    &command->effective_batch))
+	if (!__builtin_mul_overflow(command->batch.micro_batch,
+				    command->batch.grad_accum,
+				    &command->batch.effective_batch) &&
+	    !__builtin_mul_overflow(command->batch.effective_batch,
+				    command->batch.world_size,
+				    &command->batch.effective_batch))
 		return COMMAND_OK;
 	return not_recognised(r,
 			      "the effective batch %lld x %lld x %lld "
 			      "does not fit in 64 bits: check the sizes",
-			      (long long)command->micro_batch,
-			      (long long)command->grad_accum,
-			      (long long)command->world_size);
+			      (long long)command->batch.micro_batch,
+			      (long long)command->batch.grad_accum,
+			      (long long)command->batch.world_size);
 }
 
 enum command_outcome effective_batch_derive(struct recognition *r)
@@ -230,15 +232,15 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 	enum command_outcome outcome = sample_tokens_find(r);
 
 	if (outcome == COMMAND_OK)
-		outcome = per_rank(r, KNOB_MICRO, &command->micro_batch);
+		outcome = per_rank(r, KNOB_MICRO, &command->batch.micro_batch);
 	if (outcome == COMMAND_OK)
-		outcome = per_rank(r, KNOB_ACCUM, &command->grad_accum);
+		outcome = per_rank(r, KNOB_ACCUM, &command->batch.grad_accum);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	if (command->grad_accum == 0)
-		command->grad_accum = 1;
+	if (command->batch.grad_accum == 0)
+		command->batch.grad_accum = 1;
 	outcome = effective_batch_derive_global(r);
-	if (outcome != COMMAND_OK || command->micro_batch == 0 ||
+	if (outcome != COMMAND_OK || command->batch.micro_batch == 0 ||
 	    (accum->form != KNOB_ABSENT && accum->value == 0))
 		return outcome;
 	return multiply(r);
@@ -269,12 +271,12 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf out = STRBUF_INIT;
 
-	if (command->effective_batch > 0)
+	if (command->batch.effective_batch > 0)
 		strbuf_addf(&out, "effective batch %lld = %lld x %lld x %lld (",
-			    (long long)command->effective_batch,
-			    (long long)command->micro_batch,
-			    (long long)command->grad_accum,
-			    (long long)command->world_size);
+			    (long long)command->batch.effective_batch,
+			    (long long)command->batch.micro_batch,
+			    (long long)command->batch.grad_accum,
+			    (long long)command->batch.world_size);
 	else
 		strbuf_adds(&out, "effective batch not known (");
 	assume_knob(&out, &command->knobs[KNOB_MICRO], "");

@@ -77,7 +77,7 @@ static bool is_read_alike(const struct command *command,
 			  const struct command *after)
 {
 	return after->preset == command->preset &&
-	       after->world_size == command->world_size &&
+	       after->batch.world_size == command->batch.world_size &&
 	       !after->view.expansion.argv.count ==
 		       !command->view.expansion.argv.count;
 }
@@ -87,12 +87,12 @@ static int check_values(const struct command *command,
 			const struct command *after, struct error *err)
 {
 	int64_t micro = values->micro_batch ? values->micro_batch
-					    : command->micro_batch;
-	int64_t accum =
-		values->grad_accum ? values->grad_accum : command->grad_accum;
+					    : command->batch.micro_batch;
+	int64_t accum = values->grad_accum ? values->grad_accum
+					   : command->batch.grad_accum;
 
-	if (after->micro_batch == micro && after->grad_accum == accum &&
-	    is_read_alike(command, after))
+	if (after->batch.micro_batch == micro &&
+	    after->batch.grad_accum == accum && is_read_alike(command, after))
 		return 0;
 	return error_set(
 		err, -EINVAL,
@@ -101,8 +101,9 @@ static int check_values(const struct command *command,
 		"%lld ranks (%s): write {micro} and {accum} where "
 		"these values belong",
 		(long long)micro, (long long)accum, after->preset->name,
-		(long long)after->micro_batch, (long long)after->grad_accum,
-		(long long)after->world_size, after->assumption);
+		(long long)after->batch.micro_batch,
+		(long long)after->batch.grad_accum,
+		(long long)after->batch.world_size, after->assumption);
 }
 
 static bool is_knob(const struct command *command, size_t index)
@@ -179,7 +180,7 @@ static void note_followers(const struct command *command,
 			    0)
 			strlist_take(followers,
 				     follower_words(&shown, i, now,
-						    after->micro_batch));
+						    after->batch.micro_batch));
 	}
 	strlist_release(&shown.before);
 	strlist_release(&shown.after);

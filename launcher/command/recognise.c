@@ -136,7 +136,7 @@ static enum command_outcome ranks_find(struct recognition *r)
 	enum command_outcome outcome = world_size_find(r);
 
 	if (r->hints->ranks_around > 1)
-		r->command->world_size *= r->hints->ranks_around;
+		r->command->batch.world_size *= r->hints->ranks_around;
 	return outcome;
 }
 
@@ -192,8 +192,8 @@ static enum command_outcome recognise_so(struct recognition *r,
 	r->texts = sources->texts;
 	r->config_index = NO_INDEX;
 	*command = (struct command){ .given = argv,
-				     .world_size = 1,
-				     .grad_accum = 1 };
+				     .batch.world_size = 1,
+				     .batch.grad_accum = 1 };
 	if (templates)
 		strlist_add_all(&command->env_templates,
 				(const char *const *)templates->items,

@@ -103,10 +103,11 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	if (list) {
-		command->world_size = devices_listed(list);
+		command->batch.world_size = devices_listed(list);
 		return check_nodes(r);
 	}
-	if (devices && !devices_count(devices, visible, &command->world_size))
+	if (devices &&
+	    !devices_count(devices, visible, &command->batch.world_size))
 		return not_recognised(r,
 				      "%s %s is not understood: write the "
 				      "number of devices",
@@ -122,7 +123,7 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 				shown,
 				command_argv(command)->items[r->config_index]),
 			preset->device_flags.items[0]);
-	command->world_size = visible;
+	command->batch.world_size = visible;
 	return check_nodes(r);
 }
 
@@ -132,7 +133,7 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 	struct command *command = r->command;
 	const struct strlist *entries = &command->preset->model_parallel;
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
-	int64_t ranks = command->world_size;
+	int64_t ranks = command->batch.world_size;
 	int64_t pieces = 1;
 	int64_t size;
 
@@ -153,7 +154,7 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 				      "%lld ranks cannot hold models of %lld "
 				      "ranks each: write sizes that agree",
 				      (long long)ranks, (long long)pieces);
-	command->world_size = ranks / pieces;
+	command->batch.world_size = ranks / pieces;
 	return COMMAND_OK;
 }
 
@@ -162,7 +163,7 @@ enum command_outcome world_size_find(struct recognition *r)
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;
 
-	command->world_size = command->view.world;
+	command->batch.world_size = command->view.world;
 	if (!command->preset_is_certain)
 		return COMMAND_OK;
 	if (!command->view.launcher)

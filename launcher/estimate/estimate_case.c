@@ -234,7 +234,7 @@ int estimate_case_of_command(struct estimate_case *all,
 	strlist_release(&warnings);
 	estimate_command_run(command, &request, &all->notes);
 	take_run(all, &request);
-	all->effective_batch = command->effective_batch;
+	all->effective_batch = command->batch.effective_batch;
 	result = find_model(all, name, &request, command, err);
 	return result < 0 ? result : estimate_case_complete(all, err);
 }

@@ -301,11 +301,11 @@ static void set_sizes(const struct command *command,
 			note_word(notes, rows[i].what, rows[i].text);
 	}
 	if (!request->run.micro_batch)
-		request->run.micro_batch = command->micro_batch;
+		request->run.micro_batch = command->batch.micro_batch;
 	if (!request->run.grad_accum)
-		request->run.grad_accum = command->grad_accum;
-	if (!request->gpus && command->world_size > 1)
-		request->gpus = command->world_size;
+		request->run.grad_accum = command->batch.grad_accum;
+	if (!request->gpus && command->batch.world_size > 1)
+		request->gpus = command->batch.world_size;
 }
 
 static const struct word_row tasks[] = {

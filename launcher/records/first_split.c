@@ -137,8 +137,8 @@ static char *make_key(const struct request *request, const char *name,
 	if (getcwd(folder, sizeof(folder)))
 		escape_add(&key, folder);
 	strbuf_addf(&key, "\nworld %lld effective %lld\n",
-		    (long long)request->command.world_size,
-		    (long long)request->effective_batch);
+		    (long long)request->command.batch.world_size,
+		    (long long)request->asked.effective_batch);
 	add_arguments(&key, &request->command);
 	return strbuf_detach(&key);
 }
@@ -178,9 +178,10 @@ static bool is_kept(const struct request *request, const struct start *start,
 	struct start kept;
 
 	return start_read(&kept, request->paths.starts, key) > 0 &&
-	       (!replace || (kept.micro_batch == start->micro_batch &&
-			     kept.grad_accum == start->grad_accum &&
-			     kept.world_size == start->world_size));
+	       (!replace ||
+		(kept.batch.micro_batch == start->batch.micro_batch &&
+		 kept.batch.grad_accum == start->batch.grad_accum &&
+		 kept.batch.world_size == start->batch.world_size));
 }
 
 /* Most starts are like the one before: a file is synced only for others. */
@@ -201,9 +202,7 @@ void first_split_keep(const struct request *request,
 {
 	const struct record *record = &result->record;
 	struct start start = {
-		.micro_batch = record->micro_batch,
-		.grad_accum = record->grad_accum,
-		.world_size = record->world_size,
+		.batch = record->batch,
 		.peak_bytes = record->peak_bytes,
 		.on_host = record->device_kind &&
 			   strcmp(record->device_kind, "host") == 0,

@@ -117,20 +117,22 @@ static bool record_answer_keeps_batch(const struct request *request,
 				      const struct record *record)
 {
 	const struct options *options = request->options;
-	int64_t micro = record->micro_batch;
+	int64_t micro = record->batch.micro_batch;
 	int64_t effective;
 
-	if (micro < 1 || record->grad_accum < 1 || record->world_size < 1 ||
-	    micro > request->max_micro ||
+	if (micro < 1 || record->batch.grad_accum < 1 ||
+	    record->batch.world_size < 1 || micro > request->max_micro ||
 	    micro % options->micro_multiple_of != 0 ||
-	    record->world_size != request->command.world_size ||
-	    __builtin_mul_overflow(micro, record->grad_accum, &effective) ||
-	    __builtin_mul_overflow(effective, record->world_size, &effective))
+	    record->batch.world_size != request->command.batch.world_size ||
+	    __builtin_mul_overflow(micro, record->batch.grad_accum,
+				   &effective) ||
+	    __builtin_mul_overflow(effective, record->batch.world_size,
+				   &effective))
 		return false;
 	return options->subcommand == SUBCOMMAND_TUNE ||
 	       options->effective == EFFECTIVE_GROW ||
-	       !request->effective_batch ||
-	       effective == request->effective_batch;
+	       !request->asked.effective_batch ||
+	       effective == request->asked.effective_batch;
 }
 
 /* `tune` also wants the largest size, which a launch may not know. */
@@ -182,12 +184,13 @@ static bool fit_now(struct record *record, const struct request *request)
 
 	if (record->peak_bytes <= free_bytes)
 		return true;
-	trial = record_split_find(record, record->micro_batch, free_bytes);
+	trial = record_split_find(record, record->batch.micro_batch,
+				  free_bytes);
 	if (!trial)
 		return false;
 	log_warning("micro %lld needs %s and %s are free now: the next "
 		    "smaller tested split is used",
-		    (long long)record->micro_batch,
+		    (long long)record->batch.micro_batch,
 		    bytes_format(needed, record->peak_bytes),
 		    bytes_format(free_text, free_bytes));
 	record_split_use(record, trial);
@@ -218,8 +221,8 @@ static void set_reused(struct result *result, const struct request *request)
 
 	result->outcome = OUTCOME_REUSED;
 	result->exit_code = EXIT_DONE;
-	result_set_command(result, request, record->micro_batch,
-			   record->grad_accum);
+	result_set_command(result, request, record->batch.micro_batch,
+			   record->batch.grad_accum);
 	set_visible(result, request);
 }
 
@@ -268,20 +271,21 @@ int record_answer_start(struct result *result, const struct request *request)
 		free(reason);
 		return 0;
 	}
-	record->micro_batch = start.micro_batch;
-	record->grad_accum = start.grad_accum;
+	record->batch.micro_batch = start.batch.micro_batch;
+	record->batch.grad_accum = start.batch.grad_accum;
 	record->peak_bytes = start.peak_bytes;
 	kind = start.on_host ? "host" : "cuda";
 	if (!record_answer_keeps_batch(request, record) ||
 	    start.peak_bytes > free_now(request, kind)) {
 		log_verbose("%s, but its first split does not fit now", reason);
-		record->micro_batch = record->grad_accum = 0;
+		record->batch.micro_batch = record->batch.grad_accum = 0;
 		record->peak_bytes = 0;
 		free(reason);
 		return 0;
 	}
-	record->effective_batch =
-		start.micro_batch * start.grad_accum * record->world_size;
+	record->batch.effective_batch = start.batch.micro_batch *
+					start.batch.grad_accum *
+					record->batch.world_size;
 	record->device_kind = xstrdup(kind);
 	record->created = start.created;
 	/* So that what is said of that record later reaches this run too. */

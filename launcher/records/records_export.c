@@ -53,8 +53,8 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	result->record_grade = record_grade_name(
 		stamps_hold(&record->stamps, NULL) ? RECORD_EXACT
 						   : RECORD_NEAR);
-	result_set_command(result, &chosen->request, record->micro_batch,
-			   record->grad_accum);
+	result_set_command(result, &chosen->request, record->batch.micro_batch,
+			   record->batch.grad_accum);
 }
 
 /* Of the result as it is, which a masked argv is part of. */
@@ -119,12 +119,12 @@ out:
 static void warn_of_batch(const struct export *export)
 {
 	const struct record *record = &export->result.record;
-	int64_t asked = export->chosen->request.effective_batch;
+	int64_t asked = export->chosen->request.asked.effective_batch;
 
-	if (asked > 0 && asked != record->effective_batch)
+	if (asked > 0 && asked != record->batch.effective_batch)
 		log_warning("the effective batch becomes %" PRId64
 			    " instead of %" PRId64,
-			    record->effective_batch, asked);
+			    record->batch.effective_batch, asked);
 }
 
 /*
@@ -135,8 +135,8 @@ static int args_of_record(struct export *export, struct strbuf *out)
 {
 	const struct record *record = &export->result.record;
 	const struct command_values values = {
-		.micro_batch = record->micro_batch,
-		.grad_accum = record->grad_accum,
+		.micro_batch = record->batch.micro_batch,
+		.grad_accum = record->batch.grad_accum,
 	};
 	struct options as_recorded = *export->options;
 	struct strbuf why = STRBUF_INIT;

@@ -172,7 +172,8 @@ static void add_line(struct strbuf *out, const struct record *record,
 	const char *device = record->device_kind;
 
 	strbuf_addf(out, "%s %s: ", what, record->id);
-	chosen_add_split(out, record->micro_batch, record->grad_accum);
+	chosen_add_split(out, record->batch.micro_batch,
+			 record->batch.grad_accum);
 	strbuf_adds(out, " on ");
 	if (record->device_count > 1)
 		strbuf_addf(out, "%zu x ", record->device_count);

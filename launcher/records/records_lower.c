@@ -17,7 +17,7 @@
 
 static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 {
-	int64_t micro = chosen->record.micro_batch;
+	int64_t micro = chosen->record.batch.micro_batch;
 	char *command;
 
 	if (micro <= 1) {
@@ -60,7 +60,8 @@ static void add_line(struct strbuf *out, const struct chosen *chosen,
 	strbuf_addf(out, "%s: lowered from ", chosen->name);
 	chosen_add_split(out, record->lowered_from, old_accum);
 	strbuf_adds(out, " to ");
-	chosen_add_split(out, record->micro_batch, record->grad_accum);
+	chosen_add_split(out, record->batch.micro_batch,
+			 record->batch.grad_accum);
 	if (record->peak_bytes)
 		strbuf_addf(out, ", peak %s",
 			    bytes_format(text, record->peak_bytes));
@@ -73,7 +74,7 @@ static void add_line(struct strbuf *out, const struct chosen *chosen,
 static int lower(const struct options *options, struct chosen *chosen)
 {
 	struct record *record = &chosen->record;
-	int64_t old_accum = record->grad_accum;
+	int64_t old_accum = record->batch.grad_accum;
 	int64_t now = (int64_t)time(NULL);
 	struct strbuf line = STRBUF_INIT;
 	struct error err = ERROR_INIT;

@@ -48,8 +48,8 @@ static void add_columns(struct strbuf *out, const struct report_style *style,
 	struct strbuf cell = STRBUF_INIT;
 
 	add_day(out, record->created);
-	strbuf_addf(&cell, "%" PRId64 " x %" PRId64, record->micro_batch,
-		    record->grad_accum);
+	strbuf_addf(&cell, "%" PRId64 " x %" PRId64, record->batch.micro_batch,
+		    record->batch.grad_accum);
 	strbuf_addf(out, "  %11s  ", strbuf_text(&cell));
 	strbuf_reset(&cell);
 	if (record->peak_bytes > 0)

@@ -19,7 +19,7 @@
 static void add_intent(struct strbuf *out, const struct report_style *style,
 		       const struct result *result)
 {
-	int64_t own = words_own_effective(result);
+	int64_t own = result->own.effective_batch;
 	int64_t asked = result->record.effective_batch_asked;
 	bool other = own > 0 && asked > 0 && own != asked;
 
@@ -169,7 +169,7 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 	add_numbers(&row, style, result, trial);
 	strbuf_adds(&words, "    ");
 	words_verdict(&words, trial);
-	if (trial->micro_batch == result->own_micro_batch)
+	if (trial->micro_batch == result->own.micro_batch)
 		strbuf_adds(&words, ", yours");
 	/* Two of the four blanks stand between the row and the words. */
 	if (text_columns(strbuf_text(&row)) + text_columns(words.data + 2) >

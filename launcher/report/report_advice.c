@@ -13,8 +13,8 @@
 static void add_touched(struct strbuf *out, const struct report_style *style,
 			const struct result *result)
 {
-	int64_t now = result->record.effective_batch;
-	int64_t before = words_own_effective(result);
+	int64_t now = result->record.batch.effective_batch;
+	int64_t before = result->own.effective_batch;
 	struct strbuf line = STRBUF_INIT;
 	double factor;
 
@@ -55,7 +55,7 @@ void report_advice(struct strbuf *out, const struct report_style *style,
 			    "%" PRId64
 			    " has: autofit --effective-batch %" PRId64
 			    " -- ...",
-			    result->record.effective_batch,
+			    result->record.batch.effective_batch,
 			    result->nearest_effective_batch,
 			    result->nearest_effective_batch);
 		words_field(out, style, "next", strbuf_text(&line));
@@ -106,7 +106,8 @@ static void add_largest(struct strbuf *out, const struct report_style *style,
 			const struct result *result)
 {
 	const struct record *record = &result->record;
-	int64_t world = record->world_size > 0 ? record->world_size : 1;
+	int64_t world =
+		record->batch.world_size > 0 ? record->batch.world_size : 1;
 	struct strbuf line = STRBUF_INIT;
 	int64_t effective;
 

@@ -30,7 +30,7 @@ static void add_size(struct strbuf *out, const struct result *result,
 		     int64_t micro, int64_t accum)
 {
 	const struct trial *trial = trial_of(result, micro);
-	const struct trial *own = trial_of(result, result->own_micro_batch);
+	const struct trial *own = trial_of(result, result->own.micro_batch);
 	char text[BYTES_TEXT_MAX];
 	double speed = 0;
 	double base = 0;
@@ -64,17 +64,18 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 		      const struct result *result)
 {
 	const struct record *record = &result->record;
-	bool same = record->micro_batch == result->own_micro_batch &&
-		    record->grad_accum == result->own_grad_accum;
+	bool same = record->batch.micro_batch == result->own.micro_batch &&
+		    record->batch.grad_accum == result->own.grad_accum;
 	struct strbuf line = STRBUF_INIT;
 
-	if (result->own_micro_batch > 0 && !same) {
-		add_size(&line, result, result->own_micro_batch,
-			 result->own_grad_accum);
+	if (result->own.micro_batch > 0 && !same) {
+		add_size(&line, result, result->own.micro_batch,
+			 result->own.grad_accum);
 		words_field(out, style, "yours", strbuf_text(&line));
 		strbuf_reset(&line);
 	}
-	add_size(&line, result, record->micro_batch, record->grad_accum);
+	add_size(&line, result, record->batch.micro_batch,
+		 record->batch.grad_accum);
 	words_field(out, style, same ? "yours" : "best", strbuf_text(&line));
 	strbuf_release(&line);
 }
@@ -83,23 +84,23 @@ static void add_kept(struct strbuf *out, const struct report_style *style,
 		     const struct result *result)
 {
 	const struct record *record = &result->record;
-	int64_t own = words_own_effective(result);
+	int64_t own = result->own.effective_batch;
 	struct strbuf line = STRBUF_INIT;
 
-	if (record->effective_batch <= 0)
+	if (record->batch.effective_batch <= 0)
 		return;
-	if (own > 0 && own != record->effective_batch)
+	if (own > 0 && own != record->batch.effective_batch)
 		strbuf_addf(&line,
 			    "effective batch %" PRId64 " instead of %" PRId64,
-			    record->effective_batch, own);
+			    record->batch.effective_batch, own);
 	else
 		strbuf_addf(&line, "effective batch %" PRId64,
-			    record->effective_batch);
+			    record->batch.effective_batch);
 	strbuf_addf(&line, " = %" PRId64 " x %" PRId64 " x %" PRId64,
-		    record->micro_batch, record->grad_accum,
-		    record->world_size);
+		    record->batch.micro_batch, record->batch.grad_accum,
+		    record->batch.world_size);
 	words_field(out, style,
-		    own == record->effective_batch ? "kept" : "batch",
+		    own == record->batch.effective_batch ? "kept" : "batch",
 		    strbuf_text(&line));
 	strbuf_release(&line);
 }

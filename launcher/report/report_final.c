@@ -97,9 +97,9 @@ static void add_tail(struct strbuf *out, const struct report_style *style,
 static void add_split(struct strbuf *out, const struct record *record)
 {
 	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64,
-		    record->micro_batch, record->grad_accum);
-	if (record->world_size > 1)
-		strbuf_addf(out, " x world %" PRId64, record->world_size);
+		    record->batch.micro_batch, record->batch.grad_accum);
+	if (record->batch.world_size > 1)
+		strbuf_addf(out, " x world %" PRId64, record->batch.world_size);
 }
 
 /* To paste: never wrapped. */
@@ -149,8 +149,8 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 
 	add_split(&line, &result->record);
 	strbuf_adds(&line, " fits");
-	if (result->record.micro_batch == result->own_micro_batch &&
-	    result->record.grad_accum == result->own_grad_accum)
+	if (result->record.batch.micro_batch == result->own.micro_batch &&
+	    result->record.batch.grad_accum == result->own.grad_accum)
 		strbuf_adds(&line, ": your sizes are the best already, nothing "
 				   "changed");
 	headline(out, style, PAINT_GOOD, strbuf_text(&line));
@@ -238,7 +238,7 @@ static void final_planned(struct strbuf *out, const struct report_style *style,
 		words_limit(&line, style, result);
 		words_field(out, style, "memory", strbuf_text(&line));
 	}
-	if (record->micro_batch > 0) {
+	if (record->batch.micro_batch > 0) {
 		strbuf_reset(&line);
 		add_split(&line, record);
 		words_field(out, style, "would use", strbuf_text(&line));
@@ -328,9 +328,10 @@ static const struct trial *fitting_trial(const struct result *result,
 static void add_best_so_far(struct strbuf *line, const struct result *result)
 {
 	const struct record *record = &result->record;
-	const struct trial *best = fitting_trial(result, record->micro_batch);
+	const struct trial *best =
+		fitting_trial(result, record->batch.micro_batch);
 
-	if (record->micro_batch > 0) {
+	if (record->batch.micro_batch > 0) {
 		strbuf_adds(line, "best tested so far ");
 		add_split(line, record);
 	} else if (best) {
@@ -364,7 +365,7 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 		   "  run the same command again to resume: no finished probe "
 		   "is repeated");
 	note_uncapped(out, style, result);
-	if (result->record.micro_batch > 0)
+	if (result->record.batch.micro_batch > 0)
 		add_flags(out, style, result);
 	add_tail(out, style, result);
 	strbuf_release(&line);

@@ -209,20 +209,6 @@ enum paint words_verdict_paint(const struct trial *trial)
 	return trial_is_misfit(trial) ? PAINT_WARN : PAINT_BAD;
 }
 
-int64_t words_own_effective(const struct result *result)
-{
-	int64_t world = result->record.world_size;
-	int64_t effective;
-
-	if (result->own_micro_batch <= 0 || result->own_grad_accum <= 0 ||
-	    __builtin_mul_overflow(result->own_micro_batch,
-				   result->own_grad_accum, &effective) ||
-	    __builtin_mul_overflow(effective, world > 0 ? world : 1,
-				   &effective))
-		return 0;
-	return effective;
-}
-
 void words_limit(struct strbuf *out, const struct report_style *style,
 		 const struct result *result)
 {

@@ -62,9 +62,6 @@ void words_rate(struct strbuf *out, double per_second);
 void words_verdict(struct strbuf *out, const struct trial *trial);
 enum paint words_verdict_paint(const struct trial *trial);
 
-/* The effective batch the command itself says; 0: not known. */
-int64_t words_own_effective(const struct result *result);
-
 /* "limit 1.90 GiB = budget 2.00 GiB (--memory) - headroom 102 MiB" */
 void words_limit(struct strbuf *out, const struct report_style *style,
 		 const struct result *result);

@@ -57,7 +57,7 @@ void result_release(struct result *result)
 double result_samples_per_second(const struct result *result,
 				 const struct trial *trial)
 {
-	int64_t world = result->record.world_size;
+	int64_t world = result->record.batch.world_size;
 
 	if (!(trial->step_seconds > 0))
 		return 0;
@@ -179,14 +179,15 @@ static json_t *recommended_json(const struct result *result)
 	struct strlist argv = STRLIST_INIT;
 	json_t *object;
 
-	if (record->micro_batch <= 0)
+	if (record->batch.micro_batch <= 0)
 		return json_null();
 	object = json_checked(json_object());
-	json_put(object, "micro_batch", json_integer(record->micro_batch));
-	json_put(object, "grad_accum", count_json(record->grad_accum));
-	json_put(object, "world_size", count_json(record->world_size));
+	json_put(object, "micro_batch",
+		 json_integer(record->batch.micro_batch));
+	json_put(object, "grad_accum", count_json(record->batch.grad_accum));
+	json_put(object, "world_size", count_json(record->batch.world_size));
 	json_put(object, "effective_batch",
-		 count_json(record->effective_batch));
+		 count_json(record->batch.effective_batch));
 	secrets_mask_argv(&argv, &result->run.argv);
 	json_put(object, "argv", list_json(&argv));
 	json_put(object, "argv_escaped", escaped_json(&argv));

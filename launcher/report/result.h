@@ -53,7 +53,7 @@ struct result {
 	const char *starts;
 	int signal_number; /* of the signal that ended the tuning; 0 */
 	/* What the command itself says; 0: not known. */
-	int64_t own_micro_batch, own_grad_accum;
+	struct batch own;
 	bool grow; /* --grow: the effective batch may become larger */
 	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
 	int64_t predicted_micro_batch;

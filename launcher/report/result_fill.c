@@ -34,10 +34,9 @@ void result_begin(struct result *result, const struct request *request)
 	set_text(&record->preset, command->preset->name);
 	set_text(&record->autofit_version, AUTOFIT_VERSION);
 	set_text(&result->assumption, command->assumption);
-	record->effective_batch_asked = request->effective_batch;
-	record->world_size = command->world_size;
-	result->own_micro_batch = command->micro_batch;
-	result->own_grad_accum = command->grad_accum;
+	record->effective_batch_asked = request->asked.effective_batch;
+	record->batch.world_size = command->batch.world_size;
+	result->own = command->batch;
 	result->grow = request->options->effective == EFFECTIVE_GROW;
 	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		result->accum_name = command->knobs[KNOB_ACCUM].name;

@@ -96,9 +96,10 @@ static void add_question(struct strbuf *out, const struct request *request)
 	const struct options *options = request->options;
 	char *tolerance = xasprintf("%.17g", options->tolerance);
 
-	add_number(out, IDENTITY_PLACE, "world", request->command.world_size);
+	add_number(out, IDENTITY_PLACE, "world",
+		   request->command.batch.world_size);
 	add_number(out, IDENTITY_PLACE, "effective batch",
-		   request->effective_batch);
+		   request->asked.effective_batch);
 	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
 		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
 	add_number(out, IDENTITY_PLACE, "--max-micro", options->max_micro);

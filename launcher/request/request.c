@@ -154,15 +154,16 @@ static enum command_outcome check_rewrite(struct request *request,
 		      command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
 	const struct command_values values = {
 		.micro_batch = (constraints->micro_divides ? 1 : 2) *
-			       command->micro_batch,
+			       command->batch.micro_batch,
 		.grad_accum = (trades && !constraints->one_accum ? 2 : 1) *
-			      command->grad_accum,
+			      command->batch.grad_accum,
 		.copies = request->paths.copies,
 	};
 	struct rewrite rewrite;
 	int result;
 
-	if (!command->micro_batch || values.micro_batch > request->max_micro)
+	if (!command->batch.micro_batch ||
+	    values.micro_batch > request->max_micro)
 		return COMMAND_OK;
 	result = request_rewrite(request, command, &values, &rewrite, err);
 	strlist_add_all(&command->caveats,
@@ -175,8 +176,8 @@ static enum command_outcome check_rewrite(struct request *request,
 static enum command_outcome check_effective_batch(const struct request *request,
 						  struct error *err)
 {
-	int64_t effective = request->effective_batch;
-	int64_t world = request->command.world_size;
+	int64_t effective = request->asked.effective_batch;
+	int64_t world = request->command.batch.world_size;
 	int64_t multiple = accumulation_multiple(
 		world, request->command.constraints.effective_multiple_of);
 
@@ -203,10 +204,10 @@ static enum command_outcome set_effective_batch(struct request *request,
 {
 	const struct options *options = request->options;
 
-	request->effective_batch = options->effective == EFFECTIVE_NUMBER
-					   ? options->effective_batch
-					   : request->command.effective_batch;
-	if (request->effective_batch == 0 &&
+	request->asked = request->command.batch;
+	if (options->effective == EFFECTIVE_NUMBER)
+		request->asked.effective_batch = options->effective_batch;
+	if (request->asked.effective_batch == 0 &&
 	    options->effective == EFFECTIVE_KEEP &&
 	    options->subcommand != SUBCOMMAND_TUNE) {
 		(void)error_set(err, -EINVAL,
@@ -221,7 +222,7 @@ static enum command_outcome set_effective_batch(struct request *request,
 /* Some commands count tokens or frames in a batch. */
 static int64_t max_micro(const struct request *request)
 {
-	int64_t own = request->command.micro_batch;
+	int64_t own = request->command.batch.micro_batch;
 	int64_t usual = request->options->max_micro;
 
 	if (request->options->has_max_micro || own <= usual / MAX_MICRO_FACTOR)

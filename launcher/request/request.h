@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_REQUEST_REQUEST_H
 #define AUTOFIT_LAUNCHER_REQUEST_REQUEST_H
 
+#include "base/batch.h"
 #include "base/error.h"
 #include "base/strlist.h"
 #include "configs/files/paths.h"
@@ -32,7 +33,8 @@ struct request {
 	struct command command;
 	struct rank_place
 		place; /* autofit itself may be one of several ranks */
-	int64_t effective_batch; /* asked for; 0: not known */
+	/* The command's own, with the effective batch that is asked for. */
+	struct batch asked;
 	/* As the option says; unless given, far above a batch of tokens. */
 	int64_t max_micro;
 	char *script; /* path of the source that was read; NULL: none */

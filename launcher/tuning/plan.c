@@ -35,7 +35,7 @@ static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
 	/* micro x world is the divisor's part that it has already. */
 	if (of_effective > 1)
 		of_effective /= accumulation_divisor(
-			of_effective, micro_batch * plan->world_size);
+			of_effective, micro_batch * plan->asked.world_size);
 	return accumulation_multiple(step > 1 ? step : 1,
 				     of_effective > 1 ? of_effective : 1);
 }
@@ -44,14 +44,14 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum;
 
-	if (!plan->has_accumulation || plan->effective_batch <= 0)
+	if (!plan->has_accumulation || plan->asked.effective_batch <= 0)
 		return 1;
-	accum = accumulation_exact(plan->effective_batch, micro_batch,
-				   plan->world_size);
+	accum = accumulation_exact(plan->asked.effective_batch, micro_batch,
+				   plan->asked.world_size);
 	if (accum)
 		return accum;
-	accum = accumulation_grow(plan->effective_batch, micro_batch,
-				  plan->world_size);
+	accum = accumulation_grow(plan->asked.effective_batch, micro_batch,
+				  plan->asked.world_size);
 	return round_up(accum, accum_step(plan, micro_batch));
 }
 
@@ -113,12 +113,12 @@ static void make_splits(struct view *view, const struct plan *plan)
 	int64_t micro;
 
 	view->split_count = 0;
-	if (plan->effective_batch <= 0)
+	if (plan->asked.effective_batch <= 0)
 		return;
 	if (plan->has_accumulation) {
 		view->split_count = accumulation_splits(
-			plan->effective_batch, plan->world_size, multiple,
-			view->splits, PLAN_SPLITS_MAX);
+			plan->asked.effective_batch, plan->asked.world_size,
+			multiple, view->splits, PLAN_SPLITS_MAX);
 		while (view->split_count &&
 		       view->splits[view->split_count - 1] > problem->max_micro)
 			view->split_count--;
@@ -126,8 +126,9 @@ static void make_splits(struct view *view, const struct plan *plan)
 		return;
 	}
 	/* Nothing to trade: the one size that gives this effective batch. */
-	micro = plan->effective_batch / plan->world_size;
-	if (micro >= 1 && micro * plan->world_size == plan->effective_batch)
+	micro = plan->asked.effective_batch / plan->asked.world_size;
+	if (micro >= 1 &&
+	    micro * plan->asked.world_size == plan->asked.effective_batch)
 		view->splits[view->split_count++] = micro;
 }
 
@@ -422,8 +423,9 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 		return false;
 	/* A size on the way to a split. */
 	if (plan->mode == PLAN_KEEP && plan->has_accumulation &&
-	    running->micro_batch * running->grad_accum * plan->world_size !=
-		    plan->effective_batch)
+	    running->micro_batch * running->grad_accum *
+			    plan->asked.world_size !=
+		    plan->asked.effective_batch)
 		return false;
 	if (count > SEARCH_TRIALS_MAX - 1)
 		count = SEARCH_TRIALS_MAX - 1;

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_H
 #define AUTOFIT_LAUNCHER_TUNING_PLAN_H
 
+#include "base/batch.h"
 #include "base/trial.h"
 #include "launcher/command/parts/command.h"
 #include "search/search.h"
@@ -23,8 +24,8 @@ enum plan_mode {
 struct plan {
 	enum plan_mode mode;
 	const struct search_strategy *strategy;
-	int64_t effective_batch; /* 0: not known, PLAN_GROW and _LARGEST */
-	int64_t world_size;
+	/* Asked for. effective_batch 0: not known, PLAN_GROW and _LARGEST. */
+	struct batch asked;
 	bool has_accumulation; /* the command has such an option */
 	bool accum_matters;    /* memory grows with it: probe the real one */
 	/* What the framework asks of a split; its words are not the plan's. */

@@ -61,8 +61,7 @@ static void set_plan(struct plan *plan, const struct request *request)
 				     ? PLAN_LARGEST
 				     : PLAN_KEEP;
 	plan->strategy = search_strategy_find(options->strategy);
-	plan->effective_batch = request->effective_batch;
-	plan->world_size = command->world_size;
+	plan->asked = request->asked;
 	plan->constraints = command->constraints;
 	plan->has_accumulation =
 		!command->constraints.one_accum &&
@@ -91,16 +90,16 @@ static void start_from_record(struct session *session)
 	problem->estimated_bytes_per_sample = 0;
 	/* With less room than then: the largest that was seen to fit in it. */
 	if (hint->peak_bytes > limit) {
-		trial = record_split_find(hint, hint->micro_batch, limit);
+		trial = record_split_find(hint, hint->batch.micro_batch, limit);
 		if (trial)
 			problem->start = trial->micro_batch;
 		return;
 	}
-	problem->start = hint->micro_batch;
+	problem->start = hint->batch.micro_batch;
 	session->hint_peak_bytes = hint->peak_bytes;
 	/* What was too large then is so now, unless there is more room. */
 	if (hint->limit_bytes >= limit &&
-	    hint->smallest_misfit > hint->micro_batch)
+	    hint->smallest_misfit > hint->batch.micro_batch)
 		problem->recorded_misfit = hint->smallest_misfit;
 }
 
@@ -109,7 +108,7 @@ static void set_start(struct session *session)
 	const struct record_match *match = session->given.match;
 	struct search_problem *problem = &session->plan.problem;
 	struct result *result = session->result;
-	int64_t own = session->given.request->command.micro_batch;
+	int64_t own = session->given.request->command.batch.micro_batch;
 
 	problem->start = own > 0 ? own : 1;
 	session_estimate_start(&session->given, problem, result);
@@ -175,8 +174,8 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 	if (step->action == PLAN_PROBE ||
 	    !session_trials_largest_fit(&session->trials) ||
 	    (step->action == PLAN_DONE &&
-	     step->micro_batch == command->micro_batch &&
-	     step->final_accum == command->grad_accum))
+	     step->micro_batch == command->batch.micro_batch &&
+	     step->final_accum == command->batch.grad_accum))
 		return;
 	check = session_effect_check(session, NULL);
 	if (check.state != EFFECT_UNKNOWN || !check.next_micro)
@@ -231,9 +230,9 @@ static bool check_near_record(struct session *session)
 	const struct probe_notes *notes = session->trials.notes;
 	const struct plan_step step = {
 		.action = PLAN_PROBE,
-		.micro_batch = record->micro_batch,
-		.final_accum = record->grad_accum,
-		.probe_accum = record->grad_accum,
+		.micro_batch = record->batch.micro_batch,
+		.final_accum = record->batch.grad_accum,
+		.probe_accum = record->batch.grad_accum,
 		.is_confirmation = true,
 	};
 	const struct trial *trial;

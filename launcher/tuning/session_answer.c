@@ -49,9 +49,9 @@ struct effect_check session_effect_check(const struct session *session,
 					  ? &knobs[KNOB_GLOBAL]
 					  : &knobs[KNOB_MICRO];
 	const struct effect_check_facts facts = {
-		.own_micro = command->micro_batch,
-		.own_accum = command->grad_accum,
-		.world_size = command->world_size,
+		.own_micro = command->batch.micro_batch,
+		.own_accum = command->batch.grad_accum,
+		.world_size = command->batch.world_size,
 		.max_micro = session_largest_reach(session),
 	};
 	size_t count = session->trials.notes->count;
@@ -71,8 +71,8 @@ static bool is_believed(const struct session *session,
 {
 	const struct command *command = &session->given.request->command;
 
-	return (step->micro_batch == command->micro_batch &&
-		step->final_accum == command->grad_accum) ||
+	return (step->micro_batch == command->batch.micro_batch &&
+		step->final_accum == command->batch.grad_accum) ||
 	       session_effect_check(session, NULL).state == EFFECT_SHOWN;
 }
 
@@ -114,8 +114,9 @@ static void predict(struct session *session, const struct plan_step *step)
 	if (step->final_accum == 1)
 		result->predicted_micro_batch = micro;
 	else
-		result->nearest_effective_batch = accumulation_nearest(
-			plan->effective_batch, micro, plan->world_size);
+		result->nearest_effective_batch =
+			accumulation_nearest(plan->asked.effective_batch, micro,
+					     plan->asked.world_size);
 }
 
 static void set_misfit_by(struct record *record, const char *name)
@@ -142,10 +143,10 @@ static void fill_split(struct session *session, const struct plan_step *step)
 		probe_notes_last(session->trials.notes, step->micro_batch);
 
 	assert(step->micro_batch >= 1 && step->final_accum >= 1);
-	record->micro_batch = step->micro_batch;
-	record->grad_accum = step->final_accum;
-	record->effective_batch =
-		step->micro_batch * step->final_accum * record->world_size;
+	record->batch.micro_batch = step->micro_batch;
+	record->batch.grad_accum = step->final_accum;
+	record->batch.effective_batch = step->micro_batch * step->final_accum *
+					record->batch.world_size;
 	record->largest_micro_batch = step->largest_micro;
 	record->largest_fit =
 		step->largest_micro ? step->largest_micro : step->micro_batch;
@@ -185,9 +186,7 @@ void session_answer_renew(struct session *session, const struct trial *check)
 	const struct record *older = &session->given.match->record;
 	struct record *record = &session->result->record;
 
-	record->micro_batch = older->micro_batch;
-	record->grad_accum = older->grad_accum;
-	record->effective_batch = older->effective_batch;
+	record->batch = older->batch;
 	record->largest_micro_batch = older->largest_micro_batch;
 	record->largest_fit = older->largest_fit;
 	record->smallest_misfit = older->smallest_misfit;
@@ -199,7 +198,7 @@ void session_answer_renew(struct session *session, const struct trial *check)
 			older->not_exercised.count);
 	session_caveats_renew(session, older, check);
 	result_set_command(session->result, session->given.request,
-			   record->micro_batch, record->grad_accum);
+			   record->batch.micro_batch, record->batch.grad_accum);
 	(void)session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
 	write_record(session);
 }
@@ -218,16 +217,17 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	(void)session_end(
 		session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 		!micro ? xstrdup("no micro-batch fits")
-		       : xasprintf("effective batch %lld needs micro-batch "
-				   "%lld, which does not fit, and the command "
-				   "has no gradient accumulation to trade; "
-				   "micro-batch %lld fits: --effective-batch "
-				   "%lld would use it",
-				   (long long)plan->effective_batch,
-				   (long long)(plan->effective_batch /
-					       plan->world_size),
-				   (long long)micro,
-				   (long long)(micro * plan->world_size)));
+		       : xasprintf(
+				 "effective batch %lld needs micro-batch "
+				 "%lld, which does not fit, and the command "
+				 "has no gradient accumulation to trade; "
+				 "micro-batch %lld fits: --effective-batch "
+				 "%lld would use it",
+				 (long long)plan->asked.effective_batch,
+				 (long long)(plan->asked.effective_batch /
+					     plan->asked.world_size),
+				 (long long)micro,
+				 (long long)(micro * plan->asked.world_size)));
 }
 
 /* The largest split that ran and fitted, confirmed or not; micro 0: none. */
@@ -244,7 +244,8 @@ static struct plan_step best_tested(const struct session *session)
 		if (micro <= best.micro_batch ||
 		    !trial_fits(probe_notes_last(notes, micro)) ||
 		    (plan->mode != PLAN_GROW &&
-		     micro * accum * plan->world_size != plan->effective_batch))
+		     micro * accum * plan->asked.world_size !=
+			     plan->asked.effective_batch))
 			continue;
 		best.micro_batch = micro;
 		best.final_accum = accum;

@@ -80,7 +80,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 		if (!is_exercised(command, left_out->items[i], trial))
 			strlist_add(&record->not_exercised, left_out->items[i]);
 	/* With another micro-batch some things differ, although E is kept. */
-	if (record->micro_batch != command->micro_batch)
+	if (record->batch.micro_batch != command->batch.micro_batch)
 		strlist_add_all(&record->caveats,
 				(const char *const *)command->caveats.items,
 				command->caveats.count);

@@ -54,7 +54,7 @@ void session_estimate_start(const struct session_setup *given,
 			    struct search_problem *problem,
 			    struct result *result)
 {
-	int64_t micro = given->request->command.micro_batch;
+	int64_t micro = given->request->command.batch.micro_batch;
 	char peak[BYTES_TEXT_MAX], low[BYTES_TEXT_MAX], high[BYTES_TEXT_MAX];
 	struct error err = ERROR_INIT;
 	struct estimate_case all;

@@ -151,7 +151,7 @@ bool session_limits_note_coverage(struct session *session,
 	if (target->device != PROBE_CUDA || !trial_is_point(trial) ||
 	    trial->coverage == COVERAGE_EXACT ||
 	    !memory_target_lose_exact(target, session->given.request->options,
-				      session->plan.world_size))
+				      session->plan.asked.world_size))
 		return false;
 	session_limits_rejudge_all(session);
 	return true;

@@ -6,8 +6,9 @@
 
 static void check_record(const struct record *record)
 {
-	fuzz_check(record->micro_batch > 0 && record->grad_accum > 0 &&
-			   record->world_size > 0,
+	fuzz_check(record->batch.micro_batch > 0 &&
+			   record->batch.grad_accum > 0 &&
+			   record->batch.world_size > 0,
 		   "its sizes are sizes");
 	fuzz_check(record->identity && record->subject && record->device_kind,
 		   "it says what it is of");

@@ -78,11 +78,12 @@ static void check_command(const struct command *command,
 	fuzz_check(strlist_equal(command->given, argv), "it keeps its argv");
 	fuzz_check(command->preset && command->assumption,
 		   "it has a preset and says what it takes for granted");
-	fuzz_check(command->world_size >= 1, "there is a rank");
-	if (command->micro_batch && command->effective_batch)
-		fuzz_check(command->micro_batch * command->grad_accum *
-					   command->world_size ==
-				   command->effective_batch,
+	fuzz_check(command->batch.world_size >= 1, "there is a rank");
+	if (command->batch.micro_batch && command->batch.effective_batch)
+		fuzz_check(command->batch.micro_batch *
+					   command->batch.grad_accum *
+					   command->batch.world_size ==
+				   command->batch.effective_batch,
 			   "the product is the effective batch");
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
@@ -190,8 +191,8 @@ static void check_own(const struct command *command)
 {
 	const struct command_values own[] = {
 		{ 0 },
-		{ .micro_batch = command->micro_batch,
-		  .grad_accum = command->grad_accum },
+		{ .micro_batch = command->batch.micro_batch,
+		  .grad_accum = command->batch.grad_accum },
 	};
 
 	for (int i = 0; i < 2; i++) {
@@ -214,8 +215,8 @@ static void check_after(const struct command *command,
 			const struct strlist *followers,
 			const struct command *after)
 {
-	if (after->micro_batch != values->micro_batch ||
-	    after->grad_accum != values->grad_accum)
+	if (after->batch.micro_batch != values->micro_batch ||
+	    after->batch.grad_accum != values->grad_accum)
 		fuzz_fail("what was written is read", after->assumption);
 	check_words(command, followers, after);
 	check_own(after);
@@ -277,14 +278,14 @@ static struct command_values choose_values(const struct command *command,
 	if (command->knobs[KNOB_MICRO].form == KNOB_ABSENT ||
 	    (constraints->micro_divides > 0 &&
 	     constraints->micro_divides % values.micro_batch != 0))
-		values.micro_batch = command->micro_batch;
+		values.micro_batch = command->batch.micro_batch;
 	/* A multiple of what it is stays a multiple of what it must be. */
 	if (command->preset->effective_multiple_of.count > 0) {
-		values.micro_batch = command->micro_batch;
-		values.grad_accum = 2 * command->grad_accum;
+		values.micro_batch = command->batch.micro_batch;
+		values.grad_accum = 2 * command->batch.grad_accum;
 	}
 	if (!trades || constraints->one_accum)
-		values.grad_accum = command->grad_accum;
+		values.grad_accum = command->batch.grad_accum;
 	return values;
 }
 
@@ -300,14 +301,14 @@ static void use(const struct command *command, struct fuzz_command *input,
 	command_record_arguments(command, &identity);
 	strlist_release(&identity);
 	free(command_flags_text(command, &values));
-	if (command->micro_batch && !has_placeholder(command))
+	if (command->batch.micro_batch && !has_placeholder(command))
 		check_own(command);
 	result = command_rewrite(command, &values, &rewrite, &err);
 	fuzz_check(result == 0 || *err.message, "refused with words");
 	check_copies(&rewrite);
 	/* A variable of --env may stand anywhere in a script. */
-	if (result == 0 && command->micro_batch && !has_placeholder(command) &&
-	    !hints->env_templates)
+	if (result == 0 && command->batch.micro_batch &&
+	    !has_placeholder(command) && !hints->env_templates)
 		check_rewritten(command, input, hints, &values, &rewrite);
 	rewrite_release(&rewrite);
 	/* A probe drops and sets what it likes, and reads it all the same. */

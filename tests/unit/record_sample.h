@@ -59,10 +59,10 @@ static inline struct record sample_record(const char *identity)
 		.emulated_as = "NVIDIA L4; 24 GB",
 	};
 	record.effective_batch_asked = 128;
-	record.micro_batch = 32;
-	record.grad_accum = 2;
-	record.world_size = 2;
-	record.effective_batch = 128;
+	record.batch.micro_batch = 32;
+	record.batch.grad_accum = 2;
+	record.batch.world_size = 2;
+	record.batch.effective_batch = 128;
 	record.largest_micro_batch = 44;
 	record.largest_fit = 44;
 	record.smallest_misfit = 45;
@@ -179,10 +179,10 @@ static inline bool devices_equal(const struct record *a, const struct record *b)
 static inline bool numbers_equal(const struct record *a, const struct record *b)
 {
 	return a->effective_batch_asked == b->effective_batch_asked &&
-	       a->micro_batch == b->micro_batch &&
-	       a->grad_accum == b->grad_accum &&
-	       a->world_size == b->world_size &&
-	       a->effective_batch == b->effective_batch &&
+	       a->batch.micro_batch == b->batch.micro_batch &&
+	       a->batch.grad_accum == b->batch.grad_accum &&
+	       a->batch.world_size == b->batch.world_size &&
+	       a->batch.effective_batch == b->batch.effective_batch &&
 	       a->largest_micro_batch == b->largest_micro_batch &&
 	       a->largest_fit == b->largest_fit &&
 	       a->smallest_misfit == b->smallest_misfit &&

@@ -324,11 +324,13 @@ static char *described(const struct command *command)
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(
-		&text, "%s %lld x %lld x %lld by %s, %s", command->preset->name,
-		(long long)command->micro_batch, (long long)command->grad_accum,
-		(long long)command->world_size, command->knobs[KNOB_MICRO].name,
-		accum->form == KNOB_ABSENT ? "-" : accum->name);
+	strbuf_addf(&text, "%s %lld x %lld x %lld by %s, %s",
+		    command->preset->name,
+		    (long long)command->batch.micro_batch,
+		    (long long)command->batch.grad_accum,
+		    (long long)command->batch.world_size,
+		    command->knobs[KNOB_MICRO].name,
+		    accum->form == KNOB_ABSENT ? "-" : accum->name);
 	return strbuf_detach(&text);
 }
 
@@ -350,9 +352,10 @@ static void knobs_are_read(void **state)
 		text = described(&command);
 		if (strcmp(text, row->expected) != 0)
 			fail_msg("%s: %s", row->command, text);
-		assert_int_equal(command.effective_batch,
-				 command.micro_batch * command.grad_accum *
-					 command.world_size);
+		assert_int_equal(command.batch.effective_batch,
+				 command.batch.micro_batch *
+					 command.batch.grad_accum *
+					 command.batch.world_size);
 		assert_non_null(command.assumption);
 		assert_non_null(command.preset_evidence);
 		free(text);
@@ -780,7 +783,7 @@ static void templates_are_placeholders(void **state)
 	assert_int_equal(command.knobs[KNOB_MICRO].form, KNOB_ENVIRONMENT);
 	assert_string_equal(command.knobs[KNOB_MICRO].evidence,
 			    "--env BS={micro:8}");
-	assert_int_equal(command.effective_batch, 8);
+	assert_int_equal(command.batch.effective_batch, 8);
 	command_release(&command);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		strlist_replace(&templates, 0, wrong[i]);

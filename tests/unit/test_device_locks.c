@@ -21,6 +21,7 @@
 /* The least of a job and a target that the guard looks at. */
 struct place {
 	struct options options;
+	struct strlist words;
 	struct request request;
 	struct memory_target target;
 	char locks[SCRATCH_PATH_MAX], node[SCRATCH_PATH_MAX];
@@ -32,6 +33,7 @@ static void make_place(struct place *place, const char *folder,
 {
 	memset(place, 0, sizeof(*place));
 	place->request.options = &place->options;
+	place->request.command.given = &place->words;
 	scratch_path(place->locks, folder, user);
 	scratch_path(place->node, folder, "node");
 	place->request.paths.locks = place->locks;

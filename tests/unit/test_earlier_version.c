@@ -30,9 +30,9 @@ static void a_record_is_read(void **state)
 		fail_msg("%s", err.message);
 	assert_string_equal(record.preset, "generic");
 	assert_string_equal(record.device_kind, "host");
-	assert_int_equal(record.micro_batch, 16);
-	assert_int_equal(record.grad_accum, 1);
-	assert_int_equal(record.effective_batch, 16);
+	assert_int_equal(record.batch.micro_batch, 16);
+	assert_int_equal(record.batch.grad_accum, 1);
+	assert_int_equal(record.batch.effective_batch, 16);
 	assert_int_equal(record.largest_fit, 47);
 	assert_int_equal(record.peak_bytes, 33738752);
 	assert_string_equal(record.argv.items[0], "/opt/sample/trainer");

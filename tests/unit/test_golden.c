@@ -136,10 +136,11 @@ static void describe(struct strbuf *out, const struct reading *reading,
 	};
 
 	strbuf_addf(out, "reads %s %lld x %lld x %lld = %lld\n",
-		    command->preset->name, (long long)command->micro_batch,
-		    (long long)command->grad_accum,
-		    (long long)command->world_size,
-		    (long long)command->effective_batch);
+		    command->preset->name,
+		    (long long)command->batch.micro_batch,
+		    (long long)command->batch.grad_accum,
+		    (long long)command->batch.world_size,
+		    (long long)command->batch.effective_batch);
 	if (command->constraints.words)
 		strbuf_addf(out, "rules %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)
@@ -175,8 +176,8 @@ static const char *outcome_word(enum command_outcome outcome)
 static void check_own(const struct command *command, const char *place)
 {
 	const struct command_values values = {
-		.micro_batch = command->micro_batch,
-		.grad_accum = command->grad_accum,
+		.micro_batch = command->batch.micro_batch,
+		.grad_accum = command->batch.grad_accum,
 		.copies = "/c",
 	};
 	struct error err = ERROR_INIT;
@@ -201,14 +202,15 @@ struct tally {
 static void check_split(const struct command *command,
 			const struct golden *golden)
 {
-	bool is_free = command->effective_batch == 0 ||
+	bool is_free = command->batch.effective_batch == 0 ||
 		       (command->knobs[KNOB_ACCUM].form == KNOB_ABSENT &&
 			command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT);
 
 	if (golden->micro < 1 || golden->accum < 1)
 		golden_die(golden, "it asks for no split");
-	if (!is_free && golden->micro * golden->accum * command->world_size !=
-				command->effective_batch)
+	if (!is_free &&
+	    golden->micro * golden->accum * command->batch.world_size !=
+		    command->batch.effective_batch)
 		golden_die(golden, "its split is another effective batch");
 }
 

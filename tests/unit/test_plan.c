@@ -84,8 +84,8 @@ static struct plan plan_of(enum plan_mode mode, int64_t effective,
 	struct plan plan = {
 		.mode = mode,
 		.strategy = search_strategies[0],
-		.effective_batch = effective,
-		.world_size = ranks,
+		.asked.effective_batch = effective,
+		.asked.world_size = ranks,
 		.has_accumulation = has_accumulation,
 		.problem = { .multiple_of = 1,
 			     .max_micro = 4096,
@@ -297,7 +297,7 @@ static void tune_finds_both(void **state)
 	assert_int_equal(played.last.micro_batch, 32);
 	assert_int_equal(played.last.final_accum, 4);
 	assert_true(played.confirmed);
-	plan.effective_batch = 0;
+	plan.asked.effective_batch = 0;
 	played = play(&plan, &world);
 	assert_int_equal(played.last.micro_batch, 44);
 }

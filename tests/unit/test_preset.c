@@ -140,8 +140,8 @@ static void check_again(const struct presets *presets,
 	if (sample_recognise(&second, &run.argv, &sample, &err) != COMMAND_OK)
 		fail_msg("%s, %s: again: %s", command->preset->name,
 			 example->name, err.message);
-	if (second.micro_batch != example->micro_batch ||
-	    second.grad_accum != example->grad_accum)
+	if (second.batch.micro_batch != example->micro_batch ||
+	    second.batch.grad_accum != example->grad_accum)
 		fail_msg("%s, %s: again: %s", command->preset->name,
 			 example->name, second.assumption);
 	assert_int_equal(command_rewrite(&second, &values, &again, &err), 0);
@@ -180,7 +180,7 @@ static void check_example(const struct presets *presets,
 		fail_msg("%s, %s: taken for %s by %s", preset->name,
 			 example->name, command.preset->name,
 			 command.preset_evidence);
-	if (command.effective_batch != example->effective_batch)
+	if (command.batch.effective_batch != example->effective_batch)
 		fail_msg("%s, %s: %s", preset->name, example->name,
 			 command.assumption);
 	check_rewrite(preset, example, &command);

@@ -471,7 +471,7 @@ static void what_a_later_version_adds_is_passed_over(void **state)
 				 0);
 		if (record_read(&record, path, &err) < 0)
 			fail_msg("%s", err.message);
-		assert_int_equal(record.micro_batch, 32);
+		assert_int_equal(record.batch.micro_batch, 32);
 		assert_int_equal(record.probes.count, 2);
 		record_release(&record);
 		strbuf_release(&text);
@@ -512,7 +512,7 @@ static void records_of_the_version_before_are_read(void **state)
 	assert_int_equal(scratch_write(path, text.data, text.length), 0);
 	if (record_read(&record, path, &err) < 0)
 		fail_msg("%s", err.message);
-	assert_int_equal(record.micro_batch, 32);
+	assert_int_equal(record.batch.micro_batch, 32);
 	assert_int_equal(record.lowered_from, 0);
 	assert_null(record.isolation);
 	assert_int_equal(record.stamps.count, 0);
@@ -628,7 +628,7 @@ static void break_kind(struct record *record)
 
 static void break_product(struct record *record)
 {
-	record->world_size = 3;
+	record->batch.world_size = 3;
 }
 
 static void break_misfit_by(struct record *record)

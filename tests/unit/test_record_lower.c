@@ -160,10 +160,10 @@ static struct record record_of(const struct row *row)
 	struct record record = sample_record("x");
 
 	probe_notes_release(&record.probes);
-	record.micro_batch = row->micro;
-	record.world_size = row->world;
-	record.effective_batch = row->effective;
-	record.grad_accum = row->effective / row->world / row->micro;
+	record.batch.micro_batch = row->micro;
+	record.batch.world_size = row->world;
+	record.batch.effective_batch = row->effective;
+	record.batch.grad_accum = row->effective / row->world / row->micro;
 	record.largest_micro_batch = row->micro;
 	record.smallest_misfit = 0;
 	record.lowered_from = 0;
@@ -190,9 +190,9 @@ static bool has_caveat(const struct record *record, const char *start)
 
 static void assert_lowered(const struct record *record, const struct row *row)
 {
-	assert_int_equal(record->micro_batch, row->lowered);
-	assert_int_equal(record->grad_accum, row->accum);
-	assert_int_equal(record->effective_batch, row->effective);
+	assert_int_equal(record->batch.micro_batch, row->lowered);
+	assert_int_equal(record->batch.grad_accum, row->accum);
+	assert_int_equal(record->batch.effective_batch, row->effective);
 	assert_int_equal(record->lowered_from, row->micro);
 	assert_int_equal(record->smallest_misfit, row->micro);
 	assert_string_equal(record->misfit_by, "run");
@@ -249,7 +249,7 @@ static void again_until_there_is_none(void **state)
 	(void)state;
 	for (int64_t micro = 32; micro >= 8; micro /= 2) {
 		assert_int_equal(record_lower(&record, NULL), 0);
-		assert_int_equal(record.micro_batch, micro);
+		assert_int_equal(record.batch.micro_batch, micro);
 		assert_int_equal(record.lowered_from, 2 * micro);
 		/* One line for each time, and what holds now said once. */
 		assert_int_equal(has_caveat(&record, "unconfirmed"), micro > 8);

@@ -23,10 +23,10 @@ struct ran {
 static void fill(struct record *record, const struct ran *ran)
 {
 	*record = (struct record)RECORD_INIT;
-	record->micro_batch = 16;
-	record->grad_accum = 2;
-	record->world_size = 2;
-	record->effective_batch = 64;
+	record->batch.micro_batch = 16;
+	record->batch.grad_accum = 2;
+	record->batch.world_size = 2;
+	record->batch.effective_batch = 64;
 	for (size_t i = 0; i < TRIALS_MAX && ran[i].verdict; i++) {
 		const struct trial trial = {
 			.micro_batch = ran[i].micro,
@@ -89,10 +89,10 @@ static void the_largest_that_fits_is_found(void **state)
 			fail_msg("%s", split_rows[i].name);
 		if (trial) {
 			record_split_use(&record, trial);
-			assert_int_equal(record.micro_batch *
-						 record.grad_accum *
-						 record.world_size,
-					 record.effective_batch);
+			assert_int_equal(record.batch.micro_batch *
+						 record.batch.grad_accum *
+						 record.batch.world_size,
+					 record.batch.effective_batch);
 			assert_int_equal(record.peak_bytes, trial->peak_bytes);
 		}
 		record_release(&record);

@@ -72,10 +72,10 @@ static void fill(struct result *result)
 	(void)snprintf(record->devices[0].name, sizeof(record->devices[0].name),
 		       "host memory");
 	record->effective_batch_asked = 128;
-	record->micro_batch = 32;
-	record->grad_accum = 4;
-	record->world_size = 1;
-	record->effective_batch = 128;
+	record->batch.micro_batch = 32;
+	record->batch.grad_accum = 4;
+	record->batch.world_size = 1;
+	record->batch.effective_batch = 128;
 	record->largest_fit = 32;
 	record->smallest_misfit = 44;
 	record->misfit_by = xstrdup("prediction");
@@ -103,8 +103,7 @@ static void fill(struct result *result)
 	result->flags_text = xstrdup("--batch-size 32 --grad-accum 4");
 	result->budget_source = xstrdup("--memory");
 	result->accum_name = "--grad-accum";
-	result->own_micro_batch = 8;
-	result->own_grad_accum = 16;
+	result->own = (struct batch){ 8, 16, 1, 128 };
 	result->seconds = 192;
 }
 
@@ -153,15 +152,14 @@ static void change_nothing(struct result *result)
 
 static void change_own(struct result *result)
 {
-	result->own_micro_batch = 32;
-	result->own_grad_accum = 4;
+	result->own = (struct batch){ 32, 4, 1, 128 };
 }
 
 static void change_grow(struct result *result)
 {
 	result->grow = true;
-	result->record.grad_accum = 6;
-	result->record.effective_batch = 192;
+	result->record.batch.grad_accum = 6;
+	result->record.batch.effective_batch = 192;
 }
 
 static void change_advice(struct result *result)
@@ -175,20 +173,19 @@ static void change_weak(struct result *result)
 	result->record.coverage = COVERAGE_DEVICE_WIDE;
 	result->record.steps_source = STEPS_TIME;
 	result->record.confirmed_steps = 0;
-	result->own_micro_batch = 16;
-	result->own_grad_accum = 8;
+	result->own = (struct batch){ 16, 8, 1, 128 };
 }
 
 static void change_world(struct result *result)
 {
-	result->record.world_size = 4;
-	result->record.grad_accum = 1;
-	result->own_grad_accum = 4;
+	result->record.batch.world_size = 4;
+	result->record.batch.grad_accum = 1;
+	result->own = (struct batch){ 8, 4, 4, 128 };
 }
 
 static void change_no_answer(struct result *result)
 {
-	result->record.micro_batch = 0;
+	result->record.batch.micro_batch = 0;
 	result->message = xstrdup("why");
 }
 
@@ -196,7 +193,7 @@ static void change_no_accumulation(struct result *result)
 {
 	change_no_answer(result);
 	result->accum_name = NULL;
-	result->record.world_size = 2;
+	result->record.batch.world_size = 2;
 }
 
 static void change_no_fit(struct result *result)

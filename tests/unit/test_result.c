@@ -141,10 +141,10 @@ static void fill(struct result *result)
 	(void)snprintf(record->devices[1].emulated_as,
 		       sizeof(record->devices[1].emulated_as), "Tesla T4");
 	record->effective_batch_asked = 128;
-	record->micro_batch = 32;
-	record->grad_accum = 2;
-	record->world_size = 2;
-	record->effective_batch = 128;
+	record->batch.micro_batch = 32;
+	record->batch.grad_accum = 2;
+	record->batch.world_size = 2;
+	record->batch.effective_batch = 128;
 	record->largest_micro_batch = 44;
 	record->largest_fit = 32;
 	record->smallest_misfit = 64;
@@ -377,7 +377,7 @@ static void any_bytes_survive(void **state)
 	json_t *root;
 
 	(void)state;
-	result.record.micro_batch = 1;
+	result.record.batch.micro_batch = 1;
 	for (size_t i = 0; i < COUNT(arguments); i++) {
 		strlist_add(&result.record.argv, arguments[i]);
 		strlist_add(&result.run.argv, arguments[i]);
@@ -435,7 +435,7 @@ static void speed_is_samples_of_all_ranks(void **state)
 	trial.step_seconds = 0.5;
 	assert_true(fabs(result_samples_per_second(&result, &trial) - 32) <
 		    1e-9);
-	result.record.world_size = 4;
+	result.record.batch.world_size = 4;
 	assert_true(fabs(result_samples_per_second(&result, &trial) - 128) <
 		    1e-9);
 }

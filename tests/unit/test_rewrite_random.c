@@ -398,13 +398,14 @@ static void fail_round(const struct round *round, const struct strlist *argv,
 static struct command_values choose(struct round *round,
 				    const struct command *command)
 {
-	int64_t product = command->micro_batch * command->grad_accum;
+	int64_t product =
+		command->batch.micro_batch * command->batch.grad_accum;
 	bool can_accumulate = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
 			      command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
 	struct command_values values = {
 		.micro_batch = 1 + (int64_t)random_below(round->random,
 							 SIZE_MAX_WRITTEN),
-		.grad_accum = command->grad_accum,
+		.grad_accum = command->batch.grad_accum,
 		.copies = "/c",
 	};
 
@@ -438,9 +439,9 @@ static void check_rewrite(struct round *round, const struct command *command,
 	if (recognise(&again, &run.argv, presets, round->preset, &err) !=
 	    COMMAND_OK)
 		fail_round(round, &words, err.message);
-	if (again.micro_batch != values.micro_batch ||
-	    again.grad_accum != values.grad_accum ||
-	    again.world_size != command->world_size)
+	if (again.batch.micro_batch != values.micro_batch ||
+	    again.batch.grad_accum != values.grad_accum ||
+	    again.batch.world_size != command->batch.world_size)
 		fail_round(round, &words, "the sizes do not come back");
 	strlist_release(&words);
 	rewrite_release(&run);
@@ -451,8 +452,8 @@ static void check_own(const struct round *round, const struct command *command,
 		      const struct strlist *argv)
 {
 	const struct command_values values = {
-		.micro_batch = command->micro_batch,
-		.grad_accum = command->grad_accum,
+		.micro_batch = command->batch.micro_batch,
+		.grad_accum = command->batch.grad_accum,
 		.copies = "/c",
 	};
 	struct error err = ERROR_INIT;

@@ -28,9 +28,9 @@
 static struct start sample(int64_t micro)
 {
 	return (struct start){
-		.micro_batch = micro,
-		.grad_accum = 4,
-		.world_size = 2,
+		.batch.micro_batch = micro,
+		.batch.grad_accum = 4,
+		.batch.world_size = 2,
 		.peak_bytes = UINT64_MAX,
 		.on_host = true,
 		.created = 1700000000,
@@ -40,9 +40,9 @@ static struct start sample(int64_t micro)
 
 static bool starts_equal(const struct start *a, const struct start *b)
 {
-	return a->micro_batch == b->micro_batch &&
-	       a->grad_accum == b->grad_accum &&
-	       a->world_size == b->world_size &&
+	return a->batch.micro_batch == b->batch.micro_batch &&
+	       a->batch.grad_accum == b->batch.grad_accum &&
+	       a->batch.world_size == b->batch.world_size &&
 	       a->peak_bytes == b->peak_bytes && a->on_host == b->on_host &&
 	       a->created == b->created &&
 	       strcmp(a->record_id, b->record_id) == 0;
@@ -338,11 +338,11 @@ static void what_could_not_be_read_is_not_written(void **state)
 		const char *name;
 		struct start start;
 	} rows[] = {
-		{ "empty", { 0 } },
-		{ "negative", { 8, -4, 1, 0, false, 0, "" } },
-		{ "overflow", { INT64_MAX, 2, 1, 0, false, 0, "" } },
-		{ "time", { 8, 4, 1, 0, false, -1, "" } },
-		{ "id", { 8, 4, 1, 0, false, 0, "a\nb" } },
+		{ "empty", { .created = 0 } },
+		{ "negative", { { 8, -4, 1, 0 }, 0, false, 0, "" } },
+		{ "overflow", { { INT64_MAX, 2, 1, 0 }, 0, false, 0, "" } },
+		{ "time", { { 8, 4, 1, 0 }, 0, false, -1, "" } },
+		{ "id", { { 8, 4, 1, 0 }, 0, false, 0, "a\nb" } },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -485,7 +485,7 @@ static void readers_see_whole_files_only(void **state)
 		int status;
 
 		assert_int_equal(start_read(&found, *state, "key"), 1);
-		assert_in_range(found.micro_batch, 1, 4);
+		assert_in_range(found.batch.micro_batch, 1, 4);
 		while (left && waitpid(-1, &status, WNOHANG) > 0) {
 			assert_int_equal(status, 0);
 			left--;

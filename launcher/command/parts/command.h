@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_COMMAND_H
 #define AUTOFIT_LAUNCHER_COMMAND_PARTS_COMMAND_H
 
+#include "base/batch.h"
 #include "base/strlist.h"
 #include "configs/presets/preset.h"
 #include "configs/settings/settings.h"
@@ -70,12 +71,13 @@ struct command {
 	bool preset_is_certain;
 	struct knob knobs[KNOB_KINDS];
 	struct strlist env_templates;
-	/* Derived, per rank: micro x accum x world == effective. */
-	int64_t micro_batch;     /* 0: not known (placeholder) */
-	int64_t grad_accum;      /* 1 without such a knob, or while not known */
-	int64_t world_size;      /* view.world, or what the preset knows */
-	int64_t effective_batch; /* 0: not known */
-	int64_t sample_tokens;   /* tokens of one sample; 1 */
+	/*
+	 * Derived. micro_batch 0: not known (a placeholder); grad_accum 1: no
+	 * such knob, or not known yet; world_size is view.world, or what the
+	 * preset knows; effective_batch 0: not known.
+	 */
+	struct batch batch;
+	int64_t sample_tokens; /* tokens of one sample; 1 */
 	struct command_scaled *scaled;
 	size_t scaled_count;
 	struct command_constraints constraints;

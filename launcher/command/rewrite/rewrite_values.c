@@ -21,7 +21,7 @@ static int64_t steps_written(const struct command *command,
 {
 	const struct knob *knob = &command->knobs[KNOB_STEPS];
 	int64_t accum = values->grad_accum > 0 ? values->grad_accum
-					       : command->grad_accum;
+					       : command->batch.grad_accum;
 	int64_t value = knob->value;
 	int64_t wished = values->steps;
 
@@ -35,7 +35,8 @@ static int64_t steps_written(const struct command *command,
 int64_t scaled_written(const struct command *command,
 		       const struct command_values *values, int64_t value)
 {
-	int64_t own = command->grad_accum > 0 ? command->grad_accum : 1;
+	int64_t own =
+		command->batch.grad_accum > 0 ? command->batch.grad_accum : 1;
 	int64_t whole;
 
 	if (values->grad_accum <= 0 || values->grad_accum == own)
@@ -50,7 +51,8 @@ int64_t knob_written(const struct command *command, enum knob_kind kind,
 {
 	const struct knob *knob = &command->knobs[kind];
 	int64_t micro = values->micro_batch, accum = values->grad_accum;
-	int64_t ranks = knob->scope == SCOPE_RANK ? 1 : command->world_size;
+	int64_t ranks =
+		knob->scope == SCOPE_RANK ? 1 : command->batch.world_size;
 	int64_t unit = knob->unit == UNIT_TOKENS ? command->sample_tokens : 1;
 
 	if (kind == KNOB_MICRO && micro > 0)
@@ -86,9 +88,9 @@ static bool is_own(const struct command *command,
 		   const struct command_values *values)
 {
 	return (values->micro_batch == 0 ||
-		values->micro_batch == command->micro_batch) &&
+		values->micro_batch == command->batch.micro_batch) &&
 	       (values->grad_accum == 0 ||
-		values->grad_accum == command->grad_accum);
+		values->grad_accum == command->batch.grad_accum);
 }
 
 char *knob_new_value(const struct command *command, enum knob_kind kind,
