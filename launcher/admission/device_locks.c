@@ -4,12 +4,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/strbuf.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/admission/node_lock.h"
 #include "probes/keeper/keeper.h"
 #include "probes/process/proctree.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -22,46 +22,15 @@
 #define WHO_MAX 320
 #define HOST_LOCK_MAX (HOST_NAME_MAX + 16)
 
-static void read_boot_id(char boot_id[40])
-{
-	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	boot_id[0] = '\0';
-	if (!file)
-		return;
-	if (!fgets(boot_id, 40, file))
-		boot_id[0] = '\0';
-	boot_id[strcspn(boot_id, "\n")] = '\0';
-	(void)fclose(file);
-}
-
-static void make_note(struct lock_note *note, const struct strlist *command)
-{
-	size_t used = 0;
-
-	memset(note, 0, sizeof(*note));
-	note->pid = getpid();
-	read_boot_id(note->boot_id);
-	for (size_t i = 0; i < command->count; i++) {
-		const char *c = command->items[i];
-
-		if (i > 0 && used + 1 < sizeof(note->command))
-			note->command[used++] = ' ';
-		for (; *c && used + 1 < sizeof(note->command); c++)
-			note->command[used++] =
-				isprint((unsigned char)*c) ? *c : '?';
-	}
-}
-
 /* Autofit and keeper were both killed: nobody else cleans up after them. */
 static void rescue(const struct lock_note *left, const struct request *request)
 {
-	char boot_id[40];
+	char boot_id[NOTE_BOOT_ID_MAX];
 	char *mark;
 	char *scratch;
 	size_t killed;
 
-	read_boot_id(boot_id);
+	note_boot_id(boot_id);
 	if (!left->probe_id[0] || strcmp(left->boot_id, boot_id) != 0 ||
 	    strspn(left->probe_id, "0123456789abcdef") !=
 		    strlen(left->probe_id))
@@ -225,12 +194,20 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*left, *right);
 }
 
-static void note_job(struct device_locks *guard, const struct request *request)
+/* What the locks will say: this process, and the command without secrets. */
+static void note_holder(struct lock_note *note, const struct request *request)
 {
 	struct strlist masked = STRLIST_INIT;
+	struct strbuf words = STRBUF_INIT;
 
 	secrets_mask_argv(&masked, request->command.given);
-	make_note(&guard->note, &masked);
+	for (size_t i = 0; i < masked.count; i++)
+		strbuf_addf(&words, "%s%s", i ? " " : "", masked.items[i]);
+	*note = (struct lock_note){ .pid = getpid() };
+	note_boot_id(note->boot_id);
+	note_copy_words(note->command, sizeof(note->command),
+			strbuf_text(&words));
+	strbuf_release(&words);
 	strlist_release(&masked);
 }
 
@@ -246,7 +223,7 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 	int result = paths_make(request->paths.locks, err);
 
 	if (!guard->note.pid)
-		note_job(guard, request);
+		note_holder(&guard->note, request);
 	if (target->device == PROBE_HOST) {
 		name_host(host);
 		turn.name = host;

@@ -4,6 +4,7 @@
 #define AUTOFIT_PROBES_LOCKS_LEASE_H
 
 #include "base/error.h"
+#include "probes/locks/note.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,7 +16,7 @@
 /* What the file says of its holder; texts are cut and printable. */
 struct lease_note {
 	char host[65];
-	char boot_id[40];
+	char boot_id[NOTE_BOOT_ID_MAX];
 	pid_t pid;
 	uint64_t start_time; /* of the process; clock ticks since boot */
 	uint64_t pid_space;  /* inode of the PID namespace that pid is of */

@@ -4,9 +4,9 @@
 
 #include "base/hash.h"
 #include "base/strbuf.h"
-#include "base/textfile.h"
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,97 +21,24 @@
 /* All notes are as long, so that a beat never changes the size. */
 #define NOTE_BYTES 1024
 #define TOKEN_LENGTH 32
-#define ID_BYTES                                                               \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
-static void copy_printable(char *to, size_t size, const char *from)
+static const struct note_field lease_note_fields[] = {
+	NOTE_FIELD("host", NOTE_WORDS, struct lease_note, host),
+	NOTE_FIELD("boot_id", NOTE_ID, struct lease_note, boot_id),
+	NOTE_FIELD("pid", NOTE_PID, struct lease_note, pid),
+	NOTE_FIELD("start_time", NOTE_COUNT, struct lease_note, start_time),
+	NOTE_FIELD("pid_space", NOTE_COUNT, struct lease_note, pid_space),
+	NOTE_FIELD("token", NOTE_ID, struct lease_note, token),
+	NOTE_FIELD("beat", NOTE_COUNT, struct lease_note, beat),
+	NOTE_FIELD("doing", NOTE_WORDS, struct lease_note, doing),
+	{ 0 },
+};
+
+/* Its token becomes part of a file's name. */
+static bool lease_note_parse(struct lease_note *note, char *text)
 {
-	size_t i = 0;
-
-	for (; from[i] && i < size - 1; i++)
-		to[i] = (char)(from[i] < ' ' || from[i] > '~' ? '?' : from[i]);
-	to[i] = '\0';
-}
-
-/* An id is compared: all of it, or nothing. */
-static void copy_id(char *to, size_t size, const char *from)
-{
-	size_t length = strlen(from);
-
-	if (length >= size || strspn(from, ID_BYTES) != length)
-		length = 0;
-	memcpy(to, from, length);
-	to[length] = '\0';
-}
-
-static uint64_t parse_number(const char *text, uint64_t largest)
-{
-	uint64_t number;
-
-	if (!*text || text[strspn(text, "0123456789")])
-		return 0;
-	errno = 0;
-	number = strtoull(text, NULL, 10);
-	return errno || number > largest ? 0 : number;
-}
-
-static void parse_line(struct lease_note *note, const char *key,
-		       const char *value)
-{
-	if (strcmp(key, "host") == 0)
-		copy_printable(note->host, sizeof(note->host), value);
-	else if (strcmp(key, "boot_id") == 0)
-		copy_id(note->boot_id, sizeof(note->boot_id), value);
-	else if (strcmp(key, "pid") == 0)
-		note->pid = (pid_t)parse_number(value, INT32_MAX);
-	else if (strcmp(key, "start_time") == 0)
-		note->start_time = parse_number(value, UINT64_MAX);
-	else if (strcmp(key, "pid_space") == 0)
-		note->pid_space = parse_number(value, UINT64_MAX);
-	else if (strcmp(key, "beat") == 0)
-		note->beat = parse_number(value, UINT64_MAX);
-	else if (strcmp(key, "token") == 0)
-		copy_id(note->token, sizeof(note->token), value);
-	else if (strcmp(key, "doing") == 0)
-		copy_printable(note->doing, sizeof(note->doing), value);
-}
-
-/* Is the text a whole note? Its token becomes part of a file's name. */
-static bool parse_note(struct lease_note *note, char *text)
-{
-	char *rest = text;
-	char *line;
-
-	memset(note, 0, sizeof(*note));
-	while ((line = strsep(&rest, "\n")) && strcmp(line, "end") != 0) {
-		char *equals = strchr(line, '=');
-
-		if (!equals)
-			return false;
-		*equals = '\0';
-		parse_line(note, line, equals + 1);
-	}
-	return line && rest && note->pid > 0 &&
+	return note_parse(lease_note_fields, note, text) && note->pid > 0 &&
 	       strspn(note->token, "0123456789abcdef") == TOKEN_LENGTH;
-}
-
-static void format_note(char text[NOTE_BYTES + 1],
-			const struct lease_note *note)
-{
-	struct lease_note clean = *note;
-	int length;
-
-	copy_printable(clean.host, sizeof(clean.host), note->host);
-	copy_printable(clean.doing, sizeof(clean.doing), note->doing);
-	length = snprintf(text, NOTE_BYTES + 1,
-			  "host=%s\nboot_id=%s\npid=%ld\nstart_time=%" PRIu64
-			  "\npid_space=%" PRIu64 "\ntoken=%s\nbeat=%" PRIu64
-			  "\ndoing=%s\nend\n",
-			  clean.host, clean.boot_id, (long)clean.pid,
-			  clean.start_time, clean.pid_space, clean.token,
-			  clean.beat, clean.doing);
-	memset(text + length, '\n', NOTE_BYTES - (size_t)length);
-	text[NOTE_BYTES] = '\0';
 }
 
 /* What cannot be read as a note has its content for a token: when it changes
@@ -147,7 +74,7 @@ int lease_note_read(int fd, struct lease_note *note)
 		char copy[NOTE_BYTES + 1];
 
 		memcpy(copy, text, sizeof(copy));
-		if (parse_note(note, copy))
+		if (lease_note_parse(note, copy))
 			return 0;
 	}
 	stand_in(note, &info, text, (size_t)length);
@@ -180,29 +107,20 @@ int lease_note_look(const char *file, struct lease_note *note)
 
 int lease_note_write(int fd, const struct lease_note *note)
 {
-	char text[NOTE_BYTES + 1];
+	struct strbuf text = STRBUF_INIT;
 	ssize_t done;
 
-	format_note(text, note);
+	note_format(lease_note_fields, note, &text);
+	assert(text.length <= NOTE_BYTES);
+	while (text.length < NOTE_BYTES)
+		strbuf_addch(&text, '\n');
 	do
-		done = pwrite(fd, text, NOTE_BYTES, 0);
+		done = pwrite(fd, text.data, NOTE_BYTES, 0);
 	while (done < 0 && errno == EINTR);
+	strbuf_release(&text);
 	if (done < 0)
 		return -errno;
 	return done == NOTE_BYTES ? 0 : -ENOSPC;
-}
-
-static void read_boot_id(char boot_id[40])
-{
-	struct strbuf text = STRBUF_INIT;
-	char line[64];
-
-	(void)textfile_read("/proc/sys/kernel/random/boot_id", sizeof(line) - 1,
-			    &text, NULL);
-	(void)snprintf(line, sizeof(line), "%s", strbuf_text(&text));
-	line[strcspn(line, "\n")] = '\0';
-	copy_id(boot_id, 40, line);
-	strbuf_release(&text);
 }
 
 int lease_note_renew(struct lease_note *note)
@@ -218,7 +136,7 @@ int lease_note_renew(struct lease_note *note)
 
 void lease_note_say(struct lease_note *note, const char *doing)
 {
-	copy_printable(note->doing, sizeof(note->doing), doing);
+	note_copy_words(note->doing, sizeof(note->doing), doing);
 }
 
 int lease_note_of_self(struct lease_note *self)
@@ -229,7 +147,7 @@ int lease_note_of_self(struct lease_note *self)
 	memset(self, 0, sizeof(*self));
 	if (gethostname(self->host, sizeof(self->host) - 1) < 0)
 		self->host[0] = '\0';
-	read_boot_id(self->boot_id);
+	note_boot_id(self->boot_id);
 	self->pid = getpid();
 	if (proctree_stat(self->pid, &process) == 0)
 		self->start_time = process.start_time;

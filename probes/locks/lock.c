@@ -7,10 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -18,8 +15,6 @@
 
 #define NAME_MAX_BYTES 100
 #define NOTE_BYTES_MAX 1024
-#define ID_BYTES                                                               \
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 static void clean_name(char clean[NAME_MAX_BYTES + 1], const char *name)
 {
@@ -28,87 +23,32 @@ static void clean_name(char clean[NAME_MAX_BYTES + 1], const char *name)
 	for (; name[i] && i < NAME_MAX_BYTES; i++)
 		clean[i] = name[i];
 	clean[i] = '\0';
-	for (char *at = clean; *(at += strspn(at, ID_BYTES));)
+	for (char *at = clean; *(at += strspn(at, NOTE_ID_BYTES));)
 		*at = '_';
 	if (clean[0] == '.' || clean[0] == '\0')
 		clean[0] = '_';
 	clean[i ? i : 1] = '\0';
 }
 
-/* What a terminal would act on becomes a question mark. */
-static void copy_printable(char *to, size_t size, const char *from)
-{
-	size_t i = 0;
+static const struct note_field lock_note_fields[] = {
+	NOTE_FIELD("pid", NOTE_PID, struct lock_note, pid),
+	NOTE_FIELD("command", NOTE_WORDS, struct lock_note, command),
+	NOTE_FIELD("probe_id", NOTE_ID, struct lock_note, probe_id),
+	NOTE_FIELD("boot_id", NOTE_ID, struct lock_note, boot_id),
+	NOTE_FIELD("probe_start", NOTE_COUNT, struct lock_note, probe_start),
+	NOTE_FIELD("scratch", NOTE_PATH, struct lock_note, scratch),
+	{ 0 },
+};
 
-	for (; from[i] && i < size - 1; i++)
-		to[i] = from[i];
-	to[i] = '\0';
-	for (char *at = to; *at; at++)
-		if (*at < ' ' || *at > '~')
-			*at = '?';
-	if (from[i] && size > 4)
-		memcpy(to + size - 4, "...", 4);
-}
-
-/* An id is compared with those of processes: all of it, or nothing. */
-static void copy_id(char *to, size_t size, const char *from)
-{
-	size_t length = strlen(from);
-
-	if (length >= size || strspn(from, ID_BYTES) != length)
-		length = 0;
-	memcpy(to, from, length);
-	to[length] = '\0';
-}
-
-static uint64_t parse_number(const char *text, uint64_t largest)
-{
-	uint64_t number;
-
-	if (!*text || text[strspn(text, "0123456789")])
-		return 0;
-	errno = 0;
-	number = strtoull(text, NULL, 10);
-	return errno || number > largest ? 0 : number;
-}
-
-static void read_line(struct lock_note *note, const char *key,
-		      const char *value)
-{
-	if (strcmp(key, "pid") == 0)
-		note->pid = (pid_t)parse_number(value, INT32_MAX);
-	else if (strcmp(key, "command") == 0)
-		copy_printable(note->command, sizeof(note->command), value);
-	else if (strcmp(key, "probe_id") == 0)
-		copy_id(note->probe_id, sizeof(note->probe_id), value);
-	else if (strcmp(key, "boot_id") == 0)
-		copy_id(note->boot_id, sizeof(note->boot_id), value);
-	else if (strcmp(key, "probe_start") == 0)
-		note->probe_start = parse_number(value, UINT64_MAX);
-	else if (strcmp(key, "scratch") == 0)
-		copy_printable(note->scratch, sizeof(note->scratch), value);
-}
-
-static void read_note(int fd, struct lock_note *note)
+static void lock_read_note(int fd, struct lock_note *note)
 {
 	char text[NOTE_BYTES_MAX + 1];
 	ssize_t length = pread(fd, text, NOTE_BYTES_MAX, 0);
-	char *rest = text;
-	char *line;
 
-	memset(note, 0, sizeof(*note));
-	if (length <= 0)
-		return;
-	text[length] = '\0';
-	/* After "end" may stand what is left of a longer note. */
-	while ((line = strsep(&rest, "\n")) && strcmp(line, "end") != 0) {
-		char *equals = strchr(line, '=');
-
-		if (!rest || !equals)
-			continue;
-		*equals = '\0';
-		read_line(note, line, equals + 1);
-	}
+	text[length > 0 ? length : 0] = '\0';
+	/* Its holder may have been killed while it wrote: what is whole counts.
+	 * After "end" may stand what is left of a longer note. */
+	(void)note_parse(lock_note_fields, note, text);
 }
 
 /* A file of ours that nobody else can open. */
@@ -157,7 +97,7 @@ static int take(struct lock *lock, const char *name, struct lock_note *left,
 	do
 		result = flock(lock->fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
 	while (result == -EINTR);
-	read_note(lock->fd, left);
+	lock_read_note(lock->fd, left);
 	if (result == -EWOULDBLOCK && left->pid)
 		return error_set(err, result,
 				 "%s is being tuned by process %ld: %s", name,
@@ -201,25 +141,6 @@ int lock_take(struct lock *lock, const char *folder, const char *name,
 	return result;
 }
 
-static void format_note(struct strbuf *text, const struct lock_note *note)
-{
-	struct lock_note clean;
-
-	/* What is written is what would be read. */
-	copy_printable(clean.command, sizeof(clean.command), note->command);
-	copy_id(clean.probe_id, sizeof(clean.probe_id), note->probe_id);
-	copy_id(clean.boot_id, sizeof(clean.boot_id), note->boot_id);
-	strbuf_addf(text, "pid=%ld\ncommand=%s\n", (long)note->pid,
-		    clean.command);
-	strbuf_addf(text, "probe_id=%s\nboot_id=%s\nprobe_start=%" PRIu64 "\n",
-		    clean.probe_id, clean.boot_id, note->probe_start);
-	/* One that does not round-trip would name another folder. */
-	copy_printable(clean.scratch, sizeof(clean.scratch), note->scratch);
-	if (strcmp(clean.scratch, note->scratch) == 0)
-		strbuf_addf(text, "scratch=%s\n", clean.scratch);
-	strbuf_adds(text, "end\n");
-}
-
 /* Written before it is cut: whoever dies in between left a note. */
 static int write_note(int fd, const struct strbuf *text)
 {
@@ -240,7 +161,7 @@ int lock_write(struct lock *lock, const struct lock_note *note,
 	struct strbuf text = STRBUF_INIT;
 	int result;
 
-	format_note(&text, note);
+	note_format(lock_note_fields, note, &text);
 	result = write_note(lock->fd, &text);
 	strbuf_release(&text);
 	if (result < 0)

@@ -4,16 +4,17 @@
 #define AUTOFIT_PROBES_LOCKS_LOCK_H
 
 #include "base/error.h"
+#include "probes/locks/note.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 /* What the lock file says of its holder, and of a probe under way. */
 struct lock_note {
-	pid_t pid;            /* 0: nobody wrote yet */
-	char command[256];    /* shortened, printable */
-	char probe_id[33];    /* "": no probe under way */
-	char boot_id[40];     /* of /proc/sys/kernel/random/boot_id */
+	pid_t pid;         /* 0: nobody wrote yet */
+	char command[256]; /* shortened, printable */
+	char probe_id[33]; /* "": no probe under way */
+	char boot_id[NOTE_BOOT_ID_MAX];
 	uint64_t probe_start; /* clock ticks since boot, as /proc/pid/stat */
 	char scratch[512];    /* the folder that scratch folders are made in */
 };
