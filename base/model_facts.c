@@ -134,7 +134,7 @@ void model_facts_init(struct model_facts *facts, enum model_family family)
 	facts->is_gated = families[family].is_gated;
 }
 
-static void fill(int64_t *count, int64_t value)
+static void facts_fill(int64_t *count, int64_t value)
 {
 	if (*count == 0)
 		*count = value;
@@ -143,25 +143,25 @@ static void fill(int64_t *count, int64_t value)
 void model_facts_complete(struct model_facts *facts)
 {
 	if (!facts->kv_rank)
-		fill(&facts->kv_heads, facts->heads);
+		facts_fill(&facts->kv_heads, facts->heads);
 	if (!facts->kv_rank && facts->heads > 0 &&
 	    facts->hidden % facts->heads == 0)
-		fill(&facts->head_dim, facts->hidden / facts->heads);
+		facts_fill(&facts->head_dim, facts->hidden / facts->heads);
 	if (families[facts->family].is_gated)
-		fill(&facts->layer_norms, 2);
+		facts_fill(&facts->layer_norms, 2);
 	if (facts->family == MODEL_GPT2 && facts->hidden > 0 &&
 	    facts->hidden <= WIDTH_MOST)
-		fill(&facts->ffn, facts->hidden * 4);
+		facts_fill(&facts->ffn, facts->hidden * 4);
 	if (facts->family == MODEL_OPT)
-		fill(&facts->embedding, facts->hidden);
+		facts_fill(&facts->embedding, facts->hidden);
 	if (facts->family == MODEL_BERT)
-		fill(&facts->token_types, 2);
+		facts_fill(&facts->token_types, 2);
 	if (facts->family == MODEL_T5)
-		fill(&facts->decoder_layers, facts->layers);
+		facts_fill(&facts->decoder_layers, facts->layers);
 	if (facts->family == MODEL_VIT)
-		fill(&facts->channels, 3);
+		facts_fill(&facts->channels, 3);
 	if (facts->family == MODEL_MOE)
-		fill(&facts->expert_ffn, facts->ffn);
+		facts_fill(&facts->expert_ffn, facts->ffn);
 }
 
 int model_family_parse(const char *name, enum model_family *family)
@@ -175,7 +175,7 @@ int model_family_parse(const char *name, enum model_family *family)
 	return -EINVAL;
 }
 
-static const struct model_field *field_find(const char *name)
+static const struct model_field *facts_field_find(const char *name)
 {
 	const struct model_field *field = model_fields;
 
@@ -195,7 +195,7 @@ static int64_t field_value(const struct model_facts *facts,
 int model_facts_set(struct model_facts *facts, const char *name, int64_t value,
 		    struct error *err)
 {
-	const struct model_field *field = field_find(name);
+	const struct model_field *field = facts_field_find(name);
 	char *place;
 
 	if (!field)
@@ -238,7 +238,8 @@ static int check_needs(const struct model_facts *facts, struct error *err)
 				 "family is known: give one of them "
 				 "(families: " MODEL_FAMILY_NAMES ")");
 	for (size_t i = 0; i < NEEDS_MAX && family->needs[i]; i++) {
-		const struct model_field *field = field_find(family->needs[i]);
+		const struct model_field *field =
+			facts_field_find(family->needs[i]);
 
 		if (field && field_value(facts, field) == 0)
 			return error_set(err, -EINVAL,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(struct strbuf *buf, size_t extra)
+static void strbuf_reserve(struct strbuf *buf, size_t extra)
 {
 	size_t needed = buf->length + extra + 1;
 
@@ -23,7 +23,7 @@ static void reserve(struct strbuf *buf, size_t extra)
 
 void strbuf_add(struct strbuf *buf, const void *data, size_t length)
 {
-	reserve(buf, length);
+	strbuf_reserve(buf, length);
 	if (length)
 		memcpy(buf->data + buf->length, data, length);
 	buf->length += length;
@@ -63,7 +63,7 @@ void strbuf_addf(struct strbuf *buf, const char *format, ...)
 	length = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (length > 0) {
-		reserve(buf, (size_t)length);
+		strbuf_reserve(buf, (size_t)length);
 		(void)vsnprintf(buf->data + buf->length, (size_t)length + 1,
 				format, again);
 		buf->length += (size_t)length;

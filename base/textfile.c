@@ -81,7 +81,7 @@ int file_write_all(int fd, const void *bytes, size_t length)
 	return 0;
 }
 
-static char *folder_of(const char *path)
+static char *textfile_folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -93,7 +93,7 @@ static char *folder_of(const char *path)
 /* A rename is on disk only once its folder is; best effort, as on NFS. */
 static void sync_folder_of(const char *path)
 {
-	char *folder = folder_of(path);
+	char *folder = textfile_folder_of(path);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd >= 0) {
@@ -103,7 +103,7 @@ static void sync_folder_of(const char *path)
 	free(folder);
 }
 
-static int fill(int fd, mode_t mode, const void *data, size_t length)
+static int textfile_fill(int fd, mode_t mode, const void *data, size_t length)
 {
 	int result = file_write_all(fd, data, length);
 
@@ -117,7 +117,7 @@ static int replace_named(const char *path, mode_t mode, const void *data,
 {
 	char *temporary = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC);
-	int result = fd < 0 ? -errno : fill(fd, mode, data, length);
+	int result = fd < 0 ? -errno : textfile_fill(fd, mode, data, length);
 
 	if (fd >= 0 && close(fd) < 0 && result == 0)
 		result = -errno;
@@ -161,9 +161,9 @@ static int link_over(const char *source, const char *path)
 static int replace_unnamed(const char *path, mode_t mode, const void *data,
 			   size_t length)
 {
-	char *folder = folder_of(path);
+	char *folder = textfile_folder_of(path);
 	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	int result = fd < 0 ? -errno : fill(fd, mode, data, length);
+	int result = fd < 0 ? -errno : textfile_fill(fd, mode, data, length);
 	char *source = xasprintf("/proc/self/fd/%d", fd);
 
 	if (result == 0)

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <strings.h>
 
-struct unit {
+struct units_unit {
 	const char *name;
 	double factor;
 };
 
-static const struct unit byte_units[] = {
+static const struct units_unit byte_units[] = {
 	{ "", 1 },
 	{ "b", 1 },
 	{ "k", 1024.0 },
@@ -33,18 +33,18 @@ static const struct unit byte_units[] = {
 	{ NULL, 0 },
 };
 
-static const struct unit count_units[] = {
+static const struct units_unit count_units[] = {
 	{ "", 1 },     { "k", 1e3 },  { "m", 1e6 }, { "b", 1e9 },
 	{ "bn", 1e9 }, { "t", 1e12 }, { NULL, 0 },
 };
 
-static const struct unit duration_units[] = {
+static const struct units_unit duration_units[] = {
 	{ "ms", 1 },     { "s", 1e3 },    { "sec", 1e3 },       { "m", 60e3 },
 	{ "min", 60e3 }, { "h", 3600e3 }, { "d", 24 * 3600e3 }, { NULL, 0 },
 };
 
-static const struct unit *unit_find(const struct unit *units, const char *name,
-				    size_t length)
+static const struct units_unit *units_unit_find(const struct units_unit *units,
+						const char *name, size_t length)
 {
 	for (; units->name; units++)
 		if (strlen(units->name) == length &&
@@ -71,16 +71,16 @@ static int decimal_parse(const char *text, const char **end, double *value)
 }
 
 /* A number and its unit; -EINVAL: no such. */
-static int scaled_parse(const char *text, const struct unit *units,
+static int scaled_parse(const char *text, const struct units_unit *units,
 			double *value)
 {
-	const struct unit *unit;
+	const struct units_unit *unit;
 	const char *end;
 
 	if (decimal_parse(text, &end, value) < 0)
 		return -EINVAL;
 	end += strspn(end, " ");
-	unit = unit_find(units, end, strlen(end));
+	unit = units_unit_find(units, end, strlen(end));
 	if (!unit)
 		return -EINVAL;
 	*value *= unit->factor;
@@ -165,7 +165,7 @@ int duration_parse(const char *text, int64_t *ms, struct error *err)
 	double total = 0;
 
 	do {
-		const struct unit *unit = NULL;
+		const struct units_unit *unit = NULL;
 		double number;
 
 		if (decimal_parse(rest, &rest, &number) == 0) {
@@ -173,8 +173,9 @@ int duration_parse(const char *text, int64_t *ms, struct error *err)
 
 			while (isalpha((unsigned char)rest[length]))
 				length++;
-			unit = unit_find(duration_units, length ? rest : "s",
-					 length ? length : 1);
+			unit = units_unit_find(duration_units,
+					       length ? rest : "s",
+					       length ? length : 1);
 			rest += length;
 		}
 		if (!unit)

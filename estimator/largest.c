@@ -26,7 +26,7 @@ struct bracket {
 
 /* On the straight line between both. The phases are lines and their maximum
  * bends upwards, so the answer is no less. */
-static int64_t on_line(const struct bracket *bracket, int64_t usable)
+static int64_t largest_on_line(const struct bracket *bracket, int64_t usable)
 {
 	double share = (double)(usable - bracket->low_bytes) /
 		       (double)(bracket->high_bytes - bracket->low_bytes);
@@ -42,7 +42,7 @@ static int64_t next_size(const struct bracket *bracket, int64_t usable,
 	int64_t size = bracket->low + (bracket->high - bracket->low) / 2;
 
 	if (bracket->high_bytes != COUNT_OVERFLOW && round % 3 == 0)
-		size = on_line(bracket, usable);
+		size = largest_on_line(bracket, usable);
 	if (round % 3 == 1)
 		size = bracket->low + 1;
 	return count_least(count_most(size, bracket->low + 1),
@@ -65,8 +65,8 @@ static void widen(struct workload *work, int64_t usable, bool is_bare,
 	}
 }
 
-static int64_t search(struct workload *work, int64_t usable, bool is_bare,
-		      int64_t limit)
+static int64_t largest_search(struct workload *work, int64_t usable,
+			      bool is_bare, int64_t limit)
 {
 	struct bracket bracket = { .low = 1, .high = 1 };
 
@@ -108,5 +108,5 @@ int64_t estimate_largest(const struct workload *workload, int64_t usable_bytes,
 	result = estimate_memory(&work, &estimate, err);
 	if (result < 0)
 		return result;
-	return search(&work, usable_bytes, is_bare, limit);
+	return largest_search(&work, usable_bytes, is_bare, limit);
 }

@@ -22,9 +22,9 @@ const char *memory_option_cost(enum memory_option_kind kind)
 }
 
 /* The run with one more change; false: it changes nothing, or cannot be. */
-static bool try_kind(const struct workload *run, enum memory_option_kind kind,
-		     int64_t usable_bytes, int64_t before_bytes,
-		     struct memory_option *option)
+static bool options_try_kind(const struct workload *run,
+			     enum memory_option_kind kind, int64_t usable_bytes,
+			     int64_t before_bytes, struct memory_option *option)
 {
 	struct estimate estimate;
 
@@ -71,8 +71,9 @@ int estimate_options(const struct workload *workload, int64_t usable_bytes,
 	if (result < 0)
 		return result;
 	for (int kind = 0; kind < MEMORY_OPTION_KINDS; kind++)
-		if (try_kind(workload, (enum memory_option_kind)kind,
-			     usable_bytes, before.peak[TIER_PROCESS], &option))
+		if (options_try_kind(workload, (enum memory_option_kind)kind,
+				     usable_bytes, before.peak[TIER_PROCESS],
+				     &option))
 			count = insert(options, count, capacity, &option);
 	return (int)count;
 }
@@ -97,9 +98,9 @@ static bool apply_all(const struct workload *workload,
 }
 
 /* What is not needed once the later ones are there goes again. */
-static size_t prune(const struct workload *workload,
-		    enum memory_option_kind *kinds, size_t count,
-		    int64_t usable_bytes)
+static size_t options_prune(const struct workload *workload,
+			    enum memory_option_kind *kinds, size_t count,
+			    int64_t usable_bytes)
 {
 	enum memory_option_kind fewer[MEMORY_OPTION_KINDS];
 	struct memory_option option;
@@ -141,15 +142,15 @@ int estimate_combination(const struct workload *workload, int64_t usable_bytes,
 	for (int i = 0; i < MEMORY_OPTION_KINDS && !option->fits; i++) {
 		enum memory_option_kind kind = kind_at(workload, i);
 
-		if (!try_kind(&option->changed, kind, usable_bytes,
-			      option->peak_bytes, &next))
+		if (!options_try_kind(&option->changed, kind, usable_bytes,
+				      option->peak_bytes, &next))
 			continue;
 		*option = next;
 		kinds[count++] = kind;
 	}
 	if (!option->fits)
 		return 0;
-	count = prune(workload, kinds, count, usable_bytes);
+	count = options_prune(workload, kinds, count, usable_bytes);
 	(void)apply_all(workload, kinds, count, usable_bytes, option);
 	option->saved_bytes = before.peak[TIER_PROCESS] - option->peak_bytes;
 	return (int)count;

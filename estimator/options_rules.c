@@ -96,7 +96,7 @@ static bool offload_checkpoints(struct workload *run)
 	return changes;
 }
 
-static bool small_optimizer(struct workload *run)
+static bool options_rules_small_optimizer(struct workload *run)
 {
 	const struct optimizer *small = optimizer_find("adamw_8bit");
 
@@ -198,7 +198,7 @@ static bool int8(struct workload *run)
 }
 
 /* Weights that are not trained need no fp32 copy. */
-static bool lora(struct workload *run)
+static bool options_rules_lora(struct workload *run)
 {
 	bool changes = trains_all(run);
 
@@ -214,7 +214,7 @@ static bool quantize(struct workload *run)
 	bool changes = run->weights < WEIGHTS_NF4;
 
 	if (trains_all(run))
-		(void)lora(run);
+		(void)options_rules_lora(run);
 	if (trains(run))
 		run->residual_fp32 = true;
 	run->weights = WEIGHTS_NF4_DOUBLE;
@@ -275,7 +275,7 @@ const struct option_rule option_rules[MEMORY_OPTION_KINDS] = {
 					 "0 to 10% slower",
 					 offload_checkpoints },
 	[MEMORY_OPTIMIZER] = { "optimizer", "8-bit AdamW", "about none",
-			       small_optimizer },
+			       options_rules_small_optimizer },
 	[MEMORY_EVALUATOR_INT8] = { "evaluator_int8", "other models in 8 bit",
 				    "they answer up to 2x slower",
 				    evaluator_int8 },
@@ -297,7 +297,8 @@ const struct option_rule option_rules[MEMORY_OPTION_KINDS] = {
 	[MEMORY_EVALUATOR_NF4] = { "evaluator_nf4", "other models in 4 bit",
 				   "they answer less exactly", evaluator_nf4 },
 	[MEMORY_LORA] = { "lora", "LoRA instead of all weights",
-			  "faster; adapters only are trained", lora },
+			  "faster; adapters only are trained",
+			  options_rules_lora },
 	[MEMORY_QUANTIZE] = { "quantize", "frozen weights in 4 bit (QLoRA)",
 			      "20 to 40% slower; adapters only are trained",
 			      quantize },

@@ -13,7 +13,7 @@ static unsigned targets_of(const struct workload *work)
 	return work->targets ? work->targets : TARGETS_DEFAULT;
 }
 
-static int64_t layers_of(const struct sizes *sizes)
+static int64_t peft_layers_of(const struct sizes *sizes)
 {
 	int64_t layers = 0;
 
@@ -31,7 +31,7 @@ static int64_t bottleneck_parameters(const struct sizes *sizes)
 	int64_t one =
 		count_add(count_mul(2 * hidden, rank), count_add(hidden, rank));
 
-	return count_mul(2 * one, layers_of(sizes));
+	return count_mul(2 * one, peft_layers_of(sizes));
 }
 
 static int64_t scale_parameters(const struct sizes *sizes)

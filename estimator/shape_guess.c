@@ -20,7 +20,7 @@ static int64_t guessed(int64_t known, double guess)
 	return known ? known : count_most((int64_t)lround(guess), 1);
 }
 
-static double width_of(const struct model_facts *facts)
+static double shape_guess_width_of(const struct model_facts *facts)
 {
 	double parameters = (double)facts->parameters;
 	double square = facts->layers ? parameters / (double)facts->layers /
@@ -33,7 +33,7 @@ static double width_of(const struct model_facts *facts)
 		   1.0 / 3);
 }
 
-static double layers_of(const struct model_facts *facts)
+static double shape_guess_layers_of(const struct model_facts *facts)
 {
 	double hidden = (double)facts->hidden;
 
@@ -57,8 +57,8 @@ void shape_guess(struct model_facts *facts, struct model_shape *shape)
 	struct layer_stack *stack = &shape->stacks[0];
 	int64_t query, kv;
 
-	facts->hidden = guessed(facts->hidden, width_of(facts));
-	facts->layers = guessed(facts->layers, layers_of(facts));
+	facts->hidden = guessed(facts->hidden, shape_guess_width_of(facts));
+	facts->layers = guessed(facts->layers, shape_guess_layers_of(facts));
 	facts->heads =
 		guessed(facts->heads, (double)facts->hidden / HEAD_WIDTH);
 	facts->kv_heads = guessed(facts->kv_heads, (double)facts->heads);

@@ -91,7 +91,7 @@ static int64_t table(int64_t rows, int64_t width)
 	return count_mul(rows, width);
 }
 
-static int64_t head_of(const struct model_facts *facts)
+static int64_t shapes_head_of(const struct model_facts *facts)
 {
 	return facts->is_tied ? 0 : table(facts->vocab, facts->hidden);
 }
@@ -117,7 +117,7 @@ static void gpt2(const struct model_facts *facts, struct model_shape *shape)
 	biased_layers(facts, shape, 2, true);
 	shape->embedding = count_add(table(facts->vocab, facts->hidden),
 				     table(facts->positions, facts->hidden));
-	shape->head = head_of(facts);
+	shape->head = shapes_head_of(facts);
 	shape->other = 2 * facts->hidden;
 }
 
@@ -125,7 +125,7 @@ static void phi(const struct model_facts *facts, struct model_shape *shape)
 {
 	biased_layers(facts, shape, 1, false);
 	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = count_add(head_of(facts), facts->vocab);
+	shape->head = count_add(shapes_head_of(facts), facts->vocab);
 	shape->other = 2 * facts->hidden;
 }
 
@@ -133,7 +133,7 @@ static void neox(const struct model_facts *facts, struct model_shape *shape)
 {
 	biased_layers(facts, shape, 2, true);
 	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = head_of(facts);
+	shape->head = shapes_head_of(facts);
 	shape->other = 2 * facts->hidden;
 }
 
@@ -194,7 +194,7 @@ static void t5(const struct model_facts *facts, struct model_shape *shape)
 	copies_set(decoder, 0, 2, 2);
 	mlp_add(decoder, facts->hidden, facts->ffn, facts->is_gated);
 	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = head_of(facts);
+	shape->head = shapes_head_of(facts);
 	shape->other = 2 * (T5_BUCKETS * facts->heads + facts->hidden);
 }
 
@@ -203,7 +203,7 @@ static void llama_ends(const struct model_facts *facts,
 		       struct model_shape *shape)
 {
 	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = head_of(facts);
+	shape->head = shapes_head_of(facts);
 	shape->other = facts->hidden;
 }
 

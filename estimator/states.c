@@ -9,7 +9,7 @@ static int64_t gradient_bytes(const struct workload *work)
 	return regime_bytes(work->regime)->gradients;
 }
 
-static const struct optimizer *optimizer_of(const struct workload *work)
+static const struct optimizer *states_optimizer_of(const struct workload *work)
 {
 	return work->optimizer ? work->optimizer : optimizers;
 }
@@ -17,7 +17,7 @@ static const struct optimizer *optimizer_of(const struct workload *work)
 static int64_t state_bytes(const struct sizes *sizes, int64_t count,
 			   bool is_narrow)
 {
-	const struct optimizer *optimizer = optimizer_of(sizes->work);
+	const struct optimizer *optimizer = states_optimizer_of(sizes->work);
 	bool halves = is_narrow && optimizer->follows_dtype;
 
 	return count_scaled(count, optimizer->state_bytes * (halves ? 0.5 : 1));
@@ -26,7 +26,7 @@ static int64_t state_bytes(const struct sizes *sizes, int64_t count,
 /* Freed as soon as they are used, at most those of one layer or table. */
 static int64_t gradients_at_once(const struct sizes *sizes, int64_t count)
 {
-	if (optimizer_of(sizes->work)->keeps_gradients &&
+	if (states_optimizer_of(sizes->work)->keeps_gradients &&
 	    !sizes->work->optimizer_in_backward)
 		return count_share(count, sharded_gradients(sizes));
 	return count_least(count,
@@ -43,7 +43,7 @@ static int64_t step_bytes(const struct sizes *sizes, int64_t count,
 {
 	const struct workload *work = sizes->work;
 
-	if (!optimizer_of(work)->has_temporary || work->fused_step ||
+	if (!states_optimizer_of(work)->has_temporary || work->fused_step ||
 	    work->optimizer_in_backward || steps_on_host(work))
 		return 0;
 	return count_mul(count_share(count, sharded_states(sizes)), width);

@@ -108,7 +108,7 @@ static int run_subcommand(const struct options *options,
 	return subcommands[options->subcommand](options, state);
 }
 
-static int print(const struct strbuf *text)
+static int app_print(const struct strbuf *text)
 {
 	return fputs(strbuf_text(text), stdout) < 0 || fflush(stdout) != 0
 		       ? EXIT_AUTOFIT_FAILED
@@ -170,7 +170,7 @@ static int run_line(const struct strlist *arguments,
 		code = run_subcommand(&options, state, &warnings);
 		break;
 	case OPTIONS_PRINT:
-		code = print(&text);
+		code = app_print(&text);
 		break;
 	case OPTIONS_WRONG:
 		code = wrong_usage(arguments, environment, state, &err);

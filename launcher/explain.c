@@ -52,8 +52,8 @@ static void add_argument(struct strbuf *out, const char *sign,
 	free(quoted);
 }
 
-static void add_line(struct strbuf *out, char sign, const char *line,
-		     size_t length)
+static void explain_add_line(struct strbuf *out, char sign, const char *line,
+			     size_t length)
 {
 	char *text = xstrndup(line, length < SHOWN_ARGUMENT_MAX
 					    ? length
@@ -66,8 +66,9 @@ static void add_line(struct strbuf *out, char sign, const char *line,
 }
 
 /* Arguments are inserted, dropped or replaced, never moved. */
-static void add_difference(struct strbuf *out, const struct strlist *before,
-			   const struct strlist *after)
+static void explain_add_difference(struct strbuf *out,
+				   const struct strlist *before,
+				   const struct strlist *after)
 {
 	size_t first = 0;
 	size_t b = before->count;
@@ -90,7 +91,7 @@ static void add_difference(struct strbuf *out, const struct strlist *before,
 }
 
 /* What the estimator may learn from the command. */
-static void add_model(struct strbuf *out, const struct command *command)
+static void explain_add_model(struct strbuf *out, const struct command *command)
 {
 	bool any = false;
 
@@ -143,10 +144,10 @@ static void add_command(struct strbuf *out, const struct request *request)
 		strbuf_addf(out, "rules     %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)
 		strbuf_addf(out, "caveat    %s\n", command->caveats.items[i]);
-	add_model(out, command);
+	explain_add_model(out, command);
 }
 
-static void add_split(struct strbuf *out, const struct record *record)
+static void explain_add_split(struct strbuf *out, const struct record *record)
 {
 	strbuf_addf(out, "micro %lld x accum %lld",
 		    (long long)record->batch.micro_batch,
@@ -174,7 +175,7 @@ static void add_record(struct strbuf *out, const struct request *request,
 				    request->options->trust_record
 			    ? "near, used without a probe: --trust-record"
 			    : uses[match->grade]);
-	add_split(out, &match->record);
+	explain_add_split(out, &match->record);
 	strbuf_adds(out, ")\n");
 	if (match->difference && *match->difference) {
 		strbuf_adds(out, "          differs: ");
@@ -188,7 +189,7 @@ static void add_start(struct strbuf *out, const struct result *result)
 	strbuf_adds(out, "record    not asked: ");
 	text_add_safe(out, result->resumes, false);
 	strbuf_adds(out, ", so the split of its first start is used (");
-	add_split(out, &result->record);
+	explain_add_split(out, &result->record);
 	strbuf_adds(out, ")\n");
 }
 
@@ -265,8 +266,8 @@ static void add_probe_environment(struct strbuf *out,
 }
 
 /* What a copy of a config file differs in, line by line. */
-static void add_copy(struct strbuf *out, const struct command *command,
-		     const struct file_copy *copy)
+static void explain_add_copy(struct strbuf *out, const struct command *command,
+			     const struct file_copy *copy)
 {
 	const char *before = "", *after = copy->text;
 
@@ -280,8 +281,8 @@ static void add_copy(struct strbuf *out, const struct command *command,
 		size_t b = strcspn(before, "\n"), a = strcspn(after, "\n");
 
 		if (b != a || memcmp(before, after, a) != 0) {
-			add_line(out, '-', before, b);
-			add_line(out, '+', after, a);
+			explain_add_line(out, '-', before, b);
+			explain_add_line(out, '+', after, a);
 		}
 		before += b + (before[b] == '\n');
 		after += a + (after[a] == '\n');
@@ -299,11 +300,11 @@ static void add_run(struct strbuf *out, const struct request *request,
 		strbuf_addf(out, "    cannot be written: %s\n", err.message);
 		return;
 	}
-	add_difference(out, request->command.given, &run.argv);
+	explain_add_difference(out, request->command.given, &run.argv);
 	for (size_t i = 0; i < run.environment.count; i++)
 		add_argument(out, "+", run.environment.items[i]);
 	for (size_t i = 0; i < run.copy_count; i++)
-		add_copy(out, &request->command, &run.copies[i]);
+		explain_add_copy(out, &request->command, &run.copies[i]);
 	rewrite_release(&run);
 }
 

@@ -79,7 +79,7 @@ static json_t *masked_json(const struct strlist *list)
 	return array;
 }
 
-static json_t *number_or_null(int64_t number)
+static json_t *plan_number_or_null(int64_t number)
 {
 	return number ? json_integer(number) : json_null();
 }
@@ -103,7 +103,7 @@ static json_t *knob_json(const struct command *command, enum knob_kind kind)
 	json_put(object, "kind", json_string(knob_names[kind].name));
 	json_put(object, "name", json_text(knob->name));
 	json_put(object, "form", json_string(forms[knob->form]));
-	json_put(object, "value", number_or_null(knob->value));
+	json_put(object, "value", plan_number_or_null(knob->value));
 	json_put(object, "scope",
 		 kind <= KNOB_GLOBAL ? json_string(scopes[knob->scope])
 				     : json_null());
@@ -183,8 +183,8 @@ static json_t *copies_json(const struct command *command,
 	return array;
 }
 
-static json_t *run_json(const struct request *request,
-			const struct command_values *values)
+static json_t *plan_run_json(const struct request *request,
+			     const struct command_values *values)
 {
 	struct error err = ERROR_INIT;
 	struct rewrite run;
@@ -205,7 +205,7 @@ static json_t *run_json(const struct request *request,
 	return object;
 }
 
-static json_t *model_json(const struct command *command)
+static json_t *plan_model_json(const struct command *command)
 {
 	json_t *object = json_checked(json_object());
 
@@ -236,14 +236,14 @@ char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
 	json_put(root, "launcher", json_text(command->view.launcher));
 	json_put(root, "world_size", json_integer(command->batch.world_size));
 	json_put(root, "effective_batch",
-		 number_or_null(command->batch.effective_batch));
+		 plan_number_or_null(command->batch.effective_batch));
 	json_put(root, "assumption", json_text(command->assumption));
 	json_put(root, "knobs", knobs_json(command));
 	json_put(root, "constraints", json_text(command->constraints.words));
 	json_put(root, "caveats", texts_json(&command->caveats));
-	json_put(root, "model", model_json(command));
-	json_put(root, "first_probe", run_json(request, &probe));
-	json_put(root, "final", run_json(request, &final));
+	json_put(root, "model", plan_model_json(command));
+	json_put(root, "first_probe", plan_run_json(request, &probe));
+	json_put(root, "final", plan_run_json(request, &final));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);
 	if (!text)

@@ -68,8 +68,8 @@ static bool beats(void *context)
  * The locks of the devices, and what is free on them then. 1: there was a
  * wait, and the answer came meanwhile.
  */
-static int take_devices(struct session_setup *setup, struct result *result,
-			struct error *err)
+static int launch_take_devices(struct session_setup *setup,
+			       struct result *result, struct error *err)
 {
 	const struct request *request = setup->request;
 	int64_t world = request->command.batch.world_size;
@@ -94,7 +94,7 @@ static int take_devices(struct session_setup *setup, struct result *result,
 static void tune_with_lease(struct session_setup *setup, struct result *result)
 {
 	struct error err = ERROR_INIT;
-	int code = take_devices(setup, result, &err);
+	int code = launch_take_devices(setup, result, &err);
 
 	if (code == 0 &&
 	    preconditions_check_outside(setup->request, setup->target->device,
@@ -212,7 +212,7 @@ static void decide_as_rank(const struct request *request, struct result *result)
 }
 
 /* The command is known: from its records, else by probes. */
-static void answer(const struct request *request, struct result *result)
+static void launch_answer(const struct request *request, struct result *result)
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
@@ -263,7 +263,7 @@ static void answer_source_find(const struct options *options,
 	if (request->place.world > 1)
 		decide_as_rank(request, result);
 	else if (outcome == COMMAND_OK)
-		answer(request, result);
+		launch_answer(request, result);
 	else if (options->no_probe)
 		set_as_given(result, options);
 	else

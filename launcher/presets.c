@@ -29,7 +29,8 @@ static bool is_replaced(const char *name)
 	return is_builtin;
 }
 
-static void add_padded(struct strbuf *out, const char *text, size_t width)
+static void presets_add_padded(struct strbuf *out, const char *text,
+			       size_t width)
 {
 	struct strbuf safe = STRBUF_INIT;
 	size_t columns;
@@ -61,8 +62,8 @@ static void presets_list(struct strbuf *out, const struct presets *presets)
 	for (size_t i = 0; i < presets->count; i++) {
 		const struct preset *preset = &presets->items[i];
 
-		add_padded(out, preset->name, names);
-		add_padded(out, preset->description, descriptions);
+		presets_add_padded(out, preset->name, names);
+		presets_add_padded(out, preset->description, descriptions);
 		text_add_safe(out, preset->path ? preset->path : "built in",
 			      false);
 		if (preset->path && is_replaced(preset->name))
@@ -71,7 +72,7 @@ static void presets_list(struct strbuf *out, const struct presets *presets)
 	}
 }
 
-static json_t *list_json(const struct strlist *list)
+static json_t *presets_list_json(const struct strlist *list)
 {
 	json_t *array = json_checked(json_array());
 
@@ -89,7 +90,7 @@ static json_t *value_json(const struct ini_key *key,
 	switch (key->kind) {
 	case INI_LIST:
 	case INI_WORDS:
-		return list_json(place);
+		return presets_list_json(place);
 	case INI_TEXT:
 	case INI_LINES:
 	case INI_CHOICE:
@@ -199,8 +200,9 @@ static int load(struct presets *presets, const struct strlist *environment,
 	return result;
 }
 
-static int answer(const struct options *options, const struct presets *presets,
-		  const struct preset *only, struct error *err)
+static int presets_answer(const struct options *options,
+			  const struct presets *presets,
+			  const struct preset *only, struct error *err)
 {
 	bool json_only = options->json && strcmp(options->json, "-") == 0;
 	struct strbuf text = STRBUF_INIT;
@@ -245,7 +247,7 @@ int presets_command(const struct options *options,
 	if (result < 0)
 		log_error("%s", err.message);
 	else
-		code = answer(options, &presets, only, &err);
+		code = presets_answer(options, &presets, only, &err);
 	presets_release(&presets);
 	return code;
 }

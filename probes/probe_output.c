@@ -131,7 +131,7 @@ static void keep_refusal(struct probe_output *output, const char *line,
 	output->refused_path = xstrdup(path);
 }
 
-static void on_line(void *context, const char *line, size_t length)
+static void probe_output_on_line(void *context, const char *line, size_t length)
 {
 	struct probe_stream *stream = context;
 	struct probe_output *output = stream->output;
@@ -212,7 +212,8 @@ bool probe_output_read(struct probe_stream *stream)
 			return false;
 		stream->output->bytes += (uint64_t)got;
 		log_bytes(stream, bytes, (size_t)got);
-		lines_feed(&stream->lines, bytes, (size_t)got, on_line, stream);
+		lines_feed(&stream->lines, bytes, (size_t)got,
+			   probe_output_on_line, stream);
 	}
 	return true;
 }
@@ -239,7 +240,8 @@ static void choose_cause(struct probe_output *output, const char *shown)
 }
 
 /* Of a log that was cut in its middle only the end is looked at. */
-static bool is_printed(struct probe_output *output, const char *key)
+static bool probe_output_is_printed(struct probe_output *output,
+				    const char *key)
 {
 	size_t length;
 	const char *end =
@@ -263,7 +265,8 @@ static void add_last_errors(struct probe_output *output)
 
 		secrets_mask_text(&text, error->text, output->spec->secrets);
 		failure_add_hooked(&output->failure, strbuf_text(&text),
-				   error->rank, is_printed(output, error->key));
+				   error->rank,
+				   probe_output_is_printed(output, error->key));
 		strbuf_release(&text);
 	}
 	last_errors_release(&errors);
@@ -289,7 +292,7 @@ void probe_output_finish(struct probe_output *output)
 		read_what_is_left(stream);
 		strbuf_reset(&output->masked);
 		redact_finish(&stream->redact, &output->masked);
-		lines_finish(&stream->lines, on_line, stream);
+		lines_finish(&stream->lines, probe_output_on_line, stream);
 		logfile_write(&output->log, strbuf_text(&output->masked),
 			      output->masked.length);
 	}

@@ -19,7 +19,7 @@
 #define NO_COLUMN SIZE_MAX
 
 /* A file under way. */
-struct reading {
+struct csv_reading {
 	const struct csv_table *table;
 	struct strlist *warnings;
 	const char *path;
@@ -30,7 +30,7 @@ struct reading {
 	size_t warned;
 };
 
-static void warn(struct reading *reading, const char *why)
+static void warn(struct csv_reading *reading, const char *why)
 {
 	if (reading->warned++ < WARNINGS_MAX)
 		strlist_addf(reading->warnings, "%s:%zu: %s", reading->path,
@@ -87,7 +87,7 @@ static size_t column_of(const struct csv_table *table, struct csv_cell cell)
 	return NO_COLUMN;
 }
 
-static void read_head(struct reading *reading, const char *line,
+static void read_head(struct csv_reading *reading, const char *line,
 		      const char *end)
 {
 	const struct csv_table *table = reading->table;
@@ -112,7 +112,8 @@ static void read_head(struct reading *reading, const char *line,
 			     reading->path, reading->line, table->expects);
 }
 
-static void read_row(struct reading *reading, const char *line, const char *end)
+static void read_row(struct csv_reading *reading, const char *line,
+		     const char *end)
 {
 	struct csv_cell cells[CSV_COLUMNS_MAX] = { { "", 0 } };
 	const struct csv_table *table = reading->table;
@@ -135,8 +136,8 @@ static void read_row(struct reading *reading, const char *line, const char *end)
 		warn(reading, problem);
 }
 
-static void read_line(struct reading *reading, const char *line,
-		      const char *end)
+static void csv_read_line(struct csv_reading *reading, const char *line,
+			  const char *end)
 {
 	while (end > line && isspace((unsigned char)end[-1]))
 		end--;
@@ -155,9 +156,9 @@ static void read_line(struct reading *reading, const char *line,
 void csv_read(const struct csv_table *table, const char *path, const char *text,
 	      size_t length, struct strlist *warnings)
 {
-	struct reading reading = { .table = table,
-				   .path = path,
-				   .warnings = warnings };
+	struct csv_reading reading = { .table = table,
+				       .path = path,
+				       .warnings = warnings };
 	const char *end = text + length;
 
 	/* Spreadsheets mark UTF-8 so. */
@@ -167,7 +168,7 @@ void csv_read(const struct csv_table *table, const char *path, const char *text,
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 
 		reading.line++;
-		read_line(&reading, text, newline ? newline : end);
+		csv_read_line(&reading, text, newline ? newline : end);
 		text = newline ? newline + 1 : end;
 	}
 	if (reading.warned > WARNINGS_MAX)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-static bool is_plain(unsigned char c)
+static bool escape_is_plain(unsigned char c)
 {
 	return c > 0x20 && c < 0x7f && c != '%' && c != ';' && c != '#';
 }
@@ -20,7 +20,7 @@ size_t escape_piece(struct strbuf *out, const char *text, size_t max_bytes)
 	for (; text[i]; i++) {
 		unsigned char c = (unsigned char)text[i];
 		char escaped[3] = { '%', digits[c >> 4], digits[c & 15] };
-		size_t length = is_plain(c) ? 1 : sizeof(escaped);
+		size_t length = escape_is_plain(c) ? 1 : sizeof(escaped);
 
 		if (length > max_bytes - used)
 			break;

@@ -25,7 +25,7 @@ struct ini_input {
 	int result;     /* the first failure; nothing is read after it */
 };
 
-static int fail(struct ini_input *input, const char *what)
+static int ini_fail(struct ini_input *input, const char *what)
 {
 	input->result = error_set(input->err, -EINVAL, "%s:%u: %s", input->name,
 				  input->line, what);
@@ -54,11 +54,12 @@ static int check_section(struct ini_input *input, const char *start)
 	const char *end = strchr(start, ']');
 
 	if (!end || !is_comment_or_blank(end + 1))
-		return fail(input, "no section: write [name] and nothing "
-				   "after it");
+		return ini_fail(input, "no section: write [name] and nothing "
+				       "after it");
 	if (end == start + 1 || end - start - 1 > NAME_MAX_BYTES)
-		return fail(input, "the name of a section must have 1 to 49 "
-				   "bytes");
+		return ini_fail(input,
+				"the name of a section must have 1 to 49 "
+				"bytes");
 	input->has_key = false;
 	return 0;
 }
@@ -75,16 +76,16 @@ static int check_line(struct ini_input *input, const char *line)
 	input->continues = start > line && input->has_key;
 	if (input->continues) {
 		if (has_inline_comment(start))
-			return fail(input,
-				    "\" ;\" in an indented line: put the "
-				    "comment on a line of its own");
+			return ini_fail(input,
+					"\" ;\" in an indented line: put the "
+					"comment on a line of its own");
 		return 0;
 	}
 	return *start == '[' ? check_section(input, start) : 0;
 }
 
 /* Hands inih the next line; NULL ends the input, at the end or an error. */
-static char *read_line(char *line, int size, void *stream)
+static char *ini_read_line(char *line, int size, void *stream)
 {
 	struct ini_input *input = stream;
 	const char *end;
@@ -96,7 +97,7 @@ static char *read_line(char *line, int size, void *stream)
 	end = memchr(input->text, '\n', input->left);
 	length = end ? (size_t)(end - input->text) : input->left;
 	if (memchr(input->text, '\0', length)) {
-		(void)fail(input, "a NUL byte: this is no text file");
+		(void)ini_fail(input, "a NUL byte: this is no text file");
 		return NULL;
 	}
 	if (length > INI_LINE_MAX || length + 2 > (size_t)size) {
@@ -133,7 +134,7 @@ static int handle_entry(void *user, const char *section, const char *name,
 	if (input->result < 0)
 		return 0;
 	if (*name == '\0' || strlen(name) > NAME_MAX_BYTES) {
-		(void)fail(input, "a key must have 1 to 49 bytes before =");
+		(void)ini_fail(input, "a key must have 1 to 49 bytes before =");
 		return 0;
 	}
 	input->has_key = true;
@@ -156,7 +157,8 @@ int ini_read(const char *name, const char *text, size_t length,
 		.context = context,
 		.err = err,
 	};
-	int failed = ini_parse_stream(read_line, &input, handle_entry, &input);
+	int failed =
+		ini_parse_stream(ini_read_line, &input, handle_entry, &input);
 
 	if (failed < 0)
 		return error_set(err, -ENOMEM, "%s: out of memory", name);
@@ -164,7 +166,7 @@ int ini_read(const char *name, const char *text, size_t length,
 	if (failed > 0 &&
 	    (input.result >= 0 || (unsigned)failed < input.line)) {
 		input.line = (unsigned)failed;
-		return fail(&input, "no entry: write key = value");
+		return ini_fail(&input, "no entry: write key = value");
 	}
 	return input.result < 0 ? input.result : 0;
 }

@@ -35,7 +35,8 @@ static int hand_over(const struct ini_reading *reading, struct ini_file *file)
 	return result;
 }
 
-static int read_builtin(const struct ini_reading *reading, const char *prefix)
+static int ini_files_read_builtin(const struct ini_reading *reading,
+				  const char *prefix)
 {
 	int result = 0;
 
@@ -51,7 +52,8 @@ static int read_builtin(const struct ini_reading *reading, const char *prefix)
 	return result;
 }
 
-static int read_file(const struct ini_reading *reading, const char *path)
+static int ini_files_read_file(const struct ini_reading *reading,
+			       const char *path)
 {
 	struct strbuf text = STRBUF_INIT;
 	int result = textfile_read(path, INI_FILE_MAX, &text, reading->err);
@@ -75,7 +77,8 @@ static int is_ini_file(const struct dirent *entry)
 	return suffix && suffix != entry->d_name && strcmp(suffix, ".ini") == 0;
 }
 
-static int read_folder(const struct ini_reading *reading, const char *folder)
+static int ini_files_read_folder(const struct ini_reading *reading,
+				 const char *folder)
 {
 	struct dirent **entries = NULL;
 	int count = scandir(folder, &entries, is_ini_file, alphasort);
@@ -90,7 +93,7 @@ static int read_folder(const struct ini_reading *reading, const char *folder)
 		char *path = xasprintf("%s/%s", folder, entries[i]->d_name);
 
 		if (result == 0)
-			result = read_file(reading, path);
+			result = ini_files_read_file(reading, path);
 		free(path);
 		free(entries[i]);
 	}
@@ -102,7 +105,8 @@ int ini_files_read(const char *builtin, const char *folder,
 		   ini_file_cb *on_file, void *context, struct error *err)
 {
 	const struct ini_reading reading = { on_file, context, err };
-	int result = read_builtin(&reading, builtin);
+	int result = ini_files_read_builtin(&reading, builtin);
 
-	return result == 0 && folder ? read_folder(&reading, folder) : result;
+	return result == 0 && folder ? ini_files_read_folder(&reading, folder)
+				     : result;
 }

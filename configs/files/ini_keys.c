@@ -30,7 +30,8 @@ int ini_word_find(const char *const *words, const char *text)
 	return -1;
 }
 
-static void set_text(char **text, char glue, const struct ini_entry *entry)
+static void ini_keys_set_text(char **text, char glue,
+			      const struct ini_entry *entry)
 {
 	char *joined = *text && entry->continues
 			       ? xasprintf("%s%c%s", *text, glue, entry->value)
@@ -50,8 +51,8 @@ void ini_key_list_words(struct strbuf *out, const struct ini_key *key)
 }
 
 /* "scope = x: write rank, node, global or total" */
-static int no_such_word(const struct ini_key *key, const char *value,
-			struct error *err)
+static int ini_keys_no_such_word(const struct ini_key *key, const char *value,
+				 struct error *err)
 {
 	struct strbuf list = STRBUF_INIT;
 	int result;
@@ -94,7 +95,7 @@ int ini_key_set(const struct ini_key *key, void *object,
 	if (key->words)
 		word = ini_word_find(key->words, entry->value);
 	if (word < 0)
-		return no_such_word(key, entry->value, err);
+		return ini_keys_no_such_word(key, entry->value, err);
 	switch (key->kind) {
 	case INI_LIST:
 		strlist_add(place, entry->value);
@@ -104,10 +105,10 @@ int ini_key_set(const struct ini_key *key, void *object,
 		break;
 	case INI_TEXT:
 	case INI_CHOICE:
-		set_text(place, ' ', entry);
+		ini_keys_set_text(place, ' ', entry);
 		break;
 	case INI_LINES:
-		set_text(place, '\n', entry);
+		ini_keys_set_text(place, '\n', entry);
 		break;
 	case INI_COUNT:
 		return set_count(place, key, entry->value, err);

@@ -45,8 +45,8 @@ static const char *check_size(const char *text, size_t length)
 	return NULL;
 }
 
-static json_t *load(const char *text, size_t length, size_t flags,
-		    json_error_t *error)
+static json_t *bounded_load(const char *text, size_t length, size_t flags,
+			    json_error_t *error)
 {
 	json_t *root = json_loadb(text, length, flags, error);
 
@@ -68,8 +68,8 @@ json_t *json_bounded(const char *name, const char *text, size_t length,
 		(void)error_set(err, -E2BIG, "%s: %s", name, problem);
 		return NULL;
 	}
-	root = load(text, length, is_strict ? JSON_REJECT_DUPLICATES : 0,
-		    &error);
+	root = bounded_load(text, length,
+			    is_strict ? JSON_REJECT_DUPLICATES : 0, &error);
 	if (json_is_object(root))
 		return root;
 	if (root) {

@@ -74,7 +74,7 @@ static bool others_may_write(const char *path, const struct stat *info)
 		getxattr(path, ACCESS_LIST, NULL, 0) > 0);
 }
 
-static char *folder_of(const char *path)
+static char *owned_file_folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -106,7 +106,7 @@ static int check_folder(const char *path, const char *folder,
 static int check_folder_of(const char *path, const char *file,
 			   const struct owners *owners, struct error *err)
 {
-	char *folder = folder_of(file);
+	char *folder = owned_file_folder_of(file);
 	int result = check_folder(path, folder, owners, err);
 
 	free(folder);
@@ -143,8 +143,8 @@ static int not_regular(const char *path, struct error *err)
 			 path);
 }
 
-static int check_file(const char *path, const struct stat *info,
-		      const struct owners *owners, struct error *err)
+static int owned_file_check_file(const char *path, const struct stat *info,
+				 const struct owners *owners, struct error *err)
 {
 	if (!S_ISREG(info->st_mode))
 		return not_regular(path, err);
@@ -184,7 +184,7 @@ int owned_file_open(const char *path, const struct owners *owners,
 	if (fstat(fd, &info) < 0)
 		result = error_set_errno(err, -errno, "cannot read %s", path);
 	else
-		result = check_file(path, &info, owners, err);
+		result = owned_file_check_file(path, &info, owners, err);
 	if (result < 0) {
 		(void)close(fd);
 		return result;

@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 /* The variable's value when it is an absolute path, else NULL. */
-static const char *absolute(const struct strlist *environment, const char *name)
+static const char *paths_absolute(const struct strlist *environment,
+				  const char *name)
 {
 	const char *value = strlist_env_get(environment, name);
 
@@ -25,7 +26,7 @@ static const char *absolute_or_warn(const struct strlist *environment,
 				    const char *name)
 {
 	const char *value = strlist_env_get(environment, name);
-	const char *folder = absolute(environment, name);
+	const char *folder = paths_absolute(environment, name);
 
 	if (!folder && value && *value)
 		log_warning("%s=%s passed over: not an absolute path", name,
@@ -37,8 +38,8 @@ static const char *absolute_or_warn(const struct strlist *environment,
 static char *xdg_folder(const struct strlist *environment, const char *name,
 			const char *in_home)
 {
-	const char *folder = absolute(environment, name);
-	const char *home = absolute(environment, "HOME");
+	const char *folder = paths_absolute(environment, name);
+	const char *home = paths_absolute(environment, "HOME");
 
 	if (folder)
 		return xasprintf("%s/autofit", folder);

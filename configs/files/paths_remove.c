@@ -60,8 +60,8 @@ static void make_usable(int fd)
 }
 
 /* The folder to be emptied, or -1: none, or something mounted there. */
-static int open_folder(const struct removal *removal, int parent,
-		       const char *name)
+static int paths_remove_open_folder(const struct removal *removal, int parent,
+				    const char *name)
 {
 	int fd = -1;
 	int place = openat(parent, name,
@@ -96,7 +96,7 @@ static void remove_entry(struct removal *removal, int parent, const char *name,
 
 	if (unlinkat(parent, name, 0) == 0)
 		return;
-	fd = open_folder(removal, parent, name);
+	fd = paths_remove_open_folder(removal, parent, name);
 	if (fd < 0)
 		return;
 	if (depth < DEPTH_MAX)
@@ -149,7 +149,7 @@ void paths_remove_tree(const char *folder)
 	/* With a slash at its end a link would be followed. */
 	while (length > 1 && path[length - 1] == '/')
 		path[--length] = '\0';
-	top = open_folder(NULL, AT_FDCWD, path);
+	top = paths_remove_open_folder(NULL, AT_FDCWD, path);
 	if (top >= 0) {
 		remove_below(top);
 		(void)close(top);
@@ -163,7 +163,7 @@ struct aged {
 	struct timespec changed;
 };
 
-static int compare_newest_first(const void *a, const void *b)
+static int paths_remove_compare_newest_first(const void *a, const void *b)
 {
 	const struct aged *x = a;
 	const struct aged *y = b;
@@ -208,7 +208,8 @@ void paths_prune(const char *folder, size_t keep)
 	struct aged *items = list_folders(folder, &count);
 
 	if (count)
-		qsort(items, count, sizeof(*items), compare_newest_first);
+		qsort(items, count, sizeof(*items),
+		      paths_remove_compare_newest_first);
 	for (size_t i = 0; i < count; i++) {
 		if (i >= keep)
 			paths_remove_tree(items[i].path);

@@ -18,7 +18,7 @@
 #define FILE_PREFIX_LENGTH (sizeof(FILE_PREFIX) - 1)
 
 /* An option with its value, or a value alone. */
-struct unit {
+struct identity_lists_unit {
 	struct piece name;  /* empty: a value alone */
 	struct piece value; /* text NULL: an option alone */
 	char between;       /* '=' or ' ' */
@@ -26,7 +26,7 @@ struct unit {
 };
 
 struct units {
-	struct unit items[UNITS_MAX];
+	struct identity_lists_unit items[UNITS_MAX];
 	size_t count;
 };
 
@@ -86,7 +86,7 @@ static bool label_is_file(const struct piece *label)
 }
 
 /* -1 and -.5 are values. */
-static bool is_option(const struct piece *word)
+static bool identity_lists_is_option(const struct piece *word)
 {
 	return word->length > 1 && word->text[0] == '-' &&
 	       !isdigit((unsigned char)word->text[1]) && word->text[1] != '.';
@@ -101,15 +101,15 @@ static bool is_joined(const struct piece *word)
 /* An option without its value, as far as can be seen. */
 static bool is_open_option(const struct piece *word)
 {
-	return is_option(word) && !is_joined(word);
+	return identity_lists_is_option(word) && !is_joined(word);
 }
 
-static struct unit unit_joined(const struct piece *word)
+static struct identity_lists_unit unit_joined(const struct piece *word)
 {
 	const char *equals = memchr(word->text + 1, '=', word->length - 1);
 	size_t length = (size_t)(equals - word->text);
 
-	return (struct unit){
+	return (struct identity_lists_unit){
 		.name = { word->text, length },
 		.value = { equals + 1, word->length - length - 1 },
 		.between = '=',
@@ -121,15 +121,18 @@ static void units_split(struct units *units,
 {
 	units->count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct unit *unit = &units->items[units->count++];
+		struct identity_lists_unit *unit =
+			&units->items[units->count++];
 		const struct piece *word = &entries[i].value;
 
-		*unit = (struct unit){ .value = *word };
+		*unit = (struct identity_lists_unit){ .value = *word };
 		if (is_joined(word)) {
 			*unit = unit_joined(word);
-		} else if (is_option(word)) {
-			*unit = (struct unit){ .name = *word, .between = ' ' };
-			if (i + 1 < count && !is_option(&entries[i + 1].value))
+		} else if (identity_lists_is_option(word)) {
+			*unit = (struct identity_lists_unit){ .name = *word,
+							      .between = ' ' };
+			if (i + 1 < count &&
+			    !identity_lists_is_option(&entries[i + 1].value))
 				unit->value = entries[++i].value;
 		}
 	}
@@ -140,8 +143,9 @@ static void units_alone(struct units *units,
 {
 	units->count = 0;
 	for (size_t i = 0; i < count; i++)
-		units->items[units->count++] =
-			(struct unit){ .value = entries[i].value };
+		units->items[units->count++] = (struct identity_lists_unit){
+			.value = entries[i].value
+		};
 }
 
 static bool entries_are_equal(const struct identity_entry *a,
@@ -175,7 +179,7 @@ static struct middle middle_of(const struct identity_lists *lists)
 static bool begins_with_value(const struct identity_entry *entries,
 			      size_t count)
 {
-	return count && !is_option(&entries->value);
+	return count && !identity_lists_is_option(&entries->value);
 }
 
 /* A value is told with its option, though only one of them differs. */
@@ -199,18 +203,21 @@ static void middle_widen(struct middle *middle,
 		middle->now_count++;
 	}
 	if (middle->now_count && middle->recorded_count && after < end &&
-	    !is_option(&after->value) && is_open_option(&after[-1].value)) {
+	    !identity_lists_is_option(&after->value) &&
+	    is_open_option(&after[-1].value)) {
 		middle->recorded_count++;
 		middle->now_count++;
 	}
 }
 
 /* The first recorded unit of that name that is still free, or NULL. */
-static struct unit *unit_find(struct units *units, const struct unit *wanted,
-			      bool same_value)
+static struct identity_lists_unit *
+identity_lists_unit_find(struct units *units,
+			 const struct identity_lists_unit *wanted,
+			 bool same_value)
 {
 	for (size_t i = 0; i < units->count; i++) {
-		struct unit *unit = &units->items[i];
+		struct identity_lists_unit *unit = &units->items[i];
 
 		if (!unit->is_matched &&
 		    piece_compare(&unit->name, &wanted->name) == 0 &&
@@ -224,7 +231,8 @@ static struct unit *unit_find(struct units *units, const struct unit *wanted,
 static void match_equal(struct units *recorded, struct units *now)
 {
 	for (size_t i = 0; i < now->count; i++) {
-		struct unit *same = unit_find(recorded, &now->items[i], true);
+		struct identity_lists_unit *same = identity_lists_unit_find(
+			recorded, &now->items[i], true);
 
 		if (same)
 			same->is_matched = now->items[i].is_matched = true;
@@ -236,7 +244,8 @@ static void show_label(struct strbuf *out, const struct piece *label)
 	piece_show(out, label, LABEL_SHOWN_MAX, PLAIN_HEAD);
 }
 
-static void show_unit(struct strbuf *out, const struct unit *unit)
+static void show_unit(struct strbuf *out,
+		      const struct identity_lists_unit *unit)
 {
 	if (unit->name.length)
 		piece_show(out, &unit->name, NAME_SHOWN_MAX, PLAIN_HEAD);
@@ -249,7 +258,8 @@ static void show_unit(struct strbuf *out, const struct unit *unit)
 /* "label unit words" */
 static struct strbuf *say_unit(struct difference *difference,
 			       const struct piece *label,
-			       const struct unit *unit, const char *words)
+			       const struct identity_lists_unit *unit,
+			       const char *words)
 {
 	struct strbuf *out = difference_next(difference);
 
@@ -263,8 +273,9 @@ static struct strbuf *say_unit(struct difference *difference,
 }
 
 static void say_changed(struct difference *difference,
-			const struct piece *label, const struct unit *now,
-			const struct unit *was)
+			const struct piece *label,
+			const struct identity_lists_unit *now,
+			const struct identity_lists_unit *was)
 {
 	struct strbuf *out = say_unit(difference, label, now, ", was ");
 
@@ -293,12 +304,12 @@ static void say_units(struct difference *difference, const struct piece *label,
 	size_t before = difference->count;
 
 	for (size_t i = 0; i < now->count; i++) {
-		const struct unit *unit = &now->items[i];
-		struct unit *was;
+		const struct identity_lists_unit *unit = &now->items[i];
+		struct identity_lists_unit *was;
 
 		if (unit->is_matched)
 			continue;
-		was = unit_find(recorded, unit, false);
+		was = identity_lists_unit_find(recorded, unit, false);
 		if (was)
 			say_changed(difference, label, unit, was);
 		else

@@ -77,7 +77,7 @@ static bool needs_folder(const char *name)
 }
 
 /* The last slash before what is shown of the path; NULL: all of it. */
-static const char *name_of(const char *path)
+static const char *stamps_name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	const char *above = slash;
@@ -89,10 +89,10 @@ static const char *name_of(const char *path)
 	return above > path ? above - 1 : NULL;
 }
 
-static void say(struct difference *difference, const char *path,
-		const char *what)
+static void stamps_say(struct difference *difference, const char *path,
+		       const char *what)
 {
-	const char *slash = name_of(path);
+	const char *slash = stamps_name_of(path);
 	struct strbuf *out = difference_next(difference);
 
 	if (!out)
@@ -103,8 +103,8 @@ static void say(struct difference *difference, const char *path,
 }
 
 /* "stamp path" against the file as it is now. */
-static void compare(struct difference *difference, struct strbuf *content,
-		    const char *entry)
+static void stamps_compare(struct difference *difference,
+			   struct strbuf *content, const char *entry)
 {
 	const char *blank = strchr(entry, ' ');
 	const char *path = blank ? blank + 1 : entry;
@@ -114,8 +114,8 @@ static void compare(struct difference *difference, struct strbuf *content,
 	if (blank && strlen(stamp) == (size_t)(blank - entry) &&
 	    strncmp(stamp, entry, strlen(stamp)) == 0)
 		return;
-	say(difference, path,
-	    strcmp(stamp, gone) == 0 ? " is gone" : " changed");
+	stamps_say(difference, path,
+		   strcmp(stamp, gone) == 0 ? " is gone" : " changed");
 }
 
 bool stamps_hold(const struct strlist *stamps, struct strbuf *difference)
@@ -130,11 +130,11 @@ bool stamps_hold(const struct strlist *stamps, struct strbuf *difference)
 		if (i == STAMPS_MAX || read > CONTENTS_MAX ||
 		    (!difference && found.count))
 			break;
-		compare(&found, &content, stamps->items[i]);
+		stamps_compare(&found, &content, stamps->items[i]);
 		read += content.length;
 	}
 	if (i < stamps->count && difference)
-		say(&found, "more files", " than can be compared");
+		stamps_say(&found, "more files", " than can be compared");
 	difference_finish(&found);
 	strbuf_release(&content);
 	return i == stamps->count && found.count == 0;

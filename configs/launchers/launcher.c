@@ -131,9 +131,9 @@ static void meanings_add(struct launch_meanings *meanings, const char *names,
 }
 
 /* [says], [variables]: WORD = names of options or variables. */
-static int on_word(struct launcher_reading *reading,
-		   struct launch_meanings *meanings,
-		   const struct ini_entry *entry, struct error *err)
+static int launcher_on_word(struct launcher_reading *reading,
+			    struct launch_meanings *meanings,
+			    const struct ini_entry *entry, struct error *err)
 {
 	int word = ini_word_find(word_names, entry->key);
 	struct strlist *reasons;
@@ -158,8 +158,8 @@ static int on_word(struct launcher_reading *reading,
 }
 
 /* Of type ini_entry_cb. */
-static int on_entry(void *context, const struct ini_entry *entry,
-		    struct error *err)
+static int launcher_on_entry(void *context, const struct ini_entry *entry,
+			     struct error *err)
 {
 	struct launcher_reading *reading = context;
 	struct launcher *launcher = reading->launcher;
@@ -169,9 +169,10 @@ static int on_entry(void *context, const struct ini_entry *entry,
 	if (key)
 		return ini_key_set(key, launcher, entry, err);
 	if (strcmp(entry->section, "says") == 0)
-		return on_word(reading, &launcher->says, entry, err);
+		return launcher_on_word(reading, &launcher->says, entry, err);
 	if (strcmp(entry->section, "variables") == 0)
-		return on_word(reading, &launcher->variables, entry, err);
+		return launcher_on_word(reading, &launcher->variables, entry,
+					err);
 	return error_set(err, -EINVAL, "[%s] has no key %s", entry->section,
 			 entry->key);
 }
@@ -251,13 +252,13 @@ static void launcher_keep(struct launchers *launchers,
 }
 
 /* Of type ini_file_cb. */
-static int on_file(void *context, const struct ini_file *file,
-		   struct error *err)
+static int launcher_on_file(void *context, const struct ini_file *file,
+			    struct error *err)
 {
 	struct launcher launcher = { .file = xstrdup(file->name) };
 	struct launcher_reading reading = { .launcher = &launcher };
-	int result = ini_read(file->path, file->text, file->length, on_entry,
-			      &reading, err);
+	int result = ini_read(file->path, file->text, file->length,
+			      launcher_on_entry, &reading, err);
 
 	for (int word = SAYS_UNKNOWN; word < LAUNCH_WORDS; word++) {
 		const struct strlist *reasons = &reading.reasons[word];
@@ -281,7 +282,8 @@ int launchers_load(struct launchers *launchers, const char *folder,
 		   struct error *err)
 {
 	*launchers = (struct launchers){ 0 };
-	return ini_files_read(BUILTIN_FOLDER, folder, on_file, launchers, err);
+	return ini_files_read(BUILTIN_FOLDER, folder, launcher_on_file,
+			      launchers, err);
 }
 
 void launchers_release(struct launchers *launchers)

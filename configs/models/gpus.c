@@ -20,7 +20,7 @@
 #define NEAR_MAX 3
 
 /* A piece of a name, not terminated. */
-struct word {
+struct gpus_word {
 	const char *text;
 	size_t length;
 };
@@ -43,7 +43,7 @@ static bool gpu_same_name(const char *a, const char *b)
 }
 
 /* Of a word that says nothing of the memory and begins text, its length. */
-static size_t idle_length(struct word text)
+static size_t idle_length(struct gpus_word text)
 {
 	static const char *const words[] = {
 		"nvidia", "geforce",   "rtx",  "gtx",  "tesla",
@@ -63,7 +63,7 @@ static size_t idle_length(struct word text)
 }
 
 /* The next run of letters and digits; false: there is none. */
-static bool next_word(const char **at, struct word *word)
+static bool gpus_next_word(const char **at, struct gpus_word *word)
 {
 	while (**at && !isalnum((unsigned char)**at))
 		++*at;
@@ -75,7 +75,7 @@ static bool next_word(const char **at, struct word *word)
 }
 
 /* Letters and digits of name in lower case; false: none, or too many. */
-static bool fold(char folded[ASKED_MAX + 1], const char *name)
+static bool gpus_fold(char folded[ASKED_MAX + 1], const char *name)
 {
 	size_t length = 0;
 
@@ -97,7 +97,7 @@ enum match {
 };
 
 /* Places of asked that are reached when word stands at one of places. */
-static uint64_t step(const char *asked, uint64_t places, struct word word)
+static uint64_t step(const char *asked, uint64_t places, struct gpus_word word)
 {
 	size_t length = strlen(asked);
 	uint64_t reached = 0;
@@ -116,7 +116,7 @@ static uint64_t beginnings(const char *asked)
 	uint64_t places = 1;
 
 	for (size_t i = 0; i < length; i++) {
-		struct word rest = { asked + i, length - i };
+		struct gpus_word rest = { asked + i, length - i };
 		size_t idle = places >> i & 1 ? idle_length(rest) : 0;
 
 		if (idle && idle < rest.length)
@@ -130,9 +130,9 @@ static enum match match(const char *asked, const char *name)
 {
 	uint64_t part = beginnings(asked);
 	uint64_t whole = part;
-	struct word word;
+	struct gpus_word word;
 
-	while (next_word(&name, &word)) {
+	while (gpus_next_word(&name, &word)) {
 		uint64_t kept = idle_length(word) == word.length ? whole : 0;
 
 		whole = kept | step(asked, whole, word);
@@ -148,9 +148,9 @@ static bool fold_core(char folded[ASKED_MAX + 1], const char *name)
 {
 	char core[GPU_MODEL_NAME_MAX];
 	size_t used = 0;
-	struct word word;
+	struct gpus_word word;
 
-	while (next_word(&name, &word)) {
+	while (gpus_next_word(&name, &word)) {
 		size_t idle;
 
 		while ((idle = idle_length(word)) != 0) {
@@ -163,7 +163,7 @@ static bool fold_core(char folded[ASKED_MAX + 1], const char *name)
 		used += word.length;
 	}
 	core[used] = '\0';
-	return fold(folded, core);
+	return gpus_fold(folded, core);
 }
 
 /* The longest run of name that asked has too, anywhere in it or at its start.
@@ -240,8 +240,9 @@ static void name_nearest(const struct gpu_catalogue *catalogue,
 	add_names(out, near, count);
 }
 
-static const struct gpu_model *unknown(const struct gpu_catalogue *catalogue,
-				       const char *name, struct error *err)
+static const struct gpu_model *
+gpus_unknown(const struct gpu_catalogue *catalogue, const char *name,
+	     struct error *err)
 {
 	struct strbuf near = STRBUF_INIT;
 	char asked[ASKED_MAX + 1];
@@ -270,17 +271,17 @@ static size_t find_exact(const struct gpu_catalogue *catalogue,
 }
 
 /* The models that may be meant; of many the first are named. */
-struct candidates {
+struct gpus_candidates {
 	const struct gpu_model *named[NAMED_MAX];
 	size_t count;
 	/* To whoever asks for memory, boards of one memory are one. */
 	bool are_alike;
 };
 
-static struct candidates find_all(const struct gpu_catalogue *catalogue,
-				  const char *asked, enum match wanted)
+static struct gpus_candidates find_all(const struct gpu_catalogue *catalogue,
+				       const char *asked, enum match wanted)
 {
-	struct candidates all = { .are_alike = true };
+	struct gpus_candidates all = { .are_alike = true };
 
 	for (size_t i = 0; i < catalogue->count; i++) {
 		const struct gpu_model *model = &catalogue->items[i];
@@ -296,7 +297,7 @@ static struct candidates find_all(const struct gpu_catalogue *catalogue,
 	return all;
 }
 
-static const struct gpu_model *not_certain(const struct candidates *all,
+static const struct gpu_model *not_certain(const struct gpus_candidates *all,
 					   const char *name, struct error *err)
 {
 	struct strbuf names = STRBUF_INIT;
@@ -315,19 +316,19 @@ gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
 {
 	size_t exact = find_exact(catalogue, name);
 	char asked[ASKED_MAX + 1];
-	struct candidates all;
+	struct gpus_candidates all;
 
 	if (exact < catalogue->count)
 		return &catalogue->items[exact];
-	if (!fold(asked, name))
-		return unknown(catalogue, name, err);
+	if (!gpus_fold(asked, name))
+		return gpus_unknown(catalogue, name, err);
 	all = find_all(catalogue, asked, MATCH_WHOLE);
 	if (all.count && all.are_alike)
 		return all.named[0];
 	if (!all.count)
 		all = find_all(catalogue, asked, MATCH_PART);
 	return all.count ? not_certain(&all, name, err)
-			 : unknown(catalogue, name, err);
+			 : gpus_unknown(catalogue, name, err);
 }
 
 #define BUILTIN_FILE "configs/gpus.csv"
@@ -336,7 +337,7 @@ gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
 #define TOTAL_MIN_MIB 256
 #define TOTAL_MAX_MIB (INT64_C(64) << 20)
 
-enum column {
+enum gpus_column {
 	COLUMN_NAME,
 	COLUMN_TOTAL,
 	COLUMN_USABLE,
@@ -352,7 +353,7 @@ static const char *const column_names[COLUMN_COUNT + 1] = {
 };
 
 /* A file under way. */
-struct reading {
+struct gpus_reading {
 	struct gpu_catalogue *catalogue;
 	size_t before; /* models that were there before this file */
 };
@@ -391,8 +392,8 @@ static int read_major(struct csv_cell cell)
 }
 
 /* What is wrong with the cells, or NULL. */
-static const char *read_model(const struct csv_cell *cells,
-			      struct gpu_model *model)
+static const char *gpus_read_model(const struct csv_cell *cells,
+				   struct gpu_model *model)
 {
 	if (!csv_cell_name(cells[COLUMN_NAME], model->name,
 			   sizeof(model->name)))
@@ -412,8 +413,8 @@ static const char *read_model(const struct csv_cell *cells,
 }
 
 /* Why it is not added, or NULL. */
-static const char *add_model(const struct reading *reading,
-			     const struct gpu_model *model)
+static const char *gpus_add_model(const struct gpus_reading *reading,
+				  const struct gpu_model *model)
 {
 	struct gpu_catalogue *all = reading->catalogue;
 
@@ -434,23 +435,23 @@ static const char *add_model(const struct reading *reading,
 	return NULL;
 }
 
-static const char *on_row(void *context, const struct csv_cell *cells)
+static const char *gpus_on_row(void *context, const struct csv_cell *cells)
 {
 	struct gpu_model model = { .total_bytes = 0 };
-	const char *problem = read_model(cells, &model);
+	const char *problem = gpus_read_model(cells, &model);
 
-	return problem ? problem : add_model(context, &model);
+	return problem ? problem : gpus_add_model(context, &model);
 }
 
 void gpu_catalogue_load(struct gpu_catalogue *catalogue, const char *path,
 			struct strlist *warnings)
 {
-	struct reading reading = { .catalogue = catalogue };
+	struct gpus_reading reading = { .catalogue = catalogue };
 	const struct csv_table table = {
 		.columns = column_names,
 		.expects = "name and driver_total_mib",
 		.needed = COLUMN_TOTAL + 1,
-		.on_row = on_row,
+		.on_row = gpus_on_row,
 		.context = &reading,
 	};
 

@@ -14,7 +14,13 @@
 #define INSTANCES_MAX 1000
 #define GPUS_MOST 1024
 
-enum column { COLUMN_NAME, COLUMN_PROVIDER, COLUMN_GPU, COLUMN_COUNT, COLUMNS };
+enum instances_column {
+	COLUMN_NAME,
+	COLUMN_PROVIDER,
+	COLUMN_GPU,
+	COLUMN_COUNT,
+	COLUMNS
+};
 
 static const char *const columns[] = {
 	[COLUMN_NAME] = "name", [COLUMN_PROVIDER] = "provider",
@@ -22,12 +28,13 @@ static const char *const columns[] = {
 	[COLUMNS] = NULL,
 };
 
-struct reading {
+struct instances_reading {
 	struct instances *instances;
 	const struct gpu_catalogue *gpus;
 };
 
-static struct instance *place_of(struct instances *all, const char *name)
+static struct instance *instances_place_of(struct instances *all,
+					   const char *name)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->items[i].name, name) == 0)
@@ -39,7 +46,7 @@ static struct instance *place_of(struct instances *all, const char *name)
 	return &all->items[all->count++];
 }
 
-static bool read_count(struct csv_cell cell, int64_t *count)
+static bool instances_read_count(struct csv_cell cell, int64_t *count)
 {
 	char text[8];
 
@@ -51,9 +58,9 @@ static bool read_count(struct csv_cell cell, int64_t *count)
 	       *count <= GPUS_MOST;
 }
 
-static const char *on_row(void *context, const struct csv_cell *cells)
+static const char *instances_on_row(void *context, const struct csv_cell *cells)
 {
-	struct reading *reading = context;
+	struct instances_reading *reading = context;
 	struct instance instance = { .count = 0 };
 	const struct gpu_model *gpu;
 	struct instance *place;
@@ -64,7 +71,7 @@ static const char *on_row(void *context, const struct csv_cell *cells)
 	    !csv_cell_name(cells[COLUMN_PROVIDER], instance.provider,
 			   sizeof(instance.provider)))
 		return "name or provider is empty, too long or not ASCII";
-	if (!read_count(cells[COLUMN_COUNT], &instance.count))
+	if (!instances_read_count(cells[COLUMN_COUNT], &instance.count))
 		return "count is no number of GPUs from 1 to 1024";
 	gpu = csv_cell_name(cells[COLUMN_GPU], name, sizeof(name))
 		      ? gpu_catalogue_find(reading->gpus, name, NULL)
@@ -72,7 +79,7 @@ static const char *on_row(void *context, const struct csv_cell *cells)
 	if (!gpu)
 		return "gpu is no single model of gpus.csv";
 	instance.gpu = *gpu;
-	place = place_of(reading->instances, instance.name);
+	place = instances_place_of(reading->instances, instance.name);
 	if (!place)
 		return "too many instances";
 	*place = instance;
@@ -82,12 +89,12 @@ static const char *on_row(void *context, const struct csv_cell *cells)
 void instances_load(struct instances *instances, const char *path,
 		    const struct gpu_catalogue *gpus, struct strlist *warnings)
 {
-	struct reading reading = { instances, gpus };
+	struct instances_reading reading = { instances, gpus };
 	const struct csv_table table = { .columns = columns,
 					 .expects = "name, provider, gpu and "
 						    "count",
 					 .needed = COLUMNS,
-					 .on_row = on_row,
+					 .on_row = instances_on_row,
 					 .context = &reading };
 
 	memset(instances, 0, sizeof(*instances));

@@ -31,7 +31,7 @@ struct folder {
 	struct stored_weights weights;
 };
 
-static bool is_there(const char *folder, const char *name)
+static bool model_is_there(const char *folder, const char *name)
 {
 	char *path = xasprintf("%s/%s", folder, name);
 	bool result = access(path, F_OK) == 0;
@@ -73,7 +73,7 @@ static int read_config(struct folder *folder, struct error *err)
 }
 
 /* What the counting has to know of the model. */
-static void prepare(struct folder *folder)
+static void model_prepare(struct folder *folder)
 {
 	const struct model_facts *facts = &folder->config.facts;
 
@@ -86,7 +86,8 @@ static void prepare(struct folder *folder)
 		folder->weights.layers = facts->layers;
 }
 
-static int add_file(struct folder *folder, const char *name, struct error *err)
+static int model_add_file(struct folder *folder, const char *name,
+			  struct error *err)
 {
 	char *path = xasprintf("%s/%s", folder->path, name);
 	int result = weights_add_file(&folder->weights, path, err);
@@ -103,10 +104,10 @@ static int add_shards(struct folder *folder, const struct strlist *shards,
 
 	for (size_t i = 0; i < shards->count; i++)
 		if (folder->has_config &&
-		    !is_there(folder->path, shards->items[i]))
+		    !model_is_there(folder->path, shards->items[i]))
 			return 0;
 	for (size_t i = 0; result == 0 && i < shards->count; i++)
-		result = add_file(folder, shards->items[i], err);
+		result = model_add_file(folder, shards->items[i], err);
 	folder->has_weights = result == 0;
 	return result;
 }
@@ -172,8 +173,8 @@ static int take_weights(struct folder *folder, struct error *err)
 	return 0;
 }
 
-static int finish(struct folder *folder, struct model_facts *facts,
-		  struct error *err)
+static int model_finish(struct folder *folder, struct model_facts *facts,
+			struct error *err)
 {
 	int result = take_weights(folder, err);
 
@@ -196,30 +197,30 @@ static int read_parts(struct folder *folder, const char *index,
 {
 	int result = 0;
 
-	if (is_there(folder->path, CONFIG))
+	if (model_is_there(folder->path, CONFIG))
 		result = read_config(folder, err);
 	if (result < 0)
 		return result;
-	prepare(folder);
+	model_prepare(folder);
 	if (index)
 		return read_index(folder, index, err);
 	if (!weights)
 		return 0;
-	result = add_file(folder, weights, err);
+	result = model_add_file(folder, weights, err);
 	folder->has_weights = result == 0;
 	return result;
 }
 
-static int read_folder(struct model_facts *facts, const char *path,
-		       struct error *err)
+static int model_read_folder(struct model_facts *facts, const char *path,
+			     struct error *err)
 {
 	struct folder folder = { .path = path };
-	const char *index = is_there(path, INDEX) ? INDEX : NULL;
-	const char *weights = is_there(path, WEIGHTS) ? WEIGHTS : NULL;
+	const char *index = model_is_there(path, INDEX) ? INDEX : NULL;
+	const char *weights = model_is_there(path, WEIGHTS) ? WEIGHTS : NULL;
 	int result;
 
-	if (!index && !weights && !is_there(path, CONFIG)) {
-		if (is_there(path, ADAPTER))
+	if (!index && !weights && !model_is_there(path, CONFIG)) {
+		if (model_is_there(path, ADAPTER))
 			return fail_adapters(path, err);
 		return error_set(err, -ENOENT,
 				 "%s: neither " CONFIG " nor " WEIGHTS
@@ -227,7 +228,7 @@ static int read_folder(struct model_facts *facts, const char *path,
 				 path);
 	}
 	result = read_parts(&folder, index, weights, err);
-	return result < 0 ? result : finish(&folder, facts, err);
+	return result < 0 ? result : model_finish(&folder, facts, err);
 }
 
 /* With the config.json that lies beside it. */
@@ -243,13 +244,13 @@ static int read_weights(struct model_facts *facts, const char *path,
 				is_index ? NULL : name, err);
 
 	if (result == 0)
-		result = finish(&folder, facts, err);
+		result = model_finish(&folder, facts, err);
 	free(parent);
 	return result;
 }
 
-static int read_file(struct model_facts *facts, const char *path,
-		     struct error *err)
+static int model_read_file(struct model_facts *facts, const char *path,
+			   struct error *err)
 {
 	struct strbuf text = STRBUF_INIT;
 	struct model_text file = { .name = path };
@@ -269,8 +270,9 @@ static int read_file(struct model_facts *facts, const char *path,
 	return result;
 }
 
-static int read_name(struct model_facts *facts, const char *name,
-		     const struct model_sources *sources, struct error *err)
+static int model_read_name(struct model_facts *facts, const char *name,
+			   const struct model_sources *sources,
+			   struct error *err)
 {
 	const struct model_facts *known;
 	struct error hub_err = { .message = "" }, table_err = ERROR_INIT;
@@ -280,7 +282,7 @@ static int read_name(struct model_facts *facts, const char *name,
 	if (sources->environment)
 		folder = model_hub_folder(name, sources->environment, &hub_err);
 	if (folder) {
-		result = read_folder(facts, folder, err);
+		result = model_read_folder(facts, folder, err);
 		free(folder);
 		return result;
 	}
@@ -307,11 +309,11 @@ int model_read(struct model_facts *facts, const char *what,
 
 	model_facts_init(facts, MODEL_UNKNOWN);
 	if (stat(what, &info) < 0)
-		result = read_name(facts, what, sources, err);
+		result = model_read_name(facts, what, sources, err);
 	else if (S_ISDIR(info.st_mode))
-		result = read_folder(facts, what, err);
+		result = model_read_folder(facts, what, err);
 	else
-		result = read_file(facts, what, err);
+		result = model_read_file(facts, what, err);
 	if (result == 0 && !*facts->name)
 		(void)snprintf(facts->name, sizeof(facts->name), "%s", what);
 	return result;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A config under way. */
-struct reading {
+struct hf_reading {
 	struct hf_config *config;
 	const char *name;
 	const json_t *root;
@@ -19,7 +19,7 @@ struct reading {
 	struct error *err;
 };
 
-static const json_t *get(const struct reading *reading, const char *key)
+static const json_t *get(const struct hf_reading *reading, const char *key)
 {
 	const json_t *value = json_object_get(reading->model, key);
 
@@ -28,7 +28,8 @@ static const json_t *get(const struct reading *reading, const char *key)
 	return json_is_null(value) ? NULL : value;
 }
 
-static bool is_true(const struct reading *reading, const char *key, bool other)
+static bool is_true(const struct hf_reading *reading, const char *key,
+		    bool other)
 {
 	const json_t *value = get(reading, key);
 
@@ -36,7 +37,7 @@ static bool is_true(const struct reading *reading, const char *key, bool other)
 }
 
 /* A whole number from 0; *value stays where the file has none. */
-static int get_count(const struct reading *reading, const char *key,
+static int get_count(const struct hf_reading *reading, const char *key,
 		     int64_t *value)
 {
 	const json_t *json = json_object_get(reading->model, key);
@@ -53,7 +54,7 @@ static int get_count(const struct reading *reading, const char *key,
 }
 
 /* The language model in a model of several. */
-static const json_t *find_text(const json_t *root)
+static const json_t *hf_find_text(const json_t *root)
 {
 	static const char *const names[] = { "text_config", "llm_config",
 					     "language_config" };
@@ -62,7 +63,7 @@ static const json_t *find_text(const json_t *root)
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (json_is_object(json_object_get(root, names[i])))
 			return json_object_get(root, names[i]);
-	return json_is_object(thinker) ? find_text(thinker) : root;
+	return json_is_object(thinker) ? hf_find_text(thinker) : root;
 }
 
 static const char *class_of(const json_t *model)
@@ -89,7 +90,7 @@ static const struct hf_architecture *find_kind(const json_t *model)
 	return NULL;
 }
 
-static void name_type(struct reading *reading)
+static void name_type(struct hf_reading *reading)
 {
 	struct hf_config *config = reading->config;
 	const char *type = json_string_value(
@@ -101,8 +102,8 @@ static void name_type(struct reading *reading)
 		       type ? type : "");
 }
 
-static int set(const struct reading *reading, const char *field,
-	       const char *key, int64_t value)
+static int hf_set(const struct hf_reading *reading, const char *field,
+		  const char *key, int64_t value)
 {
 	int result = model_facts_set(&reading->config->facts, field, value,
 				     reading->err);
@@ -113,7 +114,8 @@ static int set(const struct reading *reading, const char *field,
 }
 
 /* The first of the names that the file has. */
-static int read_key(const struct reading *reading, const struct hf_key *key)
+static int hf_read_key(const struct hf_reading *reading,
+		       const struct hf_key *key)
 {
 	for (size_t i = 0; key->names[i]; i++) {
 		int64_t value = 0;
@@ -125,14 +127,14 @@ static int read_key(const struct reading *reading, const struct hf_key *key)
 			return error_set(reading->err, -EINVAL,
 					 "%s: %s is 0, which no model has",
 					 reading->name, key->names[i]);
-		return found < 0
-			       ? found
-			       : set(reading, key->field, key->names[i], value);
+		return found < 0 ? found
+				 : hf_set(reading, key->field, key->names[i],
+					  value);
 	}
 	return 0;
 }
 
-static int read_keys(const struct reading *reading)
+static int read_keys(const struct hf_reading *reading)
 {
 	unsigned family = 1u << reading->config->facts.family;
 	int result = 0;
@@ -140,18 +142,18 @@ static int read_keys(const struct reading *reading)
 	for (const struct hf_key *key = hf_keys; key->field && result == 0;
 	     key++)
 		if (key->families & family)
-			result = read_key(reading, key);
+			result = hf_read_key(reading, key);
 	return result;
 }
 
-static void fill(int64_t *count, int64_t value)
+static void hf_fill(int64_t *count, int64_t value)
 {
 	if (*count == 0)
 		*count = value;
 }
 
 /* A text_config leaves out what is as in its class. */
-static void fill_class(const struct reading *reading)
+static void fill_class(const struct hf_reading *reading)
 {
 	struct model_facts *facts = &reading->config->facts;
 	const struct hf_class *class = hf_classes;
@@ -162,16 +164,16 @@ static void fill_class(const struct reading *reading)
 		class ++;
 	if (!class->type)
 		return;
-	fill(&facts->layers, class->layers);
-	fill(&facts->hidden, class->hidden);
-	fill(&facts->heads, class->heads);
-	fill(&facts->kv_heads, class->kv_heads);
-	fill(&facts->head_dim, class->head_dim);
-	fill(&facts->ffn, class->ffn);
-	fill(&facts->vocab, class->vocab);
+	hf_fill(&facts->layers, class->layers);
+	hf_fill(&facts->hidden, class->hidden);
+	hf_fill(&facts->heads, class->heads);
+	hf_fill(&facts->kv_heads, class->kv_heads);
+	hf_fill(&facts->head_dim, class->head_dim);
+	hf_fill(&facts->ffn, class->ffn);
+	hf_fill(&facts->vocab, class->vocab);
 }
 
-static void read_flags(const struct reading *reading)
+static void read_flags(const struct hf_reading *reading)
 {
 	struct model_facts *facts = &reading->config->facts;
 	unsigned flags = reading->kind ? reading->kind->flags : 0;
@@ -193,7 +195,7 @@ static void read_flags(const struct reading *reading)
 	facts->has_out_bias = is_true(reading, "attention_bias", false);
 }
 
-static int read_window(const struct reading *reading)
+static int read_window(const struct hf_reading *reading)
 {
 	unsigned flags = reading->kind ? reading->kind->flags : 0;
 	int64_t window = 0;
@@ -204,11 +206,11 @@ static int read_window(const struct reading *reading)
 		return 0;
 	result = get_count(reading, "sliding_window", &window);
 	return result < 0 ? result
-			  : set(reading, "window", "sliding_window", window);
+			  : hf_set(reading, "window", "sliding_window", window);
 }
 
 /* T5: "gated-gelu"; the files of mT5 and Flan say it so. */
-static void read_t5(const struct reading *reading)
+static void read_t5(const struct hf_reading *reading)
 {
 	const char *projection =
 		json_string_value(get(reading, "feed_forward_proj"));
@@ -219,7 +221,7 @@ static void read_t5(const struct reading *reading)
 }
 
 /* Classes are labels; two of them where none is named. */
-static int read_vit(const struct reading *reading)
+static int read_vit(const struct hf_reading *reading)
 {
 	const json_t *labels = get(reading, "id2label");
 	const char *class = class_of(reading->root);
@@ -232,14 +234,14 @@ static int read_vit(const struct reading *reading)
 		classes = (int64_t)json_object_size(labels);
 	else if (result == 0 && class && strstr(class, "Classification"))
 		classes = 2;
-	fill(&reading->config->facts.image, 224);
-	fill(&reading->config->facts.patch, 16);
-	return set(reading, "classes", "id2label", classes);
+	hf_fill(&reading->config->facts.image, 224);
+	hf_fill(&reading->config->facts.patch, 16);
+	return hf_set(reading, "classes", "id2label", classes);
 }
 
 /* Layers without experts: all but each step-th, and those that are listed. How
  * many is all that counts. */
-static int read_moe(const struct reading *reading)
+static int read_moe(const struct hf_reading *reading)
 {
 	const json_t *listed = get(reading, "mlp_only_layers");
 	struct model_facts *facts = &reading->config->facts;
@@ -254,10 +256,10 @@ static int read_moe(const struct reading *reading)
 		    layer >= 0 && layer < facts->layers && step > 0 &&
 		    (layer + 1) % step == 0)
 			dense++;
-	return set(reading, "dense_layers", "mlp_only_layers", dense);
+	return hf_set(reading, "dense_layers", "mlp_only_layers", dense);
 }
 
-static int read_deepseek(const struct reading *reading)
+static int read_deepseek(const struct hf_reading *reading)
 {
 	struct model_facts *facts = &reading->config->facts;
 	int64_t shared = 0, width;
@@ -267,10 +269,10 @@ static int read_deepseek(const struct reading *reading)
 		return result;
 	if (__builtin_mul_overflow(shared, facts->expert_ffn, &width))
 		width = INT64_MAX;
-	return set(reading, "shared_ffn", "n_shared_experts", width);
+	return hf_set(reading, "shared_ffn", "n_shared_experts", width);
 }
 
-static int read_family(const struct reading *reading)
+static int hf_read_family(const struct hf_reading *reading)
 {
 	switch ((int)reading->config->facts.family) {
 	case MODEL_T5:
@@ -288,7 +290,7 @@ static int read_family(const struct reading *reading)
 }
 
 /* "bfloat16"; newer files call it dtype. */
-static void read_dtype(const struct reading *reading)
+static void hf_read_dtype(const struct hf_reading *reading)
 {
 	static const char dtype_letters[] =
 		"abcdefghijklmnopqrstuvwxyz0123456789_";
@@ -303,7 +305,7 @@ static void read_dtype(const struct reading *reading)
 		(void)snprintf(facts->dtype, sizeof(facts->dtype), "%s", dtype);
 }
 
-static void read_packing(const struct reading *reading)
+static void read_packing(const struct hf_reading *reading)
 {
 	const json_t *packing = get(reading, "quantization_config");
 	int64_t bits;
@@ -313,7 +315,7 @@ static void read_packing(const struct reading *reading)
 		reading->config->packed_bits = bits;
 }
 
-static int fail_unknown(const struct reading *reading)
+static int hf_fail_unknown(const struct hf_reading *reading)
 {
 	const char *type = reading->config->type;
 
@@ -328,11 +330,11 @@ static int fail_unknown(const struct reading *reading)
 int hf_config_take(struct hf_config *config, const char *name,
 		   const json_t *root, struct error *err)
 {
-	struct reading reading = {
+	struct hf_reading reading = {
 		.config = config,
 		.name = name,
 		.root = root,
-		.model = find_text(root),
+		.model = hf_find_text(root),
 		.err = err,
 	};
 	int result;
@@ -342,20 +344,20 @@ int hf_config_take(struct hf_config *config, const char *name,
 	if (reading.kind)
 		model_facts_init(&config->facts, reading.kind->family);
 	name_type(&reading);
-	read_dtype(&reading);
+	hf_read_dtype(&reading);
 	read_packing(&reading);
 	result = read_keys(&reading);
 	if (result < 0)
 		return result;
 	fill_class(&reading);
 	read_flags(&reading);
-	result = read_family(&reading);
+	result = hf_read_family(&reading);
 	if (result == 0)
 		result = read_window(&reading);
 	if (result < 0)
 		return result;
 	if (!reading.kind)
-		return fail_unknown(&reading);
+		return hf_fail_unknown(&reading);
 	model_facts_complete(&config->facts);
 	if (model_facts_check(&config->facts, err) < 0)
 		return error_prefix(err, "%s", name);

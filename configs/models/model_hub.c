@@ -25,8 +25,8 @@ static const char word_letters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 
 /* A value of the environment with a ~ before it as the home. */
-static char *expand(const struct strlist *environment, const char *value,
-		    const char *behind)
+static char *hub_expand(const struct strlist *environment, const char *value,
+			const char *behind)
 {
 	const char *home = strlist_env_get(environment, "HOME");
 
@@ -52,7 +52,7 @@ static char *cache_folder(const struct strlist *environment)
 		const char *value = strlist_env_get(environment, rows[i].name);
 
 		if (value && *value)
-			return expand(environment, value, rows[i].behind);
+			return hub_expand(environment, value, rows[i].behind);
 	}
 	return NULL;
 }
@@ -83,7 +83,7 @@ static char *repository_folder(const char *cache, const char *name)
 			 name, slash + 1);
 }
 
-static bool is_folder(const char *path)
+static bool hub_is_folder(const char *path)
 {
 	struct stat info;
 
@@ -138,11 +138,11 @@ static char *find_snapshot(const char *repository)
 {
 	char *path = main_snapshot(repository);
 
-	if (path && is_folder(path))
+	if (path && hub_is_folder(path))
 		return path;
 	free(path);
 	path = only_snapshot(repository);
-	if (path && is_folder(path))
+	if (path && hub_is_folder(path))
 		return path;
 	free(path);
 	return NULL;

@@ -21,7 +21,7 @@
 #define LENGTH_BYTES 8
 
 /* A header under way. */
-struct reading {
+struct safetensors_reading {
 	struct stored_weights *weights;
 	const char *name;
 	uint64_t data_bytes;
@@ -29,39 +29,43 @@ struct reading {
 	struct error *err;
 };
 
-static int fail(const struct reading *reading, const char *tensor,
-		const char *problem)
+static int safetensors_fail(const struct safetensors_reading *reading,
+			    const char *tensor, const char *problem)
 {
 	return error_set(reading->err, -EINVAL, "%s: tensor '%.96s' %s",
 			 reading->name, tensor, problem);
 }
 
 /* The product of the shape, and its rank. */
-static int read_shape(const struct reading *reading, const char *key,
-		      const json_t *shape, struct tensor *tensor)
+static int read_shape(const struct safetensors_reading *reading,
+		      const char *key, const json_t *shape,
+		      struct tensor *tensor)
 {
 	if (!json_is_array(shape))
-		return fail(reading, key, "has no shape");
+		return safetensors_fail(reading, key, "has no shape");
 	tensor->rank = json_array_size(shape);
 	tensor->elements = 1;
 	for (size_t i = 0; i < tensor->rank; i++) {
 		int64_t side;
 
 		if (!json_whole(json_array_get(shape, i), &side) || side < 0)
-			return fail(reading, key,
-				    "has a shape that is not of numbers from "
-				    "0");
+			return safetensors_fail(
+				reading, key,
+				"has a shape that is not of numbers from "
+				"0");
 		if (__builtin_mul_overflow(tensor->elements, side,
 					   &tensor->elements))
-			return fail(reading, key,
-				    "has more elements than 63 bits count");
+			return safetensors_fail(
+				reading, key,
+				"has more elements than 63 bits count");
 	}
 	return 0;
 }
 
 /* The bytes between two offsets, which the file has. */
-static int read_offsets(const struct reading *reading, const char *key,
-			const json_t *offsets, struct tensor *tensor)
+static int read_offsets(const struct safetensors_reading *reading,
+			const char *key, const json_t *offsets,
+			struct tensor *tensor)
 {
 	int64_t from, to;
 
@@ -69,7 +73,8 @@ static int read_offsets(const struct reading *reading, const char *key,
 	    !json_whole(json_array_get(offsets, 0), &from) ||
 	    !json_whole(json_array_get(offsets, 1), &to) || from < 0 ||
 	    to < from)
-		return fail(reading, key, "has no data_offsets [from, to]");
+		return safetensors_fail(reading, key,
+					"has no data_offsets [from, to]");
 	if ((uint64_t)to > reading->data_bytes)
 		return error_set(reading->err, -EINVAL,
 				 "%s: truncated: tensor '%.96s' ends at byte "
@@ -80,14 +85,15 @@ static int read_offsets(const struct reading *reading, const char *key,
 	return 0;
 }
 
-static int read_dtype(const struct reading *reading, const char *key,
-		      const json_t *dtype, struct tensor *tensor)
+static int safetensors_read_dtype(const struct safetensors_reading *reading,
+				  const char *key, const json_t *dtype,
+				  struct tensor *tensor)
 {
 	const char *name = json_string_value(dtype);
 	int64_t bits;
 
 	if (!name)
-		return fail(reading, key, "has no dtype");
+		return safetensors_fail(reading, key, "has no dtype");
 	tensor->dtype = dtype_find(name);
 	if (!tensor->dtype)
 		return error_set(reading->err, -EINVAL,
@@ -97,19 +103,20 @@ static int read_dtype(const struct reading *reading, const char *key,
 	if (__builtin_mul_overflow(tensor->elements, tensor->dtype->bits,
 				   &bits) ||
 	    tensor->bytes != bits / 8 + (bits % 8 != 0))
-		return fail(reading, key,
-			    "has another number of bytes than its shape says");
+		return safetensors_fail(
+			reading, key,
+			"has another number of bytes than its shape says");
 	return 0;
 }
 
-static int read_tensor(struct reading *reading, const char *key,
+static int read_tensor(struct safetensors_reading *reading, const char *key,
 		       const json_t *json)
 {
 	struct tensor tensor = { .name = key };
 	int result;
 
 	if (!json_is_object(json))
-		return fail(reading, key, "is no object");
+		return safetensors_fail(reading, key, "is no object");
 	result = read_shape(reading, key, json_object_get(json, "shape"),
 			    &tensor);
 	if (result == 0)
@@ -117,26 +124,27 @@ static int read_tensor(struct reading *reading, const char *key,
 				      json_object_get(json, "data_offsets"),
 				      &tensor);
 	if (result == 0)
-		result = read_dtype(reading, key,
-				    json_object_get(json, "dtype"), &tensor);
+		result = safetensors_read_dtype(
+			reading, key, json_object_get(json, "dtype"), &tensor);
 	if (result < 0)
 		return result;
 	reading->seen_bytes += (uint64_t)tensor.bytes;
 	if (reading->seen_bytes > reading->data_bytes)
-		return fail(reading, key, "lies over another one");
+		return safetensors_fail(reading, key, "lies over another one");
 	if (tensor_count(reading->weights, &tensor) < 0)
-		return fail(reading, key,
-			    "makes more parameters than 63 bits count");
+		return safetensors_fail(
+			reading, key,
+			"makes more parameters than 63 bits count");
 	return 0;
 }
 
 int weights_add_header(struct stored_weights *weights,
 		       const struct weights_header *header, struct error *err)
 {
-	struct reading reading = { .weights = weights,
-				   .name = header->name,
-				   .data_bytes = header->data_bytes,
-				   .err = err };
+	struct safetensors_reading reading = { .weights = weights,
+					       .name = header->name,
+					       .data_bytes = header->data_bytes,
+					       .err = err };
 	json_t *root = json_bounded(header->name, header->text, header->length,
 				    true, err);
 	const char *key;
@@ -247,7 +255,7 @@ int weights_add_file(struct stored_weights *weights, const char *path,
 	return result;
 }
 
-static int compare_names(const void *a, const void *b)
+static int safetensors_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -278,7 +286,7 @@ static void sort_once(struct strlist *shards)
 	if (!shards->count)
 		return;
 	qsort(shards->items, shards->count, sizeof(*shards->items),
-	      compare_names);
+	      safetensors_compare_names);
 	for (size_t i = 1; i < shards->count; i++) {
 		if (strcmp(shards->items[i], shards->items[kept]) == 0)
 			free(shards->items[i]);

@@ -20,13 +20,13 @@
 #define NUMBER_MAX 32
 
 /* One line of it, whatever it is written in. */
-struct entry {
+struct model_text_entry {
 	const char *key;
 	const char *value;
 };
 
 /* The file is read twice: its family comes first, for what that brings. */
-struct reading {
+struct model_text_reading {
 	struct model_facts *facts;
 	const char *name;
 	bool is_first; /* only the family is taken */
@@ -89,8 +89,9 @@ static const struct model_field *find_field(const char *key)
 	return field->name ? field : NULL;
 }
 
-static int set_field(struct model_facts *facts, const struct entry *entry,
-		     struct error *err)
+static int model_text_set_field(struct model_facts *facts,
+				const struct model_text_entry *entry,
+				struct error *err)
 {
 	const struct model_field *field = find_field(entry->key);
 	int64_t number = 0;
@@ -126,8 +127,8 @@ static int set_family(struct model_facts *facts, const char *name,
 	return 0;
 }
 
-static int set_words(char *text, size_t size, const struct entry *entry,
-		     struct error *err)
+static int set_words(char *text, size_t size,
+		     const struct model_text_entry *entry, struct error *err)
 {
 	for (const char *c = entry->value; *c; c++)
 		if (*c < ' ' || *c > '~')
@@ -141,8 +142,8 @@ static int set_words(char *text, size_t size, const struct entry *entry,
 	return 0;
 }
 
-static int take(const struct reading *reading, struct entry entry,
-		struct error *err)
+static int model_text_take(const struct model_text_reading *reading,
+			   struct model_text_entry entry, struct error *err)
 {
 	struct model_facts *facts = reading->facts;
 
@@ -160,16 +161,16 @@ static int take(const struct reading *reading, struct entry entry,
 				 err);
 	if (strcmp(entry.key, "params") == 0)
 		entry.key = "parameters";
-	return set_field(facts, &entry, err);
+	return model_text_set_field(facts, &entry, err);
 }
 
-static int take_settings(struct reading *reading,
+static int take_settings(struct model_text_reading *reading,
 			 const struct settings *settings, struct error *err)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct setting *item = &settings->items[i];
-		struct entry entry = { item->key, item->value };
-		int result = take(reading, entry, err);
+		struct model_text_entry entry = { item->key, item->value };
+		int result = model_text_take(reading, entry, err);
 
 		if (result < 0)
 			return error_prefix(err, "%s:%u", reading->name,
@@ -178,7 +179,8 @@ static int take_settings(struct reading *reading,
 	return 0;
 }
 
-static int read_settings(struct reading *reading, enum settings_format format,
+static int read_settings(struct model_text_reading *reading,
+			 enum settings_format format,
 			 const struct model_text *text, struct error *err)
 {
 	struct settings settings = { 0 };
@@ -196,36 +198,36 @@ static int read_settings(struct reading *reading, enum settings_format format,
 }
 
 /* ini_read says the line. */
-static int on_entry(void *context, const struct ini_entry *ini,
-		    struct error *err)
+static int model_text_on_entry(void *context, const struct ini_entry *ini,
+			       struct error *err)
 {
-	struct entry entry = { ini->key, ini->value };
+	struct model_text_entry entry = { ini->key, ini->value };
 
 	if (*ini->section && strcmp(ini->section, "model") != 0)
 		return error_set(err, -EINVAL,
 				 "[%.64s] is no section of a model: [model]",
 				 ini->section);
-	return take(context, entry, err);
+	return model_text_take(context, entry, err);
 }
 
-static int read_ini(struct reading *reading, const struct model_text *text,
-		    struct error *err)
+static int read_ini(struct model_text_reading *reading,
+		    const struct model_text *text, struct error *err)
 {
 	int result;
 
 	reading->is_first = true;
-	result = ini_read(text->name, text->text, text->length, on_entry,
-			  reading, err);
+	result = ini_read(text->name, text->text, text->length,
+			  model_text_on_entry, reading, err);
 	reading->is_first = false;
 	if (result < 0)
 		return result;
-	return ini_read(text->name, text->text, text->length, on_entry, reading,
-			err);
+	return ini_read(text->name, text->text, text->length,
+			model_text_on_entry, reading, err);
 }
 
 /* Hugging Face's, whatever the file is called. */
-static int read_json(struct reading *reading, const struct model_text *text,
-		     struct error *err)
+static int read_json(struct model_text_reading *reading,
+		     const struct model_text *text, struct error *err)
 {
 	json_t *root =
 		json_bounded(text->name, text->text, text->length, false, err);
@@ -255,8 +257,8 @@ static bool is_ini(const char *name)
 	return false;
 }
 
-static int read_any(struct reading *reading, const struct model_text *text,
-		    struct error *err)
+static int read_any(struct model_text_reading *reading,
+		    const struct model_text *text, struct error *err)
 {
 	enum settings_format format;
 
@@ -276,7 +278,8 @@ static int read_any(struct reading *reading, const struct model_text *text,
 int model_read_text(struct model_facts *facts, const struct model_text *text,
 		    struct error *err)
 {
-	struct reading reading = { .facts = facts, .name = text->name };
+	struct model_text_reading reading = { .facts = facts,
+					      .name = text->name };
 	int result;
 
 	model_facts_init(facts, MODEL_UNKNOWN);

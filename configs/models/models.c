@@ -21,10 +21,10 @@
 /* A name that shares less with the one that is looked for is not near. */
 #define NEAR_LETTERS 4
 
-enum column { COLUMN_NAME, COLUMN_FAMILY, COLUMN_ALSO, COLUMN_FIELDS };
+enum models_column { COLUMN_NAME, COLUMN_FAMILY, COLUMN_ALSO, COLUMN_FIELDS };
 
 /* A file under way. */
-struct reading {
+struct models_reading {
 	struct model_table *table;
 	size_t before; /* models that were there before this file */
 	const char *columns[CSV_COLUMNS_MAX + 1];
@@ -120,8 +120,9 @@ static size_t shared_letters(const struct known_model *model, const char *key)
 }
 
 /* Those that begin with as many of its letters as any does. */
-static int fail_unknown(const struct model_table *table, const char *name,
-			const char *key, struct error *err)
+static int models_fail_unknown(const struct model_table *table,
+			       const char *name, const char *key,
+			       struct error *err)
 {
 	struct strbuf near = STRBUF_INIT;
 	size_t most = NEAR_LETTERS, named = 0;
@@ -156,7 +157,7 @@ const struct model_facts *model_table_find(const struct model_table *table,
 	}
 	if (model)
 		return &model->facts;
-	(void)fail_unknown(table, name, key, err);
+	(void)models_fail_unknown(table, name, key, err);
 	return NULL;
 }
 
@@ -177,8 +178,8 @@ static int read_field(struct model_facts *facts, const char *name,
 	return model_facts_set(facts, name, value, err);
 }
 
-static int read_family(struct model_facts *facts, struct csv_cell cell,
-		       struct error *err)
+static int models_read_family(struct model_facts *facts, struct csv_cell cell,
+			      struct error *err)
 {
 	enum model_family family;
 	char name[32];
@@ -191,11 +192,13 @@ static int read_family(struct model_facts *facts, struct csv_cell cell,
 	return 0;
 }
 
-static int read_model(struct reading *reading, const struct csv_cell *cells,
-		      struct known_model *model)
+static int models_read_model(struct models_reading *reading,
+			     const struct csv_cell *cells,
+			     struct known_model *model)
 {
 	struct model_facts *facts = &model->facts;
-	int result = read_family(facts, cells[COLUMN_FAMILY], &reading->err);
+	int result =
+		models_read_family(facts, cells[COLUMN_FAMILY], &reading->err);
 
 	if (result == 0 && !csv_cell_name(cells[COLUMN_NAME], facts->name,
 					  sizeof(facts->name)))
@@ -213,7 +216,8 @@ static int read_model(struct reading *reading, const struct csv_cell *cells,
 	return result < 0 ? result : model_facts_check(facts, &reading->err);
 }
 
-static void take(struct reading *reading, const struct known_model *model)
+static void models_take(struct models_reading *reading,
+			const struct known_model *model)
 {
 	struct model_table *table = reading->table;
 
@@ -229,21 +233,21 @@ static void take(struct reading *reading, const struct known_model *model)
 	table->items[table->count++] = *model;
 }
 
-static const char *on_row(void *context, const struct csv_cell *cells)
+static const char *models_on_row(void *context, const struct csv_cell *cells)
 {
-	struct reading *reading = context;
+	struct models_reading *reading = context;
 	struct known_model model = { .also = "" };
 
-	if (read_model(reading, cells, &model) < 0)
+	if (models_read_model(reading, cells, &model) < 0)
 		return reading->err.message;
 	if (reading->table->count == MODELS_MAX)
 		return "too many models";
-	take(reading, &model);
+	models_take(reading, &model);
 	return NULL;
 }
 
 /* name, family, also, and every field of a model. */
-static void name_columns(struct reading *reading)
+static void models_name_columns(struct models_reading *reading)
 {
 	size_t count = COLUMN_FIELDS;
 
@@ -257,17 +261,17 @@ static void name_columns(struct reading *reading)
 void model_table_load(struct model_table *table, const char *path,
 		      struct strlist *warnings)
 {
-	struct reading reading = { .table = table };
+	struct models_reading reading = { .table = table };
 	const struct csv_table csv = {
 		.columns = reading.columns,
 		.expects = "name and family",
 		.needed = COLUMN_FAMILY + 1,
-		.on_row = on_row,
+		.on_row = models_on_row,
 		.context = &reading,
 	};
 
 	memset(table, 0, sizeof(*table));
-	name_columns(&reading);
+	models_name_columns(&reading);
 	csv_read_builtin(&csv, BUILTIN_FILE, warnings);
 	reading.before = table->count;
 	if (path)

@@ -28,8 +28,8 @@ static struct preset_example *example_find(struct preset *preset,
 }
 
 /* Of type ini_entry_cb. */
-static int on_entry(void *context, const struct ini_entry *entry,
-		    struct error *err)
+static int preset_on_entry(void *context, const struct ini_entry *entry,
+			   struct error *err)
 {
 	static const char prefix[] = "example ";
 	struct preset *preset = context;
@@ -88,7 +88,7 @@ static int preset_check(const struct preset *preset, const char *file,
 }
 
 /* generic matches whatever is left, so it comes last. */
-static int by_name(const void *a, const void *b)
+static int preset_by_name(const void *a, const void *b)
 {
 	const char *first = ((const struct preset *)a)->name;
 	const char *second = ((const struct preset *)b)->name;
@@ -98,7 +98,7 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(first, second);
 }
 
-static void keep(struct presets *presets, const struct preset *preset)
+static void preset_keep(struct presets *presets, const struct preset *preset)
 {
 	for (size_t i = 0; i < presets->count; i++) {
 		if (strcmp(presets->items[i].name, preset->name) == 0) {
@@ -110,13 +110,14 @@ static void keep(struct presets *presets, const struct preset *preset)
 	presets->items = xrealloc(presets->items, presets->count + 1,
 				  sizeof(*presets->items));
 	presets->items[presets->count++] = *preset;
-	qsort(presets->items, presets->count, sizeof(*presets->items), by_name);
+	qsort(presets->items, presets->count, sizeof(*presets->items),
+	      preset_by_name);
 }
 
-static int read_text(struct preset *preset, const char *name, const char *text,
-		     size_t length, struct error *err)
+static int preset_read_text(struct preset *preset, const char *name,
+			    const char *text, size_t length, struct error *err)
 {
-	return ini_read(name, text, length, on_entry, preset, err);
+	return ini_read(name, text, length, preset_on_entry, preset, err);
 }
 
 /* The base is read first, so that this one adds to it and replaces. */
@@ -134,10 +135,11 @@ static int read_extended(const struct presets *presets, struct preset *preset,
 				 base ? "that one extends another itself"
 				      : "there is no such preset");
 	}
-	result = read_text(&whole, name, base->text, strlen(base->text), err);
+	result = preset_read_text(&whole, name, base->text, strlen(base->text),
+				  err);
 	if (result == 0)
-		result = read_text(&whole, name, preset->text,
-				   strlen(preset->text), err);
+		result = preset_read_text(&whole, name, preset->text,
+					  strlen(preset->text), err);
 	whole.text = preset->text;
 	preset->text = NULL;
 	preset_release(preset);
@@ -150,8 +152,8 @@ int presets_add(struct presets *presets, const struct ini_file *file,
 {
 	struct preset preset = { .name = xstrdup(file->name),
 				 .text = xstrndup(file->text, file->length) };
-	int result =
-		read_text(&preset, file->path, file->text, file->length, err);
+	int result = preset_read_text(&preset, file->path, file->text,
+				      file->length, err);
 
 	if (result == 0 && preset.extends)
 		result = read_extended(presets, &preset, file->path, err);
@@ -163,13 +165,13 @@ int presets_add(struct presets *presets, const struct ini_file *file,
 	}
 	if (file->is_users)
 		preset.path = xstrdup(file->path);
-	keep(presets, &preset);
+	preset_keep(presets, &preset);
 	return 0;
 }
 
 /* Of type ini_file_cb. */
-static int on_file(void *context, const struct ini_file *file,
-		   struct error *err)
+static int preset_on_file(void *context, const struct ini_file *file,
+			  struct error *err)
 {
 	return presets_add(context, file, err);
 }
@@ -185,7 +187,8 @@ int presets_load(struct presets *presets, const char *folder, struct error *err)
 	int result;
 
 	*presets = (struct presets){ 0 };
-	result = ini_files_read(PRESETS_BUILTIN, folder, on_file, presets, err);
+	result = ini_files_read(PRESETS_BUILTIN, folder, preset_on_file,
+				presets, err);
 	if (result < 0)
 		return result;
 	generic = presets_find(presets, GENERIC);

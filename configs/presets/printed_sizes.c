@@ -33,8 +33,8 @@ struct printed_sizes_patterns {
 	size_t count;
 };
 
-static int add_pattern(struct printed_sizes_patterns *set, const char *text,
-		       struct error *err)
+static int sizes_add_pattern(struct printed_sizes_patterns *set,
+			     const char *text, struct error *err)
 {
 	struct printed_sizes_pattern *item = &set->items[set->count];
 	bool has_group = false;
@@ -66,7 +66,7 @@ int printed_sizes_patterns_make(struct printed_sizes_patterns **set,
 	*set = NULL;
 	made->items = xcalloc(patterns->count + 1, sizeof(*made->items));
 	for (size_t i = 0; i < patterns->count && result >= 0; i++)
-		result = add_pattern(made, patterns->items[i], err);
+		result = sizes_add_pattern(made, patterns->items[i], err);
 	if (result < 0) {
 		printed_sizes_patterns_free(made);
 		return result;

@@ -27,8 +27,8 @@ struct step_patterns {
 	struct strlist ignore;
 };
 
-static int add_pattern(struct step_patterns *set, const char *text,
-		       struct error *err)
+static int steps_add_pattern(struct step_patterns *set, const char *text,
+			     struct error *err)
 {
 	struct step_pattern *item = &set->items[set->count];
 	int result = pattern_make(&item->pattern, text, err);
@@ -57,7 +57,7 @@ int step_patterns_make(struct step_patterns **set,
 	*set = NULL;
 	made->items = xcalloc(patterns->count + 1, sizeof(*made->items));
 	for (size_t i = 0; i < patterns->count && result >= 0; i++)
-		result = add_pattern(made, patterns->items[i], err);
+		result = steps_add_pattern(made, patterns->items[i], err);
 	if (result < 0) {
 		step_patterns_free(made);
 		return result;

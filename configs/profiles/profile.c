@@ -22,7 +22,7 @@
 #define FILE_NAME_CHARS "abcdefghijklmnopqrstuvwxyz0123456789-."
 
 /* A file while it is read into a profile. */
-struct reading {
+struct profile_reading {
 	struct profile *profile;
 	const char *folder; /* for what it extends */
 	const char *path;   /* owned by profile->paths */
@@ -30,10 +30,11 @@ struct reading {
 	unsigned line;      /* of the entry before */
 };
 
-static int read_file(struct profile *profile, const char *name,
-		     const char *folder, bool is_base, struct error *err);
+static int profile_read_file(struct profile *profile, const char *name,
+			     const char *folder, bool is_base,
+			     struct error *err);
 
-static int set_text(char **place, const char *text)
+static int profile_set_text(char **place, const char *text)
 {
 	if (!*place)
 		*place = xstrdup(text);
@@ -56,7 +57,7 @@ static int set_unit_bytes(struct profile *profile, const char *text,
 	return 0;
 }
 
-static int set_extends(struct reading *reading, const char *name,
+static int set_extends(struct profile_reading *reading, const char *name,
 		       struct error *err)
 {
 	if (reading->is_base || reading->profile->extends)
@@ -65,21 +66,23 @@ static int set_extends(struct reading *reading, const char *name,
 				 "which extends none",
 				 name);
 	reading->profile->extends = xstrdup(name);
-	return read_file(reading->profile, name, reading->folder, true, err);
+	return profile_read_file(reading->profile, name, reading->folder, true,
+				 err);
 }
 
 /* What stands in [profile]. A base tells only what is not told yet. */
-static int set_about(struct reading *reading, const struct ini_entry *entry,
-		     struct error *err)
+static int set_about(struct profile_reading *reading,
+		     const struct ini_entry *entry, struct error *err)
 {
 	struct profile *profile = reading->profile;
 
 	if (strcmp(entry->key, "description") == 0)
 		return reading->is_base
 			       ? 0
-			       : set_text(&profile->description, entry->value);
+			       : profile_set_text(&profile->description,
+						  entry->value);
 	if (strcmp(entry->key, "unit") == 0)
-		return set_text(&profile->unit, entry->value);
+		return profile_set_text(&profile->unit, entry->value);
 	if (strcmp(entry->key, "unit_bytes") == 0)
 		return set_unit_bytes(profile, entry->value, err);
 	if (strcmp(entry->key, "extends") == 0)
@@ -146,7 +149,7 @@ static int place_line(struct profile_section *section, enum profile_shape shape,
 }
 
 /* An indented line: more of the text above it. */
-static bool continue_line(struct reading *reading,
+static bool continue_line(struct profile_reading *reading,
 			  struct profile_section *section,
 			  const struct ini_entry *entry)
 {
@@ -168,8 +171,9 @@ static bool continue_line(struct reading *reading,
 	return true;
 }
 
-static int add_line(struct reading *reading, struct profile_section *section,
-		    const struct ini_entry *entry, struct error *err)
+static int profile_add_line(struct profile_reading *reading,
+			    struct profile_section *section,
+			    const struct ini_entry *entry, struct error *err)
 {
 	const struct profile_kind_rule *rule =
 		&profile_kind_rules[section->kind];
@@ -199,10 +203,10 @@ static int check_ascii(const struct ini_entry *entry, struct error *err)
 	return 0;
 }
 
-static int on_entry(void *context, const struct ini_entry *entry,
-		    struct error *err)
+static int profile_on_entry(void *context, const struct ini_entry *entry,
+			    struct error *err)
 {
-	struct reading *reading = context;
+	struct profile_reading *reading = context;
 	struct profile_section *section;
 	enum profile_kind kind = PROFILE_KINDS;
 	const char *name = "";
@@ -226,22 +230,22 @@ static int on_entry(void *context, const struct ini_entry *entry,
 		return error_set(err, -EINVAL, "more than %d sections",
 				 SECTIONS_MAX);
 	if (!continue_line(reading, section, entry))
-		result = add_line(reading, section, entry, err);
+		result = profile_add_line(reading, section, entry, err);
 	reading->line = entry->line;
 	return result;
 }
 
-static int parse(struct reading *reading, const char *path, const char *text,
-		 size_t length, struct error *err)
+static int parse(struct profile_reading *reading, const char *path,
+		 const char *text, size_t length, struct error *err)
 {
 	struct strlist *paths = &reading->profile->paths;
 
 	strlist_add(paths, path);
 	reading->path = paths->items[paths->count - 1];
-	return ini_read(path, text, length, on_entry, reading, err);
+	return ini_read(path, text, length, profile_on_entry, reading, err);
 }
 
-static int unknown(const char *name, struct error *err)
+static int profile_unknown(const char *name, struct error *err)
 {
 	struct strlist names = STRLIST_INIT;
 	struct strbuf all = STRBUF_INIT;
@@ -258,32 +262,33 @@ static int unknown(const char *name, struct error *err)
 	return result;
 }
 
-static int read_builtin(struct reading *reading, const char *name,
-			struct error *err)
+static int profile_read_builtin(struct profile_reading *reading,
+				const char *name, struct error *err)
 {
 	char *path = xasprintf(FOLDER "%s" SUFFIX, name);
 	const struct builtin_file *file = builtin_find(path);
 	int result = file ? parse(reading, path, file->data, file->size, err)
-			  : unknown(name, err);
+			  : profile_unknown(name, err);
 
 	free(path);
 	return result;
 }
 
-static int read_file(struct profile *profile, const char *name,
-		     const char *folder, bool is_base, struct error *err)
+static int profile_read_file(struct profile *profile, const char *name,
+			     const char *folder, bool is_base,
+			     struct error *err)
 {
-	struct reading reading = { .profile = profile,
-				   .folder = folder,
-				   .is_base = is_base };
+	struct profile_reading reading = { .profile = profile,
+					   .folder = folder,
+					   .is_base = is_base };
 	struct strbuf text = STRBUF_INIT;
 	char *path;
 	int result;
 
 	if (!*name || strspn(name, FILE_NAME_CHARS) != strlen(name))
-		return unknown(name, err);
+		return profile_unknown(name, err);
 	if (!folder)
-		return read_builtin(&reading, name, err);
+		return profile_read_builtin(&reading, name, err);
 	path = xasprintf("%s/%s" SUFFIX, folder, name);
 	result = textfile_read(path, FILE_MAX_BYTES, &text, err);
 	if (result == 0)
@@ -293,7 +298,7 @@ static int read_file(struct profile *profile, const char *name,
 		result = error_set(err, -EFBIG, "%s: over %zu bytes", path,
 				   FILE_MAX_BYTES);
 	else if (result == -ENOENT)
-		result = read_builtin(&reading, name, err);
+		result = profile_read_builtin(&reading, name, err);
 	free(path);
 	strbuf_release(&text);
 	return result;
@@ -305,14 +310,14 @@ int profile_read(struct profile *profile, const char *name, const char *folder,
 	int result;
 
 	*profile = (struct profile){ .name = xstrdup(name) };
-	result = read_file(profile, name, folder, false, err);
+	result = profile_read_file(profile, name, folder, false, err);
 	return result < 0 ? result : profile_shape_check(profile, err);
 }
 
 int profile_parse(struct profile *profile, const char *path, const char *text,
 		  size_t length, struct error *err)
 {
-	struct reading reading = { .profile = profile };
+	struct profile_reading reading = { .profile = profile };
 	int result;
 
 	*profile = (struct profile){ .name = xstrdup(path) };

@@ -148,8 +148,8 @@ int profile_line_parse(const struct profile_kind_rule *rule,
 	return result;
 }
 
-static int wrong(const struct profile_line *line, struct error *err,
-		 const char *what)
+static int shape_wrong(const struct profile_line *line, struct error *err,
+		       const char *what)
 {
 	return error_set(err, -EINVAL, "%s:%u: %s", line->path, line->line,
 			 what);
@@ -209,12 +209,13 @@ static int check_rows(const struct profile_section *section, struct error *err)
 
 		if (strcmp(line->key, "columns") == 0 &&
 		    columns > PROFILE_COLUMNS_MAX)
-			return wrong(line, err, "more than 8 columns");
+			return shape_wrong(line, err, "more than 8 columns");
 		if (strcmp(line->key, "row") == 0 &&
 		    fields_of(line->text) != columns)
-			return wrong(line, err,
-				     "the row has another number of fields "
-				     "than columns names; \"|\" divides them");
+			return shape_wrong(
+				line, err,
+				"the row has another number of fields "
+				"than columns names; \"|\" divides them");
 	}
 	return 0;
 }
@@ -228,9 +229,10 @@ static int check_items(const struct profile_section *section, struct error *err)
 		if (strcmp(line->key, "verdict") == 0)
 			continue;
 		if (fields < 2 || fields > 3)
-			return wrong(line, err,
-				     "write label | value, or label | from | "
-				     "to");
+			return shape_wrong(
+				line, err,
+				"write label | value, or label | from | "
+				"to");
 	}
 	return 0;
 }
@@ -244,8 +246,8 @@ static int check_figures(const struct profile_section *section,
 
 	if (count == 0 || count == 3)
 		return 0;
-	return wrong(section->lines, err,
-		     "claimed, physics and unit belong together");
+	return shape_wrong(section->lines, err,
+			   "claimed, physics and unit belong together");
 }
 
 /* Both are looked up from one end to the other. */
@@ -256,10 +258,11 @@ static int check_ascending(const struct profile_section *section,
 
 	for (size_t i = 1; i < section->count; i++)
 		if (section->lines[i].at <= section->lines[i - 1].at)
-			return wrong(&section->lines[i], err,
-				     "not above the line before");
+			return shape_wrong(&section->lines[i], err,
+					   "not above the line before");
 	if (section->kind == PROFILE_BANDS && !isinf(last->at))
-		return wrong(last, err, "the last line of bands is else = ...");
+		return shape_wrong(last, err,
+				   "the last line of bands is else = ...");
 	return 0;
 }
 

@@ -30,7 +30,8 @@
 #define ESCAPED_KEY "%s_escaped"
 #define KEY_MAX 64
 
-static void put_text(json_t *line, const struct field *field, const char *text)
+static void journal_put_text(json_t *line, const struct field *field,
+			     const char *text)
 {
 	struct strbuf escaped = STRBUF_INIT;
 	char key[KEY_MAX];
@@ -60,15 +61,15 @@ static json_int_t bytes_value(uint64_t bytes)
 	return bytes > INT64_MAX ? INT64_MAX : (json_int_t)bytes;
 }
 
-static void put_field(json_t *line, const struct field *field,
-		      const struct probe_note *note)
+static void journal_put_field(json_t *line, const struct field *field,
+			      const struct probe_note *note)
 {
 	const void *at = (const char *)note + field->offset;
 	struct strbuf word = STRBUF_INIT;
 	json_t *value = NULL;
 
 	if (field->kind == FIELD_TEXT) {
-		put_text(line, field, *(char *const *)at);
+		journal_put_text(line, field, *(char *const *)at);
 		return;
 	}
 	if (field->kind == FIELD_INTEGER)
@@ -95,7 +96,7 @@ static json_t *journal_line_make(const struct probe_note *note)
 	json_t *line = json_object();
 
 	for (size_t i = 0; probe_fields[i].name; i++)
-		put_field(line, &probe_fields[i], note);
+		journal_put_field(line, &probe_fields[i], note);
 	return line;
 }
 
@@ -204,7 +205,7 @@ static const char *hash_text(char text[HASH_TEXT_MAX], const char *identity)
 	return text;
 }
 
-static char *path_of(const char *folder, const char *identity)
+static char *journal_path_of(const char *folder, const char *identity)
 {
 	char hash[HASH_TEXT_MAX];
 
@@ -239,8 +240,8 @@ static int header_line(const json_t *line, const char *identity)
 	return result;
 }
 
-static int read_line(const char *line, size_t length, const char *identity,
-		     struct probe_notes *notes)
+static int journal_read_line(const char *line, size_t length,
+			     const char *identity, struct probe_notes *notes)
 {
 	json_t *object = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
 	int result;
@@ -259,8 +260,8 @@ static int read_line(const char *line, size_t length, const char *identity,
  * Reads every line that has its end into notes; good_bytes is where the last
  * of them ends. Anything wrong before that is -EINVAL.
  */
-static int read_lines(const struct strbuf *text, const char *identity,
-		      struct probe_notes *notes, size_t *good_bytes)
+static int journal_read_lines(const struct strbuf *text, const char *identity,
+			      struct probe_notes *notes, size_t *good_bytes)
 {
 	const char *at = strbuf_text(text);
 	const char *end = at + text->length;
@@ -272,7 +273,8 @@ static int read_lines(const struct strbuf *text, const char *identity,
 
 		if ((!first && length > LINE_BYTES_MAX) ||
 		    notes->count == RECORD_PROBES_MAX ||
-		    read_line(at, length, first ? identity : NULL, notes) < 0)
+		    journal_read_line(at, length, first ? identity : NULL,
+				      notes) < 0)
 			return -EINVAL;
 		at = newline + 1;
 		first = false;
@@ -290,7 +292,8 @@ static int resume(const struct journal *journal, const char *identity,
 	int result = -EINVAL;
 
 	if (textfile_read(journal->path, JOURNAL_FILE_MAX, &text, NULL) == 0)
-		result = read_lines(&text, identity, resumed, &good_bytes);
+		result = journal_read_lines(&text, identity, resumed,
+					    &good_bytes);
 	if (result == 0 && good_bytes < text.length &&
 	    ftruncate(journal->fd, (off_t)good_bytes) < 0)
 		result = -EINVAL;
@@ -317,8 +320,8 @@ static int write_line(int fd, const struct strbuf *line)
  * What a full disk left of a line is taken away again: the file ends with a
  * whole line.
  */
-static int append(const struct journal *journal, const struct strbuf *line,
-		  struct error *err)
+static int journal_append(const struct journal *journal,
+			  const struct strbuf *line, struct error *err)
 {
 	off_t before = lseek(journal->fd, 0, SEEK_END);
 	int result;
@@ -354,7 +357,7 @@ static int start_afresh(const struct journal *journal, const char *identity,
 		(void)error_set_errno(err, result, "cannot empty %s",
 				      journal->path);
 	else
-		result = append(journal, &line, err);
+		result = journal_append(journal, &line, err);
 	strbuf_release(&line);
 	strbuf_release(&text);
 	return result;
@@ -379,7 +382,7 @@ static int open_at(const char *path, int flags)
 	return -EINVAL;
 }
 
-static int open_file(struct journal *journal, struct error *err)
+static int journal_open_file(struct journal *journal, struct error *err)
 {
 	journal->fd = open_at(journal->path, 0);
 	if (journal->fd < 0) {
@@ -411,10 +414,10 @@ int journal_open(struct journal *journal, const char *folder,
 	int result;
 
 	journal->fd = -1;
-	journal->path = path_of(folder, identity);
+	journal->path = journal_path_of(folder, identity);
 	result = paths_make(folder, err);
 	if (result == 0)
-		result = open_file(journal, err);
+		result = journal_open_file(journal, err);
 	if (result == 0 && resume(journal, identity, resumed) < 0) {
 		result = start_afresh(journal, identity, err);
 		sync_folder(folder);
@@ -431,7 +434,7 @@ int journal_add(struct journal *journal, const struct probe_note *note,
 	int result;
 
 	put_line(&line, journal_line_make(note));
-	result = append(journal, &line, err);
+	result = journal_append(journal, &line, err);
 	strbuf_release(&line);
 	return result;
 }
@@ -454,7 +457,7 @@ void journal_close(struct journal *journal)
 
 int journal_forget(const char *folder, const char *identity, struct error *err)
 {
-	char *path = path_of(folder, identity);
+	char *path = journal_path_of(folder, identity);
 	int result = 1;
 
 	if (unlink(path) < 0)

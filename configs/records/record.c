@@ -50,22 +50,22 @@ static unsigned identity_hash(const char *identity)
 	return (hash >> 48 ^ hash >> 32 ^ hash >> 16 ^ hash) & 0xffff;
 }
 
-static bool is_name_byte(char c)
+static bool record_is_name_byte(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
 	       (c >= '0' && c <= '9') || c == '.' || c == '_';
 }
 
 /* Runs of what a file's name should not have become one dash. */
-static void add_name(struct strbuf *out, const char *text, size_t max_bytes,
-		     const char *fallback)
+static void record_add_name(struct strbuf *out, const char *text,
+			    size_t max_bytes, const char *fallback)
 {
 	size_t start = out->length;
 
 	for (; *text && out->length - start < max_bytes; text++) {
 		bool empty = out->length == start;
 
-		if (is_name_byte(*text) && !(empty && *text == '.'))
+		if (record_is_name_byte(*text) && !(empty && *text == '.'))
 			strbuf_addch(out, *text);
 		else if (!empty && out->data[out->length - 1] != '-')
 			strbuf_addch(out, '-');
@@ -85,9 +85,9 @@ void record_set_id(struct record *record, const char *script,
 
 	if (length > 3 && strcmp(base + length - 3, ".py") == 0)
 		base[length - 3] = '\0';
-	add_name(&id, base, SCRIPT_NAME_MAX, "command");
+	record_add_name(&id, base, SCRIPT_NAME_MAX, "command");
 	strbuf_addch(&id, '-');
-	add_name(&id, device, DEVICE_NAME_MAX, "device");
+	record_add_name(&id, device, DEVICE_NAME_MAX, "device");
 	strbuf_addf(&id, "-%0*x", HASH_DIGITS, identity_hash(record->identity));
 	free(base);
 	free(record->id);
@@ -154,20 +154,20 @@ int record_list_fitting(struct strlist *paths, const char *folder,
 	return 0;
 }
 
-struct listed {
+struct record_listed {
 	char *name;
 	struct timespec changed;
 };
 
-struct listing {
-	struct listed *items;
+struct record_listing {
+	struct record_listed *items;
 	size_t count, capacity;
 };
 
-static int compare_newest_first(const void *a, const void *b)
+static int record_compare_newest_first(const void *a, const void *b)
 {
-	const struct listed *x = a;
-	const struct listed *y = b;
+	const struct record_listed *x = a;
+	const struct record_listed *y = b;
 
 	if (x->changed.tv_sec != y->changed.tv_sec)
 		return x->changed.tv_sec < y->changed.tv_sec ? 1 : -1;
@@ -176,16 +176,17 @@ static int compare_newest_first(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void listing_add(struct listing *listing, const char *name,
+static void listing_add(struct record_listing *listing, const char *name,
 			struct timespec changed)
 {
 	listing->items = xgrow(listing->items, listing->count,
 			       &listing->capacity, sizeof(*listing->items));
 	listing->items[listing->count++] =
-		(struct listed){ .name = xstrdup(name), .changed = changed };
+		(struct record_listed){ .name = xstrdup(name),
+					.changed = changed };
 }
 
-static void listing_read(struct listing *listing, DIR *dir)
+static void record_listing_read(struct record_listing *listing, DIR *dir)
 {
 	const struct dirent *entry;
 	struct stat info;
@@ -197,19 +198,19 @@ static void listing_read(struct listing *listing, DIR *dir)
 			listing_add(listing, entry->d_name, info.st_mtim);
 	if (listing->count)
 		qsort(listing->items, listing->count, sizeof(*listing->items),
-		      compare_newest_first);
+		      record_compare_newest_first);
 }
 
 int record_list(struct strlist *paths, const char *folder, struct error *err)
 {
-	struct listing listing = { 0 };
+	struct record_listing listing = { 0 };
 	int result;
 	DIR *dir;
 
 	dir = folder_open(folder, &result, err);
 	if (!dir)
 		return result;
-	listing_read(&listing, dir);
+	record_listing_read(&listing, dir);
 	(void)closedir(dir);
 	for (size_t i = 0; i < listing.count; i++) {
 		strlist_addf(paths, "%s/%s", folder, listing.items[i].name);

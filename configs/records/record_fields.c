@@ -117,7 +117,7 @@ bool record_id_is_valid(const char *id)
 }
 
 /* A word of a report; which words there are may grow. */
-static bool is_word(const char *text)
+static bool record_fields_is_word(const char *text)
 {
 	size_t length = strlen(text);
 
@@ -144,7 +144,7 @@ int record_check(const struct record *record, struct error *err)
 	    strcmp(record->device_kind, "host") != 0)
 		return error_set(err, -EINVAL,
 				 "device_kind is neither cuda nor host");
-	if (record->misfit_by && !is_word(record->misfit_by))
+	if (record->misfit_by && !record_fields_is_word(record->misfit_by))
 		return error_set(err, -EINVAL, "misfit_by is no word");
 	if (!split_is_exact(record))
 		return error_set(err, -EINVAL,

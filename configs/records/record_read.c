@@ -21,7 +21,7 @@
 #define SECTION_MAX 64
 
 /* What the entries of one section are put into. */
-struct memory_target {
+struct record_read_memory_target {
 	const struct field *fields; /* NULL: a section of a later version */
 	void *object;
 	uint64_t seen; /* a bit per row of fields */
@@ -29,7 +29,7 @@ struct memory_target {
 
 struct reader {
 	struct record *record;
-	struct memory_target target;
+	struct record_read_memory_target target;
 	char section[SECTION_MAX];
 	bool any, has_record, has_schema, complete;
 	/* A text under way: its row, and how long it will be. */
@@ -110,7 +110,7 @@ static int section_begin(struct reader *reader, const char *section,
 		return error_set(err, -EINVAL,
 				 "the section's name is too long");
 	(void)snprintf(reader->section, sizeof(reader->section), "%s", section);
-	reader->target = (struct memory_target){ 0 };
+	reader->target = (struct record_read_memory_target){ 0 };
 	reader->any = true;
 	if (strcmp(section, "record") == 0) {
 		if (reader->has_record)
@@ -223,7 +223,7 @@ static int special_entry(struct reader *reader, const struct ini_entry *entry,
 static int field_entry(struct reader *reader, const struct ini_entry *entry,
 		       struct error *err)
 {
-	struct memory_target *target = &reader->target;
+	struct record_read_memory_target *target = &reader->target;
 	const struct field *field;
 	size_t index;
 
@@ -241,8 +241,8 @@ static int field_entry(struct reader *reader, const struct ini_entry *entry,
 	return field_parse(field, target->object, entry->value, err);
 }
 
-static int on_entry(void *context, const struct ini_entry *entry,
-		    struct error *err)
+static int record_read_on_entry(void *context, const struct ini_entry *entry,
+				struct error *err)
 {
 	struct reader *reader = context;
 	int result = 0;
@@ -298,8 +298,8 @@ int record_parse(struct record *record, const char *name,
 	int result;
 
 	memset(record, 0, sizeof(*record));
-	result = ini_read(name, strbuf_text(text), text->length, on_entry,
-			  &reader, err);
+	result = ini_read(name, strbuf_text(text), text->length,
+			  record_read_on_entry, &reader, err);
 	if (result == 0) {
 		result = reader_finish(&reader, err);
 		if (result < 0)

@@ -22,7 +22,7 @@
 /* Clocks of two machines differ; by this much only when one is wrong. */
 #define FUTURE_SECONDS_MAX (INT64_C(24) * 3600)
 
-struct wanted {
+struct record_search_wanted {
 	const char *identity, *subject;
 	const char *site; /* AUTOFIT_SITE or NULL: its owner is trusted */
 	int64_t now;      /* seconds since 1970 */
@@ -30,7 +30,7 @@ struct wanted {
 
 /* One folder that is searched, and the best of all so far. */
 struct search {
-	const struct wanted *wanted;
+	const struct record_search_wanted *wanted;
 	enum record_place place;
 	struct record_match *best;
 	enum record_place best_place;
@@ -64,7 +64,8 @@ static int check_time(const struct record *record, const char *path,
 }
 
 static int read_sound(struct record *record, int fd, const char *path,
-		      const struct wanted *wanted, struct error *err)
+		      const struct record_search_wanted *wanted,
+		      struct error *err)
 {
 	int result = record_read_open(record, fd, path, err);
 
@@ -77,7 +78,7 @@ static int read_sound(struct record *record, int fd, const char *path,
 
 /* Its files count only where the texts do not differ already. */
 static enum record_grade grade_of(const struct record *record,
-				  const struct wanted *wanted)
+				  const struct record_search_wanted *wanted)
 {
 	enum record_grade grade =
 		identity_grade(record->identity, wanted->identity, NULL);
@@ -89,7 +90,8 @@ static enum record_grade grade_of(const struct record *record,
 	return grade;
 }
 
-static void add_part(struct strbuf *out, const struct strbuf *part)
+static void record_search_add_part(struct strbuf *out,
+				   const struct strbuf *part)
 {
 	if (out->length && part->length)
 		strbuf_adds(out, "; ");
@@ -98,7 +100,8 @@ static void add_part(struct strbuf *out, const struct strbuf *part)
 
 /* What differs, for the one record that is used. */
 static char *difference_of(const struct record *record,
-			   const struct wanted *wanted, enum record_grade grade)
+			   const struct record_search_wanted *wanted,
+			   enum record_grade grade)
 {
 	struct strbuf difference = STRBUF_INIT;
 	struct strbuf part = STRBUF_INIT;
@@ -106,10 +109,10 @@ static char *difference_of(const struct record *record,
 	if (strcmp(record->subject, wanted->subject) != 0)
 		strbuf_adds(&difference, "recorded for another script");
 	(void)identity_grade(record->identity, wanted->identity, &part);
-	add_part(&difference, &part);
+	record_search_add_part(&difference, &part);
 	strbuf_reset(&part);
 	if (grade == RECORD_NEAR && !stamps_hold(&record->stamps, &part))
-		add_part(&difference, &part);
+		record_search_add_part(&difference, &part);
 	strbuf_release(&part);
 	return strbuf_detach(&difference);
 }
@@ -127,8 +130,8 @@ static bool is_better(const struct search *search, enum record_grade grade,
 }
 
 /* Takes what record owns, or leaves it. */
-static void consider(struct search *search, struct record *record,
-		     const char *path)
+static void record_search_consider(struct search *search, struct record *record,
+				   const char *path)
 {
 	struct record_match *best = search->best;
 	enum record_grade grade;
@@ -152,7 +155,7 @@ static void consider(struct search *search, struct record *record,
  */
 static void consider_fitting(struct search *search, const char *path)
 {
-	const struct wanted *wanted = search->wanted;
+	const struct record_search_wanted *wanted = search->wanted;
 	struct error why = ERROR_INIT;
 	struct record record;
 	int fd = record_open(path, search->place, wanted->site, &why);
@@ -161,7 +164,7 @@ static void consider_fitting(struct search *search, const char *path)
 	if (fd >= 0)
 		result = read_sound(&record, fd, path, wanted, &why);
 	if (result == 0) {
-		consider(search, &record, path);
+		record_search_consider(search, &record, path);
 		record_release(&record);
 	} else if (result != -ENOENT) {
 		log_warning("record passed over: %s", why.message);
@@ -170,7 +173,7 @@ static void consider_fitting(struct search *search, const char *path)
 
 static void consider_other(struct search *search, const char *path)
 {
-	const struct wanted *wanted = search->wanted;
+	const struct record_search_wanted *wanted = search->wanted;
 	struct record record;
 	struct stat info;
 	int fd = record_open(path, search->place, wanted->site, NULL);
@@ -185,7 +188,7 @@ static void consider_other(struct search *search, const char *path)
 	search->bytes += info.st_size;
 	if (read_sound(&record, fd, path, wanted, NULL) < 0)
 		return;
-	consider(search, &record, path);
+	record_search_consider(search, &record, path);
 	record_release(&record);
 }
 
@@ -248,7 +251,8 @@ void record_search(struct record_match *match,
 		   const char *subject)
 {
 	char *site = site_of(folders->site);
-	struct wanted wanted = { identity, subject, site, (int64_t)time(NULL) };
+	struct record_search_wanted wanted = { identity, subject, site,
+					       (int64_t)time(NULL) };
 	struct search search = { .wanted = &wanted, .best = match };
 	const char *both[2] = { folders->own, folders->site };
 
@@ -266,7 +270,8 @@ int record_match_file(struct record_match *match, const char *path,
 		      const char *site, const char *identity,
 		      const char *subject, struct error *err)
 {
-	struct wanted wanted = { identity, subject, site, (int64_t)time(NULL) };
+	struct record_search_wanted wanted = { identity, subject, site,
+					       (int64_t)time(NULL) };
 	int fd = record_open(path, RECORD_GIVEN, site, err);
 	int result = fd;
 

@@ -18,7 +18,8 @@
 /* The name's own, then b to z for other identities with the same hash. */
 #define NAMES_MAX 26
 
-static void put_text(struct strbuf *out, const char *key, const char *text)
+static void record_write_put_text(struct strbuf *out, const char *key,
+				  const char *text)
 {
 	size_t used;
 
@@ -43,12 +44,12 @@ static int put_list(struct strbuf *out, const struct field *field,
 	if (list->count == 0 && !field->optional)
 		return error_set(err, -EINVAL, "%s is empty", field->name);
 	for (size_t i = 0; i < list->count; i++)
-		put_text(out, field->name, list->items[i]);
+		record_write_put_text(out, field->name, list->items[i]);
 	return 0;
 }
 
-static int put_field(struct strbuf *out, const struct field *field,
-		     const void *object, struct error *err)
+static int record_write_put_field(struct strbuf *out, const struct field *field,
+				  const void *object, struct error *err)
 {
 	const void *at = (const char *)object + field->offset;
 	const char *text;
@@ -65,7 +66,7 @@ static int put_field(struct strbuf *out, const struct field *field,
 	if (field->kind == FIELD_CHARS && field->optional && !*text)
 		return 0;
 	if (text)
-		put_text(out, field->name, text);
+		record_write_put_text(out, field->name, text);
 	else if (!field->optional)
 		return error_set(err, -EINVAL, "%s is missing", field->name);
 	return 0;
@@ -77,7 +78,7 @@ static int put_fields(struct strbuf *out, const struct field *fields,
 	int result = 0;
 
 	for (size_t i = 0; fields[i].name && result == 0; i++)
-		result = put_field(out, &fields[i], object, err);
+		result = record_write_put_field(out, &fields[i], object, err);
 	return result;
 }
 

@@ -79,7 +79,7 @@ static bool start_is_sound(const struct start *start)
 }
 
 /* The value of the line "name = value" at *text, which moves past it. */
-static char *take_value(const char **text, const char *name)
+static char *starts_take_value(const char **text, const char *name)
 {
 	size_t length = strlen(name);
 	const char *value = *text + length + 3;
@@ -98,7 +98,7 @@ static char *take_value(const char **text, const char *name)
 static int take_field(struct start *start, const char **text,
 		      const struct field *field)
 {
-	char *value = take_value(text, field->name);
+	char *value = starts_take_value(text, field->name);
 	int result = value ? field_parse(field, start, value, NULL) : -EINVAL;
 
 	free(value);
@@ -107,7 +107,7 @@ static int take_field(struct start *start, const char **text,
 
 static int take_id(struct start *start, const char **text)
 {
-	char *value = take_value(text, "record_id");
+	char *value = starts_take_value(text, "record_id");
 	int result = -EINVAL;
 
 	if (value && strlen(value) < sizeof(start->record_id)) {
@@ -138,7 +138,7 @@ static int start_parse(struct start *start, const char *text)
 	return result;
 }
 
-static int text_of(struct strbuf *text, const char *path)
+static int starts_text_of(struct strbuf *text, const char *path)
 {
 	struct owners owners = owners_of_user();
 	int fd = owned_file_open(path, &owners, NULL);
@@ -151,7 +151,7 @@ static int text_of(struct strbuf *text, const char *path)
 	return result;
 }
 
-static char *path_of(const char *folder, const char *key)
+static char *starts_path_of(const char *folder, const char *key)
 {
 	return xasprintf("%s/%0*" PRIx64 SUFFIX, folder, HASH_DIGITS,
 			 hash_bytes(key, strlen(key)));
@@ -173,11 +173,11 @@ static bool is_whole(const struct strbuf *text, const struct start *start,
 
 int start_read(struct start *start, const char *folder, const char *key)
 {
-	char *path = path_of(folder, key);
+	char *path = starts_path_of(folder, key);
 	struct strbuf text = STRBUF_INIT;
 	int found;
 
-	found = text_of(&text, path) == 0 &&
+	found = starts_text_of(&text, path) == 0 &&
 		start_parse(start, strbuf_text(&text)) == 0 &&
 		is_whole(&text, start, key) &&
 		start->created - (int64_t)time(NULL) <= FUTURE_SECONDS_MAX;
@@ -205,12 +205,12 @@ struct kept {
 	struct timespec changed;
 };
 
-struct listing {
+struct starts_listing {
 	struct kept *items;
 	size_t count, capacity;
 };
 
-static void listing_take(struct listing *listing, char *path,
+static void listing_take(struct starts_listing *listing, char *path,
 			 struct timespec changed)
 {
 	listing->items = xgrow(listing->items, listing->count,
@@ -218,7 +218,7 @@ static void listing_take(struct listing *listing, char *path,
 	listing->items[listing->count++] = (struct kept){ path, changed };
 }
 
-static void listing_release(struct listing *listing)
+static void listing_release(struct starts_listing *listing)
 {
 	for (size_t i = 0; i < listing->count; i++)
 		free(listing->items[i].path);
@@ -226,7 +226,7 @@ static void listing_release(struct listing *listing)
 }
 
 /* One entry of the folder: listed, removed as a left-over, or passed over. */
-static void listing_look(struct listing *listing, const char *folder,
+static void listing_look(struct starts_listing *listing, const char *folder,
 			 const char *name)
 {
 	bool is_temporary;
@@ -248,7 +248,8 @@ static void listing_look(struct listing *listing, const char *folder,
 }
 
 /* A folder that is not there has none. */
-static void listing_read(struct listing *listing, const char *folder)
+static void starts_listing_read(struct starts_listing *listing,
+				const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *entry;
@@ -260,7 +261,7 @@ static void listing_read(struct listing *listing, const char *folder)
 	(void)closedir(dir);
 }
 
-static int compare_newest_first(const void *a, const void *b)
+static int starts_compare_newest_first(const void *a, const void *b)
 {
 	const struct kept *x = a;
 	const struct kept *y = b;
@@ -273,15 +274,15 @@ static int compare_newest_first(const void *a, const void *b)
 }
 
 /* All but the one just written, whatever the clock of the others was. */
-static void prune(const char *folder, const char *written)
+static void starts_prune(const char *folder, const char *written)
 {
-	struct listing listing = { 0 };
+	struct starts_listing listing = { 0 };
 	size_t kept = 1;
 
-	listing_read(&listing, folder);
+	starts_listing_read(&listing, folder);
 	if (listing.count > STARTS_KEPT)
 		qsort(listing.items, listing.count, sizeof(*listing.items),
-		      compare_newest_first);
+		      starts_compare_newest_first);
 	for (size_t i = 0; i < listing.count; i++) {
 		const char *path = listing.items[i].path;
 
@@ -298,7 +299,7 @@ static void prune(const char *folder, const char *written)
 int start_write(const struct start *start, const char *folder, const char *key,
 		int replace, struct error *err)
 {
-	char *path = path_of(folder, key);
+	char *path = starts_path_of(folder, key);
 	struct strbuf text = STRBUF_INIT;
 	struct start there;
 	int result = 0;
@@ -318,7 +319,7 @@ int start_write(const struct start *start, const char *folder, const char *key,
 		result = textfile_replace(path, 0600, text.data, text.length,
 					  err);
 	if (result == 0)
-		prune(folder, path);
+		starts_prune(folder, path);
 out:
 	strbuf_release(&text);
 	free(path);
@@ -327,17 +328,17 @@ out:
 
 void start_forget(const char *folder, const char *record_id)
 {
-	struct listing listing = { 0 };
+	struct starts_listing listing = { 0 };
 
 	/* "" is that of no record, not of those that came from none. */
 	if (*record_id)
-		listing_read(&listing, folder);
+		starts_listing_read(&listing, folder);
 	for (size_t i = 0; i < listing.count; i++) {
 		const char *path = listing.items[i].path;
 		struct strbuf text = STRBUF_INIT;
 		struct start start;
 
-		if (text_of(&text, path) == 0 &&
+		if (starts_text_of(&text, path) == 0 &&
 		    start_parse(&start, strbuf_text(&text)) == 0 &&
 		    strcmp(start.record_id, record_id) == 0)
 			(void)unlink(path); /* read-only: it stays, as it was */

@@ -41,17 +41,17 @@ static bool is_one_of(const char *const *list, const char *text, size_t length)
 	return false;
 }
 
-static bool is_name_byte(char c)
+static bool secrets_is_name_byte(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-static bool is_blank(char c)
+static bool secrets_is_blank(char c)
 {
 	return isspace((unsigned char)c);
 }
 
-static bool is_quote(char c)
+static bool secrets_is_quote(char c)
 {
 	return c == '"' || c == '\'';
 }
@@ -72,7 +72,7 @@ static void masking_end(struct masking *masking)
 	free(masking->hidden);
 }
 
-static void hide(struct masking *masking, size_t start, size_t end)
+static void secrets_hide(struct masking *masking, size_t start, size_t end)
 {
 	memset(masking->hidden + start, true, end - start);
 }
@@ -81,58 +81,62 @@ static void hide_value(struct masking *masking, size_t start, size_t end)
 {
 	if (start < end &&
 	    !is_one_of(plain_values, masking->text + start, end - start))
-		hide(masking, start, end);
+		secrets_hide(masking, start, end);
 }
 
-static size_t skip_blanks(const struct masking *masking, size_t at)
+static size_t secrets_skip_blanks(const struct masking *masking, size_t at)
 {
-	while (at < masking->length && is_blank(masking->text[at]))
+	while (at < masking->length && secrets_is_blank(masking->text[at]))
 		at++;
 	return at;
 }
 
 /* One word of many: to its other quote, or to what divides words. */
-static struct span word_at(const struct masking *masking, size_t start)
+static struct secrets_span secrets_word_at(const struct masking *masking,
+					   size_t start)
 {
 	const char *text = masking->text;
 	char quote = text[start];
 	size_t end = start;
 
-	if (is_quote(quote)) {
+	if (secrets_is_quote(quote)) {
 		end = ++start;
 		while (end < masking->length && text[end] != quote)
 			end++;
-		return (struct span){ start, end };
+		return (struct secrets_span){ start, end };
 	}
-	while (end < masking->length && !is_blank(text[end]) &&
+	while (end < masking->length && !secrets_is_blank(text[end]) &&
 	       !strchr(",;&|\"')}]", text[end]))
 		end++;
-	return (struct span){ start, end };
+	return (struct secrets_span){ start, end };
 }
 
-/* As word_at; of "Bearer x" both. */
-static struct span value_at(const struct masking *masking, size_t start)
+/* As secrets_word_at; of "Bearer x" both. */
+static struct secrets_span secrets_value_at(const struct masking *masking,
+					    size_t start)
 {
-	struct span value = word_at(masking, skip_blanks(masking, start));
-	size_t next = skip_blanks(masking, value.end);
+	struct secrets_span value =
+		secrets_word_at(masking, secrets_skip_blanks(masking, start));
+	size_t next = secrets_skip_blanks(masking, value.end);
 
 	if (next > value.end && is_one_of(schemes, masking->text + value.start,
 					  value.end - value.start))
-		value.end = word_at(masking, next).end;
+		value.end = secrets_word_at(masking, next).end;
 	return value;
 }
 
 /* The name before the = or : at a place, without quotes around it. */
-static struct span name_before(const struct masking *masking, size_t at)
+static struct secrets_span name_before(const struct masking *masking, size_t at)
 {
-	struct span name = { at, at };
+	struct secrets_span name = { at, at };
 
-	while (name.end && is_blank(masking->text[name.end - 1]))
+	while (name.end && secrets_is_blank(masking->text[name.end - 1]))
 		name.end--;
-	if (name.end && is_quote(masking->text[name.end - 1]))
+	if (name.end && secrets_is_quote(masking->text[name.end - 1]))
 		name.end--;
 	name.start = name.end;
-	while (name.start && is_name_byte(masking->text[name.start - 1]))
+	while (name.start &&
+	       secrets_is_name_byte(masking->text[name.start - 1]))
 		name.start--;
 	return name;
 }
@@ -141,11 +145,12 @@ static struct span name_before(const struct masking *masking, size_t at)
 static bool is_key_colon(const struct masking *masking, size_t at)
 {
 	return masking->text[at] == ':' && at > 0 &&
-	       (is_quote(masking->text[at - 1]) ||
-		is_blank(masking->text[at + 1]));
+	       (secrets_is_quote(masking->text[at - 1]) ||
+		secrets_is_blank(masking->text[at + 1]));
 }
 
-static bool name_is_secret(const struct masking *masking, struct span name)
+static bool name_is_secret(const struct masking *masking,
+			   struct secrets_span name)
 {
 	return secret_name(masking->text + name.start, name.end - name.start);
 }
@@ -154,7 +159,7 @@ static bool name_is_secret(const struct masking *masking, struct span name)
 static void hide_assigned(struct masking *masking)
 {
 	for (size_t i = 0; i < masking->length; i++) {
-		struct span value;
+		struct secrets_span value;
 
 		if ((masking->text[i] != '=' && !is_key_colon(masking, i)) ||
 		    !name_is_secret(masking, name_before(masking, i)))
@@ -162,26 +167,26 @@ static void hide_assigned(struct masking *masking)
 		if (i <= masking->head) {
 			hide_value(masking,
 				   masking->text[i] == ':'
-					   ? skip_blanks(masking, i + 1)
+					   ? secrets_skip_blanks(masking, i + 1)
 					   : i + 1,
 				   masking->length);
 			return;
 		}
-		value = value_at(masking, i + 1);
+		value = secrets_value_at(masking, i + 1);
 		hide_value(masking, value.start, value.end);
 	}
 }
 
 /* The option at a place of a text of many words; empty: there is none. */
-static struct span option_at(const struct masking *masking, size_t at)
+static struct secrets_span option_at(const struct masking *masking, size_t at)
 {
-	struct span name = { at, at };
+	struct secrets_span name = { at, at };
 
 	if (masking->text[at] != '-' ||
-	    (at > 0 && is_name_byte(masking->text[at - 1])))
+	    (at > 0 && secrets_is_name_byte(masking->text[at - 1])))
 		return name;
 	while (name.end < masking->length &&
-	       is_name_byte(masking->text[name.end]))
+	       secrets_is_name_byte(masking->text[name.end]))
 		name.end++;
 	return name;
 }
@@ -190,9 +195,9 @@ static struct span option_at(const struct masking *masking, size_t at)
 static void hide_options(struct masking *masking)
 {
 	for (size_t i = 0; i < masking->length; i++) {
-		struct span name = option_at(masking, i);
-		size_t next = skip_blanks(masking, name.end);
-		struct span value;
+		struct secrets_span name = option_at(masking, i);
+		size_t next = secrets_skip_blanks(masking, name.end);
+		struct secrets_span value;
 
 		if (name.end == i)
 			continue;
@@ -201,17 +206,17 @@ static void hide_options(struct masking *masking)
 		    strncmp(masking->text + next, "--", 2) == 0 ||
 		    !name_is_secret(masking, name))
 			continue;
-		value = word_at(masking, next);
+		value = secrets_word_at(masking, next);
 		hide_value(masking, value.start, value.end);
 	}
 }
 
 static void hide_urls(struct masking *masking)
 {
-	struct span info = { 0, 0 };
+	struct secrets_span info = { 0, 0 };
 
 	while (secrets_user_info(masking->text, info.end, &info))
-		hide(masking, info.start, info.end);
+		secrets_hide(masking, info.start, info.end);
 }
 
 /* -c, -lc: the next argument is a script. */
@@ -231,12 +236,12 @@ static bool awaits_secret(const char *argument)
 	       secret_name(argument, strlen(argument));
 }
 
-static size_t head_of(const char *text)
+static size_t secrets_head_of(const char *text)
 {
 	size_t head = 0;
 
-	while (text[head] &&
-	       (is_name_byte(text[head]) || strchr("=+~/@", text[head])))
+	while (text[head] && (secrets_is_name_byte(text[head]) ||
+			      strchr("=+~/@", text[head])))
 		head++;
 	return head;
 }
@@ -252,13 +257,14 @@ static void hide_named(struct masking *masking, const char *before)
 		return;
 	}
 	if (!before || !is_script_flag(before) || !has_words)
-		masking->head = head_of(masking->text);
+		masking->head = secrets_head_of(masking->text);
 	hide_assigned(masking);
 	if (has_words)
 		hide_options(masking);
 }
 
-static void add_masked(struct strbuf *out, const struct masking *masking)
+static void secrets_add_masked(struct strbuf *out,
+			       const struct masking *masking)
 {
 	size_t i = 0;
 
@@ -283,7 +289,7 @@ void secrets_mask_argv(struct strlist *out, const struct strlist *argv)
 
 		hide_named(&masking, i ? argv->items[i - 1] : NULL);
 		hide_urls(&masking);
-		add_masked(&text, &masking);
+		secrets_add_masked(&text, &masking);
 		strlist_add(out, strbuf_text(&text));
 		strbuf_release(&text);
 		masking_end(&masking);
@@ -298,7 +304,7 @@ static void hide_known(struct masking *masking, const char *value)
 	while (length && (at = strstr(at, value))) {
 		size_t start = (size_t)(at - masking->text);
 
-		hide(masking, start, start + length);
+		secrets_hide(masking, start, start + length);
 		at += length;
 	}
 }
@@ -311,11 +317,12 @@ void secrets_mask_text(struct strbuf *out, const char *text,
 	hide_urls(&masking);
 	for (size_t i = 0; values && i < values->count; i++)
 		hide_known(&masking, values->items[i]);
-	add_masked(out, &masking);
+	secrets_add_masked(out, &masking);
 	masking_end(&masking);
 }
 
-static void add_value(struct strlist *values, const char *text, size_t length)
+static void secrets_add_value(struct strlist *values, const char *text,
+			      size_t length)
 {
 	char *value;
 
@@ -339,14 +346,14 @@ static void add_hidden(struct strlist *values, const struct masking *masking)
 
 		while (i < masking->length && masking->hidden[i])
 			i++;
-		add_value(values, masking->text + start, i - start);
+		secrets_add_value(values, masking->text + start, i - start);
 		i += i == start;
 	}
 }
 
 static void add_of_urls(struct strlist *values, const char *text)
 {
-	struct span info = { 0, 0 };
+	struct secrets_span info = { 0, 0 };
 
 	while (secrets_user_info(text, info.end, &info)) {
 		const char *start = text + info.start;
@@ -354,10 +361,10 @@ static void add_of_urls(struct strlist *values, const char *text)
 		const char *colon = memchr(start, ':', length);
 
 		if (colon)
-			add_value(values, colon + 1,
-				  length - (size_t)(colon + 1 - start));
+			secrets_add_value(values, colon + 1,
+					  length - (size_t)(colon + 1 - start));
 		else if (length >= TOKEN_BYTES_MIN)
-			add_value(values, start, length);
+			secrets_add_value(values, start, length);
 	}
 }
 
@@ -377,7 +384,8 @@ void secrets_values(struct strlist *values, const struct strlist *argv,
 		const char *equals = strchr(item, '=');
 
 		if (equals && secret_name(item, (size_t)(equals - item)))
-			add_value(values, equals + 1, strlen(equals + 1));
+			secrets_add_value(values, equals + 1,
+					  strlen(equals + 1));
 		add_of_urls(values, item);
 	}
 }

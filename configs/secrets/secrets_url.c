@@ -21,7 +21,7 @@ static bool ends_authority(char c)
 }
 
 /* "user:p/w@host": a password with what should have been escaped. */
-static bool is_odd_password(const char *text, struct span authority)
+static bool is_odd_password(const char *text, struct secrets_span authority)
 {
 	const char *start = text + authority.start;
 	const char *colon = memchr(start, ':', authority.end - authority.start);
@@ -32,10 +32,10 @@ static bool is_odd_password(const char *text, struct span authority)
 }
 
 /* From behind "://" at a place to the @; empty: there is none. */
-static struct span user_info(const char *text, size_t start)
+static struct secrets_span user_info(const char *text, size_t start)
 {
-	struct span authority = { start, start };
-	struct span info = { start, start };
+	struct secrets_span authority = { start, start };
+	struct secrets_span info = { start, start };
 	size_t i;
 
 	while (text[authority.end] && !ends_authority(text[authority.end]))
@@ -51,7 +51,7 @@ static struct span user_info(const char *text, size_t start)
 	return info;
 }
 
-int secrets_user_info(const char *text, size_t from, struct span *info)
+int secrets_user_info(const char *text, size_t from, struct secrets_span *info)
 {
 	const char *mark = text + from;
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* A stretch of a text. */
-struct span {
+struct secrets_span {
 	size_t start, end;
 };
 
@@ -14,6 +14,6 @@ struct span {
  * The next user info of a URL at or after a place, without its @: 1, or 0 when
  * there is none. RFC 3986; an unescaped / ? or # in a password is let pass.
  */
-int secrets_user_info(const char *text, size_t from, struct span *info);
+int secrets_user_info(const char *text, size_t from, struct secrets_span *info);
 
 #endif

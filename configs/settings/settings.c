@@ -51,7 +51,7 @@ static int read_format(struct settings_reader *reader)
 	return settings_read_args(reader);
 }
 
-static int read_text(struct settings_reader *reader)
+static int settings_read_text(struct settings_reader *reader)
 {
 	const char *nul;
 
@@ -69,7 +69,7 @@ int settings_read_all(struct settings_reader *reader)
 	int result;
 
 	reader->line = 1;
-	result = read_text(reader);
+	result = settings_read_text(reader);
 	if (result == 0)
 		settings_mark_overridden(reader);
 	settings_index_names(reader->settings);
@@ -120,7 +120,7 @@ static bool is_composed(const struct settings *settings)
 }
 
 /* A value that is the relative path of another config: "base.yaml". */
-static bool names_another(const struct settings *settings)
+static bool settings_names_another(const struct settings *settings)
 {
 	enum settings_format format;
 
@@ -154,7 +154,7 @@ bool settings_has_references(const struct settings *settings, const char *text,
 	};
 	const char *end;
 
-	if (is_composed(settings) || names_another(settings))
+	if (is_composed(settings) || settings_names_another(settings))
 		return true;
 	if (!length)
 		return false;

@@ -24,7 +24,7 @@ static bool is_whole_number(const char *value)
 }
 
 /* What is to be changed: edits in the order of the text, then an empty one. */
-struct change {
+struct settings_change_change {
 	const struct settings *settings;
 	const char *text;
 	size_t length;
@@ -41,7 +41,8 @@ static int compare_edits(const void *a, const void *b)
 }
 
 /* One after the other, each where a number may be. */
-static int check_edits(const struct change *change, struct error *err)
+static int check_edits(const struct settings_change_change *change,
+		       struct error *err)
 {
 	size_t at = 0;
 
@@ -72,7 +73,7 @@ static int check_edits(const struct change *change, struct error *err)
 	return 0;
 }
 
-static bool is_edited(const struct change *change,
+static bool is_edited(const struct settings_change_change *change,
 		      const struct setting *setting)
 {
 	for (size_t i = 0; i < change->count; i++)
@@ -82,8 +83,8 @@ static bool is_edited(const struct change *change,
 }
 
 /* Of a key that an object has twice, jansson has the last value only. */
-static int check_last(const struct change *change, const struct setting *edited,
-		      struct error *err)
+static int check_last(const struct settings_change_change *change,
+		      const struct setting *edited, struct error *err)
 {
 	const struct settings *settings = change->settings;
 	const struct setting *last = edited;
@@ -101,7 +102,8 @@ static int check_last(const struct change *change, const struct setting *edited,
 			 edited->line);
 }
 
-static int check_lasts(const struct change *change, struct error *err)
+static int check_lasts(const struct settings_change_change *change,
+		       struct error *err)
 {
 	int result = 0;
 
@@ -110,12 +112,13 @@ static int check_lasts(const struct change *change, struct error *err)
 	return result;
 }
 
-static bool is_quote(char c)
+static bool settings_change_is_quote(char c)
 {
 	return c == '"' || c == '\'';
 }
 
-static void write_changed(struct strbuf *out, const struct change *change)
+static void write_changed(struct strbuf *out,
+			  const struct settings_change_change *change)
 {
 	const char *text = change->text;
 	size_t at = 0;
@@ -124,7 +127,7 @@ static void write_changed(struct strbuf *out, const struct change *change)
 		const struct settings_edit *edit = &change->edits[i];
 		const struct setting *setting = edit->setting;
 		char first = text[setting->start];
-		bool is_quoted = is_quote(first);
+		bool is_quoted = settings_change_is_quote(first);
 
 		strbuf_add(out, text + at, setting->start - at);
 		if (is_quoted)
@@ -148,15 +151,16 @@ static bool is_written_as(const struct setting *old, const char *before,
 	before += old->start;
 	after += new->start;
 	if (has_changed)
-		return is_quote(*before) ? *after == *before
-					 : !is_quote(*after);
+		return settings_change_is_quote(*before)
+			       ? *after == *before
+			       : !settings_change_is_quote(*after);
 	if (new->end - new->start != length)
 		return false;
 	return length == 0 || memcmp(before, after, length) == 0;
 }
 
 /* The same settings, of which the edited have another value. */
-static bool is_as_meant(const struct change *change,
+static bool is_as_meant(const struct settings_change_change *change,
 			const struct settings *after, const char *text)
 {
 	const struct settings *before = change->settings;
@@ -181,17 +185,19 @@ static bool is_as_meant(const struct change *change,
 	return edit->setting == NULL;
 }
 
-static size_t width_after(const struct change *change,
+static size_t width_after(const struct settings_change_change *change,
 			  const struct settings_edit *edit)
 {
-	bool is_quoted = is_quote(change->text[edit->setting->start]);
+	bool is_quoted =
+		settings_change_is_quote(change->text[edit->setting->start]);
 
 	return strlen(edit->value) + (is_quoted ? 2 : 0);
 }
 
 /* The settings as they are in the copy, if nothing else moved. The caller frees
  * the array; its texts are those of before and of the edits. */
-static struct setting *move_settings(const struct change *change)
+static struct setting *
+move_settings(const struct settings_change_change *change)
 {
 	const struct settings *before = change->settings;
 	const struct settings_edit *edit = change->edits;
@@ -214,8 +220,9 @@ static struct setting *move_settings(const struct change *change)
 	return items;
 }
 
-static int verify(const struct change *change, const struct strbuf *changed,
-		  struct settings *after, struct error *err)
+static int settings_change_verify(const struct settings_change_change *change,
+				  const struct strbuf *changed,
+				  struct settings *after, struct error *err)
 {
 	bool is_json = change->settings->format == SETTINGS_JSON;
 	struct setting *moved = is_json ? move_settings(change) : NULL;
@@ -245,7 +252,7 @@ int settings_change(struct strbuf *out, const struct settings *settings,
 		    struct settings *after, struct error *err)
 {
 	struct settings again = { .format = settings->format };
-	struct change change = {
+	struct settings_change_change change = {
 		.settings = settings,
 		.text = text,
 		.length = length,
@@ -265,7 +272,7 @@ int settings_change(struct strbuf *out, const struct settings *settings,
 	if (result < 0)
 		goto out;
 	write_changed(&changed, &change);
-	result = verify(&change, &changed, &again, err);
+	result = settings_change_verify(&change, &changed, &again, err);
 	if (result == 0)
 		strbuf_add(out, strbuf_text(&changed), changed.length);
 out:

@@ -60,7 +60,8 @@ static uint64_t hash_name(const char *key)
 	return hash;
 }
 
-static uint32_t *bucket_of(const struct settings_names *names, const char *key)
+static uint32_t *settings_find_bucket_of(const struct settings_names *names,
+					 const char *key)
 {
 	return &names->first[hash_bucket(hash_name(key), names->bucket_count)];
 }
@@ -74,7 +75,8 @@ void settings_index_names(struct settings *settings)
 	names->first = xcalloc(names->bucket_count, sizeof(*names->first));
 	names->next = xcalloc(settings->count, sizeof(*names->next));
 	for (size_t i = settings->count; i > 0; i--) {
-		uint32_t *first = bucket_of(names, settings->items[i - 1].key);
+		uint32_t *first = settings_find_bucket_of(
+			names, settings->items[i - 1].key);
 
 		names->next[i - 1] = *first;
 		*first = (uint32_t)i;
@@ -92,7 +94,8 @@ void settings_release_names(struct settings *settings)
 }
 
 /* A name that has an index itself means this element only. */
-static bool is_named(const char *key, const char *name, bool has_index)
+static bool settings_find_is_named(const char *key, const char *name,
+				   bool has_index)
 {
 	for (;;) {
 		const char *next;
@@ -120,12 +123,13 @@ size_t settings_find_all(const struct settings *settings, const char *name,
 		return 0;
 	is_whole = strchr(name, '.') != NULL;
 	has_index = strchr(name, '[') != NULL;
-	for (uint32_t i = *bucket_of(names, name); i; i = names->next[i - 1]) {
+	for (uint32_t i = *settings_find_bucket_of(names, name); i;
+	     i = names->next[i - 1]) {
 		const struct setting *setting = &settings->items[i - 1];
 		const char *key = is_whole ? without_dashes(setting->key)
 					   : last_part(setting->key);
 
-		if (!is_named(key, name, has_index))
+		if (!settings_find_is_named(key, name, has_index))
 			continue;
 		if (count < max)
 			found[count] = setting;

@@ -11,8 +11,8 @@
 #include <jansson.h>
 
 /* Numbers that no int64_t holds are read as doubles, all of them then. */
-static json_t *load(const char *text, size_t length, size_t flags,
-		    json_error_t *error)
+static json_t *settings_json_load(const char *text, size_t length, size_t flags,
+				  json_error_t *error)
 {
 	json_t *root;
 
@@ -41,9 +41,9 @@ static json_t *load_scalar(const struct settings_reader *reader,
 			   const struct setting *setting)
 {
 	json_error_t error;
-	json_t *value =
-		load(reader->text + setting->start,
-		     setting->end - setting->start, JSON_DECODE_ANY, &error);
+	json_t *value = settings_json_load(reader->text + setting->start,
+					   setting->end - setting->start,
+					   JSON_DECODE_ANY, &error);
 
 	if (value && (json_is_object(value) || json_is_array(value))) {
 		json_decref(value);
@@ -52,8 +52,9 @@ static json_t *load_scalar(const struct settings_reader *reader,
 	return value;
 }
 
-static void set_value(struct settings *settings, struct setting *setting,
-		      const char *text, size_t length)
+static void settings_json_set_value(struct settings *settings,
+				    struct setting *setting, const char *text,
+				    size_t length)
 {
 	if (strlen(setting->value) != length ||
 	    memcmp(setting->value, text, length) != 0)
@@ -61,23 +62,25 @@ static void set_value(struct settings *settings, struct setting *setting,
 }
 
 /* What settings call the value of a scalar. */
-static void name_value(const struct settings_reader *reader,
-		       struct setting *setting, const json_t *value)
+static void settings_json_name_value(const struct settings_reader *reader,
+				     struct setting *setting,
+				     const json_t *value)
 {
 	struct settings *settings = reader->settings;
 	const char *text = json_string_value(value);
 
 	if (json_is_null(value))
-		set_value(settings, setting, "", 0);
+		settings_json_set_value(settings, setting, "", 0);
 	else if (text)
-		set_value(settings, setting, text, strlen(text));
+		settings_json_set_value(settings, setting, text, strlen(text));
 	else
-		set_value(settings, setting, reader->text + setting->start,
-			  setting->end - setting->start);
+		settings_json_set_value(settings, setting,
+					reader->text + setting->start,
+					setting->end - setting->start);
 }
 
 /* A number alone may be an integer where the whole text had doubles only. */
-static bool is_same(const json_t *a, const json_t *b)
+static bool settings_json_is_same(const json_t *a, const json_t *b)
 {
 	if (json_is_number(a) && json_is_number(b))
 		return !(json_number_value(a) < json_number_value(b)) &&
@@ -117,8 +120,9 @@ static bool is_written_plainly(const char *bytes, size_t length,
 }
 
 /* The value at the setting's place; NULL: none, or not that of the leaf. */
-static json_t *value_at(const struct settings_reader *reader,
-			const struct setting *setting, json_t *leaf)
+static json_t *settings_json_value_at(const struct settings_reader *reader,
+				      const struct setting *setting,
+				      json_t *leaf)
 {
 	json_t *value;
 
@@ -127,7 +131,7 @@ static json_t *value_at(const struct settings_reader *reader,
 				       setting->end - setting->start, leaf))
 		return json_incref(leaf);
 	value = load_scalar(reader, setting);
-	if (value && (!leaf || is_same(value, leaf)))
+	if (value && (!leaf || settings_json_is_same(value, leaf)))
 		return value;
 	json_decref(value);
 	return NULL;
@@ -135,41 +139,41 @@ static json_t *value_at(const struct settings_reader *reader,
 
 /* Does its place hold one scalar of JSON, and the leaf's value, where that is
  * known? Its value is then as jansson has it. */
-static bool take_value(struct settings_reader *reader, struct setting *setting,
-		       json_t *leaf)
+static bool settings_json_take_value(struct settings_reader *reader,
+				     struct setting *setting, json_t *leaf)
 {
-	json_t *value = value_at(reader, setting, leaf);
+	json_t *value = settings_json_value_at(reader, setting, leaf);
 
 	if (!value)
 		return false;
-	name_value(reader, setting, value);
+	settings_json_name_value(reader, setting, value);
 	json_decref(value);
 	return true;
 }
 
 /* jansson's document beside what libyaml has found. */
-struct walk {
+struct settings_json_walk {
 	struct settings_reader *reader;
 	struct strbuf path;
 	size_t next; /* setting */
 };
 
 /* The same key at the same turn; else libyaml understood it otherwise. */
-static bool take_leaf(struct walk *walk, json_t *leaf)
+static bool take_leaf(struct settings_json_walk *walk, json_t *leaf)
 {
 	struct settings *settings = walk->reader->settings;
 	struct setting *setting = &settings->items[walk->next];
 
 	if (walk->next == settings->count ||
 	    strcmp(setting->key, strbuf_text(&walk->path)) != 0 ||
-	    !take_value(walk->reader, setting, leaf))
+	    !settings_json_take_value(walk->reader, setting, leaf))
 		return false;
 	walk->next++;
 	return true;
 }
 
 /* As deep as SETTINGS_DEPTH_MAX: libyaml has read it. */
-static bool take_below(struct walk *walk, json_t *value)
+static bool take_below(struct settings_json_walk *walk, json_t *value)
 {
 	size_t length = walk->path.length;
 	const char *key;
@@ -205,7 +209,7 @@ static bool take_below(struct walk *walk, json_t *value)
 static bool take_document(struct settings_reader *reader, json_t *root,
 			  size_t *next)
 {
-	struct walk walk = { .reader = reader };
+	struct settings_json_walk walk = { .reader = reader };
 	bool result = take_below(&walk, root);
 
 	strbuf_release(&walk.path);
@@ -219,7 +223,8 @@ static bool take_alone(struct settings_reader *reader, size_t *next)
 	struct settings *settings = reader->settings;
 
 	for (*next = 0; *next < settings->count; ++*next)
-		if (!take_value(reader, &settings->items[*next], NULL))
+		if (!settings_json_take_value(reader, &settings->items[*next],
+					      NULL))
 			return false;
 	return true;
 }
@@ -227,8 +232,8 @@ static bool take_alone(struct settings_reader *reader, size_t *next)
 static bool has_duplicates(const struct settings_reader *reader)
 {
 	json_error_t error;
-	json_t *root = load(reader->text, reader->length,
-			    JSON_REJECT_DUPLICATES, &error);
+	json_t *root = settings_json_load(reader->text, reader->length,
+					  JSON_REJECT_DUPLICATES, &error);
 
 	json_decref(root);
 	return !root && json_error_code(&error) == json_error_duplicate_key;
@@ -258,7 +263,7 @@ static bool is_surrogate(const char *text, size_t left)
 }
 
 /* libyaml takes no \ud83d: that is one character of JSON with the next. */
-static char *mask(const struct settings_reader *reader)
+static char *settings_json_mask(const struct settings_reader *reader)
 {
 	char *masked = xstrndup(reader->text, reader->length);
 
@@ -273,11 +278,11 @@ static char *mask(const struct settings_reader *reader)
 }
 
 /* Tabs before the first bracket and behind the last are none of YAML's. */
-static int locate(struct settings_reader *reader)
+static int settings_json_locate(struct settings_reader *reader)
 {
 	static const char blanks[] = " \t\r\n";
 	size_t start = 0, end = reader->length;
-	char *masked = mask(reader);
+	char *masked = settings_json_mask(reader);
 	int result;
 
 	while (start < end && strchr(blanks, masked[start]))
@@ -314,12 +319,14 @@ static int take_expected(struct settings_reader *reader)
 int settings_read_json(struct settings_reader *reader)
 {
 	json_error_t error;
-	json_t *root = load(reader->text, reader->length, 0, &error);
+	json_t *root =
+		settings_json_load(reader->text, reader->length, 0, &error);
 	int result;
 
 	if (!root)
 		return fail_json(reader, &error);
-	result = reader->expected ? take_expected(reader) : locate(reader);
+	result = reader->expected ? take_expected(reader)
+				  : settings_json_locate(reader);
 	if (result == 0)
 		result = take_values(reader, root);
 	json_decref(root);

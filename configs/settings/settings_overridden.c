@@ -16,7 +16,7 @@
 #define BYTES_OF_PART 8
 
 /* What some key begins with, up to a "." or "[": a.b of a.b.c and a.b[0]. */
-struct spot {
+struct overridden_spot {
 	const char *path;
 	size_t length;
 	uint64_t hash;
@@ -27,7 +27,7 @@ struct spot {
 
 /* Spots by their number from 1 on, 0: none. */
 struct spots {
-	struct spot *items;
+	struct overridden_spot *items;
 	size_t count, capacity;
 	uint32_t *first_of_bucket;
 	size_t bucket_count; /* a power of two */
@@ -35,7 +35,7 @@ struct spots {
 };
 
 /* A key, read as far as length. */
-struct reading {
+struct overridden_reading {
 	const char *key;
 	size_t length;
 	uint64_t hash;
@@ -47,7 +47,7 @@ static bool is_cut(char c)
 }
 
 /* On to the next "." or "["; false: to the end of the key. */
-static bool read_part(struct reading *reading)
+static bool overridden_read_part(struct overridden_reading *reading)
 {
 	while (reading->key[reading->length]) {
 		reading->hash = hash_byte(reading->hash,
@@ -58,18 +58,18 @@ static bool read_part(struct reading *reading)
 	return false;
 }
 
-static uint32_t *bucket_of(const struct spots *spots, uint64_t hash)
+static uint32_t *overridden_bucket_of(const struct spots *spots, uint64_t hash)
 {
 	return &spots->first_of_bucket[hash_bucket(hash, spots->bucket_count)];
 }
 
 static uint32_t find_spot(const struct spots *spots,
-			  const struct reading *reading)
+			  const struct overridden_reading *reading)
 {
-	uint32_t found = *bucket_of(spots, reading->hash);
+	uint32_t found = *overridden_bucket_of(spots, reading->hash);
 
 	while (found) {
-		const struct spot *spot = &spots->items[found - 1];
+		const struct overridden_spot *spot = &spots->items[found - 1];
 
 		if (spot->hash == reading->hash &&
 		    spot->length == reading->length &&
@@ -80,14 +80,15 @@ static uint32_t find_spot(const struct spots *spots,
 	return found;
 }
 
-static uint32_t add_spot(struct spots *spots, const struct reading *reading,
+static uint32_t add_spot(struct spots *spots,
+			 const struct overridden_reading *reading,
 			 uint32_t parent)
 {
-	uint32_t *bucket = bucket_of(spots, reading->hash);
+	uint32_t *bucket = overridden_bucket_of(spots, reading->hash);
 
 	spots->items = xgrow(spots->items, spots->count, &spots->capacity,
 			     sizeof(*spots->items));
-	spots->items[spots->count++] = (struct spot){
+	spots->items[spots->count++] = (struct overridden_spot){
 		.path = reading->key,
 		.length = reading->length,
 		.hash = reading->hash,
@@ -101,10 +102,10 @@ static uint32_t add_spot(struct spots *spots, const struct reading *reading,
 /* The longest that the key begins with; those that are new are added. */
 static uint32_t add_spots_of(struct spots *spots, const char *key)
 {
-	struct reading reading = { .key = key, .hash = HASH_START };
+	struct overridden_reading reading = { .key = key, .hash = HASH_START };
 	uint32_t longest = 0;
 
-	for (int i = 0; i < PARTS_MAX && read_part(&reading); i++) {
+	for (int i = 0; i < PARTS_MAX && overridden_read_part(&reading); i++) {
 		uint32_t spot = find_spot(spots, &reading);
 
 		longest = spot ? spot : add_spot(spots, &reading, longest);
@@ -116,7 +117,7 @@ static uint32_t add_spots_of(struct spots *spots, const char *key)
 static bool is_right_below(const struct spots *spots, uint32_t number,
 			   const char *key)
 {
-	const struct spot *spot = &spots->items[number - 1];
+	const struct overridden_spot *spot = &spots->items[number - 1];
 
 	return strncmp(key, spot->path, spot->length) == 0 &&
 	       is_cut(key[spot->length]) &&
@@ -140,10 +141,10 @@ static void collect(struct spots *spots, const struct settings *settings)
 /* The path, which may be a spot, got a value. */
 static void put_value(struct spots *spots, const char *path, size_t at)
 {
-	struct reading reading = { .key = path, .hash = HASH_START };
+	struct overridden_reading reading = { .key = path, .hash = HASH_START };
 	uint32_t found;
 
-	while (read_part(&reading))
+	while (overridden_read_part(&reading))
 		;
 	found = find_spot(spots, &reading);
 	if (found && spots->items[found - 1].at < at)
@@ -157,7 +158,8 @@ static bool is_gone(const struct spots *spots, uint32_t above, size_t start)
 	return above != 0;
 }
 
-static void mark(const struct spots *spots, struct settings *settings)
+static void overridden_mark(const struct spots *spots,
+			    struct settings *settings)
 {
 	for (size_t i = 0; i < settings->count; i++) {
 		struct setting *setting = &settings->items[i];
@@ -185,7 +187,7 @@ void settings_mark_overridden(struct settings_reader *reader)
 			  settings->items[i].start);
 	for (size_t i = 0; spots.count && i < reader->place_count; i++)
 		put_value(&spots, reader->places[i].path, reader->places[i].at);
-	mark(&spots, settings);
+	overridden_mark(&spots, settings);
 	free(spots.items);
 	free(spots.first_of_bucket);
 	free(spots.above);

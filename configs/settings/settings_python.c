@@ -325,7 +325,7 @@ static int read_statement(struct python *python)
 }
 
 /* Statements with ";" between them, perhaps after "if x:". */
-static int read_line(struct python *python)
+static int settings_python_read_line(struct python *python)
 {
 	const struct python_token *token = &python->place.token;
 	int result = 0;
@@ -359,7 +359,7 @@ int settings_read_python(struct settings_reader *reader)
 	python.place.at = reader->at;
 	result = python_advance(&python);
 	while (result == 0 && python.place.token.kind != PYTHON_END)
-		result = read_line(&python);
+		result = settings_python_read_line(&python);
 	for (size_t i = 0; i < settings->count; i++)
 		if (settings->items[i].start < python.doubt_before)
 			settings->items[i].is_scalar = false;

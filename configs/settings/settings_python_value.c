@@ -10,14 +10,15 @@ struct primary {
 	bool is_known;
 };
 
-static int add_bytes(struct python *python, const struct settings_piece *piece,
-		     size_t start, size_t end)
+static int python_value_add_bytes(struct python *python,
+				  const struct settings_piece *piece,
+				  size_t start, size_t end)
 {
 	return settings_add(python->reader, piece, python->reader->text + start,
 			    end - start);
 }
 
-static int read_string(struct python *python)
+static int python_value_read_string(struct python *python)
 {
 	struct python_token token = python->place.token;
 	struct settings_piece piece = {
@@ -25,8 +26,8 @@ static int read_string(struct python *python)
 		.end = token.end,
 		.is_scalar = token.is_plain && !python->is_doubtful,
 	};
-	int result =
-		add_bytes(python, &piece, token.body_start, token.body_end);
+	int result = python_value_add_bytes(python, &piece, token.body_start,
+					    token.body_end);
 
 	return result < 0 ? result : python_advance(python);
 }
@@ -101,7 +102,8 @@ static int read_sequence(struct python *python, char close,
 }
 
 /* The key of name=value or "name": value; nothing is skipped if it is none. */
-static int read_key(struct python *python, char close, bool *is_key)
+static int python_value_read_key(struct python *python, char close,
+				 bool *is_key)
 {
 	struct python_place before = python->place;
 	const struct python_token *token = &before.token;
@@ -131,13 +133,13 @@ static int read_key(struct python *python, char close, bool *is_key)
 	return python_advance(python);
 }
 
-static int read_entry(struct python *python, char close, unsigned brackets,
-		      size_t first)
+static int python_value_read_entry(struct python *python, char close,
+				   unsigned brackets, size_t first)
 {
 	struct settings *settings = python->reader->settings;
 	size_t length = python->reader->path.length;
 	bool is_key;
-	int result = read_key(python, close, &is_key);
+	int result = python_value_read_key(python, close, &is_key);
 
 	if (result < 0)
 		return result;
@@ -166,7 +168,8 @@ static int read_entries(struct python *python, char close,
 		result = python_advance(python);
 	while (result == 0 && has_comma &&
 	       python->place.token.kind != PYTHON_CLOSE) {
-		result = read_entry(python, close, brackets, first);
+		result =
+			python_value_read_entry(python, close, brackets, first);
 		if (result == 0)
 			result = skip_comma(python, &has_comma);
 	}
@@ -176,7 +179,8 @@ static int read_entries(struct python *python, char close,
 	return close_bracket(python, close);
 }
 
-static int read_name(struct python *python, struct primary *primary)
+static int python_value_read_name(struct python *python,
+				  struct primary *primary)
 {
 	struct settings_reader *reader = python->reader;
 	struct settings_piece piece = {
@@ -195,8 +199,9 @@ static int read_name(struct python *python, struct primary *primary)
 	primary->is_known = is_none || python_is_name(python, "True") ||
 			    python_is_name(python, "False");
 	if (primary->is_known)
-		result = add_bytes(python, &piece, piece.start,
-				   is_none ? piece.start : piece.end);
+		result = python_value_add_bytes(python, &piece, piece.start,
+						is_none ? piece.start
+							: piece.end);
 	if (result == 0)
 		result = python_advance(python);
 	if (result == 0 && is_dict && python->place.token.kind == PYTHON_OPEN &&
@@ -223,13 +228,13 @@ static int read_primary(struct python *python, struct primary *primary)
 
 	switch (token->kind) {
 	case PYTHON_NAME:
-		return read_name(python, primary);
+		return python_value_read_name(python, primary);
 	case PYTHON_NUMBER:
 		primary->is_known = true;
 		return read_number(python, token->start);
 	case PYTHON_STRING:
 		primary->is_known = true;
-		return read_string(python);
+		return python_value_read_string(python);
 	case PYTHON_OPEN:
 		return read_bracket(python, primary);
 	case PYTHON_OPERATOR:

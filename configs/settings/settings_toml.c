@@ -26,7 +26,7 @@ struct toml {
 
 static int read_value(struct settings_reader *reader);
 
-static void skip_blanks(struct settings_reader *reader)
+static void toml_skip_blanks(struct settings_reader *reader)
 {
 	while (settings_peek(reader, 0) == ' ' ||
 	       settings_peek(reader, 0) == '\t')
@@ -49,15 +49,15 @@ static bool skip_newline(struct settings_reader *reader)
 static void skip_space(struct settings_reader *reader)
 {
 	do {
-		skip_blanks(reader);
+		toml_skip_blanks(reader);
 		if (settings_peek(reader, 0) == '#')
 			settings_skip_line(reader);
 	} while (skip_newline(reader));
 }
 
-static int end_line(struct settings_reader *reader)
+static int toml_end_line(struct settings_reader *reader)
 {
-	skip_blanks(reader);
+	toml_skip_blanks(reader);
 	if (settings_peek(reader, 0) == '#')
 		settings_skip_line(reader);
 	if (reader->at == reader->length || skip_newline(reader))
@@ -84,7 +84,7 @@ static int scan_string(struct settings_reader *reader,
 	return result;
 }
 
-static bool is_bare(char c)
+static bool toml_is_bare(char c)
 {
 	return settings_is_word(c) || c == '-';
 }
@@ -110,15 +110,15 @@ static int read_key_part(struct settings_reader *reader, unsigned parts)
 		settings_path_key(&reader->path,
 				  reader->text + string.body_start,
 				  string.body_end - string.body_start);
-	} else if (is_bare(c)) {
-		while (is_bare(settings_peek(reader, 0)))
+	} else if (toml_is_bare(c)) {
+		while (toml_is_bare(settings_peek(reader, 0)))
 			reader->at++;
 		settings_path_key(&reader->path, reader->text + start,
 				  reader->at - start);
 	} else {
 		return settings_fail(reader, start, "a key is expected here");
 	}
-	skip_blanks(reader);
+	toml_skip_blanks(reader);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ static bool skip_dot(struct settings_reader *reader)
 	if (settings_peek(reader, 0) != '.')
 		return false;
 	reader->at++;
-	skip_blanks(reader);
+	toml_skip_blanks(reader);
 	return true;
 }
 
@@ -148,7 +148,7 @@ static int read_pair(struct settings_reader *reader)
 		return settings_fail(reader, reader->at,
 				     "a = is expected here");
 	reader->at++;
-	skip_blanks(reader);
+	toml_skip_blanks(reader);
 	result = read_value(reader);
 	settings_path_cut(&reader->path, length);
 	return result;
@@ -208,7 +208,7 @@ static int read_container(struct settings_reader *reader, char close)
 	return 0;
 }
 
-static int read_string(struct settings_reader *reader)
+static int toml_read_string(struct settings_reader *reader)
 {
 	struct settings_string string;
 	struct settings_piece piece;
@@ -248,7 +248,7 @@ static int read_value(struct settings_reader *reader)
 	switch (settings_peek(reader, 0)) {
 	case '"':
 	case '\'':
-		return read_string(reader);
+		return toml_read_string(reader);
 	case '[':
 		return read_container(reader, ']');
 	case '{':
@@ -324,7 +324,7 @@ static int read_header(struct toml *toml)
 	int result;
 
 	reader->at += strlen(close);
-	skip_blanks(reader);
+	toml_skip_blanks(reader);
 	settings_path_cut(&reader->path, 0);
 	result = read_header_keys(toml, is_array);
 	if (result < 0)
@@ -333,7 +333,7 @@ static int read_header(struct toml *toml)
 		return settings_fail(reader, reader->at,
 				     "a table's name does not end here");
 	reader->at += strlen(close);
-	return end_line(reader);
+	return toml_end_line(reader);
 }
 
 int settings_read_toml(struct settings_reader *reader)
@@ -349,7 +349,7 @@ int settings_read_toml(struct settings_reader *reader)
 		} else {
 			result = read_pair(reader);
 			if (result == 0)
-				result = end_line(reader);
+				result = toml_end_line(reader);
 		}
 		skip_space(reader);
 	}

@@ -28,7 +28,7 @@ static bool is_prefixed_number(const char *text, size_t length)
 }
 
 /* A number, but not a date. */
-static bool is_number(const char *text, size_t length)
+static bool bare_is_number(const char *text, size_t length)
 {
 	size_t sign = length && (*text == '-' || *text == '+');
 	size_t at = sign + digits_of(text + sign, length - sign);
@@ -70,13 +70,15 @@ bool settings_is_toml_date(const char *text, size_t length)
 	return true;
 }
 
-static bool is_word(const char *text, size_t length, const char *word)
+static bool bare_is_word(const char *text, size_t length, const char *word)
 {
 	return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
 bool settings_is_toml_scalar(const char *text, size_t length)
 {
-	return is_number(text, length) || is_prefixed_number(text, length) ||
-	       is_word(text, length, "true") || is_word(text, length, "false");
+	return bare_is_number(text, length) ||
+	       is_prefixed_number(text, length) ||
+	       bare_is_word(text, length, "true") ||
+	       bare_is_word(text, length, "false");
 }

@@ -48,7 +48,7 @@ static void settings_anchor_end(struct settings_anchors *anchors, size_t anchor,
 		anchors->items[anchor].end = end;
 }
 
-static int compare_names(const void *a, const void *b)
+static int yaml_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -62,12 +62,12 @@ static void settings_mark_aliased(struct settings *settings,
 	if (!aliases->count)
 		return;
 	qsort(aliases->items, aliases->count, sizeof(*aliases->items),
-	      compare_names);
+	      yaml_compare_names);
 	for (size_t i = 0; i < anchors->count; i++) {
 		const struct settings_anchor *anchor = &anchors->items[i];
 
 		if (!bsearch(&anchor->name, aliases->items, aliases->count,
-			     sizeof(*aliases->items), compare_names))
+			     sizeof(*aliases->items), yaml_compare_names))
 			continue;
 		for (size_t j = anchor->first; j < anchor->end; j++)
 			settings->items[j].is_scalar = false;
@@ -147,8 +147,8 @@ static bool is_quoted_by(const char *text, const struct settings_piece *piece,
  * The event's mark is before its tag and anchor, so the value is looked for
  * from its end. Only bytes that are the value as they stand are certain.
  */
-static struct settings_piece locate(struct yaml *yaml,
-				    const yaml_event_t *event)
+static struct settings_piece yaml_locate(struct yaml *yaml,
+					 const yaml_event_t *event)
 {
 	const char *value = (const char *)event->data.scalar.value;
 	yaml_scalar_style_t style = event->data.scalar.style;
@@ -263,7 +263,7 @@ static int on_scalar(struct yaml *yaml, const yaml_event_t *event)
 		return 0;
 	if (awaits_key(yaml))
 		return on_key_scalar(yaml, event);
-	piece = locate(yaml, event);
+	piece = yaml_locate(yaml, event);
 	if (begin_value(yaml) || (tag && !settings_is_yaml_number_tag(tag)) ||
 	    (is_plain && settings_is_yaml_octal(value)))
 		piece.is_scalar = false;
@@ -319,7 +319,7 @@ static int on_start(struct yaml *yaml, const yaml_event_t *event,
 	return 0;
 }
 
-static int on_end(struct yaml *yaml)
+static int yaml_on_end(struct yaml *yaml)
 {
 	struct frame *frame = top(yaml);
 
@@ -351,7 +351,7 @@ static int on_event(struct yaml *yaml, const yaml_event_t *event)
 				event->data.sequence_start.anchor);
 	case YAML_MAPPING_END_EVENT:
 	case YAML_SEQUENCE_END_EVENT:
-		return on_end(yaml);
+		return yaml_on_end(yaml);
 	case YAML_DOCUMENT_START_EVENT:
 		yaml->documents++;
 		settings_path_cut(&yaml->reader->path, 0);
@@ -380,7 +380,7 @@ static int fail_parser(struct yaml *yaml, const yaml_parser_t *parser,
 					     : "it is not YAML");
 }
 
-static int parse(struct yaml *yaml, yaml_parser_t *parser, size_t start)
+static int yaml_parse(struct yaml *yaml, yaml_parser_t *parser, size_t start)
 {
 	bool is_end = false;
 	int result = 0;
@@ -413,7 +413,7 @@ static int parse_input(struct yaml *yaml, size_t start, size_t end)
 	yaml_parser_set_input_string(&parser,
 				     (const unsigned char *)yaml->input + start,
 				     end - start);
-	result = parse(yaml, &parser, start);
+	result = yaml_parse(yaml, &parser, start);
 	yaml_parser_delete(&parser);
 	return result;
 }

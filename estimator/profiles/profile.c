@@ -28,19 +28,20 @@ static const struct input {
 };
 
 /* Names for a message, as far as it has room for them. */
-struct known {
+struct profile_eval_known {
 	const char *names[KNOWN_MAX];
 	size_t count;
 };
 
-static void know(struct known *known, const char *name)
+static void know(struct profile_eval_known *known, const char *name)
 {
 	if (known->count < KNOWN_MAX)
 		known->names[known->count++] = name;
 }
 
-static int unknown(const char *what, struct profile_text name,
-		   const struct known *known, struct error *err)
+static int profile_eval_unknown(const char *what, struct profile_text name,
+				const struct profile_eval_known *known,
+				struct error *err)
 {
 	const char *names[KNOWN_MAX];
 
@@ -61,19 +62,21 @@ static int unknown(const char *what, struct profile_text name,
 static int unknown_method(const struct profile *profile, const char *name,
 			  struct error *err)
 {
-	struct known known = { .count = 0 };
+	struct profile_eval_known known = { .count = 0 };
 
 	for (size_t i = 0; i < profile->count; i++)
 		if (profile->sections[i].kind == PROFILE_ESTIMATE)
 			know(&known, profile->sections[i].name);
-	return unknown("estimate", (struct profile_text){ name, strlen(name) },
-		       &known, err);
+	return profile_eval_unknown("estimate",
+				    (struct profile_text){ name, strlen(name) },
+				    &known, err);
 }
 
-static int choose(const struct profile_section *choices,
-		  struct profile_text text, double *value, struct error *err)
+static int profile_eval_choose(const struct profile_section *choices,
+			       struct profile_text text, double *value,
+			       struct error *err)
 {
-	struct known known = { .count = 0 };
+	struct profile_eval_known known = { .count = 0 };
 
 	for (size_t i = 0; i < choices->count; i++) {
 		const struct profile_line *line = &choices->lines[i];
@@ -85,7 +88,7 @@ static int choose(const struct profile_section *choices,
 		*value = line->number;
 		return 0;
 	}
-	return unknown(choices->name, text, &known, err);
+	return profile_eval_unknown(choices->name, text, &known, err);
 }
 
 /* A number, "?" for none, or a word of the [choices] of that name. */
@@ -103,7 +106,7 @@ static int input_value(const struct profile *profile, const char *name,
 	if (text.length == 1 && *text.text == '?')
 		return 0;
 	if (choices)
-		return choose(choices, text, value, err);
+		return profile_eval_choose(choices, text, value, err);
 	/* A number: an expression that works nothing out, and has no name. */
 	result = profile_value(&constants, text, &figure, NULL);
 	if (result < 0 || figure.source != PROFILE_LITERAL)
@@ -273,8 +276,10 @@ static int add_item(const struct profile_scope *scope,
 	return 0;
 }
 
-static int add_verdict(const struct profile_scope *scope, const char *text,
-		       struct profile_result *result, struct error *err)
+static int profile_eval_add_verdict(const struct profile_scope *scope,
+				    const char *text,
+				    struct profile_result *result,
+				    struct error *err)
 {
 	const char *mark = strrchr(text, '@');
 	struct profile_text expression = { text, 0 }, band = { "", 0 };
@@ -296,9 +301,10 @@ static int add_verdict(const struct profile_scope *scope, const char *text,
 			    &result->verdict, err);
 }
 
-static int add_line(const struct profile_scope *scope,
-		    const struct profile_line *line,
-		    struct profile_result *result, struct error *err)
+static int profile_eval_add_line(const struct profile_scope *scope,
+				 const struct profile_line *line,
+				 struct profile_result *result,
+				 struct error *err)
 {
 	static const struct {
 		const char *key;
@@ -313,7 +319,7 @@ static int add_line(const struct profile_scope *scope,
 		if (strcmp(kinds[i].key, line->key) == 0)
 			return add_item(scope, kinds[i].kind, line->text,
 					result, err);
-	return add_verdict(scope, line->text, result, err);
+	return profile_eval_add_verdict(scope, line->text, result, err);
 }
 
 int profile_estimate(const struct profile *profile,
@@ -332,7 +338,8 @@ int profile_estimate(const struct profile *profile,
 	result->method = section->name;
 	failed = profile_scope_init(&scope, profile, inputs, err);
 	for (size_t i = 0; failed == 0 && i < section->count; i++)
-		failed = add_line(&scope, &section->lines[i], result, err);
+		failed = profile_eval_add_line(&scope, &section->lines[i],
+					       result, err);
 	for (size_t i = 0; i < result->count; i++) {
 		if (result->items[i].kind != PROFILE_TOTAL)
 			continue;

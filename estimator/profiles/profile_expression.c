@@ -14,7 +14,7 @@
 #define DEPTH_MAX 16
 #define ARGUMENTS_MAX 2
 
-struct parsing {
+struct profile_expression_parsing {
 	const struct profile_scope *scope;
 	const char *at, *end;
 	struct profile_text whole; /* for messages */
@@ -23,29 +23,33 @@ struct parsing {
 	struct error *err;
 };
 
-static int comparison(struct parsing *parsing, double *value);
+static int comparison(struct profile_expression_parsing *parsing,
+		      double *value);
 
-static int fail(struct parsing *parsing, int code, const char *what)
+static int profile_expression_fail(struct profile_expression_parsing *parsing,
+				   int code, const char *what)
 {
 	return error_set(parsing->err, code, "%.*s: %s",
 			 (int)parsing->whole.length, parsing->whole.text, what);
 }
 
-static void skip_blanks(struct parsing *parsing)
+static void
+profile_expression_skip_blanks(struct profile_expression_parsing *parsing)
 {
 	while (parsing->at < parsing->end && *parsing->at == ' ')
 		parsing->at++;
 }
 
-static char peek(struct parsing *parsing)
+static char peek(struct profile_expression_parsing *parsing)
 {
-	skip_blanks(parsing);
+	profile_expression_skip_blanks(parsing);
 	if (parsing->at == parsing->end)
 		return '\0';
 	return *parsing->at;
 }
 
-static bool take(struct parsing *parsing, char c)
+static bool profile_expression_take(struct profile_expression_parsing *parsing,
+				    char c)
 {
 	if (peek(parsing) != c)
 		return false;
@@ -53,45 +57,52 @@ static bool take(struct parsing *parsing, char c)
 	return true;
 }
 
-static bool is_digit(char c)
+static bool profile_expression_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_word(char c)
+static bool profile_expression_is_word(char c)
 {
-	return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c);
+	return (c >= 'a' && c <= 'z') || c == '_' ||
+	       profile_expression_is_digit(c);
 }
 
-static double digits(struct parsing *parsing, int *count)
+static double
+profile_expression_digits(struct profile_expression_parsing *parsing,
+			  int *count)
 {
 	double value = 0;
 
-	for (; parsing->at < parsing->end && is_digit(*parsing->at);
+	for (; parsing->at < parsing->end &&
+	       profile_expression_is_digit(*parsing->at);
 	     parsing->at++, ++*count)
 		value = value * 10 + (*parsing->at - '0');
 	return value;
 }
 
 /* Few digits and a power of ten that a double holds: rounded once. */
-static int number(struct parsing *parsing, double *value)
+static int profile_expression_number(struct profile_expression_parsing *parsing,
+				     double *value)
 {
 	int count = 0, decimals = 0, ignored = 0;
-	double whole = digits(parsing, &count), exponent = 0;
+	double whole = profile_expression_digits(parsing, &count), exponent = 0;
 	double fraction = 0;
 
 	if (parsing->at < parsing->end && *parsing->at == '.') {
 		parsing->at++;
-		fraction = digits(parsing, &decimals);
+		fraction = profile_expression_digits(parsing, &decimals);
 	}
 	if (count + decimals == 0 || count + decimals > 15)
-		return fail(parsing, -EINVAL, "a number has 1 to 15 digits");
+		return profile_expression_fail(parsing, -EINVAL,
+					       "a number has 1 to 15 digits");
 	if (parsing->at < parsing->end && *parsing->at == 'e') {
 		parsing->at++;
-		exponent = digits(parsing, &ignored);
+		exponent = profile_expression_digits(parsing, &ignored);
 		if (!ignored || exponent > 18)
-			return fail(parsing, -EINVAL,
-				    "after e comes a number up to 18");
+			return profile_expression_fail(
+				parsing, -EINVAL,
+				"after e comes a number up to 18");
 	}
 	*value = (whole * pow(10, decimals) + fraction);
 	*value = exponent >= decimals ? *value * pow(10, exponent - decimals)
@@ -99,17 +110,19 @@ static int number(struct parsing *parsing, double *value)
 	return 0;
 }
 
-static struct profile_text word(struct parsing *parsing)
+static struct profile_text word(struct profile_expression_parsing *parsing)
 {
 	struct profile_text name = { parsing->at, 0 };
 
-	while (parsing->at < parsing->end && is_word(*parsing->at))
+	while (parsing->at < parsing->end &&
+	       profile_expression_is_word(*parsing->at))
 		parsing->at++;
 	name.length = (size_t)(parsing->at - name.text);
 	return name;
 }
 
-static bool is_same(const char *name, struct profile_text text)
+static bool profile_expression_is_same(const char *name,
+				       struct profile_text text)
 {
 	return strlen(name) == text.length &&
 	       strncmp(name, text.text, text.length) == 0;
@@ -121,13 +134,14 @@ static size_t line_index(const struct profile_section *section,
 {
 	size_t i = 0;
 
-	while (i < section->count && !is_same(section->lines[i].key, name))
+	while (i < section->count &&
+	       !profile_expression_is_same(section->lines[i].key, name))
 		i++;
 	return i;
 }
 
 /* A rule that could not be computed says itself what it lacks. */
-static int rule_value(struct parsing *parsing,
+static int rule_value(struct profile_expression_parsing *parsing,
 		      const struct profile_section *rules, size_t index,
 		      double *value)
 {
@@ -138,7 +152,8 @@ static int rule_value(struct parsing *parsing,
 
 	parsing->is_computed = true;
 	if (index >= parsing->scope->rule_count)
-		return fail(parsing, -EINVAL, "a rule stands above its use");
+		return profile_expression_fail(parsing, -EINVAL,
+					       "a rule stands above its use");
 	parsing->is_looked_up |= parsing->scope->is_looked_up[index];
 	*value = parsing->scope->rules[index];
 	if (!isnan(*value))
@@ -148,8 +163,9 @@ static int rule_value(struct parsing *parsing,
 	return profile_value(&above, text, &figure, parsing->err);
 }
 
-static int name_value(struct parsing *parsing, struct profile_text name,
-		      double *value)
+static int
+profile_expression_name_value(struct profile_expression_parsing *parsing,
+			      struct profile_text name, double *value)
 {
 	const struct profile *profile = parsing->scope->profile;
 	const struct profile_section *inputs =
@@ -159,7 +175,7 @@ static int name_value(struct parsing *parsing, struct profile_text name,
 	size_t index;
 
 	*value = profile->unit_bytes;
-	if (is_same("unit", name))
+	if (profile_expression_is_same("unit", name))
 		return 0;
 	index = inputs ? line_index(inputs, name) : 0;
 	if (inputs && index < inputs->count) {
@@ -174,13 +190,15 @@ static int name_value(struct parsing *parsing, struct profile_text name,
 	index = rules ? line_index(rules, name) : 0;
 	if (rules && index < rules->count)
 		return rule_value(parsing, rules, index, value);
-	return fail(parsing, -EINVAL, "there is no such input or rule");
+	return profile_expression_fail(parsing, -EINVAL,
+				       "there is no such input or rule");
 }
 
 /* Between two anchors on the line through them. */
-static int look_up(struct parsing *parsing,
-		   const struct profile_section *anchors, double at,
-		   double *value)
+static int
+profile_expression_look_up(struct profile_expression_parsing *parsing,
+			   const struct profile_section *anchors, double at,
+			   double *value)
 {
 	const struct profile_line *line = anchors->lines;
 	const struct profile_line *last = line + anchors->count - 1;
@@ -221,27 +239,29 @@ static const struct function {
 	{ "max", 2, NULL, maximum },
 };
 
-static int arguments(struct parsing *parsing, double values[ARGUMENTS_MAX],
-		     int *count)
+static int arguments(struct profile_expression_parsing *parsing,
+		     double values[ARGUMENTS_MAX], int *count)
 {
 	int result = 0;
 
 	for (*count = 0; result == 0; ++*count) {
 		if (*count == ARGUMENTS_MAX)
-			return fail(parsing, -EINVAL, "too many arguments");
+			return profile_expression_fail(parsing, -EINVAL,
+						       "too many arguments");
 		result = comparison(parsing, &values[*count]);
-		if (result == 0 && take(parsing, ')')) {
+		if (result == 0 && profile_expression_take(parsing, ')')) {
 			++*count;
 			return 0;
 		}
-		if (result == 0 && !take(parsing, ','))
-			return fail(parsing, -EINVAL, ") is missing");
+		if (result == 0 && !profile_expression_take(parsing, ','))
+			return profile_expression_fail(parsing, -EINVAL,
+						       ") is missing");
 	}
 	return result;
 }
 
-static int call(struct parsing *parsing, struct profile_text name,
-		double *value)
+static int call(struct profile_expression_parsing *parsing,
+		struct profile_text name, double *value)
 {
 	const struct profile *profile = parsing->scope->profile;
 	double values[ARGUMENTS_MAX] = { 0 };
@@ -252,7 +272,7 @@ static int call(struct parsing *parsing, struct profile_text name,
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
 		const struct function *function = &functions[i];
 
-		if (!is_same(function->name, name) ||
+		if (!profile_expression_is_same(function->name, name) ||
 		    function->arguments != count)
 			continue;
 		parsing->is_computed = true;
@@ -262,39 +282,46 @@ static int call(struct parsing *parsing, struct profile_text name,
 	}
 	for (size_t i = 0; i < profile->count; i++)
 		if (profile->sections[i].kind == PROFILE_ANCHORS &&
-		    is_same(profile->sections[i].name, name) && count == 1)
-			return look_up(parsing, &profile->sections[i],
-				       values[0], value);
-	return fail(parsing, -EINVAL,
-		    "there is no such function or list of anchors, or it takes "
-		    "another number of arguments");
+		    profile_expression_is_same(profile->sections[i].name,
+					       name) &&
+		    count == 1)
+			return profile_expression_look_up(parsing,
+							  &profile->sections[i],
+							  values[0], value);
+	return profile_expression_fail(
+		parsing, -EINVAL,
+		"there is no such function or list of anchors, or it takes "
+		"another number of arguments");
 }
 
-static int atom(struct parsing *parsing, double *value)
+static int atom(struct profile_expression_parsing *parsing, double *value)
 {
 	char c = peek(parsing);
 	struct profile_text name;
 
-	if (is_digit(c) || c == '.')
-		return number(parsing, value);
-	if (take(parsing, '(')) {
+	if (profile_expression_is_digit(c) || c == '.')
+		return profile_expression_number(parsing, value);
+	if (profile_expression_take(parsing, '(')) {
 		int result = comparison(parsing, value);
 
-		if (result == 0 && !take(parsing, ')'))
-			return fail(parsing, -EINVAL, ") is missing");
+		if (result == 0 && !profile_expression_take(parsing, ')'))
+			return profile_expression_fail(parsing, -EINVAL,
+						       ") is missing");
 		return result;
 	}
 	name = word(parsing);
 	if (!name.length)
-		return fail(parsing, -EINVAL,
-			    "a number, a name or ( should come next");
-	return take(parsing, '(') ? call(parsing, name, value)
-				  : name_value(parsing, name, value);
+		return profile_expression_fail(
+			parsing, -EINVAL,
+			"a number, a name or ( should come next");
+	return profile_expression_take(parsing, '(')
+		       ? call(parsing, name, value)
+		       : profile_expression_name_value(parsing, name, value);
 }
 
-static int unary(struct parsing *parsing, double *value)
+static int unary(struct profile_expression_parsing *parsing, double *value)
 {
-	bool is_negative = take(parsing, '-');
+	bool is_negative = profile_expression_take(parsing, '-');
 	int result = atom(parsing, value);
 
 	if (is_negative)
@@ -302,7 +329,9 @@ static int unary(struct parsing *parsing, double *value)
 	return result;
 }
 
-static int product(struct parsing *parsing, double *value)
+static int
+profile_expression_product(struct profile_expression_parsing *parsing,
+			   double *value)
 {
 	int result = unary(parsing, value);
 	double right = 0;
@@ -316,16 +345,17 @@ static int product(struct parsing *parsing, double *value)
 		parsing->is_computed = true;
 		result = unary(parsing, &right);
 		if (result == 0 && divides && fabs(right) < 1e-30)
-			return fail(parsing, -ERANGE, "divided by 0");
+			return profile_expression_fail(parsing, -ERANGE,
+						       "divided by 0");
 		if (result == 0)
 			*value = divides ? *value / right : *value * right;
 	}
 	return result;
 }
 
-static int sum(struct parsing *parsing, double *value)
+static int sum(struct profile_expression_parsing *parsing, double *value)
 {
-	int result = product(parsing, value);
+	int result = profile_expression_product(parsing, value);
 	double right = 0;
 	bool is_minus;
 
@@ -335,7 +365,7 @@ static int sum(struct parsing *parsing, double *value)
 			return 0;
 		parsing->at++;
 		parsing->is_computed = true;
-		result = product(parsing, &right);
+		result = profile_expression_product(parsing, &right);
 		if (result == 0)
 			*value += is_minus ? -right : right;
 	}
@@ -343,20 +373,22 @@ static int sum(struct parsing *parsing, double *value)
 }
 
 /* 1 where it holds, 0 where not. */
-static int comparison(struct parsing *parsing, double *value)
+static int comparison(struct profile_expression_parsing *parsing, double *value)
 {
 	double right = 0;
 	bool is_less;
 	int result;
 
 	if (++parsing->depth > DEPTH_MAX)
-		return fail(parsing, -EINVAL, "too many parentheses");
+		return profile_expression_fail(parsing, -EINVAL,
+					       "too many parentheses");
 	result = sum(parsing, value);
 	is_less = peek(parsing) == '<';
 	if (result == 0 && (is_less || peek(parsing) == '>')) {
 		parsing->at++;
-		if (!take(parsing, '='))
-			return fail(parsing, -EINVAL, "write <= or >=");
+		if (!profile_expression_take(parsing, '='))
+			return profile_expression_fail(parsing, -EINVAL,
+						       "write <= or >=");
 		parsing->is_computed = true;
 		result = sum(parsing, &right);
 		*value = is_less ? *value <= right : *value >= right;
@@ -369,18 +401,21 @@ int profile_value(const struct profile_scope *scope,
 		  struct profile_text expression, struct profile_figure *figure,
 		  struct error *err)
 {
-	struct parsing parsing = { .scope = scope,
-				   .at = expression.text,
-				   .end = expression.text + expression.length,
-				   .whole = expression,
-				   .err = err };
+	struct profile_expression_parsing parsing = { .scope = scope,
+						      .at = expression.text,
+						      .end = expression.text +
+							     expression.length,
+						      .whole = expression,
+						      .err = err };
 	int result = comparison(&parsing, &figure->value);
 
 	if (result == 0 && peek(&parsing))
-		return fail(&parsing, -EINVAL,
-			    "an operator should stand between two values");
+		return profile_expression_fail(
+			&parsing, -EINVAL,
+			"an operator should stand between two values");
 	if (result == 0 && !isfinite(figure->value))
-		return fail(&parsing, -ERANGE, "the result is no number");
+		return profile_expression_fail(&parsing, -ERANGE,
+					       "the result is no number");
 	figure->source = parsing.is_looked_up  ? PROFILE_LOOKED_UP
 			 : parsing.is_computed ? PROFILE_COMPUTED
 					       : PROFILE_LITERAL;

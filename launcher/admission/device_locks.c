@@ -61,7 +61,8 @@ struct turn {
 };
 
 /* Before the next try: who holds it is said once. */
-static int wait_for(struct turn *turn, const char *who, struct error *err)
+static int device_locks_wait_for(struct turn *turn, const char *who,
+				 struct error *err)
 {
 	const struct device_locks *guard = turn->guard;
 
@@ -80,7 +81,8 @@ static int wait_for(struct turn *turn, const char *who, struct error *err)
 	return 0;
 }
 
-static void describe(char who[WHO_MAX], const struct lock_note *holder)
+static void device_locks_describe(char who[WHO_MAX],
+				  const struct lock_note *holder)
 {
 	if (holder->pid)
 		(void)snprintf(who, WHO_MAX, "process %d (%s)",
@@ -101,8 +103,8 @@ static int take_own(struct device_locks *guard, struct turn *turn,
 	turn->told = false;
 	while ((result = lock_take(lock, folder, turn->name, &left, err)) ==
 	       -EWOULDBLOCK) {
-		describe(who, &left);
-		result = wait_for(turn, who, err);
+		device_locks_describe(who, &left);
+		result = device_locks_wait_for(turn, who, err);
 		if (result < 0)
 			return result;
 	}
@@ -132,7 +134,7 @@ static int take_node(struct device_locks *guard, struct turn *turn,
 	turn->told = false;
 	while ((result = node_lock_take(folder, turn->name, who, &why)) ==
 	       -EWOULDBLOCK) {
-		result = wait_for(turn, who, err);
+		result = device_locks_wait_for(turn, who, err);
 		if (result < 0)
 			return result;
 	}
@@ -143,7 +145,8 @@ static int take_node(struct device_locks *guard, struct turn *turn,
 	return 0;
 }
 
-static bool holds(const struct device_locks *guard, const char *name)
+static bool device_locks_holds(const struct device_locks *guard,
+			       const char *name)
 {
 	for (size_t i = 0; i < guard->lock_count; i++) {
 		const char *file = basename(guard->locks[i].path);
@@ -171,7 +174,9 @@ static void name_host(char name[HOST_LOCK_MAX])
 static int take_host(struct device_locks *guard, struct turn *turn,
 		     struct error *err)
 {
-	return holds(guard, turn->name) ? 0 : take_own(guard, turn, err);
+	return device_locks_holds(guard, turn->name)
+		       ? 0
+		       : take_own(guard, turn, err);
 }
 
 static int take_gpu(struct device_locks *guard, struct turn *turn,
@@ -180,13 +185,13 @@ static int take_gpu(struct device_locks *guard, struct turn *turn,
 	int result;
 
 	turn->name = uuid;
-	if (holds(guard, uuid))
+	if (device_locks_holds(guard, uuid))
 		return 0;
 	result = take_own(guard, turn, err);
 	return result < 0 ? result : take_node(guard, turn, err);
 }
 
-static int by_text(const void *a, const void *b)
+static int device_locks_by_text(const void *a, const void *b)
 {
 	const char *const *left = a;
 	const char *const *right = b;
@@ -233,7 +238,7 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 		uuids[i] = target->gpus[i].uuid;
 	/* In one order, whatever CUDA_VISIBLE_DEVICES says: two tunings that
 	 * share GPUs would each wait for the other. */
-	qsort(uuids, target->gpu_count, sizeof(*uuids), by_text);
+	qsort(uuids, target->gpu_count, sizeof(*uuids), device_locks_by_text);
 	for (size_t i = 0; i < target->gpu_count && result >= 0; i++)
 		result = take_gpu(guard, &turn, uuids[i], err);
 	return result;
@@ -254,7 +259,7 @@ int device_locks_note_probe(struct device_locks *guard, const char *probe_id,
 	return result;
 }
 
-static bool is_own(const struct device_locks *guard, int fd)
+static bool device_locks_is_own(const struct device_locks *guard, int fd)
 {
 	for (size_t i = 0; i < guard->lock_count; i++)
 		if (guard->locks[i].fd == fd)
@@ -265,7 +270,7 @@ static bool is_own(const struct device_locks *guard, int fd)
 void device_locks_release(struct device_locks *guard)
 {
 	for (size_t i = 0; i < guard->count; i++)
-		if (!is_own(guard, guard->fds[i]))
+		if (!device_locks_is_own(guard, guard->fds[i]))
 			(void)close(guard->fds[i]);
 	for (size_t i = 0; i < guard->lock_count; i++)
 		lock_release(&guard->locks[i]);

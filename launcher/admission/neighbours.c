@@ -17,7 +17,7 @@
 /* As many are named; of the others only their number. */
 #define NAMED_MAX 3
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t neighbours_minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -51,7 +51,8 @@ static void add_who(struct strbuf *out, pid_t pid)
 	text_add_safe(out, name, false);
 }
 
-static void add_process(struct strbuf *out, const struct gpu_process *process)
+static void neighbours_add_process(struct strbuf *out,
+				   const struct gpu_process *process)
 {
 	char bytes[BYTES_TEXT_MAX];
 
@@ -82,7 +83,7 @@ static size_t find_tenants(struct nvml *nvml, const char *uuid,
 		if (found++ >= NAMED_MAX)
 			continue;
 		strbuf_adds(out, found > 1 ? ", " : "");
-		add_process(out, &processes[i]);
+		neighbours_add_process(out, &processes[i]);
 	}
 	if (found > NAMED_MAX)
 		strbuf_addf(out, " and %zu more", found - NAMED_MAX);
@@ -152,7 +153,8 @@ static uint64_t share_of(const struct memory_target *target,
 
 	/* Read anew: what was free when the target was opened may be gone. */
 	(void)nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes, NULL);
-	return minus(free_bytes, total / 10 > GIB ? total / 10 : GIB);
+	return neighbours_minus(free_bytes,
+				total / 10 > GIB ? total / 10 : GIB);
 }
 
 static int share(struct memory_target *target, const struct options *options,

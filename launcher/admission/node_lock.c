@@ -59,7 +59,7 @@ static int make_file(const char *path)
  * another user's file in such a folder. A file that is just being made may not
  * be open to others yet.
  */
-static int open_file(const char *path)
+static int node_lock_open_file(const char *path)
 {
 	for (int i = 0;; i++) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW |
@@ -171,12 +171,12 @@ static int lock_file(int fd, const char *path, char who[NODE_LOCK_WHO_MAX])
 	return result;
 }
 
-static int take(const char *path, char who[NODE_LOCK_WHO_MAX])
+static int node_lock_try(const char *path, char who[NODE_LOCK_WHO_MAX])
 {
 	int result = -ESTALE;
 
 	for (int i = 0; i < OPEN_TRIES_MAX && result == -ESTALE; i++) {
-		int fd = open_file(path);
+		int fd = node_lock_open_file(path);
 
 		if (fd < 0)
 			return fd;
@@ -200,7 +200,7 @@ int node_lock_take(const char *folder, const char *name,
 		return error_set(err, -EINVAL, "no name for a lock: '%s'",
 				 name);
 	path = xasprintf("%s/autofit-%s.lock", folder, name);
-	result = take(path, who);
+	result = node_lock_try(path, who);
 	if (result == -EWOULDBLOCK)
 		(void)error_set(err, result, "%s is held by %s", path,
 				who ? who : "another process");

@@ -18,7 +18,7 @@
 #define LOOK_MS 250
 #define SAY_AGAIN_MS 60000
 
-static void say(const struct lease_note *holder)
+static void tuning_lease_say(const struct lease_note *holder)
 {
 	log_warning("waiting for process %d on %s, which is tuning this very "
 		    "command%s%s; --no-wait does not wait",
@@ -50,7 +50,7 @@ static int wait_for_turn(struct lease *lease, const struct request *request,
 		if (request->options->no_wait)
 			return busy(&holder, err);
 		if (!said_ms || clock_ms() - said_ms >= SAY_AGAIN_MS) {
-			say(&holder);
+			tuning_lease_say(&holder);
 			said_ms = clock_ms();
 		}
 		waited = true;

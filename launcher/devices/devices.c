@@ -148,7 +148,7 @@ void devices_release(struct devices *devices)
 	memset(devices, 0, sizeof(*devices));
 }
 
-static int print(const struct strbuf *text)
+static int devices_print(const struct strbuf *text)
 {
 	size_t done = fwrite(strbuf_text(text), 1, text->length, stdout);
 
@@ -177,7 +177,7 @@ static int write_all(const struct devices *devices,
 		log_error("%s", err.message);
 		code = EXIT_AUTOFIT_FAILED;
 	}
-	if (print(json_only ? &json : &table) != EXIT_DONE)
+	if (devices_print(json_only ? &json : &table) != EXIT_DONE)
 		code = EXIT_AUTOFIT_FAILED;
 	strbuf_release(&json);
 	strbuf_release(&table);

@@ -38,8 +38,8 @@ uint64_t devices_need_bytes(const struct devices_need *need)
 	return bytes;
 }
 
-static void set(struct devices_need *need, enum need_kind kind,
-		const struct record *record)
+static void devices_need_set(struct devices_need *need, enum need_kind kind,
+			     const struct record *record)
 {
 	free(need->record);
 	need->kind = kind;
@@ -56,7 +56,7 @@ static bool is_of_model(const struct record *record, const char *name)
 	return false;
 }
 
-static bool is_of(const struct record *record, const char *kind)
+static bool devices_need_is_of(const struct record *record, const char *kind)
 {
 	/* Without a peak it says nothing about memory. */
 	return record->peak_bytes > 0 && record->device_kind &&
@@ -67,13 +67,14 @@ static bool is_of(const struct record *record, const char *kind)
 static bool set_all(struct devices_needs *needs, const struct devices *devices,
 		    const struct record *record, enum need_kind kind)
 {
-	bool is_set = is_of(record, "host");
+	bool is_set = devices_need_is_of(record, "host");
 
 	if (is_set)
-		set(&needs->host, kind, record);
-	for (size_t i = 0; i < devices->gpu_count && is_of(record, "cuda"); i++)
+		devices_need_set(&needs->host, kind, record);
+	for (size_t i = 0;
+	     i < devices->gpu_count && devices_need_is_of(record, "cuda"); i++)
 		if (is_of_model(record, devices->gpus[i].gpu.name)) {
-			set(&needs->gpus[i], kind, record);
+			devices_need_set(&needs->gpus[i], kind, record);
 			is_set = true;
 		}
 	return is_set;
@@ -144,20 +145,24 @@ struct newest {
 	int64_t gpus[GPU_MAX], host;
 };
 
-static void consider(struct devices_needs *needs, struct newest *newest,
-		     const struct devices *devices, const struct record *record)
+static void devices_need_consider(struct devices_needs *needs,
+				  struct newest *newest,
+				  const struct devices *devices,
+				  const struct record *record)
 {
-	if (is_of(record, "host") && record->created > newest->host) {
+	if (devices_need_is_of(record, "host") &&
+	    record->created > newest->host) {
 		newest->host = record->created;
-		set(&needs->host, NEED_NEWEST, record);
+		devices_need_set(&needs->host, NEED_NEWEST, record);
 	}
-	for (size_t i = 0; i < devices->gpu_count && is_of(record, "cuda");
+	for (size_t i = 0;
+	     i < devices->gpu_count && devices_need_is_of(record, "cuda");
 	     i++) {
 		if (record->created <= newest->gpus[i] ||
 		    !is_of_model(record, devices->gpus[i].gpu.name))
 			continue;
 		newest->gpus[i] = record->created;
-		set(&needs->gpus[i], NEED_NEWEST, record);
+		devices_need_set(&needs->gpus[i], NEED_NEWEST, record);
 	}
 }
 
@@ -184,7 +189,7 @@ static int find_newest(struct devices_needs *needs,
 			if (chosen_read(&record, files.items[i], &chosen,
 					places[place], NULL) < 0)
 				continue;
-			consider(needs, &newest, devices, &record);
+			devices_need_consider(needs, &newest, devices, &record);
 			record_release(&record);
 		}
 		strlist_release(&files);

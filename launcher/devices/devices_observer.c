@@ -28,7 +28,8 @@ struct devices_observer {
 	int fd;       /* a socket of records; -1: none */
 };
 
-static void note(struct devices_reading *reading, const struct error *err)
+static void devices_observer_note(struct devices_reading *reading,
+				  const struct error *err)
 {
 	if (!reading->problem[0])
 		(void)snprintf(reading->problem, sizeof(reading->problem), "%s",
@@ -43,7 +44,7 @@ static void read_processes(struct nvml *nvml, const char *uuid,
 	int count = nvml_processes(nvml, uuid, found, &err);
 
 	if (count < 0) {
-		note(reading, &err);
+		devices_observer_note(reading, &err);
 		return;
 	}
 	reading->process_count = count;
@@ -59,7 +60,7 @@ static void read_gpu(struct nvml *nvml, const char *uuid,
 
 	if (nvml_memory(nvml, uuid, &reading->total_bytes, &reading->free_bytes,
 			&err) < 0)
-		note(reading, &err);
+		devices_observer_note(reading, &err);
 	read_processes(nvml, uuid, reading);
 }
 
@@ -76,7 +77,7 @@ static void read_all(struct nvml **nvml, const struct devices *devices,
 
 		reading->process_count = -1;
 		if (result < 0)
-			note(reading, &err);
+			devices_observer_note(reading, &err);
 		else
 			read_gpu(*nvml, devices->gpus[i].gpu.uuid, reading);
 	}
@@ -101,7 +102,7 @@ __attribute__((noreturn)) static void run(const struct devices *devices, int fd)
  * A crash leaves no core file; what the driver prints is nobody's output, and
  * who reads the parent's output sees its end when the parent ends.
  */
-static void become_disposable(pid_t parent)
+static void devices_observer_become_disposable(pid_t parent)
 {
 	static const struct rlimit none = { 0, 0 };
 	int null;
@@ -128,7 +129,7 @@ static int start(struct devices_observer *observer, struct error *err)
 	pid = fork();
 	if (pid == 0) {
 		(void)close(ends[0]);
-		become_disposable(parent);
+		devices_observer_become_disposable(parent);
 		run(observer->devices, ends[1]);
 	}
 	(void)close(ends[1]);
@@ -158,7 +159,8 @@ static void stop(struct devices_observer *observer)
 	observer->pid = 0;
 }
 
-static int bury(struct devices_observer *observer, struct error *err)
+static int devices_observer_bury(struct devices_observer *observer,
+				 struct error *err)
 {
 	stop(observer);
 	return error_set(err, -EIO,
@@ -196,7 +198,7 @@ int devices_observer_ask(struct devices_observer *observer, struct error *err)
 	if (result < 0 ||
 	    send(observer->fd, &asked, sizeof(asked), MSG_NOSIGNAL) > 0)
 		return result;
-	return bury(observer, err);
+	return devices_observer_bury(observer, err);
 }
 
 static void make_sound(struct devices_reading *reading)
@@ -218,7 +220,7 @@ int devices_observer_take(struct devices_observer *observer,
 		count = recv(observer->fd, readings, sizeof(*readings), 0);
 	while (count < 0 && errno == EINTR);
 	if (count != (ssize_t)sizeof(*readings))
-		return bury(observer, err);
+		return devices_observer_bury(observer, err);
 	for (int i = 0; i < GPU_MAX; i++)
 		make_sound(&readings->gpus[i]);
 	return 0;

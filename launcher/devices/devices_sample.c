@@ -26,13 +26,14 @@ static const char *time_text(char text[TIME_TEXT_MAX],
 	return text;
 }
 
-static const char *size_text(char text[BYTES_TEXT_MAX], uint64_t bytes)
+static const char *devices_sample_size_text(char text[BYTES_TEXT_MAX],
+					    uint64_t bytes)
 {
 	return bytes ? bytes_format(text, bytes) : "-";
 }
 
-static const char *known_text(char text[BYTES_TEXT_MAX], bool is_known,
-			      uint64_t bytes)
+static const char *devices_sample_known_text(char text[BYTES_TEXT_MAX],
+					     bool is_known, uint64_t bytes)
 {
 	return is_known ? bytes_format(text, bytes) : "-";
 }
@@ -46,7 +47,7 @@ static bool has_peak(const struct sample_gpu *gpu)
 static const char *peak_text(char text[BYTES_TEXT_MAX],
 			     const struct sample_gpu *gpu)
 {
-	return known_text(text, has_peak(gpu), gpu->peak_bytes);
+	return devices_sample_known_text(text, has_peak(gpu), gpu->peak_bytes);
 }
 
 /* How much, made up of what, by which record. */
@@ -60,11 +61,13 @@ static void add_need(struct strbuf *out, const struct devices_need *need)
 		strbuf_adds(out, "-");
 		return;
 	}
-	strbuf_addf(out, "%s (", size_text(bytes, devices_need_bytes(need)));
+	strbuf_addf(out, "%s (",
+		    devices_sample_size_text(bytes, devices_need_bytes(need)));
 	if (need->kind == NEED_EXACT)
 		strbuf_addf(out, "peak %s + headroom %s: ",
-			    size_text(peak, need->peak_bytes),
-			    size_text(headroom, need->headroom_bytes));
+			    devices_sample_size_text(peak, need->peak_bytes),
+			    devices_sample_size_text(headroom,
+						     need->headroom_bytes));
 	else
 		strbuf_addf(out, "peak of %s: ",
 			    need->kind == NEED_NEAR ? "a similar command"
@@ -86,7 +89,8 @@ static void add_processes(struct strbuf *out, const struct sample_gpu *gpu)
 		return;
 	strbuf_addf(out, ", largest pid %d ", (int)gpu->largest.pid);
 	text_add_safe(out, gpu->user ? gpu->user : "(user not known)", true);
-	strbuf_addf(out, " %s", size_text(size, gpu->largest.used_bytes));
+	strbuf_addf(out, " %s",
+		    devices_sample_size_text(size, gpu->largest.used_bytes));
 }
 
 static void line_of_gpu(const struct sample_gpu *gpu, struct strbuf *out)
@@ -99,9 +103,12 @@ static void line_of_gpu(const struct sample_gpu *gpu, struct strbuf *out)
 	strbuf_addf(out,
 		    "GPU %d %s: used %s, free %s, total %s, peak %s, need ",
 		    gpu->gpu->index, gpu->gpu->name,
-		    known_text(used, gpu->has_memory, gpu->used_bytes),
-		    known_text(left, gpu->has_memory, gpu->free_bytes),
-		    size_text(total, gpu->total_bytes), peak_text(peak, gpu));
+		    devices_sample_known_text(used, gpu->has_memory,
+					      gpu->used_bytes),
+		    devices_sample_known_text(left, gpu->has_memory,
+					      gpu->free_bytes),
+		    devices_sample_size_text(total, gpu->total_bytes),
+		    peak_text(peak, gpu));
 	add_need(out, gpu->need);
 	strbuf_adds(out, ", processes ");
 	add_processes(out, gpu);
@@ -130,11 +137,11 @@ static void line_of_host(const struct sample_host *host, struct strbuf *out)
 	strbuf_addf(out,
 		    "used %s, available %s, total %s, peak %s, budget %s, "
 		    "need ",
-		    size_text(used, host->used_bytes),
-		    size_text(left, budget->available_bytes),
-		    size_text(total, budget->total_bytes),
-		    size_text(peak, host->peak_bytes),
-		    size_text(most, budget->budget_bytes));
+		    devices_sample_size_text(used, host->used_bytes),
+		    devices_sample_size_text(left, budget->available_bytes),
+		    devices_sample_size_text(total, budget->total_bytes),
+		    devices_sample_size_text(peak, host->peak_bytes),
+		    devices_sample_size_text(most, budget->budget_bytes));
 	add_need(out, host->need);
 	strbuf_addch(out, '\n');
 }
@@ -158,8 +165,9 @@ void sample_lines(const struct devices_sample *sample, struct strbuf *out)
 }
 
 /* One line of the table, cut where the terminal ends. */
-static void add_row(struct strbuf *out, const struct report_style *style,
-		    enum paint paint, struct strbuf *line)
+static void devices_sample_add_row(struct strbuf *out,
+				   const struct report_style *style,
+				   enum paint paint, struct strbuf *line)
 {
 	char *text = strbuf_detach(line);
 
@@ -182,12 +190,16 @@ static void row_of_gpu(const struct sample_gpu *gpu, int width,
 	char peak[BYTES_TEXT_MAX];
 	char need[BYTES_TEXT_MAX];
 
-	strbuf_addf(line, "%-4d %-*s  " COLUMNS, gpu->gpu->index, width,
-		    gpu->gpu->name,
-		    known_text(used, gpu->has_memory, gpu->used_bytes),
-		    known_text(left, gpu->has_memory, gpu->free_bytes),
-		    size_text(total, gpu->total_bytes), peak_text(peak, gpu),
-		    size_text(need, devices_need_bytes(gpu->need)));
+	strbuf_addf(
+		line, "%-4d %-*s  " COLUMNS, gpu->gpu->index, width,
+		gpu->gpu->name,
+		devices_sample_known_text(used, gpu->has_memory,
+					  gpu->used_bytes),
+		devices_sample_known_text(left, gpu->has_memory,
+					  gpu->free_bytes),
+		devices_sample_size_text(total, gpu->total_bytes),
+		peak_text(peak, gpu),
+		devices_sample_size_text(need, devices_need_bytes(gpu->need)));
 	add_processes(line, gpu);
 }
 
@@ -206,18 +218,19 @@ static void row_of_host(const struct sample_host *host, int width,
 		text_add_safe(line, host->problem, true);
 		return;
 	}
-	strbuf_addf(line, "%-4s %-*s  " COLUMNS, "host", width, "memory",
-		    size_text(used, host->used_bytes),
-		    size_text(left, budget->available_bytes),
-		    size_text(total, budget->total_bytes),
-		    size_text(peak, host->peak_bytes),
-		    size_text(need, devices_need_bytes(host->need)));
+	strbuf_addf(
+		line, "%-4s %-*s  " COLUMNS, "host", width, "memory",
+		devices_sample_size_text(used, host->used_bytes),
+		devices_sample_size_text(left, budget->available_bytes),
+		devices_sample_size_text(total, budget->total_bytes),
+		devices_sample_size_text(peak, host->peak_bytes),
+		devices_sample_size_text(need, devices_need_bytes(host->need)));
 	strbuf_addf(line, "budget %s (%s)",
-		    size_text(used, budget->budget_bytes),
+		    devices_sample_size_text(used, budget->budget_bytes),
 		    host_budget_source_name(budget->source));
 }
 
-static int name_width(const struct devices_sample *sample)
+static int devices_sample_name_width(const struct devices_sample *sample)
 {
 	size_t width = strlen("memory");
 
@@ -238,12 +251,12 @@ static void add_notes(const struct devices_sample *sample,
 			continue;
 		strbuf_addf(&line, "GPU %d: ", sample->gpus[i].gpu->index);
 		text_add_safe(&line, sample->gpus[i].problem, style->ascii);
-		add_row(out, style, PAINT_BAD, &line);
+		devices_sample_add_row(out, style, PAINT_BAD, &line);
 	}
 	if (sample->problem) {
 		strbuf_adds(&line, "GPU: ");
 		text_add_safe(&line, sample->problem, style->ascii);
-		add_row(out, style, PAINT_BAD, &line);
+		devices_sample_add_row(out, style, PAINT_BAD, &line);
 	}
 	for (size_t i = 0; i <= sample->gpu_count; i++) {
 		const struct devices_need *need = i < sample->gpu_count
@@ -258,7 +271,7 @@ static void add_notes(const struct devices_sample *sample,
 			continue;
 		strbuf_adds(&line, "need: ");
 		add_need(&line, need);
-		add_row(out, style, PAINT_DIM, &line);
+		devices_sample_add_row(out, style, PAINT_DIM, &line);
 	}
 }
 
@@ -266,25 +279,25 @@ void sample_table(const struct devices_sample *sample,
 		  const struct report_style *style, struct strbuf *out)
 {
 	struct strbuf line = STRBUF_INIT;
-	int width = name_width(sample);
+	int width = devices_sample_name_width(sample);
 	char when[TIME_TEXT_MAX];
 
 	strbuf_addf(&line, "autofit devices, every %g s, now %s, Ctrl-C ends",
 		    sample->interval_seconds, time_text(when, &sample->time));
-	add_row(out, style, PAINT_DIM, &line);
+	devices_sample_add_row(out, style, PAINT_DIM, &line);
 	strbuf_addf(&line, "%-4s %-*s  " COLUMNS "%s", "GPU", width, "Name",
 		    "Used", "Free", "Total", "Peak", "Need", "Processes");
-	add_row(out, style, PAINT_BOLD, &line);
+	devices_sample_add_row(out, style, PAINT_BOLD, &line);
 	for (size_t i = 0; i < sample->gpu_count; i++) {
 		row_of_gpu(&sample->gpus[i], width, &line);
-		add_row(out, style, PAINT_PLAIN, &line);
+		devices_sample_add_row(out, style, PAINT_PLAIN, &line);
 	}
 	row_of_host(&sample->host, width, &line);
-	add_row(out, style, PAINT_PLAIN, &line);
+	devices_sample_add_row(out, style, PAINT_PLAIN, &line);
 	add_notes(sample, style, out);
 }
 
-static json_t *bytes_json(uint64_t bytes)
+static json_t *devices_sample_bytes_json(uint64_t bytes)
 {
 	if (!bytes || bytes > INT64_MAX)
 		return json_null();
@@ -294,8 +307,9 @@ static json_t *bytes_json(uint64_t bytes)
 /* Nothing used is a figure. */
 static json_t *known_json(bool is_known, uint64_t bytes)
 {
-	return is_known && !bytes ? json_checked(json_integer(0))
-				  : bytes_json(is_known ? bytes : 0);
+	return is_known && !bytes
+		       ? json_checked(json_integer(0))
+		       : devices_sample_bytes_json(is_known ? bytes : 0);
 }
 
 static json_t *need_json(const struct devices_need *need)
@@ -307,9 +321,12 @@ static json_t *need_json(const struct devices_need *need)
 	object = json_checked(json_object());
 	json_put(object, "kind", json_string(devices_need_name(need->kind)));
 	json_put(object, "record", json_text(need->record));
-	json_put(object, "bytes", bytes_json(devices_need_bytes(need)));
-	json_put(object, "peak_bytes", bytes_json(need->peak_bytes));
-	json_put(object, "headroom_bytes", bytes_json(need->headroom_bytes));
+	json_put(object, "bytes",
+		 devices_sample_bytes_json(devices_need_bytes(need)));
+	json_put(object, "peak_bytes",
+		 devices_sample_bytes_json(need->peak_bytes));
+	json_put(object, "headroom_bytes",
+		 devices_sample_bytes_json(need->headroom_bytes));
 	return object;
 }
 
@@ -322,12 +339,13 @@ static json_t *largest_json(const struct sample_gpu *gpu)
 	object = json_checked(json_object());
 	json_put(object, "pid", json_integer(gpu->largest.pid));
 	json_put(object, "user", json_text(gpu->user));
-	json_put(object, "used_bytes", bytes_json(gpu->largest.used_bytes));
+	json_put(object, "used_bytes",
+		 devices_sample_bytes_json(gpu->largest.used_bytes));
 	json_put(object, "compute", json_boolean(gpu->largest.is_compute));
 	return object;
 }
 
-static json_t *gpu_json(const struct sample_gpu *gpu)
+static json_t *devices_sample_gpu_json(const struct sample_gpu *gpu)
 {
 	json_t *object = json_checked(json_object());
 
@@ -335,7 +353,8 @@ static json_t *gpu_json(const struct sample_gpu *gpu)
 	json_put(object, "index", json_integer(gpu->gpu->index));
 	json_put(object, "name", json_text(gpu->gpu->name));
 	json_put(object, "uuid", json_text(gpu->gpu->uuid));
-	json_put(object, "total_bytes", bytes_json(gpu->total_bytes));
+	json_put(object, "total_bytes",
+		 devices_sample_bytes_json(gpu->total_bytes));
 	json_put(object, "used_bytes",
 		 known_json(gpu->has_memory, gpu->used_bytes));
 	json_put(object, "free_bytes",
@@ -351,21 +370,25 @@ static json_t *gpu_json(const struct sample_gpu *gpu)
 	return object;
 }
 
-static json_t *host_json(const struct sample_host *host)
+static json_t *devices_sample_host_json(const struct sample_host *host)
 {
 	json_t *object = json_checked(json_object());
 	const struct host_budget *budget = host->budget;
 
-	json_put(object, "budget_bytes", bytes_json(budget->budget_bytes));
+	json_put(object, "budget_bytes",
+		 devices_sample_bytes_json(budget->budget_bytes));
 	json_put(object, "budget_source",
 		 host->problem
 			 ? json_null()
 			 : json_text(host_budget_source_name(budget->source)));
-	json_put(object, "total_bytes", bytes_json(budget->total_bytes));
-	json_put(object, "used_bytes", bytes_json(host->used_bytes));
+	json_put(object, "total_bytes",
+		 devices_sample_bytes_json(budget->total_bytes));
+	json_put(object, "used_bytes",
+		 devices_sample_bytes_json(host->used_bytes));
 	json_put(object, "available_bytes",
-		 bytes_json(budget->available_bytes));
-	json_put(object, "peak_bytes", bytes_json(host->peak_bytes));
+		 devices_sample_bytes_json(budget->available_bytes));
+	json_put(object, "peak_bytes",
+		 devices_sample_bytes_json(host->peak_bytes));
 	json_put(object, "need", need_json(host->need));
 	json_put(object, "problem", json_text(host->problem));
 	return object;
@@ -379,12 +402,12 @@ void sample_json(const struct devices_sample *sample, struct strbuf *out)
 	char *text;
 
 	for (size_t i = 0; i < sample->gpu_count; i++)
-		json_append(array, gpu_json(&sample->gpus[i]));
+		json_append(array, devices_sample_gpu_json(&sample->gpus[i]));
 	json_put(root, "schema", json_string("autofit.devices.sample/1"));
 	json_put(root, "time", json_string(time_text(when, &sample->time)));
 	json_put(root, "machine", json_text(sample->machine));
 	json_put(root, "devices", array);
-	json_put(root, "host", host_json(&sample->host));
+	json_put(root, "host", devices_sample_host_json(&sample->host));
 	json_put(root, "problem", json_text(sample->problem));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);

@@ -14,7 +14,8 @@
 #include <jansson.h>
 
 /* 0 is not known. */
-static const char *size_text(char text[BYTES_TEXT_MAX], uint64_t bytes)
+static const char *devices_text_size_text(char text[BYTES_TEXT_MAX],
+					  uint64_t bytes)
 {
 	return bytes ? bytes_format(text, bytes) : "not known";
 }
@@ -31,11 +32,12 @@ static void table_process(const struct devices_process *row, struct strbuf *out)
 
 	strbuf_addf(out, "       pid %-8d ", (int)row->process.pid);
 	add_safe(out, row->user ? row->user : "(user not known)");
-	strbuf_addf(out, "  %s%s\n", size_text(size, row->process.used_bytes),
+	strbuf_addf(out, "  %s%s\n",
+		    devices_text_size_text(size, row->process.used_bytes),
 		    row->process.is_compute ? "" : " (display)");
 }
 
-static size_t name_width(const struct devices *devices)
+static size_t devices_text_name_width(const struct devices *devices)
 {
 	size_t width = strlen("Name");
 
@@ -53,8 +55,9 @@ static void table_gpu(const struct devices_gpu *row, int width,
 	char free_text[BYTES_TEXT_MAX];
 
 	strbuf_addf(out, "%-5d%-*s  %-40s  %9s  %9s  ", gpu->index, width,
-		    gpu->name, gpu->uuid, size_text(total, gpu->total_bytes),
-		    size_text(free_text, gpu->free_bytes));
+		    gpu->name, gpu->uuid,
+		    devices_text_size_text(total, gpu->total_bytes),
+		    devices_text_size_text(free_text, gpu->free_bytes));
 	if (row->process_count < 0)
 		strbuf_adds(out, "not known\n");
 	else
@@ -76,7 +79,7 @@ static void table_no_gpu(const struct devices *devices, struct strbuf *out)
 
 static void table_gpus(const struct devices *devices, struct strbuf *out)
 {
-	int width = (int)name_width(devices);
+	int width = (int)devices_text_name_width(devices);
 
 	if (devices->gpu_count)
 		strbuf_addf(out, "%-5s%-*s  %-40s  %9s  %9s  %s\n", "GPU",
@@ -117,9 +120,10 @@ static void table_host(const struct devices *devices, struct strbuf *out)
 		strbuf_addch(out, ' ');
 		add_safe(out, host->cgroup);
 	}
-	strbuf_addf(out, "), total %s", size_text(size, host->total_bytes));
+	strbuf_addf(out, "), total %s",
+		    devices_text_size_text(size, host->total_bytes));
 	strbuf_addf(out, ", available %s\n",
-		    size_text(size, host->available_bytes));
+		    devices_text_size_text(size, host->available_bytes));
 }
 
 static void table_observers(const struct devices *devices, struct strbuf *out)
@@ -145,7 +149,7 @@ void devices_table(const struct devices *devices, struct strbuf *out)
 }
 
 /* 0 is not known. */
-static json_t *bytes_json(uint64_t bytes)
+static json_t *devices_text_bytes_json(uint64_t bytes)
 {
 	if (!bytes || bytes > INT64_MAX)
 		return json_null();
@@ -166,7 +170,7 @@ static json_t *processes_json(const struct devices_gpu *gpu)
 		json_put(object, "pid", json_integer(row->process.pid));
 		json_put(object, "user", json_text(row->user));
 		json_put(object, "used_bytes",
-			 bytes_json(row->process.used_bytes));
+			 devices_text_bytes_json(row->process.used_bytes));
 		json_put(object, "compute",
 			 json_boolean(row->process.is_compute));
 		json_append(array, object);
@@ -174,7 +178,7 @@ static json_t *processes_json(const struct devices_gpu *gpu)
 	return array;
 }
 
-static json_t *gpu_json(const struct devices_gpu *row)
+static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 {
 	json_t *object = json_checked(json_object());
 	json_t *observers = json_checked(json_array());
@@ -183,8 +187,10 @@ static json_t *gpu_json(const struct devices_gpu *row)
 	json_put(object, "index", json_integer(row->gpu.index));
 	json_put(object, "name", json_text(row->gpu.name));
 	json_put(object, "uuid", json_text(row->gpu.uuid));
-	json_put(object, "total_bytes", bytes_json(row->gpu.total_bytes));
-	json_put(object, "free_bytes", bytes_json(row->gpu.free_bytes));
+	json_put(object, "total_bytes",
+		 devices_text_bytes_json(row->gpu.total_bytes));
+	json_put(object, "free_bytes",
+		 devices_text_bytes_json(row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
 	json_append(observers, json_string("cuda"));
 	if (row->gpu.free_bytes || row->process_count >= 0)
@@ -193,24 +199,28 @@ static json_t *gpu_json(const struct devices_gpu *row)
 	return object;
 }
 
-static json_t *host_json(const struct host_budget *host)
+static json_t *devices_text_host_json(const struct host_budget *host)
 {
 	json_t *object = json_checked(json_object());
 	json_t *observers = json_checked(json_array());
 
 	json_put(object, "kind", json_string("host"));
-	json_put(object, "total_bytes", bytes_json(host->total_bytes));
-	json_put(object, "free_bytes", bytes_json(host->available_bytes));
-	json_put(object, "budget_bytes", bytes_json(host->budget_bytes));
+	json_put(object, "total_bytes",
+		 devices_text_bytes_json(host->total_bytes));
+	json_put(object, "free_bytes",
+		 devices_text_bytes_json(host->available_bytes));
+	json_put(object, "budget_bytes",
+		 devices_text_bytes_json(host->budget_bytes));
 	json_put(object, "budget_source",
 		 json_text(host_budget_source_name(host->source)));
 	json_put(object, "cgroup",
 		 json_text(host->cgroup[0] ? host->cgroup : NULL));
 	json_put(object, "cgroup_limit_bytes",
-		 bytes_json(host->cgroup_limit_bytes));
+		 devices_text_bytes_json(host->cgroup_limit_bytes));
 	json_put(object, "address_space_bytes",
-		 bytes_json(host->address_space_bytes));
-	json_put(object, "data_bytes", bytes_json(host->data_bytes));
+		 devices_text_bytes_json(host->address_space_bytes));
+	json_put(object, "data_bytes",
+		 devices_text_bytes_json(host->data_bytes));
 	json_append(observers, json_string("proc"));
 	json_append(observers, json_string("cgroup"));
 	json_put(object, "observed_by", observers);
@@ -228,9 +238,9 @@ void devices_json(const struct devices *devices, struct strbuf *out)
 	char *text;
 
 	for (size_t i = 0; i < devices->gpu_count; i++)
-		json_append(array, gpu_json(&devices->gpus[i]));
+		json_append(array, devices_text_gpu_json(&devices->gpus[i]));
 	if (!devices->host_problem)
-		json_append(array, host_json(&devices->host));
+		json_append(array, devices_text_host_json(&devices->host));
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (words[i])
 			json_append(problems, json_text(words[i]));

@@ -99,7 +99,7 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 	return false;
 }
 
-static void take_answer(struct watch *watch)
+static void devices_watch_take_answer(struct watch *watch)
 {
 	watch->is_asked = false;
 	watch->has_readings =
@@ -113,7 +113,7 @@ static void read_gpus(struct watch *watch)
 	watch->has_readings = false;
 	watch->trouble = (struct error)ERROR_INIT;
 	if (watch->is_asked && wait_until(watch, 0, true))
-		take_answer(watch);
+		devices_watch_take_answer(watch);
 	if (!watch->is_asked) {
 		watch->has_readings = false;
 		watch->trouble = (struct error)ERROR_INIT;
@@ -123,7 +123,7 @@ static void read_gpus(struct watch *watch)
 	}
 	if (watch->is_asked &&
 	    wait_until(watch, watch->asked_ms + PATIENCE_MS, true))
-		take_answer(watch);
+		devices_watch_take_answer(watch);
 	if (watch->is_asked)
 		(void)error_set(&watch->trouble, -ETIMEDOUT,
 				"the NVIDIA driver has not answered for %lld s",
@@ -197,7 +197,7 @@ static void fill_host(struct watch *watch)
 	row->peak_bytes = watch->host_peak_bytes;
 }
 
-static void look(struct watch *watch)
+static void devices_watch_look(struct watch *watch)
 {
 	struct devices_sample *sample = &watch->sample;
 
@@ -258,7 +258,7 @@ static int write_to(struct watch *watch, int fd, const char *what,
 	return result;
 }
 
-static int show(struct watch *watch)
+static int devices_watch_show(struct watch *watch)
 {
 	struct strbuf json = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
@@ -281,7 +281,7 @@ static int show(struct watch *watch)
 }
 
 /* Looks that a slow driver or a stopped terminal has cost are not made up. */
-static int run(struct watch *watch)
+static int devices_watch_run(struct watch *watch)
 {
 	int64_t interval_ms = watch->options->watch_ms;
 	int64_t next_ms = clock_ms();
@@ -290,10 +290,10 @@ static int run(struct watch *watch)
 	while (!watch->is_over && result == 0) {
 		int64_t late_ms;
 
-		look(watch);
+		devices_watch_look(watch);
 		if (watch->is_over)
 			break;
-		result = show(watch);
+		result = devices_watch_show(watch);
 		late_ms = clock_ms() - next_ms;
 		next_ms += (late_ms / interval_ms + 1) * interval_ms;
 		if (result == 0)
@@ -350,8 +350,9 @@ static bool has_devices(const struct watch *watch)
 	return false;
 }
 
-static int prepare(struct watch *watch, const struct strlist *environment,
-		   const struct process_state *state)
+static int devices_watch_prepare(struct watch *watch,
+				 const struct strlist *environment,
+				 const struct process_state *state)
 {
 	static const struct devices_roots roots = { "/proc", "/sys",
 						    "/sys/fs/cgroup" };
@@ -382,9 +383,9 @@ int devices_watch_command(const struct options *options,
 
 	watch->options = options;
 	watch->json_fd = watch->signals = -1;
-	code = prepare(watch, environment, state);
+	code = devices_watch_prepare(watch, environment, state);
 	if (code == EXIT_DONE)
-		code = run(watch);
+		code = devices_watch_run(watch);
 	devices_observer_close(watch->observer);
 	if (watch->json_fd >= 0)
 		(void)close(watch->json_fd); /* every line was checked */

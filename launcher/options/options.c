@@ -17,7 +17,7 @@
 #include <string.h>
 
 /* argp hands this to every call of on_key. */
-struct parsing {
+struct options_parsing {
 	struct options *options;
 	struct option_layers layers;
 	struct error *err;
@@ -31,10 +31,11 @@ struct parsing {
 	const struct option_row *estimates; /* the same: of estimate only */
 };
 
-static int wrong(struct parsing *parsing, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int options_wrong(struct options_parsing *parsing, const char *format,
+			 ...) __attribute__((format(printf, 2, 3)));
 
-static int wrong(struct parsing *parsing, const char *format, ...)
+static int options_wrong(struct options_parsing *parsing, const char *format,
+			 ...)
 {
 	va_list args;
 	char *text = NULL;
@@ -61,15 +62,17 @@ static bool is_abbreviated(const struct option_row *row, const char *word)
 	return option_of_name(word + 2, length) != row;
 }
 
-static int wrong_value(struct parsing *parsing, const struct option_row *row)
+static int wrong_value(struct options_parsing *parsing,
+		       const struct option_row *row)
 {
 	(void)error_prefix(parsing->err, "--%s", row->name);
 	parsing->failed = true;
 	return EINVAL;
 }
 
-static int on_print(struct parsing *parsing, const struct option_row *row,
-		    const char *value, struct argp_state *state)
+static int on_print(struct options_parsing *parsing,
+		    const struct option_row *row, const char *value,
+		    struct argp_state *state)
 {
 	if (row->kind->set(row, parsing->options, value ? value : "1",
 			   parsing->err) < 0)
@@ -82,8 +85,9 @@ static int on_print(struct parsing *parsing, const struct option_row *row,
 	return 0;
 }
 
-static int on_option(struct parsing *parsing, const struct option_row *row,
-		     const char *value, struct argp_state *state)
+static int on_option(struct options_parsing *parsing,
+		     const struct option_row *row, const char *value,
+		     struct argp_state *state)
 {
 	const char *word = state->argv[parsing->word];
 
@@ -101,8 +105,8 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 	parsing->word = state->next;
 	/* A forgotten value must not swallow what separates the command. */
 	if (value && strcmp(value, "--") == 0)
-		return wrong(parsing, "--%s needs a value before --",
-			     row->name);
+		return options_wrong(parsing, "--%s needs a value before --",
+				     row->name);
 	if (row->print)
 		return on_print(parsing, row, value, state);
 	if (row->group >= GROUP_ESTIMATE)
@@ -113,7 +117,7 @@ static int on_option(struct parsing *parsing, const struct option_row *row,
 	return 0;
 }
 
-static int take_format(struct parsing *parsing, const char *word)
+static int take_format(struct options_parsing *parsing, const char *word)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 
@@ -127,7 +131,7 @@ static int take_format(struct parsing *parsing, const char *word)
 }
 
 /* A word after a sub-command without "--" before it. */
-static int on_word(struct parsing *parsing, const char *word)
+static int options_on_word(struct options_parsing *parsing, const char *word)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 	struct options *options = parsing->options;
@@ -151,26 +155,28 @@ static int on_word(struct parsing *parsing, const char *word)
 		return 0;
 	}
 	if (!row->takes_command || row->command_optional || row->takes_name)
-		return wrong(parsing,
-			     "autofit %s does not take '%.64s'; to launch a "
-			     "program called %s write: autofit -- %s ...",
-			     row->word, word, row->word, row->word);
-	return wrong(parsing,
-		     "to %s: autofit %s -- command...; to launch %s write: "
-		     "autofit -- %s %.64s ...",
-		     row->word, row->word,
-		     row->subcommand == SUBCOMMAND_TUNE
-			     ? "torchtune"
-			     : "a program of that name",
-		     row->word, word);
+		return options_wrong(
+			parsing,
+			"autofit %s does not take '%.64s'; to launch a "
+			"program called %s write: autofit -- %s ...",
+			row->word, word, row->word, row->word);
+	return options_wrong(
+		parsing,
+		"to %s: autofit %s -- command...; to launch %s write: "
+		"autofit -- %s %.64s ...",
+		row->word, row->word,
+		row->subcommand == SUBCOMMAND_TUNE ? "torchtune"
+						   : "a program of that name",
+		row->word, word);
 }
 
-static int take_command(struct parsing *parsing, struct argp_state *state)
+static int take_command(struct options_parsing *parsing,
+			struct argp_state *state)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 
 	if (row && (!row->takes_command || parsing->options->record_name))
-		return wrong(
+		return options_wrong(
 			parsing, "autofit %s takes no command%s", row->word,
 			parsing->options->record_name ? " after a name" : "");
 	/* state->next is already past the first word. */
@@ -181,7 +187,7 @@ static int take_command(struct parsing *parsing, struct argp_state *state)
 	return 0;
 }
 
-static int on_argument(struct parsing *parsing, const char *word,
+static int on_argument(struct options_parsing *parsing, const char *word,
 		       struct argp_state *state)
 {
 	/* argp skips "--"; then the word is not the one it stood at. */
@@ -192,22 +198,23 @@ static int on_argument(struct parsing *parsing, const char *word,
 	if (dashes)
 		return take_command(parsing, state);
 	if (parsing->subcommand)
-		return on_word(parsing, word);
+		return options_on_word(parsing, word);
 	row = subcommand_of(word);
 	if (!row)
 		return take_command(parsing, state);
 	if (row->reserved)
-		return wrong(parsing,
-			     "autofit %s is not in this version yet; to launch "
-			     "a program of that name write: autofit -- %s ...",
-			     row->word, row->word);
+		return options_wrong(
+			parsing,
+			"autofit %s is not in this version yet; to launch "
+			"a program of that name write: autofit -- %s ...",
+			row->word, row->word);
 	parsing->subcommand = row;
 	return 0;
 }
 
 static error_t on_key(int key, char *value, struct argp_state *state)
 {
-	struct parsing *parsing = state->input;
+	struct options_parsing *parsing = state->input;
 	const struct option_row *row;
 
 	if (key == ARGP_KEY_ERROR) {
@@ -224,7 +231,8 @@ static error_t on_key(int key, char *value, struct argp_state *state)
 	return row ? on_option(parsing, row, value, state) : ARGP_ERR_UNKNOWN;
 }
 
-static int parse_argv(struct parsing *parsing, const struct strlist *argv)
+static int parse_argv(struct options_parsing *parsing,
+		      const struct strlist *argv)
 {
 	struct argp_option argp_options[OPTION_ROWS_MAX] = { { 0 } };
 	const struct argp argp = { .options = argp_options, .parser = on_key };
@@ -243,12 +251,12 @@ static int parse_argv(struct parsing *parsing, const struct strlist *argv)
 	result = argp_parse(&argp, (int)argv->count, argv->items,
 			    ARGP_IN_ORDER | ARGP_SILENT, NULL, parsing);
 	if (result && !parsing->failed)
-		return wrong(parsing, "cannot read the options: %s",
-			     strerror(result));
+		return options_wrong(parsing, "cannot read the options: %s",
+				     strerror(result));
 	return result;
 }
 
-static int read_files(struct parsing *parsing,
+static int read_files(struct options_parsing *parsing,
 		      const struct options_files *files,
 		      struct strlist *warnings)
 {
@@ -270,46 +278,48 @@ static int set_initial(struct options *options, struct error *err)
 	return 0;
 }
 
-static int check_subcommand(struct parsing *parsing)
+static int check_subcommand(struct options_parsing *parsing)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 	const struct options *options = parsing->options;
 
 	if (row->formats && !options->export_format)
-		return wrong(parsing, "no format given: autofit %s %s",
-			     row->word, row->arguments);
+		return options_wrong(parsing, "no format given: autofit %s %s",
+				     row->word, row->arguments);
 	if (row->takes_file && !options->import_file)
-		return wrong(parsing, "no file given: autofit %s %s", row->word,
-			     row->arguments);
+		return options_wrong(parsing, "no file given: autofit %s %s",
+				     row->word, row->arguments);
 	if (row->needs_subject && !options->record_name &&
 	    !parsing->has_command)
-		return wrong(parsing,
-			     "no record given: autofit %s %s, or -- command... "
-			     "instead of NAME (autofit show lists them)",
-			     row->word, row->arguments);
+		return options_wrong(
+			parsing,
+			"no record given: autofit %s %s, or -- command... "
+			"instead of NAME (autofit show lists them)",
+			row->word, row->arguments);
 	if (parsing->has_json && !row->takes_json)
-		return wrong(parsing,
-			     "autofit %s takes no --json; a record as JSON: "
-			     "autofit export json NAME",
-			     row->word);
+		return options_wrong(
+			parsing,
+			"autofit %s takes no --json; a record as JSON: "
+			"autofit export json NAME",
+			row->word);
 	if (parsing->has_command && row->subcommand == SUBCOMMAND_DEVICES &&
 	    !options->watch_ms)
-		return wrong(parsing,
-			     "autofit devices takes a command only with "
-			     "--watch");
+		return options_wrong(
+			parsing, "autofit devices takes a command only with "
+				 "--watch");
 	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
-		return wrong(parsing, "autofit %s takes no --dry-run",
-			     row->word);
+		return options_wrong(parsing, "autofit %s takes no --dry-run",
+				     row->word);
 	if (!parsing->has_command && row->takes_command &&
 	    !row->command_optional && !row->takes_name)
-		return wrong(parsing,
-			     "no command given: autofit %s -- command...",
-			     row->word);
+		return options_wrong(
+			parsing, "no command given: autofit %s -- command...",
+			row->word);
 	return 0;
 }
 
 /* What only the whole command line can tell. */
-static int check_whole(struct parsing *parsing)
+static int check_whole(struct options_parsing *parsing)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 	struct options *options = parsing->options;
@@ -318,23 +328,25 @@ static int check_whole(struct parsing *parsing)
 		return EINVAL;
 	if (parsing->has_watch &&
 	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
-		return wrong(parsing, "--watch belongs to autofit devices");
+		return options_wrong(parsing,
+				     "--watch belongs to autofit devices");
 	if (parsing->estimates &&
 	    (!row || row->subcommand != SUBCOMMAND_ESTIMATE))
-		return wrong(parsing, "--%s belongs to autofit estimate",
-			     parsing->estimates->name);
+		return options_wrong(parsing,
+				     "--%s belongs to autofit estimate",
+				     parsing->estimates->name);
 	/* --dry-run makes an explanation of what would tune or launch. */
 	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
 		    options->subcommand == SUBCOMMAND_LAUNCH))
 		options->subcommand = row->subcommand;
 	if (!parsing->has_command && !row)
-		return wrong(parsing,
-			     "no command given: autofit -- python train.py "
-			     "... (autofit --help says more)");
+		return options_wrong(
+			parsing, "no command given: autofit -- python train.py "
+				 "... (autofit --help says more)");
 	if (options->subcommand == SUBCOMMAND_LAUNCH && options->json &&
 	    strcmp(options->json, "-") == 0)
-		return wrong(parsing, "--json -: stdout belongs to the "
-				      "command; use --json FILE");
+		return options_wrong(parsing, "--json -: stdout belongs to the "
+					      "command; use --json FILE");
 	return 0;
 }
 
@@ -357,9 +369,9 @@ enum options_outcome options_parse(struct options *options,
 				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err)
 {
-	struct parsing parsing = { .options = options,
-				   .layers.options = options,
-				   .err = err };
+	struct options_parsing parsing = { .options = options,
+					   .layers.options = options,
+					   .err = err };
 
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;

@@ -11,7 +11,8 @@
 /* The answer's first line where candidates follow, or where there are none. */
 static const char words_follow[] = "words\n";
 
-static enum completion_names complete_command(struct strbuf *out, size_t index)
+static enum completion_names options_complete_command(struct strbuf *out,
+						      size_t index)
 {
 	strbuf_addf(out, "command %zu\n", index);
 	return COMPLETION_NO_NAMES;
@@ -94,7 +95,7 @@ static enum completion_names complete_first(struct strbuf *out,
 	if (begins)
 		return COMPLETION_NO_NAMES;
 	strbuf_reset(out);
-	return complete_command(out, index);
+	return options_complete_command(out, index);
 }
 
 /* A word after the sub-command, behind `before` other ones. */
@@ -153,7 +154,7 @@ enum completion_names options_complete(const struct strlist *words,
 		const char *value = NULL;
 
 		if (strcmp(word, "--") == 0)
-			return complete_command(out, at + 1);
+			return options_complete_command(out, at + 1);
 		if (strncmp(word, "--", 2) == 0)
 			row = option_read(words, &at, &value);
 		if (at + 1 == words->count && row && !row->value_optional)
@@ -166,7 +167,7 @@ enum completion_names options_complete(const struct strlist *words,
 		}
 		given = subcommand_of(word);
 		if (!given || given->reserved)
-			return complete_command(out, at);
+			return options_complete_command(out, at);
 	}
 	return words->count ? complete_last(out, words, given, before)
 			    : COMPLETION_NO_NAMES;

@@ -55,8 +55,9 @@ static int set_choice(const struct option_row *row, struct options *options,
 	return 0;
 }
 
-static int put_field(struct estimate_request *request, const char *name,
-		     int64_t value, struct error *err)
+static int options_estimate_put_field(struct estimate_request *request,
+				      const char *name, int64_t value,
+				      struct error *err)
 {
 	struct model_facts unused = { .family = MODEL_UNKNOWN };
 	const struct model_field *known = model_fields;
@@ -89,8 +90,8 @@ static void field_name(char name[WORD_MAX], const char *option)
 }
 
 /* Parameters are written as 7b, all other counts in full. */
-static int read_count(const char *name, const char *value, int64_t *number,
-		      struct error *err)
+static int options_estimate_read_count(const char *name, const char *value,
+				       int64_t *number, struct error *err)
 {
 	return strcmp(name, "parameters") == 0
 		       ? parameters_parse(value, number, err)
@@ -104,11 +105,12 @@ static int set_model(const struct option_row *row, struct options *options,
 	int64_t number;
 
 	field_name(name, row->name);
-	if (read_count(name, value, &number, err) < 0)
+	if (options_estimate_read_count(name, value, &number, err) < 0)
 		return -EINVAL;
 	if (number == 0)
 		return error_set(err, -EINVAL, "0 is none: leave it out");
-	return put_field(&options->estimate, name, number, err);
+	return options_estimate_put_field(&options->estimate, name, number,
+					  err);
 }
 
 static int set_model_flag(const struct option_row *row, struct options *options,
@@ -118,11 +120,13 @@ static int set_model_flag(const struct option_row *row, struct options *options,
 
 	if (option_truth(value, &truth, err) < 0)
 		return -EINVAL;
-	return put_field(&options->estimate, row->name, truth, err);
+	return options_estimate_put_field(&options->estimate, row->name, truth,
+					  err);
 }
 
-static int set_field(const struct option_row *row, struct options *options,
-		     const char *value, struct error *err)
+static int options_estimate_set_field(const struct option_row *row,
+				      struct options *options,
+				      const char *value, struct error *err)
 {
 	size_t length = strcspn(value, "=");
 	char option[WORD_MAX], name[WORD_MAX];
@@ -134,13 +138,15 @@ static int set_field(const struct option_row *row, struct options *options,
 	memcpy(option, value, length);
 	option[length] = '\0';
 	field_name(name, option);
-	if (read_count(name, value + length + 1, &number, err) < 0)
+	if (options_estimate_read_count(name, value + length + 1, &number,
+					err) < 0)
 		return -EINVAL;
-	return put_field(&options->estimate, name, number, err);
+	return options_estimate_put_field(&options->estimate, name, number,
+					  err);
 }
 
 /* Every character of a number without a unit. */
-static bool is_bare(const char *text)
+static bool options_estimate_is_bare(const char *text)
 {
 	return *text && text[strspn(text, "0123456789.")] == '\0';
 }
@@ -153,7 +159,7 @@ static int size_parse(const char *text, const char *unit, uint64_t *bytes,
 	if (strlen(text) + strlen(unit) >= sizeof(whole))
 		return error_set(err, -EINVAL, "'%.64s' is no size", text);
 	(void)snprintf(whole, sizeof(whole), "%s%s", text,
-		       is_bare(text) ? unit : "");
+		       options_estimate_is_bare(text) ? unit : "");
 	return bytes_parse(whole, bytes, err);
 }
 
@@ -183,20 +189,23 @@ static int set_weights_size(const struct option_row *row,
 	int64_t number = 0;
 
 	(void)row;
-	if (!is_bare(value) && parameters_parse(value, &number, NULL) == 0)
-		return put_field(&options->estimate, "parameters", number, err);
+	if (!options_estimate_is_bare(value) &&
+	    parameters_parse(value, &number, NULL) == 0)
+		return options_estimate_put_field(&options->estimate,
+						  "parameters", number, err);
 	if (size_parse(value, "GB", &bytes, err) < 0)
 		return -EINVAL;
 	if (bytes < 2 || bytes > (uint64_t)QUANTITY_MOST)
 		return error_set(err, -ERANGE, "'%.64s' is no model's size",
 				 value);
 	options->estimate.model_bytes = bytes;
-	return put_field(&options->estimate, "parameters", (int64_t)(bytes / 2),
-			 err);
+	return options_estimate_put_field(&options->estimate, "parameters",
+					  (int64_t)(bytes / 2), err);
 }
 
-static int set_optimizer(const struct option_row *row, struct options *options,
-			 const char *value, struct error *err)
+static int options_estimate_set_optimizer(const struct option_row *row,
+					  struct options *options,
+					  const char *value, struct error *err)
 {
 	const struct optimizer *found = optimizer_find(value);
 	struct strbuf names = STRBUF_INIT;
@@ -225,7 +234,8 @@ static int set_lora(const struct option_row *row, struct options *options,
 }
 
 /* Words between marks, one after the other; false: there is none left. */
-static bool next_word(const char **at, const char *marks, char word[WORD_MAX])
+static bool options_estimate_next_word(const char **at, const char *marks,
+				       char word[WORD_MAX])
 {
 	size_t length = strcspn(*at, marks);
 
@@ -270,7 +280,7 @@ static int set_targets(const struct option_row *row, struct options *options,
 	char word[WORD_MAX];
 	unsigned targets = 0;
 
-	while (next_word(&value, ",", word)) {
+	while (options_estimate_next_word(&value, ",", word)) {
 		size_t i = 0;
 
 		while (i < count && strcmp(names[i].name, word) != 0)
@@ -320,13 +330,13 @@ static int set_resident(const struct option_row *row, struct options *options,
 	char word[WORD_MAX];
 
 	(void)row;
-	if (!next_word(&at, ":", word) ||
+	if (!options_estimate_next_word(&at, ":", word) ||
 	    parameters_parse(word, &resident.parameters, err) < 0)
 		return error_set(err, -EINVAL,
 				 "'%.64s' is not PARAMS[:WORD...], such as "
 				 "14b:int8",
 				 value);
-	while (next_word(&at, ":", word))
+	while (options_estimate_next_word(&at, ":", word))
 		if (resident_word(&resident, word, err) < 0)
 			return -EINVAL;
 	if (run->resident_count == RESIDENTS_MAX)
@@ -341,10 +351,10 @@ static int set_resident(const struct option_row *row, struct options *options,
 KIND(choice, .set = set_choice);
 KIND(model, .set = set_model);
 KIND(model_flag, .set = set_model_flag, .is_flag = true);
-KIND(field, .set = set_field, .grows = true);
+KIND(field, .set = options_estimate_set_field, .grows = true);
 KIND(gpu_memory, .set = set_gpu_memory);
 KIND(weights_size, .set = set_weights_size);
-KIND(optimizer, .set = set_optimizer);
+KIND(optimizer, .set = options_estimate_set_optimizer);
 KIND(lora, .set = set_lora);
 KIND(targets, .set = set_targets);
 KIND(resident, .set = set_resident, .grows = true);

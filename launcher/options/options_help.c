@@ -71,7 +71,7 @@ static const char help_estimate_examples[] =
 	"          --per_device_train_batch_size 8\n";
 
 /* Words of text from HELP_INDENT on, broken before HELP_COLUMNS. */
-static void add_words(struct strbuf *out, size_t column, const char *text)
+static void help_add_words(struct strbuf *out, size_t column, const char *text)
 {
 	while (*text) {
 		size_t length = strcspn(text, " ");
@@ -93,17 +93,18 @@ static void add_words(struct strbuf *out, size_t column, const char *text)
 }
 
 /* The head stands alone when it reaches into the column of the words. */
-static void add_entry(struct strbuf *out, const char *head, const char *doc)
+static void help_add_entry(struct strbuf *out, const char *head,
+			   const char *doc)
 {
 	strbuf_adds(out, head);
 	if (strlen(head) + 2 > HELP_INDENT)
 		strbuf_addf(out, "\n%*s", HELP_INDENT, "");
 	else
 		strbuf_addf(out, "%*s", HELP_INDENT - (int)strlen(head), "");
-	add_words(out, HELP_INDENT, doc);
+	help_add_words(out, HELP_INDENT, doc);
 }
 
-static void add_option(struct strbuf *out, const struct option_row *row)
+static void help_add_option(struct strbuf *out, const struct option_row *row)
 {
 	struct strbuf head = STRBUF_INIT;
 	struct strbuf doc = STRBUF_INIT;
@@ -118,7 +119,7 @@ static void add_option(struct strbuf *out, const struct option_row *row)
 	strbuf_adds(&doc, row->doc);
 	if (row->initial)
 		strbuf_addf(&doc, " [%s]", row->initial);
-	add_entry(out, strbuf_text(&head), strbuf_text(&doc));
+	help_add_entry(out, strbuf_text(&head), strbuf_text(&doc));
 	strbuf_release(&head);
 	strbuf_release(&doc);
 }
@@ -130,7 +131,7 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 	strbuf_addf(&head, "  %s", row->word);
 	if (row->arguments)
 		strbuf_addf(&head, " %s", row->arguments);
-	add_entry(out, strbuf_text(&head), row->doc);
+	help_add_entry(out, strbuf_text(&head), row->doc);
 	strbuf_release(&head);
 }
 
@@ -141,7 +142,7 @@ static void add_groups(struct strbuf *out, size_t first, size_t end)
 		for (const struct option_row *row = option_rows; row->name;
 		     row++)
 			if (row->group == group)
-				add_option(out, row);
+				help_add_option(out, row);
 	}
 }
 

@@ -23,8 +23,9 @@ static void words_text(struct strbuf *out, const char *const *words)
 	}
 }
 
-static int no_such_word(const char *value, const char *const *words,
-			struct error *err)
+static int options_kinds_no_such_word(const char *value,
+				      const char *const *words,
+				      struct error *err)
 {
 	struct strbuf list = STRBUF_INIT;
 
@@ -40,7 +41,7 @@ int option_word(const char *value, const char *const *words, struct error *err)
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], value) == 0)
 			return i;
-	return no_such_word(value, words, err);
+	return options_kinds_no_such_word(value, words, err);
 }
 
 int option_truth(const char *value, bool *truth, struct error *err)
@@ -218,8 +219,9 @@ static int set_duration(const struct option_row *row, struct options *options,
 }
 
 /* "8" was hardly meant as eight bytes. */
-static int check_bytes(const struct option_row *row, uint64_t bytes,
-		       const char *value, struct error *err)
+static int options_kinds_check_bytes(const struct option_row *row,
+				     uint64_t bytes, const char *value,
+				     struct error *err)
 {
 	char text[BYTES_TEXT_MAX];
 
@@ -235,13 +237,14 @@ static int check_bytes(const struct option_row *row, uint64_t bytes,
 						   : "");
 }
 
-static int set_bytes(const struct option_row *row, struct options *options,
-		     const char *value, struct error *err)
+static int options_kinds_set_bytes(const struct option_row *row,
+				   struct options *options, const char *value,
+				   struct error *err)
 {
 	uint64_t bytes;
 
 	if (bytes_parse(value, &bytes, err) < 0 ||
-	    check_bytes(row, bytes, value, err) < 0)
+	    options_kinds_check_bytes(row, bytes, value, err) < 0)
 		return -EINVAL;
 	*(uint64_t *)option_field(row, options) = bytes;
 	return 0;
@@ -259,7 +262,7 @@ static int set_amount(const struct option_row *row, struct options *options,
 				 "'%.64s' is more than %" PRId64 "%%", value,
 				 row->max);
 	if (!amount.is_percent && amount.bytes &&
-	    check_bytes(row, amount.bytes, value, err) < 0)
+	    options_kinds_check_bytes(row, amount.bytes, value, err) < 0)
 		return -EINVAL;
 	*(struct amount *)option_field(row, options) = amount;
 	return 0;
@@ -310,12 +313,14 @@ static int set_device(const struct option_row *row, struct options *options,
 		if (!isdigit((unsigned char)value[5]) ||
 		    integer_parse(value + 5, &number, NULL) < 0 ||
 		    number > row->max)
-			return no_such_word(value, row->words, err);
+			return options_kinds_no_such_word(value, row->words,
+							  err);
 		index = DEVICE_CUDA;
 	} else {
 		index = option_word(value, names, NULL);
 		if (index < 0)
-			return no_such_word(value, row->words, err);
+			return options_kinds_no_such_word(value, row->words,
+							  err);
 	}
 	options->device = (enum device_choice)index;
 	options->cuda_index = (int)number;
@@ -331,7 +336,8 @@ static int set_effective(const struct option_row *row, struct options *options,
 
 	if (index < 0) {
 		if (!isdigit((unsigned char)value[0]))
-			return no_such_word(value, row->words, err);
+			return options_kinds_no_such_word(value, row->words,
+							  err);
 		if (integer_parse(value, &number, err) < 0 ||
 		    check_range(row, number, value, err) < 0)
 			return -EINVAL;
@@ -422,7 +428,7 @@ KIND(variable, .set = set_variable, .release = release_list, .grows = true);
 KIND(template, .set = set_template, .release = release_list, .grows = true);
 KIND(path, .set = set_path, .release = release_list, .grows = true);
 KIND(integer, .set = set_integer);
-KIND(bytes, .set = set_bytes);
+KIND(bytes, .set = options_kinds_set_bytes);
 KIND(amount, .set = set_amount);
 KIND(percent, .set = set_percent);
 KIND(duration, .set = set_duration);

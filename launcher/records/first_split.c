@@ -34,7 +34,7 @@ static bool contains_resume(const char *name, size_t length)
 }
 
 /* --no-resume, --resume=, --resume false */
-static bool is_off(const struct token *token, const char *value)
+static bool first_split_is_off(const struct token *token, const char *value)
 {
 	static const char *const words[] = { "false", "no",   "off",
 					     "0",     "none", "null" };
@@ -56,7 +56,7 @@ static bool resumes(const struct command *command, const struct token *token)
 	const char *value = token_value(token, command_argv(command));
 
 	if (contains_resume(token->name, token->name_length))
-		return !is_off(token, value);
+		return !first_split_is_off(token, value);
 	return token->form == KNOB_JOINED && strcmp(value, "resume") == 0;
 }
 
@@ -92,7 +92,8 @@ char *first_split_reason(const struct request *request)
 }
 
 /* What stays the same when a run is resumed: all but the resuming itself. */
-static void add_arguments(struct strbuf *key, const struct command *command)
+static void first_split_add_arguments(struct strbuf *key,
+				      const struct command *command)
 {
 	const struct command_view *view = &command->view;
 	struct strlist argv = STRLIST_INIT;
@@ -139,7 +140,7 @@ static char *make_key(const struct request *request, const char *name,
 	strbuf_addf(&key, "\nworld %lld effective %lld\n",
 		    (long long)request->command.batch.world_size,
 		    (long long)request->asked.effective_batch);
-	add_arguments(&key, &request->command);
+	first_split_add_arguments(&key, &request->command);
 	return strbuf_detach(&key);
 }
 
@@ -172,8 +173,9 @@ int first_split_find(struct start *start, const struct request *request)
 	return found;
 }
 
-static bool is_kept(const struct request *request, const struct start *start,
-		    const char *key, bool replace)
+static bool first_split_is_kept(const struct request *request,
+				const struct start *start, const char *key,
+				bool replace)
 {
 	struct start kept;
 
@@ -190,7 +192,7 @@ static void keep(const struct request *request, const struct start *start,
 {
 	struct error err = ERROR_INIT;
 
-	if (key && !is_kept(request, start, key, replace) &&
+	if (key && !first_split_is_kept(request, start, key, replace) &&
 	    start_write(start, request->paths.starts, key, replace, &err) < 0)
 		log_verbose("the split is not kept for a resumed run: %s",
 			    err.message);

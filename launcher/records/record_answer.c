@@ -18,7 +18,8 @@
 #include <string.h>
 
 /* An entry is an index, or the beginning of a UUID. */
-static int find(const struct gpu_device *all, int count, const char *entry)
+static int gpu_by_entry(const struct gpu_device *all, int count,
+			const char *entry)
 {
 	int64_t index;
 
@@ -49,7 +50,7 @@ static int visible_gpus_find(struct gpu_device gpus[GPU_MAX],
 	while (list && *list && used < GPU_MAX) {
 		size_t length = strcspn(list, ",");
 		char *entry = xstrndup(list, length);
-		int found = find(all, count, entry);
+		int found = gpu_by_entry(all, count, entry);
 
 		free(entry);
 		/* As CUDA does: what follows a wrong entry is not seen. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct listed {
+struct records_listed {
 	char *name;
 	struct record record; /* id is NULL: it may not be used */
 	struct error problem;
@@ -22,12 +22,12 @@ struct listed {
 };
 
 struct list {
-	struct listed *items;
+	struct records_listed *items;
 	size_t count;
 };
 
-static void add_files(struct list *list, const struct chosen *chosen,
-		      enum record_place place, const char *folder)
+static void records_add_files(struct list *list, const struct chosen *chosen,
+			      enum record_place place, const char *folder)
 {
 	struct strlist files = STRLIST_INIT;
 	struct error err = ERROR_INIT;
@@ -39,9 +39,9 @@ static void add_files(struct list *list, const struct chosen *chosen,
 	list->items = xrealloc(list->items, list->count + files.count + 1,
 			       sizeof(*list->items));
 	for (size_t i = 0; i < files.count; i++) {
-		struct listed *listed = &list->items[list->count];
+		struct records_listed *listed = &list->items[list->count];
 
-		*listed = (struct listed){ .name = NULL };
+		*listed = (struct records_listed){ .name = NULL };
 		if (chosen_read(&listed->record, files.items[i], chosen, place,
 				&listed->problem) == -ENOENT)
 			continue; /* removed meanwhile */
@@ -58,11 +58,11 @@ static void show_all(const struct chosen *chosen,
 	struct list list = { .items = NULL };
 	struct show_item *items;
 
-	add_files(&list, chosen, RECORD_OWN, chosen->paths.records);
-	add_files(&list, chosen, RECORD_SITE, chosen->site_records);
+	records_add_files(&list, chosen, RECORD_OWN, chosen->paths.records);
+	records_add_files(&list, chosen, RECORD_SITE, chosen->site_records);
 	items = xcalloc(list.count + 1, sizeof(*items));
 	for (size_t i = 0; i < list.count; i++) {
-		struct listed *listed = &list.items[i];
+		struct records_listed *listed = &list.items[i];
 
 		items[i].name = listed->name;
 		items[i].is_site = listed->is_site;
@@ -80,8 +80,8 @@ static void show_all(const struct chosen *chosen,
 	free(items);
 }
 
-static int show(const struct options *options,
-		const struct process_state *state, struct strbuf *out)
+static int records_show(const struct options *options,
+			const struct process_state *state, struct strbuf *out)
 {
 	struct report_style style = report_style_choose(options);
 	bool has_one = options->command.count || options->record_name;
@@ -103,7 +103,7 @@ int records_show_command(const struct options *options,
 			 const struct process_state *state)
 {
 	struct strbuf out = STRBUF_INIT;
-	int code = show(options, state, &out);
+	int code = records_show(options, state, &out);
 
 	code = chosen_print(&out, code);
 	strbuf_release(&out);

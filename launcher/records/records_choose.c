@@ -62,8 +62,8 @@ char *chosen_name(const char *path)
 	return xstrndup(file, length);
 }
 
-static const char *folder_of(const struct chosen *chosen,
-			     enum record_place place)
+static const char *records_choose_folder_of(const struct chosen *chosen,
+					    enum record_place place)
 {
 	return place == RECORD_SITE ? chosen->site_records
 				    : chosen->paths.records;
@@ -103,7 +103,7 @@ static bool has_identity(const char *path, const char *identity)
 void chosen_files(struct strlist *paths, const struct chosen *chosen,
 		  enum record_place place, const char *identity)
 {
-	const char *folder = folder_of(chosen, place);
+	const char *folder = records_choose_folder_of(chosen, place);
 	struct strlist files = STRLIST_INIT;
 
 	/* Without a folder there are no records. */
@@ -147,7 +147,7 @@ int chosen_by_identity(struct record *record, char **path,
 static bool take_name(struct chosen *chosen, enum record_place place,
 		      const char *name)
 {
-	const char *folder = folder_of(chosen, place);
+	const char *folder = records_choose_folder_of(chosen, place);
 	struct stat info;
 	char *path;
 
@@ -166,7 +166,7 @@ static bool take_name(struct chosen *chosen, enum record_place place,
 	return true;
 }
 
-static int by_name(struct chosen *chosen, const char *name)
+static int records_choose_by_name(struct chosen *chosen, const char *name)
 {
 	if (record_id_is_valid(name) && (take_name(chosen, RECORD_OWN, name) ||
 					 take_name(chosen, RECORD_SITE, name)))
@@ -213,7 +213,7 @@ int chosen_find(struct chosen *chosen, const struct options *options,
 	if (options->command.count)
 		return by_command(chosen, options, state);
 	if (options->record_name)
-		return by_name(chosen, options->record_name);
+		return records_choose_by_name(chosen, options->record_name);
 	log_error("which record? give its name, or -- and the command; "
 		  "autofit show lists them");
 	return EXIT_AUTOFIT_FAILED;

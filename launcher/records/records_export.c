@@ -78,7 +78,7 @@ static void mask_command(struct result *result)
 }
 
 /* Without the command itself it is not known what would be run. */
-static void forget_command(json_t *root)
+static void records_export_forget_command(json_t *root)
 {
 	json_t *recommended = json_object_get(root, "recommended");
 
@@ -101,7 +101,7 @@ static int export_json(struct export *export, struct strbuf *out)
 	result_json(&export->result, &plain);
 	root = json_checked(json_loadb(plain.data, plain.length, 0, NULL));
 	if (!export->chosen->has_job)
-		forget_command(root);
+		records_export_forget_command(root);
 	json_put(root, "record_ini", json_text(strbuf_text(&record)));
 	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 	json_decref(root);

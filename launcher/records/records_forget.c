@@ -202,7 +202,7 @@ static char *name_at_site(const struct chosen *chosen)
 	return name;
 }
 
-static void forget(struct forgetting *forgetting)
+static void records_forget_forget(struct forgetting *forgetting)
 {
 	char *at_site = name_at_site(forgetting->chosen);
 
@@ -235,7 +235,7 @@ int records_forget_command(const struct options *options,
 
 	forgetting.code = chosen_find(&chosen, options, state);
 	if (forgetting.code == EXIT_DONE)
-		forget(&forgetting);
+		records_forget_forget(&forgetting);
 	if (!options->quiet)
 		forgetting.code =
 			chosen_print(&forgetting.out, forgetting.code);

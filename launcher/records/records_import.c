@@ -25,7 +25,8 @@
 #define FUTURE_MAX_SECONDS ((int64_t)24 * 60 * 60)
 #define BLANKS " \t\r\n"
 
-static int too_large(const char *name, size_t most, struct error *err)
+static int records_import_too_large(const char *name, size_t most,
+				    struct error *err)
 {
 	return error_set(err, -EFBIG, "cannot import %s: larger than %zu MiB",
 			 name, most >> 20);
@@ -44,21 +45,22 @@ static int read_stdin(struct strbuf *text, struct error *err)
 		if (got > 0)
 			strbuf_add(text, piece, (size_t)got);
 		if (text->length > RECORD_FILE_MAX)
-			return too_large("standard input", RECORD_FILE_MAX,
-					 err);
+			return records_import_too_large("standard input",
+							RECORD_FILE_MAX, err);
 	} while (got != 0);
 	return 0;
 }
 
-static int read_file(struct strbuf *text, const char *path, const char *site,
-		     struct error *err)
+static int records_import_read_file(struct strbuf *text, const char *path,
+				    const char *site, struct error *err)
 {
 	int fd = record_open(path, RECORD_GIVEN, site, err);
 	int result = fd;
 
 	if (fd >= 0)
 		result = owned_file_read(fd, path, RECORD_FILE_MAX, text, err);
-	return result > 0 ? too_large(path, RECORD_FILE_MAX, err) : result;
+	return result > 0 ? records_import_too_large(path, RECORD_FILE_MAX, err)
+			  : result;
 }
 
 /* The record's text out of what `autofit export json` wrote. */
@@ -71,7 +73,7 @@ static int unwrap_json(struct strbuf *text, const char *name, struct error *err)
 	int result = 0;
 
 	if (text->length > JSON_FILE_MAX)
-		return too_large(name, JSON_FILE_MAX, err);
+		return records_import_too_large(name, JSON_FILE_MAX, err);
 	root = json_loadb(text->data, text->length, JSON_REJECT_DUPLICATES,
 			  &where);
 	if (!root)
@@ -102,7 +104,7 @@ static int read_record(struct record *record, const char *file,
 
 	memset(record, 0, sizeof(*record));
 	result = from_stdin ? read_stdin(&text, err)
-			    : read_file(&text, file, site, err);
+			    : records_import_read_file(&text, file, site, err);
 	if (result == 0 &&
 	    strbuf_text(&text)[strspn(strbuf_text(&text), BLANKS)] == '{')
 		result = unwrap_json(&text, name, err);
@@ -166,8 +168,9 @@ static int check(struct record *record, const char *file, struct error *err)
 	return 0;
 }
 
-static void add_line(struct strbuf *out, const struct record *record,
-		     const char *what)
+static void records_import_add_line(struct strbuf *out,
+				    const struct record *record,
+				    const char *what)
 {
 	const char *device = record->device_kind;
 
@@ -185,8 +188,9 @@ static void add_line(struct strbuf *out, const struct record *record,
 }
 
 /* Where it is now, under the name that was free. */
-static int write_record(struct chosen *chosen, const struct record *record,
-			struct error *err)
+static int records_import_write_record(struct chosen *chosen,
+				       const struct record *record,
+				       struct error *err)
 {
 	int result = paths_make(chosen->paths.records, err);
 
@@ -222,9 +226,9 @@ static int put(struct chosen *chosen, const struct record *record,
 	record_release(here);
 	free(chosen->path);
 	chosen->path = NULL;
-	result = write_record(chosen, record, err);
+	result = records_import_write_record(chosen, record, err);
 	if (result == 0)
-		add_line(out, here, what);
+		records_import_add_line(out, here, what);
 	return result;
 }
 

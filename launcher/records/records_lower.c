@@ -51,8 +51,9 @@ static int write_back(const struct chosen *chosen, struct error *err)
 	return 0;
 }
 
-static void add_line(struct strbuf *out, const struct chosen *chosen,
-		     int64_t old_accum)
+static void records_lower_add_line(struct strbuf *out,
+				   const struct chosen *chosen,
+				   int64_t old_accum)
 {
 	const struct record *record = &chosen->record;
 	char text[BYTES_TEXT_MAX];
@@ -88,7 +89,7 @@ static int lower(const struct options *options, struct chosen *chosen)
 		log_error("%s", err.message);
 		return EXIT_AUTOFIT_FAILED;
 	}
-	add_line(&line, chosen, old_accum);
+	records_lower_add_line(&line, chosen, old_accum);
 	if (!options->quiet)
 		code = chosen_print(&line, code);
 	strbuf_release(&line);

@@ -78,8 +78,8 @@ static void add_rest(struct strbuf *out, const struct report_style *style,
 		strbuf_adds(out, ", of the site");
 }
 
-static size_t name_columns(const struct report_style *style,
-			   const struct show_item *items, size_t count)
+static size_t show_name_columns(const struct report_style *style,
+				const struct show_item *items, size_t count)
 {
 	size_t widest = 4;
 
@@ -96,8 +96,8 @@ static size_t name_columns(const struct report_style *style,
 }
 
 /* Name and columns on one line if that has room, else on two or more. */
-static void add_row(struct strbuf *out, size_t width, size_t columns,
-		    const char *name, const char *rest)
+static void show_add_row(struct strbuf *out, size_t width, size_t columns,
+			 const char *name, const char *rest)
 {
 	size_t gap = width - text_columns(name) + 2;
 
@@ -114,7 +114,7 @@ static void add_row(struct strbuf *out, size_t width, size_t columns,
 void show_list(struct strbuf *out, const struct report_style *style,
 	       const struct show_item *items, size_t count)
 {
-	size_t width = name_columns(style, items, count);
+	size_t width = show_name_columns(style, items, count);
 	struct strbuf head = STRBUF_INIT;
 
 	if (count == 0) {
@@ -124,15 +124,16 @@ void show_list(struct strbuf *out, const struct report_style *style,
 	}
 	strbuf_addf(&head, "%-10s  %11s  %-20s  %s", "date", "micro x acc",
 		    "peak of limit", "device");
-	add_row(out, width, words_columns(style), "name", strbuf_text(&head));
+	show_add_row(out, width, words_columns(style), "name",
+		     strbuf_text(&head));
 	for (size_t i = 0; i < count; i++) {
 		struct strbuf name = STRBUF_INIT;
 		struct strbuf rest = STRBUF_INIT;
 
 		text_add_safe(&name, items[i].name, style->ascii);
 		add_rest(&rest, style, &items[i]);
-		add_row(out, width, words_columns(style), strbuf_text(&name),
-			strbuf_text(&rest));
+		show_add_row(out, width, words_columns(style),
+			     strbuf_text(&name), strbuf_text(&rest));
 		strbuf_release(&name);
 		strbuf_release(&rest);
 	}

@@ -30,7 +30,7 @@ static bool is_written(const struct file_copy *copy)
 }
 
 /* The state folder may not be there yet; a user's own folder is. */
-static int make_folder(const char *path, struct error *err)
+static int config_copies_make_folder(const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder;
@@ -49,7 +49,7 @@ static int copy_write(const struct file_copy *copy, struct error *err)
 {
 	struct stat info;
 	mode_t mode = 0600;
-	int result = make_folder(copy->path, err);
+	int result = config_copies_make_folder(copy->path, err);
 
 	if (result < 0)
 		return result;

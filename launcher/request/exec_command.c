@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int check_file(const char *path)
+static int exec_command_check_file(const char *path)
 {
 	struct stat info;
 
@@ -27,7 +27,7 @@ static int check_file(const char *path)
 }
 
 /* The first that PATH leads to; else NULL and the errno exec would give. */
-static char *search(const char *program, int *error_number)
+static char *exec_command_search(const char *program, int *error_number)
 {
 	const char *path = getenv("PATH");
 
@@ -37,7 +37,7 @@ static char *search(const char *program, int *error_number)
 		size_t length = strcspn(path, ":");
 		char *file = xasprintf("%.*s%s%s", (int)length, path,
 				       length ? "/" : "", program);
-		int found = check_file(file);
+		int found = exec_command_check_file(file);
 
 		if (found == 0) {
 			*error_number = 0;
@@ -56,10 +56,10 @@ int exec_command_find(const char *program)
 	int error_number;
 
 	if (strchr(program, '/'))
-		return check_file(program);
+		return exec_command_check_file(program);
 	if (!*program)
 		return ENOENT;
-	free(search(program, &error_number));
+	free(exec_command_search(program, &error_number));
 	return error_number;
 }
 
@@ -69,7 +69,7 @@ char *exec_command_where(const char *program)
 
 	if (strchr(program, '/'))
 		return xstrdup(program);
-	return search(program, &error_number);
+	return exec_command_search(program, &error_number);
 }
 
 /* One line as coreutils words it, and 126 or 127. */

@@ -22,8 +22,8 @@
 #define DRIVER_VERSION "/proc/driver/nvidia/version"
 #define DRIVER_VERSION_MAX ((size_t)4096)
 
-static void add_number(struct strbuf *out, enum identity_class class,
-		       const char *label, int64_t value)
+static void identity_add_number(struct strbuf *out, enum identity_class class,
+				const char *label, int64_t value)
 {
 	char *text = xasprintf("%lld", (long long)value);
 
@@ -31,20 +31,20 @@ static void add_number(struct strbuf *out, enum identity_class class,
 	free(text);
 }
 
-static void add_list(struct strbuf *out, const char *label,
-		     const struct strlist *list)
+static void identity_add_list(struct strbuf *out, const char *label,
+			      const struct strlist *list)
 {
 	for (size_t i = 0; i < list->count; i++)
 		identity_add(out, IDENTITY_PART, label, list->items[i]);
 }
 
-static void add_masked(struct strbuf *out, const char *label,
-		       const struct strlist *list)
+static void identity_add_masked(struct strbuf *out, const char *label,
+				const struct strlist *list)
 {
 	struct strlist masked = STRLIST_INIT;
 
 	secrets_mask_argv(&masked, list);
-	add_list(out, label, &masked);
+	identity_add_list(out, label, &masked);
 	strlist_release(&masked);
 }
 
@@ -96,15 +96,16 @@ static void add_question(struct strbuf *out, const struct request *request)
 	const struct options *options = request->options;
 	char *tolerance = xasprintf("%.17g", options->tolerance);
 
-	add_number(out, IDENTITY_PLACE, "world",
-		   request->command.batch.world_size);
-	add_number(out, IDENTITY_PLACE, "effective batch",
-		   request->asked.effective_batch);
+	identity_add_number(out, IDENTITY_PLACE, "world",
+			    request->command.batch.world_size);
+	identity_add_number(out, IDENTITY_PLACE, "effective batch",
+			    request->asked.effective_batch);
 	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
 		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
-	add_number(out, IDENTITY_PLACE, "--max-micro", options->max_micro);
-	add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
-		   options->micro_multiple_of);
+	identity_add_number(out, IDENTITY_PLACE, "--max-micro",
+			    options->max_micro);
+	identity_add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
+			    options->micro_multiple_of);
 	identity_add(out, IDENTITY_PLACE, "--tolerance", tolerance);
 	identity_add(out, IDENTITY_PLACE, "shared with others",
 		     options->shared ? "yes" : "no");
@@ -130,10 +131,10 @@ static void add_reading(struct strbuf *out, const struct request *request)
 		if (texts[i].value)
 			identity_add(out, IDENTITY_PART, texts[i].label,
 				     texts[i].value);
-	add_list(out, "--env", &options->env_templates);
-	add_list(out, "--template", &options->templates);
-	add_masked(out, "--probe-arg", &options->probe_args);
-	add_masked(out, "--probe-env", &options->probe_env);
+	identity_add_list(out, "--env", &options->env_templates);
+	identity_add_list(out, "--template", &options->templates);
+	identity_add_masked(out, "--probe-arg", &options->probe_args);
+	identity_add_masked(out, "--probe-env", &options->probe_env);
 }
 
 /* What tells a run what to do; other files may be what it writes. */
@@ -161,7 +162,7 @@ static void add_stamp(struct strbuf *out, const char *label, const char *path)
 	identity_add(out, IDENTITY_PART, label, stamp);
 }
 
-static void add_file(struct strbuf *out, const char *path)
+static void identity_add_file(struct strbuf *out, const char *path)
 {
 	struct stat info;
 	char *label;
@@ -175,14 +176,14 @@ static void add_file(struct strbuf *out, const char *path)
 }
 
 /* Script and configs: whatever argv names as a file. */
-static void add_files(struct strbuf *out, const struct strlist *argv)
+static void identity_add_files(struct strbuf *out, const struct strlist *argv)
 {
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *value = strchr(argv->items[i], '=');
 
-		add_file(out, argv->items[i]);
+		identity_add_file(out, argv->items[i]);
 		if (value)
-			add_file(out, value + 1);
+			identity_add_file(out, value + 1);
 	}
 }
 
@@ -261,10 +262,10 @@ char *identity_make(const struct request *request)
 	memory_target_fingerprint(
 		&out, request->options,
 		strlist_env_get(&request->environment, "CUDA_VISIBLE_DEVICES"));
-	add_list(&out, "argument", &masked);
+	identity_add_list(&out, "argument", &masked);
 	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
-	add_files(&out, &argv);
+	identity_add_files(&out, &argv);
 	add_program(&out, request->command.given);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))

@@ -10,7 +10,7 @@
 
 static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 
-static uint64_t minus(uint64_t a, uint64_t b)
+static uint64_t memory_target_minus(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
 }
@@ -66,8 +66,8 @@ static int set_host_limits(struct memory_target *target,
 			? amount_of(&options->headroom,
 				    target->host.budget_bytes)
 			: host_headroom(&target->host);
-	target->host_limit_bytes =
-		minus(target->host.budget_bytes, target->host_headroom_bytes);
+	target->host_limit_bytes = memory_target_minus(
+		target->host.budget_bytes, target->host_headroom_bytes);
 	return check_limit(target->host_limit_bytes, target->host.budget_bytes,
 			   target->host_headroom_bytes, err);
 }
@@ -89,8 +89,8 @@ static void divide(struct memory_target *target, const struct options *options)
 		options->has_headroom
 			? amount_of(&options->headroom, target->budget_bytes)
 			: gpu_headroom(target);
-	target->limit_bytes =
-		minus(target->budget_bytes, target->headroom_bytes);
+	target->limit_bytes = memory_target_minus(target->budget_bytes,
+						  target->headroom_bytes);
 }
 
 static void set_gpu_limits(struct memory_target *target,
@@ -239,9 +239,9 @@ int memory_target_reserve(struct memory_target *target, uint64_t bytes,
 
 	if (!bytes)
 		return 0;
-	host->budget_bytes = minus(host->budget_bytes, bytes);
-	target->host_limit_bytes =
-		minus(host->budget_bytes, target->host_headroom_bytes);
+	host->budget_bytes = memory_target_minus(host->budget_bytes, bytes);
+	target->host_limit_bytes = memory_target_minus(
+		host->budget_bytes, target->host_headroom_bytes);
 	if (target->device == PROBE_HOST) {
 		target->budget_bytes = host->budget_bytes;
 		target->limit_bytes = target->host_limit_bytes;
@@ -360,12 +360,13 @@ void memory_target_add_caveat(const struct memory_target *target,
 }
 
 /* Total memory moves a little with kernels and firmware of equal machines. */
-static uint64_t rounded(uint64_t bytes)
+static uint64_t memory_target_rounded(uint64_t bytes)
 {
 	return (bytes + 128 * MIB) / (256 * MIB) * (256 * MIB);
 }
 
-static void add_bytes(struct strbuf *out, const char *label, uint64_t bytes)
+static void memory_target_add_bytes(struct strbuf *out, const char *label,
+				    uint64_t bytes)
 {
 	char text[BYTES_TEXT_MAX];
 
@@ -414,6 +415,8 @@ void memory_target_fingerprint(struct strbuf *out,
 		add_gpus(out, visible);
 	if (host_budget_read(&host, 0, &roots, NULL) < 0)
 		return;
-	add_bytes(out, "memory of the machine", rounded(host.total_bytes));
-	add_bytes(out, "memory of the cgroup", host.cgroup_limit_bytes);
+	memory_target_add_bytes(out, "memory of the machine",
+				memory_target_rounded(host.total_bytes));
+	memory_target_add_bytes(out, "memory of the cgroup",
+				host.cgroup_limit_bytes);
 }

@@ -54,7 +54,8 @@ static int64_t visible_devices(const struct strlist *environment)
 }
 
 /* Of type named_files_read. */
-static int read_file(void *context, const char *path, struct strbuf *text)
+static int request_read_file(void *context, const char *path,
+			     struct strbuf *text)
 {
 	enum settings_format format;
 	bool is_config =
@@ -113,7 +114,7 @@ static void set_sources(struct request *request)
 				: visible_devices(&request->environment),
 		.ranks_around = request->place.world,
 	};
-	request->texts.read = read_file;
+	request->texts.read = request_read_file;
 	request->sources =
 		(struct command_sources){ .presets = &request->presets,
 					  .launchers = &request->launchers,
@@ -121,8 +122,8 @@ static void set_sources(struct request *request)
 					  .texts = &request->texts };
 }
 
-static enum command_outcome recognise(struct request *request,
-				      struct error *err)
+static enum command_outcome request_recognise(struct request *request,
+					      struct error *err)
 {
 	enum command_outcome outcome =
 		command_recognise(&request->command, &request->options->command,
@@ -273,7 +274,7 @@ enum command_outcome request_prepare(struct request *request,
 	if (load_known(request, err) < 0)
 		return COMMAND_USAGE;
 	set_sources(request);
-	outcome = recognise(request, err);
+	outcome = request_recognise(request, err);
 	if (outcome == COMMAND_OK)
 		outcome = set_effective_batch(request, err);
 	if (outcome != COMMAND_OK)

@@ -45,7 +45,8 @@ static const struct rank_variables table[] = {
 };
 
 /* The value of a variable as a number; -1: none. */
-static int64_t number_of(const struct strlist *environment, const char *name)
+static int64_t surroundings_number_of(const struct strlist *environment,
+				      const char *name)
 {
 	const char *text = strlist_env_get(environment, name);
 	int64_t value;
@@ -56,7 +57,8 @@ static int64_t number_of(const struct strlist *environment, const char *name)
 	return value;
 }
 
-static bool is_set(const struct strlist *environment, const char *name)
+static bool surroundings_is_set(const struct strlist *environment,
+				const char *name)
 {
 	const char *value = strlist_env_get(environment, name);
 
@@ -76,11 +78,11 @@ static bool is_special_step(const struct strlist *environment)
 static int64_t world_of(const struct rank_variables *row,
 			const struct strlist *environment)
 {
-	int64_t world = number_of(environment, row->world);
+	int64_t world = surroundings_number_of(environment, row->world);
 
 	if (world < 1 || world > WORLD_MAX)
 		return 1;
-	if (row->beside && !is_set(environment, row->beside))
+	if (row->beside && !surroundings_is_set(environment, row->beside))
 		return 1;
 	if (strcmp(row->launcher, "srun") == 0 && is_special_step(environment))
 		return 1;
@@ -95,7 +97,7 @@ struct rank_place surroundings_rank(const struct strlist *environment)
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
 		const struct rank_variables *row = &table[i];
 		int64_t world = world_of(row, environment);
-		int64_t rank = number_of(environment, row->rank);
+		int64_t rank = surroundings_number_of(environment, row->rank);
 
 		if (world <= place.world)
 			continue;
@@ -147,15 +149,16 @@ static bool is_in_job_cgroup(const char *root)
 bool surroundings_is_login_node(const struct strlist *environment,
 				const char *root)
 {
-	if (!is_set(environment, "SLURM_CONF") && !is_configured(root))
+	if (!surroundings_is_set(environment, "SLURM_CONF") &&
+	    !is_configured(root))
 		return false;
-	return number_of(environment, "SLURM_JOB_ID") < 0 &&
-	       number_of(environment, "SLURM_JOBID") < 0 &&
+	return surroundings_number_of(environment, "SLURM_JOB_ID") < 0 &&
+	       surroundings_number_of(environment, "SLURM_JOBID") < 0 &&
 	       !is_in_job_cgroup(root);
 }
 
 /* A cluster's name becomes part of a text that is compared and printed. */
-static bool is_plain(const char *name)
+static bool surroundings_is_plain(const char *name)
 {
 	if (!name || !*name || strlen(name) > 64)
 		return false;
@@ -169,11 +172,11 @@ static char *slurm_job(const struct strlist *environment)
 {
 	const char *cluster =
 		strlist_env_get(environment, "SLURM_CLUSTER_NAME");
-	int64_t request = number_of(environment, "SLURM_JOB_ID");
+	int64_t request = surroundings_number_of(environment, "SLURM_JOB_ID");
 
 	if (request < 1)
 		return NULL;
-	if (!is_plain(cluster))
+	if (!surroundings_is_plain(cluster))
 		return xasprintf("slurm %lld", (long long)request);
 	return xasprintf("slurm %s %lld", cluster, (long long)request);
 }
@@ -181,8 +184,8 @@ static char *slurm_job(const struct strlist *environment)
 /* Elements of an array share an id. */
 static char *lsf_job(const struct strlist *environment)
 {
-	int64_t request = number_of(environment, "LSB_JOBID");
-	int64_t index = number_of(environment, "LSB_JOBINDEX");
+	int64_t request = surroundings_number_of(environment, "LSB_JOBID");
+	int64_t index = surroundings_number_of(environment, "LSB_JOBINDEX");
 
 	if (request < 1)
 		return NULL;
@@ -210,8 +213,9 @@ char *surroundings_job(const struct strlist *environment)
 
 char *surroundings_requeued(const struct strlist *environment)
 {
-	if (number_of(environment, "SLURM_JOB_ID") >= 1)
-		return number_of(environment, "SLURM_RESTART_COUNT") >= 1
+	if (surroundings_number_of(environment, "SLURM_JOB_ID") >= 1)
+		return surroundings_number_of(environment,
+					      "SLURM_RESTART_COUNT") >= 1
 			       ? slurm_job(environment)
 			       : NULL;
 	return lsf_is_restarted(environment) ? lsf_job(environment) : NULL;

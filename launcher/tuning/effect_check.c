@@ -71,8 +71,8 @@ static bool contradicts(const struct effect_check_facts *facts,
 
 /* Lines of the program name the size. An effective batch that stays as it was
  * says nothing. */
-static bool is_printed(const struct effect_check_facts *facts,
-		       const struct trial *trial)
+static bool effect_check_is_printed(const struct effect_check_facts *facts,
+				    const struct trial *trial)
 {
 	int64_t own = capped_product(facts->own_micro, facts->own_accum);
 
@@ -253,7 +253,7 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 			check.witness = &trials[i];
 		any_is_written = any_is_written || is_written;
 		if (is_written &&
-		    (is_printed(facts, &trials[i]) ||
+		    (effect_check_is_printed(facts, &trials[i]) ||
 		     rows_equal_size(facts, trials, count, &trials[i])))
 			check.state = EFFECT_SHOWN;
 	}

@@ -9,7 +9,7 @@
 #define PROBE_ACCUM_MAX 2
 
 /* The last trial of each size, and the exact splits. */
-struct view {
+struct plan_view {
 	struct trial trials[SEARCH_TRIALS_MAX];
 	size_t count;
 	int64_t splits[PLAN_SPLITS_MAX];
@@ -55,7 +55,7 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 	return round_up(accum, accum_step(plan, micro_batch));
 }
 
-static void add_last(struct view *view, const struct trial *trial)
+static void add_last(struct plan_view *view, const struct trial *trial)
 {
 	for (size_t i = 0; i < view->count; i++)
 		if (view->trials[i].micro_batch == trial->micro_batch) {
@@ -83,7 +83,7 @@ static bool split_is_allowed(const struct plan *plan, int64_t micro)
 }
 
 /* Only those that the framework takes. */
-static void keep_allowed(struct view *view, const struct plan *plan)
+static void keep_allowed(struct plan_view *view, const struct plan *plan)
 {
 	size_t kept = 0;
 
@@ -94,7 +94,7 @@ static void keep_allowed(struct view *view, const struct plan *plan)
 }
 
 /* Without splits to keep to, the sizes that the framework takes. */
-static void make_sizes(struct view *view, const struct plan *plan)
+static void make_sizes(struct plan_view *view, const struct plan *plan)
 {
 	view->size_count = 0;
 	for (int64_t micro = 1; plan->constraints.micro_divides > 0 &&
@@ -106,7 +106,7 @@ static void make_sizes(struct view *view, const struct plan *plan)
 			view->sizes[view->size_count++] = micro;
 }
 
-static void make_splits(struct view *view, const struct plan *plan)
+static void make_splits(struct plan_view *view, const struct plan *plan)
 {
 	const struct search_problem *problem = &plan->problem;
 	int64_t multiple = problem->free_below > 1 ? 1 : problem->multiple_of;
@@ -132,8 +132,8 @@ static void make_splits(struct view *view, const struct plan *plan)
 		view->splits[view->split_count++] = micro;
 }
 
-static void look(struct view *view, const struct plan *plan,
-		 const struct trial *trials, size_t count)
+static void plan_look(struct plan_view *view, const struct plan *plan,
+		      const struct trial *trials, size_t count)
 {
 	view->count = 0;
 	for (size_t i = 0; i < count; i++)
@@ -142,7 +142,8 @@ static void look(struct view *view, const struct plan *plan,
 	make_sizes(view, plan);
 }
 
-static const struct trial *trial_of(const struct view *view, int64_t micro)
+static const struct trial *plan_trial_of(const struct plan_view *view,
+					 int64_t micro)
 {
 	for (size_t i = 0; i < view->count; i++)
 		if (view->trials[i].micro_batch == micro)
@@ -165,10 +166,10 @@ struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 }
 
 static struct plan_step probe_step(const struct plan *plan,
-				   const struct view *view, int64_t micro,
+				   const struct plan_view *view, int64_t micro,
 				   bool may_be_answer)
 {
-	const struct trial *before = trial_of(view, micro);
+	const struct trial *before = plan_trial_of(view, micro);
 	struct plan_step step = plan_probe(plan, micro);
 
 	step.is_confirmation = before && trial_fits(before);
@@ -177,9 +178,9 @@ static struct plan_step probe_step(const struct plan *plan,
 	return step;
 }
 
-static bool is_settled(const struct view *view, int64_t micro)
+static bool plan_is_settled(const struct plan_view *view, int64_t micro)
 {
-	const struct trial *trial = trial_of(view, micro);
+	const struct trial *trial = plan_trial_of(view, micro);
 
 	return trial && trial_fits(trial) && trial_is_confirmed(trial);
 }
@@ -188,7 +189,7 @@ static bool is_settled(const struct view *view, int64_t micro)
  * Before it runs: is this size the answer if it fits? One measured peak says
  * too little: then only the last candidate is.
  */
-static bool may_be_answer(const struct plan *plan, const struct view *view,
+static bool may_be_answer(const struct plan *plan, const struct plan_view *view,
 			  const struct search_problem *problem, int64_t micro)
 {
 	struct memory_line line = memory_line_fit(view->trials, view->count);
@@ -204,7 +205,7 @@ static bool may_be_answer(const struct plan *plan, const struct view *view,
 }
 
 static struct plan_step search_step(const struct plan *plan,
-				    const struct view *view,
+				    const struct plan_view *view,
 				    const struct search_problem *problem)
 {
 	struct search_answer answer =
@@ -216,7 +217,7 @@ static struct plan_step search_step(const struct plan *plan,
 			plan, view, answer.micro_batch,
 			may_be_answer(plan, view, problem, answer.micro_batch));
 	else if (answer.state == SEARCH_DONE &&
-		 !is_settled(view, answer.micro_batch))
+		 !plan_is_settled(view, answer.micro_batch))
 		step = probe_step(plan, view, answer.micro_batch, true);
 	else if (answer.state == SEARCH_DONE)
 		step = (struct plan_step){
@@ -235,7 +236,7 @@ static struct plan_step search_step(const struct plan *plan,
  * size that does fit, to be named in the advice.
  */
 static struct plan_step advice_step(const struct plan *plan,
-				    const struct view *view,
+				    const struct plan_view *view,
 				    struct plan_step nothing)
 {
 	struct search_problem problem = plan->problem;
@@ -252,7 +253,7 @@ static struct plan_step advice_step(const struct plan *plan,
 	return nothing;
 }
 
-static bool is_split(const struct view *view, int64_t micro)
+static bool is_split(const struct plan_view *view, int64_t micro)
 {
 	for (size_t i = 0; i < view->split_count; i++)
 		if (view->splits[i] == micro)
@@ -261,7 +262,7 @@ static bool is_split(const struct view *view, int64_t micro)
 }
 
 /* What fits and is no exact split cannot be the answer. */
-static void drop_other_fits(struct view *view, const struct view *all)
+static void drop_other_fits(struct plan_view *view, const struct plan_view *all)
 {
 	*view = *all;
 	view->count = 0;
@@ -272,7 +273,7 @@ static void drop_other_fits(struct view *view, const struct view *all)
 }
 
 /* The largest size that fits, below every misfit; 0: none. */
-static int64_t largest_fit(const struct view *view, int64_t *misfit)
+static int64_t largest_fit(const struct plan_view *view, int64_t *misfit)
 {
 	int64_t fit = 0;
 
@@ -299,7 +300,8 @@ struct leap {
 	bool next_is_over; /* by the memory line, clear of its noise */
 };
 
-static struct leap leap_of(const struct plan *plan, const struct view *view,
+static struct leap leap_of(const struct plan *plan,
+			   const struct plan_view *view,
 			   const struct search_problem *splits)
 {
 	struct memory_line line = memory_line_fit(view->trials, view->count);
@@ -321,10 +323,10 @@ static struct leap leap_of(const struct plan *plan, const struct view *view,
 }
 
 static struct plan_step keep_step(const struct plan *plan,
-				  const struct view *view)
+				  const struct plan_view *view)
 {
 	struct search_problem problem = plan->problem;
-	struct view splits;
+	struct plan_view splits;
 	struct plan_step step;
 	struct leap leap;
 	int64_t misfit;
@@ -354,18 +356,18 @@ static struct plan_step keep_step(const struct plan *plan,
 
 /* The largest exact split that is not larger than the largest safe size. */
 static struct plan_step split_step(const struct plan *plan,
-				   const struct view *view,
+				   const struct plan_view *view,
 				   struct plan_step largest)
 {
 	for (size_t i = view->split_count; i-- > 0;) {
 		int64_t micro = view->splits[i];
-		const struct trial *trial = trial_of(view, micro);
+		const struct trial *trial = plan_trial_of(view, micro);
 		struct plan_step step = largest;
 
 		if (micro > largest.micro_batch ||
 		    (trial && trial_is_misfit(trial)))
 			continue;
-		if (!is_settled(view, micro)) {
+		if (!plan_is_settled(view, micro)) {
 			step = probe_step(plan, view, micro, true);
 			step.smallest_misfit = largest.smallest_misfit;
 			step.misfit_by = largest.misfit_by;
@@ -379,23 +381,23 @@ static struct plan_step split_step(const struct plan *plan,
 }
 
 /* Memory need not grow with the size: only a run proves the next one. */
-static bool wants_proof(const struct plan *plan, const struct view *view,
+static bool wants_proof(const struct plan *plan, const struct plan_view *view,
 			const struct plan_step *largest)
 {
 	return plan->proves_misfit && plan->mode == PLAN_LARGEST &&
 	       largest->misfit_by == MISFIT_BY_PREDICTION &&
 	       largest->smallest_misfit &&
-	       !trial_of(view, largest->smallest_misfit);
+	       !plan_trial_of(view, largest->smallest_misfit);
 }
 
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
 	struct search_problem problem = plan->problem;
-	struct view view;
+	struct plan_view view;
 	struct plan_step step;
 
-	look(&view, plan, trials, count);
+	plan_look(&view, plan, trials, count);
 	if (plan->mode == PLAN_KEEP)
 		return keep_step(plan, &view);
 	if (view.size_count) {

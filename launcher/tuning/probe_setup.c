@@ -63,8 +63,10 @@ static int write_preload(struct probe_setup *setup, struct probe_kit *kit,
 	return write_builtin(PRELOAD_FILE, setup->preload, err);
 }
 
-static int make_folders(struct probe_setup *setup, struct probe_kit *kit,
-			const struct memory_target *target, struct error *err)
+static int probe_setup_make_folders(struct probe_setup *setup,
+				    struct probe_kit *kit,
+				    const struct memory_target *target,
+				    struct error *err)
 {
 	const char *folders[4];
 	char *hook_file;
@@ -200,7 +202,7 @@ int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
 {
 	const struct memory_target *target = session->target;
 	struct error why = ERROR_INIT;
-	int result = make_folders(setup, kit, target, err);
+	int result = probe_setup_make_folders(setup, kit, target, err);
 
 	if (result < 0)
 		return result;

@@ -158,7 +158,7 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			   step->micro_batch, step->final_accum);
 }
 
-static void write_record(struct session *session)
+static void session_answer_write_record(struct session *session)
 {
 	const struct request *request = session->given.request;
 	const char *folder = request->paths.records;
@@ -200,7 +200,7 @@ void session_answer_renew(struct session *session, const struct trial *check)
 	result_set_command(session->result, session->given.request,
 			   record->batch.micro_batch, record->batch.grad_accum);
 	(void)session_end(session, OUTCOME_REUSED, EXIT_DONE, NULL);
-	write_record(session);
+	session_answer_write_record(session);
 }
 
 static void nothing_fits(struct session *session, const struct plan_step *step)
@@ -294,6 +294,6 @@ void session_answer_conclude(struct session *session,
 						     step->micro_batch));
 		predict(session, step);
 		(void)session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
-		write_record(session);
+		session_answer_write_record(session);
 	}
 }

@@ -95,8 +95,9 @@ static const char *flag_of(const struct preset *preset, const char *option)
 	return NULL;
 }
 
-static void add_option(struct strbuf *out, const struct preset *preset,
-		       const struct memory_option *option)
+static void session_estimate_add_option(struct strbuf *out,
+					const struct preset *preset,
+					const struct memory_option *option)
 {
 	const char *flag = flag_of(preset, memory_option_name(option->kind));
 	char saved[BYTES_TEXT_MAX];
@@ -125,7 +126,8 @@ void session_estimate_advise(const struct session_setup *given,
 					 (int64_t)given->target->limit_bytes,
 					 options, MEMORY_OPTION_KINDS, NULL);
 	for (int i = 0; i < count && i < ADVICE_MAX; i++)
-		add_option(&out, request->command.preset, &options[i]);
+		session_estimate_add_option(&out, request->command.preset,
+					    &options[i]);
 	if (out.length)
 		result->advice = strbuf_detach(&out);
 	strbuf_release(&out);

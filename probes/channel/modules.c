@@ -46,7 +46,7 @@ static void add_paths(void *context, const struct strbuf *text)
 	}
 }
 
-static int by_text(const void *a, const void *b)
+static int modules_by_text(const void *a, const void *b)
 {
 	const char *const *left = a;
 	const char *const *right = b;
@@ -74,7 +74,8 @@ void modules_read(struct strlist *out, const char *folder)
 
 	hook_files_read(folder, &files, add_paths, &found);
 	if (found.count)
-		qsort(found.items, found.count, sizeof(*found.items), by_text);
+		qsort(found.items, found.count, sizeof(*found.items),
+		      modules_by_text);
 	add_once(out, &found);
 	strlist_release(&found);
 }

@@ -12,7 +12,7 @@
 
 #define SCRATCH "{scratch}"
 
-struct row {
+struct environment_row {
 	const char *name;
 	const char *value; /* SCRATCH in it stands for the folder */
 	bool only_if_unset;
@@ -22,7 +22,7 @@ struct row {
  * WANDB_DISABLED and DISABLE_MLFLOW_INTEGRATION are not here: with
  * --report_to wandb or mlflow transformers raises an error because of them.
  */
-static const struct row rows[] = {
+static const struct environment_row rows[] = {
 	{ "WANDB_MODE", "disabled", false },
 	{ "WANDB_SILENT", "true", false },
 	/* Otherwise wandb wraps stdout. */
@@ -51,16 +51,17 @@ static const struct row rows[] = {
 	{ "TF_FORCE_GPU_ALLOW_GROWTH", "true", false },
 };
 
-static size_t name_length(const char *item)
+static size_t environment_name_length(const char *item)
 {
 	return strcspn(item, "=");
 }
 
 static bool same_name(const char *a, const char *b)
 {
-	size_t length = name_length(a);
+	size_t length = environment_name_length(a);
 
-	return length == name_length(b) && memcmp(a, b, length) == 0;
+	return length == environment_name_length(b) &&
+	       memcmp(a, b, length) == 0;
 }
 
 static void copy_first_of_each(struct strlist *out, const struct strlist *user)
@@ -77,7 +78,7 @@ static void copy_first_of_each(struct strlist *out, const struct strlist *user)
 }
 
 /* The value with every SCRATCH replaced; the caller frees. */
-static char *expand(const char *value, const char *scratch)
+static char *environment_expand(const char *value, const char *scratch)
 {
 	struct strbuf text = STRBUF_INIT;
 	const char *mark;
@@ -94,12 +95,12 @@ static char *expand(const char *value, const char *scratch)
 static void apply_rows(struct strlist *out, const char *scratch)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const struct row *row = &rows[i];
+		const struct environment_row *row = &rows[i];
 		char *value;
 
 		if (row->only_if_unset && strlist_env_get(out, row->name))
 			continue;
-		value = expand(row->value, scratch);
+		value = environment_expand(row->value, scratch);
 		strlist_env_set(out, row->name, value);
 		free(value);
 	}
@@ -107,7 +108,7 @@ static void apply_rows(struct strlist *out, const char *scratch)
 
 static void apply_item(struct strlist *out, const char *item)
 {
-	size_t length = name_length(item);
+	size_t length = environment_name_length(item);
 	char *name = xstrndup(item, length);
 
 	if (item[length] == '=')

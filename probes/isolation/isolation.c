@@ -114,14 +114,15 @@ static int try_guarded(const struct isolation_spec *spec, const char *folder,
 }
 
 /* Which guarded folders can be written at all: asked before it is built. */
-struct trial {
+struct isolation_trial {
 	const struct isolation_spec *spec;
 	struct places places;
 	bool *writable;
 	pid_t owner;
 };
 
-static void trial_init(struct trial *trial, const struct isolation_spec *spec)
+static void trial_init(struct isolation_trial *trial,
+		       const struct isolation_spec *spec)
 {
 	trial->spec = spec;
 	trial->owner = getpid();
@@ -135,14 +136,14 @@ static void trial_init(struct trial *trial, const struct isolation_spec *spec)
 				  W_OK | X_OK, AT_EACCESS) == 0;
 }
 
-static void trial_release(struct trial *trial)
+static void trial_release(struct isolation_trial *trial)
 {
 	places_release(&trial->places);
 	free(trial->writable);
 }
 
 /* Where there is none, or none for this user, nothing will be in it. */
-static void write_shared_memory(const struct trial *trial)
+static void write_shared_memory(const struct isolation_trial *trial)
 {
 	char *path = trial_file(ISOLATION_SHARED_MEMORY, trial->owner);
 
@@ -151,7 +152,7 @@ static void write_shared_memory(const struct trial *trial)
 	free(path);
 }
 
-static bool has_own_memory(const struct trial *trial)
+static bool has_own_memory(const struct isolation_trial *trial)
 {
 	char *path = trial_file(ISOLATION_SHARED_MEMORY, trial->owner);
 	bool found = unlink(path) == 0;
@@ -160,7 +161,7 @@ static bool has_own_memory(const struct trial *trial)
 	return trial->spec->kind == ISOLATION_VIEW && !found;
 }
 
-static int trial_run(const struct trial *trial, struct error *err)
+static int trial_run(const struct isolation_trial *trial, struct error *err)
 {
 	int result = isolation_enter(trial->spec, err);
 	char *path = trial_file(trial->spec->scratch, trial->owner);
@@ -181,10 +182,11 @@ static int trial_run(const struct trial *trial, struct error *err)
 	return result;
 }
 
-static void trial_child(const struct trial *trial, int report, pid_t parent)
-	__attribute__((noreturn));
+static void trial_child(const struct isolation_trial *trial, int report,
+			pid_t parent) __attribute__((noreturn));
 
-static void trial_child(const struct trial *trial, int report, pid_t parent)
+static void trial_child(const struct isolation_trial *trial, int report,
+			pid_t parent)
 {
 	struct error err = ERROR_INIT;
 
@@ -230,7 +232,7 @@ static void end_child(pid_t pid, int report)
 		;
 }
 
-static void read_answer(int report, struct error *err)
+static void isolation_read_answer(int report, struct error *err)
 {
 	if (!wait_for_pipe(report, TRIAL_MS)) {
 		(void)error_set(err, -ETIMEDOUT, "no answer within %d s",
@@ -241,7 +243,8 @@ static void read_answer(int report, struct error *err)
 		(void)error_set(err, -ECHILD, "it was killed while trying");
 }
 
-static int start_child(const struct trial *trial, pid_t *pid, int *answer)
+static int isolation_start_child(const struct isolation_trial *trial,
+				 pid_t *pid, int *answer)
 {
 	pid_t parent = getpid();
 	sigset_t before, all;
@@ -266,8 +269,8 @@ static int start_child(const struct trial *trial, pid_t *pid, int *answer)
 }
 
 /* What the child wrote is to be there for real, or not. It is removed. */
-static void check_for_real(const struct trial *trial, const char *folder,
-			   bool wanted, struct error *err)
+static void check_for_real(const struct isolation_trial *trial,
+			   const char *folder, bool wanted, struct error *err)
 {
 	char *path = trial_file(folder, trial->owner);
 	bool found = unlink(path) == 0;
@@ -280,21 +283,22 @@ static void check_for_real(const struct trial *trial, const char *folder,
 				folder);
 }
 
-static int try_kind(const struct isolation_spec *spec,
-		    struct isolation_choice *choice, struct error *err)
+static int isolation_try_kind(const struct isolation_spec *spec,
+			      struct isolation_choice *choice,
+			      struct error *err)
 {
 	char *layers = xasprintf("%s/view", spec->scratch);
-	struct trial trial;
+	struct isolation_trial trial;
 	pid_t pid = -1;
 	int report = -1;
 	int result;
 
 	trial_init(&trial, spec);
-	result = start_child(&trial, &pid, &report);
+	result = isolation_start_child(&trial, &pid, &report);
 	if (result < 0) {
 		(void)error_set_errno(err, result, "cannot start a process");
 	} else {
-		read_answer(report, err);
+		isolation_read_answer(report, err);
 		end_child(pid, report);
 		(void)close(report);
 	}
@@ -319,7 +323,7 @@ void isolation_choose(struct isolation_choice *choice,
 	for (; asked.kind < ISOLATION_COMPARE; asked.kind++) {
 		struct error err = ERROR_INIT;
 
-		if (try_kind(&asked, choice, &err) == 0)
+		if (isolation_try_kind(&asked, choice, &err) == 0)
 			break;
 		choice->has_own_memory = false;
 		if (!choice->why_not[0])

@@ -104,7 +104,7 @@ static bool is_plain_path(const char *path)
 	       (length < 3 || strcmp(path + length - 3, "/..") != 0);
 }
 
-static unsigned long read_options(char *text)
+static unsigned long mounts_read_options(char *text)
 {
 	unsigned long flags = 0;
 	const char *name;
@@ -154,7 +154,7 @@ static size_t split(char *line, char *fields[FIELDS_MAX])
 	return count;
 }
 
-static int read_line(struct mount *mount, char *line)
+static int mounts_read_line(struct mount *mount, char *line)
 {
 	char *fields[FIELDS_MAX];
 	size_t count = split(line, fields);
@@ -170,14 +170,14 @@ static int read_line(struct mount *mount, char *line)
 	    unescape(fields[FIELD_POINT]) < 0 ||
 	    !is_plain_path(fields[FIELD_POINT]))
 		return -EINVAL;
-	mount->flags = read_options(fields[FIELD_OPTIONS]) |
-		       (read_options(fields[count - 1]) & MS_RDONLY);
+	mount->flags = mounts_read_options(fields[FIELD_OPTIONS]) |
+		       (mounts_read_options(fields[count - 1]) & MS_RDONLY);
 	mount->point = xstrdup(fields[FIELD_POINT]);
 	mount->use = use_of(mount, fields[dash + 1]);
 	return 0;
 }
 
-static int read_lines(struct mounts *mounts, char *text)
+static int mounts_read_lines(struct mounts *mounts, char *text)
 {
 	while (*text) {
 		char *end = strchr(text, '\n');
@@ -189,7 +189,7 @@ static int read_lines(struct mounts *mounts, char *text)
 		if (mounts->count == MOUNTS_MAX)
 			return -E2BIG;
 		*end = '\0';
-		result = read_line(&mount, text);
+		result = mounts_read_line(&mount, text);
 		if (result < 0)
 			return result;
 		mounts->items = xrealloc(mounts->items, mounts->count + 1,
@@ -252,7 +252,7 @@ static bool is_reached(const struct mounts *mounts, const struct trace *traces,
 }
 
 /* Whoever is not reached in the end is hidden, a ring of parents too. */
-static void hide(struct mounts *mounts)
+static void mounts_hide(struct mounts *mounts)
 {
 	struct trace *traces = xcalloc(mounts->count, sizeof(*traces));
 	bool progress = true;
@@ -290,10 +290,10 @@ int mounts_parse(struct mounts *mounts, const char *text, size_t length)
 
 	*mounts = (struct mounts)MOUNTS_INIT;
 	if (result == 0)
-		result = read_lines(mounts, copy);
+		result = mounts_read_lines(mounts, copy);
 	free(copy);
 	if (result == 0 && mounts->count) {
-		hide(mounts);
+		mounts_hide(mounts);
 		/* A folder's path stands before the paths that begin with it */
 		qsort(mounts->items, mounts->count, sizeof(*mounts->items),
 		      compare_points);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct places *places, const struct strlist *paths, bool shared)
+static void places_add(struct places *places, const struct strlist *paths,
+		       bool shared)
 {
 	for (size_t i = 0; paths && i < paths->count; i++)
 		places->items[places->count++] = (struct place){
@@ -18,7 +19,7 @@ static void add(struct places *places, const struct strlist *paths, bool shared)
 }
 
 /* A path stands before those below it; of two equal ones guarded is first. */
-static int compare(const void *a, const void *b)
+static int places_compare(const void *a, const void *b)
 {
 	const struct place *x = a;
 	const struct place *y = b;
@@ -36,9 +37,10 @@ void places_make(struct places *places, const struct strlist *shared,
 
 	places->count = 0;
 	places->items = xcalloc(count, sizeof(*places->items));
-	add(places, guarded, false);
-	add(places, shared, true);
-	qsort(places->items, places->count, sizeof(*places->items), compare);
+	places_add(places, guarded, false);
+	places_add(places, shared, true);
+	qsort(places->items, places->count, sizeof(*places->items),
+	      places_compare);
 	for (size_t i = 0; i < places->count; i++) {
 		const struct place *place = &places->items[i];
 

@@ -23,7 +23,8 @@ static bool is_memory(const struct statfs *info)
 }
 
 /* tmpfs with size=0 and ramfs count no blocks: all of memory is theirs. */
-static void fill(struct scratch_space *space, const struct statfs *info)
+static void scratch_space_fill(struct scratch_space *space,
+			       const struct statfs *info)
 {
 	uint64_t unit = info->f_frsize > 0 ? (uint64_t)info->f_frsize
 					   : (uint64_t)info->f_bsize;
@@ -66,7 +67,7 @@ int scratch_space_check_by(scratch_statfs *look, const char *path,
 
 	*space = (struct scratch_space){ 0 };
 	if (result == 0)
-		fill(space, &info);
+		scratch_space_fill(space, &info);
 	if (result == 0 && info.f_flags & ST_RDONLY)
 		result = -EROFS;
 	if (result < 0)
@@ -94,7 +95,7 @@ bool scratch_space_is_full_by(scratch_statfs *look, const char *path,
 
 	if (look_at(look, path, &info) < 0)
 		return false;
-	fill(&now, &info);
+	scratch_space_fill(&now, &info);
 	if (now.free_bytes < SCRATCH_FREE_FLOOR)
 		return true;
 	return now.is_memory && reserve_bytes &&

@@ -13,7 +13,7 @@
  * otherwise is where it lies without the variable, "~/" being HOME and {user}
  * the user's name. NULL: nowhere, or below XDG_CACHE_HOME, which is a row.
  */
-static const struct row {
+static const struct shared_paths_row {
 	const char *variable;
 	const char *otherwise;
 	const char *below; /* of the value; NULL: the value itself */
@@ -142,7 +142,7 @@ static bool holds_home(const struct finder *finder, const char *path)
 	       (finder->home[length] == '/' || finder->home[length] == '\0');
 }
 
-static void add(const struct finder *finder, const char *path)
+static void shared_paths_add(const struct finder *finder, const char *path)
 {
 	char *clean;
 
@@ -156,7 +156,7 @@ static void add(const struct finder *finder, const char *path)
 }
 
 /* "~/x" as most libraries read it, {user}. The caller frees; or NULL. */
-static char *expand(const struct finder *finder, const char *text)
+static char *shared_paths_expand(const struct finder *finder, const char *text)
 {
 	const char *mark = strstr(text, "{user}");
 	char *user;
@@ -175,10 +175,10 @@ static char *expand(const struct finder *finder, const char *text)
 	return path;
 }
 
-static void add_value(const struct finder *finder, const char *value,
-		      const char *below)
+static void shared_paths_add_value(const struct finder *finder,
+				   const char *value, const char *below)
 {
-	char *path = expand(finder, value);
+	char *path = shared_paths_expand(finder, value);
 
 	if (path && below) {
 		char *longer = xasprintf("%s/%s", path, below);
@@ -187,32 +187,34 @@ static void add_value(const struct finder *finder, const char *value,
 		path = longer;
 	}
 	if (path)
-		add(finder, path);
+		shared_paths_add(finder, path);
 	free(path);
 }
 
-static void add_list(const struct finder *finder, const char *value)
+static void shared_paths_add_list(const struct finder *finder,
+				  const char *value)
 {
 	while (*value) {
 		size_t length = strcspn(value, ":");
 		char *one = xstrndup(value, length);
 
-		add_value(finder, one, NULL);
+		shared_paths_add_value(finder, one, NULL);
 		free(one);
 		value += length + (value[length] == ':');
 	}
 }
 
-static void add_row(const struct finder *finder, const struct row *row)
+static void shared_paths_add_row(const struct finder *finder,
+				 const struct shared_paths_row *row)
 {
 	const char *value = value_of(finder, row->variable);
 
 	if (value && row->is_list)
-		add_list(finder, value);
+		shared_paths_add_list(finder, value);
 	else if (value)
-		add_value(finder, value, row->below);
+		shared_paths_add_value(finder, value, row->below);
 	else if (row->otherwise)
-		add_value(finder, row->otherwise, NULL);
+		shared_paths_add_value(finder, row->otherwise, NULL);
 }
 
 void shared_paths_find(struct strlist *out, const struct strlist *environment,
@@ -233,6 +235,6 @@ void shared_paths_find(struct strlist *out, const struct strlist *environment,
 		finder.home = NULL;
 	}
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		add_row(&finder, &rows[i]);
+		shared_paths_add_row(&finder, &rows[i]);
 	free(finder.home);
 }

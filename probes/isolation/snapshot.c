@@ -75,7 +75,7 @@ static bool checkpoint_is_named(const char *path, mode_t mode)
 #define TARGET_MAX 4096
 
 /* Times are nanoseconds; of a folder 0, for its entries tell of them. */
-struct entry {
+struct snapshot_entry {
 	size_t path, target; /* places in texts; target 0: no link */
 	uint64_t inode, size;
 	int64_t changed_ns, modified_ns;
@@ -84,13 +84,13 @@ struct entry {
 };
 
 struct snapshot {
-	struct entry *entries; /* by path, each once */
+	struct snapshot_entry *entries; /* by path, each once */
 	size_t count, capacity;
 	struct strbuf texts; /* each with its NUL; one NUL at 0 */
 };
 
 /* The folder under way, and what it is part of. */
-struct walk {
+struct snapshot_walk {
 	struct snapshot *snapshot;
 	const char *folder; /* one of those asked for */
 	const struct strlist *excluded;
@@ -98,8 +98,8 @@ struct walk {
 	struct error *err;
 };
 
-static const char *path_of(const struct snapshot *snapshot,
-			   const struct entry *entry)
+static const char *snapshot_path_of(const struct snapshot *snapshot,
+				    const struct snapshot_entry *entry)
 {
 	return snapshot->texts.data + entry->path;
 }
@@ -112,16 +112,16 @@ static size_t add_text(struct snapshot *snapshot, const char *text)
 	return at;
 }
 
-static struct entry *add_entry(struct snapshot *snapshot)
+static struct snapshot_entry *snapshot_add_entry(struct snapshot *snapshot)
 {
 	snapshot->entries =
 		xgrow(snapshot->entries, snapshot->count, &snapshot->capacity,
 		      sizeof(*snapshot->entries));
 	return memset(&snapshot->entries[snapshot->count++], 0,
-		      sizeof(struct entry));
+		      sizeof(struct snapshot_entry));
 }
 
-static bool is_below(const char *path, const char *folder)
+static bool snapshot_is_below(const char *path, const char *folder)
 {
 	size_t length = strlen(folder);
 
@@ -134,14 +134,14 @@ static bool is_below(const char *path, const char *folder)
 }
 
 /* A folder that was asked for within an excluded one was meant. */
-static bool is_excluded(const struct walk *walk, const char *path)
+static bool is_excluded(const struct snapshot_walk *walk, const char *path)
 {
 	for (size_t i = 0; walk->excluded && i < walk->excluded->count; i++) {
 		const char *excluded = walk->excluded->items[i];
 
-		if (is_below(path, excluded) &&
-		    (!is_below(walk->folder, excluded) ||
-		     is_below(excluded, walk->folder)))
+		if (snapshot_is_below(path, excluded) &&
+		    (!snapshot_is_below(walk->folder, excluded) ||
+		     snapshot_is_below(excluded, walk->folder)))
 			return true;
 	}
 	return false;
@@ -163,7 +163,7 @@ static bool is_same_mount(const struct statx *a, const struct statx *b)
 	       a->stx_dev_minor == b->stx_dev_minor;
 }
 
-static int look(int folder_fd, const char *name, struct statx *info)
+static int snapshot_look(int folder_fd, const char *name, struct statx *info)
 {
 	unsigned int mask = STATX_BASIC_STATS;
 
@@ -176,11 +176,11 @@ static int look(int folder_fd, const char *name, struct statx *info)
 	return 0;
 }
 
-static void note(const struct walk *walk, int folder_fd, const char *name,
-		 const struct statx *info)
+static void snapshot_note(const struct snapshot_walk *walk, int folder_fd,
+			  const char *name, const struct statx *info)
 {
 	struct snapshot *snapshot = walk->snapshot;
-	struct entry *entry = add_entry(snapshot);
+	struct snapshot_entry *entry = snapshot_add_entry(snapshot);
 	char target[TARGET_MAX];
 
 	entry->path = add_text(snapshot, walk->path.data);
@@ -200,7 +200,7 @@ static void note(const struct walk *walk, int folder_fd, const char *name,
 	}
 }
 
-static int too_large(const struct walk *walk)
+static int snapshot_too_large(const struct snapshot_walk *walk)
 {
 	return error_set(walk->err, -E2BIG,
 			 "cannot compare %s before and after a probe: it holds "
@@ -216,7 +216,7 @@ static bool is_passed_over(int code)
 	       code == -ENOTDIR || code == -ELOOP || code == -ESTALE;
 }
 
-static int cannot_read(const struct walk *walk, int code)
+static int cannot_read(const struct snapshot_walk *walk, int code)
 {
 	if (is_passed_over(code))
 		return 0;
@@ -224,26 +224,26 @@ static int cannot_read(const struct walk *walk, int code)
 			       strbuf_text(&walk->path));
 }
 
-static int walk_folder(struct walk *walk, int fd, const struct statx *self,
-		       int depth);
+static int walk_folder(struct snapshot_walk *walk, int fd,
+		       const struct statx *self, int depth);
 
-static int walk_entry(struct walk *walk, int folder_fd, const char *name,
-		      const struct statx *self, int depth)
+static int walk_entry(struct snapshot_walk *walk, int folder_fd,
+		      const char *name, const struct statx *self, int depth)
 {
 	struct statx info;
-	int result = look(folder_fd, name, &info);
+	int result = snapshot_look(folder_fd, name, &info);
 	int fd;
 
 	if (result < 0)
 		return cannot_read(walk, result);
 	if (walk->snapshot->count >= SNAPSHOT_ENTRIES_MAX ||
 	    walk->snapshot->texts.length > PATH_BYTES_MAX)
-		return too_large(walk);
-	note(walk, folder_fd, name, &info);
+		return snapshot_too_large(walk);
+	snapshot_note(walk, folder_fd, name, &info);
 	if (!S_ISDIR(info.stx_mode) || !is_same_mount(&info, self))
 		return 0;
 	if (depth >= SNAPSHOT_DEPTH_MAX)
-		return too_large(walk);
+		return snapshot_too_large(walk);
 	walk->snapshot->entries[walk->snapshot->count - 1].was_walked = true;
 	fd = openat(folder_fd, name,
 		    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -253,8 +253,8 @@ static int walk_entry(struct walk *walk, int folder_fd, const char *name,
 }
 
 /* Takes the descriptor. */
-static int walk_folder(struct walk *walk, int fd, const struct statx *self,
-		       int depth)
+static int walk_folder(struct snapshot_walk *walk, int fd,
+		       const struct statx *self, int depth)
 {
 	size_t length = walk->path.length;
 	DIR *folder = fdopendir(fd);
@@ -289,12 +289,13 @@ static bool was_walked(const struct snapshot *snapshot, const char *path)
 {
 	for (size_t i = 0; i < snapshot->count; i++)
 		if (snapshot->entries[i].was_walked &&
-		    strcmp(path_of(snapshot, &snapshot->entries[i]), path) == 0)
+		    strcmp(snapshot_path_of(snapshot, &snapshot->entries[i]),
+			   path) == 0)
 			return true;
 	return false;
 }
 
-static int walk_one(struct walk *walk, const char *folder)
+static int walk_one(struct snapshot_walk *walk, const char *folder)
 {
 	struct statx self;
 	int fd;
@@ -310,7 +311,7 @@ static int walk_one(struct walk *walk, const char *folder)
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return cannot_read(walk, -errno);
-	result = look(fd, ".", &self);
+	result = snapshot_look(fd, ".", &self);
 	if (result < 0) {
 		(void)close(fd);
 		return cannot_read(walk, result);
@@ -328,8 +329,8 @@ static int by_length(const void *a, const void *b)
 
 static int by_path(const void *a, const void *b, void *texts)
 {
-	const struct entry *left = a;
-	const struct entry *right = b;
+	const struct snapshot_entry *left = a;
+	const struct snapshot_entry *right = b;
 
 	return strcmp((const char *)texts + left->path,
 		      (const char *)texts + right->path);
@@ -342,12 +343,14 @@ static void put_in_order(struct snapshot *snapshot)
 
 	if (!snapshot->entries)
 		return;
-	qsort_r(snapshot->entries, snapshot->count, sizeof(struct entry),
-		by_path, snapshot->texts.data);
+	qsort_r(snapshot->entries, snapshot->count,
+		sizeof(struct snapshot_entry), by_path, snapshot->texts.data);
 	for (size_t i = 0; i < snapshot->count; i++)
 		if (i == 0 ||
-		    strcmp(path_of(snapshot, &snapshot->entries[kept - 1]),
-			   path_of(snapshot, &snapshot->entries[i])) != 0)
+		    strcmp(snapshot_path_of(snapshot,
+					    &snapshot->entries[kept - 1]),
+			   snapshot_path_of(snapshot, &snapshot->entries[i])) !=
+			    0)
 			snapshot->entries[kept++] = snapshot->entries[i];
 	snapshot->count = kept;
 }
@@ -355,7 +358,7 @@ static void put_in_order(struct snapshot *snapshot)
 int snapshot_take(struct snapshot **snapshot, const struct strlist *folders,
 		  const struct strlist *excluded, struct error *err)
 {
-	struct walk walk = {
+	struct snapshot_walk walk = {
 		.snapshot = xcalloc(1, sizeof(**snapshot)),
 		.excluded = excluded,
 		.err = err,
@@ -391,8 +394,10 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
-static bool is_equal(const struct snapshot *before, const struct entry *a,
-		     const struct snapshot *after, const struct entry *b)
+static bool is_equal(const struct snapshot *before,
+		     const struct snapshot_entry *a,
+		     const struct snapshot *after,
+		     const struct snapshot_entry *b)
 {
 	return a->mode == b->mode && a->inode == b->inode &&
 	       a->size == b->size && a->changed_ns == b->changed_ns &&
@@ -409,22 +414,24 @@ static int next_of(const struct snapshot *before, size_t i,
 		return 1;
 	if (j == after->count)
 		return -1;
-	return strcmp(path_of(before, &before->entries[i]),
-		      path_of(after, &after->entries[j]));
+	return strcmp(snapshot_path_of(before, &before->entries[i]),
+		      snapshot_path_of(after, &after->entries[j]));
 }
 
-static bool is_same_file(const struct entry *a, const struct entry *b)
+static bool is_same_file(const struct snapshot_entry *a,
+			 const struct snapshot_entry *b)
 {
 	return a->inode == b->inode && a->size == b->size &&
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
 /* All that differ, or of them only what is the same file still. */
-enum wanted { WANTED_ALL, WANTED_SAME_FILE };
+enum snapshot_wanted { WANTED_ALL, WANTED_SAME_FILE };
 
-static size_t compare(struct strlist *out, const struct snapshot *before,
-		      const struct snapshot *after, size_t max,
-		      enum wanted wanted)
+static size_t snapshot_compare(struct strlist *out,
+			       const struct snapshot *before,
+			       const struct snapshot *after, size_t max,
+			       enum snapshot_wanted wanted)
 {
 	size_t count = 0;
 	size_t i = 0;
@@ -433,8 +440,9 @@ static size_t compare(struct strlist *out, const struct snapshot *before,
 	while (i < before->count || j < after->count) {
 		int order = next_of(before, i, after, j);
 		const char *path =
-			order <= 0 ? path_of(before, &before->entries[i])
-				   : path_of(after, &after->entries[j]);
+			order <= 0
+				? snapshot_path_of(before, &before->entries[i])
+				: snapshot_path_of(after, &after->entries[j]);
 		bool same = order == 0 && is_equal(before, &before->entries[i],
 						   after, &after->entries[j]);
 
@@ -454,22 +462,23 @@ static size_t compare(struct strlist *out, const struct snapshot *before,
 size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
 			    const struct snapshot *after, size_t max)
 {
-	return compare(out, before, after, max, WANTED_ALL);
+	return snapshot_compare(out, before, after, max, WANTED_ALL);
 }
 
 size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
 			const struct snapshot *after, size_t max)
 {
-	return compare(out, before, after, max, WANTED_SAME_FILE);
+	return snapshot_compare(out, before, after, max, WANTED_SAME_FILE);
 }
 
 const char *snapshot_checkpoint(const struct snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->count; i++) {
-		const struct entry *entry = &snapshot->entries[i];
+		const struct snapshot_entry *entry = &snapshot->entries[i];
 
-		if (checkpoint_is_named(path_of(snapshot, entry), entry->mode))
-			return path_of(snapshot, entry);
+		if (checkpoint_is_named(snapshot_path_of(snapshot, entry),
+					entry->mode))
+			return snapshot_path_of(snapshot, entry);
 	}
 	return NULL;
 }

@@ -39,7 +39,7 @@ static int read_mounts(struct view *view, struct error *err)
 	return result;
 }
 
-static int make_folders(const struct view *view, struct error *err)
+static int view_make_folders(const struct view *view, struct error *err)
 {
 	if (mkdir(view->folder, 0700) < 0 || mkdir(view->root, 0700) < 0)
 		return error_set_errno(err, -errno, "cannot make %s",
@@ -115,7 +115,7 @@ static int build(struct view *view, struct error *err)
 	if (result == 0)
 		result = read_mounts(view, err);
 	if (result == 0)
-		result = make_folders(view, err);
+		result = view_make_folders(view, err);
 	if (result == 0)
 		result = view_cover(view, "/", err);
 	if (result == 0) {

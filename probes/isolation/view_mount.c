@@ -66,13 +66,13 @@ static void close_fd(int fd)
 		(void)close(fd);
 }
 
-static int open_folder(int parent, const char *name, int how)
+static int view_mount_open_folder(int parent, const char *name, int how)
 {
 	return openat(parent, name, how | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Is a change below it possible without its being there already? */
-static bool is_own(const struct stat *info)
+static bool view_mount_is_own(const struct stat *info)
 {
 	return info->st_uid == geteuid() && info->st_gid == getegid() &&
 	       info->st_uid != OVERFLOW_ID && info->st_gid != OVERFLOW_ID;
@@ -109,7 +109,7 @@ static int copy_folder(int lower, int upper, const char *name)
 	if (fstat(lower, &info) < 0 ||
 	    (mkdirat(upper, name, 0700) < 0 && errno != EEXIST))
 		return -1;
-	fd = open_folder(upper, name, O_RDONLY);
+	fd = view_mount_open_folder(upper, name, O_RDONLY);
 	if (fd >= 0)
 		(void)fchmod(fd, mode_of_copy(lower, &info));
 	return fd;
@@ -130,15 +130,15 @@ static struct bounds bounds_of(int lower)
 }
 
 /* A folder of another's that is looked at; it is copied when it has to be. */
-struct spot {
-	struct spot *above; /* NULL: the top, which is there */
+struct view_mount_spot {
+	struct view_mount_spot *above; /* NULL: the top, which is there */
 	const char *name;
 	int lower, upper; /* upper -1: no copy up to now */
 	int depth;        /* how far to look below it */
 };
 
 /* With all that lead to it; nothing more is tried below one that failed. */
-static void copy_spot(struct spot *spot)
+static void copy_spot(struct view_mount_spot *spot)
 {
 	if (spot->upper >= 0 || !spot->above)
 		return;
@@ -148,7 +148,7 @@ static void copy_spot(struct spot *spot)
 					  spot->name);
 }
 
-static void look_below(struct spot *spot, struct bounds *bounds);
+static void look_below(struct view_mount_spot *spot, struct bounds *bounds);
 
 static bool may(int folder, const char *name, int access)
 {
@@ -156,14 +156,16 @@ static bool may(int folder, const char *name, int access)
 }
 
 /* Nobody writes in what he cannot pass through. */
-static void look_at_folder(struct spot *spot, const char *name,
+static void look_at_folder(struct view_mount_spot *spot, const char *name,
 			   struct bounds *bounds)
 {
-	struct spot below = { .above = spot, .name = name, .upper = -1 };
+	struct view_mount_spot below = { .above = spot,
+					 .name = name,
+					 .upper = -1 };
 
 	if (!may(spot->lower, name, X_OK))
 		return;
-	below.lower = open_folder(spot->lower, name, O_PATH);
+	below.lower = view_mount_open_folder(spot->lower, name, O_PATH);
 	if (below.lower < 0)
 		return;
 	below.depth = spot->depth - 1;
@@ -174,8 +176,8 @@ static void look_at_folder(struct spot *spot, const char *name,
 	close_fd(below.upper);
 }
 
-static void look_at_entry(struct spot *spot, const struct dirent *entry,
-			  struct bounds *bounds)
+static void look_at_entry(struct view_mount_spot *spot,
+			  const struct dirent *entry, struct bounds *bounds)
 {
 	const char *name = entry->d_name;
 	struct stat info;
@@ -189,7 +191,7 @@ static void look_at_entry(struct spot *spot, const struct dirent *entry,
 	    (!S_ISDIR(info.st_mode) && !S_ISREG(info.st_mode)))
 		return;
 	/* What is the user's own can be changed once its folder is there. */
-	if (is_own(&info))
+	if (view_mount_is_own(&info))
 		copy_spot(spot);
 	else if (S_ISDIR(info.st_mode) && spot->depth > 0 &&
 		 info.st_dev == bounds->device)
@@ -201,7 +203,7 @@ static void look_at_entry(struct spot *spot, const struct dirent *entry,
  * those that lead to one, or to what is the user's own. Most of them are
  * neither, and a copy of each would cost more than all the rest.
  */
-static void look_below(struct spot *spot, struct bounds *bounds)
+static void look_below(struct view_mount_spot *spot, struct bounds *bounds)
 {
 	int fd = openat(spot->lower, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
@@ -221,7 +223,7 @@ static void look_below(struct spot *spot, struct bounds *bounds)
 static void copy_below(const struct parts *parts, int depth,
 		       struct bounds *bounds)
 {
-	struct spot top = {
+	struct view_mount_spot top = {
 		.lower = parts->lower,
 		.upper = parts->upper,
 		.depth = depth,
@@ -233,7 +235,7 @@ static void copy_below(const struct parts *parts, int depth,
 /* Step into name on both sides; false when one of them has it not. */
 static bool descend(struct parts *parts, const char *name)
 {
-	int lower = open_folder(parts->lower, name, O_PATH);
+	int lower = view_mount_open_folder(parts->lower, name, O_PATH);
 	int upper = lower >= 0 ? copy_folder(lower, parts->upper, name) : -1;
 
 	close_fd(parts->lower);
@@ -278,13 +280,13 @@ static void copy_others_folders(const struct layer *layer,
 	}
 }
 
-static int make_folder(const char *parent, const char *name)
+static int view_mount_make_folder(const char *parent, const char *name)
 {
 	char *path = xasprintf("%s/%s", parent, name);
 	int fd = -1;
 
 	if (mkdir(path, 0700) == 0)
-		fd = open_folder(AT_FDCWD, path, O_RDONLY);
+		fd = view_mount_open_folder(AT_FDCWD, path, O_RDONLY);
 	free(path);
 	return fd;
 }
@@ -310,15 +312,15 @@ static int make_parts(const struct layer *layer, struct parts *parts)
 {
 	int result;
 
-	parts->lower = open_folder(AT_FDCWD, layer->lower, O_PATH);
+	parts->lower = view_mount_open_folder(AT_FDCWD, layer->lower, O_PATH);
 	if (parts->lower < 0)
 		return -errno;
 	if (mkdir(layer->folder, 0700) < 0)
 		return -errno;
-	parts->upper = make_folder(layer->folder, "upper");
+	parts->upper = view_mount_make_folder(layer->folder, "upper");
 	if (parts->upper < 0)
 		return -errno;
-	parts->work = make_folder(layer->folder, "work");
+	parts->work = view_mount_make_folder(layer->folder, "work");
 	if (parts->work < 0)
 		return -errno;
 	result = make_top(layer, parts);

@@ -54,7 +54,7 @@ static bool is_of_cuda(const char *name, const struct stat *info)
 }
 
 /* In a layer, now or soon, to be written for real, or never written. */
-static bool is_settled(const struct view *view, const char *path)
+static bool view_shm_is_settled(const struct view *view, const char *path)
 {
 	const struct mount *mount = mounts_find(&view->mounts, path);
 	const struct place *place = places_at(&view->places, path);
@@ -204,7 +204,8 @@ static int show_entries(const struct sides *sides)
 	return result;
 }
 
-static int fill(const struct view *view, const char *path, const char *target)
+static int view_shm_fill(const struct view *view, const char *path,
+			 const char *target)
 {
 	const struct sides sides = {
 		.view = view,
@@ -227,8 +228,8 @@ void view_own_shared_memory(const struct view *view)
 	char *path = realpath(ISOLATION_SHARED_MEMORY, NULL);
 	char *target = path ? view_target(view, path) : NULL;
 
-	if (path && !is_settled(view, path) && mount_own(view, path) == 0 &&
-	    fill(view, path, target) < 0)
+	if (path && !view_shm_is_settled(view, path) &&
+	    mount_own(view, path) == 0 && view_shm_fill(view, path, target) < 0)
 		(void)umount2(target, MNT_DETACH);
 	free(target);
 	free(path);

@@ -17,7 +17,7 @@
 #define FIELDS_BEFORE_PATH 7
 
 /* The path as it was bound, NULL when it has none or an abstract name. */
-static const char *path_of(const char *line)
+static const char *sockets_path_of(const char *line)
 {
 	for (int field = 0; field < FIELDS_BEFORE_PATH; field++) {
 		line += strspn(line, " ");
@@ -60,7 +60,7 @@ void view_bind_sockets(const struct view *view)
 		for (const char *line = strtok_r(text.data, "\n", &rest);
 		     line && done < SOCKETS_MAX;
 		     line = strtok_r(NULL, "\n", &rest)) {
-			const char *path = path_of(line);
+			const char *path = sockets_path_of(line);
 
 			if (path)
 				done += bind_socket(view, path);

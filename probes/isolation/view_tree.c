@@ -23,7 +23,7 @@ static const char *const system_folders[] = {
 	"/lib64", "/libx32", "/sbin", "/usr",
 };
 
-static bool is_folder(const char *path)
+static bool view_tree_is_folder(const char *path)
 {
 	struct stat info;
 
@@ -38,7 +38,7 @@ static bool holds_guarded(const struct view *view, const char *path)
 	       (place && !place->shared && strcmp(place->path, path) == 0);
 }
 
-static bool is_below(const struct mount *mount, const char *path)
+static bool view_tree_is_below(const struct mount *mount, const char *path)
 {
 	return mount->use != MOUNT_HIDDEN &&
 	       path_is_within(mount->point, path) &&
@@ -94,7 +94,8 @@ static int cover_mount(struct view *view, const struct mount *mount,
 {
 	if (mount->use != MOUNT_LAYERED)
 		return bind_as_is(view, mount, err);
-	if (is_folder(mount->point) && view_layer(view, mount->point) == 0)
+	if (view_tree_is_folder(mount->point) &&
+	    view_layer(view, mount->point) == 0)
 		return 0;
 	return bind_to_read(view, mount, err);
 }
@@ -106,7 +107,7 @@ static int cover_mounts_below(struct view *view, const char *path,
 	int result = 0;
 
 	for (size_t i = 0; i < view->mounts.count && result == 0; i++)
-		if (is_below(&view->mounts.items[i], path))
+		if (view_tree_is_below(&view->mounts.items[i], path))
 			result = cover_mount(view, &view->mounts.items[i], err);
 	return result;
 }
@@ -126,7 +127,7 @@ static int make_mounts_read_only(const struct view *view, const char *path,
 	for (size_t i = 0; i < view->mounts.count; i++) {
 		const struct mount *mount = &view->mounts.items[i];
 
-		if (!is_below(mount, path))
+		if (!view_tree_is_below(mount, path))
 			continue;
 		view_cut_off(view, mount->point);
 		if (mount->use != MOUNT_LAYERED)
@@ -170,7 +171,8 @@ static int cover_folders_in(struct view *view, const char *path, int depth,
 				 entry->d_name);
 		mount = mounts_find(&view->mounts, name);
 		/* Other mounts have their own turn. */
-		if (strcmp(mount->point, name) != 0 && is_folder(name))
+		if (strcmp(mount->point, name) != 0 &&
+		    view_tree_is_folder(name))
 			result = cover_folder(view, name, depth + 1, err);
 		free(name);
 	}
@@ -226,8 +228,9 @@ static int cover_piece_by_piece(struct view *view, const char *path,
 	for (size_t i = 0; i < view->mounts.count && result == 0; i++) {
 		const struct mount *mount = &view->mounts.items[i];
 
-		if (mount->use == MOUNT_LAYERED && is_below(mount, path) &&
-		    is_folder(mount->point))
+		if (mount->use == MOUNT_LAYERED &&
+		    view_tree_is_below(mount, path) &&
+		    view_tree_is_folder(mount->point))
 			result = cover_folder(view, mount->point, 0, err);
 	}
 	return result;

@@ -133,7 +133,7 @@ static void count_foreign_kill(struct keeper_loop *loop, int status)
 }
 
 /* Reap all that ended; false when no child is left. */
-static bool reap(struct keeper_loop *loop)
+static bool keeper_main_reap(struct keeper_loop *loop)
 {
 	for (;;) {
 		struct rusage usage;
@@ -169,14 +169,14 @@ static int poll_timeout(const struct keeper_loop *loop)
 	return left < 0 ? 0 : (int)left;
 }
 
-static void run(struct keeper_loop *loop)
+static void keeper_main_run(struct keeper_loop *loop)
 {
 	struct pollfd polls[2] = {
 		{ .fd = loop->control, .events = POLLIN },
 		{ .fd = loop->signals, .events = POLLIN },
 	};
 
-	while (reap(loop)) {
+	while (keeper_main_reap(loop)) {
 		if (loop->kill_at_ms && clock_ms() >= loop->kill_at_ms) {
 			if (loop->command_exited)
 				tell(loop, KEEPER_ABANDONED, 0);
@@ -246,7 +246,7 @@ static int open_signals(void)
  * Autofit still reads the counters and what the command left in its scratch,
  * and removes both: this is for when it is gone.
  */
-static void clean_up(const struct keeper_spec *spec)
+static void keeper_main_clean_up(const struct keeper_spec *spec)
 {
 	struct host_cgroup cgroup;
 
@@ -299,10 +299,10 @@ void keeper_main(const struct keeper_spec *spec,
 		     -result);
 	} else {
 		tell(&loop, KEEPER_STARTED, 0);
-		run(&loop);
+		keeper_main_run(&loop);
 	}
 	if (getppid() != birth->autofit)
-		clean_up(spec);
+		keeper_main_clean_up(spec);
 	tell(&loop, KEEPER_GONE, loop.foreign_kills);
 	_exit(0);
 }

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool is_kept(int fd, const int *keep, size_t count)
+static bool spawn_is_kept(int fd, const int *keep, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		if (keep[i] == fd)
@@ -43,7 +43,7 @@ void spawn_close_except(const int *keep, size_t count)
 
 		if (end == entry->d_name || *end || fd <= 2 || fd > INT_MAX)
 			continue;
-		if (fd != dirfd(folder) && !is_kept((int)fd, keep, count))
+		if (fd != dirfd(folder) && !spawn_is_kept((int)fd, keep, count))
 			(void)close((int)fd);
 	}
 	(void)closedir(folder);
@@ -80,10 +80,10 @@ struct spawn_failure {
 	int code; /* errno */
 };
 
-static void give_up(int report, enum spawn_step step, int code)
+static void spawn_give_up(int report, enum spawn_step step, int code)
 	__attribute__((noreturn));
 
-static void give_up(int report, enum spawn_step step, int code)
+static void spawn_give_up(int report, enum spawn_step step, int code)
 {
 	const struct spawn_failure failure = { (int)step, code };
 
@@ -108,7 +108,7 @@ static void isolate(const struct isolation_spec *spec,
 	if (result == 0)
 		return;
 	(void)dprintf(pipes->err, "autofit: %s\n", err.message);
-	give_up(pipes->report[1], SPAWN_OWN, -result);
+	spawn_give_up(pipes->report[1], SPAWN_OWN, -result);
 }
 
 static void child(const struct keeper_spec *spec,
@@ -133,7 +133,7 @@ static void child(const struct keeper_spec *spec,
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	environ = spec->environment->items;
 	(void)execvp(spec->argv->items[0], spec->argv->items);
-	give_up(pipes->report[1], SPAWN_EXEC, errno);
+	spawn_give_up(pipes->report[1], SPAWN_EXEC, errno);
 }
 
 /* The pipe closes by itself when exec succeeds: then nothing is read. */

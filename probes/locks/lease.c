@@ -62,7 +62,7 @@ struct chain {
 };
 
 /* What one call works with. */
-struct taking {
+struct lease_taking {
 	struct lease *lease;
 	char *path;
 	char *temporary;       /* NULL: not made yet */
@@ -70,7 +70,7 @@ struct taking {
 	int64_t now_ms;
 };
 
-static bool holds(const char *file, const char *token)
+static bool lease_holds(const char *file, const char *token)
 {
 	struct lease_note note;
 
@@ -129,7 +129,8 @@ static uint64_t chain_sum(const struct chain *chain)
 	return sum;
 }
 
-static bool chain_is_dead(const struct chain *chain, struct taking *taking)
+static bool chain_is_dead(const struct chain *chain,
+			  struct lease_taking *taking)
 {
 	struct lease *lease = taking->lease;
 	const char *last = chain->items[chain->count - 1].note.token;
@@ -174,7 +175,7 @@ static int link_new(const char *file, const char *target, const char *token)
 {
 	int result = link(file, target) < 0 ? -errno : 0;
 
-	if (result == 0 || holds(target, token))
+	if (result == 0 || lease_holds(target, token))
 		return 0;
 	/* ENOENT: somebody took the file for a leftover. */
 	return result == -EEXIST || result == -ENOENT ? -EALREADY : result;
@@ -196,7 +197,7 @@ static int install(const struct chain *chain, size_t index, const char *claim,
 	}
 	if (rename(claim, file) < 0)
 		result = -errno;
-	if (holds(file, token))
+	if (lease_holds(file, token))
 		return 0;
 	if (result < 0 && result != -ENOENT) {
 		(void)unlink(claim);
@@ -221,7 +222,7 @@ static int take_over(const struct chain *chain, const char *path,
 	return result;
 }
 
-static int need_temporary(struct taking *taking)
+static int need_temporary(struct lease_taking *taking)
 {
 	struct stat info;
 
@@ -233,7 +234,7 @@ static int need_temporary(struct taking *taking)
 	return make_temporary(taking->temporary, &taking->own);
 }
 
-static int try_once(struct taking *taking, struct lease_note *holder,
+static int try_once(struct lease_taking *taking, struct lease_note *holder,
 		    struct error *err)
 {
 	const char *token = taking->own.token;
@@ -282,8 +283,8 @@ static bool is_leftover(const char *file, const struct lease_note *own,
  * Safe for whoever holds the lease: a claim on any token but the present one
  * gives no right any more, and a taker whose own file goes makes another.
  */
-static void clean_up(const struct taking *taking, const char *folder,
-		     const char *name)
+static void lease_clean_up(const struct lease_taking *taking,
+			   const char *folder, const char *name)
 {
 	char *prefix = xasprintf("%s.lease.", name);
 	DIR *entries = opendir(folder);
@@ -311,8 +312,8 @@ out:
 	free(prefix);
 }
 
-static int take(struct taking *taking, struct lease_note *holder,
-		struct error *err)
+static int lease_try(struct lease_taking *taking, struct lease_note *holder,
+		     struct error *err)
 {
 	int result = -EALREADY;
 
@@ -332,7 +333,7 @@ static int take(struct taking *taking, struct lease_note *holder,
 int lease_take(struct lease *lease, const char *folder, const char *name,
 	       int64_t now_ms, struct lease_note *holder, struct error *err)
 {
-	struct taking taking = { .lease = lease, .now_ms = now_ms };
+	struct lease_taking taking = { .lease = lease, .now_ms = now_ms };
 	size_t length = strlen(name);
 	int result;
 
@@ -348,12 +349,12 @@ int lease_take(struct lease *lease, const char *folder, const char *name,
 	if (result < 0)
 		return error_set_errno(err, result, "cannot take a lease");
 	taking.path = xasprintf("%s/%s.lease", folder, name);
-	result = take(&taking, holder, err);
+	result = lease_try(&taking, holder, err);
 	if (result < 0) {
 		free(taking.path);
 		return result;
 	}
-	clean_up(&taking, folder, name);
+	lease_clean_up(&taking, folder, name);
 	free(lease->path);
 	memset(lease, 0, sizeof(*lease));
 	lease->path = taking.path;
@@ -423,13 +424,14 @@ static void remove_own(const struct lease *lease)
 	struct lease_note closing = lease->note;
 	char *temporary = NULL;
 
-	if (!holds(path, lease->note.token) || lease_note_renew(&closing) < 0)
+	if (!lease_holds(path, lease->note.token) ||
+	    lease_note_renew(&closing) < 0)
 		goto out;
 	temporary = xasprintf("%s.new.%s", path, closing.token);
 	if (make_temporary(temporary, &closing) < 0)
 		goto out;
 	if (link_new(temporary, claim, closing.token) == 0) {
-		if (holds(path, lease->note.token))
+		if (lease_holds(path, lease->note.token))
 			(void)unlink(path);
 		(void)unlink(claim);
 	}

@@ -52,7 +52,7 @@ static void lock_read_note(int fd, struct lock_note *note)
 }
 
 /* A file of ours that nobody else can open. */
-static int check_file(int fd, const char *path, struct error *err)
+static int lock_check_file(int fd, const char *path, struct error *err)
 {
 	struct stat info;
 
@@ -72,7 +72,7 @@ static int check_file(int fd, const char *path, struct error *err)
 	return 0;
 }
 
-static int open_file(const char *path, struct error *err)
+static int lock_open_file(const char *path, struct error *err)
 {
 	int result;
 	int fd;
@@ -82,15 +82,15 @@ static int open_file(const char *path, struct error *err)
 	if (fd < 0)
 		return error_set_errno(err, -errno, "cannot open lock %s",
 				       path);
-	result = check_file(fd, path, err);
+	result = lock_check_file(fd, path, err);
 	if (result == 0)
 		return fd;
 	(void)close(fd);
 	return result;
 }
 
-static int take(struct lock *lock, const char *name, struct lock_note *left,
-		struct error *err)
+static int lock_try(struct lock *lock, const char *name, struct lock_note *left,
+		    struct error *err)
 {
 	int result;
 
@@ -129,11 +129,11 @@ int lock_take(struct lock *lock, const char *folder, const char *name,
 	result = paths_make(folder, err);
 	if (result < 0)
 		return result;
-	result = open_file(lock->path, err);
+	result = lock_open_file(lock->path, err);
 	if (result < 0)
 		return result;
 	lock->fd = result;
-	result = take(lock, clean, left, err);
+	result = lock_try(lock, clean, left, err);
 	if (result < 0) {
 		(void)close(lock->fd);
 		lock->fd = -1;

@@ -29,7 +29,7 @@ static bool ask(struct cap_figures *figures)
 	return true;
 }
 
-static void note(int device)
+static void cap_note(int device)
 {
 	struct cap_figures figures;
 	uint64_t changes = ledger_changes();
@@ -45,7 +45,7 @@ void cap_look(int device)
 	int saved = errno;
 
 	if (ledger_cap(device) && device_now().row == device)
-		note(device);
+		cap_note(device);
 	errno = saved;
 }
 
@@ -63,9 +63,9 @@ bool cap_allows_context(int device, void *context)
 	pop = __extension__(pop_fn *)
 		lookup_once(&pop_place, "cuCtxPopCurrent_v2");
 	if (!context) {
-		note(device);
+		cap_note(device);
 	} else if (push && pop && push(context) == CU_SUCCESS) {
-		note(device);
+		cap_note(device);
 		(void)pop(&context);
 	}
 	errno = saved;

@@ -60,7 +60,7 @@ static bool read_uuid(int ordinal, unsigned char uuid[16])
 	return ask && ask(uuid, ordinal) == CU_SUCCESS;
 }
 
-static int look_up(int ordinal)
+static int device_look_up(int ordinal)
 {
 	fn_cuDeviceTotalMem_v2 *total = REAL(cuDeviceTotalMem_v2);
 	unsigned int mode = device_relax();
@@ -88,7 +88,7 @@ int device_row(int ordinal)
 
 	if (known)
 		return known - 1;
-	row = look_up(ordinal);
+	row = device_look_up(ordinal);
 	if (place && row >= 0)
 		__atomic_store_n(place, row + 1, __ATOMIC_RELAXED);
 	errno = saved;

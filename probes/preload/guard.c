@@ -88,7 +88,7 @@ static uint64_t word_of(enum page_state state)
  * Another thread opens the page. What is passed on meanwhile is never counted,
  * so a slow disk is waited for; not for ever, for that thread may have died.
  */
-static bool wait_for(page_word *word)
+static bool guard_wait_for(page_word *word)
 {
 	unsigned long end = raw_now_ns() + PATIENCE_NS;
 	uint64_t now;
@@ -103,12 +103,12 @@ static bool wait_for(page_word *word)
 	return false;
 }
 
-static bool open_page(page_word *word, uint64_t seen)
+static bool guard_open_page(page_word *word, uint64_t seen)
 {
 	enum page_state state;
 
 	if (!atomic_compare_exchange_strong(word, &seen, word_of(PAGE_OPENING)))
-		return wait_for(word);
+		return guard_wait_for(word);
 	ledger_forget_parent();
 	state = ledger_open() ? PAGE_OPEN : PAGE_NONE;
 	atomic_store(word, word_of(state));
@@ -134,9 +134,9 @@ static bool page_is_open(void)
 	now = atomic_load_explicit(word, memory_order_acquire);
 	if (now == 0 ||
 	    (word == &fallback && now / PAGE_STATES != (uint64_t)getpid()))
-		return open_page(word, now);
+		return guard_open_page(word, now);
 	if (now % PAGE_STATES == PAGE_OPENING)
-		return wait_for(word);
+		return guard_wait_for(word);
 	return now % PAGE_STATES == PAGE_OPEN;
 }
 

@@ -60,14 +60,14 @@ void held_change(enum held_kind kind, int device, int64_t bytes)
 		ledger_give(device, 0 - (uint64_t)bytes);
 }
 
-static void give(const struct table_entry *entry)
+static void held_give(const struct table_entry *entry)
 {
 	held_change((enum held_kind)entry->kind, entry->device,
 		    -(int64_t)entry->bytes);
 }
 
 /* False: there is no memory for it. */
-static bool remember(const struct table_entry *entry)
+static bool held_remember(const struct table_entry *entry)
 {
 	struct table_entry before = { 0 };
 	struct table_entry *place;
@@ -81,18 +81,19 @@ static bool remember(const struct table_entry *entry)
 	table_unlock(&allocations);
 	/* The address is given out anew: it was freed where nobody saw it. */
 	if (before.bytes)
-		give(&before);
+		held_give(&before);
 	return place;
 }
 
-static bool begin(struct request *request, enum preload_call call,
-		  uint64_t bytes)
+static bool held_begin(struct held_request *request, enum preload_call call,
+		       uint64_t bytes)
 {
 	/* No amount that could be added and subtracted. */
 	if (!bytes || bytes > INT64_MAX || !count_begin())
 		return false;
-	*request =
-		(struct request){ .call = call, .device = -1, .bytes = bytes };
+	*request = (struct held_request){ .call = call,
+					  .device = -1,
+					  .bytes = bytes };
 	if (call == PRELOAD_CALL_MANAGED)
 		request->kind = HELD_MANAGED;
 	if (call == PRELOAD_CALL_HOST)
@@ -100,12 +101,12 @@ static bool begin(struct request *request, enum preload_call call,
 	return true;
 }
 
-bool request_begin(struct request *request, enum preload_call call,
+bool request_begin(struct held_request *request, enum preload_call call,
 		   uint64_t bytes)
 {
 	struct device_now now;
 
-	if (!begin(request, call, bytes))
+	if (!held_begin(request, call, bytes))
 		return false;
 	now = device_now();
 	request->context = now.context;
@@ -114,16 +115,16 @@ bool request_begin(struct request *request, enum preload_call call,
 	return true;
 }
 
-bool request_begin_at(struct request *request, enum preload_call call, int row,
-		      uint64_t bytes)
+bool request_begin_at(struct held_request *request, enum preload_call call,
+		      int row, uint64_t bytes)
 {
-	if (!begin(request, call, bytes))
+	if (!held_begin(request, call, bytes))
 		return false;
 	request->device = row;
 	return true;
 }
 
-bool request_is_allowed(struct request *request)
+bool request_is_allowed(struct held_request *request)
 {
 	if (request->kind != HELD_DEVICE) {
 		ledger_give_begin();
@@ -134,7 +135,7 @@ bool request_is_allowed(struct request *request)
 	return !request->is_refused;
 }
 
-bool request_resize(struct request *request, uint64_t bytes)
+bool request_resize(struct held_request *request, uint64_t bytes)
 {
 	if (bytes == request->bytes || bytes > INT64_MAX)
 		return true;
@@ -145,7 +146,7 @@ bool request_resize(struct request *request, uint64_t bytes)
 	return !request->is_refused;
 }
 
-static void count_grant(const struct request *request, uint64_t key)
+static void count_grant(const struct held_request *request, uint64_t key)
 {
 	struct table_entry entry = { .key = key,
 				     .bytes = request->bytes,
@@ -153,7 +154,7 @@ static void count_grant(const struct request *request, uint64_t key)
 				     .device = request->device,
 				     .kind = request->kind };
 
-	if (key && !remember(&entry)) {
+	if (key && !held_remember(&entry)) {
 		held_is_crowded();
 		ledger_untake(request->device, request->bytes);
 	} else if (request->kind != HELD_DEVICE) {
@@ -165,7 +166,8 @@ static void count_grant(const struct request *request, uint64_t key)
 	ledger_granted(request->call, request->bytes);
 }
 
-cu_result request_end(struct request *request, cu_result result, uint64_t key)
+cu_result request_end(struct held_request *request, cu_result result,
+		      uint64_t key)
 {
 	int saved = errno;
 
@@ -213,10 +215,10 @@ cu_result release_end(struct release *release, cu_result result)
 	if (result == CU_SUCCESS) {
 		ledger_free();
 		if (release->is_known)
-			give(&release->entry);
+			held_give(&release->entry);
 		else
 			pools_read();
-	} else if (release->is_known && !remember(&release->entry)) {
+	} else if (release->is_known && !held_remember(&release->entry)) {
 		held_is_crowded();
 	}
 	ledger_done();
@@ -237,7 +239,7 @@ void held_drop(uint64_t context)
 	while ((entry = table_next(&allocations, &position))) {
 		if (entry->owner != context)
 			continue;
-		give(entry);
+		held_give(entry);
 		table_remove(&allocations, entry);
 	}
 	table_unlock(&allocations);

@@ -34,7 +34,7 @@ enum held_kind {
 };
 
 /* One allocation under way. */
-struct request {
+struct held_request {
 	enum preload_call call;
 	enum held_kind kind;
 	int device; /* row; -1: not known, not counted */
@@ -43,20 +43,21 @@ struct request {
 };
 
 /* Bytes of the current device or, for managed and host calls, apart. */
-bool request_begin(struct request *request, enum preload_call call,
+bool request_begin(struct held_request *request, enum preload_call call,
 		   uint64_t bytes);
 /* Bytes of some device, of no context. */
-bool request_begin_at(struct request *request, enum preload_call call, int row,
-		      uint64_t bytes);
+bool request_begin_at(struct held_request *request, enum preload_call call,
+		      int row, uint64_t bytes);
 /* False: the cap refuses; the result is CU_OUT_OF_MEMORY. */
-bool request_is_allowed(struct request *request);
+bool request_is_allowed(struct held_request *request);
 /* Counts a refusal or a grant; key 0: it is remembered elsewhere. */
-cu_result request_end(struct request *request, cu_result result, uint64_t key);
+cu_result request_end(struct held_request *request, cu_result result,
+		      uint64_t key);
 /*
  * The driver granted other bytes than were asked for. False: the cap refuses
  * them; the caller frees them, and the result is CU_OUT_OF_MEMORY.
  */
-bool request_resize(struct request *request, uint64_t bytes);
+bool request_resize(struct held_request *request, uint64_t bytes);
 
 /* One free under way. */
 struct release {

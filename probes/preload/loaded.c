@@ -128,7 +128,7 @@ static void *find_by_name(const struct symbols *symbols, const char *name)
 	return (void *)(symbols->base + symbols->table[index].st_value);
 }
 
-static void *find_in(const struct dl_phdr_info *info, const char *name)
+static void *loaded_find_in(const struct dl_phdr_info *info, const char *name)
 {
 	struct symbols symbols = { .base = info->dlpi_addr };
 	ElfW(Half) i;
@@ -143,7 +143,7 @@ static void *find_in(const struct dl_phdr_info *info, const char *name)
 	return find_by_name(&symbols, name);
 }
 
-static bool is_named(const char *path, const char *prefix)
+static bool loaded_is_named(const char *path, const char *prefix)
 {
 	const char *name = path, *next;
 
@@ -172,7 +172,7 @@ static iterate_fn *find_iterate(void)
 		struct symbols symbols = { .base = map->l_addr };
 
 		if (!map->l_name || !map->l_ld ||
-		    !is_named(map->l_name, "libc.so"))
+		    !loaded_is_named(map->l_name, "libc.so"))
 			continue;
 		read_dynamic(map->l_ld, &symbols);
 		found = find_by_name(&symbols, "dl_iterate_phdr");
@@ -193,7 +193,7 @@ static int iterate(int (*visit)(struct dl_phdr_info *, size_t, void *),
 	return (__extension__(iterate_fn *) found)(visit, data);
 }
 
-static bool holds(const struct dl_phdr_info *info, const void *address)
+static bool loaded_holds(const struct dl_phdr_info *info, const void *address)
 {
 	uintptr_t offset = (uintptr_t)address - info->dlpi_addr;
 	ElfW(Half) i;
@@ -224,9 +224,9 @@ static int on_module_after_us(struct dl_phdr_info *info, size_t size,
 
 	(void)size;
 	if (!next->after_us)
-		next->after_us = holds(info, &ours);
+		next->after_us = loaded_holds(info, &ours);
 	else
-		next->found = find_in(info, next->name);
+		next->found = loaded_find_in(info, next->name);
 	return next->found != NULL;
 }
 
@@ -238,17 +238,17 @@ void *loaded_after_us(const char *function)
 	return next.found;
 }
 
-struct place {
+struct loaded_place {
 	const void *address;
 	struct loaded_module *module;
 };
 
 static int on_module_at(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct place *place = data;
+	struct loaded_place *place = data;
 
 	(void)size;
-	if (!holds(info, place->address))
+	if (!loaded_holds(info, place->address))
 		return 0;
 	place->module->path = info->dlpi_name ? info->dlpi_name : "";
 	place->module->base = (void *)info->dlpi_addr;
@@ -257,12 +257,12 @@ static int on_module_at(struct dl_phdr_info *info, size_t size, void *data)
 
 bool loaded_at(const void *address, struct loaded_module *module)
 {
-	struct place place = { .address = address, .module = module };
+	struct loaded_place place = { .address = address, .module = module };
 
 	return iterate(on_module_at, &place) != 0;
 }
 
 bool loaded_is(const struct loaded_module *module, const char *prefix)
 {
-	return is_named(module->path, prefix);
+	return loaded_is_named(module->path, prefix);
 }

@@ -74,7 +74,7 @@ static uint64_t bytes_now(const struct table_entry *entry)
 	return is_told && bytes <= INT64_MAX ? bytes : entry->bytes;
 }
 
-static void set_bytes(struct table_entry *entry, uint64_t now)
+static void pools_set_bytes(struct table_entry *entry, uint64_t now)
 {
 	int64_t more = (int64_t)(now - entry->bytes);
 
@@ -88,7 +88,7 @@ static void set_bytes(struct table_entry *entry, uint64_t now)
 	entry->maps++;
 }
 
-static void add(uint64_t key, enum pool_kind kind, int ordinal)
+static void pools_note(uint64_t key, enum pool_kind kind, int ordinal)
 {
 	int row = kind == POOL_HOST ? -1 : device_row(ordinal);
 	struct table_entry *entry;
@@ -112,13 +112,13 @@ static void add(uint64_t key, enum pool_kind kind, int ordinal)
 
 void pools_add(void *pool, enum pool_kind kind, int ordinal)
 {
-	add((uint64_t)(uintptr_t)pool, kind, ordinal);
+	pools_note((uint64_t)(uintptr_t)pool, kind, ordinal);
 }
 
 void pools_add_graphs(int ordinal)
 {
 	if (ordinal >= 0)
-		add(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
+		pools_note(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
 }
 
 bool pools_have_graphs(void)
@@ -148,16 +148,16 @@ static bool begin_question(uint64_t key, struct table_entry *asked)
 	return entry;
 }
 
-enum answer {
+enum pools_answer {
 	ANSWER_TAKEN,
 	ANSWER_REFUSED,
 	ANSWER_OLD, /* another one came in between */
 };
 
-static enum answer end_question(const struct table_entry *asked, uint64_t now,
-				bool is_limited)
+static enum pools_answer end_question(const struct table_entry *asked,
+				      uint64_t now, bool is_limited)
 {
-	enum answer answer = ANSWER_OLD;
+	enum pools_answer answer = ANSWER_OLD;
 	struct table_entry *entry;
 
 	table_lock(&pools);
@@ -169,17 +169,17 @@ static enum answer end_question(const struct table_entry *asked, uint64_t now,
 					 ? ANSWER_REFUSED
 					 : ANSWER_TAKEN;
 		if (answer == ANSWER_TAKEN)
-			set_bytes(entry, now);
+			pools_set_bytes(entry, now);
 	}
 	table_unlock(&pools);
 	return answer;
 }
 
 /* False: it is limited by the cap, and holds too much. */
-static bool ask(uint64_t key, bool is_limited)
+static bool pools_ask(uint64_t key, bool is_limited)
 {
 	struct table_entry asked;
-	enum answer answer = ANSWER_OLD;
+	enum pools_answer answer = ANSWER_OLD;
 	int i;
 
 	for (i = 0; i < ASK_TRIES && answer == ANSWER_OLD; i++) {
@@ -214,19 +214,19 @@ void pools_read(void)
 		return;
 	ledger_give_begin();
 	while ((key = next_key(&position)))
-		(void)ask(key, false);
+		(void)pools_ask(key, false);
 	ledger_done();
 	errno = saved;
 }
 
-static bool grow(uint64_t key, enum pool_kind kind, int ordinal)
+static bool pools_make_room(uint64_t key, enum pool_kind kind, int ordinal)
 {
 	int saved = errno;
 	bool is_allowed;
 
 	ledger_give_begin();
-	add(key, kind, ordinal);
-	is_allowed = ask(key, true);
+	pools_note(key, kind, ordinal);
+	is_allowed = pools_ask(key, true);
 	ledger_done();
 	errno = saved;
 	return is_allowed;
@@ -234,12 +234,13 @@ static bool grow(uint64_t key, enum pool_kind kind, int ordinal)
 
 bool pools_grow(void *pool, int ordinal)
 {
-	return grow((uint64_t)(uintptr_t)pool, POOL_DEVICE, ordinal);
+	return pools_make_room((uint64_t)(uintptr_t)pool, POOL_DEVICE, ordinal);
 }
 
 bool pools_grow_graphs(int ordinal)
 {
-	return ordinal < 0 || grow(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
+	return ordinal < 0 ||
+	       pools_make_room(GRAPH_KEY(ordinal), POOL_GRAPHS, ordinal);
 }
 
 /* To what it held before: the rest of it may be of use to the program. */
@@ -311,7 +312,7 @@ void pools_remove_end(const struct table_entry *gone, bool is_gone)
 	if (!gone->key)
 		return;
 	if (is_gone) {
-		set_bytes(&entry, 0);
+		pools_set_bytes(&entry, 0);
 		__atomic_sub_fetch(&pool_count, 1, __ATOMIC_RELAXED);
 	} else {
 		put_back(gone);

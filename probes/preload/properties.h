@@ -66,10 +66,10 @@ struct array3d_descriptor_v1 {
 };
 
 /* nvmlMemory_t, nvmlMemory_v2_t */
-struct nvml_memory {
+struct preload_nvml_memory {
 	unsigned long long total, free, used;
 };
-struct nvml_memory_v2 {
+struct preload_nvml_memory_v2 {
 	unsigned int version;
 	unsigned long long total, reserved, free, used;
 };

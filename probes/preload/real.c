@@ -131,7 +131,7 @@ static void *open_library(const char *path, int flags)
 }
 
 /* Whoever was first; what comes second is as good and let go. */
-static void *remember(_Atomic(void *) *place, void *value)
+static void *real_remember(_Atomic(void *) *place, void *value)
 {
 	void *before = NULL;
 
@@ -153,7 +153,7 @@ static void *library_handle(enum library library, bool load)
 	handle = open_library(sonames[library], RTLD_LAZY | RTLD_NOLOAD);
 	if (!handle && load)
 		handle = open_library(sonames[library], RTLD_LAZY);
-	return remember(&handles[library], handle);
+	return real_remember(&handles[library], handle);
 }
 
 static enum library library_of(const char *name)
@@ -161,7 +161,7 @@ static enum library library_of(const char *name)
 	return text_begins(name, "nvml") ? LIBRARY_NVML : LIBRARY_CUDA;
 }
 
-static void *find(const char *name, bool load)
+static void *real_look_for(const char *name, bool load)
 {
 	real_dlsym_fn *lookup = real_dlsym();
 	enum hook hook = hook_of_name(name);
@@ -186,7 +186,7 @@ static void *find_hook(enum hook hook, bool load)
 
 	if (known)
 		return known;
-	return remember(&reals[hook], find(rows[hook].elf, load));
+	return real_remember(&reals[hook], real_look_for(rows[hook].elf, load));
 }
 
 void *real_find(enum hook hook)
@@ -201,7 +201,7 @@ void *real_find_loaded(enum hook hook)
 
 void *real_symbol(const char *name)
 {
-	return find(name, true);
+	return real_look_for(name, true);
 }
 
 /* Its file is the driver from now on, and stays. */
@@ -212,8 +212,8 @@ static void keep_library(enum library library, const void *address)
 	if (atomic_load(&handles[library]) || !loaded_at(address, &module) ||
 	    !loaded_is(&module, prefixes[library]))
 		return;
-	(void)remember(&handles[library],
-		       open_library(module.path, RTLD_LAZY | RTLD_NOLOAD));
+	(void)real_remember(&handles[library],
+			    open_library(module.path, RTLD_LAZY | RTLD_NOLOAD));
 }
 
 void real_note(enum hook hook, void *address)
@@ -224,7 +224,7 @@ void real_note(enum hook hook, void *address)
 	    atomic_load_explicit(&reals[hook], memory_order_relaxed))
 		return;
 	keep_library(library_of(rows[hook].elf), address);
-	(void)remember(&reals[hook], address);
+	(void)real_remember(&reals[hook], address);
 	errno = saved;
 }
 

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-static void raise_peak(uint64_t *peak, uint64_t other)
+static void reconcile_raise_peak(uint64_t *peak, uint64_t other)
 {
 	if (other > *peak)
 		*peak = other;
@@ -39,7 +39,7 @@ static void note_overhead(struct reconcile *reconcile,
 	if (is_near_peak(look->tracked_bytes, peak)) {
 		reconcile->has_overhead = true;
 		reconcile->near_bytes = peak;
-		raise_peak(&reconcile->overhead_bytes, bytes);
+		reconcile_raise_peak(&reconcile->overhead_bytes, bytes);
 	} else {
 		reconcile->has_last_overhead = true;
 		reconcile->last_overhead_bytes = bytes;
@@ -54,7 +54,7 @@ static uint64_t overhead_of(const struct reconcile *reconcile)
 	if (!reconcile->has_overhead && !reconcile->has_last_overhead)
 		return reconcile->told_overhead_bytes;
 	if (!is_near_peak(reconcile->near_bytes, reconcile->tracked_peak_bytes))
-		raise_peak(&bytes, reconcile->last_overhead_bytes);
+		reconcile_raise_peak(&bytes, reconcile->last_overhead_bytes);
 	return bytes;
 }
 
@@ -63,12 +63,13 @@ void reconcile_note(struct reconcile *reconcile,
 {
 	if (look->has_tracked) {
 		reconcile->has_tracked = true;
-		raise_peak(&reconcile->tracked_peak_bytes,
-			   look->tracked_peak_bytes);
+		reconcile_raise_peak(&reconcile->tracked_peak_bytes,
+				     look->tracked_peak_bytes);
 	}
 	if (look->has_outside) {
 		reconcile->has_outside = true;
-		raise_peak(&reconcile->outside_peak_bytes, look->outside_bytes);
+		reconcile_raise_peak(&reconcile->outside_peak_bytes,
+				     look->outside_bytes);
 	}
 	if (look->told_overhead_bytes)
 		reconcile->told_overhead_bytes = look->told_overhead_bytes;
@@ -86,7 +87,7 @@ uint64_t reconcile_peak(const struct reconcile *reconcile)
 	 * sum that wraps is less than what was seen outside. */
 	if (peak && !reconcile->is_bypassed)
 		peak += overhead_of(reconcile);
-	raise_peak(&peak, reconcile->outside_peak_bytes);
+	reconcile_raise_peak(&peak, reconcile->outside_peak_bytes);
 	return peak;
 }
 

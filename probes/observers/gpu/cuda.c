@@ -29,14 +29,14 @@
  * Written in two pieces, so that NVML failing costs the second one only. Both
  * fit into a pipe, so the child never waits for its reader.
  */
-struct answer {
+struct cuda_answer {
 	struct cuda_listing listing;
 	uint64_t free_bytes[GPU_MAX];
 };
 
-static_assert(sizeof(struct answer) < 65536, "more than a pipe holds");
+static_assert(sizeof(struct cuda_answer) < 65536, "more than a pipe holds");
 
-static void add_free_bytes(struct answer *answer)
+static void add_free_bytes(struct cuda_answer *answer)
 {
 	struct nvml *nvml = NULL;
 
@@ -57,7 +57,7 @@ static void add_free_bytes(struct answer *answer)
  * Handlers are the parent's and must not run here; a crash must look like
  * one, without a core file; whatever the driver prints is nobody's output.
  */
-static void become_disposable(pid_t parent)
+static void cuda_become_disposable(pid_t parent)
 {
 	static const struct rlimit none = { 0, 0 };
 	int null;
@@ -84,7 +84,7 @@ static void become_disposable(pid_t parent)
 __attribute__((noreturn)) static void
 run_child(const struct cuda_lookup *lookup, int fd)
 {
-	struct answer answer = { 0 };
+	struct cuda_answer answer = { 0 };
 	int result;
 
 	cuda_listing_fill(lookup->library, &answer.listing);
@@ -118,7 +118,8 @@ static int make_pipe(int ends[2])
 	return result;
 }
 
-static pid_t start_child(const struct cuda_lookup *lookup, const int ends[2])
+static pid_t cuda_start_child(const struct cuda_lookup *lookup,
+			      const int ends[2])
 {
 	pid_t parent = getpid();
 	sigset_t all, before;
@@ -130,7 +131,7 @@ static pid_t start_child(const struct cuda_lookup *lookup, const int ends[2])
 	pid = fork();
 	if (pid == 0) {
 		(void)close(ends[0]);
-		become_disposable(parent);
+		cuda_become_disposable(parent);
 		(void)sigprocmask(SIG_SETMASK, &before, NULL);
 		run_child(lookup, ends[1]);
 	}
@@ -141,7 +142,8 @@ static pid_t start_child(const struct cuda_lookup *lookup, const int ends[2])
 }
 
 /* Read until the end, the size or the deadline. How many bytes came. */
-static size_t read_answer(int fd, struct answer *answer, int64_t deadline_ms)
+static size_t cuda_read_answer(int fd, struct cuda_answer *answer,
+			       int64_t deadline_ms)
 {
 	size_t got = 0;
 
@@ -169,7 +171,7 @@ static size_t read_answer(int fd, struct answer *answer, int64_t deadline_ms)
  * Wait for exactly this child, but not for ever: one that is stuck inside
  * the kernel ends when the driver lets go of it, even by SIGKILL.
  */
-static bool reap(pid_t pid, int64_t deadline_ms, int *status)
+static bool cuda_reap(pid_t pid, int64_t deadline_ms, int *status)
 {
 	static const struct timespec pause = { 0, 2000000 };
 
@@ -227,8 +229,9 @@ static void make_printable(char *text, size_t size)
 			*text = '?';
 }
 
-static int take_devices(struct answer *answer,
-			struct gpu_device devices[GPU_MAX], struct error *err)
+static int cuda_take_devices(struct cuda_answer *answer,
+			     struct gpu_device devices[GPU_MAX],
+			     struct error *err)
 {
 	int count = answer->listing.count;
 
@@ -252,15 +255,16 @@ static int take_devices(struct answer *answer,
 	return count;
 }
 
-static int take_answer(struct answer *answer,
-		       struct gpu_device devices[GPU_MAX], struct error *err)
+static int cuda_take_answer(struct cuda_answer *answer,
+			    struct gpu_device devices[GPU_MAX],
+			    struct error *err)
 {
 	struct cuda_listing *listing = &answer->listing;
 
 	make_printable(listing->text, sizeof(listing->text));
 	switch (listing->stage) {
 	case CUDA_STAGE_LISTED:
-		return take_devices(answer, devices, err);
+		return cuda_take_devices(answer, devices, err);
 	case CUDA_STAGE_NO_LIBRARY:
 		return 0;
 	case CUDA_STAGE_LIBRARY_BROKEN:
@@ -309,7 +313,7 @@ static int blame(bool is_reaped, int status, struct error *err)
 int cuda_devices_look_up(const struct cuda_lookup *lookup,
 			 struct gpu_device devices[GPU_MAX], struct error *err)
 {
-	struct answer answer = { 0 };
+	struct cuda_answer answer = { 0 };
 	int64_t deadline_ms = clock_ms() + lookup->deadline_ms;
 	bool is_late, is_reaped;
 	int ends[2] = { -1, -1 };
@@ -321,7 +325,7 @@ int cuda_devices_look_up(const struct cuda_lookup *lookup,
 	result = make_pipe(ends);
 	if (result < 0)
 		return error_set_errno(err, result, "cannot make a pipe");
-	pid = start_child(lookup, ends);
+	pid = cuda_start_child(lookup, ends);
 	(void)close(ends[1]);
 	if (pid < 0) {
 		(void)close(ends[0]);
@@ -329,17 +333,17 @@ int cuda_devices_look_up(const struct cuda_lookup *lookup,
 				       "cannot start a process that lists "
 				       "devices");
 	}
-	got = read_answer(ends[0], &answer, deadline_ms);
+	got = cuda_read_answer(ends[0], &answer, deadline_ms);
 	(void)close(ends[0]);
 	/* It ends by itself once all is said, unless the driver hangs. */
-	is_reaped = reap(pid, deadline_ms, &status);
+	is_reaped = cuda_reap(pid, deadline_ms, &status);
 	is_late = !is_reaped && clock_ms() >= deadline_ms;
 	if (is_late) {
 		(void)kill(pid, SIGKILL);
-		(void)reap(pid, clock_ms() + REAP_MS, &status);
+		(void)cuda_reap(pid, clock_ms() + REAP_MS, &status);
 	}
 	if (got >= sizeof(answer.listing))
-		return take_answer(&answer, devices, err);
+		return cuda_take_answer(&answer, devices, err);
 	if (is_late)
 		return error_set(err, -ETIMEDOUT,
 				 "the NVIDIA driver did not answer within "

@@ -32,7 +32,7 @@ static_assert(sizeof(slots) / sizeof(*slots) ==
 		      sizeof(struct cuda_api) / sizeof(void *),
 	      "a slot of struct cuda_api has no symbol");
 
-static bool api_load(struct cuda_api *api, void *library)
+static bool cuda_listing_api_load(struct cuda_api *api, void *library)
 {
 	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
 		void *symbol = dlsym(library, slots[i].symbol);
@@ -93,8 +93,8 @@ static unsigned int describe_uuid(const struct cuda_api *api, int handle,
 	return result;
 }
 
-static unsigned int describe(const struct cuda_api *api,
-			     struct gpu_device *device)
+static unsigned int cuda_listing_describe(const struct cuda_api *api,
+					  struct gpu_device *device)
 {
 	size_t total = 0;
 	int handle = 0;
@@ -127,7 +127,8 @@ static void list_devices(const struct cuda_api *api,
 		count = GPU_MAX;
 	for (int i = 0; i < count && !listing->result; i++) {
 		listing->devices[i].index = i;
-		listing->result = describe(api, &listing->devices[i]);
+		listing->result =
+			cuda_listing_describe(api, &listing->devices[i]);
 	}
 	if (listing->result)
 		return;
@@ -158,7 +159,7 @@ void cuda_listing_fill(const char *library, struct cuda_listing *listing)
 				: CUDA_STAGE_LIBRARY_BROKEN;
 		return;
 	}
-	if (!api_load(&api, handle)) {
+	if (!cuda_listing_api_load(&api, handle)) {
 		listing->stage = CUDA_STAGE_LIBRARY_BROKEN;
 		(void)snprintf(listing->text, sizeof(listing->text),
 			       "%s: lacks functions of the driver API",

@@ -19,7 +19,7 @@
 #define FILE_BYTES_MAX 16384
 #define FOLDER_ENTRIES_MAX 4096
 
-static int by_text(const void *a, const void *b)
+static int gpu_identity_by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -41,11 +41,11 @@ static void folder_names(struct strlist *names, const char *path)
 	(void)closedir(folder); /* was only read */
 	if (names->count)
 		qsort(names->items, names->count, sizeof(*names->items),
-		      by_text);
+		      gpu_identity_by_text);
 }
 
-static bool read_entry(struct strbuf *text, const char *folder,
-		       const char *name, const char *file)
+static bool gpu_identity_read_entry(struct strbuf *text, const char *folder,
+				    const char *name, const char *file)
 {
 	char *path = xasprintf("%s/%s/%s", folder, name, file);
 	int result;
@@ -94,7 +94,8 @@ int gpu_identities(const char *proc_root, struct gpu_device devices[GPU_MAX])
 		struct gpu_device *device = &devices[count];
 
 		memset(device, 0, sizeof(*device));
-		if (!read_entry(&text, folder, names.items[i], "information"))
+		if (!gpu_identity_read_entry(&text, folder, names.items[i],
+					     "information"))
 			continue;
 		if (!line_value(device->name, sizeof(device->name),
 				strbuf_text(&text), "Model:"))
@@ -125,12 +126,12 @@ int gpu_amd_present(const char *sys_root)
 		char value[24];
 		int64_t simds = 0;
 
-		is_present = read_entry(&text, folder, names.items[i],
-					"properties") &&
-			     line_value(value, sizeof(value),
-					strbuf_text(&text), "simd_count ") &&
-			     integer_parse(value, &simds, NULL) == 0 &&
-			     simds > 0;
+		is_present =
+			gpu_identity_read_entry(&text, folder, names.items[i],
+						"properties") &&
+			line_value(value, sizeof(value), strbuf_text(&text),
+				   "simd_count ") &&
+			integer_parse(value, &simds, NULL) == 0 && simds > 0;
 	}
 	strbuf_release(&text);
 	strlist_release(&names);

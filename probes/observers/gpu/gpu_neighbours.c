@@ -10,7 +10,7 @@
 
 #define ANCESTORS_MAX 64
 
-static bool is_listed(const struct gpu_tree *tree, pid_t pid)
+static bool gpu_neighbours_is_listed(const struct gpu_tree *tree, pid_t pid)
 {
 	for (size_t i = 0; i < tree->count; i++)
 		if (tree->pids[i] == pid)
@@ -35,12 +35,12 @@ static bool is_of_probe(const struct gpu_tree *tree, pid_t pid)
 	return proctree_environ_has(pid, tree->mark);
 }
 
-static bool is_own(struct gpu_neighbours *neighbours,
-		   const struct gpu_tree *tree, pid_t pid)
+static bool gpu_neighbours_is_own(struct gpu_neighbours *neighbours,
+				  const struct gpu_tree *tree, pid_t pid)
 {
 	if (pid_list_has(&neighbours->tree, pid))
 		return true;
-	if (!is_listed(tree, pid) &&
+	if (!gpu_neighbours_is_listed(tree, pid) &&
 	    (pid_list_has(&neighbours->known, pid) || !is_of_probe(tree, pid)))
 		return false;
 	/* Remembered: it may be listed for a moment after it has ended. */
@@ -106,7 +106,8 @@ bool gpu_neighbours_look(struct gpu_neighbours *neighbours,
 	for (int i = 0; i < listing->count; i++) {
 		const struct gpu_process *process = &listing->processes[i];
 
-		if (is_own(neighbours, tree, process->pid) || !counts(process))
+		if (gpu_neighbours_is_own(neighbours, tree, process->pid) ||
+		    !counts(process))
 			continue;
 		others += process->used_bytes;
 		if (!newcomer &&

@@ -50,7 +50,7 @@ static_assert(sizeof(slots) / sizeof(*slots) ==
 		      sizeof(struct nvml_api) / sizeof(void *),
 	      "a slot of struct nvml_api has no symbol");
 
-static bool api_load(struct nvml_api *api, void *library)
+static bool nvml_api_load(struct nvml_api *api, void *library)
 {
 	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
 		void *symbol = dlsym(library, slots[i].symbol);
@@ -105,7 +105,7 @@ int nvml_open_library(struct nvml **nvml, const char *library,
 				   why ? why : library);
 		goto out;
 	}
-	if (!api_load(&new->api, new->library)) {
+	if (!nvml_api_load(&new->api, new->library)) {
 		result = error_set(err, -EIO,
 				   "cannot use NVML: %s lacks functions",
 				   library);
@@ -219,7 +219,7 @@ static size_t stride_of(const unsigned char *infos, unsigned int room,
 }
 
 /* What one list of processes is read into. */
-struct listed {
+struct nvml_listed {
 	unsigned char *infos;
 	unsigned int count;
 	size_t stride;
@@ -227,7 +227,7 @@ struct listed {
 
 /* Room for the largest elements known, and for what appears meanwhile. */
 static unsigned int call_list(nvml_processes_function function, void *device,
-			      struct listed *listed, size_t documented)
+			      struct nvml_listed *listed, size_t documented)
 {
 	unsigned int room = FIRST_PROCESSES;
 
@@ -255,7 +255,7 @@ static unsigned int call_list(nvml_processes_function function, void *device,
 /* The newest version of the function that this driver really has. */
 static unsigned int read_list(const struct nvml *nvml,
 			      enum nvml_process_list list, void *device,
-			      struct listed *listed)
+			      struct nvml_listed *listed)
 {
 	static const size_t documented[NVML_LIST_VERSIONS] = { 24, 24, 16 };
 	unsigned int status = NVML_API_FUNCTION_NOT_FOUND;
@@ -273,8 +273,8 @@ static unsigned int read_list(const struct nvml *nvml,
 	return status;
 }
 
-static int add_process(struct gpu_process processes[GPU_PROCESSES_MAX],
-		       int count, const struct gpu_process *process)
+static int nvml_add_process(struct gpu_process processes[GPU_PROCESSES_MAX],
+			    int count, const struct gpu_process *process)
 {
 	int i = 0;
 
@@ -296,7 +296,7 @@ static int add_process(struct gpu_process processes[GPU_PROCESSES_MAX],
 }
 
 static int add_listed(struct gpu_process processes[GPU_PROCESSES_MAX],
-		      int count, const struct listed *listed,
+		      int count, const struct nvml_listed *listed,
 		      enum nvml_process_list list)
 {
 	for (unsigned int i = 0; i < listed->count; i++) {
@@ -311,7 +311,7 @@ static int add_listed(struct gpu_process processes[GPU_PROCESSES_MAX],
 		process.pid = (pid_t)info.pid;
 		if (info.used != NVML_API_VALUE_NOT_AVAILABLE)
 			process.used_bytes = info.used;
-		count = add_process(processes, count, &process);
+		count = nvml_add_process(processes, count, &process);
 	}
 	return count;
 }
@@ -320,7 +320,7 @@ int nvml_processes(struct nvml *nvml, const char *uuid,
 		   struct gpu_process processes[GPU_PROCESSES_MAX],
 		   struct error *err)
 {
-	struct listed listed = { 0 };
+	struct nvml_listed listed = { 0 };
 	void *device = NULL;
 	int count = 0;
 	int result;

@@ -55,7 +55,7 @@ static void look_at_known(struct host_tree *tree)
 	tree->count = kept;
 }
 
-static void add(struct host_tree *tree, const struct host_process *process)
+static void host_add(struct host_tree *tree, const struct host_process *process)
 {
 	size_t at = tree->count++;
 
@@ -110,7 +110,7 @@ static void find_new(struct host_tree *tree, int64_t now_ms)
 			continue;
 		pid_list_insert(&tree->ever, process.pid);
 		if (host_process_look(&process) == 0)
-			add(tree, &process);
+			host_add(tree, &process);
 		else
 			host_process_close(&process);
 	}
@@ -185,7 +185,7 @@ struct bound {
 	bool is_precise; /* and about that: nothing counts twice */
 };
 
-static uint64_t less(uint64_t from, uint64_t bytes)
+static uint64_t host_less(uint64_t from, uint64_t bytes)
 {
 	return from > bytes ? from - bytes : 0;
 }
@@ -286,7 +286,8 @@ static uint64_t exact_of(struct host_observer *observer,
 	process->largest_file = bytes_max(
 		process->largest_file, status->file + process->foreign_bytes);
 	return share.anon +
-	       less(share.shmem, overlap.own_bytes + overlap.foreign_bytes);
+	       host_less(share.shmem,
+			 overlap.own_bytes + overlap.foreign_bytes);
 }
 
 /* Processes that together hold nearly nothing are not worth the reading. */
@@ -311,7 +312,7 @@ static uint64_t take_exact(struct host_observer *observer,
 	observer->held_bytes = host_shm_bytes(&observer->shm);
 	sum += observer->held_bytes;
 	observer->verified_bytes = bound->bytes;
-	observer->discount_bytes = less(bound->bytes, sum);
+	observer->discount_bytes = host_less(bound->bytes, sum);
 	host_pace_taken(&observer->exact, now_ms, began_ns);
 	return sum;
 }
@@ -319,7 +320,7 @@ static uint64_t take_exact(struct host_observer *observer,
 static int64_t exact_part(const struct host_observer *observer,
 			  const struct bound *bound, uint64_t limit_bytes)
 {
-	uint64_t likely = less(bound->bytes, observer->discount_bytes);
+	uint64_t likely = host_less(bound->bytes, observer->discount_bytes);
 
 	if (bound->bytes <= observer->reading.peak_bytes)
 		return EXACT_PART_BELOW_PEAK;
@@ -353,7 +354,7 @@ static uint64_t peak_alone(const struct host_process *process)
 	if (process->shares_parent ||
 	    status->shmem > process->known_shmem + SMALL_BYTES)
 		return 0;
-	return less(status->resident_peak, process->largest_file);
+	return host_less(status->resident_peak, process->largest_file);
 }
 
 /* By how much one process was above what it holds now since the last look:
@@ -365,20 +366,20 @@ static uint64_t fallen_since_look(const struct host_process *process)
 	if (process->shares_parent || process->is_new ||
 	    status->resident_peak <= process->resident_peak_before)
 		return 0;
-	return less(status->resident_peak, process->largest_file +
-						   process->largest_shmem +
-						   status->anon + status->swap);
+	return host_less(status->resident_peak,
+			 process->largest_file + process->largest_shmem +
+				 status->anon + status->swap);
 }
 
-static void raise_peak(struct host_observer *observer, uint64_t bytes)
+static void host_raise_peak(struct host_observer *observer, uint64_t bytes)
 {
 	struct host_reading *reading = &observer->reading;
 
 	reading->peak_bytes = bytes_max(reading->peak_bytes, bytes);
 }
 
-static void measure(struct host_observer *observer, uint64_t limit_bytes,
-		    int64_t now_ms)
+static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
+			 int64_t now_ms)
 {
 	struct bound bound = bound_of(observer);
 	uint64_t current = bound.bytes;
@@ -390,19 +391,20 @@ static void measure(struct host_observer *observer, uint64_t limit_bytes,
 		current = take_exact(observer, &bound, now_ms);
 	else if (!bound.is_precise)
 		/* A guess, which may not make a peak. */
-		current = less(bound.bytes,
-			       bytes_max(observer->discount_bytes,
-					 less(bound.bytes,
-					      observer->reading.peak_bytes)));
+		current = host_less(
+			bound.bytes,
+			bytes_max(observer->discount_bytes,
+				  host_less(bound.bytes,
+					    observer->reading.peak_bytes)));
 	observer->reading.current_bytes = current;
 	for (size_t i = 0; i < observer->tree.count; i++) {
 		const struct host_process *process =
 			&observer->tree.processes[i];
 
-		raise_peak(observer, peak_alone(process));
+		host_raise_peak(observer, peak_alone(process));
 		fallen = bytes_max(fallen, fallen_since_look(process));
 	}
-	raise_peak(observer, current + fallen);
+	host_raise_peak(observer, current + fallen);
 }
 
 void host_observer_sample(struct host_observer *observer, int64_t now_ms,
@@ -410,7 +412,7 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 {
 	host_tree_look(&observer->tree, now_ms);
 	scan_shm(observer, now_ms);
-	measure(observer, limit_bytes, now_ms);
+	host_measure(observer, limit_bytes, now_ms);
 	observer->reading.processes = observer->tree.count;
 	observer->reading.cpu_ticks = observer->tree.cpu_ticks;
 	observer->reading.io_bytes = observer->tree.io_bytes;

@@ -46,7 +46,7 @@ const char *host_budget_source_name(enum host_budget_source source)
 	return names[source];
 }
 
-static uint64_t less(uint64_t from, uint64_t bytes)
+static uint64_t budget_less(uint64_t from, uint64_t bytes)
 {
 	return from > bytes ? from - bytes : 0;
 }
@@ -78,7 +78,7 @@ static uint64_t held_in(const char *folder, const struct memory_files *files)
 	for (const char *const *name = files->reclaimable; *name; name++)
 		if (host_cgroup_entry(folder, "memory.stat", *name, &number) ==
 		    0)
-			held = less(held, number);
+			held = budget_less(held, number);
 	return held;
 }
 
@@ -109,7 +109,8 @@ static void bound_by_cgroups(struct host_budget *budget,
 		if (!budget->cgroup_limit_bytes ||
 		    limit < budget->cgroup_limit_bytes)
 			budget->cgroup_limit_bytes = limit;
-		bound_by(budget, less(limit, held_in(place.folder, files)),
+		bound_by(budget,
+			 budget_less(limit, held_in(place.folder, files)),
 			 HOST_BUDGET_CGROUP, place.folder);
 	} while (host_cgroup_parent(&place));
 	host_cgroup_place_release(&place);

@@ -73,7 +73,7 @@ static bool file_has_word(const char *folder, const char *file,
  * A mere ancestor will not do: a child of that would lead the probe out of
  * limits that autofit is under.
  */
-static bool is_own(const struct host_cgroup_place *place)
+static bool cgroup_is_own(const struct host_cgroup_place *place)
 {
 	char pid[24];
 
@@ -128,7 +128,7 @@ static int make_in(struct host_cgroup *cgroup,
 	int length;
 	int result;
 
-	if (!is_own(place))
+	if (!cgroup_is_own(place))
 		return -ENOENT;
 	length = snprintf(cgroup->folder, sizeof(cgroup->folder),
 			  "%s/autofit-%s", place->folder, id);

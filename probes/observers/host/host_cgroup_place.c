@@ -16,7 +16,7 @@
 /* v1 says "no limit" by the largest number of pages, in bytes. */
 #define UNLIMITED_BYTES (UINT64_C(1) << 60)
 
-static bool is_folder(const char *path)
+static bool cgroup_place_is_folder(const char *path)
 {
 	struct stat info;
 
@@ -42,7 +42,8 @@ static bool list_has(const char *list, size_t length, const char *word)
 }
 
 /* "4:memory:/a/b" or "0::/a/b": the path, when it is of the wanted tree. */
-static const char *path_of(const char *line, enum host_cgroup_version version)
+static const char *cgroup_place_path_of(const char *line,
+					enum host_cgroup_version version)
 {
 	const char *controllers = strchr(line, ':');
 	const char *path = controllers ? strchr(++controllers, ':') : NULL;
@@ -69,7 +70,7 @@ static char *own_path(const char *proc, enum host_cgroup_version version)
 	    text.length) {
 		for (char *line = strtok_r(text.data, "\n", &rest);
 		     line && !result; line = strtok_r(NULL, "\n", &rest)) {
-			const char *path = path_of(line, version);
+			const char *path = cgroup_place_path_of(line, version);
 
 			if (path)
 				result = xstrdup(path);
@@ -95,7 +96,8 @@ static char *tree_root(const char *cgroup, enum host_cgroup_version version)
 		bool is_v2 = access(mark, F_OK) == 0;
 
 		free(mark);
-		if (is_folder(root) && is_v2 == (version == HOST_CGROUP_V2))
+		if (cgroup_place_is_folder(root) &&
+		    is_v2 == (version == HOST_CGROUP_V2))
 			return root;
 		free(root);
 	}
@@ -123,7 +125,8 @@ int host_cgroup_find(struct host_cgroup_place *place,
 	place->folder = xasprintf("%s%s", root, path);
 	free(root);
 	free(path);
-	while (!is_folder(place->folder) && host_cgroup_parent(place))
+	while (!cgroup_place_is_folder(place->folder) &&
+	       host_cgroup_parent(place))
 		continue;
 	return 0;
 }

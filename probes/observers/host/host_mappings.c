@@ -75,9 +75,9 @@ static enum owner owner_of(const struct host_inode *inode)
 }
 
 /* The inode, if it is known or a named file that becomes known now. */
-static const struct host_inode *note_mapping(struct host_shm *shm,
-					     const struct host_process *process,
-					     const struct mapping *mapping)
+static const struct host_inode *
+mappings_note_mapping(struct host_shm *shm, const struct host_process *process,
+		      const struct mapping *mapping)
 {
 	const struct host_inode *inode =
 		host_shm_find(shm, mapping->device, mapping->number);
@@ -93,14 +93,14 @@ static const struct host_inode *note_mapping(struct host_shm *shm,
 }
 
 /* Address space of each kind of shared memory that a process maps. */
-struct kinds {
+struct mappings_kinds {
 	uint64_t own_bytes, foreign_bytes, unknown_bytes;
 };
 
-static struct kinds kinds_of(struct host_shm *shm,
-			     const struct host_process *process)
+static struct mappings_kinds kinds_of(struct host_shm *shm,
+				      const struct host_process *process)
 {
-	struct kinds kinds = { 0 };
+	struct mappings_kinds kinds = { 0 };
 	struct host_lines lines;
 	const char *line;
 
@@ -114,7 +114,8 @@ static struct kinds kinds_of(struct host_shm *shm,
 		    !host_shm_is_tmpfs(shm, process, mapping.device))
 			continue;
 		if (!host_shm_is_on_own(shm, mapping.device))
-			owner = owner_of(note_mapping(shm, process, &mapping));
+			owner = owner_of(
+				mappings_note_mapping(shm, process, &mapping));
 		if (owner == OWNER_UNKNOWN)
 			kinds.unknown_bytes += mapping.bytes;
 		else if (owner == OWNER_FOREIGN)
@@ -181,7 +182,7 @@ struct host_overlap host_shm_overlap(struct host_shm *shm,
 				     uint64_t shmem_share)
 {
 	struct host_overlap overlap = { 0 };
-	struct kinds kinds;
+	struct mappings_kinds kinds;
 
 	if (!process->status.shmem)
 		return overlap;

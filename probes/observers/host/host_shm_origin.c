@@ -91,7 +91,8 @@ static bool is_before(const struct statx_timestamp *time,
 	return (long)time->tv_nsec < limit->tv_nsec;
 }
 
-static bool is_listed(const struct host_shm *shm, const struct statx *info)
+static bool shm_origin_is_listed(const struct host_shm *shm,
+				 const struct statx *info)
 {
 	struct host_inode wanted = { .device = host_shm_device(info),
 				     .number = info->stx_ino };
@@ -110,7 +111,7 @@ bool host_shm_is_foreign(const struct host_shm *shm, const struct statx *info,
 	if (info->stx_nlink == 0)
 		return false;
 	if (path && host_shm_is_below_folder(path))
-		return !shm->is_listed_whole || is_listed(shm, info);
+		return !shm->is_listed_whole || shm_origin_is_listed(shm, info);
 	return is_before(&info->stx_ctime, &shm->tree_start);
 }
 

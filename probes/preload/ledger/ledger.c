@@ -82,7 +82,7 @@ static const char *environment(const char *name)
 }
 
 /* A number of the environment, below 10^6; -1: none. */
-static int number_of(const char *text)
+static int ledger_number_of(const char *text)
 {
 	int number = 0;
 
@@ -114,7 +114,7 @@ static struct preload_page *map_page(void)
 	if (page)
 		return page;
 	/* It stays open: it is the program's for its own children. */
-	fd = number_of(environment(PRELOAD_FD_VARIABLE));
+	fd = ledger_number_of(environment(PRELOAD_FD_VARIABLE));
 	return fd >= 0 ? map_file(fd) : NULL;
 }
 
@@ -131,7 +131,7 @@ static int own_rank(void)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		int rank = number_of(environment(names[i]));
+		int rank = ledger_number_of(environment(names[i]));
 
 		if (rank >= 0)
 			return rank;
@@ -237,7 +237,7 @@ static void tell_crowded(struct preload_page *page)
 				PRELOAD_CROWDED, __ATOMIC_SEQ_CST);
 }
 
-static bool open_page(void)
+static bool ledger_open_page(void)
 {
 	if (!ledger_self.page)
 		ledger_self.page = map_page();
@@ -287,7 +287,7 @@ bool ledger_open(void)
 
 		/* Another thread may have been here and be gone already. */
 		if (__atomic_load_n(&opened.state, __ATOMIC_SEQ_CST) == OPEN ||
-		    open_page())
+		    ledger_open_page())
 			state = OPEN;
 		opened.pid = pid;
 		__atomic_store_n(&opened.state, state, __ATOMIC_SEQ_CST);

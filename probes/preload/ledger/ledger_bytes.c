@@ -44,21 +44,23 @@ static void leave(void)
 					 __ATOMIC_SEQ_CST);
 }
 
-static uint64_t load(const uint64_t *counter)
+static uint64_t ledger_bytes_load(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
 }
 
 uint64_t ledger_changes(void)
 {
-	return ledger_self.page ? load(&ledger_self.page->header.changes) : 0;
+	return ledger_self.page
+		       ? ledger_bytes_load(&ledger_self.page->header.changes)
+		       : 0;
 }
 
 uint64_t ledger_cap(int device)
 {
 	struct preload_device *row = ledger_row(device);
 
-	return row ? load(&row->cap_bytes) : 0;
+	return row ? ledger_bytes_load(&row->cap_bytes) : 0;
 }
 
 /* No sum of what others wrote goes over the top. */
@@ -79,7 +81,7 @@ static uint64_t up_to_granule(uint64_t bytes)
 static bool add_below(uint64_t *sum, uint64_t bytes, uint64_t need,
 		      uint64_t cap)
 {
-	uint64_t before = load(sum);
+	uint64_t before = ledger_bytes_load(sum);
 
 	do {
 		if (cap && plus(before, need) > cap)
@@ -98,19 +100,20 @@ static void hold(struct preload_device *row, struct preload_use *use,
 }
 
 /* Never more than this process holds: others' bytes stay. */
-static void let_go(struct preload_device *row, struct preload_use *use,
-		   uint64_t bytes)
+static void ledger_bytes_let_go(struct preload_device *row,
+				struct preload_use *use, uint64_t bytes)
 {
 	bytes = ledger_subtract(&use->current_bytes, bytes);
 	(void)ledger_subtract(&row->current_bytes, bytes);
 }
 
-static bool reserve(int device, uint64_t bytes)
+static bool ledger_bytes_reserve(int device, uint64_t bytes)
 {
 	struct preload_device *row = ledger_row(device);
 	struct preload_use *use = ledger_use(device);
 	uint64_t cap = ledger_cap(device);
-	uint64_t need = plus(up_to_granule(bytes), load(&row->overhead_bytes));
+	uint64_t need = plus(up_to_granule(bytes),
+			     ledger_bytes_load(&row->overhead_bytes));
 	bool fits;
 
 	ledger_change();
@@ -135,8 +138,9 @@ bool ledger_take(int device, uint64_t bytes)
 	if (bytes > UINT64_MAX / 4)
 		bytes = 0;
 	ledger_flag(PRELOAD_CUDA | PRELOAD_CONTEXT);
-	if (!reserve(device, bytes) &&
-	    (!ledger_reap(device, own_busy) || !reserve(device, bytes))) {
+	if (!ledger_bytes_reserve(device, bytes) &&
+	    (!ledger_reap(device, own_busy) ||
+	     !ledger_bytes_reserve(device, bytes))) {
 		leave();
 		return false;
 	}
@@ -155,7 +159,8 @@ void ledger_untake(int device, uint64_t bytes)
 	if (!ledger_use(device))
 		return;
 	ledger_change();
-	let_go(ledger_row(device), ledger_use(device), pending.bytes);
+	ledger_bytes_let_go(ledger_row(device), ledger_use(device),
+			    pending.bytes);
 	(void)ledger_subtract(&ledger_use(device)->pending_bytes,
 			      pending.bytes);
 	ledger_change();
@@ -166,7 +171,7 @@ struct granted {
 	uint64_t own, all;
 };
 
-static uint64_t less(uint64_t bytes, uint64_t part)
+static uint64_t ledger_bytes_less(uint64_t bytes, uint64_t part)
 {
 	return bytes > part ? bytes - part : 0;
 }
@@ -183,19 +188,19 @@ static struct granted look_once(int device)
 	struct granted now;
 
 	for (uint32_t i = 0; i < count; i++)
-		waiting[i] =
-			load(&page->slots[i].devices[device].pending_bytes);
-	now.all = load(&page->devices[device].current_bytes);
-	now.own = load(&ledger_use(device)->current_bytes);
+		waiting[i] = ledger_bytes_load(
+			&page->slots[i].devices[device].pending_bytes);
+	now.all = ledger_bytes_load(&page->devices[device].current_bytes);
+	now.own = ledger_bytes_load(&ledger_use(device)->current_bytes);
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t after =
-			load(&page->slots[i].devices[device].pending_bytes);
+		uint64_t after = ledger_bytes_load(
+			&page->slots[i].devices[device].pending_bytes);
 
 		if (waiting[i] < after)
 			waiting[i] = after;
-		now.all = less(now.all, waiting[i]);
+		now.all = ledger_bytes_less(now.all, waiting[i]);
 		if (&page->slots[i] == ledger_self.slot)
-			now.own = less(now.own, waiting[i]);
+			now.own = ledger_bytes_less(now.own, waiting[i]);
 	}
 	return now;
 }
@@ -205,7 +210,7 @@ static struct granted look_once(int device)
  * While others change bytes all the time the least that is seen is taken: who
  * is granted something then looks for himself.
  */
-static struct granted look(int device)
+static struct granted ledger_bytes_look(int device)
 {
 	struct granted least = { UINT64_MAX, UINT64_MAX };
 
@@ -224,13 +229,13 @@ static struct granted look(int device)
 static void raise_peaks(int device)
 {
 	struct preload_device *row = ledger_row(device);
-	struct granted now = look(device);
+	struct granted now = ledger_bytes_look(device);
 
 	ledger_raise(&ledger_use(device)->peak_bytes, now.own);
-	if (now.all <= load(&row->peak_bytes))
+	if (now.all <= ledger_bytes_load(&row->peak_bytes))
 		return;
 	if (ledger_reap(device, own_busy))
-		now = look(device);
+		now = ledger_bytes_look(device);
 	ledger_raise(&row->peak_bytes, now.all);
 }
 
@@ -277,7 +282,7 @@ void ledger_give(int device, uint64_t bytes)
 	if (!use || !bytes)
 		return;
 	ledger_change();
-	let_go(ledger_row(device), use, bytes);
+	ledger_bytes_let_go(ledger_row(device), use, bytes);
 	ledger_change();
 }
 
@@ -285,14 +290,15 @@ void ledger_pool(int device, uint64_t before_bytes, uint64_t now_bytes)
 {
 	struct preload_device *row = ledger_row(device);
 	struct preload_use *use = ledger_use(device);
-	uint64_t down = less(before_bytes, now_bytes);
-	uint64_t more = less(now_bytes, before_bytes);
+	uint64_t down = ledger_bytes_less(before_bytes, now_bytes);
+	uint64_t more = ledger_bytes_less(now_bytes, before_bytes);
 
 	if (!use || more > UINT64_MAX / 4 || down == more)
 		return;
 	ledger_change();
 	if (down) {
-		let_go(row, use, ledger_subtract(&use->pool_bytes, down));
+		ledger_bytes_let_go(row, use,
+				    ledger_subtract(&use->pool_bytes, down));
 	} else {
 		(void)ledger_add(&use->pool_bytes, more);
 		hold(row, use, more);
@@ -348,7 +354,8 @@ void ledger_note_used(int device, uint64_t used_bytes, uint64_t changes)
 		return;
 	/* The driver has the memory of the dead back already. */
 	changes += ledger_reap(device, own_busy);
-	known = plus(load(&row->baseline_bytes), load(&row->current_bytes));
+	known = plus(ledger_bytes_load(&row->baseline_bytes),
+		     ledger_bytes_load(&row->current_bytes));
 	if (ledger_is_quiet(own_busy) && ledger_changes() == changes)
 		__atomic_store_n(&row->overhead_bytes,
 				 used_bytes > known ? used_bytes - known : 0,
@@ -357,7 +364,8 @@ void ledger_note_used(int device, uint64_t used_bytes, uint64_t changes)
 
 static uint64_t charged_bytes(const struct preload_device *row)
 {
-	return plus(load(&row->current_bytes), load(&row->overhead_bytes));
+	return plus(ledger_bytes_load(&row->current_bytes),
+		    ledger_bytes_load(&row->overhead_bytes));
 }
 
 uint64_t ledger_room(int device)

@@ -7,7 +7,7 @@
 /* Somebody else changes bytes at the same moment: not for long. */
 #define REPAIR_TRIES 64
 
-static bool is_empty(struct preload_use *use)
+static bool ledger_dead_is_empty(struct preload_use *use)
 {
 	return !__atomic_load_n(&use->current_bytes, __ATOMIC_SEQ_CST) &&
 	       !__atomic_load_n(&use->managed_bytes, __ATOMIC_SEQ_CST);
@@ -28,7 +28,7 @@ uint64_t ledger_take_out(struct preload_slot *slot)
 
 		(void)drain(&use->pending_bytes);
 		(void)drain(&use->pool_bytes);
-		if (is_empty(use))
+		if (ledger_dead_is_empty(use))
 			continue;
 		ledger_change();
 		(void)ledger_subtract(&row->current_bytes,
@@ -106,7 +106,7 @@ bool ledger_repair(uint32_t in_calls)
 }
 
 /* A slot of one that died in a call stays busy until the sum is right. */
-static void bury(struct preload_slot *slot, uint32_t in_calls)
+static void ledger_dead_bury(struct preload_slot *slot, uint32_t in_calls)
 {
 	uint32_t busy = __atomic_load_n(&slot->busy, __ATOMIC_SEQ_CST);
 
@@ -127,12 +127,12 @@ uint64_t ledger_reap(int device, uint32_t in_calls)
 
 		/* Whoever holds nothing here may live or not. */
 		if (slot == ledger_self.slot || !pid ||
-		    (is_empty(&slot->devices[device]) &&
+		    (ledger_dead_is_empty(&slot->devices[device]) &&
 		     !__atomic_load_n(&slot->busy, __ATOMIC_SEQ_CST)) ||
 		    !process_is_dead(pid, slot->start_time))
 			continue;
 		raises += ledger_take_out(slot);
-		bury(slot, in_calls);
+		ledger_dead_bury(slot, in_calls);
 	}
 	return raises;
 }

@@ -56,7 +56,7 @@ static bool is_reserved(uint64_t key)
 }
 
 /* Pointers are multiples of much: multiply, and take the upper bits. */
-static size_t place_of(const struct table *table, uint64_t key)
+static size_t table_place_of(const struct table *table, uint64_t key)
 {
 	uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -69,7 +69,7 @@ struct table_entry *table_find(struct table *table, uint64_t key)
 
 	if (!table->capacity || is_reserved(key))
 		return NULL;
-	place = place_of(table, key);
+	place = table_place_of(table, key);
 	/* Ends: an eighth of the rows at least is free. */
 	while (table->rows[place].key != KEY_FREE) {
 		if (table->rows[place].key == key)
@@ -82,7 +82,7 @@ struct table_entry *table_find(struct table *table, uint64_t key)
 /* Where a key that is not there goes: the first row that is not live. */
 static struct table_entry *place_for(const struct table *table, uint64_t key)
 {
-	size_t place = place_of(table, key);
+	size_t place = table_place_of(table, key);
 
 	while (!is_reserved(table->rows[place].key))
 		place = (place + 1) & (table->capacity - 1);

@@ -56,7 +56,7 @@ static uint64_t at_least_1(uint64_t extent)
 }
 
 /* Absurd ones are the driver's to refuse: UINT64_MAX. */
-static uint64_t product(uint64_t a, uint64_t b)
+static uint64_t array_product(uint64_t a, uint64_t b)
 {
 	uint64_t result;
 
@@ -68,11 +68,13 @@ static uint64_t bytes_of_level(const struct array3d_descriptor *array,
 {
 	bool is_flat = array->flags & (FLAG_LAYERED | FLAG_CUBEMAP);
 	uint64_t depth = is_flat ? array->depth : array->depth >> level;
-	uint64_t elements = product(product(at_least_1(array->width >> level),
+	uint64_t elements =
+		array_product(array_product(at_least_1(array->width >> level),
 					    at_least_1(array->height >> level)),
-				    at_least_1(depth));
+			      at_least_1(depth));
 
-	elements = product(elements, bits_of(array->format, array->channels));
+	elements = array_product(elements,
+				 bits_of(array->format, array->channels));
 	return elements == UINT64_MAX ? elements : (elements + 7) / 8;
 }
 
@@ -137,7 +139,7 @@ static uint64_t bytes_3d_v1(const void *descriptor)
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
 		cu_result result = CU_OUT_OF_MEMORY;                           \
-		struct request request;                                        \
+		struct held_request request;                                   \
                                                                                \
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \
@@ -162,7 +164,7 @@ WRAPPER cu_result cuMipmappedArrayCreate(void **p_handle,
 {
 	fn_cuMipmappedArrayCreate *real = REAL(cuMipmappedArrayCreate);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;

@@ -107,7 +107,7 @@ static bool retain(int ordinal, void *context)
 }
 
 /* True: it was the last. */
-static bool let_go(int ordinal)
+static bool context_let_go(int ordinal)
 {
 	uint32_t *count = &primaries[ordinal].count;
 	uint32_t now = __atomic_load_n(count, __ATOMIC_SEQ_CST);
@@ -119,7 +119,7 @@ static bool let_go(int ordinal)
 	return now <= 1;
 }
 
-static void drop(int ordinal)
+static void context_drop(int ordinal)
 {
 	__atomic_store_n(&primaries[ordinal].count, 0, __ATOMIC_SEQ_CST);
 	held_drop(
@@ -150,7 +150,7 @@ WRAPPER cu_result cuDevicePrimaryCtxRetain(void **pctx, int dev)
 		release = REAL(cuDevicePrimaryCtxRelease_v2);
 		if (release)
 			(void)release(dev);
-		(void)let_go(dev);
+		(void)context_let_go(dev);
 		result = CU_OUT_OF_MEMORY;
 	}
 	if (result == CU_OUT_OF_MEMORY)
@@ -168,11 +168,11 @@ static cu_result released(int ordinal, cu_result result)
 	bool is_last;
 
 	if (result == CU_SUCCESS && is_followed(ordinal)) {
-		is_last = let_go(ordinal);
+		is_last = context_let_go(ordinal);
 		state = device_primary(ordinal);
 		if (state == DEVICE_PRIMARY_GONE ||
 		    (state == DEVICE_PRIMARY_UNKNOWN && is_last))
-			drop(ordinal);
+			context_drop(ordinal);
 	}
 	call_end();
 	errno = saved;
@@ -184,7 +184,7 @@ static cu_result reset(int ordinal, cu_result result)
 	int saved = errno;
 
 	if (result == CU_SUCCESS && is_followed(ordinal))
-		drop(ordinal);
+		context_drop(ordinal);
 	call_end();
 	errno = saved;
 	return result;

@@ -12,7 +12,7 @@
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
 		cu_result result = CU_OUT_OF_MEMORY;                           \
-		struct request request;                                        \
+		struct held_request request;                                   \
                                                                                \
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \
@@ -37,7 +37,7 @@ HOST_ALLOCATION(cuMemAllocHost, (void **pp, unsigned int bytesize),
 	{                                                                      \
 		fn_##elf *real = REAL(elf);                                    \
 		cu_result result = CU_OUT_OF_MEMORY;                           \
-		struct request request;                                        \
+		struct held_request request;                                   \
                                                                                \
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \

@@ -9,7 +9,7 @@ WRAPPER cu_result cuMemAlloc_v2(cu_pointer *dptr, size_t bytesize)
 {
 	fn_cuMemAlloc_v2 *real = REAL(cuMemAlloc_v2);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;
@@ -24,7 +24,7 @@ WRAPPER cu_result cuMemAlloc(unsigned int *dptr, unsigned int bytesize)
 {
 	fn_cuMemAlloc *real = REAL(cuMemAlloc);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;
@@ -51,7 +51,7 @@ WRAPPER cu_result cuMemAllocPitch_v2(cu_pointer *dptr, size_t *p_pitch,
 	fn_cuMemAllocPitch_v2 *real = REAL(cuMemAllocPitch_v2);
 	fn_cuMemFree_v2 *release = REAL(cuMemFree_v2);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;
@@ -78,7 +78,7 @@ WRAPPER cu_result cuMemAllocPitch(unsigned int *dptr, unsigned int *p_pitch,
 	fn_cuMemAllocPitch *real = REAL(cuMemAllocPitch);
 	fn_cuMemFree *release = REAL(cuMemFree);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;
@@ -102,7 +102,7 @@ WRAPPER cu_result cuMemAllocManaged(cu_pointer *dptr, size_t bytesize,
 {
 	fn_cuMemAllocManaged *real = REAL(cuMemAllocManaged);
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 
 	if (!real)
 		return CU_NOT_FOUND;

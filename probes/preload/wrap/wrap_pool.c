@@ -28,8 +28,8 @@ struct call {
 	bool is_captured; /* it becomes a part of a graph */
 };
 
-static bool begin(struct call *call, size_t bytes, void *stream,
-		  enum device_family family)
+static bool pool_begin(struct call *call, size_t bytes, void *stream,
+		       enum device_family family)
 {
 	int saved = errno;
 
@@ -130,7 +130,7 @@ static cu_result end(const struct call *call, cu_result result,
                                                                                \
 		if (!real)                                                     \
 			return CU_NOT_FOUND;                                   \
-		if (!dptr || !begin(&call, bytesize, h_stream, family))        \
+		if (!dptr || !pool_begin(&call, bytesize, h_stream, family))   \
 			return real arguments;                                 \
 		result = real arguments;                                       \
 		return end(&call, result, result ? 0 : *dptr);                 \

@@ -158,7 +158,7 @@ static bool put_below_cap(void *device, unsigned long long *total,
 WRAPPER unsigned int nvmlDeviceGetMemoryInfo(void *device, void *memory)
 {
 	fn_nvmlDeviceGetMemoryInfo *real = REAL(nvmlDeviceGetMemoryInfo);
-	struct nvml_memory *answer = memory;
+	struct preload_nvml_memory *answer = memory;
 	unsigned int result;
 
 	if (!real)
@@ -177,7 +177,7 @@ WRAPPER unsigned int nvmlDeviceGetMemoryInfo(void *device, void *memory)
 WRAPPER unsigned int nvmlDeviceGetMemoryInfo_v2(void *device, void *memory)
 {
 	fn_nvmlDeviceGetMemoryInfo_v2 *real = REAL(nvmlDeviceGetMemoryInfo_v2);
-	struct nvml_memory_v2 *answer = memory;
+	struct preload_nvml_memory_v2 *answer = memory;
 	unsigned int result;
 
 	if (!real)

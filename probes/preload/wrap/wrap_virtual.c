@@ -32,13 +32,14 @@ static uint64_t key_of(unsigned long long handle)
 		       : handle + TABLE_KEYS_RESERVED;
 }
 
-static void give(const struct table_entry *entry)
+static void virtual_give(const struct table_entry *entry)
 {
 	held_change((enum held_kind)entry->kind, entry->device,
 		    -(int64_t)entry->bytes);
 }
 
-static void remember(struct request *request, unsigned long long handle)
+static void virtual_remember(struct held_request *request,
+			     unsigned long long handle)
 {
 	struct table_entry before = { 0 };
 	struct table_entry *place;
@@ -55,7 +56,7 @@ static void remember(struct request *request, unsigned long long handle)
 	}
 	table_unlock(&handles);
 	if (before.bytes)
-		give(&before);
+		virtual_give(&before);
 	if (place)
 		return;
 	held_is_crowded();
@@ -89,7 +90,7 @@ static void unmap(uint64_t handle_key)
 	struct table_entry gone;
 
 	if (change(handle_key, 0, -1, &gone))
-		give(&gone);
+		virtual_give(&gone);
 }
 
 WRAPPER cu_result cuMemCreate(unsigned long long *handle, size_t size,
@@ -98,7 +99,7 @@ WRAPPER cu_result cuMemCreate(unsigned long long *handle, size_t size,
 	fn_cuMemCreate *real = REAL(cuMemCreate);
 	const struct pool_properties *properties = prop;
 	cu_result result = CU_OUT_OF_MEMORY;
-	struct request request;
+	struct held_request request;
 	bool is_device;
 
 	if (!real)
@@ -115,7 +116,7 @@ WRAPPER cu_result cuMemCreate(unsigned long long *handle, size_t size,
 	if (request_is_allowed(&request))
 		result = real(handle, size, prop, flags);
 	if (result == CU_SUCCESS)
-		remember(&request, *handle);
+		virtual_remember(&request, *handle);
 	return request_end(&request, result, 0);
 }
 
@@ -157,7 +158,7 @@ WRAPPER cu_result cuMemRelease(unsigned long long handle)
 	if (result == CU_SUCCESS) {
 		ledger_free();
 		if (is_gone)
-			give(&gone);
+			virtual_give(&gone);
 	} else if (is_known) {
 		restore(key_of(handle), is_gone ? &gone : NULL);
 	}
@@ -168,7 +169,8 @@ WRAPPER cu_result cuMemRelease(unsigned long long handle)
 }
 
 /* Here another mapping must have been, and have gone unseen. */
-static void note_mapping(cu_pointer address, size_t size, uint64_t handle_key)
+static void virtual_note_mapping(cu_pointer address, size_t size,
+				 uint64_t handle_key)
 {
 	struct table_entry before = { 0 };
 	struct table_entry *place;
@@ -207,7 +209,7 @@ WRAPPER cu_result cuMemMap(cu_pointer ptr, size_t size, size_t offset,
 	result = real(ptr, size, offset, handle, flags);
 	saved = errno;
 	if (result == CU_SUCCESS)
-		note_mapping(ptr, size, key_of(handle));
+		virtual_note_mapping(ptr, size, key_of(handle));
 	else
 		unmap(key_of(handle));
 	ledger_done();
@@ -218,7 +220,8 @@ WRAPPER cu_result cuMemMap(cu_pointer ptr, size_t size, size_t offset,
 }
 
 /* One call may end several mappings that lie side by side. */
-static void mark(cu_pointer address, size_t size, enum mapping_state state)
+static void virtual_mark(cu_pointer address, size_t size,
+			 enum mapping_state state)
 {
 	cu_pointer end = address + size;
 	struct table_entry *entry;
@@ -232,7 +235,7 @@ static void mark(cu_pointer address, size_t size, enum mapping_state state)
 }
 
 /* Those that are still marked: another thread may have mapped anew. */
-static void forget(cu_pointer address, size_t size)
+static void virtual_forget(cu_pointer address, size_t size)
 {
 	cu_pointer end = address + size;
 	struct table_entry *entry;
@@ -259,13 +262,13 @@ WRAPPER cu_result cuMemUnmap(cu_pointer ptr, size_t size)
 	if (!count_begin())
 		return real(ptr, size);
 	ledger_give_begin();
-	mark(ptr, size, UNMAPPING);
+	virtual_mark(ptr, size, UNMAPPING);
 	result = real(ptr, size);
 	saved = errno;
 	if (result == CU_SUCCESS)
-		forget(ptr, size);
+		virtual_forget(ptr, size);
 	else
-		mark(ptr, size, MAPPED);
+		virtual_mark(ptr, size, MAPPED);
 	ledger_done();
 	call_end();
 	errno = saved;
