@@ -6,7 +6,8 @@
 A room is a folder with C files. It uses another room when one of its files
 includes a header of it or calls a function of it; the objects of the build
 tell the calls. ROOMS lists the rooms from the top down: an arrow may only
-point to a room further down, so that there is no circle.
+point to a room further down, so that there is no circle. The names of
+functions and types stand once, and docs/architecture.md names what there is.
 """
 import collections
 import os
@@ -85,6 +86,7 @@ CIRCLES = {
 }
 
 FILES_MAX = 30  # sources and headers of one folder
+PAGE = "docs/architecture.md"
 LINES_MAX = 60  # of a function
 
 # Exported for programs of others: see estimator/estimator.h.
@@ -249,19 +251,50 @@ def wrong_folders(root, files):
             yield "%s: no README.md says what it is for" % room
 
 
-def wrong_functions(root, files):
+def tags_of(root, files):
+    """Functions, structs and enums: kind, name, file, first line, last."""
     tags = subprocess.run(
         ["ctags", "-L", "-", "-o", "-", "--languages=C", "--langmap=C:.c.h",
-         "--kinds-C=f", "--fields=+ne"], input="\n".join(files), cwd=root,
+         "--kinds-C=fsg", "--fields=+neK"], input="\n".join(files), cwd=root,
         check=True, text=True, capture_output=True).stdout
     for line in tags.splitlines():
-        if line.startswith("!"):
+        if line.startswith("!") or line.startswith("__anon"):
             continue
         name, path = line.split("\t")[:2]
-        first, last = (int(re.search(r"\t%s:(\d+)" % key, line)[1])
+        first, last = (int((re.search(r"\t%s:(\d+)" % key, line) or [0, 0])[1])
                        for key in ("line", "end"))
-        if last - first >= LINES_MAX:
+        kind = re.search(r";\"\t(\w+)", line)[1]
+        # It takes "enum place places[] = {" for one.
+        if kind == "function" or "%s %s {" % (kind, name) in line:
+            yield kind, name, path, first, last
+
+
+def wrong_functions(tags):
+    for kind, name, path, first, last in tags:
+        if kind == "function" and last - first >= LINES_MAX:
             yield "%s: %s has %d lines" % (path, name, last - first + 1)
+
+
+def wrong_names(tags):
+    """A search for a name finds one thing."""
+    places = collections.defaultdict(set)
+    for kind, name, path, _, _ in tags:
+        places["function" if kind == "function" else "type", name].add(path)
+    for (kind, name), paths in sorted(places.items()):
+        if len(paths) > 1 and name != "main":
+            yield "%s %s stands in %s" % (kind, name, " ".join(sorted(paths)))
+
+
+def wrong_page(root, tags):
+    """docs/architecture.md names functions and files that there are."""
+    with open(os.path.join(root, PAGE), encoding="utf-8") as file:
+        text = file.read()
+    functions = {tag[1] for tag in tags if tag[0] == "function"}
+    for name in sorted(set(re.findall(r"`(\w+)\(\)`", text)) - functions):
+        yield "%s: there is no function %s" % (PAGE, name)
+    for path in sorted(set(re.findall(r"`([a-z_]+/[a-z0-9_/.]*)`", text))):
+        if not os.path.exists(os.path.join(root, path)):
+            yield "%s: there is no %s" % (PAGE, path)
 
 
 def print_arrows(arrows):
@@ -279,10 +312,14 @@ def expect(wanted, found):
 def check_itself():
     """A check that finds nothing must be known to find something."""
     with tempfile.TemporaryDirectory() as root:
-        for path, text in (("base/up.c", '#include "search/a.h"\n'),
+        for path, text in (("base/up.c", '#include "search/a.h"\n'
+                            "static int twice(void) { return 0; }\n"),
                            ("search/a.h", "int a(void);\n"),
-                           ("search/long.c", "int fits(void)\n{\n%s}\n" %
+                           ("search/long.c", "int fits(void)\n{\n%s}\n"
+                            "static int twice(void) { return 1; }\n" %
                             ("\n" * 57)),
+                           (PAGE, "`fits()` and `gone()` in `search/long.c` "
+                            "and `search/gone.c`\n"),
                            ("search/longer.c", "int a(void)\n{\n%s}\n" %
                             ("\n" * 58)),
                            ("search/README.md", "Search.\n")):
@@ -300,8 +337,14 @@ def check_itself():
                {room: list(used) for room, used in arrows.items()})
         expect(["base: no README.md says what it is for"],
                list(wrong_folders(root, files)))
+        tags = list(tags_of(root, files))
         expect(["search/longer.c: a has 61 lines"],
-               list(wrong_functions(root, files)))
+               list(wrong_functions(tags)))
+        expect(["function twice stands in base/up.c search/long.c"],
+               list(wrong_names(tags)))
+        expect(["docs/architecture.md: there is no function gone",
+                "docs/architecture.md: there is no search/gone.c"],
+               list(wrong_page(root, tags)))
     expect([frozenset("bcd"), frozenset("ef")], sorted(circles_of(
         {"a": {"b": 1}, "b": {"c": 1}, "c": {"d": 1}, "d": {"b": 1, "e": 1},
          "e": {"f": 1}, "f": {"e": 1}, "g": {"a": 1}}), key=sorted))
@@ -315,8 +358,10 @@ def main():
     calls = symbols.calls()
     arrows = arrows_of(root, files, calls)
     print_arrows(arrows)
+    tags = list(tags_of(root, files))
     wrong = [*wrong_arrows(arrows), *wrong_circles(calls),
-             *wrong_folders(root, files), *wrong_functions(root, files)]
+             *wrong_folders(root, files), *wrong_functions(tags),
+             *wrong_names(tags), *wrong_page(root, tags)]
     wrong += ["%s: %s has no user in another file" % pair
               for pair in symbols.without_user()]
     if not files or not calls:
