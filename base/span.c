@@ -22,12 +22,6 @@ bool span_begins(struct span span, const char *text)
 	return span.length >= length && memcmp(span.at, text, length) == 0;
 }
 
-bool span_begins_any_case(struct span span, const char *text)
-{
-	return span.length >= strlen(text) &&
-	       strncasecmp(span.at, text, strlen(text)) == 0;
-}
-
 bool span_ends(struct span span, const char *text)
 {
 	size_t length = strlen(text);
@@ -55,26 +49,6 @@ struct span span_trimmed(struct span span)
 	while (span.length && isspace((unsigned char)span_end(span)[-1]))
 		span.length--;
 	return span;
-}
-
-bool span_has_word(struct span span, const char *text)
-{
-	size_t length = strlen(text);
-	const char *at;
-
-	while ((at = span_find(span, text))) {
-		const char *behind = at + length;
-		bool starts =
-			at == span.at || !(isalnum((unsigned char)at[-1]) ||
-					   strchr("_./-", at[-1]));
-
-		if (starts && (behind == span_end(span) ||
-			       !(isalnum((unsigned char)*behind) ||
-				 strchr("_./-", *behind))))
-			return true;
-		span = span_from(behind, span_end(span));
-	}
-	return false;
 }
 
 struct span span_cut_part(struct span *text)

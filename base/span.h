@@ -17,15 +17,11 @@ struct span span_from(const char *at, const char *end);
 const char *span_end(struct span span);
 
 bool span_begins(struct span span, const char *text);
-/* Whatever the case of the span. */
-bool span_begins_any_case(struct span span, const char *text);
 bool span_ends(struct span span, const char *text);
 bool span_is(struct span span, const char *text);
 
 /* Where text first stands in it, or NULL. */
 const char *span_find(struct span span, const char *text);
-/* Does text stand in it as a word, or as several in a row? */
-bool span_has_word(struct span span, const char *text);
 
 /* Without blanks at both ends. */
 struct span span_trimmed(struct span span);

@@ -125,7 +125,7 @@ struct optimizer {
 /* By name, "adamw" for example, in any case; NULL: none is called so. */
 const struct optimizer *optimizer_find(const char *name);
 /* All of them, a NULL name ends them. */
-extern const struct optimizer optimizers[];
+extern const struct optimizer optimizer_rows[];
 
 /* A model beside the one that is trained: evaluator, reward, teacher. */
 struct resident {

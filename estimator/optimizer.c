@@ -37,7 +37,7 @@
 	}
 
 /* Names that are written alike stand side by side. */
-const struct optimizer optimizers[] = {
+const struct optimizer optimizer_rows[] = {
 	TORCH("adamw", 8, "m and v; Kingma, Ba 1412.6980"),
 	TORCH("adam", 8, "m and v"),
 	TORCH("adamw_torch", 8, "--optim of transformers"),
@@ -89,7 +89,7 @@ const struct optimizer optimizers[] = {
 
 const struct optimizer *optimizer_find(const char *name)
 {
-	const struct optimizer *row = optimizers;
+	const struct optimizer *row = optimizer_rows;
 
 	while (row->name && strcasecmp(row->name, name) != 0)
 		row++;

@@ -11,7 +11,7 @@ static int64_t gradient_bytes(const struct workload *work)
 
 static const struct optimizer *states_optimizer_of(const struct workload *work)
 {
-	return work->optimizer ? work->optimizer : optimizers;
+	return work->optimizer ? work->optimizer : optimizer_rows;
 }
 
 static int64_t state_bytes(const struct sizes *sizes, int64_t count,

@@ -31,7 +31,7 @@ text+='|strtok_r|qsort_r'
 heap='free|x(malloc|calloc|realloc|grow|strn?dup|asprintf)'
 base='(strlist|strbuf|span|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
 # Of PCRE2: a text in, places in it out.
-patterns='pattern_(make|free|match|group)|signatures_(match|pick)|signature_group'
+patterns='pattern_(make|free|match|group)|signatures_(match|pick)'
 # Of config files: a text in, its values out.
 settings='settings_(format_of|read|release|find_all|change|has_references)'
 lenient="$strict|$text|$heap|$base|$patterns|presets_find|preset_knob|argp_parse|ini_read"

@@ -235,8 +235,9 @@ static int profile_on_entry(void *context, const struct ini_entry *entry,
 	return result;
 }
 
-static int parse(struct profile_reading *reading, const char *path,
-		 const char *text, size_t length, struct error *err)
+static int profile_parse_text(struct profile_reading *reading, const char *path,
+			      const char *text, size_t length,
+			      struct error *err)
 {
 	struct strlist *paths = &reading->profile->paths;
 
@@ -267,7 +268,8 @@ static int profile_read_builtin(struct profile_reading *reading,
 {
 	char *path = xasprintf(FOLDER "%s" SUFFIX, name);
 	const struct builtin_file *file = builtin_find(path);
-	int result = file ? parse(reading, path, file->data, file->size, err)
+	int result = file ? profile_parse_text(reading, path, file->data,
+					       file->size, err)
 			  : profile_unknown(name, err);
 
 	free(path);
@@ -292,8 +294,8 @@ static int profile_read_file(struct profile *profile, const char *name,
 	path = xasprintf("%s/%s" SUFFIX, folder, name);
 	result = textfile_read(path, FILE_MAX_BYTES, &text, err);
 	if (result == 0)
-		result = parse(&reading, path, strbuf_text(&text), text.length,
-			       err);
+		result = profile_parse_text(&reading, path, strbuf_text(&text),
+					    text.length, err);
 	else if (result > 0)
 		result = error_set(err, -EFBIG, "%s: over %zu bytes", path,
 				   FILE_MAX_BYTES);
@@ -321,7 +323,7 @@ int profile_parse(struct profile *profile, const char *path, const char *text,
 	int result;
 
 	*profile = (struct profile){ .name = xstrdup(path) };
-	result = parse(&reading, path, text, length, err);
+	result = profile_parse_text(&reading, path, text, length, err);
 	return result < 0 ? result : profile_shape_check(profile, err);
 }
 

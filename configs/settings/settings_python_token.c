@@ -220,8 +220,8 @@ int python_advance(struct python *python)
 	return 0;
 }
 
-static bool token_is(const struct python *python, enum python_kind kind,
-		     const char *text)
+static bool python_token_is(const struct python *python, enum python_kind kind,
+			    const char *text)
 {
 	const struct python_token *token = &python->place.token;
 	const char *start = python->reader->text + token->start;
@@ -237,12 +237,12 @@ static bool token_is(const struct python *python, enum python_kind kind,
 
 bool python_is(const struct python *python, const char *operator)
 {
-	return token_is(python, PYTHON_OPERATOR, operator);
+	return python_token_is(python, PYTHON_OPERATOR, operator);
 }
 
 bool python_is_name(const struct python *python, const char *name)
 {
-	return token_is(python, PYTHON_NAME, name);
+	return python_token_is(python, PYTHON_NAME, name);
 }
 
 bool python_is_value_end(const struct python *python, unsigned brackets)

@@ -392,18 +392,3 @@ const struct signature *signatures_pick(const struct signatures *set,
 	}
 	return NULL;
 }
-
-struct span signature_group(const struct signature *signature, struct span text,
-			    const char *group)
-{
-	const struct rule *rule = (const struct rule *)signature;
-	const struct pattern_window window = { .text = text.at,
-					       .to = text.length };
-	int number = rule->pattern ? pattern_group(rule->pattern, group) : -1;
-	struct pattern_span found = { 0 };
-
-	if (number < 0 ||
-	    !pattern_match(rule->pattern, &window, number, &found))
-		return (struct span){ 0 };
-	return (struct span){ text.at + found.from, found.to - found.from };
-}

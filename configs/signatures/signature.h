@@ -81,8 +81,4 @@ const struct signature *signatures_pick(const struct signatures *set,
 					enum signature_class class,
 					struct span text);
 
-/* What a named group of its pattern is in the text; length 0: nothing. */
-struct span signature_group(const struct signature *signature, struct span text,
-			    const char *group);
-
 #endif

@@ -29,9 +29,9 @@ static bool stands_alone(const struct command *command, size_t index)
 }
 
 /* Entries of a preset: "--config" is an option, "*.py" a lone argument. */
-static bool is_listed(const struct command *command,
-		      const struct strlist *entries, const struct token *token,
-		      size_t index)
+static bool command_files_is_listed(const struct command *command,
+				    const struct strlist *entries,
+				    const struct token *token, size_t index)
 {
 	for (size_t i = 0; i < entries->count; i++) {
 		const char *entry = entries->items[i];
@@ -70,10 +70,12 @@ static bool is_named(const struct command *command,
 	if (sounds_like_config(token))
 		return true;
 	for (size_t i = 0; i < presets->count; i++)
-		if (is_listed(command, &presets->items[i].config_tokens, token,
-			      index) ||
-		    is_listed(command, &presets->items[i].config_only, token,
-			      index))
+		if (command_files_is_listed(command,
+					    &presets->items[i].config_tokens,
+					    token, index) ||
+		    command_files_is_listed(command,
+					    &presets->items[i].config_only,
+					    token, index))
 			return true;
 	return false;
 }
@@ -247,8 +249,9 @@ static bool is_of(const struct command *command,
 {
 	struct token token;
 
-	return is_listed(command, entries, naming_token(command, file, &token),
-			 file->index);
+	return command_files_is_listed(command, entries,
+				       naming_token(command, file, &token),
+				       file->index);
 }
 
 void files_judge(struct command *command)
@@ -283,10 +286,10 @@ size_t config_find(const struct command *command)
 		bool is_token = token_read(&token, command_argv(command),
 					   &command->view, i);
 
-		if (!is_listed(command, &preset->config_tokens,
-			       is_token ? &token : NULL, i) &&
-		    !is_listed(command, &preset->config_only,
-			       is_token ? &token : NULL, i))
+		if (!command_files_is_listed(command, &preset->config_tokens,
+					     is_token ? &token : NULL, i) &&
+		    !command_files_is_listed(command, &preset->config_only,
+					     is_token ? &token : NULL, i))
 			continue;
 		found = is_token && token.form == KNOB_SEPARATE
 				? token.value_index

@@ -136,8 +136,9 @@ static int64_t rounded(int64_t global, int64_t step)
 }
 
 /* Accumulation that the framework derives from the effective batch. */
-static enum command_outcome from_global(const struct recognition *r,
-					int64_t global, int64_t step)
+static enum command_outcome
+effective_batch_from_global(const struct recognition *r, int64_t global,
+			    int64_t step)
 {
 	struct command *command = r->command;
 	const struct knob *knob = &command->knobs[KNOB_GLOBAL];
@@ -203,7 +204,7 @@ effective_batch_derive_global(const struct recognition *r)
 			       : COMMAND_OK;
 	if (__builtin_mul_overflow(command->batch.micro_batch, ranks, &step))
 		step = INT64_MAX;
-	return from_global(r, value, step);
+	return effective_batch_from_global(r, value, step);
 }
 
 static enum command_outcome multiply(const struct recognition *r)

@@ -108,8 +108,9 @@ static bool module_is(const void *context, const char *pattern)
 	return fnmatch(pattern, context, 0) == 0;
 }
 
-static void choose(struct recognition *recognition, const struct preset *preset,
-		   bool certain, char *evidence)
+static void framework_choose(struct recognition *recognition,
+			     const struct preset *preset, bool certain,
+			     char *evidence)
 {
 	recognition->command->preset = preset;
 	recognition->command->preset_is_certain = certain;
@@ -131,8 +132,9 @@ static bool by_entry(struct recognition *recognition,
 		name = argv[view->module];
 		if (!rules_find(&preset->modules, module_is, name))
 			return false;
-		choose(recognition, preset, true,
-		       xasprintf("module %s", argument_brief(shown, name)));
+		framework_choose(
+			recognition, preset, true,
+			xasprintf("module %s", argument_brief(shown, name)));
 		return true;
 	}
 	if (view->code != NO_INDEX)
@@ -140,10 +142,11 @@ static bool by_entry(struct recognition *recognition,
 	name = argv[view->script != NO_INDEX ? view->script : view->program];
 	if (!rules_find(&preset->scripts, path_is, name))
 		return false;
-	choose(recognition, preset, true,
-	       xasprintf("%s %s",
-			 view->script != NO_INDEX ? "script" : "program",
-			 argument_brief(shown, name)));
+	framework_choose(
+		recognition, preset, true,
+		xasprintf("%s %s",
+			  view->script != NO_INDEX ? "script" : "program",
+			  argument_brief(shown, name)));
 	return true;
 }
 
@@ -157,9 +160,10 @@ static bool by_flags(struct recognition *recognition,
 	if (!rule)
 		return false;
 	/* Somebody's own parser may have borrowed the names. */
-	choose(recognition, preset,
-	       !text || rules_find(&preset->sources, source_has, text),
-	       xasprintf("option %s", rule));
+	framework_choose(recognition, preset,
+			 !text ||
+				 rules_find(&preset->sources, source_has, text),
+			 xasprintf("option %s", rule));
 	return true;
 }
 
@@ -194,9 +198,9 @@ static bool by_source(struct recognition *recognition,
 	}
 	if (!best)
 		return false;
-	choose(recognition, best, true,
-	       xasprintf("%s contains %s", recognition->source_name,
-			 best_rule));
+	framework_choose(recognition, best, true,
+			 xasprintf("%s contains %s", recognition->source_name,
+				   best_rule));
 	return true;
 }
 
@@ -209,9 +213,9 @@ static enum command_outcome by_name(struct recognition *recognition,
 
 	if (preset) {
 		/* The usual names are nobody's own. */
-		choose(recognition, preset,
-		       preset != &presets->items[presets->count - 1],
-		       xstrdup("--preset"));
+		framework_choose(recognition, preset,
+				 preset != &presets->items[presets->count - 1],
+				 xstrdup("--preset"));
 		return COMMAND_OK;
 	}
 	(void)error_set(recognition->err, -EINVAL,
@@ -259,8 +263,8 @@ static bool by_words(struct recognition *recognition,
 
 		if (!entry_is(recognition->command, entry))
 			continue;
-		choose(recognition, preset, true,
-		       xasprintf("program %s", entry));
+		framework_choose(recognition, preset, true,
+				 xasprintf("program %s", entry));
 		return true;
 	}
 	return false;
@@ -286,10 +290,11 @@ static bool by_config(struct recognition *recognition,
 
 		if (!rule)
 			continue;
-		choose(recognition, preset, true,
-		       xasprintf("%s has %s",
-				 argument_brief(shown, file->read->path),
-				 rule));
+		framework_choose(
+			recognition, preset, true,
+			xasprintf("%s has %s",
+				  argument_brief(shown, file->read->path),
+				  rule));
 		return true;
 	}
 	return false;
@@ -314,7 +319,7 @@ enum command_outcome framework_find(struct recognition *recognition)
 	for (size_t i = 0; i < last; i++)
 		if (by_flags(recognition, &presets->items[i]))
 			return COMMAND_OK;
-	choose(recognition, &presets->items[last], false,
-	       xstrdup("no framework known by name"));
+	framework_choose(recognition, &presets->items[last], false,
+			 xstrdup("no framework known by name"));
 	return COMMAND_OK;
 }

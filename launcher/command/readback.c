@@ -106,7 +106,7 @@ static int check_values(const struct command *command,
 		(long long)after->batch.world_size, after->assumption);
 }
 
-static bool is_knob(const struct command *command, size_t index)
+static bool readback_is_knob(const struct command *command, size_t index)
 {
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		enum knob_form form = command->knobs[kind].form;
@@ -124,7 +124,7 @@ static bool is_of_the_shell(const struct command *command, size_t index)
 	const struct word *word = &command->view.expansion.words[index];
 	const char *text;
 
-	if (is_knob(command, index))
+	if (readback_is_knob(command, index))
 		return false;
 	if (word->origin != WORD_SHELL_TEXT)
 		return word->origin == WORD_SCRIPT;

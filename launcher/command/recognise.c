@@ -166,7 +166,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	effective_batch_describe,
 };
 
-static enum command_outcome recognise(struct recognition *r)
+static enum command_outcome recognise_recognise(struct recognition *r)
 {
 	enum command_outcome outcome = COMMAND_OK;
 
@@ -202,7 +202,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	if (outcome != COMMAND_OK)
 		return outcome;
 	name_source(command, r->source_name);
-	return recognise(r);
+	return recognise_recognise(r);
 }
 
 /*

@@ -10,7 +10,8 @@
 #include <string.h>
 
 /* Does the option or key at the token belong to a knob? */
-static bool is_knob(const struct command *command, const struct token *token)
+static bool arguments_is_knob(const struct command *command,
+			      const struct token *token)
 {
 	return token->form != KNOB_ABSENT &&
 	       knob_is_taken(command, token->value_index);
@@ -33,7 +34,8 @@ void command_record_arguments(const struct command *command,
 	for (size_t i = 0; i < command_argv(command)->count; i++) {
 		if (i >= view->args && i < view->end &&
 		    token_read(&token, command_argv(command), view, i) &&
-		    (is_knob(command, &token) || is_neutral(command, &token))) {
+		    (arguments_is_knob(command, &token) ||
+		     is_neutral(command, &token))) {
 			i += token.form == KNOB_SEPARATE ? 1 : 0;
 			continue;
 		}

@@ -30,7 +30,7 @@ static const char *last_value(const struct command *command,
 }
 
 /* "0,1": one rank on each that is named. */
-static int64_t devices_listed(const char *text)
+static int64_t world_size_devices_listed(const char *text)
 {
 	int64_t count = 1;
 
@@ -52,7 +52,7 @@ static bool devices_count(const char *text, int64_t visible, int64_t *count)
 		return true;
 	if (length == 0 || text[strspn(text, "0123456789,[] ")] != '\0')
 		return false;
-	*count = devices_listed(text);
+	*count = world_size_devices_listed(text);
 	return true;
 }
 
@@ -103,7 +103,7 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	if (list) {
-		command->batch.world_size = devices_listed(list);
+		command->batch.world_size = world_size_devices_listed(list);
 		return check_nodes(r);
 	}
 	if (devices &&

@@ -54,9 +54,10 @@ static void add_recipe(const struct estimate_case *all,
 		report_table_add_none(table);
 }
 
-static void add_size(const struct estimate_case *all,
-		     const struct model_facts *model, const char *name,
-		     int64_t usable_bytes, struct report_table *table)
+static void estimate_advice_add_size(const struct estimate_case *all,
+				     const struct model_facts *model,
+				     const char *name, int64_t usable_bytes,
+				     struct report_table *table)
 {
 	int64_t parameters = 0;
 	char text[32];
@@ -111,14 +112,16 @@ int estimate_fill_fit(const struct estimate_case *all,
 	if (!each.run.sequence)
 		each.run.sequence = ESTIMATE_SEQUENCE;
 	if (all->has_model)
-		add_size(&each, &all->model,
-			 all->model.name[0] ? all->model.name : "this model",
-			 usable_bytes, table);
+		estimate_advice_add_size(&each, &all->model,
+					 all->model.name[0] ? all->model.name
+							    : "this model",
+					 usable_bytes, table);
 	for (size_t i = 0;
 	     !all->has_model && i < sizeof(sizes) / sizeof(*sizes); i++) {
 		model = model_table_find(&all->known, sizes[i], NULL);
 		if (model)
-			add_size(&each, model, sizes[i], usable_bytes, table);
+			estimate_advice_add_size(&each, model, sizes[i],
+						 usable_bytes, table);
 	}
 	strlist_addf(
 		notes,

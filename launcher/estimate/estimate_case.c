@@ -65,8 +65,9 @@ static void choose_gpu(struct estimate_case *all, const struct options *options,
 		find_gpu(all, options, environment);
 }
 
-static int add_fields(struct model_facts *facts,
-		      const struct estimate_request *request, struct error *err)
+static int estimate_case_add_fields(struct model_facts *facts,
+				    const struct estimate_request *request,
+				    struct error *err)
 {
 	int result = 0;
 
@@ -97,13 +98,15 @@ static bool names_shape(const struct command *command)
 	       (command->model[MODEL_LAYERS] || command->model[MODEL_HIDDEN]);
 }
 
-static int add_numbers(struct model_facts *facts,
-		       const struct estimate_request *request,
-		       const struct command *command, struct error *err)
+static int estimate_case_add_numbers(struct model_facts *facts,
+				     const struct estimate_request *request,
+				     const struct command *command,
+				     struct error *err)
 {
 	int result = command ? estimate_command_fields(command, facts, err) : 0;
 
-	return result < 0 ? result : add_fields(facts, request, err);
+	return result < 0 ? result
+			  : estimate_case_add_fields(facts, request, err);
 }
 
 /* A family says what its models have anyway; what was given wins over that. */
@@ -113,7 +116,7 @@ static int choose_family(struct estimate_case *all,
 {
 	model_facts_init(&all->model,
 			 estimate_family(&all->model, &all->assumed));
-	if (add_numbers(&all->model, request, command, err) < 0)
+	if (estimate_case_add_numbers(&all->model, request, command, err) < 0)
 		return -EINVAL;
 	if (all->model.family != MODEL_GPT2 || all->model.vocab)
 		return 0;
@@ -167,7 +170,8 @@ static int find_model(struct estimate_case *all, const char *name,
 	if (name && is_shaped)
 		all->model.parameters = all->model.stored_bytes = 0;
 	if (result == 0)
-		result = add_numbers(&all->model, request, command, err);
+		result = estimate_case_add_numbers(&all->model, request,
+						   command, err);
 	if (result == 0 && !name)
 		result = choose_family(all, request, command, err);
 	if (result < 0)

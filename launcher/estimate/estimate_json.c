@@ -13,12 +13,12 @@ static json_t *object(void)
 }
 
 /* 0 is not known. */
-static json_t *count_json(int64_t number)
+static json_t *estimate_json_count_json(int64_t number)
 {
 	return number ? json_integer(number) : json_null();
 }
 
-static json_t *list_json(const struct strlist *list)
+static json_t *estimate_json_list_json(const struct strlist *list)
 {
 	json_t *array = json_checked(json_array());
 
@@ -43,7 +43,7 @@ static json_t *model_json(const struct estimate_case *all)
 			 field->is_flag
 				 ? json_boolean(*(const bool *)(place +
 								field->offset))
-				 : count_json(
+				 : estimate_json_count_json(
 					   *(const int64_t *)(place +
 							      field->offset)));
 	return root;
@@ -57,7 +57,7 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "task", json_text(task_words[run->task]));
 	json_put(root, "micro_batch", json_integer(run->micro_batch));
 	json_put(root, "sequence", json_integer(run->sequence));
-	json_put(root, "completion", count_json(run->completion));
+	json_put(root, "completion", estimate_json_count_json(run->completion));
 	json_put(root, "grad_accum",
 		 json_integer(run->grad_accum ? run->grad_accum : 1));
 	json_put(root, "precision", json_text(regime_words[run->regime]));
@@ -65,7 +65,7 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "optimizer",
 		 json_text(run->optimizer ? run->optimizer->name : "adamw"));
 	json_put(root, "peft", json_text(peft_words[run->peft]));
-	json_put(root, "rank", count_json(run->rank));
+	json_put(root, "rank", estimate_json_count_json(run->rank));
 	json_put(root, "attention", json_text(attention_words[run->attention]));
 	json_put(root, "checkpointing",
 		 json_text(checkpointing_words[run->checkpointing]));
@@ -74,7 +74,8 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "offload", json_text(offload_words[run->offload]));
 	json_put(root, "gpus", json_integer(all->gpu_count));
 	json_put(root, "data_parallel", json_integer(run->data_parallel));
-	json_put(root, "effective_batch", count_json(all->effective_batch));
+	json_put(root, "effective_batch",
+		 estimate_json_count_json(all->effective_batch));
 	return root;
 }
 
@@ -124,7 +125,7 @@ static json_t *phases_json(const struct estimate *estimate)
 
 	for (int i = 0; i < PEAK_PHASES; i++)
 		json_put(root, peak_phase_name((enum peak_phase)i),
-			 count_json(estimate->allocated[i]));
+			 estimate_json_count_json(estimate->allocated[i]));
 	return root;
 }
 
@@ -199,8 +200,8 @@ json_t *estimate_json(const struct estimate_case *all,
 		json_put(root, keys[i], json_null());
 	if (estimate)
 		put_estimate(root, all, estimate);
-	json_put(root, "assumed", list_json(&all->assumed));
-	json_put(root, "not_read", list_json(&all->notes));
+	json_put(root, "assumed", estimate_json_list_json(&all->assumed));
+	json_put(root, "not_read", estimate_json_list_json(&all->notes));
 	json_put(root, "gpu", gpu_json(all, estimate));
 	return root;
 }

@@ -182,7 +182,7 @@ static void add_use(struct report_table *table, const struct estimate *estimate,
 	report_table_add_number(table, estimate->peak[TIER_PROCESS]);
 }
 
-static int64_t percent(int64_t a, int64_t b)
+static int64_t estimate_tables_percent(int64_t a, int64_t b)
 {
 	return b > 0 ? (int64_t)((double)a / (double)b * 100 + 0.5) : 0;
 }
@@ -201,7 +201,8 @@ int estimate_fill_generation(const struct estimate_case *all,
 	    estimate_memory(&generation, &generated, err) < 0)
 		return -EINVAL;
 	add_use(table, &trained, "training");
-	report_table_add_number(table, percent(trained.peak[TIER_PROCESS],
+	report_table_add_number(
+		table, estimate_tables_percent(trained.peak[TIER_PROCESS],
 					       generated.peak[TIER_PROCESS]));
 	add_use(table, &generated, "generation");
 	report_table_add_number(table, 100);
@@ -221,8 +222,9 @@ static int by_memory(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-static void add_gpu(const struct estimate_case *all,
-		    const struct gpu_model *gpu, struct report_table *table)
+static void estimate_tables_add_gpu(const struct estimate_case *all,
+				    const struct gpu_model *gpu,
+				    struct report_table *table)
 {
 	int64_t usable = (int64_t)gpu->usable_bytes;
 	struct workload run = all->run;
@@ -274,7 +276,7 @@ int estimate_fill_gpus(const struct estimate_case *all,
 	memcpy(sorted, all->gpus.items, size);
 	qsort(sorted, all->gpus.count, sizeof(*sorted), by_memory);
 	for (size_t i = 0; i < all->gpus.count; i++)
-		add_gpu(all, &sorted[i], table);
+		estimate_tables_add_gpu(all, &sorted[i], table);
 	free(sorted);
 	strlist_add(notes, "largest batch: what surely fits, by the upper edge "
 			   "of the estimate");

@@ -30,7 +30,8 @@ static void add_grouped(struct strbuf *out, int64_t number)
 }
 
 /* "  run       words", broken where the label's column ends. */
-static void add_line(struct strbuf *out, const char *label, const char *words)
+static void estimate_text_add_line(struct strbuf *out, const char *label,
+				   const char *words)
 {
 	struct strbuf line = STRBUF_INIT;
 	struct strbuf safe = STRBUF_INIT;
@@ -102,15 +103,15 @@ void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
 			    run->resident_count > 1 ? "s" : "");
 }
 
-static void add_list(struct strbuf *out, const char *label,
-		     const struct strlist *list)
+static void estimate_text_add_list(struct strbuf *out, const char *label,
+				   const struct strlist *list)
 {
 	struct strbuf words = STRBUF_INIT;
 
 	for (size_t i = 0; i < list->count; i++)
 		strbuf_addf(&words, "%s%s", i ? "; " : "", list->items[i]);
 	if (list->count)
-		add_line(out, label, strbuf_text(&words));
+		estimate_text_add_line(out, label, strbuf_text(&words));
 	strbuf_release(&words);
 }
 
@@ -124,12 +125,12 @@ void estimate_text_case(struct strbuf *out, const struct estimate_case *all,
 	add_grouped(&words, estimate->parameters);
 	strbuf_addf(&words, " parameters, %s (%s)",
 		    model_family_name(all->model.family), all->source);
-	add_line(out, "model", strbuf_text(&words));
+	estimate_text_add_line(out, "model", strbuf_text(&words));
 	strbuf_reset(&words);
 	estimate_run_words(&words, all, estimate);
-	add_line(out, "run", strbuf_text(&words));
-	add_list(out, "assumed", &all->assumed);
-	add_list(out, "not read", &all->notes);
+	estimate_text_add_line(out, "run", strbuf_text(&words));
+	estimate_text_add_list(out, "assumed", &all->assumed);
+	estimate_text_add_list(out, "not read", &all->notes);
 	strbuf_release(&words);
 }
 
@@ -154,8 +155,9 @@ static void add_bar(struct strbuf *out, int64_t from, int64_t bytes,
 	strbuf_addf(out, "%*s|", end < BAR ? BAR - end : 0, "");
 }
 
-static void add_parts(struct strbuf *out, const struct estimate *estimate,
-		      int64_t whole, bool has_picture)
+static void estimate_text_add_parts(struct strbuf *out,
+				    const struct estimate *estimate,
+				    int64_t whole, bool has_picture)
 {
 	const int64_t *parts = estimate->parts[estimate->phase];
 	char size[BYTES_TEXT_MAX];
@@ -203,7 +205,7 @@ static void add_phases(struct strbuf *out, const struct estimate *estimate)
 				bytes_format(size,
 					     (uint64_t)estimate->allocated[i]));
 	words.data[words.length - 1] = '\0';
-	add_line(out, "peak", strbuf_text(&words));
+	estimate_text_add_line(out, "peak", strbuf_text(&words));
 	strbuf_reset(&words);
 	strbuf_addf(&words, "%s",
 		    bytes_format(size, (uint64_t)estimate->fixed_bytes));
@@ -214,17 +216,18 @@ static void add_phases(struct strbuf *out, const struct estimate *estimate)
 			    ? ""
 			    : "; another phase is the peak here, so a larger "
 			      "batch costs nothing at first");
-	add_line(out, "batch", strbuf_text(&words));
+	estimate_text_add_line(out, "batch", strbuf_text(&words));
 	strbuf_release(&words);
 }
 
-static int percent(int64_t a, int64_t b)
+static int estimate_text_percent(int64_t a, int64_t b)
 {
 	return (int)((double)a / (double)b * 100 + 0.5);
 }
 
-static void add_gpu(struct strbuf *out, const struct estimate_case *all,
-		    const struct estimate *estimate)
+static void estimate_text_add_gpu(struct strbuf *out,
+				  const struct estimate_case *all,
+				  const struct estimate *estimate)
 {
 	int64_t usable = all->gpu.usable_bytes;
 	enum usage_band band = usage_band(estimate, usable);
@@ -235,15 +238,15 @@ static void add_gpu(struct strbuf *out, const struct estimate_case *all,
 	strbuf_addf(&words, "%s, %s: %s: %d%% used, up to %d%%; %s",
 		    all->gpu.name, bytes_format(size, (uint64_t)usable),
 		    usage_band_name(band),
-		    percent(estimate->peak[TIER_PROCESS], usable),
-		    percent(estimate->high[TIER_PROCESS], usable),
+		    estimate_text_percent(estimate->peak[TIER_PROCESS], usable),
+		    estimate_text_percent(estimate->high[TIER_PROCESS], usable),
 		    usage_band_advice(band));
 	largest = estimate_largest(&all->run, usable, false,
 				   all->options->max_micro, NULL);
 	if (largest)
 		strbuf_addf(&words, "; largest batch that surely fits: %lld",
 			    (long long)largest);
-	add_line(out, "GPU", strbuf_text(&words));
+	estimate_text_add_line(out, "GPU", strbuf_text(&words));
 	strbuf_release(&words);
 }
 
@@ -256,16 +259,17 @@ void estimate_text_breakdown(struct strbuf *out,
 	if (all->gpu.usable_bytes > whole)
 		whole = all->gpu.usable_bytes;
 	strbuf_addch(out, '\n');
-	add_parts(out, estimate, whole, has_picture);
+	estimate_text_add_parts(out, estimate, whole, has_picture);
 	strbuf_addch(out, '\n');
 	add_peaks(out, estimate);
 	add_phases(out, estimate);
 	if (all->gpu.usable_bytes)
-		add_gpu(out, all, estimate);
+		estimate_text_add_gpu(out, all, estimate);
 	else
-		add_line(out, "GPU",
-			 "none to compare with: --as rtx4090, --gpu-memory "
-			 "24GiB, or --gpus for all");
+		estimate_text_add_line(
+			out, "GPU",
+			"none to compare with: --as rtx4090, --gpu-memory "
+			"24GiB, or --gpus for all");
 }
 
 void estimate_text_view(struct strbuf *out, const char *title,

@@ -137,8 +137,8 @@ static int add_note(struct profile_grid *grid,
 	return result;
 }
 
-static int add_line(struct profile_grid *grid, struct profile_scope *scope,
-		    const struct profile_line *line, struct error *err)
+static int grid_add_line(struct profile_grid *grid, struct profile_scope *scope,
+			 const struct profile_line *line, struct error *err)
 {
 	int result = 0;
 
@@ -164,7 +164,7 @@ int profile_grid_fill(struct profile_grid *grid, const struct profile *profile,
 		result = add_cells(grid, &scope, columns, err);
 	grid->columns = grid->cells.count;
 	for (size_t i = 0; i < table->count && result == 0; i++)
-		result = add_line(grid, &scope, &table->lines[i], err);
+		result = grid_add_line(grid, &scope, &table->lines[i], err);
 	return result;
 }
 

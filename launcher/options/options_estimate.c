@@ -215,8 +215,9 @@ static int options_estimate_set_optimizer(const struct option_row *row,
 		options->estimate.run.optimizer = found;
 		return 0;
 	}
-	for (size_t i = 0; optimizers[i].name; i++)
-		strbuf_addf(&names, "%s%s", i ? ", " : "", optimizers[i].name);
+	for (size_t i = 0; optimizer_rows[i].name; i++)
+		strbuf_addf(&names, "%s%s", i ? ", " : "",
+			    optimizer_rows[i].name);
 	(void)error_set(err, -EINVAL, "'%.32s' is none of %s", value,
 			strbuf_text(&names));
 	strbuf_release(&names);

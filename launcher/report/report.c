@@ -122,8 +122,10 @@ void report_start(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&line);
 }
 
-static void add_numbers(struct strbuf *out, const struct report_style *style,
-			const struct result *result, const struct trial *trial)
+static void report_add_numbers(struct strbuf *out,
+			       const struct report_style *style,
+			       const struct result *result,
+			       const struct trial *trial)
 {
 	struct strbuf cell = STRBUF_INIT;
 	char text[BYTES_TEXT_MAX];
@@ -166,7 +168,7 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf row = STRBUF_INIT;
 
-	add_numbers(&row, style, result, trial);
+	report_add_numbers(&row, style, result, trial);
 	strbuf_adds(&words, "    ");
 	words_verdict(&words, trial);
 	if (trial->micro_batch == result->own.micro_batch)

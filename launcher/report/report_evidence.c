@@ -26,8 +26,8 @@ static const struct trial *trial_of(const struct result *result, int64_t micro)
 }
 
 /* "32 x 4   peak 1.41 GiB   386.7 samples/s, 1.24x" */
-static void add_size(struct strbuf *out, const struct result *result,
-		     int64_t micro, int64_t accum)
+static void evidence_add_size(struct strbuf *out, const struct result *result,
+			      int64_t micro, int64_t accum)
 {
 	const struct trial *trial = trial_of(result, micro);
 	const struct trial *own = trial_of(result, result->own.micro_batch);
@@ -69,13 +69,13 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	if (result->own.micro_batch > 0 && !same) {
-		add_size(&line, result, result->own.micro_batch,
-			 result->own.grad_accum);
+		evidence_add_size(&line, result, result->own.micro_batch,
+				  result->own.grad_accum);
 		words_field(out, style, "yours", strbuf_text(&line));
 		strbuf_reset(&line);
 	}
-	add_size(&line, result, record->batch.micro_batch,
-		 record->batch.grad_accum);
+	evidence_add_size(&line, result, record->batch.micro_batch,
+			  record->batch.grad_accum);
 	words_field(out, style, same ? "yours" : "best", strbuf_text(&line));
 	strbuf_release(&line);
 }

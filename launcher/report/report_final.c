@@ -67,8 +67,8 @@ static void add_log(struct strbuf *out, const struct report_style *style,
 }
 
 /* "5 probes in 3 min 12 s · logs in /...": the last line. */
-static void add_tail(struct strbuf *out, const struct report_style *style,
-		     const struct result *result)
+static void final_add_tail(struct strbuf *out, const struct report_style *style,
+			   const struct result *result)
 {
 	const struct probe_notes *probes = &result->record.probes;
 	const char *log = NULL;
@@ -162,7 +162,7 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	for (size_t i = 0; i < result->run.copy_count; i++)
 		words_exact(out, style, "config", result->run.copies[i].path);
 	add_flags(out, style, result);
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 	strbuf_release(&line);
 }
 
@@ -258,7 +258,7 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 		words_block(out, style, result->advice);
 	}
 	report_ways_out(out, style, result);
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 }
 
 static void final_failed(struct strbuf *out, const struct report_style *style,
@@ -270,7 +270,7 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 	add_log(out, style, result);
 	words_line(out, style, PAINT_PLAIN,
 		   "  the search stopped there; nothing was recorded");
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 }
 
 static void final_unknown(struct strbuf *out, const struct report_style *style,
@@ -293,7 +293,7 @@ static void final_message(struct strbuf *out, const struct report_style *style,
 	headline_message(out, style, PAINT_BAD,
 			 result->message ? "" : outcome_name(result->outcome),
 			 result->message);
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 }
 
 static void final_disturbed(struct strbuf *out,
@@ -304,7 +304,7 @@ static void final_disturbed(struct strbuf *out,
 			 "something outside disturbed the probes",
 			 result->message);
 	add_log(out, style, result);
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 }
 
 /* The largest size that was run and fits, or this one; NULL: none. */
@@ -367,7 +367,7 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	note_uncapped(out, style, result);
 	if (result->record.batch.micro_batch > 0)
 		add_flags(out, style, result);
-	add_tail(out, style, result);
+	final_add_tail(out, style, result);
 	strbuf_release(&line);
 }
 

@@ -22,8 +22,9 @@ static const char *spinner(const struct report_style *style, int64_t frame)
 	return braille[turn % (sizeof(braille) / sizeof(*braille))];
 }
 
-static void add_parts(struct strbuf *line, const struct report_style *style,
-		      const struct progress *progress)
+static void progress_add_parts(struct strbuf *line,
+			       const struct report_style *style,
+			       const struct progress *progress)
 {
 	const char *separator = words_separator(style);
 	double seconds = progress->seconds > 0 ? progress->seconds : 0;
@@ -64,7 +65,7 @@ void report_progress(struct strbuf *out, const struct report_style *style,
 
 	if (!style->live)
 		return;
-	add_parts(&line, style, progress);
+	progress_add_parts(&line, style, progress);
 	/* The last column stays empty: some terminals wrap when it is used. */
 	strbuf_addch(out, '\r');
 	strbuf_add(out, strbuf_text(&line),

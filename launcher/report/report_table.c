@@ -117,7 +117,7 @@ static size_t column_width(const struct report_table *table, size_t column,
 }
 
 /* No blanks at the end of a line. */
-static void end_line(struct strbuf *out, struct strbuf *line)
+static void table_end_line(struct strbuf *out, struct strbuf *line)
 {
 	while (line->length && line->data[line->length - 1] == ' ')
 		line->length--;
@@ -127,8 +127,8 @@ static void end_line(struct strbuf *out, struct strbuf *line)
 }
 
 /* row SIZE_MAX: the titles. */
-static void add_line(struct strbuf *out, const struct report_table *table,
-		     const size_t *widths, size_t row)
+static void table_add_line(struct strbuf *out, const struct report_table *table,
+			   const size_t *widths, size_t row)
 {
 	struct strbuf line = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
@@ -149,7 +149,7 @@ static void add_line(struct strbuf *out, const struct report_table *table,
 		add_padded(&line, strbuf_text(&text), widths[i],
 			   column->kind == TABLE_TEXT);
 	}
-	end_line(out, &line);
+	table_end_line(out, &line);
 	strbuf_release(&text);
 	strbuf_release(&line);
 }
@@ -162,9 +162,9 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 	for (size_t i = 0; i < columns; i++)
 		if (table->columns[i].title)
 			widths[i] = column_width(table, i, columns);
-	add_line(out, table, widths, SIZE_MAX);
+	table_add_line(out, table, widths, SIZE_MAX);
 	for (size_t row = 0; row < report_table_rows(table); row++)
-		add_line(out, table, widths, row);
+		table_add_line(out, table, widths, row);
 	free(widths);
 }
 

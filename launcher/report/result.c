@@ -77,7 +77,7 @@ static json_t *argument_json(const char *text)
 	return *text ? text_json(text) : json_string("");
 }
 
-static json_t *list_json(const struct strlist *list)
+static json_t *result_list_json(const struct strlist *list)
 {
 	json_t *array = json_checked(json_array());
 
@@ -108,7 +108,7 @@ static json_t *escaped_json(const struct strlist *list)
 }
 
 /* A count that is 0 when it is not known. */
-static json_t *count_json(int64_t count)
+static json_t *result_count_json(int64_t count)
 {
 	return count > 0 ? json_integer(count) : json_null();
 }
@@ -126,7 +126,7 @@ static json_t *number_json(double number, bool known)
 	return known && isfinite(number) ? json_real(number) : json_null();
 }
 
-static json_t *devices_json(const struct record *record)
+static json_t *result_devices_json(const struct record *record)
 {
 	json_t *array = json_checked(json_array());
 
@@ -184,12 +184,14 @@ static json_t *recommended_json(const struct result *result)
 	object = json_checked(json_object());
 	json_put(object, "micro_batch",
 		 json_integer(record->batch.micro_batch));
-	json_put(object, "grad_accum", count_json(record->batch.grad_accum));
-	json_put(object, "world_size", count_json(record->batch.world_size));
+	json_put(object, "grad_accum",
+		 result_count_json(record->batch.grad_accum));
+	json_put(object, "world_size",
+		 result_count_json(record->batch.world_size));
 	json_put(object, "effective_batch",
-		 count_json(record->batch.effective_batch));
+		 result_count_json(record->batch.effective_batch));
 	secrets_mask_argv(&argv, &result->run.argv);
-	json_put(object, "argv", list_json(&argv));
+	json_put(object, "argv", result_list_json(&argv));
 	json_put(object, "argv_escaped", escaped_json(&argv));
 	strlist_release(&argv);
 	json_put(object, "env", environment_json(&result->run.environment));
@@ -207,9 +209,9 @@ static json_t *evidence_json(const struct record *record)
 	json_t *object = json_checked(json_object());
 	bool has_limit = record->limit_bytes > 0;
 
-	json_put(object, "largest_fit", count_json(record->largest_fit));
+	json_put(object, "largest_fit", result_count_json(record->largest_fit));
 	json_put(object, "smallest_misfit",
-		 count_json(record->smallest_misfit));
+		 result_count_json(record->smallest_misfit));
 	json_put(object, "misfit_by", text_json(record->misfit_by));
 	json_put(object, "peak_bytes",
 		 bytes_json(record->peak_bytes, record->peak_bytes > 0));
@@ -223,8 +225,9 @@ static json_t *evidence_json(const struct record *record)
 			 ? json_null()
 			 : text_json(steps_source_name(record->steps_source)));
 	json_put(object, "confirmed_steps",
-		 count_json(record->confirmed_steps));
-	json_put(object, "not_exercised", list_json(&record->not_exercised));
+		 result_count_json(record->confirmed_steps));
+	json_put(object, "not_exercised",
+		 result_list_json(&record->not_exercised));
 	return object;
 }
 
@@ -246,8 +249,8 @@ static json_t *probe_json(const struct result *result,
 	double speed = result_samples_per_second(result, trial);
 	json_t *object = json_checked(json_object());
 
-	json_put(object, "micro_batch", count_json(trial->micro_batch));
-	json_put(object, "grad_accum", count_json(trial->grad_accum));
+	json_put(object, "micro_batch", result_count_json(trial->micro_batch));
+	json_put(object, "grad_accum", result_count_json(trial->grad_accum));
 	json_put(object, "verdict", text_json(verdict_name(trial->verdict)));
 	json_put(object, "why", text_json(note->why));
 	json_put(object, "phase", text_json(phase_name(trial->phase)));
@@ -262,11 +265,13 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
-	json_put(object, "input_rows", count_json(trial->input_rows));
-	json_put(object, "echo_micro", count_json(trial->printed_sizes_micro));
-	json_put(object, "echo_accum", count_json(trial->printed_sizes_accum));
+	json_put(object, "input_rows", result_count_json(trial->input_rows));
+	json_put(object, "echo_micro",
+		 result_count_json(trial->printed_sizes_micro));
+	json_put(object, "echo_accum",
+		 result_count_json(trial->printed_sizes_accum));
 	json_put(object, "echo_effective",
-		 count_json(trial->printed_sizes_effective));
+		 result_count_json(trial->printed_sizes_effective));
 	json_put(object, "log", text_json(note->log));
 	return object;
 }
@@ -293,15 +298,15 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "estimate", text_json(result->estimate));
 	json_put(root, "advice", text_json(result->advice));
 	json_put(root, "starts", text_json(result->starts));
-	json_put(root, "command", list_json(&record->argv));
+	json_put(root, "command", result_list_json(&record->argv));
 	json_put(root, "argv_escaped", escaped_json(&record->argv));
 	json_put(root, "preset", text_json(record->preset));
 	json_put(root, "device_kind", text_json(record->device_kind));
-	json_put(root, "devices", devices_json(record));
+	json_put(root, "devices", result_devices_json(record));
 	json_put(root, "budget_source", text_json(result->budget_source));
 	json_put(root, "isolation", text_json(record->isolation));
 	json_put(root, "effective_batch_asked",
-		 count_json(record->effective_batch_asked));
+		 result_count_json(record->effective_batch_asked));
 }
 
 void result_json(const struct result *result, struct strbuf *out)
@@ -313,14 +318,14 @@ void result_json(const struct result *result, struct strbuf *out)
 	put_head(root, result);
 	json_put(root, "recommended", recommended_json(result));
 	json_put(root, "largest_micro_batch",
-		 count_json(record->largest_micro_batch));
+		 result_count_json(record->largest_micro_batch));
 	json_put(root, "predicted_micro_batch",
-		 count_json(result->predicted_micro_batch));
+		 result_count_json(result->predicted_micro_batch));
 	json_put(root, "nearest_effective_batch",
-		 count_json(result->nearest_effective_batch));
+		 result_count_json(result->nearest_effective_batch));
 	json_put(root, "evidence", evidence_json(record));
 	json_put(root, "record", record_json(result));
-	json_put(root, "caveats", list_json(&record->caveats));
+	json_put(root, "caveats", result_list_json(&record->caveats));
 	json_put(root, "probe_count",
 		 json_integer((json_int_t)result->probes_run));
 	json_put(root, "seconds", number_json(result->seconds, true));

@@ -15,7 +15,7 @@
 /* Nothing that is looked for stands behind this. */
 #define LOOK_MAX 4096
 
-static struct span text_of(const char *text)
+static struct span failure_text_of(const char *text)
 {
 	return (struct span){ text, strlen(text) };
 }
@@ -31,7 +31,7 @@ static void keep_tail(struct failure *failure, struct span line)
 static void add_name_of_failed(struct failure *failure, struct span line)
 {
 	char *exception = failure->best.exception;
-	struct span text = text_of(exception);
+	struct span text = failure_text_of(exception);
 	char whole[FAILURE_LINE_MAX];
 
 	if (failure->best.kind != FAILURE_WRAPPER ||
@@ -141,7 +141,7 @@ void failure_add_hooked(struct failure *failure, const char *text, int rank,
 	free(alone);
 }
 
-static void add_tail(const struct failure *failure, struct strbuf *out)
+static void failure_add_tail(const struct failure *failure, struct strbuf *out)
 {
 	size_t count = failure->tail_count;
 	size_t first =
@@ -243,7 +243,7 @@ static void add_told(const struct failure *failure, struct strbuf *out)
 	const struct failure_trace *trace = best_trace(failure);
 	enum failure_kind kind = trace ? trace->kind : FAILURE_NONE;
 
-	add_tail(failure, out);
+	failure_add_tail(failure, out);
 	if (failure->said_kind == FAILURE_SAID)
 		return;
 	if (kind == FAILURE_WRAPPER)

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct span from(struct span line, size_t at)
+static struct span frames_from(struct span line, size_t at)
 {
 	return span_from(line.at + at, span_end(line));
 }
@@ -35,10 +35,11 @@ void failure_frames_add(struct failure_source *source, struct span line)
 			trace->by_launcher = true;
 }
 
-static struct span skip(struct span line, const char *words)
+static struct span frames_skip(struct span line, const char *words)
 {
-	return failure_words_begin(line, words) ? from(line, strlen(words))
-						: line;
+	return failure_words_begin(line, words)
+		       ? frames_from(line, strlen(words))
+		       : line;
 }
 
 /* "/home/x.py:12 in main"; a long one goes on in the next line. */
@@ -53,23 +54,24 @@ static bool is_place(struct span text)
 	rest = span_from(colon + 1, span_end(text));
 	while (i < rest.length && isdigit((unsigned char)rest.at[i]))
 		i++;
-	rest = from(rest, i);
+	rest = frames_from(rest, i);
 	return i && (failure_words_begin(rest, " in ") || span_is(rest, " in"));
 }
 
 /* "❱ 12 │   │   raise": the code alone. False: another line of the code. */
 static bool boxed_code(struct span *text)
 {
-	struct span rest = skip(skip(*text, "❱"), ">");
+	struct span rest = frames_skip(frames_skip(*text, "❱"), ">");
 
 	if (rest.length == text->length)
 		return false;
 	rest = span_trimmed(rest);
 	while (rest.length && isdigit((unsigned char)*rest.at))
-		rest = from(rest, 1);
+		rest = frames_from(rest, 1);
 	while (rest.length &&
 	       (*rest.at == ' ' || failure_words_begin(rest, "│")))
-		rest = *rest.at == ' ' ? from(rest, 1) : skip(rest, "│");
+		rest = *rest.at == ' ' ? frames_from(rest, 1)
+				       : frames_skip(rest, "│");
 	*text = rest;
 	return true;
 }
@@ -96,7 +98,7 @@ size_t failure_frames_columns(struct span line)
 
 bool failure_frames_box(struct failure_source *source, struct span line)
 {
-	struct span text = skip(skip(line, "│"), "|");
+	struct span text = frames_skip(frames_skip(line, "│"), "|");
 
 	if (failure_words_begin(line, "╰") ||
 	    failure_words_begin(line, "+--")) {

@@ -21,12 +21,12 @@
 /* Words are not longer: what is broken at a width comes so close to it. */
 #define WORD_COLUMNS 20
 
-static struct span text_of(const char *text)
+static struct span trace_text_of(const char *text)
 {
 	return (struct span){ text, strlen(text) };
 }
 
-static struct span from(struct span line, size_t at)
+static struct span trace_from(struct span line, size_t at)
 {
 	return span_from(line.at + at, span_end(line));
 }
@@ -48,8 +48,8 @@ static bool was_survived(const struct failure *failure, size_t source,
 	       failure->since_best >= SURVIVED_LINES;
 }
 
-static void choose(struct failure *failure, size_t source,
-		   const struct failure_trace *trace)
+static void trace_choose(struct failure *failure, size_t source,
+			 const struct failure_trace *trace)
 {
 	failure->best = *trace;
 	failure->best_source = source;
@@ -71,23 +71,23 @@ static void consider(struct failure *failure, size_t source)
 	}
 	if (best->kind == FAILURE_NONE || trace->chain != best->chain) {
 		if (is_better || was_survived(failure, source, trace))
-			choose(failure, source, trace);
+			trace_choose(failure, source, trace);
 		return;
 	}
 	if (is_better) {
 		char outer[FAILURE_LINE_MAX];
 		bool is_group = best->is_group;
 
-		failure_words_keep(outer, text_of(best->exception));
-		choose(failure, source, trace);
+		failure_words_keep(outer, trace_text_of(best->exception));
+		trace_choose(failure, source, trace);
 		best->is_group = is_group;
 		if (is_group)
-			failure_words_keep(best->outer, text_of(outer));
+			failure_words_keep(best->outer, trace_text_of(outer));
 	} else if (!best->is_group && trace->kind >= FAILURE_CONSEQUENCE) {
 		failure_words_keep(best->outer,
 				   strcmp(trace->exception, best->exception)
-					   ? text_of(trace->exception)
-					   : text_of(""));
+					   ? trace_text_of(trace->exception)
+					   : trace_text_of(""));
 	}
 }
 
@@ -108,7 +108,8 @@ static void reset_trace(struct failure *failure, struct failure_source *source,
 	source->is_linked = false;
 }
 
-static void finish(struct failure *failure, size_t index, struct span exception)
+static void trace_finish(struct failure *failure, size_t index,
+			 struct span exception)
 {
 	struct failure_source *source = &failure->sources[index];
 	struct failure_trace *trace = &source->trace;
@@ -141,7 +142,7 @@ static void finish_weak(struct failure *failure, size_t index)
 	char kept[FAILURE_LINE_MAX];
 
 	memcpy(kept, failure->sources[index].trace.exception, sizeof(kept));
-	finish(failure, index, text_of(kept));
+	trace_finish(failure, index, trace_text_of(kept));
 }
 
 /* Was the line before a warning? Its traceback may be one of those logged. */
@@ -213,16 +214,17 @@ static bool is_marks(struct span trimmed)
 	return true;
 }
 
-static struct span skip(struct span line, const char *words)
+static struct span trace_skip(struct span line, const char *words)
 {
-	return failure_words_begin(line, words) ? from(line, strlen(words))
-						: line;
+	return failure_words_begin(line, words)
+		       ? trace_from(line, strlen(words))
+		       : line;
 }
 
 static bool is_frame_line(const struct failure_source *source, struct span line,
 			  size_t indent)
 {
-	struct span text = from(line, indent);
+	struct span text = trace_from(line, indent);
 
 	if (indent <= source->indent || failure_words_is_bar(line))
 		return false;
@@ -253,7 +255,7 @@ static bool in_trace(struct failure *failure, size_t index, struct span line)
 {
 	struct failure_source *source = &failure->sources[index];
 	size_t indent = indent_of(line);
-	struct span text = from(line, indent);
+	struct span text = trace_from(line, indent);
 	enum failure_form form;
 
 	if (source->boxed)
@@ -273,7 +275,7 @@ static bool in_trace(struct failure *failure, size_t index, struct span line)
 	form = indent <= source->indent ? failure_words_form(text)
 					: FAILURE_NO_EXCEPTION;
 	if (form == FAILURE_STRONG) {
-		finish(failure, index, text);
+		trace_finish(failure, index, text);
 		return true;
 	}
 	if (source->is_weak &&
@@ -298,9 +300,9 @@ static bool in_trace(struct failure *failure, size_t index, struct span line)
 static bool goes_on(const struct failure_source *source, struct span line)
 {
 	const struct failure_trace *trace = &source->trace;
-	struct span last =
-		text_of(trace->more_count ? trace->more[trace->more_count - 1]
-					  : trace->exception);
+	struct span last = trace_text_of(
+		trace->more_count ? trace->more[trace->more_count - 1]
+				  : trace->exception);
 
 	if (trace->kind == FAILURE_WRAPPER || failure_words_is_bar(line) ||
 	    failure_words_is_frame(span_trimmed(line)))
@@ -311,10 +313,10 @@ static bool goes_on(const struct failure_source *source, struct span line)
 	    failure_frames_columns(last) + WORD_COLUMNS > source->width)
 		return true;
 	/* torch prints nothing but tracebacks with this prefix. */
-	if (failure_words_begin(text_of(source->prefix), "[rank"))
+	if (failure_words_begin(trace_text_of(source->prefix), "[rank"))
 		return true;
 	return indent_of(line) > source->indent ||
-	       span_find(text_of(trace->exception), " validation error");
+	       span_find(trace_text_of(trace->exception), " validation error");
 }
 
 static void add_more(struct failure *failure, size_t index, struct span line)
@@ -387,7 +389,7 @@ static bool after_trace(struct failure *failure, size_t index, struct span line)
 		reset_trace(failure, source, true);
 		source->open = 1;
 		source->is_sub = false;
-		finish(failure, index, text);
+		trace_finish(failure, index, text);
 		return true;
 	}
 	if (source->more_left && goes_on(source, line)) {
@@ -404,7 +406,7 @@ static bool after_trace(struct failure *failure, size_t index, struct span line)
 /* Take "  | " of a group's lines away. False: a line between two of it. */
 static bool strip_margin(struct failure_source *source, struct span *line)
 {
-	struct span text = from(*line, indent_of(*line));
+	struct span text = trace_from(*line, indent_of(*line));
 
 	if (failure_words_begin(text, "+-")) {
 		source->is_sub = true;
@@ -416,7 +418,7 @@ static bool strip_margin(struct failure_source *source, struct span *line)
 		source->is_sub = false;
 		return true;
 	}
-	*line = skip(from(text, 1), " ");
+	*line = trace_skip(trace_from(text, 1), " ");
 	return true;
 }
 

@@ -40,7 +40,7 @@ static struct span first(struct span line, size_t length)
 	return line;
 }
 
-static struct span from(struct span line, size_t at)
+static struct span failure_words_from(struct span line, size_t at)
 {
 	return span_from(line.at + at, span_end(line));
 }
@@ -107,7 +107,7 @@ enum failure_form failure_words_form(struct span line)
 {
 	struct span name = name_of(line);
 	struct span last = last_of(name);
-	struct span rest = from(line, name.length);
+	struct span rest = failure_words_from(line, name.length);
 	bool dotted = last.length < name.length;
 
 	if (!last.length || isdigit((unsigned char)name.at[0]) ||
@@ -240,7 +240,7 @@ bool failure_words_header(struct span line, struct failure_header *header)
 	behind = span_from(at + strlen(header_words), span_end(line));
 	while (failure_words_begin(behind,
 				   ":Traceback (most recent call last)")) {
-		behind = from(behind, 1 + strlen(header_words));
+		behind = failure_words_from(behind, 1 + strlen(header_words));
 		header->count++;
 	}
 	if (!span_is(behind, ":"))
@@ -342,7 +342,7 @@ static enum failure_kind part_said(struct span part, bool is_first)
 
 	while (word.length &&
 	       (isdigit((unsigned char)*word.at) || *word.at == ' '))
-		word = from(word, 1);
+		word = failure_words_from(word, 1);
 	if (begins_with_any(word, anywhere, COUNT(anywhere)) ||
 	    (!is_first && span_is(part, "not found")))
 		return FAILURE_SAID;

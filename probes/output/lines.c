@@ -21,7 +21,7 @@ enum escape {
 	ESCAPE_SHORT,  /* ESC and intermediate bytes, as ESC ( B */
 };
 
-static void append(struct lines *lines, const char *bytes, size_t length)
+static void lines_append(struct lines *lines, const char *bytes, size_t length)
 {
 	size_t room = LINE_MAX_BYTES - lines->length;
 	size_t needed;
@@ -107,12 +107,12 @@ static void append_stripped(struct lines *lines, const char *bytes,
 		if (byte == '\b')
 			continue;
 		if (state == ESCAPE_NONE && byte != 0x1b) {
-			append(lines, bytes + i, 1);
+			lines_append(lines, bytes + i, 1);
 		} else if (state == ESCAPE_NONE) {
 			state = ESCAPE_BEGUN;
 		} else if (breaks_sequence(state, byte)) {
 			state = ESCAPE_NONE;
-			append(lines, bytes + i, 1);
+			lines_append(lines, bytes + i, 1);
 		} else {
 			state = escape_next(state, byte);
 		}
@@ -127,7 +127,7 @@ static bool is_plain(const struct lines *lines, const char *bytes,
 	       !memchr(bytes, '\b', length);
 }
 
-static void end_line(struct lines *lines, line_cb *on_line, void *context)
+static void lines_end_line(struct lines *lines, line_cb *on_line, void *context)
 {
 	size_t length = lines->length;
 
@@ -149,17 +149,17 @@ static void take_end(struct lines *lines, const char *bytes, size_t length,
 				on_line(context, bytes, length);
 			return;
 		}
-		append(lines, bytes, length);
+		lines_append(lines, bytes, length);
 	} else {
 		append_stripped(lines, bytes, length);
 	}
-	end_line(lines, on_line, context);
+	lines_end_line(lines, on_line, context);
 }
 
 static void take_part(struct lines *lines, const char *bytes, size_t length)
 {
 	if (is_plain(lines, bytes, length))
-		append(lines, bytes, length);
+		lines_append(lines, bytes, length);
 	else
 		append_stripped(lines, bytes, length);
 }
@@ -199,7 +199,7 @@ void lines_feed(struct lines *lines, const char *bytes, size_t length,
 
 void lines_finish(struct lines *lines, line_cb *on_line, void *context)
 {
-	end_line(lines, on_line, context);
+	lines_end_line(lines, on_line, context);
 }
 
 void lines_release(struct lines *lines)

@@ -15,7 +15,7 @@
 #define STRIDE 4
 
 /* Four bytes, the first in the lowest place. */
-static uint32_t number_of(const char *bytes)
+static uint32_t redact_number_of(const char *bytes)
 {
 	const unsigned char *b = (const unsigned char *)bytes;
 
@@ -31,7 +31,7 @@ static uint32_t bit_of(uint32_t number)
 
 static bool may_begin(const struct redact *redact, const char *bytes)
 {
-	uint32_t bit = bit_of(number_of(bytes) & redact->mask);
+	uint32_t bit = bit_of(redact_number_of(bytes) & redact->mask);
 
 	return redact->filter[bit / 8] >> bit % 8 & 1;
 }
@@ -43,7 +43,8 @@ static void add_to_filter(struct redact *redact, const char *value)
 
 	(void)memccpy(first, value, '\0', WINDOW + STRIDE - 1);
 	for (size_t i = 0; i < redact->stride; i++) {
-		uint32_t bit = bit_of(number_of(first + i) & redact->mask);
+		uint32_t bit =
+			bit_of(redact_number_of(first + i) & redact->mask);
 
 		redact->filter[bit / 8] |= (unsigned char)(1U << bit % 8);
 	}
@@ -103,8 +104,8 @@ static struct found look(const struct redact *redact, const char *bytes,
  * The first place from at on where a value may begin, or length. Of one that
  * begins before at + stride, the group looked at is one of its first.
  */
-static size_t next_place(const struct redact *redact, const char *bytes,
-			 size_t at, size_t length)
+static size_t redact_next_place(const struct redact *redact, const char *bytes,
+				size_t at, size_t length)
 {
 	size_t stride = redact->stride;
 
@@ -142,7 +143,7 @@ static void decide(struct redact *redact, bool is_end, struct strbuf *out)
 	size_t at = 0;
 
 	while (at < length) {
-		size_t next = next_place(redact, bytes, at, length);
+		size_t next = redact_next_place(redact, bytes, at, length);
 		struct found found;
 
 		pass(redact, at, next, out);

@@ -260,8 +260,8 @@ static bool place_reports(const struct refusal *refusal,
 }
 
 /* The first phrase in the text, and what stands around it in the line. */
-static bool next_place(const struct refusal *refusal, struct span line,
-		       struct span text, struct refusal_place *place)
+static bool refusal_next_place(const struct refusal *refusal, struct span line,
+			       struct span text, struct refusal_place *place)
 {
 	struct span phrase;
 
@@ -289,7 +289,8 @@ bool refusal_line(const struct refusal *refusal, const char *line,
 
 	path[0] = '\0';
 	for (int i = 0;
-	     i < PLACES_MAX && next_place(refusal, whole, text, &place); i++) {
+	     i < PLACES_MAX && refusal_next_place(refusal, whole, text, &place);
+	     i++) {
 		text = span_from(place.behind.at, span_end(whole));
 		name = (struct span){ 0 };
 		if (!place_reports(refusal, &place, &name) ||

@@ -69,7 +69,7 @@ static struct workload random_workload(const struct model_table *models,
 		.grad_accum = random_count(seed),
 		.regime = (enum regime)random_choice(seed, REGIMES),
 		.weights = (enum weights)random_choice(seed, WEIGHTS_KINDS),
-		.optimizer = &optimizers[random_choice(seed, 20)],
+		.optimizer = &optimizer_rows[random_choice(seed, 20)],
 		.peft = (enum peft)random_choice(seed, PEFT_KINDS),
 		.rank = random_count(seed),
 		.trained_layers = random_count(seed),
@@ -286,7 +286,7 @@ static void everything_has_a_name(void **state)
 		assert_non_null(peak_phase_name((enum peak_phase)i));
 	for (int i = 0; i < TIERS; i++)
 		assert_non_null(tier_name((enum tier)i));
-	for (const struct optimizer *row = optimizers; row->name; row++) {
+	for (const struct optimizer *row = optimizer_rows; row->name; row++) {
 		assert_ptr_equal(optimizer_find(row->name), row);
 		assert_non_null(row->source);
 	}

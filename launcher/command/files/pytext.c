@@ -11,7 +11,7 @@ bool pytext_is_word_start(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_word(char c)
+static bool pytext_is_word(char c)
 {
 	return pytext_is_word_start(c) || (c >= '0' && c <= '9');
 }
@@ -81,7 +81,7 @@ void pytext_string(struct pytext *cursor, const char **text, size_t *length)
 void pytext_word(struct pytext *cursor, const char **text, size_t *length)
 {
 	*text = cursor->at;
-	while (cursor->at < cursor->end && is_word(*cursor->at))
+	while (cursor->at < cursor->end && pytext_is_word(*cursor->at))
 		cursor->at++;
 	*length = (size_t)(cursor->at - *text);
 }

@@ -375,7 +375,7 @@ static bool makes_options_of_fields(const char *text)
 	return false;
 }
 
-static void add_fields(struct source *source)
+static void source_add_fields(struct source *source)
 {
 	for (size_t i = 0; i < source->constant_count; i++) {
 		const struct source_constant *constant = &source->constants[i];
@@ -401,7 +401,7 @@ void source_read(struct source *source, const char *text)
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
 	if (makes_options_of_fields(text))
-		add_fields(source);
+		source_add_fields(source);
 }
 
 void source_release(struct source *source)

@@ -119,9 +119,9 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 }
 
 /* A global of a script whose globals are its options. */
-static enum command_outcome from_global(struct recognition *r,
-					enum knob_kind kind, const char *name,
-					const struct source_constant *constant)
+static enum command_outcome
+defaults_from_global(struct recognition *r, enum knob_kind kind,
+		     const char *name, const struct source_constant *constant)
 {
 	if (config_is_open(r))
 		return from_config(r, kind, name);
@@ -385,7 +385,7 @@ enum command_outcome knob_default_find(struct recognition *r,
 	if (preset->defaults_in_source && kind <= KNOB_ACCUM)
 		global = source_global(r->source, name + strspn(name, "-"));
 	if (global)
-		return from_global(r, kind, name, global);
+		return defaults_from_global(r, kind, name, global);
 	if (r->command->preset_is_certain &&
 	    (*name == '-' || knob->bare || preset->pairs))
 		return from_preset(r, kind);

@@ -48,8 +48,8 @@ static void filter(const struct recognition *r, struct find *find)
 }
 
 /* Under the first of the names that the file has. */
-static void look_up(const struct recognition *r, const struct strlist *names,
-		    struct find *find)
+static void in_file_look_up(const struct recognition *r,
+			    const struct strlist *names, struct find *find)
 {
 	for (size_t i = 0; i < names->count && !find->count; i++) {
 		const char *name = names->items[i];
@@ -72,7 +72,7 @@ static void find_in(const struct recognition *r, enum knob_kind kind,
 	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
 
 	*find = (struct find){ .file = file };
-	look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
+	in_file_look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
 }
 
 bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
@@ -119,9 +119,10 @@ static enum command_outcome no_number(const struct recognition *r,
 }
 
 /* The number that the settings agree on. */
-static enum command_outcome number_of(const struct recognition *r,
-				      enum knob_kind kind,
-				      const struct find *find, int64_t *number)
+static enum command_outcome in_file_number_of(const struct recognition *r,
+					      enum knob_kind kind,
+					      const struct find *find,
+					      int64_t *number)
 {
 	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
 
@@ -170,7 +171,8 @@ take_site(struct recognition *r, enum knob_kind kind, const struct find *find)
 	struct knob *knob = &r->command->knobs[kind];
 	const struct preset_knob *known = preset_knob(r->command->preset, kind);
 	int64_t number = 0;
-	enum command_outcome outcome = number_of(r, kind, find, &number);
+	enum command_outcome outcome =
+		in_file_number_of(r, kind, find, &number);
 
 	if (outcome == COMMAND_OK)
 		outcome = sites_add(r, kind, find);
@@ -268,7 +270,7 @@ enum command_outcome knob_in_winning_file_find(struct recognition *r,
 		return knob->form == KNOB_ABSENT && kind == KNOB_STEPS
 			       ? take_site(r, kind, &find)
 			       : COMMAND_OK;
-	outcome = number_of(r, kind, &find, &number);
+	outcome = in_file_number_of(r, kind, &find, &number);
 	if (outcome != COMMAND_OK)
 		return outcome;
 	if (knob->form == KNOB_ABSENT && repeats_default(r, kind, number))
@@ -305,7 +307,7 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 	}
 	if (!has_option(r, kind))
 		return take_site(r, kind, &find);
-	outcome = number_of(r, kind, &find, &number);
+	outcome = in_file_number_of(r, kind, &find, &number);
 	if (outcome == COMMAND_OK)
 		take_default(r, kind, &find, number);
 	/* A step limit that is none needs no raising. */

@@ -18,8 +18,8 @@ static void token_join(struct token *token, size_t name_length, size_t offset)
 	token->value_offset = offset;
 }
 
-static void option_read(struct token *token, const struct strlist *argv,
-			const struct command_view *view)
+static void token_option_read(struct token *token, const struct strlist *argv,
+			      const struct command_view *view)
 {
 	const char *text = token->name;
 	size_t length = (size_t)(strchrnul(text, '=') - text);
@@ -84,7 +84,7 @@ bool token_read(struct token *token, const struct strlist *argv,
 				 .form = KNOB_ABSENT,
 				 .value_index = NO_INDEX };
 	if (argument_is_option(text)) {
-		option_read(token, argv, view);
+		token_option_read(token, argv, view);
 		if (is_group(view, text))
 			token->form = KNOB_ABSENT;
 		return true;

@@ -124,7 +124,7 @@ static enum shell_kind read_redirect(struct shell_lexer *lexer)
 	return kind;
 }
 
-static bool is_number(const struct shell_lexer *lexer, size_t start)
+static bool shell_is_number(const struct shell_lexer *lexer, size_t start)
 {
 	for (size_t i = start; i < lexer->at; i++)
 		if (lexer->text[i] < '0' || lexer->text[i] > '9')
@@ -145,7 +145,7 @@ static enum shell_kind read_word(struct shell_lexer *lexer)
 		return SHELL_ERROR;
 	}
 	next = shell_peek(lexer, 0);
-	if ((next == '<' || next == '>') && is_number(lexer, start))
+	if ((next == '<' || next == '>') && shell_is_number(lexer, start))
 		return read_redirect(lexer);
 	return SHELL_WORD;
 }

@@ -9,14 +9,14 @@ bool shell_name_begins(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
+static bool assignment_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
 static bool shell_name_goes_on(char c)
 {
-	return shell_name_begins(c) || is_digit(c);
+	return shell_name_begins(c) || assignment_is_digit(c);
 }
 
 size_t shell_name_length(const char *text, size_t length)

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const struct shell_reader *reader, size_t index)
+static const char *builtin_text_of(const struct shell_reader *reader,
+				   size_t index)
 {
 	return index < reader->fields.count ? reader->fields.items[index].text
 					    : "";
@@ -35,7 +36,7 @@ static void forget(struct shell_reader *reader, const char *name)
 static void do_read(struct shell_reader *reader)
 {
 	for (size_t i = reader->inner + 1; i < reader->fields.count; i++) {
-		const char *text = text_of(reader, i);
+		const char *text = builtin_text_of(reader, i);
 		char *name =
 			xstrndup(text, shell_name_length(text, strlen(text)));
 
@@ -47,9 +48,9 @@ static void do_read(struct shell_reader *reader)
 
 static void do_printf(struct shell_reader *reader)
 {
-	const char *name = text_of(reader, reader->inner + 2);
+	const char *name = builtin_text_of(reader, reader->inner + 2);
 
-	if (strcmp(text_of(reader, reader->inner + 1), "-v") == 0 &&
+	if (strcmp(builtin_text_of(reader, reader->inner + 1), "-v") == 0 &&
 	    is_name(name))
 		forget(reader, name);
 }
@@ -64,7 +65,7 @@ static bool is_plain_option(const char *option)
 static void do_declare(struct shell_reader *reader)
 {
 	const char *text = reader->lexer.text;
-	const char *name = text_of(reader, reader->inner);
+	const char *name = builtin_text_of(reader, reader->inner);
 	bool exports = strcmp(name, "export") == 0;
 	bool is_plain = true;
 
@@ -99,7 +100,7 @@ static void do_declare(struct shell_reader *reader)
 static void do_unset(struct shell_reader *reader)
 {
 	for (size_t i = reader->inner + 1; i < reader->fields.count; i++) {
-		const char *name = text_of(reader, i);
+		const char *name = builtin_text_of(reader, i);
 		struct shell_variable *variable;
 
 		if (!is_name(name))
@@ -116,7 +117,7 @@ static void do_unset(struct shell_reader *reader)
 static void do_shift(struct shell_reader *reader)
 {
 	struct shell_scope *scope = &reader->scope;
-	const char *text = text_of(reader, reader->inner + 1);
+	const char *text = builtin_text_of(reader, reader->inner + 1);
 	size_t count = 1;
 
 	if (text[0] >= '0' && text[0] <= '9' && text[1] == '\0')
@@ -136,7 +137,7 @@ static void do_shift(struct shell_reader *reader)
 static void do_set(struct shell_reader *reader)
 {
 	for (size_t i = reader->inner + 1; i < reader->fields.count; i++) {
-		const char *text = text_of(reader, i);
+		const char *text = builtin_text_of(reader, i);
 
 		if ((text[0] != '-' && text[0] != '+') ||
 		    strcmp(text, "--") == 0) {
@@ -168,7 +169,7 @@ static void do_source(struct shell_reader *reader)
 	bool is_environment = reader->fields.count > reader->inner + 1;
 
 	for (size_t i = reader->inner + 1; i < reader->fields.count; i++) {
-		const char *text = text_of(reader, i);
+		const char *text = builtin_text_of(reader, i);
 
 		/* The arguments behind the file do not matter. */
 		is_environment = holds_one_of(text, environments);
@@ -205,9 +206,9 @@ static void do_cd(struct shell_reader *reader)
 	const char *to;
 	char *folder;
 
-	if (strcmp(text_of(reader, at), "--") == 0)
+	if (strcmp(builtin_text_of(reader, at), "--") == 0)
 		at++;
-	to = text_of(reader, at);
+	to = builtin_text_of(reader, at);
 	if (reader->is_one_command) {
 		shell_fail(reader, 0,
 			   "the text after %s holds cd: the files that the "
@@ -218,7 +219,7 @@ static void do_cd(struct shell_reader *reader)
 	}
 	if (reader->fields.count != at + 1 || *to == '\0' || *to == '-' ||
 	    reader->fields.items[at].word.is_opaque || shell_maybe(reader) ||
-	    strcmp(text_of(reader, reader->inner), "cd") != 0)
+	    strcmp(builtin_text_of(reader, reader->inner), "cd") != 0)
 		folder = xstrdup("");
 	else
 		folder = moved(reader->folder, to);
@@ -278,8 +279,8 @@ static bool one_variable(const struct shell_reader *reader,
 	return count == 1;
 }
 
-static bool is_word(const struct shell_reader *reader, size_t index,
-		    const char *text)
+static bool builtin_is_word(const struct shell_reader *reader, size_t index,
+			    const char *text)
 {
 	const struct shell_span *word = &reader->words[index];
 	size_t length = strlen(text);
@@ -295,19 +296,19 @@ static struct shell_test shell_test_read(const struct shell_reader *reader)
 	size_t at = reader->assignments + 1;
 	size_t end = reader->count;
 
-	if (end > at &&
-	    (is_word(reader, end - 1, "]") || is_word(reader, end - 1, "]]")))
+	if (end > at && (builtin_is_word(reader, end - 1, "]") ||
+			 builtin_is_word(reader, end - 1, "]]")))
 		end--;
 	test.is_empty = true;
-	if (at < end && is_word(reader, at, "!")) {
+	if (at < end && builtin_is_word(reader, at, "!")) {
 		test.is_empty = false;
 		at++;
 	}
 	if (end != at + 2)
 		return test;
-	if (is_word(reader, at, "-n"))
+	if (builtin_is_word(reader, at, "-n"))
 		test.is_empty = !test.is_empty;
-	else if (!is_word(reader, at, "-z"))
+	else if (!builtin_is_word(reader, at, "-z"))
 		return test;
 	test.is_one = one_variable(reader, reader->words[at + 1], &test.name);
 	return test;

@@ -34,7 +34,8 @@ static const char *shell_name(const char *program)
 	return NULL;
 }
 
-static enum command_outcome not_understood(const struct invocation *invocation)
+static enum command_outcome
+shell_command_not_understood(const struct invocation *invocation)
 {
 	char shown[BRIEF_MAX];
 
@@ -91,7 +92,7 @@ static enum command_outcome read_letters(struct invocation *invocation)
 			return from_stdin(invocation);
 		/* n and D only look at the script. */
 		if (!shell_name_begins(*letter) || strchr("nD_", *letter))
-			return not_understood(invocation);
+			return shell_command_not_understood(invocation);
 		if (*letter == 'c' && *text == '-')
 			invocation->is_text = true;
 		if (*letter == 'o' || *letter == 'O')
@@ -119,7 +120,7 @@ static enum command_outcome read_options(struct invocation *invocation)
 		if (text[0] != '-' || text[1] != '-')
 			outcome = read_letters(invocation);
 		else if (!read_long_option(invocation))
-			outcome = not_understood(invocation);
+			outcome = shell_command_not_understood(invocation);
 	}
 	return outcome;
 }
@@ -317,9 +318,9 @@ static void take_words(struct shell_expansion *expansion,
 	free(uses);
 }
 
-static void take(struct shell_expansion *expansion,
-		 const struct invocation *invocation,
-		 struct shell_reader *reader)
+static void shell_command_take(struct shell_expansion *expansion,
+			       const struct invocation *invocation,
+			       struct shell_reader *reader)
 {
 	const struct shell_scope *scope = &reader->scope;
 	size_t before = invocation->at + (invocation->is_text ? 0 : 1);
@@ -359,7 +360,7 @@ static enum command_outcome read_text(struct shell_expansion *expansion,
 	reader.lexer.length = script ? script->length : strlen(text);
 	outcome = shell_read(&reader);
 	if (outcome == COMMAND_OK)
-		take(expansion, invocation, &reader);
+		shell_command_take(expansion, invocation, &reader);
 	shell_reader_release(&reader);
 	free(words);
 	return outcome;

@@ -53,7 +53,7 @@ void builder_flush(struct builder *b)
 	b->tail = (struct tail){ .is_set = false };
 }
 
-static void append(struct builder *b, const char *bytes, size_t length)
+static void expand_append(struct builder *b, const char *bytes, size_t length)
 {
 	b->scope->bytes += length + 1;
 	if (b->scope->bytes > SHELL_BYTES_MAX) {
@@ -105,7 +105,7 @@ static bool append_split(struct builder *b, const char *bytes, size_t length,
 			end = is_unknown ? skip_unknown(bytes, length, end)
 					 : end + 1;
 		}
-		append(b, bytes + i, end - i);
+		expand_append(b, bytes + i, end - i);
 		if (end < length) {
 			builder_flush(b);
 			was_split = true;
@@ -118,7 +118,7 @@ static bool append_split(struct builder *b, const char *bytes, size_t length,
 
 void builder_add_unknown(struct builder *b, const char *bytes, size_t length)
 {
-	append(b, bytes, length);
+	expand_append(b, bytes, length);
 	b->is_opaque = true;
 }
 
@@ -177,7 +177,7 @@ static size_t add_tilde(struct builder *b, const struct shell_part *part)
 	    shell_variable_state(b->scope, home) == SHELL_TEXT) {
 		const char *value = home->value.items[0].text;
 
-		append(b, value, strlen(value));
+		expand_append(b, value, strlen(value));
 		return 1;
 	}
 	b->is_opaque = true;
@@ -191,7 +191,7 @@ static void add_unquoted(struct builder *b, const struct shell_part *part)
 	size_t length = part->end - part->start - done;
 
 	if (b->context == SHELL_VALUE) {
-		append(b, bytes, length);
+		expand_append(b, bytes, length);
 		return;
 	}
 	/* NAME=~ is another thing in each shell. */
@@ -201,7 +201,7 @@ static void add_unquoted(struct builder *b, const struct shell_part *part)
 	if (b->depth && !b->scope->is_zsh)
 		(void)append_split(b, bytes, length, false);
 	else
-		append(b, bytes, length);
+		expand_append(b, bytes, length);
 }
 
 void builder_add_value(struct builder *b, const struct shell_field *field,
@@ -221,7 +221,7 @@ void builder_add_value(struct builder *b, const struct shell_field *field,
 	if (word->is_opaque)
 		b->is_opaque = true;
 	if (is_whole)
-		append(b, field->text, length);
+		expand_append(b, field->text, length);
 	else if (append_split(b, field->text, length, word->is_opaque))
 		return;
 	if (!word->variable && word->origin != WORD_ARGUMENT)
@@ -256,10 +256,10 @@ static void add_ansi(struct builder *b, const struct shell_part *part)
 		if (text[i] == '\\' && !letter)
 			b->is_opaque = true;
 		if (letter) {
-			append(b, bytes + (letter - letters), 1);
+			expand_append(b, bytes + (letter - letters), 1);
 			i++;
 		} else {
-			append(b, text + i, 1);
+			expand_append(b, text + i, 1);
 		}
 	}
 }
@@ -282,8 +282,8 @@ static void add_part(struct builder *b, const struct shell_part *part)
 			add_unquoted(b, part);
 			break;
 		}
-		append(b, b->scope->lexer->text + part->start,
-		       part->end - part->start);
+		expand_append(b, b->scope->lexer->text + part->start,
+			      part->end - part->start);
 		b->begun = true;
 		break;
 	case SHELL_PART_ANSI:
@@ -297,7 +297,7 @@ static void add_part(struct builder *b, const struct shell_part *part)
 		b->scope->bytes += SHELL_BYTES_OPAQUE;
 		folder = shell_own_folder(b->scope, part->start, part->end);
 		if (folder)
-			append(b, folder, strlen(folder));
+			expand_append(b, folder, strlen(folder));
 		else if (b->scope->looks_inside)
 			builder_look_inside(b, part->start, part->end);
 		else

@@ -102,7 +102,7 @@ static char *absolute(const struct shell_scope *scope, char *folder)
 }
 
 /* As respelled; NULL: something else. */
-static char *recognise(const struct shell_scope *scope, const char *text)
+static char *folder_recognise(const struct shell_scope *scope, const char *text)
 {
 	struct strbuf below = STRBUF_INIT;
 	char *folder = NULL;
@@ -146,7 +146,7 @@ char *shell_own_folder(const struct shell_scope *scope, size_t start,
 	}
 	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++)
 		respell(&text, &spellings[i]);
-	folder = recognise(scope, strbuf_text(&text));
+	folder = folder_recognise(scope, strbuf_text(&text));
 	strbuf_release(&text);
 	return folder;
 }

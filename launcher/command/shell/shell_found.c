@@ -125,7 +125,7 @@ static void keep_in_text(const struct shell_scope *scope, struct word *word)
 }
 
 /* The words of the command just read, and NAME=value before them. */
-static void take(struct shell_reader *reader)
+static void found_take(struct shell_reader *reader)
 {
 	struct shell_found *found = &reader->found;
 	struct shell_fields *fields = &reader->fields;
@@ -173,7 +173,7 @@ static void consider_one(struct shell_reader *reader)
 
 	found->rank = reader->rank;
 	found->count = 1;
-	take(reader);
+	found_take(reader);
 }
 
 void shell_consider(struct shell_reader *reader)
@@ -201,7 +201,7 @@ void shell_consider(struct shell_reader *reader)
 	found->in_background = false;
 	found->is_waited_for = false;
 	reader->founds++;
-	take(reader);
+	found_take(reader);
 }
 
 static void decide_line(struct shell_reader *reader)

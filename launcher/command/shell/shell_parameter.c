@@ -15,8 +15,9 @@ static void begin_none(struct builder *b, bool is_quoted)
 		b->begun = false;
 }
 
-static void add_list(struct builder *b, const struct shell_fields *fields,
-		     bool is_quoted)
+static void parameter_add_list(struct builder *b,
+			       const struct shell_fields *fields,
+			       bool is_quoted)
 {
 	for (size_t i = 0; i < fields->count; i++) {
 		if (i > 0)
@@ -33,7 +34,8 @@ static void add_list(struct builder *b, const struct shell_fields *fields,
 }
 
 /* "$@" and "${@:2}" */
-static void add_arguments(struct builder *b, const struct shell_part *part)
+static void parameter_add_arguments(struct builder *b,
+				    const struct shell_part *part)
 {
 	struct shell_scope *scope = b->scope;
 	const struct strlist *argv = scope->argv;
@@ -79,9 +81,9 @@ static void add_joined(struct builder *b, const struct shell_part *part,
 	if (b->context == SHELL_WORDS)
 		builder_add_opaque(b, part->start, part->end);
 	else if (fields)
-		add_list(b, fields, true);
+		parameter_add_list(b, fields, true);
 	else
-		add_arguments(b, part);
+		parameter_add_arguments(b, part);
 }
 
 /* What a parameter stands for. */
@@ -122,8 +124,8 @@ static void look_up_argument(struct shell_scope *scope, const char *digits,
 	value->fields = &value->one;
 }
 
-static void look_up(struct builder *b, const struct shell_part *part,
-		    struct value *value)
+static void parameter_look_up(struct builder *b, const struct shell_part *part,
+			      struct value *value)
 {
 	struct shell_scope *scope = b->scope;
 	const char *name = scope->lexer->text + part->name.start;
@@ -147,8 +149,8 @@ static void look_up(struct builder *b, const struct shell_part *part,
 }
 
 /* The word after :- := :+ and such. */
-static void add_word(struct builder *b, const struct shell_part *part,
-		     const struct shell_variable *variable)
+static void parameter_add_word(struct builder *b, const struct shell_part *part,
+			       const struct shell_variable *variable)
 {
 	size_t count = b->out->count;
 	size_t offset = b->text.length;
@@ -180,7 +182,7 @@ static void set_default(struct builder *b, const struct shell_part *part,
 				 .word = b->word,
 				 .depth = b->depth };
 
-	add_word(&inner, part, variable);
+	parameter_add_word(&inner, part, variable);
 	inner.begun = true;
 	builder_flush(&inner);
 	strbuf_release(&inner.text);
@@ -206,7 +208,7 @@ static void add_element(struct builder *b, const struct shell_part *part,
 		if (*index == '*' && part->is_quoted)
 			add_joined(b, part, value->fields);
 		else
-			add_list(b, value->fields, part->is_quoted);
+			parameter_add_list(b, value->fields, part->is_quoted);
 		return;
 	}
 	for (size_t i = 0; i < length && place < 100000; i++)
@@ -233,13 +235,13 @@ static void add_set(struct builder *b, const struct shell_part *part,
 	else if (is_split && part->is_quoted)
 		add_joined(b, part, value->fields);
 	else if (is_split || (b->scope->is_zsh && value->state == SHELL_LIST))
-		add_list(b, value->fields, part->is_quoted);
+		parameter_add_list(b, value->fields, part->is_quoted);
 	else if (value->fields->count)
 		builder_add_value(b, &value->fields->items[0], part->is_quoted);
 }
 
 /* The value is "" for :- and such. */
-static bool is_empty(const struct value *value)
+static bool parameter_is_empty(const struct value *value)
 {
 	return value->state != SHELL_LIST && value->fields &&
 	       (value->fields->count == 0 ||
@@ -262,7 +264,7 @@ static bool is_there(const struct shell_part *part, const struct value *value)
 
 	if (value->state == SHELL_UNSET || value->state == SHELL_UNKNOWN)
 		return false;
-	return !(part->has_colon && is_empty(value)) &&
+	return !(part->has_colon && parameter_is_empty(value)) &&
 	       !(is_list && value->fields->count == 0);
 }
 
@@ -286,13 +288,13 @@ static void add_operation(struct builder *b, const struct shell_part *part,
 	if (is_unknown)
 		builder_add_opaque(b, part->start, part->end);
 	else if (part->operation == '+' && is_set)
-		add_word(b, part, NULL);
+		parameter_add_word(b, part, NULL);
 	else if (is_set)
 		add_set(b, part, value);
 	else if (is_without && part->operation == '=')
 		set_default(b, part, variable);
 	else if (is_without)
-		add_word(b, part, variable);
+		parameter_add_word(b, part, variable);
 }
 
 /* It is empty, and yet the environment may say something else. */
@@ -323,10 +325,10 @@ void builder_add_parameter(struct builder *b, const struct shell_part *part)
 		if (name == '*' && part->is_quoted)
 			add_joined(b, part, NULL);
 		else
-			add_arguments(b, part);
+			parameter_add_arguments(b, part);
 		return;
 	}
-	look_up(b, part, &value);
+	parameter_look_up(b, part, &value);
 	if (part->operation)
 		add_operation(b, part, &value);
 	else if (value.state == SHELL_UNKNOWN)
@@ -370,7 +372,7 @@ static struct reference read_reference(const char *text, size_t length,
 	return reference;
 }
 
-static bool is_number(const char *text)
+static bool parameter_is_number(const char *text)
 {
 	return *text && text[strspn(text, "0123456789")] == '\0';
 }
@@ -396,14 +398,15 @@ static const char *known_text(struct shell_scope *scope,
 
 	if (isdigit((unsigned char)*reference->name)) {
 		text = argument(scope, *reference->name);
-		return text && is_number(text) ? text : NULL;
+		return text && parameter_is_number(text) ? text : NULL;
 	}
 	variable = shell_variable(scope, reference->name, reference->length);
 	if (shell_variable_state(scope, variable) != SHELL_TEXT)
 		return NULL;
 	field = &variable->value.items[0];
-	return field->word.is_opaque || is_number(field->text) ? field->text
-							       : NULL;
+	return field->word.is_opaque || parameter_is_number(field->text)
+		       ? field->text
+		       : NULL;
 }
 
 void builder_look_inside(struct builder *b, size_t start, size_t end)

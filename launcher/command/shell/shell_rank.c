@@ -100,7 +100,7 @@ static const char *const modules[] = {
 	NULL,
 };
 
-static const char *word_at(const struct shell_fields *fields, size_t index)
+static const char *rank_word_at(const struct shell_fields *fields, size_t index)
 {
 	return index < fields->count ? fields->items[index].text : "";
 }
@@ -112,7 +112,8 @@ static enum shell_rank rank_option(const struct shell_fields *fields, size_t at)
 	char last = text[strlen(text) - 1];
 
 	if (strcmp(text, "--version") == 0 || strcmp(text, "-V") == 0 ||
-	    (last == 'm' && text_is_listed(modules, word_at(fields, at + 1))))
+	    (last == 'm' &&
+	     text_is_listed(modules, rank_word_at(fields, at + 1))))
 		return SHELL_NOTHING;
 	return text[1] != '-' && last == 'm' ? SHELL_TRAINING : SHELL_PROGRAM;
 }
@@ -139,7 +140,7 @@ static enum shell_rank rank_python(const struct shell_fields *fields, size_t at)
 
 static enum shell_rank rank_one(const struct shell_fields *fields, size_t at)
 {
-	const char *name = basename(word_at(fields, at));
+	const char *name = basename(rank_word_at(fields, at));
 	const struct trainer *trainer = trainers;
 
 	if (argument_is_python(name))
@@ -150,15 +151,16 @@ static enum shell_rank rank_one(const struct shell_fields *fields, size_t at)
 		trainer++;
 	if (!trainer->name)
 		return SHELL_PROGRAM;
-	return !trainer->words[0] || text_is_listed(trainer->words,
-						    word_at(fields, at + 1))
+	return !trainer->words[0] ||
+			       text_is_listed(trainer->words,
+					      rank_word_at(fields, at + 1))
 		       ? SHELL_TRAINING
 		       : SHELL_NOTHING;
 }
 
 enum shell_rank shell_rank(const struct shell_fields *fields, size_t inner)
 {
-	if (!text_is_listed(wrappers, basename(word_at(fields, inner))))
+	if (!text_is_listed(wrappers, basename(rank_word_at(fields, inner))))
 		return rank_one(fields, inner);
 	for (size_t i = inner + 1;
 	     i < fields->count && i < inner + WRAPPER_WORDS_MAX; i++)

@@ -33,7 +33,7 @@ struct fold {
 	size_t done;
 };
 
-static const struct word *word_at(const struct fold *fold, size_t index)
+static const struct word *rewrite_word_at(const struct fold *fold, size_t index)
 {
 	return index < fold->expansion->argv.count
 		       ? &fold->expansion->words[index]
@@ -59,8 +59,9 @@ static bool is_passed_on(const struct word *word)
 static bool find_argument(const struct fold *fold, size_t index, size_t *at)
 {
 	const struct shell_expansion *expansion = fold->expansion;
-	const struct word *left = index ? word_at(fold, index - 1) : NULL;
-	const struct word *right = word_at(fold, index);
+	const struct word *left =
+		index ? rewrite_word_at(fold, index - 1) : NULL;
+	const struct word *right = rewrite_word_at(fold, index);
 	bool is_head = right && right->end == 0;
 
 	if (right && (is_head || (is_passed_on(right) && !is_passed_on(left))))
@@ -81,8 +82,9 @@ static bool find_argument(const struct fold *fold, size_t index, size_t *at)
 static void find_place(const struct fold *fold, size_t index,
 		       struct insert *insert)
 {
-	const struct word *left = index ? word_at(fold, index - 1) : NULL;
-	const struct word *right = word_at(fold, index);
+	const struct word *left =
+		index ? rewrite_word_at(fold, index - 1) : NULL;
+	const struct word *right = rewrite_word_at(fold, index);
 	bool is_first = index <= fold->expansion->inner || !is_in_text(left);
 
 	insert->place = IN_ARGUMENTS;
@@ -194,7 +196,7 @@ static void add_inserts(struct fold *fold, int place, size_t at)
 }
 
 /* Is the byte there behind a backslash that counts? */
-static bool is_escaped(const char *text, size_t at)
+static bool rewrite_is_escaped(const char *text, size_t at)
 {
 	size_t count = 0;
 
@@ -221,11 +223,12 @@ static size_t blanks_before(const struct fold *fold, size_t end)
 			break;
 	}
 	/* An escaped blank ends the word before, be it a file after >. */
-	return start < end && is_escaped(text, start) ? start + 1 : start;
+	return start < end && rewrite_is_escaped(text, start) ? start + 1
+							      : start;
 }
 
 /* NAME='some value', for 'NAME=some value' is a program. */
-static void add_word(struct fold *fold, size_t index, char next)
+static void rewrite_add_word(struct fold *fold, size_t index, char next)
 {
 	const char *text = fold->changes[index].text;
 	const char *value =
@@ -259,7 +262,7 @@ static void replace_group(struct fold *fold, const size_t *group, size_t count)
 			continue;
 		if (kept++)
 			strbuf_addch(&fold->text, ' ');
-		add_word(fold, group[i], next);
+		rewrite_add_word(fold, group[i], next);
 	}
 	fold->done = word->end;
 	/* What stood apart stays apart: a word, and >file behind it. */
@@ -329,7 +332,7 @@ static void keep_what_is_needed(struct fold *fold)
 	const struct shell_expansion *expansion = fold->expansion;
 
 	for (size_t i = 0; i < expansion->argv.count; i++) {
-		const struct word *word = word_at(fold, i);
+		const struct word *word = rewrite_word_at(fold, i);
 		bool is_needed = word->origin == WORD_ARGUMENT
 					 ? word->is_numbered
 					 : i < expansion->inner;
@@ -356,8 +359,8 @@ static const char *argument_text(const struct fold *fold, size_t index)
 		       : old;
 }
 
-static void add_arguments(const struct fold *fold, size_t at,
-			  struct strlist *out)
+static void rewrite_add_arguments(const struct fold *fold, size_t at,
+				  struct strlist *out)
 {
 	for (size_t i = 0; i < fold->insert_count; i++)
 		if (fold->inserts[i].place == IN_ARGUMENTS &&
@@ -378,7 +381,7 @@ static void write_arguments(struct fold *fold, struct strlist *out)
 	for (size_t i = 0; i < count; i++) {
 		const char *text = fold->given->items[i];
 
-		add_arguments(fold, i, out);
+		rewrite_add_arguments(fold, i, out);
 		if (of[i])
 			text = argument_text(fold, of[i] - 1);
 		if (i == expansion->text)
@@ -386,7 +389,7 @@ static void write_arguments(struct fold *fold, struct strlist *out)
 		else if (text)
 			strlist_add(out, text);
 	}
-	add_arguments(fold, count, out);
+	rewrite_add_arguments(fold, count, out);
 	free(of);
 }
 

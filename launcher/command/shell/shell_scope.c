@@ -48,7 +48,7 @@ void shell_scope_release(struct shell_scope *scope)
 }
 
 /* The shell itself gives it a value. */
-static bool is_special(const char *name)
+static bool scope_is_special(const char *name)
 {
 	static const char *const names[] = {
 		"RANDOM",   "SECONDS", "LINENO",  "OLDPWD", "PPID",
@@ -71,7 +71,7 @@ static void import(const struct shell_scope *scope,
 
 	variable->state = SHELL_UNKNOWN;
 	variable->value.append_at = NO_INDEX;
-	if (is_special(variable->name))
+	if (scope_is_special(variable->name))
 		return;
 	variable->is_given = strcmp(variable->name, "PWD") != 0;
 	if (!scope->environment)
@@ -191,8 +191,9 @@ static void move_fields(struct shell_fields *out, struct shell_fields *fields)
 }
 
 /* NAME+=value; returns the new state. */
-static void append(struct shell_scope *scope, struct shell_variable *variable,
-		   enum shell_state state, struct shell_fields *value)
+static void scope_append(struct shell_scope *scope,
+			 struct shell_variable *variable,
+			 enum shell_state state, struct shell_fields *value)
 {
 	enum shell_state before = shell_variable_state(scope, variable);
 	struct shell_fields old = variable->value;
@@ -255,7 +256,7 @@ static void assign_maybe(struct shell_scope *scope,
 		shell_variable_set(scope, variable, SHELL_UNKNOWN, NULL);
 }
 
-static bool is_empty(const struct shell_variable *variable)
+static bool scope_is_empty(const struct shell_variable *variable)
 {
 	return variable->value.count == 0 ||
 	       (variable->state == SHELL_TEXT &&
@@ -275,7 +276,7 @@ static void assign_if_empty(struct shell_scope *scope,
 	    scope->age == 0)
 		before = SHELL_UNSET;
 	if (before == SHELL_UNKNOWN ||
-	    (before != SHELL_UNSET && !is_empty(variable))) {
+	    (before != SHELL_UNSET && !scope_is_empty(variable))) {
 		shell_fields_release(value);
 		return;
 	}
@@ -316,7 +317,7 @@ struct shell_variable *shell_assign(struct shell_scope *scope,
 	} else if (manner == SHELL_IF_EMPTY) {
 		assign_if_empty(scope, variable, state, &value);
 	} else if (assignment.appends) {
-		append(scope, variable, state, &value);
+		scope_append(scope, variable, state, &value);
 	} else {
 		shell_variable_set(scope, variable, state, &value);
 	}

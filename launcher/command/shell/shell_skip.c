@@ -114,7 +114,7 @@ static bool skip_special(struct shell_lexer *lexer)
 	}
 }
 
-static bool is_special(char c)
+static bool skip_is_special(char c)
 {
 	return c == '\'' || c == '"' || c == '`' || c == '$' || c == '\\';
 }
@@ -127,7 +127,7 @@ bool shell_skip_parentheses(struct shell_lexer *lexer)
 	while (lexer->at < lexer->length) {
 		char c = lexer->text[lexer->at];
 
-		if (is_special(c)) {
+		if (skip_is_special(c)) {
 			if (!skip_special(lexer))
 				return false;
 			continue;
@@ -153,7 +153,7 @@ static bool skip_brace(struct shell_lexer *lexer, bool is_quoted)
 			lexer->at++;
 			return true;
 		}
-		if (!is_special(c) || (c == '\'' && is_quoted))
+		if (!skip_is_special(c) || (c == '\'' && is_quoted))
 			lexer->at++;
 		else if (c == '$' ? !shell_skip_dollar(lexer, is_quoted)
 				  : !skip_special(lexer))
@@ -288,7 +288,7 @@ bool shell_skip_word(struct shell_lexer *lexer)
 			is_end = true;
 		else if (c == '(' || c == '<' || c == '>')
 			is_fine = skip_grouped(lexer, start, &is_end);
-		else if (is_special(c))
+		else if (skip_is_special(c))
 			is_fine = skip_special(lexer);
 		else
 			lexer->at++;

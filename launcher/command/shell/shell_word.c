@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static bool is_digit(char c)
+static bool word_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -22,9 +22,9 @@ void shell_parts_begin(struct shell_parts *parts, const char *text,
 	};
 }
 
-static enum shell_part_kind take(struct shell_parts *parts,
-				 struct shell_part *part,
-				 enum shell_part_kind kind, size_t length)
+static enum shell_part_kind word_take(struct shell_parts *parts,
+				      struct shell_part *part,
+				      enum shell_part_kind kind, size_t length)
 {
 	struct shell_lexer *lexer = &parts->lexer;
 
@@ -45,7 +45,7 @@ static size_t parameter_length(const char *text, size_t length)
 
 	if (length && (text[0] == '@' || text[0] == '*'))
 		return 1;
-	while (count < length && is_digit(text[count]))
+	while (count < length && word_is_digit(text[count]))
 		count++;
 	return count ? count : shell_name_length(text, length);
 }
@@ -148,7 +148,7 @@ static void read_dollar(struct shell_parts *parts, struct shell_part *part)
 	size_t left = lexer->length - lexer->at - 1;
 	char next = shell_peek(lexer, 1);
 	size_t length =
-		next && is_digit(next) ? 1 : parameter_length(text, left);
+		next && word_is_digit(next) ? 1 : parameter_length(text, left);
 
 	if (next == '\'' && !parts->in_double) {
 		read_ansi(parts, part);
@@ -159,16 +159,16 @@ static void read_dollar(struct shell_parts *parts, struct shell_part *part)
 	} else if (length) {
 		part->name.start = lexer->at + 1;
 		part->name.end = part->name.start + length;
-		(void)take(parts, part, SHELL_PART_PARAMETER, length + 1);
+		(void)word_take(parts, part, SHELL_PART_PARAMETER, length + 1);
 	} else if (next && strchr("#?$!-[", next)) {
-		(void)take(parts, part, SHELL_PART_OPAQUE, 2);
+		(void)word_take(parts, part, SHELL_PART_OPAQUE, 2);
 	} else {
-		(void)take(parts, part, SHELL_PART_TEXT, 1);
+		(void)word_take(parts, part, SHELL_PART_TEXT, 1);
 	}
 }
 
 /* A backslash before it vanishes between double quotes. */
-static bool is_escaped(const struct shell_parts *parts, char c)
+static bool word_is_escaped(const struct shell_parts *parts, char c)
 {
 	return c && (strchr("$`\"\\", c) || (c == '}' && parts->is_nested));
 }
@@ -184,9 +184,9 @@ static bool read_backslash(struct shell_parts *parts, struct shell_part *part)
 		lexer->at += 2;
 		return false;
 	}
-	if (left > 1 && (!parts->in_double || is_escaped(parts, next)))
+	if (left > 1 && (!parts->in_double || word_is_escaped(parts, next)))
 		lexer->at++;
-	(void)take(parts, part, SHELL_PART_TEXT, 1);
+	(void)word_take(parts, part, SHELL_PART_TEXT, 1);
 	part->is_quoted = true;
 	return true;
 }
@@ -200,7 +200,7 @@ static void read_single(struct shell_parts *parts, struct shell_part *part)
 	size_t length = close ? (size_t)(close - lexer->text) - start
 			      : lexer->length - start;
 
-	(void)take(parts, part, SHELL_PART_TEXT, length);
+	(void)word_take(parts, part, SHELL_PART_TEXT, length);
 	part->is_quoted = true;
 	if (close)
 		lexer->at++;
@@ -215,7 +215,7 @@ static bool read_double(struct shell_parts *parts, struct shell_part *part)
 	parts->in_double = !parts->in_double;
 	if (!parts->in_double)
 		return false;
-	(void)take(parts, part, SHELL_PART_TEXT, 0);
+	(void)word_take(parts, part, SHELL_PART_TEXT, 0);
 	return true;
 }
 
@@ -251,7 +251,7 @@ static void read_plain(struct shell_parts *parts, struct shell_part *part)
 			break;
 		length++;
 	}
-	(void)take(parts, part, SHELL_PART_TEXT, length);
+	(void)word_take(parts, part, SHELL_PART_TEXT, length);
 }
 
 /* False: go on. */

@@ -99,8 +99,9 @@ static void option_note(struct wrapper *wrapper, struct launch *launch,
 	}
 }
 
-static enum command_outcome not_understood(const struct wrapper *wrapper,
-					   const struct launch *launch)
+static enum command_outcome
+launch_options_not_understood(const struct wrapper *wrapper,
+			      const struct launch *launch)
 {
 	char text[BRIEF_MAX];
 
@@ -171,7 +172,7 @@ static enum command_outcome wrapper_long(struct wrapper *wrapper,
 					       .takes = TAKES_ONE };
 	if (!option.known.name ||
 	    (name[length] && option.known.takes == TAKES_NOTHING))
-		return not_understood(wrapper, launch);
+		return launch_options_not_understood(wrapper, launch);
 	if (name[length]) {
 		option.value = name + length + 1;
 		option.offset = (size_t)(option.value - text);
@@ -192,7 +193,7 @@ static enum command_outcome wrapper_short(struct wrapper *wrapper,
 		};
 
 		if (!option.known.name)
-			return not_understood(wrapper, launch);
+			return launch_options_not_understood(wrapper, launch);
 		if (option.known.takes == TAKES_NOTHING && letter[1]) {
 			option_note(wrapper, launch, &option, NULL);
 			continue;
@@ -203,7 +204,7 @@ static enum command_outcome wrapper_short(struct wrapper *wrapper,
 		}
 		return option_end(wrapper, launch, &option, text);
 	}
-	return not_understood(wrapper, launch);
+	return launch_options_not_understood(wrapper, launch);
 }
 
 /* nice -5, nice --5 */

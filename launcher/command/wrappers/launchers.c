@@ -7,14 +7,15 @@
 
 #include <string.h>
 
-static bool is_listed(const struct strlist *list, const char *name)
+static bool launchers_is_listed(const struct strlist *list, const char *name)
 {
 	return strlist_find(list, name) < list->count;
 }
 
 static bool is_name_of(const struct launcher *row, const char *name)
 {
-	return is_listed(&row->names, name) || is_listed(&row->alone, name);
+	return launchers_is_listed(&row->names, name) ||
+	       launchers_is_listed(&row->alone, name);
 }
 
 const struct launcher *launcher_find(const struct launchers *launchers,
@@ -38,8 +39,9 @@ const struct launcher *launcher_find_module(const struct launchers *launchers,
 	for (size_t i = 0; i < launchers->count; i++) {
 		const struct launcher *row = &launchers->items[i];
 
-		*is_whole = is_listed(&row->modules, module);
-		if (*is_whole || is_listed(&row->command_modules, module))
+		*is_whole = launchers_is_listed(&row->modules, module);
+		if (*is_whole ||
+		    launchers_is_listed(&row->command_modules, module))
 			return row;
 	}
 	return NULL;
@@ -47,7 +49,8 @@ const struct launcher *launcher_find_module(const struct launchers *launchers,
 
 bool launcher_is_whole(const struct launcher *row, const char *program)
 {
-	return !row->subcommand || is_listed(&row->alone, basename(program));
+	return !row->subcommand ||
+	       launchers_is_listed(&row->alone, basename(program));
 }
 
 const char *launcher_name(const struct launcher *row, const char *program)

@@ -200,7 +200,7 @@ static void find_plain(struct command_view *view, const struct strlist *argv)
 	}
 }
 
-static enum command_outcome finish(struct wrapper *wrapper)
+static enum command_outcome unwrap_finish(struct wrapper *wrapper)
 {
 	struct command_view *view = wrapper->view;
 
@@ -244,7 +244,7 @@ enum command_outcome command_unwrap(struct command_view *view,
 	while (outcome == COMMAND_OK && !wrapper.done)
 		outcome = wrapper_next(&wrapper);
 	if (outcome == COMMAND_OK)
-		outcome = finish(&wrapper);
+		outcome = unwrap_finish(&wrapper);
 	strlist_release(&wrapper.environment);
 	return outcome;
 }

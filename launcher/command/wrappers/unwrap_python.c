@@ -36,7 +36,8 @@ static enum command_outcome wrapper_inline(struct wrapper *wrapper, char letter,
 	return COMMAND_OK;
 }
 
-static enum command_outcome not_understood(const struct wrapper *wrapper)
+static enum command_outcome
+unwrap_python_not_understood(const struct wrapper *wrapper)
 {
 	char shown[BRIEF_MAX];
 
@@ -64,7 +65,7 @@ static enum command_outcome wrapper_letters(struct wrapper *wrapper,
 			return COMMAND_OK;
 		}
 		if (!isalpha((unsigned char)*letter))
-			return not_understood(wrapper);
+			return unwrap_python_not_understood(wrapper);
 	}
 	wrapper->at++;
 	return COMMAND_OK;
@@ -90,7 +91,7 @@ static enum command_outcome wrapper_python_options(struct wrapper *wrapper,
 		} else if (strcmp(text, "--check-hash-based-pycs") == 0) {
 			wrapper->at += 2;
 		} else {
-			outcome = not_understood(wrapper);
+			outcome = unwrap_python_not_understood(wrapper);
 		}
 	}
 	return outcome;

@@ -20,7 +20,7 @@ const char *wrapper_variable(const struct wrapper *wrapper, const char *name)
 }
 
 /* How many are listed; CUDA stops at the first that cannot be. */
-static int64_t devices_listed(const char *text)
+static int64_t wrapper_devices_listed(const char *text)
 {
 	int64_t count = 0;
 
@@ -39,7 +39,7 @@ static int64_t devices_listed(const char *text)
 static void note_devices(const struct wrapper *wrapper, const char *value)
 {
 	int64_t *visible = &wrapper->view->visible_devices;
-	int64_t count = devices_listed(value);
+	int64_t count = wrapper_devices_listed(value);
 
 	if (count <= *visible)
 		*visible = count;
