@@ -48,10 +48,7 @@ static void add_recipe(const struct estimate_case *all,
 	report_table_add_number(table, estimate.peak[TIER_PROCESS]);
 	largest = estimate_largest(&run, usable_bytes, false, BATCH_SHOWN_MAX,
 				   NULL);
-	if (largest)
-		report_table_add_number(table, largest);
-	else
-		report_table_add_none(table);
+	report_table_add_count(table, largest);
 }
 
 static void estimate_advice_add_size(const struct estimate_case *all,
@@ -229,22 +226,6 @@ static void choose_instance(const struct instances *instances,
 	}
 }
 
-static void add_known(struct report_table *table, bool is_known, int64_t number)
-{
-	if (is_known)
-		report_table_add_number(table, number);
-	else
-		report_table_add_none(table);
-}
-
-static void add_name(struct report_table *table, const char *name)
-{
-	if (name)
-		report_table_add_text(table, name);
-	else
-		report_table_add_none(table);
-}
-
 static void add_level(const struct estimate_case *all,
 		      const struct instances *instances, enum recipe recipe,
 		      const struct level *level, struct report_table *table)
@@ -262,12 +243,12 @@ static void add_level(const struct estimate_case *all,
 	report_table_add_text(table, recipe_title(recipe));
 	report_table_add_text(table, level->name);
 	report_table_add_number(table, run.micro_batch);
-	add_known(table, gpus.count != 0, gpus.need);
-	add_known(table, gpus.count != 0, gpus.count);
-	add_name(table, gpus.name);
-	add_name(table, rented.provider);
-	add_name(table, rented.name);
-	add_known(table, rented.count != 0, rented.count);
+	report_table_add_count(table, gpus.need);
+	report_table_add_count(table, gpus.count);
+	report_table_add_text(table, gpus.name);
+	report_table_add_text(table, rented.provider);
+	report_table_add_text(table, rented.name);
+	report_table_add_count(table, rented.count);
 }
 
 int estimate_fill_need(const struct estimate_case *all,

@@ -245,16 +245,9 @@ static void estimate_tables_add_gpu(const struct estimate_case *all,
 	report_table_add_text(table, gpu->name);
 	report_table_add_number(table, usable);
 	report_table_add_text(table, usage_band_name(band));
-	if (largest)
-		report_table_add_number(table, largest);
-	else
-		report_table_add_none(table);
-	for (int i = 0; i < 2; i++) {
-		if (micro)
-			report_table_add_number(table, i ? accum : micro);
-		else
-			report_table_add_none(table);
-	}
+	report_table_add_count(table, largest);
+	report_table_add_count(table, micro);
+	report_table_add_count(table, accum);
 }
 
 int estimate_fill_gpus(const struct estimate_case *all,

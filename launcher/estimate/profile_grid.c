@@ -4,7 +4,9 @@
 
 #include "base/alloc.h"
 #include "launcher/estimate/profile_tables.h"
+#include "launcher/report/report_table.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 
 /* Where nothing is said: 14, 8.5, 0.25. */
 #define DECIMALS 2
+#define WIDTH 80
 
 /* "12.50" to "12.5", "12.00" to "12". */
 static void add_number(struct strbuf *out, double value, int decimals,
@@ -179,4 +182,27 @@ void profile_grid_release(struct profile_grid *grid)
 size_t profile_grid_rows(const struct profile_grid *grid)
 {
 	return grid->columns ? grid->cells.count / grid->columns : 0;
+}
+
+static bool is_numeric(const char *text)
+{
+	return text[strspn(text, "0123456789.~-+<*%:")] == '\0';
+}
+
+void profile_grid_text(struct strbuf *out, const struct profile_grid *grid)
+{
+	bool is_number[PROFILE_COLUMNS_MAX];
+
+	assert(grid->columns <= PROFILE_COLUMNS_MAX);
+	memset(is_number, true, sizeof(is_number));
+	for (size_t i = grid->columns; i < grid->cells.count; i++)
+		if (!is_numeric(grid->cells.items[i]))
+			is_number[i % grid->columns] = false;
+	report_columns_print(out,
+			     &(struct report_columns){ .cells = &grid->cells,
+						       .count = grid->columns,
+						       .is_right = is_number,
+						       .indent = 2,
+						       .width = WIDTH,
+						       .has_rule = true });
 }

@@ -6,6 +6,7 @@
 #include "configs/profiles/profile.h"
 #include "launcher/command/text/text.h"
 #include "launcher/estimate/profile_grid.h"
+#include "launcher/report/report_table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -295,19 +296,22 @@ static void add_range(struct strbuf *out, const struct profile_item *item,
 void profile_result_text(struct strbuf *out, const struct profile *profile,
 			 const struct profile_result *result)
 {
-	size_t width = 0;
+	struct strlist cells = STRLIST_INIT;
 
 	add_title(out, profile);
 	strbuf_addf(out, "estimate: %s\n", result->method);
-	for (size_t i = 0; i < result->count; i++)
-		if (strlen(result->items[i].label) > width)
-			width = strlen(result->items[i].label);
 	for (size_t i = 0; i < result->count; i++) {
-		strbuf_addf(out, "  %-*s  ", (int)width,
-			    result->items[i].label);
-		add_range(out, &result->items[i], profile->unit);
-		strbuf_addch(out, '\n');
+		struct strbuf range = STRBUF_INIT;
+
+		add_range(&range, &result->items[i], profile->unit);
+		strlist_add(&cells, result->items[i].label);
+		strlist_add(&cells, strbuf_text(&range));
+		strbuf_release(&range);
 	}
+	report_columns_print(out, &(struct report_columns){ .cells = &cells,
+							    .count = 2,
+							    .indent = 2 });
+	strlist_release(&cells);
 	if (result->verdict)
 		strbuf_addf(out, "verdict: %s\n", result->verdict);
 	add_all_differs(out, profile, NULL);

@@ -1,4 +1,4 @@
-/* A small table that is shown to people and to programs alike. */
+/* Tables: aligned columns for people, objects for programs. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/report_table.h"
 
@@ -7,10 +7,145 @@
 #include "launcher/command/text/text.h"
 #include "launcher/report/json.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GAP 2
+/* Narrower columns cannot be read any more. */
+#define NARROWEST 8
+
+static const char *column_cell(const struct report_columns *columns, size_t row,
+			       size_t column)
+{
+	return columns->cells->items[row * columns->count + column];
+}
+
+static size_t *columns_measure(const struct report_columns *columns)
+{
+	size_t *widths = xcalloc(columns->count, sizeof(*widths));
+
+	for (size_t i = 0; i < columns->cells->count; i++) {
+		size_t width = text_columns(columns->cells->items[i]);
+
+		if (width > widths[i % columns->count])
+			widths[i % columns->count] = width;
+	}
+	return widths;
+}
+
+/* The widest gives way until all of them fit. */
+static void columns_squeeze(const struct report_columns *columns,
+			    size_t *widths)
+{
+	size_t gaps = columns->indent + GAP * (columns->count - 1);
+
+	for (;;) {
+		size_t sum = gaps, widest = 0;
+
+		for (size_t i = 0; i < columns->count; i++) {
+			sum += widths[i];
+			if (widths[i] > widths[widest])
+				widest = i;
+		}
+		if (sum <= columns->width || widths[widest] <= NARROWEST)
+			return;
+		widths[widest]--;
+	}
+}
+
+/* Bytes of the text that stand on one line, whole words where it can be. */
+static size_t piece_length(const char *text, size_t width)
+{
+	size_t most = text_cut(text, width);
+	size_t length = most;
+
+	if (!text[length])
+		return length;
+	while (length && text[length] != ' ')
+		length--;
+	return length ? length : most;
+}
+
+static void add_piece(struct strbuf *out, const char *text, size_t length,
+		      size_t width, bool is_right)
+{
+	char *piece = xstrndup(text, length);
+	int pad = (int)(width - text_columns(piece));
+
+	assert(pad >= 0);
+	strbuf_addf(out, "%*s%s%*s", is_right ? pad : 0, "", piece,
+		    is_right ? 0 : pad, "");
+	free(piece);
+}
+
+static void columns_end_line(struct strbuf *out)
+{
+	while (out->length && out->data[out->length - 1] == ' ')
+		out->data[--out->length] = '\0';
+	strbuf_addch(out, '\n');
+}
+
+/* As many lines as its longest cell takes; rest: where to go on in each. */
+static void columns_add_row(struct strbuf *out,
+			    const struct report_columns *columns,
+			    const size_t *widths, const char **rest)
+{
+	bool is_done = false;
+
+	while (!is_done) {
+		is_done = true;
+		for (size_t i = 0; i < columns->count; i++) {
+			size_t length = piece_length(rest[i], widths[i]);
+
+			strbuf_addf(out, "%*s",
+				    (int)(i ? GAP : columns->indent), "");
+			add_piece(out, rest[i], length, widths[i],
+				  columns->is_right && columns->is_right[i]);
+			rest[i] += length;
+			rest[i] += strspn(rest[i], " ");
+			is_done &= *rest[i] == '\0';
+		}
+		columns_end_line(out);
+	}
+}
+
+static void columns_add_rule(struct strbuf *out,
+			     const struct report_columns *columns,
+			     const size_t *widths)
+{
+	for (size_t i = 0; i < columns->count; i++) {
+		strbuf_addf(out, "%*s", (int)(i ? GAP : columns->indent), "");
+		for (size_t j = 0; j < widths[i]; j++)
+			strbuf_addch(out, '-');
+	}
+	strbuf_addch(out, '\n');
+}
+
+void report_columns_print(struct strbuf *out,
+			  const struct report_columns *columns)
+{
+	const char **rest;
+	size_t *widths;
+
+	if (!columns->count)
+		return;
+	assert(columns->cells->count % columns->count == 0);
+	widths = columns_measure(columns);
+	if (columns->width)
+		columns_squeeze(columns, widths);
+	rest = xcalloc(columns->count, sizeof(*rest));
+	for (size_t row = 0; row < columns->cells->count / columns->count;
+	     row++) {
+		for (size_t i = 0; i < columns->count; i++)
+			rest[i] = column_cell(columns, row, i);
+		columns_add_row(out, columns, widths, rest);
+		if (row == 0 && columns->has_rule)
+			columns_add_rule(out, columns, widths);
+	}
+	free(rest);
+	free(widths);
+}
 
 static size_t width_of(const struct report_table *table)
 {
@@ -39,12 +174,17 @@ static struct report_table_cell *add(struct report_table *table, bool is_known)
 
 void report_table_add_text(struct report_table *table, const char *text)
 {
-	add(table, true)->text = xstrdup(text);
+	add(table, text != NULL)->text = text ? xstrdup(text) : NULL;
 }
 
 void report_table_add_number(struct report_table *table, int64_t number)
 {
 	add(table, true)->number = number;
+}
+
+void report_table_add_count(struct report_table *table, int64_t number)
+{
+	add(table, number != 0)->number = number;
 }
 
 void report_table_add_none(struct report_table *table)
@@ -88,84 +228,34 @@ static void add_cell(struct strbuf *out,
 }
 
 /* Texts stand at the left of their column, numbers at the right. */
-static void add_padded(struct strbuf *out, const char *text, size_t width,
-		       bool is_left)
-{
-	size_t columns = text_columns(text);
-	int pad = columns < width ? (int)(width - columns) : 0;
-
-	if (is_left)
-		strbuf_addf(out, "%s%*s", text, pad, "");
-	else
-		strbuf_addf(out, "%*s%s", pad, "", text);
-}
-
-static size_t column_width(const struct report_table *table, size_t column,
-			   size_t columns)
-{
-	size_t width = text_columns(table->columns[column].title);
-	struct strbuf text = STRBUF_INIT;
-
-	for (size_t i = column; i < table->count; i += columns) {
-		strbuf_reset(&text);
-		add_cell(&text, &table->columns[column], &table->cells[i]);
-		if (text_columns(strbuf_text(&text)) > width)
-			width = text_columns(strbuf_text(&text));
-	}
-	strbuf_release(&text);
-	return width;
-}
-
-/* No blanks at the end of a line. */
-static void table_end_line(struct strbuf *out, struct strbuf *line)
-{
-	while (line->length && line->data[line->length - 1] == ' ')
-		line->length--;
-	strbuf_add(out, strbuf_text(line), line->length);
-	strbuf_addch(out, '\n');
-	strbuf_reset(line);
-}
-
-/* row SIZE_MAX: the titles. */
-static void table_add_line(struct strbuf *out, const struct report_table *table,
-			   const size_t *widths, size_t row)
-{
-	struct strbuf line = STRBUF_INIT;
-	struct strbuf text = STRBUF_INIT;
-	size_t columns = width_of(table);
-
-	for (size_t i = 0; i < columns; i++) {
-		const struct report_table_column *column = &table->columns[i];
-
-		if (!column->title)
-			continue;
-		strbuf_reset(&text);
-		if (row == SIZE_MAX)
-			strbuf_adds(&text, column->title);
-		else
-			add_cell(&text, column,
-				 &table->cells[row * columns + i]);
-		strbuf_addf(&line, "%*s", GAP, "");
-		add_padded(&line, strbuf_text(&text), widths[i],
-			   column->kind == TABLE_TEXT);
-	}
-	table_end_line(out, &line);
-	strbuf_release(&text);
-	strbuf_release(&line);
-}
-
 void report_table_print(struct strbuf *out, const struct report_table *table)
 {
-	size_t columns = width_of(table);
-	size_t *widths = xcalloc(columns, sizeof(*widths));
+	size_t count = width_of(table);
+	bool *is_right = xcalloc(count, sizeof(*is_right));
+	struct strlist cells = STRLIST_INIT;
+	struct report_columns columns = { .cells = &cells,
+					  .is_right = is_right,
+					  .indent = GAP };
 
-	for (size_t i = 0; i < columns; i++)
-		if (table->columns[i].title)
-			widths[i] = column_width(table, i, columns);
-	table_add_line(out, table, widths, SIZE_MAX);
-	for (size_t row = 0; row < report_table_rows(table); row++)
-		table_add_line(out, table, widths, row);
-	free(widths);
+	for (size_t i = 0; i < count; i++) {
+		if (!table->columns[i].title)
+			continue;
+		is_right[columns.count++] =
+			table->columns[i].kind != TABLE_TEXT;
+		strlist_add(&cells, table->columns[i].title);
+	}
+	for (size_t i = 0; i < table->count; i++) {
+		struct strbuf text = STRBUF_INIT;
+
+		if (!table->columns[i % count].title)
+			continue;
+		add_cell(&text, &table->columns[i % count], &table->cells[i]);
+		strlist_add(&cells, strbuf_text(&text));
+		strbuf_release(&text);
+	}
+	report_columns_print(out, &columns);
+	strlist_release(&cells);
+	free(is_right);
 }
 
 static json_t *cell_json(const struct report_table_column *column,

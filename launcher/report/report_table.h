@@ -1,15 +1,33 @@
-/* A small table that is shown to people and to programs alike. */
+/* Tables: aligned columns for people, objects for programs. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REPORT_REPORT_TABLE_H
 #define AUTOFIT_LAUNCHER_REPORT_REPORT_TABLE_H
 
 #include "base/strbuf.h"
+#include "base/strlist.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <jansson.h>
+
+/* How texts are laid out in columns. */
+struct report_columns {
+	const struct strlist *cells; /* row by row */
+	size_t count;                /* of columns; 0: nothing is printed */
+	const bool *is_right;        /* aligned so, of each; NULL: none is */
+	size_t indent;               /* blanks before each line */
+	size_t width;                /* of a line; 0: as much as they need */
+	bool has_rule;               /* dashes stand below the first row */
+};
+
+/*
+ * Two blanks between columns, none at the end of a line. Where a line has no
+ * room for all columns, the widest are wrapped between words.
+ */
+void report_columns_print(struct strbuf *out,
+			  const struct report_columns *columns);
 
 enum report_table_kind { TABLE_TEXT, TABLE_COUNT, TABLE_BYTES, TABLE_FLAG };
 
@@ -33,15 +51,16 @@ struct report_table {
 	size_t count, capacity;
 };
 
-/* The next cell; its kind is its column's. */
+/* The next cell; its kind is its column's. Text NULL, count 0: none. */
 void report_table_add_text(struct report_table *table, const char *text);
 void report_table_add_number(struct report_table *table, int64_t number);
+void report_table_add_count(struct report_table *table, int64_t number);
 void report_table_add_none(struct report_table *table); /* "-", null */
 void report_table_release(struct report_table *table);
 
 size_t report_table_rows(const struct report_table *table);
 
-/* Aligned columns below their titles, two blanks between and before. */
+/* Columns below their titles, two blanks before each line. */
 void report_table_print(struct strbuf *out, const struct report_table *table);
 /* An array with an object for each row. */
 json_t *report_table_json(const struct report_table *table);
