@@ -59,22 +59,13 @@ struct command_values explain_final_values(const struct request *request,
 	};
 }
 
-static json_t *texts_json(const struct strlist *list)
-{
-	json_t *array = json_checked(json_array());
-
-	for (size_t i = 0; i < list->count; i++)
-		json_append(array, json_text(list->items[i]));
-	return array;
-}
-
 static json_t *masked_json(const struct strlist *list)
 {
 	struct strlist masked = STRLIST_INIT;
 	json_t *array;
 
 	secrets_mask_argv(&masked, list);
-	array = texts_json(&masked);
+	array = json_texts(&masked);
 	strlist_release(&masked);
 	return array;
 }
@@ -240,7 +231,7 @@ char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
 	json_put(root, "assumption", json_text(command->assumption));
 	json_put(root, "knobs", knobs_json(command));
 	json_put(root, "constraints", json_text(command->constraints.words));
-	json_put(root, "caveats", texts_json(&command->caveats));
+	json_put(root, "caveats", json_texts(&command->caveats));
 	json_put(root, "model", plan_model_json(command));
 	json_put(root, "first_probe", plan_run_json(request, &probe));
 	json_put(root, "final", plan_run_json(request, &final));

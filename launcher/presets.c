@@ -4,13 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/textfile.h"
 #include "configs/files/builtin.h"
 #include "configs/files/paths.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"
+#include "launcher/report/report_answer.h"
+#include "launcher/report/report_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,75 +29,52 @@ static bool is_replaced(const char *name)
 	return is_builtin;
 }
 
-static void presets_add_padded(struct strbuf *out, const char *text,
-			       size_t width)
+static void add_safe_cell(struct strlist *cells, const char *text)
 {
 	struct strbuf safe = STRBUF_INIT;
-	size_t columns;
 
 	text_add_safe(&safe, text, false);
-	columns = text_columns(strbuf_text(&safe));
-	strbuf_addf(out, "%s%*s", strbuf_text(&safe),
-		    (int)(columns < width ? width - columns : 0) + 2, "");
+	strlist_add(cells, strbuf_text(&safe));
 	strbuf_release(&safe);
-}
-
-static size_t wider(size_t width, const char *text)
-{
-	size_t columns = text_columns(text);
-
-	return columns > width ? columns : width;
 }
 
 /* A line for each: name, description, where it comes from. */
 static void presets_list(struct strbuf *out, const struct presets *presets)
 {
-	size_t names = 0, descriptions = 0;
+	struct strlist cells = STRLIST_INIT;
 
-	for (size_t i = 0; i < presets->count; i++) {
-		names = wider(names, presets->items[i].name);
-		descriptions =
-			wider(descriptions, presets->items[i].description);
-	}
 	for (size_t i = 0; i < presets->count; i++) {
 		const struct preset *preset = &presets->items[i];
+		struct strbuf origin = STRBUF_INIT;
 
-		presets_add_padded(out, preset->name, names);
-		presets_add_padded(out, preset->description, descriptions);
-		text_add_safe(out, preset->path ? preset->path : "built in",
-			      false);
+		add_safe_cell(&cells, preset->name);
+		add_safe_cell(&cells, preset->description);
+		strbuf_adds(&origin, preset->path ? preset->path : "built in");
 		if (preset->path && is_replaced(preset->name))
-			strbuf_adds(out, ", replaces the built-in one");
-		strbuf_addch(out, '\n');
+			strbuf_adds(&origin, ", replaces the built-in one");
+		add_safe_cell(&cells, strbuf_text(&origin));
+		strbuf_release(&origin);
 	}
-}
-
-static json_t *presets_list_json(const struct strlist *list)
-{
-	json_t *array = json_checked(json_array());
-
-	for (size_t i = 0; i < list->count; i++)
-		json_append(array, json_text(list->items[i]));
-	return array;
+	report_columns_print(
+		out, &(struct report_columns){ .cells = &cells, .count = 3 });
+	strlist_release(&cells);
 }
 
 static json_t *value_json(const struct ini_key *key,
 			  const struct preset *preset)
 {
 	const void *place = (const char *)preset + key->offset;
-	int64_t count;
 
 	switch (key->kind) {
 	case INI_LIST:
 	case INI_WORDS:
-		return presets_list_json(place);
+		return json_texts(place);
 	case INI_TEXT:
 	case INI_LINES:
 	case INI_CHOICE:
 		return json_text(*(char *const *)place);
 	case INI_COUNT:
-		count = *(const int64_t *)place;
-		return count ? json_integer(count) : json_null();
+		return json_count(*(const int64_t *)place);
 	case INI_SWITCH:
 		return json_boolean(*(const bool *)place);
 	case INI_WORD:
@@ -133,20 +110,13 @@ static void presets_json(struct strbuf *out, const struct presets *presets,
 {
 	json_t *root = json_checked(json_object());
 	json_t *array = json_checked(json_array());
-	char *text;
 
 	json_put(root, "schema", json_text("autofit.presets/1"));
 	for (size_t i = 0; i < presets->count; i++)
 		if (!only || only == &presets->items[i])
 			json_append(array, preset_json(&presets->items[i]));
 	json_put(root, "presets", array);
-	text = json_dumps(root, JSON_INDENT(2));
-	json_decref(root);
-	if (!text)
-		(void)json_checked(NULL);
-	strbuf_adds(out, text);
-	strbuf_addch(out, '\n');
-	free(text);
+	json_write(out, root, JSON_INDENT(2));
 }
 
 /* A slip, a part of its name, or a word of what it is. */
@@ -202,12 +172,10 @@ static int load(struct presets *presets, const struct strlist *environment,
 
 static int presets_answer(const struct options *options,
 			  const struct presets *presets,
-			  const struct preset *only, struct error *err)
+			  const struct preset *only)
 {
-	bool json_only = options->json && strcmp(options->json, "-") == 0;
 	struct strbuf text = STRBUF_INIT;
 	struct strbuf json = STRBUF_INIT;
-	int result = 0;
 	int code;
 
 	if (only)
@@ -216,13 +184,7 @@ static int presets_answer(const struct options *options,
 		presets_list(&text, presets);
 	if (options->json)
 		presets_json(&json, presets, only);
-	if (options->json && !json_only)
-		result = textfile_replace(options->json, 0644,
-					  strbuf_text(&json), json.length, err);
-	code = chosen_print(json_only ? &json : &text,
-			    result < 0 ? EXIT_AUTOFIT_FAILED : EXIT_DONE);
-	if (result < 0)
-		log_error("%s", err->message);
+	code = report_answer(options, &text, &json);
 	strbuf_release(&text);
 	strbuf_release(&json);
 	return code;
@@ -247,7 +209,7 @@ int presets_command(const struct options *options,
 	if (result < 0)
 		log_error("%s", err.message);
 	else
-		code = presets_answer(options, &presets, only, &err);
+		code = presets_answer(options, &presets, only);
 	presets_release(&presets);
 	return code;
 }

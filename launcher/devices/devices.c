@@ -4,10 +4,9 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/textfile.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/report/report_answer.h"
 
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,37 +147,16 @@ void devices_release(struct devices *devices)
 	memset(devices, 0, sizeof(*devices));
 }
 
-static int devices_print(const struct strbuf *text)
-{
-	size_t done = fwrite(strbuf_text(text), 1, text->length, stdout);
-
-	if (done != text->length || fflush(stdout) != 0) {
-		log_error("cannot write to standard output: %s",
-			  strerror(errno));
-		return EXIT_AUTOFIT_FAILED;
-	}
-	return EXIT_DONE;
-}
-
 static int write_all(const struct devices *devices,
 		     const struct options *options)
 {
-	bool json_only = options->json && strcmp(options->json, "-") == 0;
-	struct error err = ERROR_INIT;
 	struct strbuf table = STRBUF_INIT;
 	struct strbuf json = STRBUF_INIT;
-	int code = EXIT_DONE;
+	int code;
 
 	devices_table(devices, &table);
 	devices_json(devices, &json);
-	if (options->json && !json_only &&
-	    textfile_replace(options->json, 0644, strbuf_text(&json),
-			     json.length, &err) < 0) {
-		log_error("%s", err.message);
-		code = EXIT_AUTOFIT_FAILED;
-	}
-	if (devices_print(json_only ? &json : &table) != EXIT_DONE)
-		code = EXIT_AUTOFIT_FAILED;
+	code = report_answer(options, &table, &json);
 	strbuf_release(&json);
 	strbuf_release(&table);
 	return code;

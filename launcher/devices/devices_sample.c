@@ -297,19 +297,11 @@ void sample_table(const struct devices_sample *sample,
 	add_notes(sample, style, out);
 }
 
-static json_t *devices_sample_bytes_json(uint64_t bytes)
-{
-	if (!bytes || bytes > INT64_MAX)
-		return json_null();
-	return json_integer((json_int_t)bytes);
-}
-
 /* Nothing used is a figure. */
 static json_t *known_json(bool is_known, uint64_t bytes)
 {
-	return is_known && !bytes
-		       ? json_checked(json_integer(0))
-		       : devices_sample_bytes_json(is_known ? bytes : 0);
+	return is_known && !bytes ? json_checked(json_integer(0))
+				  : json_count(is_known ? (int64_t)bytes : 0);
 }
 
 static json_t *need_json(const struct devices_need *need)
@@ -322,11 +314,10 @@ static json_t *need_json(const struct devices_need *need)
 	json_put(object, "kind", json_string(devices_need_name(need->kind)));
 	json_put(object, "record", json_text(need->record));
 	json_put(object, "bytes",
-		 devices_sample_bytes_json(devices_need_bytes(need)));
-	json_put(object, "peak_bytes",
-		 devices_sample_bytes_json(need->peak_bytes));
+		 json_count((int64_t)devices_need_bytes(need)));
+	json_put(object, "peak_bytes", json_count((int64_t)need->peak_bytes));
 	json_put(object, "headroom_bytes",
-		 devices_sample_bytes_json(need->headroom_bytes));
+		 json_count((int64_t)need->headroom_bytes));
 	return object;
 }
 
@@ -340,7 +331,7 @@ static json_t *largest_json(const struct sample_gpu *gpu)
 	json_put(object, "pid", json_integer(gpu->largest.pid));
 	json_put(object, "user", json_text(gpu->user));
 	json_put(object, "used_bytes",
-		 devices_sample_bytes_json(gpu->largest.used_bytes));
+		 json_count((int64_t)gpu->largest.used_bytes));
 	json_put(object, "compute", json_boolean(gpu->largest.is_compute));
 	return object;
 }
@@ -353,8 +344,7 @@ static json_t *devices_sample_gpu_json(const struct sample_gpu *gpu)
 	json_put(object, "index", json_integer(gpu->gpu->index));
 	json_put(object, "name", json_text(gpu->gpu->name));
 	json_put(object, "uuid", json_text(gpu->gpu->uuid));
-	json_put(object, "total_bytes",
-		 devices_sample_bytes_json(gpu->total_bytes));
+	json_put(object, "total_bytes", json_count((int64_t)gpu->total_bytes));
 	json_put(object, "used_bytes",
 		 known_json(gpu->has_memory, gpu->used_bytes));
 	json_put(object, "free_bytes",
@@ -376,19 +366,17 @@ static json_t *devices_sample_host_json(const struct sample_host *host)
 	const struct host_budget *budget = host->budget;
 
 	json_put(object, "budget_bytes",
-		 devices_sample_bytes_json(budget->budget_bytes));
+		 json_count((int64_t)budget->budget_bytes));
 	json_put(object, "budget_source",
 		 host->problem
 			 ? json_null()
 			 : json_text(host_budget_source_name(budget->source)));
 	json_put(object, "total_bytes",
-		 devices_sample_bytes_json(budget->total_bytes));
-	json_put(object, "used_bytes",
-		 devices_sample_bytes_json(host->used_bytes));
+		 json_count((int64_t)budget->total_bytes));
+	json_put(object, "used_bytes", json_count((int64_t)host->used_bytes));
 	json_put(object, "available_bytes",
-		 devices_sample_bytes_json(budget->available_bytes));
-	json_put(object, "peak_bytes",
-		 devices_sample_bytes_json(host->peak_bytes));
+		 json_count((int64_t)budget->available_bytes));
+	json_put(object, "peak_bytes", json_count((int64_t)host->peak_bytes));
 	json_put(object, "need", need_json(host->need));
 	json_put(object, "problem", json_text(host->problem));
 	return object;
@@ -399,7 +387,6 @@ void sample_json(const struct devices_sample *sample, struct strbuf *out)
 	json_t *root = json_checked(json_object());
 	json_t *array = json_checked(json_array());
 	char when[TIME_TEXT_MAX];
-	char *text;
 
 	for (size_t i = 0; i < sample->gpu_count; i++)
 		json_append(array, devices_sample_gpu_json(&sample->gpus[i]));
@@ -409,11 +396,5 @@ void sample_json(const struct devices_sample *sample, struct strbuf *out)
 	json_put(root, "devices", array);
 	json_put(root, "host", devices_sample_host_json(&sample->host));
 	json_put(root, "problem", json_text(sample->problem));
-	text = json_dumps(root, JSON_COMPACT);
-	json_decref(root);
-	strbuf_adds(out, text ? text : "");
-	if (!text)
-		(void)json_checked(NULL);
-	strbuf_addch(out, '\n');
-	free(text);
+	json_write(out, root, JSON_COMPACT);
 }

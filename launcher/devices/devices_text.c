@@ -8,7 +8,6 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
@@ -148,14 +147,6 @@ void devices_table(const struct devices *devices, struct strbuf *out)
 	table_observers(devices, out);
 }
 
-/* 0 is not known. */
-static json_t *devices_text_bytes_json(uint64_t bytes)
-{
-	if (!bytes || bytes > INT64_MAX)
-		return json_null();
-	return json_integer((json_int_t)bytes);
-}
-
 static json_t *processes_json(const struct devices_gpu *gpu)
 {
 	json_t *array;
@@ -170,7 +161,7 @@ static json_t *processes_json(const struct devices_gpu *gpu)
 		json_put(object, "pid", json_integer(row->process.pid));
 		json_put(object, "user", json_text(row->user));
 		json_put(object, "used_bytes",
-			 devices_text_bytes_json(row->process.used_bytes));
+			 json_count((int64_t)row->process.used_bytes));
 		json_put(object, "compute",
 			 json_boolean(row->process.is_compute));
 		json_append(array, object);
@@ -188,9 +179,9 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 	json_put(object, "name", json_text(row->gpu.name));
 	json_put(object, "uuid", json_text(row->gpu.uuid));
 	json_put(object, "total_bytes",
-		 devices_text_bytes_json(row->gpu.total_bytes));
+		 json_count((int64_t)row->gpu.total_bytes));
 	json_put(object, "free_bytes",
-		 devices_text_bytes_json(row->gpu.free_bytes));
+		 json_count((int64_t)row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
 	json_append(observers, json_string("cuda"));
 	if (row->gpu.free_bytes || row->process_count >= 0)
@@ -205,22 +196,20 @@ static json_t *devices_text_host_json(const struct host_budget *host)
 	json_t *observers = json_checked(json_array());
 
 	json_put(object, "kind", json_string("host"));
-	json_put(object, "total_bytes",
-		 devices_text_bytes_json(host->total_bytes));
+	json_put(object, "total_bytes", json_count((int64_t)host->total_bytes));
 	json_put(object, "free_bytes",
-		 devices_text_bytes_json(host->available_bytes));
+		 json_count((int64_t)host->available_bytes));
 	json_put(object, "budget_bytes",
-		 devices_text_bytes_json(host->budget_bytes));
+		 json_count((int64_t)host->budget_bytes));
 	json_put(object, "budget_source",
 		 json_text(host_budget_source_name(host->source)));
 	json_put(object, "cgroup",
 		 json_text(host->cgroup[0] ? host->cgroup : NULL));
 	json_put(object, "cgroup_limit_bytes",
-		 devices_text_bytes_json(host->cgroup_limit_bytes));
+		 json_count((int64_t)host->cgroup_limit_bytes));
 	json_put(object, "address_space_bytes",
-		 devices_text_bytes_json(host->address_space_bytes));
-	json_put(object, "data_bytes",
-		 devices_text_bytes_json(host->data_bytes));
+		 json_count((int64_t)host->address_space_bytes));
+	json_put(object, "data_bytes", json_count((int64_t)host->data_bytes));
 	json_append(observers, json_string("proc"));
 	json_append(observers, json_string("cgroup"));
 	json_put(object, "observed_by", observers);
@@ -235,7 +224,6 @@ void devices_json(const struct devices *devices, struct strbuf *out)
 	const char *const words[] = { devices->gpu_problem,
 				      devices->nvml_problem,
 				      devices->host_problem };
-	char *text;
 
 	for (size_t i = 0; i < devices->gpu_count; i++)
 		json_append(array, devices_text_gpu_json(&devices->gpus[i]));
@@ -250,11 +238,5 @@ void devices_json(const struct devices *devices, struct strbuf *out)
 	json_put(root, "amd_gpu_present", json_boolean(devices->has_amd));
 	json_put(root, "cuda_visible_devices", json_text(devices->visible));
 	json_put(root, "problems", problems);
-	text = json_dumps(root, JSON_INDENT(2));
-	json_decref(root);
-	strbuf_adds(out, text ? text : "");
-	if (!text)
-		(void)json_checked(NULL);
-	strbuf_addch(out, '\n');
-	free(text);
+	json_write(out, root, JSON_INDENT(2));
 }

@@ -3,17 +3,14 @@
 #include "launcher/estimate/estimate.h"
 
 #include "base/log.h"
-#include "base/textfile.h"
 #include "launcher/estimate/estimate_case.h"
 #include "launcher/estimate/estimate_profile.h"
 #include "launcher/estimate/estimate_text.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"
+#include "launcher/report/report_answer.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* The answer under way, for people and for programs. */
@@ -82,23 +79,11 @@ static int make_answer(struct answer *answer)
 
 static int print_answer(struct answer *answer, const struct options *options)
 {
-	bool json_only = options->json && strcmp(options->json, "-") == 0;
-	char *dump = json_dumps(answer->json, JSON_INDENT(2));
 	struct strbuf json = STRBUF_INIT;
-	int code = EXIT_DONE;
+	int code;
 
-	if (!dump)
-		(void)json_checked(NULL);
-	strbuf_adds(&json, dump);
-	strbuf_addch(&json, '\n');
-	free(dump);
-	if (options->json && !json_only &&
-	    textfile_replace(options->json, 0644, strbuf_text(&json),
-			     json.length, &answer->err) < 0) {
-		log_error("%s", answer->err.message);
-		code = EXIT_AUTOFIT_FAILED;
-	}
-	code = chosen_print(json_only ? &json : &answer->text, code);
+	json_write(&json, json_incref(answer->json), JSON_INDENT(2));
+	code = report_answer(options, &answer->text, &json);
 	strbuf_release(&json);
 	return code;
 }

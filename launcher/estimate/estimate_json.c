@@ -12,21 +12,6 @@ static json_t *object(void)
 	return json_checked(json_object());
 }
 
-/* 0 is not known. */
-static json_t *estimate_json_count_json(int64_t number)
-{
-	return number ? json_integer(number) : json_null();
-}
-
-static json_t *estimate_json_list_json(const struct strlist *list)
-{
-	json_t *array = json_checked(json_array());
-
-	for (size_t i = 0; i < list->count; i++)
-		json_append(array, json_text(list->items[i]));
-	return array;
-}
-
 static json_t *model_json(const struct estimate_case *all)
 {
 	const char *place = (const char *)&all->model;
@@ -43,7 +28,7 @@ static json_t *model_json(const struct estimate_case *all)
 			 field->is_flag
 				 ? json_boolean(*(const bool *)(place +
 								field->offset))
-				 : estimate_json_count_json(
+				 : json_count(
 					   *(const int64_t *)(place +
 							      field->offset)));
 	return root;
@@ -57,7 +42,7 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "task", json_text(task_words[run->task]));
 	json_put(root, "micro_batch", json_integer(run->micro_batch));
 	json_put(root, "sequence", json_integer(run->sequence));
-	json_put(root, "completion", estimate_json_count_json(run->completion));
+	json_put(root, "completion", json_count(run->completion));
 	json_put(root, "grad_accum",
 		 json_integer(run->grad_accum ? run->grad_accum : 1));
 	json_put(root, "precision", json_text(regime_words[run->regime]));
@@ -65,7 +50,7 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "optimizer",
 		 json_text(run->optimizer ? run->optimizer->name : "adamw"));
 	json_put(root, "peft", json_text(peft_words[run->peft]));
-	json_put(root, "rank", estimate_json_count_json(run->rank));
+	json_put(root, "rank", json_count(run->rank));
 	json_put(root, "attention", json_text(attention_words[run->attention]));
 	json_put(root, "checkpointing",
 		 json_text(checkpointing_words[run->checkpointing]));
@@ -74,8 +59,7 @@ static json_t *run_json(const struct estimate_case *all)
 	json_put(root, "offload", json_text(offload_words[run->offload]));
 	json_put(root, "gpus", json_integer(all->gpu_count));
 	json_put(root, "data_parallel", json_integer(run->data_parallel));
-	json_put(root, "effective_batch",
-		 estimate_json_count_json(all->effective_batch));
+	json_put(root, "effective_batch", json_count(all->effective_batch));
 	return root;
 }
 
@@ -125,7 +109,7 @@ static json_t *phases_json(const struct estimate *estimate)
 
 	for (int i = 0; i < PEAK_PHASES; i++)
 		json_put(root, peak_phase_name((enum peak_phase)i),
-			 estimate_json_count_json(estimate->allocated[i]));
+			 json_count(estimate->allocated[i]));
 	return root;
 }
 
@@ -200,8 +184,8 @@ json_t *estimate_json(const struct estimate_case *all,
 		json_put(root, keys[i], json_null());
 	if (estimate)
 		put_estimate(root, all, estimate);
-	json_put(root, "assumed", estimate_json_list_json(&all->assumed));
-	json_put(root, "not_read", estimate_json_list_json(&all->notes));
+	json_put(root, "assumed", json_texts(&all->assumed));
+	json_put(root, "not_read", json_texts(&all->notes));
 	json_put(root, "gpu", gpu_json(all, estimate));
 	return root;
 }

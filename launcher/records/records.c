@@ -7,6 +7,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/records/show.h"
+#include "launcher/report/report_answer.h"
 #include "launcher/report/report_style.h"
 
 #include <errno.h>
@@ -105,7 +106,7 @@ int records_show_command(const struct options *options,
 	struct strbuf out = STRBUF_INIT;
 	int code = records_show(options, state, &out);
 
-	code = chosen_print(&out, code);
+	code = report_print(&out, code);
 	strbuf_release(&out);
 	return code;
 }

@@ -241,15 +241,3 @@ void chosen_add_split(struct strbuf *out, int64_t micro_batch,
 	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64, micro_batch,
 		    grad_accum);
 }
-
-int chosen_print(const struct strbuf *text, int code)
-{
-	if (fwrite(strbuf_text(text), 1, text->length, stdout) !=
-		    text->length ||
-	    fflush(stdout) != 0) {
-		log_error("cannot write to standard output: %s",
-			  strerror(errno));
-		return EXIT_AUTOFIT_FAILED;
-	}
-	return code;
-}

@@ -72,7 +72,4 @@ char *chosen_name(const char *path);
 void chosen_add_split(struct strbuf *out, int64_t micro_batch,
 		      int64_t grad_accum);
 
-/* Text to stdout: the exit code, or 125 when it cannot be written. */
-int chosen_print(const struct strbuf *text, int code);
-
 #endif

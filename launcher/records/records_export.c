@@ -12,6 +12,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"
+#include "launcher/report/report_answer.h"
 #include "launcher/report/result_fill.h"
 
 #include <inttypes.h>
@@ -92,7 +93,6 @@ static int export_json(struct export *export, struct strbuf *out)
 	struct strbuf record = STRBUF_INIT;
 	struct strbuf plain = STRBUF_INIT;
 	json_t *root;
-	char *text;
 	int code = export_record(export, &record);
 
 	if (code != EXIT_DONE)
@@ -103,13 +103,7 @@ static int export_json(struct export *export, struct strbuf *out)
 	if (!export->chosen->has_job)
 		records_export_forget_command(root);
 	json_put(root, "record_ini", json_text(strbuf_text(&record)));
-	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	json_decref(root);
-	if (!text)
-		(void)json_checked(NULL);
-	strbuf_adds(out, text);
-	strbuf_addch(out, '\n');
-	free(text);
+	json_write(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 out:
 	strbuf_release(&plain);
 	strbuf_release(&record);
@@ -250,7 +244,7 @@ int records_export_command(const struct options *options,
 		code = format(&export, &out);
 	}
 	if (code == EXIT_DONE)
-		code = chosen_print(&out, code);
+		code = report_print(&out, code);
 	result_release(&export.result);
 	chosen_release(&chosen);
 	strbuf_release(&out);

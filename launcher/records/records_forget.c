@@ -10,6 +10,7 @@
 #include "configs/records/starts.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
+#include "launcher/report/report_answer.h"
 #include "launcher/request/config_copies.h"
 #include "probes/locks/lease.h"
 
@@ -238,7 +239,7 @@ int records_forget_command(const struct options *options,
 		records_forget_forget(&forgetting);
 	if (!options->quiet)
 		forgetting.code =
-			chosen_print(&forgetting.out, forgetting.code);
+			report_print(&forgetting.out, forgetting.code);
 	strbuf_release(&forgetting.out);
 	chosen_release(&chosen);
 	return forgetting.code;

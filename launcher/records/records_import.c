@@ -11,6 +11,7 @@
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
+#include "launcher/report/report_answer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -264,7 +265,7 @@ int records_import_command(const struct options *options,
 	} else {
 		code = EXIT_DONE;
 		if (!options->quiet)
-			code = chosen_print(&line, code);
+			code = report_print(&line, code);
 	}
 	record_release(&record);
 	strbuf_release(&line);

@@ -10,6 +10,7 @@
 #include "configs/records/starts.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
+#include "launcher/report/report_answer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static int lower(const struct options *options, struct chosen *chosen)
 	}
 	records_lower_add_line(&line, chosen, old_accum);
 	if (!options->quiet)
-		code = chosen_print(&line, code);
+		code = report_print(&line, code);
 	strbuf_release(&line);
 	return code;
 }

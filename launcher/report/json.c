@@ -3,7 +3,6 @@
 #include "launcher/report/json.h"
 
 #include "base/log.h"
-#include "base/strbuf.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 
@@ -41,4 +40,30 @@ json_t *json_text(const char *text)
 	value = json_checked(json_stringn(strbuf_text(&clean), clean.length));
 	strbuf_release(&clean);
 	return value;
+}
+
+json_t *json_texts(const struct strlist *list)
+{
+	json_t *array = json_checked(json_array());
+
+	for (size_t i = 0; i < list->count; i++)
+		json_append(array, json_text(list->items[i]));
+	return array;
+}
+
+json_t *json_count(int64_t number)
+{
+	return number > 0 ? json_integer(number) : json_null();
+}
+
+void json_write(struct strbuf *out, json_t *root, size_t flags)
+{
+	char *text = json_dumps(root, flags);
+
+	if (!text)
+		(void)json_checked(NULL);
+	json_decref(root);
+	strbuf_adds(out, text);
+	strbuf_addch(out, '\n');
+	free(text);
 }

@@ -3,6 +3,12 @@
 #ifndef AUTOFIT_LAUNCHER_REPORT_JSON_H
 #define AUTOFIT_LAUNCHER_REPORT_JSON_H
 
+#include "base/strbuf.h"
+#include "base/strlist.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
 #include <jansson.h>
 
 /*
@@ -16,5 +22,11 @@ void json_append(json_t *array, json_t *value);
 
 /* A string, U+FFFD for bytes that are not UTF-8; NULL: null. */
 json_t *json_text(const char *text);
+json_t *json_texts(const struct strlist *list);
+/* null where it is not known: 0, or more than JSON can hold. */
+json_t *json_count(int64_t number);
+
+/* Appends the text of root and a newline (flags: json_dumps), takes root. */
+void json_write(struct strbuf *out, json_t *root, size_t flags);
 
 #endif

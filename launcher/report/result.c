@@ -71,21 +71,6 @@ static json_t *text_json(const char *text)
 	return text && *text ? json_text(text) : json_null();
 }
 
-/* An argument may be empty and is still known. */
-static json_t *argument_json(const char *text)
-{
-	return *text ? text_json(text) : json_string("");
-}
-
-static json_t *result_list_json(const struct strlist *list)
-{
-	json_t *array = json_checked(json_array());
-
-	for (size_t i = 0; i < list->count; i++)
-		json_append(array, argument_json(list->items[i]));
-	return array;
-}
-
 /* null when the plain list is exact already. */
 static json_t *escaped_json(const struct strlist *list)
 {
@@ -105,12 +90,6 @@ static json_t *escaped_json(const struct strlist *list)
 		strbuf_release(&text);
 	}
 	return array;
-}
-
-/* A count that is 0 when it is not known. */
-static json_t *result_count_json(int64_t count)
-{
-	return count > 0 ? json_integer(count) : json_null();
 }
 
 static json_t *bytes_json(uint64_t bytes, bool known)
@@ -166,7 +145,7 @@ static json_t *environment_json(const struct strlist *environment)
 		strbuf_add(&raw, item, length);
 		text_add_utf8(&name, strbuf_text(&raw));
 		json_put(object, strbuf_text(&name),
-			 equals ? argument_json(equals + 1) : json_null());
+			 equals ? json_text(equals + 1) : json_null());
 		strbuf_release(&raw);
 		strbuf_release(&name);
 	}
@@ -184,14 +163,12 @@ static json_t *recommended_json(const struct result *result)
 	object = json_checked(json_object());
 	json_put(object, "micro_batch",
 		 json_integer(record->batch.micro_batch));
-	json_put(object, "grad_accum",
-		 result_count_json(record->batch.grad_accum));
-	json_put(object, "world_size",
-		 result_count_json(record->batch.world_size));
+	json_put(object, "grad_accum", json_count(record->batch.grad_accum));
+	json_put(object, "world_size", json_count(record->batch.world_size));
 	json_put(object, "effective_batch",
-		 result_count_json(record->batch.effective_batch));
+		 json_count(record->batch.effective_batch));
 	secrets_mask_argv(&argv, &result->run.argv);
-	json_put(object, "argv", result_list_json(&argv));
+	json_put(object, "argv", json_texts(&argv));
 	json_put(object, "argv_escaped", escaped_json(&argv));
 	strlist_release(&argv);
 	json_put(object, "env", environment_json(&result->run.environment));
@@ -209,9 +186,9 @@ static json_t *evidence_json(const struct record *record)
 	json_t *object = json_checked(json_object());
 	bool has_limit = record->limit_bytes > 0;
 
-	json_put(object, "largest_fit", result_count_json(record->largest_fit));
+	json_put(object, "largest_fit", json_count(record->largest_fit));
 	json_put(object, "smallest_misfit",
-		 result_count_json(record->smallest_misfit));
+		 json_count(record->smallest_misfit));
 	json_put(object, "misfit_by", text_json(record->misfit_by));
 	json_put(object, "peak_bytes",
 		 bytes_json(record->peak_bytes, record->peak_bytes > 0));
@@ -225,9 +202,8 @@ static json_t *evidence_json(const struct record *record)
 			 ? json_null()
 			 : text_json(steps_source_name(record->steps_source)));
 	json_put(object, "confirmed_steps",
-		 result_count_json(record->confirmed_steps));
-	json_put(object, "not_exercised",
-		 result_list_json(&record->not_exercised));
+		 json_count(record->confirmed_steps));
+	json_put(object, "not_exercised", json_texts(&record->not_exercised));
 	return object;
 }
 
@@ -249,8 +225,8 @@ static json_t *probe_json(const struct result *result,
 	double speed = result_samples_per_second(result, trial);
 	json_t *object = json_checked(json_object());
 
-	json_put(object, "micro_batch", result_count_json(trial->micro_batch));
-	json_put(object, "grad_accum", result_count_json(trial->grad_accum));
+	json_put(object, "micro_batch", json_count(trial->micro_batch));
+	json_put(object, "grad_accum", json_count(trial->grad_accum));
 	json_put(object, "verdict", text_json(verdict_name(trial->verdict)));
 	json_put(object, "why", text_json(note->why));
 	json_put(object, "phase", text_json(phase_name(trial->phase)));
@@ -265,13 +241,11 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
-	json_put(object, "input_rows", result_count_json(trial->input_rows));
-	json_put(object, "echo_micro",
-		 result_count_json(trial->printed_sizes_micro));
-	json_put(object, "echo_accum",
-		 result_count_json(trial->printed_sizes_accum));
+	json_put(object, "input_rows", json_count(trial->input_rows));
+	json_put(object, "echo_micro", json_count(trial->printed_sizes_micro));
+	json_put(object, "echo_accum", json_count(trial->printed_sizes_accum));
 	json_put(object, "echo_effective",
-		 result_count_json(trial->printed_sizes_effective));
+		 json_count(trial->printed_sizes_effective));
 	json_put(object, "log", text_json(note->log));
 	return object;
 }
@@ -298,7 +272,7 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "estimate", text_json(result->estimate));
 	json_put(root, "advice", text_json(result->advice));
 	json_put(root, "starts", text_json(result->starts));
-	json_put(root, "command", result_list_json(&record->argv));
+	json_put(root, "command", json_texts(&record->argv));
 	json_put(root, "argv_escaped", escaped_json(&record->argv));
 	json_put(root, "preset", text_json(record->preset));
 	json_put(root, "device_kind", text_json(record->device_kind));
@@ -306,26 +280,25 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "budget_source", text_json(result->budget_source));
 	json_put(root, "isolation", text_json(record->isolation));
 	json_put(root, "effective_batch_asked",
-		 result_count_json(record->effective_batch_asked));
+		 json_count(record->effective_batch_asked));
 }
 
 void result_json(const struct result *result, struct strbuf *out)
 {
 	const struct record *record = &result->record;
 	json_t *root = json_checked(json_object());
-	char *text;
 
 	put_head(root, result);
 	json_put(root, "recommended", recommended_json(result));
 	json_put(root, "largest_micro_batch",
-		 result_count_json(record->largest_micro_batch));
+		 json_count(record->largest_micro_batch));
 	json_put(root, "predicted_micro_batch",
-		 result_count_json(result->predicted_micro_batch));
+		 json_count(result->predicted_micro_batch));
 	json_put(root, "nearest_effective_batch",
-		 result_count_json(result->nearest_effective_batch));
+		 json_count(result->nearest_effective_batch));
 	json_put(root, "evidence", evidence_json(record));
 	json_put(root, "record", record_json(result));
-	json_put(root, "caveats", result_list_json(&record->caveats));
+	json_put(root, "caveats", json_texts(&record->caveats));
 	json_put(root, "probe_count",
 		 json_integer((json_int_t)result->probes_run));
 	json_put(root, "seconds", number_json(result->seconds, true));
@@ -333,11 +306,5 @@ void result_json(const struct result *result, struct strbuf *out)
 	json_put(root, "plan",
 		 result->plan ? json_checked(json_loads(result->plan, 0, NULL))
 			      : json_null());
-	text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-	json_decref(root);
-	if (!text)
-		(void)json_checked(NULL);
-	strbuf_adds(out, text);
-	strbuf_addch(out, '\n');
-	free(text);
+	json_write(out, root, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 }
