@@ -37,7 +37,8 @@ int64_t problem_floor(const struct search_problem *problem, int64_t micro)
 {
 	size_t rank;
 
-	assert(problem->multiple_of >= 1 && problem->max_micro >= 1);
+	assert(problem->candidates ||
+	       (problem->multiple_of >= 1 && problem->max_micro >= 1));
 	if (micro < 1)
 		return 0;
 	if (!problem->candidates) {

@@ -19,6 +19,12 @@
 
 #include <cmocka.h>
 
+/* A text and its length: it may hold NUL bytes. */
+#define ROW(text)                                                              \
+	{                                                                      \
+		text, sizeof(text) - 1                                         \
+	}
+
 static void leave(const char *folder, const char *name, const char *text,
 		  size_t length)
 {
@@ -28,13 +34,18 @@ static void leave(const char *folder, const char *name, const char *text,
 	assert_int_equal(scratch_write(path, text, length), 0);
 }
 
+static void leave_text(const char *folder, const char *name, const char *text)
+{
+	leave(folder, name, text, strlen(text));
+}
+
 static void the_first_in_time_stands_first(void **state)
 {
 	struct last_errors errors = LAST_ERRORS_INIT;
 
-	leave(*state, "error.12", "900 1 ValueError: b\nTraceback\nb\n", 35);
-	leave(*state, "error.11", "1000 -1 KeyError\nTraceback\na\n", 29);
-	leave(*state, "error.13", "-7 2147483647 OSError: c\n", 25);
+	leave_text(*state, "error.12", "900 1 ValueError: b\nTraceback\nb\n");
+	leave_text(*state, "error.11", "1000 -1 KeyError\nTraceback\na\n");
+	leave_text(*state, "error.13", "-7 2147483647 OSError: c\n");
 	last_errors_read(&errors, *state);
 	assert_int_equal(errors.count, 3);
 	assert_int_equal(errors.items[0].rank, INT_MAX);
@@ -57,19 +68,19 @@ static void what_is_none_is_passed_over(void **state)
 		const char *text;
 		size_t length;
 	} rows[] = {
-		{ "", 0 },
-		{ "\n", 1 },
-		{ "1 2 \nx", 6 },
-		{ "1 2 KeyError", 12 },
-		{ "1 2\nx", 5 },
-		{ "1 x KeyError\n", 13 },
-		{ "x 1 KeyError\n", 13 },
-		{ "1 -2 KeyError\n", 14 },
-		{ "1 2147483648 KeyError\n", 22 },
-		{ "99999999999999999999 1 KeyError\n", 32 },
-		{ "1 2\0KeyError\n", 13 },
-		{ "\0001 2 KeyError\n", 14 },
-		{ "1\n2 KeyError\n", 13 },
+		ROW(""),
+		ROW("\n"),
+		ROW("1 2 \nx"),
+		ROW("1 2 KeyError"),
+		ROW("1 2\nx"),
+		ROW("1 x KeyError\n"),
+		ROW("x 1 KeyError\n"),
+		ROW("1 -2 KeyError\n"),
+		ROW("1 2147483648 KeyError\n"),
+		ROW("99999999999999999999 1 KeyError\n"),
+		ROW("1 2\0KeyError\n"),
+		ROW("\0001 2 KeyError\n"),
+		ROW("1\n2 KeyError\n"),
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
