@@ -342,10 +342,10 @@ static void add_found(struct signature_found *all,
 
 const struct signature *signatures_match(const struct signatures *set,
 					 const char *line, size_t length,
-					 struct signature_found *all)
+					 struct signature_found *found)
 {
 	struct pattern_window window = { .text = line, .cut = true };
-	struct literals_found found = { 0 };
+	struct literals_found seen = { 0 };
 	unsigned runs_left = RUNS_MAX;
 	size_t best = set->count;
 
@@ -353,12 +353,12 @@ const struct signature *signatures_match(const struct signatures *set,
 		window.cut = length - window.from > WINDOW_BYTES;
 		window.to = window.cut ? window.from + WINDOW_BYTES : length;
 		if (literals_find(set->literals, line + window.from,
-				  window.to - window.from, &found)) {
-			best = match_window(set, &window, &found, best,
+				  window.to - window.from, &seen)) {
+			best = match_window(set, &window, &seen, best,
 					    &runs_left);
-			if (all)
-				add_found(all, &found);
-			found = (struct literals_found){ 0 };
+			if (found)
+				add_found(found, &seen);
+			seen = (struct literals_found){ 0 };
 		}
 		window.from += WINDOW_BYTES - OVERLAP_BYTES;
 	}

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 
 /* subcommand: the word that stood before --help; NULL: none. */
-void options_help(struct strbuf *out, const char *subcommand);
+void options_help(struct strbuf *out, const char *value);
 /* The script that completes autofit's words in bash, zsh or fish. */
 void options_completion(struct strbuf *out, const char *shell);
 

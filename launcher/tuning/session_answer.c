@@ -217,17 +217,17 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	(void)session_end(
 		session, OUTCOME_NOTHING_FITS, EXIT_NOTHING_FITS,
 		!micro ? xstrdup("no micro-batch fits")
-		       : xasprintf(
-				 "effective batch %lld needs micro-batch "
-				 "%lld, which does not fit, and the command "
-				 "has no gradient accumulation to trade; "
-				 "micro-batch %lld fits: --effective-batch "
-				 "%lld would use it",
-				 (long long)plan->asked.effective_batch,
-				 (long long)(plan->asked.effective_batch /
-					     plan->asked.world_size),
-				 (long long)micro,
-				 (long long)(micro * plan->asked.world_size)));
+		       : xasprintf("effective batch %lld needs micro-batch "
+				   "%lld, which does not fit, and the command "
+				   "has no gradient accumulation to trade; "
+				   "micro-batch %lld fits: --effective-batch "
+				   "%lld would use it",
+				   (long long)plan->asked.effective_batch,
+				   (long long)(plan->asked.effective_batch /
+					       plan->asked.world_size),
+				   (long long)micro,
+				   (long long)micro *
+					   (long long)plan->asked.world_size));
 }
 
 /* The largest split that ran and fitted, confirmed or not; micro 0: none. */

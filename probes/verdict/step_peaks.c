@@ -100,5 +100,6 @@ double step_peaks_median_seconds(const struct step_peaks *peaks)
 	for (int64_t i = 0; i < count; i++)
 		took[i] = peaks->ms[first + i + 1] - peaks->ms[first + i];
 	qsort(took, (size_t)count, sizeof(*took), compare_ms);
-	return (double)took[count / 2] / 1000;
+	total = took[count / 2];
+	return (double)total / 1000;
 }

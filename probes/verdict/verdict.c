@@ -15,8 +15,9 @@
 	"try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
 
 /* Sets the verdict and writes its one line. */
-static void verdict_say(struct judgement *out, enum verdict verdict,
-			const char *format, ...)
+static void __attribute__((format(printf, 3, 4)))
+verdict_say(struct judgement *out, enum verdict verdict, const char *format,
+	    ...)
 {
 	va_list args;
 
