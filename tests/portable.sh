@@ -2,7 +2,7 @@
 # The preset `portable` makes a program that runs with glibc alone, and with
 # one as old as this machine allows.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 TIMEOUT 900 COST 60
+# CTEST PROCESSORS 2 COST 60
 set -euo pipefail
 : "${SOURCE:?the source folder}"
 

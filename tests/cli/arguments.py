@@ -173,7 +173,7 @@ def resumed(script, micro):
     with lib.Place("arguments") as place:
         words = [*OPTIONS, "--", *command(script, 4, 4)]
         process = place.start(*words)
-        begun = lib.wait_for(60, lambda: steps_in(place, 2) >= 1)
+        begun = lib.wait_for(lambda: steps_in(place, 2) >= 1)
         check("resumed: the second probe is under way", begun)
         process.send_signal(signal.SIGKILL)
         out, err = process.communicate()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What is written into a command must be seen to take effect, or data end it.
 # SPDX-License-Identifier: MIT
-# CTEST TIMEOUT 900 COST 90
+# CTEST COST 90
 """Small PyTorch trainings that take their batch size, or only seem to."""
 import os
 import subprocess

@@ -21,7 +21,7 @@ from lib import (
 SIM = os.path.join(os.environ["BUILD"], "sim")
 GPUS = "Sim A100:8G:1G;Sim T4:4G"
 GIB = 1 << 30
-PATIENCE = 30  # far above what anything takes; only a fault comes to it
+PATIENCE = 600  # far above what anything takes; only a fault comes to it
 TRAINING = [
     os.path.join(SIM, "sim_trainer"), "--batch-size", "4", "--grad-accum", "4",
     "--steps", "40", "--fixed-mib", "500", "--per-sample-kib", "200000",
@@ -61,7 +61,7 @@ class Watch:
             found = json.loads(text) if text else {}
             return not text or until(found)
 
-        wait_for(PATIENCE, look)
+        wait_for(look)
         return found
 
     def children(self):
@@ -194,8 +194,7 @@ def it_ends_as_it_is_told():
             (child,) = watch.children()
             equal("ended by signal %d" % number, watch.end(number),
                   (-number, ""))
-            check("and so is its process", wait_for(
-                PATIENCE, lambda: not os.path.exists("/proc/%d" % child)))
+            check("and so is its process", wait_for(lambda: not os.path.exists("/proc/%d" % child)))
         for args in (["--json", "-"], []):
             watch = Watch(place, "3600", *args)
             watch.line()
@@ -292,7 +291,7 @@ def on_a_terminal(place, columns, enough, **env):
         out += os.read(master, 65536) if ready else b""
         return not ready or enough(out)
 
-    wait_for(PATIENCE, read)
+    wait_for(read)
     os.write(master, b"\x03")
     _, status = os.waitpid(pid, 0)
     os.close(master)

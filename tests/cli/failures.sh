@@ -314,7 +314,7 @@ worker() {
 		"$AUTOFIT_HOME"/logs/*/probe-1.log | tail -1)
 	[ -n "$victim" ]
 }
-check 'a worker: there' wait_for 60 worker
+check 'a worker: there' wait_for worker
 tree=$(descendants "$autofit_pid")
 kill -KILL "$victim"
 wait "$autofit_pid"
@@ -325,6 +325,6 @@ says 'a worker is killed: not for memory' 'not for want of memory'
 unlike 'a worker is killed: not called out of memory' "$(wording "$err")" \
 	'[Oo]ut of (host |device |GPU )?memory|oom_|OOM'
 # shellcheck disable=SC2086 # process ids are words
-check 'a worker is killed: all are gone' wait_for 5 gone $tree
+check 'a worker is killed: all are gone' wait_for gone $tree
 
 finish

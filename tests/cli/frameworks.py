@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Real trainings that take their sizes in every way, tuned and started.
 # SPDX-License-Identifier: MIT
-# CTEST TIMEOUT 900 COST 90
+# CTEST COST 90
 """Each row is a command with autofit in front of it, run twice.
 
 The program counts what its steps have seen. After it: the effective batch is
@@ -333,7 +333,7 @@ def check_traces(scene, row, starts):
         wanted.append(r"work/\.autofit-[0-9a-f]+-" + name)
     lib.equal(row.name + ": new, gone or changed", scene.changes(wanted), [])
     lib.equal(row.name + ": and not there", scene.missing(wanted), [])
-    left = lib.wait_for(5, lambda: not scene.processes())
+    left = lib.wait_for(lambda: not scene.processes())
     lib.check(row.name + ": no process is left", left, scene.processes())
 
 
@@ -386,9 +386,9 @@ def play_all(plays):
     with concurrent.futures.ThreadPoolExecutor(LANES) as lanes:
         for done in [lanes.submit(one) for one in plays]:
             done.result()
-    lib.wait_for(5, lambda: not children())
+    lib.wait_for(lambda: not children())
     lib.equal("processes that are left", children(), [])
-    lib.wait_for(5, lambda: not ports_left(ports))
+    lib.wait_for(lambda: not ports_left(ports))
     lib.equal("ports that are left", ports_left(ports), [])
 
 

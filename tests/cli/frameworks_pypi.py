@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # The Trainer of transformers and LightningCLI as they are published, tuned.
 # SPDX-License-Identifier: MIT
-# CTEST TIMEOUT 900 COST 90
+# CTEST COST 90
 """As frameworks.py, with packages that Debian does not have.
 
 They are installed once per build folder, pinned, for Debian's PyTorch. Where

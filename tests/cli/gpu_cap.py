@@ -6,7 +6,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lib import TRAINER, MIB, Place, check, equal, finish, holds, lacks
+from lib import (  # noqa: E402
+    MIB, PATIENCE, TRAINER, Place, check, equal, finish, holds, lacks,
+)
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
 LARGE = "Sim H200:24G:500M"
@@ -51,7 +53,7 @@ class Machine(Place):
 
     def read(self, *words):
         """What a sub-command without --json prints."""
-        return self.start(*words).communicate(timeout=60)[0].decode()
+        return self.start(*words).communicate(timeout=PATIENCE)[0].decode()
 
 
 def device(answer):

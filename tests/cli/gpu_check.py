@@ -13,7 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 from lib import (  # noqa: E402
-    AUTOFIT, SOURCE, Place, check, equal, finish, holds,
+    AUTOFIT, PATIENCE, SOURCE, Place, check, equal, finish, holds,
 )
 
 SCRIPT = os.path.join(SOURCE, "scripts", "gpu-check")
@@ -48,7 +48,7 @@ def run(place, *args, **env):
          *args],
         env=dict(place.env, **env), stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        universal_newlines=True, timeout=300, check=False)
+        universal_newlines=True, timeout=PATIENCE, check=False)
 
 
 def simulated(place):

@@ -9,6 +9,10 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+from lib import PATIENCE  # noqa: E402
+
 AUTOFIT = os.environ["AUTOFIT"]
 SIM = os.path.join(os.environ["BUILD"], "sim")
 TRAINER = os.path.join(SIM, "sim_trainer")
@@ -57,7 +61,7 @@ class World:
             text=True)
 
     def end(self, autofit):
-        _, error = autofit.communicate(timeout=120)
+        _, error = autofit.communicate(timeout=PATIENCE)
         try:
             with open(self.json, encoding="utf-8") as file:
                 return json.load(file), error
@@ -74,7 +78,7 @@ class World:
         return process
 
     def wait_for_probe(self, number):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if os.path.exists(self.probes):
                 with open(self.probes, encoding="utf-8") as file:

@@ -8,6 +8,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+from lib import PATIENCE  # noqa: E402
+
 AUTOFIT = os.environ["AUTOFIT"]
 TRAINER = os.environ["TRAINER"]
 SIM = os.path.join(os.environ["BUILD"], "sim")
@@ -46,7 +50,7 @@ class World:
             [AUTOFIT, "--allow-writes", self.folder.name, *options, "--json",
              path, "--", *command],
             env=dict(self.env, **env), capture_output=True, text=True,
-            timeout=120, check=False)
+            timeout=PATIENCE, check=False)
         try:
             with open(path, encoding="utf-8") as file:
                 result = json.load(file)

@@ -15,7 +15,7 @@ import time
 AUTOFIT = os.environ["AUTOFIT"]
 TRAINER = os.environ["TRAINER"]
 SLOW = os.path.join(os.environ["HELPERS"], "hang_start")
-END_SECONDS = 120
+END_SECONDS = 600
 # Nearly all of the tests is waiting.
 AT_ONCE = 6
 LOGS_KEPT = 20
@@ -37,7 +37,7 @@ def check(what, holds, detail):
         raise Wrong("%s\n%s" % (what, detail))
 
 
-def until(condition, seconds):
+def until(condition, seconds=END_SECONDS):
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -63,7 +63,7 @@ class Place:
         # The keeper of an autofit that was killed may still be at it.
         shutil.rmtree(self.folder, ignore_errors=True)
         until(lambda: not os.path.exists(self.folder) or
-              shutil.rmtree(self.folder, ignore_errors=True), 5)
+              shutil.rmtree(self.folder, ignore_errors=True))
 
     def path(self, *names):
         return os.path.join(self.folder, *names)
@@ -366,8 +366,8 @@ def start_a_long_one(place):
     logs = os.path.join(place.home, "logs")
     check("the first one starts", until(
         lambda: any("step 1/" in place.text(os.path.join(folder, name))
-                    for folder, _, names in os.walk(logs) for name in names),
-        30), place.text("%d.err" % first))
+                    for folder, _, names in os.walk(logs) for name in names)),
+        place.text("%d.err" % first))
     return first
 
 
@@ -390,7 +390,7 @@ def waits(place):
                          [TRAINER, "--batch-size", "4"])
     check("the second one says for whom it waits", until(
         lambda: re.search(r"waiting for process %d\b.*--batch-size 8" % pid,
-                          place.text("%d.err" % second), re.DOTALL), 30),
+                          place.text("%d.err" % second), re.DOTALL)),
           place.text("%d.err" % second))
     check("and does", place.started[second].poll() is None,
           place.text("%d.err" % second))

@@ -101,7 +101,7 @@ class Project:
     def call(self, *words):
         """A sub-command: (status, stdout, stderr)."""
         process = self.place.start(*words)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=lib.PATIENCE)
         return process.returncode, out.decode(), err.decode()
 
     def saved(self):
@@ -386,7 +386,7 @@ def run_in(project, group, report):
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=lib.PATIENCE,
         check=False,
     )
     result = lib.json.loads(read(path) or "null")

@@ -473,12 +473,12 @@ def play_killed(stage, mode):
             "--kind", "replace" if mode.isolation == "view" else "nothing",
             "--batch-size", "2", "--steps", "100000")
         reports = []
-        lib.wait_for(20, lambda: reports.extend(place.reports("probe"))
+        lib.wait_for(lambda: reports.extend(place.reports("probe"))
                      or reports)
         checks.check("a probe runs", reports)
         process.kill()
         process.communicate()
-        lib.wait_for(5, lambda: not place.left_behind())
+        lib.wait_for(lambda: not place.left_behind())
         unchanged(checks, place, "replace", "")
     return checks
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Autofit, its keeper or both are killed at random moments of what they do.
 # SPDX-License-Identifier: MIT
-# CTEST RUN_SERIAL ON TIMEOUT 1800
+# CTEST RUN_SERIAL ON
 """kill_storm.py [SEED [ROUND]]
 
 Each round starts autofit in a fresh AUTOFIT_HOME - to tune or to launch, for
@@ -45,13 +45,11 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 
 from storm import (  # noqa: E402
-    COARSE_POLL_SECONDS, END_SECONDS, FINE_POLL_SECONDS, GONE_SECONDS, Place,
+    COARSE_POLL_SECONDS, END_SECONDS, FINE_POLL_SECONDS, Place,
     Wrong, describe, keeper_of, kill, mounts, names_in, processes_with, until)
 
 PR_SET_CHILD_SUBREAPER = 36
 # LEASE_STALE_MS, after which nothing of a dead one counts; and being slow.
-STALE_SECONDS = 6.0
-SLOW_SECONDS = 4.0
 # Moments are drawn from this part of an undisturbed run.
 LAST_MOMENT = 0.95
 NIGHTLY = 10
@@ -191,17 +189,16 @@ def find_keeper(place, start):
 def gone(entry, killed):
     """Seconds since the kill until no process has the entry."""
     if not until(lambda: not processes_with(entry),
-                 killed + GONE_SECONDS - time.monotonic(),
+                 END_SECONDS,
                  COARSE_POLL_SECONDS):
         raise Wrong("%.0f s later there are still %s" % (
-            GONE_SECONDS, describe(processes_with(entry))))
+            END_SECONDS, describe(processes_with(entry))))
     return time.monotonic() - killed
 
 
-def check_end(place, start, reference, since=None):
-    """A start that comes to its end, with the right answer, in time."""
+def check_end(place, start, reference):
+    """A start that comes to its end, with the right answer."""
     code = start.end()
-    took = time.monotonic() - (since or start.begun)
     if code != 0:
         raise Wrong("exit %d after the kill" % code)
     result = start.result()
@@ -214,8 +211,6 @@ def check_end(place, start, reference, since=None):
         raise Wrong("probes %s, not %s" % (path_of(result), reference.path))
     if start.runs(place.storm.done) != place.play.launch:
         raise Wrong("the command ran %d times" % start.runs(place.storm.done))
-    if took > STALE_SECONDS + SLOW_SECONDS + 4 * reference.seconds:
-        raise Wrong("it took %.1f s" % took)
     return result
 
 
@@ -231,11 +226,11 @@ def check_left(place, result, reference):
         raise Wrong("left behind: %s" % left)
 
 
-def check_goes_on(place, start, before, reference, since=None):
+def check_goes_on(place, start, before, reference):
     """Its probes are those of the journal (before: and all logs), then new
     ones."""
     journal, logs = before
-    result = check_end(place, start, reference, since)
+    result = check_end(place, start, reference)
     told = [probe["log"] for probe in result["probes"]]
     new = place.logs() - logs
     if result["outcome"] == "reused":
@@ -304,7 +299,8 @@ def play_record(place, start, reference, moment):
 
 def play_wait(place, start, reference, moment):
     """Two starts of one command: who is killed does not hold up the other."""
-    until(lambda: names_in(place.home, "leases") or start.has_ended(), 10)
+    until(lambda: names_in(place.home, "leases") or start.has_ended(),
+          END_SECONDS)
     waiter = place.start()
     until(lambda: waiter.is_waiting() or start.has_ended(), END_SECONDS)
     wait_for_moment(start, start.begun + moment * reference.seconds)
@@ -327,7 +323,7 @@ def play_wait(place, start, reference, moment):
         after = place.journal()
         # A probe may have been finished between the look and the kill.
         before = after, before[1] | set(after)
-        result = check_goes_on(place, waiter, before, reference, killed)
+        result = check_goes_on(place, waiter, before, reference)
         check_left(place, result, reference)
         return time.monotonic() - killed
     killed = kill_all([start.pid, waiter.pid], place.play.swap)

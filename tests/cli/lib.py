@@ -28,6 +28,9 @@ FOREIGN = re.compile(
     r"(MASTER_ADDR|MASTER_PORT|RANK|LOCAL_RANK|WORLD_SIZE)$"
 )
 
+# Seconds after which something hangs: far above what anything takes, on a
+# machine that is busy with much else too.
+PATIENCE = 600
 # Of what a failed check shows.
 DETAIL_MAX = 8000
 
@@ -73,7 +76,7 @@ def skip(reason):
     sys.exit(77)
 
 
-def wait_for(seconds, condition):
+def wait_for(condition, seconds=PATIENCE):
     """The first true value of the condition, or its last, false one."""
     end = time.monotonic() + seconds
     while True:
@@ -146,7 +149,7 @@ class Place:
             start_new_session=True,
         )
 
-    def run(self, *args, env=None, timeout=300):
+    def run(self, *args, env=None, timeout=PATIENCE):
         """Calls autofit to its end. A --json FILE is added where one fits."""
         self.count += 1
         report = self.path("result-%d.json" % self.count)

@@ -24,6 +24,9 @@ done
 unset name CI NO_COLOR XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME
 unset SLURM_JOB_ID SLURM_STEP_NUM_TASKS OMPI_COMM_WORLD_SIZE
 export LC_ALL=C
+# Seconds after which something hangs: far above what anything takes, on a
+# machine that is busy with much else too.
+PATIENCE=600
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/autofit-cli-XXXXXX") || exit 99
 # As the kernel names it, so that paths can be compared.
@@ -120,11 +123,10 @@ run() {
 	err=$(cat "$TMP/.err")
 }
 
-# wait_for SECONDS COMMAND...: until the command succeeds; 1 when it does not.
+# wait_for COMMAND...: until the command succeeds; 1 when it does not.
 wait_for() {
-	local end=$((SECONDS + $1 + 1))
+	local end=$((SECONDS + PATIENCE))
 
-	shift
 	until "$@"; do
 		[ "$SECONDS" -lt "$end" ] || return 1
 		sleep 0.02

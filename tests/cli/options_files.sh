@@ -83,7 +83,7 @@ like "and it is said" "$err" \
 	"^autofit: warning: cannot use \.autofit\.ini: others may write to it"
 rm -f .autofit.ini
 mkfifo .autofit.ini
-run timeout 20 "$AUTOFIT" devices
+run timeout "$PATIENCE" "$AUTOFIT" devices
 is "nothing waits for a pipe" "$status" 0
 rm -f .autofit.ini
 

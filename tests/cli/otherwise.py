@@ -178,7 +178,7 @@ class Comparison:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 preexec_fn=raise_oom_score,
-                timeout=60,
+                timeout=lib.PATIENCE,
                 check=False,
             )
         state = None

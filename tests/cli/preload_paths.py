@@ -248,7 +248,7 @@ def killed_at_any_moment(place):
             ["--threads", "4", "--thread-pairs", "100000000", "--fixed-mib",
              "20", "--memory", ("linear", "virtual", "async")[number % 3]],
             path)
-        began = lib.wait_for(60, lambda: any(
+        began = lib.wait_for(lambda: any(
             s.pid == victim.pid and s.frees > 100 * number
             for s in pages.read_page(path).slots))
         victim.kill()

@@ -215,7 +215,7 @@ loaded() {
 	else
 		command+=("${variables[@]}")
 	fi
-	run timeout 60 "${command[@]}" "$@"
+	run timeout "$PATIENCE" "${command[@]}" "$@"
 }
 
 # reaches NAME WANTED LIBRARIES SETTING... -- COMMAND...

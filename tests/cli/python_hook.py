@@ -17,6 +17,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+from lib import PATIENCE  # noqa: E402
+
 SOURCE = os.environ.get("SOURCE") or os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 )
@@ -181,7 +185,7 @@ def run(argv, env):
         cwd="/",
         universal_newlines=True,
     )
-    out, err = process.communicate(timeout=300)
+    out, err = process.communicate(timeout=PATIENCE)
     return process.returncode, out, err, process.pid
 
 
@@ -662,7 +666,7 @@ sys.modules["compiled_one"].__file__ = "/tmp/torchinductor_me/ab/cd.py"
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
         )
-        out = process.communicate(timeout=300)[0]
+        out = process.communicate(timeout=PATIENCE)[0]
         return process.returncode, out, process.pid
 
     def compile_old(self, python):

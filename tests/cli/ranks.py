@@ -15,10 +15,11 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 
 from starts import NOTED, Notes  # noqa: E402
 
-# A step takes long enough that a busy machine sees the memory of some.
+# A step takes long enough that a busy machine sees the memory of some, and a
+# sample is larger than what the counters of the kernel leave out.
 COMMAND = (
     [NOTED, lib.TRAINER, "--batch-size", "2", "--grad-accum", "8"]
-    + ["--fixed-mib", "1", "--per-sample-kib", "64", "--steps", "5"]
+    + ["--fixed-mib", "1", "--per-sample-kib", "1024", "--steps", "5"]
     + ["--step-ms", "40"]
 )
 AS_GIVEN = "done: micro 2 accum 8 steps 5"

@@ -297,7 +297,7 @@ sed 's/0\.01/0.5/' train.py >slow.py
 "$AUTOFIT" tune "${OPTIONS[@]}" -- "${COMMAND[@]}" >/dev/null 2>&1 &
 pid=$!
 held() { [ -n "$(find "$AUTOFIT_HOME/leases" -name '*.lease')" ]; }
-check 'a tuning is under way' wait_for 20 held
+check 'a tuning is under way' wait_for held
 on forget
 is 'forget: of a tuning under way nothing' "$status $out" '125 '
 like 'forget: says whose it is' "$err" "process $pid on "

@@ -71,7 +71,7 @@ class Run:
 
     def call(self, *words):
         process = self.place.start(*words)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=lib.PATIENCE)
         return process.returncode, (out + err).decode()
 
     def forget_records(self):

@@ -102,7 +102,7 @@ for number in 12 13 14 15 16 17 18 19 20; do
 	(
 		ulimit -n "$number"
 		rm -rf "$AUTOFIT_HOME"
-		exec timeout 30 "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+		exec timeout "$PATIENCE" "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
 	) </dev/null >few.out 2>few.err
 	code=$?
 	case $code in
@@ -164,10 +164,10 @@ if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 		"$AUTOFIT" tune -- "${COMMAND[@]}" 2>wait.err &
 	waiter=$!
 	check 'waits for the lock of the host' \
-		wait_for 30 grep -q \
+		wait_for grep -q \
 		'waiting for another process, which is tuning on host-' wait.err
 	kill -TERM "$waiter"
-	check 'a signal ends the wait' wait_for 10 gone "$waiter"
+	check 'a signal ends the wait' wait_for gone "$waiter"
 	kill -KILL "$waiter" 2>/dev/null
 	wait "$waiter" 2>/dev/null
 	is 'a signal ends the wait: by that signal' "$?" 143

@@ -8,7 +8,6 @@
 
 NOTED=${SOURCE:?the folder of the sources}/tests/cli/helpers/noted.sh
 NODE=$(hostname -s)
-START_SECONDS=30
 
 [ "$(id -u)" -eq 0 ] || skip_all 'only root can start a Slurm of its own'
 PATH=$PATH:/usr/sbin:/sbin
@@ -67,11 +66,11 @@ start_slurm() {
 		--socket="$TMP/munge.socket" --pid-file="$TMP/munged.pid" \
 		--log-file="$TMP/munged.log" --seed-file="$TMP/munged.seed" \
 		--num-threads=2 >"$TMP/munged.out" 2>&1 &
-	wait_for 5 test -S "$TMP/munge.socket" ||
+	wait_for test -S "$TMP/munge.socket" ||
 		skip_all "munged does not start: $(tail -1 "$TMP/munged.out")"
 	slurmctld -D -i -f "$SLURM_CONF" >"$TMP/slurmctld.log" 2>&1 &
 	slurmd -D -f "$SLURM_CONF" -N "$NODE" >"$TMP/slurmd.log" 2>&1 &
-	wait_for "$START_SECONDS" is_idle ||
+	wait_for is_idle ||
 		skip_all "Slurm does not start: $(
 			grep -hE 'error|fatal' "$TMP"/slurm*.log | tail -2
 		)"
@@ -80,7 +79,7 @@ start_slurm() {
 stop_slurm() {
 	scancel --full --state=RUNNING 2>/dev/null
 	scontrol shutdown >/dev/null 2>&1
-	wait_for 5 gone "$(cat "$TMP/slurmd.pid" 2>/dev/null || echo 0)"
+	wait_for gone "$(cat "$TMP/slurmd.pid" 2>/dev/null || echo 0)"
 	lib_clean
 }
 

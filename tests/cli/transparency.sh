@@ -210,7 +210,7 @@ pid=$!
 has_worker() {
 	[ -n "$(descendants "$pid")" ]
 }
-check 'nohup: a probe runs' wait_for 20 has_worker
+check 'nohup: a probe runs' wait_for has_worker
 kill -HUP "$pid"
 wait "$pid"
 is 'nohup: the command has run' "$? $(tail -1 nohup.out)" \

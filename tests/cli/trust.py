@@ -188,7 +188,7 @@ class Recorded:
         os.chmod(self.path, 0o600)
 
     def run(self, *options):
-        return self.place.run(*OPTIONS, *options, "--", *COMMAND, timeout=60)
+        return self.place.run(*OPTIONS, *options, "--", *COMMAND)
 
 
 def lines_about_records(answer):
@@ -312,7 +312,7 @@ def argv_is_never_run(recorded):
         recorded.restore()
         rewrite(hostile)(recorded.path, recorded.text)
         process = place.start(*words)
-        process.communicate(timeout=30)
+        process.communicate(timeout=lib.PATIENCE)
         check(
             "another argv, %s: never run" % " ".join(words),
             not os.path.exists(marker),
@@ -471,10 +471,10 @@ def secrets_stay():
         command = secret_command(place.write("train.py", SECRET_SCRIPT))
         # In the middle of a tuning: journal, lock, lease, log, scratch.
         start = Start(place, *options, "--", *command, json_of=False)
-        logged = lib.wait_for(30, lambda: "step 3/" in log_texts(place))
+        logged = lib.wait_for(lambda: "step 3/" in log_texts(place))
         check("secrets: a probe is under way", logged, start.err())
         waiter = Start(place, *options, "--", *command, json_of=False)
-        check("secrets: another waits", lib.wait_for(20, waiter.is_waiting))
+        check("secrets: another waits", lib.wait_for(waiter.is_waiting))
         for each in (waiter, start):
             each.send(signal.SIGKILL)
             each.process.wait()
@@ -536,7 +536,7 @@ def secrets_in_words(place, options, command):
         ["explain", "--fresh", *options, "--", *command],
     ):
         process = place.start(*words)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=lib.PATIENCE)
         text = (out + err).decode(errors="replace")
         shown = " ".join(words[: 1 + words[0].count("export")])
         check("secrets: %s says something" % shown, text)

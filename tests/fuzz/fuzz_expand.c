@@ -1,6 +1,5 @@
 /* Shell text of any bytes: taken apart and put together it is the same. */
 /* SPDX-License-Identifier: MIT */
-/* SECONDS 60 */
 /* USES launcher */
 #include "launcher/command/shell/shell_command.h"
 #include "launcher/command/text/command_outcome.h"

@@ -1,6 +1,5 @@
 /* Output of any bytes in any pieces: the same is read in it, and in time. */
 /* SPDX-License-Identifier: MIT */
-/* SECONDS 60 */
 /* USES probes */
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,6 +1,5 @@
 /* Presets of any text: read whole or refused with words, and then usable. */
 /* SPDX-License-Identifier: MIT */
-/* SECONDS 60 */
 /* USES configs */
 #include "configs/presets/preset.h"
 

@@ -1,6 +1,5 @@
 /* Any command with any files: what is written is read back, nothing else. */
 /* SPDX-License-Identifier: MIT */
-/* SECONDS 60 */
 /* USES launcher */
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/parts/knob.h"

@@ -1,6 +1,5 @@
 /* Config files of any bytes: values change, and not a byte beside them. */
 /* SPDX-License-Identifier: MIT */
-/* SECONDS 60 */
 /* USES configs */
 #include "configs/settings/settings.h"
 #include "tests/fuzz/fuzz.h"

@@ -11,13 +11,12 @@
 set -euo pipefail
 : "${SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${BUILD:=$SOURCE/build/release}"
-: "${AUTOFIT_FUZZ_SECONDS:=${FUZZ_SECONDS:-60}}"
 # 0: another one each time. A change is judged by what it changes, and new
 # ground is for the night.
 if [ "${AUTOFIT_NIGHTLY:-}" = 1 ]; then
-	: "${AUTOFIT_FUZZ_SEED:=0}"
+	: "${AUTOFIT_FUZZ_SEED:=0}" "${AUTOFIT_FUZZ_SECONDS:=60}"
 else
-	: "${AUTOFIT_FUZZ_SEED:=1}"
+	: "${AUTOFIT_FUZZ_SEED:=1}" "${AUTOFIT_FUZZ_SECONDS:=15}"
 fi
 tree=$BUILD/fuzz
 

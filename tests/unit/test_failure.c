@@ -426,12 +426,11 @@ static size_t count_lines(const char *text)
 /* The rank of a line "rank 3: ..."; -1: it is none. */
 static int rank_of_line(const char *line)
 {
-	int rank = -1;
-	int end = 0;
+	char *end = NULL;
+	long rank = strncmp(line, "rank ", 5) == 0 ? strtol(line + 5, &end, 10)
+						   : -1;
 
-	return sscanf(line, "rank %d%n", &rank, &end) == 1 && line[end] == ':'
-		       ? rank
-		       : -1;
+	return end && *end == ':' ? (int)rank : -1;
 }
 
 /* Does the text tell this rank? -1: does it tell none? */
@@ -460,7 +459,8 @@ static size_t check_sample(const struct signatures *set, const char *name,
 	failure_text(&reading->failure, &shown);
 	cause = shown_cause(reading, strbuf_text(&shown));
 	wrong = strcmp(strbuf_text(&shown), sample->shown) != 0 ||
-		!names_rank(strbuf_text(&shown), atoi(sample->rank)) ||
+		!names_rank(strbuf_text(&shown),
+			    (int)strtol(sample->rank, NULL, 10)) ||
 		strcmp(cause ? cause->name : "none", sample->hint) != 0 ||
 		count_lines(strbuf_text(&shown)) > SHOWN_LINES_MAX;
 	if (wrong)

@@ -101,7 +101,7 @@ static void all_is_bounded(void **state)
 	char *text = xmalloc(length);
 
 	memset(text, 'x', length);
-	memcpy(text, "1 2 a\n", 6);
+	memcpy(text, "1 2 a\n", strlen("1 2 a\n"));
 	for (int i = 0; i < LAST_ERRORS_MAX + 20; i++) {
 		char name[32];
 

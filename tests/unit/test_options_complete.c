@@ -111,7 +111,8 @@ static void each_place_has_its_words(void **state)
 		split_line(&words, rows[i].line);
 		names = options_complete(&words, &out);
 		answer = strbuf_text(&out);
-		if (strncmp(answer, rows[i].first, strlen(rows[i].first)) ||
+		if (strncmp(answer, rows[i].first, strlen(rows[i].first)) !=
+			    0 ||
 		    answer[strlen(rows[i].first)] != '\n' ||
 		    names != rows[i].names ||
 		    (rows[i].has && !has_line(answer, rows[i].has)) ||

@@ -13,7 +13,7 @@ BUILD = os.environ["BUILD"]
 SIM = os.path.join(BUILD, "sim")
 SIM_OLD = os.path.join(BUILD, "sim_old")
 PRELOAD = os.path.join(BUILD, "libautofit_preload.so")
-PATIENCE = 120
+PATIENCE = 600
 
 OFFSET = 20480
 MAGIC = 0x4D544946545541
@@ -115,7 +115,8 @@ FILE_BYTES = OFFSET + ctypes.sizeof(Page)
 
 
 def compare_with_header():
-    path = os.path.join(os.environ["SOURCE"], "probes", "preload", "page.h")
+    path = os.path.join(os.environ["SOURCE"], "probes", "preload", "ledger",
+                        "page.h")
     with open(path, encoding="utf-8") as file:
         text = file.read()
     numbers = dict(re.findall(r"#define PRELOAD_(\w+) (\d+)$", text, re.M))

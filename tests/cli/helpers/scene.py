@@ -27,7 +27,6 @@ FULL, BARE, CLEAN = "full", "bare", "clean"
 HERE = os.path.dirname(os.path.abspath(__file__))
 OLD_SECONDS = 1000000000
 STEP = 3
-END_SECONDS = 60
 GUARDED = ("work", "out", "abs", "common", "user", "tmp")
 FILES = (
     "work/ckpt.pt", "work/train.log", "work/old/state", "work/data.txt",
@@ -159,13 +158,10 @@ class Scene(lib.Place):
     def start(self, *args, env=None):
         return self.start_program([*self.prefix, self.program, *args])
 
-    def run(self, *args, env=None, timeout=END_SECONDS):
-        return super().run(*args, env=env, timeout=timeout)
-
     def plain(self, argv):
         """The command without autofit: (status, output)."""
         process = self.start_program(argv)
-        out, err = process.communicate(timeout=END_SECONDS)
+        out, err = process.communicate(timeout=lib.PATIENCE)
         return process.returncode, (out + err).decode()
 
     def reports(self, phase):
@@ -179,7 +175,7 @@ class Scene(lib.Place):
     def left_behind(self):
         """Processes, mounts, scratch; the walk shows the rest."""
         mark = b"MISBEHAVE_TAG=" + self.tag.encode()
-        lib.wait_for(2, lambda: not processes_with(mark))
+        lib.wait_for(lambda: not processes_with(mark))
         left = ["process %d" % pid for pid in processes_with(mark)]
         with open("/proc/self/mountinfo", encoding="utf-8") as file:
             left += [line for line in file if self.tag in line]

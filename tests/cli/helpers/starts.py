@@ -91,7 +91,7 @@ class Start:
         """To its whole process group, as a terminal does."""
         os.killpg(self.pid, number)
 
-    def end(self, timeout=60):
+    def end(self, timeout=lib.PATIENCE):
         """Its Answer, once it is over."""
         try:
             self.process.wait(timeout)

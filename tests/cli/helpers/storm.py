@@ -10,8 +10,7 @@ import subprocess
 import tempfile
 import time
 
-GONE_SECONDS = 2.0
-END_SECONDS = 120.0
+END_SECONDS = 600.0
 POLL_SECONDS = 0.002
 # For what lasts a few milliseconds itself.
 FINE_POLL_SECONDS = 0.0003
@@ -152,7 +151,7 @@ class Bystander:
         return True
 
     def tell_to_end(self):
-        if not until(self._speak, 5):
+        if not until(self._speak, END_SECONDS):
             raise Wrong("the child from before autofit is dead")
         self.was_told = True
 
@@ -168,7 +167,7 @@ class Bystander:
         if not self.was_told:
             self.tell_to_end()
         try:
-            if not until(ended, 5):
+            if not until(ended, END_SECONDS):
                 raise Wrong("the child from before autofit does not end")
         except ChildProcessError:
             raise Wrong("the child from before autofit was reaped") from None
@@ -246,7 +245,7 @@ class Place:
     def start(self, bystander=False, options=()):
         start = Start(self, len(self.starts) + 1, bystander, options)
         self.starts.append(start)
-        if not until(lambda: start.is_autofit() or start.has_ended(), 10):
+        if not until(lambda: start.is_autofit() or start.has_ended(), END_SECONDS):
             raise Wrong("autofit does not start")
         return start
 
@@ -310,7 +309,7 @@ class Place:
     def nothing_runs(self):
         """Of no environment at all, with mounts of its own or without."""
         pid = self.bystander.pid()
-        if not until(lambda: not living_below(os.getpid(), pid), GONE_SECONDS,
+        if not until(lambda: not living_below(os.getpid(), pid), END_SECONDS,
                      COARSE_POLL_SECONDS):
             raise Wrong("still there: %s" % describe(
                 living_below(os.getpid(), pid)))
@@ -321,7 +320,7 @@ class Place:
         if self.bystander.pid():
             kill(self.bystander.pid())
         with contextlib.suppress(ChildProcessError):
-            until(lambda: os.waitpid(-1, os.WNOHANG) == (0, 0), 5)
+            until(lambda: os.waitpid(-1, os.WNOHANG) == (0, 0), END_SECONDS)
         for name in names_in("/dev/shm"):
             if name.startswith(self.environment["STORM"]):
                 os.unlink(os.path.join("/dev/shm", name))
