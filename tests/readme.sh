@@ -7,7 +7,10 @@ set -euo pipefail
 # Options of other programs that the texts may name.
 others='batch-size|grad-accum|steps|bs|max_steps|output_dir|prefix|ntasks'
 others+='|per_device_train_batch_size|gradient_accumulation_steps|install'
-others+='|nproc_per_node|build|api_key|password|token'
+others+='|nproc_per_node|build|api_key|password|token|config|grad'
+others+='|per-sample-kib|step-ms|fixed-mib|fail-at-step'
+# One that only the shells' completions call, so that --help does not show it.
+others+='|complete'
 
 cd "$SOURCE"
 texts=(README.md docs/manual.md docs/estimate.md)

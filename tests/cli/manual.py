@@ -18,7 +18,7 @@ import sys
 
 from lib import AUTOFIT, SOURCE, Place, check, finish
 
-PAGES = ["docs/presets.md"]
+PAGES = ["docs/manual.md", "docs/presets.md"]
 LIMIT_S = 300
 
 MASKS = [
@@ -26,7 +26,7 @@ MASKS = [
      "WRITES "),
     (r"writes\s+(?:probes|Landlock|folders).*?(?=first probe)", "WRITES "),
     (r"probe(?:s write|s'| writes)[^;]*;\s+Ctrl-C", "WRITES; Ctrl-C"),
-    (r"\[[#-]{8}\]", "BAR"),
+    (r"\[[#!-]{8}\]", "BAR"),
     (r"(?<![\w.])/[^\s:;,)']+", "PATH"),
     (r"\b20\d\d-\d\d-\d\d(T[\d:]+Z)?\b", "DATE"),
     (r"\d[\d.]* of (?=\d)", "N of "),
