@@ -8,7 +8,7 @@ set -euo pipefail
 others='batch-size|grad-accum|steps|bs|max_steps|output_dir|prefix|ntasks'
 others+='|per_device_train_batch_size|gradient_accumulation_steps|install'
 others+='|nproc_per_node|build|api_key|password|token|config|grad'
-others+='|per-sample-kib|step-ms|fixed-mib|fail-at-step'
+others+='|per-sample-kib|step-ms|fixed-mib|fail-at-step|save'
 # One that only the shells' completions call, so that --help does not show it.
 others+='|complete'
 
