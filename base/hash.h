@@ -20,7 +20,7 @@ static inline uint64_t hash_byte(uint64_t hash, char byte)
 	return (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
 }
 
-/* Of a table with so many buckets, a power of two: the hash's. */
+/* The bucket of a hash, in a table of so many buckets (a power of two). */
 static inline size_t hash_bucket(uint64_t hash, size_t bucket_count)
 {
 	return (size_t)(hash ^ hash >> 32) & (bucket_count - 1);

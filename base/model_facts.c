@@ -1,4 +1,4 @@
-/* What is known of a model: names, limits, and what must go together. */
+/* Facts about a model: their names and limits, and which belong together. */
 /* SPDX-License-Identifier: MIT */
 #include "base/model_facts.h"
 

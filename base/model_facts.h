@@ -1,4 +1,4 @@
-/* What is known of a model: the numbers that its memory follows from. */
+/* Facts about a model: the numbers that its memory follows from. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_BASE_MODEL_FACTS_H
 #define AUTOFIT_BASE_MODEL_FACTS_H

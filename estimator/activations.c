@@ -1,4 +1,4 @@
-/* What the forward pass keeps for the backward pass, in all layers. Pure. */
+/* Activations of all layers that are kept for the backward pass. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 

@@ -1,4 +1,4 @@
-/* What of a workload cannot be, and which field says so. Pure. */
+/* Checks a workload, and names the field that cannot be so. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 

@@ -60,7 +60,7 @@ enum peft {
 	PEFT_KINDS,
 };
 
-/* Of adapters, where none is said: the rank that most examples have. */
+/* The rank of adapters where none is said: that of most examples. */
 #define LORA_RANK 16
 
 /* Which linear layers carry adapters. Bits. */
@@ -195,7 +195,8 @@ struct workload {
 	struct resident residents[RESIDENTS_MAX];
 	size_t resident_count;
 
-	/* Of the GPU and its driver; 0: the default for unknown ones. */
+	/* Context of the GPU and its driver; 0: the default for unknown ones.
+	 */
 	int64_t context_bytes;
 	double fragmentation; /* reserved / allocated */
 	int64_t gpu_bytes;    /* for engine_share; usable ones */
@@ -242,7 +243,7 @@ enum tier part_tier(enum part part);
 
 struct estimate {
 	int64_t parameters, trainable;
-	/* Of each phase; a part that is not there then is 0. */
+	/* Bytes of each phase; a part that is not there then is 0. */
 	int64_t parts[PEAK_PHASES][PARTS];
 	int64_t allocated[PEAK_PHASES];
 	enum peak_phase phase; /* the largest: where the peak is */

@@ -63,7 +63,7 @@ struct states {
 };
 
 void states_fill(const struct sizes *sizes, struct states *states);
-/* Of a count of weights of which linear ones are quantised. */
+/* Bytes of so many weights, of which linear ones are quantised. */
 int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear);
 
 /* Bytes of one parameter in a regime, as it is computed with or stored. */

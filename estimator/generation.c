@@ -100,7 +100,7 @@ int64_t prefill_bytes(const struct sizes *sizes)
 			  count_share(kv_cache_bytes(sizes), layers));
 }
 
-/* Of the last token of each sequence, in fp32. */
+/* Logits of the last token of each sequence, in fp32. */
 int64_t decode_logits_bytes(const struct sizes *sizes)
 {
 	enum model_family family = sizes->model.family;

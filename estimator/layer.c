@@ -1,4 +1,4 @@
-/* What one layer keeps of a token for the backward pass. Pure. */
+/* Activations of one layer and token, kept for the backward pass. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 
@@ -52,7 +52,7 @@ bool is_decoder(const struct sizes *sizes, size_t stack)
 	return sizes->model.family == MODEL_T5 && stack == 1;
 }
 
-/* Of the input of a linear layer; fp8 keeps it in one byte. */
+/* Bytes of the input of a linear layer; fp8 keeps it in one byte. */
 static int64_t input_bytes(const struct sizes *sizes, int64_t width)
 {
 	if (sizes->work->regime == REGIME_FP8)

@@ -5,7 +5,7 @@
 
 #include "estimator/estimator_internal.h"
 
-/* Of one layer of a stack, for each token and in bytes. */
+/* The activations of one layer of a stack, in bytes for each token. */
 struct layer_bytes {
 	int64_t replicated; /* on every GPU of a tensor parallel group */
 	int64_t divided;    /* among them */
@@ -21,7 +21,7 @@ enum layer_mode { LAYER_TRAINED, LAYER_FROZEN };
 
 void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 		struct layer_bytes *bytes);
-/* Of the decoder's second attention: of all tokens. */
+/* The decoder's second attention, of all tokens. */
 int64_t cross_bytes(const struct sizes *sizes, enum layer_mode mode);
 bool has_rms_norms(enum model_family family);
 bool caps_scores(const struct model_facts *model);

@@ -76,7 +76,7 @@ const struct optimizer optimizer_rows[] = {
 	 * much as four copies of square matrices. */
 	TORCH("shampoo", 24, "m, v, statistics, roots; 1802.09568"),
 	TORCH("soap", 24, "m, v, statistics, bases; 2409.11321"),
-	/* Of rank 128 at width 4096: a 16th, and the projector a 32th. */
+	/* At rank 128 and width 4096: a 16th, and the projector a 32th. */
 	TORCH("galore", 0.375, "states of the projection; 2403.03507"),
 	TORCH("apollo", 0.375, "as GaLore; 2412.05270"),
 	{ .name = "lomo", .source = "no state, no gradient; 2306.09782" },

@@ -1,4 +1,4 @@
-/* What would save memory in a run, by how much, and what it costs. */
+/* Options that would save memory in a run: how much, and their cost. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/options.h"
 

@@ -1,4 +1,4 @@
-/* What would save memory in a run, by how much, and what it costs. Pure. */
+/* Options that would save memory in a run: how much, and their cost. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_ESTIMATOR_OPTIONS_H
 #define AUTOFIT_ESTIMATOR_OPTIONS_H

@@ -253,7 +253,7 @@ int estimate_memory(const struct workload *workload, struct estimate *estimate,
 	tiers_fill(&terms.sizes, estimate);
 	line_fill(&terms, estimate);
 	interval_fill(&terms.sizes, estimate);
-	/* Of saturated sums the process tier is the largest. */
+	/* Where sums are saturated the process tier is the largest. */
 	if (estimate->high[TIER_PROCESS] == COUNT_OVERFLOW)
 		return overflow(workload, err);
 	return 0;

@@ -1,4 +1,4 @@
-/* What parameter-efficient training adds: weights and activations. Pure. */
+/* Weights and activations that parameter-efficient training adds. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/layer.h"
 

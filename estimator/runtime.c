@@ -1,4 +1,4 @@
-/* What is no tensor: context, workspaces, communicators, fragmentation. Pure.
+/* Memory that is no tensor: context, workspaces, fragmentation. Pure.
  */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"

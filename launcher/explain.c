@@ -245,7 +245,7 @@ static void add_probe_environment(struct strbuf *out,
 		.channel = "<scratch>/channel",
 		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = "<scratch>/hook",
-		/* Of a GPU's probes: which it is, nobody has looked yet. */
+		/* Which GPU the probes will use nobody has looked at yet. */
 		.preload = request->options->device == DEVICE_HOST
 				   ? NULL
 				   : "<scratch>/libautofit_preload.so",

@@ -50,7 +50,7 @@ bool probe_gpus_ran_kernel(struct probe_gpus *gpus, uint64_t *launches);
 /* The largest peak of its GPUs; 0: not known, or a pool of its own. */
 uint64_t probe_gpus_peak(const struct probe_gpus *gpus);
 
-/* Of the GPU that was seen least exactly, among those that were used. */
+/* The coverage of the GPU that was seen least exactly, of those used. */
 enum coverage probe_gpus_coverage(const struct probe_gpus *gpus);
 
 void probe_gpus_evidence(const struct probe_gpus *gpus,

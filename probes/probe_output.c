@@ -54,7 +54,7 @@ static const struct signature **slot_of(struct evidence_output *found,
 	return class == SIGNATURE_CAUSE ? &found->cause_line : NULL;
 }
 
-/* Of each class the first line is kept. */
+/* The first line of each class is kept. */
 static void keep_signature(struct probe_output *output,
 			   const struct signature *signature, const char *line,
 			   size_t length)
@@ -239,7 +239,7 @@ static void choose_cause(struct probe_output *output, const char *shown)
 		output->found.cause_line = cause;
 }
 
-/* Of a log that was cut in its middle only the end is looked at. */
+/* Only the end is looked at of a log that was cut in its middle. */
 static bool probe_output_is_printed(struct probe_output *output,
 				    const char *key)
 {

@@ -12,7 +12,7 @@
 #define LIFE_CPU_TICKS 5
 #define LIFE_GROWTH_BYTES (UINT64_C(1) << 20)
 #define WARM_UP_STEPS 2
-/* Of the shortest programs NVML has seen nothing when they are decided. */
+/* NVML has seen nothing of the shortest programs when they are decided. */
 #define EXTRA_LOOKS_MAX 10
 
 int probe_watch_open(struct probe *probe, struct error *err)

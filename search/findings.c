@@ -1,4 +1,4 @@
-/* What the finished trials prove, and which sizes are still worth asking. */
+/* Findings: what the trials prove, and which sizes are still worth asking. */
 /* SPDX-License-Identifier: MIT */
 #include "search/findings.h"
 

@@ -1,4 +1,5 @@
-/* What the finished trials prove, and which sizes are still worth asking. Pure.
+/* Findings: what the trials prove, and which sizes are still worth asking.
+ * Pure.
  */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_SEARCH_FINDINGS_H

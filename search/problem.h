@@ -1,4 +1,4 @@
-/* What the search is asked: sizes that may be tried, and the limit. */
+/* The problem of a search: sizes that may be tried, and the limit. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_SEARCH_PROBLEM_H
 #define AUTOFIT_SEARCH_PROBLEM_H

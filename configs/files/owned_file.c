@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ACCESS_LIST "system.posix_acl_access"
-/* Of an entry of the user or group database; longer ones are not looked at. */
+/* Bytes of an entry of the user or group database; longer ones are skipped. */
 #define DATABASE_MAX 65536
 
 struct owners owners_of_user(void)

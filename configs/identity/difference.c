@@ -1,4 +1,4 @@
-/* What differs, in a few short words for the user. Pure. */
+/* Words a difference between two identities in a few short words. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/identity/difference.h"
 

@@ -1,4 +1,5 @@
-/* What a repeat of a command shares with its record, and how much. Pure. */
+/* Identity texts: what a repeat of a command must share with its record. Pure.
+ */
 /* SPDX-License-Identifier: MIT */
 #include "configs/identity/identity_text.h"
 
@@ -14,7 +15,7 @@
 
 /* Another meaning or order of entries is another number. */
 #define VERSION_LINE "autofit.identity/2\n"
-/* Of a text that is compared; an argv of the kernel's limit fits. */
+/* Bytes of a text that is compared; an argv of the kernel's limit fits. */
 #define ENTRIES_MAX 400000
 
 /* What both texts have under one label of one class. */

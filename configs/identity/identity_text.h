@@ -1,4 +1,5 @@
-/* What a repeat of a command shares with its record, and how much. Pure. */
+/* Identity texts: what a repeat of a command must share with its record. Pure.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_IDENTITY_IDENTITY_TEXT_H
 #define AUTOFIT_CONFIGS_IDENTITY_IDENTITY_TEXT_H

@@ -14,7 +14,7 @@
 
 /* Larger files are told apart by size and time alone. */
 #define CONTENT_MAX ((size_t)4 << 20)
-/* Of all files of a list: bounds what a hostile one can cost. */
+/* Bytes of all files of a list: bounds what a hostile one can cost. */
 #define CONTENTS_MAX ((size_t)256 << 20)
 #define NAME_SHOWN_MAX 60
 

@@ -157,7 +157,7 @@ static int launcher_on_word(struct launcher_reading *reading,
 	return 0;
 }
 
-/* Of type ini_entry_cb. */
+/* An ini_entry_cb. */
 static int launcher_on_entry(void *context, const struct ini_entry *entry,
 			     struct error *err)
 {
@@ -251,7 +251,7 @@ static void launcher_keep(struct launchers *launchers,
 	launchers->items[launchers->count++] = *launcher;
 }
 
-/* Of type ini_file_cb. */
+/* An ini_file_cb. */
 static int launcher_on_file(void *context, const struct ini_file *file,
 			    struct error *err)
 {

@@ -88,7 +88,7 @@ enum launcher_count {
 
 struct launcher {
 	char *file; /* "torchrun" of torchrun.ini */
-	/* Of the program, what it is called first. */
+	/* The names of the program; the first is shown. */
 	struct strlist names;
 	char *subcommand;     /* the word that must follow; NULL */
 	struct strlist alone; /* names that need no subcommand */
@@ -102,7 +102,7 @@ struct launcher {
 	 */
 	char *options;
 	struct launch_meanings says; /* of options */
-	/* Of variables that stand for options which are not given. */
+	/* Variables that stand for options which are not given. */
 	struct launch_meanings variables;
 	bool unknown_has_value; /* any other --option has a value too */
 	bool abbreviations;     /* a unique beginning will do */
@@ -113,7 +113,7 @@ struct launcher {
 	bool colon_joins;       /* ":" alone starts one more command (MPI) */
 	int64_t operands;  /* words before the program (timeout's duration) */
 	char *bad_letters; /* that no program's name has; NULL: none */
-	/* Of ranks and tasks. */
+	/* The counting of ranks and tasks. */
 	enum launcher_count count;
 	char *ranks_option;   /* "--nproc_per_node=N": what to add */
 	bool many_by_default; /* where ranks are not said: one per device */

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Of a name without its blanks; positions in it are bits of a mask. */
+/* Bytes of a name without its blanks; positions in it are bits of a mask. */
 #define ASKED_MAX 63
 #define NAMED_MAX 5
 #define NEAR_MAX 3
@@ -42,7 +42,7 @@ static bool gpu_same_name(const char *a, const char *b)
 	}
 }
 
-/* Of a word that says nothing of the memory and begins text, its length. */
+/* The length of a word at the start that says nothing of the memory. */
 static size_t idle_length(struct gpus_word text)
 {
 	static const char *const words[] = {

@@ -1,4 +1,4 @@
-/* What is known of a model, from its files or its name. */
+/* Finds the facts about a model in its files, or by its name. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_MODELS_MODEL_H
 #define AUTOFIT_CONFIGS_MODELS_MODEL_H

@@ -1,4 +1,4 @@
-/* What the headers of safetensors files say of the weights in them. */
+/* Reads counts and types of weights from the headers of safetensors files. */
 /* SPDX-License-Identifier: MIT */
 /*
  * A file is 8 bytes, little-endian: the length N of the header; N bytes of

@@ -1,4 +1,4 @@
-/* What the headers of safetensors files say of the weights in them. */
+/* Reads counts and types of weights from the headers of safetensors files. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_MODELS_MODEL_SAFETENSORS_H
 #define AUTOFIT_CONFIGS_MODELS_MODEL_SAFETENSORS_H

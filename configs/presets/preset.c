@@ -27,7 +27,7 @@ static struct preset_example *example_find(struct preset *preset,
 	return example;
 }
 
-/* Of type ini_entry_cb. */
+/* An ini_entry_cb. */
 static int preset_on_entry(void *context, const struct ini_entry *entry,
 			   struct error *err)
 {
@@ -169,7 +169,7 @@ int presets_add(struct presets *presets, const struct ini_file *file,
 	return 0;
 }
 
-/* Of type ini_file_cb. */
+/* An ini_file_cb. */
 static int preset_on_file(void *context, const struct ini_file *file,
 			  struct error *err)
 {

@@ -123,7 +123,7 @@ static struct profile_line *line_find(struct profile_section *section,
 	return NULL;
 }
 
-/* Of names each stands once; the extending file may say another value. */
+/* Each name stands once; the extending file may say another value. */
 static int place_line(struct profile_section *section, enum profile_shape shape,
 		      struct profile_line *line, struct error *err)
 {

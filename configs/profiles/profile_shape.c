@@ -1,4 +1,4 @@
-/* What a line and a section of a profile must look like. */
+/* Checks the shape of a profile's lines and sections. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/profiles/profile_shape.h"
 

@@ -41,11 +41,11 @@ struct field {
 /* Is it text of any length, which needs escaping, or one short word? */
 bool field_is_text(const struct field *field);
 
-/* Of words only: append it; what is no time (NaN, negative) becomes 0. */
+/* Appends a field that is words; what is no time (NaN, negative) becomes 0. */
 void field_format(const struct field *field, const void *object,
 		  struct strbuf *out);
 
-/* Of words only: -EINVAL with "name: ..." when text is not one. */
+/* Parses a field that is words: -EINVAL with "name: ..." when text is none. */
 int field_parse(const struct field *field, void *object, const char *text,
 		struct error *err);
 

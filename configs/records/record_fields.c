@@ -1,4 +1,4 @@
-/* What a record's file holds: the tables its reader and writer share. */
+/* The fields of a record's file, as tables for its reader and its writer. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/records/record_fields.h"
 

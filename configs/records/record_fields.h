@@ -1,4 +1,4 @@
-/* What a record's file holds: the tables its reader and writer share. */
+/* The fields of a record's file, as tables for its reader and its writer. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_RECORDS_RECORD_FIELDS_H
 #define AUTOFIT_CONFIGS_RECORDS_RECORD_FIELDS_H

@@ -1,4 +1,4 @@
-/* What the files about records share with each other. */
+/* Helpers of the files that read and find records. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_RECORDS_RECORD_FILES_H
 #define AUTOFIT_CONFIGS_RECORDS_RECORD_FILES_H

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define LESS_THAN_EXACT_MAX 200
-/* Of those: many large files of a shared folder must not stop a launch. */
+/* Bytes of all those: large files of a shared folder must not stop a launch. */
 #define LESS_THAN_EXACT_BYTES ((off_t)64 << 20)
 /* Clocks of two machines differ; by this much only when one is wrong. */
 #define FUTURE_SECONDS_MAX (INT64_C(24) * 3600)

@@ -32,7 +32,7 @@
 #define FUTURE_SECONDS_MAX (INT64_C(24) * 3600)
 /* A temporary file of a writer that was killed is older than any write. */
 #define LEFT_OVER_SECONDS 3600
-/* Of a folder that somebody filled: more are left where they are. */
+/* In a folder that somebody filled more are left where they are. */
 #define LISTED_MAX 100000
 
 #define IN_START(member) offsetof(struct start, member)

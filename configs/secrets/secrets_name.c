@@ -130,7 +130,7 @@ static void words_split(struct words *words, const char *name, size_t length)
 
 		if (!isalnum(c) || begins_word(name, i, length))
 			words_end(words, word, &used);
-		/* Of a longer word the end decides, as in PGPASSWORD. */
+		/* The end of a longer word decides, as in PGPASSWORD. */
 		if (isalnum(c) && used == WORD_MAX - 1)
 			memmove(word, word + 1, --used);
 		if (isalnum(c))

@@ -9,7 +9,7 @@
 /* How far the @ of an odd password is looked for. */
 #define ODD_BYTES_MAX 256
 
-/* Of a URL among other text. */
+/* Does the byte end a URL that stands in other text? */
 static bool ends_text(char c)
 {
 	return c == '\0' || isspace((unsigned char)c) || strchr("\"'<>", c);

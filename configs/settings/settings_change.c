@@ -82,7 +82,7 @@ static bool is_edited(const struct settings_change_change *change,
 	return false;
 }
 
-/* Of a key that an object has twice, jansson has the last value only. */
+/* Where an object has a key twice, jansson keeps the last value only. */
 static int check_last(const struct settings_change_change *change,
 		      const struct setting *edited, struct error *err)
 {
@@ -202,7 +202,7 @@ move_settings(const struct settings_change_change *change)
 	const struct settings *before = change->settings;
 	const struct settings_edit *edit = change->edits;
 	struct setting *items = xcalloc(before->count, sizeof(*items));
-	/* Of the text so far; modulo their range, it may be shorter. */
+	/* Bytes of the text so far; modulo their range, it may be shorter. */
 	size_t longer = 0, width;
 
 	for (size_t i = 0; i < before->count; i++) {

@@ -1,4 +1,4 @@
-/* What the readers of config files share: where they are, what they found. */
+/* Helpers of the readers of config files: their place, and what they found. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_SETTINGS_SETTINGS_INTERNAL_H
 #define AUTOFIT_CONFIGS_SETTINGS_SETTINGS_INTERNAL_H
@@ -73,7 +73,7 @@ void settings_reader_release(struct settings_reader *reader);
 /* Items that began below a path before it got another value: no scalars. */
 void settings_mark_overridden(struct settings_reader *reader);
 
-/* Of all that was read, for settings_find_all. */
+/* Indexes the names of all that was read, for settings_find_all. */
 void settings_index_names(struct settings *settings);
 void settings_release_names(struct settings *settings);
 

@@ -88,7 +88,8 @@ static bool settings_json_is_same(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
-/* Of a number that is not negative, without leading zeros. */
+/* Are the bytes the digits of this number, not negative, without zeros before?
+ */
 static bool is_digits_of(const char *bytes, size_t length, json_int_t number)
 {
 	json_int_t left = number;

@@ -1,4 +1,4 @@
-/* What a reader of config files has found so far. */
+/* Collects the settings that a reader of config files finds. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings/settings_internal.h"
 

@@ -106,7 +106,7 @@ struct yaml {
 	unsigned documents;
 };
 
-/* Of a byte inside a character: UTF-8 was checked by libyaml. */
+/* Is the byte inside a character? UTF-8 was checked by libyaml. */
 static bool continues(const struct yaml *yaml, size_t byte)
 {
 	return ((unsigned char)yaml->input[byte] & 0xc0) == 0x80;

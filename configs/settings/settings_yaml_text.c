@@ -1,4 +1,4 @@
-/* What the text of a YAML scalar means, and what libyaml is too slow for. */
+/* Types of YAML scalars, and a check of texts that libyaml is too slow for. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings/settings_internal.h"
 

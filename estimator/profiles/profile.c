@@ -1,4 +1,4 @@
-/* What a published guide says a run needs, by its own rules. */
+/* Works out a run's memory by the rules of a published guide. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/profiles/profile.h"
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Of an input: more is a mistake, and what follows stays finite. */
+/* The largest input: more is a mistake, and what follows stays finite. */
 #define INPUT_MOST 1e15
 /* Names in a message. */
 #define KNOWN_MAX 6
@@ -52,7 +52,7 @@ static int profile_eval_unknown(const char *what, struct profile_text name,
 			"%s",
 			what, (int)name.length, name.text, names[0], names[1],
 			names[2], names[3], names[4], names[5]);
-	/* Of names that are not there. */
+	/* Without the blanks of names that are not there. */
 	for (size_t i = err ? strlen(err->message) : 0;
 	     i > 0 && err->message[i - 1] == ' '; i--)
 		err->message[i - 1] = '\0';
@@ -292,7 +292,7 @@ static int profile_eval_add_verdict(const struct profile_scope *scope,
 	expression.length = (size_t)(mark - text);
 	band = (struct profile_text){ mark + 1, strlen(mark + 1) };
 	failed = profile_value(scope, expression, &figure, err);
-	/* Of a GPU that nobody named there is nothing to say. */
+	/* There is nothing to say about a GPU that nobody named. */
 	if (failed == -ENODATA)
 		return 0;
 	if (failed < 0)

@@ -1,4 +1,4 @@
-/* What a published guide says a run needs, by its own rules. Pure. */
+/* Works out a run's memory by the rules of a published guide. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_ESTIMATOR_PROFILES_PROFILE_H
 #define AUTOFIT_ESTIMATOR_PROFILES_PROFILE_H

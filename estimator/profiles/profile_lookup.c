@@ -1,4 +1,4 @@
-/* What stands in a profile, by its name. */
+/* Finds entries of a profile by name. */
 /* SPDX-License-Identifier: MIT */
 #include "estimator/profiles/profile.h"
 

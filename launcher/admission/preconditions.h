@@ -1,4 +1,4 @@
-/* What must not be probed: asked after the records, before the first probe. */
+/* Refuses commands that must not be probed, before the first probe. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H
 #define AUTOFIT_LAUNCHER_ADMISSION_PRECONDITIONS_H

@@ -1,4 +1,4 @@
-/* What a framework asks of every split, beside the effective batch. Pure. */
+/* Constraints of a framework on every split. Pure. */
 /* SPDX-License-Identifier: MIT */
 
 #include "launcher/command/constraints.h"

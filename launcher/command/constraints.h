@@ -1,4 +1,4 @@
-/* What a framework refuses, and what it asks of every split. Pure. */
+/* Constraints of a framework: what it refuses or asks of every split. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_CONSTRAINTS_H
 #define AUTOFIT_LAUNCHER_COMMAND_CONSTRAINTS_H

@@ -1,4 +1,4 @@
-/* What the knobs of a command amount to: micro, accum, effective batch. Pure.
+/* Works out micro-batch, accumulation and effective batch of a command. Pure.
  */
 /* SPDX-License-Identifier: MIT */
 
@@ -163,7 +163,7 @@ effective_batch_from_global(const struct recognition *r, int64_t global,
 		has_accum ? ", nor what the accumulation gives" : "");
 }
 
-/* Of effective batch and accumulation what is left is the micro-batch. */
+/* The micro-batch is what effective batch and accumulation leave. */
 static enum command_outcome micro_from_global(const struct recognition *r,
 					      int64_t global, int64_t ranks)
 {

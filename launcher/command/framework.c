@@ -178,7 +178,7 @@ static size_t piece_count(const char *rule)
 	return count;
 }
 
-/* Of several presets the one that asks for most of what is there. */
+/* Where several presets match, the one that asks for most is taken. */
 static bool by_source(struct recognition *recognition,
 		      const struct presets *presets)
 {

@@ -151,8 +151,8 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 	}
 	if (ranks % pieces != 0)
 		return not_recognised(r,
-				      "%lld ranks cannot hold models of %lld "
-				      "ranks each: write sizes that agree",
+				      "%lld ranks cannot be divided into "
+				      "model-parallel groups of %lld",
 				      (long long)ranks, (long long)pieces);
 	command->batch.world_size = ranks / pieces;
 	return COMMAND_OK;

@@ -1,4 +1,4 @@
-/* What records say that a command takes of a device, for `devices --watch`. */
+/* The memory that a recorded command needs, for `devices --watch`. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/devices/devices_need.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of each folder: a crowded one must not delay the first look. */
+/* Records of each folder: a crowded one must not delay the first look. */
 #define RECORDS_READ_MAX 200
 
 static const char *const kind_names[] = {

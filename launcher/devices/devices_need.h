@@ -1,4 +1,4 @@
-/* What records say that a command takes of a device, for `devices --watch`. */
+/* The memory that a recorded command needs, for `devices --watch`. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_DEVICES_DEVICES_NEED_H
 #define AUTOFIT_LAUNCHER_DEVICES_DEVICES_NEED_H

@@ -1,4 +1,4 @@
-/* What can be trained on a GPU, and which GPU a model needs. */
+/* Advice: what trains on a GPU, and which GPU a model needs. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_views.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define GPUS_MOST 8
-/* Of what is usable, where more than the least is asked for. */
+/* A share of what is usable, where more than the least is asked for. */
 #define COMFORT_PERCENT 90
 /* What is larger is no answer to "what fits". */
 #define BATCH_SHOWN_MAX 4096

@@ -1,4 +1,4 @@
-/* What a training command says of its model and its run. */
+/* Reads model and run from a training command. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_command.h"
 

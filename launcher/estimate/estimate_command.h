@@ -1,4 +1,4 @@
-/* What a training command says of its model and its run. Pure. */
+/* Reads model and run from a training command. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_COMMAND_H
 #define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_COMMAND_H

@@ -1,4 +1,4 @@
-/* What a run that is to be estimated does where nothing was said. */
+/* Defaults of a run that is to be estimated. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_case.h"
 

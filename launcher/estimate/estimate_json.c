@@ -63,7 +63,7 @@ static json_t *run_json(const struct estimate_case *all)
 	return root;
 }
 
-/* Of each phase, and not only of the one that is the peak. */
+/* The bytes of each phase, not only of the one that is the peak. */
 static json_t *part_json(const struct estimate *estimate, int part)
 {
 	json_t *root = object();

@@ -1,4 +1,4 @@
-/* The same by the rules of a published guide: --profile, --tables. */
+/* autofit estimate --profile and --tables. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_profile.h"
 

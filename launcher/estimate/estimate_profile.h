@@ -1,4 +1,4 @@
-/* The same by the rules of a published guide: --profile, --tables. */
+/* autofit estimate --profile and --tables. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_PROFILE_H
 #define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_PROFILE_H

@@ -1,4 +1,4 @@
-/* What `autofit estimate` prints for people. */
+/* The text of `autofit estimate`. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_text.h"
 

@@ -1,4 +1,4 @@
-/* What `autofit estimate` prints, and its JSON object. */
+/* The text of `autofit estimate`, and its JSON object. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_TEXT_H
 #define AUTOFIT_LAUNCHER_ESTIMATE_ESTIMATE_TEXT_H

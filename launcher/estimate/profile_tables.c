@@ -201,7 +201,7 @@ static void add_differs(struct strbuf *out, const struct profile_scope *scope,
 	strbuf_release(&text);
 }
 
-/* Of a table by its name; NULL: all, and only those with figures. */
+/* Adds how a table of that name differs; NULL: all that have figures. */
 static void add_all_differs(struct strbuf *out, const struct profile *profile,
 			    const char *table)
 {

@@ -1,4 +1,5 @@
-/* What `autofit estimate` is asked: a model, a run, a GPU, and which tables. */
+/* The request of `autofit estimate`: a model, a run, a GPU, and which tables.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_OPTIONS_ESTIMATE_REQUEST_H
 #define AUTOFIT_LAUNCHER_OPTIONS_ESTIMATE_REQUEST_H

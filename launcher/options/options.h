@@ -94,7 +94,8 @@ struct options_file {
 	const char *path; /* for messages */
 	const char *text;
 	size_t length;
-	/* Of another user: what could run or write for him is passed over. */
+	/* The file is another user's: what could run or write for him is passed
+	 * over. */
 	bool foreign;
 };
 

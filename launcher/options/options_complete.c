@@ -1,4 +1,4 @@
-/* What may stand at the cursor of a line that a shell completes. */
+/* Completion: the words that may stand at the cursor of a command line. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_complete.h"
 

@@ -1,4 +1,5 @@
-/* What may stand at the cursor of a line that a shell completes. Pure. */
+/* Completion: the words that may stand at the cursor of a command line. Pure.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_OPTIONS_OPTIONS_COMPLETE_H
 #define AUTOFIT_LAUNCHER_OPTIONS_OPTIONS_COMPLETE_H

@@ -1,4 +1,4 @@
-/* What options take from files: options files, and GPU models for --as. */
+/* Reads options files, and the GPU models for --as. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_files.h"
 

@@ -107,7 +107,7 @@ struct otherwise {
 	bool starts_nothing; /* --dry-run, --help, a sub-command */
 };
 
-/* Of the letters -h and -V start nothing; none of them takes a value. */
+/* The letters -h and -V start nothing; none takes a value. */
 static void otherwise_see_letters(struct otherwise *otherwise,
 				  const char *letters)
 {

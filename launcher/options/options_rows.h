@@ -42,7 +42,7 @@ enum option_group {
 	GROUP_PROBES,
 	GROUP_RECORDS,
 	GROUP_OUTPUT,
-	/* Of autofit estimate only, and in its own help. */
+	/* An option of autofit estimate only, and in its own help. */
 	GROUP_MODEL,
 	GROUP_RUN,
 	GROUP_ASK,

@@ -154,7 +154,7 @@ static char *job_key(const struct request *request)
 	return key;
 }
 
-/* Of a script that was edited meanwhile the split was never tested. */
+/* The split was never tested for a script that was edited meanwhile. */
 static char *run_key(const struct request *request)
 {
 	return make_key(request, "run", request->script_hash);

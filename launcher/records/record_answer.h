@@ -1,4 +1,4 @@
-/* What is recorded for a command, and whether it holds here and now. */
+/* Answers from records: finds the record, checks that it holds here and now. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_RECORDS_RECORD_ANSWER_H
 #define AUTOFIT_LAUNCHER_RECORDS_RECORD_ANSWER_H

@@ -58,7 +58,7 @@ static void fill_result(struct result *result, struct chosen *chosen)
 			   record->batch.grad_accum);
 }
 
-/* Of the result as it is, which a masked argv is part of. */
+/* The record of the result as it is, which a masked argv is part of. */
 static int export_record(struct export *export, struct strbuf *out)
 {
 	struct error err = ERROR_INIT;

@@ -158,8 +158,8 @@ static int check(struct record *record, const char *file, struct error *err)
 {
 	if (fit_name(record) < 0)
 		return error_set(err, -EINVAL,
-				 "cannot import %s: its id is not one of its "
-				 "identity",
+				 "cannot import %s: its id does not match its "
+				 "contents (edited?)",
 				 file);
 	if (record->created > (int64_t)time(NULL) + FUTURE_MAX_SECONDS)
 		return error_set(err, -EINVAL,

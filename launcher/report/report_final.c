@@ -117,7 +117,7 @@ static void add_flags(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&safe);
 }
 
-/* Of a run that starts now: nobody holds it to what was emulated. */
+/* A run that starts now is not held to what was emulated. */
 static void add_uncapped(struct strbuf *line, const struct report_style *style,
 			 const struct result *result)
 {

@@ -1,4 +1,4 @@
-/* What the parts of the report share: colour, lines, numbers, verdicts. */
+/* Formatting helpers of the report: colour, lines, numbers, verdicts. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/report_words.h"
 

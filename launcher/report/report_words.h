@@ -1,4 +1,4 @@
-/* What the parts of the report share: colour, lines, numbers, verdicts. */
+/* Formatting helpers of the report: colour, lines, numbers, verdicts. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REPORT_REPORT_WORDS_H
 #define AUTOFIT_LAUNCHER_REPORT_REPORT_WORDS_H

@@ -1,4 +1,4 @@
-/* What a result takes from the request: its beginning, its command, its end. */
+/* Fills a result from the request: its beginning, its command, its end. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/result_fill.h"
 

@@ -1,4 +1,4 @@
-/* What a result takes from the request: its beginning, its command, its end. */
+/* Fills a result from the request: its beginning, its command, its end. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REPORT_RESULT_FILL_H
 #define AUTOFIT_LAUNCHER_REPORT_RESULT_FILL_H

@@ -8,7 +8,7 @@
 #define ENDINGS 4
 extern const int end_signals[ENDINGS];
 
-/* From here on they wait, where they would have ended the process. */
+/* Block the terminating signals: they wait from here on. */
 void end_signals_hold(void);
 /* The mask that autofit came in with: what waited comes now. */
 void end_signals_let(const struct process_state *state);

@@ -1,4 +1,4 @@
-/* What an exact repeat of a command must share with its record. */
+/* The identity of a request: what an exact repeat of it must share. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/request/identity.h"
 
@@ -201,7 +201,7 @@ static void add_program(struct strbuf *out, const struct strlist *argv)
 	free(found);
 }
 
-/* Of the environment what changes memory, or which code runs. */
+/* Does the variable change memory, or which code runs? */
 static bool is_telling(const char *item)
 {
 	static const char *const names[] = {

@@ -1,4 +1,4 @@
-/* What an exact repeat of a command must share with its record. */
+/* The identity of a request: what an exact repeat of it must share. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H
 #define AUTOFIT_LAUNCHER_REQUEST_IDENTITY_H

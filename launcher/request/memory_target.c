@@ -1,4 +1,4 @@
-/* What is tuned for: the device, its budget, its headroom, its limit. */
+/* The memory that is tuned for: device, budget, headroom, limit. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/request/memory_target.h"
 

@@ -1,4 +1,4 @@
-/* What is tuned for: the device, its budget, its headroom, its limit. */
+/* The memory that is tuned for: device, budget, headroom, limit. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REQUEST_MEMORY_TARGET_H
 #define AUTOFIT_LAUNCHER_REQUEST_MEMORY_TARGET_H

@@ -53,7 +53,7 @@ static int64_t visible_devices(const struct strlist *environment)
 	return count;
 }
 
-/* Of type named_files_read. */
+/* A named_files_read. */
 static int request_read_file(void *context, const char *path,
 			     struct strbuf *text)
 {

@@ -31,7 +31,7 @@ static bool has_verdict(const struct trial *trial)
 	return trial_fits(trial) || trial_is_misfit(trial);
 }
 
-/* Of several trials of one size the last counts. */
+/* The last of several trials of one size counts. */
 static bool is_in_use(const struct trial *trials, size_t count, size_t index)
 {
 	if (!has_verdict(&trials[index]))

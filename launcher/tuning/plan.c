@@ -1,4 +1,4 @@
-/* What a tuning does next: search, then confirm, for every mode. Pure. */
+/* Plans the next step of a tuning: search, then confirm. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/plan.h"
 

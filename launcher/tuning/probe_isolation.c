@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define WRITTEN_SHOWN_MAX 3
-/* Of a socket's address, with its NUL. */
+/* Bytes of a socket's address, with its NUL. */
 #define SOCKET_PATH_MAX 108
 /* "/<id of the probe>/tmp", and in it the longest names that torch and
  * multiprocessing make: "/torch-shm-dir-XXXXXX/manager.sock". */

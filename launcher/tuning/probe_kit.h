@@ -1,4 +1,4 @@
-/* What all probes of a tuning share: their isolation, patterns, secrets. */
+/* The kit that all probes of a tuning share: isolation, patterns, secrets. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_KIT_H
 #define AUTOFIT_LAUNCHER_TUNING_PROBE_KIT_H

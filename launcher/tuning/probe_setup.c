@@ -1,4 +1,4 @@
-/* What one probe of a tuning has of its own: folders, files, command. */
+/* Sets up one probe of a tuning: folders, files, command. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/probe_setup.h"
 

@@ -265,7 +265,8 @@ static struct plan_step run_all(struct session *session)
 
 	while (step.action == PLAN_PROBE && turn != SESSION_END &&
 	       !session_loop_must_end(loop)) {
-		/* Of this run: an earlier one that was cut short goes on. */
+		/* Probes of this run count: an earlier one that was cut short
+		 * goes on. */
 		if (loop->under_way.started >= options->max_probes ||
 		    session->trials.notes->count >= SEARCH_TRIALS_MAX) {
 			loop->out_of_time = true;

@@ -1,4 +1,4 @@
-/* What an answer leaves open, in one line each. */
+/* Caveats: what an answer leaves open, in one line each. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/session_caveats.h"
 

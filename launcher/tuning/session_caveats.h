@@ -1,4 +1,4 @@
-/* What an answer leaves open, in one line each. */
+/* Caveats: what an answer leaves open, in one line each. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_CAVEATS_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_CAVEATS_H

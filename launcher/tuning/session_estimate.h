@@ -1,4 +1,4 @@
-/* What the estimator says of a command: before its probes, and if none fits. */
+/* Asks the estimator about a command: before its probes, and if none fits. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ESTIMATE_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ESTIMATE_H

@@ -58,7 +58,7 @@ static void warn_of_shared_memory(const struct strlist *before)
 	struct strbuf names = STRBUF_INIT;
 	size_t count = 0;
 
-	/* Of so many nobody knows which are new. */
+	/* Among so many nobody knows which are new. */
 	if (before->count < SHARED_ENTRIES_MAX)
 		list_shared_memory(&now);
 	for (size_t i = 0; i < now.count; i++) {

@@ -95,7 +95,8 @@ struct channel_reading {
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
-	/* Of the furthest process that steps; of any, while none steps. */
+	/* The phase of the furthest process that steps; of any, while none
+	 * steps. */
 	enum phase phase;
 };
 

@@ -1,4 +1,5 @@
-/* What the processes of a probe imported, as its step hook wrote it down. */
+/* Reads the modules that a probe's processes imported, as the step hook tells.
+ */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_CHANNEL_MODULES_H
 #define AUTOFIT_PROBES_CHANNEL_MODULES_H

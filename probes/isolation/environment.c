@@ -1,4 +1,4 @@
-/* What the environment of a probe differs in, as one table. */
+/* The environment of a probe: a table of its differences. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/isolation/environment.h"
 

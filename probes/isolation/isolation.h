@@ -37,7 +37,8 @@ struct isolation_spec {
 	enum isolation_kind kind;
 	/* The folder the command runs in; entered again inside the view. */
 	const char *working;
-	/* Of this probe; written for real. Layers go to <scratch>/view. */
+	/* The probe's own folder, written for real. Layers go to
+	 * <scratch>/view. */
 	const char *scratch;
 	/*
 	 * Folders and files that are written for real: caches, the temporary

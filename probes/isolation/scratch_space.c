@@ -39,7 +39,7 @@ static void scratch_space_fill(struct scratch_space *space,
 		space->used_bytes = (info->f_blocks - info->f_bfree) * unit;
 }
 
-/* Of the folder, or of the nearest above it that is there. */
+/* The file system of the folder, or of the nearest one above it. */
 static int look_at(scratch_statfs *look, const char *path, struct statfs *info)
 {
 	char *at = xstrdup(path);

@@ -15,7 +15,7 @@
 #define SCRATCH_FREE_MIN (256 * MIB)
 /* Less while one runs, and it is stopped. */
 #define SCRATCH_FREE_FLOOR (64 * MIB)
-/* Of scratch in memory: what of a host budget is kept for it, at most. */
+/* The most of a host budget that is kept for scratch in memory. */
 #define SCRATCH_RESERVE_MAX (2 * GIB)
 
 struct scratch_space {

@@ -1,4 +1,4 @@
-/* What probes and the user share on disk: caches. A table. Pure. */
+/* Caches on disk that probes share with the user, as a table. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_ISOLATION_SHARED_PATHS_H
 #define AUTOFIT_PROBES_ISOLATION_SHARED_PATHS_H

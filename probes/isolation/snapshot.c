@@ -53,7 +53,7 @@ static const char *const elsewhere[] = {
 	"/node_modules/",  "/__pycache__/",
 };
 
-/* Of the path of a file or folder with this mode. */
+/* Is the path, of a file or folder with this mode, a checkpoint's? */
 static bool checkpoint_is_named(const char *path, mode_t mode)
 {
 	const char *name = basename(path);
@@ -70,7 +70,7 @@ static bool checkpoint_is_named(const char *path, mode_t mode)
 	return false;
 }
 
-/* Of all paths together: what deep trees of long names cost. */
+/* Bytes of all paths together: what deep trees of long names cost. */
 #define PATH_BYTES_MAX ((size_t)128 << 20)
 #define TARGET_MAX 4096
 

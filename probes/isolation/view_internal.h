@@ -1,4 +1,4 @@
-/* What the files of the view share: how far it is built. */
+/* State of a view while it is built, for its files. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_ISOLATION_VIEW_INTERNAL_H
 #define AUTOFIT_PROBES_ISOLATION_VIEW_INTERNAL_H

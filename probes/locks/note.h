@@ -46,7 +46,7 @@ void note_format(const struct note_field *fields, const void *note,
 /* Cut to size with its NUL; bytes that no terminal should see become '?'. */
 void note_copy_words(char *to, size_t size, const char *from);
 
-/* Of this boot of the machine: an id as above; "" where it is not told. */
+/* The id of this boot of the machine; "" where it is not told. */
 #define NOTE_BOOT_ID_MAX 40
 void note_boot_id(char boot_id[NOTE_BOOT_ID_MAX]);
 

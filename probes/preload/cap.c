@@ -12,7 +12,7 @@
 typedef cu_result push_fn(void *context);
 typedef cu_result pop_fn(void **context);
 
-/* Of the current context. */
+/* Asks the driver about the current context. */
 static bool ask(struct cap_figures *figures)
 {
 	fn_cuMemGetInfo_v2 *real = REAL(cuMemGetInfo_v2);

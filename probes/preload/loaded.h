@@ -1,4 +1,4 @@
-/* What is loaded in this process, asked without libdl. */
+/* Finds what is loaded in this process, without libdl. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PRELOAD_LOADED_H
 #define AUTOFIT_PROBES_PRELOAD_LOADED_H

@@ -1,4 +1,4 @@
-/* What pools and graphs hold from the driver: asked after each call. */
+/* Memory of pools and graphs: the driver is asked after each call. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/pools.h"
 

@@ -1,4 +1,4 @@
-/* What pools and graphs hold from the driver, whoever uses it in them. */
+/* Memory that pools and graphs hold, whether it is in use or not. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PRELOAD_POOLS_H
 #define AUTOFIT_PROBES_PRELOAD_POOLS_H

@@ -109,7 +109,7 @@ real_dlsym_fn *real_dlsym(void)
 	return __extension__(real_dlsym_fn *) found;
 }
 
-/* Of a failure of ours, which the program must not find. */
+/* Clears an error of ours, which the program must not find. */
 static void clear_error(void)
 {
 	real_dlerror_fn *real =

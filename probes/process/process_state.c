@@ -1,4 +1,4 @@
-/* What the process came in with, so that the real command gets it back. */
+/* State that the process came in with, for the real command to get back. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/process/process_state.h"
 

@@ -1,4 +1,4 @@
-/* What the process came in with, so that the real command gets it back. */
+/* State that the process came in with, for the real command to get back. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PROCESS_PROCESS_STATE_H
 #define AUTOFIT_PROBES_PROCESS_PROCESS_STATE_H

@@ -1,4 +1,4 @@
-/* What refused allocations mean: retried, caught, or the end. */
+/* Tells refused allocations apart: retried, caught, or the end. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/allocations.h"
 
@@ -18,7 +18,7 @@
 #define NOTABLE_PART 10
 #define NO_EVENT SIZE_MAX
 
-/* Of one thread: refusals of device or pinned memory, not answered yet. */
+/* Refusals of one thread that are not answered yet. */
 struct refused_thread {
 	uint32_t pid, tid;
 	bool is_host;        /* pinned memory */

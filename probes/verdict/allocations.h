@@ -1,4 +1,4 @@
-/* What refused allocations mean: retried, caught, or the end. Pure. */
+/* Tells refused allocations apart: retried, caught, or the end. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_VERDICT_ALLOCATIONS_H
 #define AUTOFIT_PROBES_VERDICT_ALLOCATIONS_H
@@ -31,7 +31,7 @@ struct allocation_findings {
 	enum allocation_end end; /* the worst over all threads */
 	uint64_t retries;        /* granted after a refusal */
 	uint64_t survived;       /* raises that were survived */
-	/* Of the first raise of the kind that end names. */
+	/* The first raise of the kind that end names. */
 	bool is_host; /* pinned memory: the host's, not the device's */
 	pid_t pid;
 	int rank; /* -1: not known */

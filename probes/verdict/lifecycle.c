@@ -1,4 +1,4 @@
-/* What to do with a running probe: a pure function of what is seen. */
+/* Decides on a running probe: a pure function of what is seen. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/lifecycle.h"
 

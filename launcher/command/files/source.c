@@ -83,7 +83,7 @@ static bool shares_name(const struct source_option *a,
 	return false;
 }
 
-/* Of parsers that share an option only equal defaults are known. */
+/* Where parsers share an option only equal defaults are known. */
 static bool is_repeated(struct source *source,
 			const struct source_option *option)
 {

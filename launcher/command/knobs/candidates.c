@@ -227,7 +227,8 @@ void candidates_collect(struct candidates *candidates,
 	     i++)
 		if (candidate_read(r, kind, &token, &candidate))
 			candidate_keep(candidates, &candidate);
-	/* Of a known framework the names are known; else all are usual. */
+	/* The names of a known framework are known; of another the usual ones
+	 * count. */
 	if (preset_knob(command->preset, kind)->bare)
 		collect_defaults(r, kind, candidates);
 	for (size_t i = 0; i < candidates->count; i++)

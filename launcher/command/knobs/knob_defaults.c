@@ -1,4 +1,4 @@
-/* Knobs that the arguments do not show: named by the user, or defaults. Pure.
+/* Defaults for knobs not given, and knobs that the user named. Pure.
  */
 /* SPDX-License-Identifier: MIT */
 
@@ -236,7 +236,7 @@ static enum command_outcome not_in_file(const struct recognition *r,
 			      name + strspn(name, "-"));
 }
 
-/* Of a framework that is certain: its option and its default. */
+/* Where the framework is certain: its option and its default. */
 static enum command_outcome from_preset(struct recognition *r,
 					enum knob_kind kind)
 {

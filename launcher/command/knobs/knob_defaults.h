@@ -1,4 +1,4 @@
-/* Knobs that the arguments do not show: their defaults. Pure. */
+/* Defaults for knobs not given. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_DEFAULTS_H
 #define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_DEFAULTS_H

@@ -1,4 +1,4 @@
-/* What the steps of recognition share: the words for failure. Pure. */
+/* Helpers of the steps of recognition: their words for failure. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/parts/recognition.h"
 

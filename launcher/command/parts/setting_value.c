@@ -1,4 +1,4 @@
-/* What a command says of a setting, by argument or file; conditions. Pure. */
+/* The value of a setting in a command, by argument or file. Pure. */
 /* SPDX-License-Identifier: MIT */
 
 #include "launcher/command/parts/setting_value.h"

@@ -1,4 +1,4 @@
-/* What a command says of a setting, by argument or file; conditions. Pure. */
+/* The value of a setting in a command, by argument or file. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_SETTING_VALUE_H
 #define AUTOFIT_LAUNCHER_COMMAND_PARTS_SETTING_VALUE_H

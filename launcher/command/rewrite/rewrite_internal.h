@@ -1,4 +1,4 @@
-/* What the files that rewrite a command share. Pure. */
+/* Helpers of the files that rewrite a command. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H
 #define AUTOFIT_LAUNCHER_COMMAND_REWRITE_REWRITE_INTERNAL_H

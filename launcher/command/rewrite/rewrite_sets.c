@@ -25,7 +25,7 @@ static struct set *sets_find(const struct sets *sets, const char *name)
 	return NULL;
 }
 
-/* Of several for one name the last counts. */
+/* Where several have one name the last counts. */
 static void sets_add(struct sets *sets, const struct command *command,
 		     char *name, char *value)
 {

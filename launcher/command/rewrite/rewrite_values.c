@@ -1,4 +1,4 @@
-/* What each knob is to say in a run. Pure. */
+/* Works out the value that each knob gets in a run. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/parts/knob.h"
 #include "launcher/command/rewrite/rewrite_internal.h"

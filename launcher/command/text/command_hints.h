@@ -1,4 +1,4 @@
-/* What the options of autofit say about a command. */
+/* Hints about a command, from the options of autofit. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_TEXT_COMMAND_HINTS_H
 #define AUTOFIT_LAUNCHER_COMMAND_TEXT_COMMAND_HINTS_H

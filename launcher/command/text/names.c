@@ -26,7 +26,7 @@ bool name_starts(const char *name, const char *start, size_t length)
 	return true;
 }
 
-/* Of ASCII, as the names of options are: in no locale of the user's. */
+/* Letters of ASCII, as options have them: in no locale of the user's. */
 static char folded(char c)
 {
 	if (c >= 'A' && c <= 'Z')

@@ -245,7 +245,7 @@ static bool wrapper_variable_word(struct wrapper *wrapper)
 	return true;
 }
 
-/* Of --name=$X at least the name is known. */
+/* In --name=$X at least the name is known. */
 static enum command_outcome check_option_known(const struct wrapper *wrapper)
 {
 	const char *text = wrapper_here(wrapper);

@@ -1,4 +1,4 @@
-/* What the options of one launcher say, and what it starts. Pure. */
+/* Reads the options of one launcher, up to the program it starts. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCH_OPTIONS_H
 #define AUTOFIT_LAUNCHER_COMMAND_WRAPPERS_LAUNCH_OPTIONS_H

@@ -43,7 +43,7 @@ static const struct {
 	{ "MEGATRON_LM", PARADIGM_FOREIGN },
 };
 
-/* Of these, sizes above 1 make ranks share a batch. */
+/* Sizes above 1 of these make ranks share a batch. */
 static const char *const shared_sizes[] = {
 	"parallelism_config.parallelism_config_tp_size",
 	"parallelism_config.parallelism_config_cp_size",

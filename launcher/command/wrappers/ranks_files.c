@@ -66,7 +66,7 @@ static int64_t slots_read(const char *text, size_t length)
 	return slots;
 }
 
-/* Of "host:4", "host slots=4"; 0: it does not say. */
+/* The count in "host:4" or "host slots=4"; 0: it does not say. */
 static int64_t entry_slots(const char *entry, size_t length, size_t name_length)
 {
 	static const char key[] = "slots=";

@@ -54,7 +54,7 @@ struct command_view {
 	bool has_shell; /* with text or a script, understood or not */
 	/* NAME=value of env and of shell text, before the program. */
 	struct strlist assignments;
-	/* Of the preset, once it is known: how its arguments are read. */
+	/* How the preset's arguments are read, once it is known. */
 	const char *group; /* key=value words follow this option; NULL */
 	bool pairs;        /* KEY VALUE words without dashes */
 	/* Its drop list: "--x" alone is an option without a value. NULL. */

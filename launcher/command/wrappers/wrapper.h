@@ -35,7 +35,7 @@ const char *wrapper_here(const struct wrapper *wrapper);
 const struct word *wrapper_word(const struct wrapper *wrapper, size_t index);
 /* Fails where what the argument at wrapper->at stands for is not known. */
 enum command_outcome wrapper_check_known(const struct wrapper *wrapper);
-/* Of what is started; NULL: not set, or not known. */
+/* The value for what is started; NULL: not set, or not known. */
 const char *wrapper_variable(const struct wrapper *wrapper, const char *name);
 /* NAME=value holds from here on. */
 void wrapper_assign(struct wrapper *wrapper, const char *assignment);

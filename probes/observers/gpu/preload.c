@@ -1,4 +1,4 @@
-/* What the preload library left in its page, read as a hostile file. */
+/* Reads the page of the preload library, as a hostile file. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/gpu/preload.h"
 

@@ -1,4 +1,4 @@
-/* What the preload library saw in the probe's processes: exact, per device. */
+/* Readings of the preload library: exact, per device. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_OBSERVERS_GPU_PRELOAD_H
 #define AUTOFIT_PROBES_OBSERVERS_GPU_PRELOAD_H

@@ -1,4 +1,4 @@
-/* What the files that write and read the preload library's page share. */
+/* Helpers of the files that write and read the preload library's page. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_OBSERVERS_GPU_PRELOAD_INTERNAL_H
 #define AUTOFIT_PROBES_OBSERVERS_GPU_PRELOAD_INTERNAL_H

@@ -48,7 +48,7 @@ const pid_t *host_observer_pids(const struct host_observer *observer,
 size_t host_observer_remove_shm(struct host_observer *observer);
 void host_observer_close(struct host_observer *observer);
 
-/* What bounds the host memory of a new probe. */
+/* Finds the bounds of host memory for a new probe. */
 enum host_budget_source {
 	HOST_BUDGET_OPTION,    /* --memory */
 	HOST_BUDGET_CGROUP,    /* an ancestor cgroup's limit - held memory */

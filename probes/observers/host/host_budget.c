@@ -1,4 +1,4 @@
-/* What bounds the host memory of a new probe. */
+/* Finds the bounds of host memory for a new probe. */
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
 #include "probes/observers/host/host.h"
@@ -140,7 +140,7 @@ int host_budget_read(struct host_budget *budget, uint64_t memory_bytes,
 	budget->available_bytes = memory.available_bytes;
 	budget->address_space_bytes = own_limit(RLIMIT_AS);
 	budget->data_bytes = own_limit(RLIMIT_DATA);
-	/* Of equal bounds the first stands: what the user said. */
+	/* The first of equal bounds stands: what the user said. */
 	if (memory_bytes)
 		bound_by(budget, memory_bytes, HOST_BUDGET_OPTION, "");
 	bound_by_cgroups(budget, roots, HOST_CGROUP_V1);

@@ -1,4 +1,4 @@
-/* What /proc tells of the memory of one process. */
+/* Reads the memory of one process from /proc. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/host/host_process.h"
 

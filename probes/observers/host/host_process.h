@@ -1,4 +1,4 @@
-/* What /proc tells of the memory of one process. */
+/* Reads the memory of one process from /proc. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_OBSERVERS_HOST_HOST_PROCESS_H
 #define AUTOFIT_PROBES_OBSERVERS_HOST_HOST_PROCESS_H

@@ -1,4 +1,4 @@
-/* What lies on tmpfs, and whether a process tree made it. */
+/* Finds files on tmpfs that a process tree made. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/host/host_shm.h"
 

@@ -188,7 +188,7 @@ static bool claim_dead(struct preload_slot *slot)
 
 typedef bool claim_fn(struct preload_slot *slot);
 
-/* Of this process alone, and nobody sees it yet. */
+/* The slot is this process's alone, and nobody sees it yet. */
 static struct preload_slot *new_slot(struct preload_page *page, claim_fn *claim)
 {
 	struct preload_slot *slot;

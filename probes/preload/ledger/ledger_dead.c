@@ -1,4 +1,4 @@
-/* What processes left in the page when they died, taken out of it. */
+/* Takes out of the page what dead processes left in it. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger/ledger_self.h"
 

@@ -1,4 +1,4 @@
-/* What was refused, and what the thread did next: the page's events. */
+/* The page's events: a refusal, and what the thread did next. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger/ledger.h"
 

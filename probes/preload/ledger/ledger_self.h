@@ -1,4 +1,4 @@
-/* What the files of the ledger share. */
+/* Helpers of the files of the ledger. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_LEDGER_SELF_H
 #define AUTOFIT_PROBES_PRELOAD_LEDGER_LEDGER_SELF_H

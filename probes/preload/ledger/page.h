@@ -1,4 +1,4 @@
-/* What the preload library writes and autofit reads: one page per probe. */
+/* The page that the preload library writes and autofit reads; one per probe. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_PAGE_H
 #define AUTOFIT_PROBES_PRELOAD_LEDGER_PAGE_H

@@ -1,4 +1,4 @@
-/* What this process holds, by pointer or handle: open addressing. */
+/* A table of the allocations of this process: open addressing. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/preload/ledger/table.h"
 

@@ -1,4 +1,4 @@
-/* What this process holds, by pointer or handle: a map in mmap'ed memory. */
+/* A table of the allocations of this process, by pointer or handle. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_PRELOAD_LEDGER_TABLE_H
 #define AUTOFIT_PROBES_PRELOAD_LEDGER_TABLE_H
