@@ -69,7 +69,8 @@ static int preset_check(const struct preset *preset, const char *file,
 	if (!preset->description)
 		return error_set(err, -EINVAL,
 				 "%s: [preset] has no description", file);
-	if (preset->micro.names.count == 0 && preset->micro.keys.count == 0)
+	if (preset->knobs.micro.names.count == 0 &&
+	    preset->knobs.micro.keys.count == 0)
 		return error_set(err, -EINVAL,
 				 "%s: [micro] has no name and no key", file);
 	for (size_t i = 0; i < preset->example_count; i++) {
@@ -195,9 +196,10 @@ int presets_load(struct presets *presets, const char *folder, struct error *err)
 	if (!generic)
 		return error_set(err, -ENOENT, "the preset generic is missing");
 	for (size_t i = 0; i + 1 < presets->count; i++) {
-		add_all(&presets->items[i].decoys, &generic->decoys);
-		add_all(&presets->items[i].neutral_args,
-			&generic->neutral_args);
+		add_all(&presets->items[i].knobs.decoys,
+			&generic->knobs.decoys);
+		add_all(&presets->items[i].words.neutral_args,
+			&generic->words.neutral_args);
 	}
 	return 0;
 }

@@ -16,7 +16,7 @@
 enum preset_unit {
 	UNIT_PLAIN,       /* samples, micro-steps of an accumulation, optimizer
 			     steps of a step limit, as the knob itself says */
-	UNIT_TOKENS,      /* samples x preset.sample_tokens */
+	UNIT_TOKENS,      /* samples x split.sample_tokens */
 	UNIT_MICRO_STEPS, /* of a step limit: forward/backward passes */
 };
 
@@ -92,42 +92,48 @@ struct preset_example {
 	int64_t effective_batch;         /* what is read from command */
 };
 
-struct preset {
-	char *name;        /* file name without .ini */
-	char *description; /* one line for the report */
-	char *extends;     /* name of the preset it is a copy of; NULL */
-	char *text;        /* of its file, for those that extend it */
-	char *path;        /* its file; NULL: it is built in */
+/* By any of these a command is the framework's. */
+struct preset_signs {
 	/*
-	 * Recognition, any of: scripts and programs by name (path/name where
-	 * it has a slash; globs), modules of python -m (globs), options, and
-	 * texts in the script. " + " joins options or texts that must all be
-	 * there.
+	 * Scripts and programs by name (path/name where it has a slash;
+	 * globs), modules of python -m (globs), options, and texts in the
+	 * script. " + " joins options or texts that must all be there.
 	 */
 	struct strlist scripts, modules, flags, sources;
 	/* "tune run", "yolo * train": a program and its first words, globs. */
 	struct strlist entries;
 	/* "base_model + micro_batch_size": keys of a config file named. */
 	struct strlist configs;
+};
+
+struct preset_knobs {
 	struct preset_knob micro, accum, global, steps, output;
 	/* Without the value of these the output folder is left alone. */
 	struct strlist output_keep_with;
-	struct strlist probe_args; /* added to probes, where they belong */
-	/* Dropped in probes: "--x VALUE" with its value, "--x" a switch. */
-	struct strlist probe_drop;
-	struct strlist probe_env; /* NAME=value */
-	struct strlist probe_set; /* settings of probes */
-	/* Settings of probes that make each step as large as any will be. */
-	struct strlist probe_worst;
-	struct preset_phase evaluation, saving;
 	struct strlist decoys; /* globs of names never taken for a knob */
-	/* See step_patterns_make. */
-	struct strlist step_patterns, step_ignore;
-	/*
-	 * PCRE2 of lines in which the framework itself names sizes: groups
-	 * micro, accum, effective.
-	 */
+};
+
+/* How a probe differs from the run. */
+struct preset_probe {
+	struct strlist args; /* added, where they belong */
+	struct strlist drop; /* "--x VALUE" with its value, "--x" a switch */
+	struct strlist env;  /* NAME=value */
+	struct strlist set;  /* settings */
+	/* Settings that make each step as large as any will be. */
+	struct strlist worst;
+	struct preset_phase evaluation, saving;
+	struct strlist not_exercised; /* "evaluation", "saving" */
+};
+
+/* Lines that the framework prints. */
+struct preset_log {
+	struct strlist step_patterns, step_ignore; /* see step_patterns_make */
+	/* PCRE2 of lines that name sizes: groups micro, accum, effective. */
 	struct strlist printed_sizes_patterns;
+};
+
+/* Config files, and what is read beside the arguments. */
+struct preset_files {
 	/*
 	 * Arguments that may set knobs from a file: "--config" (an option),
 	 * "*.py" (an argument that is no option's value).
@@ -135,13 +141,21 @@ struct preset {
 	struct strlist config_tokens;
 	/* The same, where no option is read beside the file or wins over it. */
 	struct strlist config_only;
+	bool later_config_wins;  /* else options win over the file */
+	bool defaults_in_source; /* batch_size = 12 in the script is one */
+	bool args_beside;        /* SCRIPT.args is read before the arguments */
+};
+
+/* The syntax of its arguments. */
+struct preset_words {
 	char *group; /* key=value words follow this option (--cfg-options) */
 	char *sigil; /* stands before a key that is added ("++"); NULL */
 	bool pairs;  /* KEY VALUE words without dashes (detectron2) */
-	bool later_config_wins;  /* else options win over the file */
-	bool abbreviations;      /* argparse: --per_device_train 8 */
-	bool defaults_in_source; /* batch_size = 12 in the script is one */
-	bool args_beside;        /* SCRIPT.args is read before the arguments */
+	bool abbreviations;          /* argparse: --per_device_train 8 */
+	struct strlist neutral_args; /* options whose value changes no memory */
+};
+
+struct preset_ranks {
 	/* Without a launcher it runs on every visible device by itself. */
 	bool uses_visible_devices;
 	struct strlist device_flags; /* options that say on how many */
@@ -149,24 +163,41 @@ struct preset {
 	struct strlist node_flags;   /* and on how many nodes */
 	/* "NAME DEFAULT": ranks that share one batch; their product divides. */
 	struct strlist model_parallel;
+};
+
+/* How its batch may be split: "8", "NAME" or "NAME 8". */
+struct preset_split {
 	struct strlist sample_tokens; /* "NAME DEFAULT": tokens in a sample */
 	/* "NAME" or "NAME DEFAULT": settings that count micro-steps. */
 	struct strlist micro_step_units;
-	/* "8", "NAME" or "NAME 8": what every split must obey. */
 	struct strlist micro_multiple_of;     /* micro-batch */
 	struct strlist micro_multiple_from;   /* the same, from that size on */
 	struct strlist micro_divides;         /* micro-batch x world */
 	struct strlist effective_multiple_of; /* effective batch */
 	struct strlist one_accum; /* conditions that forbid accumulation */
-	struct strlist refuse;    /* "CONDITION : reason and way out" */
-	struct strlist caveats;   /* "CONDITION : text", or the text alone */
+};
+
+struct preset {
+	char *name;        /* file name without .ini */
+	char *description; /* one line for the report */
+	char *extends;     /* name of the preset it is a copy of; NULL */
+	char *text;        /* of its file, for those that extend it */
+	char *path;        /* its file; NULL: it is built in */
+	struct preset_signs signs;
+	struct preset_words words;
+	struct preset_files files;
+	struct preset_knobs knobs;
+	struct preset_ranks ranks;
+	struct preset_split split;
+	struct preset_probe probe;
+	struct preset_log log;
+	struct strlist refuse;  /* "CONDITION : reason and way out" */
+	struct strlist caveats; /* "CONDITION : text", or the text alone */
 	struct strlist model[MODEL_FIELDS]; /* names of its options and keys */
 	/* "OPTION WORDS": what to add for an option of the estimator that saves
 	 * memory, by its name there ("checkpointing"). */
 	struct strlist memory;
 	bool memory_grows_with_accum;
-	struct strlist neutral_args; /* options whose value changes no memory */
-	struct strlist not_exercised; /* "evaluation", "saving": by probes */
 	struct preset_example *examples;
 	size_t example_count;
 };

@@ -70,12 +70,12 @@ static bool is_named(const struct command *command,
 	if (sounds_like_config(token))
 		return true;
 	for (size_t i = 0; i < presets->count; i++)
-		if (command_files_is_listed(command,
-					    &presets->items[i].config_tokens,
-					    token, index) ||
-		    command_files_is_listed(command,
-					    &presets->items[i].config_only,
-					    token, index))
+		if (command_files_is_listed(
+			    command, &presets->items[i].files.config_tokens,
+			    token, index) ||
+		    command_files_is_listed(
+			    command, &presets->items[i].files.config_only,
+			    token, index))
 			return true;
 	return false;
 }
@@ -218,7 +218,7 @@ enum command_outcome file_beside_find(struct recognition *r)
 	struct named_file *read;
 	char *path;
 
-	if (!command->preset->args_beside || length < 4 ||
+	if (!command->preset->files.args_beside || length < 4 ||
 	    strcmp(script + length - 3, ".py") != 0 ||
 	    (r->text && strstr(r->text, "look_for_args_file=False")))
 		return COMMAND_OK;
@@ -263,13 +263,13 @@ void files_judge(struct command *command)
 	for (size_t i = 0; i < command->file_count; i++) {
 		struct command_file *file = &command->files[i];
 
-		file->wins = is_of(command, file, &preset->config_only);
+		file->wins = is_of(command, file, &preset->files.config_only);
 		command->takes_no_options |=
 			file->wins && command->preset_is_certain &&
 			!naming_token(command, file, &token);
 		if (!command->preset_is_certain || file->wins ||
 		    file->is_template ||
-		    is_of(command, file, &preset->config_tokens))
+		    is_of(command, file, &preset->files.config_tokens))
 			command->files[kept++] = *file;
 	}
 	command->file_count = kept;
@@ -286,9 +286,11 @@ size_t config_find(const struct command *command)
 		bool is_token = token_read(&token, command_argv(command),
 					   &command->view, i);
 
-		if (!command_files_is_listed(command, &preset->config_tokens,
+		if (!command_files_is_listed(command,
+					     &preset->files.config_tokens,
 					     is_token ? &token : NULL, i) &&
-		    !command_files_is_listed(command, &preset->config_only,
+		    !command_files_is_listed(command,
+					     &preset->files.config_only,
 					     is_token ? &token : NULL, i))
 			continue;
 		found = is_token && token.form == KNOB_SEPARATE

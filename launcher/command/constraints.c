@@ -66,7 +66,7 @@ static void free_find(const struct recognition *r, struct strbuf *words)
 	struct command_constraints *constraints = &r->command->constraints;
 	bool is_alone = constraints->micro_multiple_of == 1;
 
-	multiples_find(r, &r->command->preset->micro_multiple_from,
+	multiples_find(r, &r->command->preset->split.micro_multiple_from,
 		       "micro-batch smaller than, or a multiple of",
 		       &constraints->micro_multiple_of, words);
 	if (is_alone && constraints->micro_multiple_of > 1)
@@ -77,7 +77,7 @@ static void free_find(const struct recognition *r, struct strbuf *words)
 static void divisors_find(const struct recognition *r, struct strbuf *words)
 {
 	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->micro_divides;
+	const struct strlist *entries = &command->preset->split.micro_divides;
 	char name[NAME_MAX_BYTES];
 
 	for (size_t i = 0; i < entries->count; i++) {
@@ -96,7 +96,8 @@ static void divisors_find(const struct recognition *r, struct strbuf *words)
 static enum command_outcome effective_check(const struct recognition *r)
 {
 	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->effective_multiple_of;
+	const struct strlist *entries =
+		&command->preset->split.effective_multiple_of;
 	int64_t *multiple = &command->constraints.effective_multiple_of;
 	char name[NAME_MAX_BYTES];
 
@@ -169,7 +170,8 @@ static enum command_outcome units_find(const struct recognition *r,
 				       struct strbuf *words)
 {
 	const struct command *command = r->command;
-	const struct strlist *entries = &command->preset->micro_step_units;
+	const struct strlist *entries =
+		&command->preset->split.micro_step_units;
 	const struct knob *steps = &command->knobs[KNOB_STEPS];
 	enum command_outcome outcome = COMMAND_OK;
 	int64_t *multiple = &r->command->constraints.accum_multiple_of;
@@ -276,7 +278,7 @@ static enum command_outcome one_accum_find(const struct recognition *r,
 					   struct strbuf *words)
 {
 	const struct command *command = r->command;
-	const struct strlist *conditions = &command->preset->one_accum;
+	const struct strlist *conditions = &command->preset->split.one_accum;
 	size_t i = 0;
 
 	while (i < conditions->count &&
@@ -332,7 +334,7 @@ enum command_outcome constraints_find(struct recognition *r)
 	if (!command->preset_is_certain)
 		return outcome;
 	outcome = effective_check(r);
-	multiples_find(r, &command->preset->micro_multiple_of,
+	multiples_find(r, &command->preset->split.micro_multiple_of,
 		       "micro-batch a multiple of",
 		       &constraints->micro_multiple_of, &words);
 	free_find(r, &words);
@@ -344,7 +346,7 @@ enum command_outcome constraints_find(struct recognition *r)
 	if (words.length)
 		constraints->words = xstrdup(strbuf_text(&words));
 	strbuf_release(&words);
-	command->evaluates = does(r, &command->preset->evaluation);
-	command->saves = does(r, &command->preset->saving);
+	command->evaluates = does(r, &command->preset->probe.evaluation);
+	command->saves = does(r, &command->preset->probe.saving);
 	return outcome;
 }

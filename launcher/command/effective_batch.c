@@ -41,13 +41,13 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
-	if (preset->global.scope)
-		(void)scope_parse(preset->global.scope,
+	if (preset->knobs.global.scope)
+		(void)scope_parse(preset->knobs.global.scope,
 				  &r->command->knobs[KNOB_GLOBAL].scope);
-	if (preset->micro.scope)
-		(void)scope_parse(preset->micro.scope, &micro->scope);
-	if (preset->accum.scope)
-		(void)scope_parse(preset->accum.scope, &accum->scope);
+	if (preset->knobs.micro.scope)
+		(void)scope_parse(preset->knobs.micro.scope, &micro->scope);
+	if (preset->knobs.accum.scope)
+		(void)scope_parse(preset->knobs.accum.scope, &accum->scope);
 	if (micro_scope && (!scope_parse(micro_scope, &micro->scope) ||
 			    micro->scope == SCOPE_TOTAL)) {
 		(void)error_set(r->err, -EINVAL,
@@ -70,7 +70,7 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 static enum command_outcome sample_tokens_find(const struct recognition *r)
 {
 	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->sample_tokens;
+	const struct strlist *entries = &command->preset->split.sample_tokens;
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
 	const char *value = NULL;
 
@@ -144,7 +144,7 @@ effective_batch_from_global(const struct recognition *r, int64_t global,
 	const struct knob *knob = &command->knobs[KNOB_GLOBAL];
 	bool has_accum = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
 
-	if (command->preset->global.rounds && !has_accum) {
+	if (command->preset->knobs.global.rounds && !has_accum) {
 		command->batch.grad_accum = rounded(global, step);
 		return COMMAND_OK;
 	}

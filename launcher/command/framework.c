@@ -130,7 +130,7 @@ static bool by_entry(struct recognition *recognition,
 
 	if (view->module != NO_INDEX) {
 		name = argv[view->module];
-		if (!rules_find(&preset->modules, module_is, name))
+		if (!rules_find(&preset->signs.modules, module_is, name))
 			return false;
 		framework_choose(
 			recognition, preset, true,
@@ -140,7 +140,7 @@ static bool by_entry(struct recognition *recognition,
 	if (view->code != NO_INDEX)
 		return false;
 	name = argv[view->script != NO_INDEX ? view->script : view->program];
-	if (!rules_find(&preset->scripts, path_is, name))
+	if (!rules_find(&preset->signs.scripts, path_is, name))
 		return false;
 	framework_choose(
 		recognition, preset, true,
@@ -154,16 +154,16 @@ static bool by_flags(struct recognition *recognition,
 		     const struct preset *preset)
 {
 	const char *text = recognition->text;
-	const char *rule =
-		rules_find(&preset->flags, argument_is, recognition->command);
+	const char *rule = rules_find(&preset->signs.flags, argument_is,
+				      recognition->command);
 
 	if (!rule)
 		return false;
 	/* Somebody's own parser may have borrowed the names. */
-	framework_choose(recognition, preset,
-			 !text ||
-				 rules_find(&preset->sources, source_has, text),
-			 xasprintf("option %s", rule));
+	framework_choose(
+		recognition, preset,
+		!text || rules_find(&preset->signs.sources, source_has, text),
+		xasprintf("option %s", rule));
 	return true;
 }
 
@@ -187,8 +187,8 @@ static bool by_source(struct recognition *recognition,
 
 	for (size_t i = 0; recognition->text && i + 1 < presets->count; i++) {
 		const struct preset *preset = &presets->items[i];
-		const char *rule = rules_find(&preset->sources, source_has,
-					      recognition->text);
+		const char *rule = rules_find(&preset->signs.sources,
+					      source_has, recognition->text);
 
 		if (!rule ||
 		    (best && piece_count(rule) <= piece_count(best_rule)))
@@ -258,8 +258,8 @@ static bool by_words(struct recognition *recognition,
 
 	if (view->module != NO_INDEX || view->code != NO_INDEX)
 		return false;
-	for (size_t i = 0; i < preset->entries.count; i++) {
-		const char *entry = preset->entries.items[i];
+	for (size_t i = 0; i < preset->signs.entries.count; i++) {
+		const char *entry = preset->signs.entries.items[i];
 
 		if (!entry_is(recognition->command, entry))
 			continue;
@@ -286,7 +286,8 @@ static bool by_config(struct recognition *recognition,
 
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct command_file *file = &command->files[i];
-		const char *rule = rules_find(&preset->configs, file_has, file);
+		const char *rule =
+			rules_find(&preset->signs.configs, file_has, file);
 
 		if (!rule)
 			continue;

@@ -123,9 +123,9 @@ static enum command_outcome preset_apply(struct recognition *r)
 {
 	struct command *command = r->command;
 
-	command->view.group = command->preset->group;
-	command->view.pairs = command->preset->pairs;
-	command->view.dropped = &command->preset->probe_drop;
+	command->view.group = command->preset->words.group;
+	command->view.pairs = command->preset->words.pairs;
+	command->view.dropped = &command->preset->probe.drop;
 	files_judge(command);
 	return COMMAND_OK;
 }

@@ -19,7 +19,7 @@ static bool arguments_is_knob(const struct command *command,
 
 static bool is_neutral(const struct command *command, const struct token *token)
 {
-	const struct strlist *names = &command->preset->neutral_args;
+	const struct strlist *names = &command->preset->words.neutral_args;
 
 	return names_find(names, token->name, token->name_length, token->bare) <
 	       names->count;

@@ -59,7 +59,7 @@ static bool devices_count(const char *text, int64_t visible, int64_t *count)
 static enum command_outcome check_nodes(const struct recognition *r)
 {
 	const struct preset *preset = r->command->preset;
-	const char *nodes = last_value(r->command, &preset->node_flags);
+	const char *nodes = last_value(r->command, &preset->ranks.node_flags);
 	char shown[BRIEF_MAX];
 
 	if (!nodes || strcmp(nodes, "1") == 0)
@@ -68,7 +68,7 @@ static enum command_outcome check_nodes(const struct recognition *r)
 			"%s %s: ranks on several nodes cannot be probed from "
 			"one of them: tune on one node, with the effective "
 			"batch of one node",
-			preset->node_flags.items[0],
+			preset->ranks.node_flags.items[0],
 			argument_brief(shown, nodes));
 	return COMMAND_REFUSED;
 }
@@ -77,7 +77,7 @@ static enum command_outcome check_nodes(const struct recognition *r)
 static bool names_another(const struct recognition *r)
 {
 	const struct command *command = r->command;
-	const struct strlist *tokens = &command->preset->config_tokens;
+	const struct strlist *tokens = &command->preset->files.config_tokens;
 	const struct setting *found;
 
 	for (size_t i = 0; i < command->file_count; i++)
@@ -98,8 +98,8 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	struct command *command = r->command;
 	const struct preset *preset = command->preset;
 	int64_t visible = command->view.visible_devices;
-	const char *list = last_value(command, &preset->device_lists);
-	const char *devices = last_value(command, &preset->device_flags);
+	const char *list = last_value(command, &preset->ranks.device_lists);
+	const char *devices = last_value(command, &preset->ranks.device_flags);
 	char shown[BRIEF_MAX];
 
 	if (list) {
@@ -111,18 +111,18 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 		return not_recognised(r,
 				      "%s %s is not understood: write the "
 				      "number of devices",
-				      preset->device_flags.items[0],
+				      preset->ranks.device_flags.items[0],
 				      argument_brief(shown, devices));
-	if (devices || !preset->uses_visible_devices || visible < 2)
+	if (devices || !preset->ranks.uses_visible_devices || visible < 2)
 		return check_nodes(r);
-	if (preset->device_flags.count && r->config_index != NO_INDEX &&
+	if (preset->ranks.device_flags.count && r->config_index != NO_INDEX &&
 	    (config_is_open(r) || names_another(r)))
 		return not_recognised(
 			r, "%s may say on how many devices to run: add %s N",
 			argument_brief(
 				shown,
 				command_argv(command)->items[r->config_index]),
-			preset->device_flags.items[0]);
+			preset->ranks.device_flags.items[0]);
 	command->batch.world_size = visible;
 	return check_nodes(r);
 }
@@ -131,7 +131,7 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 static enum command_outcome divide_by_model(const struct recognition *r)
 {
 	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->model_parallel;
+	const struct strlist *entries = &command->preset->ranks.model_parallel;
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
 	int64_t ranks = command->batch.world_size;
 	int64_t pieces = 1;

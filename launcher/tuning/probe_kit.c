@@ -49,12 +49,13 @@ static int open_patterns(struct probe_kit *kit, const struct request *request,
 				access(folder, R_OK) == 0 ? folder : NULL, err);
 
 	free(folder);
-	if (result == 0 && preset->step_patterns.count)
-		result = step_patterns_make(&kit->steps, &preset->step_patterns,
-					    &preset->step_ignore, err);
-	if (result == 0 && preset->printed_sizes_patterns.count)
+	if (result == 0 && preset->log.step_patterns.count)
+		result = step_patterns_make(&kit->steps,
+					    &preset->log.step_patterns,
+					    &preset->log.step_ignore, err);
+	if (result == 0 && preset->log.printed_sizes_patterns.count)
 		result = printed_sizes_patterns_make(
-			&kit->sizes, &preset->printed_sizes_patterns, err);
+			&kit->sizes, &preset->log.printed_sizes_patterns, err);
 	return result;
 }
 

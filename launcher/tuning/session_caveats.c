@@ -73,7 +73,7 @@ static bool is_exercised(const struct command *command, const char *what,
 void session_caveats_add(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
-	const struct strlist *left_out = &command->preset->not_exercised;
+	const struct strlist *left_out = &command->preset->probe.not_exercised;
 	struct record *record = &session->result->record;
 
 	for (size_t i = 0; i < left_out->count; i++)

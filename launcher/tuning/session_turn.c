@@ -105,7 +105,7 @@ static void doubt_hint(struct session *session, const struct trial *trial)
 static const char *evaluation_flag(const struct command *command)
 {
 	const struct strlist *lists[] = { command_argv(command),
-					  &command->preset->decoys };
+					  &command->preset->knobs.decoys };
 
 	for (size_t i = 0; i < 2; i++)
 		for (size_t j = 0; j < lists[i]->count; j++) {

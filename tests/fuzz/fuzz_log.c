@@ -56,11 +56,12 @@ static const struct rules *rules(void)
 	made.count = presets.count;
 	made.steps = xcalloc(made.count, sizeof(struct step_patterns *));
 	for (size_t i = 0; i < made.count; i++)
-		fuzz_check(step_patterns_make(&made.steps[i],
-					      &presets.items[i].step_patterns,
-					      &presets.items[i].step_ignore,
-					      NULL) == 0,
-			   "what is built in compiles");
+		fuzz_check(
+			step_patterns_make(&made.steps[i],
+					   &presets.items[i].log.step_patterns,
+					   &presets.items[i].log.step_ignore,
+					   NULL) == 0,
+			"what is built in compiles");
 	presets_release(&presets);
 	made.refusal = refusal_make();
 	strlist_add(&made.secrets, "hf_secret");

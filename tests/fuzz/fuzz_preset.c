@@ -55,8 +55,8 @@ static void use_patterns(const struct preset *preset)
 	struct step_patterns *steps;
 	struct error err = ERROR_INIT;
 
-	if (step_patterns_make(&steps, &preset->step_patterns,
-			       &preset->step_ignore, &err) < 0) {
+	if (step_patterns_make(&steps, &preset->log.step_patterns,
+			       &preset->log.step_ignore, &err) < 0) {
 		fuzz_check(*err.message && !steps, "refused with words");
 		return;
 	}
@@ -69,17 +69,19 @@ static void check_preset(const struct preset *preset)
 {
 	fuzz_check(preset->name && preset->description,
 		   "it has a name and a description");
-	fuzz_check(preset->micro.names.count + preset->micro.keys.count > 0,
+	fuzz_check(preset->knobs.micro.names.count +
+				   preset->knobs.micro.keys.count >
+			   0,
 		   "it has a micro-batch");
-	check_knob(&preset->micro);
-	check_knob(&preset->accum);
-	check_knob(&preset->global);
-	check_knob(&preset->steps);
-	check_knob(&preset->output);
-	check_list(&preset->flags);
-	check_list(&preset->sources);
-	check_list(&preset->probe_args);
-	check_list(&preset->neutral_args);
+	check_knob(&preset->knobs.micro);
+	check_knob(&preset->knobs.accum);
+	check_knob(&preset->knobs.global);
+	check_knob(&preset->knobs.steps);
+	check_knob(&preset->knobs.output);
+	check_list(&preset->signs.flags);
+	check_list(&preset->signs.sources);
+	check_list(&preset->probe.args);
+	check_list(&preset->words.neutral_args);
 	for (int i = 0; i < MODEL_FIELDS; i++)
 		check_list(&preset->model[i]);
 	check_examples(preset);

@@ -132,7 +132,7 @@ static bool may_change(const struct command *command,
 	}
 	/* What counts micro-steps follows, and what is told. */
 	*offset = 0;
-	return command->preset->micro_step_units.count > 0 ||
+	return command->preset->split.micro_step_units.count > 0 ||
 	       followers->count > 0 ||
 	       strchr(command_argv(command)->items[index], '{');
 }
@@ -279,7 +279,7 @@ static struct command_values choose_values(const struct command *command,
 	     constraints->micro_divides % values.micro_batch != 0))
 		values.micro_batch = command->batch.micro_batch;
 	/* A multiple of what it is stays a multiple of what it must be. */
-	if (command->preset->effective_multiple_of.count > 0) {
+	if (command->preset->split.effective_multiple_of.count > 0) {
 		values.micro_batch = command->batch.micro_batch;
 		values.grad_accum = 2 * command->batch.grad_accum;
 	}

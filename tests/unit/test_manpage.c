@@ -339,13 +339,14 @@ static void add_knob(struct strbuf *row, const struct preset_knob *knob)
 static void framework_row(struct strbuf *row, const struct preset *preset)
 {
 	strbuf_addf(row, "| `%s` | %s | ", preset->name, preset->description);
-	add_knob(row, &preset->micro);
+	add_knob(row, &preset->knobs.micro);
 	strbuf_adds(row, " | ");
-	if (!preset->accum.names.count && preset->global.names.count)
+	if (!preset->knobs.accum.names.count &&
+	    preset->knobs.global.names.count)
 		strbuf_addf(row, "derived from `%s`",
-			    first_name(&preset->global));
-	else if (first_name(&preset->accum))
-		add_knob(row, &preset->accum);
+			    first_name(&preset->knobs.global));
+	else if (first_name(&preset->knobs.accum))
+		add_knob(row, &preset->knobs.accum);
 	else
 		strbuf_adds(row, "none");
 	strbuf_adds(row, " |\n");

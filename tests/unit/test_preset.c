@@ -212,8 +212,8 @@ static void patterns_compile(void **state)
 		struct step_patterns *patterns;
 		struct error err = ERROR_INIT;
 
-		if (step_patterns_make(&patterns, &preset->step_patterns,
-				       &preset->step_ignore, &err) < 0)
+		if (step_patterns_make(&patterns, &preset->log.step_patterns,
+				       &preset->log.step_ignore, &err) < 0)
 			fail_msg("%s: %s", preset->name, err.message);
 		step_patterns_free(patterns);
 	}
@@ -252,9 +252,9 @@ static void steps_are_read(void **state)
 		int64_t step;
 
 		assert_non_null(preset);
-		assert_int_equal(step_patterns_make(&patterns,
-						    &preset->step_patterns,
-						    &preset->step_ignore, NULL),
+		assert_int_equal(step_patterns_make(
+					 &patterns, &preset->log.step_patterns,
+					 &preset->log.step_ignore, NULL),
 				 0);
 		step = step_patterns_match(patterns, lines[i].line,
 					   strlen(lines[i].line));
@@ -274,10 +274,11 @@ static void generic_is_last_and_shared(void **state)
 	for (size_t i = 0; i < presets->count; i++) {
 		const struct preset *preset = &presets->items[i];
 
-		assert_true(strlist_find(&preset->decoys, "*eval*") <
-			    preset->decoys.count);
-		assert_true(strlist_find(&preset->neutral_args, "--seed") <
-			    preset->neutral_args.count);
+		assert_true(strlist_find(&preset->knobs.decoys, "*eval*") <
+			    preset->knobs.decoys.count);
+		assert_true(
+			strlist_find(&preset->words.neutral_args, "--seed") <
+			preset->words.neutral_args.count);
 	}
 	assert_null(presets_find(presets, "absent"));
 }

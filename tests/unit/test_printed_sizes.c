@@ -166,9 +166,10 @@ static void every_preset_has_sound_patterns(void **state)
 		struct printed_sizes_patterns *set = NULL;
 
 		if (printed_sizes_patterns_make(
-			    &set, &preset->printed_sizes_patterns, &err) < 0)
+			    &set, &preset->log.printed_sizes_patterns, &err) <
+		    0)
 			fail_msg("%s: %s", preset->name, err.message);
-		with_echo += preset->printed_sizes_patterns.count > 0;
+		with_echo += preset->log.printed_sizes_patterns.count > 0;
 		printed_sizes_patterns_free(set);
 	}
 	assert_true(with_echo >= 3);

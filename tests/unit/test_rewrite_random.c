@@ -168,16 +168,17 @@ static void add_knob(struct round *round, const struct preset_knob *knob,
 {
 	static const char *const sigils[] = { "", "+", "++" };
 	bool is_option = *name == '-';
-	bool is_bare = !is_option && knob->bare &&
-		       (round->preset->group || strchr(name, '.') != NULL ||
-			random_below(round->random, 2) == 0);
+	bool is_bare =
+		!is_option && knob->bare &&
+		(round->preset->words.group || strchr(name, '.') != NULL ||
+		 random_below(round->random, 2) == 0);
 	char *shown = xasprintf("%s%s", is_option || is_bare ? "" : "--", name);
 	char *equals = xasprintf("%s=", shown);
 	char *with_sigil = xasprintf(
 		"%s%s", is_bare ? sigils[random_below(round->random, 3)] : "",
 		equals);
 
-	if (round->preset->pairs && !is_option) {
+	if (round->preset->words.pairs && !is_option) {
 		add(round, name);
 		add_value(round, "", value, is_last);
 	} else if (is_bare) {
@@ -200,8 +201,8 @@ static int64_t unit_of(const struct preset *preset,
 		       const struct preset_knob *knob)
 {
 	const char *blank =
-		preset->sample_tokens.count
-			? strchr(preset->sample_tokens.items[0], ' ')
+		preset->split.sample_tokens.count
+			? strchr(preset->split.sample_tokens.items[0], ' ')
 			: NULL;
 
 	return knob->unit == UNIT_TOKENS && blank ? strtoll(blank, NULL, 10)
@@ -226,12 +227,12 @@ static void add_twice(struct round *round, const struct preset_knob *knob,
 		return;
 	name = knob->names
 		       .items[random_below(round->random, knob->names.count)];
-	if (round->preset->group && *name != '-')
-		add(round, round->preset->group);
-	if (random_below(round->random, 6) == 0 && !round->preset->group)
+	if (round->preset->words.group && *name != '-')
+		add(round, round->preset->words.group);
+	if (random_below(round->random, 6) == 0 && !round->preset->words.group)
 		add_knob(round, knob, name, size_for(round, knob, samples + 1),
 			 false);
-	if (random_below(round->random, 3) == 0 && !round->preset->group)
+	if (random_below(round->random, 3) == 0 && !round->preset->words.group)
 		add_noise(round);
 	add_knob(round, knob, name, size_for(round, knob, samples), true);
 }
@@ -245,13 +246,13 @@ static void add_arguments(struct round *round)
 
 	while (noise-- > 0)
 		add_noise(round);
-	add_twice(round, &preset->micro, micro);
+	add_twice(round, &preset->knobs.micro, micro);
 	if (random_below(round->random, 3))
-		add_twice(round, &preset->accum, accum);
+		add_twice(round, &preset->knobs.accum, accum);
 	else
 		accum = 1;
 	if (random_below(round->random, 2)) {
-		struct preset_knob all = preset->global;
+		struct preset_knob all = preset->knobs.global;
 		char global[] = "global";
 
 		all.scope = global;
@@ -262,7 +263,8 @@ static void add_arguments(struct round *round)
 		add_noise(round);
 	if (random_below(round->random, 8) == 0) {
 		add(round, "--");
-		add_knob(round, &preset->micro, "--batch_size", 99, false);
+		add_knob(round, &preset->knobs.micro, "--batch_size", 99,
+			 false);
 		add_word(round);
 	}
 }
@@ -341,16 +343,16 @@ static bool is_name_of(const struct preset_knob *knob, const char *text,
 /* A word that a rewrite may add. */
 static bool is_addition(const struct preset *preset, const char *word)
 {
-	const char *sigil = preset->sigil ? preset->sigil : "";
+	const char *sigil = preset->words.sigil ? preset->words.sigil : "";
 	size_t skip =
 		strncmp(word, sigil, strlen(sigil)) == 0 ? strlen(sigil) : 0;
 	const char *text = word + skip;
 	size_t length = strcspn(text, "=");
-	bool is_name = is_name_of(&preset->micro, text, length) ||
-		       is_name_of(&preset->accum, text, length) ||
-		       is_name_of(&preset->global, text, length);
+	bool is_name = is_name_of(&preset->knobs.micro, text, length) ||
+		       is_name_of(&preset->knobs.accum, text, length) ||
+		       is_name_of(&preset->knobs.global, text, length);
 
-	if (preset->group && strcmp(word, preset->group) == 0)
+	if (preset->words.group && strcmp(word, preset->words.group) == 0)
 		return true;
 	return is_digits(word) ||
 	       (is_name && (!text[length] || is_digits(text + length + 1)));

@@ -13,7 +13,7 @@ static bool option_is_decoy(const struct preset *preset,
 	for (size_t i = 0; i < option->names.count; i++) {
 		const char *name = option->names.items[i];
 
-		if (name_is_decoy(&preset->decoys, name, strlen(name)))
+		if (name_is_decoy(&preset->knobs.decoys, name, strlen(name)))
 			return true;
 	}
 	return false;
@@ -81,10 +81,10 @@ static const char *completion(const struct preset *preset, const char *typed,
 			      size_t length)
 {
 	const struct strlist *lists[] = {
-		&preset->micro.names,  &preset->accum.names,
-		&preset->global.names, &preset->steps.names,
-		&preset->output.names, &preset->decoys,
-		&preset->neutral_args, NULL
+		&preset->knobs.micro.names,  &preset->knobs.accum.names,
+		&preset->knobs.global.names, &preset->knobs.steps.names,
+		&preset->knobs.output.names, &preset->knobs.decoys,
+		&preset->words.neutral_args, NULL
 	};
 	const char *found = NULL;
 
@@ -120,8 +120,9 @@ static size_t token_rank(const struct recognition *r,
 		return rank;
 	if (*option)
 		return option_rank(preset, names, *option);
-	if (rank < names->count || token->bare || !preset->abbreviations ||
-	    length < 5 || strncmp(token->name, "--", 2) != 0)
+	if (rank < names->count || token->bare ||
+	    !preset->words.abbreviations || length < 5 ||
+	    strncmp(token->name, "--", 2) != 0)
 		return rank;
 	full = completion(preset, token->name, length);
 	return full ? names_find(names, full, strlen(full), false)
@@ -143,7 +144,7 @@ static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 	candidate->rank =
 		token_rank(r, &knob->names, token, &candidate->option);
 	if (candidate->rank == knob->names.count ||
-	    name_is_decoy(&command->preset->decoys, token->name,
+	    name_is_decoy(&command->preset->knobs.decoys, token->name,
 			  token->name_length))
 		return false;
 	/* One letter among usual names; a framework's own are certain. */

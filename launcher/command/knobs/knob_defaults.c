@@ -85,12 +85,12 @@ static enum command_outcome from_config(const struct recognition *r,
 			"understood: mend it, or add %s%sN with the present "
 			"value after it (%s)",
 			knob_words(kind), argument_brief(shown, config), name,
-			joined && !preset->pairs ? "=" : " ", fault);
+			joined && !preset->words.pairs ? "=" : " ", fault);
 	return not_recognised(r,
 			      "the %s is not given, and %s may set it: add "
 			      "%s%sN with its present value after %s",
 			      knob_words(kind), argument_brief(shown, config),
-			      name, joined && !preset->pairs ? "=" : " ",
+			      name, joined && !preset->words.pairs ? "=" : " ",
 			      shown);
 }
 
@@ -149,7 +149,8 @@ static const struct source_constant *constant_find(const struct recognition *r,
 		size_t length = strlen(constant->name);
 
 		if (constant->kind != SOURCE_INTEGER ||
-		    name_is_decoy(&preset->decoys, constant->name, length))
+		    name_is_decoy(&preset->knobs.decoys, constant->name,
+				  length))
 			continue;
 		for (size_t k = 0; k < names->count; k++) {
 			const char *entry = names->items[k];
@@ -197,8 +198,8 @@ static bool has_global(const struct command *command)
 static enum command_outcome global_from_preset(struct recognition *r)
 {
 	const struct preset *preset = r->command->preset;
-	const struct preset_knob *knob = &preset->global;
-	bool has_accum = preset->accum.names.count > 0;
+	const struct preset_knob *knob = &preset->knobs.global;
+	bool has_accum = preset->knobs.accum.names.count > 0;
 
 	if ((knob->default_value || !has_accum) && config_is_open(r))
 		return from_config(r, KNOB_GLOBAL, knob->names.items[0]);
@@ -259,13 +260,13 @@ static enum command_outcome from_preset(struct recognition *r,
 	if (value == 0 && kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
 	if (value == 0 && kind == KNOB_MICRO)
-		return not_recognised(r,
-				      "the batch size is not given, and %s has "
-				      "no default for it: add %s%sN with its "
-				      "present value",
-				      preset->description, name,
-				      *name == '-' || preset->pairs ? " "
-								    : "=");
+		return not_recognised(
+			r,
+			"the batch size is not given, and %s has "
+			"no default for it: add %s%sN with its "
+			"present value",
+			preset->description, name,
+			*name == '-' || preset->words.pairs ? " " : "=");
 	knob_set_default(r, kind, name, value,
 			 xasprintf("default of %s", preset->name));
 	return COMMAND_OK;
@@ -283,7 +284,8 @@ static const struct source_variable *variable_find(const struct recognition *r,
 			&r->source->variables[i];
 		size_t length = strlen(variable->name);
 
-		if (!name_is_decoy(&preset->decoys, variable->name, length) &&
+		if (!name_is_decoy(&preset->knobs.decoys, variable->name,
+				   length) &&
 		    names_find(names, variable->name, length, true) <
 			    names->count)
 			return variable;
@@ -382,12 +384,12 @@ enum command_outcome knob_default_find(struct recognition *r,
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM)
 		return knob_set_option_default(r, kind, option);
-	if (preset->defaults_in_source && kind <= KNOB_ACCUM)
+	if (preset->files.defaults_in_source && kind <= KNOB_ACCUM)
 		global = source_global(r->source, name + strspn(name, "-"));
 	if (global)
 		return defaults_from_global(r, kind, name, global);
 	if (r->command->preset_is_certain &&
-	    (*name == '-' || knob->bare || preset->pairs))
+	    (*name == '-' || knob->bare || preset->words.pairs))
 		return from_preset(r, kind);
 	return kind <= KNOB_ACCUM ? nothing_found(r, kind) : COMMAND_OK;
 }

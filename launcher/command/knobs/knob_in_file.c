@@ -34,7 +34,7 @@ static bool is_nothing(const struct setting *setting)
 /* Keeps those that are set, and no evaluation's. */
 static void filter(const struct recognition *r, struct find *find)
 {
-	const struct strlist *decoys = &r->command->preset->decoys;
+	const struct strlist *decoys = &r->command->preset->knobs.decoys;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < find->count; i++) {
@@ -287,7 +287,7 @@ static bool has_option(const struct recognition *r, enum knob_kind kind)
 
 	return r->command->preset_is_certain && knob->names.count > 0 &&
 	       (knob->names.items[0][0] == '-' || knob->bare ||
-		r->command->preset->pairs);
+		r->command->preset->words.pairs);
 }
 
 enum command_outcome knob_in_file_find(struct recognition *r,

@@ -14,7 +14,7 @@ static bool is_overridden(const struct recognition *r,
 {
 	const struct command *command = r->command;
 
-	if (!command->preset->later_config_wins ||
+	if (!command->preset->files.later_config_wins ||
 	    r->config_index == NO_INDEX || r->config_index < token->index)
 		return false;
 	for (size_t i = 0; i < command->file_count; i++)

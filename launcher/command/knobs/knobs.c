@@ -78,7 +78,7 @@ static bool is_set_later(const struct recognition *r, enum knob_kind kind,
 {
 	const struct command *command = r->command;
 
-	if (!command->preset->later_config_wins)
+	if (!command->preset->files.later_config_wins)
 		return false;
 	for (size_t i = 0; i < command->file_count; i++)
 		if (command->files[i].index > token->index &&
@@ -91,7 +91,7 @@ static bool is_set_later(const struct recognition *r, enum knob_kind kind,
 static bool output_stays(const struct recognition *r)
 {
 	const struct command *command = r->command;
-	const struct strlist *with = &command->preset->output_keep_with;
+	const struct strlist *with = &command->preset->knobs.output_keep_with;
 	struct token token;
 
 	if (!with->count)
@@ -156,12 +156,12 @@ static enum command_outcome check_micro(const struct recognition *r)
 	    (knobs[KNOB_GLOBAL].form != KNOB_ABSENT &&
 	     knobs[KNOB_ACCUM].form != KNOB_ABSENT))
 		return COMMAND_OK;
-	if (preset->micro.keys.count)
+	if (preset->knobs.micro.keys.count)
 		return not_recognised(r,
 				      "no config file of the command sets %s: "
 				      "add it there with its present value, or "
 				      "%s",
-				      preset->micro.keys.items[0],
+				      preset->knobs.micro.keys.items[0],
 				      way_out(KNOB_MICRO));
 	return not_recognised(r, "no batch size is found: %s",
 			      way_out(KNOB_MICRO));

@@ -10,10 +10,11 @@
 const struct preset_knob *preset_knob(const struct preset *preset,
 				      enum knob_kind kind)
 {
-	const struct preset_knob *knobs[KNOB_KINDS] = {
-		&preset->micro, &preset->accum, &preset->global, &preset->steps,
-		&preset->output
-	};
+	const struct preset_knob *knobs[KNOB_KINDS] = { &preset->knobs.micro,
+							&preset->knobs.accum,
+							&preset->knobs.global,
+							&preset->knobs.steps,
+							&preset->knobs.output };
 
 	return knobs[kind];
 }

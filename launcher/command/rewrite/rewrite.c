@@ -123,7 +123,7 @@ static bool is_truth_word(const char *text)
 /* How many arguments from index on a probe does without. */
 static size_t dropped_count(const struct command *command, size_t index)
 {
-	const struct strlist *drop = &command->preset->probe_drop;
+	const struct strlist *drop = &command->preset->probe.drop;
 	struct token token;
 
 	if (!token_read(&token, command_argv(command), &command->view, index))
@@ -148,7 +148,7 @@ static size_t dropped_count(const struct command *command, size_t index)
 /* Words that begin with no dash go behind the option of their group. */
 static size_t group_end(const struct command *command)
 {
-	const char *group = command->preset->group;
+	const char *group = command->preset->words.group;
 	size_t end = NO_INDEX;
 
 	for (size_t i = command->view.args; group && i < command->view.end;
@@ -167,7 +167,7 @@ static void additions(const struct draft *draft, bool options,
 		      struct strlist *out)
 {
 	const struct command *command = draft->command;
-	bool joined_only = command->preset->micro.joined_only;
+	bool joined_only = command->preset->knobs.micro.joined_only;
 	struct strlist words = STRLIST_INIT;
 
 	for (size_t kind = 0; kind < KNOB_KINDS; kind++) {
@@ -192,7 +192,7 @@ static void additions(const struct draft *draft, bool options,
 static void emit_additions(struct draft *draft, bool has_group)
 {
 	const struct command *command = draft->command;
-	const struct strlist *extra = &command->preset->probe_args;
+	const struct strlist *extra = &command->preset->probe.args;
 	struct strlist words = STRLIST_INIT;
 
 	additions(draft, true, &words);
@@ -200,8 +200,8 @@ static void emit_additions(struct draft *draft, bool has_group)
 	strlist_release(&words);
 	if (!has_group)
 		additions(draft, false, &words);
-	if (words.count && command->preset->group)
-		emit(draft, xstrdup(command->preset->group), NO_INDEX);
+	if (words.count && command->preset->words.group)
+		emit(draft, xstrdup(command->preset->words.group), NO_INDEX);
 	emit_all(draft, &words);
 	strlist_release(&words);
 	if (draft->values->is_probe && command->preset_is_certain)
@@ -296,7 +296,7 @@ static void rewrite_environment(const struct command *command,
 				const struct command_values *values,
 				struct strlist *environment)
 {
-	const struct strlist *extra = &command->preset->probe_env;
+	const struct strlist *extra = &command->preset->probe.env;
 
 	for (size_t i = 0; i < command->env_templates.count; i++) {
 		char *item = placeholders_replace(

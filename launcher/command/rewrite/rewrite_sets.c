@@ -127,11 +127,11 @@ void sets_make(struct sets *sets, const struct command *command,
 	add_scaled(sets, command, values);
 	if (!values->is_probe || !command->preset_is_certain)
 		return;
-	add_entries(sets, command, values, &preset->probe_set);
-	add_entries(sets, command, values, &preset->probe_worst);
-	add_phase(sets, command, values, &preset->evaluation,
+	add_entries(sets, command, values, &preset->probe.set);
+	add_entries(sets, command, values, &preset->probe.worst);
+	add_phase(sets, command, values, &preset->probe.evaluation,
 		  command->evaluates);
-	add_phase(sets, command, values, &preset->saving, command->saves);
+	add_phase(sets, command, values, &preset->probe.saving, command->saves);
 }
 
 void sets_release(struct sets *sets)
@@ -150,14 +150,15 @@ void words_of_option(const struct command *command, const char *name,
 	const struct preset *preset = command->preset;
 	bool is_option = *name == '-';
 
-	if ((is_option && !joined) || (!is_option && preset->pairs)) {
+	if ((is_option && !joined) || (!is_option && preset->words.pairs)) {
 		strlist_add(out, name);
 		strlist_add(out, value);
 		return;
 	}
 	strlist_addf(out, "%s%s=%s",
-		     !is_option && preset->sigil ? preset->sigil : "", name,
-		     value);
+		     !is_option && preset->words.sigil ? preset->words.sigil
+						       : "",
+		     name, value);
 }
 
 void words_of_knob(const struct command *command, enum knob_kind kind,
@@ -202,10 +203,14 @@ bool command_names_addition(const struct command *command, const char *text)
 {
 	const struct preset *preset = command->preset;
 	const struct strlist *lists[] = {
-		&preset->probe_args,         &preset->probe_set,
-		&preset->probe_worst,        &preset->evaluation.off,
-		&preset->evaluation.forward, &preset->saving.off,
-		&preset->saving.forward,     NULL,
+		&preset->probe.args,
+		&preset->probe.set,
+		&preset->probe.worst,
+		&preset->probe.evaluation.off,
+		&preset->probe.evaluation.forward,
+		&preset->probe.saving.off,
+		&preset->probe.saving.forward,
+		NULL,
 	};
 
 	for (size_t i = 0; lists[i]; i++)
