@@ -34,7 +34,7 @@ static int devices_run(const struct options *options,
 
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&environment, *item);
-	code = options->watch_ms
+	code = options->times.watch_ms
 		       ? devices_watch_command(options, &environment, state)
 		       : devices_command(options, &environment);
 	strlist_release(&environment);
@@ -98,9 +98,9 @@ static int run_subcommand(const struct options *options,
 			  const struct process_state *state,
 			  const struct strlist *warnings)
 {
-	if (options->quiet)
+	if (options->output.quiet)
 		log_set_level(LOG_LEVEL_QUIET);
-	else if (options->verbose)
+	else if (options->output.verbose)
 		log_set_level(LOG_LEVEL_VERBOSE);
 	print_warnings(warnings);
 	if (is_probe())

@@ -165,14 +165,14 @@ static void add_record(struct strbuf *out, const struct request *request,
 	};
 
 	if (match->grade == RECORD_NONE) {
-		strbuf_adds(out, request->options->fresh
+		strbuf_adds(out, request->options->reuse.fresh
 					 ? "record    none used: --fresh\n"
 					 : "record    none of this command\n");
 		return;
 	}
 	strbuf_addf(out, "record    %s: %s (", match->record.id,
 		    match->grade == RECORD_NEAR &&
-				    request->options->trust_record
+				    request->options->reuse.trust_record
 			    ? "near, used without a probe: --trust-record"
 			    : uses[match->grade]);
 	explain_add_split(out, &match->record);
@@ -246,10 +246,10 @@ static void add_probe_environment(struct strbuf *out,
 		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = "<scratch>/hook",
 		/* Which GPU the probes will use nobody has looked at yet. */
-		.preload = request->options->device == DEVICE_HOST
+		.preload = request->options->target.device == DEVICE_HOST
 				   ? NULL
 				   : "<scratch>/libautofit_preload.so",
-		.probe_env = &request->options->probe_env,
+		.probe_env = &request->options->probe.env,
 	};
 	struct strlist environment = STRLIST_INIT;
 	struct strlist masked = STRLIST_INIT;
@@ -411,7 +411,7 @@ int explain_command(const struct options *options,
 	code = result.exit_code;
 	if (result_write_json(options, &result) < 0)
 		code = EXIT_AUTOFIT_FAILED;
-	if (!options->json || strcmp(options->json, "-") != 0)
+	if (!options->output.json || strcmp(options->output.json, "-") != 0)
 		(void)fwrite(strbuf_text(&out), 1, out.length, stdout);
 	if (fflush(stdout) != 0)
 		code = EXIT_AUTOFIT_FAILED;

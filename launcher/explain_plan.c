@@ -40,11 +40,11 @@ struct command_values explain_probe_values(const struct request *request,
 	return (struct command_values){
 		.micro_batch = micro,
 		.grad_accum = probe_accum(request, accum),
-		.steps = 2 * request->options->confirm_steps,
+		.steps = 2 * request->options->search.confirm_steps,
 		.output = "<scratch>/out",
 		.is_probe = true,
 		.confirm_steps =
-			accum <= 2 ? request->options->confirm_steps : 0,
+			accum <= 2 ? request->options->search.confirm_steps : 0,
 		.copies = "<scratch>",
 	};
 }

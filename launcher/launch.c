@@ -194,7 +194,7 @@ static void decide_as_rank(const struct request *request, struct result *result)
 
 	if (request->identity && record_answer_fill(result, request))
 		return;
-	if (request->options->no_probe) {
+	if (request->options->reuse.no_probe) {
 		set_as_given(result, request->options);
 		return;
 	}
@@ -225,7 +225,7 @@ static void launch_answer(const struct request *request, struct result *result)
 		result_refuse(result, COMMAND_USAGE, err.message);
 	} else if (record_answer_use(result, &match, request)) {
 		/* the usual case: no probe */
-	} else if (request->options->no_probe) {
+	} else if (request->options->reuse.no_probe) {
 		set_as_given(result, request->options);
 	} else {
 		refused = preconditions_check_unsafe(request, &err);
@@ -264,7 +264,7 @@ static void answer_source_find(const struct options *options,
 		decide_as_rank(request, result);
 	else if (outcome == COMMAND_OK)
 		launch_answer(request, result);
-	else if (options->no_probe)
+	else if (options->reuse.no_probe)
 		set_as_given(result, options);
 	else
 		result_refuse(result, outcome, err.message);
@@ -276,7 +276,7 @@ static void print_report(const struct options *options,
 	struct report_style style = report_style_choose(options);
 	struct strbuf text = STRBUF_INIT;
 
-	if (options->quiet && result->outcome <= OUTCOME_PLANNED)
+	if (options->output.quiet && result->outcome <= OUTCOME_PLANNED)
 		return;
 	if (result->exit_code == EXIT_NOT_FOUND ||
 	    result->exit_code == EXIT_CANNOT_EXECUTE) {
@@ -310,7 +310,7 @@ static const char *what_starts(const struct options *options,
 				       result->outcome == OUTCOME_REUSED ||
 				       result->outcome == OUTCOME_TIME_LIMIT))
 		return "recommended";
-	if (!options->otherwise_run || !is_failing(result))
+	if (!options->reuse.otherwise_run || !is_failing(result))
 		return NULL;
 	result_start_as_given(result, options);
 	return "as_given";

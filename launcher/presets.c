@@ -182,7 +182,7 @@ static int presets_answer(const struct options *options,
 		strbuf_adds(&text, only->text);
 	else
 		presets_list(&text, presets);
-	if (options->json)
+	if (options->output.json)
 		presets_json(&json, presets, only);
 	code = report_answer(options, &text, &json);
 	strbuf_release(&text);

@@ -66,7 +66,7 @@ static int device_locks_wait_for(struct turn *turn, const char *who,
 {
 	const struct device_locks *guard = turn->guard;
 
-	if (turn->request->options->no_wait)
+	if (turn->request->options->reuse.no_wait)
 		return error_set(err, -EBUSY, "%s is tuning on %s already", who,
 				 turn->name);
 	if (!turn->told)

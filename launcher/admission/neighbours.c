@@ -216,7 +216,7 @@ int neighbours_check(struct memory_target *target,
 {
 	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
 		return 0;
-	if (options->shared)
+	if (options->probe.shared)
 		return share(target, options, err);
 	return refuse_tenants(target, err);
 }

@@ -48,7 +48,8 @@ static enum command_outcome refuse_login_node(const struct request *request,
 {
 	const struct options *options = request->options;
 
-	if (options->device == DEVICE_HOST || options->memory_bytes ||
+	if (options->target.device == DEVICE_HOST ||
+	    options->target.memory_bytes ||
 	    !surroundings_is_login_node(&request->environment, ""))
 		return COMMAND_OK;
 	(void)error_set(err, -EPERM,
@@ -86,7 +87,8 @@ enum command_outcome preconditions_check_unsafe(const struct request *request,
 
 	if (outcome == COMMAND_OK)
 		outcome = refuse_login_node(request, err);
-	if (outcome == COMMAND_OK && request->options->device == DEVICE_HOST)
+	if (outcome == COMMAND_OK &&
+	    request->options->target.device == DEVICE_HOST)
 		outcome = preconditions_check_outside(request, PROBE_HOST, err);
 	return outcome;
 }

@@ -47,7 +47,7 @@ static int wait_for_turn(struct lease *lease, const struct request *request,
 	while ((result = lease_take(lease, request->paths.leases, name,
 				    clock_ms(), &holder, err)) ==
 	       -EWOULDBLOCK) {
-		if (request->options->no_wait)
+		if (request->options->reuse.no_wait)
 			return busy(&holder, err);
 		if (!said_ms || clock_ms() - said_ms >= SAY_AGAIN_MS) {
 			tuning_lease_say(&holder);

@@ -80,19 +80,22 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 	for (int i = 0; i < count; i++) {
 		struct devices_gpu *gpu = &devices->gpus[devices->gpu_count];
 
-		if (options->device == DEVICE_CUDA &&
-		    options->cuda_index >= 0 && options->cuda_index != i)
+		if (options->target.device == DEVICE_CUDA &&
+		    options->target.cuda_index >= 0 &&
+		    options->target.cuda_index != i)
 			continue;
 		gpu->gpu = found[i];
 		gpu->process_count = -1;
 		devices->gpu_count++;
 	}
-	if (count >= 0 && options->device == DEVICE_CUDA && !devices->gpu_count)
+	if (count >= 0 && options->target.device == DEVICE_CUDA &&
+	    !devices->gpu_count)
 		devices->gpu_problem =
-			options->cuda_index >= 0 && count
+			options->target.cuda_index >= 0 && count
 				? xasprintf("there is no GPU %d; the visible "
 					    "ones are 0 to %d",
-					    options->cuda_index, count - 1)
+					    options->target.cuda_index,
+					    count - 1)
 				: xstrdup("there is no visible NVIDIA GPU");
 	free(found);
 }
@@ -105,12 +108,12 @@ void devices_list(struct devices *devices, const struct options *options,
 	const char *visible =
 		strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
 	/* --memory bounds the GPU where there is one, else the host. */
-	uint64_t host_memory_bytes = options->memory_bytes;
+	uint64_t host_memory_bytes = options->target.memory_bytes;
 	struct error err = ERROR_INIT;
 
 	memset(devices, 0, sizeof(*devices));
 	devices->visible = visible ? xstrdup(visible) : NULL;
-	if (options->device != DEVICE_HOST)
+	if (options->target.device != DEVICE_HOST)
 		look_at_gpus(devices, options, roots);
 	if (devices->gpu_count)
 		host_memory_bytes = 0;
@@ -185,7 +188,7 @@ int devices_command(const struct options *options,
 	if (devices.gpu_problem || devices.host_problem)
 		code = EXIT_AUTOFIT_FAILED;
 	/* The table has them; the object is for a program, these for people. */
-	if (options->json && strcmp(options->json, "-") == 0)
+	if (options->output.json && strcmp(options->output.json, "-") == 0)
 		log_problems(&devices);
 	devices_release(&devices);
 	return code;

@@ -175,8 +175,9 @@ static void fill_host(struct watch *watch)
 {
 	static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	/* --memory bounds the GPU where there is one, else the host. */
-	uint64_t memory_bytes =
-		watch->devices.gpu_count ? 0 : watch->options->memory_bytes;
+	uint64_t memory_bytes = watch->devices.gpu_count
+					? 0
+					: watch->options->target.memory_bytes;
 	struct host_budget *budget = &watch->devices.host;
 	struct sample_host *row = &watch->sample.host;
 	struct error err = ERROR_INIT;
@@ -205,7 +206,7 @@ static void devices_watch_look(struct watch *watch)
 		read_gpus(watch);
 	(void)clock_gettime(CLOCK_REALTIME, &sample->time);
 	sample->machine = watch->machine;
-	sample->interval_seconds = (double)watch->options->watch_ms / 1e3;
+	sample->interval_seconds = (double)watch->options->times.watch_ms / 1e3;
 	sample->gpu_count = watch->devices.gpu_count;
 	sample->problem = watch->trouble.code ? watch->trouble.message
 					      : watch->devices.gpu_problem;
@@ -266,8 +267,8 @@ static int devices_watch_show(struct watch *watch)
 
 	sample_json(&watch->sample, &json);
 	if (watch->json_fd >= 0)
-		result = write_to(watch, watch->json_fd, watch->options->json,
-				  &json);
+		result = write_to(watch, watch->json_fd,
+				  watch->options->output.json, &json);
 	if (watch->is_live)
 		draw(watch, &text);
 	else if (!watch->is_json)
@@ -283,7 +284,7 @@ static int devices_watch_show(struct watch *watch)
 /* Looks that a slow driver or a stopped terminal has cost are not made up. */
 static int devices_watch_run(struct watch *watch)
 {
-	int64_t interval_ms = watch->options->watch_ms;
+	int64_t interval_ms = watch->options->times.watch_ms;
 	int64_t next_ms = clock_ms();
 	int result = 0;
 
@@ -311,20 +312,21 @@ static int open_outputs(struct watch *watch)
 	const char *plain = getenv("NO_COLOR");
 	sigset_t shown;
 
-	watch->is_json = options->json && strcmp(options->json, "-") == 0;
+	watch->is_json =
+		options->output.json && strcmp(options->output.json, "-") == 0;
 	watch->style = report_style_choose(options);
 	watch->is_live = !watch->is_json && isatty(STDOUT_FILENO) && term &&
 			 strcmp(term, "dumb") != 0 && !(ci && *ci);
 	/* report_style_choose speaks of standard error. */
-	if (options->color == COLOR_AUTO)
+	if (options->output.color == COLOR_AUTO)
 		watch->style.color = watch->is_live && !(plain && *plain);
 	watch->json_fd = -1;
-	if (options->json && !watch->is_json) {
+	if (options->output.json && !watch->is_json) {
 		watch->json_fd =
-			open(options->json,
+			open(options->output.json,
 			     O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 		if (watch->json_fd < 0) {
-			log_error("cannot write %s: %s", options->json,
+			log_error("cannot write %s: %s", options->output.json,
 				  strerror(errno));
 			return -errno;
 		}
@@ -342,7 +344,8 @@ static int open_outputs(struct watch *watch)
 /* True: what was asked for by name is there. */
 static bool has_devices(const struct watch *watch)
 {
-	if (watch->options->device != DEVICE_CUDA || watch->devices.gpu_count)
+	if (watch->options->target.device != DEVICE_CUDA ||
+	    watch->devices.gpu_count)
 		return true;
 	log_error("%s", watch->devices.gpu_problem
 				? watch->devices.gpu_problem

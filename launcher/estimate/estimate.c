@@ -24,8 +24,8 @@ struct answer {
 
 static bool is_on_terminal(const struct options *options)
 {
-	if (options->color != COLOR_AUTO)
-		return options->color == COLOR_ALWAYS;
+	if (options->output.color != COLOR_AUTO)
+		return options->output.color == COLOR_ALWAYS;
 	return isatty(STDOUT_FILENO) != 0;
 }
 

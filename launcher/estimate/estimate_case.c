@@ -53,15 +53,15 @@ static void choose_gpu(struct estimate_case *all, const struct options *options,
 {
 	const struct estimate_request *request = &options->estimate;
 
-	all->gpu.compute_major = options->model.compute_major;
-	if (options->as)
-		set_gpu(&all->gpu, options->model.name,
-			options->model.usable_bytes);
+	all->gpu.compute_major = options->target.model.compute_major;
+	if (options->target.as)
+		set_gpu(&all->gpu, options->target.model.name,
+			options->target.model.usable_bytes);
 	else if (request->gpu_bytes)
 		set_gpu(&all->gpu, "--gpu-memory", request->gpu_bytes);
-	else if (options->memory_bytes)
-		set_gpu(&all->gpu, "--memory", options->memory_bytes);
-	else if (options->device != DEVICE_HOST)
+	else if (options->target.memory_bytes)
+		set_gpu(&all->gpu, "--memory", options->target.memory_bytes);
+	else if (options->target.device != DEVICE_HOST)
 		find_gpu(all, options, environment);
 }
 
@@ -323,8 +323,8 @@ int estimate_case_open(struct estimate_case *all, const struct options *options,
 	all->run.model = &all->model;
 	all->run.gpu_bytes = all->gpu.usable_bytes;
 	all->run.compute_major = all->gpu.compute_major;
-	if (options->effective == EFFECTIVE_NUMBER)
-		all->effective_batch = options->effective_batch;
+	if (options->batch.choice == EFFECTIVE_NUMBER)
+		all->effective_batch = options->batch.effective_batch;
 	strlist_release(&environment);
 	return code;
 }

@@ -147,7 +147,8 @@ static json_t *gpu_json(const struct estimate_case *all,
 		 json_boolean(estimate->high[TIER_PROCESS] <= usable));
 	json_put(root, "largest_batch",
 		 json_integer(estimate_largest(&all->run, usable, false,
-					       all->options->max_micro, NULL)));
+					       all->options->batch.max_micro,
+					       NULL)));
 	return root;
 }
 

@@ -237,7 +237,7 @@ static void estimate_tables_add_gpu(const struct estimate_case *all,
 	if (estimate_memory(&run, &estimate, NULL) == 0) {
 		band = usage_band(&estimate, usable);
 		largest = estimate_largest(&run, usable, false,
-					   all->options->max_micro, NULL);
+					   all->options->batch.max_micro, NULL);
 	}
 	if (all->effective_batch)
 		micro = estimate_split(all->effective_batch, run.data_parallel,

@@ -242,7 +242,7 @@ static void estimate_text_add_gpu(struct strbuf *out,
 		    estimate_text_percent(estimate->high[TIER_PROCESS], usable),
 		    usage_band_advice(band));
 	largest = estimate_largest(&all->run, usable, false,
-				   all->options->max_micro, NULL);
+				   all->options->batch.max_micro, NULL);
 	if (largest)
 		strbuf_addf(&words, "; largest batch that surely fits: %lld",
 			    (long long)largest);

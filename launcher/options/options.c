@@ -303,7 +303,7 @@ static int check_subcommand(struct options_parsing *parsing)
 			"autofit export json NAME",
 			row->word);
 	if (parsing->has_command && row->subcommand == SUBCOMMAND_DEVICES &&
-	    !options->watch_ms)
+	    !options->times.watch_ms)
 		return options_wrong(
 			parsing, "autofit devices takes a command only with "
 				 "--watch");
@@ -343,8 +343,8 @@ static int check_whole(struct options_parsing *parsing)
 		return options_wrong(
 			parsing, "no command given: autofit -- python train.py "
 				 "... (autofit --help says more)");
-	if (options->subcommand == SUBCOMMAND_LAUNCH && options->json &&
-	    strcmp(options->json, "-") == 0)
+	if (options->subcommand == SUBCOMMAND_LAUNCH && options->output.json &&
+	    strcmp(options->output.json, "-") == 0)
 		return options_wrong(parsing, "--json -: stdout belongs to the "
 					      "command; use --json FILE");
 	return 0;
@@ -379,8 +379,8 @@ enum options_outcome options_parse(struct options *options,
 		print_text(text, parsing.print->print, parsing.print_value);
 		return OPTIONS_PRINT;
 	}
-	parsing.has_json = options->json != NULL;
-	parsing.has_watch = options->watch_ms != 0;
+	parsing.has_json = options->output.json != NULL;
+	parsing.has_watch = options->times.watch_ms != 0;
 	layers_next(&parsing.layers);
 	if (!parsing.subcommand ||
 	    parsing.subcommand->subcommand != SUBCOMMAND_ESTIMATE)

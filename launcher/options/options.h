@@ -32,6 +32,72 @@ enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
 enum effective_choice { EFFECTIVE_KEEP, EFFECTIVE_GROW, EFFECTIVE_NUMBER };
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* The memory that is tuned for. */
+struct options_target {
+	enum device_choice device;
+	int cuda_index;        /* cuda:N; -1: all visible */
+	uint64_t memory_bytes; /* 0: not given */
+	char *as;              /* --as NAME; NULL */
+	/* What that means; see options_find_model. usable_bytes 0: none. */
+	struct gpu_model model;
+	bool has_headroom;
+	struct amount headroom;
+};
+
+struct options_batch {
+	enum effective_choice choice;
+	int64_t effective_batch; /* EFFECTIVE_NUMBER */
+	int64_t max_micro;       /* 65536 */
+	bool has_max_micro;
+	int64_t micro_multiple_of; /* 1 */
+};
+
+/* How a command is to be read. */
+struct options_hints {
+	char *micro_flag, *accum_flag, *global_flag, *micro_scope, *accum_scope,
+		*preset;
+	struct strlist env_templates; /* --env NAME={micro} */
+	struct strlist templates;     /* --template FILE */
+};
+
+struct options_search {
+	double tolerance;      /* 0.02; an option gives percent */
+	char *strategy;        /* guided */
+	int64_t max_probes;    /* 12 */
+	int64_t probe_steps;   /* 3 */
+	int64_t confirm_steps; /* 20 */
+	bool has_confirm_steps;
+};
+
+struct options_probe {
+	struct strlist args, env;      /* --probe-arg, --probe-env */
+	bool shared;                   /* --shared */
+	enum isolation_kind isolation; /* the strongest to use: view */
+	struct strlist allow_writes;   /* --allow-writes PATH */
+	char *scratch;                 /* --scratch DIR; NULL */
+};
+
+struct options_times {
+	int64_t time_limit_ms;      /* 0: none */
+	int64_t startup_timeout_ms; /* 600000 */
+	int64_t probe_timeout_ms;   /* 0: 3x the first good probe + 60 s */
+	int64_t grace_ms;           /* 5000, between TERM and KILL */
+	int64_t watch_ms; /* devices --watch: between looks; 0: one look */
+};
+
+/* Where the answer may come from, and what starts without one. */
+struct options_reuse {
+	bool fresh, no_probe, no_wait, trust_record;
+	char *from;         /* --from FILE; NULL */
+	bool otherwise_run; /* --otherwise run */
+};
+
+struct options_output {
+	char *json; /* file, "-"; NULL */
+	bool quiet, verbose;
+	enum color_choice color;
+};
+
 /* Every option with its default filled in. Times are milliseconds. */
 struct options {
 	enum subcommand subcommand;
@@ -40,45 +106,14 @@ struct options {
 	char *export_format;    /* export FORMAT; NULL */
 	char *import_file;      /* import FILE; NULL */
 	char *preset_name;      /* presets PRESET; NULL */
-	enum device_choice device;
-	int cuda_index;        /* cuda:N; -1: all visible */
-	uint64_t memory_bytes; /* 0: not given */
-	char *as;              /* --as NAME; NULL */
-	/* What that means; see options_find_model. usable_bytes 0: none. */
-	struct gpu_model model;
-	int64_t watch_ms; /* devices --watch: between looks; 0: one look */
-	bool has_headroom;
-	struct amount headroom;
-	enum effective_choice effective;
-	int64_t effective_batch; /* EFFECTIVE_NUMBER */
-	int64_t max_micro;       /* 65536 */
-	bool has_max_micro;
-	int64_t micro_multiple_of; /* 1 */
-	double tolerance;          /* 0.02; an option gives percent */
-	char *micro_flag, *accum_flag, *global_flag, *micro_scope, *accum_scope,
-		*preset;
-	struct strlist env_templates;         /* --env NAME={micro} */
-	struct strlist templates;             /* --template FILE */
-	struct strlist probe_args, probe_env; /* --probe-arg, --probe-env */
-	int64_t probe_steps;                  /* 3 */
-	int64_t confirm_steps;                /* 20 */
-	bool has_confirm_steps;
-	int64_t max_probes;         /* 12 */
-	int64_t time_limit_ms;      /* 0: none */
-	int64_t startup_timeout_ms; /* 600000 */
-	int64_t probe_timeout_ms;   /* 0: 3x the first good probe + 60 s */
-	int64_t grace_ms;           /* 5000, between TERM and KILL */
-	bool fresh, no_probe, no_wait, trust_record;
-	char *from;                    /* --from FILE; NULL */
-	bool otherwise_run;            /* --otherwise run */
-	bool shared;                   /* --shared */
-	enum isolation_kind isolation; /* the strongest to use: view */
-	struct strlist allow_writes;   /* --allow-writes PATH */
-	char *strategy;                /* guided */
-	char *scratch;                 /* --scratch DIR; NULL */
-	char *json;                    /* file, "-"; NULL */
-	bool quiet, verbose;
-	enum color_choice color;
+	struct options_target target;
+	struct options_batch batch;
+	struct options_hints hints;
+	struct options_search search;
+	struct options_probe probe;
+	struct options_times times;
+	struct options_reuse reuse;
+	struct options_output output;
 	struct estimate_request estimate; /* autofit estimate */
 };
 

@@ -132,16 +132,16 @@ int options_find_model(struct options *options,
 	char *path = NULL;
 	int result = 0;
 
-	memset(&options->model, 0, sizeof(options->model));
-	if (!options->as)
+	memset(&options->target.model, 0, sizeof(options->target.model));
+	if (!options->target.as)
 		return 0;
 	/* Without a home there are the built-in models still. */
 	if (paths_find(&paths, environment, NULL) == 0)
 		path = xasprintf("%s/gpus.csv", paths.config);
 	gpu_catalogue_load(&catalogue, path, warnings);
-	model = gpu_catalogue_find(&catalogue, options->as, err);
+	model = gpu_catalogue_find(&catalogue, options->target.as, err);
 	if (model)
-		options->model = *model;
+		options->target.model = *model;
 	else
 		result = error_prefix(err, "--as");
 	gpu_catalogue_release(&catalogue);

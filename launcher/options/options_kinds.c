@@ -298,7 +298,7 @@ static int set_color(const struct option_row *row, struct options *options,
 	int index = option_word(value, row->words, err);
 
 	if (index >= 0)
-		options->color = (enum color_choice)index;
+		options->output.color = (enum color_choice)index;
 	return index < 0 ? index : 0;
 }
 
@@ -322,8 +322,8 @@ static int set_device(const struct option_row *row, struct options *options,
 			return options_kinds_no_such_word(value, row->words,
 							  err);
 	}
-	options->device = (enum device_choice)index;
-	options->cuda_index = (int)number;
+	options->target.device = (enum device_choice)index;
+	options->target.cuda_index = (int)number;
 	return 0;
 }
 
@@ -343,8 +343,8 @@ static int set_effective(const struct option_row *row, struct options *options,
 			return -EINVAL;
 		index = EFFECTIVE_NUMBER;
 	}
-	options->effective = (enum effective_choice)index;
-	options->effective_batch = number;
+	options->batch.choice = (enum effective_choice)index;
+	options->batch.effective_batch = number;
 	return 0;
 }
 
@@ -385,7 +385,7 @@ static int set_isolation(const struct option_row *row, struct options *options,
 
 	if (index < 0)
 		return index;
-	options->isolation = kinds[index];
+	options->probe.isolation = kinds[index];
 	return 0;
 }
 
@@ -396,7 +396,7 @@ static int set_otherwise(const struct option_row *row, struct options *options,
 
 	if (index < 0)
 		return index;
-	options->otherwise_run = strcmp(row->words[index], "run") == 0;
+	options->reuse.otherwise_run = strcmp(row->words[index], "run") == 0;
 	return 0;
 }
 

@@ -102,11 +102,12 @@ int record_answer_find(struct record_match *match,
 	int result = 0;
 
 	memset(match, 0, sizeof(*match));
-	if (request->options->from)
-		result = record_match_file(
-			match, request->options->from, request->paths.site,
-			request->identity, request->subject, err);
-	else if (!request->options->fresh)
+	if (request->options->reuse.from)
+		result = record_match_file(match, request->options->reuse.from,
+					   request->paths.site,
+					   request->identity, request->subject,
+					   err);
+	else if (!request->options->reuse.fresh)
 		record_search(match, &folders, request->identity,
 			      request->subject);
 	free(site);
@@ -123,7 +124,7 @@ static bool record_answer_keeps_batch(const struct request *request,
 
 	if (micro < 1 || record->batch.grad_accum < 1 ||
 	    record->batch.world_size < 1 || micro > request->max_micro ||
-	    micro % options->micro_multiple_of != 0 ||
+	    micro % options->batch.micro_multiple_of != 0 ||
 	    record->batch.world_size != request->command.batch.world_size ||
 	    __builtin_mul_overflow(micro, record->batch.grad_accum,
 				   &effective) ||
@@ -131,7 +132,7 @@ static bool record_answer_keeps_batch(const struct request *request,
 				   &effective))
 		return false;
 	return options->subcommand == SUBCOMMAND_TUNE ||
-	       options->effective == EFFECTIVE_GROW ||
+	       options->batch.choice == EFFECTIVE_GROW ||
 	       !request->asked.effective_batch ||
 	       effective == request->asked.effective_batch;
 }
@@ -161,17 +162,18 @@ static uint64_t free_now(const struct request *request, const char *device_kind)
 	uint64_t bytes;
 
 	if (strcmp(device_kind, "host") == 0) {
-		if (host_budget_read(&budget, request->options->memory_bytes,
+		if (host_budget_read(&budget,
+				     request->options->target.memory_bytes,
 				     &roots, NULL) < 0)
 			return 0;
 		return budget.budget_bytes;
 	}
 	bytes = visible_gpus_free_bytes(
 		gpus, visible_gpus_find(gpus, &request->environment,
-					request->options->cuda_index));
-	if (request->options->memory_bytes &&
-	    request->options->memory_bytes < bytes)
-		bytes = request->options->memory_bytes;
+					request->options->target.cuda_index));
+	if (request->options->target.memory_bytes &&
+	    request->options->target.memory_bytes < bytes)
+		bytes = request->options->target.memory_bytes;
 	return bytes;
 }
 
@@ -202,7 +204,7 @@ static bool fit_now(struct record *record, const struct request *request)
 static void set_visible(struct result *result, const struct request *request)
 {
 	struct gpu_device gpus[GPU_MAX];
-	int index = request->options->cuda_index;
+	int index = request->options->target.cuda_index;
 
 	strlist_env_unset(&result->run.environment, "CUDA_VISIBLE_DEVICES");
 	if (index < 0)
@@ -231,7 +233,8 @@ int record_answer_use(struct result *result, struct record_match *match,
 		      const struct request *request)
 {
 	if (match->grade != RECORD_EXACT &&
-	    !(match->grade == RECORD_NEAR && request->options->trust_record))
+	    !(match->grade == RECORD_NEAR &&
+	      request->options->reuse.trust_record))
 		return 0;
 	if (!answers(request, &match->record) ||
 	    !fit_now(&match->record, request))
@@ -266,7 +269,7 @@ int record_answer_start(struct result *result, const struct request *request)
 	struct start start;
 	const char *kind;
 
-	if (!reason || request->options->fresh ||
+	if (!reason || request->options->reuse.fresh ||
 	    request->options->subcommand == SUBCOMMAND_TUNE ||
 	    first_split_find(&start, request) <= 0) {
 		free(reason);

@@ -237,7 +237,7 @@ int records_forget_command(const struct options *options,
 	forgetting.code = chosen_find(&chosen, options, state);
 	if (forgetting.code == EXIT_DONE)
 		records_forget_forget(&forgetting);
-	if (!options->quiet)
+	if (!options->output.quiet)
 		forgetting.code =
 			report_print(&forgetting.out, forgetting.code);
 	strbuf_release(&forgetting.out);

@@ -264,7 +264,7 @@ int records_import_command(const struct options *options,
 		code = EXIT_AUTOFIT_FAILED;
 	} else {
 		code = EXIT_DONE;
-		if (!options->quiet)
+		if (!options->output.quiet)
 			code = report_print(&line, code);
 	}
 	record_release(&record);

@@ -91,7 +91,7 @@ static int lower(const struct options *options, struct chosen *chosen)
 		return EXIT_AUTOFIT_FAILED;
 	}
 	records_lower_add_line(&line, chosen, old_accum);
-	if (!options->quiet)
+	if (!options->output.quiet)
 		code = report_print(&line, code);
 	strbuf_release(&line);
 	return code;

@@ -25,12 +25,13 @@ int report_print(const struct strbuf *text, int code)
 int report_answer(const struct options *options, const struct strbuf *text,
 		  const struct strbuf *json)
 {
-	bool json_only = options->json && strcmp(options->json, "-") == 0;
+	bool json_only =
+		options->output.json && strcmp(options->output.json, "-") == 0;
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;
 
-	if (options->json && !json_only &&
-	    textfile_replace(options->json, 0644, strbuf_text(json),
+	if (options->output.json && !json_only &&
+	    textfile_replace(options->output.json, 0644, strbuf_text(json),
 			     json->length, &err) < 0) {
 		log_error("%s", err.message);
 		code = EXIT_AUTOFIT_FAILED;

@@ -25,8 +25,8 @@ struct report_style report_style_choose(const struct options *options)
 
 	style.live = tty && !dumb && !is_set("CI");
 	style.color = tty && !dumb && !is_set("NO_COLOR");
-	if (options->color != COLOR_AUTO)
-		style.color = options->color == COLOR_ALWAYS;
+	if (options->output.color != COLOR_AUTO)
+		style.color = options->output.color == COLOR_ALWAYS;
 	style.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	if (tty && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
 	    size.ws_col > 0)

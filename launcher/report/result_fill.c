@@ -37,7 +37,7 @@ void result_begin(struct result *result, const struct request *request)
 	record->effective_batch_asked = request->asked.effective_batch;
 	record->batch.world_size = command->batch.world_size;
 	result->own = command->batch;
-	result->grow = request->options->effective == EFFECTIVE_GROW;
+	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		result->accum_name = command->knobs[KNOB_ACCUM].name;
 }
@@ -59,7 +59,8 @@ void result_set_command(struct result *result, const struct request *request,
 	if (request_rewrite(request, &request->command, &values, &result->run,
 			    &err) < 0)
 		log_error("%s", err.message);
-	if (request->options->cuda_index >= 0 && result->record.device_count)
+	if (request->options->target.cuda_index >= 0 &&
+	    result->record.device_count)
 		strlist_addf(&result->run.environment,
 			     "CUDA_VISIBLE_DEVICES=%s",
 			     result->record.devices[0].uuid);
@@ -101,18 +102,18 @@ int result_write_json(const struct options *options,
 	struct error err = ERROR_INIT;
 	int code = 0;
 
-	if (!options->json)
+	if (!options->output.json)
 		return 0;
 	result_json(result, &text);
-	if (strcmp(options->json, "-") == 0) {
+	if (strcmp(options->output.json, "-") == 0) {
 		if (fwrite(strbuf_text(&text), 1, text.length, stdout) !=
 			    text.length ||
 		    fflush(stdout) != 0)
 			code = error_set_errno(&err, -errno,
 					       "cannot write to stdout");
 	} else {
-		code = textfile_replace(options->json, 0644, strbuf_text(&text),
-					text.length, &err);
+		code = textfile_replace(options->output.json, 0644,
+					strbuf_text(&text), text.length, &err);
 	}
 	if (code < 0)
 		log_error("--json: %s", err.message);

@@ -53,13 +53,14 @@ static void add_amount(struct strbuf *out, const struct options *options)
 {
 	char *text;
 
-	if (!options->has_headroom)
+	if (!options->target.has_headroom)
 		text = xstrdup("default");
-	else if (options->headroom.is_percent)
-		text = xasprintf("%.17g%%", options->headroom.percent);
+	else if (options->target.headroom.is_percent)
+		text = xasprintf("%.17g%%", options->target.headroom.percent);
 	else
-		text = xasprintf("%llu B",
-				 (unsigned long long)options->headroom.bytes);
+		text = xasprintf(
+			"%llu B",
+			(unsigned long long)options->target.headroom.bytes);
 	identity_add(out, IDENTITY_PLACE, "headroom", text);
 	free(text);
 }
@@ -71,18 +72,19 @@ static void add_budget(struct strbuf *out, const struct options *options)
 		[DEVICE_CUDA] = "cuda",
 		[DEVICE_HOST] = "host",
 	};
-	char *memory =
-		xasprintf("%llu B", (unsigned long long)options->memory_bytes);
+	char *memory = xasprintf(
+		"%llu B", (unsigned long long)options->target.memory_bytes);
 
-	identity_add(out, IDENTITY_PLACE, "--device", devices[options->device]);
+	identity_add(out, IDENTITY_PLACE, "--device",
+		     devices[options->target.device]);
 	identity_add(out, IDENTITY_PLACE, "--memory",
-		     options->memory_bytes ? memory : "what is free");
+		     options->target.memory_bytes ? memory : "what is free");
 	free(memory);
 	/* By its size as well: the user's catalogue may say another. */
-	if (options->model.usable_bytes) {
+	if (options->target.model.usable_bytes) {
 		char *model = xasprintf(
-			"%s, %llu B", options->model.name,
-			(unsigned long long)options->model.usable_bytes);
+			"%s, %llu B", options->target.model.name,
+			(unsigned long long)options->target.model.usable_bytes);
 
 		identity_add(out, IDENTITY_PLACE, "--as", model);
 		free(model);
@@ -94,21 +96,21 @@ static void add_budget(struct strbuf *out, const struct options *options)
 static void add_question(struct strbuf *out, const struct request *request)
 {
 	const struct options *options = request->options;
-	char *tolerance = xasprintf("%.17g", options->tolerance);
+	char *tolerance = xasprintf("%.17g", options->search.tolerance);
 
 	identity_add_number(out, IDENTITY_PLACE, "world",
 			    request->command.batch.world_size);
 	identity_add_number(out, IDENTITY_PLACE, "effective batch",
 			    request->asked.effective_batch);
 	identity_add(out, IDENTITY_PLACE, "effective batch may grow",
-		     options->effective == EFFECTIVE_GROW ? "yes" : "no");
+		     options->batch.choice == EFFECTIVE_GROW ? "yes" : "no");
 	identity_add_number(out, IDENTITY_PLACE, "--max-micro",
-			    options->max_micro);
+			    options->batch.max_micro);
 	identity_add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
-			    options->micro_multiple_of);
+			    options->batch.micro_multiple_of);
 	identity_add(out, IDENTITY_PLACE, "--tolerance", tolerance);
 	identity_add(out, IDENTITY_PLACE, "shared with others",
-		     options->shared ? "yes" : "no");
+		     options->probe.shared ? "yes" : "no");
 	free(tolerance);
 }
 
@@ -118,11 +120,11 @@ static void add_reading(struct strbuf *out, const struct request *request)
 	const struct {
 		const char *label, *value;
 	} texts[] = {
-		{ "--micro-flag", options->micro_flag },
-		{ "--accum-flag", options->accum_flag },
-		{ "--global-flag", options->global_flag },
-		{ "--micro-scope", options->micro_scope },
-		{ "--accum-scope", options->accum_scope },
+		{ "--micro-flag", options->hints.micro_flag },
+		{ "--accum-flag", options->hints.accum_flag },
+		{ "--global-flag", options->hints.global_flag },
+		{ "--micro-scope", options->hints.micro_scope },
+		{ "--accum-scope", options->hints.accum_scope },
 	};
 
 	identity_add(out, IDENTITY_PART, "preset",
@@ -131,10 +133,10 @@ static void add_reading(struct strbuf *out, const struct request *request)
 		if (texts[i].value)
 			identity_add(out, IDENTITY_PART, texts[i].label,
 				     texts[i].value);
-	identity_add_list(out, "--env", &options->env_templates);
-	identity_add_list(out, "--template", &options->templates);
-	identity_add_masked(out, "--probe-arg", &options->probe_args);
-	identity_add_masked(out, "--probe-env", &options->probe_env);
+	identity_add_list(out, "--env", &options->hints.env_templates);
+	identity_add_list(out, "--template", &options->hints.templates);
+	identity_add_masked(out, "--probe-arg", &options->probe.args);
+	identity_add_masked(out, "--probe-env", &options->probe.env);
 }
 
 /* What tells a run what to do; other files may be what it writes. */

@@ -56,14 +56,14 @@ static int set_host_limits(struct memory_target *target,
 {
 	/* With a GPU, --memory speaks of the GPU. */
 	uint64_t memory =
-		target->device == PROBE_HOST ? options->memory_bytes : 0;
+		target->device == PROBE_HOST ? options->target.memory_bytes : 0;
 	int result = host_budget_read(&target->host, memory, &roots, err);
 
 	if (result < 0)
 		return result;
 	target->host_headroom_bytes =
-		options->has_headroom && target->device == PROBE_HOST
-			? amount_of(&options->headroom,
+		options->target.has_headroom && target->device == PROBE_HOST
+			? amount_of(&options->target.headroom,
 				    target->host.budget_bytes)
 			: host_headroom(&target->host);
 	target->host_limit_bytes = memory_target_minus(
@@ -75,20 +75,21 @@ static int set_host_limits(struct memory_target *target,
 /* What the options leave of a GPU; UINT64_MAX: all of it. */
 static uint64_t allowed(const struct options *options)
 {
-	uint64_t bytes = options->model.usable_bytes
-				 ? options->model.usable_bytes
+	uint64_t bytes = options->target.model.usable_bytes
+				 ? options->target.model.usable_bytes
 				 : UINT64_MAX;
 
-	return options->memory_bytes ? bytes_min(bytes, options->memory_bytes)
-				     : bytes;
+	return options->target.memory_bytes
+		       ? bytes_min(bytes, options->target.memory_bytes)
+		       : bytes;
 }
 
 static void divide(struct memory_target *target, const struct options *options)
 {
-	target->headroom_bytes =
-		options->has_headroom
-			? amount_of(&options->headroom, target->budget_bytes)
-			: gpu_headroom(target);
+	target->headroom_bytes = options->target.has_headroom
+					 ? amount_of(&options->target.headroom,
+						     target->budget_bytes)
+					 : gpu_headroom(target);
 	target->limit_bytes = memory_target_minus(target->budget_bytes,
 						  target->headroom_bytes);
 }
@@ -119,7 +120,7 @@ static void set_gpu_limits(struct memory_target *target,
 static int check_model(const struct memory_target *target,
 		       const struct options *options, struct error *err)
 {
-	const struct gpu_model *model = &options->model;
+	const struct gpu_model *model = &options->target.model;
 	char total[BYTES_TEXT_MAX];
 	char usable[BYTES_TEXT_MAX];
 
@@ -180,18 +181,18 @@ static int find_gpus(struct memory_target *target,
 {
 	int count;
 
-	if (options->device == DEVICE_HOST)
+	if (options->target.device == DEVICE_HOST)
 		return 0;
 	count = cuda_devices_list(target->gpus, err);
-	if (count < 0 && options->device == DEVICE_CUDA)
+	if (count < 0 && options->target.device == DEVICE_CUDA)
 		return count;
 	if (count < 0 && err) {
 		log_warning("%s; going on with host memory", err->message);
 		memset(err, 0, sizeof(*err));
 	}
 	target->gpu_count = count > 0 ? (size_t)count : 0;
-	keep_one_gpu(target, options->cuda_index);
-	if (target->gpu_count == 0 && options->device == DEVICE_CUDA)
+	keep_one_gpu(target, options->target.cuda_index);
+	if (target->gpu_count == 0 && options->target.device == DEVICE_CUDA)
 		return error_set(err, -ENODEV,
 				 "--device cuda: no such GPU "
 				 "here; see autofit devices");
@@ -209,15 +210,15 @@ int memory_target_open(struct memory_target *target,
 
 	memset(target, 0, sizeof(*target));
 	target->world_size = world_size;
-	if (options->model.usable_bytes)
-		target->emulated_as = options->model.name;
+	if (options->target.model.usable_bytes)
+		target->emulated_as = options->target.model.name;
 	result = find_gpus(target, options, err);
 	if (result < 0)
 		return result;
 	if (!target->gpu_count)
 		return memory_target_become_host(target, options, err);
 	target->device = PROBE_CUDA;
-	target->may_be_host = options->device == DEVICE_AUTO;
+	target->may_be_host = options->target.device == DEVICE_AUTO;
 	target->assumes_exact = true;
 	read_free_memory(target);
 	set_gpu_limits(target, options);
@@ -278,12 +279,13 @@ bool memory_target_lose_exact(struct memory_target *target,
 static int refuse_host_as(const struct memory_target *target,
 			  const struct options *options, struct error *err)
 {
-	return error_set(
-		err, -ENODEV, "--as %s: host memory cannot emulate a GPU%s",
-		target->emulated_as,
-		target->gpu_count ? ", and the first probe used none"
-		: options->device == DEVICE_HOST ? ": leave out --device host"
-						 : ", and there is none here");
+	return error_set(err, -ENODEV,
+			 "--as %s: host memory cannot emulate a GPU%s",
+			 target->emulated_as,
+			 target->gpu_count ? ", and the first probe used none"
+			 : options->target.device == DEVICE_HOST
+				 ? ": leave out --device host"
+				 : ", and there is none here");
 }
 
 int memory_target_become_host(struct memory_target *target,
@@ -315,7 +317,7 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 				    const struct options *options,
 				    const struct trial *trial)
 {
-	if (options->has_headroom)
+	if (options->target.has_headroom)
 		return target->headroom_bytes;
 	if (trial->peak_varying)
 		return bytes_max(target->headroom_bytes,
@@ -330,9 +332,9 @@ const char *memory_target_budget_source(const struct memory_target *target,
 {
 	if (target->device == PROBE_HOST)
 		return host_budget_source_name(target->host.source);
-	if (options->memory_bytes == target->budget_bytes)
+	if (options->target.memory_bytes == target->budget_bytes)
 		return "--memory";
-	return options->model.usable_bytes == target->budget_bytes
+	return options->target.model.usable_bytes == target->budget_bytes
 		       ? "--as"
 		       : "free at start";
 }
@@ -411,7 +413,7 @@ void memory_target_fingerprint(struct strbuf *out,
 {
 	struct host_budget host;
 
-	if (options->device != DEVICE_HOST)
+	if (options->target.device != DEVICE_HOST)
 		add_gpus(out, visible);
 	if (host_budget_read(&host, 0, &roots, NULL) < 0)
 		return;

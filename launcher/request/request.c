@@ -99,17 +99,17 @@ static void set_sources(struct request *request)
 	const struct options *options = request->options;
 
 	request->hints = (struct command_hints){
-		.micro_flag = options->micro_flag,
-		.accum_flag = options->accum_flag,
-		.global_flag = options->global_flag,
-		.micro_scope = options->micro_scope,
-		.accum_scope = options->accum_scope,
-		.preset = options->preset,
-		.env_templates = &options->env_templates,
-		.templates = &options->templates,
+		.micro_flag = options->hints.micro_flag,
+		.accum_flag = options->hints.accum_flag,
+		.global_flag = options->hints.global_flag,
+		.micro_scope = options->hints.micro_scope,
+		.accum_scope = options->hints.accum_scope,
+		.preset = options->hints.preset,
+		.env_templates = &options->hints.env_templates,
+		.templates = &options->hints.templates,
 		.environment = &request->environment,
 		.visible_devices =
-			options->device == DEVICE_HOST
+			options->target.device == DEVICE_HOST
 				? 0
 				: visible_devices(&request->environment),
 		.ranks_around = request->place.world,
@@ -206,10 +206,10 @@ static enum command_outcome set_effective_batch(struct request *request,
 	const struct options *options = request->options;
 
 	request->asked = request->command.batch;
-	if (options->effective == EFFECTIVE_NUMBER)
-		request->asked.effective_batch = options->effective_batch;
+	if (options->batch.choice == EFFECTIVE_NUMBER)
+		request->asked.effective_batch = options->batch.effective_batch;
 	if (request->asked.effective_batch == 0 &&
-	    options->effective == EFFECTIVE_KEEP &&
+	    options->batch.choice == EFFECTIVE_KEEP &&
 	    options->subcommand != SUBCOMMAND_TUNE) {
 		(void)error_set(err, -EINVAL,
 				"the effective batch to keep is not known: "
@@ -224,9 +224,10 @@ static enum command_outcome set_effective_batch(struct request *request,
 static int64_t max_micro(const struct request *request)
 {
 	int64_t own = request->command.batch.micro_batch;
-	int64_t usual = request->options->max_micro;
+	int64_t usual = request->options->batch.max_micro;
 
-	if (request->options->has_max_micro || own <= usual / MAX_MICRO_FACTOR)
+	if (request->options->batch.has_max_micro ||
+	    own <= usual / MAX_MICRO_FACTOR)
 		return usual;
 	return own <= INT32_MAX / MAX_MICRO_FACTOR ? own * MAX_MICRO_FACTOR
 						   : INT32_MAX;

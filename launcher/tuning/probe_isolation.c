@@ -54,7 +54,7 @@ static void find_guarded(struct probe_isolation *isolation,
 static int find_shared(struct probe_isolation *isolation,
 		       const struct request *request, struct error *err)
 {
-	const struct strlist *allowed = &request->options->allow_writes;
+	const struct strlist *allowed = &request->options->probe.allow_writes;
 	struct strlist *guarded = &isolation->guarded;
 
 	shared_paths_find(&isolation->shared, &request->environment, geteuid());
@@ -106,7 +106,7 @@ static void exclude_own_writes(struct probe_isolation *isolation,
 			       const struct request *request)
 {
 	const struct paths *paths = &request->paths;
-	const char *json = request->options->json;
+	const char *json = request->options->output.json;
 	const char *own[] = { paths->records, paths->journals,
 			      paths->locks,   paths->leases,
 			      paths->starts,  paths->logs,
@@ -171,7 +171,7 @@ int probe_isolation_open(struct probe_isolation *isolation,
 				       "cannot name the working folder");
 	isolation->working = xstrdup(folder);
 	result = scratch_space_choose(
-		&isolation->space, request->options->scratch,
+		&isolation->space, request->options->probe.scratch,
 		request->paths.scratch, &request->environment, err);
 	if (result < 0)
 		return result;
@@ -206,7 +206,7 @@ static void shorten_scratch(struct probe_isolation *isolation,
 {
 	if (is_short(isolation->space.folder))
 		return;
-	if (!request->options->scratch &&
+	if (!request->options->probe.scratch &&
 	    (move_scratch(isolation,
 			  strlist_env_get(&request->environment, "TMPDIR")) ||
 	     move_scratch(isolation, "/tmp")))
@@ -224,8 +224,9 @@ static int choose_in(struct probe_isolation *isolation,
 	struct error why = ERROR_INIT;
 
 	/* What the command starts elsewhere sees no view and no rule. */
-	spec.kind = request->command.view.outside ? ISOLATION_COMPARE
-						  : request->options->isolation;
+	spec.kind = request->command.view.outside
+			    ? ISOLATION_COMPARE
+			    : request->options->probe.isolation;
 	isolation_choose(&isolation->choice, &spec);
 	if (isolation->choice.kind == ISOLATION_COMPARE)
 		return begin_compare(isolation, request, err);

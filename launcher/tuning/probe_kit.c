@@ -103,8 +103,8 @@ int probe_kit_open(struct probe_kit *kit, const struct session_setup *setup,
 
 	secrets_values(&kit->secrets, request->command.given,
 		       &request->environment);
-	secrets_values(&kit->secrets, &options->probe_args,
-		       &options->probe_env);
+	secrets_values(&kit->secrets, &options->probe.args,
+		       &options->probe.env);
 	if (result == 0)
 		result = open_isolation(&kit->isolation, setup, err);
 	if (result == 0)

@@ -119,7 +119,7 @@ static int free_port(void)
 static void add_probe_args(struct strlist *argv, const struct request *request)
 {
 	const struct command *command = &request->command;
-	const struct strlist *args = &request->options->probe_args;
+	const struct strlist *args = &request->options->probe.args;
 	size_t behind = command_argv(command)->count - command->view.end;
 	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
@@ -141,11 +141,11 @@ static void make_environment(struct probe_setup *setup,
 	additions.channel = setup->channel;
 	additions.channel_fd = CHANNEL_COMMAND_FD;
 	additions.preload = setup->preload;
-	additions.probe_env = &request->options->probe_env;
+	additions.probe_env = &request->options->probe.env;
 	strlist_add_all(&user, (const char *const *)request->environment.items,
 			request->environment.count);
 	if (session->target->device == PROBE_CUDA &&
-	    request->options->cuda_index >= 0)
+	    request->options->target.cuda_index >= 0)
 		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
 			     session->target->gpus[0].uuid);
 	/* With Landlock nothing may be written to the user's own TMPDIR. */
@@ -166,11 +166,11 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		/* Room for a confirmation that is doubled. */
-		.steps = 2 * options->confirm_steps + COMPILED_STEPS,
+		.steps = 2 * options->search.confirm_steps + COMPILED_STEPS,
 		.output = setup->out,
 		.is_probe = true,
 		.confirm_steps = step->probe_accum == step->final_accum
-					 ? options->confirm_steps
+					 ? options->search.confirm_steps
 					 : 0,
 		.port = free_port(),
 		.copies = setup->scratch,

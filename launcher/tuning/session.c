@@ -54,13 +54,13 @@ static void set_plan(struct plan *plan, const struct request *request)
 	const struct command *command = &request->command;
 
 	/* Who tunes and launches gets one answer: grow comes first. */
-	if (options->effective == EFFECTIVE_GROW)
+	if (options->batch.choice == EFFECTIVE_GROW)
 		plan->mode = PLAN_GROW;
 	else
 		plan->mode = options->subcommand == SUBCOMMAND_TUNE
 				     ? PLAN_LARGEST
 				     : PLAN_KEEP;
-	plan->strategy = search_strategy_find(options->strategy);
+	plan->strategy = search_strategy_find(options->search.strategy);
 	plan->asked = request->asked;
 	plan->constraints = command->constraints;
 	plan->has_accumulation =
@@ -69,14 +69,14 @@ static void set_plan(struct plan *plan, const struct request *request)
 		 command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT);
 	plan->accum_matters = command->preset->memory_grows_with_accum;
 	plan->problem.multiple_of =
-		accumulation_multiple(options->micro_multiple_of,
+		accumulation_multiple(options->batch.micro_multiple_of,
 				      command->constraints.micro_multiple_of);
-	if (options->micro_multiple_of == 1)
+	if (options->batch.micro_multiple_of == 1)
 		plan->problem.free_below =
 			command->constraints.micro_free_below;
 	plan->problem.max_micro = request->max_micro;
 	plan->problem.exact_up_to = EXACT_UP_TO;
-	plan->problem.tolerance = options->tolerance;
+	plan->problem.tolerance = options->search.tolerance;
 }
 
 /* A record of a similar command knows better than the estimate. */
@@ -267,7 +267,7 @@ static struct plan_step run_all(struct session *session)
 	       !session_loop_must_end(loop)) {
 		/* Probes of this run count: an earlier one that was cut short
 		 * goes on. */
-		if (loop->under_way.started >= options->max_probes ||
+		if (loop->under_way.started >= options->search.max_probes ||
 		    session->trials.notes->count >= SEARCH_TRIALS_MAX) {
 			loop->out_of_time = true;
 			break;

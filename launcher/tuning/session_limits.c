@@ -109,7 +109,7 @@ int session_limits_share_again(struct session *session, struct error *err)
 	bool moved = false;
 	int result;
 
-	if (!options->shared || target->device != PROBE_CUDA)
+	if (!options->probe.shared || target->device != PROBE_CUDA)
 		return 0;
 	result = neighbours_share_again(target, options, &moved, err);
 	if (result < 0 || !moved)

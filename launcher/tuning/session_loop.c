@@ -100,13 +100,14 @@ static void on_progress(uv_timer_t *timer)
 	if (!loop->under_way.probe)
 		return;
 	probe_look(loop->under_way.probe, &view);
-	confirms = step->is_confirmation || view.steps > options->probe_steps;
+	confirms = step->is_confirmation ||
+		   view.steps > options->search.probe_steps;
 	progress = (struct progress){
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		.steps = view.steps,
-		.steps_needed = confirms ? options->confirm_steps
-					 : options->probe_steps,
+		.steps_needed = confirms ? options->search.confirm_steps
+					 : options->search.probe_steps,
 		.what = view.stopping ? "stopping"
 			: view.steps  ? loop->under_way.doing
 				      : "starting",
@@ -133,12 +134,12 @@ static void start_timers(struct session_loop *loop)
 	}
 	(void)uv_timer_start(&timers[SESSION_BEAT], on_beat, LEASE_BEAT_MS / 2,
 			     LEASE_BEAT_MS);
-	if (loop->setup->style->live && !options->quiet)
+	if (loop->setup->style->live && !options->output.quiet)
 		(void)uv_timer_start(&timers[SESSION_PROGRESS], on_progress,
 				     PROGRESS_MS, PROGRESS_MS);
-	if (options->time_limit_ms)
+	if (options->times.time_limit_ms)
 		(void)uv_timer_start(&timers[SESSION_DEADLINE], on_deadline,
-				     (uint64_t)options->time_limit_ms, 0);
+				     (uint64_t)options->times.time_limit_ms, 0);
 }
 
 static int watch_signals(struct session_loop *loop)

@@ -95,6 +95,23 @@ static int64_t timeout_of(const struct session_trials *trials,
 	       TIMEOUT_EXTRA_MS;
 }
 
+static struct lifecycle_limits make_limits(const struct session *session,
+					   const struct plan_step *step)
+{
+	const struct options *options = session->given.request->options;
+	const struct memory_target *target = session->given.target;
+	int64_t timeout_ms = options->times.probe_timeout_ms;
+
+	return (struct lifecycle_limits){
+		.limit_bytes = target->limit_bytes,
+		.host_limit_bytes = target->host_limit_bytes,
+		.steps_needed = options->search.probe_steps,
+		.startup_timeout_ms = options->times.startup_timeout_ms,
+		.timeout_ms = timeout_of(&session->trials, step, timeout_ms),
+		.timeout_covers_start = timeout_ms != 0,
+	};
+}
+
 static struct probe_spec make_spec(const struct session *session,
 				   const struct plan_step *step,
 				   const struct probe_setup *setup,
@@ -130,25 +147,19 @@ static struct probe_spec make_spec(const struct session *session,
 			     .nvml = target->nvml,
 			     .gpus = target->probe_gpus,
 			     .count = target->gpu_count,
-			     .shared = options->shared,
+			     .shared = options->probe.shared,
 			     .has_preload = setup->preload != NULL,
 			     .cap_bytes = target->cap_bytes },
 		.lines = { .signatures = kit->signatures,
 			   .usual = trials->usual_line,
 			   .steps = kit->steps,
 			   .sizes = kit->sizes },
-		.limits = { .limit_bytes = target->limit_bytes,
-			    .host_limit_bytes = target->host_limit_bytes,
-			    .steps_needed = options->probe_steps,
-			    .startup_timeout_ms = options->startup_timeout_ms,
-			    .timeout_ms = timeout_of(trials, step,
-						     options->probe_timeout_ms),
-			    .timeout_covers_start =
-				    options->probe_timeout_ms != 0 },
-		.steps_needed_compiled = options->probe_steps > COMPILED_STEPS
-						 ? options->probe_steps
-						 : COMPILED_STEPS,
-		.grace_ms = options->grace_ms,
+		.limits = make_limits(session, step),
+		.steps_needed_compiled =
+			options->search.probe_steps > COMPILED_STEPS
+				? options->search.probe_steps
+				: COMPILED_STEPS,
+		.grace_ms = options->times.grace_ms,
 		/* Without the hook they are seen less exactly from now on. */
 		.smaller_steps = smaller == STEPS_HOOK && kit->without_hook
 					 ? STEPS_LOG
@@ -161,12 +172,13 @@ static void confirm_or_stop(struct session *session,
 			    const struct plan_step *step)
 {
 	const struct options *options = session->given.request->options;
-	const int64_t steps = options->confirm_steps;
+	const int64_t steps = options->search.confirm_steps;
 	const struct probe_confirmation confirmation = {
 		.steps = steps,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
-		.ms = options->has_confirm_steps ? INT64_MAX / 8 : CONFIRM_MS,
+		.ms = options->search.has_confirm_steps ? INT64_MAX / 8
+							: CONFIRM_MS,
 	};
 	struct session_under_way *under_way = &session->loop.under_way;
 	const struct probe_notes *notes = session->trials.notes;

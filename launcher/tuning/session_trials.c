@@ -18,7 +18,8 @@ int session_trials_open(struct session_trials *trials,
 		return result;
 	result = journal_open(&trials->journal, folder, request->identity,
 			      trials->notes, err);
-	if (result < 0 || !request->options->fresh || !trials->notes->count)
+	if (result < 0 || !request->options->reuse.fresh ||
+	    !trials->notes->count)
 		return result;
 	probe_notes_release(trials->notes);
 	journal_finish(&trials->journal);

@@ -21,7 +21,7 @@ void session_turn_print_start(const struct session *session)
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf text = STRBUF_INIT;
 
-	if (session->given.request->options->quiet)
+	if (session->given.request->options->output.quiet)
 		return;
 	memory_target_words(session->given.target, &words);
 	report_start(&text, session->given.style, session->result,
@@ -223,7 +223,7 @@ static int settle_limits(struct session *session, struct probe_report *report,
 		if (result < 0)
 			return result;
 		change = LIMIT_MOVED;
-		if (!session->given.request->options->quiet)
+		if (!session->given.request->options->output.quiet)
 			(void)fputs("autofit: the first probe used no GPU, so "
 				    "this tunes host memory\n",
 				    stderr);
@@ -264,7 +264,7 @@ enum session_turn session_turn_take(struct session *session,
 	}
 	note = session_trials_add(&session->trials, &report.outcome.trial,
 				  report.why, report.log);
-	if (!session->given.request->options->quiet) {
+	if (!session->given.request->options->output.quiet) {
 		report_probe(&text, session->given.style, session->result,
 			     note);
 		session_print(&text);

@@ -188,14 +188,14 @@ static void others_are_waited_for(void **state)
 		print_message("%s\n", rows[i].name);
 		start_holder(&holder, *state, rows[i].user, rows[i].uid);
 		make_place(&place, *state, "me");
-		place.options.no_wait = true;
+		place.options.reuse.no_wait = true;
 		assert_int_equal(take_in(&guard, &place, &waited, &err),
 				 -EBUSY);
 		assert_non_null(strstr(err.message, rows[i].says));
 		assert_non_null(strstr(err.message, "GPU-1"));
 		assert_int_equal(place.asked, 0);
 		device_locks_release(&guard);
-		place.options.no_wait = false;
+		place.options.reuse.no_wait = false;
 		assert_int_equal(take_in(&guard, &place, &waited, &err),
 				 -EINTR);
 		assert_true(waited);
@@ -296,7 +296,7 @@ static void a_keeper_keeps_the_node_lock(void **state)
 	(void)close(release[0]);
 	device_locks_release(&guard);
 	make_place(&place, *state, "other");
-	place.options.no_wait = true;
+	place.options.reuse.no_wait = true;
 	assert_int_equal(take_in(&guard, &place, &waited, NULL), -EBUSY);
 	device_locks_release(&guard);
 	(void)close(release[1]);

@@ -49,8 +49,8 @@ static int make_machine(void **state)
 	set("AUTOFIT_SIM_STATE", path);
 	set("AUTOFIT_SIM_DEVICES", "Sim A100:8G:1G;Sim T4:4G");
 	set("AUTOFIT_SIM_FAULT", NULL);
-	fixture->options.device = DEVICE_AUTO;
-	fixture->options.cuda_index = -1;
+	fixture->options.target.device = DEVICE_AUTO;
+	fixture->options.target.cuda_index = -1;
 	*state = fixture;
 	return 0;
 }
@@ -183,8 +183,8 @@ static void the_device_option_chooses(void **state)
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		print_message("row %zu\n", i);
-		fixture->options.device = rows[i].device;
-		fixture->options.cuda_index = rows[i].index;
+		fixture->options.target.device = rows[i].device;
+		fixture->options.target.cuda_index = rows[i].index;
 		set("CUDA_VISIBLE_DEVICES", rows[i].devices);
 		look(fixture);
 		assert_int_equal(fixture->devices.gpu_count, rows[i].count);
@@ -260,11 +260,11 @@ static void the_exit_code_tells(void **state)
 	json_t *json;
 
 	(void)snprintf(path, sizeof(path), "%s/devices.json", fixture->folder);
-	fixture->options.json = path;
+	fixture->options.output.json = path;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		print_message("row %zu\n", i);
 		set("AUTOFIT_SIM_FAULT", rows[i].fault);
-		fixture->options.device = rows[i].device;
+		fixture->options.target.device = rows[i].device;
 		assert_int_equal(devices_command(&fixture->options,
 						 &fixture->environment),
 				 rows[i].code);
@@ -273,7 +273,7 @@ static void the_exit_code_tells(void **state)
 		json_decref(json);
 		assert_int_equal(unlink(path), 0);
 	}
-	fixture->options.json = NULL;
+	fixture->options.output.json = NULL;
 }
 
 /* One GPU of the simulation, one that has gone, and the tenant's process. */

@@ -32,15 +32,16 @@ struct asked {
 
 static struct options options_of(const struct asked *asked)
 {
-	struct options options = { .device = DEVICE_AUTO, .cuda_index = -1 };
+	struct options options = { .target.device = DEVICE_AUTO,
+				   .target.cuda_index = -1 };
 
-	options.memory_bytes = asked->memory * MIB;
-	options.model.usable_bytes = asked->model * MIB;
+	options.target.memory_bytes = asked->memory * MIB;
+	options.target.model.usable_bytes = asked->model * MIB;
 	if (asked->model)
-		(void)snprintf(options.model.name, sizeof(options.model.name),
-			       "Small Card");
-	options.has_headroom = asked->headroom != 0;
-	options.headroom.bytes = asked->headroom * MIB;
+		(void)snprintf(options.target.model.name,
+			       sizeof(options.target.model.name), "Small Card");
+	options.target.has_headroom = asked->headroom != 0;
+	options.target.headroom.bytes = asked->headroom * MIB;
 	return options;
 }
 
@@ -294,7 +295,7 @@ static void what_cannot_be_emulated_is_refused(void **state)
 		struct memory_target target;
 
 		print_message("%s\n", rows[i].name);
-		options.device = rows[i].device;
+		options.target.device = rows[i].device;
 		assert_true(open_on(&target, &options, rows[i].devices, &asked,
 				    &err) < 0);
 		assert_true(err.code < 0);
@@ -313,8 +314,8 @@ static void a_card_stands_in_for_itself(void **state)
 	struct memory_target target;
 
 	(void)state;
-	(void)snprintf(options.model.name, sizeof(options.model.name),
-		       "Sim H200");
+	(void)snprintf(options.target.model.name,
+		       sizeof(options.target.model.name), "Sim H200");
 	assert_int_equal(open_on(&target, &options, ONE, &asked, NULL), 0);
 	assert_int_equal(target.cap_bytes, (uint64_t)(24576 - 500) * MIB);
 	memory_target_release(&target);

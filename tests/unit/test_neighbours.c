@@ -347,7 +347,7 @@ static void a_share_leaves_room_for_others(void **state)
 	struct fixture *fixture = *state;
 	struct memory_target *target = &fixture->target;
 
-	fixture->options.shared = true;
+	fixture->options.probe.shared = true;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const struct tenant tenant = { 0, rows[i].tenant_mib * MIB, "t",
 					       0 };
@@ -356,9 +356,11 @@ static void a_share_leaves_room_for_others(void **state)
 		print_message("  %s\n", rows[i].name);
 		(void)add_tenant(fixture, &tenant);
 		target->gpu_count = rows[i].gpu_count;
-		fixture->options.memory_bytes = rows[i].memory_mib * MIB;
-		fixture->options.has_headroom = rows[i].headroom_mib != 0;
-		fixture->options.headroom.bytes = rows[i].headroom_mib * MIB;
+		fixture->options.target.memory_bytes = rows[i].memory_mib * MIB;
+		fixture->options.target.has_headroom =
+			rows[i].headroom_mib != 0;
+		fixture->options.target.headroom.bytes =
+			rows[i].headroom_mib * MIB;
 		assert_int_equal(check(fixture), 0);
 		budget = target->budget_bytes / MIB;
 		assert_true(budget <= rows[i].budget_mib &&
@@ -381,7 +383,7 @@ static void a_share_of_nothing_is_refused(void **state)
 	const struct tenant tenant = { 1, (16 * 1024 - 128) * MIB, "t", 0 };
 
 	(void)add_tenant(fixture, &tenant);
-	fixture->options.shared = true;
+	fixture->options.probe.shared = true;
 	assert_int_equal(check(fixture), -ENOMEM);
 	assert_non_null(strstr(fixture->err.message, "a share of 0 B"));
 	/* It may be a training that needs no GPU: nothing fits there then. */

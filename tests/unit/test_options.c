@@ -81,53 +81,57 @@ static void word_text(struct strbuf *out, const char *name, const char *word)
 static void numbers_text(struct strbuf *out, const struct options *o)
 {
 	strbuf_addf(out, " sub=%d device=%d:%d memory=%" PRIu64,
-		    (int)o->subcommand, (int)o->device, o->cuda_index,
-		    o->memory_bytes);
-	strbuf_addf(out, " headroom=%d:%d:%g:%" PRIu64, o->has_headroom,
-		    o->headroom.is_percent, o->headroom.percent,
-		    o->headroom.bytes);
+		    (int)o->subcommand, (int)o->target.device,
+		    o->target.cuda_index, o->target.memory_bytes);
+	strbuf_addf(out, " headroom=%d:%d:%g:%" PRIu64, o->target.has_headroom,
+		    o->target.headroom.is_percent, o->target.headroom.percent,
+		    o->target.headroom.bytes);
 	strbuf_addf(out, " effective=%d:%" PRId64 " max=%" PRId64,
-		    (int)o->effective, o->effective_batch, o->max_micro);
+		    (int)o->batch.choice, o->batch.effective_batch,
+		    o->batch.max_micro);
 	strbuf_addf(out, " multiple=%" PRId64 " tolerance=%g",
-		    o->micro_multiple_of, o->tolerance);
+		    o->batch.micro_multiple_of, o->search.tolerance);
 	strbuf_addf(out, " steps=%" PRId64 " confirm=%d:%" PRId64,
-		    o->probe_steps, o->has_confirm_steps, o->confirm_steps);
-	strbuf_addf(out, " probes=%" PRId64 " limit=%" PRId64, o->max_probes,
-		    o->time_limit_ms);
+		    o->search.probe_steps, o->search.has_confirm_steps,
+		    o->search.confirm_steps);
+	strbuf_addf(out, " probes=%" PRId64 " limit=%" PRId64,
+		    o->search.max_probes, o->times.time_limit_ms);
 	strbuf_addf(out,
 		    " startup=%" PRId64 " timeout=%" PRId64 " grace=%" PRId64,
-		    o->startup_timeout_ms, o->probe_timeout_ms, o->grace_ms);
+		    o->times.startup_timeout_ms, o->times.probe_timeout_ms,
+		    o->times.grace_ms);
 	strbuf_addf(out, " fresh=%d no_probe=%d no_wait=%d quiet=%d verbose=%d",
-		    o->fresh, o->no_probe, o->no_wait, o->quiet, o->verbose);
+		    o->reuse.fresh, o->reuse.no_probe, o->reuse.no_wait,
+		    o->output.quiet, o->output.verbose);
 	strbuf_addf(out, " trust=%d shared=%d otherwise=%d isolation=%d",
-		    o->trust_record, o->shared, o->otherwise_run,
-		    (int)o->isolation);
-	strbuf_addf(out, " color=%d watch=%" PRId64, (int)o->color,
-		    o->watch_ms);
+		    o->reuse.trust_record, o->probe.shared,
+		    o->reuse.otherwise_run, (int)o->probe.isolation);
+	strbuf_addf(out, " color=%d watch=%" PRId64, (int)o->output.color,
+		    o->times.watch_ms);
 }
 
 static void options_text(struct strbuf *out, const struct options *o)
 {
 	numbers_text(out, o);
-	word_text(out, "as", o->as);
-	word_text(out, "strategy", o->strategy);
-	word_text(out, "micro_flag", o->micro_flag);
-	word_text(out, "accum_flag", o->accum_flag);
-	word_text(out, "global_flag", o->global_flag);
-	word_text(out, "micro_scope", o->micro_scope);
-	word_text(out, "accum_scope", o->accum_scope);
-	word_text(out, "preset", o->preset);
-	word_text(out, "scratch", o->scratch);
-	word_text(out, "json", o->json);
-	word_text(out, "from", o->from);
+	word_text(out, "as", o->target.as);
+	word_text(out, "strategy", o->search.strategy);
+	word_text(out, "micro_flag", o->hints.micro_flag);
+	word_text(out, "accum_flag", o->hints.accum_flag);
+	word_text(out, "global_flag", o->hints.global_flag);
+	word_text(out, "micro_scope", o->hints.micro_scope);
+	word_text(out, "accum_scope", o->hints.accum_scope);
+	word_text(out, "preset", o->hints.preset);
+	word_text(out, "scratch", o->probe.scratch);
+	word_text(out, "json", o->output.json);
+	word_text(out, "from", o->reuse.from);
 	word_text(out, "record", o->record_name);
 	word_text(out, "format", o->export_format);
 	word_text(out, "import", o->import_file);
 	word_text(out, "shown", o->preset_name);
-	list_text(out, "env", &o->env_templates);
-	list_text(out, "probe_arg", &o->probe_args);
-	list_text(out, "probe_env", &o->probe_env);
-	list_text(out, "allow", &o->allow_writes);
+	list_text(out, "env", &o->hints.env_templates);
+	list_text(out, "probe_arg", &o->probe.args);
+	list_text(out, "probe_env", &o->probe.env);
+	list_text(out, "allow", &o->probe.allow_writes);
 	list_text(out, "command", &o->command);
 	strbuf_addch(out, ' ');
 }
@@ -553,12 +557,13 @@ static void a_model_is_looked_up(void **state)
 			assert_ptr_equal(
 				strstr(parsed.err.message, rows[i].message),
 				parsed.err.message);
-		assert_string_equal(parsed.options.model.name,
+		assert_string_equal(parsed.options.target.model.name,
 				    rows[i].name ? rows[i].name : "");
-		assert_int_equal(parsed.options.model.usable_bytes != 0,
+		assert_int_equal(parsed.options.target.model.usable_bytes != 0,
 				 rows[i].name != NULL);
 		/* Its third line; without --as nothing is read. */
-		assert_int_equal(warnings.count, parsed.options.as ? 1 : 0);
+		assert_int_equal(warnings.count,
+				 parsed.options.target.as ? 1 : 0);
 		parsed_release(&parsed);
 		strlist_release(&environment);
 		strlist_release(&warnings);
