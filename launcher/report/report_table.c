@@ -237,6 +237,7 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 					  .is_right = is_right,
 					  .indent = GAP };
 
+	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		if (!table->columns[i].title)
 			continue;

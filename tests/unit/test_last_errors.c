@@ -96,12 +96,13 @@ static void what_is_none_is_passed_over(void **state)
 
 static void all_is_bounded(void **state)
 {
+	static const char start[] = "1 2 a\n";
 	const size_t length = 100000;
 	struct last_errors errors = LAST_ERRORS_INIT;
 	char *text = xmalloc(length);
 
 	memset(text, 'x', length);
-	memcpy(text, "1 2 a\n", strlen("1 2 a\n"));
+	memcpy(text, start, sizeof(start) - 1);
 	for (int i = 0; i < LAST_ERRORS_MAX + 20; i++) {
 		char name[32];
 

@@ -125,7 +125,7 @@ static const struct strlist *flat(const struct outcome *o)
 static void add_word(struct strbuf *out, const struct outcome *o,
 		     const char *what, size_t index)
 {
-	if (index != NO_INDEX)
+	if (index < flat(o)->count && flat(o)->items)
 		strbuf_addf(out, "%s%s", what, flat(o)->items[index]);
 }
 
