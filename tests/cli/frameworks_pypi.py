@@ -20,7 +20,6 @@ from frameworks import Row  # noqa: E402
 
 SOURCE = os.path.join(lib.DATA, "frameworks")
 REQUIREMENTS = os.path.join(SOURCE, "requirements.txt")
-INSTALL_SECONDS = 400
 
 # The caches of the user are shared with probes.
 CACHE = r"user/\.cache(/.*)?"
@@ -57,7 +56,7 @@ def pip(python, *args):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
-            timeout=INSTALL_SECONDS,
+            timeout=lib.PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired:

@@ -16,10 +16,9 @@ import shutil
 import subprocess
 import sys
 
-from lib import AUTOFIT, SOURCE, Place, check, finish
+from lib import AUTOFIT, PATIENCE, SOURCE, Place, check, finish
 
 PAGES = ["docs/manual.md", "docs/presets.md"]
-LIMIT_S = 300
 
 MASKS = [
     (r"writes\s+probes write into a copy-on-write view.*?(?=first probe)",
@@ -89,7 +88,7 @@ def run_examples(examples, env, folder, out):
         script.append("{\n%s\n} >%s/%d 2>&1 </dev/null"
                       % ("\n".join(example.command), out, number))
     subprocess.run(["bash", "-c", "\n".join(script)], cwd=folder, env=env,
-                   timeout=LIMIT_S, check=False)
+                   timeout=PATIENCE, check=False)
     outputs = []
     for number in range(len(examples)):
         path = os.path.join(out, str(number))

@@ -125,8 +125,8 @@ static int make_cast(void **state)
 	pids[HIDDEN] = 5000000;
 	assert_int_equal(kill(pids[ENDED], SIGKILL), 0);
 	assert_int_equal(waitpid(pids[ENDED], NULL, 0), pids[ENDED]);
-	for (int i = 0; i < 10000 && !(has_environment(pids[SERVED]) &&
-				       is_named(pids[MPS], "nvidia-cuda-mps"));
+	for (int i = 0; i < 600000 && !(has_environment(pids[SERVED]) &&
+					is_named(pids[MPS], "nvidia-cuda-mps"));
 	     i++)
 		(void)usleep(1000);
 	*state = cast;

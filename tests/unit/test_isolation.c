@@ -20,7 +20,6 @@
 
 #include <cmocka.h>
 
-#define PATIENCE_MS 20000
 #define NEW "new bytes"
 #define PLAIN_USER 4711
 

@@ -28,7 +28,7 @@
 
 #define MIB (UINT64_C(1) << 20)
 /* Longer than any machine takes, and shorter than a test may. */
-#define WAIT_SECONDS 60
+#define WAIT_SECONDS 600
 
 /*
  * The parent never opens the page: it maps it to look. Each process under test

@@ -249,7 +249,7 @@ static void one_thread_has_the_lock(void **state)
 static int child_of_a_holder(struct table *table)
 {
 	table_forget_all();
-	alarm(20);
+	alarm(600);
 	if (get(table, 4096) || get(table, 8192))
 		return 1;
 	table_lock(table);

@@ -587,7 +587,7 @@ static void runaway_patterns_are_stopped(void **state)
 		strbuf_addch(&line, 'a');
 	strbuf_addch(&line, '!');
 	/* The test ends by this signal when one is not stopped. */
-	(void)alarm(100);
+	(void)alarm(600);
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 		struct signatures *set;
 		char *text = xasprintf("[a]\nclass = gpu\ncontains = literal\n"
@@ -654,7 +654,7 @@ static void hostile_lines_are_bounded(void **state)
 		"MemoryErrorMemoryError",
 	};
 
-	(void)alarm(100);
+	(void)alarm(600);
 	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
 		struct strbuf line = STRBUF_INIT;
 
