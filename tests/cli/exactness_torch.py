@@ -35,7 +35,7 @@ HEADROOM = 128 * MIB
 # All of it takes ten minutes on two cores: every change gets a part of it.
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 RUNS = 3
-BUDGETS = 10 if NIGHTLY else 3
+BUDGETS = 10 if NIGHTLY else 2
 FINAL_STEPS = 200 if NIGHTLY else 30
 LEAST, MOST = 440 * MIB, 2048 * MIB
 DISTANCE = 0.03
