@@ -1,0 +1,28 @@
+/* What the words of an option's name say of it. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_TEXT_OPTION_CLASS_H
+#define AUTOFIT_LAUNCHER_COMMAND_TEXT_OPTION_CLASS_H
+
+#include <stddef.h>
+
+/*
+ * Programs spell their sizes as they like: no list has all names, but the
+ * words in them are few. LIKE: it speaks of one, beside words that nobody
+ * knows, so that it may be something else.
+ */
+enum option_class {
+	OPTION_OTHER,
+	OPTION_DECOY,      /* of an evaluation, a norm, a log */
+	OPTION_BATCH,      /* a batch size; whose it is, is not said */
+	OPTION_MICRO,      /* of one rank, or of one micro-step */
+	OPTION_MICRO_NODE, /* of all ranks of a node */
+	OPTION_GLOBAL,     /* of all ranks */
+	OPTION_ACCUM,      /* micro-steps of one step */
+	OPTION_BATCH_LIKE,
+	OPTION_ACCUM_LIKE,
+};
+
+/* "--gradAccumSteps", "trainer.batch_size", "bsz_per_gpu"; any bytes. */
+enum option_class option_class_of(const char *name, size_t length);
+
+#endif
