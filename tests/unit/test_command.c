@@ -436,18 +436,18 @@ static const struct refusal refusals[] = {
 	  "add --data.batch_size N",
 	  { 0 } },
 	/* Two of them. */
-	{ "./t --batch_size 64 --micro_batch_size 8",
+	{ "./t --batch_size 64 --train_batch_size 8",
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
-	  "both --batch_size 64 and --micro_batch_size 8 may be the batch "
+	  "both --batch_size 64 and --train_batch_size 8 may be the batch "
 	  "size: "
 	  "write {micro}",
 	  { 0 } },
 	/* Which of them the program goes by is not known. */
-	{ "./t --batch_size 8 --micro_batch_size 8",
+	{ "./t --batch_size 8 --train_batch_size 8",
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
-	  "both --batch_size 8 and --micro_batch_size 8 may be",
+	  "both --batch_size 8 and --train_batch_size 8 may be",
 	  { 0 } },
 	{ "./t a.batch_size=4 b.batch_size=8",
 	  NULL,
@@ -455,9 +455,9 @@ static const struct refusal refusals[] = {
 	  "both a.batch_size 4 and b.batch_size 8",
 	  { 0 } },
 	{ "python t.py --batch_size 64",
-	  "p.add_argument('--micro_batch_size', default=8)",
+	  "p.add_argument('--train_batch_size', default=8)",
 	  COMMAND_NOT_RECOGNISED,
-	  "--micro_batch_size 8",
+	  "--train_batch_size 8",
 	  { 0 } },
 	{ "./t --bs 8 --ga 2 --accum_steps 4",
 	  NULL,

@@ -2,9 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/candidates.h"
 
+#include "base/alloc.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool option_is_decoy(const struct preset *preset,
@@ -70,7 +73,9 @@ const struct source_option *knob_in_source(const struct recognition *r,
 			found = option;
 		}
 	}
-	return found;
+	return found || !by_class_applies(r)
+		       ? found
+		       : by_class_declared(r, by_class_of_knob(kind));
 }
 
 /*
@@ -215,6 +220,17 @@ static void drop_weak(struct candidates *candidates)
 	candidates->count = kept;
 }
 
+/* The words of a name say more than -b. */
+static void add_by_class(struct candidates *candidates,
+			 const struct recognition *r, enum knob_kind kind)
+{
+	struct candidates found = { .count = 0 };
+
+	by_class_collect(&found, r, by_class_of_knob(kind));
+	if (found.count)
+		*candidates = found;
+}
+
 void candidates_collect(struct candidates *candidates,
 			const struct recognition *r, enum knob_kind kind)
 {
@@ -236,4 +252,28 @@ void candidates_collect(struct candidates *candidates,
 		has_strong |= !candidates->items[i].weak;
 	if (has_strong)
 		drop_weak(candidates);
+	else if (by_class_applies(r))
+		add_by_class(candidates, r, kind);
+}
+
+const char *candidate_name(char out[BRIEF_MAX],
+			   const struct candidate *candidate)
+{
+	char *name = candidate->token.name
+			     ? xstrndup(candidate->token.name,
+					candidate->token.name_length)
+			     : xstrdup(candidate->option->names.items[0]);
+
+	(void)argument_brief(out, name);
+	free(name);
+	return out;
+}
+
+void candidate_words(char out[CANDIDATE_WORDS_MAX],
+		     const struct candidate *candidate)
+{
+	char name[BRIEF_MAX];
+
+	(void)snprintf(out, CANDIDATE_WORDS_MAX, "%s %s",
+		       candidate_name(name, candidate), candidate->value);
 }

@@ -31,4 +31,12 @@ void candidates_collect(struct candidates *candidates,
 const struct source_option *knob_in_source(const struct recognition *r,
 					   enum knob_kind kind, size_t *rank);
 
+/* "--batch-size 8", as typed or as the script has it. */
+#define CANDIDATE_WORDS_MAX ((size_t)2 * BRIEF_MAX)
+void candidate_words(char out[CANDIDATE_WORDS_MAX],
+		     const struct candidate *candidate);
+/* "--batch-size" */
+const char *candidate_name(char out[BRIEF_MAX],
+			   const struct candidate *candidate);
+
 #endif

@@ -6,7 +6,10 @@
 #include "launcher/command/knobs/knob_by_flag.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
+#include "launcher/command/knobs/knob_pair.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/knobs/knob_unused.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -18,28 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORDS_MAX ((size_t)2 * BRIEF_MAX)
-
-static void candidate_words(char out[WORDS_MAX],
-			    const struct candidate *candidate)
-{
-	char name[BRIEF_MAX];
-	char *typed = candidate->token.name
-			      ? xstrndup(candidate->token.name,
-					 candidate->token.name_length)
-			      : xstrdup(candidate->option->names.items[0]);
-
-	(void)snprintf(out, WORDS_MAX, "%s %s", argument_brief(name, typed),
-		       candidate->value);
-	free(typed);
-}
-
 static enum command_outcome ambiguous(const struct recognition *r,
 				      enum knob_kind kind,
 				      const struct candidate *a,
 				      const struct candidate *b)
 {
-	char first[WORDS_MAX], second[WORDS_MAX];
+	char first[CANDIDATE_WORDS_MAX], second[CANDIDATE_WORDS_MAX];
 
 	candidate_words(first, a);
 	candidate_words(second, b);
@@ -126,7 +113,7 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 		picked = NULL;
 	if (picked && picked->weak && kind == KNOB_MICRO &&
 	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT) {
-		char words[WORDS_MAX];
+		char words[CANDIDATE_WORDS_MAX];
 
 		candidate_words(words, picked);
 		return not_recognised(r, "%s may be the %s, or not: %s", words,
@@ -212,10 +199,17 @@ enum command_outcome knobs_find(struct recognition *r)
 					->unit;
 	for (size_t i = 0; outcome == COMMAND_OK && i <= KNOB_GLOBAL; i++)
 		outcome = knob_by_flag_find(r, (enum knob_kind)i);
-	for (size_t i = 0; outcome == COMMAND_OK && i < KNOB_KINDS; i++)
-		if (r->command->knobs[order[i]].form == KNOB_ABSENT)
+	for (size_t i = 0; outcome == COMMAND_OK && i < KNOB_KINDS; i++) {
+		if (order[i] == KNOB_GLOBAL)
+			outcome = knob_pair_find(r);
+		if (outcome == COMMAND_OK &&
+		    r->command->knobs[order[i]].form == KNOB_ABSENT)
 			outcome = find_one(r, order[i]);
+	}
 	if (outcome == COMMAND_OK)
 		outcome = check_micro(r);
+	if (outcome == COMMAND_OK)
+		outcome = knob_unused_check(r);
+	knob_scope_read(r);
 	return outcome == COMMAND_OK ? check_additions(r) : outcome;
 }

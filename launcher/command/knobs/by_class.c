@@ -1,0 +1,167 @@
+/* Options found by the words of their names, where no list has them. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/knobs/by_class.h"
+
+#include "launcher/command/text/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool by_class_applies(const struct recognition *r)
+{
+	return !r->command->preset_is_certain;
+}
+
+unsigned by_class_of_knob(enum knob_kind kind)
+{
+	if (kind == KNOB_ACCUM)
+		return CLASS_BIT(OPTION_ACCUM);
+	if (kind == KNOB_MICRO)
+		return CLASSES_MICRO | CLASS_BIT(OPTION_BATCH) |
+		       CLASS_BIT(OPTION_GLOBAL);
+	return 0;
+}
+
+static enum option_class class_of_name(const struct recognition *r,
+				       const char *name, size_t length)
+{
+	enum option_class class = option_class_of(name, length);
+
+	if (class != OPTION_OTHER &&
+	    name_is_decoy(&r->command->preset->knobs.decoys, name, length))
+		return OPTION_DECOY;
+	return class;
+}
+
+/* -g, --ga_steps: what one of its names says is true of all. */
+static enum option_class by_class_of_option(const struct recognition *r,
+					    const struct source_option *option)
+{
+	enum option_class found = OPTION_OTHER;
+
+	if (option->dest)
+		found = class_of_name(r, option->dest, strlen(option->dest));
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+		enum option_class class = class_of_name(r, name, strlen(name));
+
+		if (class == OPTION_DECOY)
+			return class;
+		if (found == OPTION_OTHER)
+			found = class;
+	}
+	return found;
+}
+
+static enum option_class by_class_of_token(const struct recognition *r,
+					   const struct token *token)
+{
+	const struct source_option *option =
+		token->bare ? NULL
+			    : source_resolve(r->source, token->name,
+					     token->name_length);
+
+	return option ? by_class_of_option(r, option)
+		      : class_of_name(r, token->name, token->name_length);
+}
+
+static bool is_same_option(const struct candidate *known,
+			   const struct source_option *option,
+			   const struct token *token)
+{
+	if (option || known->option)
+		return option == known->option;
+	return token->bare == known->token.bare &&
+	       name_equal(token->name, token->name_length, known->token.name,
+			  known->token.name_length);
+}
+
+/* The last occurrence of an option is the one that counts. */
+static void by_class_add(struct candidates *candidates,
+			 const struct candidate *candidate)
+{
+	size_t i = 0;
+
+	while (i < candidates->count &&
+	       !is_same_option(&candidates->items[i], candidate->option,
+			       &candidate->token))
+		i++;
+	if (i == CANDIDATES_MAX)
+		return;
+	candidates->items[i] = *candidate;
+	candidates->count += i == candidates->count;
+}
+
+static void collect_typed(struct candidates *candidates,
+			  const struct recognition *r, unsigned classes)
+{
+	const struct command *command = r->command;
+	struct candidate found;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		if (token.form == KNOB_ABSENT ||
+		    knob_is_taken(command, token.value_index) ||
+		    !(classes & CLASS_BIT(by_class_of_token(r, &token))))
+			continue;
+		found = (struct candidate){ .token = token };
+		if (!token.bare)
+			found.option = source_resolve(r->source, token.name,
+						      token.name_length);
+		(void)argument_brief(
+			found.value,
+			token_value(&token, command_argv(command)));
+		by_class_add(candidates, &found);
+	}
+}
+
+/* Is it given, whatever the knob that took it? */
+static bool is_typed(const struct recognition *r,
+		     const struct source_option *option)
+{
+	const struct command *command = r->command;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (!token.bare && source_resolve(r->source, token.name,
+						  token.name_length) == option)
+			return true;
+	return false;
+}
+
+void by_class_collect(struct candidates *candidates,
+		      const struct recognition *r, unsigned classes)
+{
+	struct candidate found;
+
+	collect_typed(candidates, r, classes);
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+
+		if (option->is_switch || option->kind != SOURCE_INTEGER ||
+		    option->value < 1 ||
+		    !(classes & CLASS_BIT(by_class_of_option(r, option))) ||
+		    is_typed(r, option))
+			continue;
+		found = (struct candidate){ .option = option };
+		(void)snprintf(found.value, sizeof(found.value), "%lld",
+			       (long long)option->value);
+		by_class_add(candidates, &found);
+	}
+}
+
+const struct source_option *by_class_declared(const struct recognition *r,
+					      unsigned classes)
+{
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+
+		if (!option->is_switch && option->kind != SOURCE_NONE &&
+		    !(option->kind == SOURCE_INTEGER && option->value < 1) &&
+		    (classes & CLASS_BIT(by_class_of_option(r, option))))
+			return option;
+	}
+	return NULL;
+}

@@ -1,0 +1,103 @@
+/* Options that speak of accumulation and are no knob. Pure. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * An accumulation that is overlooked makes the effective batch wrong without a
+ * word. So what sounds like one, and is not 1, is asked about.
+ */
+#include "launcher/command/knobs/knob_unused.h"
+
+#include "launcher/command/knobs/by_class.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/names.h"
+
+#include <string.h>
+
+/* The preset knows it, as whatever. */
+static bool knob_unused_is_known(const struct recognition *r, const char *name,
+				 size_t length)
+{
+	const struct preset *preset = r->command->preset;
+	const struct strlist *lists[] = {
+		&preset->knobs.micro.names,  &preset->knobs.accum.names,
+		&preset->knobs.global.names, &preset->words.neutral_args,
+		&preset->probe.drop,         &preset->split.micro_step_units,
+	};
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (size_t k = 0; k < lists[i]->count; k++) {
+			const char *entry = lists[i]->items[k];
+			size_t letters = strcspn(entry, " ");
+
+			entry += strspn(entry, "-");
+			letters = strcspn(entry, " ");
+			if (length > strspn(name, "-") &&
+			    name_equal(entry, letters, name + strspn(name, "-"),
+				       length - strspn(name, "-")))
+				return true;
+		}
+	return false;
+}
+
+/* Of a known framework its own options are known: only words ask. */
+static unsigned asked_classes(const struct recognition *r)
+{
+	unsigned classes = CLASS_BIT(OPTION_ACCUM);
+
+	/* Who names the knobs himself has looked. */
+	if (r->hints->micro_flag || r->hints->accum_flag)
+		return 0;
+	if (by_class_applies(r))
+		classes |= CLASS_BIT(OPTION_ACCUM_LIKE);
+	return classes;
+}
+
+static bool is_of_knob(const struct recognition *r,
+		       const struct candidate *candidate)
+{
+	const struct knob *knobs = r->command->knobs;
+
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
+		if (knobs[kind].form == KNOB_ABSENT || !knobs[kind].name)
+			continue;
+		for (size_t i = 0;
+		     candidate->option && i < candidate->option->names.count;
+		     i++)
+			if (strcmp(candidate->option->names.items[i],
+				   knobs[kind].name) == 0)
+				return true;
+	}
+	return false;
+}
+
+enum command_outcome knob_unused_check(const struct recognition *r)
+{
+	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	struct candidates found = { .count = 0 };
+	unsigned classes = asked_classes(r);
+
+	if (!classes || accum->form == KNOB_PLACEHOLDER ||
+	    accum->form == KNOB_ENVIRONMENT)
+		return COMMAND_OK;
+	by_class_collect(&found, r, classes);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct candidate *candidate = &found.items[i];
+		char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
+		int64_t number;
+
+		(void)candidate_name(name, candidate);
+		if (!count_parse(candidate->value, &number) || number == 1 ||
+		    knob_unused_is_known(r, name, strlen(name)) ||
+		    is_of_knob(r, candidate))
+			continue;
+		candidate_words(words, candidate);
+		return not_recognised(
+			r,
+			"%s speaks of accumulation%s%s, and what it does is "
+			"not known: add --accum-flag %s if so many "
+			"micro-batches make a step, else --micro-flag with "
+			"the option of the batch size",
+			words, accum->form == KNOB_ABSENT ? "" : " beside ",
+			accum->form == KNOB_ABSENT ? "" : accum->name, name);
+	}
+	return COMMAND_OK;
+}

@@ -1,0 +1,225 @@
+/* Programs that nobody tuned for: what their own words say is read. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "launcher/command/recognise.h"
+#include "launcher/command/text/command_outcome.h"
+#include "tests/unit/command_sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static int load(void **state)
+{
+	static struct presets presets;
+
+	*state = &presets;
+	return presets_load(&presets, NULL, NULL);
+}
+
+static int unload(void **state)
+{
+	presets_release(*state);
+	return 0;
+}
+
+struct reading {
+	const char *command;
+	const char *source; /* of its script */
+	/* "micro x accum x world", or with "? " words of the message */
+	const char *expected;
+	const char *path, *text; /* a config file; NULL: none */
+	struct command_hints hints;
+};
+
+#define PARSER_OF(option, value)                                               \
+	"p = argparse.ArgumentParser()\n"                                      \
+	"p.add_argument('--batch_size', type=int, default=8)\n"                \
+	"p.add_argument('" option "', type=int, default=" value ")\n"
+
+#define PLAIN(command, source, expected)                                       \
+	{                                                                      \
+		command, source, expected, NULL, NULL,                         \
+		{                                                              \
+			0                                                      \
+		}                                                              \
+	}
+#define HINTED(command, source, expected, ...)                                 \
+	{                                                                      \
+		command, source, expected, NULL, NULL,                         \
+		{                                                              \
+			__VA_ARGS__                                            \
+		}                                                              \
+	}
+
+static const struct reading readings[] = {
+	/* The words of a name are enough. */
+	PLAIN("python t.py --device-batch-size 4", NULL, "4 x 1 x 1"),
+	PLAIN("python t.py --bsz_per_gpu=4 --grad-acc-steps 2", NULL,
+	      "4 x 2 x 1"),
+	PLAIN("./t --trainBatchSize 4 --gradAccumSteps 8", NULL, "4 x 8 x 1"),
+	PLAIN("./t data.bs_per_gpu=4 optim.grad_acc_steps=8", NULL,
+	      "4 x 8 x 1"),
+	PLAIN("./t --bs 4 --eval_accumulation_steps 8", NULL, "4 x 1 x 1"),
+	PLAIN("./t --bs 4 --val-bs-per-gpu 8", NULL, "4 x 1 x 1"),
+	PLAIN("torchrun --nproc-per-node 4 t.py --global-batch-size 64", NULL,
+	      "16 x 1 x 4"),
+	PLAIN("torchrun --nproc-per-node 4 t.py --bs_per_node 64", NULL,
+	      "16 x 1 x 4"),
+	/* An accumulation is used whatever its name, also by its default. */
+	PLAIN("python t.py --batch_size 4 --grad-acc-steps 4", NULL,
+	      "4 x 4 x 1"),
+	PLAIN("python t.py", PARSER_OF("--grad-acc-steps", "4"), "8 x 4 x 1"),
+	PLAIN("python t.py", PARSER_OF("-g', '--ga_steps", "4"), "8 x 4 x 1"),
+	PLAIN("python t.py -g 2", PARSER_OF("-g', '--ga_steps", "4"),
+	      "8 x 2 x 1"),
+	PLAIN("python t.py", PARSER_OF("--ga_steps", "1"), "8 x 1 x 1"),
+	PLAIN("python t.py", PARSER_OF("--ga_steps", "None"), "8 x 1 x 1"),
+	PLAIN("python t.py", PARSER_OF("--ga_steps", "f(2)"),
+	      "? add --ga_steps N"),
+	PLAIN("python t.py --ga_steps 2", PARSER_OF("--ga_steps", "f(2)"),
+	      "8 x 2 x 1"),
+	PLAIN("python t.py --micro_steps 2 --acc_iter 3 --bs 8", NULL,
+	      "? both --micro_steps 2 and --acc_iter 3"),
+	/* What speaks of it and is none that is used is asked about. */
+	PLAIN("python t.py --bs 8 --accum_steps 1 --batches-per-allreduce 2",
+	      NULL,
+	      "? --batches-per-allreduce 2 speaks of accumulation beside "
+	      "--accum_steps"),
+	PLAIN("python t.py --bs 8 --accum_tokens 99", NULL,
+	      "? add --accum-flag --accum_tokens"),
+	HINTED("python t.py --bs 8 --accum_tokens 99", NULL, "8 x 1 x 1",
+	       .micro_flag = "--bs"),
+	HINTED("python t.py --bs 8 --accum_tokens 3", NULL, "8 x 3 x 1",
+	       .accum_flag = "--accum_tokens"),
+	PLAIN("python t.py", PARSER_OF("--accum_blobs_n", "3"),
+	      "? --accum_blobs_n 3 speaks of accumulation"),
+	/* A micro-batch beside a larger batch. */
+	PLAIN("python t.py --batch=64 --batch-gpu=4", NULL, "4 x 16 x 1"),
+	PLAIN("python t.py --batch_size 64 --microbatch 4", NULL, "4 x 16 x 1"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --total-bs 64 --bs 4", NULL,
+	      "4 x 8 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --total-bs 64 --mbs 4", NULL,
+	      "4 x 8 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --bs 64 --mbs 4", NULL,
+	      "? --micro-flag --mbs --global-flag --bs"),
+	HINTED("torchrun --nproc-per-node 2 t.py --bs 64 --mbs 4", NULL,
+	       "4 x 8 x 2", .micro_flag = "--mbs", .global_flag = "--bs"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --total_bs 64 --ga_steps 4",
+	      NULL, "? --micro-flag --total_bs --micro-scope global"),
+	PLAIN("python t.py --microbatch 2", PARSER_OF("--microbatch", "-1"),
+	      "2 x 4 x 1"),
+	PLAIN("python t.py", PARSER_OF("--microbatch", "-1"), "8 x 1 x 1"),
+};
+
+/* Spellings of an accumulation that the script's own parser declares. */
+static const char *const accumulations[] = {
+	"--grad-accumulation",
+	"--ga_steps",
+	"--grad_accumulation_steps",
+	"--accumulate",
+	"--acc_steps",
+	"--grad-acc-steps",
+	"--accum-grad-batches",
+	"--grad_accum_every",
+	"--num_microbatches",
+	"--batches-per-allreduce",
+	"--gradient-accumulate",
+	"--accumulation-iters",
+	"--iters_to_accumulate",
+	"--n_accum",
+	"--gradacc",
+	"--accumulate_every",
+	"--micro-steps",
+	"--backward-passes-per-step",
+	"--accum_factor",
+	"--batches_per_update",
+	"--grad_accu_steps",
+	"--optim.accumulation",
+	"--gacc",
+	"--accumulated-batches",
+	"--num_accumulation_steps",
+};
+
+/* As it is expected to be told. */
+static char *read_as(const struct reading *row, const struct presets *presets)
+{
+	struct strlist argv = words(row->command);
+	struct error err = ERROR_INIT;
+	struct command command;
+	char *text;
+
+	if (sample_recognise(&command, &argv,
+			     &(struct sample){ .presets = presets,
+					       .hints = &row->hints,
+					       .source = row->source,
+					       .path = row->path,
+					       .text = row->text },
+			     &err) == COMMAND_OK)
+		text = xasprintf("%lld x %lld x %lld",
+				 (long long)command.batch.micro_batch,
+				 (long long)command.batch.grad_accum,
+				 (long long)command.batch.world_size);
+	else
+		text = xasprintf("? %s", err.message);
+	command_release(&command);
+	strlist_release(&argv);
+	return text;
+}
+
+static void test_words_are_read(void **state)
+{
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < sizeof(readings) / sizeof(*readings); i++) {
+		const struct reading *row = &readings[i];
+		char *text = read_as(row, *state);
+		bool is_message = *row->expected == '?';
+
+		if (is_message
+			    ? *text != '?' || !strstr(text, row->expected + 2)
+			    : strcmp(text, row->expected) != 0) {
+			print_error("%s: %s, not %s\n", row->command, text,
+				    row->expected);
+			wrong++;
+		}
+		free(text);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+static void test_accumulations_are_read(void **state)
+{
+	size_t count = sizeof(accumulations) / sizeof(*accumulations);
+
+	assert_true(count >= 25);
+	for (size_t i = 0; i < count; i++) {
+		char *source =
+			xasprintf(PARSER_OF("%s", "4"), accumulations[i]);
+		char *given = xasprintf("python t.py %s 2", accumulations[i]);
+		struct reading row = { .command = "python t.py",
+				       .source = source };
+		char *text = read_as(&row, *state);
+
+		assert_string_equal(text, "8 x 4 x 1");
+		free(text);
+		row.command = given;
+		text = read_as(&row, *state);
+		assert_string_equal(text, "8 x 2 x 1");
+		free(text);
+		free(given);
+		free(source);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words_are_read),
+		cmocka_unit_test(test_accumulations_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, load, unload);
+}
