@@ -39,6 +39,16 @@ struct reading {
 	"p.add_argument('--batch_size', type=int, default=8)\n"                \
 	"p.add_argument('" option "', type=int, default=" value ")\n"
 
+/* A dataclass that says other defaults than its framework. */
+#define QLORA                                                                  \
+	"@dataclass\n"                                                         \
+	"class TrainingArguments(transformers.Seq2SeqTrainingArguments):\n"    \
+	"    cache_dir: Optional[str] = field(default=None)\n"                 \
+	"    per_device_train_batch_size: int = field(default=1, "             \
+	"metadata={\"help\": 'The training batch size per GPU.'})\n"           \
+	"    gradient_accumulation_steps: int = field(\n        default=16)\n" \
+	"hfparser = transformers.HfArgumentParser((TrainingArguments))\n"
+
 #define PLAIN(command, source, expected)                                       \
 	{                                                                      \
 		command, source, expected, NULL, NULL,                         \
@@ -112,6 +122,46 @@ static const struct reading readings[] = {
 	PLAIN("python t.py --microbatch 2", PARSER_OF("--microbatch", "-1"),
 	      "2 x 4 x 1"),
 	PLAIN("python t.py", PARSER_OF("--microbatch", "-1"), "8 x 1 x 1"),
+	/* Defaults of the script's own dataclass or signature. */
+	PLAIN("python t.py", QLORA, "1 x 16 x 1"),
+	PLAIN("python t.py --per_device_train_batch_size 2", QLORA,
+	      "2 x 16 x 1"),
+	PLAIN("python t.py --base_model x",
+	      "import fire\n"
+	      "def train(\n    # model\n    base_model: str = \"\",\n"
+	      "    batch_size: int = 128,\n    micro_batch_size: int = 4,\n"
+	      "    names: List[str] = None, n: int = 3\n):\n    pass\n"
+	      "if __name__ == \"__main__\":\n    fire.Fire(train)\n",
+	      "4 x 32 x 1"),
+	PLAIN("python t.py",
+	      "import fire\ndef main(bs=16, lr=1e-3): pass\nfire.Fire()\n",
+	      "16 x 1 x 1"),
+	PLAIN("python t.py",
+	      "import fire\nclass T:\n  def __init__(self, bs: 'int' = 16):\n"
+	      "    pass\nfire.Fire({'t': T})\n",
+	      "16 x 1 x 1"),
+	PLAIN("python t.py",
+	      "import typer\napp = typer.Typer()\n@app.command()\n"
+	      "def main(data: str, bs: int = typer.Option(16, help='x'),\n"
+	      "         acc_steps: Optional[int] = 2): pass\n",
+	      "16 x 2 x 1"),
+	PLAIN("python t.py",
+	      "import tyro\n@dataclass\nclass A:\n"
+	      "    lr: float = 1e-4\n"
+	      "    device_bs: Annotated[int, tyro.conf.arg(help='b')] = 16\n"
+	      "    ga_steps: int | None = 4\n"
+	      "a = tyro.cli(A)\n",
+	      "16 x 4 x 1"),
+	PLAIN("python t.py",
+	      "from absl import flags\n"
+	      "flags.DEFINE_integer('device_bs', 16, 'Batch of a device.')\n"
+	      "flags.DEFINE_integer('accum_iters', 4, 'Accumulation.')\n",
+	      "16 x 4 x 1"),
+	PLAIN("python t.py",
+	      "@click.command()\n@click.option('--bsz', default=16)\n"
+	      "@click.option('--acc-steps', default=4, show_default=True)\n"
+	      "def main(bsz, acc_steps): pass\n",
+	      "16 x 4 x 1"),
 };
 
 /* Spellings of an accumulation that the script's own parser declares. */

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/pytext.h"
 
+#include "base/strbuf.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -184,5 +186,153 @@ void pytext_skip_argument(struct pytext *cursor)
 		else if (c == ')' || c == ']' || c == '}')
 			depth--;
 		pytext_step(cursor);
+	}
+}
+
+bool pytext_skip_type(struct pytext *cursor)
+{
+	bool is_int = false;
+	const char *text;
+	size_t length;
+	int depth = 0;
+
+	cursor->at++;
+	while (cursor->at < cursor->end) {
+		char c = *cursor->at;
+
+		if (pytext_is_word_start(c)) {
+			pytext_word(cursor, &text, &length);
+			is_int |= pytext_word_is(text, length, "int");
+			continue;
+		}
+		if (pytext_is_quote(c)) {
+			pytext_string(cursor, &text, &length);
+			is_int |= depth == 0 && length >= 3 &&
+				  memmem(text, length, "int", 3);
+			continue;
+		}
+		if (depth == 0 && strchr("=,)\n#", c))
+			break;
+		depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+		pytext_step(cursor);
+	}
+	return is_int;
+}
+
+char *pytext_strings(struct pytext *cursor)
+{
+	struct strbuf words = STRBUF_INIT;
+	const char *text;
+	size_t length;
+
+	strbuf_adds(&words, "");
+	while (cursor->at < cursor->end && pytext_is_quote(*cursor->at)) {
+		pytext_string(cursor, &text, &length);
+		strbuf_add(&words, text, length);
+		pytext_skip_blanks(cursor, true);
+	}
+	return strbuf_detach(&words);
+}
+
+/* Over dataclasses.field( or typer.Option(; false: it is no such call. */
+static bool skip_holder(struct pytext *cursor)
+{
+	static const char *const holders[] = { "field", "Field",    "Option",
+					       "arg",   "Argument", "ib" };
+	struct pytext ahead = *cursor;
+	const char *text = "";
+	size_t length = 0;
+
+	while (ahead.at < ahead.end && pytext_is_word_start(*ahead.at)) {
+		pytext_word(&ahead, &text, &length);
+		if (ahead.at < ahead.end && *ahead.at == '.')
+			ahead.at++;
+	}
+	if (ahead.at >= ahead.end || *ahead.at != '(')
+		return false;
+	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
+		if (!pytext_word_is(text, length, holders[i]))
+			continue;
+		ahead.at++;
+		*cursor = ahead;
+		return true;
+	}
+	return false;
+}
+
+/* help="..." of the call, or "help": "..." of a dictionary in it. */
+static char *help_in(struct pytext cursor)
+{
+	int depth = 0;
+	const char *text;
+	size_t length;
+
+	while (cursor.at < cursor.end && depth >= 0) {
+		char c = *cursor.at;
+
+		if (c == '#') {
+			pytext_skip_comment(&cursor);
+			continue;
+		}
+		if (pytext_is_quote(c)) {
+			pytext_string(&cursor, &text, &length);
+		} else if (pytext_is_word_start(c)) {
+			pytext_word(&cursor, &text, &length);
+		} else {
+			depth += (c == '(' || c == '[' || c == '{') -
+				 (c == ')' || c == ']' || c == '}');
+			pytext_step(&cursor);
+			continue;
+		}
+		if (!pytext_word_is(text, length, "help") &&
+		    !pytext_word_is(text, length, "description"))
+			continue;
+		pytext_skip_blanks(&cursor, true);
+		if (cursor.at >= cursor.end || !strchr("=:", *cursor.at))
+			continue;
+		cursor.at++;
+		pytext_skip_blanks(&cursor, true);
+		if (cursor.at < cursor.end && *cursor.at == '(')
+			pytext_step(&cursor);
+		pytext_skip_blanks(&cursor, true);
+		if (cursor.at < cursor.end && pytext_is_quote(*cursor.at))
+			return pytext_strings(&cursor);
+	}
+	return NULL;
+}
+
+enum source_value pytext_default(struct pytext *cursor, bool in_brackets,
+				 int64_t *value, char **help)
+{
+	enum source_value kind = SOURCE_OTHER;
+	const char *text;
+	size_t length;
+
+	*help = NULL;
+	*value = 0;
+	if (!skip_holder(cursor))
+		return pytext_value(cursor, in_brackets, value);
+	*help = help_in(*cursor);
+	for (;;) {
+		struct pytext word = *cursor;
+
+		pytext_skip_blanks(cursor, true);
+		if (cursor->at >= cursor->end || *cursor->at == ')')
+			return kind;
+		word = *cursor;
+		pytext_word(&word, &text, &length);
+		pytext_skip_blanks(&word, true);
+		if (word.at < word.end && *word.at == '=') {
+			word.at++;
+			pytext_skip_blanks(&word, true);
+			if (pytext_word_is(text, length, "default"))
+				return pytext_value(&word, true, value);
+		} else if (*cursor->at >= '0' && *cursor->at <= '9') {
+			return pytext_value(cursor, true, value);
+		}
+		pytext_skip_argument(cursor);
+		if (cursor->at >= cursor->end || *cursor->at != ',')
+			return kind;
+		cursor->at++;
 	}
 }

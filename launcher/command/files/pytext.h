@@ -27,6 +27,16 @@ void pytext_word(struct pytext *cursor, const char **text, size_t *length);
 /* 8, 5 * 8, "8", None, or something else, perhaps only begun. */
 enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
 			       int64_t *value);
+/* ": int", ": Optional[int]", ': "int | None"': over it; is it a number's? */
+bool pytext_skip_type(struct pytext *cursor);
+/*
+ * The same, or what stands in field(default=8), Field(8), Option(8): in help,
+ * which the caller frees, its words for people, else NULL.
+ */
+enum source_value pytext_default(struct pytext *cursor, bool in_brackets,
+				 int64_t *value, char **help);
+/* The strings at the cursor, one after the other, as one. The caller frees. */
+char *pytext_strings(struct pytext *cursor);
 /* To the next ',' or closing bracket of this call. */
 void pytext_skip_argument(struct pytext *cursor);
 

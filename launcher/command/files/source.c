@@ -3,8 +3,9 @@
 #include "launcher/command/files/source.h"
 
 #include "base/alloc.h"
-#include "base/hash.h"
 #include "launcher/command/files/pytext.h"
+#include "launcher/command/files/source_options.h"
+#include "launcher/command/files/source_signature.h"
 #include "launcher/command/text/names.h"
 
 #include <stdlib.h>
@@ -27,6 +28,9 @@ static void read_keyword(struct pytext *cursor, struct source_option *option,
 		option->is_switch = true;
 	} else if (pytext_word_is(key, length, "default")) {
 		option->kind = pytext_value(cursor, true, &option->value);
+	} else if (pytext_word_is(key, length, "help") && is_text) {
+		free(option->help);
+		option->help = pytext_strings(cursor);
 	} else if (pytext_word_is(key, length, "dest") && is_text) {
 		pytext_string(cursor, &text, &text_length);
 		free(option->dest);
@@ -68,68 +72,6 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 	read_keyword(cursor, option, text, length);
 }
 
-static void option_release(struct source_option *option)
-{
-	strlist_release(&option->names);
-	free(option->dest);
-}
-
-static bool shares_name(const struct source_option *a,
-			const struct source_option *b)
-{
-	for (size_t i = 0; i < a->names.count; i++)
-		if (strlist_find(&b->names, a->names.items[i]) < b->names.count)
-			return true;
-	return false;
-}
-
-/* Where parsers share an option only equal defaults are known. */
-static bool is_repeated(struct source *source,
-			const struct source_option *option)
-{
-	for (size_t i = 0; i < source->option_count; i++) {
-		struct source_option *known = &source->options[i];
-
-		/* Without a bit in common no name is. */
-		if (!(known->name_bits & option->name_bits) ||
-		    !shares_name(option, known))
-			continue;
-		if (known->kind != option->kind ||
-		    known->value != option->value)
-			known->kind = SOURCE_OTHER;
-		return true;
-	}
-	return false;
-}
-
-static uint64_t name_bits(const struct source_option *option)
-{
-	uint64_t bits = 0;
-
-	for (size_t i = 0; i < option->names.count; i++) {
-		const char *name = option->names.items[i];
-
-		bits |= UINT64_C(1) << (hash_bytes(name, strlen(name)) >> 58);
-	}
-	return bits;
-}
-
-/* Takes the option over. */
-static void add_option(struct source *source, struct source_option *option)
-{
-	option->name_bits = name_bits(option);
-	if (option->names.count == 0 ||
-	    source->option_count == SOURCE_OPTIONS_MAX ||
-	    is_repeated(source, option)) {
-		option_release(option);
-		return;
-	}
-	source->options =
-		xgrow(source->options, source->option_count,
-		      &source->option_capacity, sizeof(*source->options));
-	source->options[source->option_count++] = *option;
-}
-
 /* The cursor is on the bracket that opens the call. */
 static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
@@ -152,11 +94,11 @@ static void read_call(struct pytext *cursor, struct source *source,
 	}
 	/* A call that the end of the text cuts off is not known. */
 	if (cursor->at >= cursor->end) {
-		option_release(&option);
+		source_option_release(&option);
 		return;
 	}
 	cursor->at++;
-	add_option(source, &option);
+	source_option_add(source, &option);
 }
 
 /* ("name", ...) or ["name"]: over the bracket, the name, and what is blank. */
@@ -188,8 +130,14 @@ static void read_define(struct pytext *cursor, struct source *source,
 	ahead.at++;
 	pytext_skip_blanks(&ahead, true);
 	option.kind = pytext_value(&ahead, true, &option.value);
+	if (ahead.at < ahead.end && *ahead.at == ',') {
+		ahead.at++;
+		pytext_skip_blanks(&ahead, true);
+		if (ahead.at < ahead.end && pytext_is_quote(*ahead.at))
+			option.help = pytext_strings(&ahead);
+	}
 	strlist_addf(&option.names, "--%.*s", (int)length, name);
-	add_option(source, &option);
+	source_option_add(source, &option);
 }
 
 static void add_variable(struct source *source,
@@ -224,11 +172,15 @@ static void read_variable(struct pytext *cursor, struct source *source,
 	add_variable(source, &variable);
 }
 
+/* Takes what the constant owns over. */
 static void add_constant(struct source *source,
 			 const struct source_constant *constant)
 {
-	if (source->constant_count == SOURCE_CONSTANTS_MAX)
+	if (source->constant_count == SOURCE_CONSTANTS_MAX) {
+		free(constant->name);
+		free(constant->help);
 		return;
+	}
 	source->constants =
 		xgrow(source->constants, source->constant_count,
 		      &source->constant_capacity, sizeof(*source->constants));
@@ -241,19 +193,13 @@ static void read_constant(const struct pytext *cursor, struct source *source,
 {
 	struct pytext ahead = *cursor;
 	struct source_constant constant = { .line = cursor->line };
-	const char *type;
-	size_t type_length;
 
 	pytext_skip_blanks(&ahead, false);
 	if (ahead.at < ahead.end && *ahead.at == ':') {
 		constant.field =
 			cursor->depth == 0 && word != cursor->line_start;
-		ahead.at++;
-		pytext_skip_blanks(&ahead, false);
-		pytext_word(&ahead, &type, &type_length);
-		if (!pytext_word_is(type, type_length, "int"))
+		if (!pytext_skip_type(&ahead))
 			return;
-		pytext_skip_blanks(&ahead, false);
 	}
 	if (length >= NAME_MAX_BYTES || ahead.end - ahead.at < 2 ||
 	    *ahead.at != '=' || ahead.at[1] == '=')
@@ -261,10 +207,12 @@ static void read_constant(const struct pytext *cursor, struct source *source,
 	ahead.at++;
 	pytext_skip_blanks(&ahead, false);
 	constant.global = cursor->depth == 0 && word == cursor->line_start;
-	constant.kind =
-		pytext_value(&ahead, cursor->depth > 0, &constant.value);
-	if (constant.kind != SOURCE_INTEGER && !constant.global)
+	constant.kind = pytext_default(&ahead, cursor->depth > 0,
+				       &constant.value, &constant.help);
+	if (constant.kind != SOURCE_INTEGER && !constant.global) {
+		free(constant.help);
 		return;
+	}
 	constant.name = xstrndup(word, length);
 	add_constant(source, &constant);
 }
@@ -366,8 +314,12 @@ static void read_code(struct pytext *cursor, struct source *source)
 
 static bool makes_options_of_fields(const char *text)
 {
-	static const char *const parsers[] = { "tyro.cli", "HfArgumentParser",
-					       "TrlParser", "simple_parsing" };
+	static const char *const parsers[] = {
+		"tyro.cli", "HfArgumentParser",   "TrlParser",
+		"(Tap)",    "simple_parsing",     "pyrallis",
+		"draccus",  "jsonargparse",       "datargs",
+		"CliApp",   "dataclass_argparse",
+	};
 
 	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
 		if (strstr(text, parsers[i]))
@@ -385,8 +337,9 @@ static void source_add_fields(struct source *source)
 
 		if (!constant->field)
 			continue;
+		option.help = constant->help ? xstrdup(constant->help) : NULL;
 		strlist_addf(&option.names, "--%s", constant->name);
-		add_option(source, &option);
+		source_option_add(source, &option);
 	}
 }
 
@@ -402,14 +355,17 @@ void source_read(struct source *source, const char *text)
 		read_code(&cursor, source);
 	if (makes_options_of_fields(text))
 		source_add_fields(source);
+	source_signatures_read(source, text, cursor.end);
 }
 
 void source_release(struct source *source)
 {
 	for (size_t i = 0; i < source->option_count; i++)
-		option_release(&source->options[i]);
-	for (size_t i = 0; i < source->constant_count; i++)
+		source_option_release(&source->options[i]);
+	for (size_t i = 0; i < source->constant_count; i++) {
 		free(source->constants[i].name);
+		free(source->constants[i].help);
+	}
 	for (size_t i = 0; i < source->variable_count; i++)
 		free(source->variables[i].name);
 	free(source->options);

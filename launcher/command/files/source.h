@@ -25,7 +25,8 @@ enum source_value {
 /*
  * One option: add_argument of argparse, option of click, DEFINE_integer of
  * absl; a field of a dataclass where a parser makes options of those (tyro,
- * HfArgumentParser, simple_parsing).
+ * HfArgumentParser, simple_parsing); a parameter of a function that is handed
+ * to fire, tyro or typer.
  */
 struct source_option {
 	struct strlist names; /* as written, at least one */
@@ -34,12 +35,14 @@ struct source_option {
 	enum source_value kind;
 	int64_t value;  /* the default */
 	bool is_switch; /* action= something that takes no value */
+	char *help;     /* its words for people; NULL: none */
 	unsigned line;
 };
 
 /* name = 8, f(name=8), "name": 8. */
 struct source_constant {
 	char *name;
+	char *help;  /* of field(default=8, metadata={"help": ...}); NULL */
 	bool global; /* at the beginning of a line: a global of the script */
 	bool field;  /* name: int = 8, indented: of a dataclass, most likely */
 	enum source_value kind;

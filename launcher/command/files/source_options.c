@@ -1,0 +1,71 @@
+/* The options of a script, each once. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_options.h"
+
+#include "base/alloc.h"
+#include "base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void source_option_release(struct source_option *option)
+{
+	strlist_release(&option->names);
+	free(option->dest);
+	free(option->help);
+}
+
+static bool shares_name(const struct source_option *a,
+			const struct source_option *b)
+{
+	for (size_t i = 0; i < a->names.count; i++)
+		if (strlist_find(&b->names, a->names.items[i]) < b->names.count)
+			return true;
+	return false;
+}
+
+/* Where parsers share an option only equal defaults are known. */
+static bool is_repeated(struct source *source,
+			const struct source_option *option)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		struct source_option *known = &source->options[i];
+
+		/* Without a bit in common no name is. */
+		if (!(known->name_bits & option->name_bits) ||
+		    !shares_name(option, known))
+			continue;
+		if (known->kind != option->kind ||
+		    known->value != option->value)
+			known->kind = SOURCE_OTHER;
+		return true;
+	}
+	return false;
+}
+
+static uint64_t name_bits(const struct source_option *option)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+
+		bits |= UINT64_C(1) << (hash_bytes(name, strlen(name)) >> 58);
+	}
+	return bits;
+}
+
+void source_option_add(struct source *source, struct source_option *option)
+{
+	option->name_bits = name_bits(option);
+	if (option->names.count == 0 ||
+	    source->option_count == SOURCE_OPTIONS_MAX ||
+	    is_repeated(source, option)) {
+		source_option_release(option);
+		return;
+	}
+	source->options =
+		xgrow(source->options, source->option_count,
+		      &source->option_capacity, sizeof(*source->options));
+	source->options[source->option_count++] = *option;
+}

@@ -1,0 +1,12 @@
+/* The options of a script, each once. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_OPTIONS_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_OPTIONS_H
+
+#include "launcher/command/files/source.h"
+
+/* Adds an option, which it takes over, unless it is there already. */
+void source_option_add(struct source *source, struct source_option *option);
+void source_option_release(struct source_option *option);
+
+#endif

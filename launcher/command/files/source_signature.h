@@ -1,0 +1,15 @@
+/* Parameters of functions that become options. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SIGNATURE_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SIGNATURE_H
+
+#include "launcher/command/files/source.h"
+
+/*
+ * def main(batch_size: int = 8) handed to fire, tyro or typer: each parameter
+ * with a number is an option. text ends at end.
+ */
+void source_signatures_read(struct source *source, const char *text,
+			    const char *end);
+
+#endif
