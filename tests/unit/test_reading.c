@@ -49,6 +49,16 @@ struct reading {
 	"    gradient_accumulation_steps: int = field(\n        default=16)\n" \
 	"hfparser = transformers.HfArgumentParser((TrainingArguments))\n"
 
+/* On two ranks, with a line of the script or the words of its help. */
+#define TWO(line, expected)                                                    \
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 8", line "\n",    \
+	      expected)
+#define HELP(words, expected)                                                  \
+	PLAIN("torchrun --nproc-per-node 2 t.py",                              \
+	      "p.add_argument('--batch_size', default=8,\n    help='" words    \
+	      "')\n",                                                          \
+	      expected)
+
 #define PLAIN(command, source, expected)                                       \
 	{                                                                      \
 		command, source, expected, NULL, NULL,                         \
@@ -162,6 +172,65 @@ static const struct reading readings[] = {
 	      "@click.option('--acc-steps', default=4, show_default=True)\n"
 	      "def main(bsz, acc_steps): pass\n",
 	      "16 x 4 x 1"),
+	/* Whose batch it is: divisions in the script, and words of help. */
+	TWO("bs = int(args.batch_size / world_size)", "4 x 1 x 2"),
+	TWO("args.batch_size = args.batch_size // args.world_size",
+	    "4 x 1 x 2"),
+	TWO("args.batch_size //= dist.get_world_size()", "4 x 1 x 2"),
+	TWO("b = opt.batch_size // WORLD_SIZE", "4 x 1 x 2"),
+	TWO("b = (args.batch_size) // total_gpus", "4 x 1 x 2"),
+	TWO("b = args.batch_size / len(args.gpus)", "4 x 1 x 2"),
+	TWO("b = batch_size // max(1, num_gpus)", "4 x 1 x 2"),
+	TWO("b = int(args.batch_size / ngpus_per_node)", "4 x 1 x 2"),
+	TWO("b = args.batch_size // nproc", "4 x 1 x 2"),
+	TWO("b = args.batch_size // hvd.size()", "4 x 1 x 2"),
+	TWO("b = args.batch_size // torch.cuda.device_count()", "4 x 1 x 2"),
+	/* These divide no batch, or not by the ranks. */
+	TWO("steps = len(data) // args.batch_size // world_size", "8 x 1 x 2"),
+	TWO("lr = lr * args.batch_size / 256", "8 x 1 x 2"),
+	TWO("# b = args.batch_size // world_size", "8 x 1 x 2"),
+	TWO("n = args.batch_size // gpu_memory", "8 x 1 x 2"),
+	TWO("eval_batch_size = args.eval_batch_size // world_size",
+	    "8 x 1 x 2"),
+	TWO("eff = args.batch_size * accum * world_size", "8 x 1 x 2"),
+	HELP("total batch size for all GPUs", "4 x 1 x 2"),
+	HELP("Effective batch size (per worker it is that / world)",
+	     "4 x 1 x 2"),
+	HELP("global batch", "4 x 1 x 2"),
+	HELP("batch size, summed across all devices", "4 x 1 x 2"),
+	HELP("this is the total of all GPUs on the current node", "4 x 1 x 2"),
+	HELP("Batch size per GPU (effective batch size is more)", "8 x 1 x 2"),
+	HELP("batch size", "8 x 1 x 2"),
+	/* In a pair they say it of the larger one. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --mbs 4",
+	      "accum = args.batch_size // (args.mbs * n)\n"
+	      "accum_steps = accum_steps // world_size\n",
+	      "4 x 8 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --mbs 4",
+	      "total = args.batch_size * world_size\n", "4 x 16 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --mbs 4",
+	      "p.add_argument('--batch_size', help='of all GPUs')\n",
+	      "4 x 8 x 2"),
+	/* An accumulation that the batch is divided by is part of it. */
+	PLAIN("python t.py --batch_size 64 --acc_steps 4",
+	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 1"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
+	      "b = args.batch_size // (world_size * args.acc_steps)\n",
+	      "8 x 4 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
+	      "b = args.batch_size // args.acc_steps // world_size\n",
+	      "8 x 4 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
+	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
+	      "b = args.batch_size // world_size\n", "32 x 4 x 2"),
+	PLAIN("python t.py",
+	      PARSER_OF("--acc_steps", "4") "b = batch_size // acc_steps\n",
+	      "2 x 4 x 1"),
+	/* The user's word counts. */
+	HINTED("torchrun --nproc-per-node 2 t.py --batch_size 8",
+	       "b = batch_size // world_size", "8 x 1 x 2",
+	       .micro_scope = "rank"),
 };
 
 /* Spellings of an accumulation that the script's own parser declares. */

@@ -159,6 +159,7 @@ const struct source_option *by_class_declared(const struct recognition *r,
 		const struct source_option *option = &r->source->options[i];
 
 		if (!option->is_switch && option->kind != SOURCE_NONE &&
+		    !option_is_knob(r->command, option) &&
 		    !(option->kind == SOURCE_INTEGER && option->value < 1) &&
 		    (classes & CLASS_BIT(by_class_of_option(r, option))))
 			return option;

@@ -64,9 +64,10 @@ const struct source_option *knob_in_source(const struct recognition *r,
 	*rank = names->count;
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
-		size_t place = option->is_switch
-				       ? names->count
-				       : option_rank(preset, names, option);
+		size_t place =
+			option->is_switch || option_is_knob(r->command, option)
+				? names->count
+				: option_rank(preset, names, option);
 
 		if (place < *rank) {
 			*rank = place;
@@ -198,7 +199,7 @@ static void collect_defaults(const struct recognition *r, enum knob_kind kind,
 		for (size_t k = 0; k < candidates->count; k++)
 			is_typed |= candidates->items[k].option == option;
 		if (is_typed || option->kind != SOURCE_INTEGER ||
-		    option->is_switch)
+		    option->is_switch || option_is_knob(r->command, option))
 			continue;
 		candidate.rank = option_rank(preset, names, option);
 		if (candidate.rank == names->count ||

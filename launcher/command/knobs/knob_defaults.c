@@ -361,6 +361,8 @@ static enum command_outcome nothing_found(struct recognition *r,
 	const struct source_variable *variable = variable_find(r, kind);
 	const struct source_constant *constant = constant_find(r, kind);
 
+	if (kind == KNOB_MICRO && has_global(r->command))
+		return COMMAND_OK;
 	if (variable)
 		return from_variable(r, kind, variable);
 	if (constant && (kind == KNOB_MICRO || constant->value > 1))

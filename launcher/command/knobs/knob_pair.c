@@ -4,6 +4,7 @@
 
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 
 static enum command_outcome pair_take(struct recognition *r,
@@ -30,16 +31,19 @@ static void pair_options_collect(struct pair_options *options,
 }
 
 /* Of each rank or of all: with one rank that is the same. */
-static enum command_outcome whose_is_it(const struct recognition *r,
+static enum command_outcome whose_is_it(struct recognition *r,
 					const struct candidate *micro,
 					const struct candidate *larger)
 {
+	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
 	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX], micro_name[BRIEF_MAX];
 
-	if (r->command->batch.world_size == 1)
-		return COMMAND_OK;
-	candidate_words(words, larger);
 	(void)candidate_name(name, larger);
+	if (r->command->batch.world_size == 1 || knob_scope_divides_accum(r) ||
+	    (knob_scope_said(r, name, scope) && *scope != SCOPE_NODE))
+		return COMMAND_OK;
+	*scope = SCOPE_GLOBAL;
+	candidate_words(words, larger);
 	(void)candidate_name(micro_name, micro);
 	return not_recognised(
 		r,
@@ -51,23 +55,46 @@ static enum command_outcome whose_is_it(const struct recognition *r,
 		name, micro_name);
 }
 
-/* One option alone that says all ranks: is accumulation in it? */
-static enum command_outcome global_beside_accum(const struct recognition *r,
-						const struct candidate *global)
+/* One option alone, beside an accumulation: is that in it? */
+static enum command_outcome
+alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	struct knob *global = &r->command->knobs[KNOB_GLOBAL];
 	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
 
-	if (accum->form == KNOB_ABSENT || accum->value <= 1)
+	(void)candidate_name(name, only);
+	if (accum->form == KNOB_ABSENT)
 		return COMMAND_OK;
-	candidate_words(words, global);
-	(void)candidate_name(name, global);
+	if (knob_scope_holds_accum(r, name)) {
+		if (!is_global)
+			(void)knob_scope_said(r, name, &global->scope);
+		return pair_take(r, KNOB_GLOBAL, only);
+	}
+	if (!is_global || accum->value <= 1)
+		return COMMAND_OK;
+	candidate_words(words, only);
 	return not_recognised(r,
 			      "does %s count the %lld micro-batches of %s too? "
 			      "If so, add --global-flag %s; if not, "
 			      "--micro-flag %s --micro-scope global",
 			      words, (long long)accum->value, accum->name, name,
 			      name);
+}
+
+/* The two of a pair; false: they are none. */
+static bool pair_of(const struct pair_options *options,
+		    const struct candidate **micro,
+		    const struct candidate **larger)
+{
+	size_t batches = options->batch.count, globals = options->global.count;
+
+	*micro = options->micro.count ? &options->micro.items[0]
+				      : &options->batch.items[0];
+	*larger =
+		globals ? &options->global.items[0] : &options->batch.items[0];
+	return options->micro.count + batches + globals == 2 &&
+	       options->micro.count < 2 && batches < 2 && globals < 2;
 }
 
 enum command_outcome knob_pair_find(struct recognition *r)
@@ -82,18 +109,15 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return COMMAND_OK;
 	pair_options_collect(&options, r);
-	if (options.micro.count + options.batch.count == 0 &&
-	    options.global.count == 1)
-		return global_beside_accum(r, &options.global.items[0]);
-	if (options.micro.count + options.batch.count + options.global.count !=
-		    2 ||
-	    options.batch.count == 2 || options.micro.count == 2 ||
-	    options.global.count == 2)
+	if (options.micro.count == 0 &&
+	    options.batch.count + options.global.count == 1)
+		return alone_take(r,
+				  options.batch.count
+					  ? &options.batch.items[0]
+					  : &options.global.items[0],
+				  options.global.count > 0);
+	if (!pair_of(&options, &micro, &larger))
 		return COMMAND_OK;
-	micro = options.micro.count ? &options.micro.items[0]
-				    : &options.batch.items[0];
-	larger = options.global.count ? &options.global.items[0]
-				      : &options.batch.items[0];
 	if (!options.global.count)
 		outcome = whose_is_it(r, micro, larger);
 	if (outcome == COMMAND_OK)

@@ -2,9 +2,149 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/knob_scope.h"
 
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/text/names.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
+
+/* One name, in its spelling of a variable, and how it is shared. */
+struct shared_name {
+	const char *name;
+	enum source_share share;
+	bool by_accum;
+};
+
+static void note_share(void *context, const char *name, size_t length,
+		       enum source_share share, bool by_accum)
+{
+	struct shared_name *wanted = context;
+
+	if (!name_equal(name, length, wanted->name, strlen(wanted->name)))
+		return;
+	wanted->by_accum |= by_accum;
+	if (share > wanted->share)
+		wanted->share = share;
+}
+
+static void note_accum(void *context, const char *name, size_t length,
+		       enum source_share share, bool by_accum)
+{
+	bool *found = context;
+
+	(void)by_accum;
+	*found |= share == SHARE_OF_ALL &&
+		  option_class_of(name, length) == OPTION_ACCUM;
+}
+
+bool knob_scope_divides_accum(const struct recognition *r)
+{
+	bool found = false;
+
+	if (r->text)
+		source_shares_visit(r->text, note_accum, &found);
+	return found;
+}
+
+/* Words of help and what they say; the first in the text counts: "per GPU (the
+ * effective batch is ...)". */
+struct scope_words {
+	const char *words;
+	enum knob_scope scope;
+};
+
+static bool help_says(const char *help, enum knob_scope *scope)
+{
+	static const struct scope_words rows[] = {
+		{ "total", SCOPE_GLOBAL },      { "effective", SCOPE_GLOBAL },
+		{ "global", SCOPE_GLOBAL },     { "overall", SCOPE_GLOBAL },
+		{ "across all", SCOPE_GLOBAL }, { "across gpu", SCOPE_GLOBAL },
+		{ "all gpu", SCOPE_GLOBAL },    { "all the gpu", SCOPE_GLOBAL },
+		{ "all device", SCOPE_GLOBAL }, { "all process", SCOPE_GLOBAL },
+		{ "all rank", SCOPE_GLOBAL },   { "all worker", SCOPE_GLOBAL },
+		{ "per gpu", SCOPE_RANK },      { "per-gpu", SCOPE_RANK },
+		{ "per device", SCOPE_RANK },   { "per-device", SCOPE_RANK },
+		{ "per rank", SCOPE_RANK },     { "per process", SCOPE_RANK },
+		{ "per card", SCOPE_RANK },     { "each gpu", SCOPE_RANK },
+		{ "each device", SCOPE_RANK },  { "each process", SCOPE_RANK },
+		{ "single gpu", SCOPE_RANK },   { "one gpu", SCOPE_RANK },
+		{ "per node", SCOPE_NODE },     { "each node", SCOPE_NODE },
+		{ "current node", SCOPE_NODE },
+	};
+	const char *first = NULL;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *at = strcasestr(help, rows[i].words);
+
+		if (!at || (first && at >= first))
+			continue;
+		first = at;
+		*scope = rows[i].scope;
+	}
+	if (first && *scope == SCOPE_GLOBAL &&
+	    (strcasestr(help, "current node") || strcasestr(help, "per node")))
+		*scope = SCOPE_NODE;
+	return first != NULL;
+}
+
+/* "--train.batch-size" is batch_size in the script. */
+static const char *variable_of(char name[NAME_MAX_BYTES], const char *option)
+{
+	const char *dot = strrchr(option, '.');
+
+	option = dot ? dot + 1 : option + strspn(option, "-+~");
+	(void)snprintf(name, NAME_MAX_BYTES, "%s", option);
+	return name;
+}
+
+/* What the script does with the option, by the name of its variable. */
+static struct shared_name shares_of(const struct recognition *r,
+				    const char *name,
+				    char variable[NAME_MAX_BYTES])
+{
+	const struct source_option *option =
+		source_resolve(r->source, name, strlen(name));
+	struct shared_name shared = { .name = variable_of(variable, name) };
+
+	if (option && option->dest)
+		(void)variable_of(variable, option->dest);
+	else if (option)
+		for (size_t i = 0; i < option->names.count; i++)
+			if (option->names.items[i][1] == '-' || i == 0)
+				(void)variable_of(variable,
+						  option->names.items[i]);
+	if (r->text)
+		source_shares_visit(r->text, note_share, &shared);
+	return shared;
+}
+
+bool knob_scope_holds_accum(const struct recognition *r, const char *name)
+{
+	char variable[NAME_MAX_BYTES];
+
+	return shares_of(r, name, variable).by_accum;
+}
+
+bool knob_scope_said(const struct recognition *r, const char *name,
+		     enum knob_scope *scope)
+{
+	const struct source_option *option =
+		source_resolve(r->source, name, strlen(name));
+	char variable[NAME_MAX_BYTES];
+	struct shared_name shared = shares_of(r, name, variable);
+
+	if (shared.share == SHARE_OF_ALL || shared.share == SHARE_OF_NODE) {
+		*scope = shared.share == SHARE_OF_ALL ? SCOPE_GLOBAL
+						      : SCOPE_NODE;
+		return true;
+	}
+	if (option && option->help && help_says(option->help, scope))
+		return true;
+	*scope = SCOPE_RANK;
+	return shared.share == SHARE_TIMES;
+}
 
 void knob_scope_read(struct recognition *r)
 {
@@ -19,4 +159,7 @@ void knob_scope_read(struct recognition *r)
 		micro->scope = SCOPE_GLOBAL;
 	else if (class == OPTION_MICRO_NODE)
 		micro->scope = SCOPE_NODE;
+	else if (class != OPTION_MICRO &&
+		 r->command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT)
+		(void)knob_scope_said(r, micro->name, &micro->scope);
 }

@@ -5,6 +5,19 @@
 
 #include "launcher/command/parts/recognition.h"
 
+#include <stdbool.h>
+
+/*
+ * What the script says of an option: how it divides it, and its words of help.
+ * False: nothing.
+ */
+bool knob_scope_said(const struct recognition *r, const char *name,
+		     enum knob_scope *scope);
+/* Does it divide the option by an accumulation, which then is part of it? */
+bool knob_scope_holds_accum(const struct recognition *r, const char *name);
+/* Does it divide the steps of an accumulation among all ranks? */
+bool knob_scope_divides_accum(const struct recognition *r);
+
 /* Sets the scope of a batch size that is found, unless the user says it. */
 void knob_scope_read(struct recognition *r);
 

@@ -51,24 +51,6 @@ static unsigned asked_classes(const struct recognition *r)
 	return classes;
 }
 
-static bool is_of_knob(const struct recognition *r,
-		       const struct candidate *candidate)
-{
-	const struct knob *knobs = r->command->knobs;
-
-	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
-		if (knobs[kind].form == KNOB_ABSENT || !knobs[kind].name)
-			continue;
-		for (size_t i = 0;
-		     candidate->option && i < candidate->option->names.count;
-		     i++)
-			if (strcmp(candidate->option->names.items[i],
-				   knobs[kind].name) == 0)
-				return true;
-	}
-	return false;
-}
-
 enum command_outcome knob_unused_check(const struct recognition *r)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -87,7 +69,9 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 		(void)candidate_name(name, candidate);
 		if (!count_parse(candidate->value, &number) || number == 1 ||
 		    knob_unused_is_known(r, name, strlen(name)) ||
-		    is_of_knob(r, candidate))
+
+		    (candidate->option &&
+		     option_is_knob(r->command, candidate->option)))
 			continue;
 		candidate_words(words, candidate);
 		return not_recognised(

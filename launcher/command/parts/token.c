@@ -164,3 +164,17 @@ bool knob_is_taken(const struct command *command, size_t index)
 	}
 	return false;
 }
+
+bool option_is_knob(const struct command *command,
+		    const struct source_option *option)
+{
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
+		const struct knob *knob = &command->knobs[kind];
+
+		if (knob->form != KNOB_ABSENT && knob->name &&
+		    strlist_find(&option->names, knob->name) <
+			    option->names.count)
+			return true;
+	}
+	return false;
+}

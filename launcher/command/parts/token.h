@@ -41,4 +41,8 @@ bool token_find(const struct command *command, const char *name,
 /* A knob has this argument already. */
 bool knob_is_taken(const struct command *command, size_t index);
 
+/* A knob is this option already. */
+bool option_is_knob(const struct command *command,
+		    const struct source_option *option);
+
 #endif

@@ -1,0 +1,179 @@
+/* What a script divides among its ranks, or multiplies by them. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_shares.h"
+
+#include "launcher/command/files/source.h"
+#include "launcher/command/text/option_class.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+/* More of what stands behind an operator is not looked at. */
+#define OPERAND_BYTES 80
+
+static bool is_name_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool has_piece(const char *text, size_t length, const char *piece)
+{
+	size_t bytes = strlen(piece);
+
+	for (size_t i = 0; i + bytes <= length; i++)
+		if (strncasecmp(text + i, piece, bytes) == 0)
+			return true;
+	return false;
+}
+
+static bool mentions_any(const char *text, size_t length,
+			 const char *const *pieces)
+{
+	for (; *pieces; pieces++)
+		if (has_piece(text, length, *pieces))
+			return true;
+	return false;
+}
+
+/* Bytes of "dist.get_world_size()", "args.accum // len(args.gpus)". */
+static size_t operand_length(const char *at, const char *end)
+{
+	const char *start = at;
+	int depth = 0;
+
+	if (end - at > OPERAND_BYTES)
+		end = at + OPERAND_BYTES;
+	while (at < end && !strchr("\n#=:;<>", *at)) {
+		depth +=
+			(*at == '(' || *at == '[') - (*at == ')' || *at == ']');
+		if (depth < 0 || (depth == 0 && strchr(",+-%", *at)))
+			break;
+		at++;
+	}
+	return (size_t)(at - start);
+}
+
+/* A name in it that speaks of accumulation. */
+static bool has_accum(const char *at, size_t length)
+{
+	for (size_t i = 0; i < length;) {
+		size_t bytes = 0;
+
+		while (i + bytes < length && is_name_byte(at[i + bytes]))
+			bytes++;
+		if (bytes && option_class_of(at + i, bytes) == OPTION_ACCUM)
+			return true;
+		i += bytes + 1;
+	}
+	return false;
+}
+
+/* Ranks that an operand counts: of a node, of all, or none. */
+static enum source_share ranks_in(const char *at, size_t length)
+{
+	static const char *const node[] = { "per_node",    "pernode",
+					    "per_machine", "local_world",
+					    "local_size",  "device_count",
+					    NULL };
+	static const char *const all[] = {
+		"world",     "gpu",        "nproc",    "num_proc", "n_proc",
+		"replica",   "num_device", "n_device", "devices",  "hvd.size",
+		"num_cards", "num_ranks",  "n_ranks",  NULL
+	};
+	static const char *const neither[] = { "mem", "gpu_id", NULL };
+
+	if (mentions_any(at, length, neither))
+		return SHARE_NONE;
+	if (mentions_any(at, length, node))
+		return SHARE_OF_NODE;
+	return mentions_any(at, length, all) ? SHARE_OF_ALL : SHARE_NONE;
+}
+
+/* The last name before at, over blanks and closing brackets. */
+static const char *factor_before(const char *text, const char *at,
+				 const char **name, size_t *length)
+{
+	while (at > text && (at[-1] == ' ' || at[-1] == ')'))
+		at--;
+	*length = 0;
+	while (at > text && is_name_byte(at[-1])) {
+		at--;
+		++*length;
+	}
+	*name = at;
+	/* args. before it */
+	while (at > text && (is_name_byte(at[-1]) || at[-1] == '.'))
+		at--;
+	while (at > text && (at[-1] == ' ' || at[-1] == '('))
+		at--;
+	return at;
+}
+
+/* In len(data) // batch_size // world it is no batch that is divided. */
+static bool is_divisor(const char *text, const char *before)
+{
+	return before > text && (before[-1] == '/' || before[-1] == '*');
+}
+
+static void times_visit(const char *text, const char *at,
+			source_share_visit *visit, void *context)
+{
+	const char *name;
+	size_t length;
+
+	do {
+		at = factor_before(text, at, &name, &length);
+		if (length)
+			visit(context, name, length, SHARE_TIMES, false);
+	} while (length && at > text && *--at == '*');
+}
+
+/* The operator at at; where the text behind it is read on. */
+static const char *operator_visit(const char *text, const char *at,
+				  const char *end, source_share_visit *visit,
+				  void *context)
+{
+	const char *behind = at + 1;
+	enum source_share share;
+	const char *name, *before;
+	size_t length, operand;
+	bool by_accum;
+
+	while (behind < end && (*behind == '/' || *behind == '='))
+		behind++;
+	if (*at == '*' && behind < end && *behind == '*')
+		return behind + 1;
+	operand = operand_length(behind, end);
+	share = ranks_in(behind, operand);
+	if (*at == '*') {
+		if (share != SHARE_NONE)
+			times_visit(text, at, visit, context);
+		return behind;
+	}
+	by_accum = has_accum(behind, operand);
+	before = factor_before(text, at, &name, &length);
+	if (length && !is_divisor(text, before) &&
+	    (share != SHARE_NONE || by_accum))
+		visit(context, name, length, share, by_accum);
+	return behind;
+}
+
+void source_shares_visit(const char *text, source_share_visit *visit,
+			 void *context)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	const char *at = text;
+
+	while (at < end) {
+		if (*at == '#') {
+			at = memchr(at, '\n', (size_t)(end - at));
+			if (!at)
+				return;
+		}
+		at = *at == '/' || *at == '*'
+			     ? operator_visit(text, at, end, visit, context)
+			     : at + 1;
+	}
+}

@@ -1,0 +1,27 @@
+/* What a script divides among its ranks, or multiplies by them. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SHARES_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SHARES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum source_share {
+	SHARE_NONE,
+	SHARE_TIMES,   /* batch_size * world_size: one rank's */
+	SHARE_OF_NODE, /* batch_size // ngpus_per_node */
+	SHARE_OF_ALL,  /* batch_size //= dist.get_world_size() */
+};
+
+/*
+ * Of "args.batch_size // world" the name is batch_size; by_accum: it is divided
+ * by an accumulation, too or only.
+ */
+typedef void source_share_visit(void *context, const char *name, size_t length,
+				enum source_share share, bool by_accum);
+/* Each place in the code where a name is shared so, up to the bound of
+ * scripts. */
+void source_shares_visit(const char *text, source_share_visit *visit,
+			 void *context);
+
+#endif
