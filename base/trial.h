@@ -61,6 +61,11 @@ struct trial {
 	 * framework prints, the effective batch over all ranks.
 	 */
 	int64_t input_rows;
+	/*
+	 * Micro-steps of one optimizer step, ranks that share the gradients,
+	 * and samples of one batch of a data loader, as the step hook saw them.
+	 */
+	int64_t seen_accum, seen_ranks, loader_rows;
 	int64_t printed_sizes_micro, printed_sizes_accum,
 		printed_sizes_effective;
 };

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /*
  * The C library's allocator makes the peak of a CPU training grow by 4% from
@@ -20,6 +21,15 @@ static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02, 1 };
 const struct growth_noise *probe_noise(const struct probe *probe)
 {
 	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
+}
+
+/* The command has the limits that autofit came in with. */
+static bool has_address_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 &&
+	       limit.rlim_cur != RLIM_INFINITY;
 }
 
 static struct evidence_memory memory_evidence(const struct probe *probe,
@@ -37,6 +47,7 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.host_peak_bytes = readings->host.peak_bytes,
 		.host_limit_bytes = limits->host_limit_bytes,
 		.swap_bytes = readings->host.swap_bytes,
+		.has_address_limit = has_address_limit(),
 		.retries_warm_up = readings->warm_retries,
 		.retries_later = probe_retries(probe) - readings->warm_retries,
 		.ooms = ooms,
@@ -73,6 +84,11 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->progress = (struct evidence_progress){
 		.steps = probe_steps(probe, &source),
 		.steps_needed = probe->course.limits.steps_needed,
+		.steps_asked = probe->course.confirming
+				       ? probe->course.confirmation.steps
+				       : probe->course.limits.steps_needed,
+		.never_stepped =
+			(readings->python.flags & CHANNEL_NEVER_STEPPED) != 0,
 		.smaller_steps = probe->spec.smaller_steps,
 		.decided = probe->course.decided,
 		.fits_by_time = probe->course.by_time,
@@ -91,6 +107,31 @@ static enum phase phase_of(const struct probe *probe, const struct trial *trial)
 	else
 		(void)channel_process(&readings->channel, pid, &phase);
 	return phase == PHASE_START && trial->steps ? PHASE_TRAIN : phase;
+}
+
+/*
+ * A step that draws several batches for one pass, or has several losses for
+ * one batch, does not accumulate: the smaller of the two counts. A batch that
+ * is cut into equal pieces, a pass for each, does.
+ */
+static int64_t accum_of(const struct channel_reading *python)
+{
+	uint64_t passes = python->passes;
+
+	if (!python->batches || !passes || python->batches >= passes ||
+	    (python->rows && python->batches == 1 &&
+	     python->rows * passes == python->loader_rows))
+		return (int64_t)passes;
+	return (int64_t)python->batches;
+}
+
+static void note_seen(struct trial *trial, const struct channel_reading *python)
+{
+	trial->input_rows = (int64_t)python->rows;
+	trial->seen_accum = accum_of(python);
+	trial->seen_ranks =
+		(int64_t)(python->group ? python->group : python->world);
+	trial->loader_rows = (int64_t)python->loader_rows;
 }
 
 static void fill_trial(const struct probe *probe, struct trial *trial)
@@ -120,7 +161,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
 	trial->step_seconds = step_peaks_median_seconds(peaks);
-	trial->input_rows = (int64_t)probe->readings.python.rows;
+	note_seen(trial, &probe->readings.python);
 	trial->printed_sizes_micro = sizes->micro;
 	trial->printed_sizes_accum = sizes->accum;
 	trial->printed_sizes_effective = sizes->effective;

@@ -34,6 +34,7 @@ static void keep_memory_line(struct probe_output *output,
 	found->memory_line = signature;
 	found->text_is_usual = signature == output->spec->lines.usual;
 	found->text_is_fragmented = allocations_text_is_fragmented(text);
+	found->asked_bytes = allocations_text_asked(text);
 	if (!found->text_is_usual)
 		output->memory_line_ms = probe_clock_ms(output->clock);
 	if (length > MEMORY_TEXT_MAX)

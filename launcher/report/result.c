@@ -242,6 +242,9 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
 	json_put(object, "input_rows", json_count(trial->input_rows));
+	json_put(object, "seen_accum", json_count(trial->seen_accum));
+	json_put(object, "seen_ranks", json_count(trial->seen_ranks));
+	json_put(object, "loader_rows", json_count(trial->loader_rows));
 	json_put(object, "echo_micro", json_count(trial->printed_sizes_micro));
 	json_put(object, "echo_accum", json_count(trial->printed_sizes_accum));
 	json_put(object, "echo_effective",

@@ -19,7 +19,7 @@
 #define OOMS_LIMIT UINT32_C(1000000000)
 #define CHANNEL_FLAGS                                                          \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
-	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS)
+	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED)
 
 struct channel_page {
 	struct channel_header header;
@@ -27,7 +27,7 @@ struct channel_page {
 };
 
 static_assert(sizeof(struct channel_header) == 64, "mirrored in Python");
-static_assert(sizeof(struct channel_slot) == 64, "mirrored in Python");
+static_assert(sizeof(struct channel_slot) == 128, "mirrored in Python");
 static_assert(sizeof(struct channel_page) == CHANNEL_SIZE, "as in Python");
 
 static int page_make(int fd)
@@ -96,6 +96,12 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	slot.ooms = (uint32_t)bytes_min(first->ooms, second->ooms);
 	slot.ooms = (uint32_t)bytes_min(slot.ooms, OOMS_LIMIT);
 	slot.rows = (uint32_t)bytes_min(first->rows, second->rows);
+	slot.passes = (uint32_t)bytes_min(first->passes, second->passes);
+	slot.batches = (uint32_t)bytes_min(first->batches, second->batches);
+	slot.loader_rows =
+		(uint32_t)bytes_min(first->loader_rows, second->loader_rows);
+	slot.world = (uint32_t)bytes_min(first->world, second->world);
+	slot.group = (uint32_t)bytes_min(first->group, second->group);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -108,6 +114,24 @@ static void raise_phase(enum phase *phase, uint32_t other)
 {
 	if (other > (uint32_t)*phase)
 		*phase = (enum phase)other;
+}
+
+static void reading_raise(uint64_t *value, uint32_t other)
+{
+	if (other > *value)
+		*value = other;
+}
+
+/* What a process that trains has seen of its sizes. */
+static void reading_take(struct channel_reading *reading,
+			 const struct channel_slot *slot)
+{
+	reading_raise(&reading->rows, slot->rows);
+	reading_raise(&reading->passes, slot->passes);
+	reading_raise(&reading->batches, slot->batches);
+	reading_raise(&reading->loader_rows, slot->loader_rows);
+	reading_raise(&reading->world, slot->world);
+	reading_raise(&reading->group, slot->group);
 }
 
 struct channel_reading channel_read(const struct channel *channel)
@@ -138,8 +162,7 @@ struct channel_reading channel_read(const struct channel *channel)
 		if (!reading.stepping || slot.steps < reading.steps)
 			reading.steps = slot.steps;
 		reading.stepping++;
-		if (slot.rows > reading.rows)
-			reading.rows = slot.rows;
+		reading_take(&reading, &slot);
 	}
 	if (reading.stepping)
 		reading.phase = rank_phase;

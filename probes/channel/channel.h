@@ -15,7 +15,7 @@
  * Autofit must learn from inside a foreign program how many optimizer steps it
  * has done. It shares one file with everything that the command starts:
  *
- *	header 64 bytes | CHANNEL_SLOTS slots of 64 bytes | preload's page
+ *	header 64 bytes | CHANNEL_SLOTS slots of 128 bytes | preload's page
  *
  * Who writes: autofit makes the file, zeroed, in the probe's 0700 scratch
  * folder and names it in AUTOFIT_CHANNEL. After that it only reads. Each Python
@@ -39,7 +39,7 @@
  */
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
-#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 64)
+#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 128)
 
 /* The command has the file open under this number, for those of its processes
  * that do not see the path: high, where no script puts its own. */
@@ -54,12 +54,14 @@ enum channel_flag {
 	CHANNEL_HOOK_FAILED =
 		16, /* torch is there, the hook could not be set */
 	CHANNEL_COUNTS_OOMS = 32, /* each error of torch's own class is seen */
+	/* At its end: it had made an optimizer, and never stepped. */
+	CHANNEL_NEVER_STEPPED = 64,
 };
 
 struct channel_header {
 	uint64_t magic;
 	uint32_t slots;      /* CHANNEL_SLOTS */
-	uint32_t slot_bytes; /* 64 */
+	uint32_t slot_bytes; /* 128 */
 	unsigned char reserved[48];
 };
 
@@ -78,6 +80,14 @@ struct channel_slot {
 	/* First dimension of what goes into the module that is trained, the
 	 * largest of two looks; 0: not seen. */
 	uint32_t rows;
+	/* Of one optimizer step, as most of the first steps have it; 0: not
+	 * seen. */
+	uint32_t passes;      /* backward passes that reach the parameters */
+	uint32_t batches;     /* taken from data loaders */
+	uint32_t loader_rows; /* samples in a loader's batch, as it was told */
+	uint32_t world;       /* of torch.distributed */
+	uint32_t group;       /* ranks that share the gradients: DDP, FSDP */
+	uint32_t reserved[11];
 };
 
 /* All bytes 0: closed. */
@@ -95,6 +105,8 @@ struct channel_reading {
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
+	/* The same of the slot's other fields of that name. */
+	uint64_t passes, batches, loader_rows, world, group;
 	/* The phase of the furthest process that steps; of any, while none
 	 * steps. */
 	enum phase phase;

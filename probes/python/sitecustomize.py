@@ -4,7 +4,8 @@
 # Python runs this at start because its folder stands first in PYTHONPATH. It
 # says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel/channel.h)
 # and, once torch.optim is there, counts the steps of each optimizer and tells
-# the phase, the rows of a batch and torch's out-of-memory errors. It writes
+# the phase, the rows of a batch, the passes and ranks of a step, and torch's
+# out-of-memory errors. It writes
 # down the exception that ends the process. It never prints, never raises,
 # imports nothing big, and parses on Python 2.7 to 3.14;
 # Python 2 is only handed on. Steps are the largest count of any one optimizer
@@ -16,15 +17,17 @@ import sys
 
 MAGIC = 0x31544946545541
 SLOTS = 256
-SLOT_BYTES = 64
+SLOT_BYTES = 128
 HEADER_BYTES = 64
 SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
+PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
+NEVER_STEPPED = 64
 
 # enum phase of base/trial.h.
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
@@ -58,6 +61,11 @@ OOM_NAMES = (
 ROWS_AFTER_STEPS = (1, 2)
 ROWS_DEPTH = 3
 ROWS_ITEMS = 64
+# The wrappers of data-parallel ranks, which know their group.
+GROUP_CLASSES = ("DistributedDataParallel", "FullyShardedDataParallel")
+# The passes of so many steps say how many a step has; then no hook is left.
+PASSES_STEPS = 8
+LOADER_ITERATORS_MAX = 256
 # inspect.CO_VARARGS and CO_VARKEYWORDS.
 VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
 
@@ -463,7 +471,8 @@ class Counter(object):
         self.modules = modules
         self.phases = phases
         self.rows = Rows(channel)
-        self.counts_ooms = False
+        self.passes = Passes(channel)
+        self.counts_ooms = self.sees_steps = False
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.local = threading.local()
@@ -474,8 +483,12 @@ class Counter(object):
 
     def at_exit(self):
         # What a fork inherited is the parent's.
-        if self.published and self.pid == os.getpid():
+        if self.pid != os.getpid():
+            return
+        if self.published:
             self.modules.publish()
+        elif self.sees_steps and has_optimizer():
+            self.channel.flag(NEVER_STEPPED)
 
     def count(self, optimizer):
         """One step was made; never raises."""
@@ -499,6 +512,7 @@ class Counter(object):
             ref, steps = self.ref(optimizer), 0
         steps += 1
         self.counts[key] = (ref, steps)
+        self.passes.step(optimizer)
         if steps > self.published:
             # Before the step is seen: the process may be stopped for it.
             if steps in LOOK_AT_STEPS:
@@ -565,6 +579,23 @@ def first_parameter(optimizer):
     return 0
 
 
+def has_optimizer():
+    """
+    Was any optimizer made? The first of each class has the step of its class
+    replaced by one that says so.
+    """
+    try:
+        module = sys.modules["torch.optim.optimizer"]
+        classes = [module.Optimizer]
+        for one in classes:
+            if getattr(one.__dict__.get("step"), "hooked", False):
+                return True
+            classes += one.__subclasses__()
+    except Exception:
+        pass
+    return False
+
+
 def compiled_flag():
     """Optimizers import torch._dynamo by themselves; frames are the proof."""
     utils = sys.modules.get("torch._dynamo.utils")
@@ -587,6 +618,12 @@ def hook_global(module, counter):
     # nothing below works on tensors, so none of it is compiled in its turn.
     on_step._torchdynamo_disable = True
     module.register_optimizer_step_post_hook(on_step)
+
+    def before_step(optimizer, args, kwargs):
+        counter.passes.begin_step()
+
+    before_step._torchdynamo_disable = True
+    module.register_optimizer_step_pre_hook(before_step)
 
 
 def is_nested(optimizer, frame):
@@ -643,6 +680,7 @@ def wrap_step(cls, counter):
         if id(self) in under_way:
             return step(self, *args, **kwargs)
         under_way.append(id(self))
+        counter.passes.begin_step()
         try:
             result = step(self, *args, **kwargs)
         finally:
@@ -653,6 +691,141 @@ def wrap_step(cls, counter):
     stepping = wraps(step, stepping)
     stepping._autofit_counts = True
     cls.step = stepping
+
+
+class Passes(object):
+    """
+    How many backward passes one optimizer step has, and how many batches of a
+    data loader. The passes are those that reach one parameter of the optimizer
+    that stepped first, told by a hook on that parameter, which stands in no
+    call and no traceback. An optimizer that evaluates its loss several times
+    within a step (LBFGS, or a step that runs the passes itself) counts as one
+    pass there. Loaders are asked how far they are. What most of the first
+    steps have is told: the last one of an epoch may have less, and one after a
+    step that a gradient scaler left out has more.
+    """
+
+    def __init__(self, channel):
+        import weakref
+
+        self.channel = channel
+        self.ref = weakref.ref
+        self.optimizer = None
+        self.handle = None
+        self.pid = os.getpid()
+        self.is_over = False
+        self.count = 0
+        self.is_stepping = False
+        self.count_before = 0
+        self.iterators = []
+        self.yielded = 0
+        self.seen = {}
+        self.seen_batches = {}
+        self.loader_size = 0
+
+    def begin_step(self):
+        self.is_stepping = True
+        self.count_before = self.count
+
+    def step(self, optimizer):
+        """A step is over; never raises."""
+        try:
+            self.is_stepping = False
+            if not self.is_over:
+                self.look(optimizer)
+        except Exception:
+            self.stop()
+
+    def look(self, optimizer):
+        if self.pid != os.getpid():
+            self.__init__(self.channel)
+        if self.optimizer is None:
+            self.start(optimizer)
+        elif self.optimizer() is optimizer:
+            self.note(self.seen, self.count)
+            yielded = self.all_yielded()
+            self.note(self.seen_batches, yielded - self.yielded)
+            self.count, self.yielded = 0, yielded
+            self.publish()
+            if sum(self.seen.values()) >= PASSES_STEPS:
+                self.stop()
+
+    def start(self, optimizer):
+        """The first step: the passes of the next ones are counted."""
+        self.find_loaders()
+        self.yielded = self.all_yielded()
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None and parameter.is_leaf:
+                    self.handle = parameter.register_hook(self.on_gradient)
+                    self.optimizer = self.ref(optimizer)
+                    return
+
+    def stop(self):
+        self.is_over = True
+        self.iterators = []
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            handle.remove()
+
+    def on_gradient(self, gradient):
+        if not self.is_stepping or self.count == self.count_before:
+            self.count += 1
+
+    def find_loaders(self):
+        """Iterators of data loaders that are at work, and the size of their
+        batches."""
+        import gc
+
+        module = sys.modules.get("torch.utils.data.dataloader")
+        base = getattr(module, "_BaseDataLoaderIter", None)
+        if base is None:
+            return
+        kinds = [base] + base.__subclasses__()
+        found = [each for each in gc.get_objects() if type(each) in kinds]
+        found = found[:LOADER_ITERATORS_MAX]
+        self.iterators = [self.ref(each) for each in found]
+        for each in found:
+            size = getattr(each._index_sampler, "batch_size", None)
+            if each._num_yielded and type(size) is int and size > 0:
+                self.loader_size = size
+
+    def all_yielded(self):
+        total = 0
+        for reference in self.iterators:
+            total += getattr(reference(), "_num_yielded", 0)
+        return total
+
+    @staticmethod
+    def note(seen, value):
+        if value > 0:
+            seen[value] = seen.get(value, 0) + 1
+
+    def publish(self):
+        if self.channel.enter():
+            self.channel.put32(PASSES32, most_frequent(self.seen))
+            self.channel.put32(BATCHES32, most_frequent(self.seen_batches))
+            self.channel.put32(LOADER32, min(self.loader_size, 0xFFFFFFFF))
+            self.channel.put32(WORLD32, world_size())
+
+
+def most_frequent(seen):
+    """As often the larger one: a first step may have been cut short."""
+    if not seen:
+        return 0
+    times = max(seen.values())
+    return min(max(n for n in seen if seen[n] == times), 0xFFFFFFFF)
+
+
+def world_size():
+    """Ranks that torch.distributed has brought together; 0: it has not."""
+    distributed = sys.modules.get("torch.distributed")
+    try:
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed.get_world_size()
+    except Exception:
+        pass
+    return 0
 
 
 class Rows(object):
@@ -727,9 +900,16 @@ class Rows(object):
                 and self.torch.is_grad_enabled()
                 and is_trained(module)
             ):
+                self.note_group(module)
                 self.note(tuple(arguments))
         except Exception:
             self.stop()
+
+    def note_group(self, module):
+        """How many ranks share the gradients of this module."""
+        for kind in type(module).__mro__:
+            if kind.__name__ in GROUP_CLASSES and self.channel.enter():
+                self.channel.put32(GROUP32, module.process_group.size())
 
     def note(self, arguments):
         # They are a tuple and a dict, in a tuple.
@@ -1071,6 +1251,7 @@ class Finder(object):
                 hook_global(module, counter)
             else:
                 hook_classes(module, counter)
+            counter.sees_steps = True
             channel.flag(TORCH)
         except Exception:
             channel.flag(HOOK_FAILED)

@@ -218,7 +218,8 @@ allocations_judge(const struct preload_reading *reading)
 /* "20.00 MiB" or "512 bytes" from start to end. */
 static bool printed_size(const char *start, const char *end, uint64_t *bytes)
 {
-	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB" };
+	static const char *const units[] = { " bytes", " KiB", " MiB", " GiB",
+					     " TiB" };
 	size_t digits = strspn(start, "0123456789.");
 	char text[32];
 
@@ -292,6 +293,22 @@ bool allocations_text_is_fragmented(const char *message)
 	return (size_before(message, " is free", &bytes) ||
 		size_before(message, " free;", &bytes)) &&
 	       bytes > asked;
+}
+
+uint64_t allocations_text_asked(const char *message)
+{
+	static const char number[] = "0123456789.";
+	uint64_t largest = 0;
+
+	for (const char *at = strpbrk(message, number); at;
+	     at = strpbrk(at, number)) {
+		uint64_t bytes;
+
+		if (printed_size(at, NULL, &bytes) && bytes > largest)
+			largest = bytes;
+		at += strspn(at, number);
+	}
+	return largest;
 }
 
 bool allocations_are_a_pool(const struct preload_device_reading *device)

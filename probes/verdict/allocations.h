@@ -52,6 +52,9 @@ allocations_judge(const struct preload_reading *reading);
  */
 bool allocations_text_is_fragmented(const char *message);
 
+/* The largest size that a message names; 0: it names none. */
+uint64_t allocations_text_asked(const char *message);
+
 /*
  * One allocation, before any kernel ran, took more than 60% of the device: a
  * pool that the program divides by itself (XLA takes 75%, TensorFlow all but a

@@ -124,6 +124,16 @@ static void say_fragmented(const struct evidence *evidence, const char *caught,
 			    caught);
 }
 
+/* The command or one of its processes died by a SIGKILL that was not ours. */
+static bool verdict_command_was_killed(const struct evidence *evidence)
+{
+	const struct evidence_end *end = &evidence->end;
+
+	return end->foreign_kills > 0 || evidence->output.killed_line ||
+	       (end->ended && WIFSIGNALED(end->wait_status) &&
+		WTERMSIG(end->wait_status) == SIGKILL);
+}
+
 static bool names_the_host(const struct evidence *evidence)
 {
 	enum signature_class class = evidence->output.memory_line->class;
@@ -135,6 +145,36 @@ static bool names_the_host(const struct evidence *evidence)
 	return class == SIGNATURE_HOST || class == SIGNATURE_SHM;
 }
 
+static bool ended_by_failing(const struct evidence_end *end)
+{
+	return end->ended && end->wait_status != 0;
+}
+
+/* A peak below this part of the limit is far from it. */
+#define FAR_PART 8
+
+/*
+ * Its last words are of host memory, but it was far from the limit, asked for
+ * no more than was left, and nobody was killed: such words come for want of
+ * address space, threads or a sound number, too.
+ */
+static bool words_are_unlikely(const struct evidence *evidence)
+{
+	const struct evidence_memory *memory = &evidence->memory;
+	const struct evidence_output *output = &evidence->output;
+	uint64_t limit = memory->device == PROBE_HOST
+				 ? memory->limit_bytes
+				 : memory->host_limit_bytes;
+	uint64_t peak = memory->host_peak_bytes;
+
+	return output->memory_line &&
+	       output->memory_line->class != SIGNATURE_SHM &&
+	       names_the_host(evidence) && ended_by_failing(&evidence->end) &&
+	       !memory->has_address_limit && !evidence->end.oom_kills &&
+	       !verdict_command_was_killed(evidence) &&
+	       peak < limit / FAR_PART && output->asked_bytes < limit - peak;
+}
+
 static void rule_out_of_memory_text(const struct evidence *evidence,
 				    struct judgement *out)
 {
@@ -144,7 +184,8 @@ static void rule_out_of_memory_text(const struct evidence *evidence,
 	char refusal[WHY_MAX] = "";
 	bool is_host;
 
-	if (!output->memory_line || output->text_is_usual)
+	if (!output->memory_line || output->text_is_usual ||
+	    words_are_unlikely(evidence))
 		return;
 	is_host = names_the_host(evidence);
 	if (output->memory_line->class == SIGNATURE_SHM)
@@ -209,16 +250,6 @@ static void rule_caught_out_of_memory(const struct evidence *evidence,
 			    "the command");
 }
 
-/* The command or one of its processes died by a SIGKILL that was not ours. */
-static bool verdict_command_was_killed(const struct evidence *evidence)
-{
-	const struct evidence_end *end = &evidence->end;
-
-	return end->foreign_kills > 0 || evidence->output.killed_line ||
-	       (end->ended && WIFSIGNALED(end->wait_status) &&
-		WTERMSIG(end->wait_status) == SIGKILL);
-}
-
 static void rule_kernel_kill(const struct evidence *evidence,
 			     struct judgement *out)
 {
@@ -257,14 +288,24 @@ static void rule_disturbed(const struct evidence *evidence,
 			    "another process took the machine's memory");
 }
 
+/*
+ * Who fails before all that was asked of it, the steps of a confirmation too,
+ * would fail in the run. Who makes an optimizer and never steps has not trained
+ * at all.
+ */
 static bool did_its_part(const struct evidence *evidence)
 {
 	const struct evidence_progress *progress = &evidence->progress;
 	const struct evidence_end *end = &evidence->end;
 
-	if (progress->steps >= progress->steps_needed || progress->fits_by_time)
+	if (ended_by_failing(end) && progress->steps < progress->steps_asked)
+		return false;
+	if (progress->steps >= progress->steps_needed)
 		return true;
-	return end->ended && !end->left_behind && end->wait_status == 0;
+	if (progress->fits_by_time)
+		return !ended_by_failing(end);
+	return end->ended && !end->left_behind && end->wait_status == 0 &&
+	       (progress->steps || !progress->never_stepped);
 }
 
 static void rule_scratch_full(const struct evidence *evidence,
@@ -299,9 +340,8 @@ static void rule_stopped_early(const struct evidence *evidence,
 }
 
 /*
- * It trained when the batch was smaller, and now it ended without a step: the
- * data have fewer samples than one batch. An end that is no error tells so
- * only where each step is seen.
+ * It trained when the batch was smaller, and now it ended without a step: most
+ * often the data have fewer samples than one batch.
  */
 static void rule_too_few_samples(const struct evidence *evidence,
 				 struct judgement *out)
@@ -310,13 +350,22 @@ static void rule_too_few_samples(const struct evidence *evidence,
 	enum steps_source smaller = evidence->progress.smaller_steps;
 	bool says_so =
 		evidence->output.no_batch_line && WIFEXITED(end->wait_status);
-	bool is_seen = end->wait_status == 0 && smaller == STEPS_HOOK;
 
 	if (end->ended && !end->left_behind && !evidence->progress.steps &&
-	    smaller != STEPS_NONE && (says_so || is_seen))
+	    smaller != STEPS_NONE && (says_so || end->wait_status == 0))
 		verdict_say(out, VERDICT_TOO_BIG,
-			    "fewer samples than one batch: it made no step, "
-			    "and a smaller size did");
+			    "it made no step, and a smaller size did: fewer "
+			    "samples than one batch?");
+}
+
+static const char *failure_remark(const struct evidence *evidence)
+{
+	if (verdict_command_was_killed(evidence))
+		return "; one of its processes was killed, not for want of "
+		       "memory";
+	if (words_are_unlikely(evidence))
+		return "; it says out of memory, far from the limit";
+	return "";
 }
 
 static void rule_failed(const struct evidence *evidence, struct judgement *out)
@@ -341,13 +390,13 @@ static void rule_failed(const struct evidence *evidence, struct judgement *out)
 		verdict_say(out, VERDICT_FAILED,
 			    "it ended before any step and left processes "
 			    "running: start the training in the foreground");
+	else if (end->ended && WIFEXITED(status) && status == 0)
+		verdict_say(out, VERDICT_FAILED,
+			    "it ended without one training step: its optimizer "
+			    "was never asked for one");
 	else if (end->ended && WIFEXITED(status))
 		verdict_say(out, VERDICT_FAILED, "exit status %d%s",
-			    WEXITSTATUS(status),
-			    verdict_command_was_killed(evidence)
-				    ? "; one of its processes was killed, not "
-				      "for want of memory"
-				    : "");
+			    WEXITSTATUS(status), failure_remark(evidence));
 	else
 		verdict_say(out, VERDICT_FAILED, "it ended before its verdict");
 }

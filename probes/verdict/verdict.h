@@ -56,6 +56,8 @@ struct evidence_output {
 	/* A probe of the smallest size printed the same memory line and did
 	 * its steps: the line says nothing. */
 	bool text_is_usual;
+	/* As the memory line says; 0: it does not say how many. */
+	uint64_t asked_bytes;
 	bool text_is_fragmented; /* PyTorch's words tell of fragmentation */
 };
 
@@ -83,6 +85,8 @@ struct evidence_memory {
 	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
 	uint64_t host_peak_bytes, host_limit_bytes;
 	uint64_t swap_bytes;
+	/* The address space is limited: memory is refused at any peak. */
+	bool has_address_limit;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
 	uint64_t ooms;    /* out-of-memory errors that torch raised in Python */
 	bool counts_ooms; /* a process with torch had the hook that counts them
@@ -91,6 +95,10 @@ struct evidence_memory {
 
 struct evidence_progress {
 	int64_t steps, steps_needed;
+	/* With those of the confirmation, once it is under way. */
+	int64_t steps_asked;
+	/* At its end a program had made an optimizer that it never stepped. */
+	bool never_stepped;
 	/* How the steps of a smaller size were seen in this tuning; STEPS_NONE:
 	 * no smaller size made any. */
 	enum steps_source smaller_steps;

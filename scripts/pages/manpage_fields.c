@@ -93,6 +93,12 @@ static const struct field_text probe_texts[] = {
 	{ "step_seconds", "The median of its steps; 0: not known." },
 	{ "input_rows", "The first dimension of what went into the model; 0: "
 			"not seen." },
+	{ "seen_accum", "Micro-steps of one optimizer step, as seen; 0: not "
+			"seen." },
+	{ "seen_ranks", "Ranks that share the gradients, as seen; 0: not "
+			"seen." },
+	{ "loader_rows", "Samples in a batch of the data loader; 0: not "
+			 "seen." },
 	{ "echo_micro", "The micro-batch as the program itself printed it; 0: "
 			"it did not." },
 	{ "echo_accum", "The same of its accumulation." },

@@ -29,8 +29,9 @@ MODULE = os.path.join(HOOK, "sitecustomize.py")
 DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
 
-MAGIC, SLOTS, SLOT = 0x31544946545541, 256, 64
+MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
+NEVER_STEPPED = 64
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 # Another's part of the file follows the slots.
 REST = b"\xa5" * 99999
@@ -141,7 +142,7 @@ class Page(object):
     def fill(self, pid):
         with open(self.path, "r+b") as file:
             for slot in range(SLOTS):
-                file.seek(SLOT + slot * SLOT)
+                file.seek(HEADER + slot * SLOT)
                 file.write(struct.pack("=I", pid))
 
     def slots(self):
@@ -152,7 +153,7 @@ class Page(object):
         check("the rest is left alone", data.endswith(REST), data[-9:])
         found = []
         for slot in range(SLOTS):
-            at = SLOT * (slot + 1)
+            at = HEADER + SLOT * slot
             values = struct.unpack_from("=IIQQQQQiIII", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
@@ -305,8 +306,8 @@ def broken_channels(python):
         ("empty", b""),
         ("short", header),
         ("cut", header + bytes(SLOTS * SLOT - 1)),
-        ("zero", bytes(SLOT * (SLOTS + 1))),
-        ("noise", b"\xff" * (SLOT * (SLOTS + 1))),
+        ("zero", bytes(HEADER + SLOT * SLOTS)),
+        ("noise", b"\xff" * (HEADER + SLOT * SLOTS)),
         ("fewer slots", struct.pack("=QII", MAGIC, 2, SLOT) + bytes(99999)),
     ):
         with Page(content) as page:
@@ -383,7 +384,7 @@ def stand_in(python):
     every = PYTHON | TORCH | OOMS
     for title, extra, argv, flags, phase, ooms in (
         ("steps", {}, ["6"], every, TRAIN, 0),
-        ("none yet", {}, ["0"], every, START, 0),
+        ("none yet", {}, ["0"], every | NEVER_STEPPED, START, 0),
         ("cuda", {"FAKE_CUDA": "1"}, ["2"], every | CUDA, TRAIN, 0),
         ("compiled", {}, ["2", "compile"], every | COMPILED, TRAIN, 0),
         ("no hook", {"FAKE_BROKEN": "1"}, ["0"], PYTHON | FAILED, START, 0),

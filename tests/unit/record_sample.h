@@ -29,6 +29,9 @@ static inline struct trial sample_trial(int64_t micro)
 		.seconds = 12.5,
 		.step_seconds = 0.015625,
 		.input_rows = 32,
+		.seen_accum = 3,
+		.seen_ranks = 5,
+		.loader_rows = 96,
 		.printed_sizes_micro = 16,
 		.printed_sizes_accum = 2,
 		.printed_sizes_effective = 128,
@@ -141,6 +144,9 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->confirmed_steps == b->confirmed_steps &&
 	       a->seconds == b->seconds && a->step_seconds == b->step_seconds &&
 	       a->input_rows == b->input_rows &&
+	       a->seen_accum == b->seen_accum &&
+	       a->seen_ranks == b->seen_ranks &&
+	       a->loader_rows == b->loader_rows &&
 	       a->printed_sizes_micro == b->printed_sizes_micro &&
 	       a->printed_sizes_accum == b->printed_sizes_accum &&
 	       a->printed_sizes_effective == b->printed_sizes_effective;

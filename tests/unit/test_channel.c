@@ -139,6 +139,19 @@ static const struct {
 	    { .pid = 3, .rank = 2, .rows = 99 },
 	    { .rows = 99 } },
 	  { .steps = 2, .processes = 3, .stepping = 2, .rows = 12 } },
+	{ "the passes, batches and ranks of a step",
+	  { { .pid = 1, .steps = 2, .rank = 0, .passes = 4, .batches = 4 },
+	    { .pid = 2, .steps = 3, .rank = 1, .world = 2, .group = 2 },
+	    { .pid = 3, .steps = 3, .rank = 0, .loader_rows = 16 },
+	    { .pid = 4, .rank = 2, .passes = 99, .world = 99 } },
+	  { .steps = 2,
+	    .processes = 4,
+	    .stepping = 3,
+	    .passes = 4,
+	    .batches = 4,
+	    .loader_rows = 16,
+	    .world = 2,
+	    .group = 2 } },
 	{ "all the rows there can be",
 	  { { .pid = 1, .steps = 1, .rank = 0, .rows = UINT32_MAX } },
 	  { .steps = 1, .processes = 1, .stepping = 1, .rows = UINT32_MAX } },
@@ -169,7 +182,7 @@ static const struct {
 	      .alloc_retries = UINT64_MAX,
 	      .rank = 0 },
 	    { .pid = 2, .alloc_retries = UINT64_MAX, .rank = 0 } },
-	  { .alloc_retries = 2000000000, .flags = 63, .processes = 2 } },
+	  { .alloc_retries = 2000000000, .flags = 127, .processes = 2 } },
 };
 
 static bool reading_equal(const struct channel_reading *a,
@@ -178,7 +191,10 @@ static bool reading_equal(const struct channel_reading *a,
 	return a->steps == b->steps && a->alloc_retries == b->alloc_retries &&
 	       a->flags == b->flags && a->processes == b->processes &&
 	       a->stepping == b->stepping && a->ooms == b->ooms &&
-	       a->phase == b->phase && a->rows == b->rows;
+	       a->phase == b->phase && a->rows == b->rows &&
+	       a->passes == b->passes && a->batches == b->batches &&
+	       a->loader_rows == b->loader_rows && a->world == b->world &&
+	       a->group == b->group;
 }
 
 static void slots_add_up(void **state)

@@ -41,6 +41,23 @@ static void a_record_is_read(void **state)
 	record_release(&record);
 }
 
+/* Lines that the present version writes in addition. */
+static void cut_later_lines(struct strbuf *text)
+{
+	static const char *const later[] = { "seen_accum = 0\n",
+					     "seen_ranks = 0\n",
+					     "loader_rows = 0\n" };
+
+	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		size_t length = strlen(later[i]);
+		char *at;
+
+		assert_non_null(strstr(text->data, later[i]));
+		while ((at = strstr(text->data, later[i])))
+			memmove(at, at + length, strlen(at + length) + 1);
+	}
+}
+
 /* And written again it says the same. */
 static void a_record_comes_back(void **state)
 {
@@ -55,6 +72,7 @@ static void a_record_comes_back(void **state)
 	assert_int_equal(
 		textfile_read(DATA "/record.ini", FILE_MAX, &before, NULL), 0);
 	assert_int_equal(textfile_read(path, FILE_MAX, &after, NULL), 0);
+	cut_later_lines(&after);
 	assert_string_equal(strbuf_text(&after), strbuf_text(&before));
 	strbuf_release(&before);
 	strbuf_release(&after);

@@ -359,7 +359,8 @@ static void cut_numbers(struct strbuf *text, const char *key)
 static void what_an_older_version_did_not_write_is_none(void **state)
 {
 	static const char *const keys[] = {
-		"\"input_rows\":", "\"echo_micro\":", "\"echo_accum\":",
+		"\"input_rows\":",    "\"seen_accum\":", "\"seen_ranks\":",
+		"\"loader_rows\":",   "\"echo_micro\":", "\"echo_accum\":",
 		"\"echo_effective\":"
 	};
 	struct probe_notes notes = sample_notes();
@@ -376,6 +377,9 @@ static void what_an_older_version_did_not_write_is_none(void **state)
 		struct trial *trial = &notes.items[i].trial;
 
 		trial->input_rows = 0;
+		trial->seen_accum = 0;
+		trial->seen_ranks = 0;
+		trial->loader_rows = 0;
 		trial->printed_sizes_micro = 0;
 		trial->printed_sizes_accum = 0;
 		trial->printed_sizes_effective = 0;

@@ -490,6 +490,12 @@ static void records_of_the_version_before_are_read(void **state)
 		/* Of both probes. */
 		"input_rows = 32\n",
 		"input_rows = 32\n",
+		"seen_accum = 3\n",
+		"seen_accum = 3\n",
+		"seen_ranks = 5\n",
+		"seen_ranks = 5\n",
+		"loader_rows = 96\n",
+		"loader_rows = 96\n",
 		"echo_micro = 16\n",
 		"echo_micro = 16\n",
 		"echo_accum = 2\n",

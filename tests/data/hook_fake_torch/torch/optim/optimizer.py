@@ -4,6 +4,7 @@ import functools
 import os
 
 hooks = []
+hooks_before = []
 
 
 class Optimizer(object):
@@ -20,6 +21,8 @@ class Optimizer(object):
         @functools.wraps(func)
         def wrapper(*args, **kwargs):
             self, *_ = args
+            for hook in hooks_before:
+                hook(self, args, kwargs)
             result = func(*args, **kwargs)
             for hook in hooks:
                 hook(self, args, kwargs)
@@ -32,3 +35,7 @@ def register_optimizer_step_post_hook(hook):
     if "FAKE_BROKEN" in os.environ:
         raise RuntimeError("no hooks today")
     hooks.append(hook)
+
+
+def register_optimizer_step_pre_hook(hook):
+    hooks_before.append(hook)
