@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/effect_check.h"
 
+#include "search/memory_line.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -10,6 +12,8 @@
 #define SIZE_STRIDE INT64_C(4)
 #define SPAN (SIZE_STRIDE * SIZE_STRIDE)
 #define SIZES_MIN 3
+/* A peak that rises by less than this part of what was promised is flat. */
+#define DOUBT_FACTOR 4
 /* Steps are looked for in this interval: no time is known better. */
 #define TICK_SECONDS 0.02
 
@@ -179,6 +183,57 @@ static bool any_pair_shows(const struct trial *trials, size_t count)
 			    pair_shows(&trials[i], &trials[k]))
 				return true;
 	return false;
+}
+
+/* The largest smaller size that was measured to its end; NULL: none. */
+static const struct trial *fit_below(const struct trial *trials, size_t count,
+				     int64_t micro)
+{
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_in_use(trials, count, i) && trial_fits(&trials[i]) &&
+		    trial_is_point(&trials[i]) &&
+		    trials[i].micro_batch < micro &&
+		    (!found || trials[i].micro_batch > found->micro_batch))
+			found = &trials[i];
+	return found;
+}
+
+/* Each sample is as many rows in both. */
+static bool rows_follow(const struct trial *small, const struct trial *large)
+{
+	return small->input_rows && large->input_rows &&
+	       capped_product(small->input_rows, large->micro_batch) ==
+		       capped_product(large->input_rows, small->micro_batch);
+}
+
+const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
+				       const struct trial *trial)
+{
+	const struct trial *below =
+		fit_below(trials, count, trial->micro_batch);
+	const struct trial *first =
+		below ? fit_below(trials, count, below->micro_batch) : NULL;
+	double noise, rise, promised;
+
+	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
+	    rows_follow(below, trial))
+		return NULL;
+	noise = (double)memory_line_noise(below->peak_bytes);
+	rise = (double)trial->peak_bytes - (double)below->peak_bytes;
+	if (!first || below->peak_bytes <= first->peak_bytes)
+		return below->input_rows && trial->input_rows && rise < noise &&
+				       trial->micro_batch >=
+					       SIZE_STRIDE * below->micro_batch
+			       ? below
+			       : NULL;
+	promised = (double)(below->peak_bytes - first->peak_bytes) *
+		   (double)(trial->micro_batch - below->micro_batch) /
+		   (double)(below->micro_batch - first->micro_batch);
+	return promised > DOUBT_FACTOR * noise && rise * DOUBT_FACTOR < promised
+		       ? below
+		       : NULL;
 }
 
 /* The sizes that ran, and those of them whose peak is known. */

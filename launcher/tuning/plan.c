@@ -17,7 +17,11 @@ struct plan_view {
 	/* All sizes there are, where the framework names them. */
 	int64_t sizes[PLAN_SPLITS_MAX];
 	size_t size_count;
+	bool only_confirmed; /* each probe runs on as its own confirmation */
 };
+
+/* So many sizes that fail late are no accident of one step. */
+#define LATE_MISFITS_MAX 2
 
 static int64_t round_up(int64_t accum, int64_t multiple)
 {
@@ -132,12 +136,50 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		view->splits[view->split_count++] = micro;
 }
 
+/* It ran out of memory after steps that were enough for a short probe. */
+static bool is_late_misfit(const struct trial *misfit,
+			   const struct trial *trials, size_t count)
+{
+	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TOO_BIG ||
+	    misfit->verdict == VERDICT_TIMEOUT)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (trial_fits(&trials[i]) && !trial_is_confirmed(&trials[i]) &&
+		    trials[i].steps && trials[i].steps <= misfit->steps)
+			return true;
+	return false;
+}
+
+bool plan_doubts_short_fits(const struct trial *trials, size_t count)
+{
+	int late = 0;
+
+	for (size_t i = 0; i < count; i++)
+		late += is_late_misfit(&trials[i], trials, count);
+	return late >= LATE_MISFITS_MAX;
+}
+
+/* Confirmed peaks make a line of their own, above that of short probes. */
+static void drop_short_fits(struct plan_view *view)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->count; i++)
+		if (!trial_fits(&view->trials[i]) ||
+		    trial_is_confirmed(&view->trials[i]))
+			view->trials[kept++] = view->trials[i];
+	view->count = kept;
+}
+
 static void plan_look(struct plan_view *view, const struct plan *plan,
 		      const struct trial *trials, size_t count)
 {
 	view->count = 0;
 	for (size_t i = 0; i < count; i++)
 		add_last(view, &trials[i]);
+	view->only_confirmed = plan_doubts_short_fits(trials, count);
+	if (view->only_confirmed)
+		drop_short_fits(view);
 	make_splits(view, plan);
 	make_sizes(view, plan);
 }
@@ -172,7 +214,8 @@ static struct plan_step probe_step(const struct plan *plan,
 	const struct trial *before = plan_trial_of(view, micro);
 	struct plan_step step = plan_probe(plan, micro);
 
-	step.is_confirmation = before && trial_fits(before);
+	step.is_confirmation =
+		view->only_confirmed || (before && trial_fits(before));
 	if (may_be_answer || step.is_confirmation)
 		step.probe_accum = step.final_accum;
 	return step;

@@ -68,6 +68,13 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running);
 
+/*
+ * Sizes ran out of memory only after as many steps as shorter probes of
+ * smaller sizes had made: those fits are doubtful, and only confirmed ones are
+ * believed from the second such size on.
+ */
+bool plan_doubts_short_fits(const struct trial *trials, size_t count);
+
 /* A probe of a size that is not to be the answer. */
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch);
 

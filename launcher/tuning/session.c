@@ -199,6 +199,10 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
+	if (session->asks_own)
+		return plan_probe(
+			&session->plan,
+			session->given.request->command.batch.micro_batch);
 	ask_for_effect(session, &step);
 	return step;
 }

@@ -158,6 +158,29 @@ static void fill_split(struct session *session, const struct plan_step *step)
 			   step->micro_batch, step->final_accum);
 }
 
+/* Why larger sizes are out, where it is not memory. */
+static void add_end_of_climb(struct session *session,
+			     const struct plan_step *step)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	struct strlist *caveats = &session->result->record.caveats;
+
+	for (size_t i = notes->count; step->smallest_misfit && i-- > 0;) {
+		const struct probe_note *note = &notes->items[i];
+
+		if (note->trial.micro_batch != step->smallest_misfit)
+			continue;
+		if (note->trial.verdict == VERDICT_TOO_BIG && note->why)
+			strlist_addf(caveats,
+				     "larger than %lld was not used: "
+				     "micro-batch %lld %s",
+				     (long long)step->micro_batch,
+				     (long long)note->trial.micro_batch,
+				     note->why);
+		return;
+	}
+}
+
 static void session_answer_write_record(struct session *session)
 {
 	const struct request *request = session->given.request;
@@ -236,13 +259,17 @@ static struct plan_step best_tested(const struct session *session)
 	const struct probe_notes *notes = session->trials.notes;
 	const struct plan *plan = &session->plan;
 	struct plan_step best = { .action = PLAN_DONE };
+	struct trial *trials = probe_notes_trials(notes);
+	bool only_confirmed = plan_doubts_short_fits(trials, notes->count);
 
+	free(trials);
 	for (size_t i = 0; i < notes->count; i++) {
 		int64_t micro = notes->items[i].trial.micro_batch;
 		int64_t accum = plan_final_accum(plan, micro);
+		const struct trial *last = probe_notes_last(notes, micro);
 
-		if (micro <= best.micro_batch ||
-		    !trial_fits(probe_notes_last(notes, micro)) ||
+		if (micro <= best.micro_batch || !trial_fits(last) ||
+		    (only_confirmed && !trial_is_confirmed(last)) ||
 		    (plan->mode != PLAN_GROW &&
 		     micro * accum * plan->asked.world_size !=
 			     plan->asked.effective_batch))
@@ -292,6 +319,7 @@ void session_answer_conclude(struct session *session,
 		session_caveats_add(session,
 				    probe_notes_last(session->trials.notes,
 						     step->micro_batch));
+		add_end_of_climb(session, step);
 		predict(session, step);
 		(void)session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
 		session_answer_write_record(session);

@@ -2,6 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/session_caveats.h"
 
+#include "base/alloc.h"
+#include "base/units.h"
+
 #include <string.h>
 
 /* How much the peak is worth: at most one of these. */
@@ -58,16 +61,48 @@ static void add_coverage_caveat(struct record *record,
 			    target->nvml ? sampled : without_nvml);
 }
 
+/* Does the run do this? Yes, where its settings do not tell. */
+static bool may_do(const struct command *command,
+		   const struct preset_phase *phase, bool does)
+{
+	return does || !phase->when.count || !command->preset_is_certain;
+}
+
 /* The run does not do it, or a probe came to it. */
 static bool is_exercised(const struct command *command, const char *what,
 			 const struct trial *trial)
 {
+	const struct preset_probe *probe = &command->preset->probe;
+
+	if (trial && trial->ran_to_end)
+		return true;
 	if (strcmp(what, "evaluation") == 0)
-		return !command->evaluates ||
+		return !may_do(command, &probe->evaluation,
+			       command->evaluates) ||
 		       (trial && trial->phase == PHASE_EVAL);
 	if (strcmp(what, "saving") == 0)
-		return !command->saves || (trial && trial->phase == PHASE_SAVE);
+		return !may_do(command, &probe->saving, command->saves) ||
+		       (trial && trial->phase == PHASE_SAVE);
 	return false;
+}
+
+/* "grows with every step", and when that will be too much. */
+static void add_trend_caveat(struct record *record, const struct trial *trial)
+{
+	char step[BYTES_TEXT_MAX], more[BYTES_TEXT_MAX];
+	uint64_t growth = trial ? trial->step_growth_bytes : 0;
+	uint64_t room = trial && record->limit_bytes > trial->peak_bytes
+				? record->limit_bytes - trial->peak_bytes
+				: 0;
+	char *caveat;
+
+	if (!growth)
+		return;
+	caveat = xasprintf("memory grew by about %s with every step: %s more, "
+			   "and the limit, after about %llu steps",
+			   bytes_format(step, growth), bytes_format(more, room),
+			   (unsigned long long)(room / growth));
+	strlist_take(&record->caveats, caveat);
 }
 
 void session_caveats_add(struct session *session, const struct trial *trial)
@@ -86,6 +121,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 				command->caveats.count);
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
+	add_trend_caveat(record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");

@@ -26,6 +26,9 @@ struct session {
 	uint64_t hint_peak_bytes;     /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */
 	int64_t effect_check_micro;
+	/* Another size failed, and not for want of memory: the own one is
+	 * next, to tell whose failure that is. */
+	bool asks_own;
 };
 
 #endif

@@ -109,6 +109,31 @@ size_t session_trials_disturbed(const struct session_trials *trials,
 	return times;
 }
 
+bool session_trials_fits_below(const struct session_trials *trials,
+			       int64_t micro)
+{
+	const struct probe_notes *notes = trials->notes;
+
+	for (size_t i = 0; i < notes->count; i++)
+		if (notes->items[i].trial.micro_batch < micro &&
+		    trial_fits(&notes->items[i].trial))
+			return true;
+	return false;
+}
+
+void session_trials_settle_failures(struct session_trials *trials)
+{
+	struct probe_notes *notes = trials->notes;
+
+	for (size_t i = 0; i < notes->count; i++) {
+		struct trial *trial = &notes->items[i].trial;
+
+		if (trial->verdict == VERDICT_FAILED &&
+		    session_trials_fits_below(trials, trial->micro_batch))
+			trial->verdict = VERDICT_TOO_BIG;
+	}
+}
+
 int64_t session_trials_largest_fit(const struct session_trials *trials)
 {
 	const struct probe_notes *notes = trials->notes;

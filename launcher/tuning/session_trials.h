@@ -53,6 +53,14 @@ bool session_trials_doubt_words(struct session_trials *trials);
 size_t session_trials_disturbed(const struct session_trials *trials,
 				int64_t micro);
 
+/* Does a smaller size fit? */
+bool session_trials_fits_below(const struct session_trials *trials,
+			       int64_t micro);
+
+/* Sizes that failed, and not for want of memory, are too big once a smaller
+ * one fits. */
+void session_trials_settle_failures(struct session_trials *trials);
+
 int64_t session_trials_largest_fit(const struct session_trials *trials);
 
 /* Another size that ran out of memory in the evaluation; NULL: none. */

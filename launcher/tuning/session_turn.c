@@ -31,6 +31,69 @@ void session_turn_print_start(const struct session *session)
 	strbuf_release(&words);
 }
 
+/* The line of an error that names it: its last. The caller frees. */
+static char *error_line(const char *error)
+{
+	size_t end = strlen(error);
+	size_t start;
+
+	while (end && error[end - 1] == '\n')
+		end--;
+	start = end;
+	while (start && error[start - 1] != '\n')
+		start--;
+	return xasprintf("%.*s", (int)(end - start), error + start);
+}
+
+/*
+ * Another size than the user's own fails, and not for want of memory, where a
+ * smaller one fits: the climb ends there. Of the user's own size, and where
+ * nothing fits, a failure is the command's.
+ */
+static void end_climb(struct session *session, struct trial *trial, char **why,
+		      const char *error)
+{
+	struct session_trials *trials = &session->trials;
+	const struct command *command = &session->given.request->command;
+	char *line, *text;
+
+	if (trial->verdict != VERDICT_FAILED ||
+	    trial->micro_batch == command->batch.micro_batch ||
+	    !session_trials_fits_below(trials, trial->micro_batch))
+		return;
+	line = error_line(error);
+	text = xasprintf("fails, but not for want of memory: %s%s%s", *why,
+			 *line ? ": " : "", line);
+	free(line);
+	free(*why);
+	*why = text;
+	trial->verdict = VERDICT_TOO_BIG;
+}
+
+/* It says that it fits, and did not run the size that it was given. */
+static void doubt_size(struct session *session, struct trial *trial, char **why)
+{
+	struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
+	const struct trial *below =
+		effect_check_doubt(trials, notes->count, trial);
+	struct strbuf words = STRBUF_INIT;
+
+	if (below) {
+		strbuf_addf(&words,
+			    "memory no longer follows the size: hardly more "
+			    "than with micro-batch %lld",
+			    (long long)below->micro_batch);
+		if (trial->input_rows && below->input_rows)
+			strbuf_addf(&words, ", and %lld rows went in",
+				    (long long)trial->input_rows);
+		free(*why);
+		*why = strbuf_detach(&words);
+		trial->verdict = VERDICT_TOO_BIG;
+	}
+	free(trials);
+}
+
 /*
  * Does the first error name something that only a probe has? Then the next
  * one does without that, and only that: whatever keeps a probe from the user's
@@ -77,6 +140,14 @@ static enum session_turn after_failure(struct session *session,
 	if (trial->steps == 0 &&
 	    drop_an_addition(&session->kit, command, outcome->first_error))
 		return SESSION_AGAIN;
+	/* Whether that is the command's or the size's, the own size tells. */
+	if (trial->micro_batch != command->batch.micro_batch &&
+	    command->batch.micro_batch &&
+	    !probe_notes_last(session->trials.notes,
+			      command->batch.micro_batch)) {
+		session->asks_own = true;
+		return SESSION_GO_ON;
+	}
 	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
 		    (long long)trial->micro_batch);
 	/* What it printed is of use only when it broke by itself. */
@@ -168,6 +239,7 @@ static enum session_turn after_probe(struct session *session,
 	if (has_written(session, report) ||
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
+	session->asks_own = false;
 	/* A size that nobody asked for may be one that the program refuses. */
 	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&
 	    !outcome->evidence.end.isolation_errno)
@@ -262,8 +334,14 @@ enum session_turn session_turn_take(struct session *session,
 					  xstrdup(err.message));
 		goto out;
 	}
+	if (!report.outcome.evidence.end.isolation_errno &&
+	    !report.outcome.evidence.end.exec_errno)
+		end_climb(session, &report.outcome.trial, &report.why,
+			  report.outcome.first_error);
+	doubt_size(session, &report.outcome.trial, &report.why);
 	note = session_trials_add(&session->trials, &report.outcome.trial,
 				  report.why, report.log);
+	session_trials_settle_failures(&session->trials);
 	if (!session->given.request->options->output.quiet) {
 		report_probe(&text, session->given.style, session->result,
 			     note);

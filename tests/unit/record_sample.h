@@ -22,6 +22,8 @@ static inline struct trial sample_trial(int64_t micro)
 		.peak_is_lower_bound = true,
 		.peak_rising = false,
 		.peak_varying = true,
+		.step_growth_bytes = 524288,
+		.ran_to_end = true,
 		.coverage = COVERAGE_DEVICE_WIDE,
 		.steps_source = STEPS_LOG,
 		.steps = 23,
@@ -139,7 +141,8 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_is_lower_bound == b->peak_is_lower_bound &&
 	       a->peak_rising == b->peak_rising &&
 	       a->peak_varying == b->peak_varying &&
-	       a->coverage == b->coverage &&
+	       a->step_growth_bytes == b->step_growth_bytes &&
+	       a->ran_to_end == b->ran_to_end && a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source && a->steps == b->steps &&
 	       a->confirmed_steps == b->confirmed_steps &&
 	       a->seconds == b->seconds && a->step_seconds == b->step_seconds &&
