@@ -61,13 +61,24 @@ static bool sounds_like_config(const struct token *token)
 		strstr(name, "yaml") || strstr(name, "toml"));
 }
 
+/* -opt x.yaml, --base y.toml: what else should they be? */
+static bool names_config(const struct command *command,
+			 const struct token *token)
+{
+	enum settings_format format;
+
+	return settings_format_of(token_value(token, command_argv(command)),
+				  &format) &&
+	       (format == SETTINGS_YAML || format == SETTINGS_TOML);
+}
+
 static bool is_named(const struct command *command,
 		     const struct presets *presets, const struct token *token,
 		     size_t index)
 {
 	if (!token)
 		return stands_alone(command, index);
-	if (sounds_like_config(token))
+	if (sounds_like_config(token) || names_config(command, token))
 		return true;
 	for (size_t i = 0; i < presets->count; i++)
 		if (command_files_is_listed(

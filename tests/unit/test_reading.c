@@ -66,6 +66,16 @@ struct reading {
 			0                                                      \
 		}                                                              \
 	}
+/* Beside a batch size in a config file. */
+#define FILED_HINTED(command, line, expected, ...)                             \
+	{                                                                      \
+		command, NULL, expected, "a.yaml",                             \
+			"train:\n  batch_size: 16\n  " line "\n",              \
+		{                                                              \
+			__VA_ARGS__                                            \
+		}                                                              \
+	}
+#define FILED(command, line, expected) FILED_HINTED(command, line, expected, 0)
 #define HINTED(command, source, expected, ...)                                 \
 	{                                                                      \
 		command, source, expected, NULL, NULL,                         \
@@ -231,6 +241,38 @@ static const struct reading readings[] = {
 	HINTED("torchrun --nproc-per-node 2 t.py --batch_size 8",
 	       "b = batch_size // world_size", "8 x 1 x 2",
 	       .micro_scope = "rank"),
+	/* Keys of config files, whatever option names the file. */
+	FILED("python t.py --config a.yaml", "accumulate: 4", "16 x 4 x 1"),
+	FILED("python t.py -opt a.yaml", "grad_accumulation: 4", "16 x 4 x 1"),
+	FILED("python t.py --fname a.yaml", "iters_to_accumulate: 4",
+	      "16 x 4 x 1"),
+	FILED("python t.py --base=a.yaml", "gacc: 4", "16 x 4 x 1"),
+	FILED("python t.py -c a.yaml", "accumulate: true", "16 x 1 x 1"),
+	FILED("python t.py -c a.yaml", "accumulate: 1", "16 x 1 x 1"),
+	FILED("python t.py -c a.yaml", "noise_accum: 3",
+	      "? train.noise_accum of a config file speaks of accumulation"),
+	FILED("python t.py -c a.yaml", "eval_accumulation_steps: 3",
+	      "16 x 1 x 1"),
+	FILED("python t.py -c a.yaml", "bs_per_gpu: 4", "4 x 4 x 1"),
+	FILED("python t.py -c a.yaml", "total_bs: 64", "16 x 4 x 1"),
+	FILED("torchrun --nproc-per-node 2 t.py -c a.yaml", "total_bs: 64",
+	      "16 x 2 x 2"),
+	FILED("torchrun --nproc-per-node 2 t.py -c a.yaml", "bs_per_gpu: 4",
+	      "? --micro-flag train.bs_per_gpu --global-flag train.batch_size"),
+	FILED_HINTED("python t.py -c a.yaml", "x: 4", "16 x 4 x 1",
+		     .accum_flag = "train.x"),
+	FILED_HINTED("python t.py -c a.yaml", "x: 4", "4 x 1 x 1",
+		     .micro_flag = "train.x"),
+	FILED_HINTED("python t.py -c a.yaml", "noise_accum: 3", "16 x 1 x 1",
+		     .micro_flag = "train.batch_size"),
+	FILED_HINTED("python t.py -c a.yaml", "x: 4",
+		     "? train.y is neither a word of the command nor a key of "
+		     "a.yaml",
+		     .accum_flag = "train.y"),
+	FILED_HINTED("torchrun --nproc-per-node 2 t.py -c a.yaml",
+		     "bs_per_gpu: 4", "4 x 2 x 2",
+		     .micro_flag = "train.bs_per_gpu",
+		     .global_flag = "train.batch_size"),
 };
 
 /* Spellings of an accumulation that the script's own parser declares. */

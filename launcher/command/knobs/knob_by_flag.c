@@ -4,6 +4,7 @@
 #include "launcher/command/knobs/knob_by_flag.h"
 
 #include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
@@ -89,6 +90,29 @@ static struct token knob_by_flag_token(const struct recognition *r,
 	return found;
 }
 
+static enum command_outcome flag_not_found(const struct recognition *r,
+					   const char *shown)
+{
+	const struct command *command = r->command;
+	char path[BRIEF_MAX];
+
+	if (*shown == '-' || command->file_count == 0)
+		return not_recognised(
+			r,
+			"the option %s is not in the command: add "
+			"it with its present value, such as %s 1",
+			shown, shown);
+	return not_recognised(
+		r,
+		"%s is neither a word of the command nor a key of %s%s: name "
+		"the whole key, as in train.batch_size",
+		shown,
+		argument_brief(
+			path,
+			command->files[command->file_count - 1].read->path),
+		command->file_count > 1 ? " or another file of it" : "");
+}
+
 enum command_outcome knob_by_flag_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -119,8 +143,10 @@ enum command_outcome knob_by_flag_find(struct recognition *r,
 			      : NULL;
 	if (option && kind <= KNOB_ACCUM)
 		return knob_set_option_default(r, kind, option);
-	return not_recognised(r,
-			      "the option %s is not in the command: add it "
-			      "with its present value, such as %s 1",
-			      shown, shown);
+	if (*name != '-')
+		outcome = knob_by_key_find(r, kind, name);
+	if (outcome != COMMAND_OK ||
+	    r->command->knobs[kind].form != KNOB_ABSENT)
+		return outcome;
+	return flag_not_found(r, shown);
 }

@@ -4,6 +4,7 @@
 #include "launcher/command/knobs/knob_in_file.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
@@ -65,6 +66,31 @@ static void in_file_look_up(const struct recognition *r,
 	}
 }
 
+static bool is_whole_number(const struct setting *setting)
+{
+	int64_t number;
+
+	return count_parse(setting->value, &number);
+}
+
+/* Numbers under keys whose words say it, where nobody knows the names. */
+static void in_file_by_class(const struct recognition *r, unsigned classes,
+			     struct find *find)
+{
+	const struct settings *settings = find->file->settings;
+
+	for (size_t i = 0;
+	     i < settings->count && find->count < SETTINGS_SAME_MAX; i++) {
+		const struct setting *setting = &settings->items[i];
+		enum option_class class =
+			option_class_of(setting->key, strlen(setting->key));
+
+		if ((classes & CLASS_BIT(class)) && is_whole_number(setting))
+			find->items[find->count++] = setting;
+	}
+	filter(r, find);
+}
+
 /* Keys of its own, else the names of its options. */
 static void find_in(const struct recognition *r, enum knob_kind kind,
 		    const struct command_file *file, struct find *find)
@@ -73,6 +99,8 @@ static void find_in(const struct recognition *r, enum knob_kind kind,
 
 	*find = (struct find){ .file = file };
 	in_file_look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
+	if (!find->count && by_class_applies(r) && by_class_of_knob(kind))
+		in_file_by_class(r, by_class_of_knob(kind), find);
 }
 
 bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
@@ -312,4 +340,56 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 		take_default(r, kind, &find, number);
 	/* A step limit that is none needs no raising. */
 	return kind == KNOB_STEPS ? COMMAND_OK : outcome;
+}
+
+/* The very key, where there is one, else all that are so called. */
+static void prefer_exact(const struct recognition *r, const char *key,
+			 struct find *find)
+{
+	for (size_t i = 0; i < find->count; i++) {
+		if (!name_equal(find->items[i]->key,
+				strlen(find->items[i]->key), key, strlen(key)))
+			continue;
+		find->items[0] = find->items[i];
+		find->count = 1;
+		return;
+	}
+	filter(r, find);
+}
+
+enum command_outcome knob_by_key_find(struct recognition *r,
+				      enum knob_kind kind, const char *key)
+{
+	struct command *command = r->command;
+	struct find find;
+
+	for (size_t i = command->file_count; i > 0; i--) {
+		find = (struct find){ .file = &command->files[i - 1] };
+		find.count = settings_find_all(find.file->settings, key,
+					       find.items, SETTINGS_SAME_MAX);
+		if (find.count > SETTINGS_SAME_MAX)
+			find.count = SETTINGS_SAME_MAX;
+		prefer_exact(r, key, &find);
+		if (find.count)
+			return take_site(r, kind, &find);
+	}
+	return COMMAND_OK;
+}
+
+size_t knob_keys_by_class(const struct recognition *r, unsigned classes,
+			  const struct setting **first)
+{
+	const struct command *command = r->command;
+
+	for (size_t i = command->file_count; i > 0; i--) {
+		struct find find = { .file = &command->files[i - 1] };
+
+		if (find.file->is_template)
+			continue;
+		in_file_by_class(r, classes, &find);
+		*first = find.items[0];
+		if (find.count)
+			return find.count;
+	}
+	return 0;
 }

@@ -23,5 +23,17 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 /* Does a config file say it? */
 bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
 			 const struct command_file *file);
+/*
+ * The knob is this key of a config file, as the user says: "train.batch_size",
+ * or its last part. Leaves it absent where no file has it.
+ */
+enum command_outcome knob_by_key_find(struct recognition *r,
+				      enum knob_kind kind, const char *key);
+/*
+ * How many keys with whole numbers are of these classes, in the last file that
+ * has any; the first of them.
+ */
+size_t knob_keys_by_class(const struct recognition *r, unsigned classes,
+			  const struct setting **first);
 
 #endif

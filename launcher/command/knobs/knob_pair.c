@@ -4,6 +4,7 @@
 
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 
@@ -32,27 +33,26 @@ static void pair_options_collect(struct pair_options *options,
 
 /* Of each rank or of all: with one rank that is the same. */
 static enum command_outcome whose_is_it(struct recognition *r,
-					const struct candidate *micro,
-					const struct candidate *larger)
+					const char *micro, const char *larger,
+					const char *value)
 {
 	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
-	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX], micro_name[BRIEF_MAX];
+	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
 
-	(void)candidate_name(name, larger);
 	if (r->command->batch.world_size == 1 || knob_scope_divides_accum(r) ||
-	    (knob_scope_said(r, name, scope) && *scope != SCOPE_NODE))
+	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
 		return COMMAND_OK;
 	*scope = SCOPE_GLOBAL;
-	candidate_words(words, larger);
-	(void)candidate_name(micro_name, micro);
-	return not_recognised(
-		r,
-		"is %s the batch of all %lld ranks, or of each? Of "
-		"all: add --micro-flag %s --global-flag %s; of "
-		"each: write {accum} where the accumulation "
-		"belongs, with --micro-flag %s",
-		words, (long long)r->command->batch.world_size, micro_name,
-		name, micro_name);
+	(void)argument_brief(name, larger);
+	(void)argument_brief(micro_name, micro);
+	return not_recognised(r,
+			      "is %s %s the batch of all %lld ranks, or of "
+			      "each? Of all: add --micro-flag %s --global-flag "
+			      "%s; of each: write {accum} where the "
+			      "accumulation belongs, with --micro-flag %s",
+			      name, argument_brief(shown, value),
+			      (long long)r->command->batch.world_size,
+			      micro_name, name, micro_name);
 }
 
 /* One option alone, beside an accumulation: is that in it? */
@@ -97,10 +97,39 @@ static bool pair_of(const struct pair_options *options,
 	       options->micro.count < 2 && batches < 2 && globals < 2;
 }
 
+/* The same among the keys of a config file, where no option says a batch. */
+static enum command_outcome pair_of_file(struct recognition *r)
+{
+	const struct setting *micro = NULL, *batch = NULL, *global = NULL;
+	size_t micros = knob_keys_by_class(r, CLASSES_MICRO, &micro);
+	size_t batches = knob_keys_by_class(r, CLASS_BIT(OPTION_BATCH), &batch);
+	size_t globals =
+		knob_keys_by_class(r, CLASS_BIT(OPTION_GLOBAL), &global);
+	enum command_outcome outcome;
+
+	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
+	    globals == 2)
+		return COMMAND_OK;
+	if (!micro)
+		micro = batch;
+	if (!global) {
+		global = batch;
+		outcome =
+			whose_is_it(r, micro->key, global->key, global->value);
+		if (outcome != COMMAND_OK)
+			return outcome;
+	}
+	outcome = knob_by_key_find(r, KNOB_MICRO, micro->key);
+	return outcome == COMMAND_OK
+		       ? knob_by_key_find(r, KNOB_GLOBAL, global->key)
+		       : outcome;
+}
+
 enum command_outcome knob_pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
 	const struct candidate *micro, *larger;
+	char micro_name[BRIEF_MAX], name[BRIEF_MAX];
 	struct pair_options options;
 	enum command_outcome outcome = COMMAND_OK;
 
@@ -116,10 +145,15 @@ enum command_outcome knob_pair_find(struct recognition *r)
 					  ? &options.batch.items[0]
 					  : &options.global.items[0],
 				  options.global.count > 0);
+	if (options.micro.count + options.batch.count + options.global.count ==
+	    0)
+		return pair_of_file(r);
 	if (!pair_of(&options, &micro, &larger))
 		return COMMAND_OK;
 	if (!options.global.count)
-		outcome = whose_is_it(r, micro, larger);
+		outcome = whose_is_it(r, candidate_name(micro_name, micro),
+				      candidate_name(name, larger),
+				      larger->value);
 	if (outcome == COMMAND_OK)
 		outcome = pair_take(r, KNOB_MICRO, micro);
 	return outcome == COMMAND_OK ? pair_take(r, KNOB_GLOBAL, larger)

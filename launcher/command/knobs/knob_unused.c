@@ -7,6 +7,7 @@
 #include "launcher/command/knobs/knob_unused.h"
 
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -51,6 +52,26 @@ static unsigned asked_classes(const struct recognition *r)
 	return classes;
 }
 
+/* The same of a key in a config file that no knob is. */
+static enum command_outcome unused_key(const struct recognition *r)
+{
+	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	const struct setting *key = NULL;
+	char name[BRIEF_MAX];
+
+	if (!knob_keys_by_class(r, CLASS_BIT(OPTION_ACCUM_LIKE), &key) ||
+	    strcmp(key->value, "1") == 0 || accum->form != KNOB_ABSENT)
+		return COMMAND_OK;
+	(void)argument_brief(name, key->key);
+	return not_recognised(r,
+			      "%s of a config file speaks of accumulation, and "
+			      "what it does is not known: add --accum-flag %s "
+			      "if so many micro-batches make a step, else "
+			      "--micro-flag with the key or the option of the "
+			      "batch size",
+			      name, name);
+}
+
 enum command_outcome knob_unused_check(const struct recognition *r)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -83,5 +104,5 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 			words, accum->form == KNOB_ABSENT ? "" : " beside ",
 			accum->form == KNOB_ABSENT ? "" : accum->name, name);
 	}
-	return COMMAND_OK;
+	return by_class_applies(r) ? unused_key(r) : COMMAND_OK;
 }
