@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "configs/files/paths.h"
 #include "probes/isolation/mounts.h"
-#include "probes/isolation/shared_paths.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -57,7 +56,13 @@ static int find_shared(struct probe_isolation *isolation,
 	const struct strlist *allowed = &request->options->probe.allow_writes;
 	struct strlist *guarded = &isolation->guarded;
 
-	shared_paths_find(&isolation->shared, &request->environment, geteuid());
+	caches_open(&isolation->caches, &isolation->shared,
+		    &request->environment);
+	/* A folder to be guarded stays so, whatever a variable says of it. */
+	for (size_t i = isolation->shared.count; i-- > 0;)
+		if (strlist_find(guarded, isolation->shared.items[i]) <
+		    guarded->count)
+			strlist_remove(&isolation->shared, i);
 	for (size_t i = 0; i < allowed->count; i++) {
 		char *real = realpath(allowed->items[i], NULL);
 
@@ -228,10 +233,12 @@ static int choose_in(struct probe_isolation *isolation,
 			    ? ISOLATION_COMPARE
 			    : request->options->probe.isolation;
 	isolation_choose(&isolation->choice, &spec);
+	if (isolation->choice.kind == ISOLATION_VIEW)
+		return 0;
+	if (isolation->may_make)
+		caches_make(&isolation->caches, &isolation->shared);
 	if (isolation->choice.kind == ISOLATION_COMPARE)
 		return begin_compare(isolation, request, err);
-	if (isolation->choice.kind != ISOLATION_LANDLOCK)
-		return 0;
 	shorten_scratch(isolation, request);
 	/* Landlock refuses writes, but mode, owner and times can be changed. */
 	if (look_before(isolation, request, &why) < 0)
@@ -257,6 +264,7 @@ int probe_isolation_choose(struct probe_isolation *isolation,
 void probe_isolation_release(struct probe_isolation *isolation)
 {
 	snapshot_free(isolation->before);
+	caches_release(&isolation->caches);
 	strlist_release(&isolation->guarded);
 	strlist_release(&isolation->shared);
 	strlist_release(&isolation->excluded);
@@ -287,23 +295,53 @@ bool probe_isolation_shares_memory(const struct probe_isolation *isolation)
 	return !isolation->choice.has_own_memory;
 }
 
+static void name_paths(struct strbuf *names, const struct strlist *paths,
+		       size_t count)
+{
+	for (size_t i = 0; i < paths->count; i++)
+		strbuf_addf(names, "%s%s", i ? ", " : "", paths->items[i]);
+	if (count > paths->count)
+		strbuf_addf(names, " and %zu more", count - paths->count);
+}
+
 static int say_written(const struct strlist *paths, size_t count,
 		       struct error *err)
 {
 	struct strbuf names = STRBUF_INIT;
 
-	for (size_t i = 0; i < paths->count; i++)
-		strbuf_addf(&names, "%s%s", i ? ", " : "", paths->items[i]);
-	if (count > paths->count)
-		strbuf_addf(&names, " and %zu more", count - paths->count);
-	(void)error_set(err, -EPERM,
+	name_paths(&names, paths, count);
+	(void)error_set(err, -EUCLEAN,
 			"a probe has written %s, which the real run would "
 			"find: nothing more is started. Look at it, then give "
 			"probes another folder with {out:FOLDER}, or allow it "
 			"with --allow-writes PATH",
 			strbuf_text(&names));
 	strbuf_release(&names);
-	return -EPERM;
+	return -EUCLEAN;
+}
+
+/* A cache takes new files; what a run has put there itself is not its own. */
+static int check_caches(const struct probe_isolation *isolation,
+			struct error *err)
+{
+	struct strlist paths = STRLIST_INIT;
+	struct strbuf names = STRBUF_INIT;
+	size_t count =
+		caches_changed(&isolation->caches, &paths, WRITTEN_SHOWN_MAX);
+
+	if (count) {
+		name_paths(&names, &paths, count);
+		(void)error_set(err, -EUCLEAN,
+				"a probe has changed or removed %s, in a cache "
+				"that is shared for new files only: nothing "
+				"more is started. Look at it, then let the "
+				"command write elsewhere, with {out:FOLDER} or "
+				"by the cache's variable",
+				strbuf_text(&names));
+	}
+	strbuf_release(&names);
+	strlist_release(&paths);
+	return count ? -EUCLEAN : 0;
 }
 
 static int compare_with_before(const struct probe_isolation *isolation,
@@ -383,6 +421,8 @@ static bool was_refused_by_us(const struct probe_isolation *isolation,
 int probe_isolation_check(const struct probe_isolation *isolation,
 			  const char *refused, struct error *err)
 {
+	int result;
+
 	if (refused && isolation->choice.kind != ISOLATION_COMPARE &&
 	    was_refused_by_us(isolation, refused))
 		return error_set(
@@ -392,5 +432,13 @@ int probe_isolation_check(const struct probe_isolation *isolation,
 			"command, or allow it with --allow-writes PATH",
 			*refused ? refused : "where its log says",
 			isolation_name(isolation->choice.kind));
-	return isolation->before ? compare_with_before(isolation, err) : 0;
+	result = isolation->before ? compare_with_before(isolation, err) : 0;
+	return result < 0 ? result : check_caches(isolation, err);
+}
+
+void probe_isolation_adopt(struct probe_isolation *isolation,
+			   const char *scratch)
+{
+	if (isolation->choice.kind == ISOLATION_VIEW)
+		caches_adopt(&isolation->caches, &isolation->shared, scratch);
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "launcher/request/request.h"
+#include "probes/isolation/caches.h"
 #include "probes/isolation/isolation.h"
 #include "probes/isolation/scratch_space.h"
 #include "probes/isolation/snapshot.h"
@@ -16,6 +17,8 @@ struct probe_isolation {
 	char *working; /* the folder that autofit was started in */
 	struct scratch_choice space; /* the folder of scratch folders */
 	struct strlist guarded, shared;
+	struct caches caches; /* of shared: what is there must stay */
+	bool may_make;        /* folders of caches, where a probe cannot */
 	struct isolation_choice choice; /* kind ISOLATION_KINDS: not yet */
 	/*
 	 * The guarded folders before the first probe, without the excluded
@@ -56,11 +59,16 @@ probe_isolation_spec(const struct probe_isolation *isolation,
 bool probe_isolation_shares_memory(const struct probe_isolation *isolation);
 
 /*
- * After a probe: -EPERM with the message for exit 123 when it has written for
- * real (compared), or a write of its was refused (refused: the file as it was
- * printed, or NULL).
+ * After a probe, with a message for exit 123: -EUCLEAN when it has written for
+ * real (compared, or in a cache what was there before), -EPERM when a write of
+ * its was refused (refused: the file as it was printed, or NULL).
  */
 int probe_isolation_check(const struct probe_isolation *isolation,
 			  const char *refused, struct error *err);
+
+/* After a probe with this scratch folder, before that is removed: caches that
+ * it has filled for the first time become the user's. */
+void probe_isolation_adopt(struct probe_isolation *isolation,
+			   const char *scratch);
 
 #endif

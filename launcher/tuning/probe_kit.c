@@ -74,6 +74,7 @@ static int open_isolation(struct probe_isolation *isolation,
 						 isolation->space.folder, err);
 	if (result < 0)
 		return result;
+	isolation->may_make = true;
 	result = probe_isolation_choose(isolation, setup->request, id, err);
 	if (device_locks_note_probe(setup->guard, "", "", NULL) < 0)
 		log_verbose("the lock's note cannot be cleared");

@@ -261,7 +261,7 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 int session_probe_run(struct session *session, const struct plan_step *step,
 		      struct probe_report *report, struct error *err)
 {
-	const struct probe_isolation *isolation = &session->kit.isolation;
+	struct probe_isolation *isolation = &session->kit.isolation;
 	bool is_watched = probe_isolation_shares_memory(isolation);
 	struct device_locks *locks = session->given.guard;
 	struct strlist memory = STRLIST_INIT;
@@ -288,6 +288,7 @@ int session_probe_run(struct session *session, const struct plan_step *step,
 				  err);
 	if (result == 0)
 		result = run_to_its_end(session, step, &setup, report, err);
+	probe_isolation_adopt(isolation, setup.scratch);
 out:
 	probe_setup_release(&setup);
 	if (is_watched)

@@ -94,6 +94,7 @@ struct snapshot_walk {
 	struct snapshot *snapshot;
 	const char *folder; /* one of those asked for */
 	const struct strlist *excluded;
+	size_t entries_max;
 	struct strbuf path; /* of the folder under way */
 	struct error *err;
 };
@@ -204,9 +205,8 @@ static int snapshot_too_large(const struct snapshot_walk *walk)
 {
 	return error_set(walk->err, -E2BIG,
 			 "cannot compare %s before and after a probe: it holds "
-			 "more than %d files, or folders deeper than %d",
-			 walk->folder, SNAPSHOT_ENTRIES_MAX,
-			 SNAPSHOT_DEPTH_MAX);
+			 "more than %zu files, or folders deeper than %d",
+			 walk->folder, walk->entries_max, SNAPSHOT_DEPTH_MAX);
 }
 
 /* What the user may not read is not what a probe of the user's writes. */
@@ -236,7 +236,7 @@ static int walk_entry(struct snapshot_walk *walk, int folder_fd,
 
 	if (result < 0)
 		return cannot_read(walk, result);
-	if (walk->snapshot->count >= SNAPSHOT_ENTRIES_MAX ||
+	if (walk->snapshot->count >= walk->entries_max ||
 	    walk->snapshot->texts.length > PATH_BYTES_MAX)
 		return snapshot_too_large(walk);
 	snapshot_note(walk, folder_fd, name, &info);
@@ -355,34 +355,55 @@ static void put_in_order(struct snapshot *snapshot)
 	snapshot->count = kept;
 }
 
-int snapshot_take(struct snapshot **snapshot, const struct strlist *folders,
-		  const struct strlist *excluded, struct error *err)
+/* Fills a new snapshot, or frees it. */
+static int take(struct snapshot **snapshot, struct snapshot_walk *walk,
+		const struct strlist *folders)
 {
-	struct snapshot_walk walk = {
-		.snapshot = xcalloc(1, sizeof(**snapshot)),
-		.excluded = excluded,
-		.err = err,
-	};
 	char **sorted = xcalloc(folders->count + 1, sizeof(*sorted));
 	int result = 0;
 
-	strbuf_addch(&walk.snapshot->texts, '\0');
+	walk->snapshot = xcalloc(1, sizeof(**snapshot));
+	strbuf_addch(&walk->snapshot->texts, '\0');
 	if (folders->count)
 		memcpy(sorted, folders->items,
 		       folders->count * sizeof(*sorted));
 	/* The outer one first: it has the inner one's entries as well. */
 	qsort(sorted, folders->count, sizeof(*sorted), by_length);
 	for (size_t i = 0; i < folders->count && result == 0; i++)
-		result = walk_one(&walk, sorted[i]);
+		result = walk_one(walk, sorted[i]);
 	free(sorted);
-	strbuf_release(&walk.path);
+	strbuf_release(&walk->path);
 	if (result < 0) {
-		snapshot_free(walk.snapshot);
+		snapshot_free(walk->snapshot);
 		return result;
 	}
-	put_in_order(walk.snapshot);
-	*snapshot = walk.snapshot;
+	put_in_order(walk->snapshot);
+	*snapshot = walk->snapshot;
 	return 0;
+}
+
+int snapshot_take(struct snapshot **snapshot, const struct strlist *folders,
+		  const struct strlist *excluded, struct error *err)
+{
+	struct snapshot_walk walk = {
+		.excluded = excluded,
+		.entries_max = SNAPSHOT_ENTRIES_MAX,
+		.err = err,
+	};
+
+	return take(snapshot, &walk, folders);
+}
+
+int snapshot_take_some(struct snapshot **snapshot,
+		       const struct strlist *folders, size_t entries_max,
+		       struct error *err)
+{
+	struct snapshot_walk walk = {
+		.entries_max = entries_max,
+		.err = err,
+	};
+
+	return take(snapshot, &walk, folders);
 }
 
 void snapshot_free(struct snapshot *snapshot)
@@ -425,8 +446,28 @@ static bool is_same_file(const struct snapshot_entry *a,
 	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
 }
 
-/* All that differ, or of them only what is the same file still. */
-enum snapshot_wanted { WANTED_ALL, WANTED_SAME_FILE };
+/*
+ * Is what stood there before lost: bytes of a file, the target of a link? What
+ * was empty had nothing to lose.
+ */
+static bool is_lost(const struct snapshot *before,
+		    const struct snapshot_entry *a,
+		    const struct snapshot *after,
+		    const struct snapshot_entry *b)
+{
+	if (S_ISLNK(a->mode))
+		return !b || !S_ISLNK(b->mode) ||
+		       strcmp(before->texts.data + a->target,
+			      after->texts.data + b->target) != 0;
+	if (!S_ISREG(a->mode) || !a->size)
+		return false;
+	return !b || !S_ISREG(b->mode) || a->inode != b->inode ||
+	       a->size != b->size || a->modified_ns != b->modified_ns;
+}
+
+/* All that differ, or of them only what is the same file still, or what was
+ * there before and is lost. */
+enum snapshot_wanted { WANTED_ALL, WANTED_SAME_FILE, WANTED_LOST };
 
 static size_t snapshot_compare(struct strlist *out,
 			       const struct snapshot *before,
@@ -449,6 +490,10 @@ static size_t snapshot_compare(struct strlist *out,
 		if (wanted == WANTED_SAME_FILE && !same)
 			same = order != 0 || !is_same_file(&before->entries[i],
 							   &after->entries[j]);
+		if (wanted == WANTED_LOST && !same)
+			same = order > 0 ||
+			       !is_lost(before, &before->entries[i], after,
+					order ? NULL : &after->entries[j]);
 		i += order <= 0;
 		j += order >= 0;
 		if (same)
@@ -469,6 +514,12 @@ size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
 			const struct snapshot *after, size_t max)
 {
 	return snapshot_compare(out, before, after, max, WANTED_SAME_FILE);
+}
+
+size_t snapshot_lost(struct strlist *out, const struct snapshot *before,
+		     const struct snapshot *after, size_t max)
+{
+	return snapshot_compare(out, before, after, max, WANTED_LOST);
 }
 
 const char *snapshot_checkpoint(const struct snapshot *snapshot)

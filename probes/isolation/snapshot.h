@@ -20,6 +20,10 @@ struct snapshot;
  */
 int snapshot_take(struct snapshot **snapshot, const struct strlist *folders,
 		  const struct strlist *excluded, struct error *err);
+/* The same of all below the folders, but -E2BIG with more entries than this. */
+int snapshot_take_some(struct snapshot **snapshot,
+		       const struct strlist *folders, size_t entries_max,
+		       struct error *err);
 void snapshot_free(struct snapshot *snapshot);
 
 /*
@@ -36,6 +40,14 @@ size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
  */
 size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
 			const struct snapshot *after, size_t max);
+
+/*
+ * As above, but of what was there before only what is lost: files that are
+ * gone, or another file, or with another size or mtime; links with another
+ * target.
+ */
+size_t snapshot_lost(struct strlist *out, const struct snapshot *before,
+		     const struct snapshot *after, size_t max);
 
 /*
  * A file or folder that a training would resume from or overwrite: *.pt,

@@ -73,6 +73,7 @@ ROWS = [
     Row("own-temporary", "", []),
     Row("home", r"state", ["user/.misbehave"]),
     Row("cache", "", []),
+    Row("project", r"state|misbehave", ["user/.cache/misbehave"]),
     Row("script", r"train\.py", ["work/train.py"]),
     Row("database", r"steps\.db|database", ["work"]),
     Row("many", r"shards", ["work/shards"]),
@@ -214,7 +215,8 @@ def unchanged(checks, place, kind, answer):
     changes = place.changes()
     if kind == "cache":
         checks.check("a cache is written for real",
-                     "user/.cache/misbehave/state: new" in changes, changes)
+                     "user/.cache/huggingface/hub/state: new" in changes,
+                     changes)
         changes = without(changes, "user/.cache")
     checks.same("nothing has changed", changes, answer)
     checks.equal("nothing is left behind", place.left_behind(), [])
@@ -429,6 +431,29 @@ def play_allowed_view(stage, mode):
     return checks
 
 
+def play_caches(stage, mode):
+    """New files alone, and in the known folders alone."""
+    checks = Checks(mode.name + ", a file of a shared cache is overwritten")
+    for options in ((), ("--otherwise", "run")):
+        with stage.scene(mode, scene.CLEAN) as place:
+            place.write("user/.cache/huggingface/hub/state", "20\n")
+            place.hand_over()
+            answer = launch(place, mode, "cache", *options)
+            refused(checks, place, answer, "hub/state", "nothing more is")
+            checks.equal("nothing is run", place.reports("run"), [])
+            checks.equal("nothing is left", place.left_behind(), [])
+    checks.name = mode.name + ", output beside a cache"
+    with stage.scene(mode) as place:
+        place.env["HF_HOME"] = place.path("abs")
+        answer = tune(place, mode, "absolute")
+        if mode.isolation == "view":
+            tuned(checks, answer)
+            unchanged(checks, place, "absolute", answer)
+        else:
+            refused(checks, place, answer, r"abs/ckpt\.pt", *REMEDIES)
+    return checks
+
+
 WORDS = {"view": "copy-on-write", "landlock": "Landlock",
          "compare": "compared"}
 
@@ -546,7 +571,8 @@ def plays_of(stage, modes):
         play = play_full if mode in views else play_landlock
         plays += [(row.kind, play, stage, mode, row) for row in ROWS]
         plays += [("scratch", play_scratch, stage, mode),
-                  ("killed", play_killed, stage, mode)]
+                  ("killed", play_killed, stage, mode),
+                  ("caches", play_caches, stage, mode)]
     plays += [(row.kind, play_bare, stage, mode, row)
               for mode in views[:1] for row in ROWS]
     plays += [("explain", play_explain, stage, mode)

@@ -333,10 +333,16 @@ class Home(Kind):
 class Cache(Home):
     """What is downloaded for all to use."""
 
-    path = os.path.expanduser("~/.cache/misbehave/state")
+    path = os.path.expanduser("~/.cache/huggingface/hub/state")
 
     def load(self):
         return 0
+
+
+class Project(Home):
+    """Its own folder beside the caches of libraries."""
+
+    path = os.path.expanduser("~/.cache/misbehave/state")
 
 
 class Script(Append):
@@ -489,6 +495,7 @@ KINDS = {
     "own-temporary": OwnTemporary,
     "home": Home,
     "cache": Cache,
+    "project": Project,
     "script": Script,
     "database": Database,
     "many": Many,
