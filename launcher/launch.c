@@ -310,7 +310,8 @@ static const char *what_starts(const struct options *options,
 				       result->outcome == OUTCOME_REUSED ||
 				       result->outcome == OUTCOME_TIME_LIMIT))
 		return "recommended";
-	if (!options->reuse.otherwise_run || !is_failing(result))
+	if (!options->reuse.otherwise_run || !is_failing(result) ||
+	    result->has_written)
 		return NULL;
 	result_start_as_given(result, options);
 	return "as_given";

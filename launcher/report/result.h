@@ -54,6 +54,8 @@ struct result {
 	int signal_number; /* of the signal that ended the tuning; 0 */
 	/* What the command itself says; 0: not known. */
 	struct batch own;
+	/* A probe has changed what the run would find: nothing starts. */
+	bool has_written;
 	bool grow; /* --grow: the effective batch may become larger */
 	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
 	int64_t predicted_micro_batch;

@@ -208,15 +208,21 @@ static enum session_turn end_by_evaluation(struct session *session,
 			  flag ? flag : "its batch size"));
 }
 
-/* A write where a probe must not write ends all: the next would write, too. */
+/*
+ * A write where a probe must not write ends all: the next would write, too. One
+ * that was done keeps the command from its start, whatever was asked for.
+ */
 static bool has_written(struct session *session,
 			const struct probe_report *report)
 {
 	const char *refused = report->outcome.refused_path;
 	struct error err = ERROR_INIT;
+	int code =
+		probe_isolation_check(&session->kit.isolation, refused, &err);
 
-	if (probe_isolation_check(&session->kit.isolation, refused, &err) == 0)
+	if (code == 0)
 		return false;
+	session->result->has_written = code == -EUCLEAN;
 	/* No file is named: its own words have to do. */
 	(void)session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
 			  refused && !*refused

@@ -287,6 +287,32 @@ def not_for_tune():
             )
 
 
+WRITER = """
+import os
+with open("weights.h5", "r+b") as file:
+    file.write(b"broken")
+print("a probe" if "AUTOFIT_PROBE" in os.environ else "the run", flush=True)
+for step in range(5):
+    print("step %d" % step, flush=True)
+"""
+
+
+def never_on_damage():
+    """A probe has changed what the run would resume from."""
+    with lib.Place("otherwise") as place:
+        place.write("train.py", WRITER)
+        place.write("weights.h5", "before\n")
+        answer = place.run(
+            "--otherwise", "run", *HOST, "--isolation", "compare", "--",
+            sys.executable, "train.py", "--batch-size", "4",
+            "--grad-accum", "4",
+        )
+        equal("damage: exit", answer.status, 123)
+        equal("damage: nothing is started", answer.out, "")
+        equal("damage: starts", answer.result["starts"], None)
+        lib.holds("damage: the file is named", answer.err, r"weights\.h5")
+
+
 def by_signal():
     """A command that dies by a signal is seen to do so."""
     with lib.Place("otherwise") as place:
@@ -306,6 +332,7 @@ def main():
     variable_and_file()
     stop_wins()
     not_for_tune()
+    never_on_damage()
     by_signal()
     lib.finish()
 
