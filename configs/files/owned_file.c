@@ -18,6 +18,10 @@
 #define ACCESS_LIST "system.posix_acl_access"
 /* Bytes of an entry of the user or group database; longer ones are skipped. */
 #define DATABASE_MAX 65536
+#define MAP_MAX 4096
+/* What the kernel shows for an owner that has no name in the namespace. */
+#define OVERFLOW_ID 65534
+#define EVERY_ID "4294967295"
 
 struct owners owners_of_user(void)
 {
@@ -190,6 +194,86 @@ int owned_file_open(const char *path, const struct owners *owners,
 		return result;
 	}
 	return fd;
+}
+
+/* In a namespace of few users root is nobody, as all others are. */
+static bool owner_has_no_name(uid_t uid)
+{
+	char text[MAP_MAX];
+	ssize_t got;
+	int fd;
+
+	if (uid != OVERFLOW_ID)
+		return false;
+	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, text, sizeof(text) - 1);
+	(void)close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0 && !strstr(text, EVERY_ID);
+}
+
+static int check_part(const char *folder, const char *part, struct error *err)
+{
+	struct stat link, info;
+
+	if (lstat(part, &link) < 0 || stat(part, &info) < 0)
+		return errno == ENOENT
+			       ? 0
+			       : error_set_errno(err, -errno, "cannot use %s",
+						 folder);
+	if ((link.st_uid != 0 && link.st_uid != geteuid() &&
+	     !owner_has_no_name(link.st_uid)) ||
+	    (info.st_uid != 0 && info.st_uid != geteuid() &&
+	     !owner_has_no_name(info.st_uid)))
+		return error_set(err, -EPERM,
+				 "cannot use %s: %s belongs to another user "
+				 "(%u), who could replace what is in it",
+				 folder, part, (unsigned)info.st_uid);
+	if (!(info.st_mode & S_ISVTX) && others_may_write(part, &info))
+		return error_set(err, -EPERM,
+				 "cannot use %s: others may write to %s and "
+				 "replace what is in it",
+				 folder, part);
+	return 0;
+}
+
+/* "/", "/a", "/a/b", ... up to path itself. */
+static int check_way(const char *folder, const char *path, struct error *err)
+{
+	char *part = xstrdup(path);
+	char *slash = part;
+	int result = check_part(folder, "/", err);
+
+	while (result == 0 && slash) {
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		result = check_part(folder, part, err);
+		if (slash)
+			*slash = '/';
+	}
+	free(part);
+	return result;
+}
+
+int owned_folder_check(const char *folder, struct error *err)
+{
+	char *part = xstrdup(folder);
+	char *real = realpath(part, NULL);
+	int result = check_way(folder, folder, err);
+
+	/* The nearest one that is there. */
+	while (!real && strrchr(part, '/') > part) {
+		*strrchr(part, '/') = '\0';
+		real = realpath(part, NULL);
+	}
+	if (result == 0 && real)
+		result = check_way(folder, real, err);
+	free(real);
+	free(part);
+	return result;
 }
 
 int owned_file_read(int fd, const char *path, size_t max_bytes,

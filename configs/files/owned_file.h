@@ -38,4 +38,12 @@ int owned_file_open(const char *path, const struct owners *owners,
 int owned_file_read(int fd, const char *path, size_t max_bytes,
 		    struct strbuf *out, struct error *err);
 
+/*
+ * Can nobody but the user and root put something else in the place of folder,
+ * or of one that it lies in? Each, as named and without links, belongs to one
+ * of them, and others may not write to it, or not replace (sticky). What is not
+ * there yet the user will make. -EPERM names the folder that it fails at.
+ */
+int owned_folder_check(const char *folder, struct error *err);
+
 #endif

@@ -4,11 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
 #include "probes/isolation/mounts.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -163,6 +165,23 @@ static int begin_compare(struct probe_isolation *isolation,
 			 checkpoint, why);
 }
 
+/*
+ * Probes load the hook and a library from there: who can replace a folder on
+ * the way can run programs as this user.
+ */
+static int check_scratch(const char *folder, struct error *err)
+{
+	char text[sizeof(err->message)];
+
+	if (owned_folder_check(folder, err) == 0)
+		return 0;
+	(void)snprintf(text, sizeof(text), "%s", err->message);
+	return error_set(err, -EPERM,
+			 "%.400s: name another folder for probes with "
+			 "--scratch DIR",
+			 text);
+}
+
 int probe_isolation_open(struct probe_isolation *isolation,
 			 const struct request *request, struct error *err)
 {
@@ -178,6 +197,8 @@ int probe_isolation_open(struct probe_isolation *isolation,
 	result = scratch_space_choose(
 		&isolation->space, request->options->probe.scratch,
 		request->paths.scratch, &request->environment, err);
+	if (result == 0)
+		result = check_scratch(isolation->space.folder, err);
 	if (result < 0)
 		return result;
 	find_guarded(isolation, request);
@@ -195,7 +216,8 @@ static bool move_scratch(struct probe_isolation *isolation, const char *folder)
 	struct stat info;
 
 	if (!folder || *folder != '/' || !is_short(folder) ||
-	    stat(folder, &info) < 0 || access(folder, W_OK | X_OK) < 0 ||
+	    owned_folder_check(folder, NULL) < 0 || stat(folder, &info) < 0 ||
+	    access(folder, W_OK | X_OK) < 0 ||
 	    scratch_space_check(folder, &space, NULL) < 0)
 		return false;
 	free(isolation->space.folder);

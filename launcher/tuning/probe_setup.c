@@ -162,6 +162,7 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 {
 	const struct request *request = session->request;
 	const struct options *options = request->options;
+	const struct strlist *made = &kit->isolation.caches.made;
 	const struct command_values values = {
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
@@ -193,6 +194,8 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 	add_probe_args(&setup->run.argv, request);
 	make_environment(setup, session, additions);
 	config_copies_paths(&setup->run, &setup->copies);
+	for (size_t i = made->count; i-- > 0;)
+		strlist_add(&setup->copies, made->items[i]);
 	return config_copies_write(&setup->run, err);
 }
 

@@ -22,7 +22,7 @@ struct probe_setup {
 	char *scratch, *hook, *preload, *out, *tmp, *channel;
 	struct isolation_spec isolation;
 	struct rewrite run;         /* the command, its copies written */
-	struct strlist copies;      /* their paths */
+	struct strlist copies;      /* their paths, and folders made empty */
 	struct strlist environment; /* the whole of it */
 	struct host_cgroup cgroup;
 	bool has_cgroup;

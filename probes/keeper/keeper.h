@@ -51,7 +51,7 @@ struct keeper_spec {
 	/* Removed at the end when autofit is gone; NULL: nothing to remove. */
 	const char *scratch;
 	const struct strlist
-		*extra_files; /* files, removed likewise; NULL: none */
+		*extra_files; /* with folders that are empty; NULL: none */
 	const int *lock_fds;  /* kept open by the keeper alone */
 	size_t lock_count;
 	const int *channel_fd; /* the command has it as CHANNEL_COMMAND_FD */

@@ -252,7 +252,8 @@ static void keeper_main_clean_up(const struct keeper_spec *spec)
 
 	for (size_t i = 0; spec->extra_files && i < spec->extra_files->count;
 	     i++)
-		(void)unlink(spec->extra_files->items[i]);
+		if (unlink(spec->extra_files->items[i]) < 0)
+			(void)rmdir(spec->extra_files->items[i]);
 	if (spec->scratch)
 		paths_remove_tree(spec->scratch);
 	if (!spec->cgroup)

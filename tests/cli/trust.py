@@ -423,6 +423,46 @@ print("got", *secrets)
 """
 
 
+# How a folder that scratch lies in is, whether through a link, root is needed,
+# and what is said; None: it is used.
+PARENTS = (
+    ("as it should be", 0o700, 0, False, None),
+    ("open to read", 0o755, 0, False, None),
+    ("open to all", 0o777, 0, False, "others may write"),
+    ("open to all, through a link", 0o777, 0, True, "others may write"),
+    ("sticky", 0o1777, 0, False, None),
+    ("of another", 0o755, NOBODY, False, "another user"),
+    ("of another, through a link", 0o755, NOBODY, True, "another user"),
+    ("sticky, of another", 0o1777, NOBODY, False, "another user"),
+)
+
+
+def scratch_can_be_replaced():
+    """Who can rename a folder on the way runs what he likes as the user."""
+    for name, bits, owner, through_link, says in PARENTS:
+        if owner and not IS_ROOT:
+            continue
+        for depth in ("", "deep/er"):
+            with lib.Place("trust") as place:
+                parent = place.path("parent")
+                os.makedirs(os.path.join(parent, depth), 0o700)
+                folder = os.path.join(parent, depth, "scratch")
+                if through_link:
+                    os.symlink(os.path.join(parent, depth), place.path("link"))
+                    folder = place.path("link", "scratch")
+                if owner:
+                    os.chown(parent, owner, owner)
+                os.chmod(parent, bits)
+                answer = place.run("tune", *OPTIONS, "--scratch", folder,
+                                   "--", *COMMAND)
+                about = "scratch %s %s: " % (name, depth)
+                check(about + "exit", answer.status == (123 if says else 0),
+                      answer)
+                if says:
+                    lib.holds(about + "says so", answer.err, says,
+                              r"--scratch\s+DIR")
+
+
 def secret_command(script):
     return (
         [sys.executable, script, "--batch-size", "2", "--grad-accum", "8"]
@@ -568,6 +608,7 @@ def main():
         argv_is_never_run(recorded)
         given_file(recorded)
         site_records(recorded)
+    scratch_can_be_replaced()
     secrets_stay()
     secrets_in_errors()
     lib.finish()
