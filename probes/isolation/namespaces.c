@@ -19,6 +19,7 @@
 #define MAP_MAX 64
 #define UID_MAP_MAX 4096
 #define EVERY_ID "4294967295"
+#define MESSAGE_QUEUES "/dev/mqueue"
 
 static int write_text(const char *path, const char *text)
 {
@@ -85,7 +86,23 @@ static int enter_user_namespace(struct namespaces *namespaces)
 	return result;
 }
 
-int namespaces_enter(struct namespaces *namespaces, struct error *err)
+/*
+ * SysV shared memory, semaphores and queues, POSIX message queues and the name
+ * of the machine: what a probe makes of them ends with it. A kernel without
+ * them has none that could stay. The queues' file system shows those of the
+ * namespace that mounts it.
+ */
+static void enter_own_ipc(bool shares_ipc)
+{
+	if (!shares_ipc && unshare(CLONE_NEWIPC) == 0 &&
+	    access(MESSAGE_QUEUES, F_OK) == 0)
+		(void)mount("mqueue", MESSAGE_QUEUES, "mqueue",
+			    MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	(void)unshare(CLONE_NEWUTS);
+}
+
+int namespaces_enter(struct namespaces *namespaces, bool shares_ipc,
+		     struct error *err)
 {
 	int result = 0;
 
@@ -104,6 +121,7 @@ int namespaces_enter(struct namespaces *namespaces, struct error *err)
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_set(err, -errno, "no mount namespace (%s)",
 				 strerror(errno));
+	enter_own_ipc(shares_ipc);
 	return 0;
 }
 

@@ -17,10 +17,13 @@ struct namespaces {
 };
 
 /*
- * Leaves the namespaces of the parent. With a user namespace, user and group
- * are what they were. From then on no mount made here is seen outside.
+ * Leaves the namespaces of the parent: of mounts, of the machine's name, and of
+ * SysV and POSIX objects between processes unless shares_ipc. With a user
+ * namespace, user and group are what they were. From then on no mount made here
+ * is seen outside.
  */
-int namespaces_enter(struct namespaces *namespaces, struct error *err);
+int namespaces_enter(struct namespaces *namespaces, bool shares_ipc,
+		     struct error *err);
 
 /*
  * Once everything is mounted: what the process starts can have no capability

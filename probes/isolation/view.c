@@ -110,7 +110,8 @@ static int put_places(struct view *view, struct error *err)
 
 static int build(struct view *view, struct error *err)
 {
-	int result = namespaces_enter(&view->namespaces, err);
+	int result = namespaces_enter(&view->namespaces,
+				      view_has_cuda_server(view), err);
 
 	if (result == 0)
 		result = read_mounts(view, err);

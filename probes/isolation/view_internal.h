@@ -9,6 +9,7 @@
 #include "probes/isolation/namespaces.h"
 #include "probes/isolation/places.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct view {
@@ -42,6 +43,10 @@ int view_cover(struct view *view, const char *path, struct error *err);
  * be, as with too many of them, it stays the real one.
  */
 void view_own_shared_memory(const struct view *view);
+
+/* Is there a server of CUDA's, which has more in common with its clients than
+ * pipes? */
+bool view_has_cuda_server(const struct view *view);
 
 /* view_sockets.c: the sockets of running servers, which no layer hands on. */
 void view_bind_sockets(const struct view *view);

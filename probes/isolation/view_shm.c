@@ -31,7 +31,7 @@ struct sides {
  * CUDA's server for several processes and its clients find one another's
  * memory by name, also what either makes later.
  */
-static bool has_cuda_server(const struct view *view)
+bool view_has_cuda_server(const struct view *view)
 {
 	for (size_t i = 0; i < view->places.count; i++) {
 		const struct place *place = &view->places.items[i];
@@ -62,7 +62,7 @@ static bool view_shm_is_settled(const struct view *view, const char *path)
 	return mount->use != MOUNT_AS_IS || (mount->flags & MS_RDONLY) ||
 	       mounts_has_below(&view->mounts, path) ||
 	       (place && (place->shared || strcmp(place->path, path) == 0)) ||
-	       has_cuda_server(view);
+	       view_has_cuda_server(view);
 }
 
 /*

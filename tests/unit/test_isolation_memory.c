@@ -6,13 +6,19 @@
 #include "isolation_case.h"
 
 #include <fcntl.h>
+#include <mqueue.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 
 #include <cmocka.h>
 
@@ -331,6 +337,69 @@ static void without_privilege(void **state)
 	try_apart(*state, CASE_NOBODY);
 }
 
+/* A number and a name that no other test has. */
+static int ipc_key(const struct isolation_case *test)
+{
+	struct stat info = { 0 };
+
+	(void)stat(test->top, &info);
+	return (int)(info.st_ino & 0x7fffffff) | 1;
+}
+
+static void queue_name(char name[64], const struct isolation_case *test)
+{
+	(void)snprintf(name, 64, "/autofit-test-%x", ipc_key(test));
+}
+
+static int leaves_objects(const struct isolation_case *test)
+{
+	char name[64];
+	mqd_t queue;
+
+	queue_name(name, test);
+	queue = mq_open(name, O_RDWR | O_CREAT | O_EXCL, 0600, NULL);
+	if (queue == (mqd_t)-1)
+		return errno;
+	if (shmget(ipc_key(test), 4096, IPC_CREAT | IPC_EXCL | 0600) < 0 ||
+	    semget(ipc_key(test), 1, IPC_CREAT | IPC_EXCL | 0600) < 0 ||
+	    msgget(ipc_key(test), IPC_CREAT | IPC_EXCL | 0600) < 0)
+		return errno;
+	/* Only root may; his, too, ends with the view. */
+	(void)!sethostname("autofit-test", 12);
+	return 0;
+}
+
+static void no_object_stays(const struct isolation_case *test)
+{
+	struct utsname names;
+	char name[64];
+
+	queue_name(name, test);
+	assert_true(shmget(ipc_key(test), 0, 0) < 0 && errno == ENOENT);
+	assert_true(semget(ipc_key(test), 0, 0) < 0 && errno == ENOENT);
+	assert_true(msgget(ipc_key(test), 0) < 0 && errno == ENOENT);
+	assert_true(mq_open(name, O_RDONLY) == (mqd_t)-1 && errno == ENOENT);
+	assert_int_equal(uname(&names), 0);
+	assert_string_not_equal(names.nodename, "autofit-test");
+}
+
+static void objects_end_with_a_view(void **state)
+{
+	static const uid_t users[] = { 0, CASE_NOBODY };
+
+	for (size_t i = geteuid() == 0 ? 0 : 1; i < 2; i++) {
+		struct isolation_case test;
+		uid_t user = geteuid() == 0 ? users[i] : geteuid();
+
+		case_make(&test, *state, user);
+		assert_int_equal(case_do(&test, ISOLATION_VIEW, leaves_objects),
+				 0);
+		no_object_stays(&test);
+		assert_int_equal(case_clean(&test), 0);
+		case_release(&test);
+	}
+}
+
 static void it_is_told_whose_memory_it_is(void **state)
 {
 	struct isolation_choice choice;
@@ -364,6 +433,8 @@ int main(void)
 						scratch_remove),
 		cmocka_unit_test_setup_teardown(without_privilege, scratch_make,
 						scratch_remove),
+		cmocka_unit_test_setup_teardown(objects_end_with_a_view,
+						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(it_is_told_whose_memory_it_is,
 						scratch_make, scratch_remove),
 	};
