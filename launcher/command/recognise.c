@@ -26,6 +26,7 @@
 #include "launcher/command/framework.h"
 #include "launcher/command/knobs/knobs.h"
 #include "launcher/command/knobs/placeholders.h"
+#include "launcher/command/purpose.h"
 #include "launcher/command/text/argument.h"
 
 #include <errno.h>
@@ -148,7 +149,8 @@ static enum command_outcome config_index_find(struct recognition *r)
 
 /* One after the other; the first that does not end well ends it. */
 static enum command_outcome (*const steps[])(struct recognition *r) = {
-	read_script,    /* the script's text, its options and constants */
+	read_script, /* the script's text, its options and constants */
+	submission_check,
 	files_find,     /* config files that the arguments name */
 	framework_find, /* the preset that speaks for the command */
 	preset_apply,
@@ -156,6 +158,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	deepspeed_check,
 	sweep_check,       /* one training, not many */
 	placeholders_find, /* knobs that the user marked with {micro} */
+	evaluation_check,
 	config_index_find,
 	ranks_find,      /* world size */
 	knob_scopes_set, /* does a knob count per rank, or over all? */

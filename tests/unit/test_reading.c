@@ -273,6 +273,78 @@ static const struct reading readings[] = {
 		     "bs_per_gpu: 4", "4 x 2 x 2",
 		     .micro_flag = "train.bs_per_gpu",
 		     .global_flag = "train.batch_size"),
+	/* Behind a "--" of torchrun. */
+	PLAIN("torchrun --nproc-per-node 2 -m a.t -- --device-batch-size 4",
+	      NULL, "4 x 1 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py -- --bs 4", NULL, "4 x 1 x 2"),
+	PLAIN("python -m multiproc --nproc_per_node 2 t.py --bs 4", NULL,
+	      "4 x 1 x 2"),
+	PLAIN("python multiproc.py t.py --bs 4", NULL,
+	      "? the number of visible devices is not known"),
+	/* -b alone, where its help says what it is. */
+	PLAIN("python t.py",
+	      "p.add_argument('-b', type=int, default=128, help='batch size')",
+	      "128 x 1 x 1"),
+	PLAIN("python t.py -b 256",
+	      "p.add_argument('-b', type=int, default=128, help='batch size')",
+	      "256 x 1 x 1"),
+	/* A reference to the batch size is no second one. */
+	FILED("python t.py a.yaml",
+	      "loader:\n    batch_size: !ref <batch_size>", "16 x 1 x 1"),
+	FILED("python t.py a.yaml",
+	      "loader:\n    batch_size: ${train.batch_size}", "16 x 1 x 1"),
+	FILED("python t.py a.yaml", "loader:\n    batch_size: ${oc.env:BS}",
+	      "? sets both"),
+	/* What only evaluates, or leaves the machine. */
+	PLAIN("python t.py --bs 8 --eval",
+	      "p.add_argument('--eval', action='store_true',\n"
+	      "    help='Perform evaluation only')\n",
+	      "? --eval says that the command evaluates and trains nothing"),
+	PLAIN("python t.py --bs 8 --eval",
+	      "p.add_argument('--eval', action='store_true',\n"
+	      "    help='evaluate after each epoch')\n",
+	      "8 x 1 x 1"),
+	PLAIN("python t.py --bs 8 --is_training 0", NULL, "? --is_training"),
+	PLAIN("python t.py --bs 8 --is_training 1", NULL, "8 x 1 x 1"),
+	PLAIN("python t.py --bs 8 --test-only", NULL, "? --test-only says"),
+	PLAIN("python t.py --bs 8 --mode test", NULL, "? --mode says"),
+	PLAIN("python t.py --bs 8 --mode train", NULL, "8 x 1 x 1"),
+	HINTED("python t.py --bs 8 --mode test", NULL, "8 x 1 x 1",
+	       .micro_flag = "--bs"),
+	PLAIN("python t.py --bs 8", "import os\nimport submitit\n",
+	      "? t.py:2 uses submitit, so a probe would submit jobs"),
+	PLAIN("python t.py --bs 8", "from dask_jobqueue import SLURMCluster\n",
+	      "? dask_jobqueue"),
+	PLAIN("python t.py --bs 8",
+	      "from ray.job_submission import JobSubmissionClient\n",
+	      "? ray.job_submission"),
+	PLAIN("python t.py --bs 8",
+	      "if x:\n  subprocess.run(['sbatch', 'a.sh'])\n",
+	      "? t.py:2 uses sbatch"),
+	PLAIN("python t.py --bs 8", "os.system('srun python t.py')\n",
+	      "? uses srun"),
+	PLAIN("python t.py --bs 8",
+	      "# subprocess.run(['sbatch'])\nprint('use sbatch')\n"
+	      "subprocess.check_output(['scontrol', 'show'])\n",
+	      "8 x 1 x 1"),
+	PLAIN("python t.py --config=c/x.py",
+	      "from ml_collections import config_flags\n"
+	      "config_flags.DEFINE_config_file('config')\n",
+	      "? no batch size"),
+};
+
+static const struct reading flagged = {
+	.command = "python t.py --config=c/x.py",
+	.source = "from ml_collections import config_flags\n"
+		  "config_flags.DEFINE_config_file('config')\n",
+	.expected = "128 x 1 x 1",
+	.path = "c/x.py",
+	.text = "import ml_collections\n\n"
+		"def get_config():\n"
+		"  config = ml_collections.ConfigDict()\n"
+		"  config.batch_size = 128\n"
+		"  config.eval_batch_size = 8\n"
+		"  return config\n",
 };
 
 /* Spellings of an accumulation that the script's own parser declares. */
@@ -375,9 +447,19 @@ static void test_accumulations_are_read(void **state)
 	}
 }
 
+/* A number inside of its function is changed by --config.batch_size=8. */
+static void test_config_flags_are_options(void **state)
+{
+	char *text = read_as(&flagged, *state);
+
+	assert_string_equal(text, "128 x 1 x 1");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_config_flags_are_options),
 		cmocka_unit_test(test_words_are_read),
 		cmocka_unit_test(test_accumulations_are_read),
 	};

@@ -135,6 +135,12 @@ static size_t token_rank(const struct recognition *r,
 		    : names->count;
 }
 
+/* -b alone, "batch size for the loader". */
+static bool help_speaks_of_it(const struct source_option *option)
+{
+	return option && option->help && strcasestr(option->help, "batch");
+}
+
 static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 			   const struct token *token,
 			   struct candidate *candidate)
@@ -155,7 +161,8 @@ static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 		return false;
 	/* One letter among usual names; a framework's own are certain. */
 	candidate->weak = knob->names.items[0][0] != '-' &&
-			  knob->names.items[candidate->rank][0] == '-';
+			  knob->names.items[candidate->rank][0] == '-' &&
+			  !help_speaks_of_it(candidate->option);
 	(void)argument_brief(candidate->value,
 			     token_value(token, command_argv(command)));
 	return true;

@@ -32,6 +32,45 @@ static bool is_nothing(const struct setting *setting)
 	return false;
 }
 
+static bool says_a_count(const struct setting *setting)
+{
+	int64_t number;
+
+	return count_parse(setting->value, &number);
+}
+
+/* !ref <batch_size>, ${train.batch_size}, of a key that is there too. */
+static bool refers_to(const struct setting *setting,
+		      const struct setting *other)
+{
+	const char *dot = strrchr(other->key, '.');
+	const char *value = setting->value;
+
+	return setting != other && says_a_count(other) &&
+	       (*value == '<' || strncmp(value, "${", 2) == 0 ||
+		strncmp(value, "!ref", 4) == 0) &&
+	       strstr(value, dot ? dot + 1 : other->key);
+}
+
+static bool is_reference(const struct find *find, const struct setting *setting)
+{
+	for (size_t i = 0; i < find->count; i++)
+		if (refers_to(setting, find->items[i]))
+			return true;
+	return false;
+}
+
+/* What only repeats a number that is there follows it. */
+static void drop_references(struct find *find)
+{
+	struct find all = *find;
+
+	find->count = 0;
+	for (size_t i = 0; i < all.count; i++)
+		if (!is_reference(&all, all.items[i]))
+			find->items[find->count++] = all.items[i];
+}
+
 /* Keeps those that are set, and no evaluation's. */
 static void filter(const struct recognition *r, struct find *find)
 {
@@ -46,6 +85,7 @@ static void filter(const struct recognition *r, struct find *find)
 			find->items[kept++] = setting;
 	}
 	find->count = kept;
+	drop_references(find);
 }
 
 /* Under the first of the names that the file has. */
@@ -66,13 +106,6 @@ static void in_file_look_up(const struct recognition *r,
 	}
 }
 
-static bool is_whole_number(const struct setting *setting)
-{
-	int64_t number;
-
-	return count_parse(setting->value, &number);
-}
-
 /* Numbers under keys whose words say it, where nobody knows the names. */
 static void in_file_by_class(const struct recognition *r, unsigned classes,
 			     struct find *find)
@@ -85,7 +118,7 @@ static void in_file_by_class(const struct recognition *r, unsigned classes,
 		enum option_class class =
 			option_class_of(setting->key, strlen(setting->key));
 
-		if ((classes & CLASS_BIT(class)) && is_whole_number(setting))
+		if ((classes & CLASS_BIT(class)) && says_a_count(setting))
 			find->items[find->count++] = setting;
 	}
 	filter(r, find);
@@ -318,6 +351,40 @@ static bool has_option(const struct recognition *r, enum knob_kind kind)
 		r->command->preset->words.pairs);
 }
 
+/* ml_collections: --config=x.py, and --config.batch_size=8 sets what its
+ * function does. */
+static bool is_config_flags(const struct recognition *r,
+			    const struct find *find)
+{
+	return find->file->settings->format == SETTINGS_PYTHON &&
+	       find->file->index < r->command->view.end && r->text &&
+	       strstr(r->text, "config_flags") &&
+	       strchr(find->items[0]->key, '.');
+}
+
+static enum command_outcome take_config_flag(struct recognition *r,
+					     enum knob_kind kind,
+					     const struct find *find)
+{
+	const struct command *command = r->command;
+	const char *key = strchr(find->items[0]->key, '.');
+	size_t at = find->file->index - (find->file->offset ? 0 : 1);
+	const char *option = command_argv(command)->items[at];
+	int64_t number = 0;
+	enum command_outcome outcome =
+		in_file_number_of(r, kind, find, &number);
+	char *name;
+
+	if (kind == KNOB_STEPS || outcome != COMMAND_OK)
+		return kind == KNOB_STEPS ? COMMAND_OK : outcome;
+	name = xasprintf("%.*s%s", (int)strcspn(option, "="), option, key);
+	knob_set_default(r, kind, name, number, file_evidence(find));
+	r->command->knobs[kind].is_said = true;
+	r->command->knobs[kind].joined_only = true;
+	free(name);
+	return COMMAND_OK;
+}
+
 enum command_outcome knob_in_file_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -333,6 +400,8 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 			take_default(r, kind, &find, 0);
 		return COMMAND_OK;
 	}
+	if (is_config_flags(r, &find))
+		return take_config_flag(r, kind, &find);
 	if (!has_option(r, kind))
 		return take_site(r, kind, &find);
 	outcome = in_file_number_of(r, kind, &find, &number);

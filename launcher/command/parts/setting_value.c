@@ -142,19 +142,39 @@ bool any_condition_holds(const struct recognition *r,
 	return false;
 }
 
+/* A key of this name at the beginning of a line: name: or "name" = */
+static bool has_key(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = strstr(text, name); at;
+	     at = strstr(at + 1, name)) {
+		const char *before = at, *after = at + length;
+
+		while (before > text && strchr(" \t\"'{,", before[-1]))
+			before--;
+		after += strspn(after, " \t\"'");
+		if ((before == text || before[-1] == '\n' ||
+		     before[-1] == '(') &&
+		    (*after == ':' || *after == '='))
+			return true;
+	}
+	return false;
+}
+
 /* Does it take in other files, which are not read here? */
 static bool includes_others(const struct command_file *file)
 {
-	static const char *const marks[] = { "_base_", "_BASE_", "!include",
-					     "read_base" };
+	static const char *const keys[] = { "_base_", "_BASE_" };
 	static const char hydra[] = "defaults:";
+	const char *text = strbuf_text(&file->read->text);
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
-		if (strstr(strbuf_text(&file->read->text), marks[i]))
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		if (has_key(text, keys[i]))
 			return true;
-	return strncmp(strbuf_text(&file->read->text), hydra, strlen(hydra)) ==
-		       0 ||
-	       strstr(strbuf_text(&file->read->text), "\ndefaults:");
+	return strstr(text, "!include") || strstr(text, "read_base(") ||
+	       strncmp(text, hydra, strlen(hydra)) == 0 ||
+	       strstr(text, "\ndefaults:");
 }
 
 bool config_is_open(const struct recognition *r)

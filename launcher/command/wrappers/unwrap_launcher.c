@@ -91,8 +91,13 @@ static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
 	if (row->kind == LAUNCHER_TASKS || launch->said[SAYS_NO_PYTHON].value)
 		return COMMAND_OK;
 	view->program = wrapper->at;
-	return launch->said[SAYS_MODULE].value ? wrapper_module(wrapper)
-					       : wrapper_script(wrapper);
+	outcome = launch->said[SAYS_MODULE].value ? wrapper_module(wrapper)
+						  : wrapper_script(wrapper);
+	/* argparse drops a "--" right behind the script that it hands on to. */
+	if (outcome == COMMAND_OK && wrapper->done && wrapper_here(wrapper) &&
+	    strcmp(wrapper_here(wrapper), "--") == 0)
+		wrapper->at++;
+	return outcome;
 }
 
 /* ALL is one of the words. */
