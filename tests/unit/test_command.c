@@ -440,8 +440,7 @@ static const struct refusal refusals[] = {
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
 	  "both --batch_size 64 and --train_batch_size 8 may be the batch "
-	  "size: "
-	  "write {micro}",
+	  "size: add --micro-flag --batch_size or",
 	  { 0 } },
 	/* Which of them the program goes by is not known. */
 	{ "./t --batch_size 8 --train_batch_size 8",
@@ -462,7 +461,8 @@ static const struct refusal refusals[] = {
 	{ "./t --bs 8 --ga 2 --accum_steps 4",
 	  NULL,
 	  COMMAND_NOT_RECOGNISED,
-	  "--accum-flag NAME",
+	  "add --accum-flag --ga or --accum-flag --accum_steps, or write --ga "
+	  "{accum:2}",
 	  { 0 } },
 	/* No plain number. */
 	{ "./t --bs auto",

@@ -331,6 +331,28 @@ static const struct reading readings[] = {
 	      "from ml_collections import config_flags\n"
 	      "config_flags.DEFINE_config_file('config')\n",
 	      "? no batch size"),
+	/* What was looked at, and what comes near, in the user's own words. */
+	PLAIN("python t.py --disc_batch_size 8", NULL,
+	      "? among the arguments of t.py: if it is --disc_batch_size 8, "
+	      "add "
+	      "--micro-flag --disc_batch_size; else write {micro}"),
+	FILED("python t.py --lr 1 -c b.yaml --data x.json", "y: 1",
+	      "? arguments of t.py (not read: b.yaml, x.json): write {micro}"),
+	{ "python t.py --base a.yaml",
+	  NULL,
+	  "? arguments of t.py, nor in a.yaml: write {micro}",
+	  "a.yaml",
+	  "lr: 1\n",
+	  { 0 } },
+	PLAIN("./t -b 8", NULL, "? add --micro-flag -b or write -b {micro:8}"),
+	HINTED("./t -b 8", NULL, "8 x 1 x 1", .micro_flag = "-b"),
+	PLAIN("./t bs=8 batch=4", NULL,
+	      "? --micro-flag bs or --micro-flag batch (with --global-flag and "
+	      "the other, if that is the effective batch), or write "
+	      "bs={micro:8}"),
+	HINTED("./t bs=8 batch=4", NULL, "4 x 2 x 1", .micro_flag = "batch",
+	       .global_flag = "bs"),
+	PLAIN("./t bs={micro:8} batch=4", NULL, "8 x 1 x 1"),
 };
 
 static const struct reading flagged = {

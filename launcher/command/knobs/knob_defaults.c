@@ -5,6 +5,7 @@
 #include "launcher/command/knobs/knob_defaults.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
@@ -349,10 +350,7 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 			"the present value, as in train.batch_size=8, and the "
 			"accumulation's, if there is one",
 			r->source_name);
-	return not_recognised(r,
-			      "no batch size is found among the arguments of "
-			      "%s: %s",
-			      r->source_name, way_out(KNOB_MICRO));
+	return advise_not_found(r);
 }
 
 static enum command_outcome nothing_found(struct recognition *r,

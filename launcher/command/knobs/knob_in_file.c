@@ -152,6 +152,19 @@ static enum command_outcome several(const struct recognition *r,
 	const struct setting *a = find->items[0], *b = find->items[other];
 	char first[BRIEF_MAX], second[BRIEF_MAX], path[BRIEF_MAX];
 
+	/* Of several data sets none is the batch size alone. */
+	if (!strchr(a->key, '[') && kind <= KNOB_ACCUM)
+		return not_recognised(
+			r,
+			"%s sets both %s to %s (line %u) and %s to %s (line "
+			"%u), and either may be the %s: name the key that is, "
+			"as in %s %s",
+			argument_brief(path, find->file->read->path),
+			argument_brief(first, a->key), a->value, a->line,
+			argument_brief(second, b->key), b->value, b->line,
+			knob_words(kind),
+			kind == KNOB_ACCUM ? "--accum-flag" : "--micro-flag",
+			first);
 	return not_recognised(
 		r,
 		"%s sets both %s to %s (line %u) and %s to %s (line %u), and "

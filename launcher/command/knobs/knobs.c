@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/knobs.h"
 
+#include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_by_flag.h"
 #include "launcher/command/knobs/knob_defaults.h"
@@ -21,19 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum command_outcome ambiguous(const struct recognition *r,
-				      enum knob_kind kind,
-				      const struct candidate *a,
-				      const struct candidate *b)
-{
-	char first[CANDIDATE_WORDS_MAX], second[CANDIDATE_WORDS_MAX];
-
-	candidate_words(first, a);
-	candidate_words(second, b);
-	return not_recognised(r, "both %s and %s may be the %s: %s", first,
-			      second, knob_words(kind), way_out(kind));
-}
-
 /*
  * The candidate that counts. Two options are two, also where they say the same
  * number: which of them the program goes by shows in neither.
@@ -45,8 +33,8 @@ static enum command_outcome pick(const struct recognition *r,
 {
 	*picked = NULL;
 	if (kind <= KNOB_GLOBAL && candidates->count > 1)
-		return ambiguous(r, kind, &candidates->items[0],
-				 &candidates->items[1]);
+		return advise_between(r, kind, &candidates->items[0],
+				      &candidates->items[1]);
 	for (size_t i = 0; i < candidates->count; i++) {
 		const struct candidate *candidate = &candidates->items[i];
 
@@ -112,13 +100,8 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	    is_set_later(r, kind, &picked->token))
 		picked = NULL;
 	if (picked && picked->weak && kind == KNOB_MICRO &&
-	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT) {
-		char words[CANDIDATE_WORDS_MAX];
-
-		candidate_words(words, picked);
-		return not_recognised(r, "%s may be the %s, or not: %s", words,
-				      knob_words(kind), way_out(kind));
-	}
+	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT)
+		return advise_if_meant(r, kind, picked);
 	if (picked && picked->token.name)
 		outcome = knob_take(r, kind, &picked->token);
 	if (outcome == COMMAND_OK &&
