@@ -137,9 +137,27 @@ static int look_before(struct probe_isolation *isolation,
 			     &isolation->excluded, err);
 }
 
+/* A name tells not what a training resumes from: all of it is kept. */
+static int keep_before(struct probe_isolation *isolation, const char *folder,
+		       const char *why, struct error *err)
+{
+	struct error inner = ERROR_INIT;
+
+	if (kept_files_take(&isolation->kept, isolation->before, folder,
+			    KEPT_BYTES_MAX, &inner) == 0)
+		return 0;
+	return error_set(err, -EPERM,
+			 "%.300s. Nothing here keeps a probe from overwriting "
+			 "it (%.60s): give the probes another output folder "
+			 "with {out:FOLDER} in the command, or allow it with "
+			 "--allow-writes PATH",
+			 inner.message, why);
+}
+
 /* Nothing keeps probes from writing: refused where that could do harm. */
 static int begin_compare(struct probe_isolation *isolation,
-			 const struct request *request, struct error *err)
+			 const struct request *request, const char *folder,
+			 struct error *err)
 {
 	const char *why = isolation->choice.why_not[0]
 				  ? isolation->choice.why_not
@@ -156,7 +174,7 @@ static int begin_compare(struct probe_isolation *isolation,
 	}
 	checkpoint = snapshot_checkpoint(isolation->before);
 	if (!checkpoint)
-		return 0;
+		return keep_before(isolation, folder, why, err);
 	return error_set(err, -EPERM,
 			 "%s is there, and nothing here keeps a probe from "
 			 "overwriting it (%s): give the probes another output "
@@ -189,6 +207,7 @@ int probe_isolation_open(struct probe_isolation *isolation,
 	int result;
 
 	memset(isolation, 0, sizeof(*isolation));
+	isolation->kept.fd = -1;
 	isolation->choice.kind = ISOLATION_KINDS;
 	if (!getcwd(folder, sizeof(folder)))
 		return error_set_errno(err, -errno,
@@ -260,7 +279,7 @@ static int choose_in(struct probe_isolation *isolation,
 	if (isolation->may_make)
 		caches_make(&isolation->caches, &isolation->shared);
 	if (isolation->choice.kind == ISOLATION_COMPARE)
-		return begin_compare(isolation, request, err);
+		return begin_compare(isolation, request, folder, err);
 	shorten_scratch(isolation, request);
 	/* Landlock refuses writes, but mode, owner and times can be changed. */
 	if (look_before(isolation, request, &why) < 0)
@@ -286,6 +305,8 @@ int probe_isolation_choose(struct probe_isolation *isolation,
 void probe_isolation_release(struct probe_isolation *isolation)
 {
 	snapshot_free(isolation->before);
+	if (isolation->working)
+		kept_files_release(&isolation->kept);
 	caches_release(&isolation->caches);
 	strlist_release(&isolation->guarded);
 	strlist_release(&isolation->shared);
@@ -327,17 +348,19 @@ static void name_paths(struct strbuf *names, const struct strlist *paths,
 }
 
 static int say_written(const struct strlist *paths, size_t count,
-		       struct error *err)
+		       bool is_put_back, struct error *err)
 {
 	struct strbuf names = STRBUF_INIT;
 
 	name_paths(&names, paths, count);
 	(void)error_set(err, -EUCLEAN,
 			"a probe has written %s, which the real run would "
-			"find: nothing more is started. Look at it, then give "
-			"probes another folder with {out:FOLDER}, or allow it "
-			"with --allow-writes PATH",
-			strbuf_text(&names));
+			"find: nothing more is started%s. Look at it, then "
+			"give probes another folder with {out:FOLDER}, or "
+			"allow it with --allow-writes PATH",
+			strbuf_text(&names),
+			is_put_back ? ", and what was there before is put back"
+				    : "");
 	strbuf_release(&names);
 	return -EUCLEAN;
 }
@@ -366,12 +389,44 @@ static int check_caches(const struct probe_isolation *isolation,
 	return count ? -EUCLEAN : 0;
 }
 
+/* -ENOENT: nothing is kept. */
+static int put_before_back(const struct probe_isolation *isolation,
+			   const struct snapshot *after, struct error *err)
+{
+	if (isolation->kept.fd < 0)
+		return -ENOENT;
+	return kept_files_put_back(&isolation->kept, isolation->before, after,
+				   err);
+}
+
+/* What is lost stands first; how many there are in all. */
+static size_t name_changes(const struct probe_isolation *isolation,
+			   const struct snapshot *after, struct strlist *names)
+{
+	const struct snapshot *before = isolation->before;
+	struct strlist all = STRLIST_INIT;
+	size_t count;
+
+	if (isolation->choice.kind == ISOLATION_LANDLOCK)
+		return snapshot_touched(names, before, after,
+					WRITTEN_SHOWN_MAX);
+	(void)snapshot_lost(names, before, after, WRITTEN_SHOWN_MAX);
+	count = snapshot_differences(&all, before, after, WRITTEN_SHOWN_MAX);
+	for (size_t i = 0; i < all.count && names->count < WRITTEN_SHOWN_MAX;
+	     i++)
+		if (strlist_find(names, all.items[i]) == names->count)
+			strlist_add(names, all.items[i]);
+	strlist_release(&all);
+	return count;
+}
+
 static int compare_with_before(const struct probe_isolation *isolation,
 			       struct error *err)
 {
 	bool is_landlock = isolation->choice.kind == ISOLATION_LANDLOCK;
 	struct strlist paths = STRLIST_INIT;
 	struct snapshot *after = NULL;
+	struct error why = ERROR_INIT;
 	size_t count;
 	int result = snapshot_take(&after, &isolation->guarded,
 				   &isolation->excluded, err);
@@ -379,10 +434,14 @@ static int compare_with_before(const struct probe_isolation *isolation,
 	/* What Landlock would refuse is somebody else's doing. */
 	if (result < 0)
 		return is_landlock ? 0 : (err->code = -EPERM);
-	count = (is_landlock ? snapshot_touched : snapshot_differences)(
-		&paths, isolation->before, after, WRITTEN_SHOWN_MAX);
-	if (count)
-		result = say_written(&paths, count, err);
+	count = name_changes(isolation, after, &paths);
+	if (count) {
+		int put = put_before_back(isolation, after, &why);
+
+		result = say_written(&paths, count, put == 0, err);
+		if (put < 0 && why.code)
+			(void)error_prefix(err, "%.200s", why.message);
+	}
 	snapshot_free(after);
 	strlist_release(&paths);
 	return result;

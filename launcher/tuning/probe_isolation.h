@@ -8,6 +8,7 @@
 #include "launcher/request/request.h"
 #include "probes/isolation/caches.h"
 #include "probes/isolation/isolation.h"
+#include "probes/isolation/kept_files.h"
 #include "probes/isolation/scratch_space.h"
 #include "probes/isolation/snapshot.h"
 
@@ -26,6 +27,7 @@ struct probe_isolation {
 	 * compared.
 	 */
 	struct snapshot *before;
+	struct kept_files kept; /* in compare: the bytes of before */
 	struct strlist excluded;
 };
 

@@ -334,7 +334,8 @@ enum session_turn session_turn_take(struct session *session,
 	if (result == 0)
 		result = settle_limits(session, &report, &err);
 	if (result < 0) {
-		if (!session_loop_must_end(&session->loop))
+		if (!has_written(session, &report) &&
+		    !session_loop_must_end(&session->loop))
 			(void)session_end(session, OUTCOME_ERROR,
 					  EXIT_AUTOFIT_FAILED,
 					  xstrdup(err.message));

@@ -415,6 +415,25 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot);
 }
 
+bool snapshot_file_at(const struct snapshot *snapshot, size_t number,
+		      struct snapshot_file *file)
+{
+	const struct snapshot_entry *entry;
+
+	if (number >= snapshot->count)
+		return false;
+	entry = &snapshot->entries[number];
+	*file = (struct snapshot_file){
+		.path = snapshot_path_of(snapshot, entry),
+		.target = snapshot->texts.data + entry->target,
+		.inode = entry->inode,
+		.size = entry->size,
+		.modified_ns = entry->modified_ns,
+		.mode = entry->mode,
+	};
+	return true;
+}
+
 static bool is_equal(const struct snapshot *before,
 		     const struct snapshot_entry *a,
 		     const struct snapshot *after,

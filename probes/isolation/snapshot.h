@@ -7,6 +7,9 @@
 #include "base/strbuf.h"
 #include "base/strlist.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* More entries, or deeper: too much to compare (-E2BIG). */
 #define SNAPSHOT_ENTRIES_MAX 200000
 #define SNAPSHOT_DEPTH_MAX 64
@@ -25,6 +28,19 @@ int snapshot_take_some(struct snapshot **snapshot,
 		       const struct strlist *folders, size_t entries_max,
 		       struct error *err);
 void snapshot_free(struct snapshot *snapshot);
+
+/* What was seen of one entry; texts are the snapshot's. */
+struct snapshot_file {
+	const char *path, *target; /* target: of a link */
+	uint64_t inode, size;
+	int64_t modified_ns;
+	uint32_t mode; /* kind and permissions */
+};
+
+/* The entry with this number, in order of path; false: there are not as many.
+ */
+bool snapshot_file_at(const struct snapshot *snapshot, size_t number,
+		      struct snapshot_file *file);
 
 /*
  * Append the paths that are new, gone or changed in `after`, at most max of

@@ -15,6 +15,7 @@ import ctypes
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -433,6 +434,82 @@ def play_allowed_view(stage, mode):
     return checks
 
 
+# Under such names nobody knows a checkpoint.
+NAMES = ("weights.h5", "params.npz", "policy.pkl", "model.bin", "agent.zip",
+         "model.joblib", "results.db", "state", "deep/er/best", "empty")
+
+DAMAGE = """
+import os, shutil
+os.utime("weights.h5", (1, 1))
+with open("params.npz", "r+b") as file:
+    file.truncate(3)
+os.unlink("policy.pkl")
+os.rename("model.bin", "model.bak")
+os.chmod("agent.zip", 0)
+with open("new", "w") as file:
+    file.write("another file")
+os.rename("new", "model.joblib")
+with open("results.db", "ab") as file:
+    file.write(b"more")
+os.unlink("state")
+os.mkdir("state")
+shutil.rmtree("deep")
+with open("empty", "w") as file:
+    file.write("no more")
+os.unlink("link")
+os.symlink("/", "link")
+with open("holes", "r+b") as file:
+    file.seek(1 << 20)
+    file.write(b"in a hole")
+for step in range(4):
+    print("step %d" % step, flush=True)
+"""
+
+
+def play_put_back(stage, mode):
+    """What a probe does to files in folders that are compared is undone."""
+    checks = Checks(mode.name + ", put back")
+    command = [PYTHON, "damage.py", "--batch-size", "2"]
+    with stage.scene(mode, scene.CLEAN) as place:
+        for number, name in enumerate(NAMES):
+            place.write("work/" + name, "old %d\n" % number
+                        if name != "empty" else "", 0o600 + number)
+        with open(place.path("work/holes"), "wb") as file:
+            file.truncate(1 << 32)
+            file.seek(1 << 31)
+            file.write(b"in the middle")
+        os.symlink("state", place.path("work/link"))
+        place.write("work/damage.py", DAMAGE)
+        place.hand_over()
+        before = folders.walk({"work": place.path("work")})
+        answer = place.run(*mode.options, *OPTIONS, "--", *command)
+        refused(checks, place, answer, "work/holes", "put back", *REMEDIES)
+        after = folders.walk({"work": place.path("work")})
+        checks.equal("new is what is new", sorted(after.keys() - before.keys()),
+                     ["work/model.bak"])
+        for label, old in before.items():
+            new = after.get(label, old._replace(kind="gone"))
+            same = old._replace(changed=0, inode=0, links=0)
+            if old.kind != stat.S_IFREG:
+                same = same._replace(modified=0)
+            checks.equal(label, new._replace(
+                changed=0, inode=0, links=0,
+                modified=new.modified if same.modified else 0), same)
+    checks.name = mode.name + ", too much to keep"
+    with stage.scene(mode, scene.CLEAN) as place:
+        with open(place.path("work/data.bin"), "wb") as file:
+            for _ in range(257):
+                file.write(os.urandom(1 << 20))
+        place.hand_over()
+        answer = launch(place, mode, "nothing")
+        refused(checks, place, answer, "256 MiB", *REMEDIES)
+        checks.equal("no probe was started", place.reports("probe"), [])
+        answer = tune(place, mode, "nothing", "--allow-writes",
+                      place.path("work/data.bin"))
+        tuned(checks, answer)
+    return checks
+
+
 def play_caches(stage, mode):
     """New files alone, and in the known folders alone."""
     checks = Checks(mode.name + ", a file of a shared cache is overwritten")
@@ -568,6 +645,7 @@ def plays_of(stage, modes):
     else:
         print("skipped: no torch for " + SYSTEM_PYTHON)
     plays += [("compare", play_compare, stage, mode) for mode in compares]
+    plays += [("put back", play_put_back, stage, mode) for mode in compares]
     plays += [("allowed", play_allowed_view, stage, mode) for mode in views]
     for mode in modes:
         play = play_full if mode in views else play_landlock

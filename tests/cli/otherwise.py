@@ -309,6 +309,8 @@ def never_on_damage():
         )
         equal("damage: exit", answer.status, 123)
         equal("damage: nothing is started", answer.out, "")
+        with open(place.path("weights.h5"), encoding="ascii") as file:
+            equal("damage: it is put back", file.read(), "before\n")
         equal("damage: starts", answer.result["starts"], None)
         lib.holds("damage: the file is named", answer.err, r"weights\.h5")
 
