@@ -12,6 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* More of them no machine has: it counts something else. */
+#define RANKS_OF_WORDS_MAX 64
+
 /* The value of the last of these options, else of a config file, or NULL. */
 static const char *last_value(const struct command *command,
 			      const struct strlist *flags)
@@ -158,14 +161,55 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 	return COMMAND_OK;
 }
 
+/* What programs call the number of ranks that they start. */
+static bool counts_ranks(const struct token *token)
+{
+	static const char *const names[] = {
+		"gpus",          "num_gpus",       "n_gpus",
+		"ngpus",         "ngpu",           "n_gpu",
+		"num_gpu",       "gpu_num",        "nproc",
+		"nprocs",        "num_procs",      "num_processes",
+		"world_size",    "nproc_per_node", "devices",
+		"num_devices",   "n_devices",      "nprocs_per_node",
+		"gpus_per_node", "ngpus_per_node",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (name_matches(names[i], token->name, token->name_length,
+				 token->bare))
+			return true;
+	return false;
+}
+
+/* A program that nobody knows, but it spawns, and is told how many. */
+static void ranks_by_words(const struct recognition *r)
+{
+	struct command *command = r->command;
+	struct token token;
+	int64_t count;
+
+	if (!r->text || command->view.launcher ||
+	    !(strstr(r->text, ".spawn(") || strstr(r->text, "lightning")))
+		return;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (counts_ranks(&token) &&
+		    count_parse(token_value(&token, command_argv(command)),
+				&count) &&
+		    count <= RANKS_OF_WORDS_MAX)
+			command->batch.world_size = count;
+}
+
 enum command_outcome world_size_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;
 
 	command->batch.world_size = command->view.world;
-	if (!command->preset_is_certain)
+	if (!command->preset_is_certain) {
+		ranks_by_words(r);
 		return COMMAND_OK;
+	}
 	if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
 	return outcome == COMMAND_OK ? divide_by_model(r) : outcome;

@@ -331,6 +331,35 @@ static const struct reading readings[] = {
 	      "from ml_collections import config_flags\n"
 	      "config_flags.DEFINE_config_file('config')\n",
 	      "? no batch size"),
+	/* An accumulation that the script computes. */
+	PLAIN("python t.py --device-bs 8",
+	      "n = 1\naccum_steps = total // (bs * 4)\n",
+	      "? t.py:2 computes accum_steps"),
+	PLAIN("python t.py --bs 8",
+	      "  accumulate = max(round(nbs / total_bs), 1)\n",
+	      "? t.py:1 computes accumulate"),
+	PLAIN("python t.py --bs 8",
+	      "# accum = a // b\naccum = 4 # a // b\n"
+	      "x.accum_freq = args.n\nif accum == 3 / 1: pass\n",
+	      "? sets accum = 4"),
+	HINTED("python t.py --bs 8", "accum_steps = total // bs\n", "8 x 1 x 1",
+	       .micro_flag = "--bs"),
+	PLAIN("python t.py --device-bs 8 --total-bs 4096",
+	      "p.add_argument('--device-bs', type=int)\n"
+	      "p.add_argument('--total-bs', type=int, help='in tokens')\n",
+	      "? --total-bs 4096 counts tokens"),
+	/* Ranks that the program starts itself. */
+	PLAIN("python t.py --gpus=8 --batch=64 --batch-gpu=4",
+	      "x = batch // num_gpus\ntorch.multiprocessing.spawn(f)\n",
+	      "4 x 2 x 8"),
+	PLAIN("python t.py --gpus 2 --batch_size 64", "mp.spawn(f, nprocs=2)\n",
+	      "64 x 1 x 2"),
+	PLAIN("python t.py --gpus 2 --batch_size 64", "DataParallel(x)\n",
+	      "64 x 1 x 1"),
+	PLAIN("python t.py trainer.devices=4 data.batch_size=64",
+	      "import lightning as L\n", "64 x 1 x 4"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --gpus 4 --bs 8",
+	      "mp.spawn(f)\n", "8 x 1 x 2"),
 	/* What was looked at, and what comes near, in the user's own words. */
 	PLAIN("python t.py --disc_batch_size 8", NULL,
 	      "? among the arguments of t.py: if it is --disc_batch_size 8, "

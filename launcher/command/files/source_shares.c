@@ -177,3 +177,51 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 			     : at + 1;
 	}
 }
+
+/* "args.accum = a // b", from its first word on: the name, or no length. */
+static size_t computed_name(const char *at, const char *end, const char **name)
+{
+	const char *start = at;
+
+	while (at < end && (is_name_byte(*at) || *at == '.')) {
+		if (*at == '.')
+			start = at + 1;
+		at++;
+	}
+	*name = start;
+	if (at == start ||
+	    option_class_of(start, (size_t)(at - start)) != OPTION_ACCUM)
+		return 0;
+	end = end > at + OPERAND_BYTES ? at + OPERAND_BYTES : end;
+	for (const char *c = at; c < end && *c != '#'; c++) {
+		if (*c != ' ' && c[0] != '=' &&
+		    !memchr(at, '=', (size_t)(c - at)))
+			return 0;
+		if (*c == '"' || *c == '\'')
+			return 0;
+		if (*c == '/')
+			return (size_t)(at - start);
+	}
+	return 0;
+}
+
+unsigned source_accum_computed(const char *text, const char **name,
+			       size_t *length)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	unsigned line = 0;
+
+	while (text < end) {
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+
+		line++;
+		line_end = line_end ? line_end : end;
+		while (text < line_end && (*text == ' ' || *text == '\t'))
+			text++;
+		*length = computed_name(text, line_end, name);
+		if (*length)
+			return line;
+		text = line_end + 1;
+	}
+	return 0;
+}

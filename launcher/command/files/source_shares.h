@@ -24,4 +24,11 @@ typedef void source_share_visit(void *context, const char *name, size_t length,
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context);
 
+/*
+ * The first line that computes an accumulation by a division, as in accum_steps
+ * = total // micro; 0: none. The name is in the text.
+ */
+unsigned source_accum_computed(const char *text, const char **name,
+			       size_t *length);
+
 #endif

@@ -8,6 +8,8 @@
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 
+#include <string.h>
+
 static enum command_outcome pair_take(struct recognition *r,
 				      enum knob_kind kind,
 				      const struct candidate *candidate)
@@ -125,6 +127,28 @@ static enum command_outcome pair_of_file(struct recognition *r)
 		       : outcome;
 }
 
+static bool counts_tokens(const struct candidate *candidate)
+{
+	return candidate->option && candidate->option->help &&
+	       strcasestr(candidate->option->help, "token");
+}
+
+static enum command_outcome other_unit(const struct recognition *r,
+				       const struct candidate *micro,
+				       const struct candidate *larger)
+{
+	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
+
+	candidate_words(words, larger);
+	return not_recognised(r,
+			      "%s counts tokens, and the accumulation follows "
+			      "from it in a way that is not known: write "
+			      "{micro} and {accum} where these belong, or, "
+			      "where there is no accumulation, add "
+			      "--micro-flag %s",
+			      words, candidate_name(name, micro));
+}
+
 enum command_outcome knob_pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
@@ -150,6 +174,8 @@ enum command_outcome knob_pair_find(struct recognition *r)
 		return pair_of_file(r);
 	if (!pair_of(&options, &micro, &larger))
 		return COMMAND_OK;
+	if (counts_tokens(larger) && !counts_tokens(micro))
+		return other_unit(r, micro, larger);
 	if (!options.global.count)
 		outcome = whose_is_it(r, candidate_name(micro_name, micro),
 				      candidate_name(name, larger),

@@ -6,6 +6,7 @@
  */
 #include "launcher/command/knobs/knob_unused.h"
 
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/parts/token.h"
@@ -72,6 +73,30 @@ static enum command_outcome unused_key(const struct recognition *r)
 			      name, name);
 }
 
+/* accum_steps = total // micro: the script makes one, and no option says it. */
+static enum command_outcome computed(const struct recognition *r)
+{
+	const struct knob *knobs = r->command->knobs;
+	const struct knob *micro = &knobs[KNOB_MICRO];
+	const char *name;
+	size_t length;
+	unsigned line;
+
+	if (!r->text || knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT || !micro->name)
+		return COMMAND_OK;
+	line = source_accum_computed(r->text, &name, &length);
+	if (!line)
+		return COMMAND_OK;
+	return not_recognised(
+		r,
+		"%s:%u computes %.*s, so the accumulation is not known: name "
+		"the option of the effective batch that it follows from with "
+		"--global-flag NAME, or, where it is always 1, add "
+		"--micro-flag %s",
+		r->source_name, line, (int)length, name, micro->name);
+}
+
 enum command_outcome knob_unused_check(const struct recognition *r)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -104,5 +129,8 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 			words, accum->form == KNOB_ABSENT ? "" : " beside ",
 			accum->form == KNOB_ABSENT ? "" : accum->name, name);
 	}
-	return by_class_applies(r) ? unused_key(r) : COMMAND_OK;
+	if (!by_class_applies(r))
+		return COMMAND_OK;
+	return unused_key(r) == COMMAND_OK ? computed(r)
+					   : COMMAND_NOT_RECOGNISED;
 }
