@@ -187,17 +187,21 @@ static void ranks_by_words(const struct recognition *r)
 	struct command *command = r->command;
 	struct token token;
 	int64_t count;
+	const char *value;
 
 	if (!r->text || command->view.launcher ||
 	    !(strstr(r->text, ".spawn(") || strstr(r->text, "lightning")))
 		return;
 	for (size_t i = command->view.args; token_next(&token, command, &i);
-	     i++)
+	     i++) {
+		value = token_value(&token, command_argv(command));
+		/* -1 and auto are all; which those are is seen later. */
 		if (counts_ranks(&token) &&
-		    count_parse(token_value(&token, command_argv(command)),
-				&count) &&
+		    (count_parse(value, &count) ||
+		     (strchr(value, ',') && devices_count(value, 0, &count))) &&
 		    count <= RANKS_OF_WORDS_MAX)
 			command->batch.world_size = count;
+	}
 }
 
 enum command_outcome world_size_find(struct recognition *r)

@@ -348,7 +348,25 @@ static const struct reading readings[] = {
 	      "p.add_argument('--device-bs', type=int)\n"
 	      "p.add_argument('--total-bs', type=int, help='in tokens')\n",
 	      "? --total-bs 4096 counts tokens"),
+	/* What the script computes, whatever the option says. */
+	PLAIN("python t.py",
+	      "import tyro\n@dataclass\nclass Args:\n    batch_size: int = 0\n"
+	      "    n: int = 4\nargs = tyro.cli(Args)\n"
+	      "args.batch_size = int(args.n * args.steps)\n",
+	      "? t.py:7 computes batch_size, whatever --batch_size says"),
+	PLAIN("python t.py --batch-size 8",
+	      "p.add_argument('--batch-size', type=int)\n"
+	      "args.batch_size = args.n * args.m\n",
+	      "? t.py:2 computes batch_size"),
+	PLAIN("python t.py --batch-size 8",
+	      "args.batch_size = args.batch_size * 1\nargs.batch_size = 2\n"
+	      "args.batch_size == a * b\n",
+	      "8 x 1 x 1"),
 	/* Ranks that the program starts itself. */
+	PLAIN("python t.py --gpus 0,1, --batch_size 8",
+	      "import pytorch_lightning\n", "8 x 1 x 2"),
+	PLAIN("python t.py --gpus 0, --batch_size 8",
+	      "import pytorch_lightning\n", "8 x 1 x 1"),
 	PLAIN("python t.py --gpus=8 --batch=64 --batch-gpu=4",
 	      "x = batch // num_gpus\ntorch.multiprocessing.spawn(f)\n",
 	      "4 x 2 x 8"),

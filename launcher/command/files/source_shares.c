@@ -18,7 +18,7 @@ static bool is_name_byte(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool has_piece(const char *text, size_t length, const char *piece)
+static bool mentions(const char *text, size_t length, const char *piece)
 {
 	size_t bytes = strlen(piece);
 
@@ -32,7 +32,7 @@ static bool mentions_any(const char *text, size_t length,
 			 const char *const *pieces)
 {
 	for (; *pieces; pieces++)
-		if (has_piece(text, length, *pieces))
+		if (mentions(text, length, *pieces))
 			return true;
 	return false;
 }
@@ -220,6 +220,56 @@ unsigned source_accum_computed(const char *text, const char **name,
 			text++;
 		*length = computed_name(text, line_end, name);
 		if (*length)
+			return line;
+		text = line_end + 1;
+	}
+	return 0;
+}
+
+/* args. of the variable, and = behind it: what stands right of that. */
+static const char *overwritten_by(const char *at, const char *end,
+				  const char *variable)
+{
+	static const char *const holders[] = { "args.",   "opt.",   "opts.",
+					       "FLAGS.",  "flags.", "hparams.",
+					       "config.", "cfg.",   "params." };
+	size_t length = strlen(variable);
+
+	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
+		size_t bytes = strlen(holders[i]);
+		const char *behind = at + bytes + length;
+
+		if ((size_t)(end - at) <= bytes + length ||
+		    memcmp(at, holders[i], bytes) != 0 ||
+		    memcmp(at + bytes, variable, length) != 0)
+			continue;
+		while (behind < end && *behind == ' ')
+			behind++;
+		return behind + 1 < end && behind[0] == '=' && behind[1] != '='
+			       ? behind + 1
+			       : NULL;
+	}
+	return NULL;
+}
+
+unsigned source_overwrites(const char *text, const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	unsigned line = 0;
+
+	while (text < end) {
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+		const char *value;
+
+		line++;
+		line_end = line_end ? line_end : end;
+		while (text < line_end && (*text == ' ' || *text == '\t'))
+			text++;
+		value = overwritten_by(text, line_end, variable);
+		/* A product, of other things than itself. */
+		if (value &&
+		    !mentions(value, (size_t)(line_end - value), variable) &&
+		    memchr(value, '*', (size_t)(line_end - value)))
 			return line;
 		text = line_end + 1;
 	}

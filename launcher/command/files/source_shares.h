@@ -31,4 +31,10 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);
 
+/*
+ * The first line that gives an option's variable another value, whatever the
+ * command says: args.batch_size = a * b; 0: none.
+ */
+unsigned source_overwrites(const char *text, const char *variable);
+
 #endif

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/candidates.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
 #include "launcher/command/text/placeholder.h"
@@ -107,6 +108,8 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 		return from_config(r, kind, name);
 	if (option->kind == SOURCE_NONE && kind == KNOB_ACCUM)
 		value = 1;
+	if (kind == KNOB_MICRO && knob_overwritten_check(r, name) != COMMAND_OK)
+		return COMMAND_NOT_RECOGNISED;
 	if (option->kind == SOURCE_OTHER || value < 1)
 		return not_recognised(
 			r,

@@ -146,6 +146,28 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 	return shared.share == SHARE_TIMES;
 }
 
+enum command_outcome knob_overwritten_check(const struct recognition *r,
+					    const char *name)
+{
+	char variable[NAME_MAX_BYTES], shown[BRIEF_MAX];
+	unsigned line;
+
+	if (!by_class_applies(r) || !r->text || !name)
+		return COMMAND_OK;
+	(void)shares_of(r, name, variable);
+	for (char *c = variable; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	line = source_overwrites(r->text, variable);
+	if (!line)
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "%s:%u computes %s, whatever %s says: write "
+			      "{micro} in place of an option that it is "
+			      "computed from, where that alone sets it",
+			      r->source_name, line, variable,
+			      argument_brief(shown, name));
+}
+
 void knob_scope_read(struct recognition *r)
 {
 	struct knob *micro = &r->command->knobs[KNOB_MICRO];

@@ -18,6 +18,10 @@ bool knob_scope_holds_accum(const struct recognition *r, const char *name);
 /* Does it divide the steps of an accumulation among all ranks? */
 bool knob_scope_divides_accum(const struct recognition *r);
 
+/* Not recognised where the script computes what the option is to say. */
+enum command_outcome knob_overwritten_check(const struct recognition *r,
+					    const char *name);
+
 /* Sets the scope of a batch size that is found, unless the user says it. */
 void knob_scope_read(struct recognition *r);
 

@@ -9,6 +9,7 @@
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_in_file.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -131,6 +132,7 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 	}
 	if (!by_class_applies(r))
 		return COMMAND_OK;
-	return unused_key(r) == COMMAND_OK ? computed(r)
-					   : COMMAND_NOT_RECOGNISED;
+	if (unused_key(r) != COMMAND_OK || computed(r) != COMMAND_OK)
+		return COMMAND_NOT_RECOGNISED;
+	return knob_overwritten_check(r, r->command->knobs[KNOB_MICRO].name);
 }
