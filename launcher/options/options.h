@@ -67,6 +67,7 @@ struct options_search {
 	int64_t probe_steps;   /* 3 */
 	int64_t confirm_steps; /* 20 */
 	bool has_confirm_steps;
+	bool largest; /* the largest micro-batch too, beside the best split */
 };
 
 struct options_probe {

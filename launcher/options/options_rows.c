@@ -112,6 +112,12 @@ const struct option_row option_rows[] = {
 	  .doc = "the same as --effective-batch grow: the largest safe "
 		 "micro-batch",
 	  .group = GROUP_SIZES },
+	{ .name = "largest",
+	  .kind = &kind_flag,
+	  .field = FIELD(search.largest),
+	  .doc = "also search the largest safe micro-batch, whatever "
+		 "effective batch it would make",
+	  .group = GROUP_SIZES },
 	{ .name = "max-micro",
 	  .kind = &kind_integer,
 	  .field = FIELD(batch.max_micro),

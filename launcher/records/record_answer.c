@@ -131,19 +131,18 @@ static bool record_answer_keeps_batch(const struct request *request,
 	    __builtin_mul_overflow(effective, record->batch.world_size,
 				   &effective))
 		return false;
-	return options->subcommand == SUBCOMMAND_TUNE ||
-	       options->batch.choice == EFFECTIVE_GROW ||
+	return options->batch.choice == EFFECTIVE_GROW ||
 	       !request->asked.effective_batch ||
 	       effective == request->asked.effective_batch;
 }
 
-/* `tune` also wants the largest size, which a launch may not know. */
+/* --largest also wants the largest size, which not every record knows. */
 static bool answers(const struct request *request, const struct record *record)
 {
 	/* Without a peak nobody can tell whether it fits now. */
 	return record->peak_bytes > 0 && record_split_is_tested(record) &&
 	       record_answer_keeps_batch(request, record) &&
-	       (request->options->subcommand != SUBCOMMAND_TUNE ||
+	       (!request->options->search.largest ||
 		record->largest_micro_batch);
 }
 

@@ -136,12 +136,12 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		view->splits[view->split_count++] = micro;
 }
 
-/* It ran out of memory after steps that were enough for a short probe. */
+/* It ran out of memory, or failed, after steps that were enough for a short
+ * probe. */
 static bool is_late_misfit(const struct trial *misfit,
 			   const struct trial *trials, size_t count)
 {
-	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TOO_BIG ||
-	    misfit->verdict == VERDICT_TIMEOUT)
+	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TIMEOUT)
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (trial_fits(&trials[i]) && !trial_is_confirmed(&trials[i]) &&
@@ -155,7 +155,10 @@ bool plan_doubts_short_fits(const struct trial *trials, size_t count)
 	int late = 0;
 
 	for (size_t i = 0; i < count; i++)
-		late += is_late_misfit(&trials[i], trials, count);
+		if (is_late_misfit(&trials[i], trials, count))
+			late += trials[i].verdict == VERDICT_TOO_BIG
+					? LATE_MISFITS_MAX
+					: 1;
 	return late >= LATE_MISFITS_MAX;
 }
 
@@ -420,6 +423,9 @@ static struct plan_step split_step(const struct plan *plan,
 		step.final_accum = plan_final_accum(plan, micro);
 		return step;
 	}
+	/* What was asked for is kept, or said not to fit. */
+	if (plan->asked.effective_batch > 0)
+		largest.action = PLAN_NOTHING_FITS;
 	return largest;
 }
 

@@ -71,7 +71,8 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 /*
  * Sizes ran out of memory only after as many steps as shorter probes of
  * smaller sizes had made: those fits are doubtful, and only confirmed ones are
- * believed from the second such size on.
+ * believed from the second such size on. What fails late for another reason,
+ * no short probe can show: there one is enough.
  */
 bool plan_doubts_short_fits(const struct trial *trials, size_t count);
 

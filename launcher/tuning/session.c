@@ -53,13 +53,14 @@ static void set_plan(struct plan *plan, const struct request *request)
 	const struct options *options = request->options;
 	const struct command *command = &request->command;
 
-	/* Who tunes and launches gets one answer: grow comes first. */
+	/* Without an effective batch to keep, the largest size is all there
+	 * is to look for. */
 	if (options->batch.choice == EFFECTIVE_GROW)
 		plan->mode = PLAN_GROW;
+	else if (options->search.largest || !request->asked.effective_batch)
+		plan->mode = PLAN_LARGEST;
 	else
-		plan->mode = options->subcommand == SUBCOMMAND_TUNE
-				     ? PLAN_LARGEST
-				     : PLAN_KEEP;
+		plan->mode = PLAN_KEEP;
 	plan->strategy = search_strategy_find(options->search.strategy);
 	plan->asked = request->asked;
 	plan->constraints = command->constraints;
@@ -199,10 +200,14 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
-	if (session->asks_own)
-		return plan_probe(
+	if (session->asks_own) {
+		step = plan_probe(
 			&session->plan,
 			session->given.request->command.batch.micro_batch);
+		step.probe_accum = step.final_accum;
+		step.is_confirmation = true;
+		return step;
+	}
 	ask_for_effect(session, &step);
 	return step;
 }

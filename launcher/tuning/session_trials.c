@@ -109,15 +109,20 @@ size_t session_trials_disturbed(const struct session_trials *trials,
 	return times;
 }
 
-bool session_trials_fits_below(const struct session_trials *trials,
-			       int64_t micro)
+bool session_trials_outlive(const struct session_trials *trials,
+			    const struct trial *failure)
 {
 	const struct probe_notes *notes = trials->notes;
 
-	for (size_t i = 0; i < notes->count; i++)
-		if (notes->items[i].trial.micro_batch < micro &&
-		    trial_fits(&notes->items[i].trial))
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *trial = &notes->items[i].trial;
+
+		if (trial->micro_batch < failure->micro_batch &&
+		    trial_fits(trial) &&
+		    (trial_is_confirmed(trial) ||
+		     trial->steps > failure->steps))
 			return true;
+	}
 	return false;
 }
 
@@ -129,7 +134,7 @@ void session_trials_settle_failures(struct session_trials *trials)
 		struct trial *trial = &notes->items[i].trial;
 
 		if (trial->verdict == VERDICT_FAILED &&
-		    session_trials_fits_below(trials, trial->micro_batch))
+		    session_trials_outlive(trials, trial))
 			trial->verdict = VERDICT_TOO_BIG;
 	}
 }

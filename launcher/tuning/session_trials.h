@@ -53,9 +53,9 @@ bool session_trials_doubt_words(struct session_trials *trials);
 size_t session_trials_disturbed(const struct session_trials *trials,
 				int64_t micro);
 
-/* Does a smaller size fit? */
-bool session_trials_fits_below(const struct session_trials *trials,
-			       int64_t micro);
+/* Does a smaller size fit for longer than this failure took? */
+bool session_trials_outlive(const struct session_trials *trials,
+			    const struct trial *failure);
 
 /* Sizes that failed, and not for want of memory, are too big once a smaller
  * one fits. */

@@ -59,7 +59,7 @@ static void end_climb(struct session *session, struct trial *trial, char **why,
 
 	if (trial->verdict != VERDICT_FAILED ||
 	    trial->micro_batch == command->batch.micro_batch ||
-	    !session_trials_fits_below(trials, trial->micro_batch))
+	    !session_trials_outlive(trials, trial))
 		return;
 	line = error_line(error);
 	text = xasprintf("fails, but not for want of memory: %s%s%s", *why,
@@ -114,6 +114,21 @@ static bool drop_an_addition(struct probe_kit *kit,
 	return kit->without_args = command_names_addition(command, error);
 }
 
+/*
+ * Another size than the user's own fails: is it the command's failure, or the
+ * size's? The own size tells, unless it has told.
+ */
+static bool own_may_tell(const struct session *session,
+			 const struct trial *failure)
+{
+	int64_t own = session->given.request->command.batch.micro_batch;
+	const struct trial *last =
+		own ? probe_notes_last(session->trials.notes, own) : NULL;
+
+	return own && failure->micro_batch != own &&
+	       (!last || (trial_fits(last) && !trial_is_confirmed(last)));
+}
+
 static enum session_turn after_failure(struct session *session,
 				       const struct probe_report *report)
 {
@@ -140,11 +155,7 @@ static enum session_turn after_failure(struct session *session,
 	if (trial->steps == 0 &&
 	    drop_an_addition(&session->kit, command, outcome->first_error))
 		return SESSION_AGAIN;
-	/* Whether that is the command's or the size's, the own size tells. */
-	if (trial->micro_batch != command->batch.micro_batch &&
-	    command->batch.micro_batch &&
-	    !probe_notes_last(session->trials.notes,
-			      command->batch.micro_batch)) {
+	if (own_may_tell(session, trial)) {
 		session->asks_own = true;
 		return SESSION_GO_ON;
 	}

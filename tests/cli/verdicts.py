@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# Faults of a training, each at its worst moment: what is said is true.
+# SPDX-License-Identifier: MIT
+"""A small program trains with one fault: it crashes while its size is being
+confirmed, trains nothing, needs more memory late, makes its batch smaller by
+itself, or refuses some sizes. No answer may rest on such a run.
+"""
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+PROGRAM = '''
+import argparse, mmap, os, signal, sys, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=8)
+parser.add_argument("--grad-accum", type=int, default=1)
+parser.add_argument("--steps", type=int, default=400)
+parser.add_argument("--fault", default="")
+parser.add_argument("--at", type=int, default=16)
+args = parser.parse_args()
+MIB = 1 << 20
+held = []
+
+
+def take(mib):
+    area = mmap.mmap(-1, int(mib * MIB))
+    for at in range(0, len(area), 4096):
+        area[at] = 1
+    held.append(area)
+
+
+micro = args.batch_size
+is_large = micro >= args.at
+take(10)
+if args.fault == "errno":
+    raise OSError(12, "Cannot allocate memory")
+if args.fault == "bad_alloc":
+    print("terminate called after throwing an instance of 'std::bad_alloc'")
+    sys.exit(3)
+if args.fault == "refuses" and is_large:
+    raise ValueError("batch %d is not one of ours" % micro)
+if args.fault == "no_steps" and is_large:
+    sys.exit(0)
+if args.fault == "halves" and is_large:
+    micro = args.at // 2
+take(2 * micro)
+for step in range(args.steps):
+    for _ in range(args.grad_accum):
+        time.sleep(0.005)
+    if args.fault == "late" and step == 6:
+        take(6 * micro)
+    if args.fault == "leak":
+        take(0.5)
+    if args.fault in ("raises", "exits", "killed") and step == 7:
+        if not is_large and args.at:
+            continue
+        if args.fault == "raises":
+            raise RuntimeError("of the program's own")
+        if args.fault == "exits":
+            os._exit(3)
+        os.kill(os.getpid(), signal.SIGKILL)
+    print("step %d/%d loss 1.0" % (step + 1, args.steps), flush=True)
+'''
+TUNE = ["tune", "--device", "host", "--headroom", "8MiB", "--fresh"]
+
+
+def run(place, options, *words):
+    program = ["--", "python3", place.path("train.py"), *words]
+    return place.run(*TUNE, *options, *program)
+
+
+def main():
+    with lib.Place("verdicts") as place:
+        place.write("train.py", PROGRAM)
+        every_fault(place)
+    lib.finish()
+
+
+def answer(place, memory, micro, accum, *words, grow=False):
+    options = ["--memory", "%dMiB" % memory] + ["--grow"] * grow
+    sizes = ["--batch-size", str(micro), "--grad-accum", str(accum)]
+    return run(place, options, *sizes, *words)
+
+
+def every_fault(place):
+    for fault in ("raises", "exits", "killed"):
+        got = answer(place, 200, 8, 1, "--fault", fault, "--at", "0")
+        equal(fault + " while it is confirmed", got.status, 121)
+        equal(fault + ": nothing recorded", got.result["record"]["id"], None)
+        got = answer(place, 200, 8, 4, "--fault", fault, "--at", "16")
+        equal(fault + " above 8: the own size is the answer", got.status, 0)
+        equal(fault + ": micro", micro_of(got), 8)
+        holds(fault + ": the reason", got.err, "not for want of memory")
+    for fault in ("errno", "bad_alloc"):
+        got = answer(place, 2000, 8, 1, "--fault", fault)
+        equal(fault + " far from the limit", got.status, 121)
+        lacks(fault + ": no verdict of memory", str(got.probes), "oom_")
+    got = answer(place, 400, 8, 1, "--fault", "no_steps", grow=True)
+    equal("no steps from 16 on", got.status, 0)
+    check("no steps: below", micro_of(got) < 16, got)
+    got = answer(place, 400, 8, 1, "--fault", "halves", grow=True)
+    equal("halves its batch", got.status, 0)
+    check("halves: below", micro_of(got) < 16, got)
+    got = answer(place, 400, 8, 4, "--fault", "refuses")
+    equal("refuses larger ones", got.status, 0)
+    equal("refuses: micro", micro_of(got), 8)
+    holds("refuses: the error", got.err, "is not one of ours")
+    got = answer(place, 300, 8, 1, "--fault", "late", grow=True)
+    equal("late memory", got.status, 0)
+    micro = micro_of(got)
+    check("late: what fits to its end", 8 * micro + 10 < 300, got)
+    check("late: not far below", 8 * micro + 10 > 200, got)
+    got = answer(place, 200, 8, 1, "--fault", "leak")
+    equal("a leak", got.status, 0)
+    holds("leak: said", got.err, "grew by about 5.. KiB with every step")
+    named = got.result["evidence"]["not_exercised"]
+    check("what was not run is named", "evaluation" in named, named)
+
+
+main()
