@@ -163,6 +163,7 @@ def tune(place, base, row):
     budget = budget_for(trainer, base, largest, larger, "middle")
     answer = place.run(
         "tune",
+        "--largest",
         "--fresh",
         "--max-micro",
         "4096",

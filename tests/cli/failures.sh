@@ -142,7 +142,7 @@ for row in 'no-such-program 127 No such file' './not-executable 126 Permission';
 done
 
 # 4. Out of memory that the command catches, and ends well: does not fit.
-autofit tune "${OPTIONS[@]}" -- "${TRAIN[@]}" --batch-size 8 --grad-accum 2 \
+autofit tune --largest "${OPTIONS[@]}" -- "${TRAIN[@]}" --batch-size 8 --grad-accum 2 \
 	--per-sample-kib 4096 --limit-mib 60 --oom-text --exit-code 0
 is 'caught: done' "$status" 0
 is 'caught: 8 does fit' "$(grep -m1 '"micro_batch"' "$TMP/result" | tr -dc 0-9)" 8
@@ -259,7 +259,7 @@ says 'no grow: what could be' \
 
 # 11. Tuning records and starts nothing; then one answer for both calls.
 COMMAND=("${TRAIN[@]}" --batch-size 2 --grad-accum 8 --fixed-mib 3)
-autofit tune "${OPTIONS[@]}" -- "${COMMAND[@]}"
+autofit tune --largest "${OPTIONS[@]}" -- "${COMMAND[@]}"
 is 'tune' "$status" 0
 is 'tune: starts nothing' "$out" ''
 path=$(sed -nE 's/^ *"path": "(.*)",?$/\1/p' "$TMP/result")

@@ -46,7 +46,7 @@ class Machine(Place):
 
     def call(self, options, command, word="", **env):
         # The simulated devices are a file that probes write for real.
-        words = [word] if word else []
+        words = [word, "--largest"] if word == "tune" else [word][: bool(word)]
         return self.run(*words, "--allow-writes", self.folder, *options, "--",
                         *command, env=env)
 

@@ -158,7 +158,7 @@ def tune(curve, fault, capped):
             options += ["--memory", "%d" % curve.total]
         if fault:
             place.env["AUTOFIT_SIM_FAULT"] = fault
-        return place.run("tune", *options, "--", *curve.command())
+        return place.run("tune", "--largest", *options, "--", *curve.command())
 
 
 def run_sizes(answer, verdicts=None):

@@ -33,7 +33,7 @@ class Gpu(lib.Place):
 
     def tune(self, command, *options):
         return self.run(
-            "tune", "--allow-writes", self.folder, "--confirm-steps", "5",
+            "tune", "--largest", "--allow-writes", self.folder, "--confirm-steps", "5",
             *options, "--", *command
         )  # fmt: skip
 
@@ -117,7 +117,7 @@ def coverage():
     with Gpu() as gpu:
         bypassed = gpu.tune(program(*FITTING, prefix=["env", "-u", "LD_PRELOAD"]))
         off = gpu.run(
-            "tune", "--allow-writes", gpu.folder, "--confirm-steps", "5",
+            "tune", "--largest", "--allow-writes", gpu.folder, "--confirm-steps", "5",
             "--fresh", "--", *program(*FITTING), env={"AUTOFIT_HOOK": "0"},
         )  # fmt: skip
     for name, answer in (("bypassed", bypassed), ("switched off", off)):

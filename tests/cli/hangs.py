@@ -100,7 +100,7 @@ class Place:
             code, self.text("%d.out" % number), self.text("%d.err" % number))
 
     def tune(self, options, command):
-        return self.end(self.start(["tune"], HOST + options, command))
+        return self.end(self.start(["tune", "--largest"], HOST + options, command))
 
     def launch(self, options, command):
         return self.end(self.start([], HOST + options, command))

@@ -22,7 +22,7 @@ is 'a budget below the headroom: no record' "$(records)" 0
 # `tune` records the largest size even where that changes the effective batch.
 LARGE=("$TRAINER" --batch-size 64 --steps 6 --fixed-mib 20
 	--per-sample-kib 4096)
-run "$AUTOFIT" tune "${OPTIONS[@]}" -- "${LARGE[@]}"
+run "$AUTOFIT" tune --largest "${OPTIONS[@]}" -- "${LARGE[@]}"
 is 'tune without accumulation' "$status" 0
 is 'tune without accumulation: recorded' "$(records)" 1
 run "$AUTOFIT" "${OPTIONS[@]}" -- "${LARGE[@]}"
@@ -38,7 +38,7 @@ exec "$TRAINER" "$@"
 END
 chmod +x wrapper
 export TRAINER
-run "$AUTOFIT" tune -q --device host --memory 600M --confirm-steps 3 \
+run "$AUTOFIT" tune --largest -q --device host --memory 600M --confirm-steps 3 \
 	--json counted.json -- ./wrapper --batch-size 8 --steps 30 \
 	--fixed-mib 20 --per-sample-kib 4096 --step-ms 10
 is 'settings are no steps' "$(json_value counted.json outcome)" tuned
@@ -48,7 +48,7 @@ check 'settings are no steps: what cannot fit does not' test \
 
 # One probe a time comes to the same end.
 for turn in 1 2 3 4 5 6 7 8; do
-	run "$AUTOFIT" tune "${OPTIONS[@]}" --max-probes 1 -- "${COMMAND[@]}"
+	run "$AUTOFIT" tune --largest "${OPTIONS[@]}" --max-probes 1 -- "${COMMAND[@]}"
 	[ "$status" -eq 124 ] || break
 done
 is '--max-probes again and again gets there' "$status" 0
@@ -161,7 +161,7 @@ if [ -x "${BUILD:-}/sim/sim_trainer" ]; then
 	holder=$!
 	LD_LIBRARY_PATH=$BUILD/sim AUTOFIT_SIM_DEVICES='Sim:24G:500M' \
 		AUTOFIT_SIM_STATE=$TMP/sim \
-		"$AUTOFIT" tune -- "${COMMAND[@]}" 2>wait.err &
+		"$AUTOFIT" tune --largest -- "${COMMAND[@]}" 2>wait.err &
 	waiter=$!
 	check 'waits for the lock of the host' \
 		wait_for grep -q \

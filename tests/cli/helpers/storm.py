@@ -184,7 +184,7 @@ class Start:
         self.report = stem + ".json"
         self.log = stem + ".log"
         storm = place.storm
-        command = [storm.autofit, *([] if place.play.launch else ["tune"]),
+        command = [storm.autofit, *([] if place.play.launch else ["tune", "--largest"]),
                    *storm.options, *options, "--json", self.report, "--", *storm.command]
         if bystander:
             command = ["sh", "-c", Bystander.SHELL, "sh", *command]
