@@ -238,6 +238,34 @@ static void launch_answer(const struct request *request, struct result *result)
 }
 
 /*
+ * The first probes saw that the command means other sizes than its words say:
+ * it is read anew, and probes see whether it is right now. Once only.
+ */
+static void answer_as_seen(struct request *request, struct result *result)
+{
+	const struct seen_meaning seen = result->seen;
+	struct error err = ERROR_INIT;
+	enum command_outcome outcome;
+
+	if (!request->options->output.quiet)
+		log_warning("%s; the command is read so from here on",
+			    result->message);
+	outcome = request_prepare_again(request, &seen, &err);
+	if (outcome != COMMAND_OK) {
+		char *message =
+			xasprintf("%s; but: %s", result->message, err.message);
+
+		result_refuse(result, COMMAND_NOT_RECOGNISED, message);
+		free(message);
+		return;
+	}
+	result_release(result);
+	*result = (struct result)RESULT_INIT;
+	result_begin(result, request);
+	launch_answer(request, result);
+}
+
+/*
  * In this order: the split of a run that is resumed, a record that holds here
  * and now, the command as it is (--no-probe), probes. Fills in job and result,
  * which the caller releases. Every process of every probe is gone then.
@@ -268,6 +296,8 @@ static void answer_source_find(const struct options *options,
 		set_as_given(result, options);
 	else
 		result_refuse(result, outcome, err.message);
+	if (result->is_misread)
+		answer_as_seen(request, result);
 }
 
 static void print_report(const struct options *options,

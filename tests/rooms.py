@@ -20,6 +20,7 @@ import tempfile
 ROOMS = """
 launcher
 launcher/tuning
+launcher/tuning/effect
 launcher/admission
 launcher/estimate
 launcher/devices

@@ -55,6 +55,7 @@ static void fill_below(struct paths *paths, const char *config,
 	paths->locks = xasprintf("%s/locks", state);
 	paths->leases = xasprintf("%s/leases", state);
 	paths->starts = xasprintf("%s/starts", state);
+	paths->meanings = xasprintf("%s/meanings", state);
 	paths->copies = xasprintf("%s/copies", state);
 	paths->logs = xasprintf("%s/logs", state);
 	paths->scratch = xasprintf("%s/scratch", cache);
@@ -138,6 +139,7 @@ void paths_release(struct paths *paths)
 	free(paths->locks);
 	free(paths->leases);
 	free(paths->starts);
+	free(paths->meanings);
 	free(paths->copies);
 	free(paths->logs);
 	free(paths->site);

@@ -12,13 +12,14 @@ struct paths {
 	char *records; /* 0700, as all of these */
 	char *journals;
 	char *locks;
-	char *leases;  /* one tuning per identity, see probes/locks/lease.h */
-	char *starts;  /* splits of runs under way, see starts.h */
-	char *copies;  /* config files of runs, see
-			  launcher/request/config_copies.h */
-	char *logs;    /* one folder per tuning, the last 20 are kept */
-	char *site;    /* AUTOFIT_SITE: records/, autofit.ini; NULL: none */
-	char *scratch; /* probes' scratch folders are made here */
+	char *leases;   /* one tuning per identity, see probes/locks/lease.h */
+	char *starts;   /* splits of runs under way, see starts.h */
+	char *meanings; /* see launcher/request/seen_store.h */
+	char *copies;   /* config files of runs, see
+			   launcher/request/config_copies.h */
+	char *logs;     /* one folder per tuning, the last 20 are kept */
+	char *site;     /* AUTOFIT_SITE: records/, autofit.ini; NULL: none */
+	char *scratch;  /* probes' scratch folders are made here */
 };
 
 /*

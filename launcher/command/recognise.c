@@ -141,6 +141,25 @@ static enum command_outcome ranks_find(struct recognition *r)
 	return outcome;
 }
 
+/* Probes have seen what options are that nobody gave. */
+static enum command_outcome seen_defaults_take(struct recognition *r)
+{
+	const int64_t seen[] = { [KNOB_MICRO] = r->hints->micro_default,
+				 [KNOB_ACCUM] = r->hints->accum_default };
+	const enum knob_kind kinds[] = { KNOB_MICRO, KNOB_ACCUM };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		struct knob *knob = &r->command->knobs[kinds[i]];
+
+		if (!seen[kinds[i]] || knob->form != KNOB_DEFAULT)
+			continue;
+		knob->value = seen[kinds[i]];
+		free(knob->evidence);
+		knob->evidence = xstrdup("as a probe saw it");
+	}
+	return COMMAND_OK;
+}
+
 static enum command_outcome config_index_find(struct recognition *r)
 {
 	r->config_index = config_find(r->command);
@@ -164,6 +183,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	knob_scopes_set, /* does a knob count per rank, or over all? */
 	refusals_find,   /* what the preset cannot have in a command */
 	knobs_find,      /* all other knobs */
+	seen_defaults_take,
 	effective_batch_derive,
 	constraints_find, /* what the framework asks of every split */
 	effective_batch_describe,

@@ -174,6 +174,20 @@ static void add_evidence(struct strbuf *out, const struct report_style *style,
 	strbuf_release(&line);
 }
 
+static void add_seen(struct strbuf *out, const struct report_style *style,
+		     const struct result *result)
+{
+	const struct trial *trial =
+		trial_of(result, result->record.batch.micro_batch);
+	struct strbuf line = STRBUF_INIT;
+
+	if (trial)
+		words_seen(&line, trial);
+	if (line.length)
+		words_field(out, style, "seen", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
 static void add_lists(struct strbuf *out, const struct report_style *style,
 		      const struct record *record)
 {
@@ -198,6 +212,7 @@ void report_evidence(struct strbuf *out, const struct report_style *style,
 		     const struct result *result)
 {
 	add_kept(out, style, result);
+	add_seen(out, style, result);
 	add_sizes(out, style, result);
 	add_memory(out, style, result);
 	add_evidence(out, style, &result->record);

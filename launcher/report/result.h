@@ -8,6 +8,7 @@
 #include "base/strlist.h"
 #include "configs/records/record.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/seen_meaning.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,6 +62,10 @@ struct result {
 	int64_t predicted_micro_batch;
 	/* keep: an effective batch that splits better; 0: none */
 	int64_t nearest_effective_batch;
+	/* Probes saw that the command means other sizes than it was read with:
+	 * it is to be read again. The message says what was seen. */
+	bool is_misread;
+	struct seen_meaning seen;
 	const char *accum_name; /* option name, NULL: no accumulation known */
 };
 

@@ -133,6 +133,9 @@ static void add_reading(struct strbuf *out, const struct request *request)
 		if (texts[i].value)
 			identity_add(out, IDENTITY_PART, texts[i].label,
 				     texts[i].value);
+	if (request->seen.ranks)
+		identity_add_number(out, IDENTITY_PART, "ranks seen",
+				    request->seen.ranks);
 	identity_add_list(out, "--env", &options->hints.env_templates);
 	identity_add_list(out, "--template", &options->hints.templates);
 	identity_add_masked(out, "--probe-arg", &options->probe.args);

@@ -14,6 +14,7 @@
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/request/identity.h"
+#include "launcher/request/seen_store.h"
 #include "probes/observers/gpu/gpu.h"
 #include "search/accumulation.h"
 
@@ -94,16 +95,29 @@ static void note_script(struct request *request,
 	}
 }
 
+/* An option of the user's wins over what was seen. */
+static const char *said_or_seen(const char *said, const char *seen)
+{
+	return said || !seen || !*seen ? said : seen;
+}
+
 static void set_sources(struct request *request)
 {
 	const struct options *options = request->options;
+	const struct seen_meaning *seen = &request->seen;
 
 	request->hints = (struct command_hints){
 		.micro_flag = options->hints.micro_flag,
-		.accum_flag = options->hints.accum_flag,
-		.global_flag = options->hints.global_flag,
-		.micro_scope = options->hints.micro_scope,
-		.accum_scope = options->hints.accum_scope,
+		.accum_flag = said_or_seen(options->hints.accum_flag,
+					   seen->accum_flag),
+		.global_flag = said_or_seen(options->hints.global_flag,
+					    seen->global_flag),
+		.micro_scope =
+			said_or_seen(options->hints.micro_scope,
+				     seen->micro_is_global ? "global" : NULL),
+		.accum_scope =
+			said_or_seen(options->hints.accum_scope,
+				     seen->accum_is_total ? "total" : NULL),
 		.preset = options->hints.preset,
 		.env_templates = &options->hints.env_templates,
 		.templates = &options->hints.templates,
@@ -112,7 +126,10 @@ static void set_sources(struct request *request)
 			options->target.device == DEVICE_HOST
 				? 0
 				: visible_devices(&request->environment),
-		.ranks_around = request->place.world,
+		.ranks_around = request->place.world > 1 ? request->place.world
+							 : seen->ranks,
+		.micro_default = seen->micro_default,
+		.accum_default = seen->accum_default,
 	};
 	request->texts.read = request_read_file;
 	request->sources =
@@ -258,16 +275,20 @@ static int load_known(struct request *request, struct error *err)
 	return result;
 }
 
-enum command_outcome request_prepare(struct request *request,
-				     const struct options *options,
-				     const struct process_state *state,
-				     struct error *err)
+/* seen: NULL, nothing. */
+static enum command_outcome prepare_with(struct request *request,
+					 const struct options *options,
+					 const struct process_state *state,
+					 const struct seen_meaning *seen,
+					 struct error *err)
 {
 	enum command_outcome outcome;
 
 	memset(request, 0, sizeof(*request));
 	request->options = options;
 	request->state = state;
+	if (seen)
+		request->seen = *seen;
 	copy_environment(&request->environment);
 	request->place = surroundings_rank(&request->environment);
 	if (paths_find(&request->paths, &request->environment, err) < 0)
@@ -287,6 +308,42 @@ enum command_outcome request_prepare(struct request *request,
 	request->identity = identity_make(request);
 	request->subject = identity_subject(request);
 	return COMMAND_OK;
+}
+
+static enum command_outcome prepare_anew(struct request *request,
+					 const struct seen_meaning *seen,
+					 struct error *err)
+{
+	const struct options *options = request->options;
+	const struct process_state *state = request->state;
+	const struct seen_meaning kept = *seen;
+
+	request_release(request);
+	return prepare_with(request, options, state, &kept, err);
+}
+
+enum command_outcome request_prepare(struct request *request,
+				     const struct options *options,
+				     const struct process_state *state,
+				     struct error *err)
+{
+	enum command_outcome outcome =
+		prepare_with(request, options, state, NULL, err);
+	struct seen_meaning seen;
+
+	if (outcome != COMMAND_OK || options->reuse.fresh ||
+	    !seen_store_read(&seen, &request->paths, request->identity))
+		return outcome;
+	return prepare_anew(request, &seen, err);
+}
+
+enum command_outcome request_prepare_again(struct request *request,
+					   const struct seen_meaning *seen,
+					   struct error *err)
+{
+	if (seen_store_write(seen, &request->paths, request->identity, err) < 0)
+		return COMMAND_USAGE;
+	return prepare_anew(request, seen, err);
 }
 
 void request_release(struct request *request)

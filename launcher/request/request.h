@@ -13,6 +13,7 @@
 #include "launcher/command/parts/command.h"
 #include "launcher/command/recognise.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/text/seen_meaning.h"
 #include "launcher/options/options.h"
 #include "launcher/request/surroundings.h"
 #include "probes/process/process_state.h"
@@ -31,6 +32,9 @@ struct request {
 	struct named_files texts;
 	struct command_sources sources; /* of the above: a job is not moved */
 	struct command command;
+	/* What probes of an earlier tuning, or of this one, saw of its sizes:
+	 * part of sources. */
+	struct seen_meaning seen;
 	struct rank_place
 		place; /* autofit itself may be one of several ranks */
 	/* The command's own, with the effective batch that is asked for. */
@@ -41,6 +45,14 @@ struct request {
 	uint64_t script_hash;
 	char *identity, *subject; /* see configs/records/record.h */
 };
+
+/*
+ * The command is not what its words say: what was seen is kept for its next
+ * start, and the request is made anew with it. seen may be the request's own.
+ */
+enum command_outcome request_prepare_again(struct request *request,
+					   const struct seen_meaning *seen,
+					   struct error *err);
 
 /*
  * Reads presets and script, recognises the command, makes the identity. What

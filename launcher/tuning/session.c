@@ -30,6 +30,7 @@
 #include "configs/records/record_split.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_limits.h"
@@ -193,6 +194,25 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 	session->effect_check_micro = micro;
 }
 
+/*
+ * Sizes that nobody gave are read from a preset or a script: the first probe
+ * is of the command as it is, and shows them.
+ */
+static bool asks_for_defaults(const struct session *session,
+			      struct plan_step *step)
+{
+	const struct command *command = &session->given.request->command;
+	bool accum = meaning_is_default(command, KNOB_ACCUM);
+
+	if (session->trials.notes->count || !command->batch.micro_batch ||
+	    (!accum && !meaning_is_default(command, KNOB_MICRO)))
+		return false;
+	*step = plan_probe(&session->plan, command->batch.micro_batch);
+	if (accum)
+		step->probe_accum = command->batch.grad_accum;
+	return true;
+}
+
 static struct plan_step next_step(struct session *session)
 {
 	struct trial *trials = probe_notes_trials(session->trials.notes);
@@ -200,6 +220,8 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
+	if (asks_for_defaults(session, &step))
+		return step;
 	if (session->asks_own) {
 		step = plan_probe(
 			&session->plan,

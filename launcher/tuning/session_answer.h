@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ANSWER_H
 
-#include "launcher/tuning/effect_check.h"
+#include "launcher/tuning/effect/effect_check.h"
 #include "launcher/tuning/session_internal.h"
 
 /*

@@ -105,6 +105,26 @@ static void add_trend_caveat(struct record *record, const struct trial *trial)
 	strlist_take(&record->caveats, caveat);
 }
 
+/* Passes that no option of the command speaks of. */
+static void add_passes_caveat(const struct session *session,
+			      struct record *record, const struct trial *trial)
+{
+	const struct knob *knobs = session->given.request->command.knobs;
+	bool has_knob = knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+			knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+
+	if (!trial || trial->steps_source != STEPS_HOOK ||
+	    trial->seen_accum <= trial->grad_accum)
+		return;
+	strlist_addf(&record->caveats,
+		     "each optimizer step was seen to make %lld backward "
+		     "passes%s: where they accumulate, the effective batch is "
+		     "%lld times what is named here",
+		     (long long)trial->seen_accum,
+		     has_knob ? "" : ", which no option of the command names",
+		     (long long)(trial->seen_accum / trial->grad_accum));
+}
+
 void session_caveats_add(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
@@ -122,6 +142,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
 	add_trend_caveat(record, trial);
+	add_passes_caveat(session, record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");

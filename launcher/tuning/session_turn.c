@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_probe.h"
@@ -244,6 +245,32 @@ static bool has_written(struct session *session,
 	return true;
 }
 
+/* True: the command means something else, and the session ends by that. */
+static bool is_misread(struct session *session, const struct trial *trial)
+{
+	const struct command *command = &session->given.request->command;
+	const struct batch written = {
+		.micro_batch = trial->micro_batch,
+		.grad_accum = trial->grad_accum,
+		.world_size = command->batch.world_size,
+	};
+	struct strbuf words = STRBUF_INIT;
+	struct meaning meaning;
+
+	if (!trial_fits(trial))
+		return false;
+	meaning = meaning_judge(command, &written, trial);
+	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
+		return false;
+	meaning_add_words(&words, command, &meaning, &written, trial);
+	session->result->is_misread = meaning.state == MEANING_OTHER;
+	session->result->seen = meaning.seen;
+	journal_finish(&session->trials.journal);
+	(void)session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
+			  strbuf_detach(&words));
+	return true;
+}
+
 static enum session_turn after_probe(struct session *session,
 				     const struct probe_report *report)
 {
@@ -282,6 +309,8 @@ static enum session_turn after_probe(struct session *session,
 	if (other && trial_is_out_of_memory(trial) &&
 	    trial->phase == PHASE_EVAL)
 		return end_by_evaluation(session, trial, other);
+	if (is_misread(session, trial))
+		return SESSION_END;
 	effect = session_effect_check(session, NULL).state;
 	if (effect == EFFECT_CONTRADICTED || effect == EFFECT_NO_EFFECT)
 		return session_end_without_effect(session);

@@ -17,11 +17,13 @@ CHANNEL_SLOT = (
     ("pid", "I"), ("flags", "I"), ("start_time", "Q"), ("steps", "Q"),
     ("last_step_ns", "Q"), ("alloc_retries", "Q"), ("torch_peak_bytes", "Q"),
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
+    ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
+    ("group", "I"), ("reserved", "44s"),
 )
 COMPILED = 8
 
 # probes/preload/ledger/page.h
-OFFSET = 20480
+OFFSET = 36864
 MAGIC = 0x4D544946545541
 VERSION = 1
 DEVICES, SLOTS, EVENTS = 16, 128, 256

@@ -1,7 +1,7 @@
 /* Did a size take effect? Trials, row by row, and the words for the user. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher base */
-#include "launcher/tuning/effect_check.h"
+#include "launcher/tuning/effect/effect_check.h"
 
 #include "base/units.h"
 

@@ -4,15 +4,19 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "probes/channel/channel.h"
 #include "probes/observers/gpu/preload_internal.h"
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+static_assert(CHANNEL_SIZE <= PRELOAD_PAGE_OFFSET, "two parts of one file");
 
 /* The kernel's PID_MAX_LIMIT. */
 #define PID_LIMIT (UINT32_C(1) << 22)

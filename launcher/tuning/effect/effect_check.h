@@ -1,7 +1,7 @@
 /* Did the sizes that were written into the command take effect? Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_EFFECT_CHECK_H
-#define AUTOFIT_LAUNCHER_TUNING_EFFECT_CHECK_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_EFFECT_EFFECT_CHECK_H
+#define AUTOFIT_LAUNCHER_TUNING_EFFECT_EFFECT_CHECK_H
 
 #include "base/strbuf.h"
 #include "base/trial.h"

@@ -1,6 +1,6 @@
 /* Did the sizes that were written into the command take effect? Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/effect_check.h"
+#include "launcher/tuning/effect/effect_check.h"
 
 #include "search/memory_line.h"
 

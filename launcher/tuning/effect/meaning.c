@@ -1,0 +1,227 @@
+/* Do the sizes mean what the words of the command say? Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/effect/meaning.h"
+
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/option_class.h"
+#include "launcher/report/report_words.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t ranks_of(const struct trial *trial)
+{
+	return trial->seen_ranks > 0 ? trial->seen_ranks : 1;
+}
+
+/* a x b == product, without overflow. */
+static bool multiplies(int64_t a, int64_t b, int64_t product)
+{
+	int64_t result;
+
+	return !__builtin_mul_overflow(a, b, &result) && result == product;
+}
+
+bool meaning_is_default(const struct command *command, enum knob_kind kind)
+{
+	const struct knob *knob = &command->knobs[kind];
+
+	return knob->form == KNOB_DEFAULT && !knob->is_said;
+}
+
+/* An option of the command that nobody uses yet, with this very value, whose
+ * words speak of accumulation; only one is an answer. */
+static bool accum_option_find(const struct command *command, int64_t value,
+			      char name[SEEN_NAME_MAX])
+{
+	enum option_class class;
+	char wanted[32];
+	struct token token;
+	size_t found = 0;
+
+	(void)snprintf(wanted, sizeof(wanted), "%" PRId64, value);
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		class = option_class_of(token.name, token.name_length);
+		if (token.form == KNOB_ABSENT ||
+		    (class != OPTION_ACCUM && class != OPTION_ACCUM_LIKE &&
+		     class != OPTION_BATCH_LIKE) ||
+		    token.name_length >= SEEN_NAME_MAX ||
+		    knob_is_taken(command, token.value_index) ||
+		    strcmp(token_value(&token, command_argv(command)),
+			   wanted) != 0)
+			continue;
+		found++;
+		memcpy(name, token.name, token.name_length);
+		name[token.name_length] = '\0';
+	}
+	if (found != 1)
+		name[0] = '\0';
+	return found == 1;
+}
+
+/* The own sizes ran as the command has them: what nobody gave is seen now. */
+static bool defaults_differ(const struct command *command,
+			    const struct batch *written,
+			    const struct trial *trial,
+			    struct seen_meaning *seen)
+{
+	const struct batch *own = &command->batch;
+
+	if (meaning_is_default(command, KNOB_MICRO) &&
+	    written->micro_batch == own->micro_batch &&
+	    trial->input_rows != written->micro_batch &&
+	    (!trial->loader_rows || trial->loader_rows == trial->input_rows))
+		seen->micro_default = trial->input_rows;
+	if (meaning_is_default(command, KNOB_ACCUM) &&
+	    written->grad_accum == own->grad_accum && trial->seen_accum &&
+	    trial->seen_accum != written->grad_accum)
+		seen->accum_default = trial->seen_accum;
+	return seen->micro_default || seen->accum_default;
+}
+
+/* Rows that are a known part of the size that was written. */
+static bool micro_is_more(const struct command *command,
+			  const struct batch *written,
+			  const struct trial *trial, struct seen_meaning *seen)
+{
+	const struct knob *micro = &command->knobs[KNOB_MICRO];
+	int64_t ranks = ranks_of(trial);
+	int64_t passes = trial->seen_accum;
+	int64_t step;
+
+	if (trial->input_rows == written->micro_batch ||
+	    micro->form == KNOB_ABSENT || micro->scope != SCOPE_RANK)
+		return false;
+	if (ranks > 1 &&
+	    multiplies(trial->input_rows, ranks, written->micro_batch)) {
+		seen->micro_is_global = true;
+		return true;
+	}
+	if (passes < 2 || __builtin_mul_overflow(passes, ranks, &step))
+		return false;
+	if (command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT || !micro->name ||
+	    strlen(micro->name) >= SEEN_NAME_MAX ||
+	    (!multiplies(trial->input_rows, passes, written->micro_batch) &&
+	     !multiplies(trial->input_rows, step, written->micro_batch)))
+		return false;
+	memcpy(seen->global_flag, micro->name, strlen(micro->name) + 1);
+	return true;
+}
+
+/* True: the passes are not those that were written. */
+static bool passes_differ(const struct command *command,
+			  const struct batch *written,
+			  const struct trial *trial, struct meaning *out)
+{
+	const struct knob *accum = &command->knobs[KNOB_ACCUM];
+	int64_t passes = trial->seen_accum;
+	bool has_knob = accum->form != KNOB_ABSENT ||
+			command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+
+	if (!passes || passes == written->grad_accum)
+		return false;
+	if (has_knob && accum->scope != SCOPE_TOTAL && ranks_of(trial) > 1 &&
+	    multiplies(passes, ranks_of(trial), written->grad_accum)) {
+		out->seen.accum_is_total = true;
+		out->state = MEANING_OTHER;
+	} else if (!has_knob &&
+		   accum_option_find(command, passes, out->seen.accum_flag)) {
+		out->state = MEANING_OTHER;
+	} else if (has_knob &&
+		   (passes % written->grad_accum != 0 ||
+		    (passes == command->batch.grad_accum && passes > 1))) {
+		/* Fewer passes than were written, or none that belong to it. */
+		out->state = MEANING_NO_SENSE;
+	}
+	return true;
+}
+
+struct meaning meaning_judge(const struct command *command,
+			     const struct batch *written,
+			     const struct trial *trial)
+{
+	struct meaning out = { .state = MEANING_UNSEEN };
+	int64_t ranks = ranks_of(trial);
+
+	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
+	if (trial->steps_source != STEPS_HOOK || !trial->input_rows)
+		return out;
+	if (defaults_differ(command, written, trial, &out.seen) ||
+	    micro_is_more(command, written, trial, &out.seen)) {
+		/* Of a whole batch the passes must be known to be changed. */
+		out.state = out.seen.global_flag[0] &&
+					    command->knobs[KNOB_ACCUM].form ==
+						    KNOB_ABSENT
+				    ? MEANING_NO_SENSE
+				    : MEANING_OTHER;
+		return out;
+	}
+	if (passes_differ(command, written, trial, &out))
+		return out;
+	if (trial->seen_accum && trial->input_rows == written->micro_batch) {
+		out.state = MEANING_AGREES;
+		if (trial->seen_ranks > 1 && written->world_size == 1) {
+			out.seen.ranks = ranks;
+			out.state = MEANING_OTHER;
+		}
+	}
+	return out;
+}
+
+/* "--batch-size counts over all ranks: --micro-scope global" */
+static void add_settlement(struct strbuf *out, const struct command *command,
+			   const struct seen_meaning *seen)
+{
+	const struct knob *knobs = command->knobs;
+	const char *micro = knobs[KNOB_MICRO].name;
+	const char *accum = knobs[KNOB_ACCUM].name;
+
+	if (seen->micro_is_global)
+		strbuf_addf(out,
+			    "%s counts over all ranks (--micro-scope "
+			    "global)",
+			    micro);
+	else if (seen->global_flag[0])
+		strbuf_addf(out,
+			    "%s is the whole batch of a step "
+			    "(--global-flag %s)",
+			    micro, micro);
+	else if (seen->accum_is_total)
+		strbuf_addf(out,
+			    "%s counts over all ranks (--accum-scope "
+			    "total)",
+			    accum);
+	else if (seen->accum_flag[0])
+		strbuf_addf(out, "%s counts the passes (--accum-flag %s)",
+			    seen->accum_flag, seen->accum_flag);
+	else if (seen->ranks)
+		strbuf_addf(out, "it starts %" PRId64 " ranks by itself",
+			    seen->ranks);
+	else if (seen->micro_default || seen->accum_default)
+		strbuf_adds(out, "the program has other defaults");
+	else
+		strbuf_addf(out,
+			    "%s does not count them: name the option that "
+			    "does with --accum-flag NAME, or write "
+			    "{accum} where the number belongs",
+			    accum ? accum : "the accumulation");
+}
+
+void meaning_add_words(struct strbuf *out, const struct command *command,
+		       const struct meaning *meaning,
+		       const struct batch *written, const struct trial *trial)
+{
+	strbuf_addf(out,
+		    "read as micro-batch %" PRId64 " x accumulation %" PRId64
+		    " x %" PRId64 " %s, seen ",
+		    written->micro_batch, written->grad_accum,
+		    written->world_size,
+		    written->world_size == 1 ? "rank" : "ranks");
+	words_seen(out, trial);
+	strbuf_adds(out, ": ");
+	add_settlement(out, command, &meaning->seen);
+}

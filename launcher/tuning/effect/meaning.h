@@ -1,0 +1,56 @@
+/* Do the sizes mean what the words of the command say? Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_EFFECT_MEANING_H
+#define AUTOFIT_LAUNCHER_TUNING_EFFECT_MEANING_H
+
+#include "base/batch.h"
+#include "base/strbuf.h"
+#include "base/trial.h"
+#include "launcher/command/parts/command.h"
+#include "launcher/command/text/seen_meaning.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The step hook sees the rows of a forward pass, the passes of an optimizer
+ * step and the ranks that share gradients. With the sizes that the probe was
+ * given these say whether the command was read aright:
+ *
+ *	rows == micro, passes == accumulation, ranks == world     as read
+ *	rows x ranks == micro                                     global batch
+ *	rows x passes (x ranks) == micro                          whole batch
+ *	passes x ranks == accumulation                            total
+ *	a multiple of the passes, and an option of that value     second knob
+ *	sizes that nobody gave, and others are seen               defaults
+ *
+ * Rows that stand in no such relation (packed samples, time before the batch,
+ * two views of each) say nothing by themselves.
+ */
+enum meaning_state {
+	MEANING_UNSEEN, /* nothing that tells */
+	MEANING_AGREES,
+	MEANING_OTHER,    /* seen: what the command is to be read with */
+	MEANING_NO_SENSE, /* not as read, and in no way that is known */
+};
+
+struct meaning {
+	enum meaning_state state;
+	struct seen_meaning seen;
+};
+
+/* An option that nobody gave: what it is then, only the command as given
+ * shows. */
+bool meaning_is_default(const struct command *command, enum knob_kind kind);
+
+/* written: the sizes that the trial ran with, as the command was read. */
+struct meaning meaning_judge(const struct command *command,
+			     const struct batch *written,
+			     const struct trial *trial);
+
+/* What was read, what was seen, and the option that settles it: one line. */
+void meaning_add_words(struct strbuf *out, const struct command *command,
+		       const struct meaning *meaning,
+		       const struct batch *written, const struct trial *trial);
+
+#endif
