@@ -25,6 +25,7 @@
 #include "launcher/request/exec_command.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/request/request.h"
+#include "launcher/request/seen_store.h"
 #include "launcher/tuning/session.h"
 #include "probes/process/process_state.h"
 
@@ -244,6 +245,7 @@ static void launch_answer(const struct request *request, struct result *result)
 static void answer_as_seen(struct request *request, struct result *result)
 {
 	const struct seen_meaning seen = result->seen;
+	char *identity = xstrdup(request->identity);
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome;
 
@@ -257,12 +259,15 @@ static void answer_as_seen(struct request *request, struct result *result)
 
 		result_refuse(result, COMMAND_NOT_RECOGNISED, message);
 		free(message);
-		return;
+	} else {
+		result_release(result);
+		*result = (struct result)RESULT_INIT;
+		result_begin(result, request);
+		launch_answer(request, result);
 	}
-	result_release(result);
-	*result = (struct result)RESULT_INIT;
-	result_begin(result, request);
-	launch_answer(request, result);
+	if (result->outcome == OUTCOME_NOT_RECOGNISED)
+		seen_store_forget(&request->paths, identity);
+	free(identity);
 }
 
 /*

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* An identity of the longest argv fits. */
 #define SEEN_FILE_MAX ((size_t)32 << 20)
@@ -102,6 +103,14 @@ out:
 	free(key);
 	free(path);
 	return found;
+}
+
+void seen_store_forget(const struct paths *paths, const char *identity)
+{
+	char *path = path_of(paths, identity);
+
+	(void)unlink(path);
+	free(path);
 }
 
 int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,

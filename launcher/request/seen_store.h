@@ -16,6 +16,7 @@
  */
 bool seen_store_read(struct seen_meaning *seen, const struct paths *paths,
 		     const char *identity);
+void seen_store_forget(const struct paths *paths, const char *identity);
 int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,
 		     const char *identity, struct error *err);
 

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# What sizes mean is seen: programs with the same options and other meanings.
+# SPDX-License-Identifier: MIT
+# CTEST PROCESSORS 2 COST 60
+"""Each row runs tests/data/train_meaning.py with one meaning of its sizes. The
+words are read alike; the answer must keep the rows of a step that the command
+has as it was given, and say what was seen.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+SCRIPT = os.path.join(lib.DATA, "train_meaning.py")
+RANKS = "-m torch.distributed.run --standalone --nproc_per_node 2"
+# Words that every version takes: 1.13 cannot read its own default.
+OUTPUTS = "--redirects 2 --tee 1"
+
+# Meaning, ranks, options; then rows of a whole step as the command is given,
+# and words that the report must have.
+ROWS = (
+    ("plain", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("no_loader", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("whole", 1, "--batch-size 32 --accum-steps 4", 32, ("whole batch",)),
+    ("pieces", 1, "--batch-size 32 --accum-steps 4", 32, ("whole batch",)),
+    ("two_losses", 1, "--batch-size 8", 8, ()),
+    ("closures", 1, "--batch-size 8", 8, ()),
+    ("data_parallel", 1, "--batch-size 8 --accum-steps 2", 16, ()),
+    ("over_ranks", 2, "--batch-size 16", 16, ("counts over all ranks",)),
+    ("total_accum", 2, "--batch-size 4 --accum-steps 4", 16,
+     ("--accum-scope total",)),
+    ("plain", 2, "--batch-size 4 --accum-steps 2", 16, ()),
+)
+
+MISREAD = [row for row in ROWS if row[4]]
+
+
+def run(place, meaning, ranks, words):
+    launcher = [*RANKS.split(), *OUTPUTS.split()] if ranks > 1 else []
+    return place.run(
+        *"tune --device host --memory 4GiB --fresh --".split(),
+        *[PYTHON, *launcher, SCRIPT, "--meaning", meaning, *words.split()],
+    )
+
+
+def every_meaning(place):
+    for meaning, ranks, words, whole, said in ROWS:
+        name = "%s, %d ranks" % (meaning, ranks)
+        got = run(place, meaning, ranks, words)
+        if not equal(name, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        equal(name + ": read", best["effective_batch"], whole)
+        seen = [p for p in got.probes if p["seen_accum"]][-1]
+        rows = seen["input_rows"] * seen["seen_accum"]
+        equal(name + ": seen", rows * (seen["seen_ranks"] or 1), whole)
+        if said:
+            holds(name + ": said", got.err, *said)
+
+
+def remembers(place):
+    """The next start reads the command as it was seen, without a probe."""
+    again = place.run(
+        *"--device host --memory 4GiB --".split(),
+        *[PYTHON, SCRIPT, "--meaning", "whole"],
+        *"--batch-size 32 --accum-steps 4 --steps 2".split(),
+    )
+    check("reused", "reused" in again.result["outcome"], again)
+
+
+def no_sense(place):
+    got = run(place, "ignored", 1, "--batch-size 8 --accum-steps 2")
+    equal("an option that does nothing", got.status, 122)
+    holds("what was read and seen", got.err, "8 rows x 3 passes",
+          "--accum-flag")
+
+
+def second_knob(place):
+    """It times the first: no reading by one knob can be right."""
+    for _ in range(2):
+        got = run(place, "repeats", 1, "--batch-size 8 --repeats 3")
+        equal("a second knob", got.status, 122)
+        holds("a second knob: what is seen", got.err, "x 3 passes")
+    kept = os.listdir(place.path("home", "meanings"))
+    check("no wrong reading is kept", len(kept) == len(MISREAD), kept)
+
+
+def main():
+    with lib.Place("meaning") as place:
+        place.env = dict(place.env, OMP_NUM_THREADS="1")
+        every_meaning(place)
+        remembers(place)
+        no_sense(place)
+        second_knob(place)
+    lib.finish()
+
+
+main()
