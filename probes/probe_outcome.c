@@ -150,7 +150,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->peak_is_lower_bound = !fits;
 	trial->peak_rising = step_peaks_are_rising(peaks, probe_noise(probe));
 	trial->peak_varying = step_peaks_are_varying(peaks, probe_noise(probe));
-	trial->step_growth_bytes = step_peaks_trend(peaks);
+	trial->step_growth_bytes = step_peaks_trend(peaks, probe_noise(probe));
 	trial->ran_to_end = end->ended && end->wait_status == 0;
 	if (trial->peak_bytes)
 		trial->coverage = probe_is_cuda(probe)

@@ -38,9 +38,27 @@ static bool is_among(const char *const *caveats, const char *caveat)
 	return *caveats != NULL;
 }
 
+/* "grows with every step", and when that will be too much. */
+static void add_trend_caveat(struct record *record, const struct trial *trial)
+{
+	char step[BYTES_TEXT_MAX], more[BYTES_TEXT_MAX];
+	uint64_t growth = trial->step_growth_bytes;
+	uint64_t room = record->limit_bytes > trial->peak_bytes
+				? record->limit_bytes - trial->peak_bytes
+				: 0;
+	char *caveat =
+		xasprintf("memory grew by about %s with every step: %s more, "
+			  "and the limit, after about %llu steps",
+			  bytes_format(step, growth), bytes_format(more, room),
+			  (unsigned long long)(room / growth));
+	strlist_take(&record->caveats, caveat);
+}
+
 static void add_growth_caveat(struct record *record, const struct trial *trial)
 {
-	if (trial && trial->peak_varying)
+	if (trial && trial->step_growth_bytes)
+		add_trend_caveat(record, trial);
+	else if (trial && trial->peak_varying)
 		strlist_add(&record->caveats, varies);
 	else if (trial && trial->peak_rising)
 		strlist_add(&record->caveats, rose);
@@ -86,25 +104,6 @@ static bool is_exercised(const struct command *command, const char *what,
 	return false;
 }
 
-/* "grows with every step", and when that will be too much. */
-static void add_trend_caveat(struct record *record, const struct trial *trial)
-{
-	char step[BYTES_TEXT_MAX], more[BYTES_TEXT_MAX];
-	uint64_t growth = trial ? trial->step_growth_bytes : 0;
-	uint64_t room = trial && record->limit_bytes > trial->peak_bytes
-				? record->limit_bytes - trial->peak_bytes
-				: 0;
-	char *caveat;
-
-	if (!growth)
-		return;
-	caveat = xasprintf("memory grew by about %s with every step: %s more, "
-			   "and the limit, after about %llu steps",
-			   bytes_format(step, growth), bytes_format(more, room),
-			   (unsigned long long)(room / growth));
-	strlist_take(&record->caveats, caveat);
-}
-
 /* Passes that no option of the command speaks of. */
 static void add_passes_caveat(const struct session *session,
 			      struct record *record, const struct trial *trial)
@@ -141,7 +140,6 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 				command->caveats.count);
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
-	add_trend_caveat(record, trial);
 	add_passes_caveat(session, record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,

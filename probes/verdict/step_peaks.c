@@ -7,10 +7,10 @@
 
 #define WARM_UP_STEPS 2
 #define VARYING_AFTER 3
-/* A trend is what so many parts of the steps, of so many each, agree on. */
-#define TREND_PARTS 4
-#define TREND_STEPS_MIN 4
-#define TREND_BYTES_MIN 4096
+/* A trend is what two halves of so many steps agree on, but for this factor:
+ * steps that are seen in one look share its peak. */
+#define TREND_STEPS_MIN 8
+#define TREND_FACTOR 3
 /* Twice the pause between two looks: shorter steps are not told apart. */
 #define SHORT_STEP_MS 40
 
@@ -67,26 +67,23 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 			       peaks->bytes[count - 1], noise);
 }
 
-uint64_t step_peaks_trend(const struct step_peaks *peaks)
+uint64_t step_peaks_trend(const struct step_peaks *peaks,
+			  const struct growth_noise *noise)
 {
-	int64_t part = (known_steps(peaks) - VARYING_AFTER) / TREND_PARTS;
-	int64_t at = known_steps(peaks) - 1;
-	uint64_t least = UINT64_MAX;
-	uint64_t most = 0;
+	int64_t last = known_steps(peaks) - 1;
+	int64_t half = (last - VARYING_AFTER) / 2;
+	uint64_t start, early, late;
 
-	if (part < TREND_STEPS_MIN)
+	if (half < TREND_STEPS_MIN)
 		return 0;
-	for (int i = 0; i < TREND_PARTS; i++, at -= part) {
-		uint64_t rise = peaks->bytes[at] - peaks->bytes[at - part];
-
-		least = rise < least ? rise : least;
-		most = rise > most ? rise : most;
-	}
-	/* Less than a page a step is an allocator's own book-keeping. */
-	if (least < (uint64_t)part * TREND_BYTES_MIN || most > 2 * least)
+	start = peaks->bytes[last - 2 * half];
+	early = peaks->bytes[last - half] - start;
+	late = peaks->bytes[last] - peaks->bytes[last - half];
+	if (early + late < noise->bytes ||
+	    (double)(early + late) < (double)start * noise->varying_share ||
+	    early > TREND_FACTOR * late || late > TREND_FACTOR * early)
 		return 0;
-	return (peaks->bytes[known_steps(peaks) - 1] - peaks->bytes[at]) /
-	       (uint64_t)(TREND_PARTS * part);
+	return (early + late) / (uint64_t)(2 * half);
 }
 
 bool step_peaks_are_varying(const struct step_peaks *peaks,

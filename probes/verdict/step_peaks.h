@@ -47,10 +47,12 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 			   const struct growth_noise *noise);
 
 /*
- * Bytes that every step adds, where all parts of the steps after the first
- * few added about as much; 0: there is no such trend, or it cannot be told.
+ * Bytes that every step adds, where both halves of the steps after the first
+ * few added about as much, and together more than data that vary; 0: there is
+ * no such trend, or it cannot be told yet.
  */
-uint64_t step_peaks_trend(const struct step_peaks *peaks);
+uint64_t step_peaks_trend(const struct step_peaks *peaks,
+			  const struct growth_noise *noise);
 
 /* The data vary: see struct growth_noise. */
 bool step_peaks_are_varying(const struct step_peaks *peaks,

@@ -12,8 +12,10 @@
 #define SIZE_STRIDE INT64_C(4)
 #define SPAN (SIZE_STRIDE * SIZE_STRIDE)
 #define SIZES_MIN 3
-/* A peak that rises by less than this part of what was promised is flat. */
-#define DOUBT_FACTOR 4
+/* A peak that rises by less than this part of what was promised is flat, and
+ * only a promise so many times the noise is one. */
+#define FLAT_PART 2
+#define DOUBT_FACTOR 2
 /* Steps are looked for in this interval: no time is known better. */
 #define TICK_SECONDS 0.02
 
@@ -208,30 +210,57 @@ static bool rows_follow(const struct trial *small, const struct trial *large)
 		       capped_product(large->input_rows, small->micro_batch);
 }
 
+/* The smallest size above this one that was measured to its end; NULL. */
+static const struct trial *fit_above(const struct trial *trials, size_t count,
+				     int64_t micro)
+{
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_in_use(trials, count, i) && trial_fits(&trials[i]) &&
+		    trial_is_point(&trials[i]) &&
+		    trials[i].micro_batch > micro &&
+		    (!found || trials[i].micro_batch < found->micro_batch))
+			found = &trials[i];
+	return found;
+}
+
+/* The rise that the two smallest sizes promise for this one is not there. */
+static bool is_flat(const struct trial *first, const struct trial *second,
+		    const struct trial *trial)
+{
+	double promised =
+		((double)second->peak_bytes - (double)first->peak_bytes) *
+		(double)(trial->micro_batch - second->micro_batch) /
+		(double)(second->micro_batch - first->micro_batch);
+	double rise = (double)trial->peak_bytes - (double)second->peak_bytes;
+
+	return promised > DOUBT_FACTOR * (double)memory_line_noise(
+						 second->peak_bytes) &&
+	       rise * FLAT_PART < promised;
+}
+
 const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 				       const struct trial *trial)
 {
 	const struct trial *below =
 		fit_below(trials, count, trial->micro_batch);
-	const struct trial *first =
-		below ? fit_below(trials, count, below->micro_batch) : NULL;
-	double noise, rise, promised;
+	const struct trial *first = fit_above(trials, count, 0);
+	const struct trial *second;
 
 	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
 	    rows_follow(below, trial))
 		return NULL;
-	noise = (double)memory_line_noise(below->peak_bytes);
-	rise = (double)trial->peak_bytes - (double)below->peak_bytes;
-	if (!first || below->peak_bytes <= first->peak_bytes)
-		return below->input_rows && trial->input_rows && rise < noise &&
-				       trial->micro_batch >=
-					       SIZE_STRIDE * below->micro_batch
-			       ? below
-			       : NULL;
-	promised = (double)(below->peak_bytes - first->peak_bytes) *
-		   (double)(trial->micro_batch - below->micro_batch) /
-		   (double)(below->micro_batch - first->micro_batch);
-	return promised > DOUBT_FACTOR * noise && rise * DOUBT_FACTOR < promised
+	second = fit_above(trials, count, first->micro_batch);
+	if (second && second->micro_batch < trial->micro_batch)
+		return is_flat(first, second, trial) ? below : NULL;
+	return below->input_rows && trial->input_rows &&
+			       trial->micro_batch >=
+				       SIZE_STRIDE * below->micro_batch &&
+			       trial->peak_bytes <
+				       below->peak_bytes +
+					       memory_line_noise(
+						       below->peak_bytes)
 		       ? below
 		       : NULL;
 }
