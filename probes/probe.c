@@ -81,6 +81,10 @@ static void decide_on(struct probe *probe)
 	struct lifecycle_step step;
 
 	update_limits(probe);
+	if (probe->readings.would_leave) {
+		order_end(probe, STOP_CANCELLED);
+		return;
+	}
 	if (course->decided) {
 		step.reason = lifecycle_breach(&course->limits, &facts);
 		if (step.reason != STOP_NONE)

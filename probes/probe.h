@@ -11,6 +11,7 @@
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
 #include "probes/keeper/keeper.h"
+#include "probes/leaving/shims.h"
 #include "probes/observers/gpu/gpu.h"
 #include "probes/verdict/lifecycle.h"
 
@@ -69,6 +70,8 @@ struct probe_spec {
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
 	 * or there is none. */
 	enum steps_source smaller_steps;
+	/* One that is called ends the probe; NULL: none are looked for. */
+	const struct shims *shims;
 };
 
 /* How far a confirmation goes after the first verdict. */

@@ -41,7 +41,8 @@ struct probe_readings {
 	 * retries until then; 0: they are not over. */
 	int64_t warm_steps;
 	uint64_t warm_retries;
-	size_t unhooked; /* see struct probe_outcome */
+	size_t unhooked;  /* see struct probe_outcome */
+	bool would_leave; /* a program was called that sends work elsewhere */
 };
 
 /* How far its verdict has come; by probe.c. */

@@ -205,6 +205,19 @@ static void watch_scratch(struct probe *probe)
 		probe->readings.scratch_full = scratch;
 }
 
+static void watch_leaving(struct probe *probe)
+{
+	const struct shims *shims = probe->spec.shims;
+	const struct gpu_tree *tree = &probe->gpus.tree;
+	bool *would_leave = &probe->readings.would_leave;
+
+	if (!shims)
+		return;
+	*would_leave = shims_look(shims, 0);
+	for (size_t i = 0; i < tree->count && !*would_leave; i++)
+		*would_leave = shims_look(shims, tree->pids[i]);
+}
+
 /*
  * The observers, in the order in which they look. The driver API's child, which
  * lists the devices (observers/gpu/cuda.c), ran before any probe.
@@ -213,8 +226,9 @@ static const struct observer {
 	int64_t every_ms; /* 0: at every tick */
 	void (*look)(struct probe *probe);
 } observers[] = {
-	{ 0, watch_host },        { 0, watch_python },
-	{ 0, watch_preload },     { 40, watch_gpus }, /* NVML */
+	{ 0, watch_host },        { 0, watch_leaving },
+	{ 0, watch_python },      { 0, watch_preload },
+	{ 40, watch_gpus }, /* NVML */
 	{ 200, watch_available }, { 1000, watch_scratch },
 	{ 2000, watch_unhooked }, { LIFE_EVERY_MS, watch_life },
 };

@@ -43,6 +43,7 @@ probes/verdict
 probes/observers/gpu
 probes/observers/host
 probes/isolation
+probes/leaving
 probes/output
 probes/channel
 probes/preload/wrap

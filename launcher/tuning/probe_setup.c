@@ -180,6 +180,7 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		.hook = kit->without_hook ? NULL : setup->hook,
+		.shims = setup->shims.folder,
 		.port = values.port,
 	};
 	struct command command = request->command;
@@ -199,6 +200,26 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 	return config_copies_write(&setup->run, err);
 }
 
+/* What the user's own command is started with has its place there. */
+static int make_shims(struct probe_setup *setup, const struct request *request,
+		      struct error *err)
+{
+	const struct command_view *view = &request->command.view;
+	const struct strlist *words = command_argv(&request->command);
+	struct strlist own = STRLIST_INIT;
+	int result;
+
+	for (size_t i = 0; i < words->count && i <= view->program; i++)
+		strlist_add(&own, basename(words->items[i]));
+	if (view->outside)
+		strlist_add(&own, view->outside);
+	result = shims_make(&setup->shims, setup->scratch, &own,
+			    &request->environment, err);
+	setup->isolation.shims = &setup->shims;
+	strlist_release(&own);
+	return result;
+}
+
 int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
 		     const struct session_setup *session,
 		     const struct plan_step *step, struct error *err)
@@ -209,7 +230,11 @@ int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
 
 	if (result < 0)
 		return result;
+	result = make_shims(setup, session->request, err);
+	if (result < 0)
+		return result;
 	result = make_command(setup, kit, session, step, err);
+	setup->isolation.path = strlist_env_get(&setup->environment, "PATH");
 	if (result < 0 || target->device != PROBE_HOST)
 		return result;
 	setup->has_cgroup =
@@ -235,6 +260,7 @@ void probe_setup_release(struct probe_setup *setup)
 	free(setup->channel);
 	config_copies_remove(&setup->copies);
 	strlist_release(&setup->copies);
+	shims_release(&setup->shims);
 	rewrite_release(&setup->run);
 	strlist_release(&setup->environment);
 }

@@ -9,6 +9,7 @@
 #include "launcher/tuning/plan.h"
 #include "launcher/tuning/probe_kit.h"
 #include "probes/isolation/isolation.h"
+#include "probes/leaving/shims.h"
 #include "probes/observers/host/host.h"
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@ struct probe_setup {
 	char id[PROBE_ID_MAX];
 	char *scratch, *hook, *preload, *out, *tmp, *channel;
 	struct isolation_spec isolation;
+	struct shims shims;
 	struct rewrite run;         /* the command, its copies written */
 	struct strlist copies;      /* their paths, and folders made empty */
 	struct strlist environment; /* the whole of it */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "configs/identity/stamps.h"
+#include "configs/secrets/secrets.h"
 #include "launcher/command/text/text.h"
 #include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_limits.h"
@@ -160,6 +161,7 @@ static struct probe_spec make_spec(const struct session *session,
 				? options->search.probe_steps
 				: COMPILED_STEPS,
 		.grace_ms = options->times.grace_ms,
+		.shims = &setup->shims,
 		/* Without the hook they are seen less exactly from now on. */
 		.smaller_steps = smaller == STEPS_HOOK && kit->without_hook
 					 ? STEPS_LOG
@@ -258,6 +260,19 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	return 0;
 }
 
+static void note_called(const struct probe_kit *kit, const struct shims *shims,
+			struct probe_report *report)
+{
+	char *called = shims_called(shims);
+	struct strbuf text = STRBUF_INIT;
+
+	if (!called)
+		return;
+	secrets_mask_text(&text, called, &kit->secrets);
+	report->called = strbuf_detach(&text);
+	free(called);
+}
+
 int session_probe_run(struct session *session, const struct plan_step *step,
 		      struct probe_report *report, struct error *err)
 {
@@ -288,6 +303,7 @@ int session_probe_run(struct session *session, const struct plan_step *step,
 				  err);
 	if (result == 0)
 		result = run_to_its_end(session, step, &setup, report, err);
+	note_called(&session->kit, &setup.shims, report);
 	probe_isolation_adopt(isolation, setup.scratch);
 out:
 	probe_setup_release(&setup);
@@ -304,4 +320,5 @@ void probe_report_release(struct probe_report *report)
 	probe_free(report->probe);
 	free(report->why);
 	free(report->log);
+	free(report->called);
 }

@@ -11,6 +11,9 @@ struct probe_report {
 	struct probe_outcome outcome;
 	char *why; /* one line */
 	char *log; /* path */
+	/* A program that would have done work elsewhere, with a few words;
+	 * NULL: there was none. */
+	char *called;
 };
 
 /* Run one probe to its end. 0, or a negative errno of autofit's own. */

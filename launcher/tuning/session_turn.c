@@ -271,6 +271,33 @@ static bool is_misread(struct session *session, const struct trial *trial)
 	return true;
 }
 
+/* Nothing of it was started, but the run's would be, and no probe shows it. */
+static bool would_have_left(struct session *session,
+			    const struct probe_report *report)
+{
+	if (!report->called)
+		return false;
+	(void)session_end(
+		session, OUTCOME_REFUSED, EXIT_REFUSED,
+		xasprintf("the command calls '%s', which does its work outside "
+			  "of a probe; it was not started. Put autofit in "
+			  "front of what trains, and the call around it; or "
+			  "--no-probe starts the command as it is",
+			  report->called));
+	return true;
+}
+
+/* A write that was only refused may be of what was called. */
+static bool has_left_traces(struct session *session,
+			    const struct probe_report *report)
+{
+	bool has_ended = has_written(session, report);
+
+	if (session->result->has_written)
+		return true;
+	return would_have_left(session, report) || has_ended;
+}
+
 static enum session_turn after_probe(struct session *session,
 				     const struct probe_report *report)
 {
@@ -280,7 +307,7 @@ static enum session_turn after_probe(struct session *session,
 	const struct trial *other;
 	enum effect_check_state effect;
 
-	if (has_written(session, report) ||
+	if (has_left_traces(session, report) ||
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
 	session->asks_own = false;

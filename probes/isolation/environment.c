@@ -140,6 +140,14 @@ static void put_first(struct strlist *out, const char *name, const char *path)
 	free(value);
 }
 
+/* Without PATH the C library looks in these. */
+static void put_shims(struct strlist *out, const char *shims)
+{
+	if (!strlist_env_get(out, "PATH"))
+		strlist_env_set(out, "PATH", "/bin:/usr/bin");
+	put_first(out, "PATH", shims);
+}
+
 static void set_or_unset(struct strlist *out, const char *name,
 			 const char *value)
 {
@@ -162,6 +170,8 @@ static void set_own(struct strlist *out, const struct probe_environment *probe)
 		strlist_env_unset(out, "AUTOFIT_CHANNEL_FD");
 	if (probe->hook)
 		put_first(out, "PYTHONPATH", probe->hook);
+	if (probe->shims)
+		put_shims(out, probe->shims);
 	if (probe->preload && !strpbrk(probe->preload, ": "))
 		put_first(out, "LD_PRELOAD", probe->preload);
 }

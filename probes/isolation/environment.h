@@ -20,7 +20,8 @@ struct probe_environment {
 	/* Absolute, first in LD_PRELOAD; NULL: none. One with a space or a
 	 * colon in it cannot be said there, and is left out. */
 	const char *preload;
-	int port; /* MASTER_PORT; 0: as the user has it */
+	const char *shims; /* absolute, first in PATH; NULL: none */
+	int port;          /* MASTER_PORT; 0: as the user has it */
 	/* NAME=value of the user for probes, NAME alone unsets; may be NULL. */
 	const struct strlist *probe_env;
 };

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct shims;
+
 #define ISOLATION_SHARED_MEMORY "/dev/shm"
 
 /* Strongest first. */
@@ -49,6 +51,10 @@ struct isolation_spec {
 	const struct strlist *shared;
 	/* Working, script and output folder: never written for real. */
 	const struct strlist *guarded;
+	/* In a view they lie over the programs that are found in path (of the
+	 * command's environment). NULL: there are none. */
+	const struct shims *shims;
+	const char *path;
 };
 
 /* What isolation_choose found. */

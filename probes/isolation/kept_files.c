@@ -263,7 +263,7 @@ static int put_link(const struct snapshot_file *file)
 }
 
 static int put_entry(const struct kept_files *kept, int64_t place,
-		    const struct snapshot_file *file)
+		     const struct snapshot_file *file)
 {
 	if (S_ISREG(file->mode))
 		return put_file(kept, place, file);

@@ -126,6 +126,7 @@ static int build(struct view *view, struct error *err)
 	if (result < 0)
 		return result;
 	view_bind_sockets(view);
+	view_cover_programs(view);
 	/* Last, so that nothing lies over it: it holds the layers as well. */
 	return bind_for_real(view, view->spec->scratch, err);
 }

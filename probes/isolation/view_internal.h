@@ -51,4 +51,7 @@ bool view_has_cuda_server(const struct view *view);
 /* view_sockets.c: the sockets of running servers, which no layer hands on. */
 void view_bind_sockets(const struct view *view);
 
+/* view_shims.c: over programs that send work elsewhere, the spec's scripts. */
+void view_cover_programs(const struct view *view);
+
 #endif
