@@ -605,12 +605,93 @@ static void many_sizes_are_not_all_named(void **state)
 	strbuf_release(&text);
 }
 
+/* Does the last trial still follow its size? */
+static void what_no_longer_follows_is_doubted(void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_doubted;
+		size_t count;
+		struct trial trials[4];
+	} doubts[] = {
+		{ "on the line",
+		  false,
+		  3,
+		  { { RAN(2, 100, 1) },
+		    { RAN(8, 400, 1) },
+		    { RAN(32, 1600, 1) } } },
+		{ "flat",
+		  true,
+		  3,
+		  { { RAN(2, 100, 1) },
+		    { RAN(8, 400, 1) },
+		    { RAN(32, 420, 1) } } },
+		{ "a third of what was promised",
+		  true,
+		  3,
+		  { { RAN(2, 100, 1) },
+		    { RAN(8, 400, 1) },
+		    { RAN(32, 800, 1) } } },
+		{ "flat, with the rows of its size",
+		  false,
+		  3,
+		  { { RAN(2, 100, 1), .input_rows = 2 },
+		    { RAN(8, 400, 1), .input_rows = 8 },
+		    { RAN(32, 420, 1), .input_rows = 32 } } },
+		{ "flat, with the rows of a smaller one",
+		  true,
+		  3,
+		  { { RAN(2, 100, 1), .input_rows = 2 },
+		    { RAN(8, 400, 1), .input_rows = 8 },
+		    { RAN(32, 420, 1), .input_rows = 16 } } },
+		{ "packed rows, and memory that follows",
+		  false,
+		  3,
+		  { { RAN(2, 100, 1), .input_rows = 1 },
+		    { RAN(8, 400, 1), .input_rows = 1 },
+		    { RAN(32, 1600, 1), .input_rows = 1 } } },
+		{ "one smaller size, flat, other rows",
+		  true,
+		  2,
+		  { { RAN(2, 100, 1), .input_rows = 2 },
+		    { RAN(8, 100, 1), .input_rows = 4 } } },
+		{ "one smaller size, flat, no rows",
+		  false,
+		  2,
+		  { { RAN(2, 100, 1) }, { RAN(8, 100, 1) } } },
+		{ "the smallest", false, 1, { { RAN(2, 100, 1) } } },
+		{ "no fit",
+		  false,
+		  3,
+		  { { RAN(2, 100, 1) },
+		    { RAN(8, 400, 1) },
+		    { MICRO(32, VERDICT_FAILED) } } },
+		{ "growth within the noise promises nothing",
+		  false,
+		  3,
+		  { { RAN(2, 100, 1) },
+		    { RAN(8, 104, 1) },
+		    { RAN(32, 105, 1) } } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(doubts) / sizeof(*doubts); i++) {
+		size_t last = doubts[i].count - 1;
+		const struct trial *below = effect_check_doubt(
+			doubts[i].trials, last, &doubts[i].trials[last]);
+
+		if ((below != NULL) != doubts[i].is_doubted)
+			fail_msg("%s", doubts[i].name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_is_judged),
 		cmocka_unit_test(questions_end),
 		cmocka_unit_test(words_name_what_was_seen),
+		cmocka_unit_test(what_no_longer_follows_is_doubted),
 		cmocka_unit_test(many_sizes_are_not_all_named),
 	};
 

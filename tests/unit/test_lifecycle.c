@@ -289,6 +289,42 @@ static void peaks_are_told_apart(void **state)
 	}
 }
 
+/* MiB at the start, at each step, and the trend in KiB. */
+static void a_trend_is_told_from_noise(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t steps;
+		uint64_t kib, jump_at, jump_kib, trend_kib;
+	} shapes[] = {
+		{ "steady", 40, 2048, 0, 0, 2048 },
+		{ "too slow to tell", 40, 50, 0, 0, 0 },
+		{ "too few steps", 18, 2048, 0, 0, 0 },
+		{ "one jump", 40, 0, 12, 65536, 0 },
+		{ "growth that ends", 40, 0, 5, 40960, 0 },
+		{ "flat", 40, 0, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct step_peaks peaks = { .steps = 0 };
+		uint64_t trend;
+
+		for (int64_t k = 0; k < shapes[i].steps; k++) {
+			uint64_t kib = 500 * 1024 + (uint64_t)k * shapes[i].kib;
+
+			if (shapes[i].jump_at &&
+			    (uint64_t)k >= shapes[i].jump_at)
+				kib += shapes[i].jump_kib;
+			step_peaks_note(&peaks, k + 1, kib * 1024, k * 100);
+		}
+		trend = step_peaks_trend(&peaks, &limits.noise);
+		if (trend != shapes[i].trend_kib * 1024)
+			fail_msg("%s: %llu", shapes[i].name,
+				 (unsigned long long)trend);
+	}
+}
+
 static void the_median_step_is_robust(void **state)
 {
 	static const int64_t when[] = { 5000, 6000, 6100, 6200, 6900, 7000 };
@@ -328,6 +364,7 @@ int main(void)
 		cmocka_unit_test(
 			a_time_out_that_was_asked_for_covers_the_start),
 		cmocka_unit_test(peaks_are_told_apart),
+		cmocka_unit_test(a_trend_is_told_from_noise),
 		cmocka_unit_test(the_median_step_is_robust),
 		cmocka_unit_test(any_number_of_steps_is_taken),
 	};

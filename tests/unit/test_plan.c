@@ -157,6 +157,44 @@ static void the_effective_batch_is_kept_exactly(void **state)
 	}
 }
 
+/* Short probes fit and longer ones do not: only confirmed fits are believed,
+ * and no size above one that failed late is offered. */
+static void what_fails_late_is_not_believed(void **state)
+{
+	/* Three steps take 400 + 4 a sample, the tenth takes four times that
+	 * much a sample. */
+	const struct world short_probes = { 400, 4, 1000, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_GROW, 8, 1, true, 8), &short_probes);
+	struct trial trials[SEARCH_TRIALS_MAX] = { { 0 } };
+	struct plan_step step;
+	size_t count = 0;
+
+	(void)state;
+	for (step = plan_next(&plan, trials, 0); step.action == PLAN_PROBE;
+	     step = plan_next(&plan, trials, count)) {
+		struct trial *trial = &trials[count];
+
+		assert_true(count < 30);
+		*trial = run(&plan, &short_probes, &step, trials, count);
+		count++;
+		if (!trial_fits(trial) || !trial_is_confirmed(trial))
+			continue;
+		trial->peak_bytes =
+			(400 + 16 * (uint64_t)trial->micro_batch) * MIB;
+		trial->steps = 20;
+		if (trial->peak_bytes <= 1000 * MIB)
+			continue;
+		trial->verdict = VERDICT_OOM_HOST;
+		trial->confirmed_steps = 0;
+		trial->steps = 9;
+		trial->peak_is_lower_bound = true;
+	}
+	assert_int_equal(step.action, PLAN_DONE);
+	assert_int_equal(step.micro_batch, 37);
+	assert_true(plan_doubts_short_fits(trials, count));
+}
+
 static void without_accumulation_there_is_one_size(void **state)
 {
 	const struct world small = { 400, 20, 450, 0 };
@@ -343,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
+		cmocka_unit_test(what_fails_late_is_not_believed),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
 		cmocka_unit_test(rules_are_kept),
 		cmocka_unit_test(sizes_below_a_multiple),

@@ -1,0 +1,267 @@
+/* Do sizes mean what the words say? What the hook saw, row by row. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher base */
+#include "launcher/tuning/effect/meaning.h"
+
+#include "tests/unit/command_sample.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define SEEN(rows, passes, ranks)                                              \
+	.input_rows = (rows), .seen_accum = (passes), .seen_ranks = (ranks)
+
+/* train.py declares both options, with these defaults. */
+static const char source[] =
+	"parser.add_argument('--batch-size', type=int, default=8)\n"
+	"parser.add_argument('--accum-steps', type=int, default=1)\n";
+static const char only_batch[] =
+	"parser.add_argument('--batch-size', type=int, default=8)\n";
+static const char TWO[] = "torchrun --nproc-per-node 2 ";
+
+static const struct row {
+	const char *name;
+	const char *source, *ranks, *line;
+	struct batch written;
+	struct trial trial;
+	enum meaning_state state;
+	struct seen_meaning seen;
+	const char *words; /* in the line for the user; NULL: none is made */
+} rows[] = {
+	{ "as read",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 4, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "nothing seen",
+	  source,
+	  "",
+	  "--batch-size 8",
+	  { 8, 1, 1, 0 },
+	  { SEEN(0, 0, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "rows alone, as read",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 4, 1, 0 },
+	  { SEEN(8, 0, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "packed into one row",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 4, 1, 0 },
+	  { SEEN(1, 4, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "two views of each",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 4, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "two ranks, as read",
+	  source,
+	  TWO,
+	  "--batch-size 8 --accum-steps 2",
+	  { 8, 2, 2, 0 },
+	  { SEEN(8, 2, 2) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "over all ranks",
+	  source,
+	  TWO,
+	  "--batch-size 16 --accum-steps 1",
+	  { 16, 1, 2, 0 },
+	  { SEEN(8, 1, 2) },
+	  MEANING_OTHER,
+	  { .micro_is_global = true },
+	  "--micro-scope global" },
+	{ "the whole batch",
+	  source,
+	  "",
+	  "--batch-size 32 --accum-steps 4",
+	  { 32, 4, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size" },
+	  "--global-flag --batch-size" },
+	{ "the whole batch of all ranks",
+	  source,
+	  TWO,
+	  "--batch-size 32 --accum-steps 2",
+	  { 32, 2, 2, 0 },
+	  { SEEN(8, 2, 2) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size" },
+	  "seen 8 rows x 2 passes x 2 ranks" },
+	{ "total accumulation",
+	  source,
+	  TWO,
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 4, 2, 0 },
+	  { SEEN(8, 2, 2) },
+	  MEANING_OTHER,
+	  { .accum_is_total = true },
+	  "--accum-scope total" },
+	{ "a default that is another one",
+	  source,
+	  "",
+	  "--batch-size 8",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 16, 0) },
+	  MEANING_OTHER,
+	  { .accum_default = 16 },
+	  "other defaults" },
+	{ "both defaults",
+	  source,
+	  "",
+	  "",
+	  { 8, 1, 1, 0 },
+	  { SEEN(1, 16, 0) },
+	  MEANING_OTHER,
+	  { .micro_default = 1, .accum_default = 16 },
+	  "seen 1 row x 16 passes x 1 rank" },
+	{ "a default, and another size was written",
+	  source,
+	  "",
+	  "",
+	  { 16, 1, 1, 0 },
+	  { SEEN(16, 1, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "an accumulation that does nothing",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 2, 1, 0 },
+	  { SEEN(8, 1, 0) },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "--accum-flag NAME" },
+	{ "it is always the own one",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 2, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "--accum-steps does not count" },
+	{ "passes of several losses, in proportion",
+	  source,
+	  "",
+	  "--batch-size 8 --accum-steps 4",
+	  { 8, 2, 1, 0 },
+	  { SEEN(8, 6, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "passes that no option names",
+	  only_batch,
+	  "",
+	  "--batch-size 8",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 3, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "ranks of its own",
+	  only_batch,
+	  "",
+	  "--batch-size 8",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 1, 4) },
+	  MEANING_OTHER,
+	  { .ranks = 4 },
+	  "4 ranks by itself" },
+};
+
+static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
+{
+	return a->micro_is_global == b->micro_is_global &&
+	       a->accum_is_total == b->accum_is_total && a->ranks == b->ranks &&
+	       a->micro_default == b->micro_default &&
+	       a->accum_default == b->accum_default &&
+	       strcmp(a->accum_flag, b->accum_flag) == 0 &&
+	       strcmp(a->global_flag, b->global_flag) == 0;
+}
+
+static void one_row(const struct presets *presets, const struct row *row)
+{
+	const struct command_hints hints = { 0 };
+	const struct sample sample = { .presets = presets,
+				       .hints = &hints,
+				       .source = row->source };
+	char *line = xasprintf("%s%strain.py %s", row->ranks,
+			       *row->ranks ? "" : "python3 ", row->line);
+	struct strlist argv = words(line);
+	struct trial trial = row->trial;
+	struct strbuf text = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	struct command command;
+	struct meaning meaning;
+
+	if (sample_recognise(&command, &argv, &sample, &err) != COMMAND_OK)
+		fail_msg("%s: %s", row->name, err.message);
+	trial.verdict = VERDICT_FITS;
+	trial.steps_source = STEPS_HOOK;
+	meaning = meaning_judge(&command, &row->written, &trial);
+	if (meaning.state != row->state || !is_seen(&meaning.seen, &row->seen))
+		fail_msg("%s: state %d", row->name, (int)meaning.state);
+	if (row->words) {
+		meaning_add_words(&text, &command, &meaning, &row->written,
+				  &trial);
+		if (!strstr(strbuf_text(&text), row->words))
+			fail_msg("%s: %s", row->name, strbuf_text(&text));
+	}
+	/* Without the hook nothing of it is believed. */
+	trial.steps_source = STEPS_LOG;
+	assert_int_equal(meaning_judge(&command, &row->written, &trial).state,
+			 MEANING_UNSEEN);
+	strbuf_release(&text);
+	command_release(&command);
+	strlist_release(&argv);
+	free(line);
+}
+
+static void every_meaning_is_judged(void **state)
+{
+	struct presets presets;
+	struct error err = ERROR_INIT;
+
+	(void)state;
+	if (presets_load(&presets, NULL, &err) < 0)
+		fail_msg("%s", err.message);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		one_row(&presets, &rows[i]);
+	presets_release(&presets);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_meaning_is_judged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
