@@ -151,8 +151,13 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	strbuf_adds(&line, " fits");
 	if (result->record.batch.micro_batch == result->own.micro_batch &&
 	    result->record.batch.grad_accum == result->own.grad_accum)
-		strbuf_adds(&line, ": your sizes are the best already, nothing "
-				   "changed");
+		strbuf_adds(&line,
+			    result->accum_name || result->grow
+				    ? ": your sizes are the best already, "
+				      "nothing changed"
+				    : ", kept: the command has no gradient "
+				      "accumulation, so that another size "
+				      "would change your effective batch");
 	headline(out, style, PAINT_GOOD, strbuf_text(&line));
 	report_evidence(out, style, result);
 	report_advice(out, style, result);

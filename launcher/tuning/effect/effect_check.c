@@ -254,7 +254,10 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 	second = fit_above(trials, count, first->micro_batch);
 	if (second && second->micro_batch < trial->micro_batch)
 		return is_flat(first, second, trial) ? below : NULL;
+	/* The very rows of the smaller one: it is the flag that does nothing.
+	 */
 	return below->input_rows && trial->input_rows &&
+			       trial->input_rows != below->input_rows &&
 			       trial->micro_batch >=
 				       SIZE_STRIDE * below->micro_batch &&
 			       trial->peak_bytes <

@@ -150,6 +150,10 @@ struct meaning meaning_judge(const struct command *command,
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
 	if (trial->steps_source != STEPS_HOOK || !trial->input_rows)
 		return out;
+	/* The rows of the own size, with another one: it has no effect. */
+	if (written->micro_batch != command->batch.micro_batch &&
+	    trial->input_rows == command->batch.micro_batch)
+		return out;
 	if (defaults_differ(command, written, trial, &out.seen) ||
 	    micro_is_more(command, written, trial, &out.seen)) {
 		/* Of a whole batch the passes must be known to be changed. */
