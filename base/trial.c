@@ -86,3 +86,23 @@ int steps_source_parse(const char *name, enum steps_source *source)
 		*source = (enum steps_source)i;
 	return i < 0 ? i : 0;
 }
+
+static void trial_add_count(struct strbuf *out, int64_t count, const char *one,
+			    const char *many)
+{
+	strbuf_addf(out, "%lld %s", (long long)count, count == 1 ? one : many);
+}
+
+void trial_add_seen(const struct trial *trial, struct strbuf *out)
+{
+	if (!trial->input_rows || trial->steps_source != STEPS_HOOK)
+		return;
+	trial_add_count(out, trial->input_rows, "row", "rows");
+	if (trial->seen_accum) {
+		strbuf_adds(out, " x ");
+		trial_add_count(out, trial->seen_accum, "pass", "passes");
+	}
+	strbuf_adds(out, " x ");
+	trial_add_count(out, trial->seen_ranks > 0 ? trial->seen_ranks : 1,
+			"rank", "ranks");
+}

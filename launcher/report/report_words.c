@@ -160,26 +160,6 @@ void words_step(struct strbuf *out, double seconds)
 		strbuf_addf(out, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
 }
 
-static void add_count(struct strbuf *out, int64_t count, const char *one,
-		      const char *many)
-{
-	strbuf_addf(out, "%lld %s", (long long)count, count == 1 ? one : many);
-}
-
-void words_seen(struct strbuf *out, const struct trial *trial)
-{
-	if (!trial->input_rows || trial->steps_source != STEPS_HOOK)
-		return;
-	add_count(out, trial->input_rows, "row", "rows");
-	if (trial->seen_accum) {
-		strbuf_adds(out, " x ");
-		add_count(out, trial->seen_accum, "pass", "passes");
-	}
-	strbuf_adds(out, " x ");
-	add_count(out, trial->seen_ranks > 0 ? trial->seen_ranks : 1, "rank",
-		  "ranks");
-}
-
 void words_rate(struct strbuf *out, double per_second)
 {
 	if (!(per_second > 0))

@@ -58,10 +58,6 @@ void words_step(struct strbuf *out, double seconds);
 /* "310.7", "12345"; "-" when not known. */
 void words_rate(struct strbuf *out, double per_second);
 
-/* "16 rows x 4 passes x 2 ranks": what went into a step; nothing where the
- * step hook saw no rows. */
-void words_seen(struct strbuf *out, const struct trial *trial);
-
 /* "out of GPU memory in evaluation, rank 3" */
 void words_verdict(struct strbuf *out, const struct trial *trial);
 enum paint words_verdict_paint(const struct trial *trial);

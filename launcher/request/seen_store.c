@@ -41,7 +41,7 @@ static char *path_of(const struct paths *paths, const char *identity)
 }
 
 /* JSON takes no bytes that are not UTF-8. */
-static char *key_of(const char *identity)
+static char *seen_key(const char *identity)
 {
 	struct strbuf key = STRBUF_INIT;
 
@@ -49,7 +49,7 @@ static char *key_of(const char *identity)
 	return strbuf_detach(&key);
 }
 
-static bool take(struct seen_meaning *seen, const json_t *root)
+static bool seen_take(struct seen_meaning *seen, const json_t *root)
 {
 	for (size_t i = 0; i < sizeof(switches) / sizeof(*switches); i++)
 		*(bool *)((char *)seen + switches[i].offset) =
@@ -79,7 +79,7 @@ bool seen_store_read(struct seen_meaning *seen, const struct paths *paths,
 		     const char *identity)
 {
 	char *path = path_of(paths, identity);
-	char *key = key_of(identity);
+	char *key = seen_key(identity);
 	struct strbuf text = STRBUF_INIT;
 	json_t *root = NULL;
 	struct owners owners = owners_of_user();
@@ -94,7 +94,7 @@ bool seen_store_read(struct seen_meaning *seen, const struct paths *paths,
 		goto out;
 	root = json_loadb(strbuf_text(&text), text.length, 0, NULL);
 	whose = json_string_value(json_object_get(root, "identity"));
-	found = whose && strcmp(whose, key) == 0 && take(seen, root);
+	found = whose && strcmp(whose, key) == 0 && seen_take(seen, root);
 	if (!found)
 		memset(seen, 0, sizeof(*seen));
 out:
@@ -117,7 +117,7 @@ int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,
 		     const char *identity, struct error *err)
 {
 	char *path = path_of(paths, identity);
-	char *key = key_of(identity);
+	char *key = seen_key(identity);
 	json_t *root = json_pack("{s:s}", "identity", key);
 	char *text = NULL;
 	int result = paths_make(paths->meanings, err);

@@ -5,6 +5,8 @@
 
 #include "launcher/tuning/session_internal.h"
 
+#include <stdbool.h>
+
 /* What came of it; the outcome's texts are the probe's. */
 struct probe_report {
 	struct probe *probe;
@@ -14,6 +16,9 @@ struct probe_report {
 	/* A program that would have done work elsewhere, with a few words;
 	 * NULL: there was none. */
 	char *called;
+	/* It failed by something that autofit had added: the next probe goes
+	 * without it. */
+	bool drops_addition;
 };
 
 /* Run one probe to its end. 0, or a negative errno of autofit's own. */

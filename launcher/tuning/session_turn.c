@@ -58,8 +58,7 @@ static void end_climb(struct session *session, struct trial *trial, char **why,
 	const struct command *command = &session->given.request->command;
 	char *line, *text;
 
-	if (trial->verdict != VERDICT_FAILED ||
-	    trial->micro_batch == command->batch.micro_batch ||
+	if (trial->micro_batch == command->batch.micro_batch ||
 	    !session_trials_outlive(trials, trial))
 		return;
 	line = error_line(error);
@@ -115,6 +114,24 @@ static bool drop_an_addition(struct probe_kit *kit,
 	return kit->without_args = command_names_addition(command, error);
 }
 
+/* The command ran, and failed: neither autofit nor the exec did. */
+static bool is_of_command(const struct probe_outcome *outcome)
+{
+	const struct evidence_end *end = &outcome->evidence.end;
+
+	return outcome->trial.verdict == VERDICT_FAILED &&
+	       !end->isolation_errno && !end->exec_errno;
+}
+
+/* It failed by what autofit added, which the next probe goes without. */
+static bool fails_by_addition(struct session *session,
+			      const struct probe_outcome *outcome)
+{
+	return is_of_command(outcome) && outcome->trial.steps == 0 &&
+	       drop_an_addition(&session->kit, &session->given.request->command,
+				outcome->first_error);
+}
+
 /*
  * Another size than the user's own fails: is it the command's failure, or the
  * size's? The own size tells, unless it has told.
@@ -153,8 +170,7 @@ static enum session_turn after_failure(struct session *session,
 				   xasprintf("cannot run '%s': %s",
 					     command->given->items[0],
 					     strerror(end->exec_errno)));
-	if (trial->steps == 0 &&
-	    drop_an_addition(&session->kit, command, outcome->first_error))
+	if (report->drops_addition)
 		return SESSION_AGAIN;
 	if (own_may_tell(session, trial)) {
 		session->asks_own = true;
@@ -255,7 +271,7 @@ static bool is_misread(struct session *session, const struct trial *trial)
 		.world_size = command->batch.world_size,
 	};
 	struct strbuf words = STRBUF_INIT;
-	struct meaning meaning;
+	struct size_meaning meaning;
 
 	if (!trial_fits(trial))
 		return false;
@@ -408,8 +424,8 @@ enum session_turn session_turn_take(struct session *session,
 					  xstrdup(err.message));
 		goto out;
 	}
-	if (!report.outcome.evidence.end.isolation_errno &&
-	    !report.outcome.evidence.end.exec_errno)
+	report.drops_addition = fails_by_addition(session, &report.outcome);
+	if (is_of_command(&report.outcome) && !report.drops_addition)
 		end_climb(session, &report.outcome.trial, &report.why,
 			  report.outcome.first_error);
 	doubt_size(session, &report.outcome.trial, &report.why);

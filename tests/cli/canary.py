@@ -61,7 +61,7 @@ train(args.batch_size, args.grad_accum)
 """
 # As OmegaConf.from_cli: a key that nobody reads is as good as any.
 KEYS = """
-config = {"train.batch_size": 4, "train.accum": 1}
+config = {"train.batch_size": 3, "train.accum": 1}
 config.update(word.split("=", 1) for word in sys.argv[1:])
 train(int(config["train.batch_size"]), int(config["train.accum"]))
 """

@@ -228,7 +228,7 @@ static void one_row(const struct presets *presets, const struct row *row)
 	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	struct command command;
-	struct meaning meaning;
+	struct size_meaning meaning;
 
 	if (sample_recognise(&command, &argv, &sample, &err) != COMMAND_OK)
 		fail_msg("%s: %s", row->name, err.message);

@@ -4,7 +4,6 @@
 
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/option_class.h"
-#include "launcher/report/report_words.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -115,7 +114,7 @@ static bool micro_is_more(const struct command *command,
 /* True: the passes are not those that were written. */
 static bool passes_differ(const struct command *command,
 			  const struct batch *written,
-			  const struct trial *trial, struct meaning *out)
+			  const struct trial *trial, struct size_meaning *out)
 {
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	int64_t passes = trial->seen_accum;
@@ -140,11 +139,11 @@ static bool passes_differ(const struct command *command,
 	return true;
 }
 
-struct meaning meaning_judge(const struct command *command,
-			     const struct batch *written,
-			     const struct trial *trial)
+struct size_meaning meaning_judge(const struct command *command,
+				  const struct batch *written,
+				  const struct trial *trial)
 {
-	struct meaning out = { .state = MEANING_UNSEEN };
+	struct size_meaning out = { .state = MEANING_UNSEEN };
 	int64_t ranks = ranks_of(trial);
 
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
@@ -216,7 +215,7 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 }
 
 void meaning_add_words(struct strbuf *out, const struct command *command,
-		       const struct meaning *meaning,
+		       const struct size_meaning *meaning,
 		       const struct batch *written, const struct trial *trial)
 {
 	strbuf_addf(out,
@@ -225,7 +224,7 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 		    written->micro_batch, written->grad_accum,
 		    written->world_size,
 		    written->world_size == 1 ? "rank" : "ranks");
-	words_seen(out, trial);
+	trial_add_seen(trial, out);
 	strbuf_adds(out, ": ");
 	add_settlement(out, command, &meaning->seen);
 }

@@ -34,7 +34,7 @@ enum meaning_state {
 	MEANING_NO_SENSE, /* not as read, and in no way that is known */
 };
 
-struct meaning {
+struct size_meaning {
 	enum meaning_state state;
 	struct seen_meaning seen;
 };
@@ -44,13 +44,13 @@ struct meaning {
 bool meaning_is_default(const struct command *command, enum knob_kind kind);
 
 /* written: the sizes that the trial ran with, as the command was read. */
-struct meaning meaning_judge(const struct command *command,
-			     const struct batch *written,
-			     const struct trial *trial);
+struct size_meaning meaning_judge(const struct command *command,
+				  const struct batch *written,
+				  const struct trial *trial);
 
 /* What was read, what was seen, and the option that settles it: one line. */
 void meaning_add_words(struct strbuf *out, const struct command *command,
-		       const struct meaning *meaning,
+		       const struct size_meaning *meaning,
 		       const struct batch *written, const struct trial *trial);
 
 #endif
