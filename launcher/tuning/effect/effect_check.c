@@ -12,8 +12,8 @@
 #define SIZE_STRIDE INT64_C(4)
 #define SPAN (SIZE_STRIDE * SIZE_STRIDE)
 #define SIZES_MIN 3
-/* A peak that rises by less than this part of what was promised is flat, and
- * only a promise so many times the noise is one. */
+/* A peak that rises by less than this part of what was promised is flat; only
+ * a promise so many times the noise is one, for a size so many times larger. */
 #define FLAT_PART 2
 #define DOUBT_FACTOR 2
 /* Steps are looked for in this interval: no time is known better. */
@@ -235,7 +235,9 @@ static bool is_flat(const struct trial *first, const struct trial *second,
 		(double)(second->micro_batch - first->micro_batch);
 	double rise = (double)trial->peak_bytes - (double)second->peak_bytes;
 
-	return promised > DOUBT_FACTOR * (double)memory_line_noise(
+	/* Memory may rise in stairs: a little further on they show nothing. */
+	return trial->micro_batch >= DOUBT_FACTOR * second->micro_batch &&
+	       promised > DOUBT_FACTOR * (double)memory_line_noise(
 						 second->peak_bytes) &&
 	       rise * FLAT_PART < promised;
 }
