@@ -6,6 +6,7 @@
 #include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/files/source_signature.h"
+#include "launcher/command/files/source_submission.h"
 #include "launcher/command/text/names.h"
 
 #include <stdlib.h>
@@ -356,6 +357,8 @@ void source_read(struct source *source, const char *text)
 	if (makes_options_of_fields(text))
 		source_add_fields(source);
 	source_signatures_read(source, text, cursor.end);
+	source->submits_by =
+		source_submission_find(text, cursor.end, &source->submits_line);
 }
 
 void source_release(struct source *source)

@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_H
 
 #include "base/strlist.h"
+#include "launcher/command/text/option_class.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,9 +34,10 @@ struct source_option {
 	uint64_t name_bits;   /* one of each name, by its hash */
 	char *dest;           /* NULL: not given */
 	enum source_value kind;
-	int64_t value;  /* the default */
-	bool is_switch; /* action= something that takes no value */
-	char *help;     /* its words for people; NULL: none */
+	int64_t value;           /* the default */
+	bool is_switch;          /* action= something that takes no value */
+	char *help;              /* its words for people; NULL: none */
+	enum option_class class; /* by the words of its names */
 	unsigned line;
 };
 
@@ -65,6 +67,9 @@ struct source {
 	size_t constant_count, constant_capacity;
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
+	/* By this it submits jobs ("sbatch"), in that line; NULL: not. */
+	const char *submits_by;
+	unsigned submits_line;
 };
 
 /*

@@ -55,6 +55,26 @@ static uint64_t name_bits(const struct source_option *option)
 	return bits;
 }
 
+/* -g, --ga_steps: what one of its names says is true of all. */
+static enum option_class source_option_class(const struct source_option *option)
+{
+	enum option_class found =
+		option->dest
+			? option_class_of(option->dest, strlen(option->dest))
+			: OPTION_OTHER;
+
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *name = option->names.items[i];
+		enum option_class class = option_class_of(name, strlen(name));
+
+		if (class == OPTION_DECOY)
+			return class;
+		if (found == OPTION_OTHER)
+			found = class;
+	}
+	return found;
+}
+
 void source_option_add(struct source *source, struct source_option *option)
 {
 	option->name_bits = name_bits(option);
@@ -64,6 +84,7 @@ void source_option_add(struct source *source, struct source_option *option)
 		source_option_release(option);
 		return;
 	}
+	option->class = source_option_class(option);
 	source->options =
 		xgrow(source->options, source->option_count,
 		      &source->option_capacity, sizeof(*source->options));

@@ -167,14 +167,16 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 	const char *at = text;
 
 	while (at < end) {
+		at += strcspn(at, "/*#");
+		if (at >= end)
+			return;
 		if (*at == '#') {
 			at = memchr(at, '\n', (size_t)(end - at));
 			if (!at)
 				return;
+			continue;
 		}
-		at = *at == '/' || *at == '*'
-			     ? operator_visit(text, at, end, visit, context)
-			     : at + 1;
+		at = operator_visit(text, at, end, visit, context);
 	}
 }
 
@@ -252,26 +254,45 @@ static const char *overwritten_by(const char *at, const char *end,
 	return NULL;
 }
 
+/* Where the line that at is in begins, behind its blanks. */
+static const char *line_begin(const char *text, const char *at)
+{
+	while (at > text && at[-1] != '\n')
+		at--;
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+static unsigned source_shares_line(const char *text, const char *at)
+{
+	unsigned line = 1;
+
+	for (; text < at; text++)
+		line += *text == '\n';
+	return line;
+}
+
 unsigned source_overwrites(const char *text, const char *variable)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-	unsigned line = 0;
+	size_t length = strlen(variable);
+	const char *at = text;
 
-	while (text < end) {
-		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+	while (length &&
+	       (at = memmem(at, (size_t)(end - at), variable, length))) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		const char *begin = line_begin(text, at);
 		const char *value;
 
-		line++;
 		line_end = line_end ? line_end : end;
-		while (text < line_end && (*text == ' ' || *text == '\t'))
-			text++;
-		value = overwritten_by(text, line_end, variable);
+		value = overwritten_by(begin, line_end, variable);
 		/* A product, of other things than itself. */
 		if (value &&
 		    !mentions(value, (size_t)(line_end - value), variable) &&
 		    memchr(value, '*', (size_t)(line_end - value)))
-			return line;
-		text = line_end + 1;
+			return source_shares_line(text, begin);
+		at = line_end;
 	}
 	return 0;
 }

@@ -33,24 +33,20 @@ static enum option_class class_of_name(const struct recognition *r,
 	return class;
 }
 
-/* -g, --ga_steps: what one of its names says is true of all. */
 static enum option_class by_class_of_option(const struct recognition *r,
 					    const struct source_option *option)
 {
-	enum option_class found = OPTION_OTHER;
+	const struct strlist *decoys = &r->command->preset->knobs.decoys;
 
-	if (option->dest)
-		found = class_of_name(r, option->dest, strlen(option->dest));
+	if (option->class == OPTION_OTHER)
+		return OPTION_OTHER;
 	for (size_t i = 0; i < option->names.count; i++) {
 		const char *name = option->names.items[i];
-		enum option_class class = class_of_name(r, name, strlen(name));
 
-		if (class == OPTION_DECOY)
-			return class;
-		if (found == OPTION_OTHER)
-			found = class;
+		if (name_is_decoy(decoys, name, strlen(name)))
+			return OPTION_DECOY;
 	}
-	return found;
+	return option->class;
 }
 
 static enum option_class by_class_of_token(const struct recognition *r,
@@ -63,6 +59,13 @@ static enum option_class by_class_of_token(const struct recognition *r,
 
 	return option ? by_class_of_option(r, option)
 		      : class_of_name(r, token->name, token->name_length);
+}
+
+enum option_class by_class_of_candidate(const struct recognition *r,
+					const struct candidate *candidate)
+{
+	return candidate->option ? by_class_of_option(r, candidate->option)
+				 : by_class_of_token(r, &candidate->token);
 }
 
 static bool is_same_option(const struct candidate *known,

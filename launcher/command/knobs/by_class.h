@@ -25,6 +25,9 @@ unsigned by_class_of_knob(enum knob_kind kind);
 void by_class_collect(struct candidates *candidates,
 		      const struct recognition *r, unsigned classes);
 
+enum option_class by_class_of_candidate(const struct recognition *r,
+					const struct candidate *candidate);
+
 /* The first that the script declares with some default, or NULL. */
 const struct source_option *by_class_declared(const struct recognition *r,
 					      unsigned classes);

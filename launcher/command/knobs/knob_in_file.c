@@ -458,20 +458,35 @@ enum command_outcome knob_by_key_find(struct recognition *r,
 	return COMMAND_OK;
 }
 
-size_t knob_keys_by_class(const struct recognition *r, unsigned classes,
-			  const struct setting **first)
+void file_keys_find(struct file_keys *keys, const struct recognition *r)
 {
 	const struct command *command = r->command;
+	const struct strlist *decoys = &command->preset->knobs.decoys;
 
-	for (size_t i = command->file_count; i > 0; i--) {
-		struct find find = { .file = &command->files[i - 1] };
+	*keys = (struct file_keys){ 0 };
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct settings *settings = command->files[i].settings;
+		struct file_keys here = { 0 };
 
-		if (find.file->is_template)
+		if (command->files[i].is_template)
 			continue;
-		in_file_by_class(r, classes, &find);
-		*first = find.items[0];
-		if (find.count)
-			return find.count;
+		for (size_t k = 0; k < settings->count; k++) {
+			const struct setting *setting = &settings->items[k];
+			size_t length = strlen(setting->key);
+			enum option_class class =
+				option_class_of(setting->key, length);
+
+			if (class == OPTION_OTHER || !says_a_count(setting) ||
+			    name_is_decoy(decoys, setting->key, length))
+				continue;
+			if (!here.count[class]++)
+				here.first[class] = setting;
+		}
+		for (size_t k = 0; k < OPTION_CLASSES; k++) {
+			if (!here.count[k])
+				continue;
+			keys->count[k] = here.count[k];
+			keys->first[k] = here.first[k];
+		}
 	}
-	return 0;
 }

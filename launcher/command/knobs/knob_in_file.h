@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_IN_FILE_H
 
 #include "launcher/command/parts/recognition.h"
+#include "launcher/command/text/option_class.h"
 
 #include <stdbool.h>
 
@@ -29,11 +30,11 @@ bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
  */
 enum command_outcome knob_by_key_find(struct recognition *r,
 				      enum knob_kind kind, const char *key);
-/*
- * How many keys with whole numbers are of these classes, in the last file that
- * has any; the first of them.
- */
-size_t knob_keys_by_class(const struct recognition *r, unsigned classes,
-			  const struct setting **first);
+/* Keys with whole numbers, of each class in the last file that has any. */
+struct file_keys {
+	const struct setting *first[OPTION_CLASSES];
+	size_t count[OPTION_CLASSES];
+};
+void file_keys_find(struct file_keys *keys, const struct recognition *r);
 
 #endif

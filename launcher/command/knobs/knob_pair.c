@@ -27,10 +27,23 @@ struct pair_options {
 static void pair_options_collect(struct pair_options *options,
 				 const struct recognition *r)
 {
-	*options = (struct pair_options){ 0 };
-	by_class_collect(&options->micro, r, CLASSES_MICRO);
-	by_class_collect(&options->batch, r, CLASS_BIT(OPTION_BATCH));
-	by_class_collect(&options->global, r, CLASS_BIT(OPTION_GLOBAL));
+	struct candidates all = { .count = 0 };
+
+	options->micro.count = options->batch.count = options->global.count = 0;
+	by_class_collect(&all, r,
+			 CLASSES_MICRO | CLASS_BIT(OPTION_BATCH) |
+				 CLASS_BIT(OPTION_GLOBAL));
+	for (size_t i = 0; i < all.count; i++) {
+		enum option_class class =
+			by_class_of_candidate(r, &all.items[i]);
+		struct candidates *of = &options->micro;
+
+		if (class == OPTION_BATCH)
+			of = &options->batch;
+		else if (class == OPTION_GLOBAL)
+			of = &options->global;
+		of->items[of->count++] = all.items[i];
+	}
 }
 
 /* Of each rank or of all: with one rank that is the same. */
@@ -102,13 +115,19 @@ static bool pair_of(const struct pair_options *options,
 /* The same among the keys of a config file, where no option says a batch. */
 static enum command_outcome pair_of_file(struct recognition *r)
 {
-	const struct setting *micro = NULL, *batch = NULL, *global = NULL;
-	size_t micros = knob_keys_by_class(r, CLASSES_MICRO, &micro);
-	size_t batches = knob_keys_by_class(r, CLASS_BIT(OPTION_BATCH), &batch);
-	size_t globals =
-		knob_keys_by_class(r, CLASS_BIT(OPTION_GLOBAL), &global);
+	const struct setting *micro, *batch, *global;
+	size_t micros, batches, globals;
 	enum command_outcome outcome;
+	struct file_keys keys;
 
+	file_keys_find(&keys, r);
+	micros = keys.count[OPTION_MICRO] + keys.count[OPTION_MICRO_NODE];
+	micro = keys.first[OPTION_MICRO] ? keys.first[OPTION_MICRO]
+					 : keys.first[OPTION_MICRO_NODE];
+	batches = keys.count[OPTION_BATCH];
+	batch = keys.first[OPTION_BATCH];
+	globals = keys.count[OPTION_GLOBAL];
+	global = keys.first[OPTION_GLOBAL];
 	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
 	    globals == 2)
 		return COMMAND_OK;

@@ -99,15 +99,15 @@ static const char *variable_of(char name[NAME_MAX_BYTES], const char *option)
 	return name;
 }
 
-/* What the script does with the option, by the name of its variable. */
-static struct shared_name shares_of(const struct recognition *r,
-				    const char *name,
-				    char variable[NAME_MAX_BYTES])
+/* The variable that the script has the option in. */
+static const char *option_variable(const struct recognition *r,
+				   const char *name,
+				   char variable[NAME_MAX_BYTES])
 {
 	const struct source_option *option =
 		source_resolve(r->source, name, strlen(name));
-	struct shared_name shared = { .name = variable_of(variable, name) };
 
+	(void)variable_of(variable, name);
 	if (option && option->dest)
 		(void)variable_of(variable, option->dest);
 	else if (option)
@@ -115,6 +115,17 @@ static struct shared_name shares_of(const struct recognition *r,
 			if (option->names.items[i][1] == '-' || i == 0)
 				(void)variable_of(variable,
 						  option->names.items[i]);
+	return variable;
+}
+
+/* What the script does with the option. */
+static struct shared_name shares_of(const struct recognition *r,
+				    const char *name,
+				    char variable[NAME_MAX_BYTES])
+{
+	struct shared_name shared = { .name = option_variable(r, name,
+							      variable) };
+
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
 	return shared;
@@ -154,7 +165,7 @@ enum command_outcome knob_overwritten_check(const struct recognition *r,
 
 	if (!by_class_applies(r) || !r->text || !name)
 		return COMMAND_OK;
-	(void)shares_of(r, name, variable);
+	(void)option_variable(r, name, variable);
 	for (char *c = variable; *c; c++)
 		*c = *c == '-' ? '_' : *c;
 	line = source_overwrites(r->text, variable);

@@ -58,11 +58,15 @@ static unsigned asked_classes(const struct recognition *r)
 static enum command_outcome unused_key(const struct recognition *r)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
-	const struct setting *key = NULL;
+	const struct setting *key;
+	struct file_keys keys;
 	char name[BRIEF_MAX];
 
-	if (!knob_keys_by_class(r, CLASS_BIT(OPTION_ACCUM_LIKE), &key) ||
-	    strcmp(key->value, "1") == 0 || accum->form != KNOB_ABSENT)
+	if (accum->form != KNOB_ABSENT)
+		return COMMAND_OK;
+	file_keys_find(&keys, r);
+	key = keys.first[OPTION_ACCUM_LIKE];
+	if (!key || strcmp(key->value, "1") == 0)
 		return COMMAND_OK;
 	(void)argument_brief(name, key->key);
 	return not_recognised(r,

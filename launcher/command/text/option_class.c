@@ -335,19 +335,57 @@ static enum option_class class_of_words(unsigned kinds)
 	return kinds & W_BATCH ? class_of_batch(kinds) : OPTION_OTHER;
 }
 
-/* Most options are none of these, and a script may have a thousand. */
+static bool option_class_goes_on(const char *name, size_t left,
+				 const char *piece)
+{
+	size_t length = strlen(piece);
+
+	return left >= length && strncasecmp(name, piece, length) == 0;
+}
+
+/* Most options are none of these; scripts and files have thousands. */
 static bool may_matter(const char *name, size_t length)
 {
-	static const char *const pieces[] = { "bat", "bs",   "bz",
-					      "acc", "acu",  "ga",
-					      "per", "each", "micro" };
+	for (size_t i = 0; i + 1 < length; i++) {
+		/* ASCII letters alone become what is looked for. */
+		char next = (char)(name[i + 1] | 0x20);
+		size_t left = length - i;
 
-	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
-		size_t piece = strlen(pieces[i]);
-
-		for (size_t at = 0; at + piece <= length; at++)
-			if (strncasecmp(name + at, pieces[i], piece) == 0)
+		switch (name[i] | 0x20) {
+		case 'b':
+			if (next == 's' || next == 'z' ||
+			    (next == 'a' &&
+			     option_class_goes_on(name + i, left, "bat")))
 				return true;
+			break;
+		case 'a':
+			if (next == 'c' &&
+			    (option_class_goes_on(name + i, left, "acc") ||
+			     option_class_goes_on(name + i, left, "acu")))
+				return true;
+			break;
+		case 'g':
+			if (next == 'a')
+				return true;
+			break;
+		case 'p':
+			if (next == 'e' &&
+			    option_class_goes_on(name + i, left, "per"))
+				return true;
+			break;
+		case 'e':
+			if (next == 'a' &&
+			    option_class_goes_on(name + i, left, "each"))
+				return true;
+			break;
+		case 'm':
+			if (next == 'i' &&
+			    option_class_goes_on(name + i, left, "micro"))
+				return true;
+			break;
+		default:
+			break;
+		}
 	}
 	return false;
 }

@@ -20,6 +20,7 @@ enum option_class {
 	OPTION_ACCUM,      /* micro-steps of one step */
 	OPTION_BATCH_LIKE,
 	OPTION_ACCUM_LIKE,
+	OPTION_CLASSES,
 };
 
 /* "--gradAccumSteps", "trainer.batch_size", "bsz_per_gpu"; any bytes. */
