@@ -42,6 +42,9 @@
 #include <stdlib.h>
 
 #define EXACT_UP_TO 64
+/* In proportion to its size a recorded misfit must have come this near to the
+ * limit. */
+#define HINT_MISFIT_SHARE 0.5
 /* No more multiples of a size are tried for one that is legal. */
 #define MULTIPLES_MAX 4096
 /* The peak of a near record may differ by this: on a GPU, and on a CPU, where
@@ -99,9 +102,13 @@ static void start_from_record(struct session *session)
 	}
 	problem->start = hint->batch.micro_batch;
 	session->hint_peak_bytes = hint->peak_bytes;
-	/* What was too large then is so now, unless there is more room. */
+	/* What was too large then is so now, unless there is more room, or it
+	 * was too large for another reason than this limit. */
 	if (hint->limit_bytes >= limit &&
-	    hint->smallest_misfit > hint->batch.micro_batch)
+	    hint->smallest_misfit > hint->batch.micro_batch &&
+	    (double)hint->peak_bytes * (double)hint->smallest_misfit /
+			    (double)hint->batch.micro_batch >=
+		    (double)limit * HINT_MISFIT_SHARE)
 		problem->recorded_misfit = hint->smallest_misfit;
 }
 

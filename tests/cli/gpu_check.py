@@ -237,7 +237,7 @@ def pages_are_made_and_read():
             ):
                 file.seek(page.EVENTS_AT + place * page.size_of(page.EVENT))
                 file.write(page.pack(page.EVENT, number=number, kind=kind))
-            file.seek(64 + 64)
+            file.seek(64 + page.size_of(page.CHANNEL_SLOT))
             file.write(page.pack(page.CHANNEL_SLOT, pid=77, steps=9))
         full = page.Page(path)
         equal("a slot", (full.slot(77)["flags"], full.total("recovered"),

@@ -179,7 +179,7 @@ def words_do_not_excuse_refusals():
             "--headroom", "0", "--device", "cuda",
         )  # fmt: skip
     fitting = {p["micro_batch"] for p in some.probes if p["verdict"] in FITS}
-    equal("a tip and refusals: what fits", fitting, {2})
+    equal("a tip and refusals: what fits", max(fitting, default=0), 2)
     equal("a tip and refusals: nothing fits", none.status, 120)
     equal("a tip and refusals: no size is asked again",
           {probe["verdict"] for probe in none.probes}, {"oom_device"})  # fmt: skip
