@@ -1,4 +1,4 @@
-/* One finished probe, in the words that every room shares. */
+/* One finished probe, in the words that every room shares. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_BASE_TRIAL_H
 #define AUTOFIT_BASE_TRIAL_H

@@ -19,15 +19,15 @@ is 'a budget below the headroom' "$status" 125
 like 'a budget below the headroom: says so' "$err" 'leaves nothing'
 is 'a budget below the headroom: no record' "$(records)" 0
 
-# `tune` records the largest size even where that changes the effective batch.
+# No effective batch is changed unasked: `tune` ends as a launch does.
 LARGE=("$TRAINER" --batch-size 64 --steps 6 --fixed-mib 20
 	--per-sample-kib 4096)
 run "$AUTOFIT" tune --largest "${OPTIONS[@]}" -- "${LARGE[@]}"
-is 'tune without accumulation' "$status" 0
-is 'tune without accumulation: recorded' "$(records)" 1
+is 'tune without accumulation' "$status" 120
+is 'tune without accumulation: not recorded' "$(records)" 0
 run "$AUTOFIT" "${OPTIONS[@]}" -- "${LARGE[@]}"
-is 'its record changes no effective batch' "$status" 120
-unlike 'its record changes no effective batch: not run' "$out" '^step'
+is 'a launch without accumulation' "$status" 120
+unlike 'a launch without accumulation: not run' "$out" '^step'
 
 # Settings that look like counters of steps.
 cat >wrapper <<'END'
