@@ -91,6 +91,16 @@ files "${wrong}a" "${wrong}b" "${wrong}c"
 AUTOFIT_PROBE=00 run "$AUTOFIT" --memory 1G -- echo ran
 is "inside a probe no file is read" "$status $out $err" "0 ran "
 
+# What does something to a terminal, in seven bits or eight, is shown by number.
+files 'max-micro = \233m\302\233any\033[31m\n' - -
+run "$AUTOFIT" tune -- true --batch-size 4
+is "a wrong value with escapes" "$status" 125
+is "none comes through" "$(printf %s "$err" | LC_ALL=C tr -d '\n -~' | wc -c)" 0
+like "each is shown" "$err" '\\x9bm\\xc2\\x9bany\?\[31m'
+files 'max-micro = m\303\251any\n' - -
+run "$AUTOFIT" tune -- true --batch-size 4
+like "letters stay" "$err" 'm.*any'
+
 # A wrong line, and --otherwise run: the command starts exactly as given.
 files - - -
 # shellcheck disable=SC2016 # the command expands it
