@@ -109,9 +109,11 @@ static void on_tick(uv_timer_t *timer)
 {
 	struct probe *probe = timer->data;
 
+	if (probe->clock.frozen_ns || probe->course.keeper_gone)
+		return;
+	keeper_wake(&probe->keeper);
 	/* Once it is being stopped its peak proves nothing more. */
-	if (probe->clock.frozen_ns || probe->course.keeper_gone ||
-	    is_stopping(probe))
+	if (is_stopping(probe))
 		return;
 	probe_watch(probe);
 	decide_on(probe);

@@ -37,11 +37,12 @@ static void rescue(const struct lock_note *left, const struct request *request)
 		return;
 	mark = xasprintf("AUTOFIT_PROBE=%s", left->probe_id);
 	killed = keeper_rescue(mark, left->probe_start);
+	/* One with another environment has no mark, and is in there still. */
+	killed += host_cgroup_remove_left(left->probe_id);
 	if (killed)
 		log_warning("killed %zu processes that a killed tuning had "
 			    "left behind",
 			    killed);
-	host_cgroup_remove_left(left->probe_id);
 	scratch = xasprintf("%s/%s",
 			    left->scratch[0] == '/' ? left->scratch
 						    : request->paths.scratch,

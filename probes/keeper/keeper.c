@@ -99,6 +99,13 @@ void keeper_order(const struct keeper *keeper, enum keeper_order order,
 
 	/* A full or closed socket: the keeper is ending by itself. */
 	(void)send(keeper->control, &request, sizeof(request), MSG_NOSIGNAL);
+	keeper_wake(keeper);
+}
+
+void keeper_wake(const struct keeper *keeper)
+{
+	if (keeper->pid > 0)
+		(void)kill(keeper->pid, SIGCONT);
 }
 
 int keeper_receive(const struct keeper *keeper, struct keeper_message *message)

@@ -104,6 +104,10 @@ void keeper_close(struct keeper *keeper);
 void keeper_order(const struct keeper *keeper, enum keeper_order order,
 		  int64_t grace_ms);
 
+/* One that somebody has stopped goes on: it would obey no order, and tell of
+ * no end. */
+void keeper_wake(const struct keeper *keeper);
+
 /* 1: a message was read; 0: none waits; -EPIPE: the keeper is gone. */
 int keeper_receive(const struct keeper *keeper, struct keeper_message *message);
 

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -404,7 +405,46 @@ def waits(place):
     place.nothing_left()
 
 
+def keeper_of(process):
+    """Its pid, once the command of a probe runs below it; 0."""
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/stat" % name, encoding="ascii") as file:
+                words = file.read().rsplit(")", 1)
+            with open("/proc/%s/task/%s/children" % (name, name),
+                      encoding="ascii") as file:
+                children = file.read().split()
+        except OSError:
+            continue
+        if (words[0].endswith("(autofit-keeper") and children
+                and int(words[1].split()[1]) == process.pid):
+            return int(name)
+    return 0
+
+
+def stopped_keeper(place):
+    """Nothing that ends a tuning waits for somebody to wake it."""
+    hangs = [TRAINER, "--batch-size", "8", "--hang-at-step", "2"]
+    for how, options, code in (
+            ("SIGTERM", [], -signal.SIGTERM), ("SIGINT", [], -signal.SIGINT),
+            ("--time-limit", ["--time-limit", "3s"], 124)):
+        number = place.start(["tune"], HOST + options, hangs)
+        process = place.started[number]
+        keeper = until(lambda p=process: keeper_of(p))
+        check(how + ": a keeper", keeper, place.text("%d.err" % number))
+        os.kill(keeper, signal.SIGSTOP)
+        if not options:
+            process.send_signal(getattr(signal, how))
+        try:
+            got = process.wait(60)
+        except subprocess.TimeoutExpired:
+            raise Wrong(how + ": it does not end") from None
+        check(how + ": ends it", got == code, got)
+    place.nothing_left()
+
+
 TESTS = [
+    stopped_keeper,
     hang_above_a_size, logs_of_the_last_tunings, start_with_output,
     start_with_io, start_with_cpu, start_with_memory, start_in_silence,
     hang_before_the_first_step, hang_with_workers, hang_that_takes_no_signal,

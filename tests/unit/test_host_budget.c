@@ -577,6 +577,39 @@ static void a_cgroup_goes_once_its_processes_are_gone(void **state)
 	(void)close(ready[1]);
 }
 
+/* Whatever it did to its environment: it is in there still. */
+static void what_is_left_in_a_cgroup_is_killed(void **state)
+{
+	struct host_cgroup cgroup;
+	char id[24];
+	int ready[2];
+	int status;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	cgroup_or_skip(&cgroup, 64 * MIB);
+	(void)snprintf(id, sizeof(id), "test-%d", (int)getpid());
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		byte = host_cgroup_enter(&cgroup) == 0 ? 'y' : 'n';
+		(void)setsid();
+		(void)!write(ready[1], &byte, 1);
+		for (;;)
+			(void)pause();
+	}
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_int_equal(byte, 'y');
+	assert_int_equal(host_cgroup_remove_left(id), 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	assert_int_equal(access(cgroup.folder, F_OK), -1);
+	assert_int_equal(host_cgroup_remove_left(id), 0);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+}
+
 static void no_cgroup_is_no_harm(void **state)
 {
 	static const char *const bad_ids[] = { "", "../up", "a/b" };
@@ -604,6 +637,7 @@ int main(void)
 		cmocka_unit_test(a_cgroup_gets_no_swap),
 		cmocka_unit_test(a_cgroup_kills_what_passes_its_limit),
 		cmocka_unit_test(a_cgroup_goes_once_its_processes_are_gone),
+		cmocka_unit_test(what_is_left_in_a_cgroup_is_killed),
 		cmocka_unit_test(no_cgroup_is_no_harm),
 	};
 

@@ -94,7 +94,8 @@ int host_cgroup_enter(const struct host_cgroup *cgroup);
 /* oom_kill count of the cgroup, or of /proc/vmstat when there is none. */
 uint64_t host_cgroup_oom_kills(const struct host_cgroup *cgroup);
 void host_cgroup_remove(struct host_cgroup *cgroup);
-/* Remove what a killed autofit in this cgroup made with the id. */
-void host_cgroup_remove_left(const char *id);
+/* Remove what a killed autofit in this cgroup made with the id, and kill the
+ * processes in it, whatever became of them. How many there were. */
+size_t host_cgroup_remove_left(const char *id);
 
 #endif

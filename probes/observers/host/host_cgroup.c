@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,8 +225,53 @@ void host_cgroup_remove(struct host_cgroup *cgroup)
 	*cgroup = (struct host_cgroup){ 0 };
 }
 
-void host_cgroup_remove_left(const char *id)
+/* One round; how many there were. */
+static size_t kill_members(const char *folder)
 {
+	char *path = xasprintf("%s/cgroup.procs", folder);
+	struct strbuf text = STRBUF_INIT;
+	char *rest = NULL;
+	size_t count = 0;
+
+	(void)textfile_read(path, PROCESSES_MAX_BYTES, &text, NULL);
+	if (text.data)
+		for (const char *word = strtok_r(text.data, "\n", &rest); word;
+		     word = strtok_r(NULL, "\n", &rest)) {
+			long pid = strtol(word, NULL, 10);
+
+			/* 0: one of another namespace; never autofit itself. */
+			if (pid <= 1 || pid > INT_MAX || pid == getpid())
+				continue;
+			count++;
+			(void)kill((pid_t)pid, SIGKILL);
+		}
+	strbuf_release(&text);
+	free(path);
+	return count;
+}
+
+/* What is forked meanwhile is killed in the next round. */
+static size_t kill_all_members(const char *folder)
+{
+	const struct timespec pause = { .tv_nsec = REMOVE_PAUSE_NS };
+	size_t most = 0;
+
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		size_t count = kill_members(folder);
+
+		if (count == 0)
+			break;
+		if (count > most)
+			most = count;
+		(void)nanosleep(&pause, NULL);
+	}
+	return most;
+}
+
+size_t host_cgroup_remove_left(const char *id)
+{
+	size_t killed = 0;
+
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
 		struct host_cgroup cgroup = { .folder = "" };
 		struct host_cgroup_place place;
@@ -234,8 +281,11 @@ void host_cgroup_remove_left(const char *id)
 			continue;
 		length = snprintf(cgroup.folder, sizeof(cgroup.folder),
 				  "%s/autofit-%s", place.folder, id);
-		if (length > 0 && (size_t)length < sizeof(cgroup.folder))
+		if (length > 0 && (size_t)length < sizeof(cgroup.folder)) {
+			killed += kill_all_members(cgroup.folder);
 			host_cgroup_remove(&cgroup);
+		}
 		host_cgroup_place_release(&place);
 	}
+	return killed;
 }
