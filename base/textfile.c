@@ -16,7 +16,7 @@
 
 static int read_up_to(int fd, size_t max_bytes, struct strbuf *out)
 {
-	char piece[65536];
+	char piece[16384];
 	size_t left = max_bytes;
 
 	for (;;) {

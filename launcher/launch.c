@@ -30,6 +30,7 @@
 #include "probes/process/process_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
@@ -40,6 +41,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define DESCRIPTORS_MIN 28
 
 static void set_as_given(struct result *result, const struct options *options)
 {
@@ -134,34 +137,60 @@ static int64_t records_change(const struct request *request)
 	return (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
 }
 
+/* With fewer a probe could neither be watched nor cleaned up after. */
+static int check_descriptors(struct error *err)
+{
+	int fds[DESCRIPTORS_MIN];
+	int count = 0;
+
+	while (count < DESCRIPTORS_MIN &&
+	       (fds[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	for (int i = 0; i < count; i++)
+		(void)close(fds[i]);
+	if (count == DESCRIPTORS_MIN)
+		return 0;
+	return error_set(err, -EMFILE,
+			 "probes need %d files open at once, and only %d more "
+			 "are allowed: raise `ulimit -n`",
+			 DESCRIPTORS_MIN, count);
+}
+
 /* seen: records_change, before they were searched. */
 static void tune(const struct request *request, struct record_match *match,
 		 int64_t seen, struct result *result)
 {
 	struct report_style style = report_style_choose(request->options);
-	struct device_locks guard = { .count = 0 };
-	struct memory_target target = { .gpu_count = 0 };
+	struct device_locks *guard = xcalloc(1, sizeof(*guard));
+	struct memory_target *target = xcalloc(1, sizeof(*target));
 	struct lease lease;
 	struct error err = ERROR_INIT;
 	struct session_setup setup = { .request = request,
-				       .target = &target,
-				       .guard = &guard,
+				       .target = target,
+				       .guard = guard,
 				       .lease = &lease,
 				       .match = match,
 				       .style = &style };
 	bool changed;
-	int joined;
+	int joined = check_descriptors(&err);
 
 	end_signals_hold();
-	joined = tuning_lease_join(&lease, request, &err);
+	memset(&lease, 0, sizeof(lease));
+	if (joined == 0)
+		joined = tuning_lease_join(&lease, request, &err);
 	/* Another may have tuned this very command since it was looked for. */
 	changed = joined > 0 || records_change(request) != seen;
 	if (joined < 0)
-		result_refuse(result, COMMAND_REFUSED, err.message);
+		result_refuse(result,
+			      joined == -EMFILE ? COMMAND_USAGE
+						: COMMAND_REFUSED,
+			      err.message);
 	else if (!changed || !record_answer_fill(result, request))
 		tune_with_lease(&setup, result);
-	device_locks_release(&guard);
-	memory_target_release(&target);
+	device_locks_release(guard);
+	memory_target_release(target);
+	free(guard);
+	free(target);
 	lease_release(&lease);
 	/* What waits strikes when the mask is restored, after the report. */
 	if (end_signals_waiting())

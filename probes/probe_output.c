@@ -16,7 +16,7 @@
 
 /* One turn reads at most this, so that a flood starves no timer. */
 #define READ_TURNS 16
-#define READ_BYTES 65536
+#define READ_BYTES 16384
 #define MEMORY_TEXT_MAX 300
 /* More than a pipe holds at the end comes from a process that got away. */
 #define LAST_TURNS_MAX 8

@@ -279,7 +279,7 @@ int owned_folder_check(const char *folder, struct error *err)
 int owned_file_read(int fd, const char *path, size_t max_bytes,
 		    struct strbuf *out, struct error *err)
 {
-	char piece[65536];
+	char piece[16384];
 	size_t left = max_bytes;
 	int result = 0;
 

@@ -11,17 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* Every level holds a descriptor; what is deeper is moved up first. */
 #define DEPTH_MAX 64
+#define FEW_DESCRIPTORS 512
 #define PROC_FD_MAX 64
 #define PASSES_MAX 1000
 #define FOLDERS_MAX 100000
 
 struct removal {
-	int top;        /* the folder that is removed */
+	int top; /* the folder that is removed */
+	int depth_max;
 	uint64_t mount; /* where it is: no other file system is entered */
 	unsigned moved; /* names given to folders that were moved up */
 	bool progress;  /* something was moved up: go over it again */
@@ -77,6 +80,17 @@ static int paths_remove_open_folder(const struct removal *removal, int parent,
 	return fd;
 }
 
+/* Few descriptors: more is moved up. */
+static int depth_allowed(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_cur >= FEW_DESCRIPTORS)
+		return DEPTH_MAX;
+	return limit.rlim_cur >= 32 ? (int)limit.rlim_cur / 8 : 2;
+}
+
 static void move_up(struct removal *removal, int parent, const char *name)
 {
 	char up[64];
@@ -99,11 +113,12 @@ static void remove_entry(struct removal *removal, int parent, const char *name,
 	fd = paths_remove_open_folder(removal, parent, name);
 	if (fd < 0)
 		return;
-	if (depth < DEPTH_MAX)
+	if (depth < removal->depth_max)
 		empty_folder(removal, fd, depth + 1);
 	else
 		(void)close(fd);
-	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 && depth == DEPTH_MAX)
+	if (unlinkat(parent, name, AT_REMOVEDIR) < 0 &&
+	    depth == removal->depth_max)
 		move_up(removal, parent, name);
 }
 
@@ -126,7 +141,9 @@ static void empty_folder(struct removal *removal, int fd, int depth)
 
 static void remove_below(int top)
 {
-	struct removal removal = { .top = top, .mount = mount_of(top) };
+	struct removal removal = { .top = top,
+				   .mount = mount_of(top),
+				   .depth_max = depth_allowed() };
 
 	/* Something else may add to it all the while: not for ever. */
 	for (int pass = 0; pass < PASSES_MAX; pass++) {

@@ -2,8 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/plan.h"
 
+#include "base/alloc.h"
 #include "search/accumulation.h"
 #include "search/memory_line.h"
+
+#include <stdlib.h>
 
 /* Probes need not accumulate more: memory is the same from two on. */
 #define PROBE_ACCUM_MAX 2
@@ -368,18 +371,19 @@ static struct leap leap_of(const struct plan *plan,
 	return leap;
 }
 
+/* splits: room for another view. */
 static struct plan_step keep_step(const struct plan *plan,
-				  const struct plan_view *view)
+				  const struct plan_view *view,
+				  struct plan_view *splits)
 {
 	struct search_problem problem = plan->problem;
-	struct plan_view splits;
 	struct plan_step step;
 	struct leap leap;
 	int64_t misfit;
 	int64_t fit;
 	int64_t stone;
 
-	drop_other_fits(&splits, view);
+	drop_other_fits(splits, view);
 	problem.candidates = view->splits;
 	problem.candidate_count = view->split_count;
 	leap = leap_of(plan, view, &problem);
@@ -387,10 +391,10 @@ static struct plan_step keep_step(const struct plan *plan,
 	fit = largest_fit(view, &misfit);
 	if (leap.next && !leap.next_is_over && stone > fit && stone < misfit)
 		return probe_step(plan, view, stone, false);
-	fit = largest_fit(&splits, &misfit);
+	fit = largest_fit(splits, &misfit);
 	if (fit && problem.max_growth > 0)
 		problem.max_growth = ((double)leap.reach + 0.5) / (double)fit;
-	step = search_step(plan, &splits, &problem);
+	step = search_step(plan, splits, &problem);
 	if (step.action == PLAN_NOTHING_FITS)
 		return advice_step(plan, view, step);
 	if (leap.next_is_over && !step.smallest_misfit) {
@@ -439,36 +443,64 @@ static bool wants_proof(const struct plan *plan, const struct plan_view *view,
 	       !plan_trial_of(view, largest->smallest_misfit);
 }
 
+static struct plan_step next_step_of(const struct plan *plan,
+				     const struct plan_view *view,
+				     struct plan_view *room)
+{
+	struct search_problem problem = plan->problem;
+	struct plan_step step;
+
+	if (plan->mode == PLAN_KEEP)
+		return keep_step(plan, view, room);
+	if (view->size_count) {
+		problem.candidates = view->sizes;
+		problem.candidate_count = view->size_count;
+	}
+	step = search_step(plan, view, &problem);
+	if (step.action != PLAN_DONE)
+		return step;
+	if (wants_proof(plan, view, &step))
+		return probe_step(plan, view, step.smallest_misfit, false);
+	step.largest_micro = step.micro_batch;
+	return plan->mode == PLAN_LARGEST ? split_step(plan, view, step) : step;
+}
+
+/* Views are too large for a small stack. */
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
-	struct search_problem problem = plan->problem;
-	struct plan_view view;
+	struct plan_view *view = xmalloc(2 * sizeof(*view));
 	struct plan_step step;
 
-	plan_look(&view, plan, trials, count);
-	if (plan->mode == PLAN_KEEP)
-		return keep_step(plan, &view);
-	if (view.size_count) {
-		problem.candidates = view.sizes;
-		problem.candidate_count = view.size_count;
-	}
-	step = search_step(plan, &view, &problem);
-	if (step.action != PLAN_DONE)
-		return step;
-	if (wants_proof(plan, &view, &step))
-		return probe_step(plan, &view, step.smallest_misfit, false);
-	step.largest_micro = step.micro_batch;
-	return plan->mode == PLAN_LARGEST ? split_step(plan, &view, step)
-					  : step;
+	plan_look(view, plan, trials, count);
+	step = next_step_of(plan, view, view + 1);
+	free(view);
+	return step;
+}
+
+/* All: with the running one as if it had fitted. */
+static bool is_asked_next(const struct plan *plan, const struct trial *all,
+			  size_t count, const struct trial *running)
+{
+	struct plan_step step = plan_next(plan, all, count);
+	struct memory_line line;
+
+	if (step.action != PLAN_PROBE)
+		return false;
+	if (step.is_confirmation)
+		return step.micro_batch == running->micro_batch;
+	/* A larger size is asked only to be sure that it does not fit. */
+	line = memory_line_fit(all, count);
+	return line.points == 2 && step.micro_batch > running->micro_batch &&
+	       memory_line_peak(&line, step.micro_batch) >
+		       plan->problem.limit_bytes;
 }
 
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 			  size_t count, const struct trial *running)
 {
-	struct trial all[SEARCH_TRIALS_MAX];
-	struct memory_line line;
-	struct plan_step step;
+	struct trial *all;
+	bool wanted;
 
 	if (running->grad_accum != plan_final_accum(plan, running->micro_batch))
 		return false;
@@ -480,19 +512,13 @@ bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
 		return false;
 	if (count > SEARCH_TRIALS_MAX - 1)
 		count = SEARCH_TRIALS_MAX - 1;
+	all = xcalloc(count + 1, sizeof(*all));
 	for (size_t i = 0; i < count; i++)
 		all[i] = trials[i];
 	all[count] = *running;
 	all[count].verdict = VERDICT_FITS;
 	all[count].peak_is_lower_bound = false;
-	step = plan_next(plan, all, count + 1);
-	if (step.action != PLAN_PROBE)
-		return false;
-	if (step.is_confirmation)
-		return step.micro_batch == running->micro_batch;
-	/* A larger size is asked only to be sure that it does not fit. */
-	line = memory_line_fit(all, count + 1);
-	return line.points == 2 && step.micro_batch > running->micro_batch &&
-	       memory_line_peak(&line, step.micro_batch) >
-		       plan->problem.limit_bytes;
+	wanted = is_asked_next(plan, all, count + 1, running);
+	free(all);
+	return wanted;
 }

@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/channel/channel.h"
 
+#include "base/alloc.h"
+
 #include "base/units.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,14 +141,14 @@ struct channel_reading channel_read(const struct channel *channel)
 {
 	struct channel_reading reading = { 0 };
 	enum phase rank_phase = PHASE_START;
-	struct channel_page first;
-	struct channel_page second;
+	struct channel_page *first = xmalloc(2 * sizeof(*first));
+	struct channel_page *second = first + 1;
 
-	page_read(channel, &first);
-	page_read(channel, &second);
+	page_read(channel, first);
+	page_read(channel, second);
 	for (size_t i = 0; i < CHANNEL_SLOTS; i++) {
 		struct channel_slot slot =
-			slot_settle(&first.slots[i], &second.slots[i]);
+			slot_settle(&first->slots[i], &second->slots[i]);
 
 		if (!slot.pid)
 			continue;
@@ -164,6 +167,7 @@ struct channel_reading channel_read(const struct channel *channel)
 		reading.stepping++;
 		reading_take(&reading, &slot);
 	}
+	free(first);
 	if (reading.stepping)
 		reading.phase = rank_phase;
 	return reading;

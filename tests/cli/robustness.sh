@@ -98,7 +98,7 @@ like 'a training in the background: says so' "$(tr -s '\n ' '  ' <<<"$err")" \
 	'in the foreground'
 
 # Few descriptors: an end and not a hang, and stdin is still there.
-for number in 12 13 14 15 16 17 18 19 20; do
+for number in 8 12 16 20 24 28 30 31 32 34; do
 	(
 		ulimit -n "$number"
 		rm -rf "$AUTOFIT_HOME"
@@ -109,6 +109,18 @@ for number in 12 13 14 15 16 17 18 19 20; do
 	0 | 125 | 126) ok "$number descriptors" ;;
 	*) not_ok "$number descriptors" "exit $code: $(cat few.err)" ;;
 	esac
+	is "$number descriptors: nothing is left" \
+		"$(find "$AUTOFIT_HOME/scratch" -mindepth 1 2>/dev/null)" ''
+done
+
+# A small stack.
+for kib in 256 192; do
+	(
+		ulimit -s "$kib"
+		rm -rf "$AUTOFIT_HOME"
+		exec timeout "$PATIENCE" "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+	) </dev/null >few.out 2>few.err
+	is "a stack of $kib KiB" "$?" 0
 done
 
 # Folders that cannot be written, none at all, a relative one.
