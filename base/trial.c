@@ -93,7 +93,7 @@ static void trial_add_count(struct strbuf *out, int64_t count, const char *one,
 	strbuf_addf(out, "%lld %s", (long long)count, count == 1 ? one : many);
 }
 
-void trial_add_seen(const struct trial *trial, struct strbuf *out)
+void trial_seen_format(const struct trial *trial, struct strbuf *out)
 {
 	if (!trial->input_rows || trial->steps_source != STEPS_HOOK)
 		return;

@@ -121,7 +121,7 @@ int coverage_parse(const char *name, enum coverage *coverage);
 const char *steps_source_name(enum steps_source source);
 /* Appends "16 rows x 4 passes x 2 ranks"; nothing where the hook saw no
  * rows. */
-void trial_add_seen(const struct trial *trial, struct strbuf *out);
+void trial_seen_format(const struct trial *trial, struct strbuf *out);
 int steps_source_parse(const char *name, enum steps_source *source);
 
 #endif

@@ -182,7 +182,7 @@ static void add_seen(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	if (trial)
-		trial_add_seen(trial, &line);
+		trial_seen_format(trial, &line);
 	if (line.length)
 		words_field(out, style, "seen", strbuf_text(&line));
 	strbuf_release(&line);

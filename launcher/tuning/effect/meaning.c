@@ -224,7 +224,7 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 		    written->micro_batch, written->grad_accum,
 		    written->world_size,
 		    written->world_size == 1 ? "rank" : "ranks");
-	trial_add_seen(trial, out);
+	trial_seen_format(trial, out);
 	strbuf_adds(out, ": ");
 	add_settlement(out, command, &meaning->seen);
 }
