@@ -342,6 +342,11 @@ static const struct reading readings[] = {
 	      "# accum = a // b\naccum = 4 # a // b\n"
 	      "x.accum_freq = args.n\nif accum == 3 / 1: pass\n",
 	      "? sets accum = 4"),
+	PLAIN("python t.py --bs 8",
+	      "p.add_argument('--total-bs', type=int, default=-1)\n"
+	      "accum_steps = total // bs\n",
+	      "? with --global-flag --total-bs, or, where it is always 1, add "
+	      "--micro-flag --bs"),
 	HINTED("python t.py --bs 8", "accum_steps = total // bs\n", "8 x 1 x 1",
 	       .micro_flag = "--bs"),
 	PLAIN("python t.py --device-bs 8 --total-bs 4096",

@@ -83,6 +83,7 @@ static enum command_outcome computed(const struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
 	const struct knob *micro = &knobs[KNOB_MICRO];
+	const struct source_option *global;
 	const char *name;
 	size_t length;
 	unsigned line;
@@ -93,13 +94,18 @@ static enum command_outcome computed(const struct recognition *r)
 	line = source_accum_computed(r->text, &name, &length);
 	if (!line)
 		return COMMAND_OK;
+	global = by_class_declared(r, CLASS_BIT(OPTION_GLOBAL));
+	/* One that counts tokens says no samples. */
+	if (global && global->help && strcasestr(global->help, "token"))
+		global = NULL;
 	return not_recognised(
 		r,
 		"%s:%u computes %.*s, so the accumulation is not known: name "
 		"the option of the effective batch that it follows from with "
-		"--global-flag NAME, or, where it is always 1, add "
+		"--global-flag %s, or, where it is always 1, add "
 		"--micro-flag %s",
-		r->source_name, line, (int)length, name, micro->name);
+		r->source_name, line, (int)length, name,
+		global ? global->names.items[0] : "NAME", micro->name);
 }
 
 enum command_outcome knob_unused_check(const struct recognition *r)
