@@ -124,7 +124,7 @@ static void interrupt(struct result *result, int number)
 	result->exit_code = 128 + number;
 	result->signal_number = number;
 	free(result->message);
-	result->message = xstrdup("the same command again goes on from here");
+	result->message = xstrdup("by a signal");
 }
 
 /* Moves on with every record that is written; 0: there is no folder. */

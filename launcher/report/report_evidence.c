@@ -9,8 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The probe of this size that says most: the last one that ran through. */
-static const struct trial *trial_of(const struct result *result, int64_t micro)
+/*
+ * The probe that tells of a split: the last of its own accumulation, for with
+ * less of it a size may fit that does not with all; else the last of the size.
+ */
+static const struct trial *trial_of(const struct result *result, int64_t micro,
+				    int64_t accum)
 {
 	const struct probe_notes *probes = &result->record.probes;
 	const struct trial *found = NULL;
@@ -19,7 +23,8 @@ static const struct trial *trial_of(const struct result *result, int64_t micro)
 		const struct trial *trial = &probes->items[i].trial;
 
 		if (trial->micro_batch == micro &&
-		    (!found || trial_fits(trial) || !trial_fits(found)))
+		    (!found || trial->grad_accum == accum ||
+		     found->grad_accum != accum))
 			found = trial;
 	}
 	return found;
@@ -29,8 +34,9 @@ static const struct trial *trial_of(const struct result *result, int64_t micro)
 static void evidence_add_size(struct strbuf *out, const struct result *result,
 			      int64_t micro, int64_t accum)
 {
-	const struct trial *trial = trial_of(result, micro);
-	const struct trial *own = trial_of(result, result->own.micro_batch);
+	const struct trial *trial = trial_of(result, micro, accum);
+	const struct trial *own = trial_of(result, result->own.micro_batch,
+					   result->own.grad_accum);
 	char text[BYTES_TEXT_MAX];
 	double speed = 0;
 	double base = 0;
@@ -52,7 +58,7 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 		words_rate(out, speed);
 		strbuf_adds(out, " samples/s");
 	}
-	if (speed > 0 && base > 0)
+	if (speed > 0 && base > 0 && trial_fits(trial) && trial_fits(own))
 		strbuf_addf(out, " (%.2fx)", speed / base);
 	if (!trial_fits(trial)) {
 		strbuf_adds(out, ", ");
@@ -178,7 +184,8 @@ static void add_seen(struct strbuf *out, const struct report_style *style,
 		     const struct result *result)
 {
 	const struct trial *trial =
-		trial_of(result, result->record.batch.micro_batch);
+		trial_of(result, result->record.batch.micro_batch,
+			 result->record.batch.grad_accum);
 	struct strbuf line = STRBUF_INIT;
 
 	if (trial)

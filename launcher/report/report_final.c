@@ -361,14 +361,17 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	headline_message(out, style, PAINT_WARN,
-			 interrupted ? "interrupted" : "time limit reached",
+			 interrupted ? "interrupted" : "stopped",
 			 result->message);
 	strbuf_adds(&line, "  ");
 	add_best_so_far(&line, result);
 	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));
 	words_line(out, style, PAINT_PLAIN,
-		   "  run the same command again to resume: no finished probe "
-		   "is repeated");
+		   result->fresh ? "  run the same command again without "
+				   "--fresh to resume: no finished probe is "
+				   "repeated"
+				 : "  run the same command again to resume: "
+				   "no finished probe is repeated");
 	note_uncapped(out, style, result);
 	if (result->record.batch.micro_batch > 0)
 		add_flags(out, style, result);

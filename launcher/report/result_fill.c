@@ -38,6 +38,7 @@ void result_begin(struct result *result, const struct request *request)
 	record->batch.world_size = command->batch.world_size;
 	result->own = command->batch;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
+	result->fresh = request->options->reuse.fresh;
 	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		result->accum_name = command->knobs[KNOB_ACCUM].name;
 }

@@ -280,6 +280,20 @@ static struct plan_step best_tested(const struct session *session)
 	return best;
 }
 
+/* Which of the limits ended it. */
+static char *limit_words(const struct session *session)
+{
+	const struct options *options = session->given.request->options;
+	int64_t started = session->loop.under_way.started;
+
+	return started >= options->search.max_probes
+		       ? xasprintf("%lld probes were made (--max-probes %lld)",
+				   (long long)started,
+				   (long long)options->search.max_probes)
+		       : xasprintf("the time is up after %lld probes",
+				   (long long)started);
+}
+
 static void cut_short(struct session *session)
 {
 	struct plan_step best = best_tested(session);
@@ -290,14 +304,10 @@ static void cut_short(struct session *session)
 		strlist_add(&session->result->record.caveats,
 			    "unconfirmed: the tuning was cut short");
 	}
-	(void)session_end(session,
-			  number ? OUTCOME_INTERRUPTED : OUTCOME_TIME_LIMIT,
-			  number ? 128 + number : EXIT_TIME_LIMIT,
-			  xstrdup(number ? "the same command again goes on "
-					   "from here"
-					 : "the limit of time or probes is "
-					   "reached; the same command again "
-					   "goes on from here"));
+	(void)session_end(
+		session, number ? OUTCOME_INTERRUPTED : OUTCOME_TIME_LIMIT,
+		number ? 128 + number : EXIT_TIME_LIMIT,
+		number ? xstrdup("by a signal") : limit_words(session));
 }
 
 void session_answer_conclude(struct session *session,

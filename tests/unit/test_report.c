@@ -309,7 +309,7 @@ static const struct {
 	  "autofit: why|!probes in" },
 	{ "no message", OUTCOME_REFUSED, change_nothing, "autofit: refused" },
 	{ "time limit", OUTCOME_TIME_LIMIT, change_nothing,
-	  "time limit reached|best tested so far micro 32 x accum 4, "
+	  "stopped|best tested so far micro 32 x accum 4, "
 	  "peak 1.41 of 1.90 GiB|run the same command again to resume|"
 	  "!unconfirmed" },
 	{ "interrupted", OUTCOME_INTERRUPTED, change_no_answer,
