@@ -140,6 +140,14 @@ static void add_command(struct strbuf *out, const struct request *request)
 	}
 	if (command->assumption)
 		strbuf_addf(out, "meaning   %s\n", command->assumption);
+	if (command->view.script != NO_INDEX ||
+	    command->view.module != NO_INDEX)
+		strbuf_adds(out,
+			    request->is_seen
+				    ? "seen      read as an earlier probe saw "
+				      "it\n"
+				    : "seen      not yet: probes of a PyTorch "
+				      "program show rows, passes and ranks\n");
 	if (command->constraints.words)
 		strbuf_addf(out, "rules     %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)

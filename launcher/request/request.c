@@ -287,8 +287,10 @@ static enum command_outcome prepare_with(struct request *request,
 	memset(request, 0, sizeof(*request));
 	request->options = options;
 	request->state = state;
-	if (seen)
+	if (seen) {
 		request->seen = *seen;
+		request->is_seen = true;
+	}
 	copy_environment(&request->environment);
 	request->place = surroundings_rank(&request->environment);
 	if (paths_find(&request->paths, &request->environment, err) < 0)

@@ -18,6 +18,7 @@
 #include "launcher/request/surroundings.h"
 #include "probes/process/process_state.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct request {
@@ -35,6 +36,7 @@ struct request {
 	/* What probes of an earlier tuning, or of this one, saw of its sizes:
 	 * part of sources. */
 	struct seen_meaning seen;
+	bool is_seen; /* there is anything in it */
 	struct rank_place
 		place; /* autofit itself may be one of several ranks */
 	/* The command's own, with the effective batch that is asked for. */

@@ -71,6 +71,13 @@ def remembers(place):
         *"--batch-size 32 --accum-steps 4 --steps 2".split(),
     )
     check("reused", "reused" in again.result["outcome"], again)
+    words = "--batch-size 32 --accum-steps 4"
+    told = place.run(
+        *("explain", "--device", "host", "--memory", "4GiB", "--"),
+        *[PYTHON, SCRIPT, "--meaning", "whole", *words.split()],
+    )
+    holds("explained as seen", told.out, "seen +read as an earlier probe",
+          "effective batch 32 = 8 x 4 x 1")
 
 
 def no_sense(place):
