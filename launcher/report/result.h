@@ -58,7 +58,7 @@ struct result {
 	/* A probe has changed what the run would find: nothing starts. */
 	bool has_written;
 	bool fresh; /* --fresh: what was found before is not looked at */
-	bool grow; /* --grow: the effective batch may become larger */
+	bool grow;  /* --grow: the effective batch may become larger */
 	/* keep: the micro-batch predicted to fit beyond the split; 0: none */
 	int64_t predicted_micro_batch;
 	/* keep: an effective batch that splits better; 0: none */
