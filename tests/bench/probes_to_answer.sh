@@ -23,7 +23,7 @@ command=("$PYTHON" examples/charlm/train.py --batch-size 8 --grad-accum 16
 
 tune() { # MODE MEMORY STRATEGY FILE
 	local mode=()
-	[ "$1" = launch ] || mode=("$1")
+	[ "$1" = launch ] || mode=("$1" --largest)
 	"$AUTOFIT" "${mode[@]}" --fresh -q --device host --memory "$2" \
 		--strategy "$3" --json "$4" -- "${command[@]}" >/dev/null
 }
