@@ -3,6 +3,7 @@
 #include "base/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,12 +19,30 @@ void log_set_level(enum log_level level)
 	current_level = level;
 }
 
+/* Control codes of eight bits, marks of direction and of nothing. */
+static bool acts_on_terminal(unsigned code)
+{
+	static const struct {
+		unsigned first, last;
+	} ranges[] = { { 0, 0x9f },
+		       { 0x200b, 0x200f },
+		       { 0x2028, 0x202e },
+		       { 0x2060, 0x206f },
+		       { 0xfeff, 0xfeff } };
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(*ranges); i++)
+		if (code >= ranges[i].first && code <= ranges[i].last)
+			return true;
+	return false;
+}
+
 /*
  * Bytes of the UTF-8 character at text; 0: the byte is none of one, or it does
  * something to a terminal. Names of files and words of others are in a line.
  */
 static size_t plain_character(const char *text)
 {
+	static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char *at = (const unsigned char *)text;
 	size_t size = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
 	unsigned code = *at;
@@ -38,14 +57,8 @@ static size_t plain_character(const char *text)
 			return 0;
 		code = code << 6 | (at[i] & 0x3f);
 	}
-	/* Of eight bits, too long, marks of direction and of nothing. */
-	if (code < 0xa0 || (size == 3 && code < 0x800) ||
-	    (size == 4 && code < 0x10000) || code == 0xfeff ||
-	    (code >= 0x200b && code <= 0x200f) ||
-	    (code >= 0x2028 && code <= 0x202e) ||
-	    (code >= 0x2060 && code <= 0x206f))
-		return 0;
-	return size;
+	/* More bytes than it needs are none. */
+	return code < least[size] || acts_on_terminal(code) ? 0 : size;
 }
 
 static void print_line(const char *kind, const char *format, va_list args)

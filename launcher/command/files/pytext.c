@@ -260,12 +260,29 @@ static bool skip_holder(struct pytext *cursor)
 	return false;
 }
 
+/* The strings behind "=" or ":", in brackets or not; NULL: there are none. */
+static char *help_value(struct pytext *cursor)
+{
+	pytext_skip_blanks(cursor, true);
+	if (cursor->at >= cursor->end || !strchr("=:", *cursor->at))
+		return NULL;
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+	if (cursor->at < cursor->end && *cursor->at == '(')
+		pytext_step(cursor);
+	pytext_skip_blanks(cursor, true);
+	return cursor->at < cursor->end && pytext_is_quote(*cursor->at)
+		       ? pytext_strings(cursor)
+		       : NULL;
+}
+
 /* help="..." of the call, or "help": "..." of a dictionary in it. */
 static char *help_in(struct pytext cursor)
 {
 	int depth = 0;
 	const char *text;
 	size_t length;
+	char *found;
 
 	while (cursor.at < cursor.end && depth >= 0) {
 		char c = *cursor.at;
@@ -287,16 +304,9 @@ static char *help_in(struct pytext cursor)
 		if (!pytext_word_is(text, length, "help") &&
 		    !pytext_word_is(text, length, "description"))
 			continue;
-		pytext_skip_blanks(&cursor, true);
-		if (cursor.at >= cursor.end || !strchr("=:", *cursor.at))
-			continue;
-		cursor.at++;
-		pytext_skip_blanks(&cursor, true);
-		if (cursor.at < cursor.end && *cursor.at == '(')
-			pytext_step(&cursor);
-		pytext_skip_blanks(&cursor, true);
-		if (cursor.at < cursor.end && pytext_is_quote(*cursor.at))
-			return pytext_strings(&cursor);
+		found = help_value(&cursor);
+		if (found)
+			return found;
 	}
 	return NULL;
 }
