@@ -65,6 +65,8 @@ struct probe_spec {
 	struct probe_lines lines;
 	/* limit_bytes is that of each GPU; noise and floor are the probe's. */
 	struct lifecycle_limits limits;
+	/* So many the answer's probe makes: who fails before is no fit. */
+	int64_t confirm_steps;
 	int64_t steps_needed_compiled; /* when torch.compile is at work */
 	int64_t grace_ms;
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,

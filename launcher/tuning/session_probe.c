@@ -160,6 +160,7 @@ static struct probe_spec make_spec(const struct session *session,
 			options->search.probe_steps > COMPILED_STEPS
 				? options->search.probe_steps
 				: COMPILED_STEPS,
+		.confirm_steps = options->search.confirm_steps,
 		.grace_ms = options->times.grace_ms,
 		.shims = &setup->shims,
 		/* Without the hook they are seen less exactly from now on. */

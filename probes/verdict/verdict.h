@@ -95,7 +95,7 @@ struct evidence_memory {
 
 struct evidence_progress {
 	int64_t steps, steps_needed;
-	/* With those of the confirmation, once it is under way. */
+	/* With those of a confirmation, which it may have run on to. */
 	int64_t steps_asked;
 	/* At its end a program had made an optimizer that it never stepped. */
 	bool never_stepped;

@@ -55,7 +55,8 @@ if args.fault == "halves" and is_large:
 take(2 * micro)
 for step in range(args.steps):
     for _ in range(args.grad_accum):
-        time.sleep(0.005)
+        # What grows by the step is told apart step by step.
+        time.sleep(0.04 if args.fault == "leak" else 0.005)
     if args.fault == "late" and step == args.when - 1:
         take(6 * micro)
     if args.fault == "leak":
