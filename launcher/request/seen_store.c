@@ -137,10 +137,10 @@ int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,
 			root, names[i].name,
 			json_string((const char *)seen + names[i].offset));
 	text = root ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	if (result == 0 && !text)
+	if (!text)
 		result = error_set(err, -EINVAL,
 				   "what was seen cannot be written as JSON");
-	if (result == 0)
+	else if (result == 0)
 		result = textfile_replace(path, S_IRUSR | S_IWUSR, text,
 					  strlen(text), err);
 	free(text);

@@ -60,14 +60,16 @@ static void share_cache(struct caches *caches, struct strlist *shared,
 {
 	char *real = realpath(path, NULL);
 
-	if (!real || strlist_find(shared, real) < shared->count)
-		free(real);
-	else if (!is_kept)
-		strlist_take(shared, real);
-	else if (keep_folder(caches, real))
-		strlist_add(shared, real);
-	else
-		free(real);
+	/* A folder that is kept takes its path over. */
+	if (real && strlist_find(shared, real) == shared->count) {
+		if (!is_kept) {
+			strlist_add(shared, real);
+		} else if (keep_folder(caches, real)) {
+			strlist_add(shared, real);
+			return;
+		}
+	}
+	free(real);
 }
 
 void caches_open(struct caches *caches, struct strlist *shared,

@@ -28,6 +28,20 @@ struct kept_copy {
 	char *piece;
 };
 
+static int put_piece(const struct kept_copy *copy, int64_t at, ssize_t length)
+{
+	for (ssize_t done = 0; done < length;) {
+		ssize_t put = pwrite(copy->to, copy->piece + done,
+				     (size_t)(length - done),
+				     copy->to_start + at + done);
+
+		if (put < 0 && errno != EINTR)
+			return -errno;
+		done += put > 0 ? put : 0;
+	}
+	return 0;
+}
+
 /* One stretch of data, without holes. */
 static int copy_data(const struct kept_copy *copy, int64_t at, int64_t end)
 {
@@ -37,6 +51,7 @@ static int copy_data(const struct kept_copy *copy, int64_t at, int64_t end)
 				      : PIECE_BYTES;
 		ssize_t got = pread(copy->from, copy->piece, want,
 				    copy->from_start + at);
+		int result;
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -46,15 +61,9 @@ static int copy_data(const struct kept_copy *copy, int64_t at, int64_t end)
 			return -E2BIG;
 		if (copy->left)
 			*copy->left -= (uint64_t)got;
-		for (ssize_t done = 0; done < got;) {
-			ssize_t put = pwrite(copy->to, copy->piece + done,
-					     (size_t)(got - done),
-					     copy->to_start + at + done);
-
-			if (put < 0 && errno != EINTR)
-				return -errno;
-			done += put > 0 ? put : 0;
-		}
+		result = put_piece(copy, at, got);
+		if (result < 0)
+			return result;
 		at += got;
 	}
 	return 0;

@@ -311,7 +311,8 @@ static void a_trend_is_told_from_noise(void **state)
 		uint64_t trend;
 
 		for (int64_t k = 0; k < shapes[i].steps; k++) {
-			uint64_t kib = 500 * 1024 + (uint64_t)k * shapes[i].kib;
+			uint64_t kib = UINT64_C(500) * 1024 +
+				       (uint64_t)k * shapes[i].kib;
 
 			if (shapes[i].jump_at &&
 			    (uint64_t)k >= shapes[i].jump_at)

@@ -21,7 +21,7 @@ static const char source[] =
 	"parser.add_argument('--accum-steps', type=int, default=1)\n";
 static const char only_batch[] =
 	"parser.add_argument('--batch-size', type=int, default=8)\n";
-static const char TWO[] = "torchrun --nproc-per-node 2 ";
+static const char two_ranks[] = "torchrun --nproc-per-node 2 ";
 
 static const struct row {
 	const char *name;
@@ -79,7 +79,7 @@ static const struct row {
 	  NULL },
 	{ "two ranks, as read",
 	  source,
-	  TWO,
+	  two_ranks,
 	  "--batch-size 8 --accum-steps 2",
 	  { 8, 2, 2, 0 },
 	  { SEEN(8, 2, 2) },
@@ -88,7 +88,7 @@ static const struct row {
 	  NULL },
 	{ "over all ranks",
 	  source,
-	  TWO,
+	  two_ranks,
 	  "--batch-size 16 --accum-steps 1",
 	  { 16, 1, 2, 0 },
 	  { SEEN(8, 1, 2) },
@@ -106,7 +106,7 @@ static const struct row {
 	  "--global-flag --batch-size" },
 	{ "the whole batch of all ranks",
 	  source,
-	  TWO,
+	  two_ranks,
 	  "--batch-size 32 --accum-steps 2",
 	  { 32, 2, 2, 0 },
 	  { SEEN(8, 2, 2) },
@@ -115,7 +115,7 @@ static const struct row {
 	  "seen 8 rows x 2 passes x 2 ranks" },
 	{ "total accumulation",
 	  source,
-	  TWO,
+	  two_ranks,
 	  "--batch-size 8 --accum-steps 4",
 	  { 8, 4, 2, 0 },
 	  { SEEN(8, 2, 2) },

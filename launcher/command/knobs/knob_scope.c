@@ -167,7 +167,8 @@ enum command_outcome knob_overwritten_check(const struct recognition *r,
 		return COMMAND_OK;
 	(void)option_variable(r, name, variable);
 	for (char *c = variable; *c; c++)
-		*c = *c == '-' ? '_' : *c;
+		if (*c == '-')
+			*c = '_';
 	line = source_overwrites(r->text, variable);
 	if (!line)
 		return COMMAND_OK;

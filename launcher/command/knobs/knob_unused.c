@@ -21,15 +21,19 @@ static bool knob_unused_is_known(const struct recognition *r, const char *name,
 {
 	const struct preset *preset = r->command->preset;
 	const struct strlist *lists[] = {
-		&preset->knobs.micro.names,  &preset->knobs.accum.names,
-		&preset->knobs.global.names, &preset->words.neutral_args,
-		&preset->probe.drop,         &preset->split.micro_step_units,
+		&preset->knobs.micro.names,
+		&preset->knobs.accum.names,
+		&preset->knobs.global.names,
+		&preset->words.neutral_args,
+		&preset->probe.drop,
+		&preset->split.micro_step_units,
+		NULL,
 	};
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+	for (size_t i = 0; lists[i]; i++)
 		for (size_t k = 0; k < lists[i]->count; k++) {
 			const char *entry = lists[i]->items[k];
-			size_t letters = strcspn(entry, " ");
+			size_t letters;
 
 			entry += strspn(entry, "-");
 			letters = strcspn(entry, " ");

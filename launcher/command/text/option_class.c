@@ -168,9 +168,9 @@ static void word_add(struct name_words *words, const char *word, size_t length)
 		return;
 	if (length < sizeof(lower)) {
 		for (size_t i = 0; i < length; i++)
-			lower[i] = word[i] >= 'A' && word[i] <= 'Z'
-					   ? (char)(word[i] - 'A' + 'a')
-					   : word[i];
+			lower[i] = (char)(word[i] >= 'A' && word[i] <= 'Z'
+						  ? word[i] - 'A' + 'a'
+						  : word[i]);
 		kinds = word_kinds_of(lower, length);
 		if (!kinds)
 			kinds = kinds_glued(lower, length);
@@ -346,46 +346,19 @@ static bool option_class_goes_on(const char *name, size_t left,
 /* Most options are none of these; scripts and files have thousands. */
 static bool may_matter(const char *name, size_t length)
 {
+	static const char *const pieces[] = { "bs",  "bz",   "bat",
+					      "acc", "acu",  "ga",
+					      "per", "each", "micro" };
+
 	for (size_t i = 0; i + 1 < length; i++) {
 		/* ASCII letters alone become what is looked for. */
-		char next = (char)(name[i + 1] | 0x20);
-		size_t left = length - i;
+		int first = name[i] | 0x20;
 
-		switch (name[i] | 0x20) {
-		case 'b':
-			if (next == 's' || next == 'z' ||
-			    (next == 'a' &&
-			     option_class_goes_on(name + i, left, "bat")))
+		for (size_t k = 0; k < sizeof(pieces) / sizeof(*pieces); k++)
+			if (first == pieces[k][0] &&
+			    option_class_goes_on(name + i, length - i,
+						 pieces[k]))
 				return true;
-			break;
-		case 'a':
-			if (next == 'c' &&
-			    (option_class_goes_on(name + i, left, "acc") ||
-			     option_class_goes_on(name + i, left, "acu")))
-				return true;
-			break;
-		case 'g':
-			if (next == 'a')
-				return true;
-			break;
-		case 'p':
-			if (next == 'e' &&
-			    option_class_goes_on(name + i, left, "per"))
-				return true;
-			break;
-		case 'e':
-			if (next == 'a' &&
-			    option_class_goes_on(name + i, left, "each"))
-				return true;
-			break;
-		case 'm':
-			if (next == 'i' &&
-			    option_class_goes_on(name + i, left, "micro"))
-				return true;
-			break;
-		default:
-			break;
-		}
 	}
 	return false;
 }
