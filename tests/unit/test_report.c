@@ -534,7 +534,7 @@ static void no_control_byte_comes_through(void **state)
 		length = text.length;
 		for (const char *c = strbuf_text(&text); length > 0;) {
 			uint32_t code = 0;
-			size_t size = text_character(c, length, &code);
+			size_t size = utf8_character(c, length, &code);
 
 			assert_true(size > 0);
 			assert_true(code == '\n' || code >= ' ');
