@@ -10,14 +10,22 @@
  * Source: Fowler, Noll, Vo, FNV-1a with offset basis 0xcbf29ce484222325 and
  * prime 0x100000001b3. What is named by it is compared in full as well.
  */
-uint64_t hash_bytes(const void *data, size_t length);
-
-/* The same, byte by byte from HASH_START on. */
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
+/* Byte by byte from HASH_START on. */
 static inline uint64_t hash_byte(uint64_t hash, char byte)
 {
 	return (hash ^ (unsigned char)byte) * UINT64_C(0x100000001b3);
+}
+
+static inline uint64_t hash_bytes(const void *data, size_t length)
+{
+	const char *bytes = data;
+	uint64_t hash = HASH_START;
+
+	for (size_t i = 0; i < length; i++)
+		hash = hash_byte(hash, bytes[i]);
+	return hash;
 }
 
 /* The bucket of a hash, in a table of so many buckets (a power of two). */

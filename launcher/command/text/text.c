@@ -2,41 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/text/text.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <string.h>
-
-size_t text_character(const char *text, size_t length, uint32_t *code)
-{
-	/* Smallest code point of each length: less is overlong. */
-	static const uint32_t smallest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	unsigned char first;
-	size_t needed;
-	uint32_t value;
-
-	if (length == 0)
-		return 0;
-	first = (unsigned char)text[0];
-	if (first < 0x80) {
-		*code = first;
-		return 1;
-	}
-	needed = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-	if (first < 0xc0 || first > 0xf4 || needed > length)
-		return 0;
-	value = first & (0x7fU >> needed);
-	for (size_t i = 1; i < needed; i++) {
-		unsigned char next = (unsigned char)text[i];
-
-		if ((next & 0xc0) != 0x80)
-			return 0;
-		value = value << 6 | (next & 0x3f);
-	}
-	if (value < smallest[needed] || value > 0x10ffff ||
-	    (value >= 0xd800 && value <= 0xdfff))
-		return 0;
-	*code = value;
-	return needed;
-}
 
 void text_add_utf8(struct strbuf *out, const char *text)
 {
@@ -44,7 +13,7 @@ void text_add_utf8(struct strbuf *out, const char *text)
 
 	while (length > 0) {
 		uint32_t code;
-		size_t size = text_character(text, length, &code);
+		size_t size = utf8_character(text, length, &code);
 
 		if (size > 0)
 			strbuf_add(out, text, size);
@@ -62,7 +31,7 @@ bool text_is_utf8(const char *text)
 
 	while (length > 0) {
 		uint32_t code;
-		size_t size = text_character(text, length, &code);
+		size_t size = utf8_character(text, length, &code);
 
 		if (size == 0)
 			return false;
@@ -72,26 +41,17 @@ bool text_is_utf8(const char *text)
 	return true;
 }
 
-/* Would change more on a terminal than one cell. */
-static bool is_unsafe(uint32_t code)
-{
-	return code < 0x20 || (code >= 0x7f && code < 0xa0) ||
-	       (code >= 0x200b && code <= 0x200f) ||
-	       (code >= 0x2028 && code <= 0x202e) ||
-	       (code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
-}
-
 void text_add_safe(struct strbuf *out, const char *text, bool ascii)
 {
 	size_t length = text ? strlen(text) : 0;
 
 	while (length > 0) {
 		uint32_t code = 0;
-		size_t size = text_character(text, length, &code);
+		size_t size = utf8_character(text, length, &code);
 
-		if (size == 0 || (size == 1 && is_unsafe(code)))
+		if (size == 0 || (size == 1 && utf8_is_unsafe(code)))
 			strbuf_addf(out, "\\x%02x", (unsigned char)*text);
-		else if (is_unsafe(code) || (ascii && size > 1))
+		else if (utf8_is_unsafe(code) || (ascii && size > 1))
 			strbuf_addf(out, "\\u{%" PRIx32 "}", code);
 		else
 			strbuf_add(out, text, size);

@@ -9,12 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Bytes of the UTF-8 character at text, its code point in *code; 0 when they
- * are none (overlong, surrogate, cut off, past U+10FFFF) or text is empty.
- */
-size_t text_character(const char *text, size_t length, uint32_t *code);
-
 /* The text with U+FFFD for every byte that is not UTF-8. */
 void text_add_utf8(struct strbuf *out, const char *text);
 bool text_is_utf8(const char *text);
