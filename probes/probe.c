@@ -48,7 +48,7 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 static bool confirmation_is_done(const struct probe *probe,
 				 const struct lifecycle_facts *facts)
 {
-	const struct probe_confirmation *wanted = &probe->course.confirmation;
+	const struct probe_confirmation *wanted = &probe->spec.confirmation;
 	const struct step_peaks *peaks = &probe->readings.peaks;
 	int64_t third = peaks->steps >= 3 ? peaks->ms[2] : 0;
 	/* Data that vary are watched for twice as long. */
@@ -338,20 +338,18 @@ enum probe_state probe_wait(struct probe *probe)
 	return probe->course.state;
 }
 
-void probe_confirm(struct probe *probe,
-		   const struct probe_confirmation *confirmation)
+void probe_confirm(struct probe *probe)
 {
 	struct probe_course *course = &probe->course;
 	struct lifecycle_limits *limits = &course->limits;
 
 	assert(course->state == PROBE_DECIDED);
-	course->confirmation = *confirmation;
 	course->confirming = true;
 	/* As long again as the verdict could take, from here. */
 	if (limits->timeout_ms && !limits->timeout_covers_start)
 		limits->timeout_ms +=
 			CONFIRM_TIME_FACTOR * probe_clock_ms(&probe->clock) +
-			confirmation->ms;
+			probe->spec.confirmation.ms;
 	course->state = PROBE_RUNNING;
 }
 

@@ -48,6 +48,13 @@ struct probe_lines {
 	const struct printed_sizes_patterns *sizes;
 };
 
+/* How far a confirmation goes after the first verdict. */
+struct probe_confirmation {
+	int64_t steps;     /* enough */
+	int64_t steps_min; /* never fewer, but for an exit by itself */
+	int64_t ms;        /* enough, counted from the third step */
+};
+
 /* Everything a probe is told. Texts and lists are the caller's, and stay. */
 struct probe_spec {
 	const char *id; /* value of AUTOFIT_PROBE in environment */
@@ -65,8 +72,8 @@ struct probe_spec {
 	struct probe_lines lines;
 	/* limit_bytes is that of each GPU; noise and floor are the probe's. */
 	struct lifecycle_limits limits;
-	/* So many the answer's probe makes: who fails before is no fit. */
-	int64_t confirm_steps;
+	/* Who fails before its steps is no fit, confirmed or not. */
+	struct probe_confirmation confirmation;
 	int64_t steps_needed_compiled; /* when torch.compile is at work */
 	int64_t grace_ms;
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
@@ -74,13 +81,6 @@ struct probe_spec {
 	enum steps_source smaller_steps;
 	/* One that is called ends the probe; NULL: none are looked for. */
 	const struct shims *shims;
-};
-
-/* How far a confirmation goes after the first verdict. */
-struct probe_confirmation {
-	int64_t steps;     /* enough */
-	int64_t steps_min; /* never fewer, but for an exit by itself */
-	int64_t ms;        /* enough, counted from the third step */
 };
 
 enum probe_state {
@@ -124,8 +124,7 @@ int probe_start(struct probe **probe, const struct probe_spec *spec,
 enum probe_state probe_wait(struct probe *probe);
 
 /* After PROBE_DECIDED: go on as its own confirmation; then wait again. */
-void probe_confirm(struct probe *probe,
-		   const struct probe_confirmation *confirmation);
+void probe_confirm(struct probe *probe);
 
 /* After PROBE_DECIDED: it is not the answer, or was confirmed; then wait. */
 void probe_stop(struct probe *probe);

@@ -49,7 +49,6 @@ struct probe_readings {
 struct probe_course {
 	enum probe_state state;
 	struct lifecycle_limits limits;
-	struct probe_confirmation confirmation;
 	bool decided, confirming, by_time, keeper_gone;
 };
 

@@ -84,7 +84,7 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->progress = (struct evidence_progress){
 		.steps = probe_steps(probe, &source),
 		.steps_needed = probe->course.limits.steps_needed,
-		.steps_asked = probe->spec.confirm_steps,
+		.steps_asked = probe->spec.confirmation.steps,
 		.never_stepped =
 			(readings->python.flags & CHANNEL_NEVER_STEPPED) != 0,
 		.smaller_steps = probe->spec.smaller_steps,

@@ -113,6 +113,20 @@ static struct lifecycle_limits make_limits(const struct session *session,
 	};
 }
 
+static struct probe_confirmation
+make_confirmation(const struct options *options)
+{
+	const int64_t steps = options->search.confirm_steps;
+
+	return (struct probe_confirmation){
+		.steps = steps,
+		.steps_min =
+			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
+		.ms = options->search.has_confirm_steps ? INT64_MAX / 8
+							: CONFIRM_MS,
+	};
+}
+
 static struct probe_spec make_spec(const struct session *session,
 				   const struct plan_step *step,
 				   const struct probe_setup *setup,
@@ -160,7 +174,7 @@ static struct probe_spec make_spec(const struct session *session,
 			options->search.probe_steps > COMPILED_STEPS
 				? options->search.probe_steps
 				: COMPILED_STEPS,
-		.confirm_steps = options->search.confirm_steps,
+		.confirmation = make_confirmation(options),
 		.grace_ms = options->times.grace_ms,
 		.shims = &setup->shims,
 		/* Without the hook they are seen less exactly from now on. */
@@ -174,15 +188,6 @@ static struct probe_spec make_spec(const struct session *session,
 static void confirm_or_stop(struct session *session,
 			    const struct plan_step *step)
 {
-	const struct options *options = session->given.request->options;
-	const int64_t steps = options->search.confirm_steps;
-	const struct probe_confirmation confirmation = {
-		.steps = steps,
-		.steps_min =
-			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
-		.ms = options->search.has_confirm_steps ? INT64_MAX / 8
-							: CONFIRM_MS,
-	};
 	struct session_under_way *under_way = &session->loop.under_way;
 	const struct probe_notes *notes = session->trials.notes;
 	struct trial *trials = probe_notes_trials(notes);
@@ -200,7 +205,7 @@ static void confirm_or_stop(struct session *session,
 	    plan_wants_confirmed(&session->plan, trials, notes->count,
 				 &running)) {
 		under_way->doing = "confirming";
-		probe_confirm(under_way->probe, &confirmation);
+		probe_confirm(under_way->probe);
 	} else {
 		probe_stop(under_way->probe);
 	}
