@@ -176,8 +176,7 @@ static enum command_outcome units_find(const struct recognition *r,
 	enum command_outcome outcome = COMMAND_OK;
 	int64_t *multiple = &r->command->constraints.accum_multiple_of;
 
-	if (command->knobs[KNOB_ACCUM].form == KNOB_ABSENT &&
-	    command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT)
+	if (!command_accumulates(command))
 		return COMMAND_OK;
 	if (steps->unit == UNIT_MICRO_STEPS && steps->value > 0)
 		*multiple = accumulation_multiple(

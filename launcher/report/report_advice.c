@@ -118,7 +118,7 @@ static void add_largest(struct strbuf *out, const struct report_style *style,
 		words_pair(&line, record->peak_bytes, record->limit_bytes);
 		strbuf_addch(&line, ')');
 	}
-	if (result->accum_name)
+	if (result->has_accumulation)
 		strbuf_adds(&line, ". To use it: autofit --grow -- ...");
 	else if (!__builtin_mul_overflow(record->largest_fit, world,
 					 &effective))
@@ -127,7 +127,7 @@ static void add_largest(struct strbuf *out, const struct report_style *style,
 			    " -- ...",
 			    effective);
 	words_field(out, style, "largest", strbuf_text(&line));
-	if (!result->accum_name)
+	if (!result->has_accumulation)
 		words_field(out, style, "or",
 			    "name the command's option for gradient "
 			    "accumulation, to keep the effective batch: "

@@ -152,7 +152,7 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	if (result->record.batch.micro_batch == result->own.micro_batch &&
 	    result->record.batch.grad_accum == result->own.grad_accum)
 		strbuf_adds(&line,
-			    result->accum_name || result->grow
+			    result->has_accumulation || result->grow
 				    ? ": your sizes are the best already, "
 				      "nothing changed"
 				    : ", kept: the command has no gradient "

@@ -67,7 +67,7 @@ struct result {
 	 * it is to be read again. The message says what was seen. */
 	bool is_misread;
 	struct seen_meaning seen;
-	const char *accum_name; /* option name, NULL: no accumulation known */
+	bool has_accumulation; /* by its own option, or beside a global batch */
 };
 
 #define RESULT_INIT                                                            \

@@ -39,8 +39,7 @@ void result_begin(struct result *result, const struct request *request)
 	result->own = command->batch;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	result->fresh = request->options->reuse.fresh;
-	if (command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
-		result->accum_name = command->knobs[KNOB_ACCUM].name;
+	result->has_accumulation = command_accumulates(command);
 }
 
 void result_set_command(struct result *result, const struct request *request,

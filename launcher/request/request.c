@@ -168,8 +168,7 @@ static enum command_outcome check_rewrite(struct request *request,
 {
 	struct command *command = &request->command;
 	const struct command_constraints *constraints = &command->constraints;
-	bool trades = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
-		      command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+	bool trades = command_accumulates(command);
 	const struct command_values values = {
 		.micro_batch = (constraints->micro_divides ? 1 : 2) *
 			       command->batch.micro_batch,

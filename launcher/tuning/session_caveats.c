@@ -108,9 +108,7 @@ static bool is_exercised(const struct command *command, const char *what,
 static void add_passes_caveat(const struct session *session,
 			      struct record *record, const struct trial *trial)
 {
-	const struct knob *knobs = session->given.request->command.knobs;
-	bool has_knob = knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
-			knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+	bool has_knob = command_accumulates(&session->given.request->command);
 
 	if (!trial || trial->steps_source != STEPS_HOOK ||
 	    trial->seen_accum <= trial->grad_accum)

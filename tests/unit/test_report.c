@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "base/utf8.h"
 #include "launcher/command/text/text.h"
 #include "launcher/records/show.h"
 
@@ -102,7 +103,7 @@ static void fill(struct result *result)
 				     "(--batch-size taken as per rank)");
 	result->flags_text = xstrdup("--batch-size 32 --grad-accum 4");
 	result->budget_source = xstrdup("--memory");
-	result->accum_name = "--grad-accum";
+	result->has_accumulation = true;
 	result->own = (struct batch){ 8, 16, 1, 128 };
 	result->seconds = 192;
 }
@@ -192,7 +193,7 @@ static void change_no_answer(struct result *result)
 static void change_no_accumulation(struct result *result)
 {
 	change_no_answer(result);
-	result->accum_name = NULL;
+	result->has_accumulation = false;
 	result->record.batch.world_size = 2;
 }
 

@@ -92,8 +92,7 @@ static enum command_outcome computed(const struct recognition *r)
 	size_t length;
 	unsigned line;
 
-	if (!r->text || knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
-	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT || !micro->name)
+	if (!r->text || command_accumulates(r->command) || !micro->name)
 		return COMMAND_OK;
 	line = source_accum_computed(r->text, &name, &length);
 	if (!line)

@@ -99,4 +99,12 @@ static inline const struct strlist *command_argv(const struct command *command)
 	return flat->count ? flat : command->given;
 }
 
+/* Gradient accumulation can be said: by its own option, or by an effective
+ * batch that the program divides. */
+static inline bool command_accumulates(const struct command *command)
+{
+	return command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	       command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+}
+
 #endif

@@ -118,8 +118,7 @@ static bool passes_differ(const struct command *command,
 {
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	int64_t passes = trial->seen_accum;
-	bool has_knob = accum->form != KNOB_ABSENT ||
-			command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
+	bool has_knob = command_accumulates(command);
 
 	if (!passes || passes == written->grad_accum)
 		return false;
