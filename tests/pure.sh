@@ -29,7 +29,7 @@ text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
 text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
 text+='|strtok_r|qsort_r'
 heap='free|x(malloc|calloc|realloc|grow|strn?dup|asprintf)'
-base='(strlist|strbuf|span|error|hash)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
+base='(strlist|strbuf|span|error|utf8)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
 # Of PCRE2: a text in, places in it out.
 patterns='pattern_(make|free|match|group)|signatures_(match|pick)'
 # Of config files: a text in, its values out.
