@@ -119,9 +119,9 @@ int phase_parse(const char *name, enum phase *phase);
 const char *coverage_name(enum coverage coverage);
 int coverage_parse(const char *name, enum coverage *coverage);
 const char *steps_source_name(enum steps_source source);
+int steps_source_parse(const char *name, enum steps_source *source);
 /* Appends "16 rows x 4 passes x 2 ranks"; nothing where the hook saw no
  * rows. */
 void trial_seen_format(const struct trial *trial, struct strbuf *out);
-int steps_source_parse(const char *name, enum steps_source *source);
 
 #endif

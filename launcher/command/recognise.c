@@ -131,13 +131,15 @@ static enum command_outcome preset_apply(struct recognition *r)
 	return COMMAND_OK;
 }
 
-/* Autofit itself may be one of several ranks. */
+/* Autofit itself may be one of several ranks; what was seen is no guess. */
 static enum command_outcome ranks_find(struct recognition *r)
 {
 	enum command_outcome outcome = world_size_find(r);
 
 	if (r->hints->ranks_around > 1)
 		r->command->batch.world_size *= r->hints->ranks_around;
+	else if (r->hints->ranks_seen)
+		r->command->batch.world_size = r->hints->ranks_seen;
 	return outcome;
 }
 

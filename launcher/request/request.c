@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "launcher/command/files/named_files.h"
@@ -112,12 +113,14 @@ static void set_sources(struct request *request)
 					   seen->accum_flag),
 		.global_flag = said_or_seen(options->hints.global_flag,
 					    seen->global_flag),
-		.micro_scope =
-			said_or_seen(options->hints.micro_scope,
-				     seen->micro_is_global ? "global" : NULL),
-		.accum_scope =
-			said_or_seen(options->hints.accum_scope,
-				     seen->accum_is_total ? "total" : NULL),
+		.micro_scope = said_or_seen(options->hints.micro_scope,
+					    seen->micro_is_global ? "global"
+					    : seen->micro_is_rank ? "rank"
+								  : NULL),
+		.accum_scope = said_or_seen(options->hints.accum_scope,
+					    seen->accum_is_total  ? "total"
+					    : seen->accum_is_rank ? "rank"
+								  : NULL),
 		.preset = options->hints.preset,
 		.env_templates = &options->hints.env_templates,
 		.templates = &options->hints.templates,
@@ -126,8 +129,9 @@ static void set_sources(struct request *request)
 			options->target.device == DEVICE_HOST
 				? 0
 				: visible_devices(&request->environment),
-		.ranks_around = request->place.world > 1 ? request->place.world
-							 : seen->ranks,
+		.ranks_around =
+			request->place.world > 1 ? request->place.world : 0,
+		.ranks_seen = seen->ranks,
 		.micro_default = seen->micro_default,
 		.accum_default = seen->accum_default,
 	};
@@ -332,18 +336,24 @@ enum command_outcome request_prepare(struct request *request,
 		prepare_with(request, options, state, NULL, err);
 	struct seen_meaning seen;
 
-	if (outcome != COMMAND_OK || options->reuse.fresh ||
-	    !seen_store_read(&seen, &request->paths, request->identity))
+	if (outcome != COMMAND_OK)
 		return outcome;
-	return prepare_anew(request, &seen, err);
+	if (options->reuse.fresh) {
+		seen_store_forget(&request->paths, request->identity);
+		return outcome;
+	}
+	return seen_store_read(&seen, &request->paths, request->identity)
+		       ? prepare_anew(request, &seen, err)
+		       : outcome;
 }
 
 enum command_outcome request_prepare_again(struct request *request,
 					   const struct seen_meaning *seen,
 					   struct error *err)
 {
+	/* The answer is the same without: its next start probes once more. */
 	if (seen_store_write(seen, &request->paths, request->identity, err) < 0)
-		return COMMAND_USAGE;
+		log_warning("%s", err->message);
 	return prepare_anew(request, seen, err);
 }
 

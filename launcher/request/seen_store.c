@@ -27,7 +27,9 @@ static const struct {
 	const char *name;
 	size_t offset;
 } switches[] = { { "micro_is_global", IN_SEEN(micro_is_global) },
-		 { "accum_is_total", IN_SEEN(accum_is_total) } },
+		 { "micro_is_rank", IN_SEEN(micro_is_rank) },
+		 { "accum_is_total", IN_SEEN(accum_is_total) },
+		 { "accum_is_rank", IN_SEEN(accum_is_rank) } },
   numbers[] = { { "ranks", IN_SEEN(ranks) },
 		{ "micro_default", IN_SEEN(micro_default) },
 		{ "accum_default", IN_SEEN(accum_default) } },

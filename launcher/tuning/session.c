@@ -199,22 +199,40 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 	session->effect_check_micro = micro;
 }
 
+/* A probe has run these sizes; accumulation 0: whatever it was. */
+static bool was_tried(const struct session *session, int64_t micro_batch,
+		      int64_t grad_accum)
+{
+	const struct probe_notes *notes = session->trials.notes;
+
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *trial = &notes->items[i].trial;
+
+		if (trial->micro_batch == micro_batch &&
+		    (!grad_accum || trial->grad_accum == grad_accum))
+			return true;
+	}
+	return false;
+}
+
 /*
- * Sizes that nobody gave are read from a preset or a script: the first probe
- * is of the command as it is, and shows them.
+ * Sizes that nobody gave are read from a preset or a script: a probe of the
+ * command as it is shows them, before one with others is believed.
  */
 static bool asks_for_defaults(const struct session *session,
 			      struct plan_step *step)
 {
 	const struct command *command = &session->given.request->command;
 	bool accum = meaning_is_default(command, KNOB_ACCUM);
+	const struct batch *own = &command->batch;
 
-	if (session->trials.notes->count || !command->batch.micro_batch ||
-	    (!accum && !meaning_is_default(command, KNOB_MICRO)))
+	if (!own->micro_batch ||
+	    (!accum && !meaning_is_default(command, KNOB_MICRO)) ||
+	    was_tried(session, own->micro_batch, accum ? own->grad_accum : 0))
 		return false;
-	*step = plan_probe(&session->plan, command->batch.micro_batch);
+	*step = plan_probe(&session->plan, own->micro_batch);
 	if (accum)
-		step->probe_accum = command->batch.grad_accum;
+		step->probe_accum = own->grad_accum;
 	return true;
 }
 

@@ -907,9 +907,14 @@ class Rows(object):
 
     def note_group(self, module):
         """How many ranks share the gradients of this module."""
-        for kind in type(module).__mro__:
+        # Others have classes of these names, and no such member.
+        group = getattr(module, "process_group", None)
+        for kind in type(module).__mro__ if group is not None else ():
             if kind.__name__ in GROUP_CLASSES and self.channel.enter():
-                self.channel.put32(GROUP32, module.process_group.size())
+                # Shards in a node, and copies of them on the others.
+                copies = getattr(module, "_inter_node_pg", None)
+                ranks = group.size() * (copies.size() if copies else 1)
+                self.channel.put32(GROUP32, ranks)
 
     def note(self, arguments):
         # They are a tuple and a dict, in a tuple.

@@ -21,6 +21,8 @@ static const char source[] =
 	"parser.add_argument('--accum-steps', type=int, default=1)\n";
 static const char only_batch[] =
 	"parser.add_argument('--batch-size', type=int, default=8)\n";
+static const char global_source[] =
+	"parser.add_argument('--global-batch-size', type=int, default=256)\n";
 static const char two_ranks[] = "torchrun --nproc-per-node 2 ";
 
 static const struct row {
@@ -122,6 +124,33 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .accum_is_total = true },
 	  "--accum-scope total" },
+	{ "read as a global batch, and it is per rank",
+	  global_source,
+	  two_ranks,
+	  "--global-batch-size 16",
+	  { 8, 1, 2, 0 },
+	  { SEEN(16, 1, 2) },
+	  MEANING_OTHER,
+	  { .micro_is_rank = true },
+	  "--micro-scope rank" },
+	{ "a global batch, and two views of each row",
+	  global_source,
+	  two_ranks,
+	  "--global-batch-size 16",
+	  { 8, 1, 2, 0 },
+	  { SEEN(16, 1, 2), .loader_rows = 8 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "a global batch, as read",
+	  global_source,
+	  two_ranks,
+	  "--global-batch-size 16",
+	  { 8, 1, 2, 0 },
+	  { SEEN(8, 1, 2) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
 	{ "a default that is another one",
 	  source,
 	  "",
@@ -202,13 +231,33 @@ static const struct row {
 	  { SEEN(8, 1, 4) },
 	  MEANING_OTHER,
 	  { .ranks = 4 },
-	  "4 ranks by itself" },
+	  "trains with 4 ranks" },
+	{ "half of the ranks share the model",
+	  only_batch,
+	  "torchrun --nproc-per-node 4 ",
+	  "--batch-size 8",
+	  { 8, 1, 4, 0 },
+	  { SEEN(8, 1, 2) },
+	  MEANING_OTHER,
+	  { .ranks = 2 },
+	  "trains with 2 ranks" },
+	{ "a launcher that starts more ranks than it was asked for",
+	  only_batch,
+	  "torchrun --nproc-per-node 1 ",
+	  "--batch-size 8",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 1, 4) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
 };
 
 static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
 {
 	return a->micro_is_global == b->micro_is_global &&
-	       a->accum_is_total == b->accum_is_total && a->ranks == b->ranks &&
+	       a->micro_is_rank == b->micro_is_rank &&
+	       a->accum_is_total == b->accum_is_total &&
+	       a->accum_is_rank == b->accum_is_rank && a->ranks == b->ranks &&
 	       a->micro_default == b->micro_default &&
 	       a->accum_default == b->accum_default &&
 	       strcmp(a->accum_flag, b->accum_flag) == 0 &&

@@ -25,8 +25,9 @@ struct command_hints {
 	bool looks_inside; /* see struct shell_call */
 	/* The command itself runs as one of so many ranks; 0: alone. */
 	int64_t ranks_around;
-	/* Of options that are not given, as probes saw them; 0: not seen. */
-	int64_t micro_default, accum_default;
+	/* As probes saw them; 0: not seen. The defaults are of options that
+	 * are not given. */
+	int64_t ranks_seen, micro_default, accum_default;
 };
 
 #endif

@@ -14,7 +14,9 @@
  */
 struct seen_meaning {
 	bool micro_is_global;  /* --micro-scope global */
+	bool micro_is_rank;    /* --micro-scope rank */
 	bool accum_is_total;   /* --accum-scope total */
+	bool accum_is_rank;    /* --accum-scope rank */
 	int64_t ranks;         /* that nothing in the command tells of */
 	int64_t micro_default; /* of options that are not given */
 	int64_t accum_default;

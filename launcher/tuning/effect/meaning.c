@@ -82,6 +82,24 @@ static bool defaults_differ(const struct command *command,
 	return seen->micro_default || seen->accum_default;
 }
 
+/* Rows of the very size that was written, which was divided by the ranks when
+ * it was read. A loader that gives less is no reading: each row came twice. */
+static bool micro_is_whole(const struct command *command,
+			   const struct batch *written,
+			   const struct trial *trial, struct seen_meaning *seen)
+{
+	const struct knob *micro = &command->knobs[KNOB_MICRO];
+
+	if (micro->form == KNOB_ABSENT || micro->scope == SCOPE_RANK ||
+	    ranks_of(trial) == 1 ||
+	    (trial->loader_rows && trial->loader_rows != trial->input_rows) ||
+	    !multiplies(written->micro_batch, ranks_of(trial),
+			trial->input_rows))
+		return false;
+	seen->micro_is_rank = true;
+	return true;
+}
+
 /* Rows that are a known part of the size that was written. */
 static bool micro_is_more(const struct command *command,
 			  const struct batch *written,
@@ -111,6 +129,24 @@ static bool micro_is_more(const struct command *command,
 	return true;
 }
 
+/* The ranks share the passes that were written, or each makes all of them. */
+static bool accum_scope_differs(const struct knob *accum,
+				const struct batch *written,
+				const struct trial *trial,
+				struct seen_meaning *seen)
+{
+	bool is_total = accum->scope == SCOPE_TOTAL;
+	int64_t ranks = ranks_of(trial);
+
+	if (accum->form == KNOB_ABSENT || ranks == 1)
+		return false;
+	seen->accum_is_total = !is_total && multiplies(trial->seen_accum, ranks,
+						       written->grad_accum);
+	seen->accum_is_rank = is_total && multiplies(written->grad_accum, ranks,
+						     trial->seen_accum);
+	return seen->accum_is_total || seen->accum_is_rank;
+}
+
 /* True: the passes are not those that were written. */
 static bool passes_differ(const struct command *command,
 			  const struct batch *written,
@@ -122,9 +158,7 @@ static bool passes_differ(const struct command *command,
 
 	if (!passes || passes == written->grad_accum)
 		return false;
-	if (has_knob && accum->scope != SCOPE_TOTAL && ranks_of(trial) > 1 &&
-	    multiplies(passes, ranks_of(trial), written->grad_accum)) {
-		out->seen.accum_is_total = true;
+	if (accum_scope_differs(accum, written, trial, &out->seen)) {
 		out->state = MEANING_OTHER;
 	} else if (!has_knob &&
 		   accum_option_find(command, passes, out->seen.accum_flag)) {
@@ -138,21 +172,40 @@ static bool passes_differ(const struct command *command,
 	return true;
 }
 
+/*
+ * Fewer ranks share gradients than were read, or some where nothing starts
+ * any. More of them below a launcher may share a model's parts instead.
+ */
+static bool ranks_differ(const struct command *command,
+			 const struct batch *written, const struct trial *trial)
+{
+	if (trial->seen_ranks < 1)
+		return false;
+	return trial->seen_ranks < written->world_size ||
+	       (trial->seen_ranks > 1 && written->world_size == 1 &&
+		!command->view.launcher);
+}
+
 struct size_meaning meaning_judge(const struct command *command,
 				  const struct batch *written,
 				  const struct trial *trial)
 {
 	struct size_meaning out = { .state = MEANING_UNSEEN };
-	int64_t ranks = ranks_of(trial);
 
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
 	if (trial->steps_source != STEPS_HOOK || !trial->input_rows)
 		return out;
+	if (ranks_differ(command, written, trial)) {
+		out.seen.ranks = trial->seen_ranks;
+		out.state = MEANING_OTHER;
+		return out;
+	}
 	/* The rows of the own size, with another one: it has no effect. */
 	if (written->micro_batch != command->batch.micro_batch &&
 	    trial->input_rows == command->batch.micro_batch)
 		return out;
 	if (defaults_differ(command, written, trial, &out.seen) ||
+	    micro_is_whole(command, written, trial, &out.seen) ||
 	    micro_is_more(command, written, trial, &out.seen)) {
 		/* Of a whole batch the passes must be known to be changed. */
 		out.state = out.seen.global_flag[0] &&
@@ -164,13 +217,8 @@ struct size_meaning meaning_judge(const struct command *command,
 	}
 	if (passes_differ(command, written, trial, &out))
 		return out;
-	if (trial->seen_accum && trial->input_rows == written->micro_batch) {
+	if (trial->seen_accum && trial->input_rows == written->micro_batch)
 		out.state = MEANING_AGREES;
-		if (trial->seen_ranks > 1 && written->world_size == 1) {
-			out.seen.ranks = ranks;
-			out.state = MEANING_OTHER;
-		}
-	}
 	return out;
 }
 
@@ -187,6 +235,9 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 			    "%s counts over all ranks (--micro-scope "
 			    "global)",
 			    micro);
+	else if (seen->micro_is_rank)
+		strbuf_addf(out, "%s counts per rank (--micro-scope rank)",
+			    micro);
 	else if (seen->global_flag[0])
 		strbuf_addf(out,
 			    "%s is the whole batch of a step "
@@ -197,12 +248,15 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 			    "%s counts over all ranks (--accum-scope "
 			    "total)",
 			    accum);
+	else if (seen->accum_is_rank)
+		strbuf_addf(out, "%s counts per rank (--accum-scope rank)",
+			    accum);
 	else if (seen->accum_flag[0])
 		strbuf_addf(out, "%s counts the passes (--accum-flag %s)",
 			    seen->accum_flag, seen->accum_flag);
 	else if (seen->ranks)
-		strbuf_addf(out, "it starts %" PRId64 " ranks by itself",
-			    seen->ranks);
+		strbuf_addf(out, "it trains with %" PRId64 " %s", seen->ranks,
+			    seen->ranks == 1 ? "rank" : "ranks");
 	else if (seen->micro_default || seen->accum_default)
 		strbuf_adds(out, "the program has other defaults");
 	else

@@ -20,8 +20,11 @@
  *	rows == micro, passes == accumulation, ranks == world     as read
  *	rows x ranks == micro                                     global batch
  *	rows x passes (x ranks) == micro                          whole batch
+ *	rows == micro x ranks, read as a global batch             per rank
  *	passes x ranks == accumulation                            total
+ *	passes == accumulation x ranks, read as a total           per rank
  *	a multiple of the passes, and an option of that value     second knob
+ *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
  *
  * Rows that stand in no such relation (packed samples, time before the batch,
