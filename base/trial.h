@@ -47,6 +47,9 @@ struct trial {
 	enum phase phase;    /* the furthest it came */
 	int rank;            /* first rank that failed, -1: not known */
 	uint64_t peak_bytes; /* per device; 0: not known */
+	/* What the peak was judged by: the limit then, or a lower one that its
+	 * growth asked for; 0: not known. */
+	uint64_t limit_bytes;
 	/* The probe was stopped before its steps: the peak is at least this. */
 	bool peak_is_lower_bound;
 	bool peak_rising;  /* still rose in the last third */

@@ -167,10 +167,16 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 	enum paint paint = words_verdict_paint(trial);
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf row = STRBUF_INIT;
+	char text[BYTES_TEXT_MAX];
 
 	report_add_numbers(&row, style, result, trial);
 	strbuf_adds(&words, "    ");
 	words_verdict(&words, trial);
+	if (trial->limit_bytes &&
+	    trial->limit_bytes != result->record.limit_bytes &&
+	    (trial_fits(trial) || trial->verdict == VERDICT_OVER_BUDGET))
+		strbuf_addf(&words, "%s%s", trial_fits(trial) ? " in " : " of ",
+			    bytes_format(text, trial->limit_bytes));
 	if (trial->micro_batch == result->own.micro_batch)
 		strbuf_adds(&words, ", yours");
 	/* Two of the four blanks stand between the row and the words. */

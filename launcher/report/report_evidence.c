@@ -7,7 +7,11 @@
 #include "launcher/report/report_words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+/* Less than this between runs of one size is not worth a line. */
+#define SPREAD_MIN 0.05
 
 /*
  * The probe that tells of a split: the last of its own accumulation, for with
@@ -30,6 +34,43 @@ static const struct trial *trial_of(const struct result *result, int64_t micro,
 	return found;
 }
 
+/* How far apart runs of one size are, at most; 0: none ran twice. */
+struct spread {
+	double peak, speed;
+};
+
+static void spread_widen(double *spread, double a, double b)
+{
+	double wider = a > b ? a / b - 1 : b / a - 1;
+
+	if (a > 0 && b > 0 && wider > *spread)
+		*spread = wider;
+}
+
+static struct spread spread_of(const struct result *result)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	struct spread spread = { 0, 0 };
+
+	for (size_t i = 1; i < probes->count; i++) {
+		const struct trial *a = &probes->items[i].trial;
+
+		for (size_t j = 0; j < i; j++) {
+			const struct trial *b = &probes->items[j].trial;
+
+			if (a->micro_batch != b->micro_batch ||
+			    a->grad_accum != b->grad_accum || !trial_fits(a) ||
+			    !trial_fits(b))
+				continue;
+			spread_widen(&spread.peak, (double)a->peak_bytes,
+				     (double)b->peak_bytes);
+			spread_widen(&spread.speed, a->step_seconds,
+				     b->step_seconds);
+		}
+	}
+	return spread;
+}
+
 /* "32 x 4   peak 1.41 GiB   386.7 samples/s, 1.24x" */
 static void evidence_add_size(struct strbuf *out, const struct result *result,
 			      int64_t micro, int64_t accum)
@@ -37,7 +78,6 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 	const struct trial *trial = trial_of(result, micro, accum);
 	const struct trial *own = trial_of(result, result->own.micro_batch,
 					   result->own.grad_accum);
-	char text[BYTES_TEXT_MAX];
 	double speed = 0;
 	double base = 0;
 
@@ -46,10 +86,12 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 		strbuf_adds(out, ", not probed");
 		return;
 	}
-	if (trial->peak_bytes > 0)
-		strbuf_addf(out, ", peak %s%s",
-			    trial->peak_is_lower_bound ? "over " : "",
-			    bytes_format(text, trial->peak_bytes));
+	if (trial->peak_bytes > 0) {
+		strbuf_addf(out, ", peak %s",
+			    trial->peak_is_lower_bound ? "over " : "");
+		words_pair(out, trial->peak_bytes,
+			   trial_fits(trial) ? 0 : trial->limit_bytes);
+	}
 	speed = result_samples_per_second(result, trial);
 	if (own)
 		base = result_samples_per_second(result, own);
@@ -58,7 +100,9 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 		words_rate(out, speed);
 		strbuf_adds(out, " samples/s");
 	}
-	if (speed > 0 && base > 0 && trial_fits(trial) && trial_fits(own))
+	/* A factor that equal runs have too is none. */
+	if (speed > 0 && base > 0 && trial_fits(trial) && trial_fits(own) &&
+	    fabs(speed / base - 1) >= spread_of(result).speed)
 		strbuf_addf(out, " (%.2fx)", speed / base);
 	if (!trial_fits(trial)) {
 		strbuf_adds(out, ", ");
@@ -83,6 +127,21 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 	evidence_add_size(&line, result, record->batch.micro_batch,
 			  record->batch.grad_accum);
 	words_field(out, style, same ? "yours" : "best", strbuf_text(&line));
+	strbuf_release(&line);
+}
+
+static void add_spread(struct strbuf *out, const struct report_style *style,
+		       const struct result *result)
+{
+	struct spread spread = spread_of(result);
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line,
+		    "runs of one size differ by up to %.0f%% in memory, %.0f%% "
+		    "in speed",
+		    100 * spread.peak, 100 * spread.speed);
+	if (spread.peak >= SPREAD_MIN || spread.speed >= SPREAD_MIN)
+		words_field(out, style, "spread", strbuf_text(&line));
 	strbuf_release(&line);
 }
 
@@ -221,6 +280,7 @@ void report_evidence(struct strbuf *out, const struct report_style *style,
 	add_kept(out, style, result);
 	add_seen(out, style, result);
 	add_sizes(out, style, result);
+	add_spread(out, style, result);
 	add_memory(out, style, result);
 	add_evidence(out, style, &result->record);
 	add_lists(out, style, &result->record);

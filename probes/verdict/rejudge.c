@@ -12,6 +12,7 @@ static void limit_moved(struct trial *trial, uint64_t limit_bytes)
 		 trial->peak_bytes <= limit_bytes)
 		trial->verdict = trial->peak_is_lower_bound ? VERDICT_NONE
 							    : VERDICT_FITS;
+	trial->limit_bytes = limit_bytes;
 }
 
 const char *trial_rejudge(struct trial *trial,
@@ -23,8 +24,10 @@ const char *trial_rejudge(struct trial *trial,
 		trial->verdict = VERDICT_NONE;
 	if (limits->limit_bytes)
 		limit_moved(trial, limits->limit_bytes);
-	if (!confirmed || !trial_fits(trial) || !trial_is_confirmed(trial) ||
-	    trial->peak_bytes <= confirmed)
+	if (!confirmed || !trial_fits(trial) || !trial_is_confirmed(trial))
+		return NULL;
+	trial->limit_bytes = confirmed;
+	if (trial->peak_bytes <= confirmed)
 		return NULL;
 	trial->verdict = VERDICT_OVER_BUDGET;
 	return trial->peak_varying

@@ -359,10 +359,11 @@ static void cut_numbers(struct strbuf *text, const char *key)
 static void what_an_older_version_did_not_write_is_none(void **state)
 {
 	static const char *const keys[] = {
-		"\"step_growth_bytes\":", "\"input_rows\":",
-		"\"seen_accum\":",        "\"seen_ranks\":",
-		"\"loader_rows\":",       "\"echo_micro\":",
-		"\"echo_accum\":",        "\"echo_effective\":"
+		"\"limit_bytes\":",   "\"step_growth_bytes\":",
+		"\"input_rows\":",    "\"seen_accum\":",
+		"\"seen_ranks\":",    "\"loader_rows\":",
+		"\"echo_micro\":",    "\"echo_accum\":",
+		"\"echo_effective\":"
 	};
 	struct probe_notes notes = sample_notes();
 	char path[SCRATCH_PATH_MAX];
@@ -377,6 +378,7 @@ static void what_an_older_version_did_not_write_is_none(void **state)
 	for (size_t i = 0; i < notes.count; i++) {
 		struct trial *trial = &notes.items[i].trial;
 
+		trial->limit_bytes = 0;
 		trial->step_growth_bytes = 0;
 		trial->input_rows = 0;
 		trial->seen_accum = 0;

@@ -490,6 +490,8 @@ static void records_of_the_version_before_are_read(void **state)
 		/* Of both probes. */
 		"input_rows = 32\n",
 		"input_rows = 32\n",
+		"limit_bytes = 76000000000\n",
+		"limit_bytes = 76000000000\n",
 		"step_growth_bytes = 524288\n",
 		"step_growth_bytes = 524288\n",
 		"ran_to_end = yes\n",

@@ -123,6 +123,35 @@ static void each_row_is_judged_anew(void **state)
 	}
 }
 
+/* The last limit that it was held against is known, also where it fits. */
+static void the_limit_is_kept(void **state)
+{
+	static const struct {
+		struct trial trial;
+		struct trial_limits limits;
+		uint64_t limit_bytes;
+	} cases[] = {
+		{ { .verdict = VERDICT_FITS, .limit_bytes = 70 }, { 0 }, 70 },
+		{ { .verdict = VERDICT_FITS, .limit_bytes = 70 },
+		  { .limit_bytes = 90 },
+		  90 },
+		{ { .verdict = VERDICT_FITS, .limit_bytes = 90, CONFIRMED },
+		  { .confirmed_limit_bytes = 80 },
+		  80 },
+		{ { .verdict = VERDICT_FITS, .limit_bytes = 90 },
+		  { .confirmed_limit_bytes = 80 },
+		  90 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct trial trial = cases[i].trial;
+
+		(void)trial_rejudge(&trial, &cases[i].limits);
+		assert_int_equal(trial.limit_bytes, cases[i].limit_bytes);
+	}
+}
+
 /* Whatever changed, the same limits change nothing more. */
 static void once_is_enough(void **state)
 {
@@ -142,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_row_is_judged_anew),
+		cmocka_unit_test(the_limit_is_kept),
 		cmocka_unit_test(once_is_enough),
 	};
 

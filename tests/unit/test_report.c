@@ -169,6 +169,31 @@ static void change_advice(struct result *result)
 	result->nearest_effective_batch = 132;
 }
 
+static const struct trial slow_32 = {
+	.micro_batch = 32,
+	.grad_accum = 2,
+	.verdict = VERDICT_FITS,
+	.phase = PHASE_TRAIN,
+	.rank = -1,
+	.peak_bytes = 1300 * MIB,
+	.step_seconds = 2.4,
+};
+
+/* The answer ran before, as slowly as the own size is. */
+static void change_twice(struct result *result)
+{
+	result->own = (struct batch){ 8, 16, 1, 128 };
+	probe_notes_add(&result->record.probes, &slow_32, NULL, "/l/5.log");
+}
+
+static void change_own_over(struct result *result)
+{
+	struct trial *over = &result->record.probes.items[1].trial;
+
+	result->own = (struct batch){ 64, 2, 1, 128 };
+	over->limit_bytes = 1946 * MIB;
+}
+
 static void change_weak(struct result *result)
 {
 	result->record.coverage = COVERAGE_DEVICE_WIDE;
@@ -258,6 +283,11 @@ static const struct {
 	{ "own sizes", OUTCOME_TUNED, change_own,
 	  "your sizes are the best already, nothing changed|"
 	  "yours micro 32 x accum 4|!best micro" },
+	{ "one size ran twice", OUTCOME_TUNED, change_twice,
+	  "differ by up to 11% in memory, 200% in speed|!x) " },
+	{ "the own size is over the limit", OUTCOME_TUNED, change_own_over,
+	  "yours micro 64 x accum 2, peak over 1.94 of 1.90 GiB, over the "
+	  "limit" },
 	{ "grown", OUTCOME_TUNED, change_grow,
 	  "effective batch 192 instead of 128 = 32 x 6 x 1|"
 	  "went from 128 to 192 (x 1.5)|x 1.5 linear|"
@@ -419,6 +449,37 @@ static void probes_are_aligned_rows(void **state)
 		report_probe(&text, &plain, &result,
 			     &result.record.probes.items[i]);
 		assert_string_equal(strbuf_text(&text), rows[i]);
+		strbuf_release(&text);
+	}
+	result_release(&result);
+}
+
+/* Not every probe is held against the limit of the heading. */
+static void a_row_says_its_own_limit(void **state)
+{
+	static const struct {
+		enum verdict verdict;
+		uint64_t limit_bytes;
+		const char *words;
+	} rows[] = {
+		{ VERDICT_FITS, 1600 * MIB, "fits in 1.56 GiB" },
+		{ VERDICT_OVER_BUDGET, 1400 * MIB,
+		  "over the limit of 1.37 GiB" },
+		{ VERDICT_FITS, 0, "!fits in" },
+		{ VERDICT_TIMEOUT, 1400 * MIB, "!1.37" },
+	};
+	struct result result;
+
+	(void)state;
+	fill(&result);
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct probe_note note = { .trial = fits_32 };
+		struct strbuf text = STRBUF_INIT;
+
+		note.trial.verdict = rows[i].verdict;
+		note.trial.limit_bytes = rows[i].limit_bytes;
+		report_probe(&text, &plain, &result, &note);
+		check_words("own limit", strbuf_text(&text), rows[i].words);
 		strbuf_release(&text);
 	}
 	result_release(&result);
@@ -748,6 +809,7 @@ int main(void)
 		cmocka_unit_test(reuse_is_one_line),
 		cmocka_unit_test(a_start_says_what_will_happen),
 		cmocka_unit_test(probes_are_aligned_rows),
+		cmocka_unit_test(a_row_says_its_own_limit),
 		cmocka_unit_test(every_verdict_has_words),
 		cmocka_unit_test(no_control_byte_comes_through),
 		cmocka_unit_test(lines_keep_to_the_columns),
