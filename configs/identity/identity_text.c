@@ -212,16 +212,11 @@ static int compare_groups(const void *a, const void *b)
 	return first->order < second->order ? -1 : 1;
 }
 
-static enum record_grade groups_grade(struct groups *groups,
-				      struct strbuf *difference)
+static void groups_say(const struct groups *groups, struct strbuf *difference)
 {
 	struct difference words = { .out = difference };
-	enum record_grade grade = RECORD_NEAR;
 
-	if (groups->count)
-		qsort(groups->items, groups->count, sizeof(*groups->items),
-		      compare_groups);
-	for (size_t i = 0; i < groups->count; i++) {
+	for (size_t i = 0; difference && i < groups->count; i++) {
 		const struct group *group = &groups->items[i];
 		struct identity_lists lists = {
 			.label = group_entry(group)->label,
@@ -231,41 +226,99 @@ static enum record_grade groups_grade(struct groups *groups,
 			.now_count = group->now_count,
 		};
 
-		if (group_entry(group)->is_place)
-			grade = RECORD_HINT;
-		if (difference)
-			identity_lists_say(&lists, &words);
+		identity_lists_say(&lists, &words);
 	}
-	if (groups->count == 0 && difference)
-		strbuf_adds(difference, "the order of its parts");
 	difference_finish(&words);
-	return grade;
+}
+
+/* The groups that differ, as they are told; false: a text of another version.
+ */
+static bool identity_compare(struct groups *groups,
+			     struct identity_entries lists[2],
+			     const char *recorded, const char *now)
+{
+	if (entries_parse(&lists[0], recorded) < 0 ||
+	    entries_parse(&lists[1], now) < 0)
+		return false;
+	entries_sort(&lists[0]);
+	entries_sort(&lists[1]);
+	groups_find(groups, &lists[0], &lists[1]);
+	if (groups->count)
+		qsort(groups->items, groups->count, sizeof(*groups->items),
+		      compare_groups);
+	return true;
+}
+
+static void identity_forget(struct groups *groups,
+			    struct identity_entries lists[2])
+{
+	free(lists[0].items);
+	free(lists[1].items);
+	free(groups->items);
+}
+
+static void say_other_version(struct strbuf *difference)
+{
+	if (difference)
+		strbuf_adds(difference,
+			    "recorded by another version of autofit");
 }
 
 enum record_grade identity_grade(const char *recorded, const char *now,
 				 struct strbuf *difference)
 {
-	struct identity_entries old_entries = { 0 };
-	struct identity_entries new_entries = { 0 };
+	struct identity_entries lists[2] = { { 0 } };
 	struct groups groups = { 0 };
 	enum record_grade grade = RECORD_HINT;
 
 	if (strcmp(recorded, now) == 0)
 		return RECORD_EXACT;
-	if (entries_parse(&new_entries, now) < 0 ||
-	    entries_parse(&old_entries, recorded) < 0) {
-		if (difference)
-			strbuf_adds(difference, "recorded by another version "
-						"of autofit");
-		goto out;
+	if (!identity_compare(&groups, lists, recorded, now)) {
+		say_other_version(difference);
+	} else {
+		/* Those of a place are the first. */
+		grade = groups.count && group_entry(groups.items)->is_place
+				? RECORD_HINT
+				: RECORD_NEAR;
+		groups_say(&groups, difference);
+		if (groups.count == 0 && difference)
+			strbuf_adds(difference, "the order of its parts");
 	}
-	entries_sort(&old_entries);
-	entries_sort(&new_entries);
-	groups_find(&groups, &old_entries, &new_entries);
-	grade = groups_grade(&groups, difference);
-out:
-	free(old_entries.items);
-	free(new_entries.items);
-	free(groups.items);
+	identity_forget(&groups, lists);
 	return grade;
+}
+
+static bool is_one_of(const struct piece *label, const char *const labels[])
+{
+	struct strbuf escaped = STRBUF_INIT;
+	bool found = false;
+
+	for (; *labels && !found; labels++) {
+		strbuf_reset(&escaped);
+		escape_add(&escaped, *labels);
+		found = escaped.length == label->length &&
+			memcmp(strbuf_text(&escaped), label->text,
+			       label->length) == 0;
+	}
+	strbuf_release(&escaped);
+	return found;
+}
+
+bool identity_agrees_on(const char *recorded, const char *now,
+			const char *const labels[], struct strbuf *difference)
+{
+	struct identity_entries lists[2] = { { 0 } };
+	struct groups groups = { 0 };
+	bool agrees = identity_compare(&groups, lists, recorded, now);
+	size_t kept = 0;
+
+	if (!agrees)
+		say_other_version(difference);
+	for (size_t i = 0; i < groups.count; i++)
+		if (is_one_of(&group_entry(&groups.items[i])->label, labels))
+			groups.items[kept++] = groups.items[i];
+	groups.count = kept;
+	groups_say(&groups, difference);
+	identity_forget(&groups, lists);
+	return agrees && !kept;
 }

@@ -6,6 +6,8 @@
 
 #include "base/strbuf.h"
 
+#include <stdbool.h>
+
 /*
  * The first line names the version; then one entry per line: class, label and
  * value, both percent-escaped, with a blank between. Entries of one label may
@@ -50,5 +52,12 @@ void identity_add(struct strbuf *out, enum identity_class class,
  */
 enum record_grade identity_grade(const char *recorded, const char *now,
 				 struct strbuf *difference);
+
+/*
+ * Whether both texts have the same entries of these labels (NULL ends the
+ * list); whatever else differs. Difference as above, of these only.
+ */
+bool identity_agrees_on(const char *recorded, const char *now,
+			const char *const labels[], struct strbuf *difference);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "configs/identity/identity_text.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/options/exitcode.h"
@@ -14,6 +15,7 @@
 #include "launcher/report/json.h"
 #include "launcher/report/report_answer.h"
 #include "launcher/report/result_fill.h"
+#include "launcher/request/identity.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -122,8 +124,8 @@ static void warn_of_batch(const struct export *export)
 }
 
 /*
- * The recorded command stands for the user's where it is recognised here and
- * asks for the same on the same device.
+ * The recorded command stands for the user's where it is read here as it was
+ * then, whatever the device and the memory.
  */
 static int args_of_record(struct export *export, struct strbuf *out)
 {
@@ -135,8 +137,8 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	struct options as_recorded = *export->options;
 	struct strbuf why = STRBUF_INIT;
 	struct error err = ERROR_INIT;
-	enum record_grade grade = RECORD_NONE;
 	struct request request;
+	bool is_alike = false;
 	char *flags;
 
 	/* Borrowed: the options of a job are not released with it. */
@@ -145,9 +147,10 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	    COMMAND_OK)
 		strbuf_adds(&why, err.message);
 	else
-		grade = identity_grade(record->identity, request.identity,
-				       &why);
-	if (grade >= RECORD_NEAR) {
+		is_alike =
+			identity_agrees_on(record->identity, request.identity,
+					   identity_reading(), &why);
+	if (is_alike) {
 		flags = command_flags_text(&request.command, &values);
 		strbuf_addf(out, "%s\n", flags);
 		free(flags);
@@ -159,7 +162,7 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	}
 	request_release(&request);
 	strbuf_release(&why);
-	return grade >= RECORD_NEAR ? EXIT_DONE : EXIT_AUTOFIT_FAILED;
+	return is_alike ? EXIT_DONE : EXIT_AUTOFIT_FAILED;
 }
 
 static int export_args(struct export *export, struct strbuf *out)

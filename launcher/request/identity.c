@@ -114,6 +114,23 @@ static void add_question(struct strbuf *out, const struct request *request)
 	free(tolerance);
 }
 
+const char *const *identity_reading(void)
+{
+	static const char *const labels[] = { "world",
+					      "preset",
+					      "--micro-flag",
+					      "--accum-flag",
+					      "--global-flag",
+					      "--micro-scope",
+					      "--accum-scope",
+					      "ranks seen",
+					      "--env",
+					      "--template",
+					      NULL };
+
+	return labels;
+}
+
 static void add_reading(struct strbuf *out, const struct request *request)
 {
 	const struct options *options = request->options;

@@ -13,6 +13,10 @@
  */
 char *identity_make(const struct request *request);
 
+/* What must agree, that a recorded command is read as it was then: labels for
+ * identity_agrees_on. */
+const char *const *identity_reading(void);
+
 /* What a hint must share: the name of the script or program, the preset. */
 char *identity_subject(const struct request *request);
 

@@ -121,7 +121,10 @@ for words in "$name" "${OPTIONS[*]} -- ${COMMAND[*]}"; do
 	is "export args ${words[0]}" "$status $out" '0 --batch-size 64 --grad-accum 1'
 done
 run "$AUTOFIT" export args "$name"
-fails 'export args NAME: of other options it cannot be told' 125 'give it'
+is 'export args NAME: options of the tuning need not be said again' \
+	"$status $out" '0 --batch-size 64 --grad-accum 1'
+run "$AUTOFIT" export --micro-flag --epochs args "$name"
+fails 'export args NAME: read in another way it cannot be told' 125 'give it'
 on export command
 is 'export command: runs' "$status $(bash -c "$out" | tail -n 1)" \
 	'0 ran with 64 x 1'

@@ -477,6 +477,47 @@ static void grades_have_names(void **state)
 		    RECORD_NEAR < RECORD_EXACT);
 }
 
+/* Whatever else differs: only the labels that are asked for. */
+static void some_labels_agree(void **state)
+{
+	static const char *const labels[] = { "preset", "ranks seen", NULL };
+	static const struct {
+		const char *memory, *preset, *ranks;
+		bool agrees;
+	} cases[] = {
+		{ "1 B", "hf", NULL, true },
+		{ "2 B", "hf", NULL, true },
+		{ "1 B", "generic", NULL, false },
+		{ "1 B", "hf", "2", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct strbuf recorded = STRBUF_INIT, now = STRBUF_INIT;
+		struct strbuf why = STRBUF_INIT;
+
+		identity_begin(&recorded);
+		identity_add(&recorded, IDENTITY_PLACE, "--memory", "1 B");
+		identity_add(&recorded, IDENTITY_PART, "preset", "hf");
+		identity_begin(&now);
+		identity_add(&now, IDENTITY_PLACE, "--memory", cases[i].memory);
+		identity_add(&now, IDENTITY_PART, "preset", cases[i].preset);
+		if (cases[i].ranks)
+			identity_add(&now, IDENTITY_PART, "ranks seen",
+				     cases[i].ranks);
+		assert_int_equal(identity_agrees_on(strbuf_text(&recorded),
+						    strbuf_text(&now), labels,
+						    &why),
+				 cases[i].agrees);
+		assert_int_equal(why.length == 0, cases[i].agrees);
+		assert_null(strstr(strbuf_text(&why), "--memory"));
+		strbuf_release(&recorded);
+		strbuf_release(&now);
+		strbuf_release(&why);
+	}
+	assert_false(identity_agrees_on("other", "texts", labels, NULL));
+}
+
 static void long_texts_are_cut_between_characters(void **state)
 {
 	static const struct {
@@ -525,6 +566,7 @@ int main(void)
 		cmocka_unit_test(a_huge_text_is_survived),
 		cmocka_unit_test(a_broken_escape_is_shown_up_to_it),
 		cmocka_unit_test(grades_have_names),
+		cmocka_unit_test(some_labels_agree),
 		cmocka_unit_test(long_texts_are_cut_between_characters),
 	};
 
