@@ -267,13 +267,18 @@ static int choose_in(struct probe_isolation *isolation,
 		     struct error *err)
 {
 	struct isolation_spec spec = probe_isolation_spec(isolation, folder);
+	const char *outside = request->command.view.outside;
 	struct error why = ERROR_INIT;
 
 	/* What the command starts elsewhere sees no view and no rule. */
-	spec.kind = request->command.view.outside
-			    ? ISOLATION_COMPARE
-			    : request->options->probe.isolation;
+	spec.kind =
+		outside ? ISOLATION_COMPARE : request->options->probe.isolation;
 	isolation_choose(&isolation->choice, &spec);
+	if (outside)
+		(void)snprintf(isolation->choice.why_not,
+			       sizeof(isolation->choice.why_not),
+			       "what %s starts runs outside of a probe's view",
+			       outside);
 	if (isolation->choice.kind == ISOLATION_VIEW)
 		return 0;
 	if (isolation->may_make)
