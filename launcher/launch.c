@@ -255,6 +255,7 @@ static void launch_answer(const struct request *request, struct result *result)
 		result_refuse(result, COMMAND_USAGE, err.message);
 	} else if (record_answer_use(result, &match, request)) {
 		/* the usual case: no probe */
+		tuning_lease_clear(request);
 	} else if (request->options->reuse.no_probe) {
 		set_as_given(result, request->options);
 	} else {

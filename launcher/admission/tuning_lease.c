@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "configs/records/journal.h"
 #include "launcher/request/end_signals.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOK_MS 250
 #define SAY_AGAIN_MS 60000
@@ -63,6 +65,13 @@ static int wait_for_turn(struct lease *lease, const struct request *request,
 	return result < 0 ? result : waited;
 }
 
+static void lease_name(char name[17], const struct request *request)
+{
+	(void)snprintf(name, 17, "%016llx",
+		       (unsigned long long)hash_bytes(
+			       request->identity, strlen(request->identity)));
+}
+
 int tuning_lease_join(struct lease *lease, const struct request *request,
 		      struct error *err)
 {
@@ -71,9 +80,7 @@ int tuning_lease_join(struct lease *lease, const struct request *request,
 	int result = paths_make(request->paths.leases, &why);
 
 	memset(lease, 0, sizeof(*lease));
-	(void)snprintf(name, sizeof(name), "%016llx",
-		       (unsigned long long)hash_bytes(
-			       request->identity, strlen(request->identity)));
+	lease_name(name, request);
 	if (result == 0)
 		result = wait_for_turn(lease, request, name, &why);
 	if (result == -EBUSY || result == -EINTR) {
@@ -83,6 +90,25 @@ int tuning_lease_join(struct lease *lease, const struct request *request,
 	if (result < 0)
 		log_verbose("tuning without a lease: %s", why.message);
 	return result > 0;
+}
+
+void tuning_lease_clear(const struct request *request)
+{
+	const struct paths *paths = &request->paths;
+	struct lease lease = { .path = NULL };
+	struct lease_note holder;
+	char name[17];
+	char *path;
+
+	lease_name(name, request);
+	path = xasprintf("%s/%s.lease", paths->leases, name);
+	if (access(path, F_OK) == 0 &&
+	    lease_take(&lease, paths->leases, name, clock_ms(), &holder,
+		       NULL) == 0) {
+		(void)journal_forget(paths->journals, request->identity, NULL);
+		lease_release(&lease);
+	}
+	free(path);
 }
 
 void tuning_lease_beat(struct lease *lease, const char *doing)

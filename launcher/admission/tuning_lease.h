@@ -17,6 +17,12 @@
 int tuning_lease_join(struct lease *lease, const struct request *request,
 		      struct error *err);
 
+/*
+ * There is a record: what a tuning left that was killed between its record and
+ * its end, journal and lease, goes. A tuning that is under way keeps both.
+ */
+void tuning_lease_clear(const struct request *request);
+
 /* To be called twice in LEASE_BEAT_MS or more often; beats when it is time. */
 void tuning_lease_beat(struct lease *lease, const char *doing);
 

@@ -313,6 +313,24 @@ like 'forget: and its lease' "$out" 'removed the lease'
 is 'nothing is left of it' \
 	"$(find "$AUTOFIT_HOME/journals" "$AUTOFIT_HOME/leases" -type f)" ''
 
+# Killed between its record and its end: the next start clears up.
+COMMAND=(python3 halt.py --batch-size 16 --grad-accum 4)
+sed 's/0\.01/0.5 if os.path.exists("halt") else 0.01/' train.py >halt.py
+on tune
+is 'it is recorded' "$status" 0
+touch halt
+"$AUTOFIT" tune --fresh "${OPTIONS[@]}" -- "${COMMAND[@]}" >/dev/null 2>&1 &
+pid=$!
+check 'it is tuned again' wait_for held
+on tune
+is 'a start beside it uses the record' "$status $(held && echo held)" '0 held'
+{ kill -KILL $pid; wait $pid; } 2>/dev/null
+rm halt
+launch
+is 'a start after it, too' "$status" 0
+is 'and nothing of the killed is left' \
+	"$(find "$AUTOFIT_HOME/journals" "$AUTOFIT_HOME/leases" -type f)" ''
+
 # 8. The site's records are read, never touched.
 COMMAND=(python3 train.py --batch-size 16 --grad-accum 4 --api-key hunter2secret)
 rm -rf "$AUTOFIT_HOME"
