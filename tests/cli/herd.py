@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Many starts of one command, and several commands on one device.
 # SPDX-License-Identifier: MIT
-# CTEST RUN_SERIAL ON
+# CTEST COST 80
 """Every probe and every run is noted by helpers/noted.sh as it starts."""
 import glob
 import os

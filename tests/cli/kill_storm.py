@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Autofit, its keeper or both are killed at random moments of what they do.
 # SPDX-License-Identifier: MIT
-# CTEST RUN_SERIAL ON
+# CTEST COST 80
 """kill_storm.py [SEED [ROUND]]
 
 Each round starts autofit in a fresh AUTOFIT_HOME - to tune or to launch, for
