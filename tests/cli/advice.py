@@ -29,6 +29,8 @@ HINTS = re.compile(HINT + "(?: " + HINT + ")*")
 PLACE = re.compile(r"(-[\w-]+|[\w.]+)[ =](\{(?:micro|accum):\d+\})")
 
 
+# Of a script that a refusal names and the goldens do not show, by launcher.
+STUBS = {"deepspeed": "import deepspeed\ndeepspeed.initialize()\n"}
 # Advice with a blank to fill in, or words to change, as a user would: the
 # refusal's title, then old and new of the command or a file, and options.
 BY_HAND = (
@@ -182,8 +184,7 @@ def follow(refusal, options, words):
     with lib.Place("advice") as place:
         told = " ".join([*refusal.words, *refusal.files.values()])
         for word in re.findall(r"(?<!\S)[\w./]+\.py(?!\S)", told):
-            place.write(word, "import %s\n" % (
-                "deepspeed" if refusal.words[0] == "deepspeed" else "torch"))
+            place.write(word, STUBS.get(refusal.words[0], "import torch\n"))
         for name, text in refusal.files.items():
             place.write(name, text)
         return place.run(

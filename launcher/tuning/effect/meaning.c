@@ -91,9 +91,9 @@ static bool micro_is_whole(const struct command *command,
 	const struct knob *micro = &command->knobs[KNOB_MICRO];
 
 	if (micro->form == KNOB_ABSENT || micro->scope == SCOPE_RANK ||
-	    ranks_of(trial) == 1 ||
+	    written->world_size == 1 ||
 	    (trial->loader_rows && trial->loader_rows != trial->input_rows) ||
-	    !multiplies(written->micro_batch, ranks_of(trial),
+	    !multiplies(written->micro_batch, written->world_size,
 			trial->input_rows))
 		return false;
 	seen->micro_is_rank = true;
@@ -186,6 +186,31 @@ static bool ranks_differ(const struct command *command,
 		!command->view.launcher);
 }
 
+/* What else than the ranks is not as it was read. */
+static void sizes_judge(const struct command *command,
+			const struct batch *written, const struct trial *trial,
+			struct size_meaning *out)
+{
+	/* The rows of the own size, with another one: it has no effect. */
+	if (written->micro_batch != command->batch.micro_batch &&
+	    trial->input_rows == command->batch.micro_batch)
+		return;
+	if (defaults_differ(command, written, trial, &out->seen) ||
+	    micro_is_whole(command, written, trial, &out->seen) ||
+	    micro_is_more(command, written, trial, &out->seen)) {
+		/* Of a whole batch the passes must be known to be changed. */
+		out->state = out->seen.global_flag[0] &&
+					     command->knobs[KNOB_ACCUM].form ==
+						     KNOB_ABSENT
+				     ? MEANING_NO_SENSE
+				     : MEANING_OTHER;
+		return;
+	}
+	if (!passes_differ(command, written, trial, out) && trial->seen_accum &&
+	    trial->input_rows == written->micro_batch)
+		out->state = MEANING_AGREES;
+}
+
 struct size_meaning meaning_judge(const struct command *command,
 				  const struct batch *written,
 				  const struct trial *trial)
@@ -195,30 +220,12 @@ struct size_meaning meaning_judge(const struct command *command,
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
 	if (trial->steps_source != STEPS_HOOK || !trial->input_rows)
 		return out;
+	sizes_judge(command, written, trial, &out);
 	if (ranks_differ(command, written, trial)) {
 		out.seen.ranks = trial->seen_ranks;
-		out.state = MEANING_OTHER;
-		return out;
+		if (out.state != MEANING_NO_SENSE)
+			out.state = MEANING_OTHER;
 	}
-	/* The rows of the own size, with another one: it has no effect. */
-	if (written->micro_batch != command->batch.micro_batch &&
-	    trial->input_rows == command->batch.micro_batch)
-		return out;
-	if (defaults_differ(command, written, trial, &out.seen) ||
-	    micro_is_whole(command, written, trial, &out.seen) ||
-	    micro_is_more(command, written, trial, &out.seen)) {
-		/* Of a whole batch the passes must be known to be changed. */
-		out.state = out.seen.global_flag[0] &&
-					    command->knobs[KNOB_ACCUM].form ==
-						    KNOB_ABSENT
-				    ? MEANING_NO_SENSE
-				    : MEANING_OTHER;
-		return out;
-	}
-	if (passes_differ(command, written, trial, &out))
-		return out;
-	if (trial->seen_accum && trial->input_rows == written->micro_batch)
-		out.state = MEANING_AGREES;
 	return out;
 }
 
