@@ -135,6 +135,8 @@ static inline void golden_set_option(struct golden *golden, const char *line)
 		  offsetof(struct command_hints, micro_scope) },
 		{ "--accum-scope",
 		  offsetof(struct command_hints, accum_scope) },
+		{ "--global-scope",
+		  offsetof(struct command_hints, global_scope) },
 	};
 	size_t length = strcspn(line, " ");
 	const char *value = line[length] ? line + length + 1 : "";

@@ -33,34 +33,37 @@ static bool scope_parse(const char *text, enum knob_scope *scope)
 
 enum command_outcome knob_scopes_set(struct recognition *r)
 {
-	struct knob *micro = &r->command->knobs[KNOB_MICRO];
-	struct knob *accum = &r->command->knobs[KNOB_ACCUM];
-	const struct preset *preset = r->command->preset;
-	const char *micro_scope = r->hints->micro_scope;
-	const char *accum_scope = r->hints->accum_scope;
+	const struct preset_knobs *preset = &r->command->preset->knobs;
+	const struct command_hints *hints = r->hints;
+	const struct {
+		enum knob_kind kind;
+		const char *of_preset, *said, *option;
+		enum knob_scope never;
+		const char *words;
+	} rows[] = {
+		{ KNOB_MICRO, preset->micro.scope, hints->micro_scope,
+		  "--micro-scope", SCOPE_TOTAL, "rank, node or global" },
+		{ KNOB_ACCUM, preset->accum.scope, hints->accum_scope,
+		  "--accum-scope", SCOPE_GLOBAL, "rank or total" },
+		{ KNOB_GLOBAL, preset->global.scope, hints->global_scope,
+		  "--global-scope", SCOPE_TOTAL, "rank or global" },
+	};
 	char shown[BRIEF_MAX];
 
 	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
-	if (preset->knobs.global.scope)
-		(void)scope_parse(preset->knobs.global.scope,
-				  &r->command->knobs[KNOB_GLOBAL].scope);
-	if (preset->knobs.micro.scope)
-		(void)scope_parse(preset->knobs.micro.scope, &micro->scope);
-	if (preset->knobs.accum.scope)
-		(void)scope_parse(preset->knobs.accum.scope, &accum->scope);
-	if (micro_scope && (!scope_parse(micro_scope, &micro->scope) ||
-			    micro->scope == SCOPE_TOTAL)) {
-		(void)error_set(r->err, -EINVAL,
-				"--micro-scope %s: write rank, node or global",
-				argument_brief(shown, micro_scope));
-		return COMMAND_USAGE;
-	}
-	if (accum_scope &&
-	    (!scope_parse(accum_scope, &accum->scope) ||
-	     (accum->scope != SCOPE_RANK && accum->scope != SCOPE_TOTAL))) {
-		(void)error_set(r->err, -EINVAL,
-				"--accum-scope %s: write rank or total",
-				argument_brief(shown, accum_scope));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		enum knob_scope *scope = &r->command->knobs[rows[i].kind].scope;
+
+		if (rows[i].of_preset)
+			(void)scope_parse(rows[i].of_preset, scope);
+		if (!rows[i].said ||
+		    (scope_parse(rows[i].said, scope) &&
+		     *scope != rows[i].never &&
+		     (*scope != SCOPE_NODE || rows[i].kind == KNOB_MICRO)))
+			continue;
+		(void)error_set(
+			r->err, -EINVAL, "%s %s: write %s", rows[i].option,
+			argument_brief(shown, rows[i].said), rows[i].words);
 		return COMMAND_USAGE;
 	}
 	return COMMAND_OK;

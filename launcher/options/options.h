@@ -55,7 +55,7 @@ struct options_batch {
 /* How a command is to be read. */
 struct options_hints {
 	char *micro_flag, *accum_flag, *global_flag, *micro_scope, *accum_scope,
-		*preset;
+		*global_scope, *preset;
 	struct strlist env_templates; /* --env NAME={micro} */
 	struct strlist templates;     /* --template FILE */
 };

@@ -32,6 +32,7 @@ static const char *const effective_words[] = { "keep", "grow", "a whole number",
 static const char *const micro_scope_words[] = { "rank", "node", "global",
 						 NULL };
 static const char *const accum_scope_words[] = { "rank", "total", NULL };
+static const char *const global_scope_words[] = { "rank", "global", NULL };
 static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const isolation_kinds[] = { "auto", "view", "landlock",
 					       "compare", NULL };
@@ -187,6 +188,13 @@ const struct option_row option_rows[] = {
 	  .argument = "rank|total",
 	  .words = accum_scope_words,
 	  .doc = "what its accumulation counts",
+	  .group = GROUP_COMMAND },
+	{ .name = "global-scope",
+	  .kind = &kind_string,
+	  .field = FIELD(hints.global_scope),
+	  .argument = "rank|global",
+	  .words = global_scope_words,
+	  .doc = "what its effective batch counts",
 	  .group = GROUP_COMMAND },
 	{ .name = "preset",
 	  .kind = &kind_string,

@@ -116,17 +116,12 @@ static void add_question(struct strbuf *out, const struct request *request)
 
 const char *const *identity_reading(void)
 {
-	static const char *const labels[] = { "world",
-					      "preset",
-					      "--micro-flag",
-					      "--accum-flag",
-					      "--global-flag",
-					      "--micro-scope",
-					      "--accum-scope",
-					      "ranks seen",
-					      "--env",
-					      "--template",
-					      NULL };
+	static const char *const labels[] = { "world",         "preset",
+					      "--micro-flag",  "--accum-flag",
+					      "--global-flag", "--micro-scope",
+					      "--accum-scope", "--global-scope",
+					      "ranks seen",    "--env",
+					      "--template",    NULL };
 
 	return labels;
 }
@@ -142,6 +137,7 @@ static void add_reading(struct strbuf *out, const struct request *request)
 		{ "--global-flag", options->hints.global_flag },
 		{ "--micro-scope", options->hints.micro_scope },
 		{ "--accum-scope", options->hints.accum_scope },
+		{ "--global-scope", options->hints.global_scope },
 	};
 
 	identity_add(out, IDENTITY_PART, "preset",

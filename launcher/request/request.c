@@ -121,6 +121,7 @@ static void set_sources(struct request *request)
 					    seen->accum_is_total  ? "total"
 					    : seen->accum_is_rank ? "rank"
 								  : NULL),
+		.global_scope = options->hints.global_scope,
 		.preset = options->hints.preset,
 		.env_templates = &options->hints.env_templates,
 		.templates = &options->hints.templates,

@@ -22,7 +22,7 @@ FOLLOWED_MIN = 60
 # global"; and a value that becomes a placeholder: "--bs {micro:8}". A plain
 # word after an option is no value but the sentence going on.
 HINT = (
-    r"--(?:(?:micro|accum|global)-flag -[\w-]+|(?:micro|accum)-scope \w+|"
+    r"--(?:(?:micro|accum|global)-flag -[\w-]+|(?:micro|accum|global)-scope \w+|"
     r"effective-batch \d+)"
 )
 HINTS = re.compile(HINT + "(?: " + HINT + ")*")

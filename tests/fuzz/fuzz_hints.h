@@ -35,6 +35,8 @@ static inline void fuzz_hints_choose(struct fuzz_hints *chosen,
 		strlist_add(&chosen->templates, "t.yaml");
 	if (marks[2] & 16)
 		hints->micro_scope = marks[2] & 32 ? "global" : "node";
+	if (marks[4] == 'g')
+		hints->global_scope = "rank";
 	if (chosen->env_templates.count)
 		hints->env_templates = &chosen->env_templates;
 	if (chosen->templates.count)

@@ -120,6 +120,7 @@ static void options_text(struct strbuf *out, const struct options *o)
 	word_text(out, "global_flag", o->hints.global_flag);
 	word_text(out, "micro_scope", o->hints.micro_scope);
 	word_text(out, "accum_scope", o->hints.accum_scope);
+	word_text(out, "global_scope", o->hints.global_scope);
 	word_text(out, "preset", o->hints.preset);
 	word_text(out, "scratch", o->probe.scratch);
 	word_text(out, "json", o->output.json);
@@ -144,7 +145,7 @@ static const char defaults[] =
 	"watch=0 "
 	"as=(none) strategy=guided micro_flag=(none) accum_flag=(none) "
 	"global_flag=(none) micro_scope=(none) accum_scope=(none) "
-	"preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
+	"global_scope=(none) preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
 	"format=(none) import=(none) shown=(none) env= probe_arg= probe_env= "
 	"allow= "
 	"command=<x> ";
@@ -280,6 +281,7 @@ static const struct good_row good_rows[] = {
 	{ "--global-flag gbs x", NULL, "global_flag=gbs" },
 	{ "--micro-scope global x", NULL, "micro_scope=global" },
 	{ "--accum-scope total x", NULL, "accum_scope=total" },
+	{ "--global-scope rank x", NULL, "global_scope=rank" },
 	{ "--preset hf x", NULL, "preset=hf" },
 	{ "--env BS={micro} --env GA={accum}x x", NULL,
 	  "env=<BS={micro}><GA={accum}x>" },

@@ -54,7 +54,8 @@ static enum command_outcome whose_is_it(struct recognition *r,
 	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
 	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
 
-	if (r->command->batch.world_size == 1 || knob_scope_divides_accum(r) ||
+	if (r->command->batch.world_size == 1 || r->hints->global_scope ||
+	    knob_scope_divides_accum(r) ||
 	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
 		return COMMAND_OK;
 	*scope = SCOPE_GLOBAL;
@@ -63,11 +64,11 @@ static enum command_outcome whose_is_it(struct recognition *r,
 	return not_recognised(r,
 			      "is %s %s the batch of all %lld ranks, or of "
 			      "each? Of all: add --micro-flag %s --global-flag "
-			      "%s; of each: write {accum} where the "
-			      "accumulation belongs, with --micro-flag %s",
+			      "%s; of each: --micro-flag %s --global-flag %s "
+			      "--global-scope rank",
 			      name, argument_brief(shown, value),
 			      (long long)r->command->batch.world_size,
-			      micro_name, name, micro_name);
+			      micro_name, name, micro_name, name);
 }
 
 /* One option alone, beside an accumulation: is that in it? */
@@ -82,7 +83,7 @@ alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 	if (accum->form == KNOB_ABSENT)
 		return COMMAND_OK;
 	if (knob_scope_holds_accum(r, name)) {
-		if (!is_global)
+		if (!is_global && !r->hints->global_scope)
 			(void)knob_scope_said(r, name, &global->scope);
 		return pair_take(r, KNOB_GLOBAL, only);
 	}

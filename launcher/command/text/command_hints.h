@@ -11,8 +11,9 @@
 /* What the options say about the command; NULL and 0: not said. */
 struct command_hints {
 	const char *micro_flag, *accum_flag, *global_flag;
-	const char *micro_scope; /* rank, node, global */
-	const char *accum_scope; /* rank, total */
+	const char *micro_scope;  /* rank, node, global */
+	const char *accum_scope;  /* rank, total */
+	const char *global_scope; /* rank, global */
 	const char *preset;
 	const struct strlist *env_templates; /* NAME={micro}; may be NULL */
 	const struct strlist *templates;     /* files of --template; or NULL */
