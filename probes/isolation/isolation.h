@@ -55,6 +55,9 @@ struct isolation_spec {
 	 * command's environment). NULL: there are none. */
 	const struct shims *shims;
 	const char *path;
+	/* Files and the copies that lie over them, in a view only; see
+	 * namespaces.h. NULL: there are none. */
+	const struct strlist *covers;
 };
 
 /* What isolation_choose found. */

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/isolation/namespaces.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
 
@@ -10,6 +11,7 @@
 #include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -92,7 +94,7 @@ static int enter_user_namespace(struct namespaces *namespaces)
  * them has none that could stay. The queues' file system shows those of the
  * namespace that mounts it.
  */
-static void enter_own_ipc(bool shares_ipc)
+void namespaces_own_ipc(bool shares_ipc)
 {
 	if (!shares_ipc && unshare(CLONE_NEWIPC) == 0 &&
 	    access(MESSAGE_QUEUES, F_OK) == 0)
@@ -101,8 +103,7 @@ static void enter_own_ipc(bool shares_ipc)
 	(void)unshare(CLONE_NEWUTS);
 }
 
-int namespaces_enter(struct namespaces *namespaces, bool shares_ipc,
-		     struct error *err)
+int namespaces_enter(struct namespaces *namespaces, struct error *err)
 {
 	int result = 0;
 
@@ -121,7 +122,6 @@ int namespaces_enter(struct namespaces *namespaces, bool shares_ipc,
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_set(err, -errno, "no mount namespace (%s)",
 				 strerror(errno));
-	enter_own_ipc(shares_ipc);
 	return 0;
 }
 
@@ -139,4 +139,50 @@ void namespaces_seal(const struct namespaces *namespaces)
 	for (unsigned number = 0; number < 64; number++)
 		if (!(namespaces->kept >> number & 1))
 			(void)prctl(PR_CAPBSET_DROP, number, 0, 0, 0);
+}
+
+static void uncover(const struct strlist *covers, const char *root,
+		    size_t count)
+{
+	while (count > 0) {
+		char *path;
+
+		count -= 2;
+		path = xasprintf("%s%s", root, covers->items[count]);
+		(void)umount2(path, MNT_DETACH);
+		free(path);
+	}
+}
+
+int namespaces_cover(const struct strlist *covers, const char *root,
+		     struct error *err)
+{
+	for (size_t i = 0; i + 1 < covers->count; i += 2) {
+		char *path = xasprintf("%s%s", root, covers->items[i]);
+		int result = mount(covers->items[i + 1], path, NULL, MS_BIND,
+				   NULL) < 0
+				     ? -errno
+				     : 0;
+
+		free(path);
+		if (result == 0)
+			continue;
+		uncover(covers, root, i);
+		return error_set(err, result,
+				 "no copy can be laid over %s (%s)",
+				 covers->items[i], strerror(-result));
+	}
+	return 0;
+}
+
+int namespaces_enter_covered(const struct strlist *covers, struct error *err)
+{
+	struct namespaces namespaces;
+	int result = namespaces_enter(&namespaces, err);
+
+	if (result == 0)
+		result = namespaces_cover(covers, "", err);
+	if (result == 0)
+		namespaces_seal(&namespaces);
+	return result;
 }

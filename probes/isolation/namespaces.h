@@ -4,6 +4,7 @@
 #define AUTOFIT_PROBES_ISOLATION_NAMESPACES_H
 
 #include "base/error.h"
+#include "base/strlist.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,18 +18,36 @@ struct namespaces {
 };
 
 /*
- * Leaves the namespaces of the parent: of mounts, of the machine's name, and of
- * SysV and POSIX objects between processes unless shares_ipc. With a user
- * namespace, user and group are what they were. From then on no mount made here
- * is seen outside.
+ * Leaves the mount namespace of the parent. With a user namespace, user and
+ * group are what they were. From then on no mount made here is seen outside.
  */
-int namespaces_enter(struct namespaces *namespaces, bool shares_ipc,
-		     struct error *err);
+int namespaces_enter(struct namespaces *namespaces, struct error *err);
+
+/*
+ * In there: leaves those of the machine's name, and of SysV and POSIX objects
+ * between processes unless shares_ipc.
+ */
+void namespaces_own_ipc(bool shares_ipc);
 
 /*
  * Once everything is mounted: what the process starts can have no capability
  * that it would not have had without the new user namespace.
  */
 void namespaces_seal(const struct namespaces *namespaces);
+
+/*
+ * covers: a file, absolute and without links, and behind it the copy that is to
+ * lie over it, and so on. Mounts them in the mount namespace of this process,
+ * below root ("": its own). All of them or none.
+ */
+int namespaces_cover(const struct strlist *covers, const char *root,
+		     struct error *err);
+
+/*
+ * The same in a mount namespace of its own, and without privilege in a user
+ * namespace of its own: nobody else sees the copies, and they are gone with
+ * the last process in it. The process has one thread.
+ */
+int namespaces_enter_covered(const struct strlist *covers, struct error *err);
 
 #endif

@@ -110,11 +110,12 @@ static int put_places(struct view *view, struct error *err)
 
 static int build(struct view *view, struct error *err)
 {
-	int result = namespaces_enter(&view->namespaces,
-				      view_has_cuda_server(view), err);
+	int result = namespaces_enter(&view->namespaces, err);
 
-	if (result == 0)
+	if (result == 0) {
+		namespaces_own_ipc(view_has_cuda_server(view));
 		result = read_mounts(view, err);
+	}
 	if (result == 0)
 		result = view_make_folders(view, err);
 	if (result == 0)
@@ -127,6 +128,10 @@ static int build(struct view *view, struct error *err)
 		return result;
 	view_bind_sockets(view);
 	view_cover_programs(view);
+	if (view->spec->covers)
+		result = namespaces_cover(view->spec->covers, view->root, err);
+	if (result < 0)
+		return result;
 	/* Last, so that nothing lies over it: it holds the layers as well. */
 	return bind_for_real(view, view->spec->scratch, err);
 }
