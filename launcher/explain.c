@@ -148,6 +148,10 @@ static void add_command(struct strbuf *out, const struct request *request)
 				      "it\n"
 				    : "seen      not yet: probes of a PyTorch "
 				      "program show rows, passes and ranks\n");
+	if (command_edits_script(command))
+		strbuf_adds(out, "copy      the script sets it: `autofit tune` "
+				 "tells the line to write, --edit-copy runs a "
+				 "copy\n");
 	if (command->constraints.words)
 		strbuf_addf(out, "rules     %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)
@@ -273,17 +277,17 @@ static void add_probe_environment(struct strbuf *out,
 	strlist_release(&environment);
 }
 
-/* What a copy of a config file differs in, line by line. */
+/* What a copy of a file differs in, line by line. */
 static void explain_add_copy(struct strbuf *out, const struct command *command,
 			     const struct file_copy *copy)
 {
-	const char *before = "", *after = copy->text;
+	const char *before = copy_original(command, copy);
+	const char *after = copy->text;
 
-	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].read->path, copy->original) == 0)
-			before = strbuf_text(&command->files[i].read->text);
 	strbuf_adds(out, "    copy of ");
 	text_add_safe(out, copy->original, false);
+	if (copy->covers)
+		strbuf_adds(out, ", in its place");
 	strbuf_adds(out, "\n");
 	while (*before && *after) {
 		size_t b = strcspn(before, "\n"), a = strcspn(after, "\n");

@@ -85,6 +85,7 @@ static json_t *knob_json(const struct command *command, enum knob_kind kind)
 		[KNOB_PLACEHOLDER] = "placeholder",
 		[KNOB_ENVIRONMENT] = "environment",
 		[KNOB_FILE] = "file",
+		[KNOB_SOURCE] = "source",
 	};
 	static const char *const scopes[] = { "rank", "node", "global",
 					      "total" };
@@ -146,15 +147,6 @@ static json_t *changes_json(const char *before, const char *after)
 	return array;
 }
 
-static const char *original_text(const struct command *command,
-				 const char *path)
-{
-	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].read->path, path) == 0)
-			return strbuf_text(&command->files[i].read->text);
-	return "";
-}
-
 static json_t *copies_json(const struct command *command,
 			   const struct rewrite *run)
 {
@@ -166,9 +158,9 @@ static json_t *copies_json(const struct command *command,
 
 		json_put(object, "original", json_text(copy->original));
 		json_put(object, "path", json_text(copy->path));
-		json_put(object, "changes",
-			 changes_json(original_text(command, copy->original),
-				      copy->text));
+		json_put(
+			object, "changes",
+			changes_json(copy_original(command, copy), copy->text));
 		json_append(array, object);
 	}
 	return array;

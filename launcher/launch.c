@@ -12,6 +12,7 @@
 #include "launcher/admission/preconditions.h"
 #include "launcher/admission/tuning_lease.h"
 #include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
@@ -27,6 +28,7 @@
 #include "launcher/request/request.h"
 #include "launcher/request/seen_store.h"
 #include "launcher/tuning/session.h"
+#include "probes/isolation/namespaces.h"
 #include "probes/process/process_state.h"
 
 #include <errno.h>
@@ -241,6 +243,58 @@ static void decide_as_rank(const struct request *request, struct result *result)
 	free(message);
 }
 
+/* Only a copy could have other sizes, and nobody has asked for one. */
+static bool lacks_copy(const struct request *request)
+{
+	const struct options *options = request->options;
+
+	return command_edits_script(&request->command) &&
+	       options->subcommand == SUBCOMMAND_LAUNCH &&
+	       !options->reuse.edit_copy;
+}
+
+/* "train.py:7 sets BATCH_SIZE = 32 and ..." */
+static void add_literals(struct strbuf *out, const struct command *command)
+{
+	const char *between = "";
+
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
+		const struct knob *knob = &command->knobs[kind];
+
+		if (knob->form != KNOB_SOURCE)
+			continue;
+		strbuf_addf(out, "%s%s sets %s = %lld", between, knob->evidence,
+			    knob->name, (long long)knob->value);
+		between = " and ";
+	}
+}
+
+static void ask_for_copy(const struct request *request, struct result *result)
+{
+	char *command = shell_quote_all(&result->record.argv);
+	struct strbuf text = STRBUF_INIT;
+	bool is_known = result->lines.count > 0;
+
+	if (!is_known) {
+		add_literals(&text, &request->command);
+		strbuf_addf(&text,
+			    ", which no argument can change: `autofit tune -- "
+			    "%s` tells the line to write",
+			    command);
+	} else {
+		strbuf_adds(&text, "the recorded answer is to write");
+	}
+	for (size_t i = 0; i < result->lines.count; i++)
+		strbuf_addf(&text, "%s `%s`", i > 0 ? " and" : "",
+			    result->lines.items[i]);
+	strbuf_adds(&text, "; or add --edit-copy: then a copy with the other "
+			   "number runs in place of the script");
+	rewrite_release(&result->run);
+	result_refuse(result, COMMAND_NOT_RECOGNISED, strbuf_text(&text));
+	strbuf_release(&text);
+	free(command);
+}
+
 /* The command is known: from its records, else by probes. */
 static void launch_answer(const struct request *request, struct result *result)
 {
@@ -258,6 +312,8 @@ static void launch_answer(const struct request *request, struct result *result)
 		tuning_lease_clear(request);
 	} else if (request->options->reuse.no_probe) {
 		set_as_given(result, request->options);
+	} else if (lacks_copy(request)) {
+		ask_for_copy(request, result);
 	} else {
 		refused = preconditions_check_unsafe(request, &err);
 		if (refused != COMMAND_OK)
@@ -333,6 +389,8 @@ static void answer_source_find(const struct options *options,
 		result_refuse(result, outcome, err.message);
 	if (result->is_misread)
 		answer_as_seen(request, result);
+	if (config_copies_cover(&result->run) && lacks_copy(request))
+		ask_for_copy(request, result);
 }
 
 static void print_report(const struct options *options,
@@ -408,12 +466,32 @@ static void keep_copies(struct result *result)
 {
 	struct error err = ERROR_INIT;
 
-	if (config_copies_write(&result->run, &err) == 0)
+	if (config_copies_write(&result->run, false, &err) == 0)
 		return;
 	result->outcome = OUTCOME_ERROR;
 	result->exit_code = EXIT_AUTOFIT_FAILED;
 	free(result->message);
 	result->message = xstrdup(err.message);
+}
+
+/* From here on the scripts of the recommended command are their copies. */
+static void lay_copies(struct result *result)
+{
+	struct strlist covers = STRLIST_INIT;
+	struct error err = ERROR_INIT;
+
+	config_copies_covers(&result->run, &covers);
+	if (covers.count &&
+	    (config_copies_write(&result->run, true, &err) < 0 ||
+	     namespaces_enter_covered(&covers, &err) < 0)) {
+		char *message = xasprintf("%s, so write the line yourself: %s",
+					  err.message, result->lines.items[0]);
+
+		rewrite_release(&result->run);
+		result_refuse(result, COMMAND_REFUSED, message);
+		free(message);
+	}
+	strlist_release(&covers);
 }
 
 int launch_command(const struct options *options,
@@ -426,6 +504,10 @@ int launch_command(const struct options *options,
 	answer_source_find(options, state, &request, &result);
 	keep_copies(&result);
 	result.starts = what_starts(options, &result);
+	if (result.starts && strcmp(result.starts, "recommended") == 0) {
+		lay_copies(&result);
+		result.starts = what_starts(options, &result);
+	}
 	print_report(options, &result);
 	code = result_write_json(options, &result) < 0 ? EXIT_AUTOFIT_FAILED
 						       : result.exit_code;

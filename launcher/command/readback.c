@@ -37,7 +37,8 @@ static void add_copy(struct named_files *files, const struct file_copy *copy)
 	struct named_file *file;
 
 	strbuf_add(&text, copy->text, copy->length);
-	file = named_files_add(files, copy->path, &text, 0);
+	file = named_files_add(
+		files, copy->covers ? copy->original : copy->path, &text, 0);
 	if (file && copy->settings.count) {
 		file->settings = copy->settings;
 		file->has_settings = file->borrows_settings = true;

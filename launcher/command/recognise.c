@@ -114,6 +114,7 @@ static enum command_outcome read_script(struct recognition *r)
 						: COMMAND_OK;
 	if (file->text.length) {
 		r->text = strbuf_text(&file->text);
+		r->script = file;
 		r->source = named_file_source(file);
 	}
 	return COMMAND_OK;

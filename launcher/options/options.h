@@ -91,6 +91,7 @@ struct options_reuse {
 	bool fresh, no_probe, no_wait, trust_record;
 	char *from;         /* --from FILE; NULL */
 	bool otherwise_run; /* --otherwise run */
+	bool edit_copy;     /* an edited copy of a script may be what runs */
 };
 
 struct options_output {

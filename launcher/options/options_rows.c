@@ -314,6 +314,12 @@ const struct option_row option_rows[] = {
 	  .doc = "where probes write; default: below the cache folder",
 	  .runs_or_writes = true,
 	  .group = GROUP_PROBES },
+	{ .name = "edit-copy",
+	  .kind = &kind_flag,
+	  .field = FIELD(reuse.edit_copy),
+	  .doc = "where the script itself sets the batch size, run a copy of "
+		 "it with the other number in its place",
+	  .group = GROUP_COMMAND },
 	{ .name = "otherwise",
 	  .kind = &kind_otherwise,
 	  .field = FIELD(reuse.otherwise_run),

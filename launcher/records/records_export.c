@@ -123,6 +123,13 @@ static void warn_of_batch(const struct export *export)
 			    record->batch.effective_batch, asked);
 }
 
+/* What no argument can say. */
+static void warn_of_lines(const struct strlist *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		log_warning("to be written in the script: %s", lines->items[i]);
+}
+
 /*
  * The recorded command stands for the user's where it is read here as it was
  * then, whatever the device and the memory.
@@ -138,6 +145,7 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	struct strbuf why = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	struct request request;
+	struct strlist lines = STRLIST_INIT;
 	bool is_alike = false;
 	char *flags;
 
@@ -154,6 +162,9 @@ static int args_of_record(struct export *export, struct strbuf *out)
 		flags = command_flags_text(&request.command, &values);
 		strbuf_addf(out, "%s\n", flags);
 		free(flags);
+		command_source_lines(&request.command, &values, &lines);
+		warn_of_lines(&lines);
+		strlist_release(&lines);
 	} else {
 		log_error("the options of the recorded command cannot be told "
 			  "here (%s); give it: autofit export args -- "
@@ -170,6 +181,7 @@ static int export_args(struct export *export, struct strbuf *out)
 	if (!export->chosen->has_job)
 		return args_of_record(export, out);
 	warn_of_batch(export);
+	warn_of_lines(&export->result.lines);
 	strbuf_addf(out, "%s\n", export->result.flags_text);
 	return EXIT_DONE;
 }
@@ -187,6 +199,7 @@ static int export_command(struct export *export, struct strbuf *out)
 		return EXIT_AUTOFIT_FAILED;
 	}
 	warn_of_batch(export);
+	warn_of_lines(&export->result.lines);
 	if (changes->count)
 		strlist_add(&words, "env");
 	for (size_t i = 0; i < changes->count; i++)

@@ -103,18 +103,25 @@ static void add_split(struct strbuf *out, const struct record *record)
 }
 
 /* To paste: never wrapped. */
-static void add_flags(struct strbuf *out, const struct report_style *style,
-		      const struct result *result)
+static void add_pasted(struct strbuf *out, const struct report_style *style,
+		       const char *text)
 {
 	struct strbuf safe = STRBUF_INIT;
 
-	if (!result->flags_text)
-		return;
-	text_add_safe(&safe, result->flags_text, style->ascii);
+	text_add_safe(&safe, text, style->ascii);
 	strbuf_adds(out, "  ");
 	words_paint(out, style, PAINT_BOLD, strbuf_text(&safe));
 	strbuf_addch(out, '\n');
 	strbuf_release(&safe);
+}
+
+static void add_flags(struct strbuf *out, const struct report_style *style,
+		      const struct result *result)
+{
+	if (result->flags_text && (*result->flags_text || !result->lines.count))
+		add_pasted(out, style, result->flags_text);
+	for (size_t i = 0; i < result->lines.count; i++)
+		add_pasted(out, style, result->lines.items[i]);
 }
 
 /* A run that starts now is not held to what was emulated. */
@@ -165,7 +172,12 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 	if (result->record_path)
 		words_exact(out, style, "recorded", result->record_path);
 	for (size_t i = 0; i < result->run.copy_count; i++)
-		words_exact(out, style, "config", result->run.copies[i].path);
+		if (!result->run.copies[i].covers)
+			words_exact(out, style, "config",
+				    result->run.copies[i].path);
+		else if (result->starts)
+			words_exact(out, style, "script",
+				    result->run.copies[i].path);
 	add_flags(out, style, result);
 	final_add_tail(out, style, result);
 	strbuf_release(&line);
@@ -205,7 +217,10 @@ static void final_reused(struct strbuf *out, const struct report_style *style,
 	}
 	add_uncapped(&line, style, result);
 	for (size_t i = 0; i < result->run.copy_count; i++) {
-		strbuf_adds(&line, ", config ");
+		if (result->run.copies[i].covers && !result->starts)
+			continue;
+		strbuf_adds(&line, result->run.copies[i].covers ? ", script "
+								: ", config ");
 		text_add_safe(&line, result->run.copies[i].path, style->ascii);
 	}
 	strbuf_adds(&line, "; --fresh tunes anew");
@@ -285,7 +300,8 @@ static void final_unknown(struct strbuf *out, const struct report_style *style,
 			 result->message ? "" : outcome_name(result->outcome),
 			 result->message);
 	/* The message may hold the way out already. */
-	if (!result->message || !strstr(result->message, "{micro}"))
+	if (!result->message || (!strstr(result->message, "{micro}") &&
+				 !strstr(result->message, "--edit-copy")))
 		words_line(out, style, PAINT_PLAIN,
 			   "  say how the command takes its batch size: "
 			   "--micro-flag NAME (and --accum-flag NAME), {micro} "

@@ -47,6 +47,7 @@ void result_release(struct result *result)
 	rewrite_release(&result->run);
 	free(result->assumption);
 	free(result->flags_text);
+	strlist_release(&result->lines);
 	free(result->budget_source);
 	free(result->estimate);
 	free(result->advice);
@@ -168,6 +169,7 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "effective_batch",
 		 json_count(record->batch.effective_batch));
 	secrets_mask_argv(&argv, &result->run.argv);
+	json_put(object, "write", json_texts(&result->lines));
 	json_put(object, "argv", json_texts(&argv));
 	json_put(object, "argv_escaped", escaped_json(&argv));
 	strlist_release(&argv);

@@ -45,6 +45,7 @@ struct result {
 	struct rewrite run;       /* the recommended command */
 	char *assumption;         /* of struct command */
 	char *flags_text;         /* exact text to paste; NULL */
+	struct strlist lines;     /* of scripts, to be written there */
 	char *budget_source;      /* "--memory", "MemAvailable", ... */
 	char *estimate;           /* of the first size, in words; NULL */
 	char *advice; /* what would save memory, in lines; NULL: not known */

@@ -55,6 +55,8 @@ void result_set_command(struct result *result, const struct request *request,
 	rewrite_release(&result->run);
 	free(result->flags_text);
 	result->flags_text = command_flags_text(&request->command, &values);
+	strlist_release(&result->lines);
+	command_source_lines(&request->command, &values, &result->lines);
 	/* Every size that is used was written into a probe before. */
 	if (request_rewrite(request, &request->command, &values, &result->run,
 			    &err) < 0)

@@ -1,4 +1,5 @@
-/* Copies of config files on disk, beside the originals or among the state. */
+/* Copies of config files and scripts on disk, beside the originals or among the
+ * state. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/request/config_copies.h"
 
@@ -66,13 +67,15 @@ static int copy_write(const struct file_copy *copy, struct error *err)
 	return 0;
 }
 
-int config_copies_write(const struct rewrite *rewrite, struct error *err)
+int config_copies_write(const struct rewrite *rewrite, bool has_scripts,
+			struct error *err)
 {
 	int result = 0;
 	size_t i;
 
 	for (i = 0; result == 0 && i < rewrite->copy_count; i++) {
-		if (is_written(&rewrite->copies[i]))
+		if ((rewrite->copies[i].covers && !has_scripts) ||
+		    is_written(&rewrite->copies[i]))
 			continue;
 		result = copy_write(&rewrite->copies[i], err);
 	}
@@ -94,6 +97,28 @@ void config_copies_paths(const struct rewrite *rewrite, struct strlist *out)
 			strlist_add(out, path);
 		else
 			strlist_addf(out, "%s/%s", folder, path);
+	}
+}
+
+bool config_copies_cover(const struct rewrite *rewrite)
+{
+	for (size_t i = 0; i < rewrite->copy_count; i++)
+		if (rewrite->copies[i].covers)
+			return true;
+	return false;
+}
+
+void config_copies_covers(const struct rewrite *rewrite, struct strlist *out)
+{
+	for (size_t i = 0; i < rewrite->copy_count; i++) {
+		const struct file_copy *copy = &rewrite->copies[i];
+		char *real =
+			copy->covers ? realpath(copy->original, NULL) : NULL;
+
+		if (!real)
+			continue;
+		strlist_take(out, real);
+		strlist_add(out, copy->path);
 	}
 }
 

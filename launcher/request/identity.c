@@ -8,7 +8,9 @@
 #include "configs/identity/identity_text.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/command/files/named_files.h"
 #include "launcher/command/record_arguments.h"
+#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/memory_target.h"
 
@@ -194,14 +196,36 @@ static void identity_add_file(struct strbuf *out, const char *path)
 }
 
 /* Script and configs: whatever argv names as a file. */
-static void identity_add_files(struct strbuf *out, const struct strlist *argv)
+static void identity_add_files(struct strbuf *out, const struct strlist *argv,
+			       const struct command *command)
 {
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *value = strchr(argv->items[i], '=');
 
-		identity_add_file(out, argv->items[i]);
+		if (!command_source_find(command, argv->items[i]))
+			identity_add_file(out, argv->items[i]);
 		if (value)
 			identity_add_file(out, value + 1);
+	}
+}
+
+/* Scripts with sizes in them: whoever writes the answer there has the same. */
+static void add_sources(struct strbuf *out, const struct command *command)
+{
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
+		const struct named_file *source = command->knobs[kind].source;
+		char *label, *hash;
+
+		if (!source || command_source_find(command, source->path) !=
+				       &command->knobs[kind])
+			continue;
+		label = xasprintf("file %s", source->path);
+		hash = xasprintf("%016llx but for its sizes",
+				 (unsigned long long)command_source_hash(
+					 command, source));
+		identity_add(out, IDENTITY_PART, label, hash);
+		free(hash);
+		free(label);
 	}
 }
 
@@ -283,7 +307,8 @@ char *identity_make(const struct request *request)
 	identity_add_list(&out, "argument", &masked);
 	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
-	identity_add_files(&out, &argv);
+	identity_add_files(&out, &argv, &request->command);
+	add_sources(&out, &request->command);
 	add_program(&out, request->command.given);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))

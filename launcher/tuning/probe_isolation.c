@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
+#include "launcher/request/identity.h"
 #include "probes/isolation/mounts.h"
 
 #include <errno.h>
@@ -281,6 +282,15 @@ static int choose_in(struct probe_isolation *isolation,
 			       outside);
 	if (isolation->choice.kind == ISOLATION_VIEW)
 		return 0;
+	if (command_edits_script(&request->command))
+		return error_set(err, -EPERM,
+				 "probes need an edited copy in place of %s, "
+				 "and no view can be made for that (%.200s): "
+				 "make the size an option of it",
+				 identity_name(request),
+				 isolation->choice.why_not[0]
+					 ? isolation->choice.why_not
+					 : "--isolation was given");
 	if (isolation->may_make)
 		caches_make(&isolation->caches, &isolation->shared);
 	if (isolation->choice.kind == ISOLATION_COMPARE)

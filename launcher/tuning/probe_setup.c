@@ -195,9 +195,11 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 	add_probe_args(&setup->run.argv, request);
 	make_environment(setup, session, additions);
 	config_copies_paths(&setup->run, &setup->copies);
+	config_copies_covers(&setup->run, &setup->covers);
+	setup->isolation.covers = &setup->covers;
 	for (size_t i = made->count; i-- > 0;)
 		strlist_add(&setup->copies, made->items[i]);
-	return config_copies_write(&setup->run, err);
+	return config_copies_write(&setup->run, true, err);
 }
 
 /* What the user's own command is started with has its place there. */
@@ -260,6 +262,7 @@ void probe_setup_release(struct probe_setup *setup)
 	free(setup->channel);
 	config_copies_remove(&setup->copies);
 	strlist_release(&setup->copies);
+	strlist_release(&setup->covers);
 	shims_release(&setup->shims);
 	rewrite_release(&setup->run);
 	strlist_release(&setup->environment);

@@ -25,6 +25,7 @@ struct probe_setup {
 	struct shims shims;
 	struct rewrite run;         /* the command, its copies written */
 	struct strlist copies;      /* their paths, and folders made empty */
+	struct strlist covers;      /* of them those that lie over scripts */
 	struct strlist environment; /* the whole of it */
 	struct host_cgroup cgroup;
 	bool has_cgroup;

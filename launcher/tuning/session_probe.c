@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
+#include "launcher/command/files/named_files.h"
 #include "launcher/command/text/text.h"
 #include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_limits.h"
@@ -212,12 +213,31 @@ static void confirm_or_stop(struct session *session,
 	free(trials);
 }
 
+/* Its sizes are none of what makes it the same: see the identity. */
+static bool session_probe_is_edited(const struct command *command,
+				    const char *path)
+{
+	bool found = false;
+
+	for (int kind = 0; !found && kind <= KNOB_GLOBAL; kind++) {
+		const struct named_file *source = command->knobs[kind].source;
+		char *real = source ? realpath(source->path, NULL) : NULL;
+
+		found = real && strcmp(real, path) == 0;
+		free(real);
+	}
+	return found;
+}
+
 /* Every probe's: one may import late what another does not reach. */
-static void note_modules(struct strlist *stamps, const struct strlist *modules)
+static void note_modules(struct strlist *stamps, const struct strlist *modules,
+			 const struct command *command)
 {
 	for (size_t i = 0; modules && i < modules->count; i++) {
 		struct strlist one = STRLIST_INIT;
 
+		if (session_probe_is_edited(command, modules->items[i]))
+			continue;
 		stamps_add(&one, modules->items[i]);
 		if (strlist_find(stamps, one.items[0]) == stamps->count)
 			strlist_add(stamps, one.items[0]);
@@ -262,7 +282,8 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 		confirm_or_stop(session, step);
 	fill_report(report, under_way->probe);
 	under_way->probe = NULL;
-	note_modules(&session->result->record.stamps, report->outcome.modules);
+	note_modules(&session->result->record.stamps, report->outcome.modules,
+		     &session->given.request->command);
 	return 0;
 }
 

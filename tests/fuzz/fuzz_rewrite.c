@@ -170,6 +170,22 @@ static void check_copies(const struct rewrite *rewrite)
 			   "a copy has its own name");
 }
 
+/* The copy lies over it. */
+static void replace_text(struct fuzz_command *input,
+			 const struct file_copy *copy)
+{
+	for (size_t i = 0; i < input->texts.count; i++) {
+		struct named_file *file = input->texts.items[i];
+
+		if (strcmp(file->path, copy->original) != 0)
+			continue;
+		source_release(&file->source);
+		file->has_source = false;
+		strbuf_reset(&file->text);
+		strbuf_add(&file->text, copy->text, copy->length);
+	}
+}
+
 /* What it would find once the copies are written. */
 static void add_copies(struct fuzz_command *input,
 		       const struct rewrite *rewrite)
@@ -177,6 +193,10 @@ static void add_copies(struct fuzz_command *input,
 	for (size_t i = 0; i < rewrite->copy_count; i++) {
 		struct strbuf text = STRBUF_INIT;
 
+		if (rewrite->copies[i].covers) {
+			replace_text(input, &rewrite->copies[i]);
+			continue;
+		}
 		strbuf_add(&text, rewrite->copies[i].text,
 			   rewrite->copies[i].length);
 		named_files_add(&input->texts, rewrite->copies[i].path, &text,

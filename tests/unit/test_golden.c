@@ -26,12 +26,10 @@ static void add_changes(struct strbuf *out, const char *who,
 			const struct command *command,
 			const struct file_copy *copy)
 {
-	const char *before = "", *after = copy->text;
+	const char *before = copy_original(command, copy);
+	const char *after = copy->text;
 	unsigned line = 1;
 
-	for (size_t i = 0; i < command->file_count; i++)
-		if (strcmp(command->files[i].read->path, copy->original) == 0)
-			before = strbuf_text(&command->files[i].read->text);
 	for (; *after; line++) {
 		size_t a = strcspn(after, "\n"), b = strcspn(before, "\n");
 

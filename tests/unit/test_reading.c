@@ -341,7 +341,7 @@ static const struct reading readings[] = {
 	PLAIN("python t.py --bs 8",
 	      "# accum = a // b\naccum = 4 # a // b\n"
 	      "x.accum_freq = args.n\nif accum == 3 / 1: pass\n",
-	      "? sets accum = 4"),
+	      "8 x 4 x 1"),
 	PLAIN("python t.py --bs 8",
 	      "p.add_argument('--total-bs', type=int, default=-1)\n"
 	      "accum_steps = total // bs\n",

@@ -5,6 +5,7 @@
 
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
+#include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
@@ -145,6 +146,9 @@ enum command_outcome knob_by_flag_find(struct recognition *r,
 		return knob_set_option_default(r, kind, option);
 	if (*name != '-')
 		outcome = knob_by_key_find(r, kind, name);
+	if (outcome == COMMAND_OK && *name != '-' &&
+	    r->command->knobs[kind].form == KNOB_ABSENT)
+		outcome = knob_literal_by_name(r, kind, name);
 	if (outcome != COMMAND_OK ||
 	    r->command->knobs[kind].form != KNOB_ABSENT)
 		return outcome;

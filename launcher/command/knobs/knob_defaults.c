@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/candidates.h"
+#include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
@@ -361,11 +362,20 @@ static enum command_outcome nothing_found(struct recognition *r,
 {
 	const struct source_variable *variable = variable_find(r, kind);
 	const struct source_constant *constant = constant_find(r, kind);
+	enum command_outcome outcome;
 
 	if (kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
 	if (variable)
 		return from_variable(r, kind, variable);
+	outcome = knob_literal_find(r, kind);
+	if (outcome == COMMAND_OK && kind == KNOB_MICRO &&
+	    r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE &&
+	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT)
+		outcome = knob_literal_find(r, KNOB_ACCUM);
+	if (outcome != COMMAND_OK ||
+	    r->command->knobs[kind].form != KNOB_ABSENT)
+		return outcome;
 	if (constant && (kind == KNOB_MICRO || constant->value > 1))
 		return from_constant(r, kind, constant);
 	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;

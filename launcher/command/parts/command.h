@@ -99,6 +99,15 @@ static inline const struct strlist *command_argv(const struct command *command)
 	return flat->count ? flat : command->given;
 }
 
+/* A size is a literal of a script: another one needs an edited copy. */
+static inline bool command_edits_script(const struct command *command)
+{
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
+		if (command->knobs[kind].form == KNOB_SOURCE)
+			return true;
+	return false;
+}
+
 /* Gradient accumulation can be said: by its own option, or by an effective
  * batch that the program divides. */
 static inline bool command_accumulates(const struct command *command)

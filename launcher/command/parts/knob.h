@@ -18,6 +18,7 @@ enum knob_form {
 	KNOB_PLACEHOLDER, /* {micro} and such, anywhere in the command */
 	KNOB_ENVIRONMENT, /* --env NAME={micro}, a variable of the script */
 	KNOB_FILE,        /* a value in a config file: a copy is changed */
+	KNOB_SOURCE,      /* a literal of a script: a copy lies over it */
 };
 
 enum knob_scope {
@@ -27,12 +28,17 @@ enum knob_scope {
 	SCOPE_TOTAL,  /* accum: over all ranks */
 };
 
+struct named_file;
+
 struct knob {
 	enum knob_form form;
 	enum knob_scope scope;
 	size_t index;  /* argument that holds the value; DEFAULT: where the
 			  new argument goes */
 	size_t offset; /* JOINED: byte where the value begins in it */
+	/* SOURCE: the script, whose bytes offset to end are the value. */
+	const struct named_file *source;
+	size_t end;
 	int64_t value; /* as written or default; 0: not known (placeholder) */
 	bool joined_only; /* DEFAULT: is added as --x=8 */
 	bool is_said; /* DEFAULT: a config file or a shell script says value */

@@ -20,8 +20,9 @@ struct recognition {
 	const struct presets *presets;
 	const struct command_hints *hints;
 	struct named_files *texts;
-	const struct source *source; /* never NULL */
-	const char *text;            /* of the script; NULL: none */
+	const struct source *source;     /* never NULL */
+	const char *text;                /* of the script; NULL: none */
+	const struct named_file *script; /* with that text; NULL: no file */
 	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
 	size_t config_index; /* the last argument that names a config file */
 	struct error *err;

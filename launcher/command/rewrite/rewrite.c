@@ -323,6 +323,7 @@ int command_rewrite(const struct command *command,
 	result = copies_make(command, values, rewrite, err);
 	if (result < 0)
 		return result;
+	sources_make(command, values, rewrite);
 	sets_make(&draft.sets, command, values);
 	write_words(&draft);
 	fold(&draft, &rewrite->argv);

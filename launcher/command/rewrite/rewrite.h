@@ -31,10 +31,13 @@ struct command_values {
 	const char *copies;
 };
 
-/* A copy of a config file that a run reads instead. */
+/* A copy of a config file or a script that a run reads instead. */
 struct file_copy {
 	char *original; /* as named in the command */
 	char *path;     /* of the copy, as named in the new argv */
+	/* The copy of a script: it is to lie over the original, which the argv
+	 * names as before. */
+	bool covers;
 	char *text;
 	size_t length;
 	struct settings settings; /* what is in the text; empty: a template */
@@ -63,11 +66,25 @@ int command_rewrite(const struct command *command,
 		    struct rewrite *rewrite, struct error *err);
 void rewrite_release(struct rewrite *rewrite);
 
+/* The text of the file that this is a copy of, as it was read. */
+const char *copy_original(const struct command *command,
+			  const struct file_copy *copy);
+
 /* Does a text name an option that probes get and the command has not? */
 bool command_names_addition(const struct command *command, const char *text);
 
 /* "--batch-size 32 --grad-accum 4": the exact text to paste, shell-quoted. */
 char *command_flags_text(const struct command *command,
 			 const struct command_values *values);
+/* The first knob that is a literal of the script of this path, or NULL. */
+const struct knob *command_source_find(const struct command *command,
+				       const char *path);
+/* Of all of a script but the bytes of its knobs. */
+uint64_t command_source_hash(const struct command *command,
+			     const struct named_file *source);
+/* Appends "train.py:7: BATCH_SIZE = 32": the lines of scripts to be written. */
+void command_source_lines(const struct command *command,
+			  const struct command_values *values,
+			  struct strlist *out);
 
 #endif

@@ -65,6 +65,7 @@ static void copy_add(struct rewrite *rewrite, const struct command_file *file,
 	copy->original = xstrdup(file->read->path);
 	copy->length = text->length;
 	copy->path = make_path(file, strbuf_text(text), text->length, copies);
+	copy->covers = false;
 	copy->text = strbuf_detach(text);
 	copy->settings = *settings;
 	*settings = (struct settings){ .format = settings->format };
@@ -117,7 +118,8 @@ const char *copy_path(const struct rewrite *rewrite,
 		      const struct command_file *file)
 {
 	for (size_t i = 0; i < rewrite->copy_count; i++)
-		if (strcmp(rewrite->copies[i].original, file->read->path) == 0)
+		if (!rewrite->copies[i].covers &&
+		    strcmp(rewrite->copies[i].original, file->read->path) == 0)
 			return rewrite->copies[i].path;
 	return NULL;
 }

@@ -41,6 +41,9 @@ void words_of_knob(const struct command *command, enum knob_kind kind,
 int copies_make(const struct command *command,
 		const struct command_values *values, struct rewrite *rewrite,
 		struct error *err);
+/* The copies of scripts whose literals change. */
+void sources_make(const struct command *command,
+		  const struct command_values *values, struct rewrite *rewrite);
 /* Where the copy of this file is; NULL: it has none. */
 const char *copy_path(const struct rewrite *rewrite,
 		      const struct command_file *file);

@@ -1,0 +1,248 @@
+/* Whole numbers that a Python script itself gives a name to. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_literals.h"
+
+#include "base/strbuf.h"
+#include "launcher/command/files/pytext.h"
+#include "launcher/command/text/names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Functions and classes inside each other; deeper ones go unnamed. */
+#define BLOCKS_MAX 16
+/* More digits may be more than 64 bits hold. */
+#define DIGITS_MAX 18
+
+/* A "def NAME" or "class NAME", for as long as lines are indented more. */
+struct source_block {
+	const char *name;
+	size_t length, indent;
+};
+
+struct source_literals {
+	struct pytext cursor;
+	const char *beginning;
+	source_literal_visit *visit;
+	void *context;
+	struct source_block blocks[BLOCKS_MAX];
+	size_t block_count;
+	const char *statement; /* where it begins; NULL: not yet */
+	bool is_def;           /* its brackets hold parameters */
+};
+
+static bool literals_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* The last word of what is left of "=": self.val_loader; "": there is none. */
+static size_t target_length(const struct source_literals *at)
+{
+	size_t length = 0;
+
+	while (at->statement + length < at->cursor.end &&
+	       (pytext_is_word_start(at->statement[length]) ||
+		literals_is_digit(at->statement[length]) ||
+		at->statement[length] == '.'))
+		length++;
+	return length;
+}
+
+/* Does what is around it speak of an evaluation? def val_dataloader(self): */
+static bool stands_aside(const struct source_literals *at)
+{
+	enum option_class class;
+
+	for (size_t i = 0; i <= at->block_count; i++) {
+		bool is_last = i == at->block_count;
+		size_t length =
+			is_last ? target_length(at) : at->blocks[i].length;
+		struct strbuf name = STRBUF_INIT;
+
+		if (length == 0 || length >= NAME_MAX_BYTES)
+			continue;
+		strbuf_add(&name, is_last ? at->statement : at->blocks[i].name,
+			   length);
+		strbuf_adds(&name, ".batch_size");
+		class = option_class_of(strbuf_text(&name), name.length);
+		strbuf_release(&name);
+		if (class == OPTION_DECOY)
+			return true;
+	}
+	return false;
+}
+
+/* Digits alone, and nothing behind them that belongs to the value. */
+static bool literals_read_plain(struct pytext *cursor, int64_t *value)
+{
+	bool in_brackets = cursor->depth > 0;
+	const char *start = cursor->at;
+	int64_t number = 0;
+
+	for (; cursor->at < cursor->end && literals_is_digit(*cursor->at);
+	     cursor->at++)
+		if (cursor->at - start < DIGITS_MAX)
+			number = 10 * number + (*cursor->at - '0');
+	*value = number;
+	if (*start == '0' || cursor->at - start > DIGITS_MAX)
+		return false;
+	pytext_skip_blanks(cursor, in_brackets);
+	return cursor->at >= cursor->end ||
+	       (*cursor->at &&
+		strchr(in_brackets ? ",)]}" : "\r\n#;", *cursor->at));
+}
+
+/* The value begins at the cursor. */
+static void offer(const struct source_literals *at, struct pytext cursor,
+		  const char *name, size_t length)
+{
+	struct source_literal literal = { .name = name,
+					  .name_length = length,
+					  .line = cursor.line };
+	const char *start = cursor.at;
+
+	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end ||
+	    !literals_is_digit(*cursor.at))
+		return;
+	literal.class = option_class_of(name, length);
+	if (literal.class == OPTION_OTHER || literal.class == OPTION_DECOY)
+		return;
+	literal.is_aside = stands_aside(at);
+	literal.start = literal.end = (size_t)(start - at->beginning);
+	while (start < cursor.end && literals_is_digit(*start++))
+		literal.end++;
+	if (!literals_read_plain(&cursor, &literal.value))
+		literal.value = 0;
+	at->visit(at->context, &literal);
+}
+
+/* Behind a name that may get a value: "= 32", ": int = 32". */
+static void literals_read_value(const struct source_literals *at,
+				const char *name, size_t length)
+{
+	struct pytext ahead = at->cursor;
+	bool has_type = ahead.depth == 0 ? name == at->statement
+					 : at->is_def && ahead.depth == 1;
+
+	pytext_skip_blanks(&ahead, ahead.depth > 0);
+	if (has_type && ahead.at < ahead.end && *ahead.at == ':')
+		(void)pytext_skip_type(&ahead);
+	if (ahead.end - ahead.at < 2 || *ahead.at != '=' || ahead.at[1] == '=')
+		return;
+	pytext_step(&ahead);
+	pytext_skip_blanks(&ahead, ahead.depth > 0);
+	offer(at, ahead, name, length);
+}
+
+/* Behind a string in brackets: "batch_size": 32. */
+static void literals_read_entry(const struct source_literals *at,
+				const char *name, size_t length)
+{
+	struct pytext ahead = at->cursor;
+
+	pytext_skip_blanks(&ahead, true);
+	if (ahead.depth == 0 || length == 0 || ahead.at >= ahead.end ||
+	    *ahead.at != ':')
+		return;
+	pytext_step(&ahead);
+	pytext_skip_blanks(&ahead, true);
+	offer(at, ahead, name, length);
+}
+
+/* A statement begins here: blocks that are indented as much are over. */
+static void literals_begin(struct source_literals *at)
+{
+	size_t indent = (size_t)(at->cursor.at - at->cursor.line_start);
+
+	at->statement = at->cursor.at;
+	at->is_def = false;
+	while (at->block_count > 0 &&
+	       at->blocks[at->block_count - 1].indent >= indent)
+		at->block_count--;
+}
+
+/* Over "def NAME" or "class NAME". */
+static void literals_enter(struct source_literals *at)
+{
+	struct source_block block = {
+		.indent = (size_t)(at->statement - at->cursor.line_start)
+	};
+
+	at->is_def = true;
+	pytext_skip_blanks(&at->cursor, false);
+	pytext_word(&at->cursor, &block.name, &block.length);
+	if (at->block_count < BLOCKS_MAX)
+		at->blocks[at->block_count++] = block;
+}
+
+static void literals_read_word(struct source_literals *at)
+{
+	const char *word;
+	size_t length;
+
+	pytext_word(&at->cursor, &word, &length);
+	if (at->cursor.depth == 0 && (pytext_word_is(word, length, "def") ||
+				      pytext_word_is(word, length, "class")))
+		literals_enter(at);
+	else
+		literals_read_value(at, word, length);
+}
+
+static void literals_read_mark(struct source_literals *at)
+{
+	struct pytext *cursor = &at->cursor;
+	char c = *cursor->at;
+
+	if (c == '(' || c == '[' || c == '{')
+		cursor->depth++;
+	else if ((c == ')' || c == ']' || c == '}') && cursor->depth > 0)
+		cursor->depth--;
+	else if (c == '\\' && cursor->at + 1 < cursor->end)
+		pytext_step(cursor); /* and the line end behind it */
+	else if ((c == '\n' || c == ';') && cursor->depth == 0)
+		at->statement = NULL;
+	pytext_step(cursor);
+}
+
+static void literals_read(struct source_literals *at)
+{
+	struct pytext *cursor = &at->cursor;
+	char c = *cursor->at;
+	const char *text;
+	size_t length;
+
+	if (c == '#') {
+		pytext_skip_comment(cursor);
+		return;
+	}
+	if (!at->statement && !isspace((unsigned char)c))
+		literals_begin(at);
+	if (pytext_is_quote(c)) {
+		pytext_string(cursor, &text, &length);
+		literals_read_entry(at, text, length);
+	} else if (pytext_is_word_start(c)) {
+		literals_read_word(at);
+	} else if (literals_is_digit(c)) {
+		pytext_word(cursor, &text, &length); /* 0x1f, 1e5 */
+	} else {
+		literals_read_mark(at);
+	}
+}
+
+void source_literals_visit(const char *text, source_literal_visit *visit,
+			   void *context)
+{
+	struct source_literals at = {
+		.cursor = { .at = text,
+			    .end = text + strnlen(text, SOURCE_BYTES_MAX),
+			    .line_start = text,
+			    .line = 1 },
+		.beginning = text,
+		.visit = visit,
+		.context = context,
+	};
+
+	while (at.cursor.at < at.cursor.end)
+		literals_read(&at);
+}

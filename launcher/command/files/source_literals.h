@@ -1,0 +1,34 @@
+/* Whole numbers that a Python script itself gives a name to. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_LITERALS_H
+#define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_LITERALS_H
+
+#include "launcher/command/text/option_class.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* BATCH_SIZE = 32, bs: int = 32, DataLoader(x, batch_size=32), {"bs": 32}. */
+struct source_literal {
+	const char *name; /* in the text, as all that is pointed to here */
+	size_t name_length;
+	size_t start, end;       /* bytes of the value in the text */
+	int64_t value;           /* 0: more than a plain whole number above 0 */
+	enum option_class class; /* by the words of the name */
+	bool is_aside; /* what it stands in speaks of an evaluation or a log */
+	unsigned line;
+};
+
+typedef void source_literal_visit(void *context,
+				  const struct source_literal *literal);
+
+/*
+ * Visits those whose names speak of a batch or an accumulation and whose value
+ * begins with a digit, in their order. Comments and strings are no code; what
+ * is not understood is passed over.
+ */
+void source_literals_visit(const char *text, source_literal_visit *visit,
+			   void *context);
+
+#endif

@@ -1,0 +1,193 @@
+/* Knobs that are literals of the script that is started. Pure. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where no option, no variable and no config file says a size, the script may
+ * say it itself: BATCH_SIZE = 32. Then a copy of the script can be run instead,
+ * in which only these digits are others.
+ */
+#include "launcher/command/knobs/knob_literal.h"
+
+#include "base/alloc.h"
+#include "base/strbuf.h"
+#include "launcher/command/files/source_literals.h"
+#include "launcher/command/knobs/by_class.h"
+#include "launcher/command/text/command_outcome.h"
+#include "launcher/command/text/names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* More than these are not told apart in one line anyway. */
+#define LITERALS_MAX 8
+
+struct knob_literals {
+	const struct recognition *r;
+	unsigned classes;
+	const char *name; /* as the user names it; NULL: by the words */
+	struct source_literal items[LITERALS_MAX];
+	size_t count;
+};
+
+/* "train.py:7", of the name that messages give the script. */
+static bool is_at_line(const struct recognition *r,
+		       const struct source_literal *literal, const char *name)
+{
+	const char *path = r->script->path;
+	char *place = xasprintf("%s:%u", path, literal->line);
+	bool found =
+		strcmp(place, name) == 0 || strcmp(basename(place), name) == 0;
+
+	free(place);
+	return found;
+}
+
+static bool literal_is_wanted(const struct knob_literals *found,
+			      const struct source_literal *literal)
+{
+	const struct strlist *decoys = &found->r->command->preset->knobs.decoys;
+
+	if (found->name)
+		return is_at_line(found->r, literal, found->name) ||
+		       name_equal(literal->name, literal->name_length,
+				  found->name, strlen(found->name));
+	return (found->classes & CLASS_BIT(literal->class)) &&
+	       !name_is_decoy(decoys, literal->name, literal->name_length);
+}
+
+/* A source_literal_visit. */
+static void literal_note(void *context, const struct source_literal *literal)
+{
+	struct knob_literals *found = context;
+
+	if (literal_is_wanted(found, literal) && found->count < LITERALS_MAX)
+		found->items[found->count++] = *literal;
+}
+
+/* Of several, those that stand in no evaluation. */
+static void literals_drop_aside(struct knob_literals *found)
+{
+	size_t kept = 0;
+
+	if (found->count < 2)
+		return;
+	for (size_t i = 0; i < found->count; i++)
+		if (!found->items[i].is_aside)
+			found->items[kept++] = found->items[i];
+	found->count = kept;
+}
+
+static const char *literal_flag(enum knob_kind kind)
+{
+	return kind == KNOB_ACCUM    ? "--accum-flag"
+	       : kind == KNOB_GLOBAL ? "--global-flag"
+				     : "--micro-flag";
+}
+
+static enum command_outcome literal_ask(const struct knob_literals *found,
+					enum knob_kind kind)
+{
+	const struct recognition *r = found->r;
+	const char *script = basename(r->source_name);
+	struct strbuf places = STRBUF_INIT, ways = STRBUF_INIT;
+	enum command_outcome outcome;
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct source_literal *literal = &found->items[i];
+		bool is_last = i + 1 == found->count;
+
+		strbuf_adds(&places, i == 0 ? "" : is_last ? " and " : ", ");
+		strbuf_addf(&places, "%s:%u %.*s", script, literal->line,
+			    (int)literal->name_length, literal->name);
+		strbuf_addf(&ways, "%s%s %s:%u", i == 0 ? "" : " or ",
+			    literal_flag(kind), script, literal->line);
+	}
+	outcome = not_recognised(
+		r, "each of %s may be the %s, and no argument sets it: add %s",
+		strbuf_text(&places), knob_words(kind), strbuf_text(&ways));
+	strbuf_release(&places);
+	strbuf_release(&ways);
+	return outcome;
+}
+
+static enum command_outcome literal_take(struct recognition *r,
+					 enum knob_kind kind,
+					 const struct source_literal *literal)
+{
+	struct knob *knob = &r->command->knobs[kind];
+
+	if (literal->value == 0)
+		return not_recognised(
+			r,
+			"%s:%u sets %.*s to more than a plain whole number, so "
+			"the %s is not known: write the number",
+			r->source_name, literal->line,
+			(int)literal->name_length, literal->name,
+			knob_words(kind));
+	if (r->script->text.length >= SOURCE_BYTES_MAX)
+		return not_recognised(
+			r,
+			"%s:%u sets %.*s, and %s is too long to be copied: "
+			"let %.*s be an option of it",
+			r->source_name, literal->line,
+			(int)literal->name_length, literal->name,
+			r->source_name, (int)literal->name_length,
+			literal->name);
+	*knob = (struct knob){
+		.form = KNOB_SOURCE,
+		.scope = knob->scope,
+		.index = NO_INDEX,
+		.source = r->script,
+		.offset = literal->start,
+		.end = literal->end,
+		.value = literal->value,
+		.unit = preset_knob(r->command->preset, kind)->unit
+	};
+	knob->name = xstrndup(literal->name, literal->name_length);
+	knob->evidence = xasprintf("%s:%u", r->source_name, literal->line);
+	return COMMAND_OK;
+}
+
+static void literals_collect(struct knob_literals *found)
+{
+	const struct recognition *r = found->r;
+
+	if (r->script && r->text)
+		source_literals_visit(r->text, literal_note, found);
+	literals_drop_aside(found);
+}
+
+/* Nothing but accumulations of 1: there is none. */
+static bool says_nothing(const struct knob_literals *found)
+{
+	for (size_t i = 0; i < found->count; i++)
+		if (found->items[i].value != 1)
+			return false;
+	return true;
+}
+
+enum command_outcome knob_literal_find(struct recognition *r,
+				       enum knob_kind kind)
+{
+	struct knob_literals found = { .r = r,
+				       .classes = by_class_of_knob(kind) };
+	bool is_beside = r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE;
+
+	literals_collect(&found);
+	if (found.count == 0 ||
+	    (kind == KNOB_ACCUM && !is_beside && says_nothing(&found)))
+		return COMMAND_OK;
+	return found.count > 1 ? literal_ask(&found, kind)
+			       : literal_take(r, kind, &found.items[0]);
+}
+
+enum command_outcome knob_literal_by_name(struct recognition *r,
+					  enum knob_kind kind, const char *name)
+{
+	struct knob_literals found = { .r = r, .name = name };
+
+	literals_collect(&found);
+	if (found.count == 0)
+		return COMMAND_OK;
+	return found.count > 1 ? literal_ask(&found, kind)
+			       : literal_take(r, kind, &found.items[0]);
+}

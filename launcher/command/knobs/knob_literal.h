@@ -1,0 +1,20 @@
+/* Knobs that are literals of the script that is started. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_LITERAL_H
+#define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_LITERAL_H
+
+#include "launcher/command/parts/recognition.h"
+
+/*
+ * The one literal of the script that can be this knob. Leaves the knob absent
+ * where there is none; an accumulation of 1 says nothing, but beside a batch
+ * size that is a literal too.
+ */
+enum command_outcome knob_literal_find(struct recognition *r,
+				       enum knob_kind kind);
+/* The same as the user names it: "BATCH_SIZE", or "train.py:7". */
+enum command_outcome knob_literal_by_name(struct recognition *r,
+					  enum knob_kind kind,
+					  const char *name);
+
+#endif

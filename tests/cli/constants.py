@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# Sizes that are numbers in the script: the line to write, or a copy of it.
+# SPDX-License-Identifier: MIT
+# CTEST PROCESSORS 2 COST 30
+"""The program has its sizes in constants. autofit must find what to write there
+without writing it, and run a copy only where that is asked for.
+"""
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+TUNE = "--device host --memory 4GiB".split()
+SCRIPT = '''"""BATCH_SIZE = 99 is no code here."""
+import subprocess
+import sys
+
+import torch
+from helper import WIDTH
+from torch.utils.data import DataLoader, TensorDataset
+
+BATCH_SIZE = 8  # the batch_size = 8 of a step
+ACCUM = 4
+
+
+def main():
+    data = TensorDataset(torch.randn(2048, WIDTH), torch.randn(2048, 1))
+    val_loader = DataLoader(data, batch_size=64)
+    loader = DataLoader(data, batch_size=BATCH_SIZE)
+    model = torch.nn.Linear(WIDTH, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
+    for step, (x, y) in enumerate(loader):
+        loss = torch.nn.functional.mse_loss(model(x), y)
+        (loss / ACCUM).backward()
+        if (step + 1) % ACCUM == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+    code = "print(open(%r).read().count('BATCH_SIZE = %d '))"
+    subprocess.run([sys.executable, "-c", code % (__file__, BATCH_SIZE)])
+    print("ran", BATCH_SIZE, ACCUM, __file__, sys.path[0], flush=True)
+
+
+if __name__ == "__main__":
+    main()
+'''
+LINES = ["const.py:9: BATCH_SIZE = 32  # the batch_size = 8 of a step",
+         "const.py:10: ACCUM = 1"]
+SAID = [re.sub(" +", " ", line) for line in LINES]
+
+
+def contents(place):
+    """Every file of the user's, with its bytes."""
+    found = {}
+    for folder, _, names in os.walk(place.folder):
+        if folder.startswith(place.path("home")):
+            continue
+        for name in names:
+            if name.startswith("result-"):
+                continue
+            with open(os.path.join(folder, name), "rb") as file:
+                found[os.path.join(folder, name)] = file.read()
+    return found
+
+
+def write_lines(place, lines):
+    """As a user would who does what is said, to the letter."""
+    for entry in lines:
+        name, number, line = entry.split(":", 2)
+        with open(place.path(name), encoding="utf-8") as file:
+            text = file.read().splitlines(keepends=True)
+        old = text[int(number) - 1]
+        indent = old[:len(old) - len(old.lstrip())]
+        text[int(number) - 1] = indent + line[1:] + "\n"
+        place.write(name, "".join(text), os.stat(place.path(name)).st_mode)
+
+
+def the_line_to_write(place, command):
+    before = contents(place)
+    asked = place.run(*TUNE, "--", *command)
+    equal("a launch asks", asked.status, 122)
+    holds("it names the lines and both ways", asked.err,
+          "const.py:9 sets BATCH_SIZE = 8 and const.py:10 sets ACCUM = 4",
+          "autofit tune -- .*python3 const.py", "--edit-copy")
+    equal("before any probe", len(asked.probes), 0)
+    got = place.run("tune", *TUNE, "--", *command)
+    if not equal("tune", got.status, 0):
+        print(got)
+    equal("the lines to write", got.result["recommended"]["write"], LINES)
+    holds("they end the report", got.err, *SAID)
+    rows = [p["input_rows"] for p in got.probes if p["micro_batch"] == 32]
+    equal("the copies are what the probes ran", rows, [32])
+    equal("nothing of the user's is touched", contents(place), before)
+
+
+def a_copy_runs(place, command):
+    before = contents(place)
+    asked = place.run(*TUNE, "--", *command)
+    equal("with a record a launch asks as well", asked.status, 122)
+    holds("it says what to write", asked.err, "`%s` and `%s`" % tuple(SAID),
+          "--edit-copy")
+    got = place.run(*TUNE, "--edit-copy", "--", *command)
+    equal("--edit-copy runs", got.status, 0)
+    equal("by the record", got.result["outcome"], "reused")
+    check("the copy, in its place, for its processes too",
+          got.out.splitlines() == [
+              "1", "ran 32 1 %s/const.py %s" % (place.folder,
+                                                place.folder)], got)
+    equal("nothing of the user's is touched by it", contents(place), before)
+
+
+def the_line_is_written(place, command):
+    write_lines(place, LINES)
+    got = place.run(*TUNE, "--", *command)
+    equal("what was written runs as it is", got.status, 0)
+    equal("it is the same record", got.result["record"]["grade"], "exact")
+    check("with the sizes in it",
+          "ran 32 1 %s/const.py" % place.folder in got.out, got)
+    with open(place.path("const.py"), "a", encoding="utf-8") as file:
+        file.write("# another script\n")
+    got = place.run("explain", *TUNE, "--", *command)
+    holds("any other change is told", got.out, "differs: const.py changed")
+
+
+def no_view_no_probe(place, command):
+    got = place.run("tune", *TUNE, "--isolation", "compare", "--fresh", "--",
+                    *command)
+    equal("without a view nothing is probed", got.status, 123)
+    holds("and why", got.err, "edited copy in place of const.py",
+          "--isolation was given")
+
+
+def main():
+    with lib.Place("constants") as place:
+        place.write("const.py", SCRIPT)
+        place.write("helper.py", "WIDTH = 64\n")
+        place.env["PYTHONDONTWRITEBYTECODE"] = "1"
+        command = [PYTHON, "const.py"]
+        the_line_to_write(place, command)
+        a_copy_runs(place, command)
+        the_line_is_written(place, command)
+        no_view_no_probe(place, command)
+    lib.finish()
+
+
+main()
