@@ -21,10 +21,12 @@ from lib import check  # noqa: E402
 # As few as the promise allows, and of the others as many as there are now.
 MISREAD_MAX = 2
 ASKED_SHARE_MAX = 0.15
+# The words do not tell; what they start would run outside of a probe.
+REFUSED = (122, 123)
 
 
 def outcome(case, answer):
-    if answer.status == 122:
+    if answer.status in REFUSED:
         if not case.asks:
             return "asked"
         said = re.sub(r"\s+", " ", answer.out + answer.err)

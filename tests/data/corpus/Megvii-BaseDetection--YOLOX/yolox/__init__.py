@@ -1,0 +1,2 @@
+# Stands in for a detector that starts its ranks by itself.
+# SPDX-License-Identifier: MIT
