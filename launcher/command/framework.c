@@ -178,6 +178,33 @@ static size_t piece_count(const char *rule)
 	return count;
 }
 
+/*
+ * One that reads its sizes from files alone says nothing of a script that
+ * makes them of options of its own.
+ */
+static bool lacks_its_file(const struct recognition *recognition,
+			   const struct preset *preset)
+{
+	const struct command *command = recognition->command;
+	const struct strlist *keys = &preset->knobs.micro.keys;
+	const struct setting *found;
+
+	if (preset->knobs.micro.names.count || !keys->count)
+		return false;
+	for (size_t i = 0; i < recognition->source->option_count; i++) {
+		enum option_class class = recognition->source->options[i].class;
+
+		if (class != OPTION_MICRO && class != OPTION_GLOBAL)
+			continue;
+		for (size_t k = 0; k < command->file_count; k++)
+			if (settings_find_all(command->files[k].settings,
+					      keys->items[0], &found, 1) > 0)
+				return false;
+		return true;
+	}
+	return false;
+}
+
 /* Where several presets match, the one that asks for most is taken. */
 static bool by_source(struct recognition *recognition,
 		      const struct presets *presets)
@@ -190,7 +217,7 @@ static bool by_source(struct recognition *recognition,
 		const char *rule = rules_find(&preset->signs.sources,
 					      source_has, recognition->text);
 
-		if (!rule ||
+		if (!rule || lacks_its_file(recognition, preset) ||
 		    (best && piece_count(rule) <= piece_count(best_rule)))
 			continue;
 		best = preset;

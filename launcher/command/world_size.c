@@ -162,7 +162,7 @@ static enum command_outcome divide_by_model(const struct recognition *r)
 }
 
 /* What programs call the number of ranks that they start. */
-static bool counts_ranks(const struct token *token)
+static bool counts_ranks(const char *name, size_t length, bool bare)
 {
 	static const char *const names[] = {
 		"gpus",          "num_gpus",       "n_gpus",
@@ -175,8 +175,38 @@ static bool counts_ranks(const struct token *token)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (name_matches(names[i], token->name, token->name_length,
-				 token->bare))
+		if (name_matches(names[i], name, length, bare))
+			return true;
+	return false;
+}
+
+/* -d is --devices where the script says so. */
+static bool option_counts_ranks(const struct recognition *r,
+				const struct token *token)
+{
+	const struct source_option *option =
+		token->bare ? NULL
+			    : source_resolve(r->source, token->name,
+					     token->name_length);
+
+	if (counts_ranks(token->name, token->name_length, token->bare))
+		return true;
+	for (size_t i = 0; option && i < option->names.count; i++)
+		if (counts_ranks(option->names.items[i],
+				 strlen(option->names.items[i]), false))
+			return true;
+	return false;
+}
+
+/* What a script calls that starts ranks, by itself or by a module of its own.
+ */
+static bool starts_ranks(const char *text)
+{
+	static const char *const calls[] = { ".spawn(", "start_processes(",
+					     "launch(", "lightning" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strstr(text, calls[i]))
 			return true;
 	return false;
 }
@@ -186,22 +216,27 @@ static void ranks_by_words(const struct recognition *r)
 {
 	struct command *command = r->command;
 	struct token token;
-	int64_t count;
+	int64_t count, said = 0;
 	const char *value;
 
-	if (!r->text || command->view.launcher ||
-	    !(strstr(r->text, ".spawn(") || strstr(r->text, "lightning")))
+	if (!r->text || command->view.launcher || !starts_ranks(r->text))
 		return;
 	for (size_t i = command->view.args; token_next(&token, command, &i);
 	     i++) {
 		value = token_value(&token, command_argv(command));
 		/* -1 and auto are all; which those are is seen later. */
-		if (counts_ranks(&token) &&
+		if (option_counts_ranks(r, &token) &&
 		    (count_parse(value, &count) ||
 		     (strchr(value, ',') && devices_count(value, 0, &count))) &&
 		    count <= RANKS_OF_WORDS_MAX)
-			command->batch.world_size = count;
+			said = count;
 	}
+	/* Nobody said, and it counts what it sees. */
+	if (said == 0 && strstr(r->text, ".spawn(") &&
+	    strstr(r->text, "device_count()"))
+		said = command->view.visible_devices;
+	if (said > 0)
+		command->batch.world_size = said;
 }
 
 enum command_outcome world_size_find(struct recognition *r)

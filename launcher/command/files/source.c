@@ -141,6 +141,17 @@ static void read_define(struct pytext *cursor, struct source *source,
 	source_option_add(source, &option);
 }
 
+/* ("eval", False, "help"): a switch of absl. */
+static void read_define_switch(struct pytext *cursor, struct source *source,
+			       unsigned line)
+{
+	size_t count = source->option_count;
+
+	read_define(cursor, source, line);
+	if (source->option_count > count)
+		source->options[count].is_switch = true;
+}
+
 static void add_variable(struct source *source,
 			 const struct source_variable *variable)
 {
@@ -250,6 +261,8 @@ static const struct bracket_row {
 	{ "add_argument", "(", read_call },
 	{ "option", "(", read_call },
 	{ "DEFINE_integer", "(", read_define },
+	{ "DEFINE_bool", "(", read_define_switch },
+	{ "DEFINE_boolean", "(", read_define_switch },
 	{ "getenv", "(", read_variable },
 	{ "environ", "[", read_variable },
 	{ "get", "(", read_variable },

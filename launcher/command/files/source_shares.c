@@ -296,3 +296,27 @@ unsigned source_overwrites(const char *text, const char *variable)
 	}
 	return 0;
 }
+
+/* "--batch" declares it, batch: int = 8 and batch=8 give it a value. */
+static bool is_reading(const char *text, const char *at, size_t length)
+{
+	const char *behind = at + length;
+
+	if (at > text && (is_name_byte(at[-1]) || strchr("\"'-", at[-1])))
+		return false;
+	return !is_name_byte(*behind) && *behind != '-' && *behind != ':' &&
+	       (*behind != '=' || behind[1] == '=');
+}
+
+bool source_reads(const char *text, const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	size_t length = strlen(variable);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), variable, length));
+	     at += length)
+		if (is_reading(text, at, length))
+			return true;
+	return false;
+}

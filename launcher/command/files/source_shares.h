@@ -37,4 +37,7 @@ unsigned source_accum_computed(const char *text, const char **name,
  */
 unsigned source_overwrites(const char *text, const char *variable);
 
+/* Is there the variable as a word of code: args.batch, f(batch)? */
+bool source_reads(const char *text, const char *variable);
+
 #endif

@@ -17,7 +17,7 @@
 /* What makes options of a function that it is given. */
 static const char *const callers[] = { "Fire(",       "tyro.cli(",
 				       "typer.run(",  "clize.run(",
-				       "defopt.run(", "jsonargparse.CLI(",
+				       "defopt.run(", "CLI(",
 				       "auto_cli(" };
 
 /* What marks the function below it. */
@@ -177,8 +177,13 @@ static void read_each(struct source *source, const char *text, const char *end,
 
 	while (count++ < FUNCTIONS_MAX &&
 	       (at = memmem(at, (size_t)(end - at), mark, length))) {
+		/* LightningCLI( is no CLI(. */
+		bool is_whole = *mark == '.' || at == text ||
+				!pytext_is_word_start(at[-1]);
+
 		at += length;
-		read(source, text, end, at);
+		if (is_whole)
+			read(source, text, end, at);
 	}
 }
 

@@ -68,6 +68,19 @@ enum option_class by_class_of_candidate(const struct recognition *r,
 				 : by_class_of_token(r, &candidate->token);
 }
 
+enum option_class by_class_of_key(const struct settings *settings, size_t i)
+{
+	const char *key = settings->items[i].key;
+	const char *next =
+		i + 1 < settings->count ? settings->items[i + 1].key : "";
+	size_t length = strlen(key);
+
+	if (length > 3 && strcmp(key + length - 3, "[0]") == 0 &&
+	    strncmp(next, key, length - 2) != 0)
+		length -= 3;
+	return option_class_of(key, length);
+}
+
 static bool is_same_option(const struct candidate *known,
 			   const struct source_option *option,
 			   const struct token *token)

@@ -28,6 +28,9 @@ void by_class_collect(struct candidates *candidates,
 enum option_class by_class_of_candidate(const struct recognition *r,
 					const struct candidate *candidate);
 
+/* Of a key in a config file; x: [8], a list of one, is x. */
+enum option_class by_class_of_key(const struct settings *settings, size_t i);
+
 /* The first that the script declares with some default, or NULL. */
 const struct source_option *by_class_declared(const struct recognition *r,
 					      unsigned classes);

@@ -23,8 +23,8 @@ struct find {
 
 static bool is_nothing(const struct setting *setting)
 {
-	static const char *const words[] = { "",     "~",    "null",
-					     "none", "auto", "-1" };
+	static const char *const words[] = { "",     "~",  "null", "none",
+					     "auto", "-1", "0" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcasecmp(words[i], setting->value) == 0)
@@ -115,8 +115,7 @@ static void in_file_by_class(const struct recognition *r, unsigned classes,
 	for (size_t i = 0;
 	     i < settings->count && find->count < SETTINGS_SAME_MAX; i++) {
 		const struct setting *setting = &settings->items[i];
-		enum option_class class =
-			option_class_of(setting->key, strlen(setting->key));
+		enum option_class class = by_class_of_key(settings, i);
 
 		if ((classes & CLASS_BIT(class)) && says_a_count(setting))
 			find->items[find->count++] = setting;
@@ -473,8 +472,7 @@ void file_keys_find(struct file_keys *keys, const struct recognition *r)
 		for (size_t k = 0; k < settings->count; k++) {
 			const struct setting *setting = &settings->items[k];
 			size_t length = strlen(setting->key);
-			enum option_class class =
-				option_class_of(setting->key, length);
+			enum option_class class = by_class_of_key(settings, k);
 
 			if (class == OPTION_OTHER || !says_a_count(setting) ||
 			    name_is_decoy(decoys, setting->key, length))

@@ -24,6 +24,26 @@ struct pair_options {
 	struct candidates micro, batch, global;
 };
 
+/*
+ * A size that nobody gave, in a script that reads the larger batch and not
+ * that one, is of something else: a learning rate that follows it, say.
+ */
+static void drop_idle_micro(struct pair_options *options,
+			    const struct recognition *r)
+{
+	const struct candidates *larger =
+		options->global.count ? &options->global : &options->batch;
+	char name[BRIEF_MAX], larger_name[BRIEF_MAX];
+
+	if (options->micro.count == 1 && !options->micro.items[0].token.name &&
+	    larger->count == 1 &&
+	    !knob_scope_is_read(
+		    r, candidate_name(name, &options->micro.items[0])) &&
+	    knob_scope_is_read(r,
+			       candidate_name(larger_name, &larger->items[0])))
+		options->micro.count = 0;
+}
+
 static void pair_options_collect(struct pair_options *options,
 				 const struct recognition *r)
 {
@@ -44,6 +64,7 @@ static void pair_options_collect(struct pair_options *options,
 			of = &options->global;
 		of->items[of->count++] = all.items[i];
 	}
+	drop_idle_micro(options, r);
 }
 
 /* Of each rank or of all: with one rank that is the same. */

@@ -4,6 +4,7 @@
 
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/module_texts.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>
@@ -118,7 +119,19 @@ static const char *option_variable(const struct recognition *r,
 	return variable;
 }
 
-/* What the script does with the option. */
+static void shares_of_module(void *context, const char *text)
+{
+	source_shares_visit(text, note_share, context);
+}
+
+/* Of one rank and one pass nothing is shared. */
+static bool may_be_shared(const struct recognition *r)
+{
+	return r->command->batch.world_size > 1 ||
+	       r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
+}
+
+/* What the script does with the option, else what its modules do. */
 static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
@@ -128,6 +141,8 @@ static struct shared_name shares_of(const struct recognition *r,
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
+	if (shared.share == SHARE_NONE && !shared.by_accum && may_be_shared(r))
+		module_texts_visit(r, shares_of_module, &shared);
 	return shared;
 }
 
@@ -136,6 +151,17 @@ bool knob_scope_holds_accum(const struct recognition *r, const char *name)
 	char variable[NAME_MAX_BYTES];
 
 	return shares_of(r, name, variable).by_accum;
+}
+
+bool knob_scope_is_read(const struct recognition *r, const char *name)
+{
+	char variable[NAME_MAX_BYTES];
+
+	(void)option_variable(r, name, variable);
+	for (char *c = variable; *c; c++)
+		if (*c == '-')
+			*c = '_';
+	return r->text && source_reads(r->text, variable);
 }
 
 bool knob_scope_said(const struct recognition *r, const char *name,

@@ -15,6 +15,8 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 		     enum knob_scope *scope);
 /* Does it divide the option by an accumulation, which then is part of it? */
 bool knob_scope_holds_accum(const struct recognition *r, const char *name);
+/* Does the script read the option's variable, beside declaring it? */
+bool knob_scope_is_read(const struct recognition *r, const char *name);
 /* Does it divide the steps of an accumulation among all ranks? */
 bool knob_scope_divides_accum(const struct recognition *r);
 

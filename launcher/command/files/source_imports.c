@@ -1,0 +1,78 @@
+/* The modules that a script imports. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_imports.h"
+
+#include "launcher/command/files/source.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static size_t dotted_length(const char *at, const char *end)
+{
+	const char *start = at;
+
+	while (at < end &&
+	       (isalnum((unsigned char)*at) || *at == '_' || *at == '.'))
+		at++;
+	return (size_t)(at - start);
+}
+
+/* Over the word and the blanks behind it; false: another word. */
+static bool skip_word(const char **at, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+
+	if ((size_t)(end - *at) <= length || memcmp(*at, word, length) != 0 ||
+	    (*at)[length] != ' ')
+		return false;
+	*at += length;
+	while (*at < end && **at == ' ')
+		++*at;
+	return true;
+}
+
+/* One line from its first byte that is not blank on. */
+static bool import_read(struct source_import *import, const char *at,
+			const char *end)
+{
+	bool has_member = skip_word(&at, end, "from");
+
+	*import = (struct source_import){ 0 };
+	if (!has_member && !skip_word(&at, end, "import"))
+		return false;
+	import->module = at;
+	import->module_length = dotted_length(at, end);
+	at += import->module_length;
+	while (at < end && *at == ' ')
+		at++;
+	if (has_member && skip_word(&at, end, "import")) {
+		import->member = at;
+		import->member_length = dotted_length(at, end);
+	}
+	return import->module_length > 0;
+}
+
+size_t source_imports(const char *text,
+		      struct source_import imports[SOURCE_IMPORTS_MAX])
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	size_t count = 0;
+
+	while (text < end) {
+		const char *line_end = memchr(text, '\n', (size_t)(end - text));
+		struct source_import import;
+
+		line_end = line_end ? line_end : end;
+		while (text < line_end && (*text == ' ' || *text == '\t'))
+			text++;
+		if (import_read(&import, text, line_end)) {
+			if (count == SOURCE_IMPORTS_MAX)
+				memmove(imports, imports + 1,
+					(--count) * sizeof(*imports));
+			imports[count++] = import;
+		}
+		text = line_end + 1;
+	}
+	return count;
+}
