@@ -142,8 +142,9 @@ static bool accum_scope_differs(const struct knob *accum,
 		return false;
 	seen->accum_is_total = !is_total && multiplies(trial->seen_accum, ranks,
 						       written->grad_accum);
-	seen->accum_is_rank = is_total && multiplies(written->grad_accum, ranks,
-						     trial->seen_accum);
+	seen->accum_is_rank =
+		is_total && multiplies(written->grad_accum, written->world_size,
+				       trial->seen_accum);
 	return seen->accum_is_total || seen->accum_is_rank;
 }
 
@@ -158,10 +159,9 @@ static bool passes_differ(const struct command *command,
 
 	if (!passes || passes == written->grad_accum)
 		return false;
-	if (accum_scope_differs(accum, written, trial, &out->seen)) {
-		out->state = MEANING_OTHER;
-	} else if (!has_knob &&
-		   accum_option_find(command, passes, out->seen.accum_flag)) {
+	if (accum_scope_differs(accum, written, trial, &out->seen) ||
+	    (!has_knob &&
+	     accum_option_find(command, passes, out->seen.accum_flag))) {
 		out->state = MEANING_OTHER;
 	} else if (has_knob &&
 		   (passes % written->grad_accum != 0 ||
