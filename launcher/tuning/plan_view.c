@@ -1,0 +1,180 @@
+/* What a plan looks at: the trials so far, the splits there are. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/plan_view.h"
+
+#include "search/accumulation.h"
+
+/* So many sizes that fail late are no accident of one step. */
+#define LATE_MISFITS_MAX 2
+
+static int64_t round_up(int64_t accum, int64_t multiple)
+{
+	int64_t over = multiple > 1 ? accum % multiple : 0;
+
+	return over ? accum + (multiple - over) : accum;
+}
+
+/* What the accumulation is a multiple of, where the effective batch grows. */
+static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t of_effective = plan->constraints.effective_multiple_of;
+	int64_t step = plan->constraints.accum_multiple_of;
+
+	/* micro x world is the divisor's part that it has already. */
+	if (of_effective > 1)
+		of_effective /= accumulation_divisor(
+			of_effective, micro_batch * plan->asked.world_size);
+	return accumulation_multiple(step > 1 ? step : 1,
+				     of_effective > 1 ? of_effective : 1);
+}
+
+int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t accum;
+
+	if (!plan->has_accumulation || plan->asked.effective_batch <= 0)
+		return 1;
+	accum = accumulation_exact(plan->asked.effective_batch, micro_batch,
+				   plan->asked.world_size);
+	if (accum)
+		return accum;
+	accum = accumulation_grow(plan->asked.effective_batch, micro_batch,
+				  plan->asked.world_size);
+	return round_up(accum, accum_step(plan, micro_batch));
+}
+
+static void add_last(struct plan_view *view, const struct trial *trial)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == trial->micro_batch) {
+			view->trials[i] = *trial;
+			return;
+		}
+	if (view->count < SEARCH_TRIALS_MAX)
+		view->trials[view->count++] = *trial;
+}
+
+static bool micro_is_allowed(const struct plan *plan, int64_t micro)
+{
+	return problem_floor(&plan->problem, micro) == micro &&
+	       (plan->constraints.micro_divides < 1 ||
+		plan->constraints.micro_divides % micro == 0);
+}
+
+static bool split_is_allowed(const struct plan *plan, int64_t micro)
+{
+	int64_t accum = plan_final_accum(plan, micro);
+
+	return micro_is_allowed(plan, micro) &&
+	       (plan->constraints.accum_multiple_of < 2 ||
+		accum % plan->constraints.accum_multiple_of == 0);
+}
+
+/* Only those that the framework takes. */
+static void keep_allowed(struct plan_view *view, const struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->split_count; i++)
+		if (split_is_allowed(plan, view->splits[i]))
+			view->splits[kept++] = view->splits[i];
+	view->split_count = kept;
+}
+
+/* Without splits to keep to, the sizes that the framework takes. */
+static void make_sizes(struct plan_view *view, const struct plan *plan)
+{
+	view->size_count = 0;
+	for (int64_t micro = 1; plan->constraints.micro_divides > 0 &&
+				micro <= plan->constraints.micro_divides &&
+				micro <= plan->problem.max_micro &&
+				view->size_count < PLAN_SPLITS_MAX;
+	     micro++)
+		if (micro_is_allowed(plan, micro))
+			view->sizes[view->size_count++] = micro;
+}
+
+static void make_splits(struct plan_view *view, const struct plan *plan)
+{
+	const struct search_problem *problem = &plan->problem;
+	int64_t multiple = problem->free_below > 1 ? 1 : problem->multiple_of;
+	int64_t micro;
+
+	view->split_count = 0;
+	if (plan->asked.effective_batch <= 0)
+		return;
+	if (plan->has_accumulation) {
+		view->split_count = accumulation_splits(
+			plan->asked.effective_batch, plan->asked.world_size,
+			multiple, view->splits, PLAN_SPLITS_MAX);
+		while (view->split_count &&
+		       view->splits[view->split_count - 1] > problem->max_micro)
+			view->split_count--;
+		keep_allowed(view, plan);
+		return;
+	}
+	/* Nothing to trade: the one size that gives this effective batch. */
+	micro = plan->asked.effective_batch / plan->asked.world_size;
+	if (micro >= 1 &&
+	    micro * plan->asked.world_size == plan->asked.effective_batch)
+		view->splits[view->split_count++] = micro;
+}
+
+/* It ran out of memory, or failed, after steps that were enough for a short
+ * probe. */
+static bool is_late_misfit(const struct trial *misfit,
+			   const struct trial *trials, size_t count)
+{
+	if (!trial_is_misfit(misfit) || misfit->verdict == VERDICT_TIMEOUT)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (trial_fits(&trials[i]) && !trial_is_confirmed(&trials[i]) &&
+		    trials[i].steps && trials[i].steps <= misfit->steps)
+			return true;
+	return false;
+}
+
+bool plan_doubts_short_fits(const struct trial *trials, size_t count)
+{
+	int late = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_late_misfit(&trials[i], trials, count))
+			late += trials[i].verdict == VERDICT_TOO_BIG
+					? LATE_MISFITS_MAX
+					: 1;
+	return late >= LATE_MISFITS_MAX;
+}
+
+/* Confirmed peaks make a line of their own, above that of short probes. */
+static void drop_short_fits(struct plan_view *view)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->count; i++)
+		if (!trial_fits(&view->trials[i]) ||
+		    trial_is_confirmed(&view->trials[i]))
+			view->trials[kept++] = view->trials[i];
+	view->count = kept;
+}
+
+void plan_view_look(struct plan_view *view, const struct plan *plan,
+		    const struct trial *trials, size_t count)
+{
+	view->count = 0;
+	for (size_t i = 0; i < count; i++)
+		add_last(view, &trials[i]);
+	view->only_confirmed = plan_doubts_short_fits(trials, count);
+	if (view->only_confirmed)
+		drop_short_fits(view);
+	make_splits(view, plan);
+	make_sizes(view, plan);
+}
+
+const struct trial *plan_view_trial(const struct plan_view *view, int64_t micro)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->trials[i].micro_batch == micro)
+			return &view->trials[i];
+	return NULL;
+}

@@ -1,0 +1,28 @@
+/* What a plan looks at: the trials so far, the splits there are. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_VIEW_H
+#define AUTOFIT_LAUNCHER_TUNING_PLAN_VIEW_H
+
+#include "launcher/tuning/plan.h"
+
+/* The last trial of each size, and the exact splits. */
+struct plan_view {
+	struct trial trials[SEARCH_TRIALS_MAX];
+	size_t count;
+	int64_t splits[PLAN_SPLITS_MAX];
+	size_t split_count;
+	/* All sizes there are, where the framework names them. */
+	int64_t sizes[PLAN_SPLITS_MAX];
+	size_t size_count;
+	bool only_confirmed; /* each probe runs on as its own confirmation */
+};
+
+/* Once two short fits failed late, confirmed trials alone are looked at. */
+void plan_view_look(struct plan_view *view, const struct plan *plan,
+		    const struct trial *trials, size_t count);
+
+/* The last trial of this size; NULL: none. */
+const struct trial *plan_view_trial(const struct plan_view *view,
+				    int64_t micro);
+
+#endif
