@@ -35,7 +35,7 @@ static const struct trial *trial_of(const struct result *result, int64_t micro,
 }
 
 /* How far apart runs of one size are, at most; 0: none ran twice. */
-struct spread {
+struct runs_apart {
 	double peak, speed;
 };
 
@@ -47,10 +47,10 @@ static void spread_widen(double *spread, double a, double b)
 		*spread = wider;
 }
 
-static struct spread spread_of(const struct result *result)
+static struct runs_apart runs_apart_of(const struct result *result)
 {
 	const struct probe_notes *probes = &result->record.probes;
-	struct spread spread = { 0, 0 };
+	struct runs_apart spread = { 0, 0 };
 
 	for (size_t i = 1; i < probes->count; i++) {
 		const struct trial *a = &probes->items[i].trial;
@@ -102,7 +102,7 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 	}
 	/* A factor that equal runs have too is none. */
 	if (speed > 0 && base > 0 && trial_fits(trial) && trial_fits(own) &&
-	    fabs(speed / base - 1) >= spread_of(result).speed)
+	    fabs(speed / base - 1) >= runs_apart_of(result).speed)
 		strbuf_addf(out, " (%.2fx)", speed / base);
 	if (!trial_fits(trial)) {
 		strbuf_adds(out, ", ");
@@ -133,7 +133,7 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 static void add_spread(struct strbuf *out, const struct report_style *style,
 		       const struct result *result)
 {
-	struct spread spread = spread_of(result);
+	struct runs_apart spread = runs_apart_of(result);
 	struct strbuf line = STRBUF_INIT;
 
 	strbuf_addf(&line,
