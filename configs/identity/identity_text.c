@@ -288,7 +288,7 @@ enum record_grade identity_grade(const char *recorded, const char *now,
 	return grade;
 }
 
-static bool is_one_of(const struct piece *label, const char *const labels[])
+static bool label_is_in(const struct piece *label, const char *const labels[])
 {
 	struct strbuf escaped = STRBUF_INIT;
 	bool found = false;
@@ -315,7 +315,7 @@ bool identity_agrees_on(const char *recorded, const char *now,
 	if (!agrees)
 		say_other_version(difference);
 	for (size_t i = 0; i < groups.count; i++)
-		if (is_one_of(&group_entry(&groups.items[i])->label, labels))
+		if (label_is_in(&group_entry(&groups.items[i])->label, labels))
 			groups.items[kept++] = groups.items[i];
 	groups.count = kept;
 	groups_say(&groups, difference);
