@@ -66,8 +66,10 @@ static bool goes_on_training(const struct source_option *option)
 }
 
 /* --eval, --test-only, --is_training 0, --mode test */
-static bool says_evaluation(const struct recognition *r,
-			    const struct token *token)
+static bool name_says_evaluation(const struct recognition *r,
+				 const struct token *token,
+				 const struct source_option *option,
+				 const char *spelling, size_t spelled)
 {
 	static const char *const only[] = { "eval_only",      "test_only",
 					    "evaluate_only",  "only_eval",
@@ -79,12 +81,10 @@ static bool says_evaluation(const struct recognition *r,
 	static const char *const modes[] = { "mode", "run_mode", "phase",
 					     NULL };
 	const char *value = token_value(token, command_argv(r->command));
-	const struct source_option *option =
-		source_resolve(r->source, token->name, token->name_length);
 	char name[NAME_MAX_BYTES];
 	size_t length;
 
-	if (!name_normalise(name, token->name, token->name_length))
+	if (!name_normalise(name, spelling, spelled))
 		return false;
 	length = strlen(name);
 	if (is_word_of(name, length, only))
@@ -98,6 +98,24 @@ static bool says_evaluation(const struct recognition *r,
 	       (option->is_switch || token->form == KNOB_ABSENT ||
 		strcasecmp(value, "true") == 0 || strcmp(value, "1") == 0) &&
 	       !goes_on_training(option);
+}
+
+/* -m is --mode where the script says so. */
+static bool says_evaluation(const struct recognition *r,
+			    const struct token *token)
+{
+	const struct source_option *option =
+		source_resolve(r->source, token->name, token->name_length);
+
+	if (name_says_evaluation(r, token, option, token->name,
+				 token->name_length))
+		return true;
+	for (size_t i = 0; option && i < option->names.count; i++)
+		if (name_says_evaluation(r, token, option,
+					 option->names.items[i],
+					 strlen(option->names.items[i])))
+			return true;
+	return false;
 }
 
 enum command_outcome evaluation_check(struct recognition *r)

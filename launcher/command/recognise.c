@@ -120,13 +120,21 @@ static enum command_outcome read_script(struct recognition *r)
 	return COMMAND_OK;
 }
 
+/* cfg.merge_from_list(args.opts) of yacs: KEY VALUE behind the options. */
+static bool takes_pairs(const struct recognition *r)
+{
+	return !r->command->preset_is_certain && r->text &&
+	       (strstr(r->text, "merge_from_list(") ||
+		strstr(r->text, "REMAINDER"));
+}
+
 /* The preset is known: how the arguments are read, and which files count. */
 static enum command_outcome preset_apply(struct recognition *r)
 {
 	struct command *command = r->command;
 
 	command->view.group = command->preset->words.group;
-	command->view.pairs = command->preset->words.pairs;
+	command->view.pairs = command->preset->words.pairs || takes_pairs(r);
 	command->view.dropped = &command->preset->probe.drop;
 	files_judge(command);
 	return COMMAND_OK;

@@ -189,6 +189,10 @@ static bool option_counts_ranks(const struct recognition *r,
 			    : source_resolve(r->source, token->name,
 					     token->name_length);
 
+	/* "number of nodes": of each it starts as many as it sees. */
+	if (option && option->help && strcasestr(option->help, "node") &&
+	    !strcasestr(option->help, "gpu"))
+		return false;
 	if (counts_ranks(token->name, token->name_length, token->bare))
 		return true;
 	for (size_t i = 0; option && i < option->names.count; i++)
@@ -211,19 +215,17 @@ static bool starts_ranks(const char *text)
 	return false;
 }
 
-/* A program that nobody knows, but it spawns, and is told how many. */
-static void ranks_by_words(const struct recognition *r)
+/* The last number of ranks among the words, or 0. */
+static int64_t ranks_typed(const struct recognition *r)
 {
-	struct command *command = r->command;
-	struct token token;
+	const struct command *command = r->command;
 	int64_t count, said = 0;
-	const char *value;
+	struct token token;
 
-	if (!r->text || command->view.launcher || !starts_ranks(r->text))
-		return;
 	for (size_t i = command->view.args; token_next(&token, command, &i);
 	     i++) {
-		value = token_value(&token, command_argv(command));
+		const char *value = token_value(&token, command_argv(command));
+
 		/* -1 and auto are all; which those are is seen later. */
 		if (option_counts_ranks(r, &token) &&
 		    (count_parse(value, &count) ||
@@ -231,6 +233,41 @@ static void ranks_by_words(const struct recognition *r)
 		    count <= RANKS_OF_WORDS_MAX)
 			said = count;
 	}
+	return said;
+}
+
+/* NUM_GPUS: 8 at the top of a config file, or 0. */
+static int64_t ranks_in_files(const struct command *command)
+{
+	int64_t count;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct settings *settings = command->files[i].settings;
+
+		for (size_t k = 0; k < settings->count; k++) {
+			const struct setting *setting = &settings->items[k];
+
+			if (counts_ranks(setting->key, strlen(setting->key),
+					 true) &&
+			    count_parse(setting->value, &count) && count > 0 &&
+			    count <= RANKS_OF_WORDS_MAX)
+				return count;
+		}
+	}
+	return 0;
+}
+
+/* A program that nobody knows, but it spawns, and is told how many. */
+static void ranks_by_words(const struct recognition *r)
+{
+	struct command *command = r->command;
+	int64_t said;
+
+	if (!r->text || command->view.launcher || !starts_ranks(r->text))
+		return;
+	said = ranks_typed(r);
+	if (said == 0)
+		said = ranks_in_files(command);
 	/* Nobody said, and it counts what it sees. */
 	if (said == 0 && strstr(r->text, ".spawn(") &&
 	    strstr(r->text, "device_count()"))

@@ -45,7 +45,7 @@ static size_t operand_length(const char *at, const char *end)
 
 	if (end - at > OPERAND_BYTES)
 		end = at + OPERAND_BYTES;
-	while (at < end && !strchr("\n#=:;<>", *at)) {
+	while (at < end && !strchr(depth ? "#=:;<>" : "\n#=:;<>", *at)) {
 		depth +=
 			(*at == '(' || *at == '[') - (*at == ')' || *at == ']');
 		if (depth < 0 || (depth == 0 && strchr(",+-%", *at)))
@@ -80,7 +80,7 @@ static enum source_share ranks_in(const char *at, size_t length)
 	static const char *const all[] = {
 		"world",     "gpu",        "nproc",    "num_proc", "n_proc",
 		"replica",   "num_device", "n_device", "devices",  "hvd.size",
-		"num_cards", "num_ranks",  "n_ranks",  NULL
+		"num_cards", "num_ranks",  "n_ranks",  "dp_size",  NULL
 	};
 	static const char *const neither[] = { "mem", "gpu_id", NULL };
 

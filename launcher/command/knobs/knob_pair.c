@@ -2,11 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/knob_pair.h"
 
+#include "launcher/command/files/source_shares.h"
+#include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/parts/setting_value.h"
 
 #include <string.h>
 
@@ -190,6 +193,60 @@ static enum command_outcome other_unit(const struct recognition *r,
 			      words, candidate_name(name, micro));
 }
 
+/* Who types several micro-batches trains several models, or generates. */
+static enum command_outcome several_micros(const struct recognition *r,
+					   const struct candidates *micros)
+{
+	const struct candidate *typed[2];
+	size_t count = 0;
+
+	for (size_t i = 0; i < micros->count && count < 2; i++)
+		if (micros->items[i].token.name)
+			typed[count++] = &micros->items[i];
+	return count < 2 ? COMMAND_OK
+			 : advise_between(r, KNOB_MICRO, typed[0], typed[1]);
+}
+
+/* A name of a larger batch that the script divides among its ranks. */
+struct divided_batch {
+	const char *name;
+	size_t length;
+};
+
+static void note_divided(void *context, const char *name, size_t length,
+			 enum source_share share, bool by_accum)
+{
+	struct divided_batch *found = context;
+	enum option_class class = option_class_of(name, length);
+
+	(void)by_accum;
+	if (share != SHARE_OF_ALL ||
+	    (class != OPTION_BATCH && class != OPTION_GLOBAL))
+		return;
+	found->name = name;
+	found->length = length;
+}
+
+/* What Hydra composes is not known, but that a larger batch is in it. */
+static enum command_outcome hidden_larger(const struct recognition *r,
+					  const struct candidate *micro)
+{
+	struct divided_batch found = { 0 };
+	char name[BRIEF_MAX];
+
+	if (!micro->token.name || !uses_hydra(r))
+		return COMMAND_OK;
+	source_shares_visit(r->text, note_divided, &found);
+	if (!found.name)
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "%s divides %.*s among its ranks, and what Hydra "
+			      "composes for it is not known: add its key with "
+			      "the present value beside %s",
+			      r->source_name, (int)found.length, found.name,
+			      candidate_name(name, micro));
+}
+
 enum command_outcome knob_pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
@@ -213,8 +270,11 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	if (options.micro.count + options.batch.count + options.global.count ==
 	    0)
 		return pair_of_file(r);
+	if (options.micro.count == 1 &&
+	    options.batch.count + options.global.count == 0)
+		return hidden_larger(r, &options.micro.items[0]);
 	if (!pair_of(&options, &micro, &larger))
-		return COMMAND_OK;
+		return several_micros(r, &options.micro);
 	if (counts_tokens(larger) && !counts_tokens(micro))
 		return other_unit(r, micro, larger);
 	if (!options.global.count)

@@ -62,6 +62,9 @@ static const char *import_text(const struct recognition *r,
 
 	if (length)
 		text = module_text(r, folder, module, length);
+	/* PYTHONPATH=. is usual. */
+	if (!text && length && *folder && !is_relative)
+		text = module_text(r, "", module, length);
 	if (!text && import->member_length) {
 		name = xasprintf("%.*s%s%.*s", (int)length, module,
 				 length ? "." : "", (int)import->member_length,

@@ -1,0 +1,2 @@
+# Stands in for point clouds by a config in Python.
+# SPDX-License-Identifier: MIT

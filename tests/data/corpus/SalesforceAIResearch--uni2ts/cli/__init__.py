@@ -1,0 +1,2 @@
+# Stands in for time series by Hydra and Lightning.
+# SPDX-License-Identifier: MIT

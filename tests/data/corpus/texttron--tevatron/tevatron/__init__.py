@@ -1,0 +1,2 @@
+# Stands in for dense retrieval by transformers.
+# SPDX-License-Identifier: MIT
