@@ -253,44 +253,36 @@ static bool lacks_copy(const struct request *request)
 	       !options->reuse.edit_copy;
 }
 
-/* "train.py:7 sets BATCH_SIZE = 32 and ..." */
-static void add_literals(struct strbuf *out, const struct command *command)
+/* "`train.py:7: BATCH_SIZE = 32` and ..." */
+static void launch_add_lines(struct strbuf *out, const struct strlist *lines)
 {
-	const char *between = "";
-
-	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
-		const struct knob *knob = &command->knobs[kind];
-
-		if (knob->form != KNOB_SOURCE)
-			continue;
-		strbuf_addf(out, "%s%s sets %s = %lld", between, knob->evidence,
-			    knob->name, (long long)knob->value);
-		between = " and ";
-	}
+	for (size_t i = 0; i < lines->count; i++)
+		strbuf_addf(out, "%s`%s`", i > 0 ? " and " : "",
+			    lines->items[i]);
 }
 
 static void ask_for_copy(const struct request *request, struct result *result)
 {
 	char *command = shell_quote_all(&result->record.argv);
 	struct strbuf text = STRBUF_INIT;
-	bool is_known = result->lines.count > 0;
+	const struct command_values own = { .micro_batch = 0 };
+	struct strlist lines = STRLIST_INIT;
 
-	if (!is_known) {
-		add_literals(&text, &request->command);
-		strbuf_addf(&text,
-			    ", which no argument can change: `autofit tune -- "
-			    "%s` tells the line to write",
-			    command);
+	if (result->lines.count) {
+		strbuf_adds(&text, "the recorded answer is to write ");
+		launch_add_lines(&text, &result->lines);
 	} else {
-		strbuf_adds(&text, "the recorded answer is to write");
+		command_source_lines(&request->command, &own, &lines);
+		strbuf_adds(&text, "no argument can change ");
+		launch_add_lines(&text, &lines);
+		strbuf_addf(&text, ": `autofit tune -- %s` tells what to write",
+			    command);
 	}
-	for (size_t i = 0; i < result->lines.count; i++)
-		strbuf_addf(&text, "%s `%s`", i > 0 ? " and" : "",
-			    result->lines.items[i]);
 	strbuf_adds(&text, "; or add --edit-copy: then a copy with the other "
 			   "number runs in place of the script");
 	rewrite_release(&result->run);
 	result_refuse(result, COMMAND_NOT_RECOGNISED, strbuf_text(&text));
+	strlist_release(&lines);
 	strbuf_release(&text);
 	free(command);
 }

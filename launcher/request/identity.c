@@ -230,14 +230,16 @@ static void add_sources(struct strbuf *out, const struct command *command)
 }
 
 /* What PATH leads to: an interpreter by its place and its content. */
-static void add_program(struct strbuf *out, const struct strlist *argv)
+static void add_program(struct strbuf *out, const struct command *command)
 {
-	char *found = exec_command_where(argv->items[0]);
+	const char *program = command->given->items[0];
+	char *found = exec_command_where(program);
 	char *real = found ? realpath(found, NULL) : NULL;
 
 	if (real) {
 		identity_add(out, IDENTITY_PART, "program", real);
-		add_stamp(out, "file of the program", real);
+		if (!command_source_find(command, program))
+			add_stamp(out, "file of the program", real);
 	}
 	free(real);
 	free(found);
@@ -309,7 +311,7 @@ char *identity_make(const struct request *request)
 	/* Not those of neutral arguments: a run writes its own checkpoint. */
 	identity_add_files(&out, &argv, &request->command);
 	add_sources(&out, &request->command);
-	add_program(&out, request->command.given);
+	add_program(&out, &request->command);
 	/* Relative names, in arguments and scripts, mean something here. */
 	if (getcwd(folder, sizeof(folder)))
 		identity_add(&out, IDENTITY_PART, "folder", folder);

@@ -71,8 +71,8 @@ BY_HAND = (
     ("several commands in shell text", "bash -c 'python prepare.py && python "
      "train.py --batch-size 8'", "python train.py --batch-size 8"),
     ("a script that takes no arguments for it", "--lr 0.1", '--lr 0.1 "$@"'),
-    ("a script that takes no arguments for it", "--batch-size 8",
-     "--batch-size ${BS:-8}"),
+    ("a script that takes no arguments for it", '--batch-size 1"6"',
+     "--batch-size ${BS:-16}"),
     ("a script with two trainings", "bash both.sh",
      "python train.py --batch-size 8"),
     ("optimizer in the backward pass has no accumulation",

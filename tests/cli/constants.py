@@ -71,6 +71,7 @@ def write_lines(place, lines):
     """As a user would who does what is said, to the letter."""
     for entry in lines:
         name, number, line = entry.split(":", 2)
+        name = os.path.normpath(name)
         with open(place.path(name), encoding="utf-8") as file:
             text = file.read().splitlines(keepends=True)
         old = text[int(number) - 1]
@@ -83,8 +84,8 @@ def the_line_to_write(place, command):
     before = contents(place)
     asked = place.run(*TUNE, "--", *command)
     equal("a launch asks", asked.status, 122)
-    holds("it names the lines and both ways", asked.err,
-          "const.py:9 sets BATCH_SIZE = 8 and const.py:10 sets ACCUM = 4",
+    holds("it names the lines and both ways", asked.err, "no argument can",
+          "`const.py:9: BATCH_SIZE = 8 # .*` and `const.py:10: ACCUM = 4`",
           "autofit tune -- .*python3 const.py", "--edit-copy")
     equal("before any probe", len(asked.probes), 0)
     got = place.run("tune", *TUNE, "--", *command)
@@ -134,6 +135,49 @@ def no_view_no_probe(place, command):
           "--isolation was given")
 
 
+def a_shell_script(place):
+    script = '#!/bin/sh\nBS=4  # of a step\n%s --batch-size $BS ' \
+        '--grad-accum 16 --steps 40\n' % lib.TRAINER
+    place.write("run/train.sh", script, 0o755)
+    command = ["./run/train.sh"]
+    before = contents(place)
+    asked = place.run(*TUNE, "--", *command)
+    equal("a shell script: a launch asks", asked.status, 122)
+    holds("once, with both lines", asked.err, "train.sh:2: BS=4",
+          "train.sh:3: .* --grad-accum 16")
+    got = place.run("tune", *TUNE, "--", *command)
+    equal("a shell script: tune", got.status, 0)
+    lines = got.result["recommended"]["write"]
+    equal("a shell script: the line to write", lines[0],
+          "./run/train.sh:2: BS=64  # of a step")
+    ran = place.run(*TUNE, "--edit-copy", "--", *command)
+    equal("its copy runs", ran.status, 0)
+    holds("with other sizes", ran.out, "micro 64 accum 1 ")
+    equal("a shell script: nothing is touched", contents(place), before)
+    write_lines(place, lines)
+    ran = place.run(*TUNE, "--", *command)
+    equal("a shell script: what was written runs", ran.status, 0)
+    equal("a shell script: by its record", ran.result["record"]["grade"],
+          "exact")
+    holds("a shell script: with the sizes in it", ran.out,
+          "micro 64 accum 1 ")
+
+
+def a_literal_of_a_call(place):
+    place.write("lit.py", SCRIPT.replace("BATCH_SIZE = 8", "WIDE = 8")
+                .replace("ACCUM = 4", "ACCUM = 1")
+                .replace("batch_size=BATCH_SIZE", "batch_size=8, shuffle=True")
+                .replace(", BATCH_SIZE", ", 0"))
+    command = [PYTHON, "lit.py"]
+    got = place.run("tune", *TUNE, "--grow", "--max-micro", "32", "--",
+                    *command)
+    equal("a literal of a call", got.status, 0)
+    equal("is a line to write", got.result["recommended"]["write"][0],
+          "lit.py:16: loader = DataLoader(data, batch_size=32, shuffle=True)")
+    rows = {p["micro_batch"]: p["input_rows"] for p in got.probes}
+    equal("and is what the probes ran", rows.get(32), 32)
+
+
 def main():
     with lib.Place("constants") as place:
         place.write("const.py", SCRIPT)
@@ -144,6 +188,8 @@ def main():
         a_copy_runs(place, command)
         the_line_is_written(place, command)
         no_view_no_probe(place, command)
+        a_shell_script(place)
+        a_literal_of_a_call(place)
     lib.finish()
 
 

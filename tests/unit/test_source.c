@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "launcher/command/files/source.h"
+#include "launcher/command/files/source_literals.h"
 
 #include "base/strbuf.h"
 
@@ -246,9 +247,95 @@ static void any_text_is_bounded(void **state)
 	strbuf_release(&text);
 }
 
+struct literal_row {
+	const char *name;
+	const char *text;
+	const char *found; /* each "name=value@line ", "?" beside: aside */
+};
+
+static const struct literal_row literal_rows[] = {
+	{ "constant", "BATCH_SIZE = 32\n", "BATCH_SIZE=32@1 " },
+	{ "typed", "x = 1\nbatch_size: int = 8", "batch_size=8@2 " },
+	{ "attribute", "class A:\n    batch_size = 8\n", "batch_size=8@2 " },
+	{ "of an object", "self.batch_size=8 # of all\n", "batch_size=8@1 " },
+	{ "parameter", "def f(a, batch_size: int = 8):\n    pass\n",
+	  "batch_size=8@1 " },
+	{ "keyword", "f(a,\n  batch_size\n  = 8)\nx = 1\n", "batch_size=8@3 " },
+	{ "entry", "c = {'lr': 1, \"batch_size\" : 8}", "batch_size=8@1 " },
+	{ "after f-string", "f'{a}'; bs = 8", "bs=8@1 " },
+	{ "strings", "'''batch_size = 3\n\"'''; x = \"bs = 3\"; bs = 8",
+	  "bs=8@2 " },
+	{ "comment", "# bs = 3\nbs = 8 # bs = 4", "bs=8@2 " },
+	{ "comparison", "if bs == 8: pass\nbs >= 8\nbs <= 8", "" },
+	{ "not plain", "bs = 8 * 4\nbs = 8.5\nbs = 08\nbs = 8 if a else 4",
+	  "bs=0@1 bs=0@2 bs=0@3 bs=0@4 " },
+	{ "unpacked", "a, bs = 8, 4", "bs=0@1 " },
+	{ "huge", "bs = 99999999999999999999", "bs=0@1 " },
+	{ "computed", "bs = n * 8\nbs = int('8')\nf(bs=bs)", "" },
+	{ "other names", "epochs = 8\nlr = 1\nb = 3\nval_batch_size = 3", "" },
+	{ "evaluation", "val = f(batch_size=8)\ntrain = f(batch_size=4)",
+	  "batch_size=8@1? batch_size=4@2 " },
+	{ "in an evaluation",
+	  "def val_loader(self):\n\n  # x\n  return f(batch_size=8)\n"
+	  "def train(self):\n  return f(batch_size=4)\n",
+	  "batch_size=8@4? batch_size=4@6 " },
+	{ "accumulation", "accum_steps = 8", "accum_steps=8@1 " },
+	{ "cut off", "f(batch_size=8", "batch_size=8@1 " },
+	{ "cut off string", "x = '''bs = 8\n", "" },
+	{ "brackets too many", ")))]\nbs = 8", "bs=8@2 " },
+	{ "backslash", "x = 1 + \\\n  2\nbs = \\\n  8\nbs = 4\\", "bs=0@5 " },
+	{ "end", "bs =", "" },
+	{ "nothing", "", "" },
+};
+
+static void literal_add(void *context, const struct source_literal *literal)
+{
+	strbuf_addf(context, "%.*s=%lld@%u%s ", (int)literal->name_length,
+		    literal->name, (long long)literal->value, literal->line,
+		    literal->is_aside ? "?" : "");
+}
+
+static void literals_are_code(void **state)
+{
+	size_t wrong = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(literal_rows) / sizeof(*literal_rows);
+	     i++) {
+		const struct literal_row *row = &literal_rows[i];
+		struct strbuf found = STRBUF_INIT;
+
+		source_literals_visit(row->text, literal_add, &found);
+		if (strcmp(strbuf_text(&found), row->found) != 0) {
+			print_error("%s: %s\n", row->name, strbuf_text(&found));
+			wrong++;
+		}
+		strbuf_release(&found);
+	}
+	assert_int_equal(wrong, 0);
+}
+
+/* What is beyond the first bytes is not looked at; what never ends does. */
+static void literals_end_in_huge_texts(void **state)
+{
+	struct strbuf text = STRBUF_INIT, found = STRBUF_INIT;
+
+	(void)state;
+	strbuf_adds(&text, "bs = 8\n");
+	while (text.length < SOURCE_BYTES_MAX)
+		strbuf_adds(&text, "def f(([{(\n");
+	strbuf_adds(&text, "\nbs = 4\n");
+	source_literals_visit(strbuf_text(&text), literal_add, &found);
+	assert_string_equal(strbuf_text(&found), "bs=8@1 ");
+	strbuf_release(&found);
+	strbuf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(literals_are_code),
+		cmocka_unit_test(literals_end_in_huge_texts),
 		cmocka_unit_test(options_are_found),
 		cmocka_unit_test(words_of_an_option_are_kept),
 		cmocka_unit_test(constants_are_found),

@@ -191,3 +191,42 @@ enum command_outcome knob_literal_by_name(struct recognition *r,
 	return found.count > 1 ? literal_ask(&found, kind)
 			       : literal_take(r, kind, &found.items[0]);
 }
+
+static unsigned line_at(const char *text, size_t at)
+{
+	unsigned line = 1;
+
+	for (size_t i = 0; i < at; i++)
+		line += text[i] == '\n';
+	return line;
+}
+
+bool knob_literal_of_shell(struct recognition *r, enum knob_kind kind)
+{
+	struct command *command = r->command;
+	const struct shell_expansion *expansion = &command->view.expansion;
+	struct knob *knob = &command->knobs[kind];
+	const struct word *word = &expansion->words[knob->index];
+	const struct named_file *script =
+		named_files_get(r->texts, expansion->script);
+	const char *value =
+		command_argv(command)->items[knob->index] + knob->offset;
+	size_t start =
+		word->literal_start + knob->offset - word->literal_offset;
+
+	if (word->literal_end == 0 || knob->offset < word->literal_offset ||
+	    !script || script->text.length >= SOURCE_BYTES_MAX ||
+	    word->literal_end > script->text.length ||
+	    word->literal_end - start != strlen(value) ||
+	    memcmp(strbuf_text(&script->text) + start, value, strlen(value)) !=
+		    0)
+		return false;
+	knob->form = KNOB_SOURCE;
+	knob->source = script;
+	knob->offset = start;
+	knob->end = word->literal_end;
+	free(knob->evidence);
+	knob->evidence = xasprintf("%s:%u", expansion->script,
+				   line_at(strbuf_text(&script->text), start));
+	return true;
+}

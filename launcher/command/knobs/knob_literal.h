@@ -16,5 +16,10 @@ enum command_outcome knob_literal_find(struct recognition *r,
 enum command_outcome knob_literal_by_name(struct recognition *r,
 					  enum knob_kind kind,
 					  const char *name);
+/*
+ * The knob's word is of a shell script that takes no arguments for it: whether
+ * its digits stand in that as they are. Then they become the knob.
+ */
+bool knob_literal_of_shell(struct recognition *r, enum knob_kind kind);
 
 #endif

@@ -3,6 +3,7 @@
 #include "launcher/command/knobs/knob_take.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/text/placeholder.h"
 
 #include <stdlib.h>
@@ -160,6 +161,8 @@ static enum command_outcome knob_of_script(struct recognition *r,
 		knob_forget(knob);
 		return COMMAND_OK;
 	}
+	if (knob_literal_of_shell(r, kind))
+		return COMMAND_OK;
 	return not_recognised(
 		r,
 		"%s sets %s %lld and takes no arguments for it: "

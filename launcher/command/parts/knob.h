@@ -36,7 +36,8 @@ struct knob {
 	size_t index;  /* argument that holds the value; DEFAULT: where the
 			  new argument goes */
 	size_t offset; /* JOINED: byte where the value begins in it */
-	/* SOURCE: the script, whose bytes offset to end are the value. */
+	/* SOURCE: the script, whose bytes offset to end are the value; where
+	 * it is a shell's, index is the argument that it makes of it. */
 	const struct named_file *source;
 	size_t end;
 	int64_t value; /* as written or default; 0: not known (placeholder) */

@@ -157,8 +157,8 @@ bool knob_is_taken(const struct command *command, size_t index)
 	for (size_t i = 0; i < KNOB_KINDS; i++) {
 		const struct knob *knob = &command->knobs[i];
 
-		if ((knob->form == KNOB_SEPARATE ||
-		     knob->form == KNOB_JOINED) &&
+		if ((knob->form == KNOB_SEPARATE || knob->form == KNOB_JOINED ||
+		     knob->form == KNOB_SOURCE) &&
 		    knob->index == index)
 			return true;
 	}

@@ -34,6 +34,12 @@ struct word {
 	char *variable;
 	/* ARGUMENT: what stands before it is of the text: --bs=$1. */
 	size_t variable_offset;
+	/*
+	 * The bytes of the flat word from literal_offset on stand as they are
+	 * in the text, from literal_start to literal_end: 4 of --bs 4, or of a
+	 * line BS=4. literal_end 0: nowhere, as a whole.
+	 */
+	size_t literal_offset, literal_start, literal_end;
 	bool is_opaque; /* holds an expansion whose value is not known */
 	/*
 	 * ARGUMENT: stands there as $1 and not by "$@": it can be changed, but

@@ -29,6 +29,25 @@ static void name_tail(const struct builder *b, struct word *word)
 	}
 }
 
+/* The end of the word stands in the text itself, from a byte on. */
+static void note_literal(struct builder *b, size_t offset, size_t start)
+{
+	b->literal = (struct tail_literal){ .offset = offset,
+					    .end = b->text.length,
+					    .start = start };
+}
+
+static void name_literal(const struct builder *b, struct word *word)
+{
+	const struct tail_literal *literal = &b->literal;
+
+	if (b->is_opaque || literal->end != b->text.length)
+		return;
+	word->literal_offset = literal->offset;
+	word->literal_start = literal->start;
+	word->literal_end = literal->start + literal->end - literal->offset;
+}
+
 void builder_flush(struct builder *b)
 {
 	const struct tail *tail = &b->tail;
@@ -41,6 +60,8 @@ void builder_flush(struct builder *b)
 
 	if (b->begun && tail->is_set && tail->end == b->text.length)
 		name_tail(b, &word);
+	if (b->begun)
+		name_literal(b, &word);
 	if (b->out->count == SHELL_WORDS_MAX)
 		b->scope->is_exhausted = true;
 	if (b->begun)
@@ -51,6 +72,7 @@ void builder_flush(struct builder *b)
 	b->is_opaque = false;
 	b->brace = 0;
 	b->tail = (struct tail){ .is_set = false };
+	b->literal = (struct tail_literal){ .end = 0 };
 }
 
 static void expand_append(struct builder *b, const char *bytes, size_t length)
@@ -224,6 +246,9 @@ void builder_add_value(struct builder *b, const struct shell_field *field,
 		expand_append(b, field->text, length);
 	else if (append_split(b, field->text, length, word->is_opaque))
 		return;
+	if (word->literal_end)
+		note_literal(b, offset + word->literal_offset,
+			     word->literal_start);
 	if (!word->variable && word->origin != WORD_ARGUMENT)
 		return;
 	b->tail = (struct tail){ .is_set = true,
@@ -272,19 +297,29 @@ static bool is_count(const char *bytes, size_t length)
 	       memmem(bytes, length, "${#@}", 5);
 }
 
+static void expand_add_text(struct builder *b, const struct shell_part *part)
+{
+	size_t offset = b->text.length;
+	size_t length = part->end - part->start;
+
+	if (part->is_quoted) {
+		expand_append(b, b->scope->lexer->text + part->start, length);
+		b->begun = true;
+	} else {
+		add_unquoted(b, part);
+	}
+	/* Else it was split, or is no text. */
+	if (length && b->text.length == offset + length)
+		note_literal(b, offset, part->start);
+}
+
 static void add_part(struct builder *b, const struct shell_part *part)
 {
 	char *folder;
 
 	switch (part->kind) {
 	case SHELL_PART_TEXT:
-		if (!part->is_quoted) {
-			add_unquoted(b, part);
-			break;
-		}
-		expand_append(b, b->scope->lexer->text + part->start,
-			      part->end - part->start);
-		b->begun = true;
+		expand_add_text(b, part);
 		break;
 	case SHELL_PART_ANSI:
 		add_ansi(b, part);

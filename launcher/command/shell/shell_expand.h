@@ -15,6 +15,12 @@ struct tail {
 	size_t offset, end;
 };
 
+/* The same bytes of the text and of the word. */
+struct tail_literal {
+	size_t offset, end; /* of the word; end 0: none */
+	size_t start;       /* of the text */
+};
+
 struct builder {
 	struct shell_scope *scope;
 	struct shell_fields *out;
@@ -26,6 +32,7 @@ struct builder {
 	bool has_arguments; /* of "$@" */
 	bool ends_in_arguments;
 	struct tail tail;
+	struct tail_literal literal;
 	unsigned brace; /* of {a,b}: 1 after {, 2 after the comma */
 	unsigned depth;
 };
