@@ -25,6 +25,7 @@
 #include "launcher/command/effective_batch.h"
 #include "launcher/command/framework.h"
 #include "launcher/command/knobs/knobs.h"
+#include "launcher/command/knobs/module_files.h"
 #include "launcher/command/knobs/placeholders.h"
 #include "launcher/command/purpose.h"
 #include "launcher/command/text/argument.h"
@@ -181,8 +182,9 @@ static enum command_outcome config_index_find(struct recognition *r)
 static enum command_outcome (*const steps[])(struct recognition *r) = {
 	read_script, /* the script's text, its options and constants */
 	submission_check,
-	files_find,     /* config files that the arguments name */
-	framework_find, /* the preset that speaks for the command */
+	module_options_find, /* a script's parser may stand in a module of it */
+	files_find,          /* config files that the arguments name */
+	framework_find,      /* the preset that speaks for the command */
 	preset_apply,
 	file_beside_find, /* train.args beside train.py */
 	deepspeed_check,

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 void source_option_release(struct source_option *option)
 {
@@ -55,6 +56,21 @@ static uint64_t name_bits(const struct source_option *option)
 	return bits;
 }
 
+/* --N_rand, "batch size (number of random rays per step)" */
+static bool help_says_batch(const struct source_option *option)
+{
+	static const char *const others[] = { "eval",  "test",  "valid",
+					      "infer", "sampl", "generat" };
+
+	if (option->kind != SOURCE_INTEGER || option->value < 1 ||
+	    !option->help || strncasecmp(option->help, "batch size", 10) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (strcasestr(option->help, others[i]))
+			return false;
+	return true;
+}
+
 /* -g, --ga_steps: what one of its names says is true of all. */
 static enum option_class source_option_class(const struct source_option *option)
 {
@@ -72,7 +88,8 @@ static enum option_class source_option_class(const struct source_option *option)
 		if (found == OPTION_OTHER)
 			found = class;
 	}
-	return found;
+	return found == OPTION_OTHER && help_says_batch(option) ? OPTION_BATCH
+								: found;
 }
 
 void source_option_add(struct source *source, struct source_option *option)

@@ -111,6 +111,23 @@ static const char *factor_before(const char *text, const char *at,
 	return at;
 }
 
+/* inputs.shape[0] and x.size(0) before at: the rows of whatever is there. */
+static bool is_rows(const char *text, const char *at)
+{
+	static const char *const rows[] = { "shape[0]", "size(0)" };
+
+	while (at > text && at[-1] == ' ')
+		at--;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		size_t length = strlen(rows[i]);
+
+		if ((size_t)(at - text) > length &&
+		    memcmp(at - length, rows[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* In len(data) // batch_size // world it is no batch that is divided. */
 static bool is_divisor(const char *text, const char *before)
 {
@@ -153,6 +170,9 @@ static const char *operator_visit(const char *text, const char *at,
 		return behind;
 	}
 	by_accum = has_accum(behind, operand);
+	if (by_accum && is_rows(text, at))
+		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), SHARE_NONE,
+		      true);
 	before = factor_before(text, at, &name, &length);
 	if (length && !is_divisor(text, before) &&
 	    (share != SHARE_NONE || by_accum))

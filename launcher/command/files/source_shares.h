@@ -13,6 +13,9 @@ enum source_share {
 	SHARE_OF_ALL,  /* batch_size //= dist.get_world_size() */
 };
 
+/* The name of inputs.shape[0]: rows that a pass was to have. */
+#define SHARE_ROWS "*"
+
 /*
  * Of "args.batch_size // world" the name is batch_size; by_accum: it is divided
  * by an accumulation, too or only.

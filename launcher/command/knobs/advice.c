@@ -122,6 +122,7 @@ static const struct candidate *nearest(const struct recognition *r,
 	found->count = 0;
 	by_class_collect(found, r,
 			 CLASS_BIT(OPTION_BATCH_LIKE) |
+				 CLASS_BIT(OPTION_MICRO_LIKE) |
 				 by_class_of_knob(KNOB_MICRO));
 	return found->count ? &found->items[0] : NULL;
 }

@@ -4,7 +4,7 @@
 
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/knobs/module_texts.h"
+#include "launcher/command/knobs/module_files.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>
@@ -23,7 +23,8 @@ static void note_share(void *context, const char *name, size_t length,
 {
 	struct shared_name *wanted = context;
 
-	if (!name_equal(name, length, wanted->name, strlen(wanted->name)))
+	if (*name != *SHARE_ROWS &&
+	    !name_equal(name, length, wanted->name, strlen(wanted->name)))
 		return;
 	wanted->by_accum |= by_accum;
 	if (share > wanted->share)
@@ -119,16 +120,17 @@ static const char *option_variable(const struct recognition *r,
 	return variable;
 }
 
-static void shares_of_module(void *context, const char *text)
+static void shares_of_module(void *context, struct named_file *file)
 {
-	source_shares_visit(text, note_share, context);
+	source_shares_visit(strbuf_text(&file->text), note_share, context);
 }
 
-/* Of one rank and one pass nothing is shared. */
-static bool may_be_shared(const struct recognition *r)
+/* Of one rank and one pass nothing is shared, nor what the script shares. */
+static bool may_be_shared(const struct recognition *r, enum source_share share)
 {
-	return r->command->batch.world_size > 1 ||
-	       r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
+	if (r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
+		return true;
+	return share == SHARE_NONE && r->command->batch.world_size > 1;
 }
 
 /* What the script does with the option, else what its modules do. */
@@ -141,8 +143,8 @@ static struct shared_name shares_of(const struct recognition *r,
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
-	if (shared.share == SHARE_NONE && !shared.by_accum && may_be_shared(r))
-		module_texts_visit(r, shares_of_module, &shared);
+	if (!shared.by_accum && may_be_shared(r, shared.share))
+		module_files_visit(r, shares_of_module, &shared);
 	return shared;
 }
 

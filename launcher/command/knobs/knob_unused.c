@@ -111,6 +111,28 @@ static enum command_outcome computed(const struct recognition *r)
 		global ? global->names.items[0] : "NAME", micro->name);
 }
 
+/* What is typed, speaks of a micro-batch, and is not the one that was read. */
+static enum command_outcome other_micro(const struct recognition *r)
+{
+	const struct knob *micro = &r->command->knobs[KNOB_MICRO];
+	struct candidates found = { .count = 0 };
+	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
+
+	if (r->hints->micro_flag || micro->form == KNOB_PLACEHOLDER ||
+	    !micro->name)
+		return COMMAND_OK;
+	by_class_collect(&found, r, CLASS_BIT(OPTION_MICRO_LIKE));
+	if (found.count == 0 || !found.items[0].token.name)
+		return COMMAND_OK;
+	(void)candidate_name(name, &found.items[0]);
+	candidate_words(words, &found.items[0]);
+	return not_recognised(r,
+			      "%s speaks of a micro-batch, and what it does "
+			      "beside %s is not known: add --micro-flag %s if "
+			      "it is the batch of a pass, else --micro-flag %s",
+			      words, micro->name, name, micro->name);
+}
+
 enum command_outcome knob_unused_check(const struct recognition *r)
 {
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
@@ -145,7 +167,8 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 	}
 	if (!by_class_applies(r))
 		return COMMAND_OK;
-	if (unused_key(r) != COMMAND_OK || computed(r) != COMMAND_OK)
+	if (unused_key(r) != COMMAND_OK || computed(r) != COMMAND_OK ||
+	    other_micro(r) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
 	return knob_overwritten_check(r, r->command->knobs[KNOB_MICRO].name);
 }

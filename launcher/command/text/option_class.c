@@ -294,7 +294,10 @@ static enum option_class class_of_batch(unsigned kinds)
 	bool is_whole = kinds & W_GLOBAL;
 
 	if (kinds & ~beside)
-		return OPTION_BATCH_LIKE;
+		return (kinds & W_MICRO) ||
+				       ((kinds & W_PER) && (kinds & W_UNIT))
+			       ? OPTION_MICRO_LIKE
+			       : OPTION_BATCH_LIKE;
 	/* batch_steps: a time, unless it is the batch of a step. */
 	if ((kinds & W_STEP) && !(kinds & W_PER))
 		return kinds & (W_SIZE | W_BRIEF) ? OPTION_BATCH_LIKE

@@ -19,6 +19,7 @@ enum option_class {
 	OPTION_GLOBAL,     /* of all ranks */
 	OPTION_ACCUM,      /* micro-steps of one step */
 	OPTION_BATCH_LIKE,
+	OPTION_MICRO_LIKE,
 	OPTION_ACCUM_LIKE,
 	OPTION_CLASSES,
 };

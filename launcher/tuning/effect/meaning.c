@@ -47,7 +47,8 @@ static bool accum_option_find(const struct command *command, int64_t value,
 		class = option_class_of(token.name, token.name_length);
 		if (token.form == KNOB_ABSENT ||
 		    (class != OPTION_ACCUM && class != OPTION_ACCUM_LIKE &&
-		     class != OPTION_BATCH_LIKE) ||
+		     class != OPTION_BATCH_LIKE &&
+		     class != OPTION_MICRO_LIKE) ||
 		    token.name_length >= SEEN_NAME_MAX ||
 		    knob_is_taken(command, token.value_index) ||
 		    strcmp(token_value(&token, command_argv(command)),

@@ -1,6 +1,6 @@
-/* The text of modules of the script's own folder. Pure. */
+/* Modules of the script's own folder. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/knobs/module_texts.h"
+#include "launcher/command/knobs/module_files.h"
 
 #include "base/alloc.h"
 #include "launcher/command/files/source_imports.h"
@@ -33,8 +33,9 @@ static char *import_folder(const struct recognition *r, bool is_relative)
 }
 
 /* NULL: it is none of the command's own files. */
-static const char *module_text(const struct recognition *r, const char *folder,
-			       const char *name, size_t length)
+static struct named_file *module_file(const struct recognition *r,
+				      const char *folder, const char *name,
+				      size_t length)
 {
 	char *path = xasprintf("%s%.*s.py", folder, (int)length, name);
 	struct named_file *file;
@@ -44,39 +45,37 @@ static const char *module_text(const struct recognition *r, const char *folder,
 			*c = '/';
 	file = named_files_get(r->texts, path);
 	free(path);
-	return file && !file->error && file->text.length
-		       ? strbuf_text(&file->text)
-		       : NULL;
+	return file && !file->error && file->text.length ? file : NULL;
 }
 
 /* a.b, or a.b.c where c is a module of the package a.b. */
-static const char *import_text(const struct recognition *r,
-			       const struct source_import *import)
+static struct named_file *import_file(const struct recognition *r,
+				      const struct source_import *import)
 {
 	bool is_relative = *import->module == '.';
 	const char *module = import->module + is_relative;
 	size_t length = import->module_length - is_relative;
 	char *folder = import_folder(r, is_relative);
-	const char *text = NULL;
+	struct named_file *file = NULL;
 	char *name;
 
 	if (length)
-		text = module_text(r, folder, module, length);
+		file = module_file(r, folder, module, length);
 	/* PYTHONPATH=. is usual. */
-	if (!text && length && *folder && !is_relative)
-		text = module_text(r, "", module, length);
-	if (!text && import->member_length) {
+	if (!file && length && *folder && !is_relative)
+		file = module_file(r, "", module, length);
+	if (!file && import->member_length) {
 		name = xasprintf("%.*s%s%.*s", (int)length, module,
 				 length ? "." : "", (int)import->member_length,
 				 import->member);
-		text = module_text(r, folder, name, strlen(name));
+		file = module_file(r, folder, name, strlen(name));
 		free(name);
 	}
 	free(folder);
-	return text;
+	return file;
 }
 
-void module_texts_visit(const struct recognition *r, module_text_visit *visit,
+void module_files_visit(const struct recognition *r, module_file_visit *visit,
 			void *context)
 {
 	struct source_import imports[SOURCE_IMPORTS_MAX];
@@ -86,9 +85,39 @@ void module_texts_visit(const struct recognition *r, module_text_visit *visit,
 		return;
 	count = source_imports(r->text, imports);
 	for (size_t i = 0; i < count; i++) {
-		const char *text = import_text(r, &imports[i]);
+		struct named_file *file = import_file(r, &imports[i]);
 
-		if (text)
-			visit(context, text);
+		if (file)
+			visit(context, file);
 	}
+}
+
+static bool declares_sizes(const struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		enum option_class class = source->options[i].class;
+
+		if (class == OPTION_BATCH || class == OPTION_MICRO ||
+		    class == OPTION_GLOBAL)
+			return true;
+	}
+	return false;
+}
+
+static void options_take(void *context, struct named_file *file)
+{
+	struct recognition *r = context;
+	const struct source *source = named_file_source(file);
+
+	if (r->source->option_count || !declares_sizes(source))
+		return;
+	r->source = source;
+	(void)argument_brief(r->source_name, file->path);
+}
+
+enum command_outcome module_options_find(struct recognition *r)
+{
+	if (r->source->option_count == 0 && !r->command->view.has_shell)
+		module_files_visit(r, options_take, r);
+	return COMMAND_OK;
 }
