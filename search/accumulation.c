@@ -89,6 +89,18 @@ int64_t accumulation_nearest(int64_t effective_batch, int64_t micro,
 	return count * unit;
 }
 
+int64_t accumulation_derived(int64_t nominal, int64_t step, bool rounds)
+{
+	int64_t accum = nominal / step;
+	int64_t rest = nominal % step;
+
+	/* A half goes to the even one of its neighbours. */
+	if (rounds &&
+	    (rest > step - rest || (rest == step - rest && accum % 2 == 1)))
+		accum++;
+	return accum > 0 ? accum : 1;
+}
+
 int64_t accumulation_divisor(int64_t a, int64_t b)
 {
 	while (b) {

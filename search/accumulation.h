@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_SEARCH_ACCUMULATION_H
 #define AUTOFIT_SEARCH_ACCUMULATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,13 @@ int64_t accumulation_grow(int64_t effective_batch, int64_t micro,
  */
 int64_t accumulation_nearest(int64_t effective_batch, int64_t micro,
 			     int64_t world);
+
+/*
+ * The accumulation that a program derives from a nominal batch: nominal / step
+ * as Python's round() or, without rounds, its // has it, and at least one.
+ * step: the samples of one pass over all ranks.
+ */
+int64_t accumulation_derived(int64_t nominal, int64_t step, bool rounds);
 
 /* The largest number that divides both; a and b at least 0, not both 0. */
 int64_t accumulation_divisor(int64_t a, int64_t b);

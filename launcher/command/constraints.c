@@ -326,6 +326,7 @@ enum command_outcome constraints_find(struct recognition *r)
 
 	*constraints =
 		(struct command_constraints){ .micro_multiple_of = 1,
+					      .nominal = command->nominal,
 					      .accum_multiple_of = 1,
 					      .effective_multiple_of = 1 };
 	caveats_find(r);

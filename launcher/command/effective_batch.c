@@ -130,14 +130,6 @@ static enum command_outcome per_rank(const struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* Accumulation is what is nearest, and at least 1. */
-static int64_t rounded(int64_t global, int64_t step)
-{
-	int64_t accum = global / step + (global % step >= step - global % step);
-
-	return accum > 0 ? accum : 1;
-}
-
 /* Accumulation that the framework derives from the effective batch. */
 static enum command_outcome
 effective_batch_from_global(const struct recognition *r, int64_t global,
@@ -148,7 +140,8 @@ effective_batch_from_global(const struct recognition *r, int64_t global,
 	bool has_accum = command->knobs[KNOB_ACCUM].form != KNOB_ABSENT;
 
 	if (command->preset->knobs.global.rounds && !has_accum) {
-		command->batch.grad_accum = rounded(global, step);
+		command->batch.grad_accum =
+			accumulation_derived(global, step, true);
 		return COMMAND_OK;
 	}
 	if (global % step == 0 &&
@@ -244,6 +237,12 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 	if (command->batch.grad_accum == 0)
 		command->batch.grad_accum = 1;
 	outcome = effective_batch_derive_global(r);
+	if (command->knobs[KNOB_MICRO].scope != SCOPE_RANK)
+		command->nominal.is_total = true;
+	if (command->nominal.batch && command->batch.micro_batch)
+		command->batch.grad_accum = command_nominal_accum(
+			&command->nominal, command->batch.micro_batch,
+			command->batch.world_size);
 	if (outcome != COMMAND_OK || command->batch.micro_batch == 0 ||
 	    (accum->form != KNOB_ABSENT && accum->value == 0))
 		return outcome;
@@ -289,6 +288,9 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 	if (command->sample_tokens > 1)
 		strbuf_addf(&out, ", %lld tokens a sample",
 			    (long long)command->sample_tokens);
+	if (command->nominal.batch)
+		strbuf_addf(&out, "; the script accumulates up to %lld",
+			    (long long)command->nominal.batch);
 	if (accum->form == KNOB_DEFAULT || accum->scope != SCOPE_RANK)
 		assume_knob(&out, accum, "; ");
 	strbuf_addch(&out, ')');

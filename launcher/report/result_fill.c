@@ -39,7 +39,8 @@ void result_begin(struct result *result, const struct request *request)
 	result->own = command->batch;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	result->fresh = request->options->reuse.fresh;
-	result->has_accumulation = command_accumulates(command);
+	result->has_accumulation =
+		command_accumulates(command) || command->nominal.batch;
 }
 
 void result_set_command(struct result *result, const struct request *request,

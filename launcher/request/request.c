@@ -174,7 +174,7 @@ static enum command_outcome check_rewrite(struct request *request,
 	struct command *command = &request->command;
 	const struct command_constraints *constraints = &command->constraints;
 	bool trades = command_accumulates(command);
-	const struct command_values values = {
+	struct command_values values = {
 		.micro_batch = (constraints->micro_divides ? 1 : 2) *
 			       command->batch.micro_batch,
 		.grad_accum = (trades && !constraints->one_accum ? 2 : 1) *
@@ -187,6 +187,10 @@ static enum command_outcome check_rewrite(struct request *request,
 	if (!command->batch.micro_batch ||
 	    values.micro_batch > request->max_micro)
 		return COMMAND_OK;
+	if (command->nominal.batch)
+		values.grad_accum = command_nominal_accum(
+			&command->nominal, values.micro_batch,
+			command->batch.world_size);
 	result = request_rewrite(request, command, &values, &rewrite, err);
 	strlist_add_all(&command->caveats,
 			(const char *const *)rewrite.followers.items,

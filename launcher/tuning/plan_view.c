@@ -32,6 +32,10 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum;
 
+	if (plan->has_accumulation && plan->constraints.nominal.batch)
+		return command_nominal_accum(&plan->constraints.nominal,
+					     micro_batch,
+					     plan->asked.world_size);
 	if (!plan->has_accumulation || plan->asked.effective_batch <= 0)
 		return 1;
 	accum = accumulation_exact(plan->asked.effective_batch, micro_batch,
@@ -65,6 +69,9 @@ static bool split_is_allowed(const struct plan *plan, int64_t micro)
 {
 	int64_t accum = plan_final_accum(plan, micro);
 
+	if (accum != accumulation_exact(plan->asked.effective_batch, micro,
+					plan->asked.world_size))
+		return false;
 	return micro_is_allowed(plan, micro) &&
 	       (plan->constraints.accum_multiple_of < 2 ||
 		accum % plan->constraints.accum_multiple_of == 0);
@@ -81,16 +88,30 @@ static void keep_allowed(struct plan_view *view, const struct plan *plan)
 	view->split_count = kept;
 }
 
-/* Without splits to keep to, the sizes that the framework takes. */
+/* With the accumulation that a script derives: no smaller batch than asked. */
+static bool derived_is_enough(const struct plan *plan, int64_t micro)
+{
+	int64_t needed = accumulation_grow(plan->asked.effective_batch, micro,
+					   plan->asked.world_size);
+
+	return plan_final_accum(plan, micro) >= needed;
+}
+
+/* Without splits to keep to, the sizes that framework or script take. */
 static void make_sizes(struct plan_view *view, const struct plan *plan)
 {
+	bool is_derived =
+		plan->mode == PLAN_GROW && plan->constraints.nominal.batch;
+	int64_t last = is_derived ? plan->problem.max_micro
+				  : plan->constraints.micro_divides;
+
 	view->size_count = 0;
-	for (int64_t micro = 1; plan->constraints.micro_divides > 0 &&
-				micro <= plan->constraints.micro_divides &&
-				micro <= plan->problem.max_micro &&
-				view->size_count < PLAN_SPLITS_MAX;
+	for (int64_t micro = 1;
+	     micro <= last && micro <= plan->problem.max_micro &&
+	     view->size_count < PLAN_SPLITS_MAX;
 	     micro++)
-		if (micro_is_allowed(plan, micro))
+		if (micro_is_allowed(plan, micro) &&
+		    (!is_derived || derived_is_enough(plan, micro)))
 			view->sizes[view->size_count++] = micro;
 }
 

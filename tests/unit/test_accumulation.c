@@ -157,6 +157,28 @@ static void accumulations_are_computed(void **state)
 	}
 }
 
+/* As Python has it: a half goes to the even one. */
+static void accumulations_are_derived(void **state)
+{
+	static const struct {
+		int64_t nominal, step, rounded, floored;
+	} rows[] = {
+		{ 64, 16, 4, 4 },        { 64, 24, 3, 2 },  { 64, 128, 1, 1 },
+		{ 64, 200, 1, 1 },       { 100, 40, 2, 2 }, { 140, 40, 4, 3 },
+		{ 64, INT64_MAX, 1, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		assert_int_equal(accumulation_derived(rows[i].nominal,
+						      rows[i].step, true),
+				 rows[i].rounded);
+		assert_int_equal(accumulation_derived(rows[i].nominal,
+						      rows[i].step, false),
+				 rows[i].floored);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +187,7 @@ int main(void)
 		cmocka_unit_test(every_split_of_every_batch),
 		cmocka_unit_test(many_splits_stay_in_order),
 		cmocka_unit_test(accumulations_are_computed),
+		cmocka_unit_test(accumulations_are_derived),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

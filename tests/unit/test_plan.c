@@ -260,6 +260,47 @@ static void rules_are_kept(void **state)
 	}
 }
 
+/* A script derives it from a number of its own, which stays. */
+static void derived_accumulation_is_kept(void **state)
+{
+	static const struct {
+		enum plan_mode mode;
+		int64_t effective, nominal;
+		bool rounds;
+		int64_t micro, accum;
+	} rows[] = {
+		{ PLAN_KEEP, 96, 96, true, 32, 3 },
+		{ PLAN_KEEP, 99, 100, true, 33, 3 },
+		{ PLAN_KEEP, 100, 100, false, 25, 4 },
+		/* 36 samples in 2 passes; 24 in 3, and 18 would be in 5. */
+		{ PLAN_KEEP, 72, 90, false, 24, 3 },
+		{ PLAN_GROW, 64, 64, true, 35, 2 },
+		/* 33 to 35 once would be less than the 50 of 25 twice. */
+		{ PLAN_GROW, 50, 50, false, 25, 2 },
+	};
+	const struct world world = { 400, 20, 1100, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan plan = with_limit(
+			plan_of(rows[i].mode, rows[i].effective, 1, true, 8),
+			&world);
+		struct played played;
+
+		plan.constraints.nominal.batch = rows[i].nominal;
+		plan.constraints.nominal.rounds = rows[i].rounds;
+		plan.accum_matters = true;
+		played = play(&plan, &world);
+		if (played.last.action != PLAN_DONE ||
+		    played.last.micro_batch != rows[i].micro ||
+		    played.last.final_accum != rows[i].accum)
+			fail_msg("row %zu: action %d, %lld x %lld", i,
+				 (int)played.last.action,
+				 (long long)played.last.micro_batch,
+				 (long long)played.last.final_accum);
+	}
+}
+
 /* A framework that cuts batches to a multiple leaves smaller ones alone. */
 static void sizes_below_a_multiple(void **state)
 {
@@ -384,6 +425,7 @@ int main(void)
 		cmocka_unit_test(what_fails_late_is_not_believed),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
 		cmocka_unit_test(rules_are_kept),
+		cmocka_unit_test(derived_accumulation_is_kept),
 		cmocka_unit_test(sizes_below_a_multiple),
 		cmocka_unit_test(nothing_fits),
 		cmocka_unit_test(grow_takes_the_largest),

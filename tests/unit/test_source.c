@@ -3,6 +3,7 @@
 /* USES launcher */
 #include "launcher/command/files/source.h"
 #include "launcher/command/files/source_literals.h"
+#include "launcher/command/files/source_shares.h"
 
 #include "base/strbuf.h"
 
@@ -331,6 +332,51 @@ static void literals_end_in_huge_texts(void **state)
 	strbuf_release(&text);
 }
 
+/* An accumulation that follows from a number in the script. */
+static void nominal_batches_are_found(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t batch; /* 0: none is found */
+		bool rounds, is_total;
+	} cases[] = {
+		{ "nbs = 64  # images\naccumulate = max(round(nbs / batch), 1)",
+		  64, true, false },
+		{ "  self.accum = max(1, round(64 / self.batch))", 64, true,
+		  false },
+		{ "accum_steps = 256 // args.batch", 256, false, false },
+		{ "accum_steps = int(N / opt.batch)\nN=32\n", 32, false,
+		  false },
+		{ "accum = max(round(64 / total_batch_size), 1)", 64, true,
+		  true },
+		{ "accum = 64 / batch", 0, false, false },
+		{ "accum = 64 // other", 0, false, false },
+		{ "accum = total // batch", 0, false, false },
+		{ "N = 64\nN = 32\naccum = N // batch", 0, false, false },
+		{ "N = read()\naccum = N // batch", 0, false, false },
+		{ "accum = 64 // batch // world", 0, false, false },
+		{ "accum = f(64 // batch)", 0, false, false },
+		{ "accum = 64 // batch + 1", 0, false, false },
+		{ "accum = 99999999999999999999 // batch", 0, false, false },
+		{ "accum == 64 // batch", 0, false, false },
+		{ "accum = 64 //", 0, false, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct source_nominal found;
+		bool is_found =
+			source_accum_nominal(&found, cases[i].text, "batch");
+
+		if (is_found != (cases[i].batch > 0) ||
+		    (is_found && (found.batch != cases[i].batch ||
+				  found.rounds != cases[i].rounds ||
+				  found.is_total != cases[i].is_total)))
+			fail_msg("%s: %lld", cases[i].text,
+				 (long long)found.batch);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +385,7 @@ int main(void)
 		cmocka_unit_test(options_are_found),
 		cmocka_unit_test(words_of_an_option_are_kept),
 		cmocka_unit_test(constants_are_found),
+		cmocka_unit_test(nominal_batches_are_found),
 		cmocka_unit_test(any_text_is_bounded),
 	};
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum source_share {
 	SHARE_NONE,
@@ -33,6 +34,20 @@ void source_shares_visit(const char *text, source_share_visit *visit,
  */
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);
+
+/* An accumulation that the script derives from a number in it. */
+struct source_nominal {
+	int64_t batch;
+	bool rounds;   /* to the nearest, as round(); else down */
+	bool is_total; /* divided by a name that says the batch of all ranks */
+};
+
+/*
+ * Is one computed as max(round(N / batch), 1), N // batch or their like, where
+ * batch is the variable and N a number, by itself or by a name that has one?
+ */
+bool source_accum_nominal(struct source_nominal *nominal, const char *text,
+			  const char *variable);
 
 /*
  * The first line that gives an option's variable another value, whatever the

@@ -101,10 +101,8 @@ static const char *variable_of(char name[NAME_MAX_BYTES], const char *option)
 	return name;
 }
 
-/* The variable that the script has the option in. */
-static const char *option_variable(const struct recognition *r,
-				   const char *name,
-				   char variable[NAME_MAX_BYTES])
+const char *knob_scope_variable(const struct recognition *r, const char *name,
+				char variable[NAME_MAX_BYTES])
 {
 	const struct source_option *option =
 		source_resolve(r->source, name, strlen(name));
@@ -117,6 +115,9 @@ static const char *option_variable(const struct recognition *r,
 			if (option->names.items[i][1] == '-' || i == 0)
 				(void)variable_of(variable,
 						  option->names.items[i]);
+	for (char *c = variable; *c; c++)
+		if (*c == '-')
+			*c = '_';
 	return variable;
 }
 
@@ -138,8 +139,8 @@ static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
 {
-	struct shared_name shared = { .name = option_variable(r, name,
-							      variable) };
+	struct shared_name shared = { .name = knob_scope_variable(r, name,
+								  variable) };
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
@@ -159,10 +160,7 @@ bool knob_scope_is_read(const struct recognition *r, const char *name)
 {
 	char variable[NAME_MAX_BYTES];
 
-	(void)option_variable(r, name, variable);
-	for (char *c = variable; *c; c++)
-		if (*c == '-')
-			*c = '_';
+	(void)knob_scope_variable(r, name, variable);
 	return r->text && source_reads(r->text, variable);
 }
 
@@ -193,10 +191,7 @@ enum command_outcome knob_overwritten_check(const struct recognition *r,
 
 	if (!by_class_applies(r) || !r->text || !name)
 		return COMMAND_OK;
-	(void)option_variable(r, name, variable);
-	for (char *c = variable; *c; c++)
-		if (*c == '-')
-			*c = '_';
+	(void)knob_scope_variable(r, name, variable);
 	line = source_overwrites(r->text, variable);
 	if (!line)
 		return COMMAND_OK;

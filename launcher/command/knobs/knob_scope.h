@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_SCOPE_H
 
 #include "launcher/command/parts/recognition.h"
+#include "launcher/command/text/names.h"
 
 #include <stdbool.h>
 
@@ -15,6 +16,9 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 		     enum knob_scope *scope);
 /* Does it divide the option by an accumulation, which then is part of it? */
 bool knob_scope_holds_accum(const struct recognition *r, const char *name);
+/* The variable that the script has the option in: batch_size of --batch. */
+const char *knob_scope_variable(const struct recognition *r, const char *name,
+				char variable[NAME_MAX_BYTES]);
 /* Does the script read the option's variable, beside declaring it? */
 bool knob_scope_is_read(const struct recognition *r, const char *name);
 /* Does it divide the steps of an accumulation among all ranks? */

@@ -88,6 +88,7 @@ static enum command_outcome computed(const struct recognition *r)
 	const struct knob *knobs = r->command->knobs;
 	const struct knob *micro = &knobs[KNOB_MICRO];
 	const struct source_option *global;
+	char variable[NAME_MAX_BYTES];
 	const char *name;
 	size_t length;
 	unsigned line;
@@ -96,6 +97,9 @@ static enum command_outcome computed(const struct recognition *r)
 		return COMMAND_OK;
 	line = source_accum_computed(r->text, &name, &length);
 	if (!line)
+		return COMMAND_OK;
+	if (source_accum_nominal(&r->command->nominal, r->text,
+				 knob_scope_variable(r, micro->name, variable)))
 		return COMMAND_OK;
 	global = by_class_declared(r, CLASS_BIT(OPTION_GLOBAL));
 	/* One that counts tokens says no samples. */

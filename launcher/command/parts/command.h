@@ -9,9 +9,11 @@
 #include "configs/settings/settings.h"
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/files/source.h"
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/parts/knob.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/command/wrappers/unwrap.h"
+#include "search/accumulation.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,6 +53,7 @@ struct command_constraints {
 	int64_t effective_multiple_of; /* at least 1 */
 	int64_t micro_divides;         /* per rank; 0: nothing */
 	bool one_accum;
+	struct source_nominal nominal; /* the accumulation is derived; or 0 */
 	char *words; /* what makes them, for the report; NULL: none */
 };
 
@@ -70,6 +73,8 @@ struct command {
 	/* The preset's other options are understood too, not only the knobs. */
 	bool preset_is_certain;
 	struct knob knobs[KNOB_KINDS];
+	/* Without an option for it, the accumulation may be derived. */
+	struct source_nominal nominal;
 	struct strlist env_templates;
 	/*
 	 * Derived. micro_batch 0: not known (a placeholder); grad_accum 1: no
@@ -106,6 +111,19 @@ static inline bool command_edits_script(const struct command *command)
 		if (command->knobs[kind].form == KNOB_SOURCE)
 			return true;
 	return false;
+}
+
+/* Of a rank's size, or of the batch of all. */
+static inline int64_t
+command_nominal_accum(const struct source_nominal *nominal, int64_t micro_batch,
+		      int64_t world_size)
+{
+	int64_t ranks = nominal->is_total ? world_size : 1;
+	int64_t step;
+
+	if (__builtin_mul_overflow(micro_batch, ranks, &step))
+		step = INT64_MAX;
+	return accumulation_derived(nominal->batch, step, nominal->rounds);
 }
 
 /* Gradient accumulation can be said: by its own option, or by an effective
