@@ -178,6 +178,15 @@ def a_literal_of_a_call(place):
     equal("and is what the probes ran", rows.get(32), 32)
 
 
+def a_number_without_effect(place):
+    place.write("idle.py", SCRIPT.replace("batch_size=BATCH_SIZE",
+                                          "batch_size=int('8')"))
+    got = place.run("tune", *TUNE, "--", PYTHON, "idle.py")
+    equal("a constant that moves nothing is no size", got.status, 122)
+    holds("and named", got.err, "BATCH_SIZE")
+    equal("then there is nothing to write", got.result["recommended"], None)
+
+
 def main():
     with lib.Place("constants") as place:
         place.write("const.py", SCRIPT)
@@ -190,6 +199,7 @@ def main():
         no_view_no_probe(place, command)
         a_shell_script(place)
         a_literal_of_a_call(place)
+        a_number_without_effect(place)
     lib.finish()
 
 

@@ -74,6 +74,10 @@ static const struct row rows[] = {
 	  "train = DataLoader(d,\n    batch_size=32)\n",
 	  "generic 32 x 1 x 1 by batch_size, -",
 	  { 0 } },
+	{ "python t.py",
+	  "N = 16\nval_bs = 4\n",
+	  "generic 16 x 1 x 1 by N, -",
+	  { .micro_flag = "N" } },
 	/* Syntaxes. */
 	{ "python t.py --batch-size 8",
 	  NULL,

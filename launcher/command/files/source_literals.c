@@ -106,8 +106,6 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	    !literals_is_digit(*cursor.at))
 		return;
 	literal.class = option_class_of(name, length);
-	if (literal.class == OPTION_OTHER || literal.class == OPTION_DECOY)
-		return;
 	literal.is_aside = stands_aside(at);
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
@@ -117,17 +115,29 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	at->visit(at->context, &literal);
 }
 
+/* May a ":" behind this name begin its type? */
+static bool may_have_type(const struct source_literals *at, const char *name,
+			  size_t length)
+{
+	if (at->cursor.depth > 0)
+		return at->is_def && at->cursor.depth == 1;
+	return name == at->statement && !pytext_word_is(name, length, "else") &&
+	       !pytext_word_is(name, length, "try") &&
+	       !pytext_word_is(name, length, "finally");
+}
+
 /* Behind a name that may get a value: "= 32", ": int = 32". */
-static void literals_read_value(const struct source_literals *at,
-				const char *name, size_t length)
+static void literals_read_value(struct source_literals *at, const char *name,
+				size_t length)
 {
 	struct pytext ahead = at->cursor;
-	bool has_type = ahead.depth == 0 ? name == at->statement
-					 : at->is_def && ahead.depth == 1;
 
 	pytext_skip_blanks(&ahead, ahead.depth > 0);
-	if (has_type && ahead.at < ahead.end && *ahead.at == ':')
+	if (may_have_type(at, name, length) && ahead.at < ahead.end &&
+	    *ahead.at == ':') {
 		(void)pytext_skip_type(&ahead);
+		at->cursor = ahead; /* a type is no name */
+	}
 	if (ahead.end - ahead.at < 2 || *ahead.at != '=' || ahead.at[1] == '=')
 		return;
 	pytext_step(&ahead);

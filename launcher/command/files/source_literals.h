@@ -24,9 +24,8 @@ typedef void source_literal_visit(void *context,
 				  const struct source_literal *literal);
 
 /*
- * Visits those whose names speak of a batch or an accumulation and whose value
- * begins with a digit, in their order. Comments and strings are no code; what
- * is not understood is passed over.
+ * Visits those whose value begins with a digit, in their order. Comments and
+ * strings are no code; what is not understood is passed over.
  */
 void source_literals_visit(const char *text, source_literal_visit *visit,
 			   void *context);

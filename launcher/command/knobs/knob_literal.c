@@ -46,12 +46,15 @@ static bool literal_is_wanted(const struct knob_literals *found,
 {
 	const struct strlist *decoys = &found->r->command->preset->knobs.decoys;
 
-	if (found->name)
-		return is_at_line(found->r, literal, found->name) ||
-		       name_equal(literal->name, literal->name_length,
-				  found->name, strlen(found->name));
-	return (found->classes & CLASS_BIT(literal->class)) &&
-	       !name_is_decoy(decoys, literal->name, literal->name_length);
+	bool may_be =
+		(found->classes & CLASS_BIT(literal->class)) &&
+		!name_is_decoy(decoys, literal->name, literal->name_length);
+
+	if (!found->name)
+		return may_be;
+	return (may_be && is_at_line(found->r, literal, found->name)) ||
+	       name_equal(literal->name, literal->name_length, found->name,
+			  strlen(found->name));
 }
 
 /* A source_literal_visit. */
@@ -183,7 +186,10 @@ enum command_outcome knob_literal_find(struct recognition *r,
 enum command_outcome knob_literal_by_name(struct recognition *r,
 					  enum knob_kind kind, const char *name)
 {
-	struct knob_literals found = { .r = r, .name = name };
+	enum knob_kind like = kind == KNOB_GLOBAL ? KNOB_MICRO : kind;
+	struct knob_literals found = { .r = r,
+				       .classes = by_class_of_knob(like),
+				       .name = name };
 
 	literals_collect(&found);
 	if (found.count == 0)
