@@ -317,19 +317,74 @@ static int take_expected(struct settings_reader *reader)
 	return result;
 }
 
+/* The byte behind a comment that begins at `at`; `at` itself: none does. */
+static size_t comment_end(const char *text, size_t length, size_t at)
+{
+	bool is_line;
+
+	if (at + 1 >= length || text[at] != '/' ||
+	    (text[at + 1] != '/' && text[at + 1] != '*'))
+		return at;
+	is_line = text[at + 1] == '/';
+	for (at += is_line ? 2 : 3; at < length; at++)
+		if (is_line ? text[at] == '\n'
+			    : text[at - 1] == '*' && text[at] == '/')
+			return is_line ? at : at + 1;
+	return length;
+}
+
+/* The text with blanks for its comments, which many programs take out before
+ * they read it; NULL: it has none. Every byte keeps its place. */
+static char *comments_blank(const char *text, size_t length)
+{
+	char *plain = xstrndup(text, length);
+	bool in_string = false, found = false;
+
+	for (size_t i = 0, end; i < length; i = end) {
+		end = in_string ? i : comment_end(text, length, i);
+		found |= end > i;
+		for (size_t j = i; j < end; j++)
+			if (plain[j] != '\n')
+				plain[j] = ' ';
+		if (end > i)
+			continue;
+		if (text[i] == '"')
+			in_string = !in_string;
+		/* An escaped quote ends no string. */
+		end = i + (in_string && text[i] == '\\' ? 2 : 1);
+	}
+	if (found)
+		return plain;
+	free(plain);
+	return NULL;
+}
+
+static int settings_json_read(struct settings_reader *reader, json_t *root)
+{
+	int result = reader->expected ? take_expected(reader)
+				      : settings_json_locate(reader);
+
+	return result == 0 ? take_values(reader, root) : result;
+}
+
 int settings_read_json(struct settings_reader *reader)
 {
-	json_error_t error;
-	json_t *root =
-		settings_json_load(reader->text, reader->length, 0, &error);
+	const char *given = reader->text;
+	json_error_t error, of_plain;
+	json_t *root = settings_json_load(given, reader->length, 0, &error);
+	char *plain = root ? NULL : comments_blank(given, reader->length);
 	int result;
 
-	if (!root)
-		return fail_json(reader, &error);
-	result = reader->expected ? take_expected(reader)
-				  : settings_json_locate(reader);
-	if (result == 0)
-		result = take_values(reader, root);
+	if (plain)
+		root = settings_json_load(plain, reader->length, 0, &of_plain);
+	if (root) {
+		reader->text = plain ? plain : given;
+		result = settings_json_read(reader, root);
+		reader->text = given;
+	} else {
+		result = fail_json(reader, plain ? &of_plain : &error);
+	}
 	json_decref(root);
+	free(plain);
 	return result;
 }

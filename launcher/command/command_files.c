@@ -72,13 +72,33 @@ static bool names_config(const struct command *command,
 	       (format == SETTINGS_YAML || format == SETTINGS_TOML);
 }
 
-static bool is_named(const struct command *command,
-		     const struct presets *presets, const struct token *token,
+/* --opt x.json may as well be data: an object that is understood is none. */
+static bool holds_config(struct recognition *r, const struct token *token)
+{
+	const char *path = token_value(token, command_argv(r->command));
+	const struct settings *settings;
+	enum settings_format format;
+	struct named_file *read;
+
+	if (!settings_format_of(path, &format) || format != SETTINGS_JSON)
+		return false;
+	read = named_files_get(r->texts, path);
+	if (!read || read->error)
+		return false;
+	settings = named_file_settings(read, format);
+	return settings->count && settings->items[0].key[0] != '[';
+}
+
+static bool is_named(struct recognition *r, const struct token *token,
 		     size_t index)
 {
+	const struct presets *presets = r->presets;
+	struct command *command = r->command;
+
 	if (!token)
 		return stands_alone(command, index);
-	if (sounds_like_config(token) || names_config(command, token))
+	if (sounds_like_config(token) || names_config(command, token) ||
+	    holds_config(r, token))
 		return true;
 	for (size_t i = 0; i < presets->count; i++)
 		if (command_files_is_listed(
@@ -205,7 +225,7 @@ enum command_outcome files_find(struct recognition *r)
 		bool is_token = token_read(&token, command_argv(command),
 					   &command->view, i);
 
-		if (!is_named(command, r->presets, is_token ? &token : NULL, i))
+		if (!is_named(r, is_token ? &token : NULL, i))
 			continue;
 		if (!is_token)
 			outcome = file_read(r, command_argv(command)->items[i],

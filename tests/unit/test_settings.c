@@ -78,6 +78,11 @@ static const struct {
 	{ Y, "a: {b: 1}\na: {b: 2}\n", "1 a.b~1; 2 a.b=2" },
 	{ Y, "a: {b: 1}\na: 3\n", "1 a.b~1; 2 a=3" },
 	/* JSON */
+	/* JSON: comments, which many programs take out themselves */
+	{ J,
+	  "{ \"a\": 1 // one\n, \"b\": \"x//y\" /* \"c\": 2\n"
+	  " */,\"d\\\"//\": 4}//",
+	  "1 a=1; 2 b=x//y; 3 d\"//=4" },
 	{ J, "{\"a\":8,\"b\":{\"c\":[1,{\"d\":-2}]}}",
 	  "1 a=8; 1 b.c[0]=1; 1 b.c[1].d=-2" },
 	{ J, "\t{\n\t\t\"a\" : 8,\n\t\t\"b\": \"auto\"\n\t}\t\n\t",
@@ -247,7 +252,9 @@ static const struct {
 	{ Y, "é: 1\nb: \x01\n", "f:2: control characters" },
 	{ Y, "é: 1\nb: \xff\n", "f:2: invalid leading UTF-8" },
 	{ Y, "a: \"\\0\"\n\"x\\0y\": 1\n", "f:2: there is a NUL byte" },
-	{ J, "{\n  \"a\": 1, // b\n  \"c\": 2\n}", "f:2: not JSON" },
+	{ J, "{\"a\": 1, // b\n \"c\": }", "f:2: not JSON" },
+	{ J, "{\"a\": 1, /* b\n\"c\": 2}", "f:2: not JSON" },
+	{ J, "{\"a\": 1, /*/ \"c\": 2}", "f:1: not JSON" },
 	{ J, "{\"a\": 1,}", "f:1: not JSON" },
 	{ J, "{\"a\": 1}\n{\"b\": 2}", "f:2: not JSON: end of file" },
 	{ J, "{'a': 1}", "f:1: not JSON" },
@@ -348,6 +355,8 @@ static const struct change_row change_rows[] = {
 	{ Y, "bs: 8\n", "bs", "010", NULL },
 	{ Y, "bs: 8\n", "bs", "-0", NULL },
 	{ Y, "bs: 8\n", "bs", "1234567890123456789", NULL },
+	{ J, "{\"bs\": 8 // of all\n /* \"bs\": 1 */}", "bs", "16",
+	  "{\"bs\": 16 // of all\n /* \"bs\": 1 */}" },
 	{ J, "{\"bs\":8, \"x\" : [ 1.0,\t\"a\" ]}\n", "bs", "16",
 	  "{\"bs\":16, \"x\" : [ 1.0,\t\"a\" ]}\n" },
 	{ J, "{\"a\":\n{\"bs\":null},\"bs\":\"128\",\n\"c\":[{},1,{\"bs\":2}]}",
