@@ -326,6 +326,14 @@ static void read_code(struct pytext *cursor, struct source *source)
 	}
 }
 
+static bool has_field(const struct source *source)
+{
+	for (size_t i = 0; i < source->constant_count; i++)
+		if (source->constants[i].field)
+			return true;
+	return false;
+}
+
 static bool makes_options_of_fields(const char *text)
 {
 	static const char *const parsers[] = {
@@ -367,7 +375,7 @@ void source_read(struct source *source, const char *text)
 	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
-	if (makes_options_of_fields(text))
+	if (has_field(source) && makes_options_of_fields(text))
 		source_add_fields(source);
 	source_signatures_read(source, text, cursor.end);
 	source->submits_by =
@@ -390,44 +398,37 @@ void source_release(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/* The name of the option that begins with what was typed, or NULL. */
-static const char *completed(const struct source_option *option,
-			     const char *typed, size_t length)
+/* Does a name of it begin with what was typed, or is that? */
+static bool begins_so(const struct source_option *option, const char *typed,
+		      size_t length)
 {
-	for (size_t i = 0; i < option->names.count; i++) {
-		const char *name = option->names.items[i];
-
-		if (strlen(name) > length &&
-		    name_equal(name, length, typed, length))
-			return name;
-	}
-	return NULL;
+	for (size_t i = 0; i < option->names.count; i++)
+		if (name_starts(option->names.items[i], typed, length))
+			return true;
+	return false;
 }
 
 const struct source_option *source_resolve(const struct source *source,
 					   const char *typed, size_t length)
 {
+	bool is_long = length >= 3 && typed[0] == '-' && typed[1] == '-';
 	const struct source_option *found = NULL;
+	size_t beginnings = 0;
 
 	for (size_t i = 0; i < source->option_count; i++) {
 		const struct source_option *option = &source->options[i];
 
+		if (!begins_so(option, typed, length))
+			continue;
 		for (size_t k = 0; k < option->names.count; k++)
 			if (name_equal(option->names.items[k],
 				       strlen(option->names.items[k]), typed,
 				       length))
 				return option;
+		found = option;
+		beginnings++;
 	}
-	if (length < 3 || typed[0] != '-' || typed[1] != '-')
-		return NULL;
-	for (size_t i = 0; i < source->option_count; i++) {
-		if (!completed(&source->options[i], typed, length))
-			continue;
-		if (found)
-			return NULL;
-		found = &source->options[i];
-	}
-	return found;
+	return is_long && beginnings == 1 ? found : NULL;
 }
 
 const struct source_constant *source_global(const struct source *source,

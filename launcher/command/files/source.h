@@ -31,7 +31,7 @@ enum source_value {
  */
 struct source_option {
 	struct strlist names; /* as written, at least one */
-	uint64_t name_bits;   /* one of each name, by its hash */
+	uint64_t name_bits;   /* two of each name, by its hash */
 	char *dest;           /* NULL: not given */
 	enum source_value kind;
 	int64_t value;           /* the default */

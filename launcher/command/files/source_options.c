@@ -32,9 +32,10 @@ static bool is_repeated(struct source *source,
 	for (size_t i = 0; i < source->option_count; i++) {
 		struct source_option *known = &source->options[i];
 
-		/* Without a bit in common no name is. */
-		if (!(known->name_bits & option->name_bits) ||
-		    !shares_name(option, known))
+		uint64_t common = known->name_bits & option->name_bits;
+
+		/* Without two bits in common no name is. */
+		if (!(common & (common - 1)) || !shares_name(option, known))
 			continue;
 		if (known->kind != option->kind ||
 		    known->value != option->value)
@@ -51,7 +52,11 @@ static uint64_t name_bits(const struct source_option *option)
 	for (size_t i = 0; i < option->names.count; i++) {
 		const char *name = option->names.items[i];
 
-		bits |= UINT64_C(1) << (hash_bytes(name, strlen(name)) >> 58);
+		uint64_t hash = hash_bytes(name, strlen(name));
+
+		/* An even one and an odd one: two in any case. */
+		bits |= UINT64_C(1) << (hash >> 59 << 1);
+		bits |= UINT64_C(2) << ((hash >> 54 & 31) << 1);
 	}
 	return bits;
 }

@@ -87,14 +87,43 @@ bool name_matches(const char *entry, const char *typed, size_t length,
 	return strcmp(dot ? dot + 1 : key, known) == 0;
 }
 
+static bool is_sigil(char c)
+{
+	return c == '-' || c == '+' || c == '~';
+}
+
+/* The first letter of a name, or of what stands behind its last dot. */
+static char first_letter(const char *name, size_t length, bool of_last)
+{
+	const char *end = name + length;
+	const char *dot = of_last ? memrchr(name, '.', length) : NULL;
+
+	name = dot ? dot + 1 : name;
+	while (name < end && is_sigil(*name))
+		name++;
+	return name < end ? folded(*name) : '\0';
+}
+
 size_t names_find(const struct strlist *names, const char *typed, size_t length,
 		  bool bare)
 {
+	char first = first_letter(typed, length, false);
+	char last = first_letter(typed, length, true);
 	size_t i = 0;
 
-	while (i < names->count &&
-	       !name_matches(names->items[i], typed, length, bare))
-		i++;
+	/* Each option of a script is looked for among all names of a preset,
+	 * and few of these begin like it. */
+	for (; i < names->count; i++) {
+		const char *entry = names->items[i];
+		char letter;
+
+		while (is_sigil(*entry))
+			entry++;
+		letter = folded(*entry);
+		if ((letter == first || letter == last) &&
+		    name_matches(names->items[i], typed, length, bare))
+			break;
+	}
 	return i;
 }
 
