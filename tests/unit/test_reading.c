@@ -383,6 +383,111 @@ static const struct reading readings[] = {
 	      "import lightning as L\n", "64 x 1 x 4"),
 	PLAIN("torchrun --nproc-per-node 2 t.py --gpus 4 --bs 8",
 	      "mp.spawn(f)\n", "8 x 1 x 2"),
+	/* -d is --devices; a number of nodes is none of ranks. */
+	PLAIN("python t.py -d 8 -b 64",
+	      "p.add_argument('-b', '--batch-size', type=int, help='total')\n"
+	      "p.add_argument('-d', '--devices', type=int)\n"
+	      "launch(main, args.devices)\n",
+	      "8 x 1 x 8"),
+	HINTED("python t.py --world-size 1 --batch-size 64",
+	       "p.add_argument('--batch-size', type=int, help='total')\n"
+	       "p.add_argument('--world-size', type=int, help='number of "
+	       "nodes')\nmp.spawn(f, nprocs=torch.cuda.device_count())\n",
+	       "16 x 1 x 4", .visible_devices = 4),
+	HINTED("python t.py --batch-size 64", "mp.spawn(f)\n", "64 x 1 x 1",
+	       .visible_devices = 4),
+	/* Beside a script of a config file, and pairs that win over it. */
+	FILED("python t.py --cfg a.yaml TRAIN.BATCH_SIZE 4", "x: 1",
+	      "16 x 1 x 1"),
+	{ "python t.py --cfg a.yaml NUM_GPUS 2 TRAIN.BATCH_SIZE 4",
+	  "rows = int(cfg.TRAIN.BATCH_SIZE / max(1, cfg.NUM_GPUS))\n"
+	  "cfg.merge_from_list(args.opts)\nmp.spawn(f)\n",
+	  "2 x 1 x 2",
+	  "a.yaml",
+	  "NUM_GPUS: 8\nTRAIN:\n  BATCH_SIZE: 64\n",
+	  { 0 } },
+	{ "python t.py --cfg a.yaml",
+	  "rows = int(cfg.TRAIN.BATCH_SIZE / max(1, cfg.NUM_GPUS))\n"
+	  "cfg.merge_from_list(args.opts)\nmp.spawn(f)\n",
+	  "8 x 1 x 8",
+	  "a.yaml",
+	  "NUM_GPUS: 8\nTRAIN:\n  BATCH_SIZE: 64\n",
+	  { 0 } },
+	/* A list of one number is that number; of two it is a schedule. */
+	FILED("python t.py --config a.yaml", "accum_count: [10]",
+	      "16 x 10 x 1"),
+	FILED("python t.py --config a.yaml", "accum_count: [10, 20]",
+	      "? accum_count"),
+	/* A size that the script never reads is not its micro-batch. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch-size 8",
+	      "p.add_argument('--batch-size', type=int, help='total')\n"
+	      "p.add_argument('--bs_per_gpu', type=int, default=2)\n"
+	      "rows = args.batch_size // world_size\n",
+	      "4 x 1 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch-size 8",
+	      "p.add_argument('--batch-size', type=int, help='total')\n"
+	      "p.add_argument('--bs_per_gpu', type=int, default=2)\n"
+	      "accum = args.batch_size // (args.bs_per_gpu * world_size)\n",
+	      "2 x 2 x 2"),
+	/* Several micro-batches, or one among words that nobody knows. */
+	PLAIN("./t a.batch_size=64 actor.micro_batch_size=4 "
+	      "critic.micro_batch_size=4",
+	      NULL, "? actor.micro_batch_size"),
+	PLAIN("./t data.batch_size=64 ppo.ppo_micro_batch_size_per_gpu=4", NULL,
+	      "? ppo.ppo_micro_batch_size_per_gpu 4 speaks of a "
+	      "micro-batch"),
+	HINTED("./t data.batch_size=64 ppo.ppo_micro_batch_size_per_gpu=4",
+	       NULL, "64 x 1 x 1", .micro_flag = "data.batch_size"),
+	PLAIN("torchrun --nproc-per-node 2 t.py micro_batch_size_per_gpu=4",
+	      "import hydra\nself.config.data.train_batch_size //= dp_size\n",
+	      "? divides train_batch_size among its ranks"),
+	/* A division over lines, and rows that an accumulation splits. */
+	PLAIN("torchrun --nproc-per-node 2 t.py batch_size=64 accum=2",
+	      "return cfg.batch_size // (\n    self.world_size\n"
+	      "    * self.accumulate_grad_batches\n)\n",
+	      "16 x 2 x 2"),
+	PLAIN("python t.py --batch-size 64 --accum 4",
+	      "rows = inputs.shape[0] // args.accum\n", "16 x 4 x 1"),
+	PLAIN("python t.py --batch-size 64 --accum 4",
+	      "steps = len(data) // args.accum\n", "64 x 4 x 1"),
+	/* Help says what a name does not. */
+	PLAIN("python t.py --N_rand 2048",
+	      "p.add_argument('--N_rand', type=int, default=1024,\n"
+	      "               help='batch size (number of random rays)')\n",
+	      "2048 x 1 x 1"),
+	PLAIN("python t.py --n 2048",
+	      "p.add_argument('--n', type=int, default=1024,\n"
+	      "               help='batch size of evaluation')\n",
+	      "? no batch size"),
+	/* Parameters of the function that is handed to jsonargparse. */
+	PLAIN("python t.py --lr 1",
+	      "from jsonargparse import CLI\n"
+	      "def main(lr: float = 1, batch_size: int = 256):\n    pass\n"
+	      "CLI(main, as_positional=False)\n",
+	      "256 x 1 x 1"),
+	/* Nothing is trained: by a switch of absl, by a mode in one letter. */
+	PLAIN("python t.py --eval",
+	      "flags.DEFINE_bool('eval', False, help='evaluate')\n"
+	      "flags.DEFINE_integer('batch_size', 128, help='batch size')\n",
+	      "? --eval says that the command evaluates"),
+	PLAIN("python t.py -m evaluate --batch_size 8",
+	      "p.add_argument('-m', '--mode')\n",
+	      "? -m says that the command evaluates"),
+	PLAIN("python t.py -m train --batch_size 8",
+	      "p.add_argument('-m', '--mode')\n", "8 x 1 x 1"),
+	/* A module beside the script has its parser, or divides its batch. */
+	{ "python d/t.py --lr 1",
+	  "from options import Options\nopts = Options().parse()\n",
+	  "12 x 1 x 1",
+	  "d/options.py",
+	  "p.add_argument('--batch_size', type=int, default=12)\n",
+	  { 0 } },
+	{ "torchrun --nproc-per-node 4 -m a.t --batch-size 64",
+	  "import os\nfrom a.exp import load\n",
+	  "16 x 1 x 4",
+	  "a/exp.py",
+	  "rows = batch_size // dist.get_world_size()\n",
+	  { 0 } },
 	/* What was looked at, and what comes near, in the user's own words. */
 	PLAIN("python t.py --disc_batch_size 8", NULL,
 	      "? among the arguments of t.py: if it is --disc_batch_size 8, "
