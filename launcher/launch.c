@@ -381,7 +381,11 @@ static void answer_source_find(const struct options *options,
 		result_refuse(result, outcome, err.message);
 	if (result->is_misread)
 		answer_as_seen(request, result);
-	if (config_copies_cover(&result->run) && lacks_copy(request))
+	if (!config_copies_cover(&result->run) || !lacks_copy(request))
+		return;
+	if (options->reuse.no_probe)
+		set_as_given(result, options);
+	else
 		ask_for_copy(request, result);
 }
 
