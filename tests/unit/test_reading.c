@@ -450,6 +450,19 @@ static const struct reading readings[] = {
 	      "rows = inputs.shape[0] // args.accum\n", "16 x 4 x 1"),
 	PLAIN("python t.py --batch-size 64 --accum 4",
 	      "steps = len(data) // args.accum\n", "64 x 4 x 1"),
+	{ "python t.py --config a.yaml",
+	  "rows = cfg['batch_size'] // cfg.accum_steps\n"
+	  "rows = cfg.batch_size // cfg.accum_steps\n",
+	  "? divides batch_size 64 by accum_steps",
+	  "a.yaml",
+	  "batch_size: 64\naccum_steps: 4\n",
+	  { 0 } },
+	{ "python t.py --config a.yaml",
+	  "loss = loss / cfg.accum_steps\n",
+	  "64 x 4 x 1",
+	  "a.yaml",
+	  "batch_size: 64\naccum_steps: 4\n",
+	  { 0 } },
 	/* Help says what a name does not. */
 	PLAIN("python t.py --N_rand 2048",
 	      "p.add_argument('--N_rand', type=int, default=1024,\n"

@@ -137,6 +137,25 @@ static bool pair_of(const struct pair_options *options,
 	       options->micro.count < 2 && batches < 2 && globals < 2;
 }
 
+/* A key alone, beside an accumulation that is part of it. */
+static enum command_outcome alone_of_file(const struct recognition *r,
+					  const struct setting *batch)
+{
+	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	char key[BRIEF_MAX], value[BRIEF_MAX];
+
+	if (accum->form == KNOB_ABSENT ||
+	    !knob_scope_holds_accum(r, batch->key))
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "the script divides %s %s by %s, so it counts "
+			      "its micro-batches: write {micro} and {accum} "
+			      "into a copy of the file, have the command name "
+			      "that, and give it with --template too",
+			      argument_brief(key, batch->key),
+			      argument_brief(value, batch->value), accum->name);
+}
+
 /* The same among the keys of a config file, where no option says a batch. */
 static enum command_outcome pair_of_file(struct recognition *r)
 {
@@ -153,6 +172,8 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	batch = keys.first[OPTION_BATCH];
 	globals = keys.count[OPTION_GLOBAL];
 	global = keys.first[OPTION_GLOBAL];
+	if (micros == 0 && batches == 1 && globals == 0)
+		return alone_of_file(r, batch);
 	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
 	    globals == 2)
 		return COMMAND_OK;

@@ -115,6 +115,37 @@ static enum command_outcome computed(const struct recognition *r)
 		global ? global->names.items[0] : "NAME", micro->name);
 }
 
+/*
+ * A batch size in other words than the framework's, which would go by its
+ * default: a program that was made of it has its own.
+ */
+static enum command_outcome other_batch(const struct recognition *r)
+{
+	const struct knob *micro = &r->command->knobs[KNOB_MICRO];
+	struct candidates found = { .count = 0 };
+	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
+
+	if (r->hints->micro_flag || r->hints->preset ||
+	    micro->form != KNOB_DEFAULT || micro->is_said)
+		return COMMAND_OK;
+	by_class_collect(&found, r, CLASS_BIT(OPTION_GLOBAL));
+	for (size_t i = 0; i < found.count; i++) {
+		if (!found.items[i].token.name)
+			continue;
+		(void)candidate_name(name, &found.items[i]);
+		if (knob_unused_is_known(r, name, strlen(name)))
+			continue;
+		candidate_words(words, &found.items[i]);
+		return not_recognised(
+			r,
+			"%s speaks of a batch, and %s knows no such option: "
+			"add --preset generic, or, if it is none, --micro-flag "
+			"%s with the present value of that",
+			words, r->command->preset->name, micro->name);
+	}
+	return COMMAND_OK;
+}
+
 /* What is typed, speaks of a micro-batch, and is not the one that was read. */
 static enum command_outcome other_micro(const struct recognition *r)
 {
@@ -170,7 +201,7 @@ enum command_outcome knob_unused_check(const struct recognition *r)
 			accum->form == KNOB_ABSENT ? "" : accum->name, name);
 	}
 	if (!by_class_applies(r))
-		return COMMAND_OK;
+		return other_batch(r);
 	if (unused_key(r) != COMMAND_OK || computed(r) != COMMAND_OK ||
 	    other_micro(r) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;

@@ -109,7 +109,9 @@ static void options_take(void *context, struct named_file *file)
 	struct recognition *r = context;
 	const struct source *source = named_file_source(file);
 
-	if (r->source->option_count || !declares_sizes(source))
+	/* Fields and parameters are options of whoever makes them so. */
+	if (r->source->option_count || !declares_sizes(source) ||
+	    !strstr(strbuf_text(&file->text), "add_argument("))
 		return;
 	r->source = source;
 	(void)argument_brief(r->source_name, file->path);
