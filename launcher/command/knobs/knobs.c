@@ -3,6 +3,7 @@
 #include "launcher/command/knobs/knobs.h"
 
 #include "launcher/command/knobs/advice.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_by_flag.h"
 #include "launcher/command/knobs/knob_defaults.h"
@@ -141,15 +142,20 @@ static enum command_outcome check_micro(const struct recognition *r)
  * A script must hand options on, and not behind a "--"; of one that is not
  * understood nobody knows whether it does.
  */
-static enum command_outcome check_additions(const struct recognition *r)
+static enum command_outcome check_additions(struct recognition *r)
 {
 	const struct command *command = r->command;
 	const struct command_view *view = &command->view;
 	const struct shell_expansion *expansion = &view->expansion;
+	struct knob *accum = &r->command->knobs[KNOB_ACCUM];
 	bool hands_on = expansion->script
 				? expansion->append_at <= view->end
 				: !view->has_shell || expansion->argv.count;
 
+	/* What cannot be given, and is 1, is no accumulation to make use of. */
+	if (!hands_on && accum->form == KNOB_DEFAULT && accum->value == 1 &&
+	    by_class_applies(r))
+		knob_forget(accum);
 	for (int kind = 0; !hands_on && kind <= KNOB_GLOBAL; kind++)
 		if (command->knobs[kind].form == KNOB_DEFAULT)
 			return not_recognised(
