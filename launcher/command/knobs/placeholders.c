@@ -100,6 +100,66 @@ static void note_present(const struct recognition *recognition,
 			value, &recognition->command->knobs[found.kind].value);
 }
 
+/* NAME=16, not NAME=${NAME:-16}, in a line of a shell's script. */
+static bool line_sets(const char *line, size_t bytes, const char *name,
+		      size_t length)
+{
+	static const char *const before[] = { "export ", "readonly " };
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		size_t skipped = strlen(before[i]);
+
+		if (bytes > skipped && memcmp(line, before[i], skipped) == 0) {
+			line += skipped;
+			bytes -= skipped;
+		}
+	}
+	return bytes > length && memcmp(line, name, length) == 0 &&
+	       line[length] == '=' &&
+	       !memmem(line + length, bytes - length, name, length);
+}
+
+/* A script that sets the variable itself never sees autofit's value. */
+static enum command_outcome check_script(const struct recognition *recognition,
+					 const char *name, size_t length)
+{
+	const char *script = recognition->command->view.expansion.script;
+	const struct named_file *file =
+		script ? named_files_get(recognition->texts, script) : NULL;
+	const char *at = file ? strbuf_text(&file->text) : NULL;
+	char shown[BRIEF_MAX];
+
+	for (unsigned line = 1; at && *at; line++) {
+		size_t bytes;
+
+		at += strspn(at, " \t");
+		bytes = strcspn(at, "\n");
+		if (line_sets(at, bytes, name, length)) {
+			(void)error_set(recognition->err, -EINVAL,
+					"--env %.*s: %s:%u sets it itself, "
+					"whatever autofit sets it to: write "
+					"%.*s=${%.*s:-N} there, with its "
+					"present value as N",
+					(int)length, name,
+					argument_brief(shown, script), line,
+					(int)length, name, (int)length, name);
+			return COMMAND_USAGE;
+		}
+		at += bytes + (at[bytes] != '\0');
+	}
+	return COMMAND_OK;
+}
+
+static enum command_outcome
+check_variable(const struct recognition *recognition, const char *name,
+	       size_t length)
+{
+	enum command_outcome outcome = check_script(recognition, name, length);
+
+	return outcome == COMMAND_OK ? variable_check(recognition, name, length)
+				     : outcome;
+}
+
 static enum command_outcome check_template(struct recognition *recognition,
 					   const char *text)
 {
@@ -108,7 +168,7 @@ static enum command_outcome check_template(struct recognition *recognition,
 	const char *equals = strchr(text, '=');
 
 	if (equals && equals != text && placeholder_next(equals, &found))
-		return variable_check(recognition, text,
+		return check_variable(recognition, text,
 				      (size_t)(equals - text));
 	(void)error_set(recognition->err, -EINVAL,
 			"--env %s sets nothing that changes: write "
