@@ -21,6 +21,8 @@ TORCHRUN = (
 )
 OPTIONS = "--device host --memory 4GiB --fresh --max-probes 4".split()
 BY_DAY = 10
+# A question is right now and then, and no way out.
+ASKED_SHARE_MAX = 0.15
 
 
 def as_here(words):
@@ -32,20 +34,55 @@ def as_here(words):
     return words
 
 
-def is_as_meant(case):
+def saw_what_is(case, probe):
+    """Of a probe with the user's own sizes: whatever was seen, is."""
+    rows, passes, ranks = case.run_sizes
+    if probe["input_rows"]:
+        # As a multiple where each row came in more than one view.
+        many = probe["input_rows"] % rows
+        check(case.name + ": rows seen", many == 0, probe)
+    for name, wanted in (("seen_accum", passes), ("seen_ranks", ranks)):
+        if probe[name]:
+            equal("%s: %s" % (case.name, name), probe[name], wanted)
+
+
+def tuned(case, words, *options):
     with lib.Place("corpus") as place:
         case.lay(place)
-        got = place.run(
-            "tune", *OPTIONS, "--", *as_here(case.run_words), env=case.env
+        return place.run(
+            "tune", *OPTIONS, *options, "--", *words, env=case.env
         )
+
+
+def is_as_meant(case):
+    """False: it was asked what the sizes mean."""
+    got = tuned(case, as_here(case.run_words))
     if got.status == 122:
-        return check(case.name + ": asks", True)
+        print("# asked: %s\n%s" % (case.name, got.err))
+        return False
     micro, accum, ranks = case.run_sizes
     whole = micro * accum * ranks
     if not equal(case.name, got.result["effective_batch_asked"], whole):
         print(got)
     # A status of a tuning that answered, or was stopped after its probes.
-    return check(case.name + ": status", got.status in (0, 120, 124), got)
+    check(case.name + ": status", got.status in (0, 120, 124), got)
+    if got.probes:
+        saw_what_is(case, got.probes[0])
+    best = got.result["recommended"]
+    if best and (best["micro_batch"], best["grad_accum"]) != (micro, accum):
+        keeps_whole(case, best, whole)
+    return True
+
+
+def keeps_whole(case, best, whole):
+    """Another split, started by its own words, is the same batch."""
+    equal(case.name + ": kept", best["effective_batch"], whole)
+    again = tuned(case, best["argv"], "--max-probes", "1")
+    probe = again.probes[0] if again.probes else {}
+    if probe.get("input_rows") and probe.get("seen_accum"):
+        ranks = probe["seen_ranks"] or 1
+        rows = probe["input_rows"] * probe["seen_accum"] * ranks
+        check(case.name + ": run as recommended", rows % whole == 0, again)
 
 
 def main():
@@ -55,8 +92,8 @@ def main():
         cases = cases[:: max(1, len(cases) // BY_DAY)]
     if not os.path.exists(PYTHON):
         lib.skip("no " + PYTHON)
-    for case in cases:
-        is_as_meant(case)
+    asked = [case.name for case in cases if not is_as_meant(case)]
+    check("asked: few", len(asked) <= ASKED_SHARE_MAX * len(cases), asked)
     lib.finish()
 
 

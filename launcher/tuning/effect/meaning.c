@@ -130,6 +130,18 @@ static bool micro_is_more(const struct command *command,
 	return true;
 }
 
+/* The own size ran, and the program made its loader with a smaller one: what
+ * was read is not its batch size, or a part of it that nothing names. */
+static bool loader_is_smaller(const struct command *command,
+			      const struct batch *written,
+			      const struct trial *trial)
+{
+	return written->micro_batch == command->batch.micro_batch &&
+	       trial->loader_rows == trial->input_rows &&
+	       trial->input_rows < written->micro_batch &&
+	       command->knobs[KNOB_MICRO].form != KNOB_ABSENT;
+}
+
 /* The ranks share the passes that were written, or each makes all of them. */
 static bool accum_scope_differs(const struct knob *accum,
 				const struct batch *written,
@@ -205,6 +217,10 @@ static void sizes_judge(const struct command *command,
 						     KNOB_ABSENT
 				     ? MEANING_NO_SENSE
 				     : MEANING_OTHER;
+		return;
+	}
+	if (loader_is_smaller(command, written, trial)) {
+		out->state = MEANING_NO_SENSE;
 		return;
 	}
 	if (!passes_differ(command, written, trial, out) && trial->seen_accum &&
@@ -287,5 +303,16 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 		    written->world_size == 1 ? "rank" : "ranks");
 	trial_seen_format(trial, out);
 	strbuf_adds(out, ": ");
-	add_settlement(out, command, &meaning->seen);
+	if (meaning->state == MEANING_NO_SENSE &&
+	    !meaning->seen.global_flag[0] &&
+	    loader_is_smaller(command, written, trial))
+		strbuf_addf(out,
+			    "%s is not the rows of a pass: name the option "
+			    "that is with --micro-flag NAME, or write {micro} "
+			    "where the number belongs",
+			    command->knobs[KNOB_MICRO].name
+				    ? command->knobs[KNOB_MICRO].name
+				    : "the batch size");
+	else
+		add_settlement(out, command, &meaning->seen);
 }

@@ -26,6 +26,7 @@
  *	a multiple of the passes, and an option of that value     second knob
  *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
+ *	the own size, and a loader made for fewer rows            no sense
  *
  * Rows that stand in no such relation (packed samples, time before the batch,
  * two views of each) say nothing by themselves.
