@@ -367,6 +367,8 @@ static void answer_source_find(const struct options *options,
 		return;
 	}
 	outcome = request_prepare(request, options, state, &err);
+	if (outcome == COMMAND_OK && options->reuse.fresh)
+		seen_store_forget(&request->paths, request->identity);
 	if (outcome == COMMAND_OK)
 		result_begin(result, request);
 	else

@@ -341,15 +341,10 @@ enum command_outcome request_prepare(struct request *request,
 		prepare_with(request, options, state, NULL, err);
 	struct seen_meaning seen;
 
-	if (outcome != COMMAND_OK)
+	if (outcome != COMMAND_OK || options->reuse.fresh ||
+	    !seen_store_read(&seen, &request->paths, request->identity))
 		return outcome;
-	if (options->reuse.fresh) {
-		seen_store_forget(&request->paths, request->identity);
-		return outcome;
-	}
-	return seen_store_read(&seen, &request->paths, request->identity)
-		       ? prepare_anew(request, &seen, err)
-		       : outcome;
+	return prepare_anew(request, &seen, err);
 }
 
 enum command_outcome request_prepare_again(struct request *request,

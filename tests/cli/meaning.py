@@ -7,6 +7,7 @@ words are read alike; the answer must keep the rows of a step that the command
 has as it was given, and say what was seen.
 """
 import os
+import signal
 import sys
 
 sys.dont_write_bytecode = True  # nothing new beside this file
@@ -78,6 +79,15 @@ def remembers(place):
     )
     holds("explained as seen", told.out, "seen +read as an earlier probe",
           "effective batch 32 = 8 x 4 x 1")
+    kept = place.path("home", "meanings")
+    check("kept", os.listdir(kept))
+    again = place.start(
+        *"tune --device host --memory 4GiB --fresh --".split(),
+        *[PYTHON, SCRIPT, "--meaning", "whole", *words.split()],
+    )
+    check("--fresh forgets it", lib.wait_for(lambda: not os.listdir(kept)))
+    again.send_signal(signal.SIGINT)
+    again.communicate()
 
 
 def no_sense(place):
