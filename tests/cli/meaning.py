@@ -79,15 +79,6 @@ def remembers(place):
     )
     holds("explained as seen", told.out, "seen +read as an earlier probe",
           "effective batch 32 = 8 x 4 x 1")
-    kept = place.path("home", "meanings")
-    check("kept", os.listdir(kept))
-    again = place.start(
-        *"tune --device host --memory 4GiB --fresh --".split(),
-        *[PYTHON, SCRIPT, "--meaning", "whole", *words.split()],
-    )
-    check("--fresh forgets it", lib.wait_for(lambda: not os.listdir(kept)))
-    again.send_signal(signal.SIGINT)
-    again.communicate()
 
 
 def no_sense(place):
@@ -107,6 +98,21 @@ def second_knob(place):
     check("no wrong reading is kept", len(kept) == len(MISREAD), kept)
 
 
+def forgets(place):
+    """A fresh tuning asks the program itself again."""
+    kept = place.path("home", "meanings")
+    before = len(os.listdir(kept))
+    fresh = place.start(
+        *"tune --device host --memory 4GiB --fresh --".split(),
+        *[PYTHON, SCRIPT, "--meaning", "whole"],
+        *"--batch-size 32 --accum-steps 4".split(),
+    )
+    check("--fresh forgets",
+          lib.wait_for(lambda: len(os.listdir(kept)) < before))
+    fresh.send_signal(signal.SIGINT)
+    fresh.communicate()
+
+
 def main():
     with lib.Place("meaning") as place:
         place.env = dict(place.env, OMP_NUM_THREADS="1")
@@ -114,6 +120,7 @@ def main():
         remembers(place)
         no_sense(place)
         second_knob(place)
+        forgets(place)
     lib.finish()
 
 
