@@ -64,6 +64,23 @@ static bool is_switch(const struct command_view *view, const char *text)
 	return false;
 }
 
+/* train.batch_size 64: small letters are a key only before a number. */
+static bool is_dotted_pair(const struct command_view *view,
+			   const struct strlist *argv, size_t index)
+{
+	const char *text = argv->items[index];
+	const char *value;
+
+	if (index + 1 >= view->end)
+		return false;
+	value = argv->items[index + 1];
+	return isalpha((unsigned char)*text) && strchr(text, '.') &&
+	       text[strspn(text, "abcdefghijklmnopqrstuvwxyz"
+				 "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._")] ==
+		       '\0' &&
+	       *value && value[strspn(value, "0123456789")] == '\0';
+}
+
 /* --name takes the word behind it: batch=8 is no setting there. */
 static bool takes_next(const struct command_view *view, const char *text)
 {
@@ -93,11 +110,15 @@ bool token_read(struct token *token, const struct strlist *argv,
 		pair_read(token, view);
 		return true;
 	}
-	length = argument_key_length(text);
-	if (length == 0)
-		return false;
 	before = index > view->args ? argv->items[index - 1] : "";
 	if (takes_next(view, before))
+		return false;
+	if (view->pairs && is_dotted_pair(view, argv, index)) {
+		pair_read(token, view);
+		return true;
+	}
+	length = argument_key_length(text);
+	if (length == 0)
 		return false;
 	token->bare = true;
 	token_join(token, length, length + 1);

@@ -185,15 +185,19 @@ static enum command_outcome check_pipes(const struct wrapper *wrapper)
 	return COMMAND_OK;
 }
 
+/* Fewer are looked at: KEY VALUE words may be among them. */
+#define PLAIN_RUN_MIN 64
+
 static void find_plain(struct command_view *view, const struct strlist *argv)
 {
+	size_t longest = PLAIN_RUN_MIN - 1;
 	size_t start = view->args;
 
 	for (size_t i = view->args; i < view->end; i++) {
 		if (!argument_is_plain(argv->items[i])) {
 			start = i + 1;
-		} else if (i + 1 - start >
-			   view->plain_end - view->plain_start) {
+		} else if (i + 1 - start > longest) {
+			longest = i + 1 - start;
 			view->plain_start = start;
 			view->plain_end = i + 1;
 		}

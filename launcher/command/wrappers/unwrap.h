@@ -37,8 +37,8 @@ struct command_view {
 	size_t code;    /* the text after python -c: a source; NO_INDEX */
 	size_t args;    /* the first argument of the program itself */
 	size_t end;     /* past the last one that may be a knob ("--") */
-	/* Of them, the most in one piece that no preset reads as an option or
-	 * a setting: the files that a shell made of a pattern. */
+	/* Of them, the most in one piece, and many, that no preset reads as an
+	 * option or a setting: the files that a shell made of a pattern. */
 	size_t plain_start, plain_end;
 	int64_t world;           /* data-parallel ranks by the launchers; 1 */
 	int64_t visible_devices; /* as given, less what env hides */
