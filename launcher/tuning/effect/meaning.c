@@ -214,7 +214,10 @@ static void sizes_judge(const struct command *command,
 		/* Of a whole batch the passes must be known to be changed. */
 		out->state = out->seen.global_flag[0] &&
 					     command->knobs[KNOB_ACCUM].form ==
-						     KNOB_ABSENT
+						     KNOB_ABSENT &&
+					     !accum_option_find(
+						     command, trial->seen_accum,
+						     out->seen.accum_flag)
 				     ? MEANING_NO_SENSE
 				     : MEANING_OTHER;
 		return;
@@ -265,8 +268,10 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->global_flag[0])
 		strbuf_addf(out,
 			    "%s is the whole batch of a step "
-			    "(--global-flag %s)",
-			    micro, micro);
+			    "(--global-flag %s%s%s)",
+			    micro, micro,
+			    seen->accum_flag[0] ? " --accum-flag " : "",
+			    seen->accum_flag);
 	else if (seen->accum_is_total)
 		strbuf_addf(out,
 			    "%s counts over all ranks (--accum-scope "
