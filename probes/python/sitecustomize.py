@@ -698,7 +698,8 @@ class Passes(object):
     How many backward passes one optimizer step has, and how many batches of a
     data loader. The passes are those that reach one parameter of the optimizer
     that stepped first, told by a hook on that parameter, which stands in no
-    call and no traceback. An optimizer that evaluates its loss several times
+    call and no traceback. Those before a step of another optimizer were that
+    one's: a generator's loss reaches the discriminator too. An optimizer that evaluates its loss several times
     within a step (LBFGS, or a step that runs the passes itself) counts as one
     pass there. Loaders are asked how far they are. What most of the first
     steps have is told: the last one of an epoch may have less, and one after a
@@ -749,6 +750,8 @@ class Passes(object):
             self.publish()
             if sum(self.seen.values()) >= PASSES_STEPS:
                 self.stop()
+        else:
+            self.count = 0
 
     def start(self, optimizer):
         """The first step: the passes of the next ones are counted."""
