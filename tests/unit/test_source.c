@@ -298,7 +298,7 @@ static void literal_add(void *context, const struct source_literal *literal)
 {
 	strbuf_addf(context, "%.*s=%lld@%u%s ", (int)literal->name_length,
 		    literal->name, (long long)literal->value, literal->line,
-		    literal->is_aside ? "?" : "");
+		    source_literal_is_aside(literal) ? "?" : "");
 }
 
 static void literals_are_code(void **state)

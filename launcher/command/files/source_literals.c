@@ -49,9 +49,10 @@ static size_t target_length(const struct source_literals *at)
 	return length;
 }
 
-/* Does what is around it speak of an evaluation? def val_dataloader(self): */
-static bool stands_aside(const struct source_literals *at)
+/* def val_dataloader(self): */
+bool source_literal_is_aside(const struct source_literal *literal)
 {
+	const struct source_literals *at = literal->place;
 	enum option_class class;
 
 	for (size_t i = 0; i <= at->block_count; i++) {
@@ -99,14 +100,14 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 {
 	struct source_literal literal = { .name = name,
 					  .name_length = length,
-					  .line = cursor.line };
+					  .line = cursor.line,
+					  .place = at };
 	const char *start = cursor.at;
 
 	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end ||
 	    !literals_is_digit(*cursor.at))
 		return;
 	literal.class = option_class_of(name, length);
-	literal.is_aside = stands_aside(at);
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
 		literal.end++;

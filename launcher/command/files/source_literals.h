@@ -16,8 +16,8 @@ struct source_literal {
 	size_t start, end;       /* bytes of the value in the text */
 	int64_t value;           /* 0: more than a plain whole number above 0 */
 	enum option_class class; /* by the words of the name */
-	bool is_aside; /* what it stands in speaks of an evaluation or a log */
 	unsigned line;
+	const struct source_literals *place; /* for the length of the visit */
 };
 
 typedef void source_literal_visit(void *context,
@@ -29,5 +29,8 @@ typedef void source_literal_visit(void *context,
  */
 void source_literals_visit(const char *text, source_literal_visit *visit,
 			   void *context);
+
+/* Within a visit: does what it stands in speak of an evaluation? */
+bool source_literal_is_aside(const struct source_literal *literal);
 
 #endif

@@ -25,6 +25,7 @@ struct knob_literals {
 	unsigned classes;
 	const char *name; /* as the user names it; NULL: by the words */
 	struct source_literal items[LITERALS_MAX];
+	bool is_aside[LITERALS_MAX];
 	size_t count;
 };
 
@@ -62,8 +63,10 @@ static void literal_note(void *context, const struct source_literal *literal)
 {
 	struct knob_literals *found = context;
 
-	if (literal_is_wanted(found, literal) && found->count < LITERALS_MAX)
-		found->items[found->count++] = *literal;
+	if (found->count == LITERALS_MAX || !literal_is_wanted(found, literal))
+		return;
+	found->is_aside[found->count] = source_literal_is_aside(literal);
+	found->items[found->count++] = *literal;
 }
 
 /* Of several, those that stand in no evaluation. */
@@ -74,7 +77,7 @@ static void literals_drop_aside(struct knob_literals *found)
 	if (found->count < 2)
 		return;
 	for (size_t i = 0; i < found->count; i++)
-		if (!found->items[i].is_aside)
+		if (!found->is_aside[i])
 			found->items[kept++] = found->items[i];
 	found->count = kept;
 }
