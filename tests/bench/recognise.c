@@ -100,14 +100,15 @@ static void disk_add(struct golden *golden, const char *path,
 		(struct disk_file){ .path = xstrdup(path), .text = *text };
 }
 
-/* A script of 200 KB. */
-static void measure_script(struct bench *bench, int options)
+/* A script of 200 KB, which accumulates by an option or not at all. */
+static void measure_script(struct bench *bench, int options, bool accumulates)
 {
 	struct golden golden = {
-		.place = xasprintf("a script of 200 KB with %d options",
-				   options),
+		.place = xasprintf("a script of 200 KB with %d options%s",
+				   options,
+				   accumulates ? "" : ", no accumulation"),
 		.micro = 8,
-		.accum = 2,
+		.accum = accumulates ? 2 : 1,
 	};
 	struct strbuf text = STRBUF_INIT;
 
@@ -118,9 +119,10 @@ static void measure_script(struct bench *bench, int options)
 			    "default=%d, help=\"it's an (option)\")\n",
 			    i, i);
 	strbuf_adds(&text, "parser.add_argument(\"--batch-size\", type=int, "
-			   "default=8)\n"
-			   "parser.add_argument(\"--accum-steps\", type=int, "
-			   "default=2)\n");
+			   "default=8)\n");
+	if (accumulates)
+		strbuf_adds(&text, "parser.add_argument(\"--accum-steps\", "
+				   "type=int, default=2)\n");
 	while (text.length < SCRIPT_BYTES - 64)
 		strbuf_adds(&text,
 			    "    loss = model(x[\"a\"], y) + 0.5 # ok\n");
@@ -330,8 +332,9 @@ int main(int argc, char **argv)
 	measure_arguments(&bench, 5000, "data/train-00017.parquet");
 	measure_arguments(&bench, 300, "--option-17=8");
 	measure_shell(&bench);
-	measure_script(&bench, 150);
-	measure_script(&bench, 1000);
+	measure_script(&bench, 150, true);
+	measure_script(&bench, 1000, true);
+	measure_script(&bench, 1000, false);
 	measure_config(&bench, USUAL_BYTES);
 	measure_config(&bench, CONFIG_BYTES);
 	for (size_t i = 0; i < sizeof(dense) / sizeof(*dense); i++)

@@ -145,7 +145,8 @@ static const char defaults[] =
 	"watch=0 "
 	"as=(none) strategy=guided micro_flag=(none) accum_flag=(none) "
 	"global_flag=(none) micro_scope=(none) accum_scope=(none) "
-	"global_scope=(none) preset=(none) scratch=(none) json=(none) from=(none) record=(none) "
+	"global_scope=(none) preset=(none) scratch=(none) json=(none) "
+	"from=(none) record=(none) "
 	"format=(none) import=(none) shown=(none) env= probe_arg= probe_env= "
 	"allow= "
 	"command=<x> ";
