@@ -142,6 +142,26 @@ static bool loader_is_smaller(const struct command *command,
 	       command->knobs[KNOB_MICRO].form != KNOB_ABSENT;
 }
 
+/* The whole batch was written, and the loader made less of it than that. */
+static bool whole_is_missed(const struct command *command,
+			    const struct batch *written,
+			    const struct trial *trial)
+{
+	int64_t ranks = written->world_size > trial->seen_ranks
+				? written->world_size
+				: trial->seen_ranks;
+	int64_t whole, seen;
+
+	return command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT &&
+	       trial->seen_accum && trial->loader_rows == trial->input_rows &&
+	       !__builtin_mul_overflow(written->micro_batch,
+				       written->grad_accum, &whole) &&
+	       !__builtin_mul_overflow(whole, written->world_size, &whole) &&
+	       !__builtin_mul_overflow(trial->input_rows, trial->seen_accum,
+				       &seen) &&
+	       !__builtin_mul_overflow(seen, ranks, &seen) && seen < whole;
+}
+
 /* The ranks share the passes that were written, or each makes all of them. */
 static bool accum_scope_differs(const struct knob *accum,
 				const struct batch *written,
@@ -204,6 +224,10 @@ static void sizes_judge(const struct command *command,
 			const struct batch *written, const struct trial *trial,
 			struct size_meaning *out)
 {
+	if (whole_is_missed(command, written, trial)) {
+		out->state = MEANING_NO_SENSE;
+		return;
+	}
 	/* The rows of the own size, with another one: it has no effect. */
 	if (written->micro_batch != command->batch.micro_batch &&
 	    trial->input_rows == command->batch.micro_batch)
@@ -309,8 +333,17 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 	trial_seen_format(trial, out);
 	strbuf_adds(out, ": ");
 	if (meaning->state == MEANING_NO_SENSE &&
-	    !meaning->seen.global_flag[0] &&
-	    loader_is_smaller(command, written, trial))
+	    whole_is_missed(command, written, trial))
+		strbuf_addf(out,
+			    "these are fewer rows than %s says of a step, so "
+			    "that it is not the whole batch: write {micro} and "
+			    "{accum} where the numbers belong",
+			    command->knobs[KNOB_GLOBAL].name
+				    ? command->knobs[KNOB_GLOBAL].name
+				    : "the global batch");
+	else if (meaning->state == MEANING_NO_SENSE &&
+		 !meaning->seen.global_flag[0] &&
+		 loader_is_smaller(command, written, trial))
 		strbuf_addf(out,
 			    "%s is not the rows of a pass: name the option "
 			    "that is with --micro-flag NAME, or write {micro} "

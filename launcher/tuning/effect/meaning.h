@@ -27,6 +27,7 @@
  *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
  *	the own size, and a loader made for fewer rows            no sense
+ *	a whole batch, and a loader and passes for less of it     no sense
  *
  * Rows that stand in no such relation (packed samples, time before the batch,
  * two views of each) say nothing by themselves.
