@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What sizes mean is seen: programs with the same options and other meanings.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 60
+# CTEST PROCESSORS 2 COST 90
 """Each row runs tests/data/train_meaning.py with one meaning of its sizes. The
 words are read alike; the answer must keep the rows of a step that the command
 has as it was given, and say what was seen.
@@ -35,7 +35,16 @@ ROWS = (
     ("total_accum", 2, "--batch-size 4 --accum-steps 4", 16,
      ("--accum-scope total",)),
     ("plain", 2, "--batch-size 4 --accum-steps 2", 16, ()),
+    ("pair", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("together", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("doubled", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("uneven", 1, "--batch-size 8 --accum-steps 4", 32, ()),
+    ("derived", 1, "--batch-size 8", 64, ("other defaults",)),
+    ("over_node", 2, "--batch-size 16", 16, ("counts over all ranks",)),
 )
+
+# What comes into the model more than once a row.
+VIEWS = {"doubled": 2}
 
 MISREAD = [row for row in ROWS if row[4]]
 
@@ -59,7 +68,8 @@ def every_meaning(place):
         equal(name + ": read", best["effective_batch"], whole)
         seen = [p for p in got.probes if p["seen_accum"]][-1]
         rows = seen["input_rows"] * seen["seen_accum"]
-        equal(name + ": seen", rows * (seen["seen_ranks"] or 1), whole)
+        seen_whole = rows * (seen["seen_ranks"] or 1)
+        equal(name + ": seen", seen_whole, whole * VIEWS.get(meaning, 1))
         if said:
             holds(name + ": said", got.err, *said)
 
@@ -79,6 +89,26 @@ def remembers(place):
     )
     holds("explained as seen", told.out, "seen +read as an earlier probe",
           "effective batch 32 = 8 x 4 x 1")
+
+
+def no_optimizer(place):
+    """Nothing is seen of its steps: the words stand, and no more is said."""
+    got = run(place, "by_hand", 1, "--batch-size 2048 --accum-steps 4")
+    equal("no optimizer", got.status, 0)
+    best = got.result["recommended"]
+    equal("no optimizer: read", best["effective_batch"], 8192)
+    check("no optimizer: nothing is seen",
+          not any(p["seen_accum"] for p in got.probes), got.probes)
+
+
+def parts_of_a_size(place):
+    """Half of it, or at most so much: no split of it would be kept."""
+    half = run(place, "halved", 1, "--batch-size 16 --accum-steps 2")
+    equal("halved", half.status, 122)
+    holds("halved: what is seen", half.err, "8 rows x 1 pass")
+    most = run(place, "clipped", 1, "--batch-size 32")
+    equal("clipped", most.status, 122)
+    holds("clipped: what is seen", most.err, "seen 8 rows", "--micro-flag")
 
 
 def no_sense(place):
@@ -119,6 +149,8 @@ def main():
         every_meaning(place)
         remembers(place)
         no_sense(place)
+        parts_of_a_size(place)
+        no_optimizer(place)
         second_knob(place)
         forgets(place)
     lib.finish()

@@ -105,36 +105,117 @@ def closures(net, size, accum, steps):
         optimizer.step(closure)
 
 
+def pair(net, size, accum, steps):
+    """A generator and a discriminator, each accumulates: two steps a round."""
+    maker = torch.nn.Linear(WIDTH, WIDTH)
+    first = torch.optim.SGD(net.parameters(), lr=0.01)
+    second = torch.optim.SGD(maker.parameters(), lr=0.01)
+    source = batches(size)
+    for _ in range(steps):
+        first.zero_grad()
+        for _ in range(accum):
+            batch = next(source)
+            loss = loss_of(net, batch) - loss_of(net, maker(batch).detach())
+            loss.backward()
+        first.step()
+        second.zero_grad()
+        for _ in range(accum):
+            loss_of(net, maker(torch.randn(size, WIDTH))).backward()
+        second.step()
+
+
+def together(net, size, accum, steps):
+    """Two optimizers of one model step one after the other."""
+    parts = [part for part in net if list(part.parameters())]
+    both = [torch.optim.SGD(part.parameters(), lr=0.01) for part in parts]
+    source = batches(size)
+    for _ in range(steps):
+        for _ in range(accum):
+            loss_of(net, next(source)).backward()
+        for optimizer in both:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def two_views(net, size, accum, steps):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    source = batches(size)
+    for _ in range(steps):
+        for _ in range(accum):
+            batch = next(source)
+            loss_of(net, torch.cat([batch, -batch])).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def uneven(net, size, accum, steps):
+    """Epochs of few rows, of which the last batch is what is left."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows = torch.utils.data.TensorDataset(torch.randn(ROWS + 5, WIDTH))
+    for _ in range(steps):
+        loader = torch.utils.data.DataLoader(rows, batch_size=size)
+        for i, (batch,) in enumerate(loader):
+            loss_of(net, batch).backward()
+            if (i + 1) % accum == 0 or i + 1 == len(loader):
+                optimizer.step()
+                optimizer.zero_grad()
+
+
+def by_hand(net, size, accum, steps):
+    """No optimizer at all."""
+    for step in range(steps):
+        for _ in range(accum):
+            loss_of(net, torch.randn(size, WIDTH)).backward()
+        with torch.no_grad():
+            for each in net.parameters():
+                each -= 0.01 * each.grad
+                each.grad = None
+        print("step %d/%d" % (step + 1, steps), flush=True)
+
+
+# Those whose loop is another; the others change a size before it.
+LOOPS = {
+    "pieces": in_pieces,
+    "no_loader": without_loader,
+    "two_losses": two_losses,
+    "closures": closures,
+    "pair": pair,
+    "together": together,
+    "doubled": two_views,
+    "uneven": uneven,
+    "by_hand": by_hand,
+}
+
+
 def main():
     args = options()
     net = model()
     size, accum = args.batch_size, args.accum_steps
     world = int(os.environ.get("WORLD_SIZE", "1"))
-    train = plain
     if world > 1:
         torch.distributed.init_process_group("gloo")
         net = torch.nn.parallel.DistributedDataParallel(net)
     if args.meaning == "over_ranks":
         size = size // world
+    elif args.meaning == "over_node":
+        size = size // int(os.environ["LOCAL_WORLD_SIZE"])
+    elif args.meaning == "derived":
+        accum = 64 // (size * world)
+    elif args.meaning == "halved":
+        size = size // 2
+    elif args.meaning == "clipped":
+        size = min(size, 8)
     elif args.meaning == "total_accum":
         accum = accum // world
     elif args.meaning == "whole":
         size = size // accum
-    elif args.meaning == "pieces":
-        train = in_pieces
     elif args.meaning == "repeats":
         accum = accum * args.repeats
-    elif args.meaning == "no_loader":
-        train = without_loader
-    elif args.meaning == "two_losses":
-        train = two_losses
-    elif args.meaning == "closures":
-        train = closures
     elif args.meaning == "data_parallel":
         net = torch.nn.DataParallel(net)
     elif args.meaning == "ignored":
         accum = 3
-    train(net, size, accum, args.steps)
+    LOOPS.get(args.meaning, plain)(net, size, accum, args.steps)
 
 
 main()

@@ -29,7 +29,7 @@ class DataModuleFromConfig(pl.LightningDataModule):
         self.batch_size = batch_size
 
     def train_dataloader(self):
-        return torch.utils.data.DataLoader(torch.randn(4096, 8),
+        return torch.utils.data.DataLoader(torch.randn(65536, 8),
                                            batch_size=self.batch_size)
 
 

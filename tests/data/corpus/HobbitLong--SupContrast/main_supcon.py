@@ -26,7 +26,7 @@ def main():
     opt = parse_option()
     model = torch.nn.DataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.SGD(model.parameters(), lr=opt.learning_rate)
-    data = torch.randn(4096, 2, 8)
+    data = torch.randn(65536, 2, 8)
     for images in torch.utils.data.DataLoader(data, opt.batch_size):
         images = torch.cat([images[:, 0], images[:, 1]], dim=0)
         optimizer.zero_grad()

@@ -23,15 +23,15 @@ def get_args():
 
 
 def main(args):
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     num_tasks = torch.distributed.get_world_size()
     total_batch_size = args.batch_size * args.update_freq * num_tasks
     args.lr = args.lr * total_batch_size / 256
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.lr)
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8),
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8),
                                          batch_size=args.batch_size)
-    val = torch.utils.data.DataLoader(torch.randn(4096, 8),
+    val = torch.utils.data.DataLoader(torch.randn(65536, 8),
                                       batch_size=int(1.5 * args.batch_size))
     for i, x in enumerate(loader):
         (model(x).mean() / args.update_freq).backward()

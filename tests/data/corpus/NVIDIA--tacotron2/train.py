@@ -21,7 +21,7 @@ if __name__ == "__main__":
     hparams = create_hparams(args.hparams)
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     for x in torch.utils.data.DataLoader(data, hparams.batch_size):
         model.zero_grad()
         model(x).mean().backward()

@@ -9,7 +9,7 @@ import torch
 def train(num_gpus, output_directory, epochs, learning_rate, batch_size):
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     for x in torch.utils.data.DataLoader(data, batch_size=batch_size):
         model.zero_grad()
         model(x).mean().backward()

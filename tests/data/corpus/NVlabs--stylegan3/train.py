@@ -6,7 +6,7 @@ import torch
 
 def subprocess_fn(rank, c):
     data = torch.utils.data.DataLoader(
-        torch.randn(4096, 8), batch_size=c.batch_size // c.num_gpus
+        torch.randn(65536, 8), batch_size=c.batch_size // c.num_gpus
     )
     generator = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(generator.parameters())

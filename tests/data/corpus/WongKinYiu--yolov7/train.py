@@ -1,6 +1,7 @@
 # Stands in for a detector that accumulates up to 64 images.
 # SPDX-License-Identifier: MIT
 import argparse
+import os
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ def train(opt):
     accumulate = max(round(nbs / total_batch_size), 1)
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size)
     for ni, x in enumerate(loader):
         if ni < 1000:
             accumulate = max(
@@ -40,7 +41,7 @@ if __name__ == "__main__":
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--name", default="exp")
     opt = parser.parse_args()
-    opt.world_size = torch.distributed.get_world_size()
+    opt.world_size = int(os.environ.get("WORLD_SIZE", 1))
     opt.total_batch_size = opt.batch_size
     if opt.local_rank != -1:
         assert opt.batch_size % opt.world_size == 0

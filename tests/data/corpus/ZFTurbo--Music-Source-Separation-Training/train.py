@@ -26,7 +26,7 @@ def main():
     steps = config.get("gradient_accumulation_steps", 1)
     model = torch.nn.DataParallel(torch.nn.Linear(8, 8), args.device_ids)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size)
     for i, x in enumerate(loader):
         (model(x).mean() / steps).backward()
         if (i + 1) % steps == 0:

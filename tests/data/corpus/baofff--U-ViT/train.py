@@ -17,7 +17,7 @@ def train(config):
     mini_batch_size = config.train.batch_size // accelerator.num_processes
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.AdamW(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8),
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8),
                                          batch_size=mini_batch_size)
     model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
     for x in loader:

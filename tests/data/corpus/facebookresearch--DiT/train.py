@@ -12,7 +12,7 @@ def main(args):
     rows = int(args.global_batch_size // dist.get_world_size())
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(64, 8))
     opt = torch.optim.AdamW(model.parameters(), lr=1e-4)
-    data = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+    data = torch.utils.data.TensorDataset(torch.randn(65536, 64))
     for epoch in range(args.epochs):
         for (x,) in torch.utils.data.DataLoader(data, rows, drop_last=True):
             loss = model(x).square().mean()

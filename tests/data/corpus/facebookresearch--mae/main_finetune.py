@@ -26,13 +26,13 @@ def get_args_parser():
 
 
 def main(args):
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     world = torch.distributed.get_world_size()
     eff_batch_size = args.batch_size * args.accum_iter * world
     lr = args.blr * eff_batch_size / 256
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr)
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     if args.eval:
         return
     loader = torch.utils.data.DataLoader(data, batch_size=args.batch_size)

@@ -21,14 +21,14 @@ parser.add_argument("--local_rank", default=0, type=int)
 
 def main():
     args = parser.parse_args()
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.SGD(model.parameters(), lr=args.base_lr)
     args.queue_length -= args.queue_length % (
         args.batch_size * args.world_size
     )
     loader = torch.utils.data.DataLoader(
-        torch.randn(4096, 8), batch_size=args.batch_size, drop_last=True
+        torch.randn(65536, 8), batch_size=args.batch_size, drop_last=True
     )
 
     for x in loader:

@@ -22,14 +22,14 @@ def get_arguments():
 
 
 def main(args):
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     args.world_size = torch.distributed.get_world_size()
     assert args.batch_size % args.world_size == 0
     per_device_batch_size = args.batch_size // args.world_size
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.SGD(model.parameters(), lr=args.base_lr)
     loader = torch.utils.data.DataLoader(
-        torch.randn(4096, 8), batch_size=per_device_batch_size
+        torch.randn(65536, 8), batch_size=per_device_batch_size
     )
 
     for x in loader:

@@ -23,7 +23,7 @@ def run(rank, n_gpus, hps):
     torch.distributed.init_process_group("nccl", world_size=n_gpus, rank=rank)
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.AdamW(model.parameters())
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     rows = hps["train"]["batch_size"]
     for x in torch.utils.data.DataLoader(data, rows):
         optimizer.zero_grad()

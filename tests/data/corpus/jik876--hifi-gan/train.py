@@ -22,7 +22,7 @@ def train(rank, a, h):
         itertools.chain(first.parameters(), second.parameters()),
         h.learning_rate,
     )
-    trainset = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+    trainset = torch.utils.data.TensorDataset(torch.randn(65536, 64))
     train_loader = torch.utils.data.DataLoader(
         trainset, batch_size=h.batch_size, drop_last=True
     )

@@ -9,7 +9,7 @@ parser.add_argument("--lr", default=0.1, type=float, help="learning rate")
 parser.add_argument("--resume", "-r", action="store_true")
 args = parser.parse_args()
 
-trainset = torch.randn(4096, 8)
+trainset = torch.randn(65536, 8)
 trainloader = torch.utils.data.DataLoader(
     trainset, batch_size=128, shuffle=True, num_workers=2)
 testloader = torch.utils.data.DataLoader(

@@ -19,7 +19,7 @@ args = parser.parse_args()
 
 net = torch.nn.Linear(64, 8)
 opt = torch.optim.Adam(net.parameters(), lr=args.learning_rate)
-data = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+data = torch.utils.data.TensorDataset(torch.randn(65536, 64))
 loader = torch.utils.data.DataLoader(data, args.batch_size, drop_last=True)
 for epoch in range(args.epochs):
     for i, (x,) in enumerate(loader):

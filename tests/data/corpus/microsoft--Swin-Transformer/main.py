@@ -27,11 +27,11 @@ def parse_option():
 
 
 def main(config):
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.AdamW(model.parameters())
     loader = torch.utils.data.DataLoader(
-        torch.randn(4096, 8), config.DATA.BATCH_SIZE
+        torch.randn(65536, 8), config.DATA.BATCH_SIZE
     )
     for i, x in enumerate(loader):
         loss = model(x).mean() / config.TRAIN.ACCUMULATION_STEPS

@@ -8,7 +8,7 @@ import torch
 def train_model(model, epochs: int = 5, batch_size: int = 1,
                 val_percent: float = 0.1, amp: bool = False):
     optimizer = torch.optim.RMSprop(model.parameters())
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     for x in torch.utils.data.DataLoader(data, batch_size=batch_size):
         optimizer.zero_grad(set_to_none=True)
         model(x).mean().backward()

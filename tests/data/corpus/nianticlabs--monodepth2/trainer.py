@@ -10,7 +10,7 @@ class Trainer:
     def train(self):
         model = torch.nn.Linear(8, 8)
         optimizer = torch.optim.Adam(model.parameters())
-        data = torch.randn(4096, 8)
+        data = torch.randn(65536, 8)
         for x in torch.utils.data.DataLoader(data, self.opt.batch_size):
             optimizer.zero_grad()
             model(x).mean().backward()

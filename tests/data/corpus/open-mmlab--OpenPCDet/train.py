@@ -27,7 +27,7 @@ def main():
     args, cfg = parse_config()
     total_gpus = 1
     if args.launcher != "none":
-        torch.distributed.init_process_group("nccl")
+        torch.distributed.init_process_group("gloo")
         total_gpus = torch.distributed.get_world_size()
     if args.batch_size is None:
         args.batch_size = cfg["OPTIMIZATION"]["BATCH_SIZE_PER_GPU"]
@@ -36,7 +36,7 @@ def main():
         args.batch_size = args.batch_size // total_gpus
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8),
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8),
                                          batch_size=args.batch_size)
 
     for x in loader:

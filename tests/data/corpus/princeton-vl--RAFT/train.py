@@ -8,7 +8,7 @@ import torch
 def train(args):
     model = torch.nn.DataParallel(torch.nn.Linear(8, 8), args.gpus)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size=args.batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size=args.batch_size)
     for x in loader:
         optimizer.zero_grad()
         model(x).mean().backward()

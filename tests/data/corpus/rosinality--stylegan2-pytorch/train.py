@@ -31,8 +31,10 @@ if __name__ == "__main__":
     parser.add_argument("--local_rank", type=int, default=0)
     args = parser.parse_args()
     n_gpu = int(os.environ["WORLD_SIZE"]) if "WORLD_SIZE" in os.environ else 1
+    if n_gpu > 1:
+        torch.distributed.init_process_group("gloo")
     generator, discriminator = torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)
-    data = torch.utils.data.DataLoader(torch.randn(4096, 8), args.batch)
+    data = torch.utils.data.DataLoader(torch.randn(65536, 8), args.batch)
     train(args, data, generator, discriminator,
           torch.optim.Adam(generator.parameters()),
           torch.optim.Adam(discriminator.parameters()))

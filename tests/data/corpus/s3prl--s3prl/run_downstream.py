@@ -30,7 +30,7 @@ def main():
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
     for i, x in enumerate(
-        torch.utils.data.DataLoader(torch.randn(4096, 8), rows)
+        torch.utils.data.DataLoader(torch.randn(65536, 8), rows)
     ):
         (model(x).mean() / steps).backward()
         if (i + 1) % steps == 0:

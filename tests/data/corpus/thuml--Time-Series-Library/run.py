@@ -13,7 +13,7 @@ class Exp:
         rows = self.args.batch_size
         model = torch.nn.Linear(8, 8)
         optimizer = torch.optim.Adam(model.parameters())
-        for x in torch.utils.data.DataLoader(torch.randn(4096, 8), rows):
+        for x in torch.utils.data.DataLoader(torch.randn(65536, 8), rows):
             optimizer.zero_grad()
             model(x).mean().backward()
             optimizer.step()

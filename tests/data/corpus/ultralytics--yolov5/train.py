@@ -9,11 +9,13 @@ import torch
 
 def train(opt):
     batch_size, WORLD_SIZE = opt.batch_size, int(os.getenv("WORLD_SIZE", 1))
+    if WORLD_SIZE > 1:
+        torch.distributed.init_process_group("gloo")
     nbs = 64  # nominal batch size
     accumulate = max(round(nbs / batch_size), 1)
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size // WORLD_SIZE)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size // WORLD_SIZE)
     for ni, x in enumerate(loader):
         if ni < 1000:
             accumulate = max(

@@ -18,7 +18,7 @@ flags.DEFINE_integer("num_images", 50000, help="generated images")
 def train():
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size=FLAGS.batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size=FLAGS.batch_size)
     for x in loader:
         optimizer.zero_grad()
         model(x).mean().backward()

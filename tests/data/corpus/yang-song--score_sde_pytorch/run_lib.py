@@ -6,7 +6,7 @@ import torch
 def train(config, workdir):
     model = torch.nn.DataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.Adam(model.parameters())
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     for x in torch.utils.data.DataLoader(data, config.training.batch_size):
         optimizer.zero_grad()
         model(x).mean().backward()

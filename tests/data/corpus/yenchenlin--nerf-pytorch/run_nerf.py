@@ -27,7 +27,7 @@ def train():
         return
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), N_rand)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), N_rand)
     for x in loader:
         optimizer.zero_grad()
         model(x).mean().backward()

@@ -15,7 +15,7 @@ def main(config_path):
     accelerator = accelerate.Accelerator(project_dir=config["log_dir"])
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.AdamW(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size)
     model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
     for epoch in range(epochs):
         for x in loader:

@@ -22,7 +22,7 @@ def main():
             rows = int(value)
     net = torch.nn.Linear(64, 8)
     opt = torch.optim.Adam(net.parameters(), amsgrad=True)
-    data = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+    data = torch.utils.data.TensorDataset(torch.randn(65536, 64))
     loader = torch.utils.data.DataLoader(data, rows, drop_last=True)
     for epoch in range(60):
         for (x,) in loader:

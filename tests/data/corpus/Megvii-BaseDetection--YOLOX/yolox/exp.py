@@ -12,7 +12,7 @@ class Trainer:
         batch_size = self.args.batch_size
         if dist.is_initialized():
             batch_size = batch_size // dist.get_world_size()
-        data = torch.randn(4096, 8)
+        data = torch.randn(65536, 8)
         model = torch.nn.Linear(8, 8)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
         for x in torch.utils.data.DataLoader(data, batch_size):

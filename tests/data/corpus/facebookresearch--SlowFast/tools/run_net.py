@@ -21,7 +21,7 @@ def train(rank, cfg):
     rows = int(cfg.TRAIN.BATCH_SIZE / max(1, cfg.NUM_GPUS))
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), rows)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), rows)
     for x in loader:
         optimizer.zero_grad()
         model(x).mean().backward()

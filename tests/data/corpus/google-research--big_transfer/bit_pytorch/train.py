@@ -30,7 +30,7 @@ def forever(loader):
 
 def main(args):
     micro_batch_size = args.batch // args.batch_split
-    data = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+    data = torch.utils.data.TensorDataset(torch.randn(65536, 64))
     loader = torch.utils.data.DataLoader(
         data, batch_size=micro_batch_size, shuffle=True
     )

@@ -27,11 +27,13 @@ def get_args_parser():
 
 def main(args):
     args.world_size = int(os.getenv("WORLD_SIZE", 1))
+    if args.world_size > 1:
+        torch.distributed.init_process_group("gloo")
     accumulate = max(1, round(64 / args.batch_size))
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     loader = torch.utils.data.DataLoader(
-        torch.randn(4096, 8), args.batch_size // args.world_size
+        torch.randn(65536, 8), args.batch_size // args.world_size
     )
     last = -1
     for i, x in enumerate(loader):

@@ -10,7 +10,7 @@ from open_lm.train import train_one_epoch
 
 def main(args):
     args = parse_args(args)
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     args.world_size = torch.distributed.get_world_size()
     assert args.global_batch_size % args.world_size == 0
     args.per_gpu_batch_size = max(args.global_batch_size // args.world_size, 1)

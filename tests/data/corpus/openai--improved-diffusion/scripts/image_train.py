@@ -28,7 +28,7 @@ def main():
     net = torch.nn.Linear(64, 64)
     averaged = [p.detach().clone() for p in net.parameters()]
     opt = torch.optim.AdamW(net.parameters(), lr=args.lr)
-    data = torch.utils.data.TensorDataset(torch.randn(4096, 64))
+    data = torch.utils.data.TensorDataset(torch.randn(65536, 64))
     loader = torch.utils.data.DataLoader(
         data, batch_size=args.batch_size, drop_last=True
     )

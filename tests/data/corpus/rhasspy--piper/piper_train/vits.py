@@ -14,4 +14,4 @@ class VitsModel(pl.LightningModule):
 
     def train_dataloader(self):
         rows = self.hparams.batch_size
-        return torch.utils.data.DataLoader(torch.randn(4096, 8), rows)
+        return torch.utils.data.DataLoader(torch.randn(65536, 8), rows)

@@ -22,7 +22,7 @@ def main():
     valid = torch.utils.data.DataLoader(torch.randn(8, 8), batch_size=1)
     model = torch.nn.Linear(8, 8)
     optimizer = torch.optim.Adam(model.parameters())
-    loader = torch.utils.data.DataLoader(torch.randn(4096, 8), batch_size=args.batch_size)
+    loader = torch.utils.data.DataLoader(torch.randn(65536, 8), batch_size=args.batch_size)
     for x in loader:
         optimizer.zero_grad()
         model(x).mean().backward()

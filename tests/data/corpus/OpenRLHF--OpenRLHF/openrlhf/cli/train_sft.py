@@ -15,7 +15,7 @@ def train(args):
         "train_batch_size": getattr(args, "train.batch_size"),
     }
     engine, *_ = deepspeed.initialize(model=model, config=config)
-    data = torch.randn(4096, 8)
+    data = torch.randn(65536, 8)
     rows = getattr(args, "train.micro_batch_size")
     for x in torch.utils.data.DataLoader(data, rows):
         engine.backward(engine(x).mean())

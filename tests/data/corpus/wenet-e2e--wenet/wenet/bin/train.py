@@ -20,12 +20,12 @@ def main():
     args = get_args()
     with open(args.config) as fin:
         configs = yaml.safe_load(fin)
-    torch.distributed.init_process_group("nccl")
+    torch.distributed.init_process_group("gloo")
     model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(8, 8))
     optimizer = torch.optim.Adam(model.parameters())
     rows = configs["dataset_conf"]["batch_conf"]["batch_size"]
     for i, x in enumerate(
-        torch.utils.data.DataLoader(torch.randn(4096, 8), rows)
+        torch.utils.data.DataLoader(torch.randn(65536, 8), rows)
     ):
         batch_backward(model(x).mean(), optimizer, i, configs["accum_grad"])
 
