@@ -46,15 +46,16 @@ static bool lease_note_parse(struct lease_note *note, char *text)
 static void stand_in(struct lease_note *note, const struct stat *info,
 		     const char *bytes, size_t length)
 {
-	const uint64_t who[] = { info->st_ino, info->st_mode,
-				 (uint64_t)info->st_size,
-				 (uint64_t)info->st_mtim.tv_sec,
-				 (uint64_t)info->st_mtim.tv_nsec };
+	char who[128] = "";
 
+	(void)snprintf(who, sizeof(who), "%ju %ju %jd %jd %ld",
+		       (uintmax_t)info->st_ino, (uintmax_t)info->st_mode,
+		       (intmax_t)info->st_size, (intmax_t)info->st_mtim.tv_sec,
+		       info->st_mtim.tv_nsec);
 	memset(note, 0, sizeof(*note));
 	(void)snprintf(note->token, sizeof(note->token),
 		       "%016" PRIx64 "%016" PRIx64,
-		       hash_bytes(who, sizeof(who)), hash_bytes(bytes, length));
+		       hash_bytes(who, strlen(who)), hash_bytes(bytes, length));
 }
 
 int lease_note_read(int fd, struct lease_note *note)

@@ -101,7 +101,9 @@ static char first_letter(const char *name, size_t length, bool of_last)
 	name = dot ? dot + 1 : name;
 	while (name < end && is_sigil(*name))
 		name++;
-	return name < end ? folded(*name) : '\0';
+	if (name == end)
+		return '\0';
+	return folded(*name);
 }
 
 size_t names_find(const struct strlist *names, const char *typed, size_t length,
