@@ -45,9 +45,10 @@ HEADROOM = "64MiB"
 # micro, accum, world of each. new: labels of files that are there afterwards,
 # as patterns; {last} is how many starts there were before. copy: a config file
 # and the folder where its copy is then, work or home. cwd: where it is run.
+# seen: the hook must have seen rows and passes, not only where it could.
 Row = collections.namedtuple(
-    "Row", "name command sizes new copy options env memory cwd",
-    defaults=("2 4 1 -> 4 2 1", (), None, "", {}, MEMORY, "work"),
+    "Row", "name command sizes new copy options env memory cwd seen",
+    defaults=("2 4 1 -> 4 2 1", (), None, "", {}, MEMORY, "work", False),
 )
 
 OUT = ("work/out", r"work/out/tinylm\.pt")
@@ -326,6 +327,17 @@ def check_copy(scene, row, answer):
               not os.path.exists(copy), words)
 
 
+def check_seen(row, answer):
+    """Rows and passes of every probe are those that its words mean."""
+    shown = [p for p in answer.probes if p["input_rows"] and p["seen_accum"]]
+    lib.equal(
+        row.name + ": what is seen is what is",
+        [(p["input_rows"], p["seen_accum"]) for p in shown],
+        [(p["micro_batch"], p["grad_accum"]) for p in shown],
+    )
+    lib.check(row.name + ": seen", shown or not row.seen, answer.probes)
+
+
 def check_traces(scene, row, starts):
     wanted = [p.replace("{last}", str(starts - 1)) for p in row.new]
     if row.copy and row.copy.startswith("work/"):
@@ -357,6 +369,7 @@ def play(row, python, source):
                   answer.result["effective_batch_asked"], asked[0])
         lib.check(row.name + ": %d = %d x %d x %d runs" % wanted,
                   echo_of(answer) == [wanted], answer)
+        check_seen(row, answer)
         check_traces(scene, row, 1)
         check_reuse(scene, row, python, answer)
         check_traces(scene, row, 2)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# The Trainer of transformers and LightningCLI as they are published, tuned.
+# The Trainer of transformers, LightningCLI and accelerate as published, tuned.
 # SPDX-License-Identifier: MIT
 # CTEST COST 90
 """As frameworks.py, with packages that Debian does not have.
@@ -33,14 +33,19 @@ LOGS = (
 # Between what micro 4 and 8 need: 191 and 242 MiB, 213 and 261 MiB; and 64.
 TRAINER_MEMORY = "280MiB"
 LIGHTNING_MEMORY = "301MiB"
+# 268 and 396 MiB, and 64.
+ACCELERATE_MEMORY = "384MiB"
 
 ROWS = [
     Row("Trainer", "{python} hf_trainer.py --output_dir out"
         " --per_device_train_batch_size 2 --gradient_acc 4 --max_steps 6",
-        new=OUT, memory=TRAINER_MEMORY),
+        new=OUT, memory=TRAINER_MEMORY, seen=True),
     Row("LightningCLI", "{python} lightning_main.py fit --config config.yaml"
         " --data.batch_size=2 --trainer.accumulate_grad_batches 2",
-        "2 2 1 -> 4 1 1", new=LOGS, memory=LIGHTNING_MEMORY),
+        "2 2 1 -> 4 1 1", new=LOGS, memory=LIGHTNING_MEMORY, seen=True),
+    Row("accelerate", "{python} accelerate_main.py"
+        " --per_device_train_batch_size 2 --gradient_accumulation_steps 4",
+        new=(CACHE,), memory=ACCELERATE_MEMORY, seen=True),
     Row("Trainer, one JSON file", "{python} hf_trainer.py trainer.json",
         new=OUT, copy="home/trainer.json", memory=TRAINER_MEMORY),
     Row("LightningCLI, sizes in the file", "{python} lightning_main.py fit"
