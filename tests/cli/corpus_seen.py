@@ -98,7 +98,8 @@ def main():
     if not os.path.exists(PYTHON):
         lib.skip("no " + PYTHON)
     asked = [case.name for case in cases if not is_as_meant(case)]
-    check("asked: few", len(asked) <= ASKED_SHARE_MAX * len(cases), asked)
+    # Of few cases a share says little: one more is nothing there.
+    check("asked: few", len(asked) <= ASKED_SHARE_MAX * len(cases) + 1, asked)
     lib.finish()
 
 
