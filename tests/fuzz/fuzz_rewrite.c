@@ -312,6 +312,7 @@ static void use(const struct command *command, struct fuzz_command *input,
 		const struct command_hints *hints)
 {
 	struct command_values values = choose_values(command, input);
+	struct command_values probe = values;
 	struct strlist identity = STRLIST_INIT;
 	struct error err = ERROR_INIT;
 	struct rewrite rewrite;
@@ -322,20 +323,24 @@ static void use(const struct command *command, struct fuzz_command *input,
 	free(command_flags_text(command, &values));
 	if (command->batch.micro_batch && !has_placeholder(command))
 		check_own(command);
+	/* A probe drops and sets what it likes. */
+	probe.is_probe = true;
+	probe.confirm_steps = input->marks[5] & 1 ? 20 : 0;
+	result = command_rewrite(command, &probe, &rewrite, &err);
+	fuzz_check(result == 0 || *err.message, "refused with words");
+	check_copies(&rewrite);
+	rewrite_release(&rewrite);
 	result = command_rewrite(command, &values, &rewrite, &err);
 	fuzz_check(result == 0 || *err.message, "refused with words");
 	check_copies(&rewrite);
-	/* A variable of --env may stand anywhere in a script. */
+	/*
+	 * A variable of --env may stand anywhere in a script. What follows is
+	 * the last: it lays the copies over the texts that command was read
+	 * from.
+	 */
 	if (result == 0 && command->batch.micro_batch &&
 	    !has_placeholder(command) && !hints->env_templates)
 		check_rewritten(command, input, hints, &values, &rewrite);
-	rewrite_release(&rewrite);
-	/* A probe drops and sets what it likes, and reads it all the same. */
-	values.is_probe = true;
-	values.confirm_steps = input->marks[5] & 1 ? 20 : 0;
-	result = command_rewrite(command, &values, &rewrite, &err);
-	fuzz_check(result == 0 || *err.message, "refused with words");
-	check_copies(&rewrite);
 	rewrite_release(&rewrite);
 }
 

@@ -114,6 +114,33 @@ static enum command_outcome flag_not_found(const struct recognition *r,
 		command->file_count > 1 ? " or another file of it" : "");
 }
 
+static enum command_outcome named_twice(const struct recognition *r,
+					const char *shown)
+{
+	(void)error_set(r->err, -EINVAL,
+			"two options of autofit name %s, which can be one of "
+			"them only: leave the other out",
+			shown);
+	return COMMAND_USAGE;
+}
+
+/* Is what was found in a file or a script already another's? */
+static bool place_is_taken(const struct command *command, enum knob_kind kind)
+{
+	const struct knob *knob = &command->knobs[kind];
+
+	for (int other = 0; other <= KNOB_GLOBAL; other++) {
+		const struct knob *taken = &command->knobs[other];
+
+		if (taken != knob && taken->form == knob->form &&
+		    (knob->form == KNOB_SOURCE || knob->form == KNOB_FILE) &&
+		    strcmp(taken->name, knob->name) == 0 &&
+		    strcmp(taken->evidence, knob->evidence) == 0)
+			return true;
+	}
+	return false;
+}
+
 enum command_outcome knob_by_flag_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -131,13 +158,8 @@ enum command_outcome knob_by_flag_find(struct recognition *r,
 	(void)argument_brief(shown, name);
 	found = knob_by_flag_token(r, name);
 	if (found.name && found.form != KNOB_ABSENT &&
-	    knob_is_taken(r->command, found.value_index)) {
-		(void)error_set(r->err, -EINVAL,
-				"two options of autofit name %s, which can "
-				"be one of them only: leave the other out",
-				shown);
-		return COMMAND_USAGE;
-	}
+	    knob_is_taken(r->command, found.value_index))
+		return named_twice(r, shown);
 	if (found.name)
 		return knob_take(r, kind, &found);
 	option = *name == '-' ? source_resolve(r->source, name, strlen(name))
@@ -149,8 +171,11 @@ enum command_outcome knob_by_flag_find(struct recognition *r,
 	if (outcome == COMMAND_OK && *name != '-' &&
 	    r->command->knobs[kind].form == KNOB_ABSENT)
 		outcome = knob_literal_by_name(r, kind, name);
-	if (outcome != COMMAND_OK ||
-	    r->command->knobs[kind].form != KNOB_ABSENT)
+	if (outcome != COMMAND_OK)
 		return outcome;
-	return flag_not_found(r, shown);
+	if (place_is_taken(r->command, kind))
+		return named_twice(r, shown);
+	return r->command->knobs[kind].form != KNOB_ABSENT
+		       ? COMMAND_OK
+		       : flag_not_found(r, shown);
 }
