@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -101,6 +102,27 @@ static void move_up(struct removal *removal, int parent, const char *name)
 		removal->progress = true;
 }
 
+/*
+ * What a program mounted in a folder of ours goes, and what it mounted there
+ * stays where it comes from. Only who may mount can have done it, and may
+ * undo it.
+ */
+static bool uncover(const struct removal *removal, int parent,
+		    const char *name)
+{
+	char path[PROC_FD_MAX];
+	int place = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool result = false;
+
+	if (place < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	if (mount_of(place) != removal->mount)
+		result = umount2(path, MNT_DETACH) == 0;
+	(void)close(place);
+	return result;
+}
+
 static void empty_folder(struct removal *removal, int fd, int depth);
 
 static void remove_entry(struct removal *removal, int parent, const char *name,
@@ -108,8 +130,10 @@ static void remove_entry(struct removal *removal, int parent, const char *name,
 {
 	int fd;
 
-	if (unlinkat(parent, name, 0) == 0)
-		return;
+	do {
+		if (unlinkat(parent, name, 0) == 0)
+			return;
+	} while (uncover(removal, parent, name));
 	fd = paths_remove_open_folder(removal, parent, name);
 	if (fd < 0)
 		return;

@@ -397,26 +397,33 @@ static void folders_that_cannot_be_read_go_too(void **state)
 
 #define NO_NAMESPACE 77
 
-/* Exits 0 when what was mounted in the tree is still there. */
-static void remove_with_mount(const char *tree, const char *outside)
+static bool mount_in(const char *tree, const char *name, const char *source)
 {
 	char path[SCRATCH_PATH_MAX];
-	bool file_left;
-	bool own_left;
 
+	return mount(source, scratch_path(path, tree, name), NULL,
+		     MS_BIND | MS_REC, NULL) == 0;
+}
+
+/* Exits 0 when the tree is gone. */
+static void remove_with_mounts(const char *tree, const char *outside)
+{
+	char file[SCRATCH_PATH_MAX];
+
+	scratch_path(file, outside, "precious");
 	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
-	    mount(outside, scratch_path(path, tree, "mounted"), NULL,
-		  MS_BIND | MS_REC, NULL) < 0)
+	    !mount_in(tree, "mounted", outside) ||
+	    !mount_in(tree, "mounted", outside) ||
+	    !mount_in(tree, "own/file", file))
 		_exit(NO_NAMESPACE);
 	paths_remove_tree(tree);
-	file_left = is_there(scratch_path(path, tree, "mounted/precious"));
-	own_left = is_there(scratch_path(path, tree, "own"));
-	_exit(file_left && !own_left ? 0 : 1);
+	_exit(is_there(tree) ? 1 : 0);
 }
 
 /* Where no namespace can be made, no probe mounts anything either. */
-static void what_is_mounted_in_a_tree_stays(void **state)
+static void what_is_mounted_in_a_tree_stays_where_it_is(void **state)
 {
+	char path[SCRATCH_PATH_MAX];
 	char tree[SCRATCH_PATH_MAX];
 	char outside[SCRATCH_PATH_MAX];
 	struct stat info;
@@ -431,9 +438,10 @@ static void what_is_mounted_in_a_tree_stays(void **state)
 	assert_int_equal(chmod(outside, 0500), 0);
 	make_folder(tree, "mounted");
 	make_folder(tree, "own");
+	make_file(tree, "own/file");
 	pid = fork();
 	if (pid == 0)
-		remove_with_mount(tree, outside);
+		remove_with_mounts(tree, outside);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) != NO_NAMESPACE)
@@ -441,6 +449,7 @@ static void what_is_mounted_in_a_tree_stays(void **state)
 	assert_int_equal(stat(outside, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0500);
 	assert_int_equal(chmod(outside, 0700), 0);
+	assert_true(is_there(scratch_path(path, outside, "precious")));
 }
 
 static void set_changed(const char *folder, const char *name, time_t seconds)
@@ -512,7 +521,7 @@ int main(void)
 		IN_FOLDER(a_link_is_not_followed_from_the_top),
 		IN_FOLDER(a_tree_of_any_depth_goes),
 		IN_FOLDER(folders_that_cannot_be_read_go_too),
-		IN_FOLDER(what_is_mounted_in_a_tree_stays),
+		IN_FOLDER(what_is_mounted_in_a_tree_stays_where_it_is),
 		IN_FOLDER(the_newest_folders_are_kept),
 	};
 
