@@ -198,11 +198,11 @@ class OtherMachine:
 def lease_of_a_killed(place, notes, words):
     """The path of the lease that a killed tuning of the command leaves."""
     start = Start(place, *words)
-    check("elsewhere: a tuning begins", lib.wait_for(notes.probes))
+    check("killed: a tuning begins", lib.wait_for(notes.probes))
     found = leases(place)
     os.kill(start.pid, signal.SIGKILL)
     start.process.wait()
-    return found[0] if equal("elsewhere: one lease", len(found), 1) else None
+    return found[0] if equal("killed: one lease", len(found), 1) else None
 
 
 def other_machine_holds(meanwhile, afterwards):
@@ -244,6 +244,36 @@ def other_machine_holds(meanwhile, afterwards):
             answer,
         )
         equal("elsewhere: it runs once", len(notes.runs()), 1)
+
+
+def remaining(paths):
+    return [path for path in paths if os.path.exists(path)]
+
+
+def killed_before_the_clean_up():
+    """The record is there, and so are the journal and the lease of who was
+    killed between the two: the next start, which reuses it, removes them.
+    """
+    with lib.Place("herd") as place:
+        notes = Notes(place)
+        words = [*options(notes), *training(30)]
+        lease = lease_of_a_killed(place, notes, words)
+        if not lease:
+            return
+        left = {lease: read(lease)}
+        for path in glob.glob(place.path("home", "journals", "*")):
+            left[path] = read(path)
+        equal("clean-up: a lease and a journal", len(left), 2)
+        equal("clean-up: tuned", outcomes([Start(place, *words).end()]),
+              ["tuned"])
+        equal("clean-up: both are gone", remaining(left), [])
+        for path, text in left.items():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(path, 0o600)
+        equal("clean-up: reused", outcomes([Start(place, *words).end()]),
+              ["reused"])
+        equal("clean-up: both go", remaining(left), [])
 
 
 def gpu_training(per_sample_kib):
@@ -296,6 +326,7 @@ def two_on_one_gpu():
 def main():
     # What waits for time to pass does so while the others work.
     other_machine_holds(holder_is_killed, two_on_one_gpu)
+    killed_before_the_clean_up()
     twenty_starts()
     lib.finish()
 
