@@ -20,7 +20,6 @@
 #include "launcher/records/record_answer.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
-#include "launcher/tuning/plan.h"
 #include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
 #include "probes/channel/channel.h"
@@ -166,28 +165,36 @@ static void explain_add_split(struct strbuf *out, const struct record *record)
 		    (long long)record->batch.grad_accum);
 }
 
+/* How a launch would use the record that was found. */
+static const char *record_use(const struct request *request,
+			      const struct record_match *match, bool is_answer)
+{
+	if (is_answer)
+		return match->grade == RECORD_EXACT
+			       ? "exact, used without a probe"
+			       : "near, used without a probe: --trust-record";
+	if (record_answer_is_checkable(match, request))
+		return "near, one probe checks its split";
+	return match->grade == RECORD_EXACT
+		       ? "it does not answer all that is asked now, and is a "
+			 "hint"
+		       : "a hint for the search";
+}
+
 /* Which record would be used, and why no better one. */
 static void add_record(struct strbuf *out, const struct request *request,
-		       const struct record_match *match)
+		       const struct record_match *match,
+		       const struct record *record, bool is_answer)
 {
-	static const char *const uses[] = {
-		[RECORD_HINT] = "a hint, its size is probed first",
-		[RECORD_NEAR] = "near, one probe checks its split",
-		[RECORD_EXACT] = "exact, used without a probe",
-	};
-
 	if (match->grade == RECORD_NONE) {
 		strbuf_adds(out, request->options->reuse.fresh
 					 ? "record    none used: --fresh\n"
 					 : "record    none of this command\n");
 		return;
 	}
-	strbuf_addf(out, "record    %s: %s (", match->record.id,
-		    match->grade == RECORD_NEAR &&
-				    request->options->reuse.trust_record
-			    ? "near, used without a probe: --trust-record"
-			    : uses[match->grade]);
-	explain_add_split(out, &match->record);
+	strbuf_addf(out, "record    %s: %s (", record->id,
+		    record_use(request, match, is_answer));
+	explain_add_split(out, record);
 	strbuf_adds(out, ")\n");
 	if (match->difference && *match->difference) {
 		strbuf_adds(out, "          differs: ");
@@ -245,14 +252,13 @@ static void add_refusal(struct strbuf *out, const struct request *request)
 }
 
 static void add_probe_environment(struct strbuf *out,
-				  const struct request *request, int64_t micro,
-				  int64_t accum)
+				  const struct explained *explained)
 {
+	const struct request *request = explained->request;
 	const struct probe_environment additions = {
 		.id = "<id>",
-		.micro_batch = micro,
-		.grad_accum =
-			explain_probe_values(request, micro, accum).grad_accum,
+		.micro_batch = explained->first.micro_batch,
+		.grad_accum = explained->first.probe_accum,
 		.scratch = "<scratch>",
 		.channel = "<scratch>/channel",
 		.channel_fd = CHANNEL_COMMAND_FD,
@@ -320,86 +326,110 @@ static void add_run(struct strbuf *out, const struct request *request,
 	rewrite_release(&run);
 }
 
-static void add_runs(struct strbuf *out, const struct request *request,
-		     int64_t micro, int64_t accum)
+static void add_runs(struct strbuf *out, const struct explained *explained)
 {
-	struct command_values probe =
-		explain_probe_values(request, micro, accum);
-	struct command_values final =
-		explain_final_values(request, micro, accum);
+	const struct request *request = explained->request;
+	struct command_values probe = explain_probe_values(explained);
+	struct command_values final = explain_final_values(explained);
+	bool is_probed = explained->first.action == PLAN_PROBE;
 
+	if (is_probed) {
+		strbuf_addf(out,
+			    "first probe (micro %lld), as a change of the "
+			    "command\n",
+			    (long long)probe.micro_batch);
+		add_run(out, request, &probe);
+	}
 	strbuf_addf(out,
-		    "first probe (micro %lld), as a change of the "
-		    "command\n",
-		    (long long)micro);
-	add_run(out, request, &probe);
-	strbuf_addf(out,
-		    "final command, were micro %lld the answer, as a "
-		    "change\n",
-		    (long long)micro);
+		    is_probed ? "final command, were micro %lld the answer, as "
+				"a change\n"
+			      : "final command (micro %lld), as a change\n",
+		    (long long) final.micro_batch);
 	add_run(out, request, &final);
+	if (is_probed)
+		add_probe_environment(out, explained);
 }
 
-static void add_target(struct strbuf *out, const struct request *request)
+static void add_target(struct strbuf *out, const struct request *request,
+		       const struct memory_target *target,
+		       const struct error *err)
 {
-	struct error err = ERROR_INIT;
-	struct memory_target target;
 	char budget[BYTES_TEXT_MAX];
 	char limit[BYTES_TEXT_MAX];
 
-	if (memory_target_open(&target, request->options,
-			       request->command.batch.world_size, &err) < 0) {
-		strbuf_addf(out, "device    %s\n", err.message);
-	} else {
-		strbuf_adds(out, "device    ");
-		memory_target_words(&target, out);
-		strbuf_addf(
-			out, ", budget %s (%s), limit %s\n",
-			bytes_format(budget, target.budget_bytes),
-			memory_target_budget_source(&target, request->options),
-			bytes_format(limit, target.limit_bytes));
+	strbuf_adds(out, "device    ");
+	if (*err->message) {
+		strbuf_addf(out, "%s\n", err->message);
+		return;
 	}
-	memory_target_release(&target);
+	memory_target_words(target, out);
+	strbuf_addf(out, ", budget %s (%s), limit %s\n",
+		    bytes_format(budget, target->budget_bytes),
+		    memory_target_budget_source(target, request->options),
+		    bytes_format(limit, target->limit_bytes));
+}
+
+/* The answer of a record, or what a tuning would begin with. */
+static void decide(struct explained *explained,
+		   const struct session_setup *setup,
+		   const struct record *answer)
+{
+	if (answer) {
+		explained->micro_batch = answer->batch.micro_batch;
+		explained->grad_accum = answer->batch.grad_accum;
+		explained->first.action = PLAN_DONE;
+		return;
+	}
+	explained->first = session_first_step(setup);
+	if (explained->first.action != PLAN_PROBE)
+		return;
+	explained->micro_batch = explained->first.micro_batch;
+	explained->grad_accum = explained->first.final_accum;
 }
 
 static void explain(struct strbuf *out, const struct request *request,
 		    struct result *result)
 {
+	const struct batch *own = &request->command.batch;
+	struct explained explained = {
+		.request = request,
+		.micro_batch = own->micro_batch > 0 ? own->micro_batch : 1,
+		.grad_accum = own->grad_accum > 0 ? own->grad_accum : 1,
+	};
 	struct record_match match = { .grade = RECORD_NONE };
-	struct error err = ERROR_INIT;
-	int64_t micro = request->command.batch.micro_batch;
-	int64_t accum = request->command.batch.grad_accum;
+	struct error err = ERROR_INIT, no_target = ERROR_INIT;
+	struct memory_target target;
+	const struct session_setup setup = { .request = request,
+					     .target = &target,
+					     .match = &match };
 	bool resumed = record_answer_start(result, request) > 0;
+	bool is_answer;
 
+	(void)memory_target_open(&target, request->options, own->world_size,
+				 &no_target);
 	if (!resumed && record_answer_find(&match, request, &err) < 0)
 		strbuf_addf(out, "record    %s\n", err.message);
-	if (match.grade == RECORD_HINT || match.grade == RECORD_NEAR ||
-	    match.grade == RECORD_EXACT) {
-		micro = match.record.batch.micro_batch;
-		accum = match.record.batch.grad_accum;
-	}
-	if (resumed) {
-		micro = result->record.batch.micro_batch;
-		accum = result->record.batch.grad_accum;
-	}
+	is_answer = resumed || record_answer_use(result, &match, request) > 0;
 	add_command(out, request);
-	add_target(out, request);
+	add_target(out, request, &target, &no_target);
 	if (resumed)
 		add_start(out, result);
 	else
-		add_record(out, request, &match);
+		add_record(out, request, &match,
+			   is_answer ? &result->record : &match.record,
+			   is_answer);
 	add_refusal(out, request);
 	add_isolation(out, request);
-	micro = micro > 0 ? micro : 1;
-	accum = accum > 0 ? accum : 1;
-	add_runs(out, request, micro, accum);
-	add_probe_environment(out, request, micro, accum);
-	result->plan = explain_plan(request, micro, accum);
+	decide(&explained, &setup, is_answer ? &result->record : NULL);
+	add_runs(out, &explained);
+	result->plan = explain_plan(&explained);
 	result->outcome = OUTCOME_PLANNED;
 	result->record_grade = record_grade_name(match.grade);
-	if (match.difference)
-		result->difference = xstrdup(match.difference);
+	free(result->difference);
+	result->difference =
+		match.difference ? xstrdup(match.difference) : NULL;
 	record_match_release(&match);
+	memory_target_release(&target);
 }
 
 int explain_command(const struct options *options,

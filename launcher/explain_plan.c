@@ -7,6 +7,7 @@
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/report/json.h"
+#include "launcher/tuning/probe_setup.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,36 +27,22 @@ const char *knob_title(enum knob_kind kind)
 	return knob_names[kind].title;
 }
 
-/* Most probes accumulate twice at most; see launcher/tuning/plan.h. */
-static int64_t probe_accum(const struct request *request, int64_t accum)
+struct command_values explain_probe_values(const struct explained *explained)
 {
-	return accum < 2 || request->command.preset->memory_grows_with_accum
-		       ? accum
-		       : 2;
+	struct command_values values = probe_setup_values(
+		explained->request->options, &explained->first);
+
+	values.output = "<scratch>/out";
+	values.copies = "<scratch>";
+	return values;
 }
 
-struct command_values explain_probe_values(const struct request *request,
-					   int64_t micro, int64_t accum)
+struct command_values explain_final_values(const struct explained *explained)
 {
 	return (struct command_values){
-		.micro_batch = micro,
-		.grad_accum = probe_accum(request, accum),
-		.steps = 2 * request->options->search.confirm_steps,
-		.output = "<scratch>/out",
-		.is_probe = true,
-		.confirm_steps =
-			accum <= 2 ? request->options->search.confirm_steps : 0,
-		.copies = "<scratch>",
-	};
-}
-
-struct command_values explain_final_values(const struct request *request,
-					   int64_t micro, int64_t accum)
-{
-	return (struct command_values){
-		.micro_batch = micro,
-		.grad_accum = accum,
-		.copies = request->paths.copies,
+		.micro_batch = explained->micro_batch,
+		.grad_accum = explained->grad_accum,
+		.copies = explained->request->paths.copies,
 	};
 }
 
@@ -201,13 +188,12 @@ static json_t *plan_model_json(const struct command *command)
 	return object;
 }
 
-char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
+char *explain_plan(const struct explained *explained)
 {
+	const struct request *request = explained->request;
 	const struct command *command = &request->command;
-	struct command_values probe =
-		explain_probe_values(request, micro, accum);
-	struct command_values final =
-		explain_final_values(request, micro, accum);
+	struct command_values probe = explain_probe_values(explained);
+	struct command_values final = explain_final_values(explained);
 	json_t *root = json_checked(json_object());
 	char *text;
 
@@ -225,7 +211,10 @@ char *explain_plan(const struct request *request, int64_t micro, int64_t accum)
 	json_put(root, "constraints", json_text(command->constraints.words));
 	json_put(root, "caveats", json_texts(&command->caveats));
 	json_put(root, "model", plan_model_json(command));
-	json_put(root, "first_probe", plan_run_json(request, &probe));
+	json_put(root, "first_probe",
+		 explained->first.action == PLAN_PROBE
+			 ? plan_run_json(request, &probe)
+			 : json_null());
 	json_put(root, "final", plan_run_json(request, &final));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);

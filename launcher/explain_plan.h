@@ -5,14 +5,23 @@
 
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/request.h"
+#include "launcher/tuning/plan.h"
 
 #include <stdint.h>
 
-/* The values of a probe and of the run, as explain shows them. */
-struct command_values explain_probe_values(const struct request *request,
-					   int64_t micro, int64_t accum);
-struct command_values explain_final_values(const struct request *request,
-					   int64_t micro, int64_t accum);
+/* What a launch of the command would do. */
+struct explained {
+	const struct request *request;
+	/* The first probe; another action than PLAN_PROBE: there is none. */
+	struct plan_step first;
+	/* What would be run: the recorded split, else that of the first probe
+	 * were it the answer. */
+	int64_t micro_batch, grad_accum;
+};
+
+/* The values of the probe and of the run. */
+struct command_values explain_probe_values(const struct explained *explained);
+struct command_values explain_final_values(const struct explained *explained);
 
 /* Names of knobs for the user: "micro-batch"; and for programs: "micro". */
 const char *knob_title(enum knob_kind kind);
@@ -22,6 +31,6 @@ const char *knob_title(enum knob_kind kind);
  * constraints, caveats, model facts, and the commands of the first probe and
  * of the run with their config copies line by line. The caller frees the text.
  */
-char *explain_plan(const struct request *request, int64_t micro, int64_t accum);
+char *explain_plan(const struct explained *explained);
 
 #endif

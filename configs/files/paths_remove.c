@@ -107,8 +107,7 @@ static void move_up(struct removal *removal, int parent, const char *name)
  * stays where it comes from. Only who may mount can have done it, and may
  * undo it.
  */
-static bool uncover(const struct removal *removal, int parent,
-		    const char *name)
+static bool uncover(const struct removal *removal, int parent, const char *name)
 {
 	char path[PROC_FD_MAX];
 	int place = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);

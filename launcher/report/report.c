@@ -83,9 +83,11 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 				    ? "near"
 				    : "similar");
 		text_add_safe(&line, result->difference, style->ascii);
-		strbuf_adds(&line, strcmp(result->record_grade, "near") == 0
-					   ? "; one probe checks its split"
-					   : "; the search starts at its size");
+		if (strcmp(result->record_grade, "near") == 0)
+			strbuf_adds(&line, "; one probe checks its split");
+		else
+			strbuf_addf(&line, "; the search starts at micro %lld",
+				    (long long)result->first_micro);
 		words_line(out, style, PAINT_DIM, strbuf_text(&line));
 	}
 	strbuf_release(&line);

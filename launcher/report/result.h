@@ -48,6 +48,7 @@ struct result {
 	struct strlist lines;     /* of scripts, to be written there */
 	char *budget_source;      /* "--memory", "MemAvailable", ... */
 	char *estimate;           /* of the first size, in words; NULL */
+	int64_t first_micro;      /* what a search begins with */
 	char *advice; /* what would save memory, in lines; NULL: not known */
 	char *plan;   /* JSON object of explain; NULL: another sub-command */
 	double seconds;

@@ -156,36 +156,42 @@ static void make_environment(struct probe_setup *setup,
 	strlist_release(&user);
 }
 
+struct command_values probe_setup_values(const struct options *options,
+					 const struct plan_step *step)
+{
+	return (struct command_values){
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		/* Room for a confirmation that is doubled. */
+		.steps = 2 * options->search.confirm_steps + COMPILED_STEPS,
+		.is_probe = true,
+		.confirm_steps = step->probe_accum == step->final_accum
+					 ? options->search.confirm_steps
+					 : 0,
+	};
+}
+
 static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 			const struct session_setup *session,
 			const struct plan_step *step, struct error *err)
 {
 	const struct request *request = session->request;
-	const struct options *options = request->options;
 	const struct strlist *made = &kit->isolation.caches.made;
-	const struct command_values values = {
-		.micro_batch = step->micro_batch,
-		.grad_accum = step->probe_accum,
-		/* Room for a confirmation that is doubled. */
-		.steps = 2 * options->search.confirm_steps + COMPILED_STEPS,
-		.output = setup->out,
-		.is_probe = true,
-		.confirm_steps = step->probe_accum == step->final_accum
-					 ? options->search.confirm_steps
-					 : 0,
-		.port = free_port(),
-		.copies = setup->scratch,
-	};
+	struct command_values values =
+		probe_setup_values(request->options, step);
 	const struct probe_environment additions = {
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		.hook = kit->without_hook ? NULL : setup->hook,
 		.shims = setup->shims.folder,
-		.port = values.port,
+		.port = free_port(),
 	};
 	struct command command = request->command;
 	int result;
 
+	values.output = setup->out;
+	values.port = additions.port;
+	values.copies = setup->scratch;
 	/* It refused an addition: then the preset is not that certain. */
 	if (kit->without_args)
 		command.preset_is_certain = false;

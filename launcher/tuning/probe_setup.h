@@ -31,6 +31,10 @@ struct probe_setup {
 	bool has_cgroup;
 };
 
+/* What a probe of this step says in its command: all but port and folders. */
+struct command_values probe_setup_values(const struct options *options,
+					 const struct plan_step *step);
+
 /*
  * For the probe with setup->id: its folders below the kit's scratch folder,
  * with hook and library in them; the command of this step, with the environment

@@ -272,6 +272,24 @@ static bool is_same_memory(const struct session *session,
 	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
 }
 
+/* A near record has a split that one probe may confirm. */
+static bool may_check_record(const struct session_setup *given)
+{
+	return record_answer_is_checkable(given->match, given->request) &&
+	       given->match->record.peak_bytes <= given->target->limit_bytes;
+}
+
+static struct plan_step check_of(const struct record *record)
+{
+	return (struct plan_step){
+		.action = PLAN_PROBE,
+		.micro_batch = record->batch.micro_batch,
+		.final_accum = record->batch.grad_accum,
+		.probe_accum = record->batch.grad_accum,
+		.is_confirmation = true,
+	};
+}
+
 /*
  * One probe at the split of a near record, unless an earlier run of this tuning
  * was cut off behind it. True: the answer is renewed. False: its probe is a
@@ -280,20 +298,12 @@ static bool is_same_memory(const struct session *session,
 static bool check_near_record(struct session *session)
 {
 	const struct session_setup *given = &session->given;
-	const struct record *record = &given->match->record;
 	const struct probe_notes *notes = session->trials.notes;
-	const struct plan_step step = {
-		.action = PLAN_PROBE,
-		.micro_batch = record->batch.micro_batch,
-		.final_accum = record->batch.grad_accum,
-		.probe_accum = record->batch.grad_accum,
-		.is_confirmation = true,
-	};
+	const struct plan_step step = check_of(&given->match->record);
 	const struct trial *trial;
 	enum session_turn turn = SESSION_AGAIN;
 
-	if (!record_answer_is_checkable(given->match, given->request) ||
-	    record->peak_bytes > given->target->limit_bytes)
+	if (!may_check_record(given))
 		return false;
 	trial = probe_notes_last(notes, step.micro_batch);
 	while (turn == SESSION_AGAIN &&
@@ -339,9 +349,11 @@ static struct plan_step run_all(struct session *session)
 
 static void search_answer(struct session *session)
 {
-	struct plan_step step = { .action = PLAN_NOTHING_FITS };
+	struct plan_step step = next_step(session);
 
+	session->result->first_micro = step.micro_batch;
 	session_turn_print_start(session);
+	step = (struct plan_step){ .action = PLAN_NOTHING_FITS };
 	if (check_near_record(session))
 		return;
 	if (!session->result->message)
@@ -351,7 +363,8 @@ static void search_answer(struct session *session)
 	session_answer_conclude(session, &step);
 }
 
-void session_tune(const struct session_setup *setup, struct result *result)
+static struct session session_of(const struct session_setup *setup,
+				 struct result *result)
 {
 	struct session session = {
 		.given = *setup,
@@ -359,15 +372,33 @@ void session_tune(const struct session_setup *setup, struct result *result)
 		.trials = { .notes = &result->record.probes,
 			    .journal = { .fd = -1 } },
 	};
-	struct device_locks *locks = setup->guard;
-	uint64_t started_ns = uv_hrtime();
-	struct error err = ERROR_INIT;
-	int code;
 
 	set_plan(&session.plan, setup->request);
 	session_limits_set(&session);
 	set_start(&session);
-	code = open_session(&session, &err);
+	return session;
+}
+
+struct plan_step session_first_step(const struct session_setup *setup)
+{
+	struct result result = RESULT_INIT;
+	struct session session = session_of(setup, &result);
+	struct plan_step step = may_check_record(setup)
+					? check_of(&setup->match->record)
+					: next_step(&session);
+
+	result_release(&result);
+	return step;
+}
+
+void session_tune(const struct session_setup *setup, struct result *result)
+{
+	struct session session = session_of(setup, result);
+	struct device_locks *locks = setup->guard;
+	uint64_t started_ns = uv_hrtime();
+	struct error err = ERROR_INIT;
+	int code = open_session(&session, &err);
+
 	if (code == 0) {
 		locks->context = &session.loop;
 		locks->must_end = session_loop_look_up;

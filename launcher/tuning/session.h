@@ -10,6 +10,7 @@
 #include "launcher/report/result.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/request/request.h"
+#include "launcher/tuning/plan.h"
 #include "probes/locks/lease.h"
 
 /* What a tuning works with; all is the caller's. */
@@ -29,5 +30,11 @@ struct session_setup {
  * signal that ended it. Every process of every probe is gone when this returns.
  */
 void session_tune(const struct session_setup *setup, struct result *result);
+
+/*
+ * The step that such a tuning begins with, were none cut off before it. Starts
+ * nothing; guard, lease and style are not looked at.
+ */
+struct plan_step session_first_step(const struct session_setup *setup);
 
 #endif
