@@ -370,9 +370,9 @@ static void add_target(struct strbuf *out, const struct request *request,
 }
 
 /* The answer of a record, or what a tuning would begin with. */
-static void decide(struct explained *explained,
-		   const struct session_setup *setup,
-		   const struct record *answer)
+static void explain_decide(struct explained *explained,
+			   const struct session_setup *setup,
+			   const struct record *answer)
 {
 	if (answer) {
 		explained->micro_batch = answer->batch.micro_batch;
@@ -420,7 +420,7 @@ static void explain(struct strbuf *out, const struct request *request,
 			   is_answer);
 	add_refusal(out, request);
 	add_isolation(out, request);
-	decide(&explained, &setup, is_answer ? &result->record : NULL);
+	explain_decide(&explained, &setup, is_answer ? &result->record : NULL);
 	add_runs(out, &explained);
 	result->plan = explain_plan(&explained);
 	result->outcome = OUTCOME_PLANNED;

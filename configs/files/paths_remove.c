@@ -107,7 +107,8 @@ static void move_up(struct removal *removal, int parent, const char *name)
  * stays where it comes from. Only who may mount can have done it, and may
  * undo it.
  */
-static bool uncover(const struct removal *removal, int parent, const char *name)
+static bool unmount_entry(const struct removal *removal, int parent,
+			  const char *name)
 {
 	char path[PROC_FD_MAX];
 	int place = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -132,7 +133,7 @@ static void remove_entry(struct removal *removal, int parent, const char *name,
 	do {
 		if (unlinkat(parent, name, 0) == 0)
 			return;
-	} while (uncover(removal, parent, name));
+	} while (unmount_entry(removal, parent, name));
 	fd = paths_remove_open_folder(removal, parent, name);
 	if (fd < 0)
 		return;
