@@ -381,6 +381,15 @@ static enum command_outcome nothing_found(struct recognition *r,
 	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;
 }
 
+/* Its batch size is an option of the script's own parser. */
+static bool has_own_parser(const struct recognition *r)
+{
+	const struct knob *micro = &r->command->knobs[KNOB_MICRO];
+
+	return micro->name && *micro->name == '-' &&
+	       source_resolve(r->source, micro->name, strlen(micro->name));
+}
+
 enum command_outcome knob_default_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -397,6 +406,9 @@ enum command_outcome knob_default_find(struct recognition *r,
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM)
 		return knob_set_option_default(r, kind, option);
+	/* It would refuse what it does not declare. */
+	if (!option && kind == KNOB_OUTPUT && has_own_parser(r))
+		return COMMAND_OK;
 	if (preset->files.defaults_in_source && kind <= KNOB_ACCUM)
 		global = source_global(r->source, name + strspn(name, "-"));
 	if (global)
