@@ -785,7 +785,11 @@ class Passes(object):
         if base is None:
             return
         kinds = [base] + base.__subclasses__()
-        found = [each for each in gc.get_objects() if type(each) in kinds]
+        # Not gc.get_objects(): a tensor that is held here for a moment while
+        # another thread lets go of it is one that torch complains about.
+        # Before Python 3.9 an object does not refer to its class.
+        holders = gc.get_referrers(*kinds)
+        found = [each for each in holders if type(each) in kinds]
         found = found[:LOADER_ITERATORS_MAX]
         self.iterators = [self.ref(each) for each in found]
         for each in found:
