@@ -16,8 +16,8 @@ static const char *const phase_names[] = { "start", "train", "eval", "save" };
 
 static const char *const coverage_names[] = { "none", "device-wide", "exact" };
 
-static const char *const steps_source_names[] = { "none", "hook", "log", "exit",
-						  "time" };
+static const char *const steps_source_names[] = { "none", "hook", "log",
+						  "exit", "time", "passes" };
 
 #define COUNT(names) (sizeof(names) / sizeof(*(names)))
 

@@ -38,6 +38,9 @@ enum steps_source {
 	STEPS_LOG,  /* a step counter in the output rose */
 	STEPS_EXIT, /* the command ended by itself with 0 */
 	STEPS_TIME, /* no growth for long enough */
+	/* Backward passes counted in Python, of a program that makes no
+	 * optimizer: so many as are accumulated are a step. */
+	STEPS_PASSES,
 };
 
 struct trial {

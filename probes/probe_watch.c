@@ -12,6 +12,8 @@
 #define LIFE_CPU_TICKS 5
 #define LIFE_GROWTH_BYTES (UINT64_C(1) << 20)
 #define WARM_UP_STEPS 2
+/* So many backward passes without an optimizer are a training by hand. */
+#define PASSES_BELIEVED 3
 /* NVML has seen nothing of the shortest programs when they are decided. */
 #define EXTRA_LOOKS_MAX 10
 
@@ -67,11 +69,24 @@ static int64_t log_steps(const struct probe *probe)
 	return probe_output_steps(&probe->output);
 }
 
+/* Of a program that makes no optimizer; one pass may be a mere try. */
+static int64_t steps_by_hand(const struct probe *probe)
+{
+	int64_t passes = (int64_t)probe->readings.python.by_hand;
+	int64_t accum = probe->spec.grad_accum;
+
+	return passes < PASSES_BELIEVED ? 0 : passes / (accum > 0 ? accum : 1);
+}
+
 int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 {
 	int64_t steps = (int64_t)probe->readings.python.steps;
 
 	*source = STEPS_HOOK;
+	if (steps)
+		return steps;
+	steps = steps_by_hand(probe);
+	*source = STEPS_PASSES;
 	if (steps)
 		return steps;
 	steps = log_steps(probe);

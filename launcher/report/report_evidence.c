@@ -224,6 +224,7 @@ static void add_evidence(struct strbuf *out, const struct report_style *style,
 		[STEPS_LOG] = "steps read from its output",
 		[STEPS_EXIT] = "run to its end",
 		[STEPS_TIME] = "no step seen: judged by time",
+		[STEPS_PASSES] = "backward passes counted in the program",
 	};
 	struct strbuf line = STRBUF_INIT;
 

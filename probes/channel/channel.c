@@ -105,6 +105,7 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		(uint32_t)bytes_min(first->loader_rows, second->loader_rows);
 	slot.world = (uint32_t)bytes_min(first->world, second->world);
 	slot.group = (uint32_t)bytes_min(first->group, second->group);
+	slot.by_hand = (uint32_t)bytes_min(first->by_hand, second->by_hand);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -137,9 +138,16 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->group, slot->group);
 }
 
+static void take_lowest(uint64_t *value, uint64_t other, bool is_first)
+{
+	if (is_first || other < *value)
+		*value = other;
+}
+
 struct channel_reading channel_read(const struct channel *channel)
 {
 	struct channel_reading reading = { 0 };
+	size_t by_hand = 0; /* slots that count passes */
 	enum phase rank_phase = PHASE_START;
 	struct channel_page *first = xmalloc(2 * sizeof(*first));
 	struct channel_page *second = first + 1;
@@ -158,17 +166,22 @@ struct channel_reading channel_read(const struct channel *channel)
 		reading.ooms += slot.ooms;
 		raise_phase(&reading.phase, slot.phase);
 		/* Does it train, as a rank or alone with torch? */
-		if (!slot.steps ||
+		if ((!slot.steps && !slot.by_hand) ||
 		    (slot.rank < 0 && !(slot.flags & CHANNEL_TORCH)))
 			continue;
 		raise_phase(&rank_phase, slot.phase);
-		if (!reading.stepping || slot.steps < reading.steps)
-			reading.steps = slot.steps;
-		reading.stepping++;
 		reading_take(&reading, &slot);
+		if (slot.steps)
+			take_lowest(&reading.steps, slot.steps,
+				    reading.stepping++ == 0);
+		else
+			take_lowest(&reading.by_hand, slot.by_hand,
+				    by_hand++ == 0);
 	}
 	free(first);
 	if (reading.stepping)
+		reading.by_hand = 0;
+	if (reading.stepping || by_hand)
 		reading.phase = rank_phase;
 	return reading;
 }

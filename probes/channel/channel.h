@@ -87,7 +87,8 @@ struct channel_slot {
 	uint32_t loader_rows; /* samples in a loader's batch, as it was told */
 	uint32_t world;       /* of torch.distributed */
 	uint32_t group;       /* ranks that share the gradients: DDP, FSDP */
-	uint32_t reserved[11];
+	uint32_t by_hand;     /* all backward passes, where no optimizer is */
+	uint32_t reserved[10];
 };
 
 /* All bytes 0: closed. */
@@ -107,6 +108,9 @@ struct channel_reading {
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
 	/* The same of the slot's other fields of that name. */
 	uint64_t passes, batches, loader_rows, world, group;
+	/* Backward passes of the slowest rank that makes any, where no rank
+	 * steps an optimizer; 0: none. */
+	uint64_t by_hand;
 	/* The phase of the furthest process that steps; of any, while none
 	 * steps. */
 	enum phase phase;

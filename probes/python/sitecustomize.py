@@ -24,6 +24,7 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
+BY_HAND32 = 21
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
@@ -523,6 +524,17 @@ class Counter(object):
             self.publish()
             self.rows.turn(steps)
 
+    def count_pass(self, passes):
+        """Of ByHand, as if it were a step."""
+        self.phases.step()
+        if passes in LOOK_AT_STEPS:
+            self.modules.publish()
+        self.phases.bind()
+        self.publish()
+        if self.channel.enter():
+            self.channel.put32(BY_HAND32, min(passes, 0xFFFFFFFF))
+        self.rows.turn(passes)
+
     def prune(self):
         if len(self.counts) >= MAX_COUNTS:
             self.counts = dict(
@@ -833,6 +845,56 @@ def world_size():
     except Exception:
         pass
     return 0
+
+
+class ByHand(object):
+    """
+    Backward passes of a program that updates its parameters by itself: until
+    the first optimizer is made, torch.autograd.backward says so here.
+    """
+
+    def __init__(self, counter):
+        self.counter = counter
+        self.module = self.function = None
+        self.pid = os.getpid()
+        self.passes = 0
+
+    def bind(self, module):
+        self.module, self.function = module, module.__dict__["backward"]
+        self.wrapper = wraps(self.function, self.wrap(self.function))
+        self.wrapper._torchdynamo_disable = True
+        module.backward = self.wrapper
+
+    def wrap(self, function):
+        def backward(*args, **kwargs):
+            if has_optimizer():
+                self.stop()
+                return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            self.count()
+            return result
+
+        return backward
+
+    def stop(self):
+        """The steps of its optimizers count from now on; never raises."""
+        try:
+            if self.module.__dict__.get("backward") is self.wrapper:
+                self.module.backward = self.function
+            if self.passes and self.counter.channel.enter():
+                self.counter.channel.put32(BY_HAND32, 0)
+        except Exception:
+            pass
+
+    def count(self):
+        """A pass was made; never raises."""
+        try:
+            if self.pid != os.getpid():
+                self.pid, self.passes = os.getpid(), 0
+            self.passes += 1
+            self.counter.count_pass(self.passes)
+        except Exception:
+            pass
 
 
 class Rows(object):
@@ -1268,6 +1330,8 @@ class Finder(object):
         except Exception:
             channel.flag(HOOK_FAILED)
             return
+        if "torch.autograd" in sys.modules:
+            ByHand(counter).bind(sys.modules["torch.autograd"])
         self.phases.bind()
         counter.counts_ooms = count_ooms(channel)
         if counter.counts_ooms:

@@ -92,13 +92,20 @@ def remembers(place):
 
 
 def no_optimizer(place):
-    """Nothing is seen of its steps: the words stand, and no more is said."""
+    """
+    Its passes are counted at once. How many it takes for a step nobody knows:
+    the words stand, and no more is said.
+    """
     got = run(place, "by_hand", 1, "--batch-size 2048 --accum-steps 4")
     equal("no optimizer", got.status, 0)
     best = got.result["recommended"]
     equal("no optimizer: read", best["effective_batch"], 8192)
     check("no optimizer: nothing is seen",
           not any(p["seen_accum"] for p in got.probes), got.probes)
+    equal("no optimizer: what counts",
+          got.result["evidence"]["steps_source"], "passes")
+    own = [p for p in got.probes if p["micro_batch"] == 2048]
+    check("no optimizer: the rows are", own[0]["input_rows"] == 2048, own)
 
 
 def parts_of_a_size(place):

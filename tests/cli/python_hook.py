@@ -38,8 +38,11 @@ REST = b"\xa5" * 99999
 TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
-    "per_parameter copied unpickled_first threads workers imported_only"
+    "per_parameter copied unpickled_first threads workers imported_only "
+    "by_hand by_hand_first"
 ).split()
+# Backward passes of programs without an optimizer.
+PASSES_BY_HAND = {"by_hand": 5}
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
 # phase and the number of out-of-memory errors.
@@ -146,15 +149,17 @@ class Page(object):
                 file.write(struct.pack("=I", pid))
 
     def slots(self):
-        names = "pid flags start steps last retries peak rank phase ooms rows"
-        names = names.split()
+        names = (
+            "pid flags start steps last retries peak rank phase ooms rows "
+            "passes batches loader world group by_hand"
+        ).split()
         with open(self.path, "rb") as file:
             data = file.read()
         check("the rest is left alone", data.endswith(REST), data[-9:])
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQiIII", data, at)
+            values = struct.unpack_from("=IIQQQQQi9I", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -931,6 +936,9 @@ def torch_case(python, name):
         check(title, status == 0 and "sitecustomize" not in err, err)
         expected = [int(word) for word in out.split("expect")[-1:]]
         check(title, own_steps(page, pid) == expected, page.slots())
+        passes = [s["by_hand"] for s in page.slots() if s["pid"] == pid]
+        wanted = PASSES_BY_HAND.get(name, 0)
+        check(title + ": by hand", passes == [wanted], page.slots())
         others = [slot for slot in page.slots() if slot["pid"] != pid]
         return pid, others, page.slots()
 

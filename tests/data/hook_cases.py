@@ -275,6 +275,27 @@ def compiled():
     return 4
 
 
+def by_hand():
+    """A program that updates its parameters itself, and fails once."""
+    weight = parameter()
+    for _ in range(4):
+        loss_of(weight).backward()
+        with torch.no_grad():
+            weight -= 0.1 * weight.grad
+    try:
+        loss_of(weight).detach().backward()
+    except RuntimeError:
+        torch.autograd.backward(loss_of(weight))
+    return 0
+
+
+def by_hand_first():
+    weight = parameter()
+    loss_of(weight).backward()
+    train(torch.optim.SGD([weight], lr=0.1), weight, 3)
+    return 3
+
+
 def imported_only():
     return 0
 

@@ -152,6 +152,20 @@ static const struct {
 	    .loader_rows = 16,
 	    .world = 2,
 	    .group = 2 } },
+	{ "passes of those without an optimizer",
+	  { { .pid = 1,
+	      .rank = 0,
+	      .by_hand = 9,
+	      .rows = 8,
+	      .phase = PHASE_TRAIN },
+	    { .pid = 2, .rank = 1, .by_hand = 7 },
+	    { .pid = 3, .rank = -1, .by_hand = 5 },
+	    { .by_hand = 1 } },
+	  { .processes = 3, .by_hand = 7, .rows = 8, .phase = PHASE_TRAIN } },
+	{ "passes beside steps",
+	  { { .pid = 1, .rank = 0, .by_hand = 9 },
+	    { .pid = 2, .rank = 1, .steps = 2 } },
+	  { .processes = 2, .stepping = 1, .steps = 2 } },
 	{ "all the rows there can be",
 	  { { .pid = 1, .steps = 1, .rank = 0, .rows = UINT32_MAX } },
 	  { .steps = 1, .processes = 1, .stepping = 1, .rows = UINT32_MAX } },
@@ -194,7 +208,7 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->phase == b->phase && a->rows == b->rows &&
 	       a->passes == b->passes && a->batches == b->batches &&
 	       a->loader_rows == b->loader_rows && a->world == b->world &&
-	       a->group == b->group;
+	       a->group == b->group && a->by_hand == b->by_hand;
 }
 
 static void slots_add_up(void **state)
