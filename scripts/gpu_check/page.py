@@ -18,7 +18,7 @@ CHANNEL_SLOT = (
     ("last_step_ns", "Q"), ("alloc_retries", "Q"), ("torch_peak_bytes", "Q"),
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
-    ("group", "I"), ("reserved", "44s"),
+    ("group", "I"), ("by_hand", "I"), ("reserved", "40s"),
 )
 COMPILED = 8
 
