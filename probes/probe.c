@@ -20,6 +20,8 @@
 #define FREEZE_WAIT_MS 2000
 #define SHORT_LIFE_MS 400
 #define CONFIRM_TIME_FACTOR 4
+/* So many looks at inputs of one size are believed. */
+#define SAME_SIZES_MIN 5
 #define GPU_DRAIN_MS 2000
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
 
@@ -45,6 +47,17 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	probe->course.state = PROBE_RUNNING;
 }
 
+/* What goes in has one size, and no step takes more than those before. */
+static bool probe_repeats_itself(const struct probe *probe)
+{
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	const struct growth_noise *noise = probe_noise(probe);
+
+	return probe->readings.python.same_sizes >= SAME_SIZES_MIN &&
+	       !step_peaks_are_rising(peaks, noise) &&
+	       !step_peaks_are_varying(peaks, noise);
+}
+
 static bool confirmation_is_done(const struct probe *probe,
 				 const struct lifecycle_facts *facts)
 {
@@ -55,7 +68,12 @@ static bool confirmation_is_done(const struct probe *probe,
 	int64_t factor =
 		step_peaks_are_varying(peaks, probe_noise(probe)) ? 2 : 1;
 
-	if (probe->course.by_time || facts->steps >= wanted->steps * factor)
+	if (probe->course.by_time || facts->steps >= wanted->steps)
+		return true;
+	/* The first steps of a compiled model are not like the others. */
+	if (facts->steps >= wanted->steps_same &&
+	    facts->steps >= probe->course.limits.steps_needed &&
+	    probe_repeats_itself(probe))
 		return true;
 	return facts->steps >= wanted->steps_min &&
 	       facts->now_ms - third >= wanted->ms * factor;
@@ -398,6 +416,7 @@ void probe_look(const struct probe *probe, struct probe_view *view)
 
 	view->steps = probe_steps(probe, &source);
 	view->peak_bytes = probe_peak(probe);
+	view->rest_bytes = bytes_min(probe_rest(probe), view->peak_bytes);
 	view->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
 	view->stopping = is_stopping(probe);
 }

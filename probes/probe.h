@@ -50,7 +50,13 @@ struct probe_lines {
 
 /* How far a confirmation goes after the first verdict. */
 struct probe_confirmation {
-	int64_t steps;     /* enough */
+	/*
+	 * Enough. Were the peaks of the steps drawn alike, the next one would
+	 * be above all of n with a chance of 1 / (n + 1): 5% after 20.
+	 */
+	int64_t steps;
+	/* Enough where every step is like the one before. */
+	int64_t steps_same;
 	int64_t steps_min; /* never fewer, but for an exit by itself */
 	int64_t ms;        /* enough, counted from the third step */
 };
@@ -92,7 +98,7 @@ enum probe_state {
 /* The state of a running probe, for the live line. */
 struct probe_view {
 	int64_t steps;
-	uint64_t peak_bytes;
+	uint64_t peak_bytes, rest_bytes; /* as in struct trial */
 	double seconds; /* stopped time does not count */
 	bool stopping;
 };

@@ -88,6 +88,11 @@ uint64_t probe_retries(const struct probe *probe);
 /* The peak of the device the verdict is about. */
 uint64_t probe_peak(const struct probe *probe);
 bool probe_is_cuda(const struct probe *probe);
+/*
+ * What of that peak is held between two steps; 0: not known. On a GPU what the
+ * peak has beside torch's own (the context, blocks that are cached) stays too.
+ */
+uint64_t probe_rest(const struct probe *probe);
 
 /* probe_outcome.c: growth that is noise on this device. */
 const struct growth_noise *probe_noise(const struct probe *probe);

@@ -146,6 +146,18 @@ static void watch_unhooked(struct probe *probe)
 		readings->unhooked = found;
 }
 
+uint64_t probe_rest(const struct probe *probe)
+{
+	const struct channel_reading *python = &probe->readings.python;
+	uint64_t peak = probe_peak(probe);
+
+	if (!probe_is_cuda(probe))
+		return python->rest_total_bytes;
+	if (!python->rest_bytes || python->torch_peak_bytes > peak)
+		return 0;
+	return peak - python->torch_peak_bytes + python->rest_bytes;
+}
+
 static void watch_life(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;

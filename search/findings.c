@@ -84,8 +84,27 @@ static void set_bound(struct findings *findings,
 	}
 }
 
+int64_t findings_reach(const struct search_problem *problem,
+		       const struct trial *trials, size_t count,
+		       int64_t largest_fit)
+{
+	double growth = problem->max_growth;
+	int64_t reach = problem_scaled(largest_fit, growth);
+	int64_t furthest = problem_scaled(largest_fit, growth * growth);
+	struct memory_line line = memory_line_steep(trials, count);
+	int64_t size;
+
+	if (!line.points)
+		line = memory_line_rest(trials, count);
+	size = memory_line_micro(&line, problem->limit_bytes);
+	if (size > furthest)
+		size = furthest;
+	return size > reach ? size : reach;
+}
+
 static void set_questions(struct findings *findings,
-			  const struct search_problem *problem)
+			  const struct search_problem *problem,
+			  const struct trial *trials, size_t count)
 {
 	int64_t fit = findings->largest_fit;
 	int64_t above = fit < INT64_MAX ? problem_ceiling(problem, fit + 1) : 0;
@@ -100,7 +119,7 @@ static void set_questions(struct findings *findings,
 		problem, findings->bound ? findings->bound - 1 : INT64_MAX);
 	if (fit && problem->max_growth > 0) {
 		int64_t reach = problem_floor(
-			problem, problem_scaled(fit, problem->max_growth));
+			problem, findings_reach(problem, trials, count, fit));
 
 		if (reach < findings->highest)
 			findings->highest = reach;
@@ -119,6 +138,24 @@ static void set_questions(struct findings *findings,
 		findings->lowest = above;
 }
 
+static struct memory_line estimated_line(const struct search_problem *problem,
+					 const struct trial *trials,
+					 size_t count)
+{
+	double slope = (double)problem->estimated_bytes_per_sample;
+	struct memory_line line = { 0, 0, 0 };
+
+	if (!problem->estimated_bytes_per_sample)
+		return line;
+	line = memory_line_sloped(trials, count, slope);
+	if (line.points)
+		return line;
+	line.points = 2;
+	line.fixed_bytes = (double)problem->estimated_fixed_bytes;
+	line.bytes_per_sample = slope;
+	return line;
+}
+
 struct findings findings_of(const struct search_problem *problem,
 			    const struct trial *trials, size_t count)
 {
@@ -129,9 +166,11 @@ struct findings findings_of(const struct search_problem *problem,
 	findings.measured = count_measured(trials, count);
 	findings.line = memory_line_fit(trials, count);
 	findings.cautious = memory_line_cautious(trials, count);
+	findings.rest = memory_line_rest(trials, count);
+	findings.estimated = estimated_line(problem, trials, count);
 	findings.guess = memory_line_guess(trials, count);
 	set_bound(&findings, problem);
-	set_questions(&findings, problem);
+	set_questions(&findings, problem, trials, count);
 	return findings;
 }
 

@@ -31,6 +31,10 @@ struct findings {
 	size_t short_steps; /* those that raised the largest by under half */
 	size_t measured;    /* sizes that fit and have a peak; 2: or more */
 	struct memory_line line;
+	struct memory_line rest;     /* by one probe's bytes at rest */
+	/* The estimate, with its slope through what was measured: what one has
+	 * wrong lies mostly in the fixed bytes. */
+	struct memory_line estimated;
 	struct memory_line guess;    /* of peaks closer than noise as well */
 	struct memory_line cautious; /* the least that the line can rise */
 };
@@ -45,6 +49,14 @@ struct search_answer findings_settled(const struct findings *findings);
 struct search_answer findings_ask(const struct search_problem *problem,
 				  const struct findings *findings,
 				  int64_t wish);
+
+/*
+ * The largest size that max_growth lets be asked after the largest fit; where
+ * what was measured, at its steepest, promises more, up to its square.
+ */
+int64_t findings_reach(const struct search_problem *problem,
+		       const struct trial *trials, size_t count,
+		       int64_t largest_fit);
 
 /* The question of the strategy "bisect": needs sizes only, no peaks. */
 struct search_answer findings_bisect(const struct search_problem *problem,

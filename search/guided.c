@@ -9,17 +9,20 @@
  *
  *  1. Nothing ran yet: the size where the estimate reaches ESTIMATE_SHARE of
  *     the limit; without an estimate problem->start.
- *  2. Nothing fits yet: below the smallest misfit, half of it or what the
- *     peaks allow.
+ *  2. Nothing fits yet: below the smallest misfit what the peaks allow, or a
+ *     quarter of it, for a fit teaches more than another misfit.
  *  3. One size fits, no misfit: grow. Take the largest of a step by
- *     FIRST_GROWTH, the line through the origin, and the estimate moved so that
- *     it passes through the measured peak (to CORRECTED_SHARE of the limit).
+ *     FIRST_GROWTH, the line through the origin, the line from the bytes at
+ *     rest, and the estimate moved so that it passes through the measured peak
+ *     (to CORRECTED_SHARE of the limit). After two peaks that the noise hides
+ *     the step is LATER_GROWTH.
  *  4. Two peaks make a line: the size where it meets the limit; if a probe has
  *     refuted that size, the same for a limit that is lower by the noise.
- *  5. A misfit is known but no line: the middle of the bracket, or a size that
- *     even doubtful peaks allow.
+ *  5. A misfit is known but no line: a size that even doubtful peaks or the
+ *     bytes at rest allow, else the middle of the bracket.
  *  6. The line puts the next size above the limit by more than the noise: it is
- *     called a misfit without a probe, and the search ends.
+ *     called a misfit without a probe, and the search ends. After one peak this
+ *     takes two witnesses, the estimate and the bytes at rest.
  *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
  *     no line here; bisection needs no peaks and always ends.
  *
@@ -38,28 +41,32 @@
  */
 #define ESTIMATE_SHARE 0.8
 
+/* A rise of which an estimate and a measurement say as much. */
+#define WITNESS_SHARE 0.7
+
 /* Moved through a measured peak only the slope of the estimate can be wrong. */
-#define CORRECTED_SHARE 0.92
+#define CORRECTED_SHARE 0.95
 
 /* A quarter more samples raise the peak of most models by more than noise. */
 #define FIRST_GROWTH 1.25
+#define LATER_GROWTH 4
+
+/* Below a misfit: where a peak says how much it needs, and where none does. */
+#define SHRINK_MEASURED 2
+#define SHRINK_UNMEASURED 4
 
 /* A line is met in two or three questions; after more it is none. */
 #define SHORT_STEPS_MAX 3
 #define BRACKETED_MAX 4
 
-static int64_t first_wish(const struct search_problem *problem)
+static int64_t first_wish(const struct search_problem *problem,
+			  const struct findings *findings)
 {
-	struct memory_line estimate = {
-		.points = 2,
-		.fixed_bytes = (double)problem->estimated_fixed_bytes,
-		.bytes_per_sample = (double)problem->estimated_bytes_per_sample,
-	};
 	double aim = ESTIMATE_SHARE * (double)problem->limit_bytes;
 
-	if (!problem->estimated_bytes_per_sample)
-		return problem->start;
-	return memory_line_micro(&estimate, (uint64_t)aim);
+	return findings->estimated.points
+		       ? memory_line_micro(&findings->estimated, (uint64_t)aim)
+		       : problem->start;
 }
 
 /* Two points, and they do not call a size too large that fitted. */
@@ -78,15 +85,17 @@ static bool has_line(const struct search_problem *problem,
 static int64_t wish_below(const struct search_problem *problem,
 			  const struct findings *findings)
 {
-	int64_t half = findings->smallest_misfit / 2;
 	int64_t size = memory_line_micro(&findings->line, problem->limit_bytes);
+	int64_t below = findings->smallest_misfit /
+			(findings->line.points ? SHRINK_MEASURED
+					       : SHRINK_UNMEASURED);
 
 	assert(findings->smallest_misfit);
 	if (!size || size >= findings->smallest_misfit)
-		return half;
+		return below;
 	/* From above, the line through the origin promises too much. */
-	if (findings->line.points == 1 && size > half)
-		return half;
+	if (findings->line.points == 1 && size > below)
+		return below;
 	return size;
 }
 
@@ -117,6 +126,10 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 
 	if (size && size < findings->smallest_misfit)
 		return size;
+	/* Its rise is too steep: up to there a size fits. */
+	size = memory_line_micro(&findings->rest, problem->limit_bytes);
+	if (size && size < findings->smallest_misfit)
+		return size;
 	/* The line through the origin promises too little: more may fit. */
 	if (findings->line.points == 1)
 		size = memory_line_micro(&findings->line, problem->limit_bytes);
@@ -125,57 +138,62 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 }
 
 /*
- * The slope of the estimate through the one peak that was measured: what an
- * estimate has wrong lies mostly in the fixed bytes.
- */
-static int64_t wish_corrected(const struct search_problem *problem,
-			      const struct findings *findings)
-{
-	double slope = (double)problem->estimated_bytes_per_sample;
-	int64_t micro = findings->largest_fit;
-	struct memory_line line = { .points = 2, .bytes_per_sample = slope };
-	double aim = CORRECTED_SHARE * (double)problem->limit_bytes;
-
-	line.fixed_bytes = (double)memory_line_peak(&findings->line, micro) -
-			   slope * (double)micro;
-	return memory_line_micro(&line, (uint64_t)aim);
-}
-
-/*
  * No line yet, and all sizes fitted. That the line through the origin meets the
  * limit somewhere does not prove that a larger size misfits: the second size is
  * at least so much larger that its peak should stand out of the noise, and
- * after two peaks that do not, the size is doubled.
+ * after two peaks that do not, the step is a long one.
  */
 static int64_t wish_growing(const struct search_problem *problem,
 			    const struct findings *findings)
 {
-	double growth = findings->measured == 1 ? FIRST_GROWTH : 2;
-	int64_t size = problem_scaled(findings->largest_fit, growth);
-	int64_t other = 0;
+	uint64_t limit = problem->limit_bytes;
+	uint64_t aim = (uint64_t)(CORRECTED_SHARE * (double)limit);
+	double growth = findings->measured == 1 ? FIRST_GROWTH : LATER_GROWTH;
+	int64_t sizes[] = {
+		problem_scaled(findings->largest_fit, growth),
+		memory_line_micro(&findings->line, limit),
+		memory_line_micro(&findings->rest, limit),
+		memory_line_micro(&findings->estimated, aim),
+		memory_line_micro(&findings->guess, aim),
+	};
+	int64_t size = 0;
 
 	assert(findings->largest_fit && !findings->smallest_misfit);
-	if (findings->line.points != 1)
-		return size;
-	other = memory_line_micro(&findings->line, problem->limit_bytes);
-	size = other > size ? other : size;
-	if (problem->estimated_bytes_per_sample)
-		other = wish_corrected(problem, findings);
-	return other > size ? other : size;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		size = sizes[i] > size ? sizes[i] : size;
+	return size;
 }
 
-/* Clear of the limit by more than noise: any closer, a probe must decide. */
+static bool is_above(const struct memory_line *line, int64_t micro,
+		     uint64_t limit)
+{
+	uint64_t peak = memory_line_peak(line, micro);
+
+	return peak > limit && peak - limit > memory_line_noise(limit);
+}
+
+/*
+ * Clear of the limit by more than noise: any closer, a probe must decide. Where
+ * one size was measured, the estimate and the bytes at rest must both say so of
+ * a rise that is WITNESS_SHARE of theirs.
+ */
 static bool is_predicted_misfit(const struct search_problem *problem,
+				const struct trial *trials, size_t count,
 				const struct findings *findings, int64_t micro)
 {
 	uint64_t limit = problem->limit_bytes;
-	uint64_t peak = memory_line_peak(&findings->line, micro);
-	uint64_t least = memory_line_peak(&findings->cautious, micro);
+	double slope = findings->estimated.bytes_per_sample;
+	struct memory_line least;
 
-	if (least < peak)
-		peak = least;
-	return has_line(problem, findings) && peak > limit &&
-	       peak - limit > memory_line_noise(limit);
+	if (has_line(problem, findings))
+		return is_above(&findings->line, micro, limit) &&
+		       is_above(&findings->cautious, micro, limit);
+	if (!findings->rest.points || !findings->estimated.points)
+		return false;
+	if (findings->rest.bytes_per_sample < slope)
+		slope = findings->rest.bytes_per_sample;
+	least = memory_line_sloped(trials, count, WITNESS_SHARE * slope);
+	return is_above(&least, micro, limit);
 }
 
 static struct search_answer guided_next(const struct search_problem *problem,
@@ -188,7 +206,8 @@ static struct search_answer guided_next(const struct search_problem *problem,
 	if (!findings.lowest)
 		return findings_settled(&findings);
 	if (findings.largest_fit &&
-	    is_predicted_misfit(problem, &findings, findings.lowest)) {
+	    is_predicted_misfit(problem, trials, count, &findings,
+				findings.lowest)) {
 		findings.bound = findings.lowest;
 		findings.bound_by = MISFIT_BY_PREDICTION;
 		return findings_settled(&findings);
@@ -197,7 +216,7 @@ static struct search_answer guided_next(const struct search_problem *problem,
 	    findings.bracketed >= BRACKETED_MAX)
 		return findings_bisect(problem, &findings);
 	if (!findings.verdicts)
-		wish = first_wish(problem);
+		wish = first_wish(problem, &findings);
 	else if (!findings.largest_fit)
 		wish = wish_below(problem, &findings);
 	else if (has_line(problem, &findings))

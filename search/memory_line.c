@@ -64,10 +64,10 @@ static const struct trial *largest_peak(const struct trial *trials,
 
 /*
  * Through the largest peak and the next that is more than `apart` times the
- * noise below it, rising less than measured by `doubt` times the noise.
+ * noise below it, rising more than measured by `doubt` times the noise.
  */
 static struct memory_line line_through(const struct trial *trials, size_t count,
-				       uint64_t apart, uint64_t doubt)
+				       uint64_t apart, int doubt)
 {
 	const struct trial *high = largest_peak(trials, count, NULL, 0);
 	const struct trial *low = NULL;
@@ -83,7 +83,8 @@ static struct memory_line line_through(const struct trial *trials, size_t count,
 	assert(high->micro_batch > low->micro_batch);
 	line.points = 2;
 	line.bytes_per_sample =
-		(double)(high->peak_bytes - low->peak_bytes - doubt * noise) /
+		((double)(high->peak_bytes - low->peak_bytes) +
+		 doubt * (double)noise) /
 		(double)(high->micro_batch - low->micro_batch);
 	line.fixed_bytes = (double)high->peak_bytes -
 			   line.bytes_per_sample * (double)high->micro_batch;
@@ -98,6 +99,11 @@ struct memory_line memory_line_guess(const struct trial *trials, size_t count)
 struct memory_line memory_line_cautious(const struct trial *trials,
 					size_t count)
 {
+	return line_through(trials, count, 1, -1);
+}
+
+struct memory_line memory_line_steep(const struct trial *trials, size_t count)
+{
 	return line_through(trials, count, 1, 1);
 }
 
@@ -111,6 +117,43 @@ struct memory_line memory_line_fit(const struct trial *trials, size_t count)
 	line.points = 1;
 	line.bytes_per_sample =
 		(double)one->peak_bytes / (double)one->micro_batch;
+	return line;
+}
+
+struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
+				      double bytes_per_sample)
+{
+	const struct trial *one = largest_size(trials, count);
+	struct memory_line line = { 0, 0, 0 };
+
+	if (!one)
+		return line;
+	line.points = 2;
+	line.bytes_per_sample = bytes_per_sample;
+	line.fixed_bytes = (double)one->peak_bytes -
+			   bytes_per_sample * (double)one->micro_batch;
+	return line;
+}
+
+struct memory_line memory_line_rest(const struct trial *trials, size_t count)
+{
+	struct memory_line line = { 0, 0, 0 };
+	int64_t largest = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (!trial_is_point(trial) || trial->micro_batch <= largest ||
+		    !trial->rest_bytes ||
+		    trial->rest_bytes >= trial->peak_bytes)
+			continue;
+		largest = trial->micro_batch;
+		line.points = 2;
+		line.fixed_bytes = (double)trial->rest_bytes;
+		line.bytes_per_sample =
+			(double)(trial->peak_bytes - trial->rest_bytes) /
+			(double)largest;
+	}
 	return line;
 }
 

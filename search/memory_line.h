@@ -29,6 +29,21 @@ struct memory_line memory_line_guess(const struct trial *trials, size_t count);
 struct memory_line memory_line_cautious(const struct trial *trials,
 					size_t count);
 
+/* The same, with the noise added to that rise: larger sizes need no more. */
+struct memory_line memory_line_steep(const struct trial *trials, size_t count);
+
+/* Through the peak of the largest size that has one, with this slope. */
+struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
+				      double bytes_per_sample);
+
+/*
+ * From what one probe showed, the largest that fits and says so: its bytes at
+ * rest are the fixed ones, and its peak gives the rise. What a step needs for a
+ * while whatever its size makes the rise too steep, so that larger sizes need
+ * no more than this says, but for noise.
+ */
+struct memory_line memory_line_rest(const struct trial *trials, size_t count);
+
 /*
  * Two peaks of this order that are no farther apart may be equal. PyTorch's
  * allocator takes device memory in blocks of up to 20 MiB, and repeated runs of

@@ -41,6 +41,24 @@ struct search_answer search_next(const struct search_strategy *strategy,
 	return strategy->next(problem, trials, count);
 }
 
+uint64_t search_expected_peak(const struct search_problem *problem,
+			      const struct trial *trials, size_t count,
+			      int64_t micro_batch)
+{
+	struct findings findings = findings_of(problem, trials, count);
+	struct memory_line half;
+
+	if (findings.line.points == 2)
+		return memory_line_peak(&findings.line, micro_batch);
+	if (findings.rest.points)
+		return memory_line_peak(&findings.rest, micro_batch);
+	if (findings.estimated.points)
+		return memory_line_peak(&findings.estimated, micro_batch);
+	half = memory_line_sloped(trials, count,
+				  findings.line.bytes_per_sample / 2);
+	return memory_line_peak(&half, micro_batch);
+}
+
 bool search_fit_would_end(const struct search_strategy *strategy,
 			  const struct search_problem *problem,
 			  const struct trial *trials, size_t count,

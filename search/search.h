@@ -55,6 +55,15 @@ struct search_answer search_next(const struct search_strategy *strategy,
 				 const struct trial *trials, size_t count);
 
 /*
+ * The peak to be expected at micro_batch, by the best that is known: two
+ * measured peaks, bytes at rest, one peak with the slope of the estimate, or
+ * one peak of which half is taken to be fixed. 0: nothing is known.
+ */
+uint64_t search_expected_peak(const struct search_problem *problem,
+			      const struct trial *trials, size_t count,
+			      int64_t micro_batch);
+
+/*
  * Would a fit of micro_batch end the search? Asked before a probe starts, so
  * that a probe that can be the answer runs on as its own confirmation.
  */

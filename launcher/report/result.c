@@ -236,6 +236,8 @@ static json_t *probe_json(const struct result *result,
 		 trial->rank < 0 ? json_null() : json_integer(trial->rank));
 	json_put(object, "peak_bytes",
 		 bytes_json(trial->peak_bytes, trial->peak_bytes > 0));
+	json_put(object, "rest_bytes",
+		 bytes_json(trial->rest_bytes, trial->rest_bytes > 0));
 	json_put(object, "limit_bytes",
 		 bytes_json(trial->limit_bytes, trial->limit_bytes > 0));
 	json_put(object, "peak_is_lower_bound",

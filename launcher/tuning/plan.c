@@ -4,12 +4,14 @@
 
 #include "base/alloc.h"
 #include "launcher/tuning/plan_view.h"
-#include "search/memory_line.h"
+#include "search/findings.h"
 
 #include <stdlib.h>
 
 /* Probes need not accumulate more: memory is the same from two on. */
 #define PROBE_ACCUM_MAX 2
+/* But so few micro-steps cost less than a second start, to be confirmed. */
+#define PROBE_ACCUM_ALL 8
 
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 {
@@ -19,7 +21,7 @@ struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 		.action = PLAN_PROBE,
 		.micro_batch = micro_batch,
 		.final_accum = accum,
-		.probe_accum = plan->accum_matters || accum < PROBE_ACCUM_MAX
+		.probe_accum = plan->accum_matters || accum <= PROBE_ACCUM_ALL
 				       ? accum
 				       : PROBE_ACCUM_MAX,
 	};
@@ -46,23 +48,28 @@ static bool plan_is_settled(const struct plan_view *view, int64_t micro)
 	return trial && trial_fits(trial) && trial_is_confirmed(trial);
 }
 
-/*
- * Before it runs: is this size the answer if it fits? One measured peak says
- * too little: then only the last candidate is.
- */
+/* Is the next larger size expected to be too large, or as good as that? */
+static bool next_is_too_large(const struct search_problem *problem,
+			      const struct trial *trials, size_t count,
+			      int64_t next)
+{
+	uint64_t peak = search_expected_peak(problem, trials, count, next);
+
+	return peak + memory_line_noise(problem->limit_bytes) >
+	       problem->limit_bytes;
+}
+
+/* Before it runs: is this size the answer if it fits? */
 static bool may_be_answer(const struct plan *plan, const struct plan_view *view,
 			  const struct search_problem *problem, int64_t micro)
 {
-	struct memory_line line = memory_line_fit(view->trials, view->count);
 	int64_t next = problem_ceiling(problem, micro + 1);
+	const struct trial *above = plan_view_trial(view, next);
 
-	if (line.points == 2 && next &&
-	    memory_line_peak(&line, next) > problem->limit_bytes)
-		return true;
-	if (line.points < 2 && next)
-		return false;
-	return search_fit_would_end(plan->strategy, problem, view->trials,
-				    view->count, micro);
+	if (!next || (above && trial_is_misfit(above)))
+		return search_fit_would_end(plan->strategy, problem,
+					    view->trials, view->count, micro);
+	return next_is_too_large(problem, view->trials, view->count, next);
 }
 
 static struct plan_step search_step(const struct plan *plan,
@@ -173,7 +180,8 @@ static struct leap leap_of(const struct plan *plan,
 
 	if (!fit || !(plan->problem.max_growth > 0))
 		return leap;
-	leap.reach = problem_scaled(fit, plan->problem.max_growth);
+	leap.reach =
+		findings_reach(&plan->problem, view->trials, view->count, fit);
 	leap.next = problem_ceiling(splits, fit + 1);
 	if (leap.next <= leap.reach || leap.next >= misfit)
 		leap.next = 0;
@@ -295,17 +303,14 @@ static bool is_asked_next(const struct plan *plan, const struct trial *all,
 			  size_t count, const struct trial *running)
 {
 	struct plan_step step = plan_next(plan, all, count);
-	struct memory_line line;
 
 	if (step.action != PLAN_PROBE)
 		return false;
 	if (step.is_confirmation)
 		return step.micro_batch == running->micro_batch;
 	/* A larger size is asked only to be sure that it does not fit. */
-	line = memory_line_fit(all, count);
-	return line.points == 2 && step.micro_batch > running->micro_batch &&
-	       memory_line_peak(&line, step.micro_batch) >
-		       plan->problem.limit_bytes;
+	return step.micro_batch > running->micro_batch &&
+	       next_is_too_large(&plan->problem, all, count, step.micro_batch);
 }
 
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,

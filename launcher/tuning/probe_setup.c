@@ -23,6 +23,8 @@
 
 #define HOOK_FILE "probes/python/sitecustomize.py"
 #define PRELOAD_FILE "probes/preload/libautofit_preload.so"
+/* To those of a first verdict. */
+#define SAME_STEPS_EXTRA 5
 
 static int write_builtin(const char *name, const char *path, struct error *err)
 {
@@ -156,17 +158,27 @@ static void make_environment(struct probe_setup *setup,
 	strlist_release(&user);
 }
 
+int64_t probe_setup_same_steps(const struct options *options)
+{
+	int64_t steps = options->search.probe_steps + SAME_STEPS_EXTRA;
+
+	return options->search.has_confirm_steps ||
+			       options->search.confirm_steps < steps
+		       ? options->search.confirm_steps
+		       : steps;
+}
+
 struct command_values probe_setup_values(const struct options *options,
 					 const struct plan_step *step)
 {
 	return (struct command_values){
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
-		/* Room for a confirmation that is doubled. */
+		/* No probe comes to its own end before it is confirmed. */
 		.steps = 2 * options->search.confirm_steps + COMPILED_STEPS,
 		.is_probe = true,
 		.confirm_steps = step->probe_accum == step->final_accum
-					 ? options->search.confirm_steps
+					 ? probe_setup_same_steps(options)
 					 : 0,
 	};
 }

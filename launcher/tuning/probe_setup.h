@@ -31,6 +31,9 @@ struct probe_setup {
 	bool has_cgroup;
 };
 
+/* Enough steps of a confirmation in which each is like the one before. */
+int64_t probe_setup_same_steps(const struct options *options);
+
 /* What a probe of this step says in its command: all but port and folders. */
 struct command_values probe_setup_values(const struct options *options,
 					 const struct plan_step *step);

@@ -121,6 +121,7 @@ make_confirmation(const struct options *options)
 
 	return (struct probe_confirmation){
 		.steps = steps,
+		.steps_same = probe_setup_same_steps(options),
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
 		.ms = options->search.has_confirm_steps ? INT64_MAX / 8
@@ -200,6 +201,7 @@ static void confirm_or_stop(struct session *session,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		.peak_bytes = view.peak_bytes,
+		.rest_bytes = view.rest_bytes,
 		.steps = view.steps,
 	};
 	if (step->is_confirmation ||

@@ -20,6 +20,8 @@
 #define STEPS_LIMIT UINT64_C(1000000000000)
 #define RETRIES_LIMIT UINT64_C(1000000000)
 #define OOMS_LIMIT UINT32_C(1000000000)
+/* No machine has as much; sums of all slots stay numbers. */
+#define MEMORY_LIMIT (UINT64_C(1) << 50)
 #define CHANNEL_FLAGS                                                          \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
 	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED)
@@ -106,6 +108,14 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	slot.world = (uint32_t)bytes_min(first->world, second->world);
 	slot.group = (uint32_t)bytes_min(first->group, second->group);
 	slot.by_hand = (uint32_t)bytes_min(first->by_hand, second->by_hand);
+	slot.torch_peak_bytes =
+		bytes_min(first->torch_peak_bytes, second->torch_peak_bytes);
+	slot.torch_peak_bytes = bytes_min(slot.torch_peak_bytes, MEMORY_LIMIT);
+	slot.rest_bytes = bytes_min(first->rest_bytes, second->rest_bytes);
+	if (slot.rest_bytes > MEMORY_LIMIT)
+		slot.rest_bytes = 0;
+	slot.same_sizes =
+		(uint32_t)bytes_min(first->same_sizes, second->same_sizes);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -120,15 +130,21 @@ static void raise_phase(enum phase *phase, uint32_t other)
 		*phase = (enum phase)other;
 }
 
-static void reading_raise(uint64_t *value, uint32_t other)
+static void reading_raise(uint64_t *value, uint64_t other)
 {
 	if (other > *value)
 		*value = other;
 }
 
-/* What a process that trains has seen of its sizes. */
+static void take_lowest(uint64_t *value, uint64_t other, bool is_first)
+{
+	if (is_first || other < *value)
+		*value = other;
+}
+
+/* What a process that trains has seen of its sizes and its memory. */
 static void reading_take(struct channel_reading *reading,
-			 const struct channel_slot *slot)
+			 const struct channel_slot *slot, bool is_first)
 {
 	reading_raise(&reading->rows, slot->rows);
 	reading_raise(&reading->passes, slot->passes);
@@ -136,12 +152,14 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->loader_rows, slot->loader_rows);
 	reading_raise(&reading->world, slot->world);
 	reading_raise(&reading->group, slot->group);
-}
-
-static void take_lowest(uint64_t *value, uint64_t other, bool is_first)
-{
-	if (is_first || other < *value)
-		*value = other;
+	reading_raise(&reading->torch_peak_bytes, slot->torch_peak_bytes);
+	reading_raise(&reading->rest_bytes, slot->rest_bytes);
+	take_lowest(&reading->same_sizes, slot->same_sizes, is_first);
+	if (is_first || reading->rest_total_bytes)
+		reading->rest_total_bytes =
+			slot->rest_bytes
+				? reading->rest_total_bytes + slot->rest_bytes
+				: 0;
 }
 
 struct channel_reading channel_read(const struct channel *channel)
@@ -170,7 +188,7 @@ struct channel_reading channel_read(const struct channel *channel)
 		    (slot.rank < 0 && !(slot.flags & CHANNEL_TORCH)))
 			continue;
 		raise_phase(&rank_phase, slot.phase);
-		reading_take(&reading, &slot);
+		reading_take(&reading, &slot, !reading.stepping && !by_hand);
 		if (slot.steps)
 			take_lowest(&reading.steps, slot.steps,
 				    reading.stepping++ == 0);

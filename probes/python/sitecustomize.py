@@ -24,8 +24,8 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
-BY_HAND32 = 21
-START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
+BY_HAND32, SAME_SIZES32 = 21, 24
+START64, STEPS64, LAST64, RETRIES64, PEAK64, REST64 = 1, 2, 3, 4, 5, 11
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED = 64
@@ -58,8 +58,12 @@ OOM_NAMES = (
 )
 
 # After these steps it looks at what goes into the model: by then the model is
-# compiled, if it is, and the step's time does not count yet.
-ROWS_AFTER_STEPS = (1, 2)
+# compiled, if it is. One look takes some microseconds.
+ROWS_AFTER_STEPS = (1, 2, 3, 4, 5, 6, 7)
+SIZES_MAX = 256
+# After these steps it looks at the memory that is held between steps: what an
+# optimizer keeps is there after the first.
+REST_AFTER_STEPS = (2, 3, 4, 5)
 ROWS_DEPTH = 3
 ROWS_ITEMS = 64
 # The wrappers of data-parallel ranks, which know their group.
@@ -76,6 +80,10 @@ VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
 ERROR_FRAMES = 6
 ERROR_END_BYTES = 8192
 ERROR_KEY_LENGTH = 60
+
+# Of struct mallinfo2; with less in use the memory is another allocator's.
+MAPPED, IN_USE, FREE = 4, 7, 8
+HEAP_MIN = 1 << 20
 
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
@@ -472,6 +480,7 @@ class Counter(object):
         self.modules = modules
         self.phases = phases
         self.rows = Rows(channel)
+        self.rest = Rest(channel)
         self.passes = Passes(channel)
         self.counts_ooms = self.sees_steps = False
         self.clock = getattr(time, "monotonic", None) or time.time
@@ -519,6 +528,7 @@ class Counter(object):
             if steps in LOOK_AT_STEPS:
                 self.modules.publish()
             self.phases.bind()
+            self.rest.turn(steps)
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)
             self.publish()
@@ -530,6 +540,7 @@ class Counter(object):
         if passes in LOOK_AT_STEPS:
             self.modules.publish()
         self.phases.bind()
+        self.rest.turn(passes)
         self.publish()
         if self.channel.enter():
             self.channel.put32(BY_HAND32, min(passes, 0xFFFFFFFF))
@@ -897,9 +908,69 @@ class ByHand(object):
             pass
 
 
+class Rest(object):
+    """
+    Bytes that stay between two steps: parameters, gradients, what the
+    optimizer keeps, and what the process has beside them. On a GPU what torch
+    has allocated of the fullest one, else the private memory of the process
+    less what its C library holds free.
+    """
+
+    def __init__(self, channel):
+        self.channel = channel
+        self.mallinfo = None
+
+    def turn(self, steps):
+        """A step was made; never raises."""
+        if steps not in REST_AFTER_STEPS:
+            return
+        try:
+            rest = allocated_on_gpus() or self.private()
+            if rest > 0 and self.channel.enter():
+                self.channel.put(REST64, rest)
+        except Exception:
+            pass
+
+    def private(self):
+        """0: another allocator is at work, or the library cannot say."""
+        if self.mallinfo is None:
+            self.mallinfo = mallinfo_of_c()
+        numbers = self.mallinfo().numbers
+        if numbers[MAPPED] + numbers[IN_USE] < HEAP_MIN:
+            return 0
+        with open("/proc/self/statm", "rb") as statm:
+            words = statm.read().split()
+        pages = int(words[1]) - int(words[2])
+        return pages * os.sysconf("SC_PAGE_SIZE") - numbers[FREE]
+
+
+def mallinfo_of_c():
+    """mallinfo2 of glibc 2.33 and later."""
+    # Not imported for this: see LastError. torch does import it.
+    ctypes = sys.modules["ctypes"]
+
+    class Info(ctypes.Structure):
+        _fields_ = [("numbers", ctypes.c_size_t * 10)]
+
+    mallinfo = ctypes.CDLL(None).mallinfo2
+    mallinfo.restype = Info
+    return mallinfo
+
+
+def allocated_on_gpus():
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    if cuda is None or not cuda.is_initialized():
+        return 0
+    return max(
+        cuda.memory_stats(device).get("allocated_bytes.all.current", 0)
+        for device in range(min(cuda.device_count(), MAX_DEVICES))
+    )
+
+
 class Rows(object):
     """
-    How many rows go into the model. From a step to the next call of a module
+    How many rows go into the model, and whether all of its passes take inputs
+    of the same sizes. From a step to the next call of a module
     that is trained this thread's profile function looks on. It stands in no
     call and replaces nothing, so that torch.compile, tracebacks and those who
     replace Module.__call__ themselves meet what they always do.
@@ -910,6 +981,9 @@ class Rows(object):
         self.is_over = True
         self.on_event = None
         self.torch = None
+        # Of the first look; and of how many looks they were the same.
+        self.sizes = None
+        self.same = 0
 
     def turn(self, steps):
         """A step was made, the most so far of any optimizer."""
@@ -950,8 +1024,8 @@ class Rows(object):
         skip = getattr(dynamo, "skip_code", None)
         if skip is not None:
             for function in (
-                (self.on_event, self.look, self.note, self.stop)
-                + (arguments_of, is_trained)
+                (self.on_event, self.look, self.note, self.note_sizes)
+                + (self.stop, arguments_of, is_trained, add_sizes)
                 + (rows_in, rows_of_items, rows_of_list)
             ):
                 skip(function.__code__)
@@ -995,6 +1069,17 @@ class Rows(object):
             # The last batch of an epoch may be smaller.
             rows = max(self.channel.get32(ROWS32), min(rows, 0xFFFFFFFF))
             self.channel.put32(ROWS32, rows)
+            self.note_sizes(arguments)
+
+    def note_sizes(self, arguments):
+        """Those that differed once stay different."""
+        sizes = []
+        add_sizes(sizes, arguments, self.torch.Tensor, ROWS_DEPTH + 2)
+        if self.sizes is None:
+            self.sizes = sizes
+        is_same = sizes == self.sizes and None not in sizes
+        self.same = self.same + 1 if is_same and self.same >= 0 else -1
+        self.channel.put32(SAME_SIZES32, max(self.same, 0))
 
 
 def arguments_of(frame):
@@ -1027,6 +1112,28 @@ def rows_in(value, tensor, depth):
         first = [items["input_ids"]] if "input_ids" in items else []
         return rows_of_items(first + list(items.values()), tensor, depth)
     return 0
+
+
+def add_sizes(sizes, value, tensor, depth):
+    """
+    Of all tensors in it. Whole numbers count as well, for they may be lengths;
+    None stands for what cannot be told.
+    """
+    if len(sizes) >= SIZES_MAX:
+        sizes[-1] = None
+    elif isinstance(value, tensor):
+        sizes += [n if type(n) is int else None for n in value.shape]
+    elif type(value) is int:
+        sizes.append(value)
+    elif isinstance(value, (list, tuple, dict)) or hasattr(
+        type(value), "items"
+    ):
+        items = value
+        if not isinstance(value, (list, tuple)):
+            items = list(dict(value.items()).values())
+        sizes.append(len(items) if depth else None)
+        for each in items[:SIZES_MAX] if depth else ():
+            add_sizes(sizes, each, tensor, depth - 1)
 
 
 def rows_of_items(values, tensor, depth):

@@ -18,7 +18,8 @@ CHANNEL_SLOT = (
     ("last_step_ns", "Q"), ("alloc_retries", "Q"), ("torch_peak_bytes", "Q"),
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
-    ("group", "I"), ("by_hand", "I"), ("reserved", "40s"),
+    ("group", "I"), ("by_hand", "I"), ("rest_bytes", "Q"),
+    ("same_sizes", "I"), ("reserved", "28s"),
 )
 COMPILED = 8
 
