@@ -96,7 +96,9 @@ int64_t findings_reach(const struct search_problem *problem,
 
 	if (!line.points)
 		line = memory_line_rest(trials, count);
-	size = memory_line_micro(&line, problem->limit_bytes);
+	/* At its steepest so little above the limit is stopped in time. */
+	size = memory_line_micro(&line, problem->limit_bytes +
+						problem->limit_bytes / 10);
 	if (size > furthest)
 		size = furthest;
 	return size > reach ? size : reach;

@@ -52,7 +52,8 @@ struct search_answer findings_ask(const struct search_problem *problem,
 
 /*
  * The largest size that max_growth lets be asked after the largest fit; where
- * what was measured, at its steepest, promises more, up to its square.
+ * what was measured, at its steepest, promises a larger one within a tenth of
+ * the limit, up to the square of max_growth.
  */
 int64_t findings_reach(const struct search_problem *problem,
 		       const struct trial *trials, size_t count,
