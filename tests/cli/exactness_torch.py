@@ -282,12 +282,12 @@ def two_ranks():
         equal("two ranks: effective batch", best["effective_batch"], 24)
         evidence = answer.result["evidence"]
         equal("two ranks: steps", evidence["steps_source"], "hook")
-        # Twice as many where the peaks of these small ranks jumped twice.
-        twice = any("varies" in line for line in answer.result["caveats"])
+        # More where the peaks of these small ranks jumped twice.
+        varies = any("varies" in line for line in answer.result["caveats"])
         check(
             "two ranks: %d steps counted" % evidence["confirmed_steps"],
             # Of each rank the same steps, not the sum.
-            20 <= evidence["confirmed_steps"] / (2 if twice else 1) < 40,
+            8 <= evidence["confirmed_steps"] < (40 if varies else 16),
             answer,
         )
         check(

@@ -68,6 +68,8 @@ OOM_CASES = (
     ("oom_object", 0, "", START, 7),
 )
 # Case of hook_rows.py, exit status, rows seen. 0: none.
+SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 0,
+              "last_batch": 0, "lengths": 0, "accumulated": 7, "one_step": 0}
 ROWS_CASES = (
     ("positional", 0, 5),
     ("keywords", 0, 5),
@@ -89,6 +91,8 @@ ROWS_CASES = (
     ("closure", 0, 5),
     ("accumulated", 0, 5),
     ("one_step", 0, 0),
+    ("lengths", 0, 5),
+    ("heavy", 0, 5),
     ("data_parallel", 0, 5),
     ("distributed", 0, 5),
     ("overridden", 0, 5),
@@ -151,7 +155,7 @@ class Page(object):
     def slots(self):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
-            "passes batches loader world group by_hand"
+            "passes batches loader world group by_hand rest same_sizes"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -159,7 +163,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9I", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQI", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -420,6 +424,8 @@ def stand_in(python):
             if "FAKE_CUDA" in extra:
                 told = (slots[0]["retries"], slots[0]["peak"])
                 check(title + ", memory", told == (2 + 3, 2000), told)
+                rest = 700 if slots[0]["steps"] > 1 else 0
+                check(title + ", at rest", slots[0]["rest"] == rest, slots)
 
 
 # As in the frameworks: module, class, method, the phase while it runs.
@@ -978,8 +984,12 @@ def rows_case(python, case):
     check(title + ": status", left == status, left)
     own = slots.pop(None)
     check(title, own["rows"] == rows, own)
+    if name in SAME_SIZES:
+        good = own["same_sizes"] == SAME_SIZES[name]
+        check(title + ": of the same sizes", good, own)
     others = [slot for slot in slots.values() if slot["rows"]]
     check(title + ": others", not others, others)
+    return name, own["rest"]
 
 
 def rows_cases(python):
@@ -989,8 +999,11 @@ def rows_cases(python):
         if prints_true(python, "hasattr(torch.nn.Module, 'compile')"):
             cases.append(("compiled_in_place", 0, 5))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for job in [pool.submit(rows_case, python, case) for case in cases]:
-            job.result()
+        jobs = [pool.submit(rows_case, python, case) for case in cases]
+        rest = dict(job.result() for job in jobs)
+    held = (rest["heavy"] - rest["positional"]) / (4 * 4096 * 2048 * 4)
+    check("at rest: " + python, 0.95 < held < 1.2, rest)
+    check("at rest, after one step: " + python, not rest["one_step"], rest)
 
 
 def prints_true(python, expression):

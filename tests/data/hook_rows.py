@@ -4,6 +4,7 @@
 # Usage: hook_rows.py NAME. What it prints is the same without the hook.
 import collections
 import copy
+import itertools
 import os
 import sys
 import tempfile
@@ -32,14 +33,17 @@ class Net(nn.Module):
         return self.body(self.find(*args, **kwargs))
 
 
-def train(model, call, steps=4):
-    """One call of the model and what comes of it, for each step."""
+def train(model, call, steps=9):
+    """
+    One call of the model and what comes of it, for each step. After so many
+    nobody looks on any more.
+    """
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(steps):
         call().sum().backward()
         optimizer.step()
         optimizer.zero_grad()
-    if steps > 2:
+    if steps > 8:
         print(sys.getprofile())
 
 
@@ -159,7 +163,7 @@ def generator():
 def last_batch():
     """The second batch is the last one of an epoch."""
     model = Net(lambda x: x)
-    sizes = iter([ROWS, 2, ROWS, 3])
+    sizes = itertools.cycle([ROWS, 2, ROWS, 3])
     train(model, lambda: model(batch(next(sizes))))
 
 
@@ -185,6 +189,22 @@ def accumulated():
 def one_step():
     model = Net(lambda x: x)
     train(model, lambda: model(batch()), steps=1)
+
+
+def lengths():
+    """As many rows each time, of other lengths."""
+    model = nn.Embedding(9, 8)
+    sizes = itertools.cycle([3, 3, 3, 3, 4])
+    train(model, lambda: model(torch.ones(ROWS, next(sizes)).long()))
+
+
+def heavy():
+    """32 MiB of parameters, as much of gradients, and twice for Adam."""
+    model = nn.Embedding(4096, 2048)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(9):
+        model(torch.ones(ROWS, 64).long()).sum().backward()
+        optimizer.step()
 
 
 def data_parallel():
@@ -380,15 +400,15 @@ def compiled_part():
 def compiled_sizes():
     """A size that is a symbol stays one."""
     model = torch.compile(Net(lambda x: x), backend="aot_eager")
-    sizes = iter([ROWS - 1, ROWS, 3, 2, 4, 3])
-    train(model, lambda: model(batch(next(sizes))), steps=6)
+    sizes = itertools.cycle([ROWS - 1, ROWS, 3, 2, 4, 3])
+    train(model, lambda: model(batch(next(sizes))))
     counters()
 
 
 def compiled_function():
     """Not seen: the model is part of the function."""
     model = Net(lambda x: x)
-    sizes = iter([ROWS, ROWS, 3, 2])
+    sizes = itertools.cycle([ROWS, ROWS, 3, 2])
 
     def whole(x):
         return model(x).sum()

@@ -152,6 +152,41 @@ static const struct {
 	    .loader_rows = 16,
 	    .world = 2,
 	    .group = 2 } },
+	{ "memory at rest, and inputs of one size",
+	  { { .pid = 1,
+	      .steps = 2,
+	      .rank = 0,
+	      .rest_bytes = 30,
+	      .torch_peak_bytes = 90,
+	      .same_sizes = 7 },
+	    { .pid = 2,
+	      .steps = 3,
+	      .rank = 1,
+	      .rest_bytes = 20,
+	      .torch_peak_bytes = 95,
+	      .same_sizes = 5 },
+	    { .pid = 3, .rank = 2, .rest_bytes = 99, .same_sizes = 1 } },
+	  { .steps = 2,
+	    .processes = 3,
+	    .stepping = 2,
+	    .rest_bytes = 30,
+	    .rest_total_bytes = 50,
+	    .torch_peak_bytes = 95,
+	    .same_sizes = 5 } },
+	{ "one that does not say what it holds",
+	  { { .pid = 1, .steps = 2, .rank = 0 },
+	    { .pid = 2, .steps = 3, .rank = 1, .rest_bytes = 20 } },
+	  { .steps = 2, .processes = 2, .stepping = 2, .rest_bytes = 20 } },
+	{ "absurd memory",
+	  { { .pid = 1,
+	      .steps = 2,
+	      .rank = 0,
+	      .rest_bytes = UINT64_MAX,
+	      .torch_peak_bytes = UINT64_MAX } },
+	  { .steps = 2,
+	    .processes = 1,
+	    .stepping = 1,
+	    .torch_peak_bytes = UINT64_C(1) << 50 } },
 	{ "passes of those without an optimizer",
 	  { { .pid = 1,
 	      .rank = 0,
@@ -208,7 +243,11 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->phase == b->phase && a->rows == b->rows &&
 	       a->passes == b->passes && a->batches == b->batches &&
 	       a->loader_rows == b->loader_rows && a->world == b->world &&
-	       a->group == b->group && a->by_hand == b->by_hand;
+	       a->group == b->group && a->by_hand == b->by_hand &&
+	       a->rest_bytes == b->rest_bytes &&
+	       a->rest_total_bytes == b->rest_total_bytes &&
+	       a->torch_peak_bytes == b->torch_peak_bytes &&
+	       a->same_sizes == b->same_sizes;
 }
 
 static void slots_add_up(void **state)

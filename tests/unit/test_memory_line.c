@@ -18,6 +18,12 @@
 		.verdict = VERDICT_##by                                        \
 	}
 
+#define AT_REST(micro, mib, rest, by)                                          \
+	{                                                                      \
+		.micro_batch = (micro), .peak_bytes = (mib)*MIB,               \
+		.rest_bytes = (rest)*MIB, .verdict = VERDICT_##by              \
+	}
+
 static const struct {
 	const char *name;
 	struct trial trials[4];
@@ -108,6 +114,62 @@ static void a_stopped_probe_is_no_point(void **state)
 	assert_int_equal(memory_line_fit(trials, 2).points, 1);
 }
 
+static void bytes_at_rest_make_a_line(void **state)
+{
+	static const struct {
+		const char *name;
+		struct trial trials[2];
+		size_t points;
+		uint64_t fixed_mib, per_sample_mib;
+	} rows[] = {
+		{ "none", { PEAK(8, 280, FITS) }, 0, 0, 0 },
+		{ "a fit", { AT_REST(8, 280, 200, FITS) }, 2, 200, 10 },
+		{ "the larger of two",
+		  { AT_REST(8, 280, 200, FITS), AT_REST(16, 400, 240, FITS) },
+		  2,
+		  240,
+		  10 },
+		{ "of those that say it",
+		  { AT_REST(8, 280, 200, FITS), PEAK(16, 400, FITS) },
+		  2,
+		  200,
+		  10 },
+		{ "all of the peak", { AT_REST(8, 280, 280, FITS) }, 0, 0, 0 },
+		{ "out of memory", { AT_REST(8, 280, 200, OOM_HOST) }, 0, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct memory_line line =
+			memory_line_rest(rows[i].trials, COUNT(rows[i].trials));
+
+		if (line.points != rows[i].points ||
+		    (uint64_t)line.fixed_bytes != rows[i].fixed_mib * MIB ||
+		    (uint64_t)line.bytes_per_sample !=
+			    rows[i].per_sample_mib * MIB)
+			fail_msg("%s: %zu points, %.0f + %.0f", rows[i].name,
+				 line.points, line.fixed_bytes,
+				 line.bytes_per_sample);
+	}
+}
+
+static void lines_are_steeper_or_flatter(void **state)
+{
+	const struct trial two[] = { PEAK(8, 200, FITS), PEAK(16, 360, FITS) };
+	const struct trial one = PEAK(8, 200, FITS);
+	struct memory_line steep = memory_line_steep(two, 2);
+	struct memory_line cautious = memory_line_cautious(two, 2);
+	struct memory_line sloped = memory_line_sloped(&one, 1, 5 * MIB);
+
+	(void)state;
+	assert_int_equal((uint64_t)steep.bytes_per_sample, 22 * MIB);
+	assert_int_equal((uint64_t)cautious.bytes_per_sample, 18 * MIB);
+	assert_int_equal(memory_line_peak(&steep, 16), 360 * MIB);
+	assert_int_equal(memory_line_steep(&one, 1).points, 0);
+	assert_int_equal((uint64_t)sloped.fixed_bytes, 160 * MIB);
+	assert_int_equal(memory_line_sloped(NULL, 0, 5).points, 0);
+}
+
 static void lines_predict(void **state)
 {
 	static const struct {
@@ -148,6 +210,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_go_through_the_largest_peaks),
 		cmocka_unit_test(a_stopped_probe_is_no_point),
+		cmocka_unit_test(bytes_at_rest_make_a_line),
+		cmocka_unit_test(lines_are_steeper_or_flatter),
 		cmocka_unit_test(lines_predict),
 	};
 

@@ -22,9 +22,10 @@ def device_count():
 
 
 def memory_stats(device):
-    peak = "allocated_bytes.all.peak"
+    peak, now = "allocated_bytes.all.peak", "allocated_bytes.all.current"
     return {
         "num_alloc_retries": 2 + device,
         "num_ooms": 4 + device,
         peak: 1000 * (1 + device),
+        now: 700 - 100 * device,
     }
