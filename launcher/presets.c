@@ -165,6 +165,8 @@ static int load(struct presets *presets, const struct strlist *environment,
 		folder = xasprintf("%s/presets", paths.config);
 		result = presets_load(presets, folder, err);
 		free(folder);
+		if (result == 0)
+			presets_read_all(presets);
 	}
 	paths_release(&paths);
 	return result;

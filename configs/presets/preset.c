@@ -6,6 +6,7 @@
 #include "configs/files/ini.h"
 #include "configs/files/ini_files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,15 +28,25 @@ static struct preset_example *example_find(struct preset *preset,
 	return example;
 }
 
+/* Where an indented line goes on. */
+struct preset_reading {
+	struct preset *preset;
+	const struct ini_key *key;
+	void *object;
+};
+
 /* An ini_entry_cb. */
 static int preset_on_entry(void *context, const struct ini_entry *entry,
 			   struct error *err)
 {
 	static const char prefix[] = "example ";
-	struct preset *preset = context;
+	struct preset_reading *reading = context;
+	struct preset *preset = reading->preset;
 	const struct ini_key *key;
 	void *object = preset;
 
+	if (entry->continues)
+		return ini_key_set(reading->key, reading->object, entry, err);
 	if (strncmp(entry->section, prefix, strlen(prefix)) == 0) {
 		key = ini_key_find(preset_example_keys, "example NAME",
 				   entry->key);
@@ -46,7 +57,18 @@ static int preset_on_entry(void *context, const struct ini_entry *entry,
 	if (!key)
 		return error_set(err, -EINVAL, "[%s] has no key %s",
 				 entry->section, entry->key);
+	reading->key = key;
+	reading->object = object;
 	return ini_key_set(key, object, entry, err);
+}
+
+/* An error names the file. */
+static int preset_read_text(struct preset *preset, const char *file,
+			    const char *text, size_t length, struct error *err)
+{
+	struct preset_reading reading = { .preset = preset };
+
+	return ini_read(file, text, length, preset_on_entry, &reading, err);
 }
 
 static void preset_release(struct preset *preset)
@@ -111,14 +133,17 @@ static void preset_keep(struct presets *presets, const struct preset *preset)
 	presets->items = xrealloc(presets->items, presets->count + 1,
 				  sizeof(*presets->items));
 	presets->items[presets->count++] = *preset;
-	qsort(presets->items, presets->count, sizeof(*presets->items),
-	      preset_by_name);
 }
 
-static int preset_read_text(struct preset *preset, const char *name,
-			    const char *text, size_t length, struct error *err)
+/* The examples of a built-in one, its end, are read by tests only. */
+static size_t preset_read_length(const char *text, size_t length,
+				 bool is_users)
 {
-	return ini_read(name, text, length, preset_on_entry, preset, err);
+	static const char mark[] = "\n[example ";
+	const char *end = is_users ? NULL
+				   : memmem(text, length, mark, strlen(mark));
+
+	return end ? (size_t)(end - text) + 1 : length;
 }
 
 /* The base is read first, so that this one adds to it and replaces. */
@@ -136,7 +161,10 @@ static int read_extended(const struct presets *presets, struct preset *preset,
 				 base ? "that one extends another itself"
 				      : "there is no such preset");
 	}
-	result = preset_read_text(&whole, name, base->text, strlen(base->text),
+	result = preset_read_text(&whole, name, base->text,
+				  preset_read_length(base->text,
+						     strlen(base->text),
+						     base->path != NULL),
 				  err);
 	if (result == 0)
 		result = preset_read_text(&whole, name, preset->text,
@@ -148,14 +176,53 @@ static int read_extended(const struct presets *presets, struct preset *preset,
 	return result;
 }
 
+/* Of a built-in one only its name and signs, which come before [micro]. */
+static int read_beginning(struct preset *preset, const struct ini_file *file,
+			  struct error *err)
+{
+	static const char mark[] = "\n[micro]";
+	const char *end = memmem(file->text, file->length, mark, strlen(mark));
+	size_t length = end ? (size_t)(end - file->text) + 1 : file->length;
+
+	preset->unread = preset->text + length;
+	return preset_read_text(preset, file->path, preset->text, length, err);
+}
+
+static void read_rest(struct preset *preset)
+{
+	const char *rest = preset->unread;
+	struct error err = ERROR_INIT;
+	int result = 0;
+
+	preset->unread = NULL;
+	if (rest)
+		result = preset_read_text(
+			preset, preset->name, rest,
+			preset_read_length(rest, strlen(rest), false), &err);
+	if (result == 0)
+		result = preset_check(preset, preset->name, &err);
+	/* Tests read each of them. */
+	assert(result == 0);
+	(void)result;
+}
+
 int presets_add(struct presets *presets, const struct ini_file *file,
 		struct error *err)
 {
 	struct preset preset = { .name = xstrdup(file->name),
 				 .text = xstrndup(file->text, file->length) };
-	int result = preset_read_text(&preset, file->path, file->text,
-				      file->length, err);
+	int result;
 
+	if (!file->is_users) {
+		result = read_beginning(&preset, file, err);
+		if (result < 0)
+			preset_release(&preset);
+		else
+			preset_keep(presets, &preset);
+		return result;
+	}
+	result = preset_read_text(&preset, file->path, file->text, file->length,
+				  err);
 	if (result == 0 && preset.extends)
 		result = read_extended(presets, &preset, file->path, err);
 	if (result == 0)
@@ -164,8 +231,7 @@ int presets_add(struct presets *presets, const struct ini_file *file,
 		preset_release(&preset);
 		return result;
 	}
-	if (file->is_users)
-		preset.path = xstrdup(file->path);
+	preset.path = xstrdup(file->path);
 	preset_keep(presets, &preset);
 	return 0;
 }
@@ -182,6 +248,13 @@ static void add_all(struct strlist *list, const struct strlist *more)
 	strlist_add_all(list, (const char *const *)more->items, more->count);
 }
 
+/* What holds for every preset. */
+static void add_usual(struct preset *preset, const struct preset *generic)
+{
+	add_all(&preset->knobs.decoys, &generic->knobs.decoys);
+	add_all(&preset->words.neutral_args, &generic->words.neutral_args);
+}
+
 int presets_load(struct presets *presets, const char *folder, struct error *err)
 {
 	const struct preset *generic;
@@ -192,16 +265,36 @@ int presets_load(struct presets *presets, const char *folder, struct error *err)
 				presets, err);
 	if (result < 0)
 		return result;
+	qsort(presets->items, presets->count, sizeof(*presets->items),
+	      preset_by_name);
 	generic = presets_find(presets, GENERIC);
 	if (!generic)
 		return error_set(err, -ENOENT, "the preset generic is missing");
-	for (size_t i = 0; i + 1 < presets->count; i++) {
-		add_all(&presets->items[i].knobs.decoys,
-			&generic->knobs.decoys);
-		add_all(&presets->items[i].words.neutral_args,
-			&generic->words.neutral_args);
-	}
+	generic = presets_whole(presets, generic);
+	for (size_t i = 0; i + 1 < presets->count; i++)
+		if (!presets->items[i].unread)
+			add_usual(&presets->items[i], generic);
 	return 0;
+}
+
+const struct preset *presets_whole(const struct presets *presets,
+				   const struct preset *preset)
+{
+	size_t last = presets->count - 1;
+	size_t i = (size_t)(preset - presets->items);
+
+	if (!preset->unread)
+		return preset;
+	read_rest(&presets->items[i]);
+	if (i < last)
+		add_usual(&presets->items[i], &presets->items[last]);
+	return preset;
+}
+
+void presets_read_all(const struct presets *presets)
+{
+	for (size_t i = 0; i < presets->count; i++)
+		(void)presets_whole(presets, &presets->items[i]);
 }
 
 const struct preset *presets_find(const struct presets *presets,

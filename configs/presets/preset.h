@@ -182,6 +182,8 @@ struct preset {
 	char *description; /* one line for the report */
 	char *extends;     /* name of the preset it is a copy of; NULL */
 	char *text;        /* of its file, for those that extend it */
+	/* Of the text, what was not needed so far; NULL: all was read. */
+	const char *unread;
 	char *path;        /* its file; NULL: it is built in */
 	struct preset_signs signs;
 	struct preset_words words;
@@ -198,7 +200,7 @@ struct preset {
 	 * memory, by its name there ("checkpointing"). */
 	struct strlist memory;
 	bool memory_grows_with_accum;
-	struct preset_example *examples;
+	struct preset_example *examples; /* of a user's file only */
 	size_t example_count;
 };
 
@@ -222,13 +224,18 @@ struct presets {
  * replaces the built-in one; "extends = NAME" makes it a copy of that one, to
  * whose lists it adds and whose single values it replaces. The decoys and
  * neutral arguments of generic hold for every preset. The caller releases,
- * whatever the result.
+ * whatever the result. Of a built-in preset only name, description and signs
+ * are read, until presets_whole() asks for more.
  */
 int presets_load(struct presets *presets, const char *folder,
 		 struct error *err);
 /* One more, from the text of its file. */
 int presets_add(struct presets *presets, const struct ini_file *file,
 		struct error *err);
+/* This one of them, with all that its file says. */
+const struct preset *presets_whole(const struct presets *presets,
+				   const struct preset *preset);
+void presets_read_all(const struct presets *presets);
 const struct preset *presets_find(const struct presets *presets,
 				  const char *name);
 void presets_release(struct presets *presets);

@@ -100,6 +100,7 @@ static bool is_named(struct recognition *r, const struct token *token,
 	if (sounds_like_config(token) || names_config(command, token) ||
 	    holds_config(r, token))
 		return true;
+	presets_read_all(presets);
 	for (size_t i = 0; i < presets->count; i++)
 		if (command_files_is_listed(
 			    command, &presets->items[i].files.config_tokens,
@@ -215,6 +216,7 @@ enum command_outcome files_find(struct recognition *r)
 	const struct strlist *templates = r->hints->templates;
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;
+	enum settings_format format;
 	struct token token;
 
 	for (size_t i = 0;
@@ -222,18 +224,22 @@ enum command_outcome files_find(struct recognition *r)
 		outcome = template_read(r, templates->items[i]);
 	for (size_t i = command->view.args;
 	     outcome == COMMAND_OK && i < command->view.end; i++) {
+		const char *path = command_argv(command)->items[i];
+		size_t index = i, offset = 0;
 		bool is_token = token_read(&token, command_argv(command),
 					   &command->view, i);
 
-		if (!is_named(r, is_token ? &token : NULL, i))
+		if (is_token && token.form == KNOB_ABSENT)
 			continue;
-		if (!is_token)
-			outcome = file_read(r, command_argv(command)->items[i],
-					    i, 0);
-		else if (token.form != KNOB_ABSENT)
-			outcome = file_read(
-				r, token_value(&token, command_argv(command)),
-				token.value_index, token.value_offset);
+		if (is_token) {
+			path = token_value(&token, command_argv(command));
+			index = token.value_index;
+			offset = token.value_offset;
+		}
+		/* The presets are asked only of what could be read. */
+		if (settings_format_of(path, &format) &&
+		    is_named(r, is_token ? &token : NULL, i))
+			outcome = file_read(r, path, index, offset);
 	}
 	return outcome;
 }

@@ -87,6 +87,14 @@ static bool argument_is(const void *context, const char *piece)
 			     : word_is(context, piece);
 }
 
+/* fnmatch, which takes its time in a locale of more than one byte, only for
+ * what is a glob. */
+static bool glob_is(const char *pattern, const char *text)
+{
+	return strpbrk(pattern, "*?[\\") ? fnmatch(pattern, text, 0) == 0
+					  : strcmp(pattern, text) == 0;
+}
+
 /* path/name as well as name; both may be globs. */
 static bool path_is(const void *context, const char *pattern)
 {
@@ -95,24 +103,24 @@ static bool path_is(const void *context, const char *pattern)
 	bool result;
 
 	if (!strchr(pattern, '/'))
-		return fnmatch(pattern, basename(path), 0) == 0;
+		return glob_is(pattern, basename(path));
 	anywhere = xasprintf("*/%s", pattern);
-	result = fnmatch(pattern, path, 0) == 0 ||
-		 fnmatch(anywhere, path, 0) == 0;
+	result = glob_is(pattern, path) || fnmatch(anywhere, path, 0) == 0;
 	free(anywhere);
 	return result;
 }
 
 static bool module_is(const void *context, const char *pattern)
 {
-	return fnmatch(pattern, context, 0) == 0;
+	return glob_is(pattern, context);
 }
 
 static void framework_choose(struct recognition *recognition,
 			     const struct preset *preset, bool certain,
 			     char *evidence)
 {
-	recognition->command->preset = preset;
+	recognition->command->preset =
+		presets_whole(recognition->presets, preset);
 	recognition->command->preset_is_certain = certain;
 	recognition->command->preset_evidence = evidence;
 }
@@ -186,7 +194,8 @@ static bool lacks_its_file(const struct recognition *recognition,
 			   const struct preset *preset)
 {
 	const struct command *command = recognition->command;
-	const struct strlist *keys = &preset->knobs.micro.keys;
+	const struct strlist *keys =
+		&presets_whole(recognition->presets, preset)->knobs.micro.keys;
 	const struct setting *found;
 
 	if (preset->knobs.micro.names.count || !keys->count)
@@ -264,9 +273,8 @@ static bool entry_is(const struct command *command, const char *entry)
 			at < command_argv(command)->count &&
 			(is_program ? path_is(command_argv(command)->items[at],
 					      pattern)
-				    : fnmatch(pattern,
-					      command_argv(command)->items[at],
-					      0) == 0);
+				    : glob_is(pattern,
+					      command_argv(command)->items[at]));
 
 		free(pattern);
 		if (!same)

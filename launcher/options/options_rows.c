@@ -237,8 +237,8 @@ const struct option_row option_rows[] = {
 	  .initial = "20",
 	  .min = 1,
 	  .max = STEPS_MAX,
-	  .doc = "optimizer steps that confirm the answer; unless given, 30 s "
-		 "after the third are enough",
+	  .doc = "optimizer steps that confirm the answer; unless given, fewer "
+		 "where all are alike, and 30 s after the third are enough",
 	  .group = GROUP_PROBES },
 	{ .name = "max-probes",
 	  .kind = &kind_integer,

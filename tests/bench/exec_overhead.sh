@@ -2,9 +2,9 @@
 # What autofit adds before it becomes the command, when the answer is recorded.
 # SPDX-License-Identifier: MIT
 #
-# exec_overhead.sh [RUNS]: ms from start to end of `trainer --steps 1`, bare and
-# behind autofit, with hyperfine if it is there, else in turns. AUTOFIT and
-# TRAINER name the programs.
+# exec_overhead.sh [RUNS]: from start to end of `trainer --steps 1`, bare, behind
+# env and behind autofit, in turns: wall and CPU time. AUTOFIT and TRAINER name
+# the programs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 : "${AUTOFIT:=$PWD/build/release/autofit}" "${TRAINER:=$PWD/build/release/trainer}"
@@ -19,38 +19,32 @@ bare=("$TRAINER" --batch-size 8 --grad-accum 16 --steps 1 --fixed-mib 1
 behind=("$AUTOFIT" --device host --memory 1GiB --max-micro 8 -q -- "${bare[@]}")
 "${behind[@]}" >/dev/null
 
-if command -v hyperfine >/dev/null; then
-	hyperfine -N --style none --warmup 10 --runs "$runs" --export-json \
-		"$home/times.json" "${bare[*]}" "${behind[*]}" >/dev/null 2>&1
-else
-	python3 - "$home/times.json" "$runs" "${#bare[@]}" "${bare[@]}" \
-		"${behind[@]}" <<'END'
-import json, subprocess, sys, time
+python3 - "$runs" "${#bare[@]}" "${bare[@]}" "${behind[@]}" <<'END'
+import os, statistics, sys, time
 
-path, runs, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-commands = [sys.argv[4:4 + count], sys.argv[4 + count:]]
-times = [[], []]
+runs, count = int(sys.argv[1]), int(sys.argv[2])
+bare, behind = sys.argv[3:3 + count], sys.argv[3 + count:]
+cases = {"bare": bare, "env": ["/usr/bin/env", *bare], "autofit": behind}
+null = os.open("/dev/null", os.O_RDWR)
+files = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
+wall, cpu = ({name: [] for name in cases} for _ in range(2))
 for run in range(-10, runs):
-    for command, list_of_it in zip(commands, times):
+    for name, argv in cases.items():
         begun = time.perf_counter()
-        subprocess.run(command, check=True, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL)
+        pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=files)
+        _, status, usage = os.wait4(pid, 0)
+        took = time.perf_counter() - begun
+        if status:
+            sys.exit("%s ended with %d" % (name, status))
         if run >= 0:
-            list_of_it.append(time.perf_counter() - begun)
-with open(path, "w", encoding="utf-8") as file:
-    json.dump({"results": [{"times": each} for each in times]}, file)
-END
-fi
-python3 - "$home/times.json" <<'END'
-import json, statistics, sys
-
-with open(sys.argv[1], encoding="utf-8") as file:
-    bare, behind = (sorted(one["times"]) for one in json.load(file)["results"])
-for name, times in (("bare", bare), ("behind autofit", behind)):
-    print("%-15s min %.2f  median %.2f  max %.2f ms  (%d runs)" % (
-        name, 1e3 * times[0], 1e3 * statistics.median(times),
-        1e3 * times[-1], len(times)))
-print("added           min %.2f  median %.2f ms" % (
-    1e3 * (behind[0] - bare[0]),
-    1e3 * (statistics.median(behind) - statistics.median(bare))))
+            wall[name].append(1e3 * took)
+            cpu[name].append(1e3 * (usage.ru_utime + usage.ru_stime))
+for name in cases:
+    print("%-8s wall min %.2f  median %.2f   CPU min %.2f  median %.2f ms" % (
+        name, min(wall[name]), statistics.median(wall[name]),
+        min(cpu[name]), statistics.median(cpu[name])))
+median = {name: statistics.median(times) for name, times in wall.items()}
+print("autofit   %.2fx env, CPU of its own %.2f ms  (%d runs)" % (
+    median["autofit"] / median["env"],
+    statistics.median(cpu["autofit"]) - statistics.median(cpu["bare"]), runs))
 END

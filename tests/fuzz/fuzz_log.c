@@ -53,6 +53,7 @@ static const struct rules *rules(void)
 	fuzz_check(presets_load(&presets, NULL, NULL) == 0 &&
 			   signatures_load(&made.signatures, NULL, NULL) == 0,
 		   "what is built in loads");
+	presets_read_all(&presets);
 	made.count = presets.count;
 	made.steps = xcalloc(made.count, sizeof(struct step_patterns *));
 	for (size_t i = 0; i < made.count; i++)

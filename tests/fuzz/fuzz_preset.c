@@ -96,7 +96,11 @@ static void add(struct presets *presets, const char *name,
 	struct error err = ERROR_INIT;
 
 	const struct ini_file file = {
-		.path = name, .name = name, .text = text, .length = part.size
+		.path = name,
+		.name = name,
+		.text = text,
+		.length = part.size,
+		.is_users = true,
 	};
 
 	if (presets_add(presets, &file, &err) < 0) {

@@ -25,9 +25,11 @@
 static int load(void **state)
 {
 	static struct presets presets;
+	int result = presets_load(&presets, NULL, NULL);
 
 	*state = &presets;
-	return presets_load(&presets, NULL, NULL);
+	presets_read_all(&presets);
+	return result;
 }
 
 static int unload(void **state)
@@ -189,17 +191,36 @@ static void check_example(const struct presets *presets,
 	strlist_release(&argv);
 }
 
+/* As a user's file, whose examples are read. */
+static void read_whole(struct presets *read, const struct preset *preset)
+{
+	const struct ini_file file = { .path = preset->name,
+				       .name = preset->name,
+				       .text = preset->text,
+				       .length = strlen(preset->text),
+				       .is_users = true };
+	struct error err = ERROR_INIT;
+
+	if (presets_add(read, &file, &err) < 0)
+		fail_msg("%s", err.message);
+}
+
 static void examples_hold(void **state)
 {
 	const struct presets *presets = *state;
 
 	for (size_t i = 0; i < presets->count; i++) {
 		const struct preset *preset = &presets->items[i];
+		struct presets read = { 0 };
+		const struct preset *whole;
 
-		if (preset->example_count < 2)
+		read_whole(&read, preset);
+		whole = &read.items[0];
+		if (whole->example_count < 2)
 			fail_msg("%s has no two examples", preset->name);
-		for (size_t k = 0; k < preset->example_count; k++)
-			check_example(presets, preset, &preset->examples[k]);
+		for (size_t k = 0; k < whole->example_count; k++)
+			check_example(presets, preset, &whole->examples[k]);
+		presets_release(&read);
 	}
 }
 
@@ -317,7 +338,8 @@ static void wrong_presets_are_named(void **state)
 			&(struct ini_file){ .path = "dir/p.ini",
 					    .name = "p",
 					    .text = texts[i].text,
-					    .length = strlen(texts[i].text) },
+					    .length = strlen(texts[i].text),
+					    .is_users = true },
 			&err);
 
 		if (!texts[i].message) {
@@ -390,6 +412,7 @@ static void memory_is_saved_by_what_there_is(void **state)
 	(void)state;
 	if (presets_load(&presets, NULL, &err) < 0)
 		fail_msg("%s", err.message);
+	presets_read_all(&presets);
 	for (size_t i = 0; i < presets.count; i++) {
 		const struct strlist *entries = &presets.items[i].memory;
 

@@ -161,6 +161,7 @@ static void every_preset_has_sound_patterns(void **state)
 	(void)state;
 	if (presets_load(&presets, NULL, &err) < 0)
 		fail_msg("%s", err.message);
+	presets_read_all(&presets);
 	for (size_t i = 0; i < presets.count; i++) {
 		const struct preset *preset = &presets.items[i];
 		struct printed_sizes_patterns *set = NULL;

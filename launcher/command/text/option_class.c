@@ -117,12 +117,12 @@ static unsigned word_kinds_of(const char *word, size_t length)
 	for (size_t i = 0; i < sizeof(word_kinds) / sizeof(*word_kinds); i++) {
 		const char *at = word_kinds[i].words;
 
-		while (*at) {
-			size_t known = strcspn(at, " ");
-
-			if (known == length && memcmp(at, word, length) == 0)
+		while (at) {
+			if (*at == *word && strncmp(at, word, length) == 0 &&
+			    (at[length] == ' ' || at[length] == '\0'))
 				return word_kinds[i].kind;
-			at += known + (at[known] == ' ');
+			at = strchr(at, ' ');
+			at += at != NULL;
 		}
 	}
 	/* accumulate, accumulation, accumulated; with one c by mistake. */
