@@ -99,7 +99,7 @@ enum probe_state {
 struct probe_view {
 	int64_t steps;
 	uint64_t peak_bytes, rest_bytes; /* as in struct trial */
-	double seconds; /* stopped time does not count */
+	double seconds;                  /* stopped time does not count */
 	bool stopping;
 };
 

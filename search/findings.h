@@ -31,7 +31,7 @@ struct findings {
 	size_t short_steps; /* those that raised the largest by under half */
 	size_t measured;    /* sizes that fit and have a peak; 2: or more */
 	struct memory_line line;
-	struct memory_line rest;     /* by one probe's bytes at rest */
+	struct memory_line rest; /* by one probe's bytes at rest */
 	/* The estimate, with its slope through what was measured: what one has
 	 * wrong lies mostly in the fixed bytes. */
 	struct memory_line estimated;

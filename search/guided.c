@@ -86,9 +86,9 @@ static int64_t wish_below(const struct search_problem *problem,
 			  const struct findings *findings)
 {
 	int64_t size = memory_line_micro(&findings->line, problem->limit_bytes);
-	int64_t below = findings->smallest_misfit /
-			(findings->line.points ? SHRINK_MEASURED
-					       : SHRINK_UNMEASURED);
+	int64_t below =
+		findings->smallest_misfit /
+		(findings->line.points ? SHRINK_MEASURED : SHRINK_UNMEASURED);
 
 	assert(findings->smallest_misfit);
 	if (!size || size >= findings->smallest_misfit)

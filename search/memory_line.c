@@ -82,10 +82,9 @@ static struct memory_line line_through(const struct trial *trials, size_t count,
 		return line;
 	assert(high->micro_batch > low->micro_batch);
 	line.points = 2;
-	line.bytes_per_sample =
-		((double)(high->peak_bytes - low->peak_bytes) +
-		 doubt * (double)noise) /
-		(double)(high->micro_batch - low->micro_batch);
+	line.bytes_per_sample = ((double)(high->peak_bytes - low->peak_bytes) +
+				 doubt * (double)noise) /
+				(double)(high->micro_batch - low->micro_batch);
 	line.fixed_bytes = (double)high->peak_bytes -
 			   line.bytes_per_sample * (double)high->micro_batch;
 	return line;

@@ -136,12 +136,11 @@ static void preset_keep(struct presets *presets, const struct preset *preset)
 }
 
 /* The examples of a built-in one, its end, are read by tests only. */
-static size_t preset_read_length(const char *text, size_t length,
-				 bool is_users)
+static size_t preset_read_length(const char *text, size_t length, bool is_users)
 {
 	static const char mark[] = "\n[example ";
-	const char *end = is_users ? NULL
-				   : memmem(text, length, mark, strlen(mark));
+	const char *end =
+		is_users ? NULL : memmem(text, length, mark, strlen(mark));
 
 	return end ? (size_t)(end - text) + 1 : length;
 }

@@ -184,7 +184,7 @@ struct preset {
 	char *text;        /* of its file, for those that extend it */
 	/* Of the text, what was not needed so far; NULL: all was read. */
 	const char *unread;
-	char *path;        /* its file; NULL: it is built in */
+	char *path; /* its file; NULL: it is built in */
 	struct preset_signs signs;
 	struct preset_words words;
 	struct preset_files files;

@@ -92,7 +92,7 @@ static bool argument_is(const void *context, const char *piece)
 static bool glob_is(const char *pattern, const char *text)
 {
 	return strpbrk(pattern, "*?[\\") ? fnmatch(pattern, text, 0) == 0
-					  : strcmp(pattern, text) == 0;
+					 : strcmp(pattern, text) == 0;
 }
 
 /* path/name as well as name; both may be globs. */
@@ -271,10 +271,11 @@ static bool entry_is(const struct command *command, const char *entry)
 		char *pattern = xstrndup(entry, length);
 		bool same =
 			at < command_argv(command)->count &&
-			(is_program ? path_is(command_argv(command)->items[at],
-					      pattern)
-				    : glob_is(pattern,
-					      command_argv(command)->items[at]));
+			(is_program
+				 ? path_is(command_argv(command)->items[at],
+					   pattern)
+				 : glob_is(pattern,
+					   command_argv(command)->items[at]));
 
 		free(pattern);
 		if (!same)

@@ -1116,8 +1116,8 @@ def rows_in(value, tensor, depth):
 
 def add_sizes(sizes, value, tensor, depth):
     """
-    Of all tensors in it. Whole numbers count as well, for they may be lengths;
-    None stands for what cannot be told.
+    Of all tensors in it. Whole numbers and texts count as well, for they may
+    be lengths; None stands for what cannot be told.
     """
     if len(sizes) >= SIZES_MAX:
         sizes[-1] = None
@@ -1125,6 +1125,10 @@ def add_sizes(sizes, value, tensor, depth):
         sizes += [n if type(n) is int else None for n in value.shape]
     elif type(value) is int:
         sizes.append(value)
+    elif isinstance(value, (str, bytes)):
+        sizes.append(len(value))
+    elif value is None or isinstance(value, (bool, float)):
+        pass
     elif isinstance(value, (list, tuple, dict)) or hasattr(
         type(value), "items"
     ):
@@ -1134,6 +1138,8 @@ def add_sizes(sizes, value, tensor, depth):
         sizes.append(len(items) if depth else None)
         for each in items[:SIZES_MAX] if depth else ():
             add_sizes(sizes, each, tensor, depth - 1)
+    else:
+        sizes.append(None)
 
 
 def rows_of_items(values, tensor, depth):

@@ -68,7 +68,9 @@ OOM_CASES = (
     ("oom_object", 0, "", START, 7),
 )
 # Case of hook_rows.py, exit status, rows seen. 0: none.
-SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 0,
+# Of these, after how many looks the inputs still had the same sizes.
+SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 7,
+              "beside_an_object": 0,
               "last_batch": 0, "lengths": 0, "accumulated": 7, "one_step": 0}
 ROWS_CASES = (
     ("positional", 0, 5),
@@ -83,6 +85,7 @@ ROWS_CASES = (
     ("crops", 0, 5),
     ("packed", 0, 3),
     ("an_object", 0, 5),
+    ("beside_an_object", 0, 5),
     ("empty", 0, 5),
     ("images", 0, 5),
     ("teacher", 0, 5),

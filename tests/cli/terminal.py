@@ -366,7 +366,7 @@ class Interrupted(TerminalTest):
         self.interrupt(lambda terminal: terminal.press(CTRL_C), 2)
         before = self.starts()
         self.assertEqual(len(before), 2)
-        self.assertIn("probe --batch-size 4 --grad-accum 2", before[0])
+        self.assertIn("probe --batch-size 4 --grad-accum 8", before[0])
         terminal = self.autofit()
         self.assertEqual(terminal.event(), "exit 0")
         after = self.starts()[2:]

@@ -111,6 +111,10 @@ def an_object():
     takes(Record(), torch.tensor(4))
 
 
+def beside_an_object():
+    takes(batch(), Record())
+
+
 def empty():
     takes(batch(0), None)
 

@@ -135,7 +135,11 @@ static void bytes_at_rest_make_a_line(void **state)
 		  200,
 		  10 },
 		{ "all of the peak", { AT_REST(8, 280, 280, FITS) }, 0, 0, 0 },
-		{ "out of memory", { AT_REST(8, 280, 200, OOM_HOST) }, 0, 0, 0 },
+		{ "out of memory",
+		  { AT_REST(8, 280, 200, OOM_HOST) },
+		  0,
+		  0,
+		  0 },
 	};
 
 	(void)state;

@@ -71,8 +71,7 @@ static struct trial run_probe(struct game *game, int64_t micro)
 static void check_question(const struct game *game, int64_t micro)
 {
 	double growth = game->problem->max_growth;
-	struct memory_line steep =
-		memory_line_steep(game->trials, game->count);
+	struct memory_line steep = memory_line_steep(game->trials, game->count);
 	int64_t promised = memory_line_micro(
 		&steep, game->problem->limit_bytes / 10 * 11 + 10);
 	int64_t largest = 0;
