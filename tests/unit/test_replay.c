@@ -143,12 +143,18 @@ static struct plan plan_of(const struct curve *curve, enum knowledge knowledge)
 	return plan;
 }
 
-static struct trial run_probe(const struct plan *plan,
-			      const struct curve *curve,
-			      enum knowledge knowledge,
-			      const struct plan_step *step,
-			      const struct trial *before, size_t count)
+struct tuning {
+	const struct curve *curve;
+	enum knowledge knowledge;
+	struct plan plan;
+	struct trial trials[PROBES_MAX];
+	size_t count;
+};
+
+static struct trial run_probe(const struct tuning *tuning,
+			      const struct plan_step *step)
 {
+	const struct curve *curve = tuning->curve;
 	double noise = 1 + curve->noise * draw(-1, 1);
 	struct trial trial = {
 		.micro_batch = step->micro_batch,
@@ -166,11 +172,12 @@ static struct trial run_probe(const struct plan *plan,
 		trial.steps = 0;
 		return trial;
 	}
-	if (knowledge != KNOWS_NOTHING)
+	if (tuning->knowledge != KNOWS_NOTHING)
 		trial.rest_bytes =
 			(uint64_t)(curve->fixed * (1 - curve->transient_share));
 	if (step->is_confirmation ||
-	    plan_wants_confirmed(plan, before, count, &trial)) {
+	    plan_wants_confirmed(&tuning->plan, tuning->trials, tuning->count,
+				 &trial)) {
 		trial.steps = 8;
 		trial.confirmed_steps = 8;
 	}
@@ -216,27 +223,31 @@ struct played {
 
 static struct played play(const struct curve *curve, enum knowledge knowledge)
 {
-	const struct plan plan = plan_of(curve, knowledge);
-	struct trial trials[PROBES_MAX];
+	struct tuning tuning = { .curve = curve,
+				 .knowledge = knowledge,
+				 .plan = plan_of(curve, knowledge) };
 	struct played played = { .probes = 0 };
 	struct plan_step step;
 
 	for (;;) {
-		step = plan_next(&plan, trials, played.probes);
+		step = plan_next(&tuning.plan, tuning.trials, tuning.count);
 		if (step.action != PLAN_PROBE)
 			break;
-		assert_true(played.probes < PROBES_MAX);
-		trials[played.probes] = run_probe(&plan, curve, knowledge,
-						  &step, trials, played.probes);
-		played.probes++;
+		assert_true(tuning.count < PROBES_MAX);
+		tuning.trials[tuning.count] = run_probe(&tuning, &step);
+		tuning.count++;
 	}
+	played.probes = tuning.count;
 	if (step.action == PLAN_DONE)
 		played.micro = step.micro_batch;
-	for (size_t i = 0; i < played.probes; i++)
-		if (trials[i].micro_batch == played.micro &&
-		    trial_fits(&trials[i]) && trial_is_confirmed(&trials[i]) &&
-		    trials[i].grad_accum == step.final_accum)
+	for (size_t i = 0; i < tuning.count; i++) {
+		const struct trial *trial = &tuning.trials[i];
+
+		if (trial->micro_batch == played.micro && trial_fits(trial) &&
+		    trial_is_confirmed(trial) &&
+		    trial->grad_accum == step.final_accum)
 			played.is_tested = true;
+	}
 	right_answers(curve, &played.low, &played.high);
 	return played;
 }
@@ -295,7 +306,7 @@ static void tunings_take_few_probes(void **state)
 		double mean = 0;
 
 		for (size_t i = 0; i < CURVES; i++) {
-			count_one(&tally, &curves[i], i, knows);
+			count_one(&tally, &curves[i], i, (enum knowledge)knows);
 			mean += (double)tally.probes[i] / CURVES;
 		}
 		qsort(tally.probes, CURVES, sizeof(*tally.probes),
