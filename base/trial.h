@@ -68,6 +68,7 @@ struct trial {
 	int64_t confirmed_steps; /* steps of the confirmation; 0: not one */
 	double seconds;          /* wall clock of the whole probe */
 	double step_seconds;     /* median, 0: not known */
+	double step_mad_seconds; /* median deviation from it; 0: not known */
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
 	 * dimension of what goes into the outermost module. Echo: what the
@@ -88,6 +89,15 @@ static inline bool trial_fits(const struct trial *trial)
 {
 	return trial->verdict == VERDICT_FITS ||
 	       trial->verdict == VERDICT_FITS_BARELY;
+}
+
+/* Samples of one rank in a second; 0: not known. */
+static inline double trial_rate(const struct trial *trial)
+{
+	return trial->step_seconds > 0
+		       ? (double)trial->micro_batch *
+				 (double)trial->grad_accum / trial->step_seconds
+		       : 0;
 }
 
 /* It ran long enough to be recommended, or to its own end. */

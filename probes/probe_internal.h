@@ -11,6 +11,7 @@
 #include "probes/probe_clock.h"
 #include "probes/probe_gpu.h"
 #include "probes/probe_output.h"
+#include "probes/verdict/step_times.h"
 
 #define PROBE_TICK_MS 20
 #define HALF_TIME_SLOTS 256
@@ -37,6 +38,7 @@ struct probe_readings {
 	int64_t last_life_ms;                 /* when any of it rose */
 	uint64_t half_time[HALF_TIME_SLOTS];  /* peak at second i */
 	struct step_peaks peaks;
+	struct step_times times;
 	/* Steps when those were over in which an allocator may retry, and its
 	 * retries until then; 0: they are not over. */
 	int64_t warm_steps;

@@ -138,6 +138,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	const struct evidence_end *end = &probe->evidence.end;
 	const struct step_peaks *peaks = &probe->readings.peaks;
 	const struct printed_sizes *sizes = &probe->output.sizes;
+	struct step_pace pace = step_times_pace(&probe->readings.times);
 	bool fits = trial_fits(trial);
 
 	trial->micro_batch = probe->spec.micro_batch;
@@ -162,7 +163,8 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	    (course->confirming || end->ended))
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
-	trial->step_seconds = step_peaks_median_seconds(peaks);
+	trial->step_seconds = pace.median_seconds;
+	trial->step_mad_seconds = pace.mad_seconds;
 	note_seen(trial, &probe->readings.python);
 	trial->printed_sizes_micro = sizes->micro;
 	trial->printed_sizes_accum = sizes->accum;

@@ -280,6 +280,11 @@ void probe_watch(struct probe *probe)
 	steps = probe_steps(probe, &source);
 	peak = probe_peak(probe);
 	step_peaks_note(&readings->peaks, steps, peak, now_ms);
+	step_times_note(
+		&readings->times, steps,
+		(int64_t)((source == STEPS_HOOK ? readings->python.last_step_ns
+						: uv_hrtime()) /
+			  1000));
 	if (now_ms / 1000 < HALF_TIME_SLOTS)
 		readings->half_time[now_ms / 1000] = peak;
 	/* What came since the last look may have come in its first step. */

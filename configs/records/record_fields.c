@@ -98,6 +98,8 @@ const struct field probe_fields[] = {
 	{ "seconds", FIELD_SECONDS, IN_NOTE(trial.seconds), 0, 0, false },
 	{ "step_seconds", FIELD_SECONDS, IN_NOTE(trial.step_seconds), 0, 0,
 	  false },
+	{ "step_mad_seconds", FIELD_SECONDS, IN_NOTE(trial.step_mad_seconds), 0,
+	  0, true },
 	{ "input_rows", FIELD_INTEGER, IN_NOTE(trial.input_rows), 0, 0, true },
 	{ "seen_accum", FIELD_INTEGER, IN_NOTE(trial.seen_accum), 0, 0, true },
 	{ "seen_ranks", FIELD_INTEGER, IN_NOTE(trial.seen_ranks), 0, 0, true },

@@ -68,6 +68,7 @@ struct options_search {
 	int64_t confirm_steps; /* 20 */
 	bool has_confirm_steps;
 	bool largest; /* the largest micro-batch too, beside the best split */
+	bool fastest; /* --objective fastest */
 };
 
 struct options_probe {

@@ -36,6 +36,7 @@ static const char *const global_scope_words[] = { "rank", "global", NULL };
 static const char *const color_words[] = { "auto", "always", "never", NULL };
 static const char *const isolation_kinds[] = { "auto", "view", "landlock",
 					       "compare", NULL };
+static const char *const objective_words[] = { "largest", "fastest", NULL };
 static const char *const otherwise_words[] = { "stop", "run", NULL };
 static const char *const shell_words[] = { "bash", "zsh", "fish", NULL };
 static const char *const export_formats[] = { "json", "record", "args",
@@ -118,6 +119,15 @@ const struct option_row option_rows[] = {
 	  .field = FIELD(search.largest),
 	  .doc = "also search the largest safe micro-batch, whatever "
 		 "effective batch it would make",
+	  .group = GROUP_SIZES },
+	{ .name = "objective",
+	  .kind = &kind_objective,
+	  .field = FIELD(search.fastest),
+	  .argument = "largest|fastest",
+	  .initial = "largest",
+	  .words = objective_words,
+	  .doc = "of the splits that fit, the one with the largest "
+		 "micro-batch, or the one that trains fastest",
 	  .group = GROUP_SIZES },
 	{ .name = "max-micro",
 	  .kind = &kind_integer,

@@ -4,82 +4,24 @@
 
 #include "base/units.h"
 #include "launcher/command/text/text.h"
+#include "launcher/report/rates.h"
 #include "launcher/report/report_words.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 /* Less than this between runs of one size is not worth a line. */
 #define SPREAD_MIN 0.05
 
-/*
- * The probe that tells of a split: the last of its own accumulation, for with
- * less of it a size may fit that does not with all; else the last of the size.
- */
-static const struct trial *trial_of(const struct result *result, int64_t micro,
-				    int64_t accum)
-{
-	const struct probe_notes *probes = &result->record.probes;
-	const struct trial *found = NULL;
-
-	for (size_t i = 0; i < probes->count; i++) {
-		const struct trial *trial = &probes->items[i].trial;
-
-		if (trial->micro_batch == micro &&
-		    (!found || trial->grad_accum == accum ||
-		     found->grad_accum != accum))
-			found = trial;
-	}
-	return found;
-}
-
-/* How far apart runs of one size are, at most; 0: none ran twice. */
-struct runs_apart {
-	double peak, speed;
-};
-
-static void spread_widen(double *spread, double a, double b)
-{
-	double wider = a > b ? a / b - 1 : b / a - 1;
-
-	if (a > 0 && b > 0 && wider > *spread)
-		*spread = wider;
-}
-
-static struct runs_apart runs_apart_of(const struct result *result)
-{
-	const struct probe_notes *probes = &result->record.probes;
-	struct runs_apart spread = { 0, 0 };
-
-	for (size_t i = 1; i < probes->count; i++) {
-		const struct trial *a = &probes->items[i].trial;
-
-		for (size_t j = 0; j < i; j++) {
-			const struct trial *b = &probes->items[j].trial;
-
-			if (a->micro_batch != b->micro_batch ||
-			    a->grad_accum != b->grad_accum || !trial_fits(a) ||
-			    !trial_fits(b))
-				continue;
-			spread_widen(&spread.peak, (double)a->peak_bytes,
-				     (double)b->peak_bytes);
-			spread_widen(&spread.speed, a->step_seconds,
-				     b->step_seconds);
-		}
-	}
-	return spread;
-}
-
 /* "32 x 4   peak 1.41 GiB   386.7 samples/s, 1.24x" */
 static void evidence_add_size(struct strbuf *out, const struct result *result,
 			      int64_t micro, int64_t accum)
 {
-	const struct trial *trial = trial_of(result, micro, accum);
-	const struct trial *own = trial_of(result, result->own.micro_batch,
-					   result->own.grad_accum);
-	double speed = 0;
-	double base = 0;
+	const struct trial *trial = rates_trial(result, micro, accum);
+	struct rate_factor rate = rates_against_own(result, trial);
+	bool is_own = micro == result->own.micro_batch &&
+		      accum == result->own.grad_accum;
+	double speed;
 
 	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64, micro, accum);
 	if (!trial) {
@@ -93,17 +35,16 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 			   trial_fits(trial) ? 0 : trial->limit_bytes);
 	}
 	speed = result_samples_per_second(result, trial);
-	if (own)
-		base = result_samples_per_second(result, own);
 	if (speed > 0) {
 		strbuf_adds(out, ", ");
 		words_rate(out, speed);
 		strbuf_adds(out, " samples/s");
 	}
-	/* A factor that equal runs have too is none. */
-	if (speed > 0 && base > 0 && trial_fits(trial) && trial_fits(own) &&
-	    fabs(speed / base - 1) >= runs_apart_of(result).speed)
-		strbuf_addf(out, " (%.2fx)", speed / base);
+	if (speed > 0 && rate.factor > 0)
+		strbuf_addf(out, " (%.2fx%s)", rate.factor,
+			    is_own || !rates_is_noise(&rate)
+				    ? ""
+				    : ", within noise");
 	if (!trial_fits(trial)) {
 		strbuf_adds(out, ", ");
 		words_verdict(out, trial);
@@ -117,6 +58,7 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 	bool same = record->batch.micro_batch == result->own.micro_batch &&
 		    record->batch.grad_accum == result->own.grad_accum;
 	struct strbuf line = STRBUF_INIT;
+	struct rate_factor rate;
 
 	if (result->own.micro_batch > 0 && !same) {
 		evidence_add_size(&line, result, result->own.micro_batch,
@@ -126,14 +68,18 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 	}
 	evidence_add_size(&line, result, record->batch.micro_batch,
 			  record->batch.grad_accum);
-	words_field(out, style, same ? "yours" : "best", strbuf_text(&line));
+	words_field(out, style,
+		    same                                    ? "yours"
+		    : rates_answer_is_slower(result, &rate) ? "largest"
+							    : "best",
+		    strbuf_text(&line));
 	strbuf_release(&line);
 }
 
 static void add_spread(struct strbuf *out, const struct report_style *style,
 		       const struct result *result)
 {
-	struct runs_apart spread = runs_apart_of(result);
+	struct runs_apart spread = rates_runs_apart(result);
 	struct strbuf line = STRBUF_INIT;
 
 	strbuf_addf(&line,
@@ -244,8 +190,8 @@ static void add_seen(struct strbuf *out, const struct report_style *style,
 		     const struct result *result)
 {
 	const struct trial *trial =
-		trial_of(result, result->record.batch.micro_batch,
-			 result->record.batch.grad_accum);
+		rates_trial(result, result->record.batch.micro_batch,
+			    result->record.batch.grad_accum);
 	struct strbuf line = STRBUF_INIT;
 
 	if (trial)

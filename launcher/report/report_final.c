@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "launcher/command/text/text.h"
+#include "launcher/report/rates.h"
 #include "launcher/report/report_words.h"
 
 #include <inttypes.h>
@@ -153,9 +154,17 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 			const struct result *result)
 {
 	struct strbuf line = STRBUF_INIT;
+	struct rate_factor rate;
+	bool slower = rates_answer_is_slower(result, &rate);
 
 	add_split(&line, &result->record);
 	strbuf_adds(&line, " fits");
+	if (slower)
+		strbuf_addf(&line,
+			    ", but trains slower than your sizes: %.2fx. "
+			    "--objective fastest takes the fastest split that "
+			    "fits",
+			    rate.factor);
 	if (result->record.batch.micro_batch == result->own.micro_batch &&
 	    result->record.batch.grad_accum == result->own.grad_accum)
 		strbuf_adds(&line,
@@ -165,7 +174,8 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 				    : ", kept: the command has no gradient "
 				      "accumulation, so that another size "
 				      "would change your effective batch");
-	headline(out, style, PAINT_GOOD, strbuf_text(&line));
+	headline(out, style, slower ? PAINT_WARN : PAINT_GOOD,
+		 strbuf_text(&line));
 	report_evidence(out, style, result);
 	report_advice(out, style, result);
 	note_uncapped(out, style, result);

@@ -10,6 +10,7 @@
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"
+#include "launcher/report/rates.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -60,10 +61,7 @@ double result_samples_per_second(const struct result *result,
 {
 	int64_t world = result->record.batch.world_size;
 
-	if (!(trial->step_seconds > 0))
-		return 0;
-	return (double)trial->micro_batch * (double)trial->grad_accum *
-	       (double)(world > 0 ? world : 1) / trial->step_seconds;
+	return trial_rate(trial) * (double)(world > 0 ? world : 1);
 }
 
 /* NULL and "" are not known: null. */
@@ -156,9 +154,11 @@ static json_t *environment_json(const struct strlist *environment)
 static json_t *recommended_json(const struct result *result)
 {
 	const struct record *record = &result->record;
+	struct rate_factor rate;
 	struct strlist argv = STRLIST_INIT;
 	json_t *object;
 
+	(void)rates_answer_is_slower(result, &rate);
 	if (record->batch.micro_batch <= 0)
 		return json_null();
 	object = json_checked(json_object());
@@ -168,6 +168,10 @@ static json_t *recommended_json(const struct result *result)
 	json_put(object, "world_size", json_count(record->batch.world_size));
 	json_put(object, "effective_batch",
 		 json_count(record->batch.effective_batch));
+	json_put(object, "speed_factor",
+		 number_json(rate.factor, rate.factor > 0));
+	json_put(object, "speed_noise",
+		 number_json(rate.noise, rate.factor > 0));
 	secrets_mask_argv(&argv, &result->run.argv);
 	json_put(object, "write", json_texts(&result->lines));
 	json_put(object, "argv", json_texts(&argv));
@@ -250,6 +254,11 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));
+	json_put(object, "step_seconds",
+		 number_json(trial->step_seconds, trial->step_seconds > 0));
+	json_put(object, "step_mad_seconds",
+		 number_json(trial->step_mad_seconds,
+			     trial->step_mad_seconds > 0));
 	json_put(object, "input_rows", json_count(trial->input_rows));
 	json_put(object, "seen_accum", json_count(trial->seen_accum));
 	json_put(object, "seen_ranks", json_count(trial->seen_ranks));

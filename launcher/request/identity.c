@@ -111,6 +111,9 @@ static void add_question(struct strbuf *out, const struct request *request)
 	identity_add_number(out, IDENTITY_PLACE, "--micro-multiple-of",
 			    options->batch.micro_multiple_of);
 	identity_add(out, IDENTITY_PLACE, "--tolerance", tolerance);
+	/* Records from before there was a choice are of the largest. */
+	if (options->search.fastest)
+		identity_add(out, IDENTITY_PLACE, "--objective", "fastest");
 	identity_add(out, IDENTITY_PLACE, "shared with others",
 		     options->probe.shared ? "yes" : "no");
 	free(tolerance);

@@ -6,6 +6,7 @@
 #include "launcher/tuning/plan_view.h"
 #include "search/findings.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Probes need not accumulate more: memory is the same from two on. */
@@ -285,6 +286,82 @@ static struct plan_step next_step_of(const struct plan *plan,
 	return plan->mode == PLAN_LARGEST ? split_step(plan, view, step) : step;
 }
 
+/* It may be the answer, and ran as that would. */
+static const struct trial *timed_trial(const struct plan *plan,
+				       const struct plan_view *view,
+				       int64_t micro)
+{
+	const struct trial *trial = plan_view_trial(view, micro);
+
+	if (!trial || !trial_fits(trial) || !(trial->step_seconds > 0) ||
+	    trial->grad_accum != plan_final_accum(plan, micro) ||
+	    (view->split_count && !is_split(view, micro)))
+		return NULL;
+	return trial;
+}
+
+/* Of the splits between the own one and the largest the middle, or 0. */
+static int64_t middle_split(const struct plan_view *view, int64_t own,
+			    int64_t largest)
+{
+	double middle = sqrt((double)own * (double)largest);
+	int64_t found = 0;
+
+	for (size_t i = 0; i < view->split_count; i++)
+		if (view->splits[i] > own && view->splits[i] < largest &&
+		    (!found || fabs((double)view->splits[i] - middle) <
+				       fabs((double)found - middle)))
+			found = view->splits[i];
+	return found;
+}
+
+/* More samples than this are taken for the same rate: see report/rates.h. */
+#define SAME_RATE 0.98
+
+/*
+ * The knee of the rate: the smallest size that trains as fast as any. Sizes
+ * that are to be compared run in full, as a confirmation does.
+ */
+static struct plan_step fastest_step(const struct plan *plan,
+				     const struct plan_view *view,
+				     struct plan_step largest)
+{
+	int64_t own = plan->own_micro;
+	const int64_t wanted[] = {
+		own, own > 0 ? middle_split(view, own, largest.micro_batch) : 0
+	};
+	double best = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		const struct trial *trial = plan_view_trial(view, wanted[i]);
+
+		if (wanted[i] > 0 && wanted[i] < largest.micro_batch &&
+		    (!view->split_count || is_split(view, wanted[i])) &&
+		    !(trial && trial_is_misfit(trial)) &&
+		    !plan_is_settled(view, wanted[i]))
+			return probe_step(plan, view, wanted[i], true);
+	}
+	for (size_t i = 0; i < view->count; i++) {
+		const struct trial *trial =
+			timed_trial(plan, view, view->trials[i].micro_batch);
+
+		if (trial && trial_is_confirmed(trial) &&
+		    trial_rate(trial) > best)
+			best = trial_rate(trial);
+	}
+	for (size_t i = 0; best > 0 && i < view->count; i++) {
+		const struct trial *trial =
+			timed_trial(plan, view, view->trials[i].micro_batch);
+
+		if (trial && trial_is_confirmed(trial) &&
+		    trial_rate(trial) >= SAME_RATE * best &&
+		    trial->micro_batch < largest.micro_batch)
+			largest.micro_batch = trial->micro_batch;
+	}
+	largest.final_accum = plan_final_accum(plan, largest.micro_batch);
+	return largest;
+}
+
 /* Views are too large for a small stack. */
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
@@ -294,6 +371,8 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 
 	plan_view_look(view, plan, trials, count);
 	step = next_step_of(plan, view, view + 1);
+	if (step.action == PLAN_DONE && plan->takes_fastest)
+		step = fastest_step(plan, view, step);
 	free(view);
 	return step;
 }

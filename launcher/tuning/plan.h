@@ -33,6 +33,10 @@ struct plan {
 	/* PLAN_LARGEST: the size next to the answer is run as well, where only
 	 * a prediction says that it does not fit. */
 	bool proves_misfit;
+	/* Of the splits that fit the fastest is the answer: the command's own,
+	 * one half way to the largest and that one are timed. */
+	bool takes_fastest;
+	int64_t own_micro; /* of the command as it is; 0: not known */
 	/* Limits, start, growth; candidates are filled in by plan_next. */
 	struct search_problem problem;
 };

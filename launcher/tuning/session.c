@@ -65,6 +65,8 @@ static void set_plan(struct plan *plan, const struct request *request)
 		plan->mode = PLAN_LARGEST;
 	else
 		plan->mode = PLAN_KEEP;
+	plan->takes_fastest = options->search.fastest;
+	plan->own_micro = command->batch.micro_batch;
 	plan->strategy = search_strategy_find(options->search.strategy);
 	plan->asked = request->asked;
 	plan->constraints = command->constraints;

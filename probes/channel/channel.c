@@ -95,6 +95,8 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	slot.steps = bytes_min(first->steps, second->steps);
 	if (slot.steps > STEPS_LIMIT)
 		slot.steps = 0;
+	slot.last_step_ns =
+		bytes_min(first->last_step_ns, second->last_step_ns);
 	slot.alloc_retries =
 		bytes_min(first->alloc_retries, second->alloc_retries);
 	slot.alloc_retries = bytes_min(slot.alloc_retries, RETRIES_LIMIT);
@@ -189,10 +191,12 @@ struct channel_reading channel_read(const struct channel *channel)
 			continue;
 		raise_phase(&rank_phase, slot.phase);
 		reading_take(&reading, &slot, !reading.stepping && !by_hand);
-		if (slot.steps)
-			take_lowest(&reading.steps, slot.steps,
-				    reading.stepping++ == 0);
-		else
+		if (slot.steps &&
+		    (!reading.stepping++ || slot.steps < reading.steps)) {
+			reading.steps = slot.steps;
+			reading.last_step_ns = slot.last_step_ns;
+		}
+		if (!slot.steps)
 			take_lowest(&reading.by_hand, slot.by_hand,
 				    by_hand++ == 0);
 	}

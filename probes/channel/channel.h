@@ -105,7 +105,8 @@ struct channel {
 
 /* What all slots say together. */
 struct channel_reading {
-	uint64_t steps; /* of the slowest rank that steps; 0: none yet */
+	uint64_t steps;        /* of the slowest rank that steps; 0: none yet */
+	uint64_t last_step_ns; /* CLOCK_MONOTONIC, of the last of them */
 	uint64_t alloc_retries;
 	uint32_t flags;   /* all flags of all slots */
 	size_t processes; /* slots in use */

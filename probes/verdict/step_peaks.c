@@ -3,16 +3,12 @@
 #include "probes/verdict/step_peaks.h"
 
 #include <assert.h>
-#include <stdlib.h>
 
-#define WARM_UP_STEPS 2
 #define VARYING_AFTER 3
 /* A trend is what two halves of so many steps agree on, but for this factor:
  * steps that are seen in one look share its peak. */
 #define TREND_STEPS_MIN 8
 #define TREND_FACTOR 3
-/* Twice the pause between two looks: shorter steps are not told apart. */
-#define SHORT_STEP_MS 40
 
 static int64_t known_steps(const struct step_peaks *peaks)
 {
@@ -96,33 +92,4 @@ bool step_peaks_are_varying(const struct step_peaks *peaks,
 			 (double)peaks->bytes[i - 1] *
 				 (1 + noise->varying_share);
 	return jumps >= noise->varying_jumps;
-}
-
-static int compare_ms(const void *a, const void *b)
-{
-	int64_t left = *(const int64_t *)a;
-	int64_t right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
-}
-
-double step_peaks_median_seconds(const struct step_peaks *peaks)
-{
-	int64_t known = known_steps(peaks);
-	int64_t first = known > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
-	int64_t count = known - 1 - first;
-	int64_t took[STEP_PEAKS_MAX];
-	int64_t total;
-
-	if (count < 1)
-		return 0;
-	total = peaks->ms[known - 1] - peaks->ms[first];
-	/* Steps that were seen in one look share their time: their mean. */
-	if (total < (count + 1) * SHORT_STEP_MS)
-		return (double)total / (double)count / 1000;
-	for (int64_t i = 0; i < count; i++)
-		took[i] = peaks->ms[first + i + 1] - peaks->ms[first + i];
-	qsort(took, (size_t)count, sizeof(*took), compare_ms);
-	total = took[count / 2];
-	return (double)total / 1000;
 }

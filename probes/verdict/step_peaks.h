@@ -58,7 +58,4 @@ uint64_t step_peaks_trend(const struct step_peaks *peaks,
 bool step_peaks_are_varying(const struct step_peaks *peaks,
 			    const struct growth_noise *noise);
 
-/* Median time between steps, the first two left out; 0: not known. */
-double step_peaks_median_seconds(const struct step_peaks *peaks);
-
 #endif

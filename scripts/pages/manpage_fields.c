@@ -98,6 +98,8 @@ static const struct field_text probe_texts[] = {
 	{ "confirmed_steps", "Those of a confirmation; 0: it was none." },
 	{ "seconds", "How long it ran." },
 	{ "step_seconds", "The median of its steps; 0: not known." },
+	{ "step_mad_seconds", "The median deviation of its steps from that; "
+			      "0: not known." },
 	{ "input_rows", "The first dimension of what went into the model; 0: "
 			"not seen." },
 	{ "seen_accum", "Micro-steps of one optimizer step, as seen; 0: not "

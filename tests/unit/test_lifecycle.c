@@ -326,25 +326,6 @@ static void a_trend_is_told_from_noise(void **state)
 	}
 }
 
-static void the_median_step_is_robust(void **state)
-{
-	static const int64_t when[] = { 5000, 6000, 6100, 6200, 6900, 7000 };
-	struct step_peaks peaks;
-
-	(void)state;
-	memset(&peaks, 0, sizeof(peaks));
-	for (int64_t i = 0; i < 6; i++)
-		step_peaks_note(&peaks, i + 1, MIB, when[i]);
-	assert_true(step_peaks_median_seconds(&peaks) > 0.099 &&
-		    step_peaks_median_seconds(&peaks) < 0.101);
-	/* Many steps in one look: their mean. */
-	memset(&peaks, 0, sizeof(peaks));
-	step_peaks_note(&peaks, 100, MIB, 20);
-	step_peaks_note(&peaks, 200, MIB, 40);
-	assert_true(step_peaks_median_seconds(&peaks) > 0 &&
-		    step_peaks_median_seconds(&peaks) < 0.001);
-}
-
 static void any_number_of_steps_is_taken(void **state)
 {
 	struct step_peaks peaks;
@@ -366,7 +347,6 @@ int main(void)
 			a_time_out_that_was_asked_for_covers_the_start),
 		cmocka_unit_test(peaks_are_told_apart),
 		cmocka_unit_test(a_trend_is_told_from_noise),
-		cmocka_unit_test(the_median_step_is_robust),
 		cmocka_unit_test(any_number_of_steps_is_taken),
 	};
 

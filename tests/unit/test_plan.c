@@ -15,6 +15,9 @@
 struct world {
 	uint64_t fixed_mib, mib_per_sample, limit_mib;
 	int64_t growth_percent; /* of the peak while it is confirmed */
+	/* Trains as many samples a second as its size up to this, above it a
+	 * fifth fewer than there; 0: steps are not timed. */
+	int64_t knee;
 };
 
 /* Answers one question of the plan as a session would. */
@@ -32,6 +35,12 @@ static struct trial run(const struct plan *plan, const struct world *world,
 		.steps_source = STEPS_HOOK,
 	};
 
+	if (world->knee)
+		trial.step_seconds = (double)step->micro_batch *
+				     (double)step->probe_accum /
+				     (step->micro_batch > world->knee
+					      ? 0.8 * (double)world->knee
+					      : (double)step->micro_batch);
 	trial.verdict =
 		mib <= world->limit_mib ? VERDICT_FITS : VERDICT_OVER_BUDGET;
 	if (trial.verdict == VERDICT_OVER_BUDGET) {
@@ -112,15 +121,29 @@ static void the_effective_batch_is_kept_exactly(void **state)
 		int64_t effective, ranks, start, micro, accum;
 		size_t probes_max;
 	} rows[] = {
-		{ "power of two", { 400, 20, 1100, 0 }, 128, 1, 8, 32, 4, 4 },
-		{ "all of it", { 400, 1, 1100, 0 }, 128, 1, 8, 128, 1, 5 },
-		{ "two ranks", { 400, 20, 1100, 0 }, 128, 2, 8, 32, 2, 4 },
-		{ "three ranks", { 400, 20, 1100, 0 }, 96, 3, 8, 32, 1, 4 },
-		{ "a prime", { 400, 20, 1100, 0 }, 127, 1, 1, 1, 127, 3 },
-		{ "a prime that fits", { 100, 4, 500, 0 }, 97, 1, 1, 97, 1, 5 },
-		{ "half of it", { 100, 20, 500, 0 }, 34, 1, 2, 17, 2, 4 },
+		{ "power of two",
+		  { 400, 20, 1100, 0, 0 },
+		  128,
+		  1,
+		  8,
+		  32,
+		  4,
+		  4 },
+		{ "all of it", { 400, 1, 1100, 0, 0 }, 128, 1, 8, 128, 1, 5 },
+		{ "two ranks", { 400, 20, 1100, 0, 0 }, 128, 2, 8, 32, 2, 4 },
+		{ "three ranks", { 400, 20, 1100, 0, 0 }, 96, 3, 8, 32, 1, 4 },
+		{ "a prime", { 400, 20, 1100, 0, 0 }, 127, 1, 1, 1, 127, 3 },
+		{ "a prime that fits",
+		  { 100, 4, 500, 0, 0 },
+		  97,
+		  1,
+		  1,
+		  97,
+		  1,
+		  5 },
+		{ "half of it", { 100, 20, 500, 0, 0 }, 34, 1, 2, 17, 2, 4 },
 		{ "only one fits",
-		  { 400, 650, 1100, 0 },
+		  { 400, 650, 1100, 0, 0 },
 		  128,
 		  1,
 		  8,
@@ -128,7 +151,7 @@ static void the_effective_batch_is_kept_exactly(void **state)
 		  128,
 		  5 },
 		{ "growth while confirmed",
-		  { 400, 20, 1045, 3 },
+		  { 400, 20, 1045, 3, 0 },
 		  128,
 		  1,
 		  8,
@@ -163,7 +186,7 @@ static void what_fails_late_is_not_believed(void **state)
 {
 	/* Three steps take 400 + 4 a sample, the tenth takes four times that
 	 * much a sample. */
-	const struct world short_probes = { 400, 4, 1000, 0 };
+	const struct world short_probes = { 400, 4, 1000, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_GROW, 8, 1, true, 8), &short_probes);
 	struct trial trials[SEARCH_TRIALS_MAX] = { { 0 } };
@@ -197,8 +220,8 @@ static void what_fails_late_is_not_believed(void **state)
 
 static void without_accumulation_there_is_one_size(void **state)
 {
-	const struct world small = { 400, 20, 450, 0 };
-	const struct world large = { 400, 20, 1100, 0 };
+	const struct world small = { 400, 20, 450, 0, 0 };
+	const struct world large = { 400, 20, 1100, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_KEEP, 8, 1, false, 8), &small);
 	struct played played = play(&plan, &small);
@@ -236,7 +259,7 @@ static void rules_are_kept(void **state)
 		{ "grow: a batch in 32s", PLAN_GROW, 1, 0, 24, 32, 24, 8 },
 		{ "tune: a batch in eights", PLAN_LARGEST, 1, 0, 1, 8, 32, 4 },
 	};
-	const struct world world = { 400, 20, 1100, 0 };
+	const struct world world = { 400, 20, 1100, 0, 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -278,7 +301,7 @@ static void derived_accumulation_is_kept(void **state)
 		/* 33 to 35 once would be less than the 50 of 25 twice. */
 		{ PLAN_GROW, 50, 50, false, 25, 2 },
 	};
-	const struct world world = { 400, 20, 1100, 0 };
+	const struct world world = { 400, 20, 1100, 0, 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -316,7 +339,7 @@ static void sizes_below_a_multiple(void **state)
 		{ PLAN_GROW, 128, 8, PLAN_DONE, 5, 26 },
 		{ PLAN_LARGEST, 128, 8, PLAN_DONE, 4, 32 },
 	};
-	const struct world world = { 400, 20, 510, 0 };
+	const struct world world = { 400, 20, 510, 0, 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
@@ -338,7 +361,7 @@ static void sizes_below_a_multiple(void **state)
 
 static void nothing_fits(void **state)
 {
-	const struct world world = { 400, 20, 410, 0 };
+	const struct world world = { 400, 20, 410, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_KEEP, 128, 1, true, 8), &world);
 	struct played played = play(&plan, &world);
@@ -351,7 +374,7 @@ static void nothing_fits(void **state)
 
 static void grow_takes_the_largest(void **state)
 {
-	const struct world world = { 400, 20, 1290, 0 };
+	const struct world world = { 400, 20, 1290, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_GROW, 128, 1, true, 8), &world);
 	struct played played = play(&plan, &world);
@@ -365,7 +388,7 @@ static void grow_takes_the_largest(void **state)
 
 static void tune_finds_both(void **state)
 {
-	const struct world world = { 400, 20, 1290, 0 };
+	const struct world world = { 400, 20, 1290, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_LARGEST, 128, 1, true, 8), &world);
 	struct played played = play(&plan, &world);
@@ -385,7 +408,7 @@ static void tune_finds_both(void **state)
 /* A size that is predicted not to fit is run where that is asked for. */
 static void a_predicted_misfit_is_proved(void **state)
 {
-	static const struct world world = { 100, 540, 9000, 0 };
+	static const struct world world = { 100, 540, 9000, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_LARGEST, 128, 1, true, 8), &world);
 	struct played before = play(&plan, &world);
@@ -405,7 +428,7 @@ static void a_predicted_misfit_is_proved(void **state)
 
 static void accumulation_of_probes_is_short(void **state)
 {
-	const struct world world = { 400, 20, 1100, 0 };
+	const struct world world = { 400, 20, 1100, 0, 0 };
 	struct plan plan =
 		with_limit(plan_of(PLAN_KEEP, 128, 1, true, 8), &world);
 	struct plan_step step = plan_next(&plan, NULL, 0);
@@ -418,9 +441,52 @@ static void accumulation_of_probes_is_short(void **state)
 	assert_int_equal(plan_next(&plan, NULL, 0).probe_accum, 16);
 }
 
+static void the_fastest_split_is_taken(void **state)
+{
+	static const struct {
+		const char *name;
+		struct world world;
+		int64_t own, micro;
+		size_t probes_max;
+	} rows[] = {
+		{ "the largest is", { 400, 20, 1100, 0, 32 }, 8, 32, 6 },
+		{ "the own one is", { 400, 20, 1100, 0, 8 }, 8, 8, 6 },
+		{ "one between is", { 400, 20, 1100, 0, 16 }, 8, 16, 6 },
+		{ "the own one is too large",
+		  { 400, 20, 1100, 0, 8 },
+		  64,
+		  32,
+		  6 },
+		{ "the own one is no split",
+		  { 400, 20, 1100, 0, 8 },
+		  3,
+		  16,
+		  6 },
+		{ "nothing is timed", { 400, 20, 1100, 0, 0 }, 8, 32, 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct plan plan = with_limit(
+			plan_of(PLAN_KEEP, 128, 1, true, 8), &rows[i].world);
+		struct played played;
+
+		plan.takes_fastest = true;
+		plan.own_micro = rows[i].own;
+		played = play(&plan, &rows[i].world);
+		if (played.last.action != PLAN_DONE || !played.confirmed ||
+		    played.last.micro_batch != rows[i].micro ||
+		    played.probes > rows[i].probes_max)
+			fail_msg("%s: %lld, %zu probes", rows[i].name,
+				 (long long)played.last.micro_batch,
+				 played.probes);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_fastest_split_is_taken),
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(what_fails_late_is_not_believed),
 		cmocka_unit_test(without_accumulation_there_is_one_size),

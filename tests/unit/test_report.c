@@ -284,7 +284,7 @@ static const struct {
 	  "your sizes are the best already, nothing changed|"
 	  "yours micro 32 x accum 4|!best micro" },
 	{ "one size ran twice", OUTCOME_TUNED, change_twice,
-	  "differ by up to 11% in memory, 200% in speed|!x) " },
+	  "differ by up to 11% in memory, 200% in speed|0.67x, within " },
 	{ "the own size is over the limit", OUTCOME_TUNED, change_own_over,
 	  "yours micro 64 x accum 2, peak over 1.94 of 1.90 GiB, over the "
 	  "limit" },

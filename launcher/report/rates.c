@@ -1,0 +1,114 @@
+/* How fast the splits of a result train, and which differences are noise. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/report/rates.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Of a split that was timed in one step or two. */
+#define ERROR_OF_FEW 0.05
+/* No clock and no machine are better than this. */
+#define ERROR_MIN 0.005
+/* Steps of the warm-up, and the one that the others are timed from. */
+#define STEPS_UNTIMED 3
+
+const struct trial *rates_trial(const struct result *result, int64_t micro,
+				int64_t accum)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < probes->count; i++) {
+		const struct trial *trial = &probes->items[i].trial;
+
+		if (trial->micro_batch == micro &&
+		    (!found || trial->grad_accum == accum ||
+		     found->grad_accum != accum))
+			found = trial;
+	}
+	return found;
+}
+
+static void apart_widen(double *apart, double a, double b)
+{
+	double wider = a > b ? a / b - 1 : b / a - 1;
+
+	if (a > 0 && b > 0 && wider > *apart)
+		*apart = wider;
+}
+
+struct runs_apart rates_runs_apart(const struct result *result)
+{
+	const struct probe_notes *probes = &result->record.probes;
+	struct runs_apart apart = { 0, 0 };
+
+	for (size_t i = 1; i < probes->count; i++) {
+		const struct trial *a = &probes->items[i].trial;
+
+		for (size_t j = 0; j < i; j++) {
+			const struct trial *b = &probes->items[j].trial;
+
+			if (a->micro_batch != b->micro_batch ||
+			    a->grad_accum != b->grad_accum || !trial_fits(a) ||
+			    !trial_fits(b))
+				continue;
+			apart_widen(&apart.peak, (double)a->peak_bytes,
+				    (double)b->peak_bytes);
+			apart_widen(&apart.speed, a->step_seconds,
+				    b->step_seconds);
+		}
+	}
+	return apart;
+}
+
+/* The standard error of its median step, as a share of it. */
+static double error_of(const struct trial *trial)
+{
+	double count = (double)(trial->steps - STEPS_UNTIMED);
+	double error;
+
+	if (count < 2)
+		return ERROR_OF_FEW;
+	error = 1.2533 * 1.4826 * trial->step_mad_seconds /
+		(trial->step_seconds * sqrt(count));
+	return error > ERROR_MIN ? error : ERROR_MIN;
+}
+
+struct rate_factor rates_against_own(const struct result *result,
+				     const struct trial *trial)
+{
+	const struct trial *own = rates_trial(result, result->own.micro_batch,
+					      result->own.grad_accum);
+	struct rate_factor rate = { 0, 0 };
+	double speed, base, error;
+
+	if (!trial || !own || !trial_fits(trial) || !trial_fits(own))
+		return rate;
+	speed = result_samples_per_second(result, trial);
+	base = result_samples_per_second(result, own);
+	if (!(speed > 0) || !(base > 0))
+		return rate;
+	error = 2 * hypot(error_of(trial), error_of(own));
+	rate.factor = speed / base;
+	rate.noise = rates_runs_apart(result).speed;
+	if (error > rate.noise)
+		rate.noise = error;
+	return rate;
+}
+
+bool rates_is_noise(const struct rate_factor *rate)
+{
+	return fabs(rate->factor - 1) < rate->noise;
+}
+
+bool rates_answer_is_slower(const struct result *result,
+			    struct rate_factor *rate)
+{
+	const struct batch *batch = &result->record.batch;
+
+	*rate = rates_against_own(
+		result,
+		rates_trial(result, batch->micro_batch, batch->grad_accum));
+	return rate->factor > 0 && rate->factor < 1 && !rates_is_noise(rate);
+}

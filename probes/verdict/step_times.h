@@ -1,0 +1,32 @@
+/* How long an optimizer step takes, and how far steps differ. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_PROBES_VERDICT_STEP_TIMES_H
+#define AUTOFIT_PROBES_VERDICT_STEP_TIMES_H
+
+#include <stdint.h>
+
+/* Later steps are not timed. */
+#define STEP_TIMES_MAX 1024
+
+/* When each step was done, by the program's own clock where it tells that. */
+struct step_times {
+	int64_t us[STEP_TIMES_MAX];
+	int64_t steps;
+};
+
+/*
+ * So many steps are done, the last of them at us. Steps that came at once
+ * share the time since the last ones. A count that falls is ignored.
+ */
+void step_times_note(struct step_times *times, int64_t steps, int64_t us);
+
+/* Of the steps after the warm-up; all 0: not known. */
+struct step_pace {
+	double median_seconds;
+	/* Median absolute deviation from the median; 0 with one step. */
+	double mad_seconds;
+};
+
+struct step_pace step_times_pace(const struct step_times *times);
+
+#endif

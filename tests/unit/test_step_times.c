@@ -1,0 +1,90 @@
+/* How long a step takes: bursts, warm-up, and other clocks. */
+/* SPDX-License-Identifier: MIT */
+/* USES probes */
+#include "probes/verdict/step_times.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define NOTES_MAX 8
+
+static const struct {
+	const char *name;
+	struct {
+		int64_t steps, ms;
+	} notes[NOTES_MAX]; /* steps 0 ends them */
+	double median_ms, mad_ms;
+} rows[] = {
+	{ "nothing", { { 0 } }, 0, 0 },
+	{ "one step", { { 1, 500 } }, 0, 0 },
+	{ "two steps", { { 1, 500 }, { 2, 600 } }, 100, 0 },
+	{ "the first two are left out",
+	  { { 1, 0 }, { 2, 900 }, { 3, 1000 }, { 4, 1100 } },
+	  100,
+	  0 },
+	{ "one slow step is no matter",
+	  { { 1, 5000 },
+	    { 2, 6000 },
+	    { 3, 6100 },
+	    { 4, 6200 },
+	    { 5, 6900 },
+	    { 6, 7000 } },
+	  100,
+	  0 },
+	{ "steps that differ",
+	  { { 1, 0 },
+	    { 2, 100 },
+	    { 3, 180 },
+	    { 4, 280 },
+	    { 5, 400 },
+	    { 6, 510 },
+	    { 7, 600 } },
+	  110,
+	  10 },
+	{ "a burst shares its time", { { 100, 20 }, { 200, 40 } }, 0.2, 0 },
+	{ "a count that falls",
+	  { { 1, 0 }, { 3, 200 }, { 2, 900 }, { 4, 300 }, { 5, 400 } },
+	  100,
+	  0 },
+	{ "a clock that is set back",
+	  { { 1, 900 }, { 2, 100 }, { 3, 100 }, { 4, 100 } },
+	  0,
+	  0 },
+	{ "more than are timed", { { 1, 0 }, { 4000, 1023 } }, 1, 0 },
+};
+
+static void rows_are_timed(void **state)
+{
+	static struct step_times times;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct step_pace pace;
+
+		memset(&times, 0, sizeof(times));
+		for (size_t k = 0; k < NOTES_MAX && rows[i].notes[k].steps; k++)
+			step_times_note(&times, rows[i].notes[k].steps,
+					rows[i].notes[k].ms * 1000);
+		pace = step_times_pace(&times);
+		if (fabs(1000 * pace.median_seconds - rows[i].median_ms) >
+			    0.011 ||
+		    fabs(1000 * pace.mad_seconds - rows[i].mad_ms) > 0.011)
+			fail_msg("%s: %g ms, MAD %g ms", rows[i].name,
+				 1000 * pace.median_seconds,
+				 1000 * pace.mad_seconds);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_timed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
