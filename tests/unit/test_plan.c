@@ -460,7 +460,7 @@ static void the_fastest_split_is_taken(void **state)
 		{ "the own one is no split",
 		  { 400, 20, 1100, 0, 8 },
 		  3,
-		  16,
+		  8,
 		  6 },
 		{ "nothing is timed", { 400, 20, 1100, 0, 0 }, 8, 32, 6 },
 	};
