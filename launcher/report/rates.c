@@ -13,6 +13,14 @@
 /* Steps of the warm-up, and the one that the others are timed from. */
 #define STEPS_UNTIMED 3
 
+double rates_samples_per_second(const struct result *result,
+				const struct trial *trial)
+{
+	int64_t world = result->record.batch.world_size;
+
+	return trial_rate(trial) * (double)(world > 0 ? world : 1);
+}
+
 const struct trial *rates_trial(const struct result *result, int64_t micro,
 				int64_t accum)
 {
@@ -85,8 +93,8 @@ struct rate_factor rates_against_own(const struct result *result,
 
 	if (!trial || !own || !trial_fits(trial) || !trial_fits(own))
 		return rate;
-	speed = result_samples_per_second(result, trial);
-	base = result_samples_per_second(result, own);
+	speed = rates_samples_per_second(result, trial);
+	base = rates_samples_per_second(result, own);
 	if (!(speed > 0) || !(base > 0))
 		return rate;
 	error = 2 * hypot(error_of(trial), error_of(own));

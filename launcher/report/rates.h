@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* From the median step of the trial and the world; 0: not known. */
+double rates_samples_per_second(const struct result *result,
+				const struct trial *trial);
+
 /*
  * The probe that tells of a split: the last of its own accumulation, for with
  * less of it a size may fit that does not with all; else the last of the size.

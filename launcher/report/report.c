@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "launcher/command/text/text.h"
+#include "launcher/report/rates.h"
 #include "launcher/report/report_words.h"
 #include "probes/isolation/isolation.h"
 
@@ -156,7 +157,7 @@ static void report_add_numbers(struct strbuf *out,
 		words_step(&cell, trial->step_seconds);
 		strbuf_addf(out, " %8s", strbuf_text(&cell));
 		strbuf_reset(&cell);
-		words_rate(&cell, result_samples_per_second(result, trial));
+		words_rate(&cell, rates_samples_per_second(result, trial));
 		strbuf_addf(out, " %10s", strbuf_text(&cell));
 	}
 	strbuf_release(&cell);

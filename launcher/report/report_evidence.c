@@ -34,7 +34,7 @@ static void evidence_add_size(struct strbuf *out, const struct result *result,
 		words_pair(out, trial->peak_bytes,
 			   trial_fits(trial) ? 0 : trial->limit_bytes);
 	}
-	speed = result_samples_per_second(result, trial);
+	speed = rates_samples_per_second(result, trial);
 	if (speed > 0) {
 		strbuf_adds(out, ", ");
 		words_rate(out, speed);

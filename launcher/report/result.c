@@ -56,14 +56,6 @@ void result_release(struct result *result)
 	memset(result, 0, sizeof(*result));
 }
 
-double result_samples_per_second(const struct result *result,
-				 const struct trial *trial)
-{
-	int64_t world = result->record.batch.world_size;
-
-	return trial_rate(trial) * (double)(world > 0 ? world : 1);
-}
-
 /* NULL and "" are not known: null. */
 static json_t *text_json(const char *text)
 {
@@ -228,7 +220,7 @@ static json_t *probe_json(const struct result *result,
 			  const struct probe_note *note)
 {
 	const struct trial *trial = &note->trial;
-	double speed = result_samples_per_second(result, trial);
+	double speed = rates_samples_per_second(result, trial);
 	json_t *object = json_checked(json_object());
 
 	json_put(object, "micro_batch", json_count(trial->micro_batch));

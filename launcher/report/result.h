@@ -80,10 +80,6 @@ struct result {
 void result_release(struct result *result);
 const char *outcome_name(enum outcome outcome);
 
-/* From the median step of the trial and the world; 0: not known. */
-double result_samples_per_second(const struct result *result,
-				 const struct trial *trial);
-
 /*
  * The object of `--json`, schema autofit.result/1, with a newline. Every key
  * is there; what is not known is null. Bytes that are not UTF-8 become

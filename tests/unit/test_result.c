@@ -1,6 +1,7 @@
 /* The JSON of --json: every key, null for what is not known, any bytes. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
+#include "launcher/report/rates.h"
 #include "launcher/report/result.h"
 
 #include "base/alloc.h"
@@ -431,12 +432,12 @@ static void speed_is_samples_of_all_ranks(void **state)
 	struct trial trial = { .micro_batch = 8, .grad_accum = 2 };
 
 	(void)state;
-	assert_true(fabs(result_samples_per_second(&result, &trial)) < 1e-9);
+	assert_true(fabs(rates_samples_per_second(&result, &trial)) < 1e-9);
 	trial.step_seconds = 0.5;
-	assert_true(fabs(result_samples_per_second(&result, &trial) - 32) <
+	assert_true(fabs(rates_samples_per_second(&result, &trial) - 32) <
 		    1e-9);
 	result.record.batch.world_size = 4;
-	assert_true(fabs(result_samples_per_second(&result, &trial) - 128) <
+	assert_true(fabs(rates_samples_per_second(&result, &trial) - 128) <
 		    1e-9);
 }
 
