@@ -89,7 +89,7 @@ struct rate_factor rates_against_own(const struct result *result,
 	const struct trial *own = rates_trial(result, result->own.micro_batch,
 					      result->own.grad_accum);
 	struct rate_factor rate = { 0, 0 };
-	double speed, base, error;
+	double speed, base, of_trial, of_own, error;
 
 	if (!trial || !own || !trial_fits(trial) || !trial_fits(own))
 		return rate;
@@ -97,7 +97,9 @@ struct rate_factor rates_against_own(const struct result *result,
 	base = rates_samples_per_second(result, own);
 	if (!(speed > 0) || !(base > 0))
 		return rate;
-	error = 2 * hypot(error_of(trial), error_of(own));
+	of_trial = error_of(trial);
+	of_own = error_of(own);
+	error = 2 * sqrt(of_trial * of_trial + of_own * of_own);
 	rate.factor = speed / base;
 	rate.noise = rates_runs_apart(result).speed;
 	if (error > rate.noise)

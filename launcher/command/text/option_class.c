@@ -122,7 +122,8 @@ static unsigned word_kinds_of(const char *word, size_t length)
 			    (at[length] == ' ' || at[length] == '\0'))
 				return word_kinds[i].kind;
 			at = strchr(at, ' ');
-			at += at != NULL;
+			if (at)
+				at++;
 		}
 	}
 	/* accumulate, accumulation, accumulated; with one c by mistake. */
