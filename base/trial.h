@@ -50,8 +50,11 @@ struct trial {
 	enum phase phase;    /* the furthest it came */
 	int rank;            /* first rank that failed, -1: not known */
 	uint64_t peak_bytes; /* per device; 0: not known */
-	/* What of it is held between two optimizer steps; 0: not known. */
+	/* What of it is held between two optimizer steps, without gradients;
+	 * 0: not known. */
 	uint64_t rest_bytes;
+	/* What a forward pass leaves for its backward pass; 0: not known. */
+	uint64_t forward_bytes;
 	/* What the peak was judged by: the limit then, or a lower one that its
 	 * growth asked for; 0: not known. */
 	uint64_t limit_bytes;

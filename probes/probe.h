@@ -98,8 +98,9 @@ enum probe_state {
 /* The state of a running probe, for the live line. */
 struct probe_view {
 	int64_t steps;
-	uint64_t peak_bytes, rest_bytes; /* as in struct trial */
-	double seconds;                  /* stopped time does not count */
+	/* As in struct trial. */
+	uint64_t peak_bytes, rest_bytes, forward_bytes;
+	double seconds; /* stopped time does not count */
 	bool stopping;
 };
 

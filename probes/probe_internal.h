@@ -95,6 +95,9 @@ bool probe_is_cuda(const struct probe *probe);
  * peak has beside torch's own (the context, blocks that are cached) stays too.
  */
 uint64_t probe_rest(const struct probe *probe);
+/* What a forward pass leaves for its backward pass; 0: not known, or passes
+ * differ. */
+uint64_t probe_forward(const struct probe *probe);
 
 /* probe_outcome.c: growth that is noise on this device. */
 const struct growth_noise *probe_noise(const struct probe *probe);

@@ -14,6 +14,8 @@
 #define WARM_UP_STEPS 2
 /* So many backward passes without an optimizer are a training by hand. */
 #define PASSES_BELIEVED 3
+/* So many looks at inputs of one size say that passes are alike. */
+#define FORWARD_LOOKS_MIN 2
 /* NVML has seen nothing of the shortest programs when they are decided. */
 #define EXTRA_LOOKS_MAX 10
 
@@ -156,6 +158,17 @@ uint64_t probe_rest(const struct probe *probe)
 	if (!python->rest_bytes || python->torch_peak_bytes > peak)
 		return 0;
 	return peak - python->torch_peak_bytes + python->rest_bytes;
+}
+
+uint64_t probe_forward(const struct probe *probe)
+{
+	const struct channel_reading *python = &probe->readings.python;
+
+	/* Of inputs that vary, one pass says nothing of the peak's. */
+	if (python->same_sizes < FORWARD_LOOKS_MIN)
+		return 0;
+	return probe_is_cuda(probe) ? python->forward_bytes
+				    : python->forward_total_bytes;
 }
 
 static void watch_life(struct probe *probe)

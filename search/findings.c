@@ -168,6 +168,7 @@ struct findings findings_of(const struct search_problem *problem,
 	findings.measured = count_measured(trials, count);
 	findings.line = memory_line_fit(trials, count);
 	findings.cautious = memory_line_cautious(trials, count);
+	findings.steep = memory_line_steep(trials, count);
 	findings.rest = memory_line_rest(trials, count);
 	findings.estimated = estimated_line(problem, trials, count);
 	findings.guess = memory_line_guess(trials, count);

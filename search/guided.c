@@ -130,6 +130,9 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 	size = memory_line_micro(&findings->rest, problem->limit_bytes);
 	if (size && size < findings->smallest_misfit)
 		return size;
+	/* It promised more than fits, but mostly not by much. */
+	if (size && findings->smallest_misfit / 2 > middle)
+		return findings->smallest_misfit / 2;
 	/* The line through the origin promises too little: more may fit. */
 	if (findings->line.points == 1)
 		size = memory_line_micro(&findings->line, problem->limit_bytes);
@@ -155,6 +158,7 @@ static int64_t wish_growing(const struct search_problem *problem,
 		memory_line_micro(&findings->rest, limit),
 		memory_line_micro(&findings->estimated, aim),
 		memory_line_micro(&findings->guess, aim),
+		memory_line_micro(&findings->steep, limit),
 	};
 	int64_t size = 0;
 
@@ -188,11 +192,16 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 	if (has_line(problem, findings))
 		return is_above(&findings->line, micro, limit) &&
 		       is_above(&findings->cautious, micro, limit);
-	if (!findings->rest.points || !findings->estimated.points)
+	least = memory_line_least(trials, count);
+	if (!least.points)
+		return false;
+	if (is_above(&least, micro, limit))
+		return true;
+	if (!findings->estimated.points)
 		return false;
 	if (findings->rest.bytes_per_sample < slope)
 		slope = findings->rest.bytes_per_sample;
-	least = memory_line_sloped(trials, count, WITNESS_SHARE * slope);
+	least.bytes_per_sample = WITNESS_SHARE * slope;
 	return is_above(&least, micro, limit);
 }
 

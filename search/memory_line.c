@@ -101,9 +101,37 @@ struct memory_line memory_line_cautious(const struct trial *trials,
 	return line_through(trials, count, 1, -1);
 }
 
+/* As steep as noise may hide it between the smallest and the largest size. */
+static struct memory_line line_hidden(const struct trial *trials, size_t count)
+{
+	const struct trial *large = largest_size(trials, count);
+	const struct trial *small = large;
+	const struct trial *peak = largest_peak(trials, count, NULL, 0);
+	struct memory_line line = { 0, 0, 0 };
+	double rise;
+
+	for (size_t i = 0; i < count; i++)
+		if (trial_is_point(&trials[i]) && trials[i].micro_batch >= 1 &&
+		    trials[i].micro_batch < small->micro_batch)
+			small = &trials[i];
+	if (small == large)
+		return line;
+	rise = (double)memory_line_noise(peak->peak_bytes);
+	if (large->peak_bytes > small->peak_bytes)
+		rise += (double)(large->peak_bytes - small->peak_bytes);
+	line.points = 2;
+	line.bytes_per_sample =
+		rise / (double)(large->micro_batch - small->micro_batch);
+	line.fixed_bytes = (double)peak->peak_bytes -
+			   line.bytes_per_sample * (double)large->micro_batch;
+	return line;
+}
+
 struct memory_line memory_line_steep(const struct trial *trials, size_t count)
 {
-	return line_through(trials, count, 1, 1);
+	struct memory_line line = line_through(trials, count, 1, 1);
+
+	return line.points ? line : line_hidden(trials, count);
 }
 
 struct memory_line memory_line_fit(const struct trial *trials, size_t count)
@@ -134,25 +162,52 @@ struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
 	return line;
 }
 
-struct memory_line memory_line_rest(const struct trial *trials, size_t count)
+/* The largest size that fits and says what it holds at rest; or NULL. */
+static const struct trial *largest_at_rest(const struct trial *trials,
+					   size_t count)
 {
-	struct memory_line line = { 0, 0, 0 };
-	int64_t largest = 0;
+	const struct trial *best = NULL;
 
 	for (size_t i = 0; i < count; i++) {
 		const struct trial *trial = &trials[i];
 
-		if (!trial_is_point(trial) || trial->micro_batch <= largest ||
-		    !trial->rest_bytes ||
-		    trial->rest_bytes >= trial->peak_bytes)
-			continue;
-		largest = trial->micro_batch;
-		line.points = 2;
-		line.fixed_bytes = (double)trial->rest_bytes;
-		line.bytes_per_sample =
-			(double)(trial->peak_bytes - trial->rest_bytes) /
-			(double)largest;
+		if (trial_is_point(trial) && trial->rest_bytes &&
+		    trial->rest_bytes < trial->peak_bytes &&
+		    trial->micro_batch > (best ? best->micro_batch : 0))
+			best = trial;
 	}
+	return best;
+}
+
+struct memory_line memory_line_rest(const struct trial *trials, size_t count)
+{
+	const struct trial *trial = largest_at_rest(trials, count);
+	struct memory_line line = { 0, 0, 0 };
+	double rise, most;
+
+	if (!trial)
+		return line;
+	rise = (double)(trial->peak_bytes - trial->rest_bytes);
+	most = MEMORY_LINE_BACKWARD * (double)trial->forward_bytes;
+	if (trial->forward_bytes && rise > most)
+		rise = most;
+	line.points = 2;
+	line.fixed_bytes = (double)trial->peak_bytes - rise;
+	line.bytes_per_sample = rise / (double)trial->micro_batch;
+	return line;
+}
+
+struct memory_line memory_line_least(const struct trial *trials, size_t count)
+{
+	const struct trial *trial = largest_at_rest(trials, count);
+	struct memory_line line = { 0, 0, 0 };
+
+	if (!trial)
+		return line;
+	line.points = 2;
+	line.fixed_bytes = (double)trial->rest_bytes;
+	line.bytes_per_sample =
+		(double)trial->forward_bytes / (double)trial->micro_batch;
 	return line;
 }
 

@@ -29,7 +29,11 @@ struct memory_line memory_line_guess(const struct trial *trials, size_t count);
 struct memory_line memory_line_cautious(const struct trial *trials,
 					size_t count);
 
-/* The same, with the noise added to that rise: larger sizes need no more. */
+/*
+ * The same, with the noise added to that rise: larger sizes need no more. Where
+ * no two peaks are farther apart than it, the rise that it may hide between the
+ * smallest and the largest size.
+ */
 struct memory_line memory_line_steep(const struct trial *trials, size_t count);
 
 /* Through the peak of the largest size that has one, with this slope. */
@@ -39,10 +43,24 @@ struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
 /*
  * From what one probe showed, the largest that fits and says so: its bytes at
  * rest are the fixed ones, and its peak gives the rise. What a step needs for a
- * while whatever its size makes the rise too steep, so that larger sizes need
- * no more than this says, but for noise.
+ * while whatever its size makes that rise too steep; so it is at most
+ * MEMORY_LINE_BACKWARD times what the forward pass left, where that is known.
+ * Larger sizes need no more than this says, but for noise.
  */
 struct memory_line memory_line_rest(const struct trial *trials, size_t count);
+
+/*
+ * Of the same probe, the least that larger sizes need: what is at rest and what
+ * their forward pass leaves, which is there when their backward pass begins.
+ */
+struct memory_line memory_line_least(const struct trial *trials, size_t count);
+
+/*
+ * A backward pass takes more than what the forward pass left for it: 1.1 times
+ * as much in a perceptron, 2.7 times in a transformer and in a convolution net
+ * (tests/bench/peers/programs.py, torch 1.13 on a CPU).
+ */
+#define MEMORY_LINE_BACKWARD 3
 
 /*
  * Two peaks of this order that are no farther apart may be equal. PyTorch's

@@ -234,6 +234,8 @@ static json_t *probe_json(const struct result *result,
 		 bytes_json(trial->peak_bytes, trial->peak_bytes > 0));
 	json_put(object, "rest_bytes",
 		 bytes_json(trial->rest_bytes, trial->rest_bytes > 0));
+	json_put(object, "forward_bytes",
+		 bytes_json(trial->forward_bytes, trial->forward_bytes > 0));
 	json_put(object, "limit_bytes",
 		 bytes_json(trial->limit_bytes, trial->limit_bytes > 0));
 	json_put(object, "peak_is_lower_bound",

@@ -202,6 +202,7 @@ static void confirm_or_stop(struct session *session,
 		.grad_accum = step->probe_accum,
 		.peak_bytes = view.peak_bytes,
 		.rest_bytes = view.rest_bytes,
+		.forward_bytes = view.forward_bytes,
 		.steps = view.steps,
 	};
 	if (step->is_confirmation ||

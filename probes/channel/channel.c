@@ -116,6 +116,10 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	slot.rest_bytes = bytes_min(first->rest_bytes, second->rest_bytes);
 	if (slot.rest_bytes > MEMORY_LIMIT)
 		slot.rest_bytes = 0;
+	slot.forward_bytes =
+		bytes_min(first->forward_bytes, second->forward_bytes);
+	if (slot.forward_bytes > MEMORY_LIMIT)
+		slot.forward_bytes = 0;
 	slot.same_sizes =
 		(uint32_t)bytes_min(first->same_sizes, second->same_sizes);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
@@ -144,6 +148,13 @@ static void take_lowest(uint64_t *value, uint64_t other, bool is_first)
 		*value = other;
 }
 
+/* Unknown as soon as it is of one. */
+static void add_known(uint64_t *total, uint64_t value, bool is_first)
+{
+	if (is_first || *total)
+		*total = value ? *total + value : 0;
+}
+
 /* What a process that trains has seen of its sizes and its memory. */
 static void reading_take(struct channel_reading *reading,
 			 const struct channel_slot *slot, bool is_first)
@@ -157,11 +168,9 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->torch_peak_bytes, slot->torch_peak_bytes);
 	reading_raise(&reading->rest_bytes, slot->rest_bytes);
 	take_lowest(&reading->same_sizes, slot->same_sizes, is_first);
-	if (is_first || reading->rest_total_bytes)
-		reading->rest_total_bytes =
-			slot->rest_bytes
-				? reading->rest_total_bytes + slot->rest_bytes
-				: 0;
+	reading_raise(&reading->forward_bytes, slot->forward_bytes);
+	add_known(&reading->rest_total_bytes, slot->rest_bytes, is_first);
+	add_known(&reading->forward_total_bytes, slot->forward_bytes, is_first);
 }
 
 struct channel_reading channel_read(const struct channel *channel)

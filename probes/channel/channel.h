@@ -88,13 +88,16 @@ struct channel_slot {
 	uint32_t world;       /* of torch.distributed */
 	uint32_t group;       /* ranks that share the gradients: DDP, FSDP */
 	uint32_t by_hand;     /* all backward passes, where no optimizer is */
-	/* Held between two steps: what torch has allocated of the fullest GPU,
-	 * else private memory of the process; 0: not known. */
+	/* Held between two steps, gradients aside: what torch has allocated of
+	 * the fullest GPU, else private memory of the process; 0: not known. */
 	uint64_t rest_bytes;
+	/* What a forward pass leaves for its backward pass, held as above; 0:
+	 * not known. */
+	uint64_t forward_bytes;
 	/* Looks at what goes into the module, all of the same sizes; 0: they
 	 * differ, or were not seen. */
 	uint32_t same_sizes;
-	uint32_t reserved[7];
+	uint32_t reserved[5];
 };
 
 /* All bytes 0: closed. */
@@ -116,8 +119,10 @@ struct channel_reading {
 	/* The same of the slot's other fields of that name. */
 	uint64_t passes, batches, loader_rows, world, group;
 	uint64_t torch_peak_bytes, rest_bytes;
-	uint64_t rest_total_bytes; /* of all that step; 0: one does not say */
-	uint64_t same_sizes;       /* the fewest of those that step */
+	uint64_t forward_bytes;
+	/* Of all that step; 0: one does not say. */
+	uint64_t rest_total_bytes, forward_total_bytes;
+	uint64_t same_sizes; /* the fewest of those that step */
 	/* Backward passes of the slowest rank that makes any, where no rank
 	 * steps an optimizer; 0: none. */
 	uint64_t by_hand;

@@ -24,8 +24,9 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
-BY_HAND32, SAME_SIZES32 = 21, 24
-START64, STEPS64, LAST64, RETRIES64, PEAK64, REST64 = 1, 2, 3, 4, 5, 11
+BY_HAND32, SAME_SIZES32 = 21, 26
+START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
+REST64, FORWARD64 = 11, 12
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED = 64
@@ -198,6 +199,10 @@ class Channel(object):
     def put(self, field, value):
         at = HEADER_BYTES // 8 + self.slot * (SLOT_BYTES // 8)
         self.u64[at + field] = value
+
+    def get(self, field):
+        at = HEADER_BYTES // 8 + self.slot * (SLOT_BYTES // 8)
+        return self.u64[at + field]
 
     def get32(self, field):
         at = HEADER_BYTES // 4 + self.slot * (SLOT_BYTES // 4)
@@ -528,7 +533,7 @@ class Counter(object):
             if steps in LOOK_AT_STEPS:
                 self.modules.publish()
             self.phases.bind()
-            self.rest.turn(steps)
+            self.rest.turn(steps, optimizer)
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)
             self.publish()
@@ -540,7 +545,7 @@ class Counter(object):
         if passes in LOOK_AT_STEPS:
             self.modules.publish()
         self.phases.bind()
-        self.rest.turn(passes)
+        self.rest.turn(passes, None)
         self.publish()
         if self.channel.enter():
             self.channel.put32(BY_HAND32, min(passes, 0xFFFFFFFF))
@@ -910,26 +915,71 @@ class ByHand(object):
 
 class Rest(object):
     """
-    Bytes that stay between two steps: parameters, gradients, what the
-    optimizer keeps, and what the process has beside them. On a GPU what torch
-    has allocated of the fullest one, else the private memory of the process
-    less what its C library holds free.
+    Bytes that stay between two steps whatever the gradients do: parameters,
+    what the optimizer keeps, and what the process has beside them. And those
+    that a forward pass leaves for its backward pass, by a hook on the
+    parameter whose gradient comes first. On a GPU what torch has allocated of
+    the fullest one, else the private memory of the process less what its C
+    library holds free.
     """
 
     def __init__(self, channel):
-        self.channel = channel
-        self.mallinfo = None
+        import weakref
 
-    def turn(self, steps):
+        self.channel = channel
+        self.ref = weakref.ref
+        self.mallinfo = None
+        self.handle = None
+        self.parameters = []
+        self.rest = 0
+
+    def turn(self, steps, optimizer):
         """A step was made; never raises."""
-        if steps not in REST_AFTER_STEPS:
-            return
         try:
-            rest = allocated_on_gpus() or self.private()
-            if rest > 0 and self.channel.enter():
-                self.channel.put(REST64, rest)
+            self.stop()
+            if steps in REST_AFTER_STEPS:
+                self.look(optimizer)
         except Exception:
             pass
+
+    def stop(self):
+        handle, self.handle = self.handle, None
+        self.parameters = []
+        if handle is not None:
+            handle.remove()
+
+    def look(self, optimizer):
+        if optimizer is not None:
+            for group in optimizer.param_groups:
+                self.parameters += [self.ref(each) for each in group["params"]]
+        self.rest = self.held()
+        if self.rest <= 0 or not self.channel.enter():
+            return
+        self.channel.put(REST64, self.rest)
+        # Those of the last layers come first.
+        for parameter in [each() for each in reversed(self.parameters)]:
+            if parameter.grad is not None and parameter.is_leaf:
+                self.handle = parameter.register_hook(self.on_gradient)
+                return
+
+    def on_gradient(self, gradient):
+        """The first of a pass; never raises."""
+        try:
+            forward = self.held() - self.rest
+            if self.channel.enter() and forward > self.channel.get(FORWARD64):
+                self.channel.put(FORWARD64, forward)
+            self.stop()
+        except Exception:
+            pass
+
+    def held(self):
+        """Without the gradients; 0 or less: not known."""
+        held = allocated_on_gpus() or self.private()
+        for reference in self.parameters:
+            gradient = getattr(reference(), "grad", None)
+            if gradient is not None and not gradient.is_sparse:
+                held -= gradient.numel() * gradient.element_size()
+        return held
 
     def private(self):
         """0: another allocator is at work, or the library cannot say."""

@@ -19,7 +19,7 @@ CHANNEL_SLOT = (
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
     ("group", "I"), ("by_hand", "I"), ("rest_bytes", "Q"),
-    ("same_sizes", "I"), ("reserved", "28s"),
+    ("forward_bytes", "Q"), ("same_sizes", "I"), ("reserved", "20s"),
 )
 COMPILED = 8
 

@@ -82,7 +82,9 @@ static const struct field_text probe_texts[] = {
 	{ "rank", "The first rank that failed; -1: none, or not known." },
 	{ "peak_bytes", "Its peak; 0: not known." },
 	{ "rest_bytes", "What of the peak is held between two optimizer "
-			"steps; 0: not known." },
+			"steps, without gradients; 0: not known." },
+	{ "forward_bytes", "What a forward pass leaves for its backward pass; "
+			   "0: not known." },
 	{ "limit_bytes", "What the peak was judged by; lower than the "
 			 "tuning's where it grew or varied; 0: not known." },
 	{ "peak_is_lower_bound", "It was stopped before its steps were done: "

@@ -9,7 +9,13 @@ if "compile" in sys.argv:
     import torch._dynamo.utils
 
     torch._dynamo.utils.counters["frames"] = {"total": 1}
-weights = [object()]
+
+
+class Weight(object):
+    grad = None
+
+
+weights = [Weight()]
 torch.optim.SGD(weights)
 optimizer = torch.optim.Nested(weights)
 other = torch.optim.Adam(weights)

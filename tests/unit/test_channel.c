@@ -157,12 +157,14 @@ static const struct {
 	      .steps = 2,
 	      .rank = 0,
 	      .rest_bytes = 30,
+	      .forward_bytes = 4,
 	      .torch_peak_bytes = 90,
 	      .same_sizes = 7 },
 	    { .pid = 2,
 	      .steps = 3,
 	      .rank = 1,
 	      .rest_bytes = 20,
+	      .forward_bytes = 6,
 	      .torch_peak_bytes = 95,
 	      .same_sizes = 5 },
 	    { .pid = 3, .rank = 2, .rest_bytes = 99, .same_sizes = 1 } },
@@ -171,6 +173,8 @@ static const struct {
 	    .stepping = 2,
 	    .rest_bytes = 30,
 	    .rest_total_bytes = 50,
+	    .forward_bytes = 6,
+	    .forward_total_bytes = 10,
 	    .torch_peak_bytes = 95,
 	    .same_sizes = 5 } },
 	{ "one that does not say what it holds",
@@ -182,6 +186,7 @@ static const struct {
 	      .steps = 2,
 	      .rank = 0,
 	      .rest_bytes = UINT64_MAX,
+	      .forward_bytes = UINT64_MAX,
 	      .torch_peak_bytes = UINT64_MAX } },
 	  { .steps = 2,
 	    .processes = 1,
@@ -246,6 +251,8 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->group == b->group && a->by_hand == b->by_hand &&
 	       a->rest_bytes == b->rest_bytes &&
 	       a->rest_total_bytes == b->rest_total_bytes &&
+	       a->forward_bytes == b->forward_bytes &&
+	       a->forward_total_bytes == b->forward_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
 	       a->same_sizes == b->same_sizes;
 }

@@ -30,6 +30,13 @@
 		.peak_bytes = (uint64_t)((gib) * (double)GIB),                 \
 		.rest_bytes = (uint64_t)((rest) * (double)GIB)                 \
 	}
+#define FORWARD(micro, gib, rest, forward)                                     \
+	{                                                                      \
+		.micro_batch = (micro), .verdict = VERDICT_FITS,               \
+		.peak_bytes = (uint64_t)((gib) * (double)GIB),                 \
+		.rest_bytes = (uint64_t)((rest) * (double)GIB),                \
+		.forward_bytes = (uint64_t)((forward) * (double)GIB)           \
+	}
 /* Stopped at the limit. */
 #define OVER(micro)                                                            \
 	{                                                                      \
@@ -43,6 +50,9 @@
 
 static const int64_t seven[] = { 1, 7 };
 static const int64_t vast[] = { 1, INT64_MAX - 1, INT64_MAX };
+#define ONE_OR_SEVEN                                                           \
+	COMMON, .candidates = seven, .candidate_count = 2, .start = 1,         \
+		.multiple_of = 1, .max_micro = 7
 
 static const struct history {
 	const char *name;
@@ -104,9 +114,21 @@ static const struct history {
 	  { RESTS(8, 90., 10.) },
 	  { SEARCH_PROBE, 10, 0, MISFIT_BY_NONE } },
 	{ "with an estimate they do",
+	  { ONE_OR_SEVEN, .estimated_bytes_per_sample = 19 * GIB },
+	  { RESTS(1, 30., 10.) },
+	  { SEARCH_DONE, 1, 7, MISFIT_BY_PREDICTION } },
+	{ "not where gradients may be all that is more",
 	  { USUAL, .estimated_bytes_per_sample = 9 * GIB },
 	  { RESTS(9, 97., 10.) },
-	  { SEARCH_DONE, 9, 10, MISFIT_BY_PREDICTION } },
+	  { SEARCH_PROBE, 11, 0, MISFIT_BY_NONE } },
+	{ "what the forward pass leaves ends it alone",
+	  { ONE_OR_SEVEN },
+	  { FORWARD(1, 30., 10., 14.) },
+	  { SEARCH_DONE, 1, 7, MISFIT_BY_PREDICTION } },
+	{ "or says that more of the rise are no samples",
+	  { USUAL },
+	  { FORWARD(2, 60., 10., 1.) },
+	  { SEARCH_PROBE, 28, 0, MISFIT_BY_NONE } },
 	{ "not where the estimate says less",
 	  { USUAL, .estimated_bytes_per_sample = 7 * GIB },
 	  { RESTS(9, 97., 10.) },
