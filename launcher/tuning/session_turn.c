@@ -81,8 +81,11 @@ static void doubt_size(struct session *session, struct trial *trial, char **why)
 
 	if (below) {
 		strbuf_addf(&words,
-			    "memory no longer follows the size: hardly more "
-			    "than with micro-batch %lld",
+			    "memory no longer follows the size: %s than with "
+			    "micro-batch %lld",
+			    trial->peak_bytes < below->peak_bytes
+				    ? "less"
+				    : "hardly more",
 			    (long long)below->micro_batch);
 		if (trial->input_rows && below->input_rows)
 			strbuf_addf(&words, ", and %lld rows went in",

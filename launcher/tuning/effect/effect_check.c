@@ -242,6 +242,13 @@ static bool is_flat(const struct trial *first, const struct trial *second,
 	       rise * FLAT_PART < promised;
 }
 
+/* More samples in clearly less memory. */
+static bool falls_below(const struct trial *below, const struct trial *trial)
+{
+	return below->peak_bytes >
+	       trial->peak_bytes + memory_line_noise(below->peak_bytes);
+}
+
 const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 				       const struct trial *trial)
 {
@@ -253,6 +260,8 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
 	    rows_follow(below, trial))
 		return NULL;
+	if (falls_below(below, trial))
+		return below;
 	second = fit_above(trials, count, first->micro_batch);
 	if (second && second->micro_batch < trial->micro_batch)
 		return is_flat(first, second, trial) ? below : NULL;

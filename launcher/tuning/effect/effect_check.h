@@ -57,9 +57,10 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 
 /*
  * A trial that fits, and whose peak no longer follows the size: it rose by less
- * than half of what the two smallest sizes promise, or, where one smaller size
- * is all there is, not at all while its input rows are neither those of its
- * size nor of the smaller one. Rows that follow the size, as those of the
+ * than half of what the two smallest sizes promise, or fell by more than noise
+ * below that of the next smaller size, or, where one smaller size is all there
+ * is, did not rise at all while its input rows are neither those of its size
+ * nor of the smaller one. Rows that follow the size, as those of the
  * smaller one do, take the doubt away. Such a program makes its batch smaller
  * by itself, or has no more data. Returns the largest of those smaller trials;
  * NULL: there is no doubt.
