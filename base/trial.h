@@ -65,6 +65,9 @@ struct trial {
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */
+	/* A copy of a process that had done the imports: no start of its own.
+	 * It may fit, and confirms nothing. */
+	bool is_forked;
 	enum coverage coverage;
 	enum steps_source steps_source;
 	int64_t steps;           /* optimizer steps seen */
@@ -106,9 +109,9 @@ static inline double trial_rate(const struct trial *trial)
 /* It ran long enough to be recommended, or to its own end. */
 static inline bool trial_is_confirmed(const struct trial *trial)
 {
-	return trial->confirmed_steps > 0 ||
-	       trial->steps_source == STEPS_EXIT ||
-	       trial->steps_source == STEPS_TIME;
+	return !trial->is_forked && (trial->confirmed_steps > 0 ||
+				     trial->steps_source == STEPS_EXIT ||
+				     trial->steps_source == STEPS_TIME);
 }
 
 static inline bool trial_is_out_of_memory(const struct trial *trial)

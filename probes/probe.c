@@ -343,6 +343,8 @@ static void finish_probe(struct probe *probe)
 	probe_output_finish(&probe->output);
 	probe_collect_evidence(probe);
 	modules_read(&probe->modules, probe->spec.command.scratch);
+	if (probe->readings.processes == 1)
+		imports_read(&probe->imports, probe->spec.command.scratch);
 	(void)host_observer_remove_shm(observer);
 	wait_for_gpu_baseline(&probe->spec.devices);
 }
@@ -456,5 +458,6 @@ void probe_free(struct probe *probe)
 	host_observer_close(probe->readings.observer);
 	channel_close(&probe->readings.channel);
 	strlist_release(&probe->modules);
+	strlist_release(&probe->imports);
 	free(probe);
 }

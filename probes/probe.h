@@ -118,6 +118,10 @@ struct probe_outcome {
 	/* Files it imported that are neither Python's nor a package's; and
 	 * the version files of frameworks and the interpreter. */
 	const struct strlist *modules;
+	/* Python's modules and packages that the command imported, in order,
+	 * where a zygote may do that: it was one process all the time, and set
+	 * no variable before. Else empty. */
+	const struct strlist *imports;
 	size_t unhooked; /* interpreters with torch and without the hook */
 };
 

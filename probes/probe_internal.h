@@ -44,6 +44,7 @@ struct probe_readings {
 	int64_t warm_steps;
 	uint64_t warm_retries;
 	size_t unhooked;  /* see struct probe_outcome */
+	size_t processes; /* the most at a time */
 	bool would_leave; /* a program was called that sends work elsewhere */
 };
 
@@ -70,7 +71,7 @@ struct probe {
 	uint64_t oom_kills_before;
 	/* end is written as it comes, the rest when the probe is over. */
 	struct evidence evidence;
-	struct strlist modules;
+	struct strlist modules, imports;
 };
 
 /* probe_watch.c: before the first process. */

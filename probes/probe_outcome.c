@@ -155,6 +155,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->peak_varying = step_peaks_are_varying(peaks, probe_noise(probe));
 	trial->step_growth_bytes = step_peaks_trend(peaks, probe_noise(probe));
 	trial->ran_to_end = end->ended && end->wait_status == 0;
+	trial->is_forked = probe->spec.command.zygote != NULL;
 	if (trial->peak_bytes)
 		trial->coverage = probe_is_cuda(probe)
 					  ? probe_gpus_coverage(&probe->gpus)
@@ -188,6 +189,7 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 		.memory_text = probe->output.memory_text,
 		.refused_path = probe->output.refused_path,
 		.modules = &probe->modules,
+		.imports = &probe->imports,
 		.unhooked = probe->readings.unhooked,
 	};
 	fill_trial(probe, &outcome->trial);

@@ -135,7 +135,8 @@ static void watch_unhooked(struct probe *probe)
 	for (size_t i = 0; i < tree->count; i++) {
 		pid_t pid = tree->pids[i];
 
-		if (!readings->python.steps &&
+		/* A zygote's copy has torch before its hook says hello. */
+		if (!readings->python.steps && !probe->spec.command.zygote &&
 		    !channel_process(&readings->channel, pid, NULL) &&
 		    maps_libtorch(pid))
 			found++;
@@ -205,6 +206,8 @@ static void watch_host(struct probe *probe)
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
 		probe->spec.limits.host_limit_bytes, &readings->host);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
+	if (readings->host.processes > readings->processes)
+		readings->processes = readings->host.processes;
 }
 
 static void watch_python(struct probe *probe)

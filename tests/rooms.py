@@ -21,6 +21,7 @@ ROOMS = """
 launcher
 launcher/tuning
 launcher/tuning/effect
+launcher/tuning/zygote
 launcher/admission
 launcher/estimate
 launcher/devices

@@ -91,6 +91,7 @@ const struct field probe_fields[] = {
 	{ "step_growth_bytes", FIELD_BYTES, IN_NOTE(trial.step_growth_bytes), 0,
 	  0, true },
 	{ "ran_to_end", FIELD_BOOL, IN_NOTE(trial.ran_to_end), 0, 0, true },
+	{ "is_forked", FIELD_BOOL, IN_NOTE(trial.is_forked), 0, 0, true },
 	{ "coverage", FIELD_COVERAGE, IN_NOTE(trial.coverage), 0, 0, false },
 	{ "steps_source", FIELD_STEPS_SOURCE, IN_NOTE(trial.steps_source), 0, 0,
 	  false },

@@ -77,6 +77,7 @@ struct options_probe {
 	enum isolation_kind isolation; /* the strongest to use: view */
 	struct strlist allow_writes;   /* --allow-writes PATH */
 	char *scratch;                 /* --scratch DIR; NULL */
+	bool no_zygote;                /* each probe is a start of its own */
 };
 
 struct options_times {

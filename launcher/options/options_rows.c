@@ -324,6 +324,12 @@ const struct option_row option_rows[] = {
 	  .doc = "where probes write; default: below the cache folder",
 	  .runs_or_writes = true,
 	  .group = GROUP_PROBES },
+	{ .name = "no-zygote",
+	  .kind = &kind_flag,
+	  .field = FIELD(probe.no_zygote),
+	  .doc = "start every probe anew; none is forked from a process that "
+		 "has done the imports",
+	  .group = GROUP_PROBES },
 	{ .name = "edit-copy",
 	  .kind = &kind_flag,
 	  .field = FIELD(reuse.edit_copy),

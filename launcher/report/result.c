@@ -244,6 +244,7 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "step_growth_bytes",
 		 bytes_json(trial->step_growth_bytes, true));
 	json_put(object, "ran_to_end", json_boolean(trial->ran_to_end));
+	json_put(object, "is_forked", json_boolean(trial->is_forked));
 	json_put(object, "coverage", coverage_json(trial->coverage));
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));

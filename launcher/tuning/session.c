@@ -413,6 +413,7 @@ void session_tune(const struct session_setup *setup, struct result *result)
 			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
 			xstrdup(err.message));
 	}
+	preloaded_release(&session.preloaded);
 	session_loop_close(&session.loop);
 	result->signal_number = session.loop.signal_number;
 	result->probes_run = (size_t)session.loop.under_way.started;

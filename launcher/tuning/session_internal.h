@@ -8,6 +8,7 @@
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"
 #include "launcher/tuning/session_trials.h"
+#include "launcher/tuning/zygote/preloaded.h"
 
 /* What follows from a probe. */
 enum session_turn {
@@ -22,6 +23,7 @@ struct session {
 	struct plan plan;             /* what is asked next */
 	struct session_trials trials; /* what was answered */
 	struct probe_kit kit;         /* what all probes share */
+	struct preloaded preloaded;   /* the process that forks some of them */
 	struct session_loop loop;     /* signals, timers, the probe under way */
 	uint64_t hint_peak_bytes;     /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */

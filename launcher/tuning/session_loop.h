@@ -17,6 +17,7 @@
 struct session_under_way {
 	struct probe *probe; /* NULL: none */
 	struct plan_step step;
+	bool is_forked;    /* by the zygote: it confirms nothing */
 	const char *doing; /* "probing", "confirming" */
 	int64_t started;   /* probes of this tuning so far */
 };

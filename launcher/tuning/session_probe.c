@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/command/files/named_files.h"
@@ -11,9 +12,11 @@
 #include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_limits.h"
 #include "probes/isolation/isolation.h"
+#include "search/memory_line.h"
 
 #include <assert.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,15 +208,77 @@ static void confirm_or_stop(struct session *session,
 		.forward_bytes = view.forward_bytes,
 		.steps = view.steps,
 	};
-	if (step->is_confirmation ||
-	    plan_wants_confirmed(&session->plan, trials, notes->count,
-				 &running)) {
+	if (!under_way->is_forked &&
+	    (step->is_confirmation ||
+	     plan_wants_confirmed(&session->plan, trials, notes->count,
+				  &running))) {
 		under_way->doing = "confirming";
 		probe_confirm(under_way->probe);
 	} else {
 		probe_stop(under_way->probe);
 	}
 	free(trials);
+}
+
+/* What the search so far lets expect of a size that is to be probed. */
+struct outlook {
+	bool may_be_answer; /* if it fits, the tuning may end with it */
+	bool fits_clearly;  /* and it fits, but for a surprise */
+};
+
+static struct outlook outlook_of(const struct session *session,
+				 const struct plan_step *step)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
+	struct memory_line line = memory_line_fit(trials, notes->count);
+	uint64_t limit = session->plan.problem.limit_bytes;
+	uint64_t peak = memory_line_peak(&line, step->micro_batch);
+	const struct trial fit = {
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		/* Without a line nothing says that it comes near the limit. */
+		.peak_bytes = line.points == 2 ? bytes_min(peak, limit) : 0,
+	};
+	const struct outlook outlook = {
+		.may_be_answer = step->is_confirmation ||
+				 plan_wants_confirmed(&session->plan, trials,
+						      notes->count, &fit),
+		.fits_clearly = line.points == 2 &&
+				peak + memory_line_noise(limit) <= limit,
+	};
+
+	free(trials);
+	return outlook;
+}
+
+/*
+ * An answer is confirmed by a start of its own, and a probe that may be it runs
+ * on as its confirmation. So what may be the answer is forked only where that
+ * is in doubt, and by a zygote that is there already. NULL: a fresh start.
+ */
+static struct zygote *zygote_for(struct session *session,
+				 const struct plan_step *step,
+				 const struct probe_setup *setup)
+{
+	const struct request *request = session->given.request;
+	const struct outlook outlook = outlook_of(session, step);
+	const struct preloaded_start start = {
+		.argv = &setup->run.argv,
+		.environment = &setup->environment,
+		.state = request->state,
+		.scratch = setup->scratch,
+		.hook = setup->hook,
+		.must_end = session_loop_look_up,
+		.context = &session->loop,
+	};
+
+	if (request->options->probe.no_zygote || session->kit.without_hook ||
+	    step->is_confirmation ||
+	    (outlook.may_be_answer &&
+	     (outlook.fits_clearly || !session->preloaded.zygote)))
+		return NULL;
+	return preloaded_zygote(&session->preloaded, &start);
 }
 
 /* Its sizes are none of what makes it the same: see the identity. */
@@ -269,13 +334,19 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 			  struct probe_report *report, struct error *err)
 {
 	struct session_under_way *under_way = &session->loop.under_way;
-	const struct probe_spec spec =
-		make_spec(session, step, setup, report->log);
-	int result =
-		probe_start(&under_way->probe, &spec, &session->loop.uv, err);
+	struct probe_spec spec = make_spec(session, step, setup, report->log);
+	int result;
 
+	spec.command.zygote = zygote_for(session, step, setup);
+	result = probe_start(&under_way->probe, &spec, &session->loop.uv, err);
+	if (result == -EPROTO && spec.command.zygote) {
+		spec.command.zygote = NULL;
+		result = probe_start(&under_way->probe, &spec,
+				     &session->loop.uv, err);
+	}
 	if (result < 0)
 		return result;
+	under_way->is_forked = spec.command.zygote != NULL;
 	under_way->step = *step;
 	under_way->doing = step->is_confirmation ? "confirming" : "probing";
 	/* A signal may have come before there was a probe to cancel. */
@@ -284,6 +355,7 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	while (probe_wait(under_way->probe) != PROBE_OVER)
 		confirm_or_stop(session, step);
 	fill_report(report, under_way->probe);
+	preloaded_learn(&session->preloaded, &report->outcome);
 	under_way->probe = NULL;
 	note_modules(&session->result->record.stamps, report->outcome.modules,
 		     &session->given.request->command);

@@ -29,20 +29,39 @@ static bool is_path(const char *text, size_t length)
 	       (length < 3 || strcmp(text - 3, "/..") != 0);
 }
 
-/* One process's list; what does not end with a NUL was cut. */
-static void add_paths(void *context, const struct strbuf *text)
+/* One that is imported by its name. */
+static bool is_dotted_name(const char *text, size_t length)
 {
-	struct strlist *found = context;
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+		"0123456789_.";
+
+	return length > 0 && length < NAME_MAX &&
+	       strspn(text, letters) == length;
+}
+
+struct entries {
+	struct strlist *found;
+	bool (*is_one)(const char *text, size_t length);
+	size_t files;
+};
+
+/* One process's list; what does not end with a NUL was cut. */
+static void modules_add_entries(void *context, const struct strbuf *text)
+{
+	struct entries *entries = context;
+	struct strlist *found = entries->found;
 	size_t at = 0;
 
+	entries->files++;
 	while (at < text->length && found->count < FOUND_MAX) {
-		const char *path = text->data + at;
-		size_t length = strnlen(path, text->length - at);
+		const char *entry = text->data + at;
+		size_t length = strnlen(entry, text->length - at);
 
 		if (at + length == text->length)
 			break;
-		if (is_path(path, length))
-			strlist_add(found, path);
+		if (entries->is_one(entry, length))
+			strlist_add(found, entry);
 		at += length + 1;
 	}
 }
@@ -72,11 +91,22 @@ void modules_read(struct strlist *out, const char *folder)
 	const struct hook_files files = { "modules", MODULES_FILES_MAX,
 					  MODULES_BYTES_MAX };
 	struct strlist found = STRLIST_INIT;
+	struct entries paths = { &found, is_path, 0 };
 
-	hook_files_read(folder, &files, add_paths, &found);
+	hook_files_read(folder, &files, modules_add_entries, &paths);
 	if (found.count)
 		qsort(found.items, found.count, sizeof(*found.items),
 		      modules_by_text);
 	add_once(out, &found);
 	strlist_release(&found);
+}
+
+void imports_read(struct strlist *out, const char *folder)
+{
+	const struct hook_files files = { "imports", 2, MODULES_BYTES_MAX };
+	struct entries names = { out, is_dotted_name, 0 };
+
+	hook_files_read(folder, &files, modules_add_entries, &names);
+	if (names.files > 1)
+		strlist_release(out);
 }

@@ -18,4 +18,11 @@
 
 void modules_read(struct strlist *out, const char *folder);
 
+/*
+ * Add the names in the file folder/imports.<pid> to an empty list, in their
+ * order: dotted names of Python's, each ended by a NUL. With more files than
+ * one there are none.
+ */
+void imports_read(struct strlist *out, const char *folder);
+
 #endif

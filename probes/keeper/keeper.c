@@ -3,6 +3,7 @@
 #include "probes/keeper/keeper.h"
 
 #include "probes/keeper/keeper_main.h"
+#include "probes/keeper/zygote.h"
 #include "probes/process/proctree.h"
 
 #include <errno.h>
@@ -43,15 +44,32 @@ static int open_pipes(int control[2], int out[2], int err_pipe[2])
 	return 0;
 }
 
+static pid_t fork_keeper(const struct keeper_spec *spec,
+			 const struct keeper_birth *birth)
+{
+	sigset_t all;
+	sigset_t before;
+	pid_t pid;
+
+	/* No handler of autofit's may run in the keeper: blocked across it. */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		keeper_main(spec, birth);
+	if (pid < 0)
+		pid = -errno;
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
 int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 		 struct error *err)
 {
 	int control[2] = { -1, -1 };
 	int out[2] = { -1, -1 };
 	int err_pipe[2] = { -1, -1 };
-	struct keeper_birth birth;
-	sigset_t all;
-	sigset_t before;
+	struct keeper_birth birth = { .copy = NULL };
 	int result;
 
 	*keeper = (struct keeper){ .control = -1, .out = -1, .err = -1 };
@@ -64,14 +82,9 @@ int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 	birth.out = out[1];
 	birth.err = err_pipe[1];
 	birth.autofit = getpid();
-	/* No handler of autofit's may run in the keeper: blocked across it. */
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	keeper->pid = fork();
-	if (keeper->pid == 0)
-		keeper_main(spec, &birth);
-	result = keeper->pid < 0 ? -errno : 0;
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	keeper->pid = spec->zygote ? zygote_fork(spec->zygote, spec, &birth)
+				   : fork_keeper(spec, &birth);
+	result = keeper->pid < 0 ? keeper->pid : 0;
 	if (result < 0) {
 		keeper->pid = 0; /* there is nobody to wait for */
 		(void)error_set_errno(err, result, "cannot start a process");

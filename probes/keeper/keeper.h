@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct zygote;
+
 /*
  * A probe must leave no process behind, whoever dies first. So a small process
  * stands between autofit and the command:
@@ -43,6 +45,9 @@
  *    and calls keeper_rescue.
  */
 struct keeper_spec {
+	/* The process that is to fork keeper and command, see zygote.h; NULL:
+	 * autofit forks the keeper, and the keeper starts argv by exec. */
+	struct zygote *zygote;
 	const struct strlist *argv;
 	const struct strlist *environment;
 	const struct process_state *state;      /* given back to the command */

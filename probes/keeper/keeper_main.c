@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "configs/files/paths.h"
-#include "probes/keeper/spawn.h"
 #include "probes/process/proctree.h"
 
 #include <errno.h>
@@ -274,7 +273,9 @@ void keeper_main(const struct keeper_spec *spec,
 		.out = birth->out,
 		.err = birth->err,
 		.report = { -1, -1 },
+		.copy = birth->copy,
 	};
+	static const int no_report[2] = { -1, -1 };
 	enum spawn_step failed = SPAWN_OWN;
 	int result;
 
@@ -284,13 +285,18 @@ void keeper_main(const struct keeper_spec *spec,
 	 * their numbers in every forked child, and the pipe may not get one.
 	 */
 	result = pipe2(pipes.report, O_CLOEXEC) < 0 ? -errno : 0;
-	close_inherited(spec, birth, pipes.report);
+	/* A copy keeps what the process had open that it is a copy of. */
+	if (!birth->copy)
+		close_inherited(spec, birth, pipes.report);
 	(void)signal(SIGPIPE, SIG_IGN);
 	/* A handler of autofit's would swallow SIGCHLD: back to default. */
 	(void)signal(SIGCHLD, SIG_DFL);
-	loop.signals = open_signals();
 	if (result == 0)
 		result = spawn_command(&loop.command, spec, &pipes, &failed);
+	if (birth->copy)
+		close_inherited(spec, birth, no_report);
+	/* Signals that came before are pending: they are blocked. */
+	loop.signals = open_signals();
 	(void)close(birth->out);
 	(void)close(birth->err);
 	if (result < 0) {

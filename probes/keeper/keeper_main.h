@@ -4,6 +4,7 @@
 #define AUTOFIT_PROBES_KEEPER_KEEPER_MAIN_H
 
 #include "probes/keeper/keeper.h"
+#include "probes/keeper/spawn.h"
 
 /* An order as it travels from autofit to its keeper. */
 struct keeper_request {
@@ -17,6 +18,7 @@ struct keeper_birth {
 	int control;
 	int out, err; /* write ends for the command */
 	pid_t autofit;
+	struct spawn_copy *copy; /* see spawn.h; NULL: exec */
 };
 
 /* Called in the forked process, with all signals blocked. Never returns. */

@@ -67,12 +67,33 @@ static void set_descriptors(const struct keeper_spec *spec,
 	int keep[] = { pipes->report[1], -1 };
 
 	(void)dup2(null, 0);
+	if (null > 2)
+		(void)close(null);
 	(void)dup2(pipes->out, 1);
 	(void)dup2(pipes->err, 2);
 	/* Not there when so many are not allowed: there is the path as well. */
 	if (spec->channel_fd && dup2(*spec->channel_fd, CHANNEL_COMMAND_FD) > 0)
 		keep[1] = CHANNEL_COMMAND_FD;
-	spawn_close_except(keep, sizeof(keep) / sizeof(*keep));
+	if (!pipes->copy)
+		spawn_close_except(keep, sizeof(keep) / sizeof(*keep));
+}
+
+/* As exec would have left it: nothing of the keeper's is seen. */
+static void become_copy(const struct spawn_pipes *pipes)
+	__attribute__((noreturn));
+
+static void become_copy(const struct spawn_pipes *pipes)
+{
+	struct spawn_copy *copy = pipes->copy;
+
+	for (size_t i = 0; i < copy->foreign_count; i++)
+		if (copy->foreign[i] >= 0)
+			(void)close(copy->foreign[i]);
+	(void)close(pipes->report[0]);
+	(void)close(pipes->report[1]);
+	(void)prctl(PR_SET_NAME, copy->name, 0, 0, 0);
+	(void)sigprocmask(SIG_SETMASK, &copy->mask, NULL);
+	copy->go_on(copy);
 }
 
 struct spawn_failure {
@@ -129,6 +150,8 @@ static void child(const struct keeper_spec *spec,
 	}
 	/* After that, so that /dev/null is the one of the view. */
 	set_descriptors(spec, pipes);
+	if (pipes->copy)
+		become_copy(pipes);
 	process_state_restore(spec->state);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	environ = spec->environment->items;

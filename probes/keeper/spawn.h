@@ -5,13 +5,29 @@
 
 #include "probes/keeper/keeper.h"
 
+#include <signal.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+struct spawn_copy;
 
 /* Where the command's output goes, and what it is told by that it started. */
 struct spawn_pipes {
 	int out, err;
 	int report[2]; /* a pipe, close-on-exec; closed by spawn_command */
+	struct spawn_copy *copy; /* NULL: the command is started by exec */
+};
+
+/*
+ * Instead of exec: the child goes on as a copy of the process that forked the
+ * keeper, with what that had open, its handlers and its name.
+ */
+struct spawn_copy {
+	void (*go_on)(struct spawn_copy *copy) __attribute__((noreturn));
+	const int *foreign; /* descriptors that it does not know: closed */
+	size_t foreign_count;
+	sigset_t mask;
+	char name[16]; /* of the process, as PR_SET_NAME takes it */
 };
 
 /* What failed. */

@@ -104,9 +104,9 @@ LIBRARIES = (
 VERSION_MODULES = ("version", "_version", "__version__", "__about__")
 # Packages; and code that torch, triton and extension builders write: it
 # follows from the rest, and differs with the batch size.
-FOREIGN_PARTS = (
-    "/site-packages/ /dist-packages/ /torchinductor_ /.triton/ "
-    "/torch_extensions/"
+INSTALLED_PARTS = "/site-packages/ /dist-packages/".split()
+FOREIGN_PARTS = INSTALLED_PARTS + (
+    "/torchinductor_ /.triton/ /torch_extensions/"
 ).split()
 GENERATED_VARIABLES = (
     "TORCHINDUCTOR_CACHE_DIR",
@@ -364,14 +364,33 @@ class Modules(object):
         except OSError:
             self.start_folder = "/"
         self.main = []
+        # Nothing but the program's words had changed the environment when it
+        # imported torch: another process may import the same beforehand.
+        self.are_plain = False
 
     def publish(self):
         """Never raises, and leaves no half-written file under its name."""
         try:
             data = b"".join(name + b"\0" for name in self.paths())
             write_down(self.folder, "modules", data)
+            if self.are_plain:
+                data = "".join(name + "\0" for name in self.installed())
+                write_down(self.folder, "imports", data.encode("ascii"))
         except Exception:
             pass
+
+    def installed(self):
+        """Names of Python's modules and of packages, in their order."""
+        places = tuple(self.installed_folders())
+        found = []
+        for name, module in list(sys.modules.items()):
+            spec = getattr(module, "__dict__", {}).get("__spec__")
+            path = getattr(spec, "origin", None)
+            if not isinstance(path, str) or spec.name != name:
+                continue
+            if path.startswith(places) or has_part(path, INSTALLED_PARTS):
+                found.append(name)
+        return found
 
     def paths(self):
         modules = dict(list(sys.modules.items()))
@@ -403,15 +422,20 @@ class Modules(object):
                 found.append(path)
         return found
 
-    def foreign_folders(self):
-        """Where neither the user's modules are nor any that stay."""
+    def installed_folders(self):
         roots = {sys.prefix, sys.exec_prefix}
         roots.update([sys.base_prefix, sys.base_exec_prefix])
         roots.update([os.path.realpath(root) for root in roots])
         found = [os.path.join(r, lib) for r in roots for lib in LIBRARIES]
-        folders = [self.folder, os.path.dirname(os.path.abspath(__file__))]
         if getattr(os, "__file__", None):
-            folders.append(os.path.dirname(os.__file__))
+            found.append(os.path.dirname(os.path.abspath(os.__file__)) + "/")
+            found.append(os.path.dirname(os.path.realpath(os.__file__)) + "/")
+        return found
+
+    def foreign_folders(self):
+        """Where neither the user's modules are nor any that stay."""
+        found = self.installed_folders()
+        folders = [self.folder, os.path.dirname(os.path.abspath(__file__))]
         folders += [os.environ.get(name) for name in GENERATED_VARIABLES]
         for folder in folders:
             if folder:
@@ -452,9 +476,11 @@ def source_of(path):
 
 
 def is_foreign(path, folders):
-    if path.startswith(folders):
-        return True
-    for part in FOREIGN_PARTS:
+    return path.startswith(folders) or has_part(path, FOREIGN_PARTS)
+
+
+def has_part(path, parts):
+    for part in parts:
         if part in path:
             return True
     return False
@@ -1462,8 +1488,12 @@ class Finder(object):
         self.channel = channel
         self.modules = Modules(channel.path)
         self.phases = None
+        self.environment = dict(os.environ)
 
     def find_spec(self, fullname, path=None, target=None):
+        if fullname == "torch" and self.environment is not None:
+            self.modules.are_plain = self.environment == dict(os.environ)
+            self.environment = None
         # Stays in sys.meta_path: importlib is walking that list right now.
         if self.channel is not None and "torch.optim.optimizer" in sys.modules:
             try:
@@ -1501,7 +1531,17 @@ class Finder(object):
             channel.flag(COUNTS_OOMS)
 
 
+def become_zygote():
+    """Returns in a probe only, and leaves no module of its own."""
+    import autofit_zygote
+
+    autofit_zygote.serve()
+    del sys.modules["autofit_zygote"]
+
+
 def start():
+    if os.environ.get("AUTOFIT_ZYGOTE"):
+        become_zygote()
     path = os.environ.get("AUTOFIT_CHANNEL")
     if not path or sys.version_info < (3, 4):
         return

@@ -94,6 +94,8 @@ static const struct field_text probe_texts[] = {
 	{ "step_growth_bytes", "The peak rose by this with every step; 0: it "
 			       "did not." },
 	{ "ran_to_end", "The command ended by itself: all of it ran." },
+	{ "is_forked", "It was a copy of a process that had done the imports, "
+		       "and no start of its own." },
 	{ "coverage", "How exactly memory was seen." },
 	{ "steps_source", "How steps were counted." },
 	{ "steps", "Optimizer steps that were seen." },

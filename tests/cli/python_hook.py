@@ -1011,7 +1011,8 @@ def rows_cases(python):
     check("at rest: " + python, 0.95 < held < 1.2, rest)
     check("at rest, after one step: " + python, not rest["one_step"], rest)
     left = slots["leaves"]["forward"] / (5000 * 2048 * 4)
-    check("a forward pass leaves: " + python, 0.95 < left < 1.2, left)
+    # With the first gradient of a parameter comes that of its input.
+    check("a forward pass leaves: " + python, 1.95 < left < 2.2, left)
 
 
 def prints_true(python, expression):

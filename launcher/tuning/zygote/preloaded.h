@@ -1,0 +1,49 @@
+/* The zygote of a tuning: started when it pays, with what was seen imported. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_ZYGOTE_PRELOADED_H
+#define AUTOFIT_LAUNCHER_TUNING_ZYGOTE_PRELOADED_H
+
+#include "base/strlist.h"
+#include "probes/keeper/zygote.h"
+#include "probes/probe.h"
+
+#include <stdbool.h>
+
+/*
+ * All bytes 0: nothing is known yet. A first probe is a fresh start and shows
+ * what the command imports. To import that once more takes as long as a fresh
+ * start, so the zygote is started only with the third probe: a tuning of two
+ * has no use for it.
+ */
+struct preloaded {
+	struct zygote *zygote;
+	struct strlist imports;
+	size_t fresh_starts; /* that came to steps */
+	bool was_started;
+};
+
+/* After each probe. */
+void preloaded_learn(struct preloaded *preloaded,
+		     const struct probe_outcome *outcome);
+
+/* What the zygote is told, all of the probe that it is first wanted for. */
+struct preloaded_start {
+	const struct strlist *argv, *environment;
+	const struct process_state *state;
+	const char *scratch; /* its files are put there */
+	const char *hook;    /* the folder of the step hook */
+	/* Called while the imports are under way; true: give up. */
+	bool (*must_end)(void *context);
+	void *context;
+};
+
+/*
+ * The zygote, once its imports are done; NULL: the probe is to be a fresh
+ * start. It is the caller's only until the next call.
+ */
+struct zygote *preloaded_zygote(struct preloaded *preloaded,
+				const struct preloaded_start *start);
+
+void preloaded_release(struct preloaded *preloaded);
+
+#endif

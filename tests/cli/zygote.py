@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# Probes that are forked from a process that has done the imports.
+# SPDX-License-Identifier: MIT
+# CTEST COST 60
+"""A forked probe sees what a fresh start sees, gets the same answer, and the
+answer is confirmed by a fresh start. Where a copy could differ there is none.
+Whoever is killed, nothing is left.
+"""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds  # noqa: E402
+
+PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
+# Bisection asks for sizes that cannot be the answer.
+TUNE = ["tune", "-v", "--device", "host", "--grow", "--strategy", "bisect",
+        "--fresh", "--max-micro", "48"]
+OBSERVED = "observed "
+AT_LEAST = 40
+
+
+def tune(place, memory, *options, script="observes.py", before=(), words=()):
+    program = [*before, PYTHON, place.path(script), "--batch-size", "2"]
+    return place.run(*TUNE, "--memory", "%dMiB" % memory, *options, "--",
+                     *program, *words)
+
+
+def observations(probe):
+    with open(probe["log"], encoding="utf-8", errors="replace") as log:
+        for line in log:
+            if OBSERVED in line:
+                return json.loads(line.split(OBSERVED, 1)[1])
+    return None
+
+
+def a_copy_sees_what_a_start_sees(place, answer):
+    fresh = [p for p in answer.probes if not p["is_forked"]]
+    forked = [p for p in answer.probes if p["is_forked"]]
+    if not check("some are forked", len(forked) >= 2 and fresh, answer):
+        return
+    seen = observations(fresh[0])
+    second = observations(fresh[1])
+    # What two fresh starts differ in, as in a random seed, says nothing.
+    seen = {name: value for name, value in seen.items()
+            if value == second[name]}
+    check("so much is compared", len(seen) >= AT_LEAST, len(seen))
+    for probe in forked:
+        other = observations(probe)
+        for name, value in seen.items():
+            if isinstance(value, dict):
+                value = sorted(value.items())
+                other[name] = sorted(other[name].items())
+                value, other[name] = (
+                    [each for each in value if each not in other[name]],
+                    [each for each in other[name] if each not in value])
+            equal("%d: %s" % (probe["micro_batch"], name), other[name], value)
+    sizes = {p["micro_batch"]: p for p in answer.probes}
+    last = sizes[answer.result["recommended"]["micro_batch"]]
+    check("the answer was a fresh start", not last["is_forked"], last)
+    confirmed = answer.result["evidence"]["confirmed_steps"]
+    check("it is confirmed", 0 < confirmed <= last["steps"], last)
+
+
+def both_ways_have_one_answer(place, answer, memory):
+    other = tune(place, memory, "--no-zygote")
+    check("none is forked",
+          not any(p["is_forked"] for p in other.probes), other)
+    equal("the same answer", other.result["recommended"]["argv"],
+          answer.result["recommended"]["argv"])
+    peaks = {p["micro_batch"]: p["peak_bytes"] for p in other.probes
+             if p["verdict"] == "fits"}
+    for probe in answer.probes:
+        peak = peaks.get(probe["micro_batch"])
+        if probe["is_forked"] and peak and probe["verdict"] == "fits":
+            near = abs(probe["peak_bytes"] - peak) < 0.03 * peak
+            check("%d: the same peak" % probe["micro_batch"], near,
+                  (probe["peak_bytes"], peak))
+
+
+REFUSALS = (
+    # What an import does, and what is said of it.
+    ("writes", "open(%r, 'w').write('x')", r"an import calls open"),
+    ("starts", "__import__('subprocess').call(['true'])",
+     r"an import calls (subprocess|os)\."),
+    ("threads", "__import__('threading').Thread(target="
+     "__import__('time').sleep, args=(99,), daemon=True).start()",
+     r"imports have left threads"),
+)
+
+
+def where_it_could_differ_there_is_none(place, memory):
+    with open(os.path.join(lib.DATA, "observes.py"), encoding="utf-8") as file:
+        text = file.read()
+    for name, effect, why in REFUSALS:
+        # A package, as others are installed; the program imports it.
+        folder = "site-packages"
+        trace = place.path("trace")
+        place.write(folder + "/effects_%s.py" % name,
+                    "import sys\n" + (effect % trace if "%r" in effect
+                                      else effect) + "\n")
+        place.write(name + ".py", text.replace(
+            "import torch ", "import effects_%s\nimport torch " % name, 1))
+        place.env["PYTHONPATH"] = place.path(folder)
+        answer = tune(place, memory, "--max-probes", "4",
+                      script=name + ".py")
+        holds("%s: said" % name, answer.err, "no zygote: " + why)
+        check("%s: none is forked" % name,
+              not any(p["is_forked"] for p in answer.probes), answer)
+        check("%s: nothing was done" % name, not os.path.exists(trace))
+    del place.env["PYTHONPATH"]
+    place.write("variable.py", text.replace(
+        "import torch ", "os.environ['X'] = '1'\nimport torch ", 1))
+    answer = tune(place, memory, "--max-probes", "4", script="variable.py")
+    check("a variable set before torch: none is forked",
+          not any(p["is_forked"] for p in answer.probes), answer)
+
+
+def processes_of(place):
+    """Those whose command names the folder, but for autofit."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/cmdline" % pid, "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"autofit"):
+            continue
+        if any(place.folder.encode() in word for word in words):
+            found.append(int(pid))
+    return found
+
+
+def nothing_is_left(place, memory):
+    """Killed while a forked probe is under way."""
+    for victim in ("autofit", "keeper", "zygote"):
+        program = [PYTHON, place.path("observes.py"), "--batch-size", "2"]
+        process = subprocess.Popen(
+            [lib.AUTOFIT, *TUNE, "--memory", "%dMiB" % memory, "--json",
+             place.path("json"), "--", *program],
+            env=place.env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        child = lib.wait_for(lambda: process.poll() is not None or
+                             forked_probe(process.pid, place))
+        child = child if isinstance(child, tuple) else None
+        if not check("%s: a probe is forked" % victim, child):
+            process.kill()
+            continue
+        probe, zygote = child
+        pid = {"autofit": process.pid, "keeper": parent_of(probe),
+               "zygote": zygote}[victim]
+        os.kill(pid, signal.SIGKILL)
+        status = process.wait(timeout=lib.PATIENCE)
+        if victim != "autofit":
+            equal("%s is killed: the tuning goes on" % victim, status, 0)
+        left = lib.wait_for(lambda: not processes_of(place))
+        check("%s is killed: nothing is left" % victim, left,
+              processes_of(place))
+
+
+def parent_of(pid):
+    try:
+        with open("/proc/%d/stat" % pid, encoding="utf-8") as file:
+            return int(file.read().rsplit(")", 1)[1].split()[1])
+    except OSError:
+        return 0
+
+
+def forked_probe(autofit, place):
+    """Its pid and the zygote's: both have the zygote's words in /proc."""
+    ours = processes_of(place)
+    zygotes = [pid for pid in ours if parent_of(pid) == autofit
+               and os.path.basename(os.readlink("/proc/%d/exe" % pid)) !=
+               "autofit"]
+    named = {pid: name_of(pid) for pid in ours}
+    zygotes = [pid for pid in zygotes if named[pid] != "autofit-keeper"]
+    keepers = [pid for pid in ours if named[pid] == "autofit-keeper"]
+    for pid in ours:
+        if zygotes and parent_of(pid) in keepers:
+            return pid, zygotes[0]
+    return None
+
+
+def name_of(pid):
+    try:
+        with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
+
+
+def main():
+    if subprocess.run([PYTHON, "-c", "import torch"], check=False,
+                      stderr=subprocess.DEVNULL).returncode:
+        lib.skip("%s has no torch" % PYTHON)
+    memory = 320
+    with lib.Place("zygote") as place:
+        # Each large block is mapped by itself: a size has one peak.
+        place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
+        with open(os.path.join(lib.DATA, "observes.py"),
+                  encoding="utf-8") as file:
+            place.write("observes.py", file.read())
+        answer = tune(place, memory, words=("", "a b", "--", "-x"))
+        equal("status", answer.status, 0)
+        a_copy_sees_what_a_start_sees(place, answer)
+        answer = tune(place, memory, before=("env", "A=1", "nice", "-n", "1"))
+        check("below env and nice",
+              any(p["is_forked"] for p in answer.probes), answer)
+        both_ways_have_one_answer(place, tune(place, memory), memory)
+        where_it_could_differ_there_is_none(place, memory)
+        nothing_is_left(place, memory)
+    lib.finish()
+
+
+if __name__ == "__main__":
+    main()
