@@ -81,8 +81,8 @@ static bool wait_for_order(struct service *service)
 	if (got != (ssize_t)sizeof(service->order))
 		return false;
 	take_descriptors(service, &message);
-	return service->fd_count == (size_t)(4 + service->order.has_channel +
-					     service->order.lock_count);
+	return service->fd_count == 4 + (size_t)service->order.has_channel +
+					    (size_t)service->order.lock_count;
 }
 
 static int read_parcel(struct service *service)
