@@ -22,6 +22,7 @@ launcher
 launcher/tuning
 launcher/tuning/effect
 launcher/admission
+launcher/guard
 launcher/estimate
 launcher/devices
 launcher/records

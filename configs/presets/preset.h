@@ -153,6 +153,8 @@ struct preset_words {
 	bool pairs;  /* KEY VALUE words without dashes (detectron2) */
 	bool abbreviations;          /* argparse: --per_device_train 8 */
 	struct strlist neutral_args; /* options whose value changes no memory */
+	/* Settings by which a run goes on from its last checkpoint. */
+	struct strlist resume;
 };
 
 struct preset_ranks {
