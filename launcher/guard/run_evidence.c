@@ -8,6 +8,7 @@
 #include "configs/files/paths.h"
 #include "probes/channel/last_errors.h"
 #include "probes/output/lines.h"
+#include "probes/process/process_state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,14 +218,6 @@ static void read_last_words(const struct run_evidence *evidence,
 	last_errors_release(&errors);
 }
 
-static bool has_address_limit(void)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_AS, &limit) == 0 &&
-	       limit.rlim_cur != RLIM_INFINITY;
-}
-
 /* What was measured of its size, which the run has at least come to. */
 static struct evidence_memory memory_of(const struct guarded_end *end,
 					const struct record *record)
@@ -241,7 +233,7 @@ static struct evidence_memory memory_of(const struct guarded_end *end,
 		.limit_bytes = is_host ? record->limit_bytes : 0,
 		.host_peak_bytes = host_bytes,
 		.host_limit_bytes = is_host ? record->limit_bytes : 0,
-		.has_address_limit = has_address_limit(),
+		.has_address_limit = process_has_address_limit(),
 	};
 }
 

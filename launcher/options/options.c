@@ -368,7 +368,7 @@ static void take_resume_words(struct options *options)
 }
 
 /* What follows from the options together. */
-static void settle(struct options *options)
+static void options_settle(struct options *options)
 {
 	take_resume_words(options);
 	/* The run itself confirms what has fitted so far. */
@@ -414,7 +414,7 @@ enum options_outcome options_parse(struct options *options,
 	if (layers_read_environment(&parsing.layers, environment, err) < 0 ||
 	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))
 		return OPTIONS_WRONG;
-	settle(options);
+	options_settle(options);
 	return OPTIONS_RUN;
 }
 

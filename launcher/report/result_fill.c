@@ -43,8 +43,9 @@ void result_begin(struct result *result, const struct request *request)
 		command_accumulates(command) || command->nominal.batch;
 }
 
-static void set_command(struct result *result, const struct request *request,
-			const struct command_values *values)
+static void result_write_command(struct result *result,
+				 const struct request *request,
+				 const struct command_values *values)
 {
 	struct error err = ERROR_INIT;
 
@@ -73,7 +74,7 @@ void result_set_command(struct result *result, const struct request *request,
 		.copies = request->paths.copies,
 	};
 
-	set_command(result, request, &values);
+	result_write_command(result, request, &values);
 }
 
 void result_set_restart(struct result *result, const struct request *request)
@@ -85,7 +86,7 @@ void result_set_restart(struct result *result, const struct request *request)
 		.resumes = true,
 	};
 
-	set_command(result, request, &values);
+	result_write_command(result, request, &values);
 }
 
 void result_start_as_given(struct result *result, const struct options *options)

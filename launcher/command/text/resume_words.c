@@ -40,7 +40,7 @@ static bool resume_next(const char *text, struct resume_place *place)
 	return false;
 }
 
-static void add_words(const struct span *words, struct strlist *out)
+static void add_resume_words(const struct span *words, struct strlist *out)
 {
 	char *text = xstrndup(words->at, words->length);
 
@@ -81,7 +81,7 @@ bool resume_words(const struct strlist *command, enum resume_form form,
 		if (place.start > argument || place.start[place.length])
 			strlist_take(out, replaced(argument, form));
 		else if (form == RESUME_RESTART)
-			add_words(&place.words, out);
+			add_resume_words(&place.words, out);
 	}
 	return found;
 }
