@@ -105,7 +105,7 @@ static bool wait_for_left(const struct guard *guard, uint64_t since)
 			break;
 		(void)nanosleep(&pause, NULL);
 	}
-	if (count && !end_signals_waiting())
+	if (left.count && !end_signals_waiting())
 		log_warning("--guard: processes of the run are left (the first "
 			    "is %d) and may hold its memory, so it is not "
 			    "started again",

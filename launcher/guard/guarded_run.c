@@ -116,25 +116,17 @@ static void hand_on(pid_t pid, const siginfo_t *info, struct witness *witness,
 		(void)kill(pid, info->si_signo);
 }
 
-int guarded_run(struct guarded_end *end, const struct process_state *state,
-		const struct strlist *argv, const struct strlist *changes,
-		struct witness *witness, struct error *err)
+/* Until the run is over. */
+static void stay_with(pid_t pid, struct witness *witness,
+		      struct guarded_end *end)
 {
 	const struct timespec minute = { .tv_sec = 60 };
-	pid_t parent = getpid();
 	struct oom_count count;
 	sigset_t held;
 	siginfo_t info;
-	pid_t pid;
 
-	*end = (struct guarded_end){ .status = 0 };
 	all_that_wait(&held);
 	oom_count_begin(&count);
-	pid = fork();
-	if (pid < 0)
-		return error_set_errno(err, -errno, "cannot start the run");
-	if (pid == 0)
-		become_run(parent, state, argv, changes);
 	while (!look_after(pid, end)) {
 		int number = sigtimedwait(&held, &info, &minute);
 
@@ -146,5 +138,20 @@ int guarded_run(struct guarded_end *end, const struct process_state *state,
 	end->oom_kills = host_cgroup_oom_kills(&count.cgroup) - count.before;
 	if (end_signals_waiting())
 		end->was_told_to_end = true;
+}
+
+int guarded_run(struct guarded_end *end, const struct process_state *state,
+		const struct strlist *argv, const struct strlist *changes,
+		struct witness *witness, struct error *err)
+{
+	pid_t parent = getpid();
+	pid_t pid = fork();
+
+	*end = (struct guarded_end){ .status = 0 };
+	if (pid < 0)
+		return error_set_errno(err, -errno, "cannot start the run");
+	if (pid == 0)
+		become_run(parent, state, argv, changes);
+	stay_with(pid, witness, end);
 	return 0;
 }
