@@ -218,7 +218,7 @@ extern const char *const preset_unit_names[];
 
 struct presets {
 	struct preset *items; /* by name; generic is last */
-	size_t count;
+	size_t count, capacity;
 };
 
 /*
