@@ -66,6 +66,10 @@ def act(what):
         sys.exit(3)
     if what == "say":
         print("MemoryError: caught, and on it goes", file=sys.stderr)
+    if what == "take":
+        more = []
+        while True:
+            more.append(bytearray(b"x" * (8 << 20)))
     if what == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     if what == "catch":
@@ -315,6 +319,72 @@ def test_killed(guarded):
     equal("which the next start removes", guarded.leftovers(), [])
 
 
+class Cgroup:
+    """A folder of the memory controller with a limit, and this process in it."""
+
+    def __init__(self, limit):
+        self.folder = None
+        with open("/proc/self/cgroup", encoding="ascii") as file:
+            lines = [line.strip().split(":", 2) for line in file]
+        v1 = [path for _, names, path in lines if "memory" in names.split(",")]
+        v2 = [path for number, _, path in lines if number == "0"]
+        root = "/sys/fs/cgroup/memory" if v1 else "/sys/fs/cgroup"
+        self.home = root + (v1 or v2)[0].rstrip("/")
+        if not os.path.exists(self.home + "/cgroup.procs"):
+            self.home = root  # seen from within a container
+        name = "memory.limit_in_bytes" if v1 else "memory.max"
+        folder = "%s/autofit-test-guard-%d" % (self.home, os.getpid())
+        try:
+            os.mkdir(folder)
+            self.folder = folder
+            self.put(name, limit)
+            self.put("cgroup.procs", os.getpid())
+        except OSError as error:
+            self.leave()
+            print("# no cgroup to test with: %s" % error)
+
+    def put(self, name, value):
+        with open(os.path.join(self.folder, name), "w") as file:
+            file.write("%d" % value)
+
+    def leave(self):
+        if not self.folder:
+            return
+        try:
+            with open(self.home + "/cgroup.procs", "w") as file:
+                file.write("%d" % os.getpid())
+        except OSError:
+            pass
+        lib.wait_for(self.is_removed)
+        self.folder = None
+
+    def is_removed(self):
+        try:
+            os.rmdir(self.folder)
+        except OSError:
+            return not os.path.exists(self.folder)
+        return True
+
+
+def test_kernel(guarded):
+    """The kernel kills for want of memory, and its count says so."""
+    cgroup = Cgroup(200 << 20)
+    if not cgroup.folder:
+        return
+    try:
+        one, two = splits(guarded)[:2]
+        answer = guarded.run({one[0]: "take"})
+        equal("killed by the kernel, then well", answer.status, 0)
+        equal("goes on smaller", guarded.starts(),
+              [[*one, "None"], [*two, "last"]])
+        holds("says who", answer.err, "the kernel killed it")
+        answer = guarded.run({"any": "kill"})
+        equal("another SIGKILL right after", answer.status, -signal.SIGKILL)
+        equal("is none of the kernel's", len(guarded.starts()), 1)
+    finally:
+        cgroup.leave()
+
+
 def test_terminal(guarded):
     splits(guarded)
     guarded.plan({"any": "wait"})
@@ -363,6 +433,7 @@ def main():
         test_unconfirmed,
         test_signals,
         test_killed,
+        test_kernel,
         test_terminal,
     ):
         print("# " + test.__name__[5:].replace("_", " "), flush=True)
