@@ -73,14 +73,15 @@ static int run_once(struct guard *guard, struct guarded_end *end,
 	const struct rewrite *run = &guard->result->run;
 	struct run_evidence evidence;
 	struct strlist changes = STRLIST_INIT;
+	const struct guarded_start start = { guard->request->state, &run->argv,
+					     &changes, &guard->witness };
 	int result;
 
 	strlist_add_all(&changes, (const char *const *)run->environment.items,
 			run->environment.count);
 	result = run_evidence_open(&evidence, guard->request, &changes, err);
 	if (result == 0) {
-		result = guarded_run(end, guard->request->state, &run->argv,
-				     &changes, &guard->witness, err);
+		result = guarded_run(end, &start, err);
 		if (result == 0 && end->status != 0)
 			*judgement = run_evidence_judge(&evidence, end,
 							&guard->result->record);

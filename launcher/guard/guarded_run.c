@@ -37,13 +37,12 @@ void guarded_run_hold(void)
 }
 
 static void __attribute__((noreturn))
-become_run(pid_t parent, const struct process_state *state,
-	   const struct strlist *argv, const struct strlist *changes)
+become_run(pid_t parent, const struct guarded_start *start)
 {
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(128 + SIGKILL);
-	_exit(exec_command(state, argv, changes));
+	_exit(exec_command(start->state, start->argv, start->changes));
 }
 
 /* What ends a run; a user's own signals may mean anything. */
@@ -140,9 +139,8 @@ static void stay_with(pid_t pid, struct witness *witness,
 		end->was_told_to_end = true;
 }
 
-int guarded_run(struct guarded_end *end, const struct process_state *state,
-		const struct strlist *argv, const struct strlist *changes,
-		struct witness *witness, struct error *err)
+int guarded_run(struct guarded_end *end, const struct guarded_start *start,
+		struct error *err)
 {
 	pid_t parent = getpid();
 	pid_t pid = fork();
@@ -151,7 +149,7 @@ int guarded_run(struct guarded_end *end, const struct process_state *state,
 	if (pid < 0)
 		return error_set_errno(err, -errno, "cannot start the run");
 	if (pid == 0)
-		become_run(parent, state, argv, changes);
-	stay_with(pid, witness, end);
+		become_run(parent, start);
+	stay_with(pid, start->witness, end);
 	return 0;
 }

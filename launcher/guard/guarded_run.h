@@ -42,14 +42,20 @@ struct guarded_end {
 	bool was_told_to_end;
 };
 
+struct guarded_start {
+	const struct process_state *state; /* as autofit came in */
+	/* As exec_command takes them. */
+	const struct strlist *argv, *changes;
+	struct witness *witness;
+};
+
 /*
- * Starts the command and waits for its end. changes are as for exec_command;
- * what cannot be executed ends with 126 or 127 after one line. Signals are to
- * be blocked by guarded_run_hold. -errno when there is no process for it.
+ * Starts the command and waits for its end. What cannot be executed ends with
+ * 126 or 127 after one line. Signals are to be held by guarded_run_hold. -errno
+ * when there is no process for it.
  */
-int guarded_run(struct guarded_end *end, const struct process_state *state,
-		const struct strlist *argv, const struct strlist *changes,
-		struct witness *witness, struct error *err);
+int guarded_run(struct guarded_end *end, const struct guarded_start *start,
+		struct error *err);
 
 /* Holds back all signals that can wait; the last act of guarding ends it. */
 void guarded_run_hold(void);
