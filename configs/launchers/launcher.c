@@ -255,8 +255,9 @@ static void launcher_keep(struct launchers *launchers,
 }
 
 /* On failure the launcher is released. */
-static int read_whole(struct launcher *launcher, const char *path,
-		      const char *text, size_t length, struct error *err)
+static int launcher_read_whole(struct launcher *launcher, const char *path,
+			       const char *text, size_t length,
+			       struct error *err)
 {
 	struct launcher_reading reading = { .launcher = launcher };
 	int result =
@@ -301,8 +302,8 @@ static int launcher_on_file(void *context, const struct ini_file *file,
 	int result;
 
 	if (file->is_users)
-		result = read_whole(&launcher, file->path, file->text,
-				    file->length, err);
+		result = launcher_read_whole(&launcher, file->path, file->text,
+					     file->length, err);
 	else
 		result = launcher_read_beginning(&launcher, file, err);
 	if (result == 0)
@@ -322,7 +323,8 @@ const struct launcher *launchers_whole(const struct launchers *launchers,
 	if (!file)
 		return launcher;
 	whole.file = xstrdup(row->file);
-	result = read_whole(&whole, file->path, file->data, file->size, &err);
+	result = launcher_read_whole(&whole, file->path, file->data, file->size,
+				     &err);
 	/* Tests read each of them. */
 	assert(result == 0);
 	(void)result;
