@@ -14,6 +14,7 @@
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
+#include "launcher/guard/guard.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
 #include "launcher/records/first_split.h"
@@ -28,7 +29,6 @@
 #include "launcher/request/request.h"
 #include "launcher/request/seen_store.h"
 #include "launcher/tuning/session.h"
-#include "probes/isolation/namespaces.h"
 #include "probes/process/process_state.h"
 
 #include <errno.h>
@@ -40,7 +40,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -447,18 +446,6 @@ static void say_otherwise(const struct result *result)
 			    stderr);
 }
 
-/* A signal that ends autofit ends it by that signal, without a core file. */
-static void die_by(const struct process_state *state, int number)
-{
-	const struct rlimit no_core = { 0, 0 };
-
-	(void)fflush(NULL);
-	(void)setrlimit(RLIMIT_CORE, &no_core);
-	process_state_restore(state);
-	(void)signal(number, SIG_DFL);
-	(void)raise(number);
-}
-
 /* The run, now or later, reads them. */
 static void keep_copies(struct result *result)
 {
@@ -475,21 +462,28 @@ static void keep_copies(struct result *result)
 /* From here on the scripts of the recommended command are their copies. */
 static void lay_copies(struct result *result)
 {
-	struct strlist covers = STRLIST_INIT;
 	struct error err = ERROR_INIT;
+	char *message;
 
-	config_copies_covers(&result->run, &covers);
-	if (covers.count &&
-	    (config_copies_write(&result->run, true, &err) < 0 ||
-	     namespaces_enter_covered(&covers, &err) < 0)) {
-		char *message = xasprintf("%s, so write the line yourself: %s",
-					  err.message, result->lines.items[0]);
+	if (config_copies_lay(&result->run, &err) == 0)
+		return;
+	message = xasprintf("%s, so write the line yourself: %s", err.message,
+			    result->lines.items[0]);
+	rewrite_release(&result->run);
+	result_refuse(result, COMMAND_REFUSED, message);
+	free(message);
+}
 
-		rewrite_release(&result->run);
-		result_refuse(result, COMMAND_REFUSED, message);
-		free(message);
-	}
-	strlist_release(&covers);
+/* Becomes the command, or guards it; the exit code where it returns. */
+static int start_command(const struct process_state *state,
+			 const struct request *request, struct result *result)
+{
+	bool is_guarded = request->options && request->options->reuse.guard &&
+			  guard_can(request, result);
+
+	return is_guarded ? guard_run(request, result)
+			  : exec_command(state, &result->run.argv,
+					 &result->run.environment);
 }
 
 int launch_command(const struct options *options,
@@ -513,10 +507,9 @@ int launch_command(const struct options *options,
 	if (result.starts && strcmp(result.starts, "recommended") == 0)
 		first_split_keep(&request, &result);
 	if (result.signal_number)
-		die_by(state, result.signal_number);
+		end_signals_die(state, result.signal_number);
 	else if (result.starts)
-		code = exec_command(state, &result.run.argv,
-				    &result.run.environment);
+		code = start_command(state, &request, &result);
 	result_release(&result);
 	request_release(&request);
 	return code;

@@ -4,11 +4,11 @@
 
 #include "base/units.h"
 #include "configs/secrets/secrets.h"
+#include "probes/process/process_state.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /*
  * The C library's allocator makes the peak of a CPU training grow by 4% from
@@ -21,15 +21,6 @@ static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02, 1 };
 const struct growth_noise *probe_noise(const struct probe *probe)
 {
 	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
-}
-
-/* The command has the limits that autofit came in with. */
-static bool has_address_limit(void)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_AS, &limit) == 0 &&
-	       limit.rlim_cur != RLIM_INFINITY;
 }
 
 static struct evidence_memory memory_evidence(const struct probe *probe,
@@ -47,7 +38,7 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.host_peak_bytes = readings->host.peak_bytes,
 		.host_limit_bytes = limits->host_limit_bytes,
 		.swap_bytes = readings->host.swap_bytes,
-		.has_address_limit = has_address_limit(),
+		.has_address_limit = process_has_address_limit(),
 		.retries_warm_up = readings->warm_retries,
 		.retries_later = probe_retries(probe) - readings->warm_retries,
 		.ooms = ooms,

@@ -34,8 +34,9 @@ base='(strlist|strbuf|span|error|utf8)_[a-z_]+|[a-z_]+_(parse|format|name)|amoun
 patterns='pattern_(make|free|match|group)|signatures_(match|pick)'
 # Of config files: a text in, its values out.
 settings='settings_(format_of|read|release|find_all|change|has_references)'
-# A built-in preset is read from its text when it is first asked for.
-presets='presets_(find|whole|read_all)|preset_knob'
+# A built-in preset, or launcher, is read from its text when it is first asked
+# for.
+presets='presets_(find|whole|read_all)|preset_knob|launchers_whole'
 lenient="$strict|$text|$heap|$base|$patterns|$presets|argp_parse|ini_read"
 # Cells in, aligned text out.
 lenient+="|$settings|builtin_(files|find)|report_columns_print"

@@ -23,6 +23,7 @@ launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote
 launcher/admission
+launcher/guard
 launcher/estimate
 launcher/devices
 launcher/records

@@ -3,9 +3,11 @@
 #include "configs/launchers/launcher.h"
 
 #include "base/alloc.h"
+#include "configs/files/builtin.h"
 #include "configs/files/ini_files.h"
 #include "configs/files/ini_keys.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,9 +248,50 @@ static void launcher_keep(struct launchers *launchers,
 			return;
 		}
 	}
-	launchers->items = xrealloc(launchers->items, launchers->count + 1,
-				    sizeof(*launchers->items));
+	launchers->items =
+		xgrow(launchers->items, launchers->count, &launchers->capacity,
+		      sizeof(*launchers->items));
 	launchers->items[launchers->count++] = *launcher;
+}
+
+/* On failure the launcher is released. */
+static int launcher_read_whole(struct launcher *launcher, const char *path,
+			       const char *text, size_t length,
+			       struct error *err)
+{
+	struct launcher_reading reading = { .launcher = launcher };
+	int result =
+		ini_read(path, text, length, launcher_on_entry, &reading, err);
+
+	for (int word = SAYS_UNKNOWN; word < LAUNCH_WORDS; word++) {
+		const struct strlist *reasons = &reading.reasons[word];
+
+		for (size_t i = 0; result == 0 && i < reasons->count; i++)
+			result =
+				split_reason(launcher, reasons->items[i],
+					     (enum launch_word)word, path, err);
+		strlist_release(&reading.reasons[word]);
+	}
+	if (result == 0)
+		result = launcher_check(launcher, path, err);
+	if (result < 0)
+		launcher_release(launcher);
+	return result;
+}
+
+/* Its names and modules, which stand before its kind. */
+static int launcher_read_beginning(struct launcher *launcher,
+				   const struct ini_file *file,
+				   struct error *err)
+{
+	static const char mark[] = "\nkind =";
+	const char *end = memmem(file->text, file->length, mark, strlen(mark));
+	size_t length = end ? (size_t)(end - file->text) + 1 : file->length;
+	struct launcher_reading reading = { .launcher = launcher };
+
+	launcher->unread = builtin_find(file->path);
+	return ini_read(file->path, file->text, length, launcher_on_entry,
+			&reading, err);
 }
 
 /* An ini_file_cb. */
@@ -256,26 +299,38 @@ static int launcher_on_file(void *context, const struct ini_file *file,
 			    struct error *err)
 {
 	struct launcher launcher = { .file = xstrdup(file->name) };
-	struct launcher_reading reading = { .launcher = &launcher };
-	int result = ini_read(file->path, file->text, file->length,
-			      launcher_on_entry, &reading, err);
+	int result;
 
-	for (int word = SAYS_UNKNOWN; word < LAUNCH_WORDS; word++) {
-		const struct strlist *reasons = &reading.reasons[word];
-
-		for (size_t i = 0; result == 0 && i < reasons->count; i++)
-			result = split_reason(&launcher, reasons->items[i],
-					      (enum launch_word)word,
-					      file->path, err);
-		strlist_release(&reading.reasons[word]);
-	}
-	if (result == 0)
-		result = launcher_check(&launcher, file->path, err);
-	if (result < 0)
-		launcher_release(&launcher);
+	if (file->is_users)
+		result = launcher_read_whole(&launcher, file->path, file->text,
+					     file->length, err);
 	else
+		result = launcher_read_beginning(&launcher, file, err);
+	if (result == 0)
 		launcher_keep(context, &launcher);
 	return result;
+}
+
+const struct launcher *launchers_whole(const struct launchers *launchers,
+				       const struct launcher *launcher)
+{
+	struct launcher *row = &launchers->items[launcher - launchers->items];
+	const struct builtin_file *file = row->unread;
+	struct launcher whole = { .file = NULL };
+	struct error err = ERROR_INIT;
+	int result;
+
+	if (!file)
+		return launcher;
+	whole.file = xstrdup(row->file);
+	result = launcher_read_whole(&whole, file->path, file->data, file->size,
+				     &err);
+	/* Tests read each of them. */
+	assert(result == 0);
+	(void)result;
+	launcher_release(row);
+	*row = whole;
+	return launcher;
 }
 
 int launchers_load(struct launchers *launchers, const char *folder,

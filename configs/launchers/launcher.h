@@ -88,6 +88,9 @@ enum launcher_count {
 
 struct launcher {
 	char *file; /* "torchrun" of torchrun.ini */
+	/* The text of a built-in one of which only the keys before "kind" were
+	 * read: its names and modules. NULL: all was. */
+	const struct builtin_file *unread;
 	/* The names of the program; the first is shown. */
 	struct strlist names;
 	char *subcommand;     /* the word that must follow; NULL */
@@ -126,7 +129,7 @@ struct launcher {
 
 struct launchers {
 	struct launcher *items;
-	size_t count;
+	size_t count, capacity;
 };
 
 /*
@@ -137,6 +140,12 @@ struct launchers {
  */
 int launchers_load(struct launchers *launchers, const char *folder,
 		   struct error *err);
+/*
+ * This one of them, with all that its file says: of a built-in one
+ * launchers_load reads only by what it is recognised.
+ */
+const struct launcher *launchers_whole(const struct launchers *launchers,
+				       const struct launcher *launcher);
 void launchers_release(struct launchers *launchers);
 
 #endif

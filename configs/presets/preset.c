@@ -130,8 +130,8 @@ static void preset_keep(struct presets *presets, const struct preset *preset)
 			return;
 		}
 	}
-	presets->items = xrealloc(presets->items, presets->count + 1,
-				  sizeof(*presets->items));
+	presets->items = xgrow(presets->items, presets->count,
+			       &presets->capacity, sizeof(*presets->items));
 	presets->items[presets->count++] = *preset;
 }
 

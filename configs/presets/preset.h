@@ -153,6 +153,8 @@ struct preset_words {
 	bool pairs;  /* KEY VALUE words without dashes (detectron2) */
 	bool abbreviations;          /* argparse: --per_device_train 8 */
 	struct strlist neutral_args; /* options whose value changes no memory */
+	/* Settings by which a run goes on from its last checkpoint. */
+	struct strlist resume;
 };
 
 struct preset_ranks {
@@ -216,7 +218,7 @@ extern const char *const preset_unit_names[];
 
 struct presets {
 	struct preset *items; /* by name; generic is last */
-	size_t count;
+	size_t count, capacity;
 };
 
 /*

@@ -133,6 +133,9 @@ const struct ini_key preset_keys[] = {
 	ROW("syntax", "neutral", INI_LIST, words.neutral_args,
 	    "options whose value changes no memory: a record holds all the "
 	    "same"),
+	ROW("syntax", "resume", INI_LIST, words.resume,
+	    "NAME VALUE: by this a run that is started again goes on from its "
+	    "last checkpoint"),
 	ROW("world", "visible_devices", INI_SWITCH, ranks.uses_visible_devices,
 	    "without a launcher it uses every visible GPU"),
 	ROW("world", "devices", INI_LIST, ranks.device_flags,

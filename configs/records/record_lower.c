@@ -1,4 +1,4 @@
-/* A recorded split that ran out of memory later, to the next smaller. Pure. */
+/* What real runs show of a recorded split: too large, or good. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "configs/records/record_lower.h"
 
@@ -12,6 +12,19 @@
 
 #define UNCONFIRMED                                                            \
 	"unconfirmed: the split it was lowered to had a short probe only"
+#define AWAITS_RUN                                                             \
+	"unconfirmed: one short probe, which a run under --guard is to "       \
+	"confirm"
+
+static bool drop_caveat(struct record *record, const char *caveat)
+{
+	size_t index = strlist_find(&record->caveats, caveat);
+
+	if (index == record->caveats.count)
+		return false;
+	strlist_remove(&record->caveats, index);
+	return true;
+}
 
 /* The largest size below limit that fits; of one size the last counts. */
 static int64_t largest_fit_below(const struct probe_notes *probes,
@@ -50,10 +63,9 @@ static void set_caveats(struct record *record)
 	bool is_confirmed = record->confirmed_steps > 0 ||
 			    record->steps_source == STEPS_EXIT ||
 			    record->steps_source == STEPS_TIME;
-	size_t old = strlist_find(&record->caveats, UNCONFIRMED);
 
-	if (old < record->caveats.count)
-		strlist_remove(&record->caveats, old);
+	(void)drop_caveat(record, UNCONFIRMED);
+	(void)drop_caveat(record, AWAITS_RUN);
 	strlist_addf(&record->caveats,
 		     "lowered from micro %" PRId64
 		     ", which ran out of memory in a real run",
@@ -77,4 +89,51 @@ int record_lower(struct record *record, struct error *err)
 	set_bounds(record);
 	set_caveats(record);
 	return 0;
+}
+
+/* The trial of the recommended split, which lies in the record; NULL: none. */
+static struct trial *own_trial(struct record *record)
+{
+	struct trial *last = NULL;
+
+	for (size_t i = 0; i < record->probes.count; i++)
+		if (record->probes.items[i].trial.micro_batch ==
+		    record->batch.micro_batch)
+			last = &record->probes.items[i].trial;
+	return last;
+}
+
+void record_await_run(struct record *record)
+{
+	struct trial *trial = own_trial(record);
+
+	if (record->steps_source == STEPS_EXIT ||
+	    record->steps_source == STEPS_TIME)
+		return;
+	record->confirmed_steps = 0;
+	if (trial)
+		trial->confirmed_steps = 0;
+	strlist_add(&record->caveats, AWAITS_RUN);
+}
+
+bool record_awaits_run(const struct record *record)
+{
+	return strlist_find(&record->caveats, AWAITS_RUN) <
+	       record->caveats.count;
+}
+
+bool record_confirm_by_run(struct record *record)
+{
+	struct trial *trial = own_trial(record);
+	bool awaited = drop_caveat(record, AWAITS_RUN);
+
+	if (!drop_caveat(record, UNCONFIRMED) && !awaited)
+		return false;
+	record->steps_source = STEPS_EXIT;
+	strlist_release(&record->not_exercised);
+	if (trial) {
+		trial->steps_source = STEPS_EXIT;
+		trial->ran_to_end = true;
+	}
+	return true;
 }

@@ -8,7 +8,6 @@
 #include "launcher/command/text/names.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +40,8 @@ static bool command_files_is_listed(const struct command *command,
 			    name_matches(entry, token->name, token->name_length,
 					 token->bare))
 				return true;
-		} else if (fnmatch(entry, command_argv(command)->items[index],
-				   0) == 0 &&
+		} else if (glob_matches(entry,
+					command_argv(command)->items[index]) &&
 			   stands_alone(command, index)) {
 			return true;
 		}

@@ -9,7 +9,6 @@
 #include "launcher/command/text/names.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,7 +71,7 @@ static bool option_is(const struct command *command, const char *piece)
 			continue;
 		name = xstrndup(token.name, token.name_length);
 		same = name_equal(piece, strlen(piece), name, strlen(name)) ||
-		       (strchr(piece, '*') && fnmatch(piece, name, 0) == 0);
+		       (strchr(piece, '*') && glob_matches(piece, name));
 		free(name);
 		if (same)
 			return true;
@@ -87,14 +86,6 @@ static bool argument_is(const void *context, const char *piece)
 			     : word_is(context, piece);
 }
 
-/* fnmatch, which takes its time in a locale of more than one byte, only for
- * what is a glob. */
-static bool glob_is(const char *pattern, const char *text)
-{
-	return strpbrk(pattern, "*?[\\") ? fnmatch(pattern, text, 0) == 0
-					 : strcmp(pattern, text) == 0;
-}
-
 /* path/name as well as name; both may be globs. */
 static bool path_is(const void *context, const char *pattern)
 {
@@ -103,16 +94,16 @@ static bool path_is(const void *context, const char *pattern)
 	bool result;
 
 	if (!strchr(pattern, '/'))
-		return glob_is(pattern, basename(path));
+		return glob_matches(pattern, basename(path));
 	anywhere = xasprintf("*/%s", pattern);
-	result = glob_is(pattern, path) || fnmatch(anywhere, path, 0) == 0;
+	result = glob_matches(pattern, path) || glob_matches(anywhere, path);
 	free(anywhere);
 	return result;
 }
 
 static bool module_is(const void *context, const char *pattern)
 {
-	return glob_is(pattern, context);
+	return glob_matches(pattern, context);
 }
 
 static void framework_choose(struct recognition *recognition,
@@ -274,7 +265,8 @@ static bool entry_is(const struct command *command, const char *entry)
 			(is_program
 				 ? path_is(command_argv(command)->items[at],
 					   pattern)
-				 : glob_is(pattern,
+				 : glob_matches(
+					   pattern,
 					   command_argv(command)->items[at]));
 
 		free(pattern);

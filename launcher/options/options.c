@@ -3,6 +3,7 @@
 #include "launcher/options/options.h"
 
 #include "base/alloc.h"
+#include "launcher/command/text/resume_words.h"
 #include "launcher/options/options_help.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_layers.h"
@@ -350,6 +351,31 @@ static int check_whole(struct options_parsing *parsing)
 	return 0;
 }
 
+/* The words of the first start, and those of a restart beside them. */
+static void take_resume_words(struct options *options)
+{
+	struct strlist first = STRLIST_INIT;
+
+	if (!resume_words(&options->command, RESUME_FIRST_START, &first) ||
+	    !first.count) {
+		strlist_release(&first);
+		return;
+	}
+	(void)resume_words(&options->command, RESUME_RESTART,
+			   &options->restart);
+	strlist_release(&options->command);
+	options->command = first;
+}
+
+/* What follows from the options together. */
+static void options_settle(struct options *options)
+{
+	take_resume_words(options);
+	/* The run itself confirms what has fitted so far. */
+	if (options->reuse.guard && !options->search.has_confirm_steps)
+		options->search.confirm_steps = options->search.probe_steps;
+}
+
 static void print_text(struct strbuf *out, enum option_print what,
 		       const char *value)
 {
@@ -388,6 +414,7 @@ enum options_outcome options_parse(struct options *options,
 	if (layers_read_environment(&parsing.layers, environment, err) < 0 ||
 	    read_files(&parsing, files, warnings) < 0 || check_whole(&parsing))
 		return OPTIONS_WRONG;
+	options_settle(options);
 	return OPTIONS_RUN;
 }
 
@@ -397,6 +424,7 @@ void options_release(struct options *options)
 		if (row->kind->release)
 			row->kind->release(row, options);
 	strlist_release(&options->command);
+	strlist_release(&options->restart);
 	free(options->record_name);
 	free(options->export_format);
 	free(options->import_file);

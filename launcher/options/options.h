@@ -94,6 +94,7 @@ struct options_reuse {
 	char *from;         /* --from FILE; NULL */
 	bool otherwise_run; /* --otherwise run */
 	bool edit_copy;     /* an edited copy of a script may be what runs */
+	bool guard;         /* the real run is watched, and started smaller */
 };
 
 struct options_output {
@@ -106,10 +107,13 @@ struct options_output {
 struct options {
 	enum subcommand subcommand;
 	struct strlist command; /* what follows the options */
-	char *record_name;      /* show, lower, forget, export NAME; NULL */
-	char *export_format;    /* export FORMAT; NULL */
-	char *import_file;      /* import FILE; NULL */
-	char *preset_name;      /* presets PRESET; NULL */
+	/* The same for a restart, with what its {resume:WORDS} say, which
+	 * command is without; empty: it has none. */
+	struct strlist restart;
+	char *record_name;   /* show, lower, forget, export NAME; NULL */
+	char *export_format; /* export FORMAT; NULL */
+	char *import_file;   /* import FILE; NULL */
+	char *preset_name;   /* presets PRESET; NULL */
 	struct options_target target;
 	struct options_batch batch;
 	struct options_hints hints;

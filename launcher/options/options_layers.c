@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define SECTION "autofit"
+#define VARIABLE_PREFIX "AUTOFIT_"
 /* A file of another sort may hold thousands of keys. */
 #define WARNINGS_MAX 20
 
@@ -91,7 +92,7 @@ void layers_pass_over(struct option_layers *layers, enum option_group first)
 
 static char *layers_variable_name(const struct option_row *row)
 {
-	char *name = xasprintf("AUTOFIT_%s", row->name);
+	char *name = xasprintf(VARIABLE_PREFIX "%s", row->name);
 
 	for (char *c = name; *c; c++)
 		*c = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
@@ -119,10 +120,21 @@ int layers_read_environment(struct option_layers *layers,
 			    const struct strlist *environment,
 			    struct error *err)
 {
-	for (const struct option_row *row = option_rows; row->name; row++)
-		if (!row->print &&
-		    layers_read_variable(layers, row, environment, err) < 0)
-			return -EINVAL;
+	struct strlist own = STRLIST_INIT;
+	int result = 0;
+
+	/* Few are there, and each is looked for once for each option. */
+	for (size_t i = 0; i < environment->count; i++)
+		if (strncmp(environment->items[i], VARIABLE_PREFIX,
+			    strlen(VARIABLE_PREFIX)) == 0)
+			strlist_add(&own, environment->items[i]);
+	for (const struct option_row *row = option_rows;
+	     result == 0 && own.count && row->name; row++)
+		if (!row->print)
+			result = layers_read_variable(layers, row, &own, err);
+	strlist_release(&own);
+	if (result < 0)
+		return -EINVAL;
 	layers_next(layers);
 	return 0;
 }

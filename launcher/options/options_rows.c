@@ -345,6 +345,13 @@ const struct option_row option_rows[] = {
 	  .doc = "run: where autofit would end with 120 to 125, start the "
 		 "command exactly as given",
 	  .group = GROUP_PROBES },
+	{ .name = "guard",
+	  .kind = &kind_flag,
+	  .field = FIELD(reuse.guard),
+	  .doc = "start the run after short probes, watch it, and where it "
+		 "runs out of memory start it again with the next smaller "
+		 "split, as {resume:WORDS} or its framework resumes",
+	  .group = GROUP_RECORDS },
 	{ .name = "fresh",
 	  .kind = &kind_flag,
 	  .field = FIELD(reuse.fresh),

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/strlist.h"
 #include "base/units.h"
+#include "configs/records/record_lower.h"
 #include "configs/records/record_split.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/first_split.h"
@@ -235,7 +236,9 @@ int record_answer_use(struct result *result, struct record_match *match,
 	    !(match->grade == RECORD_NEAR &&
 	      request->options->reuse.trust_record))
 		return 0;
-	if (!answers(request, &match->record) ||
+	if ((record_awaits_run(&match->record) &&
+	     !request->options->reuse.guard) ||
+	    !answers(request, &match->record) ||
 	    !fit_now(&match->record, request))
 		return 0;
 	record_release(&result->record);

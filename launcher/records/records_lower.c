@@ -7,14 +7,13 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "configs/records/record_lower.h"
-#include "configs/records/starts.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/records/record_lowered.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/report_answer.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 {
@@ -35,21 +34,6 @@ static int nothing_smaller(const struct chosen *chosen, const struct error *why)
 		  chosen->name, why->message, micro - 1, command);
 	free(command);
 	return EXIT_NOTHING_FITS;
-}
-
-/* Into the user's own folder, also where it came from the site's. */
-static int write_back(const struct chosen *chosen, struct error *err)
-{
-	int result = paths_make(chosen->paths.records, err);
-
-	if (result == 0)
-		result = record_write(&chosen->record, chosen->paths.records,
-				      err);
-	if (result < 0)
-		return result;
-	/* A run that is resumed would keep the split that did not fit. */
-	start_forget(chosen->paths.starts, chosen->record.id);
-	return 0;
 }
 
 static void records_lower_add_line(struct strbuf *out,
@@ -77,16 +61,13 @@ static int lower(const struct options *options, struct chosen *chosen)
 {
 	struct record *record = &chosen->record;
 	int64_t old_accum = record->batch.grad_accum;
-	int64_t now = (int64_t)time(NULL);
 	struct strbuf line = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	int code = EXIT_DONE;
 
 	if (record_lower(record, &err) < 0)
 		return nothing_smaller(chosen, &err);
-	/* Newer than the copies that were handed on. */
-	record->created = now > record->created ? now : record->created + 1;
-	if (write_back(chosen, &err) < 0) {
+	if (record_lowered_write(record, &chosen->paths, &err) < 0) {
 		log_error("%s", err.message);
 		return EXIT_AUTOFIT_FAILED;
 	}

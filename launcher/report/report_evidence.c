@@ -175,13 +175,13 @@ static void add_evidence(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	add_bounds(&line, style, record);
-	strbuf_addf(&line, "%s%s; %s; ", line.length ? "; " : "",
+	strbuf_addf(&line, "%s%s; %s", line.length ? "; " : "",
 		    coverages[record->coverage], sources[record->steps_source]);
 	if (record->confirmed_steps > 0)
-		strbuf_addf(&line, "confirmed over %" PRId64 " steps",
+		strbuf_addf(&line, "; confirmed over %" PRId64 " steps",
 			    record->confirmed_steps);
-	else
-		strbuf_adds(&line, "not confirmed by a longer probe");
+	else if (record->steps_source != STEPS_EXIT)
+		strbuf_adds(&line, "; not confirmed by a longer probe");
 	words_field(out, style, "evidence", strbuf_text(&line));
 	strbuf_release(&line);
 }

@@ -43,6 +43,28 @@ void result_begin(struct result *result, const struct request *request)
 		command_accumulates(command) || command->nominal.batch;
 }
 
+static void result_write_command(struct result *result,
+				 const struct request *request,
+				 const struct command_values *values)
+{
+	struct error err = ERROR_INIT;
+
+	rewrite_release(&result->run);
+	free(result->flags_text);
+	result->flags_text = command_flags_text(&request->command, values);
+	strlist_release(&result->lines);
+	command_source_lines(&request->command, values, &result->lines);
+	/* Every size that is used was written into a probe before. */
+	if (request_rewrite(request, &request->command, values, &result->run,
+			    &err) < 0)
+		log_error("%s", err.message);
+	if (request->options->target.cuda_index >= 0 &&
+	    result->record.device_count)
+		strlist_addf(&result->run.environment,
+			     "CUDA_VISIBLE_DEVICES=%s",
+			     result->record.devices[0].uuid);
+}
+
 void result_set_command(struct result *result, const struct request *request,
 			int64_t micro_batch, int64_t grad_accum)
 {
@@ -51,22 +73,20 @@ void result_set_command(struct result *result, const struct request *request,
 		.grad_accum = grad_accum,
 		.copies = request->paths.copies,
 	};
-	struct error err = ERROR_INIT;
 
-	rewrite_release(&result->run);
-	free(result->flags_text);
-	result->flags_text = command_flags_text(&request->command, &values);
-	strlist_release(&result->lines);
-	command_source_lines(&request->command, &values, &result->lines);
-	/* Every size that is used was written into a probe before. */
-	if (request_rewrite(request, &request->command, &values, &result->run,
-			    &err) < 0)
-		log_error("%s", err.message);
-	if (request->options->target.cuda_index >= 0 &&
-	    result->record.device_count)
-		strlist_addf(&result->run.environment,
-			     "CUDA_VISIBLE_DEVICES=%s",
-			     result->record.devices[0].uuid);
+	result_write_command(result, request, &values);
+}
+
+void result_set_restart(struct result *result, const struct request *request)
+{
+	const struct command_values values = {
+		.micro_batch = result->record.batch.micro_batch,
+		.grad_accum = result->record.batch.grad_accum,
+		.copies = request->paths.copies,
+		.resumes = true,
+	};
+
+	result_write_command(result, request, &values);
 }
 
 void result_start_as_given(struct result *result, const struct options *options)

@@ -15,6 +15,9 @@ void result_begin(struct result *result, const struct request *request);
 void result_set_command(struct result *result, const struct request *request,
 			int64_t micro_batch, int64_t grad_accum);
 
+/* The same with the record's split, going on from where an earlier run was. */
+void result_set_restart(struct result *result, const struct request *request);
+
 /* What starts is the command exactly as it was typed. */
 void result_start_as_given(struct result *result,
 			   const struct options *options);

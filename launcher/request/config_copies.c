@@ -7,6 +7,7 @@
 #include "base/textfile.h"
 #include "configs/files/paths.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "probes/isolation/namespaces.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -131,4 +132,18 @@ void config_copies_remove(const struct strlist *paths)
 		    strncmp(slash + 1, COPY_PREFIX, strlen(COPY_PREFIX)) == 0)
 			(void)unlink(paths->items[i]);
 	}
+}
+
+int config_copies_lay(const struct rewrite *rewrite, struct error *err)
+{
+	struct strlist covers = STRLIST_INIT;
+	int result = 0;
+
+	config_copies_covers(rewrite, &covers);
+	if (covers.count)
+		result = config_copies_write(rewrite, true, err);
+	if (result == 0 && covers.count)
+		result = namespaces_enter_covered(&covers, err);
+	strlist_release(&covers);
+	return result;
 }

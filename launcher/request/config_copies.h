@@ -23,6 +23,12 @@ bool config_copies_cover(const struct rewrite *rewrite);
 /* Appends each script that a copy is to lie over, and the copy. */
 void config_copies_covers(const struct rewrite *rewrite, struct strlist *out);
 
+/*
+ * From here on the scripts that have copies are these, for this process and
+ * what it starts. Does nothing where none has.
+ */
+int config_copies_lay(const struct rewrite *rewrite, struct error *err);
+
 /* Removes files of these paths whose names are those of copies. */
 void config_copies_remove(const struct strlist *paths);
 

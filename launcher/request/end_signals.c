@@ -3,6 +3,9 @@
 #include "launcher/request/end_signals.h"
 
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/resource.h>
 
 const int end_signals[ENDINGS] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
@@ -31,4 +34,20 @@ int end_signals_waiting(void)
 		if (sigismember(&waiting, end_signals[i]) == 1)
 			return end_signals[i];
 	return 0;
+}
+
+void end_signals_die(const struct process_state *state, int number)
+{
+	const struct rlimit no_core = { 0, 0 };
+	sigset_t one;
+
+	(void)fflush(NULL);
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	process_state_restore(state);
+	(void)signal(number, SIG_DFL);
+	(void)raise(number);
+	/* The caller of autofit may have held it back. */
+	(void)sigemptyset(&one);
+	(void)sigaddset(&one, number);
+	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
 }

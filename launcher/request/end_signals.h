@@ -14,5 +14,10 @@ void end_signals_hold(void);
 void end_signals_let(const struct process_state *state);
 /* One that waits; 0: none. */
 int end_signals_waiting(void);
+/*
+ * Ends this process by the signal, without a core file, as one that has done
+ * nothing about it. Returns where that is no end: SIGCONT, say.
+ */
+void end_signals_die(const struct process_state *state, int number);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "configs/records/record_lower.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/config_copies.h"
@@ -313,6 +314,7 @@ static void cut_short(struct session *session)
 void session_answer_conclude(struct session *session,
 			     const struct plan_step *step)
 {
+	const struct options *options = session->given.request->options;
 	struct record *record = &session->result->record;
 
 	if (session->result->message)
@@ -331,6 +333,9 @@ void session_answer_conclude(struct session *session,
 						     step->micro_batch));
 		add_end_of_climb(session, step);
 		predict(session, step);
+		/* Of all else so many steps were asked for. */
+		if (options->reuse.guard && !options->search.has_confirm_steps)
+			record_await_run(record);
 		(void)session_end(session, OUTCOME_TUNED, EXIT_DONE, NULL);
 		session_answer_write_record(session);
 	}

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static int fill_closed_descriptors(struct error *err)
@@ -42,6 +43,14 @@ int process_state_save(struct process_state *state, struct error *err)
 bool process_state_ignores(const struct process_state *state, int number)
 {
 	return state->ignored[number];
+}
+
+bool process_has_address_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_AS, &limit) == 0 &&
+	       limit.rlim_cur != RLIM_INFINITY;
 }
 
 void process_state_restore(const struct process_state *state)

@@ -32,6 +32,9 @@ int process_state_save(struct process_state *state, struct error *err);
 /* Was this signal ignored when autofit was started (nohup)? */
 bool process_state_ignores(const struct process_state *state, int number);
 
+/* Is the address space limited, for autofit and so for its commands? */
+bool process_has_address_limit(void);
+
 /*
  * Put everything back, as the last thing before exec; async-signal-safe, so a
  * forked child may call it as well.

@@ -290,10 +290,12 @@ class LastError(object):
     sys.last_value, which is looked at when the process ends. The traceback
     module is used where the program has imported it, and never imported for
     this: a module of the user's may have the name of one that it needs.
-    Otherwise autofit reads the output alone.
+    Otherwise autofit reads the output alone; of a guarded run, whose output
+    it does not read, the exception without its frames is written.
     """
 
-    def __init__(self, channel_path):
+    def __init__(self, channel_path, is_probe=True):
+        self.is_probe = is_probe
         self.folder = os.path.dirname(os.path.abspath(channel_path))
         self.written = None
 
@@ -322,8 +324,10 @@ class LastError(object):
         try:
             import time
 
-            formatter = sys.modules["traceback"].format_exception
-            text = formatter(kind, value, trace, limit=-ERROR_FRAMES)
+            text = ["%s: %s" % (kind.__name__, value)]
+            if self.is_probe or "traceback" in sys.modules:
+                formatter = sys.modules["traceback"].format_exception
+                text = formatter(kind, value, trace, limit=-ERROR_FRAMES)
             head = (int(time.monotonic() * 1e9), own_rank(), key_of(value))
             data = as_bytes("%d %d %s\n" % head)
             data += both_ends(as_bytes("".join(text)))
@@ -1543,6 +1547,10 @@ def start():
     if os.environ.get("AUTOFIT_ZYGOTE"):
         become_zygote()
     path = os.environ.get("AUTOFIT_CHANNEL")
+    folder = os.environ.get("AUTOFIT_LAST_ERRORS")
+    if not path and folder and sys.version_info >= (3, 5):
+        # A real run that is guarded: its last words, and nothing else.
+        LastError(os.path.join(folder, "error"), is_probe=False).watch()
     if not path or sys.version_info < (3, 4):
         return
     finder = Finder(Channel(path))

@@ -79,6 +79,35 @@ static void a_user_adds_one(void **state)
 	folder_remove(&folder);
 }
 
+/* What is recognised and what is read later are one file. */
+static void each_is_whole_when_asked_for(void **state)
+{
+	struct launchers launchers;
+
+	(void)state;
+	assert_int_equal(launchers_load(&launchers, NULL, NULL), 0);
+	assert_true(launchers.count > 30);
+	for (size_t i = 0; i < launchers.count; i++) {
+		const struct launcher *row = &launchers.items[i];
+		size_t names = row->names.count;
+		size_t modules = row->modules.count;
+		size_t commands = row->command_modules.count;
+		size_t alone = row->alone.count;
+
+		assert_non_null(row->unread);
+		assert_ptr_equal(launchers_whole(&launchers, row), row);
+		assert_null(row->unread);
+		assert_int_equal(row->names.count, names);
+		assert_int_equal(row->modules.count, modules);
+		assert_int_equal(row->command_modules.count, commands);
+		assert_int_equal(row->alone.count, alone);
+		assert_true(names > 0);
+	}
+	assert_string_equal(find(&launchers, "torchrun")->ranks_option,
+			    "--nproc_per_node=N");
+	launchers_release(&launchers);
+}
+
 static void a_user_replaces_one(void **state)
 {
 	struct folder folder = folder_with("torchrun.ini", STARTER);
@@ -140,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_user_adds_one),
+		cmocka_unit_test(each_is_whole_when_asked_for),
 		cmocka_unit_test(a_user_replaces_one),
 		cmocka_unit_test(wrong_files_are_named),
 	};

@@ -290,6 +290,64 @@ static void a_lowered_record_round_trips(void **state)
 	strbuf_release(&text);
 }
 
+static struct trial *trial_of(struct record *record)
+{
+	for (size_t i = 0; i < record->probes.count; i++)
+		if (record->probes.items[i].trial.micro_batch ==
+		    record->batch.micro_batch)
+			return &record->probes.items[i].trial;
+	return NULL;
+}
+
+static void a_run_confirms_what_awaits_it(void **state)
+{
+	struct record record = record_of(&rows[0]);
+	size_t caveats = record.caveats.count;
+
+	(void)state;
+	record.steps_source = STEPS_HOOK;
+	assert_false(record_awaits_run(&record));
+	record_await_run(&record);
+	assert_true(record_awaits_run(&record));
+	assert_int_equal(record.confirmed_steps, 0);
+	assert_false(trial_is_confirmed(trial_of(&record)));
+	assert_true(record_confirm_by_run(&record));
+	assert_false(record_awaits_run(&record));
+	assert_int_equal(record.caveats.count, caveats);
+	assert_int_equal(record.not_exercised.count, 0);
+	assert_true(trial_is_confirmed(trial_of(&record)));
+	/* There is nothing to say a second time. */
+	assert_false(record_confirm_by_run(&record));
+	record_release(&record);
+}
+
+/* The lowered split is as `autofit lower` leaves it, and so used by all. */
+static void what_was_lowered_awaits_nothing(void **state)
+{
+	struct record record = record_of(&rows[1]);
+
+	(void)state;
+	record.steps_source = STEPS_HOOK;
+	record_await_run(&record);
+	assert_int_equal(record_lower(&record, NULL), 0);
+	assert_false(record_awaits_run(&record));
+	assert_true(record_confirm_by_run(&record));
+	assert_true(trial_is_confirmed(trial_of(&record)));
+	record_release(&record);
+}
+
+/* It ran to its end in the probe: there is nothing to wait for. */
+static void an_end_is_no_short_probe(void **state)
+{
+	struct record record = record_of(&rows[0]);
+
+	(void)state;
+	record.steps_source = STEPS_EXIT;
+	record_await_run(&record);
+	assert_false(record_awaits_run(&record));
+	record_release(&record);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -297,6 +355,9 @@ int main(void)
 		cmocka_unit_test(again_until_there_is_none),
 		cmocka_unit_test(the_largest_size_stays_unknown),
 		cmocka_unit_test(a_lowered_record_round_trips),
+		cmocka_unit_test(a_run_confirms_what_awaits_it),
+		cmocka_unit_test(what_was_lowered_awaits_nothing),
+		cmocka_unit_test(an_end_is_no_short_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

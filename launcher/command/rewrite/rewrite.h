@@ -20,6 +20,8 @@ struct command_values {
 	const char *output;  /* fresh output folder of a probe; NULL: leave */
 	/* A probe: trackers, evaluation and resume off as the preset says. */
 	bool is_probe;
+	/* A run that goes on from its last checkpoint, as the preset says. */
+	bool resumes;
 	/* A probe that may be the answer: evaluation and saving come early,
 	 * at half of this many steps; 0: they are left out. */
 	int64_t confirm_steps;

@@ -125,6 +125,8 @@ void sets_make(struct sets *sets, const struct command *command,
 
 	*sets = (struct sets){ .count = 0 };
 	add_scaled(sets, command, values);
+	if (values->resumes && command->preset_is_certain)
+		add_entries(sets, command, values, &preset->words.resume);
 	if (!values->is_probe || !command->preset_is_certain)
 		return;
 	add_entries(sets, command, values, &preset->probe.set);

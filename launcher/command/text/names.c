@@ -4,6 +4,7 @@
 #include "launcher/command/text/names.h"
 
 #include "base/name.h"
+#include "base/span.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -129,6 +130,39 @@ size_t names_find(const struct strlist *names, const char *typed, size_t length,
 	return i;
 }
 
+/* Only "*" is special: the pieces between them are found one after another. */
+static bool stars_match(const char *pattern, const char *text)
+{
+	size_t length = strcspn(pattern, "*");
+
+	if (strncmp(pattern, text, length) != 0)
+		return false;
+	text += length;
+	pattern += length;
+	while (*pattern) {
+		struct span piece;
+
+		pattern += strspn(pattern, "*");
+		piece = (struct span){ pattern, strcspn(pattern, "*") };
+		if (!pattern[piece.length])
+			return span_ends((struct span){ text, strlen(text) },
+					 piece.at);
+		text = memmem(text, strlen(text), piece.at, piece.length);
+		if (!text)
+			return false;
+		text += piece.length;
+		pattern += piece.length;
+	}
+	return !*text;
+}
+
+bool glob_matches(const char *pattern, const char *text)
+{
+	return pattern[strcspn(pattern, "?[\\")]
+		       ? fnmatch(pattern, text, 0) == 0
+		       : stars_match(pattern, text);
+}
+
 bool name_is_decoy(const struct strlist *decoys, const char *typed,
 		   size_t length)
 {
@@ -139,7 +173,7 @@ bool name_is_decoy(const struct strlist *decoys, const char *typed,
 	for (size_t i = 0; i < decoys->count; i++)
 		if (name_normalise(pattern, decoys->items[i],
 				   strlen(decoys->items[i])) &&
-		    fnmatch(pattern, key, 0) == 0)
+		    glob_matches(pattern, key))
 			return true;
 	return false;
 }

@@ -30,4 +30,11 @@ size_t names_find(const struct strlist *names, const char *typed, size_t length,
 bool name_is_decoy(const struct strlist *decoys, const char *typed,
 		   size_t length);
 
+/*
+ * fnmatch without flags. A pattern in which "*" is all that is special, as in
+ * most, is matched by bytes: in a locale of several bytes fnmatch first makes
+ * wide characters of both.
+ */
+bool glob_matches(const char *pattern, const char *text);
+
 #endif

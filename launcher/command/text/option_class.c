@@ -115,16 +115,15 @@ static const struct word_kind word_kinds[] = {
 static unsigned word_kinds_of(const char *word, size_t length)
 {
 	for (size_t i = 0; i < sizeof(word_kinds) / sizeof(*word_kinds); i++) {
-		const char *at = word_kinds[i].words;
+		const char *words = word_kinds[i].words;
 
-		while (at) {
-			if (*at == *word && strncmp(at, word, length) == 0 &&
+		/* There are fewer of most letters than there are words. */
+		for (const char *at = strchr(words, *word); at;
+		     at = strchr(at + 1, *word))
+			if ((at == words || at[-1] == ' ') &&
+			    strncmp(at, word, length) == 0 &&
 			    (at[length] == ' ' || at[length] == '\0'))
 				return word_kinds[i].kind;
-			at = strchr(at, ' ');
-			if (at)
-				at++;
-		}
 	}
 	/* accumulate, accumulation, accumulated; with one c by mistake. */
 	if ((length >= 5 && memcmp(word, "accum", 5) == 0 && length <= 13) ||

@@ -29,7 +29,7 @@ const struct launcher *launcher_find(const struct launchers *launchers,
 		name = "sh";
 	for (size_t i = 0; i < launchers->count; i++)
 		if (is_name_of(&launchers->items[i], name))
-			return &launchers->items[i];
+			return launchers_whole(launchers, &launchers->items[i]);
 	return NULL;
 }
 
@@ -42,7 +42,7 @@ const struct launcher *launcher_find_module(const struct launchers *launchers,
 		*is_whole = launchers_is_listed(&row->modules, module);
 		if (*is_whole ||
 		    launchers_is_listed(&row->command_modules, module))
-			return row;
+			return launchers_whole(launchers, row);
 	}
 	return NULL;
 }

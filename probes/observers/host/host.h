@@ -91,6 +91,8 @@ int host_cgroup_make(struct host_cgroup *cgroup, const char *id,
 		     uint64_t limit_bytes, struct error *err);
 /* Called in the child before exec: async-signal-safe. 0 or -errno. */
 int host_cgroup_enter(const struct host_cgroup *cgroup);
+/* The one that the caller is in, or the nearest that can be seen; -ENOENT. */
+int host_cgroup_own(struct host_cgroup *cgroup);
 /* oom_kill count of the cgroup, or of /proc/vmstat when there is none. */
 uint64_t host_cgroup_oom_kills(const struct host_cgroup *cgroup);
 void host_cgroup_remove(struct host_cgroup *cgroup);

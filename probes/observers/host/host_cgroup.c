@@ -193,6 +193,28 @@ int host_cgroup_enter(const struct host_cgroup *cgroup)
 	return result;
 }
 
+int host_cgroup_own(struct host_cgroup *cgroup)
+{
+	struct host_cgroup_place place;
+	int result = -ENOENT;
+
+	*cgroup = (struct host_cgroup){ 0 };
+	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
+		if (host_cgroup_find(&place, &real_roots, versions[i]) < 0)
+			continue;
+		if (strlen(place.folder) < sizeof(cgroup->folder)) {
+			(void)snprintf(cgroup->folder, sizeof(cgroup->folder),
+				       "%s", place.folder);
+			cgroup->version2 = versions[i] == HOST_CGROUP_V2;
+			result = 0;
+		}
+		host_cgroup_place_release(&place);
+		if (result == 0)
+			break;
+	}
+	return result;
+}
+
 uint64_t host_cgroup_oom_kills(const struct host_cgroup *cgroup)
 {
 	uint64_t kills = 0;
