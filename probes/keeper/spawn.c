@@ -4,6 +4,7 @@
 
 #include "probes/channel/channel.h"
 
+#include "probes/process/limit_mark.h"
 #include "probes/process/process_state.h"
 
 #include <dirent.h>
@@ -130,6 +131,8 @@ static void child(const struct keeper_spec *spec,
 	/* After that, so that /dev/null is the one of the view. */
 	set_descriptors(spec, pipes);
 	process_state_restore(spec->state);
+	if (spec->mark)
+		limit_mark_set(spec->mark);
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	environ = spec->environment->items;
 	(void)execvp(spec->argv->items[0], spec->argv->items);
