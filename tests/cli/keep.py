@@ -5,6 +5,7 @@
 effective batch. What they say of the user's own size, of the limit, of a
 command without accumulation and of the way to go on is true.
 """
+import os
 import re
 import sys
 
@@ -194,11 +195,19 @@ def two_constants_of_a_shell_script():
 
 def refusal_of_srun():
     with lib.Place("keep") as place:
+        place.write("epoch-1.ckpt", "weights\n")
         tool = place.write("srun", "#!/bin/sh\nexec \"$@\"\n", 0o755)
-        refused = ask(place, "", "26MiB", [tool, "-N", "2", *training(4)])
-        check("srun: refused", refused.status in (122, 123), refused)
+        # On a GPU: host memory of what it starts is refused before that.
+        refused = place.run(
+            "--device", "cuda", "--", tool, "--ntasks", "1", *training(4),
+            env={"LD_LIBRARY_PATH": os.path.join(os.environ["BUILD"], "sim"),
+                 "AUTOFIT_SIM_DEVICES": "Sim:24G:500M", "SLURM_JOB_ID": "7",
+                 "AUTOFIT_SIM_STATE": place.path("sim")})
+        equal("srun: refused", refused.status, 123)
+        holds("srun: for the checkpoint, and why nothing keeps it",
+              refused.err, r"epoch-1\.ckpt", r"what srun starts .*outside")
         lacks("srun: nothing that was not given", refused.err,
-              "--isolation compare was given")
+              r"--isolation\s+compare\s+was\s+given")
 
 
 def main():
