@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
-from lib import check, equal, holds  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 SCRIPT = os.path.join(lib.DATA, "train_meaning.py")
@@ -136,7 +136,8 @@ def no_sense(place):
     got = run(place, "ignored", 1, "--batch-size 8 --accum-steps 2")
     equal("an option that does nothing", got.status, 122)
     holds("what was read and seen", got.err, "8 rows x 3 passes",
-          "--accum-flag")
+          "--accum-flag", "{accum:3}")
+    lacks("and no second advice", got.err, "say how the command")
 
 
 def second_knob(place):
