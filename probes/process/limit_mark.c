@@ -3,6 +3,7 @@
 #include "probes/process/limit_mark.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define LIMITS_MAX 8192
+#define LIMITS_ROW "\nMax realtime timeout"
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
 
@@ -39,16 +41,25 @@ bool limit_mark_is_at(int folder_fd, const char *mark)
 	char text[LIMITS_MAX];
 	int fd = openat(folder_fd, "limits", O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	unsigned long long hard = 0;
 	const char *row;
+	char number[24];
 
 	if (fd >= 0)
 		(void)close(fd);
 	if (length <= 0)
 		return false;
 	text[length] = '\0';
-	row = strstr(text, "\nMax realtime timeout ");
-	return row &&
-	       sscanf(row, " Max realtime timeout %*s %llu", &hard) == 1 &&
-	       hard == limit_mark_number(mark);
+	row = strstr(text, LIMITS_ROW);
+	if (!row)
+		return false;
+	/* The soft limit, the hard one, and their unit. */
+	row += strlen(LIMITS_ROW);
+	row += strspn(row, " ");
+	row += strcspn(row, " \n");
+	row += strspn(row, " ");
+	(void)snprintf(number, sizeof(number), "%" PRIu64,
+		       limit_mark_number(mark));
+	length = (ssize_t)strlen(number);
+	return strncmp(row, number, (size_t)length) == 0 &&
+	       strchr(" \n", row[length]);
 }

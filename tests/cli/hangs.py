@@ -13,6 +13,11 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # nothing new beside this file
+sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
+
+import storm  # noqa: E402
+
 AUTOFIT = os.environ["AUTOFIT"]
 TRAINER = os.environ["TRAINER"]
 SLOW = os.path.join(os.environ["HELPERS"], "hang_start")
@@ -467,19 +472,6 @@ exec sleep 1000
 """
 
 
-def processes_of(words):
-    """Pids of those that were started with these words."""
-    found = []
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open("/proc/%s/cmdline" % name, "rb") as file:
-                if file.read().split(b"\0")[:-1] == words:
-                    found.append(int(name))
-        except OSError:
-            continue
-    return found
-
-
 def hidden_descendant(place):
     """Autofit and keeper are killed; the next start ends what they left."""
     seconds = 10 ** 8 + os.getpid()
@@ -493,7 +485,7 @@ def hidden_descendant(place):
     command = ["./train.sh", "--batch-size", "8", "--steps", "20"]
     hidden = [b"sleep", b"%d" % seconds]
     first = place.start(["tune"], options, command)
-    left = until(lambda: processes_of(hidden))
+    left = until(lambda: storm.processes_of(hidden))
     check("it hides", left, place.text("%d.err" % first))
     process = place.started[first]
     keeper = keeper_of(process)
@@ -501,9 +493,9 @@ def hidden_descendant(place):
     process.kill()
     os.kill(keeper, signal.SIGKILL)
     process.wait()
-    check("it survives both", processes_of(hidden) == left, left)
+    check("it survives both", storm.processes_of(hidden) == left, left)
     code, _, words = place.end(place.start(["tune"], options, command))
-    left = processes_of(hidden)
+    left = storm.processes_of(hidden)
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     check("the next start ends it", not left, left)
