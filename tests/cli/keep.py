@@ -86,6 +86,23 @@ def own_size_does_not_fit():
               r"over the limit of 24\.0 MiB")
 
 
+def exact_splits_alone():
+    """No probe is spent on a size that cannot be the answer."""
+    with lib.Place("keep") as place:
+        # 21 fit.
+        tuned = ask(place, "tune", "46MiB", training(8, 8))
+        equal("splits: tune", tuned.status, 0)
+        equal("splits: the best one",
+              tuned.result["recommended"]["micro_batch"], 16)
+        micros = [p["micro_batch"] for p in tuned.probes]
+        check("splits: every probe is of one", all(
+            64 % micro == 0 for micro in micros), micros)
+        check("splits: few", len(micros) <= 4, micros)
+        largest = ask(place, "tune", "46MiB", training(8, 8), "--largest")
+        equal("splits: the rest is searched where that is asked for",
+              largest.result["largest_micro_batch"], 21)
+
+
 def explain_is_the_launch():
     """The probe that explain names is the first that a launch makes; an answer
     that it names is used.
@@ -214,6 +231,7 @@ def main():
     too_large_without_accumulation()
     room_without_accumulation()
     own_size_does_not_fit()
+    exact_splits_alone()
     explain_is_the_launch()
     keys_of_a_file()
     stopped_says_how_to_go_on()
