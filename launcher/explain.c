@@ -13,11 +13,11 @@
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
-#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/explain_plan.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/report/report_hunks.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/tuning/probe_isolation.h"
@@ -31,62 +31,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHOWN_ARGUMENT_MAX 200
-
-static void add_argument(struct strbuf *out, const char *sign,
-			 const char *argument)
-{
-	char *quoted = shell_quote(argument);
-	size_t cut = text_cut(quoted, SHOWN_ARGUMENT_MAX);
-
-	strbuf_addf(out, "    %s ", sign);
-	if (quoted[cut]) {
-		quoted[cut] = '\0';
-		text_add_safe(out, quoted, false);
-		strbuf_adds(out, "...");
-	} else {
-		text_add_safe(out, quoted, false);
-	}
-	strbuf_addch(out, '\n');
-	free(quoted);
-}
+#define SHOWN_LINE_MAX 200
 
 static void explain_add_line(struct strbuf *out, char sign, const char *line,
 			     size_t length)
 {
-	char *text = xstrndup(line, length < SHOWN_ARGUMENT_MAX
-					    ? length
-					    : SHOWN_ARGUMENT_MAX);
+	char *text = xstrndup(line, length < SHOWN_LINE_MAX ? length
+							    : SHOWN_LINE_MAX);
 
 	strbuf_addf(out, "    %c ", sign);
 	text_add_safe(out, text, false);
 	strbuf_addch(out, '\n');
 	free(text);
-}
-
-/* Arguments are inserted, dropped or replaced, never moved. */
-static void explain_add_difference(struct strbuf *out,
-				   const struct strlist *before,
-				   const struct strlist *after)
-{
-	size_t first = 0;
-	size_t b = before->count;
-	size_t a = after->count;
-
-	while (first < b && first < a &&
-	       strcmp(before->items[first], after->items[first]) == 0)
-		first++;
-	while (b > first && a > first &&
-	       strcmp(before->items[b - 1], after->items[a - 1]) == 0) {
-		b--;
-		a--;
-	}
-	if (first == b && first == a)
-		strbuf_adds(out, "    (exactly as given)\n");
-	for (size_t i = first; i < b; i++)
-		add_argument(out, "-", before->items[i]);
-	for (size_t i = first; i < a; i++)
-		add_argument(out, "+", after->items[i]);
 }
 
 /* What the estimator may learn from the command. */
@@ -278,7 +234,7 @@ static void add_probe_environment(struct strbuf *out,
 	for (size_t i = 0; i < environment.count; i++)
 		if (strlist_find(&request->environment, environment.items[i]) ==
 		    request->environment.count)
-			add_argument(out, "+", masked.items[i]);
+			report_hunks_add_word(out, '+', masked.items[i]);
 	strlist_release(&masked);
 	strlist_release(&environment);
 }
@@ -318,9 +274,11 @@ static void add_run(struct strbuf *out, const struct request *request,
 		strbuf_addf(out, "    cannot be written: %s\n", err.message);
 		return;
 	}
-	explain_add_difference(out, request->command.given, &run.argv);
+	if (strlist_equal(request->command.given, &run.argv))
+		strbuf_adds(out, "    (exactly as given)\n");
+	report_hunks_add(out, request->command.given, &run.argv);
 	for (size_t i = 0; i < run.environment.count; i++)
-		add_argument(out, "+", run.environment.items[i]);
+		report_hunks_add_word(out, '+', run.environment.items[i]);
 	for (size_t i = 0; i < run.copy_count; i++)
 		explain_add_copy(out, &request->command, &run.copies[i]);
 	rewrite_release(&run);

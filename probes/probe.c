@@ -269,6 +269,7 @@ static int start_parts(struct probe *probe, struct error *err)
 	probe->oom_kills_before = host_cgroup_oom_kills(spec->command.cgroup);
 	probe->clock.started_ns = uv_hrtime();
 	spec->command.channel_fd = &channel->fd;
+	spec->command.mark = probe->gpus.mark;
 	result = keeper_start(&probe->keeper, &spec->command, err);
 	if (result < 0)
 		return result;

@@ -37,7 +37,7 @@ static void rescue(const struct lock_note *left, const struct request *request)
 		return;
 	mark = xasprintf("AUTOFIT_PROBE=%s", left->probe_id);
 	killed = keeper_rescue(mark, left->probe_start);
-	/* One with another environment has no mark, and is in there still. */
+	/* A mark that was there before hides this one's in the limits. */
 	killed += host_cgroup_remove_left(left->probe_id);
 	if (killed)
 		log_warning("killed %zu processes that a killed tuning had "

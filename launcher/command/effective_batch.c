@@ -51,6 +51,7 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
+	r->command->micro_scope_is_said = hints->micro_scope != NULL;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		enum knob_scope *scope = &r->command->knobs[rows[i].kind].scope;
 

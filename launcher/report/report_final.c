@@ -303,15 +303,24 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 	final_add_tail(out, style, result);
 }
 
+/* A message that names what to write needs no second advice. */
+static bool has_way_out(const char *message)
+{
+	static const char *const ways[] = { "{micro", "{accum", "--edit-copy" };
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		if (strstr(message, ways[i]))
+			return true;
+	return false;
+}
+
 static void final_unknown(struct strbuf *out, const struct report_style *style,
 			  const struct result *result)
 {
 	headline_message(out, style, PAINT_BAD,
 			 result->message ? "" : outcome_name(result->outcome),
 			 result->message);
-	/* The message may hold the way out already. */
-	if (!result->message || (!strstr(result->message, "{micro}") &&
-				 !strstr(result->message, "--edit-copy")))
+	if (!result->message || !has_way_out(result->message))
 		words_line(out, style, PAINT_PLAIN,
 			   "  say how the command takes its batch size: "
 			   "--micro-flag NAME (and --accum-flag NAME), {micro} "

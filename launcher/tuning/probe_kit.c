@@ -95,6 +95,22 @@ int probe_kit_reserve(struct probe_kit *kit, struct memory_target *target,
 	return memory_target_reserve(target, kit->scratch_reserve_bytes, err);
 }
 
+/* Without one files are put back all the same, unless autofit is killed. */
+static void guard_files(struct guardian *guardian,
+			const struct probe_isolation *isolation)
+{
+	struct error err = ERROR_INIT;
+	const struct guardian_files files = { .kept = &isolation->kept,
+					      .before = isolation->before,
+					      .folders = &isolation->guarded,
+					      .excluded =
+						      &isolation->excluded };
+
+	if (isolation->kept.fd >= 0 &&
+	    guardian_start(guardian, &files, &err) < 0)
+		log_verbose("%s", err.message);
+}
+
 int probe_kit_open(struct probe_kit *kit, const struct session_setup *setup,
 		   struct error *err)
 {
@@ -109,6 +125,8 @@ int probe_kit_open(struct probe_kit *kit, const struct session_setup *setup,
 	if (result == 0)
 		result = open_isolation(&kit->isolation, setup, err);
 	if (result == 0)
+		guard_files(&kit->guardian, &kit->isolation);
+	if (result == 0)
 		result = probe_kit_reserve(kit, setup->target, err);
 	if (result == 0)
 		result = open_patterns(kit, request, err);
@@ -121,6 +139,7 @@ void probe_kit_release(struct probe_kit *kit)
 	step_patterns_free(kit->steps);
 	printed_sizes_patterns_free(kit->sizes);
 	free(kit->log_folder);
+	guardian_end(&kit->guardian);
 	probe_isolation_release(&kit->isolation);
 	strlist_release(&kit->secrets);
 }

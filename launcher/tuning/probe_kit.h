@@ -10,6 +10,7 @@
 #include "configs/signatures/signature.h"
 #include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
+#include "probes/keeper/guardian.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,6 +19,7 @@
 
 struct probe_kit {
 	struct probe_isolation isolation;
+	struct guardian guardian; /* where files of the isolation are kept */
 	uint64_t scratch_reserve_bytes; /* of host memory; 0: on a disk */
 	struct strlist secrets; /* masked in what is kept of the output */
 	struct signatures *signatures;

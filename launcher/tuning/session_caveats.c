@@ -122,6 +122,22 @@ static void add_passes_caveat(const struct session *session,
 		     (long long)(trial->seen_accum / trial->grad_accum));
 }
 
+/* The user said that these are the rows of a rank, whatever is seen. */
+static void add_rows_caveat(const struct command *command,
+			    struct record *record, const struct trial *trial)
+{
+	if (!trial || !command->micro_scope_is_said ||
+	    trial->loader_rows != trial->input_rows ||
+	    trial->input_rows >= trial->micro_batch)
+		return;
+	strlist_addf(&record->caveats,
+		     "a pass was seen to take %lld rows where micro %lld was "
+		     "written: the effective batch is that part of what is "
+		     "named here",
+		     (long long)trial->input_rows,
+		     (long long)trial->micro_batch);
+}
+
 void session_caveats_add(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
@@ -139,6 +155,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
 	add_passes_caveat(session, record, trial);
+	add_rows_caveat(command, record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");

@@ -398,6 +398,7 @@ int session_probe_run(struct session *session, const struct plan_step *step,
 					 isolation->space.folder, err);
 	if (result < 0)
 		goto out;
+	guardian_note(&session->kit.guardian, setup.id);
 	session->loop.under_way.started++;
 	report->log = xasprintf("%s/probe-%lld.log", session->kit.log_folder,
 				(long long)session->loop.under_way.started);

@@ -251,6 +251,7 @@ static bool has_written(struct session *session,
 	int code =
 		probe_isolation_check(&session->kit.isolation, refused, &err);
 
+	guardian_note(&session->kit.guardian, "");
 	if (code == 0)
 		return false;
 	session->result->has_written = code == -EUCLEAN;

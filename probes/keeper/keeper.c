@@ -156,7 +156,7 @@ static bool sweep_owns(const struct sweep *sweep, const struct proc_stat *stat)
 			return true;
 	return stat->session == sweep->keeper_pid ||
 	       pid_list_has(&sweep->killed, stat->pid) ||
-	       proctree_environ_has(stat->pid, sweep->mark);
+	       proctree_is_marked(stat->pid, sweep->mark);
 }
 
 static void kill_one(struct sweep *sweep, pid_t pid)

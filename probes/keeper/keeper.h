@@ -50,7 +50,8 @@ struct keeper_spec {
 	struct zygote *zygote;
 	const struct strlist *argv;
 	const struct strlist *environment;
-	const struct process_state *state;      /* given back to the command */
+	const struct process_state *state; /* given back to the command */
+	const char *mark; /* of its limits too, see limit_mark.h; NULL: none */
 	const struct host_cgroup *cgroup;       /* NULL: none */
 	const struct isolation_spec *isolation; /* NULL: none */
 	/* Removed at the end when autofit is gone; NULL: nothing to remove. */

@@ -1,7 +1,7 @@
 /* A keeper's orders as bytes, for a keeper that another process forks. */
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts follow each other without names, in the order of write_spec(). A
+ * The parts follow each other without names, in the order of keeper_parcel_write(). A
  * text is a byte that says whether there is one, and the text with its NUL; a
  * list is its count and its texts; a part that may be missing is led by a byte
  * as well.
@@ -67,6 +67,7 @@ void keeper_parcel_write(struct strbuf *out, const struct keeper_spec *spec)
 	parcel_put_list(out, spec->argv);
 	parcel_put_list(out, spec->environment);
 	strbuf_add(out, spec->state, sizeof(*spec->state));
+	parcel_put_text(out, spec->mark);
 	put_flag(out, spec->cgroup != NULL);
 	if (spec->cgroup)
 		strbuf_add(out, spec->cgroup, sizeof(*spec->cgroup));
@@ -181,6 +182,7 @@ int keeper_parcel_read(struct keeper_parcel *parcel, const void *data,
 	spec->environment = parcel_take_list(&from, &parcel->environment);
 	(void)take_bytes(&from, &parcel->state, sizeof(parcel->state));
 	spec->state = &parcel->state;
+	spec->mark = parcel_take_text(&from);
 	if (take_flag(&from)) {
 		(void)take_bytes(&from, &parcel->cgroup,
 				 sizeof(parcel->cgroup));

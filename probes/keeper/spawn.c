@@ -4,6 +4,7 @@
 
 #include "probes/channel/channel.h"
 
+#include "probes/process/limit_mark.h"
 #include "probes/process/process_state.h"
 
 #include <dirent.h>
@@ -150,6 +151,8 @@ static void child(const struct keeper_spec *spec,
 	}
 	/* After that, so that /dev/null is the one of the view. */
 	set_descriptors(spec, pipes);
+	if (spec->mark)
+		limit_mark_set(spec->mark);
 	if (pipes->copy)
 		become_copy(pipes);
 	process_state_restore(spec->state);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/process/proctree.h"
 
+#include "probes/process/limit_mark.h"
+
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -281,20 +283,26 @@ static bool environ_has_at(int folder_fd, const char *assignment)
 	return found;
 }
 
-bool proctree_environ_has(pid_t pid, const char *assignment)
+static bool is_marked_at(int folder_fd, const char *mark)
+{
+	return environ_has_at(folder_fd, mark) ||
+	       limit_mark_is_at(folder_fd, mark);
+}
+
+bool proctree_is_marked(pid_t pid, const char *mark)
 {
 	int folder_fd = proc_folder_open(pid);
 	bool result;
 
 	if (folder_fd < 0)
 		return false;
-	result = environ_has_at(folder_fd, assignment);
+	result = is_marked_at(folder_fd, mark);
 	(void)close(folder_fd);
 	return result;
 }
 
 struct marked {
-	const char *assignment;
+	const char *mark;
 	uint64_t not_before_start_time;
 	struct pid_list *list;
 };
@@ -311,15 +319,14 @@ static void on_candidate(void *context, int folder_fd, pid_t pid)
 	if (proctree_stat_at(folder_fd, &stat) < 0 || stat.state == 'Z' ||
 	    stat.start_time < marked->not_before_start_time)
 		return;
-	if (environ_has_at(folder_fd, marked->assignment))
+	if (is_marked_at(folder_fd, marked->mark))
 		pid_list_append(marked->list, pid);
 }
 
-size_t proctree_find_marked(const char *assignment,
-			    uint64_t not_before_start_time,
+size_t proctree_find_marked(const char *mark, uint64_t not_before_start_time,
 			    struct pid_list *list)
 {
-	struct marked marked = { assignment, not_before_start_time, list };
+	struct marked marked = { mark, not_before_start_time, list };
 
 	list->count = 0;
 	for_each_process(on_candidate, &marked);

@@ -39,17 +39,17 @@ enum proctree_walk {
 size_t proctree_descendants(pid_t root, enum proctree_walk walk,
 			    struct pid_list *list);
 
-/* Is "NAME=value" an entry of the environment the process was started with?
- * false where that may not be read. */
-bool proctree_environ_has(pid_t pid, const char *assignment);
+/* Is the mark, a "NAME=value", an entry of the environment that the process
+ * was started with, or has it that mark by its limits? false where neither may
+ * be read. */
+bool proctree_is_marked(pid_t pid, const char *mark);
 
 /*
  * Replace list by all processes of the caller's user, in any session or tree,
- * whose environment carries the assignment and that started at or after
- * not_before_start_time. Never the caller, never a zombie. Their number.
+ * that are marked so and that started at or after not_before_start_time. Never
+ * the caller, never a zombie. Their number.
  */
-size_t proctree_find_marked(const char *assignment,
-			    uint64_t not_before_start_time,
+size_t proctree_find_marked(const char *mark, uint64_t not_before_start_time,
 			    struct pid_list *list);
 
 /* Now, on the scale of start_time. */

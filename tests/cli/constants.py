@@ -12,7 +12,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
-from lib import check, equal, holds  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 HOST = "--device host --memory 4GiB".split()
@@ -89,6 +89,7 @@ def the_line_to_write(place, command):
     holds("it names the lines and both ways", asked.err, "no argument can",
           "`const.py:9: BATCH_SIZE = 8 # .*` and `const.py:10: ACCUM = 4`",
           "autofit tune -- .*python3 const.py", "--edit-copy")
+    lacks("and no other that cannot help", asked.err, "say how the command")
     equal("before any probe", len(asked.probes), 0)
     got = place.run("tune", *TUNE, "--", *command)
     if not equal("tune", got.status, 0):

@@ -13,6 +13,11 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True  # nothing new beside this file
+sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
+
+import storm  # noqa: E402
+
 AUTOFIT = os.environ["AUTOFIT"]
 TRAINER = os.environ["TRAINER"]
 SLOW = os.path.join(os.environ["HELPERS"], "hang_start")
@@ -54,6 +59,7 @@ class Place:
         self.folder = tempfile.mkdtemp(prefix="hangs-")
         self.home = os.path.join(self.folder, "home")
         self.started = []
+        self.autofit, self.user = AUTOFIT, {}
         return self
 
     def __exit__(self, *_):
@@ -78,11 +84,24 @@ class Place:
         with open(self.path("%d.out" % number), "wb") as out, open(
                 self.path("%d.err" % number), "wb") as err:
             self.started.append(subprocess.Popen(
-                [AUTOFIT, *subcommand, *options, "--json",
+                [self.autofit, *subcommand, *options, "--json",
                  self.path("%d.json" % number), "--", *command],
                 env=environment, cwd=self.folder, stdout=out, stderr=err,
-                stdin=subprocess.DEVNULL))
+                stdin=subprocess.DEVNULL, **self.user))
         return number
+
+    def become_another_user(self):
+        """Where root can: one who may make no cgroup."""
+        user = 400000 + os.getpid()
+        try:
+            subprocess.run(["true"], check=True, user=user, group=user)
+        except (OSError, ValueError):
+            return
+        self.user = {"user": user, "group": user, "extra_groups": []}
+        self.autofit = shutil.copy(AUTOFIT, self.folder)
+        for folder, _, names in os.walk(self.folder):
+            for path in [folder, *(os.path.join(folder, x) for x in names)]:
+                os.chown(path, user, user)
 
     def text(self, name):
         with open(self.path(name), encoding="utf-8",
@@ -443,8 +462,51 @@ def stopped_keeper(place):
     place.nothing_left()
 
 
+# Hangs at its first start, beside a process of another session that has thrown
+# away its environment and its descriptors, and is known by its words alone.
+HIDES = """\
+#!/bin/sh
+[ -e out/hidden ] && exec %s "$@"
+setsid env -i sh -c ': >out/hidden; exec sleep %d' <&- >/dev/null 2>&1 &
+exec sleep 1000
+"""
+
+
+def hidden_descendant(place):
+    """Autofit and keeper are killed; the next start ends what they left."""
+    seconds = 10 ** 8 + os.getpid()
+    os.mkdir(place.path("out"))
+    trainer = shutil.copy(TRAINER, place.folder)
+    with open(place.path("train.sh"), "w", encoding="ascii") as file:
+        file.write(HIDES % (trainer, seconds))
+    os.chmod(place.path("train.sh"), 0o755)
+    place.become_another_user()
+    options = [*HOST, *ONE_SIZE, "--allow-writes", place.path("out")]
+    command = ["./train.sh", "--batch-size", "8", "--steps", "20"]
+    hidden = [b"sleep", b"%d" % seconds]
+    first = place.start(["tune"], options, command)
+    left = until(lambda: storm.processes_of(hidden))
+    check("it hides", left, place.text("%d.err" % first))
+    process = place.started[first]
+    keeper = keeper_of(process)
+    os.kill(keeper, signal.SIGSTOP)  # it would clean up
+    process.kill()
+    os.kill(keeper, signal.SIGKILL)
+    process.wait()
+    check("it survives both", storm.processes_of(hidden) == left, left)
+    code, _, words = place.end(place.start(["tune"], options, command))
+    left = storm.processes_of(hidden)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    check("the next start ends it", not left, left)
+    check("and says so", "that a killed tuning had left behind" in
+          " ".join(words.split()), words)
+    check("and has its answer", code == 0, words)
+    place.nothing_left()
+
+
 TESTS = [
-    stopped_keeper,
+    hidden_descendant, stopped_keeper,
     hang_above_a_size, logs_of_the_last_tunings, start_with_output,
     start_with_io, start_with_cpu, start_with_memory, start_in_silence,
     hang_before_the_first_step, hang_with_workers, hang_that_takes_no_signal,

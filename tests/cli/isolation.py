@@ -15,6 +15,7 @@ import ctypes
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -26,6 +27,7 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 import folders  # noqa: E402
 import lib  # noqa: E402
 import scene  # noqa: E402
+import storm  # noqa: E402
 
 HELPERS = os.environ["HELPERS"]
 SYSTEM_PYTHON = "/usr/bin/python3"
@@ -510,6 +512,55 @@ def play_put_back(stage, mode):
     return checks
 
 
+# Changes a file and waits for ever, as does a child that hides.
+HANGS = """
+import os, subprocess, time
+with open("weights.h5", "r+b") as file:
+    file.write(b"broken")
+subprocess.Popen(["/bin/sleep", "%d"], env={}, start_new_session=True)
+print("changed", flush=True)
+time.sleep(1000)
+"""
+
+
+def play_killed_in_compare(stage, mode):
+    """Autofit, and its keeper too, is killed when a file has been changed."""
+    checks = Checks(mode.name + ", killed")
+    for both in (False, True):
+        checks.name = "%s, killed%s" % (mode.name, ", and the keeper" * both)
+        seconds = 3 * 10 ** 8 + os.getpid()
+        with stage.scene(mode, scene.CLEAN) as place:
+            path = place.write("work/weights.h5", "before\n")
+            place.write("work/hangs.py", HANGS % seconds)
+            place.hand_over()
+            before = folders.walk({"work": place.path("work")})
+            process = place.start("tune", *mode.options, *OPTIONS, "--",
+                                  PYTHON, "hangs.py", "--batch-size", "2")
+            hidden = [b"/bin/sleep", b"%d" % seconds]
+            checks.check("a probe changes it", lib.wait_for(
+                lambda: storm.read(path) == b"broken\n"
+                and storm.processes_of(hidden)))
+            keeper = storm.keeper_of(process.pid)
+            if both:
+                os.kill(keeper, signal.SIGSTOP)
+            process.kill()
+            if both:
+                os.kill(keeper, signal.SIGKILL)
+            _, err = process.communicate()
+            checks.check("it is put back", lib.wait_for(
+                lambda: storm.read(path) == b"before\n"), err)
+            checks.check("it is said", b"is put back" in err, err)
+            # Without a keeper its scratch folder is the next start's.
+            checks.check("nothing of it lives", lib.wait_for(
+                lambda: not storm.processes_of(hidden)
+                and (both or not place.left_behind())), place.left_behind())
+            after = folders.walk({"work": place.path("work")})
+            checks.same("nothing else has changed", folders.differences(
+                folders.without_times(before, place.folder),
+                folders.without_times(after, place.folder)))
+    return checks
+
+
 def play_caches(stage, mode):
     """New files alone, and in the known folders alone."""
     checks = Checks(mode.name + ", a file of a shared cache is overwritten")
@@ -646,6 +697,7 @@ def plays_of(stage, modes):
         print("skipped: no torch for " + SYSTEM_PYTHON)
     plays += [("compare", play_compare, stage, mode) for mode in compares]
     plays += [("put back", play_put_back, stage, mode) for mode in compares]
+    plays += [("killed", play_killed_in_compare, stage, compares[-1])]
     plays += [("allowed", play_allowed_view, stage, mode) for mode in views]
     for mode in modes:
         play = play_full if mode in views else play_landlock

@@ -5,6 +5,7 @@
 effective batch. What they say of the user's own size, of the limit, of a
 command without accumulation and of the way to go on is true.
 """
+import os
 import re
 import sys
 
@@ -78,11 +79,28 @@ def own_size_does_not_fit():
               "16 x accum 4", r"over [0-9.]+ of 24\.0 MiB")
         lacks("own size: no factor and no rate", yours[0] if yours else "-",
               r"samples/s|\([0-9.]+x\)|fits")
-        probe = next(p for p in tuned.probes if p["micro_batch"] == 16)
-        if probe["verdict"] == "too_big":
-            holds("own size: the limit that was applied is in the row",
-                  row_of(tuned.err, 16, probe["grad_accum"]),
-                  r"over the limit of 24\.0 MiB")
+        # Its last probe is in its row, which may be of another accumulation.
+        probe = [p for p in tuned.probes if p["micro_batch"] == 16][-1]
+        holds("own size: the limit that was applied is in the row",
+              row_of(tuned.err, 16, probe["grad_accum"]),
+              r"over the limit of 24\.0 MiB")
+
+
+def exact_splits_alone():
+    """No probe is spent on a size that cannot be the answer."""
+    with lib.Place("keep") as place:
+        # 21 fit.
+        tuned = ask(place, "tune", "46MiB", training(8, 8))
+        equal("splits: tune", tuned.status, 0)
+        equal("splits: the best one",
+              tuned.result["recommended"]["micro_batch"], 16)
+        micros = [p["micro_batch"] for p in tuned.probes]
+        check("splits: every probe is of one", all(
+            64 % micro == 0 for micro in micros), micros)
+        check("splits: few", len(micros) <= 4, micros)
+        largest = ask(place, "tune", "46MiB", training(8, 8), "--largest")
+        equal("splits: the rest is searched where that is asked for",
+              largest.result["largest_micro_batch"], 21)
 
 
 def explain_is_the_launch():
@@ -194,17 +212,26 @@ def two_constants_of_a_shell_script():
 
 def refusal_of_srun():
     with lib.Place("keep") as place:
+        place.write("epoch-1.ckpt", "weights\n")
         tool = place.write("srun", "#!/bin/sh\nexec \"$@\"\n", 0o755)
-        refused = ask(place, "", "26MiB", [tool, "-N", "2", *training(4)])
-        check("srun: refused", refused.status in (122, 123), refused)
+        # On a GPU: host memory of what it starts is refused before that.
+        refused = place.run(
+            "--device", "cuda", "--", tool, "--ntasks", "1", *training(4),
+            env={"LD_LIBRARY_PATH": os.path.join(os.environ["BUILD"], "sim"),
+                 "AUTOFIT_SIM_DEVICES": "Sim:24G:500M", "SLURM_JOB_ID": "7",
+                 "AUTOFIT_SIM_STATE": place.path("sim")})
+        equal("srun: refused", refused.status, 123)
+        holds("srun: for the checkpoint, and why nothing keeps it",
+              refused.err, r"epoch-1\.ckpt", r"what srun starts .*outside")
         lacks("srun: nothing that was not given", refused.err,
-              "--isolation compare was given")
+              r"--isolation\s+compare\s+was\s+given")
 
 
 def main():
     too_large_without_accumulation()
     room_without_accumulation()
     own_size_does_not_fit()
+    exact_splits_alone()
     explain_is_the_launch()
     keys_of_a_file()
     stopped_says_how_to_go_on()

@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
-from lib import check, equal, holds  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 SCRIPT = os.path.join(lib.DATA, "train_meaning.py")
@@ -49,10 +49,10 @@ VIEWS = {"doubled": 2}
 MISREAD = [row for row in ROWS if row[4]]
 
 
-def run(place, meaning, ranks, words):
+def run(place, meaning, ranks, words, *options):
     launcher = [*RANKS.split(), *OUTPUTS.split()] if ranks > 1 else []
     return place.run(
-        *"tune --device host --memory 4GiB --fresh --".split(),
+        *"tune --device host --memory 4GiB --fresh".split(), *options, "--",
         *[PYTHON, *launcher, SCRIPT, "--meaning", meaning, *words.split()],
     )
 
@@ -113,6 +113,20 @@ def parts_of_a_size(place):
     half = run(place, "halved", 1, "--batch-size 16 --accum-steps 2")
     equal("halved", half.status, 122)
     holds("halved: what is seen", half.err, "8 rows x 1 pass")
+    holds("halved: what settles it", half.err, "--micro-scope rank")
+    said = run(place, "halved", 1, "--batch-size 16 --accum-steps 2",
+               "--micro-scope", "rank")
+    equal("halved: as told", said.status, 0)
+    best = said.result["recommended"]
+    equal("halved: the parts are kept", best["effective_batch"], 32)
+    holds("halved: and said", said.err, "rows where micro [0-9]+ was written")
+    marked = run(place, "whole", 1, "--batch-size {micro:16} "
+                 "--accum-steps {accum:2}")
+    equal("whole, marked as a micro-batch", marked.status, 122)
+    holds("whole, marked: what settles it", marked.err, "--global-flag NAME")
+    named = run(place, "whole", 1, "--batch-size 16 --accum-steps 2",
+                "--global-flag", "--batch-size")
+    equal("whole, marked: as told", named.status, 0)
     most = run(place, "clipped", 1, "--batch-size 32")
     equal("clipped", most.status, 122)
     holds("clipped: what is seen", most.err, "seen 8 rows", "--micro-flag")
@@ -122,7 +136,8 @@ def no_sense(place):
     got = run(place, "ignored", 1, "--batch-size 8 --accum-steps 2")
     equal("an option that does nothing", got.status, 122)
     holds("what was read and seen", got.err, "8 rows x 3 passes",
-          "--accum-flag")
+          "--accum-flag", "{accum:3}")
+    lacks("and no second advice", got.err, "say how the command")
 
 
 def second_knob(place):

@@ -33,6 +33,7 @@ static void release(struct keeper_parcel *parcel)
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
 		strlist_release(lists[i]);
+	free((void *)(uintptr_t)parcel->spec.mark);
 	free(parcel->shims.folder);
 	free(parcel->shims.mark);
 	free((void *)(uintptr_t)parcel->spec.scratch);
@@ -84,6 +85,7 @@ static void each_part_arrives(void **state)
 			.argv = &argv,
 			.environment = &list,
 			.state = &process,
+			.mark = parts & WITH_FILES ? "A=1" : NULL,
 			.cgroup = parts & WITH_CGROUP ? &cgroup : NULL,
 			.isolation = parts & WITH_ISOLATION ? &isolation : NULL,
 			.scratch = parts & WITH_FILES ? "/scratch" : NULL,
@@ -100,6 +102,7 @@ static void each_part_arrives(void **state)
 		assert_int_equal(got.spec.state->subreaper, 1);
 		assert_true(got.spec.state->ignored[0]);
 		assert_text(got.spec.scratch, spec.scratch);
+		assert_text(got.spec.mark, spec.mark);
 		assert_list(got.spec.extra_files, spec.extra_files);
 		if (spec.cgroup)
 			assert_memory_equal(got.spec.cgroup, &cgroup,

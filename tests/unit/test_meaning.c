@@ -23,6 +23,8 @@ static const char only_batch[] =
 	"parser.add_argument('--batch-size', type=int, default=8)\n";
 static const char global_source[] =
 	"parser.add_argument('--global-batch-size', type=int, default=256)\n";
+/* In front of a line: the user gives autofit this option. */
+#define SAID "--micro-scope rank -- "
 static const char two_ranks[] = "torchrun --nproc-per-node 2 ";
 
 static const struct row {
@@ -123,7 +125,7 @@ static const struct row {
 	  { SEEN(8, 1, 0), .loader_rows = 8 },
 	  MEANING_NO_SENSE,
 	  { 0 },
-	  "{micro}" },
+	  "{micro:8} and {accum:1}" },
 	{ "the whole batch of all ranks",
 	  source,
 	  two_ranks,
@@ -178,6 +180,43 @@ static const struct row {
 	  MEANING_NO_SENSE,
 	  { 0 },
 	  "--micro-flag NAME" },
+	{ "a part of what was read, and more than one pass",
+	  source,
+	  "",
+	  "--batch-size 32 --accum-steps 4",
+	  { 32, 4, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 16 },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "{micro:16} where that number belongs; where a pass takes a part of "
+	  "it, add --micro-scope rank" },
+	{ "the same, and the user says that it is so",
+	  source,
+	  "",
+	  SAID "--batch-size 32 --accum-steps 4",
+	  { 32, 4, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 16 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "in pieces, and the user says that these are parts",
+	  source,
+	  "",
+	  SAID "--batch-size 32 --accum-steps 4",
+	  { 32, 4, 1, 0 },
+	  { SEEN(8, 4, 0), .loader_rows = 8 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "marked, and in pieces: no option has a name",
+	  source,
+	  "",
+	  "--batch-size {micro:32} --accum-steps {accum:4}",
+	  { 32, 4, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "--global-flag NAME" },
 	{ "fewer rows than the loader was made for",
 	  source,
 	  "",
@@ -311,12 +350,15 @@ static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
 
 static void one_row(const struct presets *presets, const struct row *row)
 {
-	const struct command_hints hints = { 0 };
+	bool is_said = strncmp(row->line, SAID, strlen(SAID)) == 0;
+	const struct command_hints hints = { .micro_scope =
+						     is_said ? "rank" : NULL };
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,
 				       .source = row->source };
 	char *line = xasprintf("%s%strain.py %s", row->ranks,
-			       *row->ranks ? "" : "python3 ", row->line);
+			       *row->ranks ? "" : "python3 ",
+			       row->line + (is_said ? strlen(SAID) : 0));
 	struct strlist argv = words(line);
 	struct trial trial = row->trial;
 	struct strbuf text = STRBUF_INIT;

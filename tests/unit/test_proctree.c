@@ -1,6 +1,7 @@
 /* Processes found by what /proc says of them. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
+#include "probes/process/limit_mark.h"
 #include "probes/process/proctree.h"
 
 #include <errno.h>
@@ -208,13 +209,14 @@ static void a_zombie_counts_until_it_is_reaped(void **state)
 	pid_list_release(&list);
 }
 
-/* cat with this environment, waiting for a stdin that never comes. */
+/* cat with this environment, and a mark in its limits or NULL, waiting for a
+ * stdin that never comes. */
 struct cat {
 	pid_t pid;
 	int in;
 };
 
-static struct cat cat_start(char *const environment[])
+static struct cat cat_start_with(char *const environment[], const char *mark)
 {
 	char program[] = "cat";
 	char *const argv[] = { program, NULL };
@@ -228,6 +230,8 @@ static struct cat cat_start(char *const environment[])
 	assert_true(cat.pid >= 0);
 	if (cat.pid == 0) {
 		(void)dup2(in[0], STDIN_FILENO);
+		if (mark)
+			limit_mark_set(mark);
 		(void)execve("/bin/cat", argv, environment);
 		(void)!write(started[1], "x", 1);
 		_exit(127);
@@ -239,6 +243,11 @@ static struct cat cat_start(char *const environment[])
 	(void)close(started[0]);
 	cat.in = in[1];
 	return cat;
+}
+
+static struct cat cat_start(char *const environment[])
+{
+	return cat_start_with(environment, NULL);
 }
 
 static void cat_end(const struct cat *cat)
@@ -281,10 +290,10 @@ static void an_environment_is_searched_by_whole_entries(void **state)
 	cat = cat_start(environment);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_int_equal(
-			proctree_environ_has(cat.pid, rows[i].assignment),
+			proctree_is_marked(cat.pid, rows[i].assignment),
 			rows[i].expected);
 	cat_end(&cat);
-	assert_false(proctree_environ_has(cat.pid, MARK));
+	assert_false(proctree_is_marked(cat.pid, MARK));
 	free(large);
 }
 
@@ -312,12 +321,29 @@ static void marked_processes_are_found_anywhere(void **state)
 	pid_list_release(&list);
 }
 
+static void a_cleared_environment_hides_nothing(void **state)
+{
+	char *const nothing[] = { NULL };
+	struct pid_list list = PID_LIST_INIT;
+	struct cat one = cat_start_with(nothing, MARK);
+	struct cat other = cat_start_with(nothing, MARK "0");
+
+	(void)state;
+	assert_int_equal(proctree_find_marked(MARK, 0, &list), 1);
+	assert_true(list_has(&list, one.pid));
+	assert_true(proctree_is_marked(other.pid, MARK "0"));
+	assert_false(proctree_is_marked(other.pid, MARK));
+	cat_end(&one);
+	cat_end(&other);
+	pid_list_release(&list);
+}
+
 /* What the program does when it is started by the test below. */
 static int look_for_others(void)
 {
 	struct pid_list list = PID_LIST_INIT;
 	size_t found = proctree_find_marked(MARK, 0, &list);
-	bool marked = proctree_environ_has(getpid(), MARK);
+	bool marked = proctree_is_marked(getpid(), MARK);
 
 	pid_list_release(&list);
 	return marked && found == 0 ? 0 : 1;
@@ -351,6 +377,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_zombie_counts_until_it_is_reaped),
 		cmocka_unit_test(an_environment_is_searched_by_whole_entries),
 		cmocka_unit_test(marked_processes_are_found_anywhere),
+		cmocka_unit_test(a_cleared_environment_hides_nothing),
 		cmocka_unit_test(the_caller_is_not_among_the_marked),
 	};
 

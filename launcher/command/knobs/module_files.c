@@ -75,6 +75,99 @@ static struct named_file *import_file(const struct recognition *r,
 	return file;
 }
 
+/* a/b/__init__.py, with folder as a/b/; NULL: none, and folder is any. */
+static struct named_file *package_file(const struct recognition *r,
+				       char **folder,
+				       const struct source_import *import)
+{
+	bool is_relative = *import->module == '.';
+	const char *module = import->module + is_relative;
+	size_t length = import->module_length - is_relative;
+	const char *roots[] = { *folder, "" };
+	struct named_file *init = NULL;
+	char *package = NULL;
+
+	for (size_t i = 0; length && !init && i < (is_relative ? 1u : 2u);
+	     i++) {
+		free(package);
+		package = xasprintf("%s%.*s/", roots[i], (int)length, module);
+		for (char *c = package + strlen(roots[i]); *c; c++)
+			if (*c == '.')
+				*c = '/';
+		init = module_file(r, package, "__init__", 8);
+	}
+	free(*folder);
+	*folder = package ? package : xstrdup("");
+	return init;
+}
+
+/* Is the name one of those that are imported? What stands in several lines
+ * may have any. */
+static bool names_member(const struct source_import *import, const char *name,
+			 size_t length)
+{
+	const char *at = import->member;
+	size_t here = import->member_length;
+
+	if (!at || here == 0)
+		return true;
+	for (;;) {
+		if (here == length && memcmp(at, name, length) == 0)
+			return true;
+		at += here;
+		at += strspn(at, " ,");
+		here = strcspn(at, " ,\n#\\()");
+		if (here == 0)
+			return false;
+	}
+}
+
+/* Does the one hand on what the other asks for? */
+static bool shares_member(const struct source_import *asked,
+			  const struct source_import *handed)
+{
+	const char *at = asked->member;
+	size_t length = asked->member_length;
+
+	while (at && length) {
+		if (names_member(handed, at, length))
+			return true;
+		at += length;
+		at += strspn(at, " ,");
+		length = strcspn(at, " ,\n#\\()");
+	}
+	return false;
+}
+
+/*
+ * "from a.b import c" of a package: the modules from which a/b/__init__.py
+ * takes c. One step, no further.
+ */
+static void visit_package(const struct recognition *r,
+			  const struct source_import *import,
+			  module_file_visit *visit, void *context)
+{
+	struct source_import inner[SOURCE_IMPORTS_MAX];
+	char *folder = import_folder(r, *import->module == '.');
+	struct named_file *init = package_file(r, &folder, import);
+	size_t count =
+		init ? source_imports(strbuf_text(&init->text), inner) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct named_file *file =
+			inner[i].module_length > 1 &&
+					inner[i].module[0] == '.' &&
+					shares_member(import, &inner[i])
+				? module_file(r, folder, inner[i].module + 1,
+					      inner[i].module_length - 1)
+				: NULL;
+
+		if (file)
+			visit(context, file);
+	}
+	free(folder);
+}
+
 void module_files_visit(const struct recognition *r, module_file_visit *visit,
 			void *context)
 {
@@ -89,6 +182,8 @@ void module_files_visit(const struct recognition *r, module_file_visit *visit,
 
 		if (file)
 			visit(context, file);
+		else if (imports[i].member_length)
+			visit_package(r, &imports[i], visit, context);
 	}
 }
 

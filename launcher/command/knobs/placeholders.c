@@ -199,11 +199,48 @@ static enum command_outcome check_complete(struct recognition *recognition)
 	return COMMAND_OK;
 }
 
+static bool is_handed_on(const struct strlist *argv,
+			 const struct placeholder *found)
+{
+	for (size_t i = 0; i < argv->count; i++)
+		if (memmem(argv->items[i], strlen(argv->items[i]), found->start,
+			   found->length))
+			return true;
+	return false;
+}
+
+/* One that a script takes for itself stays as it is: nothing is written into
+ * what the script makes of it. */
+static enum command_outcome check_script_hands_on(struct recognition *r)
+{
+	const struct strlist *given = r->command->given;
+	const struct shell_expansion *expansion = &r->command->view.expansion;
+	struct placeholder found;
+
+	for (size_t i = 0; expansion->argv.count && i < given->count; i++)
+		for (const char *text = given->items[i];
+		     placeholder_next(text, &found);
+		     text = found.start + found.length)
+			if (!is_handed_on(&expansion->argv, &found)) {
+				(void)error_set(
+					r->err, -EINVAL,
+					"%.*s: the shell does not hand it on "
+					"to the command that trains: write it "
+					"where \"$@\" passes it on, or give it "
+					"by --env NAME=%.*s, with $NAME in its "
+					"place",
+					(int)found.length, found.start,
+					(int)found.length, found.start);
+				return COMMAND_USAGE;
+			}
+	return COMMAND_OK;
+}
+
 enum command_outcome placeholders_find(struct recognition *recognition)
 {
 	const struct strlist *argv = command_argv(recognition->command);
 	const struct strlist *templates = recognition->hints->env_templates;
-	enum command_outcome outcome = COMMAND_OK;
+	enum command_outcome outcome = check_script_hands_on(recognition);
 
 	for (size_t i = 0; outcome == COMMAND_OK && i < argv->count; i++)
 		outcome = note_all(recognition, argv->items[i],

@@ -73,6 +73,8 @@ struct command {
 	/* The preset's other options are understood too, not only the knobs. */
 	bool preset_is_certain;
 	struct knob knobs[KNOB_KINDS];
+	/* By --micro-scope: passes of other rows do not contradict it. */
+	bool micro_scope_is_said;
 	/* Without an option for it, the accumulation may be derived. */
 	struct source_nominal nominal;
 	struct strlist env_templates;

@@ -101,6 +101,24 @@ static bool micro_is_whole(const struct command *command,
 	return true;
 }
 
+/* The rows of all passes are the size that was written. */
+static bool is_in_pieces(const struct batch *written, const struct trial *trial)
+{
+	int64_t passes = trial->seen_accum;
+	int64_t step;
+
+	return passes >= 2 &&
+	       !__builtin_mul_overflow(passes, ranks_of(trial), &step) &&
+	       (multiplies(trial->input_rows, passes, written->micro_batch) ||
+		multiplies(trial->input_rows, step, written->micro_batch));
+}
+
+/* {micro} stands where no option has a name to be given. */
+static bool is_marked(const struct knob *knob)
+{
+	return knob->form == KNOB_PLACEHOLDER || knob->form == KNOB_ENVIRONMENT;
+}
+
 /* Rows that are a known part of the size that was written. */
 static bool micro_is_more(const struct command *command,
 			  const struct batch *written,
@@ -108,38 +126,38 @@ static bool micro_is_more(const struct command *command,
 {
 	const struct knob *micro = &command->knobs[KNOB_MICRO];
 	int64_t ranks = ranks_of(trial);
-	int64_t passes = trial->seen_accum;
-	int64_t step;
 
 	if (trial->input_rows == written->micro_batch ||
-	    micro->form == KNOB_ABSENT || micro->scope != SCOPE_RANK)
+	    micro->form == KNOB_ABSENT || micro->scope != SCOPE_RANK ||
+	    command->micro_scope_is_said)
 		return false;
 	if (ranks > 1 &&
 	    multiplies(trial->input_rows, ranks, written->micro_batch)) {
 		seen->micro_is_global = true;
 		return true;
 	}
-	if (passes < 2 || __builtin_mul_overflow(passes, ranks, &step))
-		return false;
 	if (command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT || !micro->name ||
-	    strlen(micro->name) >= SEEN_NAME_MAX ||
-	    (!multiplies(trial->input_rows, passes, written->micro_batch) &&
-	     !multiplies(trial->input_rows, step, written->micro_batch)))
+	    is_marked(micro) || strlen(micro->name) >= SEEN_NAME_MAX ||
+	    !is_in_pieces(written, trial))
 		return false;
 	memcpy(seen->global_flag, micro->name, strlen(micro->name) + 1);
 	return true;
 }
 
 /* The own size ran, and the program made its loader with a smaller one: what
- * was read is not its batch size, or a part of it that nothing names. */
+ * was read is not its batch size, or a part of it that nothing names; where
+ * it is marked, it may be the whole batch. */
 static bool loader_is_smaller(const struct command *command,
 			      const struct batch *written,
 			      const struct trial *trial)
 {
+	const struct knob *micro = &command->knobs[KNOB_MICRO];
+
 	return written->micro_batch == command->batch.micro_batch &&
-	       trial->loader_rows == trial->input_rows &&
+	       (trial->loader_rows == trial->input_rows ||
+		(is_marked(micro) && is_in_pieces(written, trial))) &&
 	       trial->input_rows < written->micro_batch &&
-	       command->knobs[KNOB_MICRO].form != KNOB_ABSENT;
+	       micro->form != KNOB_ABSENT && !command->micro_scope_is_said;
 }
 
 /* The whole batch was written, and the loader made less of it than that. */
@@ -275,7 +293,7 @@ struct size_meaning meaning_judge(const struct command *command,
 
 /* "--batch-size counts over all ranks: --micro-scope global" */
 static void add_settlement(struct strbuf *out, const struct command *command,
-			   const struct seen_meaning *seen)
+			   const struct seen_meaning *seen, int64_t passes)
 {
 	const struct knob *knobs = command->knobs;
 	const char *micro = knobs[KNOB_MICRO].name;
@@ -316,14 +334,63 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 		strbuf_addf(out,
 			    "%s does not count them: name the option that "
 			    "does with --accum-flag NAME, or write "
-			    "{accum} where the number belongs",
-			    accum ? accum : "the accumulation");
+			    "{accum:%" PRId64 "} where that number belongs",
+			    accum ? accum : "the accumulation", passes);
+}
+
+static const char *name_or(const struct knob *knob, const char *words)
+{
+	return knob->name ? knob->name : words;
+}
+
+/* The numbers that were seen stand somewhere, or are parts of what was read. */
+static void add_rows_settlement(struct strbuf *out,
+				const struct command *command,
+				const struct batch *written,
+				const struct trial *trial)
+{
+	const struct knob *micro = &command->knobs[KNOB_MICRO];
+
+	if (is_marked(micro) && is_in_pieces(written, trial))
+		strbuf_addf(out,
+			    "all passes of a step take %" PRId64
+			    ": if these are the whole batch, write that number "
+			    "in place of %s and name its option with "
+			    "--global-flag NAME",
+			    written->micro_batch, name_or(micro, "{micro}"));
+	else
+		strbuf_addf(out,
+			    "%s is not the rows of a pass: name the option "
+			    "that is with --micro-flag NAME, or write "
+			    "{micro:%" PRId64 "} where that number belongs",
+			    name_or(micro, "the batch size"),
+			    trial->input_rows);
+	strbuf_adds(out, "; where a pass takes a part of it, add "
+			 "--micro-scope rank");
+}
+
+static void add_whole_settlement(struct strbuf *out,
+				 const struct command *command,
+				 const struct trial *trial)
+{
+	strbuf_addf(out,
+		    "these are fewer rows than %s says of a step, so that it "
+		    "is not the whole batch: write {micro:%" PRId64
+		    "} and {accum:%" PRId64 "} where the numbers belong",
+		    name_or(&command->knobs[KNOB_GLOBAL], "the global batch"),
+		    trial->input_rows, trial->seen_accum);
+	if (command->knobs[KNOB_MICRO].form == KNOB_ABSENT)
+		strbuf_adds(out, "; where a pass takes a part of it, give "
+				 "--micro-scope rank and no --global-flag");
 }
 
 void meaning_add_words(struct strbuf *out, const struct command *command,
 		       const struct size_meaning *meaning,
 		       const struct batch *written, const struct trial *trial)
 {
+	bool is_open = meaning->state == MEANING_NO_SENSE &&
+		       !meaning->seen.global_flag[0];
+
 	strbuf_addf(out,
 		    "read as micro-batch %" PRId64 " x accumulation %" PRId64
 		    " x %" PRId64 " %s, seen ",
@@ -332,25 +399,10 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 		    written->world_size == 1 ? "rank" : "ranks");
 	trial_seen_format(trial, out);
 	strbuf_adds(out, ": ");
-	if (meaning->state == MEANING_NO_SENSE &&
-	    whole_is_missed(command, written, trial))
-		strbuf_addf(out,
-			    "these are fewer rows than %s says of a step, so "
-			    "that it is not the whole batch: write {micro} and "
-			    "{accum} where the numbers belong",
-			    command->knobs[KNOB_GLOBAL].name
-				    ? command->knobs[KNOB_GLOBAL].name
-				    : "the global batch");
-	else if (meaning->state == MEANING_NO_SENSE &&
-		 !meaning->seen.global_flag[0] &&
-		 loader_is_smaller(command, written, trial))
-		strbuf_addf(out,
-			    "%s is not the rows of a pass: name the option "
-			    "that is with --micro-flag NAME, or write {micro} "
-			    "where the number belongs",
-			    command->knobs[KNOB_MICRO].name
-				    ? command->knobs[KNOB_MICRO].name
-				    : "the batch size");
+	if (is_open && whole_is_missed(command, written, trial))
+		add_whole_settlement(out, command, trial);
+	else if (is_open && loader_is_smaller(command, written, trial))
+		add_rows_settlement(out, command, written, trial);
 	else
-		add_settlement(out, command, &meaning->seen);
+		add_settlement(out, command, &meaning->seen, trial->seen_accum);
 }

@@ -32,7 +32,7 @@ static bool is_of_probe(const struct gpu_tree *tree, pid_t pid)
 		if (proctree_stat(stat.ppid, &stat) < 0)
 			break;
 	}
-	return proctree_environ_has(pid, tree->mark);
+	return proctree_is_marked(pid, tree->mark);
 }
 
 static bool gpu_neighbours_is_own(struct gpu_neighbours *neighbours,

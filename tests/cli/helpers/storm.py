@@ -58,6 +58,13 @@ def processes_with(entry):
     return found
 
 
+def processes_of(words):
+    """Living processes that were started with these words."""
+    command = b"\0".join([*words, b""])
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()
+            and read("/proc/%s/cmdline" % name) == command]
+
+
 def children_of(pid):
     return [int(child) for child in
             read("/proc/%d/task/%d/children" % (pid, pid)).split()]

@@ -17,6 +17,7 @@ def make_parser():
     parser.add_argument("-d", "--devices", default=None, type=int,
                         help="device for training")
     parser.add_argument("-f", "--exp_file", default=None, type=str)
+    parser.add_argument("-c", "--ckpt", default=None, type=str)
     parser.add_argument("--num_machines", default=1, type=int)
     parser.add_argument("--fp16", default=False, action="store_true")
     parser.add_argument("-o", "--occupy", default=False, action="store_true")

@@ -1,0 +1,3 @@
+# Stands in for a detector that starts its ranks by itself.
+# SPDX-License-Identifier: MIT
+from .launch import launch
