@@ -101,6 +101,11 @@ int record_format(const struct record *record, struct strbuf *out,
 		result = put_fields(out, probe_fields, &record->probes.items[i],
 				    err);
 	}
+	for (size_t i = 0; i < record->settings.count && result == 0; i++) {
+		strbuf_addf(out, "\n[setting.%zu]\n", i + 1);
+		result = put_fields(out, setting_fields,
+				    &record->settings.items[i], err);
+	}
 	/* A file that was cut short has no such line. */
 	strbuf_adds(out, "\n[end]\ncomplete = yes\n");
 	if (result == 0 && out->length > RECORD_FILE_MAX)

@@ -8,6 +8,7 @@
 #include "configs/secrets/secrets.h"
 #include "launcher/command/parts/knob.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/rewrite/settings_list.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/options/exitcode.h"
@@ -37,10 +38,27 @@ void result_begin(struct result *result, const struct request *request)
 	record->effective_batch_asked = request->asked.effective_batch;
 	record->batch.world_size = command->batch.world_size;
 	result->own = command->batch;
+	record->own_micro_batch = command->batch.micro_batch;
+	record->own_grad_accum = command->batch.grad_accum;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	result->fresh = request->options->reuse.fresh;
 	result->has_accumulation =
 		command_accumulates(command) || command->nominal.batch;
+}
+
+/* The recommended command as data, which goes into the record. */
+static void result_note_settings(struct result *result,
+				 const struct request *request,
+				 const struct command_values *values)
+{
+	struct record *record = &result->record;
+
+	record_settings_release(&record->settings);
+	settings_list(&record->settings, &request->command, values);
+	strlist_release(&record->recommended_argv);
+	secrets_mask_argv(&record->recommended_argv, &result->run.argv);
+	strlist_release(&record->recommended_env);
+	secrets_mask_argv(&record->recommended_env, &result->run.environment);
 }
 
 void result_set_command(struct result *result, const struct request *request,
@@ -67,6 +85,7 @@ void result_set_command(struct result *result, const struct request *request,
 		strlist_addf(&result->run.environment,
 			     "CUDA_VISIBLE_DEVICES=%s",
 			     result->record.devices[0].uuid);
+	result_note_settings(result, request, &values);
 }
 
 void result_start_as_given(struct result *result, const struct options *options)
