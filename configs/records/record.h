@@ -84,7 +84,7 @@ struct record {
 	 */
 	struct record_settings settings;
 	struct strlist recommended_argv, recommended_env;
-	char *host;             /* where the probes ran; NULL: not known */
+	char *host;              /* where the probes ran; NULL: not known */
 	struct strlist versions; /* "torch 2.9.0", "driver 550.54.14" */
 	int64_t created;         /* seconds since 1970 */
 	char *autofit_version;

@@ -75,7 +75,7 @@ void record_settings_rescale(struct record_settings *settings,
 		    __builtin_mul_overflow(value, new, &value))
 			continue;
 		free(setting->value);
-		setting->value = xasprintf(
-			"%" PRId64, value / old + (value % old != 0));
+		setting->value =
+			xasprintf("%" PRId64, value / old + (value % old != 0));
 	}
 }

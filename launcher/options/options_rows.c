@@ -39,8 +39,11 @@ static const char *const isolation_kinds[] = { "auto", "view", "landlock",
 static const char *const objective_words[] = { "largest", "fastest", NULL };
 static const char *const otherwise_words[] = { "stop", "run", NULL };
 static const char *const shell_words[] = { "bash", "zsh", "fish", NULL };
-static const char *const export_formats[] = { "json", "record", "args",
-					      "command", NULL };
+static const char *const export_formats[] = {
+	"json",   "record",    "args",      "command",    "cmd",   "env",
+	"dotenv", "hf",        "deepspeed", "accelerate", "hydra", "yaml",
+	"config", "torchtune", "axolotl",   "markdown",   "csv",   NULL
+};
 static const char *const placeholders[] = { "{micro}", "{accum}", "{steps}",
 					    "{out}", NULL };
 
@@ -480,7 +483,8 @@ const struct subcommand_row subcommand_rows[] = {
 	  .takes_name = true,
 	  .takes_command = true,
 	  .needs_subject = true,
-	  .doc = "print a record as FORMAT: json, record, args or command" },
+	  .doc = "print a record as FORMAT: json, args, cmd, env, yaml, hf and "
+		 "more" },
 	{ .word = "import",
 	  .subcommand = SUBCOMMAND_IMPORT,
 	  .arguments = "FILE",

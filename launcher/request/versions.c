@@ -131,9 +131,9 @@ void versions_find(const struct strlist *stamps, struct strlist *out)
 		if (!path || !is_version_file(path + 1))
 			continue;
 		package = package_of(path + 1);
-		version = package ? version_of_file(path + 1,
-						    versions_of_python)
-				  : NULL;
+		version =
+			package ? version_of_file(path + 1, versions_of_python)
+				: NULL;
 		if (version)
 			strlist_addf(out, "%s %s", package, version);
 		free(version);

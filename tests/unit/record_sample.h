@@ -96,12 +96,12 @@ static inline struct record sample_record(const char *identity)
 	record.host = xstrdup("node7; rack 2");
 	strlist_add(&record.versions, "torch 2.9.0");
 	record_settings_add(&record.settings,
-			    &(struct record_setting_texts){ "micro_batch", "--bs",
-						      "32", "4",
-						      "argument 3" });
+			    &(struct record_setting_texts){ "micro_batch",
+							    "--bs", "32", "4",
+							    "argument 3" });
 	record_settings_add(&record.settings,
-			    &(struct record_setting_texts){ "grad_accum", NULL, NULL,
-						      NULL, NULL });
+			    &(struct record_setting_texts){ "grad_accum", NULL,
+							    NULL, NULL, NULL });
 	record.created = 1700000000;
 	record.autofit_version = xstrdup("0.1.0");
 	record_set_id(&record, "train.py", "NVIDIA H200");

@@ -45,11 +45,11 @@ static void a_record_is_read(void **state)
 static void cut_later_lines(struct strbuf *text)
 {
 	static const char *const later[] = {
-		"\nrest_bytes = 0",  "\nforward_bytes = 0",
-		"\nlimit_bytes = 0", "\nstep_growth_bytes = 0",
-		"\nran_to_end = no", "\nseen_accum = 0",
-		"\nseen_ranks = 0",  "\nstep_mad_seconds = 0.000000000",
-		"\nloader_rows = 0", "\nown_micro_batch = 0",
+		"\nrest_bytes = 0",    "\nforward_bytes = 0",
+		"\nlimit_bytes = 0",   "\nstep_growth_bytes = 0",
+		"\nran_to_end = no",   "\nseen_accum = 0",
+		"\nseen_ranks = 0",    "\nstep_mad_seconds = 0.000000000",
+		"\nloader_rows = 0",   "\nown_micro_batch = 0",
 		"\nown_grad_accum = 0"
 	};
 

@@ -418,8 +418,10 @@ static const struct {
 	{ "export -- x", NULL, "no format given: autofit export FORMAT" },
 	{ "export json", NULL,
 	  "no record given: autofit export FORMAT NAME, or -- command..." },
-	{ "export yaml x", NULL,
-	  "autofit export: 'yaml' is not json, record, args or command" },
+	{ "export toast x", NULL,
+	  "autofit export: 'toast' is not json, record, args, command, cmd, "
+	  "env, dotenv, hf, deepspeed, accelerate, hydra, yaml, config, "
+	  "torchtune, axolotl, markdown or csv" },
 	{ "export json a b", NULL, "export does not take 'b'" },
 	{ "export json a -- b", NULL, "export takes no command after" },
 	{ "export json a --json f", NULL, "export takes no --json" },

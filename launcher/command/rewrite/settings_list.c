@@ -26,12 +26,12 @@ static void settings_list_add(struct record_settings *out, enum knob_kind kind,
 			      const char *name, char *value, const char *was,
 			      char *where)
 {
-	record_settings_add(out, &(struct record_setting_texts){
-					 .size = size_names[kind],
-					 .name = name,
-					 .value = value,
-					 .was = was,
-					 .where = where });
+	record_settings_add(
+		out, &(struct record_setting_texts){ .size = size_names[kind],
+						     .name = name,
+						     .value = value,
+						     .was = was,
+						     .where = where });
 	free(value);
 	free(where);
 }
@@ -79,17 +79,17 @@ static void settings_list_knob(struct record_settings *out,
 		return;
 	was = knob->value > 0 ? xasprintf("%lld", (long long)knob->value)
 			      : NULL;
-	settings_list_add(
-		out, kind, knob->name,
-		xasprintf("%lld",
-			  (long long)knob_written(command, kind, values)),
-		was, where);
+	settings_list_add(out, kind, knob->name,
+			  xasprintf("%lld", (long long)knob_written(
+						    command, kind, values)),
+			  was, where);
 	free(was);
 }
 
 /* Its keys in config files, each with its line. */
 static void settings_list_files(struct record_settings *out,
 				const struct command *command,
+				enum knob_kind kind,
 				const struct command_values *values)
 {
 	for (size_t i = 0; i < command->site_count; i++) {
@@ -98,7 +98,7 @@ static void settings_list_files(struct record_settings *out,
 		const struct setting *setting =
 			&file->settings->items[site->setting];
 
-		if (site->kind > KNOB_GLOBAL)
+		if (site->kind != kind)
 			continue;
 		settings_list_add(
 			out, site->kind, setting->key,
@@ -199,9 +199,10 @@ static void settings_list_scaled(struct record_settings *out,
 void settings_list(struct record_settings *out, const struct command *command,
 		   const struct command_values *values)
 {
-	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++) {
 		settings_list_knob(out, command, (enum knob_kind)kind, values);
-	settings_list_files(out, command, values);
+		settings_list_files(out, command, (enum knob_kind)kind, values);
+	}
 	settings_list_placeholders(out, command, values);
 	settings_list_variables(out, command, values);
 	settings_list_scaled(out, command, values);
