@@ -108,6 +108,9 @@ int record_parse(struct record *record, const char *name,
 /* Writes folder/<id>.ini atomically, 0600, fsynced. */
 int record_write(const struct record *record, const char *folder,
 		 struct error *err);
+/* The same for a folder that everybody reads: 0644, the folder 0755. */
+int record_publish(const struct record *record, const char *folder,
+		   struct error *err);
 /* Append the text of that file: ASCII, whatever the record's texts hold. */
 int record_format(const struct record *record, struct strbuf *out,
 		  struct error *err);
