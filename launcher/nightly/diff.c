@@ -101,8 +101,9 @@ int diff_command(const struct options *options,
 	if (read_either(&old, options->import_file) == 0 &&
 	    read_either(&new, options->second_file) == 0) {
 		code = EXIT_DONE;
-		night_compare_all(&new, &old);
 		for (size_t i = 0; i < new.count; i++) {
+			night_compare(&new.rows[i],
+				      night_find(&old, new.rows[i].name));
 			diff_add_line(&new.rows[i], &out);
 			if (night_needs_look(&new.rows[i]))
 				code = EXIT_NEEDS_A_LOOK;

@@ -69,8 +69,8 @@ static void watch(pid_t pid, const struct executor_start *start,
 					: 128 + WTERMSIG(status);
 }
 
-static void environment_of(const struct executor_start *start,
-			   struct strlist *environment)
+static void executor_local_environment_of(const struct executor_start *start,
+					  struct strlist *environment)
 {
 	for (char **item = environ; item && *item; item++)
 		strlist_add(environment, *item);
@@ -86,7 +86,7 @@ int executor_run(const struct executor_start *start, struct executor_end *end,
 	int result = 0;
 
 	*end = (struct executor_end){ 0 };
-	environment_of(start, &environment);
+	executor_local_environment_of(start, &environment);
 	(void)sigemptyset(&awaited);
 	(void)sigaddset(&awaited, SIGCHLD);
 	(void)sigprocmask(SIG_BLOCK, &awaited, &before);

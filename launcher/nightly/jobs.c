@@ -12,7 +12,6 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "configs/files/ini.h"
-#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_rows.h"
@@ -182,8 +181,8 @@ static bool line_has_comment(const struct jobs_reader *reader, unsigned line)
 	return mark != NULL;
 }
 
-static struct job_line_text *find_key(struct job_section *section,
-				      const char *key)
+static struct job_line_text *jobs_find_key(struct job_section *section,
+					   const char *key)
 {
 	for (size_t i = 0; i < section->count; i++)
 		if (strcmp(section->items[i].key, key) == 0)
@@ -191,10 +190,11 @@ static struct job_line_text *find_key(struct job_section *section,
 	return NULL;
 }
 
-static void take_key(struct jobs_reader *reader, const struct ini_entry *entry)
+static void jobs_take_key(struct jobs_reader *reader,
+			  const struct ini_entry *entry)
 {
 	struct job_section *section = &reader->sections[reader->count - 1];
-	struct job_line_text *there = find_key(section, entry->key);
+	struct job_line_text *there = jobs_find_key(section, entry->key);
 
 	if (entry->continues && there) {
 		strlist_add(&there->values, entry->value);
@@ -234,7 +234,7 @@ static int jobs_on_entry(void *context, const struct ini_entry *entry,
 	    strcmp(reader->section_name, entry->section) != 0)
 		jobs_section_begin(reader, entry);
 	if (!reader->passes_over)
-		take_key(reader, entry);
+		jobs_take_key(reader, entry);
 	return 0;
 }
 
@@ -264,8 +264,9 @@ static char *absolute_path(const struct jobs_reader *reader, const char *path)
 typedef void take_value(struct jobs_reader *reader, struct job *job,
 			const struct job_line_text *line, const char *value);
 
-static void take_command(struct jobs_reader *reader, struct job *job,
-			 const struct job_line_text *line, const char *value)
+static void jobs_take_command(struct jobs_reader *reader, struct job *job,
+			      const struct job_line_text *line,
+			      const char *value)
 {
 	struct strbuf why = STRBUF_INIT;
 
@@ -351,7 +352,7 @@ static const struct job_key {
 	take_value *take;
 	bool is_list; /* several lines are several values */
 } job_keys[] = {
-	{ "command", take_command, false },
+	{ "command", jobs_take_command, false },
 	{ "directory", take_directory, false },
 	{ "environment", take_environment, true },
 	{ "required", take_required, false },
@@ -513,7 +514,7 @@ static void make_job(struct jobs_reader *reader,
 	struct job job = { .name = xstrdup(section->name),
 			   .line = section->line,
 			   .directory = xstrdup(reader->folder) };
-	const struct job_line_text *command = find_key(section, "command");
+	const struct job_line_text *command = jobs_find_key(section, "command");
 	size_t before = jobs->mistakes.count;
 
 	if (defaults)
@@ -568,8 +569,8 @@ static void take_nightly(struct jobs_reader *reader,
 }
 
 /* Two places that are files, or may not be written, end a night late. */
-static void check_folder(struct jobs_reader *reader, const char *key,
-			 const char *path)
+static void jobs_check_folder(struct jobs_reader *reader, const char *key,
+			      const char *path)
 {
 	const struct job_section *section =
 		find_section(reader, SECTION_NIGHTLY, NULL);
@@ -707,9 +708,9 @@ void jobs_read(struct jobs *jobs, const char *path, const struct strbuf *text)
 		take_nightly(&reader, nightly);
 	if (!jobs->results)
 		jobs->results = xasprintf("%s/nightly", reader.folder);
-	check_folder(&reader, "results", jobs->results);
+	jobs_check_folder(&reader, "results", jobs->results);
 	if (jobs->publish)
-		check_folder(&reader, "publish", jobs->publish);
+		jobs_check_folder(&reader, "publish", jobs->publish);
 	if (defaults)
 		check_defaults(&reader, defaults);
 	for (size_t i = 0; i < reader.count && jobs->count < JOBS_MAX; i++)
@@ -734,13 +735,4 @@ void jobs_release(struct jobs *jobs)
 	free(jobs->publish);
 	strlist_release(&jobs->mistakes);
 	memset(jobs, 0, sizeof(*jobs));
-}
-
-char *job_line(const struct job *job)
-{
-	char *command = shell_quote_all(&job->command);
-	char *line = xasprintf("%s: %s", job->name, command);
-
-	free(command);
-	return line;
 }

@@ -41,9 +41,6 @@ struct jobs {
 void jobs_read(struct jobs *jobs, const char *path, const struct strbuf *text);
 void jobs_release(struct jobs *jobs);
 
-/* "JOB: command" as one line for people. The caller frees. */
-char *job_line(const struct job *job);
-
 /*
  * The words of a command as a shell would split them; what needs a shell is
  * -EINVAL, and why says which and what to write instead. Pure.

@@ -39,7 +39,7 @@
 #define HOST_BYTES 65
 #define DAY_SECONDS (INT64_C(24) * 3600)
 
-static void hash_text(uint64_t *hash, const char *text)
+static void night_hash_text(uint64_t *hash, const char *text)
 {
 	for (; *text; text++)
 		*hash = hash_byte(*hash, *text);
@@ -49,7 +49,7 @@ static void hash_text(uint64_t *hash, const char *text)
 static void hash_list(uint64_t *hash, const struct strlist *list)
 {
 	for (size_t i = 0; i < list->count; i++)
-		hash_text(hash, list->items[i]);
+		night_hash_text(hash, list->items[i]);
 	*hash = hash_byte(*hash, '\1');
 }
 
@@ -59,7 +59,7 @@ static char *definition_of(const struct job *job)
 	uint64_t hash = HASH_START;
 
 	hash_list(&hash, &job->command);
-	hash_text(&hash, job->directory);
+	night_hash_text(&hash, job->directory);
 	hash_list(&hash, &job->environment);
 	hash_list(&hash, &job->options);
 	return xasprintf("%016" PRIx64, hash);
@@ -280,7 +280,7 @@ static void carry_over(struct night_run *run, struct night_row *row)
 	}
 }
 
-static int run_all(struct night_run *run, struct error *err)
+static int night_run_all(struct night_run *run, struct error *err)
 {
 	int64_t deadline = deadline_of(run->options->nightly.until);
 	const char *only = run->options->nightly.only;
@@ -343,7 +343,7 @@ int night_run(struct night_run *run, struct error *err)
 			now > run->last.started ? now : run->last.started + 1;
 	set_host(&run->now);
 	arrange_rows(run);
-	result = run_all(run, err);
+	result = night_run_all(run, err);
 	if (result == 0)
 		result = night_files_write(run->jobs->results, &run->now, err);
 	if (!run->signal_number)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_part(struct strbuf *out, const char *part)
+static void night_compare_add_part(struct strbuf *out, const char *part)
 {
 	if (!*part)
 		return;
@@ -45,7 +45,7 @@ static void add_versions(struct strbuf *out, const struct strlist *old,
 			continue;
 		part = xasprintf("%.*s %s -> %s", (int)length, item, was,
 				 item + length + 1);
-		add_part(out, part);
+		night_compare_add_part(out, part);
 		free(part);
 	}
 }
@@ -63,7 +63,7 @@ static void add_texts(struct strbuf *out, const char *what, const char *old,
 	if (!texts_differ(old, new))
 		return;
 	part = xasprintf("%s %s -> %s", what, old, new);
-	add_part(out, part);
+	night_compare_add_part(out, part);
 	free(part);
 }
 
@@ -75,8 +75,9 @@ static bool is_same_split(const struct night_row *old,
 	       old->batch.world_size == new->batch.world_size;
 }
 
-/* By how much a number moved, as a share of the old one; 0: not known. */
-static double moved(double old, double new)
+/* By how much a number night_compare_moved, as a share of the old one; 0: not
+ * known. */
+static double night_compare_moved(double old, double new)
 {
 	return old > 0 && new > 0 ? new / old - 1 : 0;
 }
@@ -85,7 +86,8 @@ static double peak_moved(const struct night_row *old,
 			 const struct night_row *new)
 {
 	return is_same_split(old, new)
-		       ? moved((double)old->peak_bytes, (double)new->peak_bytes)
+		       ? night_compare_moved((double)old->peak_bytes,
+					     (double)new->peak_bytes)
 		       : 0;
 }
 
@@ -93,7 +95,7 @@ static void add_percent(struct strbuf *out, const char *what, double share)
 {
 	char *part = xasprintf("%s %+.0f%%", what, share * 100);
 
-	add_part(out, part);
+	night_compare_add_part(out, part);
 	free(part);
 }
 
@@ -101,15 +103,16 @@ static void add_percent(struct strbuf *out, const char *what, double share)
 static double speed_moved(const struct night_row *old,
 			  const struct night_row *new)
 {
-	double share = moved(old->speed, new->speed);
+	double share = night_compare_moved(old->speed, new->speed);
 	double noise =
 		old->speed > 0 ? (old->spread + new->spread) / old->speed : 0;
 
 	return fabs(share) > COMPARE_SPEED && fabs(share) > noise ? share : 0;
 }
 
-static void add_split(struct strbuf *out, const struct night_row *old,
-		      const struct night_row *new)
+static void night_compare_add_split(struct strbuf *out,
+				    const struct night_row *old,
+				    const struct night_row *new)
 {
 	char *part;
 
@@ -120,7 +123,7 @@ static void add_split(struct strbuf *out, const struct night_row *old,
 			 "%" PRId64 " x accum %" PRId64,
 			 old->batch.micro_batch, old->batch.grad_accum,
 			 new->batch.micro_batch, new->batch.grad_accum);
-	add_part(out, part);
+	night_compare_add_part(out, part);
 	free(part);
 }
 
@@ -131,7 +134,7 @@ static void add_identity(struct strbuf *out, const char *old, const char *new)
 
 	if (texts_differ(old, new))
 		(void)identity_grade(old, new, &part);
-	add_part(out, strbuf_text(&part));
+	night_compare_add_part(out, strbuf_text(&part));
 	strbuf_release(&part);
 }
 
@@ -147,17 +150,18 @@ static void add_causes(struct strbuf *out, const struct night_row *old,
 		add_percent(out, "peak", peak_moved(old, new));
 }
 
-void night_difference(const struct night_row *old, const struct night_row *new,
-		      struct strbuf *out)
+/* "torch 2.8.0 -> 2.9.0; peak +6%": empty where all is the same. */
+static void night_difference(const struct night_row *old,
+			     const struct night_row *new, struct strbuf *out)
 {
 	if (old->state != new->state) {
 		char *part = xasprintf("%s -> %s", night_state_name(old->state),
 				       night_state_name(new->state));
 
-		add_part(out, part);
+		night_compare_add_part(out, part);
 		free(part);
 	}
-	add_split(out, old, new);
+	night_compare_add_split(out, old, new);
 	if (speed_moved(old, new) != 0)
 		add_percent(out, "speed", speed_moved(old, new));
 	add_causes(out, old, new);
@@ -202,13 +206,6 @@ void night_compare(struct night_row *row, const struct night_row *old)
 	free(row->cause);
 	row->cause = cause.length ? strbuf_detach(&cause) : NULL;
 	strbuf_release(&cause);
-}
-
-void night_compare_all(struct night *now, const struct night *last)
-{
-	for (size_t i = 0; i < now->count; i++)
-		night_compare(&now->rows[i],
-			      night_find(last, now->rows[i].name));
 }
 
 bool night_needs_look(const struct night_row *row)

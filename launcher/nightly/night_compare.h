@@ -17,14 +17,7 @@
  */
 void night_compare(struct night_row *row, const struct night_row *old);
 
-/* All rows of now against last (count 0: there was none). */
-void night_compare_all(struct night *now, const struct night *last);
-
 /* Somebody should look at the row. */
 bool night_needs_look(const struct night_row *row);
-
-/* "torch 2.8.0 -> 2.9.0; micro 16 -> 32; peak +6%": empty where all is same. */
-void night_difference(const struct night_row *old, const struct night_row *new,
-		      struct strbuf *out);
 
 #endif

@@ -113,8 +113,8 @@ int night_files_open(const char *folder, int64_t now, struct night *night,
 	return result;
 }
 
-static int write_file(const char *folder, const char *name,
-		      const struct strbuf *text, struct error *err)
+static int night_files_write_file(const char *folder, const char *name,
+				  const struct strbuf *text, struct error *err)
 {
 	char *path = xasprintf("%s/%s", folder, name);
 	int result = textfile_replace(path, 0644, strbuf_text(text),
@@ -131,17 +131,19 @@ int night_files_write(const char *folder, const struct night *night,
 	int result;
 
 	night_markdown(night, &text);
-	result = write_file(folder, "summary.md", &text, err);
+	result = night_files_write_file(folder, "summary.md", &text, err);
 	strbuf_reset(&text);
 	night_csv(night, &text);
 	if (result == 0)
-		result = write_file(folder, "summary.csv", &text, err);
+		result = night_files_write_file(folder, "summary.csv", &text,
+						err);
 	strbuf_reset(&text);
 	/* The last: it is what a night goes on by. */
 	json_write(&text, night_json(night),
 		   JSON_INDENT(1) | JSON_REAL_PRECISION(9));
 	if (result == 0)
-		result = write_file(folder, "summary.json", &text, err);
+		result = night_files_write_file(folder, "summary.json", &text,
+						err);
 	strbuf_release(&text);
 	return result;
 }
@@ -155,7 +157,7 @@ static int write_export(const char *folder, const char *name,
 	int code = 0;
 
 	if (export(result, &text, NULL) == 0)
-		code = write_file(folder, name, &text, err);
+		code = night_files_write_file(folder, name, &text, err);
 	strbuf_release(&text);
 	return code;
 }
@@ -215,7 +217,8 @@ int night_files_write_best(const char *folder, const struct job *job,
 
 	strbuf_adds(&evidence, result);
 	if (code == 0)
-		code = write_file(best, "evidence.json", &evidence, err);
+		code = night_files_write_file(best, "evidence.json", &evidence,
+					      err);
 	if (code == 0)
 		code = write_exports(best, job, &whole, err);
 	strbuf_release(&evidence);

@@ -135,7 +135,7 @@ void night_row_copy(struct night_row *to, const struct night_row *from)
 	*to = copy;
 }
 
-static void take_text(char **text, json_t *json)
+static void night_row_take_text(char **text, json_t *json)
 {
 	const char *value = json_string_value(json);
 
@@ -193,12 +193,12 @@ void night_row_take_result(struct night_row *row, json_t *result)
 	json_t *device = json_array_get(json_object_get(result, "devices"), 0);
 	json_t *evidence = json_object_get(result, "evidence");
 
-	take_text(&row->outcome, json_object_get(result, "outcome"));
-	take_text(&row->message, json_object_get(result, "message"));
+	night_row_take_text(&row->outcome, json_object_get(result, "outcome"));
+	night_row_take_text(&row->message, json_object_get(result, "message"));
 	/* The rest of it is in the result itself. */
 	if (row->message)
 		row->message[strcspn(row->message, "\n")] = '\0';
-	take_text(&row->device, json_object_get(device, "name"));
+	night_row_take_text(&row->device, json_object_get(device, "name"));
 	take_versions(&row->versions, json_object_get(result, "versions"));
 	for (size_t i = 0; i < 4; i++)
 		*(int64_t *)row_field(row, &row_counts[i]) = count_of(
@@ -225,7 +225,7 @@ void night_row_take_record(struct night_row *row, const struct record *record)
 	row->identity = record->identity ? xstrdup(record->identity) : NULL;
 }
 
-static json_t *row_json(const struct night_row *row)
+static json_t *night_row_row_json(const struct night_row *row)
 {
 	json_t *object = json_checked(json_object());
 
@@ -258,7 +258,7 @@ json_t *night_json(const struct night *night)
 	json_t *jobs = json_checked(json_array());
 
 	for (size_t i = 0; i < night->count; i++)
-		json_append(jobs, row_json(&night->rows[i]));
+		json_append(jobs, night_row_row_json(&night->rows[i]));
 	json_put(root, "schema", json_string(NIGHT_SCHEMA));
 	json_put(root, "autofit_version", json_string(AUTOFIT_VERSION));
 	json_put(root, "started", json_count(night->started));
@@ -268,8 +268,8 @@ json_t *night_json(const struct night *night)
 	return root;
 }
 
-static size_t name_index(const char *const *names, size_t count, json_t *json,
-			 size_t otherwise)
+static size_t night_row_name_index(const char *const *names, size_t count,
+				   json_t *json, size_t otherwise)
 {
 	const char *text = json_string_value(json);
 
@@ -282,8 +282,8 @@ static size_t name_index(const char *const *names, size_t count, json_t *json,
 static void row_parse(struct night_row *row, json_t *object)
 {
 	for (size_t i = 0; i < COUNT_OF(row_texts); i++)
-		take_text(row_field(row, &row_texts[i]),
-			  json_object_get(object, row_texts[i].key));
+		night_row_take_text(row_field(row, &row_texts[i]),
+				    json_object_get(object, row_texts[i].key));
 	for (size_t i = 0; i < COUNT_OF(row_counts); i++)
 		*(int64_t *)row_field(row, &row_counts[i]) =
 			count_of(json_object_get(object, row_counts[i].key));
@@ -292,16 +292,16 @@ static void row_parse(struct night_row *row, json_t *object)
 			real_of(json_object_get(object, row_reals[i].key));
 	take_versions(&row->versions, json_object_get(object, "versions"));
 	row->is_required = !json_is_false(json_object_get(object, "required"));
-	row->state = (enum night_state)name_index(
+	row->state = (enum night_state)night_row_name_index(
 		state_names, COUNT_OF(state_names),
 		json_object_get(object, "state"), NIGHT_NOT_RUN);
-	row->change = (enum night_change)name_index(
+	row->change = (enum night_change)night_row_name_index(
 		change_names, COUNT_OF(change_names),
 		json_object_get(object, "change"), CHANGE_NONE);
 }
 
-int night_parse(struct night *night, json_t *root, const char *name,
-		struct error *err)
+static int night_parse(struct night *night, json_t *root, const char *name,
+		       struct error *err)
 {
 	const char *schema = json_string_value(json_object_get(root, "schema"));
 	json_t *jobs = json_object_get(root, "jobs");
@@ -316,7 +316,7 @@ int night_parse(struct night *night, json_t *root, const char *name,
 				 name);
 	night->started = count_of(json_object_get(root, "started"));
 	night->finished = count_of(json_object_get(root, "finished"));
-	take_text(&night->host, json_object_get(root, "host"));
+	night_row_take_text(&night->host, json_object_get(root, "host"));
 	json_array_foreach(jobs, index, object)
 	{
 		struct night_row row = { .state = NIGHT_NOT_RUN };

@@ -76,8 +76,6 @@ void night_row_take_record(struct night_row *row, const struct record *record);
 
 /* The summary as JSON, and back; a reader tolerates what it does not know. */
 json_t *night_json(const struct night *night);
-int night_parse(struct night *night, json_t *root, const char *name,
-		struct error *err);
 /* -ENOENT when there is no such file. */
 int night_read(struct night *night, const char *path, struct error *err);
 

@@ -24,7 +24,7 @@ static char *decimal_text(double number)
 }
 
 /* A line break would end the row, and a bar the cell. */
-static void add_cell(struct strbuf *out, const char *text)
+static void night_text_add_cell(struct strbuf *out, const char *text)
 {
 	struct strbuf safe = STRBUF_INIT;
 
@@ -43,7 +43,7 @@ static void add_count_cell(struct strbuf *out, int64_t number)
 {
 	char *text = number ? xasprintf("%" PRId64, number) : xstrdup("");
 
-	add_cell(out, text);
+	night_text_add_cell(out, text);
 	free(text);
 }
 
@@ -61,22 +61,24 @@ static void add_row(struct strbuf *out, const struct night_row *row)
 	char *factor = decimal_text(row->factor);
 
 	strbuf_adds(out, "|");
-	add_cell(out, row->name);
-	add_cell(out, row->device ? row->device : "");
-	add_cell(out, row->change ? night_change_name(row->change)
-				  : night_state_name(row->state));
+	night_text_add_cell(out, row->name);
+	night_text_add_cell(out, row->device ? row->device : "");
+	night_text_add_cell(out, row->change ? night_change_name(row->change)
+					     : night_state_name(row->state));
 	add_count_cell(out, row->batch.micro_batch);
 	add_count_cell(out, row->batch.grad_accum);
 	add_count_cell(out, row->batch.world_size);
-	add_cell(out, row->peak_bytes
-			      ? bytes_format(peak, (uint64_t)row->peak_bytes)
-			      : "");
-	add_cell(out, row->limit_bytes
-			      ? bytes_format(limit, (uint64_t)row->limit_bytes)
-			      : "");
-	add_cell(out, speed);
-	add_cell(out, factor);
-	add_cell(out, why_of(row));
+	night_text_add_cell(
+		out, row->peak_bytes
+			     ? bytes_format(peak, (uint64_t)row->peak_bytes)
+			     : "");
+	night_text_add_cell(
+		out, row->limit_bytes
+			     ? bytes_format(limit, (uint64_t)row->limit_bytes)
+			     : "");
+	night_text_add_cell(out, speed);
+	night_text_add_cell(out, factor);
+	night_text_add_cell(out, why_of(row));
 	strbuf_adds(out, "\n");
 	free(speed);
 	free(factor);
@@ -101,7 +103,7 @@ void night_markdown(const struct night *night, struct strbuf *out)
 }
 
 /* Quoted as RFC 4180 says. */
-static void add_quoted(struct strbuf *out, const char *text)
+static void night_text_add_quoted(struct strbuf *out, const char *text)
 {
 	strbuf_addch(out, '"');
 	for (; text && *text; text++) {
@@ -123,10 +125,10 @@ void night_csv(const struct night *night, struct strbuf *out)
 		char *factor = decimal_text(row->factor);
 		char *seconds = decimal_text(row->seconds);
 
-		add_quoted(out, row->name);
+		night_text_add_quoted(out, row->name);
 		strbuf_addf(out, ",%s,%s,", night_state_name(row->state),
 			    night_change_name(row->change));
-		add_quoted(out, row->device);
+		night_text_add_quoted(out, row->device);
 		strbuf_addf(out,
 			    ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
 			    ",%" PRId64 ",%" PRId64 ",%s,%s,%s,",
@@ -134,7 +136,7 @@ void night_csv(const struct night *night, struct strbuf *out)
 			    row->batch.world_size, row->batch.effective_batch,
 			    row->peak_bytes, row->limit_bytes, speed, factor,
 			    seconds);
-		add_quoted(out, why_of(row));
+		night_text_add_quoted(out, why_of(row));
 		strbuf_adds(out, "\r\n");
 		free(speed);
 		free(factor);
@@ -142,7 +144,7 @@ void night_csv(const struct night *night, struct strbuf *out)
 	}
 }
 
-static void add_label(struct strbuf *out, const char *text)
+static void night_text_add_label(struct strbuf *out, const char *text)
 {
 	struct strbuf clean = STRBUF_INIT;
 
@@ -238,9 +240,9 @@ static void add_metric(const struct night *night, const struct metric *metric,
 				    metric->name, metric->help, metric->name);
 		has_head = true;
 		strbuf_addf(out, "%s{job=\"", metric->name);
-		add_label(out, row->name);
+		night_text_add_label(out, row->name);
 		strbuf_adds(out, "\",device=\"");
-		add_label(out, row->device);
+		night_text_add_label(out, row->device);
 		text = value > 0 ? decimal_text(value) : xstrdup("0");
 		strbuf_addf(out, "\"} %s\n", text);
 		free(text);

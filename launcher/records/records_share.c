@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static void mask(struct strlist *list)
+static void records_share_mask(struct strlist *list)
 {
 	struct strlist masked = STRLIST_INIT;
 
@@ -21,7 +21,7 @@ void record_share_strip(struct record *record)
 		free(record->probes.items[i].log);
 		record->probes.items[i].log = NULL;
 	}
-	mask(&record->argv);
-	mask(&record->recommended_argv);
-	mask(&record->recommended_env);
+	records_share_mask(&record->argv);
+	records_share_mask(&record->recommended_argv);
+	records_share_mask(&record->recommended_env);
 }
