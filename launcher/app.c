@@ -11,6 +11,8 @@
 #include "launcher/estimate/estimate.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
+#include "launcher/nightly/diff.h"
+#include "launcher/nightly/nightly.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
 #include "launcher/options/options_files.h"
@@ -67,6 +69,8 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_IMPORT] = records_import_command,
 	[SUBCOMMAND_PRESETS] = presets_run,
 	[SUBCOMMAND_ESTIMATE] = estimate_command,
+	[SUBCOMMAND_NIGHTLY] = nightly_command,
+	[SUBCOMMAND_DIFF] = diff_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */

@@ -26,11 +26,13 @@ share/doc/autofit/LICENSE
 share/doc/autofit/README.md
 share/doc/autofit/estimate.md
 share/doc/autofit/manual.md
+share/doc/autofit/nightly.md
 share/doc/autofit/presets.md
 share/doc/autofit/profiles.md
 share/doc/autofit/published-tables.md
 share/fish/vendor_completions.d/autofit.fish
 share/man/man1/autofit.1
+share/man/man5/autofit-nightly.5
 share/man/man5/autofit-preset.5
 share/man/man5/autofit-records.5
 share/zsh/site-functions/_autofit"
@@ -58,13 +60,15 @@ grep -qx '8030261248 parameters, [0-9.]* GiB ([0-9.]* to [0-9.]*)' \
 
 share=$scratch/home/.local/share
 if command -v groff >/dev/null; then
-	for page in man1/autofit.1 man5/autofit-records.5 man5/autofit-preset.5; do
+	for page in man1/autofit.1 man5/autofit-records.5 man5/autofit-preset.5 \
+		man5/autofit-nightly.5; do
 		said=$(groff -man -ww -z "$share/man/$page" 2>&1)
 		[ -z "$said" ] || fail "$page: $said"
 	done
 fi
 if command -v man >/dev/null; then
-	for page in "1 autofit" "5 autofit-records" "5 autofit-preset"; do
+	for page in "1 autofit" "5 autofit-records" "5 autofit-preset" \
+		"5 autofit-nightly"; do
 		# shellcheck disable=SC2086 # section and name
 		said=$(MANPATH=$share/man LC_ALL=C.UTF-8 man --warnings \
 			-E UTF-8 $page 2>&1 >"$scratch/page") ||

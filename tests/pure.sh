@@ -40,6 +40,8 @@ presets='presets_(find|whole|read_all)|preset_knob|launchers_whole'
 lenient="$strict|$text|$heap|$base|$patterns|$presets|argp_parse|ini_read"
 # Cells in, aligned text out.
 lenient+="|$settings|builtin_(files|find)|report_columns_print"
+# Texts copied into a list of the caller's.
+lenient+='|record_settings_add'
 
 fail() {
 	echo "pure.sh: $*" >&2

@@ -38,6 +38,11 @@ void record_release(struct record *record)
 	strlist_release(&record->copies);
 	strlist_release(&record->caveats);
 	probe_notes_release(&record->probes);
+	record_settings_release(&record->settings);
+	strlist_release(&record->recommended_argv);
+	strlist_release(&record->recommended_env);
+	free(record->host);
+	strlist_release(&record->versions);
 	free(record->autofit_version);
 	memset(record, 0, sizeof(*record));
 }

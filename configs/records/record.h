@@ -9,6 +9,7 @@
 #include "base/strlist.h"
 #include "base/trial.h"
 #include "configs/identity/identity_text.h"
+#include "configs/records/record_settings.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,7 +75,18 @@ struct record {
 	/* Paths of the config files that the recommended command reads. */
 	struct strlist copies;
 	struct probe_notes probes;
-	int64_t created; /* seconds since 1970 */
+	/* The command's own split, which one of the probes may have run. */
+	int64_t own_micro_batch, own_grad_accum; /* 0: not known */
+	/*
+	 * The recommended split as data, for exports; of nothing here more than
+	 * numbers is used by autofit itself. The command has secrets masked;
+	 * it is empty where only the sizes are known.
+	 */
+	struct record_settings settings;
+	struct strlist recommended_argv, recommended_env;
+	char *host;              /* where the probes ran; NULL: not known */
+	struct strlist versions; /* "torch 2.9.0", "driver 550.54.14" */
+	int64_t created;         /* seconds since 1970 */
 	char *autofit_version;
 };
 
@@ -96,6 +108,9 @@ int record_parse(struct record *record, const char *name,
 /* Writes folder/<id>.ini atomically, 0600, fsynced. */
 int record_write(const struct record *record, const char *folder,
 		 struct error *err);
+/* The same for a folder that everybody reads: 0644, the folder 0755. */
+int record_publish(const struct record *record, const char *folder,
+		   struct error *err);
 /* Append the text of that file: ASCII, whatever the record's texts hold. */
 int record_format(const struct record *record, struct strbuf *out,
 		  struct error *err);

@@ -8,6 +8,7 @@
 #define IN_RECORD(member) offsetof(struct record, member)
 #define IN_DEVICE(member) offsetof(struct record_device, member)
 #define IN_NOTE(member) offsetof(struct probe_note, member)
+#define IN_SETTING(member) offsetof(struct record_setting, member)
 #define DEVICE_SIZE(member) sizeof(((struct record_device *)0)->member)
 
 /* In the order of the file; a hint is decided by the first few. */
@@ -56,6 +57,17 @@ const struct field record_fields[] = {
 	{ "argv", FIELD_LIST, IN_RECORD(argv), 0, RECORD_ARGUMENTS_MAX, false },
 	{ "identity", FIELD_TEXT, IN_RECORD(identity), 0, 0, false },
 	{ "stamps", FIELD_LIST, IN_RECORD(stamps), 0, RECORD_ARGUMENTS_MAX,
+	  true },
+	{ "own_micro_batch", FIELD_INTEGER, IN_RECORD(own_micro_batch), 0, 0,
+	  true },
+	{ "own_grad_accum", FIELD_INTEGER, IN_RECORD(own_grad_accum), 0, 0,
+	  true },
+	{ "recommended_argv", FIELD_LIST, IN_RECORD(recommended_argv), 0,
+	  RECORD_ARGUMENTS_MAX, true },
+	{ "recommended_env", FIELD_LIST, IN_RECORD(recommended_env), 0,
+	  RECORD_ARGUMENTS_MAX, true },
+	{ "host", FIELD_TEXT, IN_RECORD(host), 0, 0, true },
+	{ "versions", FIELD_LIST, IN_RECORD(versions), 0, RECORD_VERSIONS_MAX,
 	  true },
 	{ 0 }
 };
@@ -116,6 +128,15 @@ const struct field probe_fields[] = {
 	  IN_NOTE(trial.printed_sizes_effective), 0, 0, true },
 	{ "why", FIELD_TEXT, IN_NOTE(why), 0, 0, true },
 	{ "log", FIELD_TEXT, IN_NOTE(log), 0, 0, true },
+	{ 0 }
+};
+
+const struct field setting_fields[] = {
+	{ "size", FIELD_TEXT, IN_SETTING(size), 0, 0, false },
+	{ "name", FIELD_TEXT, IN_SETTING(name), 0, 0, true },
+	{ "value", FIELD_TEXT, IN_SETTING(value), 0, 0, true },
+	{ "was", FIELD_TEXT, IN_SETTING(was), 0, 0, true },
+	{ "where", FIELD_TEXT, IN_SETTING(where), 0, 0, true },
 	{ 0 }
 };
 

@@ -15,12 +15,14 @@
 #define RECORD_ARGUMENTS_MAX 100000
 #define RECORD_PROBES_MAX 1000
 #define RECORD_ID_MAX 128
+#define RECORD_VERSIONS_MAX 256
 #define RECORD_SUFFIX ".ini"
 #define RECORD_SUFFIX_LENGTH (sizeof(RECORD_SUFFIX) - 1)
 
-extern const struct field record_fields[]; /* of struct record */
-extern const struct field device_fields[]; /* of struct record_device */
-extern const struct field probe_fields[];  /* of struct probe_note */
+extern const struct field record_fields[];  /* of struct record */
+extern const struct field device_fields[];  /* of struct record_device */
+extern const struct field probe_fields[];   /* of struct probe_note */
+extern const struct field setting_fields[]; /* of struct record_setting */
 
 /* A file's name without .ini: no path, nothing hidden, nothing odd. */
 bool record_id_is_valid(const char *id);

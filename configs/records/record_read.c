@@ -101,9 +101,33 @@ static int probe_begin(struct reader *reader, int64_t number, struct error *err)
 	return 0;
 }
 
+static int setting_begin(struct reader *reader, int64_t number,
+			 struct error *err)
+{
+	static const struct record_setting_texts empty = { 0 };
+	struct record_settings *settings = &reader->record->settings;
+
+	if (number != (int64_t)settings->count + 1 ||
+	    settings->count == RECORD_SETTINGS_MAX)
+		return out_of_order(reader->section, err);
+	record_settings_add(settings, &empty);
+	reader->target.fields = setting_fields;
+	reader->target.object = &settings->items[settings->count - 1];
+	return 0;
+}
+
 static int section_begin(struct reader *reader, const char *section,
 			 struct error *err)
 {
+	static const struct {
+		const char *prefix;
+		int (*begin)(struct reader *reader, int64_t number,
+			     struct error *err);
+	} sections[] = {
+		{ "device.", device_begin },
+		{ "probe.", probe_begin },
+		{ "setting.", setting_begin },
+	};
 	int64_t number;
 
 	if (strlen(section) >= sizeof(reader->section))
@@ -120,11 +144,12 @@ static int section_begin(struct reader *reader, const char *section,
 		reader->target.object = reader->record;
 		return 0;
 	}
-	number = section_number(section, "device.");
-	if (number > 0)
-		return device_begin(reader, number, err);
-	number = section_number(section, "probe.");
-	return number > 0 ? probe_begin(reader, number, err) : 0;
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		number = section_number(section, sections[i].prefix);
+		if (number > 0)
+			return sections[i].begin(reader, number, err);
+	}
+	return 0;
 }
 
 static int store_text(struct reader *reader, struct error *err)

@@ -51,10 +51,16 @@ bool record_split_is_tested(const struct record *record)
 
 void record_split_use(struct record *record, const struct trial *trial)
 {
+	const struct batch old = record->batch;
+
 	record->batch.micro_batch = trial->micro_batch;
 	record->batch.grad_accum = record->batch.effective_batch /
 				   record->batch.world_size /
 				   trial->micro_batch;
+	record_settings_rescale(&record->settings, &old, &record->batch);
+	/* It has the old sizes in it. */
+	strlist_release(&record->recommended_argv);
+	strlist_release(&record->recommended_env);
 	record->peak_bytes = trial->peak_bytes;
 	record->coverage = trial->coverage;
 	record->steps_source = trial->steps_source;

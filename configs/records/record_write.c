@@ -101,6 +101,11 @@ int record_format(const struct record *record, struct strbuf *out,
 		result = put_fields(out, probe_fields, &record->probes.items[i],
 				    err);
 	}
+	for (size_t i = 0; i < record->settings.count && result == 0; i++) {
+		strbuf_addf(out, "\n[setting.%zu]\n", i + 1);
+		result = put_fields(out, setting_fields,
+				    &record->settings.items[i], err);
+	}
 	/* A file that was cut short has no such line. */
 	strbuf_adds(out, "\n[end]\ncomplete = yes\n");
 	if (result == 0 && out->length > RECORD_FILE_MAX)
@@ -164,7 +169,7 @@ static char *choose_name(const struct record *record, const char *folder)
 }
 
 static int write_as(const struct record *record, const char *folder, char *name,
-		    struct error *err)
+		    mode_t mode, struct error *err)
 {
 	/* A copy of the struct, not of what it owns: only the id differs. */
 	struct record named = *record;
@@ -177,15 +182,16 @@ static int write_as(const struct record *record, const char *folder, char *name,
 	if (result < 0)
 		(void)error_prefix(err, "cannot write %s", path);
 	else
-		result = textfile_replace(path, 0600, text.data, text.length,
+		result = textfile_replace(path, mode, text.data, text.length,
 					  err);
 	strbuf_release(&text);
 	free(path);
 	return result;
 }
 
-int record_write(const struct record *record, const char *folder,
-		 struct error *err)
+/* A folder that all may enter holds files that all may read. */
+static int write_into(const struct record *record, const char *folder,
+		      mode_t folder_mode, struct error *err)
 {
 	char *name;
 	int result;
@@ -199,7 +205,7 @@ int record_write(const struct record *record, const char *folder,
 		(void)error_prefix(err, "cannot write record %s", record->id);
 		return result;
 	}
-	result = folder_make(folder, 0700, err);
+	result = folder_make(folder, folder_mode, err);
 	if (result < 0)
 		return result;
 	name = choose_name(record, folder);
@@ -208,7 +214,19 @@ int record_write(const struct record *record, const char *folder,
 				 "cannot write %s/%s" RECORD_SUFFIX
 				 ": all its names are taken",
 				 folder, record->id);
-	result = write_as(record, folder, name, err);
+	result = write_as(record, folder, name, folder_mode & 0666, err);
 	free(name);
 	return result;
+}
+
+int record_write(const struct record *record, const char *folder,
+		 struct error *err)
+{
+	return write_into(record, folder, 0700, err);
+}
+
+int record_publish(const struct record *record, const char *folder,
+		   struct error *err)
+{
+	return write_into(record, folder, 0755, err);
 }

@@ -30,6 +30,7 @@ struct options_parsing {
 	bool has_command;
 	bool has_json, has_watch;           /* as a flag */
 	const struct option_row *estimates; /* the same: of estimate only */
+	const struct option_row *owned;     /* the same: see only_of */
 };
 
 static int options_wrong(struct options_parsing *parsing, const char *format,
@@ -112,6 +113,8 @@ static int on_option(struct options_parsing *parsing,
 		return on_print(parsing, row, value, state);
 	if (row->group >= GROUP_ESTIMATE)
 		parsing->estimates = row;
+	if (row->only_of)
+		parsing->owned = row;
 	if (layers_set(&parsing->layers, row, value ? value : "1",
 		       parsing->err) < 0)
 		return wrong_value(parsing, row);
@@ -141,6 +144,10 @@ static int options_on_word(struct options_parsing *parsing, const char *word)
 		return take_format(parsing, word);
 	if (row->takes_file && !options->import_file) {
 		options->import_file = xstrdup(word);
+		return 0;
+	}
+	if (row->takes_second_file && !options->second_file) {
+		options->second_file = xstrdup(word);
 		return 0;
 	}
 	if (row->takes_preset && !options->preset_name) {
@@ -287,7 +294,9 @@ static int check_subcommand(struct options_parsing *parsing)
 	if (row->formats && !options->export_format)
 		return options_wrong(parsing, "no format given: autofit %s %s",
 				     row->word, row->arguments);
-	if (row->takes_file && !options->import_file)
+	if ((row->takes_file && !options->import_file &&
+	     !options->nightly.init) ||
+	    (row->takes_second_file && !options->second_file))
 		return options_wrong(parsing, "no file given: autofit %s %s",
 				     row->word, row->arguments);
 	if (row->needs_subject && !options->record_name &&
@@ -336,6 +345,14 @@ static int check_whole(struct options_parsing *parsing)
 		return options_wrong(parsing,
 				     "--%s belongs to autofit estimate",
 				     parsing->estimates->name);
+	if (parsing->owned &&
+	    (!row || strcmp(row->word, parsing->owned->only_of) != 0))
+		return options_wrong(parsing, "--%s belongs to autofit %s",
+				     parsing->owned->name,
+				     parsing->owned->only_of);
+	if (row && row->subcommand == SUBCOMMAND_NIGHTLY)
+		options->nightly.is_dry_run =
+			options->subcommand == SUBCOMMAND_EXPLAIN;
 	/* --dry-run makes an explanation of what would tune or launch. */
 	if (row && (row->subcommand != SUBCOMMAND_TUNE ||
 		    options->subcommand == SUBCOMMAND_LAUNCH))
@@ -428,6 +445,7 @@ void options_release(struct options *options)
 	free(options->record_name);
 	free(options->export_format);
 	free(options->import_file);
+	free(options->second_file);
 	free(options->preset_name);
 	free(options->estimate.model);
 	memset(options, 0, sizeof(*options));

@@ -26,6 +26,8 @@ enum subcommand {
 	SUBCOMMAND_IMPORT, /* FILE */
 	SUBCOMMAND_PRESETS,
 	SUBCOMMAND_ESTIMATE, /* no probe, no GPU */
+	SUBCOMMAND_NIGHTLY,  /* JOBS: tune a list of commands */
+	SUBCOMMAND_DIFF,     /* OLD NEW: two records or summaries */
 };
 
 enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
@@ -103,6 +105,15 @@ struct options_output {
 	enum color_choice color;
 };
 
+/* autofit nightly */
+struct options_nightly {
+	bool init;       /* write a list to begin with */
+	bool is_dry_run; /* check the list, start nothing */
+	char *only;      /* one job's name; NULL: all */
+	char *until;     /* HH:MM: start no job after it; NULL */
+	char *metrics;   /* file for Prometheus; NULL: none */
+};
+
 /* Every option with its default filled in. Times are milliseconds. */
 struct options {
 	enum subcommand subcommand;
@@ -112,7 +123,8 @@ struct options {
 	struct strlist restart;
 	char *record_name;   /* show, lower, forget, export NAME; NULL */
 	char *export_format; /* export FORMAT; NULL */
-	char *import_file;   /* import FILE; NULL */
+	char *import_file;   /* import FILE, nightly JOBS, diff OLD; NULL */
+	char *second_file;   /* diff NEW; NULL */
 	char *preset_name;   /* presets PRESET; NULL */
 	struct options_target target;
 	struct options_batch batch;
@@ -123,6 +135,7 @@ struct options {
 	struct options_reuse reuse;
 	struct options_output output;
 	struct estimate_request estimate; /* autofit estimate */
+	struct options_nightly nightly;   /* autofit nightly */
 };
 
 /* What the caller does after parsing. */

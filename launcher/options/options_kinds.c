@@ -125,6 +125,28 @@ static int set_list(const struct option_row *row, struct options *options,
 	return 0;
 }
 
+/* A time of day, "7:00" to "23:59". */
+static int set_clock(const struct option_row *row, struct options *options,
+		     const char *value, struct error *err)
+{
+	size_t hours = strspn(value, "0123456789");
+	int64_t hour = -1, minute = -1;
+	char *first = xstrndup(value, hours);
+
+	if (hours >= 1 && hours <= 2 && value[hours] == ':' &&
+	    strlen(value + hours + 1) == 2) {
+		(void)integer_parse(first, &hour, NULL);
+		(void)integer_parse(value + hours + 1, &minute, NULL);
+	}
+	free(first);
+	if (hour < 0 || hour > 23 || minute < 0 || minute > 59)
+		return error_set(err, -EINVAL,
+				 "'%.64s' is no time of day: write HH:MM, such "
+				 "as 07:00",
+				 value);
+	return set_string(row, options, value, err);
+}
+
 static void release_list(const struct option_row *row, struct options *options)
 {
 	strlist_release(option_field(row, options));
@@ -437,6 +459,7 @@ KIND(strategy, .set = set_strategy, .release = release_string);
 KIND(list, .set = set_list, .release = release_list, .grows = true);
 KIND(variable, .set = set_variable, .release = release_list, .grows = true);
 KIND(template, .set = set_template, .release = release_list, .grows = true);
+KIND(clock, .set = set_clock, .release = release_string);
 KIND(path, .set = set_path, .release = release_list, .grows = true);
 KIND(integer, .set = set_integer);
 KIND(bytes, .set = options_kinds_set_bytes);

@@ -20,6 +20,7 @@ const char *const option_group_titles[GROUP_COUNT] = {
 	[GROUP_PROBES] = "Probes",
 	[GROUP_RECORDS] = "Recorded answers",
 	[GROUP_OUTPUT] = "Output",
+	[GROUP_NIGHTLY] = "A list of commands: autofit nightly",
 	[GROUP_MODEL] = "The model, instead of MODEL or beside it",
 	[GROUP_RUN] = "The run and its GPU",
 	[GROUP_ASK] = "What is asked",
@@ -39,8 +40,11 @@ static const char *const isolation_kinds[] = { "auto", "view", "landlock",
 static const char *const objective_words[] = { "largest", "fastest", NULL };
 static const char *const otherwise_words[] = { "stop", "run", NULL };
 static const char *const shell_words[] = { "bash", "zsh", "fish", NULL };
-static const char *const export_formats[] = { "json", "record", "args",
-					      "command", NULL };
+static const char *const export_formats[] = {
+	"json",   "record",    "args",      "command",    "cmd",   "env",
+	"dotenv", "hf",        "deepspeed", "accelerate", "hydra", "yaml",
+	"config", "torchtune", "axolotl",   "markdown",   "csv",   NULL
+};
 static const char *const placeholders[] = { "{micro}", "{accum}", "{steps}",
 					    "{out}", NULL };
 
@@ -416,6 +420,40 @@ const struct option_row option_rows[] = {
 	  .words = color_words,
 	  .doc = "auto: on a terminal, unless NO_COLOR is set",
 	  .group = GROUP_OUTPUT },
+	{ .name = "init",
+	  .kind = &kind_flag,
+	  .field = FIELD(nightly.init),
+	  .doc = "write a commented list of jobs to begin with, to JOBS or "
+		 "stdout",
+	  .one_call = true,
+	  .only_of = "nightly",
+	  .group = GROUP_NIGHTLY },
+	{ .name = "only",
+	  .kind = &kind_string,
+	  .field = FIELD(nightly.only),
+	  .argument = "NAME",
+	  .doc = "run this job of the list and no other",
+	  .one_call = true,
+	  .only_of = "nightly",
+	  .group = GROUP_NIGHTLY },
+	{ .name = "until",
+	  .kind = &kind_clock,
+	  .field = FIELD(nightly.until),
+	  .argument = "HH:MM",
+	  .doc = "start no job after this time of day; one that runs then is "
+		 "stopped, and goes on the next time",
+	  .one_call = true,
+	  .only_of = "nightly",
+	  .group = GROUP_NIGHTLY },
+	{ .name = "metrics",
+	  .kind = &kind_string,
+	  .field = FIELD(nightly.metrics),
+	  .argument = "FILE",
+	  .doc = "write the results for Prometheus, as its textfile collector "
+		 "reads them (NAME.prom)",
+	  .one_call = true,
+	  .only_of = "nightly",
+	  .group = GROUP_NIGHTLY },
 	{ .name = "help",
 	  .letter = 'h',
 	  .kind = &kind_print,
@@ -493,7 +531,8 @@ const struct subcommand_row subcommand_rows[] = {
 	  .takes_name = true,
 	  .takes_command = true,
 	  .needs_subject = true,
-	  .doc = "print a record as FORMAT: json, record, args or command" },
+	  .doc = "print a record as FORMAT: json, args, cmd, env, yaml, hf and "
+		 "more" },
 	{ .word = "import",
 	  .subcommand = SUBCOMMAND_IMPORT,
 	  .arguments = "FILE",
@@ -516,12 +555,24 @@ const struct subcommand_row subcommand_rows[] = {
 	  .doc = "what memory a model needs, and which GPU, without a probe: "
 		 "autofit estimate --help says more" },
 	{ .word = "report", .reserved = true },
-	{ .word = "nightly", .reserved = true },
+	{ .word = "nightly",
+	  .subcommand = SUBCOMMAND_NIGHTLY,
+	  .arguments = "JOBS",
+	  .takes_file = true,
+	  .doc = "tune the commands of a list, compare with the last time, and "
+		 "publish; with --dry-run only check it" },
+	{ .word = "diff",
+	  .subcommand = SUBCOMMAND_DIFF,
+	  .arguments = "OLD NEW",
+	  .takes_file = true,
+	  .takes_second_file = true,
+	  .doc = "what differs between two records or nightly summaries" },
 	{ .word = NULL },
 };
 
 const struct exit_row exit_rows[] = {
 	{ EXIT_DONE, "done" },
+	{ EXIT_NEEDS_A_LOOK, "nightly, diff: something needs a look" },
 	{ EXIT_NOTHING_FITS, "nothing fits" },
 	{ EXIT_COMMAND_FAILED,
 	  "the command fails for another reason than memory" },

@@ -42,6 +42,7 @@ enum option_group {
 	GROUP_PROBES,
 	GROUP_RECORDS,
 	GROUP_OUTPUT,
+	GROUP_NIGHTLY,
 	/* An option of autofit estimate only, and in its own help. */
 	GROUP_MODEL,
 	GROUP_RUN,
@@ -70,6 +71,7 @@ struct option_row {
 	bool one_call;            /* in no file: it belongs to one call */
 	bool runs_or_writes;      /* in no file of another user */
 	enum option_print print;  /* no field, a text instead */
+	const char *only_of;      /* the one sub-command it is of; NULL */
 };
 
 /* A row without a name ends the table. */
@@ -83,6 +85,7 @@ struct subcommand_row {
 	const char *arguments;      /* as the help shows them; NULL: none */
 	const char *const *formats; /* its first word is one of these */
 	bool takes_file;            /* its first word */
+	bool takes_second_file;     /* and its second */
 	bool takes_name;            /* a record's */
 	bool takes_preset;          /* its first word: a preset's name */
 	bool takes_model;           /* its first word: a model */

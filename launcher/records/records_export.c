@@ -2,7 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/command_outcome.h"
-#include "launcher/command/text/shellquote.h"
 #include "launcher/records/records.h"
 
 #include "base/alloc.h"
@@ -11,6 +10,7 @@
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/records/export_formats.h"
 #include "launcher/records/records_choose.h"
 #include "launcher/report/json.h"
 #include "launcher/report/report_answer.h"
@@ -51,8 +51,11 @@ static void fill_result(struct result *result, struct chosen *chosen)
 	result->outcome = OUTCOME_REUSED;
 	result->exit_code = EXIT_DONE;
 	result->record_path = xstrdup(chosen->path);
-	if (!chosen->has_job)
+	if (!chosen->has_job) {
+		result->own.micro_batch = record->own_micro_batch;
+		result->own.grad_accum = record->own_grad_accum;
 		return;
+	}
 	result->record_grade = record_grade_name(
 		stamps_hold(&record->stamps, NULL) ? RECORD_EXACT
 						   : RECORD_NEAR);
@@ -130,6 +133,14 @@ static void warn_of_lines(const struct strlist *lines)
 		log_warning("to be written in the script: %s", lines->items[i]);
 }
 
+/* No option says how the command is to be read: as it was recorded. */
+static bool has_no_hints(const struct options_hints *hints)
+{
+	return !hints->micro_flag && !hints->accum_flag &&
+	       !hints->global_flag && !hints->micro_scope &&
+	       !hints->accum_scope && !hints->global_scope && !hints->preset;
+}
+
 /*
  * The recorded command stands for the user's where it is read here as it was
  * then, whatever the device and the memory.
@@ -146,13 +157,14 @@ static int args_of_record(struct export *export, struct strbuf *out)
 	struct error err = ERROR_INIT;
 	struct request request;
 	struct strlist lines = STRLIST_INIT;
-	bool is_alike = false;
+	bool is_alike = false, is_elsewhere;
 	char *flags;
 
 	/* Borrowed: the options of a job are not released with it. */
 	as_recorded.command = record->argv;
-	if (request_prepare(&request, &as_recorded, export->state, &err) !=
-	    COMMAND_OK)
+	is_elsewhere = request_prepare(&request, &as_recorded, export->state,
+				       &err) != COMMAND_OK;
+	if (is_elsewhere)
 		strbuf_adds(&why, err.message);
 	else
 		is_alike =
@@ -165,6 +177,9 @@ static int args_of_record(struct export *export, struct strbuf *out)
 		command_source_lines(&request.command, &values, &lines);
 		warn_of_lines(&lines);
 		strlist_release(&lines);
+	} else if (is_elsewhere && has_no_hints(&export->options->hints) &&
+		   export_add_options(out, &record->settings, NULL) == 0) {
+		is_alike = true;
 	} else {
 		log_error("the options of the recorded command cannot be told "
 			  "here (%s); give it: autofit export args -- "
@@ -186,13 +201,8 @@ static int export_args(struct export *export, struct strbuf *out)
 	return EXIT_DONE;
 }
 
-/* "env -u A 'B=c d' python train.py ...", for any POSIX shell. */
 static int export_command(struct export *export, struct strbuf *out)
 {
-	const struct strlist *changes = &export->result.run.environment;
-	struct strlist words = STRLIST_INIT;
-	char *line;
-
 	if (!export->chosen->has_job) {
 		log_error("a record does not hold the command as it was typed; "
 			  "give it: autofit export command -- command...");
@@ -200,48 +210,61 @@ static int export_command(struct export *export, struct strbuf *out)
 	}
 	warn_of_batch(export);
 	warn_of_lines(&export->result.lines);
-	if (changes->count)
-		strlist_add(&words, "env");
-	for (size_t i = 0; i < changes->count; i++)
-		if (!strchr(changes->items[i], '=')) {
-			strlist_add(&words, "-u");
-			strlist_add(&words, changes->items[i]);
-		}
-	for (size_t i = 0; i < changes->count; i++)
-		if (strchr(changes->items[i], '='))
-			strlist_add(&words, changes->items[i]);
-	strlist_add_all(&words,
-			(const char *const *)export->result.run.argv.items,
-			export->result.run.argv.count);
-	line = shell_quote_all(&words);
-	strbuf_addf(out, "%s\n", line);
-	free(line);
-	strlist_release(&words);
+	export_add_line(out, &export->result.run.environment,
+			&export->result.run.argv);
 	return EXIT_DONE;
 }
 
-static export_format *format_of(const char *name)
-{
-	static const struct {
-		const char *name;
-		export_format *format;
-	} formats[] = {
-		{ "json", export_json },
-		{ "record", export_record },
-		{ "args", export_args },
-		{ "command", export_command },
-	};
+/* A format needs all of an export, or the record alone. */
+static const struct export_row {
+	const char *name;
+	export_format *format;
+	export_text *text;
+} export_rows[] = {
+	{ "json", export_json, NULL },
+	{ "record", export_record, NULL },
+	{ "args", export_args, NULL },
+	{ "command", export_command, NULL },
+	{ "cmd", NULL, export_cmd },
+	{ "env", NULL, export_env },
+	{ "dotenv", NULL, export_dotenv },
+	{ "hf", NULL, export_hf },
+	{ "deepspeed", NULL, export_deepspeed },
+	{ "accelerate", NULL, export_accelerate },
+	{ "hydra", NULL, export_hydra },
+	{ "yaml", NULL, export_yaml },
+	{ "config", NULL, export_config },
+	{ "torchtune", NULL, export_torchtune },
+	{ "axolotl", NULL, export_axolotl },
+	{ "markdown", NULL, export_markdown },
+	{ "csv", NULL, export_csv },
+};
 
-	for (size_t i = 0; name && i < sizeof(formats) / sizeof(*formats); i++)
-		if (strcmp(formats[i].name, name) == 0)
-			return formats[i].format;
+static const struct export_row *format_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(export_rows) / sizeof(*export_rows); i++)
+		if (name && strcmp(export_rows[i].name, name) == 0)
+			return &export_rows[i];
 	return NULL;
+}
+
+static int export_as(const struct export_row *row, struct export *export,
+		     struct strbuf *out)
+{
+	struct error err = ERROR_INIT;
+
+	if (row->format)
+		return row->format(export, out);
+	if (row->text(&export->result, out, &err) == 0)
+		return EXIT_DONE;
+	log_error("%s: %s", export->chosen->name, err.message);
+	return EXIT_AUTOFIT_FAILED;
 }
 
 int records_export_command(const struct options *options,
 			   const struct process_state *state)
 {
-	export_format *format = format_of(options->export_format);
+	const struct export_row *row = format_of(options->export_format);
 	struct strbuf out = STRBUF_INIT;
 	struct chosen chosen;
 	struct export export = { .options = options,
@@ -249,15 +272,15 @@ int records_export_command(const struct options *options,
 				 .chosen = &chosen };
 	int code;
 
-	if (!format) {
-		log_error("export what? json, record, args or command, then "
+	if (!row) {
+		log_error("export what? a format, such as json or args, then "
 			  "NAME or -- command...");
 		return EXIT_AUTOFIT_FAILED;
 	}
 	code = chosen_need(&chosen, options, state);
 	if (code == EXIT_DONE) {
 		fill_result(&export.result, &chosen);
-		code = format(&export, &out);
+		code = export_as(row, &export, &out);
 	}
 	if (code == EXIT_DONE)
 		code = report_print(&out, code);

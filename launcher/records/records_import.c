@@ -7,10 +7,10 @@
 #include "configs/files/owned_file.h"
 #include "configs/records/record_fields.h"
 #include "configs/records/record_files.h"
-#include "configs/secrets/secrets.h"
 #include "launcher/command/text/text.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/records_choose.h"
+#include "launcher/records/records_share.h"
 #include "launcher/report/report_answer.h"
 
 #include <errno.h>
@@ -140,20 +140,6 @@ static int fit_name(struct record *record)
 	return result;
 }
 
-/* What holds only where it was made, or must not be handed on. */
-static void strip(struct record *record)
-{
-	struct strlist masked = STRLIST_INIT;
-
-	for (size_t i = 0; i < record->probes.count; i++) {
-		free(record->probes.items[i].log);
-		record->probes.items[i].log = NULL;
-	}
-	secrets_mask_argv(&masked, &record->argv);
-	strlist_release(&record->argv);
-	record->argv = masked;
-}
-
 static int check(struct record *record, const char *file, struct error *err)
 {
 	if (fit_name(record) < 0)
@@ -256,7 +242,7 @@ int records_import_command(const struct options *options,
 	if (result == 0)
 		result = check(&record, options->import_file, &err);
 	if (result == 0) {
-		strip(&record);
+		record_share_strip(&record);
 		result = put(&chosen, &record, &line, &err);
 	}
 	if (result < 0) {

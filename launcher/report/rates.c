@@ -83,6 +83,11 @@ static double error_of(const struct trial *trial)
 	return error > ERROR_MIN ? error : ERROR_MIN;
 }
 
+double rates_spread(const struct trial *trial)
+{
+	return 2 * error_of(trial);
+}
+
 struct rate_factor rates_against_own(const struct result *result,
 				     const struct trial *trial)
 {

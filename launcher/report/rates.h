@@ -40,6 +40,8 @@ struct rate_factor {
 
 struct rate_factor rates_against_own(const struct result *result,
 				     const struct trial *trial);
+/* Twice the standard error of the trial's rate, as a share of it. */
+double rates_spread(const struct trial *trial);
 bool rates_is_noise(const struct rate_factor *rate);
 
 /* The answer of a tuning is slower than the command's own split, clearly. */

@@ -11,6 +11,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"
 #include "launcher/report/rates.h"
+#include "launcher/report/result_settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -314,6 +315,7 @@ void result_json(const struct result *result, struct strbuf *out)
 		 json_count(result->nearest_effective_batch));
 	json_put(root, "evidence", evidence_json(record));
 	json_put(root, "record", record_json(result));
+	result_settings_put(root, result);
 	json_put(root, "caveats", json_texts(&record->caveats));
 	json_put(root, "probe_count",
 		 json_integer((json_int_t)result->probes_run));

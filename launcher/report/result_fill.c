@@ -8,6 +8,7 @@
 #include "configs/secrets/secrets.h"
 #include "launcher/command/parts/knob.h"
 #include "launcher/command/rewrite/rewrite.h"
+#include "launcher/command/rewrite/settings_list.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/options/exitcode.h"
@@ -37,6 +38,8 @@ void result_begin(struct result *result, const struct request *request)
 	record->effective_batch_asked = request->asked.effective_batch;
 	record->batch.world_size = command->batch.world_size;
 	result->own = command->batch;
+	record->own_micro_batch = command->batch.micro_batch;
+	record->own_grad_accum = command->batch.grad_accum;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	result->fresh = request->options->reuse.fresh;
 	result->has_accumulation =
@@ -65,6 +68,21 @@ static void result_write_command(struct result *result,
 			     result->record.devices[0].uuid);
 }
 
+/* The recommended command as data, which goes into the record. */
+static void result_note_settings(struct result *result,
+				 const struct request *request,
+				 const struct command_values *values)
+{
+	struct record *record = &result->record;
+
+	record_settings_release(&record->settings);
+	settings_list(&record->settings, &request->command, values);
+	strlist_release(&record->recommended_argv);
+	secrets_mask_argv(&record->recommended_argv, &result->run.argv);
+	strlist_release(&record->recommended_env);
+	secrets_mask_argv(&record->recommended_env, &result->run.environment);
+}
+
 void result_set_command(struct result *result, const struct request *request,
 			int64_t micro_batch, int64_t grad_accum)
 {
@@ -75,6 +93,7 @@ void result_set_command(struct result *result, const struct request *request,
 	};
 
 	result_write_command(result, request, &values);
+	result_note_settings(result, request, &values);
 }
 
 void result_set_restart(struct result *result, const struct request *request)

@@ -9,6 +9,7 @@
 #include "launcher/report/result_fill.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/identity.h"
+#include "launcher/request/versions.h"
 #include "launcher/tuning/session_caveats.h"
 #include "launcher/tuning/session_estimate.h"
 #include "search/accumulation.h"
@@ -17,6 +18,10 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
+
+/* With the NUL; Linux allows 64 bytes. */
+#define HOST_NAME_BYTES 65
 
 enum session_turn session_end(struct session *session, enum outcome outcome,
 			      int exit_code, char *message)
@@ -182,6 +187,19 @@ static void add_end_of_climb(struct session *session,
 	}
 }
 
+/* Where, and with which frameworks and driver. */
+static void session_answer_note_place(struct record *record)
+{
+	char host[HOST_NAME_BYTES] = "";
+
+	free(record->host);
+	record->host = NULL;
+	if (gethostname(host, sizeof(host) - 1) == 0 && *host)
+		record->host = xstrdup(host);
+	strlist_release(&record->versions);
+	versions_find(&record->stamps, &record->versions);
+}
+
 static void session_answer_write_record(struct session *session)
 {
 	const struct request *request = session->given.request;
@@ -191,6 +209,7 @@ static void session_answer_write_record(struct session *session)
 	struct error err = ERROR_INIT;
 
 	record->created = (int64_t)time(NULL);
+	session_answer_note_place(record);
 	strlist_release(&record->copies);
 	config_copies_paths(&result->run, &record->copies);
 	record_set_id(record, identity_name(request), record->devices[0].name);

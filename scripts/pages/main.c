@@ -16,6 +16,7 @@ static const struct output {
 	{ "autofit.1", "autofit.1.in" },
 	{ "autofit-records.5", "autofit-records.5.in" },
 	{ "autofit-preset.5", "autofit-preset.5.in" },
+	{ "autofit-nightly.5", "autofit-nightly.5.in" },
 };
 
 static int make_page(const struct output *output, const char *folder,

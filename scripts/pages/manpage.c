@@ -200,6 +200,11 @@ static int add_probe_fields(struct strbuf *out, struct error *err)
 	return add_fields(out, probe_fields, manpage_probe_field, err);
 }
 
+static int add_setting_fields(struct strbuf *out, struct error *err)
+{
+	return add_fields(out, setting_fields, manpage_setting_field, err);
+}
+
 static const char *const key_kinds[] = {
 	[INI_LIST] = "texts",       [INI_TEXT] = "text",
 	[INI_LINES] = "lines",      [INI_COUNT] = "whole number",
@@ -292,6 +297,7 @@ static const struct mark {
 	{ "@RECORD_FIELDS@\n", add_record_fields },
 	{ "@DEVICE_FIELDS@\n", add_device_fields },
 	{ "@PROBE_FIELDS@\n", add_probe_fields },
+	{ "@SETTING_FIELDS@\n", add_setting_fields },
 	{ "@PRESET_KEYS@\n", add_preset_keys },
 	{ "@EXAMPLE_KEYS@\n", add_example_keys },
 	{ "@VERSION@", add_version },

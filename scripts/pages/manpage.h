@@ -19,5 +19,6 @@ int manpage_expand(struct strbuf *out, const char *prose, struct error *err);
 const char *manpage_record_field(const char *name);
 const char *manpage_device_field(const char *name);
 const char *manpage_probe_field(const char *name);
+const char *manpage_setting_field(const char *name);
 
 #endif

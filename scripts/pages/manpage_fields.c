@@ -54,6 +54,16 @@ static const struct field_text record_texts[] = {
 	{ "stamps", "A file that the probes had imported, and a stamp of its "
 		    "content; one line each. Where one differs, the record is "
 		    "checked by a probe before it is used." },
+	{ "own_micro_batch", "The command's own micro-batch; 0: not known." },
+	{ "own_grad_accum", "Its own accumulation; 0: not known." },
+	{ "recommended_argv", "The command with the recommended sizes, one "
+			      "line per argument, secrets masked; for exports. "
+			      "Never executed." },
+	{ "recommended_env", "A variable that it needs, NAME=value; a NAME "
+			     "alone is to be unset; one line each." },
+	{ "host", "The machine whose probes it is of." },
+	{ "versions", "A framework or the driver, and its version; one line "
+		      "each." },
 	{ "argv", "The command as it was given, one line per argument. Values "
 		  "that look secret are masked. Never executed." },
 	{ "identity", "All that must be equal for the record to be used "
@@ -121,6 +131,18 @@ static const struct field_text probe_texts[] = {
 	{ NULL, NULL },
 };
 
+static const struct field_text setting_texts[] = {
+	{ "size", "What it is: micro_batch, grad_accum or effective_batch; a "
+		  "number of passes that goes with the accumulation is "
+		  "grad_accum." },
+	{ "name", "The option, key, variable or constant." },
+	{ "value", "What it is to be." },
+	{ "was", "What the command has there; absent: nothing." },
+	{ "where", "argument N, argument (to be added), environment, or "
+		   "file:line." },
+	{ NULL, NULL },
+};
+
 static const char *text_of(const struct field_text *texts, const char *name)
 {
 	for (; texts->name; texts++)
@@ -142,4 +164,9 @@ const char *manpage_device_field(const char *name)
 const char *manpage_probe_field(const char *name)
 {
 	return text_of(probe_texts, name);
+}
+
+const char *manpage_setting_field(const char *name)
+{
+	return text_of(setting_texts, name);
 }

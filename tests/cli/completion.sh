@@ -53,7 +53,9 @@ table() { # SHELL
 	row "$shell" all "$record" show ''
 	row "$shell" all "$record" --quiet lower ''
 	row "$shell" all "$record" forget "${record:0:3}"
-	row "$shell" all 'args command json record' export ''
+	formats='accelerate args axolotl cmd command config csv deepspeed dotenv'
+	formats+=' env hf hydra json markdown record torchtune yaml'
+	row "$shell" all "$formats" export ''
 	row "$shell" all "$record" export json ''
 	row "$shell" all 'qqfile qqfolder' import qq
 	row "$shell" some '--grow' tune --gr

@@ -130,7 +130,7 @@ is 'export command: runs' "$status $(bash -c "$out" | tail -n 1)" \
 	'0 ran with 64 x 1'
 run "$AUTOFIT" export command "$name"
 fails 'export command NAME' 125 'as it was typed'
-run "$AUTOFIT" export yaml "$name"
+run "$AUTOFIT" export toast "$name"
 is 'export: another format' "$status" 125
 
 # 4. Lower.

@@ -89,6 +89,19 @@ static inline struct record sample_record(const char *identity)
 	trial.micro_batch = 45;
 	trial.verdict = VERDICT_OOM_DEVICE;
 	probe_notes_add(&record.probes, &trial, NULL, NULL);
+	record.own_micro_batch = 4;
+	record.own_grad_accum = 16;
+	strlist_add(&record.recommended_argv, "python");
+	strlist_add(&record.recommended_env, "BATCH=32");
+	record.host = xstrdup("node7; rack 2");
+	strlist_add(&record.versions, "torch 2.9.0");
+	record_settings_add(&record.settings,
+			    &(struct record_setting_texts){ "micro_batch",
+							    "--bs", "32", "4",
+							    "argument 3" });
+	record_settings_add(&record.settings,
+			    &(struct record_setting_texts){ "grad_accum", NULL,
+							    NULL, NULL, NULL });
 	record.created = 1700000000;
 	record.autofit_version = xstrdup("0.1.0");
 	record_set_id(&record, "train.py", "NVIDIA H200");
@@ -116,6 +129,10 @@ static inline struct record noisy_record(uint64_t *seed)
 		strlist_add(&record.stamps, text);
 		strlist_add(&record.not_exercised, text);
 		strlist_add(&record.caveats, text);
+		strlist_add(&record.recommended_argv, text);
+		record_settings_add(&record.settings,
+				    &(struct record_setting_texts){
+					    text, text, text, NULL, text });
 		probe_notes_add(&record.probes, &trial, text, text);
 		free(text);
 	}
@@ -204,7 +221,24 @@ static inline bool numbers_equal(const struct record *a, const struct record *b)
 	       a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source &&
 	       a->confirmed_steps == b->confirmed_steps &&
-	       a->lowered_from == b->lowered_from && a->created == b->created;
+	       a->lowered_from == b->lowered_from &&
+	       a->own_micro_batch == b->own_micro_batch &&
+	       a->own_grad_accum == b->own_grad_accum &&
+	       a->created == b->created;
+}
+
+static inline bool settings_equal(const struct record_settings *a,
+				  const struct record_settings *b)
+{
+	bool equal = a->count == b->count;
+
+	for (size_t i = 0; i < a->count && equal; i++)
+		equal = texts_equal(a->items[i].size, b->items[i].size) &&
+			texts_equal(a->items[i].name, b->items[i].name) &&
+			texts_equal(a->items[i].value, b->items[i].value) &&
+			texts_equal(a->items[i].was, b->items[i].was) &&
+			texts_equal(a->items[i].where, b->items[i].where);
+	return equal;
 }
 
 /* All but the id. */
@@ -222,7 +256,12 @@ static inline bool records_equal(const struct record *a, const struct record *b)
 	       strlist_equal(&a->stamps, &b->stamps) &&
 	       strlist_equal(&a->argv, &b->argv) &&
 	       strlist_equal(&a->not_exercised, &b->not_exercised) &&
-	       strlist_equal(&a->caveats, &b->caveats);
+	       strlist_equal(&a->caveats, &b->caveats) &&
+	       settings_equal(&a->settings, &b->settings) &&
+	       strlist_equal(&a->recommended_argv, &b->recommended_argv) &&
+	       strlist_equal(&a->recommended_env, &b->recommended_env) &&
+	       strlist_equal(&a->versions, &b->versions) &&
+	       texts_equal(a->host, b->host);
 }
 
 #endif

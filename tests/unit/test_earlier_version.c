@@ -53,7 +53,9 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nseen_accum = 0",
 					     "\nseen_ranks = 0",
 					     "\nstep_mad_seconds = 0.000000000",
-					     "\nloader_rows = 0" };
+					     "\nloader_rows = 0",
+					     "\nown_micro_batch = 0",
+					     "\nown_grad_accum = 0" };
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
 		size_t length = strlen(later[i]);

@@ -108,6 +108,7 @@ static void every_field_is_on_the_page(void **state)
 		{ record_fields, manpage_record_field },
 		{ device_fields, manpage_device_field },
 		{ probe_fields, manpage_probe_field },
+		{ setting_fields, manpage_setting_field },
 	};
 	struct strbuf page = STRBUF_INIT;
 	struct strbuf line = STRBUF_INIT;

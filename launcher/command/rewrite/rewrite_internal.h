@@ -44,6 +44,8 @@ int copies_make(const struct command *command,
 /* The copies of scripts whose literals change. */
 void sources_make(const struct command *command,
 		  const struct command_values *values, struct rewrite *rewrite);
+/* Of a literal of a script: its line, from 1. */
+size_t source_line_number(const struct knob *knob);
 /* Where the copy of this file is; NULL: it has none. */
 const char *copy_path(const struct rewrite *rewrite,
 		      const struct command_file *file);

@@ -150,20 +150,25 @@ void sources_make(const struct command *command,
 	}
 }
 
+size_t source_line_number(const struct knob *knob)
+{
+	const char *text = strbuf_text(&knob->source->text);
+	size_t number = 1;
+
+	for (size_t i = 0; i < knob->offset; i++)
+		number += text[i] == '\n';
+	return number;
+}
+
 /* "train.py:7: " and the whole line, as it is to be written. */
 static char *source_line_of(const struct source_edits *edits,
 			    const struct knob *knob)
 {
-	const char *old = strbuf_text(&knob->source->text);
 	struct strbuf text = STRBUF_INIT;
 	const char *line;
 	char *words;
-	size_t start = knob->offset, number = 1;
+	size_t number = source_line_number(knob);
 
-	while (start > 0 && old[start - 1] != '\n')
-		start--;
-	for (size_t i = 0; i < start; i++)
-		number += old[i] == '\n';
 	edits_write(edits, knob->source, &text);
 	line = strbuf_text(&text);
 	/* No edit makes a line: the same number is the same line. */

@@ -1,0 +1,34 @@
+/* The folder of results: summaries, the best settings, history, records. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_FILES_H
+#define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_FILES_H
+
+#include "base/error.h"
+#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/night_row.h"
+
+/*
+ * FOLDER/summary.json .md .csv      the night, also while it goes on
+ *        runs/JOB.json JOB.log      what the tuning of a job said
+ *        best/JOB/                  its setting: command, variables, record
+ *        history/DATE.json          earlier nights
+ */
+
+/*
+ * The night that goes on (it has no end and is of the last 18 hours), else an
+ * empty one; last receives the newest night before it. Moves a summary that is
+ * over into the history.
+ */
+int night_files_open(const char *folder, int64_t now, struct night *night,
+		     struct night *last, struct error *err);
+
+/* All three summaries, each replaced as a whole. */
+int night_files_write(const char *folder, const struct night *night,
+		      struct error *err);
+
+/* best/JOB/ out of the record and the result's text. */
+int night_files_write_best(const char *folder, const struct job *job,
+			   const struct record *record, const char *result,
+			   struct error *err);
+
+#endif

@@ -1,0 +1,289 @@
+/* A night as text: Markdown, CSV, Prometheus, and lines for people. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/nightly/night_text.h"
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "launcher/command/text/text.h"
+#include "launcher/nightly/night_compare.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* With a point whatever the locale says; "": not known. */
+static char *decimal_text(double number)
+{
+	int64_t hundredths;
+
+	if (!(number > 0) || number > 1e13)
+		return xstrdup("");
+	hundredths = (int64_t)(number * 100 + 0.5);
+	return xasprintf("%" PRId64 ".%02" PRId64, hundredths / 100,
+			 hundredths % 100);
+}
+
+/* A line break would end the row, and a bar the cell. */
+static void night_text_add_cell(struct strbuf *out, const char *text)
+{
+	struct strbuf safe = STRBUF_INIT;
+
+	text_add_safe(&safe, text, false);
+	strbuf_adds(out, " ");
+	for (const char *at = strbuf_text(&safe); *at; at++) {
+		if (*at == '|')
+			strbuf_addch(out, '\\');
+		strbuf_addch(out, *at);
+	}
+	strbuf_adds(out, " |");
+	strbuf_release(&safe);
+}
+
+static void add_count_cell(struct strbuf *out, int64_t number)
+{
+	char *text = number ? xasprintf("%" PRId64, number) : xstrdup("");
+
+	night_text_add_cell(out, text);
+	free(text);
+}
+
+static const char *why_of(const struct night_row *row)
+{
+	if (row->state != NIGHT_OK && row->message)
+		return row->message;
+	return row->cause ? row->cause : "";
+}
+
+static void add_row(struct strbuf *out, const struct night_row *row)
+{
+	char peak[BYTES_TEXT_MAX] = "", limit[BYTES_TEXT_MAX] = "";
+	char *speed = decimal_text(row->speed);
+	char *factor = decimal_text(row->factor);
+
+	strbuf_adds(out, "|");
+	night_text_add_cell(out, row->name);
+	night_text_add_cell(out, row->device ? row->device : "");
+	night_text_add_cell(out, row->change ? night_change_name(row->change)
+					     : night_state_name(row->state));
+	add_count_cell(out, row->batch.micro_batch);
+	add_count_cell(out, row->batch.grad_accum);
+	add_count_cell(out, row->batch.world_size);
+	night_text_add_cell(
+		out, row->peak_bytes
+			     ? bytes_format(peak, (uint64_t)row->peak_bytes)
+			     : "");
+	night_text_add_cell(
+		out, row->limit_bytes
+			     ? bytes_format(limit, (uint64_t)row->limit_bytes)
+			     : "");
+	night_text_add_cell(out, speed);
+	night_text_add_cell(out, factor);
+	night_text_add_cell(out, why_of(row));
+	strbuf_adds(out, "\n");
+	free(speed);
+	free(factor);
+}
+
+void night_markdown(const struct night *night, struct strbuf *out)
+{
+	size_t look = 0;
+
+	for (size_t i = 0; i < night->count; i++)
+		look += night_needs_look(&night->rows[i]);
+	strbuf_addf(out,
+		    "# Recommended batch sizes\n\n%zu jobs, %zu to look "
+		    "at.%s\n\n",
+		    night->count, look,
+		    night->finished ? "" : " The night is not over.");
+	strbuf_adds(out, "| job | device | change | micro | accum | ranks | "
+			 "peak | limit | samples/s | against yours | why |\n"
+			 "|---|---|---|--:|--:|--:|--:|--:|--:|--:|---|\n");
+	for (size_t i = 0; i < night->count; i++)
+		add_row(out, &night->rows[i]);
+}
+
+/* Quoted as RFC 4180 says. */
+static void night_text_add_quoted(struct strbuf *out, const char *text)
+{
+	strbuf_addch(out, '"');
+	for (; text && *text; text++) {
+		if (*text == '"')
+			strbuf_addch(out, '"');
+		strbuf_addch(out, *text);
+	}
+	strbuf_addch(out, '"');
+}
+
+void night_csv(const struct night *night, struct strbuf *out)
+{
+	strbuf_adds(out, "job,state,change,device,micro_batch,grad_accum,"
+			 "world_size,effective_batch,peak_bytes,limit_bytes,"
+			 "samples_per_second,speed_factor,seconds,why\r\n");
+	for (size_t i = 0; i < night->count; i++) {
+		const struct night_row *row = &night->rows[i];
+		char *speed = decimal_text(row->speed);
+		char *factor = decimal_text(row->factor);
+		char *seconds = decimal_text(row->seconds);
+
+		night_text_add_quoted(out, row->name);
+		strbuf_addf(out, ",%s,%s,", night_state_name(row->state),
+			    night_change_name(row->change));
+		night_text_add_quoted(out, row->device);
+		strbuf_addf(out,
+			    ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64
+			    ",%" PRId64 ",%" PRId64 ",%s,%s,%s,",
+			    row->batch.micro_batch, row->batch.grad_accum,
+			    row->batch.world_size, row->batch.effective_batch,
+			    row->peak_bytes, row->limit_bytes, speed, factor,
+			    seconds);
+		night_text_add_quoted(out, why_of(row));
+		strbuf_adds(out, "\r\n");
+		free(speed);
+		free(factor);
+		free(seconds);
+	}
+}
+
+static void night_text_add_label(struct strbuf *out, const char *text)
+{
+	struct strbuf clean = STRBUF_INIT;
+
+	text_add_utf8(&clean, text ? text : "");
+	for (const char *at = strbuf_text(&clean); *at; at++) {
+		if (*at == '"' || *at == '\\')
+			strbuf_addch(out, '\\');
+		if (*at == '\n')
+			strbuf_adds(out, "\\n");
+		else
+			strbuf_addch(out, *at);
+	}
+	strbuf_release(&clean);
+}
+
+static double metric_ok(const struct night_row *row)
+{
+	return row->state == NIGHT_OK;
+}
+
+static double metric_look(const struct night_row *row)
+{
+	return night_needs_look(row);
+}
+
+static double metric_micro(const struct night_row *row)
+{
+	return (double)row->batch.micro_batch;
+}
+
+static double metric_accum(const struct night_row *row)
+{
+	return (double)row->batch.grad_accum;
+}
+
+static double metric_peak(const struct night_row *row)
+{
+	return (double)row->peak_bytes;
+}
+
+static double metric_limit(const struct night_row *row)
+{
+	return (double)row->limit_bytes;
+}
+
+static double metric_speed(const struct night_row *row)
+{
+	return row->speed;
+}
+
+static double metric_seconds(const struct night_row *row)
+{
+	return row->seconds;
+}
+
+static const struct metric {
+	const char *name, *help;
+	double (*of)(const struct night_row *row);
+	bool has_zero; /* 0 is a value, not "not known" */
+} metrics[] = {
+	{ "autofit_nightly_job_ok",
+	  "Whether the job has a recommended setting.", metric_ok, true },
+	{ "autofit_nightly_job_needs_look", "Whether somebody should look.",
+	  metric_look, true },
+	{ "autofit_nightly_job_micro_batch", "Recommended micro-batch.",
+	  metric_micro, false },
+	{ "autofit_nightly_job_grad_accum", "Recommended accumulation.",
+	  metric_accum, false },
+	{ "autofit_nightly_job_peak_bytes", "Memory peak of that setting.",
+	  metric_peak, false },
+	{ "autofit_nightly_job_limit_bytes", "What the peak must stay under.",
+	  metric_limit, false },
+	{ "autofit_nightly_job_samples_per_second", "Samples per second.",
+	  metric_speed, false },
+	{ "autofit_nightly_job_tuning_seconds", "How long its tuning took.",
+	  metric_seconds, false },
+};
+
+static void add_metric(const struct night *night, const struct metric *metric,
+		       struct strbuf *out)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < night->count; i++) {
+		const struct night_row *row = &night->rows[i];
+		double value = metric->of(row);
+		char *text;
+
+		if (!metric->has_zero && !(value > 0))
+			continue;
+		if (!has_head)
+			strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n",
+				    metric->name, metric->help, metric->name);
+		has_head = true;
+		strbuf_addf(out, "%s{job=\"", metric->name);
+		night_text_add_label(out, row->name);
+		strbuf_adds(out, "\",device=\"");
+		night_text_add_label(out, row->device);
+		text = value > 0 ? decimal_text(value) : xstrdup("0");
+		strbuf_addf(out, "\"} %s\n", text);
+		free(text);
+	}
+}
+
+void night_metrics(const struct night *night, struct strbuf *out)
+{
+	static const char started[] = "autofit_nightly_start_timestamp_seconds";
+	static const char finished[] = "autofit_nightly_end_timestamp_seconds";
+
+	strbuf_addf(out,
+		    "# HELP %s When the night began.\n# TYPE %s gauge\n"
+		    "%s %" PRId64 "\n",
+		    started, started, started, night->started);
+	strbuf_addf(out,
+		    "# HELP %s When it ended, 0 before.\n# TYPE %s gauge\n"
+		    "%s %" PRId64 "\n",
+		    finished, finished, finished, night->finished);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		add_metric(night, &metrics[i], out);
+}
+
+void night_line(const struct night_row *row, struct strbuf *out)
+{
+	char peak[BYTES_TEXT_MAX], limit[BYTES_TEXT_MAX];
+
+	if (row->state == NIGHT_OK)
+		strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64,
+			    row->batch.micro_batch, row->batch.grad_accum);
+	else
+		strbuf_adds(out,
+			    row->state == NIGHT_FAILING ? "fails" : "not run");
+	if (row->state == NIGHT_OK && row->peak_bytes && row->limit_bytes)
+		strbuf_addf(out, ", %s of %s",
+			    bytes_format(peak, (uint64_t)row->peak_bytes),
+			    bytes_format(limit, (uint64_t)row->limit_bytes));
+	if (row->state == NIGHT_OK && row->change)
+		strbuf_addf(out, ", %s", night_change_name(row->change));
+	if (*why_of(row)) {
+		strbuf_adds(out, ": ");
+		text_add_safe(out, why_of(row), false);
+	}
+}
