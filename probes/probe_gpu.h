@@ -44,6 +44,10 @@ void probe_gpus_look(struct probe_gpus *gpus);
 /* The command ended by itself: did other tenants come or move? */
 void probe_gpus_ask_neighbours(struct probe_gpus *gpus);
 
+/* Bytes used of it by all, at NVML's last look. False: not known. */
+bool probe_gpu_used(struct nvml *nvml, const struct probe_gpu *gpu,
+		    uint64_t *bytes);
+
 /* A kernel was launched since *launches, which is set to the count of now. */
 bool probe_gpus_ran_kernel(struct probe_gpus *gpus, uint64_t *launches);
 

@@ -65,25 +65,25 @@ static void neighbours_add_process(struct strbuf *out,
 }
 
 /* How many compute there; the first of them appended to out. */
-static size_t find_tenants(struct nvml *nvml, const char *uuid,
+static size_t find_tenants(const struct nvml *nvml, const char *uuid,
 			   struct strbuf *out)
 {
-	struct gpu_process processes[GPU_PROCESSES_MAX];
-	struct error err = ERROR_INIT;
-	int count = nvml_processes(nvml, uuid, processes, &err);
+	const struct gpu_look *look = nvml_seen(nvml, uuid);
+	int count = look ? look->process_count : 0;
 	size_t found = 0;
 
-	if (count < 0)
+	if (look && count < 0)
 		log_verbose("other users of a GPU are not known: %s",
-			    err.message);
+			    look->problem);
 	for (int i = 0; i < count; i++) {
-		if (!processes[i].is_compute ||
-		    gpu_tenant_is_server(processes[i].pid))
+		const struct gpu_process *process = &look->processes[i];
+
+		if (!process->is_compute || gpu_tenant_is_server(process->pid))
 			continue;
 		if (found++ >= NAMED_MAX)
 			continue;
 		strbuf_adds(out, found > 1 ? ", " : "");
-		neighbours_add_process(out, &processes[i]);
+		neighbours_add_process(out, process);
 	}
 	if (found > NAMED_MAX)
 		strbuf_addf(out, " and %zu more", found - NAMED_MAX);
@@ -148,13 +148,15 @@ static int refuse_tenants(const struct memory_target *target, struct error *err)
 static uint64_t share_of(const struct memory_target *target,
 			 const struct gpu_device *gpu)
 {
-	uint64_t total = gpu->total_bytes;
+	const struct gpu_look *look = nvml_seen(target->nvml, gpu->uuid);
 	uint64_t free_bytes = gpu->free_bytes;
 
 	/* Read anew: what was free when the target was opened may be gone. */
-	(void)nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes, NULL);
-	return neighbours_minus(free_bytes,
-				total / 10 > GIB ? total / 10 : GIB);
+	if (look && look->has_memory)
+		free_bytes = look->memory.free_bytes;
+	return neighbours_minus(free_bytes, gpu->total_bytes / 10 > GIB
+						    ? gpu->total_bytes / 10
+						    : GIB);
 }
 
 static int share(struct memory_target *target, const struct options *options,
@@ -193,19 +195,24 @@ int neighbours_share_again(struct memory_target *target,
 			   struct error *err)
 {
 	*moved = false;
-	for (size_t i = 0; target->nvml && i < target->gpu_count; i++) {
+	if (!target->nvml || nvml_look(target->nvml, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < target->gpu_count; i++) {
 		struct gpu_device *gpu = &target->gpus[i];
 		struct probe_gpu *before = &target->probe_gpus[i];
-		uint64_t total;
-		uint64_t free_bytes;
+		const struct gpu_look *look =
+			nvml_seen(target->nvml, gpu->uuid);
+		uint64_t used;
 
-		if (nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes,
-				NULL) < 0 ||
-		    distance(total - free_bytes, before->baseline_used_bytes) <=
-			    GPU_NEIGHBOUR_NOISE_BYTES)
+		if (!look || !look->has_memory)
 			continue;
-		gpu->free_bytes = free_bytes;
-		before->baseline_used_bytes = total - free_bytes;
+		used = neighbours_minus(gpu->total_bytes,
+					look->memory.free_bytes);
+		if (distance(used, before->baseline_used_bytes) <=
+		    GPU_NEIGHBOUR_NOISE_BYTES)
+			continue;
+		gpu->free_bytes = gpu->total_bytes - used;
+		before->baseline_used_bytes = used;
 		*moved = true;
 	}
 	return *moved ? share(target, options, err) : 0;
@@ -214,8 +221,13 @@ int neighbours_share_again(struct memory_target *target,
 int neighbours_check(struct memory_target *target,
 		     const struct options *options, struct error *err)
 {
+	struct error why = ERROR_INIT;
+
 	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
 		return 0;
+	if (nvml_look(target->nvml, &why) < 0)
+		log_verbose("other users of the GPUs are not known: %s",
+			    why.message);
 	if (options->probe.shared)
 		return share(target, options, err);
 	return refuse_tenants(target, err);

@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FREE_WAIT_MS 1500
+
 /* An entry is an index, or the beginning of a UUID. */
 static int gpu_by_entry(const struct gpu_device *all, int count,
 			const char *entry)
@@ -72,20 +74,19 @@ static int visible_gpus_find(struct gpu_device gpus[GPU_MAX],
 static uint64_t visible_gpus_free_bytes(const struct gpu_device *gpus,
 					int count)
 {
+	/* A run that is only started again does not wait for it. */
+	const struct gpu_patience patience = { .limit_ms = FREE_WAIT_MS };
 	uint64_t least = UINT64_MAX;
 	struct nvml *nvml;
 
-	if (count == 0 || nvml_open(&nvml, NULL) < 0)
+	if (count == 0 ||
+	    nvml_open(&nvml, gpus, (size_t)count, &patience, NULL) < 0)
 		return least;
 	for (int i = 0; i < count; i++) {
-		uint64_t total;
-		uint64_t free_bytes;
+		const struct gpu_look *look = nvml_seen(nvml, gpus[i].uuid);
 
-		if (gpus[i].uuid[0] &&
-		    nvml_memory(nvml, gpus[i].uuid, &total, &free_bytes,
-				NULL) == 0 &&
-		    free_bytes < least)
-			least = free_bytes;
+		if (look && look->has_memory && look->memory.free_bytes < least)
+			least = look->memory.free_bytes;
 	}
 	nvml_close(nvml);
 	return least;

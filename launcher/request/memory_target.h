@@ -20,10 +20,12 @@ struct memory_target {
 	enum probe_device device;
 	/* auto with a GPU: the first probe tells which of the two it is. */
 	bool may_be_host;
-	struct nvml *nvml; /* NULL without GPUs */
+	struct nvml *nvml; /* NULL without GPUs, or where it does not answer */
 	struct gpu_device gpus[GPU_MAX];
 	struct probe_gpu probe_gpus[GPU_MAX];
 	size_t gpu_count;
+	size_t limiting; /* the GPU that has least to give */
+	bool is_unified; /* GPU and host have one memory */
 	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
 	const char *emulated_as;
 	struct host_budget host;
@@ -43,9 +45,11 @@ struct memory_target {
 };
 
 /*
- * Looks at the devices: driver API in a short-lived child, NVML, /proc. Fills
- * the limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and
- * no GPU; -EINVAL with --as and a GPU that is smaller than that model. The
+ * Looks at the devices: the driver's list (gpu.h), NVML, /proc. Fills the
+ * limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and no
+ * GPU; an error as well where a GPU is there that cannot be tuned for: only
+ * --device host asks for the CPU then. -EINTR, -ETIME: a signal, --time-limit.
+ * -EINVAL with --as and a GPU that is smaller than that model. The
  * caller releases the target, and keeps the options until then.
  */
 int memory_target_open(struct memory_target *target,

@@ -48,10 +48,12 @@ static void open_target(struct fixture *fixture)
 	memset(target, 0, sizeof(*target));
 	target->device = PROBE_CUDA;
 	target->assumes_exact = true;
-	count = cuda_devices_list(target->gpus, NULL);
+	count = cuda_devices_list(target->gpus, NULL, NULL);
 	assert_int_equal(count, 2);
 	target->gpu_count = (size_t)count;
-	assert_int_equal(nvml_open(&target->nvml, NULL), 0);
+	assert_int_equal(nvml_open(&target->nvml, target->gpus,
+				   target->gpu_count, NULL, NULL),
+			 0);
 }
 
 static int make_machine(void **state)
@@ -187,6 +189,7 @@ static void a_free_gpu_is_free(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
 		print_message("fault: '%s'\n", faults[i]);
 		set("AUTOFIT_SIM_FAULT", faults[i]);
+		open_target(fixture);
 		assert_int_equal(check(fixture), 0);
 		assert_int_equal(fixture->err.code, 0);
 		assert_int_equal(fixture->target.limit_bytes, 0);
@@ -215,6 +218,7 @@ static void a_tenant_is_named(void **state)
 	/* One that draws as well still computes. */
 	(void)snprintf(words, sizeof(words), "display=%d", (int)pid);
 	set("AUTOFIT_SIM_FAULT", words);
+	open_target(fixture);
 	assert_refused(fixture, "3.06 GiB");
 }
 
@@ -282,6 +286,7 @@ static void pids_of_other_places_are_told(void **state)
 	(void)add_tenant(fixture, &tenant);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		set("AUTOFIT_SIM_FAULT", rows[i].fault);
+		open_target(fixture);
 		assert_refused(fixture, rows[i].words);
 	}
 }
