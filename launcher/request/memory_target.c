@@ -455,46 +455,10 @@ static void memory_target_add_bytes(struct strbuf *out, const char *label,
 	identity_add(out, IDENTITY_PLACE, label, bytes_format(text, bytes));
 }
 
-static int list_length(const char *list)
-{
-	int count = *list ? 1 : 0;
-
-	for (; *list; list++)
-		count += *list == ',';
-	return count;
-}
-
-/*
- * A card of the same model answers for another: its UUID and number are no
- * part. Which of several models an index means only a driver could tell, and
- * what a slice of a card holds too: then the list itself is a part.
- */
-static void add_gpus(struct strbuf *out, const char *visible)
-{
-	struct gpu_device gpus[GPU_MAX];
-	int count = gpu_identities("/proc", gpus);
-	bool same = true;
-	int used = visible ? list_length(visible) : count;
-
-	for (int i = 1; i < count; i++)
-		same = same && strcmp(gpus[i].name, gpus[0].name) == 0;
-	if (!same || (visible && strstr(visible, "MIG"))) {
-		identity_add(out, IDENTITY_PLACE, "visible devices",
-			     visible ? visible : "all");
-		used = count;
-	}
-	for (int i = 0; i < used && i < count; i++)
-		identity_add(out, IDENTITY_PLACE, "GPU", gpus[i].name);
-}
-
-void memory_target_fingerprint(struct strbuf *out,
-			       const struct options *options,
-			       const char *visible)
+void memory_target_fingerprint(struct strbuf *out)
 {
 	struct host_budget host;
 
-	if (options->target.device != DEVICE_HOST)
-		add_gpus(out, visible);
 	if (host_budget_read(&host, 0, &roots, NULL) < 0)
 		return;
 	memory_target_add_bytes(out, "memory of the machine",

@@ -105,12 +105,9 @@ const char *memory_target_budget_source(const struct memory_target *target,
 					const struct options *options);
 
 /*
- * What identifies the hardware without asking a driver: the models of the GPUs
- * that are visible, from /proc, memory and the limit of the cgroup. visible:
- * CUDA_VISIBLE_DEVICES or NULL. Appends entries of identity_text.h.
+ * What identifies the host: its memory and the limit of the cgroup. Its GPUs
+ * are visible_gpus_fingerprint's. Appends entries of identity_text.h.
  */
-void memory_target_fingerprint(struct strbuf *out,
-			       const struct options *options,
-			       const char *visible);
+void memory_target_fingerprint(struct strbuf *out);
 
 #endif

@@ -84,16 +84,6 @@ EXPORT const char *nvmlErrorString(int result)
 	}
 }
 
-static void uuid_text(char text[SIM_UUID_TEXT_MAX],
-		      const struct sim_device *device)
-{
-	static const char prefix[] = "MIG";
-
-	sim_uuid_text(text, device->uuid);
-	for (size_t i = 0; prefix[i] && sim_fault("mig"); i++)
-		text[i] = prefix[i];
-}
-
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 {
 	struct sim_state *state = is_open ? sim_lock() : NULL;
@@ -106,7 +96,7 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 	for (uint32_t i = 0; i < state->device_count; i++) {
 		char text[SIM_UUID_TEXT_MAX];
 
-		uuid_text(text, &state->devices[i]);
+		sim_uuid_text(text, state->devices[i].uuid);
 		if (strcasecmp(text, uuid) == 0) {
 			*device = &handles[i];
 			result = OK;
@@ -200,7 +190,7 @@ EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned int length)
 
 	if (!state)
 		return INVALID_ARGUMENT;
-	uuid_text(uuid, &state->devices[index]);
+	sim_uuid_text(uuid, state->devices[index].uuid);
 	sim_unlock(state);
 	return put_text(text, length, uuid);
 }

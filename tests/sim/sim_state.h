@@ -119,7 +119,7 @@ void sim_release_dead(struct sim_state *state);
 struct sim_process *sim_self(struct sim_state *state);
 uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device);
 
-/* "GPU-" and the bytes, as the driver writes them. */
+/* "GPU-" or "MIG-" and the bytes, as the driver writes them. */
 #define SIM_UUID_TEXT_MAX 48
 void sim_uuid_text(char text[SIM_UUID_TEXT_MAX], const unsigned char uuid[16]);
 
