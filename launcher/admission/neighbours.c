@@ -64,30 +64,98 @@ static void neighbours_add_process(struct strbuf *out,
 			    : "of memory not known");
 }
 
-/* How many compute there; the first of them appended to out. */
-static size_t find_tenants(const struct nvml *nvml, const char *uuid,
-			   struct strbuf *out)
+/* A desktop's small helper: what it holds is missing anyway, and it stays. */
+static bool is_base_load(const struct gpu_process *process)
 {
-	const struct gpu_look *look = nvml_seen(nvml, uuid);
+	return process->used_bytes &&
+	       process->used_bytes <= GPU_NEIGHBOUR_BASE_BYTES;
+}
+
+static bool is_tenant(const struct gpu_process *process)
+{
+	return process->is_compute && !gpu_tenant_is_server(process->pid) &&
+	       !is_base_load(process);
+}
+
+/*
+ * Used by processes that are not listed: in a container NVML leaves out those
+ * of others. 0 where a listed one may have it.
+ */
+static uint64_t unseen_bytes(const struct gpu_device *gpu,
+			     const struct gpu_look *look)
+{
+	uint64_t explained = GPU_NEIGHBOUR_BASE_BYTES;
+	uint64_t used;
+
+	if (gpu->is_integrated || !look->has_memory || look->process_count < 0)
+		return 0;
+	for (int i = 0; i < look->process_count; i++) {
+		if (!look->processes[i].used_bytes)
+			return 0;
+		explained += look->processes[i].used_bytes;
+	}
+	used = neighbours_minus(gpu->total_bytes, look->memory.free_bytes);
+	return used > explained ? used - explained + GPU_NEIGHBOUR_BASE_BYTES
+				: 0;
+}
+
+static void add_unseen(struct strbuf *out, uint64_t unseen)
+{
+	char bytes[BYTES_TEXT_MAX];
+
+	strbuf_addf(out,
+		    "%s of it are used by nobody who is listed here: in a "
+		    "container others are not seen",
+		    bytes_format(bytes, unseen));
+}
+
+/* How many compute there; the first of them appended to out. */
+static size_t find_tenants(const struct nvml *nvml,
+			   const struct gpu_device *gpu, struct strbuf *out)
+{
+	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
 	int count = look ? look->process_count : 0;
+	uint64_t unseen = look ? unseen_bytes(gpu, look) : 0;
 	size_t found = 0;
 
 	if (look && count < 0)
 		log_verbose("other users of a GPU are not known: %s",
 			    look->problem);
 	for (int i = 0; i < count; i++) {
-		const struct gpu_process *process = &look->processes[i];
-
-		if (!process->is_compute || gpu_tenant_is_server(process->pid))
+		if (!is_tenant(&look->processes[i]))
 			continue;
 		if (found++ >= NAMED_MAX)
 			continue;
 		strbuf_adds(out, found > 1 ? ", " : "");
-		neighbours_add_process(out, process);
+		neighbours_add_process(out, &look->processes[i]);
 	}
 	if (found > NAMED_MAX)
 		strbuf_addf(out, " and %zu more", found - NAMED_MAX);
-	return found;
+	if (found || !unseen)
+		return found;
+	add_unseen(out, unseen);
+	return 1;
+}
+
+/* Probes begin beside it, and end when it grows. */
+static void tell_base_load(const struct nvml *nvml,
+			   const struct gpu_device *gpu)
+{
+	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
+
+	for (int i = 0; look && i < look->process_count; i++) {
+		const struct gpu_process *process = &look->processes[i];
+		struct strbuf who = STRBUF_INIT;
+
+		if (!process->is_compute || !is_base_load(process) ||
+		    gpu_tenant_is_server(process->pid))
+			continue;
+		neighbours_add_process(&who, process);
+		log_warning("GPU %d has a small user: %s; that is taken as "
+			    "base load",
+			    gpu->index, strbuf_text(&who));
+		strbuf_release(&who);
+	}
 }
 
 /* The index of a GPU that nobody computes on, or -1. */
@@ -97,7 +165,7 @@ static int free_gpu(const struct memory_target *target)
 	int index = -1;
 
 	for (size_t i = 0; i < target->gpu_count && index < 0; i++)
-		if (!find_tenants(target->nvml, target->gpus[i].uuid, &ignored))
+		if (!find_tenants(target->nvml, &target->gpus[i], &ignored))
 			index = target->gpus[i].index;
 	strbuf_release(&ignored);
 	return index;
@@ -137,8 +205,10 @@ static int refuse_tenants(const struct memory_target *target, struct error *err)
 		const struct gpu_device *gpu = &target->gpus[i];
 		struct strbuf tenants = STRBUF_INIT;
 
-		if (find_tenants(target->nvml, gpu->uuid, &tenants))
+		if (find_tenants(target->nvml, gpu, &tenants))
 			result = in_use(target, gpu, &tenants, err);
+		else
+			tell_base_load(target->nvml, gpu);
 		strbuf_release(&tenants);
 	}
 	return result;
@@ -218,6 +288,21 @@ int neighbours_share_again(struct memory_target *target,
 	return *moved ? share(target, options, err) : 0;
 }
 
+/* What they do nobody tells: no reading of the device is exact beside them. */
+static void note_unseen(struct memory_target *target,
+			const struct options *options)
+{
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+		const struct gpu_look *look =
+			nvml_seen(target->nvml, gpu->uuid);
+
+		if (look && unseen_bytes(gpu, look))
+			(void)memory_target_lose_exact(target, options,
+						       target->world_size);
+	}
+}
+
 int neighbours_check(struct memory_target *target,
 		     const struct options *options, struct error *err)
 {
@@ -228,7 +313,9 @@ int neighbours_check(struct memory_target *target,
 	if (nvml_look(target->nvml, &why) < 0)
 		log_verbose("other users of the GPUs are not known: %s",
 			    why.message);
-	if (options->probe.shared)
+	if (options->probe.shared) {
+		note_unseen(target, options);
 		return share(target, options, err);
+	}
 	return refuse_tenants(target, err);
 }
