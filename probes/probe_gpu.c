@@ -6,6 +6,7 @@
 #include "base/units.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,8 @@ static void note_device(struct probe_gpus *gpus, size_t index,
 		.is_bypassed = gpus->is_bypassed || reading->is_crowded,
 	};
 
+	if (outside->is_listed || (device && device->peak_bytes))
+		gpus->used_places |= UINT64_C(1) << index;
 	if (device) {
 		look.tracked_bytes = device->current_bytes;
 		look.tracked_peak_bytes = device->peak_bytes;
@@ -309,12 +312,52 @@ enum coverage probe_gpus_coverage(const struct probe_gpus *gpus)
 	return is_used ? least : COVERAGE_NONE;
 }
 
+static bool was_given(const struct probe_gpus *gpus,
+		      const unsigned char uuid[16])
+{
+	unsigned char given[16];
+
+	for (size_t i = 0; i < gpus->spec->count; i++)
+		if (preload_uuid_parse(given, gpus->spec->gpus[i].uuid) < 0 ||
+		    memcmp(given, uuid, sizeof(given)) == 0)
+			return true;
+	return false;
+}
+
+/* Whoever sets CUDA_VISIBLE_DEVICES in the command gets what nobody looked at:
+ * who uses it, and how much of it is free. */
+static void note_foreign(const struct probe_gpus *gpus,
+			 char text[EVIDENCE_DEVICE_MAX])
+{
+	const struct preload_reading *reading = &gpus->preload;
+
+	for (size_t i = 0; i < reading->device_count; i++) {
+		const unsigned char *uuid = reading->devices[i].uuid;
+		size_t used = sizeof("GPU-") - 1;
+
+		if (!reading->devices[i].peak_bytes || was_given(gpus, uuid))
+			continue;
+		memcpy(text, "GPU-", sizeof("GPU-"));
+		for (size_t byte = 0; byte < 16; byte++)
+			used += (size_t)snprintf(
+				text + used, EVIDENCE_DEVICE_MAX - used,
+				"%s%02x",
+				byte >= 4 && byte <= 10 && byte % 2 == 0 ? "-"
+									 : "",
+				uuid[byte]);
+		return;
+	}
+}
+
 void probe_gpus_evidence(const struct probe_gpus *gpus,
 			 struct evidence_gpu *evidence)
 {
 	const struct preload_reading *reading = &gpus->preload;
 
 	evidence->device_used = gpus->is_used;
+	evidence->used_places = gpus->used_places;
+	if (gpus->spec->device == PROBE_CUDA)
+		note_foreign(gpus, evidence->foreign_device);
 	evidence->used_elsewhere = gpus->is_filled && !gpus->is_used;
 	evidence->allocations = allocations_judge(reading);
 	evidence->is_pool = is_a_pool(reading);

@@ -21,10 +21,11 @@ struct probe_gpus {
 	struct gpu_neighbours neighbours;
 	char neighbour_moved[NEIGHBOUR_TEXT_MAX]; /* the first; "": none */
 	bool is_used;
-	bool bytes_are_told; /* NVML says what each process holds */
-	bool is_bypassed;    /* by a process that did not load the library */
-	bool is_filled;      /* a device did fill up, whoever did it */
-	int extra_looks;     /* after it was decided, and not seen exactly */
+	uint64_t used_places; /* of the list: see struct evidence_gpu */
+	bool bytes_are_told;  /* NVML says what each process holds */
+	bool is_bypassed;     /* by a process that did not load the library */
+	bool is_filled;       /* a device did fill up, whoever did it */
+	int extra_looks;      /* after it was decided, and not seen exactly */
 };
 
 /*

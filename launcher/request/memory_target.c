@@ -110,6 +110,12 @@ static uint64_t usable_bytes(const struct memory_target *target,
 						    : gpu->free_bytes;
 }
 
+static bool is_in_use(const struct memory_target *target, size_t place)
+{
+	return !target->used_places ||
+	       (target->used_places & UINT64_C(1) << place);
+}
+
 static void set_gpu_limits(struct memory_target *target,
 			   const struct options *options)
 {
@@ -120,6 +126,8 @@ static void set_gpu_limits(struct memory_target *target,
 		const struct gpu_device *gpu = &target->gpus[i];
 		uint64_t usable = usable_bytes(target, gpu);
 
+		if (!is_in_use(target, i))
+			continue;
 		if (usable < free_bytes)
 			target->limiting = i;
 		free_bytes = bytes_min(free_bytes, usable);
@@ -348,6 +356,20 @@ bool memory_target_lose_exact(struct memory_target *target,
 	return target->limit_bytes != before;
 }
 
+bool memory_target_note_used(struct memory_target *target,
+			     const struct options *options, uint64_t places)
+{
+	uint64_t before = target->limit_bytes;
+
+	if (target->device != PROBE_CUDA || options->probe.shared || !places)
+		return false;
+	target->used_places |= places;
+	set_gpu_limits(target, options);
+	/* 0 would be none: nothing fits beside this headroom. */
+	target->limit_bytes = bytes_max(target->limit_bytes, 1);
+	return target->limit_bytes != before;
+}
+
 /* One of these was to be a GPU, and it is host memory. */
 static int refuse_host_as(const struct memory_target *target,
 			  const struct options *options, struct error *err)
@@ -430,9 +452,34 @@ void memory_target_words(const struct memory_target *target, struct strbuf *out)
 		strbuf_addf(out, " as %s", target->emulated_as);
 }
 
+/* What the others have more than this is nobody's use. */
+static void add_limiting(const struct memory_target *target,
+			 struct strlist *caveats)
+{
+	const struct gpu_device *least = &target->gpus[target->limiting];
+	uint64_t bytes = usable_bytes(target, least);
+	uint64_t most = 0;
+	char least_text[BYTES_TEXT_MAX];
+	char most_text[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; i < target->gpu_count; i++)
+		if (is_in_use(target, i))
+			most = bytes_max(
+				most, usable_bytes(target, &target->gpus[i]));
+	if (bytes >= most / 10 * 9)
+		return;
+	strlist_addf(caveats,
+		     "GPU %d (%s) bounds the budget: it has %s, another of "
+		     "those in use has %s",
+		     least->index, least->name, bytes_format(least_text, bytes),
+		     bytes_format(most_text, most));
+}
+
 void memory_target_add_caveat(const struct memory_target *target,
 			      struct strlist *caveats)
 {
+	if (target->device == PROBE_CUDA && target->gpu_count > 1)
+		add_limiting(target, caveats);
 	if (target->emulated_as && target->device == PROBE_CUDA)
 		strlist_addf(caveats,
 			     "emulated: %s on %s; workspaces, context size and "

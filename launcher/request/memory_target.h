@@ -24,6 +24,9 @@ struct memory_target {
 	struct gpu_device gpus[GPU_MAX];
 	struct probe_gpu probe_gpus[GPU_MAX];
 	size_t gpu_count;
+	/* By their place, those that probes were seen on; 0: not known yet, all
+	 * may be. Only what is used bounds the budget. */
+	uint64_t used_places;
 	size_t limiting; /* the GPU that has least to give */
 	bool is_unified; /* GPU and host have one memory */
 	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
@@ -85,6 +88,13 @@ bool memory_target_lose_exact(struct memory_target *target,
 			      int64_t world_size);
 
 /*
+ * A probe was seen on these GPUs. Those that none was seen on bound nothing
+ * any more. True: the limit is another one. With --shared all of them count.
+ */
+bool memory_target_note_used(struct memory_target *target,
+			     const struct options *options, uint64_t places);
+
+/*
  * The headroom a size needs after its confirmation: as asked for, else the
  * default, doubled while the peak still rises, 20% when the peaks vary.
  */
@@ -96,7 +106,10 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 void memory_target_words(const struct memory_target *target,
 			 struct strbuf *out);
 
-/* With --as: that it was no such card, and what differs on one. */
+/*
+ * With --as: that it was no such card, and what differs on one. With several
+ * GPUs: which of them has much less to give than the others.
+ */
 void memory_target_add_caveat(const struct memory_target *target,
 			      struct strlist *caveats);
 

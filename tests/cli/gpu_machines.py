@@ -20,7 +20,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
-from lib import MIB, check, equal, holds  # noqa: E402
+from lib import MIB, check, equal, holds, lacks  # noqa: E402
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
 TRAINER = os.path.join(SIM, "sim_trainer")
@@ -94,10 +94,10 @@ class Machine(lib.Place):
         self.machines += 1
         self.env["AUTOFIT_SIM_STATE"] = self.path("devices%d" % self.machines)
 
-    def launch(self, *options):
+    def launch(self, *options, ranks=1):
         return self.run(
             "--allow-writes", self.folder, "--confirm-steps", "3", *options,
-            "--", self.command, "--batch-size", "4", "--grad-accum", "2", "--steps", "30",
+            "--", self.command, "--ranks", str(ranks), "--batch-size", "4", "--grad-accum", "2", "--steps", "30",
             "--step-ms", "5", "--fixed-mib", "1000", "--per-sample-kib",
             "100000")  # fmt: skip
 
@@ -205,6 +205,35 @@ def cards_that_changed_places():
               answer.result["outcome"] != "reused", answer)  # fmt: skip
 
 
+def a_full_card_beside():
+    """Only what the command uses bounds it, and what bounds it is named."""
+    cards = [Card("RTX A", 24), Card("RTX A", 24, 20 * GIB)]
+    # A display may hold any part of what is used.
+    with Machine(cards, fault="display=1") as machine:
+        answer = machine.launch("--largest")
+        check("an unused card bounds nothing",
+              (answer.result["largest_micro_batch"] or 0) > 100,
+              answer)  # fmt: skip
+        lacks("an unused card is not named", answer.err, "bounds the budget")
+        ranks = machine.launch("--fresh", ranks=2)
+        equal("a card in use bounds", ranks.result["devices"][1]["budget_bytes"],
+              cards[1].free)  # fmt: skip
+        holds("a card in use is named", ranks.err,
+              "GPU 1 .RTX A. bounds the budget")  # fmt: skip
+
+
+def a_command_that_chooses_itself():
+    """What it chooses nobody looked at: who is there, what is free."""
+    with Machine([Card("RTX A", 24)] * 2, visible="0") as machine:
+        machine.command = machine.write(
+            "own.sh", '#!/bin/sh\nexport CUDA_VISIBLE_DEVICES=1\nexec "%s" "$@"\n'
+            % TRAINER, 0o755)  # fmt: skip
+        answer = machine.launch()
+        equal("a card of its own choice: refused", answer.status, 121)
+        holds("a card of its own choice: which", answer.err,
+              "went to %s by itself" % uuid(1))  # fmt: skip
+
+
 def made_by_chance(seed):
     chance = random.Random(seed)
     models = [Card("Model %d" % n, chance.choice((4, 8, 24)))
@@ -275,6 +304,8 @@ nothing_in_proc()
 a_slice()
 a_card_that_is_gone()
 cards_that_changed_places()
+a_full_card_beside()
+a_command_that_chooses_itself()
 if MOUNTS:
     mixed_cards()
     a_card_of_a_container()
