@@ -99,13 +99,23 @@ static uint64_t unseen_bytes(const struct gpu_device *gpu,
 				: 0;
 }
 
+/* Without NVML, beside the context by which the driver was asked. */
+static uint64_t unlisted_bytes(const struct gpu_device *gpu)
+{
+	uint64_t used = neighbours_minus(gpu->total_bytes, gpu->free_bytes);
+
+	if (gpu->is_integrated || gpu->free_source != GPU_FREE_DRIVER)
+		return 0;
+	return used > 2 * GPU_NEIGHBOUR_BASE_BYTES ? used : 0;
+}
+
 static void add_unseen(struct strbuf *out, uint64_t unseen)
 {
 	char bytes[BYTES_TEXT_MAX];
 
 	strbuf_addf(out,
 		    "%s of it are used by nobody who is listed here: in a "
-		    "container others are not seen",
+		    "container, or without NVML, others are not seen",
 		    bytes_format(bytes, unseen));
 }
 
@@ -115,7 +125,7 @@ static size_t find_tenants(const struct nvml *nvml,
 {
 	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
 	int count = look ? look->process_count : 0;
-	uint64_t unseen = look ? unseen_bytes(gpu, look) : 0;
+	uint64_t unseen = look ? unseen_bytes(gpu, look) : unlisted_bytes(gpu);
 	size_t found = 0;
 
 	if (look && count < 0)
@@ -297,7 +307,7 @@ static void note_unseen(struct memory_target *target,
 		const struct gpu_look *look =
 			nvml_seen(target->nvml, gpu->uuid);
 
-		if (look && unseen_bytes(gpu, look))
+		if (look ? unseen_bytes(gpu, look) : unlisted_bytes(gpu))
 			(void)memory_target_lose_exact(target, options,
 						       target->world_size);
 	}
@@ -308,9 +318,9 @@ int neighbours_check(struct memory_target *target,
 {
 	struct error why = ERROR_INIT;
 
-	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
+	if (target->device == PROBE_HOST || !target->gpu_count)
 		return 0;
-	if (nvml_look(target->nvml, &why) < 0)
+	if (target->nvml && nvml_look(target->nvml, &why) < 0)
 		log_verbose("other users of the GPUs are not known: %s",
 			    why.message);
 	if (options->probe.shared) {

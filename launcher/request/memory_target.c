@@ -110,7 +110,7 @@ static uint64_t usable_bytes(const struct memory_target *target,
 						    : gpu->free_bytes;
 }
 
-static bool is_in_use(const struct memory_target *target, size_t place)
+static bool bounds_budget(const struct memory_target *target, size_t place)
 {
 	return !target->used_places ||
 	       (target->used_places & UINT64_C(1) << place);
@@ -126,7 +126,7 @@ static void set_gpu_limits(struct memory_target *target,
 		const struct gpu_device *gpu = &target->gpus[i];
 		uint64_t usable = usable_bytes(target, gpu);
 
-		if (!is_in_use(target, i))
+		if (!bounds_budget(target, i))
 			continue;
 		if (usable < free_bytes)
 			target->limiting = i;
@@ -463,7 +463,7 @@ static void add_limiting(const struct memory_target *target,
 	char most_text[BYTES_TEXT_MAX];
 
 	for (size_t i = 0; i < target->gpu_count; i++)
-		if (is_in_use(target, i))
+		if (bounds_budget(target, i))
 			most = bytes_max(
 				most, usable_bytes(target, &target->gpus[i]));
 	if (bytes >= most / 10 * 9)

@@ -157,7 +157,7 @@ void visible_gpus_fingerprint(struct visible_gpus *gpus, struct strbuf *out)
 			visible_gpus_add(out, &gpus->seen[i]);
 }
 
-static bool is_before(const char *text, size_t length, const char *whole)
+static bool begins_with_word(const char *text, size_t length, const char *whole)
 {
 	return length && strncmp(whole, text, length) == 0;
 }
@@ -178,7 +178,7 @@ static const struct gpu_device *listed_by_word(const struct visible_gpus *gpus,
 			       ? &gpus->listed[number]
 			       : NULL;
 	for (size_t i = 0; i < gpus->listed_count && !found; i++)
-		if (is_before(word, length, gpus->listed[i].uuid))
+		if (begins_with_word(word, length, gpus->listed[i].uuid))
 			found = &gpus->listed[i];
 	return found;
 }
