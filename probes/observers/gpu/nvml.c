@@ -159,15 +159,15 @@ int nvml_take(struct nvml *nvml, struct error *err)
 	nvml->is_asked = false;
 	nvml->next_ms =
 		took_ms > SLOW_MS ? nvml->asked_ms + PAUSE_FACTOR * took_ms : 0;
-	if (told.code) {
-		told.message[sizeof(told.message) - 1] = '\0';
-		return error_set(err, told.code < 0 ? told.code : -EIO, "%s",
-				 told.message);
-	}
 	for (size_t i = 0; i < nvml->count; i++)
 		nvml_make_sound(&nvml->looks[i]);
+	/* Of NVML that cannot be opened each look says so. */
 	nvml->is_seen = true;
-	return 0;
+	if (!told.code)
+		return 0;
+	told.message[sizeof(told.message) - 1] = '\0';
+	return error_set(err, told.code < 0 ? told.code : -EIO, "%s",
+			 told.message);
 }
 
 /* True: the answer has come, or the end of the process. */
