@@ -100,7 +100,12 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 static void devices_watch_take_answer(struct watch *watch)
 {
 	watch->is_asked = false;
-	watch->has_readings = nvml_take(watch->nvml, &watch->trouble) == 0;
+	(void)nvml_take(watch->nvml, &watch->trouble);
+	/* Then each device says what is missing. */
+	watch->has_readings =
+		nvml_seen(watch->nvml, watch->devices.gpus[0].gpu.uuid) != NULL;
+	if (watch->has_readings)
+		watch->trouble = (struct error)ERROR_INIT;
 }
 
 /* A late answer is of the past: it only shows that the driver is back. */
