@@ -116,6 +116,11 @@ static void tune_with_lease(struct session_setup *setup, struct result *result)
 			      err.message);
 	else if (code == 0)
 		tune_on(setup, result);
+	/* There are no answers yet that it could leave. */
+	if (code == -ETIME) {
+		result->outcome = OUTCOME_TIME_LIMIT;
+		result->exit_code = EXIT_TIME_LIMIT;
+	}
 }
 
 /* Nothing is left to undo: autofit may die by it. */

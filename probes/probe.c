@@ -23,6 +23,8 @@
 /* So many looks at inputs of one size are believed. */
 #define SAME_SIZES_MIN 5
 #define GPU_DRAIN_MS 2000
+/* NVML that does not answer is waited for no longer. */
+#define GPU_SILENT_MS 500
 #define GPU_DRAIN_NOISE_BYTES (64 * MIB)
 
 static bool is_stopping(const struct probe *probe)
@@ -308,27 +310,31 @@ int probe_start(struct probe **probe, const struct probe_spec *spec,
 	return result;
 }
 
-static uint64_t used_of(struct nvml *nvml, const struct probe_gpu *gpu)
+static bool is_drained(const struct probe_devices *devices)
 {
-	uint64_t total;
-	uint64_t free_bytes;
+	uint64_t used = 0;
 
-	if (nvml_memory(nvml, gpu->uuid, &total, &free_bytes, NULL) < 0)
-		return 0;
-	return total - free_bytes;
+	for (size_t i = 0; i < devices->count; i++)
+		if (probe_gpu_used(devices->nvml, &devices->gpus[i], &used) &&
+		    used > devices->gpus[i].baseline_used_bytes +
+				    GPU_DRAIN_NOISE_BYTES)
+			return false;
+	return true;
 }
 
 /* Device memory can come back a moment after its process is gone. */
 static void wait_for_gpu_baseline(const struct probe_devices *devices)
 {
-	uint64_t deadline = uv_hrtime() + GPU_DRAIN_MS * UINT64_C(1000000);
+	uint64_t start = uv_hrtime();
+	uint64_t wait_ms = devices->nvml ? GPU_DRAIN_MS : 0;
 
-	for (size_t i = 0; devices->nvml && i < devices->count; i++)
-		while (uv_hrtime() < deadline &&
-		       used_of(devices->nvml, &devices->gpus[i]) >
-			       devices->gpus[i].baseline_used_bytes +
-				       GPU_DRAIN_NOISE_BYTES)
-			(void)poll(NULL, 0, PROBE_TICK_MS);
+	while (uv_hrtime() < start + wait_ms * UINT64_C(1000000)) {
+		if (nvml_look(devices->nvml, NULL) < 0)
+			wait_ms = GPU_SILENT_MS;
+		else if (is_drained(devices))
+			return;
+		(void)poll(NULL, 0, PROBE_TICK_MS);
+	}
 }
 
 static void finish_probe(struct probe *probe)

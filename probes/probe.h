@@ -23,7 +23,8 @@
 /* A GPU the probe may use, as it was before it started. */
 struct probe_gpu {
 	char uuid[GPU_UUID_MAX];
-	uint64_t baseline_used_bytes;
+	uint64_t total_bytes;         /* that a program can have */
+	uint64_t baseline_used_bytes; /* of those */
 };
 
 struct probe_devices {

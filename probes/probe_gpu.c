@@ -6,6 +6,7 @@
 #include "base/units.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,29 +24,45 @@ struct outside {
 };
 
 static struct gpu_listing list_processes(const struct probe_gpus *gpus,
-					 size_t gpu,
-					 struct gpu_process *processes)
+					 size_t gpu)
 {
+	const struct gpu_look *look =
+		nvml_seen(gpus->spec->nvml, gpus->spec->gpus[gpu].uuid);
+
 	return (struct gpu_listing){
 		.gpu = gpu,
-		.processes = processes,
-		.count = nvml_processes(gpus->spec->nvml,
-					gpus->spec->gpus[gpu].uuid, processes,
-					NULL),
+		.processes = look ? look->processes : NULL,
+		.count = look ? look->process_count : -1,
 	};
 }
 
-static size_t count_watched(const struct probe_gpus *gpus)
+/* How many GPUs NVML tells of now. */
+static size_t look_at_watched(const struct probe_gpus *gpus)
 {
-	return gpus->spec->nvml ? gpus->spec->count : 0;
+	if (!gpus->spec->nvml || nvml_look(gpus->spec->nvml, NULL) < 0)
+		return 0;
+	return gpus->spec->count;
+}
+
+bool probe_gpu_used(struct nvml *nvml, const struct probe_gpu *gpu,
+		    uint64_t *bytes)
+{
+	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
+
+	if (!look || !look->has_memory)
+		return false;
+	*bytes = gpu->total_bytes > look->memory.free_bytes
+			 ? gpu->total_bytes - look->memory.free_bytes
+			 : 0;
+	return true;
 }
 
 int probe_gpus_open(struct probe_gpus *gpus, const struct probe_spec *spec,
 		    int channel_fd, struct error *err)
 {
 	const struct probe_devices *devices = &spec->devices;
-	struct gpu_process processes[GPU_PROCESSES_MAX];
 	struct preload_target targets[GPU_MAX];
+	size_t watched;
 
 	assert(devices->count <= GPU_MAX);
 	gpus->spec = devices;
@@ -53,8 +70,9 @@ int probe_gpus_open(struct probe_gpus *gpus, const struct probe_spec *spec,
 	gpus->mark = xasprintf("AUTOFIT_PROBE=%s", spec->id);
 	gpus->tree.mark = gpus->mark;
 	gpus->neighbours.shared = devices->shared;
-	for (size_t i = 0; i < count_watched(gpus); i++) {
-		struct gpu_listing listing = list_processes(gpus, i, processes);
+	watched = look_at_watched(gpus);
+	for (size_t i = 0; i < watched; i++) {
+		struct gpu_listing listing = list_processes(gpus, i);
 
 		gpu_neighbours_begin(&gpus->neighbours, &listing);
 	}
@@ -89,10 +107,10 @@ static void look_at_neighbours(struct probe_gpus *gpus,
 
 void probe_gpus_ask_neighbours(struct probe_gpus *gpus)
 {
-	struct gpu_process processes[GPU_PROCESSES_MAX];
+	size_t watched = look_at_watched(gpus);
 
-	for (size_t i = 0; i < count_watched(gpus); i++) {
-		struct gpu_listing listing = list_processes(gpus, i, processes);
+	for (size_t i = 0; i < watched; i++) {
+		struct gpu_listing listing = list_processes(gpus, i);
 
 		look_at_neighbours(gpus, &listing);
 	}
@@ -146,11 +164,8 @@ static void look_outside(struct probe_gpus *gpus, size_t index,
 			 struct outside *outside)
 {
 	const struct probe_gpu *gpu = &gpus->spec->gpus[index];
-	struct gpu_process processes[GPU_PROCESSES_MAX];
-	const struct gpu_listing listing =
-		list_processes(gpus, index, processes);
-	uint64_t total = 0;
-	uint64_t free_bytes = 0;
+	const struct gpu_listing listing = list_processes(gpus, index);
+	uint64_t used = 0;
 	uint64_t filled;
 
 	outside->bytes = tree_bytes(gpus, &listing, outside);
@@ -158,11 +173,10 @@ static void look_outside(struct probe_gpus *gpus, size_t index,
 	if (outside->bytes)
 		gpus->bytes_are_told = true;
 	outside->is_known = gpus->bytes_are_told;
-	if (nvml_memory(gpus->spec->nvml, gpu->uuid, &total, &free_bytes,
-			NULL) < 0 ||
-	    total - free_bytes <= gpu->baseline_used_bytes)
+	if (!probe_gpu_used(gpus->spec->nvml, gpu, &used) ||
+	    used <= gpu->baseline_used_bytes)
 		return;
-	filled = total - free_bytes - gpu->baseline_used_bytes;
+	filled = used - gpu->baseline_used_bytes;
 	if (!gpus->bytes_are_told)
 		*outside = (struct outside){ true, outside->is_listed, filled };
 	if (filled > ELSEWHERE_BYTES)
@@ -183,6 +197,8 @@ static void note_device(struct probe_gpus *gpus, size_t index,
 		.is_bypassed = gpus->is_bypassed || reading->is_crowded,
 	};
 
+	if (outside->is_listed || (device && device->peak_bytes))
+		gpus->used_places |= UINT64_C(1) << index;
 	if (device) {
 		look.tracked_bytes = device->current_bytes;
 		look.tracked_peak_bytes = device->peak_bytes;
@@ -226,7 +242,7 @@ void probe_gpus_look(struct probe_gpus *gpus)
 	struct preload_reading *reading = &gpus->preload;
 	struct outside outside[GPU_MAX] = { { .is_known = false } };
 	uint64_t moves = reading->allocations + reading->frees;
-	size_t count = count_watched(gpus);
+	size_t count = look_at_watched(gpus);
 	bool quiet = reading->is_quiet;
 
 	for (size_t i = 0; i < count; i++) {
@@ -296,12 +312,52 @@ enum coverage probe_gpus_coverage(const struct probe_gpus *gpus)
 	return is_used ? least : COVERAGE_NONE;
 }
 
+static bool was_given(const struct probe_gpus *gpus,
+		      const unsigned char uuid[16])
+{
+	unsigned char given[16];
+
+	for (size_t i = 0; i < gpus->spec->count; i++)
+		if (preload_uuid_parse(given, gpus->spec->gpus[i].uuid) < 0 ||
+		    memcmp(given, uuid, sizeof(given)) == 0)
+			return true;
+	return false;
+}
+
+/* Whoever sets CUDA_VISIBLE_DEVICES in the command gets what nobody looked at:
+ * who uses it, and how much of it is free. */
+static void note_foreign(const struct probe_gpus *gpus,
+			 char text[EVIDENCE_DEVICE_MAX])
+{
+	const struct preload_reading *reading = &gpus->preload;
+
+	for (size_t i = 0; i < reading->device_count; i++) {
+		const unsigned char *uuid = reading->devices[i].uuid;
+		size_t used = sizeof("GPU-") - 1;
+
+		if (!reading->devices[i].peak_bytes || was_given(gpus, uuid))
+			continue;
+		memcpy(text, "GPU-", sizeof("GPU-"));
+		for (size_t byte = 0; byte < 16; byte++)
+			used += (size_t)snprintf(
+				text + used, EVIDENCE_DEVICE_MAX - used,
+				"%s%02x",
+				byte >= 4 && byte <= 10 && byte % 2 == 0 ? "-"
+									 : "",
+				uuid[byte]);
+		return;
+	}
+}
+
 void probe_gpus_evidence(const struct probe_gpus *gpus,
 			 struct evidence_gpu *evidence)
 {
 	const struct preload_reading *reading = &gpus->preload;
 
 	evidence->device_used = gpus->is_used;
+	evidence->used_places = gpus->used_places;
+	if (gpus->spec->device == PROBE_CUDA)
+		note_foreign(gpus, evidence->foreign_device);
 	evidence->used_elsewhere = gpus->is_filled && !gpus->is_used;
 	evidence->allocations = allocations_judge(reading);
 	evidence->is_pool = is_a_pool(reading);

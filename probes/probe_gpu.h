@@ -21,10 +21,11 @@ struct probe_gpus {
 	struct gpu_neighbours neighbours;
 	char neighbour_moved[NEIGHBOUR_TEXT_MAX]; /* the first; "": none */
 	bool is_used;
-	bool bytes_are_told; /* NVML says what each process holds */
-	bool is_bypassed;    /* by a process that did not load the library */
-	bool is_filled;      /* a device did fill up, whoever did it */
-	int extra_looks;     /* after it was decided, and not seen exactly */
+	uint64_t used_places; /* of the list: see struct evidence_gpu */
+	bool bytes_are_told;  /* NVML says what each process holds */
+	bool is_bypassed;     /* by a process that did not load the library */
+	bool is_filled;       /* a device did fill up, whoever did it */
+	int extra_looks;      /* after it was decided, and not seen exactly */
 };
 
 /*
@@ -43,6 +44,10 @@ void probe_gpus_look(struct probe_gpus *gpus);
 
 /* The command ended by itself: did other tenants come or move? */
 void probe_gpus_ask_neighbours(struct probe_gpus *gpus);
+
+/* Bytes used of it by all, at NVML's last look. False: not known. */
+bool probe_gpu_used(struct nvml *nvml, const struct probe_gpu *gpu,
+		    uint64_t *bytes);
 
 /* A kernel was launched since *launches, which is set to the count of now. */
 bool probe_gpus_ran_kernel(struct probe_gpus *gpus, uint64_t *launches);

@@ -64,30 +64,108 @@ static void neighbours_add_process(struct strbuf *out,
 			    : "of memory not known");
 }
 
-/* How many compute there; the first of them appended to out. */
-static size_t find_tenants(struct nvml *nvml, const char *uuid,
-			   struct strbuf *out)
+/* A desktop's small helper: what it holds is missing anyway, and it stays. */
+static bool is_base_load(const struct gpu_process *process)
 {
-	struct gpu_process processes[GPU_PROCESSES_MAX];
-	struct error err = ERROR_INIT;
-	int count = nvml_processes(nvml, uuid, processes, &err);
+	return process->used_bytes &&
+	       process->used_bytes <= GPU_NEIGHBOUR_BASE_BYTES;
+}
+
+static bool is_tenant(const struct gpu_process *process)
+{
+	return process->is_compute && !gpu_tenant_is_server(process->pid) &&
+	       !is_base_load(process);
+}
+
+/*
+ * Used by processes that are not listed: in a container NVML leaves out those
+ * of others. 0 where a listed one may have it.
+ */
+static uint64_t unseen_bytes(const struct gpu_device *gpu,
+			     const struct gpu_look *look)
+{
+	uint64_t explained = GPU_NEIGHBOUR_BASE_BYTES;
+	uint64_t used;
+
+	if (gpu->is_integrated || !look->has_memory || look->process_count < 0)
+		return 0;
+	for (int i = 0; i < look->process_count; i++) {
+		if (!look->processes[i].used_bytes)
+			return 0;
+		explained += look->processes[i].used_bytes;
+	}
+	used = neighbours_minus(gpu->total_bytes, look->memory.free_bytes);
+	return used > explained ? used - explained + GPU_NEIGHBOUR_BASE_BYTES
+				: 0;
+}
+
+/* Without NVML, beside the context by which the driver was asked. */
+static uint64_t unlisted_bytes(const struct gpu_device *gpu)
+{
+	uint64_t used = neighbours_minus(gpu->total_bytes, gpu->free_bytes);
+
+	if (gpu->is_integrated || gpu->free_source != GPU_FREE_DRIVER)
+		return 0;
+	return used > 2 * GPU_NEIGHBOUR_BASE_BYTES ? used : 0;
+}
+
+static void add_unseen(struct strbuf *out, uint64_t unseen)
+{
+	char bytes[BYTES_TEXT_MAX];
+
+	strbuf_addf(out,
+		    "%s of it are used by nobody who is listed here: in a "
+		    "container, or without NVML, others are not seen",
+		    bytes_format(bytes, unseen));
+}
+
+/* How many compute there; the first of them appended to out. */
+static size_t find_tenants(const struct nvml *nvml,
+			   const struct gpu_device *gpu, struct strbuf *out)
+{
+	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
+	int count = look ? look->process_count : 0;
+	uint64_t unseen = look ? unseen_bytes(gpu, look) : unlisted_bytes(gpu);
 	size_t found = 0;
 
-	if (count < 0)
+	if (look && count < 0)
 		log_verbose("other users of a GPU are not known: %s",
-			    err.message);
+			    look->problem);
 	for (int i = 0; i < count; i++) {
-		if (!processes[i].is_compute ||
-		    gpu_tenant_is_server(processes[i].pid))
+		if (!is_tenant(&look->processes[i]))
 			continue;
 		if (found++ >= NAMED_MAX)
 			continue;
 		strbuf_adds(out, found > 1 ? ", " : "");
-		neighbours_add_process(out, &processes[i]);
+		neighbours_add_process(out, &look->processes[i]);
 	}
 	if (found > NAMED_MAX)
 		strbuf_addf(out, " and %zu more", found - NAMED_MAX);
-	return found;
+	if (found || !unseen)
+		return found;
+	add_unseen(out, unseen);
+	return 1;
+}
+
+/* Probes begin beside it, and end when it grows. */
+static void tell_base_load(const struct nvml *nvml,
+			   const struct gpu_device *gpu)
+{
+	const struct gpu_look *look = nvml_seen(nvml, gpu->uuid);
+
+	for (int i = 0; look && i < look->process_count; i++) {
+		const struct gpu_process *process = &look->processes[i];
+		struct strbuf who = STRBUF_INIT;
+
+		if (!process->is_compute || !is_base_load(process) ||
+		    gpu_tenant_is_server(process->pid))
+			continue;
+		neighbours_add_process(&who, process);
+		log_warning("GPU %d has a small user: %s; that is taken as "
+			    "base load",
+			    gpu->index, strbuf_text(&who));
+		strbuf_release(&who);
+	}
 }
 
 /* The index of a GPU that nobody computes on, or -1. */
@@ -97,7 +175,7 @@ static int free_gpu(const struct memory_target *target)
 	int index = -1;
 
 	for (size_t i = 0; i < target->gpu_count && index < 0; i++)
-		if (!find_tenants(target->nvml, target->gpus[i].uuid, &ignored))
+		if (!find_tenants(target->nvml, &target->gpus[i], &ignored))
 			index = target->gpus[i].index;
 	strbuf_release(&ignored);
 	return index;
@@ -137,8 +215,10 @@ static int refuse_tenants(const struct memory_target *target, struct error *err)
 		const struct gpu_device *gpu = &target->gpus[i];
 		struct strbuf tenants = STRBUF_INIT;
 
-		if (find_tenants(target->nvml, gpu->uuid, &tenants))
+		if (find_tenants(target->nvml, gpu, &tenants))
 			result = in_use(target, gpu, &tenants, err);
+		else
+			tell_base_load(target->nvml, gpu);
 		strbuf_release(&tenants);
 	}
 	return result;
@@ -148,13 +228,15 @@ static int refuse_tenants(const struct memory_target *target, struct error *err)
 static uint64_t share_of(const struct memory_target *target,
 			 const struct gpu_device *gpu)
 {
-	uint64_t total = gpu->total_bytes;
+	const struct gpu_look *look = nvml_seen(target->nvml, gpu->uuid);
 	uint64_t free_bytes = gpu->free_bytes;
 
 	/* Read anew: what was free when the target was opened may be gone. */
-	(void)nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes, NULL);
-	return neighbours_minus(free_bytes,
-				total / 10 > GIB ? total / 10 : GIB);
+	if (look && look->has_memory)
+		free_bytes = look->memory.free_bytes;
+	return neighbours_minus(free_bytes, gpu->total_bytes / 10 > GIB
+						    ? gpu->total_bytes / 10
+						    : GIB);
 }
 
 static int share(struct memory_target *target, const struct options *options,
@@ -193,30 +275,57 @@ int neighbours_share_again(struct memory_target *target,
 			   struct error *err)
 {
 	*moved = false;
-	for (size_t i = 0; target->nvml && i < target->gpu_count; i++) {
+	if (!target->nvml || nvml_look(target->nvml, NULL) < 0)
+		return 0;
+	for (size_t i = 0; i < target->gpu_count; i++) {
 		struct gpu_device *gpu = &target->gpus[i];
 		struct probe_gpu *before = &target->probe_gpus[i];
-		uint64_t total;
-		uint64_t free_bytes;
+		const struct gpu_look *look =
+			nvml_seen(target->nvml, gpu->uuid);
+		uint64_t used;
 
-		if (nvml_memory(target->nvml, gpu->uuid, &total, &free_bytes,
-				NULL) < 0 ||
-		    distance(total - free_bytes, before->baseline_used_bytes) <=
-			    GPU_NEIGHBOUR_NOISE_BYTES)
+		if (!look || !look->has_memory)
 			continue;
-		gpu->free_bytes = free_bytes;
-		before->baseline_used_bytes = total - free_bytes;
+		used = neighbours_minus(gpu->total_bytes,
+					look->memory.free_bytes);
+		if (distance(used, before->baseline_used_bytes) <=
+		    GPU_NEIGHBOUR_NOISE_BYTES)
+			continue;
+		gpu->free_bytes = gpu->total_bytes - used;
+		before->baseline_used_bytes = used;
 		*moved = true;
 	}
 	return *moved ? share(target, options, err) : 0;
 }
 
+/* What they do nobody tells: no reading of the device is exact beside them. */
+static void note_unseen(struct memory_target *target,
+			const struct options *options)
+{
+	for (size_t i = 0; i < target->gpu_count; i++) {
+		const struct gpu_device *gpu = &target->gpus[i];
+		const struct gpu_look *look =
+			nvml_seen(target->nvml, gpu->uuid);
+
+		if (look ? unseen_bytes(gpu, look) : unlisted_bytes(gpu))
+			(void)memory_target_lose_exact(target, options,
+						       target->world_size);
+	}
+}
+
 int neighbours_check(struct memory_target *target,
 		     const struct options *options, struct error *err)
 {
-	if (target->device == PROBE_HOST || !target->nvml || !target->gpu_count)
+	struct error why = ERROR_INIT;
+
+	if (target->device == PROBE_HOST || !target->gpu_count)
 		return 0;
-	if (options->probe.shared)
+	if (target->nvml && nvml_look(target->nvml, &why) < 0)
+		log_verbose("other users of the GPUs are not known: %s",
+			    why.message);
+	if (options->probe.shared) {
+		note_unseen(target, options);
 		return share(target, options, err);
+	}
 	return refuse_tenants(target, err);
 }

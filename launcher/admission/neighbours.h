@@ -9,10 +9,10 @@
 
 /*
  * Compute processes on the target's GPUs, before any probe of this tuning (a
- * display counts as base load). -EBUSY with device, pid, user, bytes and the
+ * display and a small process count as base load), and memory that nobody who
+ * is listed has. -EBUSY with device, pid, user, bytes and the
  * ways out, unless --shared; then budget and cap become what is free less
- * max(1 GiB, 10% of the card), and limits follow. A host target, or one without
- * NVML: 0.
+ * max(1 GiB, 10% of the card), and limits follow. A host target: 0.
  */
 int neighbours_check(struct memory_target *target,
 		     const struct options *options, struct error *err);

@@ -29,37 +29,45 @@ char *devices_user_of(const char *proc_root, pid_t pid)
 	return user;
 }
 
-static void look_at_processes(struct devices_gpu *gpu, struct nvml *nvml,
-			      const char *proc_root, struct error *err)
+static void look_at_processes(struct devices_gpu *gpu,
+			      const struct gpu_look *look,
+			      const char *proc_root)
 {
-	struct gpu_process found[GPU_PROCESSES_MAX];
-	int count = nvml_processes(nvml, gpu->gpu.uuid, found, err);
+	int count = look->process_count;
 
-	gpu->process_count = count < 0 ? -1 : count;
+	gpu->process_count = count;
 	if (count <= 0)
 		return;
 	gpu->processes = xcalloc((size_t)count, sizeof(*gpu->processes));
 	for (int i = 0; i < count; i++) {
-		gpu->processes[i].process = found[i];
+		gpu->processes[i].process = look->processes[i];
 		gpu->processes[i].user =
-			devices_user_of(proc_root, found[i].pid);
+			devices_user_of(proc_root, look->processes[i].pid);
 	}
 }
 
 /* Free memory was read with the list already; here is who has the rest. */
 static void look_by_nvml(struct devices *devices, const char *proc_root)
 {
+	struct gpu_device *gpus = xcalloc(devices->gpu_count, sizeof(*gpus));
 	struct error err = ERROR_INIT;
 	struct nvml *nvml = NULL;
 
-	if (nvml_open(&nvml, &err) < 0) {
-		devices->nvml_problem = xstrdup(err.message);
-		return;
-	}
 	for (size_t i = 0; i < devices->gpu_count; i++)
-		look_at_processes(&devices->gpus[i], nvml, proc_root, &err);
-	if (err.code)
+		gpus[i] = devices->gpus[i].gpu;
+	if (nvml_open(&nvml, gpus, devices->gpu_count, NULL, &err) < 0)
 		devices->nvml_problem = xstrdup(err.message);
+	free(gpus);
+	for (size_t i = 0; i < devices->gpu_count; i++) {
+		struct devices_gpu *gpu = &devices->gpus[i];
+		const struct gpu_look *look = nvml_seen(nvml, gpu->gpu.uuid);
+
+		if (!look)
+			continue;
+		look_at_processes(gpu, look, proc_root);
+		if (look->problem[0] && !devices->nvml_problem)
+			devices->nvml_problem = xstrdup(look->problem);
+	}
 	nvml_close(nvml);
 }
 
@@ -73,7 +81,7 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 	devices->has_looked_at_gpus = true;
 	devices->known_gpu_count = gpu_identities(roots->proc, found);
 	devices->has_amd = gpu_amd_present(roots->sys) != 0;
-	count = cuda_devices_list(found, &err);
+	count = cuda_devices_list(found, NULL, &err);
 	if (count < 0)
 		devices->gpu_problem = xstrdup(err.message);
 	devices->gpus = xcalloc(GPU_MAX, sizeof(*devices->gpus));

@@ -184,7 +184,7 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 		 json_count((int64_t)row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
 	json_append(observers, json_string("cuda"));
-	if (row->gpu.free_bytes || row->process_count >= 0)
+	if (row->gpu.free_source == GPU_FREE_NVML || row->process_count >= 0)
 		json_append(observers, json_string("nvml"));
 	json_put(object, "observed_by", observers);
 	return object;

@@ -8,7 +8,6 @@
 #include "base/textfile.h"
 #include "launcher/devices/devices.h"
 #include "launcher/devices/devices_need.h"
-#include "launcher/devices/devices_observer.h"
 #include "launcher/devices/devices_sample.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/report_style.h"
@@ -38,12 +37,11 @@ struct watch {
 	const struct options *options;
 	struct devices devices;
 	struct devices_needs needs;
-	struct devices_observer *observer; /* NULL: no GPU */
-	bool is_asked;                     /* and has not answered yet */
-	int64_t asked_ms;                  /* when */
-	bool has_readings;                 /* of this look */
-	struct devices_readings readings;
-	struct error trouble; /* with the observer itself */
+	struct nvml *nvml;    /* NULL: no GPU */
+	bool is_asked;        /* and has not answered yet */
+	int64_t asked_ms;     /* when */
+	bool has_readings;    /* of this look */
+	struct error trouble; /* with NVML itself */
 	struct watched_gpu gpus[GPU_MAX];
 	uint64_t host_peak_bytes;
 	struct devices_sample sample;
@@ -76,7 +74,7 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 	struct pollfd fds[] = {
 		{ .fd = STDOUT_FILENO, .events = 0 },
 		{ .fd = watch->signals, .events = POLLIN },
-		{ .fd = for_answer ? devices_observer_fd(watch->observer) : -1,
+		{ .fd = for_answer ? nvml_fd(watch->nvml) : -1,
 		  .events = POLLIN },
 	};
 
@@ -102,9 +100,12 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 static void devices_watch_take_answer(struct watch *watch)
 {
 	watch->is_asked = false;
+	(void)nvml_take(watch->nvml, &watch->trouble);
+	/* Then each device says what is missing. */
 	watch->has_readings =
-		devices_observer_take(watch->observer, &watch->readings,
-				      &watch->trouble) == 0;
+		nvml_seen(watch->nvml, watch->devices.gpus[0].gpu.uuid) != NULL;
+	if (watch->has_readings)
+		watch->trouble = (struct error)ERROR_INIT;
 }
 
 /* A late answer is of the past: it only shows that the driver is back. */
@@ -118,8 +119,7 @@ static void read_gpus(struct watch *watch)
 		watch->has_readings = false;
 		watch->trouble = (struct error)ERROR_INIT;
 		watch->asked_ms = clock_ms();
-		watch->is_asked = devices_observer_ask(watch->observer,
-						       &watch->trouble) == 0;
+		watch->is_asked = nvml_ask(watch->nvml, &watch->trouble) == 0;
 	}
 	if (watch->is_asked &&
 	    wait_until(watch, watch->asked_ms + PATIENCE_MS, true))
@@ -141,10 +141,23 @@ static const char *user_of(struct watched_gpu *kept, pid_t pid)
 	return kept->user;
 }
 
+/* pid 0: there is none. */
+static struct gpu_process devices_largest(const struct gpu_look *look)
+{
+	struct gpu_process largest = { .pid = 0 };
+
+	for (int i = 0; i < look->process_count; i++)
+		if (i == 0 ||
+		    look->processes[i].used_bytes > largest.used_bytes)
+			largest = look->processes[i];
+	return largest;
+}
+
 static void fill_gpu(struct watch *watch, size_t index)
 {
-	const struct devices_reading *reading = &watch->readings.gpus[index];
 	const struct gpu_device *gpu = &watch->devices.gpus[index].gpu;
+	const struct gpu_look *look =
+		watch->has_readings ? nvml_seen(watch->nvml, gpu->uuid) : NULL;
 	struct watched_gpu *kept = &watch->gpus[index];
 	struct sample_gpu *row = &watch->sample.gpus[index];
 
@@ -154,16 +167,16 @@ static void fill_gpu(struct watch *watch, size_t index)
 		.process_count = -1,
 		.need = &watch->needs.gpus[index],
 	};
-	if (watch->has_readings) {
-		row->has_memory = reading->total_bytes > 0;
-		row->process_count = reading->process_count;
-		row->largest = reading->largest;
-		row->user = user_of(kept, reading->largest.pid);
-		row->problem = reading->problem[0] ? reading->problem : NULL;
+	if (look) {
+		row->has_memory = look->has_memory;
+		row->process_count = look->process_count;
+		row->largest = devices_largest(look);
+		row->user = user_of(kept, row->largest.pid);
+		row->problem = look->problem[0] ? look->problem : NULL;
 	}
 	if (row->has_memory) {
-		row->total_bytes = reading->total_bytes;
-		row->free_bytes = reading->free_bytes;
+		row->total_bytes = look->memory.total_bytes;
+		row->free_bytes = look->memory.free_bytes;
 		row->used_bytes = row->total_bytes - row->free_bytes;
 		if (row->used_bytes > kept->peak_bytes)
 			kept->peak_bytes = row->used_bytes;
@@ -202,7 +215,7 @@ static void devices_watch_look(struct watch *watch)
 {
 	struct devices_sample *sample = &watch->sample;
 
-	if (watch->observer)
+	if (watch->nvml)
 		read_gpus(watch);
 	(void)clock_gettime(CLOCK_REALTIME, &sample->time);
 	sample->machine = watch->machine;
@@ -353,6 +366,19 @@ static bool has_devices(const struct watch *watch)
 	return false;
 }
 
+static void watch_by_nvml(struct watch *watch)
+{
+	const struct devices *devices = &watch->devices;
+	struct gpu_device *gpus = xcalloc(GPU_MAX, sizeof(*gpus));
+
+	for (size_t i = 0; i < devices->gpu_count; i++)
+		gpus[i] = devices->gpus[i].gpu;
+	if (devices->gpu_count)
+		(void)nvml_prepare(&watch->nvml, gpus, devices->gpu_count,
+				   &watch->trouble);
+	free(gpus);
+}
+
 static int devices_watch_prepare(struct watch *watch,
 				 const struct strlist *environment,
 				 const struct process_state *state)
@@ -372,8 +398,7 @@ static int devices_watch_prepare(struct watch *watch,
 		return code;
 	if (watch->needs.words)
 		log_warning("%s", watch->needs.words);
-	if (watch->devices.gpu_count)
-		watch->observer = devices_observer_open(&watch->devices);
+	watch_by_nvml(watch);
 	return open_outputs(watch) < 0 ? EXIT_AUTOFIT_FAILED : EXIT_DONE;
 }
 
@@ -389,7 +414,7 @@ int devices_watch_command(const struct options *options,
 	code = devices_watch_prepare(watch, environment, state);
 	if (code == EXIT_DONE)
 		code = devices_watch_run(watch);
-	devices_observer_close(watch->observer);
+	nvml_close(watch->nvml);
 	if (watch->json_fd >= 0)
 		(void)close(watch->json_fd); /* every line was checked */
 	if (watch->signals >= 0)

@@ -11,86 +11,11 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/records/first_split.h"
 #include "launcher/report/result_fill.h"
-#include "probes/observers/gpu/gpu.h"
 #include "probes/observers/host/host.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An entry is an index, or the beginning of a UUID. */
-static int gpu_by_entry(const struct gpu_device *all, int count,
-			const char *entry)
-{
-	int64_t index;
-
-	if (integer_parse(entry, &index, NULL) == 0)
-		return index >= 0 && index < count ? (int)index : -1;
-	for (int i = 0; i < count; i++)
-		if (*entry && strncmp(all[i].uuid, entry, strlen(entry)) == 0)
-			return i;
-	return -1;
-}
-
-/*
- * From /proc and CUDA_VISIBLE_DEVICES, cuda_index (--device cuda:N) being one
- * of those; -1: all. Indexes count in the order of the bus, which is the
- * driver's for cards of one model. Their number; slices of a card and what is
- * not listed are left out.
- */
-static int visible_gpus_find(struct gpu_device gpus[GPU_MAX],
-			     const struct strlist *environment, int cuda_index)
-{
-	const char *list = strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
-	struct gpu_device all[GPU_MAX];
-	int count = gpu_identities("/proc", all);
-	int used = 0;
-
-	for (int i = 0; !list && i < count; i++)
-		gpus[used++] = all[i];
-	while (list && *list && used < GPU_MAX) {
-		size_t length = strcspn(list, ",");
-		char *entry = xstrndup(list, length);
-		int found = gpu_by_entry(all, count, entry);
-
-		free(entry);
-		/* As CUDA does: what follows a wrong entry is not seen. */
-		if (found < 0)
-			break;
-		gpus[used++] = all[found];
-		list += length;
-		list += *list == ',';
-	}
-	if (cuda_index < 0)
-		return used;
-	if (cuda_index >= used)
-		return 0;
-	gpus[0] = gpus[cuda_index];
-	return 1;
-}
-
-/* Bytes free on the fullest of them, by NVML; UINT64_MAX: not known. */
-static uint64_t visible_gpus_free_bytes(const struct gpu_device *gpus,
-					int count)
-{
-	uint64_t least = UINT64_MAX;
-	struct nvml *nvml;
-
-	if (count == 0 || nvml_open(&nvml, NULL) < 0)
-		return least;
-	for (int i = 0; i < count; i++) {
-		uint64_t total;
-		uint64_t free_bytes;
-
-		if (gpus[i].uuid[0] &&
-		    nvml_memory(nvml, gpus[i].uuid, &total, &free_bytes,
-				NULL) == 0 &&
-		    free_bytes < least)
-			least = free_bytes;
-	}
-	nvml_close(nvml);
-	return least;
-}
 
 int record_answer_find(struct record_match *match,
 		       const struct request *request, struct error *err)
@@ -157,7 +82,6 @@ bool record_answer_is_checkable(const struct record_match *match,
 static uint64_t free_now(const struct request *request, const char *device_kind)
 {
 	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
-	struct gpu_device gpus[GPU_MAX];
 	struct host_budget budget;
 	uint64_t bytes;
 
@@ -168,9 +92,7 @@ static uint64_t free_now(const struct request *request, const char *device_kind)
 			return 0;
 		return budget.budget_bytes;
 	}
-	bytes = visible_gpus_free_bytes(
-		gpus, visible_gpus_find(gpus, &request->environment,
-					request->options->target.cuda_index));
+	bytes = visible_gpus_free_bytes(request->gpus);
 	if (request->options->target.memory_bytes &&
 	    request->options->target.memory_bytes < bytes)
 		bytes = request->options->target.memory_bytes;
@@ -200,22 +122,33 @@ static bool fit_now(struct record *record, const struct request *request)
 	return true;
 }
 
-/* --device cuda:N is a card of this machine, whichever the record's was. */
+/* --device cuda:N, in the user's own words for it. */
 static void set_visible(struct result *result, const struct request *request)
 {
-	struct gpu_device gpus[GPU_MAX];
 	int index = request->options->target.cuda_index;
+	char *word;
 
 	strlist_env_unset(&result->run.environment, "CUDA_VISIBLE_DEVICES");
 	if (index < 0)
 		return;
-	if (visible_gpus_find(gpus, &request->environment, index) == 1 &&
-	    gpus[0].uuid[0])
-		strlist_addf(&result->run.environment,
-			     "CUDA_VISIBLE_DEVICES=%s", gpus[0].uuid);
-	else
-		strlist_addf(&result->run.environment,
-			     "CUDA_VISIBLE_DEVICES=%d", index);
+	word = visible_gpus_word(request->gpus, index);
+	/* Without a word for it CUDA sees none, and neither does the run. */
+	strlist_addf(&result->run.environment, "CUDA_VISIBLE_DEVICES=%s",
+		     word ? word : "");
+	free(word);
+}
+
+/* --device cuda:N may be another card now, or none. */
+static bool is_of_this_card(const struct record *record,
+			    const struct request *request)
+{
+	const struct record_device *device = &record->devices[0];
+
+	if (strcmp(record->device_kind, "host") == 0)
+		return true;
+	return visible_gpus_fit(request->gpus,
+				record->device_count ? device->name : NULL,
+				record->device_count ? device->total_bytes : 0);
 }
 
 static void set_reused(struct result *result, const struct request *request)
@@ -239,6 +172,7 @@ int record_answer_use(struct result *result, struct record_match *match,
 	if ((record_awaits_run(&match->record) &&
 	     !request->options->reuse.guard) ||
 	    !answers(request, &match->record) ||
+	    !is_of_this_card(&match->record, request) ||
 	    !fit_now(&match->record, request))
 		return 0;
 	record_release(&result->record);

@@ -306,9 +306,9 @@ char *identity_make(const struct request *request)
 	identity_begin(&out);
 	add_question(&out, request);
 	add_budget(&out, request->options);
-	memory_target_fingerprint(
-		&out, request->options,
-		strlist_env_get(&request->environment, "CUDA_VISIBLE_DEVICES"));
+	if (request->options->target.device != DEVICE_HOST)
+		visible_gpus_fingerprint(request->gpus, &out);
+	memory_target_fingerprint(&out);
 	identity_add_list(&out, "argument", &masked);
 	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */

@@ -4,8 +4,10 @@
 
 #include "base/log.h"
 #include "base/units.h"
+#include "launcher/request/end_signals.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
@@ -32,6 +34,9 @@ static uint64_t gpu_headroom(const struct memory_target *target)
 				 ? bytes_max(512 * MIB, whole / 100 * 4)
 				 : bytes_max(1 * GIB, whole / 100 * 8);
 
+	/* On unified memory nothing refuses: the machine stands still. */
+	if (target->is_unified)
+		bytes = bytes_max(bytes, whole / 10);
 	return target->world_size > 1 ? bytes + 256 * MIB : bytes;
 }
 
@@ -94,6 +99,23 @@ static void divide(struct memory_target *target, const struct options *options)
 						  target->headroom_bytes);
 }
 
+/* What a program could have of it now. */
+static uint64_t usable_bytes(const struct memory_target *target,
+			     const struct gpu_device *gpu)
+{
+	/* One pool with the host: what the host lacks it lacks too. */
+	if (gpu->is_integrated)
+		return bytes_min(gpu->total_bytes, target->host.budget_bytes);
+	return gpu->free_source == GPU_FREE_UNKNOWN ? gpu->total_bytes
+						    : gpu->free_bytes;
+}
+
+static bool bounds_budget(const struct memory_target *target, size_t place)
+{
+	return !target->used_places ||
+	       (target->used_places & UINT64_C(1) << place);
+}
+
 static void set_gpu_limits(struct memory_target *target,
 			   const struct options *options)
 {
@@ -102,16 +124,20 @@ static void set_gpu_limits(struct memory_target *target,
 	target->total_bytes = UINT64_MAX;
 	for (size_t i = 0; i < target->gpu_count; i++) {
 		const struct gpu_device *gpu = &target->gpus[i];
-		uint64_t usable =
-			gpu->free_bytes ? gpu->free_bytes : gpu->total_bytes;
+		uint64_t usable = usable_bytes(target, gpu);
 
+		if (!bounds_budget(target, i))
+			continue;
+		if (usable < free_bytes)
+			target->limiting = i;
 		free_bytes = bytes_min(free_bytes, usable);
 		target->total_bytes =
 			bytes_min(target->total_bytes, gpu->total_bytes);
 	}
 	target->budget_bytes = bytes_min(free_bytes, allowed(options));
 	/* --memory of more than is free bounds nothing. */
-	if (target->budget_bytes < free_bytes || target->emulated_as)
+	if (target->budget_bytes < free_bytes || target->emulated_as ||
+	    target->is_unified)
 		target->cap_bytes = target->budget_bytes;
 	divide(target, options);
 }
@@ -142,24 +168,23 @@ static int check_model(const struct memory_target *target,
 	return 0;
 }
 
-static void read_free_memory(struct memory_target *target)
+/*
+ * How it was before the first probe. Only what the driver's own list counts is
+ * compared: NVML's total holds what the driver keeps for itself as well.
+ */
+static void note_baselines(struct memory_target *target)
 {
-	/* The cap is kept by UUID, also where NVML is not there. */
-	for (size_t i = 0; i < target->gpu_count; i++)
-		memcpy(target->probe_gpus[i].uuid, target->gpus[i].uuid,
-		       sizeof(target->gpus[i].uuid));
-	if (nvml_open(&target->nvml, NULL) < 0) {
-		target->nvml = NULL;
-		return;
-	}
 	for (size_t i = 0; i < target->gpu_count; i++) {
-		struct gpu_device *gpu = &target->gpus[i];
-		uint64_t total = 0;
+		const struct gpu_device *gpu = &target->gpus[i];
+		struct probe_gpu *before = &target->probe_gpus[i];
 
-		if (nvml_memory(target->nvml, gpu->uuid, &total,
-				&gpu->free_bytes, NULL) == 0)
-			target->probe_gpus[i].baseline_used_bytes =
-				total - gpu->free_bytes;
+		memcpy(before->uuid, gpu->uuid, sizeof(gpu->uuid));
+		before->total_bytes = gpu->total_bytes;
+		before->baseline_used_bytes =
+			gpu->free_source == GPU_FREE_NVML
+				? gpu->total_bytes - gpu->free_bytes
+				: 0;
+		target->is_unified = target->is_unified || gpu->is_integrated;
 	}
 }
 
@@ -176,51 +201,86 @@ static void keep_one_gpu(struct memory_target *target, int index)
 	target->gpu_count = 0;
 }
 
-static int find_gpus(struct memory_target *target,
-		     const struct options *options, struct error *err)
+/* CUDA_VISIBLE_DEVICES says that there is to be none. */
+static bool hides_all(void)
 {
+	const char *list = getenv("CUDA_VISIBLE_DEVICES");
+
+	return list && (!*list || strcmp(list, "-1") == 0);
+}
+
+/*
+ * A GPU is there, and it cannot be asked or is of a kind that is not known
+ * yet: a tuning for host memory would say nothing of the run on that GPU.
+ */
+static int refuse_to_guess(int result, const char *why, struct error *err)
+{
+	return error_set(err, result,
+			 "%s; to train on the CPU on purpose: --device host",
+			 why);
+}
+
+static int find_gpus(struct memory_target *target,
+		     const struct options *options,
+		     const struct gpu_patience *patience, struct error *err)
+{
+	bool is_auto = options->target.device == DEVICE_AUTO;
+	struct error why = ERROR_INIT;
 	int count;
 
-	if (options->target.device == DEVICE_HOST)
+	if (options->target.device == DEVICE_HOST || (is_auto && hides_all()))
 		return 0;
-	count = cuda_devices_list(target->gpus, err);
-	if (count < 0 && options->target.device == DEVICE_CUDA)
-		return count;
-	if (count < 0 && err) {
-		log_warning("%s; going on with host memory", err->message);
-		memset(err, 0, sizeof(*err));
-	}
-	target->gpu_count = count > 0 ? (size_t)count : 0;
+	count = cuda_devices_list(target->gpus, patience, &why);
+	if (count == -EINTR || count == -ETIME || (count < 0 && !is_auto))
+		return error_set(err, count, "%s", why.message);
+	if (count < 0)
+		return refuse_to_guess(count, why.message, err);
+	target->gpu_count = (size_t)count;
 	keep_one_gpu(target, options->target.cuda_index);
-	if (target->gpu_count == 0 && options->target.device == DEVICE_CUDA)
+	if (target->gpu_count == 0 && !is_auto)
 		return error_set(err, -ENODEV,
 				 "--device cuda: no such GPU "
 				 "here; see autofit devices");
 	if (target->gpu_count == 0 && gpu_amd_present("/sys"))
-		log_warning("there is an AMD GPU: not supported yet, going on "
-			    "with host memory");
+		return refuse_to_guess(-ENODEV,
+				       "there is an AMD GPU, which is not "
+				       "supported yet",
+				       err);
 	return 0;
 }
 
-int memory_target_open(struct memory_target *target,
-		       const struct options *options, int64_t world_size,
-		       struct error *err)
+/* Who else is on the GPUs only NVML tells, as long as the target is open. */
+static int memory_target_watch(struct memory_target *target,
+			       const struct gpu_patience *patience,
+			       struct error *err)
 {
-	int result;
+	struct error why = ERROR_INIT;
+	int result = nvml_open(&target->nvml, target->gpus, target->gpu_count,
+			       patience, &why);
 
-	memset(target, 0, sizeof(*target));
-	target->world_size = world_size;
-	if (options->target.model.usable_bytes)
-		target->emulated_as = options->target.model.name;
-	result = find_gpus(target, options, err);
+	if (result == -EINTR || result == -ETIME)
+		return error_set(err, result, "%s", why.message);
+	if (result < 0)
+		log_verbose("other users of the GPUs are not known: %s",
+			    why.message);
+	return 0;
+}
+
+static int open_gpus(struct memory_target *target,
+		     const struct options *options,
+		     const struct gpu_patience *patience, struct error *err)
+{
+	int result = memory_target_watch(target, patience, err);
+
 	if (result < 0)
 		return result;
-	if (!target->gpu_count)
-		return memory_target_become_host(target, options, err);
 	target->device = PROBE_CUDA;
 	target->may_be_host = options->target.device == DEVICE_AUTO;
 	target->assumes_exact = true;
-	read_free_memory(target);
+	note_baselines(target);
+	result = set_host_limits(target, options, err);
+	if (result < 0)
+		return result;
 	set_gpu_limits(target, options);
 	result = check_model(target, options, err);
 	if (result < 0)
@@ -228,9 +288,30 @@ int memory_target_open(struct memory_target *target,
 	/* --memory may speak of the host: on a GPU nothing is to fit then. */
 	if (target->may_be_host && !target->limit_bytes)
 		target->limit_bytes = 1;
-	result = check_limit(target->limit_bytes, target->budget_bytes,
-			     target->headroom_bytes, err);
-	return result < 0 ? result : set_host_limits(target, options, err);
+	return check_limit(target->limit_bytes, target->budget_bytes,
+			   target->headroom_bytes, err);
+}
+
+int memory_target_open(struct memory_target *target,
+		       const struct options *options, int64_t world_size,
+		       struct error *err)
+{
+	const struct gpu_patience patience = {
+		.interrupted = end_signals_waiting,
+		.limit_ms = options->times.time_limit_ms,
+	};
+	int result;
+
+	memset(target, 0, sizeof(*target));
+	target->world_size = world_size;
+	if (options->target.model.usable_bytes)
+		target->emulated_as = options->target.model.name;
+	result = find_gpus(target, options, &patience, err);
+	if (result < 0)
+		return result;
+	return target->gpu_count
+		       ? open_gpus(target, options, &patience, err)
+		       : memory_target_become_host(target, options, err);
 }
 
 int memory_target_reserve(struct memory_target *target, uint64_t bytes,
@@ -270,6 +351,20 @@ bool memory_target_lose_exact(struct memory_target *target,
 	target->assumes_exact = false;
 	target->world_size = world_size;
 	divide(target, options);
+	/* 0 would be none: nothing fits beside this headroom. */
+	target->limit_bytes = bytes_max(target->limit_bytes, 1);
+	return target->limit_bytes != before;
+}
+
+bool memory_target_note_used(struct memory_target *target,
+			     const struct options *options, uint64_t places)
+{
+	uint64_t before = target->limit_bytes;
+
+	if (target->device != PROBE_CUDA || options->probe.shared || !places)
+		return false;
+	target->used_places |= places;
+	set_gpu_limits(target, options);
 	/* 0 would be none: nothing fits beside this headroom. */
 	target->limit_bytes = bytes_max(target->limit_bytes, 1);
 	return target->limit_bytes != before;
@@ -330,12 +425,19 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 const char *memory_target_budget_source(const struct memory_target *target,
 					const struct options *options)
 {
+	const struct gpu_device *gpu;
+
 	if (target->device == PROBE_HOST)
 		return host_budget_source_name(target->host.source);
 	if (options->target.memory_bytes == target->budget_bytes)
 		return "--memory";
-	return options->target.model.usable_bytes == target->budget_bytes
-		       ? "--as"
+	if (options->target.model.usable_bytes == target->budget_bytes)
+		return "--as";
+	gpu = &target->gpus[target->limiting];
+	if (gpu->is_integrated)
+		return "shared with the host";
+	return gpu->free_source == GPU_FREE_UNKNOWN
+		       ? "all of it: what is free is not known"
 		       : "free at start";
 }
 
@@ -350,9 +452,34 @@ void memory_target_words(const struct memory_target *target, struct strbuf *out)
 		strbuf_addf(out, " as %s", target->emulated_as);
 }
 
+/* What the others have more than this is nobody's use. */
+static void add_limiting(const struct memory_target *target,
+			 struct strlist *caveats)
+{
+	const struct gpu_device *least = &target->gpus[target->limiting];
+	uint64_t bytes = usable_bytes(target, least);
+	uint64_t most = 0;
+	char least_text[BYTES_TEXT_MAX];
+	char most_text[BYTES_TEXT_MAX];
+
+	for (size_t i = 0; i < target->gpu_count; i++)
+		if (bounds_budget(target, i))
+			most = bytes_max(
+				most, usable_bytes(target, &target->gpus[i]));
+	if (bytes >= most / 10 * 9)
+		return;
+	strlist_addf(caveats,
+		     "GPU %d (%s) bounds the budget: it has %s, another of "
+		     "those in use has %s",
+		     least->index, least->name, bytes_format(least_text, bytes),
+		     bytes_format(most_text, most));
+}
+
 void memory_target_add_caveat(const struct memory_target *target,
 			      struct strlist *caveats)
 {
+	if (target->device == PROBE_CUDA && target->gpu_count > 1)
+		add_limiting(target, caveats);
 	if (target->emulated_as && target->device == PROBE_CUDA)
 		strlist_addf(caveats,
 			     "emulated: %s on %s; workspaces, context size and "
@@ -375,46 +502,10 @@ static void memory_target_add_bytes(struct strbuf *out, const char *label,
 	identity_add(out, IDENTITY_PLACE, label, bytes_format(text, bytes));
 }
 
-static int list_length(const char *list)
-{
-	int count = *list ? 1 : 0;
-
-	for (; *list; list++)
-		count += *list == ',';
-	return count;
-}
-
-/*
- * A card of the same model answers for another: its UUID and number are no
- * part. Which of several models an index means only a driver could tell, and
- * what a slice of a card holds too: then the list itself is a part.
- */
-static void add_gpus(struct strbuf *out, const char *visible)
-{
-	struct gpu_device gpus[GPU_MAX];
-	int count = gpu_identities("/proc", gpus);
-	bool same = true;
-	int used = visible ? list_length(visible) : count;
-
-	for (int i = 1; i < count; i++)
-		same = same && strcmp(gpus[i].name, gpus[0].name) == 0;
-	if (!same || (visible && strstr(visible, "MIG"))) {
-		identity_add(out, IDENTITY_PLACE, "visible devices",
-			     visible ? visible : "all");
-		used = count;
-	}
-	for (int i = 0; i < used && i < count; i++)
-		identity_add(out, IDENTITY_PLACE, "GPU", gpus[i].name);
-}
-
-void memory_target_fingerprint(struct strbuf *out,
-			       const struct options *options,
-			       const char *visible)
+void memory_target_fingerprint(struct strbuf *out)
 {
 	struct host_budget host;
 
-	if (options->target.device != DEVICE_HOST)
-		add_gpus(out, visible);
 	if (host_budget_read(&host, 0, &roots, NULL) < 0)
 		return;
 	memory_target_add_bytes(out, "memory of the machine",

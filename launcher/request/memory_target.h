@@ -20,10 +20,15 @@ struct memory_target {
 	enum probe_device device;
 	/* auto with a GPU: the first probe tells which of the two it is. */
 	bool may_be_host;
-	struct nvml *nvml; /* NULL without GPUs */
+	struct nvml *nvml; /* NULL without GPUs, or where it does not answer */
 	struct gpu_device gpus[GPU_MAX];
 	struct probe_gpu probe_gpus[GPU_MAX];
 	size_t gpu_count;
+	/* By their place, those that probes were seen on; 0: not known yet, all
+	 * may be. Only what is used bounds the budget. */
+	uint64_t used_places;
+	size_t limiting; /* the GPU that has least to give */
+	bool is_unified; /* GPU and host have one memory */
 	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
 	const char *emulated_as;
 	struct host_budget host;
@@ -43,9 +48,11 @@ struct memory_target {
 };
 
 /*
- * Looks at the devices: driver API in a short-lived child, NVML, /proc. Fills
- * the limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and
- * no GPU; -EINVAL with --as and a GPU that is smaller than that model. The
+ * Looks at the devices: the driver's list (gpu.h), NVML, /proc. Fills the
+ * limits of both kinds. -ENODEV with --device cuda and no GPU, or --as and no
+ * GPU; an error as well where a GPU is there that cannot be tuned for: only
+ * --device host asks for the CPU then. -EINTR, -ETIME: a signal, --time-limit.
+ * -EINVAL with --as and a GPU that is smaller than that model. The
  * caller releases the target, and keeps the options until then.
  */
 int memory_target_open(struct memory_target *target,
@@ -81,6 +88,13 @@ bool memory_target_lose_exact(struct memory_target *target,
 			      int64_t world_size);
 
 /*
+ * A probe was seen on these GPUs. Those that none was seen on bound nothing
+ * any more. True: the limit is another one. With --shared all of them count.
+ */
+bool memory_target_note_used(struct memory_target *target,
+			     const struct options *options, uint64_t places);
+
+/*
  * The headroom a size needs after its confirmation: as asked for, else the
  * default, doubled while the peak still rises, 20% when the peaks vary.
  */
@@ -92,7 +106,10 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 void memory_target_words(const struct memory_target *target,
 			 struct strbuf *out);
 
-/* With --as: that it was no such card, and what differs on one. */
+/*
+ * With --as: that it was no such card, and what differs on one. With several
+ * GPUs: which of them has much less to give than the others.
+ */
 void memory_target_add_caveat(const struct memory_target *target,
 			      struct strlist *caveats);
 
@@ -101,12 +118,9 @@ const char *memory_target_budget_source(const struct memory_target *target,
 					const struct options *options);
 
 /*
- * What identifies the hardware without asking a driver: the models of the GPUs
- * that are visible, from /proc, memory and the limit of the cgroup. visible:
- * CUDA_VISIBLE_DEVICES or NULL. Appends entries of identity_text.h.
+ * What identifies the host: its memory and the limit of the cgroup. Its GPUs
+ * are visible_gpus_fingerprint's. Appends entries of identity_text.h.
  */
-void memory_target_fingerprint(struct strbuf *out,
-			       const struct options *options,
-			       const char *visible);
+void memory_target_fingerprint(struct strbuf *out);
 
 #endif

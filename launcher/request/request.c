@@ -16,7 +16,6 @@
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/request/identity.h"
 #include "launcher/request/seen_store.h"
-#include "probes/observers/gpu/gpu.h"
 #include "search/accumulation.h"
 
 #include <dirent.h>
@@ -37,22 +36,6 @@ static void copy_environment(struct strlist *environment)
 {
 	for (char **item = environ; item && *item; item++)
 		strlist_add(environment, *item);
-}
-
-/* CUDA_VISIBLE_DEVICES, else what the kernel driver lists: no library. */
-static int64_t visible_devices(const struct strlist *environment)
-{
-	const char *list = strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
-	struct gpu_device gpus[GPU_MAX];
-	int64_t count = 1;
-
-	if (!list)
-		return gpu_identities("/proc", gpus);
-	if (!*list)
-		return 0;
-	for (; *list; list++)
-		count += *list == ',';
-	return count;
 }
 
 /* A named_files_read. */
@@ -126,10 +109,9 @@ static void set_sources(struct request *request)
 		.env_templates = &options->hints.env_templates,
 		.templates = &options->hints.templates,
 		.environment = &request->environment,
-		.visible_devices =
-			options->target.device == DEVICE_HOST
-				? 0
-				: visible_devices(&request->environment),
+		.visible_devices = options->target.device == DEVICE_HOST
+					   ? 0
+					   : visible_gpus_count(request->gpus),
 		.ranks_around =
 			request->place.world > 1 ? request->place.world : 0,
 		.ranks_seen = seen->ranks,
@@ -153,6 +135,48 @@ static enum command_outcome request_recognise(struct request *request,
 
 	note_script(request, &request->texts);
 	return outcome;
+}
+
+/* The ranks of the command, were there so many GPUs; 0: not recognised. */
+static int64_t ranks_with(struct request *request, int64_t gpus)
+{
+	const int64_t before = request->hints.visible_devices;
+	struct command command = { 0 };
+	int64_t ranks = 0;
+
+	request->hints.visible_devices = gpus;
+	if (command_recognise(&command, &request->options->command,
+			      &request->sources, NULL) == COMMAND_OK)
+		ranks = command.batch.world_size;
+	command_release(&command);
+	request->hints.visible_devices = before;
+	return ranks;
+}
+
+/*
+ * "One rank for each GPU": how many there are only the driver knows, and it is
+ * asked where that makes a difference.
+ */
+static enum command_outcome count_gpus(struct request *request,
+				       enum command_outcome outcome,
+				       struct error *err)
+{
+	int64_t counted = request->hints.visible_devices;
+	int count;
+
+	if (!visible_gpus_count_is_open(request->gpus) ||
+	    ranks_with(request, counted) == ranks_with(request, counted + 2))
+		return outcome;
+	count = visible_gpus_ask(request->gpus, err);
+	if (count < 0)
+		return COMMAND_USAGE;
+	if (count == counted)
+		return outcome;
+	request->hints.visible_devices = count;
+	command_release(&request->command);
+	free(request->script);
+	request->script = NULL;
+	return request_recognise(request, err);
 }
 
 int request_rewrite(const struct request *request,
@@ -305,8 +329,11 @@ static enum command_outcome prepare_with(struct request *request,
 		return COMMAND_USAGE;
 	if (load_known(request, err) < 0)
 		return COMMAND_USAGE;
+	request->gpus = xcalloc(1, sizeof(*request->gpus));
+	visible_gpus_open(request->gpus, options, &request->environment);
 	set_sources(request);
 	outcome = request_recognise(request, err);
+	outcome = count_gpus(request, outcome, err);
 	if (outcome == COMMAND_OK)
 		outcome = set_effective_batch(request, err);
 	if (outcome != COMMAND_OK)
@@ -359,6 +386,9 @@ enum command_outcome request_prepare_again(struct request *request,
 
 void request_release(struct request *request)
 {
+	if (request->gpus)
+		visible_gpus_release(request->gpus);
+	free(request->gpus);
 	strlist_release(&request->environment);
 	paths_release(&request->paths);
 	presets_release(&request->presets);

@@ -16,6 +16,7 @@
 #include "launcher/command/text/seen_meaning.h"
 #include "launcher/options/options.h"
 #include "launcher/request/surroundings.h"
+#include "launcher/request/visible_gpus.h"
 #include "probes/process/process_state.h"
 
 #include <stdbool.h>
@@ -25,6 +26,7 @@ struct request {
 	const struct options *options;
 	const struct process_state *state;
 	struct strlist environment; /* as autofit came in */
+	struct visible_gpus *gpus;  /* that environment lets be seen */
 	struct paths paths;
 	struct presets presets;
 	struct launchers launchers;

@@ -366,6 +366,29 @@ static enum session_turn after_probe(struct session *session,
 	return SESSION_GO_ON;
 }
 
+/*
+ * GPUs that the command does not use bound it no longer. One that was stopped
+ * at their limit is asked again: it showed nothing of its own.
+ */
+static bool note_used(struct session *session, struct probe_report *report)
+{
+	struct memory_target *target = session->given.target;
+	struct trial *trial = &report->outcome.trial;
+	uint64_t before = target->limit_bytes;
+
+	if (!memory_target_note_used(target, session->given.request->options,
+				     report->outcome.evidence.gpu.used_places))
+		return false;
+	if (target->limit_bytes <= before ||
+	    trial->verdict != VERDICT_OVER_BUDGET)
+		return true;
+	trial->verdict = VERDICT_DISTURBED;
+	free(report->why);
+	report->why = xstrdup("it was stopped at the limit of a GPU that it "
+			      "does not use");
+	return true;
+}
+
 /* The first probe shows the device, each the limits; then its verdict stands.
  */
 static int settle_limits(struct session *session, struct probe_report *report,
@@ -398,6 +421,8 @@ static int settle_limits(struct session *session, struct probe_report *report,
 	if (has_verdict)
 		target->may_be_host = false;
 	if (session_limits_note_coverage(session, trial))
+		change = LIMIT_MOVED;
+	if (has_verdict && note_used(session, report))
 		change = LIMIT_MOVED;
 	session_limits_set(session);
 	why = session_limits_rejudge(session, trial, change);

@@ -404,6 +404,14 @@ static void rule_failed(const struct evidence *evidence, struct judgement *out)
 static void rule_unused_device(const struct evidence *evidence,
 			       struct judgement *out)
 {
+	if (evidence->gpu.foreign_device[0]) {
+		verdict_say(out, VERDICT_FAILED,
+			    "the command went to %s by itself, which is none "
+			    "of its GPUs here: set CUDA_VISIBLE_DEVICES in "
+			    "front of autofit, not in the command",
+			    evidence->gpu.foreign_device);
+		return;
+	}
 	if (evidence->memory.device != PROBE_CUDA || evidence->gpu.device_used)
 		return;
 	if (evidence->gpu.used_elsewhere)

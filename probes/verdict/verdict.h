@@ -61,8 +61,15 @@ struct evidence_output {
 	bool text_is_fragmented; /* PyTorch's words tell of fragmentation */
 };
 
+#define EVIDENCE_DEVICE_MAX 48
+
 struct evidence_gpu {
 	bool device_used; /* the tree was seen on a device */
+	/* Of the devices it was given, by their place in the list, those that
+	 * it was seen on; 0: not known. */
+	uint64_t used_places;
+	/* One that it was not given, and used; "": none. */
+	char foreign_device[EVIDENCE_DEVICE_MAX];
 	/* It was not, and something else used one meanwhile: a container, a
 	 * process on another host. */
 	bool used_elsewhere;

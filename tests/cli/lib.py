@@ -111,6 +111,7 @@ class Place:
             tempfile.mkdtemp(prefix="autofit-%s-" % name)
         )
         self.count = 0
+        self.prefix = []  # what autofit is started by; nothing: itself
         self.env = {
             name: value
             for name, value in os.environ.items()
@@ -140,7 +141,7 @@ class Place:
     def start(self, *args, env=None):
         """autofit with these arguments, in a process group of its own."""
         return subprocess.Popen(
-            [AUTOFIT, *args],
+            [*self.prefix, AUTOFIT, *args],
             cwd=self.folder,
             env=dict(self.env, **(env or {})),
             stdin=subprocess.DEVNULL,

@@ -166,6 +166,7 @@ static int stumble(void)
 		exit(0);
 	if (sim_fault("hang"))
 		sim_hang();
+	sim_delay("init_ms=");
 	return sim_fault_number("init=", &number) ? (int)number : OK;
 }
 

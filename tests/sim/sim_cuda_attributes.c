@@ -1,6 +1,7 @@
 /* What kind of device a simulated one is. */
 /* SPDX-License-Identifier: MIT */
 #include "sim_cuda.h"
+#include "sim_fault.h"
 
 #include <stdio.h>
 #include <strings.h>
@@ -73,6 +74,8 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].attribute == attribute)
 			*value = rows[i].value;
+	if (attribute == 18)
+		*value = sim_fault("integrated");
 	return OK;
 }
 

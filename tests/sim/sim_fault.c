@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *sim_fault_next(const char *key, const char **place)
@@ -60,6 +61,18 @@ uint64_t sim_size(const char *text, char **end)
 	if (end)
 		*end = unit + (shift != 0);
 	return size << shift;
+}
+
+void sim_delay(const char *key)
+{
+	struct timespec pause = { 0, 0 };
+	uint64_t ms = 0;
+
+	if (!sim_fault_number(key, &ms))
+		return;
+	pause.tv_sec = (time_t)(ms / 1000);
+	pause.tv_nsec = (long)(ms % 1000) * 1000000;
+	(void)nanosleep(&pause, NULL);
 }
 
 void sim_hang(void)

@@ -19,6 +19,9 @@ const char *sim_fault_next(const char *key, const char **place);
 /* "20M": the bytes; end may be NULL. */
 uint64_t sim_size(const char *text, char **end);
 
+/* The milliseconds that the word asks for; none without it. */
+void sim_delay(const char *key);
+
 /* For ever, until a signal ends the process. */
 void sim_hang(void);
 

@@ -17,6 +17,7 @@ enum result {
 	OK = 0,
 	UNINITIALIZED = 1,
 	INVALID_ARGUMENT = 2,
+	NOT_SUPPORTED = 3,
 	NOT_FOUND = 6,
 	INSUFFICIENT_SIZE = 7,
 	LIBRARY_NOT_FOUND = 12,
@@ -70,6 +71,8 @@ EXPORT const char *nvmlErrorString(int result)
 		return "The operation was successful";
 	case UNINITIALIZED:
 		return "Uninitialized";
+	case NOT_SUPPORTED:
+		return "Not Supported";
 	case NOT_FOUND:
 		return "Not Found";
 	case LIBRARY_NOT_FOUND:
@@ -79,16 +82,6 @@ EXPORT const char *nvmlErrorString(int result)
 	default:
 		return "Unknown Error";
 	}
-}
-
-static void uuid_text(char text[SIM_UUID_TEXT_MAX],
-		      const struct sim_device *device)
-{
-	static const char prefix[] = "MIG";
-
-	sim_uuid_text(text, device->uuid);
-	for (size_t i = 0; prefix[i] && sim_fault("mig"); i++)
-		text[i] = prefix[i];
 }
 
 EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
@@ -103,7 +96,7 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 	for (uint32_t i = 0; i < state->device_count; i++) {
 		char text[SIM_UUID_TEXT_MAX];
 
-		uuid_text(text, &state->devices[i]);
+		sim_uuid_text(text, state->devices[i].uuid);
 		if (strcasecmp(text, uuid) == 0) {
 			*device = &handles[i];
 			result = OK;
@@ -197,7 +190,7 @@ EXPORT int nvmlDeviceGetUUID(void *device, char *text, unsigned int length)
 
 	if (!state)
 		return INVALID_ARGUMENT;
-	uuid_text(uuid, &state->devices[index]);
+	sim_uuid_text(uuid, state->devices[index].uuid);
 	sim_unlock(state);
 	return put_text(text, length, uuid);
 }
@@ -232,14 +225,37 @@ EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version)
 	return OK;
 }
 
+/* NVML counts the board, of which the driver keeps a part for itself. */
+static uint64_t reserved_bytes(void)
+{
+	uint64_t bytes = 0;
+
+	(void)sim_fault_number("reserved=", &bytes);
+	return bytes;
+}
+
+static void take_time(void)
+{
+	static uint64_t calls;
+	uint64_t last;
+
+	sim_delay("nvml_ms=");
+	if (sim_fault_number("nvml_hang_after=", &last) && ++calls >= last)
+		sim_hang();
+}
+
 EXPORT int nvmlDeviceGetMemoryInfo(void *device, struct memory *memory)
 {
 	uint32_t index = 0;
-	struct sim_state *state = look(device, &index);
+	struct sim_state *state;
 
+	take_time();
+	if (sim_fault("nvml=unsupported"))
+		return NOT_SUPPORTED;
+	state = look(device, &index);
 	if (!state)
 		return INVALID_ARGUMENT;
-	memory->total = state->devices[index].total_bytes;
+	memory->total = state->devices[index].total_bytes + reserved_bytes();
 	memory->free = sim_free_bytes(state, index);
 	memory->used = memory->total - memory->free;
 	sim_unlock(state);
@@ -257,9 +273,10 @@ EXPORT int nvmlDeviceGetMemoryInfo_v2(void *device, struct memory_v2 *memory)
 		return ARGUMENT_VERSION_MISMATCH;
 	result = nvmlDeviceGetMemoryInfo(device, &plain);
 	memory->total = plain.total;
-	memory->reserved = 0;
+	/* The older function counts it as used. */
+	memory->reserved = reserved_bytes();
 	memory->free = plain.free;
-	memory->used = plain.used;
+	memory->used = plain.used - memory->reserved;
 	return result;
 }
 
@@ -309,6 +326,7 @@ static int list_compute(const char *device, unsigned int *count, void *infos,
 	struct list list = { infos, *count, 0, size };
 	uint32_t index = 0;
 	uint64_t used = UINT64_MAX;
+	uint64_t only;
 	uint64_t pid;
 	struct sim_state *state = look(device, &index);
 
@@ -317,7 +335,8 @@ static int list_compute(const char *device, unsigned int *count, void *infos,
 	if (!sim_fault("nvml=hidden"))
 		put_contexts(&list, state, index);
 	(void)sim_fault_number("tenant_bytes=", &used);
-	if (sim_fault_number("tenant=", &pid))
+	if (sim_fault_number("tenant=", &pid) &&
+	    (!sim_fault_number("tenant_on=", &only) || only == index))
 		put(&list, (int32_t)pid, used);
 	sim_unlock(state);
 	return finish(&list, count);

@@ -237,8 +237,9 @@ void sim_uuid_text(char text[SIM_UUID_TEXT_MAX], const unsigned char uuid[16])
 	const unsigned char *b = uuid;
 
 	(void)snprintf(text, SIM_UUID_TEXT_MAX,
-		       "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
+		       "%s-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-"
 		       "%02x%02x%02x%02x%02x%02x",
-		       b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8],
-		       b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+		       sim_fault("mig") ? "MIG" : "GPU", b[0], b[1], b[2], b[3],
+		       b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12],
+		       b[13], b[14], b[15]);
 }

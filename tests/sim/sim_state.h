@@ -23,7 +23,13 @@
  *     mig                     devices are MIG instances, by their UUID
  *     name=crash              in cuDeviceGetName
  *     nvml=missing            nvmlInit_v2 answers "library not found"
+ *     init_ms=N               cuInit takes so long
  *     nvml=hang               in nvmlInit_v2
+ *     nvml_hang_after=K       in the K-th nvmlDeviceGetMemoryInfo of a process
+ *     nvml_ms=N               each call for a device's memory takes so long
+ *     nvml=unsupported        memory is not supported, as where it is shared
+ *     integrated              the devices have the host's memory
+ *     reserved=N              NVML's total has so much more, used by nobody
  *     nvml=old                only the first version of each function works
  *     nvml=wide               processes of _v3 take 32 bytes, as with 535.43
  *     nvml=hidden             no process is listed, as in a container
@@ -35,6 +41,7 @@
  *     display=PID             a graphics process whose memory is not known
  *     tenant=PID              a compute process on every device, with
  *     tenant_bytes=N          bytes; not known without this word
+ *     tenant_on=N             on the N-th device alone, from 0
  *
  * The rest is a script, read at cuInit. Calls are counted from 1 over all
  * processes that use the state file, also those that ended; "allocation" is
@@ -112,7 +119,7 @@ void sim_release_dead(struct sim_state *state);
 struct sim_process *sim_self(struct sim_state *state);
 uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device);
 
-/* "GPU-" and the bytes, as the driver writes them. */
+/* "GPU-" or "MIG-" and the bytes, as the driver writes them. */
 #define SIM_UUID_TEXT_MAX 48
 void sim_uuid_text(char text[SIM_UUID_TEXT_MAX], const unsigned char uuid[16]);
 

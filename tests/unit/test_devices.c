@@ -4,7 +4,6 @@
 #include "launcher/devices/devices.h"
 
 #include "base/units.h"
-#include "launcher/devices/devices_observer.h"
 #include "launcher/devices/devices_sample.h"
 
 #include <pwd.h>
@@ -229,11 +228,13 @@ static void problems_are_said(void **state)
 	look(fixture);
 	assert_int_equal(fixture->devices.gpu_count, 2);
 	assert_non_null(fixture->devices.nvml_problem);
-	assert_true(json_is_null(
-		json_object_get(device(fixture, 0), "free_bytes")));
+	/* The driver tells what is free, not who uses the rest. */
+	assert_int_equal(json_integer_value(json_object_get(device(fixture, 0),
+							    "free_bytes")),
+			 7 * GIB);
 	assert_true(
 		json_is_null(json_object_get(device(fixture, 0), "processes")));
-	assert_shows(fixture, "not known  not known\n");
+	assert_shows(fixture, "7.00 GiB  not known\n");
 	assert_shows(fixture, "Observed: GPUs by the CUDA driver API, host");
 	assert_shows(fixture, "Not observed: NVML cannot start: ");
 	assert_int_equal(json_array_size(json_object_get(device(fixture, 0),
@@ -280,36 +281,41 @@ static void the_exit_code_tells(void **state)
 static void a_device_may_vanish(void **state)
 {
 	struct fixture *fixture = *state;
-	struct devices_readings *readings = calloc(1, sizeof(*readings));
-	struct devices_observer *observer;
+	struct gpu_device gpus[2];
+	struct nvml *nvml = NULL;
 	struct error err = ERROR_INIT;
 	char words[128];
 
-	assert_non_null(readings);
 	(void)snprintf(words, sizeof(words),
 		       "tenant=%d,tenant_bytes=1000,display=%d", (int)getpid(),
 		       (int)getppid());
 	set("AUTOFIT_SIM_FAULT", words);
 	look(fixture);
-	(void)snprintf(fixture->devices.gpus[1].gpu.uuid, GPU_UUID_MAX,
+	gpus[0] = fixture->devices.gpus[0].gpu;
+	gpus[1] = fixture->devices.gpus[1].gpu;
+	(void)snprintf(gpus[1].uuid, GPU_UUID_MAX,
 		       "GPU-516d0000-0000-4000-8000-0000000000ff");
-	observer = devices_observer_open(&fixture->devices);
+	assert_int_equal(nvml_prepare(&nvml, gpus, 2, &err), 0);
 	for (int i = 0; i < 2; i++) {
-		assert_int_equal(devices_observer_ask(observer, &err), 0);
-		assert_int_equal(
-			devices_observer_take(observer, readings, &err), 0);
-		assert_int_equal(readings->gpus[0].total_bytes, 8 * GIB);
-		assert_string_equal(readings->gpus[0].problem, "");
-		assert_int_equal(readings->gpus[0].process_count, 2);
-		assert_int_equal(readings->gpus[0].largest.pid, getpid());
-		assert_int_equal(readings->gpus[0].largest.used_bytes, 1000);
-		assert_int_equal(readings->gpus[1].total_bytes, 0);
-		assert_int_equal(readings->gpus[1].process_count, -1);
-		assert_non_null(strstr(readings->gpus[1].problem,
-				       "NVML cannot find the device"));
+		const struct gpu_look *first, *second;
+
+		assert_int_equal(nvml_ask(nvml, &err), 0);
+		assert_int_equal(nvml_take(nvml, &err), 0);
+		first = nvml_seen(nvml, gpus[0].uuid);
+		second = nvml_seen(nvml, gpus[1].uuid);
+		assert_non_null(first);
+		assert_non_null(second);
+		assert_int_equal(first->memory.total_bytes, 8 * GIB);
+		assert_string_equal(first->problem, "");
+		assert_int_equal(first->process_count, 2);
+		assert_int_equal(first->processes[0].pid, getpid());
+		assert_int_equal(first->processes[0].used_bytes, 1000);
+		assert_false(second->has_memory);
+		assert_int_equal(second->process_count, -1);
+		assert_non_null(
+			strstr(second->problem, "NVML cannot find the device"));
 	}
-	devices_observer_close(observer);
-	free(readings);
+	nvml_close(nvml);
 }
 
 static char plain_name[] = "r-1";

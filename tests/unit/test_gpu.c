@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "probes/observers/gpu/cuda_api.h"
 #include "probes/observers/gpu/nvml_api.h"
+#include "probes/observers/gpu/nvml_library.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,7 +32,9 @@
 /* Long enough for a slow machine, short enough to wait for a hang. */
 #define SHORT_MS 1500
 
-static const struct cuda_lookup impatient = { CUDA_LIBRARY, SHORT_MS };
+static const struct cuda_lookup impatient = {
+	CUDA_LIBRARY, SHORT_MS, SHORT_MS, { 0 }
+};
 
 struct fixture {
 	char folder[64];
@@ -145,7 +148,7 @@ static void devices_are_listed(void **state)
 	struct error err = ERROR_INIT;
 
 	(void)state;
-	assert_int_equal(cuda_devices_list(devices, &err), 2);
+	assert_int_equal(cuda_devices_list(devices, NULL, &err), 2);
 	assert_int_equal(err.code, 0);
 	assert_string_equal(devices[0].name, "Sim A100");
 	assert_string_equal(devices[0].uuid, FIRST_UUID);
@@ -166,7 +169,7 @@ static void a_mig_instance_is_told_by_its_uuid(void **state)
 
 	(void)state;
 	set("AUTOFIT_SIM_FAULT", "mig");
-	assert_int_equal(cuda_devices_list(devices, NULL), 2);
+	assert_int_equal(cuda_devices_list(devices, NULL, NULL), 2);
 	assert_string_equal(devices[0].uuid,
 			    "MIG-516d0000-0000-4000-8000-000000000001");
 }
@@ -191,7 +194,7 @@ static void only_visible_devices_are_listed(void **state)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		print_message("visible: '%s'\n", rows[i].visible);
 		set("CUDA_VISIBLE_DEVICES", rows[i].visible);
-		assert_int_equal(cuda_devices_list(devices, NULL),
+		assert_int_equal(cuda_devices_list(devices, NULL, NULL),
 				 rows[i].count);
 		if (rows[i].count)
 			assert_string_equal(devices[0].name, rows[i].first);
@@ -232,8 +235,13 @@ static void a_broken_driver_is_named(void **state)
 			cuda_devices_look_up(&impatient, devices, &err),
 			rows[i].result);
 		assert_non_null(strstr(err.message, rows[i].words));
-		if (rows[i].result == 2)
-			assert_int_equal(devices[0].free_bytes, 0);
+		/* Beside a context of its own, the driver tells as well. */
+		if (rows[i].result == 2) {
+			assert_int_equal(devices[0].free_source,
+					 GPU_FREE_DRIVER);
+			assert_int_equal(devices[0].free_bytes,
+					 7 * GIB - 64 * MIB);
+		}
 		/* It is reaped, hanging or not. */
 		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 		assert_int_equal(errno, ECHILD);
@@ -245,14 +253,16 @@ static void a_library_may_be_missing_or_broken(void **state)
 	const struct fixture *fixture = *state;
 	static struct gpu_device devices[GPU_MAX];
 	struct error err = ERROR_INIT;
-	struct cuda_lookup lookup = { "libautofit-none.so.1", SHORT_MS };
-	struct nvml *nvml = NULL;
+	struct cuda_lookup lookup = {
+		"libautofit-none.so.1", SHORT_MS, SHORT_MS, { 0 }
+	};
+	struct nvml_library *nvml = NULL;
 	char path[128];
 	int fd;
 
 	assert_int_equal(cuda_devices_look_up(&lookup, devices, &err), 0);
 	assert_int_equal(err.code, 0);
-	assert_int_equal(nvml_open_library(&nvml, lookup.library, &err),
+	assert_int_equal(nvml_library_open(&nvml, lookup.library, &err),
 			 -ENOENT);
 
 	(void)snprintf(path, sizeof(path), "%s/empty.so", fixture->folder);
@@ -267,7 +277,7 @@ static void a_library_may_be_missing_or_broken(void **state)
 	lookup.library = NVML_LIBRARY;
 	assert_int_equal(cuda_devices_look_up(&lookup, devices, &err), -EIO);
 	assert_non_null(strstr(err.message, "lacks functions"));
-	assert_int_equal(nvml_open_library(&nvml, CUDA_LIBRARY, &err), -EIO);
+	assert_int_equal(nvml_library_open(&nvml, CUDA_LIBRARY, &err), -EIO);
 	assert_non_null(strstr(err.message, "lacks functions"));
 	assert_null(nvml);
 }
@@ -293,7 +303,7 @@ static void the_child_is_quiet_and_leaves_others_alone(void **state)
 	assert_int_equal(dup2(fd, 1), 1);
 	assert_int_equal(dup2(fd, 2), 2);
 	set("AUTOFIT_SIM_FAULT", "noise");
-	count = cuda_devices_list(devices, NULL);
+	count = cuda_devices_list(devices, NULL, NULL);
 	(void)dup2(kept[0], 1);
 	(void)dup2(kept[1], 2);
 	(void)close(kept[0]);
@@ -315,50 +325,49 @@ static void closed_descriptors_do_no_harm(void **state)
 	(void)state;
 	/* The pipe would be descriptor 0, which the child gives away. */
 	(void)close(0);
-	count = cuda_devices_list(devices, NULL);
+	count = cuda_devices_list(devices, NULL, NULL);
 	(void)dup2(kept, 0);
 	(void)close(kept);
 	assert_int_equal(count, 2);
 }
 
-static struct nvml *open_nvml(void)
+static struct nvml_library *open_nvml(void)
 {
 	struct error err = ERROR_INIT;
-	struct nvml *nvml = NULL;
+	struct nvml_library *nvml = NULL;
 
-	assert_int_equal(nvml_open(&nvml, &err), 0);
+	assert_int_equal(nvml_library_open(&nvml, NVML_LIBRARY, &err), 0);
 	return nvml;
 }
 
 static void memory_is_read(void **state)
 {
 	static const char *const faults[] = { "", "nvml=old" };
-	uint64_t total_bytes = 0;
-	uint64_t free_bytes = 0;
+	struct gpu_memory memory = { 0 };
 	struct error err = ERROR_INIT;
-	struct nvml *nvml;
+	struct nvml_library *nvml;
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		set("AUTOFIT_SIM_FAULT", faults[i]);
 		nvml = open_nvml();
-		assert_int_equal(nvml_memory(nvml, FIRST_UUID, &total_bytes,
-					     &free_bytes, &err),
-				 0);
-		assert_int_equal(total_bytes, 8 * GIB);
-		assert_int_equal(free_bytes, 7 * GIB);
-		assert_int_equal(nvml_memory(nvml, "GPU-none", &total_bytes,
-					     &free_bytes, &err),
-				 -ENODEV);
+		assert_int_equal(
+			nvml_library_memory(nvml, FIRST_UUID, &memory, &err),
+			0);
+		assert_int_equal(memory.total_bytes, 8 * GIB);
+		assert_int_equal(memory.free_bytes, 7 * GIB);
+		assert_int_equal(
+			nvml_library_memory(nvml, "GPU-none", &memory, &err),
+			-ENODEV);
 		assert_non_null(strstr(err.message, "GPU-none"));
 		assert_non_null(strstr(err.message, "Not Found"));
-		nvml_close(nvml);
+		nvml_library_close(nvml);
 	}
 	set("AUTOFIT_SIM_FAULT", "nvml=missing");
 	nvml = NULL;
-	assert_int_equal(nvml_open(&nvml, &err), -ENOENT);
+	assert_int_equal(nvml_library_open(&nvml, NVML_LIBRARY, &err), -ENOENT);
 	assert_null(nvml);
-	nvml_close(NULL);
+	nvml_library_close(NULL);
 }
 
 static const struct gpu_process *
@@ -377,17 +386,19 @@ static void processes_are_listed(void **state)
 	struct fixture *fixture = *state;
 	static struct gpu_process processes[GPU_PROCESSES_MAX];
 	const struct gpu_process *one, *two;
-	struct nvml *nvml = open_nvml();
+	struct nvml_library *nvml = open_nvml();
 	pid_t first, second;
 
-	assert_int_equal(nvml_processes(nvml, FIRST_UUID, processes, NULL), 0);
+	assert_int_equal(
+		nvml_library_processes(nvml, FIRST_UUID, processes, NULL), 0);
 	assert_int_equal(add_tenant(fixture, 100 * MIB, &first), 'y');
 	assert_int_equal(add_tenant(fixture, 1 * MIB, &second), 'y');
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
 		print_message("fault: '%s'\n", faults[i]);
 		set("AUTOFIT_SIM_FAULT", faults[i]);
-		assert_int_equal(
-			nvml_processes(nvml, FIRST_UUID, processes, NULL), 2);
+		assert_int_equal(nvml_library_processes(nvml, FIRST_UUID,
+							processes, NULL),
+				 2);
 		one = find_process(processes, 2, first);
 		two = find_process(processes, 2, second);
 		assert_non_null(one);
@@ -396,37 +407,38 @@ static void processes_are_listed(void **state)
 		assert_int_equal(one->used_bytes, 164 * MIB);
 		assert_int_equal(two->used_bytes, 66 * MIB);
 		assert_int_equal(one->is_compute, 1);
-		assert_int_equal(
-			nvml_processes(nvml, SECOND_UUID, processes, NULL), 0);
+		assert_int_equal(nvml_library_processes(nvml, SECOND_UUID,
+							processes, NULL),
+				 0);
 	}
-	assert_int_equal(nvml_processes(nvml, "GPU-none", processes, NULL),
-			 -ENODEV);
-	nvml_close(nvml);
+	assert_int_equal(
+		nvml_library_processes(nvml, "GPU-none", processes, NULL),
+		-ENODEV);
+	nvml_library_close(nvml);
 }
 
 static void the_dead_release_their_memory(void **state)
 {
 	struct fixture *fixture = *state;
 	static struct gpu_process processes[GPU_PROCESSES_MAX];
-	struct nvml *nvml = open_nvml();
-	uint64_t total_bytes, free_bytes;
+	struct nvml_library *nvml = open_nvml();
+	struct gpu_memory memory = { 0 };
 	pid_t pid;
 
 	/* 7 GiB are free, with a context of 64 MiB each: one fits, not two. */
 	assert_int_equal(add_tenant(fixture, 4 * GIB, &pid), 'y');
 	assert_int_equal(add_tenant(fixture, 4 * GIB, &pid), 'n');
-	assert_int_equal(
-		nvml_memory(nvml, FIRST_UUID, &total_bytes, &free_bytes, NULL),
-		0);
-	assert_int_equal(free_bytes, 7 * GIB - 4 * GIB - 128 * MIB);
+	assert_int_equal(nvml_library_memory(nvml, FIRST_UUID, &memory, NULL),
+			 0);
+	assert_int_equal(memory.free_bytes, 7 * GIB - 4 * GIB - 128 * MIB);
 	end_tenants(fixture);
-	assert_int_equal(nvml_processes(nvml, FIRST_UUID, processes, NULL), 0);
 	assert_int_equal(
-		nvml_memory(nvml, FIRST_UUID, &total_bytes, &free_bytes, NULL),
-		0);
-	assert_int_equal(free_bytes, 7 * GIB);
+		nvml_library_processes(nvml, FIRST_UUID, processes, NULL), 0);
+	assert_int_equal(nvml_library_memory(nvml, FIRST_UUID, &memory, NULL),
+			 0);
+	assert_int_equal(memory.free_bytes, 7 * GIB);
 	assert_int_equal(add_tenant(fixture, 4 * GIB, &pid), 'y');
-	nvml_close(nvml);
+	nvml_library_close(nvml);
 }
 
 static void long_lists_and_displays_are_read(void **state)
@@ -434,7 +446,7 @@ static void long_lists_and_displays_are_read(void **state)
 	struct fixture *fixture = *state;
 	static struct gpu_process processes[GPU_PROCESSES_MAX];
 	const struct gpu_process *display;
-	struct nvml *nvml = open_nvml();
+	struct nvml_library *nvml = open_nvml();
 	char fault[64];
 	pid_t pid = 0;
 
@@ -442,8 +454,9 @@ static void long_lists_and_displays_are_read(void **state)
 		assert_int_equal(add_tenant(fixture, 0, &pid), 'y');
 	(void)snprintf(fault, sizeof(fault), "display=%d", (int)getpid());
 	set("AUTOFIT_SIM_FAULT", fault);
-	assert_int_equal(nvml_processes(nvml, FIRST_UUID, processes, NULL),
-			 TENANTS_MAX + 1);
+	assert_int_equal(
+		nvml_library_processes(nvml, FIRST_UUID, processes, NULL),
+		TENANTS_MAX + 1);
 	assert_non_null(find_process(processes, TENANTS_MAX + 1, pid));
 	display = find_process(processes, TENANTS_MAX + 1, getpid());
 	assert_non_null(display);
@@ -452,13 +465,14 @@ static void long_lists_and_displays_are_read(void **state)
 	/* One that computes and draws is one process, and computes. */
 	(void)snprintf(fault, sizeof(fault), "display=%d", (int)pid);
 	set("AUTOFIT_SIM_FAULT", fault);
-	assert_int_equal(nvml_processes(nvml, FIRST_UUID, processes, NULL),
-			 TENANTS_MAX);
+	assert_int_equal(
+		nvml_library_processes(nvml, FIRST_UUID, processes, NULL),
+		TENANTS_MAX);
 	display = find_process(processes, TENANTS_MAX, pid);
 	assert_non_null(display);
 	assert_int_equal(display->is_compute, 1);
 	assert_int_equal(display->used_bytes, 64 * MIB);
-	nvml_close(nvml);
+	nvml_library_close(nvml);
 }
 
 static void put_file(const struct fixture *fixture, const char *name,

@@ -148,10 +148,17 @@ static const struct {
 	  512,
 	  12288,
 	  "--memory" },
-	{ "without NVML, no bound",
+	{ "without NVML the driver tells what is free",
 	  ONE,
 	  { .fault = "nvml=missing" },
-	  24576,
+	  24576 - 500,
+	  983,
+	  0,
+	  "free at start" },
+	{ "what the driver keeps for itself is nobody's",
+	  ONE,
+	  { .fault = "reserved=561M" },
+	  24576 - 500,
 	  983,
 	  0,
 	  "free at start" },
@@ -190,6 +197,68 @@ static void each_bound_is_kept(void **state)
 		for (size_t gpu = 0; gpu < target.gpu_count; gpu++)
 			assert_string_equal(target.probe_gpus[gpu].uuid,
 					    target.gpus[gpu].uuid);
+		memory_target_release(&target);
+	}
+}
+
+/* NVML counts the board: what the driver keeps is used by nobody. */
+static void what_was_used_is_compared_with_what_is_seen(void **state)
+{
+	static const char *const faults[] = { "", "reserved=561M",
+					      "reserved=561M,nvml=old" };
+	const struct asked none = { 0 };
+	struct options options = options_of(&none);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(faults); i++) {
+		const struct asked asked = { .fault = faults[i] };
+		struct error err = ERROR_INIT;
+		struct memory_target target;
+
+		print_message("%s\n", faults[i]);
+		assert_int_equal(open_on(&target, &options, ONE, &asked, &err),
+				 0);
+		assert_int_equal(target.probe_gpus[0].total_bytes, 24 * GIB);
+		assert_int_equal(target.probe_gpus[0].baseline_used_bytes,
+				 500 * MIB);
+		memory_target_release(&target);
+	}
+}
+
+/* GPU and host have one memory: what the host lacks the GPU lacks too. */
+static void unified_memory_is_one_pool(void **state)
+{
+	static const struct {
+		const char *devices, *fault;
+	} rows[] = {
+		{ "Sim GB10:4096G:0", "integrated,nvml=unsupported" },
+		{ "Sim GB10:4096G:0", "integrated" },
+		{ "Sim Orin:512M:0", "integrated,nvml=missing" },
+	};
+	const struct asked none = { 0 };
+	struct options options = options_of(&none);
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct asked asked = { .fault = rows[i].fault };
+		struct error err = ERROR_INIT;
+		struct memory_target target;
+		bool is_large = i < 2;
+		int result = open_on(&target, &options, rows[i].devices, &asked,
+				     &err);
+
+		print_message("%s, %s\n", rows[i].devices, rows[i].fault);
+		/* A small one has no room beside its headroom. */
+		assert_int_equal(result, 0);
+		assert_true(target.is_unified);
+		assert_int_equal(target.budget_bytes,
+				 is_large ? target.host.budget_bytes
+					  : 512 * MIB);
+		assert_int_equal(target.cap_bytes, target.budget_bytes);
+		assert_true(target.headroom_bytes >= target.budget_bytes / 10);
+		assert_string_equal(
+			memory_target_budget_source(&target, &options),
+			"shared with the host");
 		memory_target_release(&target);
 	}
 }
@@ -450,6 +519,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_bound_is_kept),
+		TEST(what_was_used_is_compared_with_what_is_seen),
+		TEST(unified_memory_is_one_pool),
 		TEST(a_cap_is_as_a_card_of_its_size),
 		TEST(what_was_not_seen_exactly_gets_more_air),
 		TEST(what_cannot_be_emulated_is_refused),

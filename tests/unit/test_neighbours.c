@@ -48,10 +48,12 @@ static void open_target(struct fixture *fixture)
 	memset(target, 0, sizeof(*target));
 	target->device = PROBE_CUDA;
 	target->assumes_exact = true;
-	count = cuda_devices_list(target->gpus, NULL);
+	count = cuda_devices_list(target->gpus, NULL, NULL);
 	assert_int_equal(count, 2);
 	target->gpu_count = (size_t)count;
-	assert_int_equal(nvml_open(&target->nvml, NULL), 0);
+	assert_int_equal(nvml_open(&target->nvml, target->gpus,
+				   target->gpu_count, NULL, NULL),
+			 0);
 }
 
 static int make_machine(void **state)
@@ -65,7 +67,7 @@ static int make_machine(void **state)
 	assert_non_null(mkdtemp(fixture->folder));
 	(void)snprintf(path, sizeof(path), "%s/state", fixture->folder);
 	set("AUTOFIT_SIM_STATE", path);
-	set("AUTOFIT_SIM_DEVICES", "Sim A100:80G:1G:64M;Sim T4:16G:0:64M");
+	set("AUTOFIT_SIM_DEVICES", "Sim A100:80G:512M:640M;Sim T4:16G:0:640M");
 	set("AUTOFIT_SIM_FAULT", NULL);
 	set("CUDA_VISIBLE_DEVICES", NULL);
 	open_target(fixture);
@@ -187,6 +189,7 @@ static void a_free_gpu_is_free(void **state)
 	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
 		print_message("fault: '%s'\n", faults[i]);
 		set("AUTOFIT_SIM_FAULT", faults[i]);
+		open_target(fixture);
 		assert_int_equal(check(fixture), 0);
 		assert_int_equal(fixture->err.code, 0);
 		assert_int_equal(fixture->target.limit_bytes, 0);
@@ -204,7 +207,7 @@ static void a_tenant_is_named(void **state)
 	assert_non_null(me);
 	(void)snprintf(words, sizeof(words),
 		       "GPU 0 (Sim A100, " FIRST_UUID ") is in use: pid %d "
-		       "(%s, train) 3.06 GiB; probing beside it would not be "
+		       "(%s, train) 3.62 GiB; probing beside it would not be "
 		       "safe: wait, choose another with --device cuda:1, or "
 		       "share it with --shared",
 		       (int)pid, me->pw_name);
@@ -215,7 +218,8 @@ static void a_tenant_is_named(void **state)
 	/* One that draws as well still computes. */
 	(void)snprintf(words, sizeof(words), "display=%d", (int)pid);
 	set("AUTOFIT_SIM_FAULT", words);
-	assert_refused(fixture, "3.06 GiB");
+	open_target(fixture);
+	assert_refused(fixture, "3.62 GiB");
 }
 
 static void names_from_outside_are_harmless(void **state)
@@ -224,7 +228,7 @@ static void names_from_outside_are_harmless(void **state)
 	const struct tenant tenant = { 0, 0, "a\nb\x1b[2J\xff", 0 };
 
 	(void)add_tenant(fixture, &tenant);
-	assert_refused(fixture, ", a\\x0ab\\x1b[2J\\xff) 64.0 MiB;");
+	assert_refused(fixture, ", a\\x0ab\\x1b[2J\\xff) 640 MiB;");
 }
 
 static void a_user_without_a_name_has_a_number(void **state)
@@ -235,7 +239,7 @@ static void a_user_without_a_name_has_a_number(void **state)
 	if (geteuid() != 0 || getpwuid(NO_USER))
 		skip();
 	(void)add_tenant(fixture, &tenant);
-	assert_refused(fixture, "(user 54321, train) 64.0 MiB;");
+	assert_refused(fixture, "(user 54321, train) 640 MiB;");
 }
 
 static void many_tenants_are_counted(void **state)
@@ -269,7 +273,7 @@ static void pids_of_other_places_are_told(void **state)
 	static const struct {
 		const char *fault, *words;
 	} rows[] = {
-		{ "nvml=host_pids", " (not visible from here) 64.0 MiB;" },
+		{ "nvml=host_pids", " (not visible from here) 640 MiB;" },
 		{ "nvml=hidden,tenant=5000001,tenant_bytes=13207024435",
 		  "pid 5000001 (not visible from here) 12.3 GiB;" },
 		{ "nvml=hidden,tenant=5000001",
@@ -282,8 +286,49 @@ static void pids_of_other_places_are_told(void **state)
 	(void)add_tenant(fixture, &tenant);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		set("AUTOFIT_SIM_FAULT", rows[i].fault);
+		open_target(fixture);
 		assert_refused(fixture, rows[i].words);
 	}
+}
+
+/* What a desktop keeps there is missing anyway, and it stays. */
+static void a_small_process_is_base_load(void **state)
+{
+	struct fixture *fixture = *state;
+	char words[96];
+
+	(void)snprintf(words, sizeof(words), "tenant=%d,tenant_bytes=200M",
+		       (int)getpid());
+	set("AUTOFIT_SIM_FAULT", words);
+	open_target(fixture);
+	assert_int_equal(check(fixture), 0);
+	(void)snprintf(words, sizeof(words), "tenant=%d,tenant_bytes=513M",
+		       (int)getpid());
+	set("AUTOFIT_SIM_FAULT", words);
+	open_target(fixture);
+	assert_refused(fixture, "513 MiB");
+}
+
+/* In a container NVML leaves out who is not of it. */
+static void memory_that_nobody_has_is_somebodys(void **state)
+{
+	struct fixture *fixture = *state;
+	const struct tenant tenant = { 0, 18 * GIB, "t", 0 };
+
+	(void)add_tenant(fixture, &tenant);
+	set("AUTOFIT_SIM_FAULT", "nvml=hidden");
+	open_target(fixture);
+	assert_refused(fixture, "19.1 GiB of it are used by nobody who is "
+				"listed here");
+	assert_true(fixture->target.assumes_exact);
+	fixture->options.probe.shared = true;
+	assert_int_equal(check(fixture), 0);
+	assert_false(fixture->target.assumes_exact);
+	fixture->options.probe.shared = false;
+	/* A display whose bytes are not known may have it. */
+	set("AUTOFIT_SIM_FAULT", "nvml=hidden,display=1");
+	open_target(fixture);
+	assert_int_equal(check(fixture), 0);
 }
 
 static void a_mig_instance_is_asked_by_its_name(void **state)
@@ -307,7 +352,7 @@ static void the_mps_server_is_nobody(void **state)
 	(void)add_tenant(fixture, &server);
 	assert_int_equal(check(fixture), 0);
 	(void)add_tenant(fixture, &client);
-	assert_refused(fixture, ", t) 64.0 MiB;");
+	assert_refused(fixture, ", t) 640 MiB;");
 }
 
 static void what_cannot_be_asked_is_no_refusal(void **state)
@@ -338,11 +383,11 @@ static void a_share_leaves_room_for_others(void **state)
 		/* 80 GiB less 1 held and 64 MiB of a context, less a tenth;
 		 * of that 4%, at least 512 MiB */
 		{ "a tenth of the card", 1, 0, 0, 10240,
-		  (80 - 1 - 8 - 10) * 1024 - 64, 2496 },
+		  (80 - 8 - 10) * 1024 - 512 - 640, 2493 },
 		{ "the smallest card counts", 2, 0, 0, 0, 16384 - 1638, 589 },
 		{ "--memory is less", 1, 4096, 0, 0, 4096, 512 },
 		{ "--memory is more", 1, 99999, 1024, 0,
-		  (80 - 1 - 8) * 1024 - 64, 1024 },
+		  (80 - 8) * 1024 - 512 - 640, 1024 },
 	};
 	struct fixture *fixture = *state;
 	struct memory_target *target = &fixture->target;
@@ -380,7 +425,7 @@ static void a_share_leaves_room_for_others(void **state)
 static void a_share_of_nothing_is_refused(void **state)
 {
 	struct fixture *fixture = *state;
-	const struct tenant tenant = { 1, (16 * 1024 - 128) * MIB, "t", 0 };
+	const struct tenant tenant = { 1, (16 * 1024 - 1280) * MIB, "t", 0 };
 
 	(void)add_tenant(fixture, &tenant);
 	fixture->options.probe.shared = true;
@@ -420,6 +465,8 @@ int main(int argc, char **argv)
 		TEST(many_tenants_are_counted),
 		TEST(the_gpu_in_use_is_named),
 		TEST(pids_of_other_places_are_told),
+		TEST(a_small_process_is_base_load),
+		TEST(memory_that_nobody_has_is_somebodys),
 		TEST(a_mig_instance_is_asked_by_its_name),
 		TEST(the_mps_server_is_nobody),
 		TEST(what_cannot_be_asked_is_no_refusal),

@@ -1,191 +1,97 @@
 /* Which CUDA devices a program sees, asked in a child that may die of it. */
 /* SPDX-License-Identifier: MIT */
-#include "base/clock.h"
-#include "base/textfile.h"
-#include "probes/observers/gpu/gpu.h"
-
 #include "probes/observers/gpu/cuda_api.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "probes/observers/gpu/gpu_child.h"
+#include "probes/observers/gpu/nvml_api.h"
+#include "probes/observers/gpu/nvml_library.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#define DEADLINE_MS 10000
-/* A killed process ends at once, unless it is stuck inside the kernel. */
-#define REAP_MS 1000
 
 /*
- * Written in two pieces, so that NVML failing costs the second one only. Both
- * fit into a pipe, so the child never waits for its reader.
+ * Without persistence a driver takes up to 3 s for each of its GPUs, one after
+ * the other, when nobody used them before.
  */
-struct cuda_answer {
-	struct cuda_listing listing;
-	uint64_t free_bytes[GPU_MAX];
+#define DEADLINE_MS 90000
+#define NVML_DEADLINE_MS 10000
+/* Who closed its socket ends at once, unless it dumps what crashed. */
+#define END_MS 1000
+
+/* So a record of the socket never waits for its reader, nor comes in part. */
+static_assert(sizeof(struct cuda_listing) < 65536, "more than fits");
+
+static void cuda_add_memory(struct cuda_listing *listing)
+{
+	struct nvml_library *nvml = NULL;
+
+	if (nvml_library_open(&nvml, NVML_LIBRARY, NULL) < 0)
+		return;
+	for (int i = 0; i < listing->count; i++) {
+		struct gpu_device *device = &listing->devices[i];
+		struct gpu_memory memory;
+
+		if (nvml_library_memory(nvml, device->uuid, &memory, NULL) < 0)
+			continue;
+		device->free_bytes = memory.free_bytes;
+		device->board_bytes = memory.total_bytes;
+		device->reserved_bytes = memory.reserved_bytes;
+		device->free_source = GPU_FREE_NVML;
+	}
+	nvml_library_close(nvml);
+}
+
+/* Two records, so that NVML failing costs the second one only. */
+static void cuda_run_list(const void *context, int fd)
+{
+	const struct cuda_lookup *lookup = context;
+	struct cuda_listing listing = { 0 };
+
+	cuda_listing_fill(lookup->library, &listing);
+	if (send(fd, &listing, sizeof(listing), MSG_NOSIGNAL) < 0 ||
+	    !listing.count)
+		return;
+	cuda_add_memory(&listing);
+	(void)send(fd, &listing, sizeof(listing), MSG_NOSIGNAL);
+}
+
+/* Where NVML does not tell what is free, a context on the device does. */
+struct free_question {
+	const char *library;
+	const struct cuda_listing *listing;
 };
 
-static_assert(sizeof(struct cuda_answer) < 65536, "more than a pipe holds");
-
-static void add_free_bytes(struct cuda_answer *answer)
+static void cuda_run_free(const void *context, int fd)
 {
-	struct nvml *nvml = NULL;
+	const struct free_question *question = context;
+	struct cuda_listing listing = *question->listing;
 
-	if (nvml_open(&nvml, NULL) < 0)
-		return;
-	for (int i = 0; i < answer->listing.count; i++) {
-		uint64_t total_bytes = 0;
-		uint64_t free_bytes = 0;
-
-		if (nvml_memory(nvml, answer->listing.devices[i].uuid,
-				&total_bytes, &free_bytes, NULL) == 0)
-			answer->free_bytes[i] = free_bytes;
-	}
-	nvml_close(nvml);
+	cuda_listing_ask_free(question->library, &listing);
+	(void)send(fd, &listing, sizeof(listing), MSG_NOSIGNAL);
 }
 
-/*
- * Handlers are the parent's and must not run here; a crash must look like
- * one, without a core file; whatever the driver prints is nobody's output.
- */
-static void cuda_become_disposable(pid_t parent)
+/* The next record; -EIO: the child ended without it. */
+static int cuda_await(const struct gpu_child *child,
+		      const struct gpu_wait *wait, struct cuda_listing *listing,
+		      struct error *err)
 {
-	static const struct rlimit none = { 0, 0 };
-	int null;
+	int result = gpu_child_await(child, wait, err);
 
-	for (int number = 1; number < NSIG; number++) {
-		struct sigaction action;
-
-		if (sigaction(number, NULL, &action) == 0 &&
-		    action.sa_handler != SIG_IGN) {
-			action.sa_handler = SIG_DFL;
-			action.sa_flags = 0;
-			(void)sigaction(number, &action, NULL);
-		}
-	}
-	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	(void)setrlimit(RLIMIT_CORE, &none);
-	null = open("/dev/null", O_RDWR);
-	for (int fd = 0; null >= 0 && fd <= 2; fd++)
-		(void)dup2(null, fd);
-}
-
-__attribute__((noreturn)) static void
-run_child(const struct cuda_lookup *lookup, int fd)
-{
-	struct cuda_answer answer = { 0 };
-	int result;
-
-	cuda_listing_fill(lookup->library, &answer.listing);
-	result = file_write_all(fd, &answer.listing, sizeof(answer.listing));
-	if (result == 0 && answer.listing.count) {
-		add_free_bytes(&answer);
-		result = file_write_all(fd, answer.free_bytes,
-					sizeof(answer.free_bytes));
-	}
-	/* No atexit handlers: they are the parent's. */
-	_exit(result == 0 ? 0 : 1);
-}
-
-/* A pipe whose ends are not 0 to 2, which the child gives away. */
-static int make_pipe(int ends[2])
-{
-	int low[2];
-	int result = 0;
-
-	if (pipe2(low, O_CLOEXEC) < 0)
-		return -errno;
-	for (int i = 0; i < 2; i++) {
-		ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-		if (ends[i] < 0 && !result)
-			result = -errno;
-		(void)close(low[i]);
-	}
-	for (int i = 0; i < 2 && result; i++)
-		if (ends[i] >= 0)
-			(void)close(ends[i]);
-	return result;
-}
-
-static pid_t cuda_start_child(const struct cuda_lookup *lookup,
-			      const int ends[2])
-{
-	pid_t parent = getpid();
-	sigset_t all, before;
-	pid_t pid;
-
-	(void)sigfillset(&all);
-	/* Blocked: no handler of the parent may run in the child. */
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (pid == 0) {
-		(void)close(ends[0]);
-		cuda_become_disposable(parent);
-		(void)sigprocmask(SIG_SETMASK, &before, NULL);
-		run_child(lookup, ends[1]);
-	}
-	if (pid < 0)
-		pid = -errno;
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
-	return pid;
-}
-
-/* Read until the end, the size or the deadline. How many bytes came. */
-static size_t cuda_read_answer(int fd, struct cuda_answer *answer,
-			       int64_t deadline_ms)
-{
-	size_t got = 0;
-
-	while (got < sizeof(*answer)) {
-		struct pollfd waited = { .fd = fd, .events = POLLIN };
-		int64_t left = deadline_ms - clock_ms();
-		int ready = poll(&waited, 1, left > 0 ? (int)left : 0);
-		ssize_t count;
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready <= 0)
-			break;
-		count = read(fd, (char *)answer + got, sizeof(*answer) - got);
-		if (count < 0 && errno == EINTR)
-			continue;
-		if (count <= 0)
-			break;
-		got += (size_t)count;
-	}
-	return got;
-}
-
-/*
- * Wait for exactly this child, but not for ever: one that is stuck inside
- * the kernel ends when the driver lets go of it, even by SIGKILL.
- */
-static bool cuda_reap(pid_t pid, int64_t deadline_ms, int *status)
-{
-	static const struct timespec pause = { 0, 2000000 };
-
-	for (;;) {
-		pid_t done = waitpid(pid, status, WNOHANG);
-
-		if (done == pid)
-			return true;
-		if (done < 0 && errno != EINTR)
-			return false; /* SIGCHLD is ignored: nothing to reap */
-		if (clock_ms() >= deadline_ms)
-			return false;
-		(void)nanosleep(&pause, NULL); /* a shorter one does no harm */
-	}
+	if (result < 0)
+		return result;
+	return recv(child->fd, listing, sizeof(*listing), 0) ==
+			       (ssize_t)sizeof(*listing)
+		       ? 0
+		       : -EIO;
 }
 
 static const char *remedy_of(unsigned int result)
@@ -229,42 +135,31 @@ static void make_printable(char *text, size_t size)
 			*text = '?';
 }
 
-static int cuda_take_devices(struct cuda_answer *answer,
-			     struct gpu_device devices[GPU_MAX],
-			     struct error *err)
+/* A broken driver shared its memory: what it says is bounded. */
+static bool cuda_make_sound(struct cuda_listing *listing)
 {
-	int count = answer->listing.count;
-
-	if (count < 0 || count > GPU_MAX)
-		return error_set(err, -EIO,
-				 "the NVIDIA driver broke the process that "
-				 "lists devices: %d devices",
-				 count);
-	for (int i = 0; i < count; i++) {
-		struct gpu_device *device = &answer->listing.devices[i];
+	make_printable(listing->text, sizeof(listing->text));
+	if (listing->count < 0 || listing->count > GPU_MAX)
+		return false;
+	for (int i = 0; i < listing->count; i++) {
+		struct gpu_device *device = &listing->devices[i];
 
 		make_printable(device->uuid, sizeof(device->uuid));
 		make_printable(device->name, sizeof(device->name));
 		device->index = i;
 		/* NVML counts the board, of which a program sees less. */
-		device->free_bytes = answer->free_bytes[i];
 		if (device->free_bytes > device->total_bytes)
 			device->free_bytes = device->total_bytes;
-		devices[i] = *device;
 	}
-	return count;
+	return true;
 }
 
-static int cuda_take_answer(struct cuda_answer *answer,
-			    struct gpu_device devices[GPU_MAX],
-			    struct error *err)
+/* How many devices it lists. */
+static int cuda_judge(const struct cuda_listing *listing, struct error *err)
 {
-	struct cuda_listing *listing = &answer->listing;
-
-	make_printable(listing->text, sizeof(listing->text));
 	switch (listing->stage) {
 	case CUDA_STAGE_LISTED:
-		return cuda_take_devices(answer, devices, err);
+		return listing->count;
 	case CUDA_STAGE_NO_LIBRARY:
 		return 0;
 	case CUDA_STAGE_LIBRARY_BROKEN:
@@ -289,8 +184,10 @@ static int cuda_take_answer(struct cuda_answer *answer,
 }
 
 /* The child ended without an answer. */
-static int blame(bool is_reaped, int status, struct error *err)
+static int blame(struct gpu_child *child, struct error *err)
 {
+	int status = 0;
+	bool is_reaped = gpu_child_reap(child, clock_ms() + END_MS, &status);
 	int number = is_reaped && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 
 	if (number == SIGINT || number == SIGTERM || number == SIGHUP ||
@@ -310,52 +207,121 @@ static int blame(bool is_reaped, int status, struct error *err)
 			 "host");
 }
 
-int cuda_devices_look_up(const struct cuda_lookup *lookup,
-			 struct gpu_device devices[GPU_MAX], struct error *err)
+/* The first record. How many devices there are. */
+static int cuda_ask_driver(struct gpu_child *child,
+			   const struct gpu_wait *given,
+			   struct cuda_listing *listing, struct error *err)
 {
-	struct cuda_answer answer = { 0 };
-	int64_t deadline_ms = clock_ms() + lookup->deadline_ms;
-	bool is_late, is_reaped;
-	int ends[2] = { -1, -1 };
-	int status = 0;
-	size_t got;
-	pid_t pid;
+	struct gpu_wait wait = *given;
 	int result;
 
-	result = make_pipe(ends);
-	if (result < 0)
-		return error_set_errno(err, result, "cannot make a pipe");
-	pid = cuda_start_child(lookup, ends);
-	(void)close(ends[1]);
-	if (pid < 0) {
-		(void)close(ends[0]);
-		return error_set_errno(err, pid,
-				       "cannot start a process that lists "
-				       "devices");
-	}
-	got = cuda_read_answer(ends[0], &answer, deadline_ms);
-	(void)close(ends[0]);
-	/* It ends by itself once all is said, unless the driver hangs. */
-	is_reaped = cuda_reap(pid, deadline_ms, &status);
-	is_late = !is_reaped && clock_ms() >= deadline_ms;
-	if (is_late) {
-		(void)kill(pid, SIGKILL);
-		(void)cuda_reap(pid, clock_ms() + REAP_MS, &status);
-	}
-	if (got >= sizeof(answer.listing))
-		return cuda_take_answer(&answer, devices, err);
-	if (is_late)
-		return error_set(err, -ETIMEDOUT,
+	wait.what = "the NVIDIA driver to list its devices";
+	result = cuda_await(child, &wait, listing, err);
+	if (result == -EIO)
+		return blame(child, err);
+	if (result == -ETIMEDOUT)
+		return error_set(err, result,
 				 "the NVIDIA driver did not answer within "
 				 "%g s while listing devices; check with "
 				 "nvidia-smi, or use --device host",
-				 lookup->deadline_ms / 1000.0);
-	return blame(is_reaped, status, err);
+				 (double)wait.deadline_ms / 1e3);
+	if (result < 0)
+		return result;
+	if (!cuda_make_sound(listing))
+		return error_set(err, -EIO,
+				 "the NVIDIA driver broke the process that "
+				 "lists devices: %d devices",
+				 listing->count);
+	return cuda_judge(listing, err);
 }
 
-int cuda_devices_list(struct gpu_device devices[GPU_MAX], struct error *err)
+/* A later record of the same devices; without it the listing stays. */
+static int cuda_ask_more(const struct gpu_child *child,
+			 const struct gpu_wait *wait,
+			 struct cuda_listing *listing, struct error *err)
 {
-	static const struct cuda_lookup lookup = { CUDA_LIBRARY, DEADLINE_MS };
+	struct error why = ERROR_INIT;
+	struct cuda_listing more;
+	int result = cuda_await(child, wait, &more, &why);
 
+	if (result == 0 && more.count == listing->count &&
+	    cuda_make_sound(&more)) {
+		*listing = more;
+		return 0;
+	}
+	if (result == -EINTR || result == -ETIME)
+		return error_set(err, result, "%s", why.message);
+	log_warning("%s does not answer: check with nvidia-smi", wait->what);
+	return 0;
+}
+
+static bool is_complete(const struct cuda_listing *listing)
+{
+	for (int i = 0; i < listing->count; i++)
+		if (!listing->devices[i].is_integrated &&
+		    listing->devices[i].free_source == GPU_FREE_UNKNOWN)
+			return false;
+	return true;
+}
+
+/* Asked once more, in another child: the first one may hang in NVML. */
+static int cuda_ask_free(const struct cuda_lookup *lookup,
+			 const struct gpu_wait *given,
+			 struct cuda_listing *listing, struct error *err)
+{
+	struct free_question question = { lookup->library, listing };
+	struct gpu_child child = GPU_CHILD_INIT;
+	struct gpu_wait wait = *given;
+	int result;
+
+	wait.what = "the NVIDIA driver's word of what is free";
+	result = gpu_child_start(&child, cuda_run_free, &question, err);
+	if (result < 0)
+		return result;
+	result = cuda_ask_more(&child, &wait, listing, err);
+	gpu_child_end(&child);
+	return result;
+}
+
+int cuda_devices_look_up(const struct cuda_lookup *lookup,
+			 struct gpu_device devices[GPU_MAX], struct error *err)
+{
+	struct gpu_wait wait = { .deadline_ms = lookup->deadline_ms,
+				 .started_ms = clock_ms(),
+				 .patience = &lookup->patience };
+	struct gpu_wait nvml = { .what = "NVML",
+				 .deadline_ms = lookup->nvml_deadline_ms,
+				 .started_ms = wait.started_ms,
+				 .patience = &lookup->patience };
+	struct gpu_child child = GPU_CHILD_INIT;
+	struct cuda_listing listing = { 0 };
+	int count;
+	int result;
+
+	result = gpu_child_start(&child, cuda_run_list, lookup, err);
+	if (result < 0)
+		return result;
+	count = cuda_ask_driver(&child, &wait, &listing, err);
+	if (count > 0)
+		result = cuda_ask_more(&child, &nvml, &listing, err);
+	gpu_child_end(&child);
+	if (count > 0 && result == 0 && !is_complete(&listing))
+		result = cuda_ask_free(lookup, &wait, &listing, err);
+	if (result < 0)
+		return result;
+	for (int i = 0; i < count; i++)
+		devices[i] = listing.devices[i];
+	return count;
+}
+
+int cuda_devices_list(struct gpu_device devices[GPU_MAX],
+		      const struct gpu_patience *patience, struct error *err)
+{
+	struct cuda_lookup lookup = { .library = CUDA_LIBRARY,
+				      .deadline_ms = DEADLINE_MS,
+				      .nvml_deadline_ms = NVML_DEADLINE_MS };
+
+	if (patience)
+		lookup.patience = *patience;
 	return cuda_devices_look_up(&lookup, devices, err);
 }

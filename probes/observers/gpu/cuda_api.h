@@ -50,7 +50,16 @@ struct cuda_api {
 	unsigned int (*device_get_uuid)(struct cuda_uuid *uuid, int device);
 	unsigned int (*device_get_uuid_v2)(struct cuda_uuid *uuid, int device);
 	unsigned int (*device_total_mem)(size_t *bytes, int device);
+	unsigned int (*device_get_attribute)(int *value, int attribute,
+					     int device);
+	unsigned int (*context_retain)(void **context, int device);
+	unsigned int (*context_release)(int device);
+	unsigned int (*context_set)(void *context);
+	unsigned int (*memory_info)(size_t *free_bytes, size_t *total_bytes);
 };
+
+/* Of device_get_attribute: the device has the host's memory. */
+#define CUDA_API_INTEGRATED 18
 
 enum cuda_stage {
 	CUDA_STAGE_LISTED = 1, /* 0: nothing was written */
@@ -75,10 +84,18 @@ struct cuda_listing {
  */
 void cuda_listing_fill(const char *library, struct cuda_listing *listing);
 
+/*
+ * The bytes free on the devices of the listing that are of unknown source and
+ * have memory of their own, by a context on each. As above.
+ */
+void cuda_listing_ask_free(const char *library, struct cuda_listing *listing);
+
 /* Where to look and for how long; tests look elsewhere and wait less. */
 struct cuda_lookup {
 	const char *library;
-	int deadline_ms;
+	int deadline_ms;      /* of the driver */
+	int nvml_deadline_ms; /* of NVML, once the driver has answered */
+	struct gpu_patience patience;
 };
 
 /* What cuda_devices_list does, with another library or deadline. */

@@ -26,6 +26,11 @@ static const struct {
 	SLOT(device_get_uuid, "cuDeviceGetUuid"),
 	SLOT(device_get_uuid_v2, "cuDeviceGetUuid_v2"),
 	SLOT(device_total_mem, "cuDeviceTotalMem_v2"),
+	SLOT(device_get_attribute, "cuDeviceGetAttribute"),
+	SLOT(context_retain, "cuDevicePrimaryCtxRetain"),
+	SLOT(context_release, "cuDevicePrimaryCtxRelease_v2"),
+	SLOT(context_set, "cuCtxSetCurrent"),
+	SLOT(memory_info, "cuMemGetInfo_v2"),
 };
 
 static_assert(sizeof(slots) / sizeof(*slots) ==
@@ -90,6 +95,7 @@ static unsigned int describe_uuid(const struct cuda_api *api, int handle,
 			 memcmp(&whole, &own, sizeof(own)) != 0;
 	}
 	format_uuid(device->uuid, is_mig ? "MIG-" : "GPU-", &own);
+	device->is_mig = is_mig;
 	return result;
 }
 
@@ -97,6 +103,7 @@ static unsigned int cuda_listing_describe(const struct cuda_api *api,
 					  struct gpu_device *device)
 {
 	size_t total = 0;
+	int integrated = 0;
 	int handle = 0;
 	unsigned int result;
 
@@ -109,6 +116,10 @@ static unsigned int cuda_listing_describe(const struct cuda_api *api,
 	if (!result)
 		result = api->device_total_mem(&total, handle);
 	device->total_bytes = total;
+	if (!result && api->device_get_attribute &&
+	    !api->device_get_attribute(&integrated, CUDA_API_INTEGRATED,
+				       handle))
+		device->is_integrated = integrated != 0;
 	return result;
 }
 
@@ -136,9 +147,10 @@ static void list_devices(const struct cuda_api *api,
 	listing->stage = CUDA_STAGE_LISTED;
 }
 
-void cuda_listing_fill(const char *library, struct cuda_listing *listing)
+/* NULL: the listing says why. */
+static void *cuda_listing_open(const char *library, struct cuda_api *api,
+			       struct cuda_listing *listing)
 {
-	struct cuda_api api = { 0 };
 	char missing[128];
 	const char *why;
 	void *handle;
@@ -157,16 +169,56 @@ void cuda_listing_fill(const char *library, struct cuda_listing *listing)
 			strncmp(listing->text, missing, strlen(missing)) == 0
 				? CUDA_STAGE_NO_LIBRARY
 				: CUDA_STAGE_LIBRARY_BROKEN;
-		return;
+		return NULL;
 	}
-	if (!cuda_listing_api_load(&api, handle)) {
-		listing->stage = CUDA_STAGE_LIBRARY_BROKEN;
-		(void)snprintf(listing->text, sizeof(listing->text),
-			       "%s: lacks functions of the driver API",
-			       library);
+	if (cuda_listing_api_load(api, handle))
+		return handle;
+	listing->stage = CUDA_STAGE_LIBRARY_BROKEN;
+	(void)snprintf(listing->text, sizeof(listing->text),
+		       "%s: lacks functions of the driver API", library);
+	return NULL;
+}
+
+void cuda_listing_fill(const char *library, struct cuda_listing *listing)
+{
+	struct cuda_api api = { 0 };
+
+	if (!cuda_listing_open(library, &api, listing))
 		return;
-	}
 	list_devices(&api, listing);
 	if (listing->result)
 		name_result(&api, listing);
+}
+
+static void ask_one(const struct cuda_api *api, struct gpu_device *device)
+{
+	size_t free_bytes = 0;
+	size_t total = 0;
+	void *context = NULL;
+	int handle = 0;
+
+	if (api->device_get(&handle, device->index) ||
+	    api->context_retain(&context, handle))
+		return;
+	if (!api->context_set(context) &&
+	    !api->memory_info(&free_bytes, &total)) {
+		device->free_bytes = free_bytes;
+		device->free_source = GPU_FREE_DRIVER;
+	}
+	(void)api->context_release(handle);
+}
+
+void cuda_listing_ask_free(const char *library, struct cuda_listing *listing)
+{
+	struct cuda_listing ignored = { 0 };
+	struct cuda_api api = { 0 };
+
+	if (!cuda_listing_open(library, &api, &ignored) ||
+	    !api.context_retain || !api.context_release || !api.context_set ||
+	    !api.memory_info || api.init(0))
+		return;
+	for (int i = 0; i < listing->count; i++)
+		if (listing->devices[i].free_source == GPU_FREE_UNKNOWN &&
+		    !listing->devices[i].is_integrated)
+			ask_one(&api, &listing->devices[i]);
 }

@@ -60,7 +60,10 @@ void gpu_neighbours_begin(struct gpu_neighbours *neighbours,
 	for (int i = 0; i < listing->count; i++) {
 		const struct gpu_process *process = &listing->processes[i];
 
-		if (!neighbours->shared || !counts(process))
+		if (!counts(process) ||
+		    (!neighbours->shared &&
+		     (!process->used_bytes ||
+		      process->used_bytes > GPU_NEIGHBOUR_BASE_BYTES)))
 			continue;
 		pid_list_insert(&neighbours->known, process->pid);
 		neighbours->others_bytes[listing->gpu] += process->used_bytes;
@@ -121,7 +124,7 @@ bool gpu_neighbours_look(struct gpu_neighbours *neighbours,
 		say_newcomer(newcomer, text);
 		return true;
 	}
-	return neighbours->shared &&
+	return (neighbours->shared || neighbours->known.count) &&
 	       has_moved(neighbours->others_bytes[listing->gpu], others, text);
 }
 

@@ -13,6 +13,8 @@
 
 /* Memory of others that moves by less disturbs no probe beside them. */
 #define GPU_NEIGHBOUR_NOISE_BYTES (UINT64_C(64) << 20)
+/* One that has no more may stay: a helper of the desktop, an idle notebook. */
+#define GPU_NEIGHBOUR_BASE_BYTES (UINT64_C(512) << 20)
 #define GPU_NEIGHBOUR_TEXT_MAX 128
 
 struct gpu_neighbours {
@@ -20,7 +22,7 @@ struct gpu_neighbours {
 	bool shared;
 	/* Some process of the probe was listed: the pids are of this place. */
 	bool tree_was_listed;
-	struct pid_list known;          /* there at the start; with shared */
+	struct pid_list known;          /* there at the start, and may stay */
 	struct pid_list tree;           /* of the probe, once listed */
 	uint64_t others_bytes[GPU_MAX]; /* at the start, per GPU */
 };
@@ -46,10 +48,10 @@ void gpu_neighbours_begin(struct gpu_neighbours *neighbours,
 
 /*
  * One look. True when a process that computes there is not the probe's own
- * and, with shared, was not there at the start, or when the memory of others
- * moved; text says which. Nothing is claimed before a process of the probe was
- * listed, nor of pids that are none here: in a container they may be the
- * host's. MPS's server is nobody.
+ * and was not there at the start as one that may stay (a small one, or any with
+ * shared), or when the memory of those moved; text says which. Nothing is
+ * claimed before a process of the probe was listed, nor of pids that are none
+ * here: in a container they may be the host's. MPS's server is nobody.
  */
 bool gpu_neighbours_look(struct gpu_neighbours *neighbours,
 			 const struct gpu_listing *listing,

@@ -1,347 +1,293 @@
-/* Free memory and processes of NVIDIA devices by NVML, without a context. */
+/* NVML asked again and again, in a process of its own that may hang or die. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/observers/gpu/gpu.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "probes/observers/gpu/gpu_child.h"
 #include "probes/observers/gpu/nvml_api.h"
+#include "probes/observers/gpu/nvml_library.h"
 
-#include <assert.h>
-#include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 
-#define FIRST_PROCESSES 16
-#define LISTED_PROCESSES_MAX 4096
-/* Fills what the driver is to write; see stride_of. */
-#define UNTOUCHED 0x5a
+/* The driver answers within milliseconds, after a pause within seconds. */
+#define PATIENCE_MS 1000
+/* A first look starts what nobody kept awake. */
+#define OPEN_MS 30000
+/* Whoever is waited for so long is not coming soon, and that is said. */
+#define SILENCE_MS 10000
+/* A slow look is followed by a pause of so many times its length. */
+#define PAUSE_FACTOR 4
+#define SLOW_MS 20
 
 struct nvml {
-	void *library;
-	struct nvml_api api;
+	struct gpu_child child;
+	/* Written by the child between a question and its answer only. */
+	struct gpu_look *looks;
+	size_t count;
+	bool is_asked; /* and has not answered yet */
+	bool is_seen;  /* the last look succeeded */
+	bool is_told;  /* that it is silent */
+	int64_t asked_ms, next_ms;
 };
 
-#define SLOT(member, symbol)                                                   \
-	{                                                                      \
-		offsetof(struct nvml_api, member), symbol                      \
-	}
-#define LIST_SLOTS(list, symbol)                                               \
-	SLOT(processes[list][0], symbol "_v3"),                                \
-		SLOT(processes[list][1], symbol "_v2"),                        \
-		SLOT(processes[list][2], symbol)
-
-static const struct {
-	size_t offset;
-	const char *symbol;
-} slots[] = {
-	SLOT(init, "nvmlInit_v2"),
-	SLOT(shutdown, "nvmlShutdown"),
-	SLOT(error_string, "nvmlErrorString"),
-	SLOT(device_by_uuid, "nvmlDeviceGetHandleByUUID"),
-	SLOT(memory, "nvmlDeviceGetMemoryInfo"),
-	SLOT(memory_v2, "nvmlDeviceGetMemoryInfo_v2"),
-	LIST_SLOTS(NVML_LIST_COMPUTE, "nvmlDeviceGetComputeRunningProcesses"),
-	LIST_SLOTS(NVML_LIST_MPS, "nvmlDeviceGetMPSComputeRunningProcesses"),
-	LIST_SLOTS(NVML_LIST_GRAPHICS, "nvmlDeviceGetGraphicsRunningProcesses"),
-};
-
-static_assert(sizeof(slots) / sizeof(*slots) ==
-		      sizeof(struct nvml_api) / sizeof(void *),
-	      "a slot of struct nvml_api has no symbol");
-
-static bool nvml_api_load(struct nvml_api *api, void *library)
+static size_t nvml_bytes(const struct nvml *nvml)
 {
-	for (size_t i = 0; i < sizeof(slots) / sizeof(*slots); i++) {
-		void *symbol = dlsym(library, slots[i].symbol);
-
-		/* POSIX: a pointer from dlsym may be used as a function. */
-		memcpy((char *)api + slots[i].offset, &symbol, sizeof(symbol));
-	}
-	return api->init && api->shutdown && api->error_string &&
-	       api->device_by_uuid && (api->memory || api->memory_v2);
+	return nvml->count * sizeof(*nvml->looks);
 }
 
-static int errno_of(unsigned int result)
+static void nvml_note(struct gpu_look *look, const struct error *err)
 {
-	switch (result) {
-	case NVML_API_INVALID_ARGUMENT:
-		return -EINVAL;
-	case NVML_API_NOT_SUPPORTED:
-		return -ENOTSUP;
-	case NVML_API_NO_PERMISSION:
-		return -EPERM;
-	case NVML_API_NOT_FOUND:
-	case NVML_API_DRIVER_NOT_LOADED:
-		return -ENODEV;
-	case NVML_API_LIBRARY_NOT_FOUND:
-		return -ENOENT;
-	default:
-		return -EIO;
-	}
+	if (!look->problem[0])
+		(void)snprintf(look->problem, sizeof(look->problem), "%s",
+			       err->message);
 }
 
-static int nvml_failed(const struct nvml *nvml, unsigned int result,
-		       const char *what, struct error *err)
+static void nvml_read_one(struct nvml_library *library, struct gpu_look *look)
 {
-	const char *why = nvml->api.error_string(result);
+	struct error err = ERROR_INIT;
 
-	return error_set(err, errno_of(result), "NVML cannot %s: %s (%u)", what,
-			 why ? why : "unknown error", result);
+	look->has_memory = nvml_library_memory(library, look->uuid,
+					       &look->memory, &err) == 0;
+	if (!look->has_memory)
+		nvml_note(look, &err);
+	look->process_count = nvml_library_processes(library, look->uuid,
+						     look->processes, &err);
+	if (look->process_count < 0)
+		nvml_note(look, &err);
 }
 
-int nvml_open_library(struct nvml **nvml, const char *library,
-		      struct error *err)
+/* NVML that cannot be opened now may be there at the next look. */
+static int nvml_read_all(const struct nvml *nvml, struct nvml_library **library,
+			 struct error *err)
 {
-	struct nvml *new = xcalloc(1, sizeof(*new));
-	unsigned int status;
-	int result;
+	int result =
+		*library ? 0 : nvml_library_open(library, NVML_LIBRARY, err);
 
-	new->library = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (!new->library) {
-		const char *why = dlerror();
+	for (size_t i = 0; i < nvml->count; i++) {
+		struct gpu_look *look = &nvml->looks[i];
 
-		result = error_set(err, -ENOENT, "cannot load NVML: %s",
-				   why ? why : library);
-		goto out;
+		look->has_memory = false;
+		look->process_count = -1;
+		look->problem[0] = '\0';
+		if (result < 0)
+			nvml_note(look, err);
+		else
+			nvml_read_one(*library, look);
 	}
-	if (!nvml_api_load(&new->api, new->library)) {
-		result = error_set(err, -EIO,
-				   "cannot use NVML: %s lacks functions",
-				   library);
-		goto out;
-	}
-	status = new->api.init();
-	if (status) {
-		result = nvml_failed(new, status, "start", err);
-		goto out;
-	}
-	*nvml = new;
-	return 0;
-out:
-	if (new->library)
-		(void)dlclose(new->library); /* nothing to do about it */
-	free(new);
 	return result;
 }
 
-int nvml_open(struct nvml **nvml, struct error *err)
+static void nvml_run(const void *context, int fd)
 {
-	return nvml_open_library(nvml, NVML_LIBRARY, err);
+	const struct nvml *nvml = context;
+	struct nvml_library *library = NULL;
+	char asked;
+
+	while (recv(fd, &asked, sizeof(asked), 0) == sizeof(asked)) {
+		struct error err = ERROR_INIT;
+
+		(void)nvml_read_all(nvml, &library, &err);
+		if (send(fd, &err, sizeof(err), MSG_NOSIGNAL) < 0)
+			break;
+	}
+}
+
+static int nvml_bury(struct nvml *nvml, struct error *err)
+{
+	gpu_child_end(&nvml->child);
+	nvml->is_asked = false;
+	return error_set(err, -EIO,
+			 "the NVIDIA driver ended the process that watches the "
+			 "GPUs; check with nvidia-smi");
+}
+
+int nvml_fd(const struct nvml *nvml)
+{
+	return nvml->is_asked ? nvml->child.fd : -1;
+}
+
+int nvml_ask(struct nvml *nvml, struct error *err)
+{
+	char asked = 1;
+	int result = 0;
+
+	nvml->is_seen = false;
+	if (nvml->child.fd < 0)
+		result = gpu_child_start(&nvml->child, nvml_run, nvml, err);
+	if (result < 0)
+		return result;
+	if (send(nvml->child.fd, &asked, sizeof(asked), MSG_NOSIGNAL) < 0)
+		return nvml_bury(nvml, err);
+	nvml->is_asked = true;
+	nvml->asked_ms = clock_ms();
+	return 0;
+}
+
+/* What a broken driver may have written there is bounded. */
+static void nvml_make_sound(struct gpu_look *look)
+{
+	struct gpu_memory *memory = &look->memory;
+
+	look->uuid[GPU_UUID_MAX - 1] = '\0';
+	look->problem[GPU_PROBLEM_MAX - 1] = '\0';
+	if (memory->free_bytes > memory->total_bytes)
+		memory->free_bytes = memory->total_bytes;
+	if (look->process_count < 0 || look->process_count > GPU_PROCESSES_MAX)
+		look->process_count = -1;
+}
+
+int nvml_take(struct nvml *nvml, struct error *err)
+{
+	struct error told = ERROR_INIT;
+	int64_t took_ms;
+	ssize_t count;
+
+	do
+		count = recv(nvml->child.fd, &told, sizeof(told), 0);
+	while (count < 0 && errno == EINTR);
+	if (count != (ssize_t)sizeof(told))
+		return nvml_bury(nvml, err);
+	took_ms = clock_ms() - nvml->asked_ms;
+	nvml->is_asked = false;
+	nvml->next_ms =
+		took_ms > SLOW_MS ? nvml->asked_ms + PAUSE_FACTOR * took_ms : 0;
+	for (size_t i = 0; i < nvml->count; i++)
+		nvml_make_sound(&nvml->looks[i]);
+	/* Of NVML that cannot be opened each look says so. */
+	nvml->is_seen = true;
+	if (!told.code)
+		return 0;
+	told.message[sizeof(told.message) - 1] = '\0';
+	return error_set(err, told.code < 0 ? told.code : -EIO, "%s",
+			 told.message);
+}
+
+/* True: the answer has come, or the end of the process. */
+static bool nvml_wait(const struct nvml *nvml, int64_t deadline_ms)
+{
+	struct pollfd waited = { .fd = nvml->child.fd, .events = POLLIN };
+
+	for (;;) {
+		int64_t left = deadline_ms - clock_ms();
+		int ready = poll(&waited, 1, left > 0 ? (int)left : 0);
+
+		if (ready > 0)
+			return true;
+		if (ready < 0 && errno != EINTR)
+			return false;
+		if (left <= 0)
+			return false;
+	}
+}
+
+static int nvml_is_late(struct nvml *nvml, struct error *err)
+{
+	int64_t silent_ms = clock_ms() - nvml->asked_ms;
+
+	if (silent_ms >= SILENCE_MS && !nvml->is_told) {
+		nvml->is_told = true;
+		log_warning("NVML has not answered for %lld s: who else is on "
+			    "the GPU is not seen; check with nvidia-smi",
+			    (long long)silent_ms / 1000);
+	}
+	return error_set(err, -EAGAIN, "NVML has not answered for %lld ms",
+			 (long long)silent_ms);
+}
+
+int nvml_look(struct nvml *nvml, struct error *err)
+{
+	int result;
+
+	nvml->is_seen = false;
+	/* A late answer is of the past: it shows that the driver is back. */
+	if (nvml->is_asked && !nvml_wait(nvml, 0))
+		return nvml_is_late(nvml, err);
+	if (nvml->is_asked)
+		(void)nvml_take(nvml, NULL);
+	nvml->is_seen = false;
+	if (clock_ms() < nvml->next_ms)
+		return error_set(err, -EAGAIN,
+				 "NVML is too slow to be asked "
+				 "all the time");
+	result = nvml_ask(nvml, err);
+	if (result < 0)
+		return result;
+	if (!nvml_wait(nvml, nvml->asked_ms + PATIENCE_MS))
+		return nvml_is_late(nvml, err);
+	return nvml_take(nvml, err);
+}
+
+const struct gpu_look *nvml_seen(const struct nvml *nvml, const char *uuid)
+{
+	for (size_t i = 0; nvml && nvml->is_seen && i < nvml->count; i++)
+		if (strcmp(nvml->looks[i].uuid, uuid) == 0)
+			return &nvml->looks[i];
+	return NULL;
+}
+
+int nvml_prepare(struct nvml **nvml, const struct gpu_device *devices,
+		 size_t count, struct error *err)
+{
+	struct nvml *made = xcalloc(1, sizeof(*made));
+	void *shared;
+
+	*nvml = NULL;
+	made->child = (struct gpu_child)GPU_CHILD_INIT;
+	made->count = count;
+	shared = count ? mmap(NULL, nvml_bytes(made), PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0)
+		       : MAP_FAILED;
+	if (shared == MAP_FAILED) {
+		free(made);
+		return error_set(err, count ? -ENOMEM : -ENODEV,
+				 "no GPU can be watched");
+	}
+	made->looks = shared;
+	for (size_t i = 0; i < count; i++)
+		memcpy(made->looks[i].uuid, devices[i].uuid, GPU_UUID_MAX);
+	*nvml = made;
+	return 0;
+}
+
+int nvml_open(struct nvml **nvml, const struct gpu_device *devices,
+	      size_t count, const struct gpu_patience *patience,
+	      struct error *err)
+{
+	struct gpu_wait wait = { .what = "NVML",
+				 .deadline_ms = OPEN_MS,
+				 .started_ms = clock_ms(),
+				 .patience = patience };
+	int result = nvml_prepare(nvml, devices, count, err);
+
+	if (result < 0)
+		return result;
+	result = nvml_ask(*nvml, err);
+	if (result == 0)
+		result = gpu_child_await(&(*nvml)->child, &wait, err);
+	if (result == 0)
+		result = nvml_take(*nvml, err);
+	/* It says nothing of how long those take that follow. */
+	(*nvml)->next_ms = 0;
+	if (result == 0)
+		return 0;
+	nvml_close(*nvml);
+	*nvml = NULL;
+	return result;
 }
 
 void nvml_close(struct nvml *nvml)
 {
 	if (!nvml)
 		return;
-	/* Both can only fail when nvml is not open. */
-	(void)nvml->api.shutdown();
-	(void)dlclose(nvml->library);
+	gpu_child_end(&nvml->child);
+	(void)munmap(nvml->looks, nvml_bytes(nvml));
 	free(nvml);
-}
-
-static int device_of(struct nvml *nvml, const char *uuid, void **device,
-		     struct error *err)
-{
-	unsigned int status = nvml->api.device_by_uuid(uuid, device);
-
-	if (status) {
-		(void)nvml_failed(nvml, status, "find the device", err);
-		(void)error_prefix(err, "%s", uuid);
-		return errno_of(status);
-	}
-	return 0;
-}
-
-int nvml_memory(struct nvml *nvml, const char *uuid, uint64_t *total_bytes,
-		uint64_t *free_bytes, struct error *err)
-{
-	struct nvml_memory_v2 memory = { .version = NVML_API_MEMORY_V2 };
-	struct nvml_memory old = { 0 };
-	/* Drivers of 2022 export _v2 and answer that they lack it. */
-	unsigned int status = NVML_API_FUNCTION_NOT_FOUND;
-	void *device = NULL;
-	int result;
-
-	result = device_of(nvml, uuid, &device, err);
-	if (result < 0)
-		return result;
-	if (nvml->api.memory_v2)
-		status = nvml->api.memory_v2(device, &memory);
-	if (status && nvml->api.memory) {
-		status = nvml->api.memory(device, &old);
-		memory.total = old.total;
-		memory.free = old.free;
-	}
-	if (status) {
-		result = nvml_failed(nvml, status, "read the memory", err);
-		goto out;
-	}
-	if (!memory.total || memory.free > memory.total) {
-		/* GPUs that share the host's memory have none of their own. */
-		result = error_set(err, -ENOTSUP,
-				   "NVML does not know the memory");
-		goto out;
-	}
-	*total_bytes = memory.total;
-	*free_bytes = memory.free;
-out:
-	if (result < 0)
-		(void)error_prefix(err, "%s", uuid);
-	return result;
-}
-
-/* The size of count elements that end at extent; 0: no such size is known. */
-static size_t size_between(size_t extent, unsigned int count)
-{
-	for (size_t size = 16; size <= NVML_API_PROCESS_BYTES_MAX; size += 8)
-		if (extent > size * (count - 1) && extent <= size * count)
-			return size;
-	return 0;
-}
-
-/*
- * The distance of two elements the driver wrote, by how far it wrote: which
- * one a function uses has changed between drivers without a new name.
- */
-static size_t stride_of(const unsigned char *infos, unsigned int room,
-			unsigned int count, size_t documented)
-{
-	size_t extent = (size_t)room * NVML_API_PROCESS_BYTES_MAX;
-	size_t stride;
-
-	while (extent && infos[extent - 1] == UNTOUCHED)
-		extent--;
-	stride = size_between(extent, count);
-	if (!stride) /* it cleared the unused elements as well */
-		stride = size_between(extent, room);
-	return stride ? stride : documented;
-}
-
-/* What one list of processes is read into. */
-struct nvml_listed {
-	unsigned char *infos;
-	unsigned int count;
-	size_t stride;
-};
-
-/* Room for the largest elements known, and for what appears meanwhile. */
-static unsigned int call_list(nvml_processes_function function, void *device,
-			      struct nvml_listed *listed, size_t documented)
-{
-	unsigned int room = FIRST_PROCESSES;
-
-	for (;;) {
-		size_t bytes = (size_t)room * NVML_API_PROCESS_BYTES_MAX;
-		unsigned int count = room;
-		unsigned int status;
-
-		listed->infos = xrealloc(listed->infos, 1, bytes);
-		memset(listed->infos, UNTOUCHED, bytes);
-		status = function(device, &count, listed->infos);
-		if (status == NVML_API_INSUFFICIENT_SIZE &&
-		    room < LISTED_PROCESSES_MAX) {
-			room *= 2;
-			continue;
-		}
-		listed->count = status || count > room ? 0 : count;
-		if (listed->count)
-			listed->stride = stride_of(listed->infos, room, count,
-						   documented);
-		return status;
-	}
-}
-
-/* The newest version of the function that this driver really has. */
-static unsigned int read_list(const struct nvml *nvml,
-			      enum nvml_process_list list, void *device,
-			      struct nvml_listed *listed)
-{
-	static const size_t documented[NVML_LIST_VERSIONS] = { 24, 24, 16 };
-	unsigned int status = NVML_API_FUNCTION_NOT_FOUND;
-
-	listed->count = 0;
-	for (size_t i = 0; i < NVML_LIST_VERSIONS; i++) {
-		if (!nvml->api.processes[list][i])
-			continue;
-		status = call_list(nvml->api.processes[list][i], device, listed,
-				   documented[i]);
-		if (status != NVML_API_FUNCTION_NOT_FOUND &&
-		    status != NVML_API_ARGUMENT_VERSION_MISMATCH)
-			break;
-	}
-	return status;
-}
-
-static int nvml_add_process(struct gpu_process processes[GPU_PROCESSES_MAX],
-			    int count, const struct gpu_process *process)
-{
-	int i = 0;
-
-	while (i < count && processes[i].pid != process->pid)
-		i++;
-	if (i == GPU_PROCESSES_MAX)
-		return count;
-	if (i == count) {
-		processes[i] = *process;
-		return count + 1;
-	}
-	/*
-	 * On two lists: each gives the process's whole memory, and it computes,
-	 * for the graphics list comes last.
-	 */
-	if (process->used_bytes > processes[i].used_bytes)
-		processes[i].used_bytes = process->used_bytes;
-	return count;
-}
-
-static int add_listed(struct gpu_process processes[GPU_PROCESSES_MAX],
-		      int count, const struct nvml_listed *listed,
-		      enum nvml_process_list list)
-{
-	for (unsigned int i = 0; i < listed->count; i++) {
-		struct gpu_process process = {
-			.is_compute = list != NVML_LIST_GRAPHICS,
-		};
-		struct nvml_process info;
-
-		memcpy(&info, listed->infos + i * listed->stride, sizeof(info));
-		if (info.pid == 0 || info.pid > INT32_MAX)
-			continue;
-		process.pid = (pid_t)info.pid;
-		if (info.used != NVML_API_VALUE_NOT_AVAILABLE)
-			process.used_bytes = info.used;
-		count = nvml_add_process(processes, count, &process);
-	}
-	return count;
-}
-
-int nvml_processes(struct nvml *nvml, const char *uuid,
-		   struct gpu_process processes[GPU_PROCESSES_MAX],
-		   struct error *err)
-{
-	struct nvml_listed listed = { 0 };
-	void *device = NULL;
-	int count = 0;
-	int result;
-
-	result = device_of(nvml, uuid, &device, err);
-	if (result < 0)
-		return result;
-	for (int list = 0; list < NVML_LISTS; list++) {
-		unsigned int status = read_list(
-			nvml, (enum nvml_process_list)list, device, &listed);
-
-		/* Without the others, base load is less well explained. */
-		if (status && list == NVML_LIST_COMPUTE) {
-			(void)nvml_failed(nvml, status, "list processes", err);
-			(void)error_prefix(err, "%s", uuid);
-			count = errno_of(status);
-			break;
-		}
-		count = add_listed(processes, count, &listed,
-				   (enum nvml_process_list)list);
-	}
-	free(listed.infos);
-	return count;
 }

@@ -3,9 +3,6 @@
 #ifndef AUTOFIT_PROBES_OBSERVERS_GPU_NVML_API_H
 #define AUTOFIT_PROBES_OBSERVERS_GPU_NVML_API_H
 
-#include "base/error.h"
-#include "probes/observers/gpu/gpu.h"
-
 #include <stddef.h>
 #include <stdint.h>
 
@@ -87,9 +84,5 @@ struct nvml_api {
 	/* Newest version first; a slot is NULL where the driver has none. */
 	nvml_processes_function processes[NVML_LISTS][NVML_LIST_VERSIONS];
 };
-
-/* What nvml_open does, with another library: for tests. */
-int nvml_open_library(struct nvml **nvml, const char *library,
-		      struct error *err);
 
 #endif

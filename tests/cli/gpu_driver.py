@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+# A driver that is slow, broken or silent never makes autofit guess or hang.
+# SPDX-License-Identifier: MIT
+# CTEST COST 60
+"""The simulated driver and NVML as they are at their worst.
+
+A time that is compared here is far from both what is right and what is wrong:
+autofit waits up to 90 s for a driver, and what ends it ends it at once.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+SIM = os.path.join(os.environ["BUILD"], "sim")
+TRAINING = [
+    os.path.join(SIM, "sim_trainer"), "--batch-size", "4", "--grad-accum", "4",
+    "--steps", "30", "--step-ms", "15", "--fixed-mib", "4000",
+    "--per-sample-kib", "200000"
+]  # fmt: skip
+CARD = "Card:24G:300M:300M"
+# Far less than a wait for the driver, far more than an end takes.
+SOON = 45
+
+
+class Gpu(lib.Place):
+    def __init__(self, fault="", card=CARD):
+        super().__init__("driver")
+        self.env.update(
+            LD_LIBRARY_PATH=SIM,
+            AUTOFIT_SIM_STATE=self.path("devices"),
+            AUTOFIT_SIM_DEVICES=card,
+            AUTOFIT_SIM_FAULT=fault,
+        )
+
+    def tune(self, *options):
+        return self.run(
+            "tune", "--allow-writes", self.folder, "--confirm-steps", "3",
+            *options, "--", *TRAINING
+        )  # fmt: skip
+
+
+def a_slow_start_is_waited_for():
+    """Several GPUs without persistence take longer than 10 s to start."""
+    with Gpu("init_ms=10500") as gpu:
+        answer = gpu.run("explain", "--", *TRAINING)
+    holds("slow: the GPU is what is tuned for", answer.out, "device 1x Card")
+    holds("slow: it is said what is waited for", answer.err,
+          "waiting for the NVIDIA driver .* for 3 s")  # fmt: skip
+
+
+def nothing_is_guessed():
+    for fault, words in (
+        ("crash", "crashed while listing devices"),
+        ("init=999", "CUDA error 999"),
+    ):
+        with Gpu(fault) as gpu:
+            answer = gpu.tune()
+            equal(fault + ": status", answer.status, 125)
+            holds(fault + ": why, and the way out", answer.err, words,
+                  "train on the CPU on purpose: --device host")  # fmt: skip
+            check(fault + ": no probe", not answer.probes, answer)
+    with Gpu("crash") as gpu:
+        gpu.env["CUDA_VISIBLE_DEVICES"] = ""
+        answer = gpu.run("explain", "--", *TRAINING)
+        holds("a GPU that is hidden is not asked", answer.out, "host memory")
+
+
+def an_amd_gpu_is_no_host():
+    """With a mount of its own: /sys/class with the node of a GPU in it."""
+    with Gpu("init=100") as gpu:
+        folder = "/sys/class/kfd/kfd/topology/nodes/1"
+        script = (
+            'mount -t tmpfs none /sys/class && mkdir -p %s && echo '
+            '"simd_count 256" > %s/properties && exec "$@"' % (folder, folder)
+        )
+        done = subprocess.run(
+            ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+             script, "sh", lib.AUTOFIT, "explain", "--", *TRAINING],
+            env=gpu.env, capture_output=True, text=True, timeout=lib.PATIENCE,
+            check=False)  # fmt: skip
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        print("no mounts of our own here: " + done.stderr.strip())
+        return
+    holds("an AMD GPU: why, and the way out", done.stdout,
+          "AMD GPU, which is not supported yet", "--device host")  # fmt: skip
+
+
+def ended(process):
+    start = time.monotonic()
+    try:
+        process.communicate(timeout=SOON)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+    return time.monotonic() - start
+
+
+def a_hang_ends_by_a_signal():
+    for fault, awaited in (
+        ("hang", "the NVIDIA driver"),
+        ("nvml=hang", "NVML"),
+    ):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with Gpu(fault) as gpu:
+                process = subprocess.Popen(
+                    [lib.AUTOFIT, "tune", "--", *TRAINING], env=gpu.env,
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                    text=True)  # fmt: skip
+                line = process.stderr.readline()
+                process.send_signal(number)
+                seconds = ended(process)
+                name = "%s, %s: " % (fault, number.name)
+                holds(name + "the wait is told", line, "waiting for " + awaited)
+                equal(name + "ends by it", process.returncode, -number)
+                check(name + "at once", seconds < SOON / 2, seconds)
+
+
+def a_hang_ends_by_the_time_limit():
+    with Gpu("hang") as gpu:
+        start = time.monotonic()
+        answer = gpu.tune("--time-limit", "1s")
+        check("the limit: at once", time.monotonic() - start < SOON, answer)
+    equal("the limit: status", answer.status, 124)
+    equal("the limit: outcome", answer.result["outcome"], "time_limit")
+    holds("the limit: why", answer.err, "time limit .* the NVIDIA driver")
+
+
+def nvml_that_hangs_is_left_out():
+    """It answers the list and the first looks, and is silent from then on."""
+    with Gpu("nvml_hang_after=5") as gpu:
+        answer = gpu.tune()
+    equal("silent NVML: tuned", answer.result["outcome"], "tuned")
+    equal("silent NVML: nothing is claimed to be exact",
+          answer.probes[0]["coverage"], "device-wide")  # fmt: skip
+
+
+def slow_nvml_takes_no_time_of_the_probe():
+    with Gpu("nvml_ms=150") as gpu:
+        answer = gpu.tune()
+    equal("slow NVML: tuned", answer.result["outcome"], "tuned")
+    lacks("slow NVML: it is not said to be silent", answer.err, "not answered")
+
+
+a_slow_start_is_waited_for()
+nothing_is_guessed()
+an_amd_gpu_is_no_host()
+a_hang_ends_by_a_signal()
+a_hang_ends_by_the_time_limit()
+nvml_that_hangs_is_left_out()
+slow_nvml_takes_no_time_of_the_probe()
+lib.finish()

@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# Whatever the machine: one card is tuned for, reused and launched on.
+# SPDX-License-Identifier: MIT
+# CTEST COST 90
+"""Made machines: the driver's cards, what /proc lists of them, who is there.
+
+The simulated driver and NVML say what CUDA sees. A folder that is mounted over
+/proc/driver in a namespace of its own says what the kernel driver lists: cards
+in the order of their bus, also those that are not let through to here. Without
+such mounts only machines that list nothing are tried.
+
+AUTOFIT_NIGHTLY=1 makes 200 machines by chance instead of a dozen; SEED=N makes
+that one alone.
+"""
+import os
+import random
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import MIB, check, equal, holds, lacks  # noqa: E402
+
+SIM = os.path.join(os.environ["BUILD"], "sim")
+TRAINER = os.path.join(SIM, "sim_trainer")
+MACHINES = 200 if os.environ.get("AUTOFIT_NIGHTLY") == "1" else 12
+GIB = 1 << 30
+# The whole list of a driver that is as slow as this one is still awaited.
+SLOW = "init_ms=300"
+MOUNT = 'mount --bind "$1" /proc/driver && shift && exec "$@"'
+UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT,
+           "sh"]  # fmt: skip
+
+
+def uuid(number, kind="GPU"):
+    """Of the simulation's devices, from 0; beyond them nobody's."""
+    return "%s-516d0000-0000-4000-8000-0000000000%02x" % (kind, number + 1)
+
+
+def can_mount():
+    done = subprocess.run([*UNSHARE, SIM, "true"], capture_output=True,
+                          check=False)  # fmt: skip
+    return done.returncode == 0
+
+
+MOUNTS = can_mount()
+
+
+class Card:
+    def __init__(self, name, gib, base=100 * MIB):
+        self.name, self.bytes, self.base = name, gib * GIB, base
+
+    @property
+    def free(self):
+        return self.bytes - self.base
+
+    def __str__(self):
+        return "%s:%d:%d:200M" % (self.name, self.bytes, self.base)
+
+
+class Machine(lib.Place):
+    """cards: as CUDA counts them; listed: (name, UUID) as /proc does, or None.
+    """
+
+    def __init__(self, cards, listed=None, visible=None, fault=""):
+        super().__init__("machine")
+        self.cards, self.machines = cards, 0
+        self.seen = self.path("seen")
+        self.env.update(LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_FAULT=fault)
+        self.set_cards(cards)
+        if visible is not None:
+            self.env["CUDA_VISIBLE_DEVICES"] = visible
+        if listed is not None:
+            for bus, (name, card) in enumerate(listed):
+                self.write(
+                    "driver/nvidia/gpus/0000:%02x:00.0/information" % (bus + 1),
+                    "Model: \t\t %s\nIRQ:   \t\t 16\nGPU UUID: \t %s\n"
+                    % (name, card),
+                )
+            self.prefix = [*UNSHARE, self.path("driver")]
+        self.command = self.write(
+            "train.sh",
+            '#!/bin/sh\necho "${AUTOFIT_PROBE:+probe} $CUDA_VISIBLE_DEVICES" '
+            '>>"%s"\n[ -n "$AUTOFIT_PROBE" ] || exit 0\nexec "%s" "$@"\n'
+            % (self.seen, TRAINER),
+            0o755,
+        )
+
+    def set_cards(self, cards):
+        self.cards = cards
+        self.env["AUTOFIT_SIM_DEVICES"] = ";".join(str(c) for c in cards)
+        # Made by whoever comes first, then fixed.
+        self.machines += 1
+        self.env["AUTOFIT_SIM_STATE"] = self.path("devices%d" % self.machines)
+
+    def launch(self, *options, ranks=1):
+        return self.run(
+            "--allow-writes", self.folder, "--confirm-steps", "3", *options,
+            "--", self.command, "--ranks", str(ranks), "--batch-size", "4", "--grad-accum", "2", "--steps", "30",
+            "--step-ms", "5", "--fixed-mib", "1000", "--per-sample-kib",
+            "100000")  # fmt: skip
+
+    def starts(self):
+        """(is a probe, the card it was on) of each start so far."""
+        try:
+            with open(self.seen, encoding="utf-8") as file:
+                lines = file.read().splitlines()
+        except OSError:
+            return []
+        return [(line.startswith("probe "), self.card_of(line.split(" ", 1)[1]))
+                for line in lines]  # fmt: skip
+
+    def card_of(self, words):
+        """The number of the first card that CUDA shows a program; None."""
+        first = words.split(",")[0]
+        if not words:
+            first = "0" if "CUDA_VISIBLE_DEVICES" not in self.env else ""
+        if first.isdigit():
+            return int(first) if int(first) < len(self.cards) else None
+        kind = "MIG" if "mig" in self.env["AUTOFIT_SIM_FAULT"] else "GPU"
+        found = [n for n in range(len(self.cards))
+                 if first and uuid(n, kind).startswith(first)]  # fmt: skip
+        return found[0] if found else None
+
+
+def all_on(machine, card):
+    """Every probe and every run so far was on this card."""
+    return machine.starts() and all(c == card for _, c in machine.starts())
+
+
+def reused_on(name, machine, card, *options):
+    """Tuned and started, then started again by the record."""
+    first = machine.launch(*options)
+    equal(name + ": tuned", first.result and first.result["outcome"], "tuned")
+    count = len(machine.starts())
+    second = machine.launch(*options)
+    equal(name + ": reused", second.result and second.result["outcome"],
+          "reused")  # fmt: skip
+    equal(name + ": one start", len(machine.starts()), count + 1)
+    check(name + ": all on one card", all_on(machine, card),
+          "%s\n%s" % (machine.starts(), second))  # fmt: skip
+
+
+def mixed_cards():
+    """The faster card is CUDA's first, on the later bus."""
+    cards = [Card("RTX 4090", 24), Card("GTX 1080 Ti", 11)]
+    listed = [("GTX 1080 Ti", uuid(1)), ("RTX 4090", uuid(0))]
+    with Machine(cards, listed) as machine:
+        reused_on("mixed cards", machine, 0, "--device", "cuda:0")
+        other = machine.launch("--device", "cuda:1")
+        check("mixed cards: a record is of its own model",
+              other.result["outcome"] != "reused" or
+              other.result["record"]["grade"] != "exact", other)  # fmt: skip
+
+
+def a_card_of_a_container():
+    """One of three is let through; /proc lists them all."""
+    listed = [("A100", uuid(n)) for n in (0x70, 0x71, 0)]
+    with Machine([Card("A100", 40)], listed) as machine:
+        reused_on("container", machine, 0, "--device", "cuda:0")
+        torchrun = machine.write("torchrun", "#!/bin/sh\n", 0o755)
+        told = machine.run("explain", "--", torchrun, "--nproc-per-node=gpu",
+                           machine.command, "--batch-size", "4")  # fmt: skip
+        equal("container: ranks are the cards it has",
+              told.result["plan"]["world_size"], 1)  # fmt: skip
+
+
+def nothing_in_proc():
+    """WSL, a Jetson: the second card is the user's first."""
+    cards = [Card("RTX A", 24), Card("RTX A", 24)]
+    for words in ("1", "1,0", uuid(1)):
+        with Machine(cards, visible=words) as machine:
+            reused_on("CUDA_VISIBLE_DEVICES=%s" % words, machine, 1,
+                      "--device", "cuda:0")  # fmt: skip
+    with Machine(cards, visible="1,0") as machine:
+        reused_on("the second word", machine, 0, "--device", "cuda:1")
+
+
+def a_slice():
+    with Machine([Card("A100 MIG 3g.20gb", 20)] * 2, visible=uuid(1, "MIG"),
+                 fault="mig") as machine:  # fmt: skip
+        reused_on("a slice", machine, 1, "--device", "cuda:0")
+
+
+def a_card_that_is_gone():
+    cards = [Card("RTX A", 24), Card("RTX A", 24)]
+    with Machine(cards) as machine:
+        machine.launch("--device", "cuda:1")
+        count = len(machine.starts())
+        machine.set_cards(cards[:1])
+        answer = machine.launch("--device", "cuda:1")
+        equal("gone: refused", answer.status, 125)
+        holds("gone: in words", answer.err, "no such GPU")
+        equal("gone: nothing is started", len(machine.starts()), count)
+
+
+def cards_that_changed_places():
+    cards = [Card("RTX A", 24), Card("RTX B", 12)]
+    with Machine(cards) as machine:
+        machine.launch("--device", "cuda:0")
+        machine.set_cards(cards[::-1])
+        answer = machine.launch("--device", "cuda:0")
+        check("renumbered: not by the record of another model",
+              answer.result["outcome"] != "reused", answer)  # fmt: skip
+
+
+def a_full_card_beside():
+    """Only what the command uses bounds it, and what bounds it is named."""
+    cards = [Card("RTX A", 24), Card("RTX A", 24, 20 * GIB)]
+    # A display may hold any part of what is used.
+    with Machine(cards, fault="display=1") as machine:
+        answer = machine.launch("--largest")
+        check("an unused card bounds nothing",
+              (answer.result["largest_micro_batch"] or 0) > 100,
+              answer)  # fmt: skip
+        lacks("an unused card is not named", answer.err, "bounds the budget")
+        ranks = machine.launch("--fresh", ranks=2)
+        equal("a card in use bounds", ranks.result["devices"][1]["budget_bytes"],
+              cards[1].free)  # fmt: skip
+        holds("a card in use is named", ranks.err,
+              "GPU 1 .RTX A. bounds the budget")  # fmt: skip
+
+
+def a_command_that_chooses_itself():
+    """What it chooses nobody looked at: who is there, what is free."""
+    with Machine([Card("RTX A", 24)] * 2, visible="0") as machine:
+        machine.command = machine.write(
+            "own.sh", '#!/bin/sh\nexport CUDA_VISIBLE_DEVICES=1\nexec "%s" "$@"\n'
+            % TRAINER, 0o755)  # fmt: skip
+        answer = machine.launch()
+        equal("a card of its own choice: refused", answer.status, 121)
+        holds("a card of its own choice: which", answer.err,
+              "went to %s by itself" % uuid(1))  # fmt: skip
+
+
+def made_by_chance(seed):
+    chance = random.Random(seed)
+    models = [Card("Model %d" % n, chance.choice((4, 8, 24)))
+              for n in range(chance.randint(1, 2))]  # fmt: skip
+    cards = []
+    for _ in range(chance.randint(1, 8)):
+        model = chance.choice(models)
+        cards.append(Card(model.name, model.bytes // GIB,
+                          chance.choice((0, 100, 400, 3000)) * MIB))  # fmt: skip
+    fault = [chance.choice(("", "nvml=missing", "nvml=old", "nvml=hidden",
+                            "reserved=561M", SLOW, "nvml_ms=30"))]  # fmt: skip
+    listed = None
+    if MOUNTS and chance.random() < 0.7:
+        listed = [(c.name, uuid(n)) for n, c in enumerate(cards)]
+        if chance.random() < 0.4:  # of others
+            listed += [(models[0].name, uuid(n)) for n in (0x80, 0x81)]
+        chance.shuffle(listed)
+    visible = None
+    if chance.random() < 0.6:
+        words = chance.sample(range(len(cards)), chance.randint(1, len(cards)))
+        visible = ",".join(chance.choice((str(n), uuid(n))) for n in words)
+    return cards, listed, visible, fault, chance
+
+
+def by_chance(seed):
+    """Where it is not refused, one card is used, within what it has free."""
+    name = "seed %d" % seed
+    cards, listed, visible, fault, chance = made_by_chance(seed)
+    tenant_on = chance.randrange(len(cards)) if chance.random() < 0.4 else None
+    if tenant_on is not None and "nvml=hidden" not in fault:
+        fault += ["tenant=%d" % os.getpid(), "tenant_bytes=2G",
+                  "tenant_on=%d" % tenant_on]  # fmt: skip
+    shown = range(len(cards)) if visible is None else visible.split(",")
+    index = chance.randrange(len(shown))
+    fault = ",".join(word for word in fault if word)
+    with Machine(cards, listed, visible, fault) as machine:
+        word = str(index) if visible is None else shown[index]
+        card = machine.card_of(word)
+        story = "%s: %s, listed %s, visible %s, %s, cuda:%d is %d" % (
+            name, [str(c) for c in cards], listed, visible, fault, index, card
+        )  # fmt: skip
+        options = ["--device", "cuda:%d" % index]
+        first = machine.launch(*options)
+        outcome = first.result["outcome"] if first.result else None
+        occupied = "tenant=" in fault and card == tenant_on and (
+            "nvml=missing" not in fault)  # fmt: skip
+        unseen = cards[card].base > 1500 * MIB
+        if occupied or unseen:
+            equal(name + ": an occupied card is left alone", first.status, 123)
+            holds(name + ": why", first.err, "--shared")
+            equal(name + ": nothing was started", machine.starts(), [])
+            return
+        if not check(name + ": tuned", outcome == "tuned",
+                     story + "\n%s" % first):  # fmt: skip
+            return
+        budget = first.result["devices"][0]["budget_bytes"]
+        check(name + ": within what is free", budget <= cards[card].free, story)
+        second = machine.launch(*options)
+        equal(name + ": reused", second.result["outcome"], "reused")
+        check(name + ": all on one card", all_on(machine, card),
+              "%s\n%s" % (story, machine.starts()))  # fmt: skip
+
+
+if os.environ.get("SEED"):
+    by_chance(int(os.environ["SEED"]))
+    lib.finish()
+nothing_in_proc()
+a_slice()
+a_card_that_is_gone()
+cards_that_changed_places()
+a_full_card_beside()
+a_command_that_chooses_itself()
+if MOUNTS:
+    mixed_cards()
+    a_card_of_a_container()
+for number in range(MACHINES):
+    by_chance(number)
+lib.finish()
