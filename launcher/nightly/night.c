@@ -25,6 +25,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/request/end_signals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -287,6 +288,10 @@ static int night_run_all(struct night_run *run, struct error *err)
 	bool is_stopped = false;
 	int result = 0;
 
+	assert(run->now.count == run->jobs->count);
+	/* A list without jobs is a mistake, and never comes here. */
+	if (!run->now.rows)
+		return 0;
 	for (size_t i = 0; i < run->jobs->count && result == 0; i++) {
 		const struct job *job = &run->jobs->items[i];
 		struct night_row *row = &run->now.rows[i];

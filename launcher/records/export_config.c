@@ -82,9 +82,14 @@ static const struct setting *setting_there(const struct settings *there,
 	return found;
 }
 
-static int collect_edits(const struct record_settings *settings,
+struct config_edits {
+	struct settings_edit items[RECORD_SETTINGS_MAX];
+	size_t count;
+};
+
+static int collect_edits(struct config_edits *edits,
+			 const struct record_settings *settings,
 			 const struct settings *there, const char *path,
-			 struct settings_edit *edits, size_t *count,
 			 struct error *err)
 {
 	for (size_t i = 0; i < settings->count; i++) {
@@ -106,7 +111,7 @@ static int collect_edits(const struct record_settings *settings,
 					 path, wanted->name,
 					 wanted->was ? wanted->was : "?");
 		if (strcmp(setting->value, wanted->value) != 0)
-			edits[(*count)++] = (struct settings_edit){
+			edits->items[edits->count++] = (struct settings_edit){
 				.setting = setting, .value = wanted->value
 			};
 	}
@@ -116,11 +121,10 @@ static int collect_edits(const struct record_settings *settings,
 static int patch(const struct record_settings *settings, const char *path,
 		 struct strbuf *out, struct error *err)
 {
-	struct settings_edit edits[RECORD_SETTINGS_MAX];
+	struct config_edits edits = { .count = 0 };
 	struct settings there = { 0 };
 	struct strbuf text = STRBUF_INIT;
 	enum settings_format format = SETTINGS_YAML;
-	size_t count = 0;
 	int result = textfile_read(path, SETTINGS_BYTES_MAX, &text, err);
 
 	(void)settings_format_of(path, &format);
@@ -131,13 +135,13 @@ static int patch(const struct record_settings *settings, const char *path,
 		result = settings_read(&there, format, path, strbuf_text(&text),
 				       text.length, err);
 	if (result == 0)
-		result = collect_edits(settings, &there, path, edits, &count,
-				       err);
-	if (result == 0 && count == 0)
+		result = collect_edits(&edits, settings, &there, path, err);
+	if (result == 0 && edits.count == 0)
 		strbuf_add(out, strbuf_text(&text), text.length);
 	else if (result == 0)
 		result = settings_change(out, &there, strbuf_text(&text),
-					 text.length, edits, count, NULL, err);
+					 text.length, edits.items, edits.count,
+					 NULL, err);
 	settings_release(&there);
 	strbuf_release(&text);
 	return result;

@@ -94,7 +94,10 @@ static void markdown_add(struct strbuf *out, const char *text)
 	for (; *text; text++) {
 		if (*text == '|')
 			strbuf_addch(out, '\\');
-		strbuf_addch(out, (unsigned char)*text < ' ' ? ' ' : *text);
+		if ((unsigned char)*text < ' ')
+			strbuf_addch(out, ' ');
+		else
+			strbuf_addch(out, *text);
 	}
 	strbuf_addch(out, ' ');
 }

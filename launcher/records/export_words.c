@@ -208,9 +208,10 @@ static void hydra_add_key(struct strbuf *out, const char *name)
 	for (; *name; name++) {
 		if (*name == '[')
 			strbuf_addch(out, '.');
+		else if (is_option && *name == '-')
+			strbuf_addch(out, '_');
 		else if (*name != ']')
-			strbuf_addch(out,
-				     is_option && *name == '-' ? '_' : *name);
+			strbuf_addch(out, *name);
 	}
 }
 

@@ -21,17 +21,23 @@ static const char *const size_names[] = {
 	[KNOB_GLOBAL] = "effective_batch",
 };
 
+/* One place, as the command says it. */
+struct listed_size {
+	enum knob_kind kind;
+	const char *name, *was;
+};
+
 /* Takes where over, and value. */
-static void settings_list_add(struct record_settings *out, enum knob_kind kind,
-			      const char *name, char *value, const char *was,
+static void settings_list_add(struct record_settings *out,
+			      const struct listed_size *size, char *value,
 			      char *where)
 {
-	record_settings_add(
-		out, &(struct record_setting_texts){ .size = size_names[kind],
-						     .name = name,
-						     .value = value,
-						     .was = was,
-						     .where = where });
+	record_settings_add(out, &(struct record_setting_texts){
+					 .size = size_names[size->kind],
+					 .name = size->name,
+					 .value = value,
+					 .was = size->was,
+					 .where = where });
 	free(value);
 	free(where);
 }
@@ -79,10 +85,10 @@ static void settings_list_knob(struct record_settings *out,
 		return;
 	was = knob->value > 0 ? xasprintf("%lld", (long long)knob->value)
 			      : NULL;
-	settings_list_add(out, kind, knob->name,
+	settings_list_add(out, &(struct listed_size){ kind, knob->name, was },
 			  xasprintf("%lld", (long long)knob_written(
 						    command, kind, values)),
-			  was, where);
+			  where);
 	free(was);
 }
 
@@ -101,10 +107,11 @@ static void settings_list_files(struct record_settings *out,
 		if (site->kind != kind)
 			continue;
 		settings_list_add(
-			out, site->kind, setting->key,
+			out,
+			&(struct listed_size){ site->kind, setting->key,
+					       setting->value },
 			xasprintf("%lld", (long long)knob_written(
 						  command, site->kind, values)),
-			setting->value,
 			xasprintf("%s:%u", file->read->path, setting->line));
 	}
 }
@@ -138,10 +145,13 @@ static void settings_list_placeholders(struct record_settings *out,
 			continue;
 		name = placeholder_option(command, i);
 		settings_list_add(
-			out, found.kind, name ? name : argv->items[i],
+			out,
+			&(struct listed_size){ found.kind,
+					       name ? name : argv->items[i],
+					       NULL },
 			xasprintf("%lld", (long long)knob_written(
 						  command, found.kind, values)),
-			NULL, argument_place(command, i, NULL));
+			argument_place(command, i, NULL));
 		free(name);
 	}
 }
@@ -165,8 +175,8 @@ static void settings_list_variables(struct record_settings *out,
 		if (own > 0)
 			was = xasprintf("%lld", (long long)own);
 		settings_list_add(
-			out, found.kind, name,
-			placeholders_replace(command, values, equals + 1), was,
+			out, &(struct listed_size){ found.kind, name, was },
+			placeholders_replace(command, values, equals + 1),
 			xstrdup("environment"));
 		free(was);
 		free(name);
@@ -187,8 +197,9 @@ static void settings_list_scaled(struct record_settings *out,
 			continue;
 		was = xasprintf("%lld", (long long)scaled->value);
 		settings_list_add(
-			out, KNOB_ACCUM, scaled->name,
-			xasprintf("%lld", (long long)value), was,
+			out,
+			&(struct listed_size){ KNOB_ACCUM, scaled->name, was },
+			xasprintf("%lld", (long long)value),
 			scaled->form == KNOB_DEFAULT
 				? xstrdup("argument")
 				: argument_place(command, scaled->index, NULL));

@@ -267,7 +267,7 @@ int nvml_open(struct nvml **nvml, const struct gpu_device *devices,
 				 .patience = patience };
 	int result = nvml_prepare(nvml, devices, count, err);
 
-	if (result < 0)
+	if (!*nvml)
 		return result;
 	result = nvml_ask(*nvml, err);
 	if (result == 0)
