@@ -17,6 +17,7 @@
 #include "launcher/options/options_rows.h"
 #include "launcher/request/exec_command.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ static void add_mistake(struct jobs_reader *reader, unsigned line, char *what)
 {
 	struct strbuf safe = STRBUF_INIT;
 
+	assert(reader->jobs);
 	text_add_safe(&safe, what, false);
 	if (reader->jobs->mistakes.count < MISTAKES_MAX)
 		strlist_addf(&reader->jobs->mistakes, "%s:%u: %s", reader->path,

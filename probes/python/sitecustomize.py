@@ -388,7 +388,7 @@ class Modules(object):
         places = tuple(self.installed_folders())
         found = []
         for name, module in list(sys.modules.items()):
-            spec = getattr(module, "__dict__", {}).get("__spec__")
+            spec = spec_of(module)
             path = getattr(spec, "origin", None)
             if not isinstance(path, str) or spec.name != name:
                 continue
@@ -449,12 +449,20 @@ class Modules(object):
 
 
 def file_of(module):
-    """Its file; asks the module nothing that would make a lazy one load."""
+    path = attribute_of(module, "__file__")
+    return path if isinstance(path, str) and path else None
+
+
+def spec_of(module):
+    return attribute_of(module, "__spec__")
+
+
+def attribute_of(module, name):
+    """Asks the module nothing that would make a lazy one load."""
     try:
-        path = object.__getattribute__(module, "__dict__").get("__file__")
+        return object.__getattribute__(module, "__dict__").get(name)
     except Exception:
         return None
-    return path if isinstance(path, str) and path else None
 
 
 def version_file(modules, name):

@@ -41,6 +41,24 @@ static inline struct trial sample_trial(int64_t micro)
 	};
 }
 
+/* The recommended split as data. */
+static inline void sample_settings(struct record *record)
+{
+	record->own_micro_batch = 4;
+	record->own_grad_accum = 16;
+	strlist_add(&record->recommended_argv, "python");
+	strlist_add(&record->recommended_env, "BATCH=32");
+	record->host = xstrdup("node7; rack 2");
+	strlist_add(&record->versions, "torch 2.9.0");
+	record_settings_add(&record->settings,
+			    &(struct record_setting_texts){ "micro_batch",
+							    "--bs", "32", "4",
+							    "argument 3" });
+	record_settings_add(&record->settings,
+			    &(struct record_setting_texts){ "grad_accum", NULL,
+							    NULL, NULL, NULL });
+}
+
 /* A sound record; script and device give its id. */
 static inline struct record sample_record(const char *identity)
 {
@@ -89,19 +107,7 @@ static inline struct record sample_record(const char *identity)
 	trial.micro_batch = 45;
 	trial.verdict = VERDICT_OOM_DEVICE;
 	probe_notes_add(&record.probes, &trial, NULL, NULL);
-	record.own_micro_batch = 4;
-	record.own_grad_accum = 16;
-	strlist_add(&record.recommended_argv, "python");
-	strlist_add(&record.recommended_env, "BATCH=32");
-	record.host = xstrdup("node7; rack 2");
-	strlist_add(&record.versions, "torch 2.9.0");
-	record_settings_add(&record.settings,
-			    &(struct record_setting_texts){ "micro_batch",
-							    "--bs", "32", "4",
-							    "argument 3" });
-	record_settings_add(&record.settings,
-			    &(struct record_setting_texts){ "grad_accum", NULL,
-							    NULL, NULL, NULL });
+	sample_settings(&record);
 	record.created = 1700000000;
 	record.autofit_version = xstrdup("0.1.0");
 	record_set_id(&record, "train.py", "NVIDIA H200");

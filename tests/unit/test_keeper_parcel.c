@@ -24,15 +24,14 @@ static void add_items(struct strlist *list, size_t count)
 
 static void release(struct keeper_parcel *parcel)
 {
-	struct strlist *const lists[] = {
-		&parcel->argv,        &parcel->environment,
-		&parcel->extra_files, &parcel->shared,
-		&parcel->guarded,     &parcel->covers,
-		&parcel->shims.names, &parcel->shims.always,
-	};
-
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		strlist_release(lists[i]);
+	strlist_release(&parcel->argv);
+	strlist_release(&parcel->environment);
+	strlist_release(&parcel->extra_files);
+	strlist_release(&parcel->shared);
+	strlist_release(&parcel->guarded);
+	strlist_release(&parcel->covers);
+	strlist_release(&parcel->shims.names);
+	strlist_release(&parcel->shims.always);
 	free((void *)(uintptr_t)parcel->spec.mark);
 	free(parcel->shims.folder);
 	free(parcel->shims.mark);
@@ -57,6 +56,46 @@ static void assert_list(const struct strlist *got, const struct strlist *wanted)
 		assert_true(strlist_equal(got, wanted));
 }
 
+static void assert_isolation(const struct isolation_spec *got,
+			     const struct isolation_spec *wanted)
+{
+	assert_true((got != NULL) == (wanted != NULL));
+	if (!got || !wanted)
+		return;
+	assert_int_equal(got->kind, wanted->kind);
+	assert_text(got->working, wanted->working);
+	assert_text(got->scratch, wanted->scratch);
+	assert_list(got->shared, wanted->shared);
+	assert_list(got->guarded, wanted->guarded);
+	assert_text(got->path, wanted->path);
+	assert_list(got->covers, wanted->covers);
+	assert_true((got->shims != NULL) == (wanted->shims != NULL));
+	if (wanted->shims)
+		assert_list(&got->shims->names, &wanted->shims->names);
+}
+
+static void assert_arrives(const struct keeper_spec *spec)
+{
+	struct strbuf bytes = STRBUF_INIT;
+	struct keeper_parcel got;
+
+	keeper_parcel_write(&bytes, spec);
+	assert_int_equal(keeper_parcel_read(&got, bytes.data, bytes.length), 0);
+	assert_list(got.spec.argv, spec->argv);
+	assert_list(got.spec.environment, spec->environment);
+	assert_memory_equal(got.spec.state, spec->state, sizeof(*spec->state));
+	assert_text(got.spec.scratch, spec->scratch);
+	assert_text(got.spec.mark, spec->mark);
+	assert_list(got.spec.extra_files, spec->extra_files);
+	assert_true((got.spec.cgroup != NULL) == (spec->cgroup != NULL));
+	if (spec->cgroup)
+		assert_memory_equal(got.spec.cgroup, spec->cgroup,
+				    sizeof(*spec->cgroup));
+	assert_isolation(got.spec.isolation, spec->isolation);
+	release(&got);
+	strbuf_release(&bytes);
+}
+
 /* Which of the parts that may be missing are there, one bit each. */
 enum { WITH_CGROUP = 1, WITH_ISOLATION = 2, WITH_SHIMS = 4, WITH_FILES = 8 };
 
@@ -73,60 +112,27 @@ static void each_part_arrives(void **state)
 	add_items(&list, 3);
 	add_items(&shims.names, 2);
 	for (int parts = 0; parts < 16; parts++) {
+		const bool has_files = parts & WITH_FILES;
 		const struct isolation_spec isolation = {
 			.kind = ISOLATION_LANDLOCK,
 			.working = "/w",
 			.scratch = "/scratch",
 			.shared = &list,
 			.shims = parts & WITH_SHIMS ? &shims : NULL,
-			.covers = parts & WITH_FILES ? &list : NULL,
+			.covers = has_files ? &list : NULL,
 		};
 		const struct keeper_spec spec = {
 			.argv = &argv,
 			.environment = &list,
 			.state = &process,
-			.mark = parts & WITH_FILES ? "A=1" : NULL,
+			.mark = has_files ? "A=1" : NULL,
 			.cgroup = parts & WITH_CGROUP ? &cgroup : NULL,
 			.isolation = parts & WITH_ISOLATION ? &isolation : NULL,
-			.scratch = parts & WITH_FILES ? "/scratch" : NULL,
-			.extra_files = parts & WITH_FILES ? &list : NULL,
+			.scratch = has_files ? "/scratch" : NULL,
+			.extra_files = has_files ? &list : NULL,
 		};
-		struct strbuf bytes = STRBUF_INIT;
-		struct keeper_parcel got;
 
-		keeper_parcel_write(&bytes, &spec);
-		assert_int_equal(
-			keeper_parcel_read(&got, bytes.data, bytes.length), 0);
-		assert_list(got.spec.argv, spec.argv);
-		assert_list(got.spec.environment, spec.environment);
-		assert_int_equal(got.spec.state->subreaper, 1);
-		assert_true(got.spec.state->ignored[0]);
-		assert_text(got.spec.scratch, spec.scratch);
-		assert_text(got.spec.mark, spec.mark);
-		assert_list(got.spec.extra_files, spec.extra_files);
-		if (spec.cgroup)
-			assert_memory_equal(got.spec.cgroup, &cgroup,
-					    sizeof(cgroup));
-		else
-			assert_null(got.spec.cgroup);
-		if (spec.isolation) {
-			const struct isolation_spec *view = got.spec.isolation;
-
-			assert_int_equal(view->kind, ISOLATION_LANDLOCK);
-			assert_text(view->working, "/w");
-			assert_list(view->shared, &list);
-			assert_null(view->guarded);
-			assert_text(view->path, NULL);
-			assert_list(view->covers, isolation.covers);
-			assert_true((view->shims != NULL) ==
-				    (isolation.shims != NULL));
-			if (view->shims)
-				assert_list(&view->shims->names, &shims.names);
-		} else {
-			assert_null(got.spec.isolation);
-		}
-		release(&got);
-		strbuf_release(&bytes);
+		assert_arrives(&spec);
 	}
 	strlist_release(&argv);
 	strlist_release(&list);
