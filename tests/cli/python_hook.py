@@ -725,6 +725,7 @@ def modules(python):
                 expected = {"channel"}
                 if late is not None:
                     expected.add("modules.%d" % pid)
+                    expected.add("imports.%d" % pid)
                 check(title + ", files", names == expected, names)
                 if late is None:
                     continue

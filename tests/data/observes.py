@@ -69,6 +69,16 @@ def read(path):
         return file.read().strip()
 
 
+def root_kind():
+    """Of its file system: that of a view, or the machine's."""
+    with open("/proc/self/mountinfo") as file:
+        for line in file:
+            fields, rest = line.split(" - ", 1)
+            if fields.split()[4] == "/":
+                kind = rest.split()[0]
+    return kind
+
+
 def own_scratch(value):
     """Each probe has its own folders."""
     mark = os.environ.get("AUTOFIT_PROBE", "-")
@@ -130,7 +140,7 @@ def observed():
         in open("/proc/self/environ", "rb").read(),
         "host": socket.gethostname(),
         "namespaces": [os.path.exists("/proc/self/ns/" + n) for n in "mnt"],
-        "is in a view": os.stat("/").st_dev,
+        "its root is": root_kind(),
         "locale": locale.setlocale(locale.LC_ALL),
         "times": [time.tzname, time.timezone],
         "collector": [gc.isenabled(), gc.get_threshold()],
