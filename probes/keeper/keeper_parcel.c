@@ -1,10 +1,10 @@
 /* A keeper's orders as bytes, for a keeper that another process forks. */
 /* SPDX-License-Identifier: MIT */
 /*
- * The parts follow each other without names, in the order of keeper_parcel_write(). A
- * text is a byte that says whether there is one, and the text with its NUL; a
- * list is its count and its texts; a part that may be missing is led by a byte
- * as well.
+ * The parts follow each other without names, in the order of
+ * keeper_parcel_write(). A text is a byte that says whether there is one, and
+ * the text with its NUL; a list is its count and its texts; a part that may be
+ * missing is led by a byte as well.
  */
 #include "probes/keeper/keeper_parcel.h"
 

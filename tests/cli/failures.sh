@@ -23,7 +23,9 @@ says() {
 
 # verdicts: of the probes of the last call, a line each.
 verdicts() {
-	sed -nE 's/^ *"verdict": "([a-z_]+)",?$/\1/p' "$TMP/result"
+	python3 -c 'import json, sys
+for probe in json.load(open(sys.argv[1]))["probes"]:
+    print(probe["verdict"])' "$TMP/result" 2>/dev/null || true
 }
 
 autofit() { # ARGUMENTS: with --json, behind a sub-command; sets status, err

@@ -39,7 +39,7 @@ def job(name, command, more=""):
 
 
 def trainer(micro=4, accum=8, kib=1024, more=""):
-    return ("%s --batch-size %d --grad-accum %d\n    --steps 10 --step-ms 5 "
+    return ("%s --batch-size %d --grad-accum %d\n    --steps 10 --step-ms 40 "
             "--per-sample-kib %d %s" % (lib.TRAINER, micro, accum, kib, more))
 
 
