@@ -52,11 +52,12 @@ static void leave_the_terminal(void)
 	(void)dup2(null, STDOUT_FILENO);
 }
 
-static void watch(const struct guardian *guardian, int end,
-		  const struct guardian_files *files) __attribute__((noreturn));
+static void guardian_watch(const struct guardian *guardian, int end,
+			   const struct guardian_files *files)
+	__attribute__((noreturn));
 
-static void watch(const struct guardian *guardian, int end,
-		  const struct guardian_files *files)
+static void guardian_watch(const struct guardian *guardian, int end,
+			   const struct guardian_files *files)
 {
 	const struct guardian_probe *probe = guardian->under_way;
 	char byte;
@@ -88,7 +89,7 @@ int guardian_start(struct guardian *guardian,
 	guardian->pid = fork();
 	if (guardian->pid == 0) {
 		(void)close(ends[1]);
-		watch(guardian, ends[0], files);
+		guardian_watch(guardian, ends[0], files);
 	}
 	(void)close(ends[0]);
 	if (guardian->pid > 0)
