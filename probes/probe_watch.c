@@ -104,23 +104,6 @@ uint64_t probe_retries(const struct probe *probe)
 	return python > driver ? python : driver;
 }
 
-static bool maps_libtorch(pid_t pid)
-{
-	char path[32];
-	char line[512];
-	FILE *file;
-	bool found = false;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	while (!found && fgets(line, sizeof(line), file))
-		found = strstr(line, "/libtorch") != NULL;
-	(void)fclose(file);
-	return found;
-}
-
 /*
  * Processes that autofit's additions did not reach: interpreters with torch in
  * which the hook never started (-I, -S, env -i), and users of the driver that
@@ -137,8 +120,7 @@ static void watch_unhooked(struct probe *probe)
 
 		/* A zygote's copy has torch before its hook says hello. */
 		if (!readings->python.steps && !probe->spec.command.zygote &&
-		    !channel_process(&readings->channel, pid, NULL) &&
-		    maps_libtorch(pid))
+		    channel_is_bypassed(&readings->channel, pid))
 			found++;
 		if (probe->spec.devices.has_preload &&
 		    !preload_process(&probe->gpus.preload, pid) &&

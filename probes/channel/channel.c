@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,6 +237,38 @@ bool channel_process(const struct channel *channel, pid_t pid,
 		*phase = found->phase > PHASE_SAVE ? PHASE_START
 						   : (enum phase)found->phase;
 	return found != NULL;
+}
+
+/* "7f00-7f10 rw-s 00000000 fe:01 1234  /path": the number of the file. */
+static uintmax_t mapped_inode(const char *line)
+{
+	uintmax_t inode = 0;
+
+	(void)sscanf(line, "%*s %*s %*s %*s %ju", &inode);
+	return inode;
+}
+
+bool channel_is_bypassed(const struct channel *channel, pid_t pid)
+{
+	char path[32];
+	char line[512];
+	struct stat page;
+	FILE *maps;
+	bool has_torch = false;
+	bool has_page = channel_process(channel, pid, NULL);
+
+	if (has_page || !channel->is_open || fstat(channel->fd, &page) < 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return false;
+	while (!has_page && fgets(line, sizeof(line), maps)) {
+		has_torch = has_torch || strstr(line, "/libtorch");
+		has_page = mapped_inode(line) == page.st_ino;
+	}
+	(void)fclose(maps);
+	return has_torch && !has_page;
 }
 
 void channel_close(struct channel *channel)

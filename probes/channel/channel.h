@@ -144,6 +144,13 @@ struct channel_reading channel_read(const struct channel *channel);
 bool channel_process(const struct channel *channel, pid_t pid,
 		     enum phase *phase);
 
+/*
+ * Does this process have torch, and the hook never reached it (python -I, -S,
+ * env -i)? A copy made by fork, as a data loader's workers are, has claimed no
+ * slot yet but holds the page, which an exec gives back.
+ */
+bool channel_is_bypassed(const struct channel *channel, pid_t pid);
+
 void channel_close(struct channel *channel);
 
 #endif

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -348,6 +349,66 @@ static const struct {
 	  PHASE_START },
 };
 
+static void map_file(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	if (fd < 0 || ftruncate(fd, CHANNEL_SIZE) < 0 ||
+	    mmap(NULL, CHANNEL_SIZE, PROT_READ, MAP_SHARED, fd, 0) ==
+		    MAP_FAILED)
+		_exit(2);
+	(void)close(fd);
+}
+
+/* A process with these files, and its copy: what is said of the copy. */
+static bool copy_is_bypassed(const struct fixture *fixture, bool has_torch,
+			     bool has_page)
+{
+	char torch[64];
+	int ready[2];
+	int end[2];
+	char word;
+	bool is_bypassed;
+	pid_t copy = 0;
+	pid_t pid;
+
+	(void)snprintf(torch, sizeof(torch), "%s/libtorch_cpu.so",
+		       fixture->folder);
+	assert_int_equal(pipe(ready), 0);
+	assert_int_equal(pipe(end), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		if (has_torch)
+			map_file(torch);
+		if (has_page)
+			map_file(fixture->path);
+		(void)close(end[1]);
+		copy = fork();
+		if (copy > 0)
+			_exit(write(ready[1], &copy, sizeof(copy)) < 0);
+		_exit(read(end[0], &word, 1) != 0);
+	}
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(read(ready[0], &copy, sizeof(copy)), sizeof(copy));
+	is_bypassed = channel_is_bypassed(&fixture->channel, copy);
+	(void)close(end[0]);
+	(void)close(end[1]);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+	return is_bypassed;
+}
+
+static void copies_of_a_hooked_process_are_hooked(void **state)
+{
+	const struct fixture *fixture = *state;
+
+	assert_true(copy_is_bypassed(fixture, true, false));
+	assert_false(copy_is_bypassed(fixture, true, true));
+	assert_false(copy_is_bypassed(fixture, false, false));
+	assert_false(channel_is_bypassed(&fixture->channel, -1));
+}
+
 static void a_process_tells_its_phase(void **state)
 {
 	const struct fixture *fixture = *state;
@@ -460,6 +521,7 @@ int main(void)
 		TEST(slots_add_up),
 		TEST(garbage_and_short_files_are_read),
 		TEST(processes_are_known_by_pid),
+		TEST(copies_of_a_hooked_process_are_hooked),
 		TEST(a_process_tells_its_phase),
 		TEST(an_older_file_gives_way),
 		TEST(what_cannot_be_made_is_an_error),
