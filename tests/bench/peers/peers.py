@@ -6,8 +6,8 @@
 # programs.py and its first N budgets (default 3) each tool searches the batch
 # size under the budget, and its answer then trains 200 passes under a hard
 # limit of the same size. The limit is RLIMIT_DATA, which refuses memory as a GPU
-# does; it also counts what a library maps and never touches, so that much, as
-# measured after the imports, is added to it. PYTHON names an interpreter with
+# does; it also counts what is mapped and never touched, so that much, as measured
+# after two steps of one sample, is added to it. PYTHON names an interpreter with
 # torch, and with accelerate, lightning and transformers for those tools; what it
 # lacks is left out. AUTOFIT names the program. One thread; nothing else should
 # run. On the last line are the goals and what was reached.
@@ -47,22 +47,25 @@ def limited(budget):
     return limit
 
 
-IMPORTS = """
+SMALLEST = """
+import sys
 import torch
+sys.path.append(sys.argv[1])
+import programs
+programs.train(sys.argv[2], 1, 1, int(sys.argv[3]))
 try:
     import torch._dynamo
 except ImportError:
     pass
-for line in open("/proc/self/status"):
-    if line.startswith(("VmData:", "RssAnon:")):
-        print(line.split()[1])
+sizes = dict(line.split(":") for line in open("/proc/self/status"))
+print(*(sizes[name].split()[0] for name in ("RssAnon", "VmData")))
 """
 
 
-def imports_take():
-    """MiB in memory, and MiB that count as data, after the imports."""
-    out = run([PYTHON, "-c", IMPORTS])[1].split()
-    data, resident = (int(kib) // 1024 for kib in out[-2:])
+def smallest_takes(name, steps):
+    """MiB in memory, and MiB that count as data, after steps of one sample."""
+    out = run([PYTHON, "-c", SMALLEST, HERE, name, str(steps)])[1].split()
+    resident, data = (int(kib) // 1024 for kib in out[-2:])
     return resident, data
 
 
@@ -150,11 +153,18 @@ def has(module):
     return run([PYTHON, "-c", "import " + module])[0] == 0
 
 
+def children_cpu():
+    """Seconds of CPU of all that has ended: other work does not count."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def cell(tool, name, budget, slack):
     """What one tool makes of one case, as a dictionary."""
-    begun = time.monotonic()
+    begun, used = time.monotonic(), children_cpu()
     split, trials, out = search(tool, name, EFFECTIVE[name], budget, slack)
-    seen = {"seconds": time.monotonic() - begun, "trials": trials,
+    seen = {"seconds": time.monotonic() - begun,
+            "cpu": children_cpu() - used, "trials": trials,
             "keeps": False, "lives": False}
     if not split:
         last = out.strip().splitlines()[-1:] or [""]
@@ -172,8 +182,8 @@ def case(tools, name, budget, slack):
     cells = {}
     for tool in tools:
         seen = cells[tool] = cell(tool, name, budget, slack)
-        print("  %-20s %-24s %6.1f s  %s, %s" % (
-            tool, seen["text"], seen["seconds"],
+        print("  %-20s %-24s %6.1f s, CPU %6.1f s  %s, %s" % (
+            tool, seen["text"], seen["seconds"], seen["cpu"],
             "keeps E" if seen["keeps"] else "E differs",
             "lives" if seen["lives"] else "dies"), flush=True)
     return cells
@@ -217,11 +227,14 @@ def main():
     args = parser.parse_args()
     tools = [tool for tool in args.tools.split(",")
              if tool not in NEEDS or has(NEEDS[tool])]
-    resident, data = imports_take()
-    print("imports take %d MiB, and map %d" % (resident, data))
-    cases = [case(tools, name, above + resident, data - resident)
-             for name in args.programs.split(",")
-             for above in BUDGETS[name][:args.budgets]]
+    cases = []
+    for name in args.programs.split(","):
+        imports = smallest_takes(name, 0)[0]
+        resident, data = smallest_takes(name, 2)
+        print("\n%s: imports take %d MiB; two steps of one sample take %d MiB "
+              "and map %d" % (name, imports, resident, data))
+        cases += [case(tools, name, above + imports, data - resident)
+                  for above in BUDGETS[name][:args.budgets]]
     if "autofit" in tools:
         summary(cases)
 
