@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/findings.h"
 
+#include "base/units.h"
+
 #include <assert.h>
 #include <stdbool.h>
 
@@ -82,6 +84,12 @@ static void set_bound(struct findings *findings,
 		findings->bound = recorded;
 		findings->bound_by = MISFIT_BY_RECORD;
 	}
+}
+
+uint64_t findings_noise(const struct search_problem *problem)
+{
+	return bytes_max(memory_line_noise(problem->limit_bytes),
+			 problem->spread_bytes);
 }
 
 int64_t findings_reach(const struct search_problem *problem,

@@ -51,6 +51,9 @@ struct search_answer findings_ask(const struct search_problem *problem,
 				  const struct findings *findings,
 				  int64_t wish);
 
+/* Two peaks near the limit that are no farther apart may be equal. */
+uint64_t findings_noise(const struct search_problem *problem);
+
 /*
  * The largest size that max_growth lets be asked after the largest fit; where
  * what was measured, at its steepest, promises a larger one within a tenth of

@@ -22,7 +22,9 @@
  *     bytes at rest allow, else the middle of the bracket.
  *  6. The line puts the next size above the limit by more than the noise: it is
  *     called a misfit without a probe, and the search ends. After one peak this
- *     takes two witnesses, the estimate and the bytes at rest.
+ *     takes two witnesses, the estimate and the bytes at rest. Where a fit was
+ *     taken back, what the line puts as near the limit as its peaks differed
+ *     is called a misfit, too.
  *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
  *     no line here; bisection needs no peaks and always ends.
  *
@@ -103,7 +105,7 @@ static int64_t wish_on_line(const struct search_problem *problem,
 			    const struct findings *findings)
 {
 	uint64_t limit = problem->limit_bytes;
-	uint64_t noise = memory_line_noise(limit);
+	uint64_t noise = findings_noise(problem);
 	int64_t size = memory_line_micro(&findings->line, limit);
 
 	if (!findings->smallest_misfit || size < findings->smallest_misfit)
@@ -205,6 +207,19 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 	return is_above(&least, micro, limit);
 }
 
+/*
+ * A size that fitted did not when it ran again, and the line puts this one so
+ * near the limit that the same could happen to it.
+ */
+static bool is_within_spread(const struct search_problem *problem,
+			     const struct findings *findings, int64_t micro)
+{
+	return problem->spread_bytes && has_line(problem, findings) &&
+	       memory_line_peak(&findings->line, micro) +
+			       problem->spread_bytes >
+		       problem->limit_bytes;
+}
+
 static struct search_answer guided_next(const struct search_problem *problem,
 					const struct trial *trials,
 					size_t count)
@@ -215,8 +230,9 @@ static struct search_answer guided_next(const struct search_problem *problem,
 	if (!findings.lowest)
 		return findings_settled(&findings);
 	if (findings.largest_fit &&
-	    is_predicted_misfit(problem, trials, count, &findings,
-				findings.lowest)) {
+	    (is_predicted_misfit(problem, trials, count, &findings,
+				 findings.lowest) ||
+	     is_within_spread(problem, &findings, findings.lowest))) {
 		findings.bound = findings.lowest;
 		findings.bound_by = MISFIT_BY_PREDICTION;
 		return findings_settled(&findings);

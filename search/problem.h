@@ -26,6 +26,9 @@ struct search_problem {
 	double tolerance;
 	int64_t start;        /* first question; snapped to a candidate */
 	uint64_t limit_bytes; /* a size fits if its peak stays under this */
+	/* By so much the peaks of one size were seen to differ, where that took
+	 * a fit back; 0: it did not happen. */
+	uint64_t spread_bytes;
 	/* At most this many times the largest fit is asked; 0: no bound. */
 	double max_growth;
 	/* An estimate before any probe; neither ceiling nor floor. */

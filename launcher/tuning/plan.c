@@ -56,8 +56,7 @@ static bool next_is_too_large(const struct search_problem *problem,
 {
 	uint64_t peak = search_expected_peak(problem, trials, count, next);
 
-	return peak + memory_line_noise(problem->limit_bytes) >
-	       problem->limit_bytes;
+	return peak + findings_noise(problem) > problem->limit_bytes;
 }
 
 /* Before it runs: is this size the answer if it fits? */
@@ -367,12 +366,14 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
 	struct plan_view *view = xmalloc(2 * sizeof(*view));
+	struct plan seen = *plan;
 	struct plan_step step;
 
-	plan_view_look(view, plan, trials, count);
-	step = next_step_of(plan, view, view + 1);
+	seen.problem.spread_bytes = plan_view_spread(trials, count);
+	plan_view_look(view, &seen, trials, count);
+	step = next_step_of(&seen, view, view + 1);
 	if (step.action == PLAN_DONE && plan->takes_fastest)
-		step = fastest_step(plan, view, step);
+		step = fastest_step(&seen, view, step);
 	free(view);
 	return step;
 }
@@ -382,14 +383,16 @@ static bool is_asked_next(const struct plan *plan, const struct trial *all,
 			  size_t count, const struct trial *running)
 {
 	struct plan_step step = plan_next(plan, all, count);
+	struct search_problem problem = plan->problem;
 
 	if (step.action != PLAN_PROBE)
 		return false;
+	problem.spread_bytes = plan_view_spread(all, count);
 	if (step.is_confirmation)
 		return step.micro_batch == running->micro_batch;
 	/* A larger size is asked only to be sure that it does not fit. */
 	return step.micro_batch > running->micro_batch &&
-	       next_is_too_large(&plan->problem, all, count, step.micro_batch);
+	       next_is_too_large(&problem, all, count, step.micro_batch);
 }
 
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/plan_view.h"
 
+#include "base/units.h"
 #include "search/accumulation.h"
 
 /* So many sizes that fail late are no accident of one step. */
@@ -177,6 +178,30 @@ static void drop_short_fits(struct plan_view *view)
 		    trial_is_confirmed(&view->trials[i]))
 			view->trials[kept++] = view->trials[i];
 	view->count = kept;
+}
+
+static bool is_taken_back(const struct trial *fit, const struct trial *over)
+{
+	return fit->micro_batch == over->micro_batch &&
+	       fit->grad_accum == over->grad_accum && trial_fits(fit) &&
+	       over->verdict == VERDICT_OVER_BUDGET &&
+	       over->peak_bytes > fit->peak_bytes;
+}
+
+uint64_t plan_view_spread(const struct trial *trials, size_t count)
+{
+	bool only_confirmed = plan_doubts_short_fits(trials, count);
+	uint64_t spread = 0;
+
+	for (size_t over = 1; over < count; over++)
+		for (size_t fit = 0; fit < over; fit++)
+			if (is_taken_back(&trials[fit], &trials[over]) &&
+			    (!only_confirmed ||
+			     trial_is_confirmed(&trials[fit])))
+				spread = bytes_max(
+					spread, trials[over].peak_bytes -
+							trials[fit].peak_bytes);
+	return spread;
 }
 
 void plan_view_look(struct plan_view *view, const struct plan *plan,

@@ -21,6 +21,13 @@ struct plan_view {
 void plan_view_look(struct plan_view *view, const struct plan *plan,
 		    const struct trial *trials, size_t count);
 
+/*
+ * By how much the peaks of one size differed where it fitted and was then over
+ * the limit; 0: it did not happen. A longer run shows more than a short one, so
+ * where only confirmed fits are looked at, short ones say nothing of that.
+ */
+uint64_t plan_view_spread(const struct trial *trials, size_t count);
+
 /* The last trial of this size; NULL: none. */
 const struct trial *plan_view_trial(const struct plan_view *view,
 				    int64_t micro);

@@ -191,6 +191,55 @@ static void what_fails_late_is_not_believed(void **state)
 	assert_true(plan_doubts_short_fits(trials, count));
 }
 
+/*
+ * A size fits, and does not when it runs again. As far below the limit as its
+ * peaks differ the next is asked; once that is confirmed, what is nearer to the
+ * limit is not asked for a percent or two more. The peaks are those of a
+ * transformer with loader workers on a CPU.
+ */
+static void where_a_fit_is_taken_back_it_ends(void **state)
+{
+	static const struct {
+		int64_t micro;
+		uint64_t mib;
+		int64_t steps, confirmed;
+	} ran[] = {
+		{ 16, 253, 10, 10 }, { 80, 510, 8, 8 },  { 111, 661, 1, 0 },
+		{ 107, 599, 4, 0 },  { 109, 641, 7, 0 }, { 107, 643, 2, 0 },
+		{ 100, 600, 8, 8 },
+	};
+	const struct world world = { 190, 4, 636, 0, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_GROW, 16, 1, false, 16), &world);
+	struct trial trials[sizeof(ran) / sizeof(*ran)] = { { 0 } };
+	size_t count = sizeof(ran) / sizeof(*ran);
+	struct plan_step step;
+	struct trial running;
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		trials[i] = (struct trial){
+			.micro_batch = ran[i].micro,
+			.grad_accum = 1,
+			.verdict = ran[i].mib > 636 ? VERDICT_OVER_BUDGET
+						    : VERDICT_FITS,
+			.peak_bytes = ran[i].mib * MIB,
+			.peak_is_lower_bound = ran[i].mib > 636,
+			.steps = ran[i].steps,
+			.steps_source = STEPS_HOOK,
+			.confirmed_steps = ran[i].confirmed,
+		};
+	step = plan_next(&plan, trials, count - 1);
+	assert_int_equal(step.action, PLAN_PROBE);
+	assert_int_equal(step.micro_batch, 100);
+	running = trials[count - 1];
+	running.confirmed_steps = 0;
+	assert_true(plan_wants_confirmed(&plan, trials, count - 1, &running));
+	step = plan_next(&plan, trials, count);
+	assert_int_equal(step.action, PLAN_DONE);
+	assert_int_equal(step.micro_batch, 100);
+}
+
 static void without_accumulation_there_is_one_size(void **state)
 {
 	const struct world small = { 400, 20, 450, 0, 0 };
@@ -458,6 +507,7 @@ int main(void)
 		cmocka_unit_test(the_fastest_split_is_taken),
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(what_fails_late_is_not_believed),
+		cmocka_unit_test(where_a_fit_is_taken_back_it_ends),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
 		cmocka_unit_test(rules_are_kept),
 		cmocka_unit_test(derived_accumulation_is_kept),
