@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/memory_line.h"
 
+#include "base/units.h"
+
 #include <assert.h>
 
 uint64_t memory_line_noise(uint64_t peak_bytes)
@@ -179,22 +181,49 @@ static const struct trial *largest_at_rest(const struct trial *trials,
 	return best;
 }
 
+/* Through this peak; its rise, from 0 to its size, is that many bytes. */
+static struct memory_line line_of_rise(const struct trial *trial, double rise)
+{
+	return (struct memory_line){
+		.points = 2,
+		.fixed_bytes = (double)trial->peak_bytes - rise,
+		.bytes_per_sample = rise / (double)trial->micro_batch,
+	};
+}
+
+/* A size ran out of memory though the line let it fit. */
+static bool is_refuted(const struct memory_line *line,
+		       const struct trial *trials, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+		uint64_t needed =
+			bytes_max(trial->peak_bytes, trial->limit_bytes);
+
+		if ((trial->verdict == VERDICT_OVER_BUDGET ||
+		     trial_is_out_of_memory(trial)) &&
+		    memory_line_peak(line, trial->micro_batch) < needed)
+			return true;
+	}
+	return false;
+}
+
 struct memory_line memory_line_rest(const struct trial *trials, size_t count)
 {
 	const struct trial *trial = largest_at_rest(trials, count);
 	struct memory_line line = { 0, 0, 0 };
+	struct memory_line usual;
 	double rise, most;
 
 	if (!trial)
 		return line;
 	rise = (double)(trial->peak_bytes - trial->rest_bytes);
 	most = MEMORY_LINE_BACKWARD * (double)trial->forward_bytes;
-	if (trial->forward_bytes && rise > most)
-		rise = most;
-	line.points = 2;
-	line.fixed_bytes = (double)trial->peak_bytes - rise;
-	line.bytes_per_sample = rise / (double)trial->micro_batch;
-	return line;
+	line = line_of_rise(trial, rise);
+	if (!trial->forward_bytes || rise <= most)
+		return line;
+	usual = line_of_rise(trial, most);
+	return is_refuted(&usual, trials, count) ? line : usual;
 }
 
 struct memory_line memory_line_least(const struct trial *trials, size_t count)

@@ -44,8 +44,9 @@ struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
  * From what one probe showed, the largest that fits and says so: its bytes at
  * rest are the fixed ones, and its peak gives the rise. What a step needs for a
  * while whatever its size makes that rise too steep; so it is at most
- * MEMORY_LINE_BACKWARD times what the forward pass left, where that is known.
- * Larger sizes need no more than this says, but for noise.
+ * MEMORY_LINE_BACKWARD times what the forward pass left, where that is known
+ * and no larger size was over its limit though this let it fit. Larger sizes
+ * mostly need no more than this says.
  */
 struct memory_line memory_line_rest(const struct trial *trials, size_t count);
 
@@ -56,9 +57,12 @@ struct memory_line memory_line_rest(const struct trial *trials, size_t count);
 struct memory_line memory_line_least(const struct trial *trials, size_t count);
 
 /*
- * A backward pass takes more than what the forward pass left for it: 1.1 times
- * as much in a perceptron, 2.7 times in a transformer and in a convolution net
- * (tests/bench/peers/programs.py, torch 1.13 on a CPU).
+ * A sample raises the peak by more than what the forward pass and the loss
+ * leave of it for the backward pass: 2.3 to 2.9 times that much in transformers
+ * and a convolution net, 6 times where a small model has a large vocabulary,
+ * whose logits are copied on the way (tests/bench/peers/programs.py,
+ * examples/charlm and tests/data/frameworks/hf_trainer.py, torch 1.13 on a
+ * CPU).
  */
 #define MEMORY_LINE_BACKWARD 3
 

@@ -955,10 +955,10 @@ class Rest(object):
     """
     Bytes that stay between two steps whatever the gradients do: parameters,
     what the optimizer keeps, and what the process has beside them. And those
-    that a forward pass leaves for its backward pass, by a hook on the
-    parameter whose gradient comes first. On a GPU what torch has allocated of
-    the fullest one, else the private memory of the process less what its C
-    library holds free.
+    that a forward pass and the loss leave for the backward pass: a look at the
+    entry of torch.autograd.backward, which is replaced for that one call. On a
+    GPU what torch has allocated of the fullest one, else the private memory of
+    the process less what its C library holds free.
     """
 
     def __init__(self, channel):
@@ -967,7 +967,7 @@ class Rest(object):
         self.channel = channel
         self.ref = weakref.ref
         self.mallinfo = None
-        self.handle = None
+        self.function = self.wrapper = None
         self.parameters = []
         self.rest = 0
 
@@ -981,10 +981,11 @@ class Rest(object):
             pass
 
     def stop(self):
-        handle, self.handle = self.handle, None
+        module = sys.modules["torch.autograd"]
+        if self.wrapper and module.__dict__.get("backward") is self.wrapper:
+            module.backward = self.function
+        self.function = self.wrapper = None
         self.parameters = []
-        if handle is not None:
-            handle.remove()
 
     def look(self, optimizer):
         if optimizer is not None:
@@ -994,15 +995,24 @@ class Rest(object):
         if self.rest <= 0 or not self.channel.enter():
             return
         self.channel.put(REST64, self.rest)
-        # Those of the last layers come first.
-        for parameter in [each() for each in reversed(self.parameters)]:
-            if parameter.grad is not None and parameter.is_leaf:
-                self.handle = parameter.register_hook(self.on_gradient)
-                return
+        module = sys.modules["torch.autograd"]
+        self.function = module.__dict__["backward"]
+        self.wrapper = wraps(self.function, self.wrap(self.function))
+        self.wrapper._torchdynamo_disable = True
+        module.backward = self.wrapper
 
-    def on_gradient(self, gradient):
-        """The first of a pass; never raises."""
+    def wrap(self, function):
+        def backward(*args, **kwargs):
+            self.on_backward()
+            return function(*args, **kwargs)
+
+        return backward
+
+    def on_backward(self):
+        """The first of a step; never raises."""
         try:
+            if self.wrapper is None:
+                return
             forward = self.held() - self.rest
             if self.channel.enter() and forward > self.channel.get(FORWARD64):
                 self.channel.put(FORWARD64, forward)

@@ -97,6 +97,7 @@ ROWS_CASES = (
     ("lengths", 0, 5),
     ("heavy", 0, 5),
     ("leaves", 0, 5000),
+    ("leaves_scores", 0, 5000),
     ("data_parallel", 0, 5),
     ("distributed", 0, 5),
     ("overridden", 0, 5),
@@ -1012,8 +1013,10 @@ def rows_cases(python):
     check("at rest: " + python, 0.95 < held < 1.2, rest)
     check("at rest, after one step: " + python, not rest["one_step"], rest)
     left = slots["leaves"]["forward"] / (5000 * 2048 * 4)
-    # With the first gradient of a parameter comes that of its input.
-    check("a forward pass leaves: " + python, 1.95 < left < 2.2, left)
+    check("a forward pass leaves: " + python, 0.98 < left < 1.1, left)
+    # Scores of 2000 classes, and what the loss makes of them.
+    left = slots["leaves_scores"]["forward"] / (5000 * 2000 * 4)
+    check("the loss leaves: " + python, 0.98 < left < 2.1, left)
 
 
 def prints_true(python, expression):

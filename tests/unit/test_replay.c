@@ -35,7 +35,7 @@ enum knowledge { KNOWS_NOTHING, KNOWS_REST, KNOWS_ESTIMATE, KNOWLEDGE_COUNT };
 static const char *const knowledge_names[] = { "nothing known", "bytes at rest",
 					       "an estimate" };
 /* What this version reaches, and a little more. */
-static const double mean_max[] = { 3.85, 3.15, 2.7 };
+static const double mean_max[] = { 3.85, 3.2, 2.8 };
 
 struct curve {
 	double fixed, per_sample, power;
@@ -46,7 +46,7 @@ struct curve {
 	double gradients;
 	double noise;      /* share of the peak, either way, of a repetition */
 	uint64_t rounding; /* the allocator's blocks */
-	/* What a backward pass takes, to what its forward pass leaves. */
+	/* The rise of the peak, to what a forward pass leaves. */
 	double backward;
 	double estimate_error_fixed, estimate_error_slope;
 	int64_t effective_batch; /* 0: any size may be the answer */
@@ -91,7 +91,7 @@ static struct curve draw_curve(void)
 		.transient_share = draw_chance(0.25) ? draw(0, 0.2) : 0,
 		.noise = draw_chance(0.5) ? draw(0, 0.01) : 0,
 		.rounding = draw_chance(0.25) ? 20 * MIB : 2 * MIB,
-		.backward = draw_log(1, 3),
+		.backward = draw_log(1, 7),
 		.estimate_error_fixed = draw(0.75, 1.2),
 		.estimate_error_slope = draw(0.75, 1.2),
 		.effective_batch = effective[(size_t)draw(0, 13)],
