@@ -91,9 +91,7 @@ def compare(place):
 
 
 def main():
-    if subprocess.call(
-        [PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL
-    ):
+    if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
     with lib.Place("activations") as place:
         compare(place)

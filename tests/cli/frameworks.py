@@ -422,18 +422,11 @@ def selected(rows):
     return [row for row in rows if only in row.name]
 
 
-def has_modules(python, *names):
-    look = "import " + ", ".join(names)
-    return not subprocess.call(
-        [python, "-c", look], stderr=subprocess.DEVNULL
-    )
-
-
 def main():
-    if not has_modules(PYTHON, "torch", "yaml"):
+    if not lib.has_modules(PYTHON, "torch", "yaml"):
         lib.skip("no PyTorch or no yaml at %s" % PYTHON)
     rows, asked = selected(ROWS), selected(ASKED)
-    if not has_modules(PYTHON, "omegaconf"):
+    if not lib.has_modules(PYTHON, "omegaconf"):
         print("left out: omegaconf is not installed", flush=True)
         rows = [row for row in rows if "omegaconf" not in row.command]
         asked = [row for row in asked if "omegaconf" not in row.command]

@@ -430,8 +430,7 @@ TORCH_SCRIPT = SCRIPT.replace(
 
 
 def with_torch():
-    if subprocess.call([PYTHON, "-c", "import torch"],
-                       stderr=subprocess.DEVNULL):
+    if not lib.has_modules(PYTHON, "torch"):
         print("with torch: left out, there is none", flush=True)
         return
     with lib.Place("identity") as place:

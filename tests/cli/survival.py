@@ -87,8 +87,7 @@ def answered(place, case):
 
 
 def main():
-    if subprocess.call([PYTHON, "-c", "import torch"],
-                       stderr=subprocess.DEVNULL):
+    if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
     seed = int(os.environ.get("AUTOFIT_SEED", "1"))
     if NIGHTLY and "AUTOFIT_SEED" not in os.environ:
