@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # What a layer keeps: the estimator's table against real PyTorch runs.
 # SPDX-License-Identifier: MIT
+# CTEST COST 40
 """Small models on the CPU in fp32, whose saved tensors are counted.
 
 Attention is eager there. What the table leaves out is small beside widths of

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What is written into a command must be seen to take effect, or data end it.
 # SPDX-License-Identifier: MIT
-# CTEST COST 90
+# CTEST COST 30
 """Small trainings that take their batch size, or only seem to.
 
 One of each kind is PyTorch's own; the others make their steps with the

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Real trainings that take their sizes in every way, tuned and started.
 # SPDX-License-Identifier: MIT
-# CTEST COST 90
+# CTEST COST 150
 """Each row is a command with autofit in front of it, run twice.
 
 The program counts what its steps have seen. After it: the effective batch is

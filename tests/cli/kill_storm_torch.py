@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # As kill_storm.py, with a PyTorch training.
 # SPDX-License-Identifier: MIT
-# CTEST COST 80
+# CTEST COST 60
 """kill_storm_torch.py [SEED [ROUND]]"""
 import os
 import sys

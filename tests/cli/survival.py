@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Random tunings of five PyTorch programs: each answer lives for 200 passes.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 100
+# CTEST PROCESSORS 2 COST 200
 """A transformer, an MLP, a convolution net, sequences of varying lengths, and a
 training that updates its weights by hand (those of tests/bench/peers), under
 random budgets. The answer keeps the effective batch; its own run, watched by

@@ -16,7 +16,7 @@ set -euo pipefail
 if [ "${AUTOFIT_NIGHTLY:-}" = 1 ]; then
 	: "${AUTOFIT_FUZZ_SEED:=0}" "${AUTOFIT_FUZZ_SECONDS:=60}"
 else
-	: "${AUTOFIT_FUZZ_SEED:=1}" "${AUTOFIT_FUZZ_SECONDS:=15}"
+	: "${AUTOFIT_FUZZ_SEED:=1}" "${AUTOFIT_FUZZ_SECONDS:=6}"
 fi
 tree=$BUILD/fuzz
 
