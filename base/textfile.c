@@ -107,9 +107,15 @@ static int textfile_fill(int fd, mode_t mode, const void *data, size_t length)
 {
 	int result = file_write_all(fd, data, length);
 
-	if (result == 0 && (fchmod(fd, mode) < 0 || fsync(fd) < 0))
-		result = -errno;
-	return result;
+	return result == 0 && fchmod(fd, mode) < 0 ? -errno : result;
+}
+
+static int textfile_fill_disk(int fd, mode_t mode, const void *data,
+			      size_t length)
+{
+	int result = textfile_fill(fd, mode, data, length);
+
+	return result == 0 && fsync(fd) < 0 ? -errno : result;
 }
 
 static int replace_named(const char *path, mode_t mode, const void *data,
@@ -117,7 +123,8 @@ static int replace_named(const char *path, mode_t mode, const void *data,
 {
 	char *temporary = xasprintf("%s.XXXXXX", path);
 	int fd = mkostemp(temporary, O_CLOEXEC);
-	int result = fd < 0 ? -errno : textfile_fill(fd, mode, data, length);
+	int result =
+		fd < 0 ? -errno : textfile_fill_disk(fd, mode, data, length);
 
 	if (fd >= 0 && close(fd) < 0 && result == 0)
 		result = -errno;
@@ -163,7 +170,8 @@ static int replace_unnamed(const char *path, mode_t mode, const void *data,
 {
 	char *folder = textfile_folder_of(path);
 	int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	int result = fd < 0 ? -errno : textfile_fill(fd, mode, data, length);
+	int result =
+		fd < 0 ? -errno : textfile_fill_disk(fd, mode, data, length);
 	char *source = xasprintf("/proc/self/fd/%d", fd);
 
 	if (result == 0)
@@ -189,6 +197,21 @@ int textfile_replace(const char *path, mode_t mode, const void *data,
 		return error_set_errno(err, result, "cannot write %s", path);
 	sync_folder_of(path);
 	return result;
+}
+
+int textfile_make(const char *path, mode_t mode, const void *data,
+		  size_t length, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int result = fd < 0 ? -errno : textfile_fill(fd, mode, data, length);
+
+	if (fd >= 0 && close(fd) < 0 && result == 0)
+		result = -errno;
+	if (fd >= 0 && result < 0)
+		(void)unlink(path);
+	if (result < 0)
+		return error_set_errno(err, result, "cannot write %s", path);
+	return 0;
 }
 
 static int make_one(const char *path, mode_t mode)

@@ -25,6 +25,14 @@ int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
 int textfile_replace(const char *path, mode_t mode, const void *data,
 		     size_t length, struct error *err);
 
+/*
+ * Write a file that was not there, for processes of this machine: nobody waits
+ * for the disk, and a crash of the machine may lose it. -EEXIST where there is
+ * one. On failure there is none.
+ */
+int textfile_make(const char *path, mode_t mode, const void *data,
+		  size_t length, struct error *err);
+
 /* mkdir -p; every folder that is made gets mode. */
 int folder_make(const char *path, mode_t mode, struct error *err);
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # The rooms of the house: who may use whom, and how large things may become.
 # SPDX-License-Identifier: MIT
+# CTEST COST 30
 """Prints the arrow table of all rooms and fails where the house is broken.
 
 A room is a folder with C files. It uses another room when one of its files

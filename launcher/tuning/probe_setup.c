@@ -32,7 +32,7 @@ static int write_builtin(const char *name, const char *path, struct error *err)
 
 	if (!file)
 		return error_set(err, -ENOENT, "%s is not built in", name);
-	return textfile_replace(path, 0600, file->data, file->size, err);
+	return textfile_make(path, 0600, file->data, file->size, err);
 }
 
 /* Why the library cannot be loaded from there; NULL: it can. */

@@ -94,7 +94,7 @@ static int write_script(const struct shims *shims, const struct shim *shim,
 	if (shim->kind == SHIM_RAY)
 		strbuf_adds(&text, shim_ray);
 	strbuf_addf(&text, shim_end, shims->mark);
-	result = textfile_replace(path, 0700, text.data, text.length, err);
+	result = textfile_make(path, 0700, text.data, text.length, err);
 	strbuf_release(&text);
 	free(path);
 	return result;

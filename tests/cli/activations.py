@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # What a layer keeps: the estimator's table against real PyTorch runs.
 # SPDX-License-Identifier: MIT
+# CTEST COST 40
 """Small models on the CPU in fp32, whose saved tensors are counted.
 
 Attention is eager there. What the table leaves out is small beside widths of
@@ -91,9 +92,7 @@ def compare(place):
 
 
 def main():
-    if subprocess.call(
-        [PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL
-    ):
+    if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
     with lib.Place("activations") as place:
         compare(place)

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Half a gigabyte of output in a probe: all of it is read, little of it kept.
 # SPDX-License-Identifier: MIT
+# CTEST COST 50
 """flood.py [MEGABYTES]"""
 import json
 import os

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 # Real trainings that take their sizes in every way, tuned and started.
 # SPDX-License-Identifier: MIT
-# CTEST COST 90
+# CTEST COST 150
 """Each row is a command with autofit in front of it, run twice.
 
 The program counts what its steps have seen. After it: the effective batch is
 the one that was asked for, the split is the largest that fits, no file but
 those of the row is new and none has changed, no process and no port is left,
 and the second start uses the record.
+
+Where only the way in which sizes are said is another, the program trains with
+a stand-in for PyTorch: the import takes longer than all else of such a row.
+AUTOFIT_NIGHTLY=1 takes the real one for all of them.
 """
 import collections
 import concurrent.futures
@@ -31,7 +35,10 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "helpers"))
 import folders  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 EXAMPLES = os.path.join(lib.SOURCE, "examples", "knobs")
+STAND_IN = os.path.join(lib.DATA, "stand_in")
+STAND_IN_TORCH = os.path.join(lib.DATA, "hook_fake_torch")
 ECHO = re.compile(r"effective batch (\d+) = (\d+) x (\d+) x (\d+)$", re.M)
 LISTENING = "0A"
 SET_CHILD_SUBREAPER = 36
@@ -45,10 +52,11 @@ HEADROOM = "64MiB"
 # micro, accum, world of each. new: labels of files that are there afterwards,
 # as patterns; {last} is how many starts there were before. copy: a config file
 # and the folder where its copy is then, work or home. cwd: where it is run.
-# seen: the hook must have seen rows and passes, not only where it could.
+# seen: the hook must have seen rows and passes, not only where it could. real:
+# with PyTorch by day too.
 Row = collections.namedtuple(
-    "Row", "name command sizes new copy options env memory cwd seen",
-    defaults=("2 4 1 -> 4 2 1", (), None, "", {}, MEMORY, "work", False),
+    "Row", "name command sizes new copy options env memory cwd seen real",
+    defaults=("2 4 1 -> 4 2 1", (), None, "", {}, MEMORY, "work", False, False),
 )
 
 OUT = ("work/out", r"work/out/tinylm\.pt")
@@ -61,22 +69,22 @@ LOGS = (r"tmp/torchelastic_\w+(/.*)?",)
 ROWS = [
     Row("two ranks", TWO_RANKS + "--rdzv_backend c10d --rdzv_endpoint"
         " localhost:0 ddp.py --batch-size 2 --grad-accum 4 --steps 6",
-        "2 4 2 -> 4 2 2", new=LOGS, memory="600MiB"),
+        "2 4 2 -> 4 2 2", new=LOGS, memory="600MiB", real=True),
     Row("two ranks, accumulation over all", TWO_RANKS + "--master_port {port}"
         " nanogpt_style.py --batch_size=2 --max_iters=5", "2 2 2 -> 4 1 2",
-        new=LOGS, memory="600MiB"),
+        new=LOGS, memory="600MiB", real=True),
     Row("argparse", "{python} argparse_flags.py -b 2 --grad-accum 4"
-        " --steps 6"),
+        " --steps 6", real=True),
     Row("argparse, abbreviated", "{python} argparse_flags.py --batch 2"
         " --gr=4 --st 6"),
     Row("fields", "{python} hf_style.py --do_train --output_dir out"
         " --per_device_train_batch_size 2 --gradient_accumulation_steps 4"
-        " --max_steps 6", new=OUT),
+        " --max_steps 6", new=OUT, real=True),
     Row("fields, dashes", "{python} hf_style.py --do-train=true"
         " --per-device-train-batch-size=2 --gradient-acc 4 --max-steps=6"
         " --save-strategy no"),
     Row("fields, one JSON file", "{python} hf_style.py arguments.json",
-        new=OUT, copy="home/arguments.json"),
+        new=OUT, copy="home/arguments.json", real=True),
     Row("dotted", "{python} jsonargparse_style.py fit --config fit.yaml"
         " --data.batch_size 2 --trainer.accumulate_grad_batches=2",
         "2 2 1 -> 4 1 1"),
@@ -126,7 +134,7 @@ ASKED = [
 class Scene(lib.Place):
     """A private copy of the examples, and all that may be written to."""
 
-    def __init__(self, python, source, cwd="work"):
+    def __init__(self, python, source, cwd="work", real=True):
         super().__init__("frameworks")
         self.cwd = self.path(cwd)
         self.roots = {"work": self.path("work")}
@@ -144,6 +152,9 @@ class Scene(lib.Place):
             MALLOC_MMAP_THRESHOLD_="1048576",
             PYTHONDONTWRITEBYTECODE="1",
         )
+        if not real:
+            shutil.copy(os.path.join(STAND_IN, "tinylm.py"), self.path("work"))
+            self.env["PYTHONPATH"] = STAND_IN_TORCH
         self.before = self.walk()
 
     def start(self, *args, env=None):
@@ -359,9 +370,9 @@ def check_reuse(scene, row, python, first):
     lib.equal(row.name + ": the same sizes", echo_of(answer), echo_of(first))
 
 
-def play(row, python, source):
+def play(row, python, source, real=True):
     asked, wanted = map(sizes_of, row.sizes.split("->"))
-    with Scene(python, source, row.cwd) as scene:
+    with Scene(python, source, row.cwd, real) as scene:
         answer = launch(scene, row, python)
         if not lib.check(row.name + ": ends well", answer.status == 0, answer):
             return
@@ -378,7 +389,7 @@ def play(row, python, source):
 
 
 def play_asked(row, python, source):
-    with Scene(python, source) as scene:
+    with Scene(python, source, real=NIGHTLY) as scene:
         answer = scene.run(
             *("--device", "host", "--memory", MEMORY),
             *("--headroom", HEADROOM, "--confirm-steps", "5"),
@@ -411,23 +422,17 @@ def selected(rows):
     return [row for row in rows if only in row.name]
 
 
-def has_modules(python, *names):
-    look = "import " + ", ".join(names)
-    return not subprocess.call(
-        [python, "-c", look], stderr=subprocess.DEVNULL
-    )
-
-
 def main():
-    if not has_modules(PYTHON, "torch", "yaml"):
+    if not lib.has_modules(PYTHON, "torch", "yaml"):
         lib.skip("no PyTorch or no yaml at %s" % PYTHON)
     rows, asked = selected(ROWS), selected(ASKED)
-    if not has_modules(PYTHON, "omegaconf"):
+    if not lib.has_modules(PYTHON, "omegaconf"):
         print("left out: omegaconf is not installed", flush=True)
         rows = [row for row in rows if "omegaconf" not in row.command]
         asked = [row for row in asked if "omegaconf" not in row.command]
     play_all(
-        [lambda row=row: play(row, PYTHON, EXAMPLES) for row in rows]
+        [lambda row=row: play(row, PYTHON, EXAMPLES, row.real or NIGHTLY)
+         for row in rows]
         + [lambda row=row: play_asked(row, PYTHON, EXAMPLES) for row in asked]
     )
     lib.finish()

@@ -97,7 +97,7 @@ def make_environment(folder):
 
 
 def main():
-    if not frameworks.has_modules(frameworks.PYTHON, "torch"):
+    if not lib.has_modules(frameworks.PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % frameworks.PYTHON)
     python = make_environment(
         os.path.join(os.environ["BUILD"], "frameworks-venv")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # scripts/gpu-check without a GPU: it says so, and its parts work.
 # SPDX-License-Identifier: MIT
+# CTEST COST 30
 import json
 import os
 import re

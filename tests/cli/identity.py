@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Which change of a command costs no probe, one probe, or a new tuning.
 # SPDX-License-Identifier: MIT
+# CTEST COST 30
 """A script with a local module, and a stand-in for torch where the version
 changes; the same with PyTorch itself where there is one.
 """
@@ -430,8 +431,7 @@ TORCH_SCRIPT = SCRIPT.replace(
 
 
 def with_torch():
-    if subprocess.call([PYTHON, "-c", "import torch"],
-                       stderr=subprocess.DEVNULL):
+    if not lib.has_modules(PYTHON, "torch"):
         print("with torch: left out, there is none", flush=True)
         return
     with lib.Place("identity") as place:

@@ -71,6 +71,18 @@ def finish():
     sys.exit(1 if bad or not checks else 0)
 
 
+def has_modules(python, *names):
+    """Whether it could import them: none is imported, which takes long."""
+    look = (
+        "import importlib.util, sys; "
+        "sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))"
+    )
+    try:
+        return subprocess.call([python, "-c", look, *names]) == 0
+    except OSError:
+        return False
+
+
 def skip(reason):
     print("skipped: %s" % reason)
     sys.exit(77)

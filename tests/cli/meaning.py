@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What sizes mean is seen: programs with the same options and other meanings.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 90
+# CTEST COST 100
 """Each row runs tests/data/train_meaning.py with one meaning of its sizes. The
 words are read alike; the answer must keep the rows of a step that the command
 has as it was given, and say what was seen.
@@ -42,6 +42,13 @@ ROWS = (
     ("derived", 1, "--batch-size 8", 64, ("other defaults",)),
     ("over_node", 2, "--batch-size 16", 16, ("counts over all ranks",)),
 )
+
+# These differ from another row in what the hook of PyTorch attaches to alone,
+# which python_hook.py looks at.
+if os.environ.get("AUTOFIT_NIGHTLY") != "1":
+    LEFT_OUT = (("no_loader", 1), ("data_parallel", 1), ("together", 1),
+                ("plain", 2), ("over_node", 2))
+    ROWS = tuple(row for row in ROWS if row[:2] not in LEFT_OUT)
 
 # What comes into the model more than once a row.
 VIEWS = {"doubled": 2}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # A list of commands tuned at night: results, resuming, comparing, publishing.
 # SPDX-License-Identifier: MIT
+# CTEST COST 30
 """Jobs are the C trainer and small scripts, so that a night takes seconds.
 
 With AUTOFIT_NIGHTLY=1 a night is killed at 20 random moments instead of 4.

@@ -5,11 +5,14 @@
 #
 # HOOK_PYTHONS (interpreters, separated by colons) names where to look for
 # torch; else /usr/bin/python3 and python3. Without any torch the rest runs and
-# the result is 77.
+# the result is 77. The import of torch takes longer than any case of it: by day
+# most cases are forked from a process that has done it (hook_server.py), as
+# autofit's own zygote forks its probes; AUTOFIT_NIGHTLY=1 starts each afresh.
 import ast
 import concurrent.futures
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import struct
@@ -28,6 +31,7 @@ HOOK = os.path.join(SOURCE, "probes", "python")
 MODULE = os.path.join(HOOK, "sitecustomize.py")
 DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
@@ -41,6 +45,15 @@ TORCH_CASES = (
     "per_parameter copied unpickled_first threads workers imported_only "
     "by_hand by_hand_first"
 ).split()
+# Always started afresh: the plainest of each kind, what is only seen when a
+# process ends that has imported torch itself, and one that starts another.
+FRESH = (
+    ("hook_cases.py", "sgd"),
+    ("hook_cases.py", "imported_only"),
+    ("hook_phases.py", "loop"),
+    ("hook_phases.py", "oom_child"),
+    ("hook_rows.py", "positional"),
+)
 # Backward passes of programs without an optimizer.
 PASSES_BY_HAND = {"by_hand": 5}
 LOOP = "start eval start save start" + " train eval train save train" * 2
@@ -577,12 +590,17 @@ def with_page(title, argv, path):
     with Page() as page:
         plain = run(argv, environment(None, path))
         hooked = run(argv, environment(page.path, [HOOK] + path))
-        status, out, err, pid = hooked
-        seen = (status, without_phases(out), without_own_frame(err))
-        check(title, plain[:3] == seen, "%r\nnot %r" % (hooked, plain))
-        slots = {slot["pid"]: slot for slot in page.slots()}
-        slots[None] = slots.pop(pid, None)
-        return status, plain[1], phases_of(out), slots
+        return compared(title, plain, hooked, page.slots())
+
+
+def compared(title, plain, hooked, slots):
+    """Of the two runs of with_page(): what it returns."""
+    status, out, err, pid = hooked
+    seen = (status, without_phases(out), without_own_frame(err))
+    check(title, plain[:3] == seen, "%r\nnot %r" % (hooked, plain))
+    slots = {slot["pid"]: slot for slot in slots}
+    slots[None] = slots.pop(pid, None)
+    return status, plain[1], phases_of(out), slots
 
 
 # --- the modules it tells of
@@ -939,27 +957,112 @@ def errors(python):
 # --- real torch
 
 
-def torch_case(python, name):
-    with Page() as page:
-        argv = [python, os.path.join(DATA, "hook_cases.py"), name]
-        env = environment(page.path, [HOOK])
-        status, out, err, pid = run(argv, env)
-        title = "%s, %s" % (name, python)
-        check(title, status == 0 and "sitecustomize" not in err, err)
-        expected = [int(word) for word in out.split("expect")[-1:]]
-        check(title, own_steps(page, pid) == expected, page.slots())
-        passes = [s["by_hand"] for s in page.slots() if s["pid"] == pid]
-        wanted = PASSES_BY_HAND.get(name, 0)
-        check(title + ": by hand", passes == [wanted], page.slots())
-        others = [slot for slot in page.slots() if slot["pid"] != pid]
-        return pid, others, page.slots()
+class Server(object):
+    """A process that has imported torch, with the hook or without."""
+
+    def __init__(self, python, page):
+        self.page = page
+        self.folder = tempfile.mkdtemp(prefix="python_hook-")
+        path = page.path if page else None
+        self.process = subprocess.Popen(
+            [python, os.path.join(DATA, "hook_server.py")],
+            env=environment(path, [HOOK] if page else []),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd="/",
+            universal_newlines=True,
+        )
+
+    def output(self, name):
+        with open(os.path.join(self.folder, name)) as file:
+            return file.read()
+
+    def send(self, script, name):
+        self.seen = self.page.slots() if self.page else []
+        files = [os.path.join(self.folder, n) for n in ("out", "err")]
+        print(script, name, *files, file=self.process.stdin, flush=True)
+
+    def answer(self):
+        """As run(); the slots of this one and of those that it started."""
+        pid, status = map(int, self.process.stdout.readline().split())
+        status = os.waitstatus_to_exitcode(status)
+        slots = self.page.slots() if self.page else []
+        slots = [slot for slot in slots if slot not in self.seen]
+        return (status, self.output("out"), self.output("err"), pid), slots
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=PATIENCE)
+        self.process.stdout.close()
+        shutil.rmtree(self.folder)
 
 
-def phase_case(python, case):
+class Torch(object):
+    """
+    An interpreter that has torch: runs the scripts of tests/data with it.
+    `facts` are what ask_torch() told of it.
+    """
+
+    def __init__(self, python, facts):
+        self.python = python
+        self.facts = facts
+        self.page = Page()
+        self.plain = Server(python, None)
+        self.hooked = Server(python, self.page)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.plain.close()
+        self.hooked.close()
+        self.page.__exit__()
+
+    def run(self, script, name, compare):
+        """
+        What it left with the hook, and the slots. With `compare` the same is
+        run without the hook, whose outcome comes last.
+        """
+        path = os.path.join(DATA, script)
+        if NIGHTLY or (script, name) in FRESH:
+            argv = [self.python, path, name]
+            with Page() as page:
+                hooked = run(argv, environment(page.path, [HOOK]))
+                slots = page.slots()
+            plain = run(argv, environment(None, [])) if compare else None
+            return hooked, slots, plain
+        self.hooked.send(path, name)
+        if compare:
+            self.plain.send(path, name)
+        hooked, slots = self.hooked.answer()
+        return hooked, slots, self.plain.answer()[0] if compare else None
+
+
+def torch_case(torch, name):
+    hooked, slots, _ = torch.run("hook_cases.py", name, False)
+    status, out, err, pid = hooked
+    title = "%s, %s" % (name, torch.python)
+    check(title, status == 0 and "sitecustomize" not in err, err)
+    expected = [int(word) for word in out.split("expect")[-1:]]
+    own = [slot for slot in slots if slot["pid"] == pid]
+    check(title, [slot["steps"] for slot in own] == expected, slots)
+    wanted = [PASSES_BY_HAND.get(name, 0)]
+    good = [slot["by_hand"] for slot in own] == wanted
+    check(title + ": by hand", good, slots)
+    others = [slot for slot in slots if slot["pid"] != pid]
+    return own, others
+
+
+def with_torch(torch, title, script, name):
+    """As with_page()."""
+    hooked, slots, plain = torch.run(script, name, True)
+    return compared(title, plain, hooked, slots)
+
+
+def phase_case(torch, case):
     name, status, phases, phase, ooms = case
-    title = "%s, %s" % (name, python)
-    argv = [python, os.path.join(DATA, "hook_phases.py"), name]
-    left, _, seen, slots = with_page(title, argv, [])
+    title = "%s, %s" % (name, torch.python)
+    left, _, seen, slots = with_torch(torch, title, "hook_phases.py", name)
     check(title + ": status", left == status, left)
     check(title + ": phases", seen == phases.split(), seen)
     own = slots.pop(None)
@@ -971,22 +1074,20 @@ def phase_case(python, case):
     check(title + ": others", others == CHILDREN.get(name, []), slots)
 
 
-def phase_cases(python):
+def phase_cases(torch):
     cases = list(PHASE_CASES)
-    if prints_true(python, "hasattr(torch.cuda, 'OutOfMemoryError')"):
+    if torch.facts["has_error"]:
         cases += OOM_CASES
-    if prints_true(python, "hasattr(torch, 'compile')"):
+    if torch.facts["compiles"]:
         cases.append(("compiled", 0, "", EVAL, 0))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for job in [pool.submit(phase_case, python, case) for case in cases]:
-            job.result()
+    for case in cases:
+        phase_case(torch, case)
 
 
-def rows_case(python, case):
+def rows_case(torch, case):
     name, status, rows = case
-    title = "rows: %s, %s" % (name, python)
-    argv = [python, os.path.join(DATA, "hook_rows.py"), name]
-    left, _, _, slots = with_page(title, argv, [])
+    title = "rows: %s, %s" % (name, torch.python)
+    left, _, _, slots = with_torch(torch, title, "hook_rows.py", name)
     check(title + ": status", left == status, left)
     own = slots.pop(None)
     check(title, own["rows"] == rows, own)
@@ -998,15 +1099,14 @@ def rows_case(python, case):
     return name, own
 
 
-def rows_cases(python):
+def rows_cases(torch):
+    python = torch.python
     cases = list(ROWS_CASES)
-    if prints_true(python, "hasattr(torch, 'compile')"):
+    if torch.facts["compiles"]:
         cases += COMPILED_ROWS_CASES
-        if prints_true(python, "hasattr(torch.nn.Module, 'compile')"):
+        if torch.facts["compiles_modules"]:
             cases.append(("compiled_in_place", 0, 5))
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(rows_case, python, case) for case in cases]
-        slots = dict(job.result() for job in jobs)
+    slots = dict(rows_case(torch, case) for case in cases)
     rest = {name: slot["rest"] for name, slot in slots.items()}
     # The gradients are not among them.
     held = (rest["heavy"] - rest["positional"]) / (3 * 4096 * 2048 * 4)
@@ -1019,44 +1119,53 @@ def rows_cases(python):
     check("the loss leaves: " + python, 0.98 < left < 2.1, left)
 
 
-def prints_true(python, expression):
-    code = "import torch; print(%s)" % expression
-    return run([python, "-c", code], environment(None, []))[1] == "True\n"
+ASK = """
+import json, os, sys, torch, torch.version
+print(json.dumps({
+    "has_error": hasattr(torch.cuda, "OutOfMemoryError"),
+    "compiles": hasattr(torch, "compile"),
+    "compiles_modules": hasattr(torch.nn.Module, "compile"),
+    "modules": [os.path.realpath(each)
+                for each in (sys.executable, torch.version.__file__)],
+}))
+"""
 
 
-def torch_modules(python):
+def ask_torch(python):
+    """What there is of torch; None: it cannot be imported."""
+    status, out, _, _ = run([python, "-c", ASK], environment(None, []))
+    return json.loads(out) if status == 0 else None
+
+
+def torch_modules(torch):
     """Of a real torch: its version, the interpreter, the script: no more."""
     script = os.path.join(DATA, "hook_cases.py")
-    code = (
-        "import os, sys, torch.version as v; print(os.path.realpath("
-        "sys.executable)); print(os.path.realpath(v.__file__))"
-    )
-    told = run([python, "-c", code], environment(None, []))[1].split()
     with Page() as page:
         env = environment(page.path, [HOOK])
-        pid = run([python, script, "sgd"], env)[3]
+        pid = run([torch.python, script, "sgd"], env)[3]
         found = set(modules_of(page, pid) or [])
-        expected = set(told + [os.path.realpath(script)])
-        check("modules with torch, " + python, found == expected, found)
+        expected = set(torch.facts["modules"] + [os.path.realpath(script)])
+        check("modules with torch, " + torch.python, found == expected, found)
 
 
-def torch_cases(python):
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(torch_case, python, n) for n in TORCH_CASES]
-        for name, job in zip(TORCH_CASES, jobs):
-            _, others, _ = job.result()
+def torch_cases(torch):
+    with torch:
+        for name in TORCH_CASES:
+            own, others = torch_case(torch, name)
             steps = [slot["steps"] for slot in others]
             check("%s: others stand still" % name, not any(steps), others)
-    _, others, every = torch_case(python, "forked")
-    check("a forked child counts its own", [7] == [s["steps"] for s in others])
-    check("torch is flagged", every[0]["flags"] & TORCH, every)
-    check("no cuda", not every[0]["flags"] & (CUDA | FAILED), every)
-    torch_modules(python)
-    phase_cases(python)
-    rows_cases(python)
-    if prints_true(python, "hasattr(torch, 'compile')"):
-        _, _, every = torch_case(python, "compiled")
-        check("compiled is flagged", every[0]["flags"] & COMPILED, every)
+            if name == "sgd":
+                check("torch is flagged", own[0]["flags"] & TORCH, own)
+                check("no cuda", not own[0]["flags"] & (CUDA | FAILED), own)
+        _, others = torch_case(torch, "forked")
+        steps = [slot["steps"] for slot in others]
+        check("a forked child counts its own", steps == [7], others)
+        torch_modules(torch)
+        phase_cases(torch)
+        rows_cases(torch)
+        if torch.facts["compiles"]:
+            own, _ = torch_case(torch, "compiled")
+            check("compiled is flagged", own[0]["flags"] & COMPILED, own)
 
 
 # --- the language
@@ -1107,10 +1216,6 @@ def interpreters():
     return list(found.values())
 
 
-def has_torch(python):
-    return run([python, "-c", "import torch"], environment(None, []))[0] == 0
-
-
 def main():
     python = real_path("/usr/bin/python3") or sys.executable
     parses_everywhere()
@@ -1133,13 +1238,14 @@ def main():
             modules(each)
             hostile_places(each)
     paths = [real_path(name) for name in wanted()]
-    with_torch = [each for each in every if each in paths and has_torch(each)]
-    for each in with_torch:
-        torch_cases(each)
+    asked = {each: ask_torch(each) for each in every if each in paths}
+    for each, facts in asked.items():
+        if facts:
+            torch_cases(Torch(each, facts))
     if failures:
         print("%d checks failed" % len(failures))
         return 1
-    if not with_torch:
+    if not any(asked.values()):
         print("skipped: no interpreter with torch")
         return 77
     return 0

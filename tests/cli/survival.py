@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # Random tunings of five PyTorch programs: each answer lives for 200 passes.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 100
+# CTEST PROCESSORS 2 COST 200
 """A transformer, an MLP, a convolution net, sequences of varying lengths, and a
 training that updates its weights by hand (those of tests/bench/peers), under
 random budgets. The answer keeps the effective batch; its own run, watched by
-another sampler, stays within the budget.
+another sampler, stays within the budget. By day there are three tunings, with
+short confirmations and runs.
 """
 import concurrent.futures
 import os
@@ -30,7 +31,8 @@ NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 # The transformer's samples take ten times as long as those of the others.
 NAMES = sorted(cases.EFFECTIVE) if NIGHTLY else ["by_hand", "conv", "mlp"]
 TUNINGS = 40 if NIGHTLY else 3
-PASSES = 200 if NIGHTLY else 60
+PASSES = 200 if NIGHTLY else 20
+CONFIRM = [] if NIGHTLY else ["--confirm-steps", "8"]
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
 # With fewer answers than this of all tunings the budgets ask for nothing.
 ANSWERED = 0.6
@@ -66,6 +68,7 @@ def tune(case):
 def answered(place, case):
     micro = case["micro"]
     options = ["--device", "host", "--memory", "%dKiB" % (case["budget"] >> 10)]
+    options += CONFIRM
     words = program(case["name"], micro, case["effective"] // micro, 100000)
     answer = place.run("tune", "--fresh", *options, "--", *words)
     name = "%(name)s, %(micro)d of %(effective)d" % case
@@ -87,8 +90,7 @@ def answered(place, case):
 
 
 def main():
-    if subprocess.call([PYTHON, "-c", "import torch"],
-                       stderr=subprocess.DEVNULL):
+    if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
     seed = int(os.environ.get("AUTOFIT_SEED", "1"))
     if NIGHTLY and "AUTOFIT_SEED" not in os.environ:

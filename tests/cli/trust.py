@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Records of others, damaged and hostile ones; and secrets, which stay so.
 # SPDX-License-Identifier: MIT
+# CTEST COST 40
 """A record that cannot be trusted costs one line and a new tuning."""
 import collections
 import contextlib

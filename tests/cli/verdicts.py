@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Faults of a training, each at its worst moment: what is said is true.
 # SPDX-License-Identifier: MIT
+# CTEST COST 30
 """A small program trains with one fault: it crashes while its size is being
 confirmed, trains nothing, needs more memory late, makes its batch smaller by
 itself, or refuses some sizes. No answer may rest on such a run.

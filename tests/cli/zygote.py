@@ -196,8 +196,7 @@ def name_of(pid):
 
 
 def main():
-    if subprocess.run([PYTHON, "-c", "import torch"], check=False,
-                      stderr=subprocess.DEVNULL).returncode:
+    if not lib.has_modules(PYTHON, "torch"):
         lib.skip("%s has no torch" % PYTHON)
     memory = 320
     with lib.Place("zygote") as place:

@@ -132,6 +132,25 @@ static void a_file_is_replaced_whole(void **state)
 	strbuf_release(&out);
 }
 
+static void a_file_is_made_once(void **state)
+{
+	char path[SCRATCH_PATH_MAX];
+	struct error err = ERROR_INIT;
+	struct strbuf out = STRBUF_INIT;
+	struct stat info;
+
+	scratch_path(path, *state, "file");
+	assert_int_equal(textfile_make(path, 0750, "text", 4, NULL), 0);
+	assert_int_equal(stat(path, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0750);
+	assert_int_equal(textfile_make(path, 0600, "other", 5, &err), -EEXIST);
+	assert_non_null(strstr(err.message, path));
+	assert_int_equal(textfile_read(path, 100, &out, NULL), 0);
+	assert_string_equal(strbuf_text(&out), "text");
+	assert_int_equal(count_entries(*state), 1);
+	strbuf_release(&out);
+}
+
 /* Exits 0 when a write over the limit failed and changed nothing. */
 static void replace_beyond_the_limit(const char *path)
 {
@@ -237,6 +256,8 @@ int main(void)
 						scratch_make, scratch_remove),
 		cmocka_unit_test(proc_is_read),
 		cmocka_unit_test_setup_teardown(a_file_is_replaced_whole,
+						scratch_make, scratch_remove),
+		cmocka_unit_test_setup_teardown(a_file_is_made_once,
 						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(
 			a_failure_leaves_the_old_file_alone, scratch_make,
