@@ -49,6 +49,9 @@ probes/isolation
 probes/leaving
 probes/output
 probes/channel
+probes/phantom
+probes/phantom/runtime
+probes/phantom/maths
 probes/phantom/driver
 probes/phantom/device
 probes/preload/wrap
@@ -99,8 +102,10 @@ LINES_MAX = 60  # of a function
 # Exported for programs of others: see estimator/estimator.h.
 PUBLIC = re.compile(r"^(estimate|model_facts|parameters)_")
 
-# NVIDIA's names: the preload library's hook and a phantom card's function.
-NVIDIAS = re.compile(r"^(cu|nvml|cuda|cublas|cudnn|cusparse|nccl)[A-Z]")
+# NVIDIA's names: the preload library's hook and a phantom card's function. And
+# macros that make functions, which ctags takes for some.
+NVIDIAS = re.compile(r"^((cu|nvml|cuda|cublas|cudnn|cusparse|nccl)[A-Z]|"
+                     r"[A-Z_]+$)")
 
 
 def files_below(root):

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -160,6 +161,44 @@ EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned int index, void **device)
 		return INVALID_ARGUMENT;
 	*device = &handles[index];
 	return OK;
+}
+
+/* "00000000:01:00.0", as cuDeviceGetPCIBusId writes it or longer. */
+EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char *text, void **device)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+	unsigned long bus = colon ? strtoul(colon + 1, NULL, 16) : 0;
+
+	if (!bus || bus > SIM_DEVICES)
+		return is_open ? NOT_FOUND : UNINITIALIZED;
+	return nvmlDeviceGetHandleByIndex_v2((unsigned int)bus - 1, device);
+}
+
+EXPORT int nvmlDeviceGetCount(unsigned int *count)
+{
+	return nvmlDeviceGetCount_v2(count);
+}
+
+/* No card has links to others here. */
+EXPORT int nvmlDeviceGetNvLinkState(const void *device, unsigned int link,
+				    int *state)
+{
+	(void)device;
+	(void)link;
+	(void)state;
+	return NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetNvLinkRemoteDeviceType(const void *device,
+					       unsigned int link, int *type)
+{
+	return nvmlDeviceGetNvLinkState(device, link, type);
+}
+
+EXPORT int nvmlDeviceGetNvLinkRemotePciInfo_v2(const void *device,
+					       unsigned int link, void *info)
+{
+	return nvmlDeviceGetNvLinkState(device, link, info);
 }
 
 EXPORT int nvmlDeviceGetIndex(void *device, unsigned int *index)

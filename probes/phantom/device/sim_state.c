@@ -31,6 +31,15 @@ uint64_t sim_size(const char *text, char **end)
 	return size << shift;
 }
 
+/* "8.9" */
+static void read_capability(struct sim_device *device, const char *text)
+{
+	char *end = NULL;
+
+	device->major = (int)strtol(text, &end, 10);
+	device->minor = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
+}
+
 static void state_add_device(struct sim_state *state, char *text)
 {
 	struct sim_device *device = &state->devices[state->device_count];
@@ -39,6 +48,8 @@ static void state_add_device(struct sim_state *state, char *text)
 	const char *total = strtok_r(NULL, ":", &rest);
 	const char *base = strtok_r(NULL, ":", &rest);
 	const char *context = strtok_r(NULL, ":", &rest);
+	const char *capability = strtok_r(NULL, ":", &rest);
+	const char *processors = strtok_r(NULL, ":", &rest);
 
 	if (!name || !total)
 		return;
@@ -48,6 +59,12 @@ static void state_add_device(struct sim_state *state, char *text)
 	device->total_bytes = sim_size(total, NULL);
 	device->base_bytes = base ? sim_size(base, NULL) : 0;
 	device->context_bytes = context ? sim_size(context, NULL) : 0;
+	device->major = 9;
+	device->multiprocessors = 132;
+	if (capability)
+		read_capability(device, capability);
+	if (processors)
+		device->multiprocessors = (int)strtol(processors, NULL, 10);
 	state->device_count++;
 }
 
@@ -237,6 +254,60 @@ struct sim_process *sim_self(struct sim_state *state)
 	slot->pid = pid;
 	slot->start_time = start_time;
 	return slot;
+}
+
+/* The row of this process and device. */
+static struct sim_usage *usage_of(struct sim_state *state,
+				  const struct sim_process *self,
+				  uint32_t device)
+{
+	struct sim_usage *usage = state->usages;
+	const char *rank = getenv("RANK");
+
+	for (; usage < &state->usages[SIM_USAGES - 1] && usage->pid; usage++)
+		if (usage->pid == self->pid && usage->device == device &&
+		    usage->start_time == self->start_time)
+			return usage;
+	if (!usage->pid)
+		*usage = (struct sim_usage){
+			.start_time = self->start_time,
+			.pid = self->pid,
+			.rank = rank ? (int32_t)strtol(rank, NULL, 10) : -1,
+			.device = device,
+		};
+	return usage;
+}
+
+bool sim_take(struct sim_state *state, struct sim_process *self,
+	      uint32_t device, uint64_t bytes, bool is_context)
+{
+	struct sim_usage *usage = usage_of(state, self, device);
+
+	if (sim_free_bytes(state, device) < bytes)
+		sim_release_dead(state);
+	if (sim_free_bytes(state, device) < bytes) {
+		usage->refusals++;
+		usage->refused_bytes = bytes;
+		usage->after_refusals = 0;
+		return false;
+	}
+	self->used_bytes[device] += bytes;
+	usage->used_bytes = self->used_bytes[device];
+	if (usage->used_bytes > usage->peak_bytes)
+		usage->peak_bytes = usage->used_bytes;
+	if (is_context)
+		usage->context_bytes += bytes;
+	usage->after_refusals++;
+	return true;
+}
+
+void sim_give(struct sim_state *state, struct sim_process *self,
+	      uint32_t device, uint64_t bytes)
+{
+	if (self->used_bytes[device] < bytes)
+		return;
+	self->used_bytes[device] -= bytes;
+	usage_of(state, self, device)->used_bytes = self->used_bytes[device];
 }
 
 uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device)

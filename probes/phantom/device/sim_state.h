@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_PROBES_PHANTOM_DEVICE_SIM_STATE_H
 #define AUTOFIT_PROBES_PHANTOM_DEVICE_SIM_STATE_H
 
+#include "probes/phantom/device/sim_notes.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,9 +19,12 @@
  * AUTOFIT_SIM_DEVICES="name:total:base_used[:context];..."
  *                             base_used: held by somebody unseen; context:
  *                             charged to a process for each of its contexts.
+ *                             Behind it may stand ":8.9:128", the compute
+ *                             capability and the multiprocessors.
  */
 #define SIM_DEVICES 16
 #define SIM_PROCESSES 128
+#define SIM_USAGES 256
 #define SIM_NAME_MAX 64
 /* More than any kernel counts to: what is beyond is no process here. */
 #define SIM_HOST_PIDS 5000000
@@ -32,6 +37,8 @@ struct sim_device {
 	uint64_t total_bytes;
 	uint64_t base_bytes;
 	uint64_t context_bytes;
+	int major, minor; /* compute capability; 0: 9.0 */
+	int multiprocessors;
 };
 
 /* Calls that the script counts. */
@@ -55,6 +62,10 @@ struct sim_state {
 	struct sim_device devices[SIM_DEVICES];
 	struct sim_process processes[SIM_PROCESSES];
 	struct sim_counts counts;
+	/* Of all processes, also those that ended; the last one is shared by
+	 * those for whom there was no room. */
+	struct sim_usage usages[SIM_USAGES];
+	struct sim_note notes[SIM_NOTE_KINDS];
 };
 
 /*
@@ -71,6 +82,15 @@ void sim_release_dead(struct sim_state *state);
 /* The slot of this process, made if need be; NULL: full. */
 struct sim_process *sim_self(struct sim_state *state);
 uint64_t sim_free_bytes(const struct sim_state *state, uint32_t device);
+
+/*
+ * The process takes so many bytes of a device, or gives them back. False: there
+ * are not so many. is_context: they are a context's.
+ */
+bool sim_take(struct sim_state *state, struct sim_process *self,
+	      uint32_t device, uint64_t bytes, bool is_context);
+void sim_give(struct sim_state *state, struct sim_process *self,
+	      uint32_t device, uint64_t bytes);
 
 /* "20M": the bytes; end may be NULL. */
 uint64_t sim_size(const char *text, char **end);

@@ -79,12 +79,8 @@ int sim_charge(uint32_t device, uint64_t bytes)
 	struct sim_process *self = state ? sim_self(state) : NULL;
 	int result = OUT_OF_MEMORY;
 
-	if (self && sim_free_bytes(state, device) < bytes)
-		sim_release_dead(state);
-	if (self && sim_free_bytes(state, device) >= bytes) {
-		self->used_bytes[device] += bytes;
+	if (self && sim_take(state, self, device, bytes, false))
 		result = OK;
-	}
 	if (state)
 		sim_unlock(state);
 	return result;
@@ -95,10 +91,29 @@ void sim_discharge(uint32_t device, uint64_t bytes)
 	struct sim_state *state = sim_lock_quick();
 	struct sim_process *self = state ? sim_self(state) : NULL;
 
-	if (self && self->used_bytes[device] >= bytes)
-		self->used_bytes[device] -= bytes;
+	if (self)
+		sim_give(state, self, device, bytes);
 	if (state)
 		sim_unlock(state);
+}
+
+/* The runtime's: see sim_notes.h. */
+EXPORT int autofit_phantom_note(int kind, const char *text, uint64_t number)
+{
+	struct sim_state *state = sim_lock_quick();
+	struct sim_note *note;
+
+	if (!state || kind < 0 || kind >= SIM_NOTE_KINDS) {
+		if (state)
+			sim_unlock(state);
+		return INVALID_VALUE;
+	}
+	note = &state->notes[kind];
+	if (!note->count++ && text)
+		(void)snprintf(note->text, sizeof(note->text), "%s", text);
+	note->sum += number;
+	sim_unlock(state);
+	return OK;
 }
 
 /* The device an item of CUDA_VISIBLE_DEVICES means, or -1. */

@@ -39,30 +39,99 @@ EXPORT int cuDeviceGetByPCIBusId(int *device, const char *text)
 	return INVALID_VALUE;
 }
 
-EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
+/* By number and value; those that depend on the card are below. */
+static const struct {
+	int attribute, value;
+} common[] = {
+	{ 1, 1024 },       /* threads of a block */
+	{ 2, 1024 },       /* x, y, z of a block */
+	{ 3, 1024 },       /* */
+	{ 4, 64 },         /* */
+	{ 5, INT32_MAX },  /* x, y, z of a grid */
+	{ 6, 65535 },      /* */
+	{ 7, 65535 },      /* */
+	{ 8, 49152 },      /* shared memory of a block */
+	{ 9, 65536 },      /* constant memory */
+	{ 10, 32 },        /* warp */
+	{ 11, INT32_MAX }, /* pitch */
+	{ 12, 65536 },     /* registers of a block */
+	{ 13, 1500000 },   /* clock: nobody's, speed means nothing here */
+	{ 14, 512 },       /* alignment of textures */
+	{ 15, 1 },         /* copies beside kernels */
+	{ 19, 1 },         /* mapped host memory */
+	{ 31, 1 },         /* kernels beside kernels */
+	{ 36, 5000000 },   /* memory clock: nobody's */
+	{ 37, 384 },       /* memory bus: nobody's */
+	{ 38, 6291456 },   /* L2 cache: nobody's */
+	{ 40, 2 },         /* copy engines */
+	{ 41, 1 },         /* unified addresses */
+	{ 51, 32 },        /* alignment of pitched textures */
+	{ 78, 1 },         /* stream priorities */
+	{ 82, 65536 },     /* registers of a multiprocessor */
+	{ 83, 1 },         /* managed memory */
+	{ 89, 1 },         /* the same, at the same time */
+	{ 95, 1 },         /* cooperative launches */
+	{ 99, 1 },         /* registered host memory */
+	{ 102, 1 },        /* virtual memory management */
+	{ 103, 1 },        /* its handles as descriptors */
+	{ 111, 1024 },     /* shared memory the system keeps of a block */
+	{ 115, 1 },        /* memory pools */
+};
+
+/* By compute capability, from the CUDA C++ Programming Guide's table of
+ * technical specifications: per multiprocessor. */
+static const struct kind {
+	int capability;
+	int threads, blocks, shared_bytes, shared_of_block;
+} kinds[] = {
+	{ 60, 2048, 32, 64 << 10, 48 << 10 },
+	{ 61, 2048, 32, 96 << 10, 48 << 10 },
+	{ 70, 2048, 32, 96 << 10, 96 << 10 },
+	{ 75, 1024, 16, 64 << 10, 64 << 10 },
+	{ 80, 2048, 32, 164 << 10, 163 << 10 },
+	{ 86, 1536, 16, 100 << 10, 99 << 10 },
+	{ 89, 1536, 24, 100 << 10, 99 << 10 },
+	{ 90, 2048, 32, 228 << 10, 227 << 10 },
+	{ 100, 2048, 32, 228 << 10, 227 << 10 },
+	{ 120, 1536, 24, 100 << 10, 99 << 10 },
+};
+
+static const struct kind *kind_of_card(const struct sim_device *device)
 {
-	static const struct {
+	const struct kind *kind = kinds;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].capability <= 10 * device->major + device->minor)
+			kind = &kinds[i];
+	return kind;
+}
+
+static int of_card(const struct sim_device *device, int attribute)
+{
+	const struct kind *kind = kind_of_card(device);
+	const struct {
 		int attribute, value;
 	} rows[] = {
-		{ 1, 1024 },      /* threads of a block */
-		{ 2, 1024 },      /* x, y, z of a block */
-		{ 3, 1024 },      /* */
-		{ 4, 64 },        /* */
-		{ 5, INT32_MAX }, /* x, y, z of a grid */
-		{ 6, 65535 },     /* */
-		{ 7, 65535 },     /* */
-		{ 8, 49152 },     /* shared memory of a block */
-		{ 10, 32 },       /* warp */
-		{ 16, 132 },      /* multiprocessors */
-		{ 41, 1 },        /* unified addresses */
-		{ 75, 9 },        /* compute capability */
-		{ 76, 0 },        /* */
-		{ 83, 1 },        /* managed memory */
-		{ 89, 1 },        /* the same, at the same time */
-		{ 102, 1 },       /* virtual memory management */
-		{ 103, 1 },       /* its handles as descriptors */
-		{ 115, 1 },       /* memory pools */
+		{ 16, device->multiprocessors },
+		{ 18, sim_fault("integrated") },
+		{ 39, kind->threads },
+		{ 75, device->major },
+		{ 76, device->minor },
+		{ 81, kind->shared_bytes },
+		{ 97, kind->shared_of_block },
+		{ 106, kind->blocks },
+		{ 120, device->major >= 9 }, /* clusters */
 	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (rows[i].attribute == attribute)
+			return rows[i].value;
+	return 0;
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+	struct sim_state *state;
 	uint32_t number = 0;
 	int result = sim_device(device, &number);
 
@@ -70,12 +139,15 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
 		return result;
 	if (!value || attribute <= 0)
 		return INVALID_VALUE;
-	*value = attribute == 33 ? (int)number + 1 : 0; /* the bus */
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
-		if (rows[i].attribute == attribute)
-			*value = rows[i].value;
-	if (attribute == 18)
-		*value = sim_fault("integrated");
+	state = sim_lock_quick();
+	if (!state)
+		return NO_DEVICE;
+	*value = attribute == 33 ? (int)number + 1 /* the bus */
+				 : of_card(&state->devices[number], attribute);
+	sim_unlock(state);
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
+		if (common[i].attribute == attribute)
+			*value = common[i].value;
 	return OK;
 }
 

@@ -65,11 +65,10 @@ static int activate(struct sim_context *context)
 		return NO_DEVICE;
 	device = &state->devices[context->device];
 	self = sim_self(state);
-	if (!self ||
-	    sim_free_bytes(state, context->device) < device->context_bytes) {
+	if (!self || !sim_take(state, self, context->device,
+			       device->context_bytes, true)) {
 		result = OUT_OF_MEMORY;
 	} else {
-		self->used_bytes[context->device] += device->context_bytes;
 		self->contexts[context->device]++;
 		context->charged_bytes = device->context_bytes;
 		context->launches = 0;
