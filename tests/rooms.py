@@ -29,6 +29,7 @@ launcher/estimate
 launcher/devices
 launcher/records
 launcher/report
+launcher/phantom
 launcher/request
 launcher/options
 launcher/command
