@@ -382,6 +382,11 @@ static int check_whole(struct options_parsing *parsing)
 			"card, and nothing can run on it: autofit tune "
 			"--device phantom:%.64s -- command...",
 			options->target.phantom, options->target.phantom);
+	if (options->target.device == DEVICE_PHANTOM && options->search.fastest)
+		return options_wrong(parsing,
+				     "--objective fastest: a phantom card "
+				     "computes nothing, so nothing on it is "
+				     "fast or slow");
 	if (options->subcommand == SUBCOMMAND_LAUNCH && options->output.json &&
 	    strcmp(options->output.json, "-") == 0)
 		return options_wrong(parsing, "--json -: stdout belongs to the "

@@ -94,8 +94,9 @@ void phantom_report(struct strbuf *out, const struct options_target *target,
 	if (seen->notes[SIM_NOTE_READ].count)
 		strbuf_addf(out,
 			    "  values    %" PRIu64 " reads from the card gave "
-			    "zeros\n",
-			    seen->notes[SIM_NOTE_READ].count);
+			    "zeros, %" PRIu64 " of them answers of no\n",
+			    seen->notes[SIM_NOTE_READ].count,
+			    seen->notes[SIM_NOTE_DECISION].count);
 	if (doubt)
 		strbuf_addf(out, "  at least  %s\n", doubt);
 	if (code)

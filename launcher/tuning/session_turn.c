@@ -7,6 +7,7 @@
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_phantom.h"
 #include "launcher/tuning/session_probe.h"
 
 #include <errno.h>
@@ -441,8 +442,11 @@ enum session_turn session_turn_take(struct session *session,
 	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	const struct probe_note *note;
+	char *doubt = NULL;
 	int result = session_probe_run(session, step, &report, &err);
 
+	if (result == 0)
+		doubt = session_phantom_judge(session, &report.outcome.trial);
 	if (result == 0)
 		result = settle_limits(session, &report, &err);
 	if (result < 0) {
@@ -466,7 +470,9 @@ enum session_turn session_turn_take(struct session *session,
 			     note);
 		session_print(&text);
 	}
-	turn = after_probe(session, &report);
+	turn = doubt ? session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+				   doubt)
+		     : after_probe(session, &report);
 out:
 	strbuf_release(&text);
 	probe_report_release(&report);

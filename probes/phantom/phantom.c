@@ -91,6 +91,8 @@ int phantom_open(const char *folder, const struct gpu_model *card, int count,
 	char *state = xasprintf("%s/" STATE, folder);
 	int result = unpack(folder, err);
 
+	/* The user's words are of other cards. */
+	(void)unsetenv("CUDA_VISIBLE_DEVICES");
 	if (setenv("AUTOFIT_SIM_DEVICES", devices, 1) < 0 ||
 	    setenv("AUTOFIT_SIM_STATE", state, 1) < 0)
 		result = error_set(err, -ENOMEM, "no room for a variable");
@@ -132,8 +134,6 @@ void phantom_environment(const char *folder, struct strlist *environment)
 			getenv("AUTOFIT_SIM_DEVICES"));
 	strlist_env_set(environment, "AUTOFIT_SIM_STATE",
 			getenv("AUTOFIT_SIM_STATE"));
-	/* The user's words are of other cards. */
-	strlist_env_unset(environment, "CUDA_VISIBLE_DEVICES");
 	strbuf_release(&preload);
 }
 

@@ -11,6 +11,8 @@ enum sim_note_kind {
 	SIM_NOTE_DATA_SIZE,
 	/* So many bytes were read back: zeros. */
 	SIM_NOTE_READ,
+	/* A lone byte was read back, and it was no all(): an answer of no. */
+	SIM_NOTE_DECISION,
 	SIM_NOTE_KINDS,
 };
 

@@ -119,6 +119,8 @@ bool runtime_says_all(void)
 void runtime_note_read(size_t bytes)
 {
 	(void)note(SIM_NOTE_READ, NULL, bytes);
+	if (bytes == 1 && !runtime_says_all())
+		(void)note(SIM_NOTE_DECISION, NULL, bytes);
 }
 
 EXPORT void **__cudaRegisterFatBinary(void *binary)
