@@ -178,8 +178,7 @@ static json_t *recommended_json(const struct result *result)
 static json_t *coverage_json(const struct record *record,
 			     enum coverage coverage)
 {
-	if (coverage != COVERAGE_NONE && record->device_kind &&
-	    strcmp(record->device_kind, "phantom") == 0)
+	if (coverage != COVERAGE_NONE && record_is_phantom(record))
 		return text_json("phantom");
 	return coverage == COVERAGE_NONE ? json_null()
 					 : text_json(coverage_name(coverage));
