@@ -64,7 +64,7 @@ static int run(const struct options *options, const struct process_state *state)
 	return code_of(status);
 }
 
-static int tell(const struct options *options, int code)
+static int tell_seen(const struct options *options, int code)
 {
 	const struct options_target *target = &options->target;
 	struct phantom_seen *seen = xcalloc(1, sizeof(*seen));
@@ -93,5 +93,5 @@ int phantom_command(const struct options *options,
 {
 	int code = run(options, state);
 
-	return code < 0 ? EXIT_AUTOFIT_FAILED : tell(options, code);
+	return code < 0 ? EXIT_AUTOFIT_FAILED : tell_seen(options, code);
 }

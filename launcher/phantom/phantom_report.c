@@ -10,8 +10,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-void phantom_report_cards(struct strbuf *out,
-			  const struct options_target *target)
+/* "2 phantom Tesla T4": never a card without that word. */
+static void add_cards(struct strbuf *out, const struct options_target *target)
 {
 	char text[BYTES_TEXT_MAX];
 
@@ -35,8 +35,7 @@ char *phantom_report_doubt(const struct phantom_seen *seen)
 	return strbuf_detach(&out);
 }
 
-static void add_usage(struct strbuf *out, const struct sim_usage *usage,
-		      uint64_t context_bytes)
+static void add_usage(struct strbuf *out, const struct sim_usage *usage)
 {
 	char peak[BYTES_TEXT_MAX];
 	char own[BYTES_TEXT_MAX];
@@ -55,7 +54,7 @@ static void add_usage(struct strbuf *out, const struct sim_usage *usage,
 		    "(PyTorch: reserved) + %s taken for its context\n",
 		    usage->device, bytes_format(peak, usage->peak_bytes),
 		    usage->peak_bytes, bytes_format(own, allocations),
-		    bytes_format(context, context_bytes));
+		    bytes_format(context, usage->context_bytes));
 }
 
 /* A refusal is no end: a framework frees what it keeps, and asks again. */
@@ -85,10 +84,10 @@ void phantom_report(struct strbuf *out, const struct options_target *target,
 	char *doubt = phantom_report_doubt(seen);
 
 	strbuf_adds(out, "autofit: on ");
-	phantom_report_cards(out, target);
+	add_cards(out, target);
 	strbuf_adds(out, ": by real allocations, not run on the card\n");
 	for (size_t i = 0; i < seen->usage_count; i++) {
-		add_usage(out, &seen->usages[i], seen->usages[i].context_bytes);
+		add_usage(out, &seen->usages[i]);
 		add_refusals(out, &seen->usages[i], code);
 	}
 	if (seen->notes[SIM_NOTE_READ].count)

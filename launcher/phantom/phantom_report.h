@@ -7,10 +7,6 @@
 #include "launcher/options/options.h"
 #include "probes/phantom/phantom.h"
 
-/* "2 phantom Tesla T4": never a card without that word. */
-void phantom_report_cards(struct strbuf *out,
-			  const struct options_target *target);
-
 /*
  * Values that a program reads are zeros on a phantom, and some sizes depend on
  * them: what was measured is the least then. NULL, or one sentence without its

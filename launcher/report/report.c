@@ -65,6 +65,8 @@ static void add_heading(struct strbuf *out, const struct report_style *style,
 		    strbuf_text(&peak));
 	if (report_has_speed(style, result))
 		strbuf_addf(&row, " %8s %10s", "step", "samples/s");
+	while (row.length > 0 && row.data[row.length - 1] == ' ')
+		row.data[--row.length] = '\0';
 	words_paint(out, style, PAINT_DIM, strbuf_text(&row));
 	strbuf_addch(out, '\n');
 	strbuf_release(&peak);

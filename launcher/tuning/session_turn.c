@@ -4,10 +4,10 @@
 
 #include "base/alloc.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/phantom/phantom_trial.h"
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
-#include "launcher/tuning/session_phantom.h"
 #include "launcher/tuning/session_probe.h"
 
 #include <errno.h>
@@ -446,7 +446,9 @@ enum session_turn session_turn_take(struct session *session,
 	int result = session_probe_run(session, step, &report, &err);
 
 	if (result == 0)
-		doubt = session_phantom_judge(session, &report.outcome.trial);
+		doubt = phantom_trial_judge(
+			&session->given.request->options->target,
+			&report.outcome.trial);
 	if (result == 0)
 		result = settle_limits(session, &report, &err);
 	if (result < 0) {

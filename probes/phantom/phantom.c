@@ -56,7 +56,7 @@ static int unpack(const char *folder, struct error *err)
 }
 
 /* Stays for good: children look it up by its name. */
-static int load(const char *folder, const char *name, struct error *err)
+static int load_library(const char *folder, const char *name, struct error *err)
 {
 	char *path = xasprintf("%s/%s", folder, name);
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -97,9 +97,9 @@ int phantom_open(const char *folder, const struct gpu_model *card, int count,
 	    setenv("AUTOFIT_SIM_STATE", state, 1) < 0)
 		result = error_set(err, -ENOMEM, "no room for a variable");
 	if (result == 0)
-		result = load(folder, DRIVER, err);
+		result = load_library(folder, DRIVER, err);
 	if (result == 0)
-		result = load(folder, NVML, err);
+		result = load_library(folder, NVML, err);
 	free(devices);
 	free(state);
 	return result;

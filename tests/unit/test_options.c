@@ -484,7 +484,7 @@ static const struct {
 	{ "--tolerance % x", NULL, "not a share" },
 	{ "--time-limit soon x", NULL, "not a duration" },
 	{ "--startup-timeout 0 x", NULL, "shorter than 1.0 s" },
-	{ "--device gpu x", NULL, "'gpu' is not auto, cuda, cuda:N or host" },
+	{ "--device gpu x", NULL, "'gpu' is not auto, cuda, cuda:N, host or phantom:NAME[xN]" },
 	{ "--device cuda: x", NULL, "'cuda:' is not auto" },
 	{ "--device cuda:-1 x", NULL, "is not auto" },
 	{ "--device cuda:1024 x", NULL, "is not auto" },

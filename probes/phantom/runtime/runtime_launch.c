@@ -51,12 +51,17 @@ static const char *const data_sizes[] = {
 	"kernelHistogram",
 };
 
-static enum kernel_meaning meaning_of(const char *name)
+/* Of the name of a DATA_SIZE only the part that tells it is kept. */
+static void read_name(struct kernel *kernel)
 {
-	for (size_t i = 0; i < sizeof(data_sizes) / sizeof(*data_sizes); i++)
-		if (strstr(name, data_sizes[i]))
-			return DATA_SIZE;
-	return strstr(name, "and_kernel") ? ALL : PLAIN;
+	kernel->meaning = strstr(kernel->name, "and_kernel") ? ALL : PLAIN;
+	for (size_t i = 0; i < sizeof(data_sizes) / sizeof(*data_sizes); i++) {
+		if (!strstr(kernel->name, data_sizes[i]))
+			continue;
+		kernel->meaning = DATA_SIZE;
+		kernel->name = data_sizes[i];
+		return;
+	}
 }
 
 static int compare_stubs(const void *a, const void *b)
@@ -101,7 +106,7 @@ static struct kernel look_up(const void *stub)
 					sizeof(*kernels.items), compare_stubs)
 			      : NULL;
 	if (found && found->meaning == UNREAD)
-		found->meaning = meaning_of(found->name);
+		read_name(found);
 	if (found)
 		key = *found;
 	(void)pthread_mutex_unlock(&kernels.lock);

@@ -1,20 +1,12 @@
 /* What a probe on a phantom card can tell, and what it cannot. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/session_phantom.h"
+#include "launcher/phantom/phantom_trial.h"
 
 #include "base/alloc.h"
 #include "launcher/phantom/phantom_report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-static const struct options_target *phantom_of(const struct session *session)
-{
-	const struct options *options = session->given.request->options;
-
-	return options->target.device == DEVICE_PHANTOM ? &options->target
-							: NULL;
-}
 
 /* NULL, or why "fits" would be a guess; the caller frees it. */
 static char *doubt_of(const struct options_target *target)
@@ -28,13 +20,13 @@ static char *doubt_of(const struct options_target *target)
 	return doubt;
 }
 
-char *session_phantom_judge(const struct session *session, struct trial *trial)
+char *phantom_trial_judge(const struct options_target *target,
+			  struct trial *trial)
 {
-	const struct options_target *target = phantom_of(session);
 	char *doubt;
 	char *message = NULL;
 
-	if (!target)
+	if (target->device != DEVICE_PHANTOM)
 		return NULL;
 	trial->step_seconds = 0;
 	trial->step_mad_seconds = 0;
@@ -49,15 +41,14 @@ char *session_phantom_judge(const struct session *session, struct trial *trial)
 	return message;
 }
 
-void session_phantom_add_caveat(const struct session *session,
-				struct strlist *caveats)
+void phantom_trial_add_caveats(const struct options_target *target,
+			       struct strlist *caveats)
 {
-	const struct options_target *target = phantom_of(session);
 	struct phantom_seen *seen;
 	struct strbuf text = STRBUF_INIT;
 	uint64_t decisions = 0;
 
-	if (!target)
+	if (target->device != DEVICE_PHANTOM)
 		return;
 	seen = xcalloc(1, sizeof(*seen));
 	if (phantom_look(target->phantom_folder, seen, NULL) == 0)
