@@ -30,10 +30,9 @@ struct sim_usage {
 	int32_t rank; /* RANK of its environment; -1: none */
 	uint32_t device;
 	uint64_t used_bytes, peak_bytes;
-	uint64_t context_bytes;  /* the most that its contexts had */
-	uint64_t refusals;       /* calls for memory that failed */
-	uint64_t refused_bytes;  /* asked by the last of them */
-	uint64_t after_refusals; /* calls that were granted after it */
+	uint64_t context_bytes; /* the most that its contexts had */
+	uint64_t refusals;      /* calls for memory that failed */
+	uint64_t refused_bytes; /* asked by the last of them */
 };
 
 /* The driver's own function by which the runtime notes; 0. */

@@ -288,7 +288,6 @@ bool sim_take(struct sim_state *state, struct sim_process *self,
 	if (sim_free_bytes(state, device) < bytes) {
 		usage->refusals++;
 		usage->refused_bytes = bytes;
-		usage->after_refusals = 0;
 		return false;
 	}
 	self->used_bytes[device] += bytes;
@@ -297,7 +296,6 @@ bool sim_take(struct sim_state *state, struct sim_process *self,
 		usage->peak_bytes = usage->used_bytes;
 	if (is_context)
 		usage->context_bytes += bytes;
-	usage->after_refusals++;
 	return true;
 }
 
