@@ -16,6 +16,8 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
 #include "launcher/options/options_files.h"
+#include "launcher/phantom/phantom_command.h"
+#include "launcher/phantom/phantom_folder.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
 #include "launcher/request/exec_command.h"
@@ -71,6 +73,7 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_ESTIMATE] = estimate_command,
 	[SUBCOMMAND_NIGHTLY] = nightly_command,
 	[SUBCOMMAND_DIFF] = diff_command,
+	[SUBCOMMAND_PHANTOM] = phantom_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */
@@ -169,6 +172,9 @@ static int run_line(const struct strlist *arguments,
 		print_warnings(&warnings);
 		outcome = OPTIONS_WRONG;
 	}
+	if (outcome == OPTIONS_RUN && !is_probe() && options.target.phantom &&
+	    phantom_folder_open(&options, environment, &err) < 0)
+		outcome = OPTIONS_WRONG;
 	switch (outcome) {
 	case OPTIONS_RUN:
 		code = run_subcommand(&options, state, &warnings);
@@ -180,6 +186,7 @@ static int run_line(const struct strlist *arguments,
 		code = wrong_usage(arguments, environment, state, &err);
 		break;
 	}
+	phantom_folder_close(&options);
 	options_release(&options);
 	options_files_release(&read);
 	strbuf_release(&text);

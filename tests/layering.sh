@@ -11,7 +11,7 @@ declare -A owners=(
 	[uv.h]='^(probes/|launcher/tuning/session[^/]*$)'
 	[ini.h]='^configs/files/ini\.c$'
 	[yaml.h]='^configs/settings/settings_yaml\.c$'
-	[dlfcn.h]='^probes/(observers|preload)/'
+	[dlfcn.h]='^probes/(observers|phantom|preload)/'
 )
 fail() {
 	echo "layering.sh: $*" >&2

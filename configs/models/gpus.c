@@ -336,12 +336,17 @@ gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
 /* No board is smaller, and none larger for a while. */
 #define TOTAL_MIN_MIB 256
 #define TOTAL_MAX_MIB (INT64_C(64) << 20)
+#define COMPUTE_MAX 999
+#define MULTIPROCESSORS_MAX 4096
+#define CONTEXT_MAX_MIB 65536
 
 enum gpus_column {
 	COLUMN_NAME,
 	COLUMN_TOTAL,
 	COLUMN_USABLE,
 	COLUMN_COMPUTE,
+	COLUMN_MULTIPROCESSORS,
+	COLUMN_CONTEXT,
 	COLUMN_COUNT,
 };
 
@@ -350,6 +355,8 @@ static const char *const column_names[COLUMN_COUNT + 1] = {
 	[COLUMN_TOTAL] = "driver_total_mib",
 	[COLUMN_USABLE] = "cuda_usable_mib",
 	[COLUMN_COMPUTE] = "cc",
+	[COLUMN_MULTIPROCESSORS] = "sms",
+	[COLUMN_CONTEXT] = "context_mib",
 };
 
 /* A file under way. */
@@ -358,17 +365,25 @@ struct gpus_reading {
 	size_t before; /* models that were there before this file */
 };
 
+/* A whole number up to a bound; 0: it is none. */
+static uint64_t gpus_whole(struct csv_cell cell, uint64_t most)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < cell.length && number <= most; i++) {
+		if (!isdigit((unsigned char)cell.text[i]))
+			return 0;
+		number = number * 10 + (uint64_t)(cell.text[i] - '0');
+	}
+	return number <= most ? number : 0;
+}
+
 /* Whole MiB within the bounds; 0: it is not. */
 static uint64_t read_mib(struct csv_cell cell, int64_t most)
 {
-	uint64_t mib = 0;
+	uint64_t mib = gpus_whole(cell, (uint64_t)most);
 
-	for (size_t i = 0; i < cell.length && mib <= (uint64_t)most; i++) {
-		if (!isdigit((unsigned char)cell.text[i]))
-			return 0;
-		mib = mib * 10 + (uint64_t)(cell.text[i] - '0');
-	}
-	return mib >= TOTAL_MIN_MIB && mib <= (uint64_t)most ? mib * MIB : 0;
+	return mib >= TOTAL_MIN_MIB ? mib * MIB : 0;
 }
 
 /* The driver keeps some for itself; how much, is seen on boards of a size. */
@@ -379,16 +394,29 @@ static uint64_t usable_of(uint64_t total)
 	return total - (total <= 48 * GIB ? 640 : 900) * MIB;
 }
 
-/* 8 of "8.6"; 0 of what other makers write there. */
-static int read_major(struct csv_cell cell)
+/* "8.6"; nothing of what other makers write there. */
+static void read_compute(struct csv_cell cell, struct gpu_model *model)
 {
-	int major = 0;
-	size_t i = 0;
+	struct csv_cell major = cell;
+	struct csv_cell minor;
 
-	for (; i < cell.length && i < 3 && isdigit((unsigned char)cell.text[i]);
-	     i++)
-		major = major * 10 + (cell.text[i] - '0');
-	return i < cell.length && cell.text[i] == '.' ? major : 0;
+	major.length = 0;
+	while (major.length < cell.length && cell.text[major.length] != '.')
+		major.length++;
+	if (major.length == cell.length)
+		return;
+	minor.text = cell.text + major.length + 1;
+	minor.length = cell.length - major.length - 1;
+	model->compute_major = (int)gpus_whole(major, COMPUTE_MAX);
+	model->compute_minor = (int)gpus_whole(minor, COMPUTE_MAX);
+}
+
+/* What a process has beside its allocations, where nobody has told. */
+static uint64_t context_of(const struct gpu_model *model)
+{
+	bool is_old = 10 * model->compute_major + model->compute_minor <= 75;
+
+	return (is_old ? 150 : 500) * MIB;
 }
 
 /* What is wrong with the cells, or NULL. */
@@ -402,7 +430,13 @@ static const char *gpus_read_model(const struct csv_cell *cells,
 	if (!model->total_bytes)
 		return "driver_total_mib is no size of a GPU in MiB";
 	model->usable_bytes = usable_of(model->total_bytes);
-	model->compute_major = read_major(cells[COLUMN_COMPUTE]);
+	read_compute(cells[COLUMN_COMPUTE], model);
+	model->multiprocessors = (int)gpus_whole(cells[COLUMN_MULTIPROCESSORS],
+						 MULTIPROCESSORS_MAX);
+	model->context_bytes =
+		gpus_whole(cells[COLUMN_CONTEXT], CONTEXT_MAX_MIB) * MIB;
+	if (!model->context_bytes)
+		model->context_bytes = context_of(model);
 	if (!cells[COLUMN_USABLE].length)
 		return NULL;
 	model->usable_bytes = read_mib(cells[COLUMN_USABLE],

@@ -16,6 +16,9 @@ struct gpu_model {
 	uint64_t total_bytes;          /* of the board */
 	uint64_t usable_bytes;         /* what CUDA gives to programs */
 	int compute_major;             /* of 8.6: 8; 0: not known, not CUDA */
+	int compute_minor;
+	int multiprocessors;    /* 0: not known */
+	uint64_t context_bytes; /* beside a process's allocations */
 };
 
 /* All zero: empty. */

@@ -57,7 +57,7 @@ struct record {
 	struct strlist stamps;
 	struct strlist argv; /* as the user gave it, secrets masked */
 	char *preset;
-	char *device_kind; /* "cuda" or "host" */
+	char *device_kind; /* "cuda", "host" or "phantom" */
 	struct record_device devices[RECORD_DEVICES_MAX];
 	size_t device_count;
 	int64_t effective_batch_asked;
@@ -115,6 +115,9 @@ int record_publish(const struct record *record, const char *folder,
 int record_format(const struct record *record, struct strbuf *out,
 		  struct error *err);
 void record_release(struct record *record);
+
+/* Its probes ran on a card that is not there. */
+bool record_is_phantom(const struct record *record);
 
 /* record->id from script name, device name and identity. */
 void record_set_id(struct record *record, const char *script,

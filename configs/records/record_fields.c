@@ -171,14 +171,22 @@ static bool split_is_exact(const struct record *record)
 	       product == record->batch.effective_batch;
 }
 
+bool record_is_phantom(const struct record *record)
+{
+	return record->device_kind &&
+	       strcmp(record->device_kind, "phantom") == 0;
+}
+
 int record_check(const struct record *record, struct error *err)
 {
 	if (!record_id_is_valid(record->id))
 		return error_set(err, -EINVAL, "id is no name of a record");
 	if (strcmp(record->device_kind, "cuda") != 0 &&
-	    strcmp(record->device_kind, "host") != 0)
+	    strcmp(record->device_kind, "host") != 0 &&
+	    !record_is_phantom(record))
 		return error_set(err, -EINVAL,
-				 "device_kind is neither cuda nor host");
+				 "device_kind is neither cuda nor host nor "
+				 "phantom");
 	if (record->misfit_by && !record_fields_is_word(record->misfit_by))
 		return error_set(err, -EINVAL, "misfit_by is no word");
 	if (!split_is_exact(record))

@@ -230,6 +230,9 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 
 	if (!guard->note.pid)
 		note_holder(&guard->note, request);
+	/* Each start has phantom cards of its own. */
+	if (target->is_phantom)
+		return result;
 	if (target->device == PROBE_HOST) {
 		name_host(host);
 		turn.name = host;

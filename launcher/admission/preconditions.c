@@ -49,6 +49,7 @@ static enum command_outcome refuse_login_node(const struct request *request,
 	const struct options *options = request->options;
 
 	if (options->target.device == DEVICE_HOST ||
+	    options->target.device == DEVICE_PHANTOM ||
 	    options->target.memory_bytes ||
 	    !surroundings_is_login_node(&request->environment, ""))
 		return COMMAND_OK;

@@ -158,6 +158,10 @@ static int options_on_word(struct options_parsing *parsing, const char *word)
 		options->estimate.model = xstrdup(word);
 		return 0;
 	}
+	if (row->takes_card && !options->card) {
+		options->card = xstrdup(word);
+		return 0;
+	}
 	if (row->takes_name && !options->record_name) {
 		options->record_name = xstrdup(word);
 		return 0;
@@ -299,6 +303,9 @@ static int check_subcommand(struct options_parsing *parsing)
 	    (row->takes_second_file && !options->second_file))
 		return options_wrong(parsing, "no file given: autofit %s %s",
 				     row->word, row->arguments);
+	if (row->takes_card && !options->card)
+		return options_wrong(parsing, "no card given: autofit %s %s",
+				     row->word, row->arguments);
 	if (row->needs_subject && !options->record_name &&
 	    !parsing->has_command)
 		return options_wrong(
@@ -326,6 +333,12 @@ static int check_subcommand(struct options_parsing *parsing)
 			parsing, "no command given: autofit %s -- command...",
 			row->word);
 	return 0;
+}
+
+static bool can_be_phantom(const struct options *options)
+{
+	return options->subcommand == SUBCOMMAND_TUNE ||
+	       options->subcommand == SUBCOMMAND_PHANTOM;
 }
 
 /* What only the whole command line can tell. */
@@ -361,6 +374,19 @@ static int check_whole(struct options_parsing *parsing)
 		return options_wrong(
 			parsing, "no command given: autofit -- python train.py "
 				 "... (autofit --help says more)");
+	if (options->target.device == DEVICE_PHANTOM &&
+	    !can_be_phantom(options))
+		return options_wrong(
+			parsing,
+			"--device phantom:%.64s answers without a "
+			"card, and nothing can run on it: autofit tune "
+			"--device phantom:%.64s -- command...",
+			options->target.phantom, options->target.phantom);
+	if (options->target.device == DEVICE_PHANTOM && options->search.fastest)
+		return options_wrong(parsing,
+				     "--objective fastest: a phantom card "
+				     "computes nothing, so nothing on it is "
+				     "fast or slow");
 	if (options->subcommand == SUBCOMMAND_LAUNCH && options->output.json &&
 	    strcmp(options->output.json, "-") == 0)
 		return options_wrong(parsing, "--json -: stdout belongs to the "
@@ -388,6 +414,11 @@ static void take_resume_words(struct options *options)
 static void options_settle(struct options *options)
 {
 	take_resume_words(options);
+	if (options->card) {
+		free(options->target.phantom);
+		options->target.phantom = xstrdup(options->card);
+		options->target.device = DEVICE_PHANTOM;
+	}
 	/* The run itself confirms what has fitted so far. */
 	if (options->reuse.guard && !options->search.has_confirm_steps)
 		options->search.confirm_steps = options->search.probe_steps;
@@ -448,5 +479,8 @@ void options_release(struct options *options)
 	free(options->second_file);
 	free(options->preset_name);
 	free(options->estimate.model);
+	free(options->card);
+	free(options->target.phantom);
+	free(options->target.phantom_folder);
 	memset(options, 0, sizeof(*options));
 }

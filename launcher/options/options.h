@@ -28,9 +28,10 @@ enum subcommand {
 	SUBCOMMAND_ESTIMATE, /* no probe, no GPU */
 	SUBCOMMAND_NIGHTLY,  /* JOBS: tune a list of commands */
 	SUBCOMMAND_DIFF,     /* OLD NEW: two records or summaries */
+	SUBCOMMAND_PHANTOM,  /* CARD: a command on a card that is not there */
 };
 
-enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
+enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST, DEVICE_PHANTOM };
 enum effective_choice { EFFECTIVE_KEEP, EFFECTIVE_GROW, EFFECTIVE_NUMBER };
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
@@ -44,6 +45,12 @@ struct options_target {
 	struct gpu_model model;
 	bool has_headroom;
 	struct amount headroom;
+	/* phantom:NAME[xN]: the words behind the colon; NULL. */
+	char *phantom;
+	struct gpu_model card; /* what they mean; see options_find_model */
+	int card_count;
+	char *phantom_folder; /* see probes/phantom/phantom.h; NULL */
+	uint64_t limit_bytes; /* autofit phantom --limit; 0: none */
 };
 
 struct options_batch {
@@ -126,6 +133,7 @@ struct options {
 	char *import_file;   /* import FILE, nightly JOBS, diff OLD; NULL */
 	char *second_file;   /* diff NEW; NULL */
 	char *preset_name;   /* presets PRESET; NULL */
+	char *card;          /* phantom CARD; NULL */
 	struct options_target target;
 	struct options_batch batch;
 	struct options_hints hints;
@@ -137,6 +145,9 @@ struct options {
 	struct estimate_request estimate; /* autofit estimate */
 	struct options_nightly nightly;   /* autofit nightly */
 };
+
+/* Of one phantom. */
+#define OPTIONS_CARDS_MAX 16
 
 /* What the caller does after parsing. */
 enum options_outcome {
@@ -181,9 +192,9 @@ enum options_outcome options_parse(struct options *options,
 void options_release(struct options *options);
 
 /*
- * --as NAME, looked up in the catalogue and in gpus.csv of the user's
- * configuration folder, whose faults go to warnings. 0 without that option;
- * negative, and one line in err, when the name means no model.
+ * --as NAME and the NAME of a phantom card, looked up in the catalogue and in
+ * gpus.csv of the user's configuration folder, whose faults go to warnings. 0
+ * without them; negative, and one line in err, when a name means no model.
  */
 int options_find_model(struct options *options,
 		       const struct strlist *environment,

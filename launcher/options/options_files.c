@@ -4,9 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,28 +124,81 @@ void options_files_release(struct options_files_read *files)
 	memset(files, 0, sizeof(*files));
 }
 
+/* "h100x8": the name and how many; one, without a number at its end. */
+static char *card_words(const char *words, int *count)
+{
+	size_t length = strlen(words);
+	size_t name = length;
+	int64_t number = 0;
+
+	while (name > 0 && isdigit((unsigned char)words[name - 1]))
+		name--;
+	*count = 1;
+	/* "rtx4090" ends in a number as well. */
+	if (name == length || name < 2 ||
+	    tolower((unsigned char)words[name - 1]) != 'x' ||
+	    integer_parse(words + name, &number, NULL) < 0 || number < 1 ||
+	    number > OPTIONS_CARDS_MAX)
+		return xstrdup(words);
+	*count = (int)number;
+	return xstrndup(words, name - 1);
+}
+
+/* A card is not there in all that a program may ask of it. */
+static int find_card(struct options *options,
+		     const struct gpu_catalogue *catalogue, struct error *err)
+{
+	struct options_target *target = &options->target;
+	char *name = card_words(target->phantom, &target->card_count);
+	const struct gpu_model *model =
+		gpu_catalogue_find(catalogue, name, err);
+	int result = model ? 0 : -ENOENT;
+
+	free(name);
+	if (result == 0 && (!model->compute_major || !model->multiprocessors))
+		result = error_set(err, -EINVAL,
+				   "%s: gpus.csv does not say its compute "
+				   "capability (cc) and multiprocessors (sms)",
+				   model->name);
+	if (result < 0)
+		return error_prefix(err, "a phantom card");
+	target->card = *model;
+	return 0;
+}
+
+static int find_emulated(struct options *options,
+			 const struct gpu_catalogue *catalogue,
+			 struct error *err)
+{
+	const struct gpu_model *model =
+		gpu_catalogue_find(catalogue, options->target.as, err);
+
+	if (!model)
+		return error_prefix(err, "--as");
+	options->target.model = *model;
+	return 0;
+}
+
 int options_find_model(struct options *options,
 		       const struct strlist *environment,
 		       struct strlist *warnings, struct error *err)
 {
-	const struct gpu_model *model;
 	struct gpu_catalogue catalogue;
 	struct paths paths;
 	char *path = NULL;
 	int result = 0;
 
 	memset(&options->target.model, 0, sizeof(options->target.model));
-	if (!options->target.as)
+	if (!options->target.as && !options->target.phantom)
 		return 0;
 	/* Without a home there are the built-in models still. */
 	if (paths_find(&paths, environment, NULL) == 0)
 		path = xasprintf("%s/gpus.csv", paths.config);
 	gpu_catalogue_load(&catalogue, path, warnings);
-	model = gpu_catalogue_find(&catalogue, options->target.as, err);
-	if (model)
-		options->target.model = *model;
-	else
-		result = error_prefix(err, "--as");
+	if (options->target.as)
+		result = find_emulated(options, &catalogue, err);
+	if (result == 0 && options->target.phantom)
+		result = find_card(options, &catalogue, err);
 	gpu_catalogue_release(&catalogue);
 	paths_release(&paths);
 	free(path);

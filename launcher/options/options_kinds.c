@@ -324,14 +324,21 @@ static int set_color(const struct option_row *row, struct options *options,
 	return index < 0 ? index : 0;
 }
 
+#define PHANTOM "phantom:"
+
 static int set_device(const struct option_row *row, struct options *options,
 		      const char *value, struct error *err)
 {
 	static const char *const names[] = { "auto", "cuda", "host", NULL };
+	char *phantom = NULL;
 	int64_t number = -1;
 	int index;
 
-	if (strncmp(value, "cuda:", 5) == 0) {
+	if (strncmp(value, PHANTOM, strlen(PHANTOM)) == 0 &&
+	    value[strlen(PHANTOM)]) {
+		index = DEVICE_PHANTOM;
+		phantom = xstrdup(value + strlen(PHANTOM));
+	} else if (strncmp(value, "cuda:", 5) == 0) {
 		if (!isdigit((unsigned char)value[5]) ||
 		    integer_parse(value + 5, &number, NULL) < 0 ||
 		    number > row->max)
@@ -346,6 +353,8 @@ static int set_device(const struct option_row *row, struct options *options,
 	}
 	options->target.device = (enum device_choice)index;
 	options->target.cuda_index = (int)number;
+	free(options->target.phantom);
+	options->target.phantom = phantom;
 	return 0;
 }
 

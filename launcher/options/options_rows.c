@@ -26,8 +26,9 @@ const char *const option_group_titles[GROUP_COUNT] = {
 	[GROUP_ASK] = "What is asked",
 };
 
-static const char *const device_words[] = { "auto", "cuda", "cuda:N", "host",
-					    NULL };
+static const char *const device_words[] = {
+	"auto", "cuda", "cuda:N", "host", "phantom:NAME[xN]", NULL
+};
 static const char *const effective_words[] = { "keep", "grow", "a whole number",
 					       NULL };
 static const char *const micro_scope_words[] = { "rank", "node", "global",
@@ -52,12 +53,13 @@ const struct option_row option_rows[] = {
 	{ .name = "device",
 	  .kind = &kind_device,
 	  .field = FIELD(target.device),
-	  .argument = "auto|cuda[:N]|host",
+	  .argument = "auto|cuda[:N]|host|phantom:NAME[xN]",
 	  .initial = "auto",
 	  .max = 1023,
 	  .words = device_words,
 	  .doc = "whose memory is the limit: auto takes a GPU if there is "
-		 "one, else host memory",
+		 "one, else host memory; phantom: N cards that are not "
+		 "there, such as phantom:rtx4090 (tune only)",
 	  .group = GROUP_MEMORY },
 	{ .name = "memory",
 	  .kind = &kind_bytes,
@@ -83,6 +85,15 @@ const struct option_row option_rows[] = {
 	  .argument = "NAME",
 	  .doc = "tune as if the GPU were this smaller model, such as "
 		 "rtx4090: the budget is what CUDA gives to programs there",
+	  .group = GROUP_MEMORY },
+	{ .name = "limit",
+	  .kind = &kind_bytes,
+	  .field = FIELD(target.limit_bytes),
+	  .argument = "SIZE",
+	  .min = INT64_C(1) << 20,
+	  .doc = "autofit phantom: exit with 120 when a process takes more "
+		 "of a card than this",
+	  .only_of = "phantom",
 	  .group = GROUP_MEMORY },
 	{ .name = "shared",
 	  .kind = &kind_flag,
@@ -567,6 +578,13 @@ const struct subcommand_row subcommand_rows[] = {
 	  .takes_file = true,
 	  .takes_second_file = true,
 	  .doc = "what differs between two records or nightly summaries" },
+	{ .word = "phantom",
+	  .subcommand = SUBCOMMAND_PHANTOM,
+	  .arguments = "CARD[xN] -- command...",
+	  .takes_card = true,
+	  .takes_command = true,
+	  .doc = "run a command once on cards that are not there, and say "
+		 "what memory it took" },
 	{ .word = NULL },
 };
 

@@ -76,7 +76,7 @@ struct option_row {
 
 /* A row without a name ends the table. */
 extern const struct option_row option_rows[];
-#define OPTION_ROWS_MAX 128
+#define OPTION_ROWS_MAX 144
 
 /* The sub-commands, also those whose name is kept for later. */
 struct subcommand_row {
@@ -89,6 +89,7 @@ struct subcommand_row {
 	bool takes_name;            /* a record's */
 	bool takes_preset;          /* its first word: a preset's name */
 	bool takes_model;           /* its first word: a model */
+	bool takes_card;            /* its first word: CARD or CARDxN */
 	bool takes_command;         /* after "--" */
 	bool command_optional;      /* or none */
 	bool needs_subject;         /* a name or a command */

@@ -40,6 +40,14 @@ static void add_intent(struct strbuf *out, const struct report_style *style,
 	}
 }
 
+/* Steps on a phantom take no time that means anything. */
+static bool report_has_speed(const struct report_style *style,
+			     const struct result *result)
+{
+	return words_columns(style) >= COLUMNS_FOR_SPEED &&
+	       !record_is_phantom(&result->record);
+}
+
 static void add_heading(struct strbuf *out, const struct report_style *style,
 			const struct result *result)
 {
@@ -55,8 +63,10 @@ static void add_heading(struct strbuf *out, const struct report_style *style,
 			    bytes_format(text, result->record.limit_bytes));
 	strbuf_addf(&row, "  %6s %6s  %-*s", "micro", "accum", bar ? 21 : 16,
 		    strbuf_text(&peak));
-	if (columns >= COLUMNS_FOR_SPEED)
+	if (report_has_speed(style, result))
 		strbuf_addf(&row, " %8s %10s", "step", "samples/s");
+	while (row.length > 0 && row.data[row.length - 1] == ' ')
+		row.data[--row.length] = '\0';
 	words_paint(out, style, PAINT_DIM, strbuf_text(&row));
 	strbuf_addch(out, '\n');
 	strbuf_release(&peak);
@@ -152,7 +162,7 @@ static void report_add_numbers(struct strbuf *out,
 	} else {
 		strbuf_addf(out, "%-16s", strbuf_text(&cell));
 	}
-	if (columns >= COLUMNS_FOR_SPEED) {
+	if (report_has_speed(style, result)) {
 		strbuf_reset(&cell);
 		words_step(&cell, trial->step_seconds);
 		strbuf_addf(out, " %8s", strbuf_text(&cell));

@@ -175,8 +175,10 @@ static void add_evidence(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	add_bounds(&line, style, record);
-	strbuf_addf(&line, "%s%s; %s", line.length ? "; " : "",
-		    coverages[record->coverage], sources[record->steps_source]);
+	strbuf_addf(&line, "%s%s%s; %s", line.length ? "; " : "",
+		    coverages[record->coverage],
+		    record_is_phantom(record) ? " on a phantom" : "",
+		    sources[record->steps_source]);
 	if (record->confirmed_steps > 0)
 		strbuf_addf(&line, "; confirmed over %" PRId64 " steps",
 			    record->confirmed_steps);

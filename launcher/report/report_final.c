@@ -159,6 +159,8 @@ static void final_tuned(struct strbuf *out, const struct report_style *style,
 
 	add_split(&line, &result->record);
 	strbuf_adds(&line, " fits");
+	if (record_is_phantom(&result->record))
+		strbuf_adds(&line, " on a phantom card");
 	if (slower)
 		strbuf_addf(&line,
 			    ", but trains slower than your sizes: %.2fx. "

@@ -174,8 +174,12 @@ static json_t *recommended_json(const struct result *result)
 	return object;
 }
 
-static json_t *coverage_json(enum coverage coverage)
+/* What is seen exactly on a phantom is a phantom's all the same. */
+static json_t *coverage_json(const struct record *record,
+			     enum coverage coverage)
 {
+	if (coverage != COVERAGE_NONE && record_is_phantom(record))
+		return text_json("phantom");
 	return coverage == COVERAGE_NONE ? json_null()
 					 : text_json(coverage_name(coverage));
 }
@@ -195,7 +199,7 @@ static json_t *evidence_json(const struct record *record)
 		 bytes_json(record->limit_bytes, has_limit));
 	json_put(object, "headroom_bytes",
 		 bytes_json(record->headroom_bytes, has_limit));
-	json_put(object, "coverage", coverage_json(record->coverage));
+	json_put(object, "coverage", coverage_json(record, record->coverage));
 	json_put(object, "steps_source",
 		 record->steps_source == STEPS_NONE
 			 ? json_null()
@@ -246,7 +250,8 @@ static json_t *probe_json(const struct result *result,
 		 bytes_json(trial->step_growth_bytes, true));
 	json_put(object, "ran_to_end", json_boolean(trial->ran_to_end));
 	json_put(object, "is_forked", json_boolean(trial->is_forked));
-	json_put(object, "coverage", coverage_json(trial->coverage));
+	json_put(object, "coverage",
+		 coverage_json(&result->record, trial->coverage));
 	json_put(object, "steps", json_integer(trial->steps));
 	json_put(object, "seconds", number_json(trial->seconds, true));
 	json_put(object, "samples_per_second", number_json(speed, speed > 0));

@@ -73,6 +73,7 @@ static void add_budget(struct strbuf *out, const struct options *options)
 		[DEVICE_AUTO] = "auto",
 		[DEVICE_CUDA] = "cuda",
 		[DEVICE_HOST] = "host",
+		[DEVICE_PHANTOM] = "phantom",
 	};
 	char *memory = xasprintf(
 		"%llu B", (unsigned long long)options->target.memory_bytes);

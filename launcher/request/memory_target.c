@@ -275,6 +275,7 @@ static int open_gpus(struct memory_target *target,
 	if (result < 0)
 		return result;
 	target->device = PROBE_CUDA;
+	target->is_phantom = options->target.device == DEVICE_PHANTOM;
 	target->may_be_host = options->target.device == DEVICE_AUTO;
 	target->assumes_exact = true;
 	note_baselines(target);
@@ -447,7 +448,8 @@ void memory_target_words(const struct memory_target *target, struct strbuf *out)
 		strbuf_adds(out, "host memory");
 		return;
 	}
-	strbuf_addf(out, "%zux %s", target->gpu_count, target->gpus[0].name);
+	strbuf_addf(out, "%zux %s%s", target->gpu_count,
+		    target->is_phantom ? "phantom " : "", target->gpus[0].name);
 	if (target->emulated_as)
 		strbuf_addf(out, " as %s", target->emulated_as);
 }

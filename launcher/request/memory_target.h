@@ -28,6 +28,7 @@ struct memory_target {
 	 * may be. Only what is used bounds the budget. */
 	uint64_t used_places;
 	size_t limiting; /* the GPU that has least to give */
+	bool is_phantom; /* cards that are not there */
 	bool is_unified; /* GPU and host have one memory */
 	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
 	const char *emulated_as;

@@ -73,6 +73,11 @@ void visible_gpus_open(struct visible_gpus *gpus, const struct options *options,
 	if (options->target.device == DEVICE_HOST)
 		return;
 	gpus->listed = xcalloc(GPU_MAX, sizeof(*gpus->listed));
+	/* /proc lists the cards that are there. */
+	if (options->target.device == DEVICE_PHANTOM) {
+		gpus->proc_suffices = false;
+		return;
+	}
 	gpus->listed_count = (size_t)gpu_identities("/proc", gpus->listed);
 	if (gpus->listed_count == 0)
 		gpus->proc_suffices = !is_unlisted();

@@ -61,6 +61,10 @@ static int find_shared(struct probe_isolation *isolation,
 
 	caches_open(&isolation->caches, &isolation->shared,
 		    &request->environment);
+	/* The state of a phantom card is what probe and observers share. */
+	if (request->options->target.phantom_folder)
+		strlist_add(&isolation->shared,
+			    request->options->target.phantom_folder);
 	/* A folder to be guarded stays so, whatever a variable says of it. */
 	for (size_t i = isolation->shared.count; i-- > 0;)
 		if (strlist_find(guarded, isolation->shared.items[i]) <

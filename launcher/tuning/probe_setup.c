@@ -11,6 +11,7 @@
 #include "launcher/request/exec_command.h"
 #include "probes/channel/channel.h"
 #include "probes/isolation/environment.h"
+#include "probes/phantom/phantom.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -146,6 +147,9 @@ static void make_environment(struct probe_setup *setup,
 	additions.probe_env = &request->options->probe.env;
 	strlist_add_all(&user, (const char *const *)request->environment.items,
 			request->environment.count);
+	if (session->target->is_phantom)
+		phantom_environment(request->options->target.phantom_folder,
+				    &user);
 	if (session->target->device == PROBE_CUDA &&
 	    request->options->target.cuda_index >= 0)
 		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",

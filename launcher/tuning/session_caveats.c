@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "launcher/phantom/phantom_trial.h"
 
 #include <string.h>
 
@@ -144,6 +145,8 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	const struct strlist *left_out = &command->preset->probe.not_exercised;
 	struct record *record = &session->result->record;
 
+	phantom_trial_add_caveats(&session->given.request->options->target,
+				  &record->caveats);
 	for (size_t i = 0; i < left_out->count; i++)
 		if (!is_exercised(command, left_out->items[i], trial))
 			strlist_add(&record->not_exercised, left_out->items[i]);

@@ -37,7 +37,8 @@ static void set_devices(struct record *record,
 		const struct gpu_device *gpu = &target->gpus[i];
 
 		memcpy(device->uuid, gpu->uuid, sizeof(device->uuid));
-		memcpy(device->name, gpu->name, sizeof(device->name));
+		(void)snprintf(device->name, sizeof(device->name), "%s%s",
+			       target->is_phantom ? "phantom " : "", gpu->name);
 		device->total_bytes = gpu->total_bytes;
 		device->free_bytes = gpu->free_bytes;
 		device->budget_bytes = target->budget_bytes;
@@ -67,8 +68,9 @@ void session_limits_set(struct session *session)
 	record->headroom_bytes = target->headroom_bytes;
 	record->budget_bytes = target->budget_bytes;
 	free(record->device_kind);
-	record->device_kind =
-		xstrdup(target->device == PROBE_CUDA ? "cuda" : "host");
+	record->device_kind = xstrdup(target->device == PROBE_HOST ? "host"
+				      : target->is_phantom         ? "phantom"
+								   : "cuda");
 	set_devices(record, target);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/phantom/phantom_trial.h"
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
@@ -441,8 +442,13 @@ enum session_turn session_turn_take(struct session *session,
 	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	const struct probe_note *note;
+	char *doubt = NULL;
 	int result = session_probe_run(session, step, &report, &err);
 
+	if (result == 0)
+		doubt = phantom_trial_judge(
+			&session->given.request->options->target,
+			&report.outcome.trial);
 	if (result == 0)
 		result = settle_limits(session, &report, &err);
 	if (result < 0) {
@@ -466,7 +472,9 @@ enum session_turn session_turn_take(struct session *session,
 			     note);
 		session_print(&text);
 	}
-	turn = after_probe(session, &report);
+	turn = doubt ? session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+				   doubt)
+		     : after_probe(session, &report);
 out:
 	strbuf_release(&text);
 	probe_report_release(&report);

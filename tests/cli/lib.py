@@ -162,27 +162,27 @@ class Place:
             start_new_session=True,
         )
 
-    def run(self, *args, env=None, timeout=PATIENCE):
-        """Calls autofit to its end. A --json FILE is added where one fits."""
-        self.count += 1
-        report = self.path("result-%d.json" % self.count)
-        words = list(args)
-        place = 1 if words and words[0] in ("tune", "explain") else 0
-        words[place:place] = ["--json", report]
-        process = self.start(*words, env=env)
+    def call(self, *args, env=None, timeout=PATIENCE):
+        """Calls autofit to its end: status and what it wrote."""
+        process = self.start(*args, env=env)
         try:
             out, err = process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             err += b"\n(killed by the test: it took too long)"
-        result = None
+        return Answer(process.returncode, out.decode(errors="replace"),
+                      err.decode(errors="replace"), None)
+
+    def run(self, *args, env=None, timeout=PATIENCE):
+        """The same. A --json FILE is added where one fits."""
+        self.count += 1
+        report = self.path("result-%d.json" % self.count)
+        words = list(args)
+        place = 1 if words and words[0] in ("tune", "explain") else 0
+        words[place:place] = ["--json", report]
+        answer = self.call(*words, env=env, timeout=timeout)
         if os.path.exists(report):
             with open(report, encoding="utf-8") as file:
-                result = json.load(file)
-        return Answer(
-            process.returncode,
-            out.decode(errors="replace"),
-            err.decode(errors="replace"),
-            result,
-        )
+                answer.result = json.load(file)
+        return answer

@@ -1,6 +1,6 @@
 /* A simulated libcuda.so.1 as of CUDA 11.2: each function by its own name. */
 /* SPDX-License-Identifier: MIT */
-#include "sim_cuda.h"
+#include "probes/phantom/device/sim_cuda.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the driver's names */
 

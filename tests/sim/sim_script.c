@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_script.h"
 
-#include "sim_fault.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -47,7 +45,7 @@ struct call {
 	uint64_t bytes;
 };
 
-bool sim_script_is_ours(void)
+static bool script_is_ours(void)
 {
 	const char *rank = getenv("RANK");
 	uint64_t number;
@@ -73,7 +71,7 @@ static void read_rule(enum rule_kind kind, const char *text)
 	script.count++;
 }
 
-void sim_script_read(void)
+static void script_read(void)
 {
 	static const char *const keys[RULE_KINDS] = {
 		[FAIL_ALLOC] = "fail_alloc=",     [FAIL_FROM] = "fail_from=",
@@ -84,7 +82,7 @@ void sim_script_read(void)
 	};
 
 	memset(&script, 0, sizeof(script));
-	if (!sim_script_is_ours())
+	if (!script_is_ours())
 		return;
 	script.oom_context = sim_fault("oom_context");
 	script.per_process = sim_fault("per_process");
@@ -196,7 +194,7 @@ static void move_tenant(const struct call *call)
 				script.rules[i].value;
 }
 
-int sim_script_allocation(uint32_t device, uint64_t bytes)
+static int script_allocation(uint32_t device, uint64_t bytes)
 {
 	struct call call;
 	int result = OK;
@@ -217,7 +215,7 @@ int sim_script_allocation(uint32_t device, uint64_t bytes)
 	return result;
 }
 
-int sim_script_launch(void)
+static int script_launch(void)
 {
 	struct call call;
 	int result = OK;
@@ -234,7 +232,7 @@ int sim_script_launch(void)
 	return result;
 }
 
-int sim_script_host(void)
+static int script_host(void)
 {
 	struct call call;
 	bool failed;
@@ -247,7 +245,7 @@ int sim_script_host(void)
 	return failed ? OUT_OF_MEMORY : OK;
 }
 
-int sim_script_module(void)
+static int script_module(void)
 {
 	struct call call;
 	bool failed;
@@ -260,12 +258,12 @@ int sim_script_module(void)
 	return failed ? OUT_OF_MEMORY : OK;
 }
 
-int sim_script_context(void)
+static int script_context(void)
 {
 	return script.oom_context ? OUT_OF_MEMORY : OK;
 }
 
-int sim_script_wait(void)
+static int script_wait(void)
 {
 	struct call call;
 	bool lost;
@@ -277,7 +275,7 @@ int sim_script_wait(void)
 	return lost ? LAUNCH_FAILED : OK;
 }
 
-void sim_script_delay(void)
+static void script_delay(void)
 {
 	struct timespec left = {
 		.tv_sec = (time_t)(script.latency_us / 1000000),
@@ -287,3 +285,16 @@ void sim_script_delay(void)
 	if (script.latency_us)
 		(void)nanosleep(&left, NULL);
 }
+
+const struct sim_events sim_test_events = {
+	.next = sim_words_next,
+	.start = script_read,
+	.is_ours = script_is_ours,
+	.allocation = script_allocation,
+	.launch = script_launch,
+	.host = script_host,
+	.module = script_module,
+	.context = script_context,
+	.wait = script_wait,
+	.delay = script_delay,
+};

@@ -1,0 +1,86 @@
+# The libraries of a phantom card (probes/phantom/README.md). Any program may
+# load them: plain, never sanitized.
+# SPDX-License-Identifier: MIT
+set(phantom_folder ${PROJECT_SOURCE_DIR}/probes/phantom)
+file(GLOB phantom_driver_sources CONFIGURE_DEPENDS ${phantom_folder}/driver/*.c)
+set(phantom_state_sources ${phantom_folder}/device/sim_state.c
+  ${phantom_folder}/device/sim_events.c)
+list(APPEND phantom_driver_sources ${phantom_folder}/device/sim_arena.c
+  ${phantom_folder}/device/sim_objects.c ${phantom_folder}/device/sim_share.c
+  ${phantom_state_sources})
+set(phantom_nvml_sources ${phantom_folder}/device/sim_nvml.c
+  ${phantom_state_sources})
+
+# autofit_phantom_library(target soname folder sources...)
+function(autofit_phantom_library target soname folder)
+  add_library(${target} SHARED ${ARGN})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_compile_options(${target} PRIVATE -fvisibility=hidden)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  # A driver never binds to hooks of its own names; see -Bsymbolic in ld(1).
+  target_link_options(${target} PRIVATE -Wl,-Bsymbolic -Wl,-soname,${soname}
+    -Wl,-z,noseparate-code -Wl,--hash-style=gnu)
+  target_link_libraries(${target} PRIVATE pthread)
+  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${soname}
+    SUFFIX "" NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${folder})
+endfunction()
+
+set(phantom_libraries ${PROJECT_BINARY_DIR}/phantom)
+autofit_phantom_library(phantom_cuda libcuda.so.1 ${phantom_libraries}
+  ${phantom_driver_sources})
+autofit_phantom_library(phantom_nvml libnvidia-ml.so.1 ${phantom_libraries}
+  ${phantom_nvml_sources})
+foreach(target phantom_cuda phantom_nvml)
+  target_compile_options(${target} PRIVATE -O2 -g0 -Wall -Wextra -Wpedantic
+    -Wshadow)
+  target_link_options(${target} PRIVATE -s -Wl,--no-undefined)
+endforeach()
+
+# The CUDA runtime and the mathematical libraries, each by the file name and
+# the version node that programs ask for. What is not written by hand is made
+# of the lists of names, one a release of PyTorch (scripts/phantom_names.py).
+file(GLOB phantom_names CONFIGURE_DEPENDS ${phantom_folder}/runtime/names/*.txt)
+set(phantom_rows "")
+foreach(list IN LISTS phantom_names)
+  file(STRINGS ${list} rows)
+  list(APPEND phantom_rows ${rows})
+endforeach()
+list(TRANSFORM phantom_rows REPLACE " .*$" "" OUTPUT_VARIABLE phantom_sonames)
+list(REMOVE_DUPLICATES phantom_sonames)
+string(REPLACE ";" "," phantom_name_list "${phantom_names}")
+file(MAKE_DIRECTORY ${phantom_libraries}/made)
+
+foreach(soname IN LISTS phantom_sonames)
+  string(REGEX REPLACE "\\.so.*$" "" stem ${soname})
+  set(sources "")
+  if(stem STREQUAL "libcudart")
+    file(GLOB sources CONFIGURE_DEPENDS ${phantom_folder}/runtime/runtime*.c)
+  elseif(EXISTS ${phantom_folder}/maths/${stem}.c)
+    set(sources ${phantom_folder}/maths/${stem}.c)
+  endif()
+  set(made ${phantom_libraries}/made/${stem}.c)
+  set(map ${phantom_libraries}/made/${stem}.map)
+  string(REPLACE ";" "," source_list "${sources}")
+  add_custom_command(OUTPUT ${made} ${map}
+    COMMAND ${CMAKE_COMMAND} -DSONAME=${soname} -DNAMES=${phantom_name_list}
+      -DSOURCES=${source_list} -DOUTPUT=${made} -DMAP=${map}
+      -P ${phantom_folder}/stubs.cmake
+    DEPENDS ${phantom_names} ${sources} ${phantom_folder}/stubs.cmake VERBATIM)
+  set(target phantom_${stem})
+  autofit_phantom_library(${target} ${soname} ${phantom_libraries} ${sources}
+    ${made} ${phantom_folder}/runtime/phantom_refuse.c)
+  target_compile_options(${target} PRIVATE -O2 -g0 -Wall -Wextra -Wpedantic
+    -Wshadow)
+  target_link_options(${target} PRIVATE -s -Wl,--no-undefined
+    -Wl,--version-script=${map})
+  target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+endforeach()
+
+# What the program carries, and whose building it waits for.
+set(phantom_builtin libcuda.so.1 libnvidia-ml.so.1 ${phantom_sonames})
+set(phantom_targets phantom_cuda phantom_nvml)
+foreach(soname IN LISTS phantom_sonames)
+  string(REGEX REPLACE "\\.so.*$" "" stem ${soname})
+  list(APPEND phantom_targets phantom_${stem})
+endforeach()

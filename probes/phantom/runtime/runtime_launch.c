@@ -1,0 +1,418 @@
+/* Kernels of a phantom card: launched and over; some of them tell something. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/phantom/runtime/runtime_launch.h"
+
+#include "probes/phantom/device/sim_notes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
+/* NOLINTBEGIN(readability-function-size): the runtime's signatures */
+/* NOLINTBEGIN(bugprone-reserved-identifier): what compilers of CUDA call */
+
+enum kernel_meaning {
+	UNREAD,
+	PLAIN,
+	ALL,       /* its result is whether all are true */
+	DATA_SIZE, /* how much it writes depends on values */
+};
+
+/* A program registers each kernel by the address of its stub and its name. */
+struct kernel {
+	const void *stub;
+	const char *name;
+	enum kernel_meaning meaning;
+};
+
+/* Sorted by the stub before the first look-up after a registration. */
+static struct {
+	pthread_mutex_t lock;
+	struct kernel *items;
+	size_t count, room;
+	bool is_sorted;
+} kernels = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static _Thread_local enum kernel_meaning last_meaning;
+
+/*
+ * Parts of the names, as compilers mangle them, of what PyTorch and CUB launch
+ * where the size of a result is known only afterwards: nonzero() and masks,
+ * unique(), repeat_interleave() and bincount().
+ */
+static const char *const data_sizes[] = {
+	"DeviceSelect",
+	"DeviceRunLengthEncode",
+	"nonzero",
+	"flag_kernel",
+	"unique",
+	"adjacent_difference",
+	"compute_cuda_kernel",
+	"kernelHistogram",
+};
+
+/* Of the name of a DATA_SIZE only the part that tells it is kept. */
+static void read_name(struct kernel *kernel)
+{
+	kernel->meaning = strstr(kernel->name, "and_kernel") ? ALL : PLAIN;
+	for (size_t i = 0; i < sizeof(data_sizes) / sizeof(*data_sizes); i++) {
+		if (!strstr(kernel->name, data_sizes[i]))
+			continue;
+		kernel->meaning = DATA_SIZE;
+		kernel->name = data_sizes[i];
+		return;
+	}
+}
+
+static int compare_stubs(const void *a, const void *b)
+{
+	const struct kernel *one = a;
+	const struct kernel *other = b;
+
+	return (one->stub > other->stub) - (one->stub < other->stub);
+}
+
+static void register_kernel(const void *stub, const char *name)
+{
+	(void)pthread_mutex_lock(&kernels.lock);
+	if (kernels.count == kernels.room) {
+		size_t room = kernels.room ? 2 * kernels.room : 1024;
+		struct kernel *items =
+			realloc(kernels.items, room * sizeof(*items));
+
+		if (!items)
+			abort();
+		kernels.items = items;
+		kernels.room = room;
+	}
+	kernels.items[kernels.count++] =
+		(struct kernel){ .stub = stub, .name = name };
+	kernels.is_sorted = false;
+	(void)pthread_mutex_unlock(&kernels.lock);
+}
+
+/* A copy; all zero: it was never registered. */
+static struct kernel look_up(const void *stub)
+{
+	struct kernel key = { .stub = stub };
+	struct kernel *found;
+
+	(void)pthread_mutex_lock(&kernels.lock);
+	if (!kernels.is_sorted)
+		qsort(kernels.items, kernels.count, sizeof(*kernels.items),
+		      compare_stubs);
+	kernels.is_sorted = true;
+	found = kernels.count ? bsearch(&key, kernels.items, kernels.count,
+					sizeof(*kernels.items), compare_stubs)
+			      : NULL;
+	if (found && found->meaning == UNREAD)
+		read_name(found);
+	if (found)
+		key = *found;
+	(void)pthread_mutex_unlock(&kernels.lock);
+	return key;
+}
+
+DRIVER_CALL(note, SIM_NOTE_FUNCTION, (int kind, const char *text, uint64_t n),
+	    (kind, text, n))
+
+bool runtime_says_all(void)
+{
+	return last_meaning == ALL;
+}
+
+void runtime_note_read(size_t bytes)
+{
+	(void)note(SIM_NOTE_READ, NULL, bytes);
+	if (bytes == 1 && !runtime_says_all())
+		(void)note(SIM_NOTE_DECISION, NULL, bytes);
+}
+
+EXPORT void **__cudaRegisterFatBinary(void *binary)
+{
+	static void *handle;
+
+	(void)binary;
+	return &handle;
+}
+
+EXPORT void __cudaRegisterFatBinaryEnd(void **handle)
+{
+	(void)handle;
+}
+
+EXPORT void __cudaUnregisterFatBinary(void **handle)
+{
+	(void)handle;
+}
+
+EXPORT char __cudaInitModule(void **handle)
+{
+	(void)handle;
+	return 1;
+}
+
+EXPORT void __cudaRegisterVar(void **handle, char *variable, char *address,
+			      const char *name, int is_extern, size_t bytes,
+			      int is_constant, int is_global)
+{
+	(void)handle;
+	(void)variable;
+	(void)address;
+	(void)name;
+	(void)is_extern;
+	(void)bytes;
+	(void)is_constant;
+	(void)is_global;
+}
+
+EXPORT void __cudaRegisterFunction(void **handle, const char *stub,
+				   char *function, const char *name, int limit,
+				   void *thread_id, void *block_id,
+				   void *block_size, void *grid_size,
+				   int *warp_size)
+{
+	(void)handle;
+	(void)function;
+	(void)limit;
+	(void)thread_id;
+	(void)block_id;
+	(void)block_size;
+	(void)grid_size;
+	(void)warp_size;
+	register_kernel(stub, name);
+}
+
+struct runtime_size {
+	unsigned int x, y, z;
+};
+
+/* <<<grid, block, shared, stream>>>, between its two halves. */
+#define CONFIGURATIONS_MAX 16
+struct call_shape {
+	struct runtime_size grid, block;
+	size_t shared_bytes;
+	void *stream;
+};
+static _Thread_local struct {
+	struct call_shape items[CONFIGURATIONS_MAX];
+	size_t count;
+} stack;
+
+EXPORT unsigned int __cudaPushCallConfiguration(struct runtime_size grid,
+						struct runtime_size block,
+						size_t shared_bytes,
+						void *stream)
+{
+	if (stack.count == CONFIGURATIONS_MAX)
+		return RUNTIME_INVALID_VALUE;
+	stack.items[stack.count++] = (struct call_shape){
+		.grid = grid,
+		.block = block,
+		.shared_bytes = shared_bytes,
+		.stream = stream,
+	};
+	return RUNTIME_OK;
+}
+
+EXPORT int __cudaPopCallConfiguration(struct runtime_size *grid,
+				      struct runtime_size *block,
+				      size_t *shared_bytes, void **stream)
+{
+	const struct call_shape *top;
+
+	if (!stack.count)
+		return RUNTIME_INVALID_VALUE;
+	top = &stack.items[--stack.count];
+	*grid = top->grid;
+	*block = top->block;
+	*shared_bytes = top->shared_bytes;
+	*stream = top->stream;
+	return RUNTIME_OK;
+}
+
+DRIVER_CALL(module_load, "cuModuleLoadData", (void **module, const void *image),
+	    (module, image))
+DRIVER_CALL(module_function, "cuModuleGetFunction",
+	    (void **function, void *module, const char *name),
+	    (function, module, name))
+DRIVER_CALL(kernel_launch, "cuLaunchKernel",
+	    (void *function, unsigned int grid_x, unsigned int grid_y,
+	     unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+	     unsigned int block_z, unsigned int shared_bytes, void *stream,
+	     void **arguments, void **extra),
+	    (function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+	     shared_bytes, stream, arguments, extra))
+
+/* One function of the driver's stands for all kernels of a device. */
+static int function_of(int device, void **function)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static void *functions[RUNTIME_DEVICES];
+	void *module = NULL;
+	int result = RUNTIME_OK;
+
+	(void)pthread_mutex_lock(&lock);
+	if (!functions[device]) {
+		result = module_load(&module, "kernels of the runtime");
+		if (!result)
+			result = module_function(&functions[device], module,
+						 "kernel");
+	}
+	*function = functions[device];
+	(void)pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static int launch_kernel(const void *stub, struct call_shape shape)
+{
+	struct kernel kernel = look_up(stub);
+	void *function = NULL;
+	int result = runtime_enter();
+
+	if (!result)
+		result = function_of(runtime_device(), &function);
+	if (!result)
+		result = kernel_launch(function, shape.grid.x, shape.grid.y,
+				       shape.grid.z, shape.block.x,
+				       shape.block.y, shape.block.z,
+				       (unsigned int)shape.shared_bytes,
+				       shape.stream, NULL, NULL);
+	last_meaning = kernel.meaning;
+	if (!result && kernel.meaning == DATA_SIZE)
+		(void)note(SIM_NOTE_DATA_SIZE, kernel.name, 1);
+	return runtime_answer(result);
+}
+
+EXPORT int cudaLaunchKernel(const void *stub, struct runtime_size grid,
+			    struct runtime_size block, void **arguments,
+			    size_t shared_bytes, void *stream)
+{
+	(void)arguments;
+	return launch_kernel(
+		stub, (struct call_shape){ grid, block, shared_bytes, stream });
+}
+
+EXPORT int cudaLaunchCooperativeKernel(const void *stub,
+				       struct runtime_size grid,
+				       struct runtime_size block,
+				       void **arguments, size_t shared_bytes,
+				       void *stream)
+{
+	return cudaLaunchKernel(stub, grid, block, arguments, shared_bytes,
+				stream);
+}
+
+EXPORT int cudaLaunchKernelExC(const struct call_shape *configuration,
+			       const void *stub, void **arguments)
+{
+	(void)arguments;
+	return launch_kernel(stub, *configuration);
+}
+
+DRIVER_CALL(launch_attribute, "cuDeviceGetAttribute",
+	    (int *value, int attribute, int device), (value, attribute, device))
+
+static int attribute_here(int attribute)
+{
+	int value = 0;
+
+	(void)launch_attribute(&value, attribute, runtime_device());
+	return value;
+}
+
+/* As cudaFuncAttributes is laid out since CUDA 12. */
+struct runtime_function_attributes {
+	size_t shared_bytes, constant_bytes, local_bytes;
+	int threads_max, registers, ptx_version, binary_version, cache_mode;
+	int dynamic_shared_max, carveout, cluster[6], reserved[16];
+};
+_Static_assert(sizeof(struct runtime_function_attributes) == 144,
+	       "cudaFuncAttributes");
+
+/* The newest code in PyTorch's own packages that the card can run. */
+static int code_version(int capability)
+{
+	static const int built[] = { 120, 100, 90, 86, 80, 75, 70, 60, 50 };
+
+	for (size_t i = 0; i < sizeof(built) / sizeof(*built); i++)
+		if (built[i] <= capability)
+			return built[i];
+	return capability;
+}
+
+EXPORT int cudaFuncGetAttributes(struct runtime_function_attributes *found,
+				 const void *stub)
+{
+	int result = runtime_enter();
+	int version;
+
+	(void)stub;
+	if (result)
+		return runtime_answer(result);
+	version = code_version(10 * attribute_here(75) + attribute_here(76));
+	*found = (struct runtime_function_attributes){
+		.threads_max = 1024,
+		.registers = 32,
+		.ptx_version = version,
+		.binary_version = version,
+		.dynamic_shared_max = 49152,
+	};
+	return RUNTIME_OK;
+}
+
+EXPORT int cudaFuncSetAttribute(const void *stub, int attribute, int value)
+{
+	(void)stub;
+	(void)attribute;
+	(void)value;
+	return RUNTIME_OK;
+}
+
+/* By threads and shared memory; registers are not known. */
+EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+	int *blocks, const void *stub, int threads, size_t shared_bytes,
+	unsigned int flags)
+{
+	int result = runtime_enter();
+	int by_shared;
+
+	(void)stub;
+	(void)flags;
+	if (result || threads <= 0)
+		return runtime_answer(result ? result : RUNTIME_INVALID_VALUE);
+	*blocks = attribute_here(39) / threads;
+	by_shared = (int)((size_t)attribute_here(81) / (shared_bytes + 1024));
+	if (*blocks > by_shared)
+		*blocks = by_shared;
+	if (*blocks > attribute_here(106))
+		*blocks = attribute_here(106);
+	if (*blocks < 1)
+		*blocks = 1;
+	return RUNTIME_OK;
+}
+
+EXPORT int cudaProfilerStart(void)
+{
+	return RUNTIME_OK;
+}
+
+EXPORT int cudaProfilerStop(void)
+{
+	return RUNTIME_OK;
+}
+
+/* Each thread has one; nothing is forbidden while a stream is captured. */
+EXPORT int cudaThreadExchangeStreamCaptureMode(int *mode)
+{
+	static _Thread_local int kept;
+	int former = kept;
+
+	kept = *mode;
+	*mode = former;
+	return RUNTIME_OK;
+}
+
+/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(readability-function-size) */
+/* NOLINTEND(readability-identifier-naming) */

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# How cards that are not there are asked for, and what is refused: no PyTorch.
+# SPDX-License-Identifier: MIT
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+
+NOT_USED = "the command did not use the phantom card"
+# Arguments, exit code, words.
+ROWS = [
+    ("phantom t4 -- true", 123, NOT_USED),
+    ("phantom t4x2 -- true", 123, NOT_USED),
+    ("phantom t4 -- false", 123, NOT_USED),
+    ("phantom t4 --limit 1G -- python3 -c import\\ json", 123, NOT_USED),
+    ("phantom t4 -- /nonexistent", 127, "cannot run '/nonexistent'"),
+    ("phantom", 125, r"no card given: autofit phantom CARD\[xN\] -- command"),
+    ("phantom t4", 125, "no command given"),
+    ("phantom t4x17 -- true", 125, "a phantom card: 't4x17' is no GPU model"),
+    ("phantom none9 -- true", 125, "a phantom card: 'none9' is no GPU model"),
+    ("phantom mi300x -- true", 125, "does not say its compute capability"),
+    ("tune --limit 1G --device host -- true", 125,
+     "--limit belongs to autofit phantom"),
+    ("--device phantom:t4 -- true", 125,
+     "answers without a card, and nothing can run on it: autofit tune"),
+    ("tune --objective fastest --device phantom:t4 -- true", 125,
+     "a phantom card computes nothing"),
+    ("tune --device phantom: -- true", 125, "'phantom:' is not auto"),
+]
+
+
+def main():
+    with lib.Place("phantom") as place:
+        for line, code, words in ROWS:
+            args = [arg.replace("\0", " ") for arg in
+                    line.replace("\\ ", "\0").split()]
+            answer = place.call(*args)
+            lib.equal("autofit %s" % line, answer.status, code)
+            lib.holds("  says why", answer.err, words)
+        found = place.call("phantom", "4090x2", "--", "sh", "-c",
+                          "echo $AUTOFIT_SIM_DEVICES; ls $(dirname "
+                          "$AUTOFIT_SIM_STATE)")
+        lib.holds("the command is told of both", found.out,
+                  "NVIDIA GeForce RTX 4090:[0-9]+:0:[0-9]+:8.9:128;NVIDIA "
+                  "GeForce RTX 4090:", r"libcudart\.so\.12", r"libnccl\.so\.2")
+        left = place.call("phantom", "t4", "--", "sh", "-c",
+                         "dirname $AUTOFIT_SIM_STATE").out.strip()
+        lib.check("nothing of it is left", left and not lib.os.path.exists(
+            left), left)
+    lib.finish()
+
+
+if __name__ == "__main__":
+    main()
