@@ -51,8 +51,14 @@ bool probe_is_cuda(const struct probe *probe)
 
 uint64_t probe_peak(const struct probe *probe)
 {
-	return probe_is_cuda(probe) ? probe_gpus_peak(&probe->gpus)
-				    : probe->readings.host.peak_bytes;
+	uint64_t host = probe->readings.host.peak_bytes;
+	uint64_t gpu;
+
+	if (!probe_is_cuda(probe))
+		return host;
+	gpu = probe_gpus_peak(&probe->gpus);
+	/* Two peaks may not be of one moment: their sum is never too little. */
+	return gpu && probe->spec.devices.is_unified ? gpu + host : gpu;
 }
 
 /*

@@ -92,6 +92,8 @@ struct evidence_memory {
 	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
 	uint64_t host_peak_bytes, host_limit_bytes;
 	uint64_t swap_bytes;
+	/* Host memory is what is tuned: of a GPU nothing was asked. */
+	bool is_host_tuning;
 	/* The address space is limited: memory is refused at any peak. */
 	bool has_address_limit;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */
