@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim_fault.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -77,6 +78,11 @@ void sim_delay(const char *key)
 
 void sim_hang(void)
 {
+	const char *told = getenv("AUTOFIT_SIM_HANGS");
+
+	/* Held open for as long as the process lives. */
+	if (told)
+		(void)open(told, O_WRONLY | O_CLOEXEC);
 	for (;;)
 		(void)pause();
 }

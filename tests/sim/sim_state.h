@@ -16,6 +16,8 @@
  * AUTOFIT_SIM_DEVICES="name:total:base_used[:context];..."
  *                             base_used: held by somebody unseen; context:
  *                             charged to a process for each of its contexts.
+ * AUTOFIT_SIM_HANGS=FIFO      opened for writing by each process that hangs:
+ *                             a reader knows when it does, and when it is gone
  * AUTOFIT_SIM_FAULT=WORDS     separated by commas:
  *     crash, hang, exit       in cuInit
  *     noise                   cuInit writes to stdout and stderr
