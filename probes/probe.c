@@ -42,6 +42,10 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	if (!is_stopping(probe)) {
 		probe_gpus_read(&probe->gpus);
 		probe->evidence.end.stopped = reason;
+		probe->evidence.end.lost_rank = probe->readings.lost_rank;
+		if (reason == STOP_RANK_LOST)
+			probe_output_add_last_errors(&probe->output,
+						     probe->readings.lost_rank);
 		probe->output.stop_was_sent = true;
 	}
 	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,

@@ -248,6 +248,7 @@ static void rule_refused_at_last(const struct evidence *evidence,
 
 	if (evidence->gpu.allocations.end == ALLOCATIONS_FATAL &&
 	    (failed_by_itself || end->stopped == STOP_SIGNATURE ||
+	     end->stopped == STOP_RANK_LOST ||
 	     (hung && !went_without(&evidence->memory))))
 		say_refused(evidence, "", out);
 }
@@ -349,6 +350,11 @@ static void rule_stopped_early(const struct evidence *evidence,
 	else if (stopped == STOP_TIMEOUT)
 		verdict_say(out, VERDICT_TIMEOUT,
 			    "not done within --probe-timeout");
+	else if (stopped == STOP_RANK_LOST)
+		verdict_say(out, VERDICT_FAILED,
+			    "rank %d ended by an error, and the others waited "
+			    "for it",
+			    evidence->end.lost_rank);
 	else if (stopped == STOP_CANCELLED && !evidence->progress.decided)
 		verdict_say(out, VERDICT_DISTURBED,
 			    "stopped before its verdict");
