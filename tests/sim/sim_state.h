@@ -60,6 +60,8 @@
  *     oom_launch=K            launch K (kernel or graph) answers 2
  *     oom_host=K              pinned host allocation or registration K does
  *     oom_module=K            module or library K does
+ *     oom_function            every function does that is looked up, as
+ *                             where code is loaded when it is asked for
  *     oom_context             every new context does
  *     lost=K                  from the K-th allocation or launch on the device
  *                             is lost: 999, for launches and waits 719
