@@ -100,7 +100,7 @@ static const struct option_row option_rows[] = {
 	NUMBER("workers", 0, workers, 0, WORKERS_MAX,
 	       "children in sessions of their own"),
 	NUMBER("worker-mib", 0, worker_mib, 0, MANY, "memory of each"),
-	FLAG("oom-text", oom_text, "a failure reads as one of GPU memory"),
+	FLAG("oom-text", oom_text, "a failure reads as one of PyTorch's"),
 	FLAG("print-bytes", print_bytes, "print the bytes held, run nothing"),
 	{ "save", 0, OPTION_TEXT, offsetof(struct settings, save), 0, 0,
 	  "write the weights there at the end" },
@@ -224,10 +224,10 @@ __attribute__((noreturn)) static void fail(const struct settings *settings,
 					   const char *what)
 {
 	if (settings->oom_text)
-		what = "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried "
-		       "to allocate 2.00 MiB (GPU 0; 79.15 GiB total capacity; "
-		       "77.90 GiB already allocated; 1.12 MiB free; 78.60 GiB "
-		       "reserved in total by PyTorch)";
+		what = "RuntimeError: [enforce fail at alloc_cpu.cpp:66] . "
+		       "DefaultCPUAllocator: can't allocate memory: you tried "
+		       "to allocate 1099511627776 bytes. Error code 12 (Cannot "
+		       "allocate memory)";
 	(void)fprintf(stderr, "%s\n", what);
 	exit((int)settings->exit_code);
 }

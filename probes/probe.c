@@ -42,6 +42,10 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	if (!is_stopping(probe)) {
 		probe_gpus_read(&probe->gpus);
 		probe->evidence.end.stopped = reason;
+		probe->evidence.end.lost_rank = probe->readings.lost_rank;
+		if (reason == STOP_RANK_LOST)
+			probe_output_add_last_errors(&probe->output,
+						     probe->readings.lost_rank);
 		probe->output.stop_was_sent = true;
 	}
 	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,
@@ -322,15 +326,20 @@ static bool is_drained(const struct probe_devices *devices)
 	return true;
 }
 
-/* Device memory can come back a moment after its process is gone. */
-static void wait_for_gpu_baseline(const struct probe_devices *devices)
+/*
+ * Device memory can come back a moment after its process is gone. After a
+ * cancelled probe no other follows: whoever ended it waits for the end.
+ */
+static void wait_for_gpu_baseline(const struct probe_devices *devices,
+				  bool is_cancelled)
 {
 	uint64_t start = uv_hrtime();
-	uint64_t wait_ms = devices->nvml ? GPU_DRAIN_MS : 0;
+	uint64_t wait_ms = is_cancelled ? GPU_SILENT_MS : GPU_DRAIN_MS;
 
-	while (uv_hrtime() < start + wait_ms * UINT64_C(1000000)) {
+	while (devices->nvml &&
+	       uv_hrtime() < start + wait_ms * UINT64_C(1000000)) {
 		if (nvml_look(devices->nvml, NULL) < 0)
-			wait_ms = GPU_SILENT_MS;
+			wait_ms = is_cancelled ? 0 : GPU_SILENT_MS;
 		else if (is_drained(devices))
 			return;
 		(void)poll(NULL, 0, PROBE_TICK_MS);
@@ -353,7 +362,8 @@ static void finish_probe(struct probe *probe)
 	if (probe->readings.processes == 1)
 		imports_read(&probe->imports, probe->spec.command.scratch);
 	(void)host_observer_remove_shm(observer);
-	wait_for_gpu_baseline(&probe->spec.devices);
+	wait_for_gpu_baseline(&probe->spec.devices,
+			      probe->evidence.end.stopped == STOP_CANCELLED);
 }
 
 enum probe_state probe_wait(struct probe *probe)

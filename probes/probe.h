@@ -35,6 +35,7 @@ struct probe_devices {
 	const struct probe_gpu *gpus;
 	size_t count;
 	/* Only for PROBE_CUDA. */
+	bool is_unified;    /* GPU and host have one memory, and one limit */
 	bool shared;        /* others may use the GPUs too (--shared) */
 	bool has_preload;   /* the preload library is in the environment */
 	uint64_t cap_bytes; /* per GPU, kept by the library; 0: none */

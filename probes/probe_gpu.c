@@ -349,6 +349,32 @@ static void note_foreign(const struct probe_gpus *gpus,
 	}
 }
 
+static struct gpu_spread spread_of(const struct probe_gpus *gpus)
+{
+	struct gpu_spread spread = { .rank = -1 };
+	const struct preload_device_reading *device;
+
+	for (size_t i = 0; i < gpus->spec->count; i++) {
+		uint64_t bytes = reconcile_peak(&gpus->reconcile[i]);
+
+		if (bytes <= spread.peak_bytes) {
+			spread.others_peak_bytes =
+				bytes_max(spread.others_peak_bytes, bytes);
+			continue;
+		}
+		spread.others_peak_bytes = spread.peak_bytes;
+		spread.peak_bytes = bytes;
+		spread.place = i;
+	}
+	device = gpus->spec->count
+			 ? preload_device(&gpus->preload,
+					  gpus->spec->gpus[spread.place].uuid)
+			 : NULL;
+	if (device)
+		spread.rank = device->rank;
+	return spread;
+}
+
 void probe_gpus_evidence(const struct probe_gpus *gpus,
 			 struct evidence_gpu *evidence)
 {
@@ -361,6 +387,7 @@ void probe_gpus_evidence(const struct probe_gpus *gpus,
 	evidence->used_elsewhere = gpus->is_filled && !gpus->is_used;
 	evidence->allocations = allocations_judge(reading);
 	evidence->is_pool = is_a_pool(reading);
+	evidence->spread = spread_of(gpus);
 	for (size_t i = 0; i < reading->device_count; i++)
 		if (reading->devices[i].managed_peak_bytes >
 		    evidence->managed_peak_bytes)

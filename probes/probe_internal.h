@@ -43,6 +43,8 @@ struct probe_readings {
 	 * retries until then; 0: they are not over. */
 	int64_t warm_steps;
 	uint64_t warm_retries;
+	int lost_rank; /* see probe_ranks.h; -1: none */
+	int64_t rank_lost_ms;
 	size_t unhooked;  /* see struct probe_outcome */
 	size_t processes; /* the most at a time */
 	bool would_leave; /* a program was called that sends work elsewhere */

@@ -20,7 +20,9 @@ static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02, 1 };
 
 const struct growth_noise *probe_noise(const struct probe *probe)
 {
-	return probe_is_cuda(probe) ? &gpu_noise : &host_noise;
+	return probe_is_cuda(probe) && !probe->spec.devices.is_unified
+		       ? &gpu_noise
+		       : &host_noise;
 }
 
 static struct evidence_memory memory_evidence(const struct probe *probe,
@@ -38,6 +40,7 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.host_peak_bytes = readings->host.peak_bytes,
 		.host_limit_bytes = limits->host_limit_bytes,
 		.swap_bytes = readings->host.swap_bytes,
+		.is_host_tuning = probe->spec.devices.device == PROBE_HOST,
 		.has_address_limit = process_has_address_limit(),
 		.retries_warm_up = readings->warm_retries,
 		.retries_later = probe_retries(probe) - readings->warm_retries,

@@ -251,8 +251,7 @@ static bool probe_output_is_printed(struct probe_output *output,
 	return memmem(end, length, key, strlen(key)) != NULL;
 }
 
-/* What Python itself said of uncaught exceptions, through the step hook. */
-static void add_last_errors(struct probe_output *output)
+void probe_output_add_last_errors(struct probe_output *output, int lost_rank)
 {
 	const char *scratch = output->spec->command.scratch;
 	struct last_errors errors = LAST_ERRORS_INIT;
@@ -265,9 +264,10 @@ static void add_last_errors(struct probe_output *output)
 		struct strbuf text = STRBUF_INIT;
 
 		secrets_mask_text(&text, error->text, output->spec->secrets);
-		failure_add_hooked(&output->failure, strbuf_text(&text),
-				   error->rank,
-				   probe_output_is_printed(output, error->key));
+		failure_add_hooked(
+			&output->failure, strbuf_text(&text), error->rank,
+			(lost_rank >= 0 && error->rank == lost_rank) ||
+				probe_output_is_printed(output, error->key));
 		strbuf_release(&text);
 	}
 	last_errors_release(&errors);
@@ -297,7 +297,7 @@ void probe_output_finish(struct probe_output *output)
 		logfile_write(&output->log, strbuf_text(&output->masked),
 			      output->masked.length);
 	}
-	add_last_errors(output);
+	probe_output_add_last_errors(output, -1);
 	failure_text(&output->failure, &text);
 	choose_cause(output, strbuf_text(&text));
 	/* Once more: a secret may have more than one line. */

@@ -55,6 +55,13 @@ void probe_output_open(struct probe_output *output,
 /* Read what waits in a stream; false at its end. */
 bool probe_output_read(struct probe_stream *stream);
 
+/*
+ * What Python itself said of uncaught exceptions, through the step hook. Once
+ * autofit has sent a signal they are no evidence, and are left out. That of
+ * the lost rank (-1: none) counts, whether its launcher names it yet or not.
+ */
+void probe_output_add_last_errors(struct probe_output *output, int lost_rank);
+
 /* The command is gone: read the rest of both streams, choose the first error.
  */
 void probe_output_finish(struct probe_output *output);

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/probe_internal.h"
 
+#include "probes/probe_ranks.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,6 +28,7 @@ int probe_watch_open(struct probe *probe, struct error *err)
 	struct error why = ERROR_INIT;
 	int result = 0;
 
+	readings->lost_rank = -1;
 	/* Without a reading nothing is claimed of the machine's memory. */
 	if (host_available_read(&readings->available, "/proc", NULL) == 0)
 		probe->course.limits.available_floor_bytes =
@@ -51,8 +54,14 @@ bool probe_is_cuda(const struct probe *probe)
 
 uint64_t probe_peak(const struct probe *probe)
 {
-	return probe_is_cuda(probe) ? probe_gpus_peak(&probe->gpus)
-				    : probe->readings.host.peak_bytes;
+	uint64_t host = probe->readings.host.peak_bytes;
+	uint64_t gpu;
+
+	if (!probe_is_cuda(probe))
+		return host;
+	gpu = probe_gpus_peak(&probe->gpus);
+	/* Two peaks may not be of one moment: their sum is never too little. */
+	return gpu && probe->spec.devices.is_unified ? gpu + host : gpu;
 }
 
 /*
@@ -243,6 +252,19 @@ static void watch_leaving(struct probe *probe)
 		*would_leave = shims_look(shims, tree->pids[i]);
 }
 
+static void watch_ranks(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+	struct allocation_findings findings;
+
+	if (readings->lost_rank >= 0)
+		return;
+	findings = allocations_judge(&probe->gpus.preload);
+	readings->lost_rank = probe_ranks_lost(
+		&readings->channel, probe->spec.command.scratch, &findings);
+	readings->rank_lost_ms = probe_clock_ms(&probe->clock);
+}
+
 /*
  * The observers, in the order in which they look. The driver API's child, which
  * lists the devices (observers/gpu/cuda.c), ran before any probe.
@@ -251,11 +273,16 @@ static const struct observer {
 	int64_t every_ms; /* 0: at every tick */
 	void (*look)(struct probe *probe);
 } observers[] = {
-	{ 0, watch_host },        { 0, watch_leaving },
-	{ 0, watch_python },      { 0, watch_preload },
+	{ 0, watch_host },
+	{ 0, watch_leaving },
+	{ 0, watch_python },
+	{ 0, watch_preload },
 	{ 40, watch_gpus }, /* NVML */
-	{ 200, watch_available }, { 1000, watch_scratch },
-	{ 2000, watch_unhooked }, { LIFE_EVERY_MS, watch_life },
+	{ 200, watch_available },
+	{ 500, watch_ranks },
+	{ 1000, watch_scratch },
+	{ 2000, watch_unhooked },
+	{ LIFE_EVERY_MS, watch_life },
 };
 
 static_assert(sizeof(observers) / sizeof(*observers) <= PROBE_OBSERVERS_MAX,
@@ -341,6 +368,10 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe)
 			readings->warm_retries ? readings->warm_steps : 0,
 		.steps_will_come =
 			(readings->python.flags & CHANNEL_TORCH) != 0,
+		.rank_lost_for_ms =
+			readings->lost_rank < 0
+				? 0
+				: 1 + now_ms - readings->rank_lost_ms,
 		.neighbour_moved = probe->gpus.neighbour_moved[0] != '\0',
 		.scratch_full = readings->scratch_full != NULL,
 	};

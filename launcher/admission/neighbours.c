@@ -231,8 +231,10 @@ static uint64_t share_of(const struct memory_target *target,
 	const struct gpu_look *look = nvml_seen(target->nvml, gpu->uuid);
 	uint64_t free_bytes = gpu->free_bytes;
 
+	if (gpu->is_integrated)
+		free_bytes = memory_target_usable(target, gpu);
 	/* Read anew: what was free when the target was opened may be gone. */
-	if (look && look->has_memory)
+	else if (look && look->has_memory)
 		free_bytes = look->memory.free_bytes;
 	return neighbours_minus(free_bytes, gpu->total_bytes / 10 > GIB
 						    ? gpu->total_bytes / 10

@@ -99,9 +99,8 @@ static void divide(struct memory_target *target, const struct options *options)
 						  target->headroom_bytes);
 }
 
-/* What a program could have of it now. */
-static uint64_t usable_bytes(const struct memory_target *target,
-			     const struct gpu_device *gpu)
+uint64_t memory_target_usable(const struct memory_target *target,
+			      const struct gpu_device *gpu)
 {
 	/* One pool with the host: what the host lacks it lacks too. */
 	if (gpu->is_integrated)
@@ -124,7 +123,7 @@ static void set_gpu_limits(struct memory_target *target,
 	target->total_bytes = UINT64_MAX;
 	for (size_t i = 0; i < target->gpu_count; i++) {
 		const struct gpu_device *gpu = &target->gpus[i];
-		uint64_t usable = usable_bytes(target, gpu);
+		uint64_t usable = memory_target_usable(target, gpu);
 
 		if (!bounds_budget(target, i))
 			continue;
@@ -328,6 +327,9 @@ int memory_target_reserve(struct memory_target *target, uint64_t bytes,
 	if (target->device == PROBE_HOST) {
 		target->budget_bytes = host->budget_bytes;
 		target->limit_bytes = target->host_limit_bytes;
+	} else if (target->is_unified) {
+		target->limit_bytes = bytes_min(target->limit_bytes,
+						target->host_limit_bytes);
 	}
 	return check_limit(target->host_limit_bytes, host->budget_bytes,
 			   target->host_headroom_bytes, err);
@@ -459,7 +461,7 @@ static void add_limiting(const struct memory_target *target,
 			 struct strlist *caveats)
 {
 	const struct gpu_device *least = &target->gpus[target->limiting];
-	uint64_t bytes = usable_bytes(target, least);
+	uint64_t bytes = memory_target_usable(target, least);
 	uint64_t most = 0;
 	char least_text[BYTES_TEXT_MAX];
 	char most_text[BYTES_TEXT_MAX];
@@ -467,7 +469,8 @@ static void add_limiting(const struct memory_target *target,
 	for (size_t i = 0; i < target->gpu_count; i++)
 		if (bounds_budget(target, i))
 			most = bytes_max(
-				most, usable_bytes(target, &target->gpus[i]));
+				most,
+				memory_target_usable(target, &target->gpus[i]));
 	if (bytes >= most / 10 * 9)
 		return;
 	strlist_addf(caveats,

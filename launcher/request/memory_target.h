@@ -61,6 +61,10 @@ int memory_target_open(struct memory_target *target,
 		       struct error *err);
 void memory_target_release(struct memory_target *target);
 
+/* Of the target's GPU: what a program could have when it was opened. */
+uint64_t memory_target_usable(const struct memory_target *target,
+			      const struct gpu_device *gpu);
+
 /* bytes of host memory are taken for something else: scratch in memory. */
 int memory_target_reserve(struct memory_target *target, uint64_t bytes,
 			  struct error *err);

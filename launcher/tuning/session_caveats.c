@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "launcher/phantom/phantom_trial.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* How much the peak is worth: at most one of these. */
@@ -139,6 +140,35 @@ static void add_rows_caveat(const struct command *command,
 		     (long long)trial->micro_batch);
 }
 
+/* Less is what ranks differ by that do the same. */
+#define SPREAD_PERCENT 10
+
+/* One GPU bounds the size of all. */
+static void add_spread_caveat(const struct session *session,
+			      struct record *record, const struct trial *trial)
+{
+	const struct gpu_spread *spread = &session->spread;
+	const struct memory_target *target = session->given.target;
+	char most[BYTES_TEXT_MAX];
+	char others[BYTES_TEXT_MAX];
+	char rank[32] = "";
+
+	if (!trial || target->device != PROBE_CUDA ||
+	    session->spread_micro != trial->micro_batch ||
+	    !spread->others_peak_bytes ||
+	    spread->peak_bytes - spread->others_peak_bytes <
+		    spread->peak_bytes / 100 * SPREAD_PERCENT)
+		return;
+	if (spread->rank >= 0)
+		(void)snprintf(rank, sizeof(rank), "rank %d on ", spread->rank);
+	strlist_addf(&record->caveats,
+		     "%sGPU %d takes %s, the others %s at most: it bounds the "
+		     "size of all ranks",
+		     rank, target->gpus[spread->place].index,
+		     bytes_format(most, spread->peak_bytes),
+		     bytes_format(others, spread->others_peak_bytes));
+}
+
 void session_caveats_add(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
@@ -157,6 +187,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 				command->caveats.count);
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
+	add_spread_caveat(session, record, trial);
 	add_passes_caveat(session, record, trial);
 	add_rows_caveat(command, record, trial);
 	if (trial && trial->steps_source == STEPS_TIME)

@@ -25,7 +25,10 @@ struct session {
 	struct probe_kit kit;         /* what all probes share */
 	struct preloaded preloaded;   /* the process that forks some of them */
 	struct session_loop loop;     /* signals, timers, the probe under way */
-	uint64_t hint_peak_bytes;     /* recorded peak of the start; 0: none */
+	/* How the GPUs of the last size that fitted differed. */
+	struct gpu_spread spread;
+	int64_t spread_micro;
+	uint64_t hint_peak_bytes; /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */
 	int64_t effect_check_micro;
 	/* Another size failed, and not for want of memory: the own one is

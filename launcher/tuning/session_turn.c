@@ -464,6 +464,10 @@ enum session_turn session_turn_take(struct session *session,
 		end_climb(session, &report.outcome.trial, &report.why,
 			  report.outcome.first_error);
 	doubt_size(session, &report.outcome.trial, &report.why);
+	if (trial_fits(&report.outcome.trial)) {
+		session->spread = report.outcome.evidence.gpu.spread;
+		session->spread_micro = report.outcome.trial.micro_batch;
+	}
 	note = session_trials_add(&session->trials, &report.outcome.trial,
 				  report.why, report.log);
 	session_trials_settle_failures(&session->trials);

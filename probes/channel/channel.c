@@ -271,6 +271,27 @@ bool channel_is_bypassed(const struct channel *channel, pid_t pid)
 	return has_torch && !has_page;
 }
 
+size_t channel_ranks(const struct channel *channel,
+		     struct channel_rank ranks[CHANNEL_SLOTS])
+{
+	struct channel_page page;
+	size_t count = 0;
+
+	page_read(channel, &page);
+	for (size_t i = 0; i < CHANNEL_SLOTS; i++) {
+		const struct channel_slot *slot = &page.slots[i];
+
+		if (slot->pid && slot->pid < CHANNEL_PID_LIMIT &&
+		    slot->rank >= 0 && (slot->flags & CHANNEL_TORCH))
+			ranks[count++] = (struct channel_rank){
+				.pid = (pid_t)slot->pid,
+				.start_time = slot->start_time,
+				.rank = slot->rank,
+			};
+	}
+	return count;
+}
+
 void channel_close(struct channel *channel)
 {
 	if (channel->is_open)

@@ -151,6 +151,17 @@ bool channel_process(const struct channel *channel, pid_t pid,
  */
 bool channel_is_bypassed(const struct channel *channel, pid_t pid);
 
+/* A process with torch that is one of several ranks. */
+struct channel_rank {
+	pid_t pid;
+	uint64_t start_time; /* field 22 of /proc/<pid>/stat */
+	int rank;
+};
+
+/* All that claimed a slot, also those that have ended. Their number. */
+size_t channel_ranks(const struct channel *channel,
+		     struct channel_rank ranks[CHANNEL_SLOTS]);
+
 void channel_close(struct channel *channel);
 
 #endif

@@ -37,9 +37,33 @@ static unsigned int exchange(unsigned int mode)
 	return mode;
 }
 
+/* Set once, before the first capture begins. */
+static uint32_t captures;
+
+void device_capture_begins(void)
+{
+	__atomic_store_n(&captures, 1, __ATOMIC_RELAXED);
+}
+
+void device_note_name(const char *name)
+{
+	static const char begins[] = "cuStreamBegin";
+	size_t i;
+
+	for (i = 0; begins[i] && name[i] == begins[i]; i++)
+		;
+	if (!begins[i])
+		device_capture_begins();
+}
+
+static bool may_capture(void)
+{
+	return __atomic_load_n(&captures, __ATOMIC_RELAXED) != 0;
+}
+
 unsigned int device_relax(void)
 {
-	return exchange(CAPTURE_RELAXED);
+	return may_capture() ? exchange(CAPTURE_RELAXED) : CAPTURE_NONE;
 }
 
 void device_restore(unsigned int mode)
@@ -133,13 +157,17 @@ bool device_is_capturing(void *stream, enum device_family family)
 {
 	static void *legacy, *per_thread;
 	int saved = errno;
-	capturing_fn *ask = __extension__(capturing_fn *)(
+	capturing_fn *ask;
+	unsigned int status = 0;
+	bool is_capturing;
+
+	if (!may_capture())
+		return false;
+	ask = __extension__(capturing_fn *)(
 		family == DEVICE_LEGACY
 			? lookup_once(&legacy, "cuStreamIsCapturing")
 			: lookup_once(&per_thread, "cuStreamIsCapturing_ptsz"));
-	unsigned int status = 0;
-	bool is_capturing = ask && ask(stream, &status) == CU_SUCCESS && status;
-
+	is_capturing = ask && ask(stream, &status) == CU_SUCCESS && status;
 	errno = saved;
 	return is_capturing;
 }

@@ -25,6 +25,15 @@ enum device_family {
 	DEVICE_LEGACY,
 	DEVICE_PER_THREAD,
 };
+/*
+ * The program is about to capture: from now on each of our questions is asked
+ * as a capture allows it, and streams are asked whether they are captured. Most
+ * programs never do, and are spared those calls.
+ */
+void device_capture_begins(void);
+/* The same where the name, which is of no wrapper, may begin one. */
+void device_note_name(const char *name);
+
 /* What is put into that stream becomes part of a graph. */
 bool device_is_capturing(void *stream, enum device_family family);
 

@@ -1,5 +1,6 @@
 /* cuGetProcAddress: hands out wrappers in place of the driver's functions. */
 /* SPDX-License-Identifier: MIT */
+#include "probes/preload/device.h"
 #include "probes/preload/ledger/ledger.h"
 #include "probes/preload/real.h"
 #include "probes/preload/text.h"
@@ -87,10 +88,14 @@ static void replace(const struct question *question, void **found,
 	if (hook != HOOK_COUNT) {
 		real_note(hook, *found);
 		*found = real_wrapper(hook);
-	} else if (is_counted &&
-		   hook_of_base(question->base, HOOK_TABLE_VERSION,
-				question->flags) != HOOK_COUNT &&
-		   question->version > HOOK_TABLE_VERSION) {
+		return;
+	}
+	/* One that is newer than the table. */
+	device_note_name(question->base);
+	if (is_counted &&
+	    hook_of_base(question->base, HOOK_TABLE_VERSION, question->flags) !=
+		    HOOK_COUNT &&
+	    question->version > HOOK_TABLE_VERSION) {
 		ledger_flag(PRELOAD_CROWDED);
 	}
 }

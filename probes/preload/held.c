@@ -216,7 +216,7 @@ cu_result release_end(struct release *release, cu_result result)
 		ledger_free();
 		if (release->is_known)
 			held_give(&release->entry);
-		else
+		else if (!release->is_in_order || ledger_is_capped())
 			pools_read();
 	} else if (release->is_known && !held_remember(&release->entry)) {
 		held_is_crowded();

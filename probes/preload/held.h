@@ -62,6 +62,9 @@ bool request_resize(struct held_request *request, uint64_t bytes);
 /* One free under way. */
 struct release {
 	bool is_known;
+	/* It takes effect when the stream comes to it: what the pool holds
+	 * changes when somebody waits, and is asked for then. */
+	bool is_in_order;
 	struct table_entry entry;
 };
 bool release_begin(struct release *release, uint64_t key);

@@ -48,8 +48,10 @@ struct cu_ipc_handle {
 	ROW(cuDeviceSetMemPool, "cuDeviceSetMemPool", 11020, 0) \
 	ROW(cuDeviceTotalMem, "cuDeviceTotalMem", 2000, 0) \
 	ROW(cuDeviceTotalMem_v2, "cuDeviceTotalMem", 3020, 0) \
+	ROW(cuEventCreate, "cuEventCreate", 2000, 0) \
 	ROW(cuEventSynchronize, "cuEventSynchronize", 2000, 0) \
 	ROW(cuExternalMemoryGetMappedBuffer, "cuExternalMemoryGetMappedBuffer", 10000, 0) \
+	ROW(cuFuncLoad, "cuFuncLoad", 12040, 0) \
 	ROW(cuGetProcAddress, "cuGetProcAddress", 11030, 0) \
 	ROW(cuGetProcAddress_v2, "cuGetProcAddress", 12000, 0) \
 	ROW(cuGraphAddMemAllocNode, "cuGraphAddMemAllocNode", 11040, 0) \
@@ -71,6 +73,7 @@ struct cu_ipc_handle {
 	ROW(cuIpcCloseMemHandle, "cuIpcCloseMemHandle", 4010, 0) \
 	ROW(cuIpcOpenMemHandle, "cuIpcOpenMemHandle", 4010, 0) \
 	ROW(cuIpcOpenMemHandle_v2, "cuIpcOpenMemHandle", 11000, 0) \
+	ROW(cuKernelGetFunction, "cuKernelGetFunction", 12000, 0) \
 	ROW(cuLaunchCooperativeKernel, "cuLaunchCooperativeKernel", 9000, 0) \
 	ROW(cuLaunchCooperativeKernelMultiDevice, "cuLaunchCooperativeKernelMultiDevice", 9000, 0) \
 	ROW(cuLaunchCooperativeKernel_ptsz, "cuLaunchCooperativeKernel", 9000, 2) \
@@ -78,8 +81,10 @@ struct cu_ipc_handle {
 	ROW(cuLaunchKernelEx, "cuLaunchKernelEx", 11060, 0) \
 	ROW(cuLaunchKernelEx_ptsz, "cuLaunchKernelEx", 11060, 2) \
 	ROW(cuLaunchKernel_ptsz, "cuLaunchKernel", 7000, 2) \
+	ROW(cuLibraryGetModule, "cuLibraryGetModule", 12000, 0) \
 	ROW(cuLibraryLoadData, "cuLibraryLoadData", 12000, 0) \
 	ROW(cuLibraryLoadFromFile, "cuLibraryLoadFromFile", 12000, 0) \
+	ROW(cuLinkComplete, "cuLinkComplete", 5050, 0) \
 	ROW(cuMemAddressReserve, "cuMemAddressReserve", 10020, 0) \
 	ROW(cuMemAlloc, "cuMemAlloc", 2000, 0) \
 	ROW(cuMemAllocAsync, "cuMemAllocAsync", 11020, 0) \
@@ -134,11 +139,18 @@ struct cu_ipc_handle {
 	ROW(cuMemcpy_ptds, "cuMemcpy", 7000, 2) \
 	ROW(cuMipmappedArrayCreate, "cuMipmappedArrayCreate", 5000, 0) \
 	ROW(cuMipmappedArrayDestroy, "cuMipmappedArrayDestroy", 5000, 0) \
+	ROW(cuModuleGetFunction, "cuModuleGetFunction", 2000, 0) \
 	ROW(cuModuleLoad, "cuModuleLoad", 2000, 0) \
 	ROW(cuModuleLoadData, "cuModuleLoadData", 2000, 0) \
 	ROW(cuModuleLoadDataEx, "cuModuleLoadDataEx", 2010, 0) \
 	ROW(cuModuleLoadFatBinary, "cuModuleLoadFatBinary", 2000, 0) \
 	ROW(cuMulticastCreate, "cuMulticastCreate", 12010, 0) \
+	ROW(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, 0) \
+	ROW(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030, 0) \
+	ROW(cuStreamBeginCaptureToGraph_ptsz, "cuStreamBeginCaptureToGraph", 12030, 2) \
+	ROW(cuStreamBeginCapture_ptsz, "cuStreamBeginCapture", 10000, 2) \
+	ROW(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, 0) \
+	ROW(cuStreamBeginCapture_v2_ptsz, "cuStreamBeginCapture", 10010, 2) \
 	ROW(cuStreamCreate, "cuStreamCreate", 2000, 0) \
 	ROW(cuStreamCreateWithPriority, "cuStreamCreateWithPriority", 5050, 0) \
 	ROW(cuStreamSynchronize, "cuStreamSynchronize", 2000, 0) \
@@ -179,8 +191,10 @@ enum hook {
 	HOOK_cuDeviceSetMemPool,
 	HOOK_cuDeviceTotalMem,
 	HOOK_cuDeviceTotalMem_v2,
+	HOOK_cuEventCreate,
 	HOOK_cuEventSynchronize,
 	HOOK_cuExternalMemoryGetMappedBuffer,
+	HOOK_cuFuncLoad,
 	HOOK_cuGetProcAddress,
 	HOOK_cuGetProcAddress_v2,
 	HOOK_cuGraphAddMemAllocNode,
@@ -202,6 +216,7 @@ enum hook {
 	HOOK_cuIpcCloseMemHandle,
 	HOOK_cuIpcOpenMemHandle,
 	HOOK_cuIpcOpenMemHandle_v2,
+	HOOK_cuKernelGetFunction,
 	HOOK_cuLaunchCooperativeKernel,
 	HOOK_cuLaunchCooperativeKernelMultiDevice,
 	HOOK_cuLaunchCooperativeKernel_ptsz,
@@ -209,8 +224,10 @@ enum hook {
 	HOOK_cuLaunchKernelEx,
 	HOOK_cuLaunchKernelEx_ptsz,
 	HOOK_cuLaunchKernel_ptsz,
+	HOOK_cuLibraryGetModule,
 	HOOK_cuLibraryLoadData,
 	HOOK_cuLibraryLoadFromFile,
+	HOOK_cuLinkComplete,
 	HOOK_cuMemAddressReserve,
 	HOOK_cuMemAlloc,
 	HOOK_cuMemAllocAsync,
@@ -265,11 +282,18 @@ enum hook {
 	HOOK_cuMemcpy_ptds,
 	HOOK_cuMipmappedArrayCreate,
 	HOOK_cuMipmappedArrayDestroy,
+	HOOK_cuModuleGetFunction,
 	HOOK_cuModuleLoad,
 	HOOK_cuModuleLoadData,
 	HOOK_cuModuleLoadDataEx,
 	HOOK_cuModuleLoadFatBinary,
 	HOOK_cuMulticastCreate,
+	HOOK_cuStreamBeginCapture,
+	HOOK_cuStreamBeginCaptureToGraph,
+	HOOK_cuStreamBeginCaptureToGraph_ptsz,
+	HOOK_cuStreamBeginCapture_ptsz,
+	HOOK_cuStreamBeginCapture_v2,
+	HOOK_cuStreamBeginCapture_v2_ptsz,
 	HOOK_cuStreamCreate,
 	HOOK_cuStreamCreateWithPriority,
 	HOOK_cuStreamSynchronize,
@@ -311,9 +335,11 @@ typedef cu_result fn_cuDevicePrimaryCtxRetain(void **pctx, int dev);
 typedef cu_result fn_cuDeviceSetMemPool(int dev, void *pool);
 typedef cu_result fn_cuDeviceTotalMem(unsigned int *bytes, int dev);
 typedef cu_result fn_cuDeviceTotalMem_v2(size_t *bytes, int dev);
+typedef cu_result fn_cuEventCreate(void **ph_event, unsigned int flags);
 typedef cu_result fn_cuEventSynchronize(void *h_event);
 typedef cu_result fn_cuExternalMemoryGetMappedBuffer(cu_pointer *dev_ptr,
     void *ext_mem, const void *buffer_desc);
+typedef cu_result fn_cuFuncLoad(void *hfunc);
 typedef cu_result fn_cuGetProcAddress(const char *symbol, void **pfn,
     int driver_version, uint64_t flags);
 typedef cu_result fn_cuGetProcAddress_v2(const char *symbol, void **pfn,
@@ -352,6 +378,7 @@ typedef cu_result fn_cuIpcOpenMemHandle(cu_pointer *pdptr,
     struct cu_ipc_handle handle, unsigned int flags);
 typedef cu_result fn_cuIpcOpenMemHandle_v2(cu_pointer *pdptr,
     struct cu_ipc_handle handle, unsigned int flags);
+typedef cu_result fn_cuKernelGetFunction(void **p_func, void *kernel);
 typedef cu_result fn_cuLaunchCooperativeKernel(void *f,
     unsigned int grid_dim_x, unsigned int grid_dim_y, unsigned int grid_dim_z,
     unsigned int block_dim_x, unsigned int block_dim_y,
@@ -378,6 +405,7 @@ typedef cu_result fn_cuLaunchKernel_ptsz(void *f, unsigned int grid_dim_x,
     unsigned int block_dim_y, unsigned int block_dim_z,
     unsigned int shared_mem_bytes, void *h_stream, void **kernel_params,
     void **extra);
+typedef cu_result fn_cuLibraryGetModule(void **p_mod, void *library);
 typedef cu_result fn_cuLibraryLoadData(void **library, const void *code,
     unsigned int *jit_options, void **jit_options_values,
     unsigned int num_jit_options, unsigned int *library_options,
@@ -387,6 +415,8 @@ typedef cu_result fn_cuLibraryLoadFromFile(void **library,
     void **jit_options_values, unsigned int num_jit_options,
     unsigned int *library_options, void **library_option_values,
     unsigned int num_library_options);
+typedef cu_result fn_cuLinkComplete(void *state, void **cubin_out,
+    size_t *size_out);
 typedef cu_result fn_cuMemAddressReserve(cu_pointer *ptr, size_t size,
     size_t alignment, cu_pointer addr, unsigned long long flags);
 typedef cu_result fn_cuMemAlloc(unsigned int *dptr, unsigned int bytesize);
@@ -479,6 +509,8 @@ typedef cu_result fn_cuMemcpy_ptds(cu_pointer dst, cu_pointer src,
 typedef cu_result fn_cuMipmappedArrayCreate(void **p_handle,
     const void *p_mipmapped_array_desc, unsigned int num_mipmap_levels);
 typedef cu_result fn_cuMipmappedArrayDestroy(void *h_mipmapped_array);
+typedef cu_result fn_cuModuleGetFunction(void **hfunc, void *hmod,
+    const char *name);
 typedef cu_result fn_cuModuleLoad(void **module, const char *fname);
 typedef cu_result fn_cuModuleLoadData(void **module, const void *image);
 typedef cu_result fn_cuModuleLoadDataEx(void **module, const void *image,
@@ -487,6 +519,18 @@ typedef cu_result fn_cuModuleLoadFatBinary(void **module,
     const void *fat_cubin);
 typedef cu_result fn_cuMulticastCreate(unsigned long long *mc_handle,
     const void *prop);
+typedef cu_result fn_cuStreamBeginCapture(void *h_stream);
+typedef cu_result fn_cuStreamBeginCaptureToGraph(void *h_stream, void *h_graph,
+    void *const *dependencies, const void *dependency_data,
+    size_t num_dependencies, unsigned int mode);
+typedef cu_result fn_cuStreamBeginCaptureToGraph_ptsz(void *h_stream,
+    void *h_graph, void *const *dependencies, const void *dependency_data,
+    size_t num_dependencies, unsigned int mode);
+typedef cu_result fn_cuStreamBeginCapture_ptsz(void *h_stream);
+typedef cu_result fn_cuStreamBeginCapture_v2(void *h_stream,
+    unsigned int mode);
+typedef cu_result fn_cuStreamBeginCapture_v2_ptsz(void *h_stream,
+    unsigned int mode);
 typedef cu_result fn_cuStreamCreate(void **ph_stream, unsigned int flags);
 typedef cu_result fn_cuStreamCreateWithPriority(void **ph_stream,
     unsigned int flags, int priority);

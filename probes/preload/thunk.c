@@ -1,5 +1,6 @@
 /* dlsym: hands out wrappers for the driver's names, and nothing else. */
 /* SPDX-License-Identifier: MIT */
+#include "probes/preload/device.h"
 #include "probes/preload/real.h"
 
 #include <dlfcn.h>
@@ -51,6 +52,9 @@ real_dlsym_fn *dlsym_target(void *handle, const char *name, void *caller)
 
 	if (!real)
 		return find_nothing;
+	/* Handed out as it is: it may be a capture that no wrapper sees. */
+	if (name && (handle == RTLD_NEXT || hook_of_name(name) == HOOK_COUNT))
+		device_note_name(name);
 	if (handle == RTLD_NEXT || !name || hook_of_name(name) == HOOK_COUNT ||
 	    !hooks_on() || real_is_driver(caller))
 		return real;

@@ -22,6 +22,8 @@ enum stop_reason lifecycle_breach(const struct lifecycle_limits *limits,
 	if (facts->memory_line_ms >= 0 &&
 	    facts->now_ms - facts->memory_line_ms >= LAST_WORDS_MS)
 		return STOP_SIGNATURE;
+	if (facts->rank_lost_for_ms >= LAST_WORDS_MS)
+		return STOP_RANK_LOST;
 	if (facts->now_ms - facts->last_life_ms >= limits->startup_timeout_ms)
 		return STOP_STARTUP_TIMEOUT;
 	if (limits->timeout_ms && facts->now_ms >= limits->timeout_ms &&
@@ -49,7 +51,7 @@ struct lifecycle_step lifecycle_next(const struct lifecycle_limits *limits,
 	step.reason = lifecycle_breach(limits, facts);
 	if (step.reason != STOP_NONE) {
 		step.action = LIFECYCLE_STOP;
-	} else if (facts->memory_line_ms >= 0) {
+	} else if (facts->memory_line_ms >= 0 || facts->rank_lost_for_ms) {
 		/* It has a few moments left to print why; it cannot fit. */
 		step.action = LIFECYCLE_GO_ON;
 	} else if (facts->steps >= limits->steps_needed &&

@@ -13,7 +13,8 @@
 #define UNSTABLE_STEPS_MAX 10
 /* Without a step source: this long, and no growth in the second half. */
 #define TIME_ONLY_MS 60000
-/* After an out-of-memory line: time to print the rest and end by itself. */
+/* After an out-of-memory line, or the end of one rank of several: time to print
+ * the rest and end by itself. */
 #define LAST_WORDS_MS 2000
 
 struct lifecycle_limits {
@@ -40,6 +41,8 @@ struct lifecycle_facts {
 	 * shows whether it goes on so. 0: it did not, or is not warm yet. */
 	int64_t retried_steps;
 	bool steps_will_come; /* the step hook is installed */
+	/* Since when a rank is gone that the others wait for; 0: none is. */
+	int64_t rank_lost_for_ms;
 	bool neighbour_moved; /* see gpu_neighbours.h */
 	bool scratch_full;    /* see scratch_space.h */
 };

@@ -175,6 +175,21 @@ static bool words_are_unlikely(const struct evidence *evidence)
 	       peak < limit / FAR_PART && output->asked_bytes < limit - peak;
 }
 
+/* No size of it says anything of the memory that is tuned. */
+static void rule_other_memory(const struct evidence *evidence,
+			      struct judgement *out)
+{
+	const struct evidence_output *output = &evidence->output;
+
+	if (evidence->memory.is_host_tuning && output->memory_line &&
+	    !output->text_is_usual && !names_the_host(evidence))
+		verdict_say(out, VERDICT_FAILED,
+			    "it ran out of a GPU's memory, and what is tuned "
+			    "is host memory: to tune for the GPU leave out "
+			    "--device host, see autofit devices; to train "
+			    "without it set CUDA_VISIBLE_DEVICES=");
+}
+
 static void rule_out_of_memory_text(const struct evidence *evidence,
 				    struct judgement *out)
 {
@@ -233,6 +248,7 @@ static void rule_refused_at_last(const struct evidence *evidence,
 
 	if (evidence->gpu.allocations.end == ALLOCATIONS_FATAL &&
 	    (failed_by_itself || end->stopped == STOP_SIGNATURE ||
+	     end->stopped == STOP_RANK_LOST ||
 	     (hung && !went_without(&evidence->memory))))
 		say_refused(evidence, "", out);
 }
@@ -334,6 +350,11 @@ static void rule_stopped_early(const struct evidence *evidence,
 	else if (stopped == STOP_TIMEOUT)
 		verdict_say(out, VERDICT_TIMEOUT,
 			    "not done within --probe-timeout");
+	else if (stopped == STOP_RANK_LOST)
+		verdict_say(out, VERDICT_FAILED,
+			    "rank %d ended by an error, and the others waited "
+			    "for it",
+			    evidence->end.lost_rank);
 	else if (stopped == STOP_CANCELLED && !evidence->progress.decided)
 		verdict_say(out, VERDICT_DISTURBED,
 			    "stopped before its verdict");
@@ -481,14 +502,23 @@ struct judgement verdict_judge(const struct evidence *evidence)
 	/* The first rule that speaks decides; the others leave it alone. */
 	static void (*const rules[])(const struct evidence *,
 				     struct judgement *) = {
-		rule_keeper_lost,        rule_not_started,
-		rule_disturbed,          rule_stopped_over_limit,
-		rule_out_of_memory_text, rule_kernel_kill,
-		rule_refused_at_last,    rule_over_limit,
-		rule_scratch_full,       rule_stopped_early,
-		rule_too_few_samples,    rule_failed,
-		rule_unused_device,      rule_caught_out_of_memory,
-		rule_thrashing,          rule_fits,
+		rule_keeper_lost,
+		rule_not_started,
+		rule_disturbed,
+		rule_stopped_over_limit,
+		rule_other_memory,
+		rule_out_of_memory_text,
+		rule_kernel_kill,
+		rule_refused_at_last,
+		rule_over_limit,
+		rule_scratch_full,
+		rule_stopped_early,
+		rule_too_few_samples,
+		rule_failed,
+		rule_unused_device,
+		rule_caught_out_of_memory,
+		rule_thrashing,
+		rule_fits,
 	};
 	struct judgement judgement = { .verdict = VERDICT_NONE, .rank = -1 };
 

@@ -23,6 +23,7 @@ enum stop_reason {
 	STOP_OVER_LIMIT,      /* the device's memory */
 	STOP_OVER_HOST_LIMIT, /* host memory, while a GPU is tuned */
 	STOP_SIGNATURE,       /* it said that it is out of memory */
+	STOP_RANK_LOST,       /* a rank ended, and the others wait for it */
 	STOP_STARTUP_TIMEOUT, /* no sign of life */
 	STOP_TIMEOUT,
 	STOP_CANCELLED,    /* a signal, the time limit of the tuning */
@@ -34,6 +35,7 @@ enum stop_reason {
 /* How the command ended, and who ended it. */
 struct evidence_end {
 	enum stop_reason stopped;
+	int lost_rank; /* of STOP_RANK_LOST */
 	bool keeper_lost;
 	int exec_errno;      /* 0: it was started */
 	int isolation_errno; /* not 0: autofit failed, the command never ran */
@@ -63,6 +65,13 @@ struct evidence_output {
 
 #define EVIDENCE_DEVICE_MAX 48
 
+/* The GPU that took the most, beside the others that were used. */
+struct gpu_spread {
+	size_t place;                           /* in the list of devices */
+	int rank;                               /* negative: not known */
+	uint64_t peak_bytes, others_peak_bytes; /* 0: there was no other */
+};
+
 struct evidence_gpu {
 	bool device_used; /* the tree was seen on a device */
 	/* Of the devices it was given, by their place in the list, those that
@@ -73,6 +82,7 @@ struct evidence_gpu {
 	/* It was not, and something else used one meanwhile: a container, a
 	 * process on another host. */
 	bool used_elsewhere;
+	struct gpu_spread spread;
 	bool is_pool; /* it divides a pool by itself: the peak is no need */
 	/* The driver's refusals, by the preload library; all zero: there were
 	 * none, or the library was not loaded. */
@@ -92,6 +102,8 @@ struct evidence_memory {
 	uint64_t peak_bytes, limit_bytes; /* of the device; limit 0: none */
 	uint64_t host_peak_bytes, host_limit_bytes;
 	uint64_t swap_bytes;
+	/* Host memory is what is tuned: of a GPU nothing was asked. */
+	bool is_host_tuning;
 	/* The address space is limited: memory is refused at any peak. */
 	bool has_address_limit;
 	uint64_t retries_warm_up, retries_later; /* of the allocator */

@@ -1,4 +1,4 @@
-# The checks of gpu-check, in the order in which they are made.
+# The checks of gpu-check; order.py says which comes first.
 # SPDX-License-Identifier: MIT
 import json
 import os

@@ -16,6 +16,7 @@ import time
 
 import checks
 import figures
+import order
 import report
 import session
 
@@ -223,21 +224,14 @@ class Run:
         self.page = os.path.join(self.options.results, name)
 
     def everything(self):
-        """First what says how to look, then what may run side by side."""
-        first = [each for each in self.checks if each.name == "machine"]
-        alone = [each for each in self.checks
-                 if each.alone and each not in first]
-        together = [each for each in self.checks if not each.alone]
-        for check in first:
-            self.make(check)
-        # Device-wide figures need the device for themselves.
-        many = (self.context.by_process and
-                self.context.gpu["total_bytes"] >= 40 * figures.GIB)
-        workers = WORKERS if many else 1
-        with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-            list(pool.map(self.make, together))
-        for check in alone:
-            self.make(check)
+        """Batch by batch; the first check says how many run side by side."""
+        for batch in order.batches(self.checks):
+            # Device-wide figures need the device for themselves.
+            many = (not batch[0].alone and self.context.by_process and
+                    self.context.gpu["total_bytes"] >= 40 * figures.GIB)
+            workers = WORKERS if many else 1
+            with concurrent.futures.ThreadPoolExecutor(workers) as pool:
+                list(pool.map(self.make, batch))
         return self.all_outcomes()
 
 

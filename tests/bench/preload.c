@@ -27,7 +27,15 @@
 #define BLOCK_BYTES ((size_t)2 << 20)
 #define PATH_BYTES 256
 
-enum figure { FIRST_CALL, PAIR, LAUNCH, RESIDENT, FIGURES };
+enum figure {
+	FIRST_CALL,
+	PAIR,
+	POOL_PAIR,
+	POOL_GROWS,
+	LAUNCH,
+	RESIDENT,
+	FIGURES
+};
 
 static const struct {
 	const char *name, *unit;
@@ -35,6 +43,8 @@ static const struct {
 } figures[FIGURES] = {
 	{ "from the start to the end of cuInit", "ms", 1e6 },
 	{ "cuMemAlloc and cuMemFree", "ns", 1 },
+	{ "cuMemAllocAsync and cuMemFreeAsync", "ns", 1 },
+	{ "the same, and cuStreamSynchronize", "ns", 1 },
 	{ "cuLaunchKernel", "ns", 1 },
 	{ "resident bytes of the page", "KiB", 1024 },
 };
@@ -103,6 +113,29 @@ static double measure_pairs(void *library)
 	return (now_ns() - begun) / PAIRS;
 }
 
+/* In the order of the default stream; waiting gives the memory back. */
+static double measure_pool_pairs(void *library, bool with_wait)
+{
+	int (*allocate)(unsigned long long *, size_t, void *);
+	int (*release)(unsigned long long, void *);
+	int (*wait)(void *);
+	unsigned long long pointer = 0;
+	double begun;
+
+	find(&allocate, library, "cuMemAllocAsync");
+	find(&release, library, "cuMemFreeAsync");
+	find(&wait, library, "cuStreamSynchronize");
+	begun = now_ns();
+	for (int i = 0; i < PAIRS; i++) {
+		require(allocate(&pointer, BLOCK_BYTES, NULL),
+			"cuMemAllocAsync");
+		require(release(pointer, NULL), "cuMemFreeAsync");
+		if (with_wait)
+			require(wait(NULL), "cuStreamSynchronize");
+	}
+	return (now_ns() - begun) / PAIRS;
+}
+
 static double measure_launches(void *library)
 {
 	int (*load)(void **, const void *);
@@ -153,6 +186,8 @@ static void measure(int out, double begun, const char *page_path)
 
 	results[FIRST_CALL] = now_ns() - begun;
 	results[PAIR] = measure_pairs(library);
+	results[POOL_PAIR] = measure_pool_pairs(library, false);
+	results[POOL_GROWS] = measure_pool_pairs(library, true);
 	results[LAUNCH] = measure_launches(library);
 	results[RESIDENT] = resident_bytes(page_path);
 	if (write(out, results, sizeof(results)) != (ssize_t)sizeof(results))

@@ -150,9 +150,9 @@ autofit tune --largest "${OPTIONS[@]}" -- "${TRAIN[@]}" --batch-size 8 --grad-ac
 is 'caught: done' "$status" 0
 is 'caught: 8 does fit' "$(grep -m1 '"micro_batch"' "$TMP/result" | tr -dc 0-9)" 8
 is 'caught: the others do not' "$(verdicts | sort -u | xargs)" \
-	'fits oom_device'
+	'fits oom_host'
 like 'caught: from 11 on' "$(cat "$TMP/result")" '"smallest_misfit": 11,'
-says 'caught: says so' 'out of device memory, caught by the command'
+says 'caught: says so' 'out of host memory, caught by the command'
 is 'caught: the largest' "$(json_value "$TMP/result" largest_micro_batch)" 10
 
 # 5. Another status than 0 before the steps of the confirmation: no fit.

@@ -112,11 +112,10 @@ def out_of_host_memory(name, _, probe, detail):
           STEPS // 2 <= probe["steps"] <= STEPS, detail)
 
 
-def out_of_device_memory(name, _, probe, detail):
-    check(name + ": found", probe["verdict"] == "oom_device" and
-          "CUDA out of memory" in probe["why"], detail)
-    check(name + ": a misfit all the same", "caught" in probe["why"] or
-          probe["steps"] < STEPS, detail)
+def out_of_device_memory(name, code, probe, detail):
+    check(name + ": found", probe["verdict"] == "failed" and
+          "it ran out of a GPU's memory" in probe["why"], detail)
+    check(name + ": no answer all the same", code == 121, detail)
 
 
 # More steps than there are: nothing but its end decides.

@@ -2,6 +2,7 @@
 # scripts/gpu-check without a GPU: it says so, and its parts work.
 # SPDX-License-Identifier: MIT
 # CTEST COST 30
+import collections
 import json
 import os
 import re
@@ -26,10 +27,12 @@ UUID = "GPU-516d0000-0000-4000-8000-000000000001"
 sys.path.insert(1, CHECKS)
 
 import figures  # noqa: E402
+import order  # noqa: E402
 import page  # noqa: E402
 import report  # noqa: E402
 
 MIB, GIB = figures.MIB, figures.GIB
+Named = collections.namedtuple("Named", "name alone")
 # Of a PyTorch that sees a GPU, as far as gpu-check asks it.
 FAKE_TORCH = """
 __version__ = "9.9"
@@ -320,6 +323,27 @@ def sweeps_are_judged():
         equal("sweep: " + name, figures.judge_sweep(4, runs, 100)[0], right)
 
 
+def the_whole_way_comes_early():
+    """Of the checks as they stand: time may end before the last of them."""
+    with open(os.path.join(CHECKS, "checks.py"), encoding="utf-8") as file:
+        found = re.findall(r'^@check\("([a-z0-9-]+)"(.*)\)$', file.read(), re.M)
+    checks = [Named(name, "alone=True" in rest) for name, rest in found]
+    batches = order.batches(checks)
+    names = [[check.name for check in batch] for batch in batches]
+    equal("every check is made once", sorted(sum(names, [])),
+          sorted(check.name for check in checks))
+    equal("the first", names[0], ["machine"])
+    equal("then what shares the machine", names[1][:3],
+          ["hello", "tracked-reserved", "transformer"])
+    equal("then the whole way, and the caps", names[2],
+          ["tune-whole", "cap", "cost", "tune-8g", "tune-as"])
+    check("each batch shares the machine or does not", all(
+        len({check.alone for check in batch}) == 1 for batch in batches), names)
+    check("every word of the order names a check", all(
+        any(order.rank(check.name) == place for check in checks)
+        for place in range(len(order.FIRST))), names)
+
+
 def reports_are_written():
     outcomes = [
         report.Outcome("a", "one | two", "x\ny", "5"),
@@ -352,5 +376,6 @@ the_layout_is_that_of_the_headers()
 pages_are_made_and_read()
 figures_are_worked_out()
 sweeps_are_judged()
+the_whole_way_comes_early()
 reports_are_written()
 finish()

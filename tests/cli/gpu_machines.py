@@ -9,8 +9,8 @@ The simulated driver and NVML say what CUDA sees. A folder that is mounted over
 in the order of their bus, also those that are not let through to here. Without
 such mounts only machines that list nothing are tried.
 
-AUTOFIT_NIGHTLY=1 makes 200 machines by chance instead of a dozen; SEED=N makes
-that one alone.
+AUTOFIT_NIGHTLY=1 makes 200 machines by chance instead of a dozen, some of which
+have a driver or an NVML that never answers; SEED=N makes that one alone.
 """
 import os
 import random
@@ -24,7 +24,8 @@ from lib import MIB, check, equal, holds, lacks  # noqa: E402
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
 TRAINER = os.path.join(SIM, "sim_trainer")
-MACHINES = 200 if os.environ.get("AUTOFIT_NIGHTLY") == "1" else 12
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
+MACHINES = 200 if NIGHTLY else 12
 GIB = 1 << 30
 # The whole list of a driver that is as slow as this one is still awaited.
 SLOW = "init_ms=300"
@@ -78,6 +79,8 @@ class Machine(lib.Place):
                     "Model: \t\t %s\nIRQ:   \t\t 16\nGPU UUID: \t %s\n"
                     % (name, card),
                 )
+            if "mig" in fault.split(","):
+                self.write("driver/nvidia/capabilities/gpu0/mig/gi1/access", "")
             self.prefix = [*UNSHARE, self.path("driver")]
         self.command = self.write(
             "train.sh",
@@ -234,8 +237,15 @@ def a_command_that_chooses_itself():
               "went to %s by itself" % uuid(1))  # fmt: skip
 
 
-def made_by_chance(seed):
-    chance = random.Random(seed)
+# Of NVML or the driver; each is waited for, so that few have them by day.
+FAULTS = ["", "nvml=missing", "nvml=old", "nvml=wide", "nvml=hidden",
+          "reserved=561M", SLOW, "nvml_ms=30", "nvml_ms=150"]  # fmt: skip
+HANGS = ["hang", "nvml=hang", "nvml_hang_after=1", "nvml_hang_after=5"]
+# Whose bytes are not known is a tenant, a small one is not.
+TENANTS = ("tenant_bytes=2G", "tenant_bytes=200M", "")
+
+
+def cards_by_chance(chance):
     models = [Card("Model %d" % n, chance.choice((4, 8, 24)))
               for n in range(chance.randint(1, 2))]  # fmt: skip
     cards = []
@@ -243,54 +253,94 @@ def made_by_chance(seed):
         model = chance.choice(models)
         cards.append(Card(model.name, model.bytes // GIB,
                           chance.choice((0, 100, 400, 3000)) * MIB))  # fmt: skip
-    fault = [chance.choice(("", "nvml=missing", "nvml=old", "nvml=hidden",
-                            "reserved=561M", SLOW, "nvml_ms=30"))]  # fmt: skip
-    listed = None
-    if MOUNTS and chance.random() < 0.7:
-        listed = [(c.name, uuid(n)) for n, c in enumerate(cards)]
-        if chance.random() < 0.4:  # of others
-            listed += [(models[0].name, uuid(n)) for n in (0x80, 0x81)]
+    return cards
+
+
+class Chance:
+    """A machine by a seed: what is told of it, and what is true."""
+
+    def __init__(self, seed):
+        chance = random.Random(seed)
+        self.name = "seed %d" % seed
+        self.cards = cards_by_chance(chance)
+        self.fault = [chance.choice(FAULTS)]
+        if NIGHTLY and chance.random() < 0.15:
+            self.fault = [chance.choice(HANGS)]
+        self.is_mig = chance.random() < 0.2
+        if self.is_mig:
+            self.fault.append("mig")
+        self.listed = self.listed_by(chance)
+        self.visible = None
+        if chance.random() < 0.6:
+            words = chance.sample(range(len(self.cards)),
+                                  chance.randint(1, len(self.cards)))  # fmt: skip
+            kind = "MIG" if self.is_mig else "GPU"
+            self.visible = ",".join(
+                chance.choice((str(n), uuid(n, kind))) for n in words)  # fmt: skip
+        self.tenant_on, self.tenant = None, ""
+        if chance.random() < 0.4 and self.nvml_tells():
+            self.tenant_on = chance.randrange(len(self.cards))
+            self.tenant = chance.choice(TENANTS)
+            self.fault += ["tenant=%d" % os.getpid(), self.tenant,
+                           "tenant_on=%d" % self.tenant_on]  # fmt: skip
+        self.fault = ",".join(word for word in self.fault if word)
+        shown = (range(len(self.cards)) if self.visible is None
+                 else self.visible.split(","))  # fmt: skip
+        self.index = chance.randrange(len(shown))
+        self.word = str(shown[self.index])
+
+    def listed_by(self, chance):
+        """What /proc has: the cards, by bus; also those of others."""
+        if not MOUNTS or chance.random() >= 0.7:
+            return None
+        listed = [(c.name, uuid(n)) for n, c in enumerate(self.cards)]
+        if chance.random() < 0.4:
+            listed += [(self.cards[0].name, uuid(n)) for n in (0x80, 0x81)]
         chance.shuffle(listed)
-    visible = None
-    if chance.random() < 0.6:
-        words = chance.sample(range(len(cards)), chance.randint(1, len(cards)))
-        visible = ",".join(chance.choice((str(n), uuid(n))) for n in words)
-    return cards, listed, visible, fault, chance
+        return listed
+
+    def nvml_tells(self):
+        return not any(word in ("nvml=hidden", "nvml=missing") or "hang" in word
+                       for word in self.fault)  # fmt: skip
+
+    def is_taken(self, card):
+        """By somebody who is listed, or by nobody who is."""
+        listed = card == self.tenant_on and self.tenant != "tenant_bytes=200M"
+        return listed or self.cards[card].base > 1500 * MIB
+
+    def story(self, card):
+        return "%s: %s, listed %s, visible %s, %s, cuda:%d is %d" % (
+            self.name, [str(c) for c in self.cards], self.listed, self.visible,
+            self.fault, self.index, card)  # fmt: skip
 
 
 def by_chance(seed):
     """Where it is not refused, one card is used, within what it has free."""
-    name = "seed %d" % seed
-    cards, listed, visible, fault, chance = made_by_chance(seed)
-    tenant_on = chance.randrange(len(cards)) if chance.random() < 0.4 else None
-    if tenant_on is not None and "nvml=hidden" not in fault:
-        fault += ["tenant=%d" % os.getpid(), "tenant_bytes=2G",
-                  "tenant_on=%d" % tenant_on]  # fmt: skip
-    shown = range(len(cards)) if visible is None else visible.split(",")
-    index = chance.randrange(len(shown))
-    fault = ",".join(word for word in fault if word)
-    with Machine(cards, listed, visible, fault) as machine:
-        word = str(index) if visible is None else shown[index]
-        card = machine.card_of(word)
-        story = "%s: %s, listed %s, visible %s, %s, cuda:%d is %d" % (
-            name, [str(c) for c in cards], listed, visible, fault, index, card
-        )  # fmt: skip
-        options = ["--device", "cuda:%d" % index]
+    made = Chance(seed)
+    name = made.name
+    options = ["--device", "cuda:%d" % made.index]
+    with Machine(made.cards, made.listed, made.visible, made.fault) as machine:
+        card = machine.card_of(made.word)
+        story = made.story(card)
+        if "hang" in made.fault.split(","):
+            first = machine.launch("--time-limit", "2s", *options)
+            equal(name + ": no driver, no answer", first.status, 124)
+            holds(name + ": what is awaited", first.err, "the NVIDIA driver")
+            equal(name + ": nothing was started", machine.starts(), [])
+            return
         first = machine.launch(*options)
-        outcome = first.result["outcome"] if first.result else None
-        occupied = "tenant=" in fault and card == tenant_on and (
-            "nvml=missing" not in fault)  # fmt: skip
-        unseen = cards[card].base > 1500 * MIB
-        if occupied or unseen:
+        if made.is_taken(card):
             equal(name + ": an occupied card is left alone", first.status, 123)
             holds(name + ": why", first.err, "--shared")
             equal(name + ": nothing was started", machine.starts(), [])
             return
-        if not check(name + ": tuned", outcome == "tuned",
+        if not check(name + ": tuned", first.result and
+                     first.result["outcome"] == "tuned",
                      story + "\n%s" % first):  # fmt: skip
             return
         budget = first.result["devices"][0]["budget_bytes"]
-        check(name + ": within what is free", budget <= cards[card].free, story)
+        check(name + ": within what is free", budget <= made.cards[card].free,
+              story)  # fmt: skip
         second = machine.launch(*options)
         equal(name + ": reused", second.result["outcome"], "reused")
         check(name + ": all on one card", all_on(machine, card),

@@ -348,6 +348,8 @@ def events(place):
          (1, 0, 0)),
         ("module", ONE, "oom_module=1", ["--launches", "3"], 1,
          ["refused module"], (1, 0, 0)),
+        ("code that is loaded late", ONE, "oom_function", ["--launches", "3"],
+         1, ["refused module"], (1, 0, 0)),
         ("launch", ONE, "oom_launch=7", ["--launches", "3"], 1,
          ["refused launch"], (1, 0, 0)),
     ]:

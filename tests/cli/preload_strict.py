@@ -78,6 +78,18 @@ int cuThreadExchangeStreamCaptureMode(unsigned *other)
 	*other = before;
 	return 0;
 }
+int cuStreamBeginCapture_v2(void *stream, unsigned other)
+{
+	capturing = 1;
+	return !stream || other;
+}
+/* Of a driver that is newer than the library's table. */
+int cuStreamBeginRecaptureToGraph(void *stream, unsigned other, void *graph,
+				  void *callback, void *data)
+{
+	(void)graph, (void)callback, (void)data;
+	return cuStreamBeginCapture_v2(stream, other);
+}
 int cuStreamIsCapturing(void *stream, unsigned *status)
 {
 	*status = capturing && stream;
@@ -193,6 +205,7 @@ long syscall(long number, ...)
 """
 
 PROGRAM = r"""
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -210,6 +223,7 @@ int cuMemAllocAsync(pointer *, size_t, void *);
 int cuMemAllocFromPoolAsync(pointer *, size_t, void *, void *);
 int cuMemFreeAsync(pointer, void *);
 int cuMemPoolDestroy(void *);
+int cuStreamBeginCapture_v2(void *, unsigned);
 int cuStreamSynchronize(void *);
 int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned,
 		   unsigned, unsigned, void *, void **, void **);
@@ -225,14 +239,24 @@ static void *synchronize(void *first)
 	return NULL;
 }
 
+static void begin_capture(const char *by)
+{
+	int (*again)(void *, unsigned, void *, void *, void *);
+
+	if (!by)
+		cuStreamBeginCapture_v2(stream, 0);
+	else if ((again = dlsym(RTLD_DEFAULT, by)))
+		again(stream, 0, NULL, NULL, NULL);
+}
+
 /* One thread captures, another one waits for its own stream. */
-static void capture(void)
+static void capture(const char *by)
 {
 	pointer address;
 	pthread_t other;
 
 	cuMemAllocAsync(&address, 5, stream);
-	capturing = 1;
+	begin_capture(by);
 	cuMemFreeAsync(address, stream);
 	cuMemAllocAsync(&address, 5, stream);
 	cuMemAllocAsync(&address, 6, NULL);
@@ -312,7 +336,9 @@ int main(int argc, char **argv)
 	cuMemAllocFromPoolAsync(&address, 5, POOL(1), NULL);
 	cuMemAllocFromPoolAsync(&address, 5, POOL(2), NULL);
 	if (!strcmp(argv[1], "capture"))
-		capture();
+		capture(NULL);
+	else if (!strcmp(argv[1], "recapture"))
+		capture("cuStreamBeginRecaptureToGraph");
 	else if (!strcmp(argv[1], "destroy"))
 		destroy();
 	else if (!strcmp(argv[1], "destroy-later"))
@@ -366,7 +392,7 @@ def run(place, program, word, cap, libraries=pages.PRELOAD):
 def main():
     with lib.Place("preload-strict") as place:
         program = build(place)
-        for word, pools in (("capture", 2), ("destroy", 1),
+        for word, pools in (("capture", 2), ("recapture", 2), ("destroy", 1),
                             ("destroy-later", 1), ("launch", 2)):
             for cap in (0, 6 << 30):
                 done = run(place, program, word, cap)

@@ -297,4 +297,5 @@ const struct sim_events sim_test_events = {
 	.context = script_context,
 	.wait = script_wait,
 	.delay = script_delay,
+	.hang = sim_tell_hang,
 };

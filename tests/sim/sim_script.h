@@ -7,6 +7,8 @@
 #include "probes/phantom/device/sim_events.h"
 
 /*
+ * AUTOFIT_SIM_HANGS=FIFO      opened for writing by each process that hangs:
+ *                             a reader knows when it does, and when it is gone
  * AUTOFIT_SIM_FAULT=WORDS     separated by commas:
  *     crash, hang, exit       in cuInit
  *     noise                   cuInit writes to stdout and stderr
@@ -49,6 +51,8 @@
  *     oom_launch=K            launch K (kernel or graph) answers 2
  *     oom_host=K              pinned host allocation or registration K does
  *     oom_module=K            module or library K does
+ *     oom_function            every function does that is looked up, as
+ *                             where code is loaded when it is asked for
  *     oom_context             every new context does
  *     lost=K                  from the K-th allocation or launch on the device
  *                             is lost: 999, for launches and waits 719
@@ -59,5 +63,6 @@
 
 /* As struct sim_events says; *place moves behind the word. */
 const char *sim_words_next(const char *key, const char **place);
+void sim_tell_hang(void);
 
 #endif

@@ -24,6 +24,8 @@ static_assert(CHANNEL_SIZE <= PRELOAD_PAGE_OFFSET, "two parts of one file");
 #define BYTES_LIMIT (UINT64_C(1) << 50)
 #define COUNT_LIMIT UINT64_C(1000000000000000)
 #define RANK_LIMIT 1000000
+#define RANK_NONE (-1)
+#define RANK_SEVERAL (-2)
 #define NO_DEVICE UINT16_MAX
 #define KNOWN_FLAGS                                                            \
 	(PRELOAD_CUDA | PRELOAD_CONTEXT | PRELOAD_NVML | PRELOAD_CROWDED)
@@ -137,7 +139,16 @@ static uint64_t use_bytes(const struct preload_use *first,
 	return bytes - bytes_min(bytes, pending);
 }
 
+/* Several of them on one device are none that could be named. */
+static void note_rank(struct preload_device_reading *row, int rank)
+{
+	if (rank < 0 || row->rank == rank)
+		return;
+	row->rank = row->rank == RANK_NONE ? rank : RANK_SEVERAL;
+}
+
 static void slot_add_uses(struct looks *looks, size_t index,
+			  const struct preload_process *process,
 			  struct preload_reading *reading)
 {
 	const struct preload_slot *first = &looks->first.slots[index];
@@ -154,6 +165,9 @@ static void slot_add_uses(struct looks *looks, size_t index,
 			continue;
 		held[i] = use_bytes(a, b);
 		matters = matters || held[i] > 0;
+		if (held[i] || b->largest_bytes)
+			note_rank(&reading->devices[looks->row[i]],
+				  process->rank);
 		raise_to(&reading->devices[looks->row[i]].largest_bytes,
 			 settle(a->largest_bytes, b->largest_bytes,
 				BYTES_LIMIT));
@@ -216,7 +230,7 @@ static void slot_add(struct looks *looks, size_t index,
 	if (process->flags & PRELOAD_CROWDED)
 		reading->is_crowded = true;
 	slot_add_counts(first, second, reading);
-	slot_add_uses(looks, index, reading);
+	slot_add_uses(looks, index, process, reading);
 }
 
 /* The rows of the reading, their slots not looked at yet. */
@@ -239,6 +253,7 @@ static void devices_add(struct looks *looks, struct preload_reading *reading)
 		    preload_page_has(&looks->first, (uint32_t)i, a->uuid))
 			continue;
 		memcpy(row->uuid, a->uuid, sizeof(row->uuid));
+		row->rank = RANK_NONE;
 		looks->row[i] = (uint16_t)reading->device_count++;
 	}
 }

@@ -32,6 +32,7 @@ struct preload_device_reading {
 	uint64_t overhead_bytes; /* with a cap: see page.h; 0: not known */
 	uint64_t largest_bytes;  /* of one allocation of any process, made
 				  * before it launched a kernel */
+	int rank; /* whose memory it is; negative: of none, or of several */
 };
 
 struct preload_process {

@@ -56,6 +56,8 @@ void sim_delay(const char *key)
 
 void sim_hang(void)
 {
+	if (events_of_test())
+		sim_test_events.hang();
 	for (;;)
 		(void)pause();
 }

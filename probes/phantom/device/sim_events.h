@@ -33,6 +33,8 @@ struct sim_events {
 	int (*wait)(void); /* a failed launch once the device is lost */
 	/* As slow as the script says; not while the tables are held. */
 	void (*delay)(void);
+	/* Before a hang that nothing ends but a signal. */
+	void (*hang)(void);
 };
 
 extern const struct sim_events sim_test_events

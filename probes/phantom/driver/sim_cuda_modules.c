@@ -66,6 +66,8 @@ static int get_function(void **handle, const void *from, const char *name)
 		return sim_leave(INVALID_HANDLE);
 	if (!handle || !name)
 		return sim_leave(INVALID_VALUE);
+	if (sim_fault("oom_function"))
+		return sim_leave(OUT_OF_MEMORY);
 	function = sim_object_make(SIM_FUNCTION, sizeof(*function), NULL);
 	if (!function)
 		return sim_leave(OUT_OF_MEMORY);

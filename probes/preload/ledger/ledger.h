@@ -75,6 +75,8 @@ void ledger_asked_free(uint64_t free_bytes, uint64_t total_bytes);
 
 /* The cap of a device; 0: none. */
 uint64_t ledger_cap(int device);
+/* Some device has one. */
+bool ledger_is_capped(void);
 /*
  * With a cap: the driver says that so many bytes of the device are used. Kept
  * as overhead when nothing else was under way, anywhere, since changes.

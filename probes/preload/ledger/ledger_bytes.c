@@ -63,6 +63,15 @@ uint64_t ledger_cap(int device)
 	return row ? ledger_bytes_load(&row->cap_bytes) : 0;
 }
 
+bool ledger_is_capped(void)
+{
+	bool is_capped = false;
+
+	for (int i = 0; i < PRELOAD_DEVICES && !is_capped; i++)
+		is_capped = ledger_cap(i) != 0;
+	return is_capped;
+}
+
 /* No sum of what others wrote goes over the top. */
 static uint64_t plus(uint64_t a, uint64_t b)
 {

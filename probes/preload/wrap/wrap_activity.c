@@ -137,6 +137,18 @@ WATCHED(cuLibraryLoadFromFile, PRELOAD_CALL_MODULE,
 	 unsigned int num_library_options),
 	(library, file_name, jit_options, jit_options_values, num_jit_options,
 	 library_options, library_option_values, num_library_options))
+WATCHED(cuModuleGetFunction, PRELOAD_CALL_MODULE,
+	(void **hfunc, void *hmod, const char *name), (hfunc, hmod, name))
+WATCHED(cuKernelGetFunction, PRELOAD_CALL_MODULE, (void **p_func, void *kernel),
+	(p_func, kernel))
+WATCHED(cuLibraryGetModule, PRELOAD_CALL_MODULE, (void **p_mod, void *library),
+	(p_mod, library))
+WATCHED(cuFuncLoad, PRELOAD_CALL_MODULE, (void *function), (function))
+WATCHED(cuLinkComplete, PRELOAD_CALL_MODULE,
+	(void *state, void **cubin_out, size_t *size_out),
+	(state, cubin_out, size_out))
+WATCHED(cuEventCreate, PRELOAD_CALL_OTHER,
+	(void **ph_event, unsigned int flags), (ph_event, flags))
 WATCHED(cuStreamCreate, PRELOAD_CALL_OTHER,
 	(void **ph_stream, unsigned int flags), (ph_stream, flags))
 WATCHED(cuStreamCreateWithPriority, PRELOAD_CALL_OTHER,

@@ -12,6 +12,35 @@
 /* NOLINTBEGIN(readability-identifier-naming, readability-function-size): the
  * names and the parameters are the driver's. */
 
+/* Before it begins: what another thread asks meanwhile may spoil it. */
+#define CAPTURE(elf, parameters, arguments)                                    \
+	WRAPPER cu_result elf parameters                                       \
+	{                                                                      \
+		fn_##elf *real = REAL(elf);                                    \
+                                                                               \
+		if (!real)                                                     \
+			return CU_NOT_FOUND;                                   \
+		device_capture_begins();                                       \
+		return real arguments;                                         \
+	}
+
+#define INTO_GRAPH                                                             \
+	(void *h_stream, void *h_graph, void *const *dependencies,             \
+	 const void *dependency_data, size_t num_dependencies,                 \
+	 unsigned int mode)
+#define INTO_GRAPH_ARGUMENTS                                                   \
+	(h_stream, h_graph, dependencies, dependency_data, num_dependencies,   \
+	 mode)
+
+CAPTURE(cuStreamBeginCapture, (void *h_stream), (h_stream))
+CAPTURE(cuStreamBeginCapture_ptsz, (void *h_stream), (h_stream))
+CAPTURE(cuStreamBeginCapture_v2, (void *h_stream, unsigned int mode),
+	(h_stream, mode))
+CAPTURE(cuStreamBeginCapture_v2_ptsz, (void *h_stream, unsigned int mode),
+	(h_stream, mode))
+CAPTURE(cuStreamBeginCaptureToGraph, INTO_GRAPH, INTO_GRAPH_ARGUMENTS)
+CAPTURE(cuStreamBeginCaptureToGraph_ptsz, INTO_GRAPH, INTO_GRAPH_ARGUMENTS)
+
 /* A node that allocates was added to a graph, or could not be. */
 static void note_node(const struct allocation_node *node, cu_result result)
 {

@@ -19,9 +19,12 @@
 typedef cu_result attribute_fn(void *value, unsigned int attribute,
 			       cu_pointer pointer);
 
+typedef cu_result attributes_fn(unsigned int count, unsigned int *attributes,
+				void **values, cu_pointer pointer);
+
 /* An allocation under way. */
 struct call {
-	struct device_now now;
+	struct device_now now; /* looked up where it matters: see pool_begin */
 	size_t bytes;
 	void *stream;
 	enum device_family family;
@@ -35,22 +38,45 @@ static bool pool_begin(struct call *call, size_t bytes, void *stream,
 
 	if (!bytes || !count_begin())
 		return false;
-	*call = (struct call){ device_now(), bytes, stream, family,
+	*call = (struct call){ { 0, -1, -1 },
+			       bytes,
+			       stream,
+			       family,
 			       device_is_capturing(stream, family) };
-	cap_look(call->now.row);
+	if (call->is_captured || ledger_is_capped()) {
+		call->now = device_now();
+		cap_look(call->now.row);
+	}
 	ledger_give_begin();
 	errno = saved;
 	return true;
 }
 
+/* Both at once, as drivers since CUDA 11.3 tell them. NULL: they do not. */
+static void *pool_at_once(cu_pointer pointer, int *ordinal)
+{
+	static void *place;
+	attributes_fn *ask = __extension__(attributes_fn *)
+		lookup_once(&place, "cuPointerGetAttributes");
+	unsigned int names[] = { POINTER_DEVICE_ORDINAL, POINTER_POOL };
+	void *pool = NULL;
+	int device = -1;
+	void *answers[] = { &device, &pool };
+
+	if (!ask || ask(2, names, answers, pointer) != CU_SUCCESS || device < 0)
+		return NULL;
+	if (pool)
+		*ordinal = device;
+	return pool;
+}
+
 /* The pool that the driver took it from, and the device of that. */
-static void *pool_of(cu_pointer pointer, int *ordinal)
+static void *pool_asked_apart(cu_pointer pointer, int *ordinal)
 {
 	static void *place;
 	attribute_fn *ask = __extension__(attribute_fn *)
 		lookup_once(&place, "cuPointerGetAttribute");
 	fn_cuDeviceGetMemPool *current = REAL(cuDeviceGetMemPool);
-	unsigned int mode = device_relax();
 	void *pool = NULL;
 	int device = -1;
 
@@ -58,10 +84,22 @@ static void *pool_of(cu_pointer pointer, int *ordinal)
 	    ask(&device, POINTER_DEVICE_ORDINAL, pointer) == CU_SUCCESS &&
 	    device >= 0)
 		*ordinal = device;
+	else if (*ordinal < 0)
+		*ordinal = device_now().ordinal;
 	if ((!ask || ask(&pool, POINTER_POOL, pointer) != CU_SUCCESS ||
 	     !pool) &&
 	    (!current || current(&pool, *ordinal) != CU_SUCCESS))
 		pool = NULL;
+	return pool;
+}
+
+static void *pool_of(cu_pointer pointer, int *ordinal)
+{
+	unsigned int mode = device_relax();
+	void *pool = pool_at_once(pointer, ordinal);
+
+	if (!pool)
+		pool = pool_asked_apart(pointer, ordinal);
 	device_restore(mode);
 	return pool;
 }
@@ -114,8 +152,10 @@ static cu_result end(const struct call *call, cu_result result,
 	}
 	ledger_done();
 	if (result == CU_OUT_OF_MEMORY)
-		count_refused(PRELOAD_CALL_ASYNC, call->now.row, call->bytes,
-			      by_cap);
+		count_refused(PRELOAD_CALL_ASYNC,
+			      call->now.context ? call->now.row
+						: device_now().row,
+			      call->bytes, by_cap);
 	call_end();
 	errno = saved;
 	return result;
@@ -162,6 +202,7 @@ ASYNC_ALLOCATION(cuMemAllocFromPoolAsync_ptsz, DEVICE_PER_THREAD,
 			return CU_NOT_FOUND;                                   \
 		if (!release_begin(&release, dptr))                            \
 			return real(dptr, h_stream);                           \
+		release.is_in_order = true;                                    \
 		return release_end(&release, real(dptr, h_stream));            \
 	}
 
