@@ -50,6 +50,8 @@ const struct model_field model_fields[] = {
 	COUNT(channels, WIDTH_MOST, "channels of an image"),
 	COUNT(classes, VOCAB_MOST, "classes"),
 	COUNT(window, VOCAB_MOST, "tokens of sliding attention"),
+	COUNT(tower, PARAMETERS_MOST,
+	      "parameters of towers for images or sound"),
 	FLAG("tied", is_tied, "the head is the embedding"),
 	FLAG("gated", is_gated, "an MLP has three matrices"),
 	FLAG("qkv_bias", has_qkv_bias, "q, k and v have biases"),

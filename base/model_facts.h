@@ -49,8 +49,11 @@ struct model_facts {
 	int64_t q_rank, kv_rank, nope_dim, rope_dim, value_dim; /* MLA */
 	int64_t image, patch, channels, classes;                /* VIT */
 	int64_t window; /* sliding attention; 0: all */
-	bool is_tied;   /* the head is the embedding */
-	bool is_gated;  /* three matrices in an MLP */
+	/* Towers for images or sound beside the language model, with what joins
+	 * them to it: counted in the weights, in no activation. */
+	int64_t tower;
+	bool is_tied;  /* the head is the embedding */
+	bool is_gated; /* three matrices in an MLP */
 	bool has_qkv_bias, has_out_bias, has_qk_norm;
 	/*
 	 * Counted in the weights themselves, or as the user says: wins over
@@ -60,6 +63,8 @@ struct model_facts {
 	int64_t stored_bytes; /* of the weights as they lie on the disk */
 	char name[128];       /* "meta-llama/Llama-3.1-8B"; "" */
 	char dtype[16];       /* "bfloat16" that it is stored in; "" */
+	/* What the file holds that none of these numbers does, for a reader. */
+	char unread[160];
 };
 
 /* A field by the name that files, options and messages use. */

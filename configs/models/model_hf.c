@@ -4,6 +4,7 @@
 
 #include "configs/files/json_bounded.h"
 #include "configs/models/model_hf_table.h"
+#include "configs/models/model_hf_tower.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -308,11 +309,18 @@ static void hf_read_dtype(const struct hf_reading *reading)
 static void read_packing(const struct hf_reading *reading)
 {
 	const json_t *packing = get(reading, "quantization_config");
+	const char *method =
+		json_string_value(json_object_get(packing, "quant_method"));
 	int64_t bits;
 
 	if (json_whole(json_object_get(packing, "bits"), &bits) && bits >= 1 &&
 	    bits <= 8)
 		reading->config->packed_bits = bits;
+	/* DeepSeek-V3 and others: what torch_dtype calls bfloat16 is not. */
+	if (method && strcmp(method, "fp8") == 0)
+		(void)snprintf(reading->config->facts.dtype,
+			       sizeof(reading->config->facts.dtype),
+			       "float8_e4m3fn");
 }
 
 static int hf_fail_unknown(const struct hf_reading *reading)
@@ -358,6 +366,7 @@ int hf_config_take(struct hf_config *config, const char *name,
 		return result;
 	if (!reading.kind)
 		return hf_fail_unknown(&reading);
+	hf_towers_read(&config->facts, root);
 	model_facts_complete(&config->facts);
 	if (model_facts_check(&config->facts, err) < 0)
 		return error_prefix(err, "%s", name);

@@ -135,6 +135,8 @@ static int read_model(struct estimate_case *all, const char *name,
 
 	if (result < 0)
 		return result;
+	if (*all->model.unread)
+		strlist_add(&all->notes, all->model.unread);
 	if (access(name, F_OK) == 0) {
 		all->source = xasprintf("read from %s", name);
 		return 0;

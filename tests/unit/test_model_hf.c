@@ -13,6 +13,13 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 
+/* 24 layers of 1024 with an MLP of 4096, one patch of a pixel, a norm, and a
+ * matrix to the 4096 of the language model. */
+#define LLAVA_TOWER                                                            \
+	INT64_C(24) * (4 * 1024 * 1024 + 8 * 1024 + 2 * 1024 * 4096 + 4096 +   \
+		       1024) +                                                 \
+		1024 + 2 * 1024 + 1025 * 4096
+
 /* What the files of the hub say, without keys that count nothing. */
 static const struct {
 	const char *text;
@@ -206,7 +213,7 @@ static const struct {
 	  "\"vocab_size\": 32064}, "
 	  "\"vision_config\": {\"hidden_size\": 1024, "
 	  "\"num_hidden_layers\": 24}}",
-	  INT64_C(6738939904), MODEL_LLAMA, false },
+	  INT64_C(6738939904) + LLAVA_TOWER, MODEL_LLAMA, false },
 };
 
 static void a_config_gives_exact_counts(void **state)
@@ -248,6 +255,46 @@ static void what_else_a_config_says(void **state)
 	assert_true(facts.is_gated);
 	assert_true(facts.has_qkv_bias);
 	assert_true(facts.has_out_bias);
+}
+
+#define TEXT_AND(tower)                                                        \
+	"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": "      \
+	"\"gemma3_text\", \"hidden_size\": 2560, \"intermediate_size\": "      \
+	"10240, "                                                              \
+	"\"num_hidden_layers\": 34, \"num_attention_heads\": 8, "              \
+	"\"num_key_value_heads\": 4, \"head_dim\": 256, "                      \
+	"\"vocab_size\": 262208}" tower "}"
+
+/* A tower is counted, or it is said that it is not. */
+static void towers_are_counted_or_told(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t tower;
+		const char *told;
+	} rows[] = {
+		{ TEXT_AND(""), 0, "" },
+		/* The file of gemma-3-4b: 416,866,032 parameters of SigLIP, and
+		 * 2,950,272 of what joins it. */
+		{ TEXT_AND(", \"vision_config\": {\"hidden_size\": 1152, "
+			   "\"image_size\": 896, \"intermediate_size\": 4304, "
+			   "\"num_hidden_layers\": 27, \"patch_size\": 14}"),
+		  416866032 + 2950272, "about 420 million parameters" },
+		{ TEXT_AND(", \"audio_config\": {\"name\": \"ours\"}"), 0,
+		  "audio_config: not counted" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct model_facts facts;
+
+		assert_int_equal(sample_read_text("config.json", rows[i].text,
+						  &facts, NULL),
+				 0);
+		assert_true(llabs(facts.tower - rows[i].tower) <=
+			    rows[i].tower / 100);
+		assert_non_null(strstr(facts.unread, rows[i].told));
+	}
 }
 
 #define LLAMA_BUT(change)                                                      \
@@ -373,6 +420,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_config_gives_exact_counts),
 		cmocka_unit_test(what_else_a_config_says),
+		cmocka_unit_test(towers_are_counted_or_told),
 		cmocka_unit_test(some_layers_have_no_experts),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(bombs_are_refused),
