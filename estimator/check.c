@@ -35,6 +35,8 @@ static const struct {
 	COUNT(expert_parallel, 0, GPUS_MOST),
 	COUNT(generated, 0, BATCH_MOST),
 	COUNT(kv_bits, 0, 32),
+	COUNT(prefill_chunk, 0, TOKENS_MOST),
+	COUNT(kv_block, 0, TOKENS_MOST),
 	COUNT(context_bytes, 0, BYTES_MOST),
 	COUNT(gpu_bytes, 0, BYTES_MOST),
 };

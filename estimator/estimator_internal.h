@@ -63,6 +63,8 @@ struct states {
 };
 
 void states_fill(const struct sizes *sizes, struct states *states);
+/* How the weights lie on the GPU. */
+enum weights stored_weights(const struct workload *work);
 /* Bytes of so many weights, of which linear ones are quantised. */
 int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear);
 
@@ -116,6 +118,9 @@ bool has_generation(const struct workload *work);
 
 int64_t workspace_bytes(const struct workload *work);
 int64_t context_bytes(const struct workload *work);
+/* Of what a phase allocates, what is no cause of fragmentation. */
+int64_t steady_bytes(const struct workload *work,
+		     const struct estimate *estimate, enum peak_phase phase);
 double fragmentation_factor(const struct workload *work);
 
 /* low and high of the estimate, from its parts: interval.c. */

@@ -107,14 +107,17 @@ static void reserved_edges(const struct workload *work,
 	double most = work->attention == ATTENTION_EAGER
 			      ? FRAGMENTATION_MOST_EAGER
 			      : FRAGMENTATION_MOST_FLASH;
+	int64_t pieces;
 
 	/* A measured one grows with the batch: 1.17 to 1.38 from 1 to 8. */
 	if (work->fragmentation > 0)
 		most = work->fragmentation + 0.1;
 	estimate->low[TIER_RESERVED] = count_scaled(
 		estimate->low[TIER_ALLOCATED], FRAGMENTATION_LEAST);
-	estimate->high[TIER_RESERVED] =
-		count_scaled(estimate->high[TIER_ALLOCATED], most);
+	pieces = count_above(estimate->high[TIER_ALLOCATED],
+			     steady_bytes(work, estimate, estimate->phase));
+	estimate->high[TIER_RESERVED] = count_add(
+		estimate->high[TIER_ALLOCATED], count_scaled(pieces, most - 1));
 }
 
 static void process_edges(const struct workload *work,

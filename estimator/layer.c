@@ -60,6 +60,12 @@ static int64_t input_bytes(const struct sizes *sizes, int64_t width)
 	return count_mul(width, sizes->element);
 }
 
+/* Of its linear layers. */
+static bool keeps_inputs(const struct sizes *sizes, enum layer_mode mode)
+{
+	return mode == LAYER_TRAINED || sizes->work->keeps_frozen_inputs;
+}
+
 static int64_t norm_bytes(const struct sizes *sizes, size_t stack,
 			  enum layer_mode mode)
 {
@@ -184,7 +190,7 @@ static int64_t mlp_bytes(const struct sizes *sizes,
 	int64_t tensors = mlp_is_gated(stack) ? 3 : 1;
 	int64_t sum = count_mul(width, tensors * sizes->element);
 
-	if (mode == LAYER_TRAINED && !has_relu(sizes))
+	if (keeps_inputs(sizes, mode) && !has_relu(sizes))
 		sum = count_add(sum, input_bytes(sizes, width));
 	return sum;
 }
@@ -212,7 +218,7 @@ void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 
 	bytes->replicated = count_add(norm_bytes(sizes, stack, mode),
 				      residual_masks(sizes));
-	if (mode == LAYER_TRAINED)
+	if (keeps_inputs(sizes, mode))
 		bytes->replicated = count_add(bytes->replicated,
 					      shared_inputs(sizes, stack));
 	if (sizes->trains_adapters)

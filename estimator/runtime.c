@@ -43,6 +43,24 @@ int64_t context_bytes(const struct workload *work)
 	return count_mul(one, processes);
 }
 
+/*
+ * Weights that only generate were loaded one by one into segments of their own,
+ * which round up by 2 MiB at most (pt:c10/cuda/CUDACachingAllocator.cpp). An
+ * engine takes its cache as one piece for each layer (vllm:v1/worker/
+ * gpu_model_runner.py).
+ */
+int64_t steady_bytes(const struct workload *work,
+		     const struct estimate *estimate, enum peak_phase phase)
+{
+	const int64_t *parts = estimate->parts[phase];
+
+	if (phase != PEAK_GENERATION || has_training(work))
+		return 0;
+	if (work->engine_share <= 0)
+		return parts[PART_WEIGHTS];
+	return count_add(parts[PART_WEIGHTS], parts[PART_KV_CACHE]);
+}
+
 /* reserved / allocated in 59 runs on a T4: median 1.10 with fused attention,
  * 1.17 (mean 1.20) with eager; repeats agree to 0.4%. */
 #define FRAGMENTATION_FLASH 1.10

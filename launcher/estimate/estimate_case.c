@@ -10,6 +10,7 @@
 #include "launcher/devices/devices.h"
 #include "launcher/estimate/estimate_command.h"
 #include "launcher/estimate/estimate_family.h"
+#include "launcher/estimate/estimate_usage.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result.h"
 #include "launcher/report/result_fill.h"
@@ -324,6 +325,7 @@ int estimate_case_open(struct estimate_case *all, const struct options *options,
 		code = EXIT_AUTOFIT_FAILED;
 	all->run.model = &all->model;
 	all->run.gpu_bytes = all->gpu.usable_bytes;
+	all->gpu.usable_bytes = usage_budget(&all->run, all->gpu.usable_bytes);
 	all->run.compute_major = all->gpu.compute_major;
 	if (options->batch.choice == EFFECTIVE_NUMBER)
 		all->effective_batch = options->batch.effective_batch;

@@ -3,6 +3,7 @@
 #include "launcher/estimate/estimate_case.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* prepare_model_for_kbit_training() of PEFT casts what is not quantised. */
 static void complete_residual(struct estimate_case *all,
@@ -14,10 +15,10 @@ static void complete_residual(struct estimate_case *all,
 	if (request->residual_bits || run->task == TASK_INFERENCE ||
 	    run->weights == WEIGHTS_AS_COMPUTED || run->lightning_quantizer)
 		return;
-	run->residual_fp32 = true;
+	run->residual_fp32 = run->residual_is_assumed = true;
 	strlist_add(&all->assumed,
 		    "a residual stream of 32 bits, as PEFT's preparation makes "
-		    "it (--residual 16: without)");
+		    "it (--residual 16: without); the interval holds both");
 }
 
 /* What is trained here follows from the data type of the weights. */
@@ -42,6 +43,13 @@ static void complete_precision(struct estimate_case *all,
 	complete_residual(all, request);
 	if (request->has_regime || run->regime != REGIME_FP32)
 		return;
+	if (run->task == TASK_INFERENCE &&
+	    strncmp(all->model.dtype, "float8", strlen("float8")) == 0) {
+		run->regime = REGIME_FP8;
+		strlist_add(&all->assumed,
+			    "precision fp8, as its weights are stored");
+		return;
+	}
 	run->regime = is_frozen ? REGIME_BF16 : REGIME_AMP;
 	strlist_addf(&all->assumed, "precision %s",
 		     is_frozen ? "bf16" : "amp: fp32 weights, cast");
@@ -70,7 +78,32 @@ static void complete_sizes(struct estimate_case *all)
 	strlist_addf(&all->assumed, "sequence %lld", (long long)run->sequence);
 }
 
-static int complete_gpus(struct estimate_case *all, struct error *err)
+/* vLLM: --block-size, and max_num_batched_tokens of a server on a large GPU
+ * (vllm:engine/arg_utils.py). */
+#define ENGINE_BLOCK 16
+#define ENGINE_CHUNK 8192
+
+static void complete_engine(struct estimate_case *all,
+			    const struct estimate_request *request)
+{
+	struct workload *run = &all->run;
+
+	if (!request->has_engine)
+		return;
+	if (!request->has_task)
+		run->task = TASK_INFERENCE;
+	if (!run->kv_block)
+		run->kv_block = ENGINE_BLOCK;
+	if (run->prefill_chunk)
+		return;
+	run->prefill_chunk = ENGINE_CHUNK;
+	strlist_addf(&all->assumed, "prompts in chunks of %d tokens",
+		     ENGINE_CHUNK);
+}
+
+static int complete_gpus(struct estimate_case *all,
+			 const struct estimate_request *request,
+			 struct error *err)
 {
 	struct workload *run = &all->run;
 	const int64_t shares[] = { run->tensor_parallel, run->pipeline_parallel,
@@ -91,6 +124,14 @@ static int complete_gpus(struct estimate_case *all, struct error *err)
 				 "that tensor, pipeline and context parallel "
 				 "share",
 				 (long long)all->gpu_count, (long long)sharing);
+	if (run->task == TASK_INFERENCE && sharing == 1 && all->gpu_count > 1 &&
+	    !request->has_sharding) {
+		run->tensor_parallel = sharing = all->gpu_count;
+		strlist_addf(&all->assumed,
+			     "each layer shared by the %lld GPUs (tensor "
+			     "parallel)",
+			     (long long)sharing);
+	}
 	run->data_parallel = all->gpu_count / sharing;
 	if (run->data_parallel > 1 && run->sharding == SHARD_NONE) {
 		run->sharding = SHARD_DDP;
@@ -104,9 +145,10 @@ int estimate_case_complete(struct estimate_case *all, struct error *err)
 	const struct estimate_request *request = &all->options->estimate;
 	struct workload *run = &all->run;
 
+	complete_engine(all, request);
 	complete_precision(all, request);
 	complete_sizes(all);
 	run->gpu_bytes = all->gpu.usable_bytes;
 	run->compute_major = all->gpu.compute_major;
-	return complete_gpus(all, err);
+	return complete_gpus(all, request, err);
 }

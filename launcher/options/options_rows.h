@@ -76,7 +76,7 @@ struct option_row {
 
 /* A row without a name ends the table. */
 extern const struct option_row option_rows[];
-#define OPTION_ROWS_MAX 128
+#define OPTION_ROWS_MAX 144
 
 /* The sub-commands, also those whose name is kept for later. */
 struct subcommand_row {

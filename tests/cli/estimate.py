@@ -74,6 +74,10 @@ RUN_OPTIONS = [
     ("engine-sleeps", [],
      ["--engine-share", "30%", "--gpu-memory", "80", "--lora", "8", *GRPO],
      "less"),
+    ("kv-block", ["1000"], INFERENCE, "more"),
+    ("prefill-chunk", ["512"], INFERENCE, "less"),
+    ("gpu-memory-utilization", ["0.9"], ["--gpu-memory", "80", *INFERENCE],
+     "less"),
     ("gpu-memory", ["24"], LLAMA, "same"),
 ]
 SIZES = ["--layers", "8", "--hidden", "512", "--heads", "8"]
@@ -260,7 +264,7 @@ def test_bands(place):
         equal("%s: done all the same" % name, answer.status, 0)
         equal("%s: options where they are needed" % name,
               answer.result["options"] is not None, not fits)
-    answer = estimate(place, "--gpu-memory", "12", "--batch", "8", *LLAMA)
+    answer = estimate(place, "--gpu-memory", "16", "--batch", "8", *LLAMA)
     options = answer.result["options"]
     saved = [option["saved_bytes"] for option in options]
     equal("options are ranked", saved, sorted(saved, reverse=True))
@@ -268,12 +272,17 @@ def test_bands(place):
         option["process_bytes"] + option["saved_bytes"] == process(answer)
         for option in options), options)
     check("fits is by the upper edge", all(
-        option["fits"] == (option["high_bytes"] <= 12 * GIB)
+        option["fits"] == (option["high_bytes"] <= 16 * GIB)
         for option in options), options)
     names = {option["option"] for option in options}
     check("of all sorts", {"checkpointing", "precision", "optimizer", "lora",
-                           "quantize", "sharding", "offload_optimizer",
-                           "sequence"} <= names, names)
+                           "quantize", "offload_optimizer", "sequence"} <=
+          names, names)
+    check("one GPU is not told to share", "sharding" not in names, names)
+    several = estimate(place, "--gpu-memory", "12", "--batch", "8",
+                       "--num-gpus", "4", *LLAMA).result["options"]
+    check("several are", "sharding" in {option["option"] for option in several},
+          several)
     holds("and what fits together", answer.out, r"fits with .+ \+ .+: up to")
     answer = estimate(place, "--gpu-memory", "40", "--evaluator", "14b",
                       "--task", "grpo", "--batch", "8",
@@ -282,6 +291,69 @@ def test_bands(place):
     check("evaluators and completions too", {
         "evaluator_int8", "evaluator_nf4", "evaluator_smaller", "completion",
         "accumulation"} <= names, names)
+
+
+def test_serving(place):
+    serve = ["--task", "inference", "--sequence", "8192",
+             "--gpu-memory-utilization", "0.9"]
+    answer = estimate(place, "--as", "h200", "--num-gpus", "8", *serve,
+                      "deepseek-v3")
+    # 671 GB in fp8, as they are stored, on 8 x 141 GB.
+    weights = {line["part"]: line["bytes"]
+               for line in answer.result["lines"]}["weights"]
+    check("DeepSeek-V3 in fp8 on 8 H200: its weights",
+          0.99 < weights * 8 / 671026404352 < 1.01, weights)
+    check("fit, and a cache beside them", answer.result["gpu"]["fits"] and
+          answer.result["engine"]["kv_cache_tokens"] > 100000, answer.out)
+    holds("as they are stored, shared by the GPUs", answer.out,
+          r"precision fp8, as its weights", r"tensor\s+parallel",
+          r"sequences of 8192")
+    cache = [estimate(place, "--num-gpus", gpus, *serve[:4], "deepseek-v3")
+             for gpus in ("4", "8")]
+    equal("compressed keys lie on each GPU", *[
+        {line["part"]: line["bytes"] for line in one.result["lines"]}[
+            "KV cache"] for one in cache])
+    llama = ["--as", "h100", "--num-gpus", "2", *serve, "llama-3.3-70b"]
+    answer = estimate(place, "--precision", "fp8", *llama)
+    check("Llama-3.3-70B in fp8 on 2 H100 fits",
+          answer.result["gpu"]["fits"] and
+          answer.result["engine"]["sequences"] >= 20, answer.out)
+    answer = estimate(place, *llama)
+    check("in bf16 it does not", not answer.result["gpu"]["fits"], answer.out)
+    names = {option["option"] for option in answer.result["options"]}
+    check("what is advised is for generation", "weights_fp8" in names and
+          not names & {"quantize", "int8", "lora"}, names)
+    lacks("no adapters are spoken of", answer.out, r"adapter|LoRA|frozen")
+    equal("no engine, no cache of its own", estimate(
+        place, *INFERENCE).result["engine"], None)
+
+
+def test_unsaid(place):
+    tower = {"model_type": "gemma3", "text_config": {
+        "model_type": "gemma3_text", "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+        "intermediate_size": 128, "vocab_size": 1000},
+        "vision_config": {"hidden_size": 64, "num_hidden_layers": 2}}
+    place.write("tower/config.json", json.dumps(tower))
+    answer = estimate(place, "tower")
+    holds("a tower is told", answer.out, r"not read +vision_config: about")
+    tower.pop("vision_config")
+    place.write("text/config.json", json.dumps(tower))
+    check("and counted", answer.result["parameters"] >
+          estimate(place, "text").result["parameters"], answer.out)
+    place.write("train.py", "import argparse\n"
+                "p = argparse.ArgumentParser()\n"
+                "p.add_argument('--per_device_train_batch_size')\n")
+    train = ["--num-gpus", "4", "--", "python", "train.py",
+             "--per_device_train_batch_size", "4", "--model_name_or_path",
+             "gpt2", "--deepspeed"]
+    answer = estimate(place, *train, "missing.json")
+    check("a DeepSpeed file that is missing is told", any(
+        "missing.json" in note for note in answer.result["not_read"]),
+        answer.out)
+    place.write("there.json", json.dumps({"zero_optimization": {"stage": 2}}))
+    equal("one that is there is not", estimate(
+        place, *train, "there.json").result["not_read"], [])
 
 
 def test_tables(place):
@@ -486,6 +558,8 @@ def main():
         test_options(place)
         test_errors(place)
         test_bands(place)
+        test_serving(place)
+        test_unsaid(place)
         test_tables(place)
         test_fit_and_need(place)
         test_command(place)
