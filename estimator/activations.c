@@ -54,7 +54,7 @@ static int64_t working_bytes(const struct sizes *sizes, size_t stack,
 	struct layer_bytes bytes;
 	double factor = sizes->work->residual_fp32 ? SCORES_AT_WORK_FP32
 						   : SCORES_AT_WORK;
-	int64_t width = mlp_width(&sizes->shape.stacks[stack]);
+	int64_t width = mlp_at_work(&sizes->shape.stacks[stack]);
 	int64_t mlp, scores;
 
 	layer_fill(sizes, stack, mode, &bytes);
@@ -165,6 +165,31 @@ static bool computes_again(const struct sizes *sizes)
 	       sizes->work->checkpointing == CHECKPOINT_OFFLOADED;
 }
 
+/*
+ * FSDP reshards a frozen unit when all its inputs have their gradients, and the
+ * hook for that (register_multi_grad_hook in _register_post_backward_reshard_
+ * only_hook, pt:torch/distributed/fsdp/_runtime_utils.py) holds the inputs and
+ * the gradients of every checkpointed block until the backward pass is over.
+ */
+static bool holds_inputs(const struct sizes *sizes)
+{
+	enum sharding sharding = sizes->work->sharding;
+
+	return sizes->data > 1 && sizes->trains_adapters &&
+	       computes_again(sizes) &&
+	       (sharding == SHARD_FSDP || sharding == SHARD_FSDP_GRAD_OP);
+}
+
+static int64_t stack_held(const struct sizes *sizes, size_t stack)
+{
+	int64_t layers = sizes->shape.stacks[stack].layers;
+
+	if (!holds_inputs(sizes))
+		return 0;
+	return count_mul(count_mul(block_input(sizes, stack), 2),
+			 layers_held(sizes, layers));
+}
+
 void activations_fill(const struct sizes *sizes,
 		      struct activations *activations)
 {
@@ -184,6 +209,8 @@ void activations_fill(const struct sizes *sizes,
 					      stack_kept(sizes, i, mode));
 		activations->layer = count_most(activations->layer,
 						count_add(layer, working));
+		activations->held =
+			count_add(activations->held, stack_held(sizes, i));
 		if (computes_again(sizes))
 			working = count_add(working, layer);
 		activations->working =

@@ -82,6 +82,8 @@ struct activations {
 	/* While the last layer goes backward: more than is kept of it. */
 	int64_t working;
 	int64_t layer; /* of one layer, all: while the first goes backward */
+	/* Inputs of checkpointed blocks and their gradients, at the end. */
+	int64_t held;
 };
 
 /* By the first stage of a pipeline: as many as there are stages. */
@@ -121,6 +123,7 @@ int64_t context_bytes(const struct workload *work);
 /* Of what a phase allocates, what is no cause of fragmentation. */
 int64_t steady_bytes(const struct workload *work,
 		     const struct estimate *estimate, enum peak_phase phase);
+bool fragments_by_gathering(const struct workload *work);
 double fragmentation_factor(const struct workload *work);
 
 /* low and high of the estimate, from its parts: interval.c. */

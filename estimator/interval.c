@@ -38,6 +38,7 @@ static const struct spread loss_fp32 = { 0.85, 20.0 / 16 };
 #define FRAGMENTATION_LEAST 1.0
 #define FRAGMENTATION_MOST_FLASH 1.25
 #define FRAGMENTATION_MOST_EAGER 1.49
+#define FRAGMENTATION_MOST_GATHERED 1.6
 
 /* Contexts that were measured: 105 MiB right after start, 1343 at most. */
 #define CONTEXT_LEAST (INT64_C(105) << 20)
@@ -109,6 +110,8 @@ static void reserved_edges(const struct workload *work,
 			      : FRAGMENTATION_MOST_FLASH;
 	int64_t pieces;
 
+	if (fragments_by_gathering(work))
+		most = FRAGMENTATION_MOST_GATHERED;
 	/* A measured one grows with the batch: 1.17 to 1.38 from 1 to 8. */
 	if (work->fragmentation > 0)
 		most = work->fragmentation + 0.1;

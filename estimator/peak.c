@@ -113,6 +113,7 @@ static void backward_fill(const struct terms *terms, int64_t parts[PARTS])
 	gradients_fill(terms, parts);
 	parts[PART_BUCKETS] = terms->buckets;
 	parts[PART_CASTS] = terms->states.layer_casts;
+	parts[PART_ACTIVATIONS] = terms->activations.held;
 	parts[PART_LAYER] = count_add(
 		count_add(terms->activations.layer, dequantised(sizes)),
 		count_add(gathered_weights(sizes), gathered_gradients(sizes)));

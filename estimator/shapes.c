@@ -314,6 +314,23 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape)
 	shapes[facts->family](facts, shape);
 }
 
+/* Experts go one after the other: one of them has its part of the tokens, where
+ * all have as many. */
+int64_t mlp_at_work(const struct layer_stack *stack)
+{
+	int64_t width = 0;
+
+	for (size_t i = 0; i < stack->linear_count; i++) {
+		const struct linear *linear = &stack->linears[i];
+		int64_t all = count_mul(linear->in, linear->active);
+
+		if (linear->targets & TARGET_DOWN)
+			width = count_most(width,
+					   count_share(all, linear->copies));
+	}
+	return width;
+}
+
 /* Width of the MLP that a token goes through: with all its experts. */
 int64_t mlp_width(const struct layer_stack *stack)
 {
