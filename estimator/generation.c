@@ -68,16 +68,16 @@ int64_t kv_cache_bytes(const struct sizes *sizes)
 {
 	const struct workload *work = sizes->work;
 	int64_t bits = work->kv_bits ? work->kv_bits : sizes->element * 8;
-	bool is_t5 = sizes->model.family == MODEL_T5;
+	enum model_family family = sizes->model.family;
+	bool has_decoder = model_family_has_decoder(family);
 	int64_t layers =
-		is_t5 ? sizes->model.decoder_layers : sizes->model.layers;
-	int64_t tokens = cached_tokens(sizes, sizes->keys[is_t5 ? 1 : 0]);
+		has_decoder ? sizes->model.decoder_layers : sizes->model.layers;
+	int64_t tokens = cached_tokens(sizes, sizes->keys[has_decoder]);
 	int64_t elements;
 
-	if (!generates_itself(work) || sizes->model.family == MODEL_VIT ||
-	    sizes->model.family == MODEL_BERT)
+	if (!generates_itself(work) || !model_family_has_words(family))
 		return 0;
-	if (is_t5)
+	if (has_decoder)
 		tokens = count_add(tokens, sizes->keys[0]);
 	elements = count_mul(cached_elements(sizes, layers),
 			     count_mul(tokens, generated(work)));
@@ -132,8 +132,7 @@ int64_t decode_logits_bytes(const struct sizes *sizes)
 {
 	enum model_family family = sizes->model.family;
 
-	if (!generates_itself(sizes->work) || family == MODEL_VIT ||
-	    family == MODEL_BERT)
+	if (!generates_itself(sizes->work) || !model_family_has_words(family))
 		return 0;
 	return count_share(
 		count_mul(count_mul(generated(sizes->work), sizes->model.vocab),

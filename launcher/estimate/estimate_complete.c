@@ -67,6 +67,10 @@ static void complete_sizes(struct estimate_case *all)
 	if (run->sequence)
 		return;
 	run->sequence = ESTIMATE_SEQUENCE;
+	if (model->family == MODEL_COUNTED) {
+		run->sequence = 1;
+		return;
+	}
 	if (model->image && model->patch) {
 		run->sequence = (model->image / model->patch) *
 					(model->image / model->patch) +
@@ -75,6 +79,8 @@ static void complete_sizes(struct estimate_case *all)
 	}
 	if (model->positions && model->positions < ESTIMATE_SEQUENCE)
 		run->sequence = model->positions;
+	if (model->decoder_positions)
+		run->sequence = model->decoder_positions;
 	strlist_addf(&all->assumed, "sequence %lld", (long long)run->sequence);
 }
 

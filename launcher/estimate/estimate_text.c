@@ -88,9 +88,16 @@ void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
 	const struct workload *run = &all->run;
 
 	add_method(out, run, estimate);
-	strbuf_addf(out, ", batch %lld x %lld tokens, %s attention",
-		    (long long)run->micro_batch, (long long)run->sequence,
-		    attention_words[run->attention]);
+	if (all->model.family == MODEL_COUNTED)
+		strbuf_addf(out, ", batch %lld of %lld x %lld pixels",
+			    (long long)run->micro_batch,
+			    (long long)all->model.image,
+			    (long long)all->model.image);
+	else
+		strbuf_addf(out, ", batch %lld x %lld tokens, %s attention",
+			    (long long)run->micro_batch,
+			    (long long)run->sequence,
+			    attention_words[run->attention]);
 	if (run->task != TASK_INFERENCE)
 		add_training(out, run);
 	if (all->gpu_count > 1)
