@@ -80,6 +80,8 @@ struct model_facts {
 	int64_t stored_bytes; /* of the weights as they lie on the disk */
 	char name[128];       /* "meta-llama/Llama-3.1-8B"; "" */
 	char dtype[16];       /* "bfloat16" that it is stored in; "" */
+	/* What a training file says of the run beside the model; 0: nothing. */
+	int64_t run_batch, run_sequence;
 	/* What the file holds that none of these numbers does, for a reader. */
 	char unread[160];
 };

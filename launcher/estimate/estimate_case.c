@@ -23,6 +23,8 @@
 #include <unistd.h>
 
 #define GPT2_VOCAB 50257
+/* Of a head, where only the width of the model is said. */
+#define HEAD_WIDTH 64
 
 static void set_gpu(struct estimate_gpu *gpu, const char *name, uint64_t bytes)
 {
@@ -119,6 +121,11 @@ static int choose_family(struct estimate_case *all,
 			 estimate_family(&all->model, &all->assumed));
 	if (estimate_case_add_numbers(&all->model, request, command, err) < 0)
 		return -EINVAL;
+	if (!all->model.heads && all->model.hidden % HEAD_WIDTH == 0) {
+		all->model.heads = all->model.hidden / HEAD_WIDTH;
+		if (all->model.heads)
+			strlist_addf(&all->assumed, "heads of %d", HEAD_WIDTH);
+	}
 	if (all->model.family != MODEL_GPT2 || all->model.vocab)
 		return 0;
 	all->model.vocab = GPT2_VOCAB;

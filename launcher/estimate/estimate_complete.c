@@ -60,6 +60,16 @@ static void complete_sizes(struct estimate_case *all)
 	struct workload *run = &all->run;
 	const struct model_facts *model = &all->model;
 
+	if (!run->micro_batch && model->run_batch) {
+		run->micro_batch = model->run_batch;
+		strlist_addf(&all->assumed, "batch %lld, of the file",
+			     (long long)model->run_batch);
+	}
+	if (!run->sequence && model->run_sequence) {
+		run->sequence = model->run_sequence;
+		strlist_addf(&all->assumed, "sequence %lld, of the file",
+			     (long long)model->run_sequence);
+	}
 	if (!run->micro_batch) {
 		run->micro_batch = 1;
 		strlist_add(&all->assumed, "batch 1");

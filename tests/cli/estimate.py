@@ -552,8 +552,90 @@ def test_profiles(place):
     check("for programs too", answer.result["profile"]["tables"], answer.out)
 
 
+# What readers of the five guides type, in the guides' own words: the profile,
+# the words, and what is printed.
+GUIDES = [
+    # StateSet's tables: training 7B, its methods, and inference.
+    ("stateset-table", ["--params", "7b"], r"full fine-tuning +56 GB"),
+    ("stateset-table", ["--params", "7b", "--method", "lora"], r"LoRA +16 GB"),
+    ("stateset-table", ["--params", "7b", "--method", "qlora"],
+     r"4 bit +8 GB"),
+    ("stateset-table", ["--params", "13b", "--method", "inference"],
+     r"weights, 16 bit +26 GB"),
+    ("stateset-table", ["--params", "70b"], r"full fine-tuning +560 GB"),
+    # Its formula, for Llama-2-7B: 14 + 56 + 14 + 0.54.
+    ("stateset-formula", ["--params", "7b", "--hidden", "4096", "--layers",
+                          "32", "--seq_len", "2048", "--batch_size", "1"],
+     r"weights +14 GB", r"optimizer states +56 GB", r"total +84\.5"),
+    # LatentWire's text and its calculator.
+    ("latentwire-doc", ["--gpu-memory", "80"], r"before any sample +60 GB",
+     r"batch at 1 GB a sample +20"),
+    ("latentwire-doc", ["--gpu-memory", "40"], r"left for samples, GB +-20",
+     r"does not fit"),
+    ("latentwire-code", ["--model_size_gb", "14", "--gpu_memory_gb", "80",
+                         "--num_gpus", "4", "--optimizer", "adamw"],
+     r"one sample, GB +3\.24", r"largest batch +6", r"safe batch +4",
+     r"accumulation +2", r"effective batch +32"),
+    # AGI2: its file, its options, both precisions in one call.
+    ("agi2", ["lilwill.toml"], r"weights +0\.056", r"in float32, GB +0\.53",
+     r"in float16, GB +0\.3", r"saved by float16, GB +0\.22",
+     r"parameters +3\.0117e\+07", r"reasonable"),
+    ("agi2", ["--model-embd", "768", "--model-layer", "12", "--batch-size",
+              "8", "--mixed-precision"], r"total +1\.03", r"1\.2394e\+08"),
+    # The nanoGPT guide: sizes, batches, blocks, generation.
+    ("nanogpt-guide", ["--params", "150M"], r"total +8000 MB"),
+    ("nanogpt-guide", ["--params", "250M"], r"total +12000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--batch_size", "8"],
+     r"total +4000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--batch_size", "64"],
+     r"total +14000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--block_size", "512"],
+     r"total +12000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--method", "generation",
+                       "--block_size", "1024"], r"total +1500 MB"),
+    ("nanogpt-guide", ["--params", "350M", "--method", "training-1024"],
+     r"total, 1024 tokens +18000 MB"),
+    # Qwen GRPO with an evaluator: batches, the small model, verdicts.
+    ("qwen-grpo-guide", [], r"total +94-103"),
+    ("qwen-grpo-guide", ["--batch", "32"], r"total +130-160"),
+    ("qwen-grpo-guide", ["--batch", "128"], r"total +250-350"),
+    ("qwen-grpo-guide", ["--method", "0.5b", "--batch", "128"],
+     r"total +14-22"),
+    ("qwen-grpo-guide", ["--gpu-memory", "141"], r"total +94-103",
+     r"verdict: \S+"),
+]
+LILWILL = "\n".join([
+    "model_embd = 384", "model_layer = 6", "model_head = 6",
+    "model_positions = 512", "batch_size = 24", "seq_len = 512",
+    "num_epochs = 3", "learning_rate = 0.001", ""])
+
+
+def test_guides(place):
+    place.write("lilwill.toml", LILWILL)
+    for profile, words, *says in GUIDES:
+        answer = estimate(place, "--profile", profile, *words)
+        name = " ".join([profile, *words])
+        equal(name + ": is answered", answer.status, 0)
+        holds(name, answer.out, *says)
+    answer = estimate(place, "lilwill.toml")
+    equal("what the file says of the run counts", [
+        answer.result["run"][key] for key in ("micro_batch", "sequence")],
+        [24, 512])
+    holds("what it says beside that is told", answer.out,
+          r"not read +keys of the file: num_epochs, learning_rate")
+    answer = estimate(place, "--profile", "stateset-table", "--method", "qlora",
+                      "llama-2-7b")
+    holds("the footer is of the same run", answer.out,
+          r"the same run \(qlora, bf16, batch 1, 2048 tokens\)")
+    answer = estimate(place, "--profile", "nanogpt-guide", "--params", "150M",
+                      "--batch", "64")
+    holds("with the guide's batch and tokens", answer.out,
+          r"\(training, fp32, batch 64, 256 tokens\)")
+
+
 def main():
     with Place("estimate") as place:
+        test_guides(place)
         test_object(place)
         test_options(place)
         test_errors(place)
