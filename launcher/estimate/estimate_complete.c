@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/estimate/estimate_case.h"
 
+#include "base/units.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -51,8 +53,36 @@ static void complete_precision(struct estimate_case *all,
 		return;
 	}
 	run->regime = is_frozen ? REGIME_BF16 : REGIME_AMP;
-	strlist_addf(&all->assumed, "precision %s",
-		     is_frozen ? "bf16" : "amp: fp32 weights, cast");
+	if (is_frozen)
+		strlist_add(&all->assumed, "precision bf16");
+	else
+		all->assumes_amp = true;
+}
+
+/* Said first, as it may double what a run takes: what most would mean by it. */
+static void say_amp(struct estimate_case *all)
+{
+	struct strlist others = all->assumed;
+	struct workload run = all->run;
+	struct estimate estimate;
+	char size[BYTES_TEXT_MAX];
+
+	if (!all->assumes_amp)
+		return;
+	all->assumed = (struct strlist)STRLIST_INIT;
+	run.regime = REGIME_BF16;
+	if (estimate_memory(&run, &estimate, NULL) == 0)
+		strlist_addf(
+			&all->assumed,
+			"precision amp: fp32 weights, cast (--precision "
+			"bf16: %s)",
+			bytes_format(size,
+				     (uint64_t)estimate.peak[TIER_PROCESS]));
+	else
+		strlist_add(&all->assumed, "precision amp: fp32 weights, cast");
+	strlist_add_all(&all->assumed, (const char *const *)others.items,
+			others.count);
+	strlist_release(&others);
 }
 
 static void complete_sizes(struct estimate_case *all)
@@ -166,5 +196,8 @@ int estimate_case_complete(struct estimate_case *all, struct error *err)
 	complete_sizes(all);
 	run->gpu_bytes = all->gpu.usable_bytes;
 	run->compute_major = all->gpu.compute_major;
-	return complete_gpus(all, request, err);
+	if (complete_gpus(all, request, err) < 0)
+		return -EINVAL;
+	say_amp(all);
+	return 0;
 }

@@ -328,6 +328,32 @@ def test_serving(place):
         place, *INFERENCE).result["engine"], None)
 
 
+VIEWS = [[], ["--compare"], ["--generation"], ["--gpus"],
+         ["--fit", "24GiB"], ["--gpu-memory", "12", "--batch", "8"]]
+
+
+def test_widths(place):
+    calls = [view + ["llama-3.1-8b"] for view in VIEWS] + [
+        ["--need", "llama-3.1-8b"], ["--fit", "rtx4090"]]
+    for columns in ("", "60", "80", "120"):
+        for words in calls:
+            answer = place.run("estimate", "--device", "host", *words,
+                               env={"COLUMNS": columns})
+            lines = answer.out.split("\n")
+            widest = max(len(line) for line in lines)
+            most = max(int(columns or 80), 80)
+            check("COLUMNS=%s estimate %s: no line is wider" % (
+                columns, " ".join(words)), widest <= most,
+                [line for line in lines if len(line) > most])
+    answer = estimate(place, "llama-3.1-8b")
+    holds("what amp costs is said first", answer.out,
+          r"assumed +precision amp: fp32 weights, cast "
+          r"\(--precision bf16: [\d.]+ GiB\)")
+    rows = estimate(place, "--need", "llama-3.1-8b").result["need"]
+    check("an instance stands with its own GPU", all(
+        row["instance_gpu"] and row["instance_gpus"] for row in rows), rows)
+
+
 def test_unsaid(place):
     tower = {"model_type": "gemma3", "text_config": {
         "model_type": "gemma3_text", "hidden_size": 64, "num_hidden_layers": 2,
@@ -642,6 +668,7 @@ def main():
         test_bands(place)
         test_serving(place)
         test_unsaid(place)
+        test_widths(place)
         test_tables(place)
         test_fit_and_need(place)
         test_command(place)
