@@ -50,11 +50,24 @@ const struct model_field model_fields[] = {
 	COUNT(channels, WIDTH_MOST, "channels of an image"),
 	COUNT(classes, VOCAB_MOST, "classes"),
 	COUNT(window, VOCAB_MOST, "tokens of sliding attention"),
+	COUNT(tower, PARAMETERS_MOST,
+	      "parameters of towers for images or sound"),
+	COUNT(decoder_positions, VOCAB_MOST, "positions of the decoder"),
+	COUNT(state, WIDTH_MOST, "state of each channel (Mamba)"),
+	COUNT(step_rank, WIDTH_MOST, "rank of the time step (Mamba)"),
+	COUNT(kernel, 1000, "width of the convolution (Mamba)"),
+	COUNT(activations, PARAMETERS_MOST,
+	      "elements kept of a sample (convolutions, diffusion)"),
 	FLAG("tied", is_tied, "the head is the embedding"),
 	FLAG("gated", is_gated, "an MLP has three matrices"),
 	FLAG("qkv_bias", has_qkv_bias, "q, k and v have biases"),
 	FLAG("out_bias", has_out_bias, "the output of attention has one"),
 	FLAG("qk_norm", has_qk_norm, "q and k are normed"),
+	FLAG("wide_norms", has_wide_norms, "q and k normed over all heads"),
+	FLAG("mlp_bias", has_mlp_bias, "MLP, router and experts have biases"),
+	FLAG("sinks", has_sinks, "attention has sinks"),
+	FLAG("plain_shared", has_plain_shared,
+	     "shared experts have no gate of their own"),
 	COUNT(parameters, PARAMETERS_MOST, "all parameters"),
 	COUNT(stored_bytes, INT64_MAX, "bytes of the weights on disk"),
 	{ .name = NULL },
@@ -119,11 +132,65 @@ static const struct family {
 			       "experts_per_token", "expert_ffn" },
 			     false,
 			     true },
+	[MODEL_FALCON] = { "falcon",
+			   { "layers", "hidden", "heads", "kv_heads",
+			     "head_dim", "ffn", "vocab", "layer_norms" },
+			   true,
+			   false },
+	[MODEL_BLOOM] = { "bloom",
+			  { "layers", "hidden", "heads", "ffn", "vocab" },
+			  true,
+			  false },
+	[MODEL_GPTJ] = { "gptj",
+			 { "layers", "hidden", "heads", "ffn", "vocab" },
+			 false,
+			 false },
+	[MODEL_DISTILBERT] = { "distilbert",
+			       { "layers", "hidden", "heads", "ffn", "vocab",
+				 "positions" },
+			       true,
+			       false },
+	[MODEL_DEBERTA] = { "deberta",
+			    { "layers", "hidden", "heads", "ffn", "vocab",
+			      "positions" },
+			    true,
+			    false },
+	[MODEL_WHISPER] = { "whisper",
+			    { "layers", "decoder_layers", "hidden", "heads",
+			      "head_dim", "ffn", "vocab", "positions",
+			      "decoder_positions", "channels" },
+			    true,
+			    false },
+	[MODEL_MAMBA] = { "mamba",
+			  { "layers", "hidden", "ffn", "vocab", "state",
+			    "step_rank", "kernel" },
+			  true,
+			  false },
+	[MODEL_COUNTED] = { "counted",
+			    { "parameters", "activations" },
+			    false,
+			    false },
 };
 
 const char *model_family_name(enum model_family family)
 {
 	return families[family].name;
+}
+
+bool model_family_has_words(enum model_family family)
+{
+	static const bool none[MODEL_FAMILIES] = {
+		[MODEL_BERT] = true,       [MODEL_VIT] = true,
+		[MODEL_DISTILBERT] = true, [MODEL_DEBERTA] = true,
+		[MODEL_COUNTED] = true,
+	};
+
+	return !none[family];
+}
+
+bool model_family_has_decoder(enum model_family family)
+{
+	return family == MODEL_T5 || family == MODEL_WHISPER;
 }
 
 void model_facts_init(struct model_facts *facts, enum model_family family)
@@ -138,6 +205,17 @@ static void facts_fill(int64_t *count, int64_t value)
 {
 	if (*count == 0)
 		*count = value;
+}
+
+/* MambaConfig: twice as wide inside, a state of 16, a rank of a 16th. */
+static void mamba_complete(struct model_facts *facts)
+{
+	if (facts->hidden <= 0 || facts->hidden > WIDTH_MOST)
+		return;
+	facts_fill(&facts->ffn, 2 * facts->hidden);
+	facts_fill(&facts->state, 16);
+	facts_fill(&facts->kernel, 4);
+	facts_fill(&facts->step_rank, (facts->hidden + 15) / 16);
 }
 
 void model_facts_complete(struct model_facts *facts)
@@ -160,6 +238,14 @@ void model_facts_complete(struct model_facts *facts)
 		facts_fill(&facts->decoder_layers, facts->layers);
 	if (facts->family == MODEL_VIT)
 		facts_fill(&facts->channels, 3);
+	if ((facts->family == MODEL_BLOOM || facts->family == MODEL_GPTJ ||
+	     facts->family == MODEL_FALCON) &&
+	    facts->hidden > 0 && facts->hidden <= WIDTH_MOST)
+		facts_fill(&facts->ffn, facts->hidden * 4);
+	if (facts->family == MODEL_FALCON)
+		facts_fill(&facts->layer_norms, 1);
+	if (facts->family == MODEL_MAMBA)
+		mamba_complete(facts);
 	if (facts->family == MODEL_MOE)
 		facts_fill(&facts->expert_ffn, facts->ffn);
 }

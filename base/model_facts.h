@@ -20,8 +20,16 @@ enum model_family {
 	MODEL_BERT, /* encoder with pooler; RoBERTa */
 	MODEL_T5,   /* encoder and decoder */
 	MODEL_VIT,
-	MODEL_MOE,      /* MODEL_LLAMA with experts: Mixtral, Qwen-MoE */
-	MODEL_DEEPSEEK, /* experts and compressed attention (MLA) */
+	MODEL_MOE,        /* MODEL_LLAMA with experts: Mixtral, Qwen-MoE */
+	MODEL_DEEPSEEK,   /* experts and compressed attention (MLA) */
+	MODEL_FALCON,     /* parallel block without biases, few heads of keys */
+	MODEL_BLOOM,      /* MODEL_GPT2 without positions, normed embedding */
+	MODEL_GPTJ,       /* parallel block, attention without biases */
+	MODEL_DISTILBERT, /* no pooler, no token types */
+	MODEL_DEBERTA,    /* relative positions in a table of their own */
+	MODEL_WHISPER,    /* encoder of sound, decoder of text */
+	MODEL_MAMBA,      /* state space layers, no attention */
+	MODEL_COUNTED, /* convolutions, diffusion, towers: numbers as counted */
 	MODEL_FAMILIES,
 };
 
@@ -49,9 +57,21 @@ struct model_facts {
 	int64_t q_rank, kv_rank, nope_dim, rope_dim, value_dim; /* MLA */
 	int64_t image, patch, channels, classes;                /* VIT */
 	int64_t window; /* sliding attention; 0: all */
-	bool is_tied;   /* the head is the embedding */
-	bool is_gated;  /* three matrices in an MLP */
+	/* Towers for images or sound beside the language model, with what joins
+	 * them to it: counted in the weights, in no activation. */
+	int64_t tower;
+	int64_t decoder_positions;        /* WHISPER */
+	int64_t state, step_rank, kernel; /* MAMBA */
+	/* COUNTED: elements that are kept of one sample for the backward pass,
+	 * at its usual size. */
+	int64_t activations;
+	bool is_tied;  /* the head is the embedding */
+	bool is_gated; /* three matrices in an MLP */
 	bool has_qkv_bias, has_out_bias, has_qk_norm;
+	bool has_wide_norms;   /* q and k are normed over all heads at once */
+	bool has_mlp_bias;     /* in MLP, router and experts */
+	bool has_sinks;        /* a number for each head */
+	bool has_plain_shared; /* shared experts without a gate of their own */
 	/*
 	 * Counted in the weights themselves, or as the user says: wins over
 	 * what follows from the numbers above; 0: not known.
@@ -60,6 +80,10 @@ struct model_facts {
 	int64_t stored_bytes; /* of the weights as they lie on the disk */
 	char name[128];       /* "meta-llama/Llama-3.1-8B"; "" */
 	char dtype[16];       /* "bfloat16" that it is stored in; "" */
+	/* What a training file says of the run beside the model; 0: nothing. */
+	int64_t run_batch, run_sequence;
+	/* What the file holds that none of these numbers does, for a reader. */
+	char unread[160];
 };
 
 /* A field by the name that files, options and messages use. */
@@ -76,9 +100,14 @@ extern const struct model_field model_fields[];
 
 /* For messages: those that can be counted. */
 #define MODEL_FAMILY_NAMES                                                     \
-	"gpt2, llama, phi, neox, opt, bert, t5, vit, moe, deepseek"
+	"gpt2, llama, phi, neox, opt, bert, t5, vit, moe, deepseek, falcon, "  \
+	"bloom, gptj, distilbert, deberta, whisper, mamba, counted"
 
 const char *model_family_name(enum model_family family);
+/* It predicts words: there are logits, and a cache to generate with. */
+bool model_family_has_words(enum model_family family);
+/* An encoder, and a decoder that looks at it: T5, Whisper. */
+bool model_family_has_decoder(enum model_family family);
 /* -EINVAL: none is called so. */
 int model_family_parse(const char *name, enum model_family *family);
 

@@ -54,7 +54,7 @@ static int64_t working_bytes(const struct sizes *sizes, size_t stack,
 	struct layer_bytes bytes;
 	double factor = sizes->work->residual_fp32 ? SCORES_AT_WORK_FP32
 						   : SCORES_AT_WORK;
-	int64_t width = mlp_width(&sizes->shape.stacks[stack]);
+	int64_t width = mlp_at_work(&sizes->shape.stacks[stack]);
 	int64_t mlp, scores;
 
 	layer_fill(sizes, stack, mode, &bytes);
@@ -87,6 +87,8 @@ static int64_t layers_kept(const struct sizes *sizes, int64_t layers)
 	return layers_held(sizes, layers);
 }
 
+/* Blocks of very different sizes: a guess, and its interval says so. */
+#define COUNTED_CHECKPOINTED 0.3
 /* Selective checkpointing of operations, as in torchtitan: nearly half. */
 #define SELECTIVE 0.45
 
@@ -106,13 +108,28 @@ static int64_t block_input(const struct sizes *sizes, size_t stack)
 			 sizes->tokens[stack]);
 }
 
+/*
+ * As they were counted in the classes themselves: all that autograd saves of a
+ * sample of the usual size (torch.autograd.graph.saved_tensors_hooks on models
+ * without memory).
+ */
+static int64_t counted_kept(const struct sizes *sizes)
+{
+	return count_mul(count_mul(sizes->model.activations, sizes->sequences),
+			 sizes->element);
+}
+
 static int64_t stack_kept(const struct sizes *sizes, size_t stack,
 			  enum layer_mode mode)
 {
 	int64_t layers = sizes->shape.stacks[stack].layers;
-	int64_t all = count_mul(layer_total(sizes, stack, mode),
-				layers_kept(sizes, layers));
+	bool is_counted = sizes->model.family == MODEL_COUNTED;
+	int64_t all = is_counted ? counted_kept(sizes)
+				 : count_mul(layer_total(sizes, stack, mode),
+					     layers_kept(sizes, layers));
 
+	if (is_counted && sizes->work->checkpointing != CHECKPOINT_NONE)
+		return count_scaled(all, COUNTED_CHECKPOINTED);
 	switch (sizes->work->checkpointing) {
 	case CHECKPOINT_FULL:
 		return count_mul(block_input(sizes, stack),
@@ -150,8 +167,7 @@ static int64_t end_bytes(const struct sizes *sizes, enum layer_mode mode)
  */
 static int64_t mask_bytes(const struct sizes *sizes)
 {
-	enum model_family family = sizes->model.family;
-	bool looks_everywhere = family == MODEL_VIT || family == MODEL_BERT;
+	bool looks_everywhere = !model_family_has_words(sizes->model.family);
 	int64_t pairs = count_mul(sizes->tokens[1], sizes->keys[1]);
 
 	if (sizes->work->attention != ATTENTION_EAGER || looks_everywhere)
@@ -163,6 +179,31 @@ static bool computes_again(const struct sizes *sizes)
 {
 	return sizes->work->checkpointing == CHECKPOINT_FULL ||
 	       sizes->work->checkpointing == CHECKPOINT_OFFLOADED;
+}
+
+/*
+ * FSDP reshards a frozen unit when all its inputs have their gradients, and the
+ * hook for that (register_multi_grad_hook in _register_post_backward_reshard_
+ * only_hook, pt:torch/distributed/fsdp/_runtime_utils.py) holds the inputs and
+ * the gradients of every checkpointed block until the backward pass is over.
+ */
+static bool holds_inputs(const struct sizes *sizes)
+{
+	enum sharding sharding = sizes->work->sharding;
+
+	return sizes->data > 1 && sizes->trains_adapters &&
+	       computes_again(sizes) &&
+	       (sharding == SHARD_FSDP || sharding == SHARD_FSDP_GRAD_OP);
+}
+
+static int64_t stack_held(const struct sizes *sizes, size_t stack)
+{
+	int64_t layers = sizes->shape.stacks[stack].layers;
+
+	if (!holds_inputs(sizes))
+		return 0;
+	return count_mul(count_mul(block_input(sizes, stack), 2),
+			 layers_held(sizes, layers));
 }
 
 void activations_fill(const struct sizes *sizes,
@@ -184,6 +225,8 @@ void activations_fill(const struct sizes *sizes,
 					      stack_kept(sizes, i, mode));
 		activations->layer = count_most(activations->layer,
 						count_add(layer, working));
+		activations->held =
+			count_add(activations->held, stack_held(sizes, i));
 		if (computes_again(sizes))
 			working = count_add(working, layer);
 		activations->working =

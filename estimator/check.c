@@ -35,6 +35,8 @@ static const struct {
 	COUNT(expert_parallel, 0, GPUS_MOST),
 	COUNT(generated, 0, BATCH_MOST),
 	COUNT(kv_bits, 0, 32),
+	COUNT(prefill_chunk, 0, TOKENS_MOST),
+	COUNT(kv_block, 0, TOKENS_MOST),
 	COUNT(context_bytes, 0, BYTES_MOST),
 	COUNT(gpu_bytes, 0, BYTES_MOST),
 };
@@ -128,18 +130,19 @@ static int check_shares(const struct workload *work, struct error *err)
 static int check_tokens(const struct workload *work, struct error *err)
 {
 	enum model_family family = work->model->family;
+	bool has_tokens = family != MODEL_VIT && family != MODEL_COUNTED;
 
-	if (work->sequence == 0 && family != MODEL_VIT)
+	if (work->sequence == 0 && has_tokens)
 		return error_set(err, -EINVAL,
 				 "sequence is not known: the memory follows "
 				 "from the tokens of a sample");
-	if (family != MODEL_VIT && work->completion > work->sequence)
+	if (has_tokens && work->completion > work->sequence)
 		return error_set(err, -EINVAL,
 				 "completion %lld is more than the %lld tokens "
 				 "of the sequence, which holds it",
 				 (long long)work->completion,
 				 (long long)work->sequence);
-	if (work->decoder_sequence && family != MODEL_T5)
+	if (work->decoder_sequence && !model_family_has_decoder(family))
 		return error_set(err, -EINVAL,
 				 "decoder_sequence is given, but the model has "
 				 "no decoder of its own");

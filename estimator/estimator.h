@@ -43,6 +43,7 @@ enum regime {
 enum weights {
 	WEIGHTS_AS_COMPUTED, /* in the dtype of the regime */
 	WEIGHTS_INT8,        /* LLM.int8 */
+	WEIGHTS_FP8,         /* a scale for a block; multiplied as it is */
 	WEIGHTS_NF4,
 	WEIGHTS_NF4_DOUBLE, /* quantised scales */
 	WEIGHTS_GPTQ4,      /* and AWQ: groups of 128 */
@@ -169,10 +170,14 @@ struct workload {
 	enum attention attention;
 	enum checkpointing checkpointing;
 	bool residual_fp32; /* prepare_model_for_kbit_training */
-	bool repeats_kv;    /* k and v as wide as q */
-	bool fused_qkv;     /* one matrix, of whose product v is a view */
+	/* Nobody said residual_fp32: the interval spans both. */
+	bool residual_is_assumed;
+	bool repeats_kv; /* k and v as wide as q */
+	bool fused_qkv;  /* one matrix, of whose product v is a view */
 	/* Weights are quantised by Lightning's plugin: see peak.c. */
 	bool lightning_quantizer;
+	/* Frozen 4-bit layers keep their inputs: bitsandbytes before 0.42. */
+	bool keeps_frozen_inputs;
 	bool is_compiled;
 	double dropout; /* of the model; 0: none */
 	enum loss loss;
@@ -186,11 +191,16 @@ struct workload {
 	bool gradients_as_views; /* of DDP's buckets */
 
 	/* GRPO, PPO, inference. */
-	int64_t generated;  /* sequences generated at once; 0: micro */
-	int64_t kv_bits;    /* 16; 8 */
+	int64_t generated; /* sequences generated at once; 0: micro */
+	int64_t kv_bits;   /* 16; 8 */
+	/* A serving engine: tokens of a prompt that go through at once, and
+	 * tokens in a block of the paged cache; 0: all, 1. */
+	int64_t prefill_chunk, kv_block;
 	bool has_reference; /* a second model for DPO, or a KL term */
 	bool has_value_model, has_reward_model; /* PPO */
-	double engine_share; /* vLLM colocated: of the GPU's memory */
+	/* Of the GPU's memory: beside a training what an engine takes (vLLM
+	 * colocated); of TASK_INFERENCE what the engine itself may take. */
+	double engine_share;
 	bool engine_sleeps;
 	struct resident residents[RESIDENTS_MAX];
 	size_t resident_count;

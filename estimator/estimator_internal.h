@@ -63,6 +63,8 @@ struct states {
 };
 
 void states_fill(const struct sizes *sizes, struct states *states);
+/* How the weights lie on the GPU. */
+enum weights stored_weights(const struct workload *work);
 /* Bytes of so many weights, of which linear ones are quantised. */
 int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear);
 
@@ -80,6 +82,8 @@ struct activations {
 	/* While the last layer goes backward: more than is kept of it. */
 	int64_t working;
 	int64_t layer; /* of one layer, all: while the first goes backward */
+	/* Inputs of checkpointed blocks and their gradients, at the end. */
+	int64_t held;
 };
 
 /* By the first stage of a pipeline: as many as there are stages. */
@@ -116,6 +120,10 @@ bool has_generation(const struct workload *work);
 
 int64_t workspace_bytes(const struct workload *work);
 int64_t context_bytes(const struct workload *work);
+/* Of what a phase allocates, what is no cause of fragmentation. */
+int64_t steady_bytes(const struct workload *work,
+		     const struct estimate *estimate, enum peak_phase phase);
+bool fragments_by_gathering(const struct workload *work);
 double fragmentation_factor(const struct workload *work);
 
 /* low and high of the estimate, from its parts: interval.c. */

@@ -24,8 +24,8 @@ bool has_generation(const struct workload *work)
 /* The model itself generates here, and not an engine with its own weights. */
 static bool generates_itself(const struct workload *work)
 {
-	return (!has_training(work) || is_policy_search(work)) &&
-	       work->engine_share <= 0;
+	return !has_training(work) ||
+	       (is_policy_search(work) && work->engine_share <= 0);
 }
 
 static int64_t generated(const struct workload *work)
@@ -33,24 +33,34 @@ static int64_t generated(const struct workload *work)
 	return work->generated ? work->generated : work->micro_batch;
 }
 
+/* A paged cache gives out whole blocks (vLLM: --block-size). */
 static int64_t cached_tokens(const struct sizes *sizes, int64_t tokens)
 {
 	int64_t window = sizes->model.window;
+	int64_t block = count_most(sizes->work->kv_block, 1);
 
-	return window ? count_least(tokens, window) : tokens;
+	tokens = window ? count_least(tokens, window) : tokens;
+	return count_mul(count_share(tokens, block), block);
 }
 
-/* Keys and values of one token in all layers; compressed attention keeps what
- * they are expanded from (DeepSeek-V2, 2405.04434: 576 elements). */
+/*
+ * Keys and values of one token in all layers; compressed attention keeps what
+ * they are expanded from (DeepSeek-V2, 2405.04434: 576 elements). Tensor
+ * parallel GPUs share the heads; what cannot be shared each of them has: the
+ * compressed ones, and heads where there are fewer than GPUs (vllm:
+ * model_executor/models/deepseek_v2.py, get_total_num_kv_heads).
+ */
 static int64_t cached_elements(const struct sizes *sizes, int64_t layers)
 {
 	const struct widths *widths = &sizes->widths;
-	int64_t width = widths->compressed ? widths->compressed
-					   : count_add(widths->cached_key,
-						       widths->cached_value);
+	bool is_whole = widths->compressed > 0;
+	int64_t width =
+		is_whole ? widths->compressed
+			 : count_add(widths->cached_key, widths->cached_value);
+	int64_t heads = is_whole ? 1 : count_most(sizes->model.kv_heads, 1);
+	int64_t sharers = count_least(sizes->tensor, heads);
 
-	return count_share(count_mul(width, layers),
-			   sizes->tensor * sizes->pipeline);
+	return count_share(count_mul(width, layers), sharers * sizes->pipeline);
 }
 
 /* An encoder-decoder keeps the decoder's own keys and those of the encoder. */
@@ -58,16 +68,16 @@ int64_t kv_cache_bytes(const struct sizes *sizes)
 {
 	const struct workload *work = sizes->work;
 	int64_t bits = work->kv_bits ? work->kv_bits : sizes->element * 8;
-	bool is_t5 = sizes->model.family == MODEL_T5;
+	enum model_family family = sizes->model.family;
+	bool has_decoder = model_family_has_decoder(family);
 	int64_t layers =
-		is_t5 ? sizes->model.decoder_layers : sizes->model.layers;
-	int64_t tokens = cached_tokens(sizes, sizes->keys[is_t5 ? 1 : 0]);
+		has_decoder ? sizes->model.decoder_layers : sizes->model.layers;
+	int64_t tokens = cached_tokens(sizes, sizes->keys[has_decoder]);
 	int64_t elements;
 
-	if (!generates_itself(work) || sizes->model.family == MODEL_VIT ||
-	    sizes->model.family == MODEL_BERT)
+	if (!generates_itself(work) || !model_family_has_words(family))
 		return 0;
-	if (is_t5)
+	if (has_decoder)
 		tokens = count_add(tokens, sizes->keys[0]);
 	elements = count_mul(cached_elements(sizes, layers),
 			     count_mul(tokens, generated(work)));
@@ -75,21 +85,38 @@ int64_t kv_cache_bytes(const struct sizes *sizes)
 }
 
 /*
- * Of a layer without gradients: the tensors of its MLP, and the residual; or
- * the second copy that a cache makes of one layer when it grows (transformers'
- * DynamicCache concatenates).
+ * A layer without gradients, as transformers runs it (hf:models/qwen2/
+ * modeling_qwen2.py): gate after its activation, up, and their product; the
+ * embeddings, which the model's frame holds, the layer's input, the residual
+ * after attention and what the norm makes of it. Or the second copy that a
+ * cache makes of one layer when it grows (DynamicCache concatenates). An engine
+ * that chunks the prompts of all sequences puts so many tokens through at once.
  */
+#define PREFILL_FFN 3
+#define PREFILL_HIDDEN 4
+
+/* Experts work one after the other; each token has a few of them. */
+static int64_t prefill_ffn(const struct sizes *sizes)
+{
+	const struct model_facts *model = &sizes->model;
+	int64_t routed = count_mul(model->expert_ffn, model->experts_per_token);
+
+	return count_most(model->ffn, routed);
+}
+
 int64_t prefill_bytes(const struct sizes *sizes)
 {
 	const struct workload *work = sizes->work;
 	int64_t prompt = count_above(sizes->keys[0], work->completion);
 	int64_t tokens = count_mul(generated(work), count_most(prompt, 1));
-	int64_t width =
-		count_add(2 * sizes->model.ffn, 2 * sizes->widths.hidden);
+	int64_t width = count_add(PREFILL_FFN * prefill_ffn(sizes),
+				  PREFILL_HIDDEN * sizes->widths.hidden);
 	int64_t layers = count_most(sizes->model.layers, 1);
 
 	if (!generates_itself(work))
 		return 0;
+	if (work->prefill_chunk)
+		tokens = count_least(tokens, work->prefill_chunk);
 	width = count_mul(width, sizes->element);
 	if (work->attention == ATTENTION_EAGER)
 		width = count_add(width,
@@ -105,8 +132,7 @@ int64_t decode_logits_bytes(const struct sizes *sizes)
 {
 	enum model_family family = sizes->model.family;
 
-	if (!generates_itself(sizes->work) || family == MODEL_VIT ||
-	    family == MODEL_BERT)
+	if (!generates_itself(sizes->work) || !model_family_has_words(family))
 		return 0;
 	return count_share(
 		count_mul(count_mul(generated(sizes->work), sizes->model.vocab),
@@ -119,9 +145,8 @@ int64_t decode_logits_bytes(const struct sizes *sizes)
 static int64_t resident_weights(const struct resident *resident)
 {
 	static const double bytes[WEIGHTS_KINDS] = {
-		[WEIGHTS_INT8] = 1.03,
-		[WEIGHTS_NF4] = 0.60,
-		[WEIGHTS_NF4_DOUBLE] = 0.56,
+		[WEIGHTS_INT8] = 1.03,  [WEIGHTS_FP8] = 1.03,
+		[WEIGHTS_NF4] = 0.60,   [WEIGHTS_NF4_DOUBLE] = 0.56,
 		[WEIGHTS_GPTQ4] = 0.56,
 	};
 
@@ -180,7 +205,8 @@ int64_t engine_bytes(const struct sizes *sizes, enum peak_phase phase)
 {
 	const struct workload *work = sizes->work;
 
-	if (work->engine_sleeps && phase != PEAK_GENERATION)
+	if (!has_training(work) ||
+	    (work->engine_sleeps && phase != PEAK_GENERATION))
 		return 0;
 	return count_scaled(work->gpu_bytes, work->engine_share);
 }

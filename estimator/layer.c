@@ -19,7 +19,7 @@ bool has_rms_norms(enum model_family family)
 	static const bool rms[MODEL_FAMILIES] = {
 		[MODEL_UNKNOWN] = true,  [MODEL_LLAMA] = true,
 		[MODEL_T5] = true,       [MODEL_MOE] = true,
-		[MODEL_DEEPSEEK] = true,
+		[MODEL_DEEPSEEK] = true, [MODEL_MAMBA] = true,
 	};
 
 	return rms[family];
@@ -33,9 +33,13 @@ bool caps_scores(const struct model_facts *model)
 }
 
 /* Attention and MLP read the same residual stream. */
-static bool is_parallel(enum model_family family)
+static bool is_parallel(const struct model_facts *model)
 {
-	return family == MODEL_PHI || family == MODEL_NEOX;
+	enum model_family family = model->family;
+
+	return family == MODEL_PHI || family == MODEL_NEOX ||
+	       family == MODEL_GPTJ ||
+	       (family == MODEL_FALCON && model->layer_norms == 1);
 }
 
 /* Scores are made fp32 before softmax and narrow again after it. */
@@ -49,7 +53,7 @@ static bool upcasts_scores(const struct sizes *sizes)
 
 bool is_decoder(const struct sizes *sizes, size_t stack)
 {
-	return sizes->model.family == MODEL_T5 && stack == 1;
+	return model_family_has_decoder(sizes->model.family) && stack == 1;
 }
 
 /* Bytes of the input of a linear layer; fp8 keeps it in one byte. */
@@ -58,6 +62,12 @@ static int64_t input_bytes(const struct sizes *sizes, int64_t width)
 	if (sizes->work->regime == REGIME_FP8)
 		return width;
 	return count_mul(width, sizes->element);
+}
+
+/* Of its linear layers. */
+static bool keeps_inputs(const struct sizes *sizes, enum layer_mode mode)
+{
+	return mode == LAYER_TRAINED || sizes->work->keeps_frozen_inputs;
 }
 
 static int64_t norm_bytes(const struct sizes *sizes, size_t stack,
@@ -70,7 +80,7 @@ static int64_t norm_bytes(const struct sizes *sizes, size_t stack,
 
 	if (is_decoder(sizes, stack))
 		norms = 3;
-	if (is_parallel(family))
+	if (is_parallel(&sizes->model))
 		norms = 1;
 	if (has_rms_norms(family))
 		one = count_add(count_mul(hidden, NORM_FP32_BYTES),
@@ -83,7 +93,7 @@ static int64_t shared_inputs(const struct sizes *sizes, size_t stack)
 {
 	int64_t inputs = is_decoder(sizes, stack) ? 3 : 2;
 
-	if (sizes->model.family == MODEL_PHI)
+	if (is_parallel(&sizes->model) && sizes->model.family != MODEL_NEOX)
 		inputs = 1;
 	return count_mul(input_bytes(sizes, sizes->widths.hidden), inputs);
 }
@@ -146,8 +156,9 @@ static int64_t query_bytes(const struct sizes *sizes, enum layer_mode mode)
 static int64_t key_bytes(const struct sizes *sizes)
 {
 	const struct widths *widths = &sizes->widths;
-	bool is_fused =
-		sizes->work->fused_qkv || sizes->model.family == MODEL_NEOX;
+	enum model_family family = sizes->model.family;
+	bool is_fused = sizes->work->fused_qkv || family == MODEL_NEOX ||
+			family == MODEL_BLOOM || family == MODEL_FALCON;
 	int64_t sum = count_add(count_add(widths->key, widths->value),
 				widths->compressed);
 
@@ -184,7 +195,7 @@ static int64_t mlp_bytes(const struct sizes *sizes,
 	int64_t tensors = mlp_is_gated(stack) ? 3 : 1;
 	int64_t sum = count_mul(width, tensors * sizes->element);
 
-	if (mode == LAYER_TRAINED && !has_relu(sizes))
+	if (keeps_inputs(sizes, mode) && !has_relu(sizes))
 		sum = count_add(sum, input_bytes(sizes, width));
 	return sum;
 }
@@ -212,7 +223,7 @@ void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 
 	bytes->replicated = count_add(norm_bytes(sizes, stack, mode),
 				      residual_masks(sizes));
-	if (mode == LAYER_TRAINED)
+	if (keeps_inputs(sizes, mode))
 		bytes->replicated = count_add(bytes->replicated,
 					      shared_inputs(sizes, stack));
 	if (sizes->trains_adapters)

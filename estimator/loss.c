@@ -57,8 +57,7 @@ static enum logits logits_of(const struct workload *work)
 
 static bool has_logits(const struct sizes *sizes)
 {
-	enum model_family family = sizes->model.family;
-	bool classifies = family == MODEL_BERT || family == MODEL_VIT;
+	bool classifies = !model_family_has_words(sizes->model.family);
 
 	if (sizes->work->loss == LOSS_NONE)
 		return false;

@@ -121,9 +121,13 @@ static size_t options_prune(const struct workload *workload,
 /* Where there are several GPUs, sharing costs least: it comes first. */
 static enum memory_option_kind kind_at(const struct workload *run, int place)
 {
+	enum memory_option_kind shares = run->task == TASK_INFERENCE
+						 ? MEMORY_TENSOR_PARALLEL
+						 : MEMORY_SHARDING;
+
 	if (run->data_parallel > 1 && place == 0)
-		return MEMORY_SHARDING;
-	if (run->data_parallel > 1 && place <= MEMORY_SHARDING)
+		return shares;
+	if (run->data_parallel > 1 && place <= (int)shares)
 		place--;
 	return (enum memory_option_kind)place;
 }

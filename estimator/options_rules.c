@@ -146,13 +146,15 @@ static bool small_cache(struct workload *run)
 	return changes;
 }
 
-/* On the fewest GPUs that are enough. */
+/* On as many GPUs as there are, or the fewest more that are enough; who has one
+ * GPU is not told to share. */
 static bool shard(struct workload *run)
 {
-	int64_t gpus = run->data_parallel > 1 ? run->data_parallel : 2;
+	int64_t gpus = run->data_parallel;
 	struct estimate estimate;
 
-	if (!trains(run) || run->sharding > SHARD_ZERO2)
+	if (!trains(run) || run->data_parallel <= 1 ||
+	    run->sharding > SHARD_ZERO2)
 		return false;
 	run->sharding = SHARD_FSDP;
 	for (; gpus <= GPUS_MOST; gpus *= 2) {
@@ -162,6 +164,17 @@ static bool shard(struct workload *run)
 		if (estimate.high[TIER_PROCESS] <= run->gpu_bytes)
 			break;
 	}
+	return true;
+}
+
+/* GPUs that each held all of the model hold a part of each layer. */
+static bool share_layers(struct workload *run)
+{
+	if (trains(run) || run->data_parallel <= 1 || run->tensor_parallel > 1)
+		return false;
+	run->tensor_parallel = run->data_parallel;
+	run->data_parallel = 1;
+	run->sharding = SHARD_NONE;
 	return true;
 }
 
@@ -191,7 +204,8 @@ static bool lower_precision(struct workload *run)
 
 static bool int8(struct workload *run)
 {
-	bool changes = !trains_all(run) && run->weights == WEIGHTS_AS_COMPUTED;
+	bool changes = trains(run) && !trains_all(run) &&
+		       run->weights == WEIGHTS_AS_COMPUTED;
 
 	run->weights = WEIGHTS_INT8;
 	return changes;
@@ -211,13 +225,44 @@ static bool options_rules_lora(struct workload *run)
 
 static bool quantize(struct workload *run)
 {
-	bool changes = run->weights < WEIGHTS_NF4;
+	bool changes = trains(run) && run->weights < WEIGHTS_NF4;
 
 	if (trains_all(run))
 		(void)options_rules_lora(run);
-	if (trains(run))
-		run->residual_fp32 = true;
+	run->residual_fp32 = true;
 	run->weights = WEIGHTS_NF4_DOUBLE;
+	return changes;
+}
+
+/* Weights that are only read. */
+static bool weights_fp8(struct workload *run)
+{
+	bool changes = !trains(run) && run->regime != REGIME_FP8 &&
+		       run->weights == WEIGHTS_AS_COMPUTED;
+
+	run->regime = REGIME_BF16;
+	run->weights = WEIGHTS_FP8;
+	return changes;
+}
+
+static bool weights_4_bit(struct workload *run)
+{
+	bool changes = !trains(run) && run->weights < WEIGHTS_NF4;
+
+	run->regime = REGIME_BF16;
+	run->weights = WEIGHTS_GPTQ4;
+	return changes;
+}
+
+/* The least that vLLM takes by itself. */
+#define PREFILL_CHUNK 2048
+
+static bool chunk_prefill(struct workload *run)
+{
+	bool changes = !trains(run) && (run->prefill_chunk == 0 ||
+					run->prefill_chunk > PREFILL_CHUNK);
+
+	run->prefill_chunk = PREFILL_CHUNK;
 	return changes;
 }
 
@@ -274,6 +319,21 @@ const struct option_rule option_rules[MEMORY_OPTION_KINDS] = {
 					 "checkpoints in host memory",
 					 "0 to 10% slower",
 					 offload_checkpoints },
+	[MEMORY_PREFILL_CHUNK] = { "prefill_chunk",
+				   "prompts in chunks of 2048 tokens (vLLM)",
+				   "about none", chunk_prefill },
+	[MEMORY_WEIGHTS_FP8] = { "weights_fp8", "weights in 8 bit (fp8)",
+				 "faster where the GPU multiplies fp8",
+				 weights_fp8 },
+	[MEMORY_WEIGHTS_4_BIT] = { "weights_4_bit",
+				   "weights in 4 bit (AWQ, GPTQ)",
+				   "answers are a little less exact",
+				   weights_4_bit },
+	[MEMORY_TENSOR_PARALLEL] = { "tensor_parallel",
+				     "each layer shared by the GPUs (tensor "
+				     "parallel)",
+				     "traffic between them each layer",
+				     share_layers },
 	[MEMORY_OPTIMIZER] = { "optimizer", "8-bit AdamW", "about none",
 			       options_rules_small_optimizer },
 	[MEMORY_EVALUATOR_INT8] = { "evaluator_int8", "other models in 8 bit",

@@ -104,6 +104,7 @@ int model_shape(const struct model_facts *facts, struct model_shape *shape,
 		shape_unknown(&full, shape);
 	else
 		shape_family(&full, shape);
+	shape->other = count_add(shape->other, full.tower);
 	in_layers = all_layers(shape);
 	shape->total = count_add(
 		in_layers, count_add(shape->embedding,

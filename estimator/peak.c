@@ -66,10 +66,11 @@ static bool keeps_gradients(const struct workload *work)
 static int64_t dequantised(const struct sizes *sizes)
 {
 	const struct workload *work = sizes->work;
+	enum weights stored = stored_weights(work);
 	int64_t matrix = sizes->parts.matrix;
 	int64_t width = sizes->element;
 
-	if (work->weights == WEIGHTS_AS_COMPUTED)
+	if (stored == WEIGHTS_AS_COMPUTED || stored == WEIGHTS_FP8)
 		return 0;
 	if (work->lightning_quantizer) {
 		matrix = count_most(matrix, sizes->shape.head);
@@ -112,6 +113,7 @@ static void backward_fill(const struct terms *terms, int64_t parts[PARTS])
 	gradients_fill(terms, parts);
 	parts[PART_BUCKETS] = terms->buckets;
 	parts[PART_CASTS] = terms->states.layer_casts;
+	parts[PART_ACTIVATIONS] = terms->activations.held;
 	parts[PART_LAYER] = count_add(
 		count_add(terms->activations.layer, dequantised(sizes)),
 		count_add(gathered_weights(sizes), gathered_gradients(sizes)));
@@ -179,14 +181,18 @@ static void phases_fill(const struct terms *terms, struct estimate *estimate)
 	}
 }
 
-/* Memory that an engine takes for itself is not given out piece by piece. */
+/* Memory that an engine takes for itself is not given out piece by piece, nor
+ * are weights that are loaded once. */
 static void tiers_fill(const struct sizes *sizes, struct estimate *estimate)
 {
 	double factor = fragmentation_factor(sizes->work) - 1;
 
 	for (int i = 0; i < PEAK_PHASES; i++) {
 		int64_t engine = engine_bytes(sizes, (enum peak_phase)i);
-		int64_t pieces = count_above(estimate->allocated[i], engine);
+		int64_t whole =
+			count_add(engine, steady_bytes(sizes->work, estimate,
+						       (enum peak_phase)i));
+		int64_t pieces = count_above(estimate->allocated[i], whole);
 
 		if (has_phase(sizes->work, (enum peak_phase)i))
 			estimate->parts[i][PART_FRAGMENTATION] =
@@ -229,15 +235,13 @@ static int overflow(const struct workload *work, struct error *err)
 			 (long long)work->sequence);
 }
 
-int estimate_memory(const struct workload *workload, struct estimate *estimate,
-		    struct error *err)
+/* The workload was checked. */
+static int estimate_one(const struct workload *workload,
+			struct estimate *estimate, struct error *err)
 {
 	struct terms terms;
-	int result = workload_check(workload, err);
+	int result = sizes_fill(&terms.sizes, workload, err);
 
-	if (result < 0)
-		return result;
-	result = sizes_fill(&terms.sizes, workload, err);
 	if (result < 0)
 		return result;
 	*estimate = (struct estimate){ 0 };
@@ -253,6 +257,76 @@ int estimate_memory(const struct workload *workload, struct estimate *estimate,
 	tiers_fill(&terms.sizes, estimate);
 	line_fill(&terms, estimate);
 	interval_fill(&terms.sizes, estimate);
+	return 0;
+}
+
+static bool has_open_residual(const struct workload *work)
+{
+	return work->residual_is_assumed;
+}
+
+static void flip_residual(struct workload *work)
+{
+	work->residual_fp32 = !work->residual_fp32;
+}
+
+/* LitGPT keeps to an old bitsandbytes, whose MatMul4Bit saved the input of
+ * every frozen layer; later ones save None in its place
+ * (bitsandbytes:autograd/_functions.py). */
+static bool has_open_inputs(const struct workload *work)
+{
+	return work->lightning_quantizer && has_training(work) &&
+	       !work->keeps_frozen_inputs &&
+	       (work->weights == WEIGHTS_NF4 ||
+		work->weights == WEIGHTS_NF4_DOUBLE);
+}
+
+static void keep_inputs(struct workload *work)
+{
+	work->keeps_frozen_inputs = true;
+}
+
+/* What nobody said and cannot be seen: the interval holds both answers. */
+static const struct {
+	bool (*is_open)(const struct workload *work);
+	void (*change)(struct workload *work);
+} alternatives[] = {
+	{ has_open_residual, flip_residual },
+	{ has_open_inputs, keep_inputs },
+};
+
+static void interval_span(const struct workload *workload,
+			  struct estimate *estimate)
+{
+	for (size_t i = 0; i < sizeof(alternatives) / sizeof(*alternatives);
+	     i++) {
+		struct workload changed = *workload;
+		struct estimate other;
+
+		if (!alternatives[i].is_open(workload))
+			continue;
+		alternatives[i].change(&changed);
+		if (estimate_one(&changed, &other, NULL) < 0)
+			continue;
+		for (int tier = 0; tier < TIERS; tier++) {
+			estimate->low[tier] = count_least(estimate->low[tier],
+							  other.low[tier]);
+			estimate->high[tier] = count_most(estimate->high[tier],
+							  other.high[tier]);
+		}
+	}
+}
+
+int estimate_memory(const struct workload *workload, struct estimate *estimate,
+		    struct error *err)
+{
+	int result = workload_check(workload, err);
+
+	if (result == 0)
+		result = estimate_one(workload, estimate, err);
+	if (result < 0)
+		return result;
+	interval_span(workload, estimate);
 	/* Where sums are saturated the process tier is the largest. */
 	if (estimate->high[TIER_PROCESS] == COUNT_OVERFLOW)
 		return overflow(workload, err);

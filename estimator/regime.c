@@ -21,10 +21,13 @@ static const struct regime_bytes regimes[REGIMES] = {
  * Bytes of a weight that is stored quantised: NF4 has an fp32 scale for 64
  * weights, or with double quantisation an 8-bit one and an fp32 one for 256 of
  * these (bitsandbytes@95f9af30:functional.py); GPTQ and AWQ a 16-bit scale and
- * a 4-bit zero for 128. LLM.int8 has an fp32 scale for a row, of 4096 or so.
+ * a 4-bit zero for 128. LLM.int8 has an fp32 scale for a row, of 4096 or so;
+ * fp8 one for a block of 128 x 128 (DeepSeek-V3: inference/kernel.py), or
+ * fewer.
  */
 static const double quantised[WEIGHTS_KINDS] = {
 	[WEIGHTS_INT8] = 1 + 4.0 / 4096,
+	[WEIGHTS_FP8] = 1 + 4.0 / (128 * 128),
 	[WEIGHTS_NF4] = 0.5 + 4.0 / 64,
 	[WEIGHTS_NF4_DOUBLE] = 0.5 + 1.0 / 64 + 4.0 / (64 * 256),
 	[WEIGHTS_GPTQ4] = 0.5 + 2.0 / 128 + 0.5 / 128,
@@ -35,16 +38,28 @@ const struct regime_bytes *regime_bytes(enum regime regime)
 	return &regimes[regime];
 }
 
+/* Nothing is trained in fp8 but the inputs; what only generates is stored so.
+ */
+enum weights stored_weights(const struct workload *work)
+{
+	bool is_fp8 = work->task == TASK_INFERENCE &&
+		      work->regime == REGIME_FP8 &&
+		      work->weights == WEIGHTS_AS_COMPUTED;
+
+	return is_fp8 ? WEIGHTS_FP8 : work->weights;
+}
+
 /* Norms, embedding and head stay as they are, or are made fp32 by the
  * preparation for k-bit training. */
 int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear)
 {
 	const struct workload *work = sizes->work;
+	enum weights stored = stored_weights(work);
 	int64_t width = work->residual_fp32 ? 4 : regimes[work->regime].weights;
 
-	if (work->weights == WEIGHTS_AS_COMPUTED)
+	if (stored == WEIGHTS_AS_COMPUTED)
 		return count_mul(count, regimes[work->regime].weights);
 	linear = count_least(linear, count);
-	return count_add(count_scaled(linear, quantised[work->weights]),
+	return count_add(count_scaled(linear, quantised[stored]),
 			 count_mul(count - linear, width));
 }

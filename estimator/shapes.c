@@ -1,5 +1,10 @@
 /* The matrices of each family of models. */
 /* SPDX-License-Identifier: MIT */
+/*
+ * From huggingface/transformers, src/transformers/models, each modeling_*.py.
+ * The totals were compared with those that the hub shows, or with those of the
+ * classes themselves built without memory: tests/unit/test_parameters.c.
+ */
 #include "estimator/shapes.h"
 
 /* Distances that T5 tells apart (relative_attention_num_buckets). */
@@ -61,8 +66,12 @@ static void attention_add(struct layer_stack *stack,
 		facts->has_qkv_bias;
 	linear_add(stack, TARGET_O, q, facts->hidden)->has_bias =
 		facts->has_out_bias;
-	if (facts->has_qk_norm)
+	if (facts->has_wide_norms)
+		stack->vectors = count_add(stack->vectors, count_add(q, kv));
+	else if (facts->has_qk_norm)
 		stack->vectors += 2 * facts->head_dim;
+	if (facts->has_sinks)
+		stack->vectors += facts->heads;
 }
 
 /* One matrix for queries, keys and values. */
@@ -233,8 +242,10 @@ static void experts_add(struct layer_stack *stack,
 
 	mlp_add(stack, facts->hidden, facts->expert_ffn, true);
 	copies_set(stack, first, facts->experts, facts->experts_per_token);
-	for (size_t i = first; i < stack->linear_count; i++)
+	for (size_t i = first; i < stack->linear_count; i++) {
 		stack->linears[i].is_expert = true;
+		stack->linears[i].has_bias = facts->has_mlp_bias;
+	}
 	if (facts->shared_ffn)
 		mlp_add(stack, facts->hidden, facts->shared_ffn, true);
 }
@@ -245,9 +256,10 @@ static void moe(const struct model_facts *facts, struct model_shape *shape)
 		llama_stack(facts, shape, facts->layers - facts->dense_layers);
 
 	experts_add(stack, facts);
-	linear_add(stack, 0, facts->hidden, facts->experts);
+	linear_add(stack, 0, facts->hidden, facts->experts)->has_bias =
+		facts->has_mlp_bias;
 	/* How much of the shared experts: one number for each token. */
-	if (facts->shared_ffn)
+	if (facts->shared_ffn && !facts->has_plain_shared)
 		linear_add(stack, 0, facts->hidden, 1);
 	if (facts->dense_layers) {
 		stack = llama_stack(facts, shape, facts->dense_layers);
@@ -298,20 +310,159 @@ static void deepseek(const struct model_facts *facts, struct model_shape *shape)
 	llama_ends(facts, shape);
 }
 
+/* The larger ones have a norm for attention and one for the MLP. */
+static void falcon(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack = stack_add(shape, facts->layers);
+
+	stack->vectors = 2 * facts->layer_norms * facts->hidden;
+	fused_attention_add(stack, facts);
+	mlp_add(stack, facts->hidden, facts->ffn, false);
+	if (facts->has_mlp_bias)
+		biases_set(stack);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = shapes_head_of(facts);
+	shape->other = 2 * facts->hidden;
+}
+
+static void bloom(const struct model_facts *facts, struct model_shape *shape)
+{
+	biased_layers(facts, shape, 2, true);
+	shape->embedding = count_add(table(facts->vocab, facts->hidden),
+				     2 * facts->hidden);
+	shape->head = shapes_head_of(facts);
+	shape->other = 2 * facts->hidden;
+}
+
+static void gptj(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack = stack_add(shape, facts->layers);
+
+	stack->vectors = count_add(3 * facts->hidden, facts->ffn);
+	attention_add(stack, facts);
+	mlp_add(stack, facts->hidden, facts->ffn, false);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = count_add(shapes_head_of(facts), facts->vocab);
+	shape->other = 2 * facts->hidden;
+}
+
+static void distilbert(const struct model_facts *facts,
+		       struct model_shape *shape)
+{
+	biased_layers(facts, shape, 2, false);
+	shape->embedding =
+		count_add(table(facts->vocab + facts->positions, facts->hidden),
+			  2 * facts->hidden);
+}
+
+/* Distances have a table, of twice as many rows as there are buckets, and its
+ * norm; queries and keys of all layers share it. */
+static void deberta(const struct model_facts *facts, struct model_shape *shape)
+{
+	biased_layers(facts, shape, 2, false);
+	shape->embedding = count_add(table(facts->vocab, facts->hidden),
+				     2 * facts->hidden);
+	shape->other = count_add(table(facts->positions, facts->hidden),
+				 2 * facts->hidden);
+}
+
+/* Everything but keys has a bias. */
+static struct layer_stack *whisper_stack(const struct model_facts *facts,
+					 struct model_shape *shape,
+					 int64_t layers, int64_t attentions)
+{
+	struct layer_stack *stack = stack_add(shape, layers);
+
+	attention_add(stack, facts);
+	for (size_t i = 0; i < stack->linear_count; i++) {
+		stack->linears[i].has_bias =
+			stack->linears[i].targets != TARGET_K;
+		stack->linears[i].copies = attentions;
+		stack->linears[i].active = attentions;
+	}
+	mlp_add(stack, facts->hidden, facts->ffn, false);
+	stack->vectors = count_add(2 * (attentions + 1) * facts->hidden,
+				   count_add(facts->ffn, facts->hidden));
+	return stack;
+}
+
+/* Two convolutions of three samples before the encoder; it and the decoder
+ * end in a norm. */
+static void whisper(const struct model_facts *facts, struct model_shape *shape)
+{
+	int64_t convolved = count_add(3 * facts->channels, 3 * facts->hidden);
+	int64_t rows = count_add(facts->decoder_positions, facts->vocab);
+
+	(void)whisper_stack(facts, shape, facts->layers, 1);
+	(void)whisper_stack(facts, shape, facts->decoder_layers, 2);
+	shape->embedding = table(rows, facts->hidden);
+	shape->other = count_add(
+		table(count_add(convolved, facts->positions), facts->hidden),
+		6 * facts->hidden);
+}
+
+/* The inner width stands in ffn. Beside its matrices a layer has a convolution,
+ * the decay of each state, a skip, the bias of the step, a norm. */
+static void mamba(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack = stack_add(shape, facts->layers);
+	int64_t inner = facts->ffn;
+	int64_t each = count_add(facts->kernel, facts->state) + 3;
+
+	linear_add(stack, TARGET_UP, facts->hidden, 2 * inner);
+	linear_add(stack, 0, inner,
+		   count_add(facts->step_rank, 2 * facts->state));
+	linear_add(stack, 0, facts->step_rank, inner);
+	linear_add(stack, TARGET_DOWN, inner, facts->hidden);
+	stack->vectors = count_add(count_mul(inner, each), facts->hidden);
+	shape->embedding = table(facts->vocab, facts->hidden);
+	shape->head = shapes_head_of(facts);
+	shape->other = facts->hidden;
+}
+
+/* One layer that holds everything. */
+static void counted(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *stack = stack_add(shape, 1);
+
+	stack->vectors = facts->parameters;
+}
+
 typedef void shape_fn(const struct model_facts *facts,
 		      struct model_shape *shape);
 
 void shape_family(const struct model_facts *facts, struct model_shape *shape)
 {
 	static shape_fn *const shapes[MODEL_FAMILIES] = {
-		[MODEL_GPT2] = gpt2, [MODEL_LLAMA] = llama,
-		[MODEL_PHI] = phi,   [MODEL_NEOX] = neox,
-		[MODEL_OPT] = opt,   [MODEL_BERT] = bert,
-		[MODEL_T5] = t5,     [MODEL_VIT] = vit,
-		[MODEL_MOE] = moe,   [MODEL_DEEPSEEK] = deepseek,
+		[MODEL_GPT2] = gpt2,       [MODEL_LLAMA] = llama,
+		[MODEL_PHI] = phi,         [MODEL_NEOX] = neox,
+		[MODEL_OPT] = opt,         [MODEL_BERT] = bert,
+		[MODEL_T5] = t5,           [MODEL_VIT] = vit,
+		[MODEL_MOE] = moe,         [MODEL_DEEPSEEK] = deepseek,
+		[MODEL_FALCON] = falcon,   [MODEL_BLOOM] = bloom,
+		[MODEL_GPTJ] = gptj,       [MODEL_DISTILBERT] = distilbert,
+		[MODEL_DEBERTA] = deberta, [MODEL_WHISPER] = whisper,
+		[MODEL_MAMBA] = mamba,     [MODEL_COUNTED] = counted,
 	};
 
 	shapes[facts->family](facts, shape);
+}
+
+/* Experts go one after the other: one of them has its part of the tokens, where
+ * all have as many. */
+int64_t mlp_at_work(const struct layer_stack *stack)
+{
+	int64_t width = 0;
+
+	for (size_t i = 0; i < stack->linear_count; i++) {
+		const struct linear *linear = &stack->linears[i];
+		int64_t all = count_mul(linear->in, linear->active);
+
+		if (linear->targets & TARGET_DOWN)
+			width = count_most(width,
+					   count_share(all, linear->copies));
+	}
+	return width;
 }
 
 /* Width of the MLP that a token goes through: with all its experts. */

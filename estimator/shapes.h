@@ -14,5 +14,7 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape);
 
 /* Width of the MLP that a token goes through: with all its experts. */
 int64_t mlp_width(const struct layer_stack *stack);
+/* Of the part of it that is at work at once, for each token of the layer. */
+int64_t mlp_at_work(const struct layer_stack *stack);
 
 #endif

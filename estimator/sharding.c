@@ -63,7 +63,7 @@ int64_t gathered_weights(const struct sizes *sizes)
 	if (sizes->work->sharding == SHARD_FSDP_GRAD_OP)
 		count = sizes->on_gpu;
 	count = count_least(count, sizes->on_gpu);
-	if (sizes->work->weights != WEIGHTS_AS_COMPUTED)
+	if (stored_weights(sizes->work) != WEIGHTS_AS_COMPUTED)
 		return frozen_bytes(sizes, count, count);
 	return count_mul(count, sizes->element);
 }

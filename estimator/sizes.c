@@ -66,7 +66,12 @@ static void tokens_fill(struct sizes *sizes)
 
 	if (model->family == MODEL_VIT)
 		sequence = decoder = image_tokens(model);
-	if (model->family != MODEL_T5)
+	/* Sound is as long as there are positions for it. */
+	if (model->family == MODEL_WHISPER)
+		sequence = model->positions;
+	if (model->family == MODEL_COUNTED)
+		sequence = 1;
+	if (!model_family_has_decoder(model->family))
 		decoder = sequence;
 	counted = work->completion ? work->completion : decoder;
 	/* Both answers of a pair go through the model at once (trl@f2cd577:
@@ -183,6 +188,11 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 		sizes->is_guessed = true;
 		shape_guess(&sizes->model, &sizes->shape);
 	}
+	/* What a scan keeps depends on its kernel. */
+	if (sizes->model.family == MODEL_MAMBA ||
+	    (sizes->model.family == MODEL_COUNTED &&
+	     work->checkpointing != CHECKPOINT_NONE))
+		sizes->is_guessed = true;
 	model_parts(&sizes->shape, &sizes->parts);
 	sizes->parts.layers =
 		count_least(sizes->parts.layers, sizes->shape.total);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEASUREMENTS_MAX 512
+#define MEASUREMENTS_MAX 768
 #define MEASUREMENTS_FOLDER TEST_SOURCE_DIR "/tests/data/measurements/"
 
 /*
@@ -21,9 +21,8 @@
  *   rank= targets= (letters of qkvogud, or all)
  *   d= t= p=         GPUs: data, tensor, pipeline parallel
  *   ctx= cc=         context in MiB, compute capability
- *   a16= drop= res32= repkv= fusedqkv= lit4= compile= fused= inbackward=
- *   keeps=           1
- *   dropout=
+ *   a16= drop= res32= assumed= repkv= fusedqkv= lit4= compile= fused=
+ * inbackward= keeps=           1 dropout=
  */
 struct measurement {
 	char group[32], row[16], series[32], model[32];
@@ -51,6 +50,8 @@ static const struct {
 	{ "weights", "nf4", WEIGHTS_NF4 },
 	{ "weights", "nf4dq", WEIGHTS_NF4_DOUBLE },
 	{ "weights", "int8", WEIGHTS_INT8 },
+	{ "weights", "fp8", WEIGHTS_FP8 },
+	{ "weights", "gptq4", WEIGHTS_GPTQ4 },
 	{ "peft", "lora", PEFT_LORA },
 	{ "peft", "dora", PEFT_DORA },
 	{ "peft", "ia3", PEFT_IA3 },
@@ -61,6 +62,7 @@ static const struct {
 	{ "ckpt", "offloaded", CHECKPOINT_OFFLOADED },
 	{ "loss", "upcast", LOSS_UPCAST },
 	{ "loss", "chunked", LOSS_CHUNKED },
+	{ "loss", "in-place", LOSS_IN_PLACE },
 	{ "shard", "fsdp", SHARD_FSDP },
 	{ "shard", "megatron", SHARD_MEGATRON },
 };
@@ -102,6 +104,7 @@ static const struct {
 	MEASUREMENT_FLAG("a16", adapters_16_bit),
 	MEASUREMENT_FLAG("drop", has_dropout),
 	MEASUREMENT_FLAG("res32", residual_fp32),
+	MEASUREMENT_FLAG("assumed", residual_is_assumed),
 	MEASUREMENT_FLAG("repkv", repeats_kv),
 	MEASUREMENT_FLAG("fusedqkv", fused_qkv),
 	MEASUREMENT_FLAG("lit4", lightning_quantizer),
@@ -280,6 +283,8 @@ static inline void measurements_load(struct measurements *all)
 		abort();
 	measurements_read(all, "published.csv");
 	measurements_read(all, "t4.csv");
+	measurements_read(all, "fms.csv");
+	measurements_read(all, "qwen.csv");
 }
 
 static inline void measurements_release(struct measurements *all)

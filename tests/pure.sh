@@ -21,7 +21,7 @@ math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp|log|log2|pow)'
 names='(verdict|phase|coverage|steps_source)_(name|parse)'
 # They write to structs of the caller, error_set its words.
 facts='error_(set|prefix)|model_facts_(init|complete|set|check)|model_fields'
-facts+='|model_family_(name|parse)'
+facts+='|model_family_(name|parse|has_words|has_decoder)'
 strict="$instruments|$reads|$math|$names|$facts"
 
 text='str[a-z]+|mem[a-z]+|__isoc(23|99)_str[a-z]+|to(lower|upper)|fnmatch'

@@ -141,11 +141,6 @@ static int fail_adapters(const char *path, struct error *err)
 			 path);
 }
 
-static bool has_head(enum model_family family)
-{
-	return family != MODEL_BERT && family != MODEL_VIT;
-}
-
 /* What was counted, into what is known. */
 static int take_weights(struct folder *folder, struct error *err)
 {
@@ -163,7 +158,7 @@ static int take_weights(struct folder *folder, struct error *err)
 	(void)snprintf(facts->dtype, sizeof(facts->dtype), "%s",
 		       weights_dtype(weights));
 	if (weights->has_embedding && !weights->has_head &&
-	    has_head(facts->family))
+	    model_family_has_words(facts->family))
 		facts->is_tied = true;
 	if (!is_clear && facts->family == MODEL_UNKNOWN)
 		return error_set(err, -EINVAL,

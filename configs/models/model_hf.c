@@ -4,6 +4,7 @@
 
 #include "configs/files/json_bounded.h"
 #include "configs/models/model_hf_table.h"
+#include "configs/models/model_hf_tower.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -184,6 +185,9 @@ static void read_flags(const struct hf_reading *reading)
 
 	facts->is_tied = is_true(reading, "tie_word_embeddings", is_tied);
 	facts->has_qk_norm = flags & HF_QK_NORM;
+	facts->has_wide_norms = flags & HF_WIDE_NORMS;
+	facts->has_sinks = facts->has_mlp_bias = flags & HF_SINKS;
+	facts->has_plain_shared = flags & HF_PLAIN_SHARED;
 	facts->has_qkv_bias = flags & HF_QKV_BIAS;
 	if (flags & HF_FOUR_NORMS)
 		facts->layer_norms = 4;
@@ -192,7 +196,10 @@ static void read_flags(const struct hf_reading *reading)
 	facts->has_qkv_bias = is_true(
 		reading, "qkv_bias",
 		is_true(reading, "attention_bias", facts->has_qkv_bias));
-	facts->has_out_bias = is_true(reading, "attention_bias", false);
+	facts->has_out_bias =
+		is_true(reading, "attention_bias", (flags & HF_SINKS) != 0);
+	if (flags & HF_SINKS)
+		facts->has_qkv_bias = facts->has_out_bias;
 }
 
 static int read_window(const struct hf_reading *reading)
@@ -259,6 +266,75 @@ static int read_moe(const struct hf_reading *reading)
 	return hf_set(reading, "dense_layers", "mlp_only_layers", dense);
 }
 
+/* Llama 4: each step-th layer has experts, whose width is intermediate_size,
+ * and so has what all tokens go through. */
+static int read_llama4(const struct hf_reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	int64_t step = 1, width = 0;
+	int result = get_count(reading, "interleave_moe_layer_step", &step);
+
+	if (result >= 0)
+		result = get_count(reading, "intermediate_size", &width);
+	if (result < 0)
+		return result;
+	if (step > 0)
+		facts->dense_layers = facts->layers - facts->layers / step;
+	facts->expert_ffn = facts->shared_ffn = width;
+	return 0;
+}
+
+/* Old ones have as many heads of keys as of queries, or one; new ones a few,
+ * and a second norm. */
+static int read_falcon(const struct hf_reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	bool is_new = is_true(reading, "new_decoder_architecture", false);
+	int64_t kv_heads = facts->heads, norms = 2;
+	int result = get_count(reading, "n_head_kv", &kv_heads);
+
+	if (result >= 0)
+		result = get_count(reading, "num_kv_heads", &kv_heads);
+	if (result >= 0)
+		result = get_count(reading, "num_ln_in_parallel_attn", &norms);
+	if (result < 0)
+		return result;
+	if (!is_new && is_true(reading, "multi_query", true))
+		kv_heads = 1;
+	facts->kv_heads = kv_heads;
+	facts->layer_norms = is_new ? norms : 1;
+	facts->has_mlp_bias = is_true(reading, "bias", false);
+	return 0;
+}
+
+/* Buckets of distances, to both sides. */
+static int read_deberta(const struct hf_reading *reading)
+{
+	int64_t buckets = 0;
+	int result = get_count(reading, "position_buckets", &buckets);
+
+	if (result >= 0 && buckets <= 0)
+		result =
+			get_count(reading, "max_position_embeddings", &buckets);
+	if (result < 0)
+		return result;
+	reading->config->facts.positions = 2 * buckets;
+	return 0;
+}
+
+/* "auto", or a number. */
+static int read_mamba(const struct hf_reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	const json_t *rank = get(reading, "time_step_rank");
+
+	if (!rank || !json_is_integer(rank))
+		return 0;
+	return get_count(reading, "time_step_rank", &facts->step_rank) < 0
+		       ? -EINVAL
+		       : 0;
+}
+
 static int read_deepseek(const struct hf_reading *reading)
 {
 	struct model_facts *facts = &reading->config->facts;
@@ -281,7 +357,15 @@ static int hf_read_family(const struct hf_reading *reading)
 	case MODEL_VIT:
 		return read_vit(reading);
 	case MODEL_MOE:
-		return read_moe(reading);
+		return reading->kind->flags & HF_PLAIN_SHARED
+			       ? read_llama4(reading)
+			       : read_moe(reading);
+	case MODEL_FALCON:
+		return read_falcon(reading);
+	case MODEL_DEBERTA:
+		return read_deberta(reading);
+	case MODEL_MAMBA:
+		return read_mamba(reading);
 	case MODEL_DEEPSEEK:
 		return read_deepseek(reading);
 	default:
@@ -308,11 +392,18 @@ static void hf_read_dtype(const struct hf_reading *reading)
 static void read_packing(const struct hf_reading *reading)
 {
 	const json_t *packing = get(reading, "quantization_config");
+	const char *method =
+		json_string_value(json_object_get(packing, "quant_method"));
 	int64_t bits;
 
 	if (json_whole(json_object_get(packing, "bits"), &bits) && bits >= 1 &&
 	    bits <= 8)
 		reading->config->packed_bits = bits;
+	/* DeepSeek-V3 and others: what torch_dtype calls bfloat16 is not. */
+	if (method && strcmp(method, "fp8") == 0)
+		(void)snprintf(reading->config->facts.dtype,
+			       sizeof(reading->config->facts.dtype),
+			       "float8_e4m3fn");
 }
 
 static int hf_fail_unknown(const struct hf_reading *reading)
@@ -358,6 +449,7 @@ int hf_config_take(struct hf_config *config, const char *name,
 		return result;
 	if (!reading.kind)
 		return hf_fail_unknown(&reading);
+	hf_towers_read(&config->facts, root);
 	model_facts_complete(&config->facts);
 	if (model_facts_check(&config->facts, err) < 0)
 		return error_prefix(err, "%s", name);

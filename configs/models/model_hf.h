@@ -22,10 +22,11 @@ struct hf_config {
 
 /*
  * The family by model_type, else by the class in architectures; of several
- * models in one (text_config and a vision tower) the language model. What a
- * file leaves out is what the class in transformers has: as many kv_heads as
- * heads, head_dim = hidden / heads, tied or not. A key that is no number, or 0
- * where a model needs one, is -EINVAL. mlp_bias is not counted.
+ * models in one (text_config and a vision tower) the language model, with the
+ * tower's parameters beside it (model_hf_tower.h). What a file leaves out is
+ * what the class in transformers has: as many kv_heads as heads, head_dim =
+ * hidden / heads, tied or not. A key that is no number, or 0 where a model
+ * needs one, is -EINVAL. mlp_bias is not counted.
  *
  * -ENOTSUP: the architecture is not known; the message says which numbers
  * would do, and the facts have those that the file has under usual names.

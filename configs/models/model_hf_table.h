@@ -15,6 +15,9 @@ enum hf_flag {
 	HF_FOUR_NORMS = 8,
 	HF_WINDOW = 16, /* sliding_window is of every layer */
 	HF_UNTIED = 32, /* not as its family */
+	HF_WIDE_NORMS = 64,
+	HF_SINKS = 128, /* and biases in MLP and experts */
+	HF_PLAIN_SHARED = 256,
 };
 
 struct hf_architecture {
@@ -27,7 +30,7 @@ struct hf_architecture {
 /* A type of NULL ends them. */
 extern const struct hf_architecture hf_architectures[];
 
-#define HF_ALIASES_MAX 4
+#define HF_ALIASES_MAX 7
 
 /* What config.json calls a field of model_facts. */
 struct hf_key {

@@ -30,7 +30,56 @@ struct model_text_reading {
 	struct model_facts *facts;
 	const char *name;
 	bool is_first; /* only the family is taken */
+	/* Another program's file, which has more to say than a model. */
+	bool is_foreign;
 };
+
+/*
+ * Other programs' names: AGI2 and nanoGPT-like trainers, and config.json's.
+ * Where one of them stands the file is theirs, and keys that are no numbers of
+ * a model are noted, not refused.
+ */
+static const struct {
+	const char *theirs, *ours; /* ours NULL: of the run, see below */
+	size_t offset;
+} foreign_names[] = {
+	{ "model_embd", "hidden", 0 },
+	{ "model_layer", "layers", 0 },
+	{ "model_head", "heads", 0 },
+	{ "model_positions", "positions", 0 },
+	{ "n_embd", "hidden", 0 },
+	{ "n_layer", "layers", 0 },
+	{ "n_head", "heads", 0 },
+	{ "vocab_size", "vocab", 0 },
+	{ "batch_size", NULL, offsetof(struct model_facts, run_batch) },
+	{ "seq_len", NULL, offsetof(struct model_facts, run_sequence) },
+	{ "block_size", NULL, offsetof(struct model_facts, run_sequence) },
+};
+
+static size_t foreign_find(const char *key)
+{
+	size_t i = 0;
+	const char *dot = strrchr(key, '.');
+
+	key = dot ? dot + 1 : key;
+	while (i < sizeof(foreign_names) / sizeof(*foreign_names) &&
+	       strcmp(foreign_names[i].theirs, key) != 0)
+		i++;
+	return i;
+}
+
+static bool foreign_is(size_t place)
+{
+	return place < sizeof(foreign_names) / sizeof(*foreign_names);
+}
+
+static void foreign_note(struct model_facts *facts, const char *key)
+{
+	size_t used = strlen(facts->unread);
+
+	(void)snprintf(facts->unread + used, sizeof(facts->unread) - used,
+		       "%s%.40s", used ? ", " : "keys of the file: ", key);
+}
 
 static int fail_key(const char *key, struct error *err)
 {
@@ -142,13 +191,40 @@ static int set_words(char *text, size_t size,
 	return 0;
 }
 
-static int model_text_take(const struct model_text_reading *reading,
+/* What is no number of a model is noted. */
+static int model_text_take_foreign(struct model_facts *facts, size_t place,
+				   struct model_text_entry *entry,
+				   struct error *err)
+{
+	int64_t number = 0;
+
+	if (foreign_is(place) && foreign_names[place].ours) {
+		entry->key = foreign_names[place].ours;
+		return model_text_set_field(facts, entry, err);
+	}
+	if (foreign_is(place) &&
+	    parse_number(entry->value, &number, NULL) == 0 && number > 0)
+		*(int64_t *)((char *)facts + foreign_names[place].offset) =
+			number;
+	else if (find_field(entry->key))
+		return model_text_set_field(facts, entry, err);
+	else
+		foreign_note(facts, entry->key);
+	return 0;
+}
+
+static int model_text_take(struct model_text_reading *reading,
 			   struct model_text_entry entry, struct error *err)
 {
 	struct model_facts *facts = reading->facts;
+	size_t place = foreign_find(entry.key);
 
 	if (strncmp(entry.key, TABLE, strlen(TABLE)) == 0)
 		entry.key += strlen(TABLE);
+	if (foreign_is(place) && reading->is_first)
+		reading->is_foreign = true;
+	else if (reading->is_foreign && !reading->is_first)
+		return model_text_take_foreign(facts, place, &entry, err);
 	if (strcmp(entry.key, "family") == 0)
 		return reading->is_first ? set_family(facts, entry.value, err)
 					 : 0;
@@ -191,6 +267,8 @@ static int read_settings(struct model_text_reading *reading,
 	if (result == 0)
 		result = take_settings(reading, &settings, err);
 	reading->is_first = false;
+	if (reading->is_foreign && reading->facts->family == MODEL_UNKNOWN)
+		model_facts_init(reading->facts, MODEL_GPT2);
 	if (result == 0)
 		result = take_settings(reading, &settings, err);
 	settings_release(&settings);
@@ -275,6 +353,18 @@ static int read_any(struct model_text_reading *reading,
 	return read_settings(reading, format, text, err);
 }
 
+/* As GPT-2 has it, and as many positions as a sample has tokens. */
+static void foreign_complete(struct model_facts *facts)
+{
+	if (!facts->vocab)
+		facts->vocab = 50257;
+	if (!facts->positions)
+		facts->positions =
+			facts->run_sequence ? facts->run_sequence : 1024;
+	if (!facts->heads && facts->hidden % 64 == 0)
+		facts->heads = facts->hidden / 64;
+}
+
 int model_read_text(struct model_facts *facts, const struct model_text *text,
 		    struct error *err)
 {
@@ -286,6 +376,8 @@ int model_read_text(struct model_facts *facts, const struct model_text *text,
 	result = read_any(&reading, text, err);
 	if (result < 0)
 		return result;
+	if (reading.is_foreign && facts->family == MODEL_GPT2)
+		foreign_complete(facts);
 	model_facts_complete(facts);
 	if (model_facts_check(facts, err) < 0)
 		return error_prefix(err, "%s", text->name);

@@ -21,7 +21,13 @@
 /* A name that shares less with the one that is looked for is not near. */
 #define NEAR_LETTERS 4
 
-enum models_column { COLUMN_NAME, COLUMN_FAMILY, COLUMN_ALSO, COLUMN_FIELDS };
+enum models_column {
+	COLUMN_NAME,
+	COLUMN_FAMILY,
+	COLUMN_ALSO,
+	COLUMN_DTYPE,
+	COLUMN_FIELDS,
+};
 
 /* A file under way. */
 struct models_reading {
@@ -209,6 +215,11 @@ static int models_read_model(struct models_reading *reading,
 			   sizeof(model->also)))
 		result = error_set(&reading->err, -EINVAL,
 				   "also is too long or not ASCII");
+	if (result == 0 && cells[COLUMN_DTYPE].length &&
+	    !csv_cell_name(cells[COLUMN_DTYPE], facts->dtype,
+			   sizeof(facts->dtype)))
+		result = error_set(&reading->err, -EINVAL,
+				   "dtype is too long or not ASCII");
 	for (size_t i = COLUMN_FIELDS; result == 0 && reading->columns[i]; i++)
 		result = read_field(facts, reading->columns[i], cells[i],
 				    &reading->err);
@@ -246,7 +257,7 @@ static const char *models_on_row(void *context, const struct csv_cell *cells)
 	return NULL;
 }
 
-/* name, family, also, and every field of a model. */
+/* name, family, also, dtype, and every field of a model. */
 static void models_name_columns(struct models_reading *reading)
 {
 	size_t count = COLUMN_FIELDS;
@@ -254,6 +265,7 @@ static void models_name_columns(struct models_reading *reading)
 	reading->columns[COLUMN_NAME] = "name";
 	reading->columns[COLUMN_FAMILY] = "family";
 	reading->columns[COLUMN_ALSO] = "also";
+	reading->columns[COLUMN_DTYPE] = "dtype";
 	for (size_t i = 0; model_fields[i].name && count < CSV_COLUMNS_MAX; i++)
 		reading->columns[count++] = model_fields[i].name;
 }

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-#define MODEL_ALSO_MAX 96
+#define MODEL_ALSO_MAX 192
 
 struct known_model {
 	struct model_facts facts;  /* complete, parameters 0; with its name */

@@ -63,7 +63,8 @@ static int make_answer(struct answer *answer)
 		return result;
 	answer->json =
 		estimate_json(all, all->has_model ? &answer->estimate : NULL);
-	if (all->has_model && !options->estimate.tables)
+	/* A guide counts another run, which its own lines describe. */
+	if (all->has_model && !options->estimate.profile)
 		estimate_text_case(&answer->text, all, &answer->estimate);
 	if (all->has_model && estimate_is_plain(&options->estimate))
 		estimate_text_breakdown(&answer->text, all, &answer->estimate,

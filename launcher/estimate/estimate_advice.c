@@ -57,17 +57,10 @@ static void estimate_advice_add_size(const struct estimate_case *all,
 				     struct report_table *table)
 {
 	int64_t parameters = 0;
-	char text[32];
-	bool is_small;
 
 	(void)model_parameters(model, &parameters, NULL);
-	is_small = parameters < 1000000000;
-	(void)snprintf(text, sizeof(text), "%.3g%c",
-		       (double)parameters / (is_small ? 1e6 : 1e9),
-		       is_small ? 'M' : 'B');
 	report_table_add_text(table, name);
 	report_table_add_number(table, parameters);
-	report_table_add_text(table, text);
 	for (int recipe = 0; recipe < RECIPES; recipe++)
 		add_recipe(all, model, (enum recipe)recipe, usable_bytes,
 			   table);
@@ -124,7 +117,7 @@ int estimate_fill_fit(const struct estimate_case *all,
 		notes,
 		"memory of a process at batch %lld, sequence %lld (or what "
 		"the model has), activations checkpointed; full: amp with "
-		"AdamW; adapters of rank %lld; batch: the largest that "
+		"AdamW; adapters of rank %lld; max: the largest batch that "
 		"surely fits, - none",
 		(long long)each.run.micro_batch, (long long)each.run.sequence,
 		(long long)(each.run.rank ? each.run.rank : LORA_RANK));
@@ -177,6 +170,7 @@ static bool is_less(int64_t total, int64_t count, int64_t best_total,
 
 struct choice {
 	const char *name, *provider;
+	const char *gpu; /* of an instance */
 	int64_t count, total, need;
 };
 
@@ -199,8 +193,10 @@ static void choose_gpus(const struct estimate_case *all,
 			need = need_of(run, recipe, n, gpu);
 			if (!does_fit(need, usable, level->percent))
 				continue;
-			*best = (struct choice){ gpu->name, NULL, n, n * usable,
-						 need };
+			*best = (struct choice){ .name = gpu->name,
+						 .count = n,
+						 .total = n * usable,
+						 .need = need };
 			break;
 		}
 	}
@@ -220,10 +216,28 @@ static void choose_instance(const struct instances *instances,
 			continue;
 		need = need_of(run, recipe, one->count, &one->gpu);
 		if (does_fit(need, usable, level->percent))
-			*best = (struct choice){ one->name, one->provider,
-						 one->count,
-						 one->count * usable, need };
+			*best = (struct choice){ .name = one->name,
+						 .provider = one->provider,
+						 .gpu = one->gpu.name,
+						 .count = one->count,
+						 .total = one->count * usable,
+						 .need = need };
 	}
+}
+
+/* "g5.xlarge, 1 x NVIDIA A10G": the GPU beside it may be another one. */
+static void add_rented(struct report_table *table, const struct choice *rented)
+{
+	char *words;
+
+	if (!rented->count) {
+		report_table_add_none(table);
+		return;
+	}
+	words = xasprintf("%s, %lld x %s", rented->name,
+			  (long long)rented->count, rented->gpu);
+	report_table_add_text(table, words);
+	free(words);
 }
 
 static void add_level(const struct estimate_case *all,
@@ -249,6 +263,8 @@ static void add_level(const struct estimate_case *all,
 	report_table_add_text(table, rented.provider);
 	report_table_add_text(table, rented.name);
 	report_table_add_count(table, rented.count);
+	report_table_add_text(table, rented.gpu);
+	add_rented(table, &rented);
 }
 
 int estimate_fill_need(const struct estimate_case *all,

@@ -10,6 +10,7 @@
 #include "launcher/devices/devices.h"
 #include "launcher/estimate/estimate_command.h"
 #include "launcher/estimate/estimate_family.h"
+#include "launcher/estimate/estimate_usage.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/result.h"
 #include "launcher/report/result_fill.h"
@@ -22,6 +23,8 @@
 #include <unistd.h>
 
 #define GPT2_VOCAB 50257
+/* Of a head, where only the width of the model is said. */
+#define HEAD_WIDTH 64
 
 static void set_gpu(struct estimate_gpu *gpu, const char *name, uint64_t bytes)
 {
@@ -118,6 +121,11 @@ static int choose_family(struct estimate_case *all,
 			 estimate_family(&all->model, &all->assumed));
 	if (estimate_case_add_numbers(&all->model, request, command, err) < 0)
 		return -EINVAL;
+	if (!all->model.heads && all->model.hidden % HEAD_WIDTH == 0) {
+		all->model.heads = all->model.hidden / HEAD_WIDTH;
+		if (all->model.heads)
+			strlist_addf(&all->assumed, "heads of %d", HEAD_WIDTH);
+	}
 	if (all->model.family != MODEL_GPT2 || all->model.vocab)
 		return 0;
 	all->model.vocab = GPT2_VOCAB;
@@ -135,6 +143,8 @@ static int read_model(struct estimate_case *all, const char *name,
 
 	if (result < 0)
 		return result;
+	if (*all->model.unread)
+		strlist_add(&all->notes, all->model.unread);
 	if (access(name, F_OK) == 0) {
 		all->source = xasprintf("read from %s", name);
 		return 0;
@@ -322,6 +332,7 @@ int estimate_case_open(struct estimate_case *all, const struct options *options,
 		code = EXIT_AUTOFIT_FAILED;
 	all->run.model = &all->model;
 	all->run.gpu_bytes = all->gpu.usable_bytes;
+	all->gpu.usable_bytes = usage_budget(&all->run, all->gpu.usable_bytes);
 	all->run.compute_major = all->gpu.compute_major;
 	if (options->batch.choice == EFFECTIVE_NUMBER)
 		all->effective_batch = options->batch.effective_batch;

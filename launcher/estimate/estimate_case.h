@@ -34,7 +34,8 @@ struct estimate_case {
 	int64_t gpu_count;       /* GPUs of the whole run */
 	int64_t effective_batch; /* wished, or of the command; 0: not said */
 	struct strlist assumed;  /* what was not said, and is taken */
-	struct strlist notes;    /* what was not understood */
+	bool assumes_amp;     /* nobody said a precision of what is trained */
+	struct strlist notes; /* what was not understood */
 	struct estimate_gpu gpu;
 	struct gpu_catalogue gpus;
 	char *folder; /* of the user's data files; NULL: none */

@@ -3,6 +3,8 @@
 #include "launcher/estimate/estimate_command.h"
 
 #include "base/units.h"
+#include "configs/settings/settings.h"
+#include "launcher/command/files/named_files.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -338,6 +340,48 @@ static void set_task(const struct command *command,
 	request->has_task = true;
 }
 
+static bool was_read(const struct command *command, const char *path)
+{
+	for (size_t i = 0; i < command->file_count; i++)
+		if (strcmp(command->files[i].read->path, path) == 0)
+			return true;
+	return false;
+}
+
+/* How options are called that name a file of settings. */
+static const struct word_row settings_options[] = { { "-*deepspeed*", 0 },
+						    { "-*config*", 0 },
+						    { NULL, 0 } };
+
+/*
+ * DeepSpeed's file and others say how ranks share the model. One that is not
+ * there, or cannot be read, leaves the defaults, which is worth a line.
+ */
+static void note_unread_files(const struct command *command,
+			      struct strlist *notes)
+{
+	const struct strlist *argv = command_argv(command);
+	enum settings_format format;
+
+	for (size_t i = 0; i < argv->count; i++) {
+		const char *word = argv->items[i];
+		const char *equals = strchr(word, '=');
+		const char *path =
+			equals ? equals + 1 : argument_at(command, i + 1);
+		int unused;
+
+		if (word_find(settings_options, word, &unused) &&
+		    settings_format_of(path, &format) &&
+		    format != SETTINGS_PYTHON && !was_read(command, path))
+			strlist_addf(
+				notes,
+				"%.64s, which the command names: it could "
+				"not be read, so what it says on sharding, "
+				"offload and precision is not counted",
+				path);
+	}
+}
+
 void estimate_command_run(const struct command *command,
 			  struct estimate_request *request,
 			  struct strlist *notes)
@@ -355,6 +399,7 @@ void estimate_command_run(const struct command *command,
 	set_adapters(command, request);
 	set_sharding(command, request, notes);
 	set_task(command, request);
+	note_unread_files(command, notes);
 	if (attention && !request->has_attention &&
 	    word_find(eager, attention, &meaning))
 		request->run.attention = ATTENTION_EAGER;

@@ -152,6 +152,23 @@ static json_t *gpu_json(const struct estimate_case *all,
 	return root;
 }
 
+static json_t *engine_json(const struct estimate_case *all,
+			   const struct estimate *estimate)
+{
+	struct usage_cache room;
+	json_t *root;
+
+	if (!estimate || !usage_cache_room(&all->run, estimate,
+					   all->gpu.usable_bytes, &room))
+		return json_null();
+	root = object();
+	json_put(root, "budget_bytes", json_integer(all->gpu.usable_bytes));
+	json_put(root, "kv_cache_bytes", json_integer(room.bytes));
+	json_put(root, "kv_cache_tokens", json_integer(room.tokens));
+	json_put(root, "sequences", json_integer(room.sequences));
+	return root;
+}
+
 static void put_estimate(json_t *root, const struct estimate_case *all,
 			 const struct estimate *estimate)
 {
@@ -188,5 +205,6 @@ json_t *estimate_json(const struct estimate_case *all,
 	json_put(root, "assumed", json_texts(&all->assumed));
 	json_put(root, "not_read", json_texts(&all->notes));
 	json_put(root, "gpu", gpu_json(all, estimate));
+	json_put(root, "engine", engine_json(all, estimate));
 	return root;
 }

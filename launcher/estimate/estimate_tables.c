@@ -29,7 +29,8 @@ static void add_together(const struct estimate_case *all, struct strlist *notes)
 			notes, "%s: up to %s", strbuf_text(&line),
 			bytes_format(bytes, (uint64_t)together.high_bytes));
 	else if (!together.fits)
-		strlist_add(notes, "not even all of them together fit");
+		strlist_add(notes, "not even all of them together fit: --need "
+				   "MODEL says which GPUs would do");
 	strbuf_release(&line);
 }
 
@@ -226,13 +227,13 @@ static void estimate_tables_add_gpu(const struct estimate_case *all,
 				    const struct gpu_model *gpu,
 				    struct report_table *table)
 {
-	int64_t usable = (int64_t)gpu->usable_bytes;
+	int64_t usable = usage_budget(&all->run, (int64_t)gpu->usable_bytes);
 	struct workload run = all->run;
 	struct estimate estimate;
 	int64_t largest = 0, micro = 0, accum = 0;
 	enum usage_band band = BAND_NO;
 
-	run.gpu_bytes = usable;
+	run.gpu_bytes = (int64_t)gpu->usable_bytes;
 	run.compute_major = gpu->compute_major;
 	if (estimate_memory(&run, &estimate, NULL) == 0) {
 		band = usage_band(&estimate, usable);

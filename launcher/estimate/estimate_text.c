@@ -88,9 +88,16 @@ void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
 	const struct workload *run = &all->run;
 
 	add_method(out, run, estimate);
-	strbuf_addf(out, ", batch %lld x %lld tokens, %s attention",
-		    (long long)run->micro_batch, (long long)run->sequence,
-		    attention_words[run->attention]);
+	if (all->model.family == MODEL_COUNTED)
+		strbuf_addf(out, ", batch %lld of %lld x %lld pixels",
+			    (long long)run->micro_batch,
+			    (long long)all->model.image,
+			    (long long)all->model.image);
+	else
+		strbuf_addf(out, ", batch %lld x %lld tokens, %s attention",
+			    (long long)run->micro_batch,
+			    (long long)run->sequence,
+			    attention_words[run->attention]);
 	if (run->task != TASK_INFERENCE)
 		add_training(out, run);
 	if (all->gpu_count > 1)
@@ -250,6 +257,29 @@ static void estimate_text_add_gpu(struct strbuf *out,
 	strbuf_release(&words);
 }
 
+static void estimate_text_add_engine(struct strbuf *out,
+				     const struct estimate_case *all,
+				     const struct estimate *estimate)
+{
+	struct usage_cache room;
+	struct strbuf words = STRBUF_INIT;
+	char budget[BYTES_TEXT_MAX], cache[BYTES_TEXT_MAX];
+
+	if (!usage_cache_room(&all->run, estimate, all->gpu.usable_bytes,
+			      &room))
+		return;
+	strbuf_addf(&words,
+		    "takes %s at once, whatever is asked of it: room for a KV "
+		    "cache of %s, ",
+		    bytes_format(budget, (uint64_t)all->gpu.usable_bytes),
+		    bytes_format(cache, (uint64_t)room.bytes));
+	add_grouped(&words, room.tokens);
+	strbuf_addf(&words, " tokens: %lld sequences of %lld",
+		    (long long)room.sequences, (long long)all->run.sequence);
+	estimate_text_add_line(out, "engine", strbuf_text(&words));
+	strbuf_release(&words);
+}
+
 void estimate_text_breakdown(struct strbuf *out,
 			     const struct estimate_case *all,
 			     const struct estimate *estimate, bool has_picture)
@@ -263,6 +293,7 @@ void estimate_text_breakdown(struct strbuf *out,
 	strbuf_addch(out, '\n');
 	add_peaks(out, estimate);
 	add_phases(out, estimate);
+	estimate_text_add_engine(out, all, estimate);
 	if (all->gpu.usable_bytes)
 		estimate_text_add_gpu(out, all, estimate);
 	else

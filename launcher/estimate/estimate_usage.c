@@ -5,6 +5,37 @@
 /* Under half a larger batch, or a smaller GPU, would do. */
 #define ROOMY_SHARE 2
 
+static bool is_engine(const struct workload *run)
+{
+	return run->task == TASK_INFERENCE && run->engine_share > 0;
+}
+
+int64_t usage_budget(const struct workload *run, int64_t usable_bytes)
+{
+	return is_engine(run)
+		       ? (int64_t)((double)usable_bytes * run->engine_share)
+		       : usable_bytes;
+}
+
+bool usage_cache_room(const struct workload *run,
+		      const struct estimate *estimate, int64_t budget_bytes,
+		      struct usage_cache *room)
+{
+	int64_t cache = estimate->parts[PEAK_GENERATION][PART_KV_CACHE];
+	int64_t others = estimate->peak[TIER_PROCESS] - cache;
+	int64_t sequences = run->generated ? run->generated : run->micro_batch;
+	double share;
+
+	*room = (struct usage_cache){ 0 };
+	if (!is_engine(run) || cache <= 0 || budget_bytes <= others)
+		return false;
+	room->bytes = budget_bytes - others;
+	share = (double)room->bytes / (double)cache * (double)sequences;
+	room->sequences = (int64_t)share;
+	room->tokens = (int64_t)(share * (double)run->sequence);
+	return true;
+}
+
 enum usage_band usage_band(const struct estimate *estimate,
 			   int64_t usable_bytes)
 {

@@ -14,6 +14,20 @@ enum usage_band {
 	BAND_TIGHT, /* the estimate fits, its upper edge does not */
 	BAND_NO,    /* it does not fit */
 };
+/* What a run may take of a GPU: all that is usable, or a serving engine's
+ * share of it. */
+int64_t usage_budget(const struct workload *run, int64_t usable_bytes);
+
+/* What a serving engine's KV cache has room for, beside the rest. */
+struct usage_cache {
+	int64_t bytes, tokens, sequences;
+};
+
+/* false: the run is no engine's, or it has no cache. budget_bytes as above. */
+bool usage_cache_room(const struct workload *run,
+		      const struct estimate *estimate, int64_t budget_bytes,
+		      struct usage_cache *room);
+
 enum usage_band usage_band(const struct estimate *estimate,
 			   int64_t usable_bytes);
 const char *usage_band_name(enum usage_band band);   /* "tight" */

@@ -91,15 +91,14 @@ static const struct report_table_column gpu_columns[] = {
 static const struct report_table_column fit_columns[] = {
 	{ "model", "model", TABLE_TEXT },
 	{ "parameters", NULL, TABLE_COUNT },
-	{ NULL, "size", TABLE_TEXT },
 	{ "full_bytes", "full", TABLE_BYTES },
-	{ "full_batch", "batch", TABLE_COUNT },
+	{ "full_batch", "max", TABLE_COUNT },
 	{ "lora_bytes", "LoRA", TABLE_BYTES },
-	{ "lora_batch", "batch", TABLE_COUNT },
+	{ "lora_batch", "max", TABLE_COUNT },
 	{ "qlora_bytes", "QLoRA", TABLE_BYTES },
-	{ "qlora_batch", "batch", TABLE_COUNT },
-	{ "generation_bytes", "generation", TABLE_BYTES },
-	{ "generation_batch", "batch", TABLE_COUNT },
+	{ "qlora_batch", "max", TABLE_COUNT },
+	{ "generation_bytes", "generate", TABLE_BYTES },
+	{ "generation_batch", "max", TABLE_COUNT },
 	{ NULL, NULL, TABLE_TEXT },
 };
 
@@ -111,8 +110,10 @@ static const struct report_table_column need_columns[] = {
 	{ "gpus", "GPUs", TABLE_COUNT },
 	{ "gpu", "GPU", TABLE_TEXT },
 	{ "provider", NULL, TABLE_TEXT },
-	{ "instance", "cloud instance", TABLE_TEXT },
+	{ "instance", NULL, TABLE_TEXT },
 	{ "instance_gpus", NULL, TABLE_COUNT },
+	{ "instance_gpu", NULL, TABLE_TEXT },
+	{ NULL, "cloud instance, with its GPUs", TABLE_TEXT },
 	{ NULL, NULL, TABLE_TEXT },
 };
 

@@ -28,7 +28,7 @@ struct estimate_request {
 	/* Its model is set when one is known. */
 	struct workload run;
 	bool has_regime, has_weights, has_attention, has_checkpointing,
-		has_loss, has_sharding, has_offload, has_task;
+		has_loss, has_sharding, has_offload, has_task, has_engine;
 	int64_t gpus;          /* all of the run; 0: what the run says */
 	int64_t residual_bits; /* 16, 32; 0: as usual */
 

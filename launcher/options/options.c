@@ -8,6 +8,7 @@
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_layers.h"
 #include "launcher/options/options_rows.h"
+#include "launcher/options/options_words.h"
 
 #include <argp.h>
 #include <ctype.h>
@@ -27,6 +28,7 @@ struct options_parsing {
 	const struct option_row *print; /* --help or the like came first */
 	const char *print_value;
 	const struct subcommand_row *subcommand;
+	const struct option_alias *alias; /* it is written so; NULL: as ours */
 	bool has_command;
 	bool has_json, has_watch;           /* as a flag */
 	const struct option_row *estimates; /* the same: of estimate only */
@@ -54,13 +56,17 @@ static int options_wrong(struct options_parsing *parsing, const char *format,
 }
 
 /* getopt takes any unique beginning of a name; autofit does not. */
-static bool is_abbreviated(const struct option_row *row, const char *word)
+static bool is_abbreviated(const struct option_row *row,
+			   const struct option_alias *alias, const char *word)
 {
 	size_t length;
 
 	if (strncmp(word, "--", 2) != 0)
 		return false;
 	length = strcspn(word + 2, "=");
+	if (alias)
+		return strlen(alias->theirs) != length ||
+		       strncmp(word + 2, alias->theirs, length) != 0;
 	return option_of_name(word + 2, length) != row;
 }
 
@@ -93,7 +99,7 @@ static int on_option(struct options_parsing *parsing,
 {
 	const char *word = state->argv[parsing->word];
 
-	if (is_abbreviated(row, word)) {
+	if (is_abbreviated(row, parsing->alias, word)) {
 		char *name = xstrndup(word + 2, strcspn(word + 2, "="));
 
 		option_unknown(name, parsing->err);
@@ -224,10 +230,22 @@ static int on_argument(struct options_parsing *parsing, const char *word,
 	return 0;
 }
 
+/* Keys of aliases lie above those of all rows. */
+#define ALIAS_KEY 100000
+
+static const struct option_alias *alias_of_key(int key)
+{
+	bool is_alias =
+		key >= ALIAS_KEY && key < ALIAS_KEY + OPTION_ALIASES_MAX;
+
+	return is_alias ? &option_aliases[key - ALIAS_KEY] : NULL;
+}
+
 static error_t on_key(int key, char *value, struct argp_state *state)
 {
 	struct options_parsing *parsing = state->input;
 	const struct option_row *row;
+	const char *given = value;
 
 	if (key == ARGP_KEY_ERROR) {
 		if (!parsing->failed && parsing->word < state->argc) {
@@ -239,15 +257,22 @@ static error_t on_key(int key, char *value, struct argp_state *state)
 	}
 	if (key == ARGP_KEY_ARG)
 		return on_argument(parsing, value, state);
-	row = option_of_key(key);
-	return row ? on_option(parsing, row, value, state) : ARGP_ERR_UNKNOWN;
+	parsing->alias = alias_of_key(key);
+	row = parsing->alias ? option_of_name(parsing->alias->ours,
+					      strlen(parsing->alias->ours))
+			     : option_of_key(key);
+	if (parsing->alias && parsing->alias->value)
+		given = parsing->alias->value;
+	return row ? on_option(parsing, row, given, state) : ARGP_ERR_UNKNOWN;
 }
 
 static int parse_argv(struct options_parsing *parsing,
 		      const struct strlist *argv)
 {
-	struct argp_option argp_options[OPTION_ROWS_MAX] = { { 0 } };
+	struct argp_option
+		argp_options[OPTION_ROWS_MAX + OPTION_ALIASES_MAX] = { { 0 } };
 	const struct argp argp = { .options = argp_options, .parser = on_key };
+	size_t rows = 0;
 	int result;
 
 	for (size_t i = 0; option_rows[i].name; i++) {
@@ -256,6 +281,14 @@ static int parse_argv(struct options_parsing *parsing,
 		argp_options[i].arg = option_rows[i].argument;
 		if (option_rows[i].value_optional)
 			argp_options[i].flags = OPTION_ARG_OPTIONAL;
+	}
+	while (option_rows[rows].name)
+		rows++;
+	for (size_t i = 0; option_aliases[i].theirs; i++) {
+		argp_options[rows + i].name = option_aliases[i].theirs;
+		argp_options[rows + i].key = ALIAS_KEY + (int)i;
+		argp_options[rows + i].arg =
+			option_aliases[i].value ? NULL : "N";
 	}
 	if (argv->count == 0)
 		return 0;

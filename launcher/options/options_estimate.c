@@ -23,7 +23,7 @@ const char *const task_words[] = { "train", "dpo",       "grpo",
 				   "ppo",   "inference", NULL };
 const char *const regime_words[] = { "fp32",   "amp", "bf16",
 				     "master", "fp8", NULL };
-const char *const weights_words[] = { "none",       "int8",  "nf4",
+const char *const weights_words[] = { "none",       "int8",  "fp8", "nf4",
 				      "nf4-double", "gptq4", NULL };
 const char *const peft_words[] = { "none", "lora",     "dora",   "prompt",
 				   "ia3",  "adapters", "freeze", NULL };
@@ -313,8 +313,8 @@ static int resident_word(struct resident *resident, const char *word,
 	if (strcmp(word, "fp32") != 0 && strcmp(word, "bf16") != 0 &&
 	    strcmp(word, "fp16") != 0)
 		return error_set(err, -EINVAL,
-				 "'%.64s' is none of fp32, bf16, int8, nf4, "
-				 "nf4-double, gptq4 and process",
+				 "'%.64s' is none of fp32, bf16, int8, fp8, "
+				 "nf4, nf4-double, gptq4 and process",
 				 word);
 	resident->regime =
 		strcmp(word, "fp32") == 0 ? REGIME_FP32 : REGIME_BF16;
@@ -347,6 +347,20 @@ static int set_resident(const struct option_row *row, struct options *options,
 	return 0;
 }
 
+/* vLLM writes 0.9, which is no percentage. */
+static int set_share(const struct option_row *row, struct options *options,
+		     const char *value, struct error *err)
+{
+	char text[WORD_MAX];
+	char *end;
+	double share = strtod(value, &end);
+
+	if (end == value || *end || share <= 0 || share > 1)
+		return kind_percent.set(row, options, value, err);
+	(void)snprintf(text, sizeof(text), "%.4f", share * 100);
+	return kind_percent.set(row, options, text, err);
+}
+
 #define KIND(name, ...) const struct option_kind kind_##name = { __VA_ARGS__ }
 
 KIND(choice, .set = set_choice);
@@ -359,3 +373,4 @@ KIND(optimizer, .set = options_estimate_set_optimizer);
 KIND(lora, .set = set_lora);
 KIND(targets, .set = set_targets);
 KIND(resident, .set = set_resident, .grows = true);
+KIND(share, .set = set_share);

@@ -26,6 +26,7 @@ extern const struct option_kind kind_optimizer;
 extern const struct option_kind kind_lora;     /* rank, and the method */
 extern const struct option_kind kind_targets;  /* TARGET_*, by names */
 extern const struct option_kind kind_resident; /* PARAMS[:WORD...] */
+extern const struct option_kind kind_share;    /* 90%, 90 or 0.9 */
 
 /* "24GiB" as bytes_parse reads it, and a bare number as GiB. */
 int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
@@ -163,7 +164,7 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 	COUNT_OPTION("trained-layers", ESTIMATE_RUN(trained_layers), 100000,   \
 		     "the last ones, of --peft freeze"),                       \
 	CHOICE_OPTION("quantize", weights, weights_words,                      \
-		      "none|int8|nf4|nf4-double|gptq4",                        \
+		      "none|int8|fp8|nf4|nf4-double|gptq4",                    \
 		      ESTIMATE_ASK(has_weights),                               \
 		      "how weights that are not trained are stored"),          \
 	{ .name = "checkpointing", .kind = &kind_choice,                       \
@@ -216,8 +217,8 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 	{ .name = "evaluator", .kind = &kind_resident,                         \
 	  .field = ESTIMATE_RUN(residents), .argument = "PARAMS[:WORD...]",    \
 	  .doc = "another model on the same GPU, such as 14b:int8; words: "    \
-		 "fp32, bf16, int8, nf4, nf4-double, gptq4, process (its "     \
-		 "own one) (repeatable)",                                      \
+		 "fp32, bf16, int8, fp8, nf4, nf4-double, gptq4, process "     \
+		 "(its own one) (repeatable)",                                 \
 	  .group = GROUP_RUN },                                                \
 	RUN_FLAG("reference", has_reference,                                   \
 		 "dpo, grpo, ppo: with a reference model"),                    \
@@ -229,7 +230,20 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 	  .field = ESTIMATE_RUN(kv_bits), .argument = "N", .min = 4,           \
 	  .max = 32, .doc = "of a number in the KV cache [16]",                \
 	  .group = GROUP_RUN },                                                \
-	{ .name = "engine-share", .kind = &kind_percent,                       \
+	COUNT_OPTION("kv-block", ESTIMATE_RUN(kv_block), ESTIMATE_TOKENS_MAX,  \
+		     "tokens in a block of a paged KV cache [1; 16 with "      \
+		     "--gpu-memory-utilization]"),                             \
+	COUNT_OPTION("prefill-chunk", ESTIMATE_RUN(prefill_chunk),             \
+		     ESTIMATE_TOKENS_MAX,                                      \
+		     "tokens of prompts that go through at once [all; 8192 "   \
+		     "with --gpu-memory-utilization]"),                        \
+	{ .name = "gpu-memory-utilization", .kind = &kind_share,               \
+	  .field = ESTIMATE_RUN(engine_share), .argument = "SHARE",            \
+	  .max = 100, .given = ESTIMATE_ASK(has_engine),                       \
+	  .doc = "a serving engine (vLLM) that may take so much of the GPU, "  \
+		 "such as 90% or 0.9; --task inference unless said otherwise", \
+	  .group = GROUP_RUN },                                                \
+	{ .name = "engine-share", .kind = &kind_share,                         \
 	  .field = ESTIMATE_RUN(engine_share), .argument = "PCT", .max = 100,  \
 	  .doc = "of the GPU, that a generation engine keeps (vLLM)",          \
 	  .group = GROUP_RUN },                                                \

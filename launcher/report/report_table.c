@@ -122,6 +122,21 @@ static void columns_add_rule(struct strbuf *out,
 	strbuf_addch(out, '\n');
 }
 
+#define WIDTH_LEAST 40
+#define WIDTH_USUAL 80
+#define WIDTH_MOST 500
+
+size_t report_width(void)
+{
+	const char *text = getenv("COLUMNS");
+	int64_t columns = 0;
+
+	if (!text || integer_parse(text, &columns, NULL) < 0 ||
+	    columns < WIDTH_LEAST || columns > WIDTH_MOST)
+		return WIDTH_USUAL;
+	return (size_t)columns;
+}
+
 void report_columns_print(struct strbuf *out,
 			  const struct report_columns *columns)
 {
@@ -235,7 +250,8 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 	struct strlist cells = STRLIST_INIT;
 	struct report_columns columns = { .cells = &cells,
 					  .is_right = is_right,
-					  .indent = GAP };
+					  .indent = GAP,
+					  .width = report_width() - 1 };
 
 	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {

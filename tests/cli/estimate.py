@@ -74,6 +74,10 @@ RUN_OPTIONS = [
     ("engine-sleeps", [],
      ["--engine-share", "30%", "--gpu-memory", "80", "--lora", "8", *GRPO],
      "less"),
+    ("kv-block", ["1000"], INFERENCE, "more"),
+    ("prefill-chunk", ["512"], INFERENCE, "less"),
+    ("gpu-memory-utilization", ["0.9"], ["--gpu-memory", "80", *INFERENCE],
+     "less"),
     ("gpu-memory", ["24"], LLAMA, "same"),
 ]
 SIZES = ["--layers", "8", "--hidden", "512", "--heads", "8"]
@@ -260,7 +264,7 @@ def test_bands(place):
         equal("%s: done all the same" % name, answer.status, 0)
         equal("%s: options where they are needed" % name,
               answer.result["options"] is not None, not fits)
-    answer = estimate(place, "--gpu-memory", "12", "--batch", "8", *LLAMA)
+    answer = estimate(place, "--gpu-memory", "16", "--batch", "8", *LLAMA)
     options = answer.result["options"]
     saved = [option["saved_bytes"] for option in options]
     equal("options are ranked", saved, sorted(saved, reverse=True))
@@ -268,12 +272,17 @@ def test_bands(place):
         option["process_bytes"] + option["saved_bytes"] == process(answer)
         for option in options), options)
     check("fits is by the upper edge", all(
-        option["fits"] == (option["high_bytes"] <= 12 * GIB)
+        option["fits"] == (option["high_bytes"] <= 16 * GIB)
         for option in options), options)
     names = {option["option"] for option in options}
     check("of all sorts", {"checkpointing", "precision", "optimizer", "lora",
-                           "quantize", "sharding", "offload_optimizer",
-                           "sequence"} <= names, names)
+                           "quantize", "offload_optimizer", "sequence"} <=
+          names, names)
+    check("one GPU is not told to share", "sharding" not in names, names)
+    several = estimate(place, "--gpu-memory", "12", "--batch", "8",
+                       "--num-gpus", "4", *LLAMA).result["options"]
+    check("several are", "sharding" in {option["option"] for option in several},
+          several)
     holds("and what fits together", answer.out, r"fits with .+ \+ .+: up to")
     answer = estimate(place, "--gpu-memory", "40", "--evaluator", "14b",
                       "--task", "grpo", "--batch", "8",
@@ -282,6 +291,95 @@ def test_bands(place):
     check("evaluators and completions too", {
         "evaluator_int8", "evaluator_nf4", "evaluator_smaller", "completion",
         "accumulation"} <= names, names)
+
+
+def test_serving(place):
+    serve = ["--task", "inference", "--sequence", "8192",
+             "--gpu-memory-utilization", "0.9"]
+    answer = estimate(place, "--as", "h200", "--num-gpus", "8", *serve,
+                      "deepseek-v3")
+    # 671 GB in fp8, as they are stored, on 8 x 141 GB.
+    weights = {line["part"]: line["bytes"]
+               for line in answer.result["lines"]}["weights"]
+    check("DeepSeek-V3 in fp8 on 8 H200: its weights",
+          0.99 < weights * 8 / 671026404352 < 1.01, weights)
+    check("fit, and a cache beside them", answer.result["gpu"]["fits"] and
+          answer.result["engine"]["kv_cache_tokens"] > 100000, answer.out)
+    holds("as they are stored, shared by the GPUs", answer.out,
+          r"precision fp8, as its weights", r"tensor\s+parallel",
+          r"sequences of 8192")
+    cache = [estimate(place, "--num-gpus", gpus, *serve[:4], "deepseek-v3")
+             for gpus in ("4", "8")]
+    equal("compressed keys lie on each GPU", *[
+        {line["part"]: line["bytes"] for line in one.result["lines"]}[
+            "KV cache"] for one in cache])
+    llama = ["--as", "h100", "--num-gpus", "2", *serve, "llama-3.3-70b"]
+    answer = estimate(place, "--precision", "fp8", *llama)
+    check("Llama-3.3-70B in fp8 on 2 H100 fits",
+          answer.result["gpu"]["fits"] and
+          answer.result["engine"]["sequences"] >= 20, answer.out)
+    answer = estimate(place, *llama)
+    check("in bf16 it does not", not answer.result["gpu"]["fits"], answer.out)
+    names = {option["option"] for option in answer.result["options"]}
+    check("what is advised is for generation", "weights_fp8" in names and
+          not names & {"quantize", "int8", "lora"}, names)
+    lacks("no adapters are spoken of", answer.out, r"adapter|LoRA|frozen")
+    equal("no engine, no cache of its own", estimate(
+        place, *INFERENCE).result["engine"], None)
+
+
+VIEWS = [[], ["--compare"], ["--generation"], ["--gpus"],
+         ["--fit", "24GiB"], ["--gpu-memory", "12", "--batch", "8"]]
+
+
+def test_widths(place):
+    calls = [view + ["llama-3.1-8b"] for view in VIEWS] + [
+        ["--need", "llama-3.1-8b"], ["--fit", "rtx4090"]]
+    for columns in ("", "60", "80", "120"):
+        for words in calls:
+            answer = place.run("estimate", "--device", "host", *words,
+                               env={"COLUMNS": columns})
+            lines = answer.out.split("\n")
+            widest = max(len(line) for line in lines)
+            most = max(int(columns or 80), 80)
+            check("COLUMNS=%s estimate %s: no line is wider" % (
+                columns, " ".join(words)), widest <= most,
+                [line for line in lines if len(line) > most])
+    answer = estimate(place, "llama-3.1-8b")
+    holds("what amp costs is said first", answer.out,
+          r"assumed +precision amp: fp32 weights, cast "
+          r"\(--precision bf16: [\d.]+ GiB\)")
+    rows = estimate(place, "--need", "llama-3.1-8b").result["need"]
+    check("an instance stands with its own GPU", all(
+        row["instance_gpu"] and row["instance_gpus"] for row in rows), rows)
+
+
+def test_unsaid(place):
+    tower = {"model_type": "gemma3", "text_config": {
+        "model_type": "gemma3_text", "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16,
+        "intermediate_size": 128, "vocab_size": 1000},
+        "vision_config": {"hidden_size": 64, "num_hidden_layers": 2}}
+    place.write("tower/config.json", json.dumps(tower))
+    answer = estimate(place, "tower")
+    holds("a tower is told", answer.out, r"not read +vision_config: about")
+    tower.pop("vision_config")
+    place.write("text/config.json", json.dumps(tower))
+    check("and counted", answer.result["parameters"] >
+          estimate(place, "text").result["parameters"], answer.out)
+    place.write("train.py", "import argparse\n"
+                "p = argparse.ArgumentParser()\n"
+                "p.add_argument('--per_device_train_batch_size')\n")
+    train = ["--num-gpus", "4", "--", "python", "train.py",
+             "--per_device_train_batch_size", "4", "--model_name_or_path",
+             "gpt2", "--deepspeed"]
+    answer = estimate(place, *train, "missing.json")
+    check("a DeepSpeed file that is missing is told", any(
+        "missing.json" in note for note in answer.result["not_read"]),
+        answer.out)
+    place.write("there.json", json.dumps({"zero_optimization": {"stage": 2}}))
+    equal("one that is there is not", estimate(
+        place, *train, "there.json").result["not_read"], [])
 
 
 def test_tables(place):
@@ -480,12 +578,97 @@ def test_profiles(place):
     check("for programs too", answer.result["profile"]["tables"], answer.out)
 
 
+# What readers of the five guides type, in the guides' own words: the profile,
+# the words, and what is printed.
+GUIDES = [
+    # StateSet's tables: training 7B, its methods, and inference.
+    ("stateset-table", ["--params", "7b"], r"full fine-tuning +56 GB"),
+    ("stateset-table", ["--params", "7b", "--method", "lora"], r"LoRA +16 GB"),
+    ("stateset-table", ["--params", "7b", "--method", "qlora"],
+     r"4 bit +8 GB"),
+    ("stateset-table", ["--params", "13b", "--method", "inference"],
+     r"weights, 16 bit +26 GB"),
+    ("stateset-table", ["--params", "70b"], r"full fine-tuning +560 GB"),
+    # Its formula, for Llama-2-7B: 14 + 56 + 14 + 0.54.
+    ("stateset-formula", ["--params", "7b", "--hidden", "4096", "--layers",
+                          "32", "--seq_len", "2048", "--batch_size", "1"],
+     r"weights +14 GB", r"optimizer states +56 GB", r"total +84\.5"),
+    # LatentWire's text and its calculator.
+    ("latentwire-doc", ["--gpu-memory", "80"], r"before any sample +60 GB",
+     r"batch at 1 GB a sample +20"),
+    ("latentwire-doc", ["--gpu-memory", "40"], r"left for samples, GB +-20",
+     r"does not fit"),
+    ("latentwire-code", ["--model_size_gb", "14", "--gpu_memory_gb", "80",
+                         "--num_gpus", "4", "--optimizer", "adamw"],
+     r"one sample, GB +3\.24", r"largest batch +6", r"safe batch +4",
+     r"accumulation +2", r"effective batch +32"),
+    # AGI2: its file, its options, both precisions in one call.
+    ("agi2", ["lilwill.toml"], r"weights +0\.056", r"in float32, GB +0\.53",
+     r"in float16, GB +0\.3", r"saved by float16, GB +0\.22",
+     r"parameters +3\.0117e\+07", r"reasonable"),
+    ("agi2", ["--model-embd", "768", "--model-layer", "12", "--batch-size",
+              "8", "--mixed-precision"], r"total +1\.03", r"1\.2394e\+08"),
+    # The nanoGPT guide: sizes, batches, blocks, generation.
+    ("nanogpt-guide", ["--params", "150M"], r"total +8000 MB"),
+    ("nanogpt-guide", ["--params", "250M"], r"total +12000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--batch_size", "8"],
+     r"total +4000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--batch_size", "64"],
+     r"total +14000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--block_size", "512"],
+     r"total +12000 MB"),
+    ("nanogpt-guide", ["--params", "150M", "--method", "generation",
+                       "--block_size", "1024"], r"total +1500 MB"),
+    ("nanogpt-guide", ["--params", "350M", "--method", "training-1024"],
+     r"total, 1024 tokens +18000 MB"),
+    # Qwen GRPO with an evaluator: batches, the small model, verdicts.
+    ("qwen-grpo-guide", [], r"total +94-103"),
+    ("qwen-grpo-guide", ["--batch", "32"], r"total +130-160"),
+    ("qwen-grpo-guide", ["--batch", "128"], r"total +250-350"),
+    ("qwen-grpo-guide", ["--method", "0.5b", "--batch", "128"],
+     r"total +14-22"),
+    ("qwen-grpo-guide", ["--gpu-memory", "141"], r"total +94-103",
+     r"verdict: \S+"),
+]
+LILWILL = "\n".join([
+    "model_embd = 384", "model_layer = 6", "model_head = 6",
+    "model_positions = 512", "batch_size = 24", "seq_len = 512",
+    "num_epochs = 3", "learning_rate = 0.001", ""])
+
+
+def test_guides(place):
+    place.write("lilwill.toml", LILWILL)
+    for profile, words, *says in GUIDES:
+        answer = estimate(place, "--profile", profile, *words)
+        name = " ".join([profile, *words])
+        equal(name + ": is answered", answer.status, 0)
+        holds(name, answer.out, *says)
+    answer = estimate(place, "lilwill.toml")
+    equal("what the file says of the run counts", [
+        answer.result["run"][key] for key in ("micro_batch", "sequence")],
+        [24, 512])
+    holds("what it says beside that is told", answer.out,
+          r"not read +keys of the file: num_epochs, learning_rate")
+    answer = estimate(place, "--profile", "stateset-table", "--method", "qlora",
+                      "llama-2-7b")
+    holds("the footer is of the same run", answer.out,
+          r"the same run \(qlora, bf16, batch 1, 2048 tokens\)")
+    answer = estimate(place, "--profile", "nanogpt-guide", "--params", "150M",
+                      "--batch", "64")
+    holds("with the guide's batch and tokens", answer.out,
+          r"\(training, fp32, batch 64, 256 tokens\)")
+
+
 def main():
     with Place("estimate") as place:
+        test_guides(place)
         test_object(place)
         test_options(place)
         test_errors(place)
         test_bands(place)
+        test_serving(place)
+        test_unsaid(place)
+        test_widths(place)
         test_tables(place)
         test_fit_and_need(place)
         test_command(place)

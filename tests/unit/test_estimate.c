@@ -261,9 +261,117 @@ static void other_models_stay_beside(void **state)
 	assert_int_equal(part(&work, PEAK_GENERATION, PART_RESIDENTS), 300000);
 }
 
+/* Only to generate are weights kept in 8 bit; embedding, head and norms stay
+ * 16-bit, and a block of 128 x 128 has a scale. */
+static void weights_to_generate_are_fp8(void **state)
+{
+	struct workload work = plain(state, "llama-3.1-8b", 1024);
+	const int64_t others = INT64_C(2) * 128256 * 4096 + 65 * 4096;
+	const int64_t linear = INT64_C(8030261248) - others;
+
+	work.regime = REGIME_FP8;
+	assert_int_equal(part(&work, PEAK_FORWARD, PART_WEIGHTS),
+			 2 * INT64_C(8030261248));
+	work.task = TASK_INFERENCE;
+	assert_int_equal(part(&work, PEAK_GENERATION, PART_WEIGHTS),
+			 2 * others + linear + linear / 4096);
+	work.regime = REGIME_BF16;
+	work.weights = WEIGHTS_FP8;
+	assert_int_equal(part(&work, PEAK_GENERATION, PART_WEIGHTS),
+			 2 * others + linear + linear / 4096);
+}
+
+static void a_cache_is_shared_by_its_heads(void **state)
+{
+	static const struct {
+		const char *name;
+		int64_t gpus, sharers;
+	} rows[] = {
+		{ "llama-3.1-8b", 4, 4 },  /* 8 heads of keys */
+		{ "llama-3.1-8b", 16, 8 }, /* two GPUs have the same */
+		{ "gemma-2b", 4, 1 },      /* one head */
+		{ "deepseek-v3", 8, 1 },   /* compressed: none */
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct workload work = plain(state, rows[i].name, 1024);
+		int64_t whole;
+
+		work.task = TASK_INFERENCE;
+		whole = part(&work, PEAK_GENERATION, PART_KV_CACHE);
+		work.tensor_parallel = rows[i].gpus;
+		assert_int_equal(part(&work, PEAK_GENERATION, PART_KV_CACHE),
+				 whole / rows[i].sharers);
+	}
+}
+
+static void prompts_go_through_in_chunks(void **state)
+{
+	struct workload work = plain(state, "llama-3.1-8b", 16384);
+	const int64_t token = 2 * (3 * 14336 + 4 * 4096);
+
+	work.task = TASK_INFERENCE;
+	assert_int_equal(part(&work, PEAK_GENERATION, PART_LAYER),
+			 16384 * token);
+	work.prefill_chunk = 2048;
+	assert_int_equal(part(&work, PEAK_GENERATION, PART_LAYER),
+			 2048 * token);
+	/* A paged cache gives out whole blocks. */
+	work.sequence = 1000;
+	work.kv_block = 256;
+	assert_int_equal(part(&work, PEAK_GENERATION, PART_KV_CACHE),
+			 1024 * 32 * 2 * 1024 * 2);
+}
+
+/* Frozen units of FSDP hold the inputs of their blocks and the gradients of
+ * these to the end of the backward pass. */
+static void frozen_units_hold_their_inputs(void **state)
+{
+	struct workload work = plain(state, "llama-3.1-8b", 1024);
+	const int64_t inputs = INT64_C(32) * 1024 * 4096 * 2;
+
+	work.sharding = SHARD_FSDP;
+	work.data_parallel = 2;
+	work.checkpointing = CHECKPOINT_FULL;
+	assert_int_equal(part(&work, PEAK_BACKWARD, PART_ACTIVATIONS), 0);
+	work.peft = PEFT_LORA;
+	work.rank = 8;
+	assert_int_equal(part(&work, PEAK_BACKWARD, PART_ACTIVATIONS),
+			 2 * inputs);
+	work.sharding = SHARD_DDP;
+	assert_int_equal(part(&work, PEAK_BACKWARD, PART_ACTIVATIONS), 0);
+}
+
+/* Nobody said how wide the residual stream is: both answers lie inside. */
+static void what_is_assumed_is_spanned(void **state)
+{
+	struct workload work = plain(state, "llama-3.1-8b", 1024);
+	struct estimate wide, narrow, open;
+
+	work.weights = WEIGHTS_NF4;
+	work.peft = PEFT_LORA;
+	work.rank = 8;
+	work.checkpointing = CHECKPOINT_FULL;
+	narrow = estimated(&work);
+	work.residual_fp32 = true;
+	wide = estimated(&work);
+	work.residual_is_assumed = true;
+	open = estimated(&work);
+	assert_int_equal(open.peak[TIER_ALLOCATED], wide.peak[TIER_ALLOCATED]);
+	for (int tier = 0; tier < TIERS; tier++) {
+		assert_int_equal(open.low[tier], narrow.low[tier]);
+		assert_int_equal(open.high[tier], wide.high[tier]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(weights_to_generate_are_fp8),
+		cmocka_unit_test(a_cache_is_shared_by_its_heads),
+		cmocka_unit_test(prompts_go_through_in_chunks),
+		cmocka_unit_test(frozen_units_hold_their_inputs),
+		cmocka_unit_test(what_is_assumed_is_spanned),
 		cmocka_unit_test(states_follow_the_regime),
 		cmocka_unit_test(gradients_are_there_when_they_are_kept),
 		cmocka_unit_test(the_loss_follows_its_path),

@@ -104,6 +104,20 @@ static void generating(struct workload *run)
 	run->regime = REGIME_BF16;
 }
 
+static void serving(struct workload *run)
+{
+	generating(run);
+	run->data_parallel = 2;
+	run->sharding = SHARD_DDP;
+}
+
+static void replicated(struct workload *run)
+{
+	run->micro_batch = 1;
+	run->data_parallel = 2;
+	run->sharding = SHARD_DDP;
+}
+
 static void judged(struct workload *run)
 {
 	adapted(run);
@@ -154,8 +168,14 @@ static const struct row rows[] = {
 	{ "LoRA of a full training", single, MEMORY_LORA, true },
 	{ "not of LoRA", adapted, MEMORY_LORA, false },
 	{ "QLoRA of LoRA", adapted, MEMORY_QUANTIZE, true },
-	{ "4-bit weights to generate", generating, MEMORY_QUANTIZE, true },
-	{ "8-bit ones", generating, MEMORY_INT8, true },
+	{ "4-bit weights to generate", generating, MEMORY_WEIGHTS_4_BIT, true },
+	{ "8-bit ones", generating, MEMORY_WEIGHTS_FP8, true },
+	{ "no adapters to generate", generating, MEMORY_QUANTIZE, false },
+	{ "nor frozen weights", generating, MEMORY_INT8, false },
+	{ "chunks of a prompt", generating, MEMORY_PREFILL_CHUNK, true },
+	{ "not in training", nothing, MEMORY_PREFILL_CHUNK, false },
+	{ "no sharing on one GPU", generating, MEMORY_TENSOR_PARALLEL, false },
+	{ "but on several", serving, MEMORY_TENSOR_PARALLEL, true },
 	{ "an 8-bit cache", generating, MEMORY_KV_CACHE, true },
 	{ "no checkpoints to generate", generating, MEMORY_CHECKPOINTING,
 	  false },
@@ -169,7 +189,8 @@ static const struct row rows[] = {
 	{ "gradients freed", keeping, MEMORY_FREE_GRADIENTS, true },
 	{ "a shorter completion", completing, MEMORY_COMPLETION, true },
 	{ "a shorter sequence", nothing, MEMORY_SEQUENCE, true },
-	{ "sharding", single, MEMORY_SHARDING, true },
+	{ "no sharding of one GPU", single, MEMORY_SHARDING, false },
+	{ "but of several", replicated, MEMORY_SHARDING, true },
 	{ "not of what is", sharded, MEMORY_SHARDING, false },
 	{ "states on the host", single, MEMORY_OFFLOAD_OPTIMIZER, true },
 	{ "a fused loss", nothing, MEMORY_FUSED_LOSS, true },

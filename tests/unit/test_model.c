@@ -172,7 +172,8 @@ static const struct {
 	{ "vit-b/16", "google/vit-base-patch16-224" },
 	/* Another size, another vocabulary, another model: not guessed. */
 	{ "Qwen2-57B", NULL },
-	{ "mistral-7b-v0.3", NULL },
+	{ "mistral-7b-v0.3", "mistralai/Mistral-7B-v0.3" },
+	{ "mistral-7b-v0.9", NULL },
 	{ "bert-base-cased", NULL },
 	{ "llama", NULL },
 	{ "", NULL },

@@ -13,6 +13,13 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 
+/* 24 layers of 1024 with an MLP of 4096, one patch of a pixel, a norm, and a
+ * matrix to the 4096 of the language model. */
+#define LLAVA_TOWER                                                            \
+	INT64_C(24) * (4 * 1024 * 1024 + 8 * 1024 + 2 * 1024 * 4096 + 4096 +   \
+		       1024) +                                                 \
+		1024 + 2 * 1024 + 1025 * 4096
+
 /* What the files of the hub say, without keys that count nothing. */
 static const struct {
 	const char *text;
@@ -199,6 +206,128 @@ static const struct {
 	  "\"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, "
 	  "\"v_head_dim\": 128, \"vocab_size\": 129280}",
 	  INT64_C(671026404352), MODEL_DEEPSEEK, false },
+	{ "{\"model_type\": \"falcon\", \"hidden_size\": 4544, \"num"
+	  "_hidden_layers\": 32, \"num_attention_heads\": 71, \"m"
+	  "ulti_query\": true, \"new_decoder_architecture\": fal"
+	  "se, \"bias\": false, \"vocab_size\": 65024, \"parallel_"
+	  "attn\": true}",
+	  INT64_C(6921720704), MODEL_FALCON, true },
+	{ "{\"model_type\": \"falcon\", \"hidden_size\": 8192, \"num"
+	  "_hidden_layers\": 60, \"num_attention_heads\": 128, \""
+	  "num_kv_heads\": 8, \"multi_query\": true, \"new_decode"
+	  "r_architecture\": true, \"bias\": false, \"vocab_size\""
+	  ": 65024}",
+	  INT64_C(41303293952), MODEL_FALCON, true },
+	{ "{\"model_type\": \"bloom\", \"n_embed\": 1024, \"n_layer\""
+	  ": 24, \"num_attention_heads\": 16, \"vocab_size\": 250"
+	  "880}",
+	  INT64_C(559214592), MODEL_BLOOM, true },
+	{ "{\"model_type\": \"gptj\", \"n_embd\": 4096, \"n_head\": 1"
+	  "6, \"n_inner\": null, \"n_layer\": 28, \"n_positions\": "
+	  "2048, \"vocab_size\": 50400}",
+	  INT64_C(6050882784), MODEL_GPTJ, false },
+	{ "{\"model_type\": \"distilbert\", \"dim\": 768, \"hidden_d"
+	  "im\": 3072, \"n_heads\": 12, \"n_layers\": 6, \"max_posi"
+	  "tion_embeddings\": 512, \"vocab_size\": 30522}",
+	  INT64_C(66362880), MODEL_DISTILBERT, true },
+	{ "{\"model_type\": \"deberta-v2\", \"hidden_size\": 768, \""
+	  "intermediate_size\": 3072, \"num_attention_heads\": 1"
+	  "2, \"num_hidden_layers\": 12, \"max_position_embeddin"
+	  "gs\": 512, \"position_buckets\": 256, \"type_vocab_siz"
+	  "e\": 0, \"vocab_size\": 128100}",
+	  INT64_C(183831552), MODEL_DEBERTA, true },
+	{ "{\"model_type\": \"whisper\", \"d_model\": 1280, \"encode"
+	  "r_layers\": 32, \"decoder_layers\": 32, \"encoder_atte"
+	  "ntion_heads\": 20, \"decoder_attention_heads\": 20, \""
+	  "encoder_ffn_dim\": 5120, \"decoder_ffn_dim\": 5120, \""
+	  "num_mel_bins\": 128, \"max_source_positions\": 1500, "
+	  "\"max_target_positions\": 448, \"vocab_size\": 51866, "
+	  "\"num_hidden_layers\": 32}",
+	  INT64_C(1543490560), MODEL_WHISPER, true },
+	{ "{\"model_type\": \"mamba\", \"hidden_size\": 768, \"inter"
+	  "mediate_size\": 1536, \"num_hidden_layers\": 24, \"sta"
+	  "te_size\": 16, \"conv_kernel\": 4, \"time_step_rank\": "
+	  "48, \"vocab_size\": 50280}",
+	  INT64_C(129135360), MODEL_MAMBA, true },
+	{ "{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"he"
+	  "ad_dim\": 64, \"intermediate_size\": 2880, \"num_atten"
+	  "tion_heads\": 64, \"num_key_value_heads\": 8, \"num_hi"
+	  "dden_layers\": 24, \"num_local_experts\": 32, \"num_ex"
+	  "perts_per_tok\": 4, \"experts_per_token\": 4, \"attent"
+	  "ion_bias\": true, \"vocab_size\": 201088, \"tie_word_e"
+	  "mbeddings\": false}",
+	  INT64_C(20914757184), MODEL_MOE, false },
+	{ "{\"model_type\": \"gpt_oss\", \"hidden_size\": 2880, \"he"
+	  "ad_dim\": 64, \"intermediate_size\": 2880, \"num_atten"
+	  "tion_heads\": 64, \"num_key_value_heads\": 8, \"num_hi"
+	  "dden_layers\": 36, \"num_local_experts\": 128, \"num_e"
+	  "xperts_per_tok\": 4, \"attention_bias\": true, \"vocab"
+	  "_size\": 201088, \"tie_word_embeddings\": false}",
+	  INT64_C(116829156672), MODEL_MOE, false },
+	{ "{\"model_type\": \"llama4_text\", \"num_local_experts\":"
+	  " 16, \"interleave_moe_layer_step\": 1, \"hidden_size\""
+	  ": 5120, \"head_dim\": 128, \"intermediate_size\": 8192"
+	  ", \"intermediate_size_mlp\": 16384, \"num_attention_h"
+	  "eads\": 40, \"num_key_value_heads\": 8, \"num_hidden_l"
+	  "ayers\": 48, \"num_experts_per_tok\": 1, \"vocab_size\""
+	  ": 202048, \"tie_word_embeddings\": false}",
+	  INT64_C(107769861120), MODEL_MOE, false },
+	{ "{\"model_type\": \"llama4_text\", \"num_local_experts\":"
+	  " 128, \"interleave_moe_layer_step\": 2, \"hidden_size"
+	  "\": 5120, \"head_dim\": 128, \"intermediate_size\": 819"
+	  "2, \"intermediate_size_mlp\": 16384, \"num_attention_"
+	  "heads\": 40, \"num_key_value_heads\": 8, \"num_hidden_"
+	  "layers\": 48, \"num_experts_per_tok\": 1, \"vocab_size"
+	  "\": 202048, \"tie_word_embeddings\": false}",
+	  INT64_C(400711848960), MODEL_MOE, false },
+	{ "{\"model_type\": \"olmo2\", \"hidden_size\": 4096, \"inte"
+	  "rmediate_size\": 11008, \"num_attention_heads\": 32, "
+	  "\"num_key_value_heads\": 32, \"num_hidden_layers\": 32"
+	  ", \"vocab_size\": 100352, \"tie_word_embeddings\": fal"
+	  "se, \"attention_bias\": false}",
+	  INT64_C(7298617344), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"olmo2\", \"hidden_size\": 5120, \"inte"
+	  "rmediate_size\": 27648, \"num_attention_heads\": 40, "
+	  "\"num_key_value_heads\": 8, \"num_hidden_layers\": 64,"
+	  " \"vocab_size\": 100352, \"tie_word_embeddings\": fals"
+	  "e}",
+	  INT64_C(32234279936), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"phi3\", \"hidden_size\": 5120, \"inter"
+	  "mediate_size\": 17920, \"num_attention_heads\": 40, \""
+	  "num_key_value_heads\": 10, \"num_hidden_layers\": 40,"
+	  " \"vocab_size\": 100352, \"tie_word_embeddings\": fals"
+	  "e}",
+	  INT64_C(14659507200), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"phi3\", \"hidden_size\": 3072, \"inter"
+	  "mediate_size\": 8192, \"num_attention_heads\": 24, \"n"
+	  "um_key_value_heads\": 8, \"num_hidden_layers\": 32, \""
+	  "vocab_size\": 200064, \"tie_word_embeddings\": true}",
+	  INT64_C(3836021760), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"qwen3_moe\", \"hidden_size\": 4096, \""
+	  "head_dim\": 128, \"intermediate_size\": 12288, \"moe_i"
+	  "ntermediate_size\": 1536, \"num_attention_heads\": 64"
+	  ", \"num_key_value_heads\": 4, \"num_hidden_layers\": 9"
+	  "4, \"num_experts\": 128, \"num_experts_per_tok\": 8, \""
+	  "decoder_sparse_step\": 1, \"mlp_only_layers\": [], \"v"
+	  "ocab_size\": 151936, \"tie_word_embeddings\": false}",
+	  INT64_C(235093634560), MODEL_MOE, false },
+	{ "{\"model_type\": \"qwen3\", \"hidden_size\": 2560, \"head"
+	  "_dim\": 128, \"intermediate_size\": 9728, \"num_attent"
+	  "ion_heads\": 32, \"num_key_value_heads\": 8, \"num_hid"
+	  "den_layers\": 36, \"vocab_size\": 151936, \"tie_word_e"
+	  "mbeddings\": true}",
+	  INT64_C(4022468096), MODEL_LLAMA, true },
+	{ "{\"model_type\": \"mistral\", \"hidden_size\": 5120, \"he"
+	  "ad_dim\": 128, \"intermediate_size\": 14336, \"num_att"
+	  "ention_heads\": 32, \"num_key_value_heads\": 8, \"num_"
+	  "hidden_layers\": 40, \"sliding_window\": null, \"vocab"
+	  "_size\": 131072, \"tie_word_embeddings\": false}",
+	  INT64_C(12247782400), MODEL_LLAMA, false },
+	{ "{\"model_type\": \"gemma2\", \"hidden_size\": 4608, \"hea"
+	  "d_dim\": 128, \"intermediate_size\": 36864, \"num_atte"
+	  "ntion_heads\": 32, \"num_key_value_heads\": 16, \"num_"
+	  "hidden_layers\": 46, \"vocab_size\": 256000}",
+	  INT64_C(27227128320), MODEL_LLAMA, true },
 	{ "{\"model_type\": \"llava\", "
 	  "\"architectures\": [\"LlavaForConditionalGeneration\"], "
 	  "\"text_config\": {\"model_type\": \"llama\", "
@@ -206,7 +335,7 @@ static const struct {
 	  "\"vocab_size\": 32064}, "
 	  "\"vision_config\": {\"hidden_size\": 1024, "
 	  "\"num_hidden_layers\": 24}}",
-	  INT64_C(6738939904), MODEL_LLAMA, false },
+	  INT64_C(6738939904) + LLAVA_TOWER, MODEL_LLAMA, false },
 };
 
 static void a_config_gives_exact_counts(void **state)
@@ -250,6 +379,46 @@ static void what_else_a_config_says(void **state)
 	assert_true(facts.has_out_bias);
 }
 
+#define TEXT_AND(tower)                                                        \
+	"{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": "      \
+	"\"gemma3_text\", \"hidden_size\": 2560, \"intermediate_size\": "      \
+	"10240, "                                                              \
+	"\"num_hidden_layers\": 34, \"num_attention_heads\": 8, "              \
+	"\"num_key_value_heads\": 4, \"head_dim\": 256, "                      \
+	"\"vocab_size\": 262208}" tower "}"
+
+/* A tower is counted, or it is said that it is not. */
+static void towers_are_counted_or_told(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t tower;
+		const char *told;
+	} rows[] = {
+		{ TEXT_AND(""), 0, "" },
+		/* The file of gemma-3-4b: 416,866,032 parameters of SigLIP, and
+		 * 2,950,272 of what joins it. */
+		{ TEXT_AND(", \"vision_config\": {\"hidden_size\": 1152, "
+			   "\"image_size\": 896, \"intermediate_size\": 4304, "
+			   "\"num_hidden_layers\": 27, \"patch_size\": 14}"),
+		  416866032 + 2950272, "about 420 million parameters" },
+		{ TEXT_AND(", \"audio_config\": {\"name\": \"ours\"}"), 0,
+		  "audio_config: not counted" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct model_facts facts;
+
+		assert_int_equal(sample_read_text("config.json", rows[i].text,
+						  &facts, NULL),
+				 0);
+		assert_true(llabs(facts.tower - rows[i].tower) <=
+			    rows[i].tower / 100);
+		assert_non_null(strstr(facts.unread, rows[i].told));
+	}
+}
+
 #define LLAMA_BUT(change)                                                      \
 	"{\"model_type\": \"llama\", \"hidden_size\": 4096, "                  \
 	"\"intermediate_size\": 11008, \"num_hidden_layers\": 32, "            \
@@ -260,8 +429,8 @@ static const struct {
 	int code;
 	const char *words; /* in the message */
 } wrong_rows[] = {
-	{ "config.json", "{\"model_type\": \"mamba\", \"hidden_size\": 768}",
-	  -ENOTSUP, "the architecture 'mamba' is not known: give its param" },
+	{ "config.json", "{\"model_type\": \"rwkv\", \"hidden_size\": 768}",
+	  -ENOTSUP, "the architecture 'rwkv' is not known: give its param" },
 	{ "config.json", "{\"model_type\": \"llama\", \"hidden_size\": 4096}",
 	  -EINVAL, "config.json: layers is not known" },
 	{ "config.json", LLAMA_BUT("\"hidden_size\": 0"), -EINVAL,
@@ -373,6 +542,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_config_gives_exact_counts),
 		cmocka_unit_test(what_else_a_config_says),
+		cmocka_unit_test(towers_are_counted_or_told),
 		cmocka_unit_test(some_layers_have_no_experts),
 		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(bombs_are_refused),

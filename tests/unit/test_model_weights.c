@@ -235,7 +235,7 @@ static void a_file_alone(void **state)
 	assert_int_equal(facts.family, MODEL_UNKNOWN);
 	assert_int_equal(sample_parameters(&facts), LAYERS_OF_LLAMA + 1600);
 	write_text(*state, "config.json",
-		   "{\"model_type\": \"mamba\", "
+		   "{\"model_type\": \"rwkv\", "
 		   "\"hidden_size\": 8}");
 	assert_int_equal(read_path(*state, "other.safetensors", &facts, NULL),
 			 0);

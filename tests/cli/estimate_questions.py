@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# Thirty everyday questions about memory, each with the reasoning of its answer.
+# SPDX-License-Identifier: MIT
+
+from lib import Place, check, equal, finish
+
+# What is asked, the words, the answer (does it fit?), and why. GB are 1e9 bytes.
+FITS = [
+    ("Llama-2-7B, all weights, bf16, on an A100 of 80 GB?",
+     ["--precision", "bf16", "--checkpointing", "--as", "a100-80gb",
+      "--fused-step", "llama-2-7b"], True,
+     "8 bytes x 6.74e9 are 54 GB; checkpointed activations add 2"),
+    ("The same on an A100 of 40 GB?",
+     ["--precision", "bf16", "--checkpointing", "--as", "a100-sxm4-40gb",
+      "--fused-step", "llama-2-7b"], False, "54 GB are more than 40"),
+    ("With fp32 weights (amp) on 80 GB?",
+     ["--precision", "amp", "--checkpointing", "--as", "a100-80gb",
+      "llama-2-7b"], False, "16 bytes x 6.74e9 are 108 GB"),
+    ("LoRA on Llama-3.1-8B on an RTX 4090?",
+     ["--lora", "16", "--checkpointing", "--sequence", "1024", "--as",
+      "rtx4090", "llama-3.1-8b"], True,
+     "16.1 GB of weights, 1024 x 128256 x 14 bytes of loss: 18 GB of 25"),
+    ("LoRA on Llama-2-13B on an RTX 4090?",
+     ["--lora", "16", "--checkpointing", "--as", "rtx4090", "llama-2-13b"],
+     False, "26 GB of weights alone"),
+    ("QLoRA on Llama-2-13B on an RTX 4090?",
+     ["--quantize", "nf4-double", "--checkpointing", "--as", "rtx4090",
+      "llama-2-13b"], True, "half a byte x 13e9 are 7 GB"),
+    ("QLoRA on Llama-3.1-70B on an A100 of 80 GB?",
+     ["--quantize", "nf4-double", "--checkpointing", "--as", "a100-80gb",
+      "llama-3.1-70b"], True, "0.52 bytes x 70e9 are 36 GB"),
+    ("QLoRA on Llama-3.1-70B on an RTX 4090?",
+     ["--quantize", "nf4-double", "--checkpointing", "--as", "rtx4090",
+      "llama-3.1-70b"], False, "36 GB are more than 24"),
+    ("GPT-2 from scratch on a T4, batch 8?",
+     ["--batch", "8", "--as", "t4", "gpt2"], True,
+     "2 GB of states, 8 x 1024 x 50257 x 16 bytes of loss: 6.6 GB"),
+    ("GPT-2 XL, fp32, on a T4?",
+     ["--precision", "fp32", "--checkpointing", "--as", "t4", "gpt2-xl"],
+     False, "16 bytes x 1.56e9 are 25 GB"),
+    ("BERT base, batch 32 of 128 tokens, on a T4?",
+     ["--batch", "32", "--sequence", "128", "--as", "t4", "bert-base"], True,
+     "1.8 GB of states, activations under 3 GB"),
+    ("Llama-3.1-8B, bf16, generation on an RTX 4090?",
+     ["--task", "inference", "--sequence", "4096", "--as", "rtx4090",
+      "llama-3.1-8b"], True, "16.1 GB of weights and 0.5 GB of cache"),
+    ("On an RTX 3060 of 12 GB?",
+     ["--task", "inference", "--sequence", "4096", "--as", "rtx3060",
+      "llama-3.1-8b"], False, "16.1 GB are more than 12"),
+    ("In 4 bit on an RTX 3060?",
+     ["--task", "inference", "--sequence", "4096", "--quantize", "gptq4",
+      "--as", "rtx3060", "llama-3.1-8b"], True,
+     "3.6 GB in 4 bit, 2.1 GB of embedding and head"),
+    ("Llama-3.3-70B, bf16, on two H100?",
+     ["--task", "inference", "--num-gpus", "2", "--sequence", "8192", "--as",
+      "h100", "llama-3.3-70b"], True,
+     "70.6 GB each of 85, with 1.3 GB of cache"),
+    ("And with 64 sequences of 8192?",
+     ["--task", "inference", "--num-gpus", "2", "--sequence", "8192",
+      "--batch", "64", "--as", "h100", "llama-3.3-70b"], False,
+     "64 x 1.34 GB of cache on each"),
+    ("In fp8 on two H100, by vLLM, 16 sequences?",
+     ["--precision", "fp8", "--num-gpus", "2", "--sequence", "8192", "--batch",
+      "16", "--gpu-memory-utilization", "0.9", "--as", "h100",
+      "llama-3.3-70b"], True, "36 GB of weights and 21 of cache of 76"),
+    ("DeepSeek-V3 on 8 H200?",
+     ["--task", "inference", "--num-gpus", "8", "--sequence", "8192", "--as",
+      "h200", "deepseek-v3"], True, "671 GB in fp8 are 84 GB on each of 141"),
+    ("On 8 H100?",
+     ["--task", "inference", "--num-gpus", "8", "--sequence", "8192", "--as",
+      "h100", "deepseek-v3"], False, "84 GB of weights, 85 GB there are"),
+    ("Mixtral 8x7B, bf16, generation on one A100 of 80 GB?",
+     ["--task", "inference", "--as", "a100-80gb", "mixtral-8x7b"], False,
+     "every expert lies in memory: 93 GB"),
+    ("On two?",
+     ["--task", "inference", "--num-gpus", "2", "--as", "a100-80gb",
+      "mixtral-8x7b"], True, "47 GB on each"),
+    ("Llama-3.1-8B, all weights, FSDP on 8 A100 of 40 GB, master copy?",
+     ["--precision", "master", "--sharding", "fsdp", "--num-gpus", "8",
+      "--checkpointing", "--sequence", "1024", "--as", "a100-sxm4-40gb",
+      "llama-3.1-8b"], True,
+     "16 bytes x 8e9 / 8 are 16 GB, two layers and the head gathered"),
+    ("With DDP?",
+     ["--precision", "master", "--num-gpus", "8", "--checkpointing", "--as",
+      "a100-sxm4-40gb", "llama-3.1-8b"], False, "each has all 128 GB"),
+    ("ZeRO-3 of Llama-3.1-70B on 8 H100?",
+     ["--precision", "master", "--sharding", "zero3", "--num-gpus", "8",
+      "--checkpointing", "--as", "h100", "llama-3.1-70b"], False,
+     "16 bytes x 70e9 / 8 are 141 GB"),
+    ("ResNet-50, batch 64, amp, on a T4?",
+     ["--batch", "64", "--as", "t4", "resnet50"], True,
+     "64 x 22e6 values of 2 bytes are 2.8 GB"),
+    ("All of SDXL's UNet, amp, on an RTX 4090?",
+     ["--as", "rtx4090", "sdxl"], False, "16 bytes x 2.6e9 are 41 GB"),
+    ("SD 1.5's UNet, bf16 with 8-bit AdamW, on an RTX 4090?",
+     ["--precision", "bf16", "--optimizer", "adamw_8bit", "--as", "rtx4090",
+      "sd1.5"], True, "6 bytes x 0.86e9 are 5.2 GB, activations 0.9"),
+    ("Whisper large-v3, bf16, on an RTX 4090, batch 1?",
+     ["--precision", "bf16", "--checkpointing", "--as", "rtx4090",
+      "whisper-large-v3"], True, "8 to 10 bytes x 1.5e9 are 15 GB"),
+    ("GRPO with LoRA on Qwen2.5-7B on an A100 of 80 GB, vLLM beside it?",
+     ["--task", "grpo", "--lora", "16", "--checkpointing", "--sequence",
+      "1024", "--completion-tokens", "512", "--engine-share", "30%", "--as",
+      "a100-80gb", "qwen2.5-7b"], True,
+     "15 GB of weights, 25 GB for the engine, a few for the rest"),
+    ("Falcon-7B, generation on a T4?",
+     ["--task", "inference", "--as", "t4", "falcon-7b"], True,
+     "13.8 GB of 15.6, one head of keys"),
+]
+
+
+def main():
+    with Place("questions") as place:
+        equal("thirty questions", len(FITS), 30)
+        for question, words, fits, why in FITS:
+            answer = place.run("estimate", "--device", "host", *words)
+            if not check(question + ": is answered", answer.status == 0,
+                         answer.err):
+                continue
+            equal("%s %s: %s" % (question, "yes" if fits else "no", why),
+                  answer.result["gpu"]["fits"], fits)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
