@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_H
 
 #include "base/error.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night_row.h"
 #include "launcher/options/options.h"
 #include "probes/process/process_state.h"

@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_FILES_H
 
 #include "base/error.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night_row.h"
 
 /*

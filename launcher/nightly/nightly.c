@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/textfile.h"
 #include "launcher/command/text/shellquote.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night.h"
 #include "launcher/nightly/night_compare.h"
 #include "launcher/nightly/night_text.h"

@@ -1,7 +1,7 @@
 /* The job list of `autofit nightly`: read, and checked as a whole. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_NIGHTLY_JOBS_H
-#define AUTOFIT_LAUNCHER_NIGHTLY_JOBS_H
+#ifndef AUTOFIT_LAUNCHER_NIGHTLY_JOBS_JOBS_H
+#define AUTOFIT_LAUNCHER_NIGHTLY_JOBS_JOBS_H
 
 #include "base/strbuf.h"
 #include "base/strlist.h"
