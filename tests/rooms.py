@@ -20,6 +20,7 @@ import tempfile
 ROOMS = """
 launcher
 launcher/nightly
+launcher/nightly/executor
 launcher/nightly/jobs
 launcher/tuning
 launcher/tuning/effect

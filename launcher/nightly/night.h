@@ -1,4 +1,4 @@
-/* One night: every job of the list, one after another, and what came of it. */
+/* One night: every job of the list, and what came of it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_H
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_H

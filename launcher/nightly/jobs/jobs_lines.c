@@ -53,22 +53,42 @@ const struct job_section *jobs_find_section(const struct jobs_reader *reader,
 	return NULL;
 }
 
+static const struct section_word {
+	const char *word; /* or what stands before the name */
+	enum section kind;
+	bool has_name;
+} section_words[] = {
+	{ "nightly", SECTION_NIGHTLY, false },
+	{ "defaults", SECTION_DEFAULTS, false },
+	{ "type ", SECTION_TYPE, true },
+	{ JOB_PREFIX, SECTION_JOB, true },
+};
+
+/* The kind by the head alone; name receives what follows it, or NULL. */
+static enum section kind_of_head(const char *section, const char **name)
+{
+	for (size_t i = 0; i < sizeof(section_words) / sizeof(*section_words);
+	     i++) {
+		const struct section_word *row = &section_words[i];
+		size_t length = strlen(row->word);
+
+		*name = row->has_name ? section + length : NULL;
+		if (row->has_name ? strncmp(section, row->word, length) == 0
+				  : strcmp(section, row->word) == 0)
+			return row->kind;
+	}
+	*name = NULL;
+	return SECTION_NONE;
+}
+
 /* What the section is; what it cannot be is a mistake. */
 static enum section section_kind(struct jobs_reader *reader,
 				 const char *section, unsigned line)
 {
-	const char *name = section + sizeof(JOB_PREFIX) - 1;
-	enum section kind = SECTION_NONE;
-	const struct job_section *twin;
+	const char *name;
+	enum section kind = kind_of_head(section, &name);
+	const struct job_section *twin = jobs_find_section(reader, kind, name);
 
-	if (strcmp(section, "nightly") == 0)
-		kind = SECTION_NIGHTLY;
-	else if (strcmp(section, "defaults") == 0)
-		kind = SECTION_DEFAULTS;
-	else if (strncmp(section, JOB_PREFIX, sizeof(JOB_PREFIX) - 1) == 0)
-		kind = SECTION_JOB;
-	twin = jobs_find_section(reader, kind,
-				 kind == SECTION_JOB ? name : NULL);
 	if (!*section)
 		jobs_mistake(reader, line,
 			     xstrdup("a key before the first section: begin "
@@ -77,12 +97,14 @@ static enum section section_kind(struct jobs_reader *reader,
 	else if (kind == SECTION_NONE)
 		jobs_mistake(reader, line,
 			     xasprintf("no section is called [%s]: write [job "
-				       "%s], or [nightly] or [defaults]",
+				       "%s], [type NAME], [nightly] or "
+				       "[defaults]",
 				       section, section));
-	else if (kind == SECTION_JOB && !name_is_plain(name))
+	else if (name && !name_is_plain(name))
 		jobs_mistake(reader, line,
-			     xasprintf("'%s' is no name of a job: letters, "
-				       "digits, . _ and -, at most %d",
+			     xasprintf("'%s' is no name of a job or type: "
+				       "letters, digits, . _ and -, at most "
+				       "%d",
 				       name, JOB_NAME_MAX));
 	else if (twin)
 		jobs_mistake(reader, line,
@@ -114,19 +136,19 @@ static void jobs_section_begin(struct jobs_reader *reader,
 {
 	unsigned line = line_of_head(reader, entry->line);
 	enum section kind = section_kind(reader, entry->section, line);
+	const char *name;
 
 	free(reader->section_name);
 	reader->section_name = xstrdup(entry->section);
 	reader->passes_over = kind == SECTION_NONE;
 	if (reader->passes_over)
 		return;
+	(void)kind_of_head(entry->section, &name);
 	reader->sections = xgrow(reader->sections, reader->count,
 				 &reader->capacity, sizeof(*reader->sections));
 	reader->sections[reader->count++] = (struct job_section){
 		.kind = kind,
-		.name = kind == SECTION_JOB ? xstrdup(entry->section +
-						      sizeof(JOB_PREFIX) - 1)
-					    : NULL,
+		.name = name ? xstrdup(name) : NULL,
 		.line = line,
 	};
 }

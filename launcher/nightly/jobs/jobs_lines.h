@@ -6,7 +6,13 @@
 #include "base/error.h"
 #include "launcher/nightly/jobs/jobs.h"
 
-enum section { SECTION_NONE, SECTION_NIGHTLY, SECTION_DEFAULTS, SECTION_JOB };
+enum section {
+	SECTION_NONE,
+	SECTION_NIGHTLY,
+	SECTION_DEFAULTS,
+	SECTION_TYPE,
+	SECTION_JOB
+};
 
 /* One key = value with its continuation lines, not yet understood. */
 struct job_line_text {
@@ -18,7 +24,7 @@ struct job_line_text {
 /* The lines of one section. */
 struct job_section {
 	enum section kind;
-	char *name; /* of a job */
+	char *name; /* of a job or a type */
 	unsigned line;
 	struct job_line_text *items;
 	size_t count, capacity;

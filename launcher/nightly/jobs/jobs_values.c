@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/text.h"
+#include "launcher/nightly/jobs/jobs_slurm.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_rows.h"
 #include "launcher/request/exec_command.h"
@@ -115,15 +116,29 @@ static void take_required(struct jobs_reader *reader, struct job *job,
 	job->is_optional = !is_required;
 }
 
+/* Each has a section [type NAME]; jobs.c looks for it. */
+static void take_types(struct jobs_reader *reader, struct job *job,
+		       const struct job_line_text *line, const char *value)
+{
+	strlist_release(&job->types);
+	strlist_add_words(&job->types, value);
+	for (size_t i = 0; i < job->types.count; i++)
+		if (strlist_find(&job->types, job->types.items[i]) < i)
+			jobs_mistake(reader, line->line,
+				     xasprintf("types: %s is there twice: "
+					       "keep one",
+					       job->types.items[i]));
+}
+
 static const struct job_key {
 	const char *key;
 	take_value *take;
-	bool is_list; /* several lines are several values */
 } job_keys[] = {
-	{ "command", jobs_take_command, false },
-	{ "directory", take_directory, false },
-	{ "environment", take_environment, true },
-	{ "required", take_required, false },
+	{ "command", jobs_take_command },
+	{ "directory", take_directory },
+	{ "environment", take_environment },
+	{ "required", take_required },
+	{ "types", take_types },
 };
 
 static const struct job_key *job_key_of(const char *key)
@@ -208,14 +223,16 @@ static char *no_such_key(const char *key)
 		if (text_distance(job_keys[i].key, key) <= 2)
 			return xasprintf("unknown key '%s': did you mean %s?",
 					 key, job_keys[i].key);
-	meant = option_suggestion(key);
+	meant = job_slurm_suggestion(key);
+	if (!meant)
+		meant = option_suggestion(key);
 	if (meant)
 		return xasprintf("unknown key '%s': did you mean %s?", key,
 				 meant + strspn(meant, "-"));
 	return xasprintf("unknown key '%s': a job has command, directory, "
-			 "environment, required, and the options of autofit "
-			 "tune without --",
-			 key);
+			 "environment, required, types, Slurm's %s, and the "
+			 "options of autofit tune without --",
+			 key, job_slurm_keys);
 }
 
 void job_apply_section(struct jobs_reader *reader, struct job *job,
@@ -227,16 +244,24 @@ void job_apply_section(struct jobs_reader *reader, struct job *job,
 		const struct option_row *row = job_option_of(line->key);
 		char *value = jobs_joined_value(line);
 
-		if (section->kind == SECTION_DEFAULTS &&
+		if (section->kind != SECTION_JOB &&
 		    strcmp(line->key, "command") == 0)
 			jobs_mistake(reader, line->line,
-				     xstrdup("[defaults] has no command: each "
-					     "job has its own"));
+				     xasprintf("[%s] has no command: each job "
+					       "has its own",
+					       section->kind == SECTION_TYPE
+						       ? "type"
+						       : "defaults"));
+		else if (section->kind == SECTION_TYPE &&
+			 strcmp(line->key, "types") == 0)
+			jobs_mistake(reader, line->line,
+				     xstrdup("[type] has no types: name them "
+					     "in [defaults] or a job"));
 		else if (key)
 			key->take(reader, job, line, value);
 		else if (row)
 			take_option(reader, job, row, line);
-		else
+		else if (!job_slurm_take(reader, job, line, value))
 			jobs_mistake(reader, line->line,
 				     no_such_key(line->key));
 		free(value);
