@@ -16,6 +16,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
 #include "launcher/options/options_files.h"
+#include "launcher/pages/pages.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
 #include "launcher/request/exec_command.h"
@@ -71,6 +72,7 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_ESTIMATE] = estimate_command,
 	[SUBCOMMAND_NIGHTLY] = nightly_command,
 	[SUBCOMMAND_DIFF] = diff_command,
+	[SUBCOMMAND_REPORT] = pages_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */

@@ -19,6 +19,7 @@ import tempfile
 # From the top down. The first word of a path is the big room.
 ROOMS = """
 launcher
+launcher/pages
 launcher/nightly
 launcher/nightly/executor
 launcher/nightly/jobs

@@ -28,6 +28,7 @@ enum subcommand {
 	SUBCOMMAND_ESTIMATE, /* no probe, no GPU */
 	SUBCOMMAND_NIGHTLY,  /* JOBS: tune a list of commands */
 	SUBCOMMAND_DIFF,     /* OLD NEW: two records or summaries */
+	SUBCOMMAND_REPORT,   /* a record or a night, as curves or a page */
 };
 
 enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST };
@@ -114,6 +115,12 @@ struct options_nightly {
 	char *metrics;   /* file for Prometheus; NULL: none */
 };
 
+/* autofit report */
+struct options_report {
+	char *html;    /* file for the page, "-"; NULL: as text */
+	char *nightly; /* folder of results; NULL: a record */
+};
+
 /* Every option with its default filled in. Times are milliseconds. */
 struct options {
 	enum subcommand subcommand;
@@ -136,6 +143,7 @@ struct options {
 	struct options_output output;
 	struct estimate_request estimate; /* autofit estimate */
 	struct options_nightly nightly;   /* autofit nightly */
+	struct options_report report;     /* autofit report */
 };
 
 /* What the caller does after parsing. */
