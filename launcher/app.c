@@ -8,6 +8,7 @@
 #include "launcher/complete.h"
 #include "launcher/devices/devices.h"
 #include "launcher/devices/devices_watch.h"
+#include "launcher/doctor/doctor.h"
 #include "launcher/estimate/estimate.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
@@ -72,6 +73,7 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_ESTIMATE] = estimate_command,
 	[SUBCOMMAND_NIGHTLY] = nightly_command,
 	[SUBCOMMAND_DIFF] = diff_command,
+	[SUBCOMMAND_DOCTOR] = doctor_command,
 	[SUBCOMMAND_REPORT] = pages_command,
 };
 

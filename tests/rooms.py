@@ -20,6 +20,7 @@ import tempfile
 ROOMS = """
 launcher
 launcher/pages
+launcher/doctor
 launcher/nightly
 launcher/nightly/executor
 launcher/nightly/jobs

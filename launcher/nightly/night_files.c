@@ -31,7 +31,7 @@ static char *history_path(const char *folder, int64_t started)
 	return xasprintf("%s/history/%s.json", folder, date);
 }
 
-static int by_name(const void *a, const void *b)
+static int by_date(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -54,7 +54,7 @@ static void list_history(const char *folder, struct strlist *paths)
 		(void)closedir(stream);
 	if (paths->count)
 		qsort(paths->items, paths->count, sizeof(*paths->items),
-		      by_name);
+		      by_date);
 	free(path);
 }
 

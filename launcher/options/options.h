@@ -28,6 +28,7 @@ enum subcommand {
 	SUBCOMMAND_ESTIMATE, /* no probe, no GPU */
 	SUBCOMMAND_NIGHTLY,  /* JOBS: tune a list of commands */
 	SUBCOMMAND_DIFF,     /* OLD NEW: two records or summaries */
+	SUBCOMMAND_DOCTOR,   /* is all there that autofit needs */
 	SUBCOMMAND_REPORT,   /* a record or a night, as curves or a page */
 };
 

@@ -573,6 +573,10 @@ const struct subcommand_row subcommand_rows[] = {
 	  .takes_json = true,
 	  .doc = "what memory a model needs, and which GPU, without a probe: "
 		 "autofit estimate --help says more" },
+	{ .word = "doctor",
+	  .subcommand = SUBCOMMAND_DOCTOR,
+	  .doc = "whether all that it needs is there: site, clock, Slurm, "
+		 "devices, isolation; and what to do if not" },
 	{ .word = "report",
 	  .subcommand = SUBCOMMAND_REPORT,
 	  .arguments = "NAME",
@@ -598,7 +602,7 @@ const struct subcommand_row subcommand_rows[] = {
 
 const struct exit_row exit_rows[] = {
 	{ EXIT_DONE, "done" },
-	{ EXIT_NEEDS_A_LOOK, "nightly, diff: something needs a look" },
+	{ EXIT_NEEDS_A_LOOK, "nightly, diff, doctor: something needs a look" },
 	{ EXIT_NOTHING_FITS, "nothing fits" },
 	{ EXIT_COMMAND_FAILED,
 	  "the command fails for another reason than memory" },

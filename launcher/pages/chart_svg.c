@@ -59,8 +59,8 @@ static void add_segment(struct strbuf *out, const char *class,
 	strbuf_adds(out, "/>\n");
 }
 
-static void add_label(struct strbuf *out, double x, double y,
-		      const char *anchor, const char *text)
+static void add_svg_text(struct strbuf *out, double x, double y,
+			 const char *anchor, const char *text)
 {
 	strbuf_addf(out, "<text text-anchor=\"%s\"", anchor);
 	add_attribute(out, "x", x);
@@ -86,22 +86,22 @@ static void add_axes(struct strbuf *out, const struct chart *chart,
 			    &(struct segment){ LEFT, scale_y(scale, y),
 					       WIDTH - RIGHT,
 					       scale_y(scale, y) });
-		add_label(out, LEFT - 6, scale_y(scale, y) + 4, "end",
-			  strbuf_text(&text));
+		add_svg_text(out, LEFT - 6, scale_y(scale, y) + 4, "end",
+			     strbuf_text(&text));
 	}
 	for (int i = 0; i * x_step <= scale->x_max; i++) {
 		double x = i * x_step;
 
 		strbuf_reset(&text);
 		strbuf_addf(&text, "%" PRId64, (int64_t)(x + 0.5));
-		add_label(out, scale_x(scale, x), HEIGHT - BOTTOM + 16,
-			  "middle", strbuf_text(&text));
+		add_svg_text(out, scale_x(scale, x), HEIGHT - BOTTOM + 16,
+			     "middle", strbuf_text(&text));
 	}
 	add_segment(out, "axis",
 		    &(struct segment){ LEFT, HEIGHT - BOTTOM, WIDTH - RIGHT,
 				       HEIGHT - BOTTOM });
-	add_label(out, LEFT + (WIDTH - LEFT - RIGHT) / 2, HEIGHT - 6, "middle",
-		  chart->x_name);
+	add_svg_text(out, LEFT + (WIDTH - LEFT - RIGHT) / 2, HEIGHT - 6,
+		     "middle", chart->x_name);
 	strbuf_release(&text);
 }
 
@@ -126,8 +126,8 @@ static void add_levels(struct strbuf *out, const struct chart *chart,
 		add_segment(out, "level",
 			    &(struct segment){ LEFT, y, WIDTH - RIGHT, y });
 		/* The upper name above its line, the lower one below it. */
-		add_label(out, LEFT + 6, i == 0 ? y - 4 : y + 14, "start",
-			  chart->levels[i].name);
+		add_svg_text(out, LEFT + 6, i == 0 ? y - 4 : y + 14, "start",
+			     chart->levels[i].name);
 	}
 }
 
@@ -231,9 +231,9 @@ void chart_svg_bars(const struct chart *chart, struct strbuf *out)
 		add_attribute(out, "width", length > 2 ? length - 1 : 1);
 		add_attribute(out, "height", BAR_HEIGHT - 8);
 		strbuf_adds(out, "/>\n");
-		add_label(out, is_left ? start - 5 : start + length + 5,
-			  y + BAR_HEIGHT - 8, is_left ? "end" : "start",
-			  point->label);
+		add_svg_text(out, is_left ? start - 5 : start + length + 5,
+			     y + BAR_HEIGHT - 8, is_left ? "end" : "start",
+			     point->label);
 		at += point->x;
 	}
 	strbuf_adds(out, "</svg></figure>\n");

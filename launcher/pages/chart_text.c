@@ -109,8 +109,8 @@ static void add_character(struct strbuf *out, unsigned code)
 	strbuf_addch(out, (char)(0x80 | (code & 0x3f)));
 }
 
-static void add_cell(struct strbuf *out, char mark, unsigned dots,
-		     bool is_ascii)
+static void add_canvas_cell(struct strbuf *out, char mark, unsigned dots,
+			    bool is_ascii)
 {
 	if (mark && (mark != '-' || !dots || is_ascii))
 		strbuf_addch(out, mark);
@@ -137,8 +137,8 @@ static void add_canvas_row(struct strbuf *out, const struct canvas *canvas,
 	       !canvas->dots[row][end - 1])
 		end--;
 	for (size_t i = 0; i < end; i++)
-		add_cell(out, canvas->marks[row][i], canvas->dots[row][i],
-			 is_ascii);
+		add_canvas_cell(out, canvas->marks[row][i],
+				canvas->dots[row][i], is_ascii);
 	strbuf_addch(out, '\n');
 	strbuf_release(&label);
 }

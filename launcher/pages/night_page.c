@@ -63,7 +63,7 @@ static void add_night_cell(struct strbuf *out, const char *class,
 }
 
 /* "64 x 2" or, of several ranks, "64 x 2 x 8". */
-static void add_sizes(struct strbuf *out, const struct batch *batch)
+static void add_split_cell(struct strbuf *out, const struct batch *batch)
 {
 	strbuf_adds(out, "<td class=\"n\">");
 	if (batch->micro_batch)
@@ -86,7 +86,7 @@ static const char *why_of_row(const struct night_row *row)
 						      : row->cause;
 }
 
-static const char *class_of(const struct night_row *row)
+static const char *change_class(const struct night_row *row)
 {
 	if (night_needs_look(row))
 		return "is-bad";
@@ -107,9 +107,9 @@ static void add_night_row(struct strbuf *out, const struct night *nights,
 	html_text(out, row->name);
 	strbuf_adds(out, "</th>");
 	add_night_cell(out, "device", row->device);
-	strbuf_addf(out, "<td><span class=\"%s\">%s</span></td>", class_of(row),
-		    change_of(row));
-	add_sizes(out, &row->batch);
+	strbuf_addf(out, "<td><span class=\"%s\">%s</span></td>",
+		    change_class(row), change_of(row));
+	add_split_cell(out, &row->batch);
 	add_night_cell(out, "n", strbuf_text(&memory));
 	add_night_cell(out, "n", strbuf_text(&speed));
 	strbuf_adds(out, "<td>");

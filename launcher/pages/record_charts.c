@@ -45,7 +45,8 @@ static char *memory_label(const struct trial *trial)
 			 verdict_name(trial->verdict));
 }
 
-static void add_level(struct chart *chart, uint64_t bytes, const char *name)
+static void add_memory_level(struct chart *chart, uint64_t bytes,
+			     const char *name)
 {
 	if (bytes)
 		chart->levels[chart->level_count++] =
@@ -74,8 +75,8 @@ void record_chart_memory(const struct record *record, struct chart *chart)
 		chart->line_start = line.fixed_bytes;
 		chart->line_slope = line.bytes_per_sample;
 	}
-	add_level(chart, record->budget_bytes, "budget");
-	add_level(chart, record->limit_bytes, "limit");
+	add_memory_level(chart, record->budget_bytes, "budget");
+	add_memory_level(chart, record->limit_bytes, "limit");
 	free(trials);
 }
 

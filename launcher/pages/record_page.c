@@ -68,7 +68,7 @@ static void fact_evidence(const struct record *record, struct strbuf *out)
 			    out->length ? ", " : "", record->confirmed_steps);
 }
 
-static const char *device_of(const struct record *record)
+static const char *record_device_name(const struct record *record)
 {
 	if (record->device_count && record->devices[0].name[0])
 		return record->devices[0].name;
@@ -77,7 +77,7 @@ static const char *device_of(const struct record *record)
 		       : record->device_kind;
 }
 
-static void words_of(const struct strlist *words, struct strbuf *out)
+static void add_all_words(const struct strlist *words, struct strbuf *out)
 {
 	for (size_t i = 0; i < words->count; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : "", words->items[i]);
@@ -85,25 +85,25 @@ static void words_of(const struct strlist *words, struct strbuf *out)
 
 static void fact_device(const struct record *record, struct strbuf *out)
 {
-	if (device_of(record))
-		strbuf_adds(out, device_of(record));
+	if (record_device_name(record))
+		strbuf_adds(out, record_device_name(record));
 	if (record->device_count > 1)
 		strbuf_addf(out, ", %zu of them", record->device_count);
 }
 
 static void fact_versions(const struct record *record, struct strbuf *out)
 {
-	words_of(&record->versions, out);
+	add_all_words(&record->versions, out);
 }
 
 static void fact_not_run(const struct record *record, struct strbuf *out)
 {
-	words_of(&record->not_exercised, out);
+	add_all_words(&record->not_exercised, out);
 }
 
 static void fact_caveats(const struct record *record, struct strbuf *out)
 {
-	words_of(&record->caveats, out);
+	add_all_words(&record->caveats, out);
 }
 
 static void fact_date(const struct record *record, struct strbuf *out)
