@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "launcher/command/text/text.h"
 #include "launcher/devices/devices.h"
 #include "launcher/doctor/doctor_checks.h"
 #include "launcher/options/exitcode.h"
@@ -17,32 +16,10 @@
 #include "probes/isolation/isolation.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
-void doctor_add(struct doctor *doctor, enum finding finding, const char *what,
-		const char *format, ...)
-{
-	static const char *const words[] = { [FINDING_GOOD] = "ok",
-					     [FINDING_NOTE] = "note",
-					     [FINDING_BAD] = "bad" };
-	char *text = NULL;
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
-	va_end(arguments);
-	strbuf_addf(&doctor->out, "%-5s %-10s ", words[finding], what);
-	text_add_safe(&doctor->out, text, false);
-	strbuf_adds(&doctor->out, "\n");
-	doctor->has_bad = doctor->has_bad || finding == FINDING_BAD;
-	free(text);
-}
 
 static void check_versions(struct doctor *doctor)
 {

@@ -83,7 +83,7 @@ static void check_records(struct doctor *doctor, const char *folder)
 }
 
 /* A folder that others may write to gives everybody's numbers to everybody. */
-static bool check_folder(struct doctor *doctor, const char *path)
+static bool check_site_folder(struct doctor *doctor, const char *path)
 {
 	struct stat info;
 
@@ -124,13 +124,13 @@ void doctor_check_site(struct doctor *doctor)
 		return;
 	}
 	folder = xasprintf("%s/records", site);
-	if (check_folder(doctor, site)) {
+	if (check_site_folder(doctor, site)) {
 		if (stat(folder, &info) < 0 && errno == ENOENT)
 			doctor_add(doctor, FINDING_NOTE, SITE,
 				   "nothing is published in %s yet: autofit "
 				   "nightly with publish = %s",
 				   site, site);
-		else if (check_folder(doctor, folder))
+		else if (check_site_folder(doctor, folder))
 			check_records(doctor, folder);
 	}
 	free(folder);
