@@ -8,6 +8,7 @@
 #include "launcher/complete.h"
 #include "launcher/devices/devices.h"
 #include "launcher/devices/devices_watch.h"
+#include "launcher/doctor/doctor.h"
 #include "launcher/estimate/estimate.h"
 #include "launcher/explain.h"
 #include "launcher/launch.h"
@@ -16,6 +17,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
 #include "launcher/options/options_files.h"
+#include "launcher/pages/pages.h"
 #include "launcher/phantom/phantom_command.h"
 #include "launcher/phantom/phantom_folder.h"
 #include "launcher/presets.h"
@@ -74,6 +76,8 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_NIGHTLY] = nightly_command,
 	[SUBCOMMAND_DIFF] = diff_command,
 	[SUBCOMMAND_PHANTOM] = phantom_command,
+	[SUBCOMMAND_DOCTOR] = doctor_command,
+	[SUBCOMMAND_REPORT] = pages_command,
 };
 
 /* Inside a probe autofit is nothing but its command. */

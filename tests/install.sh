@@ -30,6 +30,7 @@ share/doc/autofit/nightly.md
 share/doc/autofit/presets.md
 share/doc/autofit/profiles.md
 share/doc/autofit/published-tables.md
+share/doc/autofit/site.md
 share/fish/vendor_completions.d/autofit.fish
 share/man/man1/autofit.1
 share/man/man5/autofit-nightly.5

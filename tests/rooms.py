@@ -20,7 +20,11 @@ import tempfile
 # From the top down. The first word of a path is the big room.
 ROOMS = """
 launcher
+launcher/pages
+launcher/doctor
 launcher/nightly
+launcher/nightly/executor
+launcher/nightly/jobs
 launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote

@@ -156,11 +156,12 @@ struct record_match {
 };
 
 /*
- * The best record of the subject: by grade, then own before site, then the
- * newest. An exact one whose stamps do not hold is near. Files that cannot be
- * trusted, are damaged or lie in the future (more than a day) are passed over,
- * with one warning each for those whose name fits the identity. At most 200 of
- * each folder are read for less than exact.
+ * The best record of the subject: by grade, then the newest, be it own or the
+ * site's; but an own one that was lowered stays before the site's. An exact one
+ * whose stamps do not hold is near. Files that cannot be trusted, are damaged
+ * or lie in the future (more than a day) are passed over, with one warning each
+ * for those whose name fits the identity. At most 200 of each folder are read
+ * for less than exact.
  */
 void record_search(struct record_match *match,
 		   const struct record_folders *folders, const char *identity,

@@ -117,6 +117,10 @@ static char *difference_of(const struct record *record,
 	return strbuf_detach(&difference);
 }
 
+/*
+ * Among equals the newer one, be it the user's own or the site's: what a site
+ * tuned last night replaces what its users found out before.
+ */
 static bool is_better(const struct search *search, enum record_grade grade,
 		      const struct record *record)
 {
@@ -124,8 +128,9 @@ static bool is_better(const struct search *search, enum record_grade grade,
 
 	if (grade != best->grade)
 		return grade > best->grade;
-	if (search->place != search->best_place)
-		return search->place < search->best_place;
+	/* What ran out of memory here counts more than what the site saw. */
+	if (search->place != search->best_place && best->record.lowered_from)
+		return false;
 	return record->created > best->record.created;
 }
 
@@ -228,8 +233,7 @@ static void search_folders(struct search *search, const char *const folders[2],
 	static const enum record_place places[2] = { RECORD_OWN, RECORD_SITE };
 
 	for (size_t i = 0; i < 2; i++) {
-		/* Nothing of a later folder is better than an exact one. */
-		if (!folders[i] || search->best->grade == RECORD_EXACT)
+		if (!folders[i])
 			continue;
 		search->place = places[i];
 		pass(search, folders[i]);
@@ -258,7 +262,9 @@ void record_search(struct record_match *match,
 
 	memset(match, 0, sizeof(*match));
 	search_folders(&search, both, search_fitting);
-	search_folders(&search, both, search_others);
+	/* Only those whose name fits can be exact. */
+	if (match->grade != RECORD_EXACT)
+		search_folders(&search, both, search_others);
 	if (match->grade != RECORD_NONE)
 		match->difference =
 			difference_of(&match->record, &wanted, match->grade);

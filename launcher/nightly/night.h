@@ -1,10 +1,10 @@
-/* One night: every job of the list, one after another, and what came of it. */
+/* One night: every job of the list, and what came of it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_H
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_H
 
 #include "base/error.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night_row.h"
 #include "launcher/options/options.h"
 #include "probes/process/process_state.h"

@@ -31,33 +31,42 @@ static char *history_path(const char *folder, int64_t started)
 	return xasprintf("%s/history/%s.json", folder, date);
 }
 
-/* The dates sort as their names do. NULL: there is none. */
-static char *newest_history(const char *folder)
+static int by_date(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The paths of all earlier nights, the oldest first: dates sort as names. */
+static void list_history(const char *folder, struct strlist *paths)
 {
 	char *path = xasprintf("%s/history", folder);
 	DIR *stream = opendir(path);
-	char *newest = NULL;
 	const struct dirent *entry;
 
 	while (stream && (entry = readdir(stream))) {
 		size_t length = strlen(entry->d_name);
 
-		if (length < 6 || entry->d_name[0] == '.' ||
-		    strcmp(entry->d_name + length - 5, ".json") != 0 ||
-		    (newest && strcmp(entry->d_name, newest) < 0))
-			continue;
-		free(newest);
-		newest = xstrdup(entry->d_name);
+		if (length >= 6 && entry->d_name[0] != '.' &&
+		    strcmp(entry->d_name + length - 5, ".json") == 0)
+			strlist_addf(paths, "%s/%s", path, entry->d_name);
 	}
 	if (stream)
 		(void)closedir(stream);
-	if (newest) {
-		char *whole = xasprintf("%s/%s", path, newest);
-
-		free(newest);
-		newest = whole;
-	}
+	if (paths->count)
+		qsort(paths->items, paths->count, sizeof(*paths->items),
+		      by_date);
 	free(path);
+}
+
+/* NULL: there is none. */
+static char *newest_history(const char *folder)
+{
+	struct strlist paths = STRLIST_INIT;
+	char *newest;
+
+	list_history(folder, &paths);
+	newest = paths.count ? xstrdup(paths.items[paths.count - 1]) : NULL;
+	strlist_release(&paths);
 	return newest;
 }
 
@@ -111,6 +120,31 @@ int night_files_open(const char *folder, int64_t now, struct night *night,
 		read_last(folder, last);
 	free(summary);
 	return result;
+}
+
+struct night *night_files_read_all(const char *folder, size_t max,
+				   size_t *count, struct error *err)
+{
+	char *summary = xasprintf("%s/summary.json", folder);
+	struct strlist paths = STRLIST_INIT;
+	struct night *nights = NULL;
+	struct night last;
+	size_t first;
+
+	*count = 0;
+	if (night_read(&last, summary, err) == 0) {
+		list_history(folder, &paths);
+		first = paths.count + 1 > max ? paths.count + 1 - max : 0;
+		nights = xcalloc(paths.count + 1 - first, sizeof(*nights));
+		for (size_t i = first; i < paths.count; i++)
+			if (night_read(&nights[*count], paths.items[i], NULL) ==
+			    0)
+				(*count)++;
+		nights[(*count)++] = last;
+	}
+	strlist_release(&paths);
+	free(summary);
+	return nights;
 }
 
 static int night_files_write_file(const char *folder, const char *name,

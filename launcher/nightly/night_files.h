@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_FILES_H
 
 #include "base/error.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night_row.h"
 
 /*
@@ -21,6 +21,14 @@
  */
 int night_files_open(const char *folder, int64_t now, struct night *night,
 		     struct night *last, struct error *err);
+
+/*
+ * The newest nights of a folder, at most max of them, the last one being its
+ * summary.json. The caller releases each and frees the array; NULL: there is
+ * no night, and err says why. A damaged one of the history is left out.
+ */
+struct night *night_files_read_all(const char *folder, size_t max,
+				   size_t *count, struct error *err);
 
 /* All three summaries, each replaced as a whole. */
 int night_files_write(const char *folder, const struct night *night,

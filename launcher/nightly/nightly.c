@@ -5,14 +5,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/textfile.h"
-#include "launcher/command/text/shellquote.h"
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 #include "launcher/nightly/night.h"
 #include "launcher/nightly/night_compare.h"
 #include "launcher/nightly/night_text.h"
 #include "launcher/nightly/nightly_init.h"
+#include "launcher/nightly/nightly_plan.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/report/report_answer.h"
 #include "launcher/request/end_signals.h"
 #include "probes/locks/lock.h"
 
@@ -51,45 +50,11 @@ static int read_jobs(struct jobs *jobs, const struct options *options)
 	if (result < 0 || jobs->mistakes.count)
 		return -EINVAL;
 	for (size_t i = 0; i < jobs->count; i++)
-		has_only = has_only || strcmp(jobs->items[i].name, only) == 0;
+		has_only = has_only || job_is_named(&jobs->items[i], only);
 	if (has_only)
 		return 0;
 	log_error("%s has no job '%s'", path, only);
 	return -EINVAL;
-}
-
-/* What would be done, one command line for each job. */
-static int print_plan(const struct jobs *jobs, const struct options *options)
-{
-	struct strbuf text = STRBUF_INIT;
-	int code;
-
-	for (size_t i = 0; i < jobs->count; i++) {
-		const struct job *job = &jobs->items[i];
-		struct strlist words = STRLIST_INIT;
-		char *line;
-
-		if (options->nightly.only &&
-		    strcmp(options->nightly.only, job->name) != 0)
-			continue;
-		strlist_add_all(&words, (const char *const *)job->options.items,
-				job->options.count);
-		strlist_add(&words, "--");
-		strlist_add_all(&words, (const char *const *)job->command.items,
-				job->command.count);
-		line = shell_quote_all(&words);
-		strbuf_addf(&text, "%s%s, in %s:\n    autofit tune %s\n",
-			    job->name, job->is_optional ? " (optional)" : "",
-			    job->directory, line);
-		free(line);
-		strlist_release(&words);
-	}
-	strbuf_addf(&text, "results: %s\n", jobs->results);
-	if (jobs->publish)
-		strbuf_addf(&text, "publish: %s\n", jobs->publish);
-	code = report_print(&text, EXIT_DONE);
-	strbuf_release(&text);
-	return code;
 }
 
 static void add_last_line(const struct night_run *run, struct strbuf *out,
@@ -205,9 +170,9 @@ int nightly_command(const struct options *options,
 	int code;
 
 	if (options->nightly.init)
-		return nightly_init(options);
+		return nightly_init(options, state);
 	code = read_jobs(&jobs, options) < 0 ? EXIT_AUTOFIT_FAILED
-	       : options->nightly.is_dry_run ? print_plan(&jobs, options)
+	       : options->nightly.is_dry_run ? nightly_plan(&jobs, options)
 					     : with_lock(&jobs, options, state);
 	jobs_release(&jobs);
 	return code;

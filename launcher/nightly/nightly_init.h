@@ -4,8 +4,10 @@
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHTLY_INIT_H
 
 #include "launcher/options/options.h"
+#include "probes/process/process_state.h"
 
 /* To JOBS, which must not be there yet, or to stdout. The exit code. */
-int nightly_init(const struct options *options);
+int nightly_init(const struct options *options,
+		 const struct process_state *state);
 
 #endif

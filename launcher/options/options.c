@@ -220,12 +220,6 @@ static int on_argument(struct options_parsing *parsing, const char *word,
 	row = subcommand_of(word);
 	if (!row)
 		return take_command(parsing, state);
-	if (row->reserved)
-		return options_wrong(
-			parsing,
-			"autofit %s is not in this version yet; to launch "
-			"a program of that name write: autofit -- %s ...",
-			row->word, row->word);
 	parsing->subcommand = row;
 	return 0;
 }
@@ -340,7 +334,7 @@ static int check_subcommand(struct options_parsing *parsing)
 		return options_wrong(parsing, "no card given: autofit %s %s",
 				     row->word, row->arguments);
 	if (row->needs_subject && !options->record_name &&
-	    !parsing->has_command)
+	    !parsing->has_command && !options->report.nightly)
 		return options_wrong(
 			parsing,
 			"no record given: autofit %s %s, or -- command... "

@@ -29,6 +29,8 @@ enum subcommand {
 	SUBCOMMAND_NIGHTLY,  /* JOBS: tune a list of commands */
 	SUBCOMMAND_DIFF,     /* OLD NEW: two records or summaries */
 	SUBCOMMAND_PHANTOM,  /* CARD: a command on a card that is not there */
+	SUBCOMMAND_DOCTOR,   /* is all there that autofit needs */
+	SUBCOMMAND_REPORT,   /* a record or a night, as curves or a page */
 };
 
 enum device_choice { DEVICE_AUTO, DEVICE_CUDA, DEVICE_HOST, DEVICE_PHANTOM };
@@ -121,6 +123,12 @@ struct options_nightly {
 	char *metrics;   /* file for Prometheus; NULL: none */
 };
 
+/* autofit report */
+struct options_report {
+	char *html;    /* file for the page, "-"; NULL: as text */
+	char *nightly; /* folder of results; NULL: a record */
+};
+
 /* Every option with its default filled in. Times are milliseconds. */
 struct options {
 	enum subcommand subcommand;
@@ -144,6 +152,7 @@ struct options {
 	struct options_output output;
 	struct estimate_request estimate; /* autofit estimate */
 	struct options_nightly nightly;   /* autofit nightly */
+	struct options_report report;     /* autofit report */
 };
 
 /* Of one phantom. */

@@ -86,8 +86,6 @@ static enum completion_names complete_first(struct strbuf *out,
 	strbuf_adds(out, words_follow);
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++) {
-		if (row->reserved)
-			continue;
 		strbuf_addf(out, "%s\t%s\n", row->word, row->doc);
 		if (strncmp(row->word, word, strlen(word)) == 0)
 			begins = true;
@@ -166,7 +164,7 @@ enum completion_names options_complete(const struct strlist *words,
 			continue;
 		}
 		given = subcommand_of(word);
-		if (!given || given->reserved)
+		if (!given)
 			return options_complete_command(out, at);
 	}
 	return words->count ? complete_last(out, words, given, before)

@@ -162,8 +162,7 @@ void options_help(struct strbuf *out, const char *value)
 	strbuf_adds(out, help_usage);
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++)
-		if (!row->reserved)
-			add_subcommand(out, row);
+		add_subcommand(out, row);
 	add_groups(out, 0, GROUP_ESTIMATE);
 	strbuf_adds(out, help_places);
 	for (const struct exit_row *row = exit_rows; row->doc; row++)

@@ -43,6 +43,7 @@ enum option_group {
 	GROUP_RECORDS,
 	GROUP_OUTPUT,
 	GROUP_NIGHTLY,
+	GROUP_REPORT,
 	/* An option of autofit estimate only, and in its own help. */
 	GROUP_MODEL,
 	GROUP_RUN,
@@ -76,7 +77,7 @@ struct option_row {
 
 /* A row without a name ends the table. */
 extern const struct option_row option_rows[];
-#define OPTION_ROWS_MAX 144
+#define OPTION_ROWS_MAX 160
 
 /* The sub-commands, also those whose name is kept for later. */
 struct subcommand_row {
@@ -95,7 +96,6 @@ struct subcommand_row {
 	bool needs_subject;         /* a name or a command */
 	bool takes_json;            /* --json has a meaning */
 	bool changes;               /* more than it prints: no --dry-run */
-	bool reserved;              /* not in this version */
 	const char *doc;
 };
 

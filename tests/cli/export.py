@@ -127,6 +127,42 @@ def frameworks_read_them(place, name):
                                "gradient_accumulation_steps": 1})
 
 
+# As a Hydra program starts, and as torchtune merges its command line.
+OVERRIDES = """\
+import sys
+from omegaconf import OmegaConf
+words = open(sys.argv[1]).read().split()
+print(*OmegaConf.merge({"batch_size": 2, "gradient_accumulation_steps": 8},
+                       OmegaConf.from_dotlist(words)).values())
+try:
+    from hydra import compose, initialize_config_dir
+except ImportError:
+    sys.exit()
+words = open(sys.argv[2]).read().split()
+with initialize_config_dir(config_dir=sys.argv[3], version_base=None):
+    print(*compose("config", overrides=words).values())
+"""
+
+
+def overrides_are_merged(place, name):
+    """OmegaConf is Debian's, or with Hydra that of the environment."""
+    torchtune = place.write("tune.txt", export(place, "torchtune", name))
+    hydra = place.write("hydra.txt", export(place, "hydra", name))
+    place.write("conf/config.yaml", "batch_size: 2\ngrad_accum: 8\n")
+    environment = os.path.join(os.environ["BUILD"], "frameworks-venv", "bin",
+                               "python")
+    for python in (environment, "/usr/bin/python3"):
+        done = subprocess.run([python, "-c", OVERRIDES, torchtune, hydra,
+                               place.path("conf")], capture_output=True,
+                              text=True, check=False, timeout=lib.PATIENCE
+                              ) if os.path.exists(python) else None
+        if done is None or "No module named 'omegaconf'" in done.stderr:
+            print("# not merged: no OmegaConf for %s" % python)
+            continue
+        equal("OmegaConf and Hydra merge them",
+              set(done.stdout.splitlines()) or done.stderr, {"32 1"})
+
+
 # What the consumer itself makes of the files; run by its own Python.
 CONSUMER = """\
 import json, sys
@@ -229,6 +265,7 @@ def of_a_trainer():
         shells_read_them(place, name)
         frameworks_read_them(place, name)
         the_real_consumers_read_them(place, name)
+        overrides_are_merged(place, name)
         tables_are_read(place, name,
                         tuned.result["rates"]["best"]["samples_per_second"])
         elsewhere(place, name)

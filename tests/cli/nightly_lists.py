@@ -98,7 +98,46 @@ ROWS = [
     ("effective batch", "[job a]\ncommand = true\neffective-batch = 0\n", 3,
      "effective-batch: ", "--help"),
     ("no executor", "[nightly]\nexecutor = pbs\n", 2, "not in this version",
-     "write local"),
+     "write local or slurm"),
+    ("at-once", "[nightly]\nat-once = many\n", 2, "at-once 'many' is no "
+     "number", "how many jobs"),
+    ("a type without Slurm", "[type a]\ngres = gpu:1\n[job x]\n"
+     "command = true\ntypes = a\n", 5, "types are for Slurm",
+     "executor = slurm"),
+    ("no such type", "[nightly]\nexecutor = slurm\n[job x]\n"
+     "command = true\ntypes = a b\n[type a]\ngres = gpu:1\n", 5,
+     "no type is called b", r"add \[type b\]"),
+    ("a type of the defaults", "[nightly]\nexecutor = slurm\n[defaults]\n"
+     "types = a\n", 4, "no type is called a", r"add \[type a\]"),
+    ("a type twice in one line", "[nightly]\nexecutor = slurm\n[job x]\n"
+     "command = true\ntypes = a a\n[type a]\ngres = gpu:1\n", 5,
+     "a is there twice", "keep one"),
+    ("a type twice", "[type a]\ngres = gpu\n[job x]\ncommand = true\n"
+     "[type a]\ngres = gpu\n", 5, r"is there twice \(line 1\)", "rename"),
+    ("a type's name", "[type a b]\ngres = gpu\n", 1, "no name of a job or "
+     "type", "letters"),
+    ("a command in a type", "[type a]\ncommand = true\n", 2,
+     r"\[type\] has no command", "each job has its own"),
+    ("types in a type", "[type a]\ntypes = b\n", 2, r"\[type\] has no types",
+     "name them"),
+    ("a slip in a key of Slurm", "[job a]\ncommand = true\nparition = x\n",
+     3, "unknown key 'parition'", "did you mean partition"),
+    ("two words for Slurm", "[type a]\npartition = a b\n", 2,
+     "partition: 'a b' is not one plain word", "without blanks"),
+    ("a quote for Slurm", "[type a]\naccount = 'x'\n", 2,
+     "account: .* is not one plain word", "without blanks and quotes"),
+    ("Slurm's own notation of time", "[type a]\ntime = 01:30:00\n", 2,
+     "time: '01:30:00' is no time", "write 90m"),
+    ("no nodes", "[type a]\nnodes = 0\n", 2, "nodes: '0' is no number",
+     "from 1 to"),
+    ("no ranks", "[type a]\nranks = all\n", 2, "ranks: 'all' is no number",
+     "from 1 to"),
+    ("no option of sbatch", "[type a]\nsbatch = --mem=8G\n    mem=8G\n", 3,
+     "sbatch: 'mem=8G' is no option", "write --NAME=VALUE"),
+    ("two options of sbatch in a line", "[type a]\n"
+     "sbatch = --mem=8G --qos=x\n", 2, "is no option", "one on each line"),
+    ("autofit's own option of sbatch", "[type a]\nsbatch = --output=x\n", 2,
+     "sbatch: --output is autofit's own", "leave it out"),
     ("unknown key of the night", "[nightly]\nresult = x\n", 2,
      "unknown key 'result'", "has results, publish, executor"),
     ("no folder of results", "[nightly]\nresults =\n", 2, "results is empty",

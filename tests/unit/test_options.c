@@ -432,8 +432,9 @@ static const struct {
 	{ "--dry-run import a", NULL, "import takes no --dry-run" },
 	{ "presets a b", NULL, "presets does not take 'b'" },
 	{ "presets -- a", NULL, "presets takes no command" },
-	{ "report", NULL, "not in this version yet" },
-	{ "-q report x", NULL, "not in this version yet" },
+	{ "report", NULL, "no record given" },
+	{ "-q report --html x.html", NULL, "no record given" },
+	{ "show --html x.html", NULL, "--html belongs to autofit report" },
 	{ "nightly", NULL, "no file given: autofit nightly JOBS" },
 	{ "nightly a b", NULL, "autofit nightly does not take 'b'" },
 	{ "nightly --until 24:00 a", NULL, "no time of day: write HH:MM" },
@@ -667,7 +668,7 @@ static void help_shows_the_whole_table(void **state)
 		char line[64];
 
 		(void)snprintf(line, sizeof(line), "\n  %s ", row->word);
-		assert_int_equal(strstr(help, line) != NULL, !row->reserved);
+		assert_non_null(strstr(help, line));
 	}
 	check_width(help);
 	parsed_release(&parsed);

@@ -23,13 +23,13 @@ static const struct {
 	const char *has;   /* a line of it, up to its tab; NULL: no matter */
 	const char *lacks; /* the same */
 } rows[] = {
-	{ "", "words", COMPLETION_NO_NAMES, "nightly", "report" },
+	{ "", "words", COMPLETION_NO_NAMES, "report", "no-such-word" },
 	{ "t", "words", COMPLETION_NO_NAMES, "tune", "--" },
 	{ "python", "command 0", COMPLETION_NO_NAMES, NULL, "tune" },
 	{ "./show", "command 0", COMPLETION_NO_NAMES, NULL, NULL },
 	{ "python train.py --ba", "command 0", COMPLETION_NO_NAMES, NULL,
 	  NULL },
-	{ "report ", "command 0", COMPLETION_NO_NAMES, NULL, NULL },
+	{ "report ", "words", COMPLETION_RECORDS, NULL, "--" },
 	{ "nightly ", "files", COMPLETION_NO_NAMES, NULL, NULL },
 	{ "-- tune", "command 1", COMPLETION_NO_NAMES, NULL, NULL },
 	{ "-q tune --max-micro 8 -- x ", "command 5", COMPLETION_NO_NAMES, NULL,

@@ -33,6 +33,7 @@ struct wanted_record {
 	bool in_site;
 	const char *world, *length, *subject; /* NULL: as wanted */
 	const char *stamp;                    /* of the file "model.py" */
+	int64_t lowered_from;
 };
 
 static void write_wanted(const char *folder, const struct wanted_record *wanted,
@@ -46,6 +47,7 @@ static void write_wanted(const char *folder, const struct wanted_record *wanted,
 		sample_set(&record.subject, xstrdup(wanted->subject));
 	if (wanted->stamp)
 		strlist_addf(&record.stamps, "%s %s", wanted->stamp, model);
+	record.lowered_from = wanted->lowered_from;
 	assert_int_equal(record_write(&record, folder, NULL), 0);
 	record_release(&record);
 	free(identity);
@@ -137,8 +139,19 @@ static const struct {
 	  RECORD_EXACT,
 	  5,
 	  "" },
-	{ "own before the site's newer",
+	{ "the site's newer before the own",
 	  { { .created = 5 }, { .created = 9, .in_site = true } },
+	  RECORD_EXACT,
+	  9,
+	  "" },
+	{ "the own newer before the site's",
+	  { { .created = 9 }, { .created = 5, .in_site = true } },
+	  RECORD_EXACT,
+	  9,
+	  "" },
+	{ "the own lowered one before the site's newer",
+	  { { .created = 5, .lowered_from = 64 },
+	    { .created = 9, .in_site = true } },
 	  RECORD_EXACT,
 	  5,
 	  "" },
@@ -154,8 +167,8 @@ static const struct {
 	  RECORD_EXACT,
 	  5,
 	  "" },
-	{ "own near before the site's near with changed files",
-	  { { .created = 9, .in_site = true, .stamp = OTHER },
+	{ "own near before the site's older near with changed files",
+	  { { .created = 4, .in_site = true, .stamp = OTHER },
 	    { .created = 5, .length = "512" } },
 	  RECORD_NEAR,
 	  5,

@@ -1,7 +1,7 @@
 /* The command of a job split into words: quotes, but nothing of a shell. Pure.
  */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/nightly/jobs.h"
+#include "launcher/nightly/jobs/jobs.h"
 
 #include "launcher/command/shell/shell.h"
 #include "launcher/command/shell/shell_word.h"

@@ -1,0 +1,30 @@
+/* Slurm's words for the state of a job, and what they mean for a night. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_NIGHTLY_EXECUTOR_SLURM_QUEUE_H
+#define AUTOFIT_LAUNCHER_NIGHTLY_EXECUTOR_SLURM_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* For squeue: one job on a line, as slurm_queue_next reads it. */
+#define SLURM_QUEUE_FORMAT "--format=%i|%T|%r|%j"
+
+struct slurm_queue_line {
+	int64_t id;
+	char state[32], reason[64], name[256];
+};
+
+/* The next line that is a job; *at moves behind it. False: there is none. */
+bool slurm_queue_next(const char **at, struct slurm_queue_line *line);
+
+/*
+ * Why a job in this state is over, complete with the remedy; NULL: it goes on,
+ * also in a state that is not known here. is_lost: not by its own fault.
+ */
+const char *slurm_state_over(const char *state, bool *is_lost);
+
+/* Why a pending job would wait for ever, with the remedy; NULL: it will not. */
+const char *slurm_reason_stuck(const char *reason);
+
+#endif

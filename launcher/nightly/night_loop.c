@@ -1,0 +1,293 @@
+/* The loop of a night: start jobs, wait, take what they found. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * The executor says when a job has ended; here stands what follows from it: a
+ * job that something disturbed, or that lost its node, is started again, a
+ * signal or --until stops all, and everything else becomes a row.
+ */
+#include "launcher/nightly/night_loop.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "launcher/nightly/executor/executor.h"
+#include "launcher/nightly/night_compare.h"
+#include "launcher/nightly/night_conclude.h"
+#include "launcher/nightly/night_files.h"
+#include "launcher/nightly/night_task.h"
+#include "launcher/nightly/night_text.h"
+#include "launcher/request/end_signals.h"
+
+#include <assert.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A disturbed job is repeated once. */
+#define DISTURBED_MAX 2
+/* One that lost its node may lose another. */
+#define LOST_MAX 3
+#define DAY_SECONDS (INT64_C(24) * 3600)
+
+struct night_slot {
+	struct executor_task task;
+	size_t at; /* of its job, and of its row */
+	unsigned attempts;
+};
+
+struct night_loop_state {
+	struct night_run *run;
+	struct executor executor;
+	struct night_slot *slots; /* those that run */
+	size_t count, limit;
+	struct executor_task **tasks; /* of the slots, for the executor */
+	size_t next;                  /* job to start */
+	int64_t deadline;
+	sigset_t awaited;
+	bool is_stopped, is_late;
+};
+
+/* Milliseconds of clock_ms at the next time of day that is HH:MM; 0: none. */
+static int64_t night_deadline_of(const char *until)
+{
+	time_t now = time(NULL);
+	struct tm day;
+	int64_t left;
+
+	if (!until || !localtime_r(&now, &day))
+		return 0;
+	day.tm_hour = (int)strtol(until, NULL, 10);
+	day.tm_min = (int)strtol(strchr(until, ':') + 1, NULL, 10);
+	day.tm_sec = 0;
+	day.tm_isdst = -1;
+	left = (int64_t)mktime(&day) - (int64_t)now;
+	return clock_ms() + (left > 0 ? left : left + DAY_SECONDS) * 1000;
+}
+
+static void say(const struct night_run *run, size_t at, bool is_known)
+{
+	const struct night_row *row = &run->now.rows[at];
+	struct strbuf line = STRBUF_INIT;
+
+	if (run->options->output.quiet)
+		return;
+	strbuf_addf(&line, "[%zu/%zu] %s: ", at + 1, run->jobs->count,
+		    row->name);
+	night_line(row, &line);
+	(void)fprintf(stderr, "%s%s\n", strbuf_text(&line),
+		      is_known ? " (done before)" : "");
+	strbuf_release(&line);
+}
+
+/* Another job than --only: as the last night had it. */
+static void carry_over(struct night_run *run, struct night_row *row)
+{
+	const struct night_row *old = night_find(&run->last, row->name);
+
+	if (row->state == NIGHT_NOT_RUN && old) {
+		night_row_copy(row, old);
+		row->change = CHANGE_NONE;
+	}
+}
+
+static int start_slot(struct night_loop_state *loop, struct night_slot *slot,
+		      struct error *err)
+{
+	night_task_begin(&slot->task, &loop->run->jobs->items[slot->at],
+			 loop->run->jobs->results, loop->run->now.started,
+			 slot->attempts);
+	slot->attempts++;
+	return loop->executor.ops->start(&loop->executor, &slot->task, err);
+}
+
+/* Nothing new is started after a signal or the deadline. */
+static bool is_over(struct night_loop_state *loop)
+{
+	loop->is_stopped = loop->is_stopped || end_signals_waiting() ||
+			   (loop->deadline && clock_ms() >= loop->deadline);
+	return loop->is_stopped;
+}
+
+/* As many as may run at once. */
+static int start_jobs(struct night_loop_state *loop, struct error *err)
+{
+	struct night_run *run = loop->run;
+	const char *only = run->options->nightly.only;
+	int result = 0;
+
+	for (; loop->next < run->jobs->count && loop->count < loop->limit &&
+	       result == 0;
+	     loop->next++) {
+		struct night_row *row = &run->now.rows[loop->next];
+
+		if (only &&
+		    !job_is_named(&run->jobs->items[loop->next], only)) {
+			carry_over(run, row);
+		} else if (row->state != NIGHT_NOT_RUN) {
+			say(run, loop->next, true);
+		} else if (!is_over(loop)) {
+			struct night_slot *slot = &loop->slots[loop->count++];
+
+			*slot = (struct night_slot){ .at = loop->next };
+			result = start_slot(loop, slot, err);
+		}
+	}
+	return result;
+}
+
+static size_t list_tasks(struct night_loop_state *loop)
+{
+	for (size_t i = 0; i < loop->count; i++)
+		loop->tasks[i] = &loop->slots[i].task;
+	return loop->count;
+}
+
+/* A child that ended, a signal, or a while: then one looks again. */
+static void await(struct night_loop_state *loop)
+{
+	const struct timespec look = {
+		.tv_sec = loop->executor.ops->look_ns / 1000000000L,
+		.tv_nsec = loop->executor.ops->look_ns % 1000000000L
+	};
+	const struct executor_ops *ops = loop->executor.ops;
+	int number = sigtimedwait(&loop->awaited, NULL, &look);
+
+	if (number > 0 && number != SIGCHLD) {
+		/* The second one does not wait for what the first began. */
+		ops->stop(&loop->executor, loop->tasks, list_tasks(loop),
+			  loop->run->signal_number ? SIGKILL : number);
+		loop->run->signal_number = number;
+		loop->is_stopped = true;
+	}
+	if (loop->deadline && !loop->is_late && clock_ms() >= loop->deadline) {
+		loop->is_late = loop->is_stopped = true;
+		ops->stop(&loop->executor, loop->tasks, list_tasks(loop),
+			  SIGTERM);
+	}
+}
+
+/* It came to no end of its own; a new attempt may. */
+static bool is_to_repeat(const struct night_slot *slot,
+			 const struct night_row *row)
+{
+	if (slot->task.is_lost)
+		return slot->attempts < LOST_MAX;
+	return slot->attempts < DISTURBED_MAX && row->outcome &&
+	       strcmp(row->outcome, "disturbed") == 0;
+}
+
+/* Takes a slot that has ended; true when its job runs again. */
+static bool take_slot(struct night_loop_state *loop, struct night_slot *slot,
+		      int *result, struct error *err)
+{
+	struct night_run *run = loop->run;
+	struct night_row *row = &run->now.rows[slot->at];
+	bool is_stopped = run->signal_number || loop->is_late;
+
+	night_row_begin(row, &run->jobs->items[slot->at]);
+	night_conclude(run, &slot->task, row);
+	if (is_stopped)
+		night_row_stopped(row, loop->is_late);
+	else if (is_to_repeat(slot, row)) {
+		executor_task_release(&slot->task);
+		night_row_begin(row, &run->jobs->items[slot->at]);
+		*result = start_slot(loop, slot, err);
+		return true;
+	}
+	night_compare(row, night_find(&run->last, row->name));
+	executor_task_release(&slot->task);
+	say(run, slot->at, false);
+	return false;
+}
+
+/* All that have ended, and one summary for them. */
+static int take_ended(struct night_loop_state *loop, struct error *err)
+{
+	bool is_left = !loop->executor.ops->awaits_stopped &&
+		       loop->is_stopped &&
+		       (loop->run->signal_number || loop->is_late);
+	bool has_news = false;
+	size_t kept = 0;
+	int result = 0;
+
+	loop->executor.ops->look(&loop->executor, loop->tasks,
+				 list_tasks(loop));
+	for (size_t i = 0; i < loop->count; i++) {
+		struct night_slot *slot = &loop->slots[i];
+		bool has_ended = slot->task.has_ended || is_left;
+
+		if (!has_ended || take_slot(loop, slot, &result, err))
+			loop->slots[kept++] = *slot;
+		has_news = has_news || has_ended;
+	}
+	loop->count = kept;
+	if (has_news && result == 0)
+		result = night_files_write(loop->run->jobs->results,
+					   &loop->run->now, err);
+	return result;
+}
+
+static int run_loop(struct night_loop_state *loop, struct error *err)
+{
+	int result = start_jobs(loop, err);
+
+	while (result == 0 && loop->count) {
+		await(loop);
+		result = take_ended(loop, err);
+		if (result == 0)
+			result = start_jobs(loop, err);
+	}
+	for (size_t i = 0; i < loop->count; i++)
+		executor_task_release(&loop->slots[i].task);
+	return result;
+}
+
+static void await_signals(struct night_loop_state *loop, sigset_t *before)
+{
+	sigset_t child;
+
+	(void)sigemptyset(&child);
+	(void)sigaddset(&child, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &child, before);
+	loop->awaited = child;
+	for (int i = 0; i < ENDINGS; i++)
+		if (!process_state_ignores(loop->run->state, end_signals[i]))
+			(void)sigaddset(&loop->awaited, end_signals[i]);
+}
+
+int night_loop(struct night_run *run, struct error *err)
+{
+	const struct jobs *jobs = run->jobs;
+	char *folder = xasprintf("%s/runs", jobs->results);
+	struct night_loop_state loop = {
+		.run = run,
+		.executor = { .ops = jobs->is_slurm ? &executor_slurm
+						    : &executor_local,
+			      .state = run->state,
+			      .folder = folder },
+		.limit = jobs->is_slurm ? (size_t)jobs->at_once : 1,
+		.deadline = night_deadline_of(run->options->nightly.until),
+	};
+	sigset_t before;
+	int result;
+
+	assert(run->now.count == jobs->count);
+	loop.slots = xcalloc(loop.limit, sizeof(*loop.slots));
+	loop.tasks = xcalloc(loop.limit, sizeof(struct executor_task *));
+	await_signals(&loop, &before);
+	result = loop.executor.ops->open(&loop.executor, err);
+	/* When it began: by that a night that is killed knows its jobs. */
+	if (result == 0)
+		result = night_files_write(jobs->results, &run->now, err);
+	if (result == 0)
+		result = run_loop(&loop, err);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!loop.is_stopped && result == 0)
+		run->now.finished = (int64_t)time(NULL);
+	executor_release(&loop.executor);
+	free(loop.tasks);
+	free(loop.slots);
+	free(folder);
+	return result;
+}

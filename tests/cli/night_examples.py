@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# The examples of nights by the clock, as far as this machine can check them.
+# SPDX-License-Identifier: MIT
+"""Every call of autofit in them is one that autofit takes, units are verified
+by systemd where it is installed, and manifests by Kubernetes' schemas where
+the package kubernetes-validate is.
+"""
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal  # noqa: E402
+
+FOLDER = os.path.join(lib.SOURCE, "examples", "nightly")
+
+
+def read(name):
+    with open(os.path.join(FOLDER, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def calls():
+    """The words behind each "autofit nightly", by file."""
+    for name in sorted(os.listdir(FOLDER)):
+        if name == "README.md":
+            continue
+        for line in read(name).splitlines():
+            words = None
+            if "command: [" in line:
+                words = re.findall('"([^"]*)"', line)
+            elif "autofit nightly " in line and not line.startswith("#"):
+                words = shlex.split(line[line.index("autofit nightly "):])
+            if words:
+                yield name, words[1:]
+
+
+def each_call(place):
+    place.write("jobs.ini", "[job a]\ncommand = true\n")
+    found = list(calls())
+    equal("calls: one in each file that has one", [n for n, _ in found],
+          ["autofit-nightly.service", "crontab", "job.yaml", "kueue.yaml",
+           "scrontab"])
+    for name, words in found:
+        process = place.start(words[0], "--dry-run", *words[1:])
+        out, err = process.communicate(timeout=lib.PATIENCE)
+        equal(name + ": autofit takes its words",
+              (process.returncode, err.decode()), (0, ""))
+
+
+def units(place):
+    if not shutil.which("systemd-analyze"):
+        print("# units are not verified: no systemd-analyze here")
+        return
+    for name in ("autofit-nightly.service", "autofit-nightly.timer"):
+        text = read(name).replace("/usr/bin/autofit", lib.AUTOFIT)
+        place.write("units/" + name, text.replace("/srv/training", "/"))
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no",
+         place.path("units", "autofit-nightly.timer")],
+        capture_output=True, text=True, check=False,
+        env=dict(os.environ, SYSTEMD_UNIT_PATH=place.path("units") + ":"))
+    ours = [line for line in done.stderr.splitlines() if "autofit" in line]
+    equal("units: systemd has nothing to say", ours, [])
+
+
+def manifests():
+    try:
+        import kubernetes_validate
+        import yaml
+    except ImportError:
+        print("# manifests are not validated: no kubernetes-validate here")
+        return
+    for name in ("job.yaml", "kueue.yaml"):
+        try:
+            kubernetes_validate.validate(yaml.safe_load(read(name)), "1.29",
+                                         strict=True)
+            check(name + ": as the schema wants it", True)
+        except kubernetes_validate.ValidationError as why:
+            check(name + ": as the schema wants it", False, why)
+
+
+with lib.Place("examples") as here:
+    each_call(here)
+    units(here)
+    manifests()
+lib.finish()

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# Nights through Slurm that go wrong: programs stand in for sbatch and squeue.
+# SPDX-License-Identifier: MIT
+"""A job's name says what becomes of it. All run in one night, because a state
+of Slurm counts only when a result had time to come; what squeue is asked, and
+how often, is noted.
+"""
+import json
+import os
+import re
+import stat
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+# One file a job: ID is its name, then its state and reason. "run" starts the
+# script, which makes a real result; "quick" is no tuning at all.
+STAND_IN = r"""#!/usr/bin/python3
+import json, os, re, subprocess, sys, time
+ROOT = os.environ["STAND_IN"]
+STATES = {
+    "oom": "OUT_OF_MEMORY|None", "timeout": "TIMEOUT|TimeLimit",
+    "cancelled": "CANCELLED|None", "silent": "COMPLETED|None",
+    "stuck": "PENDING|BadConstraints", "held": "PENDING|JobHeldAdmin",
+    "preempted": "PREEMPTED|None", "gone": None,
+}
+
+def note(name, text):
+    with open(os.path.join(ROOT, name), "a") as file:
+        file.write(text + "\n")
+
+def jobs():
+    folder = os.path.join(ROOT, "jobs")
+    for name in sorted(os.listdir(folder), key=int):
+        with open(os.path.join(folder, name)) as file:
+            yield name, file.read().rstrip("\n").split("|")
+
+def put(number, name, state):
+    path = os.path.join(ROOT, "jobs", str(number))
+    with open(path + ".new", "w") as file:
+        file.write("%s|%s\n" % (name, state))
+    os.rename(path + ".new", os.path.join(ROOT, "jobs", str(number)))
+
+def run(number, name, script, env=None):
+    subprocess.Popen(["sh", "-c", "sh '%s' </dev/null >'%s/out.%d' 2>&1" % (
+        script, ROOT, number)], env=dict(os.environ, **(env or {})),
+        start_new_session=True)
+
+def sbatch():
+    script = sys.argv[-1]
+    with open(script) as file:
+        text = file.read()
+    name = re.search(r"--job-name=(\S+)", text)[1]
+    kind = name.split("-")[1]
+    if kind == "refused":
+        sys.exit("sbatch: error: Batch job submission failed: Invalid account")
+    number = int(open(os.path.join(ROOT, "next")).read())
+    with open(os.path.join(ROOT, "next"), "w") as file:
+        file.write(str(number + 1))
+    before = sum(1 for _, job in jobs() if job[0].split("-")[1] == kind)
+    note("submitted", "%d %s" % (number, name))
+    if kind == "nodefail":
+        put(number, name, "NODE_FAIL|None" if not before else "RUNNING|None")
+    elif kind == "killed":
+        put(number, name, "FAILED|RaisedSignal:9(Killed)" if not before
+            else "RUNNING|None")
+    elif kind == "oomok":
+        put(number, name, "OUT_OF_MEMORY|None")
+    elif STATES.get(kind, ""):
+        put(number, name, STATES[kind])
+    elif kind != "gone":
+        put(number, name, "RUNNING|None")
+    if kind in ("good", "oomok") or (kind in ("nodefail", "killed") and before):
+        run(number, name, script)
+    if kind == "requeued":
+        # The first start is interrupted, the second one comes to an end.
+        json_file = re.search(r"--json=(\S+)", text)[1]
+        with open(json_file, "w") as file:
+            file.write('{"outcome": "interrupted"}')
+        put(number, name, "PENDING|BeginTime")
+        subprocess.Popen(["sh", "-c", "sleep 3; sh '%s' >/dev/null 2>&1" %
+                          script], start_new_session=True,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.DEVNULL)
+    print("sbatch: warning: the site says hello", file=sys.stderr)
+    sys.stderr.flush()
+    print("%d;cluster" % number)
+
+def squeue():
+    note("asked", "%.3f" % time.monotonic())
+    if os.path.exists(os.path.join(ROOT, "down")):
+        sys.exit("slurm_load_jobs error: Unable to contact slurm controller")
+    for number, (name, state, reason) in jobs():
+        print("%s|%s|%s|%s" % (number, state, reason, name))
+    print("7_2|PENDING|None|an-array")
+    print("8|RUNNING|a reason | with a bar|others")
+
+def scancel():
+    note("scancelled", " ".join(sys.argv[1:]))
+
+def sacct():
+    note("accounted", " ".join(sys.argv[1:]))
+    print("CANCELLED by 1000")
+
+globals()[os.path.basename(sys.argv[0])]()
+"""
+
+HEAD = """\
+[nightly]
+executor = slurm
+at-once = 32
+[defaults]
+device = host
+headroom = 2M
+confirm-steps = 3
+memory = 60M
+max-probes = 3
+"""
+COMMAND = ("%s --batch-size 4 --grad-accum 8 --steps 4 --step-ms 5\n"
+           "    --per-sample-kib 1024" % lib.TRAINER)
+
+# What becomes of a job, and the words of its row.
+FAILING = {
+    "oom": r"Slurm ran out of the memory .*: raise sbatch = --mem",
+    "timeout": r"reached Slurm's time limit: raise time",
+    "cancelled": r"was cancelled in Slurm",
+    "silent": r"ended without a result; see .*silent\.log",
+    "stuck": r"never starts: no node has what constraint and gres ask",
+    "held": r"is held by Slurm's administrator",
+    "preempted": r"was preempted and not requeued",
+    "gone": r"was cancelled in Slurm",
+    "refused": r"is not taken by Slurm: .*Invalid account",
+}
+GOOD = ("good", "oomok", "nodefail", "killed", "requeued")
+
+
+def stand_in(place):
+    for name in ("sbatch", "squeue", "scancel", "sacct"):
+        place.write("bin/" + name, STAND_IN, 0o755)
+    place.write("slurm/next", "100")
+    os.makedirs(place.path("slurm", "jobs"))
+    place.env["PATH"] = place.path("bin") + ":" + os.environ["PATH"]
+    place.env["STAND_IN"] = place.path("slurm")
+
+
+def notes(place, name):
+    path = place.path("slurm", name)
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
+
+def nightly(place, *words):
+    process = place.start("nightly", *words)
+    out, err = process.communicate(timeout=lib.PATIENCE)
+    return process.returncode, out.decode() + err.decode()
+
+
+def rows(place):
+    with open(place.path("nightly", "summary.json"), encoding="utf-8") as file:
+        return {row["name"]: row for row in json.load(file)["jobs"]}
+
+
+def jobs_of(names):
+    return HEAD + "".join("[job %s]\ncommand = %s\n" % (n, COMMAND)
+                          for n in names)
+
+
+def all_ends():
+    with lib.Place("queue") as place:
+        stand_in(place)
+        place.write("jobs.ini", jobs_of([*FAILING, *GOOD]))
+        code, said = nightly(place, "jobs.ini")
+        got = rows(place)
+        equal("ends: exit code", code, 119)
+        for name, words in FAILING.items():
+            equal(name + ": fails", got[name]["state"], "failing")
+            holds(name + ": its words", got[name]["message"], words)
+        equal("ends: those that have a result in the end",
+              {n: got[n]["state"] for n in GOOD}, dict.fromkeys(GOOD, "ok"))
+        submitted = [re.search("autofit-([a-z]+)-", line)[1]
+                     for line in notes(place, "submitted")]
+        equal("ends: what was submitted again, and how often",
+              {n: submitted.count(n) for n in (*FAILING, *GOOD)
+               if submitted.count(n) > 1},
+              {"preempted": 3, "nodefail": 2, "killed": 2})
+        equal("ends: what waits for ever is cancelled",
+              len(notes(place, "scancelled")), 2)
+        equal("ends: accounting is asked for the one that is gone",
+              len(notes(place, "accounted")), 1)
+        asked = [float(line) for line in notes(place, "asked")]
+        gaps = [b - a for a, b in zip(asked, asked[1:])]
+        check("squeue: 15 seconds apart, whatever the number of jobs",
+              gaps and min(gaps) >= 14.9, gaps)
+        path = place.path("nightly", "runs", "good.log")
+        equal("log: for its owner", stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        lacks("lines: no line of a program breaks a line", said, r"\\x0a")
+        a_mended_list(place)
+
+
+def a_mended_list(place):
+    """What is done is not submitted again; nor is it in the same night."""
+    before = len(notes(place, "submitted"))
+    place.write("jobs.ini", jobs_of(GOOD[:2]))
+    code, _ = nightly(place, "jobs.ini")
+    equal("next night: exit code", code, 0)
+    equal("next night: its jobs", len(notes(place, "submitted")) - before, 2)
+
+
+def taken_over():
+    """A night that was killed: its jobs go on, and are not submitted again."""
+    with lib.Place("queue-killed") as place:
+        stand_in(place)
+        place.write("jobs.ini", jobs_of(("requeued", "good")))
+        process = place.start("nightly", "jobs.ini")
+        lib.wait_for(lambda: len(notes(place, "submitted")) == 2)
+        process.kill()
+        process.communicate()
+        code, _ = nightly(place, "jobs.ini")
+        equal("taken over: exit code", code, 0)
+        equal("taken over: submitted once", len(notes(place, "submitted")), 2)
+        equal("taken over: sizes", [r["micro_batch"]
+                                    for r in rows(place).values()], [32, 32])
+
+
+def throttled():
+    """Never more than at-once in Slurm."""
+    with lib.Place("queue-throttled") as place:
+        stand_in(place)
+        names = ["good-%d" % i for i in range(5)]
+        place.write("jobs.ini", jobs_of(names).replace("at-once = 32",
+                                                       "at-once = 1"))
+        process = place.start("nightly", "jobs.ini")
+        lib.wait_for(lambda: notes(place, "submitted"))
+        most = 0
+        while process.poll() is None:
+            done = len([n for n in os.listdir(place.path("nightly", "runs"))
+                        if n.endswith(".json")])
+            most = max(most, len(notes(place, "submitted")) - done)
+        process.communicate()
+        equal("throttled: exit code", process.returncode, 0)
+        equal("throttled: one at a time", most, 1)
+
+
+def without():
+    """No Slurm, or one that does not answer: nothing is started."""
+    with lib.Place("queue-none") as place:
+        place.write("jobs.ini", jobs_of(("good",)))
+        place.env["PATH"] = place.path("empty")
+        code, said = nightly(place, "jobs.ini")
+        equal("no sbatch: exit code", code, 125)
+        holds("no sbatch: the remedy", said, "sbatch is not found: start the "
+              "night on a node that submits jobs")
+        stand_in(place)
+        place.write("slurm/down", "")
+        code, said = nightly(place, "jobs.ini")
+        equal("no controller: exit code", code, 125)
+        holds("no controller: what it says", said,
+              "Unable to contact slurm controller", "Slurm does not answer")
+        equal("no controller: nothing is submitted",
+              notes(place, "submitted"), [])
+
+
+all_ends()
+taken_over()
+throttled()
+without()
+lib.finish()

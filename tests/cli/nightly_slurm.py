@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# A list of commands tuned through a real Slurm that the test starts.
+# SPDX-License-Identifier: MIT
+"""Slurm's own daemons on loopback, with two nodes and two types of GPU. The
+same list runs on this machine and through Slurm, and must give the same
+records, also when autofit, a node or a job is killed on the way.
+
+With AUTOFIT_NIGHTLY=1 the list has PyTorch and two ranks in it, and there are
+20 kills instead of 3. Skipped where Slurm cannot be started.
+"""
+import json
+import os
+import random
+import signal
+import sys
+import time
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+import slurm_lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+IS_NIGHT = bool(os.environ.get("AUTOFIT_NIGHTLY"))
+KILLS = 20 if IS_NIGHT else 3
+
+HEAD = """\
+[nightly]
+executor = %s
+publish = site
+[defaults]
+device = host
+headroom = 2M
+confirm-steps = 3
+memory = 60M
+time = 10m
+"""
+
+
+def job(name, command, more=""):
+    return "[job %s]\ncommand = %s\n%s" % (name, command, more)
+
+
+def trainer(micro=4, accum=8, kib=1024, more="", step_ms=5):
+    return ("%s --batch-size %d --grad-accum %d\n    --steps 10 --step-ms %d "
+            "--per-sample-kib %d %s" % (lib.TRAINER, micro, accum, step_ms,
+                                        kib, more))
+
+
+JOBS = [
+    job("first", trainer()),
+    job("second", trainer(2, 8, 2048), "effective-batch = 32\n"),
+    job("grown", trainer(2, 2), "grow = yes\nmax-micro = 24\n"),
+    job("one-step", trainer(8, 1)),
+    job("small", trainer(), "memory = 30M\n"),
+    job("typo", trainer(more="--no-such-option"), "required = no\n"),
+    job("fails-later", trainer(more="--fail-at-step 2"), "required = no\n"),
+    job("fits-nowhere", trainer(kib=200000), "required = no\n"),
+    job("elsewhere", "sh run.sh", "directory = sub\n"
+        "environment = BS=4\n    GA=8\n"),
+    job("no-knob", "%s --steps 3" % lib.TRAINER, "required = no\n"),
+]
+
+
+def torch_jobs():
+    """One with PyTorch, and one with two ranks of it."""
+    train = os.path.join(lib.SOURCE, "examples", "charlm", "train.py")
+    return [
+        job("torch", "/usr/bin/python3 %s\n    --batch-size 4 --grad-accum 2 "
+            "--steps 6" % train, "memory = 900M\n"),
+        job("ranks", "/usr/bin/python3 -m torch.distributed.run\n"
+            "    --nproc_per_node 2 %s\n    --batch-size 2 --grad-accum 2 "
+            "--steps 6" % train, "memory = 1800M\nrequired = no\n"),
+    ]
+
+
+def prepare(place, executor, jobs, head=""):
+    place.write("jobs.ini", HEAD % executor + head + "".join(jobs))
+    place.write("sub/run.sh", 'exec %s --batch-size ${BS:-1} --grad-accum '
+                "${GA:-1} --steps 10 --step-ms 5 --per-sample-kib 1024\n"
+                % lib.TRAINER)
+
+
+def start(place, cluster, *words):
+    return place.start("nightly", *words, "jobs.ini", env=cluster.env)
+
+
+def nightly(place, cluster, *words):
+    process = start(place, cluster, *words)
+    out, err = process.communicate(timeout=lib.PATIENCE)
+    return process.returncode, out.decode(), err.decode()
+
+
+def rows(place):
+    with open(place.path("nightly", "summary.json"), encoding="utf-8") as file:
+        return {row["name"]: row for row in json.load(file)["jobs"]}
+
+
+def findings(place):
+    """What a night found, but for what no two runs have in common."""
+    return {name: (row["state"], row["micro_batch"], row["grad_accum"],
+                   row["world_size"], row["effective_batch"],
+                   row["state"] == "ok" or row["outcome"])
+            for name, row in rows(place).items()}
+
+
+def both_executors(cluster):
+    """The same list here and through Slurm: the same records."""
+    jobs = JOBS + (torch_jobs() if IS_NIGHT else [])
+    with lib.Place("nightly-here") as here, \
+            lib.Place("nightly-there") as there:
+        prepare(here, "local", jobs)
+        prepare(there, "slurm", jobs)
+        process = start(there, cluster)
+        code, _, err = nightly(here, cluster)
+        out, said = process.communicate(timeout=lib.PATIENCE)
+        equal("both: exit codes", (process.returncode, code), (0, 0))
+        equal("both: the same records", findings(there), findings(here))
+        equal("both: how many have a setting",
+              sum(f[0] == "ok" for f in findings(there).values()),
+              8 if IS_NIGHT else 6)
+        equal("both: published", len(os.listdir(there.path("site",
+                                                           "records"))),
+              len(os.listdir(here.path("site", "records"))))
+        holds("slurm: its lines", said.decode(), "first: micro 32 x accum 1",
+              "typo: fails: ")
+        check("slurm: nothing is left in the queue", not cluster.queue(),
+              cluster.queue())
+        second_night(there, cluster, jobs)
+
+
+def second_night(place, cluster, jobs):
+    """One job changed on purpose: that one is told, with its cause."""
+    place.write("jobs.ini", HEAD % "slurm" + "".join(jobs).replace(
+        "--per-sample-kib 2048", "--per-sample-kib 2600"))
+    code, _, _ = nightly(place, cluster)
+    got = rows(place)
+    equal("second night: exit code", code, 119)
+    equal("second night: exactly that one",
+          [n for n, r in got.items() if r["change"] in ("worse", "better",
+                                                        "new")], ["second"])
+    holds("second night: its cause", got["second"]["cause"] or "",
+          "argument --per-sample-kib 2600, was 2048")
+
+
+def types(cluster):
+    """A job on two types of GPU: two rows, each with its own setting."""
+    with lib.Place("nightly-types") as place:
+        prepare(place, "slurm", [
+            job("first", trainer(), "types = big small\n"),
+            job("plain", trainer()),
+        ], "[type big]\ngres = gpu:big:2\n[type small]\ngres = gpu:small\n"
+           "memory = 30M\ntime = 30m\n")
+        _, out, _ = nightly(place, cluster, "--dry-run")
+        holds("types: the scripts", out, "#SBATCH --gres=gpu:big:2",
+              "#SBATCH --gres=gpu:small ", "#SBATCH --time=30 ",
+              "exec autofit tune .*--memory=30M ")
+        holds("types: what it costs", out,
+              "3 jobs, at most 0.8 GPU-hours")
+        code, _, err = nightly(place, cluster)
+        equal("types: exit code", code, 0)
+        got = rows(place)
+        equal("types: their rows", list(got), ["first@big", "first@small",
+                                               "plain"])
+        equal("types: their sizes", [r["micro_batch"] for r in got.values()],
+              [32, 8, 32])
+        code, _, err = nightly(place, cluster, "--only", "first")
+        holds("types: --only takes all types of a job", err, "first@big: ",
+              "first@small: ")
+        lacks("types: and no other", err, r"\] plain")
+
+
+def cancelled(cluster):
+    """A signal takes the jobs out of Slurm, and the next call goes on."""
+    slow = [job("slow-%d" % i, trainer(step_ms=300, kib=1000 + i))
+            for i in range(3)]
+    with lib.Place("nightly-cancelled") as place:
+        prepare(place, "slurm", slow)
+        process = start(place, cluster)
+        lib.wait_for(lambda: os.path.exists(
+            place.path("nightly", "runs", "slow-2.sbatch")) and
+            any(q[2] == "RUNNING" for q in cluster.queue()))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=lib.PATIENCE)
+        equal("cancelled: it ends by the signal", process.returncode,
+              -signal.SIGINT)
+        check("cancelled: nothing is left in Slurm",
+              lib.wait_for(lambda: not cluster.queue(), 60), cluster.queue())
+        equal("cancelled: its rows", {r["state"] for r in
+                                      rows(place).values()}, {"not_run"})
+
+
+def killed(cluster):
+    """Killed at random moments, autofit, a node or a job: the same records."""
+    jobs = [job("a-%d" % i, trainer(step_ms=40, kib=1024 + 64 * i))
+            for i in range(4)]
+    rng = random.Random(18)
+    with lib.Place("nightly-wanted") as here, \
+            lib.Place("nightly-storm") as place:
+        prepare(here, "local", jobs)
+        prepare(place, "slurm", jobs)
+        nightly(here, cluster)
+        process, done = start(place, cluster), None
+        for _ in range(KILLS):
+            time.sleep(rng.uniform(0, 1.5))  # the moment, not a wait
+            a_kill(rng, cluster, process)
+            if process.poll() is not None:
+                process.communicate()
+                process = start(place, cluster)
+        _, err = process.communicate(timeout=lib.PATIENCE)
+        done = err.decode()
+        equal("killed: exit code", process.returncode, 0)
+        equal("killed: the same records", findings(place), findings(here))
+        check("killed: nothing is left in the queue",
+              lib.wait_for(lambda: not cluster.queue(), 60), done)
+
+
+def a_kill(rng, cluster, process):
+    """By day only those after which Slurm does not wait."""
+    what = rng.choice(("autofit", "node", "requeue", "job") if IS_NIGHT
+                      else ("autofit", "node"))
+    running = [q[0] for q in cluster.queue("running")]
+    if what == "autofit" or (what != "node" and not running):
+        process.kill()
+    elif what == "node":
+        cluster.kill_node(rng.choice(slurm_lib.NODES)[0])
+    elif what == "requeue":
+        cluster.ask("scontrol", "requeue", rng.choice(running))
+    else:
+        cluster.ask("scancel", "--signal=KILL", "--full", rng.choice(running))
+
+
+def two_at_once(cluster):
+    """Two nights of two folders tune the same commands: no harm."""
+    with lib.Place("nightly-two") as place:
+        prepare(place, "slurm", JOBS[:2])
+        place.write("other.ini", (HEAD % "slurm").replace(
+            "[defaults]", "results = other\n[defaults]") + "".join(JOBS[:2]))
+        first = start(place, cluster)
+        second = place.start("nightly", "other.ini", env=cluster.env)
+        ends = [p.communicate(timeout=lib.PATIENCE)[1].decode()
+                for p in (first, second)]
+        equal("two at once: exit codes",
+              (first.returncode, second.returncode), (0, 0))
+        equal("two at once: one record of each command",
+              len([n for n in os.listdir(place.path("home", "records"))
+                   if n.endswith(".ini")]), 2)
+        holds("two at once: both have the setting", ends[1],
+              "first: micro 32 x accum 1")
+
+
+def init(cluster):
+    with lib.Place("nightly-slurm-init") as place:
+        process = place.start("nightly", "--init", env=cluster.env)
+        out, _ = process.communicate(timeout=lib.PATIENCE)
+        holds("init: partitions and types", out.decode(),
+              r"; main\* gpu:big:2", r"; \[type big\] ; partition = main ; "
+              "gres = gpu:big:1", r"; \[type small\]")
+
+
+with slurm_lib.Cluster() as the_cluster:
+    both_executors(the_cluster)
+    types(the_cluster)
+    cancelled(the_cluster)
+    killed(the_cluster)
+    two_at_once(the_cluster)
+    init(the_cluster)
+lib.finish()

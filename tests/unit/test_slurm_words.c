@@ -1,0 +1,178 @@
+/* Slurm's states as a night takes them, batch scripts, and their GPUs. */
+/* SPDX-License-Identifier: MIT */
+/* USES launcher */
+#include "launcher/nightly/executor/slurm_queue.h"
+#include "launcher/nightly/executor/slurm_script.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
+
+static const struct state_case {
+	const char *state;
+	bool is_over, is_lost;
+} states[] = {
+	{ "PENDING", false, false },
+	{ "RUNNING", false, false },
+	{ "SUSPENDED", false, false },
+	{ "COMPLETING", false, false },
+	{ "CONFIGURING", false, false },
+	{ "REQUEUED", false, false },
+	{ "A_STATE_OF_TOMORROW", false, false },
+	{ "", false, false },
+	{ "COMPLETED", true, false },
+	{ "COMPLETE", false, false },
+	{ "FAILED", true, false },
+	{ "CANCELLED", true, false },
+	{ "CANCELLED by 1000", true, false },
+	{ "CANCELLED+", true, false },
+	{ "OUT_OF_MEMORY", true, false },
+	{ "TIMEOUT", true, false },
+	{ "DEADLINE", true, false },
+	{ "NODE_FAIL", true, true },
+	{ "BOOT_FAIL", true, true },
+	{ "PREEMPTED", true, true },
+};
+
+static void each_state(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(states); i++) {
+		bool is_lost = true;
+		const char *why = slurm_state_over(states[i].state, &is_lost);
+
+		if ((why != NULL) != states[i].is_over ||
+		    is_lost != states[i].is_lost)
+			fail_msg("%s: %s, lost %d", states[i].state,
+				 why ? why : "goes on", is_lost);
+	}
+}
+
+static void reasons(void **state)
+{
+	(void)state;
+	assert_null(slurm_reason_stuck("Priority"));
+	assert_null(slurm_reason_stuck("Resources"));
+	assert_null(slurm_reason_stuck("BeginTime"));
+	assert_non_null(slurm_reason_stuck("PartitionTimeLimit"));
+	assert_non_null(slurm_reason_stuck("JobHeldUser"));
+}
+
+/* Lines that are none are passed over: warnings, arrays, cut ones. */
+static void queue_lines(void **state)
+{
+	static const char text[] = "slurm_load_jobs: warning\n"
+				   "12|RUNNING|None|autofit-a-1\n"
+				   "12_3|RUNNING|None|array\n"
+				   "\n"
+				   "13|PENDING|A long reason, with words|b|c\n"
+				   "x|RUNNING|None|d\n"
+				   "14|RUNNING|None\n"
+				   "99999999999999999999|RUNNING|None|e\n"
+				   "15|RUNNING|None|cut";
+	struct slurm_queue_line line;
+	const char *at = text;
+
+	(void)state;
+	assert_true(slurm_queue_next(&at, &line));
+	assert_int_equal(line.id, 12);
+	assert_string_equal(line.state, "RUNNING");
+	assert_string_equal(line.name, "autofit-a-1");
+	assert_true(slurm_queue_next(&at, &line));
+	assert_int_equal(line.id, 13);
+	assert_string_equal(line.reason, "A long reason, with words");
+	assert_string_equal(line.name, "b|c");
+	assert_false(slurm_queue_next(&at, &line));
+	assert_false(slurm_queue_next(&at, &line));
+}
+
+static const struct gres_case {
+	const char *gres;
+	int64_t nodes, gpus;
+} gres_cases[] = {
+	{ NULL, 0, 0 },
+	{ "gpu", 0, 1 },
+	{ "gpu:2", 0, 2 },
+	{ "gpu:h100", 0, 1 },
+	{ "gpu:h100:4", 0, 4 },
+	{ "gpu:h100:4", 2, 8 },
+	{ "gpu=4", 0, 4 },
+	{ "gpu:h100=4", 0, 4 },
+	{ "shard:8", 0, 0 },
+	{ "gpus:8", 0, 0 },
+	{ "lustre:1,gpu:a100:2,gpu:h100:1", 0, 3 },
+	{ "gpu:a100:2(S:0-1)", 0, 2 },
+	{ "gpu:99999999", 0, 1 },
+	{ ",,gpu,", 0, 1 },
+};
+
+static void gpus(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(gres_cases); i++) {
+		struct job_slurm slurm = {
+			.gres = (char *)(uintptr_t)gres_cases[i].gres,
+			.nodes = gres_cases[i].nodes
+		};
+		int64_t count = slurm_gpu_count(&slurm);
+
+		if (count != gres_cases[i].gpus)
+			fail_msg("%s: %lld", gres_cases[i].gres,
+				 (long long)count);
+	}
+}
+
+/* No word of a job ends a line or begins a command of the script. */
+static void script(void **state)
+{
+	static const char *const words[] = { "autofit", "tune", "--",
+					     "x",       "a b",  "`id`" };
+	char name[] = "a@b", folder[] = "/a b/$(x)", gres[] = "gpu:1";
+	struct job job = {
+		.name = name,
+		.directory = folder,
+		.slurm = { .gres = gres, .minutes = 90, .nodes = 2, .ranks = 4 }
+	};
+	struct executor_task task = { .job = &job, .mark = 0x1234567890abcdef };
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strlist_add(&job.environment, "A=b 'c'\n#SBATCH --x");
+	for (size_t i = 0; i < COUNT(words); i++)
+		strlist_add(&task.arguments, words[i]);
+	slurm_script(&task, "/usr/bin/autofit", &text);
+	assert_string_equal(strbuf_text(&text),
+			    "#!/bin/sh\n"
+			    "#SBATCH --job-name=autofit-a@b-90abcdef\n"
+			    "#SBATCH --output=a@b.log\n"
+			    "#SBATCH --open-mode=append\n"
+			    "#SBATCH --requeue\n"
+			    "#SBATCH --dependency=singleton\n"
+			    "#SBATCH --gres=gpu:1\n"
+			    "#SBATCH --time=90\n"
+			    "#SBATCH --nodes=2\n"
+			    "#SBATCH --ntasks=4\n"
+			    "cd '/a b/$(x)' || exit 125\n"
+			    "export 'A=b '\\''c'\\''\n#SBATCH --x'\n"
+			    "exec /usr/bin/autofit tune -- x 'a b' '`id`'\n");
+	strbuf_release(&text);
+	strlist_release(&job.environment);
+	strlist_release(&task.arguments);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_state),  cmocka_unit_test(reasons),
+		cmocka_unit_test(queue_lines), cmocka_unit_test(gpus),
+		cmocka_unit_test(script),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
