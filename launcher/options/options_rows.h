@@ -95,6 +95,9 @@ struct subcommand_row {
 	bool takes_json;            /* --json has a meaning */
 	bool changes;               /* more than it prints: no --dry-run */
 	bool reserved;              /* not in this version */
+	bool is_hidden;             /* understood, offered nowhere */
+	const char *prints;         /* an option that prints the same; NULL */
+	unsigned groups;            /* 1 << GROUP_...: in its help */
 	const char *doc;
 };
 

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Of a failure, with its headline. */
+#define FAILURE_LINES 6
+
 /* "autofit: " and text in bold, wrapped. */
 static void headline(struct strbuf *out, const struct report_style *style,
 		     enum paint paint, const char *text)
@@ -105,12 +108,12 @@ static void add_split(struct strbuf *out, const struct record *record)
 
 /* To paste: never wrapped. */
 static void add_pasted(struct strbuf *out, const struct report_style *style,
-		       const char *text)
+		       const char *label, const char *text)
 {
 	struct strbuf safe = STRBUF_INIT;
 
 	text_add_safe(&safe, text, style->ascii);
-	strbuf_adds(out, "  ");
+	strbuf_addf(out, "  %s  ", label);
 	words_paint(out, style, PAINT_BOLD, strbuf_text(&safe));
 	strbuf_addch(out, '\n');
 	strbuf_release(&safe);
@@ -120,9 +123,9 @@ static void add_flags(struct strbuf *out, const struct report_style *style,
 		      const struct result *result)
 {
 	if (result->flags_text && (*result->flags_text || !result->lines.count))
-		add_pasted(out, style, result->flags_text);
+		add_pasted(out, style, "use:", result->flags_text);
 	for (size_t i = 0; i < result->lines.count; i++)
-		add_pasted(out, style, result->lines.items[i]);
+		add_pasted(out, style, "write:", result->lines.items[i]);
 }
 
 /* A run that starts now is not held to what was emulated. */
@@ -291,16 +294,43 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 	final_add_tail(out, style, result);
 }
 
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+/* The first line and the last ones: an error says at its end what it is. */
+static void add_first_and_last(struct strbuf *out, const char *text,
+			       size_t lines_max)
+{
+	size_t count = count_lines(text);
+	size_t length = strcspn(text, "\n") + 1;
+
+	if (count <= lines_max) {
+		strbuf_adds(out, text);
+		return;
+	}
+	strbuf_add(out, text, length);
+	for (; count > lines_max; count--)
+		text = strchr(text, '\n') + 1;
+	strbuf_adds(out, strchr(text, '\n') + 1);
+}
+
 static void final_failed(struct strbuf *out, const struct report_style *style,
 			 const struct result *result)
 {
-	headline_message(out, style, PAINT_BAD,
-			 "the command fails, and not for memory",
+	struct strbuf text = STRBUF_INIT;
+
+	headline_message(&text, style, PAINT_BAD,
+			 "your command failed (not out of memory)",
 			 result->message);
+	add_first_and_last(out, strbuf_text(&text), FAILURE_LINES);
 	add_log(out, style, result);
-	words_line(out, style, PAINT_PLAIN,
-		   "  the search stopped there; nothing was recorded");
-	final_add_tail(out, style, result);
+	strbuf_release(&text);
 }
 
 /* A message that names what to write needs no second advice. */
@@ -396,8 +426,7 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	headline_message(out, style, PAINT_WARN,
-			 interrupted ? "interrupted" : "stopped",
-			 result->message);
+			 interrupted ? "interrupted" : "", result->message);
 	strbuf_adds(&line, "  ");
 	add_best_so_far(&line, result);
 	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));
