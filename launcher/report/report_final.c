@@ -303,34 +303,38 @@ static size_t count_lines(const char *text)
 	return count;
 }
 
-/* The first line and the last ones: an error says at its end what it is. */
-static void add_first_and_last(struct strbuf *out, const char *text,
-			       size_t lines_max)
+/* The last lines of it: an error says at its end what it is. */
+static void add_last_lines(struct strbuf *out, const char *text,
+			   size_t lines_max)
 {
-	size_t count = count_lines(text);
-	size_t length = strcspn(text, "\n") + 1;
-
-	if (count <= lines_max) {
-		strbuf_adds(out, text);
-		return;
-	}
-	strbuf_add(out, text, length);
-	for (; count > lines_max; count--)
+	for (size_t count = count_lines(text); count > lines_max; count--)
 		text = strchr(text, '\n') + 1;
-	strbuf_adds(out, strchr(text, '\n') + 1);
+	strbuf_adds(out, text);
 }
 
 static void final_failed(struct strbuf *out, const struct report_style *style,
 			 const struct result *result)
 {
-	struct strbuf text = STRBUF_INIT;
+	const char *message = result->message ? result->message : "";
+	size_t length = strcspn(message, "\n");
+	struct strbuf first = STRBUF_INIT, head = STRBUF_INIT;
+	struct strbuf block = STRBUF_INIT;
+	size_t lines;
 
-	headline_message(&text, style, PAINT_BAD,
-			 "your command failed (not out of memory)",
-			 result->message);
-	add_first_and_last(out, strbuf_text(&text), FAILURE_LINES);
+	strbuf_add(&first, message, length);
+	headline_message(&head, style, PAINT_BAD,
+			 "your command failed (memory is not the cause)",
+			 strbuf_text(&first));
+	words_block(&block, style,
+		    message[length] ? message + length + 1 : NULL);
+	lines = count_lines(strbuf_text(&head));
+	strbuf_adds(out, strbuf_text(&head));
+	add_last_lines(out, strbuf_text(&block),
+		       lines < FAILURE_LINES ? FAILURE_LINES - lines : 1);
 	add_log(out, style, result);
-	strbuf_release(&text);
+	strbuf_release(&first);
+	strbuf_release(&head);
+	strbuf_release(&block);
 }
 
 /* A message that names what to write needs no second advice. */

@@ -344,10 +344,11 @@ static const struct {
 	  "smallest micro 48: out of GPU memory in evaluation, rank 3|"
 	  "a larger --memory|!largest that does fit" },
 	{ "failed", OUTCOME_COMMAND_FAILED, change_message,
-	  "autofit: your command failed (not out of memory): KeyError: 'x' "
+	  "autofit: your command failed (memory is not the cause): KeyError: "
+	  "'x' "
 	  "File \"a.py\", line 3 log /l/3.log" },
 	{ "failed with many words", OUTCOME_COMMAND_FAILED, change_long_message,
-	  "failed (not out of memory): exit status 1 four five six seven "
+	  "failed (memory is not the cause): exit status 1 four five six seven "
 	  "hint: look log /l/3.log|!three" },
 	{ "not recognised", OUTCOME_NOT_RECOGNISED, change_no_probes,
 	  "autofit: why|--micro-flag NAME|--env NAME={micro}" },
