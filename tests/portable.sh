@@ -2,9 +2,9 @@
 # The preset `portable` makes a program that runs with glibc alone, and with
 # one as old as this machine allows.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 60
+# CTEST PROCESSORS 2 COST 60 FIXTURES_SETUP portable_build
 set -euo pipefail
-: "${SOURCE:?the source folder}"
+: "${SOURCE:?the source folder}" "${BUILD:?the build folder}"
 
 # Debian 12, Ubuntu 22.04 and RHEL 9 have this or a newer one.
 goal=2.34
@@ -24,11 +24,11 @@ older() {
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SOURCE"
-cmake --preset portable -B "$scratch/build" -DAUTOFIT_WERROR=ON \
+cmake --preset portable -B "$BUILD/portable" -DAUTOFIT_WERROR=ON \
 	-DBUILD_TESTING=OFF >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
-cmake --build "$scratch/build" -j 2 --target autofit >"$scratch/log" 2>&1 ||
+cmake --build "$BUILD/portable" -j 2 --target autofit >"$scratch/log" 2>&1 ||
 	fail "$(tail -n 40 "$scratch/log")"
-program=$scratch/build/autofit
+program=$BUILD/portable/autofit
 
 # "libm.so.6 => /lib/... (0x...)", "/lib64/ld-linux-x86-64.so.2 (0x...)"
 libraries=$(ldd "$program" | awk '{ sub(/.*\//, "", $1); print $1 }')

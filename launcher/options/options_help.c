@@ -173,8 +173,9 @@ static bool has_option(const struct subcommand_row *subcommand,
 	if (subcommand && (row->print == PRINT_COMPLETION ||
 			   (!groups && row->kind == &kind_explain)))
 		return false;
+	/* The help of estimate names those of the others that it uses. */
 	if (row->group == GROUP_OUTPUT)
-		return true;
+		return !(groups & GROUPS_OF_ESTIMATE);
 	if (row->only_of && subcommand)
 		return strcmp(row->only_of, subcommand->word) == 0;
 	return groups & (1U << row->group);

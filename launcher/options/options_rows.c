@@ -482,7 +482,6 @@ _Static_assert(sizeof(option_rows) / sizeof(*option_rows) <= OPTION_ROWS_MAX,
 
 /* The groups before those of other sub-commands. */
 #define GROUPS_OF_TUNING ((1U << GROUP_NIGHTLY) - 1)
-#define GROUPS_OF_ESTIMATE ((1U << GROUP_COUNT) - (1U << GROUP_ESTIMATE))
 
 const struct subcommand_row subcommand_rows[] = {
 	{ .word = "tune",

@@ -51,6 +51,8 @@ enum option_group {
 	GROUP_ESTIMATE = GROUP_MODEL, /* the first of those */
 };
 
+#define GROUPS_OF_ESTIMATE ((1U << GROUP_COUNT) - (1U << GROUP_ESTIMATE))
+
 extern const char *const option_group_titles[GROUP_COUNT];
 
 struct option_row {

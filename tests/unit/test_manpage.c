@@ -80,7 +80,7 @@ static void every_option_is_on_the_page(void **state)
 	}
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++) {
-		if (row->reserved)
+		if (row->reserved || row->is_hidden)
 			continue;
 		strbuf_reset(&line);
 		strbuf_addf(&line, ".TP\n%s%s%s\n%s\n", row->word,
