@@ -23,7 +23,6 @@ def main():
         root = os.path.join(scratch, "root")
         rpm = ["rpm", "--root", root, "--dbpath", "/var/lib/rpm"]
         os.makedirs(root)
-        must(*rpm, "--initdb")
         before = lib.listing(root)
         must(*rpm, "--install", "--nodeps", path)
         lib.try_program("rpm", os.path.join(root, "usr/bin/autofit"))
@@ -32,8 +31,11 @@ def main():
             word.startswith(("lib", "ld-linux", "rtld", "rpmlib"))
             for word in needs.split("\n") if word), needs)
         must(*rpm, "--erase", "autofit")
+        # The folders of a distribution are no package's, but those of autofit.
         left = {name for name in lib.listing(root) - before
-                if not name.startswith("var/lib/rpm")}
+                if not name.startswith("var/lib/rpm") and
+                ("autofit" in name or
+                 not os.path.isdir(os.path.join(root, name)))}
         equal("rpm: nothing is left", left, set())
     lib.finish()
 
