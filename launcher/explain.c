@@ -77,9 +77,10 @@ static void add_command(struct strbuf *out, const struct request *request)
 		strbuf_addch(out, '\n');
 	}
 	if (command->view.launcher)
-		strbuf_addf(out, "launcher  %s, %lld ranks\n",
+		strbuf_addf(out, "launcher  %s, %lld %s\n",
 			    command->view.launcher,
-			    (long long)command->batch.world_size);
+			    (long long)command->batch.world_size,
+			    command->batch.world_size == 1 ? "rank" : "ranks");
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
 

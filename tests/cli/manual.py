@@ -16,9 +16,9 @@ import shutil
 import subprocess
 import sys
 
-from lib import AUTOFIT, PATIENCE, SOURCE, Place, check, finish
+from lib import AUTOFIT, PATIENCE, SOURCE, TRAINER, Place, check, finish
 
-PAGES = ["docs/manual.md", "docs/presets.md"]
+PAGES = ["README.md", "docs/manual.md", "docs/presets.md"]
 
 MASKS = [
     (r"writes\s+probes write into a copy-on-write view.*?(?=first probe)",
@@ -113,7 +113,9 @@ def clone(place, name):
     os.makedirs(os.path.join(folder, "build", "release"))
     shutil.copytree(os.path.join(SOURCE, "examples"),
                     os.path.join(folder, "examples"))
-    os.symlink(AUTOFIT, os.path.join(folder, "build", "release", "autofit"))
+    for program in (AUTOFIT, TRAINER):
+        os.symlink(program, os.path.join(folder, "build", "release",
+                                         os.path.basename(program)))
     return folder
 
 
