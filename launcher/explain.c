@@ -64,6 +64,17 @@ static void explain_add_model(struct strbuf *out, const struct command *command)
 		strbuf_addch(out, '\n');
 }
 
+static void explain_add_launcher(struct strbuf *out,
+				 const struct command *command)
+{
+	long long world = (long long)command->batch.world_size;
+
+	if (command->view.launcher)
+		strbuf_addf(out, "launcher  %s, %lld %s\n",
+			    command->view.launcher, world,
+			    world == 1 ? "rank" : "ranks");
+}
+
 static void add_command(struct strbuf *out, const struct request *request)
 {
 	const struct command *command = &request->command;
@@ -76,11 +87,7 @@ static void add_command(struct strbuf *out, const struct request *request)
 		text_add_safe(out, request->script, false);
 		strbuf_addch(out, '\n');
 	}
-	if (command->view.launcher)
-		strbuf_addf(out, "launcher  %s, %lld %s\n",
-			    command->view.launcher,
-			    (long long)command->batch.world_size,
-			    command->batch.world_size == 1 ? "rank" : "ranks");
+	explain_add_launcher(out, command);
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
 

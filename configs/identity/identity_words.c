@@ -40,7 +40,7 @@ const char *identity_words_of(const struct piece *label,
 }
 
 /* "440401920%20B" */
-static bool bytes_of(const struct piece *piece, uint64_t *bytes)
+static bool piece_bytes(const struct piece *piece, uint64_t *bytes)
 {
 	char digits[DIGITS_MAX + 1];
 	size_t length = 0;
@@ -65,7 +65,7 @@ bool identity_words_add_bytes(struct strbuf *out, const struct piece *now,
 	uint64_t bytes_now, bytes_was;
 	char text_now[BYTES_TEXT_MAX], text_was[BYTES_TEXT_MAX];
 
-	if (!bytes_of(now, &bytes_now) || !bytes_of(was, &bytes_was))
+	if (!piece_bytes(now, &bytes_now) || !piece_bytes(was, &bytes_was))
 		return false;
 	(void)bytes_format(text_now, bytes_now);
 	(void)bytes_format(text_was, bytes_was);

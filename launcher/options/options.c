@@ -77,7 +77,8 @@ static int wrong_value(struct options_parsing *parsing,
 /* Words behind --version that ask for more of it. */
 static bool is_verbose(const struct argp_state *state)
 {
-	for (int i = 1; i < state->argc && strcmp(state->argv[i], "--"); i++)
+	for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0;
+	     i++)
 		if (strcmp(state->argv[i], "-v") == 0 ||
 		    strcmp(state->argv[i], "--verbose") == 0)
 			return true;

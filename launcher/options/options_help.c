@@ -161,8 +161,8 @@ static bool is_usual(const struct option_row *row)
 }
 
 /* Of a sub-command, or of a launch where there is none. */
-static bool has_option(const struct subcommand_row *subcommand,
-		       const struct option_row *row)
+static bool help_has_option(const struct subcommand_row *subcommand,
+			    const struct option_row *row)
 {
 	unsigned groups =
 		subcommand ? subcommand->groups : (1U << GROUP_ESTIMATE) - 1;
@@ -189,7 +189,8 @@ static void add_groups(struct strbuf *out,
 
 		for (const struct option_row *row = option_rows; row->name;
 		     row++) {
-			if (row->group != group || !has_option(subcommand, row))
+			if (row->group != group ||
+			    !help_has_option(subcommand, row))
 				continue;
 			if (!has_title)
 				strbuf_addf(out, "\n%s:\n",
@@ -200,12 +201,12 @@ static void add_groups(struct strbuf *out,
 	}
 }
 
-static void add_usual(struct strbuf *out,
-		      const struct subcommand_row *subcommand)
+static void help_add_usual(struct strbuf *out,
+			   const struct subcommand_row *subcommand)
 {
 	strbuf_adds(out, "\nOptions used most:\n");
 	for (const struct option_row *row = option_rows; row->name; row++)
-		if (is_usual(row) && has_option(subcommand, row))
+		if (is_usual(row) && help_has_option(subcommand, row))
 			help_add_option(out, row);
 }
 
@@ -222,7 +223,7 @@ static void help_of_autofit(struct strbuf *out, enum help_length length)
 	strbuf_adds(out, help_usage);
 	add_subcommands(out);
 	if (length == HELP_SHORT) {
-		add_usual(out, NULL);
+		help_add_usual(out, NULL);
 		strbuf_adds(out, help_more);
 		return;
 	}
@@ -255,7 +256,7 @@ static void help_of_subcommand(struct strbuf *out, enum help_length length,
 	text_add_wrapped(out, row->doc, 0, HELP_COLUMNS);
 	strbuf_addch(out, '\n');
 	if (is_short)
-		add_usual(out, row);
+		help_add_usual(out, row);
 	else
 		add_groups(out, row);
 	if (is_short)

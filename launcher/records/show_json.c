@@ -16,7 +16,7 @@ static json_t *split_json(const struct record *record)
 	return object;
 }
 
-static json_t *names_json(const struct record *record)
+static json_t *show_names_json(const struct record *record)
 {
 	json_t *array = json_checked(json_array());
 
@@ -25,7 +25,7 @@ static json_t *names_json(const struct record *record)
 	return array;
 }
 
-static json_t *item_json(const struct show_item *item)
+static json_t *show_item_json(const struct show_item *item)
 {
 	const struct record *record = item->record;
 	json_t *object = json_checked(json_object());
@@ -39,7 +39,7 @@ static json_t *item_json(const struct show_item *item)
 	json_put(object, "command", json_texts(&record->argv));
 	json_put(object, "preset", json_text(record->preset));
 	json_put(object, "device_kind", json_text(record->device_kind));
-	json_put(object, "devices", names_json(record));
+	json_put(object, "devices", show_names_json(record));
 	json_put(object, "recommended", split_json(record));
 	json_put(object, "peak_bytes", json_count((int64_t)record->peak_bytes));
 	json_put(object, "limit_bytes",
@@ -55,7 +55,7 @@ void show_json(struct strbuf *out, const struct show_item *items, size_t count)
 	json_t *array = json_checked(json_array());
 
 	for (size_t i = 0; i < count; i++)
-		json_append(array, item_json(&items[i]));
+		json_append(array, show_item_json(&items[i]));
 	json_put(root, "schema", json_text("autofit.records/1"));
 	json_put(root, "records", array);
 	json_write(out, root, JSON_INDENT(2));

@@ -17,8 +17,9 @@
 #define COLUMNS_FOR_SPEED 64
 
 /* A line below the first: two blanks before it, four where it goes on. */
-static void add_below(struct strbuf *out, const struct report_style *style,
-		      enum paint paint, const char *text)
+static void report_add_below(struct strbuf *out,
+			     const struct report_style *style, enum paint paint,
+			     const char *text)
 {
 	struct strbuf line = STRBUF_INIT;
 
@@ -54,7 +55,7 @@ static void add_intent(struct strbuf *out, const struct report_style *style,
 	} else if (!other) {
 		strbuf_addf(&line, "effective batch %" PRId64, asked);
 	}
-	add_below(out, style, PAINT_BOLD, strbuf_text(&line));
+	report_add_below(out, style, PAINT_BOLD, strbuf_text(&line));
 	strbuf_release(&line);
 }
 
@@ -92,9 +93,9 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 	if (isolation_parse(result->record.isolation, &kind) == 0)
 		strbuf_addf(&line, "; %s", isolation_words(kind));
 	strbuf_adds(&line, "; Ctrl-C stops; --no-probe skips");
-	add_below(out, style, PAINT_DIM, strbuf_text(&line));
+	report_add_below(out, style, PAINT_DIM, strbuf_text(&line));
 	if (result->estimate)
-		add_below(out, style, PAINT_DIM, result->estimate);
+		report_add_below(out, style, PAINT_DIM, result->estimate);
 	if (result->record_grade) {
 		strbuf_reset(&line);
 		strbuf_addf(&line, "a %s record: ",
@@ -107,7 +108,7 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 		else
 			strbuf_addf(&line, "; the search starts at micro %lld",
 				    (long long)result->first_micro);
-		add_below(out, style, PAINT_DIM, strbuf_text(&line));
+		report_add_below(out, style, PAINT_DIM, strbuf_text(&line));
 	}
 	strbuf_release(&line);
 }

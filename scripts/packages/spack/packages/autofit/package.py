@@ -12,9 +12,6 @@ class Autofit(CMakePackage):
 
     version("main")
 
-    variant("portable", default=False,
-            description="Link all libraries but glibc statically")
-
     depends_on("c", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("pkgconfig", type="build")
@@ -25,7 +22,4 @@ class Autofit(CMakePackage):
     depends_on("libyaml")
 
     def cmake_args(self):
-        return [
-            self.define("BUILD_TESTING", False),
-            self.define_from_variant("AUTOFIT_PORTABLE", "portable"),
-        ]
+        return [self.define("BUILD_TESTING", False)]
