@@ -56,7 +56,9 @@ ELSEWHERE = {
     "cmake --preset release": "is how the program under test was built",
     "cmake --install": "tests/install.sh runs it",
 }
-SHOWN = re.compile(r"    (?:\$ )?((?:autofit|scripts/\w+|cmake|pip|apt) ?.*)")
+# "command..." is a form to fill in, no command.
+SHOWN = re.compile(
+    r"    (?:\$ )?((?:autofit |scripts/\w+|cmake |pip |apt ).*(?<!command\.\.\.))")
 # What the commands that are only shown start.
 STUB = """
 parser = argparse.ArgumentParser()
@@ -164,7 +166,8 @@ def check_page(place, page):
 def check_shown(place, pages):
     """Every command that is indented is understood, or ELSEWHERE says why not."""
     place.write("train.py", STUB)
-    place.write("train.sh", "exec python train.py", 0o755)
+    place.write("train.sh", 'exec python train.py --batch-size "$1" '
+                '--grad-accum "$2"\n', 0o755)
     unused = set(ELSEWHERE)
     for page in pages:
         with open(os.path.join(SOURCE, page)) as file:
