@@ -31,7 +31,7 @@ PAINTS = (
     (r"^  best ", "#85e89d", "normal"),
     (r"\] .* fits", "#85e89d", "normal"),
     (r"over the limit", "#ffab70", "normal"),
-    (r"^  (testing|  )|^ +micro ", "#959da5", "normal"),
+    (r"^  testing|^    Ctrl-C|^   micro ", "#959da5", "normal"),
 )
 
 
