@@ -13,11 +13,12 @@
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
+#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/explain_plan.h"
+#include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
-#include "launcher/report/report_hunks.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/tuning/probe_isolation.h"
@@ -63,6 +64,17 @@ static void explain_add_model(struct strbuf *out, const struct command *command)
 		strbuf_addch(out, '\n');
 }
 
+static void explain_add_launcher(struct strbuf *out,
+				 const struct command *command)
+{
+	long long world = (long long)command->batch.world_size;
+
+	if (command->view.launcher)
+		strbuf_addf(out, "launcher  %s, %lld %s\n",
+			    command->view.launcher, world,
+			    world == 1 ? "rank" : "ranks");
+}
+
 static void add_command(struct strbuf *out, const struct request *request)
 {
 	const struct command *command = &request->command;
@@ -75,10 +87,7 @@ static void add_command(struct strbuf *out, const struct request *request)
 		text_add_safe(out, request->script, false);
 		strbuf_addch(out, '\n');
 	}
-	if (command->view.launcher)
-		strbuf_addf(out, "launcher  %s, %lld ranks\n",
-			    command->view.launcher,
-			    (long long)command->batch.world_size);
+	explain_add_launcher(out, command);
 	for (int kind = 0; kind < KNOB_KINDS; kind++) {
 		const struct knob *knob = &command->knobs[kind];
 
@@ -168,7 +177,8 @@ static void add_start(struct strbuf *out, const struct result *result)
 	strbuf_adds(out, ")\n");
 }
 
-static void add_isolation(struct strbuf *out, const struct request *request)
+/* Where a launch would end before it starts anything; 0: nowhere. */
+static int add_isolation(struct strbuf *out, const struct request *request)
 {
 	struct probe_isolation isolation;
 	struct error err = ERROR_INIT;
@@ -191,20 +201,48 @@ static void add_isolation(struct strbuf *out, const struct request *request)
 			    err.message);
 	free(name);
 	probe_isolation_release(&isolation);
+	return result < 0 ? EXIT_REFUSED : 0;
 }
 
-static void add_refusal(struct strbuf *out, const struct request *request)
+/* The same. */
+static int add_refusal(struct strbuf *out, const struct request *request)
 {
 	struct error err = ERROR_INIT;
+	enum command_outcome unsafe = preconditions_check_unsafe(request, &err);
 
 	if (request->place.world > 1)
 		strbuf_addf(out,
 			    "ranks     one of %lld (%s): nothing is probed\n",
 			    (long long)request->place.world,
 			    request->place.variable);
-	if (preconditions_check_unsafe(request, &err) != COMMAND_OK)
+	if (unsafe != COMMAND_OK)
 		strbuf_addf(out, "probing   would be refused: %s\n",
 			    err.message);
+	if (launch_lacks_copy(request))
+		return EXIT_NOT_RECOGNISED;
+	return request->place.world > 1 || unsafe != COMMAND_OK ? EXIT_REFUSED
+								: 0;
+}
+
+/* What a launch would end with; 0: with the command's own. */
+static void add_end(struct strbuf *out, const struct request *request, int code,
+		    struct result *result)
+{
+	const struct options *options = request->options;
+
+	if (code == 0 || options->reuse.no_probe ||
+	    options->reuse.otherwise_run)
+		return;
+	result->exit_code = code;
+	strbuf_addf(out, "exit      %d, as a launch would\n", code);
+}
+
+static void explain_add_addition(struct strbuf *out, const char *word)
+{
+	char *quoted = shell_quote(word);
+
+	explain_add_line(out, '+', quoted, strlen(quoted));
+	free(quoted);
 }
 
 static void add_probe_environment(struct strbuf *out,
@@ -234,7 +272,7 @@ static void add_probe_environment(struct strbuf *out,
 	for (size_t i = 0; i < environment.count; i++)
 		if (strlist_find(&request->environment, environment.items[i]) ==
 		    request->environment.count)
-			report_hunks_add_word(out, '+', masked.items[i]);
+			explain_add_addition(out, masked.items[i]);
 	strlist_release(&masked);
 	strlist_release(&environment);
 }
@@ -263,6 +301,31 @@ static void explain_add_copy(struct strbuf *out, const struct command *command,
 	}
 }
 
+/* To paste: the environment that is added, then the words. */
+static void explain_add_command(struct strbuf *out, const struct rewrite *run)
+{
+	struct strlist environment = STRLIST_INIT, argv = STRLIST_INIT;
+	char *words;
+
+	secrets_mask_argv(&environment, &run->environment);
+	secrets_mask_argv(&argv, &run->argv);
+	words = shell_quote_all(&argv);
+	strbuf_adds(out, "   ");
+	for (size_t i = 0; i < environment.count; i++) {
+		char *quoted = shell_quote(environment.items[i]);
+
+		strbuf_addch(out, ' ');
+		text_add_safe(out, quoted, false);
+		free(quoted);
+	}
+	strbuf_addch(out, ' ');
+	text_add_safe(out, words, false);
+	strbuf_addch(out, '\n');
+	free(words);
+	strlist_release(&argv);
+	strlist_release(&environment);
+}
+
 static void add_run(struct strbuf *out, const struct request *request,
 		    const struct command_values *values)
 {
@@ -274,11 +337,7 @@ static void add_run(struct strbuf *out, const struct request *request,
 		strbuf_addf(out, "    cannot be written: %s\n", err.message);
 		return;
 	}
-	if (strlist_equal(request->command.given, &run.argv))
-		strbuf_adds(out, "    (exactly as given)\n");
-	report_hunks_add(out, request->command.given, &run.argv);
-	for (size_t i = 0; i < run.environment.count; i++)
-		report_hunks_add_word(out, '+', run.environment.items[i]);
+	explain_add_command(out, &run);
 	for (size_t i = 0; i < run.copy_count; i++)
 		explain_add_copy(out, &request->command, &run.copies[i]);
 	rewrite_release(&run);
@@ -292,19 +351,16 @@ static void add_runs(struct strbuf *out, const struct explained *explained)
 	bool is_probed = explained->first.action == PLAN_PROBE;
 
 	if (is_probed) {
-		strbuf_addf(out,
-			    "first probe (micro %lld), as a change of the "
-			    "command\n",
+		strbuf_addf(out, "first probe, micro %lld\n",
 			    (long long)probe.micro_batch);
 		add_run(out, request, &probe);
 	}
 	strbuf_addf(out,
-		    is_probed ? "final command, were micro %lld the answer, as "
-				"a change\n"
-			      : "final command (micro %lld), as a change\n",
+		    is_probed ? "final command if %lld wins\n"
+			      : "final command, micro %lld\n",
 		    (long long) final.micro_batch);
 	add_run(out, request, &final);
-	if (is_probed)
+	if (is_probed && request->options->output.verbose)
 		add_probe_environment(out, explained);
 }
 
@@ -362,11 +418,14 @@ static void explain(struct strbuf *out, const struct request *request,
 					     .match = &match };
 	bool resumed = record_answer_start(result, request) > 0;
 	bool is_answer;
+	int code = 0, refused, unwritable;
 
 	(void)memory_target_open(&target, request->options, own->world_size,
 				 &no_target);
-	if (!resumed && record_answer_find(&match, request, &err) < 0)
+	if (!resumed && record_answer_find(&match, request, &err) < 0) {
 		strbuf_addf(out, "record    %s\n", err.message);
+		code = EXIT_AUTOFIT_FAILED;
+	}
 	is_answer = resumed || record_answer_use(result, &match, request) > 0;
 	add_command(out, request);
 	add_target(out, request, &target, &no_target);
@@ -376,8 +435,13 @@ static void explain(struct strbuf *out, const struct request *request,
 		add_record(out, request, &match,
 			   is_answer ? &result->record : &match.record,
 			   is_answer);
-	add_refusal(out, request);
-	add_isolation(out, request);
+	refused = add_refusal(out, request);
+	unwritable = add_isolation(out, request);
+	if (!code && !is_answer)
+		code = refused              ? refused
+		       : *no_target.message ? EXIT_AUTOFIT_FAILED
+					    : unwritable;
+	add_end(out, request, code, result);
 	explain_decide(&explained, &setup, is_answer ? &result->record : NULL);
 	add_runs(out, &explained);
 	result->plan = explain_plan(&explained);

@@ -247,13 +247,12 @@ static void decide_as_rank(const struct request *request, struct result *result)
 	free(message);
 }
 
-/* Only a copy could have other sizes, and nobody has asked for one. */
-static bool lacks_copy(const struct request *request)
+bool launch_lacks_copy(const struct request *request)
 {
 	const struct options *options = request->options;
 
 	return command_edits_script(&request->command) &&
-	       options->subcommand == SUBCOMMAND_LAUNCH &&
+	       options->subcommand != SUBCOMMAND_TUNE &&
 	       !options->reuse.edit_copy;
 }
 
@@ -308,7 +307,7 @@ static void launch_answer(const struct request *request, struct result *result)
 		tuning_lease_clear(request);
 	} else if (request->options->reuse.no_probe) {
 		set_as_given(result, request->options);
-	} else if (lacks_copy(request)) {
+	} else if (launch_lacks_copy(request)) {
 		ask_for_copy(request, result);
 	} else {
 		refused = preconditions_check_unsafe(request, &err);
@@ -387,7 +386,7 @@ static void answer_source_find(const struct options *options,
 		result_refuse(result, outcome, err.message);
 	if (result->is_misread)
 		answer_as_seen(request, result);
-	if (!config_copies_cover(&result->run) || !lacks_copy(request))
+	if (!config_copies_cover(&result->run) || !launch_lacks_copy(request))
 		return;
 	if (options->reuse.no_probe)
 		set_as_given(result, options);

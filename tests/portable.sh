@@ -6,7 +6,7 @@
 # same, their archives serve, and only the program is linked. At night all of it
 # is built.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 60
+# CTEST PROCESSORS 2 COST 60 FIXTURES_SETUP portable_build
 set -euo pipefail
 : "${SOURCE:?the source folder}" "${BUILD:?the build folder}"
 
@@ -31,24 +31,24 @@ share_rooms() {
 
 	[ "${AUTOFIT_NIGHTLY:-}" != 1 ] || return 1
 	for room in base search estimator configs probes launcher; do
-		cmp -s {"$BUILD","$scratch/build"}/CMakeFiles/$room.dir/flags.make ||
+		cmp -s {"$BUILD","$BUILD/portable"}/CMakeFiles/$room.dir/flags.make ||
 			return 1
-		ln -s "$BUILD/lib$room.a" "$scratch/build/" || return 1
+		ln -sf "$BUILD/lib$room.a" "$BUILD/portable/" || return 1
 	done
 }
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$SOURCE"
-cmake --preset portable -B "$scratch/build" -DAUTOFIT_WERROR=ON \
+cmake --preset portable -B "$BUILD/portable" -DAUTOFIT_WERROR=ON \
 	-DBUILD_TESTING=OFF >"$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 target=autofit
 if share_rooms; then
 	target=autofit/fast
 fi
-cmake --build "$scratch/build" -j 2 --target $target >"$scratch/log" 2>&1 ||
+cmake --build "$BUILD/portable" -j 2 --target $target >"$scratch/log" 2>&1 ||
 	fail "$(tail -n 40 "$scratch/log")"
-program=$scratch/build/autofit
+program=$BUILD/portable/autofit
 
 # "libm.so.6 => /lib/... (0x...)", "/lib64/ld-linux-x86-64.so.2 (0x...)"
 libraries=$(ldd "$program" | awk '{ sub(/.*\//, "", $1); print $1 }')

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "configs/files/escape.h"
+#include "configs/identity/identity_words.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -256,20 +257,17 @@ static void show_unit(struct strbuf *out,
 }
 
 /* "label unit words" */
-static struct strbuf *say_unit(struct difference *difference,
-			       const struct piece *label,
-			       const struct identity_lists_unit *unit,
-			       const char *words)
+static void say_unit(struct difference *difference, const struct piece *label,
+		     const struct identity_lists_unit *unit, const char *words)
 {
 	struct strbuf *out = difference_next(difference);
 
 	if (!out)
-		return NULL;
+		return;
 	show_label(out, label);
 	strbuf_addch(out, ' ');
 	show_unit(out, unit);
 	strbuf_adds(out, words);
-	return out;
 }
 
 static void say_changed(struct difference *difference,
@@ -277,10 +275,22 @@ static void say_changed(struct difference *difference,
 			const struct identity_lists_unit *now,
 			const struct identity_lists_unit *was)
 {
-	struct strbuf *out = say_unit(difference, label, now, ", was ");
+	struct strbuf *out = difference_next(difference);
+	const char *words = identity_words_of(label, &now->value);
 
 	if (!out)
 		return;
+	if (words) {
+		strbuf_adds(out, words);
+		return;
+	}
+	show_label(out, label);
+	strbuf_addch(out, ' ');
+	if (!now->name.length && now->value.text && was->value.text &&
+	    identity_words_add_bytes(out, &now->value, &was->value))
+		return;
+	show_unit(out, now);
+	strbuf_adds(out, ", was ");
 	if (now->value.text && was->value.text)
 		piece_show(out, &was->value, VALUE_SHOWN_MAX, PLAIN_HEAD);
 	else
@@ -313,14 +323,14 @@ static void say_units(struct difference *difference, const struct piece *label,
 		if (was)
 			say_changed(difference, label, unit, was);
 		else
-			(void)say_unit(difference, label, unit, " is new");
+			say_unit(difference, label, unit, " is new");
 		if (was)
 			was->is_matched = true;
 	}
 	for (size_t i = 0; i < recorded->count; i++)
 		if (!recorded->items[i].is_matched)
-			(void)say_unit(difference, label, &recorded->items[i],
-				       " is gone");
+			say_unit(difference, label, &recorded->items[i],
+				 " is gone");
 	if (difference->count == before)
 		say_label(difference, label, " order changed");
 }

@@ -27,6 +27,8 @@ struct options_parsing {
 	bool failed;                    /* err holds the message */
 	const struct option_row *print; /* --help or the like came first */
 	const char *print_value;
+	enum help_length print_length;
+	bool print_verbose;
 	const struct subcommand_row *subcommand;
 	const struct option_alias *alias; /* it is written so; NULL: as ours */
 	bool has_command;
@@ -78,15 +80,30 @@ static int wrong_value(struct options_parsing *parsing,
 	return EINVAL;
 }
 
+/* Words behind --version that ask for more of it. */
+static bool is_verbose(const struct argp_state *state)
+{
+	for (int i = 1; i < state->argc && strcmp(state->argv[i], "--") != 0;
+	     i++)
+		if (strcmp(state->argv[i], "-v") == 0 ||
+		    strcmp(state->argv[i], "--verbose") == 0)
+			return true;
+	return false;
+}
+
+/* word: as it stands there, "-h" or "--help". */
 static int on_print(struct options_parsing *parsing,
 		    const struct option_row *row, const char *value,
-		    struct argp_state *state)
+		    const char *word, struct argp_state *state)
 {
 	if (row->kind->set(row, parsing->options, value ? value : "1",
 			   parsing->err) < 0)
 		return wrong_value(parsing, row);
 	parsing->print = row;
 	parsing->print_value = value;
+	parsing->print_length =
+		strncmp(word, "--", 2) == 0 ? HELP_LONG : HELP_SHORT;
+	parsing->print_verbose = is_verbose(state);
 	if (!value && parsing->subcommand)
 		parsing->print_value = parsing->subcommand->word;
 	state->next = state->argc;
@@ -116,7 +133,7 @@ static int on_option(struct options_parsing *parsing,
 		return options_wrong(parsing, "--%s needs a value before --",
 				     row->name);
 	if (row->print)
-		return on_print(parsing, row, value, state);
+		return on_print(parsing, row, value, word, state);
 	if (row->group >= GROUP_ESTIMATE)
 		parsing->estimates = row;
 	if (row->only_of)
@@ -205,6 +222,35 @@ static int take_command(struct options_parsing *parsing,
 	return 0;
 }
 
+/* "help", "help WORD", "version" */
+static int on_word_that_prints(struct options_parsing *parsing,
+			       const struct subcommand_row *row,
+			       struct argp_state *state)
+{
+	const char *topic =
+		state->next < state->argc ? state->argv[state->next] : NULL;
+
+	parsing->print = option_of_name(row->prints, strlen(row->prints));
+	parsing->print_length = topic ? HELP_LONG : HELP_SHORT;
+	parsing->print_verbose = is_verbose(state);
+	state->next = state->argc;
+	if (topic && parsing->print->print == PRINT_HELP) {
+		parsing->print_value = topic;
+		if (!subcommand_of(topic))
+			return options_wrong(parsing,
+					     "no sub-command is called '%.64s' "
+					     "(autofit help lists them)",
+					     topic);
+	} else if (topic && topic[0] != '-') {
+		return options_wrong(parsing,
+				     "autofit %s does not take '%.64s'; to "
+				     "launch a program called %s write: "
+				     "autofit -- %s ...",
+				     row->word, topic, row->word, row->word);
+	}
+	return 0;
+}
+
 static int on_argument(struct options_parsing *parsing, const char *word,
 		       struct argp_state *state)
 {
@@ -220,6 +266,8 @@ static int on_argument(struct options_parsing *parsing, const char *word,
 	row = subcommand_of(word);
 	if (!row)
 		return take_command(parsing, state);
+	if (row->prints)
+		return on_word_that_prints(parsing, row, state);
 	parsing->subcommand = row;
 	return 0;
 }
@@ -451,13 +499,16 @@ static void options_settle(struct options *options)
 		options->search.confirm_steps = options->search.probe_steps;
 }
 
-static void print_text(struct strbuf *out, enum option_print what,
-		       const char *value)
+static void print_text(struct strbuf *out,
+		       const struct options_parsing *parsing)
 {
+	enum option_print what = parsing->print->print;
+	const char *value = parsing->print_value;
+
 	if (what == PRINT_HELP)
-		options_help(out, value);
+		options_help(out, value, parsing->print_length);
 	else if (what == PRINT_VERSION)
-		strbuf_addf(out, "autofit %s\n", AUTOFIT_VERSION);
+		options_version(out, parsing->print_verbose);
 	else
 		options_completion(out, value);
 }
@@ -477,7 +528,7 @@ enum options_outcome options_parse(struct options *options,
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;
 	if (parsing.print) {
-		print_text(text, parsing.print->print, parsing.print_value);
+		print_text(text, &parsing);
 		return OPTIONS_PRINT;
 	}
 	parsing.has_json = options->output.json != NULL;

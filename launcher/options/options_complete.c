@@ -86,6 +86,8 @@ static enum completion_names complete_first(struct strbuf *out,
 	strbuf_adds(out, words_follow);
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++) {
+		if (row->is_hidden)
+			continue;
 		strbuf_addf(out, "%s\t%s\n", row->word, row->doc);
 		if (strncmp(row->word, word, strlen(word)) == 0)
 			begins = true;

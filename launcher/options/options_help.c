@@ -3,6 +3,8 @@
 #include "launcher/options/options_help.h"
 
 #include "configs/files/builtin.h"
+#include "launcher/command/text/text.h"
+#include "launcher/options/options_kinds.h"
 #include "launcher/options/options_rows.h"
 
 #include <assert.h>
@@ -41,6 +43,12 @@ static const char help_examples[] =
 	"  autofit -- python train.py --batch-size 8 --grad-accum 16\n"
 	"  autofit tune --device host --memory 8G --json result.json -- \\\n"
 	"      python train.py --batch-size 8\n";
+
+static const char help_more[] =
+	"\n"
+	"autofit --help lists everything; autofit help WORD is about one "
+	"sub-command.\n"
+	"Manual: man autofit, docs/manual.md\n";
 
 static const char help_estimate[] =
 	"Usage: autofit estimate [options] [MODEL]\n"
@@ -135,39 +143,149 @@ static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
 	strbuf_release(&head);
 }
 
-static void add_groups(struct strbuf *out, size_t first, size_t end)
+/* In the short help of what tunes. */
+static const char *const usual_options[] = {
+	"device",     "memory",     "headroom",   "effective-batch",
+	"grow",       "objective",  "micro-flag", "accum-flag",
+	"max-probes", "time-limit", "fresh",      "no-probe",
+	"json",       "quiet",      "verbose",    "help",
+	NULL
+};
+
+static bool is_usual(const struct option_row *row)
 {
-	for (size_t group = first; group < end; group++) {
-		strbuf_addf(out, "\n%s:\n", option_group_titles[group]);
+	for (size_t i = 0; usual_options[i]; i++)
+		if (strcmp(usual_options[i], row->name) == 0)
+			return true;
+	return false;
+}
+
+/* Of a sub-command, or of a launch where there is none. */
+static bool help_has_option(const struct subcommand_row *subcommand,
+			    const struct option_row *row)
+{
+	unsigned groups =
+		subcommand ? subcommand->groups : (1U << GROUP_ESTIMATE) - 1;
+
+	if (subcommand && !subcommand->takes_json &&
+	    strcmp(row->name, "json") == 0)
+		return false;
+	if (subcommand && (row->print == PRINT_COMPLETION ||
+			   (!groups && row->kind == &kind_explain)))
+		return false;
+	/* The help of estimate names those of the others that it uses. */
+	if (row->group == GROUP_OUTPUT)
+		return !(groups & GROUPS_OF_ESTIMATE);
+	if (row->only_of && subcommand)
+		return strcmp(row->only_of, subcommand->word) == 0;
+	return groups & (1U << row->group);
+}
+
+static void add_groups(struct strbuf *out,
+		       const struct subcommand_row *subcommand)
+{
+	for (size_t group = 0; group < GROUP_COUNT; group++) {
+		bool has_title = false;
+
 		for (const struct option_row *row = option_rows; row->name;
-		     row++)
-			if (row->group == group)
-				help_add_option(out, row);
+		     row++) {
+			if (row->group != group ||
+			    !help_has_option(subcommand, row))
+				continue;
+			if (!has_title)
+				strbuf_addf(out, "\n%s:\n",
+					    option_group_titles[group]);
+			has_title = true;
+			help_add_option(out, row);
+		}
 	}
 }
 
-static void estimate_help(struct strbuf *out)
+static void help_add_usual(struct strbuf *out,
+			   const struct subcommand_row *subcommand)
 {
-	strbuf_adds(out, help_estimate);
-	add_groups(out, GROUP_ESTIMATE, GROUP_COUNT);
-	strbuf_adds(out, help_estimate_examples);
+	strbuf_adds(out, "\nOptions used most:\n");
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (is_usual(row) && help_has_option(subcommand, row))
+			help_add_option(out, row);
 }
 
-void options_help(struct strbuf *out, const char *value)
+static void add_subcommands(struct strbuf *out)
 {
-	if (value && strcmp(value, "estimate") == 0) {
-		estimate_help(out);
-		return;
-	}
-	strbuf_adds(out, help_usage);
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++)
-		add_subcommand(out, row);
-	add_groups(out, 0, GROUP_ESTIMATE);
+		if (!row->is_hidden)
+			add_subcommand(out, row);
+}
+
+static void help_of_autofit(struct strbuf *out, enum help_length length)
+{
+	strbuf_adds(out, help_usage);
+	add_subcommands(out);
+	if (length == HELP_SHORT) {
+		help_add_usual(out, NULL);
+		strbuf_adds(out, help_more);
+		return;
+	}
+	add_groups(out, NULL);
 	strbuf_adds(out, help_places);
 	for (const struct exit_row *row = exit_rows; row->doc; row++)
 		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);
 	strbuf_adds(out, help_examples);
+}
+
+static void help_of_estimate(struct strbuf *out, enum help_length length,
+			     const struct subcommand_row *row)
+{
+	strbuf_adds(out, help_estimate);
+	if (length == HELP_LONG)
+		add_groups(out, row);
+	strbuf_adds(out, help_estimate_examples);
+	if (length == HELP_SHORT)
+		strbuf_adds(out, "\nautofit estimate --help lists its "
+				 "options.\n");
+}
+
+static void help_of_subcommand(struct strbuf *out, enum help_length length,
+			       const struct subcommand_row *row)
+{
+	bool is_short = length == HELP_SHORT && row->groups;
+
+	strbuf_addf(out, "Usage: autofit %s [options] %s\n\n", row->word,
+		    row->arguments);
+	text_add_wrapped(out, row->doc, 0, HELP_COLUMNS);
+	strbuf_addch(out, '\n');
+	if (is_short)
+		help_add_usual(out, row);
+	else
+		add_groups(out, row);
+	if (is_short)
+		strbuf_addf(out, "\nautofit %s --help lists all of them.\n",
+			    row->word);
+	else if (row->takes_name)
+		strbuf_adds(out, "\n-- command... instead of NAME means the "
+				 "record of that command, read with the\n"
+				 "options of autofit tune.\n");
+}
+
+void options_help(struct strbuf *out, const char *word, enum help_length length)
+{
+	const struct subcommand_row *row = word ? subcommand_of(word) : NULL;
+
+	if (!row || row->prints)
+		help_of_autofit(out, length);
+	else if (row->subcommand == SUBCOMMAND_ESTIMATE)
+		help_of_estimate(out, length, row);
+	else
+		help_of_subcommand(out, length, row);
+}
+
+void options_version(struct strbuf *out, bool is_verbose)
+{
+	strbuf_addf(out, "autofit %s\n", AUTOFIT_VERSION);
+	if (is_verbose)
+		strbuf_addf(out, "built with %s\ncompiler %s\n",
+			    AUTOFIT_LIBRARIES, __VERSION__);
 }
 
 void options_completion(struct strbuf *out, const char *shell)

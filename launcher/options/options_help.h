@@ -5,8 +5,18 @@
 
 #include "base/strbuf.h"
 
-/* subcommand: the word that stood before --help; NULL: none. */
-void options_help(struct strbuf *out, const char *value);
+#include <stdbool.h>
+
+enum help_length {
+	HELP_SHORT, /* -h: what most calls need */
+	HELP_LONG,  /* --help: every option */
+};
+
+/* word: of a sub-command; NULL or another word: of autofit. */
+void options_help(struct strbuf *out, const char *word,
+		  enum help_length length);
+/* The version; is_verbose: and what it was built with. */
+void options_version(struct strbuf *out, bool is_verbose);
 /* The script that completes autofit's words in bash, zsh or fish. */
 void options_completion(struct strbuf *out, const char *shell);
 

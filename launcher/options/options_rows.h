@@ -52,6 +52,8 @@ enum option_group {
 	GROUP_ESTIMATE = GROUP_MODEL, /* the first of those */
 };
 
+#define GROUPS_OF_ESTIMATE ((1U << GROUP_COUNT) - (1U << GROUP_ESTIMATE))
+
 extern const char *const option_group_titles[GROUP_COUNT];
 
 struct option_row {
@@ -96,6 +98,9 @@ struct subcommand_row {
 	bool needs_subject;         /* a name or a command */
 	bool takes_json;            /* --json has a meaning */
 	bool changes;               /* more than it prints: no --dry-run */
+	bool is_hidden;             /* understood, offered nowhere */
+	const char *prints;         /* an option that prints the same; NULL */
+	unsigned groups;            /* 1 << GROUP_...: in its help */
 	const char *doc;
 };
 

@@ -54,7 +54,8 @@ static void records_add_files(struct list *list, const struct chosen *chosen,
 }
 
 static void show_all(const struct chosen *chosen,
-		     const struct report_style *style, struct strbuf *out)
+		     const struct report_style *style, struct strbuf *out,
+		     struct strbuf *json)
 {
 	struct list list = { .items = NULL };
 	struct show_item *items;
@@ -73,6 +74,7 @@ static void show_all(const struct chosen *chosen,
 			items[i].problem = listed->problem.message;
 	}
 	show_list(out, style, items, list.count);
+	show_json(json, items, list.count);
 	for (size_t i = 0; i < list.count; i++) {
 		record_release(&list.items[i].record);
 		free(list.items[i].name);
@@ -82,9 +84,11 @@ static void show_all(const struct chosen *chosen,
 }
 
 static int records_show(const struct options *options,
-			const struct process_state *state, struct strbuf *out)
+			const struct process_state *state, struct strbuf *out,
+			struct strbuf *json)
 {
 	struct report_style style = report_style_choose(options);
+	struct show_item item = { .name = NULL };
 	bool has_one = options->command.count || options->record_name;
 	struct chosen chosen;
 	int code = has_one ? chosen_need(&chosen, options, state)
@@ -92,10 +96,14 @@ static int records_show(const struct options *options,
 
 	style.live = false;
 	style.color = style.color && isatty(STDOUT_FILENO);
-	if (code == EXIT_DONE && has_one)
+	if (code == EXIT_DONE && has_one) {
+		item.name = chosen.name;
+		item.record = &chosen.record;
 		show_record(out, &style, &chosen.record, chosen.path);
-	else if (code == EXIT_DONE)
-		show_all(&chosen, &style, out);
+		show_json(json, &item, 1);
+	} else if (code == EXIT_DONE) {
+		show_all(&chosen, &style, out, json);
+	}
 	chosen_release(&chosen);
 	return code;
 }
@@ -104,9 +112,12 @@ int records_show_command(const struct options *options,
 			 const struct process_state *state)
 {
 	struct strbuf out = STRBUF_INIT;
-	int code = records_show(options, state, &out);
+	struct strbuf json = STRBUF_INIT;
+	int code = records_show(options, state, &out, &json);
 
-	code = report_print(&out, code);
+	if (code == EXIT_DONE)
+		code = report_answer(options, &out, &json);
+	strbuf_release(&json);
 	strbuf_release(&out);
 	return code;
 }

@@ -11,7 +11,12 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+
+/* A record's second line begins here, and ends so where it is too long. */
+#define SHOWN_BELOW 4
+#define CUT_OFF "..."
 
 static void add_day(struct strbuf *out, int64_t created)
 {
@@ -42,8 +47,30 @@ static void add_device(struct strbuf *out, const struct report_style *style,
 	}
 }
 
-static void add_columns(struct strbuf *out, const struct report_style *style,
-			const struct record *record)
+/* Was it asked with this value? Its identity says so. */
+static bool asked_with(const struct record *record, const char *label,
+		       const char *value)
+{
+	struct strbuf entry = STRBUF_INIT;
+	bool found;
+
+	identity_add(&entry, IDENTITY_PLACE, label, value);
+	found = record->identity &&
+		strstr(record->identity, strbuf_text(&entry));
+	strbuf_release(&entry);
+	return found;
+}
+
+const char *show_mode(const struct record *record)
+{
+	if (asked_with(record, "effective batch may grow", "yes"))
+		return "grow";
+	if (asked_with(record, "--objective", "fastest"))
+		return "fastest";
+	return "keep";
+}
+
+static void add_columns(struct strbuf *out, const struct record *record)
 {
 	struct strbuf cell = STRBUF_INIT;
 
@@ -56,26 +83,46 @@ static void add_columns(struct strbuf *out, const struct report_style *style,
 		words_pair(&cell, record->peak_bytes, record->limit_bytes);
 	else
 		strbuf_adds(&cell, "-");
-	strbuf_addf(out, "%-20s  ", strbuf_text(&cell));
-	add_device(out, style, record);
-	if (record->lowered_from > 0)
-		strbuf_addf(out, ", lowered from micro %" PRId64,
-			    record->lowered_from);
+	strbuf_addf(out, "%-20s  %s", strbuf_text(&cell), show_mode(record));
 	strbuf_release(&cell);
 }
 
-/* Everything of a line but the name. */
-static void add_rest(struct strbuf *out, const struct report_style *style,
-		     const struct show_item *item)
+static void add_problem(struct strbuf *out, const struct report_style *style,
+			const struct show_item *item)
 {
-	if (item->record) {
-		add_columns(out, style, item->record);
-	} else {
-		strbuf_adds(out, "passed over: ");
-		text_add_safe(out, item->problem, style->ascii);
-	}
+	strbuf_adds(out, "passed over: ");
+	text_add_safe(out, item->problem, style->ascii);
 	if (item->is_site)
 		strbuf_adds(out, ", of the site");
+}
+
+/* What tells records of one script apart: where, and of which command. */
+static void show_add_command(struct strbuf *out,
+			     const struct report_style *style,
+			     const struct show_item *item)
+{
+	const struct record *record = item->record;
+	size_t room = words_columns(style) - SHOWN_BELOW;
+	struct strbuf line = STRBUF_INIT;
+	char *command = shell_quote_all(&record->argv);
+	size_t cut;
+
+	add_device(&line, style, record);
+	if (record->lowered_from > 0)
+		strbuf_addf(&line, ", lowered from micro %" PRId64,
+			    record->lowered_from);
+	if (item->is_site)
+		strbuf_adds(&line, ", of the site");
+	strbuf_adds(&line, ": ");
+	text_add_safe(&line, command, style->ascii);
+	cut = text_cut(strbuf_text(&line), room);
+	strbuf_addf(out, "%*s", SHOWN_BELOW, "");
+	if (line.data[cut])
+		cut = text_cut(strbuf_text(&line), room - strlen(CUT_OFF));
+	strbuf_add(out, strbuf_text(&line), cut);
+	strbuf_addf(out, "%s\n", line.data[cut] ? CUT_OFF : "");
+	strbuf_release(&line);
+	free(command);
 }
 
 static size_t show_name_columns(const struct report_style *style,
@@ -123,7 +170,7 @@ void show_list(struct strbuf *out, const struct report_style *style,
 		return;
 	}
 	strbuf_addf(&head, "%-10s  %11s  %-20s  %s", "date", "micro x acc",
-		    "peak of limit", "device");
+		    "peak of limit", "mode");
 	show_add_row(out, width, words_columns(style), "name",
 		     strbuf_text(&head));
 	for (size_t i = 0; i < count; i++) {
@@ -131,9 +178,14 @@ void show_list(struct strbuf *out, const struct report_style *style,
 		struct strbuf rest = STRBUF_INIT;
 
 		text_add_safe(&name, items[i].name, style->ascii);
-		add_rest(&rest, style, &items[i]);
+		if (items[i].record)
+			add_columns(&rest, items[i].record);
+		else
+			add_problem(&rest, style, &items[i]);
 		show_add_row(out, width, words_columns(style),
 			     strbuf_text(&name), strbuf_text(&rest));
+		if (items[i].record)
+			show_add_command(out, style, &items[i]);
 		strbuf_release(&name);
 		strbuf_release(&rest);
 	}

@@ -18,9 +18,15 @@ struct show_item {
 	bool is_site;                /* of AUTOFIT_SITE: read-only */
 };
 
-/* A line for each, in the order given; one line when there are none. */
+/* Two lines for each, in the order given; one line when there are none. */
 void show_list(struct strbuf *out, const struct report_style *style,
 	       const struct show_item *items, size_t count);
+
+/* Which question it answers: "keep", "grow" or "fastest". */
+const char *show_mode(const struct record *record);
+
+/* The same records for programs: schema autofit.records/1. */
+void show_json(struct strbuf *out, const struct show_item *items, size_t count);
 
 /* All of a record but its identity. path may be NULL. */
 void show_record(struct strbuf *out, const struct report_style *style,

@@ -16,28 +16,47 @@
 #define COLUMNS_FOR_BAR 78
 #define COLUMNS_FOR_SPEED 64
 
-/* What becomes of the effective batch. */
+/* A line below the first: two blanks before it, four where it goes on. */
+static void report_add_below(struct strbuf *out,
+			     const struct report_style *style, enum paint paint,
+			     const char *text)
+{
+	struct strbuf line = STRBUF_INIT;
+
+	strbuf_adds(&line, "  ");
+	text_add_wrapped(&line, text, 4, words_columns(style) - 2);
+	words_paint(out, style, paint, strbuf_text(&line));
+	strbuf_addch(out, '\n');
+	strbuf_release(&line);
+}
+
+/* The preset of a command that no other knows. */
+#define PRESET_OF_NONE "generic"
+
+/* What becomes of the effective batch: a line of its own. */
 static void add_intent(struct strbuf *out, const struct report_style *style,
 		       const struct result *result)
 {
 	int64_t own = result->own.effective_batch;
 	int64_t asked = result->record.effective_batch_asked;
 	bool other = own > 0 && asked > 0 && own != asked;
+	struct strbuf line = STRBUF_INIT;
 
 	if (!result->assumption && asked <= 0)
 		return;
-	strbuf_adds(out, words_separator(style));
 	if (other)
-		strbuf_addf(out, "effective batch %" PRId64 " asked for",
+		strbuf_addf(&line, "effective batch %" PRId64 " asked for",
 			    asked);
 	else
-		strbuf_adds(out, result->grow ? "grow" : "keep");
+		strbuf_adds(&line, result->grow ? "may grow: " : "kept: ");
 	if (result->assumption) {
-		strbuf_adds(out, other ? "; the command says " : " ");
-		text_add_safe(out, result->assumption, style->ascii);
+		strbuf_adds(&line, other ? "; the command says " : "");
+		text_add_safe(&line, result->assumption, style->ascii);
 	} else if (!other) {
-		strbuf_addf(out, " effective batch %" PRId64, asked);
+		strbuf_addf(&line, "effective batch %" PRId64, asked);
 	}
+	report_add_below(out, style, PAINT_BOLD, strbuf_text(&line));
+	strbuf_release(&line);
 }
 
 /* Steps on a phantom take no time that means anything. */
@@ -80,13 +99,13 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 	enum isolation_kind kind;
 
-	strbuf_adds(&line, "launching short probes of this command");
+	strbuf_adds(&line, "testing sizes with short trial runs");
 	if (isolation_parse(result->record.isolation, &kind) == 0)
 		strbuf_addf(&line, "; %s", isolation_words(kind));
 	strbuf_adds(&line, "; Ctrl-C stops; --no-probe skips");
-	words_line(out, style, PAINT_DIM, strbuf_text(&line));
+	report_add_below(out, style, PAINT_DIM, strbuf_text(&line));
 	if (result->estimate)
-		words_line(out, style, PAINT_DIM, result->estimate);
+		report_add_below(out, style, PAINT_DIM, result->estimate);
 	if (result->record_grade) {
 		strbuf_reset(&line);
 		strbuf_addf(&line, "a %s record: ",
@@ -99,7 +118,7 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 		else
 			strbuf_addf(&line, "; the search starts at micro %lld",
 				    (long long)result->first_micro);
-		words_line(out, style, PAINT_DIM, strbuf_text(&line));
+		report_add_below(out, style, PAINT_DIM, strbuf_text(&line));
 	}
 	strbuf_release(&line);
 }
@@ -126,10 +145,14 @@ void report_start(struct strbuf *out, const struct report_style *style,
 	}
 	if (result->record.preset) {
 		strbuf_adds(&line, separator);
-		text_add_safe(&line, result->record.preset, style->ascii);
+		text_add_safe(&line,
+			      strcmp(result->record.preset, PRESET_OF_NONE) == 0
+				      ? "no known framework"
+				      : result->record.preset,
+			      style->ascii);
 	}
-	add_intent(&line, style, result);
 	words_line(out, style, PAINT_BOLD, strbuf_text(&line));
+	add_intent(out, style, result);
 	add_plan(out, style, result);
 	add_heading(out, style, result);
 	strbuf_release(&line);
@@ -175,8 +198,11 @@ static void report_add_numbers(struct strbuf *out,
 
 /* Verdict and whose size; on lines of their own where they have no room. */
 static void add_verdict(struct strbuf *out, const struct report_style *style,
-			const struct result *result, const struct trial *trial)
+			const struct result *result,
+			const struct probe_note *note)
 {
+	const struct trial *trial = &note->trial;
+	bool is_own = trial->micro_batch == result->own.micro_batch;
 	enum paint paint = words_verdict_paint(trial);
 	struct strbuf words = STRBUF_INIT;
 	struct strbuf row = STRBUF_INIT;
@@ -184,14 +210,20 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 
 	report_add_numbers(&row, style, result, trial);
 	strbuf_adds(&words, "    ");
+	if (is_own && !trial_fits(trial))
+		strbuf_adds(&words, "your size: ");
 	words_verdict(&words, trial);
 	if (trial->limit_bytes &&
 	    trial->limit_bytes != result->record.limit_bytes &&
 	    (trial_fits(trial) || trial->verdict == VERDICT_OVER_BUDGET))
 		strbuf_addf(&words, "%s%s", trial_fits(trial) ? " in " : " of ",
 			    bytes_format(text, trial->limit_bytes));
-	if (trial->micro_batch == result->own.micro_batch)
+	if (is_own && trial_fits(trial))
 		strbuf_adds(&words, ", yours");
+	if (trial->verdict == VERDICT_FAILED && note->why) {
+		strbuf_adds(&words, ": ");
+		text_add_safe(&words, note->why, style->ascii);
+	}
 	/* Two of the four blanks stand between the row and the words. */
 	if (text_columns(strbuf_text(&row)) + text_columns(words.data + 2) >
 	    words_columns(style)) {
@@ -213,8 +245,9 @@ void report_probe(struct strbuf *out, const struct report_style *style,
 		  const struct result *result, const struct probe_note *note)
 {
 	words_clear_live(out, style);
-	add_verdict(out, style, result, &note->trial);
-	if (trial_fits(&note->trial))
+	add_verdict(out, style, result, note);
+	/* The end of the tuning tells a failure in full, with its log. */
+	if (trial_fits(&note->trial) || note->trial.verdict == VERDICT_FAILED)
 		return;
 	words_block(out, style, note->why);
 	if (note->log) {

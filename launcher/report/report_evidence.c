@@ -13,39 +13,53 @@
 /* Less than this between runs of one size is not worth a line. */
 #define SPREAD_MIN 0.05
 
-/* "32 x 4   peak 1.41 GiB   386.7 samples/s, 1.24x" */
-static void evidence_add_size(struct strbuf *out, const struct result *result,
-			      int64_t micro, int64_t accum)
+/* ", 386.7 +- 4.1 samples/s (1.24x)": no factor where it may be chance. */
+static void evidence_add_rate(struct strbuf *out,
+			      const struct report_style *style,
+			      const struct result *result,
+			      const struct trial *trial)
+{
+	struct rate_factor rate = rates_against_own(result, trial);
+	double speed = rates_samples_per_second(result, trial);
+
+	if (!(speed > 0))
+		return;
+	strbuf_adds(out, ", ");
+	words_rate_spread(out, style, speed, speed * rates_spread(trial));
+	strbuf_adds(out, " samples/s");
+	if (!(rate.factor > 0) || trial->micro_batch == result->own.micro_batch)
+		return;
+	if (rates_is_noise(&rate))
+		strbuf_addf(out, " (no factor: timings vary by %.0f%%)",
+			    100 * rate.noise);
+	else
+		strbuf_addf(out, " (%.2fx)", rate.factor);
+}
+
+/* "micro 32 x accum 4, peak 1.41 GiB" and its rate */
+static void evidence_add_size(struct strbuf *out,
+			      const struct report_style *style,
+			      const struct result *result, int64_t micro,
+			      int64_t accum)
 {
 	const struct trial *trial = rates_trial(result, micro, accum);
-	struct rate_factor rate = rates_against_own(result, trial);
-	bool is_own = micro == result->own.micro_batch &&
-		      accum == result->own.grad_accum;
-	double speed;
 
 	strbuf_addf(out, "micro %" PRId64 " x accum %" PRId64, micro, accum);
 	if (!trial) {
 		strbuf_adds(out, ", not probed");
 		return;
 	}
+	if (trial_is_misfit(trial))
+		strbuf_adds(out, ": does not fit");
 	if (trial->peak_bytes > 0) {
 		strbuf_addf(out, ", peak %s",
 			    trial->peak_is_lower_bound ? "over " : "");
 		words_pair(out, trial->peak_bytes,
 			   trial_fits(trial) ? 0 : trial->limit_bytes);
 	}
-	speed = rates_samples_per_second(result, trial);
-	if (speed > 0) {
-		strbuf_adds(out, ", ");
-		words_rate(out, speed);
-		strbuf_adds(out, " samples/s");
-	}
-	if (speed > 0 && rate.factor > 0)
-		strbuf_addf(out, " (%.2fx%s)", rate.factor,
-			    is_own || !rates_is_noise(&rate)
-				    ? ""
-				    : ", within noise");
-	if (!trial_fits(trial)) {
+	if (trial_fits(trial)) {
+		evidence_add_rate(out, style, result, trial);
+	} else {
 		strbuf_adds(out, ", ");
 		words_verdict(out, trial);
 	}
@@ -61,12 +75,12 @@ static void add_sizes(struct strbuf *out, const struct report_style *style,
 	struct rate_factor rate;
 
 	if (result->own.micro_batch > 0 && !same) {
-		evidence_add_size(&line, result, result->own.micro_batch,
+		evidence_add_size(&line, style, result, result->own.micro_batch,
 				  result->own.grad_accum);
 		words_field(out, style, "yours", strbuf_text(&line));
 		strbuf_reset(&line);
 	}
-	evidence_add_size(&line, result, record->batch.micro_batch,
+	evidence_add_size(&line, style, result, record->batch.micro_batch,
 			  record->batch.grad_accum);
 	words_field(out, style,
 		    same                                    ? "yours"

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Of a failure, with its headline. */
+#define FAILURE_LINES 6
+
 /* "autofit: " and text in bold, wrapped. */
 static void headline(struct strbuf *out, const struct report_style *style,
 		     enum paint paint, const char *text)
@@ -105,12 +108,12 @@ static void add_split(struct strbuf *out, const struct record *record)
 
 /* To paste: never wrapped. */
 static void add_pasted(struct strbuf *out, const struct report_style *style,
-		       const char *text)
+		       const char *label, const char *text)
 {
 	struct strbuf safe = STRBUF_INIT;
 
 	text_add_safe(&safe, text, style->ascii);
-	strbuf_adds(out, "  ");
+	strbuf_addf(out, "  %s  ", label);
 	words_paint(out, style, PAINT_BOLD, strbuf_text(&safe));
 	strbuf_addch(out, '\n');
 	strbuf_release(&safe);
@@ -120,9 +123,9 @@ static void add_flags(struct strbuf *out, const struct report_style *style,
 		      const struct result *result)
 {
 	if (result->flags_text && (*result->flags_text || !result->lines.count))
-		add_pasted(out, style, result->flags_text);
+		add_pasted(out, style, "use:", result->flags_text);
 	for (size_t i = 0; i < result->lines.count; i++)
-		add_pasted(out, style, result->lines.items[i]);
+		add_pasted(out, style, "write:", result->lines.items[i]);
 }
 
 /* A run that starts now is not held to what was emulated. */
@@ -293,16 +296,47 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 	final_add_tail(out, style, result);
 }
 
+static size_t count_lines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
+/* The last lines of it: an error says at its end what it is. */
+static void add_last_lines(struct strbuf *out, const char *text,
+			   size_t lines_max)
+{
+	for (size_t count = count_lines(text); count > lines_max; count--)
+		text = strchr(text, '\n') + 1;
+	strbuf_adds(out, text);
+}
+
 static void final_failed(struct strbuf *out, const struct report_style *style,
 			 const struct result *result)
 {
-	headline_message(out, style, PAINT_BAD,
-			 "the command fails, and not for memory",
-			 result->message);
+	const char *message = result->message ? result->message : "";
+	size_t length = strcspn(message, "\n");
+	struct strbuf first = STRBUF_INIT, head = STRBUF_INIT;
+	struct strbuf block = STRBUF_INIT;
+	size_t lines;
+
+	strbuf_add(&first, message, length);
+	headline_message(&head, style, PAINT_BAD,
+			 "your command failed (memory is not the cause)",
+			 strbuf_text(&first));
+	words_block(&block, style,
+		    message[length] ? message + length + 1 : NULL);
+	lines = count_lines(strbuf_text(&head));
+	strbuf_adds(out, strbuf_text(&head));
+	add_last_lines(out, strbuf_text(&block),
+		       lines < FAILURE_LINES ? FAILURE_LINES - lines : 1);
 	add_log(out, style, result);
-	words_line(out, style, PAINT_PLAIN,
-		   "  the search stopped there; nothing was recorded");
-	final_add_tail(out, style, result);
+	strbuf_release(&first);
+	strbuf_release(&head);
+	strbuf_release(&block);
 }
 
 /* A message that names what to write needs no second advice. */
@@ -398,8 +432,7 @@ static void final_stopped(struct strbuf *out, const struct report_style *style,
 	struct strbuf line = STRBUF_INIT;
 
 	headline_message(out, style, PAINT_WARN,
-			 interrupted ? "interrupted" : "stopped",
-			 result->message);
+			 interrupted ? "interrupted" : "", result->message);
 	strbuf_adds(&line, "  ");
 	add_best_so_far(&line, result);
 	words_line(out, style, PAINT_PLAIN, strbuf_text(&line));

@@ -21,15 +21,20 @@ struct report_style report_style_choose(const struct options *options)
 	bool dumb = !term || strcmp(term, "dumb") == 0;
 	bool tty = isatty(STDERR_FILENO) != 0;
 	struct report_style style = { .columns = 80 };
-	struct winsize size;
 
 	style.live = tty && !dumb && !is_set("CI");
 	style.color = tty && !dumb && !is_set("NO_COLOR");
 	if (options->output.color != COLOR_AUTO)
 		style.color = options->output.color == COLOR_ALWAYS;
 	style.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-	if (tty && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 &&
-	    size.ws_col > 0)
-		style.columns = size.ws_col;
+	report_style_measure(&style);
 	return style;
+}
+
+void report_style_measure(struct report_style *style)
+{
+	struct winsize size;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		style->columns = size.ws_col;
 }

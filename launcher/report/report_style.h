@@ -8,5 +8,7 @@
 
 /* The style for stderr. */
 struct report_style report_style_choose(const struct options *options);
+/* As wide as the terminal is now; the same where stderr is none. */
+void report_style_measure(struct report_style *style);
 
 #endif

@@ -160,16 +160,25 @@ void words_step(struct strbuf *out, double seconds)
 		strbuf_addf(out, "%.*f s", seconds < 9.995 ? 2 : 1, seconds);
 }
 
+static int rate_decimals(double per_second)
+{
+	return per_second < 9.995 ? 2 : per_second < 999.95 ? 1 : 0;
+}
+
 void words_rate(struct strbuf *out, double per_second)
 {
 	if (!(per_second > 0))
 		strbuf_adds(out, "-");
 	else
-		strbuf_addf(out, "%.*f",
-			    per_second < 9.995    ? 2
-			    : per_second < 999.95 ? 1
-						  : 0,
-			    per_second);
+		strbuf_addf(out, "%.*f", rate_decimals(per_second), per_second);
+}
+
+void words_rate_spread(struct strbuf *out, const struct report_style *style,
+		       double per_second, double spread)
+{
+	words_rate(out, per_second);
+	strbuf_addf(out, "%s%.*f", style->ascii ? " +- " : " \xc2\xb1 ",
+		    rate_decimals(per_second), spread);
 }
 
 void words_verdict(struct strbuf *out, const struct trial *trial)
@@ -188,7 +197,7 @@ void words_verdict(struct strbuf *out, const struct trial *trial)
 		[VERDICT_DISTURBED] = "disturbed",
 	};
 	static const char *const phases[] = {
-		[PHASE_START] = " at start",
+		[PHASE_START] = " during start-up",
 		[PHASE_TRAIN] = "",
 		[PHASE_EVAL] = " in evaluation",
 		[PHASE_SAVE] = " while saving",

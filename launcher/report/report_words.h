@@ -57,6 +57,9 @@ void words_bar(struct strbuf *out, uint64_t used, uint64_t limit);
 void words_step(struct strbuf *out, double seconds);
 /* "310.7", "12345"; "-" when not known. */
 void words_rate(struct strbuf *out, double per_second);
+/* "310.7 +- 4.2", with the sign where the locale has it. */
+void words_rate_spread(struct strbuf *out, const struct report_style *style,
+		       double per_second, double spread);
 
 /* "out of GPU memory in evaluation, rank 3" */
 void words_verdict(struct strbuf *out, const struct trial *trial);

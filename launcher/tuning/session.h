@@ -20,7 +20,7 @@ struct session_setup {
 	struct device_locks *guard;
 	struct lease *lease;        /* beats meanwhile */
 	struct record_match *match; /* near: checked first; hint: the start */
-	const struct report_style *style;
+	struct report_style *style; /* its width follows the terminal */
 };
 
 /*

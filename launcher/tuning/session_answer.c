@@ -306,12 +306,14 @@ static char *limit_words(const struct session *session)
 	const struct options *options = session->given.request->options;
 	int64_t started = session->loop.under_way.started;
 
+	const char *unit = started == 1 ? "probe" : "probes";
+
 	return started >= options->search.max_probes
-		       ? xasprintf("%lld probes were made (--max-probes %lld)",
-				   (long long)started,
+		       ? xasprintf("stopped after %lld %s (--max-probes %lld)",
+				   (long long)started, unit,
 				   (long long)options->search.max_probes)
-		       : xasprintf("the time is up after %lld probes",
-				   (long long)started);
+		       : xasprintf("stopped after %lld %s (--time-limit)",
+				   (long long)started, unit);
 }
 
 static void cut_short(struct session *session)

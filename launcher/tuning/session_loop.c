@@ -3,6 +3,7 @@
 #include "launcher/tuning/session_loop.h"
 
 #include "launcher/admission/tuning_lease.h"
+#include "launcher/report/report_style.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -87,9 +88,9 @@ static void on_beat(uv_timer_t *timer)
 	tuning_lease_beat(loop->setup->lease, doing);
 }
 
-static void on_progress(uv_timer_t *timer)
+/* The width is that of now: who drags the window's edge sees one line. */
+static void session_loop_draw(struct session_loop *loop)
 {
-	struct session_loop *loop = timer->data;
 	const struct options *options = loop->setup->request->options;
 	const struct plan_step *step = &loop->under_way.step;
 	struct strbuf line = STRBUF_INIT;
@@ -114,11 +115,26 @@ static void on_progress(uv_timer_t *timer)
 		.current_peak_bytes = view.peak_bytes,
 		.limit_bytes = loop->setup->target->limit_bytes,
 		.seconds = view.seconds,
-		.frame = loop->frame++,
+		.frame = loop->frame,
 	};
+	report_style_measure(loop->setup->style);
 	report_progress(&line, loop->setup->style, &progress);
 	session_print(&line);
 	strbuf_release(&line);
+}
+
+static void on_progress(uv_timer_t *timer)
+{
+	struct session_loop *loop = timer->data;
+
+	loop->frame++;
+	session_loop_draw(loop);
+}
+
+static void on_resize(uv_signal_t *handle, int number)
+{
+	(void)number;
+	session_loop_draw(handle->data);
 }
 
 /* A timer cannot fail before it is being closed. */
@@ -144,8 +160,14 @@ static void start_timers(struct session_loop *loop)
 
 static int watch_signals(struct session_loop *loop)
 {
-	for (int i = 0; i <= ENDINGS; i++) {
-		int number = i < ENDINGS ? end_signals[i] : SIGTSTP;
+	static const struct {
+		int number;
+		uv_signal_cb on_signal;
+	} others[] = { [SESSION_SUSPEND] = { SIGTSTP, on_suspend },
+		       [SESSION_RESIZE] = { SIGWINCH, on_resize } };
+
+	for (int i = 0; i < SESSION_SIGNALS; i++) {
+		int number = i < ENDINGS ? end_signals[i] : others[i].number;
 		uv_signal_t *handle = &loop->signals[i];
 		int result = uv_signal_init(&loop->uv, handle);
 
@@ -156,9 +178,10 @@ static int watch_signals(struct session_loop *loop)
 		/* A signal that came in ignored (nohup) stays ignored. */
 		if (process_state_ignores(loop->setup->request->state, number))
 			continue;
-		result = uv_signal_start(
-			handle, i < ENDINGS ? on_end_signal : on_suspend,
-			number);
+		result = uv_signal_start(handle,
+					 i < ENDINGS ? on_end_signal
+						     : others[i].on_signal,
+					 number);
 		if (result < 0)
 			return result;
 	}
@@ -200,7 +223,7 @@ void session_loop_close(struct session_loop *loop)
 	/* A signal that came since the last probe is not to be lost. */
 	end_signals_hold();
 	(void)session_loop_look_up(loop);
-	for (int i = 0; i <= ENDINGS; i++)
+	for (int i = 0; i < SESSION_SIGNALS; i++)
 		if (loop->signals[i].type != UV_UNKNOWN_HANDLE)
 			uv_close((uv_handle_t *)&loop->signals[i],
 				 on_loop_handle_closed);

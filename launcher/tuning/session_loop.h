@@ -24,12 +24,15 @@ struct session_under_way {
 
 enum { SESSION_PROGRESS, SESSION_DEADLINE, SESSION_BEAT, SESSION_TIMERS };
 
+/* The signals that are watched: those that end it come first. */
+enum { SESSION_SUSPEND = ENDINGS, SESSION_RESIZE, SESSION_SIGNALS };
+
 struct session_loop {
 	const struct session_setup *setup;
 	uv_loop_t uv;
 	bool is_open;
 	size_t open_handles;
-	uv_signal_t signals[ENDINGS + 1]; /* the last one is Ctrl-Z */
+	uv_signal_t signals[SESSION_SIGNALS];
 	uv_timer_t timers[SESSION_TIMERS];
 	int64_t frame; /* of the live line */
 	struct session_under_way under_way;

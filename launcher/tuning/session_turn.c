@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/phantom/phantom_trial.h"
+#include "launcher/report/report_style.h"
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
@@ -350,9 +351,8 @@ static enum session_turn after_probe(struct session *session,
 		return session_end(
 			session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
 			xasprintf("the first probe did not come to a verdict: "
-				  "%s\n%slog: %s",
-				  report->why, outcome->first_error,
-				  report->log));
+				  "%s\n%s",
+				  report->why, outcome->first_error));
 	other = session_trials_evaluation(trials, trial->micro_batch);
 	if (other && trial_is_out_of_memory(trial) &&
 	    trial->phase == PHASE_EVAL)
@@ -471,7 +471,11 @@ enum session_turn session_turn_take(struct session *session,
 	note = session_trials_add(&session->trials, &report.outcome.trial,
 				  report.why, report.log);
 	session_trials_settle_failures(&session->trials);
-	if (!session->given.request->options->output.quiet) {
+	/* Whoever cancels a probe knows why it has no verdict. */
+	if (!session->given.request->options->output.quiet &&
+	    !(session_loop_must_end(&session->loop) &&
+	      report.outcome.trial.verdict == VERDICT_DISTURBED)) {
+		report_style_measure(session->given.style);
 		report_probe(&text, session->given.style, session->result,
 			     note);
 		session_print(&text);

@@ -39,6 +39,8 @@ static int add_subcommands(struct strbuf *out, struct error *err)
 	(void)err;
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++) {
+		if (row->is_hidden)
+			continue;
 		strbuf_adds(out, ".TP\n");
 		add_in(out, "B", row->word);
 		if (row->arguments) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # The examples of the documentation print what the documentation shows.
 # SPDX-License-Identifier: MIT
-"""Runs every command of the console blocks of some pages, and compares.
+"""Runs every command of the console blocks of some pages, and compares. Calls of
+autofit that are only shown are explained; other commands stand in ELSEWHERE.
 
 A command begins with "$ ", its further lines with "> "; what follows is its
 output. "..." stands for any text that was left out. Sizes must be those of the
@@ -12,13 +13,14 @@ commands whose output was shortened by hand. AUTOFIT and SOURCE as in all tests.
 """
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
-from lib import AUTOFIT, PATIENCE, SOURCE, Place, check, finish
+from lib import AUTOFIT, PATIENCE, SOURCE, TRAINER, Place, check, finish
 
-PAGES = ["docs/manual.md", "docs/presets.md"]
+PAGES = ["README.md", "docs/manual.md", "docs/presets.md"]
 
 MASKS = [
     (r"writes\s+probes write into a copy-on-write view.*?(?=first probe)",
@@ -43,6 +45,26 @@ MASKS = [
     (r"autofit \d+\.\d+\.\d+", "autofit N"),
     (r"(loss|autofit  ) +[\d.]+", r"\1 N"),
 ]
+
+
+# Commands of indented blocks that do not run here, and why.
+ELSEWHERE = {
+    "scripts/demo": "installs packages, and tunes a PyTorch example for a "
+                    "minute",
+    "scripts/test": "is what runs this test",
+    "scripts/package": "tests/packages.py runs it",
+    "cmake --preset release": "is how the program under test was built",
+    "cmake --install": "tests/install.sh runs it",
+}
+# "command..." is a form to fill in, no command.
+SHOWN = re.compile(
+    r"    (?:\$ )?((?:autofit |scripts/\w+|cmake |pip |apt ).*(?<!command\.\.\.))")
+# What the commands that are only shown start.
+STUB = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=8)
+parser.add_argument("--grad-accum", type=int, default=1)
+"""
 
 
 class Example:
@@ -113,7 +135,9 @@ def clone(place, name):
     os.makedirs(os.path.join(folder, "build", "release"))
     shutil.copytree(os.path.join(SOURCE, "examples"),
                     os.path.join(folder, "examples"))
-    os.symlink(AUTOFIT, os.path.join(folder, "build", "release", "autofit"))
+    for program in (AUTOFIT, TRAINER):
+        os.symlink(program, os.path.join(folder, "build", "release",
+                                         os.path.basename(program)))
     return folder
 
 
@@ -139,8 +163,32 @@ def check_page(place, page):
             file.write("\n".join(updated(lines, examples, outputs)) + "\n")
 
 
+def check_shown(place, pages):
+    """Every command that is indented is understood, or ELSEWHERE says why not."""
+    place.write("train.py", STUB)
+    place.write("train.sh", 'exec python train.py --batch-size "$1" '
+                '--grad-accum "$2"\n', 0o755)
+    unused = set(ELSEWHERE)
+    for page in pages:
+        with open(os.path.join(SOURCE, page)) as file:
+            found = [SHOWN.fullmatch(line) for line in file.read().splitlines()]
+        for command in [match.group(1).split("  #")[0].strip()
+                        for match in found if match]:
+            words = shlex.split(command)
+            if words[0] == "autofit" and "--" in words:
+                told = place.run("explain", "--device", "host", *words[1:])
+                check("%s: %s is understood" % (page, command),
+                      told.status == 0, told.err)
+                continue
+            names = [name for name in ELSEWHERE if command.startswith(name)]
+            check("%s: %s stands in ELSEWHERE" % (page, command), names)
+            unused -= set(names)
+    check("ELSEWHERE names only what is shown", not unused, unused)
+
+
 def main():
     with Place("manual") as place:
+        check_shown(place, PAGES)
         for page in PAGES:
             check_page(place, page)
     finish()

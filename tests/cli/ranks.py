@@ -238,6 +238,7 @@ def login_node(place):
     equal("login node, otherwise: as given", place.started(), (0, 1))
     explained = place.run("explain", "--", *COMMAND, env=env)
     lib.holds("login node: explain says so", explained.out, "login node")
+    equal("login node: explain ends as a launch would", explained.status, 123)
     for name, options, more in (
         ("--device host", ["--device", "host", "--confirm-steps", "3"], {}),
         ("--memory", MEMORY, {}),

@@ -90,6 +90,18 @@ micro=$(number micro_batch first.ini)
 is 'the largest split fits' "$micro" 64
 show_all
 like 'show: its line' "$out" "^$name +[-0-9]+ +64 x 1 "
+like 'show: its mode and command' "$out" \
+	' keep +host memory: python3 train.py --batch-size 16 '
+run "$AUTOFIT" list
+like 'list: the same' "$out" "^$name "
+run "$AUTOFIT" show --json -
+is 'show --json' "$(python3 -c 'import json, sys
+told = json.load(sys.stdin)
+(one,) = told["records"]
+print(told["schema"], one["name"], one["mode"], one["recommended"]["micro_batch"],
+      one["command"][-1])' <<<"$out")" "autofit.records/1 $name keep 64 ***"
+run "$AUTOFIT" show --json - "$name"
+like 'show --json NAME' "$out" "\"name\": \"$name\""
 run "$AUTOFIT" show "$name"
 like 'show NAME: how probes were kept apart' "$out" '^ +isolation '
 on show

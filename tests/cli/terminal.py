@@ -119,8 +119,7 @@ class Terminal:
                 os._exit(0)
         os.close(event_write)
         os.close(order_read)
-        size = struct.pack("HHHH", 24, 100, 0, 0)
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+        self.resize(100)
         # No later job may hold this terminal open.
         os.set_inheritable(self.master, False)
         self.events, self.orders = event_read, order_write
@@ -167,6 +166,16 @@ class Terminal:
         self.wait(
             lambda: re.search(pattern, self.text()), seconds, repr(pattern)
         )
+
+    def resize(self, columns):
+        size = struct.pack("HHHH", 24, columns, 0, 0)
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, size)
+
+    def frames(self):
+        """What was drawn of the live line, one after another."""
+        return [frame.partition("\x1b[K")[0].split("\r")[-1]
+                for frame in self.text().split("\r")[1:]
+                if "micro" in frame and "\x1b[K" in frame]
 
     def press(self, key):
         os.write(self.master, key)
@@ -515,6 +524,27 @@ class Shown(TerminalTest):
                     self.assertNotRegex(line, "(prob|confirm|start)ing micro")
                 self.environment = before
                 shutil.rmtree(self.path("home"))
+
+    def test_a_window_that_is_resized(self):
+        """The live line follows: narrower without a bar, never two lines."""
+        terminal = self.autofit("--fresh")
+        self.wait_for_probe(terminal, 1)
+        for columns, wanted in ((60, False), (120, True), (40, False)):
+            known = len(terminal.frames())
+            terminal.resize(columns)
+            terminal.wait(
+                lambda: any(
+                    ("[" in frame) == wanted and len(frame) < columns
+                    for frame in terminal.frames()[known + 1:]
+                ),
+                what="a frame of %d columns" % columns,
+            )
+            # One may have been on its way.
+            for frame in terminal.frames()[known + 1:]:
+                self.assertLess(len(frame), columns)
+        self.assertEqual(terminal.event(), "exit 0")
+        for line in terminal.lines():
+            self.assertNotRegex(line, "(prob|confirm|start)ing micro")
 
     def test_a_file_gets_plain_lines(self):
         self.script(

@@ -80,6 +80,8 @@ static void every_option_is_on_the_page(void **state)
 	}
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++) {
+		if (row->is_hidden)
+			continue;
 		strbuf_reset(&line);
 		strbuf_addf(&line, ".TP\n%s%s%s\n%s\n", row->word,
 			    row->arguments ? " " : "",

@@ -6,7 +6,9 @@
 #include "launcher/options/options_rows.h"
 #include "tests/unit/scratch.h"
 
+#include "base/alloc.h"
 #include <inttypes.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -408,7 +410,11 @@ static const struct {
 	{ "lower a -- b", NULL, "lower takes no command after a name" },
 	{ "lower a --json -", NULL,
 	  "lower takes no --json; a record as JSON: autofit export json" },
-	{ "show --json x", NULL, "show takes no --json" },
+	{ "forget x --json x", NULL, "forget takes no --json" },
+	{ "help nix", NULL, "no sub-command is called 'nix'" },
+	{ "version 2", NULL,
+	  "autofit version does not take '2'; to launch a program called "
+	  "version write: autofit -- version ..." },
 	{ "--dry-run lower a", NULL, "lower takes no --dry-run" },
 	{ "lower a", "AUTOFIT_DRY_RUN=1", "lower takes no --dry-run" },
 	{ "forget", NULL, "no record given: autofit forget NAME" },
@@ -593,7 +599,17 @@ static void help_and_version_are_texts(void **state)
 	} rows[] = {
 		{ "--help", "Usage: autofit " },
 		{ "-h", "Usage: autofit " },
-		{ "tune --help", "Usage: autofit " },
+		{ "tune --help", "Usage: autofit tune [options] -- " },
+		{ "tune -h", "Usage: autofit tune [options] -- " },
+		{ "show a --help", "Usage: autofit show [options] [NAME]\n" },
+		{ "help", "Usage: autofit [options] " },
+		{ "help diff", "Usage: autofit diff [options] OLD NEW\n" },
+		{ "help estimate", "Usage: autofit estimate " },
+		{ "version", "autofit " AUTOFIT_VERSION "\n" },
+		{ "--version -v",
+		  "autofit " AUTOFIT_VERSION "\nbuilt with libuv " },
+		{ "version -v",
+		  "autofit " AUTOFIT_VERSION "\nbuilt with libuv " },
 		{ "--help --bogus", "Usage: autofit " },
 		{ "--version", "autofit " AUTOFIT_VERSION "\n" },
 		{ "-qV x", "autofit " AUTOFIT_VERSION "\n" },
@@ -647,6 +663,33 @@ static void check_width(const char *help)
 		assert_true(*c == '\n' || (*c >= ' ' && *c <= '~'));
 }
 
+/* Of every sub-command: its own usage, and never more than two screens. */
+static void short_help_is_short(void **state)
+{
+	(void)state;
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++) {
+		char *words = xasprintf("%s -h", row->word);
+		struct parsed parsed;
+		const char *help;
+		size_t lines = 0;
+
+		if (row->prints) {
+			free(words);
+			continue;
+		}
+		parse(&parsed, words, NULL);
+		help = strbuf_text(&parsed.text);
+		for (const char *c = help; *c; c++)
+			lines += *c == '\n';
+		check_width(help);
+		if (lines > 50 || !strstr(help, row->word))
+			fail_msg("%s: %zu lines:\n%s", words, lines, help);
+		parsed_release(&parsed);
+		free(words);
+	}
+}
+
 static void help_shows_the_whole_table(void **state)
 {
 	struct parsed parsed, estimate;
@@ -668,7 +711,7 @@ static void help_shows_the_whole_table(void **state)
 		char line[64];
 
 		(void)snprintf(line, sizeof(line), "\n  %s ", row->word);
-		assert_non_null(strstr(help, line));
+		assert_int_equal(strstr(help, line) != NULL, !row->is_hidden);
 	}
 	check_width(help);
 	parsed_release(&parsed);
@@ -1003,6 +1046,7 @@ int main(void)
 						scratch_make, scratch_remove),
 		cmocka_unit_test(help_and_version_are_texts),
 		cmocka_unit_test(help_shows_the_whole_table),
+		cmocka_unit_test(short_help_is_short),
 		cmocka_unit_test(the_table_is_sound),
 		cmocka_unit_test(an_empty_argv_is_no_command),
 		cmocka_unit_test(files_are_read),

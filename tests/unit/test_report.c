@@ -4,6 +4,7 @@
 #include "launcher/report/report.h"
 
 #include "base/alloc.h"
+#include "base/textfile.h"
 #include "base/units.h"
 #include "base/utf8.h"
 #include "launcher/command/text/text.h"
@@ -233,6 +234,17 @@ static void change_message(struct result *result)
 	result->message = xstrdup("KeyError: 'x'\n  File \"a.py\", line 3");
 }
 
+static void change_long_message(struct result *result)
+{
+	result->message = xstrdup("exit status 1\none\ntwo\nthree\nfour\nfive"
+				  "\nsix\nseven\nhint: look\n");
+}
+
+static void change_limit(struct result *result)
+{
+	result->message = xstrdup("stopped after 1 probe (--max-probes 1)");
+}
+
 static void change_offers(struct result *result)
 {
 	result->message = xstrdup("two batch sizes; write {micro}");
@@ -267,27 +279,28 @@ static const struct {
 	{ "tuned", OUTCOME_TUNED, change_nothing,
 	  "autofit: micro 32 x accum 4 fits|"
 	  "kept effective batch 128 = 32 x 4 x 1|"
-	  "yours micro 8 x accum 16, peak 730 MiB, 40.0 samples/s "
-	  "(1.00x)|"
-	  "best micro 32 x accum 4, peak 1.41 GiB, 80.0 samples/s "
-	  "(2.00x)|"
+	  "yours micro 8 x accum 16, peak 730 MiB, 40.0 \xc2\xb1 4.0 "
+	  "samples/s best|"
+	  "best micro 32 x accum 4, peak 1.41 GiB, 80.0 \xc2\xb1 8.0 "
+	  "samples/s (2.00x)|"
 	  "peak 1.41 GiB, limit 1.90 GiB = budget 2.00 GiB (--memory) "
 	  "- headroom 102 MiB; 502 MiB to spare|"
 	  "largest fit 32, smallest misfit 44 (by prediction)|"
 	  "memory seen exactly|confirmed over 20 steps|"
 	  "not run evaluation, saving|caveat the data vary|"
 	  "recorded /r/train.ini|"
-	  "saving caveat|--batch-size 32 --grad-accum 4 4 probes in "
+	  "saving caveat|use: --batch-size 32 --grad-accum 4 4 probes in "
 	  "3 min 12 s \xc2\xb7 logs in /l|"
 	  "!learning rate|!--grow|!--effective-batch" },
 	{ "own sizes", OUTCOME_TUNED, change_own,
 	  "your sizes are the best already, nothing changed|"
 	  "yours micro 32 x accum 4|!best micro" },
 	{ "one size ran twice", OUTCOME_TUNED, change_twice,
-	  "differ by up to 11% in memory, 200% in speed|0.67x, within " },
+	  "differ by up to 11% in memory, 200% in speed|"
+	  "(no factor: timings vary by 200%)|!0.67x" },
 	{ "the own size is over the limit", OUTCOME_TUNED, change_own_over,
-	  "yours micro 64 x accum 2, peak over 1.94 of 1.90 GiB, over the "
-	  "limit" },
+	  "yours micro 64 x accum 2: does not fit, peak over 1.94 of 1.90 "
+	  "GiB, over the limit best" },
 	{ "grown", OUTCOME_TUNED, change_grow,
 	  "effective batch 192 instead of 128 = 32 x 6 x 1|"
 	  "went from 128 to 192 (x 1.5)|x 1.5 linear|"
@@ -302,7 +315,7 @@ static const struct {
 	  "sampled over the whole device|judged by time|"
 	  "not confirmed by a longer probe|!(1.00x)" },
 	{ "ranks", OUTCOME_TUNED, change_world,
-	  "micro 32 x accum 1 x world 4 fits|320.0 samples/s|"
+	  "micro 32 x accum 1 x world 4 fits|320.0 \xc2\xb1 32.0 samples/s|"
 	  "kept effective batch 128 = 32 x 1 x 4" },
 	{ "reused", OUTCOME_REUSED, change_nothing,
 	  "autofit: micro 32 x accum 4, recorded 2026-11-20 (peak 1.41 "
@@ -313,7 +326,8 @@ static const struct {
 	{ "emulated, reused", OUTCOME_REUSED, change_emulated,
 	  "no probe; the run is not held to the memory of Tesla T4; --fresh" },
 	{ "emulated, time limit", OUTCOME_TIME_LIMIT, change_emulated,
-	  "note the run is not held to the memory of Tesla T4 --batch-size" },
+	  "note the run is not held to the memory of Tesla T4 use: "
+	  "--batch-size" },
 	{ "as given", OUTCOME_AS_GIVEN, change_no_probes,
 	  "the command starts exactly as given: why" },
 	{ "planned", OUTCOME_PLANNED, change_nothing,
@@ -330,8 +344,12 @@ static const struct {
 	  "smallest micro 48: out of GPU memory in evaluation, rank 3|"
 	  "a larger --memory|!largest that does fit" },
 	{ "failed", OUTCOME_COMMAND_FAILED, change_message,
-	  "the command fails, and not for memory: KeyError: 'x' File "
-	  "\"a.py\", line 3|log /l/3.log|nothing was recorded" },
+	  "autofit: your command failed (memory is not the cause): KeyError: "
+	  "'x' "
+	  "File \"a.py\", line 3 log /l/3.log" },
+	{ "failed with many words", OUTCOME_COMMAND_FAILED, change_long_message,
+	  "failed (memory is not the cause): exit status 1 four five six seven "
+	  "hint: look log /l/3.log|!three" },
 	{ "not recognised", OUTCOME_NOT_RECOGNISED, change_no_probes,
 	  "autofit: why|--micro-flag NAME|--env NAME={micro}" },
 	{ "not recognised, told", OUTCOME_NOT_RECOGNISED, change_offers,
@@ -339,8 +357,9 @@ static const struct {
 	{ "refused", OUTCOME_REFUSED, change_no_probes,
 	  "autofit: why|!probes in" },
 	{ "no message", OUTCOME_REFUSED, change_nothing, "autofit: refused" },
-	{ "time limit", OUTCOME_TIME_LIMIT, change_nothing,
-	  "stopped|best tested so far micro 32 x accum 4, "
+	{ "time limit", OUTCOME_TIME_LIMIT, change_limit,
+	  "autofit: stopped after 1 probe (--max-probes 1) best tested so far "
+	  "micro 32 x accum 4, "
 	  "peak 1.41 of 1.90 GiB|run the same command again to resume|"
 	  "!unconfirmed" },
 	{ "interrupted", OUTCOME_INTERRUPTED, change_no_answer,
@@ -397,15 +416,16 @@ static void a_start_says_what_will_happen(void **state)
 	} rows[] = {
 		{ "keep", 128, false,
 		  "autofit " AUTOFIT_VERSION " \xc2\xb7 host memory, budget "
-		  "2.00 GiB (--memory) \xc2\xb7 hf \xc2\xb7 keep effective "
+		  "2.00 GiB (--memory) \xc2\xb7 hf kept: effective "
 		  "batch 128 = 8 x 16 x 1 (--batch-size taken as per rank)|"
-		  "launching short probes of this command; Ctrl-C stops; "
+		  "testing sizes with short trial runs; Ctrl-C stops; "
 		  "--no-probe skips|micro accum peak of 1.90 GiB step "
 		  "samples/s" },
-		{ "grow", 128, true, "grow effective batch 128 = 8 x|!keep" },
+		{ "grow", 128, true,
+		  "may grow: effective batch 128 = 8 x|!kept" },
 		{ "number", 256, false,
 		  "effective batch 256 asked for; the command says effective "
-		  "batch 128|!keep" },
+		  "batch 128|!kept" },
 	};
 
 	(void)state;
@@ -538,6 +558,64 @@ static void print_all(struct strbuf *out, const struct report_style *style,
 				   result->record.preset, false };
 	show_list(out, style, &item, 1);
 	show_record(out, style, &result->record, "/x\r/y.ini");
+}
+
+/* The text as it was looked at and found good; AUTOFIT_UPDATE_SCREENS=1 in the
+ * environment writes it anew, to be looked at again. */
+static void check_screen(const char *text, int columns)
+{
+	char *path = xasprintf(TEST_SOURCE_DIR "/tests/data/screens/%d.txt",
+			       columns);
+	struct strbuf wanted = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	if (getenv("AUTOFIT_UPDATE_SCREENS"))
+		assert_int_equal(
+			textfile_replace(path, 0644, text, strlen(text), &err),
+			0);
+	if (textfile_read(path, (size_t)1 << 20, &wanted, &err) != 0)
+		fail_msg("%s", err.message);
+	assert_string_equal(text, strbuf_text(&wanted));
+	strbuf_release(&wanted);
+	free(path);
+}
+
+/* What a reader sees from the start to the records, at three widths. */
+static void screens_are_as_they_were(void **state)
+{
+	static const int columns[] = { 60, 80, 120 };
+	static const enum outcome outcomes[] = {
+		OUTCOME_TUNED,        OUTCOME_REUSED,
+		OUTCOME_NOTHING_FITS, OUTCOME_COMMAND_FAILED,
+		OUTCOME_TIME_LIMIT,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(columns); i++) {
+		const struct report_style style = { .columns = columns[i] };
+		struct strbuf text = STRBUF_INIT;
+		struct show_item item;
+		struct result result;
+
+		fill(&result);
+		change_message(&result);
+		report_start(&text, &style, &result, "host memory");
+		for (size_t k = 0; k < result.record.probes.count; k++)
+			report_probe(&text, &style, &result,
+				     &result.record.probes.items[k]);
+		for (size_t k = 0; k < COUNT(outcomes); k++) {
+			strbuf_adds(&text, "\n");
+			result.outcome = outcomes[k];
+			report_final(&text, &style, &result);
+		}
+		strbuf_adds(&text, "\n");
+		item = (struct show_item){ result.record.id, &result.record,
+					   NULL, false };
+		show_list(&text, &style, &item, 1);
+		check_screen(strbuf_text(&text), columns[i]);
+		strbuf_release(&text);
+		result_release(&result);
+	}
 }
 
 static void poison(char **text)
@@ -727,6 +805,44 @@ static void the_live_line_stays_one_line(void **state)
 	}
 }
 
+/* What there is no room for is left out whole: the bar first. */
+static void a_narrow_live_line_says_less(void **state)
+{
+	static const struct {
+		int columns;
+		const char *line;
+	} rows[] = {
+		{ 92, "| confirming micro 48 x accum 2 - step 7 of 20 - 1:14 - "
+		      "peak 1.17 of 1.90 GiB [#####---]" },
+		{ 80, "| confirming micro 48 x accum 2 - step 7 of 20 - 1:14 - "
+		      "peak 1.17 of 1.90 GiB" },
+		{ 72, "| confirming micro 48 x accum 2 - step 7 of 20 - "
+		      "peak 1.17 of 1.90 GiB" },
+		{ 60, "| confirming micro 48 x accum 2 - peak 1.17 of 1.90 "
+		      "GiB" },
+		{ 40, "| confirming micro 48 x accum 2" },
+		{ 20, "| confirming micro " },
+	};
+	const struct progress progress = {
+		48, 2, 7, 20, "confirming", 1200 * MIB, 1946 * MIB, 74.9, 0
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		const struct report_style style = {
+			.live = true, .ascii = true, .columns = rows[i].columns
+		};
+		struct strbuf want = STRBUF_INIT;
+		struct strbuf text = STRBUF_INIT;
+
+		strbuf_addf(&want, "\r%s\x1b[K", rows[i].line);
+		report_progress(&text, &style, &progress);
+		assert_string_equal(strbuf_text(&text), strbuf_text(&want));
+		strbuf_release(&want);
+		strbuf_release(&text);
+	}
+}
+
 static void only_a_live_terminal_is_redrawn(void **state)
 {
 	const struct progress progress = { .micro_batch = 1,
@@ -769,9 +885,10 @@ static void records_are_shown(void **state)
 	assert_string_equal(
 		strbuf_text(&text),
 		"name             date        micro x acc  peak of limit       "
-		"  device\n"
+		"  mode\n"
 		"train-host-12ab  2026-11-20       32 x 4  1.41 of 1.90 GiB    "
-		"  host memory\n");
+		"  keep\n"
+		"    host memory: python 'my train.py'\n");
 	strbuf_reset(&text);
 	change_emulated(&result);
 	show_list(&text, &plain, items, 1);
@@ -783,7 +900,7 @@ static void records_are_shown(void **state)
 	show_list(&text, &plain, items, 3);
 	check_words("three records", strbuf_text(&text),
 		    "train-host-12ab|32 x 4|b-host-12ab|host memory, lowered "
-		    "from micro 64, of the site|"
+		    "from micro 64, of the site: python 'my train.py'|"
 		    "c-host-12ab passed over: others may write it");
 	strbuf_reset(&text);
 	result.record.isolation = xstrdup("view");
@@ -811,10 +928,12 @@ int main(void)
 		cmocka_unit_test(probes_are_aligned_rows),
 		cmocka_unit_test(a_row_says_its_own_limit),
 		cmocka_unit_test(every_verdict_has_words),
+		cmocka_unit_test(screens_are_as_they_were),
 		cmocka_unit_test(no_control_byte_comes_through),
 		cmocka_unit_test(lines_keep_to_the_columns),
 		cmocka_unit_test(colour_is_only_paint),
 		cmocka_unit_test(the_live_line_stays_one_line),
+		cmocka_unit_test(a_narrow_live_line_says_less),
 		cmocka_unit_test(only_a_live_terminal_is_redrawn),
 		cmocka_unit_test(records_are_shown),
 	};
