@@ -37,11 +37,21 @@ static int read_up_to(int fd, size_t max_bytes, struct strbuf *out)
 	}
 }
 
+int textfile_read_open(int fd, const char *path, size_t max_bytes,
+		       struct strbuf *out, struct error *err)
+{
+	int result = read_up_to(fd, max_bytes, out);
+
+	(void)close(fd);
+	if (result < 0)
+		return error_set_errno(err, result, "cannot read %s", path);
+	return result;
+}
+
 int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
 		  struct error *err)
 {
 	struct stat info;
-	int result;
 	int fd;
 
 	/* O_NONBLOCK: opening a FIFO must not wait for a writer. */
@@ -49,16 +59,11 @@ int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
 	if (fd < 0)
 		return error_set_errno(err, -errno, "cannot read %s", path);
 	if (fstat(fd, &info) < 0 || !S_ISREG(info.st_mode)) {
-		result = error_set(err, -EINVAL,
-				   "cannot read %s: not a regular file", path);
-		goto out;
+		(void)close(fd);
+		return error_set(err, -EINVAL,
+				 "cannot read %s: not a regular file", path);
 	}
-	result = read_up_to(fd, max_bytes, out);
-	if (result < 0)
-		(void)error_set_errno(err, result, "cannot read %s", path);
-out:
-	(void)close(fd);
-	return result;
+	return textfile_read_open(fd, path, max_bytes, out, err);
 }
 
 int file_write_all(int fd, const void *bytes, size_t length)

@@ -17,6 +17,10 @@
 int textfile_read(const char *path, size_t max_bytes, struct strbuf *out,
 		  struct error *err);
 
+/* The same of a file that is open, which it closes. */
+int textfile_read_open(int fd, const char *path, size_t max_bytes,
+		       struct strbuf *out, struct error *err);
+
 /*
  * Write to a new file, fsync, put it in the place of path, fsync the folder. On
  * failure path is what it was and nothing is left beside it; nor is it when the

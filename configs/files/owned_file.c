@@ -275,31 +275,3 @@ int owned_folder_check(const char *folder, struct error *err)
 	free(part);
 	return result;
 }
-
-int owned_file_read(int fd, const char *path, size_t max_bytes,
-		    struct strbuf *out, struct error *err)
-{
-	char piece[16384];
-	size_t left = max_bytes;
-	int result = 0;
-
-	for (;;) {
-		size_t want = left < sizeof(piece) ? left : sizeof(piece);
-		/* One byte over the bound tells a cut file from a whole one. */
-		ssize_t got = read(fd, piece, want ? want : 1);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			result = error_set_errno(err, -errno, "cannot read %s",
-						 path);
-		if (got > 0 && !want)
-			result = 1;
-		if (got <= 0 || !want)
-			break;
-		strbuf_add(out, piece, (size_t)got);
-		left -= (size_t)got;
-	}
-	(void)close(fd);
-	return result;
-}

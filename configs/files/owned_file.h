@@ -1,10 +1,9 @@
-/* Files whose numbers are used: opened once, judged, and read as opened. */
+/* Files whose numbers are used: opened once, judged, then read as opened. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_CONFIGS_FILES_OWNED_FILE_H
 #define AUTOFIT_CONFIGS_FILES_OWNED_FILE_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -30,13 +29,6 @@ struct owners owners_of_user(void);
  */
 int owned_file_open(const char *path, const struct owners *owners,
 		    struct error *err);
-
-/*
- * Append at most max_bytes to out: 1 when there is more, else 0. The
- * descriptor is closed in any case; path is for the message.
- */
-int owned_file_read(int fd, const char *path, size_t max_bytes,
-		    struct strbuf *out, struct error *err);
 
 /*
  * Can nobody but the user and root put something else in the place of folder,

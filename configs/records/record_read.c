@@ -367,7 +367,7 @@ int record_read_open(struct record *record, int fd, const char *path,
 		     struct error *err)
 {
 	struct strbuf text = STRBUF_INIT;
-	int result = owned_file_read(fd, path, RECORD_FILE_MAX, &text, err);
+	int result = textfile_read_open(fd, path, RECORD_FILE_MAX, &text, err);
 
 	result = take_text(record, path, &text, result, err);
 	strbuf_release(&text);

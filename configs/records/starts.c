@@ -145,7 +145,7 @@ static int starts_text_of(struct strbuf *text, const char *path)
 	int result = fd;
 
 	if (fd >= 0)
-		result = owned_file_read(fd, path, FILE_MAX, text, NULL);
+		result = textfile_read_open(fd, path, FILE_MAX, text, NULL);
 	if (result > 0)
 		result = -EFBIG;
 	return result;

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/textfile.h"
 #include "base/units.h"
 #include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
@@ -48,8 +49,8 @@ static int options_files_load(struct options_file *file, struct strbuf *text,
 	if (fd < 0)
 		return fd == -ENOENT || fd == -ENOTDIR ? 0 : fd;
 	file->foreign = is_of_another_user(fd);
-	result = owned_file_read(fd, file->path, OPTIONS_FILE_BYTES_MAX, text,
-				 err);
+	result = textfile_read_open(fd, file->path, OPTIONS_FILE_BYTES_MAX,
+				    text, err);
 	if (result > 0)
 		return error_set(err, -EFBIG,
 				 "cannot use %s: it is larger than %zu KiB",

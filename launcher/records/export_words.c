@@ -138,26 +138,41 @@ static bool export_is_variable(const char *item)
 			    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == length;
 }
 
-int export_env(const struct result *result, struct strbuf *out,
-	       struct error *err)
+/* A line for each variable: before, NAME=, its value as add_value writes it. */
+static int add_variables(const struct result *result, const char *before,
+			 void (*add_value)(struct strbuf *, const char *),
+			 struct strbuf *out)
 {
 	struct strlist variables = STRLIST_INIT;
 
-	(void)err;
 	variables_of(result, &variables);
 	for (size_t i = 0; i < variables.count; i++) {
 		const char *item = variables.items[i];
-		char *value;
+		size_t length = strcspn(item, "=");
 
 		if (!export_is_variable(item))
 			continue;
-		value = shell_quote(strchr(item, '=') + 1);
-		strbuf_addf(out, "export %.*s=%s\n", (int)strcspn(item, "="),
-			    item, value);
-		free(value);
+		strbuf_addf(out, "%s%.*s=", before, (int)length, item);
+		add_value(out, item + length + 1);
+		strbuf_addch(out, '\n');
 	}
 	strlist_release(&variables);
 	return 0;
+}
+
+static void shell_add_value(struct strbuf *out, const char *value)
+{
+	char *quoted = shell_quote(value);
+
+	strbuf_adds(out, quoted);
+	free(quoted);
+}
+
+int export_env(const struct result *result, struct strbuf *out,
+	       struct error *err)
+{
+	(void)err;
+	return add_variables(result, "export ", shell_add_value, out);
 }
 
 /* Between single quotes only the quote and the backslash are escaped. */
@@ -181,22 +196,8 @@ static void dotenv_add_value(struct strbuf *out, const char *value)
 int export_dotenv(const struct result *result, struct strbuf *out,
 		  struct error *err)
 {
-	struct strlist variables = STRLIST_INIT;
-
 	(void)err;
-	variables_of(result, &variables);
-	for (size_t i = 0; i < variables.count; i++) {
-		const char *item = variables.items[i];
-		size_t length = strcspn(item, "=");
-
-		if (!export_is_variable(item))
-			continue;
-		strbuf_add(out, item, length + 1);
-		dotenv_add_value(out, item + length + 1);
-		strbuf_addch(out, '\n');
-	}
-	strlist_release(&variables);
-	return 0;
+	return add_variables(result, "", dotenv_add_value, out);
 }
 
 /* "--train.batch-size" as train.batch_size, "a[0].b" as a.0.b. */

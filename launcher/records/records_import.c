@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/textfile.h"
 #include "configs/files/owned_file.h"
 #include "configs/records/record_fields.h"
 #include "configs/records/record_files.h"
@@ -59,7 +60,8 @@ static int records_import_read_file(struct strbuf *text, const char *path,
 	int result = fd;
 
 	if (fd >= 0)
-		result = owned_file_read(fd, path, RECORD_FILE_MAX, text, err);
+		result = textfile_read_open(fd, path, RECORD_FILE_MAX, text,
+					    err);
 	return result > 0 ? records_import_too_large(path, RECORD_FILE_MAX, err)
 			  : result;
 }

@@ -92,7 +92,7 @@ bool seen_store_read(struct seen_meaning *seen, const struct paths *paths,
 	memset(seen, 0, sizeof(*seen));
 	fd = owned_file_open(path, &owners, NULL);
 	if (fd < 0 ||
-	    owned_file_read(fd, path, SEEN_FILE_MAX, &text, NULL) != 0)
+	    textfile_read_open(fd, path, SEEN_FILE_MAX, &text, NULL) != 0)
 		goto out;
 	root = json_loadb(strbuf_text(&text), text.length, 0, NULL);
 	whose = json_string_value(json_object_get(root, "identity"));

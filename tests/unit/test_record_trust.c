@@ -368,8 +368,9 @@ static void what_was_opened_is_read(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(unlink(path), 0);
 		assert_int_equal(scratch_write(path, "others!", 7), 0);
-		assert_int_equal(owned_file_read(fd, path, reads[i].max_bytes,
-						 &text, NULL),
+		assert_int_equal(textfile_read_open(fd, path,
+						    reads[i].max_bytes, &text,
+						    NULL),
 				 reads[i].result);
 		assert_string_equal(strbuf_text(&text), reads[i].text);
 		assert_int_equal(fcntl(fd, F_GETFD), -1);
