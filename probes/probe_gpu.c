@@ -349,7 +349,7 @@ static void note_foreign(const struct probe_gpus *gpus,
 	}
 }
 
-static struct gpu_spread spread_of(const struct probe_gpus *gpus)
+static struct gpu_spread probe_gpu_spread(const struct probe_gpus *gpus)
 {
 	struct gpu_spread spread = { .rank = -1 };
 	const struct preload_device_reading *device;
@@ -387,7 +387,7 @@ void probe_gpus_evidence(const struct probe_gpus *gpus,
 	evidence->used_elsewhere = gpus->is_filled && !gpus->is_used;
 	evidence->allocations = allocations_judge(reading);
 	evidence->is_pool = is_a_pool(reading);
-	evidence->spread = spread_of(gpus);
+	evidence->spread = probe_gpu_spread(gpus);
 	for (size_t i = 0; i < reading->device_count; i++)
 		if (reading->devices[i].managed_peak_bytes >
 		    evidence->managed_peak_bytes)

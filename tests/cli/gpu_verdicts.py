@@ -300,8 +300,10 @@ for step in range(2):
     model(torch.zeros(micro, 8)).sum().backward()
     optimizer.step()
 model.eval()
-raise torch.cuda.OutOfMemoryError(
-    "CUDA out of memory. Tried to allocate 20.00 MiB")
+raise RuntimeError(
+    "[enforce fail at alloc_cpu.cpp:66] . DefaultCPUAllocator: can't allocate "
+    "memory: you tried to allocate 1099511627776 bytes. Error code 12 (Cannot "
+    "allocate memory)")
 """
 
 
