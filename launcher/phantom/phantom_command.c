@@ -77,9 +77,10 @@ static int tell_seen(const struct options *options, int code)
 		phantom_report(&text, target, seen, code);
 		(void)fputs(strbuf_text(&text), stderr);
 	} else if (code != EXIT_CANNOT_EXECUTE && code != EXIT_NOT_FOUND) {
-		log_error("the command did not use the phantom card: that "
+		log_error("the command did not use the phantom card%s: that "
 			  "takes a CUDA build of PyTorch (for CUDA 12), which "
-			  "finds the card as any other");
+			  "finds the card as any other",
+			  code ? " before it failed" : "");
 	} else {
 		result = code;
 	}

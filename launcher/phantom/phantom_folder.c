@@ -60,36 +60,37 @@ static int check_name(const char *folder, struct error *err)
 			 folder);
 }
 
-static int find_parent(char **parent, const struct options *options,
-		       const struct strlist *environment, struct error *err)
+/* NULL, and err says why; the caller frees it. */
+static char *find_parent(const struct options *options,
+			 const struct strlist *environment, struct error *err)
 {
 	struct paths paths;
 	char absolute[PATH_MAX];
-	int result;
+	char *parent = NULL;
 
 	if (options->probe.scratch) {
-		*parent = realpath(options->probe.scratch, absolute)
-				  ? xstrdup(absolute)
-				  : NULL;
-		return *parent ? 0
-			       : error_set_errno(err, -errno, "--scratch %s",
-						 options->probe.scratch);
+		if (realpath(options->probe.scratch, absolute))
+			return xstrdup(absolute);
+		(void)error_set_errno(err, -errno, "--scratch %s",
+				      options->probe.scratch);
+		return NULL;
 	}
-	result = paths_find(&paths, environment, err);
-	*parent = result == 0 ? xstrdup(paths.scratch) : NULL;
+	if (paths_find(&paths, environment, err) == 0)
+		parent = xstrdup(paths.scratch);
 	paths_release(&paths);
-	return result;
+	return parent;
 }
 
 int phantom_folder_open(struct options *options,
 			const struct strlist *environment, struct error *err)
 {
 	struct options_target *target = &options->target;
-	char *parent = NULL;
-	int result = find_parent(&parent, options, environment, err);
+	char *parent = find_parent(options, environment, err);
+	int result;
 
-	if (result == 0)
-		result = paths_make(parent, err);
+	if (!parent)
+		return -ENOENT;
+	result = paths_make(parent, err);
 	if (result == 0) {
 		remove_left_over(parent);
 		target->phantom_folder =

@@ -47,6 +47,8 @@ void *runtime_function(void **slot, const char *name);
 /* Ends the process with one sentence about what a phantom card has not. */
 int phantom_refuse(const char *name);
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): parts of declarations */
+
 /* A function of the driver, called without a context; 0 or the error. */
 #define DRIVER_CALL(name, driver, parameters, arguments)                       \
 	static int name parameters                                             \
@@ -69,5 +71,7 @@ int phantom_refuse(const char *name);
 		return runtime_answer(result ? result                          \
 					     : forward_##name arguments);      \
 	}
+
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif
