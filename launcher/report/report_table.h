@@ -22,9 +22,6 @@ struct report_columns {
 	bool has_rule;               /* dashes stand below the first row */
 };
 
-/* Columns of the terminal: COLUMNS, from 40 to 500; else 80. */
-size_t report_width(void);
-
 /*
  * Two blanks between columns, none at the end of a line. Where a line has no
  * room for all columns, the widest are wrapped between words.
