@@ -60,7 +60,8 @@ void report_table_release(struct report_table *table);
 
 size_t report_table_rows(const struct report_table *table);
 
-/* Columns below their titles, two blanks before each line. */
+/* Columns below their titles, two blanks before each line; no wider than the
+ * variable COLUMNS says, else 80. */
 void report_table_print(struct strbuf *out, const struct report_table *table);
 /* An array with an object for each row. */
 json_t *report_table_json(const struct report_table *table);
