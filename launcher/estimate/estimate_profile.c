@@ -125,9 +125,9 @@ static void run_of_guide(const struct profile *profile,
 static void compare(struct strbuf *out, json_t *root,
 		    const struct estimate_case *all,
 		    const struct profile *profile,
-		    const struct profile_inputs *inputs,
 		    const struct profile_result *result)
 {
+	const struct profile_inputs inputs = inputs_of(all);
 	double claimed = (result->low + result->high) / 2 * profile->unit_bytes;
 	struct workload run = all->run;
 	struct strbuf words = STRBUF_INIT;
@@ -135,7 +135,7 @@ static void compare(struct strbuf *out, json_t *root,
 	char size[BYTES_TEXT_MAX];
 	double physical, percent;
 
-	run_of_guide(profile, inputs, result->method, &run);
+	run_of_guide(profile, &inputs, result->method, &run);
 	if (!all->has_model || claimed <= 0 ||
 	    estimate_memory(&run, &estimate, NULL) < 0) {
 		json_put(root, "above_estimate_percent", json_null());
@@ -171,7 +171,7 @@ static int add_result(struct strbuf *out, json_t *root,
 		return error_prefix(err, "--profile %s", profile->name);
 	profile_result_text(out, profile, &result);
 	object = profile_result_json(profile, &result);
-	compare(out, object, all, profile, &inputs, &result);
+	compare(out, object, all, profile, &result);
 	json_put(root, "profile", object);
 	return 0;
 }

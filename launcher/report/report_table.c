@@ -126,7 +126,8 @@ static void columns_add_rule(struct strbuf *out,
 #define WIDTH_USUAL 80
 #define WIDTH_MOST 500
 
-size_t report_width(void)
+/* Columns of the terminal, as COLUMNS says them. */
+static size_t report_table_width(void)
 {
 	const char *text = getenv("COLUMNS");
 	int64_t columns = 0;
@@ -251,7 +252,7 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 	struct report_columns columns = { .cells = &cells,
 					  .is_right = is_right,
 					  .indent = GAP,
-					  .width = report_width() - 1 };
+					  .width = report_table_width() - 1 };
 
 	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {

@@ -22,9 +22,6 @@ struct report_columns {
 	bool has_rule;               /* dashes stand below the first row */
 };
 
-/* Columns of the terminal: COLUMNS, from 40 to 500; else 80. */
-size_t report_width(void);
-
 /*
  * Two blanks between columns, none at the end of a line. Where a line has no
  * room for all columns, the widest are wrapped between words.
@@ -63,7 +60,8 @@ void report_table_release(struct report_table *table);
 
 size_t report_table_rows(const struct report_table *table);
 
-/* Columns below their titles, two blanks before each line. */
+/* Columns below their titles, two blanks before each line; no wider than the
+ * variable COLUMNS says, else 80. */
 void report_table_print(struct strbuf *out, const struct report_table *table);
 /* An array with an object for each row. */
 json_t *report_table_json(const struct report_table *table);
