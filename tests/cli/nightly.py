@@ -329,6 +329,19 @@ def until():
         code, _, _ = nightly(place, "--until", time.strftime("%H:%M"),
                              "jobs.ini")
         equal("until: a time that is over", code, 0)
+        place.write("jobs.ini", DEFAULTS + "".join(
+            job(n, trainer(kib=1100, more="--steps 60 --step-ms 1000"),
+                "confirm-steps = 50\nfresh = yes\n")
+            for n in ("slow", "later")))
+        zone, at = lib.soon(3)
+        code, _, err = nightly(place, "--until", at, "jobs.ini",
+                               env={"TZ": zone})
+        equal("until: the time comes", code, 119)
+        got = rows(place)
+        equal("until: one is stopped, the other does not start",
+              [(r["state"], r["message"]) for r in got.values()],
+              [("not_run", "stopped at --until; it goes on the next time"),
+               ("not_run", None)])
         process = place.start("nightly", "--until", "25:00", "jobs.ini")
         _, err = process.communicate(timeout=lib.PATIENCE)
         equal("until: no time of day", process.returncode, 125)
