@@ -5,6 +5,7 @@
 of Slurm counts only when a result had time to come; what squeue is asked, and
 how often, is noted.
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -288,9 +289,10 @@ def without():
 
 
 if __name__ == "__main__":
-    all_ends()
-    taken_over()
-    throttled()
-    until()
-    without()
+    # Most of it waits for the next time that squeue may be asked.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        parts = [pool.submit(part) for part in (all_ends, taken_over,
+                                                throttled, until, without)]
+    for done in parts:
+        done.result()
     lib.finish()
