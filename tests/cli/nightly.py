@@ -179,7 +179,7 @@ def published(place):
 def a_second_night(place):
     """One job is changed on purpose: that one is told, with its cause."""
     place.write("jobs.ini", LIST.replace("--per-sample-kib 2048",
-                                         "--per-sample-kib 2600"))
+                                         "--per-sample-kib 3300"))
     before = summary(place)
     code, _, err = nightly(place, "jobs.ini")
     got = rows(place)
@@ -188,7 +188,7 @@ def a_second_night(place):
           {n: r["change"] for n, r in got.items() if n in WANTED},
           {"first": "same", "second": "worse", "elsewhere": "same"})
     holds("second night: the cause", got["second"]["cause"] or "",
-          "argument --per-sample-kib 2600, was 2048")
+          "argument --per-sample-kib 3300, was 2048")
     holds("second night: in its line", err, "second: .*worse: .*was 2048")
     equal("second night: probes of the others", got["first"]["probe_count"],
           None)
