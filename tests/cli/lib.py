@@ -98,6 +98,14 @@ def wait_for(condition, seconds=PATIENCE):
         time.sleep(0.01)
 
 
+def soon(seconds):
+    """A time zone and HH:MM, which it is there so many seconds from now."""
+    now = int(time.time())
+    east = (60 - seconds - now) % 60
+    then = time.gmtime(now + east + seconds)
+    return "TEST-0:00:%02d" % east, time.strftime("%H:%M", then)
+
+
 class Answer:
     """What a call of autofit left: status, output, its --json result."""
 

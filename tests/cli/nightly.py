@@ -180,7 +180,7 @@ def published(place):
 def a_second_night(place):
     """One job is changed on purpose: that one is told, with its cause."""
     place.write("jobs.ini", LIST.replace("--per-sample-kib 2048",
-                                         "--per-sample-kib 2600"))
+                                         "--per-sample-kib 3300"))
     before = summary(place)
     code, _, err = nightly(place, "jobs.ini")
     got = rows(place)
@@ -189,7 +189,7 @@ def a_second_night(place):
           {n: r["change"] for n, r in got.items() if n in WANTED},
           {"first": "same", "second": "worse", "elsewhere": "same"})
     holds("second night: the cause", got["second"]["cause"] or "",
-          "argument --per-sample-kib 2600, was 2048")
+          "argument --per-sample-kib 3300, was 2048")
     holds("second night: in its line", err, "second: .*worse: .*was 2048")
     equal("second night: probes of the others", got["first"]["probe_count"],
           None)
@@ -330,6 +330,19 @@ def until():
         code, _, _ = nightly(place, "--until", time.strftime("%H:%M"),
                              "jobs.ini")
         equal("until: a time that is over", code, 0)
+        place.write("jobs.ini", DEFAULTS + "".join(
+            job(n, trainer(kib=1100, more="--steps 60 --step-ms 1000"),
+                "confirm-steps = 50\nfresh = yes\n")
+            for n in ("slow", "later")))
+        zone, at = lib.soon(3)
+        code, _, err = nightly(place, "--until", at, "jobs.ini",
+                               env={"TZ": zone})
+        equal("until: the time comes", code, 119)
+        got = rows(place)
+        equal("until: one is stopped, the other does not start",
+              [(r["state"], r["message"]) for r in got.values()],
+              [("not_run", "stopped at --until; it goes on the next time"),
+               ("not_run", None)])
         process = place.start("nightly", "--until", "25:00", "jobs.ini")
         _, err = process.communicate(timeout=lib.PATIENCE)
         equal("until: no time of day", process.returncode, 125)

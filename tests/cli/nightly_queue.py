@@ -5,6 +5,7 @@
 of Slurm counts only when a result had time to come; what squeue is asked, and
 how often, is noted.
 """
+import concurrent.futures
 import json
 import os
 import re
@@ -73,7 +74,12 @@ def sbatch():
         put(number, name, STATES[kind])
     elif kind != "gone":
         put(number, name, "RUNNING|None")
-    if kind in ("good", "oomok") or (kind in ("nodefail", "killed") and before):
+    if kind == "disturbed" and not before or kind == "trivial":
+        with open(re.search(r"--json=(\S+)", text)[1], "w") as file:
+            json.dump({"outcome": "disturbed" if kind == "disturbed" else
+                       "tuned", "message": kind}, file)
+    if kind in ("good", "oomok") or (before and kind in (
+            "nodefail", "killed", "disturbed")):
         run(number, name, script)
     if kind == "requeued":
         # The first start is interrupted, the second one comes to an end.
@@ -134,7 +140,7 @@ FAILING = {
     "gone": r"was cancelled in Slurm",
     "refused": r"is not taken by Slurm: .*Invalid account",
 }
-GOOD = ("good", "oomok", "nodefail", "killed", "requeued")
+GOOD = ("good", "oomok", "nodefail", "killed", "requeued", "disturbed")
 
 
 def stand_in(place):
@@ -187,7 +193,7 @@ def all_ends():
         equal("ends: what was submitted again, and how often",
               {n: submitted.count(n) for n in (*FAILING, *GOOD)
                if submitted.count(n) > 1},
-              {"preempted": 3, "nodefail": 2, "killed": 2})
+              {"preempted": 3, "nodefail": 2, "killed": 2, "disturbed": 2})
         equal("ends: what waits for ever is cancelled",
               len(notes(place, "scancelled")), 2)
         equal("ends: accounting is asked for the one that is gone",
@@ -246,6 +252,23 @@ def throttled():
         equal("throttled: one at a time", most, 1)
 
 
+def until():
+    """At that time the jobs are taken out of Slurm."""
+    with lib.Place("queue-until") as place:
+        stand_in(place)
+        place.write("jobs.ini", jobs_of(("slow-1", "slow-2")))
+        zone, at = lib.soon(3)
+        process = place.start("nightly", "--until", at, "jobs.ini",
+                              env={"TZ": zone})
+        _, err = process.communicate(timeout=lib.PATIENCE)
+        equal("until: exit code", process.returncode, 119)
+        holds("until: its words", err.decode(), "slow-1: not run: stopped at "
+              "--until", "2 not run")
+        numbers = [line.split()[0] for line in notes(place, "submitted")]
+        equal("until: all are cancelled in one call",
+              notes(place, "scancelled"), [" ".join(numbers)])
+
+
 def without():
     """No Slurm, or one that does not answer: nothing is started."""
     with lib.Place("queue-none") as place:
@@ -265,8 +288,11 @@ def without():
               notes(place, "submitted"), [])
 
 
-all_ends()
-taken_over()
-throttled()
-without()
-lib.finish()
+if __name__ == "__main__":
+    # Most of it waits for the next time that squeue may be asked.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        parts = [pool.submit(part) for part in (all_ends, taken_over,
+                                                throttled, until, without)]
+    for done in parts:
+        done.result()
+    lib.finish()
