@@ -27,6 +27,7 @@ share/doc/autofit/README.md
 share/doc/autofit/estimate.md
 share/doc/autofit/manual.md
 share/doc/autofit/nightly.md
+share/doc/autofit/phantom.md
 share/doc/autofit/presets.md
 share/doc/autofit/profiles.md
 share/doc/autofit/published-tables.md
