@@ -17,7 +17,7 @@ not_pure='options_files'
 
 instruments='__(asan|ubsan|sanitizer)_.*|__stack_chk_fail|__assert_fail|_GLOBAL_OFFSET_TABLE_'
 reads='(__)?(mem(cpy|move|set|cmp|chr)|str(n?(case)?cmp|len|chr|rchr))(_chk)?|basename'
-math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp|log|log2|pow)'
+math='(l?l?round|floor|ceil|trunc|f(abs|min|max|mod)|sqrt|exp2?|log|log2|log10|pow)'
 names='(verdict|phase|coverage|steps_source)_(name|parse)'
 # They write to structs of the caller, error_set its words.
 facts='error_(set|prefix)|model_facts_(init|complete|set|check)|model_fields'
@@ -27,7 +27,7 @@ strict="$instruments|$reads|$math|$names|$facts"
 text='str[a-z]+|mem[a-z]+|__isoc(23|99)_str[a-z]+|to(lower|upper)|fnmatch'
 text+='|__ctype_[a-z]+_loc|__errno_location|v?(sn|as)printf|qsort|bsearch'
 text+='|__(str[a-z]+|mem[a-z]+|v?(sn|as)printf)_chk'
-text+='|strtok_r|qsort_r'
+text+='|strtok_r|qsort_r|gmtime_r'
 heap='free|x(malloc|calloc|realloc|grow|strn?dup|asprintf)'
 base='(strlist|strbuf|span|error|utf8)_[a-z_]+|[a-z_]+_(parse|format|name)|amount_of'
 # Of PCRE2: a text in, places in it out.
@@ -40,8 +40,8 @@ presets='presets_(find|whole|read_all)|preset_knob|launchers_whole'
 lenient="$strict|$text|$heap|$base|$patterns|$presets|argp_parse|ini_read"
 # Cells in, aligned text out.
 lenient+="|$settings|builtin_(files|find)|report_columns_print"
-# Texts copied into a list of the caller's.
-lenient+='|record_settings_add'
+# Copied into a list of the caller's.
+lenient+='|record_settings_add|probe_notes_trials'
 
 fail() {
 	echo "pure.sh: $*" >&2

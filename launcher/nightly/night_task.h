@@ -1,4 +1,4 @@
-/* A job of the list as a call of `autofit tune`. Pure. */
+/* A job of the list as a call of `autofit tune`. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_TASK_H
 #define AUTOFIT_LAUNCHER_NIGHTLY_NIGHT_TASK_H

@@ -28,8 +28,8 @@ struct canvas {
 };
 
 /* In dots from the top left; false outside. */
-static bool place_of(const struct canvas *canvas, double x, double y,
-		     size_t *column, size_t *row)
+static bool chart_place(const struct canvas *canvas, double x, double y,
+			size_t *column, size_t *row)
 {
 	double across = x / canvas->x_max * (double)(canvas->width * DOTS_X);
 	double down = (1 - y / canvas->y_max) * ROWS * DOTS_Y;
@@ -50,7 +50,7 @@ static void put_dot(struct canvas *canvas, double x, double y)
 	};
 	size_t column, row;
 
-	if (place_of(canvas, x, y, &column, &row))
+	if (chart_place(canvas, x, y, &column, &row))
 		canvas->dots[row / DOTS_Y][column / DOTS_X] |=
 			bits[row % DOTS_Y][column % DOTS_X];
 }
@@ -91,12 +91,12 @@ static void draw_marks(struct canvas *canvas, const struct chart *chart)
 	size_t column, row;
 
 	for (size_t i = 0; i < chart->level_count; i++)
-		if (place_of(canvas, 0, chart->levels[i].y, &column, &row))
+		if (chart_place(canvas, 0, chart->levels[i].y, &column, &row))
 			draw_level(canvas->marks[row / DOTS_Y], canvas->width,
 				   chart->levels[i].name);
 	for (size_t i = 0; i < chart->count; i++)
-		if (place_of(canvas, chart->points[i].x, chart->points[i].y,
-			     &column, &row))
+		if (chart_place(canvas, chart->points[i].x, chart->points[i].y,
+				&column, &row))
 			canvas->marks[row / DOTS_Y][column / DOTS_X] =
 				marks[chart->points[i].kind];
 }

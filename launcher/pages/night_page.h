@@ -1,4 +1,4 @@
-/* A night and those before it as a page, and as lines of a terminal. Pure. */
+/* A night and those before it as a page, and as lines of a terminal. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_PAGES_NIGHT_PAGE_H
 #define AUTOFIT_LAUNCHER_PAGES_NIGHT_PAGE_H

@@ -26,7 +26,7 @@ static void rate_text(struct strbuf *out, double y)
 		strbuf_adds(out, "0");
 }
 
-static enum chart_kind kind_of(const struct trial *trial)
+static enum chart_kind chart_kind_of(const struct trial *trial)
 {
 	if (trial_fits(trial))
 		return CHART_GOOD;
@@ -68,7 +68,7 @@ void record_chart_memory(const struct record *record, struct chart *chart)
 			chart_add(chart, &(struct chart_point){
 						 (double)trials[i].micro_batch,
 						 (double)trials[i].peak_bytes,
-						 0, kind_of(&trials[i]),
+						 0, chart_kind_of(&trials[i]),
 						 memory_label(&trials[i]) });
 	if (line.points == 2) {
 		chart->has_line = true;
@@ -117,7 +117,7 @@ void record_chart_time(const struct record *record, struct chart *chart)
 
 		chart_add(chart,
 			  &(struct chart_point){
-				  trial->seconds, 0, 0, kind_of(trial),
+				  trial->seconds, 0, 0, chart_kind_of(trial),
 				  xasprintf("micro %" PRId64 ", %s",
 					    trial->micro_batch,
 					    duration_format(text,

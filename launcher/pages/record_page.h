@@ -1,4 +1,4 @@
-/* A record as a page, and as curves in a terminal. Pure. */
+/* A record as a page, and as curves in a terminal. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_PAGES_RECORD_PAGE_H
 #define AUTOFIT_LAUNCHER_PAGES_RECORD_PAGE_H

@@ -1,4 +1,4 @@
-/* Formatting helpers of the report: colour, lines, numbers, verdicts. */
+/* Formatting helpers of the report: colour, lines, numbers, verdicts. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_REPORT_REPORT_WORDS_H
 #define AUTOFIT_LAUNCHER_REPORT_REPORT_WORDS_H

@@ -17,6 +17,7 @@
 /* A session that has come to its answer, as far as its caveats go. */
 struct answered {
 	struct preset preset;
+	struct options options;
 	struct request request;
 	struct memory_target target;
 	struct result result;
@@ -31,6 +32,7 @@ static void answered_make(struct answered *answered, enum probe_device device,
 
 	memset(answered, 0, sizeof(*answered));
 	answered->request.command.preset = &answered->preset;
+	answered->request.options = &answered->options;
 	answered->target.device = device;
 	answered->target.nvml = has_nvml ? nvml : NULL;
 	answered->session.given.request = &answered->request;

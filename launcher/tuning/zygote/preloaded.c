@@ -40,8 +40,8 @@ static int write_list(const char *folder, const char *name,
 
 	for (size_t i = 0; i < list->count; i++)
 		strbuf_add(&text, list->items[i], strlen(list->items[i]) + 1);
-	result = textfile_replace(path, 0600, strbuf_text(&text), text.length,
-				  err);
+	result =
+		textfile_make(path, 0600, strbuf_text(&text), text.length, err);
 	strbuf_release(&text);
 	free(path);
 	return result;
@@ -52,7 +52,7 @@ static int write_part(const char *folder, const char *part, struct error *err)
 	const struct builtin_file *file = builtin_find(part);
 	char *path = xasprintf("%s/%s", folder, strrchr(part, '/') + 1);
 	int result =
-		file ? textfile_replace(path, 0700, file->data, file->size, err)
+		file ? textfile_make(path, 0700, file->data, file->size, err)
 		     : error_set(err, -ENOENT, "%s is not built in", part);
 
 	free(path);

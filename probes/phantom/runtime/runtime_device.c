@@ -4,7 +4,7 @@
 
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
 
-/* As cudaDeviceProp is laid out since CUDA 12; tests/unit compares. */
+/* As cudaDeviceProp is laid out since CUDA 12. */
 struct runtime_properties {
 	char name[256];
 	unsigned char uuid[16];
