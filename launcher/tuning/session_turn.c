@@ -445,13 +445,14 @@ enum session_turn session_turn_take(struct session *session,
 	char *doubt = NULL;
 	int result = session_probe_run(session, step, &report, &err);
 
-	if (result == 0)
+	if (result == 0) {
 		doubt = phantom_trial_judge(
 			&session->given.request->options->target,
 			&report.outcome.trial);
-	if (result == 0)
 		result = settle_limits(session, &report, &err);
+	}
 	if (result < 0) {
+		free(doubt);
 		if (!has_written(session, &report) &&
 		    !session_loop_must_end(&session->loop))
 			(void)session_end(session, OUTCOME_ERROR,

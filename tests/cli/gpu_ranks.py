@@ -94,7 +94,7 @@ def who_waits_for_a_dead_rank_is_ended(world):
     equal(name + "why", first["why"],
           "rank 1 ended by an error, and the others waited for it")  # fmt: skip
     holds(name + "its error is shown", answer.err,
-          "rank 1: .*ValueError: rank 1 has no data")  # fmt: skip
+          "rank 1 ended .*ValueError: rank 1 has no data")  # fmt: skip
 
 
 if subprocess.call([PYTHON, "-c", "import torch"], stderr=subprocess.DEVNULL):
