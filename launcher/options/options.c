@@ -410,20 +410,34 @@ static int check_subcommand(struct options_parsing *parsing)
 	return 0;
 }
 
-static bool can_be_phantom(const struct options *options)
+/* On a phantom card nothing runs for real, and nothing is fast or slow. */
+static int check_phantom(struct options_parsing *parsing)
 {
-	return options->subcommand == SUBCOMMAND_TUNE ||
-	       options->subcommand == SUBCOMMAND_PHANTOM;
+	const struct options *options = parsing->options;
+
+	if (options->target.device != DEVICE_PHANTOM)
+		return 0;
+	if (options->subcommand != SUBCOMMAND_TUNE &&
+	    options->subcommand != SUBCOMMAND_PHANTOM)
+		return options_wrong(
+			parsing,
+			"--device phantom:%.64s answers without a "
+			"card, and nothing can run on it: autofit tune "
+			"--device phantom:%.64s -- command...",
+			options->target.phantom, options->target.phantom);
+	if (options->search.fastest)
+		return options_wrong(parsing,
+				     "--objective fastest: a phantom card "
+				     "computes nothing, so nothing on it is "
+				     "fast or slow");
+	return 0;
 }
 
-/* What only the whole command line can tell. */
-static int check_whole(struct options_parsing *parsing)
+/* Options that belong to one sub-command. */
+static int check_owned(struct options_parsing *parsing)
 {
 	const struct subcommand_row *row = parsing->subcommand;
-	struct options *options = parsing->options;
 
-	if (row && check_subcommand(parsing))
-		return EINVAL;
 	if (parsing->has_watch &&
 	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
 		return options_wrong(parsing,
@@ -438,6 +452,19 @@ static int check_whole(struct options_parsing *parsing)
 		return options_wrong(parsing, "--%s belongs to autofit %s",
 				     parsing->owned->name,
 				     parsing->owned->only_of);
+	return 0;
+}
+
+/* What only the whole command line can tell. */
+static int check_whole(struct options_parsing *parsing)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	struct options *options = parsing->options;
+
+	if (row && check_subcommand(parsing))
+		return EINVAL;
+	if (check_owned(parsing))
+		return EINVAL;
 	if (row && row->subcommand == SUBCOMMAND_NIGHTLY)
 		options->nightly.is_dry_run =
 			options->subcommand == SUBCOMMAND_EXPLAIN;
@@ -449,19 +476,8 @@ static int check_whole(struct options_parsing *parsing)
 		return options_wrong(
 			parsing, "no command given: autofit -- python train.py "
 				 "... (autofit --help says more)");
-	if (options->target.device == DEVICE_PHANTOM &&
-	    !can_be_phantom(options))
-		return options_wrong(
-			parsing,
-			"--device phantom:%.64s answers without a "
-			"card, and nothing can run on it: autofit tune "
-			"--device phantom:%.64s -- command...",
-			options->target.phantom, options->target.phantom);
-	if (options->target.device == DEVICE_PHANTOM && options->search.fastest)
-		return options_wrong(parsing,
-				     "--objective fastest: a phantom card "
-				     "computes nothing, so nothing on it is "
-				     "fast or slow");
+	if (check_phantom(parsing))
+		return EINVAL;
 	if (options->subcommand == SUBCOMMAND_LAUNCH && options->output.json &&
 	    strcmp(options->output.json, "-") == 0)
 		return options_wrong(parsing, "--json -: stdout belongs to the "

@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,10 +243,11 @@ bool channel_process(const struct channel *channel, pid_t pid,
 /* "7f00-7f10 rw-s 00000000 fe:01 1234  /path": the number of the file. */
 static uintmax_t mapped_inode(const char *line)
 {
-	uintmax_t inode = 0;
-
-	(void)sscanf(line, "%*s %*s %*s %*s %ju", &inode);
-	return inode;
+	for (int field = 0; field < 4; field++) {
+		line += strcspn(line, " ");
+		line += strspn(line, " ");
+	}
+	return strtoumax(line, NULL, 10);
 }
 
 bool channel_is_bypassed(const struct channel *channel, pid_t pid)

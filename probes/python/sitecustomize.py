@@ -981,7 +981,7 @@ class Rest(object):
             pass
 
     def stop(self):
-        module = sys.modules["torch.autograd"]
+        module = sys.modules.get("torch.autograd")
         if self.wrapper and module.__dict__.get("backward") is self.wrapper:
             module.backward = self.function
         self.function = self.wrapper = None
@@ -995,7 +995,9 @@ class Rest(object):
         if self.rest <= 0 or not self.channel.enter():
             return
         self.channel.put(REST64, self.rest)
-        module = sys.modules["torch.autograd"]
+        module = sys.modules.get("torch.autograd")
+        if module is None:
+            return
         self.function = module.__dict__["backward"]
         self.wrapper = wraps(self.function, self.wrap(self.function))
         self.wrapper._torchdynamo_disable = True

@@ -118,7 +118,7 @@ def a_hang_ends():
             check(name + "who hung is gone", end.hung_is_gone, end.words)
             if not number:
                 holds(name + "it says why", end.words,
-                      "the time limit was reached|the time is up")  # fmt: skip
+                      "the time limit was reached|stopped after 1 probe .--time-limit")  # fmt: skip
 
 
 def nvml_that_hangs_is_left_out():

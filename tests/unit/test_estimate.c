@@ -266,7 +266,7 @@ static void other_models_stay_beside(void **state)
 static void weights_to_generate_are_fp8(void **state)
 {
 	struct workload work = plain(state, "llama-3.1-8b", 1024);
-	const int64_t others = INT64_C(2) * 128256 * 4096 + 65 * 4096;
+	const int64_t others = INT64_C(2) * 128256 * 4096 + INT64_C(65) * 4096;
 	const int64_t linear = INT64_C(8030261248) - others;
 
 	work.regime = REGIME_FP8;
@@ -308,7 +308,7 @@ static void a_cache_is_shared_by_its_heads(void **state)
 static void prompts_go_through_in_chunks(void **state)
 {
 	struct workload work = plain(state, "llama-3.1-8b", 16384);
-	const int64_t token = 2 * (3 * 14336 + 4 * 4096);
+	const int64_t token = INT64_C(2) * (3 * 14336 + 4 * 4096);
 
 	work.task = TASK_INFERENCE;
 	assert_int_equal(part(&work, PEAK_GENERATION, PART_LAYER),

@@ -18,7 +18,7 @@
 #define LLAVA_TOWER                                                            \
 	INT64_C(24) * (4 * 1024 * 1024 + 8 * 1024 + 2 * 1024 * 4096 + 4096 +   \
 		       1024) +                                                 \
-		1024 + 2 * 1024 + 1025 * 4096
+		1024 + INT64_C(2) * 1024 + INT64_C(1025) * 4096
 
 /* What the files of the hub say, without keys that count nothing. */
 static const struct {
