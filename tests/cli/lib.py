@@ -170,7 +170,7 @@ class Place:
             start_new_session=True,
         )
 
-    def call(self, *args, env=None, timeout=PATIENCE):
+    def ask(self, *args, env=None, timeout=PATIENCE):
         """Calls autofit to its end: status and what it wrote."""
         process = self.start(*args, env=env)
         try:
@@ -189,7 +189,7 @@ class Place:
         words = list(args)
         place = 1 if words and words[0] in ("tune", "explain") else 0
         words[place:place] = ["--json", report]
-        answer = self.call(*words, env=env, timeout=timeout)
+        answer = self.ask(*words, env=env, timeout=timeout)
         if os.path.exists(report):
             with open(report, encoding="utf-8") as file:
                 answer.result = json.load(file)

@@ -80,7 +80,7 @@ def reserved_of(text):
 
 
 def once(place, python, *args, card="testcard", options=()):
-    return place.call("phantom", card, *options, "--", python, TRAIN, *args)
+    return place.ask("phantom", card, *options, "--", python, TRAIN, *args)
 
 
 def plain_runs(place, python):

@@ -35,16 +35,16 @@ def main():
         for line, code, words in ROWS:
             args = [arg.replace("\0", " ") for arg in
                     line.replace("\\ ", "\0").split()]
-            answer = place.call(*args)
+            answer = place.ask(*args)
             lib.equal("autofit %s" % line, answer.status, code)
             lib.holds("  says why", answer.err, words)
-        found = place.call("phantom", "4090x2", "--", "sh", "-c",
+        found = place.ask("phantom", "4090x2", "--", "sh", "-c",
                           "echo $AUTOFIT_SIM_DEVICES; ls $(dirname "
                           "$AUTOFIT_SIM_STATE)")
         lib.holds("the command is told of both", found.out,
                   "NVIDIA GeForce RTX 4090:[0-9]+:0:[0-9]+:8.9:128;NVIDIA "
                   "GeForce RTX 4090:", r"libcudart\.so\.12", r"libnccl\.so\.2")
-        left = place.call("phantom", "t4", "--", "sh", "-c",
+        left = place.ask("phantom", "t4", "--", "sh", "-c",
                          "dirname $AUTOFIT_SIM_STATE").out.strip()
         lib.check("nothing of it is left", left and not lib.os.path.exists(
             left), left)

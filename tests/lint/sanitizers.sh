@@ -12,10 +12,12 @@ awk '/"command":/ { has = /-fsanitize=/ ? "yes" : "no" }
 	/"file":/ { gsub(/.*: "|",?$/, ""); print has, $0 }' \
 	"$scratch/dev/compile_commands.json" |
 	sed "s|$SOURCE/||" >"$scratch/all"
-wrong=$(grep -E -e '^yes (examples|tests/(cli|sim)|probes/preload)/' \
+# Libraries for the programs that are measured.
+plain='probes/(preload|phantom/(device|driver|maths|runtime))'
+wrong=$(grep -E -e "^yes (examples|tests/(cli|sim)|$plain)/" \
 	-e '^no (base|search|estimator|configs|probes|launcher|tests/unit)/' \
 	"$scratch/all" |
-	grep -vxE 'no probes/(preload/.*|keeper/zygote_serve\.c)' || true)
+	grep -vxE "no ($plain/.*|probes/keeper/zygote_serve\.c)" || true)
 [ -z "$wrong" ] || fail "wrong flags:"$'\n'"$wrong"
 
 # What links them, in flags of the linker: only rooms, programs and tests.
@@ -23,7 +25,7 @@ wrong=$(grep -lr -e '-fsanitize' "$scratch/dev" --include=link.txt |
 	grep -vE '/CMakeFiles/(autofit|autofit_pages|test_[a-z0-9_]+)\.dir/' || true)
 [ -z "$wrong" ] || fail "linked with sanitizers:"$'\n'"$wrong"
 for seen in 'yes launcher/main.c' 'no examples/trainer.c' \
-	'no tests/sim/sim_cuda.c' 'no probes/preload/real.c' \
+	'no tests/sim/sim_fault.c' 'no probes/preload/real.c' \
 	'no probes/keeper/zygote_serve.c'; do
 	grep -qx "$seen" "$scratch/all" || fail "not in the tree: $seen"
 done
