@@ -341,10 +341,12 @@ def time_limit_of_a_tuning(place):
 
 
 def time_limit_of_a_launch(place):
+    # One probe takes less than the limit, and all of them, with the six steps of
+    # the one that may be the answer, more.
     code, result, words = place.launch(
-        ["--time-limit", "4s"],
-        [TRAINER, "--batch-size", "2", "--grad-accum", "64", "--steps", "2",
-         "--step-ms", "400"])
+        ["--time-limit", "5s", "--confirm-steps", "6"],
+        [TRAINER, "--batch-size", "2", "--grad-accum", "64", "--steps", "6",
+         "--step-ms", "500"])
     fitting = [micro for micro, verdict in verdicts(result)
                if verdict == "fits"]
     check("the time was up", result["outcome"] == "time_limit", words)
@@ -357,7 +359,7 @@ def time_limit_of_a_launch(place):
     check("marked, unless all of it has run",
           ("unconfirmed" in words) != last["ran_to_end"], words)
     check("and its end is autofit's", code == 0 and
-          "done: micro %d accum %d steps 2" % (
+          "done: micro %d accum %d steps 6" % (
               max(fitting), 64 * 2 // max(fitting)) in words, words)
 
 

@@ -49,7 +49,7 @@ PROGRAMS = {
         [FRAMEWORKS + "lightning_main.py", "fit", "--config",
          FRAMEWORKS + "config.yaml", "--data.batch_size={micro}",
          "--trainer.accumulate_grad_batches={accum}",
-         "--trainer.max_steps={steps}"], "lightning.pytorch", 420, (2, 16)),
+         "--trainer.max_steps={steps}"], "lightning", 420, (2, 16)),
 }
 
 
@@ -68,9 +68,8 @@ def seconds_of(argv, folder):
 
 
 def has(module):
-    return subprocess.run(
-        [PYTHON, "-c", "import " + module], check=False,
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    look = "import importlib.util as u, sys; sys.exit(not u.find_spec(%r))"
+    return subprocess.call([PYTHON, "-c", look % module]) == 0
 
 
 def tune(command, budget, split, folder):
@@ -96,7 +95,7 @@ def play(name):
     with tempfile.TemporaryDirectory(prefix="probes-") as folder:
         os.environ["AUTOFIT_HOME"] = os.path.join(folder, "home")
         result = tune(command, budget, split, folder)
-        imports = seconds_of([PYTHON, "-c", "import " + module], folder)
+        imports = seconds_of([PYTHON, "-c", "import torch"], folder)
         rows = []
         for probe in result["probes"]:
             micro, accum = probe["micro_batch"], probe["grad_accum"]
