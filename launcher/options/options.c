@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +33,9 @@ struct options_parsing {
 	const struct subcommand_row *subcommand;
 	const struct option_alias *alias; /* it is written so; NULL: as ours */
 	bool has_command;
-	bool has_json, has_watch;           /* as a flag */
-	const struct option_row *estimates; /* the same: of estimate only */
-	const struct option_row *owned;     /* the same: see only_of */
+	bool has_json; /* as a flag */
+	/* The same: one that is of a sub-command only, and one of another. */
+	const struct option_row *owned[2];
 };
 
 static int options_wrong(struct options_parsing *parsing, const char *format,
@@ -110,6 +111,26 @@ static int on_print(struct options_parsing *parsing,
 	return 0;
 }
 
+/* The one sub-command that an option is of; NULL: it is of several. */
+static const char *owner_of(const struct option_row *row)
+{
+	return row->group >= GROUP_ESTIMATE ? "estimate" : row->only_of;
+}
+
+/* Of two owners one is not called, whichever is: more need not be known. */
+static void note_owned(struct options_parsing *parsing,
+		       const struct option_row *row)
+{
+	const char *owner = owner_of(row);
+
+	if (!owner)
+		return;
+	if (!parsing->owned[0])
+		parsing->owned[0] = row;
+	else if (strcmp(owner_of(parsing->owned[0]), owner) != 0)
+		parsing->owned[1] = row;
+}
+
 static int on_option(struct options_parsing *parsing,
 		     const struct option_row *row, const char *value,
 		     struct argp_state *state)
@@ -134,10 +155,7 @@ static int on_option(struct options_parsing *parsing,
 				     row->name);
 	if (row->print)
 		return on_print(parsing, row, value, word, state);
-	if (row->group >= GROUP_ESTIMATE)
-		parsing->estimates = row;
-	if (row->only_of)
-		parsing->owned = row;
+	note_owned(parsing, row);
 	if (layers_set(&parsing->layers, row, value ? value : "1",
 		       parsing->err) < 0)
 		return wrong_value(parsing, row);
@@ -157,6 +175,24 @@ static int take_format(struct options_parsing *parsing, const char *word)
 	return 0;
 }
 
+/* Which words a sub-command takes, in this order, and where they go. */
+static const struct {
+	size_t by, field;
+} words_taken[] = {
+	{ offsetof(struct subcommand_row, takes_file),
+	  offsetof(struct options, import_file) },
+	{ offsetof(struct subcommand_row, takes_second_file),
+	  offsetof(struct options, second_file) },
+	{ offsetof(struct subcommand_row, takes_preset),
+	  offsetof(struct options, preset_name) },
+	{ offsetof(struct subcommand_row, takes_model),
+	  offsetof(struct options, estimate.model) },
+	{ offsetof(struct subcommand_row, takes_card),
+	  offsetof(struct options, card) },
+	{ offsetof(struct subcommand_row, takes_name),
+	  offsetof(struct options, record_name) },
+};
+
 /* A word after a sub-command without "--" before it. */
 static int options_on_word(struct options_parsing *parsing, const char *word)
 {
@@ -165,29 +201,17 @@ static int options_on_word(struct options_parsing *parsing, const char *word)
 
 	if (row->formats && !options->export_format)
 		return take_format(parsing, word);
-	if (row->takes_file && !options->import_file) {
-		options->import_file = xstrdup(word);
-		return 0;
-	}
-	if (row->takes_second_file && !options->second_file) {
-		options->second_file = xstrdup(word);
-		return 0;
-	}
-	if (row->takes_preset && !options->preset_name) {
-		options->preset_name = xstrdup(word);
-		return 0;
-	}
-	if (row->takes_model && !options->estimate.model) {
-		options->estimate.model = xstrdup(word);
-		return 0;
-	}
-	if (row->takes_card && !options->card) {
-		options->card = xstrdup(word);
-		return 0;
-	}
-	if (row->takes_name && !options->record_name) {
-		options->record_name = xstrdup(word);
-		return 0;
+	for (size_t i = 0; i < sizeof(words_taken) / sizeof(*words_taken);
+	     i++) {
+		bool is_taken =
+			*(const bool *)((const char *)row + words_taken[i].by);
+		char **field =
+			(char **)((char *)options + words_taken[i].field);
+
+		if (is_taken && !*field) {
+			*field = xstrdup(word);
+			return 0;
+		}
 	}
 	if (!row->takes_command || row->command_optional || row->takes_name)
 		return options_wrong(
@@ -433,25 +457,19 @@ static int check_phantom(struct options_parsing *parsing)
 	return 0;
 }
 
-/* Options that belong to one sub-command. */
+/* Options that belong to another sub-command than the one that is called. */
 static int check_owned(struct options_parsing *parsing)
 {
-	const struct subcommand_row *row = parsing->subcommand;
+	const struct subcommand_row *called = parsing->subcommand;
 
-	if (parsing->has_watch &&
-	    (!row || row->subcommand != SUBCOMMAND_DEVICES))
-		return options_wrong(parsing,
-				     "--watch belongs to autofit devices");
-	if (parsing->estimates &&
-	    (!row || row->subcommand != SUBCOMMAND_ESTIMATE))
-		return options_wrong(parsing,
-				     "--%s belongs to autofit estimate",
-				     parsing->estimates->name);
-	if (parsing->owned &&
-	    (!row || strcmp(row->word, parsing->owned->only_of) != 0))
-		return options_wrong(parsing, "--%s belongs to autofit %s",
-				     parsing->owned->name,
-				     parsing->owned->only_of);
+	for (size_t i = 0; i < 2 && parsing->owned[i]; i++) {
+		const char *owner = owner_of(parsing->owned[i]);
+
+		if (!called || strcmp(called->word, owner) != 0)
+			return options_wrong(parsing,
+					     "--%s belongs to autofit %s",
+					     parsing->owned[i]->name, owner);
+	}
 	return 0;
 }
 
@@ -548,7 +566,6 @@ enum options_outcome options_parse(struct options *options,
 		return OPTIONS_PRINT;
 	}
 	parsing.has_json = options->output.json != NULL;
-	parsing.has_watch = options->times.watch_ms != 0;
 	layers_next(&parsing.layers);
 	if (!parsing.subcommand ||
 	    parsing.subcommand->subcommand != SUBCOMMAND_ESTIMATE)

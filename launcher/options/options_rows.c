@@ -111,6 +111,7 @@ const struct option_row option_rows[] = {
 	  .doc = "autofit devices: look again every SEC seconds (0.1 to 3600, "
 		 "else 1) until stopped",
 	  .one_call = true,
+	  .only_of = "devices",
 	  .group = GROUP_MEMORY },
 	{ .name = "effective-batch",
 	  .kind = &kind_effective,
