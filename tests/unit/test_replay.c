@@ -35,7 +35,10 @@ enum knowledge { KNOWS_NOTHING, KNOWS_REST, KNOWS_ESTIMATE, KNOWLEDGE_COUNT };
 static const char *const knowledge_names[] = { "nothing known", "bytes at rest",
 					       "an estimate" };
 /* What this version reaches, and a little more. */
-static const double mean_max[] = { 3.85, 3.2, 2.8 };
+static const double mean_max[] = { 3.85, 3.15, 2.7 };
+/* Where the rise is steeper than the search takes it to be: see
+ * MEMORY_LINE_BACKWARD. */
+static const double mean_max_steep[] = { 3.85, 3.35, 3.0 };
 
 struct curve {
 	double fixed, per_sample, power;
@@ -82,7 +85,7 @@ static bool draw_chance(double chance)
  * that are there only within a step, half are flat until the samples take more
  * than the gradients, and half of the trainings repeat their peak only to 1%.
  */
-static struct curve draw_curve(void)
+static struct curve draw_curve(double backward_low, double backward_high)
 {
 	static const int64_t effective[] = { 0,   0,   32,  48,  64,  96,  128,
 					     240, 256, 384, 480, 512, 1000 };
@@ -91,7 +94,7 @@ static struct curve draw_curve(void)
 		.transient_share = draw_chance(0.25) ? draw(0, 0.2) : 0,
 		.noise = draw_chance(0.5) ? draw(0, 0.01) : 0,
 		.rounding = draw_chance(0.25) ? 20 * MIB : 2 * MIB,
-		.backward = draw_log(1, 7),
+		.backward = draw_log(backward_low, backward_high),
 		.estimate_error_fixed = draw(0.75, 1.2),
 		.estimate_error_slope = draw(0.75, 1.2),
 		.effective_batch = effective[(size_t)draw(0, 13)],
@@ -310,14 +313,14 @@ static void count_one(struct tally *tally, const struct curve *curve, size_t i,
 	tally->short_answers += played.micro < played.low;
 }
 
-static void tunings_take_few_probes(void **state)
+static void play_all(double backward_low, double backward_high,
+		     const double *most)
 {
 	static struct curve curves[CURVES];
 
-	(void)state;
 	random_state = SEED;
 	for (size_t i = 0; i < CURVES; i++)
-		curves[i] = draw_curve();
+		curves[i] = draw_curve(backward_low, backward_high);
 	for (int knows = 0; knows < KNOWLEDGE_COUNT; knows++) {
 		struct tally tally = { .bound = 0 };
 		double mean = 0;
@@ -337,14 +340,27 @@ static void tunings_take_few_probes(void **state)
 		assert_int_equal(tally.untested, 0);
 		assert_int_equal(tally.wrong, 0);
 		assert_true(tally.short_answers <= CURVES / 100);
-		assert_true(mean <= mean_max[knows]);
+		assert_true(mean <= most[knows]);
 	}
+}
+
+static void tunings_take_few_probes(void **state)
+{
+	(void)state;
+	play_all(1, 3, mean_max);
+}
+
+static void steep_tunings_take_few_probes(void **state)
+{
+	(void)state;
+	play_all(3, 7, mean_max_steep);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tunings_take_few_probes),
+		cmocka_unit_test(steep_tunings_take_few_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
