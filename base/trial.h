@@ -72,9 +72,18 @@ struct trial {
 	enum steps_source steps_source;
 	int64_t steps;           /* optimizer steps seen */
 	int64_t confirmed_steps; /* steps of the confirmation; 0: not one */
+	/* Backward passes after its first step, where those were counted as
+	 * steps are; 0: they were not. */
+	int64_t later_passes;
 	double seconds;          /* wall clock of the whole probe */
 	double step_seconds;     /* median, 0: not known */
 	double step_mad_seconds; /* median deviation from it; 0: not known */
+	/* Of those how much a micro-step takes, beside the optimizer; 0: not
+	 * known, or nothing accumulates. */
+	double pass_seconds;
+	/* At two looks or more the same sizes went into the model, and the peak
+	 * rose no more after the second step. */
+	bool is_alike;
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
 	 * dimension of what goes into the outermost module. Echo: what the
@@ -103,6 +112,30 @@ static inline double trial_rate(const struct trial *trial)
 	return trial->step_seconds > 0
 		       ? (double)trial->micro_batch *
 				 (double)trial->grad_accum / trial->step_seconds
+		       : 0;
+}
+
+/*
+ * How often memory was used as a whole step uses it. Where the micro-steps of
+ * an accumulation are alike, each after the first step shows as much as a step.
+ */
+static inline int64_t trial_rounds_of(int64_t steps, int64_t later_passes)
+{
+	return steps && later_passes >= steps ? 1 + later_passes : steps;
+}
+
+static inline int64_t trial_rounds(const struct trial *trial)
+{
+	return trial_rounds_of(trial->steps, trial->later_passes);
+}
+
+/* What a step takes beside its micro-steps: the optimizer; 0: not known. */
+static inline double trial_update_seconds(const struct trial *trial)
+{
+	double passes = trial->pass_seconds * (double)trial->grad_accum;
+
+	return trial->pass_seconds > 0 && trial->step_seconds > passes
+		       ? trial->step_seconds - passes
 		       : 0;
 }
 

@@ -53,14 +53,23 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	probe->course.state = PROBE_RUNNING;
 }
 
-/* What goes in has one size, and no step takes more than those before. */
+/*
+ * What goes in has one size, and no step takes more than those before. Where
+ * passes count as steps, an earlier probe saw that it has; and what a pass adds
+ * must not grow to anything by the end of the step.
+ */
 static bool probe_repeats_itself(const struct probe *probe)
 {
 	const struct step_peaks *peaks = &probe->readings.peaks;
 	const struct growth_noise *noise = probe_noise(probe);
+	uint64_t same = probe->readings.python.same_sizes;
 
-	return probe->readings.python.same_sizes >= SAME_SIZES_MIN &&
-	       !step_peaks_are_rising(peaks, noise) &&
+	if (probe_passes(probe)
+		    ? !same || step_peaks_would_rise(
+				       peaks, probe->spec.grad_accum, noise)
+		    : same < SAME_SIZES_MIN)
+		return false;
+	return !step_peaks_are_rising(peaks, noise) &&
 	       !step_peaks_are_varying(peaks, noise);
 }
 
@@ -73,15 +82,17 @@ static bool confirmation_is_done(const struct probe *probe,
 	/* Data that vary are watched for twice as long. */
 	int64_t factor =
 		step_peaks_are_varying(peaks, probe_noise(probe)) ? 2 : 1;
+	enum steps_source source;
+	int64_t steps = probe_steps(probe, &source);
 
-	if (probe->course.by_time || facts->steps >= wanted->steps)
+	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
 	if (facts->steps >= wanted->steps_same &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;
-	return facts->steps >= wanted->steps_min &&
+	return steps >= wanted->steps_min &&
 	       facts->now_ms - third >= wanted->ms * factor;
 }
 

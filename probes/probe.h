@@ -59,6 +59,11 @@ struct probe_confirmation {
 	int64_t steps;
 	/* Enough where every step is like the one before. */
 	int64_t steps_same;
+	/* Micro-steps are known to be alike: see probe_passes. */
+	bool counts_passes;
+	/* An optimizer step takes so long beside its micro-steps; 0: not
+	 * known. */
+	double update_seconds;
 	int64_t steps_min; /* never fewer, but for an exit by itself */
 	int64_t ms;        /* enough, counted from the third step */
 };

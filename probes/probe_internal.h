@@ -39,6 +39,7 @@ struct probe_readings {
 	uint64_t half_time[HALF_TIME_SLOTS];  /* peak at second i */
 	struct step_peaks peaks;
 	struct step_times times;
+	struct step_times pass_times; /* of the passes after the first step */
 	/* Steps when those were over in which an allocator may retry, and its
 	 * retries until then; 0: they are not over. */
 	int64_t warm_steps;
@@ -88,6 +89,12 @@ void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);
 /* Steps by the best source there is, and which one that is. */
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
+/*
+ * Backward passes after the first optimizer step, where they are told to count
+ * as steps do; 0: they do not. They do not where the first step had another
+ * number of them than it was told, or where the model is compiled on its way.
+ */
+int64_t probe_passes(const struct probe *probe);
 /* Retries of the allocator, by whoever counts more of them. */
 uint64_t probe_retries(const struct probe *probe);
 /* The peak of the device the verdict is about. */

@@ -7,6 +7,7 @@
 #include "probes/process/process_state.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,9 @@ const struct growth_noise *probe_noise(const struct probe *probe)
 		       ? &gpu_noise
 		       : &host_noise;
 }
+
+/* So many looks at inputs of one size say that a smaller probe's were. */
+#define SAME_SIZES_SEEN 2
 
 static struct evidence_memory memory_evidence(const struct probe *probe,
 					      uint64_t ooms)
@@ -48,6 +52,16 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.counts_ooms =
 			(readings->python.flags & CHANNEL_COUNTS_OOMS) != 0,
 	};
+}
+
+/* So many whole steps need no passes beside them. */
+static int64_t passes_of_verdict(const struct probe *probe)
+{
+	enum steps_source source;
+	int64_t steps = probe_steps(probe, &source);
+
+	return steps < probe->spec.confirmation.steps_min ? probe_passes(probe)
+							  : 0;
 }
 
 void probe_collect_evidence(struct probe *probe)
@@ -78,6 +92,7 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->progress = (struct evidence_progress){
 		.steps = probe_steps(probe, &source),
 		.steps_needed = probe->course.limits.steps_needed,
+		.later_passes = passes_of_verdict(probe),
 		.steps_asked = probe->spec.confirmation.steps,
 		.never_stepped =
 			(readings->python.flags & CHANNEL_NEVER_STEPPED) != 0,
@@ -121,9 +136,40 @@ static void note_seen(struct trial *trial, const struct channel_reading *python)
 {
 	trial->input_rows = (int64_t)python->rows;
 	trial->seen_accum = accum_of(python);
+	if (!trial->seen_accum && trial->later_passes)
+		trial->seen_accum = (int64_t)python->first_passes;
 	trial->seen_ranks =
 		(int64_t)(python->group ? python->group : python->world);
 	trial->loader_rows = (int64_t)python->loader_rows;
+}
+
+static bool steps_were_alike(const struct probe *probe,
+			     const struct trial *trial)
+{
+	const struct probe_readings *readings = &probe->readings;
+
+	return trial->steps_source == STEPS_HOOK && !trial->later_passes &&
+	       readings->python.same_sizes >= SAME_SIZES_SEEN &&
+	       !step_peaks_rose_after(&readings->peaks, 2, probe_noise(probe));
+}
+
+/* A step that did not end, or one alone, is as long as its micro-steps. */
+static void note_pace(const struct probe *probe, struct trial *trial)
+{
+	const struct probe_readings *readings = &probe->readings;
+	double accum = (double)probe->spec.grad_accum;
+	struct step_pace step = step_times_pace(&readings->times);
+	struct step_pace pass = step_times_pace_within(&readings->pass_times,
+						       probe->spec.grad_accum);
+
+	if (trial->later_passes && pass.median_seconds > 0) {
+		step.median_seconds = accum * pass.median_seconds +
+				      probe->spec.confirmation.update_seconds;
+		step.mad_seconds = sqrt(accum) * pass.mad_seconds;
+	}
+	trial->step_seconds = step.median_seconds;
+	trial->step_mad_seconds = step.mad_seconds;
+	trial->pass_seconds = pass.median_seconds;
 }
 
 static void fill_trial(const struct probe *probe, struct trial *trial)
@@ -132,7 +178,6 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	const struct evidence_end *end = &probe->evidence.end;
 	const struct step_peaks *peaks = &probe->readings.peaks;
 	const struct printed_sizes *sizes = &probe->output.sizes;
-	struct step_pace pace = step_times_pace(&probe->readings.times);
 	bool fits = trial_fits(trial);
 
 	trial->micro_batch = probe->spec.micro_batch;
@@ -160,8 +205,9 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	    (course->confirming || end->ended))
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
-	trial->step_seconds = pace.median_seconds;
-	trial->step_mad_seconds = pace.mad_seconds;
+	trial->later_passes = passes_of_verdict(probe);
+	note_pace(probe, trial);
+	trial->is_alike = steps_were_alike(probe, trial);
 	note_seen(trial, &probe->readings.python);
 	trial->printed_sizes_micro = sizes->micro;
 	trial->printed_sizes_accum = sizes->accum;

@@ -105,6 +105,26 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 	return steps;
 }
 
+int64_t probe_passes(const struct probe *probe)
+{
+	const struct channel_reading *python = &probe->readings.python;
+
+	return probe->spec.confirmation.counts_passes && python->steps &&
+			       (int64_t)python->first_passes ==
+				       probe->spec.grad_accum &&
+			       !(python->flags & CHANNEL_COMPILED)
+		       ? (int64_t)python->later_passes
+		       : 0;
+}
+
+static int64_t rounds_so_far(const struct probe *probe)
+{
+	enum steps_source source;
+	int64_t steps = probe_steps(probe, &source);
+
+	return trial_rounds_of(steps, probe_passes(probe));
+}
+
 uint64_t probe_retries(const struct probe *probe)
 {
 	uint64_t python = probe->readings.python.alloc_retries;
@@ -294,7 +314,7 @@ void probe_watch(struct probe *probe)
 	int64_t now_ms = probe_clock_ms(&probe->clock);
 	uint64_t peak;
 	enum steps_source source;
-	int64_t steps;
+	int64_t steps, rounds;
 
 	for (size_t i = 0; i < sizeof(observers) / sizeof(*observers); i++) {
 		if (now_ms < readings->next_ms[i])
@@ -303,22 +323,26 @@ void probe_watch(struct probe *probe)
 		observers[i].look(probe);
 	}
 	steps = probe_steps(probe, &source);
+	rounds = rounds_so_far(probe);
 	peak = probe_peak(probe);
-	step_peaks_note(&readings->peaks, steps, peak, now_ms);
+	step_peaks_note(&readings->peaks, rounds, peak, now_ms);
 	step_times_note(
 		&readings->times, steps,
 		(int64_t)((source == STEPS_HOOK ? readings->python.last_step_ns
 						: uv_hrtime()) /
 			  1000));
+	step_times_note(&readings->pass_times,
+			(int64_t)readings->python.later_passes,
+			(int64_t)(readings->python.last_pass_ns / 1000));
 	if (now_ms / 1000 < HALF_TIME_SLOTS)
 		readings->half_time[now_ms / 1000] = peak;
 	/* What came since the last look may have come in its first step. */
 	if (!readings->warm_steps)
 		readings->warm_retries = probe_retries(probe);
-	if (steps <= WARM_UP_STEPS)
+	if (rounds <= WARM_UP_STEPS)
 		readings->warm_steps = 0;
 	else if (!readings->warm_steps)
-		readings->warm_steps = steps;
+		readings->warm_steps = rounds;
 }
 
 bool probe_watch_more(struct probe *probe)
@@ -351,7 +375,6 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe)
 	const struct probe_readings *readings = &probe->readings;
 	int64_t now_ms = probe_clock_ms(&probe->clock);
 	int64_t half = now_ms / 2000;
-	enum steps_source source;
 
 	if (half >= HALF_TIME_SLOTS)
 		half = HALF_TIME_SLOTS - 1;
@@ -363,7 +386,7 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe)
 		.host_peak_bytes = readings->host.peak_bytes,
 		.half_time_peak_bytes = readings->half_time[half],
 		.available_bytes = readings->available.available_bytes,
-		.steps = probe_steps(probe, &source),
+		.steps = rounds_so_far(probe),
 		.retried_steps =
 			readings->warm_retries ? readings->warm_steps : 0,
 		.steps_will_come =

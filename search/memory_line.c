@@ -42,10 +42,16 @@ static const struct trial *largest_size(const struct trial *trials,
 	return best;
 }
 
+/*
+ * Two sizes this near each other, as a share of the larger one, give a slope
+ * that is mostly noise: a point further off is taken, where there is one.
+ */
+#define NEAR_SHARE 0.75
+
 /* The largest peak; with `above` only of smaller sizes, and so far below it. */
 static const struct trial *largest_peak(const struct trial *trials,
 					size_t count, const struct trial *above,
-					uint64_t apart)
+					uint64_t apart, int64_t micro_max)
 {
 	const struct trial *best = NULL;
 
@@ -54,7 +60,7 @@ static const struct trial *largest_peak(const struct trial *trials,
 
 		if (!trial_is_point(trial) || trial->micro_batch < 1)
 			continue;
-		if (above && (trial->micro_batch >= above->micro_batch ||
+		if (above && (trial->micro_batch > micro_max ||
 			      trial->peak_bytes >= above->peak_bytes ||
 			      above->peak_bytes - trial->peak_bytes <= apart))
 			continue;
@@ -71,7 +77,7 @@ static const struct trial *largest_peak(const struct trial *trials,
 static struct memory_line line_through(const struct trial *trials, size_t count,
 				       uint64_t apart, int doubt)
 {
-	const struct trial *high = largest_peak(trials, count, NULL, 0);
+	const struct trial *high = largest_peak(trials, count, NULL, 0, 0);
 	const struct trial *low = NULL;
 	struct memory_line line = { 0, 0, 0 };
 	uint64_t noise;
@@ -79,7 +85,11 @@ static struct memory_line line_through(const struct trial *trials, size_t count,
 	if (!high)
 		return line;
 	noise = memory_line_noise(high->peak_bytes);
-	low = largest_peak(trials, count, high, apart * noise);
+	low = largest_peak(trials, count, high, apart * noise,
+			   (int64_t)(NEAR_SHARE * (double)high->micro_batch));
+	if (!low)
+		low = largest_peak(trials, count, high, apart * noise,
+				   high->micro_batch - 1);
 	if (!low)
 		return line;
 	assert(high->micro_batch > low->micro_batch);
@@ -108,7 +118,7 @@ static struct memory_line line_hidden(const struct trial *trials, size_t count)
 {
 	const struct trial *large = largest_size(trials, count);
 	const struct trial *small = large;
-	const struct trial *peak = largest_peak(trials, count, NULL, 0);
+	const struct trial *peak = largest_peak(trials, count, NULL, 0, 0);
 	struct memory_line line = { 0, 0, 0 };
 	double rise;
 

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -223,4 +224,14 @@ int record_list(struct strlist *paths, const char *folder, struct error *err)
 	}
 	free(listing.items);
 	return 0;
+}
+
+void record_add_confirmation(const struct record *record, struct strbuf *out)
+{
+	strbuf_addf(out, "confirmed over %" PRId64 " step%s",
+		    record->confirmed_steps,
+		    record->confirmed_steps == 1 ? "" : "s");
+	if (record->confirmed_passes)
+		strbuf_addf(out, " and %" PRId64 " passes after the first",
+			    record->confirmed_passes);
 }

@@ -69,6 +69,9 @@ struct record {
 	enum coverage coverage;
 	enum steps_source steps_source;
 	int64_t confirmed_steps;
+	/* And backward passes after the first of them, where a confirmation
+	 * counted those as steps; 0: it did not. */
+	int64_t confirmed_passes;
 	char *isolation; /* of the probes: isolation_name(); NULL: not known */
 	int64_t lowered_from; /* micro that ran out of memory later; 0: none */
 	struct strlist not_exercised, caveats;
@@ -118,6 +121,9 @@ void record_release(struct record *record);
 
 /* Its probes ran on a card that is not there. */
 bool record_is_phantom(const struct record *record);
+
+/* Appends "confirmed over 6 steps", with the passes that counted as steps. */
+void record_add_confirmation(const struct record *record, struct strbuf *out);
 
 /* record->id from script name, device name and identity. */
 void record_set_id(struct record *record, const char *script,

@@ -65,4 +65,5 @@ void record_split_use(struct record *record, const struct trial *trial)
 	record->coverage = trial->coverage;
 	record->steps_source = trial->steps_source;
 	record->confirmed_steps = trial->confirmed_steps;
+	record->confirmed_passes = trial->later_passes;
 }

@@ -63,9 +63,10 @@ static void fact_evidence(const struct record *record, struct strbuf *out)
 		strbuf_addf(out, "%ssmallest misfit %" PRId64 " (by %s)",
 			    out->length ? ", " : "", record->smallest_misfit,
 			    record->misfit_by ? record->misfit_by : "probe");
-	if (record->confirmed_steps)
-		strbuf_addf(out, "%sconfirmed over %" PRId64 " steps",
-			    out->length ? ", " : "", record->confirmed_steps);
+	if (record->confirmed_steps) {
+		strbuf_adds(out, out->length ? ", " : "");
+		record_add_confirmation(record, out);
+	}
 }
 
 static const char *record_device_name(const struct record *record)

@@ -73,7 +73,9 @@ struct runs_apart rates_runs_apart(const struct result *result)
 /* The standard error of its median step, as a share of it. */
 static double error_of(const struct trial *trial)
 {
-	double count = (double)(trial->steps - STEPS_UNTIMED);
+	double count =
+		(double)(trial->later_passes ? trial->later_passes - 1
+					     : trial->steps - STEPS_UNTIMED);
 	double error;
 
 	if (count < 2)

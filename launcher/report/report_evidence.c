@@ -193,11 +193,12 @@ static void add_evidence(struct strbuf *out, const struct report_style *style,
 		    coverages[record->coverage],
 		    record_is_phantom(record) ? " on a phantom" : "",
 		    sources[record->steps_source]);
-	if (record->confirmed_steps > 0)
-		strbuf_addf(&line, "; confirmed over %" PRId64 " steps",
-			    record->confirmed_steps);
-	else if (record->steps_source != STEPS_EXIT)
+	if (record->confirmed_steps > 0) {
+		strbuf_adds(&line, "; ");
+		record_add_confirmation(record, &line);
+	} else if (record->steps_source != STEPS_EXIT) {
 		strbuf_adds(&line, "; not confirmed by a longer probe");
+	}
 	words_field(out, style, "evidence", strbuf_text(&line));
 	strbuf_release(&line);
 }

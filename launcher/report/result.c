@@ -206,6 +206,8 @@ static json_t *evidence_json(const struct record *record)
 			 : text_json(steps_source_name(record->steps_source)));
 	json_put(object, "confirmed_steps",
 		 json_count(record->confirmed_steps));
+	json_put(object, "confirmed_passes",
+		 json_count(record->confirmed_passes));
 	json_put(object, "not_exercised", json_texts(&record->not_exercised));
 	return object;
 }
@@ -260,6 +262,9 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "step_mad_seconds",
 		 number_json(trial->step_mad_seconds,
 			     trial->step_mad_seconds > 0));
+	json_put(object, "later_passes", json_count(trial->later_passes));
+	json_put(object, "pass_seconds",
+		 number_json(trial->pass_seconds, trial->pass_seconds > 0));
 	json_put(object, "input_rows", json_count(trial->input_rows));
 	json_put(object, "seen_accum", json_count(trial->seen_accum));
 	json_put(object, "seen_ranks", json_count(trial->seen_ranks));

@@ -151,7 +151,8 @@ static bool is_late_misfit(const struct trial *misfit,
 		return false;
 	for (size_t i = 0; i < count; i++)
 		if (trial_fits(&trials[i]) && !trial_is_confirmed(&trials[i]) &&
-		    trials[i].steps && trials[i].steps <= misfit->steps)
+		    trials[i].steps &&
+		    trial_rounds(&trials[i]) <= trial_rounds(misfit))
 			return true;
 	return false;
 }

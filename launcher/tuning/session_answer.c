@@ -137,6 +137,7 @@ static void set_evidence(struct record *record, const struct trial *trial)
 	record->coverage = trial->coverage;
 	record->steps_source = trial->steps_source;
 	record->confirmed_steps = trial->confirmed_steps;
+	record->confirmed_passes = trial->later_passes;
 }
 
 static void fill_split(struct session *session, const struct plan_step *step)

@@ -25,6 +25,8 @@
 
 #define CONFIRM_MS 30000
 #define CONFIRM_STEPS_MIN 5
+/* So long a step is worth not to be waited for again and again. */
+#define LONG_STEP_SECONDS 0.5
 /* Default of --probe-timeout: so many times the first good probe, and more. */
 #define TIMEOUT_FACTOR 3
 #define TIMEOUT_EXTRA_MS 60000
@@ -117,14 +119,39 @@ static struct lifecycle_limits make_limits(const struct session *session,
 	};
 }
 
-static struct probe_confirmation
-make_confirmation(const struct options *options)
+/*
+ * The earlier probe that lets the passes of this one, after its first step,
+ * count as steps do: it saw that they are alike. NULL: there is none, or steps
+ * are short, or compared; whole ones tell more.
+ */
+static const struct trial *alike_trial(const struct session *session,
+				       const struct plan_step *step)
 {
+	const struct options *options = session->given.request->options;
+	const struct plan *plan = &session->plan;
+	const struct trial *trial = session_trials_alike(&session->trials);
+	double share;
+
+	if (!trial || options->search.has_confirm_steps ||
+	    plan->takes_fastest || plan->accum_matters ||
+	    step->probe_accum < 2 || !(trial_rate(trial) > 0))
+		return NULL;
+	share = (double)step->micro_batch * (double)step->probe_accum;
+	return share / trial_rate(trial) >= LONG_STEP_SECONDS ? trial : NULL;
+}
+
+static struct probe_confirmation
+make_confirmation(const struct session *session, const struct plan_step *step)
+{
+	const struct options *options = session->given.request->options;
 	const int64_t steps = options->search.confirm_steps;
+	const struct trial *alike = alike_trial(session, step);
 
 	return (struct probe_confirmation){
 		.steps = steps,
 		.steps_same = probe_setup_same_steps(options),
+		.counts_passes = alike != NULL,
+		.update_seconds = alike ? trial_update_seconds(alike) : 0,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
 		.ms = options->search.has_confirm_steps ? INT64_MAX / 8
@@ -180,7 +207,7 @@ static struct probe_spec make_spec(const struct session *session,
 			options->search.probe_steps > COMPILED_STEPS
 				? options->search.probe_steps
 				: COMPILED_STEPS,
-		.confirmation = make_confirmation(options),
+		.confirmation = make_confirmation(session, step),
 		.grace_ms = options->times.grace_ms,
 		.shims = &setup->shims,
 		/* Without the hook they are seen less exactly from now on. */

@@ -120,7 +120,7 @@ bool session_trials_outlive(const struct session_trials *trials,
 		if (trial->micro_batch < failure->micro_batch &&
 		    trial_fits(trial) &&
 		    (trial_is_confirmed(trial) ||
-		     trial->steps > failure->steps))
+		     trial_rounds(trial) > trial_rounds(failure)))
 			return true;
 	}
 	return false;
@@ -162,6 +162,25 @@ session_trials_evaluation(const struct session_trials *trials, int64_t micro)
 			return trial;
 	}
 	return NULL;
+}
+
+const struct trial *session_trials_alike(const struct session_trials *trials)
+{
+	const struct probe_notes *notes = trials->notes;
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *trial = &notes->items[i].trial;
+
+		if (trial->steps > 1 && !trial_fits(trial))
+			return NULL;
+		if (trial->peak_varying || trial->step_growth_bytes)
+			return NULL;
+		if (trial->is_alike && trial_fits(trial) &&
+		    trial->seen_accum == trial->grad_accum)
+			found = trial;
+	}
+	return found;
 }
 
 enum steps_source

@@ -67,6 +67,13 @@ int64_t session_trials_largest_fit(const struct session_trials *trials);
 const struct trial *
 session_trials_evaluation(const struct session_trials *trials, int64_t micro);
 
+/*
+ * A probe that fitted, whose steps were alike, and in which as many micro-steps
+ * were counted as it was told. NULL: there is none, or a size varied, grew, or
+ * failed after its first step.
+ */
+const struct trial *session_trials_alike(const struct session_trials *trials);
+
 /* How the steps of smaller sizes were seen; STEPS_NONE: they made none. */
 enum steps_source
 session_trials_smaller_steps(const struct session_trials *trials,

@@ -124,6 +124,12 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		slot.forward_bytes = 0;
 	slot.same_sizes =
 		(uint32_t)bytes_min(first->same_sizes, second->same_sizes);
+	slot.first_passes =
+		(uint32_t)bytes_min(first->first_passes, second->first_passes);
+	slot.later_passes =
+		(uint32_t)bytes_min(first->later_passes, second->later_passes);
+	slot.last_pass_ns =
+		bytes_min(first->last_pass_ns, second->last_pass_ns);
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -170,6 +176,11 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->torch_peak_bytes, slot->torch_peak_bytes);
 	reading_raise(&reading->rest_bytes, slot->rest_bytes);
 	take_lowest(&reading->same_sizes, slot->same_sizes, is_first);
+	reading_raise(&reading->first_passes, slot->first_passes);
+	if (is_first || slot->later_passes < reading->later_passes) {
+		reading->later_passes = slot->later_passes;
+		reading->last_pass_ns = slot->last_pass_ns;
+	}
 	reading_raise(&reading->forward_bytes, slot->forward_bytes);
 	add_known(&reading->rest_total_bytes, slot->rest_bytes, is_first);
 	add_known(&reading->forward_total_bytes, slot->forward_bytes, is_first);

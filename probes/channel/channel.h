@@ -97,7 +97,12 @@ struct channel_slot {
 	/* Looks at what goes into the module, all of the same sizes; 0: they
 	 * differ, or were not seen. */
 	uint32_t same_sizes;
-	uint32_t reserved[5];
+	/* Backward passes since the first optimizer step; 0: none, or another
+	 * optimizer steps as well. */
+	uint32_t later_passes;
+	uint64_t last_pass_ns; /* CLOCK_MONOTONIC of the last of those */
+	uint32_t first_passes; /* backward passes before the first step */
+	uint32_t reserved;
 };
 
 /* All bytes 0: closed. */
@@ -122,7 +127,10 @@ struct channel_reading {
 	uint64_t forward_bytes;
 	/* Of all that step; 0: one does not say. */
 	uint64_t rest_total_bytes, forward_total_bytes;
-	uint64_t same_sizes; /* the fewest of those that step */
+	uint64_t same_sizes;   /* the fewest of those that step */
+	uint64_t first_passes; /* the most */
+	uint64_t later_passes; /* of the slowest rank, as its last_pass_ns */
+	uint64_t last_pass_ns;
 	/* Backward passes of the slowest rank that makes any, where no rank
 	 * steps an optimizer; 0: none. */
 	uint64_t by_hand;

@@ -24,9 +24,9 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
-BY_HAND32, SAME_SIZES32 = 21, 26
+BY_HAND32, SAME_SIZES32, LATER32, FIRST32 = 21, 26, 27, 30
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
-REST64, FORWARD64 = 11, 12
+REST64, FORWARD64, LAST_PASS64 = 11, 12, 14
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED = 64
@@ -525,6 +525,7 @@ class Counter(object):
         self.rows = Rows(channel)
         self.rest = Rest(channel)
         self.passes = Passes(channel)
+        self.by_hand = None
         self.counts_ooms = self.sees_steps = False
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
@@ -565,6 +566,8 @@ class Counter(object):
             ref, steps = self.ref(optimizer), 0
         steps += 1
         self.counts[key] = (ref, steps)
+        if self.by_hand is not None:
+            self.by_hand.stop()
         self.passes.step(optimizer)
         if steps > self.published:
             # Before the step is seen: the process may be stopped for it.
@@ -769,13 +772,16 @@ class Passes(object):
     within a step (LBFGS, or a step that runs the passes itself) counts as one
     pass there. Loaders are asked how far they are. What most of the first
     steps have is told: the last one of an epoch may have less, and one after a
-    step that a gradient scaler left out has more.
+    step that a gradient scaler left out has more. As long as no other optimizer
+    steps, each pass after the first step is told when it is made.
     """
 
     def __init__(self, channel):
+        import time
         import weakref
 
         self.channel = channel
+        self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.optimizer = None
         self.handle = None
@@ -784,6 +790,8 @@ class Passes(object):
         self.count = 0
         self.is_stepping = False
         self.count_before = 0
+        self.later = 0
+        self.is_alone = True
         self.iterators = []
         self.yielded = 0
         self.seen = {}
@@ -818,11 +826,15 @@ class Passes(object):
                 self.stop()
         else:
             self.count = 0
+            self.is_alone = False
+            if self.channel.enter():
+                self.channel.put32(LATER32, 0)
 
     def start(self, optimizer):
         """The first step: the passes of the next ones are counted."""
         self.find_loaders()
         self.yielded = self.all_yielded()
+        self.publish()
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None and parameter.is_leaf:
@@ -840,6 +852,18 @@ class Passes(object):
     def on_gradient(self, gradient):
         if not self.is_stepping or self.count == self.count_before:
             self.count += 1
+            self.tell()
+
+    def tell(self):
+        """One pass more since the first step; never raises."""
+        try:
+            if not self.is_alone or not self.channel.enter():
+                return
+            self.later += 1
+            self.channel.put(LAST_PASS64, int(self.clock() * 1e9))
+            self.channel.put32(LATER32, min(self.later, 0xFFFFFFFF))
+        except Exception:
+            pass
 
     def find_loaders(self):
         """Iterators of data loaders that are at work, and the size of their
@@ -903,27 +927,26 @@ def world_size():
 
 class ByHand(object):
     """
-    Backward passes of a program that updates its parameters by itself: until
-    the first optimizer is made, torch.autograd.backward says so here.
+    Backward passes that torch.autograd.backward tells: of a program that
+    updates its parameters by itself all of them, of one that makes an optimizer
+    those before its first step.
     """
 
     def __init__(self, counter):
         self.counter = counter
         self.module = self.function = None
         self.pid = os.getpid()
-        self.passes = 0
+        self.passes = self.first = 0
 
     def bind(self, module):
         self.module, self.function = module, module.__dict__["backward"]
         self.wrapper = wraps(self.function, self.wrap(self.function))
         self.wrapper._torchdynamo_disable = True
+        self.counter.by_hand = self
         module.backward = self.wrapper
 
     def wrap(self, function):
         def backward(*args, **kwargs):
-            if has_optimizer():
-                self.stop()
-                return function(*args, **kwargs)
             result = function(*args, **kwargs)
             self.count()
             return result
@@ -933,10 +956,12 @@ class ByHand(object):
     def stop(self):
         """The steps of its optimizers count from now on; never raises."""
         try:
+            self.counter.by_hand = None
             if self.module.__dict__.get("backward") is self.wrapper:
                 self.module.backward = self.function
-            if self.passes and self.counter.channel.enter():
+            if self.counter.channel.enter():
                 self.counter.channel.put32(BY_HAND32, 0)
+                self.counter.channel.put32(FIRST32, min(self.first, MAX_COUNTS))
         except Exception:
             pass
 
@@ -944,11 +969,20 @@ class ByHand(object):
         """A pass was made; never raises."""
         try:
             if self.pid != os.getpid():
-                self.pid, self.passes = os.getpid(), 0
+                self.pid, self.passes, self.first = os.getpid(), 0, 0
+            if has_optimizer():
+                self.leave_to_optimizer()
+                return
             self.passes += 1
             self.counter.count_pass(self.passes)
         except Exception:
             pass
+
+    def leave_to_optimizer(self):
+        self.first += 1
+        if self.passes and self.counter.channel.enter():
+            self.counter.channel.put32(BY_HAND32, 0)
+        self.passes = 0
 
 
 class Rest(object):

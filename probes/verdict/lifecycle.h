@@ -36,7 +36,7 @@ struct lifecycle_facts {
 	uint64_t peak_bytes, host_peak_bytes;
 	uint64_t half_time_peak_bytes; /* the peak at now_ms / 2 */
 	uint64_t available_bytes;      /* of the machine's memory */
-	int64_t steps;
+	int64_t steps;                 /* or rounds: see trial_rounds_of */
 	/* The allocator had freed and retried by this step: only a later step
 	 * shows whether it goes on so. 0: it did not, or is not warm yet. */
 	int64_t retried_steps;

@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #define VARYING_AFTER 3
+#define PACE_AFTER 3
 /* A trend is what two halves of so many steps agree on, but for this factor:
  * steps that are seen in one look share its peak. */
 #define TREND_STEPS_MIN 8
@@ -80,6 +81,31 @@ uint64_t step_peaks_trend(const struct step_peaks *peaks,
 	    early > TREND_FACTOR * late || late > TREND_FACTOR * early)
 		return 0;
 	return (early + late) / (uint64_t)(2 * half);
+}
+
+bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
+			   const struct growth_noise *noise)
+{
+	int64_t last = known_steps(peaks) - 1;
+
+	assert(step >= 1);
+	return last < step || step_peaks_rose(peaks->bytes[step - 1],
+					      peaks->bytes[last], noise);
+}
+
+bool step_peaks_would_rise(const struct step_peaks *peaks, int64_t steps,
+			   const struct growth_noise *noise)
+{
+	int64_t last = known_steps(peaks) - 1;
+	double base, rise;
+
+	if (last < PACE_AFTER)
+		return true;
+	base = (double)peaks->bytes[PACE_AFTER - 1];
+	rise = ((double)peaks->bytes[last] - base) * (double)steps /
+	       (double)(last - PACE_AFTER + 1);
+	return rise > 0 && rise >= base * noise->share &&
+	       rise >= (double)noise->bytes;
 }
 
 bool step_peaks_are_varying(const struct step_peaks *peaks,

@@ -54,6 +54,17 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 uint64_t step_peaks_trend(const struct step_peaks *peaks,
 			  const struct growth_noise *noise);
 
+/* It rose by more than the noise after this step; true: none came later. */
+bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
+			   const struct growth_noise *noise);
+
+/*
+ * Its rise after the third step, were it to go on at that pace for so many
+ * steps, is above the noise; true: too few steps to tell.
+ */
+bool step_peaks_would_rise(const struct step_peaks *peaks, int64_t steps,
+			   const struct growth_noise *noise);
+
 /* The data vary: see struct growth_noise. */
 bool step_peaks_are_varying(const struct step_peaks *peaks,
 			    const struct growth_noise *noise);

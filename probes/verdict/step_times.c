@@ -39,18 +39,14 @@ static int64_t median_of(int64_t *values, int64_t count)
 	return values[count / 2];
 }
 
-struct step_pace step_times_pace(const struct step_times *times)
+/* Orders took anew. */
+static struct step_pace pace_of(int64_t *took, int64_t count)
 {
-	int64_t first = times->steps > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
-	int64_t count = times->steps - 1 - first;
 	struct step_pace pace = { 0, 0 };
-	int64_t took[STEP_TIMES_MAX];
 	int64_t median;
 
 	if (count < 1)
 		return pace;
-	for (int64_t i = 0; i < count; i++)
-		took[i] = times->us[first + i + 1] - times->us[first + i];
 	median = median_of(took, count);
 	for (int64_t i = 0; i < count; i++)
 		took[i] =
@@ -58,4 +54,27 @@ struct step_pace step_times_pace(const struct step_times *times)
 	pace.median_seconds = (double)median / 1e6;
 	pace.mad_seconds = (double)median_of(took, count) / 1e6;
 	return pace;
+}
+
+struct step_pace step_times_pace(const struct step_times *times)
+{
+	int64_t first = times->steps > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
+	int64_t count = times->steps - 1 - first;
+	int64_t took[STEP_TIMES_MAX];
+
+	for (int64_t i = 0; i < count; i++)
+		took[i] = times->us[first + i + 1] - times->us[first + i];
+	return pace_of(took, count);
+}
+
+struct step_pace step_times_pace_within(const struct step_times *times,
+					int64_t per_step)
+{
+	int64_t took[STEP_TIMES_MAX];
+	int64_t count = 0;
+
+	for (int64_t i = 1; i < times->steps; i++)
+		if (per_step > 1 && i % per_step != 0)
+			took[count++] = times->us[i] - times->us[i - 1];
+	return pace_of(took, count);
 }

@@ -29,4 +29,11 @@ struct step_pace {
 
 struct step_pace step_times_pace(const struct step_times *times);
 
+/*
+ * Of micro-steps, of which so many make a step: the time between two of one
+ * step. What lies between steps is the optimizer's. per_step 1: not known.
+ */
+struct step_pace step_times_pace_within(const struct step_times *times,
+					int64_t per_step);
+
 #endif

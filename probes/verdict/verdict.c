@@ -313,10 +313,12 @@ static bool did_its_part(const struct evidence *evidence)
 {
 	const struct evidence_progress *progress = &evidence->progress;
 	const struct evidence_end *end = &evidence->end;
+	int64_t rounds =
+		trial_rounds_of(progress->steps, progress->later_passes);
 
 	if (ended_by_failing(end) && progress->steps < progress->steps_asked)
 		return false;
-	if (progress->steps >= progress->steps_needed)
+	if (rounds >= progress->steps_needed)
 		return true;
 	if (progress->fits_by_time)
 		return !ended_by_failing(end);
@@ -487,6 +489,12 @@ static void rule_fits(const struct evidence *evidence, struct judgement *out)
 		verdict_say(out, VERDICT_FITS_BARELY,
 			    "the driver refused memory that it could do "
 			    "without");
+	else if (progress->later_passes)
+		verdict_say(out, VERDICT_FITS,
+			    "%lld step%s, %lld passes after the first%s",
+			    (long long)progress->steps,
+			    progress->steps == 1 ? "" : "s",
+			    (long long)progress->later_passes, pool);
 	else if (progress->steps)
 		verdict_say(out, VERDICT_FITS, "%lld steps%s",
 			    (long long)progress->steps, pool);

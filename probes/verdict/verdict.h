@@ -114,6 +114,9 @@ struct evidence_memory {
 
 struct evidence_progress {
 	int64_t steps, steps_needed;
+	/* Backward passes after the first step, where they count as steps do;
+	 * 0: they do not. */
+	int64_t later_passes;
 	/* With those of a confirmation, which it may have run on to. */
 	int64_t steps_asked;
 	/* At its end a program had made an optimizer that it never stepped. */

@@ -42,6 +42,8 @@ static const struct field_text record_texts[] = {
 	{ "coverage", "How exactly memory was seen." },
 	{ "steps_source", "How steps were counted." },
 	{ "confirmed_steps", "Optimizer steps of the confirmation." },
+	{ "confirmed_passes", "And its backward passes after the first of "
+			      "those, where they counted as steps do." },
 	{ "not_exercised", "Something that probes did not run, such as "
 			   "saving; one line each." },
 	{ "copies", "A config file that the recommended command reads, "
@@ -110,10 +112,17 @@ static const struct field_text probe_texts[] = {
 	{ "steps_source", "How steps were counted." },
 	{ "steps", "Optimizer steps that were seen." },
 	{ "confirmed_steps", "Those of a confirmation; 0: it was none." },
+	{ "later_passes", "Backward passes after its first step, where those "
+			  "counted as steps do." },
 	{ "seconds", "How long it ran." },
 	{ "step_seconds", "The median of its steps; 0: not known." },
 	{ "step_mad_seconds", "The median deviation of its steps from that; "
 			      "0: not known." },
+	{ "pass_seconds", "Of its step the time of a micro-step; 0: not "
+			  "known." },
+	{ "is_alike", "Its steps were alike: what went into the model had the "
+		      "same sizes, and the peak rose no more after the second "
+		      "step." },
 	{ "input_rows", "The first dimension of what went into the model; 0: "
 			"not seen." },
 	{ "seen_accum", "Micro-steps of one optimizer step, as seen; 0: not "

@@ -173,7 +173,8 @@ class Page(object):
     def slots(self):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
-            "passes batches loader world group by_hand rest forward same_sizes"
+            "passes batches loader world group by_hand rest forward same_sizes "
+            "later last_pass first"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -181,7 +182,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9IQQI", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQQIIQI", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found

@@ -178,6 +178,26 @@ static const struct {
 	    .forward_total_bytes = 10,
 	    .torch_peak_bytes = 95,
 	    .same_sizes = 5 } },
+	{ "passes of the slowest rank",
+	  { { .pid = 1,
+	      .steps = 2,
+	      .rank = 0,
+	      .first_passes = 4,
+	      .later_passes = 7,
+	      .last_pass_ns = 50 },
+	    { .pid = 2,
+	      .steps = 2,
+	      .rank = 1,
+	      .first_passes = 5,
+	      .later_passes = 6,
+	      .last_pass_ns = 40 },
+	    { .pid = 3, .rank = 2, .first_passes = 9 } },
+	  { .steps = 2,
+	    .processes = 3,
+	    .stepping = 2,
+	    .first_passes = 5,
+	    .later_passes = 6,
+	    .last_pass_ns = 40 } },
 	{ "one that does not say what it holds",
 	  { { .pid = 1, .steps = 2, .rank = 0 },
 	    { .pid = 2, .steps = 3, .rank = 1, .rest_bytes = 20 } },
@@ -255,7 +275,10 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->forward_bytes == b->forward_bytes &&
 	       a->forward_total_bytes == b->forward_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
-	       a->same_sizes == b->same_sizes;
+	       a->same_sizes == b->same_sizes &&
+	       a->first_passes == b->first_passes &&
+	       a->later_passes == b->later_passes &&
+	       a->last_pass_ns == b->last_pass_ns;
 }
 
 static void slots_add_up(void **state)

@@ -342,6 +342,45 @@ static void a_trend_is_told_from_noise(void **state)
 	}
 }
 
+/* MiB after each step; its rise by the end of so many steps more. */
+static void growth_is_carried_on(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t mib[12];
+		int64_t steps;
+		bool after_second, would_rise;
+	} shapes[] = {
+		{ "flat", { 400, 500, 510, 510, 510, 510 }, 16, true, false },
+		{ "flat from the second",
+		  { 400, 500, 500, 500, 500, 500 },
+		  64,
+		  false,
+		  false },
+		{ "noise", { 400, 500, 501, 501, 502, 502 }, 8, false, false },
+		{ "a little each",
+		  { 400, 500, 501, 502, 503, 504 },
+		  16,
+		  false,
+		  true },
+		{ "the third step", { 400, 500, 540 }, 4, true, true },
+		{ "too few", { 400, 500 }, 4, true, true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
+		struct step_peaks peaks;
+
+		fill(&peaks, shapes[i].mib);
+		if (step_peaks_rose_after(&peaks, 2, &limits.noise) !=
+			    shapes[i].after_second ||
+		    step_peaks_would_rise(&peaks, shapes[i].steps,
+					  &limits.noise) !=
+			    shapes[i].would_rise)
+			fail_msg("%s", shapes[i].name);
+	}
+}
+
 static void any_number_of_steps_is_taken(void **state)
 {
 	struct step_peaks peaks;
@@ -363,6 +402,7 @@ int main(void)
 			a_time_out_that_was_asked_for_covers_the_start),
 		cmocka_unit_test(peaks_are_told_apart),
 		cmocka_unit_test(a_trend_is_told_from_noise),
+		cmocka_unit_test(growth_is_carried_on),
 		cmocka_unit_test(any_number_of_steps_is_taken),
 	};
 

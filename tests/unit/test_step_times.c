@@ -80,10 +80,41 @@ static void rows_are_timed(void **state)
 	}
 }
 
+/* Micro-steps of 100 ms, and 40 ms more between steps of so many of them. */
+static void the_optimizer_is_left_out(void **state)
+{
+	static const struct {
+		int64_t count, per_step;
+		double median_ms;
+	} steps[] = { { 12, 4, 100 }, { 12, 1, 0 }, { 2, 2, 100 },
+		      { 7, 2, 100 },  { 1, 4, 0 },  { 0, 4, 0 } };
+	static struct step_times times;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		int64_t us = 1000;
+		struct step_pace pace;
+
+		memset(&times, 0, sizeof(times));
+		for (int64_t k = 1; k <= steps[i].count; k++) {
+			us += 100000;
+			step_times_note(&times, k, us);
+			if (k % steps[i].per_step == 0)
+				us += 40000;
+		}
+		pace = step_times_pace_within(&times, steps[i].per_step);
+		if (fabs(1000 * pace.median_seconds - steps[i].median_ms) >
+		    0.011)
+			fail_msg("row %zu: %g ms", i,
+				 1000 * pace.median_seconds);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_timed),
+		cmocka_unit_test(the_optimizer_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# Long accumulating steps are confirmed by their micro-steps, where those are
+# alike; by whole steps in every other case.
+# SPDX-License-Identifier: MIT
+# CTEST COST 60
+"""Each row tunes tests/data/train_passes.py, whose answer has an accumulation.
+Where an earlier probe saw that micro-steps are alike, one whole step and some
+micro-steps confirm it, and the report says so; whatever differs is waited for.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+PYTHON = "/usr/bin/python3"
+SCRIPT = os.path.join(lib.DATA, "train_passes.py")
+
+# Kind, and whether its micro-steps count as steps do.
+ROWS = (
+    ("alike", True),
+    ("kept", False),
+    ("third", False),
+    ("lengths", False),
+    ("first", False),
+    ("two", False),
+)
+if os.environ.get("AUTOFIT_NIGHTLY") != "1":
+    ROWS = ROWS[:3]
+
+
+def tune(place, kind, *options):
+    # At most micro 8: an accumulation of 8 stays.
+    return place.run(
+        *"tune --device host --memory 2GiB --max-micro 8 --fresh".split(),
+        *options, "--", PYTHON, SCRIPT, "--kind", kind,
+    )
+
+
+def of_each_kind(place):
+    for kind, counts in ROWS:
+        got = tune(place, kind)
+        if not equal(kind, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        evidence = got.result["evidence"]
+        equal(kind + ": kept", best["effective_batch"], 64)
+        equal(kind + ": the answer", best["micro_batch"], 8)
+        passes = evidence["confirmed_passes"] or 0
+        steps = evidence["confirmed_steps"]
+        if counts:
+            check(kind + ": micro-steps", passes >= 7 and steps <= 3, evidence)
+            holds(kind + ": said", got.err,
+                  r"confirmed over \d steps? and \d+ passes after the first")
+            last = got.probes[-1]
+            equal(kind + ": the first step", last["seen_accum"], 8)
+        else:
+            check(kind + ": whole steps", not passes and steps >= 5, evidence)
+            lacks(kind + ": said", got.err, "passes after the first")
+
+
+def as_many_as_asked(place):
+    got = tune(place, "alike", "--confirm-steps", "6")
+    evidence = got.result["evidence"]
+    equal("as asked: passes", evidence["confirmed_passes"], None)
+    check("as asked: steps", evidence["confirmed_steps"] >= 6, evidence)
+
+
+def main():
+    if not lib.has_modules(PYTHON, "torch"):
+        lib.skip("no PyTorch at %s" % PYTHON)
+    with lib.Place("passes") as place:
+        of_each_kind(place)
+        as_many_as_asked(place)
+    lib.finish()
+
+
+if __name__ == "__main__":
+    main()
