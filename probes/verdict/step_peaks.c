@@ -5,7 +5,9 @@
 #include <assert.h>
 
 #define VARYING_AFTER 3
+/* The first ones still grow; an allocator's last growth may be later yet. */
 #define PACE_AFTER 3
+#define PACE_OVER 5
 /* A trend is what two halves of so many steps agree on, but for this factor:
  * steps that are seen in one look share its peak. */
 #define TREND_STEPS_MIN 8
@@ -99,11 +101,10 @@ bool step_peaks_would_rise(const struct step_peaks *peaks, int64_t steps,
 	int64_t last = known_steps(peaks) - 1;
 	double base, rise;
 
-	if (last < PACE_AFTER)
+	if (last < PACE_AFTER + PACE_OVER - 1)
 		return true;
-	base = (double)peaks->bytes[PACE_AFTER - 1];
-	rise = ((double)peaks->bytes[last] - base) * (double)steps /
-	       (double)(last - PACE_AFTER + 1);
+	base = (double)peaks->bytes[last - PACE_OVER];
+	rise = ((double)peaks->bytes[last] - base) * (double)steps / PACE_OVER;
 	return rise > 0 && rise >= base * noise->share &&
 	       rise >= (double)noise->bytes;
 }

@@ -59,8 +59,8 @@ bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
 			   const struct growth_noise *noise);
 
 /*
- * Its rise after the third step, were it to go on at that pace for so many
- * steps, is above the noise; true: too few steps to tell.
+ * Its rise over the last five steps, none of them the first three, is above the
+ * noise were it to go on at that pace for so many steps; true: too few to tell.
  */
 bool step_peaks_would_rise(const struct step_peaks *peaks, int64_t steps,
 			   const struct growth_noise *noise);
