@@ -321,12 +321,12 @@ static void launch_answer(const struct request *request, struct result *result)
 
 /*
  * The first probes saw that the command means other sizes than its words say:
- * it is read anew, and probes see whether it is right now. Once only.
+ * it is read anew, and probes see whether it is right now. Once, and once more
+ * where that was a guess.
  */
 static void answer_as_seen(struct request *request, struct result *result)
 {
 	const struct seen_meaning seen = result->seen;
-	char *identity = xstrdup(request->identity);
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome;
 
@@ -346,9 +346,8 @@ static void answer_as_seen(struct request *request, struct result *result)
 		result_begin(result, request);
 		launch_answer(request, result);
 	}
-	if (result->outcome == OUTCOME_NOT_RECOGNISED)
-		seen_store_forget(&request->paths, identity);
-	free(identity);
+	if (result->outcome == OUTCOME_NOT_RECOGNISED && request->worded)
+		seen_store_forget(&request->paths, request->worded);
 }
 
 /*
@@ -385,6 +384,9 @@ static void answer_source_find(const struct options *options,
 	else
 		result_refuse(result, outcome, err.message);
 	if (result->is_misread)
+		answer_as_seen(request, result);
+	/* What only might count micro-steps did not. */
+	if (result->is_misread && result->seen.accum_guess_failed)
 		answer_as_seen(request, result);
 	if (!config_copies_cover(&result->run) || !launch_lacks_copy(request))
 		return;

@@ -52,6 +52,7 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 
 	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
 	r->command->micro_scope_is_said = hints->micro_scope != NULL;
+	r->command->accum_guess = hints->accum_guess;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		enum knob_scope *scope = &r->command->knobs[rows[i].kind].scope;
 

@@ -117,6 +117,9 @@ static void set_sources(struct request *request)
 		.ranks_seen = seen->ranks,
 		.micro_default = seen->micro_default,
 		.accum_default = seen->accum_default,
+		.accum_guess = seen->accum_guess_failed ? ACCUM_GUESS_FAILED
+			       : seen->accum_is_guessed ? ACCUM_GUESS_MADE
+							: ACCUM_GUESS_OPEN,
 	};
 	request->texts.read = request_read_file;
 	request->sources =
@@ -307,16 +310,17 @@ static int load_known(struct request *request, struct error *err)
 	return result;
 }
 
-/* seen: NULL, nothing. */
+/* seen: NULL, nothing. worded is taken over; NULL: it is as worded now. */
 static enum command_outcome prepare_with(struct request *request,
 					 const struct options *options,
 					 const struct process_state *state,
 					 const struct seen_meaning *seen,
-					 struct error *err)
+					 char *worded, struct error *err)
 {
 	enum command_outcome outcome;
 
 	memset(request, 0, sizeof(*request));
+	request->worded = worded;
 	request->options = options;
 	request->state = state;
 	if (seen) {
@@ -344,6 +348,8 @@ static enum command_outcome prepare_with(struct request *request,
 		return outcome;
 	request->identity = identity_make(request);
 	request->subject = identity_subject(request);
+	if (!request->worded)
+		request->worded = xstrdup(request->identity);
 	return COMMAND_OK;
 }
 
@@ -354,9 +360,11 @@ static enum command_outcome prepare_anew(struct request *request,
 	const struct options *options = request->options;
 	const struct process_state *state = request->state;
 	const struct seen_meaning kept = *seen;
+	char *worded = request->worded;
 
+	request->worded = NULL;
 	request_release(request);
-	return prepare_with(request, options, state, &kept, err);
+	return prepare_with(request, options, state, &kept, worded, err);
 }
 
 enum command_outcome request_prepare(struct request *request,
@@ -365,7 +373,7 @@ enum command_outcome request_prepare(struct request *request,
 				     struct error *err)
 {
 	enum command_outcome outcome =
-		prepare_with(request, options, state, NULL, err);
+		prepare_with(request, options, state, NULL, NULL, err);
 	struct seen_meaning seen;
 
 	if (outcome != COMMAND_OK || options->reuse.fresh ||
@@ -379,7 +387,7 @@ enum command_outcome request_prepare_again(struct request *request,
 					   struct error *err)
 {
 	/* The answer is the same without: its next start probes once more. */
-	if (seen_store_write(seen, &request->paths, request->identity, err) < 0)
+	if (seen_store_write(seen, &request->paths, request->worded, err) < 0)
 		log_warning("%s", err->message);
 	return prepare_anew(request, seen, err);
 }
@@ -398,5 +406,6 @@ void request_release(struct request *request)
 	free(request->script);
 	free(request->identity);
 	free(request->subject);
+	free(request->worded);
 	memset(request, 0, sizeof(*request));
 }

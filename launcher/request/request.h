@@ -48,6 +48,9 @@ struct request {
 	char *script; /* path of the source that was read; NULL: none */
 	uint64_t script_hash;
 	char *identity, *subject; /* see configs/records/record.h */
+	/* The identity by its words alone, under which is kept what was seen;
+	 * NULL: it is not recognised by them. */
+	char *worded;
 };
 
 /*

@@ -267,6 +267,43 @@ static bool has_written(struct session *session,
 	return true;
 }
 
+/* The number that was guessed to count the micro-steps has had another value
+ * in a probe that went well. */
+static bool guess_is_proved(const struct session *session)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	int64_t own = session->given.request->command.batch.grad_accum;
+
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *trial = &notes->items[i].trial;
+
+		if (trial_fits(trial) && trial->grad_accum != own &&
+		    trial->seen_accum == trial->grad_accum)
+			return true;
+	}
+	return false;
+}
+
+/* What a probe shows of the meaning; one that fails with another value of a
+ * guessed number shows that it means something else. */
+static struct size_meaning meaning_of(const struct session *session,
+				      const struct batch *written,
+				      const struct trial *trial)
+{
+	const struct command *command = &session->given.request->command;
+
+	if (trial_fits(trial))
+		return meaning_judge(command, written, trial);
+	if ((trial->verdict == VERDICT_FAILED ||
+	     trial->verdict == VERDICT_TOO_BIG) &&
+	    command->accum_guess == ACCUM_GUESS_MADE &&
+	    trial->grad_accum != command->batch.grad_accum &&
+	    !guess_is_proved(session))
+		return (struct size_meaning){ .state = MEANING_OTHER,
+					      .seen.accum_guess_failed = true };
+	return (struct size_meaning){ .state = MEANING_UNSEEN };
+}
+
 /* True: the command means something else, and the session ends by that. */
 static bool is_misread(struct session *session, const struct trial *trial)
 {
@@ -277,11 +314,8 @@ static bool is_misread(struct session *session, const struct trial *trial)
 		.world_size = command->batch.world_size,
 	};
 	struct strbuf words = STRBUF_INIT;
-	struct size_meaning meaning;
+	struct size_meaning meaning = meaning_of(session, &written, trial);
 
-	if (!trial_fits(trial))
-		return false;
-	meaning = meaning_judge(command, &written, trial);
 	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
 		return false;
 	meaning_add_words(&words, command, &meaning, &written, trial);
@@ -333,6 +367,8 @@ static enum session_turn after_probe(struct session *session,
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
 	session->asks_own = false;
+	if (is_misread(session, trial))
+		return SESSION_END;
 	/* A size that nobody asked for may be one that the program refuses. */
 	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&
 	    !outcome->evidence.end.isolation_errno)
@@ -357,8 +393,6 @@ static enum session_turn after_probe(struct session *session,
 	if (other && trial_is_out_of_memory(trial) &&
 	    trial->phase == PHASE_EVAL)
 		return end_by_evaluation(session, trial, other);
-	if (is_misread(session, trial))
-		return SESSION_END;
 	effect = session_effect_check(session, NULL).state;
 	if (effect == EFFECT_CONTRADICTED || effect == EFFECT_NO_EFFECT)
 		return session_end_without_effect(session);

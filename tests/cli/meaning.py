@@ -147,6 +147,34 @@ def no_sense(place):
     lacks("and no second advice", got.err, "say how the command")
 
 
+def number_of_any_name(place):
+    """
+    It has the value that was counted, and no other does: it is tried. What is
+    found to mean something else is not read so, now and at the next start.
+    """
+    script = os.path.join(lib.DATA, "train_turns.py")
+    for kind, whole in (("counted", 32), ("width", 8), ("fixed", 8)):
+        name = "a number of any name, " + kind
+        command = [PYTHON, script, *"--batch-size 8 --turns 4".split(), kind]
+        got = place.run(*"tune --device host --memory 4GiB --fresh --".split(),
+                        *command)
+        if not equal(name, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        equal(name + ": the step", best["effective_batch"], whole)
+        holds(name + ": said", got.err, "--turns is 4, too, and may count")
+        words = place.run("explain", "--device", "host", "--memory", "4GiB",
+                          "--", *command)
+        holds(name + ": kept", words.out,
+              "effective batch %d = 8 x %d x 1" % (whole, whole // 8),
+              "used without a probe")
+        if kind != "counted":
+            holds(name + ": taken back", got.err,
+                  "--turns does not count the passes",
+                  "seen to make 4 backward passes")
+
+
 def second_knob(place):
     """It times the first: no reading by one knob can be right."""
     for _ in range(2):
@@ -154,7 +182,8 @@ def second_knob(place):
         equal("a second knob", got.status, 122)
         holds("a second knob: what is seen", got.err, "x 3 passes")
     kept = os.listdir(place.path("home", "meanings"))
-    check("no wrong reading is kept", len(kept) == len(MISREAD), kept)
+    # And those of a number of any name.
+    check("no wrong reading is kept", len(kept) == len(MISREAD) + 3, kept)
 
 
 def forgets(place):
@@ -180,6 +209,7 @@ def main():
         no_sense(place)
         parts_of_a_size(place)
         no_optimizer(place)
+        number_of_any_name(place)
         second_knob(place)
         forgets(place)
     lib.finish()

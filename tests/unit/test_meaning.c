@@ -25,6 +25,9 @@ static const char global_source[] =
 	"parser.add_argument('--global-batch-size', type=int, default=256)\n";
 /* In front of a line: the user gives autofit this option. */
 #define SAID "--micro-scope rank -- "
+/* It was read so once, with --turns as a guess. */
+#define MADE "guessed -- "
+#define FAILED "guessed in vain -- "
 static const char two_ranks[] = "torchrun --nproc-per-node 2 ";
 
 static const struct row {
@@ -298,6 +301,61 @@ static const struct row {
 	  MEANING_UNSEEN,
 	  { 0 },
 	  NULL },
+	{ "the one number of that value",
+	  only_batch,
+	  "",
+	  "--batch-size 8 --turns 3 --depth 4 --log-every 3",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 3, 0) },
+	  MEANING_OTHER,
+	  { .accum_flag = "--turns", .accum_is_guessed = true },
+	  "--turns is 3, too, and may count the passes (--accum-flag "
+	  "--turns)" },
+	{ "one of two numbers",
+	  only_batch,
+	  "",
+	  "--batch-size 8 --turns 3 --depth 3",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 3, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "the batch size itself",
+	  only_batch,
+	  "",
+	  "--batch-size 8 --turns 3",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 8, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "a number that counted as guessed",
+	  only_batch,
+	  "",
+	  MADE "--batch-size 8 --turns 4",
+	  { 16, 2, 1, 0 },
+	  { SEEN(16, 2, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "a number that did not",
+	  only_batch,
+	  "",
+	  MADE "--batch-size 8 --turns 4",
+	  { 16, 2, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .accum_guess_failed = true },
+	  "--turns does not count the passes" },
+	{ "nothing is guessed twice",
+	  only_batch,
+	  "",
+	  FAILED "--batch-size 8 --turns 4",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
 	{ "ranks of its own",
 	  only_batch,
 	  "",
@@ -344,21 +402,31 @@ static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
 	       a->accum_is_rank == b->accum_is_rank && a->ranks == b->ranks &&
 	       a->micro_default == b->micro_default &&
 	       a->accum_default == b->accum_default &&
+	       a->accum_is_guessed == b->accum_is_guessed &&
+	       a->accum_guess_failed == b->accum_guess_failed &&
 	       strcmp(a->accum_flag, b->accum_flag) == 0 &&
 	       strcmp(a->global_flag, b->global_flag) == 0;
 }
 
 static void one_row(const struct presets *presets, const struct row *row)
 {
+	const char *end = strstr(row->line, "-- ");
 	bool is_said = strncmp(row->line, SAID, strlen(SAID)) == 0;
-	const struct command_hints hints = { .micro_scope =
-						     is_said ? "rank" : NULL };
+	bool is_made = strncmp(row->line, MADE, strlen(MADE)) == 0;
+	bool is_failed = strncmp(row->line, FAILED, strlen(FAILED)) == 0;
+	const struct command_hints hints = {
+		.micro_scope = is_said ? "rank" : NULL,
+		.accum_flag = is_made ? "--turns" : NULL,
+		.accum_guess = is_made     ? ACCUM_GUESS_MADE
+			       : is_failed ? ACCUM_GUESS_FAILED
+					   : ACCUM_GUESS_OPEN,
+	};
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,
 				       .source = row->source };
 	char *line = xasprintf("%s%strain.py %s", row->ranks,
 			       *row->ranks ? "" : "python3 ",
-			       row->line + (is_said ? strlen(SAID) : 0));
+			       end ? end + strlen("-- ") : row->line);
 	struct strlist argv = words(line);
 	struct trial trial = row->trial;
 	struct strbuf text = STRBUF_INIT;

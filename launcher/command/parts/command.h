@@ -11,6 +11,7 @@
 #include "launcher/command/files/source.h"
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/parts/knob.h"
+#include "launcher/command/text/command_hints.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/command/wrappers/unwrap.h"
 #include "search/accumulation.h"
@@ -75,6 +76,7 @@ struct command {
 	struct knob knobs[KNOB_KINDS];
 	/* By --micro-scope: passes of other rows do not contradict it. */
 	bool micro_scope_is_said;
+	enum accum_guess accum_guess;
 	/* Without an option for it, the accumulation may be derived. */
 	struct source_nominal nominal;
 	struct strlist env_templates;

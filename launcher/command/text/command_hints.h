@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A number of the command that may count micro-steps, whatever its name. */
+enum accum_guess {
+	ACCUM_GUESS_OPEN,
+	ACCUM_GUESS_MADE,   /* it is read so, until a probe shows otherwise */
+	ACCUM_GUESS_FAILED, /* with another value the passes were the same */
+};
+
 /* What the options say about the command; NULL and 0: not said. */
 struct command_hints {
 	const char *micro_flag, *accum_flag, *global_flag;
@@ -29,6 +36,7 @@ struct command_hints {
 	/* As probes saw them; 0: not seen. The defaults are of options that
 	 * are not given. */
 	int64_t ranks_seen, micro_default, accum_default;
+	enum accum_guess accum_guess;
 };
 
 #endif

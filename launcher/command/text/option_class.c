@@ -105,7 +105,7 @@ static const struct word_kind word_kinds[] = {
 	  "checkpoint checkpoints checkpointing ckpt ignore keep show plot "
 	  "epoch epochs thresh threshold top best worst workers mixup cutmix "
 	  "aug augment transform transforms timeout stat stats statistics "
-	  "momentum eps bucket buckets bucketing mem memory processor "
+	  "seed momentum eps bucket buckets bucketing mem memory processor "
 	  "processors scale scaling clipping warn retry cpu pin "
 	  "gamma garbage gain",
 	  W_DECOY },
@@ -393,4 +393,9 @@ enum option_class option_class_of(const char *name, size_t length)
 	    words_of(name, (size_t)(dot - name)).kinds & W_EVALUATION)
 		return OPTION_DECOY;
 	return found;
+}
+
+bool option_name_is_aside(const char *name, size_t length)
+{
+	return words_of(name, length).kinds & (W_DECOY | W_EVALUATION);
 }

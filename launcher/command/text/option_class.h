@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_TEXT_OPTION_CLASS_H
 #define AUTOFIT_LAUNCHER_COMMAND_TEXT_OPTION_CLASS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -26,5 +27,8 @@ enum option_class {
 
 /* "--gradAccumSteps", "trainer.batch_size", "bsz_per_gpu"; any bytes. */
 enum option_class option_class_of(const char *name, size_t length);
+
+/* It speaks of an evaluation, a log, workers, a random seed and their like. */
+bool option_name_is_aside(const char *name, size_t length);
 
 #endif

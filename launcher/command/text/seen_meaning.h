@@ -22,6 +22,8 @@ struct seen_meaning {
 	int64_t accum_default;
 	/* An option of the command that counts micro-steps; "": none. */
 	char accum_flag[SEEN_NAME_MAX];
+	/* That was guessed, by its value alone; or was, and is not to be. */
+	bool accum_is_guessed, accum_guess_failed;
 	/* An option that gives the whole batch of a step; "": none. */
 	char global_flag[SEEN_NAME_MAX];
 };

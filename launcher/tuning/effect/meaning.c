@@ -2,13 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/effect/meaning.h"
 
-#include "launcher/command/parts/token.h"
-#include "launcher/command/text/option_class.h"
+#include "launcher/tuning/effect/passes_number.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int64_t ranks_of(const struct trial *trial)
@@ -29,38 +26,6 @@ bool meaning_is_default(const struct command *command, enum knob_kind kind)
 	const struct knob *knob = &command->knobs[kind];
 
 	return knob->form == KNOB_DEFAULT && !knob->is_said;
-}
-
-/* An option of the command that nobody uses yet, with this very value, whose
- * words speak of accumulation; only one is an answer. */
-static bool accum_option_find(const struct command *command, int64_t value,
-			      char name[SEEN_NAME_MAX])
-{
-	enum option_class class;
-	char wanted[32];
-	struct token token;
-	size_t found = 0;
-
-	(void)snprintf(wanted, sizeof(wanted), "%" PRId64, value);
-	for (size_t i = command->view.args; token_next(&token, command, &i);
-	     i++) {
-		class = option_class_of(token.name, token.name_length);
-		if (token.form == KNOB_ABSENT ||
-		    (class != OPTION_ACCUM && class != OPTION_ACCUM_LIKE &&
-		     class != OPTION_BATCH_LIKE &&
-		     class != OPTION_MICRO_LIKE) ||
-		    token.name_length >= SEEN_NAME_MAX ||
-		    knob_is_taken(command, token.value_index) ||
-		    strcmp(token_value(&token, command_argv(command)),
-			   wanted) != 0)
-			continue;
-		found++;
-		memcpy(name, token.name, token.name_length);
-		name[token.name_length] = '\0';
-	}
-	if (found != 1)
-		name[0] = '\0';
-	return found == 1;
 }
 
 /* The own sizes ran as the command has them: what nobody gave is seen now. */
@@ -210,9 +175,12 @@ static bool passes_differ(const struct command *command,
 
 	if (!passes || passes == written->grad_accum)
 		return false;
-	if (accum_scope_differs(accum, written, trial, &out->seen) ||
-	    (!has_knob &&
-	     accum_option_find(command, passes, out->seen.accum_flag))) {
+	if (command->accum_guess == ACCUM_GUESS_MADE) {
+		out->seen.accum_guess_failed = true;
+		out->state = MEANING_OTHER;
+	} else if (accum_scope_differs(accum, written, trial, &out->seen) ||
+		   (!has_knob &&
+		    passes_number_find(command, passes, &out->seen))) {
 		out->state = MEANING_OTHER;
 	} else if (has_knob &&
 		   (passes % written->grad_accum != 0 ||
@@ -257,9 +225,9 @@ static void sizes_judge(const struct command *command,
 		out->state = out->seen.global_flag[0] &&
 					     command->knobs[KNOB_ACCUM].form ==
 						     KNOB_ABSENT &&
-					     !accum_option_find(
+					     !passes_option_find(
 						     command, trial->seen_accum,
-						     out->seen.accum_flag)
+						     &out->seen)
 				     ? MEANING_NO_SENSE
 				     : MEANING_OTHER;
 		return;
@@ -322,6 +290,14 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->accum_is_rank)
 		strbuf_addf(out, "%s counts per rank (--accum-scope rank)",
 			    accum);
+	else if (seen->accum_is_guessed)
+		strbuf_addf(out,
+			    "%s is %" PRId64
+			    ", too, and may count the passes (--accum-flag "
+			    "%s)",
+			    seen->accum_flag, passes, seen->accum_flag);
+	else if (seen->accum_guess_failed)
+		strbuf_addf(out, "%s does not count the passes", accum);
 	else if (seen->accum_flag[0])
 		strbuf_addf(out, "%s counts the passes (--accum-flag %s)",
 			    seen->accum_flag, seen->accum_flag);

@@ -23,7 +23,9 @@
  *	rows == micro x ranks, read as a global batch             per rank
  *	passes x ranks == accumulation                            total
  *	passes == accumulation x ranks, read as a total           per rank
- *	a multiple of the passes, and an option of that value     second knob
+ *	other passes, and an option of that value                 second knob
+ *	other passes, and one number of that value                a guess
+ *	other passes than that guess was given                    no such knob
  *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
  *	the own size, and a loader made for fewer rows            no sense
