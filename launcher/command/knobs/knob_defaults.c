@@ -10,6 +10,7 @@
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_slip.h"
+#include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
 #include "launcher/command/text/placeholder.h"
@@ -299,6 +300,30 @@ static const struct source_variable *variable_find(const struct recognition *r,
 	return NULL;
 }
 
+/* Where the command itself sets it in front of the program: env BS=8, or a
+ * shell's BS=8. The last one counts. */
+static bool assignment_find(const struct recognition *r, const char *name,
+			    struct token *token)
+{
+	const struct command_view *view = &r->command->view;
+	const struct strlist *argv = command_argv(r->command);
+	size_t length = strlen(name);
+
+	token->name = NULL;
+	if (!strlist_env_get(&view->assignments, name))
+		return false;
+	for (size_t i = 0; i < view->program && i < argv->count; i++)
+		if (strncmp(argv->items[i], name, length) == 0 &&
+		    argv->items[i][length] == '=')
+			*token = (struct token){ .index = i,
+						 .name = argv->items[i],
+						 .name_length = length,
+						 .form = KNOB_JOINED,
+						 .value_index = i,
+						 .value_offset = length + 1 };
+	return token->name != NULL;
+}
+
 /* As the environment sets it, else its default in the script. */
 static enum command_outcome
 from_variable(struct recognition *r, enum knob_kind kind,
@@ -364,9 +389,12 @@ static enum command_outcome nothing_found(struct recognition *r,
 	const struct source_variable *variable = variable_find(r, kind);
 	const struct source_constant *constant = constant_find(r, kind);
 	enum command_outcome outcome;
+	struct token token;
 
 	if (kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
+	if (variable && assignment_find(r, variable->name, &token))
+		return knob_take(r, kind, &token);
 	if (variable)
 		return from_variable(r, kind, variable);
 	outcome = knob_literal_find(r, kind);

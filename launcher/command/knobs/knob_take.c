@@ -151,7 +151,9 @@ static enum command_outcome knob_of_script(struct recognition *r,
 		return COMMAND_OK;
 	free(knob->evidence);
 	knob->evidence = xasprintf("%s:%u", expansion->script, word->line);
-	if (expansion->append_at != NO_INDEX) {
+	/* A variable that it sets is no option, which a later one replaces. */
+	if (expansion->append_at != NO_INDEX &&
+	    knob->index > command->view.program) {
 		knob->form = KNOB_DEFAULT;
 		knob->is_said = true;
 		knob->index = expansion->append_at;
