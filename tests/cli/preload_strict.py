@@ -84,8 +84,8 @@ int cuStreamBeginCapture_v2(void *stream, unsigned other)
 	return !stream || other;
 }
 /* Of a driver that is newer than the library's table. */
-int cuStreamBeginRecaptureToGraph(void *stream, unsigned other, void *graph,
-				  void *callback, void *data)
+int cuStreamBeginCaptureOfTomorrow(void *stream, unsigned other, void *graph,
+				   void *callback, void *data)
 {
 	(void)graph, (void)callback, (void)data;
 	return cuStreamBeginCapture_v2(stream, other);
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "capture"))
 		capture(NULL);
 	else if (!strcmp(argv[1], "recapture"))
-		capture("cuStreamBeginRecaptureToGraph");
+		capture("cuStreamBeginCaptureOfTomorrow");
 	else if (!strcmp(argv[1], "destroy"))
 		destroy();
 	else if (!strcmp(argv[1], "destroy-later"))
