@@ -95,7 +95,7 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	result = write_builtin(HOOK_FILE, hook_file, err);
 	free(hook_file);
 	if (result == 0 && target->device == PROBE_CUDA &&
-	    !kit->without_preload)
+	    target->gpus[0].vendor == GPU_NVIDIA && !kit->without_preload)
 		result = write_preload(setup, kit, err);
 	return result;
 }
@@ -152,8 +152,11 @@ static void make_environment(struct probe_setup *setup,
 				    &user);
 	if (session->target->device == PROBE_CUDA &&
 	    request->options->target.cuda_index >= 0)
-		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
-			     session->target->gpus[0].uuid);
+		strlist_take(
+			changes,
+			visible_gpus_only(request->gpus,
+					  request->options->target.cuda_index,
+					  session->target->gpus[0].uuid));
 	/* With Landlock nothing may be written to the user's own TMPDIR. */
 	if (setup->isolation.kind == ISOLATION_LANDLOCK)
 		strlist_addf(changes, "TMPDIR=%s", setup->tmp);
