@@ -123,7 +123,7 @@ static void table_host(const struct devices *devices, struct strbuf *out)
 		    devices_text_size_text(size, host->available_bytes));
 }
 
-static bool is_of(const struct devices *devices, enum gpu_vendor vendor)
+static bool are_of_vendor(const struct devices *devices, enum gpu_vendor vendor)
 {
 	return devices->gpu_count && devices->gpus[0].gpu.vendor == vendor;
 }
@@ -131,11 +131,11 @@ static bool is_of(const struct devices *devices, enum gpu_vendor vendor)
 static void table_observers(const struct devices *devices, struct strbuf *out)
 {
 	strbuf_adds(out, "Observed: ");
-	if (is_of(devices, GPU_AMD))
+	if (are_of_vendor(devices, GPU_AMD))
 		strbuf_adds(out, "GPUs and processes by the kernel's files, ");
-	if (is_of(devices, GPU_NVIDIA))
+	if (are_of_vendor(devices, GPU_NVIDIA))
 		strbuf_adds(out, "GPUs by the CUDA driver API, ");
-	if (is_of(devices, GPU_NVIDIA) && !devices->nvml_problem)
+	if (are_of_vendor(devices, GPU_NVIDIA) && !devices->nvml_problem)
 		strbuf_adds(out, "free memory and processes by NVML, ");
 	strbuf_adds(out, "host memory by /proc and cgroups\n");
 	if (devices->nvml_problem) {
@@ -244,7 +244,7 @@ void devices_json(const struct devices *devices, struct strbuf *out)
 	json_put(root, "autofit_version", json_string(AUTOFIT_VERSION));
 	json_put(root, "devices", array);
 	json_put(root, "amd_gpu_present",
-		 json_boolean(is_of(devices, GPU_AMD)));
+		 json_boolean(are_of_vendor(devices, GPU_AMD)));
 	json_put(root, "cuda_visible_devices", json_text(devices->visible));
 	json_put(root, "problems", problems);
 	json_write(out, root, JSON_INDENT(2));

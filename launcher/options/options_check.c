@@ -63,6 +63,10 @@ static int check_subcommand(struct options_parsing *parsing)
 		return options_wrong(
 			parsing, "autofit devices takes a command only with "
 				 "--watch");
+	if (options->devices.check && options->times.watch_ms)
+		return options_wrong(
+			parsing,
+			"autofit devices takes --check or --watch, not both");
 	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
 		return options_wrong(parsing, "autofit %s takes no --dry-run",
 				     row->word);

@@ -65,7 +65,7 @@ static bool is_known_client(const uint64_t clients[DRM_CLIENTS_MAX],
 }
 
 /* What one process has of the device: of each client once. */
-static uint64_t process_bytes(const char *process, const char *device)
+static uint64_t drm_process_bytes(const char *process, const char *device)
 {
 	char *folder = xasprintf("%s/fdinfo", process);
 	struct strlist fds = STRLIST_INIT;
@@ -113,7 +113,7 @@ int drm_fdinfo_processes(const char *proc_root, const char *device,
 		pid_t pid = (pid_t)strtol(pids.items[i], NULL, 10);
 		uint64_t bytes = is_listed_process(processes, count, pid)
 					 ? 0
-					 : process_bytes(process, device);
+					 : drm_process_bytes(process, device);
 
 		if (bytes)
 			processes[count++] = (struct gpu_process){

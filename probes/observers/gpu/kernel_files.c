@@ -73,7 +73,7 @@ bool kernel_line_value(char *value, size_t size, const char *text,
 	return true;
 }
 
-static int64_t number_of(const char *name)
+static int64_t kernel_number_of(const char *name)
 {
 	int64_t number = -1;
 
@@ -82,8 +82,8 @@ static int64_t number_of(const char *name)
 
 static int kernel_by_number(const void *a, const void *b)
 {
-	int64_t first = number_of(*(char *const *)a);
-	int64_t second = number_of(*(char *const *)b);
+	int64_t first = kernel_number_of(*(char *const *)a);
+	int64_t second = kernel_number_of(*(char *const *)b);
 
 	return (first > second) - (first < second);
 }
@@ -92,7 +92,7 @@ void kernel_folder_numbers(struct strlist *names, const char *path)
 {
 	kernel_folder_names(names, path);
 	for (size_t i = names->count; i-- > 0;)
-		if (number_of(names->items[i]) < 0)
+		if (kernel_number_of(names->items[i]) < 0)
 			strlist_remove(names, i);
 	if (names->count)
 		qsort(names->items, names->count, sizeof(*names->items),
