@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "configs/files/paths.h"
+#include "launcher/devices/devices_check_command.h"
 #include "launcher/devices/devices_check_machine.h"
 #include "launcher/devices/devices_checked.h"
 #include "launcher/options/exitcode.h"
@@ -91,38 +92,43 @@ static void check_run_one(struct check_run *run,
 	(void)selftest_run(&run->test, plan, &run->error);
 }
 
-static void check_test_gpu(struct devices_checked *checked, struct nvml *nvml,
-			   const struct strlist *environment, int64_t begun_ms)
+static void check_test_gpu(struct devices_checked *checked,
+			   struct selftest_plan *plan)
 {
-	const struct gpu_patience patience = {
-		.interrupted = end_signals_waiting,
-		.limit_ms = CHECK_LIMIT_MS,
-	};
 	const struct gpu_device *gpu =
 		&checked->devices.gpus[checked->tested].gpu;
-	struct selftest_plan plan = {
-		.gpu = gpu,
-		.nvml = nvml,
-		/* Where the host's memory is the GPU's nobody refuses. */
-		.asks_too_much = !gpu->is_integrated,
-		.deadline_ms = CHECK_STEP_MS,
-		.started_ms = begun_ms,
-		.patience = &patience,
-		.environment = environment,
-	};
+
+	plan->gpu = gpu;
+	/* Where the host's memory is the GPU's nobody refuses. */
+	plan->asks_too_much = !gpu->is_integrated;
+	check_run_one(&checked->kinds, plan);
+	plan->cap_bytes = CHECK_CAP_BYTES;
+	if (!end_signals_waiting())
+		check_run_one(&checked->cap, plan);
+}
+
+/* All that needs the folder, which is removed whatever comes. */
+static void check_with_library(struct devices_checked *checked,
+			       const struct options *options,
+			       const struct process_state *state,
+			       struct selftest_plan *plan)
+{
 	struct error err = ERROR_INIT;
 	char *library = NULL;
-	char *folder = make_check_folder(environment, &library, &err);
+	char *folder;
 
+	end_signals_hold();
+	folder = make_check_folder(plan->environment, &library, &err);
 	if (folder) {
-		plan.folder = folder;
-		plan.library = library;
-		check_run_one(&checked->kinds, &plan);
-		plan.cap_bytes = CHECK_CAP_BYTES;
-		if (!end_signals_waiting())
-			check_run_one(&checked->cap, &plan);
+		plan->folder = folder;
+		plan->library = library;
+		if (!checked->untested)
+			check_test_gpu(checked, plan);
+		if (options->command.count && !end_signals_waiting())
+			devices_check_command_run(checked, options, state,
+						  folder, library);
 		paths_remove_tree(folder);
-	} else {
+	} else if (!checked->untested) {
 		checked->untested = xstrdup(err.message);
 	}
 	free(library);
@@ -131,22 +137,28 @@ static void check_test_gpu(struct devices_checked *checked, struct nvml *nvml,
 
 static void check_all(struct devices_checked *checked,
 		      const struct options *options,
-		      const struct strlist *environment)
+		      const struct strlist *environment,
+		      const struct process_state *state)
 {
-	int64_t begun_ms = clock_ms();
-	struct nvml *nvml;
+	const struct gpu_patience patience = {
+		.interrupted = end_signals_waiting,
+		.limit_ms = CHECK_LIMIT_MS,
+	};
+	struct selftest_plan plan = {
+		.deadline_ms = CHECK_STEP_MS,
+		.started_ms = clock_ms(),
+		.patience = &patience,
+		.environment = environment,
+	};
 
 	devices_look(&checked->devices, options, environment, &check_roots);
-	checked->list_seconds = (double)(clock_ms() - begun_ms) / 1e3;
+	checked->list_seconds = (double)(clock_ms() - plan.started_ms) / 1e3;
 	devices_check_machine(checked, environment, &check_roots);
-	nvml = devices_check_nvml(checked);
+	plan.nvml = devices_check_nvml(checked);
 	check_choose_gpu(checked, options->probe.shared);
-	/* From here on there is something to remove, whatever comes. */
-	end_signals_hold();
-	if (!checked->untested)
-		check_test_gpu(checked, nvml, environment, begun_ms);
-	nvml_close(nvml);
-	checked->seconds = (double)(clock_ms() - begun_ms) / 1e3;
+	check_with_library(checked, options, state, &plan);
+	nvml_close(plan.nvml);
+	checked->seconds = (double)(clock_ms() - plan.started_ms) / 1e3;
 }
 
 static int tell_findings(const struct devices_checked *checked,
@@ -182,7 +194,7 @@ int devices_check_command(const struct options *options,
 	int number;
 	int code = EXIT_AUTOFIT_FAILED;
 
-	check_all(checked, options, environment);
+	check_all(checked, options, environment, state);
 	number = end_signals_waiting();
 	if (!number)
 		code = tell_findings(checked, options);

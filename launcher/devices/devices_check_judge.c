@@ -397,6 +397,58 @@ static bool judge_library(const struct devices_checked *checked,
 	return is_there;
 }
 
+static void judge_test(const struct devices_checked *checked,
+		       struct check_findings *findings)
+{
+	if (judge_run(&checked->kinds, "counts", findings) &&
+	    judge_library(checked, findings)) {
+		for (int kind = 0; kind < SELFTEST_KINDS; kind++)
+			judge_kind(checked, (enum selftest_kind)kind, findings);
+		judge_refusal(&checked->kinds.test, findings);
+	}
+	if (judge_run(&checked->cap, "cap", findings))
+		judge_cap(checked, findings);
+}
+
+/* Why the count is not to be trusted; NULL: it is. */
+static const char *fault_of_command(const struct check_command *command)
+{
+	if (!command->is_counted)
+		return "the library was in none of its processes that use a "
+		       "GPU";
+	if (!command->tracked_bytes)
+		return "it took nothing of a GPU";
+	if (command->tracked_bytes < command->reserved_bytes)
+		return "less was counted than torch reserved";
+	return NULL;
+}
+
+static void judge_command(const struct check_command *command,
+			  struct check_findings *findings)
+{
+	const char *fault = fault_of_command(command);
+	char tracked[BYTES_TEXT_MAX];
+	char reserved[BYTES_TEXT_MAX];
+
+	if (!command->is_run)
+		return;
+	if (command->error.code) {
+		check_add(findings, CHECK_BAD, "command", "%s",
+			  command->error.message);
+		return;
+	}
+	check_add(findings, fault ? CHECK_BAD : CHECK_GOOD, "command",
+		  "exit code %d; %s counted at its peak%s%s; %llu refused%s%s",
+		  command->code, bytes_format(tracked, command->tracked_bytes),
+		  command->reserved_bytes ? ", torch reserved "
+					  : ", torch says nothing",
+		  command->reserved_bytes
+			  ? bytes_format(reserved, command->reserved_bytes)
+			  : "",
+		  (unsigned long long)command->refused_count, fault ? "; " : "",
+		  fault ? fault : "");
+}
+
 void devices_checked_judge(const struct devices_checked *checked,
 			   struct check_findings *findings)
 {
@@ -408,14 +460,7 @@ void devices_checked_judge(const struct devices_checked *checked,
 	if (checked->untested && !checked->devices.gpu_problem)
 		check_add(findings, CHECK_BAD, "tested", "nothing: %s",
 			  checked->untested);
-	if (checked->untested)
-		return;
-	if (judge_run(&checked->kinds, "counts", findings) &&
-	    judge_library(checked, findings)) {
-		for (int kind = 0; kind < SELFTEST_KINDS; kind++)
-			judge_kind(checked, (enum selftest_kind)kind, findings);
-		judge_refusal(&checked->kinds.test, findings);
-	}
-	if (judge_run(&checked->cap, "cap", findings))
-		judge_cap(checked, findings);
+	if (!checked->untested)
+		judge_test(checked, findings);
+	judge_command(&checked->command, findings);
 }

@@ -164,6 +164,25 @@ static json_t *machine_json(const struct devices_checked *checked)
 	return object;
 }
 
+/* Not its words, which are the user's. */
+static json_t *checked_command_json(const struct check_command *command)
+{
+	json_t *object;
+
+	if (!command->is_run)
+		return json_null();
+	object = json_checked(json_object());
+	json_put(object, "exit_code", json_integer(command->code));
+	json_put(object, "counted", json_boolean(command->is_counted));
+	json_put(object, "tracked_bytes",
+		 json_count((int64_t)command->tracked_bytes));
+	json_put(object, "torch_reserved_bytes",
+		 json_count((int64_t)command->reserved_bytes));
+	json_put(object, "refused_count",
+		 json_integer((json_int_t)command->refused_count));
+	return object;
+}
+
 void devices_checked_json(const struct devices_checked *checked,
 			  const struct check_findings *findings,
 			  struct strbuf *out)
@@ -186,6 +205,7 @@ void devices_checked_json(const struct devices_checked *checked,
 		root, "context_bytes",
 		json_count((int64_t)check_context_bytes(&checked->kinds.test)));
 	json_put(root, "allocations", allocations_json(&checked->kinds.test));
+	json_put(root, "command", checked_command_json(&checked->command));
 	json_put(root, "findings", findings_json(findings));
 	json_put(root, "seconds", json_real(checked->seconds));
 	json_write(out, root, JSON_INDENT(2));

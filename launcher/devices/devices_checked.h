@@ -46,6 +46,17 @@ struct check_run {
 	struct error error; /* how it ended before its end */
 };
 
+/* A command of the user's, by what was seen of it. */
+struct check_command {
+	bool is_run;
+	struct error error;      /* it could not be */
+	int code;                /* of its end, as a shell tells it */
+	bool is_counted;         /* the library was in one of its processes */
+	uint64_t tracked_bytes;  /* the largest peak of any GPU */
+	uint64_t reserved_bytes; /* of torch's own allocator; 0: not known */
+	uint64_t refused_count;
+};
+
 struct devices_checked {
 	struct devices devices;
 	char *driver_version; /* of the kernel module; NULL: not known */
@@ -57,6 +68,7 @@ struct devices_checked {
 	size_t tested;  /* place in devices.gpus, if untested is NULL */
 	char *untested; /* why no GPU was */
 	struct check_run kinds, cap;
+	struct check_command command;
 	double seconds; /* all of it */
 };
 

@@ -124,6 +124,10 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		slot.forward_bytes = 0;
 	slot.same_sizes =
 		(uint32_t)bytes_min(first->same_sizes, second->same_sizes);
+	slot.torch_reserved_bytes = bytes_min(first->torch_reserved_bytes,
+					      second->torch_reserved_bytes);
+	if (slot.torch_reserved_bytes > MEMORY_LIMIT)
+		slot.torch_reserved_bytes = 0;
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -196,6 +200,8 @@ struct channel_reading channel_read(const struct channel *channel)
 		reading.alloc_retries += slot.alloc_retries;
 		reading.ooms += slot.ooms;
 		raise_phase(&reading.phase, slot.phase);
+		reading_raise(&reading.torch_reserved_bytes,
+			      slot.torch_reserved_bytes);
 		/* Does it train, as a rank or alone with torch? */
 		if ((!slot.steps && !slot.by_hand) ||
 		    (slot.rank < 0 && !(slot.flags & CHANNEL_TORCH)))

@@ -97,7 +97,11 @@ struct channel_slot {
 	/* Looks at what goes into the module, all of the same sizes; 0: they
 	 * differ, or were not seen. */
 	uint32_t same_sizes;
-	uint32_t reserved[5];
+	uint32_t reserved;
+	/* At its end, of the fullest GPU: what torch.cuda.max_memory_reserved
+	 * says; 0: not known. */
+	uint64_t torch_reserved_bytes;
+	uint32_t reserved2[2];
 };
 
 /* All bytes 0: closed. */
@@ -122,7 +126,8 @@ struct channel_reading {
 	uint64_t forward_bytes;
 	/* Of all that step; 0: one does not say. */
 	uint64_t rest_total_bytes, forward_total_bytes;
-	uint64_t same_sizes; /* the fewest of those that step */
+	uint64_t same_sizes;           /* the fewest of those that step */
+	uint64_t torch_reserved_bytes; /* the largest of all that ended */
 	/* Backward passes of the slowest rank that makes any, where no rank
 	 * steps an optimizer; 0: none. */
 	uint64_t by_hand;

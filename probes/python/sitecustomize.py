@@ -26,7 +26,7 @@ PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
 BY_HAND32, SAME_SIZES32 = 21, 26
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
-REST64, FORWARD64 = 11, 12
+REST64, FORWARD64, RESERVED64 = 11, 12, 14
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED = 64
@@ -538,6 +538,10 @@ class Counter(object):
         # What a fork inherited is the parent's.
         if self.pid != os.getpid():
             return
+        try:
+            self.publish_reserved()
+        except Exception:
+            pass
         if self.published:
             self.modules.publish()
         elif self.sees_steps and has_optimizer():
@@ -615,8 +619,8 @@ class Counter(object):
         channel.put(STEPS64, self.published)
 
     def publish_cuda(self):
-        cuda = getattr(sys.modules.get("torch"), "cuda", None)
-        if cuda is None or not cuda.is_initialized():
+        cuda = cuda_in_use()
+        if cuda is None:
             return 0
         retries = peak = ooms = 0
         for device in range(min(cuda.device_count(), MAX_DEVICES)):
@@ -629,6 +633,21 @@ class Counter(object):
         if not self.counts_ooms:
             self.channel.put32(OOMS32, min(ooms, 0xFFFFFFFF))
         return CUDA
+
+    def publish_reserved(self):
+        cuda = cuda_in_use()
+        if cuda is None or not self.channel.enter():
+            return
+        self.channel.put(RESERVED64, max(
+            cuda.memory_stats(device).get("reserved_bytes.all.peak", 0)
+            for device in range(min(cuda.device_count(), MAX_DEVICES))
+        ))
+
+
+def cuda_in_use():
+    """torch.cuda, once the program uses it."""
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    return cuda if cuda is not None and cuda.is_initialized() else None
 
 
 def first_parameter(optimizer):
@@ -1058,8 +1077,8 @@ def mallinfo_of_c():
 
 
 def allocated_on_gpus():
-    cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    if cuda is None or not cuda.is_initialized():
+    cuda = cuda_in_use()
+    if cuda is None:
         return 0
     return max(
         cuda.memory_stats(device).get("allocated_bytes.all.current", 0)

@@ -13,7 +13,7 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 from lib import (  # noqa: E402
-    MIB, PATIENCE, Place, check, equal, finish, holds, lacks, wait_for,
+    DATA, MIB, PATIENCE, Place, check, equal, finish, holds, lacks, wait_for,
 )
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
@@ -169,6 +169,57 @@ def a_driver_that_fails():
         holds("and said", answer.out, "nothing: there is no NVIDIA GPU")
 
 
+# It takes 300 MiB of the driver, and a stand-in for torch says what it reserved.
+TRAINING = """
+import ctypes
+import torch
+
+driver = ctypes.CDLL("libcuda.so.1")
+context, place = ctypes.c_void_p(), ctypes.c_ulonglong()
+for result in (driver.cuInit(0),
+               driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0),
+               driver.cuCtxSetCurrent(context),
+               driver.cuMemAlloc_v2(ctypes.byref(place),
+                                    ctypes.c_size_t(300 << 20))):
+    assert result == 0, result
+torch.cuda.memory_stats = lambda device: {"reserved_bytes.all.peak": %d << 20}
+print("said", flush=True)
+"""
+
+
+def a_command_is_compared():
+    for says, state, words in (
+        (300, "ok", "exit code 0; 300 MiB counted at its peak, torch reserved "
+                    "300 MiB; 0 refused"),
+        (301, "bad", "torch reserved 301 MiB; 0 refused; less was counted"),
+    ):
+        with World() as world:
+            answer = world.test(
+                "--", sys.executable, "-c", TRAINING % says,
+                env={"PYTHONPATH": os.path.join(DATA, "hook_fake_torch"),
+                     "FAKE_CUDA": "1"})
+            equal("torch says %d: status" % says, answer.status,
+                  0 if state == "ok" else 119)
+            equal("torch says %d" % says, states(answer).get("command"),
+                  {state})
+            holds("torch says %d: in words" % says, answer.out, words)
+            check("its output is no finding", "said" in answer.err and
+                  "said" not in answer.out, answer)
+            equal("torch says %d: for programs" % says,
+                  answer.result["command"],
+                  {"exit_code": 0, "counted": True,
+                   "tracked_bytes": 300 * MIB,
+                   "torch_reserved_bytes": says * MIB, "refused_count": 0})
+            check("nothing of it is left", not world.left(), world.left())
+    with World() as world:
+        answer = world.test("--", "sh", "-c", "exit 7")
+        equal("one without a GPU needs a look", answer.status, 119)
+        holds("and why", answer.out, "exit code 7; .*in none of its processes")
+        answer = world.test("--time-limit", "1s", "--", "sleep",
+                            str(PATIENCE))
+        holds("one that does not end is ended", answer.out, "exit code 143;")
+
+
 def the_end_comes_at_once():
     with World(fault="latency_us=%d" % (PATIENCE * 1000000)) as world:
         process = world.start("devices", "--check")
@@ -196,6 +247,7 @@ kinds_of_gpus()
 others_are_spared()
 what_is_wrong_is_found()
 a_driver_that_fails()
+a_command_is_compared()
 the_end_comes_at_once()
 wrong_calls()
 finish()

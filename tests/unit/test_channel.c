@@ -168,7 +168,11 @@ static const struct {
 	      .forward_bytes = 6,
 	      .torch_peak_bytes = 95,
 	      .same_sizes = 5 },
-	    { .pid = 3, .rank = 2, .rest_bytes = 99, .same_sizes = 1 } },
+	    { .pid = 3,
+	      .rank = 2,
+	      .rest_bytes = 99,
+	      .same_sizes = 1,
+	      .torch_reserved_bytes = 120 } },
 	  { .steps = 2,
 	    .processes = 3,
 	    .stepping = 2,
@@ -177,6 +181,7 @@ static const struct {
 	    .forward_bytes = 6,
 	    .forward_total_bytes = 10,
 	    .torch_peak_bytes = 95,
+	    .torch_reserved_bytes = 120,
 	    .same_sizes = 5 } },
 	{ "one that does not say what it holds",
 	  { { .pid = 1, .steps = 2, .rank = 0 },
@@ -255,6 +260,7 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->forward_bytes == b->forward_bytes &&
 	       a->forward_total_bytes == b->forward_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
+	       a->torch_reserved_bytes == b->torch_reserved_bytes &&
 	       a->same_sizes == b->same_sizes;
 }
 
