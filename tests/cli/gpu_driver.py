@@ -113,6 +113,7 @@ def a_hang_ends():
             name = "%s hangs, %s: " % (
                 where, number.name if number else "--time-limit")  # fmt: skip
             end = gpu_hang_lib.end(where, number)
+            print("# %s%.2f s" % (name, end.seconds))
             check(name + "ends at once", end.seconds < SOON / 2,
                   "%s\n%s" % (end.seconds, end.words))  # fmt: skip
             equal(name + "by that", end.status, -number if number else 124)
