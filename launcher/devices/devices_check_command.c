@@ -95,7 +95,7 @@ static void note_command(struct check_command *command,
 	free(reading);
 }
 
-static int start_command(const struct options *options,
+static int start_checked(const struct options *options,
 			 const struct process_state *state,
 			 const struct strlist *changes)
 {
@@ -132,7 +132,7 @@ void devices_check_command_run(struct devices_checked *checked,
 		strlist_take(&changes, first_of("LD_PRELOAD", library));
 		strlist_take(&changes, first_of("PYTHONPATH", hook));
 		strlist_addf(&changes, PRELOAD_PATH_VARIABLE "=%s", path);
-		command->code = start_command(options, state, &changes);
+		command->code = start_checked(options, state, &changes);
 		note_command(command, &channel);
 	}
 	channel_close(&channel);
