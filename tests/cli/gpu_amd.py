@@ -17,7 +17,7 @@ import time
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 from lib import (  # noqa: E402
-    MIB, Place, check, equal, finish, holds,
+    MIB, PATIENCE, Place, check, equal, finish, holds,
 )
 
 GIB = 1024 * MIB
@@ -181,6 +181,30 @@ def cards_are_listed():
               % os.getpid())
 
 
+def ranks_and_looks():
+    """One rank for each card that is visible; and the cards again and again."""
+    with Kernel("A", "B") as amd:
+        for visible, world in ((None, 2), ("1", 1), ("1,0", 2)):
+            answer = amd.ask(
+                "explain", "--", "torchrun", "--nproc-per-node=gpu", "train.py",
+                "--batch-size", "4",
+                env={"HIP_VISIBLE_DEVICES": visible} if visible else {})
+            holds("ranks of %s" % visible, answer.out,
+                  "launcher torchrun, %d rank" % world,
+                  "device %dx [AB]," % world)
+        process = amd.start("devices", "--watch", "0.1", "--json", "-")
+        line = json.loads(process.stdout.readline())
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+        equal("a look", [(each["kind"], each["name"], each["used_bytes"],
+                          each["total_bytes"], each["problem"])
+                         for each in line["devices"]],
+              [("rocm", name, 0, 16 * GIB, None) for name in "AB"])
+        answer = amd.ask("doctor")
+        holds("the doctor sees them", answer.out, "ok devices A, 16.0 GiB",
+              "ok devices B, 16.0 GiB")
+
+
 def tuned_and_reused():
     with Kernel("AMD Instinct MI210", base=300 * MIB) as amd:
         answer = amd.tune()
@@ -251,6 +275,7 @@ def a_card_that_tells_nothing():
 
 
 cards_are_listed()
+ranks_and_looks()
 tuned_and_reused()
 out_of_memory_in_hips_words()
 the_card_that_was_chosen()
