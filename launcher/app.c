@@ -7,6 +7,7 @@
 #include "launcher/command/text/text.h"
 #include "launcher/complete.h"
 #include "launcher/devices/devices.h"
+#include "launcher/devices/devices_check.h"
 #include "launcher/devices/devices_watch.h"
 #include "launcher/doctor/doctor.h"
 #include "launcher/estimate/estimate.h"
@@ -23,6 +24,7 @@
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
 #include "launcher/request/exec_command.h"
+#include "probes/observers/selftest/selftest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,9 +42,12 @@ static int devices_run(const struct options *options,
 
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&environment, *item);
-	code = options->times.watch_ms
-		       ? devices_watch_command(options, &environment, state)
-		       : devices_command(options, &environment);
+	if (options->devices.check)
+		code = devices_check_command(options, &environment, state);
+	else if (options->times.watch_ms)
+		code = devices_watch_command(options, &environment, state);
+	else
+		code = devices_command(options, &environment);
 	strlist_release(&environment);
 	return code;
 }
@@ -204,6 +209,10 @@ int app_run(const struct process_state *state, int argc, char **argv)
 	struct strlist environment = STRLIST_INIT;
 	int code;
 
+	/* Started by `devices --check`; no option that people give either. */
+	if (argc > 1 && strcmp(argv[1], SELFTEST_WORD) == 0)
+		return selftest_serve((const char *const *)argv + 2,
+				      (size_t)argc - 2);
 	for (int i = 0; i < argc; i++)
 		strlist_add(&arguments, argv[i]);
 	for (char **item = environ; item && *item; item++)

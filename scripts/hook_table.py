@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # Writes probes/preload/hook_table.h from hooks.list and a CUDA toolkit.
 # SPDX-License-Identifier: MIT
-"""hook_table.py INCLUDE_FOLDER STUB_LIBCUDA [HOOKS_LIST] >hook_table.h
+"""hook_table.py INCLUDE_FOLDER STUB_LIBCUDA|- [HOOKS_LIST] >hook_table.h
+
+What the driver exports is read from the toolkit's stub of libcuda, or with -
+from cuda.h, which declares the same (as far as it is typed): so that the headers
+of a package are enough.
 
 cudaTypedefs.h has one PFN_<base>_v<version> for each function that the driver
 exports; in order of their versions those of one base (and of one kind of
@@ -31,6 +35,8 @@ NEUTRAL = {
     "CUdeviceptr_v2": "cu_pointer",
     "CUresult": "cu_result",
     "CUipcMemHandle_v1": "struct cu_ipc_handle",
+    # A function, which is handed on only.
+    "CUgraphRecaptureCallback": "void *",
 }
 
 
@@ -53,6 +59,32 @@ def exports(path):
                           stdout=subprocess.PIPE, text=True).stdout
     names = {line.split()[-1].split("@")[0] for line in text.splitlines()}
     return {name for name in names if re.match(r"cu[A-Z]", name)}
+
+
+def declared(text):
+    """What cuda.h says that the driver exports: its newest functions by the
+    names that it defines them to, the older ones where it declares them for
+    itself, and their twins for per-thread streams."""
+    plain, names = {}, set()
+    for name, meaning in re.findall(
+            r"^[ \t]*#[ \t]*define[ \t]+(cu[A-Z]\w+)[ \t]+(\S+)[ \t]*$", text,
+            re.M):
+        twin = re.fullmatch(r"__CUDA_API_PT([DS][SZ])\((\w+)\)", meaning)
+        if twin:
+            names.add(twin[2] + "_pt" + twin[1].lower())
+            meaning = twin[2]
+        plain.setdefault(name, meaning)
+    newest, _, older = text.rpartition(
+        "#if defined(__CUDA_API_VERSION_INTERNAL)")
+    for name in re.findall(r"CUDAAPI\s+(cu[A-Z]\w+)\s*\(", newest):
+        while plain.get(name, name) != name and re.match(
+                r"cu[A-Z]", plain[name]):
+            name = plain[name]
+        names.add(name)
+    names.update(re.findall(r"CUDAAPI\s+(cu[A-Z]\w+)\s*\(", older))
+    # Its define has the form of a twin, and it has none.
+    names.discard("cuGetProcAddress_v2_ptsz")
+    return names | UNTYPED | {"cuGetProcAddress_v2"}
 
 
 class Types:
@@ -269,9 +301,10 @@ def main(arguments):
                         "../probes/preload/hooks.list")
     wanted, extra = read_list(arguments[2] if arguments[2:] else path)
     found = typedefs(bare(read(os.path.join(folder, "cudaTypedefs.h"))))
-    table = pair(found, exports(stub))
+    cuda = read(os.path.join(folder, "cuda.h"))
+    table = pair(found, declared(bare(cuda)) if stub == "-" else exports(stub))
     check_whole(wanted, table)
-    write(wanted, extra, table, read(os.path.join(folder, "cuda.h")))
+    write(wanted, extra, table, cuda)
 
 
 main(sys.argv[1:])

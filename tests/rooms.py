@@ -49,6 +49,7 @@ probes
 probes/keeper
 probes/locks
 probes/verdict
+probes/observers/selftest
 probes/observers/gpu
 probes/observers/host
 probes/isolation

@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_CONFIGS_FILES_BUILTIN_H
 #define AUTOFIT_CONFIGS_FILES_BUILTIN_H
 
+#include "base/error.h"
+
 #include <stddef.h>
 
 struct builtin_file {
@@ -16,5 +18,8 @@ extern const struct builtin_file builtin_files[];
 
 /* The file, or NULL. */
 const struct builtin_file *builtin_find(const char *path);
+
+/* The file called name, written to path, where none is (0600). */
+int builtin_write(const char *name, const char *path, struct error *err);
 
 #endif

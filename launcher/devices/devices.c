@@ -80,8 +80,7 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 
 	devices->has_looked_at_gpus = true;
 	devices->known_gpu_count = gpu_identities(roots->proc, found);
-	devices->has_amd = gpu_amd_present(roots->sys) != 0;
-	count = cuda_devices_list(found, NULL, &err);
+	count = gpu_devices_list(found, NULL, &err);
 	if (count < 0)
 		devices->gpu_problem = xstrdup(err.message);
 	devices->gpus = xcalloc(GPU_MAX, sizeof(*devices->gpus));
@@ -104,7 +103,7 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 					    "ones are 0 to %d",
 					    options->target.cuda_index,
 					    count - 1)
-				: xstrdup("there is no visible NVIDIA GPU");
+				: xstrdup("there is no visible GPU");
 	free(found);
 }
 
@@ -186,8 +185,7 @@ static void log_problems(const struct devices *devices)
 int devices_command(const struct options *options,
 		    const struct strlist *environment)
 {
-	static const struct devices_roots roots = { "/proc", "/sys",
-						    "/sys/fs/cgroup" };
+	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct devices devices;
 	int code;
 

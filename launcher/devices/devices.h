@@ -32,14 +32,13 @@ struct devices {
 	char *gpu_problem, *nvml_problem, *host_problem;
 	int known_gpu_count;     /* by the kernel driver, visible or not */
 	bool has_looked_at_gpus; /* not with --device host */
-	bool has_amd;
 	struct host_budget host; /* zeroed when host_problem is set */
 	char *visible;           /* CUDA_VISIBLE_DEVICES; NULL: not set */
 };
 
-/* "/proc", "/sys", "/sys/fs/cgroup" but in tests. */
+/* "/proc", "/sys/fs/cgroup" but in tests. */
 struct devices_roots {
-	const char *proc, *sys, *cgroup;
+	const char *proc, *cgroup;
 };
 
 /*

@@ -67,7 +67,7 @@ static void table_gpu(const struct devices_gpu *row, int width,
 
 static void table_no_gpu(const struct devices *devices, struct strbuf *out)
 {
-	strbuf_adds(out, "GPU: no NVIDIA GPU is visible");
+	strbuf_adds(out, "GPU: none is visible");
 	if (devices->known_gpu_count)
 		strbuf_addf(out,
 			    ", though the kernel driver has %d: check that "
@@ -97,8 +97,6 @@ static void table_gpus(const struct devices *devices, struct strbuf *out)
 		add_safe(out, devices->visible);
 		strbuf_addch(out, '\n');
 	}
-	if (devices->has_amd)
-		strbuf_adds(out, "AMD GPU: not supported yet\n");
 }
 
 static void table_host(const struct devices *devices, struct strbuf *out)
@@ -125,12 +123,19 @@ static void table_host(const struct devices *devices, struct strbuf *out)
 		    devices_text_size_text(size, host->available_bytes));
 }
 
+static bool are_of_vendor(const struct devices *devices, enum gpu_vendor vendor)
+{
+	return devices->gpu_count && devices->gpus[0].gpu.vendor == vendor;
+}
+
 static void table_observers(const struct devices *devices, struct strbuf *out)
 {
 	strbuf_adds(out, "Observed: ");
-	if (devices->gpu_count)
+	if (are_of_vendor(devices, GPU_AMD))
+		strbuf_adds(out, "GPUs and processes by the kernel's files, ");
+	if (are_of_vendor(devices, GPU_NVIDIA))
 		strbuf_adds(out, "GPUs by the CUDA driver API, ");
-	if (devices->gpu_count && !devices->nvml_problem)
+	if (are_of_vendor(devices, GPU_NVIDIA) && !devices->nvml_problem)
 		strbuf_adds(out, "free memory and processes by NVML, ");
 	strbuf_adds(out, "host memory by /proc and cgroups\n");
 	if (devices->nvml_problem) {
@@ -174,7 +179,9 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 	json_t *object = json_checked(json_object());
 	json_t *observers = json_checked(json_array());
 
-	json_put(object, "kind", json_string("cuda"));
+	bool is_amd = row->gpu.vendor == GPU_AMD;
+
+	json_put(object, "kind", json_string(is_amd ? "rocm" : "cuda"));
 	json_put(object, "index", json_integer(row->gpu.index));
 	json_put(object, "name", json_text(row->gpu.name));
 	json_put(object, "uuid", json_text(row->gpu.uuid));
@@ -183,8 +190,9 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 	json_put(object, "free_bytes",
 		 json_count((int64_t)row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
-	json_append(observers, json_string("cuda"));
-	if (row->gpu.free_source == GPU_FREE_NVML || row->process_count >= 0)
+	json_append(observers, json_string(is_amd ? "kernel" : "cuda"));
+	if (!is_amd &&
+	    (row->gpu.free_source == GPU_FREE_NVML || row->process_count >= 0))
 		json_append(observers, json_string("nvml"));
 	json_put(object, "observed_by", observers);
 	return object;
@@ -235,7 +243,8 @@ void devices_json(const struct devices *devices, struct strbuf *out)
 	json_put(root, "schema", json_string("autofit.devices/1"));
 	json_put(root, "autofit_version", json_string(AUTOFIT_VERSION));
 	json_put(root, "devices", array);
-	json_put(root, "amd_gpu_present", json_boolean(devices->has_amd));
+	json_put(root, "amd_gpu_present",
+		 json_boolean(are_of_vendor(devices, GPU_AMD)));
 	json_put(root, "cuda_visible_devices", json_text(devices->visible));
 	json_put(root, "problems", problems);
 	json_write(out, root, JSON_INDENT(2));

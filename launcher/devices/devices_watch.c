@@ -360,9 +360,8 @@ static bool has_devices(const struct watch *watch)
 	if (watch->options->target.device != DEVICE_CUDA ||
 	    watch->devices.gpu_count)
 		return true;
-	log_error("%s", watch->devices.gpu_problem
-				? watch->devices.gpu_problem
-				: "there is no visible NVIDIA GPU");
+	log_error("%s", watch->devices.gpu_problem ? watch->devices.gpu_problem
+						   : "there is no visible GPU");
 	return false;
 }
 
@@ -383,8 +382,7 @@ static int devices_watch_prepare(struct watch *watch,
 				 const struct strlist *environment,
 				 const struct process_state *state)
 {
-	static const struct devices_roots roots = { "/proc", "/sys",
-						    "/sys/fs/cgroup" };
+	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	int code;
 
 	if (gethostname(watch->machine, sizeof(watch->machine) - 1) < 0)

@@ -53,8 +53,7 @@ static void check_state(struct doctor *doctor)
 
 static void check_devices(struct doctor *doctor)
 {
-	static const struct devices_roots roots = { "/proc", "/sys",
-						    "/sys/fs/cgroup" };
+	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct devices devices;
 	char text[BYTES_TEXT_MAX];
 

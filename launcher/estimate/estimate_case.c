@@ -36,8 +36,7 @@ static void set_gpu(struct estimate_gpu *gpu, const char *name, uint64_t bytes)
 static void find_gpu(struct estimate_case *all, const struct options *options,
 		     const struct strlist *environment)
 {
-	static const struct devices_roots roots = { "/proc", "/sys",
-						    "/sys/fs/cgroup" };
+	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	const struct gpu_model *known;
 	struct devices devices;
 

@@ -114,6 +114,11 @@ struct options_output {
 	enum color_choice color;
 };
 
+/* autofit devices */
+struct options_devices {
+	bool check; /* a self-test instead of the table */
+};
+
 /* autofit nightly */
 struct options_nightly {
 	bool init;       /* write a list to begin with */
@@ -151,6 +156,7 @@ struct options {
 	struct options_reuse reuse;
 	struct options_output output;
 	struct estimate_request estimate; /* autofit estimate */
+	struct options_devices devices;   /* autofit devices */
 	struct options_nightly nightly;   /* autofit nightly */
 	struct options_report report;     /* autofit report */
 };

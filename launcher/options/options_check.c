@@ -59,10 +59,14 @@ static int check_subcommand(struct options_parsing *parsing)
 			"autofit export json NAME",
 			row->word);
 	if (parsing->has_command && row->subcommand == SUBCOMMAND_DEVICES &&
-	    !options->times.watch_ms)
+	    !options->times.watch_ms && !options->devices.check)
 		return options_wrong(
 			parsing, "autofit devices takes a command only with "
-				 "--watch");
+				 "--watch or --check");
+	if (options->devices.check && options->times.watch_ms)
+		return options_wrong(
+			parsing,
+			"autofit devices takes --check or --watch, not both");
 	if (row->changes && options->subcommand == SUBCOMMAND_EXPLAIN)
 		return options_wrong(parsing, "autofit %s takes no --dry-run",
 				     row->word);

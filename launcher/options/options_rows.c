@@ -113,6 +113,15 @@ const struct option_row option_rows[] = {
 	  .one_call = true,
 	  .only_of = "devices",
 	  .group = GROUP_MEMORY },
+	{ .name = "check",
+	  .kind = &kind_flag,
+	  .field = FIELD(devices.check),
+	  .doc = "autofit devices: test a GPU, with at most 1 GiB of its "
+		 "memory and for at most 30 s, and say what is not as it "
+		 "should be",
+	  .one_call = true,
+	  .only_of = "devices",
+	  .group = GROUP_MEMORY },
 	{ .name = "effective-batch",
 	  .kind = &kind_effective,
 	  .field = FIELD(batch.choice),
@@ -532,12 +541,13 @@ const struct subcommand_row subcommand_rows[] = {
 	{ .word = "devices",
 	  .groups = 1U << GROUP_MEMORY,
 	  .subcommand = SUBCOMMAND_DEVICES,
-	  .arguments = "[--watch [SEC] [-- command...]]",
+	  .arguments = "[--check | --watch [SEC]] [-- command...]",
 	  .takes_command = true,
 	  .command_optional = true,
 	  .takes_json = true,
 	  .doc = "the devices it would tune for; with --watch again and "
-		 "again, beside what the command needs by its record" },
+		 "again, beside what the command needs by its record; with "
+		 "--check a self-test of a GPU" },
 	{ .word = "show",
 	  .subcommand = SUBCOMMAND_SHOW,
 	  .arguments = "[NAME]",
@@ -640,7 +650,8 @@ const struct subcommand_row subcommand_rows[] = {
 
 const struct exit_row exit_rows[] = {
 	{ EXIT_DONE, "done" },
-	{ EXIT_NEEDS_A_LOOK, "nightly, diff, doctor: something needs a look" },
+	{ EXIT_NEEDS_A_LOOK,
+	  "nightly, diff, doctor, devices --check: something needs a look" },
 	{ EXIT_NOTHING_FITS, "nothing fits" },
 	{ EXIT_COMMAND_FAILED,
 	  "the command fails for another reason than memory" },

@@ -125,15 +125,16 @@ static bool fit_now(struct record *record, const struct request *request)
 /* --device cuda:N, in the user's own words for it. */
 static void set_visible(struct result *result, const struct request *request)
 {
+	const char *variable = visible_gpus_variable(request->gpus);
 	int index = request->options->target.cuda_index;
 	char *word;
 
-	strlist_env_unset(&result->run.environment, "CUDA_VISIBLE_DEVICES");
+	strlist_env_unset(&result->run.environment, variable);
 	if (index < 0)
 		return;
 	word = visible_gpus_word(request->gpus, index);
 	/* Without a word for it CUDA sees none, and neither does the run. */
-	strlist_addf(&result->run.environment, "CUDA_VISIBLE_DEVICES=%s",
+	strlist_addf(&result->run.environment, "%s=%s", variable,
 		     word ? word : "");
 	free(word);
 }

@@ -63,9 +63,11 @@ static void result_write_command(struct result *result,
 		log_error("%s", err.message);
 	if (request->options->target.cuda_index >= 0 &&
 	    result->record.device_count)
-		strlist_addf(&result->run.environment,
-			     "CUDA_VISIBLE_DEVICES=%s",
-			     result->record.devices[0].uuid);
+		strlist_take(
+			&result->run.environment,
+			visible_gpus_only(request->gpus,
+					  request->options->target.cuda_index,
+					  result->record.devices[0].uuid));
 }
 
 /* The recommended command as data, which goes into the record. */

@@ -180,7 +180,8 @@ static void note_baselines(struct memory_target *target)
 		memcpy(before->uuid, gpu->uuid, sizeof(gpu->uuid));
 		before->total_bytes = gpu->total_bytes;
 		before->baseline_used_bytes =
-			gpu->free_source == GPU_FREE_NVML
+			gpu->free_source == GPU_FREE_NVML ||
+					gpu->free_source == GPU_FREE_KERNEL
 				? gpu->total_bytes - gpu->free_bytes
 				: 0;
 		target->is_unified = target->is_unified || gpu->is_integrated;
@@ -209,8 +210,8 @@ static bool hides_all(void)
 }
 
 /*
- * A GPU is there, and it cannot be asked or is of a kind that is not known
- * yet: a tuning for host memory would say nothing of the run on that GPU.
+ * A GPU is there, and it cannot be asked: a tuning for host memory would say
+ * nothing of the run on that GPU.
  */
 static int refuse_to_guess(int result, const char *why, struct error *err)
 {
@@ -229,7 +230,7 @@ static int find_gpus(struct memory_target *target,
 
 	if (options->target.device == DEVICE_HOST || (is_auto && hides_all()))
 		return 0;
-	count = cuda_devices_list(target->gpus, patience, &why);
+	count = gpu_devices_list(target->gpus, patience, &why);
 	if (count == -EINTR || count == -ETIME || (count < 0 && !is_auto))
 		return error_set(err, count, "%s", why.message);
 	if (count < 0)
@@ -240,11 +241,6 @@ static int find_gpus(struct memory_target *target,
 		return error_set(err, -ENODEV,
 				 "--device cuda: no such GPU "
 				 "here; see autofit devices");
-	if (target->gpu_count == 0 && gpu_amd_present("/sys"))
-		return refuse_to_guess(-ENODEV,
-				       "there is an AMD GPU, which is not "
-				       "supported yet",
-				       err);
 	return 0;
 }
 
@@ -276,7 +272,8 @@ static int open_gpus(struct memory_target *target,
 	target->device = PROBE_CUDA;
 	target->is_phantom = options->target.device == DEVICE_PHANTOM;
 	target->may_be_host = options->target.device == DEVICE_AUTO;
-	target->assumes_exact = true;
+	/* The library that counts every byte is for NVIDIA's driver. */
+	target->assumes_exact = target->gpus[0].vendor == GPU_NVIDIA;
 	note_baselines(target);
 	result = set_host_limits(target, options, err);
 	if (result < 0)

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "configs/identity/identity_text.h"
 #include "launcher/request/end_signals.h"
+#include "probes/observers/gpu/kfd.h"
 
 #include <glob.h>
 #include <stdlib.h>
@@ -62,6 +63,27 @@ static int64_t words_count(const char *words)
 	return count;
 }
 
+/* AMD's cards; where there is none nothing changes. */
+static void visible_gpus_read_kernel(struct visible_gpus *gpus,
+				     const struct strlist *environment)
+{
+	const struct kfd_roots roots = kfd_roots_here();
+	const struct kfd_visible visible = kfd_visible_of(environment);
+	struct gpu_device *seen = xcalloc(GPU_MAX, sizeof(*seen));
+	int count = kfd_devices_list(&roots, &visible, seen, &gpus->why);
+
+	if (!count) {
+		free(seen);
+		return;
+	}
+	gpus->vendor = GPU_AMD;
+	gpus->words = visible.hip;
+	gpus->proc_suffices = false;
+	gpus->is_asked = true;
+	gpus->seen = seen;
+	gpus->seen_count = count;
+}
+
 void visible_gpus_open(struct visible_gpus *gpus, const struct options *options,
 		       const struct strlist *environment)
 {
@@ -88,6 +110,8 @@ void visible_gpus_open(struct visible_gpus *gpus, const struct options *options,
 	/* None is to be seen, whatever there is. */
 	if (gpus->words && !*gpus->words)
 		gpus->proc_suffices = true;
+	if (gpus->listed_count == 0 && gpus->proc_suffices)
+		visible_gpus_read_kernel(gpus, environment);
 }
 
 void visible_gpus_release(struct visible_gpus *gpus)
@@ -274,6 +298,25 @@ bool visible_gpus_fit(struct visible_gpus *gpus, const char *name,
 	return (!name || strcmp(gpu->name, name) == 0) &&
 	       (!total_bytes || visible_gpus_rounded(gpu->total_bytes) ==
 					visible_gpus_rounded(total_bytes));
+}
+
+const char *visible_gpus_variable(const struct visible_gpus *gpus)
+{
+	return gpus->vendor == GPU_AMD ? "HIP_VISIBLE_DEVICES"
+				       : "CUDA_VISIBLE_DEVICES";
+}
+
+char *visible_gpus_only(const struct visible_gpus *gpus, int index,
+			const char *uuid)
+{
+	char *word = gpus->vendor == GPU_AMD ? visible_gpus_word(gpus, index)
+					     : xstrdup(uuid);
+	/* Without a word for it the runtime sees none. */
+	char *item = xasprintf("%s=%s", visible_gpus_variable(gpus),
+			       word ? word : "");
+
+	free(word);
+	return item;
 }
 
 char *visible_gpus_word(const struct visible_gpus *gpus, int index)

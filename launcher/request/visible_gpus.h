@@ -18,11 +18,15 @@
  * nothing, but not which of them are let through to this container or job, in
  * which order CUDA counts cards of different models, nor slices of a card. The
  * CUDA driver knows, and takes up to seconds. So /proc answers where all its
- * cards are of one model and none is sliced, else the driver, once.
+ * cards are of one model and none is sliced, else the driver, once. Of AMD's
+ * cards the kernel's files tell all that, and are read at the beginning.
  */
 struct visible_gpus {
 	const struct options *options;
-	const char *words;         /* CUDA_VISIBLE_DEVICES; NULL: not set */
+	/* CUDA_VISIBLE_DEVICES, of AMD's HIP_VISIBLE_DEVICES, or what counts
+	 * where that is not set; NULL: nothing is. */
+	const char *words;
+	enum gpu_vendor vendor;
 	struct gpu_device *listed; /* in /proc, of the whole machine */
 	size_t listed_count;
 	bool proc_suffices;
@@ -70,10 +74,16 @@ bool visible_gpus_fit(struct visible_gpus *gpus, const char *name,
 		      uint64_t total_bytes);
 
 /*
- * CUDA_VISIBLE_DEVICES that leaves the N-th of the user's devices alone: the
- * user's own word for it, else N. NULL: there is no such word. The caller
- * frees it.
+ * The variable that leaves the N-th of the user's devices alone, and its value:
+ * the user's own word for it, else N. The value is NULL where there is no such
+ * word; the caller frees it.
  */
+const char *visible_gpus_variable(const struct visible_gpus *gpus);
 char *visible_gpus_word(const struct visible_gpus *gpus, int index);
+
+/* The same as "NAME=value", by the uuid where its runtime takes one. The caller
+ * frees it. */
+char *visible_gpus_only(const struct visible_gpus *gpus, int index,
+			const char *uuid);
 
 #endif

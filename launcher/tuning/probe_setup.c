@@ -4,13 +4,13 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/textfile.h"
 #include "configs/files/builtin.h"
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/exec_command.h"
 #include "probes/channel/channel.h"
 #include "probes/isolation/environment.h"
+#include "probes/observers/gpu/preload.h"
 #include "probes/phantom/phantom.h"
 
 #include <errno.h>
@@ -19,51 +19,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define HOOK_FILE "probes/python/sitecustomize.py"
-#define PRELOAD_FILE "probes/preload/libautofit_preload.so"
 /* To those of a first verdict. */
 #define SAME_STEPS_EXTRA 5
-
-static int write_builtin(const char *name, const char *path, struct error *err)
-{
-	const struct builtin_file *file = builtin_find(name);
-
-	if (!file)
-		return error_set(err, -ENOENT, "%s is not built in", name);
-	return textfile_make(path, 0600, file->data, file->size, err);
-}
-
-/* Why the library cannot be loaded from there; NULL: it can. */
-static const char *preload_obstacle(const char *path)
-{
-	struct statvfs info;
-
-	if (strpbrk(path, " \t\n:;"))
-		return "LD_PRELOAD can name no path with a space or colon";
-	if (statvfs(path, &info) == 0 && (info.f_flag & ST_NOEXEC))
-		return "its file system is mounted noexec";
-	return NULL;
-}
 
 /* Without it the GPUs are watched from outside, and the result says so. */
 static int write_preload(struct probe_setup *setup, struct probe_kit *kit,
 			 struct error *err)
 {
-	const char *obstacle = preload_obstacle(setup->scratch);
+	struct error why = ERROR_INIT;
+	int result =
+		preload_library_write(setup->scratch, &setup->preload, &why);
 
-	if (obstacle) {
-		log_warning("device memory is only sampled: the scratch folder "
-			    "%s holds no library to load, for %s; --scratch "
-			    "DIR names another",
-			    setup->scratch, obstacle);
-		kit->without_preload = true;
-		return 0;
-	}
-	setup->preload = xasprintf("%s/libautofit_preload.so", setup->scratch);
-	return write_builtin(PRELOAD_FILE, setup->preload, err);
+	if (result != -ENOEXEC)
+		return result < 0 ? error_set(err, result, "%s", why.message)
+				  : 0;
+	log_warning("device memory is only sampled: %s; --scratch DIR names "
+		    "another",
+		    why.message);
+	kit->without_preload = true;
+	return 0;
 }
 
 static int probe_setup_make_folders(struct probe_setup *setup,
@@ -92,10 +69,10 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	if (result < 0)
 		return result;
 	hook_file = xasprintf("%s/sitecustomize.py", setup->hook);
-	result = write_builtin(HOOK_FILE, hook_file, err);
+	result = builtin_write(HOOK_FILE, hook_file, err);
 	free(hook_file);
 	if (result == 0 && target->device == PROBE_CUDA &&
-	    !kit->without_preload)
+	    target->gpus[0].vendor == GPU_NVIDIA && !kit->without_preload)
 		result = write_preload(setup, kit, err);
 	return result;
 }
@@ -152,8 +129,11 @@ static void make_environment(struct probe_setup *setup,
 				    &user);
 	if (session->target->device == PROBE_CUDA &&
 	    request->options->target.cuda_index >= 0)
-		strlist_addf(changes, "CUDA_VISIBLE_DEVICES=%s",
-			     session->target->gpus[0].uuid);
+		strlist_take(
+			changes,
+			visible_gpus_only(request->gpus,
+					  request->options->target.cuda_index,
+					  session->target->gpus[0].uuid));
 	/* With Landlock nothing may be written to the user's own TMPDIR. */
 	if (setup->isolation.kind == ISOLATION_LANDLOCK)
 		strlist_addf(changes, "TMPDIR=%s", setup->tmp);

@@ -24,8 +24,11 @@ static const char sampled[] =
 	"device memory was sampled from outside (a process of the command did "
 	"not load autofit's library, or was too short to compare with): short "
 	"peaks may have been missed";
-static const char *const of_coverage[] = { unseen, a_pool, without_nvml,
-					   sampled, NULL };
+static const char of_kernel[] =
+	"what an AMD GPU holds was sampled by the kernel's figures: short "
+	"peaks may have been missed";
+static const char *const of_coverage[] = { unseen,  a_pool,    without_nvml,
+					   sampled, of_kernel, NULL };
 
 /* How the peak of one probe grew. */
 static const char varies[] = "the peak varies from step to step: the data "
@@ -77,8 +80,10 @@ static void add_coverage_caveat(struct record *record,
 	if (!trial->peak_bytes)
 		strlist_add(&record->caveats, is_host ? unseen : a_pool);
 	else if (!is_host && trial->coverage != COVERAGE_EXACT)
-		strlist_add(&record->caveats,
-			    target->nvml ? sampled : without_nvml);
+		strlist_add(&record->caveats, target->gpus[0].vendor == GPU_AMD
+						      ? of_kernel
+					      : target->nvml ? sampled
+							     : without_nvml);
 }
 
 /* Does the run do this? Yes, where its settings do not tell. */

@@ -111,7 +111,6 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		(uint32_t)bytes_min(first->loader_rows, second->loader_rows);
 	slot.world = (uint32_t)bytes_min(first->world, second->world);
 	slot.group = (uint32_t)bytes_min(first->group, second->group);
-	slot.by_hand = (uint32_t)bytes_min(first->by_hand, second->by_hand);
 	slot.torch_peak_bytes =
 		bytes_min(first->torch_peak_bytes, second->torch_peak_bytes);
 	slot.torch_peak_bytes = bytes_min(slot.torch_peak_bytes, MEMORY_LIMIT);
@@ -130,6 +129,10 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		(uint32_t)bytes_min(first->later_passes, second->later_passes);
 	slot.last_pass_ns =
 		bytes_min(first->last_pass_ns, second->last_pass_ns);
+	slot.torch_reserved_bytes = bytes_min(first->torch_reserved_bytes,
+					      second->torch_reserved_bytes);
+	if (slot.torch_reserved_bytes > MEMORY_LIMIT)
+		slot.torch_reserved_bytes = 0;
 	slot.flags = first->flags & second->flags & CHANNEL_FLAGS;
 	if (slot.pid != first->pid || slot.pid >= CHANNEL_PID_LIMIT)
 		slot.pid = 0;
@@ -176,7 +179,8 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->torch_peak_bytes, slot->torch_peak_bytes);
 	reading_raise(&reading->rest_bytes, slot->rest_bytes);
 	take_lowest(&reading->same_sizes, slot->same_sizes, is_first);
-	reading_raise(&reading->first_passes, slot->first_passes);
+	if (slot->steps)
+		reading_raise(&reading->first_passes, slot->first_passes);
 	if (is_first || slot->later_passes < reading->later_passes) {
 		reading->later_passes = slot->later_passes;
 		reading->last_pass_ns = slot->last_pass_ns;
@@ -207,8 +211,10 @@ struct channel_reading channel_read(const struct channel *channel)
 		reading.alloc_retries += slot.alloc_retries;
 		reading.ooms += slot.ooms;
 		raise_phase(&reading.phase, slot.phase);
+		reading_raise(&reading.torch_reserved_bytes,
+			      slot.torch_reserved_bytes);
 		/* Does it train, as a rank or alone with torch? */
-		if ((!slot.steps && !slot.by_hand) ||
+		if ((!slot.steps && !slot.first_passes) ||
 		    (slot.rank < 0 && !(slot.flags & CHANNEL_TORCH)))
 			continue;
 		raise_phase(&rank_phase, slot.phase);
@@ -219,7 +225,7 @@ struct channel_reading channel_read(const struct channel *channel)
 			reading.last_step_ns = slot.last_step_ns;
 		}
 		if (!slot.steps)
-			take_lowest(&reading.by_hand, slot.by_hand,
+			take_lowest(&reading.by_hand, slot.first_passes,
 				    by_hand++ == 0);
 	}
 	free(first);

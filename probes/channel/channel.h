@@ -87,7 +87,9 @@ struct channel_slot {
 	uint32_t loader_rows; /* samples in a loader's batch, as it was told */
 	uint32_t world;       /* of torch.distributed */
 	uint32_t group;       /* ranks that share the gradients: DDP, FSDP */
-	uint32_t by_hand;     /* all backward passes, where no optimizer is */
+	/* Backward passes before the first optimizer step, once it is made; of
+	 * a program that makes no optimizer all. */
+	uint32_t first_passes;
 	/* Held between two steps, gradients aside: what torch has allocated of
 	 * the fullest GPU, else private memory of the process; 0: not known. */
 	uint64_t rest_bytes;
@@ -101,8 +103,9 @@ struct channel_slot {
 	 * optimizer steps as well. */
 	uint32_t later_passes;
 	uint64_t last_pass_ns; /* CLOCK_MONOTONIC of the last of those */
-	uint32_t first_passes; /* backward passes before the first step */
-	uint32_t reserved;
+	/* At its end, of the fullest GPU: what torch.cuda.max_memory_reserved
+	 * says; 0: not known. */
+	uint64_t torch_reserved_bytes;
 };
 
 /* All bytes 0: closed. */
@@ -131,6 +134,7 @@ struct channel_reading {
 	uint64_t first_passes; /* the most */
 	uint64_t later_passes; /* of the slowest rank, as its last_pass_ns */
 	uint64_t last_pass_ns;
+	uint64_t torch_reserved_bytes; /* the largest of all that ended */
 	/* Backward passes of the slowest rank that makes any, where no rank
 	 * steps an optimizer; 0: none. */
 	uint64_t by_hand;

@@ -1,6 +1,6 @@
 /* Which functions the preload library wraps, and their types. */
 /* SPDX-License-Identifier: MIT */
-/* Written by scripts/hook_table.py from hooks.list and CUDA 13000. */
+/* Written by scripts/hook_table.py from hooks.list and CUDA 13050. */
 #ifndef AUTOFIT_PROBES_PRELOAD_HOOK_TABLE_H
 #define AUTOFIT_PROBES_PRELOAD_HOOK_TABLE_H
 
@@ -11,7 +11,7 @@
 /* NOLINTBEGIN(readability-identifier-naming): the names are the driver's. */
 
 /* Functions and versions after it are not known here. */
-#define HOOK_TABLE_VERSION 13000
+#define HOOK_TABLE_VERSION 13050
 
 typedef unsigned int cu_result;
 typedef uint64_t cu_pointer;
@@ -58,6 +58,7 @@ struct cu_ipc_handle {
 	ROW(cuGraphAddMemFreeNode, "cuGraphAddMemFreeNode", 11040, 0) \
 	ROW(cuGraphAddNode, "cuGraphAddNode", 12020, 0) \
 	ROW(cuGraphAddNode_v2, "cuGraphAddNode", 12030, 0) \
+	ROW(cuGraphAddNode_v3, "cuGraphAddNode", 13040, 0) \
 	ROW(cuGraphExecDestroy, "cuGraphExecDestroy", 10000, 0) \
 	ROW(cuGraphInstantiate, "cuGraphInstantiate", 10000, 0) \
 	ROW(cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", 11040, 0) \
@@ -146,11 +147,15 @@ struct cu_ipc_handle {
 	ROW(cuModuleLoadFatBinary, "cuModuleLoadFatBinary", 2000, 0) \
 	ROW(cuMulticastCreate, "cuMulticastCreate", 12010, 0) \
 	ROW(cuStreamBeginCapture, "cuStreamBeginCapture", 10000, 0) \
+	ROW(cuStreamBeginCaptureToCig, "cuStreamBeginCaptureToCig", 13010, 0) \
+	ROW(cuStreamBeginCaptureToCig_ptsz, "cuStreamBeginCaptureToCig", 13010, 2) \
 	ROW(cuStreamBeginCaptureToGraph, "cuStreamBeginCaptureToGraph", 12030, 0) \
 	ROW(cuStreamBeginCaptureToGraph_ptsz, "cuStreamBeginCaptureToGraph", 12030, 2) \
 	ROW(cuStreamBeginCapture_ptsz, "cuStreamBeginCapture", 10000, 2) \
 	ROW(cuStreamBeginCapture_v2, "cuStreamBeginCapture", 10010, 0) \
 	ROW(cuStreamBeginCapture_v2_ptsz, "cuStreamBeginCapture", 10010, 2) \
+	ROW(cuStreamBeginRecaptureToGraph, "cuStreamBeginRecaptureToGraph", 13030, 0) \
+	ROW(cuStreamBeginRecaptureToGraph_ptsz, "cuStreamBeginRecaptureToGraph", 13030, 2) \
 	ROW(cuStreamCreate, "cuStreamCreate", 2000, 0) \
 	ROW(cuStreamCreateWithPriority, "cuStreamCreateWithPriority", 5050, 0) \
 	ROW(cuStreamSynchronize, "cuStreamSynchronize", 2000, 0) \
@@ -201,6 +206,7 @@ enum hook {
 	HOOK_cuGraphAddMemFreeNode,
 	HOOK_cuGraphAddNode,
 	HOOK_cuGraphAddNode_v2,
+	HOOK_cuGraphAddNode_v3,
 	HOOK_cuGraphExecDestroy,
 	HOOK_cuGraphInstantiate,
 	HOOK_cuGraphInstantiateWithFlags,
@@ -289,11 +295,15 @@ enum hook {
 	HOOK_cuModuleLoadFatBinary,
 	HOOK_cuMulticastCreate,
 	HOOK_cuStreamBeginCapture,
+	HOOK_cuStreamBeginCaptureToCig,
+	HOOK_cuStreamBeginCaptureToCig_ptsz,
 	HOOK_cuStreamBeginCaptureToGraph,
 	HOOK_cuStreamBeginCaptureToGraph_ptsz,
 	HOOK_cuStreamBeginCapture_ptsz,
 	HOOK_cuStreamBeginCapture_v2,
 	HOOK_cuStreamBeginCapture_v2_ptsz,
+	HOOK_cuStreamBeginRecaptureToGraph,
+	HOOK_cuStreamBeginRecaptureToGraph_ptsz,
 	HOOK_cuStreamCreate,
 	HOOK_cuStreamCreateWithPriority,
 	HOOK_cuStreamSynchronize,
@@ -352,6 +362,9 @@ typedef cu_result fn_cuGraphAddMemFreeNode(void **ph_graph_node, void *h_graph,
 typedef cu_result fn_cuGraphAddNode(void **ph_graph_node, void *h_graph,
     void *const *dependencies, size_t num_dependencies, void *node_params);
 typedef cu_result fn_cuGraphAddNode_v2(void **ph_graph_node, void *h_graph,
+    void *const *dependencies, const void *dependency_data,
+    size_t num_dependencies, void *node_params);
+typedef cu_result fn_cuGraphAddNode_v3(void **ph_graph_node, void *h_graph,
     void *const *dependencies, const void *dependency_data,
     size_t num_dependencies, void *node_params);
 typedef cu_result fn_cuGraphExecDestroy(void *h_graph_exec);
@@ -520,6 +533,10 @@ typedef cu_result fn_cuModuleLoadFatBinary(void **module,
 typedef cu_result fn_cuMulticastCreate(unsigned long long *mc_handle,
     const void *prop);
 typedef cu_result fn_cuStreamBeginCapture(void *h_stream);
+typedef cu_result fn_cuStreamBeginCaptureToCig(void *h_stream,
+    void *stream_cig_capture_params);
+typedef cu_result fn_cuStreamBeginCaptureToCig_ptsz(void *h_stream,
+    void *stream_cig_capture_params);
 typedef cu_result fn_cuStreamBeginCaptureToGraph(void *h_stream, void *h_graph,
     void *const *dependencies, const void *dependency_data,
     size_t num_dependencies, unsigned int mode);
@@ -531,6 +548,10 @@ typedef cu_result fn_cuStreamBeginCapture_v2(void *h_stream,
     unsigned int mode);
 typedef cu_result fn_cuStreamBeginCapture_v2_ptsz(void *h_stream,
     unsigned int mode);
+typedef cu_result fn_cuStreamBeginRecaptureToGraph(void *h_stream,
+    unsigned int mode, void *h_graph, void *callback_func, void *user_data);
+typedef cu_result fn_cuStreamBeginRecaptureToGraph_ptsz(void *h_stream,
+    unsigned int mode, void *h_graph, void *callback_func, void *user_data);
 typedef cu_result fn_cuStreamCreate(void **ph_stream, unsigned int flags);
 typedef cu_result fn_cuStreamCreateWithPriority(void **ph_stream,
     unsigned int flags, int priority);

@@ -24,9 +24,9 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 # Where the fields of a slot lie, counted in units of their own size.
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
-BY_HAND32, SAME_SIZES32, LATER32, FIRST32 = 21, 26, 27, 30
+FIRST32, SAME_SIZES32, LATER32 = 21, 26, 27
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
-REST64, FORWARD64, LAST_PASS64 = 11, 12, 14
+REST64, FORWARD64, LAST_PASS64, RESERVED64 = 11, 12, 14, 15
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED = 64
@@ -539,6 +539,10 @@ class Counter(object):
         # What a fork inherited is the parent's.
         if self.pid != os.getpid():
             return
+        try:
+            self.publish_reserved()
+        except Exception:
+            pass
         if self.published:
             self.modules.publish()
         elif self.sees_steps and has_optimizer():
@@ -566,8 +570,6 @@ class Counter(object):
             ref, steps = self.ref(optimizer), 0
         steps += 1
         self.counts[key] = (ref, steps)
-        if self.by_hand is not None:
-            self.by_hand.stop()
         self.passes.step(optimizer)
         if steps > self.published:
             # Before the step is seen: the process may be stopped for it.
@@ -578,6 +580,8 @@ class Counter(object):
             # Other threads may have come further meanwhile.
             self.published = max(self.published, steps)
             self.publish()
+            if self.by_hand is not None:
+                self.by_hand.stop()
             self.rows.turn(steps)
 
     def count_pass(self, passes):
@@ -589,7 +593,7 @@ class Counter(object):
         self.rest.turn(passes, None)
         self.publish()
         if self.channel.enter():
-            self.channel.put32(BY_HAND32, min(passes, 0xFFFFFFFF))
+            self.channel.put32(FIRST32, min(passes, 0xFFFFFFFF))
         self.rows.turn(passes)
 
     def prune(self):
@@ -618,8 +622,8 @@ class Counter(object):
         channel.put(STEPS64, self.published)
 
     def publish_cuda(self):
-        cuda = getattr(sys.modules.get("torch"), "cuda", None)
-        if cuda is None or not cuda.is_initialized():
+        cuda = cuda_in_use()
+        if cuda is None:
             return 0
         retries = peak = ooms = 0
         for device in range(min(cuda.device_count(), MAX_DEVICES)):
@@ -632,6 +636,21 @@ class Counter(object):
         if not self.counts_ooms:
             self.channel.put32(OOMS32, min(ooms, 0xFFFFFFFF))
         return CUDA
+
+    def publish_reserved(self):
+        cuda = cuda_in_use()
+        if cuda is None or not self.channel.enter():
+            return
+        self.channel.put(RESERVED64, max(
+            cuda.memory_stats(device).get("reserved_bytes.all.peak", 0)
+            for device in range(min(cuda.device_count(), MAX_DEVICES))
+        ))
+
+
+def cuda_in_use():
+    """torch.cuda, once the program uses it."""
+    cuda = getattr(sys.modules.get("torch"), "cuda", None)
+    return cuda if cuda is not None and cuda.is_initialized() else None
 
 
 def first_parameter(optimizer):
@@ -954,13 +973,12 @@ class ByHand(object):
         return backward
 
     def stop(self):
-        """The steps of its optimizers count from now on; never raises."""
+        """A step was made, and is told: those count now; never raises."""
         try:
             self.counter.by_hand = None
             if self.module.__dict__.get("backward") is self.wrapper:
                 self.module.backward = self.function
             if self.counter.channel.enter():
-                self.counter.channel.put32(BY_HAND32, 0)
                 self.counter.channel.put32(FIRST32, min(self.first, MAX_COUNTS))
         except Exception:
             pass
@@ -981,7 +999,7 @@ class ByHand(object):
     def leave_to_optimizer(self):
         self.first += 1
         if self.passes and self.counter.channel.enter():
-            self.counter.channel.put32(BY_HAND32, 0)
+            self.counter.channel.put32(FIRST32, 0)
         self.passes = 0
 
 
@@ -1092,8 +1110,8 @@ def mallinfo_of_c():
 
 
 def allocated_on_gpus():
-    cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    if cuda is None or not cuda.is_initialized():
+    cuda = cuda_in_use()
+    if cuda is None:
         return 0
     return max(
         cuda.memory_stats(device).get("allocated_bytes.all.current", 0)

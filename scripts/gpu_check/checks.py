@@ -86,6 +86,23 @@ def machine(context):
         judged(good))
 
 
+@check("self-test", alone=True)
+def self_test(context):
+    """What users run themselves: each of its findings is one here."""
+    path = os.path.join(context.scratch, "check.json")
+    status, _, errors = session.run_autofit(
+        context, ["devices", "--check", "--json", path], 60)
+    if not os.path.exists(path):
+        raise Fault("it ended with %d: %s" % (status, figures.tail(errors)))
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)["findings"]
+    for number, each in enumerate(found):
+        yield Outcome(
+            "self-test-%d-%s" % (number, each["name"]),
+            "autofit devices --check", "not bad", each["text"],
+            judged(each["state"] != "bad"))
+
+
 @check("hello")
 def hello(context):
     with Child.work(context, "torch_memory", "hello", limit=120) as child:

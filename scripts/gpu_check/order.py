@@ -5,7 +5,7 @@ command to its answer is tried before what only refines it."""
 import itertools
 
 # A name, or the beginning of several before a dash.
-FIRST = ("machine", "hello", "tracked", "transformer", "access", "tune-whole",
+FIRST = ("machine", "self-test", "hello", "tracked", "transformer", "access", "tune-whole",
          "cap", "cost", "tune-8g", "tune-as")
 
 

@@ -19,7 +19,8 @@ CHANNEL_SLOT = (
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
     ("group", "I"), ("by_hand", "I"), ("rest_bytes", "Q"),
-    ("forward_bytes", "Q"), ("same_sizes", "I"), ("reserved", "20s"),
+    ("forward_bytes", "Q"), ("same_sizes", "I"), ("reserved", "4s"),
+    ("torch_reserved_bytes", "Q"), ("reserved2", "8s"),
 )
 COMPILED = 8
 

@@ -121,8 +121,15 @@ def it_runs_over_the_simulated_driver():
         holds("the page", text, "# gpu-check on Sim H200, ",
               r"\| rounding \| .* \| measured \|")
         done = run(place, "--python", sys.executable, "--preload", PRELOAD,
-                   "--out", out, "--only", "first-lookup", **env)
+                   "--out", out, "--only", "first-lookup,self-test", **env)
         equal("all right is 0", done.returncode, 0)
+        with open(os.path.join(out, "gpu-check.json"),
+                  encoding="utf-8") as file:
+            result = json.load(file)
+        tested = {each["name"].split("-")[-1] for each in result["checks"]
+                  if each["name"].startswith("self-test-")}
+        check("what users test themselves is a part of it",
+              {"driver", "counts", "refusal", "cap"} <= tested, result)
         done = run(place, "--python", sys.executable, "--preload", PRELOAD,
                    "--minutes", "0.2", "--out", out, "--only", "rounding",
                    **env)
@@ -332,7 +339,7 @@ def the_whole_way_comes_early():
     names = [[check.name for check in batch] for batch in batches]
     equal("every check is made once", sorted(sum(names, [])),
           sorted(check.name for check in checks))
-    equal("the first", names[0], ["machine"])
+    equal("the first", names[0], ["machine", "self-test"])
     equal("then what shares the machine", names[1][:3],
           ["hello", "tracked-reserved", "transformer"])
     equal("then the whole way, and the caps", names[2],

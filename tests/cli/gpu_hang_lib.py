@@ -18,12 +18,15 @@ SIM = os.path.join(os.environ["BUILD"], "sim")
 TRAINER = os.path.join(SIM, "sim_trainer")
 LIMIT_SECONDS = 8
 
+# Not of the simulated driver's words: the command itself, on its way in.
+IGNORES = "ignores"
 # Where it hangs: the fault for autofit's own questions, and for the probe's.
 PLACES = {
     "the driver's list": ("hang", ""),
     "NVML's list": ("nvml=hang", ""),
     "NVML's look during a probe": ("nvml_hang_after=6", ""),
     "the driver in the probe": ("", "hang"),
+    "a probe that ignores signals": ("", IGNORES),
 }
 
 End = collections.namedtuple("End", "seconds status hung_is_gone words")
@@ -37,9 +40,12 @@ def start(place, where, options):
         LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_STATE=place.path("devices"),
         AUTOFIT_SIM_DEVICES="Card:24G:300M:300M", AUTOFIT_SIM_FAULT=fault,
         AUTOFIT_SIM_HANGS=fifo)  # fmt: skip
+    begin = "AUTOFIT_SIM_FAULT=%s" % of_probe
+    if of_probe == IGNORES:
+        begin = "trap '' HUP INT QUIT TERM\nexec 8>\"$AUTOFIT_SIM_HANGS\"\n"
     command = place.write(
-        "train.sh", '#!/bin/sh\nAUTOFIT_SIM_FAULT=%s exec "%s" "$@"\n'
-        % (of_probe, TRAINER), 0o755)  # fmt: skip
+        "train.sh", '#!/bin/sh\n%s exec "%s" "$@"\n' % (begin, TRAINER),
+        0o755)  # fmt: skip
     # No step ends it: it runs until it is ended.
     process = place.start(
         "tune", "--allow-writes", place.folder, "--probe-steps", "100000",

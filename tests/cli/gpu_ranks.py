@@ -13,38 +13,16 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
+from gpu_ranks_lib import PYTHON, Ranks  # noqa: E402
 from lib import MIB, check, equal, holds, lacks  # noqa: E402
 
-SIM = os.path.join(os.environ["BUILD"], "sim")
-PYTHON = "/usr/bin/python3"
-SCRIPT = os.path.join(lib.DATA, "train_ddp_gpu.py")
+SCRIPT = "train_ddp_gpu.py"
 WORLDS = (2, 4, 8) if os.environ.get("AUTOFIT_NIGHTLY") == "1" else (2,)
-
-
-class Ranks(lib.Place):
-    def __init__(self, world):
-        super().__init__("ranks")
-        self.world = world
-        self.env.update(
-            LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_STATE=self.path("devices"),
-            AUTOFIT_SIM_DEVICES=";".join(["Card:4G:100M:100M"] * world),
-            OMP_NUM_THREADS="1")  # fmt: skip
-
-    def tune(self, *arguments, options=()):
-        # The errors of ranks go to files, as clusters have it. In words that
-        # every version takes: 1.13 cannot read the default under Python 3.11.
-        return self.run(
-            "tune", "--allow-writes", self.folder, "--confirm-steps", "3",
-            *options, "--", PYTHON, "-m", "torch.distributed.run", "--nnodes",
-            "1", "--rdzv_backend", "c10d", "--rdzv_endpoint", "localhost:0",
-            "--rdzv_id", "ranks", "--nproc_per_node", str(self.world),
-            "--redirects", "2", "--tee", "1", SCRIPT, "--batch-size", "2",
-            "--grad-accum", "24", "--steps", "30", *arguments)  # fmt: skip
 
 
 def all_ranks_count(world):
     """Each has 100 MiB for its context, 200, and 100 a sample."""
-    with Ranks(world) as ranks:
+    with Ranks(world, SCRIPT) as ranks:
         answer = ranks.tune("--heavy-rank", "1", "--heavy-mib", "700")
     name = "%d ranks: " % world
     if not check(name + "tuned", answer.result and answer.result["outcome"] ==
@@ -65,7 +43,7 @@ def all_ranks_count(world):
 
 
 def equal_ranks_are_not_named():
-    with Ranks(2) as ranks:
+    with Ranks(2, SCRIPT) as ranks:
         answer = ranks.tune(options=["--max-probes", "1"])
     check("equal ranks: tuned", answer.result["recommended"], answer)
     lacks("equal ranks: none is named", " ".join(answer.result["caveats"]),
@@ -74,7 +52,7 @@ def equal_ranks_are_not_named():
 
 def the_first_that_ran_out_decides(world):
     """The others wait for it as in a collective that never ends."""
-    with Ranks(world) as ranks:
+    with Ranks(world, SCRIPT) as ranks:
         answer = ranks.tune("--heavy-rank", "1", "--heavy-mib", "7000",
                             "--hang", options=["--max-probes", "1"])  # fmt: skip
     first = answer.probes[0]
@@ -86,7 +64,7 @@ def the_first_that_ran_out_decides(world):
 
 def who_waits_for_a_dead_rank_is_ended(world):
     """Without autofit torchrun waits 30 s for them, and says nothing."""
-    with Ranks(world) as ranks:
+    with Ranks(world, SCRIPT) as ranks:
         answer = ranks.tune("--die-rank", "1", "--hang")
     first = answer.probes[0]
     name = "%d ranks, one dies: " % world

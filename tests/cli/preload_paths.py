@@ -34,7 +34,7 @@ WAYS = [
      ["--access", "gpa2", "--per-thread"], {}),
 ]
 KINDS = ["linear", "pitched", "virtual", "async", "pool", "array", "graph",
-         "mixed"]
+         "mixed", "node"]
 
 
 def slot_numbers(slot):

@@ -29,6 +29,7 @@ typedef unsigned long long pointer;
 atomic_int capturing, spoiled, dead_asked, late, destroying, launched;
 atomic_int blocks, asking, is_dead[4];
 atomic_int synced;
+atomic_int questions; /* what a program has no need to ask of it */
 static _Thread_local unsigned mode; /* 0 global, 2 relaxed */
 
 /* For a condition, in milliseconds at most. */
@@ -58,8 +59,18 @@ static int is_unsafe(void)
 
 unsigned strict_mode(void) { return mode; }
 int cuInit(unsigned flags) { return flags != 0; }
-int cuCtxGetCurrent(void **context) { *context = &capturing; return 0; }
-int cuCtxGetDevice(int *device) { *device = 0; return 0; }
+int cuCtxGetCurrent(void **context)
+{
+	questions++;
+	*context = &capturing;
+	return 0;
+}
+int cuCtxGetDevice(int *device)
+{
+	questions++;
+	*device = 0;
+	return 0;
+}
 int cuDeviceGetUuid_v2(char *uuid, int device)
 {
 	memset(uuid, device + 1, 16);
@@ -74,6 +85,7 @@ int cuThreadExchangeStreamCaptureMode(unsigned *other)
 {
 	unsigned before = mode;
 
+	questions++;
 	mode = *other;
 	*other = before;
 	return 0;
@@ -84,19 +96,21 @@ int cuStreamBeginCapture_v2(void *stream, unsigned other)
 	return !stream || other;
 }
 /* Of a driver that is newer than the library's table. */
-int cuStreamBeginRecaptureToGraph(void *stream, unsigned other, void *graph,
-				  void *callback, void *data)
+int cuStreamBeginCaptureOfTomorrow(void *stream, unsigned other, void *graph,
+				   void *callback, void *data)
 {
 	(void)graph, (void)callback, (void)data;
 	return cuStreamBeginCapture_v2(stream, other);
 }
 int cuStreamIsCapturing(void *stream, unsigned *status)
 {
+	questions++;
 	*status = capturing && stream;
 	return 0;
 }
 int cuMemGetInfo_v2(size_t *free_bytes, size_t *total)
 {
+	questions++;
 	*free_bytes = (size_t)4 << 30;
 	*total = (size_t)8 << 30;
 	return is_unsafe();
@@ -124,6 +138,7 @@ int cuMemFreeAsync(pointer address, void *stream)
 }
 int cuPointerGetAttribute(void *value, int attribute, pointer address)
 {
+	questions++;
 	if (attribute == 17)
 		*(void **)value = (void *)(size_t)(address / 1000);
 	else
@@ -132,11 +147,13 @@ int cuPointerGetAttribute(void *value, int attribute, pointer address)
 }
 int cuDeviceGetMemPool(void **pool, int device)
 {
+	questions++;
 	*pool = POOL(1);
 	return device;
 }
 int cuMemPoolGetAttribute(void *pool, int attribute, void *value)
 {
+	questions++;
 	(void)attribute;
 	asking = 1;
 	if (is_dead[NUMBER(pool)])
@@ -213,9 +230,10 @@ PROGRAM = r"""
 #include <string.h>
 
 #define POOL(number) ((void *)((number) * (size_t)4096))
+#define PAIRS 100
 typedef unsigned long long pointer;
 extern atomic_int capturing, spoiled, dead_asked, late, destroying, launched;
-extern atomic_int blocks, asking, synced;
+extern atomic_int blocks, asking, synced, questions;
 int await(atomic_int *what, int most);
 unsigned strict_mode(void);
 int cuMemAlloc_v2(pointer *, size_t);
@@ -323,6 +341,20 @@ static void allocate_two(void)
 		pthread_join(threads[i], NULL);
 }
 
+/* Pairs of a pool that is known, each of which may have made it grow. */
+static int count_questions(void)
+{
+	pointer address;
+
+	for (int i = 0; i < PAIRS + 1; i++) {
+		if (i == 1)
+			questions = 0;
+		cuMemAllocAsync(&address, 5, NULL);
+		cuMemFreeAsync(address, NULL);
+	}
+	return questions;
+}
+
 int main(int argc, char **argv)
 {
 	pointer address;
@@ -333,12 +365,16 @@ int main(int argc, char **argv)
 		allocate_two();
 		return 0;
 	}
+	if (!strcmp(argv[1], "questions")) {
+		printf("%d\n", count_questions());
+		return 0;
+	}
 	cuMemAllocFromPoolAsync(&address, 5, POOL(1), NULL);
 	cuMemAllocFromPoolAsync(&address, 5, POOL(2), NULL);
 	if (!strcmp(argv[1], "capture"))
 		capture(NULL);
 	else if (!strcmp(argv[1], "recapture"))
-		capture("cuStreamBeginRecaptureToGraph");
+		capture("cuStreamBeginCaptureOfTomorrow");
 	else if (!strcmp(argv[1], "destroy"))
 		destroy();
 	else if (!strcmp(argv[1], "destroy-later"))
@@ -350,6 +386,9 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+
+
+PAIRS = 100  # as in PROGRAM
 
 
 def build(place):
@@ -405,6 +444,9 @@ def main():
                       len(devices) == 1 and devices[0].current_bytes ==
                       pools * 32 * MIB and devices[0].peak_bytes ==
                       2 * 32 * MIB, done)
+        done = run(place, program, "questions", 0)
+        check("a pair of a pool's costs at most three calls of the driver",
+              done.status == 0 and 0 < int(done.out) <= 3 * PAIRS, done)
         done = run(place, program, "slow", 0, "%s %s" % (
             pages.PRELOAD, os.path.join(os.path.dirname(program), "slow.so")))
         equal("a page that opens slowly: both threads are counted",

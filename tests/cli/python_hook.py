@@ -173,8 +173,8 @@ class Page(object):
     def slots(self):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
-            "passes batches loader world group by_hand rest forward same_sizes "
-            "later last_pass first"
+            "passes batches loader world group first rest forward same_sizes "
+            "later last_pass reserved"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -182,7 +182,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9IQQIIQI", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQQIIQQ", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -441,8 +441,9 @@ def stand_in(python):
             good = rows == [7 if "rows" in argv else 0]
             check(title + ", rows", good, slots)
             if "FAKE_CUDA" in extra:
-                told = (slots[0]["retries"], slots[0]["peak"])
-                check(title + ", memory", told == (2 + 3, 2000), told)
+                told = (slots[0]["retries"], slots[0]["peak"],
+                        slots[0]["reserved"])
+                check(title + ", memory", told == (2 + 3, 2000, 5001), told)
                 rest = 700 if slots[0]["steps"] > 1 else 0
                 check(title + ", at rest", slots[0]["rest"] == rest, slots)
 
@@ -1048,7 +1049,8 @@ def torch_case(torch, name):
     own = [slot for slot in slots if slot["pid"] == pid]
     check(title, [slot["steps"] for slot in own] == expected, slots)
     wanted = [PASSES_BY_HAND.get(name, 0)]
-    good = [slot["by_hand"] for slot in own] == wanted
+    by_hand = [0 if slot["steps"] else slot["first"] for slot in own]
+    good = by_hand == wanted
     check(title + ": by hand", good, slots)
     others = [slot for slot in slots if slot["pid"] != pid]
     return own, others

@@ -103,18 +103,35 @@ if ! [ -r "$toolkit/include/cudaTypedefs.h" ] || [ -z "$stub" ]; then
 	exit 0
 fi
 version=$(sed -nE 's/^#define CUDA_VERSION ([0-9]+)/\1/p' "$toolkit/include/cuda.h")
-if ! grep -q "HOOK_TABLE_VERSION $version\$" "$table"; then
-	echo "left out: the table, it is of another toolkit than $version"
+if [ "$version" -gt "$(sed -nE 's/^#define HOOK_TABLE_VERSION //p' "$table")" ]; then
+	echo "left out: the table, it is of an older toolkit than $version"
 	exit 0
 fi
-"$SOURCE/scripts/hook_table.py" "$toolkit/include" "$stub" >"$scratch/table" ||
-	fail "scripts/hook_table.py failed"
-cmp "$scratch/table" "$table" ||
-	fail "hook_table.h is not what scripts/hook_table.py writes"
+# Of a table of later headers, as much as this toolkit has.
+sed -nE 's/^\tROW\((\w+), "\w*", ([0-9]+), .*/\2 \1/p' "$table" |
+	awk -v version="$version" '$1 > version { print $2 }' >"$scratch/newer"
+grep -vxFf "$scratch/newer" "$SOURCE/probes/preload/hooks.list" >"$scratch/list"
+awk 'FILENAME == ARGV[1] { newer[$1] = 1; next }
+	match($0, /(ROW\(|HOOK_| fn_)cu[A-Za-z0-9_]+[,(]/) {
+		name = substr($0, RSTART, RLENGTH - 1)
+		sub(/^(ROW\(|HOOK_| fn_)/, "", name)
+		skips = name in newer
+	}
+	!skips { print }
+	/[,;\\]$/ && !/^typedef.*,$/ && !/^    .*,$/ { skips = 0 }' \
+	"$scratch/newer" "$table" >"$scratch/known"
+sed -i -E 's/(CUDA |HOOK_TABLE_VERSION )[0-9]+/\1/' "$scratch/known"
+for source in "$stub" -; do
+	"$SOURCE/scripts/hook_table.py" "$toolkit/include" "$source" \
+		"$scratch/list" >"$scratch/table" ||
+		fail "scripts/hook_table.py failed"
+	sed -i -E 's/(CUDA |HOOK_TABLE_VERSION )[0-9]+/\1/' "$scratch/table"
+	cmp "$scratch/table" "$scratch/known" ||
+		fail "hook_table.h is not what scripts/hook_table.py writes"
+done
 # A list with a hole in it, a name that is none, a stub that is none.
-sed '/^cuMemAlloc_v2$/d' "$SOURCE/probes/preload/hooks.list" >"$scratch/hole"
-sed 's/^cuMemCreate$/cuMemCreat/' "$SOURCE/probes/preload/hooks.list" \
-	>"$scratch/typo"
+sed '/^cuMemAlloc_v2$/d' "$scratch/list" >"$scratch/hole"
+sed 's/^cuMemCreate$/cuMemCreat/' "$scratch/list" >"$scratch/typo"
 for list in hole typo; do
 	"$SOURCE/scripts/hook_table.py" "$toolkit/include" "$stub" \
 		"$scratch/$list" >/dev/null 2>&1 &&

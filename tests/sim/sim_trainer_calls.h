@@ -70,6 +70,8 @@ CALL(graph_create, cuGraphCreate, cuGraphCreate, 10000, 0,                     \
      (void **, unsigned int))                                                  \
 CALL(graph_add, cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, 11040, 0,      \
      (void **, void *, const void *, size_t, void *))                          \
+CALL(graph_add_any, cuGraphAddNode, cuGraphAddNode_v3, 13040, 0,               \
+     (void **, void *, const void *, const void *, size_t, void *))            \
 CALL(graph_instantiate, cuGraphInstantiateWithFlags,                           \
      cuGraphInstantiateWithFlags, 11040, 0,                                    \
      (void **, void *, unsigned long long))                                    \

@@ -53,6 +53,16 @@ struct alloc_node {
 	unsigned long long pointer;
 };
 
+/* CUgraphNodeParams of a node that allocates. */
+struct any_node {
+	unsigned int type;
+	int reserved[3];
+	struct alloc_node alloc;
+	long long rest[15];
+};
+#define NODE_ALLOC 10
+
+_Static_assert(sizeof(struct any_node) == 256, "as cuda.h");
 _Static_assert(sizeof(struct allocation_prop) == 32, "as cuda.h");
 _Static_assert(sizeof(struct pool_props) == 88, "as cuda.h");
 _Static_assert(sizeof(struct access_description) == 12, "as cuda.h");

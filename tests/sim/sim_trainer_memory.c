@@ -73,20 +73,39 @@ static int take_array(const struct trainer *trainer, struct block *block)
 	return trainer->api.array_create(&block->object, &description);
 }
 
+/* The node of a graph, by the call of its kind or by that for all kinds. */
+static int add_node(const struct trainer *trainer, struct block *block,
+		    void *graph)
+{
+	const struct api *api = &trainer->api;
+	struct any_node node = {
+		.type = NODE_ALLOC,
+		.alloc = { .pool = { .type = TYPE_PINNED,
+				     .location =
+					     device_location(trainer->device) },
+			   .bytes = block->bytes }
+	};
+	void *added = NULL;
+	int result;
+
+	if (block->memory == MEMORY_NODE)
+		result =
+			api->graph_add_any(&added, graph, NULL, NULL, 0, &node);
+	else
+		result = api->graph_add(&added, graph, NULL, 0, &node.alloc);
+	block->pointer = node.alloc.pointer;
+	return result;
+}
+
 /* A graph of one node; it is launched once. */
 static int take_graph(const struct trainer *trainer, struct block *block)
 {
 	const struct api *api = &trainer->api;
-	struct alloc_node node = { .pool = { .type = TYPE_PINNED,
-					     .location = device_location(
-						     trainer->device) },
-				   .bytes = block->bytes };
 	void *graph = NULL;
-	void *added = NULL;
 	int result;
 
 	driver_require(trainer, api->graph_create(&graph, 0), "cuGraphCreate");
-	result = api->graph_add(&added, graph, NULL, 0, &node);
+	result = add_node(trainer, block, graph);
 	if (!result)
 		result = api->graph_instantiate(&block->object, graph, 0);
 	if (!result)
@@ -95,7 +114,6 @@ static int take_graph(const struct trainer *trainer, struct block *block)
 		driver_require(trainer, api->graph_exec_destroy(block->object),
 			       "cuGraphExecDestroy");
 	driver_require(trainer, api->graph_destroy(graph), "cuGraphDestroy");
-	block->pointer = node.pointer;
 	return result;
 }
 
@@ -118,6 +136,7 @@ static int take(const struct trainer *trainer, struct block *block)
 	case MEMORY_ARRAY:
 		return take_array(trainer, block);
 	case MEMORY_GRAPH:
+	case MEMORY_NODE:
 		return take_graph(trainer, block);
 	case MEMORY_MANAGED:
 		return api->alloc_managed(&block->pointer, block->bytes,
@@ -176,6 +195,7 @@ static uint64_t bytes_of(enum memory memory, uint64_t bytes)
 		return bytes_round_up(bytes, PIECE_BYTES);
 	case MEMORY_VIRTUAL:
 	case MEMORY_GRAPH:
+	case MEMORY_NODE:
 		return bytes_round_up(bytes, GRANULE_BYTES);
 	case MEMORY_PITCHED:
 	case MEMORY_ARRAY:
@@ -250,6 +270,7 @@ static int give(const struct trainer *trainer, const struct block *block)
 	case MEMORY_ARRAY:
 		return trainer->api.array_destroy(block->object);
 	case MEMORY_GRAPH:
+	case MEMORY_NODE:
 		return give_graph(trainer, block);
 	case MEMORY_LINEAR:
 	case MEMORY_PITCHED:

@@ -58,7 +58,8 @@ static const struct row rows[] = {
 	ROW("--access", access, "dlsym link gpa gpa2"),
 	ROW("--per-thread", per_thread, ""),
 	ROW("--memory", memory,
-	    "linear pitched virtual async pool array graph mixed managed"),
+	    "linear pitched virtual async pool array graph mixed managed "
+	    "node"),
 	ROW("--expandable", expandable, ""),
 	ROW("--allocator", allocator, "caching plain"),
 	ROW("--retry", retry, "pytorch none"),

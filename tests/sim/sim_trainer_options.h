@@ -14,6 +14,7 @@ enum memory {
 	MEMORY_GRAPH,
 	MEMORY_MIXED, /* of those above, in turn */
 	MEMORY_MANAGED,
+	MEMORY_NODE,       /* of a graph, by the call for all kinds of them */
 	MEMORY_EXPANDABLE, /* pieces side by side in one range of addresses */
 };
 enum allocator { ALLOCATOR_CACHING, ALLOCATOR_PLAIN };

@@ -168,7 +168,11 @@ static const struct {
 	      .forward_bytes = 6,
 	      .torch_peak_bytes = 95,
 	      .same_sizes = 5 },
-	    { .pid = 3, .rank = 2, .rest_bytes = 99, .same_sizes = 1 } },
+	    { .pid = 3,
+	      .rank = 2,
+	      .rest_bytes = 99,
+	      .same_sizes = 1,
+	      .torch_reserved_bytes = 120 } },
 	  { .steps = 2,
 	    .processes = 3,
 	    .stepping = 2,
@@ -177,6 +181,7 @@ static const struct {
 	    .forward_bytes = 6,
 	    .forward_total_bytes = 10,
 	    .torch_peak_bytes = 95,
+	    .torch_reserved_bytes = 120,
 	    .same_sizes = 5 } },
 	{ "passes of the slowest rank",
 	  { { .pid = 1,
@@ -191,7 +196,7 @@ static const struct {
 	      .first_passes = 5,
 	      .later_passes = 6,
 	      .last_pass_ns = 40 },
-	    { .pid = 3, .rank = 2, .first_passes = 9 } },
+	    { .pid = 3, .rank = 2 } },
 	  { .steps = 2,
 	    .processes = 3,
 	    .stepping = 2,
@@ -216,15 +221,15 @@ static const struct {
 	{ "passes of those without an optimizer",
 	  { { .pid = 1,
 	      .rank = 0,
-	      .by_hand = 9,
+	      .first_passes = 9,
 	      .rows = 8,
 	      .phase = PHASE_TRAIN },
-	    { .pid = 2, .rank = 1, .by_hand = 7 },
-	    { .pid = 3, .rank = -1, .by_hand = 5 },
-	    { .by_hand = 1 } },
+	    { .pid = 2, .rank = 1, .first_passes = 7 },
+	    { .pid = 3, .rank = -1, .first_passes = 5 },
+	    { .first_passes = 1 } },
 	  { .processes = 3, .by_hand = 7, .rows = 8, .phase = PHASE_TRAIN } },
 	{ "passes beside steps",
-	  { { .pid = 1, .rank = 0, .by_hand = 9 },
+	  { { .pid = 1, .rank = 0, .first_passes = 9 },
 	    { .pid = 2, .rank = 1, .steps = 2 } },
 	  { .processes = 2, .stepping = 1, .steps = 2 } },
 	{ "all the rows there can be",
@@ -275,6 +280,7 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->forward_bytes == b->forward_bytes &&
 	       a->forward_total_bytes == b->forward_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
+	       a->torch_reserved_bytes == b->torch_reserved_bytes &&
 	       a->same_sizes == b->same_sizes &&
 	       a->first_passes == b->first_passes &&
 	       a->later_passes == b->later_passes &&

@@ -3,6 +3,7 @@
 /* USES base */
 #include "probes/observers/gpu/cuda_api.h"
 #include "probes/observers/gpu/nvml_api.h"
+#include "probes/observers/selftest/selftest_api.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,6 +83,40 @@ IS_TYPE(&cuDeviceGetUuid, CUresult (*)(CUuuid *, CUdevice));
 IS_TYPE(cuda.device_get_uuid_v2, unsigned int (*)(struct cuda_uuid *, int));
 IS_TYPE(cuda.device_get_uuid, unsigned int (*)(struct cuda_uuid *, int));
 IS_TYPE(cuda.device_total_mem, __typeof__(&cuDeviceTotalMem));
+
+/* What the self-test calls: a handle is a pointer, or a number of 64 bits. */
+static const struct selftest_api selftest;
+
+IS_EQUAL(sizeof(CUdeviceptr), sizeof(unsigned long long));
+IS_EQUAL(sizeof(CUmemGenericAllocationHandle), sizeof(unsigned long long));
+IS_TYPE(selftest.init, __typeof__(&cuInit));
+IS_TYPE(selftest.driver_version, __typeof__(&cuDriverGetVersion));
+IS_TYPE(selftest.device_get, __typeof__(&cuDeviceGet));
+IS_TYPE(selftest.total_mem, __typeof__(&cuDeviceTotalMem));
+IS_TYPE(selftest.memory_info, __typeof__(&cuMemGetInfo));
+IS_TYPE(selftest.linear, __typeof__(&cuMemAlloc));
+IS_TYPE(selftest.linear_free, __typeof__(&cuMemFree));
+IS_TYPE(selftest.managed, __typeof__(&cuMemAllocManaged));
+IS_TYPE(selftest.virtual_free, __typeof__(&cuMemRelease));
+IS_TYPE(selftest.host, __typeof__(&cuMemHostAlloc));
+IS_TYPE(selftest.host_free, __typeof__(&cuMemFreeHost));
+IS_TYPE(&cuMemAllocAsync, CUresult (*)(CUdeviceptr *, size_t, CUstream));
+IS_TYPE(&cuMemFreeAsync, CUresult (*)(CUdeviceptr, CUstream));
+IS_TYPE(&cuMemCreate,
+	CUresult (*)(CUmemGenericAllocationHandle *, size_t,
+		     const CUmemAllocationProp *, unsigned long long));
+IS_TYPE(&cuArrayCreate, CUresult (*)(CUarray *, const CUDA_ARRAY_DESCRIPTOR *));
+IS_FIELD(struct pool_properties, allocation_type, CUmemAllocationProp, type);
+IS_FIELD(struct pool_properties, handle_types, CUmemAllocationProp,
+	 requestedHandleTypes);
+IS_FIELD(struct pool_properties, location, CUmemAllocationProp, location);
+IS_FIELD(struct pool_properties, security, CUmemAllocationProp,
+	 win32HandleMetaData);
+_Static_assert(sizeof(struct pool_properties) >= sizeof(CUmemAllocationProp),
+	       "the rest of it is zero");
+IS_EQUAL(CU_AD_FORMAT_FLOAT, 0x20);
+IS_EQUAL(CU_MEM_ATTACH_GLOBAL, 1);
+IS_EQUAL(CU_MEM_ALLOCATION_TYPE_PINNED, 1);
 #endif
 
 #ifdef HAS_NVML_H
@@ -142,6 +177,7 @@ static void cuda_is_as_declared(void **state)
 #ifdef HAS_CUDA_H
 	/* Read, so that what is compared above is in use. */
 	assert_null(cuda.init);
+	assert_null(selftest.init);
 #else
 	print_message("skipped: cuda.h is not installed\n");
 	skip();

@@ -73,8 +73,7 @@ static int remove_machine(void **state)
 /* Look once more; the table is in text, the object in json. */
 static void look(struct fixture *fixture)
 {
-	const struct devices_roots roots = { "/proc", fixture->folder,
-					     "/sys/fs/cgroup" };
+	const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct strbuf json = STRBUF_INIT;
 
 	devices_release(&fixture->devices);
@@ -176,7 +175,7 @@ static void the_device_option_chooses(void **state)
 		{ DEVICE_CUDA, 7, NULL, "there is no GPU 7", 0 },
 		{ DEVICE_HOST, -1, NULL, NULL, 0 },
 		{ DEVICE_AUTO, -1, "", NULL, 0 },
-		{ DEVICE_CUDA, -1, "", "there is no visible NVIDIA GPU", 0 },
+		{ DEVICE_CUDA, -1, "", "there is no visible GPU", 0 },
 	};
 	struct fixture *fixture = *state;
 
@@ -200,23 +199,15 @@ static void the_device_option_chooses(void **state)
 static void problems_are_said(void **state)
 {
 	struct fixture *fixture = *state;
-	char command[256];
 
 	set("AUTOFIT_SIM_FAULT", "init=803");
 	strlist_env_set(&fixture->environment, "CUDA_VISIBLE_DEVICES",
 			"0\x1b[2J");
-	(void)snprintf(command, sizeof(command),
-		       "mkdir -p '%s/class/kfd/kfd/topology/nodes/0' && echo "
-		       "'simd_count 4' > "
-		       "'%s/class/kfd/kfd/topology/nodes/0/properties'",
-		       fixture->folder, fixture->folder);
-	assert_int_equal(system(command), 0);
 	look(fixture);
 	assert_shows(fixture, "GPU: the NVIDIA driver does not start: CUDA "
 			      "error 803");
-	assert_shows(fixture, "AMD GPU: not supported yet\n");
 	assert_shows(fixture, "CUDA_VISIBLE_DEVICES=0\\x1b[2J\n");
-	assert_true(json_is_true(
+	assert_true(json_is_false(
 		json_object_get(fixture->json, "amd_gpu_present")));
 	assert_int_equal(
 		json_array_size(json_object_get(fixture->json, "problems")), 1);

@@ -522,32 +522,6 @@ static void identities_need_no_driver_library(void **state)
 	assert_string_equal(cut, "evil?[2J");
 }
 
-static void an_amd_gpu_is_noticed(void **state)
-{
-	static const struct {
-		const char *properties;
-		int is_present;
-	} rows[] = {
-		{ "cpu_cores_count 16\nsimd_count 0\n", 0 },
-		{ "cpu_cores_count 0\nxsimd_count 7\n", 0 },
-		{ "simd_count -1\n", 0 },
-		{ "simd_count many\n", 0 },
-		{ "cpu_cores_count 0\nsimd_count 304\nmem_banks_count 1\n", 1 },
-	};
-	const struct fixture *fixture = *state;
-
-	assert_int_equal(gpu_amd_present(fixture->folder), 0);
-	put_file(fixture, "class/kfd/kfd/topology/nodes/0/properties",
-		 "cpu_cores_count 8\nsimd_count 0\n");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		print_message("properties: %s", rows[i].properties);
-		put_file(fixture, "class/kfd/kfd/topology/nodes/1/properties",
-			 rows[i].properties);
-		assert_int_equal(gpu_amd_present(fixture->folder),
-				 rows[i].is_present);
-	}
-}
-
 /* What the black-box tests rely on: a peak known to the byte. */
 static void the_trainer_runs_out_where_it_should(void **state)
 {
@@ -622,7 +596,6 @@ int main(int argc, char **argv)
 		TEST(the_dead_release_their_memory),
 		TEST(long_lists_and_displays_are_read),
 		TEST(identities_need_no_driver_library),
-		TEST(an_amd_gpu_is_noticed),
 		TEST(the_trainer_runs_out_where_it_should),
 	};
 

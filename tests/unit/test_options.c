@@ -369,7 +369,8 @@ static const struct {
 	  "to explain: autofit explain -- command...; to launch a "
 	  "program of that name write: autofit -- explain x ..." },
 	{ "devices x", NULL, "devices does not take 'x'" },
-	{ "devices -- x", NULL, "takes a command only with --watch" },
+	{ "devices -- x", NULL,
+	  "takes a command only with --watch or --check" },
 	{ "devices --watch 1 2", NULL, "devices does not take '2'" },
 	{ "devices --watch 0.09", NULL, "'0.09' is shorter than 0.1 s" },
 	{ "devices --watch 3601", NULL, "'3601' is longer than 1 h" },

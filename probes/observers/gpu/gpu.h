@@ -1,4 +1,4 @@
-/* NVIDIA devices: what there is, what is free, who uses it. */
+/* GPUs: what there is, what is free, who uses it. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_PROBES_OBSERVERS_GPU_GPU_H
 #define AUTOFIT_PROBES_OBSERVERS_GPU_GPU_H
@@ -25,9 +25,14 @@ enum gpu_free_source {
 	GPU_FREE_UNKNOWN,
 	GPU_FREE_NVML,
 	GPU_FREE_DRIVER, /* cuMemGetInfo, beside a context of our own */
+	GPU_FREE_KERNEL, /* AMD: the kernel's files */
 };
 
+/* Whose runtime a program uses there; PyTorch calls both "cuda". */
+enum gpu_vendor { GPU_NVIDIA, GPU_AMD };
+
 struct gpu_device {
+	enum gpu_vendor vendor;
 	char uuid[GPU_UUID_MAX]; /* "GPU-..." or "MIG-..." */
 	char name[96];
 	int index; /* ordinal under the user's own CUDA_VISIBLE_DEVICES */
@@ -58,6 +63,11 @@ struct gpu_patience {
 int cuda_devices_list(struct gpu_device devices[GPU_MAX],
 		      const struct gpu_patience *patience, struct error *err);
 
+/* The same, or where there is none AMD's devices, which the kernel's files tell
+ * (kfd.h); -EIO: there is one, and its memory is not told. */
+int gpu_devices_list(struct gpu_device devices[GPU_MAX],
+		     const struct gpu_patience *patience, struct error *err);
+
 /* By NVML, of a whole device. */
 struct gpu_memory {
 	uint64_t total_bytes, free_bytes, reserved_bytes;
@@ -81,7 +91,8 @@ struct gpu_look {
 	char problem[GPU_PROBLEM_MAX]; /* what is missing and why, or "" */
 };
 
-/* NVML, asked in a process of its own that may hang or die. */
+/* NVML, asked in a process of its own that may hang or die. Of AMD's devices
+ * that process reads the kernel's files. */
 struct nvml;
 
 /*
@@ -120,8 +131,5 @@ int nvml_take(struct nvml *nvml, struct error *err);
 /* Device names and UUIDs from /proc/driver/nvidia, without any library: what
  * a record's identity rests on. proc_root is "/proc" but in tests. */
 int gpu_identities(const char *proc_root, struct gpu_device devices[GPU_MAX]);
-
-/* An AMD GPU is there (KFD topology): "not supported yet". */
-int gpu_amd_present(const char *sys_root);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "probes/observers/gpu/gpu_child.h"
+#include "probes/observers/gpu/kfd.h"
 #include "probes/observers/gpu/nvml_api.h"
 #include "probes/observers/gpu/nvml_library.h"
 
@@ -32,9 +33,10 @@ struct nvml {
 	/* Written by the child between a question and its answer only. */
 	struct gpu_look *looks;
 	size_t count;
-	bool is_asked; /* and has not answered yet */
-	bool is_seen;  /* the last look succeeded */
-	bool is_told;  /* that it is silent */
+	enum gpu_vendor vendor; /* of all of them */
+	bool is_asked;          /* and has not answered yet */
+	bool is_seen;           /* the last look succeeded */
+	bool is_told;           /* that it is silent */
 	int64_t asked_ms, next_ms;
 };
 
@@ -62,6 +64,14 @@ static void nvml_read_one(struct nvml_library *library, struct gpu_look *look)
 						     look->processes, &err);
 	if (look->process_count < 0)
 		nvml_note(look, &err);
+}
+
+static void nvml_read_kernel(const struct nvml *nvml)
+{
+	const struct kfd_roots roots = kfd_roots_here();
+
+	for (size_t i = 0; i < nvml->count; i++)
+		kfd_look(&roots, &nvml->looks[i]);
 }
 
 /* NVML that cannot be opened now may be there at the next look. */
@@ -94,7 +104,10 @@ static void nvml_run(const void *context, int fd)
 	while (recv(fd, &asked, sizeof(asked), 0) == sizeof(asked)) {
 		struct error err = ERROR_INIT;
 
-		(void)nvml_read_all(nvml, &library, &err);
+		if (nvml->vendor == GPU_AMD)
+			nvml_read_kernel(nvml);
+		else
+			(void)nvml_read_all(nvml, &library, &err);
 		if (send(fd, &err, sizeof(err), MSG_NOSIGNAL) < 0)
 			break;
 	}
@@ -242,6 +255,7 @@ int nvml_prepare(struct nvml **nvml, const struct gpu_device *devices,
 	*nvml = NULL;
 	made->child = (struct gpu_child)GPU_CHILD_INIT;
 	made->count = count;
+	made->vendor = count ? devices[0].vendor : GPU_NVIDIA;
 	shared = count ? mmap(NULL, nvml_bytes(made), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0)
 		       : MAP_FAILED;

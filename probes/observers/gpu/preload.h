@@ -25,6 +25,13 @@ struct preload_target {
 int preload_page_write(int fd, const struct preload_target *targets,
 		       size_t count, struct error *err);
 
+/*
+ * Write the library into folder, which is absolute; path receives its own,
+ * which the caller frees. -ENOEXEC: nothing can be loaded from that folder; err
+ * says why, and nothing was written.
+ */
+int preload_library_write(const char *folder, char **path, struct error *err);
+
 struct preload_device_reading {
 	unsigned char uuid[16];
 	uint64_t current_bytes, peak_bytes, managed_peak_bytes;

@@ -260,7 +260,7 @@ EXPORT int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
 	if (!version)
 		return INVALID_ARGUMENT;
-	*version = 13000;
+	*version = 13050;
 	return OK;
 }
 

@@ -269,6 +269,11 @@ EXPORT int cuGraphAddNode_v2(void **node, const void *graph,
 	return put_plain(&place, (enum sim_node_type)parameters->type);
 }
 
+SIM_TWIN(cuGraphAddNode_v3, cuGraphAddNode_v2,
+	 (void **node, const void *graph, const void *dependencies,
+	  const void *edges, size_t count, struct node_parameters *parameters),
+	 (node, graph, dependencies, edges, count, parameters))
+
 EXPORT int cuGraphAddNode(void **node, const void *graph,
 			  const void *dependencies, size_t count,
 			  struct node_parameters *parameters)
@@ -321,6 +326,7 @@ const struct sim_export sim_graph_exports[] = {
 	SIM_ROW(cuGraphAddKernelNode_v2, "cuGraphAddKernelNode", 12000),
 	SIM_SAME(cuGraphAddNode, 12020),
 	SIM_ROW(cuGraphAddNode_v2, "cuGraphAddNode", 12030),
+	SIM_ROW(cuGraphAddNode_v3, "cuGraphAddNode", 13040),
 	SIM_SAME(cuGraphGetNodes, 10000),
 	SIM_SAME(cuGraphDestroy, 10000),
 	SIM_END,

@@ -6,7 +6,7 @@
 
 /* NOLINTBEGIN(readability-identifier-naming): the driver's names */
 
-#define DRIVER_VERSION 13000
+#define DRIVER_VERSION 13050
 #define PER_THREAD_STREAM 2
 
 enum symbol_status { FOUND, SYMBOL_NOT_FOUND, VERSION_NOT_SUFFICIENT };

@@ -41,6 +41,24 @@ CAPTURE(cuStreamBeginCapture_v2_ptsz, (void *h_stream, unsigned int mode),
 CAPTURE(cuStreamBeginCaptureToGraph, INTO_GRAPH, INTO_GRAPH_ARGUMENTS)
 CAPTURE(cuStreamBeginCaptureToGraph_ptsz, INTO_GRAPH, INTO_GRAPH_ARGUMENTS)
 
+#define INTO_SAME_GRAPH                                                        \
+	(void *h_stream, unsigned int mode, void *h_graph,                     \
+	 void *callback_func, void *user_data)
+#define INTO_SAME_GRAPH_ARGUMENTS                                              \
+	(h_stream, mode, h_graph, callback_func, user_data)
+
+/* CUDA 13.1 and 13.3. */
+CAPTURE(cuStreamBeginCaptureToCig,
+	(void *h_stream, void *stream_cig_capture_params),
+	(h_stream, stream_cig_capture_params))
+CAPTURE(cuStreamBeginCaptureToCig_ptsz,
+	(void *h_stream, void *stream_cig_capture_params),
+	(h_stream, stream_cig_capture_params))
+CAPTURE(cuStreamBeginRecaptureToGraph, INTO_SAME_GRAPH,
+	INTO_SAME_GRAPH_ARGUMENTS)
+CAPTURE(cuStreamBeginRecaptureToGraph_ptsz, INTO_SAME_GRAPH,
+	INTO_SAME_GRAPH_ARGUMENTS)
+
 /* A node that allocates was added to a graph, or could not be. */
 static void note_node(const struct allocation_node *node, cu_result result)
 {
@@ -85,12 +103,20 @@ GRAPH_NODE(cuGraphAddNode, allocation_of(node_params),
 	    size_t num_dependencies, void *node_params),
 	   (ph_graph_node, h_graph, dependencies, num_dependencies,
 	    node_params))
-GRAPH_NODE(cuGraphAddNode_v2, allocation_of(node_params),
-	   (void **ph_graph_node, void *h_graph, void *const *dependencies,
-	    const void *dependency_data, size_t num_dependencies,
-	    void *node_params),
-	   (ph_graph_node, h_graph, dependencies, dependency_data,
-	    num_dependencies, node_params))
+
+#define WITH_EDGES                                                             \
+	(void **ph_graph_node, void *h_graph, void *const *dependencies,       \
+	 const void *dependency_data, size_t num_dependencies,                 \
+	 void *node_params)
+#define WITH_EDGES_ARGUMENTS                                                   \
+	(ph_graph_node, h_graph, dependencies, dependency_data,                \
+	 num_dependencies, node_params)
+
+GRAPH_NODE(cuGraphAddNode_v2, allocation_of(node_params), WITH_EDGES,
+	   WITH_EDGES_ARGUMENTS)
+/* CUDA 13.4: the same, with nodes of more kinds. */
+GRAPH_NODE(cuGraphAddNode_v3, allocation_of(node_params), WITH_EDGES,
+	   WITH_EDGES_ARGUMENTS)
 WATCHED(cuGraphAddMemFreeNode, PRELOAD_CALL_GRAPH,
 	(void **ph_graph_node, void *h_graph, void *const *dependencies,
 	 size_t num_dependencies, cu_pointer dptr),

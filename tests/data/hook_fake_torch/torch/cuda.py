@@ -28,4 +28,5 @@ def memory_stats(device):
         "num_ooms": 4 + device,
         peak: 1000 * (1 + device),
         now: 700 - 100 * device,
+        "reserved_bytes.all.peak": 5000 + device,
     }

@@ -1,0 +1,25 @@
+/* The devices of whichever maker there are. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/observers/gpu/gpu.h"
+
+#include "probes/observers/gpu/kfd.h"
+
+#include <unistd.h>
+
+int gpu_devices_list(struct gpu_device devices[GPU_MAX],
+		     const struct gpu_patience *patience, struct error *err)
+{
+	const struct kfd_roots roots = kfd_roots_here();
+	struct strlist environment = STRLIST_INIT;
+	struct kfd_visible visible;
+	int count = cuda_devices_list(devices, patience, err);
+
+	if (count != 0)
+		return count;
+	for (char **item = environ; item && *item; item++)
+		strlist_add(&environment, *item);
+	visible = kfd_visible_of(&environment);
+	count = kfd_devices_list(&roots, &visible, devices, err);
+	strlist_release(&environment);
+	return count;
+}
