@@ -96,7 +96,10 @@ static void carry_over(struct night_run *run, struct night_row *row)
 
 	if (row->state == NIGHT_NOT_RUN && old) {
 		night_row_copy(row, old);
+		/* It is compared with nothing, so there is nothing to tell. */
 		row->change = CHANGE_NONE;
+		free(row->cause);
+		row->cause = NULL;
 	}
 }
 

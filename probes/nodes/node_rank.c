@@ -214,9 +214,7 @@ static void look_for_orders(struct node_rank *rank, int64_t now_ms)
 	rank->alive = alive;
 	if (grace_ms >= 0)
 		end_command(rank, grace_ms);
-	else if (is_abandoned(rank))
-		end_command(rank, 0);
-	else if (now_ms - rank->alive_ms > ABANDONED_MS)
+	else if (is_abandoned(rank) || now_ms - rank->alive_ms > ABANDONED_MS)
 		end_command(rank, 0);
 }
 

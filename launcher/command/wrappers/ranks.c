@@ -254,11 +254,19 @@ static enum command_outcome srun_nodes(const struct wrapper *wrapper,
 	enum command_outcome outcome;
 	int64_t nodes = 1;
 
-	if (!text || !wrapper_variable(wrapper, "SLURM_JOB_ID"))
-		return ranks_check_nodes(wrapper, launch, text);
+	if (!text)
+		return COMMAND_OK;
 	outcome = nodes_read(wrapper, launch, text, &nodes);
 	if (outcome != COMMAND_OK)
 		return outcome;
+	if (nodes > 1 && !wrapper_variable(wrapper, "SLURM_JOB_ID"))
+		return launch_fail(
+			wrapper, COMMAND_REFUSED,
+			"srun: ranks on %lld nodes are probed inside "
+			"of their job: start autofit in it (sbatch, "
+			"salloc), or tune on one node, with the "
+			"effective batch of one node",
+			(long long)nodes);
 	view->nodes = nodes;
 	return ranks_counted(wrapper, launch,
 			     is_each ? view->world * nodes : view->world,
