@@ -70,10 +70,10 @@ def pip(python, *args):
     return done.returncode, lines[-1] if lines else ""
 
 
-def make_environment(folder):
+def make_environment(folder, requirements=REQUIREMENTS):
     """Its Python, installed at the first call; skips where it cannot be."""
     python = os.path.join(folder, "bin", "python")
-    with open(REQUIREMENTS, encoding="utf-8") as file:
+    with open(requirements, encoding="utf-8") as file:
         wanted = file.read()
     stamp = os.path.join(folder, "installed.txt")
     if os.path.exists(stamp):
@@ -87,7 +87,7 @@ def make_environment(folder):
     # Without what they depend on: that would be another PyTorch.
     status, words = pip(
         python, "install", "--no-deps", "--retries", "1", "--timeout", "20",
-        "--quiet", "-r", REQUIREMENTS,
+        "--quiet", "-r", requirements,
     )
     if status:
         lib.skip("the packages cannot be installed: " + words)
