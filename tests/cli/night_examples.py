@@ -2,8 +2,8 @@
 # The examples of nights by the clock, as far as this machine can check them.
 # SPDX-License-Identifier: MIT
 """Every call of autofit in them is one that autofit takes, units are verified
-by systemd where it is installed, and manifests by Kubernetes' schemas where
-the package kubernetes-validate is.
+by systemd where it is installed, and manifests by Kubernetes' schemas, in an
+environment of their own, where that can be made.
 """
 import os
 import re
@@ -14,6 +14,7 @@ import sys
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 
+import frameworks_pypi  # noqa: E402
 import lib  # noqa: E402
 from lib import check, equal  # noqa: E402
 
@@ -69,20 +70,36 @@ def units(place):
     equal("units: systemd has nothing to say", ours, [])
 
 
+# Prints nothing where the manifest is as the schema wants it.
+VALIDATE = """\
+import sys, yaml, kubernetes_validate
+try:
+    kubernetes_validate.validate(yaml.safe_load(sys.stdin.read()), "1.29",
+                                 strict=True)
+except kubernetes_validate.ValidationError as why:
+    print(why)
+"""
+
+
+def validate(python, text):
+    done = subprocess.run([python, "-c", VALIDATE], input=text, text=True,
+                          capture_output=True, check=False)
+    return done.stdout + done.stderr
+
+
 def manifests():
     try:
-        import kubernetes_validate
-        import yaml
-    except ImportError:
-        print("# manifests are not validated: no kubernetes-validate here")
+        python = frameworks_pypi.make_environment(
+            os.path.join(os.environ["BUILD"], "kubernetes-venv"),
+            os.path.join(lib.DATA, "consumers", "kubernetes.txt"))
+    except SystemExit:  # it has said why
+        print("# manifests are not validated")
         return
     for name in ("job.yaml", "kueue.yaml"):
-        try:
-            kubernetes_validate.validate(yaml.safe_load(read(name)), "1.29",
-                                         strict=True)
-            check(name + ": as the schema wants it", True)
-        except kubernetes_validate.ValidationError as why:
-            check(name + ": as the schema wants it", False, why)
+        equal(name + ": as the schema wants it", validate(python, read(name)),
+              "")
+    wrong = read("job.yaml").replace("backoffLimit: 2", "backOffLimit: 2")
+    check("a misspelt key is seen", "backOffLimit" in validate(python, wrong))
 
 
 with lib.Place("examples") as here:
