@@ -137,7 +137,8 @@ static void decide_on(struct probe *probe)
 		if (step.reason != STOP_NONE)
 			order_end(probe, step.reason);
 		else if (course->confirming &&
-			 confirmation_is_done(probe, &facts))
+			 confirmation_is_done(probe, &facts) &&
+			 !probe_watch_owes_reports(probe))
 			order_end(probe, STOP_ENOUGH);
 		return;
 	}
@@ -387,10 +388,6 @@ static void finish_probe(struct probe *probe)
 	probe_output_finish(&probe->output);
 	node_ranks_stop(&probe->readings.ranks, 0);
 	node_ranks_await(&probe->readings.ranks, &probe->readings.channel);
-	/* A rank that was not seen has taken nobody knows what. */
-	if (probe->evidence.end.ended && probe->evidence.end.wait_status == 0 &&
-	    !node_ranks_have_told(&probe->readings.ranks, 0))
-		probe->evidence.end.keeper_lost = true;
 	probe_collect_evidence(probe);
 	modules_read(&probe->modules, probe->spec.command.scratch);
 	if (probe->readings.processes == 1)
@@ -416,6 +413,7 @@ void probe_confirm(struct probe *probe)
 
 	assert(course->state == PROBE_DECIDED);
 	course->confirming = true;
+	probe->readings.ranks_asked_ms = 0;
 	/* As long again as the verdict could take, from here. */
 	if (limits->timeout_ms && !limits->timeout_covers_start)
 		limits->timeout_ms +=

@@ -91,6 +91,9 @@ void probe_watch(struct probe *probe);
 /* A look more at a decided probe, so that its peak becomes exact; false: it is
  * exact, or will not become so. */
 bool probe_watch_more(struct probe *probe);
+/* Ranks elsewhere have yet to report of the steps until the first call of this;
+ * ranks_asked_ms 0 makes the next one the first. */
+bool probe_watch_owes_reports(struct probe *probe);
 /* The command ended by itself: was it the surroundings that ended it? */
 void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);

@@ -78,6 +78,7 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->end.oom_kills =
 		host_cgroup_oom_kills(probe->spec.command.cgroup) -
 		probe->oom_kills_before;
+	evidence->end.unseen_ranks = node_ranks_unseen(&readings->ranks);
 	evidence->end.foreign_kills +=
 		node_ranks_kills(&readings->ranks, &evidence->end.oom_kills);
 	evidence->progress = (struct evidence_progress){

@@ -337,8 +337,7 @@ void probe_watch(struct probe *probe)
 		readings->warm_steps = steps;
 }
 
-/* The peaks of the steps that decided are in the reports that come now. */
-static bool await_reports(struct probe *probe)
+bool probe_watch_owes_reports(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
 
@@ -354,7 +353,7 @@ bool probe_watch_more(struct probe *probe)
 {
 	struct probe_gpus *gpus = &probe->gpus;
 
-	if (await_reports(probe))
+	if (probe_watch_owes_reports(probe))
 		return true;
 	if (!probe_is_cuda(probe) || !probe->spec.devices.has_preload)
 		return false;

@@ -260,6 +260,15 @@ uint64_t node_ranks_available(const struct node_ranks *ranks)
 	return least;
 }
 
+int64_t node_ranks_unseen(const struct node_ranks *ranks)
+{
+	int64_t unseen = 0;
+
+	for (size_t i = 0; i < ranks->count; i++)
+		unseen += ranks->seen[i].report.beats == 0;
+	return unseen;
+}
+
 bool node_ranks_have_told(const struct node_ranks *ranks, int64_t since_ms)
 {
 	for (size_t i = 0; i < ranks->count; i++) {

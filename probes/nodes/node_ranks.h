@@ -49,6 +49,9 @@ void node_ranks_join(struct node_ranks *ranks, const struct host_reading *own,
 /* The least memory that is available on any of their nodes; 0: not known. */
 uint64_t node_ranks_available(const struct node_ranks *ranks);
 
+/* Those that have reported nothing so far. */
+int64_t node_ranks_unseen(const struct node_ranks *ranks);
+
 /* Has every rank reported since then (milliseconds of clock_ms)? */
 bool node_ranks_have_told(const struct node_ranks *ranks, int64_t since_ms);
 

@@ -11,12 +11,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import frameworks_pypi  # noqa: E402
 import lib  # noqa: E402
-from lib import check, equal  # noqa: E402
+from lib import check, equal, holds  # noqa: E402
 
 FOLDER = os.path.join(lib.SOURCE, "examples", "nightly")
 
@@ -52,6 +53,36 @@ def each_call(place):
         out, err = process.communicate(timeout=lib.PATIENCE)
         equal(name + ": autofit takes its words",
               (process.returncode, err.decode()), (0, ""))
+
+
+def as_they_stand(place):
+    """The line of cron and the command of the Job, with folders of the test:
+    each is a night."""
+    place.write("jobs.ini", """\
+[defaults]
+device = host
+memory = 60M
+headroom = 2M
+confirm-steps = 3
+[job a]
+command = %s --batch-size 4 --grad-accum 8
+    --steps 10 --step-ms 5 --per-sample-kib 1024
+""" % lib.TRAINER)
+    # It is about noon there: --until is hours away.
+    env = dict(place.env, TZ="TEST%d" % (time.gmtime().tm_hour - 12),
+               PATH=os.path.dirname(lib.AUTOFIT) + ":" + place.env["PATH"])
+    line = read("crontab").splitlines()[-1].split(None, 5)[5]
+    for old in ("/srv/training", "/var/lib/prometheus/node-exporter"):
+        line = line.replace(old, place.folder)
+    words = dict(calls())["job.yaml"]
+    for name, argv in (("crontab", ["sh", "-c", line]),
+                       ("job.yaml", ["autofit", *words])):
+        done = subprocess.run(argv, cwd=place.folder, env=env, text=True,
+                              capture_output=True, check=False,
+                              timeout=lib.PATIENCE, stdin=subprocess.DEVNULL)
+        equal(name + ": as it stands it is a night", done.returncode, 0)
+        holds(name + ": its line", done.stderr, "a: micro 32 x accum 1")
+    check("crontab: its metrics", os.path.exists(place.path("autofit.prom")))
 
 
 def units(place):
@@ -104,6 +135,7 @@ def manifests():
 
 with lib.Place("examples") as here:
     each_call(here)
+    as_they_stand(here)
     units(here)
     manifests()
 lib.finish()

@@ -11,6 +11,7 @@ With AUTOFIT_NIGHTLY=1 the list has PyTorch and two ranks in it, and there are
 import json
 import os
 import random
+import re
 import signal
 import sys
 import time
@@ -230,6 +231,35 @@ def cancelled(cluster):
                                       rows(place).values()}, {"not_run"})
 
 
+def probe_rows(place, name):
+    """Sizes of the probes that the job's log tells of."""
+    path = place.path("nightly", "runs", name + ".log")
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return re.findall(r"(?m)^ +(\d+) +(\d+) +\S.*$", file.read())
+
+
+def requeued(cluster):
+    """As after a preemption: the journal goes on, and no probe is repeated."""
+    with lib.Place("nightly-requeued") as place:
+        prepare(place, "slurm", [job("slow", trainer(step_ms=300))])
+        process = start(place, cluster)
+        lib.wait_for(lambda: probe_rows(place, "slow"))
+        before = probe_rows(place, "slow")
+        number, = [q[0] for q in cluster.queue("running")]
+        cluster.ask("scontrol", "requeue", number)
+        _, err = process.communicate(timeout=lib.PATIENCE)
+        equal("requeued: exit code", process.returncode, 0)
+        equal("requeued: the same job of Slurm",
+              cluster.ask("scontrol", "show", "job", number).count(
+                  "Restarts=1"), 1)
+        after = probe_rows(place, "slow")
+        holds("requeued: its sizes", err.decode(), "slow: micro 32 x accum 1")
+        check("requeued: no probe is repeated", before and
+              len(set(after)) == len(after), (before, after))
+
+
 def killed(cluster):
     """Killed at random moments, autofit, a node or a job: the same records."""
     jobs = [job("a-%d" % i, trainer(step_ms=40, kib=1024 + 64 * i))
@@ -262,6 +292,7 @@ def a_kill(rng, cluster, process):
     running = [q[0] for q in cluster.queue("running")]
     if what == "autofit" or (what != "node" and not running):
         process.kill()
+        process.wait()
     elif what == "node":
         cluster.kill_node(rng.choice(slurm_lib.NODES)[0])
     elif what == "requeue":
@@ -302,6 +333,7 @@ with slurm_lib.Cluster() as the_cluster:
     both_executors(the_cluster)
     types(the_cluster)
     cancelled(the_cluster)
+    requeued(the_cluster)
     killed(the_cluster)
     two_at_once(the_cluster)
     init(the_cluster)

@@ -156,8 +156,11 @@ def own_processes(place, with_keeper=False):
     """autofit's; a keeper is known by its name."""
     found = []
     for pid, words in processes_of(place):
-        with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
-            is_keeper = file.read().strip() == "autofit-keeper"
+        try:
+            with open("/proc/%d/comm" % pid, encoding="utf-8") as file:
+                is_keeper = file.read().strip() == "autofit-keeper"
+        except OSError:  # it has ended
+            continue
         if words[0] == lib.AUTOFIT.encode() and b"tune" in words and (
                 with_keeper or not is_keeper):
             found.append(pid)
@@ -301,12 +304,15 @@ class Daemons(threading.Thread):
         with open(path + ".out", "ab") as out:
             for rank in range(wanted["tasks"]):
                 node = rank * wanted["nodes"] // wanted["tasks"]
+                env = dict(wanted["env"], SLURM_PROCID=str(rank),
+                           SLURM_STEP_NUM_TASKS=str(wanted["tasks"]),
+                           SLURMD_NODENAME="node-%d" % node)
+                # The folder of probes is one that this node does not see.
+                if node == 1 and "NOT_SHARED" in env:
+                    env["AUTOFIT_RANKS"] += "-elsewhere"
                 ranks.append(subprocess.Popen(
                     wanted["argv"], cwd=wanted["cwd"], stdout=out, stderr=out,
-                    stdin=subprocess.DEVNULL, start_new_session=True,
-                    env=dict(wanted["env"], SLURM_PROCID=str(rank),
-                             SLURM_STEP_NUM_TASKS=str(wanted["tasks"]),
-                             SLURMD_NODENAME="node-%d" % node)))
+                    stdin=subprocess.DEVNULL, start_new_session=True, env=env))
         return ranks
 
     def look_at(self, path):
@@ -318,6 +324,20 @@ class Daemons(threading.Thread):
             file.write(str(min(worst, 255)))
         os.rename(path + ".status.new", path + ".status")
         del self.steps[path]
+
+
+def not_shared(place, inside):
+    """A node that does not see the folder: said, with the remedy."""
+    inside(place, 4)
+    place.env["NOT_SHARED"] = "1"
+    failed = place.run("tune", *OPTIONS, *MEMORY, "--", *SRUN,
+                       "/usr/bin/python3", "rank.py", *SIZES)
+    equal("not shared: exit", failed.status, 121)
+    holds("not shared: the remedy", failed.err, "2 of its ranks did not report "
+          "what they use: the folder of probes must be one that all nodes see")
+    with open(failed.probes[0]["log"], encoding="utf-8") as file:
+        holds("not shared: what those ranks said", file.read(),
+              "ranks-elsewhere cannot be reached from node node-1")
 
 
 def with_stand_in():
@@ -335,15 +355,15 @@ def with_stand_in():
                 SLURMD_NODENAME="node-0")
 
         try:
-            each(PARTS, inside)
+            # A part may be named.
+            each([part for part in (*PARTS, not_shared)
+                  if part.__name__ in (sys.argv[1:] or [part.__name__])],
+                 inside)
         finally:
             daemons.ends = True
             daemons.join()
 
 
 if __name__ == "__main__":
-    # A part may be named.
-    PARTS = tuple(part for part in PARTS
-                  if part.__name__ in (sys.argv[1:] or [part.__name__]))
     with_stand_in()
     lib.finish()

@@ -187,6 +187,7 @@ static void check_case(const char *scratch, const struct ranks_case *row)
 	    python.steps != row->steps ||
 	    node_ranks_lost(&ranks) != row->lost ||
 	    node_ranks_have_told(&ranks, 0) != row->have_told ||
+	    node_ranks_unseen(&ranks) != (int64_t)(RANKS - told) ||
 	    node_ranks_available(&ranks) != row->available_bytes ||
 	    node_ranks_kills(&ranks, &oom_kills) != row->kills)
 		fail_msg("%s: peak %llu, steps %llu, lost %d, kills %d",
