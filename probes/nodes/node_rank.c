@@ -329,6 +329,24 @@ static int end_by_status(int status)
 	return 128 + WTERMSIG(status);
 }
 
+/*
+ * The folder is being removed, and a report may have come in between: then
+ * what is this rank's goes now, and with it the folders, once they are empty.
+ */
+static void remove_own(const struct node_rank *rank)
+{
+	char *folder = xstrdup(rank->folder);
+	char *slash = strrchr(folder, '/');
+
+	paths_remove_tree(rank->own);
+	node_report_remove(rank->folder, rank->page->report.rank);
+	(void)rmdir(folder);
+	if (slash)
+		*slash = '\0';
+	(void)rmdir(folder);
+	free(folder);
+}
+
 static int rank_to_its_end(struct node_rank *rank, const struct strlist *argv)
 {
 	struct node_report *report = &rank->page->report;
@@ -336,6 +354,8 @@ static int rank_to_its_end(struct node_rank *rank, const struct strlist *argv)
 	run_rank(rank);
 	report->state = NODE_RANK_OVER;
 	node_rank_report(rank);
+	if (is_abandoned(rank))
+		remove_own(rank);
 	(void)host_observer_remove_shm(rank->observer);
 	if (!rank->exec_errno)
 		return report->wait_status;

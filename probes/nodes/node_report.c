@@ -67,6 +67,17 @@ int node_report_write(const char *folder, struct node_page *page,
 	return result;
 }
 
+void node_report_remove(const char *folder, int rank)
+{
+	char *path = node_report_path(folder, rank);
+	char *new = xasprintf("%s.new", path);
+
+	(void)unlink(path);
+	(void)unlink(new);
+	free(new);
+	free(path);
+}
+
 static void bound(uint64_t *value, uint64_t most)
 {
 	if (*value > most)

@@ -72,6 +72,9 @@ void node_report_where(char name[NODE_NAME_MAX]);
 int node_report_write(const char *folder, struct node_page *page,
 		      struct error *err);
 
+/* Where nobody will read it. */
+void node_report_remove(const char *folder, int rank);
+
 /* False: there is none, or it is no report. */
 bool node_report_read(const char *folder, int rank, struct node_page *page);
 

@@ -29,9 +29,11 @@ parser.add_argument("--batch-size", type=int)
 parser.add_argument("--grad-accum", type=int)
 parser.add_argument("--steps", type=int, default=30)
 parser.add_argument("--fails", type=int, default=-1)
+parser.add_argument("--hold", type=int, default=0)
 args = parser.parse_args()
 rank = int(os.environ["SLURM_PROCID"])
 held = bytearray(b"x") * ((args.batch_size << 20) * (3 if rank == 3 else 1))
+time.sleep(args.hold)
 for step in range(1, args.steps + 1):
     time.sleep(0.05)
     if rank == args.fails:
@@ -177,8 +179,8 @@ def killed(place, inside):
         ways.append(("killed with its keeper", signal.SIGKILL, True))
     for name, number, with_keeper in ways:
         night = place.start("tune", "--fresh", *OPTIONS, *MEMORY, "--", *SRUN,
-                            "/usr/bin/python3", "rank.py", *SIZES, "--steps",
-                            "3000")
+                            "/usr/bin/python3", "rank.py", *SIZES, "--hold",
+                            "600")
         there = lib.wait_for(lambda: len(ranks_of(place)) >= 4, 60)
         check(name + ": the ranks run", there)
         for pid in own_processes(place, with_keeper):
@@ -187,7 +189,8 @@ def killed(place, inside):
         check(name + ": no rank is left on any node",
               lib.wait_for(lambda: not ranks_of(place), 180),
               ranks_of(place))
-        check(name + ": nor a file", lib.wait_for(
+        # Of a keeper that was killed too, the next start removes it.
+        check(name + ": nor a file", with_keeper or lib.wait_for(
             lambda: not left_behind(place), 30), left_behind(place))
 
 
@@ -208,7 +211,7 @@ def stopped(place, inside):
     # from a keyboard.
     process = subprocess.Popen(
         [*place.prefix, lib.AUTOFIT, "tune", *OPTIONS, *MEMORY, "--",
-         *SRUN, "/usr/bin/python3", "rank.py", *SIZES],
+         *SRUN, "/usr/bin/python3", "rank.py", *SIZES, "--hold", "2"],
         cwd=place.folder, env=place.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         preexec_fn=lambda: os.setpgid(0, 0))
