@@ -24,6 +24,8 @@
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
 #include "launcher/request/exec_command.h"
+#include "probes/nodes/node_rank.h"
+#include "probes/nodes/node_report.h"
 #include "probes/observers/selftest/selftest.h"
 
 #include <stdio.h>
@@ -85,18 +87,21 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_REPORT] = pages_command,
 };
 
-/* Inside a probe autofit is nothing but its command. */
+/* Inside a probe autofit is nothing but its command, or stands in front of a
+ * rank that srun has started. */
 static int become_command(const struct options *options,
 			  const struct process_state *state)
 {
 	const struct strlist nothing = STRLIST_INIT;
+	const char *ranks = getenv(NODE_VARIABLE);
 
 	if (!options->command.count) {
 		log_error("inside a probe autofit only starts commands "
 			  "(AUTOFIT_PROBE is set)");
 		return EXIT_AUTOFIT_FAILED;
 	}
-	return exec_command(state, &options->command, &nothing);
+	return ranks ? node_rank_run(state, ranks, &options->command)
+		     : exec_command(state, &options->command, &nothing);
 }
 
 static bool is_probe(void)

@@ -6,6 +6,7 @@
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/units.h"
 
 #include <assert.h>
@@ -22,6 +23,8 @@
 #define CONFIRM_TIME_FACTOR 4
 /* So many looks at inputs of one size are believed. */
 #define SAME_SIZES_MIN 5
+/* For a rank elsewhere to end, beside the grace. */
+#define RANKS_END_MS 3000
 #define GPU_DRAIN_MS 2000
 /* NVML that does not answer is waited for no longer. */
 #define GPU_SILENT_MS 500
@@ -31,6 +34,22 @@ static bool is_stopping(const struct probe *probe)
 {
 	return probe->evidence.end.stopped != STOP_NONE ||
 	       probe->evidence.end.ended;
+}
+
+/*
+ * srun that is told to end has Slurm kill its ranks at once, those that put
+ * things right among them: it is told when they are over.
+ */
+static void end_by_keeper(struct probe *probe)
+{
+	struct probe_course *course = &probe->course;
+
+	node_ranks_look(&probe->readings.ranks, &probe->readings.channel);
+	if (!node_ranks_are_over(&probe->readings.ranks) &&
+	    clock_ms() < course->end_due_ms)
+		return;
+	course->end_due_ms = 0;
+	keeper_order(&probe->keeper, course->end_order, probe->spec.grace_ms);
 }
 
 static void order_end(struct probe *probe, enum stop_reason reason)
@@ -48,8 +67,12 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 						     probe->readings.lost_rank);
 		probe->output.stop_was_sent = true;
 	}
-	keeper_order(&probe->keeper, gently ? KEEPER_STOP : KEEPER_KILL,
-		     probe->spec.grace_ms);
+	probe->course.end_order = gently ? KEEPER_STOP : KEEPER_KILL;
+	probe->course.end_due_ms =
+		clock_ms() + RANKS_END_MS + (gently ? probe->spec.grace_ms : 0);
+	node_ranks_stop(&probe->readings.ranks,
+			gently ? probe->spec.grace_ms : 0);
+	end_by_keeper(probe);
 	probe->course.state = PROBE_RUNNING;
 }
 
@@ -125,7 +148,8 @@ static void decide_on(struct probe *probe)
 		if (step.reason != STOP_NONE)
 			order_end(probe, step.reason);
 		else if (course->confirming &&
-			 confirmation_is_done(probe, &facts))
+			 confirmation_is_done(probe, &facts) &&
+			 !probe_watch_owes_reports(probe))
 			order_end(probe, STOP_ENOUGH);
 		return;
 	}
@@ -147,6 +171,8 @@ static void on_tick(uv_timer_t *timer)
 	if (probe->clock.frozen_ns || probe->course.keeper_gone)
 		return;
 	keeper_wake(&probe->keeper);
+	if (probe->course.end_due_ms)
+		end_by_keeper(probe);
 	/* Once it is being stopped its peak proves nothing more. */
 	if (is_stopping(probe))
 		return;
@@ -278,6 +304,9 @@ static int start_parts(struct probe *probe, struct error *err)
 	if (result < 0)
 		return result;
 	result = probe_gpus_open(&probe->gpus, spec, channel->fd, err);
+	if (result == 0 && spec->ranks)
+		result = node_ranks_open(&probe->readings.ranks, spec->ranks,
+					 spec->rank_count, err);
 	if (result < 0)
 		return result;
 	result = probe_watch_open(probe, err);
@@ -368,6 +397,8 @@ static void finish_probe(struct probe *probe)
 	(void)waitpid(probe->keeper.pid, NULL, 0);
 	probe->keeper.pid = 0;
 	probe_output_finish(&probe->output);
+	node_ranks_stop(&probe->readings.ranks, 0);
+	node_ranks_await(&probe->readings.ranks, &probe->readings.channel);
 	probe_collect_evidence(probe);
 	modules_read(&probe->modules, probe->spec.command.scratch);
 	if (probe->readings.processes == 1)
@@ -393,6 +424,7 @@ void probe_confirm(struct probe *probe)
 
 	assert(course->state == PROBE_DECIDED);
 	course->confirming = true;
+	probe->readings.ranks_asked_ms = 0;
 	/* As long again as the verdict could take, from here. */
 	if (limits->timeout_ms && !limits->timeout_covers_start)
 		limits->timeout_ms +=
@@ -421,6 +453,7 @@ void probe_freeze(struct probe *probe)
 
 	if (probe->course.state == PROBE_OVER || probe->clock.frozen_ns)
 		return;
+	node_ranks_freeze(&probe->readings.ranks, true);
 	keeper_order(&probe->keeper, KEEPER_FREEZE, 0);
 	while (message.event != KEEPER_FROZEN &&
 	       poll(&waiting, 1, FREEZE_WAIT_MS) > 0 &&
@@ -436,6 +469,7 @@ void probe_thaw(struct probe *probe)
 	if (!clock->frozen_ns)
 		return;
 	keeper_order(&probe->keeper, KEEPER_THAW, 0);
+	node_ranks_freeze(&probe->readings.ranks, false);
 	clock->frozen_total_ns += uv_hrtime() - clock->frozen_ns;
 	clock->frozen_ns = 0;
 }
@@ -484,6 +518,7 @@ void probe_free(struct probe *probe)
 	probe_output_release(&probe->output);
 	probe_gpus_release(&probe->gpus);
 	host_observer_close(probe->readings.observer);
+	node_ranks_close(&probe->readings.ranks);
 	channel_close(&probe->readings.channel);
 	strlist_release(&probe->modules);
 	strlist_release(&probe->imports);

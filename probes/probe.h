@@ -77,8 +77,12 @@ struct probe_spec {
 	/* Scratch is in memory: what it may take of it. 0: it is not, or no
 	 * bound. See scratch_space.h. */
 	uint64_t scratch_reserve_bytes;
-	const char *channel;  /* path of the shared page, inside scratch */
-	const char *log_path; /* the log to write */
+	const char *channel; /* path of the shared page, inside scratch */
+	/* Where ranks report that are no descendants, and how many they are;
+	 * see nodes/node_report.h. NULL: all are descendants. */
+	const char *ranks;
+	int64_t rank_count;
+	const char *log_path;          /* the log to write */
 	const struct strlist *secrets; /* masked in the log; see secrets.h */
 	int64_t micro_batch, grad_accum;
 	struct probe_devices devices;

@@ -5,6 +5,7 @@
 
 #include "probes/channel/channel.h"
 #include "probes/isolation/scratch_space.h"
+#include "probes/nodes/node_ranks.h"
 #include "probes/observers/host/host.h"
 #include "probes/observers/host/host_available.h"
 #include "probes/probe.h"
@@ -26,7 +27,10 @@ struct probe_life {
 /* What the observers of probe_watch.c have read. */
 struct probe_readings {
 	struct host_observer *observer;
-	struct host_reading host;
+	struct host_reading own;  /* of its descendants */
+	struct host_reading host; /* with the ranks on all nodes */
+	struct node_ranks ranks;  /* closed where all are descendants */
+	int64_t ranks_asked_ms;   /* since when their reports are waited for */
 	struct channel channel;
 	struct channel_reading python;
 	enum phase furthest_phase;
@@ -56,6 +60,10 @@ struct probe_course {
 	enum probe_state state;
 	struct lifecycle_limits limits;
 	bool decided, confirming, by_time, keeper_gone;
+	/* When the command itself is to be told to end, at the latest: not
+	 * before its ranks elsewhere are over. 0: it is not, or was. */
+	int64_t end_due_ms;
+	enum keeper_order end_order;
 };
 
 struct probe {
@@ -84,6 +92,9 @@ void probe_watch(struct probe *probe);
 /* A look more at a decided probe, so that its peak becomes exact; false: it is
  * exact, or will not become so. */
 bool probe_watch_more(struct probe *probe);
+/* Ranks elsewhere have yet to report of the steps until the first call of this;
+ * ranks_asked_ms 0 makes the next one the first. */
+bool probe_watch_owes_reports(struct probe *probe);
 /* The command ended by itself: was it the surroundings that ended it? */
 void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);

@@ -77,6 +77,9 @@ void probe_collect_evidence(struct probe *probe)
 	if (ended_by_itself) {
 		ooms = readings->python.ooms;
 		probe_gpus_read(&probe->gpus);
+		if (readings->ranks.folder)
+			node_ranks_join(&readings->ranks, &readings->own,
+					&readings->host);
 	}
 	probe_gpus_evidence(&probe->gpus, &evidence->gpu);
 	if (!readings->warm_steps)
@@ -89,6 +92,9 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->end.oom_kills =
 		host_cgroup_oom_kills(probe->spec.command.cgroup) -
 		probe->oom_kills_before;
+	evidence->end.unseen_ranks = node_ranks_unseen(&readings->ranks);
+	evidence->end.foreign_kills +=
+		node_ranks_kills(&readings->ranks, &evidence->end.oom_kills);
 	evidence->progress = (struct evidence_progress){
 		.steps = probe_steps(probe, &source),
 		.steps_needed = probe->course.limits.steps_needed,

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/probe_internal.h"
 
+#include "base/clock.h"
+#include "base/units.h"
 #include "probes/probe_ranks.h"
 
 #include <assert.h>
@@ -215,10 +217,18 @@ static void watch_host(struct probe *probe)
 
 	host_observer_sample(
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
-		probe->spec.limits.host_limit_bytes, &readings->host);
+		probe->spec.limits.host_limit_bytes, &readings->own);
+	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
 	if (readings->host.processes > readings->processes)
 		readings->processes = readings->host.processes;
+}
+
+static void watch_nodes(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+
+	node_ranks_look(&readings->ranks, &readings->channel);
 }
 
 static void watch_python(struct probe *probe)
@@ -245,8 +255,14 @@ static void watch_gpus(struct probe *probe)
 
 static void watch_available(struct probe *probe)
 {
+	struct host_available *available = &probe->readings.available;
+	uint64_t elsewhere = node_ranks_available(&probe->readings.ranks);
+
 	/* What was read last stands when this one fails. */
-	(void)host_available_read(&probe->readings.available, "/proc", NULL);
+	(void)host_available_read(available, "/proc", NULL);
+	if (elsewhere)
+		available->available_bytes =
+			bytes_min(available->available_bytes, elsewhere);
 }
 
 static void watch_scratch(struct probe *probe)
@@ -280,8 +296,12 @@ static void watch_ranks(struct probe *probe)
 	if (readings->lost_rank >= 0)
 		return;
 	findings = allocations_judge(&probe->gpus.preload);
-	readings->lost_rank = probe_ranks_lost(
-		&readings->channel, probe->spec.command.scratch, &findings);
+	readings->lost_rank =
+		readings->ranks.folder
+			? node_ranks_lost(&readings->ranks)
+			: probe_ranks_lost(&readings->channel,
+					   probe->spec.command.scratch,
+					   &findings);
 	readings->rank_lost_ms = probe_clock_ms(&probe->clock);
 }
 
@@ -293,15 +313,11 @@ static const struct observer {
 	int64_t every_ms; /* 0: at every tick */
 	void (*look)(struct probe *probe);
 } observers[] = {
-	{ 0, watch_host },
-	{ 0, watch_leaving },
-	{ 0, watch_python },
-	{ 0, watch_preload },
-	{ 40, watch_gpus }, /* NVML */
-	{ 200, watch_available },
-	{ 500, watch_ranks },
-	{ 1000, watch_scratch },
-	{ 2000, watch_unhooked },
+	{ 100, watch_nodes },          { 0, watch_host },
+	{ 0, watch_leaving },          { 0, watch_python },
+	{ 0, watch_preload },          { 40, watch_gpus }, /* NVML */
+	{ 200, watch_available },      { 500, watch_ranks },
+	{ 1000, watch_scratch },       { 2000, watch_unhooked },
 	{ LIFE_EVERY_MS, watch_life },
 };
 
@@ -345,10 +361,24 @@ void probe_watch(struct probe *probe)
 		readings->warm_steps = rounds;
 }
 
+bool probe_watch_owes_reports(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+
+	if (!readings->ranks.folder)
+		return false;
+	if (!readings->ranks_asked_ms)
+		readings->ranks_asked_ms = clock_ms() + 1;
+	return !node_ranks_have_told(&readings->ranks,
+				     readings->ranks_asked_ms);
+}
+
 bool probe_watch_more(struct probe *probe)
 {
 	struct probe_gpus *gpus = &probe->gpus;
 
+	if (probe_watch_owes_reports(probe))
+		return true;
 	if (!probe_is_cuda(probe) || !probe->spec.devices.has_preload)
 		return false;
 	/* What is decided rests on it, and was looked for now and then. */

@@ -46,6 +46,7 @@ launcher/command/shell
 launcher/command/files
 launcher/command/text
 probes
+probes/nodes
 probes/keeper
 probes/locks
 probes/verdict

@@ -4,6 +4,7 @@
 
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
+#include "launcher/request/step_ranks.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,16 +66,30 @@ enum command_outcome preconditions_check_outside(const struct request *request,
 						 enum probe_device device,
 						 struct error *err)
 {
-	const char *outside = request->command.view.outside;
+	const struct command_view *view = &request->command.view;
+	const char *outside = view->outside;
 
-	if (!outside || device != PROBE_HOST)
+	if (outside && device != PROBE_HOST && view->nodes > 1) {
+		(void)error_set(err, -EPERM,
+				"the GPUs of %lld nodes cannot be watched from "
+				"one of them: tune on one node, with the "
+				"effective batch of one node",
+				(long long)view->nodes);
+		return COMMAND_REFUSED;
+	}
+	if (!outside || device != PROBE_HOST || step_ranks_can_report(request))
 		return COMMAND_OK;
 	(void)error_set(err, -EPERM,
 			"what %s starts is no child of autofit, so its host "
-			"memory cannot be seen: start autofit inside it, in "
+			"memory cannot be seen%s: start autofit inside it, in "
 			"one task, in front of what starts the ranks (%s "
 			"autofit -- torchrun --nproc-per-node %lld ...)",
 			outside,
+			strcmp(outside, "srun") == 0
+				? ", but where autofit runs in an allocation "
+				  "and srun stands in its command, outside of "
+				  "shell text"
+				: "",
 			strcmp(outside, "srun") == 0 ? "srun --ntasks=1"
 						     : outside,
 			(long long)request->command.batch.world_size);

@@ -18,7 +18,8 @@ enum command_outcome preconditions_check_unsafe(const struct request *request,
 
 /*
  * COMMAND_REFUSED for host memory of processes that are no descendants of the
- * command (srun, docker): nothing of it would be seen.
+ * command (srun, docker) and report nothing: nothing of it would be seen. And
+ * for GPUs on several nodes.
  */
 enum command_outcome preconditions_check_outside(const struct request *request,
 						 enum probe_device device,

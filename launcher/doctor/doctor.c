@@ -85,11 +85,18 @@ static void check_slurm(struct doctor *doctor)
 					    NULL };
 	char *job = surroundings_job(doctor->environment);
 	struct strbuf answer = STRBUF_INIT;
+	bool is_found = exec_command_find("squeue") == 0;
+	bool answers = is_found && program_answer(ping, NULL, doctor->state,
+						  &answer, NULL) == 0;
 
-	if (exec_command_find("squeue") != 0)
+	if (!is_found)
 		doctor_add(doctor, FINDING_NOTE, "slurm",
 			   "squeue is not found: executor = local only");
-	else if (program_answer(ping, NULL, doctor->state, &answer, NULL) != 0)
+	else if (!answers && !surroundings_has_slurm(doctor->environment, ""))
+		doctor_add(doctor, FINDING_NOTE, "slurm",
+			   "its programs are here, but no slurm.conf: executor "
+			   "= local only, unless SLURM_CONF names one");
+	else if (!answers)
 		doctor_add(doctor, FINDING_BAD, "slurm",
 			   "it does not answer: %.*s; set SLURM_CONF, or ask "
 			   "who runs it",

@@ -9,10 +9,12 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/textfile.h"
 #include "launcher/nightly/executor/executor.h"
 #include "launcher/nightly/night_compare.h"
 #include "launcher/nightly/night_conclude.h"
 #include "launcher/nightly/night_files.h"
+#include "launcher/nightly/night_live.h"
 #include "launcher/nightly/night_task.h"
 #include "launcher/nightly/night_text.h"
 #include "launcher/request/end_signals.h"
@@ -28,12 +30,15 @@
 #define DISTURBED_MAX 2
 /* One that lost its node may lose another. */
 #define LOST_MAX 3
+/* The rows of a log's probes are at its beginning. */
+#define LIVE_LOG_MAX ((size_t)64 << 10)
 #define DAY_SECONDS (INT64_C(24) * 3600)
 
 struct night_slot {
 	struct executor_task task;
 	size_t at; /* of its job, and of its row */
 	unsigned attempts;
+	int64_t started_ms;
 };
 
 struct night_loop_state {
@@ -46,6 +51,8 @@ struct night_loop_state {
 	int64_t deadline;
 	sigset_t awaited;
 	bool is_stopped, is_late;
+	struct night_live live;
+	struct night_live_row *rows; /* of the live table, for all jobs */
 };
 
 /* Milliseconds of clock_ms at the next time of day that is HH:MM; 0: none. */
@@ -65,13 +72,15 @@ static int64_t night_deadline_of(const char *until)
 	return clock_ms() + (left > 0 ? left : left + DAY_SECONDS) * 1000;
 }
 
-static void say(const struct night_run *run, size_t at, bool is_known)
+static void say(struct night_loop_state *loop, size_t at, bool is_known)
 {
+	const struct night_run *run = loop->run;
 	const struct night_row *row = &run->now.rows[at];
 	struct strbuf line = STRBUF_INIT;
 
 	if (run->options->output.quiet)
 		return;
+	night_live_clear(&loop->live);
 	strbuf_addf(&line, "[%zu/%zu] %s: ", at + 1, run->jobs->count,
 		    row->name);
 	night_line(row, &line);
@@ -87,7 +96,10 @@ static void carry_over(struct night_run *run, struct night_row *row)
 
 	if (row->state == NIGHT_NOT_RUN && old) {
 		night_row_copy(row, old);
+		/* It is compared with nothing, so there is nothing to tell. */
 		row->change = CHANGE_NONE;
+		free(row->cause);
+		row->cause = NULL;
 	}
 }
 
@@ -98,6 +110,7 @@ static int start_slot(struct night_loop_state *loop, struct night_slot *slot,
 			 loop->run->jobs->results, loop->run->now.started,
 			 slot->attempts);
 	slot->attempts++;
+	slot->started_ms = clock_ms();
 	return loop->executor.ops->start(&loop->executor, &slot->task, err);
 }
 
@@ -125,7 +138,7 @@ static int start_jobs(struct night_loop_state *loop, struct error *err)
 		    !job_is_named(&run->jobs->items[loop->next], only)) {
 			carry_over(run, row);
 		} else if (row->state != NIGHT_NOT_RUN) {
-			say(run, loop->next, true);
+			say(loop, loop->next, true);
 		} else if (!is_over(loop)) {
 			struct night_slot *slot = &loop->slots[loop->count++];
 
@@ -143,6 +156,41 @@ static size_t list_tasks(struct night_loop_state *loop)
 	return loop->count;
 }
 
+/* All jobs that are not over: those that run, then those that wait. */
+static void draw_live(struct night_loop_state *loop)
+{
+	const struct jobs *jobs = loop->run->jobs;
+	const char *only = loop->run->options->nightly.only;
+	size_t count = 0;
+
+	if (!night_live_is_due(&loop->live))
+		return;
+	for (size_t i = 0; i < loop->count; i++) {
+		const struct night_slot *slot = &loop->slots[i];
+		struct strbuf log = STRBUF_INIT;
+
+		loop->rows[count] = (struct night_live_row){
+			.name = slot->task.job->name,
+			.state = slot->task.state,
+			.node = slot->task.node,
+			.seconds = (clock_ms() - slot->started_ms) / 1000,
+		};
+		(void)textfile_read(slot->task.log, LIVE_LOG_MAX, &log, NULL);
+		night_live_read_log(&loop->rows[count++], strbuf_text(&log));
+		strbuf_release(&log);
+	}
+	for (size_t i = loop->next; i < jobs->count; i++)
+		if (loop->run->now.rows[i].state == NIGHT_NOT_RUN &&
+		    (!only || job_is_named(&jobs->items[i], only)))
+			loop->rows[count++] = (struct night_live_row){
+				.name = jobs->items[i].name,
+				.state = "waits",
+				.node = "",
+				.seconds = -1,
+			};
+	night_live_draw(&loop->live, loop->rows, count);
+}
+
 /* A child that ended, a signal, or a while: then one looks again. */
 static void await(struct night_loop_state *loop)
 {
@@ -153,7 +201,9 @@ static void await(struct night_loop_state *loop)
 	const struct executor_ops *ops = loop->executor.ops;
 	int number = sigtimedwait(&loop->awaited, NULL, &look);
 
-	if (number > 0 && number != SIGCHLD) {
+	if (number == SIGWINCH || number == SIGCONT) {
+		night_live_forget(&loop->live);
+	} else if (number > 0 && number != SIGCHLD) {
 		/* The second one does not wait for what the first began. */
 		ops->stop(&loop->executor, loop->tasks, list_tasks(loop),
 			  loop->run->signal_number ? SIGKILL : number);
@@ -197,7 +247,7 @@ static bool take_slot(struct night_loop_state *loop, struct night_slot *slot,
 	}
 	night_compare(row, night_find(&run->last, row->name));
 	executor_task_release(&slot->task);
-	say(run, slot->at, false);
+	say(loop, slot->at, false);
 	return false;
 }
 
@@ -233,11 +283,13 @@ static int run_loop(struct night_loop_state *loop, struct error *err)
 	int result = start_jobs(loop, err);
 
 	while (result == 0 && loop->count) {
+		draw_live(loop);
 		await(loop);
 		result = take_ended(loop, err);
 		if (result == 0)
 			result = start_jobs(loop, err);
 	}
+	night_live_clear(&loop->live);
 	for (size_t i = 0; i < loop->count; i++)
 		executor_task_release(&loop->slots[i].task);
 	return result;
@@ -249,6 +301,10 @@ static void await_signals(struct night_loop_state *loop, sigset_t *before)
 
 	(void)sigemptyset(&child);
 	(void)sigaddset(&child, SIGCHLD);
+	if (loop->live.is_on) {
+		(void)sigaddset(&child, SIGWINCH);
+		(void)sigaddset(&child, SIGCONT);
+	}
 	(void)sigprocmask(SIG_BLOCK, &child, before);
 	loop->awaited = child;
 	for (int i = 0; i < ENDINGS; i++)
@@ -275,6 +331,8 @@ int night_loop(struct night_run *run, struct error *err)
 	assert(run->now.count == jobs->count);
 	loop.slots = xcalloc(loop.limit, sizeof(*loop.slots));
 	loop.tasks = xcalloc(loop.limit, sizeof(struct executor_task *));
+	loop.rows = xcalloc(jobs->count + 1, sizeof(*loop.rows));
+	night_live_open(&loop.live, run->options);
 	await_signals(&loop, &before);
 	result = loop.executor.ops->open(&loop.executor, err);
 	/* When it began: by that a night that is killed knows its jobs. */
@@ -286,6 +344,7 @@ int night_loop(struct night_run *run, struct error *err)
 	if (!loop.is_stopped && result == 0)
 		run->now.finished = (int64_t)time(NULL);
 	executor_release(&loop.executor);
+	free(loop.rows);
 	free(loop.tasks);
 	free(loop.slots);
 	free(folder);

@@ -22,6 +22,24 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of jobs that a message names. */
+#define NAMES_MAX 10
+
+/* Which jobs there are, where none has the name of --only. */
+static void say_jobs(const struct jobs *jobs, const char *path,
+		     const char *only)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	for (size_t i = 0; i < jobs->count && i < NAMES_MAX; i++)
+		strbuf_addf(&names, "%s %s", i ? "," : "", jobs->items[i].name);
+	if (jobs->count > NAMES_MAX)
+		strbuf_addf(&names, " and %zu more", jobs->count - NAMES_MAX);
+	log_error("%s has no job '%s'; its jobs are%s", path, only,
+		  strbuf_text(&names));
+	strbuf_release(&names);
+}
+
 /* Reads the list; 0 where it is right and has the job of --only. */
 static int read_jobs(struct jobs *jobs, const struct options *options)
 {
@@ -53,7 +71,7 @@ static int read_jobs(struct jobs *jobs, const struct options *options)
 		has_only = has_only || job_is_named(&jobs->items[i], only);
 	if (has_only)
 		return 0;
-	log_error("%s has no job '%s'", path, only);
+	say_jobs(jobs, path, only);
 	return -EINVAL;
 }
 

@@ -172,8 +172,11 @@ static int options_on_word(struct options_parsing *parsing, const char *word)
 		return options_wrong(
 			parsing,
 			"autofit %s does not take '%.64s'; to launch a "
-			"program called %s write: autofit -- %s ...",
-			row->word, word, row->word, row->word);
+			"program called %s write: autofit -- %s ... (it is "
+			"called as autofit %s%s%s)",
+			row->word, word, row->word, row->word, row->word,
+			row->arguments ? " " : "",
+			row->arguments ? row->arguments : "");
 	return options_wrong(
 		parsing,
 		"to %s: autofit %s -- command...; to launch %s write: "

@@ -409,7 +409,9 @@ const struct option_row option_rows[] = {
 	{ .name = "dry-run",
 	  .kind = &kind_explain,
 	  .field = FIELD(subcommand),
-	  .doc = "the same as autofit explain: starts nothing",
+	  .doc = "starts nothing: as autofit explain; with autofit nightly, "
+		 "the "
+		 "list is checked, and what would run is printed",
 	  .one_call = true,
 	  .group = GROUP_OUTPUT },
 	{ .name = "json",

@@ -66,7 +66,9 @@ static int report_night(const struct options *options)
 	nights = night_files_read_all(options->report.nightly, NIGHTS_MAX,
 				      &count, &err);
 	if (!nights) {
-		log_error("%s", err.message);
+		log_error("%s; --nightly names the folder of results of "
+			  "autofit nightly",
+			  err.message);
 		return code;
 	}
 	if (options->report.html)

@@ -104,3 +104,10 @@ int exec_command(const struct process_state *state, const struct strlist *argv,
 	(void)signal(SIGPIPE, SIG_IGN);
 	return exec_command_cannot_start(argv->items[0], number);
 }
+
+char *exec_command_self(void)
+{
+	char *path = realpath("/proc/self/exe", NULL);
+
+	return path ? path : xstrdup("autofit");
+}

@@ -16,6 +16,8 @@ int exec_command(const struct process_state *state, const struct strlist *argv,
 
 /* Where PATH leads for program: 0, or the errno exec would give. */
 int exec_command_find(const char *program);
+/* Of this very program, absolute; the caller frees it. */
+char *exec_command_self(void);
 /* The file itself, or NULL; the caller frees it. */
 char *exec_command_where(const char *program);
 

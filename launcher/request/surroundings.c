@@ -109,7 +109,7 @@ struct rank_place surroundings_rank(const struct strlist *environment)
 	return place;
 }
 
-static bool is_configured(const char *root)
+bool surroundings_has_slurm(const struct strlist *environment, const char *root)
 {
 	/* Of Debian and most sites, of older Debian, of a node without files
 	 * of its own, of "make install", of AWS ParallelCluster. */
@@ -118,7 +118,7 @@ static bool is_configured(const char *root)
 		"/run/slurm/conf/slurm.conf", "/usr/local/etc/slurm.conf",
 		"/opt/slurm/etc/slurm.conf",
 	};
-	bool found = false;
+	bool found = surroundings_is_set(environment, "SLURM_CONF");
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !found; i++) {
 		char *path = xasprintf("%s%s", root, files[i]);
@@ -149,8 +149,7 @@ static bool is_in_job_cgroup(const char *root)
 bool surroundings_is_login_node(const struct strlist *environment,
 				const char *root)
 {
-	if (!surroundings_is_set(environment, "SLURM_CONF") &&
-	    !is_configured(root))
+	if (!surroundings_has_slurm(environment, root))
 		return false;
 	return surroundings_number_of(environment, "SLURM_JOB_ID") < 0 &&
 	       surroundings_number_of(environment, "SLURM_JOBID") < 0 &&

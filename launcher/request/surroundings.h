@@ -24,10 +24,12 @@ struct rank_place {
  */
 struct rank_place surroundings_rank(const struct strlist *environment);
 
-/*
- * Slurm is configured here (SLURM_CONF or one of its usual files below root,
- * "" but in tests) and this process has no allocation.
- */
+/* Slurm is configured here: SLURM_CONF is set, or one of its usual files is
+ * there, below root, which is "" but in tests. */
+bool surroundings_has_slurm(const struct strlist *environment,
+			    const char *root);
+
+/* It is, and this process has no allocation. */
 bool surroundings_is_login_node(const struct strlist *environment,
 				const char *root);
 

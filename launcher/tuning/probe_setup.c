@@ -8,8 +8,10 @@
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/exec_command.h"
+#include "launcher/request/step_ranks.h"
 #include "probes/channel/channel.h"
 #include "probes/isolation/environment.h"
+#include "probes/nodes/node_report.h"
 #include "probes/observers/gpu/preload.h"
 #include "probes/phantom/phantom.h"
 
@@ -45,9 +47,11 @@ static int write_preload(struct probe_setup *setup, struct probe_kit *kit,
 
 static int probe_setup_make_folders(struct probe_setup *setup,
 				    struct probe_kit *kit,
-				    const struct memory_target *target,
+				    const struct session_setup *session,
 				    struct error *err)
 {
+	const struct request *request = session->request;
+	const struct memory_target *target = session->target;
 	const char *folders[4];
 	char *hook_file;
 	int result = 0;
@@ -60,6 +64,8 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	setup->hook = xasprintf("%s/hook", setup->scratch);
 	setup->out = xasprintf("%s/out", setup->scratch);
 	setup->channel = xasprintf("%s/channel", setup->scratch);
+	if (target->device == PROBE_HOST && step_ranks_can_report(request))
+		setup->ranks = xasprintf("%s/ranks", setup->scratch);
 	folders[0] = setup->scratch;
 	folders[1] = setup->hook;
 	folders[2] = setup->out;
@@ -196,6 +202,13 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 		return result;
 	add_probe_args(&setup->run.argv, request);
 	make_environment(setup, session, additions);
+	if (setup->ranks) {
+		strlist_env_set(&setup->environment, NODE_VARIABLE,
+				setup->ranks);
+		result = step_ranks_insert(request, &setup->run.argv, err);
+		if (result < 0)
+			return result;
+	}
 	config_copies_paths(&setup->run, &setup->copies);
 	config_copies_covers(&setup->run, &setup->covers);
 	setup->isolation.covers = &setup->covers;
@@ -230,7 +243,7 @@ int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
 {
 	const struct memory_target *target = session->target;
 	struct error why = ERROR_INIT;
-	int result = probe_setup_make_folders(setup, kit, target, err);
+	int result = probe_setup_make_folders(setup, kit, session, err);
 
 	if (result < 0)
 		return result;
@@ -262,6 +275,7 @@ void probe_setup_release(struct probe_setup *setup)
 	free(setup->out);
 	free(setup->tmp);
 	free(setup->channel);
+	free(setup->ranks);
 	config_copies_remove(&setup->copies);
 	strlist_release(&setup->copies);
 	strlist_release(&setup->covers);

@@ -21,6 +21,7 @@
 struct probe_setup {
 	char id[PROBE_ID_MAX];
 	char *scratch, *hook, *preload, *out, *tmp, *channel;
+	char *ranks; /* where those of srun report; NULL: there are none */
 	struct isolation_spec isolation;
 	struct shims shims;
 	struct rewrite run;         /* the command, its copies written */

@@ -9,6 +9,7 @@
 #include "configs/secrets/secrets.h"
 #include "launcher/command/files/named_files.h"
 #include "launcher/command/text/text.h"
+#include "launcher/request/step_ranks.h"
 #include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_limits.h"
 #include "probes/isolation/isolation.h"
@@ -185,6 +186,8 @@ static struct probe_spec make_spec(const struct session *session,
 			     .lock_count = session->given.guard->count },
 		.scratch_reserve_bytes = kit->scratch_reserve_bytes,
 		.channel = setup->channel,
+		.ranks = setup->ranks,
+		.rank_count = step_ranks_count(session->given.request),
 		.log_path = log_path,
 		.secrets = &kit->secrets,
 		.micro_batch = step->micro_batch,
@@ -301,8 +304,8 @@ static struct zygote *zygote_for(struct session *session,
 		.context = &session->loop,
 	};
 
-	if (request->options->probe.no_zygote || session->kit.without_hook ||
-	    step->is_confirmation ||
+	if (request->options->probe.no_zygote || setup->ranks ||
+	    session->kit.without_hook || step->is_confirmation ||
 	    (outlook.may_be_answer &&
 	     (outlook.fits_clearly || !session->preloaded.zygote)))
 		return NULL;

@@ -141,6 +141,29 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	return slot;
 }
 
+void channel_read_slots(const struct channel *channel,
+			struct channel_slot slots[CHANNEL_SLOTS])
+{
+	struct channel_page *first = xmalloc(2 * sizeof(*first));
+	struct channel_page *second = first + 1;
+
+	page_read(channel, first);
+	page_read(channel, second);
+	for (size_t i = 0; i < CHANNEL_SLOTS; i++)
+		slots[i] = slot_settle(&first->slots[i], &second->slots[i]);
+	free(first);
+}
+
+void channel_write_slots(const struct channel *channel,
+			 const struct channel_slot slots[CHANNEL_SLOTS])
+{
+	/* A page that is not written says what it said before. */
+	if (channel->is_open)
+		(void)!pwrite(channel->fd, slots,
+			      CHANNEL_SLOTS * sizeof(*slots),
+			      sizeof(struct channel_header));
+}
+
 static void raise_phase(enum phase *phase, uint32_t other)
 {
 	if (other > (uint32_t)*phase)

@@ -152,6 +152,15 @@ int channel_open(struct channel *channel, const char *path, struct error *err);
 /* Never fails: what is missing or absurd counts as nothing. */
 struct channel_reading channel_read(const struct channel *channel);
 
+/*
+ * The slots of a page as they are, what is absurd taken out: to be handed on to
+ * another machine, and there to be put into its page.
+ */
+void channel_read_slots(const struct channel *channel,
+			struct channel_slot slots[CHANNEL_SLOTS]);
+void channel_write_slots(const struct channel *channel,
+			 const struct channel_slot slots[CHANNEL_SLOTS]);
+
 /* Has this process claimed a slot? Then *phase is what it does; may be NULL. */
 bool channel_process(const struct channel *channel, pid_t pid,
 		     enum phase *phase);

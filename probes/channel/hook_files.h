@@ -23,4 +23,11 @@ struct hook_files {
 void hook_files_read(const char *folder, const struct hook_files *files,
 		     hook_file_cb *on_file, void *context);
 
+/*
+ * Into another folder those that a rank of another node has left. Its process
+ * numbers may be those of other ranks too, so the rank's becomes part of them.
+ * A file that is there already stays.
+ */
+void hook_files_copy(const char *from, const char *to, int rank);
+
 #endif

@@ -23,6 +23,8 @@
 
 /* How long what the command left behind may still end by itself. */
 #define LINGER_MS 1000
+#define REMOVALS_MAX 20
+#define REMOVAL_PAUSE_MS 100
 /* Pause between two looks while processes are being killed. */
 #define KILL_PAUSE_MS 5
 
@@ -241,6 +243,16 @@ static int open_signals(void)
 	return signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Ranks on other nodes write into it until they see that it is gone. */
+static void remove_scratch(const char *scratch)
+{
+	paths_remove_tree(scratch);
+	for (int i = 0; i < REMOVALS_MAX && access(scratch, F_OK) == 0; i++) {
+		(void)poll(NULL, 0, REMOVAL_PAUSE_MS);
+		paths_remove_tree(scratch);
+	}
+}
+
 /*
  * Autofit still reads the counters and what the command left in its scratch,
  * and removes both: this is for when it is gone.
@@ -254,7 +266,7 @@ static void keeper_main_clean_up(const struct keeper_spec *spec)
 		if (unlink(spec->extra_files->items[i]) < 0)
 			(void)rmdir(spec->extra_files->items[i]);
 	if (spec->scratch)
-		paths_remove_tree(spec->scratch);
+		remove_scratch(spec->scratch);
 	if (!spec->cgroup)
 		return;
 	cgroup = *spec->cgroup;

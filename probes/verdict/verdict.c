@@ -424,6 +424,19 @@ static void rule_failed(const struct evidence *evidence, struct judgement *out)
 		verdict_say(out, VERDICT_FAILED, "it ended before its verdict");
 }
 
+/* What such a rank needs nobody knows, however well the others went. */
+static void rule_unseen_rank(const struct evidence *evidence,
+			     struct judgement *out)
+{
+	if (evidence->end.unseen_ranks)
+		verdict_say(out, VERDICT_FAILED,
+			    "%lld of its ranks did not report what they use: "
+			    "the folder of probes must be one that all nodes "
+			    "see (--scratch DIR names one), and autofit have "
+			    "the same path on each",
+			    (long long)evidence->end.unseen_ranks);
+}
+
 static void rule_unused_device(const struct evidence *evidence,
 			       struct judgement *out)
 {
@@ -510,23 +523,15 @@ struct judgement verdict_judge(const struct evidence *evidence)
 	/* The first rule that speaks decides; the others leave it alone. */
 	static void (*const rules[])(const struct evidence *,
 				     struct judgement *) = {
-		rule_keeper_lost,
-		rule_not_started,
-		rule_disturbed,
-		rule_stopped_over_limit,
-		rule_other_memory,
-		rule_out_of_memory_text,
-		rule_kernel_kill,
-		rule_refused_at_last,
-		rule_over_limit,
-		rule_scratch_full,
-		rule_stopped_early,
-		rule_too_few_samples,
-		rule_failed,
-		rule_unused_device,
-		rule_caught_out_of_memory,
-		rule_thrashing,
-		rule_fits,
+		rule_keeper_lost,   rule_not_started,
+		rule_disturbed,     rule_stopped_over_limit,
+		rule_other_memory,  rule_out_of_memory_text,
+		rule_kernel_kill,   rule_refused_at_last,
+		rule_over_limit,    rule_scratch_full,
+		rule_stopped_early, rule_too_few_samples,
+		rule_failed,        rule_unseen_rank,
+		rule_unused_device, rule_caught_out_of_memory,
+		rule_thrashing,     rule_fits,
 	};
 	struct judgement judgement = { .verdict = VERDICT_NONE, .rank = -1 };
 

@@ -44,6 +44,7 @@ struct evidence_end {
 	bool left_behind;    /* its processes ran on: the work may be theirs */
 	int64_t foreign_kills; /* deaths by a SIGKILL that was not ours */
 	uint64_t oom_kills;    /* the kernel's count rose by this */
+	int64_t unseen_ranks;  /* of srun, that reported nothing */
 };
 
 /* What it printed before autofit's own first signal; NULL: no such line. */

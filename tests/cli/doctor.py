@@ -84,6 +84,12 @@ def slurm(place):
                 0o755)
     path = place.path("bin") + ":" + os.environ["PATH"]
     code, out, _ = doctor(place, PATH=path)
+    if "no slurm.conf" in out:  # there is none on this machine
+        equal("slurm is not set up: exit code", code, 0)
+        holds("slurm is not set up: a note", out, "note slurm its programs "
+              "are here, but no slurm.conf: executor = local only")
+    place.write("slurm.conf", "")
+    code, out, _ = doctor(place, PATH=path, SLURM_CONF=place.path("slurm.conf"))
     equal("slurm is down: exit code", code, 119)
     holds("slurm is down: the remedy", out, "bad slurm it does not answer: no "
           "controller; set SLURM_CONF")

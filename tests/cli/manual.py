@@ -57,6 +57,8 @@ ELSEWHERE = {
     "cmake --install": "tests/install.sh runs it",
     "autofit phantom": "tests/cli/phantom.py runs it",
     "autofit tune --device phantom": "tests/cli/phantom.py runs it",
+    "autofit --memory 60G -- srun": "tests/cli/step_ranks.py runs one, inside "
+                                    "of a job",
 }
 # "command..." is a form to fill in, no command.
 SHOWN = re.compile(

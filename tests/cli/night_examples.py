@@ -2,8 +2,8 @@
 # The examples of nights by the clock, as far as this machine can check them.
 # SPDX-License-Identifier: MIT
 """Every call of autofit in them is one that autofit takes, units are verified
-by systemd where it is installed, and manifests by Kubernetes' schemas where
-the package kubernetes-validate is.
+by systemd where it is installed, and manifests by Kubernetes' schemas, in an
+environment of their own, where that can be made.
 """
 import os
 import re
@@ -11,11 +11,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 
+import frameworks_pypi  # noqa: E402
 import lib  # noqa: E402
-from lib import check, equal  # noqa: E402
+from lib import check, equal, holds  # noqa: E402
 
 FOLDER = os.path.join(lib.SOURCE, "examples", "nightly")
 
@@ -53,6 +55,36 @@ def each_call(place):
               (process.returncode, err.decode()), (0, ""))
 
 
+def as_they_stand(place):
+    """The line of cron and the command of the Job, with folders of the test:
+    each is a night."""
+    place.write("jobs.ini", """\
+[defaults]
+device = host
+memory = 60M
+headroom = 2M
+confirm-steps = 3
+[job a]
+command = %s --batch-size 4 --grad-accum 8
+    --steps 10 --step-ms 5 --per-sample-kib 1024
+""" % lib.TRAINER)
+    # It is about noon there: --until is hours away.
+    env = dict(place.env, TZ="TEST%d" % (time.gmtime().tm_hour - 12),
+               PATH=os.path.dirname(lib.AUTOFIT) + ":" + place.env["PATH"])
+    line = read("crontab").splitlines()[-1].split(None, 5)[5]
+    for old in ("/srv/training", "/var/lib/prometheus/node-exporter"):
+        line = line.replace(old, place.folder)
+    words = dict(calls())["job.yaml"]
+    for name, argv in (("crontab", ["sh", "-c", line]),
+                       ("job.yaml", ["autofit", *words])):
+        done = subprocess.run(argv, cwd=place.folder, env=env, text=True,
+                              capture_output=True, check=False,
+                              timeout=lib.PATIENCE, stdin=subprocess.DEVNULL)
+        equal(name + ": as it stands it is a night", done.returncode, 0)
+        holds(name + ": its line", done.stderr, "a: micro 32 x accum 1")
+    check("crontab: its metrics", os.path.exists(place.path("autofit.prom")))
+
+
 def units(place):
     if not shutil.which("systemd-analyze"):
         print("# units are not verified: no systemd-analyze here")
@@ -69,24 +101,41 @@ def units(place):
     equal("units: systemd has nothing to say", ours, [])
 
 
+# Prints nothing where the manifest is as the schema wants it.
+VALIDATE = """\
+import sys, yaml, kubernetes_validate
+try:
+    kubernetes_validate.validate(yaml.safe_load(sys.stdin.read()), "1.29",
+                                 strict=True)
+except kubernetes_validate.ValidationError as why:
+    print(why)
+"""
+
+
+def validate(python, text):
+    done = subprocess.run([python, "-c", VALIDATE], input=text, text=True,
+                          capture_output=True, check=False)
+    return done.stdout + done.stderr
+
+
 def manifests():
     try:
-        import kubernetes_validate
-        import yaml
-    except ImportError:
-        print("# manifests are not validated: no kubernetes-validate here")
+        python = frameworks_pypi.make_environment(
+            os.path.join(os.environ["BUILD"], "kubernetes-venv"),
+            os.path.join(lib.DATA, "consumers", "kubernetes.txt"))
+    except SystemExit:  # it has said why
+        print("# manifests are not validated")
         return
     for name in ("job.yaml", "kueue.yaml"):
-        try:
-            kubernetes_validate.validate(yaml.safe_load(read(name)), "1.29",
-                                         strict=True)
-            check(name + ": as the schema wants it", True)
-        except kubernetes_validate.ValidationError as why:
-            check(name + ": as the schema wants it", False, why)
+        equal(name + ": as the schema wants it", validate(python, read(name)),
+              "")
+    wrong = read("job.yaml").replace("backoffLimit: 2", "backOffLimit: 2")
+    check("a misspelt key is seen", "backOffLimit" in validate(python, wrong))
 
 
 with lib.Place("examples") as here:
     each_call(here)
+    as_they_stand(here)
     units(here)
     manifests()
 lib.finish()

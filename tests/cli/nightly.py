@@ -232,10 +232,13 @@ def only_one(place):
     lacks("only: no other job runs", err, r"\] second")
     equal("only: the others are as they were", sizes(got["elsewhere"]),
           (32, 1))
+    equal("only: and are compared with nothing",
+          (got["second"]["change"], got["second"]["cause"]), (None, None))
     equal("only: its exit code", code, 0)
     code, _, err = nightly(place, "--only", "nobody", "jobs.ini")
     equal("only: no such job", code, 125)
-    holds("only: says so", err, "no job 'nobody'")
+    holds("only: says so", err, "no job 'nobody'; its jobs are first, second, "
+          "typo, fits-nowhere, elsewhere")
 
 
 def nights():

@@ -100,9 +100,10 @@ def squeue():
     if os.path.exists(os.path.join(ROOT, "down")):
         sys.exit("slurm_load_jobs error: Unable to contact slurm controller")
     for number, (name, state, reason) in jobs():
-        print("%s|%s|%s|%s" % (number, state, reason, name))
-    print("7_2|PENDING|None|an-array")
-    print("8|RUNNING|a reason | with a bar|others")
+        node = "n/a" if state == "PENDING" else "node-7"
+        print("%s|%s|%s|%s|%s" % (number, state, reason, node, name))
+    print("7_2|PENDING|None|n/a|an-array")
+    print("8|RUNNING|a reason | with a bar|node-7|others")
 
 def scancel():
     note("scancelled", " ".join(sys.argv[1:]))

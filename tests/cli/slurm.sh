@@ -202,10 +202,12 @@ is 'salloc and srun of one task: exit' "$status" 0
 is 'salloc and srun of one task: tuned' \
 	"$(json_value result.json outcome)" tuned
 
-# In front of srun, whose ranks are children of slurmd: what they use on the
-# host nobody can see from here.
+# In front of srun, whose ranks are children of slurmd: where srun stands in a
+# shell's text they report nothing, and what they use nobody can see from here.
+# (That they report otherwise shows slurm_ranks.py.)
 forget
-run salloc --ntasks=2 "$AUTOFIT" "${OPTIONS[@]}" -- srun -n 2 "${COMMAND[@]}"
+run salloc --ntasks=2 "$AUTOFIT" "${OPTIONS[@]}" -- \
+	sh -c "srun -n 2 ${COMMAND[*]}"
 is 'in front of srun: exit' "$status" 123
 like 'in front of srun: why' "$(tr -s '\n ' '  ' <<<"$err")" 'no child of autofit.*srun --ntasks=1 autofit'
 is 'in front of srun: nothing was started' "$(noted probe),$(noted run)" ','

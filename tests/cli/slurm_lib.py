@@ -1,7 +1,8 @@
 # A small Slurm on this machine, for tests: two nodes with GPUs that are none.
 # SPDX-License-Identifier: MIT
 """slurmctld, slurmd and munged of their own folder, key, user and ports; what
-is configured on the machine plays no part and is not touched.
+is configured on the machine plays no part and is not touched. A job that is
+requeued waits as long as a credential is good (slurm.conf(5), cred_expire).
 """
 import os
 import shutil
@@ -26,7 +27,7 @@ SlurmctldPort={ports[0]}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=20
 CryptoType=crypto/munge
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool/%n

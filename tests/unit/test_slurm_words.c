@@ -68,14 +68,15 @@ static void reasons(void **state)
 static void queue_lines(void **state)
 {
 	static const char text[] = "slurm_load_jobs: warning\n"
-				   "12|RUNNING|None|autofit-a-1\n"
-				   "12_3|RUNNING|None|array\n"
+				   "12|RUNNING|None|n1|autofit-a-1\n"
+				   "12_3|RUNNING|None|n1|array\n"
 				   "\n"
-				   "13|PENDING|A long reason, with words|b|c\n"
-				   "x|RUNNING|None|d\n"
-				   "14|RUNNING|None\n"
-				   "99999999999999999999|RUNNING|None|e\n"
-				   "15|RUNNING|None|cut";
+				   "13|PENDING|A long reason, with words|n/a|"
+				   "b|c\n"
+				   "x|RUNNING|None|n1|d\n"
+				   "14|RUNNING|None|n1\n"
+				   "99999999999999999999|RUNNING|None|n1|e\n"
+				   "15|RUNNING|None|n1|cut";
 	struct slurm_queue_line line;
 	const char *at = text;
 
@@ -84,10 +85,12 @@ static void queue_lines(void **state)
 	assert_int_equal(line.id, 12);
 	assert_string_equal(line.state, "RUNNING");
 	assert_string_equal(line.name, "autofit-a-1");
+	assert_string_equal(line.node, "n1");
 	assert_true(slurm_queue_next(&at, &line));
 	assert_int_equal(line.id, 13);
 	assert_string_equal(line.reason, "A long reason, with words");
 	assert_string_equal(line.name, "b|c");
+	assert_string_equal(line.node, "");
 	assert_false(slurm_queue_next(&at, &line));
 	assert_false(slurm_queue_next(&at, &line));
 }

@@ -160,6 +160,8 @@ static char *summary(const struct outcome *o, int64_t visible)
 			    (long long)view->visible_devices);
 	if (view->outside)
 		strbuf_addf(&out, " outside %s", view->outside);
+	if (view->nodes > 1)
+		strbuf_addf(&out, " on %lld nodes", (long long)view->nodes);
 	if (view->sharding)
 		strbuf_addf(&out, " shares by %s", view->sharding);
 	if (view->offloads_optimizer)
@@ -720,6 +722,16 @@ static const struct row tasks_are_peeled_rows[] = {
 	  "./t @3 x2 by srun outside srun" },
 	{ WITH("srun -n1 ./t", "SLURM_NTASKS=4 SLURM_NNODES=2", 0),
 	  "./t @3 x1 outside srun" },
+	{ WITH("srun -N2 --ntasks-per-node=2 ./t", "SLURM_JOB_ID=7", 0),
+	  "./t @4 x4 by srun outside srun on 2 nodes" },
+	{ WITH("srun -N 2 ./t", "SLURM_JOB_ID=7", 0),
+	  "./t @4 x2 by srun outside srun on 2 nodes" },
+	{ WITH("srun ./t",
+	       "SLURM_JOB_ID=7 SLURM_NTASKS=8 SLURM_JOB_NUM_NODES=2", 0),
+	  "./t @2 x8 by srun outside srun on 2 nodes" },
+	{ WITH("srun -n1 ./t",
+	       "SLURM_JOB_ID=7 SLURM_NTASKS=8 SLURM_JOB_NUM_NODES=2", 0),
+	  "./t @3 x1 outside srun" },
 	{ WITH("srun -N1 --ntasks-per-node=2 ./t", "SLURM_NTASKS=4", 0),
 	  "./t @4 x2 by srun outside srun" },
 	{ WITH("srun --ntasks-per-node=2 ./t", "SLURM_NTASKS=4 SLURM_NNODES=1",
@@ -1090,6 +1102,10 @@ static const struct refusal ranks_that_cannot_be_told_rows[] = {
 	{ PLAIN("horovodrun -np 2 --min-np 1 ./t"), COMMAND_REFUSED, "min_np" },
 	{ PLAIN("srun -N2 ./t"), COMMAND_REFUSED, "one node" },
 	{ PLAIN("srun -N1-2 -n4 ./t"), COMMAND_REFUSED, "range" },
+	{ WITH("srun -N1-2 -n4 ./t", "SLURM_JOB_ID=7", 0), COMMAND_REFUSED,
+	  "range" },
+	{ WITH("srun -N60000 --ntasks-per-node=2 ./t", "SLURM_JOB_ID=7", 0),
+	  COMMAND_NOT_RECOGNISED, "too many" },
 	{ PLAIN("srun -n 4 -w a,b ./t"), COMMAND_REFUSED, "several nodes" },
 	{ WITH("srun ./t", "SLURM_NTASKS=8 SLURM_JOB_NUM_NODES=2", 0),
 	  COMMAND_REFUSED, "one node" },

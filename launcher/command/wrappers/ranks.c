@@ -241,6 +241,38 @@ static const char *srun_tasks(const struct launch *launch)
 	return tasks->value;
 }
 
+/*
+ * Inside an allocation, ranks on other nodes of it report for themselves; with
+ * nothing said of tasks there is one on each node.
+ */
+static enum command_outcome srun_nodes(const struct wrapper *wrapper,
+				       const struct launch *launch,
+				       bool is_each)
+{
+	const char *text = launch->said[SAYS_NODES].value;
+	struct command_view *view = wrapper->view;
+	enum command_outcome outcome;
+	int64_t nodes = 1;
+
+	if (!text)
+		return COMMAND_OK;
+	outcome = nodes_read(wrapper, launch, text, &nodes);
+	if (outcome != COMMAND_OK)
+		return outcome;
+	if (nodes > 1 && !wrapper_variable(wrapper, "SLURM_JOB_ID"))
+		return launch_fail(
+			wrapper, COMMAND_REFUSED,
+			"srun: ranks on %lld nodes are probed inside "
+			"of their job: start autofit in it (sbatch, "
+			"salloc), or tune on one node, with the "
+			"effective batch of one node",
+			(long long)nodes);
+	view->nodes = nodes;
+	return ranks_counted(wrapper, launch,
+			     is_each ? view->world * nodes : view->world,
+			     "its tasks on all nodes are too many");
+}
+
 enum command_outcome ranks_count_srun(const struct wrapper *wrapper,
 				      struct launch *launch)
 {
@@ -259,5 +291,5 @@ enum command_outcome ranks_count_srun(const struct wrapper *wrapper,
 		return COMMAND_OK;
 	if (!said[SAYS_NODES].value && hosts && strpbrk(hosts, ",["))
 		return ranks_several_nodes(wrapper, launch, "several");
-	return ranks_check_nodes(wrapper, launch, said[SAYS_NODES].value);
+	return srun_nodes(wrapper, launch, is_each || !tasks);
 }

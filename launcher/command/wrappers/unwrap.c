@@ -237,7 +237,8 @@ enum command_outcome command_unwrap(struct command_view *view,
 				       .code = NO_INDEX,
 				       .visible_devices =
 					       hints->visible_devices,
-				       .world = 1 };
+				       .world = 1,
+				       .nodes = 1 };
 	if (argv->count == 0)
 		return launch_fail(&wrapper, COMMAND_USAGE,
 				   "there is no command to start");

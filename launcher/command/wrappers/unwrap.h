@@ -51,6 +51,10 @@ struct command_view {
 	size_t port_count;
 	/* Its processes are no descendants of it: "srun", "docker"; NULL. */
 	const char *outside;
+	/* What a launcher of tasks such as srun starts there: the first word of
+	 * it; 0: there is none. And the nodes that its tasks are on; 1. */
+	size_t outside_program;
+	int64_t nodes;
 	bool has_shell; /* with text or a script, understood or not */
 	/* NAME=value of env and of shell text, before the program. */
 	struct strlist assignments;

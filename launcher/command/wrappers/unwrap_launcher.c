@@ -84,8 +84,10 @@ static enum command_outcome wrapper_ranks(struct wrapper *wrapper,
 	if (outcome != COMMAND_OK)
 		return outcome;
 	launch_ports_find(wrapper, launch);
-	if (row->outside && !view->outside)
+	if (row->outside && !view->outside) {
 		view->outside = row->names.items[0];
+		view->outside_program = wrapper->at;
+	}
 	if (row->kind == LAUNCHER_RANKS || view->world > 1)
 		view->launcher = launcher_words(row);
 	if (row->kind == LAUNCHER_TASKS || launch->said[SAYS_NO_PYTHON].value)

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/nightly/executor/executor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,13 @@ void executor_task_end(struct executor_task *task, char *message)
 	free(task->message);
 	task->message = message;
 	task->has_ended = true;
+}
+
+void executor_task_tell(struct executor_task *task, const char *state,
+			const char *node)
+{
+	(void)snprintf(task->state, sizeof(task->state), "%s", state);
+	(void)snprintf(task->node, sizeof(task->node), "%s", node);
 }
 
 void executor_task_release(struct executor_task *task)

@@ -28,8 +28,10 @@ struct executor_task {
 	int64_t slurm_id;       /* 0: taken over, not yet seen */
 	const char *slurm_over; /* why Slurm says it is over; NULL: it is not */
 	bool slurm_lost;        /* and that it was not its fault */
-	unsigned slurm_absent;  /* answers of squeue that did not name it */
-	int64_t slurm_over_ms;  /* since when it is over */
+	/* For people: "runs", "queued", and on which node; "": not known. */
+	char state[32], node[64];
+	unsigned slurm_absent; /* answers of squeue that did not name it */
+	int64_t slurm_over_ms; /* since when it is over */
 };
 
 struct executor {
@@ -66,6 +68,9 @@ extern const struct executor_ops executor_slurm;
 
 /* For a task that failed to start or gave no result; takes what over. */
 void executor_task_end(struct executor_task *task, char *message);
+/* What people see of it; a text that is too long is cut. */
+void executor_task_tell(struct executor_task *task, const char *state,
+			const char *node);
 void executor_task_release(struct executor_task *task);
 void executor_release(struct executor *executor);
 

@@ -59,6 +59,7 @@ static int local_start(struct executor *executor, struct executor_task *task,
 	pid_t parent = getpid();
 	int result = 0;
 
+	executor_task_tell(task, "runs", "");
 	executor_local_environment_of(task->job, &environment);
 	(void)unlink(task->json);
 	task->pid = fork();

@@ -109,13 +109,6 @@ static int slurm_open(struct executor *executor, struct error *err)
 		       : 0;
 }
 
-static char *slurm_program(void)
-{
-	char *path = realpath("/proc/self/exe", NULL);
-
-	return path ? path : xstrdup("autofit");
-}
-
 /* The newest job of the task's name that Slurm knows; 0: none. */
 static int64_t newest_of_name(const struct executor *executor,
 			      const struct executor_task *task)
@@ -223,13 +216,14 @@ static int slurm_start(struct executor *executor, struct executor_task *task,
 {
 	char *path =
 		xasprintf("%s/%s.sbatch", executor->folder, task->job->name);
-	char *program = slurm_program();
+	char *program = exec_command_self();
 	struct strbuf script = STRBUF_INIT;
 	int result = 0;
 
 	slurm_script(task, program, &script);
 	task->slurm_over = NULL;
 	task->slurm_absent = 0;
+	executor_task_tell(task, "submitted", "");
 	if (task->is_lost || !take_script_over(executor, task, path, &script)) {
 		(void)unlink(task->json);
 		begin_log(task);
@@ -273,6 +267,7 @@ static void take_line(struct executor *executor, struct executor_task *task,
 		is_pending ? slurm_reason_stuck(line->reason) : NULL;
 
 	task->slurm_absent = 0;
+	executor_task_tell(task, slurm_state_word(line->state), line->node);
 	/* Of its batch script: autofit itself was killed, its journal is not.
 	 */
 	if (why)

@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <string.h>
 
+/* As squeue has it for a job that is not on a node. */
+#define NO_NODE "n/a"
+
 /* The states that end a job: "JOB STATE CODES" of squeue(1). */
 static const struct state_over {
 	const char *state;
@@ -72,6 +75,13 @@ const char *slurm_state_over(const char *state, bool *is_lost)
 	return NULL;
 }
 
+const char *slurm_state_word(const char *state)
+{
+	return strcmp(state, "RUNNING") == 0   ? "runs"
+	       : strcmp(state, "PENDING") == 0 ? "queued"
+					       : state;
+}
+
 const char *slurm_reason_stuck(const char *reason)
 {
 	for (size_t i = 0; i < COUNT_OF_ROWS(reasons_stuck); i++)
@@ -109,13 +119,18 @@ bool slurm_queue_next(const char **at, struct slurm_queue_line *line)
 					       sizeof(line->state)) &&
 			      take_queue_field(&field, '|', line->reason,
 					       sizeof(line->reason)) &&
+			      take_queue_field(&field, '|', line->node,
+					       sizeof(line->node)) &&
 			      take_queue_field(&field, '\n', line->name,
 					       sizeof(line->name));
 
 		*at += length;
 		*at += **at == '\n';
-		if (is_job)
-			return true;
+		if (!is_job)
+			continue;
+		if (strcmp(line->node, NO_NODE) == 0)
+			line->node[0] = '\0';
+		return true;
 	}
 	return false;
 }

@@ -8,11 +8,13 @@
 #include <stdint.h>
 
 /* For squeue: one job on a line, as slurm_queue_next reads it. */
-#define SLURM_QUEUE_FORMAT "--format=%i|%T|%r|%j"
+#define SLURM_QUEUE_FORMAT "--format=%i|%T|%r|%B|%j"
 
 struct slurm_queue_line {
 	int64_t id;
-	char state[32], reason[64], name[256];
+	char state[32], reason[64];
+	char node[64]; /* of its script; "": none yet */
+	char name[256];
 };
 
 /* The next line that is a job; *at moves behind it. False: there is none. */
@@ -23,6 +25,9 @@ bool slurm_queue_next(const char **at, struct slurm_queue_line *line);
  * also in a state that is not known here. is_lost: not by its own fault.
  */
 const char *slurm_state_over(const char *state, bool *is_lost);
+
+/* The state in a word for people: "runs", "queued"; else as Slurm says it. */
+const char *slurm_state_word(const char *state);
 
 /* Why a pending job would wait for ever, with the remedy; NULL: it will not. */
 const char *slurm_reason_stuck(const char *reason);
