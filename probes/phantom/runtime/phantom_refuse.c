@@ -1,23 +1,48 @@
-/* The end of a program that asks for what a phantom card has not. */
+/* What any library of a phantom card tells autofit, and the end of a program
+ * that asks for what such a card has not. */
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/runtime/runtime.h"
 
+#include <dlfcn.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
 /* The process's exit status: as autofit's own for "not safe here". */
 #define REFUSED 123
 
+void phantom_note(enum sim_note_kind kind, const char *text, uint64_t number)
+{
+	int (*take)(int, const char *, uint64_t) = NULL;
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	void *function = driver ? dlsym(driver, SIM_NOTE_FUNCTION) : NULL;
+
+	if (!function)
+		return;
+	memcpy(&take, &function, sizeof(take));
+	(void)take((int)kind, text, number);
+}
+
+void phantom_end(const char *format, ...)
+{
+	char why[SIM_NOTE_TEXT_MAX];
+	char line[2 * SIM_NOTE_TEXT_MAX];
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	(void)vsnprintf(why, sizeof(why), format, arguments);
+	va_end(arguments);
+	phantom_note(SIM_NOTE_REFUSED, why, 1);
+	length = snprintf(line, sizeof(line),
+			  "autofit: %s: only a real card can tell\n", why);
+	if (length > 0)
+		(void)!write(STDERR_FILENO, line, (size_t)length);
+	_exit(REFUSED);
+}
+
 int phantom_refuse(const char *name)
 {
-	char text[256];
-	int length = snprintf(text, sizeof(text),
-			      "autofit: a phantom card has no %.100s, which "
-			      "this program calls: what it needs can only be "
-			      "measured on a real card\n",
-			      name);
-
-	if (length > 0)
-		(void)!write(STDERR_FILENO, text, (size_t)length);
-	_exit(REFUSED);
+	phantom_end("a phantom card has no %.64s, which the program calls",
+		    name);
 }

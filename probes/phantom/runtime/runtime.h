@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 #define AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 
+#include "probes/phantom/device/sim_notes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,8 +46,18 @@ int runtime_answer(int result);
  */
 void *runtime_function(void **slot, const char *name);
 
-/* Ends the process with one sentence about what a phantom card has not. */
-int phantom_refuse(const char *name);
+/*
+ * Tells autofit (probes/phantom/device/sim_notes.h). It loads the driver, and
+ * does not start it: a child of this process can still do that.
+ */
+void phantom_note(enum sim_note_kind kind, const char *text, uint64_t number);
+
+/* Ends the process with one sentence, which autofit is told as well. */
+_Noreturn __attribute__((format(printf, 1, 2))) void
+phantom_end(const char *format, ...);
+
+/* The same, about a function that a phantom card has not. */
+_Noreturn int phantom_refuse(const char *name);
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): parts of declarations */
 
