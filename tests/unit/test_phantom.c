@@ -281,7 +281,7 @@ static void a_trial_may_end_all(void **folder)
 		struct probe_outcome outcome = {
 			.trial.verdict = rows[i].verdict,
 			.evidence.end = { .ended = rows[i].status >= 0,
-					  .wait_status = rows[i].status << 8 },
+					  .wait_status = rows[i].status * 256 },
 			.first_error = "KeyError: 7",
 		};
 		char *message;

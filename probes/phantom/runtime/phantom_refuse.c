@@ -4,7 +4,6 @@
 #include "probes/phantom/runtime/runtime.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -23,16 +22,13 @@ void phantom_note(enum sim_note_kind kind, const char *text, uint64_t number)
 	(void)take((int)kind, text, number);
 }
 
-void phantom_end(const char *format, ...)
+void phantom_end(const char *who, const char *what)
 {
 	char why[SIM_NOTE_TEXT_MAX];
 	char line[2 * SIM_NOTE_TEXT_MAX];
-	va_list arguments;
 	int length;
 
-	va_start(arguments, format);
-	(void)vsnprintf(why, sizeof(why), format, arguments);
-	va_end(arguments);
+	(void)snprintf(why, sizeof(why), "%s%s", who, what);
 	phantom_note(SIM_NOTE_REFUSED, why, 1);
 	length = snprintf(line, sizeof(line),
 			  "autofit: %s: only a real card can tell\n", why);
@@ -43,6 +39,9 @@ void phantom_end(const char *format, ...)
 
 int phantom_refuse(const char *name)
 {
-	phantom_end("a phantom card has no %.64s, which the program calls",
-		    name);
+	char what[SIM_NOTE_TEXT_MAX];
+
+	(void)snprintf(what, sizeof(what), "%.64s, which the program calls",
+		       name);
+	phantom_end("a phantom card has no ", what);
 }

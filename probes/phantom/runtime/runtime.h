@@ -52,9 +52,8 @@ void *runtime_function(void **slot, const char *name);
  */
 void phantom_note(enum sim_note_kind kind, const char *text, uint64_t number);
 
-/* Ends the process with one sentence, which autofit is told as well. */
-_Noreturn __attribute__((format(printf, 1, 2))) void
-phantom_end(const char *format, ...);
+/* Ends the process with one sentence of both, which autofit is told as well. */
+_Noreturn void phantom_end(const char *who, const char *what);
 
 /* The same, about a function that a phantom card has not. */
 _Noreturn int phantom_refuse(const char *name);

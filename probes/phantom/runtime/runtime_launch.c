@@ -146,9 +146,8 @@ EXPORT void autofit_phantom_value(const char *text)
 
 EXPORT void autofit_phantom_end(const char *text)
 {
-	phantom_end("%s again and again, and waits for another answer: a "
-		    "phantom card has none",
-		    text);
+	phantom_end(text, " again and again, and waits for another answer: a "
+			  "phantom card has none");
 }
 
 EXPORT void **__cudaRegisterFatBinary(void *binary)
