@@ -72,7 +72,8 @@ char *phantom_report_refusal(const struct phantom_seen *seen, bool failed)
 		return NULL;
 	strbuf_addf(&out,
 		    "the command did not use the phantom card%s: that takes a "
-		    "CUDA build of PyTorch (for CUDA 12), which finds the card "
+		    "CUDA build of PyTorch (for CUDA 12 or 13), which finds "
+		    "the card "
 		    "as any other",
 		    failed ? " before it failed" : "");
 	return strbuf_detach(&out);

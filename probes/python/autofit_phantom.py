@@ -57,10 +57,12 @@ class Unknown(Exception):
 class Runtime(object):
     """What the CUDA runtime of the phantom card offers."""
 
-    def __init__(self):
+    def __init__(self, torch):
         import ctypes
 
-        library = ctypes.PyDLL(None)
+        # There may be one for each version of CUDA: PyTorch uses its own.
+        major = torch.version.cuda.partition(".")[0]
+        library = ctypes.PyDLL("libcudart.so." + major)
         # Reads of this thread, and kernels, mean nothing while it is above 0.
         self.handle = library.autofit_phantom_handle
         self.tell = library.autofit_phantom_value
@@ -488,7 +490,8 @@ class Finder(object):
             if not begun:
                 begun.append(None)
                 try:
-                    Values(sys.modules["torch"], Runtime()).bind()
+                    torch = sys.modules["torch"]
+                    Values(torch, Runtime(torch)).bind()
                 except Exception:
                     pass
             return start()

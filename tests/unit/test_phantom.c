@@ -266,7 +266,8 @@ static void a_trial_may_end_all(void **folder)
 		{ true, VERDICT_FAILED, 1, NULL, 0, NULL },
 		{ false, VERDICT_FAILED, 1, NULL, 0,
 		  "did not use the phantom card before it failed: that takes a "
-		  "CUDA build of PyTorch (for CUDA 12), which finds the card "
+		  "CUDA build of PyTorch (for CUDA 12 or 13), which finds the "
+		  "card "
 		  "as any other\nKeyError: 7" },
 		/* With PyTorch, an error is the program's own. */
 		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_KERNELS, NULL },

@@ -16,8 +16,13 @@
  * The runtime is thin: memory, streams, events and graphs are the driver's
  * (probes/phantom/driver), which a program's LD_PRELOAD may have hooked, so it
  * is reached by dlsym like any driver. Names, values and layouts are those of
- * the public headers of CUDA 12.8, written down once more.
+ * the public headers of CUDA 12.8 and 13.0, written down once more; the build
+ * says which of them a library is for.
  */
+#ifndef PHANTOM_MAJOR
+#	define PHANTOM_MAJOR 12
+#endif
+
 enum runtime_error {
 	RUNTIME_OK = 0,
 	RUNTIME_INVALID_VALUE = 1,

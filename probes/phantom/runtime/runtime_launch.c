@@ -318,6 +318,22 @@ EXPORT int cudaLaunchKernel(const void *stub, struct runtime_size grid,
 		stub, (struct call_shape){ grid, block, shared_bytes, stream });
 }
 
+/* Since CUDA 13 a program asks for the kernel of a stub once, and launches
+ * that: here one is the other. */
+EXPORT int __cudaGetKernel(const void **kernel, const void *stub)
+{
+	*kernel = stub;
+	return RUNTIME_OK;
+}
+
+EXPORT int __cudaLaunchKernel(const void *kernel, struct runtime_size grid,
+			      struct runtime_size block, void **arguments,
+			      size_t shared_bytes, void *stream)
+{
+	return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes,
+				stream);
+}
+
 EXPORT int cudaLaunchCooperativeKernel(const void *stub,
 				       struct runtime_size grid,
 				       struct runtime_size block,
@@ -394,6 +410,13 @@ EXPORT int cudaFuncSetAttribute(const void *stub, int attribute, int value)
 	return RUNTIME_OK;
 }
 
+EXPORT int cudaKernelSetAttributeForDevice(const void *kernel, int attribute,
+					   int value, int device)
+{
+	(void)device;
+	return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 /* By threads and shared memory; registers are not known. */
 EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	int *blocks, const void *stub, int threads, size_t shared_bytes,
@@ -415,6 +438,15 @@ EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	if (*blocks < 1)
 		*blocks = 1;
 	return RUNTIME_OK;
+}
+
+EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+							 const void *stub,
+							 int threads,
+							 size_t shared_bytes)
+{
+	return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+		blocks, stub, threads, shared_bytes, 0);
 }
 
 EXPORT int cudaProfilerStart(void)
