@@ -27,6 +27,10 @@ KNOWN_MAX = 1 << 20
 # program waits for another answer.
 WAITS_MAX = 1000
 TEXT_MAX = 100
+# enum sim_kept.
+COPY, ANSWER = 1, 2
+# Functions of torch.distributed that hand small things on to other ranks.
+COLLECTIVES = "all_gather all_gather_into_tensor broadcast".split()
 
 # Operations through which known values are followed: methods of a tensor, ...
 METHODS = (
@@ -36,12 +40,12 @@ METHODS = (
     "logical_and logical_or logical_not int long bool float half bfloat16 "
     "type view reshape flatten squeeze unsqueeze expand repeat transpose "
     "permute t contiguous clone detach sum max min amax amin all any cumsum "
-    "diff argmax argmin flip roll tril triu"
+    "diff argmax argmin flip roll tril triu unbind split chunk"
 ).split()
 # ... functions of torch, ...
 FUNCTIONS = (
     "diff any all sum max min eq ne lt le gt ge logical_and logical_or "
-    "logical_not cumsum tril triu"
+    "logical_not cumsum tril triu cat stack"
 ).split()
 # ... and those that make a tensor of nothing but their arguments; not zeros():
 # kernels write into what it makes, and tell nobody.
@@ -67,6 +71,13 @@ class Runtime(object):
         self.handle = library.autofit_phantom_handle
         self.tell = library.autofit_phantom_value
         self.end = library.autofit_phantom_end
+        # What ranks say to each other (probes/phantom/device/sim_kept.h).
+        driver = ctypes.PyDLL("libcuda.so.1")
+        address, size = ctypes.c_uint64, ctypes.c_size_t
+        self.keep = driver.autofit_phantom_keep
+        self.keep.argtypes = [address, ctypes.c_void_p, size, ctypes.c_int]
+        self.kept = driver.autofit_phantom_kept
+        self.kept.argtypes = [address, ctypes.c_void_p, size]
 
 
 class Asked(object):
@@ -211,6 +222,16 @@ class Values(object):
         self.replace(self.tensor, "__repr__", self.quiet)
         self.replace(self.torch, "save", self.quiet)
         self.replace(self.torch.autograd, "backward", self.passes)
+        self.bind_ranks()
+
+    def bind_ranks(self):
+        place = sys.modules.get("torch.distributed.distributed_c10d")
+        if place is None:
+            return
+        self.replace(self.tensor, "resize_", self.resize)
+        for name in COLLECTIVES:
+            self.replace(place, name, self.spread)
+            setattr(self.torch.distributed, name, getattr(place, name))
 
     def replace(self, holder, name, wrap):
         function = getattr(holder, name, None)
@@ -272,9 +293,12 @@ class Values(object):
         def call(*args, **kwargs):
             result = function(*args, **kwargs)
             try:
-                if args and self.is_card(result) and self.starts(args[0]):
+                parts = result if type(result) is tuple else (result,)
+                if args and self.is_card(parts[0]) and self.starts(args[0]):
                     host = self.compute(function, args, kwargs)
-                    self.remember(result, host)
+                    hosts = host if type(host) is tuple else (host,)
+                    for part, each in zip(parts, hosts):
+                        self.remember(part, each)
             except Exception:
                 pass
             return result
@@ -426,6 +450,55 @@ class Values(object):
                 self.runtime.handle(-1)
 
         return call
+
+    def resize(self, function, name):
+        """Of bytes that other ranks are to have, which say more than these."""
+
+        def call(value, *args, **kwargs):
+            host = self.known(value) if self.is_card(value) else None
+            result = function(value, *args, **kwargs)
+            if host is not None and value.numel() <= KNOWN_MAX:
+                longer = self.torch.zeros(value.numel(), dtype=value.dtype)
+                both = min(longer.numel(), host.numel())
+                longer[:both] = host.reshape(-1)[:both]
+                self.remember(value, longer.view(value.shape))
+            return result
+
+        return call
+
+    def spread(self, function, name):
+        def call(*args, **kwargs):
+            tensors = self.tensors_in((args, tuple(kwargs.values())))
+            for value in tensors:
+                self.offer(value)
+            result = function(*args, **kwargs)
+            for value in tensors:
+                self.learn(value)
+            return result
+
+        return call
+
+    def tensors_in(self, value):
+        if isinstance(value, (tuple, list)):
+            return [each for one in value for each in self.tensors_in(one)]
+        is_whole = self.is_card(value) and value.is_cuda
+        return [value] if is_whole and value.is_contiguous() else []
+
+    def offer(self, value):
+        """The card knows it, and so does the collective that comes now."""
+        host = self.known(value)
+        if host is not None and host.numel():
+            host = host.contiguous()
+            size = host.numel() * host.element_size()
+            self.runtime.keep(value.data_ptr(), host.data_ptr(), size, COPY)
+
+    def learn(self, value):
+        """What another rank has said is known from now on."""
+        size = value.numel() * value.element_size()
+        host = self.torch.empty(value.shape, dtype=value.dtype, device="cpu")
+        if size and self.runtime.kept(
+                value.data_ptr(), host.data_ptr(), size) == ANSWER:
+            self.remember(value, host)
 
     def quiet(self, function, name):
         """What is printed or saved decides nothing."""

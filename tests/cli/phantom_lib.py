@@ -23,9 +23,12 @@ def pip(python, *args):
     return done.returncode, lines[-1] if lines else ""
 
 
-def find_python():
-    """One with the packages, installed at the first call; or skips."""
+def find_python(*modules):
+    """One with the packages, installed at the first call, and these modules;
+    or skips."""
     given = os.environ.get("AUTOFIT_PHANTOM_PYTHON")
+    if given and not lib.has_modules(given, *modules):
+        lib.skip("%s lacks one of %s" % (given, ", ".join(modules)))
     if given:
         return given
     if os.environ.get("AUTOFIT_NIGHTLY") != "1":

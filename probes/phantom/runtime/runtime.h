@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 #define AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 
-#include "probes/phantom/device/sim_notes.h"
+#include "probes/phantom/device/phantom_note.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,18 +50,6 @@ int runtime_answer(int result);
  * has none of answers "not supported" whenever it is called.
  */
 void *runtime_function(void **slot, const char *name);
-
-/*
- * Tells autofit (probes/phantom/device/sim_notes.h). It loads the driver, and
- * does not start it: a child of this process can still do that.
- */
-void phantom_note(enum sim_note_kind kind, const char *text, uint64_t number);
-
-/* Ends the process with one sentence of both, which autofit is told as well. */
-_Noreturn void phantom_end(const char *who, const char *what);
-
-/* The same, about a function that a phantom card has not. */
-_Noreturn int phantom_refuse(const char *name);
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): parts of declarations */
 

@@ -1,10 +1,11 @@
 /* What any library of a phantom card tells autofit, and the end of a program
  * that asks for what such a card has not. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/phantom/runtime/runtime.h"
+#include "probes/phantom/device/phantom_note.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The process's exit status: as autofit's own for "not safe here". */
