@@ -64,27 +64,34 @@ static int run(const struct options *options, const struct process_state *state)
 	return code_of(status);
 }
 
+/* A command that could not be started has had its message. */
+static bool was_started(int code)
+{
+	return code != EXIT_CANNOT_EXECUTE && code != EXIT_NOT_FOUND;
+}
+
 static int tell_seen(const struct options *options, int code)
 {
 	const struct options_target *target = &options->target;
 	struct phantom_seen *seen = xcalloc(1, sizeof(*seen));
 	struct strbuf text = STRBUF_INIT;
+	char *refusal;
 	int result;
 
 	(void)phantom_look(target->phantom_folder, seen, NULL);
 	result = phantom_report_code(target, seen, code);
+	refusal = phantom_report_refusal(seen, code != 0);
 	if (seen->usage_count) {
 		phantom_report(&text, target, seen, code);
 		(void)fputs(strbuf_text(&text), stderr);
-	} else if (code != EXIT_CANNOT_EXECUTE && code != EXIT_NOT_FOUND) {
-		log_error("the command did not use the phantom card%s: that "
-			  "takes a CUDA build of PyTorch (for CUDA 12), which "
-			  "finds the card as any other",
-			  code ? " before it failed" : "");
-	} else {
-		result = code;
 	}
+	if (!seen->usage_count && !was_started(code))
+		result = code;
+	/* Whatever ended the program has said why. */
+	else if (refusal && !seen->notes[SIM_NOTE_REFUSED].count)
+		log_error("%s", refusal);
 	strbuf_release(&text);
+	free(refusal);
 	free(seen);
 	return result;
 }

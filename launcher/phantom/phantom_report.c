@@ -23,15 +23,59 @@ static void add_cards(struct strbuf *out, const struct options_target *target)
 
 char *phantom_report_doubt(const struct phantom_seen *seen)
 {
-	const struct sim_note *note = &seen->notes[SIM_NOTE_DATA_SIZE];
+	static const struct {
+		enum sim_note_kind kind;
+		const char *words;
+	} rows[] = {
+		{ SIM_NOTE_DATA_SIZE, "sizes depend on values, which are zeros "
+				      "on a phantom (kernel " },
+		{ SIM_NOTE_VALUE, "what the program does may depend on values, "
+				  "which are zeros on a phantom (" },
+		{ SIM_NOTE_UNSEEN, "the program reads values, which are zeros "
+				   "on a phantom, and what for cannot be "
+				   "seen (" },
+	};
+	const struct sim_note *note = NULL;
 	struct strbuf out = STRBUF_INIT;
 
-	if (!note->count)
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		note = &seen->notes[rows[i].kind];
+		if (!note->count)
+			continue;
+		strbuf_adds(&out, rows[i].words);
+		if (rows[i].kind == SIM_NOTE_UNSEEN)
+			strbuf_addf(&out, "%" PRIu64 " reads", note->count);
+		else
+			text_add_safe(&out, note->text, true);
+		strbuf_adds(&out, "): a real card needs at least this");
+		return strbuf_detach(&out);
+	}
+	return NULL;
+}
+
+char *phantom_report_refusal(const struct phantom_seen *seen, bool failed)
+{
+	const struct sim_note *ended = &seen->notes[SIM_NOTE_REFUSED];
+	struct strbuf out = STRBUF_INIT;
+
+	if (ended->count) {
+		text_add_safe(&out, ended->text, true);
+		strbuf_adds(&out, ": only a real card can tell");
+		return strbuf_detach(&out);
+	}
+	if (seen->notes[SIM_NOTE_FOREIGN].count && failed)
+		return xstrdup("the command carries a CUDA runtime of NVIDIA's "
+			       "inside, which runs on NVIDIA's driver only: a "
+			       "phantom card is for programs that load "
+			       "libcudart, as the CUDA build of PyTorch does");
+	if (seen->usage_count)
 		return NULL;
-	strbuf_adds(&out, "sizes depend on values, which are zeros on a "
-			  "phantom (kernel ");
-	text_add_safe(&out, note->text, true);
-	strbuf_adds(&out, "): a real card needs at least this");
+	strbuf_addf(&out,
+		    "the command did not use the phantom card%s: that takes a "
+		    "CUDA build of PyTorch (for CUDA 12 or 13), which finds "
+		    "the card "
+		    "as any other",
+		    failed ? " before it failed" : "");
 	return strbuf_detach(&out);
 }
 
@@ -93,9 +137,8 @@ void phantom_report(struct strbuf *out, const struct options_target *target,
 	if (seen->notes[SIM_NOTE_READ].count)
 		strbuf_addf(out,
 			    "  values    %" PRIu64 " reads from the card gave "
-			    "zeros, %" PRIu64 " of them answers of no\n",
-			    seen->notes[SIM_NOTE_READ].count,
-			    seen->notes[SIM_NOTE_DECISION].count);
+			    "zeros\n",
+			    seen->notes[SIM_NOTE_READ].count);
 	if (doubt)
 		strbuf_addf(out, "  at least  %s\n", doubt);
 	if (code)
@@ -115,13 +158,18 @@ static uint64_t highest(const struct phantom_seen *seen)
 int phantom_report_code(const struct options_target *target,
 			const struct phantom_seen *seen, int code)
 {
-	if (!seen->usage_count)
-		return EXIT_REFUSED;
+	uint64_t limit = target->limit_bytes;
+	char *refusal = phantom_report_refusal(seen, code != 0);
+	char *doubt = phantom_report_doubt(seen);
+	bool is_above = limit && highest(seen) > limit;
+	bool is_guess = limit && !is_above && doubt;
+	int result = is_above ? EXIT_NOTHING_FITS : EXIT_DONE;
+
 	if (code)
-		return code;
-	if (target->limit_bytes && highest(seen) > target->limit_bytes)
-		return EXIT_NOTHING_FITS;
-	if (target->limit_bytes && seen->notes[SIM_NOTE_DATA_SIZE].count)
-		return EXIT_REFUSED;
-	return EXIT_DONE;
+		result = code;
+	if (refusal || (!code && is_guess))
+		result = EXIT_REFUSED;
+	free(refusal);
+	free(doubt);
+	return result;
 }

@@ -8,11 +8,18 @@
 #include "probes/phantom/phantom.h"
 
 /*
- * Values that a program reads are zeros on a phantom, and some sizes depend on
- * them: what was measured is the least then. NULL, or one sentence without its
- * end; the caller frees it.
+ * Values that a program reads are zeros on a phantom, and what it does or how
+ * large a result is may depend on them: what was measured is the least then.
+ * NULL, or one sentence without its end; the caller frees it.
  */
 char *phantom_report_doubt(const struct phantom_seen *seen);
+
+/*
+ * Why nothing can be said of the program at all: a library of the card ended
+ * it, or it used no card. failed: it did not end well. NULL, or one sentence
+ * without its end; the caller frees it.
+ */
+char *phantom_report_refusal(const struct phantom_seen *seen, bool failed);
 
 /* Lines of the report of `autofit phantom`. code: the command's exit code. */
 void phantom_report(struct strbuf *out, const struct options_target *target,

@@ -8,64 +8,78 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* NULL, or why "fits" would be a guess; the caller frees it. */
-static char *doubt_of(const struct options_target *target)
+/* An error of its own, before it came to the card: that is no refusal. */
+static bool is_own_failure(const struct phantom_seen *seen, bool failed)
 {
-	struct phantom_seen *seen = xcalloc(1, sizeof(*seen));
-	char *doubt = NULL;
+	return failed && seen->notes[SIM_NOTE_KERNELS].count &&
+	       !seen->notes[SIM_NOTE_REFUSED].count &&
+	       !seen->notes[SIM_NOTE_FOREIGN].count;
+}
 
-	if (phantom_look(target->phantom_folder, seen, NULL) == 0)
-		doubt = phantom_report_doubt(seen);
-	free(seen);
-	return doubt;
+static char *refusal_of(const struct phantom_seen *seen,
+			const struct probe_outcome *outcome)
+{
+	const struct evidence_end *end = &outcome->evidence.end;
+	bool failed = end->ended && end->wait_status != 0;
+	char *refusal;
+	char *message;
+
+	if (end->isolation_errno || end->exec_errno ||
+	    outcome->trial.verdict == VERDICT_DISTURBED ||
+	    is_own_failure(seen, failed))
+		return NULL;
+	refusal = phantom_report_refusal(seen, failed);
+	if (!refusal || !failed || !*outcome->first_error)
+		return refusal;
+	message = xasprintf("%s\n%s", refusal, outcome->first_error);
+	free(refusal);
+	return message;
+}
+
+static char *doubt_of(const struct phantom_seen *seen,
+		      const struct trial *trial)
+{
+	char *doubt = trial_fits(trial) ? phantom_report_doubt(seen) : NULL;
+	char *message;
+
+	if (!doubt)
+		return NULL;
+	message = xasprintf("on a phantom micro-batch %" PRId64
+			    " takes at least %" PRIu64 " bytes: %s; only "
+			    "probes on the card itself can tell whether it "
+			    "fits",
+			    trial->micro_batch, trial->peak_bytes, doubt);
+	free(doubt);
+	return message;
 }
 
 char *phantom_trial_judge(const struct options_target *target,
-			  struct trial *trial)
+			  struct probe_outcome *outcome)
 {
-	char *doubt;
-	char *message = NULL;
+	struct phantom_seen *seen;
+	char *message;
 
 	if (target->device != DEVICE_PHANTOM)
 		return NULL;
-	trial->step_seconds = 0;
-	trial->step_mad_seconds = 0;
-	doubt = trial_fits(trial) ? doubt_of(target) : NULL;
-	if (doubt)
-		message = xasprintf(
-			"on a phantom micro-batch %" PRId64
-			" takes at least %" PRIu64 " bytes: %s; only probes "
-			"on the card itself can tell whether it fits",
-			trial->micro_batch, trial->peak_bytes, doubt);
-	free(doubt);
+	outcome->trial.step_seconds = 0;
+	outcome->trial.step_mad_seconds = 0;
+	seen = xcalloc(1, sizeof(*seen));
+	(void)phantom_look(target->phantom_folder, seen, NULL);
+	message = refusal_of(seen, outcome);
+	if (!message)
+		message = doubt_of(seen, &outcome->trial);
+	free(seen);
 	return message;
 }
 
 void phantom_trial_add_caveats(const struct options_target *target,
 			       struct strlist *caveats)
 {
-	struct phantom_seen *seen;
-	struct strbuf text = STRBUF_INIT;
-	uint64_t decisions = 0;
-
-	if (target->device != DEVICE_PHANTOM)
-		return;
-	seen = xcalloc(1, sizeof(*seen));
-	if (phantom_look(target->phantom_folder, seen, NULL) == 0)
-		decisions = seen->notes[SIM_NOTE_DECISION].count;
-	free(seen);
-	strbuf_addf(
-		&text,
-		"on a phantom %s: by real allocations, not run on the card; "
-		"what its driver keeps for the process is taken to be "
-		"%" PRIu64 " MiB",
-		target->card.name, target->card.context_bytes >> 20);
-	strlist_add(caveats, strbuf_text(&text));
-	if (decisions)
+	if (target->device == DEVICE_PHANTOM)
 		strlist_addf(caveats,
-			     "%" PRIu64 " times the program asked the card "
-			     "whether something holds, and was told that it "
-			     "does not: what it would do else was not seen",
-			     decisions);
-	strbuf_release(&text);
+			     "on a phantom %s: by real allocations, not run on "
+			     "the card; what its driver keeps for the process "
+			     "is taken to be %" PRIu64 " MiB",
+			     target->card.name,
+			     target->card.context_bytes >> 20);
 }

@@ -4,17 +4,19 @@
 #define AUTOFIT_LAUNCHER_PHANTOM_PHANTOM_TRIAL_H
 
 #include "base/strlist.h"
-#include "base/trial.h"
 #include "launcher/options/options.h"
+#include "probes/probe.h"
 
 /*
  * After a probe: on a phantom its steps take no time that means anything, so
- * the trial keeps none. A message that ends the tuning when sizes were seen to
- * depend on values and nothing has shown that this one is too large: "fits"
- * would be a guess. NULL: go on. The caller frees it.
+ * the trial keeps none. A message that ends the tuning when nothing can be said
+ * of the command (it used no card, or asked for what a phantom has not), or
+ * when what it does was seen to depend on values and nothing has shown that
+ * this size is too large: "fits" would be a guess. NULL: go on. The caller
+ * frees it.
  */
 char *phantom_trial_judge(const struct options_target *target,
-			  struct trial *trial);
+			  struct probe_outcome *outcome);
 
 /* "by real allocations, not run on the card", for the record; on other devices
  * nothing. */

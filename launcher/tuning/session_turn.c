@@ -468,12 +468,27 @@ static int settle_limits(struct session *session, struct probe_report *report,
 	return 0;
 }
 
+/* Whoever cancels a probe knows why it has no verdict. */
+static void print_note(struct session *session, const struct probe_note *note,
+		       const struct trial *trial)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->given.request->options->output.quiet ||
+	    (session_loop_must_end(&session->loop) &&
+	     trial->verdict == VERDICT_DISTURBED))
+		return;
+	report_style_measure(session->given.style);
+	report_probe(&text, session->given.style, session->result, note);
+	session_print(&text);
+	strbuf_release(&text);
+}
+
 enum session_turn session_turn_take(struct session *session,
 				    const struct plan_step *step)
 {
 	struct probe_report report = { .why = NULL };
 	enum session_turn turn = SESSION_END;
-	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	const struct probe_note *note;
 	char *doubt = NULL;
@@ -482,11 +497,10 @@ enum session_turn session_turn_take(struct session *session,
 	if (result == 0) {
 		doubt = phantom_trial_judge(
 			&session->given.request->options->target,
-			&report.outcome.trial);
+			&report.outcome);
 		result = settle_limits(session, &report, &err);
 	}
 	if (result < 0) {
-		free(doubt);
 		if (!has_written(session, &report) &&
 		    !session_loop_must_end(&session->loop))
 			(void)session_end(session, OUTCOME_ERROR,
@@ -506,20 +520,16 @@ enum session_turn session_turn_take(struct session *session,
 	note = session_trials_add(&session->trials, &report.outcome.trial,
 				  report.why, report.log);
 	session_trials_settle_failures(&session->trials);
-	/* Whoever cancels a probe knows why it has no verdict. */
-	if (!session->given.request->options->output.quiet &&
-	    !(session_loop_must_end(&session->loop) &&
-	      report.outcome.trial.verdict == VERDICT_DISTURBED)) {
-		report_style_measure(session->given.style);
-		report_probe(&text, session->given.style, session->result,
-			     note);
-		session_print(&text);
+	print_note(session, note, &report.outcome.trial);
+	if (doubt && !report.drops_addition) {
+		turn = session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+				   doubt);
+		doubt = NULL;
+	} else {
+		turn = after_probe(session, &report);
 	}
-	turn = doubt ? session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
-				   doubt)
-		     : after_probe(session, &report);
 out:
-	strbuf_release(&text);
+	free(doubt);
 	probe_report_release(&report);
 	return turn;
 }

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "base/textfile.h"
 #include "configs/files/builtin.h"
+#include "configs/files/paths.h"
 #include "probes/phantom/device/sim_state.h"
 
 #include <dlfcn.h>
@@ -17,6 +18,9 @@
 #include <unistd.h>
 
 #define BUILTIN "probes/phantom/"
+#define HOOK "probes/python/autofit_phantom.py"
+/* Of the folder: a folder in which Python finds the hook at its start. */
+#define HOOK_FOLDER "python"
 #define DRIVER "libcuda.so.1"
 #define NVML "libnvidia-ml.so.1"
 #define STATE "state"
@@ -52,6 +56,22 @@ static int unpack(const char *folder, struct error *err)
 					  err);
 		free(path);
 	}
+	return result;
+}
+
+/* What watches a Python program from inside. */
+static int unpack_hook(const char *folder, struct error *err)
+{
+	const struct builtin_file *file = builtin_find(HOOK);
+	char *hooks = xasprintf("%s/" HOOK_FOLDER, folder);
+	char *path = xasprintf("%s/sitecustomize.py", hooks);
+	int result = paths_make(hooks, err);
+
+	if (result == 0 && file)
+		result = textfile_replace(path, 0600, file->data, file->size,
+					  err);
+	free(path);
+	free(hooks);
 	return result;
 }
 
@@ -91,6 +111,8 @@ int phantom_open(const char *folder, const struct gpu_model *card, int count,
 	char *state = xasprintf("%s/" STATE, folder);
 	int result = unpack(folder, err);
 
+	if (result == 0)
+		result = unpack_hook(folder, err);
 	/* The user's words are of other cards. */
 	(void)unsetenv("CUDA_VISIBLE_DEVICES");
 	if (setenv("AUTOFIT_SIM_DEVICES", devices, 1) < 0 ||
@@ -119,6 +141,7 @@ static void put_before(struct strlist *environment, const char *name,
 void phantom_environment(const char *folder, struct strlist *environment)
 {
 	struct strbuf preload = STRBUF_INIT;
+	char *hooks = xasprintf("%s/" HOOK_FOLDER, folder);
 
 	for (const struct builtin_file *file = builtin_files; file->path;
 	     file++) {
@@ -130,11 +153,13 @@ void phantom_environment(const char *folder, struct strlist *environment)
 	}
 	put_before(environment, "LD_PRELOAD", strbuf_text(&preload));
 	put_before(environment, "LD_LIBRARY_PATH", folder);
+	put_before(environment, "PYTHONPATH", hooks);
 	strlist_env_set(environment, "AUTOFIT_SIM_DEVICES",
 			getenv("AUTOFIT_SIM_DEVICES"));
 	strlist_env_set(environment, "AUTOFIT_SIM_STATE",
 			getenv("AUTOFIT_SIM_STATE"));
 	strbuf_release(&preload);
+	free(hooks);
 }
 
 /* The whole state or nothing. */

@@ -30,7 +30,8 @@ autofit_phantom_library(phantom_cuda libcuda.so.1 ${phantom_libraries}
   ${phantom_driver_sources})
 autofit_phantom_library(phantom_nvml libnvidia-ml.so.1 ${phantom_libraries}
   ${phantom_nvml_sources})
-foreach(target phantom_cuda phantom_nvml)
+set(phantom_targets phantom_cuda phantom_nvml)
+foreach(target IN LISTS phantom_targets)
   target_compile_options(${target} PRIVATE -O2 -g0 -Wall -Wextra -Wpedantic
     -Wshadow)
   target_link_options(${target} PRIVATE -s -Wl,--no-undefined)
@@ -51,36 +52,36 @@ string(REPLACE ";" "," phantom_name_list "${phantom_names}")
 file(MAKE_DIRECTORY ${phantom_libraries}/made)
 
 foreach(soname IN LISTS phantom_sonames)
+  # libcudart.so.13: its sources are those of libcudart, and know the 13.
   string(REGEX REPLACE "\\.so.*$" "" stem ${soname})
+  string(REGEX REPLACE "^.*\\.so\\." "" major ${soname})
   set(sources "")
   if(stem STREQUAL "libcudart")
     file(GLOB sources CONFIGURE_DEPENDS ${phantom_folder}/runtime/runtime*.c)
-  elseif(EXISTS ${phantom_folder}/maths/${stem}.c)
-    set(sources ${phantom_folder}/maths/${stem}.c)
+  else()
+    file(GLOB sources CONFIGURE_DEPENDS ${phantom_folder}/maths/${stem}.c
+      ${phantom_folder}/maths/${stem}_*.c)
   endif()
-  set(made ${phantom_libraries}/made/${stem}.c)
-  set(map ${phantom_libraries}/made/${stem}.map)
+  set(made ${phantom_libraries}/made/${soname}.c)
+  set(map ${phantom_libraries}/made/${soname}.map)
   string(REPLACE ";" "," source_list "${sources}")
   add_custom_command(OUTPUT ${made} ${map}
     COMMAND ${CMAKE_COMMAND} -DSONAME=${soname} -DNAMES=${phantom_name_list}
       -DSOURCES=${source_list} -DOUTPUT=${made} -DMAP=${map}
       -P ${phantom_folder}/stubs.cmake
     DEPENDS ${phantom_names} ${sources} ${phantom_folder}/stubs.cmake VERBATIM)
-  set(target phantom_${stem})
+  set(target phantom_${stem}_${major})
   autofit_phantom_library(${target} ${soname} ${phantom_libraries} ${sources}
-    ${made} ${phantom_folder}/runtime/phantom_refuse.c)
+    ${made} ${phantom_folder}/device/phantom_note.c)
+  target_compile_definitions(${target} PRIVATE PHANTOM_MAJOR=${major})
   target_compile_options(${target} PRIVATE -O2 -g0 -Wall -Wextra -Wpedantic
     -Wshadow)
   target_link_options(${target} PRIVATE -s -Wl,--no-undefined
     -Wl,--version-script=${map})
   target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
   set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+  list(APPEND phantom_targets ${target})
 endforeach()
 
-# What the program carries, and whose building it waits for.
+# What the program carries; phantom_targets: whose building it waits for.
 set(phantom_builtin libcuda.so.1 libnvidia-ml.so.1 ${phantom_sonames})
-set(phantom_targets phantom_cuda phantom_nvml)
-foreach(soname IN LISTS phantom_sonames)
-  string(REGEX REPLACE "\\.so.*$" "" stem ${soname})
-  list(APPEND phantom_targets phantom_${stem})
-endforeach()

@@ -5,10 +5,11 @@
 
 PYTHON has the CUDA build of PyTorch, transformers and peft; no weights are
 needed. Each row is a configuration of the archive of Anassbzdd/fitcheck (Tesla
-T4, torch 2.10 and 2.14, fp16, LoRA on q, k, v and o, checkpointing, the
-efficient kernel of scaled_dot_product_attention with keys and values expanded,
-AdamW on fp32 adapters; data/measurements, commits 1e72b19a and 83aea542):
-the peak of the second step, allocated and reserved, in MiB.
+T4, torch 2.10 and 2.14, fp16, LoRA of rank 32 on q, k, v and o, checkpointing,
+AdamW on fp32 adapters; the efficient kernel of scaled_dot_product_attention with
+keys and values expanded, or attention written out; data/measurements, commits
+1e72b19a and 83aea542): the peak of the second step, allocated and reserved, in
+MiB.
 """
 import json
 import subprocess
@@ -33,16 +34,19 @@ SHAPES = {
         num_key_value_heads=4, intermediate_size=5632, vocab_size=32000,
         tie_word_embeddings=False)),
 }
-# Model, batch, length, rank; allocated and reserved on the real card.
+# Model, batch, length; on the real card with the efficient kernel, allocated and
+# reserved, and the same with attention written out.
 ROWS = [
-    ("SmolLM2-135M", 2, 512, 32, 1026.9, 1070),
-    ("SmolLM2-135M", 1, 4096, 32, 3148.1, 3284),
-    ("TinyLlama", 2, 1024, 32, 3287.8, 3532),
-    ("TinyLlama", 2, 2048, 32, 4354.1, 4696),
-    ("SmolLM2-1.7B", 1, 2048, 32, 4977.0, 5398),
-    ("SmolLM2-1.7B", 4, 1024, 32, 6528.7, 7094),
-    ("Qwen2.5-1.5B", 2, 1024, 32, 7401.8, 7766),
+    ("SmolLM2-135M", 2, 512, (1026.9, 1070), (1027.3, 1104)),
+    ("SmolLM2-135M", 1, 4096, (3148.1, 3284), (3180.1, 4476)),
+    ("TinyLlama", 2, 1024, (3287.8, 3532), (3518.1, 4226)),
+    ("TinyLlama", 2, 2048, (4354.1, 4696), (6616.1, 7662)),
+    ("SmolLM2-1.7B", 1, 2048, (4977.0, 5398), (5706.2, 7146)),
+    ("SmolLM2-1.7B", 4, 1024, (6528.7, 7094), (6536.7, 7734)),
+    ("Qwen2.5-1.5B", 2, 1024, (7401.8, 7766), (7405.8, 7910)),
 ]
+KERNELS = ("sdpa", "eager")
+RANK = 32
 
 
 def expand_heads():
@@ -62,7 +66,7 @@ def expand_heads():
     torch.nn.functional.scaled_dot_product_attention = expanded
 
 
-def make_model(name, rank):
+def make_model(name, kernel):
     import peft
     import torch
     import transformers
@@ -70,14 +74,16 @@ def make_model(name, rank):
     family, shape = SHAPES[name]
     config = getattr(transformers, family + "Config")(
         **shape, max_position_embeddings=8192, use_cache=False,
-        attn_implementation="sdpa")
+        attn_implementation=kernel)
     with torch.device("meta"):
         model = transformers.AutoModelForCausalLM.from_config(
             config, dtype=torch.float16)
-    model.to_empty(device="cuda")
+    # Loaded to the host, and moved: a weight that is used twice is moved once.
+    model.to_empty(device="cpu")
     model.tie_weights()
+    model.cuda()
     model = peft.get_peft_model(model, peft.LoraConfig(
-        r=rank, lora_alpha=2 * rank, lora_dropout=0.0, bias="none",
+        r=RANK, lora_alpha=2 * RANK, lora_dropout=0.0, bias="none",
         task_type="CAUSAL_LM",
         target_modules=["q_proj", "k_proj", "v_proj", "o_proj"]))
     model.gradient_checkpointing_enable(
@@ -86,13 +92,13 @@ def make_model(name, rank):
     return model.train()
 
 
-def train(name, batch, length, rank):
+def train(name, batch, length, kernel):
     """In the process on the phantom card."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     expand_heads()
-    model = make_model(name, rank)
+    model = make_model(name, kernel)
     trained = [p for p in model.parameters() if p.requires_grad]
     for parameter in trained:
         parameter.data = parameter.data.float()
@@ -114,6 +120,21 @@ def train(name, batch, length, rank):
                       torch.cuda.max_memory_reserved()]))
 
 
+def print_row(autofit, python, row, real):
+    done = subprocess.run(
+        [autofit, "phantom", "t4", "--", python, __file__, "--row",
+         json.dumps(row)], stdout=subprocess.PIPE, check=False, text=True)
+    print("| %s, %d x %d, %s |" % row, end="")
+    try:
+        seen = [n / MIB for n in json.loads(done.stdout.splitlines()[-1])]
+    except (IndexError, ValueError):
+        print(" failed |")
+        return
+    print(" %.1f | %.1f (%+.2f%%) | %.0f | %.0f (%+.1f%%) |" % (
+        real[0], seen[0], 100 * (seen[0] / real[0] - 1),
+        real[1], seen[1], 100 * (seen[1] / real[1] - 1)), flush=True)
+
+
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "--row":
         train(*json.loads(sys.argv[2]))
@@ -121,22 +142,11 @@ def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     autofit, python = sys.argv[1:]
-    print("| model, batch x length | allocated on a T4 | on a phantom | "
-          "reserved on a T4 | on a phantom |\n|---|---|---|---|---|")
-    for name, batch, length, rank, allocated, reserved in ROWS:
-        done = subprocess.run(
-            [autofit, "phantom", "t4", "--", python, __file__, "--row",
-             json.dumps([name, batch, length, rank])],
-            stdout=subprocess.PIPE, check=False, text=True)
-        try:
-            seen = [n / MIB for n in json.loads(done.stdout.splitlines()[-1])]
-        except (IndexError, ValueError):
-            print("| %s %d x %d | failed |" % (name, batch, length))
-            continue
-        print("| %s, %d x %d | %.1f | %.1f (%+.2f%%) | %.0f | %.0f (%+.1f%%) |"
-              % (name, batch, length, allocated, seen[0],
-                 100 * (seen[0] / allocated - 1), reserved, seen[1],
-                 100 * (seen[1] / reserved - 1)), flush=True)
+    print("| model, batch x length, attention | allocated on a T4 | on a phantom "
+          "| reserved on a T4 | on a phantom |\n|---|---|---|---|---|")
+    for row in ROWS:
+        for kernel, real in zip(KERNELS, row[3:]):
+            print_row(autofit, python, row[:3] + (kernel,), real)
 
 
 if __name__ == "__main__":

@@ -3,70 +3,23 @@
 # largest size that a tuning finds for it.
 # SPDX-License-Identifier: MIT
 # CTEST COST 90
-"""The real PyTorch and its real allocator, without NVIDIA's packages.
-
-AUTOFIT_PHANTOM_PYTHON names a Python that has it. Without that its packages (0.9
-GB) are installed with AUTOFIT_NIGHTLY=1, once per build folder, pinned; where they
-cannot be had, the test says why and is left out.
-"""
+"""The real PyTorch and its real allocator, without NVIDIA's packages: which
+Python that is says phantom_lib.py."""
 import os
 import re
-import shutil
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
+import phantom_lib  # noqa: E402
 
-SOURCE = os.path.join(lib.DATA, "phantom")
-REQUIREMENTS = os.path.join(SOURCE, "requirements.txt")
-TRAIN = os.path.join(SOURCE, "train.py")
+TRAIN = os.path.join(phantom_lib.SOURCE, "train.py")
 # A card of the user's catalogue, so small that few sizes fit.
 CARD = ("name,driver_total_mib,cuda_usable_mib,cc,sms,context_mib\n"
         "Test Card,2048,1536,8.6,28,500\n")
 USABLE, CONTEXT = 1536 * lib.MIB, 500 * lib.MIB
 DOUBTFUL = ("mask", "nonzero", "unique", "repeat", "experts")
-
-
-def pip(python, *args):
-    done = subprocess.run(
-        [python, "-m", "pip", "--disable-pip-version-check", *args],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL, check=False)
-    lines = done.stdout.decode(errors="replace").splitlines()
-    return done.returncode, lines[-1] if lines else ""
-
-
-def find_python():
-    """One with the packages, installed at the first call; or skips."""
-    given = os.environ.get("AUTOFIT_PHANTOM_PYTHON")
-    if given:
-        return given
-    if os.environ.get("AUTOFIT_NIGHTLY") != "1":
-        lib.skip("0.9 GB of packages are fetched with AUTOFIT_NIGHTLY=1 only; "
-                 "AUTOFIT_PHANTOM_PYTHON names a Python that has them")
-    folder = os.path.join(os.environ["BUILD"], "phantom-venv")
-    python = os.path.join(folder, "bin", "python")
-    stamp = os.path.join(folder, "installed.txt")
-    with open(REQUIREMENTS, encoding="utf-8") as file:
-        wanted = file.read()
-    if os.path.exists(stamp):
-        with open(stamp, encoding="utf-8") as file:
-            if file.read() == wanted:
-                return python
-    shutil.rmtree(folder, ignore_errors=True)
-    if subprocess.call(["python3", "-m", "venv", folder],
-                       stdout=subprocess.DEVNULL):
-        lib.skip("no virtual environment can be made: python3-venv is needed")
-    # Without what PyTorch depends on: that would be NVIDIA's libraries.
-    status, words = pip(python, "install", "--no-deps", "--retries", "1",
-                        "--timeout", "20", "--quiet", "-r", REQUIREMENTS)
-    if status:
-        lib.skip("the packages cannot be installed: " + words)
-    with open(stamp, "w", encoding="utf-8") as file:
-        file.write(wanted)
-    return python
 
 
 def peak_of(answer):
@@ -112,9 +65,6 @@ def doubtful_runs(place, python):
         lib.holds("%s: at least" % what, answer.err,
                   "at least sizes depend on values")
         lib.equal("%s: no limit is said to hold" % what, answer.status, 123)
-    answer = once(place, python, "--with", "while")
-    lib.holds("while: the answers are counted", answer.err,
-              r"3 reads from the card gave zeros, 3 of them answers of no")
     answer = place.run("tune", "--device", "phantom:testcard", "--", python,
                        TRAIN, "--batch-size", "4", "--grad-accum", "4",
                        "--with", "mask")
@@ -165,7 +115,7 @@ def tuning(place, python):
 
 
 def main():
-    python = find_python()
+    python = phantom_lib.find_python()
     with lib.Place("phantom") as place:
         place.write("home/config/gpus.csv", CARD)
         plain_runs(place, python)

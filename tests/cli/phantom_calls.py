@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # How cards that are not there are asked for, and what is refused: no PyTorch.
 # SPDX-License-Identifier: MIT
+import os
 import sys
 
 sys.dont_write_bytecode = True  # nothing new beside this file
@@ -8,12 +9,21 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 import lib  # noqa: E402
 
 NOT_USED = "the command did not use the phantom card"
+OWN_CUDART = os.path.join(os.environ["BUILD"], "helpers", "own_cudart")
+TUNE = "tune --device phantom:t4 -- "
 # Arguments, exit code, words.
 ROWS = [
     ("phantom t4 -- true", 123, NOT_USED),
     ("phantom t4x2 -- true", 123, NOT_USED),
     ("phantom t4 -- false", 123, NOT_USED),
     ("phantom t4 --limit 1G -- python3 -c import\\ json", 123, NOT_USED),
+    ("phantom t4 -- " + OWN_CUDART, 123, "carries a CUDA runtime of NVIDIA's"),
+    (TUNE + "python3 cpu.py --batch-size 4", 123, NOT_USED + ": that takes a "
+     "CUDA build of PyTorch"),
+    (TUNE + "python3 fails.py --batch-size 4", 123, NOT_USED +
+     " before it failed.*AssertionError: Torch not compiled with CUDA"),
+    (TUNE + OWN_CUDART + " --batch-size 4", 123, "carries a CUDA runtime"),
+    (TUNE + "/nonexistent --batch-size 4", 127, "cannot run '/nonexistent'"),
     ("phantom t4 -- /nonexistent", 127, "cannot run '/nonexistent'"),
     ("phantom", 125, r"no card given: autofit phantom CARD\[xN\] -- command"),
     ("phantom t4", 125, "no command given"),
@@ -32,6 +42,9 @@ ROWS = [
 
 def main():
     with lib.Place("phantom") as place:
+        place.write("cpu.py", "print('step 1')\n")
+        place.write("fails.py", "raise AssertionError("
+                    "'Torch not compiled with CUDA enabled')\n")
         for line, code, words in ROWS:
             args = [arg.replace("\0", " ") for arg in
                     line.replace("\\ ", "\0").split()]
@@ -46,7 +59,7 @@ def main():
                   "GeForce RTX 4090:", r"libcudart\.so\.12", r"libnccl\.so\.2")
         left = place.ask("phantom", "t4", "--", "sh", "-c",
                          "dirname $AUTOFIT_SIM_STATE").out.strip()
-        lib.check("nothing of it is left", left and not lib.os.path.exists(
+        lib.check("nothing of it is left", left and not os.path.exists(
             left), left)
     lib.finish()
 

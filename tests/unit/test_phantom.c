@@ -67,7 +67,7 @@ static void the_words_of_a_card(void **state)
 
 /* One process on a T4, and what else a row says. */
 static struct phantom_seen *seen_of(uint64_t peak_mib, uint64_t refusals,
-				    const char *kernel)
+				    enum sim_note_kind kind, const char *text)
 {
 	struct phantom_seen *seen = calloc(1, sizeof(*seen));
 
@@ -81,11 +81,11 @@ static struct phantom_seen *seen_of(uint64_t peak_mib, uint64_t refusals,
 		.refusals = refusals,
 		.refused_bytes = 2 * GIB,
 	};
-	if (kernel) {
-		struct sim_note *note = &seen->notes[SIM_NOTE_DATA_SIZE];
+	if (text) {
+		struct sim_note *note = &seen->notes[kind];
 
 		note->count = 1;
-		(void)snprintf(note->text, sizeof(note->text), "%s", kernel);
+		(void)snprintf(note->text, sizeof(note->text), "%s", text);
 	}
 	return seen;
 }
@@ -122,8 +122,9 @@ static void what_is_told(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct phantom_seen *seen = seen_of(
-			rows[i].peak_mib, rows[i].refusals, rows[i].kernel);
+		struct phantom_seen *seen =
+			seen_of(rows[i].peak_mib, rows[i].refusals,
+				SIM_NOTE_DATA_SIZE, rows[i].kernel);
 		struct strbuf text = STRBUF_INIT;
 
 		target.limit_bytes = rows[i].limit_mib * MIB;
@@ -142,24 +143,49 @@ static void what_is_told(void **state)
 	}
 }
 
-/* The peak is kept, and what would look like speed is not. */
-static void a_trial_has_no_speed(void **state)
+/* With a limit that it keeps: a doubt is no answer then. */
+static void what_notes_say(void **state)
 {
-	struct options_target target = { .device = DEVICE_PHANTOM,
-					 .phantom_folder = *state };
-	struct trial trial = { .verdict = VERDICT_FITS,
-			       .micro_batch = 8,
-			       .peak_bytes = GIB,
-			       .step_seconds = 0.5,
-			       .step_mad_seconds = 0.1 };
-	struct trial real = trial;
+	static const struct {
+		enum sim_note_kind kind;
+		const char *text;
+		int code, exit_code;
+		const char *tells; /* "at least" in no other */
+	} rows[] = {
+		{ SIM_NOTE_VALUE, "a.py:3 asks", 0, 123,
+		  "at least  what the program does may depend on values, "
+		  "which are zeros on a phantom (a.py:3 asks)" },
+		{ SIM_NOTE_UNSEEN, "", 0, 123,
+		  "at least  the program reads values, which are zeros on a "
+		  "phantom, and what for cannot be seen (1 reads)" },
+		{ SIM_NOTE_READ, "", 0, 0, "1 reads from the card" },
+		{ SIM_NOTE_REFUSED, "no cufftExecR2C", 123, 123, "code 123" },
+		{ SIM_NOTE_FOREIGN, "", 1, 123, "exit code 1" },
+		{ SIM_NOTE_FOREIGN, "", 0, 0, "not run on the card" },
+		{ SIM_NOTE_KERNELS, "", 0, 0, "not run on the card" },
+	};
+	struct options_target target = { .card.name = "Tesla T4",
+					 .limit_bytes = 15 * GIB,
+					 .card_count = 1 };
 
-	assert_null(phantom_trial_judge(&target, &trial));
-	assert_true(trial.step_seconds == 0 && trial.step_mad_seconds == 0);
-	assert_int_equal(trial.peak_bytes, GIB);
-	target.device = DEVICE_CUDA;
-	assert_null(phantom_trial_judge(&target, &real));
-	assert_true(real.step_seconds > 0);
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct phantom_seen *seen =
+			seen_of(1141, 0, rows[i].kind, rows[i].text);
+		struct strbuf text = STRBUF_INIT;
+		const char *doubt;
+
+		phantom_report(&text, &target, seen, rows[i].code);
+		doubt = strstr(strbuf_text(&text), "at least");
+		if (!strstr(strbuf_text(&text), rows[i].tells) ||
+		    !doubt != (rows[i].tells[0] != 'a'))
+			fail_msg("row %zu: %s", i, strbuf_text(&text));
+		assert_int_equal(
+			phantom_report_code(&target, seen, rows[i].code),
+			rows[i].exit_code);
+		strbuf_release(&text);
+		free(seen);
+	}
 }
 
 static void write_state(const char *folder, const struct sim_state *state,
@@ -172,15 +198,115 @@ static void write_state(const char *folder, const struct sim_state *state,
 			 0);
 }
 
+/* With one process that used the card, or with none. */
+static void write_seen(const char *folder, bool is_used,
+		       enum sim_note_kind kind, const char *text)
+{
+	struct sim_state *state = calloc(1, sizeof(*state));
+
+	assert_non_null(state);
+	state->usages[0].pid = is_used;
+	if (text) {
+		state->notes[kind].count = 1;
+		(void)snprintf(state->notes[kind].text, SIM_NOTE_TEXT_MAX, "%s",
+			       text);
+	}
+	write_state(folder, state, sizeof(*state));
+	free(state);
+}
+
+/* The peak is kept, and what would look like speed is not. */
+static void a_trial_has_no_speed(void **state)
+{
+	struct options_target target = { .device = DEVICE_PHANTOM,
+					 .phantom_folder = *state };
+	struct probe_outcome outcome = { .trial = { .verdict = VERDICT_FITS,
+						    .micro_batch = 8,
+						    .peak_bytes = GIB,
+						    .step_seconds = 0.5,
+						    .step_mad_seconds = 0.1 },
+					 .first_error = "" };
+	struct probe_outcome real = outcome;
+
+	write_seen(*state, true, SIM_NOTE_READ, NULL);
+	assert_null(phantom_trial_judge(&target, &outcome));
+	assert_true(outcome.trial.step_seconds == 0 &&
+		    outcome.trial.step_mad_seconds == 0);
+	assert_int_equal(outcome.trial.peak_bytes, GIB);
+	target.device = DEVICE_CUDA;
+	assert_null(phantom_trial_judge(&target, &real));
+	assert_true(real.trial.step_seconds > 0);
+}
+
+/* When a tuning ends with a refusal, and what that says. */
+static void a_trial_may_end_all(void **folder)
+{
+	static const struct {
+		bool is_used;
+		enum verdict verdict;
+		int status; /* of the command; negative: it was stopped */
+		const char *text;
+		enum sim_note_kind kind;
+		const char *tells; /* NULL: go on */
+	} rows[] = {
+		{ true, VERDICT_FITS, -1, NULL, 0, NULL },
+		{ true, VERDICT_FITS, -1, "nonzero", SIM_NOTE_DATA_SIZE,
+		  "at least" },
+		{ true, VERDICT_FITS, 0, "a.py:7 asks", SIM_NOTE_VALUE,
+		  "(a.py:7 asks)" },
+		/* A misfit is one whatever the values are. */
+		{ true, VERDICT_OOM_DEVICE, 1, "nonzero", SIM_NOTE_DATA_SIZE,
+		  NULL },
+		{ true, VERDICT_FAILED, 123, "no cufftExecR2C",
+		  SIM_NOTE_REFUSED, "no cufftExecR2C" },
+		{ true, VERDICT_FAILED, 1, "", SIM_NOTE_FOREIGN,
+		  "carries a CUDA runtime of NVIDIA's inside" },
+		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_FOREIGN,
+		  "carries a CUDA runtime of NVIDIA's inside" },
+		{ true, VERDICT_FAILED, 1, NULL, 0, NULL },
+		{ false, VERDICT_FAILED, 1, NULL, 0,
+		  "did not use the phantom card before it failed: that takes a "
+		  "CUDA build of PyTorch (for CUDA 12 or 13), which finds the "
+		  "card "
+		  "as any other\nKeyError: 7" },
+		/* With PyTorch, an error is the program's own. */
+		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_KERNELS, NULL },
+		{ false, VERDICT_FAILED, 0, "", SIM_NOTE_KERNELS,
+		  "did not use the phantom card: that takes" },
+		{ false, VERDICT_DISTURBED, -1, NULL, 0, NULL },
+	};
+	struct options_target target = { .device = DEVICE_PHANTOM,
+					 .phantom_folder = *folder };
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct probe_outcome outcome = {
+			.trial.verdict = rows[i].verdict,
+			.evidence.end = { .ended = rows[i].status >= 0,
+					  .wait_status = rows[i].status * 256 },
+			.first_error = "KeyError: 7",
+		};
+		char *message;
+
+		write_seen(*folder, rows[i].is_used, rows[i].kind,
+			   rows[i].text);
+		message = phantom_trial_judge(&target, &outcome);
+		if (!message != !rows[i].tells ||
+		    (message && !strstr(message, rows[i].tells)))
+			fail_msg("row %zu: %s", i, message ? message : "-");
+		free(message);
+	}
+}
+
 /* The command could have written whatever it likes. */
 static void a_state_is_hostile(void **folder)
 {
 	struct options_target target = { .device = DEVICE_PHANTOM,
 					 .phantom_folder = *folder };
-	struct trial trial = { .verdict = VERDICT_FITS, .micro_batch = 8 };
+	struct probe_outcome outcome = { .trial.verdict = VERDICT_OOM_DEVICE,
+					 .first_error = "" };
 	struct sim_state *state = malloc(sizeof(*state));
 	struct phantom_seen *seen = malloc(sizeof(*seen));
-	char *doubt;
+	char *message;
 
 	assert_non_null(state);
 	assert_non_null(seen);
@@ -193,13 +319,11 @@ static void a_state_is_hostile(void **folder)
 	assert_int_equal(phantom_look(*folder, seen, NULL), 0);
 	assert_int_equal(seen->usage_count, 0); /* of no device */
 	assert_int_equal(strlen(seen->notes[0].text), SIM_NOTE_TEXT_MAX - 1);
-	doubt = phantom_trial_judge(&target, &trial);
-	assert_non_null(doubt);
-	assert_non_null(strstr(doubt, "at least"));
-	free(doubt);
-	/* A misfit is one whatever the values are. */
-	trial.verdict = VERDICT_OOM_DEVICE;
-	assert_null(phantom_trial_judge(&target, &trial));
+	/* 0xff is no text: what is told of it is escaped, and ended. */
+	message = phantom_trial_judge(&target, &outcome);
+	assert_non_null(message);
+	assert_null(strchr(message, '\xff'));
+	free(message);
 	free(seen);
 	free(state);
 }
@@ -209,7 +333,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_words_of_a_card),
 		cmocka_unit_test(what_is_told),
+		cmocka_unit_test(what_notes_say),
 		cmocka_unit_test_setup_teardown(a_trial_has_no_speed,
+						scratch_make, scratch_remove),
+		cmocka_unit_test_setup_teardown(a_trial_may_end_all,
 						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(a_state_is_hostile,
 						scratch_make, scratch_remove),

@@ -80,4 +80,7 @@ int sim_charge(uint32_t device, uint64_t bytes);
 void sim_discharge(uint32_t device, uint64_t bytes);
 uint64_t sim_round_up(uint64_t bytes, uint64_t unit); /* 0: too many */
 
+/* SIM_NOTE_FUNCTION of sim_notes.h; it needs no cuInit. */
+int autofit_phantom_note(int kind, const char *text, uint64_t number);
+
 #endif

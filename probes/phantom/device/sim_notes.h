@@ -9,10 +9,21 @@ enum sim_note_kind {
 	/* The size of a result depended on values, which are zeros here; the
 	 * text is the kernel's name. */
 	SIM_NOTE_DATA_SIZE,
+	/* The program asked for a value, and what it does next may depend on
+	 * the answer; the text says where and what. */
+	SIM_NOTE_VALUE,
+	/* So few bytes were read back that they may decide something, and
+	 * nobody saw what for: there is no Python, or it is not watched. */
+	SIM_NOTE_UNSEEN,
 	/* So many bytes were read back: zeros. */
 	SIM_NOTE_READ,
-	/* A lone byte was read back, and it was no all(): an answer of no. */
-	SIM_NOTE_DECISION,
+	/* The process was ended; the text says why. */
+	SIM_NOTE_REFUSED,
+	/* A program was loaded that has kernels for a card. */
+	SIM_NOTE_KERNELS,
+	/* NVIDIA's own runtime, which a program carried inside, asked for what
+	 * only NVIDIA's driver has. */
+	SIM_NOTE_FOREIGN,
 	SIM_NOTE_KINDS,
 };
 

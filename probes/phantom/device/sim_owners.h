@@ -32,4 +32,7 @@ int sim_graph_add_free(struct sim_graph *graph, uint64_t address);
 /* A launch of a kernel or a graph: the script's answer, the code's bytes. */
 int sim_launch(struct sim_context *context);
 
+/* A kernel runs: no byte of the card is known from then on; see sim_kept.h. */
+void sim_forget_kept(void);
+
 #endif

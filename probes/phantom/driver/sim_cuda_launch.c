@@ -29,6 +29,7 @@ int sim_launch(struct sim_context *context)
 
 	if (result)
 		return result;
+	sim_forget_kept();
 	if (number == 1)
 		code_bytes += context->module_bytes;
 	if (number == context->grow_launch)

@@ -52,13 +52,15 @@ EXPORT int cublasGetStream_v2(const struct blas_handle *handle, void **stream)
 EXPORT int cublasGetVersion_v2(const void *handle, int *version)
 {
 	(void)handle;
-	*version = 120804;
+	*version = PHANTOM_MAJOR < 13 ? 120804 : 130002;
 	return MATHS_OK;
 }
 
 EXPORT int cublasGetProperty(int type, int *value)
 {
-	static const int version[] = { 12, 8, 4 };
+	static const int version[] = { PHANTOM_MAJOR,
+				       PHANTOM_MAJOR < 13 ? 8 : 0,
+				       PHANTOM_MAJOR < 13 ? 4 : 2 };
 
 	if (type < 0 || type > 2)
 		return 7; /* CUBLAS_STATUS_INVALID_VALUE */

@@ -68,7 +68,7 @@ EXPORT int cublasLtMatmulAlgoGetHeuristic(const void *handle, const void *what,
 
 EXPORT size_t cublasLtGetVersion(void)
 {
-	return 120804;
+	return PHANTOM_MAJOR < 13 ? 120804 : 130002;
 }
 
 /* NOLINTEND(readability-function-size) */

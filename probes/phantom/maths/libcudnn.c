@@ -33,19 +33,26 @@ EXPORT int cudnnGetStream(const struct dnn_handle *handle, void **stream)
 	return MATHS_OK;
 }
 
+/*
+ * Both versions of CUDA have a cuDNN of this file name. That of PyTorch 2.14,
+ * for CUDA 13, is also good enough for older ones, which ask for theirs or a
+ * newer one.
+ */
+enum { DNN_MAJOR = 9, DNN_MINOR = 24, DNN_PATCH = 0 };
+
 EXPORT size_t cudnnGetVersion(void)
 {
-	return 91002;
+	return 10000 * DNN_MAJOR + 100 * DNN_MINOR + DNN_PATCH;
 }
 
 EXPORT size_t cudnnGetCudartVersion(void)
 {
-	return 12080;
+	return 13000;
 }
 
 EXPORT int cudnnGetProperty(int type, int *value)
 {
-	static const int version[] = { 9, 10, 2 };
+	static const int version[] = { DNN_MAJOR, DNN_MINOR, DNN_PATCH };
 
 	if (type < 0 || type > 2)
 		return BAD_PARAMETER;

@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 #define AUTOFIT_PROBES_PHANTOM_RUNTIME_RUNTIME_H
 
+#include "probes/phantom/device/phantom_note.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,8 +16,13 @@
  * The runtime is thin: memory, streams, events and graphs are the driver's
  * (probes/phantom/driver), which a program's LD_PRELOAD may have hooked, so it
  * is reached by dlsym like any driver. Names, values and layouts are those of
- * the public headers of CUDA 12.8, written down once more.
+ * the public headers of CUDA 12.8 and 13.0, written down once more; the build
+ * says which of them a library is for.
  */
+#ifndef PHANTOM_MAJOR
+#	define PHANTOM_MAJOR 12
+#endif
+
 enum runtime_error {
 	RUNTIME_OK = 0,
 	RUNTIME_INVALID_VALUE = 1,
@@ -43,9 +50,6 @@ int runtime_answer(int result);
  * has none of answers "not supported" whenever it is called.
  */
 void *runtime_function(void **slot, const char *name);
-
-/* Ends the process with one sentence about what a phantom card has not. */
-int phantom_refuse(const char *name);
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): parts of declarations */
 

@@ -1,47 +1,8 @@
 /* Devices of a phantom card's CUDA runtime: number, properties, attributes. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/phantom/runtime/runtime.h"
+#include "probes/phantom/runtime/runtime_properties.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
-
-/* As cudaDeviceProp is laid out since CUDA 12. */
-struct runtime_properties {
-	char name[256];
-	unsigned char uuid[16];
-	char luid[8];
-	unsigned int luid_node_mask;
-	size_t total_bytes, shared_per_block;
-	int registers_per_block, warp_size;
-	size_t pitch_max;
-	int threads_per_block, block_max[3], grid_max[3], clock_rate;
-	size_t constant_bytes;
-	int major, minor;
-	size_t texture_alignment, texture_pitch_alignment;
-	int device_overlap, multiprocessors, kernel_timeout, integrated;
-	int can_map_host, compute_mode, textures[40];
-	size_t surface_alignment;
-	int concurrent_kernels, ecc, bus, device, domain, tcc, async_engines;
-	int unified_addressing, memory_clock_rate, memory_bus_width, l2_bytes;
-	int l2_persisting_max, threads_per_multiprocessor;
-	int stream_priorities, global_l1, local_l1;
-	size_t shared_per_multiprocessor;
-	int registers_per_multiprocessor, managed, is_multi_board;
-	int multi_board_group, host_atomics, double_ratio, pageable_access;
-	int concurrent_managed, preemption, registered_pointer;
-	int cooperative_launch, cooperative_multi_device;
-	size_t shared_per_block_optin;
-	int page_tables, direct_managed, blocks_per_multiprocessor;
-	int access_window_max;
-	size_t shared_reserved_per_block;
-	int host_register, sparse_arrays, host_register_read_only;
-	int timeline_semaphores, memory_pools, direct_rdma;
-	unsigned int direct_rdma_flush;
-	int direct_rdma_ordering;
-	unsigned int pool_handle_types;
-	int deferred_arrays, ipc_events, cluster_launch, unified_functions;
-	int reserved[63];
-};
-_Static_assert(sizeof(struct runtime_properties) == 1032, "cudaDeviceProp");
 
 /* The driver numbers its attributes as the runtime does. */
 #define INT_ROW(field, attribute)                                              \
@@ -69,15 +30,12 @@ static const struct {
 	INT_ROW(warp_size, 10),
 	SIZE_ROW(pitch_max, 11),
 	INT_ROW(registers_per_block, 12),
-	INT_ROW(clock_rate, 13),
 	SIZE_ROW(texture_alignment, 14),
-	INT_ROW(device_overlap, 15),
 	INT_ROW(multiprocessors, 16),
 	INT_ROW(can_map_host, 19),
 	INT_ROW(concurrent_kernels, 31),
 	INT_ROW(ecc, 32),
 	INT_ROW(bus, 33),
-	INT_ROW(memory_clock_rate, 36),
 	INT_ROW(memory_bus_width, 37),
 	INT_ROW(l2_bytes, 38),
 	INT_ROW(threads_per_multiprocessor, 39),
@@ -98,6 +56,11 @@ static const struct {
 	SIZE_ROW(shared_reserved_per_block, 111),
 	INT_ROW(memory_pools, 115),
 	INT_ROW(cluster_launch, 120),
+#if PHANTOM_MAJOR < 13
+	INT_ROW(clock_rate, 13),
+	INT_ROW(device_overlap, 15),
+	INT_ROW(memory_clock_rate, 36),
+#endif
 };
 
 DRIVER_CALL(device_name, "cuDeviceGetName",
@@ -152,8 +115,13 @@ EXPORT int cudaDeviceGetAttribute(int *value, int attribute, int device)
 		result ? result : device_attribute(value, attribute, device));
 }
 
-EXPORT int cudaGetDeviceProperties_v2(struct runtime_properties *properties,
-				      int device)
+#if PHANTOM_MAJOR < 13
+#	define GET_PROPERTIES cudaGetDeviceProperties_v2
+#else
+#	define GET_PROPERTIES cudaGetDeviceProperties
+#endif
+
+EXPORT int GET_PROPERTIES(struct runtime_properties *properties, int device)
 {
 	int result = check_device(device);
 

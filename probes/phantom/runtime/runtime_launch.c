@@ -2,9 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/runtime/runtime_launch.h"
 
-#include "probes/phantom/device/sim_notes.h"
-
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
@@ -113,26 +112,52 @@ static struct kernel look_up(const void *stub)
 	return key;
 }
 
-DRIVER_CALL(note, SIM_NOTE_FUNCTION, (int kind, const char *text, uint64_t n),
-	    (kind, text, n))
-
 bool runtime_says_all(void)
 {
 	return last_meaning == ALL;
 }
 
+/* A question has one answer, of at most so many bytes. */
+#define ANSWER_BYTES_MAX 16
+
+/* Above 0: somebody in this thread answers for what it reads and launches. */
+static _Thread_local int handled;
+
 void runtime_note_read(size_t bytes)
 {
-	(void)note(SIM_NOTE_READ, NULL, bytes);
-	if (bytes == 1 && !runtime_says_all())
-		(void)note(SIM_NOTE_DECISION, NULL, bytes);
+	phantom_note(SIM_NOTE_READ, NULL, bytes);
+	if (!handled && bytes <= ANSWER_BYTES_MAX)
+		phantom_note(SIM_NOTE_UNSEEN, NULL, bytes);
+}
+
+/*
+ * For whoever watches the program from inside
+ * (probes/python/autofit_phantom.py) and knows what its reads are for.
+ */
+EXPORT void autofit_phantom_handle(int change)
+{
+	handled += change;
+}
+
+EXPORT void autofit_phantom_value(const char *text)
+{
+	phantom_note(SIM_NOTE_VALUE, text, 1);
+}
+
+EXPORT void autofit_phantom_end(const char *text)
+{
+	phantom_end(text, " again and again, and waits for another answer: a "
+			  "phantom card has none");
 }
 
 EXPORT void **__cudaRegisterFatBinary(void *binary)
 {
+	static atomic_flag is_noted = ATOMIC_FLAG_INIT;
 	static void *handle;
 
 	(void)binary;
+	if (!atomic_flag_test_and_set(&is_noted))
+		phantom_note(SIM_NOTE_KERNELS, NULL, 1);
 	return &handle;
 }
 
@@ -279,8 +304,8 @@ static int launch_kernel(const void *stub, struct call_shape shape)
 				       (unsigned int)shape.shared_bytes,
 				       shape.stream, NULL, NULL);
 	last_meaning = kernel.meaning;
-	if (!result && kernel.meaning == DATA_SIZE)
-		(void)note(SIM_NOTE_DATA_SIZE, kernel.name, 1);
+	if (!result && !handled && kernel.meaning == DATA_SIZE)
+		phantom_note(SIM_NOTE_DATA_SIZE, kernel.name, 1);
 	return runtime_answer(result);
 }
 
@@ -291,6 +316,22 @@ EXPORT int cudaLaunchKernel(const void *stub, struct runtime_size grid,
 	(void)arguments;
 	return launch_kernel(
 		stub, (struct call_shape){ grid, block, shared_bytes, stream });
+}
+
+/* Since CUDA 13 a program asks for the kernel of a stub once, and launches
+ * that: here one is the other. */
+EXPORT int __cudaGetKernel(const void **kernel, const void *stub)
+{
+	*kernel = stub;
+	return RUNTIME_OK;
+}
+
+EXPORT int __cudaLaunchKernel(const void *kernel, struct runtime_size grid,
+			      struct runtime_size block, void **arguments,
+			      size_t shared_bytes, void *stream)
+{
+	return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes,
+				stream);
 }
 
 EXPORT int cudaLaunchCooperativeKernel(const void *stub,
@@ -369,6 +410,13 @@ EXPORT int cudaFuncSetAttribute(const void *stub, int attribute, int value)
 	return RUNTIME_OK;
 }
 
+EXPORT int cudaKernelSetAttributeForDevice(const void *kernel, int attribute,
+					   int value, int device)
+{
+	(void)device;
+	return cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 /* By threads and shared memory; registers are not known. */
 EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	int *blocks, const void *stub, int threads, size_t shared_bytes,
@@ -390,6 +438,15 @@ EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 	if (*blocks < 1)
 		*blocks = 1;
 	return RUNTIME_OK;
+}
+
+EXPORT int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
+							 const void *stub,
+							 int threads,
+							 size_t shared_bytes)
+{
+	return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+		blocks, stub, threads, shared_bytes, 0);
 }
 
 EXPORT int cudaProfilerStart(void)

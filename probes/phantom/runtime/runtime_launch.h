@@ -8,7 +8,10 @@
 /* The last kernel of this thread reduced by "and": it answers an all(). */
 bool runtime_says_all(void);
 
-/* So many bytes were read back from the device: they were zeros. */
+/*
+ * So many bytes were read back from the device: they were zeros. Few of them
+ * may decide what the program does next.
+ */
 void runtime_note_read(size_t bytes);
 
 #endif

@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/runtime/runtime_launch.h"
 
+#include "probes/phantom/device/sim_kept.h"
+
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
 /* NOLINTBEGIN(readability-function-size): the runtime's signatures */
 
@@ -156,11 +158,29 @@ static enum direction direction_of(const void *target, const void *source)
 	return from_device ? DEVICE_TO_HOST : HOST_TO_HOST;
 }
 
+DRIVER_CALL(keep, "autofit_phantom_keep",
+	    (uint64_t address, const void *data, size_t bytes,
+	     enum sim_kept kind),
+	    (address, data, bytes, kind))
+DRIVER_CALL(keep_copy, "autofit_phantom_keep_copy",
+	    (uint64_t to, uint64_t from, size_t bytes), (to, from, bytes))
+DRIVER_CALL(kept, "autofit_phantom_kept",
+	    (uint64_t address, void *data, size_t bytes),
+	    (address, data, bytes))
+
 /*
- * Nothing is kept on a device, so that a copy back gives zeros: a stored copy
- * would be stale as soon as the block is used for something else. A lone byte
+ * What was computed is not known, so that a copy back gives zeros. A lone byte
  * after an all() is true, for programs ask so whether a mask hides anything.
  */
+static void read_back(void *target, uint64_t source, size_t bytes)
+{
+	if (kept(source, NULL, bytes) == SIM_KEPT_ANSWER &&
+	    kept(source, target, bytes) == SIM_KEPT_ANSWER)
+		return;
+	memset(target, bytes == 1 && runtime_says_all(), bytes);
+	runtime_note_read(bytes);
+}
+
 static int copy(void *target, const void *source, size_t bytes, int kind)
 {
 	int result = runtime_enter();
@@ -171,10 +191,12 @@ static int copy(void *target, const void *source, size_t bytes, int kind)
 		kind = (int)direction_of(target, source);
 	if (kind == HOST_TO_HOST)
 		memmove(target, source, bytes);
-	if (kind == DEVICE_TO_HOST)
-		memset(target, bytes == 1 && runtime_says_all(), bytes);
-	if (kind == DEVICE_TO_HOST)
-		runtime_note_read(bytes);
+	else if (kind == HOST_TO_DEVICE)
+		(void)keep((uintptr_t)target, source, bytes, SIM_KEPT_COPY);
+	else if (kind == DEVICE_TO_DEVICE)
+		(void)keep_copy((uintptr_t)target, (uintptr_t)source, bytes);
+	else if (kind == DEVICE_TO_HOST)
+		read_back(target, (uintptr_t)source, bytes);
 	return RUNTIME_OK;
 }
 
@@ -217,10 +239,12 @@ EXPORT int cudaMemcpy2DAsync(void *target, size_t target_pitch,
 
 EXPORT int cudaMemset(void *pointer, int value, size_t bytes)
 {
-	(void)pointer;
+	int result = runtime_enter();
+
 	(void)value;
-	(void)bytes;
-	return runtime_answer(runtime_enter());
+	if (!result)
+		(void)keep((uintptr_t)pointer, NULL, bytes, SIM_KEPT_NOT);
+	return runtime_answer(result);
 }
 
 EXPORT int cudaMemsetAsync(void *pointer, int value, size_t bytes, void *stream)

@@ -181,7 +181,7 @@ EXPORT int cudaGetDriverEntryPointByVersion(const char *name, void **function,
 	return runtime_answer(result);
 }
 
-#define RUNTIME_VERSION 12080
+#define RUNTIME_VERSION (PHANTOM_MAJOR < 13 ? 12080 : 13000)
 
 EXPORT int cudaGetDriverEntryPoint(const char *name, void **function,
 				   unsigned long long flags, int *status)

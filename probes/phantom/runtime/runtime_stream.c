@@ -63,6 +63,7 @@ FORWARD(cudaStreamEndCapture, "cuStreamEndCapture",
 	(void *stream, void **graph), (stream, graph))
 FORWARD(cudaStreamIsCapturing, "cuStreamIsCapturing",
 	(void *stream, int *status), (stream, status))
+#if PHANTOM_MAJOR < 13
 FORWARD(cudaStreamGetCaptureInfo_v2, "cuStreamGetCaptureInfo_v2",
 	(void *stream, int *status, unsigned long long *id, void **graph,
 	 const void **dependencies, size_t *count),
@@ -71,6 +72,27 @@ FORWARD(cudaStreamUpdateCaptureDependencies,
 	"cuStreamUpdateCaptureDependencies",
 	(void *stream, void **dependencies, size_t count, unsigned int flags),
 	(stream, dependencies, count, flags))
+#else
+FORWARD(cudaStreamGetCaptureInfo, "cuStreamGetCaptureInfo_v3",
+	(void *stream, int *status, unsigned long long *id, void **graph,
+	 const void **dependencies, const void **edges, size_t *count),
+	(stream, status, id, graph, dependencies, edges, count))
+DRIVER_CALL(update_dependencies, "cuStreamUpdateCaptureDependencies",
+	    (void *stream, void **dependencies, size_t count,
+	     unsigned int flags),
+	    (stream, dependencies, count, flags))
+
+/* What is on an edge is for kernels. */
+EXPORT int cudaStreamUpdateCaptureDependencies(void *stream,
+					       void **dependencies,
+					       const void *edges, size_t count,
+					       unsigned int flags)
+{
+	(void)edges;
+	return runtime_answer(
+		update_dependencies(stream, dependencies, count, flags));
+}
+#endif
 FORWARD(cudaGraphInstantiate, "cuGraphInstantiateWithFlags",
 	(void **executable, void *graph, unsigned long long flags),
 	(executable, graph, flags))

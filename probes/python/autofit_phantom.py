@@ -1,0 +1,595 @@
+# What a program does with the values of a phantom card, which are zeros there.
+# SPDX-License-Identifier: MIT
+#
+# Python runs this at start: autofit puts it as sitecustomize.py into a folder
+# of its own, first in PYTHONPATH of a command on a phantom card. Nothing is
+# changed before PyTorch begins to use the card. Then:
+#
+# - Values that came from the host are known: a tensor that was copied to the
+#   card keeps its values here, and so does what small operations make of it.
+#   A question about them (has a mask zeros, how long is the longest row) gets
+#   the answer that a real card would give.
+# - Numbers of a healthy training are finite: isnan() and its like are known.
+# - What else decides what the program does next is told to autofit, with its
+#   line: a question (`if error < limit`), a whole number (it may be a size), a
+#   number that is compared after item(). A number that is only printed or
+#   added up is none of that.
+# - A loop that waits for a value would never end: the process does.
+#
+# It never prints, and leaves results as they are; an error in here leaves the
+# program to itself, and its reads count as unseen (docs/phantom.md).
+import os
+import sys
+
+# Of so many elements at most the values are kept.
+KNOWN_MAX = 1 << 20
+# So many equal questions in a row, without a backward pass between them: the
+# program waits for another answer.
+WAITS_MAX = 1000
+TEXT_MAX = 100
+# enum sim_kept.
+COPY, ANSWER = 1, 2
+# Functions of torch.distributed that hand small things on to other ranks.
+COLLECTIVES = "all_gather all_gather_into_tensor broadcast".split()
+
+# Operations through which known values are followed: methods of a tensor, ...
+METHODS = (
+    "__getitem__ __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ "
+    "__floordiv__ __mod__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __and__ "
+    "__or__ __xor__ __invert__ __neg__ add sub mul eq ne lt le gt ge "
+    "logical_and logical_or logical_not int long bool float half bfloat16 "
+    "type view reshape flatten squeeze unsqueeze expand repeat transpose "
+    "permute t contiguous clone detach sum max min amax amin all any cumsum "
+    "diff argmax argmin flip roll tril triu unbind split chunk"
+).split()
+# ... functions of torch, ...
+FUNCTIONS = (
+    "diff any all sum max min eq ne lt le gt ge logical_and logical_or "
+    "logical_not cumsum tril triu cat stack"
+).split()
+# ... and those that make a tensor of nothing but their arguments; not zeros():
+# kernels write into what it makes, and tell nobody.
+FACTORIES = "arange ones tensor".split()
+# The answer that finite numbers give.
+HEALTH = {"isnan": False, "isinf": False, "isfinite": True}
+
+
+class Unknown(Exception):
+    """A value of the card that did not come from the host."""
+
+
+class Runtime(object):
+    """What the CUDA runtime of the phantom card offers."""
+
+    def __init__(self, torch):
+        import ctypes
+
+        # There may be one for each version of CUDA: PyTorch uses its own.
+        major = torch.version.cuda.partition(".")[0]
+        library = ctypes.PyDLL("libcudart.so." + major)
+        # Reads of this thread, and kernels, mean nothing while it is above 0.
+        self.handle = library.autofit_phantom_handle
+        self.tell = library.autofit_phantom_value
+        self.end = library.autofit_phantom_end
+        # What ranks say to each other (probes/phantom/device/sim_kept.h).
+        driver = ctypes.PyDLL("libcuda.so.1")
+        address, size = ctypes.c_uint64, ctypes.c_size_t
+        self.keep = driver.autofit_phantom_keep
+        self.keep.argtypes = [address, ctypes.c_void_p, size, ctypes.c_int]
+        self.kept = driver.autofit_phantom_kept
+        self.kept.argtypes = [address, ctypes.c_void_p, size]
+
+
+class Asked(object):
+    """Tells what depends on a value, and ends a program that waits for one."""
+
+    def __init__(self, runtime, torch):
+        self.runtime = runtime
+        self.inside = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
+        self.place = None
+        self.times = 0
+
+    def note(self, what):
+        place = self.find()
+        self.times = self.times + 1 if place == self.place else 1
+        self.place = place
+        text = "%s:%d %s" % (os.path.basename(place[0])[-48:], place[1], what)
+        text = text.encode("utf-8", "replace")[:TEXT_MAX]
+        if self.times > WAITS_MAX:
+            self.runtime.end(text)
+        self.runtime.tell(text)
+
+    def passes(self):
+        """A backward pass: the program gets on."""
+        self.times = 0
+
+    def find(self):
+        """The line that asks: the user's own, else the nearest not torch's."""
+        found = None
+        frame = sys._getframe(1)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            if name != __file__ and not name.startswith(self.inside):
+                place = (name, frame.f_lineno)
+                if not is_installed(name):
+                    return place
+                found = found or place
+            frame = frame.f_back
+        return found or ("a library", 0)
+
+
+def is_installed(name):
+    return (
+        "/site-packages/" in name
+        or "/dist-packages/" in name
+        or "/lib/python" in name
+        or name.startswith("<")
+    )
+
+
+def number_class(asked):
+    """A number read from the card: the same, and comparing it is told."""
+
+    class Number(float):
+        __slots__ = ()
+
+        def __reduce_ex__(self, protocol):
+            return float, (float.__add__(self, 0.0),)
+
+        def __hash__(self):
+            return float.__hash__(self)
+
+    def computes(plain):
+        def method(self, *others):
+            result = plain(self, *others)
+            return Number(result) if type(result) is float else result
+
+        return method
+
+    def decides(plain, what):
+        def method(self, *others):
+            # What is not itself is not a number: a check of health.
+            if not others or others[0] is not self:
+                asked.note(what)
+            return plain(self, *others)
+
+        return method
+
+    for name in (
+        "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod "
+        "rmod pow rpow neg pos abs round"
+    ).split():
+        name = "__%s__" % name
+        setattr(Number, name, computes(getattr(float, name)))
+    for name in "lt le gt ge eq ne bool".split():
+        name = "__%s__" % name
+        method = decides(getattr(float, name), "compares a number of the card")
+        setattr(Number, name, method)
+    for name in "int trunc floor ceil".split():
+        name = "__%s__" % name
+        if hasattr(float, name):
+            method = decides(getattr(float, name), "makes it a whole number")
+            setattr(Number, name, method)
+    return Number
+
+
+def numbers_in(value, number):
+    """Of tolist(): lists of lists of numbers."""
+    if type(value) is list:
+        return [numbers_in(each, number) for each in value]
+    return number(value) if type(value) is float else value
+
+
+class Values(object):
+    """The values that are known, and the wrappers around those that ask."""
+
+    def __init__(self, torch, runtime):
+        self.torch = torch
+        self.tensor = torch.Tensor
+        self.kinds = (torch.Tensor, torch.nn.Parameter)
+        self.runtime = runtime
+        self.asked = Asked(runtime, torch)
+        self.number = number_class(self.asked)
+        self.taken = taken_class(torch)
+
+    def bind(self):
+        from torch.utils import _device
+
+        # It keeps a list of the functions that make tensors, as they are now.
+        _device._device_constructors()
+        for name in METHODS:
+            self.replace(self.tensor, name, self.follow)
+        for name in FUNCTIONS:
+            self.replace(self.torch, name, self.follow)
+        for name in FACTORIES:
+            self.replace(self.torch, name, self.make)
+        for name in HEALTH:
+            self.replace(self.torch, name, self.health)
+            self.replace(self.tensor, name, self.health)
+        for name in ("to", "cuda", "cpu"):
+            self.replace(self.tensor, name, self.move)
+        for name in ("__bool__", "is_nonzero"):
+            self.replace(self.tensor, name, self.question)
+        for name in ("equal", "allclose", "is_nonzero"):
+            self.replace(self.torch, name, self.question)
+        for name in ("equal", "allclose"):
+            self.replace(self.tensor, name, self.question)
+        for name in ("item", "tolist"):
+            self.replace(self.tensor, name, self.read)
+        for name in ("__int__", "__index__", "__float__"):
+            self.replace(self.tensor, name, self.leave)
+        self.replace(self.tensor, "copy_", self.copy)
+        self.replace(self.tensor, "__repr__", self.quiet)
+        self.replace(self.torch, "save", self.quiet)
+        self.replace(self.torch.autograd, "backward", self.passes)
+        self.bind_ranks()
+
+    def bind_ranks(self):
+        place = sys.modules.get("torch.distributed.distributed_c10d")
+        if place is None:
+            return
+        self.replace(self.tensor, "resize_", self.resize)
+        for name in COLLECTIVES:
+            self.replace(place, name, self.spread)
+            setattr(self.torch.distributed, name, getattr(place, name))
+
+    def replace(self, holder, name, wrap):
+        function = getattr(holder, name, None)
+        if function is None:
+            return
+        call = wrap(function, name)
+        for attribute in ("__name__", "__qualname__", "__doc__", "__module__"):
+            try:
+                setattr(call, attribute, getattr(function, attribute))
+            except (AttributeError, TypeError):
+                pass
+        call.__wrapped__ = function
+        setattr(holder, name, call)
+
+    def is_card(self, value):
+        """A tensor of the card itself, or of values that were taken there."""
+        kind = type(value)
+        if kind in self.kinds:
+            return value.is_cuda and not self.is_traced()
+        return kind is self.taken
+
+    def is_traced(self):
+        """Somebody else looks at each operation: nothing is added to them."""
+        return bool(self.torch._C._len_torch_dispatch_stack())
+
+    def known(self, value):
+        if type(value) is self.taken:
+            return None
+        entry = value.__dict__.get("_autofit_known")
+        if entry is None or entry[1] != version_of(value):
+            return None
+        return entry[0]
+
+    def remember(self, value, host):
+        if host.numel() <= KNOWN_MAX and host.shape == value.shape:
+            value._autofit_known = (host, version_of(value))
+
+    def on_host(self, value):
+        """An argument with known values in place of those of the card."""
+        if isinstance(value, self.tensor):
+            is_plain = type(value) in self.kinds
+            if is_plain and not value.is_cuda:
+                return value
+            host = self.known(value) if is_plain else None
+            if host is None:
+                raise Unknown
+            return host
+        if isinstance(value, (tuple, list)):
+            return type(value)([self.on_host(each) for each in value])
+        return value
+
+    def compute(self, function, args, kwargs):
+        args = [self.on_host(each) for each in args]
+        kwargs = {key: self.on_host(kwargs[key]) for key in kwargs}
+        with self.torch.no_grad():
+            return function(*args, **kwargs)
+
+    def follow(self, function, name):
+        def call(*args, **kwargs):
+            result = function(*args, **kwargs)
+            try:
+                parts = result if type(result) is tuple else (result,)
+                if args and self.is_card(parts[0]) and self.starts(args[0]):
+                    host = self.compute(function, args, kwargs)
+                    hosts = host if type(host) is tuple else (host,)
+                    for part, each in zip(parts, hosts):
+                        self.remember(part, each)
+            except Exception:
+                pass
+            return result
+
+        return call
+
+    def starts(self, value):
+        """Cheap: most of what a program computes is not known."""
+        if type(value) in self.kinds:
+            return not value.is_cuda or self.known(value) is not None
+        return True
+
+    def make(self, function, name):
+        def call(*args, **kwargs):
+            result = function(*args, **kwargs)
+            try:
+                if self.is_card(result) and result.numel() <= KNOWN_MAX:
+                    kwargs = dict(kwargs, device="cpu", requires_grad=False)
+                    self.remember(result, self.compute(function, args, kwargs))
+            except Exception:
+                pass
+            return result
+
+        return call
+
+    def health(self, function, name):
+        answer = HEALTH[name]
+
+        def call(*args, **kwargs):
+            result = function(*args, **kwargs)
+            try:
+                if self.is_card(result):
+                    host = self.torch.tensor(answer).expand(result.shape)
+                    result._autofit_known = (host, version_of(result))
+            except Exception:
+                pass
+            return result
+
+        return call
+
+    def move(self, function, name):
+        def call(*args, **kwargs):
+            source = args[0]
+            if self.is_card(source):
+                return self.move_from(function, source, args, kwargs)
+            result = function(*args, **kwargs)
+            try:
+                if self.is_card(result) and source.numel() <= KNOWN_MAX:
+                    host = source.detach().clone().to(result.dtype)
+                    self.remember(result, host)
+            except Exception:
+                pass
+            return result
+
+        return call
+
+    def move_from(self, function, source, args, kwargs):
+        self.runtime.handle(1)
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            self.runtime.handle(-1)
+        host = self.known(source)
+        if result is source or type(result) is not self.tensor:
+            return result
+        if host is not None:
+            host = host.to(result.dtype)
+            if result.is_cuda:
+                self.remember(result, host)
+            elif result.shape == host.shape:
+                with self.torch.no_grad():
+                    result.copy_(host)
+        elif not result.is_cuda and not self.is_big(result):
+            if not result.dtype.is_floating_point:
+                self.asked.note("takes whole numbers from the card")
+            elif not result.requires_grad:
+                return result.as_subclass(self.taken)
+        return result
+
+    def is_big(self, value):
+        """Weights and activations that are put aside are no questions."""
+        return value.dtype.is_floating_point and value.numel() > 1024
+
+    def copy(self, function, name):
+        def call(target, source, *args, **kwargs):
+            known = None
+            if self.is_card(source) and not target.is_cuda:
+                known = self.known(source)
+                if known is None and not source.dtype.is_floating_point:
+                    self.asked.note("takes whole numbers from the card")
+                self.runtime.handle(1)
+                try:
+                    function(target, source, *args, **kwargs)
+                finally:
+                    self.runtime.handle(-1)
+                return target if known is None else function(target, known)
+            return function(target, source, *args, **kwargs)
+
+        return call
+
+    def question(self, function, name):
+        def call(value, *args, **kwargs):
+            if not self.is_card(value):
+                return function(value, *args, **kwargs)
+            try:
+                host = self.compute(function, (value,) + args, kwargs)
+            except Unknown:
+                self.asked.note("asks the card a question")
+            else:
+                return host
+            self.runtime.handle(1)
+            try:
+                return function(value, *args, **kwargs)
+            finally:
+                self.runtime.handle(-1)
+
+        return call
+
+    def read(self, function, name):
+        def call(value, *args, **kwargs):
+            if not self.is_card(value):
+                return function(value, *args, **kwargs)
+            host = self.known(value)
+            if host is not None:
+                return function(host, *args, **kwargs)
+            if not value.dtype.is_floating_point:
+                self.asked.note("reads a whole number from the card")
+            self.runtime.handle(1)
+            try:
+                result = function(value, *args, **kwargs)
+            finally:
+                self.runtime.handle(-1)
+            return numbers_in(result, self.number)
+
+        return call
+
+    def leave(self, function, name):
+        def call(value):
+            if not self.is_card(value):
+                return function(value)
+            host = self.known(value)
+            if host is not None:
+                return function(host)
+            self.asked.note("takes a number from the card")
+            self.runtime.handle(1)
+            try:
+                return function(value)
+            finally:
+                self.runtime.handle(-1)
+
+        return call
+
+    def resize(self, function, name):
+        """Of bytes that other ranks are to have, which say more than these."""
+
+        def call(value, *args, **kwargs):
+            host = self.known(value) if self.is_card(value) else None
+            result = function(value, *args, **kwargs)
+            if host is not None and value.numel() <= KNOWN_MAX:
+                longer = self.torch.zeros(value.numel(), dtype=value.dtype)
+                both = min(longer.numel(), host.numel())
+                longer[:both] = host.reshape(-1)[:both]
+                self.remember(value, longer.view(value.shape))
+            return result
+
+        return call
+
+    def spread(self, function, name):
+        def call(*args, **kwargs):
+            tensors = self.tensors_in((args, tuple(kwargs.values())))
+            for value in tensors:
+                self.offer(value)
+            result = function(*args, **kwargs)
+            for value in tensors:
+                self.learn(value)
+            return result
+
+        return call
+
+    def tensors_in(self, value):
+        if isinstance(value, (tuple, list)):
+            return [each for one in value for each in self.tensors_in(one)]
+        is_whole = self.is_card(value) and value.is_cuda
+        return [value] if is_whole and value.is_contiguous() else []
+
+    def offer(self, value):
+        """The card knows it, and so does the collective that comes now."""
+        host = self.known(value)
+        if host is not None and host.numel():
+            host = host.contiguous()
+            size = host.numel() * host.element_size()
+            self.runtime.keep(value.data_ptr(), host.data_ptr(), size, COPY)
+
+    def learn(self, value):
+        """What another rank has said is known from now on."""
+        size = value.numel() * value.element_size()
+        host = self.torch.empty(value.shape, dtype=value.dtype, device="cpu")
+        if size and self.runtime.kept(
+                value.data_ptr(), host.data_ptr(), size) == ANSWER:
+            self.remember(value, host)
+
+    def quiet(self, function, name):
+        """What is printed or saved decides nothing."""
+
+        def call(*args, **kwargs):
+            self.runtime.handle(1)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.runtime.handle(-1)
+
+        return call
+
+    def passes(self, function, name):
+        def call(*args, **kwargs):
+            self.asked.passes()
+            return function(*args, **kwargs)
+
+        return call
+
+
+def taken_class(torch):
+    """A tensor of the host whose values came from the card."""
+
+    class Taken(torch.Tensor):
+        def __reduce_ex__(self, protocol):
+            return self.as_subclass(torch.Tensor).__reduce_ex__(protocol)
+
+    return Taken
+
+
+def version_of(value):
+    try:
+        return value._version
+    except RuntimeError:
+        return None  # of inference: it keeps none
+
+
+class Finder(object):
+    """
+    Finds nothing; sees each import go by. torch.cuda starts the card with a
+    function of its own, from which on all of torch is there.
+    """
+
+    def __init__(self):
+        self.is_bound = False
+
+    def find_spec(self, fullname, path=None, target=None):
+        if not self.is_bound and "torch.optim.optimizer" in sys.modules:
+            self.is_bound = True
+            try:
+                self.bind(sys.modules["torch.cuda"])
+            except Exception:
+                pass
+        return None
+
+    def bind(self, cuda):
+        start = cuda._lazy_init
+        begun = []
+
+        def lazy_init():
+            if not begun:
+                begun.append(None)
+                try:
+                    torch = sys.modules["torch"]
+                    Values(torch, Runtime(torch)).bind()
+                except Exception:
+                    pass
+            return start()
+
+        cuda._lazy_init = lazy_init
+
+
+def step_aside():
+    """As the hook of probes does (sitecustomize.py): the user's own is next."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    others = [entry for entry in sys.path if os.path.abspath(entry) != folder]
+    if len(others) == len(sys.path):
+        return None
+    sys.path[:] = others
+    return sys.modules.pop("sitecustomize", None)
+
+
+try:
+    if sys.version_info >= (3, 8) and os.environ.get("AUTOFIT_SIM_STATE"):
+        seen = Finder()
+        sys.meta_path.insert(0, seen)
+        seen.find_spec("")
+except Exception:
+    pass
+
+this_module = step_aside()
+if this_module is not None:
+    import sitecustomize  # noqa: F401

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+# Programs by what they do with the values of a card, each a few steps long.
+# SPDX-License-Identifier: MIT
+"""For tests/cli/phantom_values.py: values.py NAME. What the programs of DOUBTFUL
+do, or how much memory they need, depends on values that only a card computes;
+what those of PLAIN do does not."""
+import math
+import sys
+import tempfile
+
+import torch
+from torch import nn
+from torch.nn import functional
+
+WIDTH, ROWS, LENGTH = 64, 32, 16
+CPU_MASK = torch.ones(ROWS, LENGTH, dtype=torch.long)
+
+
+class Scene:
+    """What one step of a program finds."""
+
+    def __init__(self):
+        self.model = nn.Linear(WIDTH, WIDTH).cuda()
+        self.optimizer = torch.optim.AdamW(self.model.parameters())
+        self.best = math.inf
+        self.total = 0.0
+        self.scaler = torch.amp.GradScaler()
+
+    def step(self):
+        self.x = torch.randn(ROWS, WIDTH, device="cuda")
+        self.y = self.model(self.x)
+        self.loss = self.y.pow(2).mean()
+
+
+def mask(s):
+    s.y[s.y[:, 0] > 0].sum()
+
+
+def masked_select(s):
+    torch.masked_select(s.y, s.y > 0).sum()
+
+
+def nonzero(s):
+    (s.y > 0).nonzero()
+
+
+def where(s):
+    torch.where(s.y > 0)
+
+
+def unique(s):
+    torch.unique(s.y.argmax(-1))
+
+
+def repeat(s):
+    s.y.repeat_interleave(s.y.argmax(-1).clamp(max=2), dim=0)
+
+
+def bincount(s):
+    torch.bincount(s.y.argmax(-1))
+
+
+def experts(s):
+    chosen = s.y.topk(2, dim=-1).indices % 4
+    for expert in range(4):
+        rows = torch.where((chosen == expert).any(-1))[0]
+        s.y.index_select(0, rows).sum()
+
+
+def experts_split(s):
+    chosen = s.y.argmax(-1) % 4
+    counts = torch.nn.functional.one_hot(chosen, 4).sum(0)
+    s.y[chosen.argsort()].split(counts.tolist() + [ROWS], dim=0)
+
+
+def loss_scaling(s):
+    s.scaler.scale(s.loss).backward()
+    s.scaler.step(s.optimizer)
+    s.scaler.update()
+    s.loss = s.loss.detach().requires_grad_()
+
+
+def own_scaling(s):
+    s.loss.backward(retain_graph=True)
+    total = sum(p.grad.abs().sum() for p in s.model.parameters())
+    if total.item() > 1e4:
+        s.optimizer.zero_grad()
+
+
+def while_tensor(s):
+    tries = 0
+    while s.y.abs().max() > 1e-3 and tries < 5:
+        s.y = s.y / 2
+        tries += 1
+
+
+def while_not_converged(s):
+    converged = False
+    while not converged:
+        s.y = s.y / 2
+        converged = bool(s.y.abs().max() < 1e-3)
+
+
+def until_loss(s):
+    while s.loss.item() < 1:
+        s.loss = s.loss * 2 + 1e-3
+
+
+def item_branch(s):
+    if s.loss.item() > 0.5:
+        torch.empty(1 << 20, device="cuda")
+
+
+def best_loss(s):
+    if s.loss.item() < s.best:
+        s.best = s.loss.item()
+        [p.detach().clone() for p in s.model.parameters()]
+
+
+def average_loss(s):
+    s.total = 0.9 * s.total + 0.1 * s.loss.item()
+    if round(s.total, 2) > 100:
+        raise SystemExit("it diverges")
+
+
+def longest(s):
+    lengths = (s.y > 0).sum(-1)
+    s.y[:, : lengths.max().item()].sum()
+
+
+def index(s):
+    s.y[: s.y[0].argmax()].sum()
+
+
+def as_int(s):
+    torch.empty(int(s.y.sum()) + 1, device="cuda")
+
+
+def to_host(s):
+    keep = (s.y[:, 0] > 0).cpu()
+    if keep.any():
+        s.y[keep.nonzero()[:, 0]].sum()
+
+
+def host_number(s):
+    if s.loss.detach().cpu() < s.best:
+        s.best = 0
+
+
+def as_float(s):
+    if float(s.loss) < s.best:
+        s.best = 0
+
+
+def all_of(s):
+    if (s.y > 0).all():
+        torch.empty(1 << 20, device="cuda")
+
+
+def equal(s):
+    if torch.equal(s.y, s.x):
+        torch.empty(1 << 20, device="cuda")
+
+
+def log_number(s):
+    s.total += s.loss.item()
+    print("loss %.3f, average %.3f" % (s.loss.item(), s.total / 3))
+    print(f"perplexity {math.exp(s.loss.item()):.2f}")
+
+
+def print_tensor(s):
+    print("loss", s.loss, f"{s.loss:.3f}")
+
+
+def health(s):
+    if torch.isnan(s.loss) or not torch.isfinite(s.y).all():
+        raise SystemExit("not a number")
+    if not math.isfinite(s.loss.item()) or s.y.isinf().any().item():
+        raise SystemExit("not a number")
+
+
+def host_mask(s):
+    """A mask from the data loader: its values are known."""
+    inside = CPU_MASK.clone()
+    inside[:, 12:] = 0
+    inside = inside.to("cuda", non_blocking=True)
+    if inside.bool().all() or inside.sum() == inside.numel():
+        raise SystemExit("it has zeros")
+    longest_row = inside.sum(1).max(dim=0).values
+    if (inside.sum(-1) > 12).any() or inside.sum().item() != 12 * ROWS:
+        raise SystemExit("rows are of 12, not of %s" % longest_row)
+
+
+def positions(s):
+    """As a model of transformers looks for packed sequences."""
+    place = torch.arange(LENGTH, device="cuda").unsqueeze(0)
+    steps = torch.diff(place, prepend=place[:, :1] - 1, dim=-1)
+    if not ((steps != 1).cumsum(-1)[:, -1] == 0).all():
+        raise SystemExit("it is one sequence")
+
+
+def clip(s):
+    s.loss.backward(retain_graph=True)
+    nn.utils.clip_grad_norm_(s.model.parameters(), 1.0,
+                             error_if_nonfinite=True)
+
+
+def save(s):
+    with tempfile.TemporaryFile() as file:
+        torch.save({"model": s.model.state_dict(), "loss": s.loss}, file)
+
+
+def on_card(s):
+    s.total = s.total + s.loss.detach()
+    s.y.detach().float().cpu()
+
+
+def mixed(s):
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        functional.cross_entropy(
+            s.model(s.x), torch.randint(WIDTH, (ROWS,)).cuda()).backward()
+
+
+DOUBTFUL = (
+    mask, masked_select, nonzero, where, unique, repeat, bincount, experts,
+    experts_split, loss_scaling, own_scaling, while_tensor,
+    while_not_converged, until_loss, item_branch, best_loss, average_loss,
+    longest, index, as_int, to_host, host_number, as_float, all_of, equal)
+PLAIN = (log_number, print_tensor, health, host_mask, positions, clip, save,
+         on_card, mixed)
+
+
+def main():
+    named = {each.__name__: each for each in DOUBTFUL + PLAIN}
+    scene = Scene()
+    for _ in range(3):
+        scene.step()
+        named[sys.argv[1]](scene)
+        scene.loss.backward()
+        scene.optimizer.step()
+        scene.optimizer.zero_grad()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--list"]:
+        print(" ".join(each.__name__ for each in DOUBTFUL))
+        print(" ".join(each.__name__ for each in PLAIN))
+    else:
+        main()
