@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 #define AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 
-#include "estimator/count.h"
+#include "estimator/nets/count.h"
 #include "estimator/estimator.h"
 #include "estimator/parameters.h"
 

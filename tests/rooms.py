@@ -77,6 +77,7 @@ configs/files
 search
 estimator
 estimator/profiles
+estimator/nets
 base
 """.split()
 
