@@ -181,6 +181,10 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 
 	*sizes = (struct sizes){ .work = work, .model = *work->model };
 	model_facts_complete(&sizes->model);
+	/* LitGPT's models have a head of their own, whatever the model's is
+	 * (litgpt: scripts/convert_hf_checkpoint.py). */
+	if (work->lightning_quantizer)
+		sizes->model.is_tied = false;
 	result = model_shape(&sizes->model, &sizes->shape, err);
 	if (result < 0)
 		return result;
