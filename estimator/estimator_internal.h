@@ -3,8 +3,9 @@
 #ifndef AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 #define AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 
-#include "estimator/nets/count.h"
 #include "estimator/estimator.h"
+#include "estimator/nets/conv.h"
+#include "estimator/nets/count.h"
 #include "estimator/parameters.h"
 
 /* Widths of the attention that all layers share, in elements of a token. */
@@ -24,7 +25,8 @@ struct sizes {
 	struct model_shape shape;
 	struct model_parts parts;
 	struct widths widths;
-	bool is_guessed; /* widths follow from the parameters alone */
+	struct conv_totals conv; /* MODEL_CONV */
+	bool is_guessed;         /* widths follow from the parameters alone */
 
 	int64_t accum, data, tensor, pipeline, context, expert; /* >= 1 */
 	int64_t element;            /* bytes of the dtype that is computed in */

@@ -115,6 +115,9 @@ int64_t prefill_bytes(const struct sizes *sizes)
 
 	if (!generates_itself(work))
 		return 0;
+	if (sizes->model.family == MODEL_CONV)
+		return count_mul(count_mul(sizes->conv.working, sizes->element),
+				 generated(work));
 	if (work->prefill_chunk)
 		tokens = count_least(tokens, work->prefill_chunk);
 	width = count_mul(width, sizes->element);

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/parameters.h"
 
+#include "estimator/nets/conv.h"
 #include "estimator/shapes.h"
 
 #include <errno.h>
@@ -110,6 +111,8 @@ int model_shape(const struct model_facts *facts, struct model_shape *shape,
 		in_layers, count_add(shape->embedding,
 				     count_add(shape->head, shape->other)));
 	result = check_total(&full, shape->total, err);
+	if (result == 0 && full.family == MODEL_CONV)
+		result = conv_count(&full, &(struct conv_totals){ 0 }, err);
 	if (result == 0)
 		result = check_given(&full, in_layers, err);
 	if (full.parameters)

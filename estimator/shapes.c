@@ -7,6 +7,8 @@
  */
 #include "estimator/shapes.h"
 
+#include "estimator/nets/conv.h"
+
 /* Distances that T5 tells apart (relative_attention_num_buckets). */
 #define T5_BUCKETS 32
 /* Rows before the first position in OPT's table. */
@@ -428,6 +430,15 @@ static void counted(const struct model_facts *facts, struct model_shape *shape)
 	stack->vectors = facts->parameters;
 }
 
+/* As one layer as well; that the image is large enough, model_shape() sees. */
+static void conv(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct conv_totals totals;
+
+	(void)conv_count(facts, &totals, NULL);
+	stack_add(shape, 1)->vectors = totals.parameters;
+}
+
 typedef void shape_fn(const struct model_facts *facts,
 		      struct model_shape *shape);
 
@@ -443,6 +454,7 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape)
 		[MODEL_GPTJ] = gptj,       [MODEL_DISTILBERT] = distilbert,
 		[MODEL_DEBERTA] = deberta, [MODEL_WHISPER] = whisper,
 		[MODEL_MAMBA] = mamba,     [MODEL_COUNTED] = counted,
+		[MODEL_CONV] = conv,
 	};
 
 	shapes[facts->family](facts, shape);

@@ -69,7 +69,7 @@ static void tokens_fill(struct sizes *sizes)
 	/* Sound is as long as there are positions for it. */
 	if (model->family == MODEL_WHISPER)
 		sequence = model->positions;
-	if (model->family == MODEL_COUNTED)
+	if (model->family == MODEL_COUNTED || model->family == MODEL_CONV)
 		sequence = 1;
 	if (!model_family_has_decoder(model->family))
 		decoder = sequence;
@@ -186,6 +186,8 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 	if (work->lightning_quantizer)
 		sizes->model.is_tied = false;
 	result = model_shape(&sizes->model, &sizes->shape, err);
+	if (result == 0 && sizes->model.family == MODEL_CONV)
+		result = conv_count(&sizes->model, &sizes->conv, err);
 	if (result < 0)
 		return result;
 	if (!sizes->shape.stack_count) {

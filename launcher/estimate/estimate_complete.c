@@ -107,7 +107,7 @@ static void complete_sizes(struct estimate_case *all)
 	if (run->sequence)
 		return;
 	run->sequence = ESTIMATE_SEQUENCE;
-	if (model->family == MODEL_COUNTED) {
+	if (model->family == MODEL_COUNTED || model->family == MODEL_CONV) {
 		run->sequence = 1;
 		return;
 	}
