@@ -122,9 +122,11 @@ bool has_generation(const struct workload *work);
 
 int64_t workspace_bytes(const struct workload *work);
 int64_t context_bytes(const struct workload *work);
-/* Of what a phase allocates, what is no cause of fragmentation. */
-int64_t steady_bytes(const struct workload *work,
-		     const struct estimate *estimate, enum peak_phase phase);
+/* What is reserved beside what a phase allocates, by that factor of what comes
+ * and goes. */
+int64_t fragmentation_bytes(const struct sizes *sizes,
+			    const struct estimate *estimate,
+			    enum peak_phase phase, double factor);
 bool fragments_by_gathering(const struct workload *work);
 double fragmentation_factor(const struct workload *work);
 

@@ -184,23 +184,15 @@ static void phases_fill(const struct terms *terms, struct estimate *estimate)
 	}
 }
 
-/* Memory that an engine takes for itself is not given out piece by piece, nor
- * are weights that are loaded once. */
 static void tiers_fill(const struct sizes *sizes, struct estimate *estimate)
 {
-	double factor = fragmentation_factor(sizes->work) - 1;
+	double factor = fragmentation_factor(sizes->work);
 
-	for (int i = 0; i < PEAK_PHASES; i++) {
-		int64_t engine = engine_bytes(sizes, (enum peak_phase)i);
-		int64_t whole =
-			count_add(engine, steady_bytes(sizes->work, estimate,
-						       (enum peak_phase)i));
-		int64_t pieces = count_above(estimate->allocated[i], whole);
-
+	for (int i = 0; i < PEAK_PHASES; i++)
 		if (has_phase(sizes->work, (enum peak_phase)i))
 			estimate->parts[i][PART_FRAGMENTATION] =
-				count_scaled(pieces, factor);
-	}
+				fragmentation_bytes(sizes, estimate,
+						    (enum peak_phase)i, factor);
 	const int64_t *parts = estimate->parts[estimate->phase];
 
 	estimate->peak[TIER_ALLOCATED] = estimate->allocated[estimate->phase];

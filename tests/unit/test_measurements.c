@@ -226,6 +226,7 @@ static void errors_are_small(void **state)
 		{ "T4 archive", { "t4-*", "A", HALF_BOTH }, 1.5, 4.0 },
 		{ "fitted", { NULL, "A", HALF_FITTED }, 2.0, 7.0 },
 		{ "held back", { NULL, "A", HALF_HELD }, 4.0, 12.0 },
+		{ "held, all tiers", { NULL, "ARP", HALF_HELD }, 4.0, 12.0 },
 	};
 	const struct measurements *all = *state;
 	struct figures figures;
@@ -263,6 +264,28 @@ static void intervals_hold(void **state)
 		assert_true((double)figures.below <= 0.05 * count);
 		assert_true(figures.width_median <= 1.25);
 		assert_true(figures.width_p90 <= 1.6);
+	}
+}
+
+/* As narrow for what is reserved, and for the whole process. */
+static void each_tier_is_narrow(void **state)
+{
+	static const struct {
+		const char *name;
+		struct choice choice;
+	} rows[] = {
+		{ "reserved", { NULL, "R", HALF_BOTH } },
+		{ "process", { NULL, "P", HALF_BOTH } },
+		{ "process, held", { NULL, "P", HALF_HELD } },
+	};
+	const struct measurements *all = *state;
+	struct figures figures;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		figures_of(all, &rows[i].choice, &figures);
+		print_figures(rows[i].name, &figures);
+		assert_true(figures.count > 20);
+		assert_true(figures.width_median <= 1.25);
 	}
 }
 
@@ -439,6 +462,7 @@ int main(void)
 		cmocka_unit_test_prestate(groups_are_printed, &all),
 		cmocka_unit_test_prestate(errors_are_small, &all),
 		cmocka_unit_test_prestate(intervals_hold, &all),
+		cmocka_unit_test_prestate(each_tier_is_narrow, &all),
 		cmocka_unit_test_prestate(few_lie_above, &all),
 		cmocka_unit_test_prestate(old_kernels_are_spanned, &all),
 		cmocka_unit_test_prestate(preparation_is_spanned, &all),
