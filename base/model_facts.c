@@ -58,6 +58,8 @@ const struct model_field model_fields[] = {
 	COUNT(kernel, 1000, "width of the convolution (Mamba)"),
 	COUNT(activations, PARAMETERS_MOST,
 	      "elements kept of a sample (convolutions, diffusion)"),
+	COUNT(adapted, PARAMETERS_MOST,
+	      "inputs and outputs of all matrices with adapters"),
 	FLAG("tied", is_tied, "the head is the embedding"),
 	FLAG("gated", is_gated, "an MLP has three matrices"),
 	FLAG("qkv_bias", has_qkv_bias, "q, k and v have biases"),

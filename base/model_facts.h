@@ -107,6 +107,8 @@ struct model_facts {
 	/* COUNTED: elements that are kept of one sample for the backward pass,
 	 * at its usual size. */
 	int64_t activations;
+	/* COUNTED: inputs and outputs of the matrices that adapters go to. */
+	int64_t adapted;
 	struct conv_step steps[CONV_STEPS_MAX]; /* CONV */
 	size_t step_count;
 	bool is_tied;  /* the head is the embedding */

@@ -137,7 +137,7 @@ static int64_t of_images(const struct sizes *sizes, int64_t elements,
 static void conv_fill(const struct sizes *sizes,
 		      struct activations *activations)
 {
-	const struct conv_totals *conv = &sizes->conv;
+	const struct conv_totals *conv = &sizes->shape.conv;
 	enum checkpointing checkpointing = sizes->work->checkpointing;
 	bool has_gradients = sizes->accum > 1 || sizes->work->keeps_gradients;
 	int64_t gradient = regime_bytes(sizes->work->regime)->gradients;
@@ -147,7 +147,7 @@ static void conv_fill(const struct sizes *sizes,
 	};
 	if (checkpointing == CHECKPOINT_NONE) {
 		activations->working = conv_working(
-			&sizes->model, sizes->sequences, sizes->element,
+			&sizes->model, conv, sizes->sequences, sizes->element,
 			has_gradients ? 0 : gradient);
 		return;
 	}

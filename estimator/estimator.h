@@ -47,6 +47,7 @@ enum weights {
 	WEIGHTS_NF4,
 	WEIGHTS_NF4_DOUBLE, /* quantised scales */
 	WEIGHTS_GPTQ4,      /* and AWQ: groups of 128 */
+	WEIGHTS_MXFP4,      /* experts alone, if there are any; as it is */
 	WEIGHTS_KINDS,
 };
 

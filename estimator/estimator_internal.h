@@ -4,7 +4,6 @@
 #define AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 
 #include "estimator/estimator.h"
-#include "estimator/nets/conv.h"
 #include "estimator/nets/count.h"
 #include "estimator/parameters.h"
 
@@ -25,8 +24,7 @@ struct sizes {
 	struct model_shape shape;
 	struct model_parts parts;
 	struct widths widths;
-	struct conv_totals conv; /* MODEL_CONV */
-	bool is_guessed;         /* widths follow from the parameters alone */
+	bool is_guessed; /* widths follow from the parameters alone */
 
 	int64_t accum, data, tensor, pipeline, context, expert; /* >= 1 */
 	int64_t element;            /* bytes of the dtype that is computed in */
@@ -35,13 +33,14 @@ struct sizes {
 	int64_t tokens[STACKS_MAX]; /* of the pass, on one GPU */
 	int64_t loss_tokens;
 
-	int64_t parameters;    /* of the model */
-	int64_t on_gpu;        /* those of the fullest GPU, before ZeRO */
-	int64_t linear_on_gpu; /* of on_gpu, matrices in layers */
-	int64_t layer_on_gpu;  /* the largest layer */
-	int64_t outside;       /* the largest of embedding and head */
-	int64_t trained;       /* of the model and its adapters */
-	int64_t trainable;     /* of them, on_gpu */
+	int64_t parameters;     /* of the model */
+	int64_t on_gpu;         /* those of the fullest GPU, before ZeRO */
+	int64_t linear_on_gpu;  /* of on_gpu, matrices in layers */
+	int64_t experts_on_gpu; /* of linear_on_gpu */
+	int64_t layer_on_gpu;   /* the largest layer */
+	int64_t outside;        /* the largest of embedding and head */
+	int64_t trained;        /* of the model and its adapters */
+	int64_t trainable;      /* of them, on_gpu */
 	bool trains_all, trains_adapters;
 };
 

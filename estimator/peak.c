@@ -70,7 +70,8 @@ static int64_t dequantised(const struct sizes *sizes)
 	int64_t matrix = sizes->parts.matrix;
 	int64_t width = sizes->element;
 
-	if (stored == WEIGHTS_AS_COMPUTED || stored == WEIGHTS_FP8)
+	if (stored == WEIGHTS_AS_COMPUTED || stored == WEIGHTS_FP8 ||
+	    stored == WEIGHTS_MXFP4)
 		return 0;
 	if (work->lightning_quantizer) {
 		matrix = count_most(matrix, sizes->shape.head);

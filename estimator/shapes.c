@@ -7,8 +7,6 @@
  */
 #include "estimator/shapes.h"
 
-#include "estimator/nets/conv.h"
-
 /* Distances that T5 tells apart (relative_attention_num_buckets). */
 #define T5_BUCKETS 32
 /* Rows before the first position in OPT's table. */
@@ -422,21 +420,22 @@ static void mamba(const struct model_facts *facts, struct model_shape *shape)
 	shape->other = facts->hidden;
 }
 
-/* One layer that holds everything. */
+/* One layer that holds everything, nearly all of it in matrices. Of those that
+ * adapters go to only the sides count. */
 static void counted(const struct model_facts *facts, struct model_shape *shape)
 {
 	struct layer_stack *stack = stack_add(shape, 1);
 
-	stack->vectors = facts->parameters;
+	stack->unshaped = facts->parameters;
+	if (facts->adapted)
+		linear_add(stack, TARGETS_ATTENTION, facts->adapted, 0);
 }
 
-/* As one layer as well; that the image is large enough, model_shape() sees. */
+/* As one layer as well. */
 static void conv(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct conv_totals totals;
-
-	(void)conv_count(facts, &totals, NULL);
-	stack_add(shape, 1)->vectors = totals.parameters;
+	conv_count(facts, &shape->conv);
+	stack_add(shape, 1)->vectors = shape->conv.parameters;
 }
 
 typedef void shape_fn(const struct model_facts *facts,

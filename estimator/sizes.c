@@ -142,6 +142,7 @@ static void counts_fill(struct sizes *sizes)
 	sizes->on_gpu = count_share(sizes->on_gpu, sizes->tensor);
 	sizes->linear_on_gpu =
 		count_share(count_add(linear, experts), sizes->tensor);
+	sizes->experts_on_gpu = count_share(experts, sizes->tensor);
 	sizes->layer_on_gpu = count_share(parts->layer, sizes->tensor);
 	sizes->outside = count_share(
 		count_most(sizes->shape.embedding, sizes->shape.head),
@@ -186,8 +187,6 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 	if (work->lightning_quantizer)
 		sizes->model.is_tied = false;
 	result = model_shape(&sizes->model, &sizes->shape, err);
-	if (result == 0 && sizes->model.family == MODEL_CONV)
-		result = conv_count(&sizes->model, &sizes->conv, err);
 	if (result < 0)
 		return result;
 	if (!sizes->shape.stack_count) {

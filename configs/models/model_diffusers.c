@@ -75,7 +75,7 @@ struct unet {
 
 struct unet_walk {
 	const struct unet *unet;
-	int64_t parameters, kept;
+	int64_t parameters, kept, adapted;
 	int64_t pixels; /* latents, here */
 	int64_t time;   /* width of the embedding of the time */
 	int64_t width;
@@ -112,6 +112,8 @@ static void unet_add_attention(struct unet_walk *walk, int64_t depth)
 			biased(width, 8 * width) + biased(4 * width, width);
 
 	walk->parameters += 2 * width + 2 * (square + width) + depth * block;
+	/* Queries, keys, values and outputs, of both. */
+	walk->adapted += depth * (14 * width + 2 * walk->unet->cross);
 	walk->kept += walk->pixels * width * (2 + 28 * depth) +
 		      depth * PROMPT * 2 * width;
 }
@@ -209,6 +211,7 @@ static void unet_count(const struct unet *unet, struct model_facts *facts)
 	walk.kept += walk.pixels * first * 3;
 	facts->parameters = walk.parameters;
 	facts->activations = walk.kept;
+	facts->adapted = walk.adapted;
 	facts->image = unet->side * LATENT;
 }
 
@@ -347,6 +350,7 @@ static int read_flux(struct diffusers_reading *reading,
 		biased(pooled, width) + square + biased(text, width) +
 		biased(in, width) + biased(width, 2 * width) +
 		biased(width, out);
+	facts->adapted = (16 * two + 6 * one) * width;
 	facts->activations =
 		(side * side + LONG_PROMPT) * width * (28 * two + 25 * one);
 	return 0;
@@ -379,6 +383,7 @@ static int read_dit(struct diffusers_reading *reading,
 	facts->parameters = layers * block + biased(in * patch * patch, width) +
 			    biased(width, 2 * width) +
 			    biased(width, patch * patch * out);
+	facts->adapted = 8 * width * layers;
 	facts->activations = side * side * width * 20 * layers;
 	return 0;
 }

@@ -437,6 +437,9 @@ static void read_packing(const struct hf_reading *reading)
 		(void)snprintf(reading->config->facts.dtype,
 			       sizeof(reading->config->facts.dtype),
 			       "float8_e4m3fn");
+	if (method && strcmp(method, "mxfp4") == 0)
+		(void)snprintf(reading->config->facts.dtype,
+			       sizeof(reading->config->facts.dtype), "mxfp4");
 }
 
 static int hf_fail_unknown(const struct hf_reading *reading)

@@ -195,6 +195,8 @@ int hf_pair_read(struct model_facts *facts, const json_t *root,
 	facts->image = pair.image;
 	facts->parameters =
 		half_layers(&pair.text) + half_layers(&pair.vision) + ends;
+	facts->adapted = 8 * pair.text.hidden * pair.text.layers +
+			 8 * pair.vision.hidden * pair.vision.layers;
 	facts->activations = half_kept(&pair.text, pair.positions) +
 			     half_kept(&pair.vision, patches_of(&pair));
 	return 0;

@@ -16,7 +16,7 @@
 #include <strings.h>
 
 #define BUILTIN_FILE "configs/models.csv"
-#define BUILTIN_CONV_FILE "configs/models_conv.csv"
+#define BUILTIN_IMAGES_FILE "configs/models_images.csv"
 #define STEPS_MAX 512
 #define MODELS_MAX 1000
 #define KEY_MAX 128
@@ -313,7 +313,7 @@ void model_table_load(struct model_table *table, const char *path,
 	memset(table, 0, sizeof(*table));
 	models_name_columns(&reading);
 	csv_read_builtin(&csv, BUILTIN_FILE, warnings);
-	csv_read_builtin(&csv, BUILTIN_CONV_FILE, warnings);
+	csv_read_builtin(&csv, BUILTIN_IMAGES_FILE, warnings);
 	reading.before = table->count;
 	if (path)
 		csv_read_file(&csv, path, warnings);

@@ -12,7 +12,6 @@
 
 #include "estimator/nets/count.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -25,7 +24,6 @@ struct conv_walk {
 	struct conv_totals *totals;
 	int64_t channels, side;
 	int64_t beside; /* elements of what a block adds at its end */
-	bool is_too_small;
 };
 
 static int64_t plane(const struct conv_walk *walk)
@@ -59,7 +57,7 @@ static void narrow(struct conv_walk *walk, int64_t kernel, int64_t stride,
 	int64_t room = walk->side + 2 * padding - kernel;
 
 	if (room < 0)
-		walk->is_too_small = true;
+		walk->totals->is_too_small = true;
 	walk->side = room < 0 ? 1 : room / stride + 1;
 }
 
@@ -446,7 +444,66 @@ static void walk_block(struct conv_walk *walk, const struct conv_step *step,
 
 typedef void conv_seen_fn(const struct conv_walk *walk, void *context);
 
-/* seen is called behind each block. */
+/* What a block adds, and the next one: equal, or more by as much each time
+ * (DenseNet reads all that came before). */
+struct conv_growth {
+	struct conv_totals totals[3]; /* behind the first three */
+	int64_t channels[3];
+};
+
+static int64_t conv_grown(int64_t first, int64_t second, int64_t third,
+			  int64_t blocks)
+{
+	int64_t last = third - second;
+	int64_t more = last - (second - first);
+
+	if (third == COUNT_OVERFLOW)
+		return COUNT_OVERFLOW;
+	return count_add(third,
+			 count_add(count_mul(last, blocks),
+				   count_mul(more, blocks * (blocks + 1) / 2)));
+}
+
+/* As if so many more blocks had been walked. */
+static void walk_skip(struct conv_walk *walk, const struct conv_growth *growth,
+		      int64_t blocks)
+{
+	const struct conv_totals *seen = growth->totals;
+	struct conv_totals *totals = walk->totals;
+
+	totals->parameters = conv_grown(seen[0].parameters, seen[1].parameters,
+					seen[2].parameters, blocks);
+	totals->kept =
+		conv_grown(seen[0].kept, seen[1].kept, seen[2].kept, blocks);
+	totals->inputs = conv_grown(seen[0].inputs, seen[1].inputs,
+				    seen[2].inputs, blocks);
+	walk->channels = conv_grown(growth->channels[0], growth->channels[1],
+				    growth->channels[2], blocks);
+}
+
+/* Of many blocks the first three and the last are walked. */
+static void walk_step(struct conv_walk *walk, const struct conv_step *step,
+		      conv_seen_fn *seen, void *context)
+{
+	struct conv_growth growth;
+
+	for (int64_t i = 0; i < step->repeat; i++) {
+		if (i == 3 && step->repeat > 4) {
+			walk_skip(walk, &growth, step->repeat - 4);
+			i = step->repeat - 1;
+		}
+		walk_block(walk, step, i == 0);
+		if (seen)
+			seen(walk, context);
+		if (i < 3) {
+			growth.totals[i] = *walk->totals;
+			growth.channels[i] = walk->channels;
+		}
+	}
+}
+
+/* seen is called behind each block that is walked: what it compares grows
+ * evenly between them. */
 static void walk_all(struct conv_walk *walk, conv_seen_fn *seen, void *context)
 {
 	const struct model_facts *facts = walk->facts;
@@ -456,25 +513,14 @@ static void walk_all(struct conv_walk *walk, conv_seen_fn *seen, void *context)
 	walk->side = facts->image;
 	conv_keep(walk, 1);
 	for (size_t i = 0; i < facts->step_count; i++)
-		for (int64_t j = 0; j < facts->steps[i].repeat; j++) {
-			walk_block(walk, &facts->steps[i], j == 0);
-			if (seen)
-				seen(walk, context);
-		}
+		walk_step(walk, &facts->steps[i], seen, context);
 }
 
-int conv_count(const struct model_facts *facts, struct conv_totals *totals,
-	       struct error *err)
+void conv_count(const struct model_facts *facts, struct conv_totals *totals)
 {
 	struct conv_walk walk = { .facts = facts, .totals = totals };
 
 	walk_all(&walk, NULL, NULL);
-	if (!walk.is_too_small)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "image %lld is too small for this network: nothing "
-			 "is left of it before the end",
-			 (long long)facts->image);
 }
 
 struct working_question {
@@ -506,18 +552,20 @@ static void working_look(const struct conv_walk *walk, void *context)
 			  count_mul(later, question->gradient)));
 }
 
-int64_t conv_working(const struct model_facts *facts, int64_t images,
+int64_t conv_working(const struct model_facts *facts,
+		     const struct conv_totals *totals, int64_t images,
 		     int64_t element, int64_t gradient)
 {
-	struct working_question question = { .images = images,
-					     .element = element,
-					     .gradient = gradient };
-	struct conv_totals totals;
-	struct conv_walk walk = { .facts = facts, .totals = &totals };
+	struct working_question question = {
+		.images = images,
+		.element = element,
+		.gradient = gradient,
+		.parameters = totals->parameters,
+	};
+	struct conv_totals again;
+	struct conv_walk walk = { .facts = facts, .totals = &again };
 
-	walk_all(&walk, NULL, NULL);
-	question.parameters = totals.parameters;
 	walk_all(&walk, working_look, &question);
-	return count_above(question.most, all_images(&question, totals.kept,
-						     totals.kept_bytes));
+	return count_above(question.most, all_images(&question, totals->kept,
+						     totals->kept_bytes));
 }
