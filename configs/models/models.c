@@ -159,6 +159,19 @@ static int models_fail_unknown(const struct model_table *table,
 	return result;
 }
 
+/* timm says behind a dot how a model was trained: "resnet50.a1_in1k". */
+static const struct known_model *find_trained(const struct model_table *table,
+					      const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	char key[KEY_MAX] = "";
+
+	if (!dot || !strchr(dot, '_'))
+		return NULL;
+	key_make(key, name, (size_t)(dot - name));
+	return find_key(table, key);
+}
+
 const struct model_facts *model_table_find(const struct model_table *table,
 					   const char *name, struct error *err)
 {
@@ -172,6 +185,8 @@ const struct model_facts *model_table_find(const struct model_table *table,
 		key_make(key, slash + 1, strlen(slash + 1));
 		model = find_key(table, key);
 	}
+	if (!model)
+		model = find_trained(table, slash ? slash + 1 : name);
 	if (model)
 		return &model->facts;
 	(void)models_fail_unknown(table, name, key, err);
