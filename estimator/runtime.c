@@ -45,9 +45,9 @@ int64_t context_bytes(const struct workload *work)
 
 /*
  * Weights are loaded one by one into segments of their own, which round up by 2
- * MiB at most (pt:c10/cuda/CUDACachingAllocator.cpp), and states come once and
- * stay: what fragments is what comes and goes. An engine takes its cache as one
- * piece for each layer (vllm:v1/worker/gpu_model_runner.py).
+ * MiB at most (pt:c10/cuda/CUDACachingAllocator.cpp), and states and buckets
+ * come once and stay: what fragments is what comes and goes. An engine takes
+ * its cache as one piece for each layer (vllm:v1/worker/gpu_model_runner.py).
  */
 static int64_t steady_bytes(const struct sizes *sizes,
 			    const struct estimate *estimate,
@@ -62,8 +62,9 @@ static int64_t steady_bytes(const struct sizes *sizes,
 	if (has_training(work) && work->fragmentation > 0)
 		return engine_bytes(sizes, phase);
 	if (has_training(work))
-		steady = count_add(steady, count_add(parts[PART_OPTIMIZER],
-						     parts[PART_MASTER]));
+		steady = count_add(
+			count_add(steady, parts[PART_BUCKETS]),
+			count_add(parts[PART_OPTIMIZER], parts[PART_MASTER]));
 	else if (work->engine_share > 0)
 		steady = count_add(steady, parts[PART_KV_CACHE]);
 	return steady;
