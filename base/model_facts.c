@@ -58,6 +58,8 @@ const struct model_field model_fields[] = {
 	COUNT(kernel, 1000, "width of the convolution (Mamba)"),
 	COUNT(activations, PARAMETERS_MOST,
 	      "elements kept of a sample (convolutions, diffusion)"),
+	COUNT(adapted, PARAMETERS_MOST,
+	      "inputs and outputs of all matrices with adapters"),
 	FLAG("tied", is_tied, "the head is the embedding"),
 	FLAG("gated", is_gated, "an MLP has three matrices"),
 	FLAG("qkv_bias", has_qkv_bias, "q, k and v have biases"),
@@ -170,6 +172,7 @@ static const struct family {
 			    { "parameters", "activations" },
 			    false,
 			    false },
+	[MODEL_CONV] = { "conv", { "image", "channels" }, false, false },
 };
 
 const char *model_family_name(enum model_family family)
@@ -182,7 +185,7 @@ bool model_family_has_words(enum model_family family)
 	static const bool none[MODEL_FAMILIES] = {
 		[MODEL_BERT] = true,       [MODEL_VIT] = true,
 		[MODEL_DISTILBERT] = true, [MODEL_DEBERTA] = true,
-		[MODEL_COUNTED] = true,
+		[MODEL_COUNTED] = true,    [MODEL_CONV] = true,
 	};
 
 	return !none[family];
@@ -236,8 +239,10 @@ void model_facts_complete(struct model_facts *facts)
 		facts_fill(&facts->token_types, 2);
 	if (facts->family == MODEL_T5)
 		facts_fill(&facts->decoder_layers, facts->layers);
-	if (facts->family == MODEL_VIT)
+	if (facts->family == MODEL_VIT || facts->family == MODEL_CONV)
 		facts_fill(&facts->channels, 3);
+	if (facts->family == MODEL_CONV)
+		facts_fill(&facts->image, 224);
 	if ((facts->family == MODEL_BLOOM || facts->family == MODEL_GPTJ ||
 	     facts->family == MODEL_FALCON) &&
 	    facts->hidden > 0 && facts->hidden <= WIDTH_MOST)
@@ -337,6 +342,17 @@ static int check_needs(const struct model_facts *facts, struct error *err)
 	return 0;
 }
 
+/* Other families have layers that are alike, these have steps. */
+static int check_steps(const struct model_facts *facts, struct error *err)
+{
+	if (facts->family != MODEL_CONV || facts->step_count)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "the steps of this network are not known: name one "
+			 "(resnet50), a config.json, or a line of models.csv "
+			 "with steps");
+}
+
 /* a is a whole number of times b, where both are known. */
 static int check_divides(const char *a_name, int64_t a, const char *b_name,
 			 int64_t b, struct error *err)
@@ -353,6 +369,8 @@ int model_facts_check(const struct model_facts *facts, struct error *err)
 
 	if (result == 0)
 		result = check_needs(facts, err);
+	if (result == 0)
+		result = check_steps(facts, err);
 	if (result == 0)
 		result = check_divides("heads", facts->heads, "kv_heads",
 				       facts->kv_heads, err);

@@ -29,9 +29,51 @@ enum model_family {
 	MODEL_DEBERTA,    /* relative positions in a table of their own */
 	MODEL_WHISPER,    /* encoder of sound, decoder of text */
 	MODEL_MAMBA,      /* state space layers, no attention */
-	MODEL_COUNTED, /* convolutions, diffusion, towers: numbers as counted */
+	MODEL_COUNTED,    /* diffusion, towers: numbers as counted */
+	MODEL_CONV,       /* convolutions, step by step */
 	MODEL_FAMILIES,
 };
+
+/* A layer of a network of convolutions, or a block of them: configs/models/
+ * model_steps.c has their words, estimator/nets/conv.c what they are. */
+enum conv_kind {
+	CONV_NORMED, /* convolution, batch norm, ReLU */
+	CONV_SWISH,  /* SiLU or ReLU6 in its place */
+	CONV_BIASED, /* CONV_NORMED with a bias */
+	CONV_PLAIN,  /* with a bias, without a norm */
+	CONV_MAX,    /* pooling; size is its kernel */
+	CONV_BASIC,  /* ResNet's block of two, and of three */
+	CONV_BOTTLE,
+	CONV_INVERTED, /* MobileNetV2 */
+	CONV_MOBILE,   /* EfficientNet */
+	CONV_FUSED,    /* EfficientNetV2 */
+	CONV_PATCHES, /* ConvNeXt's first layer, its blocks, and between them */
+	CONV_NEXT,
+	CONV_DOWN,
+	CONV_DENSE, /* DenseNet's layers, and between them */
+	CONV_TRANSITION,
+	CONV_END,  /* a norm and ReLU */
+	CONV_POOL, /* an average; size is the side that is left */
+	CONV_FULL, /* a matrix and ReLU */
+	CONV_HEAD, /* an average of all, a matrix to the classes */
+	CONV_NORMED_HEAD,
+	CONV_KINDS,
+};
+
+struct conv_step {
+	enum conv_kind kind;
+	int32_t size;    /* channels that come out */
+	int32_t repeat;  /* blocks, the first of which has the stride */
+	int32_t kernel;  /* pixels along its side */
+	int32_t stride;  /* pixels from one result to the next */
+	int32_t padding; /* where has_padding; else half the kernel */
+	int32_t inner;   /* CONV_BOTTLE: channels in the middle */
+	int32_t groups;
+	int32_t expand; /* CONV_INVERTED and the like: times as wide inside */
+	bool has_padding;
+};
+
+#define CONV_STEPS_MAX 24
 
 /*
  * Counts; 0: not known, or the model has none of it. Bytes only where a name
@@ -65,6 +107,10 @@ struct model_facts {
 	/* COUNTED: elements that are kept of one sample for the backward pass,
 	 * at its usual size. */
 	int64_t activations;
+	/* COUNTED: inputs and outputs of the matrices that adapters go to. */
+	int64_t adapted;
+	struct conv_step steps[CONV_STEPS_MAX]; /* CONV */
+	size_t step_count;
 	bool is_tied;  /* the head is the embedding */
 	bool is_gated; /* three matrices in an MLP */
 	bool has_qkv_bias, has_out_bias, has_qk_norm;

@@ -113,23 +113,62 @@ static int64_t block_input(const struct sizes *sizes, size_t stack)
  * sample of the usual size (torch.autograd.graph.saved_tensors_hooks on models
  * without memory).
  */
-static int64_t counted_kept(const struct sizes *sizes)
+static void counted_fill(const struct sizes *sizes,
+			 struct activations *activations)
 {
-	return count_mul(count_mul(sizes->model.activations, sizes->sequences),
-			 sizes->element);
+	int64_t kept =
+		count_mul(count_mul(sizes->model.activations, sizes->sequences),
+			  sizes->element);
+
+	if (sizes->work->checkpointing != CHECKPOINT_NONE)
+		kept = count_scaled(kept, COUNTED_CHECKPOINTED);
+	*activations = (struct activations){ .kept = kept };
+}
+
+/* Of all images, what is so many elements of one. */
+static int64_t of_images(const struct sizes *sizes, int64_t elements,
+			 int64_t bytes)
+{
+	return count_mul(count_add(count_mul(elements, sizes->element), bytes),
+			 sizes->sequences);
+}
+
+/* Checkpoints are taken between blocks, one of which is computed again. */
+static void conv_fill(const struct sizes *sizes,
+		      struct activations *activations)
+{
+	const struct conv_totals *conv = &sizes->shape.conv;
+	enum checkpointing checkpointing = sizes->work->checkpointing;
+	bool has_gradients = sizes->accum > 1 || sizes->work->keeps_gradients;
+	int64_t gradient = regime_bytes(sizes->work->regime)->gradients;
+
+	*activations = (struct activations){
+		.kept = of_images(sizes, conv->kept, conv->kept_bytes),
+	};
+	if (checkpointing == CHECKPOINT_NONE) {
+		activations->working = conv_working(
+			&sizes->model, conv, sizes->sequences, sizes->element,
+			has_gradients ? 0 : gradient);
+		return;
+	}
+	if (checkpointing == CHECKPOINT_SELECTIVE) {
+		activations->kept = count_scaled(activations->kept, SELECTIVE);
+		return;
+	}
+	activations->kept = of_images(sizes, conv->inputs, 0);
+	if (checkpointing == CHECKPOINT_OFFLOADED)
+		activations->kept = 0;
+	activations->working = activations->layer =
+		of_images(sizes, conv->block, 0);
 }
 
 static int64_t stack_kept(const struct sizes *sizes, size_t stack,
 			  enum layer_mode mode)
 {
 	int64_t layers = sizes->shape.stacks[stack].layers;
-	bool is_counted = sizes->model.family == MODEL_COUNTED;
-	int64_t all = is_counted ? counted_kept(sizes)
-				 : count_mul(layer_total(sizes, stack, mode),
-					     layers_kept(sizes, layers));
+	int64_t all = count_mul(layer_total(sizes, stack, mode),
+				layers_kept(sizes, layers));
 
-	if (is_counted && sizes->work->checkpointing != CHECKPOINT_NONE)
-		return count_scaled(all, COUNTED_CHECKPOINTED);
 	switch (sizes->work->checkpointing) {
 	case CHECKPOINT_FULL:
 		return count_mul(block_input(sizes, stack),
@@ -212,6 +251,14 @@ void activations_fill(const struct sizes *sizes,
 	bool is_frozen = !sizes->trains_all && sizes->work->peft != PEFT_FREEZE;
 	enum layer_mode mode = is_frozen ? LAYER_FROZEN : LAYER_TRAINED;
 
+	if (sizes->model.family == MODEL_COUNTED) {
+		counted_fill(sizes, activations);
+		return;
+	}
+	if (sizes->model.family == MODEL_CONV) {
+		conv_fill(sizes, activations);
+		return;
+	}
 	*activations =
 		(struct activations){ .kept = count_add(end_bytes(sizes, mode),
 							mask_bytes(sizes)) };

@@ -130,7 +130,8 @@ static int check_shares(const struct workload *work, struct error *err)
 static int check_tokens(const struct workload *work, struct error *err)
 {
 	enum model_family family = work->model->family;
-	bool has_tokens = family != MODEL_VIT && family != MODEL_COUNTED;
+	bool has_tokens = family != MODEL_VIT && family != MODEL_COUNTED &&
+			  family != MODEL_CONV;
 
 	if (work->sequence == 0 && has_tokens)
 		return error_set(err, -EINVAL,

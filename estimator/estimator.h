@@ -47,6 +47,7 @@ enum weights {
 	WEIGHTS_NF4,
 	WEIGHTS_NF4_DOUBLE, /* quantised scales */
 	WEIGHTS_GPTQ4,      /* and AWQ: groups of 128 */
+	WEIGHTS_MXFP4,      /* experts alone, if there are any; as it is */
 	WEIGHTS_KINDS,
 };
 
@@ -176,8 +177,11 @@ struct workload {
 	bool fused_qkv;  /* one matrix, of whose product v is a view */
 	/* Weights are quantised by Lightning's plugin: see peak.c. */
 	bool lightning_quantizer;
-	/* Frozen 4-bit layers keep their inputs: bitsandbytes before 0.42. */
+	/* Frozen 4-bit layers keep their inputs, and those of the pass before:
+	 * bitsandbytes up to 0.42 in LitGPT's loop. */
 	bool keeps_frozen_inputs;
+	/* A quantised head is dequantised while all logits are there. */
+	bool holds_head;
 	bool is_compiled;
 	double dropout; /* of the model; 0: none */
 	enum loss loss;

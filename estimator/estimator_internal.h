@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 #define AUTOFIT_ESTIMATOR_ESTIMATOR_INTERNAL_H
 
-#include "estimator/count.h"
 #include "estimator/estimator.h"
+#include "estimator/nets/count.h"
 #include "estimator/parameters.h"
 
 /* Widths of the attention that all layers share, in elements of a token. */
@@ -33,13 +33,14 @@ struct sizes {
 	int64_t tokens[STACKS_MAX]; /* of the pass, on one GPU */
 	int64_t loss_tokens;
 
-	int64_t parameters;    /* of the model */
-	int64_t on_gpu;        /* those of the fullest GPU, before ZeRO */
-	int64_t linear_on_gpu; /* of on_gpu, matrices in layers */
-	int64_t layer_on_gpu;  /* the largest layer */
-	int64_t outside;       /* the largest of embedding and head */
-	int64_t trained;       /* of the model and its adapters */
-	int64_t trainable;     /* of them, on_gpu */
+	int64_t parameters;     /* of the model */
+	int64_t on_gpu;         /* those of the fullest GPU, before ZeRO */
+	int64_t linear_on_gpu;  /* of on_gpu, matrices in layers */
+	int64_t experts_on_gpu; /* of linear_on_gpu */
+	int64_t layer_on_gpu;   /* the largest layer */
+	int64_t outside;        /* the largest of embedding and head */
+	int64_t trained;        /* of the model and its adapters */
+	int64_t trainable;      /* of them, on_gpu */
 	bool trains_all, trains_adapters;
 };
 
@@ -120,9 +121,11 @@ bool has_generation(const struct workload *work);
 
 int64_t workspace_bytes(const struct workload *work);
 int64_t context_bytes(const struct workload *work);
-/* Of what a phase allocates, what is no cause of fragmentation. */
-int64_t steady_bytes(const struct workload *work,
-		     const struct estimate *estimate, enum peak_phase phase);
+/* What is reserved beside what a phase allocates, by that factor of what comes
+ * and goes. */
+int64_t fragmentation_bytes(const struct sizes *sizes,
+			    const struct estimate *estimate,
+			    enum peak_phase phase, double factor);
 bool fragments_by_gathering(const struct workload *work);
 double fragmentation_factor(const struct workload *work);
 

@@ -115,6 +115,10 @@ int64_t prefill_bytes(const struct sizes *sizes)
 
 	if (!generates_itself(work))
 		return 0;
+	if (sizes->model.family == MODEL_CONV)
+		return count_mul(
+			count_mul(sizes->shape.conv.working, sizes->element),
+			generated(work));
 	if (work->prefill_chunk)
 		tokens = count_least(tokens, work->prefill_chunk);
 	width = count_mul(width, sizes->element);
@@ -147,7 +151,7 @@ static int64_t resident_weights(const struct resident *resident)
 	static const double bytes[WEIGHTS_KINDS] = {
 		[WEIGHTS_INT8] = 1.03,  [WEIGHTS_FP8] = 1.03,
 		[WEIGHTS_NF4] = 0.60,   [WEIGHTS_NF4_DOUBLE] = 0.56,
-		[WEIGHTS_GPTQ4] = 0.56,
+		[WEIGHTS_GPTQ4] = 0.56, [WEIGHTS_MXFP4] = 0.66,
 	};
 
 	if (resident->weights == WEIGHTS_AS_COMPUTED)

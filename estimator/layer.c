@@ -216,6 +216,26 @@ static int64_t router_bytes(const struct sizes *sizes,
 	return 0;
 }
 
+/*
+ * An old MatMul4Bit holds its inputs in an attribute of its context, which
+ * autograd does not empty when that node has gone backward: they stay for as
+ * long as the graph does (bitsandbytes 0.41 and 0.42: autograd/_functions.py).
+ * LitGPT's loop has the loss, and so the graph, of one pass until the next one
+ * has made its own (litgpt: finetune/lora.py): while that goes forward the
+ * inputs of all four linear layers are there once more.
+ */
+static int64_t inputs_before(const struct sizes *sizes, size_t stack)
+{
+	const struct layer_stack *layers = &sizes->shape.stacks[stack];
+	int64_t output = input_bytes(sizes, sizes->widths.output);
+
+	if (!sizes->work->keeps_frozen_inputs)
+		return 0;
+	return count_add(
+		shared_inputs(sizes, stack),
+		count_add(output, input_bytes(sizes, mlp_width(layers))));
+}
+
 void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 		struct layer_bytes *bytes)
 {
@@ -226,6 +246,8 @@ void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 	if (keeps_inputs(sizes, mode))
 		bytes->replicated = count_add(bytes->replicated,
 					      shared_inputs(sizes, stack));
+	bytes->replicated =
+		count_add(bytes->replicated, inputs_before(sizes, stack));
 	if (sizes->trains_adapters)
 		bytes->replicated = count_add(bytes->replicated,
 					      peft_layer_bytes(sizes, layers));

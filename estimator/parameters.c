@@ -18,7 +18,7 @@ static int64_t matrix_size(const struct linear *linear)
 /* One layer of the stack: matrices, biases, norms. */
 static int64_t stack_layer_parameters(const struct layer_stack *stack)
 {
-	int64_t sum = stack->vectors;
+	int64_t sum = count_add(stack->vectors, stack->unshaped);
 
 	for (size_t i = 0; i < stack->linear_count; i++) {
 		const struct linear *linear = &stack->linears[i];
@@ -110,6 +110,11 @@ int model_shape(const struct model_facts *facts, struct model_shape *shape,
 		in_layers, count_add(shape->embedding,
 				     count_add(shape->head, shape->other)));
 	result = check_total(&full, shape->total, err);
+	if (result == 0 && shape->conv.is_too_small)
+		result = error_set(err, -EINVAL,
+				   "image %lld is too small for this network: "
+				   "nothing is left of it before the end",
+				   (long long)full.image);
 	if (result == 0)
 		result = check_given(&full, in_layers, err);
 	if (full.parameters)
@@ -147,6 +152,8 @@ static void add_linears(const struct layer_stack *stack,
 		parts->active += one * linear->active * stack->layers;
 		parts->matrix = larger(parts->matrix, one);
 	}
+	parts->linear += stack->unshaped * stack->layers;
+	parts->active += stack->unshaped * stack->layers;
 }
 
 void model_parts(const struct model_shape *shape, struct model_parts *parts)

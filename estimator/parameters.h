@@ -4,6 +4,7 @@
 #define AUTOFIT_ESTIMATOR_PARAMETERS_H
 
 #include "estimator/estimator.h"
+#include "estimator/nets/conv.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +32,8 @@ struct linear {
 struct layer_stack {
 	int64_t layers;
 	int64_t vectors; /* of one layer, in no linear one: norms */
+	/* Of one layer, in matrices whose shapes are not known. */
+	int64_t unshaped;
 	struct linear linears[LINEARS_MAX];
 	size_t linear_count;
 };
@@ -45,6 +48,7 @@ struct model_shape {
 	int64_t head;       /* with pooler; 0: none, or it is the embedding */
 	int64_t other;      /* the last norm, T5's tables of distances */
 	int64_t total;      /* what model_parameters() says */
+	struct conv_totals conv; /* MODEL_CONV */
 };
 
 /*

@@ -70,7 +70,8 @@ static int64_t dequantised(const struct sizes *sizes)
 	int64_t matrix = sizes->parts.matrix;
 	int64_t width = sizes->element;
 
-	if (stored == WEIGHTS_AS_COMPUTED || stored == WEIGHTS_FP8)
+	if (stored == WEIGHTS_AS_COMPUTED || stored == WEIGHTS_FP8 ||
+	    stored == WEIGHTS_MXFP4)
 		return 0;
 	if (work->lightning_quantizer) {
 		matrix = count_most(matrix, sizes->shape.head);
@@ -91,15 +92,18 @@ static void forward_fill(const struct terms *terms, int64_t parts[PARTS])
 	int64_t last = count_share(kept, micro_batches_held(sizes));
 	int64_t layer =
 		count_add(terms->activations.working, dequantised(sizes));
+	int64_t head = sizes->work->holds_head ? dequantised(sizes) : 0;
 
 	if (keeps_gradients(sizes->work))
 		gradients_fill(terms, parts);
 	parts[PART_BUCKETS] = terms->buckets;
 	parts[PART_CASTS] = terms->states.casts;
 	parts[PART_LAYER] = gathered_weights(sizes);
-	if (count_add(last, terms->loss) >= count_add(kept, layer)) {
+	if (count_add(last, count_add(terms->loss, head)) >=
+	    count_add(kept, layer)) {
 		parts[PART_ACTIVATIONS] = last;
 		parts[PART_LOSS] = terms->loss;
+		parts[PART_LAYER] = count_add(parts[PART_LAYER], head);
 	} else {
 		parts[PART_ACTIVATIONS] = kept;
 		parts[PART_LAYER] = count_add(parts[PART_LAYER], layer);
@@ -181,23 +185,15 @@ static void phases_fill(const struct terms *terms, struct estimate *estimate)
 	}
 }
 
-/* Memory that an engine takes for itself is not given out piece by piece, nor
- * are weights that are loaded once. */
 static void tiers_fill(const struct sizes *sizes, struct estimate *estimate)
 {
-	double factor = fragmentation_factor(sizes->work) - 1;
+	double factor = fragmentation_factor(sizes->work);
 
-	for (int i = 0; i < PEAK_PHASES; i++) {
-		int64_t engine = engine_bytes(sizes, (enum peak_phase)i);
-		int64_t whole =
-			count_add(engine, steady_bytes(sizes->work, estimate,
-						       (enum peak_phase)i));
-		int64_t pieces = count_above(estimate->allocated[i], whole);
-
+	for (int i = 0; i < PEAK_PHASES; i++)
 		if (has_phase(sizes->work, (enum peak_phase)i))
 			estimate->parts[i][PART_FRAGMENTATION] =
-				count_scaled(pieces, factor);
-	}
+				fragmentation_bytes(sizes, estimate,
+						    (enum peak_phase)i, factor);
 	const int64_t *parts = estimate->parts[estimate->phase];
 
 	estimate->peak[TIER_ALLOCATED] = estimate->allocated[estimate->phase];
@@ -283,7 +279,21 @@ static bool has_open_inputs(const struct workload *work)
 
 static void keep_inputs(struct workload *work)
 {
-	work->keeps_frozen_inputs = true;
+	work->keeps_frozen_inputs = work->holds_head = true;
+}
+
+/* Lightning quantises the head as well: going backward it is dequantised beside
+ * the logits and their gradients. How many of these are there then depends on
+ * how LitGPT cuts them into chunks. */
+static bool has_open_head(const struct workload *work)
+{
+	return work->lightning_quantizer && has_training(work) &&
+	       !work->holds_head;
+}
+
+static void hold_head(struct workload *work)
+{
+	work->holds_head = true;
 }
 
 /* What nobody said and cannot be seen: the interval holds both answers. */
@@ -293,6 +303,7 @@ static const struct {
 } alternatives[] = {
 	{ has_open_residual, flip_residual },
 	{ has_open_inputs, keep_inputs },
+	{ has_open_head, hold_head },
 };
 
 static void interval_span(const struct workload *workload,

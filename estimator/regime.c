@@ -21,8 +21,9 @@ static const struct regime_bytes regimes[REGIMES] = {
  * Bytes of a weight that is stored quantised: NF4 has an fp32 scale for 64
  * weights, or with double quantisation an 8-bit one and an fp32 one for 256 of
  * these (bitsandbytes@95f9af30:functional.py); GPTQ and AWQ a 16-bit scale and
- * a 4-bit zero for 128. LLM.int8 has an fp32 scale for a row, of 4096 or so;
- * fp8 one for a block of 128 x 128 (DeepSeek-V3: inference/kernel.py), or
+ * a 4-bit zero for 128; MXFP4 an 8-bit one for 32, in the experts of gpt-oss
+ * (hf:integrations/mxfp4.py). LLM.int8 has an fp32 scale for a row, of 4096 or
+ * so; fp8 one for a block of 128 x 128 (DeepSeek-V3: inference/kernel.py), or
  * fewer.
  */
 static const double quantised[WEIGHTS_KINDS] = {
@@ -31,6 +32,7 @@ static const double quantised[WEIGHTS_KINDS] = {
 	[WEIGHTS_NF4] = 0.5 + 4.0 / 64,
 	[WEIGHTS_NF4_DOUBLE] = 0.5 + 1.0 / 64 + 4.0 / (64 * 256),
 	[WEIGHTS_GPTQ4] = 0.5 + 2.0 / 128 + 0.5 / 128,
+	[WEIGHTS_MXFP4] = 0.5 + 1.0 / 32,
 };
 
 const struct regime_bytes *regime_bytes(enum regime regime)
@@ -59,6 +61,8 @@ int64_t frozen_bytes(const struct sizes *sizes, int64_t count, int64_t linear)
 
 	if (stored == WEIGHTS_AS_COMPUTED)
 		return count_mul(count, regimes[work->regime].weights);
+	if (stored == WEIGHTS_MXFP4 && sizes->experts_on_gpu)
+		linear = count_least(linear, sizes->experts_on_gpu);
 	linear = count_least(linear, count);
 	return count_add(count_scaled(linear, quantised[stored]),
 			 count_mul(count - linear, width));

@@ -420,12 +420,22 @@ static void mamba(const struct model_facts *facts, struct model_shape *shape)
 	shape->other = facts->hidden;
 }
 
-/* One layer that holds everything. */
+/* One layer that holds everything, nearly all of it in matrices. Of those that
+ * adapters go to only the sides count. */
 static void counted(const struct model_facts *facts, struct model_shape *shape)
 {
 	struct layer_stack *stack = stack_add(shape, 1);
 
-	stack->vectors = facts->parameters;
+	stack->unshaped = facts->parameters;
+	if (facts->adapted)
+		linear_add(stack, TARGETS_ATTENTION, facts->adapted, 0);
+}
+
+/* As one layer as well. */
+static void conv(const struct model_facts *facts, struct model_shape *shape)
+{
+	conv_count(facts, &shape->conv);
+	stack_add(shape, 1)->vectors = shape->conv.parameters;
 }
 
 typedef void shape_fn(const struct model_facts *facts,
@@ -443,6 +453,7 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape)
 		[MODEL_GPTJ] = gptj,       [MODEL_DISTILBERT] = distilbert,
 		[MODEL_DEBERTA] = deberta, [MODEL_WHISPER] = whisper,
 		[MODEL_MAMBA] = mamba,     [MODEL_COUNTED] = counted,
+		[MODEL_CONV] = conv,
 	};
 
 	shapes[facts->family](facts, shape);

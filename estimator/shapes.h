@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_ESTIMATOR_SHAPES_H
 #define AUTOFIT_ESTIMATOR_SHAPES_H
 
-#include "estimator/count.h"
+#include "estimator/nets/count.h"
 #include "estimator/parameters.h"
 
 /*

@@ -69,7 +69,7 @@ static void tokens_fill(struct sizes *sizes)
 	/* Sound is as long as there are positions for it. */
 	if (model->family == MODEL_WHISPER)
 		sequence = model->positions;
-	if (model->family == MODEL_COUNTED)
+	if (model->family == MODEL_COUNTED || model->family == MODEL_CONV)
 		sequence = 1;
 	if (!model_family_has_decoder(model->family))
 		decoder = sequence;
@@ -142,6 +142,7 @@ static void counts_fill(struct sizes *sizes)
 	sizes->on_gpu = count_share(sizes->on_gpu, sizes->tensor);
 	sizes->linear_on_gpu =
 		count_share(count_add(linear, experts), sizes->tensor);
+	sizes->experts_on_gpu = count_share(experts, sizes->tensor);
 	sizes->layer_on_gpu = count_share(parts->layer, sizes->tensor);
 	sizes->outside = count_share(
 		count_most(sizes->shape.embedding, sizes->shape.head),
@@ -181,6 +182,10 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 
 	*sizes = (struct sizes){ .work = work, .model = *work->model };
 	model_facts_complete(&sizes->model);
+	/* LitGPT's models have a head of their own, whatever the model's is
+	 * (litgpt: scripts/convert_hf_checkpoint.py). */
+	if (work->lightning_quantizer)
+		sizes->model.is_tied = false;
 	result = model_shape(&sizes->model, &sizes->shape, err);
 	if (result < 0)
 		return result;

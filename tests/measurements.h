@@ -21,8 +21,8 @@
  *   rank= targets= (letters of qkvogud, or all)
  *   d= t= p=         GPUs: data, tensor, pipeline parallel
  *   ctx= cc=         context in MiB, compute capability
- *   a16= drop= res32= assumed= repkv= fusedqkv= lit4= compile= fused=
- * inbackward= keeps=           1 dropout=
+ *   a16= drop= res32= assumed= repkv= fusedqkv= lit4= inputs= compile=
+ * fused= inbackward= keeps=           1 dropout=
  */
 struct measurement {
 	char group[32], row[16], series[32], model[32];
@@ -108,6 +108,7 @@ static const struct {
 	MEASUREMENT_FLAG("repkv", repeats_kv),
 	MEASUREMENT_FLAG("fusedqkv", fused_qkv),
 	MEASUREMENT_FLAG("lit4", lightning_quantizer),
+	MEASUREMENT_FLAG("inputs", keeps_frozen_inputs),
 	MEASUREMENT_FLAG("compile", is_compiled),
 	MEASUREMENT_FLAG("fused", fused_step),
 	MEASUREMENT_FLAG("inbackward", optimizer_in_backward),
@@ -285,6 +286,7 @@ static inline void measurements_load(struct measurements *all)
 	measurements_read(all, "t4.csv");
 	measurements_read(all, "fms.csv");
 	measurements_read(all, "qwen.csv");
+	measurements_read(all, "litgpt.csv");
 }
 
 static inline void measurements_release(struct measurements *all)

@@ -79,6 +79,7 @@ configs/files
 search
 estimator
 estimator/profiles
+estimator/nets
 base
 """.split()
 

@@ -3,6 +3,9 @@
 #include "configs/models/model_hf.h"
 
 #include "configs/files/json_bounded.h"
+#include "configs/models/model_diffusers.h"
+#include "configs/models/model_hf_conv.h"
+#include "configs/models/model_hf_pair.h"
 #include "configs/models/model_hf_table.h"
 #include "configs/models/model_hf_tower.h"
 
@@ -228,7 +231,7 @@ static void read_t5(const struct hf_reading *reading)
 }
 
 /* Classes are labels; two of them where none is named. */
-static int read_vit(const struct hf_reading *reading)
+static int read_classes(const struct hf_reading *reading)
 {
 	const json_t *labels = get(reading, "id2label");
 	const char *class = class_of(reading->root);
@@ -241,9 +244,14 @@ static int read_vit(const struct hf_reading *reading)
 		classes = (int64_t)json_object_size(labels);
 	else if (result == 0 && class && strstr(class, "Classification"))
 		classes = 2;
+	return hf_set(reading, "classes", "id2label", classes);
+}
+
+static int read_vit(const struct hf_reading *reading)
+{
 	hf_fill(&reading->config->facts.image, 224);
 	hf_fill(&reading->config->facts.patch, 16);
-	return hf_set(reading, "classes", "id2label", classes);
+	return read_classes(reading);
 }
 
 /* Layers without experts: all but each step-th, and those that are listed. How
@@ -348,6 +356,27 @@ static int read_deepseek(const struct hf_reading *reading)
 	return hf_set(reading, "shared_ffn", "n_shared_experts", width);
 }
 
+static int read_conv(const struct hf_reading *reading)
+{
+	int result = hf_conv_read(&reading->config->facts, reading->kind->type,
+				  reading->model, reading->err);
+
+	if (result == 0)
+		return read_classes(reading);
+	(void)error_prefix(reading->err, "%s", reading->name);
+	return result;
+}
+
+static int read_towers(const struct hf_reading *reading)
+{
+	int result = hf_pair_read(&reading->config->facts, reading->root,
+				  reading->err);
+
+	if (result < 0)
+		(void)error_prefix(reading->err, "%s", reading->name);
+	return result;
+}
+
 static int hf_read_family(const struct hf_reading *reading)
 {
 	switch ((int)reading->config->facts.family) {
@@ -368,6 +397,10 @@ static int hf_read_family(const struct hf_reading *reading)
 		return read_mamba(reading);
 	case MODEL_DEEPSEEK:
 		return read_deepseek(reading);
+	case MODEL_CONV:
+		return read_conv(reading);
+	case MODEL_COUNTED:
+		return read_towers(reading);
 	default:
 		return 0;
 	}
@@ -404,6 +437,9 @@ static void read_packing(const struct hf_reading *reading)
 		(void)snprintf(reading->config->facts.dtype,
 			       sizeof(reading->config->facts.dtype),
 			       "float8_e4m3fn");
+	if (method && strcmp(method, "mxfp4") == 0)
+		(void)snprintf(reading->config->facts.dtype,
+			       sizeof(reading->config->facts.dtype), "mxfp4");
 }
 
 static int hf_fail_unknown(const struct hf_reading *reading)
@@ -418,6 +454,18 @@ static int hf_fail_unknown(const struct hf_reading *reading)
 			 MODEL_FAMILY_NAMES);
 }
 
+static int take_diffusers(const struct hf_reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	int result = diffusers_read(facts, reading->root, reading->err);
+
+	if (result == 0)
+		result = model_facts_check(facts, reading->err);
+	if (result < 0)
+		(void)error_prefix(reading->err, "%s", reading->name);
+	return result;
+}
+
 int hf_config_take(struct hf_config *config, const char *name,
 		   const json_t *root, struct error *err)
 {
@@ -425,12 +473,14 @@ int hf_config_take(struct hf_config *config, const char *name,
 		.config = config,
 		.name = name,
 		.root = root,
-		.model = hf_find_text(root),
+		.model = hf_pair_is(root) ? root : hf_find_text(root),
 		.err = err,
 	};
 	int result;
 
 	memset(config, 0, sizeof(*config));
+	if (diffusers_is(root))
+		return take_diffusers(&reading);
 	reading.kind = find_kind(reading.model);
 	if (reading.kind)
 		model_facts_init(&config->facts, reading.kind->family);
@@ -449,7 +499,8 @@ int hf_config_take(struct hf_config *config, const char *name,
 		return result;
 	if (!reading.kind)
 		return hf_fail_unknown(&reading);
-	hf_towers_read(&config->facts, root);
+	if (!hf_pair_is(root))
+		hf_towers_read(&config->facts, root);
 	model_facts_complete(&config->facts);
 	if (model_facts_check(&config->facts, err) < 0)
 		return error_prefix(err, "%s", name);
@@ -459,7 +510,7 @@ int hf_config_take(struct hf_config *config, const char *name,
 bool hf_config_is(const json_t *root)
 {
 	return json_object_get(root, "model_type") ||
-	       json_object_get(root, "architectures");
+	       json_object_get(root, "architectures") || diffusers_is(root);
 }
 
 int hf_config_read(struct hf_config *config, const char *name, const char *text,

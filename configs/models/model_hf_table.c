@@ -39,6 +39,10 @@ const struct hf_architecture hf_architectures[] = {
 	{ "mt5", "MT5", MODEL_T5, HF_UNTIED },
 	{ "vit", "ViTFor", MODEL_VIT, 0 },
 	{ "vit", "ViTModel", MODEL_VIT, 0 },
+	{ "clip", "CLIPModel", MODEL_COUNTED, 0 },
+	{ "siglip", "SiglipModel", MODEL_COUNTED, 0 },
+	{ "resnet", "ResNet", MODEL_CONV, 0 },
+	{ "convnext", "ConvNextFor", MODEL_CONV, 0 },
 	{ "mixtral", "Mixtral", MODEL_MOE, HF_WINDOW },
 	{ "olmo2", "Olmo2", MODEL_LLAMA, HF_WIDE_NORMS },
 	{ "gpt_oss", "GptOss", MODEL_MOE, HF_SINKS },
@@ -59,7 +63,7 @@ const struct hf_architecture hf_architectures[] = {
 };
 
 #define BIT(family) (1u << MODEL_##family)
-#define ANY ((1u << MODEL_FAMILIES) - 1)
+#define ANY (((1u << MODEL_FAMILIES) - 1) & ~(BIT(CONV) | BIT(COUNTED)))
 #define GROUPED (BIT(LLAMA) | BIT(MOE) | BIT(UNKNOWN))
 #define PLACED (BIT(GPT2) | BIT(OPT) | BIT(BERT) | BIT(DISTILBERT))
 #define EXPERTS (BIT(MOE) | BIT(DEEPSEEK))
@@ -121,9 +125,9 @@ const struct hf_key hf_keys[] = {
 	{ "nope_dim", { "qk_nope_head_dim" }, MLA, false },
 	{ "rope_dim", { "qk_rope_head_dim" }, MLA, false },
 	{ "value_dim", { "v_head_dim" }, MLA, false },
-	{ "image", { "image_size" }, BIT(VIT), false },
+	{ "image", { "image_size" }, BIT(VIT) | BIT(CONV), false },
 	{ "patch", { "patch_size" }, BIT(VIT), false },
-	{ "channels", { "num_channels" }, BIT(VIT), false },
+	{ "channels", { "num_channels" }, BIT(VIT) | BIT(CONV), false },
 	{ NULL, { NULL }, 0, false },
 };
 

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "configs/files/csv.h"
+#include "configs/models/model_steps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -15,6 +16,8 @@
 #include <strings.h>
 
 #define BUILTIN_FILE "configs/models.csv"
+#define BUILTIN_IMAGES_FILE "configs/models_images.csv"
+#define STEPS_MAX 512
 #define MODELS_MAX 1000
 #define KEY_MAX 128
 #define NEAR_MAX 4
@@ -26,6 +29,7 @@ enum models_column {
 	COLUMN_FAMILY,
 	COLUMN_ALSO,
 	COLUMN_DTYPE,
+	COLUMN_STEPS,
 	COLUMN_FIELDS,
 };
 
@@ -49,6 +53,15 @@ static bool is_noise(const char *word, size_t length)
 	return false;
 }
 
+/* The letters of a word, behind the used ones; returns how many there are. */
+static size_t key_add(char key[KEY_MAX], size_t used, const char *word,
+		      const char *end)
+{
+	for (; word < end && used + 1 < KEY_MAX; word++)
+		key[used++] = (char)tolower((unsigned char)*word);
+	return used;
+}
+
 /* What two names of one model have in common. A name that is too long has a
  * part of it, which no name in the table is. */
 static void key_make(char key[KEY_MAX], const char *name, size_t length)
@@ -63,9 +76,7 @@ static void key_make(char key[KEY_MAX], const char *name, size_t length)
 		while (name < end && !strchr(between, *name))
 			name++;
 		if (!is_noise(word, (size_t)(name - word)))
-			for (; word < name && used + 1 < KEY_MAX; word++)
-				key[used++] =
-					(char)tolower((unsigned char)*word);
+			used = key_add(key, used, word, name);
 		name += name < end;
 	}
 	key[used] = '\0';
@@ -75,7 +86,7 @@ static void key_make(char key[KEY_MAX], const char *name, size_t length)
 static bool is_called(const char *name, size_t length, const char *key)
 {
 	const char *slash = memchr(name, '/', length);
-	char own[KEY_MAX];
+	char own[KEY_MAX] = "";
 
 	key_make(own, name, length);
 	if (strcmp(own, key) == 0)
@@ -116,7 +127,7 @@ static const struct known_model *find_key(const struct model_table *table,
 static size_t shared_letters(const struct known_model *model, const char *key)
 {
 	const char *name = basename(model->facts.name);
-	char own[KEY_MAX];
+	char own[KEY_MAX] = "";
 	size_t count = 0;
 
 	key_make(own, name, strlen(name));
@@ -148,12 +159,25 @@ static int models_fail_unknown(const struct model_table *table,
 	return result;
 }
 
+/* timm says behind a dot how a model was trained: "resnet50.a1_in1k". */
+static const struct known_model *find_trained(const struct model_table *table,
+					      const char *name)
+{
+	const char *dot = strrchr(name, '.');
+	char key[KEY_MAX] = "";
+
+	if (!dot || !strchr(dot, '_'))
+		return NULL;
+	key_make(key, name, (size_t)(dot - name));
+	return find_key(table, key);
+}
+
 const struct model_facts *model_table_find(const struct model_table *table,
 					   const char *name, struct error *err)
 {
 	const char *slash = strchr(name, '/');
 	const struct known_model *model;
-	char key[KEY_MAX];
+	char key[KEY_MAX] = "";
 
 	key_make(key, name, strlen(name));
 	model = find_key(table, key);
@@ -161,6 +185,8 @@ const struct model_facts *model_table_find(const struct model_table *table,
 		key_make(key, slash + 1, strlen(slash + 1));
 		model = find_key(table, key);
 	}
+	if (!model)
+		model = find_trained(table, slash ? slash + 1 : name);
 	if (model)
 		return &model->facts;
 	(void)models_fail_unknown(table, name, key, err);
@@ -198,6 +224,19 @@ static int models_read_family(struct model_facts *facts, struct csv_cell cell,
 	return 0;
 }
 
+static int models_read_steps(struct model_facts *facts, struct csv_cell cell,
+			     struct error *err)
+{
+	char steps[STEPS_MAX];
+
+	if (!cell.length)
+		return 0;
+	if (!csv_cell_name(cell, steps, sizeof(steps)))
+		return error_set(err, -EINVAL,
+				 "steps is too long or not ASCII");
+	return model_steps_read(facts, steps, err);
+}
+
 static int models_read_model(struct models_reading *reading,
 			     const struct csv_cell *cells,
 			     struct known_model *model)
@@ -220,6 +259,9 @@ static int models_read_model(struct models_reading *reading,
 			   sizeof(facts->dtype)))
 		result = error_set(&reading->err, -EINVAL,
 				   "dtype is too long or not ASCII");
+	if (result == 0)
+		result = models_read_steps(facts, cells[COLUMN_STEPS],
+					   &reading->err);
 	for (size_t i = COLUMN_FIELDS; result == 0 && reading->columns[i]; i++)
 		result = read_field(facts, reading->columns[i], cells[i],
 				    &reading->err);
@@ -257,7 +299,7 @@ static const char *models_on_row(void *context, const struct csv_cell *cells)
 	return NULL;
 }
 
-/* name, family, also, dtype, and every field of a model. */
+/* name, family, also, dtype, steps, and every field of a model. */
 static void models_name_columns(struct models_reading *reading)
 {
 	size_t count = COLUMN_FIELDS;
@@ -266,6 +308,7 @@ static void models_name_columns(struct models_reading *reading)
 	reading->columns[COLUMN_FAMILY] = "family";
 	reading->columns[COLUMN_ALSO] = "also";
 	reading->columns[COLUMN_DTYPE] = "dtype";
+	reading->columns[COLUMN_STEPS] = "steps";
 	for (size_t i = 0; model_fields[i].name && count < CSV_COLUMNS_MAX; i++)
 		reading->columns[count++] = model_fields[i].name;
 }
@@ -285,6 +328,7 @@ void model_table_load(struct model_table *table, const char *path,
 	memset(table, 0, sizeof(*table));
 	models_name_columns(&reading);
 	csv_read_builtin(&csv, BUILTIN_FILE, warnings);
+	csv_read_builtin(&csv, BUILTIN_IMAGES_FILE, warnings);
 	reading.before = table->count;
 	if (path)
 		csv_read_file(&csv, path, warnings);

@@ -163,12 +163,31 @@ static int no_model(struct error *err)
 			 "and --vocab");
 }
 
+/* What was counted of one size of image is as much of another as that has
+ * pixels; what is given counts as it is. */
+static void follow_image(struct estimate_case *all,
+			 const struct model_facts *before)
+{
+	struct model_facts *model = &all->model;
+	double ratio = before->image
+			       ? (double)model->image / (double)before->image
+			       : 1;
+
+	if (model->family != MODEL_COUNTED || ratio == 1 ||
+	    model->activations != before->activations)
+		return;
+	model->activations =
+		(int64_t)((double)model->activations * ratio * ratio);
+	strlist_add(&all->assumed, "activations as the number of pixels");
+}
+
 /* name NULL: only what options and command say. */
 static int find_model(struct estimate_case *all, const char *name,
 		      const struct estimate_request *request,
 		      const struct command *command, struct error *err)
 {
 	bool is_shaped = changes_shape(request) || names_shape(command);
+	struct model_facts before;
 	int result = 0;
 
 	if (!name && !request->field_count && !names_shape(command))
@@ -176,11 +195,14 @@ static int find_model(struct estimate_case *all, const char *name,
 	if (name)
 		result = read_model(all, name, err);
 	/* What a file counted is of another shape then. */
-	if (name && is_shaped)
+	if (name && is_shaped && all->model.family != MODEL_COUNTED)
 		all->model.parameters = all->model.stored_bytes = 0;
+	before = all->model;
 	if (result == 0)
 		result = estimate_case_add_numbers(&all->model, request,
 						   command, err);
+	if (result == 0 && name)
+		follow_image(all, &before);
 	if (result == 0 && !name)
 		result = choose_family(all, request, command, err);
 	if (result < 0)

@@ -46,6 +46,13 @@ static void complete_precision(struct estimate_case *all,
 	if (request->has_regime || run->regime != REGIME_FP32)
 		return;
 	if (run->task == TASK_INFERENCE &&
+	    run->weights == WEIGHTS_AS_COMPUTED &&
+	    strcmp(all->model.dtype, "mxfp4") == 0) {
+		run->weights = WEIGHTS_MXFP4;
+		strlist_add(&all->assumed,
+			    "weights in mxfp4, as they are stored");
+	}
+	if (run->task == TASK_INFERENCE &&
 	    strncmp(all->model.dtype, "float8", strlen("float8")) == 0) {
 		run->regime = REGIME_FP8;
 		strlist_add(&all->assumed,
@@ -107,7 +114,7 @@ static void complete_sizes(struct estimate_case *all)
 	if (run->sequence)
 		return;
 	run->sequence = ESTIMATE_SEQUENCE;
-	if (model->family == MODEL_COUNTED) {
+	if (model->family == MODEL_COUNTED || model->family == MODEL_CONV) {
 		run->sequence = 1;
 		return;
 	}
@@ -186,6 +193,33 @@ static int complete_gpus(struct estimate_case *all,
 	return 0;
 }
 
+/* Adapters go to matrices, and matrices are what is quantised. */
+static int check_matrices(const struct estimate_case *all, struct error *err)
+{
+	const struct workload *run = &all->run;
+	enum model_family family = all->model.family;
+	bool has_lora = run->peft == PEFT_LORA || run->peft == PEFT_DORA;
+	bool has_adapters = run->peft != PEFT_NONE && run->peft != PEFT_FREEZE;
+
+	if (family == MODEL_CONV &&
+	    (has_adapters || run->weights != WEIGHTS_AS_COMPUTED))
+		return error_set(
+			err, -EINVAL,
+			"%s is a network of convolutions: there are no "
+			"matrices for adapters or quantisation in it; "
+			"train all of it",
+			all->model.name);
+	if (family == MODEL_COUNTED && has_adapters &&
+	    !(has_lora && all->model.adapted))
+		return error_set(err, -EINVAL,
+				 "%s: how many parameters these adapters have "
+				 "is not known; for --lora say the inputs and "
+				 "outputs of its matrices, summed: --field "
+				 "adapted=N",
+				 all->model.name);
+	return 0;
+}
+
 int estimate_case_complete(struct estimate_case *all, struct error *err)
 {
 	const struct estimate_request *request = &all->options->estimate;
@@ -193,6 +227,8 @@ int estimate_case_complete(struct estimate_case *all, struct error *err)
 
 	complete_engine(all, request);
 	complete_precision(all, request);
+	if (check_matrices(all, err) < 0)
+		return -EINVAL;
 	complete_sizes(all);
 	run->gpu_bytes = all->gpu.usable_bytes;
 	run->compute_major = all->gpu.compute_major;

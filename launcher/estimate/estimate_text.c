@@ -88,7 +88,8 @@ void estimate_run_words(struct strbuf *out, const struct estimate_case *all,
 	const struct workload *run = &all->run;
 
 	add_method(out, run, estimate);
-	if (all->model.family == MODEL_COUNTED)
+	if (all->model.family == MODEL_COUNTED ||
+	    all->model.family == MODEL_CONV)
 		strbuf_addf(out, ", batch %lld of %lld x %lld pixels",
 			    (long long)run->micro_batch,
 			    (long long)all->model.image,

@@ -23,8 +23,8 @@ const char *const task_words[] = { "train", "dpo",       "grpo",
 				   "ppo",   "inference", NULL };
 const char *const regime_words[] = { "fp32",   "amp", "bf16",
 				     "master", "fp8", NULL };
-const char *const weights_words[] = { "none",       "int8",  "fp8", "nf4",
-				      "nf4-double", "gptq4", NULL };
+const char *const weights_words[] = { "none",       "int8",  "fp8",   "nf4",
+				      "nf4-double", "gptq4", "mxfp4", NULL };
 const char *const peft_words[] = { "none", "lora",     "dora",   "prompt",
 				   "ia3",  "adapters", "freeze", NULL };
 const char *const attention_words[] = { "flash", "eager", NULL };
@@ -314,7 +314,7 @@ static int resident_word(struct resident *resident, const char *word,
 	    strcmp(word, "fp16") != 0)
 		return error_set(err, -EINVAL,
 				 "'%.64s' is none of fp32, bf16, int8, fp8, "
-				 "nf4, nf4-double, gptq4 and process",
+				 "nf4, nf4-double, gptq4, mxfp4 and process",
 				 word);
 	resident->regime =
 		strcmp(word, "fp32") == 0 ? REGIME_FP32 : REGIME_BF16;

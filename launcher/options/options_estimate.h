@@ -164,7 +164,7 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 	COUNT_OPTION("trained-layers", ESTIMATE_RUN(trained_layers), 100000,   \
 		     "the last ones, of --peft freeze"),                       \
 	CHOICE_OPTION("quantize", weights, weights_words,                      \
-		      "none|int8|fp8|nf4|nf4-double|gptq4",                    \
+		      "none|int8|fp8|nf4|nf4-double|gptq4|mxfp4",                    \
 		      ESTIMATE_ASK(has_weights),                               \
 		      "how weights that are not trained are stored"),          \
 	{ .name = "checkpointing", .kind = &kind_choice,                       \
@@ -217,7 +217,7 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 	{ .name = "evaluator", .kind = &kind_resident,                         \
 	  .field = ESTIMATE_RUN(residents), .argument = "PARAMS[:WORD...]",    \
 	  .doc = "another model on the same GPU, such as 14b:int8; words: "    \
-		 "fp32, bf16, int8, fp8, nf4, nf4-double, gptq4, process "     \
+		 "fp32, bf16, int8, fp8, nf4, nf4-double, gptq4, mxfp4, process "     \
 		 "(its own one) (repeatable)",                                 \
 	  .group = GROUP_RUN },                                                \
 	RUN_FLAG("reference", has_reference,                                   \

@@ -246,6 +246,11 @@ void report_probe(struct strbuf *out, const struct report_style *style,
 {
 	words_clear_live(out, style);
 	add_verdict(out, style, result, note);
+	if (note->trial.steps_source == STEPS_TIME)
+		words_block(out, style,
+			    "no step was seen, so it took a minute without "
+			    "growth to tell, and so will each probe; a log "
+			    "that counts steps is quicker");
 	/* The end of the tuning tells a failure in full, with its log. */
 	if (trial_fits(&note->trial) || note->trial.verdict == VERDICT_FAILED)
 		return;

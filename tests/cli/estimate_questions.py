@@ -107,12 +107,53 @@ FITS = [
      ["--task", "inference", "--as", "t4", "falcon-7b"], True,
      "13.8 GB of 15.6, one head of keys"),
 ]
+# Asked afterwards, of kinds that the thirty do not have.
+MORE = [
+    ("gpt-oss-20b, generation on an RTX 4090?",
+     ["--task", "inference", "--as", "rtx4090", "gpt-oss-20b"], True,
+     "19 of 21e9 are experts in 4.25 bits: 10 GB, and 3.6 GB of others"),
+    ("In bf16?",
+     ["--task", "inference", "--precision", "bf16", "--as", "rtx4090",
+      "gpt-oss-20b"], False, "2 bytes x 21e9 are 42 GB"),
+    ("gpt-oss-120b on one H100?",
+     ["--task", "inference", "--as", "h100", "gpt-oss-120b"], True,
+     "117e9 in 4.25 bits and a few others: 65 GB"),
+    ("LoRA on SDXL's UNet on an RTX 4090?",
+     ["--lora", "16", "--as", "rtx4090", "sdxl"], True,
+     "5.1 GB of weights, 7 of activations"),
+    ("LoRA on Flux in bf16 on an RTX 4090?",
+     ["--lora", "16", "--checkpointing", "--as", "rtx4090", "flux"], False,
+     "24 GB of weights alone"),
+    ("BLOOM, generation on 8 A100 of 80 GB?",
+     ["--task", "inference", "--num-gpus", "8", "--as", "a100-80gb", "bloom"],
+     True, "352 GB are 44 on each"),
+    ("VGG-16, batch 64, amp, on a T4?",
+     ["--batch", "64", "--as", "t4", "vgg16"], True,
+     "16 bytes x 138e6 are 2.2 GB, 64 x 21e6 values of 2 bytes 2.7"),
+    ("EfficientNet-B7, 600 pixels, batch 64, amp, on an RTX 3090?",
+     ["--batch", "64", "--as", "rtx3090", "efficientnet_b7"], False,
+     "64 x 1e9 values of 2 bytes are 130 GB"),
+    ("ResNet-50 at 448 pixels, batch 48, amp, on a T4?",
+     ["--batch", "48", "--field", "image=448", "--as", "t4", "resnet50"],
+     True, "48 x 88e6 values of 2 bytes are 8.4 GB"),
+    ("And batch 96?",
+     ["--batch", "96", "--field", "image=448", "--as", "t4", "resnet50"],
+     False, "17 GB"),
+    ("Flan-T5-XL, bf16, Adafactor, on an A100 of 40 GB?",
+     ["--precision", "bf16", "--optimizer", "adafactor", "--checkpointing",
+      "--sequence", "512", "--as", "a100-sxm4-40gb", "flan-t5-xl"], True,
+     "4 bytes x 2.85e9 are 11 GB"),
+    ("DPO with LoRA on Qwen2.5-7B on an A100 of 40 GB?",
+     ["--task", "dpo", "--lora", "16", "--checkpointing", "--sequence",
+      "1024", "--as", "a100-sxm4-40gb", "qwen2.5-7b"], True,
+     "15 GB, the base is the reference; 2 x 1024 x 152064 x 14 bytes: 4 GB"),
+]
 
 
 def main():
     with Place("questions") as place:
         equal("thirty questions", len(FITS), 30)
-        for question, words, fits, why in FITS:
+        for question, words, fits, why in FITS + MORE:
             answer = place.run("estimate", "--device", "host", *words)
             if not check(question + ": is answered", answer.status == 0,
                          answer.err):

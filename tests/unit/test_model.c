@@ -174,7 +174,7 @@ static const struct {
 	{ "Qwen2-57B", NULL },
 	{ "mistral-7b-v0.3", "mistralai/Mistral-7B-v0.3" },
 	{ "mistral-7b-v0.9", NULL },
-	{ "bert-base-cased", NULL },
+	{ "bert-base-klingon", NULL },
 	{ "llama", NULL },
 	{ "", NULL },
 	{ "-", NULL },

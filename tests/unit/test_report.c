@@ -505,6 +505,23 @@ static void a_row_says_its_own_limit(void **state)
 	result_release(&result);
 }
 
+/* Whoever waits a minute for each probe is told why. */
+static void a_probe_without_steps_says_so(void **state)
+{
+	struct result result = RESULT_INIT;
+	struct probe_note note = { .trial = fits_8 };
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	report_probe(&text, &plain, &result, &note);
+	check_words("with steps", strbuf_text(&text), "!no step was seen");
+	note.trial.steps_source = STEPS_TIME;
+	report_probe(&text, &plain, &result, &note);
+	check_words("without steps", strbuf_text(&text),
+		    "no step was seen, so it took a minute");
+	strbuf_release(&text);
+}
+
 static void every_verdict_has_words(void **state)
 {
 	static const struct {
@@ -927,6 +944,7 @@ int main(void)
 		cmocka_unit_test(a_start_says_what_will_happen),
 		cmocka_unit_test(probes_are_aligned_rows),
 		cmocka_unit_test(a_row_says_its_own_limit),
+		cmocka_unit_test(a_probe_without_steps_says_so),
 		cmocka_unit_test(every_verdict_has_words),
 		cmocka_unit_test(screens_are_as_they_were),
 		cmocka_unit_test(no_control_byte_comes_through),

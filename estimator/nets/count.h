@@ -1,7 +1,7 @@
 /* Counts and bytes that cannot overflow unnoticed. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_ESTIMATOR_COUNT_H
-#define AUTOFIT_ESTIMATOR_COUNT_H
+#ifndef AUTOFIT_ESTIMATOR_NETS_COUNT_H
+#define AUTOFIT_ESTIMATOR_NETS_COUNT_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Counts and bytes that cannot overflow unnoticed. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "estimator/count.h"
+#include "estimator/nets/count.h"
 
 #include <math.h>
 

@@ -1,0 +1,450 @@
+/* Diffusion models in config.json of Hugging Face's diffusers. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * From huggingface/diffusers: models/unets/unet_2d_condition.py, models/
+ * transformers/transformer_flux.py and dit_transformer_2d.py. The totals are
+ * those of the classes; what is kept was derived from the forward passes, and
+ * is within 0.5% of what saved_tensors_hooks count.
+ */
+#include "configs/models/model_diffusers.h"
+
+#include "configs/files/json_bounded.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* More of anything is a mistake; no product below overflows. */
+#define DIFFUSERS_MOST 20000
+#define BLOCKS_MAX 8
+#define BLOCK_LAYERS_MAX 10
+#define DEPTH_MAX 100
+#define SIDE_MAX 4096
+/* Pixels along the side of one latent. */
+#define LATENT 8
+/* Words of a prompt: CLIP's, and T5's as Flux takes them. */
+#define PROMPT 77
+#define LONG_PROMPT 512
+
+struct diffusers_reading {
+	const json_t *root;
+	struct error *err;
+	bool has_failed;
+};
+
+static void fail_number(struct diffusers_reading *reading, const char *key)
+{
+	reading->has_failed = true;
+	(void)error_set(reading->err, -EINVAL,
+			"%s is not a whole number from 1 to %d", key,
+			DIFFUSERS_MOST);
+}
+
+static int64_t checked(struct diffusers_reading *reading, const char *key,
+		       const json_t *json)
+{
+	int64_t value = 0;
+
+	if (json_whole(json, &value) && value >= 1 && value <= DIFFUSERS_MOST)
+		return value;
+	fail_number(reading, key);
+	return 1;
+}
+
+static int64_t diffusers_number(struct diffusers_reading *reading,
+				const char *key, int64_t other)
+{
+	const json_t *json = json_object_get(reading->root, key);
+
+	return json && !json_is_null(json) ? checked(reading, key, json)
+					   : other;
+}
+
+/* A matrix with a bias. */
+static int64_t biased(int64_t in, int64_t out)
+{
+	return in * out + out;
+}
+
+/* A UNet: going down, in the middle, going up. */
+struct unet {
+	int64_t widths[BLOCKS_MAX], depths[BLOCKS_MAX];
+	bool attends_down[BLOCKS_MAX], attends_up[BLOCKS_MAX];
+	size_t count;
+	int64_t layers, cross, in, out, side, added;
+};
+
+struct unet_walk {
+	const struct unet *unet;
+	int64_t parameters, kept, adapted;
+	int64_t pixels; /* latents, here */
+	int64_t time;   /* width of the embedding of the time */
+	int64_t width;
+	/* What goes over to the way up. */
+	int64_t skips[BLOCKS_MAX * (BLOCK_LAYERS_MAX + 1) + 1];
+	size_t skip_count;
+};
+
+/* Two convolutions of three by three, each behind a norm and SiLU, the time
+ * between them; a convolution beside them where the width differs. */
+static void unet_add_resnet(struct unet_walk *walk, int64_t in, int64_t out)
+{
+	walk->parameters += 2 * in + biased(9 * in, out) +
+			    biased(walk->time, out) + 2 * out +
+			    biased(9 * out, out);
+	if (in != out)
+		walk->parameters += biased(in, out);
+	walk->kept += walk->pixels * (2 * in + 3 * out);
+	walk->width = out;
+}
+
+/* What the next layer reads. */
+static void keep_result(struct unet_walk *walk)
+{
+	walk->kept += walk->pixels * walk->width;
+}
+
+/* Attention to itself, to the prompt, a gated MLP: 28 widths of a pixel. */
+static void unet_add_attention(struct unet_walk *walk, int64_t depth)
+{
+	int64_t width = walk->width, square = width * width;
+	int64_t block = 6 * width + 4 * square + width + 2 * square +
+			2 * walk->unet->cross * width + width +
+			biased(width, 8 * width) + biased(4 * width, width);
+
+	walk->parameters += 2 * width + 2 * (square + width) + depth * block;
+	/* Queries, keys, values and outputs, of both. */
+	walk->adapted += depth * (14 * width + 2 * walk->unet->cross);
+	walk->kept += walk->pixels * width * (2 + 28 * depth) +
+		      depth * PROMPT * 2 * width;
+}
+
+/* Between two sizes of the image. */
+static void unet_add_resize(struct unet_walk *walk)
+{
+	walk->parameters += biased(9 * walk->width, walk->width);
+	keep_result(walk);
+}
+
+static void push(struct unet_walk *walk)
+{
+	walk->skips[walk->skip_count++] = walk->width;
+}
+
+static void go_down(struct unet_walk *walk)
+{
+	const struct unet *unet = walk->unet;
+
+	for (size_t i = 0; i < unet->count; i++) {
+		for (int64_t j = 0; j < unet->layers; j++) {
+			unet_add_resnet(walk, walk->width, unet->widths[i]);
+			keep_result(walk);
+			if (unet->attends_down[i]) {
+				unet_add_attention(walk, unet->depths[i]);
+				keep_result(walk);
+			}
+			push(walk);
+		}
+		if (i + 1 == unet->count)
+			return;
+		walk->pixels /= 4;
+		unet_add_resize(walk);
+		push(walk);
+	}
+}
+
+static void go_through(struct unet_walk *walk)
+{
+	unet_add_resnet(walk, walk->width, walk->width);
+	keep_result(walk);
+	unet_add_attention(walk, walk->unet->depths[walk->unet->count - 1]);
+	keep_result(walk);
+	unet_add_resnet(walk, walk->width, walk->width);
+	keep_result(walk);
+}
+
+/* What comes over is put beside what comes up: a tensor of its own. */
+static void go_up(struct unet_walk *walk)
+{
+	const struct unet *unet = walk->unet;
+
+	for (size_t i = unet->count; i-- > 0;) {
+		bool attends = unet->attends_up[unet->count - 1 - i];
+
+		for (int64_t j = 0; j <= unet->layers; j++) {
+			walk->width += walk->skips[--walk->skip_count];
+			keep_result(walk);
+			unet_add_resnet(walk, walk->width, unet->widths[i]);
+			if (!attends)
+				continue;
+			keep_result(walk);
+			unet_add_attention(walk, unet->depths[i]);
+		}
+		if (i == 0)
+			return;
+		walk->pixels *= 4;
+		unet_add_resize(walk);
+	}
+}
+
+static void unet_count(const struct unet *unet, struct model_facts *facts)
+{
+	int64_t first = unet->widths[0], time = 4 * first;
+	struct unet_walk walk = {
+		.unet = unet,
+		.pixels = unet->side * unet->side,
+		.time = time,
+		.width = first,
+		.parameters = biased(first, time) + biased(time, time) +
+			      biased(9 * unet->in, first) + 2 * first +
+			      biased(9 * first, unet->out),
+	};
+
+	if (unet->added)
+		walk.parameters +=
+			biased(unet->added, time) + biased(time, time);
+	walk.kept = walk.pixels * unet->in;
+	keep_result(&walk);
+	push(&walk);
+	go_down(&walk);
+	go_through(&walk);
+	go_up(&walk);
+	walk.kept += walk.pixels * first * 3;
+	facts->parameters = walk.parameters;
+	facts->activations = walk.kept;
+	facts->adapted = walk.adapted;
+	facts->image = unet->side * LATENT;
+}
+
+/* One number for all blocks, or a list of as many as there are; others stay. */
+static void diffusers_read_each(struct diffusers_reading *reading,
+				const char *key, size_t count,
+				int64_t values[BLOCKS_MAX])
+{
+	const json_t *json = json_object_get(reading->root, key);
+
+	if (!json || json_is_null(json))
+		return;
+	for (size_t i = 0; i < count; i++)
+		values[i] = checked(
+			reading, key,
+			json_is_array(json) ? json_array_get(json, i) : json);
+}
+
+/* A block attends whose name says so. */
+static void read_types(struct diffusers_reading *reading, const char *key,
+		       size_t count, bool attends[BLOCKS_MAX])
+{
+	const json_t *json = json_object_get(reading->root, key);
+
+	for (size_t i = 0; json && i < count; i++) {
+		const char *type = json_string_value(json_array_get(json, i));
+
+		attends[i] = type && strncmp(type, "CrossAttn", 9) == 0;
+		if (!type)
+			fail_number(reading, key);
+	}
+}
+
+/* What changes the layers and is not counted. */
+static int check_unet(const struct diffusers_reading *reading)
+{
+	static const char *const keys[] = {
+		"class_embed_type",
+		"encoder_hid_dim",
+		"num_class_embeds",
+		"time_cond_proj_dim",
+		"dual_cross_attention",
+		"only_cross_attention",
+		"reverse_transformer_layers_per_block",
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		const json_t *json = json_object_get(reading->root, keys[i]);
+
+		if (json && !json_is_null(json) && !json_is_false(json))
+			return error_set(reading->err, -ENOTSUP,
+					 "%s is set, which is not counted: "
+					 "give its parameters (--params) and "
+					 "what it keeps (--family counted "
+					 "--field activations=N)",
+					 keys[i]);
+	}
+	return 0;
+}
+
+static int read_unet(struct diffusers_reading *reading,
+		     struct model_facts *facts)
+{
+	const json_t *widths =
+		json_object_get(reading->root, "block_out_channels");
+	struct unet unet = {
+		.widths = { 320, 640, 1280, 1280 },
+		.depths = { 1, 1, 1, 1, 1, 1, 1, 1 },
+		.attends_down = { true, true, true, false },
+		.attends_up = { false, true, true, true },
+		.count = widths ? json_array_size(widths) : 4,
+		.layers = diffusers_number(reading, "layers_per_block", 2),
+		.cross = diffusers_number(reading, "cross_attention_dim", 1280),
+		.in = diffusers_number(reading, "in_channels", 4),
+		.out = diffusers_number(reading, "out_channels", 4),
+		.side = diffusers_number(reading, "sample_size", 64),
+		.added = diffusers_number(
+			reading, "projection_class_embeddings_input_dim", 0),
+	};
+
+	if (unet.count < 1 || unet.count > BLOCKS_MAX ||
+	    unet.layers > BLOCK_LAYERS_MAX || unet.side > SIDE_MAX)
+		return error_set(reading->err, -EINVAL,
+				 "a UNet has 1 to %d blocks, layers_per_block "
+				 "of 1 to %d and a sample_size of 1 to %d",
+				 BLOCKS_MAX, BLOCK_LAYERS_MAX, SIDE_MAX);
+	diffusers_read_each(reading, "block_out_channels", unet.count,
+			    unet.widths);
+	diffusers_read_each(reading, "transformer_layers_per_block", unet.count,
+			    unet.depths);
+	for (size_t i = 0; i < unet.count; i++)
+		if (unet.depths[i] > DEPTH_MAX)
+			fail_number(reading, "transformer_layers_per_block");
+	read_types(reading, "down_block_types", unet.count, unet.attends_down);
+	read_types(reading, "up_block_types", unet.count, unet.attends_up);
+	if (!reading->has_failed)
+		unet_count(&unet, facts);
+	return check_unet(reading);
+}
+
+/*
+ * Blocks of two streams, image and text, then of one. Of a token and in widths
+ * they keep 28 and 25: what both norms were given and made and what was made of
+ * that, q and k before and behind their norms and with positions, v, what came
+ * of attention, the MLP's four times two (one stream: four and five).
+ */
+static int read_flux(struct diffusers_reading *reading,
+		     struct model_facts *facts)
+{
+	int64_t two = diffusers_number(reading, "num_layers", 19);
+	int64_t one = diffusers_number(reading, "num_single_layers", 38);
+	int64_t head = diffusers_number(reading, "attention_head_dim", 128);
+	int64_t heads = diffusers_number(reading, "num_attention_heads", 24);
+	int64_t text = diffusers_number(reading, "joint_attention_dim", 4096);
+	int64_t pooled =
+		diffusers_number(reading, "pooled_projection_dim", 768);
+	int64_t in = diffusers_number(reading, "in_channels", 64);
+	int64_t out = diffusers_number(reading, "out_channels", in);
+	bool is_guided =
+		json_is_true(json_object_get(reading->root, "guidance_embeds"));
+	int64_t width = head * heads, square = biased(width, width);
+	int64_t block =
+		2 * biased(width, 6 * width) + 8 * square + 4 * head +
+		2 * (biased(width, 4 * width) + biased(4 * width, width));
+	int64_t single = biased(width, 3 * width) + biased(width, 4 * width) +
+			 biased(5 * width, width) + 3 * square + 2 * head;
+	int64_t side = 1024 / (2 * LATENT);
+
+	if (width > DIFFUSERS_MOST)
+		fail_number(reading, "attention_head_dim x "
+				     "num_attention_heads");
+	facts->image = 1024;
+	facts->parameters =
+		two * block + one * single +
+		(is_guided ? 2 : 1) * (biased(256, width) + square) +
+		biased(pooled, width) + square + biased(text, width) +
+		biased(in, width) + biased(width, 2 * width) +
+		biased(width, out);
+	facts->adapted = (16 * two + 6 * one) * width;
+	facts->activations =
+		(side * side + LONG_PROMPT) * width * (28 * two + 25 * one);
+	return 0;
+}
+
+/* Each block has its own embedding of time and class. Of a token it keeps 20
+ * widths: 3 of each norm, q, k, v, what came of attention and of its matrix,
+ * the MLP's four times two and what came of it. */
+static int read_dit(struct diffusers_reading *reading,
+		    struct model_facts *facts)
+{
+	int64_t layers = diffusers_number(reading, "num_layers", 28);
+	int64_t width = diffusers_number(reading, "num_attention_heads", 16) *
+			diffusers_number(reading, "attention_head_dim", 72);
+	int64_t in = diffusers_number(reading, "in_channels", 4);
+	int64_t out = diffusers_number(reading, "out_channels", in);
+	int64_t latents = diffusers_number(reading, "sample_size", 32);
+	int64_t patch = diffusers_number(reading, "patch_size", 2);
+	int64_t classes =
+		diffusers_number(reading, "num_embeds_ada_norm", 1000);
+	int64_t square = biased(width, width), side = latents / patch;
+	int64_t block = biased(256, width) + square + (classes + 1) * width +
+			biased(width, 6 * width) + 4 * square +
+			biased(width, 4 * width) + biased(4 * width, width);
+
+	if (width > DIFFUSERS_MOST)
+		fail_number(reading, "attention_head_dim x "
+				     "num_attention_heads");
+	facts->image = latents * LATENT;
+	facts->parameters = layers * block + biased(in * patch * patch, width) +
+			    biased(width, 2 * width) +
+			    biased(width, patch * patch * out);
+	facts->adapted = 8 * width * layers;
+	facts->activations = side * side * width * 20 * layers;
+	return 0;
+}
+
+static const struct diffusers_class {
+	const char *name;
+	/* Of norm_type, where another one is another model. */
+	const char *norm;
+	int (*read)(struct diffusers_reading *reading,
+		    struct model_facts *facts);
+} diffusers_classes[] = {
+	{ "UNet2DConditionModel", NULL, read_unet },
+	{ "FluxTransformer2DModel", NULL, read_flux },
+	{ "DiTTransformer2DModel", NULL, read_dit },
+	/* As DiT's files called it before diffusers 0.27. */
+	{ "Transformer2DModel", "ada_norm_zero", read_dit },
+};
+
+static const char *class_name(const json_t *root)
+{
+	return json_string_value(json_object_get(root, "_class_name"));
+}
+
+bool diffusers_is(const json_t *root)
+{
+	return class_name(root) != NULL;
+}
+
+static const struct diffusers_class *diffusers_find(const json_t *root)
+{
+	const char *norm =
+		json_string_value(json_object_get(root, "norm_type"));
+
+	for (size_t i = 0;
+	     i < sizeof(diffusers_classes) / sizeof(*diffusers_classes); i++) {
+		const struct diffusers_class *class = &diffusers_classes[i];
+
+		if (strcmp(class->name, class_name(root)) == 0 &&
+		    (!class->norm || (norm && strcmp(class->norm, norm) == 0)))
+			return class;
+	}
+	return NULL;
+}
+
+int diffusers_read(struct model_facts *facts, const json_t *root,
+		   struct error *err)
+{
+	struct diffusers_reading reading = { .root = root, .err = err };
+	const struct diffusers_class *class = diffusers_find(root);
+	int result;
+
+	model_facts_init(facts, MODEL_COUNTED);
+	if (!class)
+		return error_set(
+			err, -ENOTSUP,
+			"the class '%.64s' of diffusers is not known: "
+			"UNet2DConditionModel, FluxTransformer2DModel and "
+			"DiTTransformer2DModel are; give its parameters and "
+			"what it keeps (--family counted --params N --field "
+			"activations=N)",
+			class_name(root));
+	result = class->read(&reading, facts);
+	return reading.has_failed ? -EINVAL : result;
+}
