@@ -90,6 +90,7 @@ class Kernel(Place):
             FAKE_WORDS=WORDS[0])
         for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
             self.env.pop(name, None)
+        self.accounting = threading.Lock()
         self.account()
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.keep)
@@ -116,6 +117,10 @@ class Kernel(Place):
 
     def account(self):
         """Who is gone has nothing; the rest is used."""
+        with self.accounting:
+            self.add_up()
+
+    def add_up(self):
         used = [self.base] * self.cards
         for path in glob.glob(self.sys + "/class/kfd/kfd/proc/*/vram_*"):
             folder, name = os.path.split(path)

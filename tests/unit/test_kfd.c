@@ -278,7 +278,7 @@ static void open_files_tell_memory(void **state)
 	}
 }
 
-/* A /proc in which one process has a device open twice, and another not. */
+/* A /proc in which one process has a device open twice, and another draws. */
 static void processes_are_found_by_open_files(void **state)
 {
 	static const char usage[] = "drm-client-id:\t7\n"
@@ -294,14 +294,17 @@ static void processes_are_found_by_open_files(void **state)
 		{ "41/fd/3", "/dev/dri/renderD128" },
 		{ "41/fd/4", "/dev/dri/renderD128" },
 		{ "41/fd/5", "/dev/null" },
+		{ "41/fd/6", "/dev/kfd" },
 		{ "42/fd/3", "/dev/dri/renderD128" },
 		{ "43/fd/3", "/dev/dri/renderD128" },
+		{ "44/fd/3", "/dev/dri/card0" },
 	};
 
 	assert_non_null(processes);
 	put(tree, "proc/41/fd/none", "");
 	put(tree, "proc/42/fd/none", "");
 	put(tree, "proc/43/fd/none", "");
+	put(tree, "proc/44/fd/none", "");
 	for (size_t i = 0; i < sizeof(links) / sizeof(*links); i++) {
 		char *info = xstrdup(links[i].link);
 		char *path;
@@ -319,8 +322,11 @@ static void processes_are_found_by_open_files(void **state)
 	processes[0] = (struct gpu_process){ .pid = 42, .used_bytes = 5 };
 	proc = xasprintf("%s/proc", tree->folder);
 	assert_int_equal(
-		drm_fdinfo_processes(proc, "0000:03:00.0", processes, 1), 2);
+		drm_fdinfo_processes(proc, "0000:03:00.0", processes, 1), 3);
 	assert_int_equal(processes[1].pid, 41);
+	assert_true(processes[1].is_compute);
+	assert_int_equal(processes[2].pid, 44);
+	assert_false(processes[2].is_compute);
 	assert_true(processes[1].used_bytes == 2 * MIB);
 	assert_true(processes[0].used_bytes == 5);
 	assert_int_equal(

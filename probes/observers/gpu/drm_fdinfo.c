@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define DRM_FOLDER "/dev/dri/"
+#define KFD_DEVICE "/dev/kfd"
 #define VALUE_MAX 32
 /* Of one process on one device: each a context of its own. */
 #define DRM_CLIENTS_MAX 64
@@ -43,53 +44,72 @@ bool drm_usage_read(const char *text, struct drm_usage *usage)
 	return true;
 }
 
-/* Is the descriptor of a graphics device? Others are not read. */
-static bool is_of_drm(const char *process, const char *fd)
+/* Where the descriptor leads, as far as it fits; "" where nobody may see it. */
+static void fd_target(char target[VALUE_MAX], const char *process,
+		      const char *fd)
 {
 	char *path = xasprintf("%s/fd/%s", process, fd);
-	char target[sizeof(DRM_FOLDER)];
-	ssize_t length = readlink(path, target, sizeof(target) - 1);
+	ssize_t length = readlink(path, target, VALUE_MAX - 1);
 
+	target[length > 0 ? length : 0] = '\0';
 	free(path);
-	return length == (ssize_t)sizeof(target) - 1 &&
-	       memcmp(target, DRM_FOLDER, sizeof(target) - 1) == 0;
 }
 
-static bool is_known_client(const uint64_t clients[DRM_CLIENTS_MAX],
-			    size_t count, uint64_t client)
+/* Those of one process that were counted. */
+struct drm_clients {
+	uint64_t ids[DRM_CLIENTS_MAX];
+	size_t count;
+};
+
+static bool is_known_client(const struct drm_clients *clients, uint64_t client)
 {
-	for (size_t i = 0; i < count; i++)
-		if (clients[i] == client)
+	for (size_t i = 0; i < clients->count; i++)
+		if (clients->ids[i] == client)
 			return true;
 	return false;
 }
 
-/* What one process has of the device: of each client once. */
-static uint64_t drm_process_bytes(const char *process, const char *device)
+/* What one descriptor says; of each client once. */
+static uint64_t client_bytes(const char *process, const char *fd,
+			     const char *device, struct drm_clients *clients)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct drm_usage usage = { .vram_bytes = 0 };
+	bool counts = clients->count < DRM_CLIENTS_MAX &&
+		      kernel_file_read(&text, process, "fdinfo", fd) &&
+		      drm_usage_read(strbuf_text(&text), &usage) &&
+		      strcmp(usage.device, device) == 0 &&
+		      !is_known_client(clients, usage.client_id);
+
+	if (counts)
+		clients->ids[clients->count++] = usage.client_id;
+	strbuf_release(&text);
+	return counts ? usage.vram_bytes : 0;
+}
+
+/* What one process has of the device. It computes there if it has opened KFD;
+ * else it draws. */
+static struct gpu_process look_at_process(const char *process,
+					  const char *device)
 {
 	char *folder = xasprintf("%s/fdinfo", process);
 	struct strlist fds = STRLIST_INIT;
-	struct strbuf text = STRBUF_INIT;
-	uint64_t clients[DRM_CLIENTS_MAX];
-	size_t count = 0;
-	uint64_t bytes = 0;
-	struct drm_usage usage;
+	struct drm_clients clients = { .count = 0 };
+	struct gpu_process found = { .used_bytes = 0 };
+	char target[VALUE_MAX];
 
 	kernel_folder_names(&fds, folder);
-	for (size_t i = 0; i < fds.count && count < DRM_CLIENTS_MAX; i++) {
-		if (!is_of_drm(process, fds.items[i]) ||
-		    !kernel_file_read(&text, process, "fdinfo", fds.items[i]) ||
-		    !drm_usage_read(strbuf_text(&text), &usage) ||
-		    strcmp(usage.device, device) != 0 ||
-		    is_known_client(clients, count, usage.client_id))
-			continue;
-		clients[count++] = usage.client_id;
-		bytes += usage.vram_bytes;
+	for (size_t i = 0; i < fds.count; i++) {
+		fd_target(target, process, fds.items[i]);
+		if (strcmp(target, KFD_DEVICE) == 0)
+			found.is_compute = 1;
+		else if (strncmp(target, DRM_FOLDER, strlen(DRM_FOLDER)) == 0)
+			found.used_bytes += client_bytes(process, fds.items[i],
+							 device, &clients);
 	}
-	strbuf_release(&text);
 	strlist_release(&fds);
 	free(folder);
-	return bytes;
+	return found;
 }
 
 static bool is_listed_process(const struct gpu_process *processes, int count,
@@ -111,16 +131,12 @@ int drm_fdinfo_processes(const char *proc_root, const char *device,
 	for (size_t i = 0; i < pids.count && count < GPU_PROCESSES_MAX; i++) {
 		char *process = xasprintf("%s/%s", proc_root, pids.items[i]);
 		pid_t pid = (pid_t)strtol(pids.items[i], NULL, 10);
-		uint64_t bytes = is_listed_process(processes, count, pid)
-					 ? 0
-					 : drm_process_bytes(process, device);
+		struct gpu_process found = look_at_process(process, device);
 
-		if (bytes)
-			processes[count++] = (struct gpu_process){
-				.used_bytes = bytes,
-				.pid = pid,
-				.is_compute = 1,
-			};
+		found.pid = pid;
+		if (found.used_bytes &&
+		    !is_listed_process(processes, count, pid))
+			processes[count++] = found;
 		free(process);
 	}
 	strlist_release(&pids);

@@ -25,7 +25,8 @@ bool drm_usage_read(const char *text, struct drm_usage *usage);
 
 /*
  * Adds to the count processes those that have memory of the device and are not
- * among them yet. Their number then.
+ * among them yet: those with /dev/kfd open compute there, others draw. Their
+ * number then.
  */
 int drm_fdinfo_processes(const char *proc_root, const char *device,
 			 struct gpu_process processes[GPU_PROCESSES_MAX],
