@@ -124,6 +124,17 @@ static const struct known_model *find_key(const struct model_table *table,
 	return NULL;
 }
 
+/* As many letters as both end with: "lama-3.1-8b" is near, too. */
+static size_t ending_letters(const char *own, const char *key)
+{
+	size_t left = strlen(own), right = strlen(key), count = 0;
+
+	while (count < left && count < right &&
+	       own[left - count - 1] == key[right - count - 1])
+		count++;
+	return count;
+}
+
 static size_t shared_letters(const struct known_model *model, const char *key)
 {
 	const char *name = basename(model->facts.name);
@@ -133,7 +144,8 @@ static size_t shared_letters(const struct known_model *model, const char *key)
 	key_make(own, name, strlen(name));
 	while (own[count] && own[count] == key[count])
 		count++;
-	return count;
+	return count > ending_letters(own, key) ? count
+						: ending_letters(own, key);
 }
 
 /* Those that begin with as many of its letters as any does. */

@@ -18,6 +18,8 @@
 #define GPU_LEAST (64 * MIB)
 #define GPU_MOST (UINT64_C(1024) * 1024 * GIB)
 #define WORD_MAX 64
+/* A number below it was meant to be so many billions, or millions. */
+#define PARAMETERS_LEAST 1000
 
 const char *const task_words[] = { "train", "dpo",       "grpo",
 				   "ppo",   "inference", NULL };
@@ -109,6 +111,11 @@ static int set_model(const struct option_row *row, struct options *options,
 		return -EINVAL;
 	if (number == 0)
 		return error_set(err, -EINVAL, "0 is none: leave it out");
+	if (strcmp(name, "parameters") == 0 && number < PARAMETERS_LEAST)
+		return error_set(err, -ERANGE,
+				 "'%.64s' is fewer parameters than any model "
+				 "has: %.64sb, %.64sM?",
+				 value, value, value);
 	return options_estimate_put_field(&options->estimate, name, number,
 					  err);
 }

@@ -30,11 +30,38 @@ const char *option_suggestion(const char *name)
 	return found;
 }
 
+/* What other programs call it. */
+static const char *words_of_others(const char *name)
+{
+	static const struct {
+		const char *name, *words;
+	} rows[] = {
+		{ "model", "a model stands without one: autofit estimate "
+			   "llama-3.1-8b" },
+		{ "qlora", "write --quantize nf4" },
+		{ "load-in-4bit", "write --quantize nf4" },
+		{ "load-in-8bit", "write --quantize int8" },
+		{ "seq-len", "write --sequence" },
+		{ "max-model-len", "write --sequence" },
+		{ "gradient-checkpointing", "write --checkpointing" },
+		{ "tensor-parallel-size", "write --tensor-parallel" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return rows[i].words;
+	return NULL;
+}
+
 void option_unknown(const char *name, struct error *err)
 {
 	const char *meant = option_suggestion(name);
+	const char *words = words_of_others(name);
 
-	if (meant)
+	if (words)
+		(void)error_set(err, -EINVAL, "unknown option --%.64s: %s",
+				name, words);
+	else if (meant)
 		(void)error_set(err, -EINVAL,
 				"unknown option --%.64s; did you mean --%s?",
 				name, meant);
