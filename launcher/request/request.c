@@ -310,17 +310,16 @@ static int load_known(struct request *request, struct error *err)
 	return result;
 }
 
-/* seen: NULL, nothing. worded is taken over; NULL: it is as worded now. */
+/* seen: NULL, nothing. */
 static enum command_outcome prepare_with(struct request *request,
 					 const struct options *options,
 					 const struct process_state *state,
 					 const struct seen_meaning *seen,
-					 char *worded, struct error *err)
+					 struct error *err)
 {
 	enum command_outcome outcome;
 
 	memset(request, 0, sizeof(*request));
-	request->worded = worded;
 	request->options = options;
 	request->state = state;
 	if (seen) {
@@ -348,8 +347,6 @@ static enum command_outcome prepare_with(struct request *request,
 		return outcome;
 	request->identity = identity_make(request);
 	request->subject = identity_subject(request);
-	if (!request->worded)
-		request->worded = xstrdup(request->identity);
 	return COMMAND_OK;
 }
 
@@ -361,10 +358,13 @@ static enum command_outcome prepare_anew(struct request *request,
 	const struct process_state *state = request->state;
 	const struct seen_meaning kept = *seen;
 	char *worded = request->worded;
+	enum command_outcome outcome;
 
 	request->worded = NULL;
 	request_release(request);
-	return prepare_with(request, options, state, &kept, worded, err);
+	outcome = prepare_with(request, options, state, &kept, err);
+	request->worded = worded;
+	return outcome;
 }
 
 enum command_outcome request_prepare(struct request *request,
@@ -373,10 +373,13 @@ enum command_outcome request_prepare(struct request *request,
 				     struct error *err)
 {
 	enum command_outcome outcome =
-		prepare_with(request, options, state, NULL, NULL, err);
+		prepare_with(request, options, state, NULL, err);
 	struct seen_meaning seen;
 
-	if (outcome != COMMAND_OK || options->reuse.fresh ||
+	if (outcome != COMMAND_OK)
+		return outcome;
+	request->worded = xstrdup(request->identity);
+	if (options->reuse.fresh ||
 	    !seen_store_read(&seen, &request->paths, request->identity))
 		return outcome;
 	return prepare_anew(request, &seen, err);

@@ -3,6 +3,7 @@
 #include "launcher/tuning/session_probe.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "configs/identity/stamps.h"
@@ -19,12 +20,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define CONFIRM_MS 30000
+/* For the signal that ended the command to reach autofit as well; a command
+ * may make an exit status of it. */
+#define KILLED_TOGETHER_MS 1000
+#define ENDED_TOGETHER_MS 200
+#define LOOK_UP_MS 10
 #define CONFIRM_STEPS_MIN 5
 /* So long a step is worth not to be waited for again and again. */
 #define LONG_STEP_SECONDS 0.5
@@ -359,6 +367,31 @@ static void fill_report(struct probe_report *report, struct probe *probe)
 			    outcome->unhooked);
 }
 
+/*
+ * Who ends a whole job, as Slurm does, sends the signal to each process of it,
+ * and a probe's may die before autofit hears of it. Then that says nothing of
+ * the size, and must not stand in the journal as if it did.
+ */
+static void await_end_signal(struct session *session,
+			     struct probe_report *report)
+{
+	const struct evidence_end *end = &report->outcome.evidence.end;
+	int64_t until_ms = clock_ms() + (WIFSIGNALED(end->wait_status)
+						 ? KILLED_TOGETHER_MS
+						 : ENDED_TOGETHER_MS);
+
+	if (!end->ended || end->wait_status == 0)
+		return;
+	while (!session_loop_look_up(&session->loop)) {
+		if (clock_ms() >= until_ms)
+			return;
+		(void)poll(NULL, 0, LOOK_UP_MS);
+	}
+	report->outcome.trial.verdict = VERDICT_DISTURBED;
+	free(report->why);
+	report->why = xstrdup("it was ended together with autofit");
+}
+
 /* From its start until none of its processes is left. */
 static int run_to_its_end(struct session *session, const struct plan_step *step,
 			  const struct probe_setup *setup,
@@ -388,6 +421,7 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	fill_report(report, under_way->probe);
 	preloaded_learn(&session->preloaded, &report->outcome);
 	under_way->probe = NULL;
+	await_end_signal(session, report);
 	note_modules(&session->result->record.stamps, report->outcome.modules,
 		     &session->given.request->command);
 	return 0;

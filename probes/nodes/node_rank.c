@@ -333,7 +333,7 @@ static int end_by_status(int status)
  * The folder is being removed, and a report may have come in between: then
  * what is this rank's goes now, and with it the folders, once they are empty.
  */
-static void node_rank_remove_own(const struct node_rank *rank)
+static void remove_rank_folder(const struct node_rank *rank)
 {
 	char *folder = xstrdup(rank->folder);
 	char *slash = strrchr(folder, '/');
@@ -355,7 +355,7 @@ static int rank_to_its_end(struct node_rank *rank, const struct strlist *argv)
 	report->state = NODE_RANK_OVER;
 	node_rank_report(rank);
 	if (is_abandoned(rank))
-		node_rank_remove_own(rank);
+		remove_rank_folder(rank);
 	(void)host_observer_remove_shm(rank->observer);
 	if (!rank->exec_errno)
 		return report->wait_status;

@@ -313,6 +313,50 @@ def tuning_left(place):
     return False
 
 
+def process_of(place, word):
+    """One whose first word ends so, below this place's home."""
+    mark = ("AUTOFIT_HOME=" + place.path("home")).encode()
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(path + "/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+            with open(path + "/environ", "rb") as file:
+                if mark in file.read().split(b"\0") and \
+                        words[0].endswith(word.encode()):
+                    return int(path[len("/proc/"):])
+        except OSError:
+            continue
+    return None
+
+
+def ended_together():
+    """Whoever ends a job signals each process of it, the probe's before
+    autofit: that is no verdict of the size, and the job goes on."""
+    with lib.Place("nightly-together") as place:
+        place.write("jobs.ini", DEFAULTS + job("first", trainer(
+            more="--step-ms 300")))
+        log = place.path("nightly", "runs", "first.log")
+        process = place.start("nightly", "jobs.ini")
+
+        def has_row():
+            if not os.path.exists(log):
+                return False
+            with open(log, encoding="utf-8") as file:
+                return re.search(r"(?m)^ +4 +8 .*fits", file.read())
+
+        lib.wait_for(has_row)
+        probe = lib.wait_for(lambda: process_of(place, "/trainer"))
+        with open("/proc/%d/task/%d/children" % (process.pid, process.pid),
+                  encoding="utf-8") as file:
+            tuning = int(file.read().split()[0])
+        os.kill(probe, signal.SIGTERM)
+        time.sleep(0.1)  # the moment, not a wait
+        os.kill(tuning, signal.SIGTERM)
+        process.communicate(timeout=lib.PATIENCE)
+        equal("ended together: it goes on", process.returncode, 0)
+        equal("ended together: sizes", sizes(rows(place)["first"]), (32, 1))
+
+
 def two_at_once():
     with lib.Place("nightly-two") as place:
         prepare(place)
@@ -372,6 +416,7 @@ def init():
 nights()
 killed()
 two_at_once()
+ended_together()
 until()
 init()
 lib.finish()
