@@ -53,6 +53,15 @@ char *phantom_report_doubt(const struct phantom_seen *seen)
 	return NULL;
 }
 
+const char *phantom_report_more(const struct phantom_seen *seen)
+{
+	return seen->notes[SIM_NOTE_CONVOLUTION].count
+		       ? "the workspaces of its convolutions are not counted: "
+			 "a real card needs more than this, and how much "
+			 "depends on card and shapes"
+		       : NULL;
+}
+
 char *phantom_report_refusal(const struct phantom_seen *seen, bool failed)
 {
 	const struct sim_note *ended = &seen->notes[SIM_NOTE_REFUSED];
@@ -139,6 +148,8 @@ void phantom_report(struct strbuf *out, const struct options_target *target,
 			    "  values    %" PRIu64 " reads from the card gave "
 			    "zeros\n",
 			    seen->notes[SIM_NOTE_READ].count);
+	if (phantom_report_more(seen))
+		strbuf_addf(out, "  more      %s\n", phantom_report_more(seen));
 	if (doubt)
 		strbuf_addf(out, "  at least  %s\n", doubt);
 	if (code)

@@ -21,6 +21,9 @@ char *phantom_report_doubt(const struct phantom_seen *seen);
  */
 char *phantom_report_refusal(const struct phantom_seen *seen, bool failed);
 
+/* What a real card needs beside what was counted; NULL, or a sentence. */
+const char *phantom_report_more(const struct phantom_seen *seen);
+
 /* Lines of the report of `autofit phantom`. code: the command's exit code. */
 void phantom_report(struct strbuf *out, const struct options_target *target,
 		    const struct phantom_seen *seen, int code);

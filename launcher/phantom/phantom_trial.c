@@ -75,11 +75,20 @@ char *phantom_trial_judge(const struct options_target *target,
 void phantom_trial_add_caveats(const struct options_target *target,
 			       struct strlist *caveats)
 {
-	if (target->device == DEVICE_PHANTOM)
-		strlist_addf(caveats,
-			     "on a phantom %s: by real allocations, not run on "
-			     "the card; what its driver keeps for the process "
-			     "is taken to be %" PRIu64 " MiB",
-			     target->card.name,
-			     target->card.context_bytes >> 20);
+	struct phantom_seen *seen;
+	const char *more;
+
+	if (target->device != DEVICE_PHANTOM)
+		return;
+	seen = xcalloc(1, sizeof(*seen));
+	(void)phantom_look(target->phantom_folder, seen, NULL);
+	more = phantom_report_more(seen);
+	free(seen);
+	strlist_addf(caveats,
+		     "on a phantom %s: by real allocations, not run on the "
+		     "card; what its driver keeps for the process is taken to "
+		     "be %" PRIu64 " MiB",
+		     target->card.name, target->card.context_bytes >> 20);
+	if (more)
+		strlist_add(caveats, more);
 }

@@ -40,9 +40,18 @@ def numbers(pattern, text):
     return [int(n) for n in re.findall(pattern, text)]
 
 
-def once(place, python, words, size, flag):
+def reserved_of(text):
+    return max(numbers(r"reserved (\d+)", text), default=0)
+
+
+def log_of(probe):
+    with open(probe["log"], encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def once(place, python, words, size, micro, accum):
     return place.ask("phantom", "rtx4090", "--limit", str(LIMIT), "--", python,
-                     *words, flag, str(size), "--steps", "5")
+                     *words, micro, str(size), accum, "2", "--steps", "5")
 
 
 def boundary(place, python, name, words, micro, accum):
@@ -55,22 +64,24 @@ def boundary(place, python, name, words, micro, accum):
         print(answer)
         return
     best = answer.result["recommended"]["micro_batch"]
-    fits = once(place, python, words, best, micro)
+    fits = once(place, python, words, best, micro, accum)
     if not lib.equal("  micro %d fits by hand" % best, fits.status, 0):
         print(fits)
-    after = once(place, python, words, best + 1, micro)
+    after = once(place, python, words, best + 1, micro, accum)
     # Where the allocator has to free all it keeps to go on, it does not fit.
     lib.check("  and %d does not" % (best + 1), after.status in (1, 120) or
               "allocations were refused" in after.err, after)
-    peak = numbers(r"\((\d+) bytes\)", fits.err)
-    reserved = max(numbers(r"reserved (\d+)", fits.out), default=0)
     if name != "charlm":  # it does not say what PyTorch reserved
         lib.equal("  its peak is PyTorch's reserved bytes and the context",
-                  peak, [reserved + CONTEXT])
-    seen = {probe["micro_batch"]: probe["peak_bytes"]
-            for probe in answer.probes if probe["verdict"].startswith("fits")}
-    lib.equal("  which the preload library saw as well", seen.get(best),
-              peak[0] if peak else None)
+                  numbers(r"\((\d+) bytes\)", fits.err),
+                  [reserved_of(fits.out) + CONTEXT])
+        lib.check("  and so is that of each probe, by the preload library", all(
+            each["peak_bytes"] == reserved_of(log_of(each)) + CONTEXT
+            for each in answer.probes if each["verdict"].startswith("fits")),
+            [(each, log_of(each)) for each in answer.probes])
+    lib.equal("  workspaces of convolutions are missing", any(
+        "workspaces of its convolutions" in caveat
+        for caveat in answer.result["caveats"]), name == "conv")
 
 
 def host(place, python):

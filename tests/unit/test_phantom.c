@@ -163,6 +163,8 @@ static void what_notes_say(void **state)
 		{ SIM_NOTE_FOREIGN, "", 1, 123, "exit code 1" },
 		{ SIM_NOTE_FOREIGN, "", 0, 0, "not run on the card" },
 		{ SIM_NOTE_KERNELS, "", 0, 0, "not run on the card" },
+		{ SIM_NOTE_CONVOLUTION, "", 0, 0,
+		  "more      the workspaces of its convolutions" },
 	};
 	struct options_target target = { .card.name = "Tesla T4",
 					 .limit_bytes = 15 * GIB,

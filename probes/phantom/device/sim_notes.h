@@ -24,6 +24,9 @@ enum sim_note_kind {
 	/* NVIDIA's own runtime, which a program carried inside, asked for what
 	 * only NVIDIA's driver has. */
 	SIM_NOTE_FOREIGN,
+	/* A convolution was made: the workspace that a real one takes is not
+	 * counted. */
+	SIM_NOTE_CONVOLUTION,
 	SIM_NOTE_KINDS,
 };
 

@@ -56,8 +56,8 @@ static const struct kept_range *find_range(uint64_t address, size_t bytes)
 }
 
 /* data becomes the table's own. */
-static void add_range(uint64_t address, unsigned char *data, size_t bytes,
-		      enum sim_kept kind)
+static void add_kept_range(uint64_t address, unsigned char *data, size_t bytes,
+			   enum sim_kept kind)
 {
 	struct kept_range *range = &kept.ranges[kept.next++ % KEPT_MAX];
 
@@ -68,7 +68,7 @@ static void add_range(uint64_t address, unsigned char *data, size_t bytes,
 	kept.has_any = true;
 }
 
-static unsigned char *copy_of(const void *data, size_t bytes)
+static unsigned char *duplicate_bytes(const void *data, size_t bytes)
 {
 	unsigned char *copy = malloc(bytes);
 
@@ -85,9 +85,9 @@ EXPORT int autofit_phantom_keep(uint64_t address, const void *data,
 	(void)pthread_mutex_lock(&kept.lock);
 	drop_overlaps(address, bytes);
 	if (kind != SIM_KEPT_NOT && bytes && bytes <= SIM_KEPT_BYTES_MAX)
-		copy = copy_of(data, bytes);
+		copy = duplicate_bytes(data, bytes);
 	if (copy)
-		add_range(address, copy, bytes, kind);
+		add_kept_range(address, copy, bytes, kind);
 	(void)pthread_mutex_unlock(&kept.lock);
 	return OK;
 }
@@ -103,11 +103,12 @@ EXPORT int autofit_phantom_keep_copy(uint64_t target, uint64_t source,
 	range = find_range(source, bytes);
 	if (range) {
 		kind = range->kind;
-		copy = copy_of(range->data + (source - range->address), bytes);
+		copy = duplicate_bytes(range->data + (source - range->address),
+				       bytes);
 	}
 	drop_overlaps(target, bytes);
 	if (copy)
-		add_range(target, copy, bytes, kind);
+		add_kept_range(target, copy, bytes, kind);
 	(void)pthread_mutex_unlock(&kept.lock);
 	return OK;
 }

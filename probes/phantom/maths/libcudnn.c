@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/maths/maths.h"
 
+#include "probes/phantom/device/phantom_note.h"
+
+#include <stdatomic.h>
+
 /* NOLINTBEGIN(readability-identifier-naming): the library's names */
 /* NOLINTBEGIN(readability-function-size): the library's signatures */
 
@@ -124,13 +128,19 @@ static size_t bytes_for(int type, int64_t count)
 	return bytes < ATTRIBUTE_BYTES_MAX ? bytes : ATTRIBUTE_BYTES_MAX;
 }
 
+/* CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR */
+enum { CONVOLUTION = 1 };
+
 EXPORT int cudnnBackendCreateDescriptor(int type, void **made)
 {
+	static atomic_flag is_noted = ATOMIC_FLAG_INIT;
 	int result = maths_make(made, sizeof(struct dnn_descriptor));
 	struct dnn_descriptor *descriptor = *made;
 
 	if (descriptor)
 		descriptor->type = type;
+	if (type == CONVOLUTION && !atomic_flag_test_and_set(&is_noted))
+		phantom_note(SIM_NOTE_CONVOLUTION, NULL, 1);
 	return result;
 }
 

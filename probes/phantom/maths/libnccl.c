@@ -216,7 +216,7 @@ EXPORT int ncclRedOpCreatePreMulSum(int *operation, const void *scalar,
 }
 
 /* Of a ncclDataType_t, in its order. */
-static size_t bytes_of(size_t count, int type)
+static size_t nccl_bytes(size_t count, int type)
 {
 	static const unsigned char widths[] = { 1, 1, 4, 4, 8, 8,
 						2, 4, 8, 2, 1, 1 };
@@ -232,8 +232,8 @@ static void *driver_function(const char *name)
 	return driver ? dlsym(driver, name) : NULL;
 }
 
-static void keep(const void *address, const void *data, size_t bytes,
-		 enum sim_kept kind)
+static void keep_for_ranks(const void *address, const void *data, size_t bytes,
+			   enum sim_kept kind)
 {
 	int (*call)(uint64_t, const void *, size_t, enum sim_kept);
 	void *function = driver_function("autofit_phantom_keep");
@@ -243,7 +243,7 @@ static void keep(const void *address, const void *data, size_t bytes,
 		(void)call((uintptr_t)address, data, bytes, kind);
 }
 
-static bool is_kept(const void *address, void *data, size_t bytes)
+static bool find_kept(const void *address, void *data, size_t bytes)
 {
 	int (*call)(uint64_t, void *, size_t);
 	void *function = driver_function("autofit_phantom_kept");
@@ -257,8 +257,9 @@ static bool is_kept(const void *address, void *data, size_t bytes)
  * of the root alone; where one does not know its own, nobody knows it.
  */
 #define EVERYBODY (-1)
-static void hand_on(const struct communicator *communicator, const void *send,
-		    void *receive, size_t bytes, int root)
+static void hand_to_ranks(const struct communicator *communicator,
+			  const void *send, void *receive, size_t bytes,
+			  int root)
 {
 	size_t size = root == EVERYBODY ? (size_t)communicator->size : 1;
 	bool is_small = bytes && bytes <= MEETING_BYTES_MAX;
@@ -266,10 +267,10 @@ static void hand_on(const struct communicator *communicator, const void *send,
 	unsigned char *own = is_small ? malloc(bytes) : NULL;
 	unsigned char *all =
 		is_small ? malloc((size_t)communicator->size * bytes) : NULL;
-	bool is_known = own && is_kept(send, own, bytes);
+	bool is_known = own && find_kept(send, own, bytes);
 
 	/* It may be in the same place. */
-	keep(receive, NULL, size * bytes, SIM_KEPT_NOT);
+	keep_for_ranks(receive, NULL, size * bytes, SIM_KEPT_NOT);
 	if (own && all &&
 	    meeting_exchange(communicator->meeting, is_known ? own : NULL,
 			     bytes, all, spoken))
@@ -277,9 +278,10 @@ static void hand_on(const struct communicator *communicator, const void *send,
 			size_t from = root == EVERYBODY ? i : (size_t)root;
 
 			if (spoken[from])
-				keep((unsigned char *)receive + i * bytes,
-				     all + from * bytes, bytes,
-				     SIM_KEPT_ANSWER);
+				keep_for_ranks((unsigned char *)receive +
+						       i * bytes,
+					       all + from * bytes, bytes,
+					       SIM_KEPT_ANSWER);
 		}
 	free(own);
 	free(all);
@@ -290,7 +292,8 @@ EXPORT int ncclAllGather(const void *send, void *receive, size_t count,
 			 void *stream)
 {
 	(void)stream;
-	hand_on(communicator, send, receive, bytes_of(count, type), EVERYBODY);
+	hand_to_ranks(communicator, send, receive, nccl_bytes(count, type),
+		      EVERYBODY);
 	return MATHS_OK;
 }
 
@@ -299,7 +302,8 @@ EXPORT int ncclBroadcast(const void *send, void *receive, size_t count,
 			 const struct communicator *communicator, void *stream)
 {
 	(void)stream;
-	hand_on(communicator, send, receive, bytes_of(count, type), root);
+	hand_to_ranks(communicator, send, receive, nccl_bytes(count, type),
+		      root);
 	return MATHS_OK;
 }
 
@@ -319,7 +323,7 @@ EXPORT int ncclAllReduce(const void *send, void *receive, size_t count,
 	(void)operation;
 	(void)communicator;
 	(void)stream;
-	keep(receive, NULL, bytes_of(count, type), SIM_KEPT_NOT);
+	keep_for_ranks(receive, NULL, nccl_bytes(count, type), SIM_KEPT_NOT);
 	return MATHS_OK;
 }
 

@@ -20,14 +20,14 @@
  * A rank has two places and uses them in turn: whoever comes to the next but
  * one meeting knows by the next one that all have read the place before.
  */
-struct place {
+struct meeting_place {
 	uint32_t has_spoken;
 	unsigned char data[MEETING_BYTES_MAX];
 };
 
 struct room {
 	_Atomic uint64_t arrivals[MEETING_RANKS];
-	struct place places[MEETING_RANKS][2];
+	struct meeting_place places[MEETING_RANKS][2];
 };
 
 struct meeting {
@@ -100,7 +100,7 @@ static bool have_all_come(struct meeting *meeting)
 }
 
 /* Looks again and again: the others need milliseconds, not seconds. */
-static bool wait_for_all(struct meeting *meeting)
+static bool meeting_wait(struct meeting *meeting)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_NS };
 	struct timespec start;
@@ -119,7 +119,7 @@ static bool wait_for_all(struct meeting *meeting)
 bool meeting_exchange(struct meeting *meeting, const void *own, size_t bytes,
 		      unsigned char *all, bool spoken[MEETING_RANKS])
 {
-	struct place *place;
+	struct meeting_place *place;
 	uint64_t turn;
 
 	if (!meeting || meeting->is_over || bytes > MEETING_BYTES_MAX)
@@ -131,7 +131,7 @@ bool meeting_exchange(struct meeting *meeting, const void *own, size_t bytes,
 		memcpy(place->data, own, bytes);
 	atomic_store_explicit(&meeting->room->arrivals[meeting->rank],
 			      meeting->count, memory_order_release);
-	meeting->is_over = !wait_for_all(meeting);
+	meeting->is_over = !meeting_wait(meeting);
 	if (meeting->is_over)
 		return false;
 	for (int i = 0; i < meeting->size; i++) {
