@@ -140,9 +140,12 @@ class Night:
         return False
 
     def to_its_end(self):
-        while self.read():
+        pid = 0
+        while not pid:
+            self.read()
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+        while select.select([self.master], [], [], 0)[0] and self.read():
             pass
-        _, status = os.waitpid(self.pid, 0)
         os.close(self.master)
         return os.waitstatus_to_exitcode(status)
 
