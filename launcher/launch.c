@@ -17,6 +17,7 @@
 #include "launcher/guard/guard.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/options/options.h"
+#include "launcher/options/options_rows.h"
 #include "launcher/records/first_split.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/report/report_style.h"
@@ -208,13 +209,19 @@ static void tune(const struct request *request, struct record_match *match,
 static void cannot_start(struct result *result, const struct options *options,
 			 int error_number)
 {
+	const char *word = options->command.items[0];
+	const char *meant = error_number == ENOENT && !strchr(word, '/')
+				    ? subcommand_suggestion(word)
+				    : NULL;
+
 	secrets_mask_argv(&result->record.argv, &options->command);
 	result->outcome = OUTCOME_COMMAND_FAILED;
 	result->exit_code =
 		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-	result->message =
-		xasprintf("cannot run '%s': %s", options->command.items[0],
-			  strerror(error_number));
+	result->message = xasprintf("cannot run '%s': %s%s%s%s", word,
+				    strerror(error_number),
+				    meant ? "; did you mean autofit " : "",
+				    meant ? meant : "", meant ? "?" : "");
 }
 
 static void set_command(struct result *result, const struct options *options)

@@ -30,6 +30,23 @@ const char *option_suggestion(const char *name)
 	return found;
 }
 
+const char *subcommand_suggestion(const char *word)
+{
+	size_t nearest = strlen(word) > 3 ? 3 : 2;
+	const char *found = NULL;
+
+	for (const struct subcommand_row *row = subcommand_rows; row->word;
+	     row++) {
+		size_t distance = text_distance(word, row->word);
+
+		if (row->is_hidden || distance >= nearest)
+			continue;
+		nearest = distance;
+		found = row->word;
+	}
+	return found;
+}
+
 /* What other programs call it. */
 static const char *words_of_others(const char *name)
 {

@@ -106,6 +106,8 @@ struct subcommand_row {
 
 extern const struct subcommand_row subcommand_rows[];
 const struct subcommand_row *subcommand_of(const char *word);
+/* The one that was probably meant by a word that is no program, or NULL. */
+const char *subcommand_suggestion(const char *word);
 
 /* Exit codes of autofit itself; a row without a doc ends the table. */
 struct exit_row {

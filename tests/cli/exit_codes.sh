@@ -102,6 +102,13 @@ for words in '' 'tune' '--no-probe'; do
 	is "no sizes${words:+, $words}: not executable" "$status" 126
 done
 
+# A slip in the name of a sub-command is taken for a program.
+for word in esitmate tnue; do
+	run "$AUTOFIT" "$word" -- train.py
+	is "$word: not there" "$status" 127
+	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune)[?]'
+done
+
 # The program was there when it was tuned.
 rm -rf "$AUTOFIT_HOME"
 cp "$HELPERS/print_state" ./program
