@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define FREEZE_WAIT_MS 2000
-#define SHORT_LIFE_MS 400
+/* As many as there are in 400 ms, on a machine that has the time for them. */
+#define SHORT_LIFE_LOOKS 20
 #define CONFIRM_TIME_FACTOR 4
 /* So many looks at inputs of one size are believed. */
 #define SAME_SIZES_MIN 5
@@ -181,15 +182,16 @@ static void on_tick(uv_timer_t *timer)
 }
 
 /*
- * A command that ends this soon was hardly looked at. The kernel's own maximum,
- * which counts file pages too, is then the honest bound.
+ * A command that ends after so few looks was hardly seen: it was short, or the
+ * machine had no time for autofit. The kernel's own maximum, which counts file
+ * pages too, is then the honest bound.
  */
 static void bound_short_life(struct probe *probe, int32_t max_rss_kib)
 {
 	uint64_t bytes = (uint64_t)max_rss_kib * KIB;
 	uint64_t *peak = &probe->readings.host.peak_bytes;
 
-	if (probe_clock_ms(&probe->clock) < SHORT_LIFE_MS && bytes > *peak)
+	if (probe->readings.host_looks < SHORT_LIFE_LOOKS && bytes > *peak)
 		*peak = bytes;
 }
 
@@ -209,11 +211,13 @@ static void take_message(struct probe *probe,
 		end->isolation_errno = message->value;
 		break;
 	case KEEPER_EXITED:
+		/* Its steps may be read when it is gone already. */
+		if (end->stopped == STOP_NONE || end->stopped == STOP_ENOUGH)
+			bound_short_life(probe, message->max_rss_kib);
 		if (end->stopped != STOP_NONE)
 			break;
 		end->ended = true;
 		end->wait_status = message->value;
-		bound_short_life(probe, message->max_rss_kib);
 		probe_watch_end(probe);
 		break;
 	case KEEPER_ABANDONED:

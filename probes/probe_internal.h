@@ -27,7 +27,8 @@ struct probe_life {
 /* What the observers of probe_watch.c have read. */
 struct probe_readings {
 	struct host_observer *observer;
-	struct host_reading own;  /* of its descendants */
+	int64_t host_looks;
+	struct host_reading own;  /* of its descendants, by those looks */
 	struct host_reading host; /* with the ranks on all nodes */
 	struct node_ranks ranks;  /* closed where all are descendants */
 	int64_t ranks_asked_ms;   /* since when their reports are waited for */

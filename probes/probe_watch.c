@@ -218,6 +218,7 @@ static void watch_host(struct probe *probe)
 	host_observer_sample(
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
 		probe->spec.limits.host_limit_bytes, &readings->own);
+	readings->host_looks++;
 	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
 	if (readings->host.processes > readings->processes)

@@ -382,6 +382,18 @@ def max_probes(place):
     check("without repeating any", count == len(result["probes"]), words)
 
 
+def short_life(place):
+    """A program that is gone before anybody looked took what it took."""
+    for _ in range(5):
+        _, result, words = place.tune(
+            ["--max-probes", "1", "--memory", "400MiB", "--fresh"],
+            [TRAINER, "--batch-size", "2", "--steps", "3",
+             "--per-sample-kib", "20480"])
+        probe = result["probes"][0]
+        check("its peak is seen", probe["verdict"] == "fits" and
+              probe["peak_bytes"] >= 40 * (1 << 20), words)
+
+
 # ------------------------------------------------------- one tuning at a time
 
 def start_a_long_one(place):
@@ -518,7 +530,7 @@ TESTS = [
     probe_timeout, probe_timeout_before_the_first_step, device_text_exit_0,
     device_text_exit_1, failure_after_enough_steps, failure_before_enough_steps,
     autofit_within_a_probe, time_limit_of_a_tuning, time_limit_of_a_launch,
-    max_probes, no_wait, waits,
+    max_probes, short_life, no_wait, waits,
 ]
 
 
