@@ -78,9 +78,26 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 }
 
 /*
+ * Would more of the second step than its first passes take more memory? What
+ * each pass keeps until the step is over shows in their peaks, once these are
+ * above that of the first step, by what the optimizer keeps. Else the first
+ * step, which ended without that, may hide it: then the second must end as
+ * well.
+ */
+static bool step_may_grow(const struct probe *probe)
+{
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	const struct growth_noise *noise = probe_noise(probe);
+
+	if (step_peaks_would_rise(peaks, probe->spec.grad_accum, noise))
+		return true;
+	return probe->readings.python.steps < 2 &&
+	       !step_peaks_rose(peaks->bytes[0], peaks->bytes[2], noise);
+}
+
+/*
  * What goes in has one size, and no step takes more than those before. Where
- * passes count as steps, an earlier probe saw that it has; and what a pass adds
- * must not grow to anything by the end of the step.
+ * passes count as steps, an earlier probe saw that it has.
  */
 static bool probe_repeats_itself(const struct probe *probe)
 {
@@ -88,10 +105,8 @@ static bool probe_repeats_itself(const struct probe *probe)
 	const struct growth_noise *noise = probe_noise(probe);
 	uint64_t same = probe->readings.python.same_sizes;
 
-	if (probe_passes(probe)
-		    ? !same || step_peaks_would_rise(
-				       peaks, probe->spec.grad_accum, noise)
-		    : same < SAME_SIZES_MIN)
+	if (probe_passes(probe) ? !same || step_may_grow(probe)
+				: same < SAME_SIZES_MIN)
 		return false;
 	return !step_peaks_are_rising(peaks, noise) &&
 	       !step_peaks_are_varying(peaks, noise);
