@@ -227,7 +227,9 @@ static void take_message(struct probe *probe,
 		break;
 	case KEEPER_EXITED:
 		/* Its steps may be read when it is gone already. */
-		if (end->stopped == STOP_NONE || end->stopped == STOP_ENOUGH)
+		if (end->stopped == STOP_NONE ||
+		    (end->stopped == STOP_ENOUGH &&
+		     !probe->readings.own.processes))
 			bound_short_life(probe, message->max_rss_kib);
 		if (end->stopped != STOP_NONE)
 			break;
