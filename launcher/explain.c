@@ -102,6 +102,8 @@ static void add_command(struct strbuf *out, const struct request *request)
 		strbuf_addf(out, " (%s)\n",
 			    knob->evidence ? knob->evidence : "as given");
 	}
+	if (command->open_words)
+		strbuf_addf(out, "open      %s\n", command->open_words);
 	if (command->assumption)
 		strbuf_addf(out, "meaning   %s\n", command->assumption);
 	if (command->view.script != NO_INDEX ||
@@ -151,6 +153,11 @@ static void add_record(struct strbuf *out, const struct request *request,
 		       const struct record_match *match,
 		       const struct record *record, bool is_answer)
 {
+	if (request->command.rows_are_open) {
+		strbuf_adds(out,
+			    "record    none of sizes that are not known\n");
+		return;
+	}
 	if (match->grade == RECORD_NONE) {
 		strbuf_adds(out, request->options->reuse.fresh
 					 ? "record    none used: --fresh\n"
@@ -350,6 +357,11 @@ static void add_runs(struct strbuf *out, const struct explained *explained)
 	struct command_values final = explain_final_values(explained);
 	bool is_probed = explained->first.action == PLAN_PROBE;
 
+	if (request->command.rows_are_open) {
+		strbuf_adds(out, "first probe, the command as it is\n");
+		add_run(out, request, &probe);
+		return;
+	}
 	if (is_probed) {
 		strbuf_addf(out, "first probe, micro %lld\n",
 			    (long long)probe.micro_batch);
@@ -422,7 +434,8 @@ static void explain(struct strbuf *out, const struct request *request,
 
 	(void)memory_target_open(&target, request->options, own->world_size,
 				 &no_target);
-	if (!resumed && record_answer_find(&match, request, &err) < 0) {
+	if (!resumed && !request->command.rows_are_open &&
+	    record_answer_find(&match, request, &err) < 0) {
 		strbuf_addf(out, "record    %s\n", err.message);
 		code = EXIT_AUTOFIT_FAILED;
 	}

@@ -215,7 +215,9 @@ char *explain_plan(const struct explained *explained)
 		 explained->first.action == PLAN_PROBE
 			 ? plan_run_json(request, &probe)
 			 : json_null());
-	json_put(root, "final", plan_run_json(request, &final));
+	json_put(root, "final",
+		 command->rows_are_open ? json_null()
+					: plan_run_json(request, &final));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);
 	if (!text)

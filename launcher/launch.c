@@ -45,6 +45,9 @@
 #include <unistd.h>
 
 #define DESCRIPTORS_MIN 28
+/* Batch size by its value, accumulation by its value, one of them taken back.
+ */
+#define READINGS_MAX 3
 
 static void set_as_given(struct result *result, const struct options *options)
 {
@@ -297,16 +300,34 @@ static void ask_for_copy(const struct request *request, struct result *result)
 	free(command);
 }
 
+static void launch_probe(const struct request *request,
+			 struct record_match *match, int64_t seen,
+			 struct result *result)
+{
+	struct error err = ERROR_INIT;
+	enum command_outcome refused =
+		preconditions_check_unsafe(request, &err);
+
+	if (refused != COMMAND_OK)
+		result_refuse(result, refused, err.message);
+	else
+		tune(request, match, seen, result);
+}
+
 /* The command is known: from its records, else by probes. */
 static void launch_answer(const struct request *request, struct result *result)
 {
 	struct record_match match = { .grade = RECORD_NONE };
 	struct error err = ERROR_INIT;
-	enum command_outcome refused;
 	int64_t seen = records_change(request);
 
 	if (record_answer_start(result, request))
 		return;
+	/* No record speaks of a command whose sizes are not known yet. */
+	if (request->command.rows_are_open) {
+		launch_probe(request, &match, seen, result);
+		return;
+	}
 	if (record_answer_find(&match, request, &err) < 0) {
 		result_refuse(result, COMMAND_USAGE, err.message);
 	} else if (record_answer_use(result, &match, request)) {
@@ -317,19 +338,14 @@ static void launch_answer(const struct request *request, struct result *result)
 	} else if (launch_lacks_copy(request)) {
 		ask_for_copy(request, result);
 	} else {
-		refused = preconditions_check_unsafe(request, &err);
-		if (refused != COMMAND_OK)
-			result_refuse(result, refused, err.message);
-		else
-			tune(request, &match, seen, result);
+		launch_probe(request, &match, seen, result);
 	}
 	record_match_release(&match);
 }
 
 /*
  * The first probes saw that the command means other sizes than its words say:
- * it is read anew, and probes see whether it is right now. Once, and once more
- * where that was a guess.
+ * it is read anew, and probes see whether it is right now.
  */
 static void answer_as_seen(struct request *request, struct result *result)
 {
@@ -346,6 +362,7 @@ static void answer_as_seen(struct request *request, struct result *result)
 			xasprintf("%s; but: %s", result->message, err.message);
 
 		result_refuse(result, COMMAND_NOT_RECOGNISED, message);
+		result->is_misread = false;
 		free(message);
 	} else {
 		result_release(result);
@@ -390,10 +407,7 @@ static void answer_source_find(const struct options *options,
 		set_as_given(result, options);
 	else
 		result_refuse(result, outcome, err.message);
-	if (result->is_misread)
-		answer_as_seen(request, result);
-	/* What only might count micro-steps did not. */
-	if (result->is_misread && result->seen.accum_guess_failed)
+	for (int i = 0; i < READINGS_MAX && result->is_misread; i++)
 		answer_as_seen(request, result);
 	if (!config_copies_cover(&result->run) || !launch_lacks_copy(request))
 		return;

@@ -52,6 +52,7 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 
 	r->command->knobs[KNOB_GLOBAL].scope = SCOPE_GLOBAL;
 	r->command->micro_scope_is_said = hints->micro_scope != NULL;
+	r->command->micro_guess = hints->micro_guess;
 	r->command->accum_guess = hints->accum_guess;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		enum knob_scope *scope = &r->command->knobs[rows[i].kind].scope;
@@ -238,6 +239,10 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 		return outcome;
 	if (command->batch.grad_accum == 0)
 		command->batch.grad_accum = 1;
+	if (command->rows_are_open) {
+		command->batch.micro_batch = 1;
+		return COMMAND_OK;
+	}
 	outcome = effective_batch_derive_global(r);
 	if (command->knobs[KNOB_MICRO].scope != SCOPE_RANK)
 		command->nominal.is_total = true;
@@ -276,6 +281,13 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf out = STRBUF_INIT;
 
+	if (command->rows_are_open) {
+		command->assumption =
+			xstrdup("the batch size is not known by its name: one "
+				"run of the command as it is shows the rows of "
+				"a pass");
+		return COMMAND_OK;
+	}
 	if (command->batch.effective_batch > 0)
 		strbuf_addf(&out, "effective batch %lld = %lld x %lld x %lld (",
 			    (long long)command->batch.effective_batch,

@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/command_files.h"
+#include "launcher/command/command_numbers.h"
 #include "launcher/command/constraints.h"
 #include "launcher/command/effective_batch.h"
 #include "launcher/command/framework.h"
@@ -192,10 +193,11 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	placeholders_find, /* knobs that the user marked with {micro} */
 	evaluation_check,
 	config_index_find,
-	ranks_find,      /* world size */
-	knob_scopes_set, /* does a knob count per rank, or over all? */
-	refusals_find,   /* what the preset cannot have in a command */
-	knobs_find,      /* all other knobs */
+	ranks_find,           /* world size */
+	knob_scopes_set,      /* does a knob count per rank, or over all? */
+	refusals_find,        /* what the preset cannot have in a command */
+	knobs_find,           /* all other knobs */
+	command_numbers_find, /* and what may be one */
 	seen_defaults_take,
 	effective_batch_derive,
 	constraints_find, /* what the framework asks of every split */
@@ -291,6 +293,8 @@ void command_release(struct command *command)
 	free(command->scaled);
 	free(command->preset_evidence);
 	free(command->assumption);
+	free(command->open_words);
+	command_numbers_release(command);
 	free(command->constraints.words);
 	source_release(&command->source);
 	for (size_t i = 0; i < MODEL_FIELDS; i++)

@@ -47,7 +47,7 @@ static void add_intent(struct strbuf *out, const struct report_style *style,
 	if (other)
 		strbuf_addf(&line, "effective batch %" PRId64 " asked for",
 			    asked);
-	else
+	else if (!result->rows_are_open)
 		strbuf_adds(&line, result->grow ? "may grow: " : "kept: ");
 	if (result->assumption) {
 		strbuf_adds(&line, other ? "; the command says " : "");
@@ -167,8 +167,11 @@ static void report_add_numbers(struct strbuf *out,
 	char text[BYTES_TEXT_MAX];
 	size_t columns = words_columns(style);
 
-	strbuf_addf(out, "  %6" PRId64 " %6" PRId64 "  ", trial->micro_batch,
-		    trial->grad_accum);
+	if (result->rows_are_open)
+		strbuf_addf(out, "  %6s %6s  ", "?", "?");
+	else
+		strbuf_addf(out, "  %6" PRId64 " %6" PRId64 "  ",
+			    trial->micro_batch, trial->grad_accum);
 	if (trial->peak_bytes > 0)
 		strbuf_addf(&cell, "%s%s",
 			    trial->peak_is_lower_bound ? "> " : "",
@@ -190,7 +193,10 @@ static void report_add_numbers(struct strbuf *out,
 		words_step(&cell, trial->step_seconds);
 		strbuf_addf(out, " %8s", strbuf_text(&cell));
 		strbuf_reset(&cell);
-		words_rate(&cell, rates_samples_per_second(result, trial));
+		words_rate(&cell,
+			   result->rows_are_open
+				   ? 0
+				   : rates_samples_per_second(result, trial));
 		strbuf_addf(out, " %10s", strbuf_text(&cell));
 	}
 	strbuf_release(&cell);

@@ -44,6 +44,7 @@ struct result {
 	size_t probes_run;        /* in this call; probes may hold older ones */
 	struct rewrite run;       /* the recommended command */
 	char *assumption;         /* of struct command */
+	bool rows_are_open;       /* of struct command */
 	char *flags_text;         /* exact text to paste; NULL */
 	struct strlist lines;     /* of scripts, to be written there */
 	char *budget_source;      /* "--memory", "MemAvailable", ... */

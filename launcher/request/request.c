@@ -91,7 +91,8 @@ static void set_sources(struct request *request)
 	const struct seen_meaning *seen = &request->seen;
 
 	request->hints = (struct command_hints){
-		.micro_flag = options->hints.micro_flag,
+		.micro_flag = said_or_seen(options->hints.micro_flag,
+					   seen->micro_flag),
 		.accum_flag = said_or_seen(options->hints.accum_flag,
 					   seen->accum_flag),
 		.global_flag = said_or_seen(options->hints.global_flag,
@@ -117,9 +118,9 @@ static void set_sources(struct request *request)
 		.ranks_seen = seen->ranks,
 		.micro_default = seen->micro_default,
 		.accum_default = seen->accum_default,
-		.accum_guess = seen->accum_guess_failed ? ACCUM_GUESS_FAILED
-			       : seen->accum_is_guessed ? ACCUM_GUESS_MADE
-							: ACCUM_GUESS_OPEN,
+		.micro_guess = seen->micro_guess,
+		.accum_guess = seen->accum_guess,
+		.rows_may_be_seen = seen->micro_guess == GUESS_OPEN,
 	};
 	request->texts.read = request_read_file;
 	request->sources =
@@ -211,7 +212,7 @@ static enum command_outcome check_rewrite(struct request *request,
 	struct rewrite rewrite;
 	int result;
 
-	if (!command->batch.micro_batch ||
+	if (!command->batch.micro_batch || command->rows_are_open ||
 	    values.micro_batch > request->max_micro)
 		return COMMAND_OK;
 	if (command->nominal.batch)
@@ -258,6 +259,12 @@ static enum command_outcome set_effective_batch(struct request *request,
 	const struct options *options = request->options;
 
 	request->asked = request->command.batch;
+	/* What is asked for is divided when the sizes are known. */
+	if (request->command.rows_are_open) {
+		request->asked.effective_batch =
+			request->asked.grad_accum * request->asked.world_size;
+		return COMMAND_OK;
+	}
 	if (options->batch.choice == EFFECTIVE_NUMBER)
 		request->asked.effective_batch = options->batch.effective_batch;
 	if (request->asked.effective_batch == 0 &&
@@ -278,6 +285,8 @@ static int64_t max_micro(const struct request *request)
 	int64_t own = request->command.batch.micro_batch;
 	int64_t usual = request->options->batch.max_micro;
 
+	if (request->command.rows_are_open)
+		return own;
 	if (request->options->batch.has_max_micro ||
 	    own <= usual / MAX_MICRO_FACTOR)
 		return usual;
@@ -367,6 +376,20 @@ static enum command_outcome prepare_anew(struct request *request,
 	return outcome;
 }
 
+/* What probes will show is of use only where there will be one. */
+static enum command_outcome request_check_rows(const struct request *request,
+					       struct error *err)
+{
+	const struct options *options = request->options;
+
+	if (!request->command.rows_are_open ||
+	    (options->subcommand <= SUBCOMMAND_EXPLAIN &&
+	     !options->reuse.no_probe && request->place.world <= 1))
+		return COMMAND_OK;
+	(void)error_set(err, -EINVAL, "%s", request->command.open_words);
+	return COMMAND_NOT_RECOGNISED;
+}
+
 enum command_outcome request_prepare(struct request *request,
 				     const struct options *options,
 				     const struct process_state *state,
@@ -381,7 +404,7 @@ enum command_outcome request_prepare(struct request *request,
 	request->worded = xstrdup(request->identity);
 	if (options->reuse.fresh ||
 	    !seen_store_read(&seen, &request->paths, request->identity))
-		return outcome;
+		return request_check_rows(request, err);
 	return prepare_anew(request, &seen, err);
 }
 

@@ -29,13 +29,14 @@ static const struct {
 } switches[] = { { "micro_is_global", IN_SEEN(micro_is_global) },
 		 { "micro_is_rank", IN_SEEN(micro_is_rank) },
 		 { "accum_is_total", IN_SEEN(accum_is_total) },
-		 { "accum_is_rank", IN_SEEN(accum_is_rank) },
-		 { "accum_is_guessed", IN_SEEN(accum_is_guessed) },
-		 { "accum_guess_failed", IN_SEEN(accum_guess_failed) } },
+		 { "accum_is_rank", IN_SEEN(accum_is_rank) } },
+  guesses[] = { { "micro_guess", IN_SEEN(micro_guess) },
+		{ "accum_guess", IN_SEEN(accum_guess) } },
   numbers[] = { { "ranks", IN_SEEN(ranks) },
 		{ "micro_default", IN_SEEN(micro_default) },
 		{ "accum_default", IN_SEEN(accum_default) } },
-  names[] = { { "accum_flag", IN_SEEN(accum_flag) },
+  names[] = { { "micro_flag", IN_SEEN(micro_flag) },
+	      { "accum_flag", IN_SEEN(accum_flag) },
 	      { "global_flag", IN_SEEN(global_flag) } };
 
 static char *path_of(const struct paths *paths, const char *identity)
@@ -65,6 +66,15 @@ static bool seen_take(struct seen_meaning *seen, const json_t *root)
 		if (value < 0 || value > SEEN_SIZE_MAX)
 			return false;
 		*(int64_t *)((char *)seen + numbers[i].offset) = value;
+	}
+	for (size_t i = 0; i < sizeof(guesses) / sizeof(*guesses); i++) {
+		json_int_t value = json_integer_value(
+			json_object_get(root, guesses[i].name));
+
+		if (value < 0 || value >= GUESSES)
+			return false;
+		*(enum seen_guess *)((char *)seen + guesses[i].offset) =
+			(enum seen_guess)value;
 	}
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		const char *name =
@@ -136,6 +146,12 @@ int seen_store_write(const struct seen_meaning *seen, const struct paths *paths,
 			root, numbers[i].name,
 			json_integer(*(const int64_t *)((const char *)seen +
 							numbers[i].offset)));
+	for (size_t i = 0; i < sizeof(guesses) / sizeof(*guesses); i++)
+		(void)json_object_set_new(
+			root, guesses[i].name,
+			json_integer(
+				*(const enum seen_guess *)((const char *)seen +
+							   guesses[i].offset)));
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		(void)json_object_set_new(
 			root, names[i].name,

@@ -129,6 +129,28 @@ static void add_passes_caveat(const struct session *session,
 		     (long long)(trial->seen_accum / trial->grad_accum));
 }
 
+/* Numbers that were taken for sizes by their values, and had no other. */
+static void add_guess_caveat(const struct session *session,
+			     struct record *record)
+{
+	static const char words[] = "that %s is the %s is told by its value "
+				    "alone: it had no other in a probe";
+	const struct command *command = &session->given.request->command;
+	bool is_micro = command->micro_guess == GUESS_MADE;
+	bool is_accum = command->accum_guess == GUESS_MADE;
+	struct proved_sizes proved;
+
+	if (!is_micro && !is_accum)
+		return;
+	proved = session_trials_proved(&session->trials, &command->batch);
+	if (is_micro && !proved.micro)
+		strlist_addf(&record->caveats, words,
+			     command->knobs[KNOB_MICRO].name, "batch size");
+	if (is_accum && !proved.accum)
+		strlist_addf(&record->caveats, words,
+			     command->knobs[KNOB_ACCUM].name, "accumulation");
+}
+
 /* The user said that these are the rows of a rank, whatever is seen. */
 static void add_rows_caveat(const struct command *command,
 			    struct record *record, const struct trial *trial)
@@ -195,6 +217,7 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	add_spread_caveat(session, record, trial);
 	add_passes_caveat(session, record, trial);
 	add_rows_caveat(command, record, trial);
+	add_guess_caveat(session, record);
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");

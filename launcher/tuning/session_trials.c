@@ -199,3 +199,21 @@ session_trials_smaller_steps(const struct session_trials *trials, int64_t micro)
 	}
 	return found;
 }
+
+struct proved_sizes session_trials_proved(const struct session_trials *trials,
+					  const struct batch *own)
+{
+	struct proved_sizes proved = { false, false };
+
+	for (size_t i = 0; i < trials->notes->count; i++) {
+		const struct trial *trial = &trials->notes->items[i].trial;
+
+		if (!trial_fits(trial))
+			continue;
+		proved.micro |= trial->micro_batch != own->micro_batch &&
+				trial->input_rows == trial->micro_batch;
+		proved.accum |= trial->grad_accum != own->grad_accum &&
+				trial->seen_accum == trial->grad_accum;
+	}
+	return proved;
+}

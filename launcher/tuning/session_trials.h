@@ -79,4 +79,13 @@ enum steps_source
 session_trials_smaller_steps(const struct session_trials *trials,
 			     int64_t micro);
 
+/* Sizes that had another value than the command's own in a probe that went
+ * well, and were seen as they were written. */
+struct proved_sizes {
+	bool micro, accum;
+};
+
+struct proved_sizes session_trials_proved(const struct session_trials *trials,
+					  const struct batch *own);
+
 #endif

@@ -181,8 +181,11 @@ static enum session_turn after_failure(struct session *session,
 		session->asks_own = true;
 		return SESSION_GO_ON;
 	}
-	strbuf_addf(&message, "%s, with micro-batch %lld\n", report->why,
-		    (long long)trial->micro_batch);
+	strbuf_adds(&message, report->why);
+	if (!command->rows_are_open)
+		strbuf_addf(&message, ", with micro-batch %lld",
+			    (long long)trial->micro_batch);
+	strbuf_addch(&message, '\n');
 	/* What it printed is of use only when it broke by itself. */
 	if (trial->peak_is_lower_bound || !trial->steps)
 		strbuf_adds(&message, outcome->first_error);
@@ -267,40 +270,41 @@ static bool has_written(struct session *session,
 	return true;
 }
 
-/* The number that was guessed to count the micro-steps has had another value
- * in a probe that went well. */
-static bool guess_is_proved(const struct session *session)
+/* What a failure shows: with another value of a guessed number, that it means
+ * something else. */
+static struct size_meaning meaning_of_failure(const struct session *session,
+					      const struct trial *trial)
 {
-	const struct probe_notes *notes = session->trials.notes;
-	int64_t own = session->given.request->command.batch.grad_accum;
+	const struct command *command = &session->given.request->command;
+	struct size_meaning meaning = { .state = MEANING_UNSEEN };
+	struct proved_sizes proved =
+		session_trials_proved(&session->trials, &command->batch);
 
-	for (size_t i = 0; i < notes->count; i++) {
-		const struct trial *trial = &notes->items[i].trial;
-
-		if (trial_fits(trial) && trial->grad_accum != own &&
-		    trial->seen_accum == trial->grad_accum)
-			return true;
-	}
-	return false;
+	if (command->accum_guess == GUESS_MADE && !proved.accum &&
+	    trial->grad_accum != command->batch.grad_accum)
+		meaning.seen.accum_guess = GUESS_FAILED;
+	else if (command->micro_guess == GUESS_MADE && !proved.micro &&
+		 trial->micro_batch != command->batch.micro_batch)
+		meaning.seen.micro_guess = GUESS_FAILED;
+	else
+		return meaning;
+	meaning.state = MEANING_OTHER;
+	return meaning;
 }
 
-/* What a probe shows of the meaning; one that fails with another value of a
- * guessed number shows that it means something else. */
+/* What a probe shows of the meaning. */
 static struct size_meaning meaning_of(const struct session *session,
 				      const struct batch *written,
 				      const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
 
-	if (trial_fits(trial))
+	if (trial_fits(trial) ||
+	    (command->rows_are_open && trial_is_misfit(trial)))
 		return meaning_judge(command, written, trial);
-	if ((trial->verdict == VERDICT_FAILED ||
-	     trial->verdict == VERDICT_TOO_BIG) &&
-	    command->accum_guess == ACCUM_GUESS_MADE &&
-	    trial->grad_accum != command->batch.grad_accum &&
-	    !guess_is_proved(session))
-		return (struct size_meaning){ .state = MEANING_OTHER,
-					      .seen.accum_guess_failed = true };
+	if (trial->verdict == VERDICT_FAILED ||
+	    trial->verdict == VERDICT_TOO_BIG)
+		return meaning_of_failure(session, trial);
 	return (struct size_meaning){ .state = MEANING_UNSEEN };
 }
 
@@ -320,7 +324,8 @@ static bool is_misread(struct session *session, const struct trial *trial)
 		return false;
 	meaning_add_words(&words, command, &meaning, &written, trial);
 	session->result->is_misread = meaning.state == MEANING_OTHER;
-	session->result->seen = meaning.seen;
+	session->result->seen = session->given.request->seen;
+	seen_meaning_add(&session->result->seen, &meaning.seen);
 	journal_finish(&session->trials.journal);
 	(void)session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
 			  strbuf_detach(&words));

@@ -4,8 +4,8 @@
 # CTEST COST 30
 """Each case of the corpus is explained beside its stand-in and is one of:
 
-right     read as it is meant, or refused where that is right, with the words
-          that settle it
+right     read as it is meant; or, where that is right, refused, or left to
+          what a probe shows, with the words that settle it
 asked     refused although the words tell
 misread   accepted with another meaning: a user's effective batch would change
 """
@@ -26,14 +26,12 @@ REFUSED = (122, 123)
 
 
 def outcome(case, answer):
-    if answer.status in REFUSED:
+    read = corpus_lib.read_sizes(answer) if answer.status == 0 else None
+    if answer.status in REFUSED or (answer.status == 0 and not read):
         if not case.asks:
             return "asked"
         said = re.sub(r"\s+", " ", answer.out + answer.err)
         return "right" if re.search(case.asks, said) else "asked"
-    if answer.status != 0 or case.asks:
-        return "misread"
-    read = corpus_lib.read_sizes(answer)
     return "right" if read == case.sizes else "misread"
 
 

@@ -45,7 +45,8 @@ ROWS = (
 
 # These differ from another row in what the hook of PyTorch attaches to alone,
 # which python_hook.py looks at.
-if os.environ.get("AUTOFIT_NIGHTLY") != "1":
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
+if not NIGHTLY:
     LEFT_OUT = (("no_loader", 1), ("data_parallel", 1), ("together", 1),
                 ("plain", 2), ("over_node", 2))
     ROWS = tuple(row for row in ROWS if row[:2] not in LEFT_OUT)
@@ -175,6 +176,76 @@ def number_of_any_name(place):
                   "seen to make 4 backward passes")
 
 
+def batch_size_of_any_name(place):
+    """
+    Nothing is named like it: the rows of a pass say which number it is, and a
+    probe with another value, whether that is so.
+    """
+    script = os.path.join(lib.DATA, "train_unnamed.py")
+    target = "--device host --memory 4GiB".split()
+
+    def tune(words, *options):
+        return place.run("tune", *target, *options, "--", PYTHON, script,
+                         *words.split())
+
+    rows = (
+        ("--turns 4", {"--chunk": "96", "--turns": "1"},
+         ("a pass takes 24 rows, and --chunk is that number",
+          "4 passes make a step, as --turns says")),
+        ("--chunk 40 --turns 3", {"--chunk": "120", "--turns": "1"}, ()),
+    )
+    for words, answer, said in rows if NIGHTLY else rows[:1]:
+        name = "a batch size of any name, " + words
+        got = tune(words)
+        if not equal(name, got.status, 0):
+            print(got)
+            continue
+        argv = got.result["recommended"]["argv"]
+        equal(name + ": written", {n: argv[argv.index(n) + 1]
+                                   for n in answer}, answer)
+        holds(name + ": said", got.err, *said)
+        again = tune(words)
+        holds(name + ": kept", again.err, "no probe")
+
+    alone = tune("--chunk 24")
+    holds("a size that never changed is a guess", alone.err,
+          "--chunk is the batch size is told by its value alone")
+    grown = tune("--chunk 25", "--grow", "--max-micro", "64")
+    lacks("one that did is none", grown.err, "by its value alone")
+    equal("one that did", grown.result["recommended"]["micro_batch"], 64)
+    literal = tune("literal")
+    holds("a literal of the script", literal.err,
+          "ROWS_OF_A_PASS is that number")
+
+    rows = (
+        ("fixed", "--chunk does not set the rows of a pass"),
+        ("width", "--chunk does not set the rows of a pass"),
+        ("--chunk 32 --depth 32",
+         "a pass takes 32 rows, and --chunk and --depth have that value"),
+    )
+    for words, why in rows if NIGHTLY else rows[1:]:
+        name = "no batch size, " + words
+        got = tune(words, "--grow", "--max-micro", "64")
+        equal(name, got.status, 122)
+        said = " ".join(got.err.split())
+        holds(name + ": said", said, why,
+              "no batch size is found among the arguments of")
+    dies = tune("dies")
+    equal("a mistake of the command's is no matter of its sizes",
+          dies.status, 121)
+    holds("a mistake of the command's: said", dies.err, "a mistake of its own")
+
+    planned = place.run("explain", *target, "--", PYTHON, script, "--chunk",
+                        "26")
+    equal("explained", planned.status, 0)
+    holds("explained: said", planned.out, "no batch size is found",
+          "first probe, the command as it is")
+    for words in (("export", "args"), ("lower",)):
+        refused = place.ask(*words, "--", PYTHON, script, "--chunk", "27")
+        holds("%s: no probe would show it" % words[0], refused.err,
+              "no batch size is found")
+
+
 def second_knob(place):
     """It times the first: no reading by one knob can be right."""
     for _ in range(2):
@@ -211,6 +282,7 @@ def main():
         no_optimizer(place)
         number_of_any_name(place)
         second_knob(place)
+        batch_size_of_any_name(place)
         forgets(place)
     lib.finish()
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/advice.h"
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/placeholder.h"
@@ -30,6 +31,23 @@ static const char *marked(char out[CANDIDATE_WORDS_MAX], enum knob_kind kind,
 	return out;
 }
 
+/* The refusal that is in r->err; where the rows of a pass will be seen they
+ * tell which number is the batch size, and it waits for that. */
+static enum command_outcome unless_seen(const struct recognition *r,
+					enum knob_kind kind)
+{
+	const struct command_view *view = &r->command->view;
+	bool is_python = view->script != NO_INDEX || view->module != NO_INDEX ||
+			 view->code != NO_INDEX;
+
+	if (kind != KNOB_MICRO || !is_python || !r->hints->rows_may_be_seen)
+		return COMMAND_NOT_RECOGNISED;
+	r->command->rows_are_open = true;
+	r->command->open_words = xstrdup(r->err->message);
+	*r->err = (struct error)ERROR_INIT;
+	return COMMAND_OK;
+}
+
 enum command_outcome advise_between(const struct recognition *r,
 				    enum knob_kind kind,
 				    const struct candidate *a,
@@ -42,7 +60,7 @@ enum command_outcome advise_between(const struct recognition *r,
 	candidate_words(second, b);
 	(void)candidate_name(one, a);
 	(void)candidate_name(other, b);
-	return not_recognised(
+	(void)not_recognised(
 		r,
 		"both %s and %s may be the %s: add %s %s or %s %s%s, or "
 		"write %s for the number",
@@ -52,6 +70,7 @@ enum command_outcome advise_between(const struct recognition *r,
 				     "if that is the effective batch)"
 				   : "",
 		marked(marks, kind, a));
+	return unless_seen(r, kind);
 }
 
 enum command_outcome advise_if_meant(const struct recognition *r,
@@ -62,14 +81,14 @@ enum command_outcome advise_if_meant(const struct recognition *r,
 	char name[BRIEF_MAX];
 
 	candidate_words(words, only);
-	return not_recognised(r,
-			      "%s may be the %s, or not: if it is, add %s %s "
-			      "or write %s; else write {%s} where the value "
-			      "belongs",
-			      words, knob_words(kind), advice_flag(kind),
-			      candidate_name(name, only),
-			      marked(marks, kind, only),
-			      placeholder_name(kind));
+	(void)not_recognised(r,
+			     "%s may be the %s, or not: if it is, add %s %s "
+			     "or write %s; else write {%s} where the value "
+			     "belongs",
+			     words, knob_words(kind), advice_flag(kind),
+			     candidate_name(name, only),
+			     marked(marks, kind, only), placeholder_name(kind));
+	return unless_seen(r, kind);
 }
 
 static bool advice_is_read(const struct command *command, const char *path)
@@ -132,7 +151,6 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	struct strbuf words = STRBUF_INIT;
 	char near_words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
 	const struct candidate *near;
-	enum command_outcome outcome;
 	struct candidates found;
 
 	strbuf_addf(&words, "no batch size is found among the arguments of %s",
@@ -149,7 +167,7 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	} else {
 		strbuf_addf(&words, ": %s", way_out(KNOB_MICRO));
 	}
-	outcome = not_recognised(r, "%s", strbuf_text(&words));
+	(void)not_recognised(r, "%s", strbuf_text(&words));
 	strbuf_release(&words);
-	return outcome;
+	return unless_seen(r, KNOB_MICRO);
 }

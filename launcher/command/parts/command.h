@@ -58,6 +58,20 @@ struct command_constraints {
 	char *words; /* what makes them, for the report; NULL: none */
 };
 
+/* A whole number of the command that is no knob, where it has a name. */
+enum number_origin {
+	NUMBER_GIVEN,   /* an argument, a line of a config file */
+	NUMBER_DEFAULT, /* of an option that the script declares */
+	NUMBER_LITERAL, /* of the script */
+	NUMBER_ORIGINS,
+};
+
+struct command_number {
+	char *name; /* as --micro-flag and its like take it */
+	int64_t value;
+	enum number_origin origin;
+};
+
 struct command {
 	const struct strlist *given; /* as the user gave it: the caller's */
 	struct command_view view;
@@ -76,7 +90,17 @@ struct command {
 	struct knob knobs[KNOB_KINDS];
 	/* By --micro-scope: passes of other rows do not contradict it. */
 	bool micro_scope_is_said;
-	enum accum_guess accum_guess;
+	enum seen_guess micro_guess, accum_guess;
+	/*
+	 * No argument is known to be the batch size: it is 1 until a probe
+	 * of the command as it is shows the rows of a pass, and with them which
+	 * of its numbers that is. open_words is the refusal otherwise.
+	 */
+	bool rows_are_open;
+	char *open_words;
+	/* What may turn out to be a size; see command_numbers.h. */
+	struct command_number *numbers;
+	size_t number_count, number_capacity;
 	/* Without an option for it, the accumulation may be derived. */
 	struct source_nominal nominal;
 	struct strlist env_templates;

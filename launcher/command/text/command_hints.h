@@ -4,16 +4,10 @@
 #define AUTOFIT_LAUNCHER_COMMAND_TEXT_COMMAND_HINTS_H
 
 #include "base/strlist.h"
+#include "launcher/command/text/seen_meaning.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* A number of the command that may count micro-steps, whatever its name. */
-enum accum_guess {
-	ACCUM_GUESS_OPEN,
-	ACCUM_GUESS_MADE,   /* it is read so, until a probe shows otherwise */
-	ACCUM_GUESS_FAILED, /* with another value the passes were the same */
-};
 
 /* What the options say about the command; NULL and 0: not said. */
 struct command_hints {
@@ -36,7 +30,10 @@ struct command_hints {
 	/* As probes saw them; 0: not seen. The defaults are of options that
 	 * are not given. */
 	int64_t ranks_seen, micro_default, accum_default;
-	enum accum_guess accum_guess;
+	enum seen_guess micro_guess, accum_guess;
+	/* A probe may show the rows of a pass: a batch size that nothing names
+	 * is no end. */
+	bool rows_may_be_seen;
 };
 
 #endif

@@ -8,6 +8,14 @@
 
 #define SEEN_NAME_MAX 128
 
+/* A number of the command that is taken for a size by its value alone. */
+enum seen_guess {
+	GUESS_OPEN,
+	GUESS_MADE,   /* it is read so, until a probe shows otherwise */
+	GUESS_FAILED, /* with another value the run was the same */
+	GUESSES,
+};
+
 /*
  * All zero: nothing. The command is read again with it, as if the user had
  * said so by --micro-scope and its like, which win over it.
@@ -20,12 +28,17 @@ struct seen_meaning {
 	int64_t ranks;         /* that nothing in the command tells of */
 	int64_t micro_default; /* of options that are not given */
 	int64_t accum_default;
-	/* An option of the command that counts micro-steps; "": none. */
-	char accum_flag[SEEN_NAME_MAX];
-	/* That was guessed, by its value alone; or was, and is not to be. */
-	bool accum_is_guessed, accum_guess_failed;
+	/* The option that says the rows of a pass, the one that counts
+	 * micro-steps; "": none. Whether they were guessed. */
+	char micro_flag[SEEN_NAME_MAX], accum_flag[SEEN_NAME_MAX];
+	enum seen_guess micro_guess, accum_guess;
 	/* An option that gives the whole batch of a step; "": none. */
 	char global_flag[SEEN_NAME_MAX];
 };
+
+/* Another probe saw more; a guess that failed takes back what was built on
+ * it. */
+void seen_meaning_add(struct seen_meaning *seen,
+		      const struct seen_meaning *more);
 
 #endif

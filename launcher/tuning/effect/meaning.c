@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/effect/meaning.h"
 
-#include "launcher/tuning/effect/passes_number.h"
+#include "launcher/tuning/effect/number_by_value.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -175,8 +175,8 @@ static bool passes_differ(const struct command *command,
 
 	if (!passes || passes == written->grad_accum)
 		return false;
-	if (command->accum_guess == ACCUM_GUESS_MADE) {
-		out->seen.accum_guess_failed = true;
+	if (command->accum_guess == GUESS_MADE) {
+		out->seen.accum_guess = GUESS_FAILED;
 		out->state = MEANING_OTHER;
 	} else if (accum_scope_differs(accum, written, trial, &out->seen) ||
 		   (!has_knob &&
@@ -216,8 +216,13 @@ static void sizes_judge(const struct command *command,
 	}
 	/* The rows of the own size, with another one: it has no effect. */
 	if (written->micro_batch != command->batch.micro_batch &&
-	    trial->input_rows == command->batch.micro_batch)
+	    trial->input_rows == command->batch.micro_batch) {
+		if (command->micro_guess == GUESS_MADE) {
+			out->seen.micro_guess = GUESS_FAILED;
+			out->state = MEANING_OTHER;
+		}
 		return;
+	}
 	if (defaults_differ(command, written, trial, &out->seen) ||
 	    micro_is_whole(command, written, trial, &out->seen) ||
 	    micro_is_more(command, written, trial, &out->seen)) {
@@ -241,6 +246,21 @@ static void sizes_judge(const struct command *command,
 		out->state = MEANING_AGREES;
 }
 
+/* The rows of a pass say which number is the batch size, and its passes which
+ * one counts them. */
+static void rows_judge(const struct command *command, const struct trial *trial,
+		       struct size_meaning *out)
+{
+	out->state = MEANING_NO_SENSE;
+	if (!rows_number_find(command, trial->input_rows, &out->seen))
+		return;
+	out->state = MEANING_OTHER;
+	if (trial->seen_accum != trial->input_rows &&
+	    !command_accumulates(command))
+		(void)passes_number_find(command, trial->seen_accum,
+					 &out->seen);
+}
+
 struct size_meaning meaning_judge(const struct command *command,
 				  const struct batch *written,
 				  const struct trial *trial)
@@ -248,6 +268,10 @@ struct size_meaning meaning_judge(const struct command *command,
 	struct size_meaning out = { .state = MEANING_UNSEEN };
 
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
+	if (command->rows_are_open) {
+		rows_judge(command, trial, &out);
+		return out;
+	}
 	if (trial->steps_source != STEPS_HOOK || !trial->input_rows)
 		return out;
 	sizes_judge(command, written, trial, &out);
@@ -290,13 +314,15 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->accum_is_rank)
 		strbuf_addf(out, "%s counts per rank (--accum-scope rank)",
 			    accum);
-	else if (seen->accum_is_guessed)
+	else if (seen->accum_guess == GUESS_MADE)
 		strbuf_addf(out,
 			    "%s is %" PRId64
 			    ", too, and may count the passes (--accum-flag "
 			    "%s)",
 			    seen->accum_flag, passes, seen->accum_flag);
-	else if (seen->accum_guess_failed)
+	else if (seen->micro_guess == GUESS_FAILED)
+		strbuf_addf(out, "%s does not set the rows of a pass", micro);
+	else if (seen->accum_guess == GUESS_FAILED)
 		strbuf_addf(out, "%s does not count the passes", accum);
 	else if (seen->accum_flag[0])
 		strbuf_addf(out, "%s counts the passes (--accum-flag %s)",
@@ -360,6 +386,50 @@ static void add_whole_settlement(struct strbuf *out,
 				 "--micro-scope rank and no --global-flag");
 }
 
+/* Nothing was read; what was seen says which number it is, or does not. */
+static void add_open_settlement(struct strbuf *out,
+				const struct command *command,
+				const struct seen_meaning *seen,
+				const struct trial *trial)
+{
+	struct strbuf names = STRBUF_INIT;
+
+	if (seen->micro_flag[0]) {
+		strbuf_addf(out,
+			    "a pass takes %" PRId64
+			    " rows, and %s is that number: it may be the batch "
+			    "size (--micro-flag %s)",
+			    trial->input_rows, seen->micro_flag,
+			    seen->micro_flag);
+		if (seen->accum_flag[0])
+			strbuf_addf(out,
+				    "; %" PRId64
+				    " passes make a step, as %s says, which "
+				    "may count them (--accum-flag %s)",
+				    trial->seen_accum, seen->accum_flag,
+				    seen->accum_flag);
+		return;
+	}
+	strbuf_adds(out, command->open_words);
+	if (!trial->input_rows)
+		strbuf_addf(out, " (a run of it as it is %s)",
+			    trial_fits(trial)
+				    ? "does not show how many rows a pass takes"
+				    : "ran out of memory");
+	else if (numbers_of_value_add(&names, command, trial->input_rows))
+		strbuf_addf(out,
+			    " (a pass takes %" PRId64
+			    " rows, and %s have that value)",
+			    trial->input_rows, strbuf_text(&names));
+	else
+		strbuf_addf(out,
+			    " (a pass takes %" PRId64
+			    " rows, and no number of the command has that "
+			    "value)",
+			    trial->input_rows);
+	strbuf_release(&names);
+}
+
 void meaning_add_words(struct strbuf *out, const struct command *command,
 		       const struct size_meaning *meaning,
 		       const struct batch *written, const struct trial *trial)
@@ -367,13 +437,22 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 	bool is_open = meaning->state == MEANING_NO_SENSE &&
 		       !meaning->seen.global_flag[0];
 
+	if (command->rows_are_open) {
+		add_open_settlement(out, command, &meaning->seen, trial);
+		return;
+	}
 	strbuf_addf(out,
 		    "read as micro-batch %" PRId64 " x accumulation %" PRId64
-		    " x %" PRId64 " %s, seen ",
+		    " x %" PRId64 " %s, ",
 		    written->micro_batch, written->grad_accum,
 		    written->world_size,
 		    written->world_size == 1 ? "rank" : "ranks");
-	trial_seen_format(trial, out);
+	if (trial_fits(trial)) {
+		strbuf_adds(out, "seen ");
+		trial_seen_format(trial, out);
+	} else {
+		strbuf_adds(out, "which fails");
+	}
 	strbuf_adds(out, ": ");
 	if (is_open && whole_is_missed(command, written, trial))
 		add_whole_settlement(out, command, trial);

@@ -26,6 +26,8 @@
  *	other passes, and an option of that value                 second knob
  *	other passes, and one number of that value                a guess
  *	other passes than that guess was given                    no such knob
+ *	no known batch size, and one number of the rows' value    a guess
+ *	the own rows, with another number for that guess          no such knob
  *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
  *	the own size, and a loader made for fewer rows            no sense
