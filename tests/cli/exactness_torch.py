@@ -27,13 +27,13 @@ import sampler  # noqa: E402
 PYTHON = "/usr/bin/python3"
 SCRIPT = os.path.join(lib.SOURCE, "examples", "charlm", "train.py")
 DDP = os.path.join(lib.DATA, "train_ddp.py")
-EFFECTIVE = 8
+# All of it takes ten minutes on two cores: every change gets a part of it, with
+# half of the width and of the samples.
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
+EFFECTIVE = 8 if NIGHTLY else 4
 SPLITS = [n for n in range(1, EFFECTIVE + 1) if EFFECTIVE % n == 0]
 SWEEP_STEPS = 6
 HEADROOM = 128 * MIB
-# All of it takes ten minutes on two cores: every change gets a part of it, with
-# half of the width, which takes half of the time and of a sample's memory.
-NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 WIDTH = 128 if NIGHTLY else 64
 OPTIONS = "--device cpu --context 1024 --layers 1 --width".split()
 OPTIONS += [str(WIDTH)]

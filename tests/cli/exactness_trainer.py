@@ -97,7 +97,8 @@ LAUNCHES = (
 # Of these E these splits are asked; of the others every one.
 SOME = {1000: (1, 8, 40, 250, 1000), 128: (1, 16, 128)}
 if os.environ.get("AUTOFIT_NIGHTLY") != "1":
-    SOME.update({96: (1, 3, 8, 32, 96), 60: (1, 5, 15, 60)})
+    SOME.update({96: (1, 32), 1000: (8, 1000), 128: (16,), 97: (97,),
+                 34: (2, 34), 60: (15,)})
 
 
 def launch(place, base, row, micro):

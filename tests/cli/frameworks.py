@@ -57,7 +57,7 @@ HEADROOM = "64MiB"
 Row = collections.namedtuple(
     "Row", "name command sizes new copy options env memory cwd seen real reuse",
     defaults=("2 4 1 -> 4 2 1", (), None, "", {}, MEMORY, "work", False, False,
-              True),
+              False),
 )
 
 OUT = ("work/out", r"work/out/tinylm\.pt")
@@ -70,12 +70,12 @@ LOGS = (r"tmp/torchelastic_\w+(/.*)?",)
 ROWS = [
     Row("two ranks", TWO_RANKS + "--rdzv_backend c10d --rdzv_endpoint"
         " localhost:0 ddp.py --batch-size 2 --grad-accum 4 --steps 6",
-        "2 4 2 -> 4 2 2", new=LOGS, memory="600MiB", real=True),
+        "2 4 2 -> 4 2 2", new=LOGS, memory="600MiB", real=True, reuse=True),
     Row("two ranks, accumulation over all", TWO_RANKS + "--master_port {port}"
         " nanogpt_style.py --batch_size=2 --max_iters=5", "2 2 2 -> 4 1 2",
-        new=LOGS, memory="600MiB", real=True, reuse=False),
+        new=LOGS, memory="600MiB"),
     Row("argparse", "{python} argparse_flags.py -b 2 --grad-accum 4"
-        " --steps 6", real=True),
+        " --steps 6", real=True, reuse=True),
     Row("argparse, abbreviated", "{python} argparse_flags.py --batch 2"
         " --gr=4 --st 6"),
     Row("fields", "{python} hf_style.py --do_train --output_dir out"
@@ -85,7 +85,7 @@ ROWS = [
         " --per-device-train-batch-size=2 --gradient-acc 4 --max-steps=6"
         " --save-strategy no"),
     Row("fields, one JSON file", "{python} hf_style.py arguments.json",
-        new=OUT, copy="home/arguments.json", real=True),
+        new=OUT, copy="home/arguments.json", reuse=True),
     Row("dotted", "{python} jsonargparse_style.py fit --config fit.yaml"
         " --data.batch_size 2 --trainer.accumulate_grad_batches=2",
         "2 2 1 -> 4 1 1"),
@@ -98,14 +98,14 @@ ROWS = [
     Row("globals, a later file wins", "{python} nanogpt_style.py"
         " --batch_size=16 fast.py"),
     Row("YAML", "{python} work/config_file.py --config work/settings.yaml",
-        copy="work/settings.yaml", cwd="."),
+        copy="work/settings.yaml", cwd=".", reuse=True),
     Row("TOML", "{python} config_file.py --config settings.toml",
         copy="work/settings.toml"),
     Row("JSON", "{python} config_file.py --config=settings.json",
         copy="work/settings.json"),
     Row("variables", "{python} environment.py",
         options="--env BS={micro:2} --env ACCUM={accum:4}",
-        env={"BS": "2", "ACCUM": "4", "STEPS": "6"}),
+        env={"BS": "2", "ACCUM": "4", "STEPS": "6"}, reuse=True),
     Row("variables, the total is said", "{python} environment.py",
         options="--effective-batch 8 --env BS={micro} --env ACCUM={accum}",
         env={"STEPS": "6"}),

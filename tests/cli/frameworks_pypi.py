@@ -2,7 +2,8 @@
 # The Trainer of transformers, LightningCLI and accelerate as published, tuned.
 # SPDX-License-Identifier: MIT
 # CTEST COST 90
-"""As frameworks.py, with packages that Debian does not have.
+"""As frameworks.py, with packages that Debian does not have, with
+AUTOFIT_NIGHTLY=1 only.
 
 They are installed once per build folder, pinned, for Debian's PyTorch. Where
 they cannot be had, the test says why and is left out.
@@ -97,6 +98,8 @@ def make_environment(folder, requirements=REQUIREMENTS):
 
 
 def main():
+    if not frameworks.NIGHTLY:
+        lib.skip("by night only: AUTOFIT_NIGHTLY=1")
     if not lib.has_modules(frameworks.PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % frameworks.PYTHON)
     python = make_environment(

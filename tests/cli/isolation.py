@@ -36,7 +36,7 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 PYTHON = SYSTEM_PYTHON if os.path.exists(SYSTEM_PYTHON) else sys.executable
 JOBS = max(2, min(4, os.cpu_count() or 1))
 STEPS = 8
-SECOND_WAY = 1 if os.environ.get("AUTOFIT_NIGHTLY") == "1" else 3
+SECOND_WAY = 1 if os.environ.get("AUTOFIT_NIGHTLY") == "1" else 8
 OPTIONS = ["--device", "host", "--memory", "256MiB", "--headroom", "32MiB"]
 OPTIONS += ["--confirm-steps", "3", "--max-micro", "4"]
 REMEDIES = (r"\{out", "--allow-writes")

@@ -25,7 +25,7 @@ folder and into /dev/shm. What must hold then:
 - a child that was there before autofit lives on, and its exit status arrives,
   also when it ends while autofit runs.
 
-AUTOFIT_NIGHTLY=1 plays ten times as many rounds. With ROUND only that one is
+AUTOFIT_NIGHTLY=1 plays twenty times as many rounds. With ROUND only that one is
 played, and its folder is kept.
 """
 import collections
@@ -52,7 +52,7 @@ PR_SET_CHILD_SUBREAPER = 36
 # LEASE_STALE_MS, after which nothing of a dead one counts; and being slow.
 # Moments are drawn from this part of an undisturbed run.
 LAST_MOMENT = 0.95
-NIGHTLY = 10
+NIGHTLY = 20
 # Only probes leave something in their folder and in shared memory, and have
 # workers, which nobody would end when it is the command itself that is killed.
 SCRIPT = """\
@@ -462,8 +462,8 @@ def main():
         options = ["--device", "host", "--memory", "32200KiB", "--headroom",
                    "6MiB", "--confirm-steps", "3", "--max-micro", "6"]
         users = [os.geteuid(), *another_user()]
-        kills = {"autofit": 26, "keeper": 20, "both": 16, "record": 18,
-                 "wait": 20}
+        kills = {"autofit": 13, "keeper": 10, "both": 8, "record": 9,
+                 "wait": 10}
         return run_storm(
             Storm(shutil.copy(os.environ["AUTOFIT"], stage), command, options,
                   users, kills, 4, b"done: "), sys.argv[1:])

@@ -48,6 +48,7 @@ ROWS = (
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 if not NIGHTLY:
     LEFT_OUT = (("no_loader", 1), ("data_parallel", 1), ("together", 1),
+                ("closures", 1), ("pair", 1), ("uneven", 1),
                 ("plain", 2), ("over_node", 2))
     ROWS = tuple(row for row in ROWS if row[:2] not in LEFT_OUT)
 

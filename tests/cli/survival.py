@@ -29,8 +29,8 @@ import sampler  # noqa: E402
 PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 # The transformer's samples take ten times as long as those of the others.
-NAMES = sorted(cases.EFFECTIVE) if NIGHTLY else ["by_hand", "conv", "mlp"]
-TUNINGS = 40 if NIGHTLY else 3
+NAMES = sorted(cases.EFFECTIVE) if NIGHTLY else ["by_hand", "mlp"]
+TUNINGS = 40 if NIGHTLY else 2
 PASSES = 200 if NIGHTLY else 20
 CONFIRM = [] if NIGHTLY else ["--confirm-steps", "8"]
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
