@@ -86,10 +86,11 @@ struct trial {
 	bool is_alike;
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
-	 * dimension of what goes into the outermost module. Echo: what the
-	 * framework prints, the effective batch over all ranks.
+	 * dimension of what goes into the outermost module; columns: the second,
+	 * where there are two or three. Echo: what the framework prints, the
+	 * effective batch over all ranks.
 	 */
-	int64_t input_rows;
+	int64_t input_rows, input_columns;
 	/*
 	 * Micro-steps of one optimizer step, ranks that share the gradients,
 	 * and samples of one batch of a data loader, as the step hook saw them.

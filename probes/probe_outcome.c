@@ -141,6 +141,7 @@ static int64_t accum_of(const struct channel_reading *python)
 static void note_seen(struct trial *trial, const struct channel_reading *python)
 {
 	trial->input_rows = (int64_t)python->rows;
+	trial->input_columns = (int64_t)python->columns;
 	trial->seen_accum = accum_of(python);
 	if (!trial->seen_accum && trial->later_passes)
 		trial->seen_accum = (int64_t)python->first_passes;

@@ -123,6 +123,8 @@ const struct field probe_fields[] = {
 	  true },
 	{ "is_alike", FIELD_BOOL, IN_NOTE(trial.is_alike), 0, 0, true },
 	{ "input_rows", FIELD_INTEGER, IN_NOTE(trial.input_rows), 0, 0, true },
+	{ "input_columns", FIELD_INTEGER, IN_NOTE(trial.input_columns), 0, 0,
+	  true },
 	{ "seen_accum", FIELD_INTEGER, IN_NOTE(trial.seen_accum), 0, 0, true },
 	{ "seen_ranks", FIELD_INTEGER, IN_NOTE(trial.seen_ranks), 0, 0, true },
 	{ "loader_rows", FIELD_INTEGER, IN_NOTE(trial.loader_rows), 0, 0,

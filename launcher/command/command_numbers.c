@@ -18,13 +18,14 @@ static void number_add(struct command *command, const char *name, size_t length,
 		       int64_t value, enum number_origin origin)
 {
 	if (value < 1 || command->number_count == COMMAND_NUMBERS_MAX ||
-	    length >= SEEN_NAME_MAX || option_name_is_aside(name, length))
+	    length >= SEEN_NAME_MAX)
 		return;
 	command->numbers =
 		xgrow(command->numbers, command->number_count,
 		      &command->number_capacity, sizeof(*command->numbers));
 	command->numbers[command->number_count++] = (struct command_number){
-		.name = xstrndup(name, length),
+		.name = name,
+		.name_length = length,
 		.value = value,
 		.origin = origin,
 	};
@@ -75,32 +76,32 @@ static void numbers_of_files(struct command *command)
 	}
 }
 
-static bool option_is_given(const struct recognition *r,
-			    const struct source_option *option)
-{
-	const struct command *command = r->command;
-	struct token token;
-
-	for (size_t i = command->view.args; token_next(&token, command, &i);
-	     i++)
-		if (!token.bare && source_resolve(r->source, token.name,
-						  token.name_length) == option)
-			return true;
-	return false;
-}
-
+/* Of those that are not given. */
 static void numbers_of_options(const struct recognition *r)
 {
-	for (size_t i = 0; i < r->source->option_count; i++) {
-		const struct source_option *option = &r->source->options[i];
-		const char *name = option->names.items[0];
+	const struct source *source = r->source;
+	bool *is_given = xcalloc(source->option_count + 1, sizeof(*is_given));
+	const struct source_option *option;
+	struct token token;
 
+	for (size_t i = r->command->view.args;
+	     token_next(&token, r->command, &i); i++) {
+		option = token.bare ? NULL
+				    : source_resolve(source, token.name,
+						     token.name_length);
+		if (option)
+			is_given[option - source->options] = true;
+	}
+	for (size_t i = 0; i < source->option_count; i++) {
+		const char *name = source->options[i].names.items[0];
+
+		option = &source->options[i];
 		if (option->kind == SOURCE_INTEGER && *name == '-' &&
-		    !option_is_knob(r->command, option) &&
-		    !option_is_given(r, option))
+		    !is_given[i] && !option_is_knob(r->command, option))
 			number_add(r->command, name, strlen(name),
 				   option->value, NUMBER_DEFAULT);
 	}
+	free(is_given);
 }
 
 static bool literal_is_knob(const struct command *command,
@@ -124,6 +125,19 @@ static void literal_add(void *context, const struct source_literal *literal)
 			   literal->value, NUMBER_LITERAL);
 }
 
+bool command_number_may_be_size(const struct command_number *number)
+{
+	return !option_name_is_aside(number->name, number->name_length);
+}
+
+static bool any_may_be_size(const struct command *command)
+{
+	for (size_t i = 0; i < command->number_count; i++)
+		if (command_number_may_be_size(&command->numbers[i]))
+			return true;
+	return false;
+}
+
 enum command_outcome command_numbers_find(struct recognition *r)
 {
 	struct command *command = r->command;
@@ -137,14 +151,12 @@ enum command_outcome command_numbers_find(struct recognition *r)
 	    (command->rows_are_open ||
 	     command->knobs[KNOB_MICRO].form == KNOB_SOURCE))
 		source_literals_visit(r->text, literal_add, command);
-	if (command->rows_are_open && !command->number_count)
+	if (command->rows_are_open && !any_may_be_size(command))
 		return not_recognised(r, "%s", command->open_words);
 	return COMMAND_OK;
 }
 
 void command_numbers_release(struct command *command)
 {
-	for (size_t i = 0; i < command->number_count; i++)
-		free(command->numbers[i].name);
 	free(command->numbers);
 }

@@ -13,11 +13,17 @@
  * shows how large it is, and the number of that value may be it. Fills in
  * command->numbers with the arguments, lines of config files and defaults of
  * options that are no knob yet, and, where a size can only be a literal of the
- * script, with its literals. Names of evaluation, logging, workers and their
- * like are left out. A command whose batch size is open and that has no such
- * number is not recognised.
+ * script, with its literals. A command whose batch size is open and that has no
+ * number that may be it is not recognised.
  */
 enum command_outcome command_numbers_find(struct recognition *r);
+
+/*
+ * Not by its name: those of evaluation, logging, workers and their like are no
+ * size of a batch, nor are those of lengths and widths. Where time comes before
+ * the batch, a pass seems to take as many rows as a sample is long.
+ */
+bool command_number_may_be_size(const struct command_number *number);
 
 void command_numbers_release(struct command *command);
 

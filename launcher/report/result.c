@@ -266,6 +266,7 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "pass_seconds",
 		 number_json(trial->pass_seconds, trial->pass_seconds > 0));
 	json_put(object, "input_rows", json_count(trial->input_rows));
+	json_put(object, "input_columns", json_count(trial->input_columns));
 	json_put(object, "seen_accum", json_count(trial->seen_accum));
 	json_put(object, "seen_ranks", json_count(trial->seen_ranks));
 	json_put(object, "loader_rows", json_count(trial->loader_rows));

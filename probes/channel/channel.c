@@ -122,7 +122,8 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 	if (slot.forward_bytes > MEMORY_LIMIT)
 		slot.forward_bytes = 0;
 	slot.same_sizes =
-		(uint32_t)bytes_min(first->same_sizes, second->same_sizes);
+		(uint16_t)bytes_min(first->same_sizes, second->same_sizes);
+	slot.columns = (uint16_t)bytes_min(first->columns, second->columns);
 	slot.first_passes =
 		(uint32_t)bytes_min(first->first_passes, second->first_passes);
 	slot.later_passes =
@@ -194,6 +195,7 @@ static void reading_take(struct channel_reading *reading,
 			 const struct channel_slot *slot, bool is_first)
 {
 	reading_raise(&reading->rows, slot->rows);
+	reading_raise(&reading->columns, slot->columns);
 	reading_raise(&reading->passes, slot->passes);
 	reading_raise(&reading->batches, slot->batches);
 	reading_raise(&reading->loader_rows, slot->loader_rows);

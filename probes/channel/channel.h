@@ -98,7 +98,10 @@ struct channel_slot {
 	uint64_t forward_bytes;
 	/* Looks at what goes into the module, all of the same sizes; 0: they
 	 * differ, or were not seen. */
-	uint32_t same_sizes;
+	uint16_t same_sizes;
+	/* Second dimension of what rows are the first of, where there are two
+	 * or three; 0: not so, or not seen. */
+	uint16_t columns;
 	/* Backward passes since the first optimizer step; 0: none, or another
 	 * optimizer steps as well. */
 	uint32_t later_passes;
@@ -124,6 +127,7 @@ struct channel_reading {
 	size_t stepping;  /* slots with at least one step */
 	uint64_t ooms;    /* raised in Python, of all slots */
 	uint64_t rows;    /* the largest of any slot that steps; 0: not seen */
+	uint64_t columns; /* the same */
 	/* The same of the slot's other fields of that name. */
 	uint64_t passes, batches, loader_rows, world, group;
 	uint64_t torch_peak_bytes, rest_bytes;

@@ -25,6 +25,8 @@ SIZE = HEADER_BYTES + SLOTS * SLOT_BYTES
 PID32, FLAGS32, RANK32, PHASE32, OOMS32, ROWS32 = 0, 1, 12, 13, 14, 15
 PASSES32, BATCHES32, LOADER32, WORLD32, GROUP32 = 16, 17, 18, 19, 20
 FIRST32, SAME_SIZES32, LATER32 = 21, 26, 27
+# Two counts share the word of SAME_SIZES32.
+COUNT16_MAX = 0xFFFF
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 REST64, FORWARD64, LAST_PASS64, RESERVED64 = 11, 12, 14, 15
 
@@ -1136,6 +1138,7 @@ class Rows(object):
         # Of the first look; and of how many looks they were the same.
         self.sizes = None
         self.same = 0
+        self.columns = 0
 
     def turn(self, steps):
         """A step was made, the most so far of any optimizer."""
@@ -1213,10 +1216,11 @@ class Rows(object):
 
     def note(self, arguments):
         # They are a tuple and a dict, in a tuple.
-        rows = rows_in(arguments, self.torch.Tensor, ROWS_DEPTH + 2)
+        rows, columns = rows_in(arguments, self.torch.Tensor, ROWS_DEPTH + 2)
         if not rows:
             return
         self.stop()
+        self.columns = max(self.columns, min(columns, COUNT16_MAX))
         if self.channel.enter():
             # The last batch of an epoch may be smaller.
             rows = max(self.channel.get32(ROWS32), min(rows, 0xFFFFFFFF))
@@ -1231,7 +1235,8 @@ class Rows(object):
             self.sizes = sizes
         is_same = sizes == self.sizes and None not in sizes
         self.same = self.same + 1 if is_same and self.same >= 0 else -1
-        self.channel.put32(SAME_SIZES32, max(self.same, 0))
+        same = min(max(self.same, 0), COUNT16_MAX)
+        self.channel.put32(SAME_SIZES32, self.columns << 16 | same)
 
 
 def arguments_of(frame):
@@ -1245,25 +1250,28 @@ def arguments_of(frame):
 
 
 def rows_in(value, tensor, depth):
-    """The first dimension of the first tensor in it; 0: there is none."""
+    """
+    The first dimension of the first tensor in it, and the second, where it may
+    be time or features: not of pictures. 0: there is none.
+    """
     if isinstance(value, tensor):
         shape = value.shape
         # While something is compiled it may be a symbol: to ask it for a
         # number would fix it.
-        if len(shape) and type(shape[0]) is int:
-            return shape[0]
-        return 0
+        if len(shape) not in (2, 3) or type(shape[1]) is not int:
+            return shape[0] if len(shape) and type(shape[0]) is int else 0, 0
+        return (shape[0], shape[1]) if type(shape[0]) is int else (0, 0)
     if depth == 0:
-        return 0
+        return 0, 0
     if isinstance(value, (list, tuple)):
         rows = rows_of_list(value, tensor)
-        return rows or rows_of_items(value, tensor, depth)
+        return (rows, 0) if rows else rows_of_items(value, tensor, depth)
     if isinstance(value, dict) or hasattr(type(value), "items"):
         items = dict(value.items())
         # Of a model that sees, pictures are counted by their pieces.
         first = [items["input_ids"]] if "input_ids" in items else []
         return rows_of_items(first + list(items.values()), tensor, depth)
-    return 0
+    return 0, 0
 
 
 def add_sizes(sizes, value, tensor, depth):
@@ -1297,9 +1305,9 @@ def add_sizes(sizes, value, tensor, depth):
 def rows_of_items(values, tensor, depth):
     for value in values[:ROWS_ITEMS]:
         rows = rows_in(value, tensor, depth - 1)
-        if rows:
+        if rows[0]:
             return rows
-    return 0
+    return 0, 0
 
 
 def rows_of_list(values, tensor):
@@ -1308,7 +1316,7 @@ def rows_of_list(values, tensor):
         return 0
     first = values[0]
     if isinstance(first, dict):
-        return len(values) if rows_in(first, tensor, 1) else 0
+        return len(values) if rows_in(first, tensor, 1)[0] else 0
     if isinstance(first, tensor) and len(first.shape) == 3:
         return len(values) if first.shape[0] in (1, 3) else 0
     return 0

@@ -19,7 +19,7 @@ CHANNEL_SLOT = (
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
     ("group", "I"), ("by_hand", "I"), ("rest_bytes", "Q"),
-    ("forward_bytes", "Q"), ("same_sizes", "I"), ("reserved", "4s"),
+    ("forward_bytes", "Q"), ("same_sizes", "H"), ("columns", "H"), ("reserved", "4s"),
     ("torch_reserved_bytes", "Q"), ("reserved2", "8s"),
 )
 COMPILED = 8

@@ -125,6 +125,8 @@ static const struct field_text probe_texts[] = {
 		      "step." },
 	{ "input_rows", "The first dimension of what went into the model; 0: "
 			"not seen." },
+	{ "input_columns", "The second, where there are two or three; 0: not "
+			   "so, or not seen." },
 	{ "seen_accum", "Micro-steps of one optimizer step, as seen; 0: not "
 			"seen." },
 	{ "seen_ranks", "Ranks that share the gradients, as seen; 0: not "

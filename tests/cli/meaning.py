@@ -221,8 +221,8 @@ def batch_size_of_any_name(place):
     rows = (
         ("fixed", "--chunk does not set the rows of a pass"),
         ("width", "--chunk does not set the rows of a pass"),
-        ("--chunk 32 --depth 32",
-         "a pass takes 32 rows, and --chunk and --depth have that value"),
+        ("--chunk 32 --knots 32",
+         "a pass takes 32 rows, the value of --chunk and --knots"),
     )
     for words, why in rows if NIGHTLY else rows[1:]:
         name = "no batch size, " + words

@@ -85,6 +85,9 @@ OOM_CASES = (
 SAME_SIZES = {"positional": 7, "keywords": 7, "nested": 7, "an_object": 7,
               "beside_an_object": 0,
               "last_batch": 0, "lengths": 0, "accumulated": 7, "one_step": 0}
+# Of these, the second dimension of what goes in; of pictures there is none.
+COLUMNS = {"positional": 8, "nested": 8, "an_object": 8, "last_batch": 8,
+           "crops": 0, "list_of_pictures": 0}
 ROWS_CASES = (
     ("positional", 0, 5),
     ("keywords", 0, 5),
@@ -174,7 +177,7 @@ class Page(object):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
             "passes batches loader world group first rest forward same_sizes "
-            "later last_pass reserved"
+            "columns later last_pass reserved"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -182,7 +185,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9IQQIIQQ", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQQHHIQQ", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -1097,6 +1100,9 @@ def rows_case(torch, case):
     if name in SAME_SIZES:
         good = own["same_sizes"] == SAME_SIZES[name]
         check(title + ": of the same sizes", good, own)
+    if name in COLUMNS:
+        good = own["columns"] == COLUMNS[name]
+        check(title + ": the second dimension", good, own)
     others = [slot for slot in slots.values() if slot["rows"]]
     check(title + ": others", not others, others)
     return name, own

@@ -14,7 +14,7 @@ ROWS_OF_A_PASS = 36
 parser = argparse.ArgumentParser()
 parser.add_argument("--chunk", type=int, default=24)
 parser.add_argument("--turns", type=int, default=1)
-parser.add_argument("--depth", type=int, default=1)
+parser.add_argument("--knots", type=int, default=1)
 parser.add_argument("kind", nargs="?", default="rows")
 args = parser.parse_args()
 

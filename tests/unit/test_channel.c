@@ -160,14 +160,16 @@ static const struct {
 	      .rest_bytes = 30,
 	      .forward_bytes = 4,
 	      .torch_peak_bytes = 90,
-	      .same_sizes = 7 },
+	      .same_sizes = 7,
+	      .columns = 3 },
 	    { .pid = 2,
 	      .steps = 3,
 	      .rank = 1,
 	      .rest_bytes = 20,
 	      .forward_bytes = 6,
 	      .torch_peak_bytes = 95,
-	      .same_sizes = 5 },
+	      .same_sizes = 5,
+	      .columns = 4 },
 	    { .pid = 3,
 	      .rank = 2,
 	      .rest_bytes = 99,
@@ -182,7 +184,8 @@ static const struct {
 	    .forward_total_bytes = 10,
 	    .torch_peak_bytes = 95,
 	    .torch_reserved_bytes = 120,
-	    .same_sizes = 5 } },
+	    .same_sizes = 5,
+	    .columns = 4 } },
 	{ "passes of the slowest rank",
 	  { { .pid = 1,
 	      .steps = 2,
@@ -281,7 +284,7 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->forward_total_bytes == b->forward_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
 	       a->torch_reserved_bytes == b->torch_reserved_bytes &&
-	       a->same_sizes == b->same_sizes &&
+	       a->same_sizes == b->same_sizes && a->columns == b->columns &&
 	       a->first_passes == b->first_passes &&
 	       a->later_passes == b->later_passes &&
 	       a->last_pass_ns == b->last_pass_ns;

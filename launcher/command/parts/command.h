@@ -67,7 +67,9 @@ enum number_origin {
 };
 
 struct command_number {
-	char *name; /* as --micro-flag and its like take it */
+	const char *name; /* as --micro-flag and its like take it: in the words
+			   * and files that were read, so without an end */
+	size_t name_length;
 	int64_t value;
 	enum number_origin origin;
 };

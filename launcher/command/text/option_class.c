@@ -41,6 +41,7 @@ enum {
 	W_EVALUATION = 1 << 22,
 	W_DECOY = 1 << 23,
 	W_UNKNOWN = 1 << 24,
+	W_EXTENT = 1 << 25, /* of a sample, or of the model */
 };
 
 struct word_kind {
@@ -73,8 +74,9 @@ static const struct word_kind word_kinds[] = {
 	{ "grad grads gradient gradients", W_GRAD },
 	{ "step steps iter iters iteration iterations cycle cycles", W_STEP },
 	{ "every freq frequency interval period factor times count counts "
-	  "multiplier mult length",
+	  "multiplier mult",
 	  W_EVERY },
+	{ "length", W_EVERY | W_EXTENT },
 	{ "num n nr number nb", W_COUNT },
 	{ "sample samples img imgs image images im ims example examples "
 	  "sequence sequences seq seqs item items utterance utterances utts "
@@ -109,6 +111,14 @@ static const struct word_kind word_kinds[] = {
 	  "processors scale scaling clipping warn retry cpu pin "
 	  "gamma garbage gain",
 	  W_DECOY },
+	/* Beside a batch they are as good as words that nobody knows. */
+	{ "len lens lengths seqlen maxlen bptt context ctx window windows "
+	  "horizon block blocks width widths height resolution hidden hid "
+	  "dim dims dimension dimensions embed embd emb nembd dmodel layer "
+	  "layers nlayers head heads nhead depth channel channels filters "
+	  "units vocab vocabulary kernel stride patch ff ffn mlp class "
+	  "classes",
+	  W_UNKNOWN | W_EXTENT },
 };
 
 /* The kinds of one whole word; 0: none of the list. */
@@ -146,7 +156,7 @@ static unsigned kinds_glued(const char *word, size_t length)
 			if ((start > 0 && (!ways[start] || end - start < 2)))
 				continue;
 			kinds = word_kinds_of(word + start, end - start);
-			if (kinds)
+			if (kinds && !(kinds & W_UNKNOWN))
 				ways[end] = kinds | ways[start];
 		}
 	}
@@ -397,5 +407,6 @@ enum option_class option_class_of(const char *name, size_t length)
 
 bool option_name_is_aside(const char *name, size_t length)
 {
-	return words_of(name, length).kinds & (W_DECOY | W_EVALUATION);
+	return words_of(name, length).kinds &
+	       (W_DECOY | W_EVALUATION | W_EXTENT);
 }

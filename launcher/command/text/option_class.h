@@ -28,7 +28,8 @@ enum option_class {
 /* "--gradAccumSteps", "trainer.batch_size", "bsz_per_gpu"; any bytes. */
 enum option_class option_class_of(const char *name, size_t length);
 
-/* It speaks of an evaluation, a log, workers, a random seed and their like. */
+/* It speaks of an evaluation, a log, workers, a random seed and their like, or
+ * of how long a sample or how wide a model is. */
 bool option_name_is_aside(const char *name, size_t length);
 
 #endif

@@ -252,7 +252,8 @@ static void rows_judge(const struct command *command, const struct trial *trial,
 		       struct size_meaning *out)
 {
 	out->state = MEANING_NO_SENSE;
-	if (!rows_number_find(command, trial->input_rows, &out->seen))
+	if ((trial->loader_rows && trial->loader_rows != trial->input_rows) ||
+	    !rows_number_find(command, trial, &out->seen))
 		return;
 	out->state = MEANING_OTHER;
 	if (trial->seen_accum != trial->input_rows &&
@@ -386,6 +387,26 @@ static void add_whole_settlement(struct strbuf *out,
 				 "--micro-scope rank and no --global-flag");
 }
 
+/* names: the numbers that are the rows, and may be the batch size. */
+static void add_several(struct strbuf *out, const struct command *command,
+			const struct trial *trial, const char *names)
+{
+	struct strbuf others = STRBUF_INIT;
+	int64_t columns = trial->input_columns;
+
+	strbuf_addf(out, " (a pass takes %" PRId64 " rows, the value of %s",
+		    trial->input_rows, names);
+	if (columns > 1 && columns != trial->input_rows &&
+	    numbers_of_value_add(&others, command, columns))
+		strbuf_addf(
+			out,
+			"; but the second dimension of its input is %" PRId64
+			", the value of %s, and may be the batch",
+			columns, strbuf_text(&others));
+	strbuf_addch(out, ')');
+	strbuf_release(&others);
+}
+
 /* Nothing was read; what was seen says which number it is, or does not. */
 static void add_open_settlement(struct strbuf *out,
 				const struct command *command,
@@ -416,11 +437,13 @@ static void add_open_settlement(struct strbuf *out,
 			    trial_fits(trial)
 				    ? "does not show how many rows a pass takes"
 				    : "ran out of memory");
-	else if (numbers_of_value_add(&names, command, trial->input_rows))
+	else if (trial->loader_rows && trial->loader_rows != trial->input_rows)
 		strbuf_addf(out,
 			    " (a pass takes %" PRId64
-			    " rows, and %s have that value)",
-			    trial->input_rows, strbuf_text(&names));
+			    " rows, and its loader gives %" PRId64 ")",
+			    trial->input_rows, trial->loader_rows);
+	else if (numbers_of_value_add(&names, command, trial->input_rows))
+		add_several(out, command, trial, strbuf_text(&names));
 	else
 		strbuf_addf(out,
 			    " (a pass takes %" PRId64

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/effect/number_by_value.h"
 
+#include "launcher/command/command_numbers.h"
 #include "launcher/command/text/option_class.h"
 
 #include <string.h>
@@ -12,6 +13,13 @@
 	 CLASS_OF(OPTION_BATCH_LIKE) | CLASS_OF(OPTION_MICRO_LIKE))
 #define ANY_NAME UINT32_MAX
 
+static bool is_same_name(const struct command_number *a,
+			 const struct command_number *b)
+{
+	return a->name_length == b->name_length &&
+	       memcmp(a->name, b->name, a->name_length) == 0;
+}
+
 /* Of that value, origin and class; the same name again is the same number. */
 static const struct command_number *next_number(const struct command *command,
 						int64_t value,
@@ -21,13 +29,14 @@ static const struct command_number *next_number(const struct command *command,
 {
 	const struct command_number *end =
 		command->numbers + command->number_count;
-	const char *before = at ? at->name : "";
+	const struct command_number *before = at;
 
 	for (at = at ? at + 1 : command->numbers; at < end; at++)
 		if (at->value == value && at->origin == origin &&
-		    strcmp(at->name, before) != 0 &&
+		    !(before && is_same_name(at, before)) &&
 		    (classes &
-		     CLASS_OF(option_class_of(at->name, strlen(at->name)))))
+		     CLASS_OF(option_class_of(at->name, at->name_length))) &&
+		    command_number_may_be_size(at))
 			return at;
 	return NULL;
 }
@@ -55,14 +64,27 @@ static bool flag_take(char flag[SEEN_NAME_MAX],
 {
 	if (!number)
 		return false;
-	memcpy(flag, number->name, strlen(number->name) + 1);
+	memcpy(flag, number->name, number->name_length);
+	flag[number->name_length] = '\0';
 	return true;
 }
 
-bool rows_number_find(const struct command *command, int64_t rows,
+static bool is_a_number(const struct command *command, int64_t value)
+{
+	for (size_t i = 0; i < command->number_count; i++)
+		if (command->numbers[i].value == value &&
+		    command_number_may_be_size(&command->numbers[i]))
+			return true;
+	return false;
+}
+
+bool rows_number_find(const struct command *command, const struct trial *trial,
 		      struct seen_meaning *seen)
 {
+	int64_t rows = trial->input_rows, columns = trial->input_columns;
+
 	if (command->micro_guess != GUESS_OPEN || rows < 1 ||
+	    (columns > 1 && columns != rows && is_a_number(command, columns)) ||
 	    !flag_take(seen->micro_flag, only_number(command, rows)))
 		return false;
 	seen->micro_guess = GUESS_MADE;
@@ -103,8 +125,8 @@ bool numbers_of_value_add(struct strbuf *out, const struct command *command,
 
 		while ((at = next_number(command, value, (enum number_origin)i,
 					 ANY_NAME, at)))
-			strbuf_addf(out, "%s%s", count++ ? " and " : "",
-				    at->name);
+			strbuf_addf(out, "%s%.*s", count++ ? " and " : "",
+				    (int)at->name_length, at->name);
 	}
 	return count > 0;
 }

@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_TUNING_EFFECT_NUMBER_BY_VALUE_H
 
 #include "base/strbuf.h"
+#include "base/trial.h"
 #include "launcher/command/parts/command.h"
 #include "launcher/command/text/seen_meaning.h"
 
@@ -17,9 +18,11 @@
  * of options, and these before literals of the script. Nothing is guessed a
  * second time.
  *
- * Of the rows of a pass. Sets seen->micro_flag.
+ * Of the rows of a pass. Sets seen->micro_flag. Where the second dimension is
+ * another number of the command, time may come before the batch: nothing says
+ * which of both it is. trial->input_rows may be 0.
  */
-bool rows_number_find(const struct command *command, int64_t rows,
+bool rows_number_find(const struct command *command, const struct trial *trial,
 		      struct seen_meaning *seen);
 
 /*
