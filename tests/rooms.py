@@ -25,6 +25,7 @@ launcher/doctor
 launcher/nightly
 launcher/nightly/executor
 launcher/nightly/jobs
+launcher/survey
 launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote

@@ -245,6 +245,10 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
+	if (session->confirms_all && step.action == PLAN_PROBE) {
+		step.is_confirmation = true;
+		step.probe_accum = step.final_accum;
+	}
 	if (asks_for_defaults(session, &step))
 		return step;
 	if (session->asks_own) {
@@ -349,10 +353,11 @@ static struct plan_step run_all(struct session *session)
 	return step;
 }
 
-static void search_answer(struct session *session)
+static void search_answer(struct session *session, void *nothing)
 {
 	struct plan_step step = next_step(session);
 
+	(void)nothing;
 	session->result->first_micro = step.micro_batch;
 	session_turn_print_start(session);
 	step = (struct plan_step){ .action = PLAN_NOTHING_FITS };
@@ -393,31 +398,110 @@ struct plan_step session_first_step(const struct session_setup *setup)
 	return step;
 }
 
-void session_tune(const struct session_setup *setup, struct result *result)
+/* From the first look at what there is until all of it is gone. */
+static void run_session(struct session *session,
+			void (*search)(struct session *session, void *context),
+			void *context)
 {
-	struct session session = session_of(setup, result);
-	struct device_locks *locks = setup->guard;
+	struct device_locks *locks = session->given.guard;
+	struct result *result = session->result;
 	uint64_t started_ns = uv_hrtime();
 	struct error err = ERROR_INIT;
-	int code = open_session(&session, &err);
+	int code = open_session(session, &err);
 
 	if (code == 0) {
-		locks->context = &session.loop;
+		locks->context = &session->loop;
 		locks->must_end = session_loop_look_up;
-		search_answer(&session);
+		search(session, context);
 		locks->must_end = NULL;
 	} else {
 		(void)session_end(
-			&session,
+			session,
 			code == -EPERM ? OUTCOME_REFUSED : OUTCOME_ERROR,
 			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
 			xstrdup(err.message));
 	}
-	preloaded_release(&session.preloaded);
-	session_loop_close(&session.loop);
-	result->signal_number = session.loop.signal_number;
-	result->probes_run = (size_t)session.loop.under_way.started;
+	preloaded_release(&session->preloaded);
+	session_loop_close(&session->loop);
+	result->signal_number = session->loop.signal_number;
+	result->probes_run = (size_t)session->loop.under_way.started;
 	result->seconds = (double)(uv_hrtime() - started_ns) / 1e9;
-	journal_close(&session.trials.journal);
-	probe_kit_release(&session.kit);
+	journal_close(&session->trials.journal);
+	probe_kit_release(&session->kit);
+}
+
+void session_tune(const struct session_setup *setup, struct result *result)
+{
+	struct session session = session_of(setup, result);
+
+	run_session(&session, search_answer, NULL);
+}
+
+/* Of session_survey(). */
+struct survey {
+	struct session_card *cards;
+	size_t count;
+};
+
+static void take_card(struct session *session, const struct session_card *card)
+{
+	memory_target_stand_for(session->given.target,
+				session->given.request->options,
+				card->usable_bytes, card->more_bytes);
+	session_limits_set(session);
+	session_limits_rejudge_all(session);
+}
+
+/* On this card; false: the session is at its end. */
+static bool survey_card(struct session *session, struct session_card *card)
+{
+	const struct memory_target *target = session->given.target;
+	const struct batch *own = &session->given.request->command.batch;
+	struct plan_step step = run_all(session);
+
+	if (session->result->message || session_loop_must_end(&session->loop) ||
+	    step.action == PLAN_PROBE)
+		return false;
+	if (step.action == PLAN_DONE &&
+	    !(step.micro_batch == own->micro_batch &&
+	      step.final_accum == own->grad_accum) &&
+	    session_effect_check(session, NULL).state != EFFECT_SHOWN) {
+		(void)session_end_without_effect(session);
+		return false;
+	}
+	card->step = step;
+	card->headroom_bytes = target->headroom_bytes;
+	card->limit_bytes = (uint64_t)((int64_t)target->limit_bytes +
+				       card->more_bytes);
+	if (step.action == PLAN_DONE)
+		card->peak_bytes = probe_notes_last(session->trials.notes,
+						    step.micro_batch)
+					   ->peak_bytes;
+	return true;
+}
+
+static void survey_cards(struct session *session, void *context)
+{
+	struct survey *survey = context;
+	bool goes_on = true;
+
+	for (size_t i = 0; i < survey->count && goes_on; i++) {
+		take_card(session, &survey->cards[i]);
+		goes_on = survey_card(session, &survey->cards[i]);
+	}
+	if (session_loop_must_end(&session->loop) && !session->result->message)
+		(void)session_end(session, OUTCOME_TIME_LIMIT, EXIT_TIME_LIMIT,
+				  xstrdup("--time-limit or --max-probes came "
+					  "before the last card"));
+	journal_finish(&session->trials.journal);
+}
+
+void session_survey(const struct session_setup *setup, struct result *result,
+		    struct session_card *cards, size_t count)
+{
+	struct session session = session_of(setup, result);
+	struct survey survey = { cards, count };
+
+	session.confirms_all = true;
+	run_session(&session, survey_cards, &survey);
 }

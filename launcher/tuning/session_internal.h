@@ -31,6 +31,8 @@ struct session {
 	uint64_t hint_peak_bytes; /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */
 	int64_t effect_check_micro;
+	/* Each probe is to be enough for an answer. */
+	bool confirms_all;
 	/* Another size failed, and not for want of memory: the own one is
 	 * next, to tell whose failure that is. */
 	bool asks_own;
