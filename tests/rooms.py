@@ -29,6 +29,7 @@ launcher/survey
 launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote
+launcher/tuning/start
 launcher/admission
 launcher/guard
 launcher/estimate

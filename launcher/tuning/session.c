@@ -27,6 +27,7 @@
 #include "launcher/tuning/session.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "configs/records/record_split.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
@@ -238,6 +239,26 @@ static bool asks_for_defaults(const struct session *session,
 	return true;
 }
 
+/* What the phantom said is tried once, where that is still open. */
+static bool asks_phantoms_answer(const struct session *session,
+				 struct plan_step *step)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	int64_t micro = session->phantom.micro_batch;
+
+	if (!micro || step->action != PLAN_PROBE || step->is_confirmation ||
+	    micro <= session_trials_largest_fit(&session->trials) ||
+	    was_tried(session, micro, 0))
+		return false;
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_is_misfit(&notes->items[i].trial) &&
+		    notes->items[i].trial.micro_batch <= micro)
+			return false;
+	*step = plan_probe(&session->plan, micro);
+	step->probe_accum = step->final_accum;
+	return true;
+}
+
 static struct plan_step next_step(struct session *session)
 {
 	struct trial *trials = probe_notes_trials(session->trials.notes);
@@ -259,8 +280,96 @@ static struct plan_step next_step(struct session *session)
 		step.is_confirmation = true;
 		return step;
 	}
-	ask_for_effect(session, &step);
+	if (!asks_phantoms_answer(session, &step))
+		ask_for_effect(session, &step);
 	return step;
+}
+
+/* Probes of this tuning, and those of a record of a similar command. */
+static bool phantom_pays(struct session *session)
+{
+	const struct record_match *match = session->given.match;
+	struct trial *trials = probe_notes_trials(session->trials.notes);
+	bool pays = phantom_start_pays(trials, session->trials.notes->count);
+
+	free(trials);
+	/* Where its answer counts here there is nothing to ask. */
+	if (!pays && match->grade != RECORD_NONE &&
+	    match->record.limit_bytes != session->given.target->limit_bytes) {
+		trials = probe_notes_trials(&match->record.probes);
+		pays = phantom_start_pays(trials, match->record.probes.count);
+		free(trials);
+	}
+	return pays;
+}
+
+/* As if a record said it: a start, and a size that is too large. */
+static void start_from_phantom(struct session *session)
+{
+	const struct phantom_said *said = &session->phantom;
+	struct search_problem *problem = &session->plan.problem;
+	struct result *result = session->result;
+
+	problem->estimated_bytes_per_sample = 0;
+	problem->start = said->micro_batch;
+	problem->recorded_misfit = said->smallest_misfit;
+	session->hint_peak_bytes = said->peak_bytes;
+	result->phantom_micro = said->micro_batch;
+	result->phantom_probes = said->probes;
+	result->phantom_seconds = said->seconds;
+}
+
+static void tell_phantom(const struct session *session, bool is_asked)
+{
+	const struct phantom_said *said = &session->phantom;
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->given.request->options->output.quiet)
+		return;
+	if (!is_asked)
+		strbuf_adds(&text, "  asking a phantom of the GPU where to go "
+				   "on, which takes no time of the GPU\n");
+	else if (said->micro_batch)
+		strbuf_addf(&text,
+			    "  the phantom says micro %lld (%lld probes there, "
+			    "%.0f s): the GPU is asked that next\n",
+			    (long long)said->micro_batch,
+			    (long long)said->probes, said->seconds);
+	else
+		strbuf_adds(&text, "  the phantom says nothing of it\n");
+	session_print(&text);
+	strbuf_release(&text);
+}
+
+/*
+ * Before a real probe: is there more to search than a phantom costs? It is
+ * asked once, and what it says is where the search goes on, never an answer.
+ */
+static void consider_phantom(struct session *session)
+{
+	const struct session_setup *given = &session->given;
+	const struct options *options = given->request->options;
+	struct plan_step step;
+	struct error err = ERROR_INIT;
+
+	if (session->phantom_is_settled ||
+	    !phantom_start_can(given->request, given->target)) {
+		session->phantom_is_settled = true;
+		return;
+	}
+	step = next_step(session);
+	if (step.action != PLAN_PROBE || step.is_confirmation ||
+	    (!options->search.phantom_start && !phantom_pays(session)))
+		return;
+	session->phantom_is_settled = true;
+	tell_phantom(session, false);
+	if (phantom_start_ask(given->request, given->target,
+			      session_loop_look_up, &session->loop,
+			      &session->phantom, &err) < 0)
+		log_verbose("no phantom was asked: %s", err.message);
+	else if (session->phantom.micro_batch)
+		start_from_phantom(session);
+	tell_phantom(session, true);
 }
 
 static bool is_same_memory(const struct session *session,
@@ -345,6 +454,7 @@ static struct plan_step run_all(struct session *session)
 		turn = session_turn_take(session, &step);
 		if (turn != SESSION_GO_ON)
 			continue;
+		consider_phantom(session);
 		step = next_step(session);
 		if (step.action == PLAN_NOTHING_FITS &&
 		    session_trials_doubt_words(&session->trials))
@@ -363,8 +473,10 @@ static void search_answer(struct session *session, void *nothing)
 	step = (struct plan_step){ .action = PLAN_NOTHING_FITS };
 	if (check_near_record(session))
 		return;
-	if (!session->result->message)
+	if (!session->result->message) {
+		consider_phantom(session);
 		step = run_all(session);
+	}
 	session->given.guard->must_end = NULL;
 	(void)session_loop_look_up(&session->loop);
 	session_answer_conclude(session, &step);
@@ -503,5 +615,6 @@ void session_survey(const struct session_setup *setup, struct result *result,
 	struct survey survey = { cards, count };
 
 	session.confirms_all = true;
+	session.phantom_is_settled = true;
 	run_session(&session, survey_cards, &survey);
 }

@@ -8,6 +8,7 @@
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"
 #include "launcher/tuning/session_trials.h"
+#include "launcher/tuning/start/phantom_start.h"
 #include "launcher/tuning/zygote/preloaded.h"
 
 /* What follows from a probe. */
@@ -31,6 +32,10 @@ struct session {
 	uint64_t hint_peak_bytes; /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */
 	int64_t effect_check_micro;
+	/* What a phantom of the GPU said; once it was asked, or it is sure that
+	 * it will not be, that is settled. */
+	struct phantom_said phantom;
+	bool phantom_is_settled;
 	/* Each probe is to be enough for an answer. */
 	bool confirms_all;
 	/* Another size failed, and not for want of memory: the own one is
