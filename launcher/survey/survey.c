@@ -2,9 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The cards come in groups on which PyTorch allocates the same bytes
- * (survey_cards.h). Of each group the largest card becomes a phantom, and stands
- * for the others one after the other, from the largest down: a size runs once
- * in a group, and is held against the limit of each card (session_survey).
+ * (survey_cards.h). Of each group the largest card becomes a phantom, and
+ * stands for the others one after the other, from the largest down: a size runs
+ * once in a group, and is held against the limit of each card (session_survey).
  */
 #include "launcher/survey/survey.h"
 
@@ -232,8 +232,7 @@ static int survey_open(struct survey *survey, const struct process_state *state,
 		result_refuse(&survey->result, COMMAND_USAGE, err->message);
 		return result;
 	}
-	survey->found =
-		xcalloc(survey->cards.count, sizeof(*survey->found));
+	survey->found = xcalloc(survey->cards.count, sizeof(*survey->found));
 	outcome = request_prepare(&survey->request, options, state, err);
 	if (outcome != COMMAND_OK)
 		result_refuse(&survey->result, outcome, err->message);

@@ -83,10 +83,10 @@ static void survey_answer_add_split(struct report_table *table,
 	if (found->step.action != PLAN_DONE) {
 		report_table_add_none(table);
 		report_table_add_none(table);
-		report_table_add_text(
-			table, found->step.action == PLAN_NOTHING_FITS
-				       ? "none fits"
-				       : "not asked");
+		report_table_add_text(table,
+				      found->step.action == PLAN_NOTHING_FITS
+					      ? "none fits"
+					      : "not asked");
 		return;
 	}
 	text = xasprintf("%" PRId64 " x %" PRId64, found->step.micro_batch,
@@ -149,9 +149,8 @@ json_t *survey_answer_json(const struct survey_answer *answer)
 	struct report_table table = { .columns = columns };
 	struct estimate estimate;
 	const struct estimate_case *formula = answer->formula;
-	bool has_formula =
-		formula->has_model &&
-		estimate_memory(&formula->run, &estimate, NULL) == 0;
+	bool has_formula = formula->has_model &&
+			   estimate_memory(&formula->run, &estimate, NULL) == 0;
 	json_t *root = estimate_json(formula, has_formula ? &estimate : NULL);
 
 	fill(&table, answer);

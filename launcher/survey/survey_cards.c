@@ -32,8 +32,8 @@ static void add_card(struct survey_cards *cards, const struct gpu_model *card)
 	for (size_t i = 0; i < cards->count; i++)
 		if (strcmp(cards->items[i].name, card->name) == 0)
 			return;
-	cards->items = xrealloc(cards->items, cards->count + 1,
-				sizeof(*cards->items));
+	cards->items =
+		xrealloc(cards->items, cards->count + 1, sizeof(*cards->items));
 	cards->items[cards->count++] = *card;
 }
 
@@ -41,17 +41,17 @@ static int add_named(struct survey_cards *cards,
 		     const struct gpu_catalogue *catalogue, const char *word,
 		     struct error *err)
 {
-	const struct gpu_model *card =
-		gpu_catalogue_find(catalogue, word, err);
+	const struct gpu_model *card = gpu_catalogue_find(catalogue, word, err);
 
 	if (!card)
 		return error_prefix(err, "a phantom card");
 	if (!can_be_phantom(card))
-		return error_set(err, -EINVAL,
-				 "a phantom card: %s: gpus.csv does not say its "
-				 "compute capability (cc) and multiprocessors "
-				 "(sms)",
-				 card->name);
+		return error_set(
+			err, -EINVAL,
+			"a phantom card: %s: gpus.csv does not say its "
+			"compute capability (cc) and multiprocessors "
+			"(sms)",
+			card->name);
 	add_card(cards, card);
 	return 0;
 }

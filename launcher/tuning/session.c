@@ -583,8 +583,8 @@ static bool survey_card(struct session *session, struct session_card *card)
 	}
 	card->step = step;
 	card->headroom_bytes = target->headroom_bytes;
-	card->limit_bytes = (uint64_t)((int64_t)target->limit_bytes +
-				       card->more_bytes);
+	card->limit_bytes =
+		(uint64_t)((int64_t)target->limit_bytes + card->more_bytes);
 	if (step.action == PLAN_DONE)
 		card->peak_bytes = probe_notes_last(session->trials.notes,
 						    step.micro_batch)

@@ -64,8 +64,7 @@ static bool phantom_is_right(const struct session *session)
 	double peak = (double)said->peak_bytes;
 
 	return trial && trial_fits(trial) &&
-	       fabs((double)trial->peak_bytes - peak) <=
-		       PHANTOM_SHARE * peak;
+	       fabs((double)trial->peak_bytes - peak) <= PHANTOM_SHARE * peak;
 }
 
 struct effect_check session_effect_check(const struct session *session,
@@ -184,8 +183,7 @@ static void fill_split(struct session *session, const struct plan_step *step)
 	record->smallest_misfit = step->smallest_misfit;
 	set_misfit_by(record, names[step->misfit_by]);
 	/* A phantom is no card. */
-	if (step->misfit_by == MISFIT_BY_RECORD &&
-	    session->phantom.micro_batch)
+	if (step->misfit_by == MISFIT_BY_RECORD && session->phantom.micro_batch)
 		set_misfit_by(record, names[MISFIT_BY_PREDICTION]);
 	if (trial)
 		set_evidence(record, trial);

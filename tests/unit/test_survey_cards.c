@@ -16,10 +16,10 @@ static struct gpu_catalogue catalogue;
 
 static void named_cards_come_in_groups(void **state)
 {
-	static const char *const wanted[] = {
-		"NVIDIA H100 PCIe", "NVIDIA GeForce RTX 4090",
-		"NVIDIA GeForce RTX 3060", "Tesla T4"
-	};
+	static const char *const wanted[] = { "NVIDIA H100 PCIe",
+					      "NVIDIA GeForce RTX 4090",
+					      "NVIDIA GeForce RTX 3060",
+					      "Tesla T4" };
 	struct survey_cards cards;
 	struct error err = ERROR_INIT;
 
