@@ -42,20 +42,20 @@ struct survey {
 	size_t probes;
 };
 
-static void add_note(struct strlist *notes, const char *text)
+static void survey_add_note(struct strlist *notes, const char *text)
 {
 	if (strlist_find(notes, text) == notes->count)
 		strlist_add(notes, text);
 }
 
 /* What was seen on the cards of a group goes with them. */
-static void note_seen(struct survey *survey)
+static void note_convolutions(struct survey *survey)
 {
 	struct phantom_seen *seen = xcalloc(1, sizeof(*seen));
 
 	(void)phantom_look(survey->options.target.phantom_folder, seen, NULL);
 	if (phantom_report_more(seen))
-		add_note(&survey->notes, phantom_report_more(seen));
+		survey_add_note(&survey->notes, phantom_report_more(seen));
 	free(seen);
 }
 
@@ -122,7 +122,7 @@ static bool ask_group(struct survey *survey, struct lease *lease, size_t first,
 		result_refuse(&survey->result, COMMAND_USAGE, err.message);
 	else
 		run_group(survey, &setup, &survey->found[first], count);
-	note_seen(survey);
+	note_convolutions(survey);
 	device_locks_release(guard);
 	memory_target_release(target);
 	free(guard);
@@ -164,7 +164,7 @@ static void ask_all(struct survey *survey)
 		end_signals_let(survey->request.state);
 }
 
-static int print_answer(struct survey *survey)
+static int print_cards(struct survey *survey)
 {
 	struct estimate_case formula;
 	const struct survey_answer answer = { .cards = &survey->cards,
@@ -191,7 +191,7 @@ static int print_answer(struct survey *survey)
 	return code;
 }
 
-static int tell(struct survey *survey, const struct process_state *state)
+static int survey_tell(struct survey *survey, const struct process_state *state)
 {
 	struct result *result = &survey->result;
 
@@ -205,7 +205,7 @@ static int tell(struct survey *survey, const struct process_state *state)
 		     "by real allocations in %zu probes, not run on the cards; "
 		     "left: beside the peak, of what programs can have",
 		     survey->probes);
-	return print_answer(survey);
+	return print_cards(survey);
 }
 
 /* The cards, the first of them as a phantom, and the command. */
@@ -254,7 +254,7 @@ int survey_command(const struct options *options,
 	survey->result = (struct result)RESULT_INIT;
 	if (survey_open(survey, state, &err) == 0)
 		ask_all(survey);
-	code = tell(survey, state);
+	code = survey_tell(survey, state);
 	/* All else is the caller's. */
 	phantom_folder_close(&survey->options);
 	free(survey->options.target.phantom_folder);

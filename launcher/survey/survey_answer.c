@@ -1,4 +1,4 @@
-/* What a survey found, as a table for people and for programs. Pure. */
+/* What a survey found, as a table for people and for programs. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/survey/survey_answer.h"
 
@@ -120,7 +120,8 @@ static void survey_answer_add_row(struct report_table *table,
 	add_formula(table, formula, row);
 }
 
-static void fill(struct report_table *table, const struct survey_answer *answer)
+static void fill_cards(struct report_table *table,
+		       const struct survey_answer *answer)
 {
 	size_t count = answer->cards->count;
 	struct survey_row *rows = xcalloc(count, sizeof(*rows));
@@ -138,7 +139,7 @@ void survey_answer_print(struct strbuf *out, const struct survey_answer *answer)
 {
 	struct report_table table = { .columns = columns };
 
-	fill(&table, answer);
+	fill_cards(&table, answer);
 	estimate_text_view(out, "The largest split, micro-batch x accumulation",
 			   &table, answer->notes);
 	report_table_release(&table);
@@ -153,7 +154,7 @@ json_t *survey_answer_json(const struct survey_answer *answer)
 			   estimate_memory(&formula->run, &estimate, NULL) == 0;
 	json_t *root = estimate_json(formula, has_formula ? &estimate : NULL);
 
-	fill(&table, answer);
+	fill_cards(&table, answer);
 	json_put(root, "phantom", report_table_json(&table));
 	json_put(root, "phantom_notes", json_texts(answer->notes));
 	report_table_release(&table);

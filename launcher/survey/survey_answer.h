@@ -1,4 +1,4 @@
-/* What a survey found, as a table for people and for programs. Pure. */
+/* What a survey found, as a table for people and for programs. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_SURVEY_SURVEY_ANSWER_H
 #define AUTOFIT_LAUNCHER_SURVEY_SURVEY_ANSWER_H

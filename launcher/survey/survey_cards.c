@@ -1,4 +1,4 @@
-/* The cards of a survey: which, and in which order they are asked. Pure. */
+/* The cards of a survey: which, and in which order they are asked. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/survey/survey_cards.h"
 

@@ -1,4 +1,4 @@
-/* The cards of a survey: which, and in which order they are asked. Pure. */
+/* The cards of a survey: which, and in which order they are asked. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_SURVEY_SURVEY_CARDS_H
 #define AUTOFIT_LAUNCHER_SURVEY_SURVEY_CARDS_H

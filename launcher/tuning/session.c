@@ -435,7 +435,7 @@ static bool check_near_record(struct session *session)
 	return true;
 }
 
-static struct plan_step run_all(struct session *session)
+struct plan_step session_run_all(struct session *session)
 {
 	const struct options *options = session->given.request->options;
 	struct session_loop *loop = &session->loop;
@@ -475,15 +475,15 @@ static void search_answer(struct session *session, void *nothing)
 		return;
 	if (!session->result->message) {
 		consider_phantom(session);
-		step = run_all(session);
+		step = session_run_all(session);
 	}
 	session->given.guard->must_end = NULL;
 	(void)session_loop_look_up(&session->loop);
 	session_answer_conclude(session, &step);
 }
 
-static struct session session_of(const struct session_setup *setup,
-				 struct result *result)
+struct session session_of(const struct session_setup *setup,
+			  struct result *result)
 {
 	struct session session = {
 		.given = *setup,
@@ -510,10 +510,9 @@ struct plan_step session_first_step(const struct session_setup *setup)
 	return step;
 }
 
-/* From the first look at what there is until all of it is gone. */
-static void run_session(struct session *session,
-			void (*search)(struct session *session, void *context),
-			void *context)
+void session_run(struct session *session,
+		 void (*search)(struct session *session, void *context),
+		 void *context)
 {
 	struct device_locks *locks = session->given.guard;
 	struct result *result = session->result;
@@ -546,75 +545,5 @@ void session_tune(const struct session_setup *setup, struct result *result)
 {
 	struct session session = session_of(setup, result);
 
-	run_session(&session, search_answer, NULL);
-}
-
-/* Of session_survey(). */
-struct survey {
-	struct session_card *cards;
-	size_t count;
-};
-
-static void take_card(struct session *session, const struct session_card *card)
-{
-	memory_target_stand_for(session->given.target,
-				session->given.request->options,
-				card->usable_bytes, card->more_bytes);
-	session_limits_set(session);
-	session_limits_rejudge_all(session);
-}
-
-/* On this card; false: the session is at its end. */
-static bool survey_card(struct session *session, struct session_card *card)
-{
-	const struct memory_target *target = session->given.target;
-	const struct batch *own = &session->given.request->command.batch;
-	struct plan_step step = run_all(session);
-
-	if (session->result->message || session_loop_must_end(&session->loop) ||
-	    step.action == PLAN_PROBE)
-		return false;
-	if (step.action == PLAN_DONE &&
-	    !(step.micro_batch == own->micro_batch &&
-	      step.final_accum == own->grad_accum) &&
-	    session_effect_check(session, NULL).state != EFFECT_SHOWN) {
-		(void)session_end_without_effect(session);
-		return false;
-	}
-	card->step = step;
-	card->headroom_bytes = target->headroom_bytes;
-	card->limit_bytes =
-		(uint64_t)((int64_t)target->limit_bytes + card->more_bytes);
-	if (step.action == PLAN_DONE)
-		card->peak_bytes = probe_notes_last(session->trials.notes,
-						    step.micro_batch)
-					   ->peak_bytes;
-	return true;
-}
-
-static void survey_cards(struct session *session, void *context)
-{
-	struct survey *survey = context;
-	bool goes_on = true;
-
-	for (size_t i = 0; i < survey->count && goes_on; i++) {
-		take_card(session, &survey->cards[i]);
-		goes_on = survey_card(session, &survey->cards[i]);
-	}
-	if (session_loop_must_end(&session->loop) && !session->result->message)
-		(void)session_end(session, OUTCOME_TIME_LIMIT, EXIT_TIME_LIMIT,
-				  xstrdup("--time-limit or --max-probes came "
-					  "before the last card"));
-	journal_finish(&session->trials.journal);
-}
-
-void session_survey(const struct session_setup *setup, struct result *result,
-		    struct session_card *cards, size_t count)
-{
-	struct session session = session_of(setup, result);
-	struct survey survey = { cards, count };
-
-	session.confirms_all = true;
-	session.phantom_is_settled = true;
-	run_session(&session, survey_cards, &survey);
+	session_run(&session, search_answer, NULL);
 }

@@ -43,4 +43,18 @@ struct session {
 	bool asks_own;
 };
 
+/* As it begins: the plan, where it starts, the limits. */
+struct session session_of(const struct session_setup *setup,
+			  struct result *result);
+
+/* Opens it, calls search with it, and closes it: from the first look at what
+ * there is until all of it is gone. */
+void session_run(struct session *session,
+		 void (*search)(struct session *session, void *context),
+		 void *context);
+
+/* Turns until the plan is at its end, or the session is; the plan's last step.
+ */
+struct plan_step session_run_all(struct session *session);
+
 #endif

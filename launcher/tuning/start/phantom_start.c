@@ -116,8 +116,9 @@ static bool typed_options(struct strlist *words, const struct request *request)
 }
 
 /* A later option wins. */
-static bool make_command(struct strlist *argv, const struct request *request,
-			 const struct memory_target *target, const char *answer)
+static bool make_question(struct strlist *argv, const struct request *request,
+			  const struct memory_target *target,
+			  const char *answer)
 {
 	const struct strlist *command = request->command.given;
 	char *self = exec_command_self();
@@ -156,7 +157,7 @@ static void become_autofit(const struct request *request,
 }
 
 /* It cleans up after itself when it is asked to end. */
-static void end_child(pid_t pid)
+static void end_asked(pid_t pid)
 {
 	int looks = 0;
 
@@ -182,7 +183,7 @@ static int run_child(const struct request *request, const struct strlist *argv,
 	while (pid > 0 && ended == 0) {
 		ended = waitpid(pid, NULL, WNOHANG);
 		if (ended == 0 && must_end(context)) {
-			end_child(pid);
+			end_asked(pid);
 			return -EINTR;
 		}
 		if (ended == 0)
@@ -191,7 +192,7 @@ static int run_child(const struct request *request, const struct strlist *argv,
 	return 0;
 }
 
-static void read_answer(const char *path, struct phantom_said *said)
+static void read_said(const char *path, struct phantom_said *said)
 {
 	json_t *root = json_load_file(path, 0, NULL);
 	json_int_t micro = 0, misfit = 0, peak = 0;
@@ -249,12 +250,12 @@ int phantom_start_ask(const struct request *request,
 	*said = (struct phantom_said){ .micro_batch = 0 };
 	if (result == 0) {
 		answer = xasprintf("%s/answer.json", home);
-		if (make_command(&argv, request, target, answer))
+		if (make_question(&argv, request, target, answer))
 			result = run_child(request, &argv, home, must_end,
 					   context);
 	}
 	if (result == 0)
-		read_answer(answer, said);
+		read_said(answer, said);
 	paths_remove_tree(home);
 	free(answer);
 	free(home);
