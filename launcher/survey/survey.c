@@ -148,9 +148,8 @@ static void ask_all(struct survey *survey)
 			      "more ranks than cards that one phantom node "
 			      "has");
 	else if (preconditions_check_unsafe(&survey->request, &err) !=
-		 COMMAND_OK)
-		result_refuse(&survey->result, COMMAND_REFUSED, err.message);
-	else if (tuning_lease_join(&lease, &survey->request, &err) < 0)
+			 COMMAND_OK ||
+		 tuning_lease_join(&lease, &survey->request, &err) < 0)
 		result_refuse(&survey->result, COMMAND_REFUSED, err.message);
 	else
 		for (size_t i = 0; i < cards->count && goes_on; i += count) {

@@ -349,6 +349,12 @@ static void consider_phantom(struct session *session)
 {
 	const struct session_setup *given = &session->given;
 	const struct options *options = given->request->options;
+	const struct phantom_question question = {
+		.request = given->request,
+		.target = given->target,
+		.must_end = session_loop_look_up,
+		.context = &session->loop,
+	};
 	struct plan_step step;
 	struct error err = ERROR_INIT;
 
@@ -363,9 +369,7 @@ static void consider_phantom(struct session *session)
 		return;
 	session->phantom_is_settled = true;
 	tell_phantom(session, false);
-	if (phantom_start_ask(given->request, given->target,
-			      session_loop_look_up, &session->loop,
-			      &session->phantom, &err) < 0)
+	if (phantom_start_ask(&question, &session->phantom, &err) < 0)
 		log_verbose("no phantom was asked: %s", err.message);
 	else if (session->phantom.micro_batch)
 		start_from_phantom(session);

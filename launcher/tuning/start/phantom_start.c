@@ -116,10 +116,12 @@ static bool typed_options(struct strlist *words, const struct request *request)
 }
 
 /* A later option wins. */
-static bool make_question(struct strlist *argv, const struct request *request,
-			  const struct memory_target *target,
+static bool make_question(struct strlist *argv,
+			  const struct phantom_question *question,
 			  const char *answer)
 {
+	const struct request *request = question->request;
+	const struct memory_target *target = question->target;
 	const struct strlist *command = request->command.given;
 	char *self = exec_command_self();
 
@@ -169,9 +171,8 @@ static void end_asked(pid_t pid)
 			(void)poll(NULL, 0, LOOK_MS);
 }
 
-static int run_child(const struct request *request, const struct strlist *argv,
-		     const char *home, bool (*must_end)(void *context),
-		     void *context)
+static int run_child(const struct phantom_question *question,
+		     const struct strlist *argv, const char *home)
 {
 	pid_t ended = 0;
 	pid_t pid;
@@ -179,10 +180,10 @@ static int run_child(const struct request *request, const struct strlist *argv,
 	(void)fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		become_autofit(request, argv, home);
+		become_autofit(question->request, argv, home);
 	while (pid > 0 && ended == 0) {
 		ended = waitpid(pid, NULL, WNOHANG);
-		if (ended == 0 && must_end(context)) {
+		if (ended == 0 && question->must_end(question->context)) {
 			end_asked(pid);
 			return -EINTR;
 		}
@@ -237,22 +238,19 @@ static int make_home(const struct request *request, char **home,
 	return result;
 }
 
-int phantom_start_ask(const struct request *request,
-		      const struct memory_target *target,
-		      bool (*must_end)(void *context), void *context,
+int phantom_start_ask(const struct phantom_question *question,
 		      struct phantom_said *said, struct error *err)
 {
 	struct strlist argv = STRLIST_INIT;
 	char *home = NULL;
 	char *answer = NULL;
-	int result = make_home(request, &home, err);
+	int result = make_home(question->request, &home, err);
 
 	*said = (struct phantom_said){ .micro_batch = 0 };
 	if (result == 0) {
 		answer = xasprintf("%s/answer.json", home);
-		if (make_question(&argv, request, target, answer))
-			result = run_child(request, &argv, home, must_end,
-					   context);
+		if (make_question(&argv, question, answer))
+			result = run_child(question, &argv, home);
 	}
 	if (result == 0)
 		read_said(answer, said);

@@ -34,15 +34,22 @@ bool phantom_start_pays(const struct trial *trials, size_t count);
 bool phantom_start_can(const struct request *request,
 		       const struct memory_target *target);
 
+/* All is the caller's. */
+struct phantom_question {
+	const struct request *request;
+	const struct memory_target *target;
+	/* Asked again and again meanwhile; true: give up. */
+	bool (*must_end)(void *context);
+	void *context;
+};
+
 /*
  * Tunes the command on phantoms of the target's GPUs, within its budget, in an
  * autofit of its own that records nothing and leaves nothing behind. Nothing is
- * said where that comes to no answer, for whatever reason. must_end is asked
- * again and again: true ends it. -EINTR: it did; else 0.
+ * said where that comes to no answer, for whatever reason. -EINTR: must_end
+ * said so; else 0.
  */
-int phantom_start_ask(const struct request *request,
-		      const struct memory_target *target,
-		      bool (*must_end)(void *context), void *context,
+int phantom_start_ask(const struct phantom_question *question,
 		      struct phantom_said *said, struct error *err);
 
 #endif
