@@ -105,7 +105,7 @@ MODEL_OPTIONS = [
     ("gated", [], SIZES + ["--family", "gpt2"], "any"),
     ("field", ["vocab=64000"], SHAPE, "more"),
 ]
-ASKED = {"compare", "gpus", "generation", "fit", "need", "profile", "method",
+ASKED = {"compare", "gpus", "generation", "fit", "phantom", "need", "profile", "method",
          "tables"}
 
 # Words, and what the one line on stderr says.

@@ -78,6 +78,21 @@ def as_tuned(place):
                   (row, micro, peak, str(answer)))
 
 
+def beside_formula(place):
+    """Of a command whose model is known, what is computed stands beside it."""
+    report = place.path("formula.json")
+    answer = place.ask("estimate", "--phantom", "t4", "--params", "124m",
+                       "--sequence", "256", "--json", report, *HEADROOM, "--",
+                       *TRAINER)
+    with open(report, encoding="utf-8") as file:
+        row, = json.load(file)["phantom"]
+    lib.check("the formula's bytes are those of the same split", answer.status
+              == 0 and row["micro_batch"] and row["estimate_low_bytes"] <
+              row["estimate_bytes"] < row["estimate_high_bytes"], (answer, row))
+    lib.holds("and stand in the table", answer.out,
+              r"formula Tesla T4 .* (\d\S* GiB \S+ [GM]iB|\S+ [GM]iB) ")
+
+
 def wrong(place):
     place.write("cpu.py", "print('step 1')\n")
     for line, code, words in WRONG:
@@ -90,6 +105,7 @@ def main():
     with lib.Place("phantom-cards") as place:
         wrong(place)
         as_tuned(place)
+        beside_formula(place)
     lib.finish()
 
 
