@@ -285,22 +285,27 @@ static struct plan_step next_step(struct session *session)
 	return step;
 }
 
-/* Probes of this tuning, and those of a record of a similar command. */
-static bool phantom_pays(struct session *session)
+/*
+ * By the probes of this tuning, and those of a record of a similar command: so
+ * long a phantom may be asked; 0: it does not pay.
+ */
+static int64_t phantom_limit_ms(struct session *session)
 {
 	const struct record_match *match = session->given.match;
 	struct trial *trials = probe_notes_trials(session->trials.notes);
-	bool pays = phantom_start_pays(trials, session->trials.notes->count);
+	int64_t limit_ms =
+		phantom_start_limit_ms(trials, session->trials.notes->count);
 
 	free(trials);
 	/* Where its answer counts here there is nothing to ask. */
-	if (!pays && match->grade != RECORD_NONE &&
+	if (!limit_ms && match->grade != RECORD_NONE &&
 	    match->record.limit_bytes != session->given.target->limit_bytes) {
 		trials = probe_notes_trials(&match->record.probes);
-		pays = phantom_start_pays(trials, match->record.probes.count);
+		limit_ms = phantom_start_limit_ms(trials,
+						  match->record.probes.count);
 		free(trials);
 	}
-	return pays;
+	return limit_ms;
 }
 
 /* As if a record said it: a start, and a size that is too large. */
@@ -349,7 +354,7 @@ static void consider_phantom(struct session *session)
 {
 	const struct session_setup *given = &session->given;
 	const struct options *options = given->request->options;
-	const struct phantom_question question = {
+	struct phantom_question question = {
 		.request = given->request,
 		.target = given->target,
 		.must_end = session_loop_look_up,
@@ -364,8 +369,10 @@ static void consider_phantom(struct session *session)
 		return;
 	}
 	step = next_step(session);
+	if (!options->search.phantom_start)
+		question.limit_ms = phantom_limit_ms(session);
 	if (step.action != PLAN_PROBE || step.is_confirmation ||
-	    (!options->search.phantom_start && !phantom_pays(session)))
+	    (!options->search.phantom_start && !question.limit_ms))
 		return;
 	session->phantom_is_settled = true;
 	tell_phantom(session, false);

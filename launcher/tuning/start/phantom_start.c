@@ -38,10 +38,13 @@
 #define STEPS_SECONDS_MIN 10
 #define LOOK_MS 20
 #define GRACE_LOOKS 500
+#define PROBES_SAVED 2
 #define CMDLINE_MAX (4 << 20)
 
-bool phantom_start_pays(const struct trial *trials, size_t count)
+int64_t phantom_start_limit_ms(const struct trial *trials, size_t count)
 {
+	double most = 0;
+
 	for (size_t i = 0; i < count; i++) {
 		const struct trial *trial = &trials[i];
 		double in_steps = trial->step_seconds * (double)trial->steps;
@@ -49,10 +52,11 @@ bool phantom_start_pays(const struct trial *trials, size_t count)
 		/* One that was forked has saved its start. */
 		if (trial_fits(trial) && !trial->is_forked &&
 		    in_steps >= STEPS_SECONDS_MIN &&
-		    in_steps >= STEPS_PER_START * (trial->seconds - in_steps))
-			return true;
+		    in_steps >= STEPS_PER_START * (trial->seconds - in_steps) &&
+		    trial->seconds > most)
+			most = trial->seconds;
 	}
-	return false;
+	return (int64_t)(PROBES_SAVED * most * 1000);
 }
 
 /* All of one model that has a row; NULL: not. */
@@ -134,6 +138,9 @@ static bool make_question(struct strlist *argv,
 	strlist_addf(argv, "--memory=%" PRIu64, target->budget_bytes);
 	strlist_addf(argv, "--headroom=%" PRIu64, target->headroom_bytes);
 	strlist_addf(argv, "--json=%s", answer);
+	if (question->limit_ms)
+		strlist_addf(argv, "--time-limit=%" PRId64,
+			     (question->limit_ms + 999) / 1000);
 	strlist_add(argv, "--no-phantom");
 	strlist_add(argv, "--fresh");
 	strlist_add(argv, "--quiet");

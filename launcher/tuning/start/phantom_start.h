@@ -25,9 +25,10 @@ struct phantom_said {
  * Does a tuning of this command on a phantom cost less than the real probes it
  * saves, as far as these finished trials of the command show? A phantom probe
  * costs about what a real one costs up to its first step; see docs/phantom.md.
- * Pure.
+ * 0: it does not; else what it may take at most, which is two of those probes:
+ * a program whose steps are dear on the host is no faster on a phantom. Pure.
  */
-bool phantom_start_pays(const struct trial *trials, size_t count);
+int64_t phantom_start_limit_ms(const struct trial *trials, size_t count);
 
 /* May this request be asked so: its GPU is one card, or several, that the
  * catalogue knows, and its options mean the same there. */
@@ -38,6 +39,8 @@ bool phantom_start_can(const struct request *request,
 struct phantom_question {
 	const struct request *request;
 	const struct memory_target *target;
+	/* So long at most; 0: as long as it takes. */
+	int64_t limit_ms;
 	/* Asked again and again meanwhile; true: give up. */
 	bool (*must_end)(void *context);
 	void *context;
