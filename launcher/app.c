@@ -24,6 +24,7 @@
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
 #include "launcher/request/exec_command.h"
+#include "launcher/survey/survey.h"
 #include "probes/nodes/node_rank.h"
 #include "probes/nodes/node_report.h"
 #include "probes/observers/selftest/selftest.h"
@@ -68,6 +69,13 @@ static int presets_run(const struct options *options,
 	return code;
 }
 
+static int estimate_run(const struct options *options,
+			const struct process_state *state)
+{
+	return options->estimate.phantom ? survey_command(options, state)
+					 : estimate_command(options, state);
+}
+
 static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_LAUNCH] = launch_command,
 	[SUBCOMMAND_TUNE] = launch_command,
@@ -79,7 +87,7 @@ static subcommand_run *const subcommands[] = {
 	[SUBCOMMAND_EXPORT] = records_export_command,
 	[SUBCOMMAND_IMPORT] = records_import_command,
 	[SUBCOMMAND_PRESETS] = presets_run,
-	[SUBCOMMAND_ESTIMATE] = estimate_command,
+	[SUBCOMMAND_ESTIMATE] = estimate_run,
 	[SUBCOMMAND_NIGHTLY] = nightly_command,
 	[SUBCOMMAND_DIFF] = diff_command,
 	[SUBCOMMAND_PHANTOM] = phantom_command,

@@ -25,9 +25,11 @@ launcher/doctor
 launcher/nightly
 launcher/nightly/executor
 launcher/nightly/jobs
+launcher/survey
 launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote
+launcher/tuning/start
 launcher/admission
 launcher/guard
 launcher/estimate

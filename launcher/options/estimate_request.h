@@ -34,9 +34,11 @@ struct estimate_request {
 
 	uint64_t gpu_bytes; /* --gpu-memory; 0: as --as, or what is there */
 
-	bool compare, all_gpus, generation, tables;
-	char *fit;     /* a size, or a GPU's name */
-	char *need;    /* a model */
+	bool compare, all_gpus, generation, tables, phantom;
+	char *cards; /* --phantom CARD,...: the word; NULL: all of the catalogue
+		      */
+	char *fit;   /* a size, or a GPU's name */
+	char *need;  /* a model */
 	char *profile; /* a guide's */
 	char *method;  /* one of its estimates */
 };

@@ -372,6 +372,11 @@ static void options_settle(struct options *options)
 		options->target.phantom = xstrdup(options->card);
 		options->target.device = DEVICE_PHANTOM;
 	}
+	/* Its word names cards then: the command names the model. */
+	if (options->estimate.phantom) {
+		options->estimate.cards = options->estimate.model;
+		options->estimate.model = NULL;
+	}
 	/* The run itself confirms what has fitted so far. */
 	if (options->reuse.guard && !options->search.has_confirm_steps)
 		options->search.confirm_steps = options->search.probe_steps;
@@ -436,6 +441,7 @@ void options_release(struct options *options)
 	free(options->preset_name);
 	free(options->estimate.model);
 	free(options->card);
+	free(options->estimate.cards);
 	free(options->target.phantom);
 	free(options->target.phantom_folder);
 	memset(options, 0, sizeof(*options));

@@ -80,6 +80,9 @@ struct options_search {
 	bool has_confirm_steps;
 	bool largest; /* the largest micro-batch too, beside the best split */
 	bool fastest; /* --objective fastest */
+	/* Whether a tuning starts on a phantom of its GPU; neither: where that
+	 * was seen to pay. */
+	bool phantom_start, no_phantom;
 };
 
 struct options_probe {
@@ -205,6 +208,12 @@ enum options_outcome options_parse(struct options *options,
 				   struct strlist *warnings,
 				   struct strbuf *text, struct error *err);
 void options_release(struct options *options);
+
+/* The catalogue with gpus.csv of the user's configuration folder; see
+ * gpu_catalogue_load(). */
+void gpu_catalogue_of_user(struct gpu_catalogue *catalogue,
+			   const struct strlist *environment,
+			   struct strlist *warnings);
 
 /*
  * --as NAME and the NAME of a phantom card, looked up in the catalogue and in

@@ -101,6 +101,25 @@ static int check_phantom(struct options_parsing *parsing)
 	return 0;
 }
 
+/* By runs of a command, not by a formula. */
+static int check_phantom_cards(struct options_parsing *parsing)
+{
+	const struct estimate_request *request = &parsing->options->estimate;
+
+	if (!request->phantom)
+		return 0;
+	if (!parsing->has_command)
+		return options_wrong(parsing,
+				     "--phantom runs a command on phantom "
+				     "cards: autofit estimate --phantom "
+				     "[CARD,...] -- command...");
+	if (request->compare || request->generation || request->fit ||
+	    request->need || request->profile)
+		return options_wrong(parsing, "--phantom makes a table of its "
+					      "own: leave out the other one");
+	return 0;
+}
+
 /* Options that belong to another sub-command than the one that is called. */
 static int check_owned(struct options_parsing *parsing)
 {
@@ -137,7 +156,7 @@ int options_check(struct options_parsing *parsing)
 		return options_wrong(
 			parsing, "no command given: autofit -- python train.py "
 				 "... (autofit --help says more)");
-	if (check_phantom(parsing))
+	if (check_phantom(parsing) || check_phantom_cards(parsing))
 		return EINVAL;
 	if (options->subcommand == SUBCOMMAND_LAUNCH && options->output.json &&
 	    strcmp(options->output.json, "-") == 0)

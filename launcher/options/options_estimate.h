@@ -257,6 +257,10 @@ int gpu_memory_parse(const char *text, uint64_t *bytes, struct error *err);
 		 "techniques and precisions side by side"),                    \
 	ASK_FLAG("gpus", all_gpus,                                             \
 		 "which GPUs it fits on, with batch and accumulation there"),  \
+	ASK_FLAG("phantom", phantom,                                           \
+		 "the largest split of a command on every card of the "        \
+		 "catalogue, or on CARD,CARD...: by real allocations on "      \
+		 "cards that are not there"),                                  \
 	ASK_FLAG("generation", generation, "training beside generation"),      \
 	ASK_TEXT("fit", fit, "SIZE|GPU",                                       \
 		 "what can be trained in that memory, such as 24GiB or "       \

@@ -180,28 +180,36 @@ static int find_emulated(struct options *options,
 	return 0;
 }
 
+void gpu_catalogue_of_user(struct gpu_catalogue *catalogue,
+			   const struct strlist *environment,
+			   struct strlist *warnings)
+{
+	struct paths paths;
+	char *path = NULL;
+
+	/* Without a home there are the built-in models still. */
+	if (paths_find(&paths, environment, NULL) == 0)
+		path = xasprintf("%s/gpus.csv", paths.config);
+	gpu_catalogue_load(catalogue, path, warnings);
+	paths_release(&paths);
+	free(path);
+}
+
 int options_find_model(struct options *options,
 		       const struct strlist *environment,
 		       struct strlist *warnings, struct error *err)
 {
 	struct gpu_catalogue catalogue;
-	struct paths paths;
-	char *path = NULL;
 	int result = 0;
 
 	memset(&options->target.model, 0, sizeof(options->target.model));
 	if (!options->target.as && !options->target.phantom)
 		return 0;
-	/* Without a home there are the built-in models still. */
-	if (paths_find(&paths, environment, NULL) == 0)
-		path = xasprintf("%s/gpus.csv", paths.config);
-	gpu_catalogue_load(&catalogue, path, warnings);
+	gpu_catalogue_of_user(&catalogue, environment, warnings);
 	if (options->target.as)
 		result = find_emulated(options, &catalogue, err);
 	if (result == 0 && options->target.phantom)
 		result = find_card(options, &catalogue, err);
 	gpu_catalogue_release(&catalogue);
-	paths_release(&paths);
-	free(path);
 	return result;
 }

@@ -63,6 +63,10 @@ char *phantom_trial_judge(const struct options_target *target,
 		return NULL;
 	outcome->trial.step_seconds = 0;
 	outcome->trial.step_mad_seconds = 0;
+	/* How often it frees and asks again, and when, moves with every step
+	 * and every card. */
+	if (outcome->trial.verdict == VERDICT_FITS_BARELY)
+		outcome->trial.verdict = VERDICT_THRASHES;
 	seen = xcalloc(1, sizeof(*seen));
 	(void)phantom_look(target->phantom_folder, seen, NULL);
 	message = refusal_of(seen, outcome);

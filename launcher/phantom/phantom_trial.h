@@ -9,11 +9,12 @@
 
 /*
  * After a probe: on a phantom its steps take no time that means anything, so
- * the trial keeps none. A message that ends the tuning when nothing can be said
- * of the command (it used no card, or asked for what a phantom has not), or
- * when what it does was seen to depend on values and nothing has shown that
- * this size is too large: "fits" would be a guess. NULL: go on. The caller
- * frees it.
+ * the trial keeps none; and a size at which allocations were refused before the
+ * allocator gave back what it kept does not fit. A message that ends the tuning
+ * when nothing can be said of the command (it used no card, or asked for what a
+ * phantom has not), or when what it does was seen to depend on values and
+ * nothing has shown that this size is too large: "fits" would be a guess. NULL:
+ * go on. The caller frees it.
  */
 char *phantom_trial_judge(const struct options_target *target,
 			  struct probe_outcome *outcome);

@@ -288,6 +288,19 @@ static json_t *probes_json(const struct result *result)
 	return array;
 }
 
+static json_t *phantom_start_json(const struct result *result)
+{
+	json_t *object;
+
+	if (!result->phantom_micro)
+		return json_null();
+	object = json_checked(json_object());
+	json_put(object, "micro_batch", json_integer(result->phantom_micro));
+	json_put(object, "probes", json_integer(result->phantom_probes));
+	json_put(object, "seconds", json_real(result->phantom_seconds));
+	return object;
+}
+
 static void put_head(json_t *root, const struct result *result)
 {
 	const struct record *record = &result->record;
@@ -298,6 +311,7 @@ static void put_head(json_t *root, const struct result *result)
 	json_put(root, "exit_code", json_integer(result->exit_code));
 	json_put(root, "message", text_json(result->message));
 	json_put(root, "estimate", text_json(result->estimate));
+	json_put(root, "phantom_start", phantom_start_json(result));
 	json_put(root, "advice", text_json(result->advice));
 	json_put(root, "starts", text_json(result->starts));
 	json_put(root, "command", json_texts(&record->argv));

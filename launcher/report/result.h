@@ -50,6 +50,10 @@ struct result {
 	char *budget_source;      /* "--memory", "MemAvailable", ... */
 	char *estimate;           /* of the first size, in words; NULL */
 	int64_t first_micro;      /* what a search begins with */
+	/* What a phantom of the GPU said before, and what that took; micro 0:
+	 * none was asked, or it said nothing. */
+	int64_t phantom_micro, phantom_probes;
+	double phantom_seconds;
 	char *advice; /* what would save memory, in lines; NULL: not known */
 	char *plan;   /* JSON object of explain; NULL: another sub-command */
 	double seconds;

@@ -341,6 +341,27 @@ void memory_target_share(struct memory_target *target,
 	divide(target, options);
 }
 
+/* A limit of 0 would be none. */
+static uint64_t less_by(uint64_t bytes, int64_t less)
+{
+	int64_t rest = (int64_t)bytes - less;
+
+	return rest > 0 ? (uint64_t)rest : 1;
+}
+
+void memory_target_stand_for(struct memory_target *target,
+			     const struct options *options,
+			     uint64_t usable_bytes, int64_t more_bytes)
+{
+	target->budget_bytes = bytes_min(usable_bytes, allowed(options));
+	target->total_bytes = target->budget_bytes;
+	target->cap_bytes = 0;
+	divide(target, options);
+	target->stands_for = true;
+	target->limit_bytes = less_by(target->limit_bytes, more_bytes);
+	target->budget_bytes = less_by(target->budget_bytes, more_bytes);
+}
+
 bool memory_target_lose_exact(struct memory_target *target,
 			      const struct options *options, int64_t world_size)
 {
@@ -361,7 +382,8 @@ bool memory_target_note_used(struct memory_target *target,
 {
 	uint64_t before = target->limit_bytes;
 
-	if (target->device != PROBE_CUDA || options->probe.shared || !places)
+	if (target->device != PROBE_CUDA || options->probe.shared || !places ||
+	    target->stands_for)
 		return false;
 	target->used_places |= places;
 	set_gpu_limits(target, options);

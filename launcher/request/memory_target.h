@@ -29,6 +29,7 @@ struct memory_target {
 	uint64_t used_places;
 	size_t limiting; /* the GPU that has least to give */
 	bool is_phantom; /* cards that are not there */
+	bool stands_for; /* memory_target_stand_for(): limits of another card */
 	bool is_unified; /* GPU and host have one memory */
 	/* What the GPUs stand in for (--as); the options', NULL: nothing. */
 	const char *emulated_as;
@@ -82,6 +83,16 @@ int memory_target_become_host(struct memory_target *target,
  */
 void memory_target_share(struct memory_target *target,
 			 const struct options *options, uint64_t bytes);
+
+/*
+ * A phantom stands for another card from here on, on which programs have
+ * usable_bytes, and a process has more_bytes beside its allocations more than
+ * on the phantom: budget and limit are less by them, so that what is seen on
+ * the phantom can be held against them. The headroom is the other card's.
+ */
+void memory_target_stand_for(struct memory_target *target,
+			     const struct options *options,
+			     uint64_t usable_bytes, int64_t more_bytes);
 
 /*
  * A probe's memory was not seen exactly: from now on headroom and limit are

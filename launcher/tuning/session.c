@@ -27,6 +27,7 @@
 #include "launcher/tuning/session.h"
 
 #include "base/alloc.h"
+#include "base/log.h"
 #include "configs/records/record_split.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
@@ -238,6 +239,26 @@ static bool asks_for_defaults(const struct session *session,
 	return true;
 }
 
+/* What the phantom said is tried once, where that is still open. */
+static bool asks_phantoms_answer(const struct session *session,
+				 struct plan_step *step)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	int64_t micro = session->phantom.micro_batch;
+
+	if (!micro || step->action != PLAN_PROBE || step->is_confirmation ||
+	    micro <= session_trials_largest_fit(&session->trials) ||
+	    was_tried(session, micro, 0))
+		return false;
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_is_misfit(&notes->items[i].trial) &&
+		    notes->items[i].trial.micro_batch <= micro)
+			return false;
+	*step = plan_probe(&session->plan, micro);
+	step->probe_accum = step->final_accum;
+	return true;
+}
+
 static struct plan_step next_step(struct session *session)
 {
 	struct trial *trials = probe_notes_trials(session->trials.notes);
@@ -245,6 +266,10 @@ static struct plan_step next_step(struct session *session)
 		plan_next(&session->plan, trials, session->trials.notes->count);
 
 	free(trials);
+	if (session->confirms_all && step.action == PLAN_PROBE) {
+		step.is_confirmation = true;
+		step.probe_accum = step.final_accum;
+	}
 	if (asks_for_defaults(session, &step))
 		return step;
 	if (session->asks_own) {
@@ -255,8 +280,107 @@ static struct plan_step next_step(struct session *session)
 		step.is_confirmation = true;
 		return step;
 	}
-	ask_for_effect(session, &step);
+	if (!asks_phantoms_answer(session, &step))
+		ask_for_effect(session, &step);
 	return step;
+}
+
+/*
+ * By the probes of this tuning, and those of a record of a similar command: so
+ * long a phantom may be asked; 0: it does not pay.
+ */
+static int64_t phantom_limit_ms(struct session *session)
+{
+	const struct record_match *match = session->given.match;
+	struct trial *trials = probe_notes_trials(session->trials.notes);
+	int64_t limit_ms =
+		phantom_start_limit_ms(trials, session->trials.notes->count);
+
+	free(trials);
+	/* Where its answer counts here there is nothing to ask. */
+	if (!limit_ms && match->grade != RECORD_NONE &&
+	    match->record.limit_bytes != session->given.target->limit_bytes) {
+		trials = probe_notes_trials(&match->record.probes);
+		limit_ms = phantom_start_limit_ms(trials,
+						  match->record.probes.count);
+		free(trials);
+	}
+	return limit_ms;
+}
+
+/* As if a record said it: a start, and a size that is too large. */
+static void start_from_phantom(struct session *session)
+{
+	const struct phantom_said *said = &session->phantom;
+	struct search_problem *problem = &session->plan.problem;
+	struct result *result = session->result;
+
+	problem->estimated_bytes_per_sample = 0;
+	problem->start = said->micro_batch;
+	problem->recorded_misfit = said->smallest_misfit;
+	session->hint_peak_bytes = said->peak_bytes;
+	result->phantom_micro = said->micro_batch;
+	result->phantom_probes = said->probes;
+	result->phantom_seconds = said->seconds;
+}
+
+static void tell_phantom(const struct session *session, bool is_asked)
+{
+	const struct phantom_said *said = &session->phantom;
+	struct strbuf text = STRBUF_INIT;
+
+	if (session->given.request->options->output.quiet)
+		return;
+	if (!is_asked)
+		strbuf_adds(&text, "  asking a phantom of the GPU where to go "
+				   "on, which takes no time of the GPU\n");
+	else if (said->micro_batch)
+		strbuf_addf(&text,
+			    "  the phantom says micro %lld (%lld probes there, "
+			    "%.0f s): the GPU is asked that next\n",
+			    (long long)said->micro_batch,
+			    (long long)said->probes, said->seconds);
+	else
+		strbuf_adds(&text, "  the phantom says nothing of it\n");
+	session_print(&text);
+	strbuf_release(&text);
+}
+
+/*
+ * Before a real probe: is there more to search than a phantom costs? It is
+ * asked once, and what it says is where the search goes on, never an answer.
+ */
+static void consider_phantom(struct session *session)
+{
+	const struct session_setup *given = &session->given;
+	const struct options *options = given->request->options;
+	struct phantom_question question = {
+		.request = given->request,
+		.target = given->target,
+		.must_end = session_loop_look_up,
+		.context = &session->loop,
+	};
+	struct plan_step step;
+	struct error err = ERROR_INIT;
+
+	if (session->phantom_is_settled ||
+	    !phantom_start_can(given->request, given->target)) {
+		session->phantom_is_settled = true;
+		return;
+	}
+	step = next_step(session);
+	if (!options->search.phantom_start)
+		question.limit_ms = phantom_limit_ms(session);
+	if (step.action != PLAN_PROBE || step.is_confirmation ||
+	    (!options->search.phantom_start && !question.limit_ms))
+		return;
+	session->phantom_is_settled = true;
+	tell_phantom(session, false);
+	if (phantom_start_ask(&question, &session->phantom, &err) < 0)
+		log_verbose("no phantom was asked: %s", err.message);
+	else if (session->phantom.micro_batch)
+		start_from_phantom(session);
+	tell_phantom(session, true);
 }
 
 static bool is_same_memory(const struct session *session,
@@ -322,7 +446,7 @@ static bool check_near_record(struct session *session)
 	return true;
 }
 
-static struct plan_step run_all(struct session *session)
+struct plan_step session_run_all(struct session *session)
 {
 	const struct options *options = session->given.request->options;
 	struct session_loop *loop = &session->loop;
@@ -341,6 +465,7 @@ static struct plan_step run_all(struct session *session)
 		turn = session_turn_take(session, &step);
 		if (turn != SESSION_GO_ON)
 			continue;
+		consider_phantom(session);
 		step = next_step(session);
 		if (step.action == PLAN_NOTHING_FITS &&
 		    session_trials_doubt_words(&session->trials))
@@ -349,24 +474,27 @@ static struct plan_step run_all(struct session *session)
 	return step;
 }
 
-static void search_answer(struct session *session)
+static void search_answer(struct session *session, void *nothing)
 {
 	struct plan_step step = next_step(session);
 
+	(void)nothing;
 	session->result->first_micro = step.micro_batch;
 	session_turn_print_start(session);
 	step = (struct plan_step){ .action = PLAN_NOTHING_FITS };
 	if (check_near_record(session))
 		return;
-	if (!session->result->message)
-		step = run_all(session);
+	if (!session->result->message) {
+		consider_phantom(session);
+		step = session_run_all(session);
+	}
 	session->given.guard->must_end = NULL;
 	(void)session_loop_look_up(&session->loop);
 	session_answer_conclude(session, &step);
 }
 
-static struct session session_of(const struct session_setup *setup,
-				 struct result *result)
+struct session session_of(const struct session_setup *setup,
+			  struct result *result)
 {
 	struct session session = {
 		.given = *setup,
@@ -393,31 +521,40 @@ struct plan_step session_first_step(const struct session_setup *setup)
 	return step;
 }
 
-void session_tune(const struct session_setup *setup, struct result *result)
+void session_run(struct session *session,
+		 void (*search)(struct session *session, void *context),
+		 void *context)
 {
-	struct session session = session_of(setup, result);
-	struct device_locks *locks = setup->guard;
+	struct device_locks *locks = session->given.guard;
+	struct result *result = session->result;
 	uint64_t started_ns = uv_hrtime();
 	struct error err = ERROR_INIT;
-	int code = open_session(&session, &err);
+	int code = open_session(session, &err);
 
 	if (code == 0) {
-		locks->context = &session.loop;
+		locks->context = &session->loop;
 		locks->must_end = session_loop_look_up;
-		search_answer(&session);
+		search(session, context);
 		locks->must_end = NULL;
 	} else {
 		(void)session_end(
-			&session,
+			session,
 			code == -EPERM ? OUTCOME_REFUSED : OUTCOME_ERROR,
 			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
 			xstrdup(err.message));
 	}
-	preloaded_release(&session.preloaded);
-	session_loop_close(&session.loop);
-	result->signal_number = session.loop.signal_number;
-	result->probes_run = (size_t)session.loop.under_way.started;
+	preloaded_release(&session->preloaded);
+	session_loop_close(&session->loop);
+	result->signal_number = session->loop.signal_number;
+	result->probes_run = (size_t)session->loop.under_way.started;
 	result->seconds = (double)(uv_hrtime() - started_ns) / 1e9;
-	journal_close(&session.trials.journal);
-	probe_kit_release(&session.kit);
+	journal_close(&session->trials.journal);
+	probe_kit_release(&session->kit);
+}
+
+void session_tune(const struct session_setup *setup, struct result *result)
+{
+	struct session session = session_of(setup, result);
+
+	session_run(&session, search_answer, NULL);
 }

@@ -31,6 +31,26 @@ struct session_setup {
  */
 void session_tune(const struct session_setup *setup, struct result *result);
 
+/* A card that the target stands for, and the answer there. */
+struct session_card {
+	uint64_t usable_bytes;
+	int64_t more_bytes; /* see memory_target_stand_for() */
+	/* PLAN_DONE: the largest split; PLAN_NOTHING_FITS: there is none;
+	 * PLAN_PROBE: it was not found out. */
+	struct plan_step step;
+	uint64_t peak_bytes; /* of that split, on the target's own card */
+	uint64_t limit_bytes, headroom_bytes; /* on this card */
+};
+
+/*
+ * The largest split on each of the cards, largest first, for which the target's
+ * phantom stands one after the other: a probe that has run for one of them
+ * counts for all behind it. No record is written. result tells why it ended
+ * where outcome is not OUTCOME_TUNED, and holds the probes.
+ */
+void session_survey(const struct session_setup *setup, struct result *result,
+		    struct session_card *cards, size_t count);
+
 /*
  * The step that such a tuning begins with, were none cut off before it. Starts
  * nothing; guard, lease and style are not looked at.

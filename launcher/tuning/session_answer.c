@@ -16,12 +16,15 @@
 #include "search/memory_line.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 /* With the NUL; Linux allows 64 bytes. */
 #define HOST_NAME_BYTES 65
+/* What a phantom and its card may differ by: see docs/phantom.md. */
+#define PHANTOM_SHARE 0.02
 
 enum session_turn session_end(struct session *session, enum outcome outcome,
 			      int exit_code, char *message)
@@ -46,6 +49,24 @@ int64_t session_largest_reach(const struct session *session)
 		       : problem->max_micro;
 }
 
+/*
+ * Of the size that a phantom of the GPU named, the GPU itself shows the same
+ * peak: so what was seen of this program there holds, and there sizes took
+ * effect, or it would have named none.
+ */
+static bool phantom_is_right(const struct session *session)
+{
+	const struct phantom_said *said = &session->phantom;
+	const struct trial *trial =
+		said->micro_batch ? probe_notes_last(session->trials.notes,
+						     said->micro_batch)
+				  : NULL;
+	double peak = (double)said->peak_bytes;
+
+	return trial && trial_fits(trial) &&
+	       fabs((double)trial->peak_bytes - peak) <= PHANTOM_SHARE * peak;
+}
+
 struct effect_check session_effect_check(const struct session *session,
 					 struct strbuf *words)
 {
@@ -64,6 +85,8 @@ struct effect_check session_effect_check(const struct session *session,
 	struct trial *trials = probe_notes_trials(session->trials.notes);
 	struct effect_check check = effect_check_judge(&facts, trials, count);
 
+	if (check.state == EFFECT_UNKNOWN && phantom_is_right(session))
+		check.state = EFFECT_SHOWN;
 	if (words)
 		effect_check_words(&check, trials, count, knob->name, words);
 	free(trials);
@@ -159,6 +182,9 @@ static void fill_split(struct session *session, const struct plan_step *step)
 		step->largest_micro ? step->largest_micro : step->micro_batch;
 	record->smallest_misfit = step->smallest_misfit;
 	set_misfit_by(record, names[step->misfit_by]);
+	/* A phantom is no card. */
+	if (step->misfit_by == MISFIT_BY_RECORD && session->phantom.micro_batch)
+		set_misfit_by(record, names[MISFIT_BY_PREDICTION]);
 	if (trial)
 		set_evidence(record, trial);
 	result_set_command(session->result, session->given.request,

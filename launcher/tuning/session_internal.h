@@ -8,6 +8,7 @@
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"
 #include "launcher/tuning/session_trials.h"
+#include "launcher/tuning/start/phantom_start.h"
 #include "launcher/tuning/zygote/preloaded.h"
 
 /* What follows from a probe. */
@@ -31,9 +32,29 @@ struct session {
 	uint64_t hint_peak_bytes; /* recorded peak of the start; 0: none */
 	/* The size asked only to see that sizes take effect; 0: none. */
 	int64_t effect_check_micro;
+	/* What a phantom of the GPU said; once it was asked, or it is sure that
+	 * it will not be, that is settled. */
+	struct phantom_said phantom;
+	bool phantom_is_settled;
+	/* Each probe is to be enough for an answer. */
+	bool confirms_all;
 	/* Another size failed, and not for want of memory: the own one is
 	 * next, to tell whose failure that is. */
 	bool asks_own;
 };
+
+/* As it begins: the plan, where it starts, the limits. */
+struct session session_of(const struct session_setup *setup,
+			  struct result *result);
+
+/* Opens it, calls search with it, and closes it: from the first look at what
+ * there is until all of it is gone. */
+void session_run(struct session *session,
+		 void (*search)(struct session *session, void *context),
+		 void *context);
+
+/* Turns until the plan is at its end, or the session is; the plan's last step.
+ */
+struct plan_step session_run_all(struct session *session);
 
 #endif

@@ -104,26 +104,37 @@ static char *devices_text(const struct gpu_model *card, int count)
 	return strbuf_detach(&text);
 }
 
-int phantom_open(const char *folder, const struct gpu_model *card, int count,
-		 struct error *err)
+int phantom_change(const char *folder, const struct gpu_model *card, int count,
+		   struct error *err)
 {
 	char *devices = devices_text(card, count);
 	char *state = xasprintf("%s/" STATE, folder);
+	int result = 0;
+
+	/* The user's words are of other cards. */
+	(void)unsetenv("CUDA_VISIBLE_DEVICES");
+	(void)unlink(state);
+	if (setenv("AUTOFIT_SIM_DEVICES", devices, 1) < 0 ||
+	    setenv("AUTOFIT_SIM_STATE", state, 1) < 0)
+		result = error_set(err, -ENOMEM, "no room for a variable");
+	free(devices);
+	free(state);
+	return result;
+}
+
+int phantom_open(const char *folder, const struct gpu_model *card, int count,
+		 struct error *err)
+{
 	int result = unpack(folder, err);
 
 	if (result == 0)
 		result = unpack_hook(folder, err);
-	/* The user's words are of other cards. */
-	(void)unsetenv("CUDA_VISIBLE_DEVICES");
-	if (setenv("AUTOFIT_SIM_DEVICES", devices, 1) < 0 ||
-	    setenv("AUTOFIT_SIM_STATE", state, 1) < 0)
-		result = error_set(err, -ENOMEM, "no room for a variable");
+	if (result == 0)
+		result = phantom_change(folder, card, count, err);
 	if (result == 0)
 		result = load_library(folder, DRIVER, err);
 	if (result == 0)
 		result = load_library(folder, NVML, err);
-	free(devices);
-	free(state);
 	return result;
 }
 

@@ -24,6 +24,13 @@
 int phantom_open(const char *folder, const struct gpu_model *card, int count,
 		 struct error *err);
 
+/*
+ * Other cards in that folder from here on, as new ones: nothing was seen on
+ * them yet. No process may be at work on those before.
+ */
+int phantom_change(const char *folder, const struct gpu_model *card, int count,
+		   struct error *err);
+
 /* Changes an environment so that its command sees the cards, and no others. */
 void phantom_environment(const char *folder, struct strlist *environment);
 

@@ -105,8 +105,8 @@ MODEL_OPTIONS = [
     ("gated", [], SIZES + ["--family", "gpt2"], "any"),
     ("field", ["vocab=64000"], SHAPE, "more"),
 ]
-ASKED = {"compare", "gpus", "generation", "fit", "need", "profile", "method",
-         "tables"}
+ASKED = {"compare", "gpus", "generation", "fit", "need", "phantom", "profile",
+         "method", "tables"}
 
 # Words, and what the one line on stderr says.
 WRONG = [

@@ -191,6 +191,12 @@ EXPORT int cuFuncSetAttribute(const void *function, int attribute, int value)
 		sim_object_find(function, SIM_FUNCTION) ? OK : INVALID_HANDLE);
 }
 
+/* A preference of how a cache is divided; Triton states it. */
+EXPORT int cuFuncSetCacheConfig(const void *function, int preference)
+{
+	return cuFuncSetAttribute(function, 0, preference);
+}
+
 EXPORT int cuModuleGetLoadingMode(int *mode)
 {
 	if (sim_check())
@@ -215,6 +221,7 @@ const struct sim_export sim_module_exports[] = {
 	SIM_SAME(cuKernelGetFunction, 12000),
 	SIM_SAME(cuFuncGetAttribute, 2020),
 	SIM_SAME(cuFuncSetAttribute, 9000),
+	SIM_SAME(cuFuncSetCacheConfig, 3000),
 	SIM_SAME(cuModuleGetLoadingMode, 11070),
 	SIM_END,
 };

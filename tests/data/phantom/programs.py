@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Four ways to train, which say what PyTorch reserved for them after each step.
+# Some ways to train, which say what PyTorch reserved for them after each step.
 # SPDX-License-Identifier: MIT
 """For tests/cli/phantom_programs.py: programs.py NAME [--batch-size N] ... No
 weights are loaded, and nothing is computed: models are made without values."""
@@ -79,6 +79,22 @@ def gpt(args):
 
     loop(args, model, torch.optim.AdamW(model.parameters(), fused=True),
          loss_of)
+
+
+def compiled(args):
+    """Kernels that Triton makes for this card, beside PyTorch's own."""
+    model = nn.Sequential(nn.Linear(256, 1024), nn.GELU(),
+                          nn.Linear(1024, 256), nn.LayerNorm(256)).cuda()
+    fast = torch.compile(model)
+
+    def loss_of(_):
+        with torch.autocast("cuda", dtype=torch.bfloat16):
+            x = torch.randn(args.batch_size, 512, 256, device="cuda")
+            return fast(x).float().pow(2).mean()
+
+    loop(args, model, torch.optim.AdamW(model.parameters()), loss_of)
+    seen = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    print("graphs", seen)
 
 
 class Rows(torch.utils.data.Dataset):
@@ -179,7 +195,7 @@ def conv(args):
 
 def main():
     named = {each.__name__: each
-             for each in (gpt, trainer, lora, lora_70b, conv)}
+             for each in (gpt, compiled, trainer, lora, lora_70b, conv)}
     parser = argparse.ArgumentParser()
     parser.add_argument("name", choices=sorted(named))
     parser.add_argument("--batch-size", type=int, default=4)
