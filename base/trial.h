@@ -86,9 +86,9 @@ struct trial {
 	bool is_alike;
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
-	 * dimension of what goes into the outermost module; columns: the second,
-	 * where there are two or three. Echo: what the framework prints, the
-	 * effective batch over all ranks.
+	 * dimension of what goes into the outermost module; columns: the
+	 * second, where there are two or three. Echo: what the framework
+	 * prints, the effective batch over all ranks.
 	 */
 	int64_t input_rows, input_columns;
 	/*
