@@ -121,6 +121,26 @@ void text_add_wrapped(struct strbuf *out, const char *text, size_t indent,
 	}
 }
 
+void text_add_lines(struct strbuf *out, const char *text, size_t indent,
+		    size_t columns)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		struct strbuf line = STRBUF_INIT;
+
+		strbuf_add(&line, text, length);
+		if (*text == ' ')
+			strbuf_adds(out, strbuf_text(&line));
+		else
+			text_add_wrapped(out, strbuf_text(&line), indent,
+					 columns);
+		strbuf_addch(out, '\n');
+		strbuf_release(&line);
+		text += length;
+		text += *text == '\n';
+	}
+}
+
 size_t text_distance(const char *a, const char *b)
 {
 	size_t row[TEXT_NAME_MAX + 1];
