@@ -67,6 +67,7 @@ probes/preload
 probes/preload/ledger
 probes/process
 configs/models
+configs/models/config
 configs/presets
 configs/launchers
 configs/records

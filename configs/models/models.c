@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "configs/files/csv.h"
-#include "configs/models/model_steps.h"
+#include "configs/models/config/model_steps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -115,6 +115,21 @@ static bool is_model(const struct known_model *model, const char *key)
 	return false;
 }
 
+/* As it stands there, but for the case of letters: regnet_x_1_6gf is not
+ * regnet_x_16gf. */
+static const struct known_model *find_letters(const struct model_table *table,
+					      const char *name)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const char *known = table->items[i].facts.name;
+
+		if (strcasecmp(known, name) == 0 ||
+		    strcasecmp(basename(known), name) == 0)
+			return &table->items[i];
+	}
+	return NULL;
+}
+
 static const struct known_model *find_key(const struct model_table *table,
 					  const char *key)
 {
@@ -192,7 +207,9 @@ const struct model_facts *model_table_find(const struct model_table *table,
 	char key[KEY_MAX] = "";
 
 	key_make(key, name, strlen(name));
-	model = find_key(table, key);
+	model = find_letters(table, name);
+	if (!model)
+		model = find_key(table, key);
 	if (!model && slash) {
 		key_make(key, slash + 1, strlen(slash + 1));
 		model = find_key(table, key);

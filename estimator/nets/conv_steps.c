@@ -182,6 +182,19 @@ static void step_basic(struct conv_walk *walk, const struct conv_step *step)
 	shortcut(walk, in, step->stride);
 }
 
+/* Squeeze and excitation: two matrices, so narrow between them, say how much of
+ * each channel; the product is kept. 0: none. */
+static void squeeze(struct conv_walk *walk, int64_t between)
+{
+	int64_t matrices = count_mul(2 * between, walk->channels);
+
+	if (!between)
+		return;
+	add_parameters(walk,
+		       count_add(matrices, count_add(between, walk->channels)));
+	conv_keep(walk, 1);
+}
+
 static void step_bottle(struct conv_walk *walk, const struct conv_step *step)
 {
 	struct convolution conv = own_convolution(step, false);
@@ -194,6 +207,7 @@ static void step_bottle(struct conv_walk *walk, const struct conv_step *step)
 	convolve(walk, &conv);
 	norm(walk);
 	relu(walk);
+	squeeze(walk, step->squeeze);
 	convolve_point(walk, step->size);
 	norm(walk);
 	shortcut(walk, in, step->stride);
@@ -232,16 +246,32 @@ static void step_inverted(struct conv_walk *walk, const struct conv_step *step)
 	project(walk, step->size);
 }
 
-/* Squeeze and excitation: two matrices, of a quarter of the block's input, say
- * how much of each channel; the product is kept. */
-static void squeeze(struct conv_walk *walk, int64_t in)
-{
-	int64_t narrow_width = count_most(in / 4, 1);
-	int64_t matrices = count_mul(2 * narrow_width, walk->channels);
+typedef void conv_activation_fn(struct conv_walk *walk);
 
-	add_parameters(walk, count_add(matrices, count_add(narrow_width,
-							   walk->channels)));
-	conv_keep(walk, 1);
+static void lean_block(struct conv_walk *walk, const struct conv_step *step,
+		       conv_activation_fn *activate)
+{
+	if (step->inner != walk->channels) {
+		convolve_point(walk, step->inner);
+		norm(walk);
+		activate(walk);
+	}
+	convolve_depth(walk, step);
+	norm(walk);
+	activate(walk);
+	squeeze(walk, step->squeeze);
+	project(walk, step->size);
+}
+
+static void step_thin(struct conv_walk *walk, const struct conv_step *step)
+{
+	lean_block(walk, step, relu);
+}
+
+/* hardswish keeps what it was given, as SiLU does. */
+static void step_hard(struct conv_walk *walk, const struct conv_step *step)
+{
+	lean_block(walk, step, silu);
 }
 
 /* EfficientNet. */
@@ -257,7 +287,7 @@ static void step_mobile(struct conv_walk *walk, const struct conv_step *step)
 	convolve_depth(walk, step);
 	norm(walk);
 	silu(walk);
-	squeeze(walk, in);
+	squeeze(walk, count_most(in / 4, 1));
 	project(walk, step->size);
 }
 
@@ -400,6 +430,8 @@ static conv_step_fn *const conv_steps[CONV_KINDS] = {
 	[CONV_BASIC] = step_basic,
 	[CONV_BOTTLE] = step_bottle,
 	[CONV_INVERTED] = step_inverted,
+	[CONV_THIN] = step_thin,
+	[CONV_HARD] = step_hard,
 	[CONV_MOBILE] = step_mobile,
 	[CONV_FUSED] = step_fused,
 	[CONV_PATCHES] = step_patches,

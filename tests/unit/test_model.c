@@ -170,6 +170,9 @@ static const struct {
 	{ "gemma-2-9b-it", "google/gemma-2-9b" },
 	{ "Meta-Llama-3-8B-Instruct", "meta-llama/Llama-3.1-8B" },
 	{ "vit-b/16", "google/vit-base-patch16-224" },
+	{ "regnet_y_1_6gf", "torchvision/regnet_y_1_6gf" },
+	{ "regnet_y_16gf", "torchvision/regnet_y_16gf" },
+	{ "torchvision/regnet_y_1_6gf", "torchvision/regnet_y_1_6gf" },
 	/* Another size, another vocabulary, another model: not guessed. */
 	{ "Qwen2-57B", NULL },
 	{ "mistral-7b-v0.3", "mistralai/Mistral-7B-v0.3" },

@@ -1,11 +1,11 @@
 /* A config.json under way: what its readers share. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_READING_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_READING_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_READING_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_READING_H
 
 #include "base/error.h"
-#include "configs/models/model_hf.h"
-#include "configs/models/model_hf_table.h"
+#include "configs/models/config/model_hf.h"
+#include "configs/models/config/model_hf_table.h"
 
 #include <jansson.h>
 #include <stdbool.h>

@@ -1,10 +1,12 @@
 /* config.json of Hugging Face: what only some families have. */
 /* SPDX-License-Identifier: MIT */
-#include "configs/models/model_hf_reading.h"
+#include "configs/models/config/model_hf_reading.h"
 
 #include "configs/files/json_bounded.h"
-#include "configs/models/model_hf_conv.h"
-#include "configs/models/model_hf_pair.h"
+#include "configs/models/config/model_hf_conv.h"
+#include "configs/models/config/model_hf_number.h"
+#include "configs/models/config/model_hf_pair.h"
+#include "configs/models/config/model_hf_swin.h"
 
 #include <errno.h>
 #include <string.h>
@@ -91,8 +93,34 @@ static int read_classes(const struct hf_reading *reading)
 	return hf_set(reading, "classes", "id2label", classes);
 }
 
+/* The MLP is so many times as wide, or gated and two thirds of that, in eights.
+ */
+static int read_dinov2(const struct hf_reading *reading)
+{
+	struct model_facts *facts = &reading->config->facts;
+	int64_t ratio = 4;
+	int result = hf_number(reading->model, "mlp_ratio", 16, &ratio,
+			       reading->err);
+
+	if (result < 0)
+		return error_prefix(reading->err, "%s", reading->name);
+	facts->has_layer_scale = true;
+	facts->is_gated = hf_true(reading, "use_swiglu_ffn", false);
+	facts->ffn = facts->hidden * ratio;
+	if (facts->is_gated)
+		facts->ffn = (facts->ffn * 2 / 3 + 7) / 8 * 8;
+	hf_fill(&facts->patch, 14);
+	return 0;
+}
+
 static int read_vit(const struct hf_reading *reading)
 {
+	if (reading->kind->flags & HF_LAYER_SCALE) {
+		int result = read_dinov2(reading);
+
+		if (result < 0)
+			return result;
+	}
 	hf_fill(&reading->config->facts.image, 224);
 	hf_fill(&reading->config->facts.patch, 16);
 	return read_classes(reading);
@@ -212,9 +240,17 @@ static int read_conv(const struct hf_reading *reading)
 
 static int read_towers(const struct hf_reading *reading)
 {
-	int result = hf_pair_read(&reading->config->facts, reading->root,
-				  reading->err);
+	struct model_facts *facts = &reading->config->facts;
+	int result;
 
+	if (hf_pair_is(reading->root)) {
+		result = hf_pair_read(facts, reading->root, reading->err);
+	} else {
+		result = read_classes(reading);
+		if (result == 0)
+			result = hf_swin_read(facts, reading->root,
+					      reading->err);
+	}
 	if (result < 0)
 		(void)error_prefix(reading->err, "%s", reading->name);
 	return result;

@@ -1,13 +1,13 @@
 /* config.json of Hugging Face: which family a model is, and its numbers. */
 /* SPDX-License-Identifier: MIT */
-#include "configs/models/model_hf.h"
+#include "configs/models/config/model_hf.h"
 
 #include "configs/files/json_bounded.h"
-#include "configs/models/model_diffusers.h"
-#include "configs/models/model_hf_pair.h"
-#include "configs/models/model_hf_reading.h"
-#include "configs/models/model_hf_table.h"
-#include "configs/models/model_hf_tower.h"
+#include "configs/models/config/model_diffusers.h"
+#include "configs/models/config/model_hf_pair.h"
+#include "configs/models/config/model_hf_reading.h"
+#include "configs/models/config/model_hf_table.h"
+#include "configs/models/config/model_hf_tower.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,59 +1,40 @@
 /* Networks of convolutions in config.json of Hugging Face. */
 /* SPDX-License-Identifier: MIT */
 /*
- * From transformers: models/resnet and models/convnext, configuration_*.py and
- * modeling_*.py. Their stages become the words of model_steps.h.
+ * From transformers: models/resnet, models/regnet and models/convnext,
+ * configuration_*.py and modeling_*.py. Their stages become the words of
+ * model_steps.h.
  */
-#include "configs/models/model_hf_conv.h"
+#include "configs/models/config/model_hf_conv.h"
 
 #include "base/strbuf.h"
 #include "configs/files/json_bounded.h"
-#include "configs/models/model_steps.h"
+#include "configs/models/config/model_hf_number.h"
+#include "configs/models/config/model_steps.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define STAGES_MAX 8
+/* More channels than any has. */
+#define CHANNELS_MAX INT64_C(100000)
 
 /* Channels and blocks of each stage. */
 struct stages {
-	int64_t widths[STAGES_MAX], depths[STAGES_MAX];
+	int64_t widths[HF_STAGES_MAX], depths[HF_STAGES_MAX];
 	size_t count;
 };
-
-static int conv_read_list(const json_t *model, const char *key,
-			  int64_t values[STAGES_MAX], size_t *count,
-			  struct error *err)
-{
-	const json_t *list = json_object_get(model, key);
-	size_t size = json_array_size(list);
-
-	if (!list || json_is_null(list))
-		return 0;
-	*count = size;
-	for (size_t i = 0; size <= STAGES_MAX && i < size; i++)
-		if (!json_whole(json_array_get(list, i), &values[i]) ||
-		    values[i] < 1 || values[i] > INT32_MAX)
-			size = 0;
-	if (size == 0 || size > STAGES_MAX)
-		return error_set(err, -EINVAL,
-				 "%s is no list of 1 to %d whole numbers from "
-				 "1",
-				 key, STAGES_MAX);
-	return 0;
-}
 
 /* What the file leaves out is as in its class. */
 static int read_stages(struct stages *stages, const json_t *model,
 		       struct error *err)
 {
 	size_t widths = stages->count, depths = stages->count;
-	int result = conv_read_list(model, "hidden_sizes", stages->widths,
-				    &widths, err);
+	int result = hf_numbers(model, "hidden_sizes", CHANNELS_MAX,
+				stages->widths, &widths, err);
 
 	if (result == 0)
-		result = conv_read_list(model, "depths", stages->depths,
-					&depths, err);
+		result = hf_numbers(model, "depths", CHANNELS_MAX,
+				    stages->depths, &depths, err);
 	if (result == 0 && widths != depths)
 		result =
 			error_set(err, -EINVAL,
@@ -103,6 +84,55 @@ static int resnet_words(struct strbuf *words, const json_t *model,
 	return result;
 }
 
+/* As Python rounds: a half to the even number. */
+static int64_t quarter(int64_t count)
+{
+	int64_t least = count / 4, rest = count % 4;
+
+	return least + (rest == 3 || (rest == 2 && least % 2 == 1));
+}
+
+/* A block of RegNet, as wide in the middle as at its ends, in groups; those of
+ * type y squeeze to a quarter of what the block was given. */
+static void regnet_block(struct strbuf *words, const json_t *model,
+			 int64_t before, int64_t width)
+{
+	long long group = conv_count_at(model, "groups_width", 64);
+	const char *type =
+		json_string_value(json_object_get(model, "layer_type"));
+
+	strbuf_addf(words, " bottle%lldi%lldg%lld", (long long)width,
+		    (long long)width, width > group ? width / group : 1LL);
+	if (!type || strcmp(type, "x") != 0)
+		strbuf_addf(words, "q%lld", (long long)quarter(before));
+}
+
+static int regnet_words(struct strbuf *words, const json_t *model,
+			struct error *err)
+{
+	struct stages stages = { { 128, 192, 512, 1088 }, { 2, 6, 12, 2 }, 4 };
+	int64_t before = conv_count_at(model, "embedding_size", 32);
+	int result = read_stages(&stages, model, err);
+
+	strbuf_addf(words, "conv%llds2", (long long)before);
+	for (size_t i = 0; i < stages.count; i++) {
+		int64_t width = stages.widths[i];
+
+		regnet_block(words, model, before, width);
+		if (i || !json_is_false(json_object_get(
+				 model, "downsample_in_first_stage")))
+			strbuf_adds(words, "s2");
+		if (stages.depths[i] > 1) {
+			regnet_block(words, model, width, width);
+			strbuf_addf(words, "x%lld",
+				    (long long)stages.depths[i] - 1);
+		}
+		before = width;
+	}
+	strbuf_adds(words, " head");
+	return result;
+}
+
 static int convnext_words(struct strbuf *words, const json_t *model,
 			  struct error *err)
 {
@@ -126,11 +156,22 @@ static int convnext_words(struct strbuf *words, const json_t *model,
 int hf_conv_read(struct model_facts *facts, const char *type,
 		 const json_t *model, struct error *err)
 {
+	static const struct {
+		const char *type;
+		int (*add)(struct strbuf *words, const json_t *model,
+			   struct error *err);
+	} rows[] = {
+		{ "convnext", convnext_words },
+		{ "regnet", regnet_words },
+		{ "resnet", resnet_words },
+	};
 	struct strbuf words = STRBUF_INIT;
-	int result = strcmp(type, "convnext") == 0
-			     ? convnext_words(&words, model, err)
-			     : resnet_words(&words, model, err);
+	size_t row = 0;
+	int result;
 
+	while (strcmp(rows[row].type, type) != 0)
+		row++;
+	result = rows[row].add(&words, model, err);
 	if (result == 0)
 		result = model_steps_read(facts, strbuf_text(&words), err);
 	strbuf_release(&words);
