@@ -10,7 +10,6 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/report/json.h"
 #include "launcher/report/report_answer.h"
-#include "launcher/report/report_style.h"
 #include "launcher/report/report_table.h"
 
 #include <errno.h>
@@ -57,9 +56,7 @@ static void presets_list(struct strbuf *out, const struct presets *presets)
 		strbuf_release(&origin);
 	}
 	report_columns_print(
-		out, &(struct report_columns){ .cells = &cells,
-					       .count = 3,
-					       .width = report_width() - 1 });
+		out, &(struct report_columns){ .cells = &cells, .count = 3 });
 	strlist_release(&cells);
 }
 

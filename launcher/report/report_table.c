@@ -13,8 +13,6 @@
 #include <string.h>
 
 #define GAP 2
-/* Longer words are cut where there is no room. */
-#define WORD_MOST 20
 /* The widest column of a table in parts, but for its words. */
 #define PART_COLUMN 24
 
@@ -46,7 +44,7 @@ static size_t longest_word(const char *text)
 		text += length;
 		text += strspn(text, " ");
 	}
-	return longest < WORD_MOST ? longest : WORD_MOST;
+	return longest;
 }
 
 /* Numbers and their units stay together; words may stand below each other. */

@@ -36,7 +36,7 @@ VIEWS = [
     (["estimate", "-h"], True),
     (["show", "--help"], True),
     (["list"], True),
-    (["presets"], True),
+    (["presets"], False),
     (["devices"], True),
     (["explain", "--device", "host", "--memory", "512M", *COMMAND], True),
     (["estimate", "llama-3.1-8b"], True),
