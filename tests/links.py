@@ -11,7 +11,7 @@ import urllib.parse
 
 SOURCE = os.environ["SOURCE"]
 SKIPPED = ("build", ".git")
-LINKS_MIN = 40
+LINKS_MIN = 30
 
 LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^()\s]+)(?:\s+\"[^\"]*\")?\)")
 
