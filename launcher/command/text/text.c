@@ -128,11 +128,14 @@ void text_add_lines(struct strbuf *out, const char *text, size_t indent,
 		size_t length = strcspn(text, "\n");
 		struct strbuf line = STRBUF_INIT;
 
+		size_t blanks = strspn(text, " ");
+
 		strbuf_add(&line, text, length);
-		if (*text == ' ')
+		if (blanks && blanks < indent)
 			strbuf_adds(out, strbuf_text(&line));
 		else
-			text_add_wrapped(out, strbuf_text(&line), indent,
+			text_add_wrapped(out, strbuf_text(&line),
+					 blanks > indent ? blanks : indent,
 					 columns);
 		strbuf_addch(out, '\n');
 		strbuf_release(&line);
