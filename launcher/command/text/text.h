@@ -41,8 +41,9 @@ void text_add_wrapped(struct strbuf *out, const char *text, size_t indent,
 		      size_t columns);
 
 /*
- * Each line of text so, with a line feed behind it. One that begins with blanks,
- * but fewer than indent, stays as it is: commands are copied from there.
+ * Each line of text so, with a line feed behind it. One that begins with
+ * blanks, but fewer than indent, stays as it is: commands are copied from
+ * there.
  */
 void text_add_lines(struct strbuf *out, const char *text, size_t indent,
 		    size_t columns);
