@@ -20,27 +20,27 @@
 
 /* Channels and blocks of each stage. */
 struct stages {
-	int64_t widths[HF_STAGES_MAX], depths[HF_STAGES_MAX];
-	size_t count;
+	struct hf_list widths, depths;
 };
 
 /* What the file leaves out is as in its class. */
 static int read_stages(struct stages *stages, const json_t *model,
 		       struct error *err)
 {
-	size_t widths = stages->count, depths = stages->count;
 	int result = hf_numbers(model, "hidden_sizes", CHANNELS_MAX,
-				stages->widths, &widths, err);
+				&stages->widths, err);
 
 	if (result == 0)
 		result = hf_numbers(model, "depths", CHANNELS_MAX,
-				    stages->depths, &depths, err);
-	if (result == 0 && widths != depths)
+				    &stages->depths, err);
+	if (result == 0 && stages->widths.count != stages->depths.count)
 		result =
 			error_set(err, -EINVAL,
 				  "hidden_sizes has %zu stages, and depths %zu",
-				  widths, depths);
-	stages->count = widths;
+				  stages->widths.count, stages->depths.count);
+	/* Where it has failed nothing is read behind the end. */
+	if (result < 0)
+		stages->widths.count = 1;
 	return result;
 }
 
@@ -58,7 +58,8 @@ static long long conv_count_at(const json_t *model, const char *key,
 static int resnet_words(struct strbuf *words, const json_t *model,
 			struct error *err)
 {
-	struct stages stages = { { 256, 512, 1024, 2048 }, { 3, 4, 6, 3 }, 4 };
+	struct stages stages = { { { 256, 512, 1024, 2048 }, 4 },
+				 { { 3, 4, 6, 3 }, 4 } };
 	const char *type =
 		json_string_value(json_object_get(model, "layer_type"));
 	bool is_basic = type && strcmp(type, "basic") == 0;
@@ -69,12 +70,12 @@ static int resnet_words(struct strbuf *words, const json_t *model,
 
 	strbuf_addf(words, "conv%lldk7s2 max3s2",
 		    conv_count_at(model, "embedding_size", 64));
-	for (size_t i = 0; i < stages.count; i++) {
-		long long width = stages.widths[i];
+	for (size_t i = 0; i < stages.widths.count; i++) {
+		long long width = stages.widths.values[i];
 
 		strbuf_addf(words, " %s%lldx%lld",
 			    is_basic ? "basic" : "bottle", width,
-			    (long long)stages.depths[i]);
+			    (long long)stages.depths.values[i]);
 		if (!is_basic)
 			strbuf_addf(words, "i%lld", width >= 4 ? width / 4 : 1);
 		if (i || halves_first)
@@ -110,22 +111,23 @@ static void regnet_block(struct strbuf *words, const json_t *model,
 static int regnet_words(struct strbuf *words, const json_t *model,
 			struct error *err)
 {
-	struct stages stages = { { 128, 192, 512, 1088 }, { 2, 6, 12, 2 }, 4 };
+	struct stages stages = { { { 128, 192, 512, 1088 }, 4 },
+				 { { 2, 6, 12, 2 }, 4 } };
 	int64_t before = conv_count_at(model, "embedding_size", 32);
 	int result = read_stages(&stages, model, err);
 
 	strbuf_addf(words, "conv%llds2", (long long)before);
-	for (size_t i = 0; i < stages.count; i++) {
-		int64_t width = stages.widths[i];
+	for (size_t i = 0; i < stages.widths.count; i++) {
+		int64_t width = stages.widths.values[i];
 
 		regnet_block(words, model, before, width);
 		if (i || !json_is_false(json_object_get(
 				 model, "downsample_in_first_stage")))
 			strbuf_adds(words, "s2");
-		if (stages.depths[i] > 1) {
+		if (stages.depths.values[i] > 1) {
 			regnet_block(words, model, width, width);
 			strbuf_addf(words, "x%lld",
-				    (long long)stages.depths[i] - 1);
+				    (long long)stages.depths.values[i] - 1);
 		}
 		before = width;
 	}
@@ -136,18 +138,20 @@ static int regnet_words(struct strbuf *words, const json_t *model,
 static int convnext_words(struct strbuf *words, const json_t *model,
 			  struct error *err)
 {
-	struct stages stages = { { 96, 192, 384, 768 }, { 3, 3, 9, 3 }, 4 };
+	struct stages stages = { { { 96, 192, 384, 768 }, 4 },
+				 { { 3, 3, 9, 3 }, 4 } };
 	int result = read_stages(&stages, model, err);
 
-	strbuf_addf(words, "patches%lldk%lld", (long long)stages.widths[0],
+	strbuf_addf(words, "patches%lldk%lld",
+		    (long long)stages.widths.values[0],
 		    conv_count_at(model, "patch_size", 4));
-	for (size_t i = 0; i < stages.count; i++) {
-		long long width = stages.widths[i];
+	for (size_t i = 0; i < stages.widths.count; i++) {
+		long long width = stages.widths.values[i];
 
 		if (i)
 			strbuf_addf(words, " down%lld", width);
 		strbuf_addf(words, " next%lldx%lld", width,
-			    (long long)stages.depths[i]);
+			    (long long)stages.depths.values[i]);
 	}
 	strbuf_adds(words, " normedhead");
 	return result;

@@ -21,17 +21,17 @@ int hf_number(const json_t *json, const char *key, int64_t most, int64_t *value,
 }
 
 int hf_numbers(const json_t *json, const char *key, int64_t most,
-	       int64_t values[HF_STAGES_MAX], size_t *count, struct error *err)
+	       struct hf_list *list, struct error *err)
 {
-	const json_t *list = json_object_get(json, key);
-	size_t size = json_array_size(list);
+	const json_t *array = json_object_get(json, key);
+	size_t size = json_array_size(array);
 
-	if (!list || json_is_null(list))
+	if (!array || json_is_null(array))
 		return 0;
-	*count = size;
+	list->count = size;
 	for (size_t i = 0; size <= HF_STAGES_MAX && i < size; i++)
-		if (!json_whole(json_array_get(list, i), &values[i]) ||
-		    values[i] < 1 || values[i] > most)
+		if (!json_whole(json_array_get(array, i), &list->values[i]) ||
+		    list->values[i] < 1 || list->values[i] > most)
 			size = 0;
 	if (size == 0 || size > HF_STAGES_MAX)
 		return error_set(err, -EINVAL,

@@ -15,9 +15,14 @@
 /* What is left out stays as it is. -EINVAL: no whole number from 1 to most. */
 int hf_number(const json_t *json, const char *key, int64_t most, int64_t *value,
 	      struct error *err);
-/* A list of them, from 1 to most each; *count stays where it is left out.
- * -EINVAL: it is none, empty, or longer than HF_STAGES_MAX. */
+struct hf_list {
+	int64_t values[HF_STAGES_MAX];
+	size_t count;
+};
+
+/* A list of them; it stays where it is left out. -EINVAL: it is none, empty, or
+ * longer than HF_STAGES_MAX. */
 int hf_numbers(const json_t *json, const char *key, int64_t most,
-	       int64_t values[HF_STAGES_MAX], size_t *count, struct error *err);
+	       struct hf_list *list, struct error *err);
 
 #endif

@@ -23,13 +23,11 @@
 
 struct swin {
 	int64_t width, patch, image, window, ratio;
-	int64_t layers[HF_STAGES_MAX], heads[HF_STAGES_MAX];
-	size_t stages;
+	struct hf_list layers, heads; /* of each stage */
 };
 
 static int swin_fill(struct swin *swin, const json_t *root, struct error *err)
 {
-	size_t heads = swin->stages;
 	int result =
 		hf_number(root, "embed_dim", SWIN_WIDTH_MAX, &swin->width, err);
 
@@ -44,14 +42,14 @@ static int swin_fill(struct swin *swin, const json_t *root, struct error *err)
 				   &swin->window, err);
 	if (result == 0)
 		result = hf_numbers(root, "depths", SWIN_LAYERS_MAX,
-				    swin->layers, &swin->stages, err);
+				    &swin->layers, err);
 	if (result == 0)
 		result = hf_numbers(root, "num_heads", SWIN_HEADS_MAX,
-				    swin->heads, &heads, err);
-	if (result == 0 && heads != swin->stages)
+				    &swin->heads, err);
+	if (result == 0 && swin->heads.count != swin->layers.count)
 		result = error_set(err, -EINVAL,
 				   "depths has %zu stages, and num_heads %zu",
-				   swin->stages, heads);
+				   swin->layers.count, swin->heads.count);
 	return result;
 }
 
@@ -91,15 +89,16 @@ static void swin_count(const struct swin *swin, struct model_facts *facts)
 	int64_t kept = side * side * (pixels + 2 * width);
 	int64_t adapted = 0;
 
-	for (size_t i = 0; i < swin->stages; i++) {
-		int64_t heads = swin->heads[i], layers = swin->layers[i];
+	for (size_t i = 0; i < swin->layers.count; i++) {
+		int64_t heads = swin->heads.values[i],
+			layers = swin->layers.values[i];
 		int64_t seen = heads * swin->window * swin->window;
 
 		parameters += layers * swin_layer(swin, width, heads);
 		kept += layers * side * side *
 			((8 + 2 * swin->ratio) * width + seen);
 		adapted += layers * 8 * width;
-		if (i + 1 == swin->stages)
+		if (i + 1 == swin->layers.count)
 			break;
 		/* Four beside each other: a norm, a matrix to half. */
 		parameters += 8 * width + 8 * width * width;
@@ -123,9 +122,8 @@ int hf_swin_read(struct model_facts *facts, const json_t *root,
 		.image = 224,
 		.window = 7,
 		.ratio = 4,
-		.layers = { 2, 2, 6, 2 },
-		.heads = { 3, 6, 12, 24 },
-		.stages = 4,
+		.layers = { { 2, 2, 6, 2 }, 4 },
+		.heads = { { 3, 6, 12, 24 }, 4 },
 	};
 	int result = swin_fill(&swin, root, err);
 
