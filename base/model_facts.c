@@ -70,6 +70,8 @@ const struct model_field model_fields[] = {
 	FLAG("sinks", has_sinks, "attention has sinks"),
 	FLAG("plain_shared", has_plain_shared,
 	     "shared experts have no gate of their own"),
+	FLAG("layer_scale", has_layer_scale,
+	     "attention and MLP are scaled (DINOv2)"),
 	COUNT(parameters, PARAMETERS_MOST, "all parameters"),
 	COUNT(stored_bytes, INT64_MAX, "bytes of the weights on disk"),
 	{ .name = NULL },
@@ -168,6 +170,16 @@ static const struct family {
 			    "step_rank", "kernel" },
 			  true,
 			  false },
+	[MODEL_GPTNEO] = { "gptneo",
+			   { "layers", "hidden", "heads", "ffn", "vocab",
+			     "positions" },
+			   true,
+			   false },
+	[MODEL_BART] = { "bart",
+			 { "layers", "decoder_layers", "hidden", "heads", "ffn",
+			   "vocab", "positions" },
+			 true,
+			 false },
 	[MODEL_COUNTED] = { "counted",
 			    { "parameters", "activations" },
 			    false,
@@ -193,7 +205,8 @@ bool model_family_has_words(enum model_family family)
 
 bool model_family_has_decoder(enum model_family family)
 {
-	return family == MODEL_T5 || family == MODEL_WHISPER;
+	return family == MODEL_T5 || family == MODEL_WHISPER ||
+	       family == MODEL_BART;
 }
 
 void model_facts_init(struct model_facts *facts, enum model_family family)
@@ -230,14 +243,14 @@ void model_facts_complete(struct model_facts *facts)
 		facts_fill(&facts->head_dim, facts->hidden / facts->heads);
 	if (families[facts->family].is_gated)
 		facts_fill(&facts->layer_norms, 2);
-	if (facts->family == MODEL_GPT2 && facts->hidden > 0 &&
-	    facts->hidden <= WIDTH_MOST)
+	if ((facts->family == MODEL_GPT2 || facts->family == MODEL_GPTNEO) &&
+	    facts->hidden > 0 && facts->hidden <= WIDTH_MOST)
 		facts_fill(&facts->ffn, facts->hidden * 4);
 	if (facts->family == MODEL_OPT)
 		facts_fill(&facts->embedding, facts->hidden);
 	if (facts->family == MODEL_BERT)
 		facts_fill(&facts->token_types, 2);
-	if (facts->family == MODEL_T5)
+	if (facts->family == MODEL_T5 || facts->family == MODEL_BART)
 		facts_fill(&facts->decoder_layers, facts->layers);
 	if (facts->family == MODEL_VIT || facts->family == MODEL_CONV)
 		facts_fill(&facts->channels, 3);

@@ -29,13 +29,16 @@ enum model_family {
 	MODEL_DEBERTA,    /* relative positions in a table of their own */
 	MODEL_WHISPER,    /* encoder of sound, decoder of text */
 	MODEL_MAMBA,      /* state space layers, no attention */
+	MODEL_GPTNEO,     /* MODEL_GPT2 without biases of q, k and v */
+	MODEL_BART,       /* encoder and decoder, learned positions of both */
 	MODEL_COUNTED,    /* diffusion, towers: numbers as counted */
 	MODEL_CONV,       /* convolutions, step by step */
 	MODEL_FAMILIES,
 };
 
 /* A layer of a network of convolutions, or a block of them: configs/models/
- * model_steps.c has their words, estimator/nets/conv.c what they are. */
+ * config/model_steps.c has their words, estimator/nets/conv_steps.c what they
+ * are. */
 enum conv_kind {
 	CONV_NORMED, /* convolution, batch norm, ReLU */
 	CONV_SWISH,  /* SiLU or ReLU6 in its place */
@@ -45,8 +48,10 @@ enum conv_kind {
 	CONV_BASIC,  /* ResNet's block of two, and of three */
 	CONV_BOTTLE,
 	CONV_INVERTED, /* MobileNetV2 */
-	CONV_MOBILE,   /* EfficientNet */
-	CONV_FUSED,    /* EfficientNetV2 */
+	CONV_THIN,     /* MobileNetV3, with ReLU and with hard swish */
+	CONV_HARD,
+	CONV_MOBILE,  /* EfficientNet */
+	CONV_FUSED,   /* EfficientNetV2 */
 	CONV_PATCHES, /* ConvNeXt's first layer, its blocks, and between them */
 	CONV_NEXT,
 	CONV_DOWN,
@@ -67,7 +72,8 @@ struct conv_step {
 	int32_t kernel;  /* pixels along its side */
 	int32_t stride;  /* pixels from one result to the next */
 	int32_t padding; /* where has_padding; else half the kernel */
-	int32_t inner;   /* CONV_BOTTLE: channels in the middle */
+	int32_t inner;   /* CONV_BOTTLE, _THIN, _HARD: channels in the middle */
+	int32_t squeeze; /* of those: channels of squeeze and excitation */
 	int32_t groups;
 	int32_t expand; /* CONV_INVERTED and the like: times as wide inside */
 	bool has_padding;
@@ -118,6 +124,7 @@ struct model_facts {
 	bool has_mlp_bias;     /* in MLP, router and experts */
 	bool has_sinks;        /* a number for each head */
 	bool has_plain_shared; /* shared experts without a gate of their own */
+	bool has_layer_scale;  /* DINOv2: of attention and MLP; a mask token */
 	/*
 	 * Counted in the weights themselves, or as the user says: wins over
 	 * what follows from the numbers above; 0: not known.
@@ -147,12 +154,13 @@ extern const struct model_field model_fields[];
 /* For messages: those that can be counted. */
 #define MODEL_FAMILY_NAMES                                                     \
 	"gpt2, llama, phi, neox, opt, bert, t5, vit, moe, deepseek, falcon, "  \
-	"bloom, gptj, distilbert, deberta, whisper, mamba, counted"
+	"bloom, gptj, distilbert, deberta, whisper, mamba, gptneo, bart, "     \
+	"counted"
 
 const char *model_family_name(enum model_family family);
 /* It predicts words: there are logits, and a cache to generate with. */
 bool model_family_has_words(enum model_family family);
-/* An encoder, and a decoder that looks at it: T5, Whisper. */
+/* An encoder, and a decoder that looks at it: T5, Whisper, BART. */
 bool model_family_has_decoder(enum model_family family);
 /* -EINVAL: none is called so. */
 int model_family_parse(const char *name, enum model_family *family);

@@ -82,6 +82,9 @@ static int64_t norm_bytes(const struct sizes *sizes, size_t stack,
 		norms = 3;
 	if (is_parallel(&sizes->model))
 		norms = 1;
+	/* What is scaled is kept as what is normed. */
+	if (sizes->model.has_layer_scale)
+		norms += 2;
 	if (has_rms_norms(family))
 		one = count_add(count_mul(hidden, NORM_FP32_BYTES),
 				mode == LAYER_TRAINED ? one : 0);

@@ -7,142 +7,48 @@
  */
 #include "estimator/shapes.h"
 
+#include "estimator/shapes_build.h"
+
 /* Distances that T5 tells apart (relative_attention_num_buckets). */
 #define T5_BUCKETS 32
 /* Rows before the first position in OPT's table. */
 #define OPT_OFFSET 2
 
-static struct layer_stack *stack_add(struct model_shape *shape, int64_t layers)
-{
-	struct layer_stack *stack = &shape->stacks[shape->stack_count++];
-
-	stack->layers = layers;
-	return stack;
-}
-
-static struct linear *linear_add(struct layer_stack *stack, unsigned targets,
-				 int64_t in, int64_t out)
-{
-	struct linear *linear = &stack->linears[stack->linear_count++];
-
-	*linear = (struct linear){
-		.targets = targets,
-		.in = in,
-		.out = out,
-		.copies = 1,
-		.active = 1,
-	};
-	return linear;
-}
-
-/* All linear layers of the stack from the first: so many of them, so many in
- * use for one token. */
-static void copies_set(struct layer_stack *stack, size_t first, int64_t copies,
-		       int64_t active)
-{
-	for (size_t i = first; i < stack->linear_count; i++) {
-		stack->linears[i].copies = copies;
-		stack->linears[i].active = active;
-	}
-}
-
-static void biases_set(struct layer_stack *stack)
-{
-	for (size_t i = 0; i < stack->linear_count; i++)
-		stack->linears[i].has_bias = true;
-}
-
-static void attention_add(struct layer_stack *stack,
-			  const struct model_facts *facts)
-{
-	int64_t q = count_mul(facts->heads, facts->head_dim);
-	int64_t kv = count_mul(facts->kv_heads, facts->head_dim);
-
-	linear_add(stack, TARGET_Q, facts->hidden, q)->has_bias =
-		facts->has_qkv_bias;
-	linear_add(stack, TARGET_K, facts->hidden, kv)->has_bias =
-		facts->has_qkv_bias;
-	linear_add(stack, TARGET_V, facts->hidden, kv)->has_bias =
-		facts->has_qkv_bias;
-	linear_add(stack, TARGET_O, q, facts->hidden)->has_bias =
-		facts->has_out_bias;
-	if (facts->has_wide_norms)
-		stack->vectors = count_add(stack->vectors, count_add(q, kv));
-	else if (facts->has_qk_norm)
-		stack->vectors += 2 * facts->head_dim;
-	if (facts->has_sinks)
-		stack->vectors += facts->heads;
-}
-
-/* One matrix for queries, keys and values. */
-static void fused_attention_add(struct layer_stack *stack,
-				const struct model_facts *facts)
-{
-	int64_t q = count_mul(facts->heads, facts->head_dim);
-	int64_t kv = count_mul(facts->kv_heads, facts->head_dim);
-
-	linear_add(stack, TARGET_Q | TARGET_K | TARGET_V, facts->hidden,
-		   count_add(q, count_mul(kv, 2)));
-	linear_add(stack, TARGET_O, q, facts->hidden);
-}
-
-static void mlp_add(struct layer_stack *stack, int64_t hidden, int64_t ffn,
-		    bool is_gated)
-{
-	if (is_gated)
-		linear_add(stack, TARGET_GATE, hidden, ffn);
-	linear_add(stack, TARGET_UP, hidden, ffn);
-	linear_add(stack, TARGET_DOWN, ffn, hidden);
-}
-
-static int64_t table(int64_t rows, int64_t width)
-{
-	return count_mul(rows, width);
-}
-
-static int64_t shapes_head_of(const struct model_facts *facts)
-{
-	return facts->is_tied ? 0 : table(facts->vocab, facts->hidden);
-}
-
-/* Layers with biases everywhere; a LayerNorm has a weight and a bias. */
-static void biased_layers(const struct model_facts *facts,
-			  struct model_shape *shape, int64_t norms,
-			  bool is_fused)
-{
-	struct layer_stack *stack = stack_add(shape, facts->layers);
-
-	stack->vectors = 2 * norms * facts->hidden;
-	if (is_fused)
-		fused_attention_add(stack, facts);
-	else
-		attention_add(stack, facts);
-	mlp_add(stack, facts->hidden, facts->ffn, false);
-	biases_set(stack);
-}
-
 static void gpt2(const struct model_facts *facts, struct model_shape *shape)
 {
-	biased_layers(facts, shape, 2, true);
-	shape->embedding = count_add(table(facts->vocab, facts->hidden),
-				     table(facts->positions, facts->hidden));
-	shape->head = shapes_head_of(facts);
+	shape_biased_layers(facts, shape, 2, true);
+	shape->embedding =
+		count_add(table_size(facts->vocab, facts->hidden),
+			  table_size(facts->positions, facts->hidden));
+	shape->head = shape_head(facts);
+	shape->other = 2 * facts->hidden;
+}
+
+/* Queries, keys and values have no bias. */
+static void gptneo(const struct model_facts *facts, struct model_shape *shape)
+{
+	shape_biased_layers(facts, shape, 2, false);
+	for (size_t i = 0; i < 3; i++)
+		shape->stacks[0].linears[i].has_bias = false;
+	shape->embedding =
+		table_size(facts->vocab + facts->positions, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = 2 * facts->hidden;
 }
 
 static void phi(const struct model_facts *facts, struct model_shape *shape)
 {
-	biased_layers(facts, shape, 1, false);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = count_add(shapes_head_of(facts), facts->vocab);
+	shape_biased_layers(facts, shape, 1, false);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = count_add(shape_head(facts), facts->vocab);
 	shape->other = 2 * facts->hidden;
 }
 
 static void neox(const struct model_facts *facts, struct model_shape *shape)
 {
-	biased_layers(facts, shape, 2, true);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = shapes_head_of(facts);
+	shape_biased_layers(facts, shape, 2, true);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = 2 * facts->hidden;
 }
 
@@ -150,13 +56,14 @@ static void neox(const struct model_facts *facts, struct model_shape *shape)
  * and no last norm. */
 static void opt(const struct model_facts *facts, struct model_shape *shape)
 {
-	int64_t words = table(facts->vocab, facts->embedding);
-	int64_t positions = table(facts->positions + OPT_OFFSET, facts->hidden);
+	int64_t words = table_size(facts->vocab, facts->embedding);
+	int64_t positions =
+		table_size(facts->positions + OPT_OFFSET, facts->hidden);
 	bool is_projected = facts->embedding != facts->hidden;
 	int64_t projection =
-		is_projected ? table(facts->embedding, facts->hidden) : 0;
+		is_projected ? table_size(facts->embedding, facts->hidden) : 0;
 
-	biased_layers(facts, shape, 2, false);
+	shape_biased_layers(facts, shape, 2, false);
 	shape->embedding = count_add(words, count_add(positions, projection));
 	shape->head = count_add(projection, facts->is_tied ? 0 : words);
 	shape->other = is_projected ? 0 : 2 * facts->hidden;
@@ -167,14 +74,16 @@ static void bert(const struct model_facts *facts, struct model_shape *shape)
 {
 	int64_t rows = facts->vocab + facts->positions + facts->token_types;
 
-	biased_layers(facts, shape, 2, false);
+	shape_biased_layers(facts, shape, 2, false);
 	shape->embedding =
-		count_add(table(rows, facts->hidden), 2 * facts->hidden);
-	shape->head =
-		count_add(table(facts->hidden, facts->hidden), facts->hidden);
+		count_add(table_size(rows, facts->hidden), 2 * facts->hidden);
+	shape->head = count_add(table_size(facts->hidden, facts->hidden),
+				facts->hidden);
 }
 
-/* A patch goes through a matrix with a bias; one token more is the class. */
+/* A patch goes through a matrix with a bias; one token more is the class.
+ * DINOv2 has a token for masked patches, two scales in a layer, and judges by
+ * the class beside the average. */
 static void vit(const struct model_facts *facts, struct model_shape *shape)
 {
 	int64_t side = facts->image / facts->patch;
@@ -182,28 +91,33 @@ static void vit(const struct model_facts *facts, struct model_shape *shape)
 				   count_mul(facts->patch, facts->patch));
 	int64_t rows = count_add(pixels, count_add(count_mul(side, side), 3));
 
-	biased_layers(facts, shape, 2, false);
-	shape->embedding = table(rows, facts->hidden);
+	int64_t scales = facts->has_layer_scale ? 1 : 0;
+
+	shape_biased_layers(facts, shape, 2, false);
+	shape->stacks[0].vectors += 2 * scales * facts->hidden;
+	shape->embedding = table_size(count_add(rows, scales), facts->hidden);
 	shape->head =
-		count_add(table(facts->classes, facts->hidden), facts->classes);
+		count_add(table_size(facts->classes,
+				     count_mul(facts->hidden, 1 + scales)),
+			  facts->classes);
 	shape->other = 2 * facts->hidden;
 }
 
 /* No biases; a decoder's layer has two attentions. */
 static void t5(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct layer_stack *encoder = stack_add(shape, facts->layers);
-	struct layer_stack *decoder = stack_add(shape, facts->decoder_layers);
+	struct layer_stack *encoder = shape_stack(shape, facts->layers);
+	struct layer_stack *decoder = shape_stack(shape, facts->decoder_layers);
 
 	encoder->vectors = 2 * facts->hidden;
-	attention_add(encoder, facts);
-	mlp_add(encoder, facts->hidden, facts->ffn, facts->is_gated);
+	stack_attention(encoder, facts);
+	stack_mlp(encoder, facts->hidden, facts->ffn, facts->is_gated);
 	decoder->vectors = 3 * facts->hidden;
-	attention_add(decoder, facts);
-	copies_set(decoder, 0, 2, 2);
-	mlp_add(decoder, facts->hidden, facts->ffn, facts->is_gated);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = shapes_head_of(facts);
+	stack_attention(decoder, facts);
+	stack_copies(decoder, 0, 2, 2);
+	stack_mlp(decoder, facts->hidden, facts->ffn, facts->is_gated);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = 2 * (T5_BUCKETS * facts->heads + facts->hidden);
 }
 
@@ -211,8 +125,8 @@ static void t5(const struct model_facts *facts, struct model_shape *shape)
 static void llama_ends(const struct model_facts *facts,
 		       struct model_shape *shape)
 {
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = shapes_head_of(facts);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = facts->hidden;
 }
 
@@ -220,10 +134,10 @@ static struct layer_stack *llama_stack(const struct model_facts *facts,
 				       struct model_shape *shape,
 				       int64_t layers)
 {
-	struct layer_stack *stack = stack_add(shape, layers);
+	struct layer_stack *stack = shape_stack(shape, layers);
 
 	stack->vectors = facts->layer_norms * facts->hidden;
-	attention_add(stack, facts);
+	stack_attention(stack, facts);
 	return stack;
 }
 
@@ -231,7 +145,7 @@ static void llama(const struct model_facts *facts, struct model_shape *shape)
 {
 	struct layer_stack *stack = llama_stack(facts, shape, facts->layers);
 
-	mlp_add(stack, facts->hidden, facts->ffn, true);
+	stack_mlp(stack, facts->hidden, facts->ffn, true);
 	llama_ends(facts, shape);
 }
 
@@ -240,14 +154,14 @@ static void experts_add(struct layer_stack *stack,
 {
 	size_t first = stack->linear_count;
 
-	mlp_add(stack, facts->hidden, facts->expert_ffn, true);
-	copies_set(stack, first, facts->experts, facts->experts_per_token);
+	stack_mlp(stack, facts->hidden, facts->expert_ffn, true);
+	stack_copies(stack, first, facts->experts, facts->experts_per_token);
 	for (size_t i = first; i < stack->linear_count; i++) {
 		stack->linears[i].is_expert = true;
 		stack->linears[i].has_bias = facts->has_mlp_bias;
 	}
 	if (facts->shared_ffn)
-		mlp_add(stack, facts->hidden, facts->shared_ffn, true);
+		stack_mlp(stack, facts->hidden, facts->shared_ffn, true);
 }
 
 static void moe(const struct model_facts *facts, struct model_shape *shape)
@@ -256,14 +170,14 @@ static void moe(const struct model_facts *facts, struct model_shape *shape)
 		llama_stack(facts, shape, facts->layers - facts->dense_layers);
 
 	experts_add(stack, facts);
-	linear_add(stack, 0, facts->hidden, facts->experts)->has_bias =
+	stack_linear(stack, 0, facts->hidden, facts->experts)->has_bias =
 		facts->has_mlp_bias;
 	/* How much of the shared experts: one number for each token. */
 	if (facts->shared_ffn && !facts->has_plain_shared)
-		linear_add(stack, 0, facts->hidden, 1);
+		stack_linear(stack, 0, facts->hidden, 1);
 	if (facts->dense_layers) {
 		stack = llama_stack(facts, shape, facts->dense_layers);
-		mlp_add(stack, facts->hidden, facts->ffn, true);
+		stack_mlp(stack, facts->hidden, facts->ffn, true);
 	}
 	llama_ends(facts, shape);
 }
@@ -273,7 +187,7 @@ static void moe(const struct model_facts *facts, struct model_shape *shape)
 static struct layer_stack *mla_stack(const struct model_facts *facts,
 				     struct model_shape *shape, int64_t layers)
 {
-	struct layer_stack *stack = stack_add(shape, layers);
+	struct layer_stack *stack = shape_stack(shape, layers);
 	int64_t q = count_mul(facts->heads, facts->nope_dim + facts->rope_dim);
 	int64_t kv =
 		count_mul(facts->heads, facts->nope_dim + facts->value_dim);
@@ -281,16 +195,16 @@ static struct layer_stack *mla_stack(const struct model_facts *facts,
 	stack->vectors = facts->layer_norms * facts->hidden + facts->q_rank +
 			 facts->kv_rank;
 	if (facts->q_rank) {
-		linear_add(stack, TARGET_Q, facts->hidden, facts->q_rank);
-		linear_add(stack, TARGET_Q, facts->q_rank, q);
+		stack_linear(stack, TARGET_Q, facts->hidden, facts->q_rank);
+		stack_linear(stack, TARGET_Q, facts->q_rank, q);
 	} else {
-		linear_add(stack, TARGET_Q, facts->hidden, q);
+		stack_linear(stack, TARGET_Q, facts->hidden, q);
 	}
-	linear_add(stack, TARGET_K, facts->hidden,
-		   facts->kv_rank + facts->rope_dim);
-	linear_add(stack, TARGET_V, facts->kv_rank, kv);
-	linear_add(stack, TARGET_O, count_mul(facts->heads, facts->value_dim),
-		   facts->hidden);
+	stack_linear(stack, TARGET_K, facts->hidden,
+		     facts->kv_rank + facts->rope_dim);
+	stack_linear(stack, TARGET_V, facts->kv_rank, kv);
+	stack_linear(stack, TARGET_O, count_mul(facts->heads, facts->value_dim),
+		     facts->hidden);
 	return stack;
 }
 
@@ -301,11 +215,11 @@ static void deepseek(const struct model_facts *facts, struct model_shape *shape)
 		mla_stack(facts, shape, facts->layers - facts->dense_layers);
 
 	experts_add(stack, facts);
-	stack->vectors =
-		count_add(stack->vectors, table(facts->experts, facts->hidden));
+	stack->vectors = count_add(stack->vectors,
+				   table_size(facts->experts, facts->hidden));
 	if (facts->dense_layers) {
 		stack = mla_stack(facts, shape, facts->dense_layers);
-		mlp_add(stack, facts->hidden, facts->ffn, true);
+		stack_mlp(stack, facts->hidden, facts->ffn, true);
 	}
 	llama_ends(facts, shape);
 }
@@ -313,56 +227,56 @@ static void deepseek(const struct model_facts *facts, struct model_shape *shape)
 /* The larger ones have a norm for attention and one for the MLP. */
 static void falcon(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct layer_stack *stack = stack_add(shape, facts->layers);
+	struct layer_stack *stack = shape_stack(shape, facts->layers);
 
 	stack->vectors = 2 * facts->layer_norms * facts->hidden;
-	fused_attention_add(stack, facts);
-	mlp_add(stack, facts->hidden, facts->ffn, false);
+	stack_fused_attention(stack, facts);
+	stack_mlp(stack, facts->hidden, facts->ffn, false);
 	if (facts->has_mlp_bias)
-		biases_set(stack);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = shapes_head_of(facts);
+		stack_biases(stack);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = 2 * facts->hidden;
 }
 
 static void bloom(const struct model_facts *facts, struct model_shape *shape)
 {
-	biased_layers(facts, shape, 2, true);
-	shape->embedding = count_add(table(facts->vocab, facts->hidden),
+	shape_biased_layers(facts, shape, 2, true);
+	shape->embedding = count_add(table_size(facts->vocab, facts->hidden),
 				     2 * facts->hidden);
-	shape->head = shapes_head_of(facts);
+	shape->head = shape_head(facts);
 	shape->other = 2 * facts->hidden;
 }
 
 static void gptj(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct layer_stack *stack = stack_add(shape, facts->layers);
+	struct layer_stack *stack = shape_stack(shape, facts->layers);
 
 	stack->vectors = count_add(3 * facts->hidden, facts->ffn);
-	attention_add(stack, facts);
-	mlp_add(stack, facts->hidden, facts->ffn, false);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = count_add(shapes_head_of(facts), facts->vocab);
+	stack_attention(stack, facts);
+	stack_mlp(stack, facts->hidden, facts->ffn, false);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = count_add(shape_head(facts), facts->vocab);
 	shape->other = 2 * facts->hidden;
 }
 
 static void distilbert(const struct model_facts *facts,
 		       struct model_shape *shape)
 {
-	biased_layers(facts, shape, 2, false);
-	shape->embedding =
-		count_add(table(facts->vocab + facts->positions, facts->hidden),
-			  2 * facts->hidden);
+	shape_biased_layers(facts, shape, 2, false);
+	shape->embedding = count_add(
+		table_size(facts->vocab + facts->positions, facts->hidden),
+		2 * facts->hidden);
 }
 
 /* Distances have a table, of twice as many rows as there are buckets, and its
  * norm; queries and keys of all layers share it. */
 static void deberta(const struct model_facts *facts, struct model_shape *shape)
 {
-	biased_layers(facts, shape, 2, false);
-	shape->embedding = count_add(table(facts->vocab, facts->hidden),
+	shape_biased_layers(facts, shape, 2, false);
+	shape->embedding = count_add(table_size(facts->vocab, facts->hidden),
 				     2 * facts->hidden);
-	shape->other = count_add(table(facts->positions, facts->hidden),
+	shape->other = count_add(table_size(facts->positions, facts->hidden),
 				 2 * facts->hidden);
 }
 
@@ -371,16 +285,16 @@ static struct layer_stack *whisper_stack(const struct model_facts *facts,
 					 struct model_shape *shape,
 					 int64_t layers, int64_t attentions)
 {
-	struct layer_stack *stack = stack_add(shape, layers);
+	struct layer_stack *stack = shape_stack(shape, layers);
 
-	attention_add(stack, facts);
+	stack_attention(stack, facts);
 	for (size_t i = 0; i < stack->linear_count; i++) {
 		stack->linears[i].has_bias =
 			stack->linears[i].targets != TARGET_K;
 		stack->linears[i].copies = attentions;
 		stack->linears[i].active = attentions;
 	}
-	mlp_add(stack, facts->hidden, facts->ffn, false);
+	stack_mlp(stack, facts->hidden, facts->ffn, false);
 	stack->vectors = count_add(2 * (attentions + 1) * facts->hidden,
 				   count_add(facts->ffn, facts->hidden));
 	return stack;
@@ -395,28 +309,47 @@ static void whisper(const struct model_facts *facts, struct model_shape *shape)
 
 	(void)whisper_stack(facts, shape, facts->layers, 1);
 	(void)whisper_stack(facts, shape, facts->decoder_layers, 2);
-	shape->embedding = table(rows, facts->hidden);
-	shape->other = count_add(
-		table(count_add(convolved, facts->positions), facts->hidden),
-		6 * facts->hidden);
+	shape->embedding = table_size(rows, facts->hidden);
+	shape->other =
+		count_add(table_size(count_add(convolved, facts->positions),
+				     facts->hidden),
+			  6 * facts->hidden);
+}
+
+/* Tables as OPT's, and a norm behind each. */
+static void bart(const struct model_facts *facts, struct model_shape *shape)
+{
+	struct layer_stack *decoder;
+	int64_t rows = 2 * (facts->positions + OPT_OFFSET) + 4;
+
+	shape_biased_layers(facts, shape, 2, false);
+	decoder = shape_stack(shape, facts->decoder_layers);
+	decoder->vectors = 6 * facts->hidden;
+	stack_attention(decoder, facts);
+	stack_copies(decoder, 0, 2, 2);
+	stack_mlp(decoder, facts->hidden, facts->ffn, false);
+	stack_biases(decoder);
+	shape->embedding =
+		table_size(count_add(facts->vocab, rows), facts->hidden);
+	shape->head = shape_head(facts);
 }
 
 /* The inner width stands in ffn. Beside its matrices a layer has a convolution,
  * the decay of each state, a skip, the bias of the step, a norm. */
 static void mamba(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct layer_stack *stack = stack_add(shape, facts->layers);
+	struct layer_stack *stack = shape_stack(shape, facts->layers);
 	int64_t inner = facts->ffn;
 	int64_t each = count_add(facts->kernel, facts->state) + 3;
 
-	linear_add(stack, TARGET_UP, facts->hidden, 2 * inner);
-	linear_add(stack, 0, inner,
-		   count_add(facts->step_rank, 2 * facts->state));
-	linear_add(stack, 0, facts->step_rank, inner);
-	linear_add(stack, TARGET_DOWN, inner, facts->hidden);
+	stack_linear(stack, TARGET_UP, facts->hidden, 2 * inner);
+	stack_linear(stack, 0, inner,
+		     count_add(facts->step_rank, 2 * facts->state));
+	stack_linear(stack, 0, facts->step_rank, inner);
+	stack_linear(stack, TARGET_DOWN, inner, facts->hidden);
 	stack->vectors = count_add(count_mul(inner, each), facts->hidden);
-	shape->embedding = table(facts->vocab, facts->hidden);
-	shape->head = shapes_head_of(facts);
+	shape->embedding = table_size(facts->vocab, facts->hidden);
+	shape->head = shape_head(facts);
 	shape->other = facts->hidden;
 }
 
@@ -424,18 +357,18 @@ static void mamba(const struct model_facts *facts, struct model_shape *shape)
  * adapters go to only the sides count. */
 static void counted(const struct model_facts *facts, struct model_shape *shape)
 {
-	struct layer_stack *stack = stack_add(shape, 1);
+	struct layer_stack *stack = shape_stack(shape, 1);
 
 	stack->unshaped = facts->parameters;
 	if (facts->adapted)
-		linear_add(stack, TARGETS_ATTENTION, facts->adapted, 0);
+		stack_linear(stack, TARGETS_ATTENTION, facts->adapted, 0);
 }
 
 /* As one layer as well. */
 static void conv(const struct model_facts *facts, struct model_shape *shape)
 {
 	conv_count(facts, &shape->conv);
-	stack_add(shape, 1)->vectors = shape->conv.parameters;
+	shape_stack(shape, 1)->vectors = shape->conv.parameters;
 }
 
 typedef void shape_fn(const struct model_facts *facts,
@@ -453,7 +386,8 @@ void shape_family(const struct model_facts *facts, struct model_shape *shape)
 		[MODEL_GPTJ] = gptj,       [MODEL_DISTILBERT] = distilbert,
 		[MODEL_DEBERTA] = deberta, [MODEL_WHISPER] = whisper,
 		[MODEL_MAMBA] = mamba,     [MODEL_COUNTED] = counted,
-		[MODEL_CONV] = conv,
+		[MODEL_CONV] = conv,       [MODEL_GPTNEO] = gptneo,
+		[MODEL_BART] = bart,
 	};
 
 	shapes[facts->family](facts, shape);

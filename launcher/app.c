@@ -23,6 +23,7 @@
 #include "launcher/phantom/phantom_folder.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
+#include "launcher/report/report_style.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/survey/survey.h"
 #include "probes/nodes/node_rank.h"
@@ -185,7 +186,8 @@ static int run_line(const struct strlist *arguments,
 
 	if (!is_probe())
 		options_files_read(&read, environment, &warnings);
-	files = (struct options_files){ read.items, read.count };
+	files = (struct options_files){ read.items, read.count,
+					report_width() };
 	outcome = options_parse(&options, arguments, environment, &files,
 				&warnings, &text, &err);
 	if (outcome == OPTIONS_RUN && !is_probe() &&

@@ -19,6 +19,7 @@
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/report/report_style.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/tuning/probe_isolation.h"
@@ -33,6 +34,8 @@
 #include <unistd.h>
 
 #define SHOWN_LINE_MAX 200
+/* Where the words behind a label begin. */
+#define LABEL_COLUMNS 10
 
 static void explain_add_line(struct strbuf *out, char sign, const char *line,
 			     size_t length)
@@ -471,7 +474,7 @@ int explain_command(const struct options *options,
 		    const struct process_state *state)
 {
 	struct result result = RESULT_INIT;
-	struct strbuf out = STRBUF_INIT;
+	struct strbuf out = STRBUF_INIT, shown = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	struct request request;
 	enum command_outcome outcome =
@@ -485,13 +488,16 @@ int explain_command(const struct options *options,
 		result_refuse(&result, outcome, err.message);
 		log_error("%s", err.message);
 	}
+	text_add_lines(&shown, strbuf_text(&out), LABEL_COLUMNS,
+		       report_width() - 1);
 	code = result.exit_code;
 	if (result_write_json(options, &result) < 0)
 		code = EXIT_AUTOFIT_FAILED;
 	if (!options->output.json || strcmp(options->output.json, "-") != 0)
-		(void)fwrite(strbuf_text(&out), 1, out.length, stdout);
+		(void)fwrite(strbuf_text(&shown), 1, shown.length, stdout);
 	if (fflush(stdout) != 0)
 		code = EXIT_AUTOFIT_FAILED;
+	strbuf_release(&shown);
 	strbuf_release(&out);
 	result_release(&result);
 	request_release(&request);

@@ -6,6 +6,7 @@
 AUTOFIT_NIGHTLY=1 so is the program that two builds in two folders make.
 """
 import filecmp
+import glob
 import json
 import os
 import re
@@ -60,6 +61,7 @@ def tarball(path, scratch):
     (top,) = os.listdir(place)
     lib.try_program("tarball", os.path.join(place, top, "bin/autofit"))
     module_file(os.path.join(place, top))
+    module_load(os.path.join(place, top))
     equal("tarball: one folder to remove", os.listdir(place), [top])
 
 
@@ -83,6 +85,38 @@ def module_file(top):
         "MANPATH=%s/share/man" % top,
         "PKG_CONFIG_PATH=%s/lib/pkgconfig" % top,
     ])
+
+
+def module_command():
+    """That of Environment Modules: MODULECMD, or Debian's; None: not here."""
+    found = [os.environ.get("MODULECMD", "")]
+    found += glob.glob("/usr/lib/*/modulecmd.tcl")
+    found += glob.glob("/usr/lib/modulecmd.tcl")
+    return next((path for path in found if path and os.path.exists(path)), None)
+
+
+def module_load(top):
+    """What `module load autofit` makes of a shell; and unload, that it was."""
+    command = module_command()
+    if not command or not shutil.which("tclsh"):
+        print("# no Environment Modules: the module was not loaded")
+        return
+    script = """
+        module() { eval "$(tclsh "$MODULECMD" bash "$@")"; }
+        module use "$1/share/modulefiles"
+        before=$PATH
+        module load autofit
+        command -v autofit
+        autofit --version
+        module unload autofit
+        [ "$PATH" = "$before" ] && ! command -v autofit && echo unloaded
+    """
+    done = run("bash", "-c", script, "bash", top, env={
+        "PATH": "/usr/bin:/bin", "MODULECMD": command, "HOME": top})
+    lines = done.stdout.splitlines()
+    equal("module: load, run, unload",
+          (lines[:1], lines[1:2] and lines[1].split()[0], lines[2:]),
+          ([os.path.join(top, "bin/autofit")], "autofit", ["unloaded"]))
 
 
 def wheel(path, scratch):

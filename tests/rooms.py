@@ -69,6 +69,7 @@ probes/preload
 probes/preload/ledger
 probes/process
 configs/models
+configs/models/config
 configs/presets
 configs/launchers
 configs/records

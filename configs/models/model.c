@@ -6,7 +6,7 @@
 #include "base/match.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
-#include "configs/models/model_hf.h"
+#include "configs/models/config/model_hf.h"
 #include "configs/models/model_safetensors.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "configs/files/ini.h"
 #include "configs/files/json_bounded.h"
-#include "configs/models/model_hf.h"
+#include "configs/models/config/model_hf.h"
 #include "configs/settings/settings.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "configs/files/csv.h"
-#include "configs/models/model_steps.h"
+#include "configs/models/config/model_steps.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -19,6 +19,8 @@
 #define BUILTIN_IMAGES_FILE "configs/models_images.csv"
 #define STEPS_MAX 512
 #define MODELS_MAX 1000
+/* Underscores between digits in a builder of torchtune. */
+#define BUILDER_POINTS 4
 #define KEY_MAX 128
 #define NEAR_MAX 4
 /* A name that shares less with the one that is looked for is not near. */
@@ -115,6 +117,21 @@ static bool is_model(const struct known_model *model, const char *key)
 	return false;
 }
 
+/* As it stands there, but for the case of letters: regnet_x_1_6gf is not
+ * regnet_x_16gf. */
+static const struct known_model *find_letters(const struct model_table *table,
+					      const char *name)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const char *known = table->items[i].facts.name;
+
+		if (strcasecmp(known, name) == 0 ||
+		    strcasecmp(basename(known), name) == 0)
+			return &table->items[i];
+	}
+	return NULL;
+}
+
 static const struct known_model *find_key(const struct model_table *table,
 					  const char *key)
 {
@@ -184,6 +201,54 @@ static const struct known_model *find_trained(const struct model_table *table,
 	return find_key(table, key);
 }
 
+/* Letter by letter again, with what may be a point for some underscores between
+ * digits: of llama3_1_8b the first, of qwen2_5_0_5b the first and the last. */
+static const struct known_model *find_pointed(const struct model_table *table,
+					      const char *name)
+{
+	size_t places[BUILDER_POINTS], count = 0;
+	const struct known_model *model = NULL;
+
+	for (size_t i = 1; name[i] && count < BUILDER_POINTS; i++)
+		if (name[i] == '_' && isdigit((unsigned char)name[i - 1]) &&
+		    isdigit((unsigned char)name[i + 1]))
+			places[count++] = i;
+	for (unsigned points = 0; !model && points < 1U << count; points++) {
+		char key[KEY_MAX] = "", *text = xstrdup(name);
+
+		for (size_t i = 0; i < count; i++)
+			if (points & 1U << i)
+				text[places[i]] = '.';
+		key_make(key, text, strlen(text));
+		model = find_key(table, key);
+		free(text);
+	}
+	return model;
+}
+
+/* torchtune.models.qwen2_5.qlora_qwen2_5_1_5b_instruct: what is behind the last
+ * point, without the method before it and the training behind it. */
+static const struct known_model *find_builder(const struct model_table *table,
+					      const char *name)
+{
+	static const char package[] = "torchtune.models.";
+	const struct known_model *model;
+	char *text, *end;
+
+	if (strncmp(name, package, strlen(package)) != 0)
+		return NULL;
+	name = strrchr(name, '.') + 1;
+	name += *name == 'q' && strncmp(name + 1, "lora_", 5) == 0;
+	name += strncmp(name, "lora_", 5) == 0 ? 5 : 0;
+	text = xstrdup(name);
+	end = strstr(text, "_base");
+	if (end)
+		*end = '\0';
+	model = find_pointed(table, text);
+	free(text);
+	return model;
+}
+
 const struct model_facts *model_table_find(const struct model_table *table,
 					   const char *name, struct error *err)
 {
@@ -192,13 +257,17 @@ const struct model_facts *model_table_find(const struct model_table *table,
 	char key[KEY_MAX] = "";
 
 	key_make(key, name, strlen(name));
-	model = find_key(table, key);
+	model = find_letters(table, name);
+	if (!model)
+		model = find_key(table, key);
 	if (!model && slash) {
 		key_make(key, slash + 1, strlen(slash + 1));
 		model = find_key(table, key);
 	}
 	if (!model)
 		model = find_trained(table, slash ? slash + 1 : name);
+	if (!model)
+		model = find_builder(table, name);
 	if (model)
 		return &model->facts;
 	(void)models_fail_unknown(table, name, key, err);

@@ -54,6 +54,7 @@ struct preset_phase {
 /* What the estimator can learn from a command: see docs/presets.md. */
 enum preset_model_field {
 	MODEL_PATH,
+	MODEL_BUILDER,
 	MODEL_LAYERS,
 	MODEL_HIDDEN,
 	MODEL_HEADS,

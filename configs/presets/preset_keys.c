@@ -190,6 +190,8 @@ const struct ini_key preset_keys[] = {
 	PHASE_ROWS("evaluation", probe.evaluation),
 	PHASE_ROWS("saving", probe.saving),
 	MODEL_ROW("path", MODEL_PATH, "its name or path"),
+	MODEL_ROW("builder", MODEL_BUILDER,
+		  "the function that makes it, where the path is not there"),
 	MODEL_ROW("layers", MODEL_LAYERS, "number of layers"),
 	MODEL_ROW("hidden", MODEL_HIDDEN, "hidden size"),
 	MODEL_ROW("heads", MODEL_HEADS, "attention heads"),

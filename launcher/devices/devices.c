@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/report/report_answer.h"
+#include "launcher/report/report_style.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -164,7 +165,7 @@ static int write_all(const struct devices *devices,
 	struct strbuf json = STRBUF_INIT;
 	int code;
 
-	devices_table(devices, &table);
+	devices_table(devices, report_width(), &table);
 	devices_json(devices, &json);
 	code = report_answer(options, &table, &json);
 	strbuf_release(&json);

@@ -61,8 +61,10 @@ void devices_list(struct devices *devices, const struct options *options,
  */
 char *devices_user_of(const char *proc_root, pid_t pid);
 
-/* Each appends; the JSON object is autofit.devices/1, with a newline. */
-void devices_table(const struct devices *devices, struct strbuf *out);
+/* Each appends; the JSON object is autofit.devices/1, with a newline. columns:
+ * of the terminal. */
+void devices_table(const struct devices *devices, size_t columns,
+		   struct strbuf *out);
 void devices_json(const struct devices *devices, struct strbuf *out);
 
 /*

@@ -12,6 +12,11 @@
 
 #include <jansson.h>
 
+#define GPU_COLUMNS 5
+#define UUID_COLUMNS 40
+/* What stands beside name and UUID. */
+#define BESIDE_NAME "GPU      123.4 GiB  123.4 GiB  Processes"
+
 /* 0 is not known. */
 static const char *devices_text_size_text(char text[BYTES_TEXT_MAX],
 					  uint64_t bytes)
@@ -46,21 +51,26 @@ static size_t devices_text_name_width(const struct devices *devices)
 	return width;
 }
 
-static void table_gpu(const struct devices_gpu *row, int width,
+/* Where a line has no room for a UUID, it stands on one of its own. */
+static void table_gpu(const struct devices_gpu *row, int width, bool is_narrow,
 		      struct strbuf *out)
 {
 	const struct gpu_device *gpu = &row->gpu;
 	char total[BYTES_TEXT_MAX];
 	char free_text[BYTES_TEXT_MAX];
 
-	strbuf_addf(out, "%-5d%-*s  %-40s  %9s  %9s  ", gpu->index, width,
-		    gpu->name, gpu->uuid,
+	strbuf_addf(out, "%-5d%-*s  ", gpu->index, width, gpu->name);
+	if (!is_narrow)
+		strbuf_addf(out, "%-*s  ", UUID_COLUMNS, gpu->uuid);
+	strbuf_addf(out, "%9s  %9s  ",
 		    devices_text_size_text(total, gpu->total_bytes),
 		    devices_text_size_text(free_text, gpu->free_bytes));
 	if (row->process_count < 0)
 		strbuf_adds(out, "not known\n");
 	else
 		strbuf_addf(out, "%d\n", row->process_count);
+	if (is_narrow)
+		strbuf_addf(out, "     %s\n", gpu->uuid);
 	for (int i = 0; i < row->process_count; i++)
 		table_process(&row->processes[i], out);
 }
@@ -76,16 +86,21 @@ static void table_no_gpu(const struct devices *devices, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
-static void table_gpus(const struct devices *devices, struct strbuf *out)
+static void table_gpus(const struct devices *devices, size_t columns,
+		       struct strbuf *out)
 {
-	int width = (int)devices_text_name_width(devices);
+	size_t width = devices_text_name_width(devices);
+	bool is_narrow = columns <= width + strlen(BESIDE_NAME) + UUID_COLUMNS;
 
-	if (devices->gpu_count)
-		strbuf_addf(out, "%-5s%-*s  %-40s  %9s  %9s  %s\n", "GPU",
-			    width, "Name", "UUID", "Total", "Free",
+	if (devices->gpu_count) {
+		strbuf_addf(out, "%-5s%-*s  ", "GPU", (int)width, "Name");
+		if (!is_narrow)
+			strbuf_addf(out, "%-*s  ", UUID_COLUMNS, "UUID");
+		strbuf_addf(out, "%9s  %9s  %s\n", "Total", "Free",
 			    "Processes");
+	}
 	for (size_t i = 0; i < devices->gpu_count; i++)
-		table_gpu(&devices->gpus[i], width, out);
+		table_gpu(&devices->gpus[i], (int)width, is_narrow, out);
 	if (devices->gpu_problem) {
 		strbuf_adds(out, "GPU: ");
 		add_safe(out, devices->gpu_problem);
@@ -145,11 +160,16 @@ static void table_observers(const struct devices *devices, struct strbuf *out)
 	}
 }
 
-void devices_table(const struct devices *devices, struct strbuf *out)
+void devices_table(const struct devices *devices, size_t columns,
+		   struct strbuf *out)
 {
-	table_gpus(devices, out);
-	table_host(devices, out);
-	table_observers(devices, out);
+	struct strbuf text = STRBUF_INIT;
+
+	table_gpus(devices, columns, &text);
+	table_host(devices, &text);
+	table_observers(devices, &text);
+	text_add_lines(out, strbuf_text(&text), GPU_COLUMNS, columns - 1);
+	strbuf_release(&text);
 }
 
 static json_t *processes_json(const struct devices_gpu *gpu)

@@ -270,6 +270,10 @@ int estimate_case_of_command(struct estimate_case *all,
 	estimate_command_run(command, &request, &all->notes);
 	take_run(all, &request);
 	all->effective_batch = command->batch.effective_batch;
+	/* A folder of another machine; of the function there is one answer. */
+	if (!request.model && command->model[MODEL_BUILDER] &&
+	    (!name || access(name, F_OK) != 0))
+		name = command->model[MODEL_BUILDER];
 	result = find_model(all, name, &request, command, err);
 	return result < 0 ? result : estimate_case_complete(all, err);
 }

@@ -216,6 +216,7 @@ static void set_adapters(const struct command *command,
 	const char *rank = command->model[MODEL_LORA_RANK];
 	const char *four = command->model[MODEL_FOUR_BIT];
 	const char *eight = command->model[MODEL_EIGHT_BIT];
+	const char *builder = command->model[MODEL_BUILDER];
 	struct workload *run = &request->run;
 	int64_t number = 0;
 
@@ -229,6 +230,8 @@ static void set_adapters(const struct command *command,
 		return;
 	if (four && !is_off(four))
 		set_quantisation(four, run);
+	else if (builder && strstr(builder, ".qlora_"))
+		run->weights = WEIGHTS_NF4;
 	else if (eight && !is_off(eight))
 		run->weights = WEIGHTS_INT8;
 }

@@ -220,6 +220,16 @@ static int check_matrices(const struct estimate_case *all, struct error *err)
 	return 0;
 }
 
+/* PEFT's default for most models; a command's own are not read. */
+static void say_targets(struct estimate_case *all)
+{
+	const struct workload *run = &all->run;
+	bool has_lora = run->peft == PEFT_LORA || run->peft == PEFT_DORA;
+
+	if (has_lora && !run->targets && all->model.family != MODEL_COUNTED)
+		strlist_add(&all->assumed, "adapters on q and v (--targets)");
+}
+
 int estimate_case_complete(struct estimate_case *all, struct error *err)
 {
 	const struct estimate_request *request = &all->options->estimate;
@@ -234,6 +244,7 @@ int estimate_case_complete(struct estimate_case *all, struct error *err)
 	run->compute_major = all->gpu.compute_major;
 	if (complete_gpus(all, request, err) < 0)
 		return -EINVAL;
+	say_targets(all);
 	say_amp(all);
 	return 0;
 }

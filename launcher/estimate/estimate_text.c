@@ -7,13 +7,19 @@
 #include "launcher/estimate/estimate_usage.h"
 #include "launcher/estimate/estimate_views.h"
 #include "launcher/options/options_estimate.h"
+#include "launcher/report/report_style.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define COLUMNS 79
 #define LABEL 10
-#define BAR 32
+#define BAR_MOST 32
+#define BAR_LEAST 16
+/* What stands before the picture, and around it. */
+#define BESIDE_BAR 50
+/* The widest name of a tier, and two blanks; what stands behind it. */
+#define TIER_LEAST 11
+#define BEHIND_TIER 41
 
 /* "8,030,261,248" */
 static void add_grouped(struct strbuf *out, int64_t number)
@@ -38,7 +44,8 @@ static void estimate_text_add_line(struct strbuf *out, const char *label,
 
 	text_add_safe(&safe, words, false);
 	strbuf_addf(&line, "  %-*s%s", LABEL, label, strbuf_text(&safe));
-	text_add_wrapped(out, strbuf_text(&line), LABEL + 2, COLUMNS);
+	text_add_wrapped(out, strbuf_text(&line), LABEL + 2,
+			 report_width() - 1);
 	strbuf_addch(out, '\n');
 	strbuf_release(&safe);
 	strbuf_release(&line);
@@ -142,30 +149,49 @@ void estimate_text_case(struct strbuf *out, const struct estimate_case *all,
 	strbuf_release(&words);
 }
 
-/* Where a part begins and ends in the picture, in marks. */
-static int mark_of(int64_t bytes, int64_t whole)
+/* Marks of the picture in a line that is so wide; 0: there is no room. */
+static int bar_room(size_t columns)
 {
-	return whole > 0 ? (int)((double)bytes / (double)whole * BAR + 0.5) : 0;
+	size_t room = columns > BESIDE_BAR ? columns - BESIDE_BAR : 0;
+
+	if (room < BAR_LEAST)
+		return 0;
+	return room < BAR_MOST ? (int)room : BAR_MOST;
+}
+
+/* A picture of all parts: its marks, and the bytes of them all. */
+struct parts_picture {
+	int marks;
+	int64_t whole;
+};
+
+/* Where a part begins and ends in the picture, in marks. */
+static int mark_of(const struct parts_picture *picture, int64_t bytes)
+{
+	double share = (double)bytes / (double)picture->whole;
+
+	return picture->whole > 0 ? (int)(share * picture->marks + 0.5) : 0;
 }
 
 /* Parts one after the other, as they fill the GPU. */
-static void add_bar(struct strbuf *out, int64_t from, int64_t bytes,
-		    int64_t whole)
+static void add_bar(struct strbuf *out, const struct parts_picture *picture,
+		    int64_t from, int64_t bytes)
 {
-	int first = mark_of(from, whole);
-	int end = mark_of(from + bytes, whole);
+	int first = mark_of(picture, from);
+	int end = mark_of(picture, from + bytes);
+	int marks = picture->marks;
 
 	if (end == first)
 		end++;
 	strbuf_addf(out, "  |%*s", first, "");
-	for (int i = first; i < end && i < BAR; i++)
+	for (int i = first; i < end && i < marks; i++)
 		strbuf_addch(out, '#');
-	strbuf_addf(out, "%*s|", end < BAR ? BAR - end : 0, "");
+	strbuf_addf(out, "%*s|", end < marks ? marks - end : 0, "");
 }
 
 static void estimate_text_add_parts(struct strbuf *out,
 				    const struct estimate *estimate,
-				    int64_t whole, bool has_picture)
+				    const struct parts_picture *picture)
 {
 	const int64_t *parts = estimate->parts[estimate->phase];
 	char size[BYTES_TEXT_MAX];
@@ -177,8 +203,8 @@ static void estimate_text_add_parts(struct strbuf *out,
 		strbuf_addf(out, "  %-24s%9s  %-9s", part_name((enum part)i),
 			    bytes_format(size, (uint64_t)parts[i]),
 			    tier_name(part_tier((enum part)i)));
-		if (has_picture)
-			add_bar(out, before, parts[i], whole);
+		if (picture->marks)
+			add_bar(out, picture, before, parts[i]);
 		while (out->length && out->data[out->length - 1] == ' ')
 			out->length--;
 		strbuf_addch(out, '\n');
@@ -186,12 +212,18 @@ static void estimate_text_add_parts(struct strbuf *out,
 	}
 }
 
-static void add_peaks(struct strbuf *out, const struct estimate *estimate)
+static void add_peaks(struct strbuf *out, const struct estimate *estimate,
+		      size_t columns)
 {
 	char size[BYTES_TEXT_MAX], low[BYTES_TEXT_MAX], high[BYTES_TEXT_MAX];
+	size_t width = columns > BEHIND_TIER + TIER_LEAST
+			       ? columns - BEHIND_TIER
+			       : TIER_LEAST;
 
+	if (width > 24)
+		width = 24;
 	for (int i = 0; i < TIERS; i++)
-		strbuf_addf(out, "  %-24s%9s  from %s to %s\n",
+		strbuf_addf(out, "  %-*s%9s  from %s to %s\n", (int)width,
 			    tier_name((enum tier)i),
 			    bytes_format(size, (uint64_t)estimate->peak[i]),
 			    bytes_format(low, (uint64_t)estimate->low[i]),
@@ -285,14 +317,18 @@ void estimate_text_breakdown(struct strbuf *out,
 			     const struct estimate_case *all,
 			     const struct estimate *estimate, bool has_picture)
 {
-	int64_t whole = estimate->peak[TIER_PROCESS];
+	size_t columns = report_width() - 1;
+	struct parts_picture picture = {
+		.marks = has_picture ? bar_room(columns) : 0,
+		.whole = estimate->peak[TIER_PROCESS],
+	};
 
-	if (all->gpu.usable_bytes > whole)
-		whole = all->gpu.usable_bytes;
+	if (all->gpu.usable_bytes > picture.whole)
+		picture.whole = all->gpu.usable_bytes;
 	strbuf_addch(out, '\n');
-	estimate_text_add_parts(out, estimate, whole, has_picture);
+	estimate_text_add_parts(out, estimate, &picture);
 	strbuf_addch(out, '\n');
-	add_peaks(out, estimate);
+	add_peaks(out, estimate, columns);
 	add_phases(out, estimate);
 	estimate_text_add_engine(out, all, estimate);
 	if (all->gpu.usable_bytes)
@@ -315,7 +351,8 @@ void estimate_text_view(struct strbuf *out, const char *title,
 
 		strbuf_adds(&line, "  ");
 		text_add_safe(&line, notes->items[i], false);
-		text_add_wrapped(out, strbuf_text(&line), 2, COLUMNS);
+		text_add_wrapped(out, strbuf_text(&line), 2,
+				 report_width() - 1);
 		strbuf_addch(out, '\n');
 		strbuf_release(&line);
 	}

@@ -92,13 +92,13 @@ static const struct report_table_column fit_columns[] = {
 	{ "model", "model", TABLE_TEXT },
 	{ "parameters", NULL, TABLE_COUNT },
 	{ "full_bytes", "full", TABLE_BYTES },
-	{ "full_batch", "max", TABLE_COUNT },
+	{ "full_batch", "max", TABLE_BESIDE },
 	{ "lora_bytes", "LoRA", TABLE_BYTES },
-	{ "lora_batch", "max", TABLE_COUNT },
+	{ "lora_batch", "max", TABLE_BESIDE },
 	{ "qlora_bytes", "QLoRA", TABLE_BYTES },
-	{ "qlora_batch", "max", TABLE_COUNT },
+	{ "qlora_batch", "max", TABLE_BESIDE },
 	{ "generation_bytes", "generate", TABLE_BYTES },
-	{ "generation_batch", "max", TABLE_COUNT },
+	{ "generation_batch", "max", TABLE_BESIDE },
 	{ NULL, NULL, TABLE_TEXT },
 };
 

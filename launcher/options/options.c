@@ -383,13 +383,13 @@ static void options_settle(struct options *options)
 }
 
 static void print_text(struct strbuf *out,
-		       const struct options_parsing *parsing)
+		       const struct options_parsing *parsing, size_t columns)
 {
 	enum option_print what = parsing->print->print;
 	const char *value = parsing->print_value;
 
 	if (what == PRINT_HELP)
-		options_help(out, value, parsing->print_length);
+		options_help(out, value, parsing->print_length, columns);
 	else if (what == PRINT_VERSION)
 		options_version(out, parsing->print_verbose);
 	else
@@ -411,7 +411,7 @@ enum options_outcome options_parse(struct options *options,
 	if (set_initial(options, err) < 0 || parse_argv(&parsing, argv))
 		return OPTIONS_WRONG;
 	if (parsing.print) {
-		print_text(text, &parsing);
+		print_text(text, &parsing, files ? files->columns : 0);
 		return OPTIONS_PRINT;
 	}
 	parsing.has_json = options->output.json != NULL;

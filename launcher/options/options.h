@@ -188,6 +188,7 @@ struct options_file {
 struct options_files {
 	const struct options_file *items;
 	size_t count;
+	size_t columns; /* of where a help is shown; 0: not known */
 };
 
 /*

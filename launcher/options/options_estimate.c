@@ -238,6 +238,12 @@ static int set_lora(const struct option_row *row, struct options *options,
 
 	if (result == 0 && options->estimate.run.peft != PEFT_DORA)
 		options->estimate.run.peft = PEFT_LORA;
+	/* A model, most likely. */
+	if (result < 0 && isalpha((unsigned char)*value))
+		return error_set(err, -EINVAL,
+				 "'%.64s' is not a whole number: the rank of "
+				 "the adapters comes first: --lora 16 %.64s",
+				 value, value);
 	return result;
 }
 

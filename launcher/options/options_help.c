@@ -12,107 +12,108 @@
 #include <string.h>
 
 #define HELP_COLUMNS 79
+#define HELP_COLUMNS_LEAST 39
+/* Where the words of an option begin; in a narrow terminal. */
 #define HELP_INDENT 28
+#define HELP_INDENT_NARROW 10
+#define HELP_HEAD_INDENT 6
+#define HELP_NARROW 70
 
-static const char help_usage[] =
-	"Usage: autofit [options] [--] command...\n"
-	"       autofit tune [options] -- command...\n"
-	"\n"
-	"Finds the largest batch size of a training command that is safe in\n"
-	"memory by short probes of that very command, records it, and becomes\n"
-	"the command. The next time no probe is needed. The effective batch\n"
-	"(micro x accum x world) stays what the command asks for.\n"
-	"\n"
-	"Sub-commands:\n";
+/* A text under way, and how wide it may be. */
+struct help_page {
+	struct strbuf *out;
+	size_t columns, indent;
+};
+
+static const char help_usage[] = "Usage: autofit [options] [--] command...\n"
+				 "       autofit tune [options] -- command...\n"
+				 "\n";
+
+static const char help_what[] =
+	"Finds the largest batch size of a training command that is safe in "
+	"memory by short probes of that very command, records it, and becomes "
+	"the command. The next time no probe is needed. The effective batch "
+	"(micro x accum x world) stays what the command asks for.";
 
 static const char help_places[] =
-	"\n"
 	"Every option can be set as a variable: --max-micro as "
-	"AUTOFIT_MAX_MICRO,\n"
-	"and nearly every one in a file: ./.autofit.ini, autofit.ini of the "
-	"user, of the\n"
-	"site. The first word that is no option begins the command. Where a "
-	"NAME stands,\n"
-	"-- command... means the record of that command.\n"
-	"\n"
-	"Exit codes: the command's own when it ran; else\n";
+	"AUTOFIT_MAX_MICRO, and nearly every one in a file: ./.autofit.ini, "
+	"autofit.ini of the user, of the site. The first word that is no "
+	"option begins the command. Where a NAME stands, -- command... means "
+	"the record of that command.";
 
 static const char help_examples[] =
 	"\n"
 	"Examples:\n"
 	"  autofit -- python train.py --batch-size 8 --grad-accum 16\n"
-	"  autofit tune --device host --memory 8G --json result.json -- \\\n"
+	"  autofit tune --memory 8G --json result.json -- \\\n"
 	"      python train.py --batch-size 8\n";
 
 static const char help_more[] =
-	"\n"
 	"autofit --help lists everything; autofit help WORD is about one "
-	"sub-command.\n"
-	"Manual: man autofit, docs/manual.md\n";
+	"sub-command.";
 
-static const char help_estimate[] =
+static const char help_estimate_usage[] =
 	"Usage: autofit estimate [options] [MODEL]\n"
 	"       autofit estimate [options] -- command...\n"
-	"\n"
+	"\n";
+
+static const char help_estimate[] =
 	"Says what memory training or generation takes on a GPU, part by part, "
-	"with\n"
-	"an interval; no GPU is needed. MODEL is a config.json or its folder, "
-	"a "
-	"file of\n"
-	"weights (safetensors), a TOML, YAML, JSON or INI file of its numbers, "
-	"a "
-	"name in\n"
-	"the local hub cache, or a well-known one such as llama-3.1-8b. Of a "
-	"training\n"
-	"command the model and the sizes are read. Also used: --as NAME (a "
-	"GPU),\n"
-	"--effective-batch N, --preset, --json, --color.\n";
+	"with an interval; no GPU is needed. MODEL is a config.json or its "
+	"folder, a file of weights (safetensors), a TOML, YAML, JSON or INI "
+	"file of its numbers, a name in the local hub cache, or a well-known "
+	"one such as llama-3.1-8b. Of a training command the model and the "
+	"sizes are read. Also used: --as NAME (a GPU), --effective-batch N, "
+	"--preset, --json, --color.";
 
 static const char help_estimate_examples[] =
 	"\n"
 	"Examples:\n"
-	"  autofit estimate --lora 16 --sequence 1024 --as rtx4090 "
-	"llama-3.1-8b\n"
+	"  autofit estimate --lora 16 --sequence 1024 \\\n"
+	"          --as rtx4090 llama-3.1-8b\n"
 	"  autofit estimate --fit 24GiB\n"
 	"  autofit estimate --need llama-3.1-8b\n"
-	"  autofit estimate -- python train.py --model_name_or_path gpt2 \\\n"
+	"  autofit estimate -- python train.py \\\n"
+	"          --model_name_or_path gpt2 \\\n"
 	"          --per_device_train_batch_size 8\n";
 
-/* Words of text from HELP_INDENT on, broken before HELP_COLUMNS. */
-static void help_add_words(struct strbuf *out, size_t column, const char *text)
+static struct help_page page_of(struct strbuf *out, size_t columns)
 {
-	while (*text) {
-		size_t length = strcspn(text, " ");
+	struct help_page page = { .out = out, .columns = HELP_COLUMNS };
 
-		if (column > HELP_INDENT &&
-		    column + 1 + length > HELP_COLUMNS) {
-			strbuf_addf(out, "\n%*s", HELP_INDENT, "");
-			column = HELP_INDENT;
-		} else if (column > HELP_INDENT) {
-			strbuf_addch(out, ' ');
-			column++;
-		}
-		strbuf_add(out, text, length);
-		column += length;
-		text += length;
-		text += strspn(text, " ");
-	}
-	strbuf_addch(out, '\n');
+	if (columns && columns <= HELP_COLUMNS)
+		page.columns = columns - 1;
+	if (page.columns < HELP_COLUMNS_LEAST)
+		page.columns = HELP_COLUMNS_LEAST;
+	page.indent =
+		page.columns < HELP_NARROW ? HELP_INDENT_NARROW : HELP_INDENT;
+	return page;
+}
+
+static void help_add_text(const struct help_page *page, const char *text,
+			  size_t indent)
+{
+	text_add_wrapped(page->out, text, indent, page->columns);
+	strbuf_addch(page->out, '\n');
 }
 
 /* The head stands alone when it reaches into the column of the words. */
-static void help_add_entry(struct strbuf *out, const char *head,
+static void help_add_entry(const struct help_page *page, const char *head,
 			   const char *doc)
 {
-	strbuf_adds(out, head);
-	if (strlen(head) + 2 > HELP_INDENT)
-		strbuf_addf(out, "\n%*s", HELP_INDENT, "");
+	size_t indent = page->indent;
+
+	text_add_wrapped(page->out, head, HELP_HEAD_INDENT, page->columns);
+	if (strlen(head) + 2 > indent)
+		strbuf_addf(page->out, "\n%*s", (int)indent, "");
 	else
-		strbuf_addf(out, "%*s", HELP_INDENT - (int)strlen(head), "");
-	help_add_words(out, HELP_INDENT, doc);
+		strbuf_addf(page->out, "%*s", (int)(indent - strlen(head)), "");
+	help_add_text(page, doc, indent);
 }
 
-static void help_add_option(struct strbuf *out, const struct option_row *row)
+static void help_add_option(const struct help_page *page,
+			    const struct option_row *row)
 {
 	struct strbuf head = STRBUF_INIT;
 	struct strbuf doc = STRBUF_INIT;
@@ -127,19 +128,20 @@ static void help_add_option(struct strbuf *out, const struct option_row *row)
 	strbuf_adds(&doc, row->doc);
 	if (row->initial)
 		strbuf_addf(&doc, " [%s]", row->initial);
-	help_add_entry(out, strbuf_text(&head), strbuf_text(&doc));
+	help_add_entry(page, strbuf_text(&head), strbuf_text(&doc));
 	strbuf_release(&head);
 	strbuf_release(&doc);
 }
 
-static void add_subcommand(struct strbuf *out, const struct subcommand_row *row)
+static void add_subcommand(const struct help_page *page,
+			   const struct subcommand_row *row)
 {
 	struct strbuf head = STRBUF_INIT;
 
 	strbuf_addf(&head, "  %s", row->word);
 	if (row->arguments)
 		strbuf_addf(&head, " %s", row->arguments);
-	help_add_entry(out, strbuf_text(&head), row->doc);
+	help_add_entry(page, strbuf_text(&head), row->doc);
 	strbuf_release(&head);
 }
 
@@ -181,7 +183,7 @@ static bool help_has_option(const struct subcommand_row *subcommand,
 	return groups & (1U << row->group);
 }
 
-static void add_groups(struct strbuf *out,
+static void add_groups(const struct help_page *page,
 		       const struct subcommand_row *subcommand)
 {
 	for (size_t group = 0; group < GROUP_COUNT; group++) {
@@ -193,91 +195,110 @@ static void add_groups(struct strbuf *out,
 			    !help_has_option(subcommand, row))
 				continue;
 			if (!has_title)
-				strbuf_addf(out, "\n%s:\n",
+				strbuf_addf(page->out, "\n%s:\n",
 					    option_group_titles[group]);
 			has_title = true;
-			help_add_option(out, row);
+			help_add_option(page, row);
 		}
 	}
 }
 
-static void help_add_usual(struct strbuf *out,
+static void help_add_usual(const struct help_page *page,
 			   const struct subcommand_row *subcommand)
 {
-	strbuf_adds(out, "\nOptions used most:\n");
+	strbuf_adds(page->out, "\nOptions used most:\n");
 	for (const struct option_row *row = option_rows; row->name; row++)
 		if (is_usual(row) && help_has_option(subcommand, row))
-			help_add_option(out, row);
+			help_add_option(page, row);
 }
 
-static void add_subcommands(struct strbuf *out)
+static void add_subcommands(const struct help_page *page)
 {
 	for (const struct subcommand_row *row = subcommand_rows; row->word;
 	     row++)
 		if (!row->is_hidden)
-			add_subcommand(out, row);
+			add_subcommand(page, row);
 }
 
-static void help_of_autofit(struct strbuf *out, enum help_length length)
+static void help_of_autofit(const struct help_page *page,
+			    enum help_length length)
 {
-	strbuf_adds(out, help_usage);
-	add_subcommands(out);
+	strbuf_adds(page->out, help_usage);
+	help_add_text(page, help_what, 0);
+	strbuf_adds(page->out, "\nSub-commands:\n");
+	add_subcommands(page);
 	if (length == HELP_SHORT) {
-		help_add_usual(out, NULL);
-		strbuf_adds(out, help_more);
+		help_add_usual(page, NULL);
+		strbuf_addch(page->out, '\n');
+		help_add_text(page, help_more, 0);
+		strbuf_adds(page->out, "Manual: man autofit, docs/manual.md\n");
 		return;
 	}
-	add_groups(out, NULL);
-	strbuf_adds(out, help_places);
-	for (const struct exit_row *row = exit_rows; row->doc; row++)
-		strbuf_addf(out, "  %3d  %s\n", row->code, row->doc);
-	strbuf_adds(out, help_examples);
+	add_groups(page, NULL);
+	strbuf_addch(page->out, '\n');
+	help_add_text(page, help_places, 0);
+	strbuf_adds(page->out,
+		    "\nExit codes: the command's own when it ran; else\n");
+	for (const struct exit_row *row = exit_rows; row->doc; row++) {
+		strbuf_addf(page->out, "  %3d  ", row->code);
+		help_add_text(page, row->doc, 7);
+	}
+	strbuf_adds(page->out, help_examples);
 }
 
-static void help_of_estimate(struct strbuf *out, enum help_length length,
+static void help_of_estimate(const struct help_page *page,
+			     enum help_length length,
 			     const struct subcommand_row *row)
 {
-	strbuf_adds(out, help_estimate);
+	strbuf_adds(page->out, help_estimate_usage);
+	help_add_text(page, help_estimate, 0);
 	if (length == HELP_LONG)
-		add_groups(out, row);
-	strbuf_adds(out, help_estimate_examples);
+		add_groups(page, row);
+	strbuf_adds(page->out, help_estimate_examples);
 	if (length == HELP_SHORT)
-		strbuf_adds(out, "\nautofit estimate --help lists its "
-				 "options.\n");
+		strbuf_adds(page->out, "\nautofit estimate --help lists its "
+				       "options.\n");
 }
 
-static void help_of_subcommand(struct strbuf *out, enum help_length length,
+static void help_of_subcommand(const struct help_page *page,
+			       enum help_length length,
 			       const struct subcommand_row *row)
 {
 	bool is_short = length == HELP_SHORT && row->groups;
 
-	strbuf_addf(out, "Usage: autofit %s [options] %s\n\n", row->word,
+	strbuf_addf(page->out, "Usage: autofit %s [options] %s\n\n", row->word,
 		    row->arguments);
-	text_add_wrapped(out, row->doc, 0, HELP_COLUMNS);
-	strbuf_addch(out, '\n');
+	help_add_text(page, row->doc, 0);
 	if (is_short)
-		help_add_usual(out, row);
+		help_add_usual(page, row);
 	else
-		add_groups(out, row);
+		add_groups(page, row);
 	if (is_short)
-		strbuf_addf(out, "\nautofit %s --help lists all of them.\n",
+		strbuf_addf(page->out,
+			    "\nautofit %s --help lists all of them.\n",
 			    row->word);
-	else if (row->takes_name)
-		strbuf_adds(out, "\n-- command... instead of NAME means the "
-				 "record of that command, read with the\n"
-				 "options of autofit tune.\n");
+	else if (row->takes_name) {
+		strbuf_addch(page->out, '\n');
+		help_add_text(page,
+			      "-- command... instead of NAME means the record "
+			      "of that command, read with the options of "
+			      "autofit tune.",
+			      0);
+	}
 }
 
-void options_help(struct strbuf *out, const char *word, enum help_length length)
+void options_help(struct strbuf *out, const char *word, enum help_length length,
+		  size_t columns)
 {
 	const struct subcommand_row *row = word ? subcommand_of(word) : NULL;
+	const struct help_page page = page_of(out, columns);
 
 	if (!row || row->prints)
-		help_of_autofit(out, length);
+		help_of_autofit(&page, length);
 	else if (row->subcommand == SUBCOMMAND_ESTIMATE)
-		help_of_estimate(out, length, row);
+		help_of_estimate(&page, length, row);
 	else
-		help_of_subcommand(out, length, row);
+		help_of_subcommand(&page, length, row);
 }
 
 void options_version(struct strbuf *out, bool is_verbose)

@@ -13,6 +13,7 @@
 #include "launcher/records/records_choose.h"
 #include "launcher/records/records_share.h"
 #include "launcher/report/report_answer.h"
+#include "launcher/report/report_style.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -162,18 +163,21 @@ static void records_import_add_line(struct strbuf *out,
 				    const char *what)
 {
 	const char *device = record->device_kind;
+	struct strbuf line = STRBUF_INIT;
 
-	strbuf_addf(out, "%s %s: ", what, record->id);
-	chosen_add_split(out, record->batch.micro_batch,
+	strbuf_addf(&line, "%s %s: ", what, record->id);
+	chosen_add_split(&line, record->batch.micro_batch,
 			 record->batch.grad_accum);
-	strbuf_adds(out, " on ");
+	strbuf_adds(&line, " on ");
 	if (record->device_count > 1)
-		strbuf_addf(out, "%zu x ", record->device_count);
+		strbuf_addf(&line, "%zu x ", record->device_count);
 	if (record->device_count && record->devices[0].name[0])
 		device = record->devices[0].name;
-	text_add_safe(out, device, true);
-	strbuf_adds(out, "; used without a probe only where all that it was "
-			 "made of is the same, elsewhere near or a hint\n");
+	text_add_safe(&line, device, true);
+	strbuf_adds(&line, "; used without a probe only where all that it was "
+			   "made of is the same, elsewhere near or a hint");
+	text_add_lines(out, strbuf_text(&line), 2, report_width() - 1);
+	strbuf_release(&line);
 }
 
 /* Where it is now, under the name that was free. */

@@ -202,6 +202,19 @@ static void report_add_numbers(struct strbuf *out,
 	strbuf_release(&cell);
 }
 
+/* A size on the way, or one that shows whether sizes take effect at all: of the
+ * batch that is kept it is no part. */
+static bool is_beside_answer(const struct result *result,
+			     const struct trial *trial)
+{
+	const struct record *record = &result->record;
+	int64_t world = record->batch.world_size;
+	int64_t each = trial->micro_batch * (world > 0 ? world : 1);
+
+	return !result->grow && record->effective_batch_asked > 0 && each > 0 &&
+	       record->effective_batch_asked % each != 0;
+}
+
 /* Verdict and whose size; on lines of their own where they have no room. */
 static void add_verdict(struct strbuf *out, const struct report_style *style,
 			const struct result *result,
@@ -226,6 +239,9 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 			    bytes_format(text, trial->limit_bytes));
 	if (is_own && trial_fits(trial))
 		strbuf_adds(&words, ", yours");
+	else if (trial_fits(trial) && is_beside_answer(result, trial))
+		strbuf_addf(&words, ", no split of %lld",
+			    (long long)result->record.effective_batch_asked);
 	if (trial->verdict == VERDICT_FAILED && note->why) {
 		strbuf_adds(&words, ": ");
 		text_add_safe(&words, note->why, style->ascii);

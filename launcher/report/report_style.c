@@ -2,11 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/report_style.h"
 
+#include "base/units.h"
+
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#define WIDTH_LEAST 40
+#define WIDTH_USUAL 80
+#define WIDTH_MOST 500
 
 static bool is_set(const char *name)
 {
@@ -15,12 +21,31 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
+/* 0: it is none, or does not say. */
+static int terminal_columns(int fd)
+{
+	struct winsize size;
+
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+size_t report_width(void)
+{
+	const char *text = getenv("COLUMNS");
+	int64_t columns = 0;
+
+	if (!text || integer_parse(text, &columns, NULL) < 0 ||
+	    columns < WIDTH_LEAST || columns > WIDTH_MOST)
+		columns = terminal_columns(STDOUT_FILENO);
+	return columns < WIDTH_LEAST ? WIDTH_USUAL : (size_t)columns;
+}
+
 struct report_style report_style_choose(const struct options *options)
 {
 	const char *term = getenv("TERM");
 	bool dumb = !term || strcmp(term, "dumb") == 0;
 	bool tty = isatty(STDERR_FILENO) != 0;
-	struct report_style style = { .columns = 80 };
+	struct report_style style = { .columns = 0 };
 
 	style.live = tty && !dumb && !is_set("CI");
 	style.color = tty && !dumb && !is_set("NO_COLOR");
@@ -33,8 +58,7 @@ struct report_style report_style_choose(const struct options *options)
 
 void report_style_measure(struct report_style *style)
 {
-	struct winsize size;
-
-	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-		style->columns = size.ws_col;
+	style->columns = terminal_columns(STDERR_FILENO);
+	if (!style->columns)
+		style->columns = (int)report_width();
 }

@@ -6,14 +6,15 @@
 #include "base/units.h"
 #include "launcher/command/text/text.h"
 #include "launcher/report/json.h"
+#include "launcher/report/report_style.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GAP 2
-/* Narrower columns cannot be read any more. */
-#define NARROWEST 8
+/* The widest column of a table in parts, but for its words. */
+#define PART_COLUMN 24
 
 static const char *column_cell(const struct report_columns *columns, size_t row,
 			       size_t column)
@@ -21,36 +22,92 @@ static const char *column_cell(const struct report_columns *columns, size_t row,
 	return columns->cells->items[row * columns->count + column];
 }
 
-static size_t *columns_measure(const struct report_columns *columns)
+/* A table being laid out: how wide each column is, how narrow it may become. */
+struct columns_layout {
+	const struct report_columns *columns;
+	size_t *widths, *least;
+	const char **rest; /* of the row: where each cell goes on */
+};
+
+static size_t longest_word(const char *text)
 {
-	size_t *widths = xcalloc(columns->count, sizeof(*widths));
+	size_t longest = 0;
 
-	for (size_t i = 0; i < columns->cells->count; i++) {
-		size_t width = text_columns(columns->cells->items[i]);
+	while (*text) {
+		size_t length = strcspn(text, " ");
+		char *word = xstrndup(text, length);
+		size_t width = text_columns(word);
 
-		if (width > widths[i % columns->count])
-			widths[i % columns->count] = width;
+		if (width > longest)
+			longest = width;
+		free(word);
+		text += length;
+		text += strspn(text, " ");
 	}
-	return widths;
+	return longest;
 }
 
-/* The widest gives way until all of them fit. */
-static void columns_squeeze(const struct report_columns *columns,
-			    size_t *widths)
+/* Numbers and their units stay together; words may stand below each other. */
+static void columns_measure(struct columns_layout *layout)
 {
-	size_t gaps = columns->indent + GAP * (columns->count - 1);
+	const struct report_columns *columns = layout->columns;
 
-	for (;;) {
-		size_t sum = gaps, widest = 0;
+	for (size_t i = 0; i < columns->cells->count; i++) {
+		const char *cell = columns->cells->items[i];
+		size_t column = i % columns->count;
+		size_t width = text_columns(cell);
+		bool is_whole = columns->is_right &&
+				columns->is_right[column] &&
+				i >= columns->count;
+		size_t least = is_whole ? width : longest_word(cell);
 
-		for (size_t i = 0; i < columns->count; i++) {
-			sum += widths[i];
-			if (widths[i] > widths[widest])
+		if (width > layout->widths[column])
+			layout->widths[column] = width;
+		if (least > layout->least[column])
+			layout->least[column] = least;
+	}
+}
+
+static size_t columns_sum(const struct report_columns *columns,
+			  const size_t *widths)
+{
+	size_t sum = columns->indent + GAP * (columns->count - 1);
+
+	for (size_t i = 0; i < columns->count; i++)
+		sum += widths[i];
+	return sum;
+}
+
+/* Of a table in parts: words stand below each other, so that parts are few. */
+static void columns_narrow(struct columns_layout *layout)
+{
+	for (size_t i = 0; i < layout->columns->count; i++) {
+		size_t most = layout->least[i] > PART_COLUMN ? layout->least[i]
+							     : PART_COLUMN;
+
+		if (layout->widths[i] > most)
+			layout->widths[i] = most;
+	}
+}
+
+/* The widest that can gives way until all of them fit. */
+static void columns_squeeze(struct columns_layout *layout)
+{
+	const struct report_columns *columns = layout->columns;
+
+	if (columns_sum(columns, layout->least) > columns->width) {
+		columns_narrow(layout);
+		return;
+	}
+	while (columns_sum(columns, layout->widths) > columns->width) {
+		size_t widest = columns->count;
+
+		for (size_t i = 0; i < columns->count; i++)
+			if (layout->widths[i] > layout->least[i] &&
+			    (widest == columns->count ||
+			     layout->widths[i] > layout->widths[widest]))
 				widest = i;
-		}
-		if (sum <= columns->width || widths[widest] <= NARROWEST)
-			return;
-		widths[widest]--;
+		layout->widths[widest]--;
 	}
 }
 
@@ -86,21 +143,77 @@ static void columns_end_line(struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
-/* As many lines as its longest cell takes; rest: where to go on in each. */
-static void columns_add_row(struct strbuf *out,
-			    const struct report_columns *columns,
-			    const size_t *widths, const char **rest)
+/* Columns that stand beside each other: the keys, and some others. */
+struct columns_part {
+	size_t keys;     /* the first columns */
+	size_t from, to; /* of the others, to is behind the last */
+};
+
+/* The next column of a part, behind one. */
+static size_t part_next(const struct columns_part *part, size_t column)
 {
+	return column + 1 == part->keys ? part->from : column + 1;
+}
+
+static size_t columns_keys(const struct report_columns *columns)
+{
+	return columns->keys ? columns->keys : 1;
+}
+
+/* What a column and those that belong to it take, and where they end. */
+static size_t columns_pair(const struct columns_layout *layout, size_t from,
+			   size_t *end)
+{
+	const bool *is_beside = layout->columns->is_beside;
+	size_t sum = 0, i = from;
+
+	do
+		sum += GAP + layout->widths[i++];
+	while (is_beside && i < layout->columns->count && is_beside[i]);
+	*end = i;
+	return sum;
+}
+
+/* As many as a line has room for, and one at least. */
+static struct columns_part part_from(const struct columns_layout *layout,
+				     size_t from)
+{
+	const struct report_columns *columns = layout->columns;
+	struct columns_part part = { columns_keys(columns), from, from };
+	size_t sum = columns->indent + GAP * (part.keys - 1), end;
+
+	for (size_t i = 0; i < part.keys; i++)
+		sum += layout->widths[i];
+	while (part.to < columns->count) {
+		size_t pair = columns_pair(layout, part.to, &end);
+
+		if (columns->width && sum + pair > columns->width &&
+		    part.to > from)
+			break;
+		sum += pair;
+		part.to = end;
+	}
+	return part;
+}
+
+/* As many lines as its longest cell takes. */
+static void columns_add_row(struct strbuf *out,
+			    const struct columns_layout *layout,
+			    const struct columns_part *part)
+{
+	const struct report_columns *columns = layout->columns;
+	const char **rest = layout->rest;
 	bool is_done = false;
 
 	while (!is_done) {
 		is_done = true;
-		for (size_t i = 0; i < columns->count; i++) {
-			size_t length = piece_length(rest[i], widths[i]);
+		for (size_t i = 0; i < part->to; i = part_next(part, i)) {
+			size_t width = layout->widths[i];
+			size_t length = piece_length(rest[i], width);
 
 			strbuf_addf(out, "%*s",
 				    (int)(i ? GAP : columns->indent), "");
-			add_piece(out, rest[i], length, widths[i],
+			add_piece(out, rest[i], length, width,
 				  columns->is_right && columns->is_right[i]);
 			rest[i] += length;
 			rest[i] += strspn(rest[i], " ");
@@ -111,56 +224,62 @@ static void columns_add_row(struct strbuf *out,
 }
 
 static void columns_add_rule(struct strbuf *out,
-			     const struct report_columns *columns,
-			     const size_t *widths)
+			     const struct columns_layout *layout,
+			     const struct columns_part *part)
 {
-	for (size_t i = 0; i < columns->count; i++) {
-		strbuf_addf(out, "%*s", (int)(i ? GAP : columns->indent), "");
-		for (size_t j = 0; j < widths[i]; j++)
+	for (size_t i = 0; i < part->to; i = part_next(part, i)) {
+		strbuf_addf(out, "%*s",
+			    (int)(i ? GAP : layout->columns->indent), "");
+		for (size_t j = 0; j < layout->widths[i]; j++)
 			strbuf_addch(out, '-');
 	}
 	strbuf_addch(out, '\n');
 }
 
-#define WIDTH_LEAST 40
-#define WIDTH_USUAL 80
-#define WIDTH_MOST 500
-
-/* Columns of the terminal, as COLUMNS says them. */
-static size_t report_table_width(void)
+static void columns_add_part(struct strbuf *out,
+			     const struct columns_layout *layout,
+			     const struct columns_part *part)
 {
-	const char *text = getenv("COLUMNS");
-	int64_t columns = 0;
+	const struct report_columns *columns = layout->columns;
 
-	if (!text || integer_parse(text, &columns, NULL) < 0 ||
-	    columns < WIDTH_LEAST || columns > WIDTH_MOST)
-		return WIDTH_USUAL;
-	return (size_t)columns;
+	for (size_t row = 0; row < columns->cells->count / columns->count;
+	     row++) {
+		for (size_t i = 0; i < columns->count; i++)
+			layout->rest[i] = column_cell(columns, row, i);
+		columns_add_row(out, layout, part);
+		if (row == 0 && columns->has_rule)
+			columns_add_rule(out, layout, part);
+	}
 }
 
 void report_columns_print(struct strbuf *out,
 			  const struct report_columns *columns)
 {
-	const char **rest;
-	size_t *widths;
+	size_t count = columns->count;
+	struct columns_layout layout = {
+		.columns = columns,
+		.widths = xcalloc(count + 1, sizeof(size_t)),
+		.least = xcalloc(count + 1, sizeof(size_t)),
+		.rest = xcalloc(count + 1, sizeof(char *)),
+	};
+	size_t from = columns_keys(columns);
 
-	if (!columns->count)
-		return;
-	assert(columns->cells->count % columns->count == 0);
-	widths = columns_measure(columns);
+	assert(count == 0 || columns->cells->count % count == 0);
+	if (count)
+		columns_measure(&layout);
 	if (columns->width)
-		columns_squeeze(columns, widths);
-	rest = xcalloc(columns->count, sizeof(*rest));
-	for (size_t row = 0; row < columns->cells->count / columns->count;
-	     row++) {
-		for (size_t i = 0; i < columns->count; i++)
-			rest[i] = column_cell(columns, row, i);
-		columns_add_row(out, columns, widths, rest);
-		if (row == 0 && columns->has_rule)
-			columns_add_rule(out, columns, widths);
+		columns_squeeze(&layout);
+	while (count && from) {
+		struct columns_part part = part_from(&layout, from);
+
+		columns_add_part(out, &layout, &part);
+		from = part.to < count ? part.to : 0;
+		if (from)
+			strbuf_addch(out, '\n');
 	}
-	free(rest);
-	free(widths);
+	free(layout.rest);
+	free(layout.least);
+	free(layout.widths);
 }
 
 static size_t width_of(const struct report_table *table)
@@ -231,6 +350,7 @@ static void add_cell(struct strbuf *out,
 		text_add_safe(out, cell->text, false);
 		break;
 	case TABLE_COUNT:
+	case TABLE_BESIDE:
 		strbuf_addf(out, "%lld", (long long)cell->number);
 		break;
 	case TABLE_BYTES:
@@ -248,18 +368,24 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 {
 	size_t count = width_of(table);
 	bool *is_right = xcalloc(count, sizeof(*is_right));
+	bool *is_beside = xcalloc(count, sizeof(*is_beside));
 	struct strlist cells = STRLIST_INIT;
 	struct report_columns columns = { .cells = &cells,
 					  .is_right = is_right,
+					  .is_beside = is_beside,
 					  .indent = GAP,
-					  .width = report_table_width() - 1 };
+					  .width = report_width() - 1 };
 
 	assert(count > 0);
 	for (size_t i = 0; i < count; i++) {
 		if (!table->columns[i].title)
 			continue;
-		is_right[columns.count++] =
-			table->columns[i].kind != TABLE_TEXT;
+		is_beside[columns.count] =
+			table->columns[i].kind == TABLE_BESIDE;
+		is_right[columns.count] = table->columns[i].kind != TABLE_TEXT;
+		if (!is_right[columns.count] && columns.keys == columns.count)
+			columns.keys++;
+		columns.count++;
 		strlist_add(&cells, table->columns[i].title);
 	}
 	for (size_t i = 0; i < table->count; i++) {
@@ -273,6 +399,7 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 	}
 	report_columns_print(out, &columns);
 	strlist_release(&cells);
+	free(is_beside);
 	free(is_right);
 }
 

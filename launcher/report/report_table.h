@@ -17,6 +17,8 @@ struct report_columns {
 	const struct strlist *cells; /* row by row */
 	size_t count;                /* of columns; 0: nothing is printed */
 	const bool *is_right;        /* aligned so, of each; NULL: none is */
+	const bool *is_beside;       /* never below the one before; NULL */
+	size_t keys;                 /* the first that name a row; 0: one */
 	size_t indent;               /* blanks before each line */
 	size_t width;                /* of a line; 0: as much as they need */
 	bool has_rule;               /* dashes stand below the first row */
@@ -24,12 +26,20 @@ struct report_columns {
 
 /*
  * Two blanks between columns, none at the end of a line. Where a line has no
- * room for all columns, the widest are wrapped between words.
+ * room for all columns, the widest are wrapped between words; where it has none
+ * for their words either, the last columns stand below the others, again behind
+ * those that name a row.
  */
 void report_columns_print(struct strbuf *out,
 			  const struct report_columns *columns);
 
-enum report_table_kind { TABLE_TEXT, TABLE_COUNT, TABLE_BYTES, TABLE_FLAG };
+enum report_table_kind {
+	TABLE_TEXT,
+	TABLE_COUNT,
+	TABLE_BYTES,
+	TABLE_FLAG,
+	TABLE_BESIDE, /* a count that says something of the column before */
+};
 
 struct report_table_column {
 	const char *key;   /* in JSON; NULL: in the text only */
@@ -60,8 +70,8 @@ void report_table_release(struct report_table *table);
 
 size_t report_table_rows(const struct report_table *table);
 
-/* Columns below their titles, two blanks before each line; no wider than the
- * variable COLUMNS says, else 80. */
+/* Columns below their titles, two blanks before each line; no wider than
+ * report_width(). */
 void report_table_print(struct strbuf *out, const struct report_table *table);
 /* An array with an object for each row. */
 json_t *report_table_json(const struct report_table *table);

@@ -347,7 +347,7 @@ def test_widths(place):
                                env={"COLUMNS": columns})
             lines = answer.out.split("\n")
             widest = max(len(line) for line in lines)
-            most = max(int(columns or 80), 80)
+            most = int(columns or 80)
             check("COLUMNS=%s estimate %s: no line is wider" % (
                 columns, " ".join(words)), widest <= most,
                 [line for line in lines if len(line) > most])
@@ -358,6 +358,55 @@ def test_widths(place):
     rows = estimate(place, "--need", "llama-3.1-8b").result["need"]
     check("an instance stands with its own GPU", all(
         row["instance_gpu"] and row["instance_gpus"] for row in rows), rows)
+
+
+TORCHTUNE = """
+model:
+  _component_: torchtune.models.llama3_1.%slora_llama3_1_8b
+  lora_rank: 16
+checkpointer:
+  checkpoint_dir: /not/here/Meta-Llama-3.1-8B-Instruct
+tokenizer: {max_seq_len: 4096}
+batch_size: 2
+gradient_accumulation_steps: 16
+optimizer: {_component_: torch.optim.AdamW}
+dtype: bf16
+enable_activation_checkpointing: true
+"""
+AXOLOTL = """
+base_model: NousResearch/Llama-2-7b-hf
+load_in_8bit: true
+adapter: lora
+lora_r: 32
+sequence_len: 4096
+gradient_accumulation_steps: 4
+micro_batch_size: 2
+optimizer: adamw_bnb_8bit
+bf16: auto
+gradient_checkpointing: true
+"""
+
+
+def test_training_files(place):
+    """What a config of torchtune, and of axolotl, says of model and run."""
+    place.write("lora.yaml", TORCHTUNE % "")
+    place.write("qlora.yaml", TORCHTUNE % "q")
+    place.write("axolotl.yml", AXOLOTL)
+    tune = ["--", "tune", "run", "lora_finetune_single_device", "--config"]
+    answer = estimate(place, *tune, "lora.yaml")
+    holds("torchtune: the model by what builds it", answer.out,
+          "8,030,261,248 parameters")
+    holds("torchtune: its run", answer.out, "lora of rank 16, .* bf16, "
+          "batch 2 x 4096 tokens, .* adamw, checkpointing full, "
+          "accumulation 16", r"assumed +adapters on q and v \(--targets\)")
+    lacks("torchtune: nothing is quantised", answer.out, "nf4")
+    answer = estimate(place, *tune, "qlora.yaml")
+    holds("torchtune: qlora", answer.out, "weights in nf4, bf16, batch 2")
+    answer = estimate(place, "--", "axolotl", "train", "axolotl.yml")
+    holds("axolotl: the model", answer.out, "6,738,415,616 parameters")
+    holds("axolotl: its run", answer.out, "lora of rank 32, .* weights in "
+          "int8, amp, batch 2 x 4096 tokens, .* adamw_bnb_8bit, "
+          "checkpointing full, accumulation 4")
 
 
 def test_unsaid(place):
@@ -674,6 +723,7 @@ def main():
         test_bands(place)
         test_serving(place)
         test_unsaid(place)
+        test_training_files(place)
         test_widths(place)
         test_tables(place)
         test_fit_and_need(place)

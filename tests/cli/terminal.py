@@ -543,8 +543,14 @@ class Shown(TerminalTest):
             for frame in terminal.frames()[known + 1:]:
                 self.assertLess(len(frame), columns)
         self.assertEqual(terminal.event(), "exit 0")
-        for line in terminal.lines():
+        lines = terminal.lines()
+        for line in lines:
             self.assertNotRegex(line, "(prob|confirm|start)ing micro")
+        # Each line of the header is a line, however often it was resized.
+        for beginning in ("autofit \\d", "  kept: ", "  testing sizes ",
+                          " +micro +accum", "autofit: micro 32 "):
+            found = [line for line in lines if re.match(beginning, line)]
+            self.assertEqual(len(found), 1, (beginning, lines))
 
     def test_a_file_gets_plain_lines(self):
         self.script(

@@ -81,7 +81,7 @@ static void look(struct fixture *fixture)
 	strbuf_reset(&fixture->text);
 	devices_look(&fixture->devices, &fixture->options,
 		     &fixture->environment, &roots);
-	devices_table(&fixture->devices, &fixture->text);
+	devices_table(&fixture->devices, 120, &fixture->text);
 	devices_json(&fixture->devices, &json);
 	fixture->json = json_loads(strbuf_text(&json), 0, NULL);
 	strbuf_release(&json);

@@ -162,10 +162,66 @@ static void instances_have_gpus_of_the_catalogue(void **state)
 	strlist_release(&warnings);
 }
 
+/* Cells of five columns: wide enough; squeezed; in parts, where what belongs to
+ * a column stays beside it and the name stands again. */
+static void columns_fit_a_width(void **state)
+{
+	static const char *const cells[] = {
+		"name", "size",     "max", "more",     "words",
+		"a b",  "1.00 GiB", "12",  "2.00 GiB", "one two three",
+	};
+	static const bool is_right[] = { false, true, true, true, false };
+	static const bool is_beside[] = { false, false, true, false, false };
+	static const struct {
+		size_t width;
+		const char *text;
+	} rows[] = {
+		{ 0, "name      size  max      more  words\n"
+		     "a b   1.00 GiB   12  2.00 GiB  one two three\n" },
+		{ 44, "name      size  max      more  words\n"
+		      "a b   1.00 GiB   12  2.00 GiB  one two three\n" },
+		{ 43, "name      size  max      more  words\n"
+		      "a b   1.00 GiB   12  2.00 GiB  one two\n"
+		      "                               three\n" },
+		{ 35, "name      size  max      more\n"
+		      "a b   1.00 GiB   12  2.00 GiB\n"
+		      "\n"
+		      "name  words\n"
+		      "a b   one two three\n" },
+		{ 17, "name      size  max\n"
+		      "a b   1.00 GiB   12\n"
+		      "\n"
+		      "name      more\n"
+		      "a b   2.00 GiB\n"
+		      "\n"
+		      "name  words\n"
+		      "a b   one two three\n" },
+	};
+	struct strlist list = STRLIST_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cells) / sizeof(*cells); i++)
+		strlist_add(&list, cells[i]);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const struct report_columns layout = { .cells = &list,
+						       .count = 5,
+						       .is_right = is_right,
+						       .is_beside = is_beside,
+						       .width = rows[i].width };
+		struct strbuf text = STRBUF_INIT;
+
+		report_columns_print(&text, &layout);
+		assert_string_equal(strbuf_text(&text), rows[i].text);
+		strbuf_release(&text);
+	}
+	strlist_release(&list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_sheet_is_text_and_json),
+		cmocka_unit_test(columns_fit_a_width),
 		cmocka_unit_test(a_split_divides_the_batch),
 		cmocka_unit_test(bands_part_at_their_edges),
 		cmocka_unit_test(numbers_tell_a_family),

@@ -115,6 +115,46 @@ static const struct {
 	  "\"max_position_embeddings\": 2048, "
 	  "\"tie_word_embeddings\": false, \"vocab_size\": 50432}",
 	  INT64_C(6857302016), MODEL_NEOX, false },
+	{ "{\"model_type\": \"gpt_neo\", "
+	  "\"architectures\": [\"GPTNeoForCausalLM\"], "
+	  "\"hidden_size\": 2048, \"intermediate_size\": null, "
+	  "\"max_position_embeddings\": 2048, \"num_heads\": 16, "
+	  "\"num_layers\": 24, \"vocab_size\": 50257}",
+	  INT64_C(1315575808), MODEL_GPTNEO, true },
+	{ "{\"architectures\": [\"GPTNeoForCausalLM\"], "
+	  "\"hidden_size\": 768, \"max_position_embeddings\": 2048, "
+	  "\"num_heads\": 12, \"num_layers\": 12, "
+	  "\"vocab_size\": 50257}",
+	  INT64_C(125198592), MODEL_GPTNEO, true },
+	{ "{\"model_type\": \"bart\", \"d_model\": 768, "
+	  "\"decoder_attention_heads\": 12, \"decoder_ffn_dim\": 3072, "
+	  "\"decoder_layers\": 6, \"encoder_attention_heads\": 12, "
+	  "\"encoder_ffn_dim\": 3072, \"encoder_layers\": 6, "
+	  "\"max_position_embeddings\": 1024, \"num_hidden_layers\": 6, "
+	  "\"vocab_size\": 50265}",
+	  INT64_C(139420416), MODEL_BART, true },
+	{ "{\"architectures\": [\"BartForConditionalGeneration\"], "
+	  "\"d_model\": 1024, \"decoder_layers\": 12, "
+	  "\"encoder_attention_heads\": 16, "
+	  "\"encoder_ffn_dim\": 4096, \"encoder_layers\": 12, "
+	  "\"max_position_embeddings\": 1024, \"vocab_size\": 50264}",
+	  INT64_C(406290432), MODEL_BART, true },
+	{ "{\"model_type\": \"dinov2\", \"hidden_size\": 768, "
+	  "\"image_size\": 518, \"mlp_ratio\": 4, "
+	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "
+	  "\"patch_size\": 14, \"use_swiglu_ffn\": false}",
+	  INT64_C(86580480), MODEL_VIT, false },
+	{ "{\"architectures\": [\"Dinov2ForImageClassification\"], "
+	  "\"model_type\": \"dinov2\", \"hidden_size\": 768, "
+	  "\"image_size\": 518, \"num_attention_heads\": 12, "
+	  "\"num_hidden_layers\": 12, \"num_labels\": 1000, "
+	  "\"patch_size\": 14}",
+	  INT64_C(88117480), MODEL_VIT, false },
+	{ "{\"model_type\": \"dinov2\", \"hidden_size\": 1536, "
+	  "\"image_size\": 518, \"mlp_ratio\": 4, "
+	  "\"num_attention_heads\": 24, \"num_hidden_layers\": 40, "
+	  "\"use_swiglu_ffn\": true}",
+	  INT64_C(1136480768), MODEL_VIT, false },
 	{ "{\"model_type\": \"opt\", \"ffn_dim\": 3072, "
 	  "\"hidden_size\": 768, \"max_position_embeddings\": 2048, "
 	  "\"num_attention_heads\": 12, \"num_hidden_layers\": 12, "

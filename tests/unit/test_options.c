@@ -492,6 +492,8 @@ static const struct {
 	{ "--max-micro 1e3 x", NULL, "not a whole number" },
 	{ "--max-micro -3 x", NULL, "'-3' is not between" },
 	{ "--probe-steps 0 x", NULL, "--probe-steps: '0'" },
+	{ "estimate --lora llama-3.1-8b", NULL,
+	  "the rank of the adapters comes first: --lora 16 llama-3.1-8b" },
 	{ "--max-probes 0 x", NULL, "--max-probes: '0'" },
 	{ "--tolerance 51 x", NULL, "between 0% and 50%" },
 	{ "--tolerance 2G x", NULL, "not a share" },
@@ -866,7 +868,7 @@ static void check_file_row(const struct file_row *row, bool foreign)
 		{ .path = "a.ini", .text = row->first, .foreign = foreign },
 		{ .path = "b.ini", .text = row->second },
 	};
-	const struct options_files files = { items, row->second ? 2 : 1 };
+	const struct options_files files = { items, row->second ? 2 : 1, 0 };
 	struct strlist argv = STRLIST_INIT;
 	struct strlist environment = STRLIST_INIT;
 	struct strlist warnings = STRLIST_INIT;
@@ -957,7 +959,7 @@ static void warnings_have_an_end(void **state)
 	struct strbuf text = STRBUF_INIT;
 	struct strbuf printed = STRBUF_INIT;
 	struct options_file file = { .path = "a.ini" };
-	const struct options_files files = { &file, 1 };
+	const struct options_files files = { &file, 1, 0 };
 	struct options options;
 
 	(void)state;

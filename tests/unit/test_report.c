@@ -597,6 +597,34 @@ static void check_screen(const char *text, int columns)
 	free(path);
 }
 
+/* The live line of a probe, at its start and later; what moves it left out. */
+static void add_live_lines(struct strbuf *text, int columns)
+{
+	static const struct progress moments[] = {
+		{ 8, 2, 0, 0, "starting", 0, 0, 1.5, 0 },
+		{ 8, 2, 1, 3, "probing", (uint64_t)400 << 20,
+		  (uint64_t)1946 << 20, 2.5, 1 },
+		{ 64, 2, 19, 20, "confirming", (uint64_t)2028 << 20,
+		  (uint64_t)1946 << 20, 71, 2 },
+	};
+	const struct report_style style = { .live = true, .columns = columns };
+
+	for (size_t i = 0; i < COUNT(moments); i++) {
+		struct strbuf line = STRBUF_INIT;
+		const char *end;
+
+		report_progress(&line, &style, &moments[i]);
+		end = strstr(strbuf_text(&line), "\x1b[K");
+		assert_true(line.length > 1 && *strbuf_text(&line) == '\r');
+		assert_non_null(end);
+		if (end)
+			strbuf_add(text, strbuf_text(&line) + 1,
+				   (size_t)(end - strbuf_text(&line)) - 1);
+		strbuf_addch(text, '\n');
+		strbuf_release(&line);
+	}
+}
+
 /* What a reader sees from the start to the records, at three widths. */
 static void screens_are_as_they_were(void **state)
 {
@@ -617,6 +645,7 @@ static void screens_are_as_they_were(void **state)
 		fill(&result);
 		change_message(&result);
 		report_start(&text, &style, &result, "host memory");
+		add_live_lines(&text, columns[i]);
 		for (size_t k = 0; k < result.record.probes.count; k++)
 			report_probe(&text, &style, &result,
 				     &result.record.probes.items[k]);

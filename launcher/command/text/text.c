@@ -121,6 +121,29 @@ void text_add_wrapped(struct strbuf *out, const char *text, size_t indent,
 	}
 }
 
+void text_add_lines(struct strbuf *out, const char *text, size_t indent,
+		    size_t columns)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		struct strbuf line = STRBUF_INIT;
+
+		size_t blanks = strspn(text, " ");
+
+		strbuf_add(&line, text, length);
+		if (blanks && blanks < indent)
+			strbuf_adds(out, strbuf_text(&line));
+		else
+			text_add_wrapped(out, strbuf_text(&line),
+					 blanks > indent ? blanks : indent,
+					 columns);
+		strbuf_addch(out, '\n');
+		strbuf_release(&line);
+		text += length;
+		text += *text == '\n';
+	}
+}
+
 size_t text_distance(const char *a, const char *b)
 {
 	size_t row[TEXT_NAME_MAX + 1];

@@ -40,4 +40,12 @@ size_t text_distance(const char *a, const char *b);
 void text_add_wrapped(struct strbuf *out, const char *text, size_t indent,
 		      size_t columns);
 
+/*
+ * Each line of text so, with a line feed behind it. One that begins with
+ * blanks, but fewer than indent, stays as it is: commands are copied from
+ * there.
+ */
+void text_add_lines(struct strbuf *out, const char *text, size_t indent,
+		    size_t columns);
+
 #endif

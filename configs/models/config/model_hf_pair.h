@@ -1,7 +1,7 @@
 /* Two towers that learn together, in config.json: CLIP and SigLIP. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_PAIR_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_PAIR_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_PAIR_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_PAIR_H
 
 #include "base/error.h"
 #include "base/model_facts.h"

@@ -1,7 +1,7 @@
 /* The architectures of transformers, and how their config.json calls things. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_TABLE_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_TABLE_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_TABLE_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_TABLE_H
 
 #include "base/model_facts.h"
 
@@ -18,6 +18,7 @@ enum hf_flag {
 	HF_WIDE_NORMS = 64,
 	HF_SINKS = 128, /* and biases in MLP and experts */
 	HF_PLAIN_SHARED = 256,
+	HF_LAYER_SCALE = 512, /* DINOv2 */
 };
 
 struct hf_architecture {

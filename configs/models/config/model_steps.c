@@ -1,6 +1,6 @@
 /* The steps of a network of convolutions, as words. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "configs/models/model_steps.h"
+#include "configs/models/config/model_steps.h"
 
 #include "base/strbuf.h"
 
@@ -24,6 +24,8 @@ static const struct step_kind {
 	[CONV_BASIC] = { "basic", 3, true },
 	[CONV_BOTTLE] = { "bottle", 3, true },
 	[CONV_INVERTED] = { "inverted", 3, true },
+	[CONV_THIN] = { "thin", 3, true },
+	[CONV_HARD] = { "hard", 3, true },
 	[CONV_MOBILE] = { "mobile", 3, true },
 	[CONV_FUSED] = { "fused", 3, true },
 	[CONV_PATCHES] = { "patches", 4, true },
@@ -48,6 +50,7 @@ static const struct {
 	{ 'p', offsetof(struct conv_step, padding), NUMBER_MOST },
 	{ 'x', offsetof(struct conv_step, repeat), REPEAT_MOST },
 	{ 'i', offsetof(struct conv_step, inner), NUMBER_MOST },
+	{ 'q', offsetof(struct conv_step, squeeze), NUMBER_MOST },
 	{ 'g', offsetof(struct conv_step, groups), NUMBER_MOST },
 	{ 'e', offsetof(struct conv_step, expand), 100 },
 };
@@ -139,7 +142,7 @@ static int fail_step(const char *word, size_t length, struct error *err)
 			    step_kinds[i].has_size ? "N" : "");
 	result = error_set(err, -EINVAL,
 			   "steps: '%.*s' is none: a kind%s, and numbers "
-			   "behind k, s, p, x, i, g, e",
+			   "behind k, s, p, x, i, q, g, e",
 			   (int)(length < 32 ? length : 32), word,
 			   strbuf_text(&names));
 	strbuf_release(&names);

@@ -4,7 +4,7 @@
  * From huggingface/transformers, src/transformers/models, each
  * TYPE/configuration_TYPE.py and modeling_TYPE.py.
  */
-#include "configs/models/model_hf_table.h"
+#include "configs/models/config/model_hf_table.h"
 
 #include <stddef.h>
 
@@ -30,18 +30,24 @@ const struct hf_architecture hf_architectures[] = {
 	{ "phi3", "Phi3", MODEL_LLAMA, HF_WINDOW },
 	{ "phi", "PhiFor", MODEL_PHI, 0 },
 	{ "gpt_neox", "GPTNeoXFor", MODEL_NEOX, 0 },
+	{ "gpt_neo", "GPTNeoFor", MODEL_GPTNEO, HF_TIED },
 	{ "opt", "OPT", MODEL_OPT, HF_TIED },
 	{ "bert", "Bert", MODEL_BERT, HF_TIED },
 	{ "roberta", "Roberta", MODEL_BERT, HF_TIED },
 	{ "xlm-roberta", "XLMRobertaFor", MODEL_BERT, HF_TIED },
 	{ "camembert", "Camembert", MODEL_BERT, HF_TIED },
+	{ "bart", "BartFor", MODEL_BART, HF_TIED },
 	{ "t5", "T5", MODEL_T5, HF_TIED },
 	{ "mt5", "MT5", MODEL_T5, HF_UNTIED },
 	{ "vit", "ViTFor", MODEL_VIT, 0 },
 	{ "vit", "ViTModel", MODEL_VIT, 0 },
+	{ "dinov2", "Dinov2", MODEL_VIT, HF_LAYER_SCALE },
+	{ "swin", "SwinFor", MODEL_COUNTED, 0 },
+	{ "swin", "SwinModel", MODEL_COUNTED, 0 },
 	{ "clip", "CLIPModel", MODEL_COUNTED, 0 },
 	{ "siglip", "SiglipModel", MODEL_COUNTED, 0 },
 	{ "resnet", "ResNet", MODEL_CONV, 0 },
+	{ "regnet", "RegNet", MODEL_CONV, 0 },
 	{ "convnext", "ConvNextFor", MODEL_CONV, 0 },
 	{ "mixtral", "Mixtral", MODEL_MOE, HF_WINDOW },
 	{ "olmo2", "Olmo2", MODEL_LLAMA, HF_WIDE_NORMS },
@@ -65,7 +71,9 @@ const struct hf_architecture hf_architectures[] = {
 #define BIT(family) (1u << MODEL_##family)
 #define ANY (((1u << MODEL_FAMILIES) - 1) & ~(BIT(CONV) | BIT(COUNTED)))
 #define GROUPED (BIT(LLAMA) | BIT(MOE) | BIT(UNKNOWN))
-#define PLACED (BIT(GPT2) | BIT(OPT) | BIT(BERT) | BIT(DISTILBERT))
+#define PLACED                                                                 \
+	(BIT(GPT2) | BIT(OPT) | BIT(BERT) | BIT(DISTILBERT) | BIT(GPTNEO) |    \
+	 BIT(BART))
 #define EXPERTS (BIT(MOE) | BIT(DEEPSEEK))
 #define MLA BIT(DEEPSEEK)
 
@@ -76,7 +84,10 @@ const struct hf_key hf_keys[] = {
 	  ANY,
 	  false },
 	{ "decoder_layers", { "num_decoder_layers" }, BIT(T5), false },
-	{ "decoder_layers", { "decoder_layers" }, BIT(WHISPER), false },
+	{ "decoder_layers",
+	  { "decoder_layers" },
+	  BIT(WHISPER) | BIT(BART),
+	  false },
 	{ "hidden",
 	  { "hidden_size", "n_embd", "n_embed", "d_model", "dim" },
 	  ANY,

@@ -1,7 +1,7 @@
 /* The steps of a network of convolutions, as words. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_STEPS_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_STEPS_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_STEPS_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_STEPS_H
 
 #include "base/error.h"
 #include "base/model_facts.h"

@@ -1,7 +1,7 @@
 /* Towers for images and sound beside a language model, in config.json. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_TOWER_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_TOWER_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_TOWER_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_TOWER_H
 
 #include "base/model_facts.h"
 

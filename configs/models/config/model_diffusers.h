@@ -1,7 +1,7 @@
 /* Diffusion models in config.json of Hugging Face's diffusers. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_DIFFUSERS_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_DIFFUSERS_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_DIFFUSERS_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_DIFFUSERS_H
 
 #include "base/error.h"
 #include "base/model_facts.h"

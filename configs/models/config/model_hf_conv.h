@@ -1,7 +1,7 @@
 /* Networks of convolutions in config.json of Hugging Face. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_CONV_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_CONV_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_CONV_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_CONV_H
 
 #include "base/error.h"
 #include "base/model_facts.h"

@@ -7,7 +7,7 @@
  * a layer, a table of patches and one of positions, a norm at the end. Other
  * towers differ from that in a percent or two, so the note says "about".
  */
-#include "configs/models/model_hf_tower.h"
+#include "configs/models/config/model_hf_tower.h"
 
 #include "configs/files/json_bounded.h"
 

@@ -8,9 +8,9 @@
  * and behind its activation; CLIP's own, x * sigmoid(1.702 x), keeps a tensor
  * more.
  */
-#include "configs/models/model_hf_pair.h"
+#include "configs/models/config/model_hf_pair.h"
 
-#include "configs/files/json_bounded.h"
+#include "configs/models/config/model_hf_number.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,36 +48,21 @@ bool hf_pair_is(const json_t *root)
 	return type && (strcmp(type, "clip") == 0 || is_siglip(root));
 }
 
-/* What is left out stays as it is in the class. */
-static int tower_number(const json_t *json, const char *key, int64_t most,
-			int64_t *value, struct error *err)
-{
-	const json_t *number = json_object_get(json, key);
-
-	if (!number || json_is_null(number))
-		return 0;
-	if (json_whole(number, value) && *value >= 1 && *value <= most)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "%s is not a whole number from 1 to %lld", key,
-			 (long long)most);
-}
-
 static int half_read(struct half *half, const json_t *json, struct error *err)
 {
 	const char *act =
 		json_string_value(json_object_get(json, "hidden_act"));
-	int result = tower_number(json, "hidden_size", WIDTH_MAX, &half->hidden,
-				  err);
+	int result =
+		hf_number(json, "hidden_size", WIDTH_MAX, &half->hidden, err);
 
 	if (act)
 		half->has_quick_gelu = strcmp(act, "quick_gelu") == 0;
 	if (result == 0)
-		result = tower_number(json, "intermediate_size", WIDTH_MAX,
-				      &half->ffn, err);
+		result = hf_number(json, "intermediate_size", WIDTH_MAX,
+				   &half->ffn, err);
 	if (result == 0)
-		result = tower_number(json, "num_hidden_layers", LAYERS_MAX,
-				      &half->layers, err);
+		result = hf_number(json, "num_hidden_layers", LAYERS_MAX,
+				   &half->layers, err);
 	return result;
 }
 
@@ -90,20 +75,20 @@ static int pair_fill(struct pair *pair, const json_t *root, struct error *err)
 	if (result == 0)
 		result = half_read(&pair->vision, vision, err);
 	if (result == 0)
-		result = tower_number(text, "vocab_size", VOCAB_MAX,
-				      &pair->vocab, err);
+		result = hf_number(text, "vocab_size", VOCAB_MAX, &pair->vocab,
+				   err);
 	if (result == 0)
-		result = tower_number(text, "max_position_embeddings",
-				      VOCAB_MAX, &pair->positions, err);
+		result = hf_number(text, "max_position_embeddings", VOCAB_MAX,
+				   &pair->positions, err);
 	if (result == 0)
-		result = tower_number(vision, "image_size", IMAGE_MAX,
-				      &pair->image, err);
+		result = hf_number(vision, "image_size", IMAGE_MAX,
+				   &pair->image, err);
 	if (result == 0)
-		result = tower_number(vision, "patch_size", IMAGE_MAX,
-				      &pair->patch, err);
+		result = hf_number(vision, "patch_size", IMAGE_MAX,
+				   &pair->patch, err);
 	if (result == 0)
-		result = tower_number(root, "projection_dim", WIDTH_MAX,
-				      &pair->joint, err);
+		result = hf_number(root, "projection_dim", WIDTH_MAX,
+				   &pair->joint, err);
 	return result;
 }
 

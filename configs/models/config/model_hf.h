@@ -1,7 +1,7 @@
 /* config.json of Hugging Face: which family a model is, and its numbers. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_CONFIGS_MODELS_MODEL_HF_H
-#define AUTOFIT_CONFIGS_MODELS_MODEL_HF_H
+#ifndef AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_H
+#define AUTOFIT_CONFIGS_MODELS_CONFIG_MODEL_HF_H
 
 #include "base/error.h"
 #include "base/model_facts.h"

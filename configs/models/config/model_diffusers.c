@@ -1,69 +1,24 @@
 /* Diffusion models in config.json of Hugging Face's diffusers. */
 /* SPDX-License-Identifier: MIT */
 /*
- * From huggingface/diffusers: models/unets/unet_2d_condition.py, models/
- * transformers/transformer_flux.py and dit_transformer_2d.py. The totals are
- * those of the classes; what is kept was derived from the forward passes, and
- * is within 0.5% of what saved_tensors_hooks count.
+ * From huggingface/diffusers: models/unets/unet_2d_condition.py; transformers
+ * are in model_diffusers_dit.c. The totals are those of the classes; what is
+ * kept was derived from the forward passes, and is within 0.5% of what
+ * saved_tensors_hooks count.
  */
-#include "configs/models/model_diffusers.h"
+#include "configs/models/config/model_diffusers.h"
 
-#include "configs/files/json_bounded.h"
+#include "configs/models/config/model_diffusers_reading.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* More of anything is a mistake; no product below overflows. */
-#define DIFFUSERS_MOST 20000
 #define BLOCKS_MAX 8
 #define BLOCK_LAYERS_MAX 10
 #define DEPTH_MAX 100
 #define SIDE_MAX 4096
-/* Pixels along the side of one latent. */
-#define LATENT 8
-/* Words of a prompt: CLIP's, and T5's as Flux takes them. */
+/* Words of a prompt: CLIP's. */
 #define PROMPT 77
-#define LONG_PROMPT 512
-
-struct diffusers_reading {
-	const json_t *root;
-	struct error *err;
-	bool has_failed;
-};
-
-static void fail_number(struct diffusers_reading *reading, const char *key)
-{
-	reading->has_failed = true;
-	(void)error_set(reading->err, -EINVAL,
-			"%s is not a whole number from 1 to %d", key,
-			DIFFUSERS_MOST);
-}
-
-static int64_t checked(struct diffusers_reading *reading, const char *key,
-		       const json_t *json)
-{
-	int64_t value = 0;
-
-	if (json_whole(json, &value) && value >= 1 && value <= DIFFUSERS_MOST)
-		return value;
-	fail_number(reading, key);
-	return 1;
-}
-
-static int64_t diffusers_number(struct diffusers_reading *reading,
-				const char *key, int64_t other)
-{
-	const json_t *json = json_object_get(reading->root, key);
-
-	return json && !json_is_null(json) ? checked(reading, key, json)
-					   : other;
-}
-
-/* A matrix with a bias. */
-static int64_t biased(int64_t in, int64_t out)
-{
-	return in * out + out;
-}
 
 /* A UNet: going down, in the middle, going up. */
 struct unet {
@@ -88,11 +43,11 @@ struct unet_walk {
  * between them; a convolution beside them where the width differs. */
 static void unet_add_resnet(struct unet_walk *walk, int64_t in, int64_t out)
 {
-	walk->parameters += 2 * in + biased(9 * in, out) +
-			    biased(walk->time, out) + 2 * out +
-			    biased(9 * out, out);
+	walk->parameters += 2 * in + diffusers_matrix(9 * in, out) +
+			    diffusers_matrix(walk->time, out) + 2 * out +
+			    diffusers_matrix(9 * out, out);
 	if (in != out)
-		walk->parameters += biased(in, out);
+		walk->parameters += diffusers_matrix(in, out);
 	walk->kept += walk->pixels * (2 * in + 3 * out);
 	walk->width = out;
 }
@@ -109,7 +64,8 @@ static void unet_add_attention(struct unet_walk *walk, int64_t depth)
 	int64_t width = walk->width, square = width * width;
 	int64_t block = 6 * width + 4 * square + width + 2 * square +
 			2 * walk->unet->cross * width + width +
-			biased(width, 8 * width) + biased(4 * width, width);
+			diffusers_matrix(width, 8 * width) +
+			diffusers_matrix(4 * width, width);
 
 	walk->parameters += 2 * width + 2 * (square + width) + depth * block;
 	/* Queries, keys, values and outputs, of both. */
@@ -121,7 +77,7 @@ static void unet_add_attention(struct unet_walk *walk, int64_t depth)
 /* Between two sizes of the image. */
 static void unet_add_resize(struct unet_walk *walk)
 {
-	walk->parameters += biased(9 * walk->width, walk->width);
+	walk->parameters += diffusers_matrix(9 * walk->width, walk->width);
 	keep_result(walk);
 }
 
@@ -194,14 +150,16 @@ static void unet_count(const struct unet *unet, struct model_facts *facts)
 		.pixels = unet->side * unet->side,
 		.time = time,
 		.width = first,
-		.parameters = biased(first, time) + biased(time, time) +
-			      biased(9 * unet->in, first) + 2 * first +
-			      biased(9 * first, unet->out),
+		.parameters = diffusers_matrix(first, time) +
+			      diffusers_matrix(time, time) +
+			      diffusers_matrix(9 * unet->in, first) +
+			      2 * first +
+			      diffusers_matrix(9 * first, unet->out),
 	};
 
 	if (unet->added)
-		walk.parameters +=
-			biased(unet->added, time) + biased(time, time);
+		walk.parameters += diffusers_matrix(unet->added, time) +
+				   diffusers_matrix(time, time);
 	walk.kept = walk.pixels * unet->in;
 	keep_result(&walk);
 	push(&walk);
@@ -212,7 +170,7 @@ static void unet_count(const struct unet *unet, struct model_facts *facts)
 	facts->parameters = walk.parameters;
 	facts->activations = walk.kept;
 	facts->adapted = walk.adapted;
-	facts->image = unet->side * LATENT;
+	facts->image = unet->side * DIFFUSERS_LATENT;
 }
 
 /* One number for all blocks, or a list of as many as there are; others stay. */
@@ -225,7 +183,7 @@ static void diffusers_read_each(struct diffusers_reading *reading,
 	if (!json || json_is_null(json))
 		return;
 	for (size_t i = 0; i < count; i++)
-		values[i] = checked(
+		values[i] = diffusers_checked(
 			reading, key,
 			json_is_array(json) ? json_array_get(json, i) : json);
 }
@@ -241,7 +199,7 @@ static void read_types(struct diffusers_reading *reading, const char *key,
 
 		attends[i] = type && strncmp(type, "CrossAttn", 9) == 0;
 		if (!type)
-			fail_number(reading, key);
+			diffusers_fail(reading, key);
 	}
 }
 
@@ -304,88 +262,12 @@ static int read_unet(struct diffusers_reading *reading,
 			    unet.depths);
 	for (size_t i = 0; i < unet.count; i++)
 		if (unet.depths[i] > DEPTH_MAX)
-			fail_number(reading, "transformer_layers_per_block");
+			diffusers_fail(reading, "transformer_layers_per_block");
 	read_types(reading, "down_block_types", unet.count, unet.attends_down);
 	read_types(reading, "up_block_types", unet.count, unet.attends_up);
 	if (!reading->has_failed)
 		unet_count(&unet, facts);
 	return check_unet(reading);
-}
-
-/*
- * Blocks of two streams, image and text, then of one. Of a token and in widths
- * they keep 28 and 25: what both norms were given and made and what was made of
- * that, q and k before and behind their norms and with positions, v, what came
- * of attention, the MLP's four times two (one stream: four and five).
- */
-static int read_flux(struct diffusers_reading *reading,
-		     struct model_facts *facts)
-{
-	int64_t two = diffusers_number(reading, "num_layers", 19);
-	int64_t one = diffusers_number(reading, "num_single_layers", 38);
-	int64_t head = diffusers_number(reading, "attention_head_dim", 128);
-	int64_t heads = diffusers_number(reading, "num_attention_heads", 24);
-	int64_t text = diffusers_number(reading, "joint_attention_dim", 4096);
-	int64_t pooled =
-		diffusers_number(reading, "pooled_projection_dim", 768);
-	int64_t in = diffusers_number(reading, "in_channels", 64);
-	int64_t out = diffusers_number(reading, "out_channels", in);
-	bool is_guided =
-		json_is_true(json_object_get(reading->root, "guidance_embeds"));
-	int64_t width = head * heads, square = biased(width, width);
-	int64_t block =
-		2 * biased(width, 6 * width) + 8 * square + 4 * head +
-		2 * (biased(width, 4 * width) + biased(4 * width, width));
-	int64_t single = biased(width, 3 * width) + biased(width, 4 * width) +
-			 biased(5 * width, width) + 3 * square + 2 * head;
-	int64_t side = 1024 / (2 * LATENT);
-
-	if (width > DIFFUSERS_MOST)
-		fail_number(reading, "attention_head_dim x "
-				     "num_attention_heads");
-	facts->image = 1024;
-	facts->parameters =
-		two * block + one * single +
-		(is_guided ? 2 : 1) * (biased(256, width) + square) +
-		biased(pooled, width) + square + biased(text, width) +
-		biased(in, width) + biased(width, 2 * width) +
-		biased(width, out);
-	facts->adapted = (16 * two + 6 * one) * width;
-	facts->activations =
-		(side * side + LONG_PROMPT) * width * (28 * two + 25 * one);
-	return 0;
-}
-
-/* Each block has its own embedding of time and class. Of a token it keeps 20
- * widths: 3 of each norm, q, k, v, what came of attention and of its matrix,
- * the MLP's four times two and what came of it. */
-static int read_dit(struct diffusers_reading *reading,
-		    struct model_facts *facts)
-{
-	int64_t layers = diffusers_number(reading, "num_layers", 28);
-	int64_t width = diffusers_number(reading, "num_attention_heads", 16) *
-			diffusers_number(reading, "attention_head_dim", 72);
-	int64_t in = diffusers_number(reading, "in_channels", 4);
-	int64_t out = diffusers_number(reading, "out_channels", in);
-	int64_t latents = diffusers_number(reading, "sample_size", 32);
-	int64_t patch = diffusers_number(reading, "patch_size", 2);
-	int64_t classes =
-		diffusers_number(reading, "num_embeds_ada_norm", 1000);
-	int64_t square = biased(width, width), side = latents / patch;
-	int64_t block = biased(256, width) + square + (classes + 1) * width +
-			biased(width, 6 * width) + 4 * square +
-			biased(width, 4 * width) + biased(4 * width, width);
-
-	if (width > DIFFUSERS_MOST)
-		fail_number(reading, "attention_head_dim x "
-				     "num_attention_heads");
-	facts->image = latents * LATENT;
-	facts->parameters = layers * block + biased(in * patch * patch, width) +
-			    biased(width, 2 * width) +
-			    biased(width, patch * patch * out);
-	facts->adapted = 8 * width * layers;
-	facts->activations = side * side * width * 20 * layers;
-	return 0;
 }
 
 static const struct diffusers_class {
@@ -396,10 +278,13 @@ static const struct diffusers_class {
 		    struct model_facts *facts);
 } diffusers_classes[] = {
 	{ "UNet2DConditionModel", NULL, read_unet },
-	{ "FluxTransformer2DModel", NULL, read_flux },
-	{ "DiTTransformer2DModel", NULL, read_dit },
-	/* As DiT's files called it before diffusers 0.27. */
-	{ "Transformer2DModel", "ada_norm_zero", read_dit },
+	{ "FluxTransformer2DModel", NULL, diffusers_read_flux },
+	{ "SD3Transformer2DModel", NULL, diffusers_read_sd3 },
+	{ "PixArtTransformer2DModel", NULL, diffusers_read_pixart },
+	{ "DiTTransformer2DModel", NULL, diffusers_read_dit },
+	/* As their files called it before diffusers 0.27 and 0.28. */
+	{ "Transformer2DModel", "ada_norm_zero", diffusers_read_dit },
+	{ "Transformer2DModel", "ada_norm_single", diffusers_read_pixart },
 };
 
 static const char *class_name(const json_t *root)
@@ -440,9 +325,10 @@ int diffusers_read(struct model_facts *facts, const json_t *root,
 		return error_set(
 			err, -ENOTSUP,
 			"the class '%.64s' of diffusers is not known: "
-			"UNet2DConditionModel, FluxTransformer2DModel and "
-			"DiTTransformer2DModel are; give its parameters and "
-			"what it keeps (--family counted --params N --field "
+			"UNet2DConditionModel, and FluxTransformer2DModel, "
+			"SD3-, "
+			"PixArt- and DiT- are; give its parameters and what it "
+			"keeps (--family counted --params N --field "
 			"activations=N)",
 			class_name(root));
 	result = class->read(&reading, facts);
