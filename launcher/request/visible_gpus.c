@@ -76,7 +76,8 @@ static void visible_gpus_read_kernel(struct visible_gpus *gpus,
 	int count = kfd_devices_list(&amd, &visible, seen, &gpus->why);
 	bool is_amd = count != 0;
 
-	/* Without CUDA's the CPU is meant, where there is any variable for it. */
+	/* Without CUDA's the CPU is meant, where there is any variable for it.
+	 */
 	if (!is_amd && !(gpus->words && !*gpus->words))
 		count = intel_devices_list(&intel, mask, seen, &gpus->why);
 	if (!count) {

@@ -60,8 +60,8 @@ static void place_channel(struct probe_setup *setup,
 }
 
 /* The places of all probes, and its own. */
-static void isolate(struct probe_setup *setup,
-		    const struct probe_isolation *isolation)
+static void share_places(struct probe_setup *setup,
+			 const struct probe_isolation *isolation)
 {
 	const struct strlist *shared = &isolation->shared;
 
@@ -84,7 +84,7 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 
 	setup->scratch =
 		xasprintf("%s/%s", kit->isolation.space.folder, setup->id);
-	isolate(setup, &kit->isolation);
+	share_places(setup, &kit->isolation);
 	setup->tmp = xasprintf("%s/tmp", setup->scratch);
 	setup->hook = xasprintf("%s/hook", setup->scratch);
 	setup->out = xasprintf("%s/out", setup->scratch);

@@ -25,7 +25,7 @@ struct probe_setup {
 	struct isolation_spec isolation;
 	struct strlist shared; /* its places that are written for real */
 	struct shims shims;
-	struct rewrite run;         /* the command, its copies written */
+	struct rewrite run; /* the command, its copies written */
 	/* Their paths, folders made empty, the channel where it is in memory:
 	 * what is removed though it is not in scratch. */
 	struct strlist copies;

@@ -29,7 +29,8 @@ static const char of_kernel[] =
 	"peaks may have been missed";
 static const char of_open_files[] =
 	"what an Intel GPU holds was sampled by the open files of your "
-	"processes: short peaks may have been missed, and what other users have "
+	"processes: short peaks may have been missed, and what other users "
+	"have "
 	"there is not seen";
 static const char *const of_coverage[] = { unseen,  a_pool,    without_nvml,
 					   sampled, of_kernel, of_open_files,

@@ -58,8 +58,8 @@ static int make_tree(void **state)
 		       "/tmp/autofit-test-intel-XXXXXX");
 	assert_non_null(mkdtemp(tree->folder));
 	tree->proc = xasprintf("%s/proc", tree->folder);
-	tree->roots = (struct intel_roots){ tree->folder, tree->proc,
-					    "/nowhere" };
+	tree->roots =
+		(struct intel_roots){ tree->folder, tree->proc, "/nowhere" };
 	intel_put(tree, DRM "128/device/uevent",
 		  UEVENT("i915", "8086:46A6", "0000:00:02.0"));
 	intel_put(tree, DRM "129/device/uevent",
@@ -128,11 +128,11 @@ static void a_mask_is_a_filter(void **state)
 	static const struct {
 		const char *mask, *cards, *words;
 	} rows[] = {
-		{ NULL, "37", "01" }, { "", "37", "01" },
-		{ "0", "3", "0" },    { "1", "7", "1" },
+		{ NULL, "37", "01" },  { "", "37", "01" },
+		{ "0", "3", "0" },     { "1", "7", "1" },
 		{ "1,0", "37", "01" }, { "1,1", "7", "1" },
-		{ "0.0", "3", "0" },  { "x,1", "7", "1" },
-		{ "2", "", "2" },     { "-1", "", "" },
+		{ "0.0", "3", "0" },   { "x,1", "7", "1" },
+		{ "2", "", "2" },      { "-1", "", "" },
 		{ ",1", "7", "1" },
 	};
 	struct intel_tree *tree = *state;
@@ -229,7 +229,8 @@ static void open_files_tell_memory(void **state)
 		uint64_t bytes;
 		bool computes;
 	} rows[] = {
-		{ "drm-driver:\txe\ndrm-client-id:\t3\ndrm-pdev:\t0000:03:00.0\n"
+		{ "drm-driver:\txe\ndrm-client-id:\t3\ndrm-pdev:\t0000:03:00."
+		  "0\n"
 		  "drm-total-gtt:\t192 KiB\ndrm-total-vram0:\t23992 KiB\n"
 		  "drm-resident-vram0:\t8 MiB\ndrm-cycles-rcs:\t28257900\n"
 		  "drm-cycles-ccs:\t0\ndrm-total-cycles-ccs:\t7655183225\n",
@@ -290,12 +291,9 @@ static void looks_add_up_processes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(cards_are_described),
-		TEST(a_mask_is_a_filter),
-		TEST(no_memory_is_guessed),
-		TEST(drivers_answer),
-		TEST(open_files_tell_memory),
-		TEST(looks_add_up_processes),
+		TEST(cards_are_described),    TEST(a_mask_is_a_filter),
+		TEST(no_memory_is_guessed),   TEST(drivers_answer),
+		TEST(open_files_tell_memory), TEST(looks_add_up_processes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,10 +17,10 @@
 #define DRM_CLIENTS_MAX 64
 
 /* What is in the device's memory now: amdgpu, older and newer; xe; i915. */
-static const char *const vram_keys[] = { "drm-memory-vram:",
-					 "drm-resident-vram:",
-					 "drm-resident-vram0:",
-					 "drm-resident-local0:" };
+static const char *const vram_keys[] = {
+	"drm-memory-vram:", "drm-resident-vram:", "drm-resident-vram0:",
+	"drm-resident-local0:"
+};
 /* Time of the engine that only computes, ever: xe, i915. */
 static const char *const work_keys[] = { "drm-cycles-ccs:",
 					 "drm-engine-compute:" };
@@ -48,15 +48,13 @@ bool drm_usage_read(const char *text, struct drm_usage *usage)
 		return false;
 	usage->client_id = strtoull(value, NULL, 10);
 	for (size_t i = 0; i < sizeof(vram_keys) / sizeof(*vram_keys); i++)
-		usage->vram_bytes =
-			bytes_max(usage->vram_bytes,
-				  usage_bytes(text, vram_keys[i]));
+		usage->vram_bytes = bytes_max(usage->vram_bytes,
+					      usage_bytes(text, vram_keys[i]));
 	for (size_t i = 0; i < sizeof(work_keys) / sizeof(*work_keys); i++)
-		usage->computes =
-			usage->computes ||
-			(kernel_line_value(value, sizeof(value), text,
-					   work_keys[i]) &&
-			 strtoull(value, NULL, 10) > 0);
+		usage->computes = usage->computes ||
+				  (kernel_line_value(value, sizeof(value), text,
+						     work_keys[i]) &&
+				   strtoull(value, NULL, 10) > 0);
 	return true;
 }
 

@@ -45,10 +45,10 @@ void intel_look(const struct intel_roots *roots, struct gpu_look *look);
 /* A card's own memory. */
 struct intel_vram {
 	uint64_t bytes; /* 0: it has none, or that is not told */
-	int parts;      /* each has an equal share of it, and its own programs */
+	int parts; /* each has an equal share of it, and its own programs */
 };
 
-/* intel_query.c: asks the driver of a node. */
+/* Asks the driver of a node, "/dev/dri/renderD128". */
 struct intel_vram intel_query(const char *node, bool is_xe);
 
 /* Pure: what the driver's answer says. */
