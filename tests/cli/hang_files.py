@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# A file system that never answers holds neither Ctrl-C nor SIGTERM up.
+# A file system that never answers holds no end up: Ctrl-C, SIGTERM, --time-limit.
 # SPDX-License-Identifier: MIT
 # CTEST COST 15
 """Who reads there waits in the kernel, where not even SIGKILL ends him, as with a
@@ -26,6 +26,7 @@ import storm  # noqa: E402
 
 # What a try of an isolation may take, and more than that is wrong.
 TRY_SECONDS = 8
+LIMIT_SECONDS = 4
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 GETATTR, INIT, INTERRUPT = 3, 26, 36
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -77,14 +78,18 @@ class Hanging(threading.Thread):
 
 
 def ended(place, files, number, isolation):
-    """The answer to the signal once somebody waits; seconds until then."""
+    """The answer to the signal once somebody waits, or without one to the time
+    limit; seconds until then."""
     script = place.write("train.sh", '#!/bin/sh\ncat "%s/data"\n' % files.path, 0o755)
+    options = [] if number else ["--time-limit", "%ds" % LIMIT_SECONDS]
+    began = time.monotonic() + LIMIT_SECONDS
     process = place.start(
-        "tune", "--device", "host", "--memory", "1G", "--isolation", isolation, "--",
-        script, "--batch-size", "4", "--grad-accum", "2")
+        "tune", "--device", "host", "--memory", "1G", "--isolation", isolation,
+        *options, "--", script, "--batch-size", "4", "--grad-accum", "2")
     files.asked.wait(lib.PATIENCE)
-    began = time.monotonic()
-    process.send_signal(number)
+    if number:
+        began = time.monotonic()
+        process.send_signal(number)
     _, words = process.communicate(timeout=lib.PATIENCE)
     return process.returncode, time.monotonic() - began, words.decode()
 
@@ -93,9 +98,10 @@ def in_a_probe(number):
     with lib.Place("hang") as place:
         files = Hanging(place.path("files"))
         status, seconds, words = ended(place, files, number, "landlock")
-        name = "a probe waits for a file, %s: " % number.name
+        name = "a probe waits for a file, %s: " % (
+            number.name if number else "--time-limit")
         print("# %s%.2f s" % (name, seconds))
-        equal(name + "status", status, -number)
+        equal(name + "status", status, -number if number else 124)
         holds(name + "it is said", words, "a process of the probe does not end")
         mark = b"AUTOFIT_HOME=" + os.fsencode(place.path("home"))
         check(name + "it is still there", storm.processes_with(mark))
@@ -122,7 +128,7 @@ if not os.path.exists("/dev/fuse") or not os.access("/dev/fuse", os.R_OK | os.W_
     lib.skip("/dev/fuse cannot be used here")
 if not own_mounts():
     lib.skip("no mounts of our own here")
-for one in (signal.SIGINT, signal.SIGTERM):
+for one in (signal.SIGINT, signal.SIGTERM, None):
     in_a_probe(one)
 in_a_try(signal.SIGTERM)
 lib.finish()
