@@ -264,7 +264,7 @@ static void add_probe_environment(struct strbuf *out,
 		.micro_batch = explained->first.micro_batch,
 		.grad_accum = explained->first.probe_accum,
 		.scratch = "<scratch>",
-		.channel = "<scratch>/channel",
+		.channel = "<channel>",
 		.channel_fd = CHANNEL_COMMAND_FD,
 		.hook = "<scratch>/hook",
 		/* Which GPU the probes will use nobody has looked at yet. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/units.h"
 
 #include <assert.h>
@@ -24,6 +25,9 @@
 #define CONFIRM_TIME_FACTOR 4
 /* So many looks at inputs of one size are believed. */
 #define SAME_SIZES_MIN 5
+/* For what was cancelled to end: what the kernel holds fast, as with a file
+ * server that is gone, no signal ends. */
+#define CANCELLED_END_MS 1000
 /* For a rank elsewhere to end, beside the grace. */
 #define RANKS_END_MS 3000
 #define GPU_DRAIN_MS 2000
@@ -51,6 +55,8 @@ static void end_by_keeper(struct probe *probe)
 		return;
 	course->end_due_ms = 0;
 	keeper_order(&probe->keeper, course->end_order, probe->spec.grace_ms);
+	if (probe->evidence.end.stopped == STOP_CANCELLED)
+		course->leave_due_ms = clock_ms() + CANCELLED_END_MS;
 }
 
 static void order_end(struct probe *probe, enum stop_reason reason)
@@ -189,6 +195,11 @@ static void on_tick(uv_timer_t *timer)
 	keeper_wake(&probe->keeper);
 	if (probe->course.end_due_ms)
 		end_by_keeper(probe);
+	if (probe->course.leave_due_ms &&
+	    clock_ms() >= probe->course.leave_due_ms) {
+		probe->course.is_left = true;
+		probe->course.state = PROBE_OVER;
+	}
 	/* Once it is being stopped its peak proves nothing more. */
 	if (is_stopping(probe))
 		return;
@@ -415,7 +426,14 @@ static void finish_probe(struct probe *probe)
 
 	if (probe->evidence.end.keeper_lost)
 		keeper_sweep(probe->keeper.pid, probe->gpus.mark, tree, count);
-	(void)waitpid(probe->keeper.pid, NULL, 0);
+	/* Its keeper goes on without autofit, and cleans up. */
+	if (probe->course.is_left)
+		log_warning("a process of the probe does not end, as it waits "
+			    "for a device or a file server; process %d ends it "
+			    "as soon as that can be",
+			    (int)probe->keeper.pid);
+	else
+		(void)waitpid(probe->keeper.pid, NULL, 0);
 	probe->keeper.pid = 0;
 	probe_output_finish(&probe->output);
 	node_ranks_stop(&probe->readings.ranks, 0);

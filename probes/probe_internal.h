@@ -65,6 +65,10 @@ struct probe_course {
 	 * before its ranks elsewhere are over. 0: it is not, or was. */
 	int64_t end_due_ms;
 	enum keeper_order end_order;
+	/* When a probe that was cancelled is not waited for any more; 0: it is
+	 * waited for. */
+	int64_t leave_due_ms;
+	bool is_left; /* it was not */
 };
 
 struct probe {

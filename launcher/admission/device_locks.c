@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/admission/node_lock.h"
+#include "probes/channel/channel.h"
 #include "probes/keeper/keeper.h"
 #include "probes/process/proctree.h"
 
@@ -28,6 +29,7 @@ static void rescue(const struct lock_note *left, const struct request *request)
 	char boot_id[NOTE_BOOT_ID_MAX];
 	char *mark;
 	char *scratch;
+	char *page;
 	size_t killed;
 
 	note_boot_id(boot_id);
@@ -49,6 +51,9 @@ static void rescue(const struct lock_note *left, const struct request *request)
 			    left->probe_id);
 	paths_remove_tree(scratch);
 	free(scratch);
+	page = channel_memory_path(left->probe_id);
+	(void)unlink(page);
+	free(page);
 	free(mark);
 }
 

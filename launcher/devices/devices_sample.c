@@ -340,8 +340,7 @@ static json_t *devices_sample_gpu_json(const struct sample_gpu *gpu)
 {
 	json_t *object = json_checked(json_object());
 
-	json_put(object, "kind",
-		 json_string(gpu->gpu->vendor == GPU_AMD ? "rocm" : "cuda"));
+	json_put(object, "kind", json_string(gpu_kind_name(gpu->gpu->vendor)));
 	json_put(object, "index", json_integer(gpu->gpu->index));
 	json_put(object, "name", json_text(gpu->gpu->name));
 	json_put(object, "uuid", json_text(gpu->gpu->uuid));

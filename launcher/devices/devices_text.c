@@ -148,6 +148,9 @@ static void table_observers(const struct devices *devices, struct strbuf *out)
 	strbuf_adds(out, "Observed: ");
 	if (are_of_vendor(devices, GPU_AMD))
 		strbuf_adds(out, "GPUs and processes by the kernel's files, ");
+	if (are_of_vendor(devices, GPU_INTEL))
+		strbuf_adds(out, "GPUs by the kernel, your processes by their "
+				 "open files, ");
 	if (are_of_vendor(devices, GPU_NVIDIA))
 		strbuf_adds(out, "GPUs by the CUDA driver API, ");
 	if (are_of_vendor(devices, GPU_NVIDIA) && !devices->nvml_problem)
@@ -198,10 +201,9 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 {
 	json_t *object = json_checked(json_object());
 	json_t *observers = json_checked(json_array());
+	bool is_nvidia = row->gpu.vendor == GPU_NVIDIA;
 
-	bool is_amd = row->gpu.vendor == GPU_AMD;
-
-	json_put(object, "kind", json_string(is_amd ? "rocm" : "cuda"));
+	json_put(object, "kind", json_string(gpu_kind_name(row->gpu.vendor)));
 	json_put(object, "index", json_integer(row->gpu.index));
 	json_put(object, "name", json_text(row->gpu.name));
 	json_put(object, "uuid", json_text(row->gpu.uuid));
@@ -210,8 +212,8 @@ static json_t *devices_text_gpu_json(const struct devices_gpu *row)
 	json_put(object, "free_bytes",
 		 json_count((int64_t)row->gpu.free_bytes));
 	json_put(object, "processes", processes_json(row));
-	json_append(observers, json_string(is_amd ? "kernel" : "cuda"));
-	if (!is_amd &&
+	json_append(observers, json_string(is_nvidia ? "cuda" : "kernel"));
+	if (is_nvidia &&
 	    (row->gpu.free_source == GPU_FREE_NVML || row->process_count >= 0))
 		json_append(observers, json_string("nvml"));
 	json_put(object, "observed_by", observers);

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "configs/identity/identity_text.h"
 #include "launcher/request/end_signals.h"
+#include "probes/observers/gpu/intel.h"
 #include "probes/observers/gpu/kfd.h"
 
 #include <glob.h>
@@ -63,21 +64,28 @@ static int64_t words_count(const char *words)
 	return count;
 }
 
-/* AMD's cards; where there is none nothing changes. */
+/* AMD's cards, or Intel's; where there is none nothing changes. */
 static void visible_gpus_read_kernel(struct visible_gpus *gpus,
 				     const struct strlist *environment)
 {
-	const struct kfd_roots roots = kfd_roots_here();
+	const struct kfd_roots amd = kfd_roots_here();
 	const struct kfd_visible visible = kfd_visible_of(environment);
+	const struct intel_roots intel = intel_roots_here();
+	const char *mask = strlist_env_get(environment, "ZE_AFFINITY_MASK");
 	struct gpu_device *seen = xcalloc(GPU_MAX, sizeof(*seen));
-	int count = kfd_devices_list(&roots, &visible, seen, &gpus->why);
+	int count = kfd_devices_list(&amd, &visible, seen, &gpus->why);
+	bool is_amd = count != 0;
 
+	/* Without CUDA's the CPU is meant, where there is any variable for it.
+	 */
+	if (!is_amd && !(gpus->words && !*gpus->words))
+		count = intel_devices_list(&intel, mask, seen, &gpus->why);
 	if (!count) {
 		free(seen);
 		return;
 	}
-	gpus->vendor = GPU_AMD;
-	gpus->words = visible.hip;
+	gpus->vendor = is_amd ? GPU_AMD : GPU_INTEL;
+	gpus->words = is_amd ? visible.hip : mask;
 	gpus->proc_suffices = false;
 	gpus->is_asked = true;
 	gpus->seen = seen;
@@ -302,15 +310,21 @@ bool visible_gpus_fit(struct visible_gpus *gpus, const char *name,
 
 const char *visible_gpus_variable(const struct visible_gpus *gpus)
 {
-	return gpus->vendor == GPU_AMD ? "HIP_VISIBLE_DEVICES"
-				       : "CUDA_VISIBLE_DEVICES";
+	static const char *const names[] = {
+		[GPU_NVIDIA] = "CUDA_VISIBLE_DEVICES",
+		[GPU_AMD] = "HIP_VISIBLE_DEVICES",
+		[GPU_INTEL] = "ZE_AFFINITY_MASK",
+	};
+
+	return names[gpus->vendor];
 }
 
 char *visible_gpus_only(const struct visible_gpus *gpus, int index,
 			const char *uuid)
 {
-	char *word = gpus->vendor == GPU_AMD ? visible_gpus_word(gpus, index)
-					     : xstrdup(uuid);
+	char *word = gpus->vendor == GPU_NVIDIA
+			     ? xstrdup(uuid)
+			     : visible_gpus_word(gpus, index);
 	/* Without a word for it the runtime sees none. */
 	char *item = xasprintf("%s=%s", visible_gpus_variable(gpus),
 			       word ? word : "");
@@ -323,6 +337,8 @@ char *visible_gpus_word(const struct visible_gpus *gpus, int index)
 {
 	const char *word = gpus->words;
 
+	if (gpus->vendor == GPU_INTEL)
+		return intel_mask_word(word, index);
 	if (!word)
 		return xasprintf("%d", index);
 	for (int i = 0; i < index && *word; i++) {

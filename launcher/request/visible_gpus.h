@@ -19,12 +19,14 @@
  * which order CUDA counts cards of different models, nor slices of a card. The
  * CUDA driver knows, and takes up to seconds. So /proc answers where all its
  * cards are of one model and none is sliced, else the driver, once. Of AMD's
- * cards the kernel's files tell all that, and are read at the beginning.
+ * and Intel's cards the kernel's files tell all that, and are read at the
+ * beginning.
  */
 struct visible_gpus {
 	const struct options *options;
 	/* CUDA_VISIBLE_DEVICES, of AMD's HIP_VISIBLE_DEVICES, or what counts
-	 * where that is not set; NULL: nothing is. */
+	 * where that is not set, of Intel's ZE_AFFINITY_MASK; NULL: nothing
+	 * is. */
 	const char *words;
 	enum gpu_vendor vendor;
 	struct gpu_device *listed; /* in /proc, of the whole machine */

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "configs/files/owned_file.h"
 #include "configs/files/paths.h"
+#include "launcher/request/end_signals.h"
 #include "launcher/request/identity.h"
 #include "probes/isolation/mounts.h"
 
@@ -278,7 +279,10 @@ static int choose_in(struct probe_isolation *isolation,
 	/* What the command starts elsewhere sees no view and no rule. */
 	spec.kind =
 		outside ? ISOLATION_COMPARE : request->options->probe.isolation;
+	spec.interrupted = end_signals_waiting;
 	isolation_choose(&isolation->choice, &spec);
+	if (end_signals_waiting())
+		return error_set(err, -EINTR, "stopped by a signal");
 	if (outside)
 		(void)snprintf(isolation->choice.why_not,
 			       sizeof(isolation->choice.why_not),

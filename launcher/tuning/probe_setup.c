@@ -45,6 +45,32 @@ static int write_preload(struct probe_setup *setup, struct probe_kit *kit,
 	return 0;
 }
 
+/* Of phantom cards no lock tells the next start what a killed one left. */
+static void place_channel(struct probe_setup *setup,
+			  const struct memory_target *target)
+{
+	if (target->device != PROBE_CUDA || target->is_phantom ||
+	    !channel_memory_has_room(CHANNEL_MEMORY_FOLDER)) {
+		setup->channel = xasprintf("%s/channel", setup->scratch);
+		return;
+	}
+	setup->channel = channel_memory_path(setup->id);
+	strlist_add(&setup->copies, setup->channel);
+	strlist_add(&setup->shared, setup->channel);
+}
+
+/* The places of all probes, and its own. */
+static void share_places(struct probe_setup *setup,
+			 const struct probe_isolation *isolation)
+{
+	const struct strlist *shared = &isolation->shared;
+
+	setup->isolation = probe_isolation_spec(isolation, setup->scratch);
+	strlist_add_all(&setup->shared, (const char *const *)shared->items,
+			shared->count);
+	setup->isolation.shared = &setup->shared;
+}
+
 static int probe_setup_make_folders(struct probe_setup *setup,
 				    struct probe_kit *kit,
 				    const struct session_setup *session,
@@ -58,12 +84,11 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 
 	setup->scratch =
 		xasprintf("%s/%s", kit->isolation.space.folder, setup->id);
-	setup->isolation =
-		probe_isolation_spec(&kit->isolation, setup->scratch);
+	share_places(setup, &kit->isolation);
 	setup->tmp = xasprintf("%s/tmp", setup->scratch);
 	setup->hook = xasprintf("%s/hook", setup->scratch);
 	setup->out = xasprintf("%s/out", setup->scratch);
-	setup->channel = xasprintf("%s/channel", setup->scratch);
+	place_channel(setup, target);
 	if (target->device == PROBE_HOST && step_ranks_can_report(request))
 		setup->ranks = xasprintf("%s/ranks", setup->scratch);
 	folders[0] = setup->scratch;
@@ -278,6 +303,7 @@ void probe_setup_release(struct probe_setup *setup)
 	free(setup->ranks);
 	config_copies_remove(&setup->copies);
 	strlist_release(&setup->copies);
+	strlist_release(&setup->shared);
 	strlist_release(&setup->covers);
 	shims_release(&setup->shims);
 	rewrite_release(&setup->run);

@@ -23,9 +23,12 @@ struct probe_setup {
 	char *scratch, *hook, *preload, *out, *tmp, *channel;
 	char *ranks; /* where those of srun report; NULL: there are none */
 	struct isolation_spec isolation;
+	struct strlist shared; /* its places that are written for real */
 	struct shims shims;
-	struct rewrite run;         /* the command, its copies written */
-	struct strlist copies;      /* their paths, and folders made empty */
+	struct rewrite run; /* the command, its copies written */
+	/* Their paths, folders made empty, the channel where it is in memory:
+	 * what is removed though it is not in scratch. */
+	struct strlist copies;
 	struct strlist covers;      /* of them those that lie over scripts */
 	struct strlist environment; /* the whole of it */
 	struct host_cgroup cgroup;

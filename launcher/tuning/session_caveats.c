@@ -27,8 +27,14 @@ static const char sampled[] =
 static const char of_kernel[] =
 	"what an AMD GPU holds was sampled by the kernel's figures: short "
 	"peaks may have been missed";
+static const char of_open_files[] =
+	"what an Intel GPU holds was sampled by the open files of your "
+	"processes: short peaks may have been missed, and what other users "
+	"have "
+	"there is not seen";
 static const char *const of_coverage[] = { unseen,  a_pool,    without_nvml,
-					   sampled, of_kernel, NULL };
+					   sampled, of_kernel, of_open_files,
+					   NULL };
 
 /* How the peak of one probe grew. */
 static const char varies[] = "the peak varies from step to step: the data "
@@ -69,6 +75,18 @@ static void add_growth_caveat(struct record *record, const struct trial *trial)
 		strlist_add(&record->caveats, rose);
 }
 
+/* Who saw a GPU's memory where no library counted it. */
+static const char *from_outside(const struct memory_target *target)
+{
+	const char *const words[] = {
+		[GPU_NVIDIA] = target->nvml ? sampled : without_nvml,
+		[GPU_AMD] = of_kernel,
+		[GPU_INTEL] = of_open_files,
+	};
+
+	return words[target->gpus[0].vendor];
+}
+
 static void add_coverage_caveat(struct record *record,
 				const struct memory_target *target,
 				const struct trial *trial)
@@ -80,10 +98,7 @@ static void add_coverage_caveat(struct record *record,
 	if (!trial->peak_bytes)
 		strlist_add(&record->caveats, is_host ? unseen : a_pool);
 	else if (!is_host && trial->coverage != COVERAGE_EXACT)
-		strlist_add(&record->caveats, target->gpus[0].vendor == GPU_AMD
-						      ? of_kernel
-					      : target->nvml ? sampled
-							     : without_nvml);
+		strlist_add(&record->caveats, from_outside(target));
 }
 
 /* Does the run do this? Yes, where its settings do not tell. */

@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* The kernel's PID_MAX_LIMIT. */
@@ -24,6 +26,8 @@
 #define OOMS_LIMIT UINT32_C(1000000000)
 /* No machine has as much; sums of all slots stay numbers. */
 #define MEMORY_LIMIT (UINT64_C(1) << 50)
+/* Less is free, and the program's own shared memory needs it. */
+#define MEMORY_FREE_MIN (4 * MIB)
 #define CHANNEL_FLAGS                                                          \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
 	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED)
@@ -36,6 +40,24 @@ struct channel_page {
 static_assert(sizeof(struct channel_header) == 64, "mirrored in Python");
 static_assert(sizeof(struct channel_slot) == 128, "mirrored in Python");
 static_assert(sizeof(struct channel_page) == CHANNEL_SIZE, "as in Python");
+
+char *channel_memory_path(const char *probe_id)
+{
+	return xasprintf("%s/.autofit-%s", CHANNEL_MEMORY_FOLDER, probe_id);
+}
+
+bool channel_memory_has_room(const char *folder)
+{
+	struct stat entry;
+	struct statfs info;
+
+	/* By a link the file would have two names in a view. */
+	return lstat(folder, &entry) == 0 && S_ISDIR(entry.st_mode) &&
+	       statfs(folder, &info) == 0 && info.f_type == TMPFS_MAGIC &&
+	       (uint64_t)info.f_bavail * (uint64_t)info.f_bsize >=
+		       MEMORY_FREE_MIN &&
+	       access(folder, W_OK | X_OK) == 0;
+}
 
 static int page_make(int fd)
 {

@@ -17,12 +17,20 @@
  *
  *	header 64 bytes | CHANNEL_SLOTS slots of 128 bytes | preload's page
  *
- * Who writes: autofit makes the file, zeroed, in the probe's 0700 scratch
- * folder and names it in AUTOFIT_CHANNEL. After that it only reads. Each Python
+ * Who writes: autofit makes the file (0600), zeroed, and names it in
+ * AUTOFIT_CHANNEL. After that it only reads. Each Python
  * interpreter with the step hook (probes/python/sitecustomize.py) maps the file
  * and claims one slot by writing its pid; only that process writes the slot
  * again. What follows the slots belongs to the preload library, see
  * probes/preload/ledger/page.h.
+ *
+ * Where it is: a page of it that a file system cannot give (a server that is
+ * gone, a quota) is SIGBUS in the middle of a foreign program, and some cannot
+ * map it at all. So it is in memory, in CHANNEL_MEMORY_FOLDER, where GPUs are
+ * tuned for and that can be. Else it is in the probe's 0700 scratch folder:
+ *also where host memory is tuned for, as shared memory would count as the
+ * command's. It needs a name: a descriptor alone is lost in whatever closes
+ * those it does not know, as each subprocess of Python does.
  *
  * How it is read: by descriptor, never mapped, for a process of the probe may
  * shorten the file, and reading a mapped page that is gone is SIGBUS. There is
@@ -110,6 +118,15 @@ struct channel_slot {
 	 * says; 0: not known. */
 	uint64_t torch_reserved_bytes;
 };
+
+#define CHANNEL_MEMORY_FOLDER "/dev/shm"
+
+/* The file of this probe there; hidden, so that who removes all that he sees
+ * passes it over. The caller frees it. */
+char *channel_memory_path(const char *probe_id);
+
+/* Is the folder in memory, with room for pages, and may files be made in it? */
+bool channel_memory_has_room(const char *folder);
 
 /* All bytes 0: closed. */
 struct channel {

@@ -49,6 +49,8 @@ static const struct environment_row rows[] = {
 	/* Otherwise most of a GPU is taken at the start, whatever the size. */
 	{ "XLA_PYTHON_CLIENT_PREALLOCATE", "false", false },
 	{ "TF_FORCE_GPU_ALLOW_GROWTH", "true", false },
+	/* The step hook's: beside the page is not always a folder of ours. */
+	{ "AUTOFIT_HOOK_FILES", SCRATCH, false },
 };
 
 static size_t environment_name_length(const char *item)

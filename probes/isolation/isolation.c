@@ -25,6 +25,8 @@
 
 #define TRIAL_MS 10000
 #define TRIAL_END_MS 2000
+/* Between two looks for a signal. */
+#define TRIAL_LOOK_MS 50
 #define TRIAL_NAME ".autofit-trial"
 
 static const struct {
@@ -189,8 +191,12 @@ static void trial_child(const struct isolation_trial *trial, int report,
 			pid_t parent)
 {
 	struct error err = ERROR_INIT;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	/* Held fast, it may outlive autofit: nobody should wait for its end. */
+	for (int fd = 0; fd <= 2; fd++)
+		(void)dup2(null, fd);
 	if (getppid() == parent) {
 		err.code = trial_run(trial, &err);
 		(void)!write(report, &err, sizeof(err));
@@ -198,19 +204,23 @@ static void trial_child(const struct isolation_trial *trial, int report,
 	_exit(0);
 }
 
+static bool is_interrupted(const struct isolation_spec *spec)
+{
+	return spec->interrupted && spec->interrupted();
+}
+
 /* The pipe tells of the answer, and of the end: it is closed with it. */
-static bool wait_for_pipe(int fd, int64_t ms)
+static bool wait_for_pipe(const struct isolation_spec *spec, int fd, int64_t ms)
 {
 	struct pollfd waiting = { .fd = fd, .events = POLLIN };
 	int64_t end = clock_ms() + ms;
-	int64_t left;
 
-	while ((left = end - clock_ms()) > 0) {
-		int got = poll(&waiting, 1, (int)left);
+	while (clock_ms() < end) {
+		int got = poll(&waiting, 1, TRIAL_LOOK_MS);
 
 		if (got > 0)
 			return true;
-		if (got < 0 && errno != EINTR)
+		if ((got < 0 && errno != EINTR) || is_interrupted(spec))
 			return false;
 	}
 	return false;
@@ -220,21 +230,22 @@ static bool wait_for_pipe(int fd, int64_t ms)
  * By its pid and at once, so that no loop of the caller's learns of it. One
  * that a dead file server holds fast is left to whoever inherits it.
  */
-static void end_child(pid_t pid, int report)
+static void end_child(const struct isolation_spec *spec, pid_t pid, int report)
 {
 	char rest[64];
 	bool ended = false;
 
 	(void)kill(pid, SIGKILL);
-	while (!ended && wait_for_pipe(report, TRIAL_END_MS))
+	while (!ended && wait_for_pipe(spec, report, TRIAL_END_MS))
 		ended = read(report, rest, sizeof(rest)) <= 0;
 	while (waitpid(pid, NULL, ended ? 0 : WNOHANG) < 0 && errno == EINTR)
 		;
 }
 
-static void isolation_read_answer(int report, struct error *err)
+static void isolation_read_answer(const struct isolation_spec *spec, int report,
+				  struct error *err)
 {
-	if (!wait_for_pipe(report, TRIAL_MS)) {
+	if (!wait_for_pipe(spec, report, TRIAL_MS)) {
 		(void)error_set(err, -ETIMEDOUT, "no answer within %d s",
 				TRIAL_MS / 1000);
 		return;
@@ -298,8 +309,8 @@ static int isolation_try_kind(const struct isolation_spec *spec,
 	if (result < 0) {
 		(void)error_set_errno(err, result, "cannot start a process");
 	} else {
-		isolation_read_answer(report, err);
-		end_child(pid, report);
+		isolation_read_answer(spec, report, err);
+		end_child(spec, pid, report);
 		(void)close(report);
 	}
 	for (size_t i = 0; i < trial.places.count; i++)
@@ -323,7 +334,8 @@ void isolation_choose(struct isolation_choice *choice,
 	for (; asked.kind < ISOLATION_COMPARE; asked.kind++) {
 		struct error err = ERROR_INIT;
 
-		if (isolation_try_kind(&asked, choice, &err) == 0)
+		if (!is_interrupted(spec) &&
+		    isolation_try_kind(&asked, choice, &err) == 0)
 			break;
 		choice->has_own_memory = false;
 		if (!choice->why_not[0])

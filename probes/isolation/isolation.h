@@ -58,6 +58,9 @@ struct isolation_spec {
 	/* Files and the copies that lie over them, in a view only; see
 	 * namespaces.h. NULL: there are none. */
 	const struct strlist *covers;
+	/* A signal that waits, or 0: then no kind is tried any more. NULL: none
+	 * is looked for. */
+	int (*interrupted)(void);
 };
 
 /* What isolation_choose found. */

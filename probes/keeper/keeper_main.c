@@ -27,6 +27,9 @@
 #define REMOVAL_PAUSE_MS 100
 /* Pause between two looks while processes are being killed. */
 #define KILL_PAUSE_MS 5
+/* After so many of them it is something that a signal does not end soon. */
+#define KILL_LOOKS 400
+#define KILL_LONG_PAUSE_MS 200
 
 struct keeper_loop {
 	const struct keeper_spec *spec;
@@ -36,6 +39,7 @@ struct keeper_loop {
 	bool command_exited;
 	bool killing;
 	int64_t kill_at_ms; /* when the grace ends; 0: no kill is planned */
+	int looks;          /* at what is left, since the killing began */
 	int32_t foreign_kills;
 	int32_t max_rss_kib;
 	struct pid_list tree; /* kept for its memory */
@@ -158,12 +162,13 @@ static bool keeper_main_reap(struct keeper_loop *loop)
 	}
 }
 
-static int poll_timeout(const struct keeper_loop *loop)
+static int poll_timeout(struct keeper_loop *loop)
 {
 	int64_t left;
 
 	if (loop->killing)
-		return KILL_PAUSE_MS;
+		return ++loop->looks < KILL_LOOKS ? KILL_PAUSE_MS
+						  : KILL_LONG_PAUSE_MS;
 	if (!loop->kill_at_ms)
 		return -1;
 	left = loop->kill_at_ms - clock_ms();

@@ -85,6 +85,7 @@ static void make_rank_environment(struct node_rank *rank)
 	for (char **item = environ; item && *item; item++)
 		strlist_add(&rank->environment, *item);
 	strlist_env_set(&rank->environment, "AUTOFIT_CHANNEL", page);
+	strlist_env_set(&rank->environment, "AUTOFIT_HOOK_FILES", rank->own);
 	strlist_env_unset(&rank->environment, NODE_VARIABLE);
 	free(page);
 }

@@ -296,9 +296,9 @@ class LastError(object):
     it does not read, the exception without its frames is written.
     """
 
-    def __init__(self, channel_path, is_probe=True):
+    def __init__(self, folder, is_probe=True):
         self.is_probe = is_probe
-        self.folder = os.path.dirname(os.path.abspath(channel_path))
+        self.folder = folder
         self.written = None
 
     def watch(self):
@@ -363,8 +363,8 @@ class Modules(object):
     the folder that it was started in is kept.
     """
 
-    def __init__(self, channel_path):
-        self.folder = os.path.dirname(os.path.abspath(channel_path))
+    def __init__(self, folder):
+        self.folder = folder
         try:
             self.start_folder = os.getcwd()
         except OSError:
@@ -650,9 +650,13 @@ class Counter(object):
 
 
 def cuda_in_use():
-    """torch.cuda, once the program uses it."""
-    cuda = getattr(sys.modules.get("torch"), "cuda", None)
-    return cuda if cuda is not None and cuda.is_initialized() else None
+    """torch.cuda, or torch.xpu, which counts alike, once the program uses it."""
+    torch = sys.modules.get("torch")
+    for name in ("cuda", "xpu"):
+        device = getattr(torch, name, None)
+        if hasattr(device, "memory_stats") and device.is_initialized():
+            return device
+    return None
 
 
 def first_parameter(optimizer):
@@ -1570,7 +1574,7 @@ class Finder(object):
 
     def __init__(self, channel):
         self.channel = channel
-        self.modules = Modules(channel.path)
+        self.modules = Modules(files_folder(channel.path))
         self.phases = None
         self.environment = dict(os.environ)
 
@@ -1630,7 +1634,7 @@ def start():
     folder = os.environ.get("AUTOFIT_LAST_ERRORS")
     if not path and folder and sys.version_info >= (3, 5):
         # A real run that is guarded: its last words, and nothing else.
-        LastError(os.path.join(folder, "error"), is_probe=False).watch()
+        LastError(os.path.abspath(folder), is_probe=False).watch()
     if not path or sys.version_info < (3, 4):
         return
     finder = Finder(Channel(path))
@@ -1638,7 +1642,13 @@ def start():
     finder.find_spec("")
     # Before 3.5 the last frames alone cannot be asked for.
     if sys.version_info >= (3, 5):
-        LastError(path).watch()
+        LastError(files_folder(path)).watch()
+
+
+def files_folder(channel_path):
+    """Where what is more than numbers is left: beside the page, if nowhere else."""
+    folder = os.environ.get("AUTOFIT_HOOK_FILES")
+    return os.path.abspath(folder or os.path.dirname(channel_path))
 
 
 def step_aside():

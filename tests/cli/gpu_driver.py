@@ -139,11 +139,28 @@ def slow_nvml_takes_no_time_of_the_probe():
     lacks("slow NVML: it is not said to be silent", answer.err, "not answered")
 
 
+def a_gpu_that_never_refuses_is_kept_within_its_limit():
+    """What is too much goes into the host's memory: no error tells it."""
+    with Gpu("spills") as gpu:
+        answer = gpu.run(
+            "tune", "--allow-writes", gpu.folder, "--confirm-steps", "3", "--",
+            *TRAINING, "--batch-size", "256", "--grad-accum", "1")
+    limit = answer.result["evidence"]["limit_bytes"]
+    best = answer.result["recommended"]
+    equal("never refuses: the first size is too large",
+          (answer.probes[0]["micro_batch"], answer.probes[0]["verdict"]),
+          (256, "over_budget"))
+    check("never refuses: the answer is within the limit", best and max(
+        probe["peak_bytes"] for probe in answer.probes
+        if probe["micro_batch"] == best["micro_batch"]) <= limit, answer)
+
+
 a_slow_start_is_waited_for()
 nothing_is_guessed()
 an_amd_gpu_is_no_host()
 a_hang_is_told()
 a_hang_ends()
+a_gpu_that_never_refuses_is_kept_within_its_limit()
 nvml_that_hangs_is_left_out()
 slow_nvml_takes_no_time_of_the_probe()
 lib.finish()

@@ -27,6 +27,7 @@ ok    gpu      0: Sim H200, 24.0 GiB for programs, 23.0 GiB free, reserved 500 M
 ok    library  it is in a process of GPU 0; a context takes 400 MiB beside what is counted
 ok    counts   cuMemAlloc: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
 ok    counts   cuMemAlloc, as the CUDA runtime finds it: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
+ok    counts   cuMemAlloc, with a copy of the process: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
 ok    counts   cuMemAllocAsync: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
 ok    counts   cuMemCreate: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
 ok    counts   cuArrayCreate: 64.0 MiB asked, 64.0 MiB counted, by the driver 64.0 MiB
@@ -96,7 +97,7 @@ def a_good_gpu():
               {(0, 64 * MIB, 64 * MIB)})
         equal("what the driver says of them",
               [each["driver_bytes"] for each in answer.result["allocations"]],
-              [64 * MIB] * 5 + [None] * 2)
+              [64 * MIB] * 6 + [None] * 2)
         whole = json.dumps(answer.result)
         for name, word in (("host", r"\b%s\b" % socket.gethostname()),
                            ("uuid", "516d0000"), ("folder", world.folder),
@@ -114,6 +115,10 @@ def kinds_of_gpus():
         holds("unified memory is named", answer.out, "the host's memory")
         check("and never asked for in one piece",
               "refusal" not in states(answer), answer)
+    with World(fault="spills") as world:
+        answer = world.test()
+        holds("a GPU that refuses nothing is named", answer.out,
+              "bad *refusal .*: granted, so that a full GPU may not refuse")
     with World("Old:4G:3800M;New:24G") as world:
         answer = world.test()
         holds("a full GPU is passed over", answer.out,

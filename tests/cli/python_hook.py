@@ -417,6 +417,7 @@ def stand_in(python):
         ("steps", {}, ["6"], every, TRAIN, 0),
         ("none yet", {}, ["0"], every | NEVER_STEPPED, START, 0),
         ("cuda", {"FAKE_CUDA": "1"}, ["2"], every | CUDA, TRAIN, 0),
+        ("xpu", {"FAKE_XPU": "1"}, ["2"], every | CUDA, TRAIN, 0),
         ("compiled", {}, ["2", "compile"], every | COMPILED, TRAIN, 0),
         ("no hook", {"FAKE_BROKEN": "1"}, ["0"], PYTHON | FAILED, START, 0),
         ("saving", {}, ["2", "save"], every, SAVE, 0),
@@ -443,10 +444,11 @@ def stand_in(python):
             rows = [slot["rows"] for slot in slots]
             good = rows == [7 if "rows" in argv else 0]
             check(title + ", rows", good, slots)
-            if "FAKE_CUDA" in extra:
+            if "FAKE_CUDA" in extra or "FAKE_XPU" in extra:
                 told = (slots[0]["retries"], slots[0]["peak"],
                         slots[0]["reserved"])
-                check(title + ", memory", told == (2 + 3, 2000, 5001), told)
+                retries = 2 + 3 if "FAKE_CUDA" in extra else 0
+                check(title + ", memory", told == (retries, 2000, 5001), told)
                 rest = 700 if slots[0]["steps"] > 1 else 0
                 check(title + ", at rest", slots[0]["rest"] == rest, slots)
 

@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: MIT
 """The ranks share gradients on the CPU, by gloo, as there; what they take of a
 GPU is the driver's."""
-import argparse
 import os
 import sys
 
@@ -11,41 +10,29 @@ sys.path.insert(1, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import torch  # noqa: E402
+import train_ddp_gpu as ddp  # noqa: E402
 from accelerate import Accelerator  # noqa: E402
-from train_ddp_gpu import FEATURES, Device  # noqa: E402
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch-size", type=int, default=4)
-    parser.add_argument("--grad-accum", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--heavy-rank", type=int, default=-1)
-    parser.add_argument("--heavy-mib", type=int, default=0)
-    return parser.parse_args()
-
-
-def main():
-    args = parse_arguments()
-    torch.set_num_threads(1)
+def train(args):
     accelerator = Accelerator(
         cpu=True, gradient_accumulation_steps=args.grad_accum)
-    model = torch.nn.Linear(FEATURES, 1)
+    model = torch.nn.Linear(ddp.FEATURES, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
     model, optimizer = accelerator.prepare(model, optimizer)
-    rank = torch.distributed.get_rank()
-    device = Device(int(os.environ["LOCAL_RANK"]))
-    device.take(200 + (args.heavy_mib if rank == args.heavy_rank else 0))
-    for _ in range(args.steps * args.grad_accum):
-        taken = [device.take(100) for _ in range(args.batch_size)]
-        with accelerator.accumulate(model):
-            x = torch.rand(args.batch_size, FEATURES)
-            accelerator.backward(model(x).square().mean())
-            optimizer.step()
-            optimizer.zero_grad()
-        for pointer in taken:
-            device.give(pointer)
+    device = ddp.own_device(args)
+    for step in range(args.steps):
+        ddp.die_if_asked(args, step)
+        for _ in range(args.grad_accum):
+            taken = [device.take(100) for _ in range(args.batch_size)]
+            with accelerator.accumulate(model):
+                x = torch.rand(args.batch_size, ddp.FEATURES)
+                accelerator.backward(model(x).square().mean())
+                optimizer.step()
+                optimizer.zero_grad()
+            for pointer in taken:
+                device.give(pointer)
 
 
 if __name__ == "__main__":
-    main()
+    ddp.take_part(ddp.parse_arguments(), train)

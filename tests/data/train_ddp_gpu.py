@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # A small data-parallel training that takes memory of a GPU as ranks do.
 # SPDX-License-Identifier: MIT
-"""The gradients are shared on the CPU, by gloo; the memory is the driver's.
+"""The gradients, with --shard the weights too, are shared on the CPU, by gloo; the
+memory is the driver's.
 
 A sample takes 100 MiB of the device of its rank for as long as its pass lasts,
 through the driver's own functions, so that no torch with CUDA is needed.
@@ -21,16 +22,23 @@ MIB = 1 << 20
 FEATURES = 64
 
 
-def parse_arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--batch-size", type=int, default=4)
-    parser.add_argument("--grad-accum", type=int, default=1)
+def parser_of_ranks(text):
+    """What all trainings below torchrun take, these and those of frameworks."""
+    parser = argparse.ArgumentParser(description=text)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--heavy-rank", type=int, default=-1)
     parser.add_argument("--heavy-mib", type=int, default=0)
     parser.add_argument("--die-rank", type=int, default=-1)
     # As in a collective that nobody else enters any more.
     parser.add_argument("--hang", action="store_true")
+    return parser
+
+
+def parse_arguments():
+    parser = parser_of_ranks(__doc__)
+    parser.add_argument("--batch-size", type=int, default=4)
+    parser.add_argument("--grad-accum", type=int, default=1)
+    parser.add_argument("--shard", action="store_true")
     return parser.parse_args()
 
 
@@ -67,14 +75,40 @@ class Device:
         self.require(self.driver.cuMemFree_v2(pointer))
 
 
-def train(args, rank):
+def own_device(args):
+    """With what a rank holds all the time."""
     device = Device(int(os.environ["LOCAL_RANK"]))
-    model = DistributedDataParallel(torch.nn.Linear(FEATURES, 1))
+    is_heavy = torch.distributed.get_rank() == args.heavy_rank
+    device.take(200 + (args.heavy_mib if is_heavy else 0))
+    return device
+
+
+def die_if_asked(args, step):
+    rank = torch.distributed.get_rank()
+    if rank == args.die_rank and step == 1:
+        raise ValueError("rank %d has no data" % rank)
+
+
+def distributed(args, model):
+    if not args.shard:
+        return DistributedDataParallel(model)
+    from torch.distributed.fsdp import fully_shard
+
+    # Else PyTorch takes the GPU that it was built for.
+    mesh = torch.distributed.init_device_mesh(
+        "cpu", (torch.distributed.get_world_size(),))
+    for layer in model:
+        fully_shard(layer, mesh=mesh)
+    return fully_shard(model, mesh=mesh)
+
+
+def train(args):
+    model = distributed(args, torch.nn.Sequential(
+        torch.nn.Linear(FEATURES, FEATURES), torch.nn.Linear(FEATURES, 1)))
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-6)
-    device.take(200 + (args.heavy_mib if rank == args.heavy_rank else 0))
+    device = own_device(args)
     for step in range(args.steps):
-        if rank == args.die_rank and step == 1:
-            raise ValueError("rank %d has no data" % rank)
+        die_if_asked(args, step)
         optimizer.zero_grad()
         for _ in range(args.grad_accum):
             taken = [device.take(100) for _ in range(args.batch_size)]
@@ -83,28 +117,31 @@ def train(args, rank):
             for pointer in taken:
                 device.give(pointer)
         optimizer.step()
-    if rank == 0:
+    if torch.distributed.get_rank() == 0:
         print("done: micro %d accum %d world %d" % (
             args.batch_size, args.grad_accum,
             torch.distributed.get_world_size()))  # fmt: skip
 
 
-def main():
-    args = parse_arguments()
+def take_part(args, work):
+    """work(args), which joins the other ranks if nothing has before."""
     torch.set_num_threads(1)
     if args.hang:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    torch.distributed.init_process_group("gloo")
-    rank = torch.distributed.get_rank()
     try:
-        train(args, rank)
+        work(args)
     except RuntimeError as error:
         # What gloo says when another rank is gone.
         if not args.hang or "out of memory" in str(error):
             raise
-        print("rank %d waits" % rank, file=sys.stderr, flush=True)
+        print("rank %s waits" % os.environ["RANK"], file=sys.stderr, flush=True)
         time.sleep(100000)
 
 
+def main(args):
+    torch.distributed.init_process_group("gloo")
+    train(args)
+
+
 if __name__ == "__main__":
-    main()
+    take_part(parse_arguments(), main)

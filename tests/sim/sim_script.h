@@ -22,6 +22,8 @@
  *     nvml_ms=N               each call for a device's memory takes so long
  *     nvml=unsupported        memory is not supported, as where it is shared
  *     integrated              the devices have the host's memory
+ *     spills                  a full device refuses nothing: what is too much
+ *                             lies in the host's memory, as under Windows
  *     reserved=N              NVML's total has so much more, used by nobody
  *     nvml=old                only the first version of each function works
  *     nvml=wide               processes of _v3 take 32 bytes, as with 535.43

@@ -480,6 +480,22 @@ static void an_older_file_gives_way(void **state)
 	assert_int_equal(channel_read(&second).processes, 0);
 }
 
+/* Containers have it small or not at all. */
+static void memory_is_used_where_it_can_be(void **state)
+{
+	const struct fixture *fixture = *state;
+	char link[64];
+	char *path = channel_memory_path("12ab");
+
+	assert_string_equal(path, CHANNEL_MEMORY_FOLDER "/.autofit-12ab");
+	free(path);
+	assert_false(channel_memory_has_room("/nowhere"));
+	assert_false(channel_memory_has_room("/proc"));
+	(void)snprintf(link, sizeof(link), "%s/link", fixture->folder);
+	assert_int_equal(symlink(CHANNEL_MEMORY_FOLDER, link), 0);
+	assert_false(channel_memory_has_room(link));
+}
+
 static void what_cannot_be_made_is_an_error(void **state)
 {
 	struct error err = ERROR_INIT;
@@ -556,6 +572,7 @@ int main(void)
 		TEST(copies_of_a_hooked_process_are_hooked),
 		TEST(a_process_tells_its_phase),
 		TEST(an_older_file_gives_way),
+		TEST(memory_is_used_where_it_can_be),
 		TEST(what_cannot_be_made_is_an_error),
 		TEST(python_writes_what_is_read_here),
 	};

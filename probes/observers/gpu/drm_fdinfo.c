@@ -16,6 +16,15 @@
 /* Of one process on one device: each a context of its own. */
 #define DRM_CLIENTS_MAX 64
 
+/* What is in the device's memory now: amdgpu, older and newer; xe; i915. */
+static const char *const vram_keys[] = {
+	"drm-memory-vram:", "drm-resident-vram:", "drm-resident-vram0:",
+	"drm-resident-local0:"
+};
+/* Time of the engine that only computes, ever: xe, i915. */
+static const char *const work_keys[] = { "drm-cycles-ccs:",
+					 "drm-engine-compute:" };
+
 /* "1024 KiB"; bytes without a unit. */
 static uint64_t usage_bytes(const char *text, const char *key)
 {
@@ -38,9 +47,14 @@ bool drm_usage_read(const char *text, struct drm_usage *usage)
 	    !kernel_line_value(value, sizeof(value), text, "drm-client-id:"))
 		return false;
 	usage->client_id = strtoull(value, NULL, 10);
-	/* The first is older; both tell what is in the device's memory now. */
-	usage->vram_bytes = bytes_max(usage_bytes(text, "drm-memory-vram:"),
-				      usage_bytes(text, "drm-resident-vram:"));
+	for (size_t i = 0; i < sizeof(vram_keys) / sizeof(*vram_keys); i++)
+		usage->vram_bytes = bytes_max(usage->vram_bytes,
+					      usage_bytes(text, vram_keys[i]));
+	for (size_t i = 0; i < sizeof(work_keys) / sizeof(*work_keys); i++)
+		usage->computes = usage->computes ||
+				  (kernel_line_value(value, sizeof(value), text,
+						     work_keys[i]) &&
+				   strtoull(value, NULL, 10) > 0);
 	return true;
 }
 
@@ -69,26 +83,26 @@ static bool is_known_client(const struct drm_clients *clients, uint64_t client)
 	return false;
 }
 
-/* What one descriptor says; of each client once. */
-static uint64_t client_bytes(const char *process, const char *fd,
-			     const char *device, struct drm_clients *clients)
+/* Adds what one descriptor says; of each client once. */
+static void add_client(const char *process, const char *fd, const char *device,
+		       struct drm_clients *clients, struct gpu_process *found)
 {
 	struct strbuf text = STRBUF_INIT;
-	struct drm_usage usage = { .vram_bytes = 0 };
-	bool counts = clients->count < DRM_CLIENTS_MAX &&
-		      kernel_file_read(&text, process, "fdinfo", fd) &&
-		      drm_usage_read(strbuf_text(&text), &usage) &&
-		      strcmp(usage.device, device) == 0 &&
-		      !is_known_client(clients, usage.client_id);
+	struct drm_usage usage;
 
-	if (counts)
+	if (clients->count < DRM_CLIENTS_MAX &&
+	    kernel_file_read(&text, process, "fdinfo", fd) &&
+	    drm_usage_read(strbuf_text(&text), &usage) &&
+	    strcmp(usage.device, device) == 0 &&
+	    !is_known_client(clients, usage.client_id)) {
 		clients->ids[clients->count++] = usage.client_id;
+		found->used_bytes += usage.vram_bytes;
+		found->is_compute = found->is_compute || usage.computes;
+	}
 	strbuf_release(&text);
-	return counts ? usage.vram_bytes : 0;
 }
 
-/* What one process has of the device. It computes there if it has opened KFD;
- * else it draws. */
+/* What one process has of the device. */
 static struct gpu_process look_at_process(const char *process,
 					  const char *device)
 {
@@ -104,8 +118,8 @@ static struct gpu_process look_at_process(const char *process,
 		if (strcmp(target, KFD_DEVICE) == 0)
 			found.is_compute = 1;
 		else if (strncmp(target, DRM_FOLDER, strlen(DRM_FOLDER)) == 0)
-			found.used_bytes += client_bytes(process, fds.items[i],
-							 device, &clients);
+			add_client(process, fds.items[i], device, &clients,
+				   &found);
 	}
 	strlist_release(&fds);
 	free(folder);

@@ -18,6 +18,7 @@ struct drm_usage {
 	char device[24];    /* drm-pdev, "0000:03:00.0" */
 	uint64_t client_id; /* the same behind a copy of the descriptor */
 	uint64_t vram_bytes;
+	bool computes; /* it has used a card's engine for that; Intel's only */
 };
 
 /* Pure. False: the text is not of such a file, or names no device. */
@@ -25,8 +26,8 @@ bool drm_usage_read(const char *text, struct drm_usage *usage);
 
 /*
  * Adds to the count processes those that have memory of the device and are not
- * among them yet: those with /dev/kfd open compute there, others draw. Their
- * number then.
+ * among them yet: those with /dev/kfd open compute there, and those who have;
+ * others draw. Their number then.
  */
 int drm_fdinfo_processes(const char *proc_root, const char *device,
 			 struct gpu_process processes[GPU_PROCESSES_MAX],

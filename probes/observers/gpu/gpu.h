@@ -25,15 +25,18 @@ enum gpu_free_source {
 	GPU_FREE_UNKNOWN,
 	GPU_FREE_NVML,
 	GPU_FREE_DRIVER, /* cuMemGetInfo, beside a context of our own */
-	GPU_FREE_KERNEL, /* AMD: the kernel's files */
+	GPU_FREE_KERNEL, /* AMD, Intel: the kernel's files */
 };
 
-/* Whose runtime a program uses there; PyTorch calls both "cuda". */
-enum gpu_vendor { GPU_NVIDIA, GPU_AMD };
+/* Whose runtime a program uses there; PyTorch calls the first two "cuda". */
+enum gpu_vendor { GPU_NVIDIA, GPU_AMD, GPU_INTEL };
+
+/* "cuda", "rocm", "xpu": as JSON calls its devices. */
+const char *gpu_kind_name(enum gpu_vendor vendor);
 
 struct gpu_device {
 	enum gpu_vendor vendor;
-	char uuid[GPU_UUID_MAX]; /* "GPU-..." or "MIG-..." */
+	char uuid[GPU_UUID_MAX]; /* "GPU-...", "MIG-...", "INTEL-..." */
 	char name[96];
 	int index; /* ordinal under the user's own CUDA_VISIBLE_DEVICES */
 	uint64_t total_bytes;    /* by the driver API: what a program can see */
@@ -63,8 +66,9 @@ struct gpu_patience {
 int cuda_devices_list(struct gpu_device devices[GPU_MAX],
 		      const struct gpu_patience *patience, struct error *err);
 
-/* The same, or where there is none AMD's devices, which the kernel's files tell
- * (kfd.h); -EIO: there is one, and its memory is not told. */
+/* The same, or where there is none AMD's devices or else Intel's, which the
+ * kernel tells (kfd.h, intel.h); -EIO: there is one, and its memory is not
+ * told. */
 int gpu_devices_list(struct gpu_device devices[GPU_MAX],
 		     const struct gpu_patience *patience, struct error *err);
 
@@ -91,8 +95,8 @@ struct gpu_look {
 	char problem[GPU_PROBLEM_MAX]; /* what is missing and why, or "" */
 };
 
-/* NVML, asked in a process of its own that may hang or die. Of AMD's devices
- * that process reads the kernel's files. */
+/* NVML, asked in a process of its own that may hang or die. Of AMD's and
+ * Intel's devices that process reads the kernel's files. */
 struct nvml;
 
 /*

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "probes/observers/gpu/gpu_child.h"
+#include "probes/observers/gpu/intel.h"
 #include "probes/observers/gpu/kfd.h"
 #include "probes/observers/gpu/nvml_api.h"
 #include "probes/observers/gpu/nvml_library.h"
@@ -68,10 +69,14 @@ static void nvml_read_one(struct nvml_library *library, struct gpu_look *look)
 
 static void nvml_read_kernel(const struct nvml *nvml)
 {
-	const struct kfd_roots roots = kfd_roots_here();
+	const struct kfd_roots amd = kfd_roots_here();
+	const struct intel_roots intel = intel_roots_here();
 
 	for (size_t i = 0; i < nvml->count; i++)
-		kfd_look(&roots, &nvml->looks[i]);
+		if (nvml->vendor == GPU_AMD)
+			kfd_look(&amd, &nvml->looks[i]);
+		else
+			intel_look(&intel, &nvml->looks[i]);
 }
 
 /* NVML that cannot be opened now may be there at the next look. */
@@ -104,7 +109,7 @@ static void nvml_run(const void *context, int fd)
 	while (recv(fd, &asked, sizeof(asked), 0) == sizeof(asked)) {
 		struct error err = ERROR_INIT;
 
-		if (nvml->vendor == GPU_AMD)
+		if (nvml->vendor != GPU_NVIDIA)
 			nvml_read_kernel(nvml);
 		else
 			(void)nvml_read_all(nvml, &library, &err);

@@ -30,6 +30,7 @@
 enum selftest_kind {
 	SELFTEST_LINEAR,  /* cuMemAlloc, by dlsym */
 	SELFTEST_LOOKED,  /* the same, by cuGetProcAddress */
+	SELFTEST_FORKED,  /* cuMemAlloc, while a copy of the process runs */
 	SELFTEST_POOL,    /* cuMemAllocAsync */
 	SELFTEST_VIRTUAL, /* cuMemCreate */
 	SELFTEST_ARRAY,   /* cuArrayCreate */

@@ -7,10 +7,13 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Of an element of the array, and how many stand in a row of it. */
 #define ARRAY_FORMAT_FLOAT 0x20
@@ -102,6 +105,30 @@ static unsigned int take_looked(const struct serving *serving,
 	/* POSIX: a pointer from dlsym may be used as a function. */
 	memcpy(&linear, &found, sizeof(linear));
 	return linear(&block->place, SELFTEST_BLOCK_BYTES);
+}
+
+/*
+ * A copy that asks as well, as data loaders do by mistake, and ends: a real
+ * driver answers it nothing. What the process holds must not change by that.
+ */
+static unsigned int take_forked(const struct serving *serving,
+				struct block *block)
+{
+	unsigned int answer = take_linear(serving, block);
+	struct block own = { 0 };
+	pid_t copy;
+
+	if (answer)
+		return answer;
+	copy = fork();
+	if (copy == 0) {
+		if (take_linear(serving, &own) == 0)
+			(void)give_linear(serving, &own);
+		_Exit(EXIT_SUCCESS);
+	}
+	while (copy > 0 && waitpid(copy, NULL, 0) < 0 && errno == EINTR)
+		;
+	return answer;
 }
 
 static unsigned int take_pool(const struct serving *serving,
@@ -197,6 +224,8 @@ static const struct {
 	[SELFTEST_LINEAR] = { "cuMemAlloc", take_linear, give_linear },
 	[SELFTEST_LOOKED] = { "cuMemAlloc, as the CUDA runtime finds it",
 			      take_looked, give_linear },
+	[SELFTEST_FORKED] = { "cuMemAlloc, with a copy of the process",
+			      take_forked, give_linear },
 	[SELFTEST_POOL] = { "cuMemAllocAsync", take_pool, give_pool },
 	[SELFTEST_VIRTUAL] = { "cuMemCreate", take_virtual, give_virtual },
 	[SELFTEST_ARRAY] = { "cuArrayCreate", take_array, give_array },

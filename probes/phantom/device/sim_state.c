@@ -285,7 +285,7 @@ bool sim_take(struct sim_state *state, struct sim_process *self,
 
 	if (sim_free_bytes(state, device) < bytes)
 		sim_release_dead(state);
-	if (sim_free_bytes(state, device) < bytes) {
+	if (sim_free_bytes(state, device) < bytes && !sim_fault("spills")) {
 		usage->refusals++;
 		usage->refused_bytes = bytes;
 		return false;
