@@ -28,7 +28,7 @@
  * gone, a quota) is SIGBUS in the middle of a foreign program, and some cannot
  * map it at all. So it is in memory, in CHANNEL_MEMORY_FOLDER, where GPUs are
  * tuned for and that can be. Else it is in the probe's 0700 scratch folder:
- *also where host memory is tuned for, as shared memory would count as the
+ * also where host memory is tuned for, as shared memory would count as the
  * command's. It needs a name: a descriptor alone is lost in whatever closes
  * those it does not know, as each subprocess of Python does.
  *
