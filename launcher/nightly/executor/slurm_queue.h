@@ -12,6 +12,7 @@
 
 struct slurm_queue_line {
 	int64_t id;
+	int64_t element; /* of the array; -1: it is of none */
 	char state[32], reason[64];
 	char node[64]; /* of its script; "": none yet */
 	char name[256];
