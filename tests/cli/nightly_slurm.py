@@ -23,7 +23,8 @@ import slurm_lib  # noqa: E402
 from lib import check, equal, holds, lacks  # noqa: E402
 
 IS_NIGHT = bool(os.environ.get("AUTOFIT_NIGHTLY"))
-KILLS = 20 if IS_NIGHT else 3
+# The night's jobs take a minute and more, the day's a few seconds.
+KILLS, BETWEEN = (20, (1, 6)) if IS_NIGHT else (3, (0, 1.5))
 
 HEAD = """\
 [nightly]
@@ -167,6 +168,7 @@ def both_executors(cluster):
               "typo: fails: ")
         check("slurm: nothing is left in the queue", not cluster.queue(),
               cluster.queue())
+        killed(cluster, jobs, here)
         second_night(there, cluster, jobs)
 
 
@@ -229,6 +231,11 @@ def cancelled(cluster):
               lib.wait_for(lambda: not cluster.queue(), 60), cluster.queue())
         equal("cancelled: its rows", {r["state"] for r in
                                       rows(place).values()}, {"not_run"})
+        code, _, err = nightly(place, cluster)
+        equal("cancelled: the next call goes on",
+              (code, {r["state"] for r in rows(place).values()}),
+              (0, {"ok"}))
+        lacks("cancelled: no job was repeated", err, "done before")
 
 
 def probe_rows(place, name):
@@ -260,35 +267,117 @@ def requeued(cluster):
               len(set(after)) == len(after), (before, after))
 
 
-def killed(cluster):
-    """Killed at random moments, autofit, a node or a job: the same records."""
-    jobs = [job("a-%d" % i, trainer(step_ms=40, kib=1024 + 64 * i))
-            for i in range(4)]
-    rng = random.Random(18)
-    with lib.Place("nightly-wanted") as here, \
-            lib.Place("nightly-storm") as place:
-        prepare(here, "local", jobs)
+def queue_of_arrays(cluster):
+    """Elements that are not over: (array, element, state)."""
+    out = cluster.ask("squeue", "-h", "--array", "-o", "%F|%K|%T")
+    return [tuple(line.split("|")) for line in out.splitlines()]
+
+
+def arrays(cluster):
+    """Jobs that are alike are one array; each element goes its own way."""
+    jobs = [job("alike-%d" % i, trainer(step_ms=100, kib=1000 + i))
+            for i in range(5)]
+    jobs.insert(2, job("other", trainer(kib=999), "time = 5m\n"))
+    with lib.Place("nightly-arrays") as place:
         prepare(place, "slurm", jobs)
-        nightly(here, cluster)
-        process, done = start(place, cluster), None
-        for _ in range(KILLS):
-            time.sleep(rng.uniform(0, 1.5))  # the moment, not a wait
-            a_kill(rng, cluster, process)
+        place.write("jobs.ini", HEAD.replace("publish", "at-once = 3\npublish")
+                    % "slurm" + "".join(jobs))
+        _, out, _ = nightly(place, cluster, "--dry-run")
+        holds("arrays: in the plan", out, "#SBATCH --array=0-4%1 ",
+              "6 jobs, at most 0.0 GPU-hours")
+        process = start(place, cluster)
+        lib.wait_for(lambda: len(queue_of_arrays(cluster)) == 6)
+        queue = queue_of_arrays(cluster)
+        ids = {number for number, element, _ in queue if element != "N/A"}
+        number = ids.pop() if len(ids) == 1 else "0"
+        equal("arrays: one submission for those that are alike",
+              sorted(q[1] for q in queue if q[0] == number), list("01234"))
+        most = in_their_ways(cluster, process, number)
+        equal("arrays: throttled", most, 1)
+        _, err = process.communicate(timeout=lib.PATIENCE)
+        got = rows(place)
+        equal("arrays: exit code", process.returncode, 119)
+        bad = {n: r["message"] for n, r in got.items() if r["state"] != "ok"}
+        equal("arrays: those that were cancelled", sorted(bad),
+              ["alike-1", "alike-4"])
+        for element in "14":  # one ran, the other waited
+            holds("arrays: why not " + element, bad.get("alike-" + element, ""),
+                  "job %s_%s of Slurm was cancelled in Slurm" %
+                  (number, element))
+        equal("arrays: sizes of the others", {
+            r["micro_batch"] for n, r in got.items() if n not in bad}, {32})
+        probes = probe_rows(place, "alike-0")
+        check("arrays: the one that was put back repeats no probe",
+              probes and len(set(probes)) == len(probes), err.decode())
+
+
+def in_their_ways(cluster, process, number):
+    """One element is put back while it runs, one is cancelled then, and one
+    while it waits; returns how many ran at once at most."""
+    ways = {"0": ("scontrol", "requeue"), "1": ("scancel",)}
+    most = 0
+    cluster.ask("scancel", number + "_4")
+    while process.poll() is None:
+        running = [q[1] for q in queue_of_arrays(cluster)
+                   if q[0] == number and q[2] == "RUNNING"]
+        most = max(most, len(running))
+        for element in running:
+            if element in ways:
+                cluster.ask(*ways.pop(element), number + "_" + element)
+    equal("arrays: each was seen running", ways, {})
+    return most
+
+
+def the_record(place, name):
+    """What its record says: the answer, its limits and its settings, but not
+    the peaks and probes by which it was found."""
+    path = place.path("nightly", "best", name, "record.ini")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        parts = [part for part in file.read().split("\n\n")
+                 if "[record]" in part or part.startswith("[setting.")]
+    return re.findall(
+        r"(?m)^(?:micro_batch|grad_accum|world_size|effective_batch\w*|"
+        r"limit_bytes|headroom_bytes|budget_bytes|preset|device_kind|argv|"
+        r"name|value|was|where) = .*", "\n".join(parts))
+
+
+def killed(cluster, jobs, wanted):
+    """Killed at random moments, autofit, a node or a job: the same records.
+    wanted: the place of a night that was left alone."""
+    rng = random.Random(18)
+    # By day only those after which Slurm does not wait.
+    kinds = ["autofit", "node", "requeue", "job"] if IS_NIGHT else [
+        "autofit", "node"]
+    kinds = (kinds * KILLS)[:KILLS]
+    rng.shuffle(kinds)
+    with lib.Place("nightly-storm") as place:
+        prepare(place, "slurm", jobs)
+        process = start(place, cluster)
+        for what in kinds:
+            time.sleep(rng.uniform(*BETWEEN))  # the moment, not a wait
+            a_kill(what, rng, cluster, process)
             if process.poll() is not None:
                 process.communicate()
                 process = start(place, cluster)
         _, err = process.communicate(timeout=lib.PATIENCE)
-        done = err.decode()
         equal("killed: exit code", process.returncode, 0)
-        equal("killed: the same records", findings(place), findings(here))
+        equal("killed: the same findings", findings(place), findings(wanted))
+        equal("killed: the same records",
+              {name: the_record(place, name) for name in rows(place)},
+              {name: the_record(wanted, name) for name in rows(wanted)})
+        check("killed: which are some", the_record(place, "first") and
+              the_record(place, "config"), the_record(place, "first"))
+        equal("killed: published", len(os.listdir(place.path(
+            "site", "records"))), len(os.listdir(wanted.path(
+                "site", "records"))))
         check("killed: nothing is left in the queue",
-              lib.wait_for(lambda: not cluster.queue(), 60), done)
+              lib.wait_for(lambda: not cluster.queue(), 60), err.decode())
 
 
-def a_kill(rng, cluster, process):
-    """By day only those after which Slurm does not wait."""
-    what = rng.choice(("autofit", "node", "requeue", "job") if IS_NIGHT
-                      else ("autofit", "node"))
+def a_kill(what, rng, cluster, process):
+    """Where no job runs that could be killed, autofit is."""
     running = [q[0] for q in cluster.queue("running")]
     if what == "autofit" or (what != "node" and not running):
         process.kill()
@@ -334,7 +423,7 @@ with slurm_lib.Cluster() as the_cluster:
     types(the_cluster)
     cancelled(the_cluster)
     requeued(the_cluster)
-    killed(the_cluster)
+    arrays(the_cluster)
     two_at_once(the_cluster)
     init(the_cluster)
 lib.finish()

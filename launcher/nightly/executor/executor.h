@@ -32,6 +32,7 @@ struct executor_task {
 	pid_t pid;              /* local */
 	int64_t slurm_id;       /* 0: taken over, not yet seen */
 	int64_t slurm_element;  /* of an array; negative: of none */
+	bool slurm_has_run;     /* squeue said so */
 	const char *slurm_over; /* why Slurm says it is over; NULL: it is not */
 	bool slurm_lost;        /* and that it was not its fault */
 	/* For people: "runs", "queued", and on which node; "": not known. */

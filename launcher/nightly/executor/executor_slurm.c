@@ -262,6 +262,7 @@ static void take_line(struct executor_task *task,
 		is_pending ? slurm_reason_stuck(line->reason) : NULL;
 
 	task->slurm_absent = 0;
+	task->slurm_has_run = task->slurm_has_run || !is_pending;
 	executor_task_tell(task, slurm_state_word(line->state), line->node);
 	/* Of its batch script: autofit itself was killed, its journal is not.
 	 */
@@ -275,7 +276,24 @@ static void take_line(struct executor_task *task,
 	executor_task_end(task, xstrdup(reason));
 }
 
-/* Its accounting knows a job that the queue has forgotten. */
+/* The queue names others of its array: they would be forgotten with it. */
+static bool is_cancelled_element(const struct executor *executor,
+				 const struct executor_task *task)
+{
+	const char *at = strbuf_text(&executor->queue);
+	struct slurm_queue_line line;
+
+	if (task->slurm_element < 0 || task->slurm_has_run)
+		return false;
+	while (slurm_queue_next(&at, &line))
+		if (line.id == task->slurm_id)
+			return true;
+	return false;
+}
+
+/* Its accounting knows a job that the queue has forgotten. Without one, of an
+ * element that never ran it is known all the same: Slurm forgets those at once.
+ */
 static void ask_accounting(struct executor *executor,
 			   struct executor_task *task)
 {
@@ -287,15 +305,19 @@ static void ask_accounting(struct executor *executor,
 	};
 	struct strbuf answer = STRBUF_INIT, state = STRBUF_INIT;
 	const char *why = NULL;
-	bool is_lost = true;
+	bool is_lost = false;
 
 	if (exec_command_find("sacct") == 0 &&
 	    program_answer(argv, NULL, executor->state, &answer, NULL) == 0) {
 		slurm_add_said(&state, &answer);
 		why = slurm_state_over(strbuf_text(&state), &is_lost);
 	}
-	set_over(task, why ? why : "is no longer known to Slurm",
-		 why ? is_lost : true);
+	if (why)
+		set_over(task, why, is_lost);
+	else if (is_cancelled_element(executor, task))
+		set_over(task, slurm_state_over("CANCELLED", &is_lost), false);
+	else
+		set_over(task, "is no longer known to Slurm", true);
 	strbuf_release(&state);
 	strbuf_release(&answer);
 	free(number);

@@ -36,15 +36,17 @@ char *slurm_job_name(const struct executor_task *task)
 
 /*
  * A job that is preempted or loses its node is put back and goes on by its
- * journal.
+ * journal. kind: "array=0-9%4", or what else makes it other than plain.
  */
 static void add_directives(const struct job_slurm *slurm, const char *name,
-			   const char *log, struct strbuf *out)
+			   const char *log, const char *kind,
+			   struct strbuf *out)
 {
 	strbuf_adds(out, "#!/bin/sh\n");
 	add_directive(out, "job-name", name);
 	strbuf_addf(out, DIRECTIVE "output=%s.log\n", log);
 	strbuf_adds(out, DIRECTIVE "open-mode=append\n" DIRECTIVE "requeue\n");
+	strbuf_addf(out, DIRECTIVE "%s\n", kind);
 	add_directive(out, "partition", slurm->partition);
 	add_directive(out, "account", slurm->account);
 	add_directive(out, "constraint", slurm->constraint);
@@ -94,10 +96,10 @@ void slurm_script(const struct executor_task *task, const char *program,
 {
 	char *name = slurm_job_name(task);
 
-	add_directives(&task->job->slurm, name, task->job->name, out);
 	/* Should a night that was killed have left one of the same name, the
 	 * two run one after the other. */
-	strbuf_adds(out, DIRECTIVE "dependency=singleton\n");
+	add_directives(&task->job->slurm, name, task->job->name,
+		       "dependency=singleton", out);
 	add_body(task, program, out);
 	free(name);
 }
@@ -112,9 +114,9 @@ void slurm_script_array(struct executor_task *const *tasks, size_t count,
 			struct strbuf *out)
 {
 	char *file = slurm_array_file(tasks, count);
+	char *array = xasprintf("array=0-%zu%%%zu", count - 1, at_once);
 
-	add_directives(&tasks[0]->job->slurm, name, file, out);
-	strbuf_addf(out, DIRECTIVE "array=0-%zu%%%zu\n", count - 1, at_once);
+	add_directives(&tasks[0]->job->slurm, name, file, array, out);
 	strbuf_adds(out, "case $SLURM_ARRAY_TASK_ID in\n");
 	for (size_t i = 0; i < count; i++) {
 		strbuf_addf(out, "%zu)\nexec >>%s.log 2>&1\n", i,
@@ -123,6 +125,7 @@ void slurm_script_array(struct executor_task *const *tasks, size_t count,
 		strbuf_adds(out, ";;\n");
 	}
 	strbuf_adds(out, "esac\n");
+	free(array);
 	free(file);
 }
 
