@@ -59,24 +59,30 @@ static void add_scripts(struct strbuf *out, const struct jobs *jobs,
 			const size_t *items, size_t count, size_t at_once)
 {
 	struct executor_task *tasks = xcalloc(count, sizeof(*tasks));
-	struct executor_task **all = xcalloc(count, sizeof(*all));
+	char name[] = "autofit";
+	struct slurm_array all = {
+		.tasks = xcalloc(count, sizeof(struct executor_task *)),
+		.count = count,
+		.at_once = at_once,
+		.name = name,
+		.program = name,
+	};
 	struct strbuf script = STRBUF_INIT;
 
 	for (size_t i = 0; i < count; i++) {
-		all[i] = &tasks[i];
-		night_task_begin(all[i], &jobs->items[items[i]], jobs->results,
-				 0, 0);
+		all.tasks[i] = &tasks[i];
+		night_task_begin(all.tasks[i], &jobs->items[items[i]],
+				 jobs->results, 0, 0);
 	}
 	if (count > 1)
-		slurm_script_array(all, count, at_once, "autofit", "autofit",
-				   &script);
+		slurm_script_array(&all, &script);
 	else
-		slurm_script(all[0], "autofit", &script);
+		slurm_script(all.tasks[0], name, &script);
 	add_indented(out, strbuf_text(&script));
 	for (size_t i = 0; i < count; i++)
-		executor_task_release(all[i]);
+		executor_task_release(all.tasks[i]);
 	strbuf_release(&script);
-	free(all);
+	free(all.tasks);
 	free(tasks);
 }
 

@@ -176,12 +176,18 @@ static void an_array(struct executor_task *task)
 	char name[] = "plain", folder[] = "/";
 	struct job job = { .name = name, .directory = folder };
 	struct executor_task other = { .job = &job };
-	struct executor_task *const tasks[] = { task, &other };
+	struct executor_task *tasks[] = { task, &other };
+	char array_name[] = "autofit-x";
+	const struct slurm_array array = { .tasks = tasks,
+					   .count = 2,
+					   .at_once = 1,
+					   .name = array_name,
+					   .program = "autofit" };
 	struct strbuf text = STRBUF_INIT;
 
 	strlist_add(&other.arguments, "autofit");
 	strlist_add(&other.arguments, "tune");
-	slurm_script_array(tasks, 2, 1, "autofit-x", "autofit", &text);
+	slurm_script_array(&array, &text);
 	assert_string_equal(strbuf_text(&text),
 			    "#!/bin/sh\n"
 			    "#SBATCH --job-name=autofit-x\n"

@@ -170,49 +170,49 @@ static bool take_script_over(struct executor *executor,
 	return is_same && (task->slurm_id || has_result(task));
 }
 
-/* Those of a night that was killed go on; returns how many are left. */
-static size_t take_over(struct executor *executor, struct executor_task **tasks,
-			size_t count, const char *program,
-			struct executor_task **left)
+/* Those of a night that was killed go on; what is left is the array's. */
+static void take_over(struct executor *executor, struct executor_task **tasks,
+		      size_t count, struct slurm_array *left)
 {
-	size_t others = 0;
-
 	for (size_t i = 0; i < count; i++) {
 		struct strbuf script = STRBUF_INIT;
 
 		tasks[i]->slurm_over = NULL;
 		tasks[i]->slurm_absent = 0;
 		executor_task_tell(tasks[i], "submitted", "");
-		slurm_script(tasks[i], program, &script);
+		slurm_script(tasks[i], left->program, &script);
 		if (!take_script_over(executor, tasks[i], &script))
-			left[others++] = tasks[i];
+			left->tasks[left->count++] = tasks[i];
 		strbuf_release(&script);
 	}
-	return others;
 }
 
 static int slurm_start(struct executor *executor, struct executor_task **tasks,
 		       size_t count, size_t at_once, struct error *err)
 {
-	struct executor_task **left = xcalloc(count, sizeof(*left));
 	char *program = exec_command_self();
+	struct slurm_array left = {
+		.tasks = xcalloc(count, sizeof(struct executor_task *)),
+		.at_once = at_once,
+		.program = program,
+	};
 	int64_t id = 0;
 	int result = 0;
 
-	count = take_over(executor, tasks, count, program, left);
-	if (count > 1) {
-		result = slurm_submit_array(executor, left, count, at_once,
-					    program, &id, err);
+	take_over(executor, tasks, count, &left);
+	if (left.count > 1) {
+		result = slurm_submit_array(executor, &left, &id, err);
 		executor->together_max = id ? executor->together_max : 1;
 	}
-	for (size_t i = 0; i < count && result == 0 && !id; i++) {
+	for (size_t i = 0; i < left.count && result == 0 && !id; i++) {
 		if (i < at_once)
-			result = slurm_submit_alone(executor, left[i], program,
-						    err);
-		left[i]->is_put_off = i >= at_once;
+			result = slurm_submit_alone(executor, left.tasks[i],
+						    program, err);
+		left.tasks[i]->is_put_off = i >= at_once;
 	}
+	free(left.name);
+	free(left.tasks);
 	free(program);
-	free(left);
 	return result;
 }
 

@@ -104,28 +104,29 @@ void slurm_script(const struct executor_task *task, const char *program,
 	free(name);
 }
 
-char *slurm_array_file(struct executor_task *const *tasks, size_t count)
+char *slurm_array_file(const struct slurm_array *array)
 {
-	return xasprintf("%s+%zu", tasks[0]->job->name, count - 1);
+	return xasprintf("%s+%zu", array->tasks[0]->job->name,
+			 array->count - 1);
 }
 
-void slurm_script_array(struct executor_task *const *tasks, size_t count,
-			size_t at_once, const char *name, const char *program,
-			struct strbuf *out)
+void slurm_script_array(const struct slurm_array *array, struct strbuf *out)
 {
-	char *file = slurm_array_file(tasks, count);
-	char *array = xasprintf("array=0-%zu%%%zu", count - 1, at_once);
+	char *file = slurm_array_file(array);
+	char *kind =
+		xasprintf("array=0-%zu%%%zu", array->count - 1, array->at_once);
 
-	add_directives(&tasks[0]->job->slurm, name, file, array, out);
+	add_directives(&array->tasks[0]->job->slurm, array->name, file, kind,
+		       out);
 	strbuf_adds(out, "case $SLURM_ARRAY_TASK_ID in\n");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < array->count; i++) {
 		strbuf_addf(out, "%zu)\nexec >>%s.log 2>&1\n", i,
-			    tasks[i]->job->name);
-		add_body(tasks[i], program, out);
+			    array->tasks[i]->job->name);
+		add_body(array->tasks[i], array->program, out);
 		strbuf_adds(out, ";;\n");
 	}
 	strbuf_adds(out, "esac\n");
-	free(array);
+	free(kind);
 	free(file);
 }
 

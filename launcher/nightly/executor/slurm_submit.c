@@ -8,7 +8,6 @@
 #include "base/textfile.h"
 #include "base/units.h"
 #include "launcher/command/text/text.h"
-#include "launcher/nightly/executor/slurm_script.h"
 #include "launcher/request/program_answer.h"
 
 #include <fcntl.h>
@@ -135,51 +134,48 @@ int slurm_submit_alone(struct executor *executor, struct executor_task *task,
 
 /* Into its file, and its log begun. */
 static int write_array(const struct executor *executor,
-		       struct executor_task *const *tasks, size_t count,
-		       size_t at_once, const char *name, const char *program,
-		       const char *file, struct error *err)
+		       const struct slurm_array *array, const char *file,
+		       struct error *err)
 {
 	char *log = xasprintf("%s/%s.log", executor->folder, file);
 	struct strbuf script = STRBUF_INIT;
 	int result;
 
 	begin_log(log);
-	slurm_script_array(tasks, count, at_once, name, program, &script);
+	slurm_script_array(array, &script);
 	result = write_script(executor, file, &script, err);
 	strbuf_release(&script);
 	free(log);
 	return result;
 }
 
-int slurm_submit_array(struct executor *executor, struct executor_task **tasks,
-		       size_t count, size_t at_once, const char *program,
+int slurm_submit_array(struct executor *executor, struct slurm_array *array,
 		       int64_t *id, struct error *err)
 {
-	char *file = slurm_array_file(tasks, count);
+	char *file = slurm_array_file(array);
 	char *path = slurm_script_path(executor, file), *why = NULL;
-	/* No other one has its name, or an element of it could be taken for
-	 * another job. */
-	char *name = xasprintf("autofit-%s-%08" PRIx64, file,
-			       (tasks[0]->mark ^ (uint64_t)clock_ms() ^
-				(uint64_t)getpid() << 16) &
-				       UINT32_MAX);
+	uint64_t mark = array->tasks[0]->mark ^ (uint64_t)clock_ms() ^
+			(uint64_t)getpid() << 16;
 	int result = 0;
 
-	for (size_t i = 0; i < count && result == 0; i++) {
-		tasks[i]->slurm_element = (int64_t)i;
-		result = prepare_task(executor, tasks[i], program, name, err);
+	/* No other one has its name, or an element of it could be taken for
+	 * another job. */
+	array->name =
+		xasprintf("autofit-%s-%08" PRIx64, file, mark & UINT32_MAX);
+	for (size_t i = 0; i < array->count && result == 0; i++) {
+		array->tasks[i]->slurm_element = (int64_t)i;
+		result = prepare_task(executor, array->tasks[i], array->program,
+				      array->name, err);
 	}
 	if (result == 0)
-		result = write_array(executor, tasks, count, at_once, name,
-				     program, file, err);
+		result = write_array(executor, array, file, err);
 	*id = result == 0 ? submit(executor, path, &why) : 0;
-	for (size_t i = 0; i < count; i++)
-		tasks[i]->slurm_id = *id;
+	for (size_t i = 0; i < array->count; i++)
+		array->tasks[i]->slurm_id = *id;
 	if (why)
 		log_verbose("an array %s: its jobs are submitted one by one",
 			    why);
 	free(why);
-	free(name);
 	free(path);
 	free(file);
 	return result;

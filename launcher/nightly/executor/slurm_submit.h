@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "launcher/nightly/executor/executor.h"
+#include "launcher/nightly/executor/slurm_script.h"
 
 /* NAME.sbatch in the folder of results. The caller frees. */
 char *slurm_script_path(const struct executor *executor, const char *name);
@@ -22,12 +23,11 @@ int slurm_submit_alone(struct executor *executor, struct executor_task *task,
 		       const char *program, struct error *err);
 
 /*
- * Submits them as one array, of which at_once elements run at once. *id
- * receives its number; 0: Slurm does not take arrays as it is set up, or not
- * this one. -errno: as above.
+ * Submits them as one array, and gives it a name. *id receives its number; 0:
+ * Slurm does not take arrays as it is set up, or not this one. -errno: as
+ * above. The caller frees the name.
  */
-int slurm_submit_array(struct executor *executor, struct executor_task **tasks,
-		       size_t count, size_t at_once, const char *program,
+int slurm_submit_array(struct executor *executor, struct slurm_array *array,
 		       int64_t *id, struct error *err);
 
 #endif
