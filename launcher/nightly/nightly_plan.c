@@ -110,8 +110,8 @@ static void add_cost_line(struct strbuf *out, const struct plan_cost *cost)
 }
 
 /* What starts together, one after the other. */
-static void add_groups(struct strbuf *out, const struct jobs *jobs,
-		       struct night_groups *groups, struct plan_cost *cost)
+static void plan_add_groups(struct strbuf *out, const struct jobs *jobs,
+			    struct night_groups *groups, struct plan_cost *cost)
 {
 	size_t room = jobs->is_slurm ? (size_t)jobs->at_once : 1;
 	size_t together = jobs->is_slurm ? EXECUTOR_TOGETHER_MAX : 1;
@@ -147,7 +147,7 @@ int nightly_plan(const struct jobs *jobs, const struct options *options)
 	for (size_t i = 0; i < jobs->count; i++)
 		if (!only || job_is_named(&jobs->items[i], only))
 			night_groups_add(&groups, i);
-	add_groups(&text, jobs, &groups, &cost);
+	plan_add_groups(&text, jobs, &groups, &cost);
 	night_groups_release(&groups);
 	if (jobs->is_slurm)
 		add_cost_line(&text, &cost);

@@ -156,6 +156,11 @@ def its_metrics(place):
     equal("metrics: families in one piece, with help and type", bad, [])
     holds("metrics: a value", text,
           r'job_micro_batch\{job="first",device="host memory"\} 32')
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "metrics"], input=text,
+                              capture_output=True, text=True, check=False)
+        equal("metrics: promtool has nothing to say",
+              (done.returncode, done.stdout + done.stderr), (0, ""))
     left = [n for n in os.listdir(place.folder) if n.startswith(".")]
     equal("metrics: nothing is left beside it", left, [])
 

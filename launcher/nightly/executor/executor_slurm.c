@@ -171,8 +171,9 @@ static bool take_script_over(struct executor *executor,
 }
 
 /* Those of a night that was killed go on; what is left is the array's. */
-static void take_over(struct executor *executor, struct executor_task **tasks,
-		      size_t count, struct slurm_array *left)
+static void take_over_all(struct executor *executor,
+			  struct executor_task **tasks, size_t count,
+			  struct slurm_array *left)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct strbuf script = STRBUF_INIT;
@@ -199,7 +200,7 @@ static int slurm_start(struct executor *executor, struct executor_task **tasks,
 	int64_t id = 0;
 	int result = 0;
 
-	take_over(executor, tasks, count, &left);
+	take_over_all(executor, tasks, count, &left);
 	if (left.count > 1) {
 		result = slurm_submit_array(executor, &left, &id, err);
 		executor->together_max = id ? executor->together_max : 1;

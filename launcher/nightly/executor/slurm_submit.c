@@ -87,8 +87,8 @@ static void begin_log(const char *path)
 		(void)close(fd);
 }
 
-static int write_script(const struct executor *executor, const char *name,
-			const struct strbuf *script, struct error *err)
+static int write_slurm_script(const struct executor *executor, const char *name,
+			      const struct strbuf *script, struct error *err)
 {
 	char *path = slurm_script_path(executor, name);
 	int result = textfile_replace(path, 0600, strbuf_text(script),
@@ -111,7 +111,7 @@ static int prepare_task(const struct executor *executor,
 	slurm_script(task, program, &script);
 	if (array)
 		slurm_add_element(&script, task->slurm_element, array);
-	result = write_script(executor, task->job->name, &script, err);
+	result = write_slurm_script(executor, task->job->name, &script, err);
 	strbuf_release(&script);
 	return result;
 }
@@ -143,7 +143,7 @@ static int write_array(const struct executor *executor,
 
 	begin_log(log);
 	slurm_script_array(array, &script);
-	result = write_script(executor, file, &script, err);
+	result = write_slurm_script(executor, file, &script, err);
 	strbuf_release(&script);
 	free(log);
 	return result;
