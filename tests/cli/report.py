@@ -164,6 +164,10 @@ def of_nights(place):
           ["micro-batch by night: 64 32", "micro-batch by night: - -"])
     holds("nights: the cause", " ".join(page.text),
           "argument --per-sample-kib 2500, was 1024")
+    heads = [t for t in page.all("th") if t["scope"] == "col"]
+    equal("nights: why, in a row of its own below each job", [
+        t.get("colspan") for t in page.all("td") if t.get("colspan")],
+          [str(len(heads))] * 2)
 
 
 def mistakes(place):
