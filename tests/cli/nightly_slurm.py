@@ -8,6 +8,7 @@ records, also when autofit, a node or a job is killed on the way.
 With AUTOFIT_NIGHTLY=1 the list has PyTorch and two ranks in it, and there are
 20 kills instead of 3. Skipped where Slurm cannot be started.
 """
+import glob
 import json
 import os
 import random
@@ -375,9 +376,7 @@ def killed(cluster, jobs, wanted):
     while kinds:
         with lib.Place("nightly-storm") as place:
             prepare(place, "slurm", jobs)
-            before = len(kinds)
             code = a_storm(place, cluster, rng, kinds)
-            print("# %d kills in one night" % (before - len(kinds)))
             as_if_left_alone(place, wanted, code)
     check("killed: nothing is left in the queue",
           lib.wait_for(lambda: not cluster.queue(), 60), cluster.queue())
@@ -385,16 +384,18 @@ def killed(cluster, jobs, wanted):
 
 def a_storm(place, cluster, rng, kinds):
     """A night to its end; takes the kills that it met out of kinds."""
-    process = start(place, cluster)
+    process, done, jobs = start(place, cluster), [], []
     while kinds:
         time.sleep(rng.uniform(*BETWEEN))  # the moment, not a wait
         if process.poll() is not None:
             break
-        a_kill(kinds.pop(), rng, cluster, process)
+        done.append(a_kill(kinds.pop(), rng, cluster, process, place, jobs))
         if process.poll() is not None:
             process.communicate()
             process = start(place, cluster)
     process.communicate(timeout=lib.PATIENCE)
+    print("# kills in one night: %s; jobs: %s" % (" ".join(done),
+                                                  " ".join(jobs)))
     return process.returncode
 
 
@@ -412,21 +413,53 @@ def as_if_left_alone(place, wanted, code):
             for p in (place, wanted)))
 
 
-def a_kill(what, rng, cluster, process):
-    """Where no job runs that could be killed, autofit is. A job is killed as an
-    element of its array, and then submitted alone: one that is lost three
-    times fails, as it should."""
-    running = [q[0] for q in cluster.queue("running")
-               if what != "job" or "_" in q[0]]
-    if what == "autofit" or (what != "node" and not running):
+def batch_scripts(place):
+    """Processes of this place's jobs that Slurm itself has started."""
+    mark, found = ("AUTOFIT_HOME=" + place.path("home")).encode(), []
+    for path in glob.glob("/proc/[0-9]*"):
+        try:
+            with open(path + "/environ", "rb") as file:
+                if mark not in file.read().split(b"\0"):
+                    continue
+            with open(path + "/status", encoding="utf-8") as file:
+                parent = re.search(r"(?m)^PPid:\s+(\d+)", file.read())[1]
+            with open("/proc/%s/comm" % parent, encoding="utf-8") as file:
+                if file.read().startswith("slurmstepd"):
+                    found.append(int(path[len("/proc/"):]))
+        except OSError:
+            continue
+    return found
+
+
+def a_kill(what, rng, cluster, process, place, killed_before):
+    """Where no job runs that could be killed, autofit is. None is killed twice:
+    one that is lost three times fails, as it should."""
+    running = [q[0] for q in cluster.queue("running")]
+    jobs = [(pid, name) for pid in batch_scripts(place)
+            for name in [job_of(pid)] if name not in killed_before]
+    if what == "node":
+        cluster.kill_node(rng.choice(slurm_lib.NODES)[0])
+    elif what == "requeue" and running:
+        cluster.ask("scontrol", "requeue", rng.choice(running))
+    elif what == "job" and jobs:
+        pid, name = rng.choice(jobs)
+        killed_before.append(name)
+        os.kill(pid, signal.SIGKILL)
+    else:
+        what = "autofit"
         process.kill()
         process.wait()
-    elif what == "node":
-        cluster.kill_node(rng.choice(slurm_lib.NODES)[0])
-    elif what == "requeue":
-        cluster.ask("scontrol", "requeue", rng.choice(running))
-    else:
-        cluster.ask("scancel", "--signal=KILL", "--full", rng.choice(running))
+    return what
+
+
+def job_of(pid):
+    """By the result that its autofit writes; it may have ended."""
+    try:
+        with open("/proc/%d/cmdline" % pid, encoding="utf-8") as file:
+            return (re.findall(r"--json=\S+?/runs/([^/\0]+)\.json",
+                               file.read()) or [""])[0]
+    except OSError:
+        return ""
 
 
 def two_at_once(cluster):

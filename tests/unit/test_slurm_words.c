@@ -63,6 +63,10 @@ static void reasons(void **state)
 	assert_null(slurm_reason_stuck("BeginTime"));
 	assert_non_null(slurm_reason_stuck("PartitionTimeLimit"));
 	assert_non_null(slurm_reason_stuck("JobHeldUser"));
+	assert_true(slurm_reason_lost("RaisedSignal:9(Killed)"));
+	assert_true(slurm_reason_lost("JobLaunchFailure"));
+	assert_false(slurm_reason_lost("NonZeroExitCode"));
+	assert_false(slurm_reason_lost("None"));
 }
 
 /* Lines that are none are passed over: warnings, elements that Slurm counts

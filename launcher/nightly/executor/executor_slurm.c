@@ -41,7 +41,6 @@
 #define ASK_MS 15000
 /* A result may come later than the state over a network file system. */
 #define RESULT_LAG_MS 15000
-#define KILLED_REASON "RaisedSignal"
 /* A job may be missing in one answer: a controller that just restarted. */
 #define ABSENT_MAX 2
 /* Results that one look looks for: of very many tasks they come in turns. */
@@ -265,12 +264,8 @@ static void take_line(struct executor_task *task,
 	task->slurm_absent = 0;
 	task->slurm_has_run = task->slurm_has_run || !is_pending;
 	executor_task_tell(task, slurm_state_word(line->state), line->node);
-	/* Of its batch script: autofit itself was killed, its journal is not.
-	 */
 	if (why)
-		set_over(task, why,
-			 is_lost || strncmp(line->reason, KILLED_REASON,
-					    strlen(KILLED_REASON)) == 0);
+		set_over(task, why, is_lost || slurm_reason_lost(line->reason));
 	if (!reason)
 		return;
 	strlist_take(stuck, slurm_id_text(task));

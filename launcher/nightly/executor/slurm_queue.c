@@ -82,6 +82,19 @@ const char *slurm_state_word(const char *state)
 					       : state;
 }
 
+bool slurm_reason_lost(const char *reason)
+{
+	/* As "RaisedSignal:9(Killed)"; which of them Slurm 22.05 says of a
+	 * script that is killed depends on when that was. */
+	static const char *const reasons[] = { "RaisedSignal",
+					       "JobLaunchFailure" };
+
+	for (size_t i = 0; i < COUNT_OF_ROWS(reasons); i++)
+		if (strncmp(reason, reasons[i], strlen(reasons[i])) == 0)
+			return true;
+	return false;
+}
+
 const char *slurm_reason_stuck(const char *reason)
 {
 	for (size_t i = 0; i < COUNT_OF_ROWS(reasons_stuck); i++)
