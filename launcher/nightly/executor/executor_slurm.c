@@ -265,7 +265,9 @@ static void take_line(struct executor_task *task,
 	task->slurm_has_run = task->slurm_has_run || !is_pending;
 	executor_task_tell(task, slurm_state_word(line->state), line->node);
 	if (why)
-		set_over(task, why, is_lost || slurm_reason_lost(line->reason));
+		set_over(task, why,
+			 is_lost || (strcmp(line->state, "FAILED") == 0 &&
+				     slurm_reason_lost(line->reason)));
 	if (!reason)
 		return;
 	strlist_take(stuck, slurm_id_text(task));
