@@ -14,6 +14,7 @@
 #include "launcher/nightly/night_compare.h"
 #include "launcher/nightly/night_conclude.h"
 #include "launcher/nightly/night_files.h"
+#include "launcher/nightly/night_groups.h"
 #include "launcher/nightly/night_live.h"
 #include "launcher/nightly/night_task.h"
 #include "launcher/nightly/night_text.h"
@@ -32,6 +33,8 @@
 #define LOST_MAX 3
 /* The rows of a log's probes are at its beginning. */
 #define LIVE_LOG_MAX ((size_t)64 << 10)
+/* No terminal shows more rows. */
+#define LIVE_LOGS 100
 #define DAY_SECONDS (INT64_C(24) * 3600)
 
 struct night_slot {
@@ -39,15 +42,18 @@ struct night_slot {
 	size_t at; /* of its job, and of its row */
 	unsigned attempts;
 	int64_t started_ms;
+	size_t share; /* of what was started together */
 };
 
 struct night_loop_state {
 	struct night_run *run;
 	struct executor executor;
-	struct night_slot *slots; /* those that run */
-	size_t count, limit;
+	struct night_groups groups;   /* jobs to start */
+	struct night_slot *slots;     /* those that were started */
+	size_t count, limit;          /* slots; how many may run */
+	struct night_share *shares;   /* as many as jobs */
 	struct executor_task **tasks; /* of the slots, for the executor */
-	size_t next;                  /* job to start */
+	size_t *items;                /* jobs that start together */
 	int64_t deadline;
 	sigset_t awaited;
 	bool is_stopped, is_late;
@@ -103,15 +109,37 @@ static void carry_over(struct night_run *run, struct night_row *row)
 	}
 }
 
-static int start_slot(struct night_loop_state *loop, struct night_slot *slot,
-		      struct error *err)
+static void begin_slot(struct night_loop_state *loop, struct night_slot *slot)
 {
 	night_task_begin(&slot->task, &loop->run->jobs->items[slot->at],
 			 loop->run->jobs->results, loop->run->now.started,
 			 slot->attempts);
 	slot->attempts++;
 	slot->started_ms = clock_ms();
-	return loop->executor.ops->start(&loop->executor, &slot->task, err);
+}
+
+/* There is always one: each that is in use has a slot. */
+static size_t begin_share(struct night_loop_state *loop, size_t count,
+			  size_t at_once)
+{
+	size_t at = 0;
+
+	while (loop->shares[at].left)
+		at++;
+	loop->shares[at] =
+		(struct night_share){ .at_once = at_once, .left = count };
+	return at;
+}
+
+/* Once more, alone. */
+static int repeat_slot(struct night_loop_state *loop, struct night_slot *slot,
+		       struct error *err)
+{
+	struct executor_task *task = &slot->task;
+
+	begin_slot(loop, slot);
+	slot->share = begin_share(loop, 1, 1);
+	return loop->executor.ops->start(&loop->executor, &task, 1, 1, err);
 }
 
 /* Nothing new is started after a signal or the deadline. */
@@ -122,31 +150,82 @@ static bool is_over(struct night_loop_state *loop)
 	return loop->is_stopped;
 }
 
+/* What the executor has no room for waits again. */
+static void take_back(struct night_loop_state *loop, size_t from)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < loop->count; i++) {
+		struct night_slot *slot = &loop->slots[i];
+
+		if (!slot->task.is_put_off) {
+			loop->slots[kept++] = *slot;
+			continue;
+		}
+		loop->shares[slot->share].left--;
+		executor_task_release(&slot->task);
+		night_groups_add(&loop->groups, slot->at);
+	}
+	loop->count = kept;
+}
+
+static int start_together(struct night_loop_state *loop, size_t count,
+			  size_t at_once, struct error *err)
+{
+	size_t from = loop->count, share = begin_share(loop, count, at_once);
+	int result;
+
+	for (size_t i = 0; i < count; i++) {
+		struct night_slot *slot = &loop->slots[loop->count++];
+
+		*slot = (struct night_slot){ .at = loop->items[i],
+					     .share = share };
+		begin_slot(loop, slot);
+		loop->tasks[i] = &slot->task;
+	}
+	result = loop->executor.ops->start(&loop->executor, loop->tasks, count,
+					   at_once, err);
+	take_back(loop, from);
+	return result;
+}
+
 /* As many as may run at once. */
 static int start_jobs(struct night_loop_state *loop, struct error *err)
 {
-	struct night_run *run = loop->run;
-	const char *only = run->options->nightly.only;
 	int result = 0;
 
-	for (; loop->next < run->jobs->count && loop->count < loop->limit &&
-	       result == 0;
-	     loop->next++) {
-		struct night_row *row = &run->now.rows[loop->next];
+	while (result == 0 && !is_over(loop)) {
+		size_t used =
+			night_shares_used(loop->shares, loop->run->jobs->count);
+		size_t at_once;
+		size_t count = night_groups_take(
+			&loop->groups,
+			used < loop->limit ? loop->limit - used : 0,
+			loop->executor.together_max, loop->items, &at_once);
 
-		if (only &&
-		    !job_is_named(&run->jobs->items[loop->next], only)) {
-			carry_over(run, row);
-		} else if (row->state != NIGHT_NOT_RUN) {
-			say(loop, loop->next, true);
-		} else if (!is_over(loop)) {
-			struct night_slot *slot = &loop->slots[loop->count++];
-
-			*slot = (struct night_slot){ .at = loop->next };
-			result = start_slot(loop, slot, err);
-		}
+		if (!count)
+			break;
+		result = start_together(loop, count, at_once, err);
 	}
 	return result;
+}
+
+/* Those that --only names and that are not done wait. */
+static void sort_jobs(struct night_loop_state *loop)
+{
+	struct night_run *run = loop->run;
+	const char *only = run->options->nightly.only;
+
+	for (size_t i = 0; i < run->jobs->count; i++) {
+		struct night_row *row = &run->now.rows[i];
+
+		if (only && !job_is_named(&run->jobs->items[i], only))
+			carry_over(run, row);
+		else if (row->state != NIGHT_NOT_RUN)
+			say(loop, i, true);
+		else
+			night_groups_add(&loop->groups, i);
+	}
 }
 
 static size_t list_tasks(struct night_loop_state *loop)
@@ -160,7 +239,6 @@ static size_t list_tasks(struct night_loop_state *loop)
 static void draw_live(struct night_loop_state *loop)
 {
 	const struct jobs *jobs = loop->run->jobs;
-	const char *only = loop->run->options->nightly.only;
 	size_t count = 0;
 
 	if (!night_live_is_due(&loop->live))
@@ -175,13 +253,14 @@ static void draw_live(struct night_loop_state *loop)
 			.node = slot->task.node,
 			.seconds = (clock_ms() - slot->started_ms) / 1000,
 		};
-		(void)textfile_read(slot->task.log, LIVE_LOG_MAX, &log, NULL);
+		if (i < LIVE_LOGS)
+			(void)textfile_read(slot->task.log, LIVE_LOG_MAX, &log,
+					    NULL);
 		night_live_read_log(&loop->rows[count++], strbuf_text(&log));
 		strbuf_release(&log);
 	}
-	for (size_t i = loop->next; i < jobs->count; i++)
-		if (loop->run->now.rows[i].state == NIGHT_NOT_RUN &&
-		    (!only || job_is_named(&jobs->items[i], only)))
+	for (size_t i = 0; i < jobs->count; i++)
+		if (loop->groups.waits[i])
 			loop->rows[count++] = (struct night_live_row){
 				.name = jobs->items[i].name,
 				.state = "waits",
@@ -235,6 +314,7 @@ static bool take_slot(struct night_loop_state *loop, struct night_slot *slot,
 	struct night_row *row = &run->now.rows[slot->at];
 	bool is_stopped = run->signal_number || loop->is_late;
 
+	loop->shares[slot->share].left--;
 	night_row_begin(row, &run->jobs->items[slot->at]);
 	night_conclude(run, &slot->task, row);
 	if (is_stopped)
@@ -242,7 +322,7 @@ static bool take_slot(struct night_loop_state *loop, struct night_slot *slot,
 	else if (is_to_repeat(slot, row)) {
 		executor_task_release(&slot->task);
 		night_row_begin(row, &run->jobs->items[slot->at]);
-		*result = start_slot(loop, slot, err);
+		*result = repeat_slot(loop, slot, err);
 		return true;
 	}
 	night_compare(row, night_find(&run->last, row->name));
@@ -280,8 +360,10 @@ static int take_ended(struct night_loop_state *loop, struct error *err)
 
 static int run_loop(struct night_loop_state *loop, struct error *err)
 {
-	int result = start_jobs(loop, err);
+	int result;
 
+	sort_jobs(loop);
+	result = start_jobs(loop, err);
 	while (result == 0 && loop->count) {
 		draw_live(loop);
 		await(loop);
@@ -312,6 +394,25 @@ static void await_signals(struct night_loop_state *loop, sigset_t *before)
 			(void)sigaddset(&loop->awaited, end_signals[i]);
 }
 
+/* All jobs may have been started. */
+static void night_loop_allocate(struct night_loop_state *loop, size_t count)
+{
+	loop->slots = xcalloc(count, sizeof(*loop->slots));
+	loop->shares = xcalloc(count, sizeof(*loop->shares));
+	loop->tasks = xcalloc(count, sizeof(struct executor_task *));
+	loop->items = xcalloc(count, sizeof(*loop->items));
+	loop->rows = xcalloc(count, sizeof(*loop->rows));
+}
+
+static void night_loop_free(struct night_loop_state *loop)
+{
+	free(loop->rows);
+	free(loop->items);
+	free(loop->tasks);
+	free(loop->shares);
+	free(loop->slots);
+}
+
 int night_loop(struct night_run *run, struct error *err)
 {
 	const struct jobs *jobs = run->jobs;
@@ -329,9 +430,8 @@ int night_loop(struct night_run *run, struct error *err)
 	int result;
 
 	assert(run->now.count == jobs->count);
-	loop.slots = xcalloc(loop.limit, sizeof(*loop.slots));
-	loop.tasks = xcalloc(loop.limit, sizeof(struct executor_task *));
-	loop.rows = xcalloc(jobs->count + 1, sizeof(*loop.rows));
+	night_loop_allocate(&loop, jobs->count + 1);
+	night_groups_open(&loop.groups, jobs);
 	night_live_open(&loop.live, run->options);
 	await_signals(&loop, &before);
 	result = loop.executor.ops->open(&loop.executor, err);
@@ -344,9 +444,8 @@ int night_loop(struct night_run *run, struct error *err)
 	if (!loop.is_stopped && result == 0)
 		run->now.finished = (int64_t)time(NULL);
 	executor_release(&loop.executor);
-	free(loop.rows);
-	free(loop.tasks);
-	free(loop.slots);
+	night_groups_release(&loop.groups);
+	night_loop_free(&loop);
 	free(folder);
 	return result;
 }

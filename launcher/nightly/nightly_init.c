@@ -29,7 +29,7 @@ static const char head[] =
 	"; publish = /shared/autofit    ; what users name in AUTOFIT_SITE\n"
 	"executor = local         ; jobs run on this machine, one by one\n"
 	"; executor = slurm       ; or each is a job of Slurm\n"
-	"; at-once = 32           ; so many at most\n"
+	"; at-once = 32           ; so many run at most\n"
 	"\n"
 	"[defaults]\n"
 	"; Any option of `autofit tune`, without its dashes.\n"

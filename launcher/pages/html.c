@@ -60,14 +60,18 @@ static const char style[] =
 	"border-bottom:1px solid var(--rule)}thead th{white-space:nowrap}"
 	".n{text-align:right!important;white-space:nowrap}"
 	"tbody th{font-weight:600;white-space:nowrap}\n"
-	"td.why{min-width:14rem}\n"
+	"td.why{min-width:14rem}tr:has(+tr.why)>*{border-bottom:0}"
+	"tr.why td{padding-top:0;color:var(--soft)}"
+	"tr.why div{position:sticky;left:.625rem;overflow-wrap:anywhere;"
+	"max-width:calc(100vw - 3.25rem)}\n"
 	"td svg{width:7.5rem}.is-bad{color:var(--bad);font-weight:600}"
 	".is-good{color:var(--good);font-weight:600}\n"
 	"footer{color:var(--soft);font-size:.875rem;margin-top:2rem}\n"
 	"@media print{:root{--ground:#fff;--ink:#000;--soft:#444;"
 	"--rule:#bbb;--panel:#fff;--good:#0a7d55;--bad:#c0392b;"
 	"--open:#9a6700;--line:#0969da}main{max-width:none;padding:0}"
-	"figure,tr,pre{break-inside:avoid}.skip{display:none}}\n";
+	"figure,tr,pre{break-inside:avoid}.skip{display:none}"
+	"tr.why div{max-width:none}}\n";
 
 static void add_escaped(struct strbuf *out, char c)
 {

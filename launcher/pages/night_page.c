@@ -93,6 +93,17 @@ static const char *change_class(const struct night_row *row)
 	return row->change == CHANGE_BETTER ? "is-good" : "is-plain";
 }
 
+/* Below its job, so that it can be read where the columns are wider than the
+ * screen. */
+static void add_why_row(struct strbuf *out, const char *why)
+{
+	if (!why)
+		return;
+	strbuf_adds(out, "<tr class=\"why\"><td colspan=\"7\"><div>");
+	html_text(out, why);
+	strbuf_adds(out, "</div></td></tr>\n");
+}
+
 static void add_night_row(struct strbuf *out, const struct night *nights,
 			  size_t count, const struct night_row *row)
 {
@@ -114,9 +125,8 @@ static void add_night_row(struct strbuf *out, const struct night *nights,
 	add_night_cell(out, "n", strbuf_text(&speed));
 	strbuf_adds(out, "<td>");
 	add_spark(out, nights, count, row);
-	strbuf_adds(out, "</td>");
-	add_night_cell(out, "why", why_of_row(row));
-	strbuf_adds(out, "</tr>\n");
+	strbuf_adds(out, "</td></tr>\n");
+	add_why_row(out, why_of_row(row));
 	strbuf_release(&memory);
 	strbuf_release(&speed);
 }
@@ -148,8 +158,7 @@ void night_page_html(const struct night *nights, size_t count,
 		{ "job", false },          { "device", false },
 		{ "change", false },       { "micro x accum", true },
 		{ "peak of limit", true }, { "samples/s", true },
-		{ "history", false },      { "why", false },
-		{ NULL, false },
+		{ "history", false },      { NULL, false },
 	};
 	const struct night *night = &nights[count - 1];
 	struct strbuf words = STRBUF_INIT;

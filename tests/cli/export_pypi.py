@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Exports read by DeepSpeed, Hydra and torchtune themselves.
+# Exports read by DeepSpeed, Hydra, torchtune and axolotl themselves.
 # SPDX-License-Identifier: MIT
 # CTEST COST 60
 """As export.py, with packages that Debian does not have.
@@ -7,7 +7,8 @@
 They are installed once per build folder, pinned, and without what they depend
 on, for Debian's PyTorch. Where they cannot be had, the test says why and is
 left out. Of torchtune, which wants a newer PyTorch, what merges the words of
-its command line is loaded alone.
+its command line is loaded alone; of axolotl, which is large and is installed
+with AUTOFIT_NIGHTLY=1 only, the schema of its config.
 """
 import json
 import os
@@ -63,6 +64,18 @@ print(json.dumps([read.batch_size, read.gradient_accumulation_steps]))
 """
 
 
+AXOLOTL = """\
+import json, sys, yaml
+from axolotl.utils.schemas.config import AxolotlInputConfig
+config = {"base_model": "m", "learning_rate": 0.001,
+          "datasets": [{"path": "d", "type": "alpaca"}],
+          "micro_batch_size": 2, "gradient_accumulation_steps": 8}
+config.update(yaml.safe_load(open(sys.argv[1])))
+read = AxolotlInputConfig(**config)
+print(json.dumps([read.micro_batch_size, read.gradient_accumulation_steps]))
+"""
+
+
 def consume(python, program, path):
     """What it has read; else its last words."""
     done = subprocess.run([python, "-c", program, path], capture_output=True,
@@ -74,24 +87,33 @@ def consume(python, program, path):
         return (done.stdout + done.stderr)[-2000:]
 
 
+def environment(folder, packages):
+    return frameworks_pypi.make_environment(
+        os.path.join(os.environ["BUILD"], folder),
+        os.path.join(lib.DATA, "consumers", packages))
+
+
 def main():
     if not lib.has_modules(frameworks.PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % frameworks.PYTHON)
-    python = frameworks_pypi.make_environment(
-        os.path.join(os.environ["BUILD"], "consumers-venv"),
-        os.path.join(lib.DATA, "consumers", "requirements.txt"))
+    python = environment("consumers-venv", "requirements.txt")
+    rows = [("deepspeed", python, DEEPSPEED, [*WANTED, 32, 1]),
+            ("hydra", python, HYDRA, WANTED),
+            ("torchtune", python, TORCHTUNE, WANTED)]
+    if os.environ.get("AUTOFIT_NIGHTLY"):
+        rows.append(("axolotl", environment("axolotl-venv", "axolotl.txt"),
+                     AXOLOTL, WANTED))
     with lib.Place("export-pypi") as place:
         tuned = place.run("tune", *OPTIONS, "--", *TRAINER)
         if not equal("tune", tuned.status, 0):
             print(tuned)
             return
         place.write("config.yaml", "batch_size: 2\ngrad_accum: 8\n")
-        for form, program, wanted in (
-                ("deepspeed", DEEPSPEED, [*WANTED, 32, 1]),
-                ("hydra", HYDRA, WANTED), ("torchtune", TORCHTUNE, WANTED)):
+        for form, consumer, program, wanted in rows:
             text = place.ask("export", form, tuned.result["record"]["id"]).out
             path = place.write(form + ".txt", text)
-            equal(form + " reads it", consume(python, program, path), wanted)
+            equal(form + " reads it", consume(consumer, program, path),
+                  wanted)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: MIT
 """Every call of autofit in them is one that autofit takes, units are verified
 by systemd where it is installed, and manifests by Kubernetes' schemas, in an
-environment of their own, where that can be made.
+environment of their own, where that can be made. Kueue's are no package: its
+queue is validated where AUTOFIT_KUEUE_CRDS names a folder with the files of
+Kueue's config/components/crd/bases.
 """
 import os
 import re
@@ -30,7 +32,7 @@ def read(name):
 def calls():
     """The words behind each "autofit nightly", by file."""
     for name in sorted(os.listdir(FOLDER)):
-        if name == "README.md":
+        if name in ("README.md", "kueue-queue.yaml"):
             continue
         for line in read(name).splitlines():
             words = None
@@ -129,8 +131,66 @@ def manifests():
     for name in ("job.yaml", "kueue.yaml"):
         equal(name + ": as the schema wants it", validate(python, read(name)),
               "")
+    queue(python)
     wrong = read("job.yaml").replace("backoffLimit: 2", "backOffLimit: 2")
     check("a misspelt key is seen", "backOffLimit" in validate(python, wrong))
+
+
+# Each object against the schema of its own version. A schema of Kubernetes says
+# nothing of keys that it does not know; strict means that they are mistakes.
+VALIDATE_QUEUE = """\
+import glob, os, sys, jsonschema, yaml
+
+def strict(node):
+    if isinstance(node, list):
+        for item in node:
+            strict(item)
+    elif isinstance(node, dict):
+        for item in list(node.values()):
+            strict(item)
+        if node.get("x-kubernetes-int-or-string"):
+            node.pop("type", None)
+        if isinstance(node.get("properties"), dict):
+            node.setdefault("additionalProperties", False)
+
+schemas = {}
+for path in glob.glob(os.path.join(sys.argv[1], "kueue*.yaml")):
+    crd = yaml.safe_load(open(path))["spec"]
+    for version in crd["versions"]:
+        schema = version["schema"]["openAPIV3Schema"]
+        strict(schema)
+        schema["properties"]["metadata"] = {"type": "object"}
+        schemas[crd["group"] + "/" + version["name"],
+                crd["names"]["kind"]] = schema
+for one in yaml.safe_load_all(sys.stdin.read()):
+    schema = schemas[one["apiVersion"], one["kind"]]
+    for why in jsonschema.Draft7Validator(schema).iter_errors(one):
+        print(one["kind"], why.message)
+"""
+
+
+def queue(python):
+    """The objects of Kueue, and that the night's label names its queue."""
+    folder = os.environ.get("AUTOFIT_KUEUE_CRDS")
+    text = read("kueue-queue.yaml")
+    holds("kueue.yaml: names the queue", read("kueue.yaml"),
+          r"kueue\.x-k8s\.io/queue-name: tuning\b")
+    holds("kueue-queue.yaml: has its name", text,
+          r"kind: LocalQueue\s+metadata:\s+name: tuning\b")
+    if not folder:
+        print("# the queue is not validated: no AUTOFIT_KUEUE_CRDS")
+        return
+
+    def said(manifest):
+        done = subprocess.run([python, "-c", VALIDATE_QUEUE, folder],
+                              input=manifest, text=True, capture_output=True,
+                              check=False)
+        return done.stdout + done.stderr
+
+    equal("kueue-queue.yaml: as Kueue's schemas want it", said(text), "")
+    wrong = text.replace("clusterQueue: tuning", "clusterQueues: tuning")
+    holds("kueue-queue.yaml: a misspelt key is seen", said(wrong),
+          "clusterQueues")
 
 
 with lib.Place("examples") as here:

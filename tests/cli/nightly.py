@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -155,6 +156,11 @@ def its_metrics(place):
     equal("metrics: families in one piece, with help and type", bad, [])
     holds("metrics: a value", text,
           r'job_micro_batch\{job="first",device="host memory"\} 32')
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "metrics"], input=text,
+                              capture_output=True, text=True, check=False)
+        equal("metrics: promtool has nothing to say",
+              (done.returncode, done.stdout + done.stderr), (0, ""))
     left = [n for n in os.listdir(place.folder) if n.startswith(".")]
     equal("metrics: nothing is left beside it", left, [])
 
@@ -202,6 +208,58 @@ def a_second_night(place):
     out, _ = process.communicate(timeout=lib.PATIENCE)
     equal("diff: exit code", process.returncode, 119)
     holds("diff: the line", out.decode(), "worse second: ", "same first")
+
+
+# A stand-in for PyTorch, whose version says how much a sample needs.
+PYTHON_SCRIPT = """\
+import argparse, time
+import torch
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int)
+parser.add_argument("--grad-accum", type=int)
+args = parser.parse_args()
+held = bytearray(b"x") * (args.batch_size * torch.MIB << 20)
+optimizer = torch.optim.SGD([object()])
+for step in range(8):
+    optimizer.step()
+    time.sleep(0.02)
+"""
+
+
+def a_newer_torch():
+    """A newer torch needs more, for a job that imports it: that job is told,
+    with the versions as the cause, and the other one is not."""
+    with lib.Place("nightly-torch") as place:
+        shutil.copytree(os.path.join(lib.DATA, "hook_fake_torch"),
+                        place.path("packages"))
+        init = place.path("packages", "torch", "__init__.py")
+        with open(init, "a", encoding="utf-8") as file:
+            file.write("\nfrom .version import __version__, MIB\n")
+
+        def install(version, mib):
+            place.write("packages/torch/version.py",
+                        "__version__ = '%s'\nMIB = %d\n" % (version, mib))
+
+        place.write("train.py", PYTHON_SCRIPT)
+        place.write("jobs.ini", DEFAULTS + job("plain", trainer()) + job(
+            "imports", "/usr/bin/python3 train.py --batch-size 2\n"
+            "    --grad-accum 8", "memory = 100M\nenvironment = PYTHONPATH=%s"
+            "\n" % place.path("packages")))
+        install("2.8.0", 4)
+        code, _, err = nightly(place, "jobs.ini")
+        equal("newer torch: the first night", code, 0)
+        equal("newer torch: its size before", rows(place)["imports"]
+              ["micro_batch"], 16)
+        install("2.9.0", 8)
+        code, _, err = nightly(place, "jobs.ini")
+        got = rows(place)
+        equal("newer torch: exit code", code, 119)
+        equal("newer torch: exactly that one",
+              {n: r["change"] for n, r in got.items()},
+              {"plain": "same", "imports": "worse"})
+        holds("newer torch: its cause", got["imports"]["cause"] or "",
+              r"torch 2\.8\.0 -> 2\.9\.0")
+        holds("newer torch: in its line", err, r"imports: .*worse: .*torch 2\.8")
 
 
 def of_two_records(place):
@@ -414,6 +472,7 @@ def init():
 
 
 nights()
+a_newer_torch()
 killed()
 two_at_once()
 ended_together()

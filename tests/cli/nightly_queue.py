@@ -17,8 +17,8 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 import lib  # noqa: E402
 from lib import check, equal, holds, lacks  # noqa: E402
 
-# One file a job: ID is its name, then its state and reason. "run" starts the
-# script, which makes a real result; "quick" is no tuning at all.
+# One file a job: ID has its name, its kind, its state and reason. "good" starts
+# the script, which makes a real result; "trivial" is no tuning at all.
 STAND_IN = r"""#!/usr/bin/python3
 import json, os, re, subprocess, sys, time
 ROOT = os.environ["STAND_IN"]
@@ -26,7 +26,8 @@ STATES = {
     "oom": "OUT_OF_MEMORY|None", "timeout": "TIMEOUT|TimeLimit",
     "cancelled": "CANCELLED|None", "silent": "COMPLETED|None",
     "stuck": "PENDING|BadConstraints", "held": "PENDING|JobHeldAdmin",
-    "preempted": "PREEMPTED|None", "gone": None,
+    "preempted": "PREEMPTED|None", "gone": None, "oomok":
+    "OUT_OF_MEMORY|None",
 }
 
 def note(name, text):
@@ -35,71 +36,80 @@ def note(name, text):
 
 def jobs():
     folder = os.path.join(ROOT, "jobs")
-    for name in sorted(os.listdir(folder), key=int):
-        with open(os.path.join(folder, name)) as file:
-            yield name, file.read().rstrip("\n").split("|")
+    for number in sorted(os.listdir(folder)):
+        with open(os.path.join(folder, number)) as file:
+            yield number, file.read().rstrip("\n").split("|")
 
-def put(number, name, state):
-    path = os.path.join(ROOT, "jobs", str(number))
-    with open(path + ".new", "w") as file:
-        file.write("%s|%s\n" % (name, state))
-    os.rename(path + ".new", os.path.join(ROOT, "jobs", str(number)))
+def put(number, name, kind, state):
+    path = os.path.join(ROOT, "new")
+    with open(path, "w") as file:
+        file.write("%s|%s|%s\n" % (name, kind, state))
+    os.rename(path, os.path.join(ROOT, "jobs", number))
 
-def run(number, name, script, env=None):
-    subprocess.Popen(["sh", "-c", "sh '%s' </dev/null >'%s/out.%d' 2>&1" % (
-        script, ROOT, number)], env=dict(os.environ, **(env or {})),
-        start_new_session=True)
+def run(number, script, wait=0):
+    subprocess.Popen(["sh", "-c", "sleep %d; sh '%s' >'%s/out.%s' 2>&1" % (
+        wait, script, ROOT, number)], start_new_session=True,
+        env=dict(os.environ, SLURM_ARRAY_TASK_ID=number.split("_")[-1]),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+
+def begin(number, name, kind, body, script):
+    # One job, or an element of an array.
+    result = re.search(r"--json=(\S+)", body)[1]
+    before = sum(1 for _, job in jobs() if job[1] == kind)
+    note("submitted", "%s %s" % (number, kind))
+    state = STATES.get(kind, "RUNNING|None")
+    if kind == "nodefail" and not before:
+        state = "NODE_FAIL|None"
+    elif kind == "killed" and not before:
+        state = "FAILED|RaisedSignal:9(Killed)"
+    elif kind == "requeued":
+        state = "PENDING|BeginTime"
+    if state:
+        put(number, name, kind, state)
+    if kind == "disturbed" and not before or kind == "trivial":
+        with open(result, "w") as file:
+            json.dump({"outcome": "disturbed" if kind == "disturbed" else
+                       "tuned", "message": kind}, file)
+    if kind in ("good", "oomok") or (before and kind in (
+            "nodefail", "killed", "disturbed")):
+        run(number, script)
+    if kind == "requeued":
+        # The first start is interrupted, the second one comes to an end.
+        with open(result, "w") as file:
+            file.write('{"outcome": "interrupted"}')
+        run(number, script, 3)
 
 def sbatch():
     script = sys.argv[-1]
     with open(script) as file:
         text = file.read()
     name = re.search(r"--job-name=(\S+)", text)[1]
-    kind = name.split("-")[1]
-    if kind == "refused":
+    note("sbatched", name)
+    if "--account=nobody" in text:
         sys.exit("sbatch: error: Batch job submission failed: Invalid account")
-    number = int(open(os.path.join(ROOT, "next")).read())
+    with open(os.path.join(ROOT, "next")) as file:
+        number = file.read()
+    if "--array=" not in text:
+        begin(number, name, name.split("-")[1], text, script)
+    elif os.path.exists(os.path.join(ROOT, "no-arrays")):
+        sys.exit("sbatch: error: Batch job submission failed: Invalid job "
+                 "array specification")
+    else:
+        for at, log, body in re.findall(
+                r"(?ms)^(\d+)\)\nexec >>(\S+)\.log 2>&1\n(.*?)^;;$", text):
+            begin(number + "_" + at, name, log.split("-")[0], body, script)
     with open(os.path.join(ROOT, "next"), "w") as file:
-        file.write(str(number + 1))
-    before = sum(1 for _, job in jobs() if job[0].split("-")[1] == kind)
-    note("submitted", "%d %s" % (number, name))
-    if kind == "nodefail":
-        put(number, name, "NODE_FAIL|None" if not before else "RUNNING|None")
-    elif kind == "killed":
-        put(number, name, "FAILED|RaisedSignal:9(Killed)" if not before
-            else "RUNNING|None")
-    elif kind == "oomok":
-        put(number, name, "OUT_OF_MEMORY|None")
-    elif STATES.get(kind, ""):
-        put(number, name, STATES[kind])
-    elif kind != "gone":
-        put(number, name, "RUNNING|None")
-    if kind == "disturbed" and not before or kind == "trivial":
-        with open(re.search(r"--json=(\S+)", text)[1], "w") as file:
-            json.dump({"outcome": "disturbed" if kind == "disturbed" else
-                       "tuned", "message": kind}, file)
-    if kind in ("good", "oomok") or (before and kind in (
-            "nodefail", "killed", "disturbed")):
-        run(number, name, script)
-    if kind == "requeued":
-        # The first start is interrupted, the second one comes to an end.
-        json_file = re.search(r"--json=(\S+)", text)[1]
-        with open(json_file, "w") as file:
-            file.write('{"outcome": "interrupted"}')
-        put(number, name, "PENDING|BeginTime")
-        subprocess.Popen(["sh", "-c", "sleep 3; sh '%s' >/dev/null 2>&1" %
-                          script], start_new_session=True,
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                         stderr=subprocess.DEVNULL)
+        file.write(str(int(number) + 1))
     print("sbatch: warning: the site says hello", file=sys.stderr)
     sys.stderr.flush()
-    print("%d;cluster" % number)
+    print(number + ";cluster")
 
 def squeue():
     note("asked", "%.3f" % time.monotonic())
     if os.path.exists(os.path.join(ROOT, "down")):
         sys.exit("slurm_load_jobs error: Unable to contact slurm controller")
-    for number, (name, state, reason) in jobs():
+    for number, (name, _, state, reason) in jobs():
         node = "n/a" if state == "PENDING" else "node-7"
         print("%s|%s|%s|%s|%s" % (number, state, reason, node, name))
     print("7_2|PENDING|None|n/a|an-array")
@@ -180,7 +190,8 @@ def jobs_of(names):
 def all_ends():
     with lib.Place("queue") as place:
         stand_in(place)
-        place.write("jobs.ini", jobs_of([*FAILING, *GOOD]))
+        place.write("jobs.ini", jobs_of([*FAILING, *GOOD]).replace(
+            "[job refused]", "[job refused]\naccount = nobody"))
         code, said = nightly(place, "jobs.ini")
         got = rows(place)
         equal("ends: exit code", code, 119)
@@ -189,16 +200,20 @@ def all_ends():
             holds(name + ": its words", got[name]["message"], words)
         equal("ends: those that have a result in the end",
               {n: got[n]["state"] for n in GOOD}, dict.fromkeys(GOOD, "ok"))
-        submitted = [re.search("autofit-([a-z]+)-", line)[1]
-                     for line in notes(place, "submitted")]
+        submitted = [line.split()[1] for line in notes(place, "submitted")]
         equal("ends: what was submitted again, and how often",
               {n: submitted.count(n) for n in (*FAILING, *GOOD)
                if submitted.count(n) > 1},
               {"preempted": 3, "nodefail": 2, "killed": 2, "disturbed": 2})
-        equal("ends: what waits for ever is cancelled",
-              len(notes(place, "scancelled")), 2)
+        equal("ends: those that are alike are one array, and what is "
+              "submitted again is alone", [
+                  bool(re.match(r"autofit-oom\+13-[0-9a-f]{8}$", name))
+                  for name in notes(place, "sbatched")], [True] + [False] * 6)
+        equal("ends: what waits for ever is cancelled, in one call",
+              notes(place, "scancelled"), ["100_4 100_5"])
         equal("ends: accounting is asked for the one that is gone",
-              len(notes(place, "accounted")), 1)
+              [line.split("--jobs=")[1] for line in notes(place, "accounted")],
+              ["100_7"])
         asked = [float(line) for line in notes(place, "asked")]
         gaps = [b - a for a, b in zip(asked, asked[1:])]
         check("squeue: 15 seconds apart, whatever the number of jobs",
@@ -230,15 +245,20 @@ def taken_over():
         code, _ = nightly(place, "jobs.ini")
         equal("taken over: exit code", code, 0)
         equal("taken over: submitted once", len(notes(place, "submitted")), 2)
+        with open(place.path("nightly", "runs", "good.sbatch"),
+                  encoding="utf-8") as file:
+            holds("taken over: as elements of an array", file.read(),
+                  "# Submitted as element 1 of autofit-requeued.1-")
         equal("taken over: sizes", [r["micro_batch"]
                                     for r in rows(place).values()], [32, 32])
 
 
 def throttled():
-    """Never more than at-once in Slurm."""
+    """Where arrays are refused: never more than at-once in Slurm."""
     with lib.Place("queue-throttled") as place:
         stand_in(place)
         names = ["good-%d" % i for i in range(5)]
+        place.write("slurm/no-arrays", "")
         place.write("jobs.ini", jobs_of(names).replace("at-once = 32",
                                                        "at-once = 1"))
         process = place.start("nightly", "jobs.ini")
@@ -251,6 +271,12 @@ def throttled():
         process.communicate()
         equal("throttled: exit code", process.returncode, 0)
         equal("throttled: one at a time", most, 1)
+        equal("throttled: an array is tried once", [
+            "+" in name for name in notes(place, "sbatched")],
+              [True] + [False] * 5)
+        equal("throttled: all of them", len(rows(place)), 5)
+        equal("throttled: their states", {r["state"] for r in
+                                          rows(place).values()}, {"ok"})
 
 
 def until():

@@ -17,6 +17,7 @@ sys.dont_write_bytecode = True  # nothing new beside this file
 import lib  # noqa: E402
 from lib import check, equal  # noqa: E402
 
+SIM = os.path.join(os.environ["BUILD"], "sim")
 ROUNDS = 10000 if os.environ.get("AUTOFIT_NIGHTLY") else 300
 WORDS = ["--device", "host", "--headroom", "2M", "--confirm-steps", "3",
          "--memory", "60M"]
@@ -147,24 +148,116 @@ def publish_first(place, number):
     equal("first night %d" % number, process.returncode, 0)
 
 
-def quick(place):
-    """Another user, another home: the answer without a probe, quickly."""
-    env = dict(place.env, AUTOFIT_HOME=place.path("user"),
-               AUTOFIT_SITE=place.path("site"))
-    done = subprocess.run([lib.AUTOFIT, *WORDS, "--", *COMMAND], env=env,
-                          cwd=place.folder, capture_output=True, text=True,
-                          check=False, timeout=lib.PATIENCE)
-    check("another user: no probe", "no probe" in done.stderr, done.stderr)
-    other = [*COMMAND[:-1], "2048"]
-    answer = place.run("explain", *WORDS, "--", *other, env={
-        "AUTOFIT_HOME": place.path("user"),
-        "AUTOFIT_SITE": place.path("site")})
-    grade = (answer.result.get("record") or {}).get("grade")
-    check("another command: never exact", grade in ("near", "hint", None),
-          grade)
+def of_another_user(place, number, *words, **env):
+    """autofit of a user who has no record, in front of the published ones."""
+    return place.run(*words, env=dict(
+        {"AUTOFIT_HOME": place.path("user-%d" % number),
+         "AUTOFIT_SITE": place.path("site")}, **env))
+
+
+# What another user's command has otherwise, as options and as words of it, and
+# what the published record is then worth.
+OTHERS = (
+    ("the same", [], [], "exact"),
+    ("another learning rate", [], ["--lr", "0.1"], "exact"),
+    ("another argument", [], ["--per-sample-kib", "1000"], "near"),
+    ("less memory", ["--memory", "50M"], [], "hint"),
+    ("more memory", ["--memory", "70M"], [], "hint"),
+    ("another headroom", ["--headroom", "3M"], [], "hint"),
+    ("another batch", ["--effective-batch", "64"], [], "hint"),
+)
+
+
+def worth(place, number, options, command, **env):
+    """What the published record is worth to the user of that number, and
+    whether it would be used without a probe."""
+    answer = of_another_user(place, number, "explain", *options, "--",
+                             *command, **env)
+    if not answer.result or not answer.result["record"]:
+        return answer.err, False
+    return (answer.result["record"]["grade"],
+            "used without a probe" in answer.out)
+
+
+def others(place):
+    """What is not the same is never taken as it is: near is worth one check
+    probe, a hint is where a tuning begins."""
+    for number, (name, options, more, wanted) in enumerate(OTHERS):
+        options, command = [*WORDS, *options], [*COMMAND, *more]
+        equal(name + ": what the record is worth, and used",
+              worth(place, number, options, command),
+              (wanted, wanted == "exact"))
+        ran = of_another_user(place, number, *options, "--no-probe", "--",
+                              *command)
+        equal(name + ": used by a start", bool(
+            ran.result and ran.result["outcome"] == "reused"),
+            wanted == "exact")
+
+
+def another_script(place):
+    """The same words, but the script says something else now."""
+    script = 'exec %s --steps 6 --step-ms 5 --per-sample-kib %d "$@"\n'
+    command = ["sh", "run.sh", "--batch-size", "4", "--grad-accum", "8"]
+    place.write("run.sh", script % (lib.TRAINER, 1024))
+    place.write("jobs-2.ini", LIST % ("night-2", " ".join(command)))
+    publish_first(place, 2)
+    equal("the same script", worth(place, 20, WORDS, command),
+          ("exact", True))
+    place.write("run.sh", script % (lib.TRAINER, 1023))
+    equal("another script", worth(place, 21, WORDS, command),
+          ("near", False))
+
+
+# A machine of the simulated driver, and what the kernel's driver lists of it.
+MOUNT = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+         'mount --bind "$1" /proc/driver && shift && exec "$@"', "sh"]
+
+
+def machine(place, name, cards):
+    for bus, card in enumerate(cards):
+        place.write("%s/nvidia/gpus/0000:%02x:00.0/information" % (
+            name, bus + 1), "Model: %s\nGPU UUID: GPU-516d0000-0000-4000-8000-"
+            "%012x\n" % (card, bus + 1))
+    place.prefix = [*MOUNT, place.path(name)]
+    return dict(LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_STATE=place.path(
+        "gpu-state", name), AUTOFIT_SIM_DEVICES=";".join(
+            card + ":24G:500M" for card in cards))
+
+
+def another_device(place):
+    """Of a GPU: exact on the same model, a hint on another one."""
+    trainer = os.path.join(SIM, "sim_trainer")
+    if not os.path.exists(trainer) or subprocess.call(
+            [*MOUNT, place.path("site"), "true"], stderr=subprocess.DEVNULL):
+        print("# no simulated driver, or no mounts: no other GPU")
+        return
+    os.makedirs(place.path("gpu-state"))
+    options = ["--confirm-steps", "3", "--allow-writes",
+               place.path("gpu-state")]
+    command = [trainer, "--batch-size", "8", "--grad-accum", "16", "--steps",
+               "40", "--fixed-mib", "4000", "--per-sample-kib", "400000",
+               "--step-ms", "5"]
+    place.write("jobs-3.ini", "[nightly]\npublish = site\nresults = night-3\n"
+                "[job gpu]\nconfirm-steps = 3\nallow-writes = %s\n"
+                "command = %s\n" % (options[-1], " ".join(command)))
+    env = machine(place, "node-1", ["Sim H200"])
+    night = place.ask("nightly", "--quiet", "jobs-3.ini", env=dict(
+        env, AUTOFIT_HOME=place.path("home-3")))
+    equal("another device: the night", night.status, 0)
+    for number, (name, cards, wanted) in enumerate((
+            ("the same model", ["Sim H200"], "exact"),
+            ("another model", ["Sim A100"], "hint"),
+            ("two models", ["Sim A100", "Sim H200"], "hint")), 30):
+        env = machine(place, "node-%d" % number, cards)
+        equal("another device: " + name,
+              worth(place, number, options, command, **env),
+              (wanted, wanted == "exact"))
+    place.prefix = []
 
 
 with lib.Place("published") as here:
     rounds(here)
-    quick(here)
+    others(here)
+    another_script(here)
+    another_device(here)
 lib.finish()

@@ -164,6 +164,10 @@ def of_nights(place):
           ["micro-batch by night: 64 32", "micro-batch by night: - -"])
     holds("nights: the cause", " ".join(page.text),
           "argument --per-sample-kib 2500, was 1024")
+    heads = [t for t in page.all("th") if t["scope"] == "col"]
+    equal("nights: why, in a row of its own below each job", [
+        t.get("colspan") for t in page.all("td") if t.get("colspan")],
+          [str(len(heads))] * 2)
 
 
 def mistakes(place):
@@ -237,31 +241,46 @@ def unfilter(kind, line, above, depth):
     return bytes(out)
 
 
+# Chromium draws no window that is as narrow as a phone; a frame is.
+FRAME = """\
+<!doctype html><meta name="color-scheme" content="light dark">
+<style>body{margin:0}iframe{border:0;width:%dpx;height:1400px}</style>
+<iframe src="%s"></iframe>
+"""
+DARK = ("--force-dark-mode", "--blink-settings=preferredColorScheme=0")
+SCHEMES = (("light", (), (255, 255, 255)), ("dark", DARK, (13, 17, 23)))
+
+
 def drawn(place):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
         print("# not drawn: no chromium here")
         return
-    for name, width, more, ground in (
-            ("light", 900, (), (255, 255, 255)),
-            ("dark", 900, ("--force-dark-mode", "--blink-settings="
-                           "preferredColorScheme=0"), (13, 17, 23)),
-            ("phone", 500, (), (255, 255, 255))):
-        picture = place.path(name + ".png")
-        subprocess.run(
-            [chromium, "--headless=new", "--no-sandbox", "--disable-gpu",
-             "--hide-scrollbars", "--user-data-dir=" + place.path("chromium"),
-             "--window-size=%d,700" % width, "--screenshot=" + picture, *more,
-             "file://" + place.path("record.html")], check=False,
-            capture_output=True, timeout=lib.PATIENCE)
-        if not check(name + ": it is drawn", os.path.exists(picture)):
-            continue
-        lines = pixels(picture)
-        equal(name + ": the ground", lines[2][2], ground)
-        used = {pixel for line in lines for pixel in line}
-        check(name + ": something stands on it", len(used) > 50, len(used))
-        equal(name + ": nothing runs out of the page on the right",
-              {line[-3] for line in lines}, {ground})
+    for page in ("record.html", "nights.html"):
+        for width in (900, 390):
+            place.write("frame.html", FRAME % (width, page))
+            for scheme, more, ground in SCHEMES:
+                picture = place.path("%s-%s-%d.png" % (page, scheme, width))
+                subprocess.run(
+                    [chromium, "--headless=new", "--no-sandbox",
+                     "--disable-gpu", "--hide-scrollbars", *more,
+                     "--user-data-dir=" + place.path("chromium"),
+                     "--window-size=900,1400", "--screenshot=" + picture,
+                     "file://" + place.path("frame.html")], check=False,
+                    capture_output=True, timeout=lib.PATIENCE)
+                look_at(picture, width, ground)
+
+
+def look_at(picture, width, ground):
+    name = os.path.basename(picture)[:-len(".png")]
+    if not check(name + ": it is drawn", os.path.exists(picture)):
+        return
+    lines = pixels(picture)
+    equal(name + ": the ground", lines[2][2], ground)
+    used = {pixel for line in lines for pixel in line[:width]}
+    check(name + ": something stands on it", len(used) > 50, len(used))
+    equal(name + ": nothing runs out of the page on the right",
+          {line[width - 3] for line in lines[:1390]}, {ground})
 
 
 with lib.Place("report") as here:

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Of Slurm: its default of MaxArraySize allows one more. */
+#define EXECUTOR_TOGETHER_MAX 1000
+
 /* A job that runs or waits to: `autofit tune`, this very program. */
 struct executor_task {
 	const struct job *job;
@@ -24,8 +27,12 @@ struct executor_task {
 	bool is_lost;
 	/* Why it ended without a result; NULL: it has one. */
 	char *message;
+	/* There was no room for it after all: start it later. */
+	bool is_put_off;
 	pid_t pid;              /* local */
 	int64_t slurm_id;       /* 0: taken over, not yet seen */
+	int64_t slurm_element;  /* of an array; negative: of none */
+	bool slurm_has_run;     /* squeue said so */
 	const char *slurm_over; /* why Slurm says it is over; NULL: it is not */
 	bool slurm_lost;        /* and that it was not its fault */
 	/* For people: "runs", "queued", and on which node; "": not known. */
@@ -38,9 +45,11 @@ struct executor {
 	const struct executor_ops *ops;
 	const struct process_state *state;
 	const char *folder;  /* absolute: scripts, logs, and results */
+	size_t together_max; /* tasks that it starts in one call; 1: by one */
 	struct strbuf queue; /* the last answer of squeue */
 	int64_t asked_ms;    /* when; 0: never */
 	bool has_failed;     /* it did not answer, and that was said */
+	size_t look_at;      /* task whose result is looked for next */
 };
 
 struct executor_ops {
@@ -48,11 +57,15 @@ struct executor_ops {
 	long look_ns;
 	/* A job that was stopped is waited for. */
 	bool awaits_stopped;
-	/* Can jobs run there at all? Told before anything starts. */
+	/* Can jobs run there at all? Told before anything starts; says how
+	 * many it starts together. */
 	int (*open)(struct executor *executor, struct error *err);
-	/* -errno when the job cannot be started at all. */
-	int (*start)(struct executor *executor, struct executor_task *task,
-		     struct error *err);
+	/*
+	 * All of them ask Slurm for the same, and at most at_once run at once.
+	 * Some may be put off. -errno when none can be started at all.
+	 */
+	int (*start)(struct executor *executor, struct executor_task **tasks,
+		     size_t count, size_t at_once, struct error *err);
 	/* Sets has_ended, is_lost and message of those that ended. */
 	void (*look)(struct executor *executor, struct executor_task **tasks,
 		     size_t count);

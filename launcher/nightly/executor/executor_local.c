@@ -47,18 +47,22 @@ static void executor_local_environment_of(const struct job *job,
 
 static int local_open(struct executor *executor, struct error *err)
 {
-	(void)executor;
 	(void)err;
+	executor->together_max = 1;
 	return 0;
 }
 
-static int local_start(struct executor *executor, struct executor_task *task,
-		       struct error *err)
+static int local_start(struct executor *executor, struct executor_task **tasks,
+		       size_t count, size_t at_once, struct error *err)
 {
+	struct executor_task *task = tasks[0];
 	struct strlist environment = STRLIST_INIT;
 	pid_t parent = getpid();
 	int result = 0;
 
+	/* One that starts each by itself is given no more. */
+	(void)count;
+	(void)at_once;
 	executor_task_tell(task, "runs", "");
 	executor_local_environment_of(task->job, &environment);
 	(void)unlink(task->json);

@@ -7,9 +7,13 @@
  * others, with one squeue for all of them and not more often than every 15
  * seconds.
  *
- * NAME.sbatch in the folder of results is the script as it was submitted. A
- * night that goes on takes over a job whose script is the same, and so does
- * not submit it twice.
+ * Jobs that ask Slurm for the same are submitted as one array, which Slurm
+ * throttles; where a site refuses it, they are submitted one by one.
+ *
+ * NAME.sbatch in the folder of results is the script of a job as it is
+ * submitted alone; where it was an element of an array, its last line names
+ * that. A night that goes on takes over a job whose script is the same, and so
+ * does not submit it twice.
  */
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -21,6 +25,7 @@
 #include "launcher/nightly/executor/executor.h"
 #include "launcher/nightly/executor/slurm_queue.h"
 #include "launcher/nightly/executor/slurm_script.h"
+#include "launcher/nightly/executor/slurm_submit.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/program_answer.h"
 
@@ -36,30 +41,12 @@
 #define ASK_MS 15000
 /* A result may come later than the state over a network file system. */
 #define RESULT_LAG_MS 15000
-#define KILLED_REASON "RaisedSignal"
 /* A job may be missing in one answer: a controller that just restarted. */
 #define ABSENT_MAX 2
+/* Results that one look looks for: of very many tasks they come in turns. */
+#define RESULTS_PER_LOOK 64
 #define SLURM_RESULT_MAX ((size_t)16 << 20)
 #define SCRIPT_MAX ((size_t)4 << 20)
-
-/* What a program said, as the end of a message: its last line. */
-static void slurm_add_said(struct strbuf *out, const struct strbuf *answer)
-{
-	const char *text = strbuf_text(answer);
-	size_t length = answer->length, start;
-
-	while (length && text[length - 1] == '\n')
-		length--;
-	for (start = length; start && text[start - 1] != '\n'; start--)
-		;
-	{
-		char *line =
-			xasprintf("%.*s", (int)(length - start), text + start);
-
-		text_add_safe(out, line, true);
-		free(line);
-	}
-}
 
 static void ask_queue(struct executor *executor)
 {
@@ -101,6 +88,7 @@ static int slurm_open(struct executor *executor, struct error *err)
 					 "start the night on a node that "
 					 "submits jobs, or load Slurm's module",
 					 programs[i]);
+	executor->together_max = EXECUTOR_TOGETHER_MAX;
 	ask_queue(executor);
 	return executor->has_failed
 		       ? error_set(err, -EIO,
@@ -109,19 +97,20 @@ static int slurm_open(struct executor *executor, struct error *err)
 		       : 0;
 }
 
-/* The newest job of the task's name that Slurm knows; 0: none. */
-static int64_t newest_of_name(const struct executor *executor,
-			      const struct executor_task *task)
+/* The newest job of that name that Slurm knows and that is not over; 0: none.
+ */
+static int64_t newest_of_name(const struct executor *executor, const char *name,
+			      int64_t element)
 {
 	const char *at = strbuf_text(&executor->queue);
-	char *name = slurm_job_name(task);
 	struct slurm_queue_line line;
 	int64_t newest = 0;
+	bool is_lost;
 
 	while (slurm_queue_next(&at, &line))
-		if (strcmp(line.name, name) == 0 && line.id > newest)
+		if (strcmp(line.name, name) == 0 && line.element == element &&
+		    !slurm_state_over(line.state, &is_lost) && line.id > newest)
 			newest = line.id;
-	free(name);
 	return newest;
 }
 
@@ -143,99 +132,97 @@ static bool has_result(const struct executor_task *task)
 	return is_final;
 }
 
+/* Its last line names an array, or it was submitted alone. */
+static void find_submitted(const struct executor *executor,
+			   struct executor_task *task, const char *last)
+{
+	char *name = NULL;
+
+	if (!slurm_read_element(last, &task->slurm_element, &name)) {
+		task->slurm_element = -1;
+		name = *last ? NULL : slurm_job_name(task);
+	}
+	if (name)
+		task->slurm_id =
+			newest_of_name(executor, name, task->slurm_element);
+	free(name);
+}
+
 /* The same script was submitted by a night that was killed, and its job is
  * known to Slurm or has ended with a result. */
 static bool take_script_over(struct executor *executor,
-			     struct executor_task *task, const char *path,
+			     struct executor_task *task,
 			     const struct strbuf *script)
 {
+	char *path = slurm_script_path(executor, task->job->name);
 	struct strbuf there = STRBUF_INIT;
 	bool is_same = textfile_read(path, SCRIPT_MAX, &there, NULL) == 0 &&
-		       there.length == script->length &&
+		       there.length >= script->length &&
 		       memcmp(strbuf_text(&there), strbuf_text(script),
 			      script->length) == 0;
 
+	if (is_same)
+		find_submitted(executor, task,
+			       strbuf_text(&there) + script->length);
 	strbuf_release(&there);
-	if (!is_same)
-		return false;
-	task->slurm_id = newest_of_name(executor, task);
-	return task->slurm_id || has_result(task);
+	free(path);
+	return is_same && (task->slurm_id || has_result(task));
 }
 
-/* "1234" or "1234;cluster", on the last line. */
-static int64_t id_of_answer(const struct strbuf *answer)
+/* Those of a night that was killed go on; what is left is the array's. */
+static void take_over_all(struct executor *executor,
+			  struct executor_task **tasks, size_t count,
+			  struct slurm_array *left)
 {
-	struct strbuf line = STRBUF_INIT;
-	int64_t id = 0;
-	char *text;
+	for (size_t i = 0; i < count; i++) {
+		struct strbuf script = STRBUF_INIT;
 
-	slurm_add_said(&line, answer);
-	text = xasprintf("%.*s", (int)strcspn(strbuf_text(&line), ";"),
-			 strbuf_text(&line));
-	if (integer_parse(text, &id, NULL) < 0 || id < 1)
-		id = 0;
-	free(text);
-	strbuf_release(&line);
-	return id;
-}
-
-static void submit(struct executor *executor, struct executor_task *task,
-		   const char *path)
-{
-	const char *const argv[] = { "sbatch", "--parsable", path, NULL };
-	struct strbuf answer = STRBUF_INIT, said = STRBUF_INIT;
-	struct error err = ERROR_INIT;
-	int code = program_answer(argv, executor->folder, executor->state,
-				  &answer, &err);
-
-	task->slurm_id = code == 0 ? id_of_answer(&answer) : 0;
-	if (!task->slurm_id) {
-		slurm_add_said(&said, &answer);
-		executor_task_end(
-			task,
-			xasprintf("is not taken by Slurm: %s",
-				  code < 0 ? err.message : strbuf_text(&said)));
+		tasks[i]->slurm_over = NULL;
+		tasks[i]->slurm_absent = 0;
+		executor_task_tell(tasks[i], "submitted", "");
+		slurm_script(tasks[i], left->program, &script);
+		if (!take_script_over(executor, tasks[i], &script))
+			left->tasks[left->count++] = tasks[i];
+		strbuf_release(&script);
 	}
-	strbuf_release(&said);
-	strbuf_release(&answer);
 }
 
-/* An empty log that only its owner reads; Slurm appends to it. */
-static void begin_log(const struct executor_task *task)
+static int slurm_start(struct executor *executor, struct executor_task **tasks,
+		       size_t count, size_t at_once, struct error *err)
 {
-	int fd = open(task->log,
-		      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
-		      0600);
-
-	if (fd >= 0)
-		(void)close(fd);
-}
-
-static int slurm_start(struct executor *executor, struct executor_task *task,
-		       struct error *err)
-{
-	char *path =
-		xasprintf("%s/%s.sbatch", executor->folder, task->job->name);
 	char *program = exec_command_self();
-	struct strbuf script = STRBUF_INIT;
+	struct slurm_array left = {
+		.tasks = xcalloc(count, sizeof(struct executor_task *)),
+		.at_once = at_once,
+		.program = program,
+	};
+	int64_t id = 0;
 	int result = 0;
 
-	slurm_script(task, program, &script);
-	task->slurm_over = NULL;
-	task->slurm_absent = 0;
-	executor_task_tell(task, "submitted", "");
-	if (task->is_lost || !take_script_over(executor, task, path, &script)) {
-		(void)unlink(task->json);
-		begin_log(task);
-		result = textfile_replace(path, 0600, strbuf_text(&script),
-					  script.length, err);
-		if (result == 0)
-			submit(executor, task, path);
+	take_over_all(executor, tasks, count, &left);
+	if (left.count > 1) {
+		result = slurm_submit_array(executor, &left, &id, err);
+		executor->together_max = id ? executor->together_max : 1;
 	}
-	strbuf_release(&script);
+	for (size_t i = 0; i < left.count && result == 0 && !id; i++) {
+		if (i < at_once)
+			result = slurm_submit_alone(executor, left.tasks[i],
+						    program, err);
+		left.tasks[i]->is_put_off = i >= at_once;
+	}
+	free(left.name);
+	free(left.tasks);
 	free(program);
-	free(path);
 	return result;
+}
+
+/* "12", or "12_3" of an array. The caller frees. */
+static char *slurm_id_text(const struct executor_task *task)
+{
+	return task->slurm_element < 0
+		       ? xasprintf("%" PRId64, task->slurm_id)
+		       : xasprintf("%" PRId64 "_%" PRId64, task->slurm_id,
+				   task->slurm_element);
 }
 
 static void set_over(struct executor_task *task, const char *why, bool is_lost)
@@ -246,70 +233,102 @@ static void set_over(struct executor_task *task, const char *why, bool is_lost)
 	task->slurm_lost = is_lost;
 }
 
-/* Nothing will start it: it would be in the way of what comes next. */
-static void cancel(struct executor *executor, const struct executor_task *task)
+/* All in one call. */
+static void cancel_all(struct executor *executor, const struct strlist *ids)
 {
-	char *id = xasprintf("%" PRId64, task->slurm_id);
-	const char *const argv[] = { "scancel", id, NULL };
+	struct strlist words = STRLIST_INIT;
 	struct strbuf answer = STRBUF_INIT;
+	struct error err = ERROR_INIT;
 
-	(void)program_answer(argv, NULL, executor->state, &answer, NULL);
+	strlist_add(&words, "scancel");
+	strlist_add_all(&words, (const char *const *)ids->items, ids->count);
+	if (ids->count && program_answer((const char *const *)words.items, NULL,
+					 executor->state, &answer, &err) != 0)
+		log_warning("scancel failed: jobs may go on in Slurm: %s",
+			    answer.length ? strbuf_text(&answer) : err.message);
 	strbuf_release(&answer);
-	free(id);
+	strlist_release(&words);
 }
 
-static void take_line(struct executor *executor, struct executor_task *task,
-		      const struct slurm_queue_line *line)
+/* stuck receives a job that nothing will start: it would be in the way of what
+ * comes next. */
+static void take_line(struct executor_task *task,
+		      const struct slurm_queue_line *line,
+		      struct strlist *stuck)
 {
 	bool is_lost, is_pending = strcmp(line->state, "PENDING") == 0;
 	const char *why = slurm_state_over(line->state, &is_lost);
-	const char *stuck =
+	const char *reason =
 		is_pending ? slurm_reason_stuck(line->reason) : NULL;
 
 	task->slurm_absent = 0;
+	task->slurm_has_run = task->slurm_has_run || !is_pending;
 	executor_task_tell(task, slurm_state_word(line->state), line->node);
-	/* Of its batch script: autofit itself was killed, its journal is not.
-	 */
 	if (why)
 		set_over(task, why,
-			 is_lost || strncmp(line->reason, KILLED_REASON,
-					    strlen(KILLED_REASON)) == 0);
-	if (!stuck)
+			 is_lost || (strcmp(line->state, "FAILED") == 0 &&
+				     slurm_reason_lost(line->reason)));
+	if (!reason)
 		return;
-	cancel(executor, task);
-	executor_task_end(task, xstrdup(stuck));
+	strlist_take(stuck, slurm_id_text(task));
+	executor_task_end(task, xstrdup(reason));
 }
 
-/* Its accounting knows a job that the queue has forgotten. */
+/* The queue names others of its array: they would be forgotten with it. */
+static bool is_cancelled_element(const struct executor *executor,
+				 const struct executor_task *task)
+{
+	const char *at = strbuf_text(&executor->queue);
+	struct slurm_queue_line line;
+
+	if (task->slurm_element < 0 || task->slurm_has_run)
+		return false;
+	while (slurm_queue_next(&at, &line))
+		if (line.id == task->slurm_id)
+			return true;
+	return false;
+}
+
+/* Its accounting knows a job that the queue has forgotten. Without one, of an
+ * element that never ran it is known all the same: Slurm forgets those at once.
+ */
 static void ask_accounting(struct executor *executor,
 			   struct executor_task *task)
 {
-	char *id = xasprintf("--jobs=%" PRId64, task->slurm_id);
+	char *number = slurm_id_text(task);
+	char *id = xasprintf("--jobs=%s", number);
 	const char *const argv[] = {
 		"sacct",          "--noheader", "--parsable2", "--allocations",
 		"--format=State", id,           NULL
 	};
 	struct strbuf answer = STRBUF_INIT, state = STRBUF_INIT;
 	const char *why = NULL;
-	bool is_lost = true;
+	bool is_lost = false;
 
 	if (exec_command_find("sacct") == 0 &&
 	    program_answer(argv, NULL, executor->state, &answer, NULL) == 0) {
 		slurm_add_said(&state, &answer);
 		why = slurm_state_over(strbuf_text(&state), &is_lost);
 	}
-	set_over(task, why ? why : "is no longer known to Slurm",
-		 why ? is_lost : true);
+	if (why)
+		set_over(task, why, is_lost);
+	else if (is_cancelled_element(executor, task))
+		set_over(task, slurm_state_over("CANCELLED", &is_lost), false);
+	else
+		set_over(task, "is no longer known to Slurm", true);
 	strbuf_release(&state);
 	strbuf_release(&answer);
+	free(number);
 	free(id);
 }
 
-static struct executor_task *task_of_id(struct executor_task **tasks,
-					size_t count, int64_t id)
+static struct executor_task *task_of_line(struct executor_task **tasks,
+					  size_t count,
+					  const struct slurm_queue_line *line)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!tasks[i]->has_ended && tasks[i]->slurm_id == id)
+		if (!tasks[i]->has_ended && tasks[i]->slurm_id == line->id &&
+		    tasks[i]->slurm_element == line->element)
 			return tasks[i];
 	return NULL;
 }
@@ -319,34 +338,65 @@ static void take_answer(struct executor *executor, struct executor_task **tasks,
 			size_t count)
 {
 	const char *at = strbuf_text(&executor->queue);
+	struct strlist stuck = STRLIST_INIT;
 	struct slurm_queue_line line;
 
 	for (size_t i = 0; i < count; i++)
 		tasks[i]->slurm_absent += !tasks[i]->slurm_over;
 	while (slurm_queue_next(&at, &line)) {
-		struct executor_task *task = task_of_id(tasks, count, line.id);
+		struct executor_task *task = task_of_line(tasks, count, &line);
 
 		if (task)
-			take_line(executor, task, &line);
+			take_line(task, &line, &stuck);
 	}
+	cancel_all(executor, &stuck);
+	strlist_release(&stuck);
 	for (size_t i = 0; i < count; i++)
 		if (!tasks[i]->has_ended && !tasks[i]->slurm_over &&
 		    tasks[i]->slurm_absent >= ABSENT_MAX)
 			ask_accounting(executor, tasks[i]);
 }
 
+/* Of some of them, beginning where the last look ended; true: some are left. */
+static bool look_for_results(struct executor *executor,
+			     struct executor_task **tasks, size_t count)
+{
+	size_t looks = count < RESULTS_PER_LOOK ? count : RESULTS_PER_LOOK;
+
+	for (size_t i = 0; i < looks; i++) {
+		struct executor_task *task = tasks[executor->look_at++ % count];
+
+		if (!task->has_ended && has_result(task))
+			task->has_ended = true;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!tasks[i]->has_ended)
+			return true;
+	return false;
+}
+
+/* Over in Slurm, and its result had the time to come. */
+static void end_of_state(struct executor_task *task)
+{
+	char *id = slurm_id_text(task);
+
+	if (has_result(task)) {
+		task->has_ended = true;
+	} else {
+		task->is_lost = task->slurm_lost;
+		executor_task_end(task,
+				  xasprintf("job %s of Slurm %s; see %s", id,
+					    task->slurm_over, task->log));
+	}
+	free(id);
+}
+
 static void slurm_look(struct executor *executor, struct executor_task **tasks,
 		       size_t count)
 {
 	bool is_asked = clock_ms() - executor->asked_ms >= ASK_MS;
-	size_t left = 0;
 
-	for (size_t i = 0; i < count; i++) {
-		if (has_result(tasks[i]))
-			tasks[i]->has_ended = true;
-		left += !tasks[i]->has_ended;
-	}
-	if (is_asked && left) {
+	if (look_for_results(executor, tasks, count) && is_asked) {
 		ask_queue(executor);
 		if (!executor->has_failed)
 			take_answer(executor, tasks, count);
@@ -354,39 +404,25 @@ static void slurm_look(struct executor *executor, struct executor_task **tasks,
 	for (size_t i = 0; i < count; i++) {
 		struct executor_task *task = tasks[i];
 
-		if (task->has_ended || !task->slurm_over ||
-		    (!task->slurm_lost &&
-		     clock_ms() - task->slurm_over_ms < RESULT_LAG_MS))
-			continue;
-		task->is_lost = task->slurm_lost;
-		executor_task_end(task,
-				  xasprintf("job %" PRId64 " of Slurm %s; see "
-					    "%s",
-					    task->slurm_id, task->slurm_over,
-					    task->log));
+		if (!task->has_ended && task->slurm_over &&
+		    (task->slurm_lost ||
+		     clock_ms() - task->slurm_over_ms >= RESULT_LAG_MS))
+			end_of_state(task);
 	}
 }
 
-/* All in one call: Slurm ends them, and autofit in them keeps its journal. */
+/* Slurm ends them, and autofit in them keeps its journal. */
 static void slurm_stop(struct executor *executor, struct executor_task **tasks,
 		       size_t count, int number)
 {
-	struct strlist words = STRLIST_INIT;
-	struct strbuf answer = STRBUF_INIT;
-	struct error err = ERROR_INIT;
+	struct strlist ids = STRLIST_INIT;
 
 	(void)number;
-	strlist_add(&words, "scancel");
 	for (size_t i = 0; i < count; i++)
 		if (tasks[i]->slurm_id)
-			strlist_addf(&words, "%" PRId64, tasks[i]->slurm_id);
-	if (words.count > 1 &&
-	    program_answer((const char *const *)words.items, NULL,
-			   executor->state, &answer, &err) != 0)
-		log_warning("scancel failed: jobs may go on in Slurm: %s",
-			    answer.length ? strbuf_text(&answer) : err.message);
-	strbuf_release(&answer);
-	strlist_release(&words);
+			strlist_take(&ids, slurm_id_text(tasks[i]));
+	cancel_all(executor, &ids);
+	strlist_release(&ids);
 }
 
 const struct executor_ops executor_slurm = {

@@ -82,6 +82,19 @@ const char *slurm_state_word(const char *state)
 					       : state;
 }
 
+bool slurm_reason_lost(const char *reason)
+{
+	/* As "RaisedSignal:9(Killed)"; which of them Slurm 22.05 says of a
+	 * script that is killed depends on when that was. */
+	static const char *const reasons[] = { "RaisedSignal",
+					       "JobLaunchFailure" };
+
+	for (size_t i = 0; i < COUNT_OF_ROWS(reasons); i++)
+		if (strncmp(reason, reasons[i], strlen(reasons[i])) == 0)
+			return true;
+	return false;
+}
+
 const char *slurm_reason_stuck(const char *reason)
 {
 	for (size_t i = 0; i < COUNT_OF_ROWS(reasons_stuck); i++)
@@ -105,16 +118,32 @@ static bool take_queue_field(const char **at, char stop, char *out, size_t size)
 	return true;
 }
 
+/* "12", or "12_3" of an array; "12_[4-9]" is none that can be asked for. */
+static bool take_queue_id(const char *text, struct slurm_queue_line *line)
+{
+	char number[24];
+	size_t length = strcspn(text, "_");
+
+	if (length >= sizeof(number))
+		return false;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	line->element = -1;
+	return integer_parse(number, &line->id, NULL) == 0 &&
+	       (!text[length] ||
+		integer_parse(text + length + 1, &line->element, NULL) == 0);
+}
+
 bool slurm_queue_next(const char **at, struct slurm_queue_line *line)
 {
-	char id[24];
+	char id[48];
 
 	while (**at) {
 		const char *field = *at;
 		size_t length = strcspn(*at, "\n");
 		bool is_job = (*at)[length] == '\n' &&
 			      take_queue_field(&field, '|', id, sizeof(id)) &&
-			      integer_parse(id, &line->id, NULL) == 0 &&
+			      take_queue_id(id, line) &&
 			      take_queue_field(&field, '|', line->state,
 					       sizeof(line->state)) &&
 			      take_queue_field(&field, '|', line->reason,

@@ -12,6 +12,7 @@
 
 struct slurm_queue_line {
 	int64_t id;
+	int64_t element; /* of the array; -1: it is of none */
 	char state[32], reason[64];
 	char node[64]; /* of its script; "": none yet */
 	char name[256];
@@ -28,6 +29,12 @@ const char *slurm_state_over(const char *state, bool *is_lost);
 
 /* The state in a word for people: "runs", "queued"; else as Slurm says it. */
 const char *slurm_state_word(const char *state);
+
+/*
+ * A job that failed for this reason was killed, or never came to its first
+ * line: autofit in it did not end by itself, and its journal is there.
+ */
+bool slurm_reason_lost(const char *reason);
 
 /* Why a pending job would wait for ever, with the remedy; NULL: it will not. */
 const char *slurm_reason_stuck(const char *reason);

@@ -157,6 +157,21 @@ const char *job_slurm_suggestion(const char *key)
 	return NULL;
 }
 
+static bool slurm_text_equal(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+bool job_slurm_equal(const struct job_slurm *a, const struct job_slurm *b)
+{
+	return slurm_text_equal(a->partition, b->partition) &&
+	       slurm_text_equal(a->account, b->account) &&
+	       slurm_text_equal(a->constraint, b->constraint) &&
+	       slurm_text_equal(a->gres, b->gres) && a->minutes == b->minutes &&
+	       a->nodes == b->nodes && a->ranks == b->ranks &&
+	       strlist_equal(&a->options, &b->options);
+}
+
 void job_slurm_release(struct job_slurm *slurm)
 {
 	free(slurm->partition);

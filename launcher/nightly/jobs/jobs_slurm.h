@@ -18,6 +18,9 @@ const char *job_slurm_suggestion(const char *key);
 bool job_slurm_take(struct jobs_reader *reader, struct job *job,
 		    const struct job_line_text *line, const char *value);
 
+/* They ask Slurm for the same. */
+bool job_slurm_equal(const struct job_slurm *a, const struct job_slurm *b);
+
 void job_slurm_release(struct job_slurm *slurm);
 
 #endif
