@@ -162,8 +162,9 @@ def cards_are_listed():
         answer = amd.ask("devices", "--json", path)
         equal("devices: status", answer.status, 0)
         holds("devices: a card", answer.out,
-              r"AMD Instinct MI210 +GPU-0000000000000001 +16.0 GiB +15.0 GiB",
-              r"AMD Radeon PRO W7900 +GPU-0000000000000002 +16.0 GiB +12.0 GiB",
+              r"AMD Instinct MI210 +16.0 GiB +15.0 GiB", "GPU-0000000000000001",
+              r"AMD Radeon PRO W7900 +16.0 GiB +12.0 GiB",
+              "GPU-0000000000000002",
               r"pid %d .* 3.00 GiB" % os.getpid(),
               "GPUs and processes by the kernel's files")
         with open(path, encoding="utf-8") as file:

@@ -34,9 +34,7 @@ UNSHARE = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", MOUNT,
            "sh"]  # fmt: skip
 
 
-def uuid(number, kind="GPU"):
-    """Of the simulation's devices, from 0; beyond them nobody's."""
-    return "%s-516d0000-0000-4000-8000-0000000000%02x" % (kind, number + 1)
+uuid = lib.sim_uuid
 
 
 def can_mount():

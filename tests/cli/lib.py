@@ -123,6 +123,16 @@ class Answer:
         return "status %d\n%s\n%s" % (self.status, self.out, self.err)
 
 
+# Simulated GPUs of this test are no other test's: they need not wait for those.
+SIM_SERIAL = "%08x" % os.getpid()
+
+
+def sim_uuid(number, kind="GPU"):
+    """Of a simulated device, from 0."""
+    return "%s-516d%s-%s-4000-8000-%012x" % (
+        kind, SIM_SERIAL[:4], SIM_SERIAL[4:], number + 1)
+
+
 class Place:
     """A private folder with a home of autofit; goes away with all in it."""
 
@@ -138,7 +148,8 @@ class Place:
             if not FOREIGN.match(name)
         }
         self.env.update(
-            AUTOFIT_HOME=self.path("home"), HOME=self.folder, LC_ALL="C.UTF-8"
+            AUTOFIT_HOME=self.path("home"), HOME=self.folder,
+            AUTOFIT_SIM_SERIAL=SIM_SERIAL, LC_ALL="C.UTF-8"
         )
 
     def __enter__(self):

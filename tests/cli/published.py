@@ -216,8 +216,8 @@ MOUNT = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
 def machine(place, name, cards):
     for bus, card in enumerate(cards):
         place.write("%s/nvidia/gpus/0000:%02x:00.0/information" % (
-            name, bus + 1), "Model: %s\nGPU UUID: GPU-516d0000-0000-4000-8000-"
-            "%012x\n" % (card, bus + 1))
+            name, bus + 1), "Model: %s\nGPU UUID: %s\n" % (
+                card, lib.sim_uuid(bus)))
     place.prefix = [*MOUNT, place.path(name)]
     return dict(LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_STATE=place.path(
         "gpu-state", name), AUTOFIT_SIM_DEVICES=";".join(

@@ -40,6 +40,16 @@ static void read_capability(struct sim_device *device, const char *text)
 	device->minor = *end == '.' ? (int)strtol(end + 1, NULL, 10) : 0;
 }
 
+/* Devices of two machines are never the same: locks go by that. */
+static void set_serial(struct sim_device *device)
+{
+	const char *text = getenv("AUTOFIT_SIM_SERIAL");
+	unsigned long serial = text ? strtoul(text, NULL, 16) : 0;
+
+	for (int i = 0; i < 4; i++)
+		device->uuid[2 + i] = (unsigned char)(serial >> (24 - 8 * i));
+}
+
 static void state_add_device(struct sim_state *state, char *text)
 {
 	struct sim_device *device = &state->devices[state->device_count];
@@ -56,6 +66,7 @@ static void state_add_device(struct sim_state *state, char *text)
 	(void)snprintf(device->name, sizeof(device->name), "%s", name);
 	memcpy(device->uuid, "\x51\x6d\0\0\0\0\x40\0\x80\0\0\0\0\0\0", 15);
 	device->uuid[15] = (unsigned char)(state->device_count + 1);
+	set_serial(device);
 	device->total_bytes = sim_size(total, NULL);
 	device->base_bytes = base ? sim_size(base, NULL) : 0;
 	device->context_bytes = context ? sim_size(context, NULL) : 0;

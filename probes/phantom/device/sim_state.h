@@ -16,6 +16,7 @@
  *
  * AUTOFIT_SIM_STATE=FILE      the shared state; made by whoever comes first,
  *                             then fixed. Without it there is no device.
+ * AUTOFIT_SIM_SERIAL=HEX      32 bits of each UUID; 0
  * AUTOFIT_SIM_DEVICES="name:total:base_used[:context];..."
  *                             base_used: held by somebody unseen; context:
  *                             charged to a process for each of its contexts.

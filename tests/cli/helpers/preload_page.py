@@ -8,6 +8,11 @@ import ctypes
 import os
 import re
 import subprocess
+import sys
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+import lib  # noqa: E402
 
 BUILD = os.environ["BUILD"]
 SIM = os.path.join(BUILD, "sim")
@@ -147,8 +152,7 @@ def start_time(pid):
 
 def sim_uuid(ordinal):
     """Of a simulated device."""
-    return bytes.fromhex("516d0000000040008000000000000000")[:15] + bytes(
-        [ordinal + 1])
+    return bytes.fromhex(lib.sim_uuid(ordinal)[4:].replace("-", ""))
 
 
 def empty_page(caps=()):
