@@ -73,7 +73,7 @@ ROWS = [
         "2 4 2 -> 4 2 2", new=LOGS, memory="600MiB", real=True, reuse=True),
     Row("two ranks, accumulation over all", TWO_RANKS + "--master_port {port}"
         " nanogpt_style.py --batch_size=2 --max_iters=5", "2 2 2 -> 4 1 2",
-        new=LOGS, memory="600MiB"),
+        new=LOGS, memory="600MiB", real=True),
     Row("argparse", "{python} argparse_flags.py -b 2 --grad-accum 4"
         " --steps 6", real=True, reuse=True),
     Row("argparse, abbreviated", "{python} argparse_flags.py --batch 2"
@@ -85,7 +85,7 @@ ROWS = [
         " --per-device-train-batch-size=2 --gradient-acc 4 --max-steps=6"
         " --save-strategy no"),
     Row("fields, one JSON file", "{python} hf_style.py arguments.json",
-        new=OUT, copy="home/arguments.json", reuse=True),
+        new=OUT, copy="home/arguments.json", real=True),
     Row("dotted", "{python} jsonargparse_style.py fit --config fit.yaml"
         " --data.batch_size 2 --trainer.accumulate_grad_batches=2",
         "2 2 1 -> 4 1 1"),

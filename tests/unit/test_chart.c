@@ -23,11 +23,11 @@ static const struct step_case {
 	bool is_bytes;
 	double step;
 } steps[] = {
-	{ 10, 5, false, 2 },     { 100, 5, false, 20 },
-	{ 101, 5, false, 50 },   { 7, 7, false, 1 },
-	{ 0.9, 5, false, 0.2 },  { 4096, 4, true, 1024 },
-	{ 5000, 4, true, 2048 }, { 0, 5, false, 1 },
-	{ NAN, 5, false, 1 },    { 1e15, 5, false, 2e14 },
+	{ 10, 5, false, 2 },          { 100, 5, false, 20 },
+	{ 101, 5, false, 50 },        { 7, 7, false, 1 },
+	{ 0.9, 5, false, 0.2 },       { 4096, 4, true, 1024 },
+	{ 5000, 4, true, 2048 },      { 0, 5, false, 1 },
+	{ (double)NAN, 5, false, 1 }, { 1e15, 5, false, 2e14 },
 };
 
 static void ticks(void **state)
@@ -87,7 +87,9 @@ static void plain_y(struct strbuf *out, double y)
 /* Whatever is in a chart, its text stays inside the columns. */
 static void in_its_columns(void **state)
 {
-	static const double values[] = { 0, 1, 1e-300, 1e18, NAN, -5, 70 };
+	static const double values[] = {
+		0, 1, 1e-300, 1e18, (double)NAN, -5, 70
+	};
 	const char *at;
 
 	(void)state;
@@ -97,7 +99,7 @@ static void in_its_columns(void **state)
 				       .y_text = plain_y,
 				       .has_line = true,
 				       .line_start = -1e9,
-				       .line_slope = NAN,
+				       .line_slope = (double)NAN,
 				       .levels = { { 1e18, "a level" },
 						   { 60, "another" } },
 				       .level_count = 2 };
