@@ -209,8 +209,9 @@ static const struct known_model *find_pointed(const struct model_table *table,
 	size_t places[BUILDER_POINTS], count = 0;
 	const struct known_model *model = NULL;
 
-	for (size_t i = 1; name[i] && count < BUILDER_POINTS; i++)
-		if (name[i] == '_' && isdigit((unsigned char)name[i - 1]) &&
+	for (size_t i = 0; name[i] && count < BUILDER_POINTS; i++)
+		if (i > 0 && name[i] == '_' &&
+		    isdigit((unsigned char)name[i - 1]) &&
 		    isdigit((unsigned char)name[i + 1]))
 			places[count++] = i;
 	for (unsigned points = 0; !model && points < 1U << count; points++) {

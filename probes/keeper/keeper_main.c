@@ -38,6 +38,9 @@ struct keeper_loop {
 	pid_t command;
 	bool command_exited;
 	bool killing;
+	/* Its end of the socket is closed: some time before, as the kernel
+	 * ends a process, the keeper gets another parent. */
+	bool autofit_is_gone;
 	int64_t kill_at_ms; /* when the grace ends; 0: no kill is planned */
 	int looks;          /* at what is left, since the killing began */
 	int32_t foreign_kills;
@@ -116,8 +119,10 @@ static void read_orders(struct keeper_loop *loop)
 			   MSG_DONTWAIT)) > 0)
 		if (got == (ssize_t)sizeof(request))
 			obey(loop, &request);
-	if (got == 0 || (errno != EAGAIN && errno != EINTR))
-		start_killing(loop); /* autofit is gone */
+	if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
+		loop->autofit_is_gone = true;
+		start_killing(loop);
+	}
 }
 
 static void read_signals(struct keeper_loop *loop)
@@ -325,7 +330,7 @@ void keeper_main(const struct keeper_spec *spec,
 		tell(&loop, KEEPER_STARTED, 0);
 		keeper_main_run(&loop);
 	}
-	if (getppid() != birth->autofit)
+	if (loop.autofit_is_gone || getppid() != birth->autofit)
 		keeper_main_clean_up(spec);
 	tell(&loop, KEEPER_GONE, loop.foreign_kills);
 	_exit(0);

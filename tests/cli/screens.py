@@ -87,7 +87,7 @@ def capture(columns):
     shown = ""
     with Place("screens") as place:
         place.env.pop("COLUMNS", None)
-        place.env.update(LD_LIBRARY_PATH=SIM,
+        place.env.update(LD_LIBRARY_PATH=SIM, AUTOFIT_SIM_SERIAL="",
                          AUTOFIT_SIM_DEVICES="NVIDIA H100 80GB HBM3:80G:500M",
                          AUTOFIT_SIM_STATE=place.path("sim"))
         place.write("train.sh", "#!/bin/sh\n", 0o755)

@@ -191,7 +191,7 @@ def killed(place, inside):
               ranks_of(place))
         # Of a keeper that was killed too, the next start removes it.
         check(name + ": nor a file", with_keeper or lib.wait_for(
-            lambda: not left_behind(place), 30), left_behind(place))
+            lambda: not left_behind(place)), left_behind(place))
 
 
 def stopped(place, inside):
