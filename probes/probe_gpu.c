@@ -70,7 +70,9 @@ int probe_gpus_open(struct probe_gpus *gpus, const struct probe_spec *spec,
 	gpus->mark = xasprintf("AUTOFIT_PROBE=%s", spec->id);
 	gpus->tree.mark = gpus->mark;
 	gpus->neighbours.shared = devices->shared;
-	watched = look_at_watched(gpus);
+	watched = devices->nvml && nvml_look_anyway(devices->nvml, NULL) == 0
+			  ? devices->count
+			  : 0;
 	for (size_t i = 0; i < watched; i++) {
 		struct gpu_listing listing = list_processes(gpus, i);
 

@@ -120,6 +120,10 @@ void nvml_close(struct nvml *nvml);
  */
 int nvml_look(struct nvml *nvml, struct error *err);
 
+/* The same, also where a slow one was just asked: for the look before a probe,
+ * without which all who are there already would be newcomers. */
+int nvml_look_anyway(struct nvml *nvml, struct error *err);
+
 /* The device at the last look, which succeeded; NULL: not known. */
 const struct gpu_look *nvml_seen(const struct nvml *nvml, const char *uuid);
 

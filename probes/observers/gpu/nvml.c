@@ -243,6 +243,12 @@ int nvml_look(struct nvml *nvml, struct error *err)
 	return nvml_take(nvml, err);
 }
 
+int nvml_look_anyway(struct nvml *nvml, struct error *err)
+{
+	nvml->next_ms = 0;
+	return nvml_look(nvml, err);
+}
+
 const struct gpu_look *nvml_seen(const struct nvml *nvml, const char *uuid)
 {
 	for (size_t i = 0; nvml && nvml->is_seen && i < nvml->count; i++)
