@@ -8,10 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* An error of its own, before it came to the card: that is no refusal. */
+/* With PyTorch, an error before it came to the card is the program's own. */
 static bool is_own_failure(const struct phantom_seen *seen, bool failed)
 {
-	return failed && seen->notes[SIM_NOTE_KERNELS].count &&
+	return failed && seen->notes[SIM_NOTE_PYTORCH].count &&
 	       !seen->notes[SIM_NOTE_REFUSED].count &&
 	       !seen->notes[SIM_NOTE_FOREIGN].count;
 }

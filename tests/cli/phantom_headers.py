@@ -6,10 +6,11 @@
 what its declaration in the public headers says, as the compiler passes it on
 this machine; structs and numbers are laid out and counted as there.
 
-The headers are those of the PyPI packages: AUTOFIT_NVIDIA_HEADERS names a folder
-that holds them (site-packages/nvidia, or /usr/local/cuda/include); with
-AUTOFIT_NIGHTLY=1 they are fetched (1.7 GB, of which only the headers are kept).
-Nothing of them is loaded or run. Takes clang."""
+The headers are those of a toolkit in /usr/local/cuda, of the folders that
+AUTOFIT_NVIDIA_HEADERS names (site-packages/nvidia; several with colons), or with
+AUTOFIT_NIGHTLY=1 those of the PyPI packages for CUDA 12, and the runtime's for CUDA
+13 (1.7 GB are fetched, of which only the headers are kept). Nothing of them is loaded
+or run. Takes clang."""
 import glob
 import os
 import re
@@ -25,8 +26,13 @@ import lib  # noqa: E402
 import phantom_lib  # noqa: E402
 
 PHANTOM = os.path.join(lib.SOURCE, "probes", "phantom")
-PACKAGES = ("nvidia-cuda-runtime-cu12==12.8.90", "nvidia-nccl-cu12==2.27.5",
-            "nvidia-cublas-cu12==12.8.4.1", "nvidia-cudnn-cu12==9.10.2.21")
+TOOLKIT = "/usr/local/cuda/include"
+RUNTIME = "cuda_runtime_api.h"
+PACKAGES = {
+    "12": ("nvidia-cuda-runtime-cu12==12.8.90", "nvidia-nccl-cu12==2.27.5",
+           "nvidia-cublas-cu12==12.8.4.1", "nvidia-cudnn-cu12==9.10.2.21"),
+    "13": ("nvidia-cuda-runtime==13.0.96", "nvidia-cuda-crt==13.0.88"),
+}
 # Our sources, and the headers that declare what they define.
 LIBRARIES = (
     ("runtime/*.c", ("cuda_runtime_api.h",)),
@@ -87,6 +93,8 @@ LAYOUTS = (
      "workspaceSize status state waves wavesCount reserved reserved"),
     ("maths/libnccl.c", "nccl.h", "struct unique_id", "ncclUniqueId", ""),
 )
+# Fields that CUDA 13 left out.
+ONLY_12 = {"clock_rate", "memory_clock_rate"}
 # Source, header, our numbers and theirs.
 NUMBERS = (
     ("runtime/runtime_start.c", "cuda_runtime_api.h",
@@ -136,32 +144,38 @@ ATTRIBUTES = (
     "RESERVED_SHARED_MEMORY_PER_BLOCK 38 L2_CACHE_SIZE").split()
 
 
-def fetch(folder):
+def fetch(folder, packages):
     """The packages' headers alone, into the folder."""
     with tempfile.TemporaryDirectory() as wheels:
         status, words = phantom_lib.pip(
             sys.executable, "download", "--no-deps", "--quiet", "--dest",
-            wheels, *PACKAGES)
+            wheels, *packages)
         if status:
             lib.skip("the packages of the headers cannot be had: " + words)
         for name in os.listdir(wheels):
             with zipfile.ZipFile(os.path.join(wheels, name)) as wheel:
                 wheel.extractall(folder, [each for each in wheel.namelist()
                                           if "/include/" in each])
-    return folder
 
 
 def find_headers():
-    given = os.environ.get("AUTOFIT_NVIDIA_HEADERS")
-    kept = os.path.join(os.environ["BUILD"], "phantom-headers")
-    if not given and not os.path.exists(kept):
-        if not phantom_lib.is_night():
-            lib.skip("AUTOFIT_NVIDIA_HEADERS names no folder with NVIDIA's "
-                     "headers, and 1.7 GB are fetched for them by night only")
-        fetch(kept)
-    root = given or kept
-    found = glob.glob(os.path.join(root, "**", "include"), recursive=True)
-    return found or [root]
+    """For each CUDA that is at hand, the folders of its headers."""
+    roots = [each for each in os.environ.get(
+        "AUTOFIT_NVIDIA_HEADERS", "").split(":") if each]
+    if not roots and phantom_lib.is_night():
+        for major, packages in PACKAGES.items():
+            kept = os.path.join(os.environ["BUILD"], "phantom-headers", major)
+            if not os.path.exists(kept):
+                fetch(kept, packages)
+            roots.append(kept)
+    if os.path.exists(os.path.join(TOOLKIT, RUNTIME)):
+        roots.append(TOOLKIT)
+    if not roots:
+        lib.skip("there is no toolkit in /usr/local/cuda, AUTOFIT_NVIDIA_HEADERS "
+                 "names no folder of headers, and 1.7 GB are fetched for them "
+                 "by night only")
+    return [[root] + glob.glob(os.path.join(root, "**", "include"),
+                               recursive=True) for root in roots]
 
 
 class Compiler:
@@ -170,14 +184,19 @@ class Compiler:
     def __init__(self, clang, folder, headers):
         self.clang, self.folder = clang, folder
         self.headers = [word for each in headers for word in ("-isystem", each)]
+        if not self.has(RUNTIME):
+            sys.exit("there is no %s in %s" % (RUNTIME, headers[0]))
+        self.major = 12  # until the headers have said which
+        self.major = constants(self, includes([RUNTIME]),
+                               ["CUDART_VERSION"])[0] // 1000
 
     def run(self, text, *options):
         source = os.path.join(self.folder, "source.c")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
         done = subprocess.run(
-            [self.clang, "-w", "-D_GNU_SOURCE", "-DPHANTOM_MAJOR=12", "-O0",
-             "-I", lib.SOURCE, *self.headers, *options, source, "-o", "-"],
+            [self.clang, "-w", "-D_GNU_SOURCE", "-O0",
+             "-DPHANTOM_MAJOR=%d" % self.major, "-I", lib.SOURCE, *self.headers, *options, source, "-o", "-"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
             text=True)
         if done.returncode:
@@ -285,15 +304,18 @@ def compare_layout(compiler, source, header, our, their, fields):
     words = fields.split()
     only_first = bool(words) and words[0] == "!"
     words = words[1:] if only_first else words
-    mine = constants(compiler, source_of(source), places(our, words[::2]))
+    pairs = [pair for pair in zip(words[::2], words[1::2])
+             if compiler.major < 13 or pair[0] not in ONLY_12]
+    mine = constants(compiler, source_of(source),
+                     places(our, [pair[0] for pair in pairs]))
     nvidia = constants(compiler, includes([header]),
-                       places(their, words[1::2]))
+                       places(their, [pair[1] for pair in pairs]))
     if only_first:  # the size may be larger there
         mine[0] = nvidia[0] if mine[0] <= nvidia[0] else -1
     if our == "struct configuration":  # its shape is six of their fields
         mine[2] = nvidia[2]
     wrong = [names for names, one, other in zip(
-        ["size"] + [word for word in words[::2] for _ in "ab"], mine, nvidia)
+        ["size"] + [pair[0] for pair in pairs for _ in "ab"], mine, nvidia)
         if one != other]
     lib.check("%s is laid out as %s" % (our, their), not wrong, wrong)
 
@@ -320,23 +342,27 @@ def compare_attributes(compiler):
             r"\{ %s,|== %s\b" % (n, n), text)], [])
 
 
+def compare(compiler):
+    print("headers of CUDA %d" % compiler.major)
+    for pattern, headers in LIBRARIES:
+        compare_functions(compiler, pattern, headers)
+    for row in LAYOUTS:
+        if compiler.has(row[1]):
+            compare_layout(compiler, *row)
+    for row in NUMBERS:
+        if compiler.has(row[1]):
+            compare_numbers(compiler, *row)
+    if compiler.has("cuda.h"):
+        compare_attributes(compiler)
+
+
 def main():
     clang = shutil.which("clang")
     if not clang:
         lib.skip("there is no clang")
     with tempfile.TemporaryDirectory() as folder:
-        compiler = Compiler(clang, folder, find_headers())
-        if not compiler.has("cuda_runtime_api.h"):
-            lib.skip("there is no cuda_runtime_api.h in it")
-        for pattern, headers in LIBRARIES:
-            compare_functions(compiler, pattern, headers)
-        for row in LAYOUTS:
-            if compiler.has(row[1]):
-                compare_layout(compiler, *row)
-        for row in NUMBERS:
-            if compiler.has(row[1]):
-                compare_numbers(compiler, *row)
-        compare_attributes(compiler)
+        for headers in find_headers():
+            compare(Compiler(clang, folder, headers))
     lib.finish()
 
 

@@ -162,7 +162,7 @@ static void what_notes_say(void **state)
 		{ SIM_NOTE_REFUSED, "no cufftExecR2C", 123, 123, "code 123" },
 		{ SIM_NOTE_FOREIGN, "", 1, 123, "exit code 1" },
 		{ SIM_NOTE_FOREIGN, "", 0, 0, "not run on the card" },
-		{ SIM_NOTE_KERNELS, "", 0, 0, "not run on the card" },
+		{ SIM_NOTE_PYTORCH, "", 0, 0, "not run on the card" },
 		{ SIM_NOTE_CONVOLUTION, "", 0, 0,
 		  "more      the workspaces of its convolutions" },
 	};
@@ -272,8 +272,8 @@ static void a_trial_may_end_all(void **folder)
 		  "card "
 		  "as any other\nKeyError: 7" },
 		/* With PyTorch, an error is the program's own. */
-		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_KERNELS, NULL },
-		{ false, VERDICT_FAILED, 0, "", SIM_NOTE_KERNELS,
+		{ false, VERDICT_FAILED, 1, "", SIM_NOTE_PYTORCH, NULL },
+		{ false, VERDICT_FAILED, 0, "", SIM_NOTE_PYTORCH,
 		  "did not use the phantom card: that takes" },
 		{ false, VERDICT_DISTURBED, -1, NULL, 0, NULL },
 	};

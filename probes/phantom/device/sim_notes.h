@@ -19,8 +19,8 @@ enum sim_note_kind {
 	SIM_NOTE_READ,
 	/* The process was ended; the text says why. */
 	SIM_NOTE_REFUSED,
-	/* A program was loaded that has kernels for a card. */
-	SIM_NOTE_KERNELS,
+	/* PyTorch was loaded, with its kernels for a card. */
+	SIM_NOTE_PYTORCH,
 	/* NVIDIA's own runtime, which a program carried inside, asked for what
 	 * only NVIDIA's driver has. */
 	SIM_NOTE_FOREIGN,

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/phantom/runtime/runtime_launch.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* NOLINTBEGIN(readability-identifier-naming): the runtime's names */
 /* NOLINTBEGIN(readability-function-size): the runtime's signatures */
@@ -150,14 +152,25 @@ EXPORT void autofit_phantom_end(const char *text)
 			  "phantom card has none");
 }
 
+static bool is_of_pytorch(const void *code)
+{
+	Dl_info library;
+
+	return dladdr(code, &library) && library.dli_fname &&
+	       strstr(library.dli_fname, "libtorch");
+}
+
+/* Each source file of kernels is registered by the library that holds it. */
 EXPORT void **__cudaRegisterFatBinary(void *binary)
 {
-	static atomic_flag is_noted = ATOMIC_FLAG_INIT;
+	static atomic_bool is_noted;
 	static void *handle;
 
 	(void)binary;
-	if (!atomic_flag_test_and_set(&is_noted))
-		phantom_note(SIM_NOTE_KERNELS, NULL, 1);
+	if (!atomic_load(&is_noted) &&
+	    is_of_pytorch(__builtin_return_address(0)) &&
+	    !atomic_exchange(&is_noted, true))
+		phantom_note(SIM_NOTE_PYTORCH, NULL, 1);
 	return &handle;
 }
 

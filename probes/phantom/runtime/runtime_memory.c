@@ -91,10 +91,19 @@ FORWARD(cudaIpcGetMemHandle, "cuIpcGetMemHandle", (void *handle, void *pointer),
 FORWARD(cudaIpcCloseMemHandle, "cuIpcCloseMemHandle", (void *pointer),
 	(pointer))
 
-/* Managed memory is the host's already. */
+/* Managed memory is the host's already. Where to is a number or, from CUDA 13
+ * on, a struct of two, which is passed as one word of 64 bits. */
+#if PHANTOM_MAJOR < 13
 EXPORT int cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
 				void *stream)
 {
+#else
+EXPORT int cudaMemPrefetchAsync(const void *pointer, size_t bytes,
+				uint64_t device, unsigned int flags,
+				void *stream)
+{
+	(void)flags;
+#endif
 	(void)pointer;
 	(void)bytes;
 	(void)device;

@@ -4,11 +4,25 @@
 """For tests/cli/phantom_programs.py: programs.py NAME [--batch-size N] ... No
 weights are loaded, and nothing is computed: models are made without values."""
 import argparse
+import importlib
+import os
 import resource
 
 import torch
 from torch import nn
 from torch.nn import functional
+
+
+# What a program imports beside torch, before its seconds are counted.
+IMPORTS = {"trainer": ("transformers", "accelerate"),
+           "lora": ("transformers", "peft"),
+           "lora_70b": ("transformers", "peft")}
+
+
+def seconds():
+    """Of processors: the host may be busy."""
+    times = os.times()
+    return times.user + times.system
 
 
 def say():
@@ -203,8 +217,12 @@ def main():
     parser.add_argument("--steps", type=int, default=3)
     parser.add_argument("--output-dir", default="out")
     args = parser.parse_args()
+    for name in IMPORTS.get(args.name, ()):
+        importlib.import_module(name)
+    start = seconds()
     named[args.name](args)
     print("host", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10)
+    print("seconds %.1f after %.1f of imports" % (seconds() - start, start))
 
 
 if __name__ == "__main__":
