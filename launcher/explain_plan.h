@@ -5,7 +5,7 @@
 
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/request.h"
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 
 #include <stdint.h>
 

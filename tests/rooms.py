@@ -30,6 +30,7 @@ launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote
 launcher/tuning/start
+launcher/tuning/plan
 launcher/admission
 launcher/guard
 launcher/estimate

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/strlist.h"
 #include "launcher/command/rewrite/rewrite.h"
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 #include "launcher/tuning/probe_kit.h"
 #include "probes/isolation/isolation.h"
 #include "probes/leaving/shims.h"

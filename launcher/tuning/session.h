@@ -10,7 +10,7 @@
 #include "launcher/report/result.h"
 #include "launcher/request/memory_target.h"
 #include "launcher/request/request.h"
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 #include "probes/locks/lease.h"
 
 /* What a tuning works with; all is the caller's. */

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 #include "launcher/tuning/probe_kit.h"
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"

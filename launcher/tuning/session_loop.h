@@ -5,7 +5,7 @@
 
 #include "base/strbuf.h"
 #include "launcher/request/end_signals.h"
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 #include "launcher/tuning/session.h"
 #include "probes/probe.h"
 

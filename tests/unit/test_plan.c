@@ -1,7 +1,7 @@
 /* The plan of a tuning, played against an oracle of memory. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

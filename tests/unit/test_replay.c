@@ -9,7 +9,7 @@
  * has an estimate as well. Curves are drawn with a fixed seed; what they are
  * drawn from is told at draw_curve().
  */
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 
 #include "base/units.h"
 #include "search/memory_line.h"

@@ -1,9 +1,9 @@
 /* Plans the next step of a tuning: search, then confirm. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 
 #include "base/alloc.h"
-#include "launcher/tuning/plan_view.h"
+#include "launcher/tuning/plan/plan_view.h"
 #include "search/findings.h"
 
 #include <math.h>

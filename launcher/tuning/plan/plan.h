@@ -1,7 +1,7 @@
 /* Plans the next step of a tuning: search, then confirm. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_H
-#define AUTOFIT_LAUNCHER_TUNING_PLAN_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_PLAN_H
+#define AUTOFIT_LAUNCHER_TUNING_PLAN_PLAN_H
 
 #include "base/batch.h"
 #include "base/trial.h"

@@ -1,6 +1,6 @@
 /* What a plan looks at: the trials so far, the splits there are. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/plan_view.h"
+#include "launcher/tuning/plan/plan_view.h"
 
 #include "base/units.h"
 #include "search/accumulation.h"

@@ -1,9 +1,9 @@
 /* What a plan looks at: the trials so far, the splits there are. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_VIEW_H
-#define AUTOFIT_LAUNCHER_TUNING_PLAN_VIEW_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_PLAN_PLAN_VIEW_H
+#define AUTOFIT_LAUNCHER_TUNING_PLAN_PLAN_VIEW_H
 
-#include "launcher/tuning/plan.h"
+#include "launcher/tuning/plan/plan.h"
 
 /* The last trial of each size, and the exact splits. */
 struct plan_view {
