@@ -6,9 +6,9 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/phantom/phantom_trial.h"
 #include "launcher/report/report_style.h"
-#include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_probe.h"
 
 #include <errno.h>
@@ -270,68 +270,6 @@ static bool has_written(struct session *session,
 	return true;
 }
 
-/* What a failure shows: with another value of a guessed number, that it means
- * something else. */
-static struct size_meaning meaning_of_failure(const struct session *session,
-					      const struct trial *trial)
-{
-	const struct command *command = &session->given.request->command;
-	struct size_meaning meaning = { .state = MEANING_UNSEEN };
-	struct proved_sizes proved =
-		session_trials_proved(&session->trials, &command->batch);
-
-	if (command->accum_guess == GUESS_MADE && !proved.accum &&
-	    trial->grad_accum != command->batch.grad_accum)
-		meaning.seen.accum_guess = GUESS_FAILED;
-	else if (command->micro_guess == GUESS_MADE && !proved.micro &&
-		 trial->micro_batch != command->batch.micro_batch)
-		meaning.seen.micro_guess = GUESS_FAILED;
-	else
-		return meaning;
-	meaning.state = MEANING_OTHER;
-	return meaning;
-}
-
-/* What a probe shows of the meaning. */
-static struct size_meaning meaning_of(const struct session *session,
-				      const struct batch *written,
-				      const struct trial *trial)
-{
-	const struct command *command = &session->given.request->command;
-
-	if (trial_fits(trial) ||
-	    (command->rows_are_open && trial_is_misfit(trial)))
-		return meaning_judge(command, written, trial);
-	if (trial->verdict == VERDICT_FAILED ||
-	    trial->verdict == VERDICT_TOO_BIG)
-		return meaning_of_failure(session, trial);
-	return (struct size_meaning){ .state = MEANING_UNSEEN };
-}
-
-/* True: the command means something else, and the session ends by that. */
-static bool is_misread(struct session *session, const struct trial *trial)
-{
-	const struct command *command = &session->given.request->command;
-	const struct batch written = {
-		.micro_batch = trial->micro_batch,
-		.grad_accum = trial->grad_accum,
-		.world_size = command->batch.world_size,
-	};
-	struct strbuf words = STRBUF_INIT;
-	struct size_meaning meaning = meaning_of(session, &written, trial);
-
-	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
-		return false;
-	meaning_add_words(&words, command, &meaning, &written, trial);
-	session->result->is_misread = meaning.state == MEANING_OTHER;
-	session->result->seen = session->given.request->seen;
-	seen_meaning_add(&session->result->seen, &meaning.seen);
-	journal_finish(&session->trials.journal);
-	(void)session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
-			  strbuf_detach(&words));
-	return true;
-}
-
 /* Nothing of it was started, but the run's would be, and no probe shows it. */
 static bool would_have_left(struct session *session,
 			    const struct probe_report *report)
@@ -372,7 +310,7 @@ static enum session_turn after_probe(struct session *session,
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
 	session->asks_own = false;
-	if (is_misread(session, trial))
+	if (session_meaning_ends(session, trial))
 		return SESSION_END;
 	/* A size that nobody asked for may be one that the program refuses. */
 	if (trial->verdict == VERDICT_FAILED && session->effect_check_micro &&

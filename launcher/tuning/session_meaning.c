@@ -1,0 +1,69 @@
+/* What a probe shows of the meaning of the command's numbers. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/session_meaning.h"
+
+#include "base/strbuf.h"
+#include "launcher/options/exitcode.h"
+#include "launcher/tuning/effect/meaning.h"
+#include "launcher/tuning/session_answer.h"
+
+/* What a failure shows: with another value of a guessed number, that it means
+ * something else. */
+static struct size_meaning meaning_of_failure(const struct session *session,
+					      const struct trial *trial)
+{
+	const struct command *command = &session->given.request->command;
+	struct size_meaning meaning = { .state = MEANING_UNSEEN };
+	struct proved_sizes proved =
+		session_trials_proved(&session->trials, &command->batch);
+
+	if (command->accum_guess == GUESS_MADE && !proved.accum &&
+	    trial->grad_accum != command->batch.grad_accum)
+		meaning.seen.accum_guess = GUESS_FAILED;
+	else if (command->micro_guess == GUESS_MADE && !proved.micro &&
+		 trial->micro_batch != command->batch.micro_batch)
+		meaning.seen.micro_guess = GUESS_FAILED;
+	else
+		return meaning;
+	meaning.state = MEANING_OTHER;
+	return meaning;
+}
+
+/* What a probe shows of the meaning. */
+static struct size_meaning meaning_of(const struct session *session,
+				      const struct batch *written,
+				      const struct trial *trial)
+{
+	const struct command *command = &session->given.request->command;
+
+	if (trial_fits(trial) ||
+	    (command->rows_are_open && trial_is_misfit(trial)))
+		return meaning_judge(command, written, trial);
+	if (trial->verdict == VERDICT_FAILED ||
+	    trial->verdict == VERDICT_TOO_BIG)
+		return meaning_of_failure(session, trial);
+	return (struct size_meaning){ .state = MEANING_UNSEEN };
+}
+
+bool session_meaning_ends(struct session *session, const struct trial *trial)
+{
+	const struct command *command = &session->given.request->command;
+	const struct batch written = {
+		.micro_batch = trial->micro_batch,
+		.grad_accum = trial->grad_accum,
+		.world_size = command->batch.world_size,
+	};
+	struct strbuf words = STRBUF_INIT;
+	struct size_meaning meaning = meaning_of(session, &written, trial);
+
+	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
+		return false;
+	meaning_add_words(&words, command, &meaning, &written, trial);
+	session->result->is_misread = meaning.state == MEANING_OTHER;
+	session->result->seen = session->given.request->seen;
+	seen_meaning_add(&session->result->seen, &meaning.seen);
+	journal_finish(&session->trials.journal);
+	(void)session_end(session, OUTCOME_NOT_RECOGNISED, EXIT_NOT_RECOGNISED,
+			  strbuf_detach(&words));
+	return true;
+}
