@@ -28,31 +28,21 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "configs/records/record_split.h"
 #include "launcher/options/exitcode.h"
-#include "launcher/records/record_answer.h"
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_record.h"
 #include "launcher/tuning/session_turn.h"
 #include "search/accumulation.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #define EXACT_UP_TO 64
-/* In proportion to its size a recorded misfit must have come this near to the
- * limit. */
-#define HINT_MISFIT_SHARE 0.5
 /* No more multiples of a size are tried for one that is legal. */
 #define MULTIPLES_MAX 4096
-/* The peak of a near record may differ by this: on a GPU, and on a CPU, where
- * six runs of one command were measured to spread by 3 to 4%. */
-#define CHECK_SHARE_GPU 0.02
-#define CHECK_SHARE_HOST 0.04
-
 static void set_plan(struct plan *plan, const struct request *request)
 {
 	const struct options *options = request->options;
@@ -85,34 +75,6 @@ static void set_plan(struct plan *plan, const struct request *request)
 	plan->problem.tolerance = options->search.tolerance;
 }
 
-/* A record of a similar command knows better than the estimate. */
-static void start_from_record(struct session *session)
-{
-	const struct record *hint = &session->given.match->record;
-	uint64_t limit = session->given.target->limit_bytes;
-	struct search_problem *problem = &session->plan.problem;
-	const struct trial *trial;
-
-	problem->estimated_bytes_per_sample = 0;
-	/* With less room than then: the largest that was seen to fit in it. */
-	if (hint->peak_bytes > limit) {
-		trial = record_split_find(hint, hint->batch.micro_batch, limit);
-		if (trial)
-			problem->start = trial->micro_batch;
-		return;
-	}
-	problem->start = hint->batch.micro_batch;
-	session->hint_peak_bytes = hint->peak_bytes;
-	/* What was too large then is so now, unless there is more room, or it
-	 * was too large for another reason than this limit. */
-	if (hint->limit_bytes >= limit &&
-	    hint->smallest_misfit > hint->batch.micro_batch &&
-	    (double)hint->peak_bytes * (double)hint->smallest_misfit /
-			    (double)hint->batch.micro_batch >=
-		    (double)limit * HINT_MISFIT_SHARE)
-		problem->recorded_misfit = hint->smallest_misfit;
-}
-
 static void set_start(struct session *session)
 {
 	const struct record_match *match = session->given.match;
@@ -124,7 +86,7 @@ static void set_start(struct session *session)
 	session_estimate_start(&session->given, problem, result);
 	if (match->grade == RECORD_NONE)
 		return;
-	start_from_record(session);
+	session_record_start(session);
 	result->record_grade = record_grade_name(match->grade);
 	free(result->difference);
 	result->difference =
@@ -383,69 +345,6 @@ static void consider_phantom(struct session *session)
 	tell_phantom(session, true);
 }
 
-static bool is_same_memory(const struct session *session,
-			   const struct trial *trial)
-{
-	const struct record *record = &session->given.match->record;
-	double share = session->given.target->device == PROBE_HOST
-			       ? CHECK_SHARE_HOST
-			       : CHECK_SHARE_GPU;
-	double recorded = (double)record->peak_bytes;
-
-	/* Seen less exactly there is more headroom: another largest size. */
-	return trial->coverage >= record->coverage && trial_fits(trial) &&
-	       trial_is_confirmed(trial) && recorded > 0 &&
-	       fabs((double)trial->peak_bytes - recorded) <= share * recorded;
-}
-
-/* A near record has a split that one probe may confirm. */
-static bool may_check_record(const struct session_setup *given)
-{
-	return record_answer_is_checkable(given->match, given->request) &&
-	       given->match->record.peak_bytes <= given->target->limit_bytes;
-}
-
-static struct plan_step check_of(const struct record *record)
-{
-	return (struct plan_step){
-		.action = PLAN_PROBE,
-		.micro_batch = record->batch.micro_batch,
-		.final_accum = record->batch.grad_accum,
-		.probe_accum = record->batch.grad_accum,
-		.is_confirmation = true,
-	};
-}
-
-/*
- * One probe at the split of a near record, unless an earlier run of this tuning
- * was cut off behind it. True: the answer is renewed. False: its probe is a
- * trial like any, or the session must end.
- */
-static bool check_near_record(struct session *session)
-{
-	const struct session_setup *given = &session->given;
-	const struct probe_notes *notes = session->trials.notes;
-	const struct plan_step step = check_of(&given->match->record);
-	const struct trial *trial;
-	enum session_turn turn = SESSION_AGAIN;
-
-	if (!may_check_record(given))
-		return false;
-	trial = probe_notes_last(notes, step.micro_batch);
-	while (turn == SESSION_AGAIN &&
-	       !session_loop_must_end(&session->loop) &&
-	       !(trial &&
-		 (trial_is_confirmed(trial) || trial_is_misfit(trial)))) {
-		turn = session_turn_take(session, &step);
-		trial = probe_notes_last(notes, step.micro_batch);
-	}
-	if (session->result->message || session_loop_must_end(&session->loop) ||
-	    !trial || !is_same_memory(session, trial))
-		return false;
-	session_answer_renew(session, trial);
-	return true;
-}
-
 struct plan_step session_run_all(struct session *session)
 {
 	const struct options *options = session->given.request->options;
@@ -482,7 +381,7 @@ static void search_answer(struct session *session, void *nothing)
 	session->result->first_micro = step.micro_batch;
 	session_turn_print_start(session);
 	step = (struct plan_step){ .action = PLAN_NOTHING_FITS };
-	if (check_near_record(session))
+	if (session_record_check(session))
 		return;
 	if (!session->result->message) {
 		consider_phantom(session);
@@ -513,9 +412,10 @@ struct plan_step session_first_step(const struct session_setup *setup)
 {
 	struct result result = RESULT_INIT;
 	struct session session = session_of(setup, &result);
-	struct plan_step step = may_check_record(setup)
-					? check_of(&setup->match->record)
-					: next_step(&session);
+	struct plan_step step =
+		session_record_can_check(setup)
+			? session_record_step(&setup->match->record)
+			: next_step(&session);
 
 	result_release(&result);
 	return step;
