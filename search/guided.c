@@ -21,10 +21,10 @@
  *  5. A misfit is known but no line: a size that even doubtful peaks or the
  *     bytes at rest allow, else the middle of the bracket.
  *  6. The line puts the next size above the limit by more than the noise: it is
- *     called a misfit without a probe, and the search ends. After one peak this
- *     takes two witnesses, the estimate and the bytes at rest. Where a fit was
- *     taken back, what the line puts as near the limit as its peaks differed
- *     is called a misfit, too.
+ *     called a misfit without a probe, and the search ends. Of three peaks on
+ *     one line the noise is measured. After one peak this takes two witnesses,
+ *     the estimate and the bytes at rest. Where a fit was taken back, what the
+ *     line puts as near the limit as its peaks differed is called one, too.
  *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
  *     no line here; bisection needs no peaks and always ends.
  *
@@ -37,14 +37,14 @@
 #include <stdbool.h>
 
 /*
- * The upper edge of an estimate's interval is up to a quarter above it: at 80%
- * of the limit the first probe is likely to fit, and a fit teaches more than a
- * misfit.
+ * Of measurements that nobody fitted one in ten is more than 12% above its
+ * estimate (docs/estimate.md): at this share of the limit the first probe is
+ * likely to fit, and a fit teaches more than a misfit.
  */
-#define ESTIMATE_SHARE 0.8
+#define ESTIMATE_SHARE 0.85
 
 /* A rise of which an estimate and a measurement say as much. */
-#define WITNESS_SHARE 0.7
+#define WITNESS_SHARE 0.8
 
 /* Moved through a measured peak only the slope of the estimate can be wrong. */
 #define CORRECTED_SHARE 0.95
@@ -59,7 +59,7 @@
 
 /* A line is met in two or three questions; after more it is none. */
 #define SHORT_STEPS_MAX 3
-#define BRACKETED_MAX 4
+#define BRACKETED_MAX 6
 
 static int64_t first_wish(const struct search_problem *problem,
 			  const struct findings *findings)
@@ -171,11 +171,11 @@ static int64_t wish_growing(const struct search_problem *problem,
 }
 
 static bool is_above(const struct memory_line *line, int64_t micro,
-		     uint64_t limit)
+		     uint64_t limit, uint64_t doubt)
 {
 	uint64_t peak = memory_line_peak(line, micro);
 
-	return peak > limit && peak - limit > memory_line_noise(limit);
+	return peak > limit && peak - limit > doubt;
 }
 
 /*
@@ -188,23 +188,29 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 				const struct findings *findings, int64_t micro)
 {
 	uint64_t limit = problem->limit_bytes;
+	uint64_t noise = memory_line_noise(limit);
 	double slope = findings->estimated.bytes_per_sample;
 	struct memory_line least;
+	uint64_t doubt;
 
-	if (has_line(problem, findings))
-		return is_above(&findings->line, micro, limit) &&
-		       is_above(&findings->cautious, micro, limit);
+	if (has_line(problem, findings)) {
+		doubt = memory_line_doubt(&findings->line, trials, count,
+					  noise);
+		return is_above(&findings->line, micro, limit, doubt) &&
+		       (doubt < noise ||
+			is_above(&findings->cautious, micro, limit, noise));
+	}
 	least = memory_line_least(trials, count);
 	if (!least.points)
 		return false;
-	if (is_above(&least, micro, limit))
+	if (is_above(&least, micro, limit, noise))
 		return true;
 	if (!findings->estimated.points)
 		return false;
 	if (findings->rest.bytes_per_sample < slope)
 		slope = findings->rest.bytes_per_sample;
 	least.bytes_per_sample = WITNESS_SHARE * slope;
-	return is_above(&least, micro, limit);
+	return is_above(&least, micro, limit, noise);
 }
 
 /*

@@ -15,6 +15,10 @@ uint64_t memory_line_noise(uint64_t peak_bytes)
 					       : MEMORY_LINE_NOISE_BYTES;
 }
 
+/* Two peaks are on any line. A third that is near it may be so by chance. */
+#define ON_LINE_MIN 3
+#define DOUBT_TIMES 4
+
 /* Converts to whole bytes; what is beyond the type becomes its largest. */
 static uint64_t line_bytes(double value)
 {
@@ -70,35 +74,65 @@ static const struct trial *largest_peak(const struct trial *trials,
 	return best;
 }
 
+/* A size ran out of memory though the line let it fit. */
+static bool is_refuted(const struct memory_line *line,
+		       const struct trial *trials, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+		uint64_t needed =
+			bytes_max(trial->peak_bytes, trial->limit_bytes);
+
+		if ((trial->verdict == VERDICT_OVER_BUDGET ||
+		     trial_is_out_of_memory(trial)) &&
+		    memory_line_peak(line, trial->micro_batch) < needed)
+			return true;
+	}
+	return false;
+}
+
+static struct memory_line line_of(const struct trial *low,
+				  const struct trial *high, double more)
+{
+	struct memory_line line = { .points = 2 };
+
+	assert(high->micro_batch > low->micro_batch);
+	line.bytes_per_sample =
+		((double)(high->peak_bytes - low->peak_bytes) + more) /
+		(double)(high->micro_batch - low->micro_batch);
+	line.fixed_bytes = (double)high->peak_bytes -
+			   line.bytes_per_sample * (double)high->micro_batch;
+	return line;
+}
+
 /*
  * Through the largest peak and the next that is more than `apart` times the
- * noise below it, rising more than measured by `doubt` times the noise.
+ * noise below it, rising more than measured by `doubt` times the noise. The
+ * second is one that is far off, unless a misfit refutes that line: memory that
+ * rises only from some size on is told by the nearest two.
  */
 static struct memory_line line_through(const struct trial *trials, size_t count,
 				       uint64_t apart, int doubt)
 {
 	const struct trial *high = largest_peak(trials, count, NULL, 0, 0);
-	const struct trial *low = NULL;
+	const struct trial *near, *far;
 	struct memory_line line = { 0, 0, 0 };
+	double more;
 	uint64_t noise;
 
 	if (!high)
 		return line;
 	noise = memory_line_noise(high->peak_bytes);
-	low = largest_peak(trials, count, high, apart * noise,
-			   (int64_t)(NEAR_SHARE * (double)high->micro_batch));
-	if (!low)
-		low = largest_peak(trials, count, high, apart * noise,
-				   high->micro_batch - 1);
-	if (!low)
+	more = doubt * (double)noise;
+	near = largest_peak(trials, count, high, apart * noise,
+			    high->micro_batch - 1);
+	if (!near)
 		return line;
-	assert(high->micro_batch > low->micro_batch);
-	line.points = 2;
-	line.bytes_per_sample = ((double)(high->peak_bytes - low->peak_bytes) +
-				 doubt * (double)noise) /
-				(double)(high->micro_batch - low->micro_batch);
-	line.fixed_bytes = (double)high->peak_bytes -
-			   line.bytes_per_sample * (double)high->micro_batch;
+	far = largest_peak(trials, count, high, apart * noise,
+			   (int64_t)(NEAR_SHARE * (double)high->micro_batch));
+	line = line_of(far ? far : near, high, more);
+	if (is_refuted(&line, trials, count))
+		line = line_of(near, high, more);
 	return line;
 }
 
@@ -201,23 +235,6 @@ static struct memory_line line_of_rise(const struct trial *trial, double rise)
 	};
 }
 
-/* A size ran out of memory though the line let it fit. */
-static bool is_refuted(const struct memory_line *line,
-		       const struct trial *trials, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct trial *trial = &trials[i];
-		uint64_t needed =
-			bytes_max(trial->peak_bytes, trial->limit_bytes);
-
-		if ((trial->verdict == VERDICT_OVER_BUDGET ||
-		     trial_is_out_of_memory(trial)) &&
-		    memory_line_peak(line, trial->micro_batch) < needed)
-			return true;
-	}
-	return false;
-}
-
 struct memory_line memory_line_rest(const struct trial *trials, size_t count)
 {
 	const struct trial *trial = largest_at_rest(trials, count);
@@ -248,6 +265,38 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count)
 	line.bytes_per_sample =
 		(double)trial->forward_bytes / (double)trial->micro_batch;
 	return line;
+}
+
+static uint64_t distance(const struct memory_line *line,
+			 const struct trial *trial)
+{
+	uint64_t peak = memory_line_peak(line, trial->micro_batch);
+
+	return peak > trial->peak_bytes ? peak - trial->peak_bytes
+					: trial->peak_bytes - peak;
+}
+
+uint64_t memory_line_doubt(const struct memory_line *line,
+			   const struct trial *trials, size_t count,
+			   uint64_t noise)
+{
+	int64_t bend = 0; /* the largest size that is not on the line */
+	uint64_t most = 0;
+	size_t on_line = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (trial_is_point(&trials[i]) &&
+		    trials[i].micro_batch > bend &&
+		    distance(line, &trials[i]) > noise)
+			bend = trials[i].micro_batch;
+	for (size_t i = 0; i < count; i++)
+		if (trial_is_point(&trials[i]) &&
+		    trials[i].micro_batch > bend) {
+			most = bytes_max(most, distance(line, &trials[i]));
+			on_line++;
+		}
+	most = bytes_max(DOUBT_TIMES * most, MEMORY_LINE_NOISE_BYTES);
+	return on_line < ON_LINE_MIN ? noise : bytes_min(most, noise);
 }
 
 uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch)

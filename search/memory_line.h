@@ -75,6 +75,15 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count);
 #define MEMORY_LINE_NOISE_SHARE 0.02
 uint64_t memory_line_noise(uint64_t peak_bytes);
 
+/*
+ * By how much the next size's peak may miss the line: by the noise or, where
+ * three sizes and more are on it, by four times as much as they miss it, but
+ * never less than MEMORY_LINE_NOISE_BYTES. Sizes up to a bend do not count.
+ */
+uint64_t memory_line_doubt(const struct memory_line *line,
+			   const struct trial *trials, size_t count,
+			   uint64_t noise);
+
 /* Predicted peak of a size, never negative; 0 when points is 0. */
 uint64_t memory_line_peak(const struct memory_line *line, int64_t micro_batch);
 

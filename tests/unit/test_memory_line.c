@@ -24,6 +24,12 @@
 		.rest_bytes = (rest)*MIB, .verdict = VERDICT_##by              \
 	}
 
+#define STOPPED(micro, mib)                                                    \
+	{                                                                      \
+		.micro_batch = (micro), .peak_bytes = (mib)*MIB,               \
+		.verdict = VERDICT_OVER_BUDGET, .peak_is_lower_bound = true    \
+	}
+
 static const struct {
 	const char *name;
 	struct trial trials[4];
@@ -50,6 +56,17 @@ static const struct {
 	  2,
 	  200,
 	  10 },
+	{ "far apart, where nothing refutes that",
+	  { PEAK(8, 400, FITS), PEAK(64, 420, FITS), PEAK(80, 472, FITS) },
+	  2,
+	  392,
+	  1 },
+	{ "of a bend that a misfit tells, the nearest two",
+	  { PEAK(8, 400, FITS), PEAK(64, 420, FITS), PEAK(80, 500, FITS),
+	    STOPPED(128, 700) },
+	  2,
+	  100,
+	  5 },
 	{ "over the budget, yet it ended",
 	  { PEAK(8, 280, FITS), PEAK(16, 360, OVER_BUDGET) },
 	  2,
@@ -180,6 +197,55 @@ static void lines_are_steeper_or_flatter(void **state)
 	assert_int_equal(memory_line_sloped(NULL, 0, 5).points, 0);
 }
 
+static void peaks_on_a_line_leave_little_doubt(void **state)
+{
+	static const struct {
+		const char *name;
+		struct trial trials[4];
+		uint64_t doubt_mib;
+	} rows[] = {
+		{ "two are on any line",
+		  { PEAK(8, 1800, FITS), PEAK(16, 2600, FITS) },
+		  100 },
+		{ "three",
+		  { PEAK(1, 1100, FITS), PEAK(8, 1800, FITS),
+		    PEAK(16, 2600, FITS) },
+		  16 },
+		{ "four times the distance",
+		  { PEAK(1, 1110, FITS), PEAK(8, 1800, FITS),
+		    PEAK(16, 2600, FITS) },
+		  40 },
+		{ "at most the noise",
+		  { PEAK(1, 1130, FITS), PEAK(8, 1800, FITS),
+		    PEAK(16, 2600, FITS) },
+		  100 },
+		{ "not of a bend",
+		  { PEAK(1, 1500, FITS), PEAK(8, 1800, FITS),
+		    PEAK(16, 2600, FITS) },
+		  100 },
+		{ "what is above it counts",
+		  { PEAK(1, 1500, FITS), PEAK(8, 1800, FITS),
+		    PEAK(12, 2200, FITS), PEAK(16, 2600, FITS) },
+		  16 },
+		{ "what was stopped is no peak",
+		  { PEAK(8, 1800, FITS), PEAK(16, 2600, FITS),
+		    STOPPED(24, 3400) },
+		  100 },
+	};
+	static const struct memory_line line = { 2, 1000. * MIB, 100. * MIB };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		uint64_t doubt =
+			memory_line_doubt(&line, rows[i].trials,
+					  COUNT(rows[i].trials), 100 * MIB);
+
+		if (doubt != rows[i].doubt_mib * MIB)
+			fail_msg("%s: %llu MiB", rows[i].name,
+				 (unsigned long long)(doubt / MIB));
+	}
+}
+
 static void lines_predict(void **state)
 {
 	static const struct {
@@ -222,6 +288,7 @@ int main(void)
 		cmocka_unit_test(a_stopped_probe_is_no_point),
 		cmocka_unit_test(bytes_at_rest_make_a_line),
 		cmocka_unit_test(lines_are_steeper_or_flatter),
+		cmocka_unit_test(peaks_on_a_line_leave_little_doubt),
 		cmocka_unit_test(lines_predict),
 	};
 

@@ -35,10 +35,10 @@ enum knowledge { KNOWS_NOTHING, KNOWS_REST, KNOWS_ESTIMATE, KNOWLEDGE_COUNT };
 static const char *const knowledge_names[] = { "nothing known", "bytes at rest",
 					       "an estimate" };
 /* What this version reaches, and a little more. */
-static const double mean_max[] = { 3.85, 3.15, 2.7 };
+static const double mean_max[] = { 3.75, 3.1, 2.5 };
 /* Where the rise is steeper than the search takes it to be: see
  * MEMORY_LINE_BACKWARD. */
-static const double mean_max_steep[] = { 3.85, 3.35, 3.0 };
+static const double mean_max_steep[] = { 3.75, 3.4, 2.85 };
 
 struct curve {
 	double fixed, per_sample, power;
