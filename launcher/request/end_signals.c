@@ -3,6 +3,7 @@
 #include "launcher/request/end_signals.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -24,6 +25,15 @@ void end_signals_let(const struct process_state *state)
 	(void)sigprocmask(SIG_SETMASK, &state->mask, NULL);
 }
 
+/* The kernel keeps one that is held back even where it will be ignored. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 &&
+	       action.sa_handler == SIG_IGN;
+}
+
 int end_signals_waiting(void)
 {
 	sigset_t waiting;
@@ -31,7 +41,8 @@ int end_signals_waiting(void)
 	(void)sigemptyset(&waiting);
 	(void)sigpending(&waiting);
 	for (int i = 0; i < ENDINGS; i++)
-		if (sigismember(&waiting, end_signals[i]) == 1)
+		if (sigismember(&waiting, end_signals[i]) == 1 &&
+		    !is_ignored(end_signals[i]))
 			return end_signals[i];
 	return 0;
 }

@@ -12,7 +12,7 @@ extern const int end_signals[ENDINGS];
 void end_signals_hold(void);
 /* The mask that autofit came in with: what waited comes now. */
 void end_signals_let(const struct process_state *state);
-/* One that waits; 0: none. */
+/* One that waits and is not ignored, as under nohup; 0: none. */
 int end_signals_waiting(void);
 /*
  * Ends this process by the signal, without a core file, as one that has done

@@ -55,13 +55,17 @@ bool process_has_address_limit(void)
 
 void process_state_restore(const struct process_state *state)
 {
-	struct sigaction action;
+	struct sigaction action, now;
 
 	memset(&action, 0, sizeof(action));
-	/* SIGKILL, SIGSTOP and the C library's own two fail, and may. */
+	/* SIGKILL, SIGSTOP and the C library's own two fail, and may. One that
+	 * is as it was stays so: to ignore it anew forgets one that waits. Of
+	 * children that is right, for they were autofit's. */
 	for (int number = 1; number < PROCESS_SIGNALS; number++) {
 		action.sa_handler = state->ignored[number] ? SIG_IGN : SIG_DFL;
-		(void)sigaction(number, &action, NULL);
+		if (number == SIGCHLD || (sigaction(number, NULL, &now) == 0 &&
+					  now.sa_handler != action.sa_handler))
+			(void)sigaction(number, &action, NULL);
 	}
 	(void)prctl(PR_SET_CHILD_SUBREAPER, state->subreaper, 0, 0, 0);
 	(void)sigprocmask(SIG_SETMASK, &state->mask, NULL);

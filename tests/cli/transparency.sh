@@ -38,6 +38,8 @@ realtime signals ignored||ignore=34 ignore=64
 signals blocked||block=10 block=17 block=15 block=64
 interrupt and terminal stop blocked||block=2 block=20
 a signal that waits||pend=12
+an ignored hangup that waits||ignore=1 block=1 pend=1
+an ignored interrupt that waits||ignore=2 block=2 pend=2
 everything ignored that can be||ignore=1 ignore=2 ignore=3 ignore=13 ignore=15
 nohup|nohup|
 a session of its own||session=1
