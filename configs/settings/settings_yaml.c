@@ -5,6 +5,7 @@
 #include "configs/settings/settings.h"
 #include "configs/settings/settings_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -189,16 +190,16 @@ static void anchor_end(struct yaml *yaml, size_t anchor)
 			    yaml->reader->settings->count);
 }
 
+/* The collection that is open; there is one. */
 static struct frame *top(struct yaml *yaml)
 {
-	return yaml->depth ? &yaml->frames[yaml->depth - 1] : NULL;
+	assert(yaml->depth);
+	return &yaml->frames[yaml->depth - 1];
 }
 
 static bool awaits_key(struct yaml *yaml)
 {
-	struct frame *frame = top(yaml);
-
-	return yaml->key_depth || (frame && frame->wants_key);
+	return yaml->key_depth || (yaml->depth && top(yaml)->wants_key);
 }
 
 static int take_key(struct yaml *yaml, const char *key, size_t length,
@@ -217,10 +218,11 @@ static int take_key(struct yaml *yaml, const char *key, size_t length,
 /* Before a value that is no key: its path. */
 static bool begin_value(struct yaml *yaml)
 {
-	struct frame *frame = top(yaml);
+	struct frame *frame;
 
-	if (!frame)
+	if (!yaml->depth)
 		return false;
+	frame = top(yaml);
 	if (!frame->is_mapping) {
 		settings_path_cut(&yaml->reader->path, frame->path_length);
 		settings_path_index(&yaml->reader->path, frame->index++);
@@ -230,10 +232,8 @@ static bool begin_value(struct yaml *yaml)
 
 static void end_value(struct yaml *yaml)
 {
-	struct frame *frame = top(yaml);
-
-	if (frame && frame->is_mapping)
-		frame->wants_key = true;
+	if (yaml->depth && top(yaml)->is_mapping)
+		top(yaml)->wants_key = true;
 }
 
 static int on_key_scalar(struct yaml *yaml, const yaml_event_t *event)
