@@ -5,17 +5,14 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "configs/files/paths.h"
 #include "configs/records/record.h"
-#include "configs/secrets/secrets.h"
 #include "launcher/admission/preconditions.h"
 #include "launcher/command/parts/knob.h"
-#include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
-#include "launcher/command/text/shellquote.h"
 #include "launcher/command/text/text.h"
 #include "launcher/explain_plan.h"
+#include "launcher/explain_runs.h"
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
@@ -24,30 +21,14 @@
 #include "launcher/request/memory_target.h"
 #include "launcher/tuning/probe_isolation.h"
 #include "launcher/tuning/session.h"
-#include "probes/channel/channel.h"
-#include "probes/isolation/environment.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define SHOWN_LINE_MAX 200
 /* Where the words behind a label begin. */
 #define LABEL_COLUMNS 10
-
-static void explain_add_line(struct strbuf *out, char sign, const char *line,
-			     size_t length)
-{
-	char *text = xstrndup(line, length < SHOWN_LINE_MAX ? length
-							    : SHOWN_LINE_MAX);
-
-	strbuf_addf(out, "    %c ", sign);
-	text_add_safe(out, text, false);
-	strbuf_addch(out, '\n');
-	free(text);
-}
 
 /* What the estimator may learn from the command. */
 static void explain_add_model(struct strbuf *out, const struct command *command)
@@ -247,138 +228,6 @@ static void add_end(struct strbuf *out, const struct request *request, int code,
 	strbuf_addf(out, "exit      %d, as a launch would\n", code);
 }
 
-static void explain_add_addition(struct strbuf *out, const char *word)
-{
-	char *quoted = shell_quote(word);
-
-	explain_add_line(out, '+', quoted, strlen(quoted));
-	free(quoted);
-}
-
-static void add_probe_environment(struct strbuf *out,
-				  const struct explained *explained)
-{
-	const struct request *request = explained->request;
-	const struct probe_environment additions = {
-		.id = "<id>",
-		.micro_batch = explained->first.micro_batch,
-		.grad_accum = explained->first.probe_accum,
-		.scratch = "<scratch>",
-		.channel = "<channel>",
-		.channel_fd = CHANNEL_COMMAND_FD,
-		.hook = "<scratch>/hook",
-		/* Which GPU the probes will use nobody has looked at yet. */
-		.preload = request->options->target.device == DEVICE_HOST
-				   ? NULL
-				   : "<scratch>/libautofit_preload.so",
-		.probe_env = &request->options->probe.env,
-	};
-	struct strlist environment = STRLIST_INIT;
-	struct strlist masked = STRLIST_INIT;
-
-	probe_environment_make(&environment, &request->environment, &additions);
-	secrets_mask_argv(&masked, &environment);
-	strbuf_adds(out, "probes    run with\n");
-	for (size_t i = 0; i < environment.count; i++)
-		if (strlist_find(&request->environment, environment.items[i]) ==
-		    request->environment.count)
-			explain_add_addition(out, masked.items[i]);
-	strlist_release(&masked);
-	strlist_release(&environment);
-}
-
-/* What a copy of a file differs in, line by line. */
-static void explain_add_copy(struct strbuf *out, const struct command *command,
-			     const struct file_copy *copy)
-{
-	const char *before = copy_original(command, copy);
-	const char *after = copy->text;
-
-	strbuf_adds(out, "    copy of ");
-	text_add_safe(out, copy->original, false);
-	if (copy->covers)
-		strbuf_adds(out, ", in its place");
-	strbuf_adds(out, "\n");
-	while (*before && *after) {
-		size_t b = strcspn(before, "\n"), a = strcspn(after, "\n");
-
-		if (b != a || memcmp(before, after, a) != 0) {
-			explain_add_line(out, '-', before, b);
-			explain_add_line(out, '+', after, a);
-		}
-		before += b + (before[b] == '\n');
-		after += a + (after[a] == '\n');
-	}
-}
-
-/* To paste: the environment that is added, then the words. */
-static void explain_add_command(struct strbuf *out, const struct rewrite *run)
-{
-	struct strlist environment = STRLIST_INIT, argv = STRLIST_INIT;
-	char *words;
-
-	secrets_mask_argv(&environment, &run->environment);
-	secrets_mask_argv(&argv, &run->argv);
-	words = shell_quote_all(&argv);
-	strbuf_adds(out, "   ");
-	for (size_t i = 0; i < environment.count; i++) {
-		char *quoted = shell_quote(environment.items[i]);
-
-		strbuf_addch(out, ' ');
-		text_add_safe(out, quoted, false);
-		free(quoted);
-	}
-	strbuf_addch(out, ' ');
-	text_add_safe(out, words, false);
-	strbuf_addch(out, '\n');
-	free(words);
-	strlist_release(&argv);
-	strlist_release(&environment);
-}
-
-static void add_run(struct strbuf *out, const struct request *request,
-		    const struct command_values *values)
-{
-	struct error err = ERROR_INIT;
-	struct rewrite run;
-
-	if (request_rewrite(request, &request->command, values, &run, &err) <
-	    0) {
-		strbuf_addf(out, "    cannot be written: %s\n", err.message);
-		return;
-	}
-	explain_add_command(out, &run);
-	for (size_t i = 0; i < run.copy_count; i++)
-		explain_add_copy(out, &request->command, &run.copies[i]);
-	rewrite_release(&run);
-}
-
-static void add_runs(struct strbuf *out, const struct explained *explained)
-{
-	const struct request *request = explained->request;
-	struct command_values probe = explain_probe_values(explained);
-	struct command_values final = explain_final_values(explained);
-	bool is_probed = explained->first.action == PLAN_PROBE;
-
-	if (request->command.rows_are_open) {
-		strbuf_adds(out, "first probe, the command as it is\n");
-		add_run(out, request, &probe);
-		return;
-	}
-	if (is_probed) {
-		strbuf_addf(out, "first probe, micro %lld\n",
-			    (long long)probe.micro_batch);
-		add_run(out, request, &probe);
-	}
-	strbuf_addf(out,
-		    is_probed ? "final command if %lld wins\n"
-			      : "final command, micro %lld\n",
-		    (long long) final.micro_batch);
-	add_run(out, request, &final);
-	if (is_probed && request->options->output.verbose)
-		add_probe_environment(out, explained);
-}
-
 static void add_target(struct strbuf *out, const struct request *request,
 		       const struct memory_target *target,
 		       const struct error *err)
@@ -459,7 +308,7 @@ static void explain(struct strbuf *out, const struct request *request,
 					    : unwritable;
 	add_end(out, request, code, result);
 	explain_decide(&explained, &setup, is_answer ? &result->record : NULL);
-	add_runs(out, &explained);
+	explain_runs_add(out, &explained);
 	result->plan = explain_plan(&explained);
 	result->outcome = OUTCOME_PLANNED;
 	result->record_grade = record_grade_name(match.grade);
