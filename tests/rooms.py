@@ -57,6 +57,7 @@ probes/observers/selftest
 probes/observers/gpu
 probes/observers/host
 probes/isolation
+probes/isolation/compare
 probes/leaving
 probes/output
 probes/channel

@@ -7,10 +7,10 @@
 #include "base/strbuf.h"
 #include "launcher/request/request.h"
 #include "probes/isolation/caches.h"
+#include "probes/isolation/compare/kept_files.h"
+#include "probes/isolation/compare/snapshot.h"
 #include "probes/isolation/isolation.h"
-#include "probes/isolation/kept_files.h"
 #include "probes/isolation/scratch_space.h"
-#include "probes/isolation/snapshot.h"
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "probes/isolation/compare/snapshot.h"
 #include "probes/isolation/mounts.h"
-#include "probes/isolation/snapshot.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -23,7 +23,7 @@ enum isolation_kind {
 	ISOLATION_VIEW,
 	/* Landlock: writes beside scratch and shared are refused (EACCES). */
 	ISOLATION_LANDLOCK,
-	/* Nothing keeps it: the guarded folders are compared. snapshot.h */
+	/* Nothing keeps it: the guarded folders are compared (compare/). */
 	ISOLATION_COMPARE,
 	ISOLATION_KINDS,
 };

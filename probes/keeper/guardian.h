@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/strlist.h"
-#include "probes/isolation/kept_files.h"
-#include "probes/isolation/snapshot.h"
+#include "probes/isolation/compare/kept_files.h"
+#include "probes/isolation/compare/snapshot.h"
 
 #include <stdint.h>
 #include <sys/types.h>

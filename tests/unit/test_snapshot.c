@@ -1,7 +1,7 @@
 /* What changed in folders, seen by comparing them before and after. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
-#include "probes/isolation/snapshot.h"
+#include "probes/isolation/compare/snapshot.h"
 
 #include "base/alloc.h"
 

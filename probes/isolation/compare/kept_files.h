@@ -1,11 +1,11 @@
 /* Copies of files that nothing keeps a probe from changing, to be put back. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_ISOLATION_KEPT_FILES_H
-#define AUTOFIT_PROBES_ISOLATION_KEPT_FILES_H
+#ifndef AUTOFIT_PROBES_ISOLATION_COMPARE_KEPT_FILES_H
+#define AUTOFIT_PROBES_ISOLATION_COMPARE_KEPT_FILES_H
 
 #include "base/error.h"
 #include "base/strlist.h"
-#include "probes/isolation/snapshot.h"
+#include "probes/isolation/compare/snapshot.h"
 
 #include <stdint.h>
 

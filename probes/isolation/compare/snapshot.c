@@ -1,6 +1,6 @@
 /* Folders before and after a probe, where nothing keeps it from writing. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/isolation/snapshot.h"
+#include "probes/isolation/compare/snapshot.h"
 
 #include "base/alloc.h"
 

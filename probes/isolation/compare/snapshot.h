@@ -1,7 +1,7 @@
 /* Folders before and after a probe, where nothing keeps it from writing. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_PROBES_ISOLATION_SNAPSHOT_H
-#define AUTOFIT_PROBES_ISOLATION_SNAPSHOT_H
+#ifndef AUTOFIT_PROBES_ISOLATION_COMPARE_SNAPSHOT_H
+#define AUTOFIT_PROBES_ISOLATION_COMPARE_SNAPSHOT_H
 
 #include "base/error.h"
 #include "base/strbuf.h"

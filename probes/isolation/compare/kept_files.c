@@ -1,6 +1,6 @@
 /* Copies of files that nothing keeps a probe from changing, to be put back. */
 /* SPDX-License-Identifier: MIT */
-#include "probes/isolation/kept_files.h"
+#include "probes/isolation/compare/kept_files.h"
 
 #include "base/alloc.h"
 
