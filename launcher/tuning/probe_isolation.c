@@ -8,6 +8,8 @@
 #include "configs/files/paths.h"
 #include "launcher/request/end_signals.h"
 #include "launcher/request/identity.h"
+#include "probes/isolation/compare/checkpoints.h"
+#include "probes/isolation/compare/snapshot_changes.h"
 #include "probes/isolation/mounts.h"
 
 #include <errno.h>

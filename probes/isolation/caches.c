@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "probes/isolation/compare/snapshot.h"
+#include "probes/isolation/compare/snapshot_changes.h"
 #include "probes/isolation/mounts.h"
 
 #include <dirent.h>

@@ -1,9 +1,12 @@
 /* What changed in folders, seen by comparing them before and after. */
 /* SPDX-License-Identifier: MIT */
 /* USES base probes */
+#include "probes/isolation/compare/checkpoints.h"
 #include "probes/isolation/compare/snapshot.h"
+#include "probes/isolation/compare/snapshot_changes.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 
 #include "scratch.h"
 

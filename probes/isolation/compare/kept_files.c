@@ -3,6 +3,7 @@
 #include "probes/isolation/compare/kept_files.h"
 
 #include "base/alloc.h"
+#include "probes/isolation/compare/snapshot_changes.h"
 
 #include <errno.h>
 #include <fcntl.h>

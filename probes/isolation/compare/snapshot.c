@@ -3,11 +3,11 @@
 #include "probes/isolation/compare/snapshot.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,59 +16,6 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
-
-/* Names that frameworks give to what they save and resume from. */
-static const char *const checkpoints[] = {
-	"*.pt",
-	"*.pth",
-	"*.ckpt",
-	"*.safetensors",
-	"*.distcp",
-	"*.pt.tar",
-	"*.pth.tar",
-	"*.ckpt.index",
-	"*.ckpt-[0-9]*",
-	"*.keras",
-	"*.weights.h5",
-	"pytorch_model*.bin",
-	"adapter_model*.bin",
-	"model-[0-9]*-of-[0-9]*.bin",
-	"optimizer*.bin",
-	"checkpoint-*",
-	"checkpoint_[0-9]*",
-	"checkpoint_last*",
-	"checkpoint_best*",
-	"ckpt-[0-9]*",
-	"ckpt_[0-9]*",
-	"global_step[0-9]*",
-	"iter_[0-9][0-9][0-9]*",
-	"latest_checkpointed_iteration.txt",
-	"trainer_state.json",
-	"*.orbax-checkpoint*",
-};
-
-/* Below these, such names are other things: .pth files of site-packages. */
-static const char *const elsewhere[] = {
-	"/site-packages/", "/dist-packages/", "/.git/",
-	"/node_modules/",  "/__pycache__/",
-};
-
-/* Is the path, of a file or folder with this mode, a checkpoint's? */
-static bool checkpoint_is_named(const char *path, mode_t mode)
-{
-	const char *name = basename(path);
-
-	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(*elsewhere); i++)
-		if (strstr(path, elsewhere[i]))
-			return false;
-	/* TensorFlow's list of them; a folder may hold source code. */
-	if (S_ISREG(mode) && strcmp(name, "checkpoint") == 0)
-		return true;
-	for (size_t i = 0; i < sizeof(checkpoints) / sizeof(*checkpoints); i++)
-		if (fnmatch(checkpoints[i], name, FNM_CASEFOLD) == 0)
-			return true;
-	return false;
-}
 
 /* Bytes of all paths together: what deep trees of long names cost. */
 #define PATH_BYTES_MAX ((size_t)128 << 20)
@@ -428,127 +375,9 @@ bool snapshot_file_at(const struct snapshot *snapshot, size_t number,
 		.target = snapshot->texts.data + entry->target,
 		.inode = entry->inode,
 		.size = entry->size,
+		.changed_ns = entry->changed_ns,
 		.modified_ns = entry->modified_ns,
 		.mode = entry->mode,
 	};
 	return true;
-}
-
-static bool is_equal(const struct snapshot *before,
-		     const struct snapshot_entry *a,
-		     const struct snapshot *after,
-		     const struct snapshot_entry *b)
-{
-	return a->mode == b->mode && a->inode == b->inode &&
-	       a->size == b->size && a->changed_ns == b->changed_ns &&
-	       a->modified_ns == b->modified_ns &&
-	       strcmp(before->texts.data + a->target,
-		      after->texts.data + b->target) == 0;
-}
-
-/* Which comes first in order of path: below 0 the left one, 0 both. */
-static int next_of(const struct snapshot *before, size_t i,
-		   const struct snapshot *after, size_t j)
-{
-	if (i == before->count)
-		return 1;
-	if (j == after->count)
-		return -1;
-	return strcmp(snapshot_path_of(before, &before->entries[i]),
-		      snapshot_path_of(after, &after->entries[j]));
-}
-
-static bool is_same_file(const struct snapshot_entry *a,
-			 const struct snapshot_entry *b)
-{
-	return a->inode == b->inode && a->size == b->size &&
-	       (a->mode & S_IFMT) == (b->mode & S_IFMT);
-}
-
-/*
- * Is what stood there before lost: bytes of a file, the target of a link? What
- * was empty had nothing to lose.
- */
-static bool is_lost(const struct snapshot *before,
-		    const struct snapshot_entry *a,
-		    const struct snapshot *after,
-		    const struct snapshot_entry *b)
-{
-	if (S_ISLNK(a->mode))
-		return !b || !S_ISLNK(b->mode) ||
-		       strcmp(before->texts.data + a->target,
-			      after->texts.data + b->target) != 0;
-	if (!S_ISREG(a->mode) || !a->size)
-		return false;
-	return !b || !S_ISREG(b->mode) || a->inode != b->inode ||
-	       a->size != b->size || a->modified_ns != b->modified_ns;
-}
-
-/* All that differ, or of them only what is the same file still, or what was
- * there before and is lost. */
-enum snapshot_wanted { WANTED_ALL, WANTED_SAME_FILE, WANTED_LOST };
-
-static size_t snapshot_compare(struct strlist *out,
-			       const struct snapshot *before,
-			       const struct snapshot *after, size_t max,
-			       enum snapshot_wanted wanted)
-{
-	size_t count = 0;
-	size_t i = 0;
-	size_t j = 0;
-
-	while (i < before->count || j < after->count) {
-		int order = next_of(before, i, after, j);
-		const char *path =
-			order <= 0
-				? snapshot_path_of(before, &before->entries[i])
-				: snapshot_path_of(after, &after->entries[j]);
-		bool same = order == 0 && is_equal(before, &before->entries[i],
-						   after, &after->entries[j]);
-
-		if (wanted == WANTED_SAME_FILE && !same)
-			same = order != 0 || !is_same_file(&before->entries[i],
-							   &after->entries[j]);
-		if (wanted == WANTED_LOST && !same)
-			same = order > 0 ||
-			       !is_lost(before, &before->entries[i], after,
-					order ? NULL : &after->entries[j]);
-		i += order <= 0;
-		j += order >= 0;
-		if (same)
-			continue;
-		if (count++ < max)
-			strlist_add(out, path);
-	}
-	return count;
-}
-
-size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
-			    const struct snapshot *after, size_t max)
-{
-	return snapshot_compare(out, before, after, max, WANTED_ALL);
-}
-
-size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
-			const struct snapshot *after, size_t max)
-{
-	return snapshot_compare(out, before, after, max, WANTED_SAME_FILE);
-}
-
-size_t snapshot_lost(struct strlist *out, const struct snapshot *before,
-		     const struct snapshot *after, size_t max)
-{
-	return snapshot_compare(out, before, after, max, WANTED_LOST);
-}
-
-const char *snapshot_checkpoint(const struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->count; i++) {
-		const struct snapshot_entry *entry = &snapshot->entries[i];
-
-		if (checkpoint_is_named(snapshot_path_of(snapshot, entry),
-					entry->mode))
-			return snapshot_path_of(snapshot, entry);
-	}
-	return NULL;
 }

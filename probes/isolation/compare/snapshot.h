@@ -4,7 +4,6 @@
 #define AUTOFIT_PROBES_ISOLATION_COMPARE_SNAPSHOT_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
 #include "base/strlist.h"
 
 #include <stdbool.h>
@@ -33,7 +32,8 @@ void snapshot_free(struct snapshot *snapshot);
 struct snapshot_file {
 	const char *path, *target; /* target: of a link */
 	uint64_t inode, size;
-	int64_t modified_ns;
+	/* Times of a folder are 0: its entries tell of them. */
+	int64_t changed_ns, modified_ns;
 	uint32_t mode; /* kind and permissions */
 };
 
@@ -41,35 +41,5 @@ struct snapshot_file {
  */
 bool snapshot_file_at(const struct snapshot *snapshot, size_t number,
 		      struct snapshot_file *file);
-
-/*
- * Append the paths that are new, gone or changed in `after`, at most max of
- * them, in order of path. The access time is no change, nor is the mtime of a
- * folder whose entries are the same. How many there are in all.
- */
-size_t snapshot_differences(struct strlist *out, const struct snapshot *before,
-			    const struct snapshot *after, size_t max);
-
-/*
- * As above, but of what is there in both, the same file with as many bytes:
- * changed are its mode, owner, times or attributes, or bytes in it.
- */
-size_t snapshot_touched(struct strlist *out, const struct snapshot *before,
-			const struct snapshot *after, size_t max);
-
-/*
- * As above, but of what was there before only what is lost: files that are
- * gone, or another file, or with another size or mtime; links with another
- * target.
- */
-size_t snapshot_lost(struct strlist *out, const struct snapshot *before,
-		     const struct snapshot *after, size_t max);
-
-/*
- * A file or folder that a training would resume from or overwrite: *.pt,
- * *.pth, *.ckpt, *.safetensors, checkpoint-*, pytorch_model*.bin, ... The first
- * by path, or NULL. Valid until the snapshot is freed.
- */
-const char *snapshot_checkpoint(const struct snapshot *snapshot);
 
 #endif
