@@ -31,6 +31,7 @@ launcher/tuning/effect
 launcher/tuning/zygote
 launcher/tuning/start
 launcher/tuning/plan
+launcher/tuning/isolation
 launcher/admission
 launcher/guard
 launcher/estimate

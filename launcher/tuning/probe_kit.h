@@ -8,7 +8,7 @@
 #include "configs/presets/printed_sizes.h"
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
-#include "launcher/tuning/probe_isolation.h"
+#include "launcher/tuning/isolation/probe_isolation.h"
 #include "launcher/tuning/session.h"
 #include "probes/keeper/guardian.h"
 

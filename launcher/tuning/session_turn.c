@@ -6,6 +6,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/phantom/phantom_trial.h"
 #include "launcher/report/report_style.h"
+#include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_meaning.h"
@@ -253,8 +254,7 @@ static bool has_written(struct session *session,
 {
 	const char *refused = report->outcome.refused_path;
 	struct error err = ERROR_INIT;
-	int code =
-		probe_isolation_check(&session->kit.isolation, refused, &err);
+	int code = probe_writes_check(&session->kit.isolation, refused, &err);
 
 	guardian_note(&session->kit.guardian, "");
 	if (code == 0)

@@ -1,10 +1,9 @@
 /* Where the probes of a tuning write, and what keeps them from the rest. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_ISOLATION_H
-#define AUTOFIT_LAUNCHER_TUNING_PROBE_ISOLATION_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_ISOLATION_PROBE_ISOLATION_H
+#define AUTOFIT_LAUNCHER_TUNING_ISOLATION_PROBE_ISOLATION_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
 #include "launcher/request/request.h"
 #include "probes/isolation/caches.h"
 #include "probes/isolation/compare/kept_files.h"
@@ -59,14 +58,6 @@ probe_isolation_spec(const struct probe_isolation *isolation,
 
 /* Does what probes leave in /dev/shm stay there, and was that not allowed? */
 bool probe_isolation_shares_memory(const struct probe_isolation *isolation);
-
-/*
- * After a probe, with a message for exit 123: -EUCLEAN when it has written for
- * real (compared, or in a cache what was there before), -EPERM when a write of
- * its was refused (refused: the file as it was printed, or NULL).
- */
-int probe_isolation_check(const struct probe_isolation *isolation,
-			  const char *refused, struct error *err);
 
 /* After a probe with this scratch folder, before that is removed: caches that
  * it has filled for the first time become the user's. */
