@@ -6,198 +6,16 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "configs/files/csv.h"
+#include "configs/models/gpu_names.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-/* Bytes of a name without its blanks; positions in it are bits of a mask. */
-#define ASKED_MAX 63
 #define NAMED_MAX 5
 #define NEAR_MAX 3
-
-/* A piece of a name, not terminated. */
-struct gpus_word {
-	const char *text;
-	size_t length;
-};
-
-/* Equal but for case, blanks and signs. */
-static bool gpu_same_name(const char *a, const char *b)
-{
-	for (;;) {
-		while (*a && !isalnum((unsigned char)*a))
-			a++;
-		while (*b && !isalnum((unsigned char)*b))
-			b++;
-		if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-			return false;
-		if (!*a)
-			return true;
-		a++;
-		b++;
-	}
-}
-
-/* The length of a word at the start that says nothing of the memory. */
-static size_t idle_length(struct gpus_word text)
-{
-	static const char *const words[] = {
-		"nvidia", "geforce",   "rtx",  "gtx",  "tesla",
-		"quadro", "amd",       "gpu",  "pcie", "instinct",
-		"sxm2",   "sxm4",      "sxm6", "ac",   "generation",
-		"gcd",    "blackwell", "hbm3", "per",
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		size_t length = strlen(words[i]);
-
-		if (length <= text.length &&
-		    strncasecmp(words[i], text.text, length) == 0)
-			return length;
-	}
-	return 0;
-}
-
-/* The next run of letters and digits; false: there is none. */
-static bool gpus_next_word(const char **at, struct gpus_word *word)
-{
-	while (**at && !isalnum((unsigned char)**at))
-		++*at;
-	word->text = *at;
-	while (isalnum((unsigned char)**at))
-		++*at;
-	word->length = (size_t)(*at - word->text);
-	return word->length > 0;
-}
-
-/* Letters and digits of name in lower case; false: none, or too many. */
-static bool gpus_fold(char folded[ASKED_MAX + 1], const char *name)
-{
-	size_t length = 0;
-
-	for (; *name; name++) {
-		if (!isalnum((unsigned char)*name))
-			continue;
-		if (length == ASKED_MAX)
-			return false;
-		folded[length++] = (char)tolower((unsigned char)*name);
-	}
-	folded[length] = '\0';
-	return length > 0;
-}
-
-enum match {
-	MATCH_NONE,
-	MATCH_PART, /* it leaves out a word that counts */
-	MATCH_WHOLE,
-};
-
-/* Places of asked that are reached when word stands at one of places. */
-static uint64_t step(const char *asked, uint64_t places, struct gpus_word word)
-{
-	size_t length = strlen(asked);
-	uint64_t reached = 0;
-
-	for (size_t i = 0; i + word.length <= length; i++)
-		if (places >> i & 1 &&
-		    strncasecmp(asked + i, word.text, word.length) == 0)
-			reached |= UINT64_C(1) << (i + word.length);
-	return reached;
-}
-
-/* Where asked may begin: behind its own idle words, which name may lack. */
-static uint64_t beginnings(const char *asked)
-{
-	size_t length = strlen(asked);
-	uint64_t places = 1;
-
-	for (size_t i = 0; i < length; i++) {
-		struct gpus_word rest = { asked + i, length - i };
-		size_t idle = places >> i & 1 ? idle_length(rest) : 0;
-
-		if (idle && idle < rest.length)
-			places |= UINT64_C(1) << (i + idle);
-	}
-	return places;
-}
-
-/* Is asked some of the words of name, in their order? */
-static enum match match(const char *asked, const char *name)
-{
-	uint64_t part = beginnings(asked);
-	uint64_t whole = part;
-	struct gpus_word word;
-
-	while (gpus_next_word(&name, &word)) {
-		uint64_t kept = idle_length(word) == word.length ? whole : 0;
-
-		whole = kept | step(asked, whole, word);
-		part |= step(asked, part, word);
-	}
-	if (whole >> strlen(asked) & 1)
-		return MATCH_WHOLE;
-	return part >> strlen(asked) & 1 ? MATCH_PART : MATCH_NONE;
-}
-
-/* What is left of name without the idle words, as fold() writes it. */
-static bool fold_core(char folded[ASKED_MAX + 1], const char *name)
-{
-	char core[GPU_MODEL_NAME_MAX];
-	size_t used = 0;
-	struct gpus_word word;
-
-	while (gpus_next_word(&name, &word)) {
-		size_t idle;
-
-		while ((idle = idle_length(word)) != 0) {
-			word.text += idle;
-			word.length -= idle;
-		}
-		if (used + word.length >= sizeof(core))
-			return false;
-		memcpy(core + used, word.text, word.length);
-		used += word.length;
-	}
-	core[used] = '\0';
-	return gpus_fold(folded, core);
-}
-
-/* The longest run of name that asked has too, anywhere in it or at its start.
- */
-static size_t common_run(const char *asked, const char *name, bool at_start)
-{
-	size_t best = 0;
-
-	for (; *name; name++)
-		for (const char *from = asked; *from; from++) {
-			size_t length = 0;
-
-			while (from[length] && from[length] == name[length])
-				length++;
-			best = length > best ? length : best;
-			if (at_start)
-				break;
-		}
-	return best;
-}
-
-/* How near the name is: models differ at their end. 0: not at all. */
-static size_t nearness(const char *asked, const char *name)
-{
-	char folded[ASKED_MAX + 1];
-	size_t run;
-
-	if (!fold_core(folded, name))
-		return 0;
-	run = common_run(asked, folded, false);
-	if (run < 2 || 2 * run < strlen(asked))
-		return 0;
-	return run + 2 * common_run(asked, folded, true);
-}
 
 /* "A (15.0 GiB), B (31.7 GiB) or C (79.1 GiB)" */
 static void add_names(struct strbuf *out, const struct gpu_model *const *models,
@@ -224,7 +42,8 @@ static void name_nearest(const struct gpu_catalogue *catalogue,
 	size_t count = 0;
 
 	for (size_t i = 0; i < catalogue->count; i++) {
-		size_t score = nearness(asked, catalogue->items[i].name);
+		size_t score =
+			gpu_name_nearness(asked, catalogue->items[i].name);
 		size_t at = count;
 
 		if (!score)
@@ -245,9 +64,9 @@ gpus_unknown(const struct gpu_catalogue *catalogue, const char *name,
 	     struct error *err)
 {
 	struct strbuf near = STRBUF_INIT;
-	char asked[ASKED_MAX + 1];
+	char asked[GPU_ASKED_MAX + 1];
 
-	if (fold_core(asked, name))
+	if (gpu_name_fold_core(asked, name))
 		name_nearest(catalogue, asked, &near);
 	(void)error_set(err, -ENOENT,
 			"'%.64s' is no GPU model that is known here%s%s; a "
@@ -265,7 +84,7 @@ static size_t find_exact(const struct gpu_catalogue *catalogue,
 	size_t i = 0;
 
 	while (i < catalogue->count &&
-	       !gpu_same_name(catalogue->items[i].name, name))
+	       !gpu_name_equals(catalogue->items[i].name, name))
 		i++;
 	return i;
 }
@@ -279,14 +98,15 @@ struct gpus_candidates {
 };
 
 static struct gpus_candidates find_all(const struct gpu_catalogue *catalogue,
-				       const char *asked, enum match wanted)
+				       const char *asked,
+				       enum gpu_name_match wanted)
 {
 	struct gpus_candidates all = { .are_alike = true };
 
 	for (size_t i = 0; i < catalogue->count; i++) {
 		const struct gpu_model *model = &catalogue->items[i];
 
-		if (match(asked, model->name) != wanted)
+		if (gpu_name_match(asked, model->name) != wanted)
 			continue;
 		if (all.count < NAMED_MAX)
 			all.named[all.count] = model;
@@ -315,18 +135,18 @@ gpu_catalogue_find(const struct gpu_catalogue *catalogue, const char *name,
 		   struct error *err)
 {
 	size_t exact = find_exact(catalogue, name);
-	char asked[ASKED_MAX + 1];
+	char asked[GPU_ASKED_MAX + 1];
 	struct gpus_candidates all;
 
 	if (exact < catalogue->count)
 		return &catalogue->items[exact];
-	if (!gpus_fold(asked, name))
+	if (!gpu_name_fold(asked, name))
 		return gpus_unknown(catalogue, name, err);
-	all = find_all(catalogue, asked, MATCH_WHOLE);
+	all = find_all(catalogue, asked, GPU_NAME_WHOLE);
 	if (all.count && all.are_alike)
 		return all.named[0];
 	if (!all.count)
-		all = find_all(catalogue, asked, MATCH_PART);
+		all = find_all(catalogue, asked, GPU_NAME_PART);
 	return all.count ? not_certain(&all, name, err)
 			 : gpus_unknown(catalogue, name, err);
 }
@@ -453,7 +273,7 @@ static const char *gpus_add_model(const struct gpus_reading *reading,
 	struct gpu_catalogue *all = reading->catalogue;
 
 	for (size_t i = 0; i < all->count; i++) {
-		if (!gpu_same_name(all->items[i].name, model->name))
+		if (!gpu_name_equals(all->items[i].name, model->name))
 			continue;
 		if (i >= reading->before)
 			return "this model is there twice: the first line "
