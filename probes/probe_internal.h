@@ -56,7 +56,7 @@ struct probe_readings {
 	bool would_leave; /* a program was called that sends work elsewhere */
 };
 
-/* How far its verdict has come; by probe.c. */
+/* How far its verdict has come; by probe.c and probe_decide.c. */
 struct probe_course {
 	enum probe_state state;
 	struct lifecycle_limits limits;
@@ -124,6 +124,12 @@ uint64_t probe_rest(const struct probe *probe);
 /* What a forward pass leaves for its backward pass; 0: not known, or passes
  * differ. */
 uint64_t probe_forward(const struct probe *probe);
+
+/*
+ * probe_decide.c: by the last look, why the probe is to end now; STOP_NONE: it
+ * goes on. Where it has become decided, its course says so.
+ */
+enum stop_reason probe_decide(struct probe *probe);
 
 /* probe_outcome.c: growth that is noise on this device. */
 const struct growth_noise *probe_noise(const struct probe *probe);

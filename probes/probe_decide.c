@@ -1,0 +1,117 @@
+/* Is a probe to go on? What its readings say of that, at each look. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/probe_internal.h"
+
+#include <assert.h>
+
+/* So many looks at inputs of one size are believed. */
+#define SAME_SIZES_MIN 5
+
+/*
+ * Would more of the second step than its first passes take more memory? What
+ * each pass keeps until the step is over shows in their peaks, once these are
+ * above that of the first step, by what the optimizer keeps. Else the first
+ * step, which ended without that, may hide it: then the second must end as
+ * well.
+ */
+static bool step_may_grow(const struct probe *probe)
+{
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	const struct growth_noise *noise = probe_noise(probe);
+
+	if (step_peaks_would_rise(peaks, probe->spec.grad_accum, noise))
+		return true;
+	return probe->readings.python.steps < 2 &&
+	       !step_peaks_rose(peaks->bytes[0], peaks->bytes[2], noise);
+}
+
+/*
+ * What goes in has one size, and no step takes more than those before. Where
+ * passes count as steps, an earlier probe saw that it has.
+ */
+static bool probe_repeats_itself(const struct probe *probe)
+{
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	const struct growth_noise *noise = probe_noise(probe);
+	uint64_t same = probe->readings.python.same_sizes;
+
+	if (probe_passes(probe) ? !same || step_may_grow(probe)
+				: same < SAME_SIZES_MIN)
+		return false;
+	return !step_peaks_are_rising(peaks, noise) &&
+	       !step_peaks_are_varying(peaks, noise);
+}
+
+static bool confirmation_is_done(const struct probe *probe,
+				 const struct lifecycle_facts *facts)
+{
+	const struct probe_confirmation *wanted = &probe->spec.confirmation;
+	const struct step_peaks *peaks = &probe->readings.peaks;
+	int64_t third = peaks->steps >= 3 ? peaks->ms[2] : 0;
+	/* Data that vary are watched for twice as long. */
+	int64_t factor =
+		step_peaks_are_varying(peaks, probe_noise(probe)) ? 2 : 1;
+	enum steps_source source;
+	int64_t steps = probe_steps(probe, &source);
+
+	if (probe->course.by_time || steps >= wanted->steps)
+		return true;
+	/* The first steps of a compiled model are not like the others. */
+	if (facts->steps >= wanted->steps_same &&
+	    facts->steps >= probe->course.limits.steps_needed &&
+	    probe_repeats_itself(probe))
+		return true;
+	return steps >= wanted->steps_min &&
+	       facts->now_ms - third >= wanted->ms * factor;
+}
+
+/* Which device decides, and how many steps, is known only on the way. */
+static void update_limits(struct probe *probe)
+{
+	const struct lifecycle_limits *given = &probe->spec.limits;
+	struct lifecycle_limits *limits = &probe->course.limits;
+
+	limits->limit_bytes = probe_is_cuda(probe) ? given->limit_bytes
+						   : given->host_limit_bytes;
+	limits->noise = *probe_noise(probe);
+	if (probe->readings.python.flags & CHANNEL_COMPILED)
+		limits->steps_needed = probe->spec.steps_needed_compiled;
+}
+
+/* Once it is decided: what must stop it, or a confirmation that is done. */
+static enum stop_reason decide_further(struct probe *probe,
+				       const struct lifecycle_facts *facts)
+{
+	const struct probe_course *course = &probe->course;
+	enum stop_reason breach = lifecycle_breach(&course->limits, facts);
+
+	if (breach != STOP_NONE)
+		return breach;
+	return course->confirming && confirmation_is_done(probe, facts) &&
+			       !probe_watch_owes_reports(probe)
+		       ? STOP_ENOUGH
+		       : STOP_NONE;
+}
+
+enum stop_reason probe_decide(struct probe *probe)
+{
+	struct lifecycle_facts facts = probe_watch_facts(probe);
+	struct probe_course *course = &probe->course;
+	struct lifecycle_step step;
+
+	update_limits(probe);
+	if (probe->readings.would_leave)
+		return STOP_CANCELLED;
+	if (course->decided)
+		return decide_further(probe, &facts);
+	step = lifecycle_next(&course->limits, &facts, &probe->readings.peaks);
+	assert(step.action != LIFECYCLE_STOP || step.reason != STOP_NONE);
+	if (step.action == LIFECYCLE_STOP)
+		return step.reason;
+	if (step.action == LIFECYCLE_DECIDED && !probe_watch_more(probe)) {
+		course->decided = true;
+		course->by_time = step.by_time;
+		course->state = PROBE_DECIDED;
+	}
+	return STOP_NONE;
+}
