@@ -73,7 +73,7 @@ static void look_by_nvml(struct devices *devices, const char *proc_root)
 }
 
 static void look_at_gpus(struct devices *devices, const struct options *options,
-			 const struct devices_roots *roots)
+			 const struct host_roots *roots)
 {
 	struct gpu_device *found = xcalloc(GPU_MAX, sizeof(*found));
 	struct error err = ERROR_INIT;
@@ -110,9 +110,8 @@ static void look_at_gpus(struct devices *devices, const struct options *options,
 
 void devices_list(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
-		  const struct devices_roots *roots)
+		  const struct host_roots *roots)
 {
-	const struct host_roots host_roots = { roots->proc, roots->cgroup };
 	const char *visible =
 		strlist_env_get(environment, "CUDA_VISIBLE_DEVICES");
 	/* --memory bounds the GPU where there is one, else the host. */
@@ -125,8 +124,8 @@ void devices_list(struct devices *devices, const struct options *options,
 		look_at_gpus(devices, options, roots);
 	if (devices->gpu_count)
 		host_memory_bytes = 0;
-	if (host_budget_read(&devices->host, host_memory_bytes, &host_roots,
-			     &err) < 0) {
+	if (host_budget_read(&devices->host, host_memory_bytes, roots, &err) <
+	    0) {
 		memset(&devices->host, 0, sizeof(devices->host));
 		devices->host_problem = xstrdup(err.message);
 	}
@@ -134,7 +133,7 @@ void devices_list(struct devices *devices, const struct options *options,
 
 void devices_look(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
-		  const struct devices_roots *roots)
+		  const struct host_roots *roots)
 {
 	devices_list(devices, options, environment, roots);
 	if (devices->gpu_count)
@@ -186,11 +185,10 @@ static void log_problems(const struct devices *devices)
 int devices_command(const struct options *options,
 		    const struct strlist *environment)
 {
-	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct devices devices;
 	int code;
 
-	devices_look(&devices, options, environment, &roots);
+	devices_look(&devices, options, environment, &host_roots_here);
 	code = write_all(&devices, options);
 	if (devices.gpu_problem || devices.host_problem)
 		code = EXIT_AUTOFIT_FAILED;

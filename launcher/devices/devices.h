@@ -36,24 +36,19 @@ struct devices {
 	char *visible;           /* CUDA_VISIBLE_DEVICES; NULL: not set */
 };
 
-/* "/proc", "/sys/fs/cgroup" but in tests. */
-struct devices_roots {
-	const char *proc, *cgroup;
-};
-
 /*
  * Looks at all that --device allows. A device that cannot be observed is a
  * problem in words, not a failure. The caller releases devices.
  */
 void devices_look(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
-		  const struct devices_roots *roots);
+		  const struct host_roots *roots);
 void devices_release(struct devices *devices);
 
 /* The same without NVML in this process: no GPU's processes are known. */
 void devices_list(struct devices *devices, const struct options *options,
 		  const struct strlist *environment,
-		  const struct devices_roots *roots);
+		  const struct host_roots *roots);
 
 /*
  * Who owns the process; NULL when the pid is not one we can see. The caller

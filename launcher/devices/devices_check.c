@@ -27,8 +27,6 @@
 /* The cap, and what must stay free beside it. */
 #define CHECK_FREE_BYTES (CHECK_CAP_BYTES + GIB / 2)
 
-static const struct devices_roots check_roots = { "/proc", "/sys/fs/cgroup" };
-
 /* Others whose work a full GPU would end. */
 static bool has_others(const struct devices_gpu *gpu)
 {
@@ -151,9 +149,9 @@ static void check_all(struct devices_checked *checked,
 		.environment = environment,
 	};
 
-	devices_look(&checked->devices, options, environment, &check_roots);
+	devices_look(&checked->devices, options, environment, &host_roots_here);
 	checked->list_seconds = (double)(clock_ms() - plan.started_ms) / 1e3;
-	devices_check_machine(checked, environment, &check_roots);
+	devices_check_machine(checked, environment, &host_roots_here);
 	plan.nvml = devices_check_nvml(checked);
 	check_choose_gpu(checked, options->probe.shared);
 	check_with_library(checked, options, state, &plan);

@@ -75,7 +75,7 @@ static bool order_differs(const struct devices *devices, const char *proc_root)
 
 void devices_check_machine(struct devices_checked *checked,
 			   const struct strlist *environment,
-			   const struct devices_roots *roots)
+			   const struct host_roots *roots)
 {
 	checked->driver_version = module_version(roots->proc);
 	checked->is_container = is_in_container(environment);

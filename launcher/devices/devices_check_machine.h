@@ -8,7 +8,7 @@
 /* Fills in what is known of driver, container, WSL and the kernel's list. */
 void devices_check_machine(struct devices_checked *checked,
 			   const struct strlist *environment,
-			   const struct devices_roots *roots);
+			   const struct host_roots *roots);
 
 /*
  * Asks NVML again and again, for 2 s at most. The caller closes what is

@@ -186,7 +186,6 @@ static void fill_gpu(struct watch *watch, size_t index)
 
 static void fill_host(struct watch *watch)
 {
-	static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	/* --memory bounds the GPU where there is one, else the host. */
 	uint64_t memory_bytes = watch->devices.gpu_count
 					? 0
@@ -197,7 +196,8 @@ static void fill_host(struct watch *watch)
 
 	free(watch->devices.host_problem);
 	watch->devices.host_problem = NULL;
-	if (host_budget_read(budget, memory_bytes, &roots, &err) < 0) {
+	if (host_budget_read(budget, memory_bytes, &host_roots_here, &err) <
+	    0) {
 		memset(budget, 0, sizeof(*budget));
 		watch->devices.host_problem = xstrdup(err.message);
 	}
@@ -382,12 +382,12 @@ static int devices_watch_prepare(struct watch *watch,
 				 const struct strlist *environment,
 				 const struct process_state *state)
 {
-	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	int code;
 
 	if (gethostname(watch->machine, sizeof(watch->machine) - 1) < 0)
 		watch->machine[0] = '\0';
-	devices_list(&watch->devices, watch->options, environment, &roots);
+	devices_list(&watch->devices, watch->options, environment,
+		     &host_roots_here);
 	if (!has_devices(watch))
 		return EXIT_AUTOFIT_FAILED;
 	code = devices_needs_find(&watch->needs, &watch->devices,

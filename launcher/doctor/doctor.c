@@ -53,11 +53,11 @@ static void check_state(struct doctor *doctor)
 
 static void check_devices(struct doctor *doctor)
 {
-	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct devices devices;
 	char text[BYTES_TEXT_MAX];
 
-	devices_look(&devices, doctor->options, doctor->environment, &roots);
+	devices_look(&devices, doctor->options, doctor->environment,
+		     &host_roots_here);
 	for (size_t i = 0; i < devices.gpu_count; i++)
 		doctor_add(doctor, FINDING_GOOD, "devices", "%s, %s",
 			   devices.gpus[i].gpu.name,

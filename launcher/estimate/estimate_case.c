@@ -36,11 +36,10 @@ static void set_gpu(struct estimate_gpu *gpu, const char *name, uint64_t bytes)
 static void find_gpu(struct estimate_case *all, const struct options *options,
 		     const struct strlist *environment)
 {
-	static const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	const struct gpu_model *known;
 	struct devices devices;
 
-	devices_list(&devices, options, environment, &roots);
+	devices_list(&devices, options, environment, &host_roots_here);
 	if (devices.gpu_count) {
 		set_gpu(&all->gpu, devices.gpus[0].gpu.name,
 			devices.gpus[0].gpu.total_bytes);

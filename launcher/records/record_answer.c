@@ -81,14 +81,13 @@ bool record_answer_is_checkable(const struct record_match *match,
 /* What a run could use of this kind of memory now; UINT64_MAX: not known. */
 static uint64_t free_now(const struct request *request, const char *device_kind)
 {
-	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct host_budget budget;
 	uint64_t bytes;
 
 	if (strcmp(device_kind, "host") == 0) {
 		if (host_budget_read(&budget,
 				     request->options->target.memory_bytes,
-				     &roots, NULL) < 0)
+				     &host_roots_here, NULL) < 0)
 			return 0;
 		return budget.budget_bytes;
 	}

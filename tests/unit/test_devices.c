@@ -73,14 +73,13 @@ static int remove_machine(void **state)
 /* Look once more; the table is in text, the object in json. */
 static void look(struct fixture *fixture)
 {
-	const struct devices_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct strbuf json = STRBUF_INIT;
 
 	devices_release(&fixture->devices);
 	json_decref(fixture->json);
 	strbuf_reset(&fixture->text);
 	devices_look(&fixture->devices, &fixture->options,
-		     &fixture->environment, &roots);
+		     &fixture->environment, &host_roots_here);
 	devices_table(&fixture->devices, 120, &fixture->text);
 	devices_json(&fixture->devices, &json);
 	fixture->json = json_loads(strbuf_text(&json), 0, NULL);

@@ -327,22 +327,22 @@ static void the_smallest_bound_is_the_budget(void **state)
 
 static void this_machine_has_a_budget(void **state)
 {
-	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct host_budget budget;
 	struct host_budget capped;
 
 	(void)state;
-	assert_int_equal(host_budget_read(&budget, 0, &roots, NULL), 0);
+	assert_int_equal(host_budget_read(&budget, 0, &host_roots_here, NULL),
+			 0);
 	assert_in_range(budget.budget_bytes, MIB, budget.total_bytes);
 	assert_true(budget.source != HOST_BUDGET_OPTION);
-	assert_int_equal(host_budget_read(&capped, 7 * MIB, &roots, NULL), 0);
+	assert_int_equal(
+		host_budget_read(&capped, 7 * MIB, &host_roots_here, NULL), 0);
 	assert_int_equal(capped.budget_bytes, 7 * MIB);
 	assert_int_equal(capped.source, HOST_BUDGET_OPTION);
 }
 
 static void own_limits_are_reported(void **state)
 {
-	const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 	struct rlimit before;
 	struct rlimit limited;
 	struct host_budget budget;
@@ -353,7 +353,8 @@ static void own_limits_are_reported(void **state)
 	/* So much that a sanitizer's shadow is no part of it. */
 	limited.rlim_cur = (rlim_t)1 << 46;
 	assert_int_equal(setrlimit(RLIMIT_DATA, &limited), 0);
-	assert_int_equal(host_budget_read(&budget, 0, &roots, NULL), 0);
+	assert_int_equal(host_budget_read(&budget, 0, &host_roots_here, NULL),
+			 0);
 	assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
 	assert_int_equal(budget.data_bytes, UINT64_C(1) << 46);
 	assert_int_equal(budget.address_space_bytes, 0);

@@ -66,10 +66,13 @@ struct host_budget {
 	uint64_t data_bytes;          /* RLIMIT_DATA; 0: unlimited */
 };
 
-/* proc_root and cgroup_root are "/proc" and "/sys/fs/cgroup" but in tests. */
+/* Where the kernel's files are. */
 struct host_roots {
 	const char *proc, *cgroup;
 };
+
+/* "/proc" and "/sys/fs/cgroup": all that is used but in tests. */
+extern const struct host_roots host_roots_here;
 
 /* memory_bytes: --memory, 0 when not given. */
 int host_budget_read(struct host_budget *budget, uint64_t memory_bytes,

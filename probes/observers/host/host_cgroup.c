@@ -22,7 +22,7 @@
 #define REMOVE_TRIES 50
 #define REMOVE_PAUSE_NS 10000000L
 
-static const struct host_roots real_roots = { "/proc", "/sys/fs/cgroup" };
+const struct host_roots host_roots_here = { "/proc", "/sys/fs/cgroup" };
 static const enum host_cgroup_version versions[] = { HOST_CGROUP_V1,
 						     HOST_CGROUP_V2 };
 
@@ -157,7 +157,7 @@ int host_cgroup_make(struct host_cgroup *cgroup, const char *id,
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
 		struct host_cgroup_place place;
 
-		if (host_cgroup_find(&place, &real_roots, versions[i]) < 0)
+		if (host_cgroup_find(&place, &host_roots_here, versions[i]) < 0)
 			continue;
 		cgroup->version2 = versions[i] == HOST_CGROUP_V2;
 		result = make_in(cgroup, &place, id, limit_bytes);
@@ -200,7 +200,7 @@ int host_cgroup_own(struct host_cgroup *cgroup)
 
 	*cgroup = (struct host_cgroup){ 0 };
 	for (size_t i = 0; i < sizeof(versions) / sizeof(*versions); i++) {
-		if (host_cgroup_find(&place, &real_roots, versions[i]) < 0)
+		if (host_cgroup_find(&place, &host_roots_here, versions[i]) < 0)
 			continue;
 		if (strlen(place.folder) < sizeof(cgroup->folder)) {
 			(void)snprintf(cgroup->folder, sizeof(cgroup->folder),
@@ -226,8 +226,8 @@ uint64_t host_cgroup_oom_kills(const struct host_cgroup *cgroup)
 					       : "memory.oom_control",
 			      "oom_kill", &kills) == 0)
 		return kills;
-	if (host_cgroup_entry(real_roots.proc, "vmstat", "oom_kill", &kills) <
-	    0)
+	if (host_cgroup_entry(host_roots_here.proc, "vmstat", "oom_kill",
+			      &kills) < 0)
 		return 0;
 	return kills;
 }
@@ -299,7 +299,7 @@ size_t host_cgroup_remove_left(const char *id)
 		struct host_cgroup_place place;
 		int length;
 
-		if (host_cgroup_find(&place, &real_roots, versions[i]) < 0)
+		if (host_cgroup_find(&place, &host_roots_here, versions[i]) < 0)
 			continue;
 		length = snprintf(cgroup.folder, sizeof(cgroup.folder),
 				  "%s/autofit-%s", place.folder, id);
