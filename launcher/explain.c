@@ -19,6 +19,7 @@
 #include "launcher/report/report_style.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
+#include "launcher/request/memory_target_words.h"
 #include "launcher/tuning/isolation/probe_isolation.h"
 #include "launcher/tuning/session.h"
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
+#include "base/units.h"
 #include "configs/identity/identity_text.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
@@ -12,10 +13,12 @@
 #include "launcher/command/record_arguments.h"
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/exec_command.h"
-#include "launcher/request/memory_target.h"
+#include "launcher/request/visible_gpus.h"
+#include "probes/observers/host/host.h"
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -295,6 +298,26 @@ static void add_driver(struct strbuf *out)
 	strbuf_release(&text);
 }
 
+/* Total memory moves a little with kernels and firmware of equal machines. */
+static uint64_t rounded_memory(uint64_t bytes)
+{
+	return (bytes + 128 * MIB) / (256 * MIB) * (256 * MIB);
+}
+
+/* Its memory and the limit of the cgroup. */
+static void add_host(struct strbuf *out)
+{
+	struct host_budget host;
+	char text[BYTES_TEXT_MAX];
+
+	if (host_budget_read(&host, 0, &host_roots_here, NULL) < 0)
+		return;
+	identity_add(out, IDENTITY_PLACE, "memory of the machine",
+		     bytes_format(text, rounded_memory(host.total_bytes)));
+	identity_add(out, IDENTITY_PLACE, "memory of the cgroup",
+		     bytes_format(text, host.cgroup_limit_bytes));
+}
+
 char *identity_make(const struct request *request)
 {
 	struct strlist argv = STRLIST_INIT;
@@ -309,7 +332,7 @@ char *identity_make(const struct request *request)
 	add_budget(&out, request->options);
 	if (request->options->target.device != DEVICE_HOST)
 		visible_gpus_fingerprint(request->gpus, &out);
-	memory_target_fingerprint(&out);
+	add_host(&out);
 	identity_add_list(&out, "argument", &masked);
 	add_reading(&out, request);
 	/* Not those of neutral arguments: a run writes its own checkpoint. */

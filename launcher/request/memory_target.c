@@ -6,11 +6,10 @@
 #include "base/units.h"
 #include "launcher/request/end_signals.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct host_roots roots = { "/proc", "/sys/fs/cgroup" };
 
 static uint64_t memory_target_minus(uint64_t a, uint64_t b)
 {
@@ -62,7 +61,8 @@ static int set_host_limits(struct memory_target *target,
 	/* With a GPU, --memory speaks of the GPU. */
 	uint64_t memory =
 		target->device == PROBE_HOST ? options->target.memory_bytes : 0;
-	int result = host_budget_read(&target->host, memory, &roots, err);
+	int result =
+		host_budget_read(&target->host, memory, &host_roots_here, err);
 
 	if (result < 0)
 		return result;
@@ -109,8 +109,9 @@ uint64_t memory_target_usable(const struct memory_target *target,
 						    : gpu->free_bytes;
 }
 
-static bool bounds_budget(const struct memory_target *target, size_t place)
+bool memory_target_is_bound_by(const struct memory_target *target, size_t place)
 {
+	assert(place < target->gpu_count);
 	return !target->used_places ||
 	       (target->used_places & UINT64_C(1) << place);
 }
@@ -125,7 +126,7 @@ static void set_gpu_limits(struct memory_target *target,
 		const struct gpu_device *gpu = &target->gpus[i];
 		uint64_t usable = memory_target_usable(target, gpu);
 
-		if (!bounds_budget(target, i))
+		if (!memory_target_is_bound_by(target, i))
 			continue;
 		if (usable < free_bytes)
 			target->limiting = i;
@@ -442,98 +443,4 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 	if (trial->peak_rising)
 		return 2 * target->headroom_bytes;
 	return target->headroom_bytes;
-}
-
-const char *memory_target_budget_source(const struct memory_target *target,
-					const struct options *options)
-{
-	const struct gpu_device *gpu;
-
-	if (target->device == PROBE_HOST)
-		return host_budget_source_name(target->host.source);
-	if (options->target.memory_bytes == target->budget_bytes)
-		return "--memory";
-	if (options->target.model.usable_bytes == target->budget_bytes)
-		return "--as";
-	gpu = &target->gpus[target->limiting];
-	if (gpu->is_integrated)
-		return "shared with the host";
-	return gpu->free_source == GPU_FREE_UNKNOWN
-		       ? "all of it: what is free is not known"
-		       : "free at start";
-}
-
-void memory_target_words(const struct memory_target *target, struct strbuf *out)
-{
-	if (target->device != PROBE_CUDA) {
-		strbuf_adds(out, "host memory");
-		return;
-	}
-	strbuf_addf(out, "%zux %s%s", target->gpu_count,
-		    target->is_phantom ? "phantom " : "", target->gpus[0].name);
-	if (target->emulated_as)
-		strbuf_addf(out, " as %s", target->emulated_as);
-}
-
-/* What the others have more than this is nobody's use. */
-static void add_limiting(const struct memory_target *target,
-			 struct strlist *caveats)
-{
-	const struct gpu_device *least = &target->gpus[target->limiting];
-	uint64_t bytes = memory_target_usable(target, least);
-	uint64_t most = 0;
-	char least_text[BYTES_TEXT_MAX];
-	char most_text[BYTES_TEXT_MAX];
-
-	for (size_t i = 0; i < target->gpu_count; i++)
-		if (bounds_budget(target, i))
-			most = bytes_max(
-				most,
-				memory_target_usable(target, &target->gpus[i]));
-	if (bytes >= most / 10 * 9)
-		return;
-	strlist_addf(caveats,
-		     "GPU %d (%s) bounds the budget: it has %s, another of "
-		     "those in use has %s",
-		     least->index, least->name, bytes_format(least_text, bytes),
-		     bytes_format(most_text, most));
-}
-
-void memory_target_add_caveat(const struct memory_target *target,
-			      struct strlist *caveats)
-{
-	if (target->device == PROBE_CUDA && target->gpu_count > 1)
-		add_limiting(target, caveats);
-	if (target->emulated_as && target->device == PROBE_CUDA)
-		strlist_addf(caveats,
-			     "emulated: %s on %s; workspaces, context size and "
-			     "free memory differ on the real one: re-check "
-			     "there (autofit does at the first launch)",
-			     target->emulated_as, target->gpus[0].name);
-}
-
-/* Total memory moves a little with kernels and firmware of equal machines. */
-static uint64_t memory_target_rounded(uint64_t bytes)
-{
-	return (bytes + 128 * MIB) / (256 * MIB) * (256 * MIB);
-}
-
-static void memory_target_add_bytes(struct strbuf *out, const char *label,
-				    uint64_t bytes)
-{
-	char text[BYTES_TEXT_MAX];
-
-	identity_add(out, IDENTITY_PLACE, label, bytes_format(text, bytes));
-}
-
-void memory_target_fingerprint(struct strbuf *out)
-{
-	struct host_budget host;
-
-	if (host_budget_read(&host, 0, &roots, NULL) < 0)
-		return;
-	memory_target_add_bytes(out, "memory of the machine",
-				memory_target_rounded(host.total_bytes));
-	memory_target_add_bytes(out, "memory of the cgroup",
-				host.cgroup_limit_bytes);
 }

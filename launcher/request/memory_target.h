@@ -4,9 +4,7 @@
 #define AUTOFIT_LAUNCHER_REQUEST_MEMORY_TARGET_H
 
 #include "base/error.h"
-#include "base/strbuf.h"
 #include "base/trial.h"
-#include "configs/identity/identity_text.h"
 #include "launcher/options/options.h"
 #include "probes/observers/gpu/gpu.h"
 #include "probes/observers/host/host.h"
@@ -118,25 +116,8 @@ uint64_t memory_target_headroom_for(const struct memory_target *target,
 				    const struct options *options,
 				    const struct trial *trial);
 
-/* "host memory", "1x NVIDIA H200", "1x NVIDIA H200 as Tesla T4". */
-void memory_target_words(const struct memory_target *target,
-			 struct strbuf *out);
-
-/*
- * With --as: that it was no such card, and what differs on one. With several
- * GPUs: which of them has much less to give than the others.
- */
-void memory_target_add_caveat(const struct memory_target *target,
-			      struct strlist *caveats);
-
-/* What bounds the budget, for the JSON: "--memory", "--as", "free at start". */
-const char *memory_target_budget_source(const struct memory_target *target,
-					const struct options *options);
-
-/*
- * What identifies the host: its memory and the limit of the cgroup. Its GPUs
- * are visible_gpus_fingerprint's. Appends entries of identity_text.h.
- */
-void memory_target_fingerprint(struct strbuf *out);
+/* Does the GPU at this place bound the budget? */
+bool memory_target_is_bound_by(const struct memory_target *target,
+			       size_t place);
 
 #endif

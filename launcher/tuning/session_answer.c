@@ -9,6 +9,7 @@
 #include "launcher/report/result_fill.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/identity.h"
+#include "launcher/request/memory_target_words.h"
 #include "launcher/request/versions.h"
 #include "launcher/tuning/session_caveats.h"
 #include "launcher/tuning/session_estimate.h"

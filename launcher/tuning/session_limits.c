@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "launcher/admission/neighbours.h"
+#include "launcher/request/memory_target_words.h"
 #include "probes/verdict/rejudge.h"
 
 #include <assert.h>

@@ -6,6 +6,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/phantom/phantom_trial.h"
 #include "launcher/report/report_style.h"
+#include "launcher/request/memory_target_words.h"
 #include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"

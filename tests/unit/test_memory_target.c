@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "launcher/request/memory_target.h"
+#include "launcher/request/memory_target_words.h"
 
 #include "base/units.h"
 #include "tests/unit/scratch.h"
