@@ -87,7 +87,7 @@ static void add_command(struct strbuf *out, const struct request *request)
 		strbuf_addf(out, " (%s)\n",
 			    knob->evidence ? knob->evidence : "as given");
 	}
-	if (command->open_words)
+	if (command_rows_are_open(command))
 		strbuf_addf(out, "open      %s\n", command->open_words);
 	if (command->assumption)
 		strbuf_addf(out, "meaning   %s\n", command->assumption);
@@ -138,7 +138,7 @@ static void add_record(struct strbuf *out, const struct request *request,
 		       const struct record_match *match,
 		       const struct record *record, bool is_answer)
 {
-	if (request->command.rows_are_open) {
+	if (command_rows_are_open(&request->command)) {
 		strbuf_adds(out,
 			    "record    none of sizes that are not known\n");
 		return;
@@ -287,7 +287,7 @@ static void explain(struct strbuf *out, const struct request *request,
 
 	(void)memory_target_open(&target, request->options, own->world_size,
 				 &no_target);
-	if (!resumed && !request->command.rows_are_open &&
+	if (!resumed && !command_rows_are_open(&request->command) &&
 	    record_answer_find(&match, request, &err) < 0) {
 		strbuf_addf(out, "record    %s\n", err.message);
 		code = EXIT_AUTOFIT_FAILED;

@@ -216,8 +216,9 @@ char *explain_plan(const struct explained *explained)
 			 ? plan_run_json(request, &probe)
 			 : json_null());
 	json_put(root, "final",
-		 command->rows_are_open ? json_null()
-					: plan_run_json(request, &final));
+		 command_rows_are_open(command)
+			 ? json_null()
+			 : plan_run_json(request, &final));
 	text = json_dumps(root, JSON_COMPACT);
 	json_decref(root);
 	if (!text)

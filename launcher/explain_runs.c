@@ -139,7 +139,7 @@ void explain_runs_add(struct strbuf *out, const struct explained *explained)
 	struct command_values final = explain_final_values(explained);
 	bool is_probed = explained->first.action == PLAN_PROBE;
 
-	if (request->command.rows_are_open) {
+	if (command_rows_are_open(&request->command)) {
 		strbuf_adds(out, "first probe, the command as it is\n");
 		runs_add_one(out, request, &probe);
 		return;

@@ -159,7 +159,7 @@ static void launch_answer(const struct request *request, struct result *result)
 	if (record_answer_start(result, request))
 		return;
 	/* No record speaks of a command whose sizes are not known yet. */
-	if (request->command.rows_are_open) {
+	if (command_rows_are_open(&request->command)) {
 		launch_probe(request, &match, seen, result);
 		return;
 	}

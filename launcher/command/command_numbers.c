@@ -142,16 +142,16 @@ enum command_outcome command_numbers_find(struct recognition *r)
 {
 	struct command *command = r->command;
 
-	if (!command->rows_are_open && command_accumulates(command))
+	if (!command_rows_are_open(command) && command_accumulates(command))
 		return COMMAND_OK;
 	numbers_of_arguments(command);
 	numbers_of_files(command);
 	numbers_of_options(r);
 	if (r->script && r->text &&
-	    (command->rows_are_open ||
+	    (command_rows_are_open(command) ||
 	     command->knobs[KNOB_MICRO].form == KNOB_SOURCE))
 		source_literals_visit(r->text, literal_add, command);
-	if (command->rows_are_open && !any_may_be_size(command))
+	if (command_rows_are_open(command) && !any_may_be_size(command))
 		return not_recognised(r, "%s", command->open_words);
 	return COMMAND_OK;
 }

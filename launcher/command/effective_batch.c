@@ -239,7 +239,7 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 		return outcome;
 	if (command->batch.grad_accum == 0)
 		command->batch.grad_accum = 1;
-	if (command->rows_are_open) {
+	if (command_rows_are_open(command)) {
 		command->batch.micro_batch = 1;
 		return COMMAND_OK;
 	}
@@ -281,7 +281,7 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
 	struct strbuf out = STRBUF_INIT;
 
-	if (command->rows_are_open) {
+	if (command_rows_are_open(command)) {
 		command->assumption =
 			xstrdup("the batch size is not known by its name: one "
 				"run of the command as it is shows the rows of "

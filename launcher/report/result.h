@@ -43,7 +43,7 @@ struct result {
 	char *resumes;            /* why the first split is kept; NULL */
 	size_t probes_run;        /* in this call; probes may hold older ones */
 	struct rewrite run;       /* the recommended command */
-	char *assumption;         /* of struct command */
+	char *assumption;         /* command_rows_are_open() */
 	bool rows_are_open;       /* of struct command */
 	char *flags_text;         /* exact text to paste; NULL */
 	struct strlist lines;     /* of scripts, to be written there */

@@ -35,7 +35,7 @@ void result_begin(struct result *result, const struct request *request)
 	set_text(&record->preset, command->preset->name);
 	set_text(&record->autofit_version, AUTOFIT_VERSION);
 	set_text(&result->assumption, command->assumption);
-	result->rows_are_open = command->rows_are_open;
+	result->rows_are_open = command_rows_are_open(command);
 	record->effective_batch_asked = request->asked.effective_batch;
 	record->batch.world_size = command->batch.world_size;
 	result->own = command->batch;

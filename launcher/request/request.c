@@ -212,7 +212,7 @@ static enum command_outcome check_rewrite(struct request *request,
 	struct rewrite rewrite;
 	int result;
 
-	if (!command->batch.micro_batch || command->rows_are_open ||
+	if (!command->batch.micro_batch || command_rows_are_open(command) ||
 	    values.micro_batch > request->max_micro)
 		return COMMAND_OK;
 	if (command->nominal.batch)
@@ -260,7 +260,7 @@ static enum command_outcome set_effective_batch(struct request *request,
 
 	request->asked = request->command.batch;
 	/* What is asked for is divided when the sizes are known. */
-	if (request->command.rows_are_open) {
+	if (command_rows_are_open(&request->command)) {
 		request->asked.effective_batch =
 			request->asked.grad_accum * request->asked.world_size;
 		return COMMAND_OK;
@@ -285,7 +285,7 @@ static int64_t max_micro(const struct request *request)
 	int64_t own = request->command.batch.micro_batch;
 	int64_t usual = request->options->batch.max_micro;
 
-	if (request->command.rows_are_open)
+	if (command_rows_are_open(&request->command))
 		return own;
 	if (request->options->batch.has_max_micro ||
 	    own <= usual / MAX_MICRO_FACTOR)
@@ -382,7 +382,7 @@ static enum command_outcome request_check_rows(const struct request *request,
 {
 	const struct options *options = request->options;
 
-	if (!request->command.rows_are_open ||
+	if (!command_rows_are_open(&request->command) ||
 	    (options->subcommand <= SUBCOMMAND_EXPLAIN &&
 	     !options->reuse.no_probe && request->place.world <= 1))
 		return COMMAND_OK;

@@ -37,7 +37,7 @@ static struct size_meaning meaning_of(const struct session *session,
 	const struct command *command = &session->given.request->command;
 
 	if (trial_fits(trial) ||
-	    (command->rows_are_open && trial_is_misfit(trial)))
+	    (command_rows_are_open(command) && trial_is_misfit(trial)))
 		return meaning_judge(command, written, trial);
 	if (trial->verdict == VERDICT_FAILED ||
 	    trial->verdict == VERDICT_TOO_BIG)

@@ -184,7 +184,7 @@ static enum session_turn after_failure(struct session *session,
 		return SESSION_GO_ON;
 	}
 	strbuf_adds(&message, report->why);
-	if (!command->rows_are_open)
+	if (!command_rows_are_open(command))
 		strbuf_addf(&message, ", with micro-batch %lld",
 			    (long long)trial->micro_batch);
 	strbuf_addch(&message, '\n');

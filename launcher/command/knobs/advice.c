@@ -42,7 +42,6 @@ static enum command_outcome unless_seen(const struct recognition *r,
 
 	if (kind != KNOB_MICRO || !is_python || !r->hints->rows_may_be_seen)
 		return COMMAND_NOT_RECOGNISED;
-	r->command->rows_are_open = true;
 	r->command->open_words = xstrdup(r->err->message);
 	*r->err = (struct error)ERROR_INIT;
 	return COMMAND_OK;

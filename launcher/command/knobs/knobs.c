@@ -96,7 +96,7 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	candidates_collect(&candidates, r, kind);
 	outcome = pick(r, kind, &candidates, &picked);
 	if (outcome != COMMAND_OK ||
-	    (kind == KNOB_MICRO && r->command->rows_are_open))
+	    (kind == KNOB_MICRO && command_rows_are_open(r->command)))
 		return outcome;
 	if (picked && picked->token.name &&
 	    is_set_later(r, kind, &picked->token))
@@ -125,7 +125,7 @@ static enum command_outcome check_micro(const struct recognition *r)
 	const struct preset *preset = r->command->preset;
 
 	if (knobs[KNOB_MICRO].form != KNOB_ABSENT ||
-	    r->command->rows_are_open ||
+	    command_rows_are_open(r->command) ||
 	    (knobs[KNOB_GLOBAL].form != KNOB_ABSENT &&
 	     knobs[KNOB_ACCUM].form != KNOB_ABSENT))
 		return COMMAND_OK;

@@ -96,9 +96,9 @@ struct command {
 	/*
 	 * No argument is known to be the batch size: it is 1 until a probe
 	 * of the command as it is shows the rows of a pass, and with them which
-	 * of its numbers that is. open_words is the refusal otherwise.
+	 * of its numbers that is. These are the words of the refusal
+	 * otherwise; NULL: an argument is known.
 	 */
-	bool rows_are_open;
 	char *open_words;
 	/* What may turn out to be a size; see command_numbers.h. */
 	struct command_number *numbers;
@@ -132,6 +132,12 @@ static inline const struct strlist *command_argv(const struct command *command)
 	const struct strlist *flat = &command->view.expansion.argv;
 
 	return flat->count ? flat : command->given;
+}
+
+/* No size is known until a probe of the command as it is shows one. */
+static inline bool command_rows_are_open(const struct command *command)
+{
+	return command->open_words != NULL;
 }
 
 /* A size is a literal of a script: another one needs an edited copy. */

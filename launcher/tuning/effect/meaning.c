@@ -269,7 +269,7 @@ struct size_meaning meaning_judge(const struct command *command,
 	struct size_meaning out = { .state = MEANING_UNSEEN };
 
 	assert(written->micro_batch >= 1 && written->grad_accum >= 1);
-	if (command->rows_are_open) {
+	if (command_rows_are_open(command)) {
 		rows_judge(command, trial, &out);
 		return out;
 	}
@@ -460,7 +460,7 @@ void meaning_add_words(struct strbuf *out, const struct command *command,
 	bool is_open = meaning->state == MEANING_NO_SENSE &&
 		       !meaning->seen.global_flag[0];
 
-	if (command->rows_are_open) {
+	if (command_rows_are_open(command)) {
 		add_open_settlement(out, command, &meaning->seen, trial);
 		return;
 	}

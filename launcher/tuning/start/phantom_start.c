@@ -84,8 +84,8 @@ bool phantom_start_can(const struct request *request,
 	const struct options *options = request->options;
 
 	return target->device == PROBE_CUDA && !target->is_phantom &&
-	       !request->command.rows_are_open && !target->is_unified &&
-	       target->gpus[0].vendor == GPU_NVIDIA &&
+	       !command_rows_are_open(&request->command) &&
+	       !target->is_unified && target->gpus[0].vendor == GPU_NVIDIA &&
 	       target->gpu_count <= OPTIONS_CARDS_MAX &&
 	       !options->search.no_phantom && !options->search.fastest &&
 	       !options->target.as && !options->probe.shared &&
