@@ -32,6 +32,12 @@ static inline uint64_t bytes_max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* a - b, at least 0. */
+static inline uint64_t bytes_minus(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /* A whole decimal number, nothing before or after it. -EINVAL, -ERANGE. */
 int integer_parse(const char *text, int64_t *value, struct error *err);
 

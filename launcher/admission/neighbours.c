@@ -17,11 +17,6 @@
 /* As many are named; of the others only their number. */
 #define NAMED_MAX 3
 
-static uint64_t neighbours_minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* "alice, python", with what of it can be told from here. */
 static void add_who(struct strbuf *out, pid_t pid)
 {
@@ -94,7 +89,7 @@ static uint64_t unseen_bytes(const struct gpu_device *gpu,
 			return 0;
 		explained += look->processes[i].used_bytes;
 	}
-	used = neighbours_minus(gpu->total_bytes, look->memory.free_bytes);
+	used = bytes_minus(gpu->total_bytes, look->memory.free_bytes);
 	return used > explained ? used - explained + GPU_NEIGHBOUR_BASE_BYTES
 				: 0;
 }
@@ -102,7 +97,7 @@ static uint64_t unseen_bytes(const struct gpu_device *gpu,
 /* Without NVML, beside the context by which the driver was asked. */
 static uint64_t unlisted_bytes(const struct gpu_device *gpu)
 {
-	uint64_t used = neighbours_minus(gpu->total_bytes, gpu->free_bytes);
+	uint64_t used = bytes_minus(gpu->total_bytes, gpu->free_bytes);
 
 	if (gpu->is_integrated || gpu->free_source != GPU_FREE_DRIVER)
 		return 0;
@@ -236,9 +231,9 @@ static uint64_t share_of(const struct memory_target *target,
 	/* Read anew: what was free when the target was opened may be gone. */
 	else if (look && look->has_memory)
 		free_bytes = look->memory.free_bytes;
-	return neighbours_minus(free_bytes, gpu->total_bytes / 10 > GIB
-						    ? gpu->total_bytes / 10
-						    : GIB);
+	return bytes_minus(free_bytes, gpu->total_bytes / 10 > GIB
+					       ? gpu->total_bytes / 10
+					       : GIB);
 }
 
 static int share(struct memory_target *target, const struct options *options,
@@ -288,8 +283,7 @@ int neighbours_share_again(struct memory_target *target,
 
 		if (!look || !look->has_memory)
 			continue;
-		used = neighbours_minus(gpu->total_bytes,
-					look->memory.free_bytes);
+		used = bytes_minus(gpu->total_bytes, look->memory.free_bytes);
 		if (distance(used, before->baseline_used_bytes) <=
 		    GPU_NEIGHBOUR_NOISE_BYTES)
 			continue;

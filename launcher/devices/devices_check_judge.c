@@ -44,11 +44,6 @@ void check_findings_release(struct check_findings *findings)
 	findings->count = 0;
 }
 
-static uint64_t check_minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 static uint64_t check_apart(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -95,11 +90,11 @@ struct check_allocation check_allocation_of(const struct selftest *test,
 	found.asked_bytes = taken->step.asked_bytes;
 	found.is_taken = taken->step.answer == CUDA_API_SUCCESS;
 	found.counted_bytes =
-		check_minus(counted_of(taken, kind), counted_of(before, kind));
+		bytes_minus(counted_of(taken, kind), counted_of(before, kind));
 	found.has_driver = is_device_memory(kind) && before->step.total_bytes &&
 			   taken->step.total_bytes;
 	found.driver_bytes =
-		check_minus(before->step.free_bytes, taken->step.free_bytes);
+		bytes_minus(before->step.free_bytes, taken->step.free_bytes);
 	found.is_given_back = given && given->step.answer == CUDA_API_SUCCESS &&
 			      given->device_bytes <= before->device_bytes;
 	return found;
@@ -115,7 +110,7 @@ uint64_t check_context_bytes(const struct selftest *test)
 	if (!started || !context || !started->has_outside ||
 	    !context->has_outside)
 		return 0;
-	return check_minus(context->outside_bytes, started->outside_bytes);
+	return bytes_minus(context->outside_bytes, started->outside_bytes);
 }
 
 static void judge_driver(const struct devices_checked *checked,
@@ -362,7 +357,7 @@ static void judge_cap(const struct devices_checked *checked,
 		return;
 	if (look->has_outside && start->has_outside)
 		held_bytes =
-			check_minus(look->outside_bytes, start->outside_bytes);
+			bytes_minus(look->outside_bytes, start->outside_bytes);
 	fault = fault_of_cap(checked, look, held_bytes);
 	check_add(findings, fault ? CHECK_BAD : CHECK_GOOD, "cap",
 		  "of %s: %s granted beside a context, then out of memory; the "

@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t memory_target_minus(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Host memory that is the user's to divide needs less air than a machine. */
 static uint64_t host_headroom(const struct host_budget *host)
 {
@@ -71,8 +66,8 @@ static int set_host_limits(struct memory_target *target,
 			? amount_of(&options->target.headroom,
 				    target->host.budget_bytes)
 			: host_headroom(&target->host);
-	target->host_limit_bytes = memory_target_minus(
-		target->host.budget_bytes, target->host_headroom_bytes);
+	target->host_limit_bytes = bytes_minus(target->host.budget_bytes,
+					       target->host_headroom_bytes);
 	return check_limit(target->host_limit_bytes, target->host.budget_bytes,
 			   target->host_headroom_bytes, err);
 }
@@ -95,8 +90,8 @@ static void divide(struct memory_target *target, const struct options *options)
 					 ? amount_of(&options->target.headroom,
 						     target->budget_bytes)
 					 : gpu_headroom(target);
-	target->limit_bytes = memory_target_minus(target->budget_bytes,
-						  target->headroom_bytes);
+	target->limit_bytes =
+		bytes_minus(target->budget_bytes, target->headroom_bytes);
 }
 
 uint64_t memory_target_usable(const struct memory_target *target,
@@ -319,9 +314,9 @@ int memory_target_reserve(struct memory_target *target, uint64_t bytes,
 
 	if (!bytes)
 		return 0;
-	host->budget_bytes = memory_target_minus(host->budget_bytes, bytes);
-	target->host_limit_bytes = memory_target_minus(
-		host->budget_bytes, target->host_headroom_bytes);
+	host->budget_bytes = bytes_minus(host->budget_bytes, bytes);
+	target->host_limit_bytes =
+		bytes_minus(host->budget_bytes, target->host_headroom_bytes);
 	if (target->device == PROBE_HOST) {
 		target->budget_bytes = host->budget_bytes;
 		target->limit_bytes = target->host_limit_bytes;

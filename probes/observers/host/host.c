@@ -185,11 +185,6 @@ struct bound {
 	bool is_precise; /* and about that: nothing counts twice */
 };
 
-static uint64_t host_less(uint64_t from, uint64_t bytes)
-{
-	return from > bytes ? from - bytes : 0;
-}
-
 int host_observer_open(struct host_observer **observer, pid_t root,
 		       struct error *err)
 {
@@ -286,8 +281,8 @@ static uint64_t exact_of(struct host_observer *observer,
 	process->largest_file = bytes_max(
 		process->largest_file, status->file + process->foreign_bytes);
 	return share.anon +
-	       host_less(share.shmem,
-			 overlap.own_bytes + overlap.foreign_bytes);
+	       bytes_minus(share.shmem,
+			   overlap.own_bytes + overlap.foreign_bytes);
 }
 
 /* Processes that together hold nearly nothing are not worth the reading. */
@@ -312,7 +307,7 @@ static uint64_t take_exact(struct host_observer *observer,
 	observer->held_bytes = host_shm_bytes(&observer->shm);
 	sum += observer->held_bytes;
 	observer->verified_bytes = bound->bytes;
-	observer->discount_bytes = host_less(bound->bytes, sum);
+	observer->discount_bytes = bytes_minus(bound->bytes, sum);
 	host_pace_taken(&observer->exact, now_ms, began_ns);
 	return sum;
 }
@@ -320,7 +315,7 @@ static uint64_t take_exact(struct host_observer *observer,
 static int64_t exact_part(const struct host_observer *observer,
 			  const struct bound *bound, uint64_t limit_bytes)
 {
-	uint64_t likely = host_less(bound->bytes, observer->discount_bytes);
+	uint64_t likely = bytes_minus(bound->bytes, observer->discount_bytes);
 
 	if (bound->bytes <= observer->reading.peak_bytes)
 		return EXACT_PART_BELOW_PEAK;
@@ -354,7 +349,7 @@ static uint64_t peak_alone(const struct host_process *process)
 	if (process->shares_parent ||
 	    status->shmem > process->known_shmem + SMALL_BYTES)
 		return 0;
-	return host_less(status->resident_peak, process->largest_file);
+	return bytes_minus(status->resident_peak, process->largest_file);
 }
 
 /* By how much one process was above what it holds now since the last look:
@@ -366,9 +361,9 @@ static uint64_t fallen_since_look(const struct host_process *process)
 	if (process->shares_parent || process->is_new ||
 	    status->resident_peak <= process->resident_peak_before)
 		return 0;
-	return host_less(status->resident_peak,
-			 process->largest_file + process->largest_shmem +
-				 status->anon + status->swap);
+	return bytes_minus(status->resident_peak,
+			   process->largest_file + process->largest_shmem +
+				   status->anon + status->swap);
 }
 
 static void host_raise_peak(struct host_observer *observer, uint64_t bytes)
@@ -391,11 +386,11 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 		current = take_exact(observer, &bound, now_ms);
 	else if (!bound.is_precise)
 		/* A guess, which may not make a peak. */
-		current = host_less(
+		current = bytes_minus(
 			bound.bytes,
 			bytes_max(observer->discount_bytes,
-				  host_less(bound.bytes,
-					    observer->reading.peak_bytes)));
+				  bytes_minus(bound.bytes,
+					      observer->reading.peak_bytes)));
 	observer->reading.current_bytes = current;
 	for (size_t i = 0; i < observer->tree.count; i++) {
 		const struct host_process *process =

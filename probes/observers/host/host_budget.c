@@ -46,11 +46,6 @@ const char *host_budget_source_name(enum host_budget_source source)
 	return names[source];
 }
 
-static uint64_t budget_less(uint64_t from, uint64_t bytes)
-{
-	return from > bytes ? from - bytes : 0;
-}
-
 /* UINT64_MAX: none. */
 static uint64_t limit_of(const char *folder, const struct memory_files *files)
 {
@@ -78,7 +73,7 @@ static uint64_t held_in(const char *folder, const struct memory_files *files)
 	for (const char *const *name = files->reclaimable; *name; name++)
 		if (host_cgroup_entry(folder, "memory.stat", *name, &number) ==
 		    0)
-			held = budget_less(held, number);
+			held = bytes_minus(held, number);
 	return held;
 }
 
@@ -110,7 +105,7 @@ static void bound_by_cgroups(struct host_budget *budget,
 		    limit < budget->cgroup_limit_bytes)
 			budget->cgroup_limit_bytes = limit;
 		bound_by(budget,
-			 budget_less(limit, held_in(place.folder, files)),
+			 bytes_minus(limit, held_in(place.folder, files)),
 			 HOST_BUDGET_CGROUP, place.folder);
 	} while (host_cgroup_parent(&place));
 	host_cgroup_place_release(&place);
