@@ -19,7 +19,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SYSFS_VARIABLE "AUTOFIT_SYSFS"
 #define NODE_PREFIX "renderD"
 /* Where the graphics of a processor always is. */
 #define PROCESSOR_PLACE "0000:00:02.0"
@@ -141,9 +140,9 @@ struct intel_vram intel_query(const char *node, bool is_xe)
 struct intel_roots intel_roots_here(void)
 {
 	static char proc[256], dev[256];
-	const char *sys = getenv(SYSFS_VARIABLE);
+	const char *sys = kernel_sys_elsewhere();
 
-	if (!sys || *sys != '/')
+	if (!sys)
 		return (struct intel_roots){ "/sys", "/proc", "/dev" };
 	(void)snprintf(proc, sizeof(proc), "%s/proc", sys);
 	(void)snprintf(dev, sizeof(dev), "%s/dev", sys);
@@ -205,27 +204,11 @@ static int intel_cards(const char *sys, struct intel_card cards[GPU_MAX])
 	return count;
 }
 
-/* A file of one number below the device of the card; 0: there is none. */
-static uint64_t intel_number(const struct intel_roots *roots,
-			     const struct intel_card *card, const char *file)
-{
-	char *folder = xasprintf("%s/class/drm/%s", roots->sys, card->node);
-	struct strbuf text = STRBUF_INIT;
-	char value[VALUE_MAX];
-	int64_t number = 0;
-
-	if (kernel_file_read(&text, folder, "device", file) &&
-	    kernel_line_value(value, sizeof(value), strbuf_text(&text), ""))
-		(void)integer_parse(value, &number, NULL);
-	strbuf_release(&text);
-	free(folder);
-	return number > 0 ? (uint64_t)number : 0;
-}
-
 /* By the files of some versions of xe, else by its answer. */
 static struct intel_vram intel_vram_of(const struct intel_roots *roots,
 				       const struct intel_card *card)
 {
+	char *folder = xasprintf("%s/class/drm/%s", roots->sys, card->node);
 	struct intel_vram vram = { 0 };
 	char *node;
 
@@ -235,11 +218,12 @@ static struct intel_vram intel_vram_of(const struct intel_roots *roots,
 
 		(void)snprintf(file, sizeof(file),
 			       "tile%d/physical_vram_size_bytes", vram.parts);
-		bytes = intel_number(roots, card, file);
-		if (!bytes)
+		if (!kernel_file_number(folder, "device", file, &bytes) ||
+		    !bytes)
 			break;
 		vram.bytes += bytes;
 	}
+	free(folder);
 	if (vram.parts)
 		return vram;
 	node = xasprintf("%s/dri/%s", roots->dev, card->node);
@@ -270,7 +254,7 @@ static void intel_memory(const struct intel_roots *roots,
 	look->has_memory = total > 0;
 	look->memory = (struct gpu_memory){
 		.total_bytes = total,
-		.free_bytes = used < total ? total - used : 0,
+		.free_bytes = bytes_minus(total, used),
 	};
 }
 

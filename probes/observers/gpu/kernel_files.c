@@ -15,6 +15,16 @@
 #define FILE_BYTES_MAX 16384
 #define FOLDER_ENTRIES_MAX 4096
 
+#define SYSFS_VARIABLE "AUTOFIT_SYSFS"
+#define NUMBER_MAX 32
+
+const char *kernel_sys_elsewhere(void)
+{
+	const char *sys = getenv(SYSFS_VARIABLE);
+
+	return sys && *sys == '/' ? sys : NULL;
+}
+
 static int kernel_by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -71,6 +81,21 @@ bool kernel_line_value(char *value, size_t size, const char *text,
 		value[i] = isprint((unsigned char)line[i]) ? line[i] : '?';
 	value[length] = '\0';
 	return true;
+}
+
+bool kernel_file_number(const char *folder, const char *name, const char *file,
+			uint64_t *number)
+{
+	struct strbuf text = STRBUF_INIT;
+	char value[NUMBER_MAX];
+	int64_t read = -1;
+
+	if (kernel_file_read(&text, folder, name, file) &&
+	    kernel_line_value(value, sizeof(value), strbuf_text(&text), ""))
+		(void)integer_parse(value, &read, NULL);
+	strbuf_release(&text);
+	*number = read > 0 ? (uint64_t)read : 0;
+	return read >= 0;
 }
 
 static int64_t kernel_number_of(const char *name)

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SYSFS_VARIABLE "AUTOFIT_SYSFS"
 #define KFD_FOLDER "class/kfd/kfd"
 #define IDS_FILE "/usr/share/libdrm/amdgpu.ids"
 #define IDS_BYTES_MAX ((size_t)1 << 20)
@@ -33,10 +32,9 @@ struct kfd_card {
 
 struct kfd_roots kfd_roots_here(void)
 {
-	const char *sys = getenv(SYSFS_VARIABLE);
+	const char *sys = kernel_sys_elsewhere();
 
-	return (struct kfd_roots){ sys && *sys == '/' ? sys : "/sys",
-				   IDS_FILE };
+	return (struct kfd_roots){ sys ? sys : "/sys", IDS_FILE };
 }
 
 struct kfd_visible kfd_visible_of(const struct strlist *environment)
@@ -138,16 +136,12 @@ static bool drm_text(struct strbuf *text, const char *sys,
 static bool drm_number(const char *sys, const struct kfd_card *card,
 		       const char *file, uint64_t *number)
 {
-	struct strbuf text = STRBUF_INIT;
-	char value[UNIQUE_MAX];
-	int64_t read = -1;
+	char *folder =
+		xasprintf("%s/class/drm/renderD%" PRId64, sys, card->render);
+	bool is_read = kernel_file_number(folder, "device", file, number);
 
-	if (drm_text(&text, sys, card, file) &&
-	    kernel_line_value(value, sizeof(value), strbuf_text(&text), ""))
-		(void)integer_parse(value, &read, NULL);
-	strbuf_release(&text);
-	*number = read > 0 ? (uint64_t)read : 0;
-	return read >= 0;
+	free(folder);
+	return is_read;
 }
 
 /* "74A1,\t00,\tAMD Instinct MI300X": of this device and revision. */
@@ -226,8 +220,7 @@ static int kfd_describe(const struct kfd_roots *roots,
 			"renderD%" PRId64,
 			device->name, card->render);
 	device->board_bytes = device->total_bytes;
-	device->free_bytes =
-		used < device->total_bytes ? device->total_bytes - used : 0;
+	device->free_bytes = bytes_minus(device->total_bytes, used);
 	device->free_source = GPU_FREE_KERNEL;
 	return 0;
 }
@@ -308,32 +301,26 @@ static int kfd_processes(const struct kfd_roots *roots,
 {
 	char *folder = xasprintf("%s/" KFD_FOLDER "/proc", roots->sys);
 	struct strlist pids = STRLIST_INIT;
-	struct strbuf text = STRBUF_INIT;
 	char file[48];
 	int count = 0;
 
 	(void)snprintf(file, sizeof(file), "vram_%s", card->gpu_id);
 	kernel_folder_numbers(&pids, folder);
 	for (size_t i = 0; i < pids.count && count < GPU_PROCESSES_MAX; i++) {
-		char value[UNIQUE_MAX];
-		int64_t bytes = 0;
+		uint64_t bytes;
 		int64_t pid = 0;
 
 		/* A context alone takes no memory, and does no harm. */
-		if (!kernel_file_read(&text, folder, pids.items[i], file) ||
-		    !kernel_line_value(value, sizeof(value), strbuf_text(&text),
-				       "") ||
-		    integer_parse(value, &bytes, NULL) < 0 || bytes <= 0 ||
-		    integer_parse(pids.items[i], &pid, NULL) < 0 || pid <= 0 ||
-		    pid > INT32_MAX)
+		if (!kernel_file_number(folder, pids.items[i], file, &bytes) ||
+		    !bytes || integer_parse(pids.items[i], &pid, NULL) < 0 ||
+		    pid <= 0 || pid > INT32_MAX)
 			continue;
 		processes[count++] = (struct gpu_process){
-			.used_bytes = (uint64_t)bytes,
+			.used_bytes = bytes,
 			.pid = (pid_t)pid,
 			.is_compute = 1,
 		};
 	}
-	strbuf_release(&text);
 	strlist_release(&pids);
 	free(folder);
 	return count;
@@ -399,7 +386,7 @@ void kfd_look(const struct kfd_roots *roots, struct gpu_look *look)
 					      "mem_info_vram_used", &used);
 		look->memory = (struct gpu_memory){
 			.total_bytes = total,
-			.free_bytes = used < total ? total - used : 0,
+			.free_bytes = bytes_minus(total, used),
 		};
 		look->process_count = kfd_add_own(
 			roots, &cards[i], look->processes,
