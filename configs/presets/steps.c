@@ -98,8 +98,8 @@ int64_t counter_parse(const char *text, size_t length)
 	return value;
 }
 
-static bool is_ignored(const struct step_patterns *set, const char *line,
-		       size_t length)
+static bool is_ignored_line(const struct step_patterns *set, const char *line,
+			    size_t length)
 {
 	for (size_t i = 0; i < set->ignore.count; i++)
 		if (memmem(line, length, set->ignore.items[i],
@@ -127,7 +127,8 @@ int64_t step_patterns_match(const struct step_patterns *set, const char *line,
 		counter = counter_parse(line + span.from, span.to - span.from);
 		/* Few lines come here, so the literals are asked last. */
 		if (counter >= 0)
-			return is_ignored(set, line, window.to) ? -1 : counter;
+			return is_ignored_line(set, line, window.to) ? -1
+								     : counter;
 	}
 	return -1;
 }

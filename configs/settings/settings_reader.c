@@ -16,7 +16,7 @@
 #define BYTES_MAX (8 * SETTINGS_BYTES_MAX)
 
 /* Line ends: LF, CRLF, and CR as YAML has it too. */
-static unsigned line_of(struct settings_reader *reader, size_t at)
+static unsigned settings_line_of(struct settings_reader *reader, size_t at)
 {
 	const char *text = reader->text;
 
@@ -41,7 +41,7 @@ int settings_fail(struct settings_reader *reader, size_t at,
 	if (at > reader->length)
 		at = reader->length;
 	return error_set(reader->err, -EINVAL, "%s:%u: %s", reader->name,
-			 line_of(reader, at), problem);
+			 settings_line_of(reader, at), problem);
 }
 
 static bool has_expression(const char *value)
@@ -93,7 +93,7 @@ int settings_add(struct settings_reader *reader,
 		.value = pool_add(&settings->texts, value, length),
 		.start = piece->start,
 		.end = piece->end,
-		.line = line_of(reader, piece->start),
+		.line = settings_line_of(reader, piece->start),
 	};
 	setting->is_scalar = piece->is_scalar && setting->key[0] &&
 			     !has_expression(setting->value);

@@ -262,7 +262,7 @@ static int share(struct memory_target *target, const struct options *options,
 			 bytes_format(headroom_text, target->headroom_bytes));
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static uint64_t neighbours_apart(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -284,7 +284,7 @@ int neighbours_share_again(struct memory_target *target,
 		if (!look || !look->has_memory)
 			continue;
 		used = bytes_minus(gpu->total_bytes, look->memory.free_bytes);
-		if (distance(used, before->baseline_used_bytes) <=
+		if (neighbours_apart(used, before->baseline_used_bytes) <=
 		    GPU_NEIGHBOUR_NOISE_BYTES)
 			continue;
 		gpu->free_bytes = gpu->total_bytes - used;
