@@ -129,6 +129,8 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		view->split_count = accumulation_splits(
 			plan->asked.effective_batch, plan->asked.world_size,
 			multiple, view->splits, PLAN_SPLITS_MAX);
+		if (view->split_count > PLAN_SPLITS_MAX)
+			view->split_count = PLAN_SPLITS_MAX;
 		while (view->split_count &&
 		       view->splits[view->split_count - 1] > problem->max_micro)
 			view->split_count--;
