@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ void *xrealloc(void *old, size_t count, size_t size)
 
 void *xgrow(void *items, size_t count, size_t *capacity, size_t size)
 {
+	assert(count <= *capacity);
 	if (count < *capacity)
 		return items;
 	*capacity = *capacity ? 2 * *capacity : FIRST_CAPACITY;

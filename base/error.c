@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@ int error_set(struct error *err, int code, const char *format, ...)
 
 	if (!err)
 		return code;
+	assert(code < 0);
 	err->code = code;
 	va_start(args, format);
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);
@@ -26,6 +28,7 @@ int error_set_errno(struct error *err, int code, const char *format, ...)
 
 	if (!err)
 		return code;
+	assert(code < 0);
 	err->code = code;
 	va_start(args, format);
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);
@@ -44,6 +47,7 @@ int error_prefix(struct error *err, const char *format, ...)
 
 	if (!err)
 		return -1;
+	assert(err->code < 0 && "there is a message");
 	memcpy(rest, err->message, sizeof(rest));
 	va_start(args, format);
 	(void)vsnprintf(err->message, sizeof(err->message), format, args);

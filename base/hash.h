@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_BASE_HASH_H
 #define AUTOFIT_BASE_HASH_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ static inline uint64_t hash_bytes(const void *data, size_t length)
 /* The bucket of a hash, in a table of so many buckets (a power of two). */
 static inline size_t hash_bucket(uint64_t hash, size_t bucket_count)
 {
+	assert(bucket_count && !(bucket_count & (bucket_count - 1)));
 	return (size_t)(hash ^ hash >> 32) & (bucket_count - 1);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -57,6 +58,7 @@ static void print_line(const char *kind, const char *format, va_list args)
 						      : ESCAPED_BYTES;
 		at += size ? size : 1;
 	}
+	assert(length < sizeof(safe));
 	safe[length] = '\0';
 	(void)fprintf(stderr, "autofit: %s%s\n", kind, safe);
 }

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/model_facts.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -189,6 +190,7 @@ static const struct family {
 
 const char *model_family_name(enum model_family family)
 {
+	assert(family < MODEL_FAMILIES);
 	return families[family].name;
 }
 

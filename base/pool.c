@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,6 +41,7 @@ char *pool_add(struct pool *pool, const char *text, size_t length)
 
 	if (length >= pool->left)
 		add_block(pool, length + 1);
+	assert(length < pool->left);
 	copy = pool->free;
 	if (length)
 		memcpy(copy, text, length);

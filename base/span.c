@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/span.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ struct span span_from(const char *at, const char *end)
 
 const char *span_end(struct span span)
 {
+	assert(span.at || !span.length);
 	return span.length ? span.at + span.length : span.at;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@ static void strbuf_reserve(struct strbuf *buf, size_t extra)
 {
 	size_t needed = buf->length + extra + 1;
 
+	assert(buf->data ? buf->length < buf->capacity : !buf->length);
+	assert(needed > extra && "no length comes near the end of size_t");
 	if (needed <= buf->capacity)
 		return;
 	if (needed < buf->capacity * 2)
@@ -23,6 +26,7 @@ static void strbuf_reserve(struct strbuf *buf, size_t extra)
 
 void strbuf_add(struct strbuf *buf, const void *data, size_t length)
 {
+	assert(data || !length);
 	strbuf_reserve(buf, length);
 	if (length)
 		memcpy(buf->data + buf->length, data, length);

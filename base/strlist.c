@@ -22,6 +22,8 @@ void strlist_add_words(struct strlist *list, const char *text)
 
 void strlist_take(struct strlist *list, char *text)
 {
+	assert(text && "it would end the list");
+	assert(!list->items || !list->items[list->count]);
 	if (list->count + 2 > list->capacity) {
 		list->capacity = list->capacity ? list->capacity * 2 : 8;
 		list->items = xrealloc(list->items, list->capacity,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -32,6 +33,7 @@ static int read_up_to(int fd, size_t max_bytes, struct strbuf *out)
 			return 0;
 		if (!want)
 			return 1;
+		assert((size_t)got <= left);
 		strbuf_add(out, piece, (size_t)got);
 		left -= (size_t)got;
 	}
@@ -79,6 +81,7 @@ int file_write_all(int fd, const void *bytes, size_t length)
 		else if (done < 0 && errno != EINTR)
 			return -errno;
 		if (done > 0) {
+			assert((size_t)done <= length);
 			next += done;
 			length -= (size_t)done;
 		}

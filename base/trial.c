@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/trial.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>
@@ -33,6 +34,7 @@ static int name_index(const char *const *names, size_t count, const char *name)
 
 const char *verdict_name(enum verdict verdict)
 {
+	assert((size_t)verdict < COUNT(verdict_names));
 	return verdict_names[verdict];
 }
 
@@ -47,6 +49,7 @@ int verdict_parse(const char *name, enum verdict *verdict)
 
 const char *phase_name(enum phase phase)
 {
+	assert((size_t)phase < COUNT(phase_names));
 	return phase_names[phase];
 }
 
@@ -61,6 +64,7 @@ int phase_parse(const char *name, enum phase *phase)
 
 const char *coverage_name(enum coverage coverage)
 {
+	assert((size_t)coverage < COUNT(coverage_names));
 	return coverage_names[coverage];
 }
 
@@ -75,6 +79,7 @@ int coverage_parse(const char *name, enum coverage *coverage)
 
 const char *steps_source_name(enum steps_source source)
 {
+	assert((size_t)source < COUNT(steps_source_names));
 	return steps_source_names[source];
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/units.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -66,6 +67,7 @@ static int decimal_parse(const char *text, const char **end, double *value)
 	*value = strtod(text, &stop);
 	if (stop == text || errno == ERANGE || !isfinite(*value))
 		return -EINVAL;
+	assert(*value >= 0 && "no sign was read");
 	*end = stop;
 	return 0;
 }
@@ -156,6 +158,7 @@ uint64_t amount_of(const struct amount *amount, uint64_t whole_bytes)
 {
 	if (!amount->is_percent)
 		return amount->bytes;
+	assert(amount->percent >= 0 && amount->percent <= 100);
 	return (uint64_t)((double)whole_bytes * amount->percent / 100);
 }
 

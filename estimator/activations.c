@@ -4,6 +4,8 @@
 
 #include "estimator/shapes.h"
 
+#include <assert.h>
+
 /* Tensor parallel GPUs all have what is not divided, unless sequence parallel
  * divides that too (2205.05198 §4.2.2). */
 static int64_t per_gpu(const struct sizes *sizes, int64_t replicated,
@@ -30,6 +32,7 @@ static int64_t layer_total(const struct sizes *sizes, size_t stack,
 	struct layer_bytes bytes;
 	int64_t sum;
 
+	assert(stack < sizes->shape.stack_count);
 	layer_fill(sizes, stack, mode, &bytes);
 	sum = count_mul(per_gpu(sizes, bytes.replicated, bytes.divided),
 			sizes->tokens[stack]);
@@ -70,11 +73,13 @@ static int64_t working_bytes(const struct sizes *sizes, size_t stack,
 /* 1F1B: 2205.05198 §4.2.3. */
 int64_t micro_batches_held(const struct sizes *sizes)
 {
+	assert(sizes->pipeline >= 1 && sizes->accum >= 1);
 	return count_least(sizes->pipeline, sizes->accum);
 }
 
 static int64_t layers_held(const struct sizes *sizes, int64_t layers)
 {
+	assert(layers >= 0);
 	return count_share(count_mul(layers, micro_batches_held(sizes)),
 			   sizes->pipeline);
 }
@@ -279,4 +284,5 @@ void activations_fill(const struct sizes *sizes,
 		activations->working =
 			count_most(activations->working, working);
 	}
+	assert(activations->kept >= 0 && activations->working >= 0);
 }

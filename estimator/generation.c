@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
+#include <assert.h>
+
 static bool is_policy_search(const struct workload *work)
 {
 	return work->task == TASK_GRPO || work->task == TASK_PPO;
@@ -40,6 +42,7 @@ static int64_t cached_tokens(const struct sizes *sizes, int64_t tokens)
 	int64_t block = count_most(sizes->work->kv_block, 1);
 
 	tokens = window ? count_least(tokens, window) : tokens;
+	assert(tokens >= 0 && block >= 1);
 	return count_mul(count_share(tokens, block), block);
 }
 
@@ -79,6 +82,7 @@ int64_t kv_cache_bytes(const struct sizes *sizes)
 		return 0;
 	if (has_decoder)
 		tokens = count_add(tokens, sizes->keys[0]);
+	assert(bits >= 1);
 	elements = count_mul(cached_elements(sizes, layers),
 			     count_mul(tokens, generated(work)));
 	return count_share(count_mul(elements, bits), 8);

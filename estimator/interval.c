@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
+#include <assert.h>
 #include <math.h>
 
 struct spread {
@@ -96,6 +97,7 @@ static void phase_edges(const struct sizes *sizes, const int64_t parts[PARTS],
 		edges[1] = count_add(edges[1],
 				     count_scaled(parts[i], spread.high));
 	}
+	assert(edges[0] <= edges[1]);
 }
 
 static void allocated_edges(const struct sizes *sizes,
@@ -119,6 +121,7 @@ static void allocated_edges(const struct sizes *sizes,
  */
 static int64_t joint(int64_t one, int64_t other)
 {
+	assert(one >= 0 && other >= 0);
 	if (one == COUNT_OVERFLOW || other == COUNT_OVERFLOW)
 		return COUNT_OVERFLOW;
 	return count_scaled(1, sqrt((double)one * (double)one +
@@ -175,6 +178,7 @@ static void tier_edges(const struct workload *work, struct estimate *estimate,
 	enum tier inner = (enum tier)(tier - 1);
 	int64_t peak = estimate->peak[tier];
 
+	assert(tier > TIER_ALLOCATED && below >= 0 && above >= 0);
 	below = sum(below,
 		    count_above(estimate->peak[inner], estimate->low[inner]));
 	above = sum(above,
@@ -182,6 +186,7 @@ static void tier_edges(const struct workload *work, struct estimate *estimate,
 	estimate->low[tier] =
 		count_most(count_above(peak, below), estimate->low[inner]);
 	estimate->high[tier] = count_add(peak, above);
+	assert(estimate->low[tier] <= estimate->high[tier]);
 }
 
 static void reserved_edges(const struct sizes *sizes, struct estimate *estimate)
@@ -226,4 +231,5 @@ void interval_fill(const struct sizes *sizes, struct estimate *estimate)
 	allocated_edges(sizes, estimate);
 	reserved_edges(sizes, estimate);
 	process_edges(sizes->work, estimate);
+	assert(estimate->low[TIER_PROCESS] >= estimate->low[TIER_RESERVED]);
 }

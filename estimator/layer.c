@@ -4,6 +4,8 @@
 
 #include "estimator/shapes.h"
 
+#include <assert.h>
+
 /*
  * Autograd keeps the inputs of what has a weight, or another operand, that a
  * gradient goes to; outputs of softmax; masks of dropout. The terms below were
@@ -88,6 +90,7 @@ static int64_t norm_bytes(const struct sizes *sizes, size_t stack,
 	if (has_rms_norms(family))
 		one = count_add(count_mul(hidden, NORM_FP32_BYTES),
 				mode == LAYER_TRAINED ? one : 0);
+	assert(norms >= 1);
 	return count_mul(one, norms);
 }
 
@@ -260,6 +263,7 @@ void layer_fill(const struct sizes *sizes, size_t stack, enum layer_mode mode,
 	bytes->divided = count_add(query_bytes(sizes, mode), key_bytes(sizes));
 	bytes->divided =
 		count_add(bytes->divided, count_add(bytes->scores, bytes->mlp));
+	assert(bytes->divided >= bytes->scores && bytes->divided >= bytes->mlp);
 }
 
 /* The cross attention of a decoder: its queries, and keys of the encoder. */

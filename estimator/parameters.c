@@ -4,6 +4,7 @@
 
 #include "estimator/shapes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -86,6 +87,7 @@ static void shape_unknown(const struct model_facts *facts,
 	shape->embedding = table;
 	shape->head = head;
 	shape->other = facts->parameters - table - head;
+	assert(shape->other >= 0);
 }
 
 int model_shape(const struct model_facts *facts, struct model_shape *shape,
@@ -119,6 +121,7 @@ int model_shape(const struct model_facts *facts, struct model_shape *shape,
 		result = check_given(&full, in_layers, err);
 	if (full.parameters)
 		shape->total = full.parameters;
+	assert(result < 0 || shape->total >= 1);
 	return result;
 }
 
@@ -147,6 +150,7 @@ static void add_linears(const struct layer_stack *stack,
 		int64_t one = matrix_size(linear);
 		int64_t all = one * linear->copies * stack->layers;
 
+		assert(linear->active <= linear->copies);
 		parts->linear += all;
 		parts->experts += linear->is_expert ? all : 0;
 		parts->active += one * linear->active * stack->layers;
@@ -173,6 +177,8 @@ void model_parts(const struct model_shape *shape, struct model_parts *parts)
 		add_linears(stack, parts);
 	}
 	parts->layers = all_layers(shape);
+	assert(parts->experts <= parts->linear &&
+	       parts->active <= parts->linear);
 }
 
 /* rank x in for the first matrix of an adapter, rank x out for the second. */

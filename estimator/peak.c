@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 
 /*
@@ -29,6 +30,7 @@ static void always_fill(const struct terms *terms, enum peak_phase phase,
 {
 	const struct sizes *sizes = &terms->sizes;
 
+	assert(phase < PEAK_PHASES);
 	parts[PART_WEIGHTS] = terms->states.weights;
 	parts[PART_OPTIMIZER] = terms->states.optimizer;
 	parts[PART_MASTER] = terms->states.master;
@@ -183,6 +185,7 @@ static void phases_fill(const struct terms *terms, struct estimate *estimate)
 		most = estimate->allocated[i];
 		estimate->phase = phase;
 	}
+	assert(most >= 0 && "a run trains or generates");
 }
 
 static void tiers_fill(const struct sizes *sizes, struct estimate *estimate)
@@ -202,6 +205,9 @@ static void tiers_fill(const struct sizes *sizes, struct estimate *estimate)
 	estimate->peak[TIER_PROCESS] = count_add(
 		estimate->peak[TIER_RESERVED],
 		count_add(parts[PART_CONTEXT], parts[PART_COMMUNICATION]));
+	assert(estimate->peak[TIER_ALLOCATED] <=
+		       estimate->peak[TIER_RESERVED] &&
+	       estimate->peak[TIER_RESERVED] <= estimate->peak[TIER_PROCESS]);
 }
 
 /* Everything that follows from tokens is proportional to the batch. */
@@ -220,6 +226,7 @@ static void line_fill(const struct terms *terms, struct estimate *estimate)
 		all = count_add(all, terms->activations.working);
 	estimate->sample_bytes = count_share(all, sizes->work->micro_batch);
 	estimate->fixed_bytes = count_above(estimate->allocated[phase], all);
+	assert(estimate->sample_bytes >= 0 && estimate->fixed_bytes >= 0);
 }
 
 static int overflow(const struct workload *work, struct error *err)

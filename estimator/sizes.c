@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "estimator/estimator_internal.h"
 
+#include <assert.h>
 #include <errno.h>
 
 static int64_t at_least_one(int64_t count)
@@ -52,6 +53,7 @@ static int64_t image_tokens(const struct model_facts *model)
 {
 	int64_t side = model->image / at_least_one(model->patch);
 
+	assert(side >= 0);
 	return count_add(count_mul(side, side), 1);
 }
 
@@ -106,6 +108,7 @@ static void parallel_fill(struct sizes *sizes)
 	sizes->pipeline = at_least_one(work->pipeline_parallel);
 	sizes->context = at_least_one(work->context_parallel);
 	sizes->expert = at_least_one(work->expert_parallel);
+	assert(sizes->data >= 1 && sizes->tensor >= 1 && sizes->pipeline >= 1);
 }
 
 /*
@@ -147,6 +150,8 @@ static void counts_fill(struct sizes *sizes)
 	sizes->outside = count_share(
 		count_most(sizes->shape.embedding, sizes->shape.head),
 		sizes->tensor);
+	assert(parts->experts <= parts->layers);
+	assert(sizes->experts_on_gpu <= sizes->linear_on_gpu);
 }
 
 /* Adapters lie on the GPUs as the layers do. */
@@ -173,6 +178,8 @@ static void trainable_fill(struct sizes *sizes)
 		sizes->trainable = count_least(
 			count_share(layers, sizes->tensor), sizes->on_gpu);
 	}
+	assert(!sizes->trains_all || !sizes->trains_adapters);
+	assert(sizes->trained >= 0 && sizes->trainable >= 0);
 }
 
 int sizes_fill(struct sizes *sizes, const struct workload *work,
@@ -202,6 +209,7 @@ int sizes_fill(struct sizes *sizes, const struct workload *work,
 	sizes->parts.layers =
 		count_least(sizes->parts.layers, sizes->shape.total);
 	sizes->element = work->regime == REGIME_FP32 ? 4 : 2;
+	assert(sizes->shape.stack_count <= STACKS_MAX);
 	parallel_fill(sizes);
 	widths_fill(sizes);
 	tokens_fill(sizes);

@@ -29,6 +29,7 @@ static struct gpu_listing list_processes(const struct probe_gpus *gpus,
 	const struct gpu_look *look =
 		nvml_seen(gpus->spec->nvml, gpus->spec->gpus[gpu].uuid);
 
+	assert(gpu < gpus->spec->count);
 	return (struct gpu_listing){
 		.gpu = gpu,
 		.processes = look ? look->processes : NULL,
@@ -214,6 +215,7 @@ static void note_device(struct probe_gpus *gpus, size_t index,
 			device->current_bytes + device->overhead_bytes;
 		look.told_overhead_bytes = device->overhead_bytes;
 	}
+	assert(index < gpus->spec->count && index < 64);
 	reconcile_note(&gpus->reconcile[index], &look);
 }
 
@@ -311,6 +313,7 @@ enum coverage probe_gpus_coverage(const struct probe_gpus *gpus)
 		if (coverage < least)
 			least = coverage;
 	}
+	assert(least > COVERAGE_NONE || !is_used);
 	return is_used ? least : COVERAGE_NONE;
 }
 
@@ -347,6 +350,7 @@ static void note_foreign(const struct probe_gpus *gpus,
 				byte >= 4 && byte <= 10 && byte % 2 == 0 ? "-"
 									 : "",
 				uuid[byte]);
+		assert(used < EVIDENCE_DEVICE_MAX);
 		return;
 	}
 }
@@ -368,6 +372,7 @@ static struct gpu_spread probe_gpu_spread(const struct probe_gpus *gpus)
 		spread.peak_bytes = bytes;
 		spread.place = i;
 	}
+	assert(spread.others_peak_bytes <= spread.peak_bytes);
 	device = gpus->spec->count
 			 ? preload_device(&gpus->preload,
 					  gpus->spec->gpus[spread.place].uuid)

@@ -213,6 +213,8 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 		trial->confirmed_steps = trial->steps;
 	trial->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
 	trial->later_passes = passes_of_verdict(probe);
+	assert(trial->rest_bytes <= trial->peak_bytes);
+	assert(trial->steps >= 0 && trial->later_passes >= 0);
 	note_pace(probe, trial);
 	trial->is_alike = steps_were_alike(probe, trial);
 	note_seen(trial, &probe->readings.python);

@@ -8,6 +8,7 @@
 #include "probes/channel/last_errors.h"
 #include "probes/output/refusal.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static void keep_memory_line(struct probe_output *output,
 
 	if (found->memory_line)
 		return;
+	assert(signature->class >= SIGNATURE_RMM &&
+	       signature->class <= SIGNATURE_AMBIGUOUS);
 	text = xstrndup(line, length);
 	found->memory_line = signature;
 	found->text_is_usual = signature == output->spec->lines.usual;
@@ -165,6 +168,7 @@ static void log_bytes(struct probe_stream *stream, const char *bytes,
 	uint64_t found = stream->redact.found;
 	bool has_begun = stream->may_have_secret && stream->lines.length > 0;
 
+	assert(length > 0);
 	if (!stream->redact.longest) {
 		logfile_write(&output->log, bytes, length);
 		return;
@@ -202,6 +206,7 @@ bool probe_output_read(struct probe_stream *stream)
 {
 	char bytes[READ_BYTES];
 
+	assert(stream->fd >= 0);
 	for (int turn = 0; turn < READ_TURNS; turn++) {
 		ssize_t got = read(stream->fd, bytes, sizeof(bytes));
 

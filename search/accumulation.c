@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "search/accumulation.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 /*
@@ -38,12 +39,15 @@ size_t accumulation_splits(int64_t effective_batch, int64_t world,
 		small++;
 		last = d;
 	}
+	assert(small >= 1 && "1 divides every product");
 	/* A square root is its own cofactor. */
 	count = 2 * small - (last * last == product ? 1 : 0);
+	assert(count <= SPLITS_MAX);
 	for (size_t i = small; i < count && i < capacity; i++) {
 		int64_t d = micros[count - 1 - i] / multiple_of;
 
 		micros[i] = product / d * multiple_of;
+		assert(micros[i] > micros[i - 1]);
 	}
 	return count;
 }
@@ -51,11 +55,15 @@ size_t accumulation_splits(int64_t effective_batch, int64_t world,
 int64_t accumulation_exact(int64_t effective_batch, int64_t micro,
 			   int64_t world)
 {
+	int64_t accum;
+
 	if (!are_positive(effective_batch, micro, world) ||
 	    effective_batch % micro != 0 ||
 	    effective_batch / micro % world != 0)
 		return 0;
-	return effective_batch / micro / world;
+	accum = effective_batch / micro / world;
+	assert(micro * world * accum == effective_batch);
+	return accum;
 }
 
 int64_t accumulation_grow(int64_t effective_batch, int64_t micro, int64_t world)
@@ -86,6 +94,7 @@ int64_t accumulation_nearest(int64_t effective_batch, int64_t micro,
 	/* A tie goes up, unless that is no number any more. */
 	if (rest >= unit - rest && count < INT64_MAX / unit)
 		count++;
+	assert(count <= INT64_MAX / unit);
 	return count * unit;
 }
 
@@ -94,6 +103,7 @@ int64_t accumulation_derived(int64_t nominal, int64_t step, bool rounds)
 	int64_t accum = nominal / step;
 	int64_t rest = nominal % step;
 
+	assert(step >= 1);
 	/* A half goes to the even one of its neighbours. */
 	if (rounds &&
 	    (rest > step - rest || (rest == step - rest && accum % 2 == 1)))
@@ -103,6 +113,7 @@ int64_t accumulation_derived(int64_t nominal, int64_t step, bool rounds)
 
 int64_t accumulation_divisor(int64_t a, int64_t b)
 {
+	assert(a >= 0 && b >= 0 && (a || b));
 	while (b) {
 		int64_t rest = a % b;
 
@@ -116,6 +127,7 @@ int64_t accumulation_multiple(int64_t a, int64_t b)
 {
 	int64_t result;
 
+	assert(a >= 1 && b >= 1);
 	if (__builtin_mul_overflow(a / accumulation_divisor(a, b), b, &result))
 		return INT64_MAX;
 	return result;

@@ -30,6 +30,8 @@ static void count_steps(struct findings *findings, const struct trial *trials,
 			largest = micro;
 		}
 	}
+	assert(!findings->bracketed ||
+	       findings->bracketed + 2 <= findings->verdicts);
 }
 
 static void find_bracket(struct findings *findings, const struct trial *trials,
@@ -52,6 +54,8 @@ static void find_bracket(struct findings *findings, const struct trial *trials,
 		     micro < findings->smallest_misfit))
 			findings->largest_fit = micro;
 	}
+	assert(!findings->smallest_misfit ||
+	       findings->largest_fit < findings->smallest_misfit);
 }
 
 static size_t count_measured(const struct trial *trials, size_t count)
@@ -84,6 +88,7 @@ static void set_bound(struct findings *findings,
 		findings->bound = recorded;
 		findings->bound_by = MISFIT_BY_RECORD;
 	}
+	assert(!findings->bound || findings->bound > findings->largest_fit);
 }
 
 uint64_t findings_noise(const struct search_problem *problem)
@@ -102,6 +107,7 @@ int64_t findings_reach(const struct search_problem *problem,
 	struct memory_line line = memory_line_steep(trials, count);
 	int64_t size;
 
+	assert(largest_fit >= 1 && growth > 0);
 	if (!line.points)
 		line = memory_line_rest(trials, count);
 	/* At its steepest so little above the limit is stopped in time. */
@@ -146,6 +152,8 @@ static void set_questions(struct findings *findings,
 		findings->lowest = findings->highest;
 	if (findings->lowest < above)
 		findings->lowest = above;
+	assert(fit < findings->lowest && findings->lowest <= findings->highest);
+	assert(!findings->bound || findings->highest < findings->bound);
 }
 
 static struct memory_line estimated_line(const struct search_problem *problem,
@@ -171,6 +179,7 @@ struct findings findings_of(const struct search_problem *problem,
 {
 	struct findings findings = { .bound_by = MISFIT_BY_NONE };
 
+	assert(problem->tolerance >= 0);
 	count_steps(&findings, trials, count);
 	find_bracket(&findings, trials, count);
 	findings.measured = count_measured(trials, count);
@@ -195,6 +204,9 @@ struct search_answer findings_settled(const struct findings *findings)
 		.misfit_by = findings->bound_by,
 	};
 
+	assert(answer.smallest_misfit || answer.misfit_by == MISFIT_BY_NONE);
+	assert(!answer.smallest_misfit ||
+	       answer.micro_batch < answer.smallest_misfit);
 	return answer;
 }
 
@@ -209,10 +221,13 @@ struct search_answer findings_ask(const struct search_problem *problem,
 						       : MISFIT_BY_NONE,
 	};
 
+	assert(findings->lowest >= 1 && findings->lowest <= findings->highest);
 	if (micro > findings->highest)
 		micro = findings->highest;
 	if (micro < findings->lowest)
 		micro = findings->lowest;
+	assert(micro > findings->largest_fit);
+	assert(!findings->smallest_misfit || micro < findings->smallest_misfit);
 	answer.micro_batch = micro;
 	return answer;
 }
@@ -227,6 +242,7 @@ int64_t findings_middle(const struct search_problem *problem,
 	if (problem->candidates)
 		return problem_between(problem, findings->lowest,
 				       findings->highest);
+	assert(fit < misfit && "it is asked where both are known");
 	return fit + (misfit - fit) / 2;
 }
 

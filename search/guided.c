@@ -108,6 +108,7 @@ static int64_t wish_on_line(const struct search_problem *problem,
 	uint64_t noise = findings_noise(problem);
 	int64_t size = memory_line_micro(&findings->line, limit);
 
+	assert(findings->line.points == 2);
 	if (!findings->smallest_misfit || size < findings->smallest_misfit)
 		return size;
 	/* The line promised too much; perhaps by no more than noise. */
@@ -126,6 +127,7 @@ static int64_t wish_in_bracket(const struct search_problem *problem,
 	int64_t size =
 		memory_line_micro(&findings->guess, problem->limit_bytes);
 
+	assert(findings->largest_fit && findings->smallest_misfit);
 	if (size && size < findings->smallest_misfit)
 		return size;
 	/* Its rise is too steep: up to there a size fits. */
@@ -193,6 +195,7 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 	struct memory_line least;
 	uint64_t doubt;
 
+	assert(micro > findings->largest_fit && "what fits is no misfit");
 	if (has_line(problem, findings)) {
 		doubt = memory_line_doubt(&findings->line, trials, count,
 					  noise);

@@ -59,6 +59,7 @@ static const struct trial *largest_peak(const struct trial *trials,
 {
 	const struct trial *best = NULL;
 
+	assert(!above || micro_max < above->micro_batch);
 	for (size_t i = 0; i < count; i++) {
 		const struct trial *trial = &trials[i];
 
@@ -97,6 +98,7 @@ static struct memory_line line_of(const struct trial *low,
 	struct memory_line line = { .points = 2 };
 
 	assert(high->micro_batch > low->micro_batch);
+	assert(high->peak_bytes >= low->peak_bytes);
 	line.bytes_per_sample =
 		((double)(high->peak_bytes - low->peak_bytes) + more) /
 		(double)(high->micro_batch - low->micro_batch);
@@ -162,6 +164,7 @@ static struct memory_line line_hidden(const struct trial *trials, size_t count)
 			small = &trials[i];
 	if (small == large)
 		return line;
+	assert(small->micro_batch < large->micro_batch);
 	rise = (double)memory_line_noise(peak->peak_bytes);
 	if (large->peak_bytes > small->peak_bytes)
 		rise += (double)(large->peak_bytes - small->peak_bytes);
@@ -228,6 +231,7 @@ static const struct trial *largest_at_rest(const struct trial *trials,
 /* Through this peak; its rise, from 0 to its size, is that many bytes. */
 static struct memory_line line_of_rise(const struct trial *trial, double rise)
 {
+	assert(trial->micro_batch >= 1 && rise >= 0);
 	return (struct memory_line){
 		.points = 2,
 		.fixed_bytes = (double)trial->peak_bytes - rise,
@@ -284,6 +288,7 @@ uint64_t memory_line_doubt(const struct memory_line *line,
 	uint64_t most = 0;
 	size_t on_line = 0;
 
+	assert(line->points == 2 && "one point has nothing to miss");
 	for (size_t i = 0; i < count; i++)
 		if (trial_is_point(&trials[i]) &&
 		    trials[i].micro_batch > bend &&

@@ -18,6 +18,9 @@ static size_t list_rank(const struct search_problem *problem, int64_t micro)
 		else
 			high = middle;
 	}
+	assert(!low || problem->candidates[low - 1] <= micro);
+	assert(low == problem->candidate_count ||
+	       problem->candidates[low] > micro);
 	return low;
 }
 
@@ -54,6 +57,7 @@ int64_t problem_ceiling(const struct search_problem *problem, int64_t micro)
 {
 	size_t rank;
 
+	assert(problem->candidates || problem->multiple_of >= 1);
 	if (micro < 1)
 		micro = 1;
 	if (!problem->candidates && micro < problem->free_below)
@@ -76,6 +80,7 @@ int64_t problem_between(const struct search_problem *problem, int64_t low,
 	size_t last = list_rank(problem, high);
 
 	assert(first >= 1 && first <= last);
+	assert(problem->candidates[first - 1] == low);
 	return problem->candidates[(first + last) / 2 - 1];
 }
 
@@ -83,5 +88,6 @@ int64_t problem_scaled(int64_t micro, double factor)
 {
 	double product = (double)micro * factor;
 
+	assert(micro >= 0 && factor >= 0);
 	return product < 0x1p63 ? (int64_t)product : INT64_MAX;
 }

@@ -38,7 +38,13 @@ struct search_answer search_next(const struct search_strategy *strategy,
 				 const struct search_problem *problem,
 				 const struct trial *trials, size_t count)
 {
-	return strategy->next(problem, trials, count);
+	struct search_answer answer = strategy->next(problem, trials, count);
+
+	assert((answer.state == SEARCH_NOTHING_FITS) == !answer.micro_batch);
+	assert(answer.state != SEARCH_PROBE ||
+	       problem_floor(problem, answer.micro_batch) ==
+		       answer.micro_batch);
+	return answer;
 }
 
 uint64_t search_expected_peak(const struct search_problem *problem,
@@ -48,6 +54,7 @@ uint64_t search_expected_peak(const struct search_problem *problem,
 	struct findings findings = findings_of(problem, trials, count);
 	struct memory_line half;
 
+	assert(micro_batch >= 1);
 	if (findings.line.points == 2)
 		return memory_line_peak(&findings.line, micro_batch);
 	if (findings.rest.points)

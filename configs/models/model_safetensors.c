@@ -11,6 +11,7 @@
 #include "configs/files/json_bounded.h"
 #include "configs/models/model_tensors.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -128,6 +129,7 @@ static int read_tensor(struct safetensors_reading *reading, const char *key,
 			reading, key, json_object_get(json, "dtype"), &tensor);
 	if (result < 0)
 		return result;
+	assert(tensor.bytes >= 0 && tensor.elements >= 0);
 	reading->seen_bytes += (uint64_t)tensor.bytes;
 	if (reading->seen_bytes > reading->data_bytes)
 		return safetensors_fail(reading, key, "lies over another one");
@@ -166,6 +168,7 @@ static int read_at(int fd, void *data, size_t length, off_t at)
 {
 	char *to = data;
 
+	assert(at >= 0);
 	while (length > 0) {
 		ssize_t got = pread(fd, to, length, at);
 
@@ -228,6 +231,7 @@ static int add_open(struct stored_weights *weights, int fd, const char *path,
 	result = read_length(fd, path, (uint64_t)info.st_size, &length, err);
 	if (result < 0)
 		return result;
+	assert(length <= WEIGHTS_HEADER_MAX);
 	text = xmalloc(length + 1);
 	header.text = text;
 	header.length = length;
@@ -293,6 +297,7 @@ static void sort_once(struct strlist *shards)
 		else
 			shards->items[++kept] = shards->items[i];
 	}
+	assert(kept < shards->count);
 	shards->count = kept + 1;
 	shards->items[shards->count] = NULL;
 }

@@ -9,6 +9,7 @@
 #include "configs/models/config/model_hf.h"
 #include "configs/settings/settings.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,6 +78,7 @@ static void foreign_note(struct model_facts *facts, const char *key)
 {
 	size_t used = strlen(facts->unread);
 
+	assert(used < sizeof(facts->unread));
 	(void)snprintf(facts->unread + used, sizeof(facts->unread) - used,
 		       "%s%.40s", used ? ", " : "keys of the file: ", key);
 }
@@ -106,6 +108,7 @@ static int parse_number(const char *value, int64_t *number, struct error *err)
 	for (const char *c = value; *c && length + 1 < sizeof(text); c++)
 		if (*c != '_' || c == value)
 			text[length++] = *c;
+	assert(length < sizeof(text));
 	text[length] = '\0';
 	return integer_parse(text, number, err);
 }

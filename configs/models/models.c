@@ -8,6 +8,7 @@
 #include "configs/files/csv.h"
 #include "configs/models/config/model_steps.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -81,6 +82,7 @@ static void key_make(char key[KEY_MAX], const char *name, size_t length)
 			used = key_add(key, used, word, name);
 		name += name < end;
 	}
+	assert(used < KEY_MAX);
 	key[used] = '\0';
 }
 
@@ -182,6 +184,7 @@ static int models_fail_unknown(const struct model_table *table,
 			strbuf_addf(&near, "%s%s",
 				    named++ ? ", " : "; near it: ",
 				    table->items[i].facts.name);
+	assert(named <= NEAR_MAX && most >= NEAR_LETTERS);
 	result = error_set(err, -ENOENT, "'%.64s' is no model autofit knows%s",
 			   name, strbuf_text(&near));
 	strbuf_release(&near);
@@ -214,6 +217,7 @@ static const struct known_model *find_pointed(const struct model_table *table,
 		    isdigit((unsigned char)name[i - 1]) &&
 		    isdigit((unsigned char)name[i + 1]))
 			places[count++] = i;
+	assert(count <= BUILDER_POINTS);
 	for (unsigned points = 0; !model && points < 1U << count; points++) {
 		char key[KEY_MAX] = "", *text = xstrdup(name);
 

@@ -11,6 +11,7 @@
 #include "configs/records/record.h"
 #include "configs/records/record_fields.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -184,6 +185,7 @@ static int journal_line_read(const json_t *line, struct probe_notes *notes)
 	struct probe_note note = { 0 };
 	int result = 0;
 
+	assert(notes->count < RECORD_PROBES_MAX);
 	for (size_t i = 0; probe_fields[i].name && result == 0; i++)
 		result = get_field(line, &probe_fields[i], &note);
 	if (result == 0)
@@ -279,6 +281,7 @@ static int journal_read_lines(const struct strbuf *text, const char *identity,
 		at = newline + 1;
 		first = false;
 	}
+	assert(at <= end);
 	*good_bytes = text->length - (size_t)(end - at);
 	return first ? -EINVAL : 0;
 }
@@ -294,6 +297,7 @@ static int resume(const struct journal *journal, const char *identity,
 	if (textfile_read(journal->path, JOURNAL_FILE_MAX, &text, NULL) == 0)
 		result = journal_read_lines(&text, identity, resumed,
 					    &good_bytes);
+	assert(result < 0 || good_bytes <= text.length);
 	if (result == 0 && good_bytes < text.length &&
 	    ftruncate(journal->fd, (off_t)good_bytes) < 0)
 		result = -EINVAL;
@@ -308,6 +312,7 @@ static int write_line(int fd, const struct strbuf *line)
 {
 	ssize_t done;
 
+	assert(line->length && line->data[line->length - 1] == '\n');
 	do
 		done = write(fd, line->data, line->length);
 	while (done < 0 && errno == EINTR);
@@ -326,6 +331,7 @@ static int journal_append(const struct journal *journal,
 	off_t before = lseek(journal->fd, 0, SEEK_END);
 	int result;
 
+	assert(journal->fd >= 0);
 	result = before < 0 ? -errno : write_line(journal->fd, line);
 	if (result == 0)
 		return 0;

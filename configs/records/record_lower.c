@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "configs/records/record_split.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -49,6 +50,7 @@ static int64_t largest_fit_below(const struct probe_notes *probes,
 
 static void set_bounds(struct record *record)
 {
+	assert(record->lowered_from > 0);
 	record->smallest_misfit = record->lowered_from;
 	free(record->misfit_by);
 	record->misfit_by = xstrdup("run");

@@ -8,6 +8,7 @@
 #include "configs/identity/stamps.h"
 #include "configs/records/record_files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -69,6 +70,7 @@ static int read_sound(struct record *record, int fd, const char *path,
 {
 	int result = record_read_open(record, fd, path, err);
 
+	assert(fd >= 0);
 	if (result == 0)
 		result = check_time(record, path, wanted->now, err);
 	if (result < 0)
@@ -146,6 +148,7 @@ static void record_search_consider(struct search *search, struct record *record,
 	grade = grade_of(record, search->wanted);
 	if (!is_better(search, grade, record))
 		return;
+	assert(grade != RECORD_NONE);
 	record_match_release(best);
 	best->grade = grade;
 	best->path = xstrdup(path);
@@ -190,6 +193,7 @@ static void consider_other(struct search *search, const char *path)
 		(void)close(fd);
 		return;
 	}
+	assert(search->bytes <= LESS_THAN_EXACT_BYTES);
 	search->bytes += info.st_size;
 	if (read_sound(&record, fd, path, wanted, NULL) < 0)
 		return;
@@ -221,6 +225,7 @@ static void search_others(struct search *search, const char *folder)
 	for (size_t i = 0; i < paths.count && i < LESS_THAN_EXACT_MAX; i++) {
 		const char *name = strrchr(paths.items[i], '/') + 1;
 
+		assert(strrchr(paths.items[i], '/') && "a folder and a name");
 		if (!record_name_fits(name, search->wanted->identity))
 			consider_other(search, paths.items[i]);
 	}
@@ -268,6 +273,7 @@ void record_search(struct record_match *match,
 	if (match->grade != RECORD_NONE)
 		match->difference =
 			difference_of(&match->record, &wanted, match->grade);
+	assert((match->grade == RECORD_NONE) == !match->path);
 	free(site);
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "configs/records/record_split.h"
 
+#include <assert.h>
 #include <stdbool.h>
 
 /*
@@ -38,6 +39,7 @@ const struct trial *record_split_find(const struct record *record,
 			    trial)
 			best = trial;
 	}
+	assert(!best || best->micro_batch < below);
 	return best;
 }
 
@@ -53,10 +55,14 @@ void record_split_use(struct record *record, const struct trial *trial)
 {
 	const struct batch old = record->batch;
 
+	assert(trial->micro_batch >= 1 && old.world_size >= 1);
 	record->batch.micro_batch = trial->micro_batch;
 	record->batch.grad_accum = record->batch.effective_batch /
 				   record->batch.world_size /
 				   trial->micro_batch;
+	assert(record->batch.micro_batch * record->batch.grad_accum *
+		       record->batch.world_size ==
+	       record->batch.effective_batch);
 	record_settings_rescale(&record->settings, &old, &record->batch);
 	/* It has the old sizes in it. */
 	strlist_release(&record->recommended_argv);

@@ -8,6 +8,7 @@
 #include "configs/files/escape.h"
 #include "configs/records/record_fields.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -87,6 +88,8 @@ int record_format(const struct record *record, struct strbuf *out,
 {
 	int result;
 
+	assert(record->device_count <=
+	       sizeof(record->devices) / sizeof(*record->devices));
 	strbuf_adds(out, "; Made by autofit from probes of the command below."
 			 " Of this file only numbers are used.\n[record]\n"
 			 "schema = " RECORD_SCHEMA "\n");
@@ -136,6 +139,7 @@ static enum holder holder_of(const char *path, const char *identity)
 
 static char *name_at(const char *id, size_t index)
 {
+	assert(index < NAMES_MAX);
 	if (index == 0)
 		return xstrdup(id);
 	return xasprintf("%s%c", id, (char)('a' + index));
@@ -208,6 +212,7 @@ static int write_into(const struct record *record, const char *folder,
 	result = folder_make(folder, folder_mode, err);
 	if (result < 0)
 		return result;
+	assert(result >= 0 && *record->id);
 	name = choose_name(record, folder);
 	if (!name)
 		return error_set(err, -EEXIST,

@@ -11,6 +11,7 @@
 #include "configs/records/field.h"
 #include "configs/records/record_fields.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -54,6 +55,7 @@ static const struct field start_fields[] = {
 static void start_format(struct strbuf *out, const struct start *start,
 			 const char *key)
 {
+	assert(start->batch.micro_batch > 0 && start->batch.grad_accum > 0);
 	strbuf_adds(out, SCHEMA "\n");
 	for (const struct field *field = start_fields; field->name; field++) {
 		strbuf_addf(out, "%s = ", field->name);
@@ -92,6 +94,7 @@ static char *starts_take_value(const char **text, const char *name)
 	if (!end)
 		return NULL;
 	*text = end + 1;
+	assert(value <= end);
 	return xstrndup(value, (size_t)(end - value));
 }
 
@@ -280,6 +283,7 @@ static void starts_prune(const char *folder, const char *written)
 	size_t kept = 1;
 
 	starts_listing_read(&listing, folder);
+	assert(listing.count <= LISTED_MAX);
 	if (listing.count > STARTS_KEPT)
 		qsort(listing.items, listing.count, sizeof(*listing.items),
 		      starts_compare_newest_first);

@@ -11,6 +11,7 @@
 #include "probes/keeper/keeper.h"
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -106,6 +107,8 @@ static int take_own(struct device_locks *guard, struct turn *turn,
 	char who[WHO_MAX];
 	int result;
 
+	assert(guard->lock_count <
+	       sizeof(guard->locks) / sizeof(*guard->locks));
 	turn->told = false;
 	while ((result = lock_take(lock, folder, turn->name, &left, err)) ==
 	       -EWOULDBLOCK) {
@@ -117,6 +120,7 @@ static int take_own(struct device_locks *guard, struct turn *turn,
 	if (result < 0)
 		return result;
 	guard->lock_count++;
+	assert(guard->count < sizeof(guard->fds) / sizeof(*guard->fds));
 	guard->fds[guard->count++] = lock->fd;
 	rescue(&left, turn->request);
 	return lock_write(lock, &guard->note, err);
@@ -243,6 +247,7 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 		turn.name = host;
 		return result < 0 ? result : take_host(guard, &turn, err);
 	}
+	assert(target->gpu_count >= 1 && target->gpu_count <= GPU_MAX);
 	for (size_t i = 0; i < target->gpu_count; i++)
 		uuids[i] = target->gpus[i].uuid;
 	/* In one order, whatever CUDA_VISIBLE_DEVICES says: two tunings that
@@ -278,6 +283,7 @@ static bool device_locks_is_own(const struct device_locks *guard, int fd)
 
 void device_locks_release(struct device_locks *guard)
 {
+	assert(guard->lock_count <= guard->count);
 	for (size_t i = 0; i < guard->count; i++)
 		if (!device_locks_is_own(guard, guard->fds[i]))
 			(void)close(guard->fds[i]);

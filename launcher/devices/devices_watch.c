@@ -12,6 +12,7 @@
 #include "launcher/options/exitcode.h"
 #include "launcher/report/report_style.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -99,6 +100,7 @@ static bool wait_until(struct watch *watch, int64_t deadline_ms,
 
 static void devices_watch_take_answer(struct watch *watch)
 {
+	assert(watch->is_asked);
 	watch->is_asked = false;
 	(void)nvml_take(watch->nvml, &watch->trouble);
 	/* Then each device says what is missing. */
@@ -161,6 +163,7 @@ static void fill_gpu(struct watch *watch, size_t index)
 	struct watched_gpu *kept = &watch->gpus[index];
 	struct sample_gpu *row = &watch->sample.gpus[index];
 
+	assert(index < watch->devices.gpu_count);
 	*row = (struct sample_gpu){
 		.gpu = gpu,
 		.total_bytes = gpu->total_bytes,

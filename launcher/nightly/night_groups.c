@@ -55,6 +55,7 @@ void night_groups_add(struct night_groups *groups, size_t at)
 
 static void groups_remove(struct night_groups *groups, size_t at)
 {
+	assert(groups->waits[at] && groups->waiting[groups->group[at]] > 0);
 	groups->waits[at] = false;
 	if (--groups->waiting[groups->group[at]] == 0)
 		groups->with_some--;
@@ -78,6 +79,7 @@ size_t night_groups_take(struct night_groups *groups, size_t room,
 		groups_remove(groups, i);
 		items[count++] = i;
 	}
+	assert(count >= 1 && "the first of them waits");
 	if (!share)
 		share = 1;
 	*at_once = share < count ? share : count;

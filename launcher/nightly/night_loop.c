@@ -111,6 +111,7 @@ static void carry_over(struct night_run *run, struct night_row *row)
 
 static void begin_slot(struct night_loop_state *loop, struct night_slot *slot)
 {
+	assert(slot->at < loop->run->jobs->count && slot->attempts < LOST_MAX);
 	night_task_begin(&slot->task, &loop->run->jobs->items[slot->at],
 			 loop->run->jobs->results, loop->run->now.started,
 			 slot->attempts);
@@ -126,6 +127,7 @@ static size_t begin_share(struct night_loop_state *loop, size_t count,
 
 	while (loop->shares[at].left)
 		at++;
+	assert(count >= 1 && at_once >= 1 && at < loop->run->jobs->count);
 	loop->shares[at] =
 		(struct night_share){ .at_once = at_once, .left = count };
 	return at;
@@ -162,6 +164,7 @@ static void take_back(struct night_loop_state *loop, size_t from)
 			loop->slots[kept++] = *slot;
 			continue;
 		}
+		assert(loop->shares[slot->share].left > 0);
 		loop->shares[slot->share].left--;
 		executor_task_release(&slot->task);
 		night_groups_add(&loop->groups, slot->at);
@@ -183,6 +186,7 @@ static int start_together(struct night_loop_state *loop, size_t count,
 		begin_slot(loop, slot);
 		loop->tasks[i] = &slot->task;
 	}
+	assert(loop->count <= loop->run->jobs->count);
 	result = loop->executor.ops->start(&loop->executor, loop->tasks, count,
 					   at_once, err);
 	take_back(loop, from);
@@ -267,6 +271,7 @@ static void draw_live(struct night_loop_state *loop)
 				.node = "",
 				.seconds = -1,
 			};
+	assert(count <= jobs->count);
 	night_live_draw(&loop->live, loop->rows, count);
 }
 
@@ -314,6 +319,7 @@ static bool take_slot(struct night_loop_state *loop, struct night_slot *slot,
 	struct night_row *row = &run->now.rows[slot->at];
 	bool is_stopped = run->signal_number || loop->is_late;
 
+	assert(loop->shares[slot->share].left > 0);
 	loop->shares[slot->share].left--;
 	night_row_begin(row, &run->jobs->items[slot->at]);
 	night_conclude(run, &slot->task, row);
@@ -351,6 +357,7 @@ static int take_ended(struct night_loop_state *loop, struct error *err)
 			loop->slots[kept++] = *slot;
 		has_news = has_news || has_ended;
 	}
+	assert(kept <= loop->count);
 	loop->count = kept;
 	if (has_news && result == 0)
 		result = night_files_write(loop->run->jobs->results,

@@ -4,6 +4,7 @@
 
 #include "launcher/pages/html.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>
 
@@ -109,6 +110,7 @@ static void add_axes(struct strbuf *out, const struct chart *chart,
 static void add_levels(struct strbuf *out, const struct chart *chart,
 		       const struct scale *scale)
 {
+	assert(chart->level_count <= CHART_LEVELS_MAX);
 	if (chart->level_count == CHART_LEVELS_MAX) {
 		double top = scale_y(scale, chart->levels[0].y);
 
@@ -156,6 +158,8 @@ static void add_point(struct strbuf *out, const struct chart_point *point,
 {
 	double x = scale_x(scale, point->x), y = scale_y(scale, point->y);
 
+	assert((size_t)point->kind <
+	       sizeof(kind_classes) / sizeof(*kind_classes));
 	strbuf_adds(out, "<g><title>");
 	html_text(out, point->label);
 	strbuf_adds(out, "</title>");

@@ -37,6 +37,7 @@ static bool chart_place(const struct canvas *canvas, double x, double y,
 	if (!(across >= 0) || !(down >= 0) ||
 	    across >= (double)(canvas->width * DOTS_X) || down >= ROWS * DOTS_Y)
 		return false;
+	assert(canvas->x_max > 0 && canvas->y_max > 0);
 	*column = (size_t)across;
 	*row = (size_t)down;
 	return true;
@@ -90,6 +91,7 @@ static void draw_marks(struct canvas *canvas, const struct chart *chart)
 	};
 	size_t column, row;
 
+	assert(chart->level_count <= CHART_LEVELS_MAX);
 	for (size_t i = 0; i < chart->level_count; i++)
 		if (chart_place(canvas, 0, chart->levels[i].y, &column, &row))
 			draw_level(canvas->marks[row / DOTS_Y], canvas->width,
@@ -104,6 +106,7 @@ static void draw_marks(struct canvas *canvas, const struct chart *chart)
 /* Of the Basic Multilingual Plane, from U+0800 on. */
 static void add_character(struct strbuf *out, unsigned code)
 {
+	assert(code >= 0x800 && code < 0x10000);
 	strbuf_addch(out, (char)(0xe0 | code >> 12));
 	strbuf_addch(out, (char)(0x80 | (code >> 6 & 0x3f)));
 	strbuf_addch(out, (char)(0x80 | (code & 0x3f)));

@@ -3,6 +3,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/rates.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -80,6 +81,7 @@ static double error_of(const struct trial *trial)
 
 	if (count < 2)
 		return ERROR_OF_FEW;
+	assert(trial->step_seconds > 0);
 	error = 1.2533 * 1.4826 * trial->step_mad_seconds /
 		(trial->step_seconds * sqrt(count));
 	return error > ERROR_MIN ? error : ERROR_MIN;
@@ -107,6 +109,7 @@ struct rate_factor rates_against_own(const struct result *result,
 	of_trial = error_of(trial);
 	of_own = error_of(own);
 	error = 2 * sqrt(of_trial * of_trial + of_own * of_own);
+	assert(of_trial > 0 && of_own > 0);
 	rate.factor = speed / base;
 	rate.noise = rates_runs_apart(result).speed;
 	if (error > rate.noise)

@@ -8,6 +8,7 @@
 #include "launcher/report/report_words.h"
 #include "probes/isolation/isolation.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,6 +248,7 @@ static void add_verdict(struct strbuf *out, const struct report_style *style,
 		text_add_safe(&words, note->why, style->ascii);
 	}
 	/* Two of the four blanks stand between the row and the words. */
+	assert(words.length >= 4);
 	if (text_columns(strbuf_text(&row)) + text_columns(words.data + 2) >
 	    words_columns(style)) {
 		while (row.length > 0 && row.data[row.length - 1] == ' ')

@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 
+#include <assert.h>
 #include <langinfo.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,4 +62,5 @@ void report_style_measure(struct report_style *style)
 	style->columns = terminal_columns(STDERR_FILENO);
 	if (!style->columns)
 		style->columns = (int)report_width();
+	assert(style->columns > 0);
 }

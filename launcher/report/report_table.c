@@ -19,6 +19,8 @@
 static const char *column_cell(const struct report_columns *columns, size_t row,
 			       size_t column)
 {
+	assert(column < columns->count &&
+	       (row + 1) * columns->count <= columns->cells->count);
 	return columns->cells->items[row * columns->count + column];
 }
 
@@ -107,6 +109,8 @@ static void columns_squeeze(struct columns_layout *layout)
 			    (widest == columns->count ||
 			     layout->widths[i] > layout->widths[widest]))
 				widest = i;
+		assert(widest < columns->count &&
+		       "the least of all of them fits");
 		layout->widths[widest]--;
 	}
 }
@@ -119,6 +123,7 @@ static size_t piece_length(const char *text, size_t width)
 
 	if (!text[length])
 		return length;
+	assert(most <= strlen(text));
 	while (length && text[length] != ' ')
 		length--;
 	return length ? length : most;
@@ -167,6 +172,7 @@ static size_t columns_pair(const struct columns_layout *layout, size_t from,
 	const bool *is_beside = layout->columns->is_beside;
 	size_t sum = 0, i = from;
 
+	assert(from < layout->columns->count);
 	do
 		sum += GAP + layout->widths[i++];
 	while (is_beside && i < layout->columns->count && is_beside[i]);
@@ -397,6 +403,7 @@ void report_table_print(struct strbuf *out, const struct report_table *table)
 		strlist_add(&cells, strbuf_text(&text));
 		strbuf_release(&text);
 	}
+	assert(columns.count <= count);
 	report_columns_print(out, &columns);
 	strlist_release(&cells);
 	free(is_beside);

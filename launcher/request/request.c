@@ -18,6 +18,7 @@
 #include "launcher/request/seen_store.h"
 #include "search/accumulation.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -235,6 +236,7 @@ static enum command_outcome check_effective_batch(const struct request *request,
 	int64_t multiple = accumulation_multiple(
 		world, request->command.constraints.effective_multiple_of);
 
+	assert(world >= 1 && multiple >= world);
 	if (effective % world != 0)
 		(void)error_set(err, -EINVAL,
 				"effective batch %lld cannot be split over "
@@ -276,6 +278,7 @@ static enum command_outcome set_effective_batch(struct request *request,
 				"give --effective-batch N or --grow");
 		return COMMAND_USAGE;
 	}
+	assert(request->asked.world_size >= 1);
 	return check_effective_batch(request, err);
 }
 
@@ -351,6 +354,7 @@ static enum command_outcome prepare_with(struct request *request,
 	if (outcome != COMMAND_OK)
 		return outcome;
 	request->max_micro = max_micro(request);
+	assert(request->max_micro >= 1);
 	outcome = check_rewrite(request, err);
 	if (outcome != COMMAND_OK)
 		return outcome;

@@ -9,6 +9,7 @@
 #include "probes/observers/gpu/intel.h"
 #include "probes/observers/gpu/kfd.h"
 
+#include <assert.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,7 @@ static void visible_gpus_read_kernel(struct visible_gpus *gpus,
 		free(seen);
 		return;
 	}
+	assert(!gpus->seen && count <= GPU_MAX);
 	gpus->vendor = is_amd ? GPU_AMD : GPU_INTEL;
 	gpus->words = is_amd ? visible.hip : mask;
 	gpus->proc_suffices = false;
@@ -227,6 +229,7 @@ static size_t find_listed(const struct visible_gpus *gpus,
 	const char *word = gpus->words;
 	size_t count = 0;
 
+	assert(gpus->listed_count <= GPU_MAX);
 	if (!word) {
 		memcpy(found, gpus->listed,
 		       gpus->listed_count * sizeof(*found));
@@ -316,6 +319,7 @@ const char *visible_gpus_variable(const struct visible_gpus *gpus)
 		[GPU_INTEL] = "ZE_AFFINITY_MASK",
 	};
 
+	assert((size_t)gpus->vendor < sizeof(names) / sizeof(*names));
 	return names[gpus->vendor];
 }
 
@@ -337,6 +341,7 @@ char *visible_gpus_word(const struct visible_gpus *gpus, int index)
 {
 	const char *word = gpus->words;
 
+	assert(index >= 0);
 	if (gpus->vendor == GPU_INTEL)
 		return intel_mask_word(word, index);
 	if (!word)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "configs/secrets/secrets.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ int probe_kit_open(struct probe_kit *kit, const struct session_setup *setup,
 	const struct options *options = request->options;
 	int result = open_logs(kit, request->paths.logs, err);
 
+	assert(!kit->signatures && !kit->steps && !kit->sizes);
 	secrets_values(&kit->secrets, request->command.given,
 		       &request->environment);
 	secrets_values(&kit->secrets, &options->probe.args,

@@ -15,6 +15,7 @@
 #include "probes/observers/gpu/preload.h"
 #include "probes/phantom/phantom.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -134,6 +135,7 @@ static void add_probe_args(struct strlist *argv, const struct request *request)
 	size_t behind = command_argv(command)->count - command->view.end;
 	size_t at = behind < argv->count ? argv->count - behind : argv->count;
 
+	assert(command->view.end <= command_argv(command)->count);
 	for (size_t i = 0; i < args->count; i++)
 		strlist_insert(argv, at + i, args->items[i]);
 }
@@ -186,6 +188,8 @@ int64_t probe_setup_same_steps(const struct options *options)
 struct command_values probe_setup_values(const struct options *options,
 					 const struct plan_step *step)
 {
+	assert(step->probe_accum >= 1 &&
+	       step->probe_accum <= step->final_accum);
 	return (struct command_values){
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,

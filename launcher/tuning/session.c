@@ -37,6 +37,7 @@
 #include "launcher/tuning/session_turn.h"
 #include "search/accumulation.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -59,6 +60,7 @@ static void set_plan(struct plan *plan, const struct request *request)
 	plan->takes_fastest = options->search.fastest;
 	plan->own_micro = command->batch.micro_batch;
 	plan->strategy = search_strategy_find(options->search.strategy);
+	assert(plan->strategy && "the options know no other");
 	plan->asked = request->asked;
 	plan->constraints = command->constraints;
 	plan->has_accumulation =
@@ -73,6 +75,8 @@ static void set_plan(struct plan *plan, const struct request *request)
 	plan->problem.max_micro = request->max_micro;
 	plan->problem.exact_up_to = EXACT_UP_TO;
 	plan->problem.tolerance = options->search.tolerance;
+	assert(plan->problem.multiple_of >= 1 && plan->problem.max_micro >= 1);
+	assert(plan->mode != PLAN_KEEP || plan->asked.world_size >= 1);
 }
 
 static void set_start(struct session *session)
@@ -122,6 +126,7 @@ static int64_t legal_size(const struct plan *plan, int64_t micro, int64_t most)
 	int64_t size = problem_ceiling(&plan->problem, micro);
 	int64_t divides = plan->constraints.micro_divides;
 
+	assert(micro >= 1);
 	for (int i = 0; i < MULTIPLES_MAX && size && size <= most; i++) {
 		if (divides <= 0 || divides % size == 0)
 			return size;
@@ -161,6 +166,7 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 		    notes->items[i].trial.verdict != VERDICT_DISTURBED)
 			return;
 	*step = plan_probe(plan, micro);
+	assert(step->action == PLAN_PROBE && step->probe_accum >= 1);
 	session->effect_check_micro = micro;
 }
 
@@ -277,6 +283,9 @@ static void start_from_phantom(struct session *session)
 	struct search_problem *problem = &session->plan.problem;
 	struct result *result = session->result;
 
+	assert(said->micro_batch >= 1);
+	assert(!said->smallest_misfit ||
+	       said->smallest_misfit > said->micro_batch);
 	problem->estimated_bytes_per_sample = 0;
 	problem->start = said->micro_batch;
 	problem->recorded_misfit = said->smallest_misfit;
@@ -443,6 +452,7 @@ void session_run(struct session *session,
 			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
 			xstrdup(err.message));
 	}
+	assert(!session->loop.under_way.probe);
 	preloaded_release(&session->preloaded);
 	session_loop_close(&session->loop);
 	result->signal_number = session->loop.signal_number;

@@ -157,6 +157,7 @@ static void set_misfit_by(struct record *record, const char *name)
 
 static void set_evidence(struct record *record, const struct trial *trial)
 {
+	assert(trial_fits(trial));
 	record->peak_bytes = trial->peak_bytes;
 	record->coverage = trial->coverage;
 	record->steps_source = trial->steps_source;
@@ -174,10 +175,15 @@ static void fill_split(struct session *session, const struct plan_step *step)
 		probe_notes_last(session->trials.notes, step->micro_batch);
 
 	assert(step->micro_batch >= 1 && step->final_accum >= 1);
+	assert((size_t)step->misfit_by < sizeof(names) / sizeof(*names));
+	assert(trial && trial_fits(trial) && "nothing else is said to fit");
 	record->batch.micro_batch = step->micro_batch;
 	record->batch.grad_accum = step->final_accum;
 	record->batch.effective_batch = step->micro_batch * step->final_accum *
 					record->batch.world_size;
+	assert(session->plan.mode != PLAN_KEEP ||
+	       record->batch.effective_batch ==
+		       session->plan.asked.effective_batch);
 	record->largest_micro_batch = step->largest_micro;
 	record->largest_fit =
 		step->largest_micro ? step->largest_micro : step->micro_batch;
@@ -257,6 +263,7 @@ void session_answer_renew(struct session *session, const struct trial *check)
 	const struct record *older = &session->given.match->record;
 	struct record *record = &session->result->record;
 
+	assert(check->micro_batch == older->batch.micro_batch);
 	record->batch = older->batch;
 	record->largest_micro_batch = older->largest_micro_batch;
 	record->largest_fit = older->largest_fit;
@@ -280,6 +287,7 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	struct record *record = &session->result->record;
 	int64_t micro = step->largest_micro;
 
+	assert(!session->result->message);
 	record->largest_fit = micro;
 	record->smallest_misfit = step->smallest_misfit;
 	set_misfit_by(record, "probe");
@@ -349,6 +357,7 @@ static void cut_short(struct session *session)
 	struct plan_step best = best_tested(session);
 	int number = session->loop.signal_number;
 
+	assert(number || session->loop.out_of_time);
 	if (best.micro_batch && is_believed(session, &best)) {
 		fill_split(session, &best);
 		strlist_add(&session->result->record.caveats,
@@ -376,6 +385,7 @@ void session_answer_conclude(struct session *session,
 	} else if (!is_believed(session, step)) {
 		(void)session_end_without_effect(session);
 	} else {
+		assert(step->action == PLAN_DONE);
 		fill_split(session, step);
 		session_caveats_add(session,
 				    probe_notes_last(session->trials.notes,

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "launcher/phantom/phantom_trial.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,6 +85,7 @@ static const char *from_outside(const struct memory_target *target)
 		[GPU_INTEL] = of_open_files,
 	};
 
+	assert((size_t)target->gpus[0].vendor < sizeof(words) / sizeof(*words));
 	return words[target->gpus[0].vendor];
 }
 
@@ -135,6 +137,7 @@ static void add_passes_caveat(const struct session *session,
 	if (!trial || trial->steps_source != STEPS_HOOK ||
 	    trial->seen_accum <= trial->grad_accum)
 		return;
+	assert(trial->grad_accum >= 1);
 	strlist_addf(&record->caveats,
 		     "each optimizer step was seen to make %lld backward "
 		     "passes%s: where they accumulate, the effective batch is "
@@ -201,6 +204,8 @@ static void add_spread_caveat(const struct session *session,
 	    spread->peak_bytes - spread->others_peak_bytes <
 		    spread->peak_bytes / 100 * SPREAD_PERCENT)
 		return;
+	assert(spread->place < target->gpu_count);
+	assert(spread->peak_bytes >= spread->others_peak_bytes);
 	if (spread->rank >= 0)
 		(void)snprintf(rank, sizeof(rank), "rank %d on ", spread->rank);
 	strlist_addf(&record->caveats,

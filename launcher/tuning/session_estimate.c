@@ -9,6 +9,7 @@
 #include "estimator/options.h"
 #include "launcher/estimate/estimate_case.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ static void set_line(const struct estimate *estimate,
 		(double)peak[TIER_RESERVED] / (double)peak[TIER_ALLOCATED];
 	int64_t outside = peak[TIER_PROCESS] - peak[TIER_RESERVED];
 
+	assert(peak[TIER_ALLOCATED] > 0 && outside >= 0);
 	problem->estimated_bytes_per_sample =
 		(uint64_t)(held * (double)estimate->sample_bytes);
 	problem->estimated_fixed_bytes =

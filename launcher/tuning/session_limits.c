@@ -23,6 +23,8 @@ static void set_devices(struct record *record,
 {
 	bool is_host = target->device == PROBE_HOST;
 
+	assert(target->gpu_count <=
+	       sizeof(record->devices) / sizeof(*record->devices));
 	record->device_count = is_host ? 1 : target->gpu_count;
 	memset(record->devices, 0, sizeof(record->devices));
 	if (is_host) {
@@ -57,6 +59,7 @@ void session_limits_set(struct session *session)
 	struct record *record = &result->record;
 	bool may_be_host = target->device == PROBE_HOST || target->may_be_host;
 
+	assert(target->limit_bytes <= target->budget_bytes);
 	session->plan.problem.limit_bytes = target->limit_bytes;
 	/* Host memory has no soft failure: no leaps beyond what fitted. On a
 	 * GPU a misfit is cheap, and harms nobody. */

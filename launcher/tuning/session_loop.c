@@ -101,6 +101,7 @@ static void session_loop_draw(struct session_loop *loop)
 	if (!loop->under_way.probe)
 		return;
 	probe_look(loop->under_way.probe, &view);
+	assert(step->micro_batch >= 1 && step->probe_accum >= 1);
 	confirms = step->is_confirmation ||
 		   view.steps > options->search.probe_steps;
 	progress = (struct progress){
@@ -193,6 +194,7 @@ int session_loop_open(struct session_loop *loop,
 {
 	int result = uv_loop_init(&loop->uv);
 
+	assert(!loop->under_way.probe);
 	loop->setup = setup;
 	loop->under_way.doing = "probing";
 	if (result == 0) {

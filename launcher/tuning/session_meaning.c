@@ -7,6 +7,8 @@
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 
+#include <assert.h>
+
 /* What a failure shows: with another value of a guessed number, that it means
  * something else. */
 static struct size_meaning meaning_of_failure(const struct session *session,
@@ -58,6 +60,7 @@ bool session_meaning_ends(struct session *session, const struct trial *trial)
 
 	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
 		return false;
+	assert(!session->result->message && "an end is said once");
 	meaning_add_words(&words, command, &meaning, &written, trial);
 	session->result->is_misread = meaning.state == MEANING_OTHER;
 	session->result->seen = session->given.request->seen;

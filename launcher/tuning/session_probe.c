@@ -104,6 +104,7 @@ static int64_t timeout_of(const struct session_trials *trials,
 
 	if (asked_ms || trials->first_fit_seconds <= 0)
 		return asked_ms;
+	assert(trials->first_fit_samples > 0);
 	if (samples > trials->first_fit_samples)
 		factor = samples / trials->first_fit_samples;
 	return (int64_t)(TIMEOUT_FACTOR * factor * trials->first_fit_seconds *
@@ -238,6 +239,7 @@ static void confirm_or_stop(struct session *session,
 	struct probe_view view;
 	struct trial running;
 
+	assert(under_way->probe);
 	probe_look(under_way->probe, &view);
 	running = (struct trial){
 		.micro_batch = step->micro_batch,
@@ -356,6 +358,7 @@ static void fill_report(struct probe_report *report, struct probe *probe)
 {
 	struct probe_outcome *outcome = &report->outcome;
 
+	assert(!report->probe && !report->why);
 	report->probe = probe;
 	probe_outcome(probe, outcome);
 	report->why = outcome->memory_text ? xasprintf("%s: %s", outcome->why,
@@ -401,6 +404,7 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	struct probe_spec spec = make_spec(session, step, setup, report->log);
 	int result;
 
+	assert(!under_way->probe && "one at a time");
 	spec.command.zygote = zygote_for(session, step, setup);
 	result = probe_start(&under_way->probe, &spec, &session->loop.uv, err);
 	if (result == -EPROTO && spec.command.zygote) {

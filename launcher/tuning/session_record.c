@@ -7,6 +7,7 @@
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_turn.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* In proportion to its size a recorded misfit must have come this near to the
@@ -24,6 +25,7 @@ void session_record_start(struct session *session)
 	struct search_problem *problem = &session->plan.problem;
 	const struct trial *trial;
 
+	assert(session->given.match->grade != RECORD_NONE);
 	problem->estimated_bytes_per_sample = 0;
 	/* With less room than then: the largest that was seen to fit in it. */
 	if (hint->peak_bytes > limit) {
@@ -87,6 +89,7 @@ bool session_record_check(struct session *session)
 
 	if (!session_record_can_check(given))
 		return false;
+	assert(step.micro_batch >= 1 && step.probe_accum >= 1);
 	trial = probe_notes_last(notes, step.micro_batch);
 	while (turn == SESSION_AGAIN &&
 	       !session_loop_must_end(&session->loop) &&

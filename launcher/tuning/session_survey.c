@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
+
 /* Of session_survey(). */
 struct card_list {
 	struct session_card *cards;
@@ -17,6 +19,7 @@ static void take_card(struct session *session, const struct session_card *card)
 	memory_target_stand_for(session->given.target,
 				session->given.request->options,
 				card->usable_bytes, card->more_bytes);
+	assert(session->given.target->is_phantom);
 	session_limits_set(session);
 	session_limits_rejudge_all(session);
 }

@@ -35,6 +35,7 @@ const struct probe_note *session_trials_add(struct session_trials *trials,
 	struct error err = ERROR_INIT;
 
 	assert(trial->micro_batch >= 1 && trial->grad_accum >= 1);
+	assert(trial->verdict != VERDICT_NONE);
 	probe_notes_add(trials->notes, trial, why, log);
 	note = &trials->notes->items[trials->notes->count - 1];
 	/* A probe without verdict is nothing to resume from. */
@@ -92,6 +93,7 @@ bool session_trials_doubt_words(struct session_trials *trials)
 	    trials->doubtful_micro != smallest)
 		return false;
 	trials->usual_line = trials->doubtful_line;
+	assert(smallest < INT64_MAX && "the line is of a misfit");
 	for (size_t i = 0; i < notes->count; i++)
 		(void)trial_rejudge(&notes->items[i].trial, &forgotten);
 	return true;
@@ -114,6 +116,7 @@ bool session_trials_outlive(const struct session_trials *trials,
 {
 	const struct probe_notes *notes = trials->notes;
 
+	assert(failure->verdict >= VERDICT_THRASHES);
 	for (size_t i = 0; i < notes->count; i++) {
 		const struct trial *trial = &notes->items[i].trial;
 

@@ -13,6 +13,7 @@
 #include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_probe.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,7 @@ static char *error_line(const char *error)
 	start = end;
 	while (start && error[start - 1] != '\n')
 		start--;
+	assert(start <= end);
 	return xasprintf("%.*s", (int)(end - start), error + start);
 }
 
@@ -62,6 +64,7 @@ static void end_climb(struct session *session, struct trial *trial, char **why,
 	const struct command *command = &session->given.request->command;
 	char *line, *text;
 
+	assert(trial->verdict == VERDICT_FAILED);
 	if (trial->micro_batch == command->batch.micro_batch ||
 	    !session_trials_outlive(trials, trial))
 		return;
@@ -163,6 +166,7 @@ static enum session_turn after_failure(struct session *session,
 	const struct trial *trial = &outcome->trial;
 	struct strbuf message = STRBUF_INIT;
 
+	assert(trial->verdict == VERDICT_FAILED);
 	if (end->isolation_errno)
 		return session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
 				   xasprintf("a probe was not started: %s%s%s",

@@ -161,6 +161,8 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		slot.pid = 0;
 	if (slot.phase > PHASE_SAVE)
 		slot.phase = PHASE_START;
+	assert(slot.steps <= first->steps && slot.steps <= second->steps);
+	assert(!slot.torch_peak_bytes || slot.torch_peak_bytes <= MEMORY_LIMIT);
 	return slot;
 }
 
@@ -276,10 +278,12 @@ struct channel_reading channel_read(const struct channel *channel)
 				    by_hand++ == 0);
 	}
 	free(first);
+	assert(reading.stepping + by_hand <= reading.processes);
 	if (reading.stepping)
 		reading.by_hand = 0;
 	if (reading.stepping || by_hand)
 		reading.phase = rank_phase;
+	assert(reading.phase <= PHASE_SAVE && "the slots were settled");
 	return reading;
 }
 
@@ -355,11 +359,13 @@ size_t channel_ranks(const struct channel *channel,
 				.rank = slot->rank,
 			};
 	}
+	assert(count <= CHANNEL_SLOTS);
 	return count;
 }
 
 void channel_close(struct channel *channel)
 {
+	assert(!channel->is_open || channel->fd >= 0);
 	if (channel->is_open)
 		(void)close(channel->fd);
 	channel->is_open = false;

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/textfile.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -40,6 +41,7 @@ void hook_files_read(const char *folder, const struct hook_files *files,
 
 	if (!entries)
 		return;
+	assert(files->files_max > 0 && files->bytes_max > 0);
 	while (seen++ < ENTRIES_MAX && read < files->files_max &&
 	       (entry = readdir(entries))) {
 		struct strbuf text = STRBUF_INIT;
@@ -70,6 +72,7 @@ static void copy_hook_file(const char *from, const char *entry, const char *to,
 	struct strbuf text = STRBUF_INIT;
 	struct stat info;
 
+	assert(strlen(pid) <= PID_DIGITS);
 	if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) &&
 	    textfile_read(path, COPIED_BYTES_MAX, &text, NULL) >= 0)
 		(void)textfile_make(copy, 0600, text.data, text.length, NULL);

@@ -9,6 +9,7 @@
 #include "probes/isolation/places.h"
 #include "probes/isolation/view.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -43,6 +44,7 @@ static const struct {
 
 const char *isolation_name(enum isolation_kind kind)
 {
+	assert(kind < ISOLATION_KINDS);
 	return kinds[kind].name;
 }
 
@@ -168,6 +170,7 @@ static int trial_run(const struct isolation_trial *trial, struct error *err)
 	int result = isolation_enter(trial->spec, err);
 	char *path = trial_file(trial->spec->scratch, trial->owner);
 
+	assert(trial->owner > 0);
 	for (size_t i = 0; i < trial->places.count && result == 0; i++)
 		if (trial->writable[i])
 			result = try_guarded(trial->spec,
@@ -235,6 +238,7 @@ static void end_child(const struct isolation_spec *spec, pid_t pid, int report)
 	char rest[64];
 	bool ended = false;
 
+	assert(pid > 0 && report >= 0);
 	(void)kill(pid, SIGKILL);
 	while (!ended && wait_for_pipe(spec, report, TRIAL_END_MS))
 		ended = read(report, rest, sizeof(rest)) <= 0;
@@ -330,6 +334,7 @@ void isolation_choose(struct isolation_choice *choice,
 {
 	struct isolation_spec asked = *spec;
 
+	assert(spec->kind <= ISOLATION_COMPARE);
 	memset(choice, 0, sizeof(*choice));
 	for (; asked.kind < ISOLATION_COMPARE; asked.kind++) {
 		struct error err = ERROR_INIT;
@@ -342,5 +347,6 @@ void isolation_choose(struct isolation_choice *choice,
 			(void)snprintf(choice->why_not, sizeof(choice->why_not),
 				       "%s", err.message);
 	}
+	assert(asked.kind < ISOLATION_KINDS);
 	choice->kind = asked.kind;
 }

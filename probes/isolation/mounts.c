@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -170,6 +171,7 @@ static int mounts_read_line(struct mount *mount, char *line)
 	    unescape(fields[FIELD_POINT]) < 0 ||
 	    !is_plain_path(fields[FIELD_POINT]))
 		return -EINVAL;
+	assert(dash >= FIELD_OPTIONAL && count > FIELD_OPTIONS);
 	mount->flags = mounts_read_options(fields[FIELD_OPTIONS]) |
 		       (mounts_read_options(fields[count - 1]) & MS_RDONLY);
 	mount->point = xstrdup(fields[FIELD_POINT]);
@@ -221,6 +223,7 @@ static bool is_covered(const struct mounts *mounts, const struct mount *mount)
 /* The number of its parent; its own when that is none of the table. */
 static size_t parent_of(const struct mounts *mounts, size_t number)
 {
+	assert(number < mounts->count);
 	for (size_t i = 0; i < mounts->count; i++)
 		if (mounts->items[i].id == mounts->items[number].parent)
 			return i;
@@ -243,6 +246,7 @@ static bool is_reached(const struct mounts *mounts, const struct trace *traces,
 {
 	size_t parent = traces[number].parent;
 
+	assert(parent < mounts->count);
 	if (parent == number)
 		return true;
 	return traces[parent].reached &&

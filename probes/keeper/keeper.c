@@ -6,6 +6,7 @@
 #include "probes/keeper/zygote.h"
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -73,6 +74,7 @@ int keeper_start(struct keeper *keeper, const struct keeper_spec *spec,
 	int result;
 
 	*keeper = (struct keeper){ .control = -1, .out = -1, .err = -1 };
+	assert(spec->argv->count >= 1);
 	result = open_pipes(control, out, err_pipe);
 	if (result < 0) {
 		(void)error_set_errno(err, result, "cannot open a pipe");
@@ -110,6 +112,7 @@ void keeper_order(const struct keeper *keeper, enum keeper_order order,
 	struct keeper_request request = { .order = (int32_t)order,
 					  .grace_ms = grace_ms };
 
+	assert(keeper->control >= 0 && grace_ms >= 0);
 	/* A full or closed socket: the keeper is ending by itself. */
 	(void)send(keeper->control, &request, sizeof(request), MSG_NOSIGNAL);
 	keeper_wake(keeper);
@@ -129,6 +132,7 @@ int keeper_receive(const struct keeper *keeper, struct keeper_message *message)
 	 * A keeper that ended before it read an order: the kernel tells of
 	 * that once, in front of the messages that still wait.
 	 */
+	assert(keeper->control >= 0);
 	do
 		got = recv(keeper->control, message, sizeof(*message), 0);
 	while (got < 0 && (errno == EINTR || errno == ECONNRESET));

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,6 +53,7 @@ static void put_isolation(struct strbuf *out, const struct isolation_spec *spec)
 	put_flag(out, spec != NULL);
 	if (!spec)
 		return;
+	assert(spec->kind < ISOLATION_KINDS);
 	strbuf_addch(out, (char)spec->kind);
 	parcel_put_text(out, spec->working);
 	parcel_put_text(out, spec->scratch);
@@ -64,6 +66,7 @@ static void put_isolation(struct strbuf *out, const struct isolation_spec *spec)
 
 void keeper_parcel_write(struct strbuf *out, const struct keeper_spec *spec)
 {
+	assert(spec->argv->count >= 1 && spec->environment);
 	parcel_put_list(out, spec->argv);
 	parcel_put_list(out, spec->environment);
 	strbuf_add(out, spec->state, sizeof(*spec->state));
@@ -109,6 +112,7 @@ static char *parcel_take_text(struct parcel_cursor *from)
 
 	if (!take_flag(from))
 		return NULL;
+	assert(!from->failed && "a flag was taken");
 	length = strnlen(from->data, from->left);
 	if (length == from->left) {
 		from->failed = true;

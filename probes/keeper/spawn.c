@@ -7,6 +7,7 @@
 #include "probes/process/limit_mark.h"
 #include "probes/process/process_state.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -87,6 +88,7 @@ static void become_copy(const struct spawn_pipes *pipes)
 {
 	struct spawn_copy *copy = pipes->copy;
 
+	assert(copy->go_on);
 	for (size_t i = 0; i < copy->foreign_count; i++)
 		if (copy->foreign[i] >= 0)
 			(void)close(copy->foreign[i]);
@@ -180,6 +182,7 @@ int spawn_command(pid_t *pid, const struct keeper_spec *spec,
 	struct spawn_failure failure = { SPAWN_EXEC, 0 };
 	int result = 0;
 
+	assert(spec->argv->count >= 1 && pipes->report[1] >= 0);
 	*pid = fork();
 	if (*pid == 0)
 		child(spec, pipes, keeper);

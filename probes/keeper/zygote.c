@@ -47,6 +47,7 @@ static int start_process(struct zygote *zygote, const struct zygote_spec *spec,
 	int result =
 		null < 0 || pipe2(pipes.report, O_CLOEXEC) < 0 ? -errno : 0;
 
+	assert(!zygote->pid);
 	/* No handler of autofit's may run in the child. */
 	(void)sigfillset(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &before);
@@ -87,6 +88,8 @@ static void end_service(struct zygote *zygote, const char *why)
 {
 	if (zygote->state == ZYGOTE_OVER)
 		return;
+	assert(zygote->state == ZYGOTE_IMPORTS ||
+	       zygote->state == ZYGOTE_SERVES);
 	zygote->state = ZYGOTE_OVER;
 	(void)snprintf(zygote->refusal, sizeof(zygote->refusal), "%s", why);
 	for (char *c = zygote->refusal; *c; c++)
@@ -101,6 +104,7 @@ static bool receive(struct zygote *zygote, struct zygote_message *message,
 	struct pollfd waiting = { .fd = zygote->control, .events = POLLIN };
 	ssize_t got;
 
+	assert(zygote->control >= 0);
 	if (poll(&waiting, 1, wait_ms) <= 0)
 		return false;
 	got = recv(zygote->control, message, sizeof(*message), MSG_DONTWAIT);
@@ -178,6 +182,7 @@ static int send_order(const struct zygote *zygote,
 		fds[count++] = *spec->channel_fd;
 	for (size_t i = 0; i < spec->lock_count; i++)
 		fds[count++] = spec->lock_fds[i];
+	assert(count <= ZYGOTE_DESCRIPTORS_MAX);
 	message.msg_control = control.bytes;
 	message.msg_controllen = CMSG_SPACE(count * sizeof(*fds));
 	header->cmsg_level = SOL_SOCKET;

@@ -33,6 +33,7 @@
 #include "configs/files/paths.h"
 #include "probes/locks/lease_note.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +138,7 @@ static bool chain_is_dead(const struct chain *chain,
 	uint64_t sum = chain_sum(chain);
 	bool gone = true;
 
+	assert(chain->count >= 1);
 	for (size_t i = 0; i < chain->count && gone; i++)
 		gone = lease_note_is_gone(&chain->items[i].note, &taking->own);
 	if (gone)
@@ -190,6 +192,7 @@ static int install(const struct chain *chain, size_t index, const char *claim,
 	struct lease_note now;
 	int result = 0;
 
+	assert(index < chain->count);
 	if (lease_note_look(file, &now) <= 0 ||
 	    strcmp(now.token, seen->token) != 0 || now.beat != seen->beat) {
 		(void)unlink(claim);
@@ -213,6 +216,7 @@ static int take_over(const struct chain *chain, const char *path,
 	char *claim = xasprintf("%s.%s", path, chain->items[i - 1].note.token);
 	int result = link_new(temporary, claim, token);
 
+	assert(i >= 1 && "what is absent is made, not taken over");
 	while (result == 0 && i-- > 0) {
 		result = install(chain, i, claim, token);
 		free(claim);
@@ -357,6 +361,7 @@ int lease_take(struct lease *lease, const char *folder, const char *name,
 	lease_clean_up(&taking, folder, name);
 	free(lease->path);
 	memset(lease, 0, sizeof(*lease));
+	assert(!taking.temporary);
 	lease->path = taking.path;
 	lease->note = taking.own;
 	return 0;
@@ -365,6 +370,7 @@ int lease_take(struct lease *lease, const char *folder, const char *name,
 static int lost(const struct lease *lease, const struct lease_note *other,
 		struct error *err)
 {
+	assert(lease->path);
 	if (other->pid > 0)
 		return error_set(err, -ESTALE,
 				 "lease %s was taken over by process %ld on %s",

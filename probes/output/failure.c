@@ -8,6 +8,7 @@
 #include "probes/output/failure_words.h"
 #include "probes/output/lines.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static void look_for_words(struct failure *failure, struct span line, int rank)
 {
 	enum failure_kind kind = failure_words_said(line);
 
+	assert(failure->tail_count > 0 && "the line is the last of the tail");
 	if (kind <= failure->said_kind)
 		return;
 	failure->said_kind = kind;
@@ -221,6 +223,7 @@ static void add_trace(const struct failure *failure,
 {
 	int rank = rank_of_failure(failure);
 
+	assert(trace->kind > FAILURE_WRAPPER);
 	if (rank >= 0)
 		strbuf_addf(out, "rank %d:\n", rank);
 	if (trace->kind == FAILURE_CUT)

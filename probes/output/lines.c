@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ static void lines_append(struct lines *lines, const char *bytes, size_t length)
 	size_t room = LINE_MAX_BYTES - lines->length;
 	size_t needed;
 
+	assert(lines->length <= LINE_MAX_BYTES);
 	if (length > room)
 		length = room;
 	if (length == 0)
@@ -41,6 +43,7 @@ static void lines_append(struct lines *lines, const char *bytes, size_t length)
 		lines->data = xrealloc(lines->data, needed, 1);
 		lines->capacity = needed;
 	}
+	assert(needed <= lines->capacity);
 	memcpy(lines->data + lines->length, bytes, length);
 	lines->length += length;
 }
@@ -133,6 +136,7 @@ static void lines_end_line(struct lines *lines, line_cb *on_line, void *context)
 
 	lines->escape = ESCAPE_NONE;
 	lines->length = 0;
+	assert(length <= LINE_MAX_BYTES);
 	if (length > 0)
 		on_line(context, lines->data, length);
 }
@@ -176,6 +180,7 @@ static const char *split_returns(struct lines *lines, const char *bytes,
 			 context);
 		bytes = stop + 1;
 	}
+	assert(bytes <= end);
 	return bytes;
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/output/lines.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static int number(const char *text, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		value = value * 10 + (text[i] - '0');
+	assert(count >= 1 && count <= DIGITS_MAX);
 	return value;
 }
 
@@ -178,5 +180,6 @@ size_t lines_launcher_prefix(const char *line, size_t length, int *rank)
 		if (named >= 0)
 			*rank = named;
 	}
+	assert(at <= length);
 	return at;
 }

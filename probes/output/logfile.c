@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/textfile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,6 +45,7 @@ static void grow(struct logfile *log, size_t more)
 {
 	size_t wanted = log->length + more;
 
+	assert(log->length <= log->capacity || !log->capacity);
 	if (wanted > LOGFILE_TAIL_BYTES)
 		wanted = LOGFILE_TAIL_BYTES;
 	if (wanted <= log->capacity)
@@ -60,6 +62,7 @@ static void grow(struct logfile *log, size_t more)
 
 static void add_to_ring(struct logfile *log, const char *bytes, size_t length)
 {
+	assert(log->length <= LOGFILE_TAIL_BYTES);
 	if (length == 0)
 		return;
 	if (length >= LOGFILE_TAIL_BYTES) {
@@ -75,6 +78,7 @@ static void add_to_ring(struct logfile *log, const char *bytes, size_t length)
 
 		if (count > length)
 			count = length;
+		assert(at < log->capacity && count > 0);
 		memcpy(log->ring + at, bytes, count);
 		if (full)
 			log->start = (log->start + count) % log->capacity;
@@ -111,6 +115,7 @@ static void straighten(struct logfile *log)
 {
 	if (log->start == 0)
 		return;
+	assert(log->start < log->length && log->length == log->capacity);
 	reverse(log->ring, log->start);
 	reverse(log->ring + log->start, log->length - log->start);
 	reverse(log->ring, log->length);
@@ -134,6 +139,7 @@ static void write_rest(struct logfile *log)
 
 	if (log->total_bytes <= LOGFILE_HEAD_BYTES)
 		return;
+	assert(log->length <= log->total_bytes);
 	if (ring_from < LOGFILE_HEAD_BYTES) {
 		skip = LOGFILE_HEAD_BYTES - (size_t)ring_from;
 	} else if (ring_from > LOGFILE_HEAD_BYTES) {
@@ -145,6 +151,7 @@ static void write_rest(struct logfile *log)
 
 		logfile_put(log, line, count > 0 ? (size_t)count : 0);
 	}
+	assert(skip <= log->length);
 	straighten(log);
 	logfile_put(log, log->ring + skip, log->length - skip);
 }

@@ -4,6 +4,7 @@
 
 #include "configs/secrets/secrets.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,6 +42,7 @@ static void add_to_filter(struct redact *redact, const char *value)
 {
 	char first[WINDOW + STRIDE] = "";
 
+	assert(*value);
 	(void)memccpy(first, value, '\0', WINDOW + STRIDE - 1);
 	for (size_t i = 0; i < redact->stride; i++) {
 		uint32_t bit =
@@ -67,6 +69,7 @@ void redact_open(struct redact *redact, const struct strlist *values)
 	redact->stride = shortest > WINDOW ? shortest - WINDOW + 1 : 1;
 	redact->mask = shortest < WINDOW ? UINT32_MAX >> 8 * (WINDOW - shortest)
 					 : UINT32_MAX;
+	assert(redact->stride >= 1 && redact->stride <= STRIDE);
 	for (size_t i = 0; values && i < values->count; i++)
 		if (values->items[i][0])
 			add_to_filter(redact, values->items[i]);
@@ -109,6 +112,7 @@ static size_t redact_next_place(const struct redact *redact, const char *bytes,
 {
 	size_t stride = redact->stride;
 
+	assert(at <= length);
 	while (length - at >= WINDOW + stride - 1 &&
 	       !may_begin(redact, bytes + at + stride - 1))
 		at += stride;
@@ -128,6 +132,7 @@ static void pass(const struct redact *redact, size_t from, size_t to,
 static void mask(struct redact *redact, size_t at, size_t length,
 		 struct strbuf *out)
 {
+	assert(length > 0);
 	redact->found++;
 	if (at >= redact->masked)
 		strbuf_adds(out, SECRET_MASK);
@@ -158,9 +163,11 @@ static void decide(struct redact *redact, bool is_end, struct strbuf *out)
 		pass(redact, at, at + 1, out);
 		at++;
 	}
+	assert(at <= length);
 	memmove(redact->held.data, bytes + at, length - at);
 	redact->held.length = length - at;
 	redact->masked -= redact->masked < at ? redact->masked : at;
+	assert(redact->masked <= redact->held.length);
 }
 
 void redact_feed(struct redact *redact, const char *bytes, size_t length,

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/process/limit_mark.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ bool limit_mark_is_at(int folder_fd, const char *mark)
 		(void)close(fd);
 	if (length <= 0)
 		return false;
+	assert((size_t)length < sizeof(text));
 	text[length] = '\0';
 	row = strstr(text, LIMITS_ROW);
 	if (!row)

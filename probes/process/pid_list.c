@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 void pid_list_append(struct pid_list *list, pid_t pid)
@@ -47,6 +48,7 @@ void pid_list_insert(struct pid_list *list, pid_t pid)
 		at--;
 	}
 	list->items[at] = pid;
+	assert(!at || list->items[at - 1] < pid);
 }
 
 size_t pid_list_finish(struct pid_list *list, pid_t except)
@@ -62,6 +64,7 @@ size_t pid_list_finish(struct pid_list *list, pid_t except)
 		if (pid != except && (!kept || list->items[kept - 1] != pid))
 			list->items[kept++] = pid;
 	}
+	assert(kept <= list->count);
 	list->count = kept;
 	return kept;
 }

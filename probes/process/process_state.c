@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/process/process_state.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -42,6 +43,7 @@ int process_state_save(struct process_state *state, struct error *err)
 
 bool process_state_ignores(const struct process_state *state, int number)
 {
+	assert(number > 0 && number < PROCESS_SIGNALS);
 	return state->ignored[number];
 }
 

@@ -225,6 +225,7 @@ static void on_parent(void *context, int folder_fd, pid_t pid)
 static void add_children_by_scan(struct parents *parents, pid_t parent,
 				 struct pid_list *list)
 {
+	assert(parents->pids.count == parents->ppids.count);
 	for (size_t i = 0; i < parents->pids.count; i++) {
 		if (parents->ppids.items[i] != parent)
 			continue;
@@ -328,6 +329,7 @@ size_t proctree_find_marked(const char *mark, uint64_t not_before_start_time,
 {
 	struct marked marked = { mark, not_before_start_time, list };
 
+	assert(*mark && "all processes begin with an empty one");
 	list->count = 0;
 	for_each_process(on_candidate, &marked);
 	return pid_list_finish(list, getpid());

@@ -3,9 +3,12 @@
 /* USES launcher */
 #include "launcher/tuning/plan/plan.h"
 
+#include "launcher/tuning/plan/plan_view.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -501,9 +504,29 @@ static void the_fastest_split_is_taken(void **state)
 	}
 }
 
+/* 963761198400 has 6720 divisors. */
+static void of_very_many_splits_the_smallest_are_looked_at(void **state)
+{
+	struct plan plan =
+		plan_of(PLAN_KEEP, INT64_C(963761198400), 1, true, 8);
+	struct plan_view *view = malloc(sizeof(*view));
+
+	(void)state;
+	assert_non_null(view);
+	memset(view, 0xff, sizeof(*view));
+	plan.problem.max_micro = INT64_C(1000000000000);
+	plan_view_look(view, &plan, NULL, 0);
+	assert_int_equal(view->split_count, PLAN_SPLITS_MAX);
+	for (size_t i = 1; i < view->split_count; i++)
+		assert_true(view->splits[i] > view->splits[i - 1]);
+	free(view);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			of_very_many_splits_the_smallest_are_looked_at),
 		cmocka_unit_test(the_fastest_split_is_taken),
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(what_fails_late_is_not_believed),

@@ -4,6 +4,7 @@
 
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ bool pytext_is_quote(char c)
 
 void pytext_step(struct pytext *cursor)
 {
+	assert(cursor->at < cursor->end);
 	if (*cursor->at++ == '\n') {
 		cursor->line++;
 		cursor->line_start = cursor->at;
@@ -57,6 +59,7 @@ void pytext_string(struct pytext *cursor, const char **text, size_t *length)
 	char quote = *cursor->at;
 	size_t marks = 1;
 
+	assert(cursor->at < cursor->end && pytext_is_quote(quote));
 	if (cursor->end - cursor->at >= 3 && cursor->at[1] == quote &&
 	    cursor->at[2] == quote)
 		marks = 3;
@@ -77,6 +80,7 @@ void pytext_string(struct pytext *cursor, const char **text, size_t *length)
 		}
 		pytext_step(cursor);
 	}
+	assert(cursor->at <= cursor->end);
 	*length = (size_t)(cursor->at - *text);
 }
 
@@ -254,6 +258,7 @@ static bool skip_holder(struct pytext *cursor)
 		if (!pytext_word_is(text, length, holders[i]))
 			continue;
 		ahead.at++;
+		assert(ahead.at <= ahead.end);
 		*cursor = ahead;
 		return true;
 	}

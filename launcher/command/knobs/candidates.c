@@ -6,6 +6,7 @@
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,7 @@ const struct source_option *knob_in_source(const struct recognition *r,
 			found = option;
 		}
 	}
+	assert(!found || *rank < names->count);
 	return found || !by_class_applies(r)
 		       ? found
 		       : by_class_declared(r, by_class_of_knob(kind));
@@ -160,6 +162,7 @@ static bool candidate_read(const struct recognition *r, enum knob_kind kind,
 			  token->name_length))
 		return false;
 	/* One letter among usual names; a framework's own are certain. */
+	assert(candidate->rank < knob->names.count);
 	candidate->weak = knob->names.items[0][0] != '-' &&
 			  knob->names.items[candidate->rank][0] == '-' &&
 			  !help_speaks_of_it(candidate->option);
@@ -181,6 +184,7 @@ static bool same_option(const struct candidate *a, const struct candidate *b)
 static void candidate_keep(struct candidates *candidates,
 			   const struct candidate *candidate)
 {
+	assert(candidates->count <= CANDIDATES_MAX);
 	for (size_t i = 0; i < candidates->count; i++) {
 		if (same_option(&candidates->items[i], candidate)) {
 			candidates->items[i] = *candidate;

@@ -6,6 +6,7 @@
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/text/placeholder.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ static enum command_outcome knob_of_script(struct recognition *r,
 	const struct word *word = &expansion->words[knob->index];
 	char name[BRIEF_MAX];
 
+	assert(knob->index < expansion->argv.count);
 	if (word->variable && word->variable_offset == knob->offset) {
 		strlist_addf(&command->env_templates, "%s={%s}", word->variable,
 			     placeholder_name(kind));
@@ -190,6 +192,7 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 		free(name);
 		return outcome;
 	}
+	assert(token->form == KNOB_SEPARATE || token->form == KNOB_JOINED);
 	knob->form = token->form;
 	knob->index = token->value_index;
 	knob->offset = token->value_offset;

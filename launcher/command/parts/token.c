@@ -7,11 +7,13 @@
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
 static void token_join(struct token *token, size_t name_length, size_t offset)
 {
+	assert(name_length >= 1 && offset >= name_length);
 	token->name_length = name_length;
 	token->form = KNOB_JOINED;
 	token->value_index = token->index;
@@ -96,6 +98,7 @@ bool token_read(struct token *token, const struct strlist *argv,
 	const char *before;
 	size_t length;
 
+	assert(index < view->end && view->end <= argv->count);
 	*token = (struct token){ .index = index,
 				 .name = text,
 				 .form = KNOB_ABSENT,
@@ -143,6 +146,10 @@ bool token_next(struct token *token, const struct command *command,
 
 const char *token_value(const struct token *token, const struct strlist *argv)
 {
+	assert(token->form == KNOB_ABSENT ||
+	       (token->value_index < argv->count &&
+		token->value_offset <=
+			strlen(argv->items[token->value_index])));
 	return token->form == KNOB_ABSENT
 		       ? ""
 		       : argv->items[token->value_index] + token->value_offset;

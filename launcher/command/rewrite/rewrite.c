@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct draft {
 
 static void emit(struct draft *draft, char *text, size_t from)
 {
+	assert(from == NO_INDEX || from < command_argv(draft->command)->count);
 	draft->from = xgrow(draft->from, draft->texts.count, &draft->capacity,
 			    sizeof(*draft->from));
 	draft->from[draft->texts.count] = from;
@@ -42,6 +44,7 @@ static void emit_all(struct draft *draft, const struct strlist *words)
 /* The argument up to the offset, then the value. */
 static char *joined(const char *argument, size_t offset, const char *value)
 {
+	assert(offset <= strlen(argument));
 	return xasprintf("%.*s%s", (int)offset, argument, value);
 }
 
@@ -73,6 +76,7 @@ char *argument_rewrite(const struct command *command,
 	char *text = with_knob(command, values, index);
 	char *replaced;
 
+	assert(index < command_argv(command)->count);
 	if (!text)
 		text = xstrdup(command_argv(command)->items[index]);
 	replaced = placeholders_replace(command, values, text);
@@ -126,6 +130,7 @@ static size_t dropped_count(const struct command *command, size_t index)
 	const struct strlist *drop = &command->preset->probe.drop;
 	struct token token;
 
+	assert(index < command->view.end);
 	if (!token_read(&token, command_argv(command), &command->view, index))
 		return 0;
 	for (size_t i = 0; i < drop->count; i++) {
@@ -159,6 +164,7 @@ static size_t group_end(const struct command *command)
 				  command_argv(command)->items[end][0] != '-';)
 			end++;
 	}
+	assert(end == NO_INDEX || end <= command->view.end);
 	return end;
 }
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell.h"
 
+#include <assert.h>
 #include <string.h>
 
 unsigned shell_line(struct shell_lexer *lexer, size_t at)
@@ -41,6 +42,7 @@ static bool is_delimiter(const struct shell_lexer *lexer,
 			 const struct shell_heredoc *heredoc, size_t start,
 			 size_t end)
 {
+	assert(heredoc->start <= heredoc->end && end <= lexer->length);
 	if (heredoc->strips_tabs)
 		while (start < end && lexer->text[start] == '\t')
 			start++;
@@ -79,6 +81,7 @@ static void skip_heredocs(struct shell_lexer *lexer)
 
 static bool add_heredoc(struct shell_lexer *lexer, size_t start, bool strips)
 {
+	assert(start < lexer->at && lexer->at <= lexer->length);
 	if (lexer->heredoc_count == SHELL_HEREDOCS_MAX)
 		return shell_lexer_fail(lexer, "too many here-documents (<<)",
 					start);
@@ -108,6 +111,7 @@ static enum shell_kind read_redirect(struct shell_lexer *lexer)
 	}
 	if (strcmp(operation, "<<") == 0 || strcmp(operation, "<<-") == 0)
 		kind = SHELL_HEREDOC;
+	assert(*operation && "its caller saw one");
 	lexer->at += strlen(operation);
 	skip_blanks(lexer);
 	start = lexer->at;
@@ -156,6 +160,7 @@ static enum shell_kind read_operator(struct shell_lexer *lexer)
 	char c = lexer->text[lexer->at];
 	char next = shell_peek(lexer, 1);
 
+	assert(c == ';' || c == '&' || c == '|');
 	if (c == '&' && next == '>' && !lexer->is_posix)
 		return read_redirect(lexer);
 	if (c == ';' && (next == ';' || next == '&')) {
@@ -226,5 +231,8 @@ enum shell_kind shell_next(struct shell_lexer *lexer, struct shell_token *token)
 	else
 		token->kind = read_token(lexer);
 	token->span.end = lexer->at;
+	assert(lexer->error || token->span.start <= token->span.end);
+	assert(lexer->error || token->kind == SHELL_END ||
+	       lexer->at > token->span.start);
 	return token->kind;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@ static void name_tail(const struct builder *b, struct word *word)
 	if (!is_all && text[tail->offset - 1] >= '0' &&
 	    text[tail->offset - 1] <= '9')
 		return;
+	assert(tail->offset <= b->text.length);
 	if (tail->variable) {
 		word->variable = xstrdup(tail->variable);
 		word->variable_offset = tail->offset;
@@ -105,6 +107,7 @@ static size_t skip_unknown(const char *bytes, size_t length, size_t at)
 	bool is_skipped = bytes[at] == '`' ? shell_skip_backquote(&lexer)
 					   : shell_skip_dollar(&lexer, false);
 
+	assert(!is_skipped || (lexer.at > at && lexer.at <= length));
 	/* What is never closed would be looked at over and over. */
 	return is_skipped ? lexer.at : length;
 }
@@ -146,6 +149,7 @@ void builder_add_unknown(struct builder *b, const char *bytes, size_t length)
 
 void builder_add_opaque(struct builder *b, size_t start, size_t end)
 {
+	assert(start <= end);
 	builder_add_unknown(b, b->scope->lexer->text + start, end - start);
 }
 
@@ -212,6 +216,7 @@ static void add_unquoted(struct builder *b, const struct shell_part *part)
 	const char *bytes = b->scope->lexer->text + part->start + done;
 	size_t length = part->end - part->start - done;
 
+	assert(part->start + done <= part->end);
 	if (b->context == SHELL_VALUE) {
 		expand_append(b, bytes, length);
 		return;

@@ -6,6 +6,7 @@
 #include "launcher/command/shell/shell_reserved.h"
 #include "launcher/command/shell/shell_run.h"
 
+#include <assert.h>
 #include <string.h>
 
 static void on_operator(struct shell_reader *reader)
@@ -36,6 +37,7 @@ static void on_background(struct shell_reader *reader)
 		shell_fail_met(reader, "a command in the background (&)");
 	if (reader->founds > reader->found_before)
 		reader->found.in_background = true;
+	assert(reader->founds >= reader->found_before);
 	shell_end_list(reader);
 }
 
@@ -193,6 +195,7 @@ static bool check_bytes(struct shell_reader *reader)
 
 enum command_outcome shell_read(struct shell_reader *reader)
 {
+	assert(!reader->is_over && !reader->depth && !reader->founds);
 	reader->scope.lexer = &reader->lexer;
 	reader->fields.append_at = NO_INDEX;
 	reader->found.fields.append_at = NO_INDEX;

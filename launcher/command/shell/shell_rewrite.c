@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,6 +88,7 @@ static void find_place(const struct fold *fold, size_t index,
 	const struct word *right = rewrite_word_at(fold, index);
 	bool is_first = index <= fold->expansion->inner || !is_in_text(left);
 
+	assert(index <= fold->expansion->argv.count);
 	insert->place = IN_ARGUMENTS;
 	if (find_argument(fold, index, &insert->at))
 		return;
@@ -121,6 +123,7 @@ static void read_words(struct fold *fold, const struct new_word *words,
 				words[i].text;
 			continue;
 		}
+		assert(words[i].text);
 		fold->changes[from] = (struct change){
 			.text = words[i].text,
 			.is_changed = strcmp(words[i].text,
@@ -154,6 +157,7 @@ static void copy_up_to(struct fold *fold, size_t at)
 {
 	if (at <= fold->done)
 		return;
+	assert(at <= strlen(shell_text(fold)));
 	strbuf_add(&fold->text, shell_text(fold) + fold->done, at - fold->done);
 	fold->done = at;
 }
@@ -211,6 +215,7 @@ static size_t blanks_before(const struct fold *fold, size_t end)
 	const char *text = shell_text(fold);
 	size_t start = end;
 
+	assert(end <= strlen(fold->given->items[fold->expansion->text]));
 	while (start > fold->done) {
 		char c = text[start - 1];
 
@@ -222,6 +227,7 @@ static size_t blanks_before(const struct fold *fold, size_t end)
 		else
 			break;
 	}
+	assert(start >= fold->done || start == end);
 	/* An escaped blank ends the word before, be it a file after >. */
 	return start < end && rewrite_is_escaped(text, start) ? start + 1
 							      : start;
@@ -251,6 +257,7 @@ static void replace_group(struct fold *fold, const size_t *group, size_t count)
 	size_t kept = 0;
 	size_t last;
 
+	assert(count >= 1 && word->end >= word->start);
 	for (size_t i = 0; i < count; i++)
 		kept += fold->changes[group[i]].text ? 1 : 0;
 	kept += count_inserts(fold, BEFORE_WORD, word->start, &last);
@@ -264,6 +271,7 @@ static void replace_group(struct fold *fold, const size_t *group, size_t count)
 			strbuf_addch(&fold->text, ' ');
 		rewrite_add_word(fold, group[i], next);
 	}
+	assert(fold->done <= word->end);
 	fold->done = word->end;
 	/* What stood apart stays apart: a word, and >file behind it. */
 	if (!kept && (next == '<' || next == '>'))
@@ -312,6 +320,7 @@ static char *fold_text(struct fold *fold)
 	for (size_t i = 0; i < expansion->argv.count; i++)
 		if (expansion->words[i].end > 0)
 			order[count++] = i;
+	assert(count <= expansion->argv.count);
 	qsort_r(order, count, sizeof(*order), compare_places, expansion->words);
 	for (size_t i = 0, end; i < count; i = end) {
 		size_t start = expansion->words[order[i]].start;

@@ -5,12 +5,14 @@
 #include "base/alloc.h"
 #include "base/hash.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 void shell_fields_add(struct shell_fields *fields, char *text,
 		      const struct word *word)
 {
+	assert(text && "a word may be empty, not absent");
 	fields->items = xgrow(fields->items, fields->count, &fields->capacity,
 			      sizeof(*fields->items));
 	fields->items[fields->count++] =
@@ -101,6 +103,7 @@ struct shell_variable *shell_variable(struct shell_scope *scope,
 		    variable->name[length] == '\0')
 			return variable;
 	}
+	assert(scope->count <= SHELL_VARIABLES_MAX);
 	variable = &scope->variables[scope->count];
 	if (scope->count == SHELL_VARIABLES_MAX) {
 		scope->is_exhausted = true;
@@ -151,6 +154,7 @@ static bool expand_array(struct shell_scope *scope, struct shell_span span,
 				     .newlines = span.line - 1 };
 	struct shell_token token;
 
+	assert(span.start <= span.end && span.line >= 1);
 	while (shell_next(&lexer, &token) == SHELL_WORD ||
 	       token.kind == SHELL_NEWLINE) {
 		if (token.kind == SHELL_NEWLINE)
@@ -301,6 +305,7 @@ struct shell_variable *shell_assign(struct shell_scope *scope,
 	enum shell_state state;
 
 	(void)shell_assignment_read(text, word, &assignment);
+	assert(assignment.name.start < assignment.name.end);
 	variable = shell_variable(scope, text + assignment.name.start,
 				  assignment.name.end - assignment.name.start);
 	variable->assigned = word;

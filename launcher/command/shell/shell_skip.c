@@ -4,6 +4,7 @@
 
 #include "launcher/command/shell/shell_assignment.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool skip_command(struct shell_lexer *lexer);
@@ -42,6 +43,7 @@ static bool skip_single(struct shell_lexer *lexer)
 	const char *close =
 		memchr(lexer->text + open + 1, '\'', lexer->length - open - 1);
 
+	assert(lexer->text[open] == '\'');
 	if (!close)
 		return shell_lexer_fail(
 			lexer, "a single quote (') is never closed", open);
@@ -133,6 +135,7 @@ bool shell_skip_parentheses(struct shell_lexer *lexer)
 			continue;
 		}
 		lexer->at++;
+		assert(c != ')' || count > 0);
 		if (c == '(')
 			count++;
 		else if (c == ')' && --count == 0)
@@ -186,8 +189,10 @@ static bool skip_dollar(struct shell_lexer *lexer, bool is_quoted)
 
 bool shell_skip_dollar(struct shell_lexer *lexer, bool is_quoted)
 {
+	assert(lexer->at < lexer->length && lexer->text[lexer->at] == '$');
 	if (!deeper(lexer) || !skip_dollar(lexer, is_quoted))
 		return false;
+	assert(lexer->depth > 0);
 	lexer->depth--;
 	return true;
 }
@@ -250,6 +255,7 @@ static bool is_array(const struct shell_lexer *lexer, size_t start)
 	struct shell_assignment assignment;
 	struct shell_span word = { .start = start, .end = lexer->at };
 
+	assert(lexer->at > start);
 	return lexer->text[lexer->at - 1] == '=' &&
 	       shell_assignment_read(lexer->text, word, &assignment) &&
 	       assignment.value.start == lexer->at;

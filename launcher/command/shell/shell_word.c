@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_word.h"
 
+#include <assert.h>
 #include <string.h>
 
 static bool word_is_digit(char c)
@@ -12,6 +13,7 @@ static bool word_is_digit(char c)
 void shell_parts_begin(struct shell_parts *parts, const char *text,
 		       struct shell_span word, bool is_nested)
 {
+	assert(word.start <= word.end);
 	*parts = (struct shell_parts){
 		.lexer = { .text = text,
 			   .length = word.end,
@@ -31,6 +33,7 @@ static enum shell_part_kind word_take(struct shell_parts *parts,
 	part->kind = kind;
 	part->is_quoted = parts->in_double;
 	part->start = lexer->at;
+	assert(lexer->at <= lexer->length);
 	if (length > lexer->length - lexer->at)
 		length = lexer->length - lexer->at;
 	lexer->at += length;
@@ -57,6 +60,7 @@ static bool read_operation(const char *text, struct shell_part *part, size_t at,
 	bool is_list =
 		text[part->name.start] == '@' || text[part->name.start] == '*';
 
+	assert(part->name.start < part->name.end && at <= end);
 	if (at < end && text[at] == '[') {
 		const char *close = memchr(text + at, ']', end - at);
 
@@ -102,6 +106,7 @@ static void read_brace(struct shell_parts *parts, struct shell_part *part)
 	end = part->end > start ? part->end - 1 : start;
 	part->name.start = start;
 	part->name.end = start + parameter_length(text + start, end - start);
+	assert(part->name.end <= end && end <= part->end);
 	part->kind =
 		part->name.end > start &&
 				read_operation(text, part, part->name.end, end)
@@ -139,6 +144,8 @@ static void read_ansi(struct shell_parts *parts, struct shell_part *part)
 	part->start = lexer->at + 2;
 	(void)shell_skip_dollar(lexer, false);
 	part->end = lexer->at - 1;
+	assert(part->start <= part->end &&
+	       "a closed quote was read as a token");
 }
 
 static void read_dollar(struct shell_parts *parts, struct shell_part *part)

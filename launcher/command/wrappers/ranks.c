@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* More ranks than any machine has: a slip of the pen. */
@@ -144,6 +145,7 @@ static enum command_outcome ranks_counted(const struct wrapper *wrapper,
 					  const struct launch *launch,
 					  int64_t ranks, const char *why_not)
 {
+	assert(wrapper->view->world >= 1);
 	if (ranks < 1 || ranks > RANKS_MAX)
 		return ranks_unknown(wrapper, launch, why_not);
 	wrapper->view->world = ranks;
@@ -267,6 +269,7 @@ static enum command_outcome srun_nodes(const struct wrapper *wrapper,
 			"salloc), or tune on one node, with the "
 			"effective batch of one node",
 			(long long)nodes);
+	assert(nodes >= 1);
 	view->nodes = nodes;
 	return ranks_counted(wrapper, launch,
 			     is_each ? view->world * nodes : view->world,

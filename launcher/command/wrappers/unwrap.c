@@ -10,6 +10,7 @@
 #include "launcher/command/wrappers/launchers.h"
 #include "launcher/command/wrappers/unwrap_python.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ static bool has_placeholders(const struct wrapper *wrapper)
 
 static enum command_outcome wrapper_as_it_stands(struct wrapper *wrapper)
 {
+	assert(wrapper->at < wrapper->argv->count);
 	wrapper->view->program = wrapper->at;
 	wrapper->at = wrapper->argv->count;
 	wrapper->done = true;
@@ -67,6 +69,7 @@ static void note_shell_assignments(struct wrapper *wrapper, size_t from)
 {
 	const struct shell_expansion *expansion = &wrapper->view->expansion;
 
+	assert(expansion->inner <= expansion->argv.count);
 	for (size_t i = from; i < expansion->inner; i++) {
 		const char *text = expansion->argv.items[i];
 		char *name;
@@ -202,6 +205,8 @@ static void find_plain(struct command_view *view, const struct strlist *argv)
 			view->plain_end = i + 1;
 		}
 	}
+	assert(view->plain_start <= view->plain_end &&
+	       view->plain_end <= view->end);
 }
 
 static enum command_outcome unwrap_finish(struct wrapper *wrapper)
@@ -213,6 +218,7 @@ static enum command_outcome unwrap_finish(struct wrapper *wrapper)
 	while (view->end < wrapper->argv->count &&
 	       strcmp(wrapper->argv->items[view->end], "--") != 0)
 		view->end++;
+	assert(view->args <= view->end);
 	find_plain(view, wrapper->argv);
 	return check_pipes(wrapper);
 }

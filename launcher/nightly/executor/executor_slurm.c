@@ -29,6 +29,7 @@
 #include "launcher/request/exec_command.h"
 #include "launcher/request/program_answer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -200,6 +201,7 @@ static int slurm_start(struct executor *executor, struct executor_task **tasks,
 	int result = 0;
 
 	take_over_all(executor, tasks, count, &left);
+	assert(left.count <= count);
 	if (left.count > 1) {
 		result = slurm_submit_array(executor, &left, &id, err);
 		executor->together_max = id ? executor->together_max : 1;
@@ -219,6 +221,7 @@ static int slurm_start(struct executor *executor, struct executor_task **tasks,
 /* "12", or "12_3" of an array. The caller frees. */
 static char *slurm_id_text(const struct executor_task *task)
 {
+	assert(task->slurm_id > 0);
 	return task->slurm_element < 0
 		       ? xasprintf("%" PRId64, task->slurm_id)
 		       : xasprintf("%" PRId64 "_%" PRId64, task->slurm_id,
@@ -380,6 +383,7 @@ static void end_of_state(struct executor_task *task)
 {
 	char *id = slurm_id_text(task);
 
+	assert(task->slurm_over && !task->has_ended);
 	if (has_result(task)) {
 		task->has_ended = true;
 	} else {

@@ -111,6 +111,7 @@ static bool rows_rise(const struct trial *small, const struct trial *large)
 	double sizes = (double)large->micro_batch / (double)small->micro_batch;
 	double needed = 1 + 0.75 * (sizes - 1);
 
+	assert(small->micro_batch < large->micro_batch);
 	return small->input_rows && large->input_rows &&
 	       (double)large->input_rows >=
 		       (needed < 2 ? needed : 2) * (double)small->input_rows;
@@ -236,6 +237,7 @@ static bool is_flat(const struct trial *first, const struct trial *second,
 	double rise = (double)trial->peak_bytes - (double)second->peak_bytes;
 
 	/* Memory may rise in stairs: a little further on they show nothing. */
+	assert(first->micro_batch < second->micro_batch);
 	return trial->micro_batch >= DOUBT_FACTOR * second->micro_batch &&
 	       promised > DOUBT_FACTOR * (double)memory_line_noise(
 						 second->peak_bytes) &&
@@ -262,6 +264,7 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 		return NULL;
 	if (falls_below(below, trial))
 		return below;
+	assert(first && first->micro_batch <= below->micro_batch);
 	second = fit_above(trials, count, first->micro_batch);
 	if (second && second->micro_batch < trial->micro_batch)
 		return is_flat(first, second, trial) ? below : NULL;
@@ -302,6 +305,7 @@ static struct tried_sizes sizes_of(const struct trial *trials, size_t count,
 			sizes.largest = micro;
 		sizes.count++;
 	}
+	assert(sizes.smallest <= sizes.largest);
 	return sizes;
 }
 

@@ -5,6 +5,7 @@
 #include "launcher/command/command_numbers.h"
 #include "launcher/command/text/option_class.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define CLASS_OF(class) (1U << (class))
@@ -64,6 +65,7 @@ static bool flag_take(char flag[SEEN_NAME_MAX],
 {
 	if (!number)
 		return false;
+	assert(number->name_length < SEEN_NAME_MAX);
 	memcpy(flag, number->name, number->name_length);
 	flag[number->name_length] = '\0';
 	return true;

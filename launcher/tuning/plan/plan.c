@@ -6,6 +6,7 @@
 #include "launcher/tuning/plan/plan_view.h"
 #include "search/findings.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -18,6 +19,7 @@ struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum = plan_final_accum(plan, micro_batch);
 
+	assert(accum >= 1);
 	return (struct plan_step){
 		.action = PLAN_PROBE,
 		.micro_batch = micro_batch,
@@ -132,6 +134,7 @@ static bool is_split(const struct plan_view *view, int64_t micro)
 /* What fits and is no exact split cannot be the answer. */
 static void drop_other_fits(struct plan_view *view, const struct plan_view *all)
 {
+	assert(view != all);
 	*view = *all;
 	view->count = 0;
 	for (size_t i = 0; i < all->count; i++)
@@ -182,6 +185,7 @@ static struct leap leap_of(const struct plan *plan,
 		return leap;
 	leap.reach =
 		findings_reach(&plan->problem, view->trials, view->count, fit);
+	assert(leap.reach >= fit);
 	leap.next = problem_ceiling(splits, fit + 1);
 	if (leap.next <= leap.reach || leap.next >= misfit)
 		leap.next = 0;
@@ -306,6 +310,7 @@ static int64_t middle_split(const struct plan_view *view, int64_t own,
 	double middle = sqrt((double)own * (double)largest);
 	int64_t found = 0;
 
+	assert(own >= 1 && largest >= 1);
 	for (size_t i = 0; i < view->split_count; i++)
 		if (view->splits[i] > own && view->splits[i] < largest &&
 		    (!found || fabs((double)view->splits[i] - middle) <
@@ -331,6 +336,7 @@ static struct plan_step fastest_step(const struct plan *plan,
 	};
 	double best = 0;
 
+	assert(largest.action == PLAN_DONE && plan->takes_fastest);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
 		const struct trial *trial = plan_view_trial(view, wanted[i]);
 
@@ -374,6 +380,15 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 	step = next_step_of(&seen, view, view + 1);
 	if (step.action == PLAN_DONE && plan->takes_fastest)
 		step = fastest_step(&seen, view, step);
+	assert((step.action == PLAN_NOTHING_FITS) == !step.micro_batch);
+	assert(step.action != PLAN_PROBE ||
+	       (step.probe_accum >= 1 && step.probe_accum <= step.final_accum));
+	assert(step.action != PLAN_DONE ||
+	       plan_is_settled(view, step.micro_batch));
+	assert(step.action != PLAN_DONE || !step.smallest_misfit ||
+	       step.micro_batch < step.smallest_misfit);
+	assert(step.action != PLAN_DONE || plan->mode != PLAN_KEEP ||
+	       is_split(view, step.micro_batch));
 	free(view);
 	return step;
 }

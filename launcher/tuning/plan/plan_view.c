@@ -5,6 +5,8 @@
 #include "base/units.h"
 #include "search/accumulation.h"
 
+#include <assert.h>
+
 /* So many sizes that fail late are no accident of one step. */
 #define LATE_MISFITS_MAX 2
 
@@ -22,6 +24,7 @@ static int64_t accum_step(const struct plan *plan, int64_t micro_batch)
 	int64_t step = plan->constraints.accum_multiple_of;
 
 	/* micro x world is the divisor's part that it has already. */
+	assert(micro_batch >= 1 && plan->asked.world_size >= 1);
 	if (of_effective > 1)
 		of_effective /= accumulation_divisor(
 			of_effective, micro_batch * plan->asked.world_size);
@@ -33,6 +36,7 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum;
 
+	assert(micro_batch >= 1);
 	if (plan->has_accumulation && plan->constraints.nominal.batch)
 		return command_nominal_accum(&plan->constraints.nominal,
 					     micro_batch,
@@ -45,6 +49,7 @@ int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch)
 		return accum;
 	accum = accumulation_grow(plan->asked.effective_batch, micro_batch,
 				  plan->asked.world_size);
+	assert(accum >= 1);
 	return round_up(accum, accum_step(plan, micro_batch));
 }
 
@@ -70,6 +75,7 @@ static bool split_is_allowed(const struct plan *plan, int64_t micro)
 {
 	int64_t accum = plan_final_accum(plan, micro);
 
+	assert(plan->asked.effective_batch > 0);
 	if (accum != accumulation_exact(plan->asked.effective_batch, micro,
 					plan->asked.world_size))
 		return false;
@@ -86,6 +92,7 @@ static void keep_allowed(struct plan_view *view, const struct plan *plan)
 	for (size_t i = 0; i < view->split_count; i++)
 		if (split_is_allowed(plan, view->splits[i]))
 			view->splits[kept++] = view->splits[i];
+	assert(kept <= view->split_count);
 	view->split_count = kept;
 }
 
@@ -129,6 +136,8 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		view->split_count = accumulation_splits(
 			plan->asked.effective_batch, plan->asked.world_size,
 			multiple, view->splits, PLAN_SPLITS_MAX);
+		if (view->split_count > PLAN_SPLITS_MAX)
+			view->split_count = PLAN_SPLITS_MAX;
 		while (view->split_count &&
 		       view->splits[view->split_count - 1] > problem->max_micro)
 			view->split_count--;
@@ -136,6 +145,7 @@ static void make_splits(struct plan_view *view, const struct plan *plan)
 		return;
 	}
 	/* Nothing to trade: the one size that gives this effective batch. */
+	assert(plan->asked.world_size >= 1);
 	micro = plan->asked.effective_batch / plan->asked.world_size;
 	if (micro >= 1 &&
 	    micro * plan->asked.world_size == plan->asked.effective_batch)
@@ -215,6 +225,7 @@ void plan_view_look(struct plan_view *view, const struct plan *plan,
 	if (view->only_confirmed)
 		drop_short_fits(view);
 	make_splits(view, plan);
+	assert(view->split_count <= PLAN_SPLITS_MAX);
 	make_sizes(view, plan);
 }
 

@@ -15,6 +15,7 @@
 #include "configs/files/paths.h"
 #include "launcher/request/exec_command.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -134,6 +135,7 @@ static bool make_question(struct strlist *argv,
 	strlist_add(argv, "tune");
 	if (!typed_options(argv, request))
 		return false;
+	assert(target->gpu_count >= 1 && !target->is_phantom);
 	strlist_addf(argv, "--device=phantom:%sx%zu", target->gpus[0].name,
 		     target->gpu_count);
 	strlist_addf(argv, "--memory=%" PRIu64, target->budget_bytes);
@@ -171,6 +173,7 @@ static void end_asked(pid_t pid)
 {
 	int looks = 0;
 
+	assert(pid > 0);
 	(void)kill(pid, SIGTERM);
 	while (waitpid(pid, NULL, WNOHANG) == 0)
 		if (++looks > GRACE_LOOKS)

@@ -8,6 +8,7 @@
 #include "configs/files/builtin.h"
 #include "configs/files/paths.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ static int start_zygote(struct preloaded *preloaded,
 	};
 	int result = write_files(folder, preloaded, start, err);
 
+	assert(!preloaded->zygote);
 	strlist_add_all(&environment,
 			(const char *const *)start->environment->items,
 			start->environment->count);

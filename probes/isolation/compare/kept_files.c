@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "probes/isolation/compare/snapshot_changes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -58,6 +59,7 @@ static int copy_data(const struct kept_copy *copy, int64_t at, int64_t end)
 			continue;
 		if (got <= 0)
 			return got < 0 ? -errno : 0;
+		assert((size_t)got <= want);
 		if (copy->left && *copy->left < (uint64_t)got)
 			return -E2BIG;
 		if (copy->left)
@@ -131,6 +133,7 @@ static int keep_file(struct kept_files *kept, size_t index,
 				  .left = left };
 	int result = 0;
 
+	assert(*end >= 0 && *end % ALIGNMENT == 0);
 	copy.from = open(file->path,
 			 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (copy.from < 0)
@@ -239,6 +242,7 @@ static int put_file(const struct kept_files *kept, int64_t place,
 
 	if (place < 0)
 		return -EACCES;
+	assert(place % ALIGNMENT == 0);
 	copy.to = open_to_put(file);
 	if (copy.to < 0)
 		return copy.to;

@@ -36,6 +36,7 @@ static void cuda_add_memory(struct cuda_listing *listing)
 
 	if (nvml_library_open(&nvml, NVML_LIBRARY, NULL) < 0)
 		return;
+	assert(listing->count >= 1 && listing->count <= GPU_MAX);
 	for (int i = 0; i < listing->count; i++) {
 		struct gpu_device *device = &listing->devices[i];
 		struct gpu_memory memory;
@@ -215,6 +216,7 @@ static int cuda_ask_driver(struct gpu_child *child,
 	struct gpu_wait wait = *given;
 	int result;
 
+	assert(child->fd >= 0);
 	wait.what = "the NVIDIA driver to list its devices";
 	result = cuda_await(child, &wait, listing, err);
 	if (result == -EIO)
@@ -244,6 +246,7 @@ static int cuda_ask_more(const struct gpu_child *child,
 	struct cuda_listing more;
 	int result = cuda_await(child, wait, &more, &why);
 
+	assert(listing->count >= 1);
 	if (result == 0 && more.count == listing->count &&
 	    cuda_make_sound(&more)) {
 		*listing = more;
@@ -309,6 +312,7 @@ int cuda_devices_look_up(const struct cuda_lookup *lookup,
 		result = cuda_ask_free(lookup, &wait, &listing, err);
 	if (result < 0)
 		return result;
+	assert(count <= GPU_MAX);
 	for (int i = 0; i < count; i++)
 		devices[i] = listing.devices[i];
 	return count;

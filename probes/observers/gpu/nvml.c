@@ -11,6 +11,7 @@
 #include "probes/observers/gpu/nvml_api.h"
 #include "probes/observers/gpu/nvml_library.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -72,6 +73,7 @@ static void nvml_read_kernel(const struct nvml *nvml)
 	const struct kfd_roots amd = kfd_roots_here();
 	const struct intel_roots intel = intel_roots_here();
 
+	assert(nvml->vendor == GPU_AMD || nvml->vendor == GPU_INTEL);
 	for (size_t i = 0; i < nvml->count; i++)
 		if (nvml->vendor == GPU_AMD)
 			kfd_look(&amd, &nvml->looks[i]);

@@ -104,6 +104,8 @@ static bool looks_take(struct looks *looks, int fd)
 		return false;
 	looks->slots = bytes_min(header->slots_used, PRELOAD_SLOTS);
 	looks->devices = bytes_min(header->devices_used, PRELOAD_DEVICES);
+	assert(looks->slots <= PRELOAD_SLOTS &&
+	       looks->devices <= PRELOAD_DEVICES);
 	end = offsetof(struct preload_page, slots) +
 	      looks->slots * sizeof(struct preload_slot);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -144,6 +146,7 @@ static void note_rank(struct preload_device_reading *row, int rank)
 {
 	if (rank < 0 || row->rank == rank)
 		return;
+	assert(row->rank >= RANK_SEVERAL);
 	row->rank = row->rank == RANK_NONE ? rank : RANK_SEVERAL;
 }
 
@@ -163,6 +166,7 @@ static void slot_add_uses(struct looks *looks, size_t index,
 
 		if (looks->row[i] == NO_DEVICE)
 			continue;
+		assert(looks->row[i] < reading->device_count);
 		held[i] = use_bytes(a, b);
 		matters = matters || held[i] > 0;
 		if (held[i] || b->largest_bytes)
@@ -218,6 +222,7 @@ static void slot_add(struct looks *looks, size_t index,
 
 	if (!first->pid || first->pid != second->pid || first->pid >= PID_LIMIT)
 		return;
+	assert(reading->process_count < PRELOAD_SLOTS);
 	process = &reading->processes[reading->process_count++];
 	process->pid = (pid_t)first->pid;
 	process->flags = first->flags & second->flags & KNOWN_FLAGS;
@@ -267,6 +272,7 @@ static void device_fill(const struct looks *looks, size_t index,
 		&reading->devices[looks->row[index]];
 	uint64_t cap = settle(a->cap_bytes, b->cap_bytes, BYTES_LIMIT);
 
+	assert(looks->row[index] < reading->device_count);
 	row->peak_bytes = settle(a->peak_bytes, b->peak_bytes, BYTES_LIMIT);
 	/* Not the page's own sum: who died in a call may have left it wrong. */
 	row->current_bytes =
@@ -278,6 +284,7 @@ static void device_fill(const struct looks *looks, size_t index,
 	row->total_bytes = settle(a->total_bytes, b->total_bytes, BYTES_LIMIT);
 	if (cap && row->total_bytes > cap)
 		row->total_bytes = cap;
+	assert(row->current_bytes <= row->peak_bytes);
 }
 
 static bool event_settle(const struct looks *looks, uint64_t number,
@@ -320,6 +327,7 @@ static void events_add(const struct looks *looks,
 		if (event_settle(looks, number,
 				 &reading->events[reading->event_count]))
 			reading->event_count++;
+	assert(reading->event_count <= PRELOAD_EVENTS);
 }
 
 void preload_read(int fd, struct preload_reading *reading)

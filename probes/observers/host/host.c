@@ -10,6 +10,7 @@
 #include "probes/process/pid_list.h"
 #include "probes/process/proctree.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,6 +53,7 @@ static void look_at_known(struct host_tree *tree)
 		else
 			tree->processes[kept++] = *process;
 	}
+	assert(kept <= tree->count);
 	tree->count = kept;
 }
 
@@ -69,6 +71,7 @@ static void host_add(struct host_tree *tree, const struct host_process *process)
 		at--;
 	}
 	tree->processes[at] = *process;
+	assert(!at || tree->processes[at - 1].pid < process->pid);
 }
 
 static bool is_known(const struct host_tree *tree, pid_t pid)
@@ -121,6 +124,7 @@ static void list_pids(struct host_tree *tree)
 	tree->pids.count = 0;
 	for (size_t i = 0; i < tree->count; i++)
 		pid_list_append(&tree->pids, tree->processes[i].pid);
+	assert(tree->pids.count == tree->count);
 }
 
 static void look_at_work(struct host_tree *tree, int64_t now_ms)
@@ -192,6 +196,7 @@ int host_observer_open(struct host_observer **observer, pid_t root,
 	struct proc_stat stat;
 	int result = proctree_stat(root, &stat);
 
+	assert(root > 0);
 	if (result < 0)
 		return error_set_errno(err, result,
 				       "cannot observe the memory of process "
@@ -253,6 +258,7 @@ static struct bound bound_of(struct host_observer *observer)
 		reading->largest_vm_data_bytes =
 			bytes_max(reading->largest_vm_data_bytes, status->data);
 	}
+	assert(largest <= sum);
 	return (struct bound){
 		.bytes = sum + observer->held_bytes,
 		.is_precise = sum - largest <=
@@ -309,6 +315,7 @@ static uint64_t take_exact(struct host_observer *observer,
 	observer->verified_bytes = bound->bytes;
 	observer->discount_bytes = bytes_minus(bound->bytes, sum);
 	host_pace_taken(&observer->exact, now_ms, began_ns);
+	assert(observer->discount_bytes <= observer->verified_bytes);
 	return sum;
 }
 
@@ -400,6 +407,7 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 		fallen = bytes_max(fallen, fallen_since_look(process));
 	}
 	host_raise_peak(observer, current + fallen);
+	assert(observer->reading.current_bytes <= observer->reading.peak_bytes);
 }
 
 void host_observer_sample(struct host_observer *observer, int64_t now_ms,

@@ -7,6 +7,7 @@
 #include "base/textfile.h"
 #include "probes/observers/host/host_cgroup_place.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -117,6 +118,7 @@ int host_cgroup_limit(const struct host_cgroup *cgroup, uint64_t limit_bytes)
 {
 	char limit[24];
 
+	assert(cgroup->folder[0] && limit_bytes > 0);
 	(void)snprintf(limit, sizeof(limit), "%llu",
 		       (unsigned long long)limit_bytes);
 	return cgroup->version2 ? limit_v2(cgroup->folder, limit)
