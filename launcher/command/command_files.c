@@ -211,8 +211,8 @@ static enum command_outcome template_read(struct recognition *r,
 }
 
 /*
- * argparse reads more words from FILE at "@FILE", where the script lets it. Some
- * scripts put the "@" there themselves before the one word that they take.
+ * argparse reads more words from FILE at "@FILE", where the script lets it.
+ * Some scripts put the "@" there themselves before the one word that they take.
  */
 static bool names_words(const struct recognition *r, size_t index,
 			size_t *offset)

@@ -189,7 +189,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	framework_find,      /* the preset that speaks for the command */
 	preset_apply,
 	setting_options_find, /* --options KEY=VALUE ... */
-	file_beside_find, /* train.args beside train.py */
+	file_beside_find,     /* train.args beside train.py */
 	deepspeed_check,
 	sweep_check,       /* one training, not many */
 	placeholders_find, /* knobs that the user marked with {micro} */

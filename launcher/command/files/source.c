@@ -15,7 +15,8 @@
 /* Spellings of one option; more are passed over. */
 #define NAMES_MAX 16
 
-static bool is_one_of(const char *text, size_t length, const char *const *words)
+static bool keyword_is_one_of(const char *text, size_t length,
+			      const char *const *words)
 {
 	while (*words && !pytext_word_is(text, length, *words))
 		words++;
@@ -27,9 +28,10 @@ static bool is_one_of(const char *text, size_t length, const char *const *words)
 static void read_action(struct pytext *cursor, struct source_option *option,
 			bool is_text)
 {
-	static const char *const switches[] = { "store_true", "store_false",
+	static const char *const switches[] = { "store_true",  "store_false",
 						"store_const", "count",
-						"help", "version", NULL };
+						"help",        "version",
+						NULL };
 	static const char *const lists[] = { "append", "extend", NULL };
 	const char *text;
 	size_t length;
@@ -37,9 +39,9 @@ static void read_action(struct pytext *cursor, struct source_option *option,
 	if (is_text) {
 		pytext_string(cursor, &text, &length);
 		option->is_switch = option->is_switch ||
-				    is_one_of(text, length, switches);
+				    keyword_is_one_of(text, length, switches);
 		option->takes_settings = option->takes_settings ||
-					 is_one_of(text, length, lists);
+					 keyword_is_one_of(text, length, lists);
 	} else if (cursor->at < cursor->end &&
 		   pytext_is_word_start(*cursor->at)) {
 		option->takes_settings = true;
@@ -57,12 +59,12 @@ static bool nargs_is_open(struct pytext *cursor, bool is_text)
 
 	if (is_text) {
 		pytext_string(cursor, &text, &length);
-		return is_one_of(text, length, open);
+		return keyword_is_one_of(text, length, open);
 	}
 	if (cursor->at >= cursor->end || !pytext_is_word_start(*cursor->at))
 		return false;
 	pytext_word(cursor, &text, &length);
-	return !is_one_of(text, length, closed);
+	return !keyword_is_one_of(text, length, closed);
 }
 
 static void read_keyword(struct pytext *cursor, struct source_option *option,
