@@ -210,6 +210,41 @@ static enum command_outcome template_read(struct recognition *r,
 	return COMMAND_OK;
 }
 
+/*
+ * argparse reads more words from FILE at "@FILE", where the script lets it.
+ * Some scripts put the "@" there themselves before the one word that they take.
+ */
+static bool names_words(const struct recognition *r, size_t index,
+			size_t *offset)
+{
+	const struct command *command = r->command;
+	const char *word = command_argv(command)->items[index];
+
+	if (!r->text || !strstr(r->text, "fromfile_prefix_chars"))
+		return false;
+	*offset = *word == '@' ? 1 : 0;
+	return *offset == 1 ||
+	       (index == command->view.args && index + 1 == command->view.end &&
+		!argument_is_option(word) &&
+		(strstr(r->text, "'@' +") || strstr(r->text, "\"@\" +")));
+}
+
+static void words_read(struct recognition *r, size_t index, size_t offset)
+{
+	struct command *command = r->command;
+	struct named_file *read;
+
+	if (command->view.expansion.folder || command->file_count == FILES_MAX)
+		return;
+	read = named_files_get(r->texts,
+			       command_argv(command)->items[index] + offset);
+	if (!read || read->error)
+		return;
+	file_add(command, read, index, offset)->settings =
+		named_file_settings(read, SETTINGS_ARGS);
+	command->takes_no_options |= offset == 0;
+}
+
 enum command_outcome files_find(struct recognition *r)
 {
 	const struct strlist *templates = r->hints->templates;
@@ -228,6 +263,10 @@ enum command_outcome files_find(struct recognition *r)
 		bool is_token = token_read(&token, command_argv(command),
 					   &command->view, i);
 
+		if (names_words(r, i, &offset)) {
+			words_read(r, i, offset);
+			continue;
+		}
 		if (is_token && token.form == KNOB_ABSENT)
 			continue;
 		if (is_token) {

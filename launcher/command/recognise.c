@@ -28,6 +28,7 @@
 #include "launcher/command/knobs/knobs.h"
 #include "launcher/command/knobs/module_files.h"
 #include "launcher/command/knobs/placeholders.h"
+#include "launcher/command/parts/setting_options.h"
 #include "launcher/command/purpose.h"
 #include "launcher/command/text/argument.h"
 
@@ -187,7 +188,8 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	files_find,          /* config files that the arguments name */
 	framework_find,      /* the preset that speaks for the command */
 	preset_apply,
-	file_beside_find, /* train.args beside train.py */
+	setting_options_find, /* --options KEY=VALUE ... */
+	file_beside_find,     /* train.args beside train.py */
 	deepspeed_check,
 	sweep_check,       /* one training, not many */
 	placeholders_find, /* knobs that the user marked with {micro} */

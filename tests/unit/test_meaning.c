@@ -23,6 +23,10 @@ static const char only_batch[] =
 	"parser.add_argument('--batch-size', type=int, default=8)\n";
 static const char global_source[] =
 	"parser.add_argument('--global-batch-size', type=int, default=256)\n";
+static const char shared_source[] =
+	"parser.add_argument('--bs', type=int, default=8,\n"
+	"                    help='global batch size')\n"
+	"parser.add_argument('--accum-steps', type=int, default=1)\n";
 /* In front of a line: the user gives autofit this option. */
 #define SAID "--micro-scope rank -- "
 /* It was read so once, with --turns as a guess. */
@@ -146,6 +150,33 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .global_flag = "--batch-size" },
 	  "seen 8 rows x 2 passes x 2 ranks" },
+	{ "the whole batch of all ranks, read as theirs for each pass",
+	  shared_source,
+	  two_ranks,
+	  "--bs 32 --accum-steps 2",
+	  { 16, 2, 2, 0 },
+	  { SEEN(8, 2, 2), .loader_rows = 8 },
+	  MEANING_OTHER,
+	  { .global_flag = "--bs" },
+	  "--global-flag --bs" },
+	{ "a size of all ranks, as read",
+	  shared_source,
+	  two_ranks,
+	  "--bs 32 --accum-steps 2",
+	  { 16, 2, 2, 0 },
+	  { SEEN(16, 2, 2), .loader_rows = 16 },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "a size of all ranks, divided by them twice",
+	  shared_source,
+	  two_ranks,
+	  "--bs 32 --accum-steps 2",
+	  { 16, 2, 2, 0 },
+	  { SEEN(4, 2, 2), .loader_rows = 4 },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "{micro:4}" },
 	{ "total accumulation",
 	  source,
 	  two_ranks,

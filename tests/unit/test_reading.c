@@ -484,6 +484,30 @@ static const struct reading readings[] = {
 	      "p.add_argument('--n', type=int, default=1024,\n"
 	      "               help='batch size of evaluation')\n",
 	      "? no batch size"),
+	PLAIN("python t.py --bs 8 --iter_size 4",
+	      "p.add_argument('--bs', type=int, default=1)\n"
+	      "p.add_argument('--iter_size', type=int, default=1,\n"
+	      "               help='accumulate gradients for so many "
+	      "passes')\n",
+	      "8 x 4 x 1"),
+	PLAIN("python t.py --bs 8",
+	      "p.add_argument('--bs', type=int, default=1)\n"
+	      "p.add_argument('--bucket', type=int, default=25, help='MB that "
+	      "accumulate before gradients are sent')\n",
+	      "8 x 1 x 1"),
+	PLAIN("python t.py --bs 8 --iter_size 4",
+	      "p.add_argument('--bs', type=int, default=1)\n"
+	      "p.add_argument('--iter_size', type=int, default=1,\n"
+	      "               help='accumulate losses, of which no gradient "
+	      "is taken, for evaluation')\n",
+	      "8 x 1 x 1"),
+	/* With one pass too: the sizes that are tried have more of them. */
+	PLAIN("torchrun --nproc_per_node=8 t.py --global-batch-size 256",
+	      "p.add_argument('--global-batch-size', type=int, default=64)\n"
+	      "p.add_argument('--gradient-accumulation-steps', type=int, "
+	      "default=1)\n",
+	      "? does --global-batch-size 256 count the micro-batches of "
+	      "--gradient-accumulation-steps too"),
 	/* Parameters of the function that is handed to jsonargparse. */
 	PLAIN("python t.py --lr 1",
 	      "from jsonargparse import CLI\n"

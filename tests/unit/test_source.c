@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -142,6 +143,44 @@ static void words_of_an_option_are_kept(void **state)
 	assert_true(source.options[1].is_switch);
 	assert_false(source.options[2].is_switch);
 	source_release(&source);
+}
+
+/* key=value behind it is a setting of the program. */
+static void options_that_take_settings_are_known(void **state)
+{
+	static const struct {
+		const char *keywords;
+		bool takes;
+	} rows[] = {
+		{ "nargs='+'", true },
+		{ "nargs=\"*\"", true },
+		{ "nargs=argparse.REMAINDER", true },
+		{ "action='append'", true },
+		{ "nargs='+', action=DictAction", true },
+		{ "action=KeyValue, default={}", true },
+		{ "multiple=True", true },
+		{ "nargs='?'", false },
+		{ "nargs=None", false },
+		{ "multiple=False", false },
+		{ "nargs=2", false },
+		{ "nargs=1, type=str", false },
+		{ "action='store'", false },
+		{ "action='store_true'", false },
+		{ "default='nargs=+'", false },
+	};
+	struct source source;
+	char text[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		(void)snprintf(text, sizeof(text), "p.add_argument('--x', %s)",
+			       rows[i].keywords);
+		source_read(&source, text);
+		assert_int_equal(source.option_count, 1);
+		if (source.options[0].takes_settings != rows[i].takes)
+			fail_msg("%s", rows[i].keywords);
+		source_release(&source);
+	}
 }
 
 struct constant_row {
@@ -389,6 +428,7 @@ int main(void)
 		cmocka_unit_test(literals_end_in_huge_texts),
 		cmocka_unit_test(options_are_found),
 		cmocka_unit_test(words_of_an_option_are_kept),
+		cmocka_unit_test(options_that_take_settings_are_known),
 		cmocka_unit_test(constants_are_found),
 		cmocka_unit_test(nominal_batches_are_found),
 		cmocka_unit_test(any_text_is_bounded),

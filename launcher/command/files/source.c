@@ -15,12 +15,61 @@
 /* Spellings of one option; more are passed over. */
 #define NAMES_MAX 16
 
-static void read_keyword(struct pytext *cursor, struct source_option *option,
-			 const char *key, size_t length)
+static bool keyword_is_one_of(const char *text, size_t length,
+			      const char *const *words)
+{
+	while (*words && !pytext_word_is(text, length, *words))
+		words++;
+	return *words != NULL;
+}
+
+/* action="append", action=DictAction: a name of the program's own is no word of
+ * argparse, and most of them take settings apart. */
+static void read_action(struct pytext *cursor, struct source_option *option,
+			bool is_text)
 {
 	static const char *const switches[] = { "store_true",  "store_false",
 						"store_const", "count",
-						"help",        "version" };
+						"help",        "version",
+						NULL };
+	static const char *const lists[] = { "append", "extend", NULL };
+	const char *text;
+	size_t length;
+
+	if (is_text) {
+		pytext_string(cursor, &text, &length);
+		option->is_switch = option->is_switch ||
+				    keyword_is_one_of(text, length, switches);
+		option->takes_settings = option->takes_settings ||
+					 keyword_is_one_of(text, length, lists);
+	} else if (cursor->at < cursor->end &&
+		   pytext_is_word_start(*cursor->at)) {
+		option->takes_settings = true;
+	}
+}
+
+/* nargs="+", nargs=argparse.REMAINDER, multiple=True of click: more words than
+ * one; a number of them is no list of settings. */
+static bool nargs_is_open(struct pytext *cursor, bool is_text)
+{
+	static const char *const open[] = { "+", "*", "...", NULL };
+	static const char *const closed[] = { "None", "False", NULL };
+	const char *text;
+	size_t length;
+
+	if (is_text) {
+		pytext_string(cursor, &text, &length);
+		return keyword_is_one_of(text, length, open);
+	}
+	if (cursor->at >= cursor->end || !pytext_is_word_start(*cursor->at))
+		return false;
+	pytext_word(cursor, &text, &length);
+	return !keyword_is_one_of(text, length, closed);
+}
+
+static void read_keyword(struct pytext *cursor, struct source_option *option,
+			 const char *key, size_t length)
+{
 	bool is_text = cursor->at < cursor->end && pytext_is_quote(*cursor->at);
 	const char *text;
 	size_t text_length;
@@ -36,12 +85,12 @@ static void read_keyword(struct pytext *cursor, struct source_option *option,
 		pytext_string(cursor, &text, &text_length);
 		free(option->dest);
 		option->dest = xstrndup(text, text_length);
-	} else if (pytext_word_is(key, length, "action") && is_text) {
-		pytext_string(cursor, &text, &text_length);
-		for (size_t i = 0; i < sizeof(switches) / sizeof(*switches);
-		     i++)
-			option->is_switch |=
-				pytext_word_is(text, text_length, switches[i]);
+	} else if (pytext_word_is(key, length, "action")) {
+		read_action(cursor, option, is_text);
+	} else if (pytext_word_is(key, length, "nargs") ||
+		   pytext_word_is(key, length, "multiple")) {
+		option->takes_settings = option->takes_settings ||
+					 nargs_is_open(cursor, is_text);
 	}
 }
 

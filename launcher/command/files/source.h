@@ -34,9 +34,10 @@ struct source_option {
 	uint64_t name_bits;   /* two of each name, by its hash */
 	char *dest;           /* NULL: not given */
 	enum source_value kind;
-	int64_t value;           /* the default */
-	bool is_switch;          /* action= something that takes no value */
-	char *help;              /* its words for people; NULL: none */
+	int64_t value;       /* the default */
+	bool is_switch;      /* action= something that takes no value */
+	bool takes_settings; /* many words, or each to an action of its own */
+	char *help;          /* its words for people; NULL: none */
 	enum option_class class; /* by the words of its names */
 	unsigned line;
 };

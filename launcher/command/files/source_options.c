@@ -61,19 +61,35 @@ static uint64_t name_bits(const struct source_option *option)
 	return bits;
 }
 
-/* --N_rand, "batch size (number of random rays per step)" */
-static bool help_says_batch(const struct source_option *option)
+/* It speaks of something else than training, perhaps. */
+static bool help_is_aside(const char *help)
 {
 	static const char *const others[] = { "eval",  "test",  "valid",
 					      "infer", "sampl", "generat" };
 
-	if (option->kind != SOURCE_INTEGER || option->value < 1 ||
-	    !option->help || strncasecmp(option->help, "batch size", 10) != 0)
-		return false;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-		if (strcasestr(option->help, others[i]))
-			return false;
-	return true;
+		if (strcasestr(help, others[i]))
+			return true;
+	return false;
+}
+
+/*
+ * --N_rand, "batch size (number of random rays per step)"; --iter_size, whose
+ * default is 1, "accumulate gradients for ITER_SIZE iterations".
+ */
+static enum option_class class_of_help(const struct source_option *option)
+{
+	const char *help = option->help;
+
+	if (option->kind != SOURCE_INTEGER || option->value < 1 || !help ||
+	    help_is_aside(help))
+		return OPTION_OTHER;
+	if (strncasecmp(help, "batch size", 10) == 0)
+		return OPTION_BATCH;
+	return option->value == 1 && strcasestr(help, "accumulat") &&
+			       strcasestr(help, "gradient")
+		       ? OPTION_ACCUM
+		       : OPTION_OTHER;
 }
 
 /* -g, --ga_steps: what one of its names says is true of all. */
@@ -93,8 +109,7 @@ static enum option_class source_option_class(const struct source_option *option)
 		if (found == OPTION_OTHER)
 			found = class;
 	}
-	return found == OPTION_OTHER && help_says_batch(option) ? OPTION_BATCH
-								: found;
+	return found == OPTION_OTHER ? class_of_help(option) : found;
 }
 
 void source_option_add(struct source *source, struct source_option *option)

@@ -39,17 +39,20 @@ static bool says_a_count(const struct setting *setting)
 	return count_parse(setting->value, &number);
 }
 
-/* !ref <batch_size>, ${train.batch_size}, of a key that is there too. */
+/* !ref <batch_size>, ${train.batch_size}, of a key that is there too; in
+ * Python the variable's name alone, dict(batch_size=batch_size). */
 static bool refers_to(const struct setting *setting,
 		      const struct setting *other)
 {
 	const char *dot = strrchr(other->key, '.');
 	const char *value = setting->value;
 
-	return setting != other && says_a_count(other) &&
-	       (*value == '<' || strncmp(value, "${", 2) == 0 ||
-		strncmp(value, "!ref", 4) == 0) &&
-	       strstr(value, dot ? dot + 1 : other->key);
+	if (setting == other || !says_a_count(other))
+		return false;
+	return strcmp(value, other->key) == 0 ||
+	       ((*value == '<' || strncmp(value, "${", 2) == 0 ||
+		 strncmp(value, "!ref", 4) == 0) &&
+		strstr(value, dot ? dot + 1 : other->key));
 }
 
 static bool is_reference(const struct find *find, const struct setting *setting)

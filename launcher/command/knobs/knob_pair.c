@@ -111,15 +111,15 @@ alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 			(void)knob_scope_said(r, name, &global->scope);
 		return pair_take(r, KNOB_GLOBAL, only);
 	}
-	if (!is_global || accum->value <= 1)
+	/* With one pass it is the same, but what is tried has more. */
+	if (!is_global)
 		return COMMAND_OK;
 	candidate_words(words, only);
 	return not_recognised(r,
-			      "does %s count the %lld micro-batches of %s too? "
-			      "If so, add --global-flag %s; if not, "
-			      "--micro-flag %s --micro-scope global",
-			      words, (long long)accum->value, accum->name, name,
-			      name);
+			      "does %s count the micro-batches of %s too? If "
+			      "so, add --global-flag %s; if not, --micro-flag "
+			      "%s --micro-scope global",
+			      words, accum->name, name, name);
 }
 
 /* The two of a pair; false: they are none. */

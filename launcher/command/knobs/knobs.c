@@ -54,12 +54,16 @@ static bool is_set_later(const struct recognition *r, enum knob_kind kind,
 {
 	const struct command *command = r->command;
 
-	if (!command->preset->files.later_config_wins)
-		return false;
-	for (size_t i = 0; i < command->file_count; i++)
-		if (command->files[i].index > token->index &&
-		    knob_in_file_is_set(r, kind, &command->files[i]))
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		bool wins = command->preset->files.later_config_wins ||
+			    file->settings->format == SETTINGS_ARGS;
+
+		if (wins && file->index != NO_INDEX &&
+		    file->index > token->index &&
+		    knob_in_file_is_set(r, kind, file))
 			return true;
+	}
 	return false;
 }
 

@@ -66,6 +66,12 @@ static bool is_switch(const struct command_view *view, const char *text)
 	return false;
 }
 
+static bool takes_settings(const struct command_view *view, const char *text)
+{
+	return strlist_find(&view->setting_options, text) <
+	       view->setting_options.count;
+}
+
 /* train.batch_size 64: small letters are a key only before a number. */
 static bool is_dotted_pair(const struct command_view *view,
 			   const struct strlist *argv, size_t index)
@@ -88,7 +94,7 @@ static bool takes_next(const struct command_view *view, const char *text)
 {
 	return argument_is_option(text) && !strchr(text, '=') &&
 	       !argument_is_glued(text) && !is_group(view, text) &&
-	       !is_switch(view, text);
+	       !is_switch(view, text) && !takes_settings(view, text);
 }
 
 bool token_read(struct token *token, const struct strlist *argv,
@@ -105,7 +111,10 @@ bool token_read(struct token *token, const struct strlist *argv,
 				 .value_index = NO_INDEX };
 	if (argument_is_option(text)) {
 		token_option_read(token, argv, view);
-		if (is_group(view, text))
+		if (is_group(view, text) ||
+		    (token->form == KNOB_SEPARATE &&
+		     takes_settings(view, text) &&
+		     argument_key_length(argv->items[token->value_index])))
 			token->form = KNOB_ABSENT;
 		return true;
 	}

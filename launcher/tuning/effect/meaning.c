@@ -93,17 +93,23 @@ static bool micro_is_more(const struct command *command,
 	int64_t ranks = ranks_of(trial);
 
 	if (trial->input_rows == written->micro_batch ||
-	    micro->form == KNOB_ABSENT || micro->scope != SCOPE_RANK ||
+	    micro->form == KNOB_ABSENT || micro->scope == SCOPE_NODE ||
 	    command->micro_scope_is_said)
 		return false;
-	if (ranks > 1 &&
+	if (ranks > 1 && micro->scope == SCOPE_RANK &&
 	    multiplies(trial->input_rows, ranks, written->micro_batch)) {
 		seen->micro_is_global = true;
 		return true;
 	}
 	if (command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT || !micro->name ||
-	    is_marked(micro) || strlen(micro->name) >= SEEN_NAME_MAX ||
-	    !is_in_pieces(written, trial))
+	    is_marked(micro) || strlen(micro->name) >= SEEN_NAME_MAX)
+		return false;
+	/* A size over all ranks was divided by them when it was read. */
+	if (micro->scope == SCOPE_RANK
+		    ? !is_in_pieces(written, trial)
+		    : trial->seen_accum < 2 ||
+			      !multiplies(trial->input_rows, trial->seen_accum,
+					  written->micro_batch))
 		return false;
 	memcpy(seen->global_flag, micro->name, strlen(micro->name) + 1);
 	return true;

@@ -1,0 +1,74 @@
+/* Options behind which key=value is a setting. Pure. */
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program hands its config file on from the command line in a way of its own:
+ * "--options run.batch_size=8 run.seed=1", "-o batch_size=8", "--set a.b=8
+ * --set c=4". What such an option is called says little; how the script
+ * declares it, and what the file holds, say it.
+ */
+#include "launcher/command/parts/setting_options.h"
+
+#include "base/alloc.h"
+#include "launcher/command/parts/setting_value.h"
+#include "launcher/command/text/argument.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool file_has_key(const struct command *command, const char *key)
+{
+	const struct setting *found[SETTINGS_SAME_MAX];
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		size_t count = settings_find_all(command->files[i].settings,
+						 key, found, SETTINGS_SAME_MAX);
+
+		for (size_t k = 0; k < count && k < SETTINGS_SAME_MAX; k++)
+			if (strcmp(found[k]->key, key) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* "train.batch_size=8": does a file of the command have that key? */
+static bool overrides_file(const struct command *command, const char *word)
+{
+	size_t length = argument_key_length(word);
+	char *key;
+	bool result;
+
+	if (!length)
+		return false;
+	key = xstrndup(word, length);
+	result = file_has_key(command, key);
+	free(key);
+	return result;
+}
+
+static bool precedes_settings(const struct recognition *r, const char *option,
+			      const char *next)
+{
+	const struct source_option *declared =
+		source_resolve(r->source, option, strlen(option));
+
+	return declared ? declared->takes_settings || declared->is_switch
+			: overrides_file(r->command, next);
+}
+
+enum command_outcome setting_options_find(struct recognition *r)
+{
+	struct command_view *view = &r->command->view;
+	const struct strlist *argv = command_argv(r->command);
+
+	for (size_t i = view->args; i + 1 < view->end; i++) {
+		const char *option = argv->items[i];
+
+		if (argument_is_option(option) && !strchr(option, '=') &&
+		    !argument_is_glued(option) &&
+		    strlist_find(&view->setting_options, option) ==
+			    view->setting_options.count &&
+		    precedes_settings(r, option, argv->items[i + 1]))
+			strlist_add(&view->setting_options, option);
+	}
+	return COMMAND_OK;
+}
