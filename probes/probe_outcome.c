@@ -29,6 +29,13 @@ const struct growth_noise *probe_noise(const struct probe *probe)
 /* So many looks at inputs of one size say that a smaller probe's were. */
 #define SAME_SIZES_SEEN 2
 
+/* Counters of others: one that fell, or that cannot be read any more, tells
+ * nothing. */
+static uint64_t rise(uint64_t before, uint64_t now)
+{
+	return now > before ? now - before : 0;
+}
+
 static struct evidence_memory memory_evidence(const struct probe *probe,
 					      uint64_t ooms)
 {
@@ -47,7 +54,8 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.is_host_tuning = probe->spec.devices.device == PROBE_HOST,
 		.has_address_limit = process_has_address_limit(),
 		.retries_warm_up = readings->warm_retries,
-		.retries_later = probe_retries(probe) - readings->warm_retries,
+		.retries_later =
+			rise(readings->warm_retries, probe_retries(probe)),
 		.ooms = ooms,
 		.counts_ooms =
 			(readings->python.flags & CHANNEL_COUNTS_OOMS) != 0,
@@ -90,8 +98,8 @@ void probe_collect_evidence(struct probe *probe)
 	memcpy(evidence->outside.neighbour_moved, probe->gpus.neighbour_moved,
 	       sizeof(evidence->outside.neighbour_moved));
 	evidence->end.oom_kills =
-		host_cgroup_oom_kills(probe->spec.command.cgroup) -
-		probe->oom_kills_before;
+		rise(probe->oom_kills_before,
+		     host_cgroup_oom_kills(probe->spec.command.cgroup));
 	evidence->end.unseen_ranks = node_ranks_unseen(&readings->ranks);
 	evidence->end.foreign_kills +=
 		node_ranks_kills(&readings->ranks, &evidence->end.oom_kills);

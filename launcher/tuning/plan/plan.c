@@ -110,10 +110,11 @@ static struct plan_step advice_step(const struct plan *plan,
 				    struct plan_step nothing)
 {
 	struct search_problem problem = plan->problem;
+	int64_t least = problem_ceiling(&problem, 1);
 	struct plan_step step;
 
-	if (plan->has_accumulation || !view->split_count ||
-	    view->splits[0] <= problem_ceiling(&problem, 1))
+	if (plan->has_accumulation || !view->split_count || !least ||
+	    view->splits[0] <= least)
 		return nothing;
 	problem.max_micro = view->splits[0] - 1;
 	step = search_step(plan, view, &problem);
