@@ -224,7 +224,7 @@ static const struct row text_rows[] = {
 	{ C("python t.py ${A%x} ${#A} $RANDOM $$ $((1+2)) ~/d ~ ~u a~"),
 	  .environment = { "HOME=/h" },
 	  .shown = "> t:python t:t.py t?:${A%x} t?:${#A} t?:$RANDOM t?:$$ "
-		   "t?:$((1+2)) t:/h/d t:/h t?:~u t:a~ ^" },
+		   "t:3 t:/h/d t:/h t?:~u t:a~ ^" },
 	{ { "bash", "-c", "python t.py \"$@\" --z", "_", "--bs", "8", "" },
 	  .shown = "> t:python t:t.py a:--bs a:8 a: t:--z ^" },
 	{ { "bash", "-c", "exec \"$@\"", "_", "python", "t.py" },
@@ -477,7 +477,21 @@ static const struct row script_rows[] = {
 	{ { "bash", "t.sh" },
 	  "A=$B$B\nSTEPS=$((2*3))\npython t.py --s $STEPS ${NONE:?no}",
 	  { NULL },
-	  "> s:python s:t.py s:--s s?:$((2*3)) s?:${NONE:?no}" },
+	  "> s:python s:t.py s:--s s:6 s?:${NONE:?no}" },
+	{ { "bash", "t.sh" },
+	  "A=7 B=$N\nC=$((A / B))\npython $((A%B)) $(( ($A+1)*${B} - C ))-x "
+	  "p$((B*B)) $((A-B-C)) $((1 - A)) $((0))",
+	  { "N=2" },
+	  "> s:python s:1 s:13-x s:p4 s:2 s:-6 s:0" },
+	{ { "bash", "t.sh" },
+	  "A=7 X=a Y=010\npython $((A/0)) $((A**2)) $((A<2)) $((NONE+1)) "
+	  "$((A++)) $((X)) $((Y)) $((-A)) $((A)b) $((A, 2)) $(()) "
+	  "$((999999999999999999*99)) $((RANDOM%2))",
+	  { NULL },
+	  "> s:python s?:$((A/0)) s?:$((A**2)) s?:$((A<2)) s?:$((NONE+1)) "
+	  "s?:$((A++)) s?:$((X)) s?:$((Y)) s?:$((-A)) s?:$((A)b) "
+	  "s?:$((A, 2)) s?:$(()) s?:$((999999999999999999*99)) "
+	  "s?:$((RANDOM%2))" },
 	{ { "bash", "t.sh" },
 	  "srun -n1 hostname\nsrun -n 2 python t.py",
 	  { NULL },

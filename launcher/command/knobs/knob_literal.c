@@ -225,10 +225,14 @@ bool knob_literal_of_shell(struct recognition *r, enum knob_kind kind)
 
 	if (word->literal_end == 0 || knob->offset < word->literal_offset ||
 	    !script || script->text.length >= SOURCE_BYTES_MAX ||
-	    word->literal_end > script->text.length ||
-	    word->literal_end - start != strlen(value) ||
-	    memcmp(strbuf_text(&script->text) + start, value, strlen(value)) !=
-		    0)
+	    word->literal_end > script->text.length)
+		return false;
+	/* As a whole what is computed gives way to a number. */
+	if (word->is_computed
+		    ? knob->offset != word->literal_offset
+		    : word->literal_end - start != strlen(value) ||
+			      memcmp(strbuf_text(&script->text) + start, value,
+				     strlen(value)) != 0)
 		return false;
 	knob->form = KNOB_SOURCE;
 	knob->source = script;

@@ -40,7 +40,9 @@ struct word {
 	 * line BS=4. literal_end 0: nowhere, as a whole.
 	 */
 	size_t literal_offset, literal_start, literal_end;
-	bool is_opaque; /* holds an expansion whose value is not known */
+	bool is_computed; /* they are not as they are: $((64 / 4)) stands there
+			   */
+	bool is_opaque;   /* holds an expansion whose value is not known */
 	/*
 	 * ARGUMENT: stands there as $1 and not by "$@": it can be changed, but
 	 * neither dropped nor have a neighbour, for the others have numbers.

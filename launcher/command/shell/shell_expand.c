@@ -3,8 +3,11 @@
 #include "launcher/command/shell/shell_expand.h"
 
 #include "base/alloc.h"
+#include "launcher/command/text/arithmetic.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,11 +35,14 @@ static void name_tail(const struct builder *b, struct word *word)
 }
 
 /* The end of the word stands in the text itself, from a byte on. */
-static void note_literal(struct builder *b, size_t offset, size_t start)
+static void note_literal(struct builder *b, size_t offset, size_t start,
+			 size_t text_end, bool is_computed)
 {
 	b->literal = (struct tail_literal){ .offset = offset,
 					    .end = b->text.length,
-					    .start = start };
+					    .start = start,
+					    .text_end = text_end,
+					    .is_computed = is_computed };
 }
 
 static void name_literal(const struct builder *b, struct word *word)
@@ -47,7 +53,8 @@ static void name_literal(const struct builder *b, struct word *word)
 		return;
 	word->literal_offset = literal->offset;
 	word->literal_start = literal->start;
-	word->literal_end = literal->start + literal->end - literal->offset;
+	word->literal_end = literal->text_end;
+	word->is_computed = literal->is_computed;
 }
 
 void builder_flush(struct builder *b)
@@ -253,7 +260,8 @@ void builder_add_value(struct builder *b, const struct shell_field *field,
 		return;
 	if (word->literal_end)
 		note_literal(b, offset + word->literal_offset,
-			     word->literal_start);
+			     word->literal_start, word->literal_end,
+			     word->is_computed);
 	if (!word->variable && word->origin != WORD_ARGUMENT)
 		return;
 	b->tail = (struct tail){ .is_set = true,
@@ -315,7 +323,27 @@ static void expand_add_text(struct builder *b, const struct shell_part *part)
 	}
 	/* Else it was split, or is no text. */
 	if (length && b->text.length == offset + length)
-		note_literal(b, offset, part->start);
+		note_literal(b, offset, part->start, part->end, false);
+}
+
+/* False: what $(( )) comes to is not known, or it is no $(( )). */
+static bool add_computed(struct builder *b, const struct shell_part *part)
+{
+	const char *text = b->scope->lexer->text + part->start;
+	size_t length = part->end - part->start;
+	size_t offset = b->text.length;
+	char digits[24];
+	int64_t value;
+
+	if (length < 6 || memcmp(text, "$((", 3) != 0 ||
+	    memcmp(text + length - 2, "))", 2) != 0 ||
+	    !arithmetic_value(text + 3, length - 5, builder_known_text,
+			      b->scope, &value))
+		return false;
+	(void)snprintf(digits, sizeof(digits), "%" PRId64, value);
+	expand_append(b, digits, strlen(digits));
+	note_literal(b, offset, part->start, part->end, true);
+	return true;
 }
 
 static void add_part(struct builder *b, const struct shell_part *part)
@@ -340,7 +368,7 @@ static void add_part(struct builder *b, const struct shell_part *part)
 			expand_append(b, folder, strlen(folder));
 		else if (b->scope->looks_inside)
 			builder_look_inside(b, part->start, part->end);
-		else
+		else if (!add_computed(b, part))
 			builder_add_opaque(b, part->start, part->end);
 		free(folder);
 		if (is_count(b->scope->lexer->text + part->start,

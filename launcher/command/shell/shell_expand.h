@@ -15,10 +15,11 @@ struct tail {
 	size_t offset, end;
 };
 
-/* The same bytes of the text and of the word. */
+/* Bytes of the word, and those of the text that say them. */
 struct tail_literal {
-	size_t offset, end; /* of the word; end 0: none */
-	size_t start;       /* of the text */
+	size_t offset, end;     /* of the word; end 0: none */
+	size_t start, text_end; /* of the text */
+	bool is_computed;       /* $((64 / 4)); else they are the same */
 };
 
 struct builder {
@@ -53,6 +54,11 @@ void builder_expand_parts(struct builder *b, struct shell_span span,
 			  bool is_nested);
 /* $NAME, ${NAME:-word}, "$@" */
 void builder_add_parameter(struct builder *b, const struct shell_part *part);
+
+/* An arithmetic_name: a number, or what it is computed from; of struct
+ * shell_scope. */
+const char *builder_known_text(void *scope, const char *text, size_t length,
+			       size_t *width);
 
 /*
  * The folder that $(dirname "$0"), $(pwd) and their kin name; NULL: it is

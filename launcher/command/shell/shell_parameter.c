@@ -409,6 +409,15 @@ static const char *known_text(struct shell_scope *scope,
 		       : NULL;
 }
 
+const char *builder_known_text(void *scope, const char *text, size_t length,
+			       size_t *width)
+{
+	struct reference reference = read_reference(text, length, true);
+
+	*width = reference.length ? reference.width : 0;
+	return reference.length ? known_text(scope, &reference) : NULL;
+}
+
 void builder_look_inside(struct builder *b, size_t start, size_t end)
 {
 	const char *text = b->scope->lexer->text;
