@@ -196,7 +196,7 @@ def two_builds(scratch):
         print("# two whole builds: with AUTOFIT_NIGHTLY=1")
         return
     programs = []
-    for name in ("first", "second-with-a-longer-name"):
+    for name in ("built", "built-with-a-longer-name"):
         source = os.path.join(scratch, name)
         shutil.copytree(SOURCE, source, symlinks=True,
                         ignore=shutil.ignore_patterns("build*", ".git"))
