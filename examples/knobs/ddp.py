@@ -18,6 +18,7 @@ def main():
     torch.set_num_threads(1)
     distributed.init_process_group("gloo")
     tinylm.train(args.batch_size, args.grad_accum, args.steps)
+    distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -38,3 +38,5 @@ if "RANK" in os.environ:
 tinylm.train(
     batch_size, gradient_accumulation_steps, max_iters + 1, learning_rate
 )
+if "RANK" in os.environ:
+    distributed.destroy_process_group()

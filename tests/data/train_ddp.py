@@ -45,6 +45,7 @@ def main():
             "done: micro %d accum %d world %d"
             % (args.batch_size, args.grad_accum, world)
         )
+    torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -216,6 +216,8 @@ def main():
     elif args.meaning == "ignored":
         accum = 3
     LOOPS.get(args.meaning, plain)(net, size, accum, args.steps)
+    if world > 1:
+        torch.distributed.destroy_process_group()
 
 
 main()
