@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Packages are installed, run and removed, and nothing of them is left.
 # SPDX-License-Identifier: MIT
-# CTEST COST 50 PROCESSORS 2 FIXTURES_REQUIRED portable_build
+# CTEST COST 50 PROCESSORS 2 FIXTURES_REQUIRED portable_build RESOURCE_LOCK portable_build
 """Tarball, wheel and .deb are made twice, and are the same byte for byte; with
 AUTOFIT_NIGHTLY=1 so is the program that two builds in two folders make.
 """

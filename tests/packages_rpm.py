@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # The .rpm is installed into a root of its own, run and removed.
 # SPDX-License-Identifier: MIT
-# CTEST FIXTURES_REQUIRED portable_build
+# CTEST FIXTURES_REQUIRED portable_build RESOURCE_LOCK portable_build
 import os
 import shutil
 import sys
