@@ -38,6 +38,12 @@ static inline uint64_t bytes_minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* How far from each other they are. */
+static inline uint64_t bytes_apart(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* A whole decimal number, nothing before or after it. -EINVAL, -ERANGE. */
 int integer_parse(const char *text, int64_t *value, struct error *err);
 

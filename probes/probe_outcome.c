@@ -29,13 +29,6 @@ const struct growth_noise *probe_noise(const struct probe *probe)
 /* So many looks at inputs of one size say that a smaller probe's were. */
 #define SAME_SIZES_SEEN 2
 
-/* Counters of others: one that fell, or that cannot be read any more, tells
- * nothing. */
-static uint64_t rise(uint64_t before, uint64_t now)
-{
-	return now > before ? now - before : 0;
-}
-
 static struct evidence_memory memory_evidence(const struct probe *probe,
 					      uint64_t ooms)
 {
@@ -54,8 +47,9 @@ static struct evidence_memory memory_evidence(const struct probe *probe,
 		.is_host_tuning = probe->spec.devices.device == PROBE_HOST,
 		.has_address_limit = process_has_address_limit(),
 		.retries_warm_up = readings->warm_retries,
-		.retries_later =
-			rise(readings->warm_retries, probe_retries(probe)),
+		/* A counter of others that fell tells nothing. */
+		.retries_later = bytes_minus(probe_retries(probe),
+					     readings->warm_retries),
 		.ooms = ooms,
 		.counts_ooms =
 			(readings->python.flags & CHANNEL_COUNTS_OOMS) != 0,
@@ -97,9 +91,10 @@ void probe_collect_evidence(struct probe *probe)
 	evidence->outside.scratch_full = readings->scratch_full;
 	memcpy(evidence->outside.neighbour_moved, probe->gpus.neighbour_moved,
 	       sizeof(evidence->outside.neighbour_moved));
+	/* The count cannot be read once its cgroup is gone. */
 	evidence->end.oom_kills =
-		rise(probe->oom_kills_before,
-		     host_cgroup_oom_kills(probe->spec.command.cgroup));
+		bytes_minus(host_cgroup_oom_kills(probe->spec.command.cgroup),
+			    probe->oom_kills_before);
 	evidence->end.unseen_ranks = node_ranks_unseen(&readings->ranks);
 	evidence->end.foreign_kills +=
 		node_ranks_kills(&readings->ranks, &evidence->end.oom_kills);

@@ -274,10 +274,8 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count)
 static uint64_t distance(const struct memory_line *line,
 			 const struct trial *trial)
 {
-	uint64_t peak = memory_line_peak(line, trial->micro_batch);
-
-	return peak > trial->peak_bytes ? peak - trial->peak_bytes
-					: trial->peak_bytes - peak;
+	return bytes_apart(memory_line_peak(line, trial->micro_batch),
+			   trial->peak_bytes);
 }
 
 uint64_t memory_line_doubt(const struct memory_line *line,

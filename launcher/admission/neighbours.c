@@ -262,11 +262,6 @@ static int share(struct memory_target *target, const struct options *options,
 			 bytes_format(headroom_text, target->headroom_bytes));
 }
 
-static uint64_t neighbours_apart(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 int neighbours_share_again(struct memory_target *target,
 			   const struct options *options, bool *moved,
 			   struct error *err)
@@ -284,7 +279,7 @@ int neighbours_share_again(struct memory_target *target,
 		if (!look || !look->has_memory)
 			continue;
 		used = bytes_minus(gpu->total_bytes, look->memory.free_bytes);
-		if (neighbours_apart(used, before->baseline_used_bytes) <=
+		if (bytes_apart(used, before->baseline_used_bytes) <=
 		    GPU_NEIGHBOUR_NOISE_BYTES)
 			continue;
 		gpu->free_bytes = gpu->total_bytes - used;

@@ -44,11 +44,6 @@ void check_findings_release(struct check_findings *findings)
 	findings->count = 0;
 }
 
-static uint64_t check_apart(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /* The look before this one, which is not the first. */
 static const struct selftest_look *before_of(const struct selftest *test,
 					     const struct selftest_look *look)
@@ -248,7 +243,7 @@ static const char *fault_of(const struct check_allocation *found,
 	if (found->counted_bytes > found->asked_bytes + more)
 		return "more is counted than was asked for";
 	if (found->has_driver && !is_shared &&
-	    check_apart(found->driver_bytes, found->counted_bytes) >
+	    bytes_apart(found->driver_bytes, found->counted_bytes) >
 		    DRIVER_NOISE_BYTES)
 		return "the driver and the library disagree";
 	/* A pool keeps what it has for as long as it likes. */
