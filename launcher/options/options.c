@@ -86,6 +86,22 @@ static void note_owned(struct options_parsing *parsing,
 		parsing->owned[1] = row;
 }
 
+/*
+ * A forgotten value must not swallow what separates the command, nor a path
+ * that was forgotten the next option: one of that name is written as ./--NAME.
+ */
+static bool swallows(const struct option_row *row, const char *value,
+		     const char *word)
+{
+	bool is_path = row->argument && (strstr(row->argument, "FILE") ||
+					 strstr(row->argument, "DIR"));
+
+	return strcmp(value, "--") == 0 ||
+	       (is_path && strncmp(value, "--", 2) == 0 &&
+		!strchr(word, '=') &&
+		option_of_name(value + 2, strcspn(value + 2, "=")));
+}
+
 static int on_option(struct options_parsing *parsing,
 		     const struct option_row *row, const char *value,
 		     struct argp_state *state)
@@ -104,10 +120,9 @@ static int on_option(struct options_parsing *parsing,
 	    option_value_may_be(row, state->argv[state->next]))
 		value = state->argv[state->next++];
 	parsing->word = state->next;
-	/* A forgotten value must not swallow what separates the command. */
-	if (value && strcmp(value, "--") == 0)
-		return options_wrong(parsing, "--%s needs a value before --",
-				     row->name);
+	if (value && swallows(row, value, word))
+		return options_wrong(parsing, "--%s needs a value before %s",
+				     row->name, value);
 	if (row->print)
 		return on_print(parsing, row, value, word, state);
 	note_owned(parsing, row);
