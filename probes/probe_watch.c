@@ -343,6 +343,7 @@ void probe_watch(struct probe *probe)
 	rounds = rounds_so_far(probe);
 	peak = probe_peak(probe);
 	step_peaks_note(&readings->peaks, rounds, peak, now_ms);
+	readings->times.are_heard = source != STEPS_HOOK;
 	step_times_note(
 		&readings->times, steps,
 		(int64_t)((source == STEPS_HOOK ? readings->python.last_step_ns

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/verdict/step_times.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -61,10 +62,20 @@ struct step_pace step_times_pace(const struct step_times *times)
 	int64_t first = times->steps > WARM_UP_STEPS + 1 ? WARM_UP_STEPS : 0;
 	int64_t count = times->steps - 1 - first;
 	int64_t took[STEP_TIMES_MAX];
+	struct step_pace pace;
 
 	for (int64_t i = 0; i < count; i++)
 		took[i] = times->us[first + i + 1] - times->us[first + i];
-	return pace_of(took, count);
+	pace = pace_of(took, count);
+	if (times->are_heard && count > 0) {
+		int64_t all_us = times->us[first + count] - times->us[first];
+		double mean_seconds = (double)all_us / 1e6 / (double)count;
+
+		pace.mad_seconds =
+			fmax(pace.mad_seconds,
+			     fabs(mean_seconds - pace.median_seconds));
+	}
+	return pace;
 }
 
 struct step_pace step_times_pace_within(const struct step_times *times,

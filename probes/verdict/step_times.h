@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_PROBES_VERDICT_STEP_TIMES_H
 #define AUTOFIT_PROBES_VERDICT_STEP_TIMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Later steps are not timed. */
@@ -12,6 +13,9 @@
 struct step_times {
 	int64_t us[STEP_TIMES_MAX];
 	int64_t steps;
+	/* It tells none: they are when autofit heard of it. A machine that has
+	 * no time for that lets them seem closer than they were. */
+	bool are_heard;
 };
 
 /*
@@ -23,7 +27,8 @@ void step_times_note(struct step_times *times, int64_t steps, int64_t us);
 /* Of the steps after the warm-up; all 0: not known. */
 struct step_pace {
 	double median_seconds;
-	/* Median absolute deviation from the median; 0 with one step. */
+	/* Median absolute deviation from the median; 0 with one step. Of what
+	 * was heard only, at least how far the mean is from it. */
 	double mad_seconds;
 };
 

@@ -58,6 +58,26 @@ static const struct {
 	{ "more than are timed", { { 1, 0 }, { 4000, 1023 } }, 1, 0 },
 };
 
+/* Steps of 50 ms, of which some are heard late: the next seem to come at once. */
+static void what_was_heard_late_is_less_certain(void **state)
+{
+	static const int64_t heard_ms[] = { 0, 50, 100, 223, 246, 269, 300 };
+	static struct step_times times;
+	struct step_pace own, heard;
+
+	(void)state;
+	memset(&times, 0, sizeof(times));
+	for (size_t k = 0; k < sizeof(heard_ms) / sizeof(*heard_ms); k++)
+		step_times_note(&times, (int64_t)k + 1, heard_ms[k] * 1000);
+	own = step_times_pace(&times);
+	times.are_heard = true;
+	heard = step_times_pace(&times);
+	assert_true(fabs(1000 * own.median_seconds - 31) < 0.011);
+	assert_true(fabs(1000 * own.mad_seconds - 8) < 0.011);
+	assert_true(heard.median_seconds == own.median_seconds);
+	assert_true(fabs(1000 * heard.mad_seconds - 19) < 0.011);
+}
+
 static void rows_are_timed(void **state)
 {
 	static struct step_times times;
@@ -114,6 +134,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_timed),
+		cmocka_unit_test(what_was_heard_late_is_less_certain),
 		cmocka_unit_test(the_optimizer_is_left_out),
 	};
 
