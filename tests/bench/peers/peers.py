@@ -2,16 +2,21 @@
 # autofit beside other tools: answer, trials, seconds, and whether it lives.
 # SPDX-License-Identifier: MIT
 #
-# peers.py [--programs a,b] [--budgets N] [--tools a,b]: for each program of
-# programs.py and its first N budgets (default 3) each tool searches the batch
-# size under the budget, and its answer then trains 200 passes under a hard
-# limit of the same size. The limit is RLIMIT_DATA, which refuses memory as a GPU
+# peers.py [--programs a,b] [--budgets N] [--tools a,b] [--keep FILE]: for each
+# program of programs.py and its first N budgets (default 3) each tool searches
+# the batch size under the budget. That is timed, and wants a machine on which
+# nothing else runs, for the better part of an hour. Then each answer trains 200
+# passes under a hard limit of the same size, which takes hours where batches are
+# large; that is not timed, so several do so side by side. With FILE what is
+# measured is kept, and what is kept there is not measured again. The limit is RLIMIT_DATA, which refuses memory as a GPU
 # does; it also counts what is mapped and never touched, so that much, as measured
 # after two steps of one sample, is added to it. PYTHON names an interpreter with
 # torch, and with accelerate, lightning and transformers for those tools; what it
-# lacks is left out. AUTOFIT names the program. One thread; nothing else should
-# run. On the last line are the goals and what was reached.
+# lacks is left out. AUTOFIT names the program. One thread. On the last lines are
+# the goals and what was reached.
 import argparse
+import concurrent.futures
+import json
 import os
 import re
 import resource
@@ -20,6 +25,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from cases import BUDGETS, EFFECTIVE
@@ -29,7 +35,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 AUTOFIT = os.environ.get("AUTOFIT", ROOT + "/build/release/autofit")
 PYTHON = os.environ.get("PYTHON", sys.executable)
 PASSES = 200
-PATIENCE = 1200
+PATIENCE = 7200
 MIB = 1 << 20
 NEEDS = {
     "accelerate": "accelerate",
@@ -85,9 +91,9 @@ def train(name, micro, accum, steps):
             "--grad-accum", str(accum), "--steps", str(steps)]
 
 
-def lives(name, micro, accum, budget):
+def lives(name, micro, accum, limit):
     steps = -(-PASSES // accum)
-    return run(train(name, micro, accum, steps), budget)[0] == 0
+    return run(train(name, micro, accum, steps), limit)[0] == 0
 
 
 def splits(effective):
@@ -159,34 +165,88 @@ def children_cpu():
     return usage.ru_utime + usage.ru_stime
 
 
-def cell(tool, name, budget, slack):
-    """What one tool makes of one case, as a dictionary."""
+class Kept:
+    """What was measured, by its words; in a file, if one is named."""
+
+    def __init__(self, path):
+        self.path, self.found = path, {}
+        self.lock = threading.Lock()
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                self.found = json.load(file)
+
+    def get(self, measure, *words):
+        key = " ".join(str(word) for word in words)
+        if key not in self.found:
+            self.put(key, measure())
+        return self.found[key]
+
+    def put(self, key, value):
+        with self.lock:
+            self.found[key] = value
+            if self.path:
+                with open(self.path, "w", encoding="utf-8") as file:
+                    json.dump(self.found, file, indent=1)
+
+
+def timed(tool, name, budget, slack):
+    """What one tool makes of one case."""
     begun, used = time.monotonic(), children_cpu()
     split, trials, out = search(tool, name, EFFECTIVE[name], budget, slack)
+    last = out.strip().splitlines()[-1:] or [""]
     seen = {"seconds": time.monotonic() - begun,
-            "cpu": children_cpu() - used, "trials": trials,
-            "keeps": False, "lives": False}
-    if not split:
-        last = out.strip().splitlines()[-1:] or [""]
-        seen["text"] = "no answer (%s)" % last[0][:60]
-        return seen
-    seen["keeps"] = split[0] * split[1] == EFFECTIVE[name]
-    seen["lives"] = lives(name, *split, budget + slack)
-    seen["text"] = "%dx%d, %s trials" % (*split, trials)
+            "cpu": children_cpu() - used, "trials": trials, "split": split,
+            "last": last[0][:60]}
+    print("  %-20s %6.1f s  %s" % (tool, seen["seconds"],
+                                   split or seen["last"]), flush=True)
     return seen
 
 
-def case(tools, name, budget, slack):
+def searched(kept, tools, name, above):
+    """One case, without what becomes of the answers."""
+    imports, resident, data = kept.get(
+        lambda: (smallest_takes(name, 0)[0], *smallest_takes(name, 2)), name)
+    budget, slack = above + imports, data - resident
     print("\n%s, %d MiB, effective batch %d" % (
         name, budget, EFFECTIVE[name]), flush=True)
-    cells = {}
-    for tool in tools:
-        seen = cells[tool] = cell(tool, name, budget, slack)
+    cells = {tool: dict(kept.get(lambda tool=tool: timed(tool, name, budget,
+                                                         slack),
+                                 name, above, tool)) for tool in tools}
+    return {"name": name, "budget": budget, "limit": budget + slack,
+            "cells": cells}
+
+
+def see_who_lives(kept, cases, jobs):
+    """Each split once, whoever answered it."""
+    answers = {(case["name"], *seen["split"], case["limit"])
+               for case in cases for seen in case["cells"].values()
+               if seen["split"]}
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        # The longest first.
+        ordered = sorted(answers, key=lambda answer: -answer[1])
+        for _ in pool.map(lambda answer: kept.get(lambda: lives(*answer),
+                                                  "lives", *answer), ordered):
+            pass
+    for case in cases:
+        for seen in case["cells"].values():
+            split = seen["split"]
+            seen["lives"] = bool(split) and kept.get(
+                None, "lives", case["name"], *split, case["limit"])
+            seen["keeps"] = (bool(split) and split[0] * split[1] ==
+                             EFFECTIVE[case["name"]])
+
+
+def show(case):
+    print("\n%s, %d MiB, effective batch %d" % (
+        case["name"], case["budget"], EFFECTIVE[case["name"]]))
+    for tool, seen in case["cells"].items():
+        text = "no answer (%s)" % seen["last"]
+        if seen["split"]:
+            text = "%dx%d, %s trials" % (*seen["split"], seen["trials"])
         print("  %-20s %-24s %6.1f s, CPU %6.1f s  %s, %s" % (
-            tool, seen["text"], seen["seconds"], seen["cpu"],
+            tool, text, seen["seconds"], seen["cpu"],
             "keeps E" if seen["keeps"] else "E differs",
-            "lives" if seen["lives"] else "dies"), flush=True)
-    return cells
+            "lives" if seen["lives"] else "dies"))
 
 
 def ratios(cases, *wanted):
@@ -224,19 +284,20 @@ def main():
     parser.add_argument("--programs", default=",".join(EFFECTIVE))
     parser.add_argument("--budgets", type=int, default=3)
     parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--keep", metavar="FILE")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     args = parser.parse_args()
     tools = [tool for tool in args.tools.split(",")
              if tool not in NEEDS or has(NEEDS[tool])]
-    cases = []
-    for name in args.programs.split(","):
-        imports = smallest_takes(name, 0)[0]
-        resident, data = smallest_takes(name, 2)
-        print("\n%s: imports take %d MiB; two steps of one sample take %d MiB "
-              "and map %d" % (name, imports, resident, data))
-        cases += [case(tools, name, above + imports, data - resident)
-                  for above in BUDGETS[name][:args.budgets]]
+    kept = Kept(args.keep)
+    cases = [searched(kept, tools, name, above)
+             for name in args.programs.split(",")
+             for above in BUDGETS[name][:args.budgets]]
+    see_who_lives(kept, cases, args.jobs)
+    for case in cases:
+        show(case)
     if "autofit" in tools:
-        summary(cases)
+        summary([case["cells"] for case in cases])
 
 
 if __name__ == "__main__":
