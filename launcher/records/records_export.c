@@ -148,7 +148,7 @@ static bool has_no_hints(const struct options_hints *hints)
 static int args_of_record(struct export *export, struct strbuf *out)
 {
 	const struct record *record = &export->result.record;
-	const struct command_values values = {
+	struct command_values values = {
 		.micro_batch = record->batch.micro_batch,
 		.grad_accum = record->batch.grad_accum,
 	};
@@ -174,6 +174,7 @@ static int args_of_record(struct export *export, struct strbuf *out)
 		flags = command_flags_text(&request.command, &values);
 		strbuf_addf(out, "%s\n", flags);
 		free(flags);
+		values.leaves_computed = request.command.script_follows;
 		command_source_lines(&request.command, &values, &lines);
 		warn_of_lines(&lines);
 		strlist_release(&lines);

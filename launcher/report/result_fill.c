@@ -51,17 +51,19 @@ static void result_write_command(struct result *result,
 				 const struct request *request,
 				 const struct command_values *values)
 {
+	struct command_values to_write = *values;
 	struct error err = ERROR_INIT;
 
 	rewrite_release(&result->run);
 	free(result->flags_text);
 	result->flags_text = command_flags_text(&request->command, values);
-	strlist_release(&result->lines);
-	command_source_lines(&request->command, values, &result->lines);
 	/* Every size that is used was written into a probe before. */
 	if (request_rewrite(request, &request->command, values, &result->run,
 			    &err) < 0)
 		log_error("%s", err.message);
+	to_write.leaves_computed = result->run.leaves_computed;
+	strlist_release(&result->lines);
+	command_source_lines(&request->command, &to_write, &result->lines);
 	if (request->options->target.cuda_index >= 0 &&
 	    result->record.device_count)
 		strlist_take(

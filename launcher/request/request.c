@@ -184,16 +184,69 @@ static enum command_outcome count_gpus(struct request *request,
 	return request_recognise(request, err);
 }
 
+static int rewrite_and_read(const struct request *request,
+			    const struct command *command,
+			    const struct command_values *values,
+			    struct rewrite *rewrite, struct error *err)
+{
+	int result = command_rewrite(command, values, rewrite, err);
+
+	rewrite->leaves_computed = values->leaves_computed;
+	return result < 0 ? result
+			  : command_read_back(command, values, rewrite,
+					      &request->sources, err);
+}
+
 int request_rewrite(const struct request *request,
 		    const struct command *command,
 		    const struct command_values *values,
 		    struct rewrite *rewrite, struct error *err)
 {
-	int result = command_rewrite(command, values, rewrite, err);
+	struct command_values leaves = *values;
 
-	return result < 0 ? result
-			  : command_read_back(command, values, rewrite,
-					      &request->sources, err);
+	leaves.leaves_computed = true;
+	if (command->script_follows &&
+	    rewrite_and_read(request, command, &leaves, rewrite, NULL) == 0)
+		return 0;
+	if (command->script_follows)
+		rewrite_release(rewrite);
+	return rewrite_and_read(request, command, values, rewrite, err);
+}
+
+/*
+ * ACC=$((256 / MICRO)): does the script keep the effective batch with twice and
+ * with half the micro-batch, where there are such splits?
+ */
+static bool script_follows(const struct request *request)
+{
+	const struct command *command = &request->command;
+	const struct batch *own = &command->batch;
+	const struct command_values splits[] = {
+		{ .micro_batch = 2 * own->micro_batch,
+		  .grad_accum = own->grad_accum / 2,
+		  .leaves_computed = true },
+		{ .micro_batch = own->micro_batch / 2,
+		  .grad_accum = 2 * own->grad_accum,
+		  .leaves_computed = true },
+	};
+	size_t follows = 0;
+	size_t exact = 0;
+
+	if (!command->knobs[KNOB_ACCUM].is_computed ||
+	    command->knobs[KNOB_MICRO].is_computed)
+		return false;
+	for (size_t i = 0; i < sizeof(splits) / sizeof(*splits); i++) {
+		struct rewrite rewrite;
+
+		if (splits[i].micro_batch * splits[i].grad_accum !=
+		    own->micro_batch * own->grad_accum)
+			continue;
+		exact++;
+		follows += rewrite_and_read(request, command, &splits[i],
+					    &rewrite, NULL) == 0;
+		rewrite_release(&rewrite);
+	}
+	return exact && follows == exact;
 }
 
 /* Other sizes that obey what the framework asks: multiples of its own. */
@@ -220,6 +273,7 @@ static enum command_outcome check_rewrite(struct request *request,
 		values.grad_accum = command_nominal_accum(
 			&command->nominal, values.micro_batch,
 			command->batch.world_size);
+	command->script_follows = script_follows(request);
 	result = request_rewrite(request, command, &values, &rewrite, err);
 	strlist_add_all(&command->caveats,
 			(const char *const *)rewrite.followers.items,

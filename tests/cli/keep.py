@@ -212,6 +212,44 @@ def two_constants_of_a_shell_script():
                   "BATCH=16" in file.read())
 
 
+FOLLOWS = """\
+#!/bin/bash
+BATCH=%s
+ACCUM=$((64 / BATCH))
+exec %s --batch-size $BATCH --grad-accum $ACCUM %s --steps 5 --step-ms 10
+"""
+
+
+def what_a_script_computes_follows_by_itself():
+    rows = (
+        # How the script says the batch; the command, and with the answer.
+        ("${BATCH:-16}", [], {"BATCH": "8"}, []),
+        ("$1", ["16"], {}, ["8"]),
+    )
+    for batch, words, variables, answer in rows:
+        with lib.Place("keep") as place:
+            text = FOLLOWS % (batch, lib.TRAINER, " ".join(MEMORY))
+            script = place.write("train.sh", text, 0o755)
+            ran = ask(place, "", "26MiB", [script, *words])
+            equal(batch + ": a launch starts", ran.status, 0)
+            holds(batch + ": as the script computes it", ran.out,
+                  "micro 8 accum 8")
+            best = ran.result["recommended"]
+            equal(batch + ": nothing is to be written",
+                  (best["env"], best["argv"]),
+                  (variables, [script, *answer]))
+            again = ask(place, "", "26MiB", [script, *words])
+            equal(batch + ": and again", again.result["outcome"], "reused")
+    with lib.Place("keep") as place:
+        script = place.write("train.sh", FOLLOWS % (
+            16, lib.TRAINER, " ".join(MEMORY)), 0o755)
+        tuned = ask(place, "tune", "26MiB", [script])
+        holds("one line: to write", tuned.err, r"train\.sh:2: BATCH=8\b")
+        lacks("one line: the other follows", tuned.err, r"train\.sh:3")
+        copied = ask(place, "", "26MiB", [script], "--edit-copy")
+        holds("one line: the copy ran", copied.out, "micro 8 accum 8")
+
+
 def refusal_of_srun():
     with lib.Place("keep") as place:
         place.write("epoch-1.ckpt", "weights\n")
@@ -238,6 +276,7 @@ def main():
     keys_of_a_file()
     stopped_says_how_to_go_on()
     two_constants_of_a_shell_script()
+    what_a_script_computes_follows_by_itself()
     refusal_of_srun()
     lib.finish()
 

@@ -236,6 +236,7 @@ bool knob_literal_of_shell(struct recognition *r, enum knob_kind kind)
 		return false;
 	knob->form = KNOB_SOURCE;
 	knob->source = script;
+	knob->is_computed = word->is_computed;
 	knob->offset = start;
 	knob->end = word->literal_end;
 	free(knob->evidence);

@@ -90,6 +90,9 @@ struct command {
 	/* The preset's other options are understood too, not only the knobs. */
 	bool preset_is_certain;
 	struct knob knobs[KNOB_KINDS];
+	/* With another micro-batch what its script computes keeps the effective
+	 * batch by itself. */
+	bool script_follows;
 	/* By --micro-scope: passes of other rows do not contradict it. */
 	bool micro_scope_is_said;
 	enum seen_guess micro_guess, accum_guess;
@@ -145,6 +148,17 @@ static inline bool command_edits_script(const struct command *command)
 {
 	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
 		if (command->knobs[kind].form == KNOB_SOURCE)
+			return true;
+	return false;
+}
+
+/* The same of every split of its own effective batch, which a run has. */
+static inline bool command_needs_copy(const struct command *command)
+{
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
+		if (command->knobs[kind].form == KNOB_SOURCE &&
+		    !(command->knobs[kind].is_computed &&
+		      command->script_follows))
 			return true;
 	return false;
 }

@@ -40,6 +40,7 @@ struct knob {
 	 * it is a shell's, index is the argument that it makes of it. */
 	const struct named_file *source;
 	size_t end;
+	bool is_computed; /* SOURCE: a shell makes it of other numbers */
 	int64_t value; /* as written or default; 0: not known (placeholder) */
 	bool joined_only; /* DEFAULT: is added as --x=8 */
 	bool is_said; /* DEFAULT: a config file or a shell script says value */

@@ -20,6 +20,8 @@ struct command_values {
 	const char *output;  /* fresh output folder of a probe; NULL: leave */
 	/* A probe: trackers, evaluation and resume off as the preset says. */
 	bool is_probe;
+	/* What a script computes stays as it is written. */
+	bool leaves_computed;
 	/* A run that goes on from its last checkpoint, as the preset says. */
 	bool resumes;
 	/* A probe that may be the answer: evaluation and saving come early,
@@ -51,6 +53,7 @@ struct rewrite {
 	struct strlist environment; /* NAME=value; a value-less NAME: unset */
 	struct file_copy *copies;   /* to be written before it starts */
 	size_t copy_count;
+	bool leaves_computed; /* as in its values */
 	/* "--lr 4 becomes --lr 8 with micro-batch 8": what else a shell makes
 	 * of the new values, without secrets, the first few of it. Known once
 	 * the command has been read back. */

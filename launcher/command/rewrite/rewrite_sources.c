@@ -32,6 +32,13 @@ static void edits_add(struct source_edits *edits, const struct knob *knob,
 	edits->items[at] = (struct source_edit){ knob, value };
 }
 
+static bool is_to_edit(const struct knob *knob,
+		       const struct command_values *values)
+{
+	return knob->form == KNOB_SOURCE &&
+	       !(knob->is_computed && values->leaves_computed);
+}
+
 static void edits_find(struct source_edits *edits,
 		       const struct command *command,
 		       const struct command_values *values,
@@ -41,7 +48,7 @@ static void edits_find(struct source_edits *edits,
 		const struct knob *knob = &command->knobs[kind];
 		char *value;
 
-		if (knob->form != KNOB_SOURCE || knob->source != source)
+		if (!is_to_edit(knob, values) || knob->source != source)
 			continue;
 		value = knob_new_value(command, (enum knob_kind)kind, values);
 		if (value)
@@ -190,7 +197,7 @@ void command_source_lines(const struct command *command,
 		struct source_edits edits = { .count = 0 };
 		char *line;
 
-		if (knob->form != KNOB_SOURCE)
+		if (!is_to_edit(knob, values))
 			continue;
 		edits_find(&edits, command, values, knob->source);
 		line = source_line_of(&edits, knob);
