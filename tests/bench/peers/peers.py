@@ -222,8 +222,7 @@ def see_who_lives(kept, cases, jobs):
                for case in cases for seen in case["cells"].values()
                if seen["split"]}
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        # The longest first.
-        ordered = sorted(answers, key=lambda answer: -answer[1])
+        ordered = sorted(answers, key=lambda answer: answer[1])
         for _ in pool.map(lambda answer: kept.get(lambda: lives(*answer),
                                                   "lives", *answer), ordered):
             pass
