@@ -3,6 +3,7 @@
 #include "probes/probe.h"
 
 #include "probes/channel/modules.h"
+#include "probes/keeper/zygote.h"
 #include "probes/probe_internal.h"
 
 #include "base/alloc.h"
@@ -254,6 +255,9 @@ static int start_parts(struct probe *probe, struct error *err)
 				    probe->keeper.pid, err);
 	if (result < 0)
 		return result;
+	if (spec->command.zygote)
+		host_observer_copied_from(probe->readings.observer,
+					  zygote_pid(spec->command.zygote));
 	result = start_handles(probe);
 	return result < 0 ? error_set(err, result, "cannot watch the probe: %s",
 				      uv_strerror(result))
@@ -338,8 +342,11 @@ static void finish_probe(struct probe *probe)
 	node_ranks_await(&probe->readings.ranks, &probe->readings.channel);
 	probe_collect_evidence(probe);
 	modules_read(&probe->modules, probe->spec.command.scratch);
-	if (probe->readings.processes == 1)
+	/* Of several that step, or a rank, no other can be a copy. */
+	if (probe->readings.python.stepping == 1) {
 		imports_read(&probe->imports, probe->spec.command.scratch);
+		started_read(&probe->started, probe->spec.command.scratch);
+	}
 	(void)host_observer_remove_shm(observer);
 	wait_for_gpu_baseline(&probe->spec.devices,
 			      probe->evidence.end.stopped == STOP_CANCELLED);
@@ -459,5 +466,6 @@ void probe_free(struct probe *probe)
 	channel_close(&probe->readings.channel);
 	strlist_release(&probe->modules);
 	strlist_release(&probe->imports);
+	started_release(&probe->started);
 	free(probe);
 }

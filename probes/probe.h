@@ -74,6 +74,9 @@ struct probe_spec {
 	/* The command; the caller removes the scratch folder. channel_fd is
 	 * filled in by the probe. */
 	struct keeper_spec command;
+	/* Host memory that counts as the command's, though no process of it
+	 * holds it: of launchers that a zygote's copy goes without. */
+	uint64_t launcher_bytes;
 	/* Scratch is in memory: what it may take of it. 0: it is not, or no
 	 * bound. See scratch_space.h. */
 	uint64_t scratch_reserve_bytes;
@@ -99,6 +102,8 @@ struct probe_spec {
 	/* One that is called ends the probe; NULL: none are looked for. */
 	const struct shims *shims;
 };
+
+struct started;
 
 enum probe_state {
 	PROBE_RUNNING,
@@ -130,9 +135,13 @@ struct probe_outcome {
 	 * the version files of frameworks and the interpreter. */
 	const struct strlist *modules;
 	/* Python's modules and packages that the command imported, in order,
-	 * where a zygote may do that: it was one process all the time, and set
-	 * no variable before. Else empty. */
+	 * where a zygote may do that: one process made steps, which was no rank
+	 * and set no variable before. Else empty. */
 	const struct strlist *imports;
+	/* How that process was started; empty: it is not known. And host memory
+	 * of the launchers that waited for it: no copy of it has them. */
+	const struct started *started;
+	uint64_t launcher_bytes;
 	size_t unhooked; /* interpreters with torch and without the hook */
 };
 

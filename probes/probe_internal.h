@@ -4,6 +4,7 @@
 #define AUTOFIT_PROBES_PROBE_INTERNAL_H
 
 #include "probes/channel/channel.h"
+#include "probes/channel/started.h"
 #include "probes/isolation/scratch_space.h"
 #include "probes/nodes/node_ranks.h"
 #include "probes/observers/host/host.h"
@@ -51,8 +52,9 @@ struct probe_readings {
 	uint64_t warm_retries;
 	int lost_rank; /* see probe_ranks.h; -1: none */
 	int64_t rank_lost_ms;
-	size_t unhooked;  /* see struct probe_outcome */
-	size_t processes; /* the most at a time */
+	size_t unhooked; /* see struct probe_outcome */
+	/* What launchers that wait for the one process that steps hold. */
+	uint64_t launcher_bytes;
 	bool would_leave; /* a program was called that sends work elsewhere */
 };
 
@@ -88,6 +90,7 @@ struct probe {
 	/* end is written as it comes, the rest when the probe is over. */
 	struct evidence evidence;
 	struct strlist modules, imports;
+	struct started started;
 };
 
 /* probe_watch.c: before the first process. */

@@ -242,6 +242,8 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 		.refused_path = probe->output.refused_path,
 		.modules = &probe->modules,
 		.imports = &probe->imports,
+		.started = &probe->started,
+		.launcher_bytes = probe->readings.launcher_bytes,
 		.unhooked = probe->readings.unhooked,
 	};
 	fill_trial(probe, &outcome->trial);

@@ -218,11 +218,16 @@ static void watch_host(struct probe *probe)
 	host_observer_sample(
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
 		probe->spec.limits.host_limit_bytes, &readings->own);
+	readings->own.current_bytes += probe->spec.launcher_bytes;
+	readings->own.peak_bytes += probe->spec.launcher_bytes;
 	readings->host_looks++;
 	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
-	if (readings->host.processes > readings->processes)
-		readings->processes = readings->host.processes;
+	if (readings->python.stepping == 1)
+		readings->launcher_bytes = bytes_max(
+			readings->launcher_bytes,
+			host_observer_launchers(readings->observer,
+						readings->python.stepper));
 }
 
 static void watch_nodes(struct probe *probe)

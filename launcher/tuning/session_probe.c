@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/units.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/command/files/named_files.h"
@@ -13,8 +12,8 @@
 #include "launcher/request/step_ranks.h"
 #include "launcher/tuning/probe_setup.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_zygote.h"
 #include "probes/isolation/isolation.h"
-#include "search/memory_line.h"
 
 #include <assert.h>
 #include <dirent.h>
@@ -261,67 +260,6 @@ static void confirm_or_stop(struct session *session,
 	free(trials);
 }
 
-/* What the search so far lets expect of a size that is to be probed. */
-struct outlook {
-	bool may_be_answer; /* if it fits, the tuning may end with it */
-	bool fits_clearly;  /* and it fits, but for a surprise */
-};
-
-static struct outlook outlook_of(const struct session *session,
-				 const struct plan_step *step)
-{
-	const struct probe_notes *notes = session->trials.notes;
-	struct trial *trials = probe_notes_trials(notes);
-	struct memory_line line = memory_line_fit(trials, notes->count);
-	uint64_t limit = session->plan.problem.limit_bytes;
-	uint64_t peak = memory_line_peak(&line, step->micro_batch);
-	const struct trial fit = {
-		.micro_batch = step->micro_batch,
-		.grad_accum = step->probe_accum,
-		/* Without a line nothing says that it comes near the limit. */
-		.peak_bytes = line.points == 2 ? bytes_min(peak, limit) : 0,
-	};
-	const struct outlook outlook = {
-		.may_be_answer = step->is_confirmation ||
-				 plan_wants_confirmed(&session->plan, trials,
-						      notes->count, &fit),
-		.fits_clearly = line.points == 2 &&
-				peak + memory_line_noise(limit) <= limit,
-	};
-
-	free(trials);
-	return outlook;
-}
-
-/*
- * An answer is confirmed by a start of its own, and a probe that may be it runs
- * on as its confirmation. So what may be the answer is forked only where that
- * is in doubt, and by a zygote that is there already. NULL: a fresh start.
- */
-static struct zygote *zygote_for(struct session *session,
-				 const struct plan_step *step,
-				 const struct probe_setup *setup)
-{
-	const struct request *request = session->given.request;
-	const struct outlook outlook = outlook_of(session, step);
-	const struct preloaded_start start = {
-		.argv = &setup->run.argv,
-		.environment = &setup->environment,
-		.state = request->state,
-		.scratch = setup->scratch,
-		.hook = setup->hook,
-		.must_end = session_loop_look_up,
-		.context = &session->loop,
-	};
-
-	if (request->options->probe.no_zygote || setup->ranks ||
-	    session->kit.without_hook || step->is_confirmation ||
-	    (outlook.may_be_answer &&
-	     (outlook.fits_clearly || !session->preloaded.zygote)))
-		return NULL;
-	return preloaded_zygote(&session->preloaded, &start);
-}
-
 /* Its sizes are none of what makes it the same: see the identity. */
 static bool session_probe_is_edited(const struct command *command,
 				    const char *path)
@@ -405,10 +343,13 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	int result;
 
 	assert(!under_way->probe && "one at a time");
-	spec.command.zygote = zygote_for(session, step, setup);
+	spec.command.zygote = session_zygote_for(session, step, setup);
+	if (spec.command.zygote)
+		spec.launcher_bytes = session->preloaded.launcher_bytes;
 	result = probe_start(&under_way->probe, &spec, &session->loop.uv, err);
 	if (result == -EPROTO && spec.command.zygote) {
 		spec.command.zygote = NULL;
+		spec.launcher_bytes = 0;
 		result = probe_start(&under_way->probe, &spec,
 				     &session->loop.uv, err);
 	}
@@ -423,7 +364,8 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	while (probe_wait(under_way->probe) != PROBE_OVER)
 		confirm_or_stop(session, step);
 	fill_report(report, under_way->probe);
-	preloaded_learn(&session->preloaded, &report->outcome);
+	preloaded_learn(&session->preloaded, &report->outcome, &setup->run.argv,
+			&setup->environment);
 	under_way->probe = NULL;
 	await_end_signal(session, report);
 	note_modules(&session->result->record.stamps, report->outcome.modules,

@@ -272,6 +272,7 @@ struct channel_reading channel_read(const struct channel *channel)
 		    (!reading.stepping++ || slot.steps < reading.steps)) {
 			reading.steps = slot.steps;
 			reading.last_step_ns = slot.last_step_ns;
+			reading.stepper = (pid_t)slot.pid;
 		}
 		if (!slot.steps)
 			take_lowest(&reading.by_hand, slot.first_passes,

@@ -84,6 +84,11 @@ int zygote_start(struct zygote **zygote, const struct zygote_spec *spec,
 	return 0;
 }
 
+pid_t zygote_pid(const struct zygote *zygote)
+{
+	return zygote->pid;
+}
+
 static void end_service(struct zygote *zygote, const char *why)
 {
 	if (zygote->state == ZYGOTE_OVER)

@@ -12,10 +12,10 @@
 
 /*
  * Most of a short probe of a Python program are its imports. The zygote is the
- * command itself, started by exec with the step hook in it. Before Python comes
- * to the program, the hook (probes/python/autofit_zygote.py) imports what an
- * earlier probe of the same command was seen to import, and waits in the
- * library libautofit_zygote.so (zygote_serve.c) for orders:
+ * command's interpreter, started by exec as that of an earlier probe was, with
+ * the step hook in it. Before Python comes to the program, the hook
+ * (probes/python/autofit_zygote.py) imports what that probe was seen to import,
+ * and waits in the library libautofit_zygote.so (zygote_serve.c) for orders:
  *
  *	autofit --exec--> zygote
  *	                    +--fork--> a helper, which ends at once
@@ -80,6 +80,9 @@ enum zygote_state {
 /* The caller closes it. */
 int zygote_start(struct zygote **zygote, const struct zygote_spec *spec,
 		 struct error *err);
+
+/* The process that its probes are copies of. */
+pid_t zygote_pid(const struct zygote *zygote);
 
 /* After a wait of at most wait_ms for a change. */
 enum zygote_state zygote_look(struct zygote *zygote, int wait_ms);

@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: MIT
 #
 # sitecustomize.py calls serve() where AUTOFIT_ZYGOTE is set, before Python comes
-# to the program. The variable names a folder: its file "imports" holds the names
-# of the modules to import, "argv" the whole command and "environment" the
-# environment, each entry ended by a NUL; beside them lies the library that forks
-# (probes/keeper/zygote_serve.c). serve() returns in a probe only, whose
-# sys.argv and os.environ it has set, so that Python goes on to run the program
-# as it would after a fresh start. In the zygote itself it never returns.
+# to the program. It is started as an earlier probe's interpreter was seen to be,
+# without the launchers in front of it. The variable names a folder: its file
+# "imports" holds the names of the modules to import, "argv" the whole command
+# with its launchers, "environment" what that probe's command was given and
+# "traits" what its interpreter had from who started it, each entry ended by a
+# NUL; beside them lies the library that forks (probes/keeper/zygote_serve.c).
+# serve() returns in a probe only, whose sys.argv and os.environ it has set, so
+# that Python goes on to run the program as it would after a fresh start. In the
+# zygote itself it never returns.
 #
 # A copy must not differ from a fresh start. So an import that would write a
 # file, start a process or open a connection is kept from it and ends the zygote,
@@ -28,6 +31,8 @@ EFFECTS = frozenset(
         "socket.connect subprocess.Popen"
     ).split()
 )
+# And of those that a path of one's own makes harmless.
+OWN = frozenset(("open", "os.mkdir", "os.remove", "os.rmdir", "shutil.rmtree"))
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 DRIVERS = ("libcuda.so", "libamdhip64.so")
 
@@ -37,9 +42,13 @@ class Refusal(Exception):
 
 
 class Watch(object):
-    """Keeps imports from what would be seen outside of this process."""
+    """
+    Keeps imports from what would be seen outside of this process and of the
+    folder that is its own.
+    """
 
-    def __init__(self):
+    def __init__(self, folder):
+        self.own = folder + os.sep
         self.is_on = False
         self.effect = None
 
@@ -47,9 +56,17 @@ class Watch(object):
         if not self.is_on:
             return
         if event in EFFECTS or (event == "open" and writes(*arguments)):
+            if self.is_own(event, arguments):
+                return
             what = arguments[0] if arguments else ""
             self.effect = self.effect or "%s(%r)" % (event, what)
             raise Refusal(self.effect)
+
+
+    def is_own(self, event, arguments):
+        path = arguments[0] if arguments else None
+        return event in OWN and isinstance(path, str) and path.startswith(
+            self.own) and ".." not in path
 
 
 def writes(path, mode, flags):
@@ -73,13 +90,93 @@ def program_start(argv):
     start = len(argv) - len(sys.argv) + 1
     if start < 1 or argv[start:] != sys.argv[1:]:
         raise Refusal("the command's arguments are not Python's")
+    program = sys.argv[0]
+    if program in ("-m", "-c"):
+        program = own_words()[-len(sys.argv)]
+    if os.path.basename(argv[start - 1]) != os.path.basename(program):
+        raise Refusal("the command names another program")
     return start
 
 
-def import_all(names):
+def own_words():
+    with open("/proc/self/cmdline", "rb") as file:
+        return [os.fsdecode(each) for each in file.read().split(b"\0")[:-1]]
+
+
+def processors(text):
+    found = set()
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def ignore(text):
+    """What is ignored when Python starts it leaves so."""
+    import _signal
+
+    for number in range(1, 32):
+        if int(text, 16) >> (number - 1) & 1:
+            _signal.signal(number, _signal.SIG_IGN)
+
+
+# Launchers such as nice and nohup set these; the rest must be as it is.
+CHANGES = {
+    "niceness": lambda text: os.setpriority(os.PRIO_PROCESS, 0, int(text)),
+    "ignored": ignore,
+    "umask": lambda text: os.umask(int(text, 8)),
+    "processors": lambda text: os.sched_setaffinity(0, processors(text)),
+}
+
+
+def take_traits(wanted):
+    """Those that the probe's interpreter had."""
+    own_traits = sys.modules["sitecustomize"].own_traits
+    for is_last in (False, True):
+        own = [os.fsdecode(each) for each in own_traits()]
+        for each in wanted:
+            name, _, text = each.partition("=")
+            if each in own:
+                continue
+            if is_last or name not in CHANGES:
+                raise Refusal("it is started with other %s" % name)
+            CHANGES[name](text)
+
+
+class TemporaryFiles(object):
+    """
+    Newer versions of torch make a module in a temporary folder when they are
+    imported. It is made in the zygote's own, which is removed with its first
+    probe; nobody reads it again. tempfile itself finds its folder by writing a
+    file. Of a folder that each probe has for itself the wrong one would be
+    kept: then tempfile is left to that, which is refused.
+    """
+
+    def __init__(self, folder):
+        import tempfile
+
+        self.place = tempfile._sanitize_params
+        tempfile._sanitize_params = lambda prefix, suffix, where: self.place(
+            prefix, suffix, where or folder)
+        for each in tempfile._candidate_tempdir_list():
+            if os.environ[MARK] in each:
+                return
+            if os.path.isdir(each) and os.access(each, os.W_OK | os.X_OK):
+                tempfile.tempdir = each
+                return
+
+    def end(self):
+        tempfile = sys.modules["tempfile"]
+        tempfile._sanitize_params = self.place
+        # The first use decides on it.
+        tempfile.tempdir = None
+
+
+def import_all(names, folder):
     import importlib
 
-    watch = Watch()
+    places = TemporaryFiles(folder) if "tempfile" in names else None
+    watch = Watch(folder)
     sys.addaudithook(watch)
     watch.is_on = True
     try:
@@ -90,6 +187,8 @@ def import_all(names):
                 pass
     finally:
         watch.is_on = False
+        if places:
+            places.end()
     if watch.effect:
         raise Refusal("an import calls " + watch.effect)
 
@@ -135,15 +234,25 @@ class Environment(object):
             memory.write(value)
 
 
+def as_names(environment):
+    return dict(each.split("=", 1) for each in environment if "=" in each)
+
+
 def change_environment(base, wanted):
-    """Only what autofit changed: more may have been set meanwhile."""
-    base = dict(each.split("=", 1) for each in base if "=" in each)
-    wanted = dict(each.split("=", 1) for each in wanted if "=" in each)
-    for name in base:
-        if name not in wanted:
-            os.environ.pop(name, None)
+    """
+    Only what autofit changed: more may have been set meanwhile. What a launcher
+    has made of a folder of the one probe names that of the other.
+    """
+    old, new = base[MARK], wanted[MARK]
+    for name, value in list(os.environ.items()):
+        if name not in wanted and name in base:
+            del os.environ[name]
+        elif value == base.get(name):
+            os.environ[name] = wanted[name]
+        elif old in value:
+            os.environ[name] = value.replace(old, new)
     for name, value in wanted.items():
-        if base.get(name) != value:
+        if name not in base:
             os.environ[name] = value
 
 
@@ -154,20 +263,13 @@ def change_arguments(argv, start):
         original[len(original) - len(sys.argv) + 1 :] = argv[start:]
 
 
-def forget_places():
-    """The first use of a temporary folder decides on it."""
-    tempfile = sys.modules.get("tempfile")
-    if tempfile is not None:
-        tempfile.tempdir = None
-
-
 def prepare(folder):
     if sys.version_info < (3, 8):
         raise Refusal("Python %d.%d is too old" % sys.version_info[:2])
-    argv = read_list(folder, "argv")
-    start = program_start(argv)
+    start = program_start(read_list(folder, "argv"))
+    take_traits(read_list(folder, "traits"))
     own = Environment()
-    import_all(read_list(folder, "imports"))
+    import_all(read_list(folder, "imports"), folder)
     # Not imported for this: the program would find it there.
     if "ctypes" not in sys.modules:
         raise Refusal("the program does not import ctypes")
@@ -202,7 +304,7 @@ def refuse(reason):
 def serve():
     folder = os.environ.pop(VARIABLE)
     try:
-        base = read_list(folder, "environment")
+        base = as_names(read_list(folder, "environment"))
         start, own, library = prepare(folder)
         sys.stdout.flush()
         sys.stderr.flush()
@@ -212,7 +314,7 @@ def serve():
             refuse(error)
         finally:
             os._exit(0)
-    own.mark(dict(e.split("=", 1) for e in environment if "=" in e)[MARK])
-    change_environment(base, environment)
+    wanted = as_names(environment)
+    own.mark(wanted[MARK])
+    change_environment(base, wanted)
     change_arguments(argv, start)
-    forget_places()

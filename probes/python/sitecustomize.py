@@ -88,6 +88,9 @@ ERROR_KEY_LENGTH = 60
 MAPPED, IN_USE, FREE = 4, 7, 8
 HEAP_MIN = 1 << 20
 
+# Those below the real-time ones.
+PLAIN_SIGNALS = (1 << 31) - 1
+
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
 
@@ -357,6 +360,47 @@ def both_ends(data):
     return data[:ERROR_END_BYTES] + b"\n" + data[-ERROR_END_BYTES:]
 
 
+def own_traits():
+    """What a process has of who starts it, beside words and environment."""
+    with open("/proc/self/stat", "rb") as stat:
+        fields = stat.read().rsplit(b")", 1)[1].split()
+    with open("/proc/self/status", "rb") as status:
+        lines = dict(line.split(b":", 1) for line in status if b":" in line)
+    with open("/proc/self/limits", "rb") as limits:
+        # One of them is autofit's mark of a probe.
+        limits = b"".join(each for each in limits if b"realtime t" not in each)
+    return [
+        b"folder=" + os.getcwdb(),
+        b"interpreter=" + os.fsencode(sys.executable or ""),
+        b"niceness=" + fields[16],
+        b"policy=" + fields[38],
+        b"blocked=%x" % (int(lines[b"SigBlk"], 16) & PLAIN_SIGNALS),
+        b"ignored=%x" % (int(lines[b"SigIgn"], 16) & PLAIN_SIGNALS),
+        b"umask=" + lines.get(b"Umask", b"").strip(),
+        b"processors=" + lines.get(b"Cpus_allowed_list", b"").strip(),
+        b"limits=" + limits,
+    ]
+
+
+def own_start():
+    """
+    How this process was started: how many traits and how many words follow,
+    these, and the environment, each ended by a NUL. None: it cannot be told.
+    """
+    if sys.version_info < (3, 8):
+        return None
+    try:
+        with open("/proc/self/cmdline", "rb") as words:
+            words = words.read()
+        with open("/proc/self/environ", "rb") as environment:
+            environment = environment.read()
+        traits = own_traits()
+    except Exception:
+        return None
+    head = b"%d\0%d\0" % (len(traits), words.count(b"\0"))
+    return head + b"".join(e + b"\0" for e in traits) + words + environment
+
+
 class Modules(object):
     """
     The files of this process's modules. __main__ may have a relative path, so
@@ -371,16 +415,19 @@ class Modules(object):
             self.start_folder = "/"
         self.main = []
         # Nothing but the program's words had changed the environment when it
-        # imported torch: another process may import the same beforehand.
+        # imported torch, and it is no rank of others: another process may
+        # import the same beforehand.
         self.are_plain = False
+        self.start = own_start()
 
     def publish(self):
         """Never raises, and leaves no half-written file under its name."""
         try:
             data = b"".join(name + b"\0" for name in self.paths())
             write_down(self.folder, "modules", data)
-            if self.are_plain:
+            if self.are_plain and self.start:
                 data = "".join(name + "\0" for name in self.installed())
+                write_down(self.folder, "start", self.start)
                 write_down(self.folder, "imports", data.encode("ascii"))
         except Exception:
             pass
@@ -1580,7 +1627,9 @@ class Finder(object):
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname == "torch" and self.environment is not None:
-            self.modules.are_plain = self.environment == dict(os.environ)
+            self.modules.are_plain = (
+                self.environment == dict(os.environ) and own_rank() < 0
+            )
             self.environment = None
         # Stays in sys.meta_path: importlib is walking that list right now.
         if self.channel is not None and "torch.optim.optimizer" in sys.modules:

@@ -19,17 +19,84 @@
 /* Between two looks at what signals bring. */
 #define LOOK_MS 50
 #define FRESH_STARTS_FIRST 2
+/* The name of the probe that a process belongs to, and of its folders. */
+#define PROBE_VARIABLE "AUTOFIT_PROBE"
+
+static void copy_list(struct strlist *to, const struct strlist *from)
+{
+	strlist_add_all(to, (const char *const *)from->items, from->count);
+}
 
 void preloaded_learn(struct preloaded *preloaded,
-		     const struct probe_outcome *outcome)
+		     const struct probe_outcome *outcome,
+		     const struct strlist *argv,
+		     const struct strlist *environment)
 {
+	const struct started *started = outcome->started;
+
 	if (outcome->trial.is_forked || !outcome->trial.steps)
 		return;
 	preloaded->fresh_starts++;
-	if (!preloaded->imports.count)
-		strlist_add_all(&preloaded->imports,
-				(const char *const *)outcome->imports->items,
-				outcome->imports->count);
+	if (preloaded->imports.count || !outcome->imports->count ||
+	    !started->argv.count)
+		return;
+	copy_list(&preloaded->imports, outcome->imports);
+	copy_list(&preloaded->started.argv, &started->argv);
+	copy_list(&preloaded->started.environment, &started->environment);
+	copy_list(&preloaded->started.traits, &started->traits);
+	copy_list(&preloaded->argv, argv);
+	copy_list(&preloaded->environment, environment);
+	preloaded->launcher_bytes = outcome->launcher_bytes;
+}
+
+/* How many words at their ends are the same. */
+static size_t common_end(const struct strlist *a, const struct strlist *b)
+{
+	size_t count = 0;
+
+	while (count < a->count && count < b->count &&
+	       strcmp(a->items[a->count - 1 - count],
+		      b->items[b->count - 1 - count]) == 0)
+		count++;
+	return count;
+}
+
+/*
+ * The interpreter's words for the command's: its own, as far as launchers made
+ * them, and then the command's, which may have other sizes. False: the
+ * launchers are started otherwise now, or would make something else of a size.
+ */
+static bool interpreter_words(const struct preloaded *preloaded,
+			      const struct preloaded_start *start,
+			      struct strlist *words)
+{
+	const struct strlist *own = &preloaded->started.argv;
+	const struct strlist *seen = &preloaded->argv;
+	const char *const *now = (const char *const *)start->argv->items;
+	size_t same = common_end(own, seen);
+	size_t launchers = seen->count - same;
+
+	if (launchers > start->argv->count ||
+	    (launchers && start->has_size_in_environment))
+		return false;
+	for (size_t i = 0; i < launchers; i++)
+		if (strcmp(seen->items[i], now[i]) != 0)
+			return false;
+	strlist_add_all(words, (const char *const *)own->items,
+			own->count - same);
+	strlist_add_all(words, now + launchers, start->argv->count - launchers);
+	return true;
+}
+
+/* As if it were another probe's: names of probes are of one length. */
+static void rename_probe(struct strlist *environment, const char *from,
+			 const char *to)
+{
+	for (size_t i = 0; i < environment->count; i++)
+		for (char *at = strstr(environment->items[i], from); at;
+		     at = strstr(at, from))
+			for (const char *letter = to; *letter; letter++)
+				*at++ = *letter;
 }
 
 static int write_list(const char *folder, const char *name,
@@ -64,41 +131,47 @@ static int write_part(const char *folder, const char *part, struct error *err)
 static int write_files(const char *folder, const struct preloaded *preloaded,
 		       const struct preloaded_start *start, struct error *err)
 {
+	const struct {
+		const char *name;
+		const struct strlist *list;
+	} lists[] = { { "argv", start->argv },
+		      { "environment", &preloaded->environment },
+		      { "imports", &preloaded->imports },
+		      { "traits", &preloaded->started.traits } };
 	int result = paths_make(folder, err);
 
-	if (result == 0)
-		result = write_list(folder, "argv", start->argv, err);
-	if (result == 0)
-		result = write_list(folder, "environment", start->environment,
-				    err);
-	if (result == 0)
-		result =
-			write_list(folder, "imports", &preloaded->imports, err);
+	for (size_t i = 0; result == 0 && i < sizeof(lists) / sizeof(*lists);
+	     i++)
+		result = write_list(folder, lists[i].name, lists[i].list, err);
 	if (result == 0)
 		result = write_part(folder, LIBRARY_FILE, err);
 	return result == 0 ? write_part(start->hook, HOOK_FILE, err) : result;
 }
 
 static int start_zygote(struct preloaded *preloaded,
-			const struct preloaded_start *start, struct error *err)
+			const struct preloaded_start *start,
+			const struct strlist *words, struct error *err)
 {
 	char *folder = xasprintf("%s/zygote", start->scratch);
-	struct strlist environment = STRLIST_INIT;
+	struct strlist *environment = &preloaded->started.environment;
+	const char *id = strlist_env_get(start->environment, PROBE_VARIABLE);
+	char *before = xstrdup(
+		strlist_env_get(&preloaded->environment, PROBE_VARIABLE));
 	const struct zygote_spec spec = {
-		.argv = start->argv,
-		.environment = &environment,
+		.argv = words,
+		.environment = environment,
 		.state = start->state,
 	};
-	int result = write_files(folder, preloaded, start, err);
+	int result;
 
-	assert(!preloaded->zygote);
-	strlist_add_all(&environment,
-			(const char *const *)start->environment->items,
-			start->environment->count);
-	strlist_env_set(&environment, VARIABLE, folder);
+	assert(!preloaded->zygote && strlen(before) == strlen(id));
+	rename_probe(environment, before, id);
+	rename_probe(&preloaded->environment, before, id);
+	strlist_env_set(environment, VARIABLE, folder);
+	result = write_files(folder, preloaded, start, err);
 	if (result == 0)
 		result = zygote_start(&preloaded->zygote, &spec, err);
-	strlist_release(&environment);
+	free(before);
 	free(folder);
 	return result;
 }
@@ -107,17 +180,21 @@ struct zygote *preloaded_zygote(struct preloaded *preloaded,
 				const struct preloaded_start *start)
 {
 	enum zygote_state state = ZYGOTE_OVER;
+	struct strlist words = STRLIST_INIT;
 	struct error err = ERROR_INIT;
+	bool is_alike;
 
 	if (!preloaded->imports.count ||
 	    preloaded->fresh_starts < FRESH_STARTS_FIRST)
 		return NULL;
-	if (!preloaded->was_started) {
+	is_alike = interpreter_words(preloaded, start, &words);
+	if (is_alike && !preloaded->was_started) {
 		preloaded->was_started = true;
-		if (start_zygote(preloaded, start, &err) < 0)
+		if (start_zygote(preloaded, start, &words, &err) < 0)
 			log_verbose("no zygote: %s", err.message);
 	}
-	if (!preloaded->zygote)
+	strlist_release(&words);
+	if (!is_alike || !preloaded->zygote)
 		return NULL;
 	do
 		state = zygote_look(preloaded->zygote, LOOK_MS);
@@ -134,5 +211,8 @@ void preloaded_release(struct preloaded *preloaded)
 {
 	zygote_close(preloaded->zygote);
 	strlist_release(&preloaded->imports);
+	strlist_release(&preloaded->argv);
+	strlist_release(&preloaded->environment);
+	started_release(&preloaded->started);
 	*preloaded = (struct preloaded){ 0 };
 }

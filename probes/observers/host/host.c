@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
+#include "probes/observers/host/host_origin.h"
 #include "probes/observers/host/host_pace.h"
 #include "probes/observers/host/host_process.h"
 #include "probes/observers/host/host_shm.h"
@@ -74,7 +75,8 @@ static void host_add(struct host_tree *tree, const struct host_process *process)
 	assert(!at || tree->processes[at - 1].pid < process->pid);
 }
 
-static bool is_known(const struct host_tree *tree, pid_t pid)
+static const struct host_process *find_known(const struct host_tree *tree,
+					     pid_t pid)
 {
 	size_t low = 0;
 	size_t high = tree->count;
@@ -83,13 +85,13 @@ static bool is_known(const struct host_tree *tree, pid_t pid)
 		size_t middle = low + (high - low) / 2;
 
 		if (tree->processes[middle].pid == pid)
-			return true;
+			return &tree->processes[middle];
 		if (tree->processes[middle].pid < pid)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return false;
+	return NULL;
 }
 
 /* Known processes stay known by themselves: the walk need not be whole. */
@@ -108,7 +110,7 @@ static void find_new(struct host_tree *tree, int64_t now_ms)
 	for (size_t i = 0; i < found->count; i++) {
 		struct host_process process;
 
-		if (is_known(tree, found->items[i]) ||
+		if (find_known(tree, found->items[i]) ||
 		    host_process_open(&process, found->items[i]) < 0)
 			continue;
 		pid_list_insert(&tree->ever, process.pid);
@@ -175,6 +177,7 @@ static void host_tree_release(struct host_tree *tree)
 
 struct host_observer {
 	struct host_tree tree;
+	struct host_origin origin;
 	struct host_shm shm;
 	uint64_t held_bytes; /* of shm, at its last scan */
 	struct host_reading reading;
@@ -204,6 +207,7 @@ int host_observer_open(struct host_observer **observer, pid_t root,
 				       (int)root);
 	opened = xcalloc(1, sizeof(*opened));
 	opened->tree.root = root;
+	host_origin_init(&opened->origin);
 	host_shm_init(&opened->shm, root, HOST_SHM_BIRTHS_AUTO);
 	*observer = opened;
 	return 0;
@@ -214,8 +218,14 @@ void host_observer_close(struct host_observer *observer)
 	if (!observer)
 		return;
 	host_tree_release(&observer->tree);
+	host_origin_release(&observer->origin);
 	host_shm_release(&observer->shm);
 	free(observer);
+}
+
+void host_observer_copied_from(struct host_observer *observer, pid_t pid)
+{
+	host_origin_open(&observer->origin, pid, observer->tree.root);
 }
 
 static void scan_shm(struct host_observer *observer, int64_t now_ms)
@@ -284,6 +294,7 @@ static uint64_t exact_of(struct host_observer *observer,
 	overlap = host_shm_overlap(&observer->shm, process, share.shmem);
 	process->foreign_bytes = overlap.foreign_bytes;
 	process->known_shmem = status->shmem;
+	process->others_part = bytes_minus(share.whole, share.anon);
 	process->largest_file = bytes_max(
 		process->largest_file, status->file + process->foreign_bytes);
 	return share.anon +
@@ -309,6 +320,8 @@ static uint64_t take_exact(struct host_observer *observer,
 		else
 			sum += exact_of(observer, process);
 	}
+	sum += host_origin_lent(&observer->origin, observer->tree.processes,
+				observer->tree.count);
 	/* Mapped files that became known just now are counted as held. */
 	observer->held_bytes = host_shm_bytes(&observer->shm);
 	sum += observer->held_bytes;
@@ -427,6 +440,20 @@ const pid_t *host_observer_pids(const struct host_observer *observer,
 {
 	*count = observer->tree.pids.count;
 	return observer->tree.pids.items;
+}
+
+uint64_t host_observer_launchers(const struct host_observer *observer,
+				 pid_t pid)
+{
+	const struct host_tree *tree = &observer->tree;
+	const struct host_process *process = find_known(tree, pid);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; process && i < tree->count; i++) {
+		process = find_known(tree, process->status.parent);
+		sum += process ? host_status_bytes(&process->status) : 0;
+	}
+	return sum;
 }
 
 size_t host_observer_remove_shm(struct host_observer *observer)

@@ -44,6 +44,20 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 const pid_t *host_observer_pids(const struct host_observer *observer,
 				size_t *count);
 
+/*
+ * For a tree that no exec began: it is copied from pid, which is none of it,
+ * and perhaps the root is too. Pages that these have in common with the tree
+ * count for the tree, once and whole. To be called at most once.
+ */
+void host_observer_copied_from(struct host_observer *observer, pid_t pid);
+
+/*
+ * What those hold that wait for pid, its ancestors in the tree, at the last
+ * look: launchers that have started it.
+ */
+uint64_t host_observer_launchers(const struct host_observer *observer,
+				 pid_t pid);
+
 /* Remove the /dev/shm entries that the tree made and left. How many. */
 size_t host_observer_remove_shm(struct host_observer *observer);
 void host_observer_close(struct host_observer *observer);

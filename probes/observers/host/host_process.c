@@ -278,6 +278,8 @@ int host_process_share(const struct host_process *process,
 	while ((line = host_lines_next(&lines))) {
 		if (host_line_bytes(line, "Pss_Anon:", &share->anon))
 			is_complete = true;
+		else if (host_line_bytes(line, "Anonymous:", &share->whole))
+			continue;
 		else if (!host_line_bytes(line, "Pss_Shmem:", &share->shmem))
 			(void)host_line_bytes(line, "SwapPss:", &swap);
 	}

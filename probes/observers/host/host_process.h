@@ -50,7 +50,9 @@ struct host_process {
 	uint64_t largest_file, largest_shmem;
 	uint64_t resident_peak_before; /* at the look before */
 	uint64_t foreign_bytes;        /* mapped, made before the tree */
-	uint64_t known_shmem;          /* shmem at the last exact reading */
+	/* At the last exact reading: shmem, and of anon what others have too,
+	 * as their part of it. */
+	uint64_t known_shmem, others_part;
 	uint64_t cpu_ticks, io_bytes;
 };
 
@@ -67,6 +69,7 @@ void host_process_look_at_work(struct host_process *process);
 struct host_share {
 	uint64_t anon; /* with what is swapped */
 	uint64_t shmem;
+	uint64_t whole; /* resident: each page of anon in full */
 };
 
 /* By smaps_rollup. -errno where it cannot be read (kernel before 5.4, a

@@ -1,0 +1,78 @@
+/* Is a probe to be forked from the zygote, or started afresh? */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/tuning/session_zygote.h"
+
+#include "base/units.h"
+#include "search/memory_line.h"
+
+#include <stdlib.h>
+
+/* What the search so far lets expect of a size that is to be probed. */
+struct outlook {
+	bool may_be_answer; /* if it fits, the tuning may end with it */
+	bool fits_clearly;  /* and it fits, but for a surprise */
+};
+
+static struct outlook outlook_of(const struct session *session,
+				 const struct plan_step *step)
+{
+	const struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
+	struct memory_line line = memory_line_fit(trials, notes->count);
+	uint64_t limit = session->plan.problem.limit_bytes;
+	uint64_t peak = memory_line_peak(&line, step->micro_batch);
+	const struct trial fit = {
+		.micro_batch = step->micro_batch,
+		.grad_accum = step->probe_accum,
+		/* Without a line nothing says that it comes near the limit. */
+		.peak_bytes = line.points == 2 ? bytes_min(peak, limit) : 0,
+	};
+	const struct outlook outlook = {
+		.may_be_answer = step->is_confirmation ||
+				 plan_wants_confirmed(&session->plan, trials,
+						      notes->count, &fit),
+		.fits_clearly = line.points == 2 &&
+				peak + memory_line_noise(limit) <= limit,
+	};
+
+	free(trials);
+	return outlook;
+}
+
+static bool has_size_in_environment(const struct command *command)
+{
+	bool found = command->env_templates.count > 0;
+
+	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
+		found |= command->knobs[kind].form == KNOB_ENVIRONMENT;
+	return found;
+}
+
+struct zygote *session_zygote_for(struct session *session,
+				  const struct plan_step *step,
+				  const struct probe_setup *setup)
+{
+	const struct request *request = session->given.request;
+	const struct command *command = &request->command;
+	const struct command_view *view = &command->view;
+	const struct outlook outlook = outlook_of(session, step);
+	const struct preloaded_start start = {
+		.argv = &setup->run.argv,
+		.environment = &setup->environment,
+		.state = request->state,
+		.scratch = setup->scratch,
+		.hook = setup->hook,
+		.has_size_in_environment = has_size_in_environment(command),
+		.must_end = session_loop_look_up,
+		.context = &session->loop,
+	};
+
+	/* What a script does before Python is done by no copy. */
+	if (request->options->probe.no_zygote || setup->ranks ||
+	    view->has_shell || view->launcher || view->outside ||
+	    session->kit.without_hook || step->is_confirmation ||
+	    (outlook.may_be_answer &&
+	     (outlook.fits_clearly || !session->preloaded.zygote)))
+		return NULL;
+	return preloaded_zygote(&session->preloaded, &start);
+}

@@ -1,0 +1,18 @@
+/* Is a probe to be forked from the zygote, or started afresh? */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
+#define AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
+
+#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/session_internal.h"
+
+/*
+ * An answer is confirmed by a start of its own, and a probe that may be it runs
+ * on as its confirmation. So what may be the answer is forked only where that
+ * is in doubt, and by a zygote that is there already. NULL: a fresh start.
+ */
+struct zygote *session_zygote_for(struct session *session,
+				  const struct plan_step *step,
+				  const struct probe_setup *setup);
+
+#endif
