@@ -21,6 +21,7 @@ PYTHON = os.environ.get("PYTHON", "/usr/bin/python3")
 # Bisection asks for sizes that cannot be the answer.
 TUNE = ["tune", "-v", "--device", "host", "--grow", "--strategy", "bisect",
         "--fresh", "--max-micro", "48"]
+NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 OBSERVED = "observed "
 AT_LEAST = 40
 
@@ -31,6 +32,10 @@ def tune(place, memory, *options, script="observes.py", before=(), words=()):
                      *program, *words)
 
 
+def forked(answer):
+    return [probe for probe in answer.probes if probe["is_forked"]]
+
+
 def observations(probe):
     with open(probe["log"], encoding="utf-8", errors="replace") as log:
         for line in log:
@@ -39,18 +44,18 @@ def observations(probe):
     return None
 
 
-def a_copy_sees_what_a_start_sees(place, answer):
+def a_copy_sees_what_a_start_sees(place, answer, but=()):
     fresh = [p for p in answer.probes if not p["is_forked"]]
-    forked = [p for p in answer.probes if p["is_forked"]]
-    if not check("some are forked", len(forked) >= 2 and fresh, answer):
+    if not check("some are forked", len(forked(answer)) >= 2 and fresh,
+                 answer):
         return
     seen = observations(fresh[0])
     second = observations(fresh[1])
     # What two fresh starts differ in, as in a random seed, says nothing.
     seen = {name: value for name, value in seen.items()
-            if value == second[name]}
+            if value == second[name] and name not in but}
     check("so much is compared", len(seen) >= AT_LEAST, len(seen))
-    for probe in forked:
+    for probe in forked(answer):
         other = observations(probe)
         for name, value in seen.items():
             if isinstance(value, dict):
@@ -67,18 +72,21 @@ def a_copy_sees_what_a_start_sees(place, answer):
     check("it is confirmed", 0 < confirmed <= last["steps"], last)
 
 
-def both_ways_have_one_answer(place, answer, memory):
-    other = tune(place, memory, "--no-zygote")
-    check("none is forked",
-          not any(p["is_forked"] for p in other.probes), other)
+def both_ways_have_one_answer(place, answer, memory, **how):
+    other = tune(place, memory, "--no-zygote", **how)
+    check("none is forked", not forked(other), other)
     equal("the same answer", other.result["recommended"]["argv"],
           answer.result["recommended"]["argv"])
+    both_ways_have_one_peak(answer, other, 0.03)
+
+
+def both_ways_have_one_peak(answer, other, share):
     peaks = {p["micro_batch"]: p["peak_bytes"] for p in other.probes
              if p["verdict"] == "fits"}
     for probe in answer.probes:
         peak = peaks.get(probe["micro_batch"])
         if probe["is_forked"] and peak and probe["verdict"] == "fits":
-            near = abs(probe["peak_bytes"] - peak) < 0.03 * peak
+            near = abs(probe["peak_bytes"] - peak) < share * peak
             check("%d: the same peak" % probe["micro_batch"], near,
                   (probe["peak_bytes"], peak))
 
@@ -110,15 +118,104 @@ def where_it_could_differ_there_is_none(place, memory):
         answer = tune(place, memory, "--max-probes", "4",
                       script=name + ".py")
         holds("%s: said" % name, answer.err, "no zygote: " + why)
-        check("%s: none is forked" % name,
-              not any(p["is_forked"] for p in answer.probes), answer)
+        check("%s: none is forked" % name, not forked(answer), answer)
         check("%s: nothing was done" % name, not os.path.exists(trace))
     del place.env["PYTHONPATH"]
     place.write("variable.py", text.replace(
         "import torch ", "os.environ['X'] = '1'\nimport torch ", 1))
     answer = tune(place, memory, "--max-probes", "4", script="variable.py")
-    check("a variable set before torch: none is forked",
-          not any(p["is_forked"] for p in answer.probes), answer)
+    check("a variable set before torch: none is forked", not forked(answer),
+          answer)
+
+
+# As newer versions of torch do it when they are imported.
+KEEPS_FILES = """import tempfile
+FOLDER = tempfile.TemporaryDirectory()
+with open(FOLDER.name + "/module.py", "w") as file:
+    file.write("x = 1")
+"""
+
+
+def temporary_files_of_imports_are_no_effect(place, memory):
+    place.write("site-packages/keeps_files.py", KEEPS_FILES)
+    with open(place.path("observes.py"), encoding="utf-8") as file:
+        place.write("keeps.py", file.read().replace(
+            "import torch ", "import keeps_files\nimport torch ", 1))
+    folder = place.path("temporary")
+    os.makedirs(folder)
+    place.env.update(PYTHONPATH=place.path("site-packages"), TMPDIR=folder)
+    answer = tune(place, memory, script="keeps.py")
+    check("temporary files: some are forked", forked(answer), answer)
+    equal("temporary files: none is left", os.listdir(folder), [])
+    del place.env["PYTHONPATH"], place.env["TMPDIR"]
+
+
+# As uv and conda start a command: they hold memory of their own, change the
+# environment, and wait. The one leaves open descriptors alone.
+WAITS = """#!%s
+import os
+import subprocess
+import sys
+held = bytearray(b"x" * (40 << 20))
+folder = "/nonexistent/environment"
+os.environ["VIRTUAL_ENV"] = folder
+os.environ["PATH"] = folder + "/bin:" + os.environ["PATH"]
+sys.exit(subprocess.call(sys.argv[2:], close_fds=%s))
+"""
+LAUNCHERS = {"uv": ("/usr/bin/python3 -IS", False),
+             "conda": ("/usr/bin/python3", True)}
+# Of the process that waits for it, and of what autofit gives to the one that it
+# starts itself: no training looks at them.
+BY_WHO_STARTS = ("parent", "leads its group", "session", "dies with",
+                 "descriptors", "masks")
+
+
+def behind_a_launcher_that_waits(place, memory, name):
+    """The copy goes without it, and counts its memory."""
+    launcher = place.write("bin/" + name, WAITS % LAUNCHERS[name], 0o755)
+    before = (launcher, "run")
+    memory += 48  # and what else its interpreter takes
+    answer = tune(place, memory, before=before)
+    a_copy_sees_what_a_start_sees(place, answer, BY_WHO_STARTS)
+    both_ways_have_one_answer(place, answer, memory, before=before)
+
+
+def workers_are_counted(place, memory):
+    """How far they are ahead differs from run to run; two are 16 MiB."""
+    steps = ("--probe-steps", "30", "--max-probes", "5")
+    answer, other = (tune(place, 2 * memory, *steps, *how,
+                          words=("--workers", "2"))
+                     for how in ((), ("--no-zygote",)))
+    check("workers: some are forked", forked(answer), answer)
+    both_ways_have_one_peak(answer, other, 0.06)
+
+
+def what_a_script_does_is_done_by_its_probe(place, memory):
+    script = place.write("train.sh", """#!/bin/sh
+mkdir made
+exec %s %s "$@"
+""" % (PYTHON, place.path("observes.py")), 0o755)
+    answer = place.run(*TUNE, "--memory", "%dMiB" % memory, "--", script,
+                       "--batch-size", "2")
+    equal("a script: status", answer.status, 0)
+    check("a script: none is forked", not forked(answer), answer)
+    check("a script: nothing is made", not os.path.exists(place.path("made")))
+
+
+def a_size_that_a_launcher_sets_is_that_of_each_probe(place, memory):
+    with open(place.path("observes.py"), encoding="utf-8") as file:
+        text = file.read()
+    place.write("variable.py", text.replace(
+        "args = parser.parse_args()\n", "args = parser.parse_args()\n"
+        "    args.batch_size = int(os.environ['BATCH_SIZE'])\n").replace(
+            'parser.add_argument("--batch-size", type=int, default=1)', ""))
+    answer = place.run(*TUNE, "--memory", "%dMiB" % memory, "--", "env",
+                       "BATCH_SIZE=2", PYTHON, place.path("variable.py"))
+    equal("env: status", answer.status, 0)
+    for probe in answer.probes:
+        seen = observations(probe)
+        check("env: the probe has its size",
+              seen and seen["rows"] == probe["micro_batch"], probe)
 
 
 def processes_of(place):
@@ -195,10 +292,27 @@ def name_of(pid):
         return ""
 
 
+TAKES = """import torch
+try:
+    import torch._dynamo
+except ImportError:
+    pass
+with open("/proc/self/status") as status:
+    print(dict(line.split(":") for line in status)["RssAnon"].split()[0])
+"""
+
+
+def room_for(python):
+    """MiB that leave a hundred or two to the program beside its imports."""
+    out = subprocess.run([python, "-c", TAKES], stdout=subprocess.PIPE,
+                         check=True).stdout
+    return int(out) // 1024 + 200
+
+
 def main():
     if not lib.has_modules(PYTHON, "torch"):
         lib.skip("%s has no torch" % PYTHON)
-    memory = 320
+    memory = room_for(PYTHON)
     with lib.Place("zygote") as place:
         # Each large block is mapped by itself: a size has one peak.
         place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
@@ -208,9 +322,16 @@ def main():
         answer = tune(place, memory, words=("", "a b", "--", "-x"))
         equal("status", answer.status, 0)
         a_copy_sees_what_a_start_sees(place, answer)
-        answer = tune(place, memory, before=("env", "A=1", "nice", "-n", "1"))
-        check("below env and nice",
-              any(p["is_forked"] for p in answer.probes), answer)
+        answer = tune(place, memory, before=(
+            "nohup", "env", "A=1", "nice", "-n", "1"))
+        a_copy_sees_what_a_start_sees(place, answer)
+        behind_a_launcher_that_waits(place, memory, "uv")
+        what_a_script_does_is_done_by_its_probe(place, memory)
+        temporary_files_of_imports_are_no_effect(place, memory)
+        if NIGHTLY:
+            behind_a_launcher_that_waits(place, memory, "conda")
+            workers_are_counted(place, memory)
+            a_size_that_a_launcher_sets_is_that_of_each_probe(place, memory)
         both_ways_have_one_answer(place, tune(place, memory), memory)
         where_it_could_differ_there_is_none(place, memory)
         nothing_is_left(place, memory)

@@ -22,7 +22,13 @@ import warnings  # noqa: E402
 
 import torch  # noqa: E402
 
-WIDTH = 1 << 16
+# The first optimizer of newer versions imports it, with what it changes.
+try:
+    import torch._dynamo  # noqa: E402
+except ImportError:
+    pass
+
+WIDTH = 1 << 17
 # Of a probe's own, which differ between any two.
 OWN = ("AUTOFIT_", "MASTER_PORT")
 PR_GET_PDEATHSIG, PR_GET_SUBREAPER = 2, 37
@@ -93,7 +99,9 @@ def observed():
         "argv[0]": sys.argv[0],
         "orig_argv": getattr(sys, "orig_argv", [])[-1:],
         "flags": list(sys.flags),
-        "path": sys.path,
+        # One of its modules is made in a temporary folder of each process.
+        "path": [each for each in sys.path
+                 if not os.path.basename(each).startswith("tmp")],
         "executable": sys.executable,
         "prefixes": [sys.prefix, sys.base_prefix, sys.exec_prefix],
         "warnoptions": sys.warnoptions,
@@ -162,8 +170,25 @@ def observed():
     }
 
 
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 1 << 20
+
+    def __getitem__(self, index):
+        return torch.ones(WIDTH)
+
+
+def batches(args):
+    """Made by processes of their own, if that is asked for."""
+    if not args.workers:
+        while True:
+            yield torch.ones(args.batch_size, WIDTH)
+    yield from torch.utils.data.DataLoader(
+        Rows(), batch_size=args.batch_size, num_workers=args.workers)
+
+
 class Scale(torch.nn.Module):
-    """Some hundred KiB for each row."""
+    """Half a MiB for each row."""
 
     def __init__(self):
         super().__init__()
@@ -177,16 +202,18 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--batch-size", type=int, default=1)
     parser.add_argument("--steps", type=int, default=100)
+    parser.add_argument("--workers", type=int, default=0)
     parser.add_argument("words", nargs="*")
     args = parser.parse_args()
     seen = observed()
     seen["environment"].pop("_", None)
+    seen["rows"] = args.batch_size
     with open("/dev/stdout", "w") as file:
         file.write("observed %s\n" % json.dumps(seen, default=str))
     model = Scale()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    for step in range(args.steps):
-        model(torch.ones(args.batch_size, WIDTH)).backward()
+    for step, rows in zip(range(args.steps), batches(args)):
+        model(rows).backward()
         optimizer.step()
         optimizer.zero_grad()
         time.sleep(0.02)

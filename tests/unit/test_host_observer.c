@@ -943,6 +943,64 @@ static void without_kcmp_a_child_before_exec_is_known_too(void **state)
 	truth_check(&forked);
 }
 
+/* Its two children write a tenth of what they have from it. */
+static pid_t program_with_copies(struct fixture *fixture)
+{
+	const pid_t *pids;
+	pid_t program;
+	size_t count;
+
+	start_helper(fixture);
+	tell(fixture, "anon x 300");
+	look(fixture);
+	pids = host_observer_pids(fixture->observer, &count);
+	assert_int_equal(count, 1);
+	program = pids[0];
+	tell(fixture, "child write 30");
+	tell(fixture, "child write 30");
+	look(fixture);
+	assert_int_equal(fixture->reading.processes, 3);
+	return program;
+}
+
+/* What a zygote and its copies share is the copies', who would have it alone.
+ */
+static void a_copy_has_what_it_shares_with_its_origin(void **state)
+{
+	struct fixture fixture;
+	struct host_observer *copies;
+	struct host_reading reading;
+	pid_t origin = program_with_copies(&fixture);
+
+	(void)state;
+	assert_int_equal(host_observer_open(&copies, origin, NULL), 0);
+	host_observer_copied_from(copies, origin);
+	host_observer_sample(copies, LOOK_MS, 0, &reading);
+	/* 270 that all three have, and what each has written. */
+	assert_near(reading.current_bytes, 330);
+	assert_near(reading.peak_bytes, 330);
+	assert_int_equal(reading.processes, 2);
+	host_observer_close(copies);
+	finish(&fixture);
+}
+
+static void launchers_are_those_that_wait_for_it(void **state)
+{
+	struct fixture fixture;
+	pid_t program = program_with_copies(&fixture);
+	const pid_t *pids;
+	size_t count;
+
+	(void)state;
+	pids = host_observer_pids(fixture.observer, &count);
+	for (size_t i = 0; i < count; i++)
+		assert_near(host_observer_launchers(fixture.observer, pids[i]),
+			    pids[i] == program ? 0 : 300);
+	assert_int_equal(host_observer_launchers(fixture.observer, getpid()),
+			 0);
+	finish(&fixture);
+}
+
 static void keep_open(const char *path, int fd)
 {
 	int opened = open(path, O_RDONLY | O_CLOEXEC);
@@ -964,6 +1022,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(near_the_limit_safety_comes_first),
 		cmocka_unit_test(a_root_that_is_gone_is_an_error),
 		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),
+		cmocka_unit_test(a_copy_has_what_it_shares_with_its_origin),
+		cmocka_unit_test(launchers_are_those_that_wait_for_it),
 		VIEW_TESTS,
 		cmocka_unit_test(views_of_an_ordinary_user_count_the_same),
 		cmocka_unit_test(without_kcmp_a_child_before_exec_is_known_too),

@@ -1,7 +1,9 @@
-/* What probes imported: the union of their lists, and nothing else. */
+/* What probes imported: the union of their lists, and nothing else; and how the
+ * one that was started as it is told was. */
 /* SPDX-License-Identifier: MIT */
 /* USES probes */
 #include "probes/channel/modules.h"
+#include "probes/channel/started.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
@@ -171,6 +173,52 @@ static void noise_is_survived(void **state)
 	}
 }
 
+static void a_start_is_taken_whole_or_not_at_all(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		size_t length, traits, argv, environment;
+	} rows[] = {
+		{ "whole", LIST("2\0002\0u=1\0n=0\0python\0\0A=1"), 2, 2, 1 },
+		{ "no environment", LIST("0\0001\0python"), 0, 1, 0 },
+		{ "an end is cut off", "0\0001\0python\0A=1\0B=", 17, 0, 1, 1 },
+		{ "empty", "", 0, 0, 0, 0 },
+		{ "no word", LIST("1\0000\0u=1\0A=1"), 0, 0, 0 },
+		{ "more words than there are", LIST("0\0009\0python"), 0, 0,
+		  0 },
+		{ "more traits", LIST("9\0001\0u=1\0python"), 0, 0, 0 },
+		{ "negative", LIST("-1\0001\0u=1\0python"), 0, 0, 0 },
+		{ "both too large",
+		  LIST("9223372036854775807\0009223372036854775807\0python"), 0,
+		  0, 0 },
+		{ "no numbers", LIST("a\0b\0python"), 0, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct started started = { { 0 }, { 0 }, { 0 } };
+
+		print_message("%s\n", rows[i].name);
+		write_list(*state, "start.5", rows[i].text, rows[i].length);
+		started_read(&started, *state);
+		assert_int_equal(started.traits.count, rows[i].traits);
+		assert_int_equal(started.argv.count, rows[i].argv);
+		assert_int_equal(started.environment.count,
+				 rows[i].environment);
+		started_release(&started);
+	}
+}
+
+static void of_two_starts_none_is_taken(void **state)
+{
+	struct started started = { { 0 }, { 0 }, { 0 } };
+
+	write_list(*state, "start.5", LIST("0\0001\0python"));
+	write_list(*state, "start.6", LIST("0\0001\0python"));
+	started_read(&started, *state);
+	assert_int_equal(started.argv.count, 0);
+	started_release(&started);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +229,8 @@ int main(void)
 		IN_FOLDER(hostile_paths_are_passed_over),
 		IN_FOLDER(long_lists_are_bounded),
 		IN_FOLDER(noise_is_survived),
+		IN_FOLDER(a_start_is_taken_whole_or_not_at_all),
+		IN_FOLDER(of_two_starts_none_is_taken),
 #undef IN_FOLDER
 	};
 
