@@ -68,6 +68,9 @@ struct trial {
 	/* A copy of a process that had done the imports: no start of its own.
 	 * It may fit, and confirms nothing. */
 	bool is_forked;
+	/* It ran on another GPU of the same model than the command's own: it
+	 * may fit there, and confirms nothing. */
+	bool is_elsewhere;
 	enum coverage coverage;
 	enum steps_source steps_source;
 	int64_t steps;           /* optimizer steps seen */
@@ -143,9 +146,10 @@ static inline double trial_update_seconds(const struct trial *trial)
 /* It ran long enough to be recommended, or to its own end. */
 static inline bool trial_is_confirmed(const struct trial *trial)
 {
-	return !trial->is_forked && (trial->confirmed_steps > 0 ||
-				     trial->steps_source == STEPS_EXIT ||
-				     trial->steps_source == STEPS_TIME);
+	return !trial->is_forked && !trial->is_elsewhere &&
+	       (trial->confirmed_steps > 0 ||
+		trial->steps_source == STEPS_EXIT ||
+		trial->steps_source == STEPS_TIME);
 }
 
 static inline bool trial_is_out_of_memory(const struct trial *trial)

@@ -69,8 +69,10 @@ static void journal_put_field(json_t *line, const struct field *field,
 	struct strbuf word = STRBUF_INIT;
 	json_t *value = NULL;
 
-	if (field->kind == FIELD_TEXT) {
-		journal_put_text(line, field, *(char *const *)at);
+	if (field_is_text(field)) {
+		journal_put_text(
+			line, field,
+			field->kind == FIELD_CHARS ? at : *(char *const *)at);
 		return;
 	}
 	if (field->kind == FIELD_INTEGER)
@@ -146,12 +148,22 @@ static int get_text(const json_t *line, const struct field *field, void *note)
 	return result;
 }
 
+static int get_chars(const json_t *value, const struct field *field, void *note)
+{
+	const char *text = json_string_value(value);
+
+	if (!text || strlen(text) >= field->most)
+		return -EINVAL;
+	memcpy((char *)note + field->offset, text, strlen(text) + 1);
+	return 0;
+}
+
 static int get_field(const json_t *line, const struct field *field, void *note)
 {
 	const json_t *value = json_object_get(line, field->name);
 
 	/* Older versions did not know it. */
-	if (!value && field->optional && !field_is_text(field))
+	if (!value && field->optional && field->kind != FIELD_TEXT)
 		return 0;
 	switch (field->kind) {
 	case FIELD_INTEGER:
@@ -173,6 +185,7 @@ static int get_field(const json_t *line, const struct field *field, void *note)
 	case FIELD_TEXT:
 		return get_text(line, field, note);
 	case FIELD_CHARS:
+		return get_chars(value, field, note);
 	case FIELD_LIST:
 		break;
 	}
@@ -189,7 +202,7 @@ static int journal_line_read(const json_t *line, struct probe_notes *notes)
 	for (size_t i = 0; probe_fields[i].name && result == 0; i++)
 		result = get_field(line, &probe_fields[i], &note);
 	if (result == 0)
-		probe_notes_add(notes, &note.trial, note.why, note.log);
+		probe_notes_copy(notes, &note);
 	free(note.why);
 	free(note.log);
 	return result;

@@ -18,6 +18,16 @@ void probe_notes_add(struct probe_notes *notes, const struct trial *trial,
 	};
 }
 
+void probe_notes_copy(struct probe_notes *notes, const struct probe_note *note)
+{
+	struct probe_note *copy;
+
+	probe_notes_add(notes, &note->trial, note->why, note->log);
+	copy = &notes->items[notes->count - 1];
+	memcpy(copy->gpu, note->gpu, sizeof(copy->gpu));
+	copy->round = note->round;
+}
+
 void probe_notes_release(struct probe_notes *notes)
 {
 	for (size_t i = 0; i < notes->count; i++) {

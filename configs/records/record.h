@@ -19,6 +19,11 @@ struct probe_note {
 	struct trial trial;
 	char *why; /* one line: what the verdict rests on; may be NULL */
 	char *log; /* path of its log; may be NULL */
+	/* The GPU it ran on, where that is another than the command's own: its
+	 * UUID; "": it is not. */
+	char gpu[80];
+	/* Probes with the same number ran side by side; 0: it ran alone. */
+	int64_t round;
 };
 
 struct probe_notes {
@@ -26,9 +31,11 @@ struct probe_notes {
 	size_t count, capacity;
 };
 
-/* Both texts are copied. */
+/* One that ran alone, on the record's own devices. Both texts are copied. */
 void probe_notes_add(struct probe_notes *notes, const struct trial *trial,
 		     const char *why, const char *log);
+/* Any, with all that belongs to it. */
+void probe_notes_copy(struct probe_notes *notes, const struct probe_note *note);
 void probe_notes_release(struct probe_notes *notes);
 /* The last trial of this size, which is the one that counts; NULL: none. */
 const struct trial *probe_notes_last(const struct probe_notes *notes,

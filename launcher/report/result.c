@@ -252,6 +252,8 @@ static json_t *probe_json(const struct result *result,
 		 bytes_json(trial->step_growth_bytes, true));
 	json_put(object, "ran_to_end", json_boolean(trial->ran_to_end));
 	json_put(object, "is_forked", json_boolean(trial->is_forked));
+	json_put(object, "gpu", text_json(*note->gpu ? note->gpu : NULL));
+	json_put(object, "round", json_count(note->round));
 	json_put(object, "coverage",
 		 coverage_json(&result->record, trial->coverage));
 	json_put(object, "steps", json_integer(trial->steps));

@@ -108,6 +108,11 @@ static const struct field_text probe_texts[] = {
 	{ "ran_to_end", "The command ended by itself: all of it ran." },
 	{ "is_forked", "It was a copy of a process that had done the imports, "
 		       "and no start of its own." },
+	{ "is_elsewhere", "It ran on another GPU of the same model than the "
+			  "command's own, and confirms nothing." },
+	{ "gpu", "That GPU's UUID." },
+	{ "round", "Probes with the same number ran side by side; 0: it ran "
+		   "alone." },
 	{ "coverage", "How exactly memory was seen." },
 	{ "steps_source", "How steps were counted." },
 	{ "steps", "Optimizer steps that were seen." },

@@ -106,7 +106,10 @@ static inline struct record sample_record(const char *identity)
 			"/logs/1.log");
 	trial.micro_batch = 45;
 	trial.verdict = VERDICT_OOM_DEVICE;
+	trial.is_elsewhere = true;
 	probe_notes_add(&record.probes, &trial, NULL, NULL);
+	strcpy(record.probes.items[1].gpu, "GPU-b");
+	record.probes.items[1].round = 4;
 	sample_settings(&record);
 	record.created = 1700000000;
 	record.autofit_version = xstrdup("0.1.0");
@@ -167,7 +170,9 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_rising == b->peak_rising &&
 	       a->peak_varying == b->peak_varying &&
 	       a->step_growth_bytes == b->step_growth_bytes &&
-	       a->ran_to_end == b->ran_to_end && a->coverage == b->coverage &&
+	       a->ran_to_end == b->ran_to_end &&
+	       a->is_elsewhere == b->is_elsewhere &&
+	       a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source && a->steps == b->steps &&
 	       a->confirmed_steps == b->confirmed_steps &&
 	       a->seconds == b->seconds && a->step_seconds == b->step_seconds &&
@@ -188,7 +193,9 @@ static inline bool notes_equal(const struct probe_notes *a,
 	for (size_t i = 0; i < a->count && equal; i++)
 		equal = trials_equal(&a->items[i].trial, &b->items[i].trial) &&
 			texts_equal(a->items[i].why, b->items[i].why) &&
-			texts_equal(a->items[i].log, b->items[i].log);
+			texts_equal(a->items[i].log, b->items[i].log) &&
+			texts_equal(a->items[i].gpu, b->items[i].gpu) &&
+			a->items[i].round == b->items[i].round;
 	return equal;
 }
 

@@ -50,6 +50,8 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nstep_growth_bytes = 0",
 					     "\nran_to_end = no",
 					     "\nis_forked = no",
+					     "\nis_elsewhere = no",
+					     "\nround = 0",
 					     "\nseen_accum = 0",
 					     "\nseen_ranks = 0",
 					     "\nstep_mad_seconds = 0.000000000",

@@ -68,7 +68,10 @@ static struct probe_notes sample_notes(void)
 				.step_seconds = 1e-9,
 				.seconds = 0.1 };
 	probe_notes_add(&notes, &trial, NULL, NULL);
+	trial.is_elsewhere = true;
 	probe_notes_add(&notes, &trial, "\xff not\nUTF-8 %41", "\xc3\xa9");
+	strcpy(notes.items[2].gpu, "GPU-12345678-1234-1234-1234-123456789abc");
+	notes.items[2].round = 3;
 	return notes;
 }
 
@@ -358,13 +361,18 @@ static void cut_numbers(struct strbuf *text, const char *key)
 
 static void what_an_older_version_did_not_write_is_none(void **state)
 {
-	static const char *const keys[] = {
-		"\"limit_bytes\":",   "\"step_growth_bytes\":",
-		"\"input_rows\":",    "\"seen_accum\":",
-		"\"seen_ranks\":",    "\"loader_rows\":",
-		"\"echo_micro\":",    "\"echo_accum\":",
-		"\"echo_effective\":"
-	};
+	static const char *const keys[] = { "\"limit_bytes\":",
+					    "\"step_growth_bytes\":",
+					    "\"input_rows\":",
+					    "\"seen_accum\":",
+					    "\"seen_ranks\":",
+					    "\"loader_rows\":",
+					    "\"echo_micro\":",
+					    "\"echo_accum\":",
+					    "\"echo_effective\":",
+					    "\"is_elsewhere\":",
+					    "\"gpu\":",
+					    "\"round\":" };
 	struct probe_notes notes = sample_notes();
 	char path[SCRATCH_PATH_MAX];
 	struct strbuf text;
@@ -387,6 +395,9 @@ static void what_an_older_version_did_not_write_is_none(void **state)
 		trial->printed_sizes_micro = 0;
 		trial->printed_sizes_accum = 0;
 		trial->printed_sizes_effective = 0;
+		trial->is_elsewhere = false;
+		notes.items[i].gpu[0] = '\0';
+		notes.items[i].round = 0;
 	}
 	assert_resumes(*state, who, &notes);
 	strbuf_release(&text);

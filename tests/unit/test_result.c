@@ -117,6 +117,8 @@ static void add_probes(struct record *record)
 
 	probe_notes_add(&record->probes, &fit, NULL, "/logs/1.log");
 	probe_notes_add(&record->probes, &misfit, "peak over \xff limit", NULL);
+	record->probes.items[1].round = 2;
+	strcpy(record->probes.items[1].gpu, "GPU-7");
 }
 
 static void fill(struct result *result)
@@ -240,6 +242,10 @@ static const struct {
 	{ "probes.0.echo_accum", "2" },
 	{ "probes.0.echo_effective", "64" },
 	{ "probes.0.log", "\"/logs/1.log\"" },
+	{ "probes.0.gpu", "null" },
+	{ "probes.0.round", "null" },
+	{ "probes.1.gpu", "\"GPU-7\"" },
+	{ "probes.1.round", "2" },
 	{ "probes.1.verdict", "\"over_budget\"" },
 	{ "probes.1.why", "\"peak over \xef\xbf\xbd limit\"" },
 	{ "probes.1.phase", "\"start\"" },
