@@ -65,6 +65,7 @@ struct turn {
 	const char *name; /* of the device */
 	bool *waited;
 	bool told;
+	bool tries_once; /* it does not wait */
 };
 
 /* Before the next try: who holds it is said once. */
@@ -73,7 +74,7 @@ static int device_locks_wait_for(struct turn *turn, const char *who,
 {
 	const struct device_locks *guard = turn->guard;
 
-	if (turn->request->options->reuse.no_wait)
+	if (turn->tries_once || turn->request->options->reuse.no_wait)
 		return error_set(err, -EBUSY, "%s is tuning on %s already", who,
 				 turn->name);
 	if (!turn->told)
@@ -155,8 +156,9 @@ static int take_node(struct device_locks *guard, struct turn *turn,
 	return 0;
 }
 
-static bool device_locks_holds(const struct device_locks *guard,
-			       const char *name)
+/* The own lock of this name that is held; NULL: none. */
+static struct lock *device_locks_find(struct device_locks *guard,
+				      const char *name)
 {
 	for (size_t i = 0; i < guard->lock_count; i++) {
 		const char *file = basename(guard->locks[i].path);
@@ -164,9 +166,9 @@ static bool device_locks_holds(const struct device_locks *guard,
 
 		if (strncmp(file, name, length) == 0 &&
 		    strcmp(file + length, ".lock") == 0)
-			return true;
+			return &guard->locks[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Named after the machine: the folder may be shared with others. */
@@ -184,7 +186,7 @@ static void name_host(char name[HOST_LOCK_MAX])
 static int take_host(struct device_locks *guard, struct turn *turn,
 		     struct error *err)
 {
-	return device_locks_holds(guard, turn->name)
+	return device_locks_find(guard, turn->name)
 		       ? 0
 		       : take_own(guard, turn, err);
 }
@@ -195,7 +197,7 @@ static int take_gpu(struct device_locks *guard, struct turn *turn,
 	int result;
 
 	turn->name = uuid;
-	if (device_locks_holds(guard, uuid))
+	if (device_locks_find(guard, uuid))
 		return 0;
 	result = take_own(guard, turn, err);
 	return result < 0 ? result : take_node(guard, turn, err);
@@ -258,16 +260,53 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 	return result;
 }
 
+int device_locks_try(struct device_locks *guard, const struct request *request,
+		     const char *uuid, struct error *err)
+{
+	bool waited = false;
+	struct turn turn = { .guard = guard,
+			     .request = request,
+			     .waited = &waited,
+			     .tries_once = true };
+	const size_t lock_count = guard->lock_count;
+	const size_t count = guard->count;
+	int result = take_gpu(guard, &turn, uuid, err);
+
+	/* Of the two locks of a GPU one alone is none. */
+	if (result < 0 && guard->lock_count > lock_count) {
+		lock_release(&guard->locks[lock_count]);
+		guard->lock_count = lock_count;
+		guard->count = count;
+	}
+	return result;
+}
+
+static void note_under_way(struct lock_note *note, const char *probe_id,
+			   const char *scratch)
+{
+	(void)snprintf(note->probe_id, sizeof(note->probe_id), "%s", probe_id);
+	(void)snprintf(note->scratch, sizeof(note->scratch), "%s", scratch);
+	note->probe_start = proctree_now_ticks();
+}
+
+int device_locks_note_beside(struct device_locks *guard, const char *uuid,
+			     const char *probe_id, const char *scratch,
+			     struct error *err)
+{
+	struct lock *lock = device_locks_find(guard, uuid);
+	struct lock_note note = guard->note;
+
+	assert(lock && "it was taken before");
+	note_under_way(&note, probe_id, scratch);
+	return lock_write(lock, &note, err);
+}
+
 int device_locks_note_probe(struct device_locks *guard, const char *probe_id,
 			    const char *scratch, struct error *err)
 {
 	int result = 0;
 
-	(void)snprintf(guard->note.probe_id, sizeof(guard->note.probe_id), "%s",
-		       probe_id);
-	(void)snprintf(guard->note.scratch, sizeof(guard->note.scratch), "%s",
-		       scratch);
-	guard->note.probe_start = proctree_now_ticks();
+	note_under_way(&guard->note, probe_id, scratch);
 	for (size_t i = 0; i < guard->lock_count && result >= 0; i++)
 		result = lock_write(&guard->locks[i], &guard->note, err);
 	return result;

@@ -40,11 +40,23 @@ int device_locks_take(struct device_locks *guard, const struct request *request,
 		      struct error *err);
 
 /*
+ * The same of one GPU more, by its UUID, and without a wait: -EBUSY while
+ * another holds it. One that is held already stays held.
+ */
+int device_locks_try(struct device_locks *guard, const struct request *request,
+		     const char *uuid, struct error *err);
+
+/*
  * A probe with this id is about to start, with its folder in scratch; "" when
  * it is over. Whoever takes the locks after a kill cleans up by that.
  */
 int device_locks_note_probe(struct device_locks *guard, const char *probe_id,
 			    const char *scratch, struct error *err);
+
+/* The same of a probe that runs beside another, on this GPU alone. */
+int device_locks_note_beside(struct device_locks *guard, const char *uuid,
+			     const char *probe_id, const char *scratch,
+			     struct error *err);
 void device_locks_release(struct device_locks *guard);
 
 #endif

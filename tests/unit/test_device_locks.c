@@ -4,6 +4,7 @@
 #include "launcher/admission/device_locks.h"
 
 #include "base/alloc.h"
+#include "base/textfile.h"
 #include "launcher/admission/node_lock.h"
 #include "tests/unit/scratch.h"
 
@@ -208,6 +209,66 @@ static void others_are_waited_for(void **state)
 	}
 }
 
+static bool lock_says(const char *folder, const char *name, const char *words)
+{
+	char path[SCRATCH_PATH_MAX];
+	struct strbuf text = STRBUF_INIT;
+	bool says;
+
+	scratch_path(path, folder, name);
+	assert_int_equal(textfile_read(path, 4096, &text, NULL), 0);
+	says = strstr(strbuf_text(&text), words) != NULL;
+	strbuf_release(&text);
+	return says;
+}
+
+/* A GPU that is wanted beside the target's, as long as nobody else has it. */
+static void one_more_is_tried_once(void **state)
+{
+	struct error err = ERROR_INIT;
+	struct holder holder;
+	struct place place;
+	struct device_locks guard;
+	bool waited;
+
+	/* Of another home: it has the node's lock, and its own. */
+	start_holder(&holder, *state, "other", 0);
+	make_place(&place, *state, "me");
+	place.target.gpu_count = 1;
+	strcpy(place.target.gpus[0].uuid, "GPU-0");
+	assert_int_equal(take_in(&guard, &place, &waited, &err), 0);
+	assert_int_equal(guard.count, 2);
+	assert_int_equal(
+		device_locks_try(&guard, &place.request, "GPU-1", &err),
+		-EBUSY);
+	assert_non_null(strstr(err.message, "GPU-1"));
+	assert_int_equal(place.asked, 0);
+	assert_int_equal(guard.lock_count, 1);
+	assert_int_equal(guard.count, 2);
+	end_holder(&holder);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(
+			device_locks_try(&guard, &place.request, "GPU-1", &err),
+			0);
+		assert_int_equal(guard.lock_count, 2);
+		assert_int_equal(guard.count, 4);
+	}
+	/* Each says which probe is to be cleaned up after. */
+	assert_int_equal(device_locks_note_probe(&guard, "ab12", "/x", NULL),
+			 0);
+	assert_int_equal(
+		device_locks_note_beside(&guard, "GPU-1", "cd34", "/y", NULL),
+		0);
+	assert_true(lock_says(place.locks, "GPU-0.lock", "ab12"));
+	assert_false(lock_says(place.locks, "GPU-0.lock", "cd34"));
+	assert_true(lock_says(place.locks, "GPU-1.lock", "cd34"));
+	assert_true(lock_says(place.locks, "GPU-1.lock", "/y"));
+	assert_false(lock_says(place.locks, "GPU-1.lock", "ab12"));
+	assert_int_equal(device_locks_note_probe(&guard, "", "", NULL), 0);
+	assert_false(lock_says(place.locks, "GPU-1.lock", "cd34"));
+	device_locks_release(&guard);
+}
+
 /* What the user may not read or that is no file is passed over. */
 static void a_place_without_locks_is_no_error(void **state)
 {
@@ -324,6 +385,7 @@ int main(void)
 	cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
 		IN_FOLDER(a_gpu_has_two_locks),
 		IN_FOLDER(others_are_waited_for),
+		IN_FOLDER(one_more_is_tried_once),
 		IN_FOLDER(a_place_without_locks_is_no_error),
 		IN_FOLDER(a_file_that_was_removed_is_made_anew),
 		IN_FOLDER(a_keeper_keeps_the_node_lock),
