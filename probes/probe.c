@@ -304,11 +304,14 @@ static bool is_drained(const struct probe_devices *devices)
  * Device memory can come back a moment after its process is gone. After a
  * cancelled probe no other follows: whoever ended it waits for the end.
  */
-static void wait_for_gpu_baseline(const struct probe_devices *devices,
-				  bool is_cancelled)
+void probe_await_gpus(const struct probe *probe)
 {
+	const struct probe_devices *devices = &probe->spec.devices;
+	bool is_cancelled = probe->evidence.end.stopped == STOP_CANCELLED;
 	uint64_t start = uv_hrtime();
 	uint64_t wait_ms = is_cancelled ? GPU_SILENT_MS : GPU_DRAIN_MS;
+
+	assert(probe->course.state == PROBE_OVER);
 
 	while (devices->nvml &&
 	       uv_hrtime() < start + wait_ms * UINT64_C(1000000)) {
@@ -348,14 +351,10 @@ static void finish_probe(struct probe *probe)
 		started_read(&probe->started, probe->spec.command.scratch);
 	}
 	(void)host_observer_remove_shm(observer);
-	wait_for_gpu_baseline(&probe->spec.devices,
-			      probe->evidence.end.stopped == STOP_CANCELLED);
 }
 
-enum probe_state probe_wait(struct probe *probe)
+enum probe_state probe_take(struct probe *probe)
 {
-	while (probe->course.state == PROBE_RUNNING)
-		(void)uv_run(probe->loop, UV_RUN_ONCE);
 	if (probe->course.state == PROBE_OVER && probe->keeper.pid)
 		finish_probe(probe);
 	return probe->course.state;

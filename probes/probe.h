@@ -151,16 +151,20 @@ struct probe;
 int probe_start(struct probe **probe, const struct probe_spec *spec,
 		uv_loop_t *loop, struct error *err);
 
-/* Runs the loop until the state is no longer PROBE_RUNNING. */
-enum probe_state probe_wait(struct probe *probe);
+/*
+ * What the loop has made of it; the caller runs the loop while it is
+ * PROBE_RUNNING. Several probes may run in one loop.
+ */
+enum probe_state probe_take(struct probe *probe);
 
-/* After PROBE_DECIDED: go on as its own confirmation; then wait again. */
+/* After PROBE_DECIDED: go on as its own confirmation; it is running again. */
 void probe_confirm(struct probe *probe);
 
-/* After PROBE_DECIDED: it is not the answer, or was confirmed; then wait. */
+/* After PROBE_DECIDED: it is not the answer, or was confirmed. It is running
+ * until it is over. */
 void probe_stop(struct probe *probe);
 
-/* At any time: kill it at once; it has no verdict. Then wait. */
+/* At any time: kill it at once; it has no verdict. As above. */
 void probe_cancel(struct probe *probe);
 
 /* Ctrl-Z and fg: returns once every process of it is stopped. */
@@ -171,6 +175,10 @@ void probe_look(const struct probe *probe, struct probe_view *view);
 
 /* Once it is over. */
 void probe_outcome(struct probe *probe, struct probe_outcome *outcome);
+
+/* The same: waits until its GPUs have their memory back, but not for long, and
+ * without running the loop. */
+void probe_await_gpus(const struct probe *probe);
 
 /* Closes its handles (running the loop for that) and frees it. NULL: ok. */
 void probe_free(struct probe *probe);
