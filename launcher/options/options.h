@@ -92,6 +92,7 @@ struct options_probe {
 	struct strlist allow_writes;   /* --allow-writes PATH */
 	char *scratch;                 /* --scratch DIR; NULL */
 	bool no_zygote;                /* each probe is a start of its own */
+	bool parallel; /* several at a time, on idle GPUs of the node */
 };
 
 struct options_times {

@@ -369,6 +369,13 @@ const struct option_row option_rows[] = {
 	  .doc = "start every probe anew; none is forked from a process that "
 		 "has done the imports",
 	  .group = GROUP_PROBES },
+	{ .name = "parallel",
+	  .kind = &kind_flag,
+	  .field = FIELD(probe.parallel),
+	  .doc = "where the command uses one GPU: after its first probe, try "
+		 "other sizes side by side on idle GPUs of the same model; the "
+		 "answer is confirmed on its own",
+	  .group = GROUP_PROBES },
 	{ .name = "edit-copy",
 	  .kind = &kind_flag,
 	  .field = FIELD(reuse.edit_copy),

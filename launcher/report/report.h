@@ -26,6 +26,7 @@ struct progress {
 	uint64_t current_peak_bytes, limit_bytes;
 	double seconds;
 	int64_t frame; /* counts up: spins the spinner */
+	size_t beside; /* probes that run at the same time (--parallel) */
 };
 
 /* Each appends text to out; whoever calls writes it to the right stream. */

@@ -67,6 +67,8 @@ static void progress_add_parts(struct strbuf *line,
 		      style->ascii);
 	strbuf_addf(line, " micro %" PRId64 " x accum %" PRId64,
 		    progress->micro_batch, progress->grad_accum);
+	if (progress->beside)
+		strbuf_addf(line, " and %zu more", progress->beside);
 	if (detail >= DETAIL_STEP)
 		progress_add_step(line, progress, separator);
 	if (detail >= DETAIL_TIME)

@@ -160,8 +160,10 @@ static void make_environment(struct probe_setup *setup,
 	if (session->target->is_phantom)
 		phantom_environment(request->options->target.phantom_folder,
 				    &user);
-	if (session->target->device == PROBE_CUDA &&
-	    request->options->target.cuda_index >= 0)
+	if (setup->only_gpu)
+		strlist_add(changes, setup->only_gpu);
+	else if (session->target->device == PROBE_CUDA &&
+		 request->options->target.cuda_index >= 0)
 		strlist_take(
 			changes,
 			visible_gpus_only(request->gpus,

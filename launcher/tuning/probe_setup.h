@@ -20,6 +20,9 @@
 /* Everything of one probe that lives until it is over. */
 struct probe_setup {
 	char id[PROBE_ID_MAX];
+	/* "NAME=value": the command is to see the GPU of that alone; NULL: what
+	 * the user's own environment and options let it see. */
+	const char *only_gpu;
 	char *scratch, *hook, *preload, *out, *tmp, *channel;
 	char *ranks; /* where those of srun report; NULL: there are none */
 	struct isolation_spec isolation;
@@ -43,10 +46,11 @@ struct command_values probe_setup_values(const struct options *options,
 					 const struct plan_step *step);
 
 /*
- * For the probe with setup->id: its folders below the kit's scratch folder,
- * with hook and library in them; the command of this step, with the environment
- * of a probe and the copies of config files that it reads; a hard limit of host
- * memory where one can be had. Release it, whatever the result.
+ * For the probe with setup->id and only_gpu: its folders below the kit's
+ * scratch folder, with hook and library in them; the command of this step, with
+ * the environment of a probe and the copies of config files that it reads; a
+ * hard limit of host memory where one can be had. Release it, whatever the
+ * result.
  */
 int probe_setup_make(struct probe_setup *setup, struct probe_kit *kit,
 		     const struct session_setup *session,

@@ -13,7 +13,8 @@
  *     checked by one probe. If that shows the recorded peak, the record is
  *     renewed, and no more is asked.
  *  4. Turns (session_turn.h): the plan names a step from all finished trials,
- *     one probe runs it, its trial is noted in result and journal. The first
+ *     one probe runs it, its trial is noted in result and journal; or several
+ *     probes side by side, each on a GPU of its own. The first
  *     probe shows whether the command uses a GPU, and may move the limits.
  *     Before an answer counts, sizes must be seen to take effect
  *     (effect_check.h). A turn can end the tuning with a message.
@@ -365,12 +366,12 @@ struct plan_step session_run_all(struct session *session)
 	       !session_loop_must_end(loop)) {
 		/* Probes of this run count: an earlier one that was cut short
 		 * goes on. */
-		if (loop->under_way.started >= options->search.max_probes ||
+		if (session_loop_probes(loop) >= options->search.max_probes ||
 		    session->trials.notes->count >= SEARCH_TRIALS_MAX) {
 			loop->out_of_time = true;
 			break;
 		}
-		turn = session_turn_take(session, &step);
+		turn = session_lanes_take(session, &step);
 		if (turn != SESSION_GO_ON)
 			continue;
 		consider_phantom(session);
@@ -452,11 +453,12 @@ void session_run(struct session *session,
 			code == -EPERM ? EXIT_REFUSED : EXIT_AUTOFIT_FAILED,
 			xstrdup(err.message));
 	}
-	assert(!session->loop.under_way.probe);
+	assert(!session->loop.lanes[0].probe);
 	preloaded_release(&session->preloaded);
+	spare_gpus_release(&session->spare);
 	session_loop_close(&session->loop);
 	result->signal_number = session->loop.signal_number;
-	result->probes_run = (size_t)session->loop.under_way.started;
+	result->probes_run = (size_t)session_loop_probes(&session->loop);
 	result->seconds = (double)(uv_hrtime() - started_ns) / 1e9;
 	journal_close(&session->trials.journal);
 	probe_kit_release(&session->kit);

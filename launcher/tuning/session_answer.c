@@ -340,7 +340,7 @@ static struct plan_step best_tested(const struct session *session)
 static char *limit_words(const struct session *session)
 {
 	const struct options *options = session->given.request->options;
-	int64_t started = session->loop.under_way.started;
+	int64_t started = session_loop_probes(&session->loop);
 
 	const char *unit = started == 1 ? "probe" : "probes";
 

@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_INTERNAL_H
 
+#include "launcher/admission/spare_gpus.h"
 #include "launcher/tuning/plan/plan.h"
 #include "launcher/tuning/probe_kit.h"
 #include "launcher/tuning/session.h"
@@ -25,7 +26,13 @@ struct session {
 	struct session_trials trials; /* what was answered */
 	struct probe_kit kit;         /* what all probes share */
 	struct preloaded preloaded;   /* the process that forks some of them */
-	struct session_loop loop;     /* signals, timers, the probe under way */
+	struct session_loop loop;     /* signals, timers, probes under way */
+	/* --parallel: the GPUs beside the command's own, once it is settled
+	 * whether there are any, and how many rounds ran on them. */
+	struct spare_gpus spare;
+	bool spare_is_settled;
+	int64_t rounds;
+	uint64_t host_peak_bytes; /* of the probes so far */
 	/* How the GPUs of the last size that fitted differed. */
 	struct gpu_spread spread;
 	int64_t spread_micro;

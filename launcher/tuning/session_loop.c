@@ -23,6 +23,30 @@ bool session_loop_must_end(const struct session_loop *loop)
 	return loop->signal_number || loop->out_of_time;
 }
 
+int64_t session_loop_probes(const struct session_loop *loop)
+{
+	assert(loop->withdrawn <= loop->started);
+	return loop->started - loop->withdrawn;
+}
+
+/* NULL: none is. beside: how many others are. */
+static const struct session_under_way *
+first_under_way(const struct session_loop *loop, size_t *beside)
+{
+	const struct session_under_way *first = NULL;
+
+	*beside = 0;
+	for (size_t i = 0; i < loop->lane_count; i++) {
+		if (!loop->lanes[i].probe)
+			continue;
+		if (first)
+			++*beside;
+		else
+			first = &loop->lanes[i];
+	}
+	return first;
+}
+
 bool session_loop_look_up(void *context)
 {
 	struct session_loop *loop = context;
@@ -31,13 +55,20 @@ bool session_loop_look_up(void *context)
 	return session_loop_must_end(loop);
 }
 
+static void for_each_probe(struct session_loop *loop,
+			   void (*call)(struct probe *probe))
+{
+	for (size_t i = 0; i < loop->lane_count; i++)
+		if (loop->lanes[i].probe)
+			call(loop->lanes[i].probe);
+}
+
 static void on_end_signal(uv_signal_t *handle, int number)
 {
 	struct session_loop *loop = handle->data;
 
 	loop->signal_number = number;
-	if (loop->under_way.probe)
-		probe_cancel(loop->under_way.probe);
+	for_each_probe(loop, probe_cancel);
 }
 
 static void on_deadline(uv_timer_t *timer)
@@ -45,8 +76,7 @@ static void on_deadline(uv_timer_t *timer)
 	struct session_loop *loop = timer->data;
 
 	loop->out_of_time = true;
-	if (loop->under_way.probe)
-		probe_cancel(loop->under_way.probe);
+	for_each_probe(loop, probe_cancel);
 }
 
 /*
@@ -58,33 +88,37 @@ static void on_deadline(uv_timer_t *timer)
 static void on_suspend(uv_signal_t *handle, int number)
 {
 	struct session_loop *loop = handle->data;
-	struct probe *probe = loop->under_way.probe;
 	uv_timer_t *deadline = &loop->timers[SESSION_DEADLINE];
 	uint64_t left_ms = uv_timer_get_due_in(deadline);
 
-	if (probe)
-		probe_freeze(probe);
+	for_each_probe(loop, probe_freeze);
 	(void)uv_signal_stop(handle);
 	(void)raise(number);
 	(void)uv_signal_start(handle, on_suspend, number);
 	uv_update_time(&loop->uv);
 	if (uv_is_active((uv_handle_t *)deadline))
 		(void)uv_timer_start(deadline, on_deadline, left_ms, 0);
-	if (probe)
-		probe_thaw(probe);
+	for_each_probe(loop, probe_thaw);
 }
 
 /* Those who wait for this tuning see that it lives, and how far it is. */
 static void on_beat(uv_timer_t *timer)
 {
 	const struct session_loop *loop = timer->data;
-	const struct session_under_way *probe = &loop->under_way;
+	size_t beside;
+	const struct session_under_way *probe = first_under_way(loop, &beside);
+	char others[40] = "";
 	char doing[128];
 
+	/* Between two probes it says what the last one did. */
+	if (!probe)
+		probe = &loop->lanes[0];
+	if (beside)
+		(void)snprintf(others, sizeof(others), " and %zu more", beside);
 	(void)snprintf(doing, sizeof(doing),
-		       "%s micro %lld, %lld probes so far", probe->doing,
-		       (long long)probe->step.micro_batch,
-		       (long long)probe->started);
+		       "%s micro %lld%s, %lld probes so far", probe->doing,
+		       (long long)probe->step.micro_batch, others,
+		       (long long)session_loop_probes(loop));
 	tuning_lease_beat(loop->setup->lease, doing);
 }
 
@@ -92,15 +126,19 @@ static void on_beat(uv_timer_t *timer)
 static void session_loop_draw(struct session_loop *loop)
 {
 	const struct options *options = loop->setup->request->options;
-	const struct plan_step *step = &loop->under_way.step;
+	size_t beside;
+	const struct session_under_way *under_way =
+		first_under_way(loop, &beside);
+	const struct plan_step *step;
 	struct strbuf line = STRBUF_INIT;
 	struct progress progress;
 	struct probe_view view;
 	bool confirms;
 
-	if (!loop->under_way.probe)
+	if (!under_way)
 		return;
-	probe_look(loop->under_way.probe, &view);
+	step = &under_way->step;
+	probe_look(under_way->probe, &view);
 	assert(step->micro_batch >= 1 && step->probe_accum >= 1);
 	confirms = step->is_confirmation ||
 		   view.steps > options->search.probe_steps;
@@ -111,12 +149,13 @@ static void session_loop_draw(struct session_loop *loop)
 		.steps_needed = confirms ? options->search.confirm_steps
 					 : options->search.probe_steps,
 		.what = view.stopping ? "stopping"
-			: view.steps  ? loop->under_way.doing
+			: view.steps  ? under_way->doing
 				      : "starting",
 		.current_peak_bytes = view.peak_bytes,
 		.limit_bytes = loop->setup->target->limit_bytes,
 		.seconds = view.seconds,
 		.frame = loop->frame,
+		.beside = beside,
 	};
 	report_style_measure(loop->setup->style);
 	report_progress(&line, loop->setup->style, &progress);
@@ -194,9 +233,10 @@ int session_loop_open(struct session_loop *loop,
 {
 	int result = uv_loop_init(&loop->uv);
 
-	assert(!loop->under_way.probe);
+	assert(!loop->lanes[0].probe);
 	loop->setup = setup;
-	loop->under_way.doing = "probing";
+	loop->lane_count = 1;
+	loop->lanes[0].doing = "probing";
 	if (result == 0) {
 		loop->is_open = true;
 		start_timers(loop);
@@ -221,7 +261,7 @@ void session_loop_close(struct session_loop *loop)
 {
 	if (!loop->is_open)
 		return;
-	assert(!loop->under_way.probe);
+	assert(!loop->lanes[0].probe);
 	/* A signal that came since the last probe is not to be lost. */
 	end_signals_hold();
 	(void)session_loop_look_up(loop);

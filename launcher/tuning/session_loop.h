@@ -13,14 +13,17 @@
 #include <stdint.h>
 #include <uv.h>
 
-/* The probe under way, for the live line and for those who wait. */
+/* A probe under way, for the live line and for those who wait. */
 struct session_under_way {
 	struct probe *probe; /* NULL: none */
 	struct plan_step step;
 	bool is_forked;    /* by the zygote: it confirms nothing */
 	const char *doing; /* "probing", "confirming" */
-	int64_t started;   /* probes of this tuning so far */
 };
+
+/* So many at a time, the first on the command's own GPU, each other one on one
+ * of its own (--parallel). */
+#define SESSION_LANES_MAX 8
 
 enum { SESSION_PROGRESS, SESSION_DEADLINE, SESSION_BEAT, SESSION_TIMERS };
 
@@ -35,7 +38,10 @@ struct session_loop {
 	uv_signal_t signals[SESSION_SIGNALS];
 	uv_timer_t timers[SESSION_TIMERS];
 	int64_t frame; /* of the live line */
-	struct session_under_way under_way;
+	struct session_under_way lanes[SESSION_LANES_MAX];
+	size_t lane_count; /* of the probe or the round under way */
+	int64_t started;   /* probes of this tuning so far */
+	int64_t withdrawn; /* of those, cancelled as nothing hung on them */
 	/* Why it must end; 0 and false: it need not. */
 	int signal_number;
 	bool out_of_time;
@@ -45,6 +51,9 @@ struct session_loop {
 int session_loop_open(struct session_loop *loop,
 		      const struct session_setup *setup, struct error *err);
 void session_loop_close(struct session_loop *loop);
+
+/* Probes of this tuning so far, but for those that were withdrawn. */
+int64_t session_loop_probes(const struct session_loop *loop);
 
 /* A probe may not start any more, or must end. */
 bool session_loop_must_end(const struct session_loop *loop);

@@ -5,26 +5,19 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/command/files/named_files.h"
-#include "launcher/command/text/text.h"
 #include "launcher/request/step_ranks.h"
-#include "launcher/tuning/probe_setup.h"
-#include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_zygote.h"
-#include "probes/isolation/isolation.h"
 
 #include <assert.h>
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define CONFIRM_MS 30000
 /* For the signal that ended the command to reach autofit as well; a command
@@ -38,61 +31,6 @@
 /* Default of --probe-timeout: so many times the first good probe, and more. */
 #define TIMEOUT_FACTOR 3
 #define TIMEOUT_EXTRA_MS 60000
-/* Entries of /dev/shm that are compared, and named. */
-#define SHARED_ENTRIES_MAX 1024
-#define SHARED_SHOWN_MAX 3
-
-/* "INODE/NAME": what took the name of another is not what was there. */
-static void add_shared_entry(struct strlist *entries, int folder,
-			     const char *name)
-{
-	struct stat info;
-
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-	    fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    info.st_uid != geteuid())
-		return;
-	strlist_addf(entries, "%ju/%s", (uintmax_t)info.st_ino, name);
-}
-
-static void list_shared_memory(struct strlist *entries)
-{
-	DIR *folder = opendir(ISOLATION_SHARED_MEMORY);
-	const struct dirent *entry;
-
-	if (!folder)
-		return;
-	while (entries->count < SHARED_ENTRIES_MAX && (entry = readdir(folder)))
-		add_shared_entry(entries, dirfd(folder), entry->d_name);
-	(void)closedir(folder);
-}
-
-static void warn_of_shared_memory(const struct strlist *before)
-{
-	struct strlist now = STRLIST_INIT;
-	struct strbuf names = STRBUF_INIT;
-	size_t count = 0;
-
-	/* Among so many nobody knows which are new. */
-	if (before->count < SHARED_ENTRIES_MAX)
-		list_shared_memory(&now);
-	for (size_t i = 0; i < now.count; i++) {
-		if (strlist_find(before, now.items[i]) < before->count ||
-		    ++count > SHARED_SHOWN_MAX)
-			continue;
-		strbuf_adds(&names, count > 1 ? ", " : "");
-		strbuf_adds(&names, ISOLATION_SHARED_MEMORY);
-		text_add_safe(&names, strchr(now.items[i], '/'), false);
-	}
-	if (count > SHARED_SHOWN_MAX)
-		strbuf_addf(&names, " and %zu more", count - SHARED_SHOWN_MAX);
-	if (count)
-		log_warning("new since the probe began and not removed: %s. If "
-			    "the probe made it, the real run will find it",
-			    strbuf_text(&names));
-	strbuf_release(&names);
-	strlist_release(&now);
-}
 
 /* A probe with more samples may take longer, in proportion. */
 static int64_t timeout_of(const struct session_trials *trials,
@@ -120,7 +58,9 @@ static struct lifecycle_limits make_limits(const struct session *session,
 
 	return (struct lifecycle_limits){
 		.limit_bytes = target->limit_bytes,
-		.host_limit_bytes = target->host_limit_bytes,
+		/* Side by side all of them are to have room. */
+		.host_limit_bytes =
+			target->host_limit_bytes / session->loop.lane_count,
 		.steps_needed = options->search.probe_steps,
 		.startup_timeout_ms = options->times.startup_timeout_ms,
 		.timeout_ms = timeout_of(&session->trials, step, timeout_ms),
@@ -168,13 +108,39 @@ make_confirmation(const struct session *session, const struct plan_step *step)
 	};
 }
 
+/* Of several lanes each has one GPU: the command's own is the target's first,
+ * the others are lent. */
+static struct probe_devices devices_of(const struct session *session,
+				       const struct session_lane *lane)
+{
+	const struct memory_target *target = session->given.target;
+	struct probe_devices devices = {
+		.device = target->device,
+		.may_be_host = target->may_be_host,
+		.nvml = target->nvml,
+		.gpus = target->probe_gpus,
+		.count = target->gpu_count,
+		.is_unified = target->is_unified,
+		.shared = session->given.request->options->probe.shared,
+		.has_preload = lane->setup.preload != NULL,
+		.cap_bytes = target->cap_bytes,
+	};
+
+	if (session->loop.lane_count > 1)
+		devices.count = 1;
+	if (lane->gpu) {
+		devices.nvml = session->spare.nvml;
+		devices.gpus = &lane->gpu->before;
+	}
+	return devices;
+}
+
 static struct probe_spec make_spec(const struct session *session,
-				   const struct plan_step *step,
-				   const struct probe_setup *setup,
-				   const char *log_path)
+				   const struct session_lane *lane)
 {
 	const struct options *options = session->given.request->options;
-	const struct memory_target *target = session->given.target;
+	const struct plan_step *step = &lane->step;
+	const struct probe_setup *setup = &lane->setup;
 	const struct probe_kit *kit = &session->kit;
 	const struct session_trials *trials = &session->trials;
 	enum steps_source smaller =
@@ -196,19 +162,11 @@ static struct probe_spec make_spec(const struct session *session,
 		.channel = setup->channel,
 		.ranks = setup->ranks,
 		.rank_count = step_ranks_count(session->given.request),
-		.log_path = log_path,
+		.log_path = lane->report.log,
 		.secrets = &kit->secrets,
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
-		.devices = { .device = target->device,
-			     .may_be_host = target->may_be_host,
-			     .nvml = target->nvml,
-			     .gpus = target->probe_gpus,
-			     .count = target->gpu_count,
-			     .is_unified = target->is_unified,
-			     .shared = options->probe.shared,
-			     .has_preload = setup->preload != NULL,
-			     .cap_bytes = target->cap_bytes },
+		.devices = devices_of(session, lane),
 		.lines = { .signatures = kit->signatures,
 			   .usual = trials->usual_line,
 			   .steps = kit->steps,
@@ -228,11 +186,13 @@ static struct probe_spec make_spec(const struct session *session,
 	};
 }
 
-/* A probe that fits so far: is it the answer, to be run on? */
+/* A probe that fits so far: is it the answer, to be run on? On another GPU
+ * than the command's own nothing is confirmed. */
 static void confirm_or_stop(struct session *session,
-			    const struct plan_step *step)
+			    const struct session_lane *lane)
 {
-	struct session_under_way *under_way = &session->loop.under_way;
+	struct session_under_way *under_way = &session->loop.lanes[lane->place];
+	const struct plan_step *step = &lane->step;
 	const struct probe_notes *notes = session->trials.notes;
 	struct trial *trials = probe_notes_trials(notes);
 	struct probe_view view;
@@ -248,7 +208,7 @@ static void confirm_or_stop(struct session *session,
 		.forward_bytes = view.forward_bytes,
 		.steps = view.steps,
 	};
-	if (!under_way->is_forked &&
+	if (!under_way->is_forked && !lane->gpu &&
 	    (step->is_confirmation ||
 	     plan_wants_confirmed(&session->plan, trials, notes->count,
 				  &running))) {
@@ -333,17 +293,17 @@ static void await_end_signal(struct session *session,
 	report->why = xstrdup("it was ended together with autofit");
 }
 
-/* From its start until none of its processes is left. */
-static int run_to_its_end(struct session *session, const struct plan_step *step,
-			  const struct probe_setup *setup,
-			  struct probe_report *report, struct error *err)
+/* By a fork of the zygote, or where that fails afresh. */
+static int start_probe(struct session *session, const struct session_lane *lane,
+		       struct error *err)
 {
-	struct session_under_way *under_way = &session->loop.under_way;
-	struct probe_spec spec = make_spec(session, step, setup, report->log);
+	struct session_under_way *under_way = &session->loop.lanes[lane->place];
+	struct probe_spec spec = make_spec(session, lane);
 	int result;
 
-	assert(!under_way->probe && "one at a time");
-	spec.command.zygote = session_zygote_for(session, step, setup);
+	assert(!under_way->probe && "one at a time in each lane");
+	spec.command.zygote =
+		session_zygote_for(session, &lane->step, &lane->setup);
 	if (spec.command.zygote)
 		spec.launcher_bytes = session->preloaded.launcher_bytes;
 	result = probe_start(&under_way->probe, &spec, &session->loop.uv, err);
@@ -356,21 +316,46 @@ static int run_to_its_end(struct session *session, const struct plan_step *step,
 	if (result < 0)
 		return result;
 	under_way->is_forked = spec.command.zygote != NULL;
-	under_way->step = *step;
-	under_way->doing = step->is_confirmation ? "confirming" : "probing";
+	under_way->step = lane->step;
+	under_way->doing =
+		lane->step.is_confirmation ? "confirming" : "probing";
 	/* A signal may have come before there was a probe to cancel. */
 	if (session_loop_must_end(&session->loop))
 		probe_cancel(under_way->probe);
-	while (probe_wait(under_way->probe) != PROBE_OVER)
-		confirm_or_stop(session, step);
-	fill_report(report, under_way->probe);
-	preloaded_learn(&session->preloaded, &report->outcome, &setup->run.argv,
-			&setup->environment);
-	under_way->probe = NULL;
-	await_end_signal(session, report);
-	note_modules(&session->result->record.stamps, report->outcome.modules,
-		     &session->given.request->command);
 	return 0;
+}
+
+/* Beside others a probe is not as fast as it is alone. */
+static void note_round(const struct session *session,
+		       const struct session_lane *lane, struct trial *trial)
+{
+	if (session->loop.lane_count < 2)
+		return;
+	trial->step_seconds = trial->step_mad_seconds = 0;
+	trial->pass_seconds = 0;
+	trial->is_elsewhere = lane->gpu != NULL;
+}
+
+/* None of its processes is left. */
+static void take_outcome(struct session *session, struct session_lane *lane)
+{
+	struct session_under_way *under_way = &session->loop.lanes[lane->place];
+	struct probe_report *report = &lane->report;
+	const struct probe_outcome *outcome = &report->outcome;
+
+	fill_report(report, under_way->probe);
+	under_way->probe = NULL;
+	if (!lane->gpu)
+		preloaded_learn(&session->preloaded, outcome,
+				&lane->setup.run.argv,
+				&lane->setup.environment);
+	session->host_peak_bytes =
+		bytes_max(session->host_peak_bytes,
+			  outcome->evidence.memory.host_peak_bytes);
+	await_end_signal(session, report);
+	note_modules(&session->result->record.stamps, outcome->modules,
+		     &session->given.request->command);
+	note_round(session, lane, &report->outcome.trial);
 }
 
 static void note_called(const struct probe_kit *kit, const struct shims *shims,
@@ -386,47 +371,66 @@ static void note_called(const struct probe_kit *kit, const struct shims *shims,
 	free(called);
 }
 
-int session_probe_run(struct session *session, const struct plan_step *step,
-		      struct probe_report *report, struct error *err)
+/*
+ * By this note the next start cleans up after a killed one: it stands from
+ * before the folders are made until they are removed.
+ */
+static int note_begin(struct session *session, const struct session_lane *lane,
+		      struct error *err)
 {
-	struct probe_isolation *isolation = &session->kit.isolation;
-	bool is_watched = probe_isolation_shares_memory(isolation);
 	struct device_locks *locks = session->given.guard;
-	struct strlist memory = STRLIST_INIT;
-	struct probe_setup setup = { .has_cgroup = false };
-	int result = probe_kit_make_id(setup.id, err);
+	const char *folder = session->kit.isolation.space.folder;
 
-	assert(step->micro_batch >= 1 && step->probe_accum >= 1);
+	return lane->gpu
+		       ? device_locks_note_beside(locks, lane->gpu->device.uuid,
+						  lane->setup.id, folder, err)
+		       : device_locks_note_probe(locks, lane->setup.id, folder,
+						 err);
+}
+
+int session_probe_begin(struct session *session, struct session_lane *lane,
+			struct error *err)
+{
+	struct session_loop *loop = &session->loop;
+	int result = probe_kit_make_id(lane->setup.id, err);
+
+	assert(lane->step.micro_batch >= 1 && lane->step.probe_accum >= 1);
 	if (result == 0)
-		result = session_limits_share_again(session, err);
+		result = note_begin(session, lane, err);
 	if (result < 0)
 		return result;
-	if (is_watched)
-		list_shared_memory(&memory);
-	/* By this note the next start cleans up after a killed one: it stands
-	 * from before the folders are made until they are removed. */
-	result = device_locks_note_probe(locks, setup.id,
-					 isolation->space.folder, err);
-	if (result < 0)
-		goto out;
-	guardian_note(&session->kit.guardian, setup.id);
-	session->loop.under_way.started++;
-	report->log = xasprintf("%s/probe-%lld.log", session->kit.log_folder,
-				(long long)session->loop.under_way.started);
-	result = probe_setup_make(&setup, &session->kit, &session->given, step,
-				  err);
-	if (result == 0)
-		result = run_to_its_end(session, step, &setup, report, err);
-	note_called(&session->kit, &setup.shims, report);
-	probe_isolation_adopt(isolation, setup.scratch);
-out:
-	probe_setup_release(&setup);
-	if (is_watched)
-		warn_of_shared_memory(&memory);
-	strlist_release(&memory);
-	if (result == 0)
-		result = device_locks_note_probe(locks, "", "", err);
-	return result;
+	guardian_note(&session->kit.guardian, lane->setup.id);
+	loop->started++;
+	lane->report.log =
+		xasprintf("%s/probe-%lld.log", session->kit.log_folder,
+			  (long long)loop->started);
+	lane->setup.only_gpu = lane->gpu ? lane->gpu->only : NULL;
+	result = probe_setup_make(&lane->setup, &session->kit, &session->given,
+				  &lane->step, err);
+	return result < 0 ? result : start_probe(session, lane, err);
+}
+
+bool session_probe_look(struct session *session, struct session_lane *lane)
+{
+	struct probe *probe = session->loop.lanes[lane->place].probe;
+	enum probe_state state = probe ? probe_take(probe) : PROBE_OVER;
+
+	if (state == PROBE_DECIDED)
+		confirm_or_stop(session, lane);
+	if (state == PROBE_OVER && probe)
+		take_outcome(session, lane);
+	return state != PROBE_OVER;
+}
+
+void session_probe_end(struct session *session, struct session_lane *lane)
+{
+	if (lane->report.probe)
+		probe_await_gpus(lane->report.probe);
+	note_called(&session->kit, &lane->setup.shims, &lane->report);
+	if (lane->setup.scratch)
+		probe_isolation_adopt(&session->kit.isolation,
+				      lane->setup.scratch);
+	probe_setup_release(&lane->setup);
 }
 
 void probe_report_release(struct probe_report *report)

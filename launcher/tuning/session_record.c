@@ -95,7 +95,7 @@ bool session_record_check(struct session *session)
 	       !session_loop_must_end(&session->loop) &&
 	       !(trial &&
 		 (trial_is_confirmed(trial) || trial_is_misfit(trial)))) {
-		turn = session_turn_take(session, &step);
+		turn = session_lanes_take_one(session, &step);
 		trial = probe_notes_last(notes, step.micro_batch);
 	}
 	if (session->result->message || session_loop_must_end(&session->loop) ||

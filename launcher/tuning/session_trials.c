@@ -28,15 +28,15 @@ int session_trials_open(struct session_trials *trials,
 }
 
 const struct probe_note *session_trials_add(struct session_trials *trials,
-					    const struct trial *trial,
-					    const char *why, const char *log)
+					    const struct probe_note *said)
 {
+	const struct trial *trial = &said->trial;
 	const struct probe_note *note;
 	struct error err = ERROR_INIT;
 
 	assert(trial->micro_batch >= 1 && trial->grad_accum >= 1);
 	assert(trial->verdict != VERDICT_NONE);
-	probe_notes_add(trials->notes, trial, why, log);
+	probe_notes_copy(trials->notes, said);
 	note = &trials->notes->items[trials->notes->count - 1];
 	/* A probe without verdict is nothing to resume from. */
 	if (trial->verdict != VERDICT_DISTURBED &&

@@ -32,10 +32,9 @@ struct session_trials {
 int session_trials_open(struct session_trials *trials,
 			const struct request *request, struct error *err);
 
-/* One more, into notes and journal. */
+/* One more, into notes and journal; its texts are copied. */
 const struct probe_note *session_trials_add(struct session_trials *trials,
-					    const struct trial *trial,
-					    const char *why, const char *log);
+					    const struct probe_note *said);
 
 /* A finished probe, once its verdict stands. */
 void session_trials_learn(struct session_trials *trials,

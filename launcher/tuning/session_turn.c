@@ -1,4 +1,4 @@
-/* One turn of a tuning: a probe, and what follows from its outcome. */
+/* What follows from the outcome of a probe. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/session_turn.h"
 
@@ -10,7 +10,6 @@
 #include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
-#include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_probe.h"
 
 #include <assert.h>
@@ -292,8 +291,8 @@ static bool would_have_left(struct session *session,
 }
 
 /* A write that was only refused may be of what was called. */
-static bool has_left_traces(struct session *session,
-			    const struct probe_report *report)
+bool session_turn_has_left(struct session *session,
+			   const struct probe_report *report)
 {
 	bool has_ended = has_written(session, report);
 
@@ -311,7 +310,7 @@ static enum session_turn after_probe(struct session *session,
 	const struct trial *other;
 	enum effect_check_state effect;
 
-	if (has_left_traces(session, report) ||
+	if (session_turn_has_left(session, report) ||
 	    session_loop_must_end(&session->loop))
 		return SESSION_END;
 	session->asks_own = false;
@@ -405,7 +404,7 @@ static int settle_limits(struct session *session, struct probe_report *report,
 		target->may_be_host = false;
 	if (session_limits_note_coverage(session, trial))
 		change = LIMIT_MOVED;
-	if (has_verdict && note_used(session, report))
+	if (has_verdict && !report->gpu && note_used(session, report))
 		change = LIMIT_MOVED;
 	session_limits_set(session);
 	why = session_limits_rejudge(session, trial, change);
@@ -432,52 +431,64 @@ static void print_note(struct session *session, const struct probe_note *note,
 	strbuf_release(&text);
 }
 
-enum session_turn session_turn_take(struct session *session,
-				    const struct plan_step *step)
+enum session_turn session_turn_fail(struct session *session,
+				    const struct probe_report *report,
+				    const struct error *err)
 {
-	struct probe_report report = { .why = NULL };
-	enum session_turn turn = SESSION_END;
-	struct error err = ERROR_INIT;
-	const struct probe_note *note;
-	char *doubt = NULL;
-	int result = session_probe_run(session, step, &report, &err);
+	if (!has_written(session, report) &&
+	    !session_loop_must_end(&session->loop))
+		(void)session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
+				  xstrdup(err->message));
+	return SESSION_END;
+}
 
-	if (result == 0) {
-		doubt = phantom_trial_judge(
-			&session->given.request->options->target,
-			&report.outcome);
-		result = settle_limits(session, &report, &err);
+/* Into result and journal, and onto the terminal. */
+static void note_trial(struct session *session,
+		       const struct probe_report *report)
+{
+	const struct trial *trial = &report->outcome.trial;
+	struct probe_note said = {
+		.trial = *trial,
+		.why = report->why,
+		.log = report->log,
+		.round = report->round,
+	};
+	const struct probe_note *note;
+
+	if (report->gpu)
+		(void)snprintf(said.gpu, sizeof(said.gpu), "%s", report->gpu);
+	if (trial_fits(trial) && !report->gpu) {
+		session->spread = report->outcome.evidence.gpu.spread;
+		session->spread_micro = trial->micro_batch;
 	}
-	if (result < 0) {
-		if (!has_written(session, &report) &&
-		    !session_loop_must_end(&session->loop))
-			(void)session_end(session, OUTCOME_ERROR,
-					  EXIT_AUTOFIT_FAILED,
-					  xstrdup(err.message));
-		goto out;
-	}
-	report.drops_addition = fails_by_addition(session, &report.outcome);
-	if (is_of_command(&report.outcome) && !report.drops_addition)
-		end_climb(session, &report.outcome.trial, &report.why,
-			  report.outcome.first_error);
-	doubt_size(session, &report.outcome.trial, &report.why);
-	if (trial_fits(&report.outcome.trial)) {
-		session->spread = report.outcome.evidence.gpu.spread;
-		session->spread_micro = report.outcome.trial.micro_batch;
-	}
-	note = session_trials_add(&session->trials, &report.outcome.trial,
-				  report.why, report.log);
+	note = session_trials_add(&session->trials, &said);
 	session_trials_settle_failures(&session->trials);
-	print_note(session, note, &report.outcome.trial);
-	if (doubt && !report.drops_addition) {
-		turn = session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
-				   doubt);
-		doubt = NULL;
-	} else {
-		turn = after_probe(session, &report);
+	print_note(session, note, trial);
+}
+
+enum session_turn session_turn_conclude(struct session *session,
+					struct probe_report *report)
+{
+	struct probe_outcome *outcome = &report->outcome;
+	enum session_turn turn;
+	struct error err = ERROR_INIT;
+	char *doubt = phantom_trial_judge(
+		&session->given.request->options->target, outcome);
+
+	if (settle_limits(session, report, &err) < 0) {
+		free(doubt);
+		return session_turn_fail(session, report, &err);
 	}
-out:
+	report->drops_addition = fails_by_addition(session, outcome);
+	if (is_of_command(outcome) && !report->drops_addition)
+		end_climb(session, &outcome->trial, &report->why,
+			  outcome->first_error);
+	doubt_size(session, &outcome->trial, &report->why);
+	note_trial(session, report);
+	if (doubt && !report->drops_addition)
+		return session_end(session, OUTCOME_REFUSED, EXIT_REFUSED,
+				   doubt);
+	turn = after_probe(session, report);
 	free(doubt);
-	probe_report_release(&report);
 	return turn;
 }

@@ -56,6 +56,8 @@ struct zygote *session_zygote_for(struct session *session,
 	const struct command *command = &request->command;
 	const struct command_view *view = &command->view;
 	const struct outlook outlook = outlook_of(session, step);
+	/* Beside another it is no answer, and begins no zygote either. */
+	bool is_beside = setup->only_gpu != NULL;
 	const struct preloaded_start start = {
 		.argv = &setup->run.argv,
 		.environment = &setup->environment,
@@ -71,7 +73,8 @@ struct zygote *session_zygote_for(struct session *session,
 	if (request->options->probe.no_zygote || setup->ranks ||
 	    view->has_shell || view->launcher || view->outside ||
 	    session->kit.without_hook || step->is_confirmation ||
-	    (outlook.may_be_answer &&
+	    (is_beside && !session->preloaded.zygote) ||
+	    (outlook.may_be_answer && !is_beside &&
 	     (outlook.fits_clearly || !session->preloaded.zygote)))
 		return NULL;
 	return preloaded_zygote(&session->preloaded, &start);

@@ -601,11 +601,11 @@ static void check_screen(const char *text, int columns)
 static void add_live_lines(struct strbuf *text, int columns)
 {
 	static const struct progress moments[] = {
-		{ 8, 2, 0, 0, "starting", 0, 0, 1.5, 0 },
+		{ 8, 2, 0, 0, "starting", 0, 0, 1.5, 0, 0 },
 		{ 8, 2, 1, 3, "probing", (uint64_t)400 << 20,
-		  (uint64_t)1946 << 20, 2.5, 1 },
+		  (uint64_t)1946 << 20, 2.5, 1, 0 },
 		{ 64, 2, 19, 20, "confirming", (uint64_t)2028 << 20,
-		  (uint64_t)1946 << 20, 71, 2 },
+		  (uint64_t)1946 << 20, 71, 2, 0 },
 	};
 	const struct report_style style = { .live = true, .columns = columns };
 
@@ -808,23 +808,28 @@ static void the_live_line_stays_one_line(void **state)
 		const char *line;
 	} rows[] = {
 		{ "full",
-		  { 48, 2, 7, 20, "confirming", 1200 * MIB, 1946 * MIB, 74.9,
-		    3 },
+		  { 48, 2, 7, 20, "confirming", 1200 * MIB, 1946 * MIB, 74.9, 3,
+		    0 },
 		  false,
 		  "\xe2\xa0\xb8 confirming micro 48 x accum 2 \xc2\xb7 step 7 "
 		  "of 20 \xc2\xb7 1:14 \xc2\xb7 peak 1.17 of 1.90 GiB "
 		  "[#####---]" },
 		{ "ascii",
-		  { 48, 2, 7, 0, "probing", 300 * MIB, 2 * GIB, 0, 5 },
+		  { 48, 2, 7, 0, "probing", 300 * MIB, 2 * GIB, 0, 5, 0 },
 		  true,
 		  "/ probing micro 48 x accum 2 - step 7 - 0:00 - peak 300 MiB "
 		  "of 2.00 GiB [#-------]" },
+		{ "side by side",
+		  { 48, 2, 7, 20, "probing", 0, 1946 * MIB, 9, 5, 3 },
+		  true,
+		  "/ probing micro 48 x accum 2 and 3 more - step 7 of 20 - "
+		  "0:09" },
 		{ "start",
-		  { 8, 1, 0, 3, "starting", 0, 0, -1, 0 },
+		  { 8, 1, 0, 3, "starting", 0, 0, -1, 0, 0 },
 		  true,
 		  "| starting micro 8 x accum 1 - 0:00" },
 		{ "hostile",
-		  { 8, 1, 0, 0, "\x1b]0;x\x07", 0, 0, 1e300, -1 },
+		  { 8, 1, 0, 0, "\x1b]0;x\x07", 0, 0, 1e300, -1, 0 },
 		  true,
 		  "\\ \\x1b]0;x\\x07 micro 8 x accum 1 - 0:00" },
 	};
@@ -870,7 +875,7 @@ static void a_narrow_live_line_says_less(void **state)
 		{ 20, "| confirming micro " },
 	};
 	const struct progress progress = {
-		48, 2, 7, 20, "confirming", 1200 * MIB, 1946 * MIB, 74.9, 0
+		48, 2, 7, 20, "confirming", 1200 * MIB, 1946 * MIB, 74.9, 0, 0
 	};
 
 	(void)state;
