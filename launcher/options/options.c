@@ -97,8 +97,7 @@ static bool swallows(const struct option_row *row, const char *value,
 					 strstr(row->argument, "DIR"));
 
 	return strcmp(value, "--") == 0 ||
-	       (is_path && strncmp(value, "--", 2) == 0 &&
-		!strchr(word, '=') &&
+	       (is_path && strncmp(value, "--", 2) == 0 && !strchr(word, '=') &&
 		option_of_name(value + 2, strcspn(value + 2, "=")));
 }
 

@@ -77,7 +77,7 @@ def both_ways_have_one_answer(place, answer, memory, **how):
     check("none is forked", not forked(other), other)
     equal("the same answer", other.result["recommended"]["argv"],
           answer.result["recommended"]["argv"])
-    both_ways_have_one_peak(answer, other, 0.03)
+    both_ways_have_one_peak(answer, other, 0.05)
 
 
 def both_ways_have_one_peak(answer, other, share):

@@ -58,7 +58,8 @@ static const struct {
 	{ "more than are timed", { { 1, 0 }, { 4000, 1023 } }, 1, 0 },
 };
 
-/* Steps of 50 ms, of which some are heard late: the next seem to come at once. */
+/* Steps of 50 ms, of which some are heard late: the next seem to come at once.
+ */
 static void what_was_heard_late_is_less_certain(void **state)
 {
 	static const int64_t heard_ms[] = { 0, 50, 100, 223, 246, 269, 300 };
