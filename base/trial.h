@@ -84,8 +84,8 @@ struct trial {
 	/* Of those how much a micro-step takes, beside the optimizer; 0: not
 	 * known, or nothing accumulates. */
 	double pass_seconds;
-	/* At two looks or more the same sizes went into the model, and its last
-	 * two steps raised the peak no more. */
+	/* At two looks or more the same sizes went into the model, and the peak
+	 * rose no more after the second step. */
 	bool is_alike;
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first

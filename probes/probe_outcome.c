@@ -160,7 +160,7 @@ static bool steps_were_alike(const struct probe *probe,
 
 	return trial->steps_source == STEPS_HOOK && !trial->later_passes &&
 	       readings->python.same_sizes >= SAME_SIZES_SEEN &&
-	       step_peaks_are_stable(&readings->peaks, probe_noise(probe));
+	       !step_peaks_rose_after(&readings->peaks, 2, probe_noise(probe));
 }
 
 /* A step that did not end, or one alone, is as long as its micro-steps. */

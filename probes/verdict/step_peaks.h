@@ -54,6 +54,10 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 uint64_t step_peaks_trend(const struct step_peaks *peaks,
 			  const struct growth_noise *noise);
 
+/* It rose by more than the noise after this step; true: none came later. */
+bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
+			   const struct growth_noise *noise);
+
 /*
  * Its rise over the last five steps, none of them the first three, is above the
  * noise were it to go on at that pace for so many steps; true: too few to tell.
