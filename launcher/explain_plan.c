@@ -7,7 +7,7 @@
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/command/text/knob_kind.h"
 #include "launcher/report/json.h"
-#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/setup/probe_setup.h"
 
 #include <stdlib.h>
 #include <string.h>

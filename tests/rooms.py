@@ -30,6 +30,7 @@ launcher/tuning
 launcher/tuning/effect
 launcher/tuning/zygote
 launcher/tuning/start
+launcher/tuning/setup
 launcher/tuning/plan
 launcher/tuning/isolation
 launcher/admission

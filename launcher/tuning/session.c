@@ -33,6 +33,7 @@
 #include "launcher/tuning/effect/meaning.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_estimate.h"
+#include "launcher/tuning/session_lanes.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_record.h"
 #include "launcher/tuning/session_turn.h"

@@ -3,25 +3,12 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_H
 
-#include "base/error.h"
-#include "configs/records/record.h"
-#include "launcher/admission/device_locks.h"
-#include "launcher/report/report.h"
 #include "launcher/report/result.h"
-#include "launcher/request/memory_target.h"
-#include "launcher/request/request.h"
 #include "launcher/tuning/plan/plan.h"
-#include "probes/locks/lease.h"
+#include "launcher/tuning/setup/session_setup.h"
 
-/* What a tuning works with; all is the caller's. */
-struct session_setup {
-	const struct request *request;
-	struct memory_target *target;
-	struct device_locks *guard;
-	struct lease *lease;        /* beats meanwhile */
-	struct record_match *match; /* near: checked first; hint: the start */
-	struct report_style *style; /* its width follows the terminal */
-};
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * Runs probes on the target under the guard's locks until there is an answer,

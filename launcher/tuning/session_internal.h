@@ -5,7 +5,7 @@
 
 #include "launcher/admission/spare_gpus.h"
 #include "launcher/tuning/plan/plan.h"
-#include "launcher/tuning/probe_kit.h"
+#include "launcher/tuning/setup/probe_kit.h"
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"
 #include "launcher/tuning/session_trials.h"

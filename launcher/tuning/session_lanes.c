@@ -17,7 +17,7 @@
  *     memory counts. Whatever else ended a probe may be due to the others: that
  *     leaves no trial either, and from then on there is one lane.
  */
-#include "launcher/tuning/session_turn.h"
+#include "launcher/tuning/session_lanes.h"
 
 #include "base/alloc.h"
 #include "base/log.h"
@@ -25,6 +25,7 @@
 #include "launcher/tuning/plan/plan_ahead.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_probe.h"
+#include "launcher/tuning/session_turn.h"
 
 #include <assert.h>
 #include <stdlib.h>

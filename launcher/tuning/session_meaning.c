@@ -1,6 +1,6 @@
 /* What a probe shows of the meaning of the command's numbers. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/session_turn.h"
+#include "launcher/tuning/session_meaning.h"
 
 #include "base/strbuf.h"
 #include "launcher/options/exitcode.h"

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_PROBE_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_PROBE_H
 
-#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/setup/probe_setup.h"
 #include "launcher/tuning/session_internal.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
 #include "configs/records/record_split.h"
 #include "launcher/records/record_answer.h"
 #include "launcher/tuning/session_answer.h"
-#include "launcher/tuning/session_turn.h"
+#include "launcher/tuning/session_lanes.h"
 
 #include <assert.h>
 #include <math.h>

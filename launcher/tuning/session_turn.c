@@ -10,6 +10,7 @@
 #include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_probe.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
 
-#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/setup/probe_setup.h"
 #include "launcher/tuning/session_internal.h"
 
 /*

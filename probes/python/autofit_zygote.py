@@ -62,7 +62,6 @@ class Watch(object):
             self.effect = self.effect or "%s(%r)" % (event, what)
             raise Refusal(self.effect)
 
-
     def is_own(self, event, arguments):
         path = arguments[0] if arguments else None
         return event in OWN and isinstance(path, str) and path.startswith(

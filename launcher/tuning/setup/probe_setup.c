@@ -1,6 +1,6 @@
 /* Sets up one probe of a tuning: folders, files, command. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/probe_setup.h"
+#include "launcher/tuning/setup/probe_setup.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

@@ -1,7 +1,7 @@
 /* The kit that all probes of a tuning share: isolation, patterns, secrets. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_KIT_H
-#define AUTOFIT_LAUNCHER_TUNING_PROBE_KIT_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_SETUP_PROBE_KIT_H
+#define AUTOFIT_LAUNCHER_TUNING_SETUP_PROBE_KIT_H
 
 #include "base/error.h"
 #include "base/strlist.h"
@@ -9,7 +9,7 @@
 #include "configs/presets/steps.h"
 #include "configs/signatures/signature.h"
 #include "launcher/tuning/isolation/probe_isolation.h"
-#include "launcher/tuning/session.h"
+#include "launcher/tuning/setup/session_setup.h"
 #include "probes/keeper/guardian.h"
 
 #include <stdbool.h>

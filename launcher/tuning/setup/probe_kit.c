@@ -1,6 +1,6 @@
 /* The kit that all probes of a tuning share: isolation, patterns, secrets. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/tuning/probe_kit.h"
+#include "launcher/tuning/setup/probe_kit.h"
 
 #include "base/alloc.h"
 #include "base/log.h"

@@ -1,13 +1,13 @@
 /* Sets up one probe of a tuning: folders, files, command. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
-#define AUTOFIT_LAUNCHER_TUNING_PROBE_SETUP_H
+#ifndef AUTOFIT_LAUNCHER_TUNING_SETUP_PROBE_SETUP_H
+#define AUTOFIT_LAUNCHER_TUNING_SETUP_PROBE_SETUP_H
 
 #include "base/error.h"
 #include "base/strlist.h"
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/tuning/plan/plan.h"
-#include "launcher/tuning/probe_kit.h"
+#include "launcher/tuning/setup/probe_kit.h"
 #include "probes/isolation/isolation.h"
 #include "probes/leaving/shims.h"
 #include "probes/observers/host/host.h"

@@ -1,0 +1,17 @@
+/* What a probe shows of the meaning of the command's numbers. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_MEANING_H
+#define AUTOFIT_LAUNCHER_TUNING_SESSION_MEANING_H
+
+#include "launcher/tuning/session_internal.h"
+
+#include <stdbool.h>
+
+/*
+ * True: the rows and passes that were seen say that a number means something
+ * else than it was taken for, or nothing that makes sense, and the session has
+ * ended by that. What was seen is in its result, for the next reading.
+ */
+bool session_meaning_ends(struct session *session, const struct trial *trial);
+
+#endif
