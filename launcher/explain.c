@@ -99,7 +99,7 @@ static void add_command(struct strbuf *out, const struct request *request)
 				      "it\n"
 				    : "seen      not yet: probes of a PyTorch "
 				      "program show rows, passes and ranks\n");
-	if (command_needs_copy(command))
+	if (command_edits_script(command, true))
 		strbuf_adds(out, "copy      the script sets it: `autofit tune` "
 				 "tells the line to write, --edit-copy runs a "
 				 "copy\n");

@@ -96,7 +96,7 @@ bool launch_lacks_copy(const struct request *request)
 {
 	const struct options *options = request->options;
 
-	return command_needs_copy(&request->command) &&
+	return command_edits_script(&request->command, true) &&
 	       options->subcommand != SUBCOMMAND_TUNE &&
 	       !options->reuse.edit_copy;
 }

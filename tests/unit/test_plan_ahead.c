@@ -327,24 +327,28 @@ static void a_round_is_what_may_follow(void **state)
 	}
 }
 
+static const struct trial too_large = {
+	.micro_batch = 64,
+	.grad_accum = 2,
+	.verdict = VERDICT_OOM_DEVICE,
+	.peak_is_lower_bound = true,
+};
+static const struct trial fits = {
+	.micro_batch = 32,
+	.grad_accum = 4,
+	.verdict = VERDICT_FITS,
+	.peak_bytes = 1040 * MIB,
+};
+
 /* Where nothing is left to be probed there is nothing to do at once. */
 static void the_end_asks_nothing(void **state)
 {
 	struct plan plan = plan_for(&oracles[0]);
-	const struct trial trials[] = {
-		{ .micro_batch = 64,
-		  .grad_accum = 2,
-		  .verdict = VERDICT_OOM_DEVICE,
-		  .peak_is_lower_bound = true },
-		{ .micro_batch = 32,
-		  .grad_accum = 4,
-		  .verdict = VERDICT_FITS,
-		  .peak_bytes = 1040 * MIB,
-		  .confirmed_steps = 20 },
-	};
+	struct trial trials[] = { too_large, fits };
 	struct plan_step steps[LANES];
 
 	(void)state;
+	trials[1].confirmed_steps = 20;
 	assert_int_equal(plan_ahead(&plan, trials, 2, steps, LANES), 0);
 	assert_int_equal(steps[0].action, PLAN_DONE);
 	assert_int_equal(steps[0].micro_batch, 32);
@@ -354,24 +358,14 @@ static void the_end_asks_nothing(void **state)
 static void a_confirmation_is_alone(void **state)
 {
 	struct plan plan = plan_for(&oracles[0]);
-	const struct trial trials[] = {
-		{ .micro_batch = 64,
-		  .grad_accum = 2,
-		  .verdict = VERDICT_OOM_DEVICE,
-		  .peak_is_lower_bound = true },
-		{ .micro_batch = 32,
-		  .grad_accum = 4,
-		  .verdict = VERDICT_FITS,
-		  .peak_bytes = 1040 * MIB,
-		  .steps = 3,
-		  .steps_source = STEPS_EXIT,
-		  .is_elsewhere = true },
-	};
+	struct trial trials[] = { too_large, fits };
 	struct plan_step steps[LANES];
-	size_t found = plan_ahead(&plan, trials, 2, steps, LANES);
 
 	(void)state;
-	assert_int_equal(found, 1);
+	trials[1].steps = 3;
+	trials[1].steps_source = STEPS_EXIT;
+	trials[1].is_elsewhere = true;
+	assert_int_equal(plan_ahead(&plan, trials, 2, steps, LANES), 1);
 	assert_int_equal(steps[0].micro_batch, 32);
 	assert_true(steps[0].is_confirmation);
 }

@@ -143,22 +143,19 @@ static inline bool command_rows_are_open(const struct command *command)
 	return command->open_words != NULL;
 }
 
-/* A size is a literal of a script: another one needs an edited copy. */
-static inline bool command_edits_script(const struct command *command)
+/*
+ * A size is a literal of a script: another one needs an edited copy.
+ * keeps_batch: only splits of the command's own effective batch are wanted, as
+ * a run has them.
+ */
+static inline bool command_edits_script(const struct command *command,
+					bool keeps_batch)
 {
-	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
-		if (command->knobs[kind].form == KNOB_SOURCE)
-			return true;
-	return false;
-}
+	bool leaves_computed = keeps_batch && command->script_follows;
 
-/* The same of every split of its own effective batch, which a run has. */
-static inline bool command_needs_copy(const struct command *command)
-{
 	for (int kind = 0; kind <= KNOB_GLOBAL; kind++)
 		if (command->knobs[kind].form == KNOB_SOURCE &&
-		    !(command->knobs[kind].is_computed &&
-		      command->script_follows))
+		    !(command->knobs[kind].is_computed && leaves_computed))
 			return true;
 	return false;
 }

@@ -290,7 +290,7 @@ static int choose_in(struct probe_isolation *isolation,
 			       outside);
 	if (isolation->choice.kind == ISOLATION_VIEW)
 		return 0;
-	if (command_edits_script(&request->command))
+	if (command_edits_script(&request->command, false))
 		return error_set(err, -EPERM,
 				 "probes need an edited copy in place of %s, "
 				 "and no view can be made for that (%.200s): "
