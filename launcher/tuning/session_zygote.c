@@ -48,13 +48,22 @@ static bool has_size_in_environment(const struct command *command)
 	return found;
 }
 
+/* What a script does before Python is done by no copy, and a rank is not alone;
+ * NULL: neither. */
+static const char *why_no_copy(const struct command_view *view)
+{
+	if (view->has_shell)
+		return "a shell starts it";
+	return view->launcher || view->outside ? "a launcher starts ranks of it"
+					       : NULL;
+}
+
 struct zygote *session_zygote_for(struct session *session,
 				  const struct plan_step *step,
 				  const struct probe_setup *setup)
 {
 	const struct request *request = session->given.request;
 	const struct command *command = &request->command;
-	const struct command_view *view = &command->view;
 	const struct outlook outlook = outlook_of(session, step);
 	/* Beside another it is no answer, and begins no zygote either. */
 	bool is_beside = setup->only_gpu != NULL;
@@ -64,14 +73,13 @@ struct zygote *session_zygote_for(struct session *session,
 		.state = request->state,
 		.scratch = setup->scratch,
 		.hook = setup->hook,
+		.why_not = why_no_copy(&command->view),
 		.has_size_in_environment = has_size_in_environment(command),
 		.must_end = session_loop_look_up,
 		.context = &session->loop,
 	};
 
-	/* What a script does before Python is done by no copy. */
 	if (request->options->probe.no_zygote || setup->ranks ||
-	    view->has_shell || view->launcher || view->outside ||
 	    session->kit.without_hook || step->is_confirmation ||
 	    (is_beside && !session->preloaded.zygote) ||
 	    (outlook.may_be_answer && !is_beside &&

@@ -126,6 +126,8 @@ def where_it_could_differ_there_is_none(place, memory):
     answer = tune(place, memory, "--max-probes", "4", script="variable.py")
     check("a variable set before torch: none is forked", not forked(answer),
           answer)
+    holds("a variable set before torch: said", answer.err,
+          "no zygote: not one process alone .* variable before it imports")
 
 
 # As newer versions of torch do it when they are imported.
@@ -208,6 +210,7 @@ exec %s %s "$@"
                        "--batch-size", "2")
     equal("a script: status", answer.status, 0)
     check("a script: none is forked", not forked(answer), answer)
+    holds("a script: said", answer.err, "no zygote: a shell starts it")
     check("a script: nothing is made", not os.path.exists(place.path("made")))
 
 
@@ -221,6 +224,7 @@ def a_size_that_a_launcher_sets_is_that_of_each_probe(place, memory):
     answer = place.run(*TUNE, "--memory", "%dMiB" % memory, "--", "env",
                        "BATCH_SIZE=2", PYTHON, place.path("variable.py"))
     equal("env: status", answer.status, 0)
+    holds("env: said", answer.err, "no zygote: its launchers are told the size")
     for probe in answer.probes:
         seen = observations(probe)
         check("env: the probe has its size",

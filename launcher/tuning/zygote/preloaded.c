@@ -176,25 +176,41 @@ static int start_zygote(struct preloaded *preloaded,
 	return result;
 }
 
+/* In words; NULL: nothing, and words are the interpreter's. */
+static const char *what_is_against(const struct preloaded *preloaded,
+				   const struct preloaded_start *start,
+				   struct strlist *words)
+{
+	if (start->why_not)
+		return start->why_not;
+	if (!preloaded->imports.count)
+		return "not one process alone makes steps, or it sets a "
+		       "variable before it imports torch";
+	return interpreter_words(preloaded, start, words)
+		       ? NULL
+		       : "its launchers are told the size";
+}
+
 struct zygote *preloaded_zygote(struct preloaded *preloaded,
 				const struct preloaded_start *start)
 {
 	enum zygote_state state = ZYGOTE_OVER;
 	struct strlist words = STRLIST_INIT;
 	struct error err = ERROR_INIT;
-	bool is_alike;
+	const char *why;
 
-	if (!preloaded->imports.count ||
-	    preloaded->fresh_starts < FRESH_STARTS_FIRST)
+	if (preloaded->fresh_starts < FRESH_STARTS_FIRST)
 		return NULL;
-	is_alike = interpreter_words(preloaded, start, &words);
-	if (is_alike && !preloaded->was_started) {
-		preloaded->was_started = true;
-		if (start_zygote(preloaded, start, &words, &err) < 0)
-			log_verbose("no zygote: %s", err.message);
+	why = what_is_against(preloaded, start, &words);
+	if (!preloaded->is_settled) {
+		preloaded->is_settled = true;
+		if (!why && start_zygote(preloaded, start, &words, &err) < 0)
+			why = err.message;
+		if (why)
+			log_verbose("no zygote: %s", why);
 	}
 	strlist_release(&words);
-	if (!is_alike || !preloaded->zygote)
+	if (why || !preloaded->zygote)
 		return NULL;
 	do
 		state = zygote_look(preloaded->zygote, LOOK_MS);

@@ -26,7 +26,7 @@ struct preloaded {
 	struct started started;
 	uint64_t launcher_bytes;
 	size_t fresh_starts; /* that came to steps */
-	bool was_started;
+	bool is_settled;     /* it was started, or it was said why it is not */
 };
 
 /* After each probe, with what it was started with. */
@@ -41,6 +41,8 @@ struct preloaded_start {
 	const struct process_state *state;
 	const char *scratch; /* its files are put there */
 	const char *hook;    /* the folder of the step hook */
+	const char
+		*why_not; /* the command wants none, in words; NULL: it may */
 	bool has_size_in_environment;
 	/* Called while the imports are under way; true: give up. */
 	bool (*must_end)(void *context);
