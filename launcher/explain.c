@@ -99,7 +99,8 @@ static void add_command(struct strbuf *out, const struct request *request)
 				      "it\n"
 				    : "seen      not yet: probes of a PyTorch "
 				      "program show rows, passes and ranks\n");
-	if (command_edits_script(command, true))
+	if (command_edits_script(command, request->options->batch.choice ==
+						  EFFECTIVE_KEEP))
 		strbuf_adds(out, "copy      the script sets it: `autofit tune` "
 				 "tells the line to write, --edit-copy runs a "
 				 "copy\n");

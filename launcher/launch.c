@@ -92,13 +92,20 @@ static void decide_as_rank(const struct request *request, struct result *result)
 	free(message);
 }
 
+/* A copy of a script is run only where that was asked for. */
+static bool may_run_copy(const struct options *options)
+{
+	return options->subcommand == SUBCOMMAND_TUNE ||
+	       options->reuse.edit_copy;
+}
+
 bool launch_lacks_copy(const struct request *request)
 {
 	const struct options *options = request->options;
 
-	return command_edits_script(&request->command, true) &&
-	       options->subcommand != SUBCOMMAND_TUNE &&
-	       !options->reuse.edit_copy;
+	return command_edits_script(&request->command,
+				    options->batch.choice == EFFECTIVE_KEEP) &&
+	       !may_run_copy(options);
 }
 
 /* "`train.py:7: BATCH_SIZE = 32` and ..." */
@@ -244,7 +251,7 @@ static void answer_source_find(const struct options *options,
 		result_refuse(result, outcome, err.message);
 	for (int i = 0; i < READINGS_MAX && result->is_misread; i++)
 		answer_as_seen(request, result);
-	if (!config_copies_cover(&result->run) || !launch_lacks_copy(request))
+	if (!config_copies_cover(&result->run) || may_run_copy(options))
 		return;
 	if (options->reuse.no_probe)
 		set_as_given(result, options);

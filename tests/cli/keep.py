@@ -238,6 +238,9 @@ def what_a_script_computes_follows_by_itself():
             equal(batch + ": nothing is to be written",
                   (best["env"], best["argv"]),
                   (variables, [script, *answer]))
+            grown = ask(place, "", "26MiB", [script, *words], "--grow")
+            equal(batch + ": another batch asks", grown.status, 122)
+            holds(batch + ": for its line", grown.err, r"train\.sh:3")
             again = ask(place, "", "26MiB", [script, *words])
             equal(batch + ": and again", again.result["outcome"], "reused")
     with lib.Place("keep") as place:
