@@ -72,12 +72,12 @@ def a_copy_sees_what_a_start_sees(place, answer, but=()):
     check("it is confirmed", 0 < confirmed <= last["steps"], last)
 
 
-def both_ways_have_one_answer(place, answer, memory, **how):
+def both_ways_have_one_answer(place, answer, memory, share=0.03, **how):
     other = tune(place, memory, "--no-zygote", **how)
     check("none is forked", not forked(other), other)
     equal("the same answer", other.result["recommended"]["argv"],
           answer.result["recommended"]["argv"])
-    both_ways_have_one_peak(answer, other, 0.05)
+    both_ways_have_one_peak(answer, other, share)
 
 
 def both_ways_have_one_peak(answer, other, share):
@@ -115,7 +115,7 @@ def where_it_could_differ_there_is_none(place, memory):
         place.write(name + ".py", text.replace(
             "import torch ", "import effects_%s\nimport torch " % name, 1))
         place.env["PYTHONPATH"] = place.path(folder)
-        answer = tune(place, memory, "--max-probes", "4",
+        answer = tune(place, memory, "--max-probes", "3",
                       script=name + ".py")
         holds("%s: said" % name, answer.err, "no zygote: " + why)
         check("%s: none is forked" % name, not forked(answer), answer)
@@ -123,7 +123,7 @@ def where_it_could_differ_there_is_none(place, memory):
     del place.env["PYTHONPATH"]
     place.write("variable.py", text.replace(
         "import torch ", "os.environ['X'] = '1'\nimport torch ", 1))
-    answer = tune(place, memory, "--max-probes", "4", script="variable.py")
+    answer = tune(place, memory, "--max-probes", "3", script="variable.py")
     check("a variable set before torch: none is forked", not forked(answer),
           answer)
     holds("a variable set before torch: said", answer.err,
@@ -182,7 +182,8 @@ def behind_a_launcher_that_waits(place, memory, name):
     answer = tune(place, memory, before=before)
     a_copy_sees_what_a_start_sees(place, answer, BY_WHO_STARTS)
     if NIGHTLY:
-        both_ways_have_one_answer(place, answer, memory, before=before)
+        # Of several processes the fresh start's peak is sampled.
+        both_ways_have_one_answer(place, answer, memory, 0.05, before=before)
     peaks = {probe["micro_batch"]: probe["peak_bytes"]
              for probe in answer.probes if not probe["is_forked"]}
     for probe in forked(answer):
