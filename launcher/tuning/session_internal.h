@@ -5,10 +5,10 @@
 
 #include "launcher/admission/spare_gpus.h"
 #include "launcher/tuning/plan/plan.h"
-#include "launcher/tuning/setup/probe_kit.h"
 #include "launcher/tuning/session.h"
 #include "launcher/tuning/session_loop.h"
 #include "launcher/tuning/session_trials.h"
+#include "launcher/tuning/setup/probe_kit.h"
 #include "launcher/tuning/start/phantom_start.h"
 #include "launcher/tuning/zygote/preloaded.h"
 

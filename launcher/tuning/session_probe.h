@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_PROBE_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_PROBE_H
 
-#include "launcher/tuning/setup/probe_setup.h"
 #include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/setup/probe_setup.h"
 
 #include <stdbool.h>
 #include <stddef.h>

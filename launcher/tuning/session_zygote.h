@@ -3,8 +3,8 @@
 #ifndef AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
 #define AUTOFIT_LAUNCHER_TUNING_SESSION_ZYGOTE_H
 
-#include "launcher/tuning/setup/probe_setup.h"
 #include "launcher/tuning/session_internal.h"
+#include "launcher/tuning/setup/probe_setup.h"
 
 /*
  * An answer is confirmed by a start of its own, and a probe that may be it runs
