@@ -65,7 +65,10 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 
 	assert(reason != STOP_NONE && probe->course.state != PROBE_OVER);
 	if (!is_stopping(probe)) {
-		probe_gpus_read(&probe->gpus);
+		/* Enough is what the last look saw: a refusal of now is not
+		 * answered, and would be taken for the end. */
+		if (reason != STOP_ENOUGH)
+			probe_gpus_read(&probe->gpus);
 		probe->evidence.end.stopped = reason;
 		probe->evidence.end.lost_rank = probe->readings.lost_rank;
 		if (reason == STOP_RANK_LOST)

@@ -88,7 +88,7 @@ static enum stop_reason decide_further(struct probe *probe,
 	if (breach != STOP_NONE)
 		return breach;
 	return course->confirming && confirmation_is_done(probe, facts) &&
-			       !probe_watch_owes_reports(probe)
+			       !probe_watch_awaits(probe)
 		       ? STOP_ENOUGH
 		       : STOP_NONE;
 }

@@ -52,6 +52,12 @@ struct probe_readings {
 	uint64_t warm_retries;
 	int lost_rank; /* see probe_ranks.h; -1: none */
 	int64_t rank_lost_ms;
+	/* The last refusal that was found open: of how many, after how many
+	 * steps. */
+	struct open_refusal {
+		uint64_t refusals;
+		int64_t rounds;
+	} open_refusal;
 	size_t unhooked; /* see struct probe_outcome */
 	/* What launchers that wait for the one process that steps hold. */
 	uint64_t launcher_bytes;
@@ -97,12 +103,16 @@ struct probe {
 int probe_watch_open(struct probe *probe, struct error *err);
 /* Let the observers look whose time has come. */
 void probe_watch(struct probe *probe);
-/* A look more at a decided probe, so that its peak becomes exact; false: it is
- * exact, or will not become so. */
+/*
+ * A probe that has seen enough is not to end yet: ranks elsewhere have to
+ * report of the steps until the first call of this (ranks_asked_ms 0 makes the
+ * next one the first), or it has not shown what a refused allocation led to,
+ * nor ended a step since.
+ */
+bool probe_watch_awaits(struct probe *probe);
+/* The same of a probe that is to be decided; looks once more where its peak may
+ * become exact so. */
 bool probe_watch_more(struct probe *probe);
-/* Ranks elsewhere have yet to report of the steps until the first call of this;
- * ranks_asked_ms 0 makes the next one the first. */
-bool probe_watch_owes_reports(struct probe *probe);
 /* The command ended by itself: was it the surroundings that ended it? */
 void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);

@@ -368,7 +368,7 @@ void probe_watch(struct probe *probe)
 		readings->warm_steps = rounds;
 }
 
-bool probe_watch_owes_reports(struct probe *probe)
+static bool reports_are_owed(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
 
@@ -380,15 +380,34 @@ bool probe_watch_owes_reports(struct probe *probe)
 				     readings->ranks_asked_ms);
 }
 
-bool probe_watch_more(struct probe *probe)
+/* Who went on without what was refused (a helper that ended) ends steps. */
+static bool refusal_is_open(struct probe *probe)
+{
+	const struct preload_reading *reading = &probe->gpus.preload;
+	struct open_refusal *open = &probe->readings.open_refusal;
+	uint64_t refusals = reading->failed_device + reading->failed_host;
+	int64_t rounds = rounds_so_far(probe);
+
+	if (!allocations_judge(reading).is_open)
+		return false;
+	if (refusals != open->refusals)
+		*open = (struct open_refusal){ refusals, rounds };
+	return open->rounds == rounds;
+}
+
+bool probe_watch_awaits(struct probe *probe)
+{
+	return reports_are_owed(probe) || refusal_is_open(probe);
+}
+
+/* What is decided rests on the peak, which may become exact so. */
+static bool peak_wants_a_look(struct probe *probe)
 {
 	struct probe_gpus *gpus = &probe->gpus;
 
-	if (probe_watch_owes_reports(probe))
-		return true;
 	if (!probe_is_cuda(probe) || !probe->spec.devices.has_preload)
 		return false;
-	/* What is decided rests on it, and was looked for now and then. */
+	/* This was looked for now and then. */
 	if (!gpus->extra_looks)
 		watch_unhooked(probe);
 	if (gpus->is_bypassed || gpus->extra_looks >= EXTRA_LOOKS_MAX ||
@@ -397,6 +416,13 @@ bool probe_watch_more(struct probe *probe)
 	gpus->extra_looks++;
 	watch_gpus(probe);
 	return probe_gpus_coverage(gpus) != COVERAGE_EXACT;
+}
+
+/* The look at the GPUs may be the one that finds a refusal. */
+bool probe_watch_more(struct probe *probe)
+{
+	return reports_are_owed(probe) || peak_wants_a_look(probe) ||
+	       refusal_is_open(probe);
 }
 
 void probe_watch_end(struct probe *probe)

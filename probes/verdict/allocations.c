@@ -148,11 +148,15 @@ static void settle_thread(struct refused_thread *thread)
 /* No event that answers this refusal will come. */
 static void close_raise(struct judging *judging, struct refused_thread *thread)
 {
+	bool survived;
+
 	if (thread->refused == NO_EVENT)
 		return;
+	survived = lived_on(judging, thread);
+	if (!survived && !thread->is_raised)
+		judging->findings.is_open = true;
 	note_raise(judging, thread,
-		   lived_on(judging, thread) ? ALLOCATIONS_SURVIVED
-					     : ALLOCATIONS_FATAL);
+		   survived ? ALLOCATIONS_SURVIVED : ALLOCATIONS_FATAL);
 	settle_thread(thread);
 }
 

@@ -39,6 +39,9 @@ struct allocation_findings {
 	uint64_t asked_bytes, free_bytes; /* 0: not known */
 	/* More was free than asked for, rounded up to 2 MiB. */
 	bool is_fragmented;
+	/* A refusal was neither answered nor raised: while its process lives,
+	 * it may be freeing what it cached, to ask again. */
+	bool is_open;
 };
 
 struct allocation_findings

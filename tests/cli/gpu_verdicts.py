@@ -74,6 +74,10 @@ CAUSES = (
     ("a retry at every step", "random=7,1",
      [*FITTING, "--spike-mib", "400", "--steps", "60"], "thrashes",
      ["freed and retried"]),
+    # All its steps are seen while it gives back what it cached.
+    ("a retry that takes long", "random=7,1",
+     [*FITTING, "--spike-mib", "400", "--steps", "60", "--empty-ms", "60"],
+     "thrashes", ["freed and retried"]),
     ("managed memory beyond the device", "",
      [*FITTING, "--memory", "managed", "--per-sample-kib", "9000000"],
      "thrashes", ["managed memory"]),

@@ -56,6 +56,7 @@ static void drop_all(struct trainer *trainer, enum block_use use)
 
 void blocks_empty_cache(struct trainer *trainer)
 {
+	train_pause(trainer, trainer->options.empty_ms * 1000);
 	drop_all(trainer, BLOCK_CACHED);
 }
 

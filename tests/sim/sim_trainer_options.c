@@ -18,6 +18,7 @@
  * --access, --per-thread         how the driver is reached
  * --memory, --expandable         of which kind
  * --allocator, --retry           what an allocation that fails leads to
+ * --empty-ms                     before it is tried again
  * --catch                        out of memory: half the batch size
  * --ranks, --one-device, --no-exec
  * --kill-rank R --kill-step K    by SIGKILL; --survive: the others go on;
@@ -63,6 +64,7 @@ static const struct row rows[] = {
 	ROW("--expandable", expandable, ""),
 	ROW("--allocator", allocator, "caching plain"),
 	ROW("--retry", retry, "pytorch none"),
+	ROW("--empty-ms", empty_ms, NULL),
 	ROW("--catch", catch, "none halve quiet"),
 	ROW("--curve", curve, "linear step quadratic dip"),
 	ROW("--second-context", second_context, ""),

@@ -23,12 +23,8 @@ static void say(const struct trainer *trainer, const char *what, long step)
 	(void)fflush(stdout);
 }
 
-static void pause_ms(const struct trainer *trainer)
+void train_pause(const struct trainer *trainer, long us)
 {
-	const struct options *options = &trainer->options;
-	long us = options->step_ms * 1000 + options->sample_us *
-						    options->batch_size *
-						    options->grad_accum;
 	const struct timespec least = {
 		.tv_sec = us / 1000000,
 		.tv_nsec = us % 1000000 * 1000,
@@ -38,6 +34,15 @@ static void pause_ms(const struct trainer *trainer)
 		(void)nanosleep(&least, NULL);
 }
 
+static void pause_for_step(const struct trainer *trainer)
+{
+	const struct options *options = &trainer->options;
+
+	train_pause(trainer, options->step_ms * 1000 +
+				     options->sample_us * options->batch_size *
+					     options->grad_accum);
+}
+
 int train_on_host(struct trainer *trainer)
 {
 	train_touch_host(trainer);
@@ -45,7 +50,7 @@ int train_on_host(struct trainer *trainer)
 		if (step == trainer->options.kill_step)
 			ranks_kill(trainer);
 		ranks_meet(trainer);
-		pause_ms(trainer);
+		pause_for_step(trainer);
 		say(trainer, "step", step);
 	}
 	return 0;
@@ -177,7 +182,7 @@ static int run_steps(struct trainer *trainer)
 			memory_give_host(trainer, host, host_bytes);
 		if (result)
 			break;
-		pause_ms(trainer);
+		pause_for_step(trainer);
 		say(trainer, "step", step);
 		if (options->eval_every && step % options->eval_every == 0)
 			result = evaluate(trainer, step);

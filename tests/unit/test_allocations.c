@@ -109,7 +109,8 @@ static const struct row rows[] = {
 	  .found = { .end = ALLOCATIONS_FATAL,
 		     .pid = 7,
 		     .rank = -1,
-		     .call = PRELOAD_CALL_VIRTUAL } },
+		     .call = PRELOAD_CALL_VIRTUAL,
+		     .is_open = true } },
 	{ .name = "pinned memory of the host",
 	  .steps = { { 'R', HOST, 7, 7, 64 * GIB, 0, 5 } },
 	  .found = { .end = ALLOCATIONS_FATAL,
@@ -117,7 +118,8 @@ static const struct row rows[] = {
 		     .pid = 7,
 		     .rank = -1,
 		     .call = HOST,
-		     .asked_bytes = 64 * GIB } },
+		     .asked_bytes = 64 * GIB,
+		     .is_open = true } },
 	{ .name = "refused on the host, granted on the device: apart",
 	  .steps = { { 'R', HOST, 7, 7, GIB, 0, 5 },
 		     { 'R', LINEAR, 7, 7, MIB, 0, 5 },
@@ -165,7 +167,8 @@ static const struct row rows[] = {
 		     .pid = 7,
 		     .rank = -1,
 		     .call = LINEAR,
-		     .asked_bytes = 8 * MIB } },
+		     .asked_bytes = 8 * MIB,
+		     .is_open = true } },
 	{ .name = "the first rank to run out",
 	  .steps = { { 'R', LINEAR, 10, 10, MIB, 0, 5 },
 		     { 'G', LINEAR, 10, 10, MIB, 0, 5 },
@@ -194,7 +197,8 @@ static const struct row rows[] = {
 		     .pid = 11,
 		     .rank = 1,
 		     .call = LINEAR,
-		     .asked_bytes = 3 * MIB } },
+		     .asked_bytes = 3 * MIB,
+		     .is_open = true } },
 	{ .name = "fragmented: more was free",
 	  .steps = { { 'R', LINEAR, 7, 7, 20 * MIB, 0, 5 },
 		     { 'A', 0, 7, 7, 0, 2 * GIB, 5 } },
@@ -212,7 +216,8 @@ static const struct row rows[] = {
 		     .rank = -1,
 		     .call = LINEAR,
 		     .asked_bytes = 512,
-		     .free_bytes = 2 * MIB } },
+		     .free_bytes = 2 * MIB,
+		     .is_open = true } },
 	{ .name = "a mad size is not rounded up to nothing",
 	  .steps = { { 'R', LINEAR, 7, 7, UINT64_MAX, 2 * MIB, 5 } },
 	  .found = { .end = ALLOCATIONS_FATAL,
@@ -220,7 +225,8 @@ static const struct row rows[] = {
 		     .rank = -1,
 		     .call = LINEAR,
 		     .asked_bytes = UINT64_MAX,
-		     .free_bytes = 2 * MIB } },
+		     .free_bytes = 2 * MIB,
+		     .is_open = true } },
 	{ .name = "it asks now and then, without need",
 	  .steps = { { 'A', 0, 7, 7, 0, 2 * GIB, 5 },
 		     { 'R', LINEAR, 7, 7, MIB, 0, 5 },
@@ -279,7 +285,7 @@ static bool found_equal(const struct allocation_findings *a,
 	       a->pid == b->pid && a->rank == b->rank && a->call == b->call &&
 	       a->asked_bytes == b->asked_bytes &&
 	       a->free_bytes == b->free_bytes &&
-	       a->is_fragmented == b->is_fragmented;
+	       a->is_fragmented == b->is_fragmented && a->is_open == b->is_open;
 }
 
 static void refusals_are_judged(void **state)
@@ -294,14 +300,15 @@ static void refusals_are_judged(void **state)
 		found = allocations_judge(&reading);
 		if (!found_equal(&found, &rows[i].found))
 			fail_msg("%s: end %d retries %llu survived %llu pid %d "
-				 "rank %d asked %llu free %llu fragmented %d",
+				 "rank %d asked %llu free %llu fragmented %d "
+				 "open %d",
 				 rows[i].name, (int)found.end,
 				 (unsigned long long)found.retries,
 				 (unsigned long long)found.survived,
 				 (int)found.pid, found.rank,
 				 (unsigned long long)found.asked_bytes,
 				 (unsigned long long)found.free_bytes,
-				 found.is_fragmented);
+				 found.is_fragmented, found.is_open);
 	}
 }
 
