@@ -30,7 +30,7 @@ with open(sys.argv[1], "a") as file:
 """
 
 
-def training(micro=8, accum=16, fixed=4000, sample=400000, steps=40):
+def training(micro=8, accum=16, fixed=4000, sample=400000, steps=400):
     return [os.path.join(SIM, "sim_trainer"), "--batch-size", str(micro),
             "--grad-accum", str(accum), "--steps", str(steps), "--fixed-mib",
             str(fixed), "--per-sample-kib", str(sample), "--step-ms", "20"]
@@ -119,7 +119,7 @@ def only_probes_are_capped():
         script = machine.write(
             "train.sh", '#!/bin/sh\n"%s" "%s" "%s" || exit 1\nexec "$@"\n' %
             (sys.executable, ask, machine.path("totals")), 0o755)
-        answer = machine.call(["--as", "t4"], [script, *training()])
+        answer = machine.call(["--as", "t4"], [script, *training(steps=40)])
         lines = totals_of(machine)
     equal("launch: it ran", (answer.status, answer.result["outcome"]),
           (0, "tuned"))
