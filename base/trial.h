@@ -85,8 +85,8 @@ struct trial {
 	 * known, or nothing accumulates. */
 	double pass_seconds;
 	/* At two looks or more the same sizes went into the model, and the peak
-	 * rose no more after the second step. */
-	bool is_alike;
+	 * rose no more after so many steps, two or more; 0: not so. */
+	int64_t alike_after;
 	/*
 	 * What was seen of the sizes themselves; 0: nothing. Rows: the first
 	 * dimension of what goes into the outermost module; columns: the

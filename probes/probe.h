@@ -59,8 +59,9 @@ struct probe_confirmation {
 	int64_t steps;
 	/* Enough where every step is like the one before. */
 	int64_t steps_same;
-	/* Micro-steps are known to be alike: see probe_passes. */
-	bool counts_passes;
+	/* After so many whole steps micro-steps are known to be alike: see
+	 * probe_passes; 0: they are not. */
+	int64_t whole_steps;
 	/* An optimizer step takes so long beside its micro-steps; 0: not
 	 * known. */
 	double update_seconds;

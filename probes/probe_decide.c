@@ -42,6 +42,15 @@ static bool probe_repeats_itself(const struct probe *probe)
 	       !step_peaks_are_varying(peaks, noise);
 }
 
+/* The passes of the whole steps after the first come on top. */
+static int64_t same_steps_wanted(const struct probe *probe)
+{
+	const struct probe_confirmation *wanted = &probe->spec.confirmation;
+	int64_t whole = probe_passes(probe) ? wanted->whole_steps - 1 : 0;
+
+	return wanted->steps_same + whole * probe->spec.grad_accum;
+}
+
 static bool confirmation_is_done(const struct probe *probe,
 				 const struct lifecycle_facts *facts)
 {
@@ -57,7 +66,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
-	if (facts->steps >= wanted->steps_same &&
+	if (facts->steps >= same_steps_wanted(probe) &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;

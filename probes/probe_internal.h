@@ -120,8 +120,9 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe);
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /*
  * Backward passes after the first optimizer step, where they are told to count
- * as steps do; 0: they do not. They do not where the first step had another
- * number of them than it was told, or where the model is compiled on its way.
+ * as steps do, once so many whole steps have ended; 0: they do not. They do not
+ * where the first step had another number of them than it was told, or where
+ * the model is compiled on its way.
  */
 int64_t probe_passes(const struct probe *probe);
 /* Retries of the allocator, by whoever counts more of them. */

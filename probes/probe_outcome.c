@@ -153,14 +153,15 @@ static void note_seen(struct trial *trial, const struct channel_reading *python)
 	trial->loader_rows = (int64_t)python->loader_rows;
 }
 
-static bool steps_were_alike(const struct probe *probe,
-			     const struct trial *trial)
+static int64_t steps_until_alike(const struct probe *probe,
+				 const struct trial *trial)
 {
 	const struct probe_readings *readings = &probe->readings;
 
-	return trial->steps_source == STEPS_HOOK && !trial->later_passes &&
-	       readings->python.same_sizes >= SAME_SIZES_SEEN &&
-	       !step_peaks_rose_after(&readings->peaks, 2, probe_noise(probe));
+	if (trial->steps_source != STEPS_HOOK || trial->later_passes ||
+	    readings->python.same_sizes < SAME_SIZES_SEEN)
+		return 0;
+	return step_peaks_stand_after(&readings->peaks, probe_noise(probe));
 }
 
 /* A step that did not end, or one alone, is as long as its micro-steps. */
@@ -219,7 +220,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	assert(trial->rest_bytes <= trial->peak_bytes);
 	assert(trial->steps >= 0 && trial->later_passes >= 0);
 	note_pace(probe, trial);
-	trial->is_alike = steps_were_alike(probe, trial);
+	trial->alike_after = steps_until_alike(probe, trial);
 	note_seen(trial, &probe->readings.python);
 	trial->printed_sizes_micro = sizes->micro;
 	trial->printed_sizes_accum = sizes->accum;

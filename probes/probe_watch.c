@@ -111,7 +111,9 @@ int64_t probe_passes(const struct probe *probe)
 {
 	const struct channel_reading *python = &probe->readings.python;
 
-	return probe->spec.confirmation.counts_passes && python->steps &&
+	int64_t whole = probe->spec.confirmation.whole_steps;
+
+	return whole && (int64_t)python->steps >= whole &&
 			       (int64_t)python->first_passes ==
 				       probe->spec.grad_accum &&
 			       !(python->flags & CHANNEL_COMPILED)

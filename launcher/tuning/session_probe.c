@@ -69,9 +69,9 @@ static struct lifecycle_limits make_limits(const struct session *session,
 }
 
 /*
- * The earlier probe that lets the passes of this one, after its first step,
- * count as steps do: it saw that they are alike. NULL: there is none, or steps
- * are short, or compared; whole ones tell more.
+ * The earlier probe that lets the passes of this one, after its first whole
+ * steps, count as steps do: it saw that they are alike. NULL: there is none, or
+ * steps are short, or compared; whole ones tell more.
  */
 static const struct trial *alike_trial(const struct session *session,
 				       const struct plan_step *step)
@@ -89,6 +89,15 @@ static const struct trial *alike_trial(const struct session *session,
 	return share / trial_rate(trial) >= LONG_STEP_SECONDS ? trial : NULL;
 }
 
+/*
+ * What the optimizer keeps from its first step on shows in the passes of the
+ * second. A rise that came later is waited for whole.
+ */
+static int64_t whole_steps_after(const struct trial *alike)
+{
+	return alike->alike_after > 2 ? alike->alike_after : 1;
+}
+
 static struct probe_confirmation
 make_confirmation(const struct session *session, const struct plan_step *step)
 {
@@ -99,7 +108,7 @@ make_confirmation(const struct session *session, const struct plan_step *step)
 	return (struct probe_confirmation){
 		.steps = steps,
 		.steps_same = probe_setup_same_steps(options),
-		.counts_passes = alike != NULL,
+		.whole_steps = alike ? whole_steps_after(alike) : 0,
 		.update_seconds = alike ? trial_update_seconds(alike) : 0,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,

@@ -179,8 +179,9 @@ const struct trial *session_trials_alike(const struct session_trials *trials)
 			return NULL;
 		if (trial->peak_varying || trial->step_growth_bytes)
 			return NULL;
-		if (trial->is_alike && trial_fits(trial) &&
-		    trial->seen_accum == trial->grad_accum)
+		if (trial->alike_after && trial_fits(trial) &&
+		    trial->seen_accum == trial->grad_accum &&
+		    (!found || trial->alike_after >= found->alike_after))
 			found = trial;
 	}
 	return found;

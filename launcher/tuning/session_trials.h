@@ -67,9 +67,10 @@ const struct trial *
 session_trials_evaluation(const struct session_trials *trials, int64_t micro);
 
 /*
- * A probe that fitted, whose steps were alike, and in which as many micro-steps
- * were counted as it was told. NULL: there is none, or a size varied, grew, or
- * failed after its first step.
+ * Of the probes that fitted, whose steps became alike, and in which as many
+ * micro-steps were counted as they were told, the last of those in which that
+ * took most steps. NULL: there is none, or a size varied, grew, or failed after
+ * its first step.
  */
 const struct trial *session_trials_alike(const struct session_trials *trials);
 

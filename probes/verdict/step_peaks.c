@@ -85,14 +85,16 @@ uint64_t step_peaks_trend(const struct step_peaks *peaks,
 	return (early + late) / (uint64_t)(2 * half);
 }
 
-bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
-			   const struct growth_noise *noise)
+int64_t step_peaks_stand_after(const struct step_peaks *peaks,
+			       const struct growth_noise *noise)
 {
 	int64_t last = known_steps(peaks) - 1;
 
-	assert(step >= 1);
-	return last < step || step_peaks_rose(peaks->bytes[step - 1],
-					      peaks->bytes[last], noise);
+	for (int64_t step = 2; step <= last; step++)
+		if (!step_peaks_rose(peaks->bytes[step - 1], peaks->bytes[last],
+				     noise))
+			return step;
+	return 0;
 }
 
 bool step_peaks_would_rise(const struct step_peaks *peaks, int64_t steps,

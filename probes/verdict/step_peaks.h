@@ -54,9 +54,10 @@ bool step_peaks_are_rising(const struct step_peaks *peaks,
 uint64_t step_peaks_trend(const struct step_peaks *peaks,
 			  const struct growth_noise *noise);
 
-/* It rose by more than the noise after this step; true: none came later. */
-bool step_peaks_rose_after(const struct step_peaks *peaks, int64_t step,
-			   const struct growth_noise *noise);
+/* The first of the steps from the second on after which it rose by less than
+ * the noise; 0: none, or none came later to tell. */
+int64_t step_peaks_stand_after(const struct step_peaks *peaks,
+			       const struct growth_noise *noise);
 
 /*
  * Its rise over the last five steps, none of them the first three, is above the

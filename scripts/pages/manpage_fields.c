@@ -125,9 +125,8 @@ static const struct field_text probe_texts[] = {
 			      "0: not known." },
 	{ "pass_seconds", "Of its step the time of a micro-step; 0: not "
 			  "known." },
-	{ "is_alike", "Its steps were alike: what went into the model had the "
-		      "same sizes, and the peak rose no more after the second "
-		      "step." },
+	{ "alike_after", "What went into the model had the same sizes, and the "
+			 "peak rose no more after so many steps; 0: not so." },
 	{ "input_rows", "The first dimension of what went into the model; 0: "
 			"not seen." },
 	{ "input_columns", "The second, where there are two or three; 0: not "

@@ -13,19 +13,20 @@ import sys
 sys.dont_write_bytecode = True  # nothing new beside this file
 
 import lib  # noqa: E402
-from lib import check, equal, holds, lacks  # noqa: E402
+from lib import MIB, check, equal, holds, lacks  # noqa: E402
 
 PYTHON = "/usr/bin/python3"
 SCRIPT = os.path.join(lib.DATA, "train_passes.py")
 
 # Kind, and the whole steps that are waited for; from WHOLE on micro-steps do not
 # count as steps. What is kept until a step is over shows in the second step,
-# which is the first with the optimizer's state.
+# which is the first with the optimizer's state. What the third step takes was
+# seen in the first probe, so that three are waited for, and then micro-steps.
 WHOLE = 5
 ROWS = (
     ("alike", 1),
     ("kept", 2),
-    ("third", WHOLE),
+    ("third", 3),
     ("lengths", WHOLE),
     ("first", WHOLE),
     ("two", WHOLE),
@@ -43,6 +44,7 @@ def tune(place, kind, *options):
 
 
 def of_each_kind(place):
+    peaks = {}
     for kind, whole in ROWS:
         got = tune(place, kind)
         if not equal(kind, got.status, 0):
@@ -53,6 +55,7 @@ def of_each_kind(place):
         equal(kind + ": kept", best["effective_batch"], 64)
         equal(kind + ": the answer", best["micro_batch"], 8)
         passes = evidence["confirmed_passes"] or 0
+        peaks[kind] = evidence["peak_bytes"]
         steps = evidence["confirmed_steps"]
         check(kind + ": whole steps", steps >= whole, evidence)
         if kind == "alike":
@@ -61,6 +64,11 @@ def of_each_kind(place):
                   r"confirmed over \d steps? and \d+ passes after the first")
             last = got.probes[-1]
             equal(kind + ": the first step", last["seen_accum"], 8)
+        elif kind == "third":
+            check(kind + ": micro-steps", passes >= 2 * 8 + 5 and
+                  steps <= WHOLE, evidence)
+            check(kind + ": its 96 MiB are in the peak",
+                  evidence["peak_bytes"] - peaks["alike"] > 80 * MIB, peaks)
         elif whole == WHOLE:
             equal(kind + ": no micro-steps", passes, 0)
             lacks(kind + ": said", got.err, "passes after the first")

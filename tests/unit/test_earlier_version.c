@@ -59,7 +59,7 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nconfirmed_passes = 0",
 					     "\nlater_passes = 0",
 					     "\npass_seconds = 0.000000000",
-					     "\nis_alike = no",
+					     "\nalike_after = 0",
 					     "\ninput_columns = 0",
 					     "\nown_micro_batch = 0",
 					     "\nown_grad_accum = 0" };
