@@ -42,13 +42,23 @@ static bool probe_repeats_itself(const struct probe *probe)
 	       !step_peaks_are_varying(peaks, noise);
 }
 
-/* The passes of the whole steps after the first come on top. */
-static int64_t same_steps_wanted(const struct probe *probe)
+/* As many steps as do where all are alike, or passes that count as steps do:
+ * those of the whole steps after the first come on top. */
+static bool same_steps_were_seen(const struct probe *probe,
+				 const struct lifecycle_facts *facts,
+				 int64_t steps)
 {
 	const struct probe_confirmation *wanted = &probe->spec.confirmation;
-	int64_t whole = probe_passes(probe) ? wanted->whole_steps - 1 : 0;
+	int64_t accum = probe->spec.grad_accum;
+	int64_t passes = wanted->steps_same + (wanted->whole_steps - 1) * accum;
+	int64_t settling = probe_noise(probe)->settling_passes;
 
-	return wanted->steps_same + whole * probe->spec.grad_accum;
+	if (steps >= wanted->steps_same)
+		return true;
+	/* The first step, which counts for one, has accum of them. */
+	if (passes < settling - accum + 1)
+		passes = settling - accum + 1;
+	return probe_passes(probe) && facts->steps >= passes;
 }
 
 static bool confirmation_is_done(const struct probe *probe,
@@ -66,7 +76,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
-	if (facts->steps >= same_steps_wanted(probe) &&
+	if (same_steps_were_seen(probe, facts, steps) &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;

@@ -16,8 +16,8 @@
  * the third step on where the data do not vary at all, at times by more in one
  * step (measured): only jumps that come again are the data's.
  */
-static const struct growth_noise host_noise = { 0.01, 8 * MIB, 0.05, 2 };
-static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02, 1 };
+static const struct growth_noise host_noise = { 0.01, 8 * MIB, 0.05, 2, 32 };
+static const struct growth_noise gpu_noise = { 0.01, 2 * MIB, 0.02, 1, 0 };
 
 const struct growth_noise *probe_noise(const struct probe *probe)
 {

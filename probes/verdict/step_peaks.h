@@ -27,6 +27,9 @@ struct growth_noise {
 	uint64_t bytes;
 	double varying_share;
 	int varying_jumps;
+	/* Backward passes after which a peak is near its largest: what malloc
+	 * holds of freed memory creeps up from pass to pass. */
+	int64_t settling_passes;
 };
 
 /* The count of steps rose to steps at now_ms, with this peak so far. A count

@@ -59,7 +59,7 @@ def of_each_kind(place):
         steps = evidence["confirmed_steps"]
         check(kind + ": whole steps", steps >= whole, evidence)
         if kind == "alike":
-            check(kind + ": micro-steps", passes >= 7 and steps <= 3, evidence)
+            check(kind + ": micro-steps", passes >= 24 and steps <= 5, evidence)
             holds(kind + ": said", got.err,
                   r"confirmed over \d steps? and \d+ passes after the first")
             last = got.probes[-1]
