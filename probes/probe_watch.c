@@ -162,6 +162,9 @@ static void watch_unhooked(struct probe *probe)
 	}
 	if (found > readings->unhooked)
 		readings->unhooked = found;
+	/* A probe may end by this very look: its peak is not exact. */
+	if (probe->gpus.is_bypassed)
+		probe_gpus_read(&probe->gpus);
 }
 
 uint64_t probe_rest(const struct probe *probe)

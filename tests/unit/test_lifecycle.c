@@ -15,7 +15,7 @@
 static const struct lifecycle_limits limits = {
 	.limit_bytes = 1000 * MIB,
 	.host_limit_bytes = 2000 * MIB,
-	.noise = { 0.01, 8 * MIB, 0.02, 1 },
+	.noise = { 0.01, 8 * MIB, 0.02, 1, 0 },
 	.steps_needed = 3,
 	.startup_timeout_ms = 600000,
 	.timeout_ms = 90000,
