@@ -42,23 +42,23 @@ static bool probe_repeats_itself(const struct probe *probe)
 	       !step_peaks_are_varying(peaks, noise);
 }
 
-/* As many steps as do where all are alike, or passes that count as steps do:
- * those of the whole steps after the first come on top. */
-static bool same_steps_were_seen(const struct probe *probe,
-				 const struct lifecycle_facts *facts,
-				 int64_t steps)
+/*
+ * As many whole steps as are enough where all are alike. Or, where passes count
+ * as steps do, that many after the last whole step, and in all as many as a
+ * peak takes to settle.
+ */
+static bool same_steps_were_seen(const struct probe *probe, int64_t steps)
 {
 	const struct probe_confirmation *wanted = &probe->spec.confirmation;
 	int64_t accum = probe->spec.grad_accum;
-	int64_t passes = wanted->steps_same + (wanted->whole_steps - 1) * accum;
-	int64_t settling = probe_noise(probe)->settling_passes;
+	int64_t passes = probe_passes(probe);
 
 	if (steps >= wanted->steps_same)
 		return true;
-	/* The first step, which counts for one, has accum of them. */
-	if (passes < settling - accum + 1)
-		passes = settling - accum + 1;
-	return probe_passes(probe) && facts->steps >= passes;
+	return passes &&
+	       passes + accum >= probe_noise(probe)->settling_passes &&
+	       passes >= wanted->steps_same - 1 +
+				 (wanted->whole_steps - 1) * accum;
 }
 
 static bool confirmation_is_done(const struct probe *probe,
@@ -76,7 +76,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
-	if (same_steps_were_seen(probe, facts, steps) &&
+	if (same_steps_were_seen(probe, steps) &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;

@@ -106,8 +106,8 @@ void probe_watch(struct probe *probe);
 /*
  * A probe that has seen enough is not to end yet: ranks elsewhere have to
  * report of the steps until the first call of this (ranks_asked_ms 0 makes the
- * next one the first), or it has not shown what a refused allocation led to,
- * nor ended a step since.
+ * next one the first), or an allocation was refused, and neither has its
+ * program shown what came of that, nor ended a step since.
  */
 bool probe_watch_awaits(struct probe *probe);
 /* The same of a probe that is to be decided; looks once more where its peak may
@@ -120,7 +120,7 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe);
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /*
  * Backward passes after the first optimizer step, where they are told to count
- * as steps do, once so many whole steps have ended; 0: they do not. They do not
+ * as steps do, once confirmation.whole_steps have ended; 0: they do not, as
  * where the first step had another number of them than it was told, or where
  * the model is compiled on its way.
  */

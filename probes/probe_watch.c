@@ -110,7 +110,6 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 int64_t probe_passes(const struct probe *probe)
 {
 	const struct channel_reading *python = &probe->readings.python;
-
 	int64_t whole = probe->spec.confirmation.whole_steps;
 
 	return whole && (int64_t)python->steps >= whole &&

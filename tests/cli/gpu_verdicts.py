@@ -215,9 +215,8 @@ def without_nvml():
 
 # The second starts when the first, which is bypassed, has made a step.
 BOTH = (
-    'rm -f ready; env -u LD_PRELOAD "$0" "$@" | '
-    '{ read -r _; : >ready; cat; } & '
-    'until [ -e ready ]; do sleep 0.01; done; "$0" "$@"; wait'
+    'rm -f ready; mkfifo ready; env -u LD_PRELOAD "$0" "$@" | '
+    '{ read -r _; : >ready; cat; } & : <ready; "$0" "$@"; wait'
 )
 FIRST = (
     '"$0" --steps 1 --launches 20 --fixed-mib 10; '

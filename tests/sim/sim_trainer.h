@@ -107,6 +107,7 @@ uint64_t train_activation_bytes(const struct options *options, long step);
  * the exit status. */
 int train(struct trainer *trainer);
 int train_on_host(struct trainer *trainer);
+/* For so many microseconds at least; where it only counts, not at all. */
 void train_pause(const struct trainer *trainer, long us);
 
 #endif

@@ -36,6 +36,8 @@ AUTOFIT = os.environ.get("AUTOFIT", ROOT + "/build/release/autofit")
 PYTHON = os.environ.get("PYTHON", sys.executable)
 PASSES = 200
 PATIENCE = 7200
+# Lightning's search by halves goes round for ever at some limits.
+SEARCH_PATIENCE = 1200
 MIB = 1 << 20
 NEEDS = {
     "accelerate": "accelerate",
@@ -75,14 +77,20 @@ def smallest_takes(name, steps):
     return resident, data
 
 
-def run(argv, budget=None):
-    """(status, output) of a command, under a hard limit if there is one."""
+def run(argv, budget=None, folder=None, patience=PATIENCE):
+    """(status, output) of a command, under a hard limit if there is one.
+
+    What does not end has no status.
+    """
     env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1",
                MALLOC_ARENA_MAX="2")
-    done = subprocess.run(
-        argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        stdin=subprocess.DEVNULL, text=True, errors="replace",
-        timeout=PATIENCE, preexec_fn=limited(budget) if budget else None)
+    try:
+        done = subprocess.run(
+            argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL, text=True, errors="replace", cwd=folder,
+            timeout=patience, preexec_fn=limited(budget) if budget else None)
+    except subprocess.TimeoutExpired:
+        return None, "no end in %d s" % patience
     return done.returncode, done.stdout
 
 
@@ -134,11 +142,9 @@ def by_bisection(name, effective, budget):
 
 
 def by_tool(tool, name, effective, budget):
-    os.environ["SCRATCH"] = tempfile.mkdtemp(prefix="peers-")
-    try:
-        _, out = run([PYTHON, HERE + "/tool.py", tool, name], budget)
-    finally:
-        shutil.rmtree(os.environ["SCRATCH"])
+    with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+        _, out = run([PYTHON, HERE + "/tool.py", tool, name], budget, folder,
+                     SEARCH_PATIENCE)
     answer = re.search(r"^answer (\d+) (\d+)$", out, re.M)
     if not answer:
         return None, None, out

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # tool.py TOOL PROGRAM: prints "answer MICRO TRIALS". The process is under the
-# limit that the training is to live in.
+# limit that the training is to live in. Tools write into the current folder.
 import gc
-import os
 import random
 import sys
 import warnings
@@ -121,7 +120,7 @@ def hf():
             return super()._inner_training_loop(*args, **kwargs)
 
     arguments = transformers.TrainingArguments(
-        output_dir=os.environ["SCRATCH"], max_steps=3, use_cpu=True,
+        output_dir="out", max_steps=3, use_cpu=True,
         per_device_train_batch_size=EFFECTIVE, auto_find_batch_size=True,
         report_to=[], save_strategy="no", disable_tqdm=True,
         remove_unused_columns=False)
