@@ -28,33 +28,34 @@ STEPS = 3
 LONG = 100000
 
 PEERS = BENCH + "/peers/programs.py"
-# Command, with {micro} and {steps}; what it imports; budget in MiB.
+# Command, with {micro} and {steps}; what it imports; MiB of the budget beyond the
+# peak of the first split; that split.
 PROGRAMS = {
     "nanoGPT-like": (
         [PEERS, "transformer", "--batch-size", "{micro}", "--grad-accum",
-         "{accum}", "--steps", "{steps}"], "torch", 640, (8, 60)),
+         "{accum}", "--steps", "{steps}"], "torch", 280, (8, 60)),
     "word_language_model-like": (
         [PEERS, "by_hand", "--batch-size", "{micro}", "--grad-accum",
-         "{accum}", "--steps", "{steps}"], "torch", 520, (8, 64)),
+         "{accum}", "--steps", "{steps}"], "torch", 160, (8, 64)),
     "minGPT-like": (
         [HERE + "/mingpt.py", "--trainer.batch_size={micro}",
          "--trainer.max_iters={steps}", "--trainer.num_workers=2"],
-        "torch", 700, (16, None)),
+        "torch", 400, (16, None)),
     "HF Trainer": (
         [FRAMEWORKS + "hf_trainer.py", "--output_dir", "out",
          "--per_device_train_batch_size", "{micro}",
          "--gradient_accumulation_steps", "{accum}", "--max_steps",
-         "{steps}"], "transformers", 400, (2, 16)),
+         "{steps}"], "transformers", 250, (2, 16)),
     "Lightning": (
         [FRAMEWORKS + "lightning_main.py", "fit", "--config",
          FRAMEWORKS + "config.yaml", "--data.batch_size={micro}",
          "--trainer.accumulate_grad_batches={accum}",
-         "--trainer.max_steps={steps}"], "lightning", 420, (2, 16)),
+         "--trainer.max_steps={steps}"], "lightning", 250, (2, 16)),
 }
 
 
-def filled(command, micro, accum, steps):
-    return [PYTHON] + [
+def filled(command, micro, accum, steps, python=PYTHON):
+    return [python] + [
         word.format(micro=micro, accum=accum or 1, steps=steps)
         for word in command
     ]
@@ -72,29 +73,34 @@ def has(module):
     return subprocess.call([PYTHON, "-c", look % module]) == 0
 
 
-def tune(command, budget, split, folder):
+def tune(argv, grows, folder, *options):
     path = os.path.join(folder, "result.json")
-    micro, accum = split
     done = subprocess.run(
-        [AUTOFIT, "tune", "--fresh", "-q", "--device", "host", "--memory",
-         "%dMiB" % budget, *(() if accum else ("--grow",)), "--json", path,
-         "--", *filled(command, micro, accum, LONG)],
+        [AUTOFIT, "tune", "--fresh", "-q", "--device", "host", *options,
+         *(("--grow",) if grows else ()), "--json", path, "--", *argv],
         cwd=folder, check=False, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if not os.path.exists(path):
+        sys.exit(done.stdout.decode(errors="replace"))
     with open(path, encoding="utf-8") as file:
-        result = json.load(file)
-    if not result["recommended"]:
-        sys.stderr.buffer.write(done.stdout)
-    return result
+        return json.load(file)
+
+
+def budget_of(argv, grows, room, folder):
+    """In MiB: what the first split takes, as autofit counts it, and the room."""
+    result = tune(argv, grows, folder, "--max-probes", "1")
+    return (result["probes"][0]["peak_bytes"] >> 20) + room
 
 
 def play(name):
-    command, module, budget, split = PROGRAMS[name]
+    command, module, room, (micro, accum) = PROGRAMS[name]
+    argv = filled(command, micro, accum, LONG)
     if not has(module):
         return "%s: no %s at %s" % (name, module, PYTHON)
     with tempfile.TemporaryDirectory(prefix="probes-") as folder:
         os.environ["AUTOFIT_HOME"] = os.path.join(folder, "home")
-        result = tune(command, budget, split, folder)
+        budget = budget_of(argv, not accum, room, folder)
+        result = tune(argv, not accum, folder, "--memory", "%dMiB" % budget)
         imports = seconds_of([PYTHON, "-c", "import torch"], folder)
         rows = []
         for probe in result["probes"]:
