@@ -2,33 +2,26 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 /*
- * Each curve says what a make-believe training needs at a micro-batch. The
- * plan asks, the curve answers as a probe would, and what is counted are the
- * probes until the plan is done. Three tunings per curve: one that knows
- * nothing, one whose probes show what is held between two steps, and one that
- * has an estimate as well. Curves are drawn with a fixed seed; what they are
- * drawn from is told at draw_curve().
+ * Each curve says what a training needs at a micro-batch. The plan asks, the
+ * curve answers as a probe would, and what is counted are the probes until the
+ * plan is done. Three tunings per curve: one that knows nothing, one whose
+ * probes show what is held between two steps, and one that has an estimate as
+ * well. Some curves are of real programs, others are made up; all are drawn
+ * with a fixed seed: see draw_curve() and draw_recorded().
  */
 #include "launcher/tuning/plan/plan.h"
+#include "tests/unit/curve.h"
 
-#include "base/units.h"
-#include "search/memory_line.h"
-
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #define CURVES 600
 #define SEED UINT64_C(20261124)
 #define PROBES_MAX 40
-/* An answer may be below the exact one by so much, where it is above 64. */
-#define TOLERANCE 0.02
+#define RECORDS_MAX 32
 
 enum knowledge { KNOWS_NOTHING, KNOWS_REST, KNOWS_ESTIMATE, KNOWLEDGE_COUNT };
 
@@ -39,98 +32,8 @@ static const double mean_max[] = { 3.75, 3.1, 2.5 };
 /* Where the rise is steeper than the search takes it to be: see
  * MEMORY_LINE_BACKWARD. */
 static const double mean_max_steep[] = { 3.75, 3.4, 2.85 };
-
-struct curve {
-	double fixed, per_sample, power;
-	/* Of the fixed bytes, those that are there only within a step. */
-	double transient_share;
-	/* Share of the fixed bytes that gradients take at the end of a step,
-	 * when what the samples take is gone: the larger is the peak. */
-	double gradients;
-	double noise;      /* share of the peak, either way, of a repetition */
-	uint64_t rounding; /* the allocator's blocks */
-	/* The rise of the peak, to what a forward pass leaves. */
-	double backward;
-	double estimate_error_fixed, estimate_error_slope;
-	int64_t effective_batch; /* 0: any size may be the answer */
-	int64_t start;
-	uint64_t limit;
-	bool is_host; /* no leaps beyond four times what fitted */
-};
-
-static uint64_t random_state;
-
-static double draw(double low, double high)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) +
-		       UINT64_C(1442695040888963407);
-	return low + (high - low) * ((double)(random_state >> 11) / 0x1p53);
-}
-
-static double draw_log(double low, double high)
-{
-	return exp(draw(log(low), log(high)));
-}
-
-static bool draw_chance(double chance)
-{
-	return draw(0, 1) < chance;
-}
-
-/*
- * Limits from 500 MiB to 80 GiB, answers from 1 to 512. At the answer the
- * samples take from a tenth to nine tenths of the limit, as in the published
- * measurements of tests/data/measurements; one in ten less. One curve in four
- * bends upwards, one in four comes in blocks of 20 MiB, one in four has bytes
- * that are there only within a step, half are flat until the samples take more
- * than the gradients, and half of the trainings repeat their peak only to 1%.
- */
-static struct curve draw_curve(double backward_low, double backward_high)
-{
-	static const int64_t effective[] = { 0,   0,   32,  48,  64,  96,  128,
-					     240, 256, 384, 480, 512, 1000 };
-	struct curve curve = {
-		.power = draw_chance(0.25) ? draw(1, 1.15) : 1,
-		.transient_share = draw_chance(0.25) ? draw(0, 0.2) : 0,
-		.noise = draw_chance(0.5) ? draw(0, 0.01) : 0,
-		.rounding = draw_chance(0.25) ? 20 * MIB : 2 * MIB,
-		.backward = draw_log(backward_low, backward_high),
-		.estimate_error_fixed = draw(0.75, 1.2),
-		.estimate_error_slope = draw(0.75, 1.2),
-		.effective_batch = effective[(size_t)draw(0, 13)],
-		.start = INT64_C(1) << (int)draw(0, 6),
-		.is_host = draw_chance(0.5),
-	};
-	double answer = draw_log(1, 513);
-	double share = draw_chance(0.1) ? draw(0.01, 0.1) : draw(0.1, 0.9);
-	double limit = draw_log(0.5, 80) * (double)GIB;
-
-	/* What a user runs mostly fits. */
-	while (curve.start > 1 && (double)curve.start > answer &&
-	       draw_chance(0.75))
-		curve.start /= 2;
-	curve.limit = (uint64_t)limit;
-	curve.fixed = limit * (1 - share);
-	curve.per_sample = limit * share / pow(answer, curve.power);
-	if (draw_chance(0.5))
-		curve.gradients = fmin(draw(0.1, 0.33), share / (1 - share));
-	return curve;
-}
-
-static double samples_of(const struct curve *curve, int64_t micro)
-{
-	return curve->per_sample * pow((double)micro, curve->power);
-}
-
-static uint64_t peak_of(const struct curve *curve, int64_t micro, double noise)
-{
-	double peak =
-		curve->fixed + fmax(samples_of(curve, micro),
-				    0.95 * curve->gradients * curve->fixed);
-	uint64_t blocks = (uint64_t)(peak * noise) / curve->rounding + 1;
-
-	return blocks * curve->rounding;
-}
+/* Real runs of one size differ by up to 6%. */
+static const double mean_max_recorded[] = { 3.9, 3.45, 3 };
 
 static struct plan plan_of(const struct curve *curve, enum knowledge knowledge)
 {
@@ -189,11 +92,8 @@ static struct trial run_probe(const struct tuning *tuning,
 		return trial;
 	}
 	if (tuning->knowledge != KNOWS_NOTHING) {
-		trial.rest_bytes =
-			(uint64_t)(curve->fixed * (1 - curve->transient_share));
-		trial.forward_bytes =
-			(uint64_t)(samples_of(curve, step->micro_batch) /
-				   curve->backward);
+		trial.rest_bytes = rest_of(curve, step->micro_batch);
+		trial.forward_bytes = forward_of(curve, step->micro_batch);
 	}
 	if (step->is_confirmation ||
 	    plan_wants_confirmed(&tuning->plan, tuning->trials, tuning->count,
@@ -202,36 +102,6 @@ static struct trial run_probe(const struct tuning *tuning,
 		trial.confirmed_steps = 8;
 	}
 	return trial;
-}
-
-/* The sizes that can be the answer; 0 ends them. */
-static int64_t next_size(const struct curve *curve, int64_t micro)
-{
-	int64_t last = curve->effective_batch ? curve->effective_batch : 4096;
-
-	while (++micro <= last)
-		if (!curve->effective_batch ||
-		    curve->effective_batch % micro == 0)
-			return micro;
-	return 0;
-}
-
-/* The smallest and largest answer that is right: between them lies noise. */
-static void right_answers(const struct curve *curve, int64_t *low,
-			  int64_t *high)
-{
-	double noise = curve->noise + MEMORY_LINE_NOISE_SHARE;
-
-	*low = *high = 0;
-	for (int64_t micro = next_size(curve, 0); micro;
-	     micro = next_size(curve, micro)) {
-		if (peak_of(curve, micro, 1 + curve->noise) <= curve->limit)
-			*low = micro;
-		if (peak_of(curve, micro, 1 - noise) <= curve->limit)
-			*high = micro;
-	}
-	if (!curve->effective_batch && *low > 64)
-		*low = (int64_t)((double)*low / (1 + TOLERANCE));
 }
 
 struct played {
@@ -313,14 +183,8 @@ static void count_one(struct tally *tally, const struct curve *curve, size_t i,
 	tally->short_answers += played.micro < played.low;
 }
 
-static void play_all(double backward_low, double backward_high,
-		     const double *most)
+static void play_all(const struct curve *curves, const double *most)
 {
-	static struct curve curves[CURVES];
-
-	random_state = SEED;
-	for (size_t i = 0; i < CURVES; i++)
-		curves[i] = draw_curve(backward_low, backward_high);
 	for (int knows = 0; knows < KNOWLEDGE_COUNT; knows++) {
 		struct tally tally = { .bound = 0 };
 		double mean = 0;
@@ -344,16 +208,41 @@ static void play_all(double backward_low, double backward_high,
 	}
 }
 
+static void play_made_up(double backward_low, double backward_high,
+			 const double *most)
+{
+	static struct curve curves[CURVES];
+
+	random_state = SEED;
+	for (size_t i = 0; i < CURVES; i++)
+		curves[i] = draw_curve(backward_low, backward_high);
+	play_all(curves, most);
+}
+
 static void tunings_take_few_probes(void **state)
 {
 	(void)state;
-	play_all(1, 3, mean_max);
+	play_made_up(1, 3, mean_max);
 }
 
 static void steep_tunings_take_few_probes(void **state)
 {
 	(void)state;
-	play_all(3, 7, mean_max_steep);
+	play_made_up(3, 7, mean_max_steep);
+}
+
+static void recorded_tunings_take_few_probes(void **state)
+{
+	static struct curve_record records[RECORDS_MAX];
+	static struct curve curves[CURVES];
+	size_t count = read_records(records, RECORDS_MAX);
+
+	(void)state;
+	assert_true(count > 0);
+	random_state = SEED;
+	for (size_t i = 0; i < CURVES; i++)
+		curves[i] = draw_recorded(&records[i % count]);
+	play_all(curves, mean_max_recorded);
 }
 
 int main(void)
@@ -361,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tunings_take_few_probes),
 		cmocka_unit_test(steep_tunings_take_few_probes),
+		cmocka_unit_test(recorded_tunings_take_few_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
