@@ -7,7 +7,6 @@
 #include "search/memory_line.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,9 +25,10 @@ struct curve_point {
 };
 
 #define CURVE_POINTS_MAX 32
+#define CURVE_NAME_MAX 64
 
 struct curve_record {
-	char name[64]; /* program and version of torch */
+	char name[CURVE_NAME_MAX]; /* program and version of torch */
 	struct curve_point points[CURVE_POINTS_MAX]; /* micro ascending */
 	size_t count;
 	/* Of the size that was probed again: half of what its peaks differ. */
@@ -255,41 +255,62 @@ static void curve_note_again(struct curve_record *record, double first,
 	record->noise = fmax(record->noise, half);
 }
 
-/* The records of a file; each row of a size but its first is a repetition. */
+/* "NAME,NAME,number,...": the names stay, the numbers become the point. */
+static struct curve_point read_point(char *line)
+{
+	char *at = strchr(line, ',');
+	double numbers[4] = { 0 };
+
+	at = at ? strchr(at + 1, ',') : NULL;
+	if (!at)
+		abort();
+	*at = '\0';
+	for (size_t i = 0; i < 4; i++) {
+		char *number = at + 1;
+
+		numbers[i] = strtod(number, &at);
+		if (at == number || *at != (i < 3 ? ',' : '\n'))
+			abort();
+	}
+	return (struct curve_point){ (int64_t)numbers[0], numbers[1],
+				     numbers[2], numbers[3] };
+}
+
+static void add_point(struct curve_record *record,
+		      const struct curve_point *point)
+{
+	const struct curve_point *last = record->points + record->count - 1;
+
+	if (record->count && last->micro == point->micro)
+		curve_note_again(record, last->peak, point);
+	else if (record->count < CURVE_POINTS_MAX)
+		record->points[record->count++] = *point;
+	else
+		abort();
+}
+
+/* tests/data/curves.csv; how many there are, one or more. */
 static size_t read_records(struct curve_record *records, size_t max)
 {
 	FILE *file = fopen(TEST_SOURCE_DIR "/tests/data/curves.csv", "re");
-	struct curve_record *at = NULL;
-	char line[256], program[32], torch[24];
-	struct curve_point point, *last;
+	char line[256];
 	size_t count = 0;
 
-	if (!file)
-		abort();
-	while (fgets(line, sizeof(line), file)) {
-		char name[64];
+	while (file && fgets(line, sizeof(line), file)) {
+		struct curve_point point;
 
 		if (*line == '#')
 			continue;
-		if (sscanf(line, "%31[^,],%23[^,],%" SCNd64 ",%lf,%lf,%lf",
-			   program, torch, &point.micro, &point.peak,
-			   &point.rest, &point.forward) != 6)
-			abort();
-		(void)snprintf(name, sizeof(name), "%s %s", program, torch);
-		if (!at || strcmp(at->name, name) != 0) {
-			if (count == max)
+		point = read_point(line);
+		if (!count || strcmp(records[count - 1].name, line) != 0) {
+			if (count == max || strlen(line) >= CURVE_NAME_MAX)
 				abort();
-			at = &records[count++];
-			memcpy(at->name, name, sizeof(name));
+			memcpy(records[count++].name, line, strlen(line) + 1);
 		}
-		last = at->count ? &at->points[at->count - 1] : NULL;
-		if (last && last->micro == point.micro)
-			curve_note_again(at, last->peak, &point);
-		else if (at->count < CURVE_POINTS_MAX)
-			at->points[at->count++] = point;
-		else
-			abort();
+		add_point(&records[count - 1], &point);
 	}
+	if (!count)
+		abort();
 	(void)fclose(file);
 	return count;
 }
