@@ -17,8 +17,7 @@
 /* An answer may be below the exact one by so much, where it is above 64. */
 #define TOLERANCE 0.02
 
-/* What one program takes at a size, in KiB: a row of tests/data/curves.csv,
- * whose columns are told in tests/bench/probes/curves.py. */
+/* What one program takes at a size, in KiB: a row of tests/data/curves.csv. */
 struct curve_point {
 	int64_t micro;
 	double peak, rest, forward;
@@ -279,12 +278,13 @@ static struct curve_point read_point(char *line)
 static void add_point(struct curve_record *record,
 		      const struct curve_point *point)
 {
-	const struct curve_point *last = record->points + record->count - 1;
+	struct curve_point *points = record->points;
+	size_t count = record->count;
 
-	if (record->count && last->micro == point->micro)
-		curve_note_again(record, last->peak, point);
-	else if (record->count < CURVE_POINTS_MAX)
-		record->points[record->count++] = *point;
+	if (count && points[count - 1].micro == point->micro)
+		curve_note_again(record, points[count - 1].peak, point);
+	else if (count < CURVE_POINTS_MAX)
+		points[record->count++] = *point;
 	else
 		abort();
 }
