@@ -43,16 +43,6 @@ def tune(place, kind, *options):
     )
 
 
-def counted(evidence, least):
-    """
-    Passes were, and so many: a peak that still rises is watched for longer, and
-    from WHOLE steps on they are not told. Without them it takes eight steps.
-    """
-    steps, passes = evidence["confirmed_steps"], evidence["confirmed_passes"]
-    return steps == WHOLE if passes is None else (
-        steps < WHOLE and passes >= least)
-
-
 def of_each_kind(place):
     peaks = {}
     for kind, whole in ROWS:
@@ -69,16 +59,16 @@ def of_each_kind(place):
         steps = evidence["confirmed_steps"]
         check(kind + ": whole steps", steps >= whole, evidence)
         if kind == "alike":
-            check(kind + ": micro-steps", counted(evidence, 24), evidence)
-            holds(kind + ": said", got.err, r"confirmed over \d steps?" + (
-                r" and \d+ passes after the first" if passes else ""))
+            check(kind + ": micro-steps", passes >= 24 and steps <= 5, evidence)
+            holds(kind + ": said", got.err,
+                  r"confirmed over \d steps? and \d+ passes after the first")
             last = got.probes[-1]
             equal(kind + ": the first step", last["seen_accum"], 8)
         elif kind == "third":
-            check(kind + ": micro-steps", counted(evidence, 2 * 8 + 5),
-                  evidence)
+            check(kind + ": micro-steps", passes >= 2 * 8 + 5 and
+                  steps <= WHOLE, evidence)
             check(kind + ": its 96 MiB are in the peak",
-                  evidence["peak_bytes"] - peaks["alike"] > 48 * MIB, peaks)
+                  evidence["peak_bytes"] - peaks["alike"] > 80 * MIB, peaks)
         elif whole == WHOLE:
             equal(kind + ": no micro-steps", passes, 0)
             lacks(kind + ": said", got.err, "passes after the first")
@@ -95,6 +85,9 @@ def main():
     if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
     with lib.Place("passes") as place:
+        # What malloc keeps differs from run to run, and a peak that rises by it
+        # is watched for longer: here what is freed goes back at once.
+        place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
         of_each_kind(place)
         as_many_as_asked(place)
     lib.finish()
