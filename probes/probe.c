@@ -21,8 +21,6 @@
 #include <unistd.h>
 
 #define FREEZE_WAIT_MS 2000
-/* As many as there are in 400 ms, on a machine that has the time for them. */
-#define SHORT_LIFE_LOOKS 20
 #define CONFIRM_TIME_FACTOR 4
 /* For what was cancelled to end: what the kernel holds fast, as with a file
  * server that is gone, no signal ends. */
@@ -109,20 +107,6 @@ static void on_tick(uv_timer_t *timer)
 		order_end(probe, reason);
 }
 
-/*
- * A command that ends after so few looks was hardly seen: it was short, or the
- * machine had no time for autofit. The kernel's own maximum, which counts file
- * pages too, is then the honest bound.
- */
-static void bound_short_life(struct probe *probe, int32_t max_rss_kib)
-{
-	uint64_t bytes = (uint64_t)max_rss_kib * KIB;
-	uint64_t *peak = &probe->readings.host.peak_bytes;
-
-	if (probe->readings.host_looks < SHORT_LIFE_LOOKS && bytes > *peak)
-		*peak = bytes;
-}
-
 static void take_message(struct probe *probe,
 			 const struct keeper_message *message)
 {
@@ -143,7 +127,8 @@ static void take_message(struct probe *probe,
 		if (end->stopped == STOP_NONE ||
 		    (end->stopped == STOP_ENOUGH &&
 		     !probe->readings.own.processes))
-			bound_short_life(probe, message->max_rss_kib);
+			probe_watch_command_ended(
+				probe, (uint64_t)message->max_rss_kib * KIB);
 		if (end->stopped != STOP_NONE)
 			break;
 		end->ended = true;

@@ -28,7 +28,6 @@ struct probe_life {
 /* What the observers of probe_watch.c have read. */
 struct probe_readings {
 	struct host_observer *observer;
-	int64_t host_looks;
 	struct host_reading own;  /* of its descendants, by those looks */
 	struct host_reading host; /* with the ranks on all nodes */
 	struct node_ranks ranks;  /* closed where all are descendants */
@@ -113,6 +112,9 @@ bool probe_watch_awaits(struct probe *probe);
 /* The same of a probe that is to be decided; looks once more where its peak may
  * become exact so. */
 bool probe_watch_more(struct probe *probe);
+/* The most resident memory of the command, by the kernel; 0: not known. */
+void probe_watch_command_ended(struct probe *probe,
+			       uint64_t max_resident_bytes);
 /* The command ended by itself: was it the surroundings that ended it? */
 void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);

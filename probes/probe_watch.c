@@ -214,6 +214,16 @@ static void watch_life(struct probe *probe)
 		readings->last_life_ms = probe_clock_ms(&probe->clock);
 }
 
+/* What the observer has just read into own. */
+static void take_host(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+
+	readings->own.current_bytes += probe->spec.launcher_bytes;
+	readings->own.peak_bytes += probe->spec.launcher_bytes;
+	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
+}
+
 static void watch_host(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
@@ -222,10 +232,7 @@ static void watch_host(struct probe *probe)
 	host_observer_sample(
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
 		probe->spec.limits.host_limit_bytes, &readings->own);
-	readings->own.current_bytes += probe->spec.launcher_bytes;
-	readings->own.peak_bytes += probe->spec.launcher_bytes;
-	readings->host_looks++;
-	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
+	take_host(probe);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
 	if (readings->python.stepping == 1)
 		readings->launcher_bytes = bytes_max(
@@ -316,18 +323,24 @@ static void watch_ranks(struct probe *probe)
 }
 
 /*
- * The observers, in the order in which they look. The driver API's child, which
- * lists the devices (observers/gpu/cuda.c), ran before any probe.
+ * The observers, in the order in which they look: steps are counted before the
+ * memory is read that they took. The driver API's child, which lists the
+ * devices (observers/gpu/cuda.c), ran before any probe.
  */
 static const struct observer {
 	int64_t every_ms; /* 0: at every tick */
 	void (*look)(struct probe *probe);
 } observers[] = {
-	{ 100, watch_nodes },          { 0, watch_host },
-	{ 0, watch_leaving },          { 0, watch_python },
-	{ 0, watch_preload },          { 40, watch_gpus }, /* NVML */
-	{ 200, watch_available },      { 500, watch_ranks },
-	{ 1000, watch_scratch },       { 2000, watch_unhooked },
+	{ 100, watch_nodes },
+	{ 0, watch_python },
+	{ 0, watch_host },
+	{ 0, watch_leaving },
+	{ 0, watch_preload },
+	{ 40, watch_gpus }, /* NVML */
+	{ 200, watch_available },
+	{ 500, watch_ranks },
+	{ 1000, watch_scratch },
+	{ 2000, watch_unhooked },
 	{ LIFE_EVERY_MS, watch_life },
 };
 
@@ -427,6 +440,15 @@ bool probe_watch_more(struct probe *probe)
 {
 	return reports_are_owed(probe) || peak_wants_a_look(probe) ||
 	       refusal_is_open(probe);
+}
+
+void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)
+{
+	struct probe_readings *readings = &probe->readings;
+
+	host_observer_command_ended(readings->observer, max_resident_bytes,
+				    &readings->own);
+	take_host(probe);
 }
 
 void probe_watch_end(struct probe *probe)

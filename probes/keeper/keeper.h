@@ -78,7 +78,9 @@ struct keeper_message {
 	int32_t event; /* enum keeper_event */
 	int32_t pid;
 	int32_t value;
-	int32_t max_rss_kib; /* KEEPER_EXITED: of the command, file pages too */
+	/* KEEPER_EXITED: of the command, file pages too; 0: no more than the
+	 * keeper, whose memory it had before it became the command. */
+	int32_t max_rss_kib;
 };
 
 enum keeper_order {

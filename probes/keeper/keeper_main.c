@@ -142,6 +142,17 @@ static void count_foreign_kill(struct keeper_loop *loop, int status)
 		loop->foreign_kills++;
 }
 
+static int32_t max_rss_of(const struct rusage *command)
+{
+	struct rusage own;
+
+	if (getrusage(RUSAGE_SELF, &own) == 0 &&
+	    command->ru_maxrss <= own.ru_maxrss)
+		return 0;
+	return command->ru_maxrss > INT32_MAX ? INT32_MAX
+					      : (int32_t)command->ru_maxrss;
+}
+
 /* Reap all that ended; false when no child is left. */
 static bool keeper_main_reap(struct keeper_loop *loop)
 {
@@ -158,9 +169,7 @@ static bool keeper_main_reap(struct keeper_loop *loop)
 		if (pid != loop->command || loop->command_exited)
 			continue;
 		loop->command_exited = true;
-		loop->max_rss_kib = usage.ru_maxrss > INT32_MAX
-					    ? INT32_MAX
-					    : (int32_t)usage.ru_maxrss;
+		loop->max_rss_kib = max_rss_of(&usage);
 		tell(loop, KEEPER_EXITED, status);
 		if (!loop->kill_at_ms)
 			loop->kill_at_ms = clock_ms() + LINGER_MS;

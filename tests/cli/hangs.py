@@ -394,6 +394,18 @@ def short_life(place):
               probe["peak_bytes"] >= 40 * (1 << 20), words)
 
 
+def short_life_after_a_wait(place):
+    """So it is where the looks saw something else for a long time."""
+    for _ in range(5):
+        _, result, words = place.tune(
+            ["--max-probes", "1", "--memory", "400MiB", "--fresh"],
+            ["sh", "-c", "sleep 0.5; exec \"$@\"", "sh", TRAINER,
+             "--batch-size", "2", "--steps", "3", "--fixed-mib", "24"])
+        probe = result["probes"][0]
+        check("its peak is seen", probe["verdict"] == "fits" and
+              probe["peak_bytes"] >= 24 * (1 << 20), words)
+
+
 # ------------------------------------------------------- one tuning at a time
 
 def start_a_long_one(place):
@@ -506,6 +518,8 @@ def hidden_descendant(place):
     check("it hides", left, place.text("%d.err" % first))
     process = place.started[first]
     keeper = keeper_of(process)
+    process.send_signal(signal.SIGSTOP)  # it would wake the keeper
+    os.waitpid(process.pid, os.WUNTRACED)
     os.kill(keeper, signal.SIGSTOP)  # it would clean up
     process.kill()
     os.kill(keeper, signal.SIGKILL)
@@ -530,7 +544,7 @@ TESTS = [
     probe_timeout, probe_timeout_before_the_first_step, device_text_exit_0,
     device_text_exit_1, failure_after_enough_steps, failure_before_enough_steps,
     autofit_within_a_probe, time_limit_of_a_tuning, time_limit_of_a_launch,
-    max_probes, short_life, no_wait, waits,
+    max_probes, short_life, short_life_after_a_wait, no_wait, waits,
 ]
 
 

@@ -623,6 +623,39 @@ static void near_the_limit_safety_comes_first(void **state)
 	finish(&fixture);
 }
 
+/* What grew since the last look is in the kernel's maximum, which counts shared
+ * pages too. */
+static void a_command_that_ended_had_its_maximum(void **state)
+{
+	static const struct {
+		const char *steps[2];
+		uint64_t max_mib; /* 0: not known */
+		uint64_t peak_mib;
+	} rows[] = {
+		{ { "anon x 60" }, 0, 60 },
+		{ { "anon x 60" }, 40, 60 },
+		{ { "anon x 60" }, 500, 500 },
+		{ { "anon x 60", "shared x 200" }, 500, 300 },
+		{ { "anon x 60", "shared x 200" }, 600, 600 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fixture fixture;
+
+		start_helper(&fixture);
+		for (size_t k = 0; k < 2 && rows[i].steps[k]; k++) {
+			tell(&fixture, rows[i].steps[k]);
+			look(&fixture);
+		}
+		host_observer_command_ended(fixture.observer,
+					    rows[i].max_mib * MIB,
+					    &fixture.reading);
+		assert_near(fixture.reading.peak_bytes, rows[i].peak_mib);
+		finish(&fixture);
+	}
+}
+
 static void a_root_that_is_gone_is_an_error(void **state)
 {
 	struct host_observer *observer = NULL;
@@ -1020,6 +1053,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(signs_of_life_never_fall),
 		cmocka_unit_test(looking_costs_little),
 		cmocka_unit_test(near_the_limit_safety_comes_first),
+		cmocka_unit_test(a_command_that_ended_had_its_maximum),
 		cmocka_unit_test(a_root_that_is_gone_is_an_error),
 		cmocka_unit_test(a_data_loader_is_counted_once_and_whole),
 		cmocka_unit_test(a_copy_has_what_it_shares_with_its_origin),

@@ -184,6 +184,9 @@ struct host_observer {
 	struct host_pace scan, exact;
 	uint64_t verified_bytes; /* bound at the last exact reading */
 	uint64_t discount_bytes; /* by how much that was below its bound */
+	/* The most resident memory of one process, and what of that may be
+	 * file and shared pages. */
+	uint64_t fullest_bytes, fullest_others_bytes;
 };
 
 /* What the cheap readings of one look say. */
@@ -393,6 +396,16 @@ static void host_raise_peak(struct host_observer *observer, uint64_t bytes)
 	reading->peak_bytes = bytes_max(reading->peak_bytes, bytes);
 }
 
+static void note_fullest(struct host_observer *observer,
+			 const struct host_process *process)
+{
+	if (process->status.resident_peak < observer->fullest_bytes)
+		return;
+	observer->fullest_bytes = process->status.resident_peak;
+	observer->fullest_others_bytes =
+		process->largest_file + process->largest_shmem;
+}
+
 static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 			 int64_t now_ms)
 {
@@ -418,6 +431,7 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 
 		host_raise_peak(observer, peak_alone(process));
 		fallen = bytes_max(fallen, fallen_since_look(process));
+		note_fullest(observer, process);
 	}
 	host_raise_peak(observer, current + fallen);
 	assert(observer->reading.current_bytes <= observer->reading.peak_bytes);
@@ -432,6 +446,19 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 	observer->reading.processes = observer->tree.count;
 	observer->reading.cpu_ticks = observer->tree.cpu_ticks;
 	observer->reading.io_bytes = observer->tree.io_bytes;
+	*reading = observer->reading;
+}
+
+void host_observer_command_ended(struct host_observer *observer,
+				 uint64_t max_resident_bytes,
+				 struct host_reading *reading)
+{
+	bool was_seen = observer->fullest_bytes >= max_resident_bytes / 2;
+
+	host_raise_peak(
+		observer,
+		bytes_minus(max_resident_bytes,
+			    was_seen ? observer->fullest_others_bytes : 0));
 	*reading = observer->reading;
 }
 

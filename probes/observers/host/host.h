@@ -40,6 +40,18 @@ int host_observer_open(struct host_observer **observer, pid_t root,
 void host_observer_sample(struct host_observer *observer, int64_t now_ms,
 			  uint64_t limit_bytes, struct host_reading *reading);
 
+/*
+ * The command is gone, and may have grown since the last look, or come and gone
+ * between two: max_resident_bytes is the kernel's maximum for it and its
+ * children (getrusage; 0: not known). It counts file and shared pages too: less
+ * the most of them that any look saw of the process with the most memory, where
+ * that had half of the maximum. Another program, which no look saw, may have
+ * none of them.
+ */
+void host_observer_command_ended(struct host_observer *observer,
+				 uint64_t max_resident_bytes,
+				 struct host_reading *reading);
+
 /* The pids of the tree at the last look; valid until the next. */
 const pid_t *host_observer_pids(const struct host_observer *observer,
 				size_t *count);
