@@ -188,18 +188,23 @@ static bool any_pair_shows(const struct trial *trials, size_t count)
 	return false;
 }
 
-/* The largest smaller size that was measured to its end; NULL: none. */
-static const struct trial *fit_below(const struct trial *trials, size_t count,
-				     int64_t micro)
+/* The next size above this one, or below it, that was measured to its end;
+ * NULL: none. */
+static const struct trial *next_fit(const struct trial *trials, size_t count,
+				    int64_t micro, bool above)
 {
 	const struct trial *found = NULL;
 
-	for (size_t i = 0; i < count; i++)
-		if (is_in_use(trials, count, i) && trial_fits(&trials[i]) &&
-		    trial_is_point(&trials[i]) &&
-		    trials[i].micro_batch < micro &&
-		    (!found || trials[i].micro_batch > found->micro_batch))
-			found = &trials[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (is_in_use(trials, count, i) && trial_fits(trial) &&
+		    trial_is_point(trial) && trial->micro_batch != micro &&
+		    (trial->micro_batch > micro) == above &&
+		    (!found ||
+		     (trial->micro_batch < found->micro_batch) == above))
+			found = trial;
+	}
 	return found;
 }
 
@@ -211,37 +216,53 @@ static bool rows_follow(const struct trial *small, const struct trial *large)
 		       capped_product(large->input_rows, small->micro_batch);
 }
 
-/* The smallest size above this one that was measured to its end; NULL. */
-static const struct trial *fit_above(const struct trial *trials, size_t count,
-				     int64_t micro)
+/* By how much the line through two smaller sizes rises from the second to this
+ * one. */
+static double promised_rise(const struct trial *first, const struct trial *low,
+			    const struct trial *high)
 {
-	const struct trial *found = NULL;
-
-	for (size_t i = 0; i < count; i++)
-		if (is_in_use(trials, count, i) && trial_fits(&trials[i]) &&
-		    trial_is_point(&trials[i]) &&
-		    trials[i].micro_batch > micro &&
-		    (!found || trials[i].micro_batch < found->micro_batch))
-			found = &trials[i];
-	return found;
+	assert(first->micro_batch < low->micro_batch);
+	return ((double)low->peak_bytes - (double)first->peak_bytes) *
+	       (double)(high->micro_batch - low->micro_batch) /
+	       (double)(low->micro_batch - first->micro_batch);
 }
 
-/* The rise that the two smallest sizes promise for this one is not there. */
-static bool is_flat(const struct trial *first, const struct trial *second,
-		    const struct trial *trial)
+static bool breaks_promise(const struct trial *second,
+			   const struct trial *trial, double promised)
 {
-	double promised =
-		((double)second->peak_bytes - (double)first->peak_bytes) *
-		(double)(trial->micro_batch - second->micro_batch) /
-		(double)(second->micro_batch - first->micro_batch);
-	double rise = (double)trial->peak_bytes - (double)second->peak_bytes;
+	return ((double)trial->peak_bytes - (double)second->peak_bytes) *
+		       FLAT_PART <
+	       promised;
+}
+
+/* A rise within the noise may be a small one that was read too large. */
+static double sure_rise(const struct trial *first, const struct trial *second,
+			const struct trial *trial)
+{
+	double promised = promised_rise(first, second, trial);
+
+	return second->peak_bytes >
+			       first->peak_bytes +
+				       memory_line_noise(second->peak_bytes)
+		       ? promised
+		       : promised / DOUBT_FACTOR;
+}
+
+/*
+ * The rise that the two smallest sizes promise for this one is not there, and
+ * neither is that of the line on which the smaller ones went on until below.
+ */
+static bool is_flat(const struct trial *first, const struct trial *second,
+		    const struct trial *below, const struct trial *trial)
+{
+	double promised = promised_rise(first, second, trial);
 
 	/* Memory may rise in stairs: a little further on they show nothing. */
-	assert(first->micro_batch < second->micro_batch);
 	return trial->micro_batch >= DOUBT_FACTOR * second->micro_batch &&
 	       promised > DOUBT_FACTOR * (double)memory_line_noise(
 						 second->peak_bytes) &&
-	       rise * FLAT_PART < promised;
+	       breaks_promise(second, trial, promised) &&
+	       breaks_promise(below, trial, sure_rise(first, below, trial));
 }
 
 /* More samples in clearly less memory. */
@@ -255,8 +276,8 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 				       const struct trial *trial)
 {
 	const struct trial *below =
-		fit_below(trials, count, trial->micro_batch);
-	const struct trial *first = fit_above(trials, count, 0);
+		next_fit(trials, count, trial->micro_batch, false);
+	const struct trial *first = next_fit(trials, count, 0, true);
 	const struct trial *second;
 
 	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
@@ -265,11 +286,10 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 	if (falls_below(below, trial))
 		return below;
 	assert(first && first->micro_batch <= below->micro_batch);
-	second = fit_above(trials, count, first->micro_batch);
+	second = next_fit(trials, count, first->micro_batch, true);
 	if (second && second->micro_batch < trial->micro_batch)
-		return is_flat(first, second, trial) ? below : NULL;
-	/* The very rows of the smaller one: it is the flag that does nothing.
-	 */
+		return is_flat(first, second, below, trial) ? below : NULL;
+	/* The very rows of the smaller one: the flag alone does nothing. */
 	return below->input_rows && trial->input_rows &&
 			       trial->input_rows != below->input_rows &&
 			       trial->micro_batch >=
