@@ -215,7 +215,7 @@ static void watch_life(struct probe *probe)
 }
 
 /* What the observer has just read into own. */
-static void take_host(struct probe *probe)
+static void note_host_reading(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
 
@@ -232,7 +232,7 @@ static void watch_host(struct probe *probe)
 	host_observer_sample(
 		readings->observer, (int64_t)(uv_hrtime() / 1000000),
 		probe->spec.limits.host_limit_bytes, &readings->own);
-	take_host(probe);
+	note_host_reading(probe);
 	tree->pids = host_observer_pids(readings->observer, &tree->count);
 	if (readings->python.stepping == 1)
 		readings->launcher_bytes = bytes_max(
@@ -448,7 +448,7 @@ void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)
 
 	host_observer_command_ended(readings->observer, max_resident_bytes,
 				    &readings->own);
-	take_host(probe);
+	note_host_reading(probe);
 }
 
 void probe_watch_end(struct probe *probe)
