@@ -112,7 +112,8 @@ bool probe_watch_awaits(struct probe *probe);
 /* The same of a probe that is to be decided; looks once more where its peak may
  * become exact so. */
 bool probe_watch_more(struct probe *probe);
-/* The most resident memory of the command, by the kernel; 0: not known. */
+/* The command is gone: the peak becomes what the kernel's maximum for it says,
+ * where that is more. In bytes; 0: not known. */
 void probe_watch_command_ended(struct probe *probe,
 			       uint64_t max_resident_bytes);
 /* The command ended by itself: was it the surroundings that ended it? */

@@ -235,34 +235,25 @@ static bool breaks_promise(const struct trial *second,
 	       promised;
 }
 
-/* A rise within the noise may be a small one that was read too large. */
-static double sure_rise(const struct trial *first, const struct trial *second,
-			const struct trial *trial)
-{
-	double promised = promised_rise(first, second, trial);
-
-	return second->peak_bytes >
-			       first->peak_bytes +
-				       memory_line_noise(second->peak_bytes)
-		       ? promised
-		       : promised / DOUBT_FACTOR;
-}
-
 /*
- * The rise that the two smallest sizes promise for this one is not there, and
- * neither is that of the line on which the smaller ones went on until below.
+ * The rise that the two smallest sizes promise for this one is not there.
+ * Theirs within the noise may be a small one that was read too large: then half
+ * of what the line to the next smaller size promises must be missed as well.
  */
 static bool is_flat(const struct trial *first, const struct trial *second,
 		    const struct trial *below, const struct trial *trial)
 {
+	uint64_t noise = memory_line_noise(second->peak_bytes);
 	double promised = promised_rise(first, second, trial);
 
 	/* Memory may rise in stairs: a little further on they show nothing. */
 	return trial->micro_batch >= DOUBT_FACTOR * second->micro_batch &&
-	       promised > DOUBT_FACTOR * (double)memory_line_noise(
-						 second->peak_bytes) &&
+	       promised > DOUBT_FACTOR * (double)noise &&
 	       breaks_promise(second, trial, promised) &&
-	       breaks_promise(below, trial, sure_rise(first, below, trial));
+	       (second->peak_bytes > first->peak_bytes + noise ||
+		breaks_promise(below, trial,
+			       promised_rise(first, below, trial) /
+				       DOUBT_FACTOR));
 }
 
 /* More samples in clearly less memory. */

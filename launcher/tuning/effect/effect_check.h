@@ -57,14 +57,14 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 
 /*
  * A trial that fits, and whose peak no longer follows the size: it rose by less
- * than half of what the two smallest sizes promise, and of what the smallest
- * and the next smaller one do (a quarter, where these differ by no more than
- * noise), or fell by more than noise below that of the next smaller size, or,
- * where one smaller size is all there is, did not rise at all while its input
- * rows are neither those of its size nor of the smaller one. Rows that follow
- * the size, as those of the smaller one do, take the doubt away. Such a program
- * makes its batch smaller by itself, or has no more data. Returns the largest
- * of those smaller trials; NULL: there is no doubt.
+ * than half of what the two smallest sizes promise (and, where these differ by
+ * no more than noise, by less than a quarter of what the smallest and the next
+ * smaller one do), or fell by more than noise below that of the next smaller
+ * size, or, where one smaller size is all there is, did not rise at all while
+ * its input rows are neither those of its size nor of the smaller one. Rows
+ * that follow the size, as those of the smaller one do, take the doubt away.
+ * Such a program makes its batch smaller by itself, or has no more data.
+ * Returns the largest of those smaller trials; NULL: there is no doubt.
  */
 const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 				       const struct trial *trial);
