@@ -246,6 +246,7 @@ void probe_gpus_look(struct probe_gpus *gpus)
 	struct preload_reading *reading = &gpus->preload;
 	struct outside outside[GPU_MAX] = { { .is_known = false } };
 	uint64_t moves = reading->allocations + reading->frees;
+	size_t holders = reading->holders;
 	size_t count = look_at_watched(gpus);
 	bool quiet = reading->is_quiet;
 
@@ -255,8 +256,9 @@ void probe_gpus_look(struct probe_gpus *gpus)
 	}
 	if (count && gpus->spec->has_preload)
 		preload_read(gpus->channel_fd, reading);
-	/* Nothing moved in the page while the world outside was looked at. */
-	quiet = quiet && reading->is_quiet &&
+	/* Nothing moved in the page while the world outside was looked at. The
+	 * end of a process frees all it holds without a call. */
+	quiet = quiet && reading->is_quiet && holders == reading->holders &&
 		moves == reading->allocations + reading->frees;
 	for (size_t i = 0; i < count; i++)
 		note_device(gpus, i, &outside[i], quiet);

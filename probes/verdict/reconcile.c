@@ -10,11 +10,14 @@ static void reconcile_raise_peak(uint64_t *peak, uint64_t other)
 		*peak = other;
 }
 
+/* Where nothing is held any more, what is still seen outside is on its way
+ * back: of a process that ended, most often. */
 static bool tells_overhead(const struct reconcile_look *look)
 {
 	return look->has_tracked && look->has_outside && look->is_quiet &&
 	       !look->is_bypassed && look->outside_bytes > 0 &&
-	       look->outside_bytes >= look->tracked_bytes;
+	       look->outside_bytes >= look->tracked_bytes &&
+	       (look->tracked_bytes || !look->tracked_peak_bytes);
 }
 
 static bool is_near_peak(uint64_t bytes, uint64_t peak)

@@ -117,6 +117,23 @@ def what_polling_misses():
     equal("seen exactly", answer.probes[0]["coverage"], "exact")
 
 
+def the_end_beside_a_look():
+    """What was listed before the end is no overhead of nothing after it."""
+    held = 4000 * MIB + 4 * 200000 * 1024
+    for name, processes, more in (
+        ("one process", 1, ()),
+        ("one of two", 2, ("--ranks", "2", "--one-device")),
+    ):
+        need = processes * (500 * MIB + held)
+        with Gpu("nvml_outlives=%d" % held) as gpu:
+            answer = gpu.tune(program(*FITTING, "--steps", "8", *more),
+                              "--max-probes", "1")
+        first = answer.probes[0]
+        equal(name + " ends beside a look: verdict", first["verdict"], "fits")
+        check(name + " ends beside a look: peak",
+              abs(first["peak_bytes"] - need) < 32 * MIB, answer)
+
+
 def coverage():
     with Gpu() as gpu:
         bypassed = gpu.tune(program(*FITTING, prefix=["env", "-u", "LD_PRELOAD"]))
@@ -344,6 +361,7 @@ def a_typo_is_not_memory():
 causes()
 the_first_rank_is_named()
 what_polling_misses()
+the_end_beside_a_look()
 coverage()
 a_pool()
 the_gpu_is_not_used()

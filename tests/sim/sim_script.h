@@ -20,6 +20,8 @@
  *     nvml=hang               in nvmlInit_v2
  *     nvml_hang_after=K       in the K-th nvmlDeviceGetMemoryInfo of a process
  *     nvml_ms=N               each call for a device's memory takes so long
+ *     nvml_outlives=N         a process with N bytes has ended when the list
+ *                             that names it is handed over
  *     nvml=unsupported        memory is not supported, as where it is shared
  *     integrated              the devices have the host's memory
  *     spills                  a full device refuses nothing: what is too much

@@ -158,7 +158,7 @@ static void slot_add_uses(struct looks *looks, size_t index,
 	const struct preload_slot *second = &looks->second.slots[index];
 	uint64_t held[PRELOAD_DEVICES] = { 0 };
 	bool is_busy = first->busy || second->busy;
-	bool matters = is_busy;
+	bool is_holder = false;
 
 	for (size_t i = 0; i < looks->devices; i++) {
 		const struct preload_use *a = &first->devices[i];
@@ -168,7 +168,7 @@ static void slot_add_uses(struct looks *looks, size_t index,
 			continue;
 		assert(looks->row[i] < reading->device_count);
 		held[i] = use_bytes(a, b);
-		matters = matters || held[i] > 0;
+		is_holder = is_holder || held[i] > 0;
 		if (held[i] || b->largest_bytes)
 			note_rank(&reading->devices[looks->row[i]],
 				  process->rank);
@@ -176,8 +176,9 @@ static void slot_add_uses(struct looks *looks, size_t index,
 			 settle(a->largest_bytes, b->largest_bytes,
 				BYTES_LIMIT));
 	}
-	if (!matters || slot_is_dead(second))
+	if ((!is_holder && !is_busy) || slot_is_dead(second))
 		return;
+	reading->holders += is_holder;
 	looks->is_busy = looks->is_busy || is_busy;
 	for (size_t i = 0; i < looks->devices; i++)
 		looks->live_bytes[i] += held[i];

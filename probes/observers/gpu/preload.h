@@ -56,6 +56,7 @@ struct preload_reading {
 	bool is_crowded; /* some bytes were not counted, somewhere */
 	size_t process_count;
 	struct preload_process processes[PRELOAD_SLOTS];
+	size_t holders; /* of them, living ones that hold bytes of a device */
 	size_t device_count;
 	struct preload_device_reading devices[PRELOAD_DEVICES];
 	uint64_t launches, allocations, frees, synchronizations;

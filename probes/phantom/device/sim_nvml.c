@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 /* Names and layouts are written down apart from autofit's own, on purpose. */
 /* NOLINTBEGIN(readability-identifier-naming): the library's names */
@@ -360,6 +361,32 @@ static void put_contexts(struct nvml_list *list, const struct sim_state *state,
 				 state->processes[i].used_bytes[index]);
 }
 
+/* Whether a process has so much of the device. */
+static bool is_held(uint32_t index, uint64_t bytes)
+{
+	struct sim_state *state = sim_lock();
+	bool is_held = false;
+
+	if (!state)
+		return false;
+	for (int i = 0; i < SIM_PROCESSES; i++)
+		if (state->processes[i].used_bytes[index] >= bytes)
+			is_held = true;
+	sim_unlock(state);
+	return is_held;
+}
+
+/* A list that was taken long before it is handed over. */
+static void await_end(uint32_t index)
+{
+	const struct timespec pause = { 0, 1000000 };
+	uint64_t bytes;
+
+	if (sim_fault_number("nvml_outlives=", &bytes))
+		while (is_held(index, bytes))
+			(void)nanosleep(&pause, NULL);
+}
+
 static int list_compute(const char *device, unsigned int *count, void *infos,
 			size_t size)
 {
@@ -379,6 +406,7 @@ static int list_compute(const char *device, unsigned int *count, void *infos,
 	    (!sim_fault_number("tenant_on=", &only) || only == index))
 		nvml_put(&list, (int32_t)pid, used);
 	sim_unlock(state);
+	await_end(index);
 	return finish(&list, count);
 }
 
