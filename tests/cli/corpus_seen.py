@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # After a first probe no command line of the corpus is misread.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 90
+# CTEST PROCESSORS 2 COST 90 RESOURCE_LOCK standalone
 """The cases whose stand-in trains on a CPU are tuned: the effective batch that
 autofit keeps is what the program does, or it asks. By day a few, at night all.
 """

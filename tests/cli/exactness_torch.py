@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # The answers are exact: PyTorch trainings, measured by another sampler.
 # SPDX-License-Identifier: MIT
-# CTEST PROCESSORS 2 COST 200
+# CTEST PROCESSORS 2 COST 200 RESOURCE_LOCK standalone
 """A sweep over all exact splits says what every budget's answer must be.
 
 Attention over long contexts, one layer, few samples: 200 steps take two

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A failure is called what it is, and by the right code; what helps is said.
 # SPDX-License-Identifier: MIT
-# CTEST COST 60
+# CTEST COST 60 RESOURCE_LOCK standalone
 #
 # With /usr/bin/python3 and PyTorch also the death of one worker of torchrun.
 

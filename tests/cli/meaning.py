@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # What sizes mean is seen: programs with the same options and other meanings.
 # SPDX-License-Identifier: MIT
-# CTEST COST 100
+# CTEST COST 100 RESOURCE_LOCK standalone
 """Each row runs tests/data/train_meaning.py with one meaning of its sizes. The
 words are read alike; the answer must keep the rows of a step that the command
 has as it was given, and say what was seen.
