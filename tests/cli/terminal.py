@@ -407,6 +407,31 @@ class Interrupted(TerminalTest):
 class Stopped(TerminalTest):
     """Ctrl-Z stops the tree and autofit; fg continues both."""
 
+    def setUp(self):
+        super().setUp()
+        # A probe that is held begins to train when it is let go, so that it
+        # cannot have ended when the key comes.
+        os.rename(self.path("train.sh"), self.path("go_on.sh"))
+        self.script(
+            "train.sh",
+            "cd notes\n"
+            "probe=$(($(cat starts 2>/dev/null | wc -l) + 1))\n"
+            "(>held-$probe; while [ -e hold-$probe ]; do sleep 0.05; done) &\n"
+            'wait; cd ..; exec ./go_on.sh "$@"\n',
+        )
+
+    def hold(self, *probes):
+        for probe in probes:
+            with open(self.path("notes/hold-%d" % probe), "w"):
+                pass
+
+    def let_go(self, probe):
+        os.remove(self.path("notes/hold-%d" % probe))
+
+    def wait_for_held(self, terminal, number):
+        held = self.path("notes/held-%d" % number)
+        terminal.wait(lambda: os.path.exists(held), what="probe %d" % number)
+
     def stop(self, terminal):
         running = self.probe_processes()
         terminal.press(CTRL_Z)
@@ -429,51 +454,59 @@ class Stopped(TerminalTest):
         self.assertEqual(answer[:3], ("tuned", 32, 1))
         self.assertEqual({row[2] for row in answer[3]}, {"fits"})
         shutil.rmtree(self.path("home"))
-        os.remove(self.path("notes/starts"))
+        shutil.rmtree(self.path("notes"))
+        os.mkdir(self.path("notes"))
         return answer
 
     def test_no_verdict_changes(self):
         expected = self.undisturbed()
+        self.hold(1, 2)
         terminal = self.autofit()
-        for probe in (1, 2, 2):
-            self.wait_for_probe(terminal, probe)
-            self.stop(terminal)
-            terminal.foreground()
-            terminal.wait(
-                lambda: state_of(terminal.pid) != "T", what="autofit to go on"
-            )
-            terminal.wait(
-                lambda: "T" not in map(state_of, self.probe_processes()),
-                what="the tree to go on",
-            )
+        for probe, times in ((1, 1), (2, 2)):
+            self.wait_for_held(terminal, probe)
+            for _ in range(times):
+                self.stop(terminal)
+                terminal.foreground()
+                terminal.wait(
+                    lambda: state_of(terminal.pid) != "T",
+                    what="autofit to go on",
+                )
+                terminal.wait(
+                    lambda: "T" not in map(state_of, self.probe_processes()),
+                    what="the tree to go on",
+                )
+            self.let_go(probe)
         self.assertEqual(terminal.event(), "exit 0")
         self.assertEqual(self.answer(), expected)
 
     def test_stopped_time_is_no_time(self):
-        limit = 6
+        limit = 15
+        self.hold(1)
         terminal = self.autofit(
             "--time-limit %ds --probe-timeout %ds" % (limit, limit)
         )
-        self.wait_for_probe(terminal, 1)
+        self.wait_for_held(terminal, 1)
         self.stop(terminal)
         end = time.monotonic() + limit + 0.5
         terminal.wait(lambda: time.monotonic() > end)
         terminal.foreground()
+        self.let_go(1)
         self.assertEqual(terminal.event(), "exit 0")
         self.assertEqual(self.answer()[:3], ("tuned", 32, 1))
 
     def test_a_stopped_tuning_can_be_ended(self):
         for number in (signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number):
+                self.hold(1)
                 terminal = self.autofit()
-                self.wait_for_probe(terminal, 1)
+                self.wait_for_held(terminal, 1)
                 self.stop(terminal)
                 os.kill(terminal.pid, number)
                 terminal.foreground()
                 self.assertEqual(terminal.event(), "ended by %d" % number)
                 self.wait_until_nothing_is_left(terminal)
                 shutil.rmtree(self.path("home"))
-                os.remove(self.path("notes/starts"))
+                os.remove(self.path("notes/held-1"))
 
     def test_where_nobody_could_continue_it_nothing_stops(self):
         # A group without a shell behind it (docker run -t) is an orphan: the
