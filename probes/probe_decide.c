@@ -45,7 +45,7 @@ static bool probe_repeats_itself(const struct probe *probe)
 /*
  * As many whole steps as are enough where all are alike. Or, where passes count
  * as steps do, that many after the last whole step, and in all as many as a
- * peak takes to settle.
+ * peak takes to settle, unless nobody waits for that.
  */
 static bool same_steps_were_seen(const struct probe *probe, int64_t steps)
 {
@@ -56,7 +56,8 @@ static bool same_steps_were_seen(const struct probe *probe, int64_t steps)
 	if (steps >= wanted->steps_same)
 		return true;
 	return passes &&
-	       passes + accum >= probe_noise(probe)->settling_passes &&
+	       (wanted->leaves_settling ||
+		passes + accum >= probe_noise(probe)->settling_passes) &&
 	       passes >= wanted->steps_same - 1 +
 				 (wanted->whole_steps - 1) * accum;
 }

@@ -110,6 +110,7 @@ make_confirmation(const struct session *session, const struct plan_step *step)
 		.steps_same = probe_setup_same_steps(options),
 		.whole_steps = alike ? whole_steps_after(alike) : 0,
 		.update_seconds = alike ? trial_update_seconds(alike) : 0,
+		.leaves_settling = options->reuse.guard,
 		.steps_min =
 			steps < CONFIRM_STEPS_MIN ? steps : CONFIRM_STEPS_MIN,
 		.ms = options->search.has_confirm_steps ? INT64_MAX / 8

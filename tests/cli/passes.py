@@ -35,11 +35,11 @@ if os.environ.get("AUTOFIT_NIGHTLY") != "1":
     ROWS = ROWS[:3]
 
 
-def tune(place, kind, *options):
+def tune(place, kind, *options, words=()):
     # At most micro 8: an accumulation of 8 stays.
     return place.run(
         *"tune --device host --memory 2GiB --max-micro 8 --fresh".split(),
-        *options, "--", PYTHON, SCRIPT, "--kind", kind,
+        *options, "--", PYTHON, SCRIPT, "--kind", kind, *words,
     )
 
 
@@ -81,6 +81,15 @@ def as_many_as_asked(place):
     check("as asked: steps", evidence["confirmed_steps"] >= 6, evidence)
 
 
+def no_more_than_a_start_needs(place):
+    """The run itself, which is watched, shows where malloc's peak settles."""
+    got = tune(place, "alike", "--guard", words=("--pass-seconds", "0.4"))
+    evidence = got.result["evidence"]
+    equal("--guard: the answer", got.result["recommended"]["micro_batch"], 8)
+    passes = evidence["confirmed_passes"] or 0
+    check("--guard: micro-steps", 2 <= passes < 24, evidence)
+
+
 def main():
     if not lib.has_modules(PYTHON, "torch"):
         lib.skip("no PyTorch at %s" % PYTHON)
@@ -90,6 +99,7 @@ def main():
         place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
         of_each_kind(place)
         as_many_as_asked(place)
+        no_more_than_a_start_needs(place)
     lib.finish()
 
 

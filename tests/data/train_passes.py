@@ -11,13 +11,13 @@ import time
 import torch
 
 MIB = 1 << 18  # floats
-PASS_SECONDS = 0.07
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kind", default="alike")
 parser.add_argument("--batch-size", type=int, default=4)
 parser.add_argument("--accum-steps", type=int, default=16)
 parser.add_argument("--steps", type=int, default=1000)
+parser.add_argument("--pass-seconds", type=float, default=0.07)
 args = parser.parse_args()
 
 torch.set_num_threads(1)
@@ -41,7 +41,7 @@ def micro_step():
     (out.square().mean() / args.accum_steps).backward()
     if args.kind == "kept":
         held.append(torch.ones(4 * MIB))
-    time.sleep(PASS_SECONDS)
+    time.sleep(args.pass_seconds)
 
 
 for step in range(1, args.steps + 1):
