@@ -12,15 +12,15 @@
 # does; it also counts what is mapped and never touched, so that much, as measured
 # after two steps of one sample, is added to it. PYTHON names an interpreter with
 # torch, and with accelerate, lightning and transformers for those tools; what it
-# lacks is left out. AUTOFIT names the program. One thread. On the last lines are
-# the goals and what was reached.
+# lacks is left out. AUTOFIT names the program. One thread. Of autofit it is timed
+# until an answer is confirmed, and with --guard until the run itself begins. On the
+# last lines are the goals and what was reached.
 import argparse
 import concurrent.futures
 import json
 import os
 import re
 import resource
-import shutil
 import statistics
 import subprocess
 import sys
@@ -39,13 +39,16 @@ PATIENCE = 7200
 # Lightning's search by halves goes round for ever at some limits.
 SEARCH_PATIENCE = 1200
 MIB = 1 << 20
+ENVIRONMENT = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+               "MALLOC_ARENA_MAX": "2"}
 NEEDS = {
     "accelerate": "accelerate",
     "lightning-power": "lightning",
     "lightning-binsearch": "lightning",
     "hf": "transformers",
 }
-TOOLS = ["autofit", "bisection", "doubling", *NEEDS]
+OURS = ["autofit", "autofit --guard"]
+TOOLS = [*OURS, "bisection", "doubling", *NEEDS]
 
 
 def limited(budget):
@@ -82,8 +85,7 @@ def run(argv, budget=None, folder=None, patience=PATIENCE):
 
     What does not end has no status.
     """
-    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1",
-               MALLOC_ARENA_MAX="2")
+    env = dict(os.environ, **ENVIRONMENT)
     try:
         done = subprocess.run(
             argv, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -108,21 +110,40 @@ def splits(effective):
     return [n for n in range(1, effective + 1) if effective % n == 0]
 
 
+def autofit_words(name, effective, budget, *options):
+    start = min(8, effective)
+    return [AUTOFIT, *options, "--device", "host", "--memory", "%dM" % budget,
+            "--", *train(name, start, effective // start, 100)]
+
+
 def by_autofit(name, effective, budget):
-    home = tempfile.mkdtemp(prefix="peers-")
-    os.environ["AUTOFIT_HOME"] = home
-    try:
-        start = min(8, effective)
-        _, out = run([AUTOFIT, "tune", "--device", "host", "--memory",
-                      "%dM" % budget, "--",
-                      *train(name, start, effective // start, 100)])
-    finally:
-        shutil.rmtree(home)
+    with tempfile.TemporaryDirectory(prefix="peers-") as home:
+        os.environ["AUTOFIT_HOME"] = home
+        _, out = run(autofit_words(name, effective, budget, "tune"))
     split = re.search(r"micro (\d+) x accum (\d+) fits", out)
     probes = re.search(r"(\d+) probes? in", out)
     if not split:
         return None, probes and int(probes[1]), out
     return (int(split[1]), int(split[2])), int(probes[1]), out
+
+
+def by_guard(name, effective, budget):
+    """Until the run is started, which the finished result comes before."""
+    with tempfile.TemporaryDirectory(prefix="peers-") as home:
+        path = home + "/result.json"
+        env = dict(os.environ, **ENVIRONMENT, AUTOFIT_HOME=home)
+        autofit = subprocess.Popen(
+            autofit_words(name, effective, budget, "--guard", "--json", path), env=env, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while autofit.poll() is None and not os.path.exists(path):
+            time.sleep(0.01)
+        autofit.terminate()
+        autofit.wait()
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+    best = result["recommended"]
+    return (best and (best["micro_batch"], best["grad_accum"]),
+            result["probe_count"], result["outcome"])
 
 
 def by_bisection(name, effective, budget):
@@ -154,8 +175,9 @@ def by_tool(tool, name, effective, budget):
 
 
 def search(tool, name, effective, budget, slack):
-    if tool == "autofit":
-        return by_autofit(name, effective, budget)
+    if tool in OURS:
+        by_us = by_autofit if tool == OURS[0] else by_guard
+        return by_us(name, effective, budget)
     if tool == "bisection":
         return by_bisection(name, effective, budget + slack)
     return by_tool(tool, name, effective, budget + slack)
@@ -254,29 +276,30 @@ def show(case):
             "lives" if seen["lives"] else "dies"))
 
 
-def ratios(cases, *wanted):
-    """autofit's seconds over those of the fastest peer with all of that."""
+def ratios(cases, own, wanted):
+    """One's seconds over those of the fastest peer with all of that."""
     found = []
     for cells in cases:
         peers = [seen["seconds"] for tool, seen in cells.items()
-                 if tool != "autofit" and all(seen[what] for what in wanted)]
+                 if tool not in OURS and all(seen[what] for what in wanted)]
         if peers:
-            found.append(cells["autofit"]["seconds"] / min(peers))
+            found.append(cells[own]["seconds"] / min(peers))
     return found
 
 
-def summary(cases):
-    own = [cells["autofit"] for cells in cases]
-    trials = sorted(seen["trials"] or 0 for seen in own)
-    print("\nautofit: %d of %d answers live and keep E; probes mean %.2f "
+def summary(cases, own):
+    seen = [cells[own] for cells in cases]
+    trials = sorted(one["trials"] or 0 for one in seen)
+    print("\n%s: %d of %d answers live and keep E; probes mean %.2f "
           "(goal 3.0), p95 %d (goal 5)" % (
-              sum(seen["lives"] and seen["keeps"] for seen in own), len(own),
-              statistics.mean(trials), trials[int(0.95 * (len(trials) - 1))]))
+              own, sum(one["lives"] and one["keeps"] for one in seen),
+              len(seen), statistics.mean(trials),
+              trials[int(0.95 * (len(trials) - 1))]))
     for words, goal, wanted in (
             ("the fastest peer whose answer lives", "1.0 in each case",
              ["lives"]),
             ("those that keep E", "0.6 in the median", ["lives", "keeps"])):
-        found = ratios(cases, *wanted)
+        found = ratios(cases, own, wanted)
         if found:
             print("seconds against %s: median %.2fx, at most %.2fx of %d "
                   "cases (goal %s)" % (
@@ -301,8 +324,8 @@ def main():
     see_who_lives(kept, cases, args.jobs)
     for case in cases:
         show(case)
-    if "autofit" in tools:
-        summary([case["cells"] for case in cases])
+    for own in (tool for tool in OURS if tool in tools):
+        summary([case["cells"] for case in cases], own)
 
 
 if __name__ == "__main__":
