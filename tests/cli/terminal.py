@@ -251,7 +251,7 @@ class TerminalTest(unittest.TestCase):
         self.script(
             "train.sh",
             'echo "${AUTOFIT_PROBE:+probe }$*" >>"%s"\n'
-            'set -- --step-ms 100 --steps ${AUTOFIT_PROBE:+4}8 "$@"\n'
+            'set -- --step-ms 100 --steps ${AUTOFIT_PROBE:+4000}8 "$@"\n'
             'exec "%s" --workers 2 "$@"\n' % (self.path("notes/starts"), TRAINER),
         )
         self.addCleanup(self.end_everything)
@@ -317,14 +317,14 @@ class TerminalTest(unittest.TestCase):
             probes,
         )
 
-    def wait_for_probe(self, terminal, number):
+    def wait_for_probe(self, terminal, number, processes=3):
         """The number-th probe runs, with all of its workers, and shows it."""
         terminal.wait(
             lambda: len(self.starts()) >= number,
             what="probe %d" % number,
         )
         terminal.wait(
-            lambda: len(self.probe_processes()) >= 3,
+            lambda: len(self.probe_processes()) >= processes,
             what="the workers of probe %d" % number,
         )
 
@@ -409,15 +409,15 @@ class Stopped(TerminalTest):
 
     def setUp(self):
         super().setUp()
-        # A probe that is held begins to train when it is let go, so that it
-        # cannot have ended when the key comes.
+        # A probe that is held trains, and its steps are told when it is let
+        # go, so that it cannot have ended when the key comes.
         os.rename(self.path("train.sh"), self.path("go_on.sh"))
         self.script(
             "train.sh",
-            "cd notes\n"
-            "probe=$(($(cat starts 2>/dev/null | wc -l) + 1))\n"
-            "(>held-$probe; while [ -e hold-$probe ]; do sleep 0.05; done) &\n"
-            'wait; cd ..; exec ./go_on.sh "$@"\n',
+            "hold=notes/hold-$(($(cat notes/starts 2>/dev/null | wc -l) + 1))\n"
+            '[ -e $hold ] || exec ./go_on.sh "$@"\n'
+            './go_on.sh "$@" |\n'
+            "{ while [ -e $hold ]; do sleep 0.05; done; exec cat; }\n",
         )
 
     def hold(self, *probes):
@@ -429,8 +429,8 @@ class Stopped(TerminalTest):
         os.remove(self.path("notes/hold-%d" % probe))
 
     def wait_for_held(self, terminal, number):
-        held = self.path("notes/held-%d" % number)
-        terminal.wait(lambda: os.path.exists(held), what="probe %d" % number)
+        # Beside the trainer and its workers there are two shells.
+        self.wait_for_probe(terminal, number, 5)
 
     def stop(self, terminal):
         running = self.probe_processes()
@@ -454,8 +454,7 @@ class Stopped(TerminalTest):
         self.assertEqual(answer[:3], ("tuned", 32, 1))
         self.assertEqual({row[2] for row in answer[3]}, {"fits"})
         shutil.rmtree(self.path("home"))
-        shutil.rmtree(self.path("notes"))
-        os.mkdir(self.path("notes"))
+        os.remove(self.path("notes/starts"))
         return answer
 
     def test_no_verdict_changes(self):
@@ -506,7 +505,7 @@ class Stopped(TerminalTest):
                 self.assertEqual(terminal.event(), "ended by %d" % number)
                 self.wait_until_nothing_is_left(terminal)
                 shutil.rmtree(self.path("home"))
-                os.remove(self.path("notes/held-1"))
+                os.remove(self.path("notes/starts"))
 
     def test_where_nobody_could_continue_it_nothing_stops(self):
         # A group without a shell behind it (docker run -t) is an orphan: the

@@ -365,15 +365,14 @@ static void put_contexts(struct nvml_list *list, const struct sim_state *state,
 static bool is_held(uint32_t index, uint64_t bytes)
 {
 	struct sim_state *state = sim_lock();
-	bool is_held = false;
+	bool found = false;
 
 	if (!state)
 		return false;
 	for (int i = 0; i < SIM_PROCESSES; i++)
-		if (state->processes[i].used_bytes[index] >= bytes)
-			is_held = true;
+		found |= state->processes[i].used_bytes[index] >= bytes;
 	sim_unlock(state);
-	return is_held;
+	return found;
 }
 
 /* A list that was taken long before it is handed over. */

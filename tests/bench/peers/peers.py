@@ -47,8 +47,6 @@ NEEDS = {
     "lightning-binsearch": "lightning",
     "hf": "transformers",
 }
-OURS = ["autofit", "autofit --guard"]
-TOOLS = [*OURS, "bisection", "doubling", *NEEDS]
 
 
 def limited(budget):
@@ -133,8 +131,9 @@ def by_guard(name, effective, budget):
         path = home + "/result.json"
         env = dict(os.environ, **ENVIRONMENT, AUTOFIT_HOME=home)
         autofit = subprocess.Popen(
-            autofit_words(name, effective, budget, "--guard", "--json", path), env=env, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            autofit_words(name, effective, budget, "--guard", "--json", path),
+            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
         while autofit.poll() is None and not os.path.exists(path):
             time.sleep(0.01)
         autofit.terminate()
@@ -144,6 +143,10 @@ def by_guard(name, effective, budget):
     best = result["recommended"]
     return (best and (best["micro_batch"], best["grad_accum"]),
             result["probe_count"], result["outcome"])
+
+
+OURS = {"autofit": by_autofit, "autofit --guard": by_guard}
+TOOLS = [*OURS, "bisection", "doubling", *NEEDS]
 
 
 def by_bisection(name, effective, budget):
@@ -176,8 +179,7 @@ def by_tool(tool, name, effective, budget):
 
 def search(tool, name, effective, budget, slack):
     if tool in OURS:
-        by_us = by_autofit if tool == OURS[0] else by_guard
-        return by_us(name, effective, budget)
+        return OURS[tool](name, effective, budget)
     if tool == "bisection":
         return by_bisection(name, effective, budget + slack)
     return by_tool(tool, name, effective, budget + slack)
