@@ -31,6 +31,13 @@
 #define KILL_LOOKS 400
 #define KILL_LONG_PAUSE_MS 200
 
+/* Between two looks while processes are being stopped, and at most so many. */
+#define FREEZE_PAUSE_MS 1
+#define FREEZE_LOOKS 2000
+/* As /proc shows them: stopped, ended, or in the kernel where no signal comes
+ * through (a disk, a child by vfork() that is stopped before its exec). */
+#define STILL_STATES "TtZXD"
+
 struct keeper_loop {
 	const struct keeper_spec *spec;
 	int control;
@@ -70,15 +77,32 @@ static void signal_tree(struct keeper_loop *loop, int number)
 		(void)kill(loop->tree.items[i], number);
 }
 
-/* Who was forked while the others were being stopped is stopped as well. */
+static bool tree_stands_still(const struct keeper_loop *loop)
+{
+	for (size_t i = 0; i < loop->tree.count; i++) {
+		struct proc_stat stat;
+
+		if (proctree_stat(loop->tree.items[i], &stat) == 0 &&
+		    !strchr(STILL_STATES, stat.state))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Who is forking when the signal comes still gets the child, and the child no
+ * signal: the tree stands still once two looks in a row met nobody running.
+ */
 static void freeze_tree(struct keeper_loop *loop)
 {
-	size_t stopped;
+	int still = 0;
 
-	do {
-		stopped = loop->tree.count;
+	for (int look = 0; look < FREEZE_LOOKS && still < 2; look++) {
+		if (look)
+			(void)poll(NULL, 0, FREEZE_PAUSE_MS);
 		signal_tree(loop, SIGSTOP);
-	} while (loop->tree.count > stopped);
+		still = tree_stands_still(loop) ? still + 1 : 0;
+	}
 }
 
 static void start_killing(struct keeper_loop *loop)
@@ -96,7 +120,6 @@ static void obey(struct keeper_loop *loop, const struct keeper_request *request)
 		loop->kill_at_ms = clock_ms() + request->grace_ms;
 		break;
 	case KEEPER_FREEZE:
-		loop->tree.count = 0;
 		freeze_tree(loop);
 		tell(loop, KEEPER_FROZEN, 0);
 		break;

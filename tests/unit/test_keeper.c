@@ -62,6 +62,11 @@ static bool is_running(pid_t pid)
 	return !is_gone(pid) && !is_stopped(pid);
 }
 
+static bool is_still(pid_t pid)
+{
+	return !is_running(pid);
+}
+
 static bool comes_true(bool (*condition)(pid_t pid), pid_t pid, int64_t ms)
 {
 	int64_t end = now_ms() + ms;
@@ -798,6 +803,29 @@ static void a_tree_stands_still_and_goes_on(void **unused)
 	bench_release(&bench);
 }
 
+/* A signal to one that is just forking does not reach the child. */
+static void who_is_forked_meanwhile_stands_still(void **unused)
+{
+	struct pid_list tree = PID_LIST_INIT;
+	struct bench bench;
+
+	(void)unused;
+	start_shell(&bench, "for i in 1 2 3 4; do "
+			    "sh -c 'while :; do (:) & (:); done' & done; wait");
+	for (int round = 0; round < 200; round++) {
+		keeper_order(&bench.keeper, KEEPER_FREEZE, 0);
+		assert_int_equal(receive(&bench.keeper).event, KEEPER_FROZEN);
+		(void)proctree_descendants(bench.keeper.pid, PROCTREE_WHOLE,
+					   &tree);
+		for (size_t i = 0; i < tree.count; i++)
+			assert_true(is_still(tree.items[i]));
+		keeper_order(&bench.keeper, KEEPER_THAW, 0);
+	}
+	pid_list_release(&tree);
+	keeper_order(&bench.keeper, KEEPER_KILL, 0);
+	finish(&bench);
+}
+
 static void a_frozen_tree_can_be_ended(void **unused)
 {
 	static const enum keeper_order orders[] = { KEEPER_STOP, KEEPER_KILL };
@@ -1231,6 +1259,7 @@ int main(int argc, char **argv)
 			an_isolated_tree_ends_with_its_keeper_and_autofit,
 			scratch_make, scratch_remove),
 		cmocka_unit_test(a_tree_stands_still_and_goes_on),
+		cmocka_unit_test(who_is_forked_meanwhile_stands_still),
 		cmocka_unit_test(a_frozen_tree_can_be_ended),
 		cmocka_unit_test_setup_teardown(autofits_death_ends_the_tree,
 						scratch_make, scratch_remove),
