@@ -410,23 +410,25 @@ class Stopped(TerminalTest):
     def setUp(self):
         super().setUp()
         # A probe that is held trains, and its steps are told when it is let
-        # go, so that it cannot have ended when the key comes.
+        # go, so that it cannot have ended when the key comes. The shell waits
+        # without starting anything: who has just done so with vfork() is
+        # shown as "D" while the child is stopped, not as "T".
         os.rename(self.path("train.sh"), self.path("go_on.sh"))
         self.script(
             "train.sh",
             "hold=notes/hold-$(($(cat notes/starts 2>/dev/null | wc -l) + 1))\n"
             '[ -e $hold ] || exec ./go_on.sh "$@"\n'
-            './go_on.sh "$@" |\n'
-            "{ while [ -e $hold ]; do sleep 0.05; done; exec cat; }\n",
+            './go_on.sh "$@" | { read _ <$hold; exec cat; }\n',
         )
 
     def hold(self, *probes):
         for probe in probes:
-            with open(self.path("notes/hold-%d" % probe), "w"):
-                pass
+            os.mkfifo(self.path("notes/hold-%d" % probe))
 
     def let_go(self, probe):
-        os.remove(self.path("notes/hold-%d" % probe))
+        hold = self.path("notes/hold-%d" % probe)
+        with open(hold, "w"):
+            os.remove(hold)
 
     def wait_for_held(self, terminal, number):
         # Beside the trainer and its workers there are two shells.
@@ -494,9 +496,9 @@ class Stopped(TerminalTest):
         self.assertEqual(self.answer()[:3], ("tuned", 32, 1))
 
     def test_a_stopped_tuning_can_be_ended(self):
+        self.hold(1)
         for number in (signal.SIGTERM, signal.SIGKILL):
             with self.subTest(number):
-                self.hold(1)
                 terminal = self.autofit()
                 self.wait_for_held(terminal, 1)
                 self.stop(terminal)
