@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GENERIC "generic"
-
 static struct preset_example *example_find(struct preset *preset,
 					   const char *name)
 {
@@ -115,8 +113,8 @@ static int preset_by_name(const void *a, const void *b)
 {
 	const char *first = ((const struct preset *)a)->name;
 	const char *second = ((const struct preset *)b)->name;
-	int order =
-		(strcmp(first, GENERIC) == 0) - (strcmp(second, GENERIC) == 0);
+	int order = (strcmp(first, PRESET_GENERIC) == 0) -
+		    (strcmp(second, PRESET_GENERIC) == 0);
 
 	return order ? order : strcmp(first, second);
 }
@@ -266,7 +264,7 @@ int presets_load(struct presets *presets, const char *folder, struct error *err)
 		return result;
 	qsort(presets->items, presets->count, sizeof(*presets->items),
 	      preset_by_name);
-	generic = presets_find(presets, GENERIC);
+	generic = presets_find(presets, PRESET_GENERIC);
 	if (!generic)
 		return error_set(err, -ENOENT, "the preset generic is missing");
 	generic = presets_whole(presets, generic);

@@ -214,6 +214,9 @@ extern const struct ini_key preset_example_keys[];
 /* Where the built-in ones are, see configs/files/builtin.h. */
 #define PRESETS_BUILTIN "configs/presets/"
 
+/* The one of a command that no other knows. */
+#define PRESET_GENERIC "generic"
+
 /* "plain", "tokens", "micro_steps"; ends with NULL. */
 extern const char *const preset_unit_names[];
 

@@ -249,6 +249,9 @@ int command_read_back(const struct command *command,
 	if (leaves_no_trace(command, &hints))
 		goto out;
 	hints.environment = &environment;
+	/* Names that are written make no other framework of the command. */
+	if (strcmp(command->preset->name, PRESET_GENERIC) == 0)
+		hints.preset = command->preset->name;
 	if (command_recognise(&after, &rewrite->argv, &now, err) == COMMAND_OK)
 		result = check_values(command, values, &after, err);
 	else

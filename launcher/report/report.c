@@ -3,6 +3,7 @@
 #include "launcher/report/report.h"
 
 #include "base/units.h"
+#include "configs/presets/preset.h"
 #include "launcher/command/text/text.h"
 #include "launcher/report/rates.h"
 #include "launcher/report/report_words.h"
@@ -30,9 +31,6 @@ static void report_add_below(struct strbuf *out,
 	strbuf_addch(out, '\n');
 	strbuf_release(&line);
 }
-
-/* The preset of a command that no other knows. */
-#define PRESET_OF_NONE "generic"
 
 /* What becomes of the effective batch: a line of its own. */
 static void add_intent(struct strbuf *out, const struct report_style *style,
@@ -147,7 +145,7 @@ void report_start(struct strbuf *out, const struct report_style *style,
 	if (result->record.preset) {
 		strbuf_adds(&line, separator);
 		text_add_safe(&line,
-			      strcmp(result->record.preset, PRESET_OF_NONE) == 0
+			      strcmp(result->record.preset, PRESET_GENERIC) == 0
 				      ? "no known framework"
 				      : result->record.preset,
 			      style->ascii);
