@@ -43,12 +43,15 @@ struct cast {
 
 static pid_t start(const char *name, bool is_marked)
 {
+	pid_t parent = getpid();
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(1);
 	if (name)
 		(void)prctl(PR_SET_NAME, name);
 	if (is_marked) {

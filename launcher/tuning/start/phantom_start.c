@@ -154,13 +154,15 @@ static bool make_question(struct strlist *argv,
 }
 
 /* The child's own end. */
-static void become_autofit(const struct request *request,
+static void become_autofit(pid_t parent, const struct request *request,
 			   const struct strlist *argv, const char *home)
 {
 	struct strlist changes = STRLIST_INIT;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(128 + SIGTERM);
 	(void)setpgid(0, 0);
 	for (int fd = 0; nothing >= 0 && fd < 3; fd++)
 		(void)dup2(nothing, fd);
@@ -185,13 +187,14 @@ static void end_asked(pid_t pid)
 static int run_child(const struct phantom_question *question,
 		     const struct strlist *argv, const char *home)
 {
+	pid_t parent = getpid();
 	pid_t ended = 0;
 	pid_t pid;
 
 	(void)fflush(NULL);
 	pid = fork();
 	if (pid == 0)
-		become_autofit(question->request, argv, home);
+		become_autofit(parent, question->request, argv, home);
 	while (pid > 0 && ended == 0) {
 		ended = waitpid(pid, NULL, WNOHANG);
 		if (ended == 0 && question->must_end(question->context)) {
