@@ -67,6 +67,10 @@ SIZES_MAX = 256
 # After these steps it looks at the memory that is held between steps: what an
 # optimizer keeps is there after the first.
 REST_AFTER_STEPS = (2, 3, 4, 5)
+# A backward pass that needs more than this many times what the forward pass
+# left, and so many bytes, computes some of it anew (gradient checkpointing).
+BACKWARD_TIMES = 3
+BACKWARD_NOISE = 16 << 20
 ROWS_DEPTH = 3
 ROWS_ITEMS = 64
 # The wrappers of data-parallel ranks, which know their group.
@@ -1006,6 +1010,7 @@ class ByHand(object):
 
     def __init__(self, counter):
         self.counter = counter
+        self.is_first, self.is_under_way = True, False
         self.module = self.function = None
         self.pid = os.getpid()
         self.passes = self.first = 0
@@ -1019,7 +1024,19 @@ class ByHand(object):
 
     def wrap(self, function):
         def backward(*args, **kwargs):
-            result = function(*args, **kwargs)
+            # Checkpointing makes passes of its own within one.
+            if self.is_under_way:
+                return function(*args, **kwargs)
+            self.is_under_way = True
+            is_first, self.is_first = self.is_first, False
+            if is_first:
+                self.counter.rest.before_first_backward()
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                self.is_under_way = False
+            if is_first:
+                self.counter.rest.after_first_backward()
             self.count()
             return result
 
@@ -1061,9 +1078,10 @@ class Rest(object):
     Bytes that stay between two steps whatever the gradients do: parameters,
     what the optimizer keeps, and what the process has beside them. And those
     that a forward pass and the loss leave for the backward pass: a look at the
-    entry of torch.autograd.backward, which is replaced for that one call. On a
-    GPU what torch has allocated of the fullest one, else the private memory of
-    the process less what its C library holds free.
+    entry of torch.autograd.backward, which is replaced for that one call; they
+    tell nothing where the first backward pass showed that it computes most of
+    it anew. On a GPU what torch has allocated of the fullest one, else the
+    private memory of the process less what its C library holds free.
     """
 
     def __init__(self, channel):
@@ -1075,6 +1093,24 @@ class Rest(object):
         self.function = self.wrapper = None
         self.parameters = []
         self.rest = 0
+        self.backward = self.peak_before = 0
+
+    def before_first_backward(self):
+        """Never raises."""
+        try:
+            self.peak_before = self.peak()
+        except Exception:
+            pass
+
+    def after_first_backward(self):
+        """Was the peak in it, and how far above what is held now?"""
+        try:
+            peak = self.peak()
+            held = allocated_on_gpus() or self.private()
+            if 0 < self.peak_before < peak and held > 0:
+                self.backward = peak - held
+        except Exception:
+            pass
 
     def turn(self, steps, optimizer):
         """A step was made; never raises."""
@@ -1121,7 +1157,11 @@ class Rest(object):
             if self.wrapper is None:
                 return
             forward = self.held() - self.rest
-            if self.channel.enter() and forward > self.channel.get(FORWARD64):
+            if (
+                self.backward <= BACKWARD_TIMES * forward + BACKWARD_NOISE
+                and self.channel.enter()
+                and forward > self.channel.get(FORWARD64)
+            ):
                 self.channel.put(FORWARD64, forward)
             self.stop()
         except Exception:
@@ -1135,6 +1175,18 @@ class Rest(object):
             if gradient is not None and not gradient.is_sparse:
                 held -= gradient.numel() * gradient.element_size()
         return held
+
+    def peak(self):
+        """The largest so far of what private() and the GPU's allocator say."""
+        if cuda_in_use() is not None:
+            return allocated_on_gpus("peak")
+        with open("/proc/self/status", "rb") as status:
+            lines = [line.split() for line in status]
+        kib = dict(
+            (line[0], int(line[1])) for line in lines if line[-1:] == [b"kB"]
+        )
+        shared = kib[b"RssFile:"] + kib[b"RssShmem:"]
+        return (kib[b"VmHWM:"] - shared) * 1024
 
     def private(self):
         """0: another allocator is at work, or the library cannot say."""
@@ -1162,12 +1214,12 @@ def mallinfo_of_c():
     return mallinfo
 
 
-def allocated_on_gpus():
+def allocated_on_gpus(what="current"):
     cuda = cuda_in_use()
     if cuda is None:
         return 0
     return max(
-        cuda.memory_stats(device).get("allocated_bytes.all.current", 0)
+        cuda.memory_stats(device).get("allocated_bytes.all." + what, 0)
         for device in range(min(cuda.device_count(), MAX_DEVICES))
     )
 

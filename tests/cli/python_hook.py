@@ -114,6 +114,7 @@ ROWS_CASES = (
     ("heavy", 0, 5),
     ("leaves", 0, 5000),
     ("leaves_scores", 0, 5000),
+    ("leaves_anew", 0, 5000),
     ("data_parallel", 0, 5),
     ("distributed", 0, 5),
     ("overridden", 0, 5),
@@ -1133,6 +1134,10 @@ def rows_cases(torch):
     # Scores of 2000 classes, and what the loss makes of them.
     left = slots["leaves_scores"]["forward"] / (5000 * 2000 * 4)
     check("the loss leaves: " + python, 0.98 < left < 2.1, left)
+    left = slots["leaves_anew"]["forward"]
+    check("nothing to tell from: " + python, not left, left)
+    first = [slots[name]["first"] for name in ("leaves", "leaves_anew")]
+    check("passes within one: " + python, first == [1, 1], first)
 
 
 ASK = """

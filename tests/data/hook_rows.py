@@ -225,6 +225,14 @@ def leaves_scores():
     train(body, lambda: loss(body(batch(5000)), answers))
 
 
+def leaves_anew():
+    """Of what it leaves the backward pass needs the most, computed anew."""
+    body = nn.Sequential(nn.Linear(8, 2048), nn.ReLU(), nn.Linear(2048, 8))
+    x = batch(5000).requires_grad_()
+    run = torch.utils.checkpoint.checkpoint
+    train(body, lambda: run(body, x, use_reentrant=True))
+
+
 def data_parallel():
     model = nn.DataParallel(Net(lambda x: x))
     train(model, lambda: model(batch()))
