@@ -102,7 +102,7 @@ struct channel_slot {
 	 * the fullest GPU, else private memory of the process; 0: not known. */
 	uint64_t rest_bytes;
 	/* What a forward pass leaves for its backward pass, held as above; 0:
-	 * not known. */
+	 * not known, or the backward pass computes it anew. */
 	uint64_t forward_bytes;
 	/* Looks at what goes into the module, all of the same sizes; 0: they
 	 * differ, or were not seen. */

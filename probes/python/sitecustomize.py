@@ -68,7 +68,8 @@ SIZES_MAX = 256
 # optimizer keeps is there after the first.
 REST_AFTER_STEPS = (2, 3, 4, 5)
 # A backward pass that needs more than this many times what the forward pass
-# left, and so many bytes, computes some of it anew (gradient checkpointing).
+# left (MEMORY_LINE_BACKWARD of search/memory_line.h), and so many bytes beside,
+# computes some of it anew: gradient checkpointing.
 BACKWARD_TIMES = 3
 BACKWARD_NOISE = 16 << 20
 ROWS_DEPTH = 3
