@@ -185,6 +185,28 @@ static void launch_answer(const struct request *request, struct result *result)
 	record_match_release(&match);
 }
 
+/* What the probes so far say of the command whatever its numbers mean. */
+static void keep_earlier(struct result *kept, const struct result *result,
+			 const struct command *command)
+{
+	const struct probe_notes *notes = &result->record.probes;
+
+	kept->earlier.probes_run = result->probes_run;
+	kept->earlier.seconds = result->seconds;
+	for (size_t i = notes->count; i > 0; i--) {
+		const struct trial *trial = &notes->items[i - 1].trial;
+
+		if (trial->steps_source != STEPS_HOOK || trial->is_forked ||
+		    (!trial_fits(trial) && !trial_is_misfit(trial)) ||
+		    (!command_rows_are_open(command) &&
+		     (trial->micro_batch != command->batch.micro_batch ||
+		      trial->grad_accum != command->batch.grad_accum)))
+			continue;
+		probe_notes_copy(&kept->earlier.as_given, &notes->items[i - 1]);
+		return;
+	}
+}
+
 /*
  * The first probes saw that the command means other sizes than its words say:
  * it is read anew, and probes see whether it is right now.
@@ -192,9 +214,11 @@ static void launch_answer(const struct request *request, struct result *result)
 static void answer_as_seen(struct request *request, struct result *result)
 {
 	const struct seen_meaning seen = result->seen;
+	struct result anew = RESULT_INIT;
 	struct error err = ERROR_INIT;
 	enum command_outcome outcome;
 
+	keep_earlier(&anew, result, &request->command);
 	if (!request->options->output.quiet)
 		log_warning("%s; the command is read so from here on",
 			    result->message);
@@ -206,9 +230,10 @@ static void answer_as_seen(struct request *request, struct result *result)
 		result_refuse(result, COMMAND_NOT_RECOGNISED, message);
 		result->is_misread = false;
 		free(message);
+		result_release(&anew);
 	} else {
 		result_release(result);
-		*result = (struct result)RESULT_INIT;
+		*result = anew;
 		result_begin(result, request);
 		launch_answer(request, result);
 	}

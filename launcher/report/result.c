@@ -54,6 +54,7 @@ void result_release(struct result *result)
 	free(result->estimate);
 	free(result->advice);
 	free(result->plan);
+	probe_notes_release(&result->earlier.as_given);
 	memset(result, 0, sizeof(*result));
 }
 

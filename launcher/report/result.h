@@ -74,6 +74,13 @@ struct result {
 	 * it is to be read again. The message says what was seen. */
 	bool is_misread;
 	struct seen_meaning seen;
+	/* Of the readings before this one: the last probe that ran the command
+	 * as it was given, if one did, and what all of them took. */
+	struct {
+		struct probe_notes as_given;
+		size_t probes_run;
+		double seconds;
+	} earlier;
 	bool has_accumulation; /* by its own option, or beside a global batch */
 };
 

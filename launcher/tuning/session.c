@@ -35,6 +35,7 @@
 #include "launcher/tuning/session_estimate.h"
 #include "launcher/tuning/session_lanes.h"
 #include "launcher/tuning/session_limits.h"
+#include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_record.h"
 #include "launcher/tuning/session_turn.h"
 #include "search/accumulation.h"
@@ -115,6 +116,7 @@ static int open_session(struct session *session, struct error *err)
 	result = session_trials_open(trials, session->given.request, err);
 	if (result < 0)
 		return result;
+	session_meaning_take_earlier(session);
 	session_limits_rejudge_all(session);
 	for (size_t i = 0; i < trials->notes->count; i++)
 		session_trials_learn(trials, &trials->notes->items[i].trial,
@@ -172,22 +174,6 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 	session->effect_check_micro = micro;
 }
 
-/* A probe has run these sizes; accumulation 0: whatever it was. */
-static bool was_tried(const struct session *session, int64_t micro_batch,
-		      int64_t grad_accum)
-{
-	const struct probe_notes *notes = session->trials.notes;
-
-	for (size_t i = 0; i < notes->count; i++) {
-		const struct trial *trial = &notes->items[i].trial;
-
-		if (trial->micro_batch == micro_batch &&
-		    (!grad_accum || trial->grad_accum == grad_accum))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Sizes that nobody gave are read from a preset or a script: a probe of the
  * command as it is shows them, before one with others is believed.
@@ -201,7 +187,8 @@ static bool asks_for_defaults(const struct session *session,
 
 	if (!own->micro_batch ||
 	    (!accum && !meaning_is_default(command, KNOB_MICRO)) ||
-	    was_tried(session, own->micro_batch, accum ? own->grad_accum : 0))
+	    session_trials_has(&session->trials, own->micro_batch,
+			       accum ? own->grad_accum : 0))
 		return false;
 	*step = plan_probe(&session->plan, own->micro_batch);
 	if (accum)
@@ -218,7 +205,7 @@ static bool asks_phantoms_answer(const struct session *session,
 
 	if (!micro || step->action != PLAN_PROBE || step->is_confirmation ||
 	    micro <= session_trials_largest_fit(&session->trials) ||
-	    was_tried(session, micro, 0))
+	    session_trials_has(&session->trials, micro, 0))
 		return false;
 	for (size_t i = 0; i < notes->count; i++)
 		if (trial_is_misfit(&notes->items[i].trial) &&
@@ -459,8 +446,10 @@ void session_run(struct session *session,
 	spare_gpus_release(&session->spare);
 	session_loop_close(&session->loop);
 	result->signal_number = session->loop.signal_number;
-	result->probes_run = (size_t)session_loop_probes(&session->loop);
-	result->seconds = (double)(uv_hrtime() - started_ns) / 1e9;
+	result->probes_run = result->earlier.probes_run +
+			     (size_t)session_loop_probes(&session->loop);
+	result->seconds = result->earlier.seconds +
+			  (double)(uv_hrtime() - started_ns) / 1e9;
 	journal_close(&session->trials.journal);
 	probe_kit_release(&session->kit);
 }

@@ -70,3 +70,24 @@ bool session_meaning_ends(struct session *session, const struct trial *trial)
 			  strbuf_detach(&words));
 	return true;
 }
+
+void session_meaning_take_earlier(struct session *session)
+{
+	const struct command *command = &session->given.request->command;
+	const struct probe_notes *earlier = &session->result->earlier.as_given;
+	const struct batch *own = &command->batch;
+	struct probe_note note;
+
+	if (!earlier->count || session->given.target->may_be_host ||
+	    own->micro_batch < 1 || own->grad_accum < 1 ||
+	    session_trials_has(&session->trials, own->micro_batch,
+			       own->grad_accum))
+		return;
+	note = earlier->items[0];
+	note.trial.micro_batch = own->micro_batch;
+	note.trial.grad_accum = own->grad_accum;
+	/* It was measured within a step of so many micro-steps. */
+	note.trial.pass_seconds = 0;
+	if (meaning_judge(command, own, &note.trial).state < MEANING_OTHER)
+		(void)session_trials_add(&session->trials, &note);
+}

@@ -413,7 +413,8 @@ int session_probe_begin(struct session *session, struct session_lane *lane,
 	loop->started++;
 	lane->report.log =
 		xasprintf("%s/probe-%lld.log", session->kit.log_folder,
-			  (long long)loop->started);
+			  (long long)session->result->earlier.probes_run +
+				  (long long)loop->started);
 	lane->setup.only_gpu = lane->gpu ? lane->gpu->only : NULL;
 	result = probe_setup_make(&lane->setup, &session->kit, &session->given,
 				  &lane->step, err);

@@ -142,6 +142,19 @@ void session_trials_settle_failures(struct session_trials *trials)
 	}
 }
 
+bool session_trials_has(const struct session_trials *trials,
+			int64_t micro_batch, int64_t grad_accum)
+{
+	for (size_t i = 0; i < trials->notes->count; i++) {
+		const struct trial *trial = &trials->notes->items[i].trial;
+
+		if (trial->micro_batch == micro_batch &&
+		    (!grad_accum || trial->grad_accum == grad_accum))
+			return true;
+	}
+	return false;
+}
+
 int64_t session_trials_largest_fit(const struct session_trials *trials)
 {
 	const struct probe_notes *notes = trials->notes;

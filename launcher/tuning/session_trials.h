@@ -60,6 +60,10 @@ bool session_trials_outlive(const struct session_trials *trials,
  * one fits. */
 void session_trials_settle_failures(struct session_trials *trials);
 
+/* A probe has run these sizes; accumulation 0: whatever it was. */
+bool session_trials_has(const struct session_trials *trials,
+			int64_t micro_batch, int64_t grad_accum);
+
 int64_t session_trials_largest_fit(const struct session_trials *trials);
 
 /* Another size that ran out of memory in the evaluation; NULL: none. */

@@ -6,6 +6,7 @@
 words are read alike; the answer must keep the rows of a step that the command
 has as it was given, and say what was seen.
 """
+import glob
 import os
 import signal
 import sys
@@ -66,9 +67,14 @@ def run(place, meaning, ranks, words, *options):
     )
 
 
+def logs_of(place):
+    return set(glob.glob(place.path("home", "logs", "*", "probe-*.log")))
+
+
 def every_meaning(place):
     for meaning, ranks, words, whole, said in ROWS:
         name = "%s, %d ranks" % (meaning, ranks)
+        before = logs_of(place)
         got = run(place, meaning, ranks, words)
         if not equal(name, got.status, 0):
             print(got)
@@ -81,6 +87,10 @@ def every_meaning(place):
         equal(name + ": seen", seen_whole, whole * VIEWS.get(meaning, 1))
         if said:
             holds(name + ": said", got.err, *said)
+        # What showed it ran the command as it is given: that is not run twice.
+        starts = len(logs_of(place) - before)
+        equal(name + ": starts", got.result["probe_count"], starts)
+        check(name + ": all are told", starts <= len(got.probes), got)
 
 
 def remembers(place):
