@@ -47,6 +47,12 @@ static struct size_meaning meaning_of(const struct session *session,
 	return (struct size_meaning){ .state = MEANING_UNSEEN };
 }
 
+static bool says_otherwise(struct size_meaning meaning)
+{
+	return meaning.state == MEANING_OTHER ||
+	       meaning.state == MEANING_NO_SENSE;
+}
+
 bool session_meaning_ends(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
@@ -58,7 +64,7 @@ bool session_meaning_ends(struct session *session, const struct trial *trial)
 	struct strbuf words = STRBUF_INIT;
 	struct size_meaning meaning = meaning_of(session, &written, trial);
 
-	if (meaning.state != MEANING_OTHER && meaning.state != MEANING_NO_SENSE)
+	if (!says_otherwise(meaning))
 		return false;
 	assert(!session->result->message && "an end is said once");
 	meaning_add_words(&words, command, &meaning, &written, trial);
@@ -88,6 +94,6 @@ void session_meaning_take_earlier(struct session *session)
 	note.trial.grad_accum = own->grad_accum;
 	/* It was measured within a step of so many micro-steps. */
 	note.trial.pass_seconds = 0;
-	if (meaning_judge(command, own, &note.trial).state < MEANING_OTHER)
+	if (!says_otherwise(meaning_judge(command, own, &note.trial)))
 		(void)session_trials_add(&session->trials, &note);
 }

@@ -70,8 +70,10 @@ enum keeper_event {
 	KEEPER_ISOLATION_FAILED, /* value: errno; the command never ran */
 	KEEPER_EXITED,           /* value: wait status of the command */
 	KEEPER_ABANDONED,        /* it exited, and what it left does not end */
-	KEEPER_FROZEN, /* after KEEPER_FREEZE: every process is stopped */
-	KEEPER_GONE,   /* value: processes that died by a SIGKILL not its own */
+	/* After KEEPER_FREEZE: every process is stopped, or was told to for
+	 * two seconds and more. */
+	KEEPER_FROZEN,
+	KEEPER_GONE, /* value: processes that died by a SIGKILL not its own */
 };
 
 struct keeper_message {

@@ -31,7 +31,8 @@
 #define KILL_LOOKS 400
 #define KILL_LONG_PAUSE_MS 200
 
-/* Between two looks while processes are being stopped, and at most so many. */
+/* Between two looks while processes are being stopped, and at most so many:
+ * autofit waits for the answer no longer than that. */
 #define FREEZE_PAUSE_MS 1
 #define FREEZE_LOOKS 2000
 /* As /proc shows them: stopped, ended, or in the kernel where no signal comes

@@ -1116,6 +1116,20 @@ def rows_case(torch, case):
     return name, own
 
 
+def constants():
+    """The hook has two figures of the search."""
+    with open(os.path.join(SOURCE, "search", "memory_line.h")) as file:
+        header = file.read()
+    with open(MODULE) as file:
+        hook = file.read()
+    for name, theirs in (
+        ("TIMES = 3\n", "BACKWARD 3\n"),
+        ("NOISE = 16 << 20\n", "NOISE_BYTES (UINT64_C(16) << 20)\n"),
+    ):
+        good = "BACKWARD_" + name in hook and "MEMORY_LINE_" + theirs in header
+        check("as in the search: " + name.strip(), good)
+
+
 def rows_cases(torch):
     python = torch.python
     cases = list(ROWS_CASES)
@@ -1240,6 +1254,7 @@ def interpreters():
 def main():
     python = real_path("/usr/bin/python3") or sys.executable
     parses_everywhere()
+    constants()
     broken_channels(python)
     full_page(python)
     slots_are_claimed_once(python)
