@@ -22,9 +22,11 @@
  *     bytes at rest allow, else the middle of the bracket.
  *  6. The line puts the next size above the limit by more than the noise: it is
  *     called a misfit without a probe, and the search ends. Of three peaks on
- *     one line the noise is measured. After one peak this takes two witnesses,
- *     the estimate and the bytes at rest. Where a fit was taken back, what the
- *     line puts as near the limit as its peaks differed is called one, too.
+ *     one line the noise is measured. Where any size may be the answer, the
+ *     line is enough, if the noise can hide no size that is much larger. After
+ *     one peak this takes two witnesses, the estimate and the bytes at rest.
+ *     Where a fit was taken back, what the line puts as near the limit as its
+ *     peaks differed is called one, too.
  *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
  *     no line here; bisection needs no peaks and always ends.
  *
@@ -56,6 +58,9 @@
 /* Below a misfit: where a peak says how much it needs, and where none does. */
 #define SHRINK_MEASURED 2
 #define SHRINK_UNMEASURED 4
+
+/* The most that is given away for a probe less, where any size will do. */
+#define GIVEN_AWAY 1.05
 
 /* A line is met in two or three questions; after more it is none. */
 #define SHORT_STEPS_MAX 3
@@ -181,6 +186,22 @@ static bool is_above(const struct memory_line *line, int64_t micro,
 }
 
 /*
+ * Where any size may be the answer, what lies beside it is as good: the line
+ * puts the next size above the limit, and with the noise against it a size that
+ * is not much larger.
+ */
+static bool is_hardly_more(const struct search_problem *problem,
+			   const struct findings *findings, int64_t micro)
+{
+	int64_t more = problem_scaled(micro, GIVEN_AWAY);
+	uint64_t limit = problem->limit_bytes;
+
+	return !problem->candidates && problem->tolerance > 0 &&
+	       is_above(&findings->line, micro, limit, 0) &&
+	       is_above(&findings->cautious, more, limit, 0);
+}
+
+/*
  * Clear of the limit by more than noise: any closer, a probe must decide. Where
  * one size was measured, the estimate and the bytes at rest must both say so of
  * a rise that is WITNESS_SHARE of theirs.
@@ -199,9 +220,10 @@ static bool is_predicted_misfit(const struct search_problem *problem,
 	if (has_line(problem, findings)) {
 		doubt = memory_line_doubt(&findings->line, trials, count,
 					  noise);
-		return is_above(&findings->line, micro, limit, doubt) &&
-		       (doubt < noise ||
-			is_above(&findings->cautious, micro, limit, noise));
+		return is_hardly_more(problem, findings, micro) ||
+		       (is_above(&findings->line, micro, limit, doubt) &&
+			(doubt < noise ||
+			 is_above(&findings->cautious, micro, limit, noise)));
 	}
 	least = memory_line_least(trials, count);
 	if (!least.points)

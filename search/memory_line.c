@@ -111,30 +111,34 @@ static struct memory_line line_of(const struct trial *low,
  * Through the largest peak and the next that is more than `apart` times the
  * noise below it, rising more than measured by `doubt` times the noise. The
  * second is one that is far off, unless a misfit refutes that line: memory that
- * rises only from some size on is told by the nearest two.
+ * rises only from some size on is told by the nearest two. Where larger sizes
+ * took less, the largest peak is what the largest of them may take as well.
  */
 static struct memory_line line_through(const struct trial *trials, size_t count,
 				       uint64_t apart, int doubt)
 {
-	const struct trial *high = largest_peak(trials, count, NULL, 0, 0);
+	const struct trial *peak = largest_peak(trials, count, NULL, 0, 0);
 	const struct trial *near, *far;
 	struct memory_line line = { 0, 0, 0 };
+	struct trial high;
 	double more;
 	uint64_t noise;
 
-	if (!high)
+	if (!peak)
 		return line;
-	noise = memory_line_noise(high->peak_bytes);
+	high = *peak;
+	high.micro_batch = largest_size(trials, count)->micro_batch;
+	noise = memory_line_noise(high.peak_bytes);
 	more = doubt * (double)noise;
-	near = largest_peak(trials, count, high, apart * noise,
-			    high->micro_batch - 1);
+	near = largest_peak(trials, count, &high, apart * noise,
+			    peak->micro_batch - 1);
 	if (!near)
 		return line;
-	far = largest_peak(trials, count, high, apart * noise,
-			   (int64_t)(NEAR_SHARE * (double)high->micro_batch));
-	line = line_of(far ? far : near, high, more);
+	far = largest_peak(trials, count, &high, apart * noise,
+			   (int64_t)(NEAR_SHARE * (double)peak->micro_batch));
+	line = line_of(far ? far : near, &high, more);
 	if (is_refuted(&line, trials, count))
-		line = line_of(near, high, more);
+		line = line_of(near, &high, more);
 	return line;
 }
 

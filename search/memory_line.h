@@ -11,7 +11,7 @@
 
 /*
  * The line goes through the two largest measured peaks that are farther apart
- * than the noise. With one usable point it goes through the origin, which can
+ * than the noise; the larger is taken for the largest size's. With one usable point it goes through the origin, which can
  * only over-estimate what larger sizes need.
  */
 struct memory_line {

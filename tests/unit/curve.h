@@ -223,20 +223,23 @@ static int64_t next_size(const struct curve *curve, int64_t micro)
 
 /*
  * The smallest and largest answer that is right: between them lies noise, and
- * what fits again above a size that does not.
+ * what fits again above a size that does not, be it one that can be the answer
+ * or not: what a recorded run took less than smaller sizes is noise as well.
  */
 static void right_answers(const struct curve *curve, int64_t *low,
 			  int64_t *high)
 {
 	double noise = curve->noise + MEMORY_LINE_NOISE_SHARE;
-	bool all_fit = true;
+	int64_t fits = 0; /* and so does all below it */
 
 	*low = *high = 0;
 	for (int64_t micro = next_size(curve, 0); micro;
 	     micro = next_size(curve, micro)) {
-		all_fit &=
-			peak_of(curve, micro, 1 + curve->noise) <= curve->limit;
-		if (all_fit)
+		while (fits < micro &&
+		       peak_of(curve, fits + 1, 1 + curve->noise) <=
+			       curve->limit)
+			fits++;
+		if (fits == micro)
 			*low = micro;
 		if (peak_of(curve, micro, 1 - noise) <= curve->limit)
 			*high = micro;

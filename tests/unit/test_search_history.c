@@ -15,9 +15,12 @@
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 
 #define COMMON .exact_up_to = 64, .tolerance = 0.02, .limit_bytes = 100 * GIB
+#define ANY_SIZE                                                               \
+	.multiple_of = 1, .max_micro = 4096, .start = 8, .max_growth = 4
 /* As the launcher asks without knowing the model. */
-#define USUAL                                                                  \
-	COMMON, .multiple_of = 1, .max_micro = 4096, .start = 8, .max_growth = 4
+#define USUAL COMMON, ANY_SIZE
+/* With a tolerance of 0. */
+#define EXACT .limit_bytes = 100 * GIB, ANY_SIZE
 
 #define FITS(micro, gib)                                                       \
 	{                                                                      \
@@ -169,20 +172,32 @@ static const struct history {
 	  { USUAL },
 	  { FITS(8, 20.), FITS(16, 20.5) },
 	  { SEARCH_PROBE, 256, 0, MISFIT_BY_NONE } },
-	{ "at the limit: the next decides",
+	{ "at the limit, where any size will do: the line decides",
 	  { USUAL },
+	  { FITS(16, 68.), FITS(48, 100.) },
+	  { SEARCH_DONE, 48, 49, MISFIT_BY_PREDICTION } },
+	{ "not where noise can hide more than a little",
+	  { USUAL },
+	  { FITS(40, 97.4), FITS(48, 99.8) },
+	  { SEARCH_PROBE, 49, 0, MISFIT_BY_NONE } },
+	{ "nor where the line leaves room",
+	  { USUAL },
+	  { FITS(16, 67.), FITS(48, 98.9) },
+	  { SEARCH_PROBE, 49, 0, MISFIT_BY_NONE } },
+	{ "at the limit, to be exact: the next decides",
+	  { EXACT },
 	  { FITS(16, 68.), FITS(48, 100.) },
 	  { SEARCH_PROBE, 49, 0, MISFIT_BY_NONE } },
 	{ "or three peaks on one line do",
-	  { USUAL },
+	  { EXACT },
 	  { FITS(8, 60.), FITS(16, 68.), FITS(48, 100.) },
 	  { SEARCH_DONE, 48, 49, MISFIT_BY_PREDICTION } },
 	{ "not where one is off it by a quarter of what is in doubt",
-	  { USUAL },
+	  { EXACT },
 	  { FITS(8, 60.3), FITS(16, 68.), FITS(48, 100.) },
 	  { SEARCH_PROBE, 49, 0, MISFIT_BY_NONE } },
 	{ "and not of those below a bend",
-	  { USUAL },
+	  { EXACT },
 	  { FITS(1, 60.), FITS(8, 60.), FITS(16, 68.), FITS(48, 100.) },
 	  { SEARCH_DONE, 48, 49, MISFIT_BY_PREDICTION } },
 	{ "at the limit, clearly",
@@ -190,13 +205,21 @@ static const struct history {
 	  { FITS(8, 20.), FITS(16, 40.), FITS(40, 100.) },
 	  { SEARCH_DONE, 40, 41, MISFIT_BY_PREDICTION } },
 	{ "clear only if the noise is none",
+	  { EXACT },
+	  { FITS(1, 92.), FITS(2, 94.), FITS(3, 98.5) },
+	  { SEARCH_PROBE, 4, 0, MISFIT_BY_NONE } },
+	{ "a larger size that took less makes the line less steep",
 	  { USUAL },
 	  { FITS(1, 92.), FITS(2, 96.), FITS(3, 95.) },
-	  { SEARCH_PROBE, 4, 0, MISFIT_BY_NONE } },
+	  { SEARCH_PROBE, 5, 0, MISFIT_BY_NONE } },
 	{ "a line that calls the largest fit too large",
 	  { USUAL },
-	  { FITS(8, 60.), FITS(16, 90.), FITS(32, 70.) },
-	  { SEARCH_PROBE, 128, 0, MISFIT_BY_NONE } },
+	  { FITS(8, 70.),
+	    FITS(16, 60.),
+	    { .micro_batch = 24,
+	      .verdict = VERDICT_OVER_BUDGET,
+	      .peak_bytes = 200 * GIB } },
+	  { SEARCH_PROBE, 17, 24, MISFIT_BY_PROBE } },
 	{ "the line promised too much: by noise?",
 	  { USUAL },
 	  { FITS(16, 28.), FITS(64, 76.), OVER(88) },
@@ -400,7 +423,7 @@ static void a_fit_that_would_end_is_known(void **state)
 		  0 },
 	};
 	static struct trial many[300];
-	static const struct search_problem problem = { USUAL };
+	static const struct search_problem problem = { EXACT };
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++) {
