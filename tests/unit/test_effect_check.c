@@ -21,7 +21,7 @@
 /* Peak in MiB, seconds of a step. */
 #define TRIAL(micro, accum, ended, peak, time)                                 \
 	.micro_batch = (micro), .grad_accum = (accum), .verdict = (ended),     \
-	.peak_bytes = (peak)*MIB, .step_seconds = (time)
+	.peak_bytes = (peak)*MIB, .step_seconds = (time), .steps = 3
 #define RAN(micro, peak, time) TRIAL(micro, OWN_ACCUM, VERDICT_FITS, peak, time)
 #define ACCUM(micro, accum, time) TRIAL(micro, accum, VERDICT_FITS, 100, time)
 #define MICRO(micro, ended)                                                    \
@@ -126,6 +126,31 @@ static const struct {
 	  { 0 },
 	  { { RAN(8, 120, 1), .input_rows = 35 },
 	    { RAN(32, 100, 1), .input_rows = 35 } } },
+	{ "host memory: noise",
+	  EFFECT_UNKNOWN,
+	  128,
+	  { .is_host = true },
+	  { { RAN(8, 100, 1) }, { RAN(32, 104, 1) } } },
+	{ "host memory: noise of a small program",
+	  EFFECT_UNKNOWN,
+	  128,
+	  { .is_host = true },
+	  { { RAN(8, 35, 1) }, { RAN(32, 38, 1) } } },
+	{ "host memory: more samples in less of it",
+	  EFFECT_UNKNOWN,
+	  128,
+	  { .is_host = true },
+	  { { RAN(8, 120, 1) }, { RAN(32, 100, 1) } } },
+	{ "host memory: clearly more",
+	  EFFECT_SHOWN,
+	  0,
+	  { .is_host = true },
+	  { { RAN(8, 100, 1) }, { RAN(32, 110, 1) } } },
+	{ "host memory: at the limit by noise",
+	  EFFECT_UNKNOWN,
+	  128,
+	  { .is_host = true },
+	  { { RAN(8, 100, 1) }, { STOPPED(32, 102) } } },
 	{ "equal rows, another time",
 	  EFFECT_UNKNOWN,
 	  128,
@@ -547,11 +572,24 @@ static const struct {
 	    { RAN(128, 100, 1), .input_rows = 9 } },
 	  "-b: the flag had no effect: 8, 32 and 128 took the same memory and "
 	  "time, with a batch of 9 each time; a config" },
+	{ "without a step",
+	  "-b",
+	  { { MICRO(8, VERDICT_FITS), .peak_bytes = 100 * MIB },
+	    { MICRO(32, VERDICT_FITS), .peak_bytes = 100 * MIB },
+	    { MICRO(128, VERDICT_FITS), .peak_bytes = 100 * MIB } },
+	  "-b: the flag had no effect: 8, 32 and 128 took the same memory and "
+	  "time, and no step was seen (does it train at all?); a config" },
 	{ "not known",
 	  NULL,
 	  { { RAN(16, 0, 1) } },
-	  "nothing showed that the micro-batch takes effect, with size 16: "
-	  "neither memory nor step time differed; a config" },
+	  "nothing showed that the micro-batch takes effect, with size 16 "
+	  "alone, which nothing that may be tried can be compared with; a "
+	  "config" },
+	{ "not known of two",
+	  NULL,
+	  { { RAN(16, 0, 1) }, { RAN(64, 0, 1) } },
+	  "nothing showed that the micro-batch takes effect, with size 16 and "
+	  "64: neither memory nor step time differed; a config" },
 	{ "echo of the micro-batch",
 	  "bs",
 	  { { RAN(16, 100, 1), .printed_sizes_micro = 4 } },

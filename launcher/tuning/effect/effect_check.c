@@ -117,19 +117,23 @@ static bool rows_rise(const struct trial *small, const struct trial *large)
 		       (needed < 2 ? needed : 2) * (double)small->input_rows;
 }
 
+static bool is_clearly_more(uint64_t low, uint64_t high, bool is_noisy)
+{
+	double share = is_noisy ? EFFECT_NOISY_PEAK : EFFECT_SAME_PEAK;
+
+	return (double)high > (double)low * (1 + share) &&
+	       (!is_noisy || high > low + EFFECT_NOISY_BYTES);
+}
+
 /* Where the same rows go in, only what is clear of all noise tells. */
 static bool peaks_differ(const struct trial *small, const struct trial *large,
-			 bool rows_are_equal)
+			 bool is_noisy)
 {
-	double low = (double)small->peak_bytes;
-	double high = (double)large->peak_bytes;
-
-	if (!trial_is_point(small) || !trial_is_point(large))
-		return false;
-	if (rows_are_equal)
-		return high > low * (1 + EFFECT_NOISY_PEAK);
-	return high > low * (1 + EFFECT_SAME_PEAK) ||
-	       low > high * (1 + EFFECT_SAME_PEAK);
+	return trial_is_point(small) && trial_is_point(large) &&
+	       (is_clearly_more(small->peak_bytes, large->peak_bytes,
+				is_noisy) ||
+		(!is_noisy &&
+		 is_clearly_more(large->peak_bytes, small->peak_bytes, false)));
 }
 
 /*
@@ -152,38 +156,39 @@ static bool times_rise(const struct trial *small, const struct trial *large)
 
 /* The smaller one fits; the larger one ran out of memory, or of data. */
 static bool verdicts_differ(const struct trial *small,
-			    const struct trial *large)
+			    const struct trial *large, bool is_host)
 {
 	if (!trial_fits(small))
 		return false;
 	if (large->verdict == VERDICT_OVER_BUDGET)
 		return !trial_is_point(large) &&
-		       (double)large->peak_bytes >
-			       (double)small->peak_bytes *
-				       (1 + EFFECT_SAME_PEAK);
+		       is_clearly_more(small->peak_bytes, large->peak_bytes,
+				       is_host);
 	return trial_is_out_of_memory(large) ||
 	       large->verdict == VERDICT_TOO_BIG;
 }
 
-static bool pair_shows(const struct trial *small, const struct trial *large)
+static bool pair_shows(const struct effect_check_facts *facts,
+		       const struct trial *small, const struct trial *large)
 {
 	bool rows_are_equal =
 		small->input_rows && small->input_rows == large->input_rows;
 
 	return small->micro_batch < large->micro_batch &&
 	       (rows_rise(small, large) ||
-		peaks_differ(small, large, rows_are_equal) ||
+		peaks_differ(small, large, rows_are_equal || facts->is_host) ||
 		(!rows_are_equal && times_rise(small, large)) ||
-		verdicts_differ(small, large));
+		verdicts_differ(small, large, facts->is_host));
 }
 
-static bool any_pair_shows(const struct trial *trials, size_t count)
+static bool any_pair_shows(const struct effect_check_facts *facts,
+			   const struct trial *trials, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < count; k++)
 			if (is_in_use(trials, count, i) &&
 			    is_in_use(trials, count, k) &&
-			    pair_shows(&trials[i], &trials[k]))
+			    pair_shows(facts, &trials[i], &trials[k]))
 				return true;
 	return false;
 }
@@ -372,7 +377,7 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 	}
 	if (check.witness)
 		check.state = EFFECT_CONTRADICTED;
-	else if (!any_is_written || any_pair_shows(trials, count))
+	else if (!any_is_written || any_pair_shows(facts, trials, count))
 		check.state = EFFECT_SHOWN;
 	else if (check.state == EFFECT_UNKNOWN && is_wide(&sizes))
 		check.state = EFFECT_NO_EFFECT;
@@ -428,6 +433,15 @@ static int64_t common_rows(const struct trial *trials, size_t count)
 	return rows;
 }
 
+static void add_stepless(struct strbuf *out, const struct trial *trials,
+			 size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (trials[i].steps || trials[i].steps_source == STEPS_TIME)
+			return;
+	strbuf_adds(out, ", and no step was seen (does it train at all?)");
+}
+
 static void add_no_effect(struct strbuf *out, const struct trial *trials,
 			  size_t count, const char *option)
 {
@@ -439,6 +453,7 @@ static void add_no_effect(struct strbuf *out, const struct trial *trials,
 	if (rows)
 		strbuf_addf(out, ", with a batch of %" PRId64 " each time",
 			    rows);
+	add_stepless(out, trials, count);
 	strbuf_adds(out, "; " WAY_OUT);
 }
 
@@ -481,9 +496,14 @@ void effect_check_words(const struct effect_check *check,
 			    "nothing showed that %s takes effect, with size ",
 			    name);
 		add_tried_sizes(out, trials, count);
-		strbuf_adds(
-			out,
-			": neither memory nor step time differed; " WAY_OUT);
+		if (size_above(trials, count, size_above(trials, count, 0)))
+			strbuf_adds(out,
+				    ": neither memory nor step time differed");
+		else
+			strbuf_adds(out, " alone, which nothing that may be "
+					 "tried can be compared with");
+		add_stepless(out, trials, count);
+		strbuf_adds(out, "; " WAY_OUT);
 		break;
 	case EFFECT_SHOWN:
 		break;

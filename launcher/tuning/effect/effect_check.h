@@ -12,9 +12,10 @@
 /* Peaks within this share, and step times within that, are the same. */
 #define EFFECT_SAME_PEAK 0.01
 #define EFFECT_SAME_TIME 0.05
-/* The same where the same rows went in: runs of one command on a CPU spread by
- * nearly as much. */
+/* The same in host memory, and where the same rows went in: runs of one command
+ * on a CPU spread by nearly as much, and small ones by as many bytes. */
 #define EFFECT_NOISY_PEAK 0.05
+#define EFFECT_NOISY_BYTES (UINT64_C(4) << 20)
 
 enum effect_check_state {
 	EFFECT_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
@@ -36,6 +37,7 @@ struct effect_check_facts {
 	int64_t own_accum; /* per rank; probes write theirs */
 	int64_t world_size;
 	int64_t max_micro;
+	bool is_host; /* peaks are of host memory */
 };
 
 /*
@@ -43,13 +45,14 @@ struct effect_check_facts {
  * written; without such a trial nothing is in doubt. Shown by any of: the
  * framework's echo of the size written; input rows equal to it, or that rise
  * with it (x world: DataParallel); two sizes, both measured to their end,
- * whose peaks or median step times differ by more than the shares above; two
- * sizes with different verdicts about memory, or the larger of which is too
- * big for the data. A pool that is taken at the start (peak 0) is no evidence.
- * Echo lines that name another size contradict, of micro-batch, accumulation
- * or effective batch; what counts over all ranks is the same size. Where input
- * rows of two sizes are known and equal, a difference of times alone shows
- * nothing, and one of peaks only above EFFECT_NOISY_PEAK.
+ * whose peaks or median step times differ by more than the shares above; more
+ * samples in less host memory is noise; two sizes with different verdicts about
+ * memory, or the larger of which is too big for the data. A pool that is taken
+ * at the start (peak 0) is no evidence. Echo lines that name another size
+ * contradict, of micro-batch, accumulation or effective batch; what counts over
+ * all ranks is the same size. Where input rows of two sizes are known and
+ * equal, a difference of times alone shows nothing, and one of peaks only above
+ * noise, as in host memory.
  */
 struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 				       const struct trial *trials,
