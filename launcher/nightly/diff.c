@@ -43,7 +43,8 @@ static void night_of_record(struct night *night, const struct record *record)
 			record->versions.count);
 	if (!trial)
 		return;
-	row->speed = rates_samples_per_second(&result, trial);
+	row->speed = rates_samples_per_second(&result, trial,
+					      record->batch.grad_accum);
 	row->spread = row->speed > 0 ? row->speed * rates_spread(trial) : 0;
 }
 

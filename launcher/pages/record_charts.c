@@ -90,7 +90,8 @@ void record_chart_speed(const struct record *record, struct chart *chart)
 				 .y_text = rate_text };
 	for (size_t i = 0; i < record->probes.count; i++) {
 		const struct trial *trial = &record->probes.items[i].trial;
-		double rate = rates_samples_per_second(&result, trial);
+		double rate = rates_samples_per_second(&result, trial,
+						       trial->grad_accum);
 		struct strbuf label = STRBUF_INIT;
 
 		if (!(rate > 0) || !trial_fits(trial))

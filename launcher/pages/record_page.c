@@ -176,7 +176,8 @@ static void add_probe(struct strbuf *out, const struct record *record,
 	const struct probe_note *note = &record->probes.items[at];
 	const struct trial *trial = &note->trial;
 	const struct result result = { .record = *record };
-	double rate = rates_samples_per_second(&result, trial);
+	double rate =
+		rates_samples_per_second(&result, trial, trial->grad_accum);
 	char peak[BYTES_TEXT_MAX] = "", seconds[DURATION_TEXT_MAX];
 	struct strbuf speed = STRBUF_INIT;
 

@@ -30,7 +30,9 @@ static double speed_of(const struct result *result)
 	const struct trial *trial =
 		rates_trial(result, batch->micro_batch, batch->grad_accum);
 
-	return trial ? rates_samples_per_second(result, trial) : 0;
+	return trial ? rates_samples_per_second(result, trial,
+						batch->grad_accum)
+		     : 0;
 }
 
 static char *factor_text(const struct result *result)

@@ -15,11 +15,17 @@
 #define STEPS_UNTIMED 3
 
 double rates_samples_per_second(const struct result *result,
-				const struct trial *trial)
+				const struct trial *trial, int64_t accum)
 {
 	int64_t world = result->record.batch.world_size;
+	double more = (double)(accum - trial->grad_accum);
+	double seconds = trial->step_seconds + more * trial->pass_seconds;
 
-	return trial_rate(trial) * (double)(world > 0 ? world : 1);
+	if (!(trial->step_seconds > 0) || !(seconds > 0) ||
+	    (accum != trial->grad_accum && !(trial->pass_seconds > 0)))
+		return 0;
+	return (double)trial->micro_batch * (double)accum *
+	       (double)(world > 0 ? world : 1) / seconds;
 }
 
 const struct trial *rates_trial(const struct result *result, int64_t micro,
@@ -93,17 +99,18 @@ double rates_spread(const struct trial *trial)
 }
 
 struct rate_factor rates_against_own(const struct result *result,
-				     const struct trial *trial)
+				     const struct trial *trial, int64_t accum)
 {
-	const struct trial *own = rates_trial(result, result->own.micro_batch,
-					      result->own.grad_accum);
+	int64_t own_accum = result->own.grad_accum;
+	const struct trial *own =
+		rates_trial(result, result->own.micro_batch, own_accum);
 	struct rate_factor rate = { 0, 0 };
 	double speed, base, of_trial, of_own, error;
 
 	if (!trial || !own || !trial_fits(trial) || !trial_fits(own))
 		return rate;
-	speed = rates_samples_per_second(result, trial);
-	base = rates_samples_per_second(result, own);
+	speed = rates_samples_per_second(result, trial, accum);
+	base = rates_samples_per_second(result, own, own_accum);
 	if (!(speed > 0) || !(base > 0))
 		return rate;
 	of_trial = error_of(trial);
@@ -129,6 +136,7 @@ bool rates_answer_is_slower(const struct result *result,
 
 	*rate = rates_against_own(
 		result,
-		rates_trial(result, batch->micro_batch, batch->grad_accum));
+		rates_trial(result, batch->micro_batch, batch->grad_accum),
+		batch->grad_accum);
 	return rate->factor > 0 && rate->factor < 1 && !rates_is_noise(rate);
 }

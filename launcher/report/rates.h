@@ -8,9 +8,14 @@
 
 #include <stdbool.h>
 
-/* From the median step of the trial and the world; 0: not known. */
+/*
+ * Of the trial's size with this accumulation, over the world, from the median
+ * step of the trial; 0: not known. A step of another accumulation than it ran
+ * with is told by the time of its micro-steps: an optimizer's time falls on
+ * few of them or on many.
+ */
 double rates_samples_per_second(const struct result *result,
-				const struct trial *trial);
+				const struct trial *trial, int64_t accum);
 
 /*
  * The probe that tells of a split: the last of its own accumulation, for with
@@ -27,7 +32,7 @@ struct runs_apart {
 
 struct runs_apart rates_runs_apart(const struct result *result);
 
-/* Samples per second against those of the command's own split. */
+/* Samples per second against those of the command's own split, as above. */
 struct rate_factor {
 	double factor; /* 0: not known */
 	/*
@@ -39,7 +44,7 @@ struct rate_factor {
 };
 
 struct rate_factor rates_against_own(const struct result *result,
-				     const struct trial *trial);
+				     const struct trial *trial, int64_t accum);
 /* Twice the standard error of the trial's rate, as a share of it. */
 double rates_spread(const struct trial *trial);
 bool rates_is_noise(const struct rate_factor *rate);

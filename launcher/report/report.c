@@ -195,7 +195,8 @@ static void report_add_numbers(struct strbuf *out,
 		words_rate(&cell,
 			   result->rows_are_open
 				   ? 0
-				   : rates_samples_per_second(result, trial));
+				   : rates_samples_per_second(
+					     result, trial, trial->grad_accum));
 		strbuf_addf(out, " %10s", strbuf_text(&cell));
 	}
 	strbuf_release(&cell);

@@ -17,10 +17,10 @@
 static void evidence_add_rate(struct strbuf *out,
 			      const struct report_style *style,
 			      const struct result *result,
-			      const struct trial *trial)
+			      const struct trial *trial, int64_t accum)
 {
-	struct rate_factor rate = rates_against_own(result, trial);
-	double speed = rates_samples_per_second(result, trial);
+	struct rate_factor rate = rates_against_own(result, trial, accum);
+	double speed = rates_samples_per_second(result, trial, accum);
 
 	if (!(speed > 0))
 		return;
@@ -58,7 +58,7 @@ static void evidence_add_size(struct strbuf *out,
 			   trial_fits(trial) ? 0 : trial->limit_bytes);
 	}
 	if (trial_fits(trial)) {
-		evidence_add_rate(out, style, result, trial);
+		evidence_add_rate(out, style, result, trial, accum);
 	} else {
 		strbuf_adds(out, ", ");
 		words_verdict(out, trial);
@@ -134,20 +134,27 @@ static void add_memory(struct strbuf *out, const struct report_style *style,
 		       const struct result *result)
 {
 	const struct record *record = &result->record;
+	const struct trial *trial = rates_trial(
+		result, record->batch.micro_batch, record->batch.grad_accum);
 	struct strbuf line = STRBUF_INIT;
+	uint64_t limit = record->limit_bytes;
 	char text[BYTES_TEXT_MAX];
 
 	if (record->peak_bytes > 0)
 		strbuf_addf(&line, "peak %s",
 			    bytes_format(text, record->peak_bytes));
-	if (record->limit_bytes > 0) {
+	if (limit > 0) {
 		strbuf_adds(&line, record->peak_bytes > 0 ? ", " : "");
 		words_limit(&line, style, result);
 	}
-	if (record->peak_bytes > 0 && record->limit_bytes > record->peak_bytes)
+	if (trial && trial->limit_bytes && trial->limit_bytes < limit) {
+		limit = trial->limit_bytes;
+		strbuf_addf(&line, "; judged by %s, as its peak grew",
+			    bytes_format(text, limit));
+	}
+	if (record->peak_bytes > 0 && limit > record->peak_bytes)
 		strbuf_addf(&line, "; %s to spare",
-			    bytes_format(text, record->limit_bytes -
-						       record->peak_bytes));
+			    bytes_format(text, limit - record->peak_bytes));
 	if (line.length > 0)
 		words_field(out, style, "memory", strbuf_text(&line));
 	strbuf_release(&line);

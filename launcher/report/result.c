@@ -228,7 +228,8 @@ static json_t *probe_json(const struct result *result,
 			  const struct probe_note *note)
 {
 	const struct trial *trial = &note->trial;
-	double speed = rates_samples_per_second(result, trial);
+	double speed =
+		rates_samples_per_second(result, trial, trial->grad_accum);
 	json_t *object = json_checked(json_object());
 
 	json_put(object, "micro_batch", json_count(trial->micro_batch));

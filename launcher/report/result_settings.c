@@ -32,7 +32,7 @@ static json_t *rate_json(const struct result *result, int64_t micro,
 
 	if (!trial)
 		return json_null();
-	speed = rates_samples_per_second(result, trial);
+	speed = rates_samples_per_second(result, trial, accum);
 	spread = speed > 0 ? speed * rates_spread(trial) : 0;
 	object = json_checked(json_object());
 	json_put(object, "micro_batch", json_count(micro));

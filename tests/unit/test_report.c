@@ -31,6 +31,7 @@ static const struct trial fits_8 = {
 	.rank = -1,
 	.peak_bytes = 730 * MIB,
 	.step_seconds = 0.4,
+	.pass_seconds = 0.2,
 };
 static const struct trial fits_32 = {
 	.micro_batch = 32,
@@ -40,6 +41,7 @@ static const struct trial fits_32 = {
 	.rank = -1,
 	.peak_bytes = 1444 * MIB,
 	.step_seconds = 0.8,
+	.pass_seconds = 0.4,
 	.confirmed_steps = 20,
 };
 static const struct trial over_64 = {
@@ -178,6 +180,7 @@ static const struct trial slow_32 = {
 	.rank = -1,
 	.peak_bytes = 1300 * MIB,
 	.step_seconds = 2.4,
+	.pass_seconds = 1.2,
 };
 
 /* The answer ran before, as slowly as the own size is. */

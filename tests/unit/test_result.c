@@ -438,13 +438,16 @@ static void speed_is_samples_of_all_ranks(void **state)
 	struct trial trial = { .micro_batch = 8, .grad_accum = 2 };
 
 	(void)state;
-	assert_true(fabs(rates_samples_per_second(&result, &trial)) < 1e-9);
+	assert_true(fabs(rates_samples_per_second(&result, &trial,
+						  trial.grad_accum)) < 1e-9);
 	trial.step_seconds = 0.5;
-	assert_true(fabs(rates_samples_per_second(&result, &trial) - 32) <
-		    1e-9);
+	assert_true(fabs(rates_samples_per_second(&result, &trial,
+						  trial.grad_accum) -
+			 32) < 1e-9);
 	result.record.batch.world_size = 4;
-	assert_true(fabs(rates_samples_per_second(&result, &trial) - 128) <
-		    1e-9);
+	assert_true(fabs(rates_samples_per_second(&result, &trial,
+						  trial.grad_accum) -
+			 128) < 1e-9);
 }
 
 int main(void)
