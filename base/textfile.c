@@ -207,6 +207,69 @@ int textfile_replace(const char *path, mode_t mode, const void *data,
 	return result;
 }
 
+static int write_through(const char *path, const void *data, size_t length)
+{
+	int fd = open(path,
+		      O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int result = fd < 0 ? -errno : file_write_all(fd, data, length);
+
+	if (fd >= 0 && close(fd) < 0 && result == 0)
+		result = -errno;
+	return result;
+}
+
+/* What a process makes has this mode; it cannot be asked without being set. */
+static mode_t new_mode(void)
+{
+	mode_t mask = umask(0);
+
+	(void)umask(mask);
+	return 0666 & ~mask;
+}
+
+int textfile_give(const char *path, const void *data, size_t length,
+		  struct error *err)
+{
+	struct stat info;
+	char *target;
+	int result;
+
+	if (stat(path, &info) < 0)
+		return textfile_replace(path, new_mode(), data, length, err);
+	/* What /dev/stdout leads to may be a file that is being written. */
+	if (!S_ISREG(info.st_mode) || strncmp(path, "/dev/", 5) == 0) {
+		result = write_through(path, data, length);
+		return result < 0 ? error_set_errno(err, result,
+						    "cannot write %s", path)
+				  : 0;
+	}
+	target = realpath(path, NULL);
+	result = textfile_replace(target ? target : path, info.st_mode & 07777,
+				  data, length, err);
+	free(target);
+	return result;
+}
+
+int textfile_can_give(const char *path, struct error *err)
+{
+	char *folder = textfile_folder_of(path);
+	struct stat info;
+	int result = 0;
+
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		result = -EISDIR;
+	else if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		result = access(path, W_OK) < 0 ? -errno : 0;
+	else if (stat(folder, &info) == 0 && !S_ISDIR(info.st_mode))
+		result = -ENOTDIR;
+	else if (access(folder, W_OK | X_OK) < 0)
+		result = -errno;
+	free(folder);
+	return result < 0
+		       ? error_set_errno(err, result, "cannot write %s", path)
+		       : 0;
+}
+
 int textfile_make(const char *path, mode_t mode, const void *data,
 		  size_t length, struct error *err)
 {

@@ -30,6 +30,17 @@ int textfile_replace(const char *path, mode_t mode, const void *data,
 		     size_t length, struct error *err);
 
 /*
+ * Write to a path that the user named: through links, and into a pipe or a
+ * device as it is (a pipe that nobody reads is -ENXIO). A file is replaced as
+ * above and keeps its mode; a new one has what the umask lets it have.
+ */
+int textfile_give(const char *path, const void *data, size_t length,
+		  struct error *err);
+
+/* Could that be done now? Touches nothing. 0 or -errno. */
+int textfile_can_give(const char *path, struct error *err);
+
+/*
  * Write a file that was not there, for processes of this machine: nobody waits
  * for the disk, and a crash of the machine may lose it. -EEXIST where there is
  * one. On failure there is none.

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "launcher/command/text/placeholder.h"
 #include "launcher/command/text/text.h"
 #include "launcher/complete.h"
 #include "launcher/devices/devices.h"
@@ -152,6 +153,7 @@ static int wrong_usage(const struct strlist *arguments,
 {
 	const struct strlist nothing = STRLIST_INIT;
 	struct strlist command = STRLIST_INIT;
+	struct strlist present = STRLIST_INIT;
 	struct strbuf message = STRBUF_INIT;
 	int code = EXIT_AUTOFIT_FAILED;
 
@@ -161,11 +163,13 @@ static int wrong_usage(const struct strlist *arguments,
 			      "autofit: %s; starting the command as given "
 			      "(--otherwise run)\n",
 			      strbuf_text(&message));
-		code = exec_command(state, &command, &nothing);
+		placeholders_present(&command, &present);
+		code = exec_command(state, &present, &nothing);
 	} else {
 		log_error("%s", err->message);
 	}
 	strbuf_release(&message);
+	strlist_release(&present);
 	strlist_release(&command);
 	return code;
 }

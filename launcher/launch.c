@@ -39,6 +39,12 @@
 
 static void set_as_given(struct result *result, const struct options *options)
 {
+	if (options->subcommand == SUBCOMMAND_TUNE) {
+		result_refuse(result, COMMAND_REFUSED,
+			      "nothing is recorded for this command, and with "
+			      "--no-probe nothing is tried");
+		return;
+	}
 	result->outcome = OUTCOME_AS_GIVEN;
 	result->exit_code = EXIT_DONE;
 	result_start_as_given(result, options);
@@ -270,7 +276,8 @@ static void answer_source_find(const struct options *options,
 		decide_as_rank(request, result);
 	else if (outcome == COMMAND_OK)
 		launch_answer(request, result);
-	else if (options->reuse.no_probe)
+	else if (options->reuse.no_probe &&
+		 options->subcommand != SUBCOMMAND_TUNE)
 		set_as_given(result, options);
 	else
 		result_refuse(result, outcome, err.message);

@@ -110,8 +110,7 @@ static int write_metrics(const struct night_run *run)
 	if (!path)
 		return 0;
 	night_metrics(&run->now, &text);
-	result = textfile_replace(path, 0644, strbuf_text(&text), text.length,
-				  &err);
+	result = textfile_give(path, strbuf_text(&text), text.length, &err);
 	if (result < 0)
 		log_error("--metrics: %s", err.message);
 	strbuf_release(&text);

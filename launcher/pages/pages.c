@@ -26,8 +26,7 @@ static int deliver(const struct options *options, const struct strbuf *text)
 
 	if (!path || strcmp(path, "-") == 0)
 		return report_print(text, EXIT_DONE);
-	if (textfile_replace(path, 0644, strbuf_text(text), text->length,
-			     &err) == 0)
+	if (textfile_give(path, strbuf_text(text), text->length, &err) == 0)
 		return EXIT_DONE;
 	log_error("--html: %s", err.message);
 	return EXIT_AUTOFIT_FAILED;

@@ -31,8 +31,8 @@ int report_answer(const struct options *options, const struct strbuf *text,
 	int code = EXIT_DONE;
 
 	if (options->output.json && !json_only &&
-	    textfile_replace(options->output.json, 0644, strbuf_text(json),
-			     json->length, &err) < 0) {
+	    textfile_give(options->output.json, strbuf_text(json), json->length,
+			  &err) < 0) {
 		log_error("%s", err.message);
 		code = EXIT_AUTOFIT_FAILED;
 	}

@@ -11,6 +11,7 @@
 #include "launcher/command/rewrite/settings_list.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/knob_kind.h"
+#include "launcher/command/text/placeholder.h"
 #include "launcher/options/exitcode.h"
 
 #include <errno.h>
@@ -116,9 +117,9 @@ void result_set_restart(struct result *result, const struct request *request)
 void result_start_as_given(struct result *result, const struct options *options)
 {
 	rewrite_release(&result->run);
-	strlist_add_all(&result->run.argv,
-			(const char *const *)options->command.items,
-			options->command.count);
+	placeholders_present(&options->command, &result->run.argv);
+	placeholders_present(&options->hints.env_templates,
+			     &result->run.environment);
 }
 
 void result_refuse(struct result *result, enum command_outcome outcome,
@@ -159,8 +160,8 @@ int result_write_json(const struct options *options,
 			code = error_set_errno(&err, -errno,
 					       "cannot write to stdout");
 	} else {
-		code = textfile_replace(options->output.json, 0644,
-					strbuf_text(&text), text.length, &err);
+		code = textfile_give(options->output.json, strbuf_text(&text),
+				     text.length, &err);
 	}
 	if (code < 0)
 		log_error("--json: %s", err.message);

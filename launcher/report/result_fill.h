@@ -18,7 +18,8 @@ void result_set_command(struct result *result, const struct request *request,
 /* The same with the record's split, going on from where an earlier run was. */
 void result_set_restart(struct result *result, const struct request *request);
 
-/* What starts is the command exactly as it was typed. */
+/* What starts is the command as it was typed, with its placeholders' present
+ * values, and --env's. */
 void result_start_as_given(struct result *result,
 			   const struct options *options);
 

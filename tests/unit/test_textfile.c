@@ -192,6 +192,46 @@ static void a_failure_leaves_the_old_file_alone(void **state)
 	strbuf_release(&out);
 }
 
+static void what_the_user_names_stays_what_it_is(void **state)
+{
+	char pipe_path[SCRATCH_PATH_MAX], file[SCRATCH_PATH_MAX];
+	char link_path[SCRATCH_PATH_MAX], missing[SCRATCH_PATH_MAX];
+	struct strbuf out = STRBUF_INIT;
+	char got[4] = "";
+	struct stat info;
+	int reader;
+
+	scratch_path(pipe_path, *state, "pipe");
+	assert_int_equal(mkfifo(pipe_path, 0600), 0);
+	assert_int_equal(textfile_give(pipe_path, "new", 3, NULL), -ENXIO);
+	reader = open(pipe_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(reader >= 0);
+	assert_int_equal(textfile_give(pipe_path, "new", 3, NULL), 0);
+	assert_int_equal(read(reader, got, 3), 3);
+	assert_string_equal(got, "new");
+	assert_int_equal(close(reader), 0);
+	assert_int_equal(stat(pipe_path, &info), 0);
+	assert_true(S_ISFIFO(info.st_mode));
+	scratch_path(file, *state, "file");
+	assert_int_equal(scratch_write(file, "old", 3), 0);
+	assert_int_equal(chmod(file, 0640), 0);
+	assert_int_equal(symlink("file", scratch_path(link_path, *state, "l")),
+			 0);
+	assert_int_equal(textfile_give(link_path, "new", 3, NULL), 0);
+	assert_int_equal(lstat(link_path, &info), 0);
+	assert_true(S_ISLNK(info.st_mode));
+	assert_int_equal(textfile_read(file, 100, &out, NULL), 0);
+	assert_string_equal(strbuf_text(&out), "new");
+	assert_int_equal(stat(file, &info), 0);
+	assert_int_equal(info.st_mode & 07777, 0640);
+	assert_int_equal(textfile_can_give(link_path, NULL), 0);
+	assert_int_equal(textfile_can_give(*state, NULL), -EISDIR);
+	assert_int_equal(
+		textfile_can_give(scratch_path(missing, *state, "no/x"), NULL),
+		-ENOENT);
+	strbuf_release(&out);
+}
+
 /* The limit's signal ends it in the middle of a write. */
 static void who_is_killed_leaves_nothing(void **state)
 {
@@ -261,6 +301,9 @@ int main(void)
 						scratch_make, scratch_remove),
 		cmocka_unit_test_setup_teardown(
 			a_failure_leaves_the_old_file_alone, scratch_make,
+			scratch_remove),
+		cmocka_unit_test_setup_teardown(
+			what_the_user_names_stays_what_it_is, scratch_make,
 			scratch_remove),
 		cmocka_unit_test_setup_teardown(who_is_killed_leaves_nothing,
 						scratch_make, scratch_remove),

@@ -83,7 +83,7 @@ bool placeholders_in(const char *text)
 	return false;
 }
 
-char *placeholders_strip(const char *text)
+static char *without_values(const char *text, bool fills)
 {
 	struct strbuf out = STRBUF_INIT;
 	struct placeholder found;
@@ -91,8 +91,22 @@ char *placeholders_strip(const char *text)
 	for (; placeholder_next(text, &found);
 	     text = found.start + found.length) {
 		strbuf_add(&out, text, (size_t)(found.start - text));
-		strbuf_addf(&out, "{%s}", found.name);
+		if (fills && found.value)
+			strbuf_add(&out, found.value, found.value_length);
+		else
+			strbuf_addf(&out, "{%s}", found.name);
 	}
 	strbuf_add(&out, text, strlen(text));
 	return strbuf_detach(&out);
+}
+
+void placeholders_present(const struct strlist *words, struct strlist *out)
+{
+	for (size_t i = 0; i < words->count; i++)
+		strlist_take(out, without_values(words->items[i], true));
+}
+
+char *placeholders_strip(const char *text)
+{
+	return without_values(text, false);
 }

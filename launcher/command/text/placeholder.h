@@ -3,6 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_TEXT_PLACEHOLDER_H
 #define AUTOFIT_LAUNCHER_COMMAND_TEXT_PLACEHOLDER_H
 
+#include "base/strlist.h"
 #include "launcher/command/text/knob_kind.h"
 
 #include <stdbool.h>
@@ -26,6 +27,10 @@ const char *placeholder_name(enum knob_kind kind);
 
 /* One of micro, accum, effective stands in the text. */
 bool placeholders_in(const char *text);
+
+/* Appends the words with present values: {micro:8} as 8. What names no value
+ * stays as it is. */
+void placeholders_present(const struct strlist *words, struct strlist *out);
 
 /* A copy without the values: {micro:8} as {micro}. The caller frees. */
 char *placeholders_strip(const char *text);
