@@ -383,18 +383,25 @@ static void final_disturbed(struct strbuf *out,
 	final_add_tail(out, style, result);
 }
 
-/* The largest size that was run and fits, or this one; NULL: none. */
+/* The largest size that was run and fits, below every misfit, or this one;
+ * NULL: none. */
 static const struct trial *fitting_trial(const struct result *result,
 					 int64_t micro)
 {
 	const struct probe_notes *probes = &result->record.probes;
 	const struct trial *best = NULL;
+	int64_t misfit = INT64_MAX;
 
+	for (size_t i = 0; i < probes->count; i++)
+		if (trial_is_misfit(&probes->items[i].trial) &&
+		    probes->items[i].trial.micro_batch < misfit)
+			misfit = probes->items[i].trial.micro_batch;
 	for (size_t i = 0; i < probes->count; i++) {
 		const struct trial *trial = &probes->items[i].trial;
 
 		if (trial_fits(trial) &&
-		    (micro == 0 || trial->micro_batch == micro) &&
+		    (micro ? trial->micro_batch == micro
+			   : trial->micro_batch < misfit) &&
 		    (!best || trial->micro_batch >= best->micro_batch))
 			best = trial;
 	}

@@ -81,6 +81,7 @@ struct effect_check session_effect_check(const struct session *session,
 		.own_accum = command->batch.grad_accum,
 		.world_size = command->batch.world_size,
 		.max_micro = session_largest_reach(session),
+		.is_host = session->given.target->device == PROBE_HOST,
 	};
 	size_t count = session->trials.notes->count;
 	struct trial *trials = probe_notes_trials(session->trials.notes);
@@ -281,6 +282,23 @@ void session_answer_renew(struct session *session, const struct trial *check)
 	session_answer_write_record(session);
 }
 
+/* What is asked of the sizes leaves none: that is no matter of memory. */
+static void no_size_is_left(struct session *session)
+{
+	const struct plan *plan = &session->plan;
+
+	(void)session_end(
+		session, OUTCOME_REFUSED, EXIT_REFUSED,
+		xasprintf("no split of effective batch %lld over %lld rank%s "
+			  "has a micro-batch of at most %lld that %lld "
+			  "divides, so nothing was tried",
+			  (long long)plan->asked.effective_batch,
+			  (long long)plan->asked.world_size,
+			  plan->asked.world_size == 1 ? "" : "s",
+			  (long long)plan->problem.max_micro,
+			  (long long)plan->problem.multiple_of));
+}
+
 static void nothing_fits(struct session *session, const struct plan_step *step)
 {
 	const struct plan *plan = &session->plan;
@@ -288,6 +306,10 @@ static void nothing_fits(struct session *session, const struct plan_step *step)
 	int64_t micro = step->largest_micro;
 
 	assert(!session->result->message);
+	if (!session->trials.notes->count && plan->asked.effective_batch) {
+		no_size_is_left(session);
+		return;
+	}
 	record->largest_fit = micro;
 	record->smallest_misfit = step->smallest_misfit;
 	set_misfit_by(record, "probe");

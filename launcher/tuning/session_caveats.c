@@ -241,7 +241,12 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	if (trial && trial->steps_source == STEPS_TIME)
 		strlist_add(&record->caveats,
 			    "no step was seen: judged by time without growth");
-	if (session->kit.without_hook || session->kit.without_args)
+	if (trial && trial->steps_source == STEPS_EXIT && !trial->steps)
+		strlist_add(&record->caveats,
+			    "no step was seen: judged by its end, with status "
+			    "0");
+	if (session->kit.without_hook || session->kit.without_args ||
+	    session->kit.without_output)
 		strlist_add(&record->caveats,
 			    "probes ran without autofit's additions, which "
 			    "the command does not take");

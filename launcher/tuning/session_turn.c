@@ -119,6 +119,11 @@ static bool drop_an_addition(struct probe_kit *kit,
 	if (!kit->without_hook &&
 	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
 		return kit->without_hook = true;
+	/* In a view its own folder of results is as safe. */
+	if (!kit->without_output &&
+	    kit->isolation.choice.kind == ISOLATION_VIEW &&
+	    strstr(error, kit->isolation.space.folder))
+		return kit->without_output = true;
 	if (kit->without_args)
 		return false;
 	return kit->without_args = command_names_addition(command, error);

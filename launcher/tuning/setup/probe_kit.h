@@ -27,7 +27,7 @@ struct probe_kit {
 	struct printed_sizes_patterns *sizes; /* NULL: none */
 	char *log_folder;
 	/* Additions of autofit's that an earlier probe's first error named. */
-	bool without_hook, without_args, without_preload;
+	bool without_hook, without_args, without_preload, without_output;
 };
 
 /* -EPERM: probing would not be safe here. Release it, whatever the result. */

@@ -72,6 +72,14 @@ static void share_places(struct probe_setup *setup,
 	setup->isolation.shared = &setup->shared;
 }
 
+/* Some programs want a folder of results that is there, others none. */
+static bool has_output(const struct request *request)
+{
+	const char *folder = request->command.knobs[KNOB_OUTPUT].text;
+
+	return folder && access(folder, F_OK) == 0;
+}
+
 static int probe_setup_make_folders(struct probe_setup *setup,
 				    struct probe_kit *kit,
 				    const struct session_setup *session,
@@ -80,6 +88,7 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	const struct request *request = session->request;
 	const struct memory_target *target = session->target;
 	const char *folders[4];
+	int count = 0;
 	char *hook_file;
 	int result = 0;
 
@@ -92,11 +101,12 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	place_channel(setup, target);
 	if (target->device == PROBE_HOST && step_ranks_can_report(request))
 		setup->ranks = xasprintf("%s/ranks", setup->scratch);
-	folders[0] = setup->scratch;
-	folders[1] = setup->hook;
-	folders[2] = setup->out;
-	folders[3] = setup->tmp;
-	for (int i = 0; i < 4 && result == 0; i++)
+	folders[count++] = setup->scratch;
+	folders[count++] = setup->hook;
+	folders[count++] = setup->tmp;
+	if (has_output(request))
+		folders[count++] = setup->out;
+	for (int i = 0; i < count && result == 0; i++)
 		result = paths_make(folders[i], err);
 	if (result < 0)
 		return result;
@@ -190,13 +200,17 @@ int64_t probe_setup_same_steps(const struct options *options)
 struct command_values probe_setup_values(const struct options *options,
 					 const struct plan_step *step)
 {
+	int64_t before = options->search.probe_steps > COMPILED_STEPS
+				 ? options->search.probe_steps
+				 : COMPILED_STEPS;
+
 	assert(step->probe_accum >= 1 &&
 	       step->probe_accum <= step->final_accum);
 	return (struct command_values){
 		.micro_batch = step->micro_batch,
 		.grad_accum = step->probe_accum,
 		/* No probe comes to its own end before it is confirmed. */
-		.steps = 2 * options->search.confirm_steps + COMPILED_STEPS,
+		.steps = 2 * options->search.confirm_steps + before,
 		.is_probe = true,
 		.confirm_steps = step->probe_accum == step->final_accum
 					 ? probe_setup_same_steps(options)
@@ -222,7 +236,7 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 	struct command command = request->command;
 	int result;
 
-	values.output = setup->out;
+	values.output = kit->without_output ? NULL : setup->out;
 	values.port = additions.port;
 	values.copies = setup->scratch;
 	/* It refused an addition: then the preset is not that certain. */
