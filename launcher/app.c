@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/strbuf.h"
+#include "base/textfile.h"
 #include "launcher/command/text/placeholder.h"
 #include "launcher/command/text/text.h"
 #include "launcher/complete.h"
@@ -125,6 +126,18 @@ static void print_warnings(const struct strlist *warnings)
 		log_warning("%s", warnings->items[i]);
 }
 
+/* Before hours are spent on what is to stand there. */
+static bool can_be_written(const char *option, const char *path)
+{
+	struct error err = ERROR_INIT;
+
+	if (!path || strcmp(path, "-") == 0 ||
+	    textfile_can_give(path, &err) == 0)
+		return true;
+	log_error("%s: %s", option, err.message);
+	return false;
+}
+
 static int run_subcommand(const struct options *options,
 			  const struct process_state *state,
 			  const struct strlist *warnings)
@@ -136,6 +149,9 @@ static int run_subcommand(const struct options *options,
 	print_warnings(warnings);
 	if (is_probe())
 		return become_command(options, state);
+	if (!can_be_written("--json", options->output.json) ||
+	    !can_be_written("--html", options->report.html))
+		return EXIT_AUTOFIT_FAILED;
 	return subcommands[options->subcommand](options, state);
 }
 

@@ -11,8 +11,9 @@
 
 /*
  * The line goes through the two largest measured peaks that are farther apart
- * than the noise; the larger is taken for the largest size's. With one usable point it goes through the origin, which can
- * only over-estimate what larger sizes need.
+ * than the noise; the larger is taken for the largest size's. With one usable
+ * point it goes through the origin, which can only over-estimate what larger
+ * sizes need.
  */
 struct memory_line {
 	size_t points; /* 0: nothing measured, 1: through the origin, 2 */

@@ -2,8 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_check.h"
 
-#include "base/textfile.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -138,19 +136,6 @@ static int check_owned(struct options_parsing *parsing)
 	return 0;
 }
 
-/* Before hours are spent on what is to stand there. */
-static bool check_written(struct options_parsing *parsing, const char *option,
-			  const char *path)
-{
-	struct error err = ERROR_INIT;
-
-	if (!path || strcmp(path, "-") == 0 ||
-	    textfile_can_give(path, &err) == 0)
-		return false;
-	(void)options_wrong(parsing, "%s: %s", option, err.message);
-	return true;
-}
-
 int options_check(struct options_parsing *parsing)
 {
 	const struct subcommand_row *row = parsing->subcommand;
@@ -177,9 +162,5 @@ int options_check(struct options_parsing *parsing)
 	    strcmp(options->output.json, "-") == 0)
 		return options_wrong(parsing, "--json -: stdout belongs to the "
 					      "command; use --json FILE");
-	return check_written(parsing, "--json", options->output.json) ||
-			       check_written(parsing, "--html",
-					     options->report.html)
-		       ? EINVAL
-		       : 0;
+	return 0;
 }

@@ -346,7 +346,7 @@ def time_limit_of_a_launch(place):
     code, result, words = place.launch(
         ["--time-limit", "5s", "--confirm-steps", "6"],
         [TRAINER, "--batch-size", "2", "--grad-accum", "64", "--steps", "6",
-         "--step-ms", "500"])
+         "--step-ms", "500", "--per-sample-kib", "1024"])
     fitting = [micro for micro, verdict in verdicts(result)
                if verdict == "fits"]
     check("the time was up", result["outcome"] == "time_limit", words)

@@ -119,10 +119,12 @@ static bool rows_rise(const struct trial *small, const struct trial *large)
 
 static bool is_clearly_more(uint64_t low, uint64_t high, bool is_noisy)
 {
-	double share = is_noisy ? EFFECT_NOISY_PEAK : EFFECT_SAME_PEAK;
+	double share = !is_noisy ? EFFECT_SAME_PEAK
+		       : high > low + EFFECT_NOISY_BYTES
+			       ? EFFECT_NOISY_PEAK
+			       : EFFECT_NOISY_SMALL_PEAK;
 
-	return (double)high > (double)low * (1 + share) &&
-	       (!is_noisy || high > low + EFFECT_NOISY_BYTES);
+	return (double)high > (double)low * (1 + share);
 }
 
 /* Where the same rows go in, only what is clear of all noise tells. */

@@ -13,9 +13,11 @@
 #define EFFECT_SAME_PEAK 0.01
 #define EFFECT_SAME_TIME 0.05
 /* The same in host memory, and where the same rows went in: runs of one command
- * on a CPU spread by nearly as much, and small ones by as many bytes. */
+ * on a CPU spread by nearly as much, and those of a small one, whose bytes
+ * these are few, by up to the larger share. */
 #define EFFECT_NOISY_PEAK 0.05
 #define EFFECT_NOISY_BYTES (UINT64_C(4) << 20)
+#define EFFECT_NOISY_SMALL_PEAK 0.15
 
 enum effect_check_state {
 	EFFECT_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
