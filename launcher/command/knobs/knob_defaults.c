@@ -9,7 +9,6 @@
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
-#include "launcher/command/knobs/knob_slip.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
@@ -434,7 +433,7 @@ enum command_outcome knob_default_find(struct recognition *r,
 	name = knob->names.items[0];
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM &&
-	    knob_slip_check(r, option) != COMMAND_OK)
+	    candidates_slip_check(r, option) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
 	if (option && kind <= KNOB_ACCUM)
 		return knob_set_option_default(r, kind, option);
