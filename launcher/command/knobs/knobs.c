@@ -6,6 +6,7 @@
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_by_flag.h"
+#include "launcher/command/knobs/knob_counted.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_pair.h"
@@ -200,6 +201,8 @@ enum command_outcome knobs_find(struct recognition *r)
 		if (outcome == COMMAND_OK &&
 		    r->command->knobs[order[i]].form == KNOB_ABSENT)
 			outcome = find_one(r, order[i]);
+		if (outcome == COMMAND_OK && order[i] == KNOB_ACCUM)
+			outcome = knob_counted_find(r);
 	}
 	if (outcome == COMMAND_OK)
 		outcome = check_micro(r);
