@@ -124,11 +124,22 @@ static bool nominal_is_plain(const char *at, const char *end)
 	return true;
 }
 
+/* Where the value at at ends: a line, or an argument of a call. */
+static const char *nominal_end(const char *at)
+{
+	for (int depth = 0; *at && !strchr("#\n", *at); at++) {
+		depth += (*at == '(') - (*at == ')');
+		if (depth < 0 || (depth == 0 && *at == ','))
+			break;
+	}
+	return at;
+}
+
 /* What stands behind the = of the line. */
 static bool nominal_of_line(struct source_nominal *nominal, const char *text,
 			    const char *at, const char *variable)
 {
-	const char *end = at + strcspn(at, "#\n");
+	const char *end = nominal_end(at);
 	const char *slash = memchr(at, '/', (size_t)(end - at));
 	bool is_whole = slash && slash[1] == '/';
 	struct nominal_word number, batch, last;
