@@ -158,6 +158,40 @@ static enum command_outcome alone_of_file(const struct recognition *r,
 			      argument_brief(value, batch->value), accum->name);
 }
 
+/* source_batch_size of target_batch_size: then that is a domain's. */
+static bool is_counterpart(const char *name, const char *other)
+{
+	const char *target = strcasestr(name, "target");
+	const char *source = strcasestr(other, "source");
+
+	if (!target || !source)
+		return false;
+	return name_equal(name, (size_t)(target - name), other,
+			  (size_t)(source - other)) &&
+	       name_equal(target + strlen("target"),
+			  strlen(target + strlen("target")),
+			  source + strlen("source"),
+			  strlen(source + strlen("source")));
+}
+
+static enum command_outcome two_domains_of_file(const struct recognition *r,
+						const struct setting *global,
+						const struct setting *like)
+{
+	char name[BRIEF_MAX], other[BRIEF_MAX];
+
+	if (!global || !like || !is_counterpart(global->key, like->key))
+		return COMMAND_OK;
+	(void)argument_brief(name, global->key);
+	(void)argument_brief(other, like->key);
+	return not_recognised(r,
+			      "both %s %s and %s %s of a config file may be "
+			      "the batch size: add --micro-flag %s or "
+			      "--micro-flag %s",
+			      other, like->value, name, global->value, other,
+			      name);
+}
+
 /* The same among the keys of a config file, where no option says a batch. */
 static enum command_outcome pair_of_file(struct recognition *r)
 {
@@ -176,6 +210,9 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	global = keys.first[OPTION_GLOBAL];
 	if (micros == 0 && batches == 1 && globals == 0)
 		return alone_of_file(r, batch);
+	if (globals == 1 && micros + batches == 0)
+		return two_domains_of_file(r, global,
+					   keys.first[OPTION_BATCH_LIKE]);
 	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
 	    globals == 2)
 		return COMMAND_OK;
@@ -192,6 +229,22 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	return outcome == COMMAND_OK
 		       ? knob_by_key_find(r, KNOB_GLOBAL, global->key)
 		       : outcome;
+}
+
+/* Batches of two domains, neither of which is that of all ranks. */
+static enum command_outcome two_domains(const struct recognition *r,
+					const struct candidate *global)
+{
+	char name[BRIEF_MAX], other[BRIEF_MAX];
+	struct candidates like = { .count = 0 };
+
+	(void)candidate_name(name, global);
+	by_class_collect(&like, r, CLASS_BIT(OPTION_BATCH_LIKE));
+	for (size_t i = 0; i < like.count; i++)
+		if (is_counterpart(name, candidate_name(other, &like.items[i])))
+			return advise_between(r, KNOB_MICRO, &like.items[i],
+					      global);
+	return COMMAND_OK;
 }
 
 static bool counts_tokens(const struct candidate *candidate)
@@ -283,6 +336,10 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return COMMAND_OK;
 	pair_options_collect(&options, r);
+	if (options.global.count == 1)
+		outcome = two_domains(r, &options.global.items[0]);
+	if (outcome != COMMAND_OK || command_rows_are_open(r->command))
+		return outcome;
 	if (options.micro.count == 0 &&
 	    options.batch.count + options.global.count == 1)
 		return alone_take(r,
