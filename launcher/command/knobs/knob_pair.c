@@ -5,7 +5,7 @@
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/knobs/knob_counted.h"
+#include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_scope.h"
@@ -107,13 +107,13 @@ alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 	(void)candidate_name(name, only);
 	if (accum->form == KNOB_ABSENT)
 		return COMMAND_OK;
-	if (knob_scope_holds_accum(r, name) || knob_counted_splits(r)) {
+	if (knob_scope_holds_accum(r, name) || knob_accum_splits(r)) {
 		if (!is_global && !r->hints->global_scope)
 			(void)knob_scope_said(r, name, &global->scope);
 		return pair_take(r, KNOB_GLOBAL, only);
 	}
 	/* With one pass it is the same, but what is tried has more. */
-	if (!is_global && !knob_counted_may_split(r))
+	if (!is_global && !knob_accum_may_split(r))
 		return COMMAND_OK;
 	candidate_words(words, only);
 	return not_recognised(r,
@@ -147,7 +147,7 @@ static enum command_outcome alone_of_file(const struct recognition *r,
 	char key[BRIEF_MAX], value[BRIEF_MAX];
 
 	if (accum->form == KNOB_ABSENT ||
-	    !(knob_scope_holds_accum(r, batch->key) || knob_counted_splits(r)))
+	    !(knob_scope_holds_accum(r, batch->key) || knob_accum_splits(r)))
 		return COMMAND_OK;
 	return not_recognised(r,
 			      "the script divides %s %s by %s, so it counts "

@@ -1,7 +1,7 @@
-/* Accumulations that a script tells by what it does with a number. Pure. */
+/* Accumulations that no name says, or that a name says and is no knob. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_COUNTED_H
-#define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_COUNTED_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_ACCUM_H
+#define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_ACCUM_H
 
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/text/command_outcome.h"
@@ -15,12 +15,15 @@
  * script bears it out, forgotten if it speaks of such an environment, else
  * asked about.
  */
-enum command_outcome knob_counted_find(struct recognition *r);
+enum command_outcome knob_accum_find(struct recognition *r);
 
 /* The accumulation counts pieces of the batch: x.chunk(n). */
-bool knob_counted_splits(const struct recognition *r);
+bool knob_accum_splits(const struct recognition *r);
 /* Its name may mean that too ("num_microbatches"), and the script does not
  * say that it does not. */
-bool knob_counted_may_split(const struct recognition *r);
+bool knob_accum_may_split(const struct recognition *r);
+
+/* All knobs are found: what is left over must not multiply the batch. */
+enum command_outcome knob_accum_check(const struct recognition *r);
 
 #endif
