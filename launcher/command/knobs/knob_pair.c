@@ -48,6 +48,25 @@ static void drop_idle_micro(struct pair_options *options,
 		options->micro.count = 0;
 }
 
+/* A virtual batch of 128 beside a batch of 1024 is a part of that: of a norm,
+ * say. */
+static bool is_part(const char *global, const char *batch)
+{
+	int64_t part, whole;
+
+	return count_parse(global, &part) && count_parse(batch, &whole) &&
+	       part < whole;
+}
+
+static void drop_part(struct pair_options *options)
+{
+	if (options->global.count == 1 && options->batch.count == 1 &&
+	    options->micro.count == 0 &&
+	    is_part(options->global.items[0].value,
+		    options->batch.items[0].value))
+		options->global.count = 0;
+}
+
 static void pair_options_collect(struct pair_options *options,
 				 const struct recognition *r)
 {
@@ -69,6 +88,7 @@ static void pair_options_collect(struct pair_options *options,
 		of->items[of->count++] = all.items[i];
 	}
 	drop_idle_micro(options, r);
+	drop_part(options);
 }
 
 /* Of each rank or of all: with one rank that is the same. */
@@ -208,7 +228,9 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	batch = keys.first[OPTION_BATCH];
 	globals = keys.count[OPTION_GLOBAL];
 	global = keys.first[OPTION_GLOBAL];
-	if (micros == 0 && batches == 1 && globals == 0)
+	if (micros == 0 && batches == 1 &&
+	    (globals == 0 ||
+	     (globals == 1 && is_part(global->value, batch->value))))
 		return alone_of_file(r, batch);
 	if (globals == 1 && micros + batches == 0)
 		return two_domains_of_file(r, global,
