@@ -237,24 +237,36 @@ static enum command_outcome unused_key(const struct recognition *r)
 			      name, name);
 }
 
-/* accum_steps = total // micro: the script makes one, and no option says it. */
+/*
+ * accum_steps = total // micro: the script makes one, and no option says it.
+ * Who names the option of the batch size has looked; where it is a number of
+ * the script, the name only says which.
+ */
 static enum command_outcome computed(const struct recognition *r)
 {
-	const struct knob *knobs = r->command->knobs;
-	const struct knob *micro = &knobs[KNOB_MICRO];
+	const struct knob *micro = &r->command->knobs[KNOB_MICRO];
 	const struct source_option *global;
 	char variable[NAME_MAX_BYTES];
 	const char *name;
 	size_t length;
 	unsigned line;
 
-	if (!r->text || command_accumulates(r->command) || !micro->name)
+	if (!by_class_applies(r) || !r->text || !micro->name ||
+	    command_accumulates(r->command))
 		return COMMAND_OK;
 	line = source_accum_computed(r->text, &name, &length);
-	if (!line)
-		return COMMAND_OK;
-	if (source_accum_nominal(&r->command->nominal, r->text,
+	if (!line ||
+	    source_accum_nominal(&r->command->nominal, r->text,
 				 knob_scope_variable(r, micro->name, variable)))
+		return COMMAND_OK;
+	if (micro->form == KNOB_SOURCE)
+		return not_recognised(
+			r,
+			"%s:%u computes %.*s, so the accumulation is not "
+			"known: write its number there, or name that of the "
+			"effective batch with --global-flag",
+			r->source_name, line, (int)length, name);
+	if (r->hints->micro_flag)
 		return COMMAND_OK;
 	global = by_class_declared(r, CLASS_BIT(OPTION_GLOBAL));
 	/* One that counts tokens says no samples. */
@@ -329,6 +341,8 @@ enum command_outcome knob_accum_check(const struct recognition *r)
 	struct candidates found = { .count = 0 };
 	unsigned classes = asked_classes(r);
 
+	if (computed(r) != COMMAND_OK)
+		return COMMAND_NOT_RECOGNISED;
 	if (!classes || accum->form == KNOB_PLACEHOLDER ||
 	    accum->form == KNOB_ENVIRONMENT)
 		return COMMAND_OK;
@@ -341,7 +355,6 @@ enum command_outcome knob_accum_check(const struct recognition *r)
 		(void)candidate_name(name, candidate);
 		if (!count_parse(candidate->value, &number) || number == 1 ||
 		    accum_is_known(r, name, strlen(name)) ||
-
 		    (candidate->option &&
 		     option_is_knob(r->command, candidate->option)))
 			continue;
@@ -357,8 +370,7 @@ enum command_outcome knob_accum_check(const struct recognition *r)
 	}
 	if (!by_class_applies(r))
 		return other_batch(r);
-	if (unused_key(r) != COMMAND_OK || computed(r) != COMMAND_OK ||
-	    other_micro(r) != COMMAND_OK)
+	if (unused_key(r) != COMMAND_OK || other_micro(r) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
 	return knob_overwritten_check(r, r->command->knobs[KNOB_MICRO].name);
 }
