@@ -585,7 +585,7 @@ static const char *const accumulations[] = {
 	"--grad-acc-steps",
 	"--accum-grad-batches",
 	"--grad_accum_every",
-	"--num_microbatches",
+	"--batches-per-step",
 	"--batches-per-allreduce",
 	"--gradient-accumulate",
 	"--accumulation-iters",

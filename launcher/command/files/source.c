@@ -7,6 +7,7 @@
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/files/source_signature.h"
 #include "launcher/command/files/source_submission.h"
+#include "launcher/command/files/source_variables.h"
 #include "launcher/command/text/names.h"
 
 #include <stdlib.h>
@@ -126,7 +127,10 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
 {
-	struct source_option option = { .line = line };
+	struct source_option option = {
+		.line = line,
+		.indent = strspn(cursor->line_start, " \t"),
+	};
 
 	cursor->at++;
 	for (;;) {
@@ -151,19 +155,6 @@ static void read_call(struct pytext *cursor, struct source *source,
 	source_option_add(source, &option);
 }
 
-/* ("name", ...) or ["name"]: over the bracket, the name, and what is blank. */
-static bool read_quoted(struct pytext *cursor, const char **name,
-			size_t *length)
-{
-	cursor->at++;
-	pytext_skip_blanks(cursor, true);
-	if (cursor->at >= cursor->end || !pytext_is_quote(*cursor->at))
-		return false;
-	pytext_string(cursor, name, length);
-	pytext_skip_blanks(cursor, true);
-	return *length > 0;
-}
-
 /* ("batch_size", 8, "help"): absl. The cursor is on the bracket. */
 static void read_define(struct pytext *cursor, struct source *source,
 			unsigned line)
@@ -173,7 +164,7 @@ static void read_define(struct pytext *cursor, struct source *source,
 	const char *name;
 	size_t length;
 
-	if (!read_quoted(&ahead, &name, &length) ||
+	if (!source_quoted(&ahead, &name, &length) ||
 	    length > NAME_MAX_BYTES - 3 || ahead.at >= ahead.end ||
 	    *ahead.at != ',')
 		return;
@@ -199,38 +190,6 @@ static void read_define_switch(struct pytext *cursor, struct source *source,
 	read_define(cursor, source, line);
 	if (source->option_count > count)
 		source->options[count].is_switch = true;
-}
-
-static void add_variable(struct source *source,
-			 const struct source_variable *variable)
-{
-	if (source->variable_count == SOURCE_VARIABLES_MAX)
-		return;
-	source->variables =
-		xgrow(source->variables, source->variable_count,
-		      &source->variable_capacity, sizeof(*source->variables));
-	source->variables[source->variable_count++] = *variable;
-}
-
-/* ("BS", 8) or ["BS"]: the cursor is on the bracket. */
-static void read_variable(struct pytext *cursor, struct source *source,
-			  unsigned line)
-{
-	struct source_variable variable = { .line = line };
-	struct pytext ahead = *cursor;
-	bool is_call = *ahead.at == '(';
-	const char *name;
-	size_t length;
-
-	if (!read_quoted(&ahead, &name, &length) || length >= NAME_MAX_BYTES)
-		return;
-	if (is_call && ahead.at < ahead.end && *ahead.at == ',') {
-		ahead.at++;
-		pytext_skip_blanks(&ahead, true);
-		variable.kind = pytext_value(&ahead, true, &variable.value);
-	}
-	variable.name = xstrndup(name, length);
-	add_variable(source, &variable);
 }
 
 /* Takes what the constant owns over. */
@@ -312,20 +271,12 @@ static const struct bracket_row {
 	{ "DEFINE_integer", "(", read_define },
 	{ "DEFINE_bool", "(", read_define_switch },
 	{ "DEFINE_boolean", "(", read_define_switch },
-	{ "getenv", "(", read_variable },
-	{ "environ", "[", read_variable },
-	{ "get", "(", read_variable },
+	{ "set_defaults", "(", source_options_set },
+	{ "getenv", "(", source_variable_read },
+	{ "environ", "[", source_variable_read },
+	{ "get", "(", source_variable_read },
+	{ "int", "(", source_variable_read },
 };
-
-/* environ.get is a variable's, any other get is not. */
-static bool is_of_environ(const char *word, const char *beginning)
-{
-	static const char before[] = "environ.";
-	size_t length = strlen(before);
-
-	return (size_t)(word - beginning) >= length &&
-	       memcmp(word - length, before, length) == 0;
-}
 
 static void read_code_word(struct pytext *cursor, struct source *source)
 {
@@ -340,8 +291,7 @@ static void read_code_word(struct pytext *cursor, struct source *source)
 
 		if (*word != *row->word ||
 		    !pytext_word_is(word, length, row->word) ||
-		    (strcmp(row->word, "get") == 0 &&
-		     !is_of_environ(word, cursor->line_start)))
+		    !source_variable_may_be(word, length, cursor->line_start))
 			continue;
 		pytext_skip_blanks(cursor, false);
 		if (cursor->at < cursor->end && *cursor->at &&

@@ -40,6 +40,7 @@ struct source_option {
 	char *help;          /* its words for people; NULL: none */
 	enum option_class class; /* by the words of its names */
 	unsigned line;
+	size_t indent; /* of that line, of add_argument */
 };
 
 /* name = 8, f(name=8), "name": 8. */
@@ -53,7 +54,7 @@ struct source_constant {
 	unsigned line;
 };
 
-/* os.environ["BS"], os.environ.get("BS", 8), os.getenv("BS", "8"). */
+/* os.environ["BS"], os.environ.get("BS", 8), os.getenv("BS") or 8. */
 struct source_variable {
 	char *name;
 	enum source_value kind; /* of its default */

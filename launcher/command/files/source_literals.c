@@ -94,6 +94,44 @@ static bool literals_read_plain(struct pytext *cursor, int64_t *value)
 		strchr(in_brackets ? ",)]}" : "\r\n#;", *cursor->at));
 }
 
+/* {0: 8, 4: 4}, max(1, n): a number in the argument, that is no plain one. */
+static bool literals_has_number(struct pytext cursor)
+{
+	const char *end, *text;
+	size_t length;
+
+	for (end = cursor.at, pytext_skip_argument(&cursor); end < cursor.at;) {
+		struct pytext word = { .at = end, .end = cursor.at };
+
+		if (pytext_is_quote(*end))
+			pytext_string(&word, &text, &length);
+		else if (pytext_is_word_start(*end))
+			pytext_word(&word, &text, &length);
+		else if (literals_is_digit(*end))
+			return true;
+		else
+			word.at++;
+		end = word.at;
+	}
+	return false;
+}
+
+/*
+ * Does a value that begins with no digit say more than a plain number, as an
+ * accumulation that is an argument? What is divided is read elsewhere.
+ */
+static bool literals_says_more(const struct source_literal *literal,
+			       const struct pytext *cursor)
+{
+	struct pytext behind = *cursor;
+
+	if (literal->class != OPTION_ACCUM || cursor->depth == 0)
+		return false;
+	pytext_skip_argument(&behind);
+	return !memchr(cursor->at, '/', (size_t)(behind.at - cursor->at)) &&
+	       literals_has_number(*cursor);
+}
+
 /* The value begins at the cursor. */
 static void offer(const struct source_literals *at, struct pytext cursor,
 		  const char *name, size_t length)
@@ -104,10 +142,12 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 					  .place = at };
 	const char *start = cursor.at;
 
-	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end ||
-	    !literals_is_digit(*cursor.at))
+	if (length >= NAME_MAX_BYTES || cursor.at >= cursor.end)
 		return;
 	literal.class = option_class_of(name, length);
+	if (!literals_is_digit(*start) &&
+	    !literals_says_more(&literal, &cursor))
+		return;
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
 		literal.end++;

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* BATCH_SIZE = 32, bs: int = 32, DataLoader(x, batch_size=32), {"bs": 32}. */
+/* BATCH_SIZE = 32, bs: int = 32, DataLoader(x, batch_size=32), {"bs": 32};
+ * Trainer(accumulate_grad_batches={0: 8, 4: 4}). */
 struct source_literal {
 	const char *name; /* in the text, as all that is pointed to here */
 	size_t name_length;
@@ -24,7 +25,8 @@ typedef void source_literal_visit(void *context,
 				  const struct source_literal *literal);
 
 /*
- * Visits those whose value begins with a digit, in their order. Comments and
+ * Visits those whose value begins with a digit, in their order, and arguments
+ * that are an accumulation with a number in it, but for divisions. Comments and
  * strings are no code; what is not understood is passed over.
  */
 void source_literals_visit(const char *text, source_literal_visit *visit,

@@ -87,6 +87,7 @@ static int64_t number_of_name(const char *text, const char *end,
 	     (at = memmem(at, (size_t)(end - at), name.text, name.length));
 	     at += name.length) {
 		const char *behind = at + name.length;
+		struct nominal_word value;
 		int64_t number;
 
 		if ((at > text && nominal_is_name_byte(at[-1])) ||
@@ -95,8 +96,13 @@ static int64_t number_of_name(const char *text, const char *end,
 		behind += strspn(behind, " ");
 		if (*behind != '=' || behind[1] == '=')
 			continue;
-		number = number_of(nominal_word_after(behind + 1, end));
-		if (!number || (found && found != number))
+		value = nominal_word_after(behind + 1, end);
+		number = number_of(value);
+		behind = value.text + value.length;
+		behind += strspn(behind, " \t\r;");
+		/* 128 / devices is another number. */
+		if (!number || !strchr("\n#", *behind) ||
+		    (found && found != number))
 			return 0;
 		found = number;
 	}
@@ -124,11 +130,22 @@ static bool nominal_is_plain(const char *at, const char *end)
 	return true;
 }
 
+/* Where the value at at ends: a line, or an argument of a call. */
+static const char *nominal_end(const char *at)
+{
+	for (int depth = 0; *at && !strchr("#\n", *at); at++) {
+		depth += (*at == '(') - (*at == ')');
+		if (depth < 0 || (depth == 0 && *at == ','))
+			break;
+	}
+	return at;
+}
+
 /* What stands behind the = of the line. */
 static bool nominal_of_line(struct source_nominal *nominal, const char *text,
 			    const char *at, const char *variable)
 {
-	const char *end = at + strcspn(at, "#\n");
+	const char *end = nominal_end(at);
 	const char *slash = memchr(at, '/', (size_t)(end - at));
 	bool is_whole = slash && slash[1] == '/';
 	struct nominal_word number, batch, last;

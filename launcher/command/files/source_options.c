@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "launcher/command/text/names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,4 +127,55 @@ void source_option_add(struct source *source, struct source_option *option)
 		xgrow(source->options, source->option_count,
 		      &source->option_capacity, sizeof(*source->options));
 	source->options[source->option_count++] = *option;
+}
+
+/* Its variable: dest, else its first long name. */
+static bool option_is_called(const struct source_option *option,
+			     const char *name, size_t length)
+{
+	if (option->dest)
+		return name_equal(option->dest, strlen(option->dest), name,
+				  length);
+	for (size_t i = 0; i < option->names.count; i++) {
+		const char *known = option->names.items[i];
+
+		known += strspn(known, "-");
+		if (name_equal(known, strlen(known), name, length))
+			return true;
+	}
+	return false;
+}
+
+void source_options_set(struct pytext *cursor, struct source *source,
+			unsigned line)
+{
+	size_t indent = strspn(cursor->line_start, " \t");
+	struct pytext ahead = *cursor;
+	const char *name;
+	size_t length;
+
+	do {
+		struct source_option set = { .kind = SOURCE_OTHER };
+
+		ahead.at++;
+		pytext_skip_blanks(&ahead, true);
+		pytext_word(&ahead, &name, &length);
+		pytext_skip_blanks(&ahead, true);
+		if (length && ahead.at < ahead.end && *ahead.at == '=') {
+			ahead.at++;
+			pytext_skip_blanks(&ahead, true);
+			set.kind = pytext_value(&ahead, true, &set.value);
+		}
+		for (size_t i = 0; length && i < source->option_count; i++) {
+			struct source_option *option = &source->options[i];
+
+			if (!option_is_called(option, name, length))
+				continue;
+			option->kind = indent > option->indent ? SOURCE_OTHER
+							       : set.kind;
+			option->value = set.value;
+			option->line = line;
+		}
+		pytext_skip_argument(&ahead);
+	} while (ahead.at < ahead.end && *ahead.at == ',');
 }

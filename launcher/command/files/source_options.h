@@ -3,10 +3,18 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_OPTIONS_H
 #define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_OPTIONS_H
 
-#include "launcher/command/files/source.h"
+#include "launcher/command/files/pytext.h"
 
 /* Adds an option, which it takes over, unless it is there already. */
 void source_option_add(struct source *source, struct source_option *option);
 void source_option_release(struct source_option *option);
+
+/*
+ * set_defaults(batch_size=64), with the cursor on the bracket: the default of
+ * the options that are there already. In a block of its own, under an "if",
+ * it is not known which.
+ */
+void source_options_set(struct pytext *cursor, struct source *source,
+			unsigned line);
 
 #endif

@@ -203,7 +203,8 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 /* "args.accum = a // b", from its first word on: the name, or no length. */
 static size_t computed_name(const char *at, const char *end, const char **name)
 {
-	const char *start = at;
+	const char *start = at, *equals;
+	int depth = 0;
 
 	while (at < end && (is_name_byte(*at) || *at == '.')) {
 		if (*at == '.')
@@ -211,20 +212,39 @@ static size_t computed_name(const char *at, const char *end, const char **name)
 		at++;
 	}
 	*name = start;
-	if (at == start ||
+	equals = at + strspn(at, " ");
+	if (at == start || *equals != '=' || equals[1] == '=' ||
 	    option_class_of(start, (size_t)(at - start)) != OPTION_ACCUM)
 		return 0;
 	end = end > at + OPERAND_BYTES ? at + OPERAND_BYTES : end;
-	for (const char *c = at; c < end && *c != '#'; c++) {
-		if (*c != ' ' && c[0] != '=' &&
-		    !memchr(at, '=', (size_t)(c - at)))
-			return 0;
-		if (*c == '"' || *c == '\'')
+	for (const char *c = equals; c < end && !strchr("#\"'", *c); c++) {
+		depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
+		if (depth < 0 || (depth == 0 && *c == ','))
 			return 0;
 		if (*c == '/')
 			return (size_t)(at - start);
 	}
 	return 0;
+}
+
+/* At the beginning of the line, or of an argument in it. */
+static size_t computed_in_line(const char *line, const char *end,
+			       const char **name)
+{
+	size_t length = computed_name(line, end, name);
+
+	while (line < end && *line != '#' && !length) {
+		const char *closing = NULL;
+
+		if (strchr("\"'", *line))
+			closing = memchr(line + 1, *line,
+					 (size_t)(end - line - 1));
+		else if (*line == '(' || *line == ',')
+			length = computed_name(line + 1 + strspn(line + 1, " "),
+					       end, name);
+		line = closing ? closing + 1 : line + 1;
+	}
+	return length;
 }
 
 unsigned source_accum_computed(const char *text, const char **name,
@@ -240,7 +260,7 @@ unsigned source_accum_computed(const char *text, const char **name,
 		line_end = line_end ? line_end : end;
 		while (text < line_end && (*text == ' ' || *text == '\t'))
 			text++;
-		*length = computed_name(text, line_end, name);
+		*length = computed_in_line(text, line_end, name);
 		if (*length)
 			return line;
 		text = line_end + 1;

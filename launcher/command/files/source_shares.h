@@ -30,7 +30,8 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 
 /*
  * The first line that computes an accumulation by a division, as in accum_steps
- * = total // micro; 0: none. The name is in the text.
+ * = total // micro, or in f(accum_steps=total // micro); 0: none. The name is
+ * in the text.
  */
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);

@@ -31,6 +31,14 @@ void candidates_collect(struct candidates *candidates,
 const struct source_option *knob_in_source(const struct recognition *r,
 					   enum knob_kind kind, size_t *rank);
 
+/*
+ * Before the default of an option counts, which is not given: is there a word
+ * that the script does not declare, one letter or two beside it? Then it is
+ * asked for; a beginning of the name is none, for argparse takes it.
+ */
+enum command_outcome candidates_slip_check(const struct recognition *r,
+					   const struct source_option *option);
+
 /* "--batch-size 8", as typed or as the script has it. */
 #define CANDIDATE_WORDS_MAX ((size_t)2 * BRIEF_MAX)
 void candidate_words(char out[CANDIDATE_WORDS_MAX],

@@ -9,8 +9,7 @@
 #include "launcher/command/knobs/candidates.h"
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
-#include "launcher/command/knobs/knob_slip.h"
-#include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/knobs/knob_variable.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
 #include "launcher/command/text/placeholder.h"
@@ -279,80 +278,6 @@ static enum command_outcome from_preset(struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* The variable of the environment that the script reads for it, or NULL. */
-static const struct source_variable *variable_find(const struct recognition *r,
-						   enum knob_kind kind)
-{
-	const struct preset *preset = r->command->preset;
-	const struct strlist *names = &preset_knob(preset, kind)->names;
-
-	for (size_t i = 0; i < r->source->variable_count; i++) {
-		const struct source_variable *variable =
-			&r->source->variables[i];
-		size_t length = strlen(variable->name);
-
-		if (!name_is_decoy(&preset->knobs.decoys, variable->name,
-				   length) &&
-		    names_find(names, variable->name, length, true) <
-			    names->count)
-			return variable;
-	}
-	return NULL;
-}
-
-/* Where the command itself sets it in front of the program: env BS=8, or a
- * shell's BS=8. The last one counts. */
-static bool assignment_find(const struct recognition *r, const char *name,
-			    struct token *token)
-{
-	const struct command_view *view = &r->command->view;
-	const struct strlist *argv = command_argv(r->command);
-	size_t length = strlen(name);
-
-	token->name = NULL;
-	if (!strlist_env_get(&view->assignments, name))
-		return false;
-	for (size_t i = 0; i < view->program && i < argv->count; i++)
-		if (strncmp(argv->items[i], name, length) == 0 &&
-		    argv->items[i][length] == '=')
-			*token = (struct token){ .index = i,
-						 .name = argv->items[i],
-						 .name_length = length,
-						 .form = KNOB_JOINED,
-						 .value_index = i,
-						 .value_offset = length + 1 };
-	return token->name != NULL;
-}
-
-/* As the environment sets it, else its default in the script. */
-static enum command_outcome
-from_variable(struct recognition *r, enum knob_kind kind,
-	      const struct source_variable *variable)
-{
-	struct knob *knob = &r->command->knobs[kind];
-	const char *set =
-		r->hints->environment
-			? strlist_env_get(r->hints->environment, variable->name)
-			: NULL;
-	int64_t value = variable->kind == SOURCE_INTEGER ? variable->value : 0;
-
-	if ((set && !count_parse(set, &value)) || value < 1)
-		return not_recognised(
-			r,
-			"%s:%u reads the %s from the variable "
-			"%s, which is no plain number: set it, as "
-			"in %s=8 autofit -- ...",
-			r->source_name, variable->line, knob_words(kind),
-			variable->name, variable->name);
-	strlist_addf(&r->command->env_templates, "%s={%s}", variable->name,
-		     placeholder_name(kind));
-	knob->form = KNOB_ENVIRONMENT;
-	knob->value = value;
-	knob->name = xstrdup(variable->name);
-	knob->evidence = line_evidence(r, variable->line);
-	return variable_check(r, variable->name, strlen(variable->name));
-}
-
 /* Where it may stand instead, as far as that is known. */
 static enum command_outcome no_micro_found(const struct recognition *r)
 {
@@ -386,17 +311,15 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 static enum command_outcome nothing_found(struct recognition *r,
 					  enum knob_kind kind)
 {
-	const struct source_variable *variable = variable_find(r, kind);
 	const struct source_constant *constant = constant_find(r, kind);
 	enum command_outcome outcome;
-	struct token token;
 
 	if (kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
-	if (variable && assignment_find(r, variable->name, &token))
-		return knob_take(r, kind, &token);
-	if (variable)
-		return from_variable(r, kind, variable);
+	outcome = knob_variable_find(r, kind);
+	if (outcome != COMMAND_OK ||
+	    r->command->knobs[kind].form != KNOB_ABSENT)
+		return outcome;
 	outcome = knob_literal_find(r, kind);
 	if (outcome == COMMAND_OK && kind == KNOB_MICRO &&
 	    r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE &&
@@ -434,7 +357,7 @@ enum command_outcome knob_default_find(struct recognition *r,
 	name = knob->names.items[0];
 	option = knob_in_source(r, kind, &rank);
 	if (option && kind <= KNOB_ACCUM &&
-	    knob_slip_check(r, option) != COMMAND_OK)
+	    candidates_slip_check(r, option) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
 	if (option && kind <= KNOB_ACCUM)
 		return knob_set_option_default(r, kind, option);

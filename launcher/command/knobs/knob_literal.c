@@ -82,6 +82,41 @@ static void literals_drop_aside(struct knob_literals *found)
 	found->count = kept;
 }
 
+/* A "virtual" batch that is smaller than the batch: a norm's, say. */
+static bool literal_is_part(const struct knob_literals *found,
+			    const struct source_literal *literal)
+{
+	bool is_part = false;
+
+	for (size_t i = 0; literal->class == OPTION_GLOBAL && i < found->count;
+	     i++)
+		is_part |= found->items[i].class == OPTION_BATCH &&
+			   found->items[i].value > literal->value;
+	return is_part && literal->value;
+}
+
+/* And, unless named so, that are no part of another. */
+static void literals_drop_parts(struct knob_literals *found)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		if (found->name || !literal_is_part(found, &found->items[i]))
+			found->items[kept++] = found->items[i];
+	found->count = kept;
+}
+
+/* Does another one stand in its line? */
+static bool literal_shares_line(const struct knob_literals *found, size_t at)
+{
+	bool shares = false;
+
+	for (size_t i = 0; i < found->count; i++)
+		shares |= i != at &&
+			  found->items[i].line == found->items[at].line;
+	return shares;
+}
+
 static const char *literal_flag(enum knob_kind kind)
 {
 	return kind == KNOB_ACCUM    ? "--accum-flag"
@@ -104,8 +139,12 @@ static enum command_outcome literal_ask(const struct knob_literals *found,
 		strbuf_adds(&places, i == 0 ? "" : is_last ? " and " : ", ");
 		strbuf_addf(&places, "%s:%u %.*s", script, literal->line,
 			    (int)literal->name_length, literal->name);
-		strbuf_addf(&ways, "%s%s %s:%u", i == 0 ? "" : " or ",
-			    literal_flag(kind), script, literal->line);
+		strbuf_addf(&ways, "%s%s ", i == 0 ? "" : " or ",
+			    literal_flag(kind));
+		if (literal_shares_line(found, i))
+			strbuf_add(&ways, literal->name, literal->name_length);
+		else
+			strbuf_addf(&ways, "%s:%u", script, literal->line);
 	}
 	outcome = not_recognised(
 		r, "each of %s may be the %s, and no argument sets it: add %s",
@@ -160,6 +199,7 @@ static void literals_collect(struct knob_literals *found)
 	if (r->script && r->text)
 		source_literals_visit(r->text, literal_note, found);
 	literals_drop_aside(found);
+	literals_drop_parts(found);
 }
 
 /* Nothing but accumulations of 1: there is none. */

@@ -5,6 +5,7 @@
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_scope.h"
@@ -47,6 +48,25 @@ static void drop_idle_micro(struct pair_options *options,
 		options->micro.count = 0;
 }
 
+/* A virtual batch of 128 beside a batch of 1024 is a part of that: of a norm,
+ * say. */
+static bool is_part(const char *global, const char *batch)
+{
+	int64_t part, whole;
+
+	return count_parse(global, &part) && count_parse(batch, &whole) &&
+	       part < whole;
+}
+
+static void drop_part(struct pair_options *options)
+{
+	if (options->global.count == 1 && options->batch.count == 1 &&
+	    options->micro.count == 0 &&
+	    is_part(options->global.items[0].value,
+		    options->batch.items[0].value))
+		options->global.count = 0;
+}
+
 static void pair_options_collect(struct pair_options *options,
 				 const struct recognition *r)
 {
@@ -68,6 +88,7 @@ static void pair_options_collect(struct pair_options *options,
 		of->items[of->count++] = all.items[i];
 	}
 	drop_idle_micro(options, r);
+	drop_part(options);
 }
 
 /* Of each rank or of all: with one rank that is the same. */
@@ -106,20 +127,21 @@ alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 	(void)candidate_name(name, only);
 	if (accum->form == KNOB_ABSENT)
 		return COMMAND_OK;
-	if (knob_scope_holds_accum(r, name)) {
+	if (knob_scope_holds_accum(r, name) || knob_accum_splits(r)) {
 		if (!is_global && !r->hints->global_scope)
 			(void)knob_scope_said(r, name, &global->scope);
 		return pair_take(r, KNOB_GLOBAL, only);
 	}
 	/* With one pass it is the same, but what is tried has more. */
-	if (!is_global)
+	if (!is_global && !knob_accum_may_split(r))
 		return COMMAND_OK;
 	candidate_words(words, only);
 	return not_recognised(r,
 			      "does %s count the micro-batches of %s too? If "
 			      "so, add --global-flag %s; if not, --micro-flag "
-			      "%s --micro-scope global",
-			      words, accum->name, name, name);
+			      "%s%s",
+			      words, accum->name, name, name,
+			      is_global ? " --micro-scope global" : "");
 }
 
 /* The two of a pair; false: they are none. */
@@ -145,7 +167,7 @@ static enum command_outcome alone_of_file(const struct recognition *r,
 	char key[BRIEF_MAX], value[BRIEF_MAX];
 
 	if (accum->form == KNOB_ABSENT ||
-	    !knob_scope_holds_accum(r, batch->key))
+	    !(knob_scope_holds_accum(r, batch->key) || knob_accum_splits(r)))
 		return COMMAND_OK;
 	return not_recognised(r,
 			      "the script divides %s %s by %s, so it counts "
@@ -154,6 +176,40 @@ static enum command_outcome alone_of_file(const struct recognition *r,
 			      "that, and give it with --template too",
 			      argument_brief(key, batch->key),
 			      argument_brief(value, batch->value), accum->name);
+}
+
+/* source_batch_size of target_batch_size: then that is a domain's. */
+static bool is_counterpart(const char *name, const char *other)
+{
+	const char *target = strcasestr(name, "target");
+	const char *source = strcasestr(other, "source");
+
+	if (!target || !source)
+		return false;
+	return name_equal(name, (size_t)(target - name), other,
+			  (size_t)(source - other)) &&
+	       name_equal(target + strlen("target"),
+			  strlen(target + strlen("target")),
+			  source + strlen("source"),
+			  strlen(source + strlen("source")));
+}
+
+static enum command_outcome two_domains_of_file(const struct recognition *r,
+						const struct setting *global,
+						const struct setting *like)
+{
+	char name[BRIEF_MAX], other[BRIEF_MAX];
+
+	if (!global || !like || !is_counterpart(global->key, like->key))
+		return COMMAND_OK;
+	(void)argument_brief(name, global->key);
+	(void)argument_brief(other, like->key);
+	return not_recognised(r,
+			      "both %s %s and %s %s of a config file may be "
+			      "the batch size: add --micro-flag %s or "
+			      "--micro-flag %s",
+			      other, like->value, name, global->value, other,
+			      name);
 }
 
 /* The same among the keys of a config file, where no option says a batch. */
@@ -172,8 +228,13 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	batch = keys.first[OPTION_BATCH];
 	globals = keys.count[OPTION_GLOBAL];
 	global = keys.first[OPTION_GLOBAL];
-	if (micros == 0 && batches == 1 && globals == 0)
+	if (micros == 0 && batches == 1 &&
+	    (globals == 0 ||
+	     (globals == 1 && is_part(global->value, batch->value))))
 		return alone_of_file(r, batch);
+	if (globals == 1 && micros + batches == 0)
+		return two_domains_of_file(r, global,
+					   keys.first[OPTION_BATCH_LIKE]);
 	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
 	    globals == 2)
 		return COMMAND_OK;
@@ -190,6 +251,22 @@ static enum command_outcome pair_of_file(struct recognition *r)
 	return outcome == COMMAND_OK
 		       ? knob_by_key_find(r, KNOB_GLOBAL, global->key)
 		       : outcome;
+}
+
+/* Batches of two domains, neither of which is that of all ranks. */
+static enum command_outcome two_domains(const struct recognition *r,
+					const struct candidate *global)
+{
+	char name[BRIEF_MAX], other[BRIEF_MAX];
+	struct candidates like = { .count = 0 };
+
+	(void)candidate_name(name, global);
+	by_class_collect(&like, r, CLASS_BIT(OPTION_BATCH_LIKE));
+	for (size_t i = 0; i < like.count; i++)
+		if (is_counterpart(name, candidate_name(other, &like.items[i])))
+			return advise_between(r, KNOB_MICRO, &like.items[i],
+					      global);
+	return COMMAND_OK;
 }
 
 static bool counts_tokens(const struct candidate *candidate)
@@ -281,6 +358,10 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return COMMAND_OK;
 	pair_options_collect(&options, r);
+	if (options.global.count == 1)
+		outcome = two_domains(r, &options.global.items[0]);
+	if (outcome != COMMAND_OK || command_rows_are_open(r->command))
+		return outcome;
 	if (options.micro.count == 0 &&
 	    options.batch.count + options.global.count == 1)
 		return alone_take(r,

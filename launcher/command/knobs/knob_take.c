@@ -176,6 +176,30 @@ static enum command_outcome knob_of_script(struct recognition *r,
 		(long long)knob->value, (long long)knob->value);
 }
 
+/* --batch_size 8 16: of a list, as nargs="+" makes it, none is the size. */
+static enum command_outcome list_check(const struct recognition *r,
+				       const struct token *token,
+				       const char *name)
+{
+	const struct source_option *option =
+		source_resolve(r->source, token->name, token->name_length);
+	size_t next = token->value_index + 1;
+	const char *first, *second;
+	int64_t number;
+
+	if (token->form != KNOB_SEPARATE || !option ||
+	    !option->takes_settings || next >= r->command->view.end)
+		return COMMAND_OK;
+	first = token_value(token, command_argv(r->command));
+	second = command_argv(r->command)->items[next];
+	if (!count_parse(second, &number))
+		return COMMAND_OK;
+	return not_recognised(r,
+			      "%s is given a list, %s %s: give one value, or "
+			      "write {micro} and {accum} where they belong",
+			      name, first, second);
+}
+
 enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 			       const struct token *token)
 {
@@ -200,8 +224,11 @@ enum command_outcome knob_take(struct recognition *r, enum knob_kind kind,
 	knob->joined_only = token->form == KNOB_JOINED;
 	knob->name = name;
 	knob->evidence = xasprintf("argument %zu", token->value_index);
-	outcome = value_take(r, kind,
-			     token_value(token, command_argv(r->command)));
+	if (kind <= KNOB_GLOBAL)
+		outcome = list_check(r, token, name);
+	if (outcome == COMMAND_OK)
+		outcome = value_take(
+			r, kind, token_value(token, command_argv(r->command)));
 	if (knob->form == KNOB_ABSENT)
 		knob_forget(knob);
 	else if (outcome == COMMAND_OK && r->command->view.expansion.argv.count)

@@ -5,13 +5,13 @@
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
+#include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_by_flag.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_pair.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
-#include "launcher/command/knobs/knob_unused.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -200,11 +200,13 @@ enum command_outcome knobs_find(struct recognition *r)
 		if (outcome == COMMAND_OK &&
 		    r->command->knobs[order[i]].form == KNOB_ABSENT)
 			outcome = find_one(r, order[i]);
+		if (outcome == COMMAND_OK && order[i] == KNOB_ACCUM)
+			outcome = knob_accum_find(r);
 	}
 	if (outcome == COMMAND_OK)
 		outcome = check_micro(r);
 	if (outcome == COMMAND_OK)
-		outcome = knob_unused_check(r);
+		outcome = knob_accum_check(r);
 	knob_scope_read(r);
 	return outcome == COMMAND_OK ? check_additions(r) : outcome;
 }

@@ -410,3 +410,12 @@ bool option_name_is_aside(const char *name, size_t length)
 	return words_of(name, length).kinds &
 	       (W_DECOY | W_EVALUATION | W_EXTENT);
 }
+
+bool option_counts_pieces(const char *name, size_t length)
+{
+	unsigned kinds = words_of(name, length).kinds;
+
+	return (kinds & W_MICRO) && (kinds & (W_BATCH | W_BATCHES)) &&
+	       !(kinds & (W_ACCUM | W_ACC | W_GA | W_GRAD)) &&
+	       class_of_count(kinds) == OPTION_ACCUM;
+}

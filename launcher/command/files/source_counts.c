@@ -1,0 +1,230 @@
+/* What a script does with a number that may count the passes of a step. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_counts.h"
+
+#include "launcher/command/files/source.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* A name in the text, and the line it stands in. */
+struct count_place {
+	const char *line, *line_end; /* without a comment */
+	const char *begin;           /* of args.name */
+	const char *name, *end;
+	const char *text_end;
+};
+
+static bool count_is_name_byte(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+static struct count_place count_place_of(const char *text, const char *name,
+					 size_t length)
+{
+	struct count_place place = {
+		.line = name, .begin = name, .name = name, .end = name + length
+	};
+
+	place.text_end = text + strnlen(text, SOURCE_BYTES_MAX);
+	while (place.line > text && place.line[-1] != '\n')
+		place.line--;
+	place.line_end = place.line + strcspn(place.line, "#\n");
+	while (place.begin > place.line &&
+	       (count_is_name_byte(place.begin[-1]) || place.begin[-1] == '.'))
+		place.begin--;
+	return place;
+}
+
+static bool count_holds(const char *at, const char *end, const char *piece)
+{
+	return at < end && memmem(at, (size_t)(end - at), piece, strlen(piece));
+}
+
+static bool ends_in(const char *start, const char *end, const char *piece)
+{
+	size_t length = strlen(piece);
+
+	return (size_t)(end - start) >= length &&
+	       memcmp(end - length, piece, length) == 0;
+}
+
+/* What stands before it, less blanks. */
+static const char *end_before(const struct count_place *place)
+{
+	const char *at = place->begin;
+
+	while (at > place->line && at[-1] == ' ')
+		at--;
+	return at;
+}
+
+/* loss / n, loss /= n; a // n is a number of steps. */
+static bool divides(const struct count_place *place)
+{
+	const char *before = end_before(place);
+	bool is_divisor = ends_in(place->line, before, "/") ||
+			  ends_in(place->line, before, "/=");
+
+	return is_divisor && !ends_in(place->line, before, "//") &&
+	       (count_holds(place->line, place->line_end, "loss") ||
+		count_holds(place->line, place->line_end, "backward("));
+}
+
+/* A name in the line, beside the one that is looked at, that is a batch's. */
+static bool has_batch(const struct count_place *place)
+{
+	const unsigned batches = 1U << OPTION_BATCH | 1U << OPTION_MICRO |
+				 1U << OPTION_MICRO_NODE | 1U << OPTION_GLOBAL;
+	const char *at = place->line;
+
+	while (at < place->line_end) {
+		size_t bytes = 0;
+
+		while (at + bytes < place->line_end &&
+		       count_is_name_byte(at[bytes]))
+			bytes++;
+		if (bytes && at != place->name &&
+		    (batches & 1U << option_class_of(at, bytes)))
+			return true;
+		at += bytes + 1;
+	}
+	return false;
+}
+
+static bool is_factor(const struct count_place *place)
+{
+	const char *behind = place->end;
+
+	while (*behind == ' ')
+		behind++;
+	return (ends_in(place->line, end_before(place), "*") ||
+		*behind == '*') &&
+	       has_batch(place);
+}
+
+static bool bounds_loop(const struct count_place *place)
+{
+	return ends_in(place->line, place->begin, "range(");
+}
+
+/* x.chunk(n), np.array_split(x, n): the call it is an argument of. */
+static bool is_of_split(const struct count_place *place)
+{
+	const char *at = place->begin;
+
+	for (int depth = 0; at > place->line && depth >= 0;) {
+		at--;
+		depth += (*at == ')') - (*at == '(');
+	}
+	return *at == '(' && (ends_in(place->line, at, "chunk") ||
+			      ends_in(place->line, at, "split"));
+}
+
+/* opt.step(), scaler.step(optimizer), self.optim.step(): no scheduler's. */
+static bool steps_optimizer(const char *at, const char *end)
+{
+	return count_holds(at, end, ".step(") &&
+	       (count_holds(at, end, "opt") || count_holds(at, end, "scaler"));
+}
+
+static size_t count_indent(const char *line)
+{
+	return strspn(line, " \t");
+}
+
+/* Where the lines end that are indented more than this one. */
+static const char *block_end(const struct count_place *place)
+{
+	size_t indent = count_indent(place->line);
+	const char *at = place->line;
+
+	for (;;) {
+		at = memchr(at, '\n', (size_t)(place->text_end - at));
+		if (!at)
+			return place->text_end;
+		at++;
+		if (count_indent(at) <= indent &&
+		    !strchr("\r\n#", at[count_indent(at)]))
+			return at;
+	}
+}
+
+/* Of "if (i + 1) % n == 0:" with a step in it, and no backward pass. */
+static bool guards_step(const struct count_place *place)
+{
+	const char *first = place->line + count_indent(place->line);
+	const char *end, *at = place->line;
+	bool steps = false;
+
+	if (!ends_in(place->line, end_before(place), "%") ||
+	    !(count_holds(first, place->line_end, "if ")))
+		return false;
+	end = block_end(place);
+	if (count_holds(place->end, end, "backward("))
+		return false;
+	while (!steps && at < end) {
+		const char *line_end = at + strcspn(at, "\n");
+
+		steps = steps_optimizer(at, line_end);
+		at = line_end + 1;
+	}
+	return steps;
+}
+
+static const struct count_use {
+	bool (*is_so)(const struct count_place *place);
+	unsigned use;
+} count_uses[] = {
+	{ divides, COUNT_DIVIDES },    { is_factor, COUNT_TIMES },
+	{ bounds_loop, COUNT_LOOPS },  { is_of_split, COUNT_SPLITS },
+	{ guards_step, COUNT_GUARDS },
+};
+
+unsigned source_count_uses(const char *text, const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	size_t length = strlen(variable);
+	unsigned uses = 0;
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), variable, length));
+	     at += length) {
+		struct count_place place = count_place_of(text, at, length);
+
+		if ((at > text && count_is_name_byte(at[-1])) ||
+		    count_is_name_byte(at[length]) || at >= place.line_end)
+			continue;
+		for (size_t i = 0; i < sizeof(count_uses) / sizeof(*count_uses);
+		     i++)
+			if (count_uses[i].is_so(&place))
+				uses |= count_uses[i].use;
+	}
+	return uses;
+}
+
+const char *source_step_guard(const char *text, const char *from,
+			      size_t *length)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	while (from < end && (from = memchr(from, '%', (size_t)(end - from)))) {
+		const char *name = from + 1 + strspn(from + 1, " ");
+		const char *behind = name, *dot;
+		struct count_place place;
+
+		from++;
+		while (count_is_name_byte(*behind) || *behind == '.')
+			behind++;
+		dot = memrchr(name, '.', (size_t)(behind - name));
+		name = dot ? dot + 1 : name;
+		*length = (size_t)(behind - name);
+		place = count_place_of(text, name, *length);
+		if (*length && name < place.line_end && guards_step(&place))
+			return name;
+	}
+	return NULL;
+}
