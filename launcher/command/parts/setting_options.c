@@ -1,10 +1,10 @@
-/* Options behind which key=value is a setting. Pure. */
+/* Words that set what a config file of the command does. Pure. */
 /* SPDX-License-Identifier: MIT */
 /*
  * A program hands its config file on from the command line in a way of its own:
  * "--options run.batch_size=8 run.seed=1", "-o batch_size=8", "--set a.b=8
- * --set c=4". What such an option is called says little; how the script
- * declares it, and what the file holds, say it.
+ * --set c=4", "run.batch_size 8". What such an option is called says little;
+ * how the script declares it, and what the file holds, say it.
  */
 #include "launcher/command/parts/setting_options.h"
 
@@ -55,11 +55,31 @@ static bool precedes_settings(const struct recognition *r, const char *option,
 			: overrides_file(r->command, next);
 }
 
+/*
+ * "train.batch_size 8" of yacs: whatever takes it, which often is an installed
+ * package, a key of the file with a number behind it is no other word.
+ */
+static void pair_keys_find(struct recognition *r)
+{
+	struct command_view *view = &r->command->view;
+	const struct strlist *argv = command_argv(r->command);
+	int64_t number;
+
+	if (r->command->preset_is_certain)
+		return;
+	for (size_t i = view->args; i + 1 < view->end; i++)
+		if (count_parse(argv->items[i + 1], &number) &&
+		    file_has_key(r->command, argv->items[i]))
+			strlist_add(&view->pair_keys, argv->items[i]);
+	view->pairs |= view->pair_keys.count > 0;
+}
+
 enum command_outcome setting_options_find(struct recognition *r)
 {
 	struct command_view *view = &r->command->view;
 	const struct strlist *argv = command_argv(r->command);
 
+	pair_keys_find(r);
 	for (size_t i = view->args; i + 1 < view->end; i++) {
 		const char *option = argv->items[i];
 

@@ -118,7 +118,9 @@ bool token_read(struct token *token, const struct strlist *argv,
 			token->form = KNOB_ABSENT;
 		return true;
 	}
-	if (view->pairs && argument_is_pair_key(text)) {
+	if (view->pairs &&
+	    (argument_is_pair_key(text) ||
+	     strlist_find(&view->pair_keys, text) < view->pair_keys.count)) {
 		pair_read(token, view);
 		return true;
 	}
