@@ -36,6 +36,8 @@ struct setting {
 	const char *value; /* without quotes; "" for null; never NULL */
 	size_t start, end; /* its bytes in the text, quotes included */
 	unsigned line;     /* from 1 */
+	const char *path;  /* the file that it stands in, where settings are put
+			      together of several; NULL: the one that was read */
 	/*
 	 * A whole number may be written there: it is a scalar of its own, no
 	 * alias, no expression, and nothing else refers to it by an anchor.

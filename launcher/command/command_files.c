@@ -128,6 +128,28 @@ static struct command_file *file_add(struct command *command,
 	return &command->files[command->file_count++];
 }
 
+struct command_file *file_add_unnamed(struct recognition *r, const char *path)
+{
+	const struct settings *settings;
+	enum settings_format format;
+	struct named_file *read;
+	struct command_file *file;
+
+	if (r->command->view.expansion.folder ||
+	    !settings_format_of(path, &format) ||
+	    r->command->file_count == FILES_MAX)
+		return NULL;
+	read = named_files_get(r->texts, path);
+	if (!read || read->error)
+		return NULL;
+	settings = named_file_settings(read, format);
+	if (settings->count && settings->items[0].key[0] == '[')
+		return NULL;
+	file = file_add(r->command, read, NO_INDEX, 0);
+	file->settings = settings;
+	return file;
+}
+
 static bool is_template(const struct recognition *r, const char *path)
 {
 	const struct strlist *templates = r->hints->templates;

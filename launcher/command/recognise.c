@@ -30,6 +30,7 @@
 #include "launcher/command/knobs/placeholders.h"
 #include "launcher/command/parts/setting_options.h"
 #include "launcher/command/purpose.h"
+#include "launcher/command/script_files.h"
 #include "launcher/command/text/argument.h"
 
 #include <errno.h>
@@ -188,6 +189,7 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	files_find,          /* config files that the arguments name */
 	framework_find,      /* the preset that speaks for the command */
 	preset_apply,
+	script_files_find,    /* config files that the script names itself */
 	setting_options_find, /* --options KEY=VALUE ... */
 	file_beside_find,     /* train.args beside train.py */
 	deepspeed_check,

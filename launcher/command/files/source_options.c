@@ -13,6 +13,7 @@ void source_option_release(struct source_option *option)
 {
 	strlist_release(&option->names);
 	free(option->dest);
+	free(option->text);
 	free(option->help);
 }
 
@@ -40,6 +41,11 @@ static bool is_repeated(struct source *source,
 		if (known->kind != option->kind ||
 		    known->value != option->value)
 			known->kind = SOURCE_OTHER;
+		if (!known->text || !option->text ||
+		    strcmp(known->text, option->text) != 0) {
+			free(known->text);
+			known->text = NULL;
+		}
 		return true;
 	}
 	return false;
@@ -126,4 +132,16 @@ void source_option_add(struct source *source, struct source_option *option)
 		xgrow(source->options, source->option_count,
 		      &source->option_capacity, sizeof(*source->options));
 	source->options[source->option_count++] = *option;
+}
+
+bool source_options_name_batch(const struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		enum option_class class = source->options[i].class;
+
+		if (class == OPTION_BATCH || class == OPTION_MICRO ||
+		    class == OPTION_GLOBAL)
+			return true;
+	}
+	return false;
 }

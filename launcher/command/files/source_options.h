@@ -9,4 +9,7 @@
 void source_option_add(struct source *source, struct source_option *option);
 void source_option_release(struct source_option *option);
 
+/* Does a script declare a batch size by its name? */
+bool source_options_name_batch(const struct source *source);
+
 #endif

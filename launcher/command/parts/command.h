@@ -20,13 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A config file named in the command. */
+/* A config file named in the command, or by its script. */
 struct command_file {
 	/* Its path as named, and its text. */
 	const struct named_file *read;
 	const struct settings *settings; /* empty: not understood */
-	size_t index; /* argument of the flat argv that names it */
+	/* Argument of the flat argv that names it; NO_INDEX: none, and a copy
+	 * is named by this option, which is added; without one it lies over it.
+	 */
+	size_t index;
 	size_t offset;
+	const char *option; /* of the script; NULL */
+	/* KEY=VALUE words win over it: so its sizes are written. */
+	bool takes_words;
 	bool wins;        /* no option wins over it */
 	bool is_template; /* of --template: placeholders in it */
 };
