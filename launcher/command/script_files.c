@@ -156,8 +156,9 @@ enum command_outcome script_files_find(struct recognition *r)
 	const struct command *command = r->command;
 	struct script_files files = { .r = r };
 
-	if (command->preset_is_certain || command->file_count || !r->text ||
-	    command->view.has_shell || source_options_name_batch(r->source))
+	if (command->preset_is_certain || command->file_count || r->is_open ||
+	    !r->text || command->view.has_shell ||
+	    source_options_name_batch(r->source))
 		return COMMAND_OK;
 	files.takes_words = strstr(r->text, "from_cli(") ||
 			    strstr(r->text, "from_dotlist(");

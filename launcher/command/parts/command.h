@@ -86,6 +86,7 @@ struct command {
 	/* Config files that the arguments name, in their order. */
 	struct command_file *files;
 	size_t file_count;
+	struct settings *composed; /* of one of them, of several; NULL */
 	/* One of them stands alone for all options: none is added. */
 	bool takes_no_options;
 	/* Values in them that are to change, of KNOB_FILE knobs and others. */
