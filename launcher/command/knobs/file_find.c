@@ -198,6 +198,41 @@ enum command_outcome file_find_no_number(const struct recognition *r,
 		argument_brief(value, setting->value), knob_words(kind));
 }
 
+/* What may make a number that stands there another one, or more of it. */
+static const char *file_find_doubt(const struct settings *settings)
+{
+	static const char *const words[] = {
+		[SETTINGS_YAML] = "an anchor, a merge, a tag or a zero before "
+				  "it decides too",
+		[SETTINGS_JSON] = "its key stands there twice",
+		[SETTINGS_TOML] = "its key stands there twice",
+		[SETTINGS_PYTHON] = "the code around it decides too",
+		[SETTINGS_ARGS] = "its key stands there twice",
+	};
+
+	return words[settings->format];
+}
+
+enum command_outcome file_find_no_place(const struct recognition *r,
+					enum knob_kind kind,
+					const struct file_find *find,
+					const struct setting *setting)
+{
+	char key[BRIEF_MAX], path[BRIEF_MAX];
+
+	if (!says_a_count(setting))
+		return file_find_no_number(r, kind, find);
+	return not_recognised(
+		r,
+		"%s:%u sets %s to %s, but another number cannot just be "
+		"written there (%s): write {%s} into a copy of the file, have "
+		"the command name that, and give it with --template too",
+		argument_brief(path, file_find_path(find, setting)),
+		setting->line, argument_brief(key, setting->key),
+		setting->value, file_find_doubt(find->file->settings),
+		kind == KNOB_ACCUM ? "accum" : "micro");
+}
+
 enum command_outcome file_find_number(const struct recognition *r,
 				      enum knob_kind kind,
 				      const struct file_find *find,

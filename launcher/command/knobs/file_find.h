@@ -42,6 +42,11 @@ enum command_outcome file_find_several(const struct recognition *r,
 enum command_outcome file_find_no_number(const struct recognition *r,
 					 enum knob_kind kind,
 					 const struct file_find *find);
+/* One of them is a number, but no scalar. */
+enum command_outcome file_find_no_place(const struct recognition *r,
+					enum knob_kind kind,
+					const struct file_find *find,
+					const struct setting *setting);
 
 /* Keys with whole numbers, of each class in the last file that has any. */
 struct file_keys {

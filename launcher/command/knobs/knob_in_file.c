@@ -42,7 +42,8 @@ static enum command_outcome sites_add(struct recognition *r,
 {
 	for (size_t i = 0; i < find->count; i++) {
 		if (!find->items[i]->is_scalar)
-			return file_find_no_number(r, kind, find);
+			return file_find_no_place(r, kind, find,
+						  find->items[i]);
 		site_add(r->command, kind, find->file, find->items[i]);
 	}
 	return COMMAND_OK;
@@ -113,7 +114,7 @@ static enum command_outcome take_covered(struct recognition *r,
 	if (outcome == COMMAND_OK &&
 	    (!setting->is_scalar ||
 	     setting->end - setting->start != length + 2 * quotes))
-		outcome = file_find_no_number(r, kind, find);
+		outcome = file_find_no_place(r, kind, find, setting);
 	if (outcome != COMMAND_OK || kind >= KNOB_STEPS)
 		return kind >= KNOB_STEPS ? COMMAND_OK : outcome;
 	knob->form = KNOB_SOURCE;
