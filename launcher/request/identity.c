@@ -217,7 +217,9 @@ static void identity_add_files(struct strbuf *out, const struct strlist *argv,
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct command_file *file = &command->files[i];
 
-		if (file->index == NO_INDEX &&
+		/* Those that no word names as it stands. */
+		if ((file->index == NO_INDEX ||
+		     *command_argv(command)->items[file->index] == '@') &&
 		    !command_source_find(command, file->read->path))
 			identity_add_file(out, file->read->path);
 	}

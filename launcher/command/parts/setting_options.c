@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
 #include "launcher/command/text/argument.h"
 
 #include <stdlib.h>
@@ -50,9 +51,15 @@ static bool precedes_settings(const struct recognition *r, const char *option,
 {
 	const struct source_option *declared =
 		source_resolve(r->source, option, strlen(option));
+	enum settings_format format;
 
-	return declared ? declared->takes_settings || declared->is_switch
-			: overrides_file(r->command, next);
+	if (declared)
+		return declared->takes_settings || declared->is_switch;
+	/* --config batch_size=8: that is the name of no file. */
+	return overrides_file(r->command, next) ||
+	       (argument_key_length(next) && !strchr(next, ',') &&
+		option_sounds_like_config(option, strlen(option)) &&
+		!settings_format_of(next, &format));
 }
 
 /*

@@ -204,6 +204,16 @@ bool knob_is_taken(const struct command *command, size_t index)
 	return false;
 }
 
+bool option_sounds_like_config(const char *option, size_t length)
+{
+	char name[NAME_MAX_BYTES];
+
+	return name_normalise(name, option, length) &&
+	       (strstr(name, "config") || strstr(name, "cfg") ||
+		strstr(name, "deepspeed") || strstr(name, "hparams") ||
+		strstr(name, "yaml") || strstr(name, "toml"));
+}
+
 bool option_is_knob(const struct command *command,
 		    const struct source_option *option)
 {
