@@ -54,7 +54,7 @@ static char *hydra_path(const struct hydra_files *files,
 }
 
 /* A plain name of a file, in words of Hydra's. */
-static bool is_plain_name(const char *name)
+static bool hydra_is_plain(const char *name)
 {
 	return *name && *name != '/' && *name != '.' && !strstr(name, "..") &&
 	       strcspn(name, "$?@,:[]{}'\"\\ ") == strlen(name);
@@ -82,7 +82,7 @@ static char *hydra_package(const char *text, const char *group)
 	return package;
 }
 
-static bool is_default(const struct setting *setting)
+static bool is_of_list(const struct setting *setting)
 {
 	return strncmp(setting->key, "defaults", 8) == 0 &&
 	       strchr(".[", setting->key[8]);
@@ -120,7 +120,7 @@ static bool choice_put(struct hydra_files *files, const char *parent,
 	    strncmp(key, "override /hydra/", 16) == 0)
 		return true;
 	key += *key == '/' && !*parent;
-	if (!is_plain_name(key))
+	if (!hydra_is_plain(key))
 		return false;
 	group = xasprintf("%s%s%s", parent, *parent ? "/" : "", key);
 	typed = choice_typed(files->r->command, group);
@@ -128,7 +128,7 @@ static bool choice_put(struct hydra_files *files, const char *parent,
 	if (!*choice || strcmp(choice, "null") == 0)
 		result = true;
 	else
-		result = is_plain_name(choice) &&
+		result = hydra_is_plain(choice) &&
 			 hydra_file_put(files,
 					&(struct hydra_file){ group, choice,
 							      is_optional });
@@ -147,7 +147,7 @@ static bool entry_put(struct hydra_files *files, const char *group,
 	if (after[1] == '.')
 		return choice_put(files, group, after + 2, setting->value);
 	/* Another config of the same group. */
-	return after[1] == '\0' && is_plain_name(setting->value) &&
+	return after[1] == '\0' && hydra_is_plain(setting->value) &&
 	       !strchr(setting->value, '/') &&
 	       hydra_file_put(files, &(struct hydra_file){
 					     group, setting->value, false });
@@ -163,7 +163,7 @@ static bool self_put(struct hydra_files *files, const struct named_file *read,
 		struct setting setting = settings->items[i];
 		enum settings_put put;
 
-		if (is_default(&setting) ||
+		if (is_of_list(&setting) ||
 		    strncmp(setting.key, "hydra.", 6) == 0)
 			continue;
 		/* What is merged in is not known here. */
@@ -180,7 +180,7 @@ static bool self_put(struct hydra_files *files, const struct named_file *read,
 
 static bool is_self(const struct setting *setting)
 {
-	return is_default(setting) && strcmp(setting->value, "_self_") == 0;
+	return is_of_list(setting) && strcmp(setting->value, "_self_") == 0;
 }
 
 /* The list of defaults in its order, the file itself among them. */
@@ -194,7 +194,7 @@ static bool hydra_list_put(struct hydra_files *files,
 	for (size_t i = 0; i < settings->count; i++) {
 		const struct setting *setting = &settings->items[i];
 
-		if (!is_default(setting))
+		if (!is_of_list(setting))
 			continue;
 		if (is_self(setting)) {
 			selves++;
@@ -248,7 +248,7 @@ static bool added_put(struct hydra_files *files, const struct token *token)
 	bool result = true;
 	char *path;
 
-	if (is_plain_name(group) && is_plain_name(value)) {
+	if (hydra_is_plain(group) && hydra_is_plain(value)) {
 		path = hydra_path(files, &file);
 		if (named_files_get(files->r->texts, path) &&
 		    !named_files_get(files->r->texts, path)->error)
@@ -313,7 +313,7 @@ static bool hydra_put(struct recognition *r, const struct hydra_main *main)
 	struct command_file *file;
 	char *path;
 
-	if (!is_plain_name(main->name) || strchr(main->name, '/') ||
+	if (!hydra_is_plain(main->name) || strchr(main->name, '/') ||
 	    !hydra_file_put(&files, &primary) || !words_put(&files))
 		return false;
 	path = hydra_path(&files, &primary);

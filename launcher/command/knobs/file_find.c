@@ -182,9 +182,9 @@ enum command_outcome file_find_several(const struct recognition *r,
 		knob_words(kind), kind == KNOB_ACCUM ? "accum" : "micro");
 }
 
-enum command_outcome file_find_no_number(const struct recognition *r,
-					 enum knob_kind kind,
-					 const struct file_find *find)
+static enum command_outcome file_find_no_number(const struct recognition *r,
+						enum knob_kind kind,
+						const struct file_find *find)
 {
 	const struct setting *setting = find->items[0];
 	char key[BRIEF_MAX], value[BRIEF_MAX], path[BRIEF_MAX];

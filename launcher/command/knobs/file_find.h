@@ -34,15 +34,12 @@ enum command_outcome file_find_number(const struct recognition *r,
 				      enum knob_kind kind,
 				      const struct file_find *find,
 				      int64_t *number);
-/* The refusals: the first and another are two; the first is no number. */
+/* The refusals: the first and another are two. */
 enum command_outcome file_find_several(const struct recognition *r,
 				       enum knob_kind kind,
 				       const struct file_find *find,
 				       size_t other);
-enum command_outcome file_find_no_number(const struct recognition *r,
-					 enum knob_kind kind,
-					 const struct file_find *find);
-/* One of them is a number, but no scalar. */
+/* One of them is no scalar, be it a number or none. */
 enum command_outcome file_find_no_place(const struct recognition *r,
 					enum knob_kind kind,
 					const struct file_find *find,

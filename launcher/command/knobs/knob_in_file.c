@@ -79,9 +79,9 @@ static enum command_outcome take_site(struct recognition *r,
 }
 
 /* Words of the command win over the file: "data.batch_size=8". */
-static enum command_outcome take_words(struct recognition *r,
-				       enum knob_kind kind,
-				       const struct file_find *find)
+static enum command_outcome take_overridden(struct recognition *r,
+					    enum knob_kind kind,
+					    const struct file_find *find)
 {
 	const struct setting *setting = find->items[0];
 	int64_t number = 0;
@@ -136,7 +136,7 @@ static enum command_outcome take_found(struct recognition *r,
 	const struct command_file *file = find->file;
 
 	if (file->takes_words)
-		return take_words(r, kind, find);
+		return take_overridden(r, kind, find);
 	return file->index == NO_INDEX && !file->option
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);

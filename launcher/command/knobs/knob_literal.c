@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/files/source_literals.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/knobs/module_files.h"
+#include "launcher/command/parts/module_files.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/names.h"
 

@@ -1,6 +1,6 @@
 /* Modules of the script's own folder. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/knobs/module_files.h"
+#include "launcher/command/parts/module_files.h"
 
 #include "base/alloc.h"
 #include "launcher/command/files/source_imports.h"
