@@ -151,9 +151,31 @@ static void offer_literals(struct script_files *files)
 	}
 }
 
+/* Which of two says a size, the code between them decides. */
+static bool says_sizes_twice(const struct command *command)
+{
+	size_t batches = 0, accums = 0;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct settings *settings = command->files[i].settings;
+		bool has_batch = false, has_accum = false;
+
+		for (size_t k = 0; k < settings->count; k++) {
+			enum option_class class = by_class_of_key(settings, k);
+
+			has_accum |= class == OPTION_ACCUM;
+			has_batch |= (CLASS_BIT(class) &
+				      by_class_of_knob(KNOB_MICRO)) != 0;
+		}
+		batches += has_batch;
+		accums += has_accum;
+	}
+	return batches > 1 || accums > 1;
+}
+
 enum command_outcome script_files_find(struct recognition *r)
 {
-	const struct command *command = r->command;
+	struct command *command = r->command;
 	struct script_files files = { .r = r };
 
 	if (command->preset_is_certain || command->file_count || r->is_open ||
@@ -164,5 +186,7 @@ enum command_outcome script_files_find(struct recognition *r)
 			    strstr(r->text, "from_dotlist(");
 	offer_defaults(&files);
 	offer_literals(&files);
+	if (says_sizes_twice(command))
+		command->file_count = 0;
 	return COMMAND_OK;
 }
