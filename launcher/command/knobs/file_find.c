@@ -202,11 +202,11 @@ static enum command_outcome file_find_no_number(const struct recognition *r,
 static const char *file_find_doubt(const struct settings *settings)
 {
 	static const char *const words[] = {
-		[SETTINGS_YAML] = "an anchor, a merge, a tag or a zero before "
-				  "it decides too",
+		[SETTINGS_YAML] =
+			"an anchor, a merge, a tag or a leading 0 decides",
 		[SETTINGS_JSON] = "its key stands there twice",
 		[SETTINGS_TOML] = "its key stands there twice",
-		[SETTINGS_PYTHON] = "the code around it decides too",
+		[SETTINGS_PYTHON] = "the code around it decides",
 		[SETTINGS_ARGS] = "its key stands there twice",
 	};
 
