@@ -101,9 +101,10 @@ static void add_command(struct strbuf *out, const struct request *request)
 				      "program show rows, passes and ranks\n");
 	if (command_edits_script(command, request->options->batch.choice ==
 						  EFFECTIVE_KEEP))
-		strbuf_adds(out, "copy      the script sets it: `autofit tune` "
-				 "tells the line to write, --edit-copy runs a "
-				 "copy\n");
+		strbuf_adds(out,
+			    "copy      no argument sets it: `autofit tune` "
+			    "tells the line to write, --edit-copy runs a "
+			    "copy\n");
 	if (command->constraints.words)
 		strbuf_addf(out, "rules     %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)

@@ -140,7 +140,7 @@ static void ask_for_copy(const struct request *request, struct result *result)
 			    command);
 	}
 	strbuf_adds(&text, "; or add --edit-copy: then a copy with the other "
-			   "number runs in place of the script");
+			   "number lies in its place");
 	rewrite_release(&result->run);
 	result_refuse(result, COMMAND_NOT_RECOGNISED, strbuf_text(&text));
 	strlist_release(&lines);

@@ -33,7 +33,7 @@ base='(strlist|strbuf|span|error|utf8)_[a-z_]+|[a-z_]+_(parse|format|name)|amoun
 # Of PCRE2: a text in, places in it out.
 patterns='pattern_(make|free|match|group)|signatures_(match|pick)'
 # Of config files: a text in, its values out.
-settings='settings_(format_of|read|release|find_all|change|has_references)'
+settings='settings_(format_of|read|release|find_all|put|put_end|change|has_references)'
 # A built-in preset, or launcher, is read from its text when it is first asked
 # for.
 presets='presets_(find|whole|read_all)|preset_knob|launchers_whole'

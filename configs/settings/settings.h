@@ -36,6 +36,8 @@ struct setting {
 	const char *value; /* without quotes; "" for null; never NULL */
 	size_t start, end; /* its bytes in the text, quotes included */
 	unsigned line;     /* from 1 */
+	const char *path;  /* the file that it stands in, where settings are put
+			      together of several; NULL: the one that was read */
 	/*
 	 * A whole number may be written there: it is a scalar of its own, no
 	 * alias, no expression, and nothing else refers to it by an anchor.
@@ -67,6 +69,25 @@ int settings_read(struct settings *settings, enum settings_format format,
 		  const char *name, const char *text, size_t length,
 		  struct error *err);
 void settings_release(struct settings *settings);
+
+/* Each is looked for among all: no more are put together. */
+#define SETTINGS_PUT_MAX ((size_t)1024)
+
+enum settings_put {
+	SETTINGS_PUT_NEW,  /* or as it was */
+	SETTINGS_PUT_OVER, /* the key had another value */
+	SETTINGS_PUT_FULL, /* there are SETTINGS_PUT_MAX */
+};
+
+/*
+ * A value of another file, below a package ("" for none), which replaces that
+ * of the same key. Its value and path stay the other's, who outlives these. No
+ * number is written into such settings. They are looked into only after
+ * settings_put_end, and then have no more put to them.
+ */
+enum settings_put settings_put(struct settings *settings, const char *package,
+			       const struct setting *setting);
+void settings_put_end(struct settings *settings);
 
 /*
  * Settings that a name means, in the order of the file: at most max of them

@@ -30,13 +30,21 @@ static bool is_any_name(const struct python *python, const char *const *names)
 	return false;
 }
 
-/* Else it is in a block. */
-static bool is_at_edge(const struct python *python)
+/* How far the token is from the beginning of its line; 0: in no block. */
+static size_t python_indent(const struct python *python)
 {
-	size_t start = python->place.token.start;
+	size_t start = python->place.token.start, at = start;
 
-	return start == python->first ||
-	       strchr("\r\n", python->reader->text[start - 1]);
+	while (at > python->first &&
+	       !strchr("\r\n", python->reader->text[at - 1]))
+		at--;
+	return start - at;
+}
+
+/* A statement of a class itself, and of none in it. */
+static bool is_of_class(const struct python *python)
+{
+	return python->class_length && !python->is_doubtful;
 }
 
 static int skip_statement(struct python *python)
@@ -126,6 +134,9 @@ static int read_target(struct python *python, bool *is_target)
 	int result;
 
 	settings_path_cut(&python->reader->path, 0);
+	if (is_of_class(python))
+		path_add(python, python->class_start,
+			 python->class_start + python->class_length);
 	*is_target = token->kind == PYTHON_NAME;
 	if (!*is_target)
 		return 0;
@@ -324,21 +335,55 @@ static int read_statement(struct python *python)
 	return result < 0 ? result : skip_statement(python);
 }
 
+/* A line begins: is it in a block? */
+static void python_begin_line(struct python *python)
+{
+	const struct python_token *token = &python->place.token;
+	size_t indent = python_indent(python);
+
+	python->is_doubtful = false;
+	if (token->kind == PYTHON_NEWLINE)
+		return;
+	if (indent == 0)
+		python->class_length = 0;
+	else if (python->class_indent == 0)
+		python->class_indent = indent;
+	python->is_doubtful = indent > 0 && (python->class_length == 0 ||
+					     indent != python->class_indent);
+}
+
+/* Over "class NAME", where that stands at the edge. */
+static int read_class(struct python *python)
+{
+	const struct python_token *token = &python->place.token;
+	bool is_edge = python_indent(python) == 0;
+	int result = python_advance(python);
+
+	if (result == 0 && is_edge && token->kind == PYTHON_NAME) {
+		python->class_start = token->start;
+		python->class_length = token->end - token->start;
+		python->class_indent = 0;
+	}
+	return result;
+}
+
 /* Statements with ";" between them, perhaps after "if x:". */
 static int settings_python_read_line(struct python *python)
 {
 	const struct python_token *token = &python->place.token;
 	int result = 0;
 
-	python->is_doubtful =
-		token->kind != PYTHON_NEWLINE && !is_at_edge(python);
+	python_begin_line(python);
 	while (result == 0 && token->kind != PYTHON_NEWLINE &&
 	       token->kind != PYTHON_END) {
 		if (python_is(python, ";")) {
 			result = python_advance(python);
 		} else if (is_any_name(python, block_words)) {
+			if (python_is_name(python, "class"))
+				result = read_class(python);
 			python->is_doubtful = true;
-			result = skip_header(python);
+			if (result == 0)
+				result = skip_header(python);
 		} else {
 			result = read_statement(python);
 		}

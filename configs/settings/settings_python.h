@@ -35,8 +35,11 @@ struct python {
 	struct settings_reader *reader;
 	struct python_place place;
 	size_t first; /* byte of the text, behind its mark of UTF-8 */
-	/* No certain statement: in a block, or after "if x:". */
+	/* No certain statement: in a block but a class's, or after "if x:". */
 	bool is_doubtful;
+	/* The body of a class at the edge: its name, length 0: none, and how
+	 * far its statements are indented, 0: not known yet. */
+	size_t class_start, class_length, class_indent;
 	/* Items before this byte may have been replaced, all of them. */
 	size_t doubt_before;
 };

@@ -49,17 +49,6 @@ static bool command_files_is_listed(const struct command *command,
 	return false;
 }
 
-/* Names that say so themselves, in programs nobody knows. */
-static bool sounds_like_config(const struct token *token)
-{
-	char name[NAME_MAX_BYTES];
-
-	return name_normalise(name, token->name, token->name_length) &&
-	       (strstr(name, "config") || strstr(name, "cfg") ||
-		strstr(name, "deepspeed") || strstr(name, "hparams") ||
-		strstr(name, "yaml") || strstr(name, "toml"));
-}
-
 /* -opt x.yaml, --base y.toml: what else should they be? */
 static bool names_config(const struct command *command,
 			 const struct token *token)
@@ -96,8 +85,8 @@ static bool is_named(struct recognition *r, const struct token *token,
 
 	if (!token)
 		return stands_alone(command, index);
-	if (sounds_like_config(token) || names_config(command, token) ||
-	    holds_config(r, token))
+	if (option_sounds_like_config(token->name, token->name_length) ||
+	    names_config(command, token) || holds_config(r, token))
 		return true;
 	presets_read_all(presets);
 	for (size_t i = 0; i < presets->count; i++)
@@ -126,6 +115,28 @@ static struct command_file *file_add(struct command *command,
 				       .index = index,
 				       .offset = offset };
 	return &command->files[command->file_count++];
+}
+
+struct command_file *file_add_unnamed(struct recognition *r, const char *path)
+{
+	const struct settings *settings;
+	enum settings_format format;
+	struct named_file *read;
+	struct command_file *file;
+
+	if (r->command->view.expansion.folder ||
+	    !settings_format_of(path, &format) ||
+	    r->command->file_count == FILES_MAX)
+		return NULL;
+	read = named_files_get(r->texts, path);
+	if (!read || read->error)
+		return NULL;
+	settings = named_file_settings(read, format);
+	if (settings->count && settings->items[0].key[0] == '[')
+		return NULL;
+	file = file_add(r->command, read, NO_INDEX, 0);
+	file->settings = settings;
+	return file;
 }
 
 static bool is_template(const struct recognition *r, const char *path)
@@ -229,6 +240,15 @@ static bool names_words(const struct recognition *r, size_t index,
 		(strstr(r->text, "'@' +") || strstr(r->text, "\"@\" +")));
 }
 
+/* "@configs/a.toml" of pydantic_config: what else should the "@" say? */
+static bool names_file_by_sign(const char *word)
+{
+	enum settings_format format;
+
+	return *word == '@' && settings_format_of(word + 1, &format) &&
+	       format != SETTINGS_PYTHON && format != SETTINGS_ARGS;
+}
+
 static void words_read(struct recognition *r, size_t index, size_t offset)
 {
 	struct command *command = r->command;
@@ -265,6 +285,10 @@ enum command_outcome files_find(struct recognition *r)
 
 		if (names_words(r, i, &offset)) {
 			words_read(r, i, offset);
+			continue;
+		}
+		if (names_file_by_sign(path)) {
+			outcome = file_read(r, path + 1, i, 1);
 			continue;
 		}
 		if (is_token && token.form == KNOB_ABSENT)

@@ -235,6 +235,12 @@ static void caveats_find(const struct recognition *r)
 		if (text)
 			strlist_add(&r->command->caveats, text);
 	}
+	if (r->is_open && r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT &&
+	    r->command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT)
+		strlist_add(&r->command->caveats,
+			    "what Hydra composes is not known, and may hold an "
+			    "accumulation, taken as 1: add its key with the "
+			    "present value");
 }
 
 /* What the launcher says where the program does not. */

@@ -25,11 +25,13 @@
 #include "launcher/command/constraints.h"
 #include "launcher/command/effective_batch.h"
 #include "launcher/command/framework.h"
+#include "launcher/command/hydra_files.h"
 #include "launcher/command/knobs/knobs.h"
-#include "launcher/command/knobs/module_files.h"
 #include "launcher/command/knobs/placeholders.h"
+#include "launcher/command/parts/module_files.h"
 #include "launcher/command/parts/setting_options.h"
 #include "launcher/command/purpose.h"
+#include "launcher/command/script_files.h"
 #include "launcher/command/text/argument.h"
 
 #include <errno.h>
@@ -188,6 +190,8 @@ static enum command_outcome (*const steps[])(struct recognition *r) = {
 	files_find,          /* config files that the arguments name */
 	framework_find,      /* the preset that speaks for the command */
 	preset_apply,
+	hydra_files_find,     /* what Hydra puts together */
+	script_files_find,    /* config files that the script names itself */
 	setting_options_find, /* --options KEY=VALUE ... */
 	file_beside_find,     /* train.args beside train.py */
 	deepspeed_check,
@@ -291,6 +295,9 @@ void command_release(struct command *command)
 	strlist_release(&command->caveats);
 	command_view_release(&command->view);
 	free(command->files);
+	if (command->composed)
+		settings_release(command->composed);
+	free(command->composed);
 	free(command->sites);
 	free(command->scaled);
 	free(command->preset_evidence);

@@ -214,6 +214,15 @@ static void identity_add_files(struct strbuf *out, const struct strlist *argv,
 		if (value)
 			identity_add_file(out, value + 1);
 	}
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+
+		/* Those that no word names as it stands. */
+		if ((file->index == NO_INDEX ||
+		     *command_argv(command)->items[file->index] == '@') &&
+		    !command_source_find(command, file->read->path))
+			identity_add_file(out, file->read->path);
+	}
 }
 
 /* Scripts with sizes in them: whoever writes the answer there has the same. */

@@ -152,7 +152,17 @@ static const struct {
 	{ P, "a = 8\nif x:\n    a = 4\nelse: b = 5\n", "1 a=8; 3 a~4; 4 b~5" },
 	{ P, "def f(a=8):\n    b = 9\n    return dict(c=1)\n\nd = 1\n",
 	  "2 b~9; 5 d=1" },
-	{ P, "for i in range(3): a = i\nclass C:\n  b = 8\n", "1 a~i; 3 b~8" },
+	{ P, "for i in range(3): a = i\n", "1 a~i" },
+	{ P,
+	  "class C(D):\n  'b'\n\n  b = 8\n# c\n  c: int = 9 # d\n"
+	  "  if x:\n    b = 7\n  def f(self):\n    self.d = 1\n  e = {'f': 2}\n"
+	  "g = 3\n",
+	  "4 C.b=8; 6 C.c=9; 8 b~7; 10 self.d~1; 11 C.e.f=2; 12 g=3" },
+	{ P, "class C:\n  class D:\n    b = 8\n  c = 1\nclass E: f = 2\n",
+	  "3 b~8; 4 C.c=1; 5 f~2" },
+	{ P, "if x:\n  class C:\n    b = 8\nclass D: pass\n  c = 1\n",
+	  "3 b~8; 5 D.c=1" },
+	{ P, "class C:\n  b = 8\nsetattr(C, 'b', 9)\n", "2 C.b~8" },
 	{ P, "a = b = 8\nc, d = 1, 2\ne = 3, 4\n",
 	  "1 a~8; 1 b~8; 2 c~1, 2; 2 d~1, 2; 3 e~3, 4" },
 	{ P, "a = 8\na *= 2\n", "1 a=8; 2 a~a *= 2" },

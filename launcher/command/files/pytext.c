@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Each byte of a script comes by here: isalpha() would be a call. */
@@ -236,6 +237,17 @@ char *pytext_strings(struct pytext *cursor)
 		pytext_skip_blanks(cursor, true);
 	}
 	return strbuf_detach(&words);
+}
+
+char *pytext_string_alone(struct pytext cursor)
+{
+	char *text = pytext_strings(&cursor);
+
+	if (*text && cursor.at < cursor.end &&
+	    (*cursor.at == ',' || *cursor.at == ')'))
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* Over dataclasses.field( or typer.Option(; false: it is no such call. */

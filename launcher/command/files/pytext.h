@@ -37,6 +37,9 @@ enum source_value pytext_default(struct pytext *cursor, bool in_brackets,
 				 int64_t *value, char **help);
 /* The strings at the cursor, one after the other, as one. The caller frees. */
 char *pytext_strings(struct pytext *cursor);
+/* The string that is all of the argument at the cursor; NULL: it is none. The
+ * caller frees. */
+char *pytext_string_alone(struct pytext cursor);
 /* To the next ',' or closing bracket of this call. */
 void pytext_skip_argument(struct pytext *cursor);
 

@@ -78,6 +78,8 @@ static void read_keyword(struct pytext *cursor, struct source_option *option,
 	if (pytext_word_is(key, length, "is_flag")) {
 		option->is_switch = true;
 	} else if (pytext_word_is(key, length, "default")) {
+		free(option->text);
+		option->text = pytext_string_alone(*cursor);
 		option->kind = pytext_value(cursor, true, &option->value);
 	} else if (pytext_word_is(key, length, "help") && is_text) {
 		free(option->help);

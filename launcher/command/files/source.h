@@ -33,6 +33,7 @@ struct source_option {
 	struct strlist names; /* as written, at least one */
 	uint64_t name_bits;   /* two of each name, by its hash */
 	char *dest;           /* NULL: not given */
+	char *text;           /* the default, where it is a string; NULL */
 	enum source_value kind;
 	int64_t value;       /* the default */
 	bool is_switch;      /* action= something that takes no value */

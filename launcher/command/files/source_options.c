@@ -14,6 +14,7 @@ void source_option_release(struct source_option *option)
 {
 	strlist_release(&option->names);
 	free(option->dest);
+	free(option->text);
 	free(option->help);
 }
 
@@ -41,6 +42,11 @@ static bool is_repeated(struct source *source,
 		if (known->kind != option->kind ||
 		    known->value != option->value)
 			known->kind = SOURCE_OTHER;
+		if (!known->text || !option->text ||
+		    strcmp(known->text, option->text) != 0) {
+			free(known->text);
+			known->text = NULL;
+		}
 		return true;
 	}
 	return false;
@@ -141,6 +147,18 @@ static bool option_is_called(const struct source_option *option,
 
 		known += strspn(known, "-");
 		if (name_equal(known, strlen(known), name, length))
+			return true;
+	}
+	return false;
+}
+
+bool source_options_name_batch(const struct source *source)
+{
+	for (size_t i = 0; i < source->option_count; i++) {
+		enum option_class class = source->options[i].class;
+
+		if (class == OPTION_BATCH || class == OPTION_MICRO ||
+		    class == OPTION_GLOBAL)
 			return true;
 	}
 	return false;

@@ -16,5 +16,7 @@ void source_option_release(struct source_option *option);
  */
 void source_options_set(struct pytext *cursor, struct source *source,
 			unsigned line);
+/* Does a script declare a batch size by its name? */
+bool source_options_name_batch(const struct source *source);
 
 #endif

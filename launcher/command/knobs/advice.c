@@ -5,9 +5,11 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/text/placeholder.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *advice_flag(enum knob_kind kind)
@@ -151,6 +153,7 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	char near_words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
 	const struct candidate *near;
 	struct candidates found;
+	char *of_module;
 
 	strbuf_addf(&words, "no batch size is found among the arguments of %s",
 		    r->source_name);
@@ -164,7 +167,13 @@ enum command_outcome advise_not_found(const struct recognition *r)
 			    near_words, candidate_name(name, near),
 			    way_out(KNOB_MICRO));
 	} else {
-		strbuf_addf(&words, ": %s", way_out(KNOB_MICRO));
+		of_module = knob_literals_of_modules(r, KNOB_MICRO);
+		if (of_module)
+			strbuf_addf(&words, ": if it is %s; else", of_module);
+		else
+			strbuf_addch(&words, ':');
+		strbuf_addf(&words, " %s", way_out(KNOB_MICRO));
+		free(of_module);
 	}
 	(void)not_recognised(r, "%s", strbuf_text(&words));
 	strbuf_release(&words);

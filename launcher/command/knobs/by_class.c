@@ -132,9 +132,8 @@ static void collect_typed(struct candidates *candidates,
 	}
 }
 
-/* Is it given, whatever the knob that took it? */
-static bool is_typed(const struct recognition *r,
-		     const struct source_option *option)
+bool by_class_is_typed(const struct recognition *r,
+		       const struct source_option *option)
 {
 	const struct command *command = r->command;
 	struct token token;
@@ -159,7 +158,7 @@ void by_class_collect(struct candidates *candidates,
 		if (option->is_switch || option->kind != SOURCE_INTEGER ||
 		    option->value < 1 ||
 		    !(classes & CLASS_BIT(by_class_of_option(r, option))) ||
-		    is_typed(r, option))
+		    by_class_is_typed(r, option))
 			continue;
 		found = (struct candidate){ .option = option };
 		(void)snprintf(found.value, sizeof(found.value), "%lld",

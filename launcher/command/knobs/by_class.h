@@ -31,6 +31,10 @@ enum option_class by_class_of_candidate(const struct recognition *r,
 /* Of a key in a config file; x: [8], a list of one, is x. */
 enum option_class by_class_of_key(const struct settings *settings, size_t i);
 
+/* Is it given, whatever the knob that took it? */
+bool by_class_is_typed(const struct recognition *r,
+		       const struct source_option *option);
+
 /* The first that the script declares with some default, or NULL. */
 const struct source_option *by_class_declared(const struct recognition *r,
 					      unsigned classes);

@@ -10,11 +10,11 @@
 #include "launcher/command/files/source_counts.h"
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/file_find.h"
 #include "launcher/command/knobs/knob_defaults.h"
-#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
-#include "launcher/command/knobs/module_files.h"
+#include "launcher/command/parts/module_files.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 

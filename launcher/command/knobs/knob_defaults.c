@@ -297,7 +297,7 @@ static enum command_outcome no_micro_found(const struct recognition *r)
 				argument_brief(shown, file->read->path),
 				way_out(KNOB_MICRO), file->read->why_not);
 	}
-	if (uses_hydra(r))
+	if (r->is_open)
 		return not_recognised(
 			r,
 			"no batch size is found among the arguments of %s, and "

@@ -4,7 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_KNOBS_KNOB_IN_FILE_H
 
 #include "launcher/command/parts/recognition.h"
-#include "launcher/command/text/option_class.h"
+#include "launcher/command/text/command_outcome.h"
 
 #include <stdbool.h>
 
@@ -30,11 +30,5 @@ bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
  */
 enum command_outcome knob_by_key_find(struct recognition *r,
 				      enum knob_kind kind, const char *key);
-/* Keys with whole numbers, of each class in the last file that has any. */
-struct file_keys {
-	const struct setting *first[OPTION_CLASSES];
-	size_t count[OPTION_CLASSES];
-};
-void file_keys_find(struct file_keys *keys, const struct recognition *r);
 
 #endif

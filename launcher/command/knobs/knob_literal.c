@@ -1,9 +1,11 @@
-/* Knobs that are literals of the script that is started. Pure. */
+/* Knobs that are literals of the script, or of a module of it. Pure. */
 /* SPDX-License-Identifier: MIT */
 /*
  * Where no option, no variable and no config file says a size, the script may
  * say it itself: BATCH_SIZE = 32. Then a copy of the script can be run instead,
- * in which only these digits are others.
+ * in which only these digits are others. The same of a module that it imports
+ * from its own folder, where the user names the place: what else uses that is
+ * not known.
  */
 #include "launcher/command/knobs/knob_literal.h"
 
@@ -11,6 +13,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/files/source_literals.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/parts/module_files.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/names.h"
 
@@ -24,16 +27,18 @@ struct knob_literals {
 	const struct recognition *r;
 	unsigned classes;
 	const char *name; /* as the user names it; NULL: by the words */
+	const struct named_file *file; /* that is looked into now */
+	const struct named_file *files[LITERALS_MAX];
 	struct source_literal items[LITERALS_MAX];
 	bool is_aside[LITERALS_MAX];
 	size_t count;
 };
 
-/* "train.py:7", of the name that messages give the script. */
-static bool is_at_line(const struct recognition *r,
+/* "train.py:7", of the name that messages give the file. */
+static bool is_at_line(const struct named_file *file,
 		       const struct source_literal *literal, const char *name)
 {
-	const char *path = r->script->path;
+	const char *path = file->path;
 	char *place = xasprintf("%s:%u", path, literal->line);
 	bool found =
 		strcmp(place, name) == 0 || strcmp(basename(place), name) == 0;
@@ -53,7 +58,7 @@ static bool literal_is_wanted(const struct knob_literals *found,
 
 	if (!found->name)
 		return may_be;
-	return (may_be && is_at_line(found->r, literal, found->name)) ||
+	return (may_be && is_at_line(found->file, literal, found->name)) ||
 	       name_equal(literal->name, literal->name_length, found->name,
 			  strlen(found->name));
 }
@@ -66,6 +71,7 @@ static void literal_note(void *context, const struct source_literal *literal)
 	if (found->count == LITERALS_MAX || !literal_is_wanted(found, literal))
 		return;
 	found->is_aside[found->count] = source_literal_is_aside(literal);
+	found->files[found->count] = found->file;
 	found->items[found->count++] = *literal;
 }
 
@@ -77,8 +83,10 @@ static void literals_drop_aside(struct knob_literals *found)
 	if (found->count < 2)
 		return;
 	for (size_t i = 0; i < found->count; i++)
-		if (!found->is_aside[i])
+		if (!found->is_aside[i]) {
+			found->files[kept] = found->files[i];
 			found->items[kept++] = found->items[i];
+		}
 	found->count = kept;
 }
 
@@ -128,12 +136,12 @@ static enum command_outcome literal_ask(const struct knob_literals *found,
 					enum knob_kind kind)
 {
 	const struct recognition *r = found->r;
-	const char *script = basename(r->source_name);
 	struct strbuf places = STRBUF_INIT, ways = STRBUF_INIT;
 	enum command_outcome outcome;
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct source_literal *literal = &found->items[i];
+		const char *script = basename(found->files[i]->path);
 		bool is_last = i + 1 == found->count;
 
 		strbuf_adds(&places, i == 0 ? "" : is_last ? " and " : ", ");
@@ -154,50 +162,84 @@ static enum command_outcome literal_ask(const struct knob_literals *found,
 	return outcome;
 }
 
+/* The one that was found. */
 static enum command_outcome literal_take(struct recognition *r,
 					 enum knob_kind kind,
-					 const struct source_literal *literal)
+					 const struct knob_literals *found)
 {
 	struct knob *knob = &r->command->knobs[kind];
+	const struct source_literal *literal = &found->items[0];
+	const struct named_file *file = found->files[0];
+	char path[BRIEF_MAX];
 
+	(void)argument_brief(path, file->path);
 	if (literal->value == 0)
 		return not_recognised(
 			r,
 			"%s:%u sets %.*s to more than a plain whole number, so "
 			"the %s is not known: write the number",
-			r->source_name, literal->line,
-			(int)literal->name_length, literal->name,
-			knob_words(kind));
-	if (r->script->text.length >= SOURCE_BYTES_MAX)
+			path, literal->line, (int)literal->name_length,
+			literal->name, knob_words(kind));
+	if (file->text.length >= SOURCE_BYTES_MAX)
 		return not_recognised(
 			r,
 			"%s:%u sets %.*s, and %s is too long to be copied: "
 			"let %.*s be an option of it",
-			r->source_name, literal->line,
-			(int)literal->name_length, literal->name,
-			r->source_name, (int)literal->name_length,
+			path, literal->line, (int)literal->name_length,
+			literal->name, path, (int)literal->name_length,
 			literal->name);
 	*knob = (struct knob){
 		.form = KNOB_SOURCE,
 		.scope = knob->scope,
 		.index = NO_INDEX,
-		.source = r->script,
+		.source = file,
 		.offset = literal->start,
 		.end = literal->end,
 		.value = literal->value,
 		.unit = preset_knob(r->command->preset, kind)->unit
 	};
 	knob->name = xstrndup(literal->name, literal->name_length);
-	knob->evidence = xasprintf("%s:%u", r->source_name, literal->line);
+	knob->evidence = xasprintf("%s:%u", path, literal->line);
 	return COMMAND_OK;
 }
 
-static void literals_collect(struct knob_literals *found)
+static void literals_visit_file(struct knob_literals *found,
+				const struct named_file *file)
+{
+	found->file = file;
+	source_literals_visit(strbuf_text(&file->text), literal_note, found);
+}
+
+/* A module_file_visit. */
+static void literals_visit_module(void *context, struct named_file *file)
+{
+	literals_visit_file(context, file);
+}
+
+static void literals_collect_modules(struct knob_literals *found)
+{
+	module_files_visit(found->r, literals_visit_module, found);
+	literals_drop_aside(found);
+}
+
+/*
+ * Of the script; beside a batch size that is named of a module of that as well.
+ */
+static void literals_collect(struct knob_literals *found, enum knob_kind kind)
 {
 	const struct recognition *r = found->r;
+	const struct knob *micro = &r->command->knobs[KNOB_MICRO];
+	enum settings_format format;
 
-	if (r->script && r->text)
+	if (r->script && r->text) {
+		found->file = r->script;
 		source_literals_visit(r->text, literal_note, found);
+	}
+	if (kind == KNOB_ACCUM && micro->form == KNOB_SOURCE &&
+	    micro->source != r->script &&
+	    settings_format_of(micro->source->path, &format) &&
+	    format == SETTINGS_PYTHON)
+		literals_visit_file(found, micro->source);
 	literals_drop_aside(found);
 	literals_drop_parts(found);
 }
@@ -218,12 +260,12 @@ enum command_outcome knob_literal_find(struct recognition *r,
 				       .classes = by_class_of_knob(kind) };
 	bool is_beside = r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE;
 
-	literals_collect(&found);
+	literals_collect(&found, kind);
 	if (found.count == 0 ||
 	    (kind == KNOB_ACCUM && !is_beside && says_nothing(&found)))
 		return COMMAND_OK;
 	return found.count > 1 ? literal_ask(&found, kind)
-			       : literal_take(r, kind, &found.items[0]);
+			       : literal_take(r, kind, &found);
 }
 
 enum command_outcome knob_literal_by_name(struct recognition *r,
@@ -234,11 +276,35 @@ enum command_outcome knob_literal_by_name(struct recognition *r,
 				       .classes = by_class_of_knob(like),
 				       .name = name };
 
-	literals_collect(&found);
+	literals_collect(&found, kind);
+	if (found.count == 0)
+		literals_collect_modules(&found);
 	if (found.count == 0)
 		return COMMAND_OK;
 	return found.count > 1 ? literal_ask(&found, kind)
-			       : literal_take(r, kind, &found.items[0]);
+			       : literal_take(r, kind, &found);
+}
+
+char *knob_literals_of_modules(const struct recognition *r, enum knob_kind kind)
+{
+	struct knob_literals found = { .r = r,
+				       .classes = by_class_of_knob(kind) };
+	struct strbuf words = STRBUF_INIT;
+	char path[BRIEF_MAX];
+
+	literals_collect_modules(&found);
+	if (found.count == 0)
+		return NULL;
+	for (size_t i = 0; i < found.count; i++)
+		strbuf_addf(&words, "%s%s:%u %.*s", i == 0 ? "" : " or ",
+			    argument_brief(path, found.files[i]->path),
+			    found.items[i].line,
+			    (int)found.items[i].name_length,
+			    found.items[i].name);
+	strbuf_addf(&words, ", add %s %s:%u", literal_flag(kind),
+		    argument_brief(path, found.files[0]->path),
+		    found.items[0].line);
+	return strbuf_detach(&words);
 }
 
 static unsigned line_at(const char *text, size_t at)

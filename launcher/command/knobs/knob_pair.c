@@ -5,6 +5,7 @@
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/file_find.h"
 #include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_in_file.h"

@@ -4,7 +4,7 @@
 
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/knobs/module_files.h"
+#include "launcher/command/parts/module_files.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>

@@ -20,13 +20,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A config file named in the command. */
+/* A config file named in the command, or by its script. */
 struct command_file {
 	/* Its path as named, and its text. */
 	const struct named_file *read;
 	const struct settings *settings; /* empty: not understood */
-	size_t index; /* argument of the flat argv that names it */
+	/* Argument of the flat argv that names it; NO_INDEX: none, and a copy
+	 * is named by this option, which is added; without one it lies over it.
+	 */
+	size_t index;
 	size_t offset;
+	const char *option; /* of the script; NULL */
+	/* KEY=VALUE words win over it: so its sizes are written. */
+	bool takes_words;
 	bool wins;        /* no option wins over it */
 	bool is_template; /* of --template: placeholders in it */
 };
@@ -80,6 +86,7 @@ struct command {
 	/* Config files that the arguments name, in their order. */
 	struct command_file *files;
 	size_t file_count;
+	struct settings *composed; /* of one of them, of several; NULL */
 	/* One of them stands alone for all options: none is added. */
 	bool takes_no_options;
 	/* Values in them that are to change, of KNOB_FILE knobs and others. */

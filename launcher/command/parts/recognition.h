@@ -12,6 +12,7 @@
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_hints.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What the parts of recognition share. */
@@ -24,6 +25,7 @@ struct recognition {
 	const char *text;                /* of the script; NULL: none */
 	const struct named_file *script; /* with that text; NULL: no file */
 	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
+	bool is_open;                /* what Hydra puts together is not known */
 	size_t config_index; /* the last argument that names a config file */
 	struct error *err;
 };

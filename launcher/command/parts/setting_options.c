@@ -1,15 +1,16 @@
-/* Options behind which key=value is a setting. Pure. */
+/* Words that set what a config file of the command does. Pure. */
 /* SPDX-License-Identifier: MIT */
 /*
  * A program hands its config file on from the command line in a way of its own:
  * "--options run.batch_size=8 run.seed=1", "-o batch_size=8", "--set a.b=8
- * --set c=4". What such an option is called says little; how the script
- * declares it, and what the file holds, say it.
+ * --set c=4", "run.batch_size 8". What such an option is called says little;
+ * how the script declares it, and what the file holds, say it.
  */
 #include "launcher/command/parts/setting_options.h"
 
 #include "base/alloc.h"
 #include "launcher/command/parts/setting_value.h"
+#include "launcher/command/parts/token.h"
 #include "launcher/command/text/argument.h"
 
 #include <stdlib.h>
@@ -50,9 +51,34 @@ static bool precedes_settings(const struct recognition *r, const char *option,
 {
 	const struct source_option *declared =
 		source_resolve(r->source, option, strlen(option));
+	enum settings_format format;
 
-	return declared ? declared->takes_settings || declared->is_switch
-			: overrides_file(r->command, next);
+	if (declared)
+		return declared->takes_settings || declared->is_switch;
+	/* --config batch_size=8: that is the name of no file. */
+	return overrides_file(r->command, next) ||
+	       (argument_key_length(next) && !strchr(next, ',') &&
+		option_sounds_like_config(option, strlen(option)) &&
+		!settings_format_of(next, &format));
+}
+
+/*
+ * "train.batch_size 8" of yacs: whatever takes it, which often is an installed
+ * package, a key of the file with a number behind it is no other word.
+ */
+static void pair_keys_find(struct recognition *r)
+{
+	struct command_view *view = &r->command->view;
+	const struct strlist *argv = command_argv(r->command);
+	int64_t number;
+
+	if (r->command->preset_is_certain)
+		return;
+	for (size_t i = view->args; i + 1 < view->end; i++)
+		if (count_parse(argv->items[i + 1], &number) &&
+		    file_has_key(r->command, argv->items[i]))
+			strlist_add(&view->pair_keys, argv->items[i]);
+	view->pairs |= view->pair_keys.count > 0;
 }
 
 enum command_outcome setting_options_find(struct recognition *r)
@@ -60,6 +86,7 @@ enum command_outcome setting_options_find(struct recognition *r)
 	struct command_view *view = &r->command->view;
 	const struct strlist *argv = command_argv(r->command);
 
+	pair_keys_find(r);
 	for (size_t i = view->args; i + 1 < view->end; i++) {
 		const char *option = argv->items[i];
 

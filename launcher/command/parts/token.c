@@ -118,7 +118,9 @@ bool token_read(struct token *token, const struct strlist *argv,
 			token->form = KNOB_ABSENT;
 		return true;
 	}
-	if (view->pairs && argument_is_pair_key(text)) {
+	if (view->pairs &&
+	    (argument_is_pair_key(text) ||
+	     strlist_find(&view->pair_keys, text) < view->pair_keys.count)) {
 		pair_read(token, view);
 		return true;
 	}
@@ -200,6 +202,16 @@ bool knob_is_taken(const struct command *command, size_t index)
 			return true;
 	}
 	return false;
+}
+
+bool option_sounds_like_config(const char *option, size_t length)
+{
+	char name[NAME_MAX_BYTES];
+
+	return name_normalise(name, option, length) &&
+	       (strstr(name, "config") || strstr(name, "cfg") ||
+		strstr(name, "deepspeed") || strstr(name, "hparams") ||
+		strstr(name, "yaml") || strstr(name, "toml"));
 }
 
 bool option_is_knob(const struct command *command,

@@ -41,6 +41,9 @@ bool token_find(const struct command *command, const char *name,
 /* A knob has this argument already. */
 bool knob_is_taken(const struct command *command, size_t index);
 
+/* Names that say so themselves, in programs nobody knows. */
+bool option_sounds_like_config(const char *option, size_t length);
+
 /* A knob is this option already. */
 bool option_is_knob(const struct command *command,
 		    const struct source_option *option);

@@ -183,6 +183,14 @@ static void additions(const struct draft *draft, bool options,
 			words_of_knob(command, (enum knob_kind)kind,
 				      draft->values, &words);
 	}
+	for (size_t i = 0; options && i < command->file_count; i++) {
+		const struct command_file *file = &command->files[i];
+		const char *path = copy_path(draft->rewrite, file);
+
+		if (path && file->option)
+			words_of_option(command, file->option, path, false,
+					&words);
+	}
 	for (size_t i = 0; i < draft->sets.count; i++) {
 		const struct set *set = &draft->sets.items[i];
 

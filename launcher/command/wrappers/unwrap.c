@@ -265,6 +265,7 @@ void command_view_release(struct command_view *view)
 	shell_expansion_release(&view->expansion);
 	strlist_release(&view->assignments);
 	strlist_release(&view->setting_options);
+	strlist_release(&view->pair_keys);
 	free(view->launcher);
 	view->launcher = NULL;
 }

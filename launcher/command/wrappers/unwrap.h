@@ -61,6 +61,8 @@ struct command_view {
 	/* How the preset's arguments are read, once it is known. */
 	const char *group; /* key=value words follow this option; NULL */
 	bool pairs;        /* KEY VALUE words without dashes */
+	/* Words of the command that are such a KEY, whatever they look like. */
+	struct strlist pair_keys;
 	/* Options of the command behind which key=value is a setting. */
 	struct strlist setting_options;
 	/* Its drop list: "--x" alone is an option without a value. NULL. */

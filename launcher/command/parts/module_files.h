@@ -1,7 +1,7 @@
 /* Modules of the script's own folder. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_KNOBS_MODULE_FILES_H
-#define AUTOFIT_LAUNCHER_COMMAND_KNOBS_MODULE_FILES_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_MODULE_FILES_H
+#define AUTOFIT_LAUNCHER_COMMAND_PARTS_MODULE_FILES_H
 
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/text/command_outcome.h"

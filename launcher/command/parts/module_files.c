@@ -1,9 +1,10 @@
 /* Modules of the script's own folder. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/knobs/module_files.h"
+#include "launcher/command/parts/module_files.h"
 
 #include "base/alloc.h"
 #include "launcher/command/files/source_imports.h"
+#include "launcher/command/files/source_options.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,25 +188,13 @@ void module_files_visit(const struct recognition *r, module_file_visit *visit,
 	}
 }
 
-static bool declares_sizes(const struct source *source)
-{
-	for (size_t i = 0; i < source->option_count; i++) {
-		enum option_class class = source->options[i].class;
-
-		if (class == OPTION_BATCH || class == OPTION_MICRO ||
-		    class == OPTION_GLOBAL)
-			return true;
-	}
-	return false;
-}
-
 static void options_take(void *context, struct named_file *file)
 {
 	struct recognition *r = context;
 	const struct source *source = named_file_source(file);
 
 	/* Fields and parameters are options of whoever makes them so. */
-	if (r->source->option_count || !declares_sizes(source) ||
+	if (r->source->option_count || !source_options_name_batch(source) ||
 	    !strstr(strbuf_text(&file->text), "add_argument("))
 		return;
 	r->source = source;

@@ -1,0 +1,155 @@
+/* What @hydra.main() of a script says, and the options that say it anew. Pure.
+ */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/hydra_main.h"
+
+#include "base/alloc.h"
+#include "launcher/command/files/pytext.h"
+#include "launcher/command/parts/token.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char decorator[] = "@hydra.main(";
+
+/* The one decorator; NULL: none, or several. */
+static const char *main_find(const char *text)
+{
+	const char *found = text ? strstr(text, decorator) : NULL;
+
+	return found && !strstr(found + 1, decorator) ? found : NULL;
+}
+
+/* One argument of it; false: another than a keyword. */
+static bool main_read_argument(struct pytext *cursor, struct hydra_main *main)
+{
+	const char *key;
+	size_t length;
+	bool is_path, is_name;
+	char *text;
+
+	if (!pytext_is_word_start(*cursor->at))
+		return false;
+	pytext_word(cursor, &key, &length);
+	is_path = pytext_word_is(key, length, "config_path");
+	is_name = pytext_word_is(key, length, "config_name");
+	pytext_skip_blanks(cursor, true);
+	if (cursor->at >= cursor->end || *cursor->at != '=')
+		return false;
+	pytext_step(cursor);
+	pytext_skip_blanks(cursor, true);
+	if (!is_path && !is_name) {
+		pytext_skip_argument(cursor);
+		return true;
+	}
+	text = pytext_string_alone(*cursor);
+	if (is_path) {
+		main->path = text;
+		main->path_is_other =
+			!text && strncmp(cursor->at, "None", 4) != 0;
+	} else {
+		main->name = text;
+	}
+	pytext_skip_argument(cursor);
+	return true;
+}
+
+static bool main_read(struct hydra_main *main, const char *text)
+{
+	const char *found = main_find(text);
+	struct pytext cursor = { .at = found, .line_start = found };
+
+	if (!found)
+		return false;
+	cursor.at += strlen(decorator);
+	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
+	while (cursor.at < cursor.end) {
+		pytext_skip_blanks(&cursor, true);
+		if (cursor.at >= cursor.end || *cursor.at == ')')
+			break;
+		if (*cursor.at == ',')
+			pytext_step(&cursor);
+		else if (!main_read_argument(&cursor, main))
+			return false;
+	}
+	return true;
+}
+
+/* The value of one of Hydra's own options, the last that is given. */
+static const char *hydra_option(const struct command *command,
+				const char *const names[2])
+{
+	const char *value = NULL;
+	struct token token;
+
+	for (int i = 0; i < 2; i++)
+		if (token_find(command, names[i], &token) &&
+		    token.form != KNOB_ABSENT && !token.bare)
+			value = token_value(&token, command_argv(command));
+	return value;
+}
+
+/* "src/" and "../configs" are "configs/"; as Hydra does it, by the words. */
+static char *folder_from(const char *script, const char *path)
+{
+	const char *slash = strrchr(script, '/');
+	size_t length = slash ? (size_t)(slash + 1 - script) : 0;
+	const char *end;
+
+	if (*path == '/')
+		length = 0;
+	while (strncmp(path, "../", 3) == 0 || strncmp(path, "./", 2) == 0 ||
+	       strcmp(path, "..") == 0 || strcmp(path, ".") == 0) {
+		if (path[1] == '.') {
+			if (length == 0 ||
+			    (length >= 3 &&
+			     memcmp(script + length - 3, "../", 3) == 0))
+				break;
+			for (length--; length > 0 && script[length - 1] != '/';)
+				length--;
+		}
+		end = strchr(path, '/');
+		path = end ? end + 1 : "";
+	}
+	return xasprintf("%.*s%s%s", (int)length, script, path,
+			 *path && path[strlen(path) - 1] != '/' ? "/" : "");
+}
+
+bool hydra_main_read(struct hydra_main *main, const struct recognition *r)
+{
+	static const char *const names[] = { "--config-name", "-cn" };
+	static const char *const paths[] = { "--config-path", "-cp" };
+	static const char *const folders[] = { "--config-dir", "-cd" };
+	const struct command *command = r->command;
+	const char *name = hydra_option(command, names);
+	const char *path = hydra_option(command, paths);
+	const char *folder = hydra_option(command, folders);
+	bool is_known;
+
+	*main = (struct hydra_main){ 0 };
+	is_known = r->script && main_read(main, r->text);
+	if (name) {
+		free(main->name);
+		main->name = xstrdup(name);
+	}
+	if (path) {
+		free(main->path);
+		main->path = xstrdup(path);
+		main->path_is_other = false;
+	}
+	/* Where both are, each may have any part of it. */
+	if (!is_known || !main->name || (main->path && folder))
+		return false;
+	if (folder)
+		main->folder = folder_from("", folder);
+	else if (main->path)
+		main->folder = folder_from(r->script->path, main->path);
+	return main->folder != NULL;
+}
+
+void hydra_main_release(struct hydra_main *main)
+{
+	free(main->name);
+	free(main->path);
+	free(main->folder);
+}
