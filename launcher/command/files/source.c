@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/files/pytext.h"
+#include "launcher/command/files/source_fields.h"
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/files/source_signature.h"
 #include "launcher/command/files/source_submission.h"
@@ -375,57 +376,25 @@ static void read_code(struct pytext *cursor, struct source *source)
 	}
 }
 
-static bool has_field(const struct source *source)
-{
-	for (size_t i = 0; i < source->constant_count; i++)
-		if (source->constants[i].field)
-			return true;
-	return false;
-}
-
-static bool makes_options_of_fields(const char *text)
-{
-	static const char *const parsers[] = {
-		"tyro.cli", "HfArgumentParser",   "TrlParser",
-		"(Tap)",    "simple_parsing",     "pyrallis",
-		"draccus",  "jsonargparse",       "datargs",
-		"CliApp",   "dataclass_argparse",
-	};
-
-	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
-		if (strstr(text, parsers[i]))
-			return true;
-	return false;
-}
-
-static void source_add_fields(struct source *source)
-{
-	for (size_t i = 0; i < source->constant_count; i++) {
-		const struct source_constant *constant = &source->constants[i];
-		struct source_option option = { .kind = constant->kind,
-						.value = constant->value,
-						.line = constant->line };
-
-		if (!constant->field)
-			continue;
-		option.help = constant->help ? xstrdup(constant->help) : NULL;
-		strlist_addf(&option.names, "--%s", constant->name);
-		source_option_add(source, &option);
-	}
-}
-
 void source_read(struct source *source, const char *text)
+{
+	source_read_command(source, text, NULL);
+}
+
+void source_read_command(struct source *source, const char *text,
+			 const char *command)
 {
 	struct pytext cursor = { .at = text, .line_start = text, .line = 1 };
 
 	*source = (struct source){ 0 };
 	if (!text)
 		return;
+	if (command)
+		source->command = xstrdup(command);
 	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
-	if (has_field(source) && makes_options_of_fields(text))
-		source_add_fields(source);
+	source_fields_read(source, text, cursor.end);
 	source_signatures_read(source, text, cursor.end);
 	source->submits_by =
 		source_submission_find(text, cursor.end, &source->submits_line);
@@ -441,6 +410,8 @@ void source_release(struct source *source)
 	}
 	for (size_t i = 0; i < source->variable_count; i++)
 		free(source->variables[i].name);
+	strlist_release(&source->commands);
+	free(source->command);
 	free(source->options);
 	free(source->constants);
 	free(source->variables);

@@ -37,7 +37,11 @@ struct source_option {
 	int64_t value;       /* the default */
 	bool is_switch;      /* action= something that takes no value */
 	bool takes_settings; /* many words, or each to an action of its own */
-	char *help;          /* its words for people; NULL: none */
+	bool leads; /* stands before its sub-command, or before words that take
+		       all that follows */
+	char *command; /* the sub-command that it is of; NULL: of all, or not
+			  known */
+	char *help;    /* its words for people; NULL: none */
 	enum option_class class; /* by the words of its names */
 	unsigned line;
 };
@@ -68,6 +72,9 @@ struct source {
 	size_t constant_count, constant_capacity;
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
+	struct strlist commands; /* sub-commands that it declares */
+	char *command; /* the one that was asked for; options of others are
+			  left out; NULL: none */
 	/* By this it submits jobs ("sbatch"), in that line; NULL: not. */
 	const char *submits_by;
 	unsigned submits_line;
@@ -78,6 +85,9 @@ struct source {
  * understood is passed over: nothing here can fail. The caller releases.
  */
 void source_read(struct source *source, const char *text);
+/* The same, for a command line that names this sub-command of it. */
+void source_read_command(struct source *source, const char *text,
+			 const char *command);
 void source_release(struct source *source);
 
 /*

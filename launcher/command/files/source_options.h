@@ -8,5 +8,10 @@
 /* Adds an option, which it takes over, unless it is there already. */
 void source_option_add(struct source *source, struct source_option *option);
 void source_option_release(struct source_option *option);
+/* Its name is made of a variable's: --batch_size, and where the parser takes
+ * dashes as well, --batch-size. */
+void source_option_derive(struct source_option *option, const char *name);
+/* Notes that the script declares a sub-command of this name. */
+void source_command_add(struct source *source, const char *name);
 
 #endif
