@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/files/pytext.h"
+#include "launcher/command/files/source_commands.h"
 #include "launcher/command/files/source_fields.h"
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/files/source_signature.h"
@@ -123,11 +124,24 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 	read_keyword(cursor, option, text, length);
 }
 
+/* The word before the bracket that opens a call. */
+static const char *word_before(const struct pytext *cursor)
+{
+	const char *at = cursor->at;
+
+	while (at > cursor->line_start && !pytext_is_word(at[-1]))
+		at--;
+	while (at > cursor->line_start && pytext_is_word(at[-1]))
+		at--;
+	return at;
+}
+
 /* The cursor is on the bracket that opens the call. */
 static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
 {
 	struct source_option option = { .line = line };
+	const char *word = word_before(cursor);
 
 	cursor->at++;
 	for (;;) {
@@ -149,6 +163,7 @@ static void read_call(struct pytext *cursor, struct source *source,
 		return;
 	}
 	cursor->at++;
+	source_commands_place(&option, source->text, cursor->end, word);
 	source_option_add(source, &option);
 }
 
@@ -391,7 +406,9 @@ void source_read_command(struct source *source, const char *text,
 		return;
 	if (command)
 		source->command = xstrdup(command);
+	source->text = text;
 	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
+	source_commands_read(source, text, cursor.end);
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
 	source_fields_read(source, text, cursor.end);

@@ -72,6 +72,7 @@ struct source {
 	size_t constant_count, constant_capacity;
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
+	const char *text;        /* that it was read of; NULL: none */
 	struct strlist commands; /* sub-commands that it declares */
 	char *command; /* the one that was asked for; options of others are
 			  left out; NULL: none */

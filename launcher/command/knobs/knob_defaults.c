@@ -27,7 +27,7 @@ void knob_set_default(struct recognition *r, enum knob_kind kind,
 	struct knob *knob = &command->knobs[kind];
 
 	knob->form = KNOB_DEFAULT;
-	knob->index = command->view.end;
+	knob->index = command_append_at(command);
 	knob->unit = preset_knob(command->preset, kind)->unit;
 	knob->value = value;
 	knob->name = xstrdup(name);
@@ -164,6 +164,10 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 			r->source_name, option->line,
 			argument_brief(shown, name), shown);
 	knob_set_default(r, kind, name, value, line_evidence(r, option->line));
+	if (option->leads)
+		r->command->knobs[kind].index = option->command
+							? r->subcommand + 1
+							: r->command->view.args;
 	return COMMAND_OK;
 }
 

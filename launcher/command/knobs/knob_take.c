@@ -129,6 +129,15 @@ void knob_forget(struct knob *knob)
 	*knob = (struct knob){ .scope = knob->scope };
 }
 
+/* Behind the other words its option would be none. */
+static bool option_leads(const struct recognition *r, const struct knob *knob)
+{
+	const struct source_option *option =
+		source_resolve(r->source, knob->name, strlen(knob->name));
+
+	return option && option->leads;
+}
+
 /* A script says it: by a variable, or so that only a later option helps. */
 static enum command_outcome knob_of_script(struct recognition *r,
 					   enum knob_kind kind)
@@ -155,7 +164,7 @@ static enum command_outcome knob_of_script(struct recognition *r,
 	knob->evidence = xasprintf("%s:%u", expansion->script, word->line);
 	/* A variable that it sets is no option, which a later one replaces. */
 	if (expansion->append_at != NO_INDEX &&
-	    knob->index > command->view.program) {
+	    knob->index > command->view.program && !option_leads(r, knob)) {
 		knob->form = KNOB_DEFAULT;
 		knob->is_said = true;
 		knob->index = expansion->append_at;
