@@ -203,6 +203,8 @@ static void read_define(struct pytext *cursor, struct source *source,
 			option.help = pytext_strings(&ahead);
 	}
 	strlist_addf(&option.names, "--%.*s", (int)length, name);
+	/* One dash is as good as two. */
+	strlist_addf(&option.names, "-%.*s", (int)length, name);
 	source_option_add(source, &option);
 }
 
