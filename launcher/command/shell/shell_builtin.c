@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_builtin.h"
 
 #include "launcher/command/shell/shell_found.h"
+#include "launcher/command/shell/shell_sourced.h"
 
 #include "base/alloc.h"
 
@@ -163,6 +164,29 @@ static const char *const environments[] = {
 	"lmod",     "setvars", "direnv", "ssh-agent", "pyenv",   NULL,
 };
 
+/* A file that holds assignments alone sets them, and nothing else. A posix
+ * shell looks for a name without a slash in PATH alone. */
+static bool reads_assignments(struct shell_reader *reader)
+{
+	const struct shell_field *path =
+		&reader->fields.items[reader->inner + 1];
+	const char *folder = reader->folder;
+	struct named_file *file;
+	char *joined;
+
+	if (reader->fields.count != reader->inner + 2 || path->word.is_opaque ||
+	    shell_maybe(reader) || reader->is_pipe || reader->is_one_command ||
+	    (reader->lexer.is_posix && !strchr(path->text, '/')) ||
+	    (folder && !*folder))
+		return false;
+	joined = folder && *path->text != '/'
+			 ? xasprintf("%s/%s", folder, path->text)
+			 : xstrdup(path->text);
+	file = named_files_get(reader->texts, joined);
+	free(joined);
+	return file && !file->error && shell_sourced_read(reader, &file->text);
+}
+
 /* source, eval: any variable may be another one after it. */
 static void do_source(struct shell_reader *reader)
 {
@@ -175,7 +199,7 @@ static void do_source(struct shell_reader *reader)
 		is_environment = holds_one_of(text, environments);
 		break;
 	}
-	if (!is_environment)
+	if (!is_environment && !reads_assignments(reader))
 		reader->scope.age++;
 }
 
