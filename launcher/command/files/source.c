@@ -105,6 +105,9 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 
 	if (pytext_is_quote(*cursor->at)) {
 		pytext_string(cursor, &text, &length);
+		if (length > 0 && *text != '-' && !option->dest &&
+		    length < NAME_MAX_BYTES)
+			option->dest = xstrndup(text, length);
 		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-' ||
 		    option->names.count == NAMES_MAX)
 			return;
@@ -164,6 +167,8 @@ static void read_call(struct pytext *cursor, struct source *source,
 	}
 	cursor->at++;
 	source_commands_place(&option, source->text, cursor->end, word);
+	if (option.names.count == 0)
+		source_positional_add(source, &option);
 	source_option_add(source, &option);
 }
 
@@ -327,6 +332,7 @@ static const struct bracket_row {
 } bracket_rows[] = {
 	{ "add_argument", "(", read_call },
 	{ "option", "(", read_call },
+	{ "argument", "(", read_call },
 	{ "DEFINE_integer", "(", read_define },
 	{ "DEFINE_bool", "(", read_define_switch },
 	{ "DEFINE_boolean", "(", read_define_switch },
@@ -429,6 +435,7 @@ void source_release(struct source *source)
 	}
 	for (size_t i = 0; i < source->variable_count; i++)
 		free(source->variables[i].name);
+	strlist_release(&source->positionals);
 	strlist_release(&source->commands);
 	free(source->command);
 	free(source->options);

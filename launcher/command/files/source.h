@@ -73,7 +73,11 @@ struct source {
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
 	const char *text;        /* that it was read of; NULL: none */
-	struct strlist commands; /* sub-commands that it declares */
+	/* Arguments that have a place and no dashes; each takes one word, but
+	 * perhaps the last. */
+	struct strlist positionals;
+	bool positionals_are_open; /* what is behind them has no place */
+	struct strlist commands;   /* sub-commands that it declares */
 	char *command; /* the one that was asked for; options of others are
 			  left out; NULL: none */
 	/* By this it submits jobs ("sbatch"), in that line; NULL: not. */

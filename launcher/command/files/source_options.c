@@ -53,6 +53,16 @@ static bool is_of_another(const struct source *source,
 	       strcmp(source->command, option->command) != 0;
 }
 
+void source_positional_add(struct source *source,
+			   const struct source_option *argument)
+{
+	if (!argument->dest || is_of_another(source, argument) ||
+	    source->positionals_are_open)
+		return;
+	strlist_add(&source->positionals, argument->dest);
+	source->positionals_are_open = argument->takes_settings;
+}
+
 /* Where parsers share an option only equal defaults are known. */
 static bool is_repeated(struct source *source,
 			const struct source_option *option)

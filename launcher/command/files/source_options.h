@@ -11,6 +11,9 @@ void source_option_release(struct source_option *option);
 /* Its name is made of a variable's: --batch_size, and where the parser takes
  * dashes as well, --batch-size. */
 void source_option_derive(struct source_option *option, const char *name);
+/* The same of an argument without dashes, whose name is its dest. */
+void source_positional_add(struct source *source,
+			   const struct source_option *argument);
 /* Notes that the script declares a sub-command of this name. */
 void source_command_add(struct source *source, const char *name);
 

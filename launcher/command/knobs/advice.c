@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/positional.h"
 #include "launcher/command/text/placeholder.h"
 
 #include <stdio.h>
@@ -145,6 +146,26 @@ static const struct candidate *nearest(const struct recognition *r,
 	return found->count ? &found->items[0] : NULL;
 }
 
+/* False: no size has a place of its own. */
+static bool advise_positional(const struct recognition *r)
+{
+	struct positional micro, accum;
+	char beside[CANDIDATE_WORDS_MAX] = "";
+
+	if (!positional_find(r, KNOB_MICRO, &micro))
+		return false;
+	if (positional_find(r, KNOB_ACCUM, &accum))
+		(void)snprintf(beside, sizeof(beside),
+			       ", and {accum:%s} for the %s of %s", accum.word,
+			       accum.word, accum.name);
+	(void)not_recognised(r,
+			     "%s takes %s by its place: write {micro:%s} for "
+			     "the %s there%s",
+			     r->source_name, micro.name, micro.word, micro.word,
+			     beside);
+	return true;
+}
+
 enum command_outcome advise_not_found(const struct recognition *r)
 {
 	struct strbuf words = STRBUF_INIT;
@@ -152,6 +173,8 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	const struct candidate *near;
 	struct candidates found;
 
+	if (advise_positional(r))
+		return unless_seen(r, KNOB_MICRO);
 	strbuf_addf(&words, "no batch size is found among the arguments of %s",
 		    r->source_name);
 	add_files_read(r->command, &words);
