@@ -72,7 +72,7 @@ struct source {
 	size_t constant_count, constant_capacity;
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
-	const char *text;        /* that it was read of; NULL: none */
+	const char *text; /* that it was read of; NULL: none */
 	/* Arguments that have a place and no dashes; each takes one word, but
 	 * perhaps the last. */
 	struct strlist positionals;

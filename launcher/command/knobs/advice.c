@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/positional.h"
+#include "launcher/command/knobs/unread_file.h"
 #include "launcher/command/text/placeholder.h"
 
 #include <stdio.h>
@@ -173,7 +174,7 @@ enum command_outcome advise_not_found(const struct recognition *r)
 	const struct candidate *near;
 	struct candidates found;
 
-	if (advise_positional(r))
+	if (advise_positional(r) || unread_file_advise(r))
 		return unless_seen(r, KNOB_MICRO);
 	strbuf_addf(&words, "no batch size is found among the arguments of %s",
 		    r->source_name);
