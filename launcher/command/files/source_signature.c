@@ -22,25 +22,26 @@ struct signature_maker {
 	const char *library; /* the script names it; of decorators */
 	bool is_dashed;      /* batch_size is --batch-size, and not otherwise */
 	bool has_methods;    /* those of a class are sub-commands */
+	bool leads;          /* what is of no sub-command stands before it */
 };
 
 static const struct signature_maker callers[] = {
-	{ "Fire(", NULL, false, true },
-	{ "tyro.cli(", NULL, false, false },
-	{ "typer.run(", NULL, true, false },
-	{ "cyclopts.run(", NULL, true, false },
-	{ "clize.run(", NULL, true, false },
-	{ "defopt.run(", NULL, true, false },
-	{ "CLI(", NULL, false, true },
-	{ "auto_cli(", NULL, false, true },
+	{ "Fire(", NULL, false, true, false },
+	{ "tyro.cli(", NULL, false, false, false },
+	{ "typer.run(", NULL, true, false, false },
+	{ "cyclopts.run(", NULL, true, false, false },
+	{ "clize.run(", NULL, true, false, false },
+	{ "defopt.run(", NULL, true, false, false },
+	{ "CLI(", NULL, false, true, true },
+	{ "auto_cli(", NULL, false, true, true },
 };
 
 static const struct signature_maker decorators[] = {
-	{ ".command", "typer", true, false },
-	{ ".callback", "typer", true, false },
-	{ ".main_command", "typer", true, false },
-	{ ".command", "cyclopts", true, false },
-	{ ".default", "cyclopts", true, false },
+	{ ".command", "typer", true, false, false },
+	{ ".callback", "typer", true, false, true },
+	{ ".main_command", "typer", true, false, false },
+	{ ".command", "cyclopts", true, false, false },
+	{ ".default", "cyclopts", true, false, false },
 };
 
 #define CALLERS (sizeof(callers) / sizeof(*callers))
@@ -128,6 +129,7 @@ static void parameter_read(const struct signatures *s, struct pytext *cursor)
 		parameter_name_derive(s, &option, name, length);
 	if (s->command.length)
 		option.command = xstrndup(s->command.at, s->command.length);
+	option.leads = s->maker->leads && !s->command.length;
 	source_option_add(s->source, &option);
 }
 
