@@ -29,8 +29,8 @@
 #include "launcher/command/knobs/module_files.h"
 #include "launcher/command/knobs/placeholders.h"
 #include "launcher/command/parts/setting_options.h"
+#include "launcher/command/parts/subcommand.h"
 #include "launcher/command/purpose.h"
-#include "launcher/command/subcommand.h"
 #include "launcher/command/text/argument.h"
 
 #include <errno.h>

@@ -54,7 +54,7 @@ static bool is_same_function(const char *a, const char *b)
 }
 
 /* Behind the bracket and blanks. */
-static struct pytext argument_at(const char *open, const char *end)
+static struct pytext call_argument_at(const char *open, const char *end)
 {
 	struct pytext cursor = {
 		.at = open, .end = end, .line_start = open, .line = 1
@@ -67,7 +67,7 @@ static struct pytext argument_at(const char *open, const char *end)
 /* "train" of add_parser("train", ...); empty: it is no string. */
 static struct span command_of_call(const char *open, const char *end)
 {
-	struct pytext cursor = argument_at(open, end);
+	struct pytext cursor = call_argument_at(open, end);
 	struct span name = { NULL, 0 };
 
 	if (cursor.at < end && pytext_is_quote(*cursor.at))

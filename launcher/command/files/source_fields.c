@@ -62,14 +62,14 @@ static bool makes_options_of_fields(struct fields_text *text)
 	return found;
 }
 
-static const char *line_of(const struct fields_text *text, const char *at)
+static const char *field_line(const struct fields_text *text, const char *at)
 {
 	while (at > text->start && at[-1] != '\n')
 		at--;
 	return at;
 }
 
-static size_t indent_of(const char *line)
+static size_t field_indent(const char *line)
 {
 	return strspn(line, " \t");
 }
@@ -78,13 +78,13 @@ static size_t indent_of(const char *line)
  * that is indented less, without its blanks; NULL: none. */
 static const char *block_of(const struct fields_text *text, const char *line)
 {
-	size_t indent = indent_of(line);
+	size_t indent = field_indent(line);
 
 	while (line > text->start) {
 		size_t here;
 
-		line = line_of(text, line - 1);
-		here = indent_of(line);
+		line = field_line(text, line - 1);
+		here = field_indent(line);
 		if (here < indent && (strncmp(line + here, "class ", 6) == 0 ||
 				      strncmp(line + here, "def ", 4) == 0))
 			return line + here;
@@ -128,7 +128,7 @@ static struct span name_of_type(const char *line, const char *at)
 static bool is_of_handed(const struct fields_text *text, const char *line,
 			 const char *block, const char *at)
 {
-	const char *def = line + indent_of(line);
+	const char *def = line + field_indent(line);
 	struct span name = name_behind(def, "def ");
 
 	if (!name.length) {
@@ -152,7 +152,7 @@ static bool prefixes_find_at(const struct fields_text *text, const char *at,
 			     const char *behind, unsigned depth,
 			     struct strlist *out)
 {
-	const char *line = line_of(text, at);
+	const char *line = field_line(text, at);
 	const char *block = block_of(text, line);
 	struct span derived = name_behind(line, "class ");
 	struct span holder = name_behind(block, "class ");
@@ -163,7 +163,8 @@ static bool prefixes_find_at(const struct fields_text *text, const char *at,
 		prefixes_find(text, derived, behind, depth, out);
 		return true;
 	}
-	holder.length = name.at == line + indent_of(line) ? holder.length : 0;
+	holder.length =
+		name.at == line + field_indent(line) ? holder.length : 0;
 	if (!name.length ||
 	    (!holder.length && !is_of_handed(text, line, block, at)))
 		return false;

@@ -46,14 +46,14 @@ static const struct signature_maker decorators[] = {
 
 #define CALLERS (sizeof(callers) / sizeof(*callers))
 
-struct signatures {
+struct signature_reader {
 	struct source *source;
 	const char *text, *end;
 	const struct signature_maker *maker;
 	struct span command; /* that the options are of; empty: of all */
 };
 
-static struct pytext pytext_at(const struct signatures *s, const char *at)
+static struct pytext pytext_at(const struct signature_reader *s, const char *at)
 {
 	struct pytext cursor = {
 		.at = at, .end = s->end, .line_start = at, .line = 1
@@ -84,7 +84,7 @@ static void parameter_names_read(struct source_option *option,
 	}
 }
 
-static void parameter_name_derive(const struct signatures *s,
+static void parameter_name_derive(const struct signature_reader *s,
 				  struct source_option *option,
 				  const char *name, size_t length)
 {
@@ -98,7 +98,8 @@ static void parameter_name_derive(const struct signatures *s,
 }
 
 /* name: int = 8, or name=8, in the brackets of a def. */
-static void parameter_read(const struct signatures *s, struct pytext *cursor)
+static void parameter_read(const struct signature_reader *s,
+			   struct pytext *cursor)
 {
 	struct source_option option = { .line = cursor->line };
 	struct pytext start = *cursor, ahead;
@@ -134,7 +135,8 @@ static void parameter_read(const struct signatures *s, struct pytext *cursor)
 }
 
 /* brackets: behind the one that opens the parameters; NULL: there is none. */
-static void function_read(const struct signatures *s, const char *brackets)
+static void function_read(const struct signature_reader *s,
+			  const char *brackets)
 {
 	struct pytext cursor;
 
@@ -175,10 +177,10 @@ static const char *class_end(const char *at, const char *end)
 	return end;
 }
 
-static void class_read(const struct signatures *s, const char *at)
+static void class_read(const struct signature_reader *s, const char *at)
 {
 	const char *end = class_end(at, s->end);
-	struct signatures inner = *s;
+	struct signature_reader inner = *s;
 	struct span name;
 
 	for (size_t i = 0; i < FUNCTIONS_MAX && (at = next_def(at, end, &name));
@@ -192,8 +194,8 @@ static void class_read(const struct signatures *s, const char *at)
 	}
 }
 
-static const char *signature_find(const struct signatures *s, const char *what,
-				  struct span name)
+static const char *signature_find(const struct signature_reader *s,
+				  const char *what, struct span name)
 {
 	char *text = xasprintf("\n%s %.*s", what, (int)name.length, name.at);
 	size_t length = strlen(text);
@@ -209,11 +211,11 @@ static const char *signature_find(const struct signatures *s, const char *what,
 }
 
 /* A function of this name, or a class. */
-static void name_read(const struct signatures *s, struct span name)
+static void name_read(const struct signature_reader *s, struct span name)
 {
 	const char *def = signature_find(s, "def", name);
 	const char *class = def ? NULL : signature_find(s, "class", name);
-	struct signatures inner = *s;
+	struct signature_reader inner = *s;
 
 	inner.command = name;
 	if (def && *def == '(')
@@ -223,9 +225,9 @@ static void name_read(const struct signatures *s, struct span name)
 }
 
 /* All functions that the script has at the beginning of a line. */
-static void functions_read(const struct signatures *s)
+static void functions_read(const struct signature_reader *s)
 {
-	struct signatures inner = *s;
+	struct signature_reader inner = *s;
 	const char *at = s->text;
 
 	for (size_t i = 0; at && i < FUNCTIONS_MAX; i++) {
@@ -236,7 +238,7 @@ static void functions_read(const struct signatures *s)
 }
 
 /* Fire(train), Fire({"train": train}): by their names; Fire(): all. */
-static void caller_read(const struct signatures *s, const char *at)
+static void caller_read(const struct signature_reader *s, const char *at)
 {
 	struct pytext cursor = pytext_at(s, at);
 	size_t length, count = 0;
@@ -275,10 +277,10 @@ static struct span command_named(struct pytext cursor)
 }
 
 /* @app.command() above a def; at is behind the word. */
-static void decorator_read(const struct signatures *s, const char *at)
+static void decorator_read(const struct signature_reader *s, const char *at)
 {
 	const char *def = memmem(at, (size_t)(s->end - at), "\ndef ", 5);
-	struct signatures inner = *s;
+	struct signature_reader inner = *s;
 	const char *line = at;
 
 	while (line > s->text && line[-1] != '\n')
@@ -293,9 +295,9 @@ static void decorator_read(const struct signatures *s, const char *at)
 	function_read(&inner, def);
 }
 
-typedef void read_at(const struct signatures *s, const char *at);
+typedef void read_at(const struct signature_reader *s, const char *at);
 
-static void read_each(const struct signatures *s, read_at *read)
+static void read_each(const struct signature_reader *s, read_at *read)
 {
 	size_t length = strlen(s->maker->mark), count = 0;
 	const char *at = s->text;
@@ -333,7 +335,9 @@ bool source_signature_is_handed(const char *text, const char *end,
 void source_signatures_read(struct source *source, const char *text,
 			    const char *end)
 {
-	struct signatures s = { .source = source, .text = text, .end = end };
+	struct signature_reader s = { .source = source,
+				      .text = text,
+				      .end = end };
 	size_t length = (size_t)(end - text);
 
 	for (size_t i = 0; i < CALLERS; i++) {

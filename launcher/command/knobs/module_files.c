@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/files/source_imports.h"
-#include "launcher/command/subcommand.h"
+#include "launcher/command/parts/subcommand.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -307,6 +307,7 @@ static void take_words(struct shell_expansion *expansion,
 		struct word *word = &expansion->words[before + i];
 
 		strlist_take(&expansion->argv, fields->items[i].text);
+		free(fields->items[i].pieces);
 		*word = fields->items[i].word;
 		if (word->origin == WORD_ARGUMENT)
 			note_use(expansion, word, uses);

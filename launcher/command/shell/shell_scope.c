@@ -50,6 +50,17 @@ void shell_fields_release(struct shell_fields *fields)
 	*fields = (struct shell_fields)SHELL_FIELDS_INIT;
 }
 
+void shell_fields_move(struct shell_fields *out, struct shell_fields *fields)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		shell_fields_add(out, fields->items[i].text,
+				 &fields->items[i].word);
+		out->items[out->count - 1] = fields->items[i];
+	}
+	fields->count = 0;
+	shell_fields_release(fields);
+}
+
 void shell_scope_init(struct shell_scope *scope)
 {
 	/* One more, which stands for all that are too many. */
@@ -205,18 +216,6 @@ static enum shell_state evaluate(struct shell_scope *scope,
 							     : SHELL_SPLIT;
 }
 
-/* The words of fields go to the end of out. */
-static void move_fields(struct shell_fields *out, struct shell_fields *fields)
-{
-	for (size_t i = 0; i < fields->count; i++) {
-		shell_fields_add(out, fields->items[i].text,
-				 &fields->items[i].word);
-		out->items[out->count - 1] = fields->items[i];
-	}
-	fields->count = 0;
-	shell_fields_release(fields);
-}
-
 /* The one word becomes both; value is released. */
 static void join_text(struct shell_scope *scope, struct shell_fields *out,
 		      struct shell_fields *value)
@@ -270,7 +269,7 @@ static void scope_append(struct shell_scope *scope,
 				value->is_closed || old.append_at != NO_INDEX;
 			old.append_at = old.count + end;
 		}
-		move_fields(&old, value);
+		shell_fields_move(&old, value);
 	} else {
 		join_text(scope, &old, value);
 	}

@@ -41,6 +41,8 @@ void shell_fields_add(struct shell_fields *fields, char *text,
 void shell_fields_add_pieces(struct shell_fields *fields,
 			     const struct shell_piece *pieces, size_t count,
 			     size_t offset);
+/* All words of fields go to the end of out; fields is released. */
+void shell_fields_move(struct shell_fields *out, struct shell_fields *fields);
 void shell_fields_release(struct shell_fields *fields);
 
 enum shell_state {

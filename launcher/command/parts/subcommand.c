@@ -1,6 +1,6 @@
 /* The sub-command of a script that a command line names. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/subcommand.h"
+#include "launcher/command/parts/subcommand.h"
 
 #include "launcher/command/text/names.h"
 

@@ -1,7 +1,7 @@
 /* The sub-command of a script that a command line names. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SUBCOMMAND_H
-#define AUTOFIT_LAUNCHER_COMMAND_SUBCOMMAND_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_SUBCOMMAND_H
+#define AUTOFIT_LAUNCHER_COMMAND_PARTS_SUBCOMMAND_H
 
 #include "launcher/command/parts/recognition.h"
 
