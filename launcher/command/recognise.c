@@ -30,6 +30,7 @@
 #include "launcher/command/knobs/placeholders.h"
 #include "launcher/command/parts/module_files.h"
 #include "launcher/command/parts/setting_options.h"
+#include "launcher/command/parts/subcommand.h"
 #include "launcher/command/purpose.h"
 #include "launcher/command/script_files.h"
 #include "launcher/command/text/argument.h"
@@ -100,6 +101,7 @@ static enum command_outcome read_script(struct recognition *r)
 	if (view->code != NO_INDEX) {
 		r->text = command_argv(command)->items[view->code];
 		source_read(&command->source, r->text);
+		subcommand_source(r, &command->source, r->text);
 	}
 	if (view->script == NO_INDEX && view->module == NO_INDEX)
 		return COMMAND_OK;
@@ -120,7 +122,7 @@ static enum command_outcome read_script(struct recognition *r)
 	if (file->text.length) {
 		r->text = strbuf_text(&file->text);
 		r->script = file;
-		r->source = named_file_source(file);
+		subcommand_source(r, named_file_source(file), r->text);
 	}
 	return COMMAND_OK;
 }
@@ -235,6 +237,7 @@ static enum command_outcome recognise_so(struct recognition *r,
 	r->hints = sources->hints;
 	r->texts = sources->texts;
 	r->config_index = NO_INDEX;
+	r->subcommand = NO_INDEX;
 	*command = (struct command){ .given = argv,
 				     .batch.world_size = 1,
 				     .batch.grad_accum = 1 };

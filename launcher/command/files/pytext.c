@@ -15,7 +15,7 @@ bool pytext_is_word_start(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool pytext_is_word(char c)
+bool pytext_is_word(char c)
 {
 	return pytext_is_word_start(c) || (c >= '0' && c <= '9');
 }

@@ -13,6 +13,7 @@ struct pytext {
 };
 
 bool pytext_is_word_start(char c);
+bool pytext_is_word(char c); /* a digit too */
 bool pytext_is_quote(char c);
 bool pytext_word_is(const char *text, size_t length, const char *word);
 

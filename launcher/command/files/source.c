@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "launcher/command/files/pytext.h"
+#include "launcher/command/files/source_commands.h"
+#include "launcher/command/files/source_fields.h"
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/files/source_signature.h"
 #include "launcher/command/files/source_submission.h"
@@ -106,6 +108,9 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 
 	if (pytext_is_quote(*cursor->at)) {
 		pytext_string(cursor, &text, &length);
+		if (length > 0 && *text != '-' && !option->dest &&
+		    length < NAME_MAX_BYTES)
+			option->dest = xstrndup(text, length);
 		if (length < 2 || length >= NAME_MAX_BYTES || *text != '-' ||
 		    option->names.count == NAMES_MAX)
 			return;
@@ -125,6 +130,18 @@ static void read_argument(struct pytext *cursor, struct source_option *option)
 	read_keyword(cursor, option, text, length);
 }
 
+/* The word before the bracket that opens a call. */
+static const char *word_before(const struct pytext *cursor)
+{
+	const char *at = cursor->at;
+
+	while (at > cursor->line_start && !pytext_is_word(at[-1]))
+		at--;
+	while (at > cursor->line_start && pytext_is_word(at[-1]))
+		at--;
+	return at;
+}
+
 /* The cursor is on the bracket that opens the call. */
 static void read_call(struct pytext *cursor, struct source *source,
 		      unsigned line)
@@ -133,6 +150,7 @@ static void read_call(struct pytext *cursor, struct source *source,
 		.line = line,
 		.indent = strspn(cursor->line_start, " \t"),
 	};
+	const char *word = word_before(cursor);
 
 	cursor->at++;
 	for (;;) {
@@ -154,6 +172,9 @@ static void read_call(struct pytext *cursor, struct source *source,
 		return;
 	}
 	cursor->at++;
+	source_commands_place(&option, source->text, cursor->end, word);
+	if (option.names.count == 0)
+		source_positional_add(source, &option);
 	source_option_add(source, &option);
 }
 
@@ -180,6 +201,8 @@ static void read_define(struct pytext *cursor, struct source *source,
 			option.help = pytext_strings(&ahead);
 	}
 	strlist_addf(&option.names, "--%.*s", (int)length, name);
+	/* One dash is as good as two. */
+	strlist_addf(&option.names, "-%.*s", (int)length, name);
 	source_option_add(source, &option);
 }
 
@@ -270,6 +293,7 @@ static const struct bracket_row {
 } bracket_rows[] = {
 	{ "add_argument", "(", read_call },
 	{ "option", "(", read_call },
+	{ "argument", "(", read_call },
 	{ "DEFINE_integer", "(", read_define },
 	{ "DEFINE_bool", "(", read_define_switch },
 	{ "DEFINE_boolean", "(", read_define_switch },
@@ -327,57 +351,27 @@ static void read_code(struct pytext *cursor, struct source *source)
 	}
 }
 
-static bool has_field(const struct source *source)
-{
-	for (size_t i = 0; i < source->constant_count; i++)
-		if (source->constants[i].field)
-			return true;
-	return false;
-}
-
-static bool makes_options_of_fields(const char *text)
-{
-	static const char *const parsers[] = {
-		"tyro.cli", "HfArgumentParser",   "TrlParser",
-		"(Tap)",    "simple_parsing",     "pyrallis",
-		"draccus",  "jsonargparse",       "datargs",
-		"CliApp",   "dataclass_argparse",
-	};
-
-	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++)
-		if (strstr(text, parsers[i]))
-			return true;
-	return false;
-}
-
-static void source_add_fields(struct source *source)
-{
-	for (size_t i = 0; i < source->constant_count; i++) {
-		const struct source_constant *constant = &source->constants[i];
-		struct source_option option = { .kind = constant->kind,
-						.value = constant->value,
-						.line = constant->line };
-
-		if (!constant->field)
-			continue;
-		option.help = constant->help ? xstrdup(constant->help) : NULL;
-		strlist_addf(&option.names, "--%s", constant->name);
-		source_option_add(source, &option);
-	}
-}
-
 void source_read(struct source *source, const char *text)
+{
+	source_read_command(source, text, NULL);
+}
+
+void source_read_command(struct source *source, const char *text,
+			 const char *command)
 {
 	struct pytext cursor = { .at = text, .line_start = text, .line = 1 };
 
 	*source = (struct source){ 0 };
 	if (!text)
 		return;
+	if (command)
+		source->command = xstrdup(command);
+	source->text = text;
 	cursor.end = text + strnlen(text, SOURCE_BYTES_MAX);
+	source_commands_read(source, text, cursor.end);
 	while (cursor.at < cursor.end)
 		read_code(&cursor, source);
-	if (has_field(source) && makes_options_of_fields(text))
-		source_add_fields(source);
+	source_fields_read(source, text, cursor.end);
 	source_signatures_read(source, text, cursor.end);
 	source->submits_by =
 		source_submission_find(text, cursor.end, &source->submits_line);
@@ -393,6 +387,9 @@ void source_release(struct source *source)
 	}
 	for (size_t i = 0; i < source->variable_count; i++)
 		free(source->variables[i].name);
+	strlist_release(&source->positionals);
+	strlist_release(&source->commands);
+	free(source->command);
 	free(source->options);
 	free(source->constants);
 	free(source->variables);

@@ -38,7 +38,11 @@ struct source_option {
 	int64_t value;       /* the default */
 	bool is_switch;      /* action= something that takes no value */
 	bool takes_settings; /* many words, or each to an action of its own */
-	char *help;          /* its words for people; NULL: none */
+	bool leads; /* stands before its sub-command, or before words that take
+		       all that follows */
+	char *command; /* the sub-command that it is of; NULL: of all, or not
+			  known */
+	char *help;    /* its words for people; NULL: none */
 	enum option_class class; /* by the words of its names */
 	unsigned line;
 	size_t indent; /* of that line, of add_argument */
@@ -70,6 +74,14 @@ struct source {
 	size_t constant_count, constant_capacity;
 	struct source_variable *variables;
 	size_t variable_count, variable_capacity;
+	const char *text; /* that it was read of; NULL: none */
+	/* Arguments that have a place and no dashes; each takes one word, but
+	 * perhaps the last. */
+	struct strlist positionals;
+	bool positionals_are_open; /* what is behind them has no place */
+	struct strlist commands;   /* sub-commands that it declares */
+	char *command; /* the one that was asked for; options of others are
+			  left out; NULL: none */
 	/* By this it submits jobs ("sbatch"), in that line; NULL: not. */
 	const char *submits_by;
 	unsigned submits_line;
@@ -80,6 +92,9 @@ struct source {
  * understood is passed over: nothing here can fail. The caller releases.
  */
 void source_read(struct source *source, const char *text);
+/* The same, for a command line that names this sub-command of it. */
+void source_read_command(struct source *source, const char *text,
+			 const char *command);
 void source_release(struct source *source);
 
 /*

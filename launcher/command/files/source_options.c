@@ -15,6 +15,7 @@ void source_option_release(struct source_option *option)
 	strlist_release(&option->names);
 	free(option->dest);
 	free(option->text);
+	free(option->command);
 	free(option->help);
 }
 
@@ -25,6 +26,43 @@ static bool shares_name(const struct source_option *a,
 		if (strlist_find(&b->names, a->names.items[i]) < b->names.count)
 			return true;
 	return false;
+}
+
+void source_option_derive(struct source_option *option, const char *name)
+{
+	char *dashed = xstrdup(name);
+
+	for (char *c = dashed; *c; c++)
+		if (*c == '_')
+			*c = '-';
+	strlist_add(&option->names, name);
+	if (strcmp(dashed, name) != 0)
+		strlist_add(&option->names, dashed);
+	free(dashed);
+}
+
+void source_command_add(struct source *source, const char *name)
+{
+	if (strlist_find(&source->commands, name) == source->commands.count)
+		strlist_add(&source->commands, name);
+}
+
+/* The command line names another sub-command than the option's. */
+static bool is_of_another(const struct source *source,
+			  const struct source_option *option)
+{
+	return source->command && option->command &&
+	       strcmp(source->command, option->command) != 0;
+}
+
+void source_positional_add(struct source *source,
+			   const struct source_option *argument)
+{
+	if (!argument->dest || is_of_another(source, argument) ||
+	    source->positionals_are_open)
+		return;
+	strlist_add(&source->positionals, argument->dest);
+	source->positionals_are_open = argument->takes_settings;
 }
 
 /* Where parsers share an option only equal defaults are known. */
@@ -122,7 +160,9 @@ static enum option_class source_option_class(const struct source_option *option)
 void source_option_add(struct source *source, struct source_option *option)
 {
 	option->name_bits = name_bits(option);
-	if (option->names.count == 0 ||
+	if (option->command)
+		source_command_add(source, option->command);
+	if (option->names.count == 0 || is_of_another(source, option) ||
 	    source->option_count == SOURCE_OPTIONS_MAX ||
 	    is_repeated(source, option)) {
 		source_option_release(option);

@@ -8,6 +8,14 @@
 /* Adds an option, which it takes over, unless it is there already. */
 void source_option_add(struct source *source, struct source_option *option);
 void source_option_release(struct source_option *option);
+/* Its name is made of a variable's: --batch_size, and where the parser takes
+ * dashes as well, --batch-size. */
+void source_option_derive(struct source_option *option, const char *name);
+/* The same of an argument without dashes, whose name is its dest. */
+void source_positional_add(struct source *source,
+			   const struct source_option *argument);
+/* Notes that the script declares a sub-command of this name. */
+void source_command_add(struct source *source, const char *name);
 
 /*
  * set_defaults(batch_size=64), with the cursor on the bracket: the default of

@@ -7,6 +7,7 @@
 #include "launcher/command/text/names.h"
 
 #include "base/alloc.h"
+#include "base/span.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,32 +15,94 @@
 /* Functions of one script that are looked at. */
 #define FUNCTIONS_MAX 8
 
-/* What makes options of a function that it is given. */
-static const char *const callers[] = { "Fire(",       "tyro.cli(",
-				       "typer.run(",  "clize.run(",
-				       "defopt.run(", "CLI(",
-				       "auto_cli(" };
+/* What makes options of a function that it is given, or that stands below it.
+ */
+struct signature_maker {
+	const char *mark;
+	const char *library; /* the script names it; of decorators */
+	bool is_dashed;      /* batch_size is --batch-size, and not otherwise */
+	bool has_methods;    /* those of a class are sub-commands */
+	bool leads;          /* what is of no sub-command stands before it */
+};
 
-/* What marks the function below it. */
-static const char *const decorators[] = { ".command(", ".main_command(" };
+static const struct signature_maker callers[] = {
+	{ "Fire(", NULL, false, true, false },
+	{ "tyro.cli(", NULL, false, false, false },
+	{ "typer.run(", NULL, true, false, false },
+	{ "cyclopts.run(", NULL, true, false, false },
+	{ "clize.run(", NULL, true, false, false },
+	{ "defopt.run(", NULL, true, false, false },
+	{ "CLI(", NULL, false, true, true },
+	{ "auto_cli(", NULL, false, true, true },
+};
 
-static struct pytext pytext_at(const char *text, const char *at,
-			       const char *end)
+static const struct signature_maker decorators[] = {
+	{ ".command", "typer", true, false, false },
+	{ ".callback", "typer", true, false, true },
+	{ ".main_command", "typer", true, false, false },
+	{ ".command", "cyclopts", true, false, false },
+	{ ".default", "cyclopts", true, false, false },
+};
+
+#define CALLERS (sizeof(callers) / sizeof(*callers))
+
+struct signature_reader {
+	struct source *source;
+	const char *text, *end;
+	const struct signature_maker *maker;
+	struct span command; /* that the options are of; empty: of all */
+};
+
+static struct pytext pytext_at(const struct signature_reader *s, const char *at)
 {
 	struct pytext cursor = {
-		.at = at, .end = end, .line_start = at, .line = 1
+		.at = at, .end = s->end, .line_start = at, .line = 1
 	};
 
-	for (const char *c = text; c < at; c++)
+	for (const char *c = s->text; c < at; c++)
 		cursor.line += *c == '\n';
 	return cursor;
 }
 
+/* Option("--bs"), Parameter(name="--bs"): then these are its names. */
+static void parameter_names_read(struct source_option *option,
+				 struct pytext cursor, const char *end)
+{
+	const char *text;
+	size_t length;
+
+	cursor.end = end;
+	while (cursor.at < cursor.end) {
+		if (!pytext_is_quote(*cursor.at)) {
+			pytext_step(&cursor);
+			continue;
+		}
+		pytext_string(&cursor, &text, &length);
+		if (length > 1 && length < NAME_MAX_BYTES && *text == '-' &&
+		    !memchr(text, ' ', length))
+			strlist_take(&option->names, xstrndup(text, length));
+	}
+}
+
+static void parameter_name_derive(const struct signature_reader *s,
+				  struct source_option *option,
+				  const char *name, size_t length)
+{
+	char *text = xasprintf("--%.*s", (int)length, name);
+
+	for (char *c = text; s->maker->is_dashed && *c; c++)
+		if (*c == '_')
+			*c = '-';
+	source_option_derive(option, text);
+	free(text);
+}
+
 /* name: int = 8, or name=8, in the brackets of a def. */
-static void parameter_read(struct source *source, struct pytext *cursor)
+static void parameter_read(const struct signature_reader *s,
+			   struct pytext *cursor)
 {
 	struct source_option option = { .line = cursor->line };
-	struct pytext ahead;
+	struct pytext start = *cursor, ahead;
 	const char *name;
 	size_t length;
 	bool is_int = true;
@@ -59,141 +122,232 @@ static void parameter_read(struct source *source, struct pytext *cursor)
 		free(option.help);
 		return;
 	}
-	strlist_addf(&option.names, "--%.*s", (int)length, name);
-	source_option_add(source, &option);
+	ahead = *cursor;
+	pytext_skip_argument(&ahead);
+	parameter_names_read(&option, start, ahead.at);
+	option.dest = xstrndup(name, length);
+	if (option.names.count == 0)
+		parameter_name_derive(s, &option, name, length);
+	if (s->command.length)
+		option.command = xstrndup(s->command.at, s->command.length);
+	option.leads = s->maker->leads && !s->command.length;
+	source_option_add(s->source, &option);
 }
 
-/* The cursor is behind the bracket that opens the parameters. */
-static void parameters_read(struct source *source, struct pytext *cursor)
-{
-	for (;;) {
-		pytext_skip_blanks(cursor, true);
-		if (cursor->at >= cursor->end || *cursor->at == ')')
-			return;
-		if (pytext_is_word_start(*cursor->at))
-			parameter_read(source, cursor);
-		pytext_skip_argument(cursor);
-		if (cursor->at >= cursor->end || *cursor->at != ',')
-			return;
-		cursor->at++;
-	}
-}
-
-/* The bracket of "def name(", or of __init__ of "class name"; or NULL. */
-static const char *brackets_of(const char *text, const char *end,
-			       const char *name, size_t length)
-{
-	char *def = xasprintf("\ndef %.*s(", (int)length, name);
-	char *class = xasprintf("\nclass %.*s", (int)length, name);
-	const char *found =
-		memmem(text, (size_t)(end - text), def, strlen(def));
-	const char *init = "def __init__(";
-
-	if (found) {
-		found += strlen(def);
-	} else {
-		found = memmem(text, (size_t)(end - text), class,
-			       strlen(class));
-		if (found)
-			found = memmem(found, (size_t)(end - found), init,
-				       strlen(init));
-		if (found)
-			found += strlen(init);
-	}
-	free(def);
-	free(class);
-	return found;
-}
-
-static void function_read(struct source *source, const char *text,
-			  const char *end, const char *brackets)
+/* brackets: behind the one that opens the parameters; NULL: there is none. */
+static void function_read(const struct signature_reader *s,
+			  const char *brackets)
 {
 	struct pytext cursor;
 
 	if (!brackets)
 		return;
-	cursor = pytext_at(text, brackets, end);
-	parameters_read(source, &cursor);
+	cursor = pytext_at(s, brackets);
+	for (;;) {
+		pytext_skip_blanks(&cursor, true);
+		if (cursor.at >= cursor.end || *cursor.at == ')')
+			return;
+		if (pytext_is_word_start(*cursor.at))
+			parameter_read(s, &cursor);
+		pytext_skip_argument(&cursor);
+		if (cursor.at >= cursor.end || *cursor.at != ',')
+			return;
+		cursor.at++;
+	}
+}
+
+/* Behind "def name(" from at on; NULL: there is none before end. */
+static const char *next_def(const char *at, const char *end, struct span *name)
+{
+	const char *def = memmem(at, (size_t)(end - at), "def ", 4);
+	const char *open = def ? memchr(def, '(', (size_t)(end - def)) : NULL;
+
+	if (!open)
+		return NULL;
+	*name = span_trimmed(span_from(def + 4, open));
+	return open + 1;
+}
+
+/* The next line that is not indented is no more of it. */
+static const char *class_end(const char *at, const char *end)
+{
+	while ((at = memchr(at, '\n', (size_t)(end - at))) && ++at < end)
+		if (!strchr(" \t\r\n#)", *at))
+			return at;
+	return end;
+}
+
+static void class_read(const struct signature_reader *s, const char *at)
+{
+	const char *end = class_end(at, s->end);
+	struct signature_reader inner = *s;
+	struct span name;
+
+	for (size_t i = 0; i < FUNCTIONS_MAX && (at = next_def(at, end, &name));
+	     i++) {
+		inner.command = name;
+		if (span_is(name, "__init__"))
+			inner.command.length = 0;
+		else if (!s->maker->has_methods || *name.at == '_')
+			continue;
+		function_read(&inner, at);
+	}
+}
+
+static const char *signature_find(const struct signature_reader *s,
+				  const char *what, struct span name)
+{
+	char *text = xasprintf("\n%s %.*s", what, (int)name.length, name.at);
+	size_t length = strlen(text);
+	const char *at = s->text;
+
+	while ((at = memmem(at, (size_t)(s->end - at), text, length))) {
+		at += length;
+		if (!pytext_is_word(*at))
+			break;
+	}
+	free(text);
+	return at;
+}
+
+/* A function of this name, or a class. */
+static void name_read(const struct signature_reader *s, struct span name)
+{
+	const char *def = signature_find(s, "def", name);
+	const char *class = def ? NULL : signature_find(s, "class", name);
+	struct signature_reader inner = *s;
+
+	inner.command = name;
+	if (def && *def == '(')
+		function_read(&inner, def + 1);
+	if (class)
+		class_read(s, class);
 }
 
 /* All functions that the script has at the beginning of a line. */
-static void functions_read(struct source *source, const char *text,
-			   const char *end)
+static void functions_read(const struct signature_reader *s)
 {
-	const char *at = text;
+	struct signature_reader inner = *s;
+	const char *at = s->text;
 
 	for (size_t i = 0; at && i < FUNCTIONS_MAX; i++) {
-		at = memmem(at, (size_t)(end - at), "\ndef ", 5);
-		at = at ? memchr(at, '(', (size_t)(end - at)) : NULL;
-		function_read(source, text, end, at ? at + 1 : NULL);
+		at = memmem(at, (size_t)(s->end - at), "\ndef ", 5);
+		at = at ? next_def(at, s->end, &inner.command) : NULL;
+		function_read(&inner, at);
 	}
 }
 
 /* Fire(train), Fire({"train": train}): by their names; Fire(): all. */
-static void caller_read(struct source *source, const char *text,
-			const char *end, const char *at)
+static void caller_read(const struct signature_reader *s, const char *at)
 {
-	struct pytext cursor = pytext_at(text, at, end);
+	struct pytext cursor = pytext_at(s, at);
 	size_t length, count = 0;
 	const char *word;
 
-	while (count < FUNCTIONS_MAX && cursor.at < end && *cursor.at != ')' &&
-	       *cursor.at != '\n') {
+	while (count < FUNCTIONS_MAX && cursor.at < s->end &&
+	       *cursor.at != ')' && *cursor.at != '\n') {
 		if (pytext_is_quote(*cursor.at)) {
 			pytext_string(&cursor, &word, &length);
 		} else if (pytext_is_word_start(*cursor.at)) {
 			pytext_word(&cursor, &word, &length);
-			function_read(source, text, end,
-				      brackets_of(text, end, word, length));
+			name_read(s, (struct span){ word, length });
 			count++;
 		} else {
 			cursor.at++;
 		}
 	}
 	if (count == 0)
-		functions_read(source, text, end);
+		functions_read(s);
 }
 
-/* @app.command() above a def. */
-static void decorator_read(struct source *source, const char *text,
-			   const char *end, const char *at)
+/* The string at the beginning of @app.command("train"), or of its name=. */
+static struct span command_named(struct pytext cursor)
 {
-	const char *def = memmem(at, (size_t)(end - at), "\ndef ", 5);
+	struct span name = { NULL, 0 };
 
-	if (def)
-		def = memchr(def, '(', (size_t)(end - def));
-	if (def)
-		function_read(source, text, end, def + 1);
+	if (cursor.at >= cursor.end || *cursor.at != '(')
+		return name;
+	pytext_step(&cursor);
+	pytext_skip_blanks(&cursor, true);
+	if (cursor.end - cursor.at > 5 && memcmp(cursor.at, "name=", 5) == 0)
+		cursor.at += 5;
+	if (cursor.at < cursor.end && pytext_is_quote(*cursor.at))
+		pytext_string(&cursor, &name.at, &name.length);
+	return name;
 }
 
-typedef void read_at(struct source *source, const char *text, const char *end,
-		     const char *at);
-
-static void read_each(struct source *source, const char *text, const char *end,
-		      const char *mark, read_at *read)
+/* @app.command() above a def; at is behind the word. */
+static void decorator_read(const struct signature_reader *s, const char *at)
 {
-	size_t length = strlen(mark), count = 0;
-	const char *at = text;
+	const char *def = memmem(at, (size_t)(s->end - at), "\ndef ", 5);
+	struct signature_reader inner = *s;
+	const char *line = at;
+
+	while (line > s->text && line[-1] != '\n')
+		line--;
+	if (*line != '@' || !def || pytext_is_word(*at))
+		return;
+	def = next_def(def, s->end, &inner.command);
+	if (strcmp(s->maker->mark, ".command") != 0)
+		inner.command.length = 0;
+	else if (command_named(pytext_at(s, at)).length)
+		inner.command = command_named(pytext_at(s, at));
+	function_read(&inner, def);
+}
+
+typedef void read_at(const struct signature_reader *s, const char *at);
+
+static void read_each(const struct signature_reader *s, read_at *read)
+{
+	size_t length = strlen(s->maker->mark), count = 0;
+	const char *at = s->text;
 
 	while (count++ < FUNCTIONS_MAX &&
-	       (at = memmem(at, (size_t)(end - at), mark, length))) {
+	       (at = memmem(at, (size_t)(s->end - at), s->maker->mark,
+			    length))) {
 		/* LightningCLI( is no CLI(. */
-		bool is_whole = *mark == '.' || at == text ||
+		bool is_whole = *s->maker->mark == '.' || at == s->text ||
 				!pytext_is_word_start(at[-1]);
 
 		at += length;
 		if (is_whole)
-			read(source, text, end, at);
+			read(s, at);
 	}
+}
+
+bool source_signature_is_handed(const char *text, const char *end,
+				const char *name, size_t length)
+{
+	for (size_t i = 0; i < CALLERS; i++) {
+		char *call =
+			xasprintf("%s%.*s", callers[i].mark, (int)length, name);
+		const char *at =
+			memmem(text, (size_t)(end - text), call, strlen(call));
+		bool is_it = at && !pytext_is_word(at[strlen(call)]);
+
+		free(call);
+		if (is_it)
+			return true;
+	}
+	return false;
 }
 
 void source_signatures_read(struct source *source, const char *text,
 			    const char *end)
 {
-	for (size_t i = 0; i < sizeof(callers) / sizeof(*callers); i++)
-		read_each(source, text, end, callers[i], caller_read);
-	if (!memmem(text, (size_t)(end - text), "typer", 5))
-		return;
-	for (size_t i = 0; i < sizeof(decorators) / sizeof(*decorators); i++)
-		read_each(source, text, end, decorators[i], decorator_read);
+	struct signature_reader s = { .source = source,
+				      .text = text,
+				      .end = end };
+	size_t length = (size_t)(end - text);
+
+	for (size_t i = 0; i < CALLERS; i++) {
+		s.maker = &callers[i];
+		read_each(&s, caller_read);
+	}
+	for (size_t i = 0; i < sizeof(decorators) / sizeof(*decorators); i++) {
+		s.maker = &decorators[i];
+		if (memmem(text, length, s.maker->library,
+			   strlen(s.maker->library)))
+			read_each(&s, decorator_read);
+	}
 }

@@ -5,9 +5,14 @@
 
 #include "launcher/command/files/source.h"
 
+/* Is this function handed to one of them? */
+bool source_signature_is_handed(const char *text, const char *end,
+				const char *name, size_t length);
+
 /*
  * def main(batch_size: int = 8) handed to fire, tyro or typer: each parameter
- * with a number is an option. text ends at end.
+ * with a number is an option. Functions below @app.command, and methods of a
+ * class that is handed to fire, are sub-commands. text ends at end.
  */
 void source_signatures_read(struct source *source, const char *text,
 			    const char *end);

@@ -16,6 +16,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void knob_set_default(struct recognition *r, enum knob_kind kind,
@@ -25,7 +26,7 @@ void knob_set_default(struct recognition *r, enum knob_kind kind,
 	struct knob *knob = &command->knobs[kind];
 
 	knob->form = KNOB_DEFAULT;
-	knob->index = command->view.end;
+	knob->index = command_append_at(command);
 	knob->unit = preset_knob(command->preset, kind)->unit;
 	knob->value = value;
 	knob->name = xstrdup(name);
@@ -38,6 +39,45 @@ static char *line_evidence(const struct recognition *r, unsigned line)
 	return xasprintf("%s:%u", r->source_name, line);
 }
 
+/* The text says "learning_rate", and "--learning-rate" is typed. */
+static bool is_typed_dashed(const char *text, const struct token *token)
+{
+	char *name = xstrndup(token->name, token->name_length);
+	bool is_dashed = strncmp(name, "--", 2) == 0 && strchr(name + 2, '-') &&
+			 !strstr(text, name);
+
+	for (char *c = name; *c; c++)
+		if (*c == '-' && c > name + 1)
+			*c = '_';
+	is_dashed = is_dashed && strstr(text, name + 2);
+	free(name);
+	return is_dashed;
+}
+
+static bool dashes_are_typed(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (r->text && is_typed_dashed(r->text, &token))
+			return true;
+	return false;
+}
+
+/* Of two that differ in nothing but dashes: as the others are typed. */
+static bool wants_dashes(const struct recognition *r,
+			 const struct source_option *option)
+{
+	const char *const *names = (const char *const *)option->names.items;
+
+	return option->names.count == 2 &&
+	       name_equal(names[0], strlen(names[0]), names[1],
+			  strlen(names[1])) &&
+	       dashes_are_typed(r);
+}
+
 /* The spelling to add: one that the preset knows, a long one before -b. */
 static const char *spelling(const struct recognition *r, enum knob_kind kind,
 			    const struct source_option *option)
@@ -46,6 +86,8 @@ static const char *spelling(const struct recognition *r, enum knob_kind kind,
 	const struct strlist *known = &preset_knob(preset, kind)->names;
 	const char *best = option->names.items[0];
 
+	if (wants_dashes(r, option))
+		return option->names.items[1];
 	for (size_t i = 0; i < option->names.count; i++) {
 		const char *name = option->names.items[i];
 
@@ -121,6 +163,10 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 			r->source_name, option->line,
 			argument_brief(shown, name), shown);
 	knob_set_default(r, kind, name, value, line_evidence(r, option->line));
+	if (option->leads)
+		r->command->knobs[kind].index = option->command
+							? r->subcommand + 1
+							: r->command->view.args;
 	return COMMAND_OK;
 }
 

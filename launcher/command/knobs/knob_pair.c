@@ -117,6 +117,50 @@ static enum command_outcome whose_is_it(struct recognition *r,
 			      micro_name, name, micro_name, name);
 }
 
+/* --batch-gpu without a default, which would limit a pass: all of a rank's
+ * share is one without it. NULL: there is none, or several. */
+static const struct source_option *unset_micro(const struct recognition *r)
+{
+	const struct source_option *found = NULL;
+
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		const struct candidate candidate = { .option = option };
+
+		if (option->is_switch || option->kind != SOURCE_NONE ||
+		    by_class_of_candidate(r, &candidate) != OPTION_MICRO)
+			continue;
+		if (found)
+			return NULL;
+		found = option;
+	}
+	return found;
+}
+
+/* It beside the one batch, if that is known to be of all ranks. False: it is
+ * not, or they do not share it evenly. */
+static bool takes_unset(struct recognition *r, const struct candidate *only,
+			bool is_global, struct source_option *micro)
+{
+	const struct source_option *unset = unset_micro(r);
+	enum knob_scope scope = SCOPE_RANK;
+	char name[BRIEF_MAX];
+	int64_t total;
+
+	if (!unset || r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	    !count_parse(only->value, &total) ||
+	    total % r->command->batch.world_size != 0)
+		return false;
+	if (!is_global &&
+	    (!knob_scope_said(r, candidate_name(name, only), &scope) ||
+	     scope != SCOPE_GLOBAL))
+		return false;
+	*micro = *unset;
+	micro->kind = SOURCE_INTEGER;
+	micro->value = total / r->command->batch.world_size;
+	return true;
+}
+
 /* One option alone, beside an accumulation: is that in it? */
 static enum command_outcome
 alone_take(struct recognition *r, const struct candidate *only, bool is_global)
@@ -124,8 +168,17 @@ alone_take(struct recognition *r, const struct candidate *only, bool is_global)
 	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
 	struct knob *global = &r->command->knobs[KNOB_GLOBAL];
 	char words[CANDIDATE_WORDS_MAX], name[BRIEF_MAX];
+	struct source_option micro;
 
 	(void)candidate_name(name, only);
+	if (takes_unset(r, only, is_global, &micro)) {
+		enum command_outcome outcome =
+			knob_set_option_default(r, KNOB_MICRO, &micro);
+
+		r->command->knobs[KNOB_MICRO].follows = true;
+		return outcome == COMMAND_OK ? pair_take(r, KNOB_GLOBAL, only)
+					     : outcome;
+	}
 	if (accum->form == KNOB_ABSENT)
 		return COMMAND_OK;
 	if (knob_scope_holds_accum(r, name) || knob_accum_splits(r)) {

@@ -73,6 +73,24 @@ static bool is_computed(const struct command *command, size_t index)
 	       expansion->words[index].is_opaque;
 }
 
+/* $BS, and what sets it is not one line: only what is written in its place
+ * wins over that. */
+static enum command_outcome not_one_value(const struct recognition *r,
+					  enum knob_kind kind, const char *name,
+					  const char *value)
+{
+	bool is_accum = kind == KNOB_ACCUM;
+	const char *variable = is_accum ? "TUNED_ACCUM" : "TUNED_MICRO";
+
+	return not_recognised(
+		r,
+		"%s is \"%s\", and what the script makes of that is not "
+		"known, so the %s is not: write ${%s:-%s} there, and add "
+		"--env %s={%s:N} with its present value as N",
+		name, value, knob_words(kind), variable, value, variable,
+		placeholder_name(kind));
+}
+
 /* A value that is none leaves the knob absent: then a default may do. */
 static enum command_outcome value_take(struct recognition *r,
 				       enum knob_kind kind, const char *text)
@@ -105,6 +123,9 @@ static enum command_outcome value_take(struct recognition *r,
 				      argument_brief(value, text));
 	(void)argument_brief(name, knob->name);
 	(void)argument_brief(value, text);
+	if (is_computed(r->command, knob->index) && kind <= KNOB_ACCUM &&
+	    text[0] == '$' && text[1] != '(')
+		return not_one_value(r, kind, name, value);
 	if (is_computed(r->command, knob->index))
 		return not_recognised(
 			r,
@@ -127,6 +148,31 @@ void knob_forget(struct knob *knob)
 	free(knob->name);
 	free(knob->evidence);
 	*knob = (struct knob){ .scope = knob->scope };
+}
+
+/* Behind the other words its option would be none. */
+static bool option_leads(const struct recognition *r, const struct knob *knob)
+{
+	const struct source_option *option =
+		source_resolve(r->source, knob->name, strlen(knob->name));
+
+	return option && option->leads;
+}
+
+/* A variable to read that the script has not: its own value would win. */
+static const char *free_variable(const struct recognition *r,
+				 enum knob_kind kind)
+{
+	static const char *const usual[] = { "BS", "ACCUM", "BS" };
+	static const char *const other[] = { "TUNED_MICRO", "TUNED_ACCUM",
+					     "TUNED_BATCH" };
+	const struct named_file *script =
+		named_files_get(r->texts, r->command->view.expansion.script);
+
+	assert(kind <= KNOB_GLOBAL);
+	return script && strstr(strbuf_text(&script->text), usual[kind])
+		       ? other[kind]
+		       : usual[kind];
 }
 
 /* A script says it: by a variable, or so that only a later option helps. */
@@ -155,7 +201,7 @@ static enum command_outcome knob_of_script(struct recognition *r,
 	knob->evidence = xasprintf("%s:%u", expansion->script, word->line);
 	/* A variable that it sets is no option, which a later one replaces. */
 	if (expansion->append_at != NO_INDEX &&
-	    knob->index > command->view.program) {
+	    knob->index > command->view.program && !option_leads(r, knob)) {
 		knob->form = KNOB_DEFAULT;
 		knob->is_said = true;
 		knob->index = expansion->append_at;
@@ -171,9 +217,10 @@ static enum command_outcome knob_of_script(struct recognition *r,
 		r,
 		"%s sets %s %lld and takes no arguments for it: "
 		"let it pass on \"$@\" at the end of that line, or "
-		"read a variable there, ${BS:-%lld}",
+		"read a variable there, ${%s:-%lld}",
 		knob->evidence, argument_brief(name, knob->name),
-		(long long)knob->value, (long long)knob->value);
+		(long long)knob->value, free_variable(r, kind),
+		(long long)knob->value);
 }
 
 /* --batch_size 8 16: of a list, as nargs="+" makes it, none is the size. */

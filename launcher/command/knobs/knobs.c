@@ -144,6 +144,24 @@ static enum command_outcome check_micro(const struct recognition *r)
 			      way_out(KNOB_MICRO));
 }
 
+/* An option that leads needs words of the user's on one side of it: at others
+ * nothing can be added. */
+static bool is_out_of_reach(const struct command *command,
+			    const struct knob *knob)
+{
+	const struct shell_expansion *expansion = &command->view.expansion;
+
+	if (!expansion->script || knob->form != KNOB_DEFAULT ||
+	    knob->index == expansion->append_at)
+		return false;
+	for (size_t i = knob->index - 1; i <= knob->index; i++)
+		if (i < expansion->argv.count &&
+		    expansion->words[i].origin == WORD_ARGUMENT &&
+		    !expansion->words[i].is_numbered)
+			return false;
+	return true;
+}
+
 /*
  * A script must hand options on, and not behind a "--"; of one that is not
  * understood nobody knows whether it does.
@@ -162,6 +180,17 @@ static enum command_outcome check_additions(struct recognition *r)
 	if (!hands_on && accum->form == KNOB_DEFAULT && accum->value == 1 &&
 	    by_class_applies(r))
 		knob_forget(accum);
+	for (int kind = 0; hands_on && kind <= KNOB_GLOBAL; kind++)
+		if (is_out_of_reach(command, &command->knobs[kind]))
+			return not_recognised(
+				r,
+				"%s must stand before %s, where %s takes no "
+				"arguments: write %s %lld there",
+				command->knobs[kind].name,
+				command_argv(command)
+					->items[command->knobs[kind].index],
+				expansion->script, command->knobs[kind].name,
+				(long long)command->knobs[kind].value);
 	for (int kind = 0; !hands_on && kind <= KNOB_GLOBAL; kind++)
 		if (command->knobs[kind].form == KNOB_DEFAULT)
 			return not_recognised(

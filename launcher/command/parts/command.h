@@ -144,6 +144,14 @@ static inline const struct strlist *command_argv(const struct command *command)
 	return flat->count ? flat : command->given;
 }
 
+/* Where options are added: a script must pass them on. */
+static inline size_t command_append_at(const struct command *command)
+{
+	const struct shell_expansion *expansion = &command->view.expansion;
+
+	return expansion->script ? expansion->append_at : command->view.end;
+}
+
 /* No size is known until a probe of the command as it is shows one. */
 static inline bool command_rows_are_open(const struct command *command)
 {

@@ -43,6 +43,8 @@ struct knob {
 	bool is_computed; /* SOURCE: a shell makes it of other numbers */
 	int64_t value; /* as written or default; 0: not known (placeholder) */
 	bool joined_only; /* DEFAULT: is added as --x=8 */
+	bool follows; /* DEFAULT: the program makes value of another knob, so
+			 that it is said wherever something changes */
 	bool is_said; /* DEFAULT: a config file or a shell script says value */
 	enum preset_unit unit; /* what value counts */
 	char *text;            /* OUTPUT: the value as written; else NULL */

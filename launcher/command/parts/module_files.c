@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "launcher/command/files/source_imports.h"
 #include "launcher/command/files/source_options.h"
+#include "launcher/command/parts/subcommand.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +198,7 @@ static void options_take(void *context, struct named_file *file)
 	if (r->source->option_count || !source_options_name_batch(source) ||
 	    !strstr(strbuf_text(&file->text), "add_argument("))
 		return;
-	r->source = source;
+	subcommand_source(r, source, strbuf_text(&file->text));
 	(void)argument_brief(r->source_name, file->path);
 }
 

@@ -56,6 +56,23 @@ enum command_outcome not_recognised(const struct recognition *recognition,
 }
 
 /* env BS=4 in the command comes after the environment that autofit sets. */
+/* export BS=${BS:-8}: what it was before wins. */
+static bool is_kept(const struct command *command, const char *name,
+		    size_t length)
+{
+	const struct shell_expansion *expansion = &command->view.expansion;
+
+	for (size_t i = 0; i < expansion->inner; i++) {
+		const char *variable = expansion->words[i].variable;
+
+		if (variable && strlen(variable) == length &&
+		    memcmp(variable, name, length) == 0 &&
+		    expansion->words[i].variable_offset == length + 1)
+			return true;
+	}
+	return false;
+}
+
 enum command_outcome variable_check(const struct recognition *recognition,
 				    const char *name, size_t length)
 {
@@ -64,7 +81,8 @@ enum command_outcome variable_check(const struct recognition *recognition,
 
 	for (size_t i = 0; i < set->count; i++) {
 		if (strncmp(set->items[i], name, length) != 0 ||
-		    set->items[i][length] != '=')
+		    set->items[i][length] != '=' ||
+		    is_kept(recognition->command, name, length))
 			continue;
 		return not_recognised(recognition,
 				      "the command itself sets %s, which wins "

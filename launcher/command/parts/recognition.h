@@ -26,6 +26,7 @@ struct recognition {
 	const struct named_file *script; /* with that text; NULL: no file */
 	char source_name[BRIEF_MAX]; /* "train.py", "the code of python -c" */
 	bool is_open;                /* what Hydra puts together is not known */
+	size_t subcommand;   /* the argument that names one; NO_INDEX: none */
 	size_t config_index; /* the last argument that names a config file */
 	struct error *err;
 };

@@ -168,18 +168,35 @@ static size_t group_end(const struct command *command)
 	return end;
 }
 
+/* Options that stand before others: see knob.index. */
+static void emit_leading(struct draft *draft, size_t index)
+{
+	const struct command *command = draft->command;
+	struct strlist words = STRLIST_INIT;
+
+	for (size_t kind = 0; kind < KNOB_KINDS; kind++)
+		if (command->knobs[kind].form == KNOB_DEFAULT &&
+		    command->knobs[kind].index == index)
+			words_of_knob(command, (enum knob_kind)kind,
+				      draft->values, &words);
+	emit_all(draft, &words);
+	strlist_release(&words);
+}
+
 /* All words that are added, options or others. */
 static void additions(const struct draft *draft, bool options,
 		      struct strlist *out)
 {
 	const struct command *command = draft->command;
+	size_t place = command_append_at(command);
 	bool joined_only = command->preset->knobs.micro.joined_only;
 	struct strlist words = STRLIST_INIT;
 
 	for (size_t kind = 0; kind < KNOB_KINDS; kind++) {
-		const char *name = command->knobs[kind].name;
+		const struct knob *knob = &command->knobs[kind];
 
-		if (name && (*name == '-') == options)
+		if (knob->name && (*knob->name == '-') == options &&
+		    knob->index == place)
 			words_of_knob(command, (enum knob_kind)kind,
 				      draft->values, &words);
 	}
@@ -243,14 +260,6 @@ static void emit_ports(struct draft *draft, size_t index)
 			     NO_INDEX);
 }
 
-/* Where options are added: a script must pass them on. */
-static size_t place_of_additions(const struct command *command)
-{
-	const struct shell_expansion *expansion = &command->view.expansion;
-
-	return expansion->script ? expansion->append_at : command->view.end;
-}
-
 static void emit_argument(struct draft *draft, size_t index)
 {
 	char *text = with_addition(draft, index);
@@ -266,7 +275,7 @@ static void write_words(struct draft *draft)
 	const struct command *command = draft->command;
 	const struct command_view *view = &command->view;
 	size_t group = group_end(command);
-	size_t place = place_of_additions(command);
+	size_t place = command_append_at(command);
 	size_t skip_to = 0;
 
 	for (size_t i = 0; i <= command_argv(command)->count; i++) {
@@ -274,6 +283,8 @@ static void write_words(struct draft *draft)
 
 		if (i == group)
 			emit_group(draft);
+		if (i != place && !command->takes_no_options)
+			emit_leading(draft, i);
 		if (i == place && !command->takes_no_options)
 			emit_additions(draft, group != NO_INDEX);
 		if (i == command_argv(command)->count)

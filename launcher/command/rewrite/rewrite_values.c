@@ -103,7 +103,7 @@ char *knob_new_value(const struct command *command, enum knob_kind kind,
 		return values->output ? output_path(values->output, knob->text)
 				      : NULL;
 	number = knob_written(command, kind, values);
-	if (number == knob->value ||
+	if ((number == knob->value && !knob->follows) ||
 	    (kind <= KNOB_GLOBAL && is_own(command, values)))
 		return NULL;
 	return xasprintf("%lld", (long long)number);

@@ -307,6 +307,7 @@ static void take_words(struct shell_expansion *expansion,
 		struct word *word = &expansion->words[before + i];
 
 		strlist_take(&expansion->argv, fields->items[i].text);
+		free(fields->items[i].pieces);
 		*word = fields->items[i].word;
 		if (word->origin == WORD_ARGUMENT)
 			note_use(expansion, word, uses);
@@ -344,6 +345,7 @@ static void shell_command_take(struct shell_expansion *expansion,
 static enum command_outcome read_text(struct shell_expansion *expansion,
 				      const struct invocation *invocation,
 				      const struct shell_call *call,
+				      struct named_files *texts,
 				      const struct strbuf *script)
 {
 	const char *text = invocation->argv->items[invocation->at];
@@ -353,6 +355,7 @@ static enum command_outcome read_text(struct shell_expansion *expansion,
 	char label[BRIEF_MAX];
 
 	prepare(&reader, invocation);
+	reader.texts = texts;
 	reader.scope.environment = call->environment;
 	reader.scope.looks_inside = call->looks_inside;
 	reader.label = argument_brief(label, script ? text : words);
@@ -384,7 +387,7 @@ enum command_outcome shell_command_expand(struct shell_expansion *expansion,
 		outcome = check_interpreter(&invocation, script);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	return read_text(expansion, &invocation, call, script);
+	return read_text(expansion, &invocation, call, texts, script);
 }
 
 void shell_expansion_release(struct shell_expansion *expansion)

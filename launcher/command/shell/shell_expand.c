@@ -34,22 +34,57 @@ static void name_tail(const struct builder *b, struct word *word)
 	}
 }
 
-/* The end of the word stands in the text itself, from a byte on. */
-static void note_literal(struct builder *b, size_t offset, size_t start,
-			 size_t text_end, bool is_computed)
+/* Bytes of the word stand in the text itself. */
+static void note_piece(struct builder *b, const struct shell_piece *piece)
 {
-	b->literal = (struct tail_literal){ .offset = offset,
-					    .end = b->text.length,
-					    .start = start,
-					    .text_end = text_end,
-					    .is_computed = is_computed };
+	if (b->piece_count < PIECES_MAX)
+		b->pieces[b->piece_count++] = *piece;
+}
+
+/* The same, of the end of the word from a byte on. */
+static void note_literal(struct builder *b, size_t offset,
+			 const struct shell_part *part, bool is_computed)
+{
+	note_piece(b, &(struct shell_piece){ .offset = offset,
+					     .end = b->text.length,
+					     .start = part->start,
+					     .text_end = part->end,
+					     .is_computed = is_computed });
+}
+
+/* The last bytes of the word are those of the field between from and to. */
+static void note_pieces(struct builder *b, const struct shell_field *field,
+			size_t from, size_t to)
+{
+	size_t offset = b->text.length - (to - from);
+
+	if (b->scope->is_exhausted)
+		return;
+	for (size_t i = 0; i < field->piece_count; i++) {
+		struct shell_piece piece = field->pieces[i];
+		size_t before = piece.offset < from ? from - piece.offset : 0;
+		size_t behind = piece.end > to ? piece.end - to : 0;
+
+		if (piece.offset >= to || piece.end <= from ||
+		    (piece.is_computed && before + behind > 0))
+			continue;
+		piece.start += before;
+		piece.text_end -= behind;
+		piece.offset += before + offset - from;
+		piece.end -= behind;
+		piece.end += offset - from;
+		note_piece(b, &piece);
+	}
 }
 
 static void name_literal(const struct builder *b, struct word *word)
 {
-	const struct tail_literal *literal = &b->literal;
+	const struct shell_piece *literal;
 
-	if (b->is_opaque || literal->end != b->text.length)
+	if (b->is_opaque || b->piece_count == 0)
+		return;
+	literal = &b->pieces[b->piece_count - 1];
+	if (literal->end != b->text.length)
 		return;
 	word->literal_offset = literal->offset;
 	word->literal_start = literal->start;
@@ -73,15 +108,17 @@ void builder_flush(struct builder *b)
 		name_literal(b, &word);
 	if (b->out->count == SHELL_WORDS_MAX)
 		b->scope->is_exhausted = true;
-	if (b->begun)
+	if (b->begun) {
 		shell_fields_add(b->out, strbuf_detach(&b->text), &word);
-	else
+		shell_fields_add_pieces(b->out, b->pieces, b->piece_count, 0);
+	} else {
 		strbuf_reset(&b->text);
+	}
 	b->begun = false;
 	b->is_opaque = false;
 	b->brace = 0;
 	b->tail = (struct tail){ .is_set = false };
-	b->literal = (struct tail_literal){ .end = 0 };
+	b->piece_count = 0;
 }
 
 static void expand_append(struct builder *b, const char *bytes, size_t length)
@@ -119,11 +156,13 @@ static size_t skip_unknown(const char *bytes, size_t length, size_t at)
 	return is_skipped ? lexer.at : length;
 }
 
-/* Blanks end the word; returns whether there were any. holds_unknown: what $
- * and ` begin was not known when the bytes were put together. */
+/* Blanks end the word; returns whether there were any. field: that the bytes
+ * are of; of an opaque one, what $ and ` begin was not known when they were put
+ * together. NULL: of the text. */
 static bool append_split(struct builder *b, const char *bytes, size_t length,
-			 bool holds_unknown)
+			 const struct shell_field *field)
 {
+	bool holds_unknown = field && field->word.is_opaque;
 	bool was_split = false;
 
 	for (size_t i = 0; i < length;) {
@@ -138,6 +177,8 @@ static bool append_split(struct builder *b, const char *bytes, size_t length,
 					 : end + 1;
 		}
 		expand_append(b, bytes + i, end - i);
+		if (field)
+			note_pieces(b, field, i, end);
 		if (end < length) {
 			builder_flush(b);
 			was_split = true;
@@ -233,7 +274,7 @@ static void add_unquoted(struct builder *b, const struct shell_part *part)
 	    (length > 1 && memmem(bytes, length, "=~", 2)))
 		b->is_opaque = true;
 	if (b->depth && !b->scope->is_zsh)
-		(void)append_split(b, bytes, length, false);
+		(void)append_split(b, bytes, length, NULL);
 	else
 		expand_append(b, bytes, length);
 }
@@ -254,14 +295,12 @@ void builder_add_value(struct builder *b, const struct shell_field *field,
 			       has_pattern(field->text, length);
 	if (word->is_opaque)
 		b->is_opaque = true;
-	if (is_whole)
+	if (is_whole) {
 		expand_append(b, field->text, length);
-	else if (append_split(b, field->text, length, word->is_opaque))
+		note_pieces(b, field, 0, length);
+	} else if (append_split(b, field->text, length, field)) {
 		return;
-	if (word->literal_end)
-		note_literal(b, offset + word->literal_offset,
-			     word->literal_start, word->literal_end,
-			     word->is_computed);
+	}
 	if (!word->variable && word->origin != WORD_ARGUMENT)
 		return;
 	b->tail = (struct tail){ .is_set = true,
@@ -323,7 +362,7 @@ static void expand_add_text(struct builder *b, const struct shell_part *part)
 	}
 	/* Else it was split, or is no text. */
 	if (length && b->text.length == offset + length)
-		note_literal(b, offset, part->start, part->end, false);
+		note_literal(b, offset, part, false);
 }
 
 /* False: what $(( )) comes to is not known, or it is no $(( )). */
@@ -342,7 +381,7 @@ static bool add_computed(struct builder *b, const struct shell_part *part)
 		return false;
 	(void)snprintf(digits, sizeof(digits), "%" PRId64, value);
 	expand_append(b, digits, strlen(digits));
-	note_literal(b, offset, part->start, part->end, true);
+	note_literal(b, offset, part, true);
 	return true;
 }
 

@@ -15,12 +15,8 @@ struct tail {
 	size_t offset, end;
 };
 
-/* Bytes of the word, and those of the text that say them. */
-struct tail_literal {
-	size_t offset, end;     /* of the word; end 0: none */
-	size_t start, text_end; /* of the text */
-	bool is_computed;       /* $((64 / 4)); else they are the same */
-};
+/* More of one word are not told. */
+#define PIECES_MAX 32
 
 struct builder {
 	struct shell_scope *scope;
@@ -33,7 +29,8 @@ struct builder {
 	bool has_arguments; /* of "$@" */
 	bool ends_in_arguments;
 	struct tail tail;
-	struct tail_literal literal;
+	struct shell_piece pieces[PIECES_MAX];
+	size_t piece_count;
 	unsigned brace; /* of {a,b}: 1 after {, 2 after the comma */
 	unsigned depth;
 };

@@ -147,10 +147,7 @@ static void found_take(struct shell_reader *reader)
 					  ? NO_INDEX
 					  : found->fields.count + append_at;
 	found->is_opaque = fields->items[reader->inner].word.is_opaque;
-	for (size_t i = 0; i < fields->count; i++)
-		shell_fields_add(&found->fields, fields->items[i].text,
-				 &fields->items[i].word);
-	fields->count = 0;
+	shell_fields_move(&found->fields, fields);
 	free(found->folder);
 	found->folder = reader->folder ? xstrdup(reader->folder) : NULL;
 }

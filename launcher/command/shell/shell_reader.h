@@ -4,6 +4,7 @@
 #define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_READER_H
 
 #include "base/error.h"
+#include "launcher/command/files/named_files.h"
 #include "launcher/command/shell/shell_scope.h"
 #include "launcher/command/text/command_outcome.h"
 
@@ -67,8 +68,9 @@ struct shell_reader {
 	struct shell_token token;
 	bool has_token; /* it was read, but not used */
 	struct shell_scope scope;
-	bool is_one_command; /* else a script */
-	const char *label;   /* "bash -c", "train.sh" */
+	bool is_one_command;       /* else a script */
+	const char *label;         /* "bash -c", "train.sh" */
+	struct named_files *texts; /* of the files that it reads in */
 
 	struct shell_level levels[SHELL_LEVELS_MAX];
 	size_t depth;

@@ -19,14 +19,46 @@ void shell_fields_add(struct shell_fields *fields, char *text,
 		(struct shell_field){ .text = text, .word = *word };
 }
 
+void shell_fields_add_pieces(struct shell_fields *fields,
+			     const struct shell_piece *pieces, size_t count,
+			     size_t offset)
+{
+	struct shell_field *field = &fields->items[fields->count - 1];
+
+	assert(fields->count > 0);
+	if (count == 0)
+		return;
+	field->pieces = xrealloc(field->pieces, field->piece_count + count,
+				 sizeof(*field->pieces));
+	for (size_t i = 0; i < count; i++) {
+		struct shell_piece piece = pieces[i];
+
+		piece.offset += offset;
+		piece.end += offset;
+		field->pieces[field->piece_count++] = piece;
+	}
+}
+
 void shell_fields_release(struct shell_fields *fields)
 {
 	for (size_t i = 0; i < fields->count; i++) {
 		free(fields->items[i].text);
+		free(fields->items[i].pieces);
 		free(fields->items[i].word.variable);
 	}
 	free(fields->items);
 	*fields = (struct shell_fields)SHELL_FIELDS_INIT;
+}
+
+void shell_fields_move(struct shell_fields *out, struct shell_fields *fields)
+{
+	for (size_t i = 0; i < fields->count; i++) {
+		shell_fields_add(out, fields->items[i].text,
+				 &fields->items[i].word);
+		out->items[out->count - 1] = fields->items[i];
+	}
+	fields->count = 0;
+	shell_fields_release(fields);
 }
 
 void shell_scope_init(struct shell_scope *scope)
@@ -184,14 +216,30 @@ static enum shell_state evaluate(struct shell_scope *scope,
 							     : SHELL_SPLIT;
 }
 
-/* The words of fields go to the end of out. */
-static void move_fields(struct shell_fields *out, struct shell_fields *fields)
+/* The one word becomes both; value is released. */
+static void join_text(struct shell_scope *scope, struct shell_fields *out,
+		      struct shell_fields *value)
 {
-	for (size_t i = 0; i < fields->count; i++)
-		shell_fields_add(out, fields->items[i].text,
-				 &fields->items[i].word);
-	fields->count = 0;
-	shell_fields_release(fields);
+	const struct shell_field *before = &out->items[0];
+	const struct shell_field *behind = &value->items[0];
+	struct shell_fields joined = SHELL_FIELDS_INIT;
+	struct word word = { .origin = scope->origin,
+			     .argument = NO_INDEX,
+			     .is_opaque = before->word.is_opaque ||
+					  behind->word.is_opaque };
+	char *text = xasprintf("%s%s", before->text, behind->text);
+
+	scope->bytes += strlen(text);
+	if (scope->bytes > SHELL_BYTES_MAX)
+		scope->is_exhausted = true;
+	shell_fields_add(&joined, text, &word);
+	shell_fields_add_pieces(&joined, before->pieces, before->piece_count,
+				0);
+	shell_fields_add_pieces(&joined, behind->pieces, behind->piece_count,
+				strlen(before->text));
+	shell_fields_release(out);
+	shell_fields_release(value);
+	*out = joined;
 }
 
 /* NAME+=value; returns the new state. */
@@ -221,21 +269,9 @@ static void scope_append(struct shell_scope *scope,
 				value->is_closed || old.append_at != NO_INDEX;
 			old.append_at = old.count + end;
 		}
-		move_fields(&old, value);
+		shell_fields_move(&old, value);
 	} else {
-		struct word word = { .origin = scope->origin,
-				     .argument = NO_INDEX };
-		char *text = xasprintf("%s%s", old.items[0].text,
-				       value->items[0].text);
-
-		word.is_opaque = old.items[0].word.is_opaque ||
-				 value->items[0].word.is_opaque;
-		scope->bytes += strlen(text);
-		if (scope->bytes > SHELL_BYTES_MAX)
-			scope->is_exhausted = true;
-		shell_fields_release(&old);
-		shell_fields_release(value);
-		shell_fields_add(&old, text, &word);
+		join_text(scope, &old, value);
 	}
 	shell_variable_set(scope, variable, state, &old);
 }

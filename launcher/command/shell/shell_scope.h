@@ -7,10 +7,19 @@
 #include "launcher/command/shell/shell_command.h"
 #include "launcher/command/shell/shell_word.h"
 
+/* Bytes of a word, and those of the text that say them. */
+struct shell_piece {
+	size_t offset, end;     /* of the word */
+	size_t start, text_end; /* of the text */
+	bool is_computed;       /* $((64 / 4)); else they are the same */
+};
+
 /* One word after everything in it was replaced. */
 struct shell_field {
 	char *text;
 	struct word word;
+	struct shell_piece *pieces; /* what stands in the text, in order */
+	size_t piece_count;
 };
 
 struct shell_fields {
@@ -28,6 +37,12 @@ struct shell_fields {
 
 void shell_fields_add(struct shell_fields *fields, char *text,
 		      const struct word *word);
+/* Behind the pieces of the last one, from a byte of its word on. */
+void shell_fields_add_pieces(struct shell_fields *fields,
+			     const struct shell_piece *pieces, size_t count,
+			     size_t offset);
+/* All words of fields go to the end of out; fields is released. */
+void shell_fields_move(struct shell_fields *out, struct shell_fields *fields);
 void shell_fields_release(struct shell_fields *fields);
 
 enum shell_state {

@@ -1,0 +1,252 @@
+/* Fields of dataclasses that become options. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/files/source_fields.h"
+
+#include "base/alloc.h"
+#include "base/span.h"
+#include "launcher/command/files/pytext.h"
+#include "launcher/command/files/source_options.h"
+#include "launcher/command/files/source_signature.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Classes inside each other; deeper ones keep what is known of their names. */
+#define CLASS_DEPTH_MAX 4
+
+struct fields_text {
+	const char *start, *end;
+	/* The parser says where a field stands: --data.batch_size. */
+	bool nests;
+	/* The class that was asked for last, and what stands before its
+	 * fields. */
+	const char *class;
+	struct strlist prefixes;
+};
+
+static bool has_field(const struct source *source)
+{
+	for (size_t i = 0; i < source->constant_count; i++)
+		if (source->constants[i].field)
+			return true;
+	return false;
+}
+
+static bool makes_options_of_fields(struct fields_text *text)
+{
+	static const struct {
+		const char *mark;
+		bool nests;
+	} parsers[] = {
+		{ "tyro.cli", true },
+		{ "HfArgumentParser", false },
+		{ "TrlParser", false },
+		{ "(Tap)", false },
+		{ "simple_parsing", false },
+		{ "pyrallis", true },
+		{ "draccus", true },
+		{ "jsonargparse", true },
+		{ "datargs", false },
+		{ "CliApp", true },
+		{ "dataclass_argparse", false },
+	};
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
+		if (!strstr(text->start, parsers[i].mark))
+			continue;
+		found = true;
+		text->nests |= parsers[i].nests;
+	}
+	text->nests = text->nests && !strstr(text->start, "OmitArgPrefixes");
+	return found;
+}
+
+static const char *field_line(const struct fields_text *text, const char *at)
+{
+	while (at > text->start && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+static size_t field_indent(const char *line)
+{
+	return strspn(line, " \t");
+}
+
+/* The class or the function that the line belongs to: the last one before it
+ * that is indented less, without its blanks; NULL: none. */
+static const char *block_of(const struct fields_text *text, const char *line)
+{
+	size_t indent = field_indent(line);
+
+	while (line > text->start) {
+		size_t here;
+
+		line = field_line(text, line - 1);
+		here = field_indent(line);
+		if (here < indent && (strncmp(line + here, "class ", 6) == 0 ||
+				      strncmp(line + here, "def ", 4) == 0))
+			return line + here;
+	}
+	return NULL;
+}
+
+/* The name behind "class " or "def "; of no bytes: the line has none. */
+static struct span name_behind(const char *line, const char *word)
+{
+	struct span name = { NULL, 0 };
+
+	if (!line || strncmp(line, word, strlen(word)) != 0)
+		return name;
+	name.at = line + strlen(word);
+	while (pytext_is_word(name.at[name.length]))
+		name.length++;
+	return name;
+}
+
+/* "data" before ": Optional[Data]" of a field or a parameter; at is on Data. */
+static struct span name_of_type(const char *line, const char *at)
+{
+	struct span name = { NULL, 0 };
+	const char *end = at;
+
+	while (end > line &&
+	       (pytext_is_word(end[-1]) || strchr(" .[\"'|", end[-1])))
+		end--;
+	if (end == line || end[-1] != ':')
+		return name;
+	name.at = --end;
+	while (name.at > line && pytext_is_word(name.at[-1]))
+		name.at--;
+	name.length = (size_t)(end - name.at);
+	return name;
+}
+
+/* Is the type at `at` that of a parameter of a function that is handed to the
+ * parser? line: where it stands; block: what that belongs to. */
+static bool is_of_handed(const struct fields_text *text, const char *line,
+			 const char *block, const char *at)
+{
+	const char *def = line + field_indent(line);
+	struct span name = name_behind(def, "def ");
+
+	if (!name.length) {
+		def = block;
+		name = name_behind(def, "def ");
+	}
+	/* Behind its brackets is its body. */
+	return name.length && !memmem(def, (size_t)(at - def), "):", 2) &&
+	       !memmem(def, (size_t)(at - def), ") ->", 4) &&
+	       source_signature_is_handed(text->start, text->end, name.at,
+					  name.length);
+}
+
+static void prefixes_find(const struct fields_text *text, struct span class,
+			  const char *behind, unsigned depth,
+			  struct strlist *out);
+
+/* Where the class is named at `at`: a field's type, a base of another class.
+ * False: something else. */
+static bool prefixes_find_at(const struct fields_text *text, const char *at,
+			     const char *behind, unsigned depth,
+			     struct strlist *out)
+{
+	const char *line = field_line(text, at);
+	const char *block = block_of(text, line);
+	struct span derived = name_behind(line, "class ");
+	struct span holder = name_behind(block, "class ");
+	struct span name = name_of_type(line, at);
+	char *longer;
+
+	if (derived.length && at > derived.at + derived.length) {
+		prefixes_find(text, derived, behind, depth, out);
+		return true;
+	}
+	holder.length =
+		name.at == line + field_indent(line) ? holder.length : 0;
+	if (!name.length ||
+	    (!holder.length && !is_of_handed(text, line, block, at)))
+		return false;
+	longer = xasprintf("%.*s.%s", (int)name.length, name.at, behind);
+	if (holder.length)
+		prefixes_find(text, holder, longer, depth, out);
+	else
+		strlist_add(out, longer);
+	free(longer);
+	return true;
+}
+
+/* What stands before the names of the fields of a class, before `behind`. */
+static void prefixes_find(const struct fields_text *text, struct span class,
+			  const char *behind, unsigned depth,
+			  struct strlist *out)
+{
+	const char *at = text->start;
+	bool is_part = false;
+
+	while (depth < CLASS_DEPTH_MAX &&
+	       (at = memmem(at, (size_t)(text->end - at), class.at,
+			    class.length))) {
+		if (at > text->start && !pytext_is_word(at[-1]) &&
+		    !pytext_is_word(at[class.length]))
+			is_part |= prefixes_find_at(text, at, behind, depth + 1,
+						    out);
+		at += class.length;
+	}
+	if (!is_part)
+		strlist_add(out, behind);
+}
+
+/* Of the class of the field in that line. */
+static void prefixes_of(struct fields_text *text, const char *line)
+{
+	struct span class = name_behind(block_of(text, line), "class ");
+
+	if (text->prefixes.count && class.at == text->class)
+		return;
+	text->class = class.at;
+	strlist_release(&text->prefixes);
+	if (class.length && text->nests)
+		prefixes_find(text, class, "", 0, &text->prefixes);
+	else
+		strlist_add(&text->prefixes, "");
+}
+
+static void field_add(struct source *source,
+		      const struct source_constant *constant,
+		      const char *prefix)
+{
+	struct source_option option = { .kind = constant->kind,
+					.value = constant->value,
+					.line = constant->line };
+	char *name = xasprintf("--%s%s", prefix, constant->name);
+
+	option.help = constant->help ? xstrdup(constant->help) : NULL;
+	source_option_derive(&option, name);
+	source_option_add(source, &option);
+	free(name);
+}
+
+void source_fields_read(struct source *source, const char *start,
+			const char *end)
+{
+	struct fields_text text = { .start = start, .end = end };
+	const char *line = start;
+	unsigned number = 1;
+
+	if (!has_field(source) || !makes_options_of_fields(&text))
+		return;
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+
+		if (!constant->field)
+			continue;
+		for (; number < constant->line; number++)
+			line = strchrnul(line, '\n') + 1;
+		prefixes_of(&text, line);
+		for (size_t k = 0; k < text.prefixes.count; k++)
+			field_add(source, constant, text.prefixes.items[k]);
+	}
+	strlist_release(&text.prefixes);
+}
