@@ -147,11 +147,15 @@ static enum command_outcome preset_apply(struct recognition *r)
 static enum command_outcome ranks_find(struct recognition *r)
 {
 	enum command_outcome outcome = world_size_find(r);
+	struct command *command = r->command;
 
-	if (r->hints->ranks_around > 1)
-		r->command->batch.world_size *= r->hints->ranks_around;
-	else if (r->hints->ranks_seen)
-		r->command->batch.world_size = r->hints->ranks_seen;
+	if (r->hints->ranks_around > 1) {
+		command->batch.world_size *= r->hints->ranks_around;
+	} else if (r->hints->ranks_seen) {
+		command->batch.world_size = r->hints->ranks_seen;
+		free(command->open_ranks);
+		command->open_ranks = NULL;
+	}
 	return outcome;
 }
 
@@ -296,6 +300,7 @@ void command_release(struct command *command)
 	free(command->preset_evidence);
 	free(command->assumption);
 	free(command->open_words);
+	free(command->open_ranks);
 	command_numbers_release(command);
 	free(command->constraints.words);
 	source_release(&command->source);

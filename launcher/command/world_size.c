@@ -130,37 +130,6 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	return check_nodes(r);
 }
 
-/* Ranks that hold pieces of one model train one batch together. */
-static enum command_outcome divide_by_model(const struct recognition *r)
-{
-	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->ranks.model_parallel;
-	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
-	int64_t ranks = command->batch.world_size;
-	int64_t pieces = 1;
-	int64_t size;
-
-	for (size_t i = 0; i < entries->count; i++) {
-		const char *value =
-			setting_or_default(command, entries->items[i], name);
-
-		if (!value)
-			continue;
-		if (!count_parse(value, &size) ||
-		    __builtin_mul_overflow(pieces, size, &pieces))
-			return not_recognised(
-				r, "%s %s is not understood: write a number",
-				name, argument_brief(shown, value));
-	}
-	if (ranks % pieces != 0)
-		return not_recognised(r,
-				      "%lld ranks cannot be divided into "
-				      "model-parallel groups of %lld",
-				      (long long)ranks, (long long)pieces);
-	command->batch.world_size = ranks / pieces;
-	return COMMAND_OK;
-}
-
 /* What programs call the number of ranks that they start. */
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
@@ -282,11 +251,9 @@ enum command_outcome world_size_find(struct recognition *r)
 	enum command_outcome outcome = COMMAND_OK;
 
 	command->batch.world_size = command->view.world;
-	if (!command->preset_is_certain) {
+	if (!command->preset_is_certain)
 		ranks_by_words(r);
-		return COMMAND_OK;
-	}
-	if (!command->view.launcher)
+	else if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
-	return outcome == COMMAND_OK ? divide_by_model(r) : outcome;
+	return outcome == COMMAND_OK ? model_parallel_divide(r) : outcome;
 }
