@@ -31,6 +31,7 @@
 #include "launcher/command/parts/setting_options.h"
 #include "launcher/command/purpose.h"
 #include "launcher/command/text/argument.h"
+#include "launcher/command/wrappers/launchers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -249,13 +250,65 @@ static enum command_outcome recognise_so(struct recognition *r,
 	return recognise_recognise(r);
 }
 
+/* The text that the shell at an argument runs, or NULL. */
+static const char *shell_text(const struct strlist *argv, size_t at,
+			      struct named_files *texts, const char **name)
+{
+	for (; at < argv->count; at++) {
+		const char *word = argv->items[at];
+		const struct named_file *file;
+
+		*name = word;
+		if (argument_is_option(word))
+			continue;
+		if (strchr(word, ' ')) {
+			*name = "the shell's text";
+			return word;
+		}
+		file = named_files_get(texts, word);
+		if (file && !file->error &&
+		    !memchr(strbuf_text(&file->text), 0, file->text.length))
+			return strbuf_text(&file->text);
+	}
+	return NULL;
+}
+
+/*
+ * Ranks that its text starts, and passes that it adds up, are not among its
+ * arguments: then they do not say the sizes.
+ */
+static enum command_outcome check_shell(const struct command *command,
+					const struct command_sources *sources,
+					struct error *err)
+{
+	const char *name, *more;
+	const char *text = shell_text(command->given, command->view.program,
+				      sources->texts, &name);
+	char shown[BRIEF_MAX];
+
+	if (!text)
+		return COMMAND_OK;
+	more = launchers_named_in(sources->launchers, text);
+	if (!more && strcasestr(text, "accum"))
+		more = "an accumulation";
+	if (!more)
+		return COMMAND_OK;
+	(void)error_set(err, -EINVAL,
+			"%s names %s, and what it hands on to it is not "
+			"known before it runs: put autofit in front of the "
+			"training command inside of it",
+			argument_brief(shown, name), more);
+	return COMMAND_NOT_RECOGNISED;
+}
+
 /*
  * What a shell does with its arguments may be beyond reading, and still they
  * may say the sizes: then it is taken as a program like any other.
  */
 static enum command_outcome recognise_again(struct command *command,
 					    const struct strlist *argv,
-					    const struct command_sources *given)
+					    const struct command_sources *given,
+					    struct error *err)
 {
 	struct command_hints hints = *given->hints;
 	struct command_sources sources = *given;
@@ -265,7 +318,8 @@ static enum command_outcome recognise_again(struct command *command,
 
 	sources.hints = &hints;
 	hints.shells_are_programs = true;
-	if (recognise_so(&r, argv, &sources) != COMMAND_OK) {
+	if (recognise_so(&r, argv, &sources) != COMMAND_OK ||
+	    check_shell(&second, given, err) != COMMAND_OK) {
 		command_release(&second);
 		return COMMAND_NOT_RECOGNISED;
 	}
@@ -285,7 +339,7 @@ enum command_outcome command_recognise(struct command *command,
 	enum command_outcome outcome = recognise_so(&r, argv, sources);
 
 	if (outcome == COMMAND_NOT_RECOGNISED && command->view.has_shell)
-		outcome = recognise_again(command, argv, sources);
+		outcome = recognise_again(command, argv, sources, r.err);
 	return outcome;
 }
 
