@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "launcher/command/effective_batch.h"
+
+#include "base/alloc.h"
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
@@ -245,6 +247,19 @@ static void ranks_by_words(const struct recognition *r)
 		command->batch.world_size = said;
 }
 
+/* What may start more ranks than are counted. */
+static void ranks_open(struct command *command)
+{
+	const char *starter = command->view.starter;
+	char shown[BRIEF_MAX];
+
+	if (starter)
+		command->open_ranks = xasprintf(
+			"how many ranks %s starts is not known until a probe "
+			"or a file of launchers tells",
+			argument_brief(shown, basename(starter)));
+}
+
 enum command_outcome world_size_find(struct recognition *r)
 {
 	struct command *command = r->command;
@@ -255,5 +270,6 @@ enum command_outcome world_size_find(struct recognition *r)
 		ranks_by_words(r);
 	else if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
+	ranks_open(command);
 	return outcome == COMMAND_OK ? model_parallel_divide(r) : outcome;
 }

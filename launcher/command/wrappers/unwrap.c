@@ -9,6 +9,7 @@
 #include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
 #include "launcher/command/wrappers/unwrap_python.h"
+#include "launcher/command/wrappers/unwrap_unknown.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -144,7 +145,8 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 	if (strcmp(program, "-") == 0 || argument_is_pipe(program) ||
 	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
 		return wrapper_script(wrapper);
-	return wrapper_itself(wrapper);
+	return wrapper_starts_another(wrapper) ? COMMAND_OK
+					       : wrapper_itself(wrapper);
 }
 
 /* Every turn leaves at least one argument behind, or takes a shell apart. */
@@ -233,6 +235,7 @@ enum command_outcome command_unwrap(struct command_view *view,
 				   .argv = argv,
 				   .hints = hints,
 				   .launchers = sources->launchers,
+				   .presets = sources->presets,
 				   .texts = sources->texts,
 				   .err = err };
 	enum command_outcome outcome = COMMAND_OK;

@@ -24,6 +24,7 @@ struct wrapper {
 	bool shell_is_taken;        /* apart, that is */
 	const struct command_hints *hints;
 	const struct launchers *launchers;
+	const struct presets *presets;
 	struct strlist environment; /* of what is started, as far as known */
 	struct named_files *texts;
 	struct error *err;
