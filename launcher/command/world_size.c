@@ -247,10 +247,28 @@ static void ranks_by_words(const struct recognition *r)
 		command->batch.world_size = said;
 }
 
-/* What may start more ranks than are counted. */
-static void ranks_open(struct command *command)
+/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
+static int64_t ranks_of_variable(const struct recognition *r)
 {
+	static const char name[] = "NPROC_PER_NODE";
+	const struct strlist *around = r->hints->environment;
+	const char *value =
+		strlist_env_get(&r->command->view.assignments, name);
+	int64_t count;
+
+	if (!value && around)
+		value = strlist_env_get(around, name);
+	if (!value || (r->text && !strstr(r->text, name)))
+		return 0;
+	return count_parse(value, &count) ? count : 0;
+}
+
+/* What may start more ranks than are counted. */
+static void ranks_open(const struct recognition *r)
+{
+	struct command *command = r->command;
 	const char *starter = command->view.starter;
+	int64_t ranks = ranks_of_variable(r);
 	char shown[BRIEF_MAX];
 
 	if (starter)
@@ -258,6 +276,11 @@ static void ranks_open(struct command *command)
 			"how many ranks %s starts is not known until a probe "
 			"or a file of launchers tells",
 			argument_brief(shown, basename(starter)));
+	else if (ranks > command->batch.world_size && !command->view.launcher)
+		command->open_ranks = xasprintf(
+			"whether it starts the %lld ranks of NPROC_PER_NODE "
+			"is not known until a probe shows it",
+			(long long)ranks);
 }
 
 enum command_outcome world_size_find(struct recognition *r)
@@ -270,6 +293,6 @@ enum command_outcome world_size_find(struct recognition *r)
 		ranks_by_words(r);
 	else if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
-	ranks_open(command);
+	ranks_open(r);
 	return outcome == COMMAND_OK ? model_parallel_divide(r) : outcome;
 }
