@@ -251,8 +251,8 @@ static enum command_outcome recognise_so(struct recognition *r,
 }
 
 /* The text that the shell at an argument runs, or NULL. */
-static const char *shell_text(const struct strlist *argv, size_t at,
-			      struct named_files *texts, const char **name)
+static const char *text_of_shell(const struct strlist *argv, size_t at,
+				 struct named_files *texts, const char **name)
 {
 	for (; at < argv->count; at++) {
 		const char *word = argv->items[at];
@@ -282,8 +282,8 @@ static enum command_outcome check_shell(const struct command *command,
 					struct error *err)
 {
 	const char *name, *more;
-	const char *text = shell_text(command->given, command->view.program,
-				      sources->texts, &name);
+	const char *text = text_of_shell(command->given, command->view.program,
+					 sources->texts, &name);
 	char shown[BRIEF_MAX];
 
 	if (!text)

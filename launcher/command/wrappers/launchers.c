@@ -62,7 +62,7 @@ const char *launcher_name(const struct launcher *row, const char *program)
 }
 
 /* Does it stand there as a word, behind a path or not? */
-static bool has_word(struct span line, const char *word)
+static bool line_has_word(struct span line, const char *word)
 {
 	static const char other[] = "abcdefghijklmnopqrstuvwxyz"
 				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -90,7 +90,7 @@ static const char *name_in(const struct launchers *launchers, struct span line)
 
 		for (size_t k = 0; k < 2; k++)
 			for (size_t n = 0; n < lists[k]->count; n++)
-				if (has_word(line, lists[k]->items[n]) &&
+				if (line_has_word(line, lists[k]->items[n]) &&
 				    launchers_whole(launchers, row)->count !=
 					    COUNT_NOTHING)
 					return lists[k]->items[n];
