@@ -127,7 +127,7 @@ static void print_warnings(const struct strlist *warnings)
 }
 
 /* Before hours are spent on what is to stand there. */
-static bool can_be_written(const char *option, const char *path)
+static bool app_can_write(const char *option, const char *path)
 {
 	struct error err = ERROR_INIT;
 
@@ -149,8 +149,8 @@ static int run_subcommand(const struct options *options,
 	print_warnings(warnings);
 	if (is_probe())
 		return become_command(options, state);
-	if (!can_be_written("--json", options->output.json) ||
-	    !can_be_written("--html", options->report.html))
+	if (!app_can_write("--json", options->output.json) ||
+	    !app_can_write("--html", options->report.html))
 		return EXIT_AUTOFIT_FAILED;
 	return subcommands[options->subcommand](options, state);
 }

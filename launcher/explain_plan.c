@@ -203,9 +203,13 @@ char *explain_plan(const struct explained *explained)
 		 json_boolean(command->preset_is_certain));
 	json_put(root, "script", json_text(request->script));
 	json_put(root, "launcher", json_text(command->view.launcher));
-	json_put(root, "world_size", json_integer(command->batch.world_size));
+	json_put(root, "world_size",
+		 plan_number_or_null(
+			 command->open_ranks ? 0 : command->batch.world_size));
 	json_put(root, "effective_batch",
-		 plan_number_or_null(command->batch.effective_batch));
+		 plan_number_or_null(command->open_ranks
+					     ? 0
+					     : command->batch.effective_batch));
 	json_put(root, "assumption", json_text(command->assumption));
 	json_put(root, "knobs", knobs_json(command));
 	json_put(root, "constraints", json_text(command->constraints.words));

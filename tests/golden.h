@@ -33,6 +33,7 @@
  *   refuses OUTCOME words the whole message (not_recognised, refused, usage,
  *                         unreadable); nothing follows
  *   reads PRESET A x B x C = E
+ *   open words            why the ranks are not known
  *   rules words           constraints;   caveat words   each of them
  *   model field value     each of them
  *   split A x B           what is written

@@ -102,6 +102,7 @@ static const struct ini_key launcher_keys[] = {
 	LAUNCHER_ROW(many_by_default, INI_SWITCH, NULL),
 	LAUNCHER_ROW(port_option, INI_TEXT, NULL),
 	LAUNCHER_ROW(default_file, INI_TEXT, NULL),
+	LAUNCHER_ROW(task_files, INI_WORDS, NULL),
 	LAUNCHER_ROW(outside, INI_SWITCH, NULL),
 	LAUNCHER_ROW(advice, INI_TEXT, NULL),
 	{ .name = NULL },

@@ -123,6 +123,8 @@ struct launcher {
 	char *port_option;    /* inserted where none is given; NULL */
 	/* SAYS_CONFIG, SAYS_HOSTFILE: looked for when no option names one. */
 	char *default_file;
+	/* TOML files that may say what the word behind it stands for. */
+	struct strlist task_files;
 	bool outside; /* its processes are no descendants of it */
 	char *advice; /* what to do instead */
 };

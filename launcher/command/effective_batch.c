@@ -288,7 +288,14 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 				"a pass");
 		return COMMAND_OK;
 	}
-	if (command->batch.effective_batch > 0)
+	if (command->open_ranks && command->batch.effective_batch > 0)
+		strbuf_addf(&out,
+			    "effective batch not known: %lld x %lld on each of "
+			    "its ranks (%s; ",
+			    (long long)command->batch.micro_batch,
+			    (long long)command->batch.grad_accum,
+			    command->open_ranks);
+	else if (command->batch.effective_batch > 0)
 		strbuf_addf(&out, "effective batch %lld = %lld x %lld x %lld (",
 			    (long long)command->batch.effective_batch,
 			    (long long)command->batch.micro_batch,

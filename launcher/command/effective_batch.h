@@ -12,7 +12,10 @@ enum command_outcome effective_batch_derive(struct recognition *r);
 /* Sets command->assumption. */
 enum command_outcome effective_batch_describe(struct recognition *r);
 
-/* Sets world_size: by the launcher, or by what the preset knows. */
+/* Sets world_size: by the launcher, by what the preset knows, by words. */
 enum command_outcome world_size_find(struct recognition *recognition);
+/* Divides it by the ranks that share one batch, or sets command->open_ranks. */
+enum command_outcome
+model_parallel_divide(const struct recognition *recognition);
 
 #endif

@@ -34,6 +34,7 @@
 #include "launcher/command/purpose.h"
 #include "launcher/command/script_files.h"
 #include "launcher/command/text/argument.h"
+#include "launcher/command/wrappers/launchers.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -151,11 +152,15 @@ static enum command_outcome preset_apply(struct recognition *r)
 static enum command_outcome ranks_find(struct recognition *r)
 {
 	enum command_outcome outcome = world_size_find(r);
+	struct command *command = r->command;
 
-	if (r->hints->ranks_around > 1)
-		r->command->batch.world_size *= r->hints->ranks_around;
-	else if (r->hints->ranks_seen)
-		r->command->batch.world_size = r->hints->ranks_seen;
+	if (r->hints->ranks_around > 1) {
+		command->batch.world_size *= r->hints->ranks_around;
+	} else if (r->hints->ranks_seen) {
+		command->batch.world_size = r->hints->ranks_seen;
+		free(command->open_ranks);
+		command->open_ranks = NULL;
+	}
 	return outcome;
 }
 
@@ -252,13 +257,65 @@ static enum command_outcome recognise_so(struct recognition *r,
 	return recognise_recognise(r);
 }
 
+/* The text that the shell at an argument runs, or NULL. */
+static const char *text_of_shell(const struct strlist *argv, size_t at,
+				 struct named_files *texts, const char **name)
+{
+	for (; at < argv->count; at++) {
+		const char *word = argv->items[at];
+		const struct named_file *file;
+
+		*name = word;
+		if (argument_is_option(word))
+			continue;
+		if (strchr(word, ' ')) {
+			*name = "the shell's text";
+			return word;
+		}
+		file = named_files_get(texts, word);
+		if (file && !file->error &&
+		    !memchr(strbuf_text(&file->text), 0, file->text.length))
+			return strbuf_text(&file->text);
+	}
+	return NULL;
+}
+
+/*
+ * Ranks that its text starts, and passes that it adds up, are not among its
+ * arguments: then they do not say the sizes.
+ */
+static enum command_outcome check_shell(const struct command *command,
+					const struct command_sources *sources,
+					struct error *err)
+{
+	const char *name, *more;
+	const char *text = text_of_shell(command->given, command->view.program,
+					 sources->texts, &name);
+	char shown[BRIEF_MAX];
+
+	if (!text)
+		return COMMAND_OK;
+	more = launchers_named_in(sources->launchers, text);
+	if (!more && strcasestr(text, "accum"))
+		more = "an accumulation";
+	if (!more)
+		return COMMAND_OK;
+	(void)error_set(err, -EINVAL,
+			"%s names %s, and what it hands on to it is not "
+			"known before it runs: put autofit in front of the "
+			"training command inside of it",
+			argument_brief(shown, name), more);
+	return COMMAND_NOT_RECOGNISED;
+}
+
 /*
  * What a shell does with its arguments may be beyond reading, and still they
  * may say the sizes: then it is taken as a program like any other.
  */
 static enum command_outcome recognise_again(struct command *command,
 					    const struct strlist *argv,
-					    const struct command_sources *given)
+					    const struct command_sources *given,
+					    struct error *err)
 {
 	struct command_hints hints = *given->hints;
 	struct command_sources sources = *given;
@@ -268,7 +325,8 @@ static enum command_outcome recognise_again(struct command *command,
 
 	sources.hints = &hints;
 	hints.shells_are_programs = true;
-	if (recognise_so(&r, argv, &sources) != COMMAND_OK) {
+	if (recognise_so(&r, argv, &sources) != COMMAND_OK ||
+	    check_shell(&second, given, err) != COMMAND_OK) {
 		command_release(&second);
 		return COMMAND_NOT_RECOGNISED;
 	}
@@ -288,7 +346,7 @@ enum command_outcome command_recognise(struct command *command,
 	enum command_outcome outcome = recognise_so(&r, argv, sources);
 
 	if (outcome == COMMAND_NOT_RECOGNISED && command->view.has_shell)
-		outcome = recognise_again(command, argv, sources);
+		outcome = recognise_again(command, argv, sources, r.err);
 	return outcome;
 }
 
@@ -306,6 +364,7 @@ void command_release(struct command *command)
 	free(command->preset_evidence);
 	free(command->assumption);
 	free(command->open_words);
+	free(command->open_ranks);
 	command_numbers_release(command);
 	free(command->constraints.words);
 	source_release(&command->source);

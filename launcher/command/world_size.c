@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 
 #include "launcher/command/effective_batch.h"
+
+#include "base/alloc.h"
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
@@ -130,37 +132,6 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	return check_nodes(r);
 }
 
-/* Ranks that hold pieces of one model train one batch together. */
-static enum command_outcome divide_by_model(const struct recognition *r)
-{
-	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->ranks.model_parallel;
-	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
-	int64_t ranks = command->batch.world_size;
-	int64_t pieces = 1;
-	int64_t size;
-
-	for (size_t i = 0; i < entries->count; i++) {
-		const char *value =
-			setting_or_default(command, entries->items[i], name);
-
-		if (!value)
-			continue;
-		if (!count_parse(value, &size) ||
-		    __builtin_mul_overflow(pieces, size, &pieces))
-			return not_recognised(
-				r, "%s %s is not understood: write a number",
-				name, argument_brief(shown, value));
-	}
-	if (ranks % pieces != 0)
-		return not_recognised(r,
-				      "%lld ranks cannot be divided into "
-				      "model-parallel groups of %lld",
-				      (long long)ranks, (long long)pieces);
-	command->batch.world_size = ranks / pieces;
-	return COMMAND_OK;
-}
-
 /* What programs call the number of ranks that they start. */
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
@@ -207,12 +178,32 @@ static bool option_counts_ranks(const struct recognition *r,
 static bool starts_ranks(const char *text)
 {
 	static const char *const calls[] = { ".spawn(", "start_processes(",
-					     "launch(", "lightning" };
+					     "mp.Process(", "launch(",
+					     "lightning" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
 			return true;
 	return false;
+}
+
+/* --devices cuda:0 cuda:1: one rank on each, where they are several. */
+static int64_t devices_in_words(const struct command *command,
+				const struct token *token)
+{
+	int64_t count = 0;
+
+	if (token->form != KNOB_SEPARATE)
+		return 0;
+	for (size_t i = token->value_index; i < command->view.end; i++) {
+		const char *word = command_argv(command)->items[i];
+
+		word += strncmp(word, "cuda:", 5) == 0 ? 5 : 0;
+		if (!*word || word[strspn(word, "0123456789")])
+			break;
+		count++;
+	}
+	return count > 1 ? count : 0;
 }
 
 /* The last number of ranks among the words, or 0. */
@@ -226,9 +217,11 @@ static int64_t ranks_typed(const struct recognition *r)
 	     i++) {
 		const char *value = token_value(&token, command_argv(command));
 
+		if (!option_counts_ranks(r, &token))
+			continue;
+		count = devices_in_words(command, &token);
 		/* -1 and auto are all; which those are is seen later. */
-		if (option_counts_ranks(r, &token) &&
-		    (count_parse(value, &count) ||
+		if ((count || count_parse(value, &count) ||
 		     (strchr(value, ',') && devices_count(value, 0, &count))) &&
 		    count <= RANKS_OF_WORDS_MAX)
 			said = count;
@@ -257,6 +250,36 @@ static int64_t ranks_in_files(const struct command *command)
 	return 0;
 }
 
+static int64_t ranks_said(const struct recognition *r)
+{
+	int64_t typed = ranks_typed(r);
+
+	return typed ? typed : ranks_in_files(r->command);
+}
+
+/* Trainer(devices=4): a number of the script itself, or 0. */
+static int64_t ranks_in_script(const struct recognition *r)
+{
+	const struct source *source = r->source;
+	int64_t most = 0, least = RANKS_OF_WORDS_MAX;
+
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+
+		if (constant->kind != SOURCE_INTEGER || constant->value < 1 ||
+		    constant->value > RANKS_OF_WORDS_MAX ||
+		    !counts_ranks(constant->name, strlen(constant->name), true))
+			continue;
+		most = constant->value > most ? constant->value : most;
+		least = constant->value < least ? constant->value : least;
+	}
+	if (most > least)
+		r->command->open_ranks = xasprintf(
+			"%s names %lld and %lld ranks", r->source_name,
+			(long long)least, (long long)most);
+	return most > 1 && most == least ? most : 0;
+}
+
 /* A program that nobody knows, but it spawns, and is told how many. */
 static void ranks_by_words(const struct recognition *r)
 {
@@ -265,9 +288,9 @@ static void ranks_by_words(const struct recognition *r)
 
 	if (!r->text || command->view.launcher || !starts_ranks(r->text))
 		return;
-	said = ranks_typed(r);
+	said = ranks_said(r);
 	if (said == 0)
-		said = ranks_in_files(command);
+		said = ranks_in_script(r);
 	/* Nobody said, and it counts what it sees. */
 	if (said == 0 && strstr(r->text, ".spawn(") &&
 	    strstr(r->text, "device_count()"))
@@ -276,17 +299,63 @@ static void ranks_by_words(const struct recognition *r)
 		command->batch.world_size = said;
 }
 
+/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
+static int64_t ranks_of_variable(const struct recognition *r)
+{
+	static const char name[] = "NPROC_PER_NODE";
+	const struct strlist *around = r->hints->environment;
+	const char *value =
+		strlist_env_get(&r->command->view.assignments, name);
+	int64_t count;
+
+	if (!value && around)
+		value = strlist_env_get(around, name);
+	if (!value || (r->text && !strstr(r->text, name)))
+		return 0;
+	return count_parse(value, &count) ? count : 0;
+}
+
+/* What may start more ranks than are counted. */
+static void ranks_open(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const char *starter = command->view.starter;
+	int64_t ranks = ranks_of_variable(r);
+	int64_t said =
+		command->preset_is_certain || r->text ? 0 : ranks_said(r);
+	char shown[BRIEF_MAX];
+
+	if (command->open_ranks)
+		return;
+	if (starter)
+		command->open_ranks = xasprintf(
+			"how many ranks %s starts is not known until a probe "
+			"or a file of launchers tells",
+			argument_brief(shown, basename(starter)));
+	else if (command->view.launcher)
+		return;
+	else if (said > command->batch.world_size)
+		command->open_ranks = xasprintf(
+			"whether it starts the %lld ranks that its words name "
+			"is not known until a probe shows it",
+			(long long)said);
+	else if (ranks > command->batch.world_size)
+		command->open_ranks = xasprintf(
+			"whether it starts the %lld ranks of NPROC_PER_NODE "
+			"is not known until a probe shows it",
+			(long long)ranks);
+}
+
 enum command_outcome world_size_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;
 
 	command->batch.world_size = command->view.world;
-	if (!command->preset_is_certain) {
+	if (!command->preset_is_certain)
 		ranks_by_words(r);
-		return COMMAND_OK;
-	}
-	if (!command->view.launcher)
+	else if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
-	return outcome == COMMAND_OK ? divide_by_model(r) : outcome;
+	ranks_open(r);
+	return outcome == COMMAND_OK ? model_parallel_divide(r) : outcome;
 }

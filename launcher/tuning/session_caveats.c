@@ -232,6 +232,12 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 		strlist_add_all(&record->caveats,
 				(const char *const *)command->caveats.items,
 				command->caveats.count);
+	if (command->open_ranks)
+		strlist_addf(&record->caveats,
+			     "the effective batch is that of %lld %s: %s",
+			     (long long)record->batch.world_size,
+			     record->batch.world_size == 1 ? "rank" : "ranks",
+			     command->open_ranks);
 	add_coverage_caveat(record, session->given.target, trial);
 	add_growth_caveat(record, trial);
 	add_spread_caveat(session, record, trial);

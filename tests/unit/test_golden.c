@@ -139,6 +139,8 @@ static void describe(struct strbuf *out, const struct reading *reading,
 		    (long long)command->batch.grad_accum,
 		    (long long)command->batch.world_size,
 		    (long long)command->batch.effective_batch);
+	if (command->open_ranks)
+		strbuf_addf(out, "open %s\n", command->open_ranks);
 	if (command->constraints.words)
 		strbuf_addf(out, "rules %s\n", command->constraints.words);
 	for (size_t i = 0; i < command->caveats.count; i++)

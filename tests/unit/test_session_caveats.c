@@ -132,11 +132,32 @@ static void a_check_replaces_what_it_saw_better(void **state)
 	}
 }
 
+/* The batch of an answer counts the ranks that were counted. */
+static void ranks_that_are_open_are_said(void **state)
+{
+	static char why[] = "how many ranks x starts is not known";
+	static const char *const words[] = { "that of 1 rank: how many ranks x",
+					     NULL };
+	struct trial trial = { .peak_bytes = 1,
+			       .coverage = COVERAGE_EXACT,
+			       .steps_source = STEPS_HOOK };
+	struct answered answered;
+
+	(void)state;
+	answered_make(&answered, PROBE_HOST, false);
+	answered.request.command.open_ranks = why;
+	answered.result.record.batch.world_size = 1;
+	session_caveats_add(&answered.session, &trial);
+	assert_caveats(&answered, words);
+	strlist_release(&answered.result.record.caveats);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
+		cmocka_unit_test(ranks_that_are_open_are_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,9 @@ struct command {
 	 * preset knows; effective_batch 0: not known.
 	 */
 	struct batch batch;
+	/* Why it may train on more or fewer ranks than batch.world_size, each
+	 * with these sizes; NULL: they are known. */
+	char *open_ranks;
 	int64_t sample_tokens; /* tokens of one sample; 1 */
 	struct command_scaled *scaled;
 	size_t scaled_count;

@@ -3,6 +3,7 @@
 #include "launcher/command/wrappers/launchers.h"
 
 #include "base/match.h"
+#include "base/span.h"
 #include "launcher/command/text/argument.h"
 
 #include <string.h>
@@ -58,4 +59,57 @@ const char *launcher_name(const struct launcher *row, const char *program)
 	size_t place = strlist_find(&row->names, basename(program));
 
 	return row->names.items[place < row->names.count ? place : 0];
+}
+
+/* Does it stand there as a word, behind a path or not? */
+static bool line_has_word(struct span line, const char *word)
+{
+	static const char other[] = "abcdefghijklmnopqrstuvwxyz"
+				    "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-.$";
+	const char *end = line.at + line.length;
+	const char *at;
+
+	while ((at = span_find(line, word))) {
+		const char *after = at + strlen(word);
+
+		if ((at == line.at || !strchr(other, at[-1])) &&
+		    (after == end || !strchr(other, *after)))
+			return true;
+		line = span_from(after, end);
+	}
+	return false;
+}
+
+static const char *name_in(const struct launchers *launchers, struct span line)
+{
+	for (size_t i = 0; i < launchers->count; i++) {
+		const struct launcher *row = &launchers->items[i];
+		const struct strlist *const lists[] = { &row->names,
+							&row->modules };
+
+		for (size_t k = 0; k < 2; k++)
+			for (size_t n = 0; n < lists[k]->count; n++)
+				if (line_has_word(line, lists[k]->items[n]) &&
+				    launchers_whole(launchers, row)->count !=
+					    COUNT_NOTHING)
+					return lists[k]->items[n];
+	}
+	return NULL;
+}
+
+const char *launchers_named_in(const struct launchers *launchers,
+			       const char *text)
+{
+	const char *found = NULL;
+
+	while (*text && !found) {
+		size_t length = strcspn(text, "\n");
+		struct span line = span_trimmed((struct span){ text, length });
+
+		if (!span_begins(line, "#"))
+			found = name_in(launchers, line);
+		text += length + (text[length] == '\n');
+	}
+	return found;
 }

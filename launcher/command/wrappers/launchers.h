@@ -19,4 +19,11 @@ bool launcher_is_whole(const struct launcher *row, const char *program);
 /* "podman" of /usr/bin/podman, as the row has it. */
 const char *launcher_name(const struct launcher *row, const char *program);
 
+/*
+ * The name of a launcher of ranks or tasks that is a word of shell text, in a
+ * line that is no comment; NULL: there is none.
+ */
+const char *launchers_named_in(const struct launchers *launchers,
+			       const char *text);
+
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/argument.h"
-#include "launcher/command/text/placeholder.h"
 #include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
 #include "launcher/command/wrappers/unwrap_python.h"
+#include "launcher/command/wrappers/unwrap_unknown.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -17,38 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool list_has_placeholders(const struct strlist *list)
-{
-	for (size_t i = 0; list && i < list->count; i++)
-		if (placeholders_in(list->items[i]))
-			return true;
-	return false;
-}
-
-static bool has_placeholders(const struct wrapper *wrapper)
-{
-	return list_has_placeholders(wrapper->argv) ||
-	       list_has_placeholders(wrapper->hints->env_templates) ||
-	       (wrapper->hints->templates &&
-		wrapper->hints->templates->count > 0);
-}
-
-static enum command_outcome wrapper_as_it_stands(struct wrapper *wrapper)
-{
-	assert(wrapper->at < wrapper->argv->count);
-	wrapper->view->program = wrapper->at;
-	wrapper->at = wrapper->argv->count;
-	wrapper->done = true;
-	return COMMAND_OK;
-}
-
 /* It is taken as it stands, with placeholders, or not at all. */
 static enum command_outcome wrapper_opaque(struct wrapper *wrapper,
 					   const struct launcher *row)
 {
 	char text[BRIEF_MAX];
 
-	if (!has_placeholders(wrapper))
+	if (!wrapper_has_placeholders(wrapper))
 		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
 				   "%s hides the training command: write "
 				   "{micro} where its batch size belongs, or "
@@ -121,7 +96,8 @@ static enum command_outcome wrapper_shell(struct wrapper *wrapper)
 	outcome = shell_command_expand(expansion, &call, wrapper->texts,
 				       wrapper->err);
 	/* The user says where the sizes belong: the rest need not be known. */
-	if (outcome == COMMAND_NOT_RECOGNISED && has_placeholders(wrapper)) {
+	if (outcome == COMMAND_NOT_RECOGNISED &&
+	    wrapper_has_placeholders(wrapper)) {
 		shell_expansion_release(expansion);
 		return wrapper_as_it_stands(wrapper);
 	}
@@ -144,7 +120,8 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 	if (strcmp(program, "-") == 0 || argument_is_pipe(program) ||
 	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
 		return wrapper_script(wrapper);
-	return wrapper_itself(wrapper);
+	return wrapper_starts_another(wrapper) ? COMMAND_OK
+					       : wrapper_itself(wrapper);
 }
 
 /* Every turn leaves at least one argument behind, or takes a shell apart. */
@@ -233,6 +210,7 @@ enum command_outcome command_unwrap(struct command_view *view,
 				   .argv = argv,
 				   .hints = hints,
 				   .launchers = sources->launchers,
+				   .presets = sources->presets,
 				   .texts = sources->texts,
 				   .err = err };
 	enum command_outcome outcome = COMMAND_OK;

@@ -43,6 +43,9 @@ struct command_view {
 	int64_t world;           /* data-parallel ranks by the launchers; 1 */
 	int64_t visible_devices; /* as given, less what env hides */
 	char *launcher;          /* "torchrun", NULL: none that starts ranks */
+	/* A program that nobody knows, and that starts what follows, however
+	 * many times; NULL. */
+	const char *starter;
 	/* How its ranks share the model, as --sharding of `autofit estimate`
 	 * says it: "zero3", "fsdp"; NULL: not said. */
 	const char *sharding;

@@ -6,6 +6,7 @@
 #include "launcher/command/wrappers/launchers.h"
 #include "launcher/command/wrappers/ranks.h"
 #include "launcher/command/wrappers/unwrap.h"
+#include "launcher/command/wrappers/unwrap_task.h"
 
 #include "base/alloc.h"
 
@@ -225,6 +226,8 @@ enum command_outcome wrapper_launcher(struct wrapper *wrapper,
 		return outcome;
 	if (row->count != COUNT_NOTHING)
 		return wrapper_ranks(wrapper, &launch);
+	if (wrapper_is_task(wrapper, row))
+		return wrapper_task(wrapper, row);
 	wrapper->view->program = wrapper->at;
 	if (launch.said[SAYS_MODULE].value)
 		return wrapper_module(wrapper);

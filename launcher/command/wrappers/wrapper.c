@@ -5,7 +5,9 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/argument.h"
+#include "launcher/command/text/placeholder.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -205,6 +207,31 @@ enum command_outcome wrapper_script(struct wrapper *wrapper)
 	if (strcmp(script, "-") == 0 || argument_is_pipe(script))
 		return wrapper_from_stdin(wrapper);
 	wrapper->view->script = wrapper->at++;
+	wrapper->done = true;
+	return COMMAND_OK;
+}
+
+static bool list_has_placeholders(const struct strlist *list)
+{
+	for (size_t i = 0; list && i < list->count; i++)
+		if (placeholders_in(list->items[i]))
+			return true;
+	return false;
+}
+
+bool wrapper_has_placeholders(const struct wrapper *wrapper)
+{
+	return list_has_placeholders(wrapper->argv) ||
+	       list_has_placeholders(wrapper->hints->env_templates) ||
+	       (wrapper->hints->templates &&
+		wrapper->hints->templates->count > 0);
+}
+
+enum command_outcome wrapper_as_it_stands(struct wrapper *wrapper)
+{
+	assert(wrapper->at < wrapper->argv->count);
+	wrapper->view->program = wrapper->at;
+	wrapper->at = wrapper->argv->count;
 	wrapper->done = true;
 	return COMMAND_OK;
 }

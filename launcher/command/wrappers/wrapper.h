@@ -24,6 +24,7 @@ struct wrapper {
 	bool shell_is_taken;        /* apart, that is */
 	const struct command_hints *hints;
 	const struct launchers *launchers;
+	const struct presets *presets;
 	struct strlist environment; /* of what is started, as far as known */
 	struct named_files *texts;
 	struct error *err;
@@ -54,6 +55,11 @@ enum command_outcome launch_fail(const struct wrapper *wrapper,
 				 const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The user says where the sizes belong. */
+bool wrapper_has_placeholders(const struct wrapper *wrapper);
+/* The program at wrapper->at is taken with all that follows: nothing of it is
+ * read but the placeholders. */
+enum command_outcome wrapper_as_it_stands(struct wrapper *wrapper);
 /* Python would read its program from standard input: refused. */
 enum command_outcome wrapper_from_stdin(const struct wrapper *wrapper);
 /* A script of Python is at wrapper->at: it is taken. */

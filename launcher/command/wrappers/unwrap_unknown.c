@@ -1,0 +1,101 @@
+/* What a program that nobody knows may start. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/wrappers/unwrap_unknown.h"
+
+#include "base/match.h"
+#include "configs/presets/preset.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/names.h"
+#include "launcher/command/wrappers/launchers.h"
+
+#include <string.h>
+
+/* The first word of an entry such as "xtuner train", or a script's name. */
+static bool names_program(const struct strlist *entries, const char *program)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		const char *entry = entries->items[i];
+		char name[NAME_MAX_BYTES];
+		size_t length = strcspn(entry, " ");
+
+		if (length >= sizeof(name))
+			continue;
+		memcpy(name, entry, length);
+		name[length] = '\0';
+		if (glob_matches(basename(name), basename(program)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_of_a_preset(const struct wrapper *wrapper, const char *program)
+{
+	const struct presets *presets = wrapper->presets;
+
+	for (size_t i = 0; presets && i < presets->count; i++)
+		if (names_program(&presets->items[i].signs.entries, program) ||
+		    names_program(&presets->items[i].signs.scripts, program))
+			return true;
+	return false;
+}
+
+/* "python" may be a word like others; with such a one behind it, it is not. */
+static bool starts_python(const char *word, const char *next)
+{
+	return argument_is_python(basename(word)) && next &&
+	       (text_ends_with(next, ".py") ||
+		(next[0] == '-' && next[1] && strchr("BEIOWXcmu", next[1])));
+}
+
+/* A config file may be one of Python, too: this one reads options. */
+static bool is_a_script(const struct wrapper *wrapper, const char *word)
+{
+	struct named_file *file =
+		text_ends_with(word, ".py")
+			? named_files_get(wrapper->texts, word)
+			: NULL;
+
+	return file && !file->error &&
+	       (named_file_source(file)->option_count > 0 ||
+		strstr(strbuf_text(&file->text), "__main__"));
+}
+
+static bool starts_ranks_of(const struct wrapper *wrapper, const char *word,
+			    const char *next)
+{
+	const struct launcher *row = launcher_find(wrapper->launchers, word);
+
+	return row && row->count != COUNT_NOTHING &&
+	       (launcher_is_whole(row, word) ||
+		(next && strcmp(next, row->subcommand) == 0));
+}
+
+bool wrapper_starts_another(struct wrapper *wrapper)
+{
+	const struct strlist *argv = wrapper->argv;
+	const char *program = wrapper_here(wrapper);
+	size_t launcher = NO_INDEX;
+
+	if (is_of_a_preset(wrapper, program))
+		return false;
+	for (size_t i = wrapper->at + 1; i < argv->count; i++) {
+		const char *word = argv->items[i], *before = argv->items[i - 1];
+		const char *next =
+			i + 1 < argv->count ? argv->items[i + 1] : NULL;
+		bool is_python = starts_python(word, next);
+
+		if (launcher == NO_INDEX &&
+		    starts_ranks_of(wrapper, word, next))
+			launcher = i;
+		if (!is_python && !is_a_script(wrapper, word))
+			continue;
+		wrapper->view->starter = program;
+		/* It may as well be the option's value. */
+		if (!is_python && argument_is_option(before) &&
+		    !strchr(before, '='))
+			continue;
+		wrapper->at = launcher != NO_INDEX ? launcher : i;
+		return true;
+	}
+	return false;
+}
