@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# What shows nothing is not believed, and where results go does no harm.
+# SPDX-License-Identifier: MIT
+"""Small programs without PyTorch: their batch option does nothing, they end well
+without a step, refuse a folder of results that is there, or read what is in it.
+"""
+import os
+import sys
+
+sys.dont_write_bytecode = True  # nothing new beside this file
+
+import lib  # noqa: E402
+from lib import check, equal, holds, lacks  # noqa: E402
+
+HEAD = """
+import argparse, os, sys
+p = argparse.ArgumentParser()
+p.add_argument("--batch-size", type=int, default=4)
+p.add_argument("--grad-accum", type=int, default=8)
+p.add_argument("--output-dir")
+a = p.parse_args()
+"""
+STEPS = """
+held = bytearray(b"x") * (a.batch_size << 22)
+for step in range(8):
+    print("step %d/8 loss 1.0" % (step + 1), flush=True)
+"""
+# More in one run than in another, whatever the batch: less with a larger one.
+NOISE = """
+held = bytearray(b"x") * ((16 if a.batch_size == 1 else 15) << 20)
+for step in range(8):
+    print("step %d/8 loss 1.0" % (step + 1), flush=True)
+"""
+USAGE = """
+print("usage: train.py --batch-size N")
+"""
+FRESH_FOLDER = "os.makedirs(a.output_dir)\n" + STEPS
+READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
+
+
+def tune(place, text, *words):
+    place.write("train.py", HEAD + text)
+    return place.run("tune", "--device", "host", "--memory", "900MiB", "--fresh",
+                     "--", sys.executable, "train.py", "--batch-size", "1",
+                     "--grad-accum", "8", *words)
+
+
+def noise_shows_no_effect(place):
+    got = tune(place, NOISE)
+    equal("noise", got.status, 122)
+    holds("noise: said", got.err, "had no effect: 1, 4")
+    lacks("noise: steps were seen", got.err, "does it train")
+
+
+def no_step_is_said(place):
+    got = tune(place, USAGE)
+    equal("no step", got.status, 122)
+    holds("no step: said", got.err, "no step was seen .does it train at all")
+    got = tune(place, USAGE, "--grad-accum", "1")
+    check("its own size: a caveat", any(
+        "no step was seen" in text for text in got.result["caveats"]), got)
+
+
+def folders_of_results(place):
+    got = tune(place, FRESH_FOLDER, "--output-dir", "new")
+    equal("a folder that must not be there", got.status, 0)
+    check("it is not there afterwards", not os.path.exists(place.path("new")), got)
+    place.write("exp/vocab.txt", "a\n")
+    got = tune(place, READS_FOLDER, "--output-dir", "exp")
+    if got.result["isolation"] != "view":
+        return
+    equal("a folder that is read", got.status, 0)
+    check("said", any("additions" in text for text in got.result["caveats"]),
+          got)
+
+
+def main():
+    for test in (noise_shows_no_effect, no_step_is_said, folders_of_results):
+        with lib.Place("believed") as place:
+            test(place)
+    lib.finish()
+
+
+if __name__ == "__main__":
+    main()
