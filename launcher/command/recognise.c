@@ -281,7 +281,7 @@ static const char *text_of_shell(const struct strlist *argv, size_t at,
 }
 
 /*
- * Ranks that its text starts, and passes that it adds up, are not among its
+ * Ranks that its text starts, and passes that it adds up, may not be among its
  * arguments: then they do not say the sizes.
  */
 static enum command_outcome check_shell(const struct command *command,
@@ -296,7 +296,8 @@ static enum command_outcome check_shell(const struct command *command,
 	if (!text)
 		return COMMAND_OK;
 	more = launchers_named_in(sources->launchers, text);
-	if (!more && strcasestr(text, "accum"))
+	if (!more && command->knobs[KNOB_ACCUM].form == KNOB_ABSENT &&
+	    strcasestr(text, "accum"))
 		more = "an accumulation";
 	if (!more)
 		return COMMAND_OK;

@@ -75,7 +75,7 @@ def main():
     with Place("picture") as place:
         answer = place.run(
             "tune", "--device", "host", "--memory", "1GiB", "--",
-            TRAINER, "--batch-size", "2", "--grad-accum", "16",
+            TRAINER, "--batch-size", "2", "--grad-accum", "8",
             "--per-sample-kib", "1024", "--step-ms", "20",
             env={"LC_ALL": "C.UTF-8"})
         in_order("now", answer.err.splitlines())

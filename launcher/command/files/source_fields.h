@@ -9,9 +9,9 @@
  * Where a parser makes options of fields (tyro, HfArgumentParser, pyrallis),
  * each constant that is one becomes an option. A class that is the type of a
  * field of another one has that field's name before its own, with most of
- * these parsers: --data.batch_size. text ends at end.
+ * these parsers: --data.batch_size. The text ends at end.
  */
-void source_fields_read(struct source *source, const char *text,
+void source_fields_read(struct source *source, const char *start,
 			const char *end);
 
 #endif
