@@ -28,7 +28,9 @@
  *     Where a fit was taken back, what the line puts as near the limit as its
  *     peaks differed is called one, too.
  *  7. Predictions that keep failing (SHORT_STEPS_MAX, BRACKETED_MAX): memory is
- *     no line here; bisection needs no peaks and always ends.
+ *     no line here; bisection needs no peaks and always ends. Where any size
+ * may be the answer and all have fitted, a size a little over the limit is
+ * asked before that, as twice the size is far over it.
  *
  * findings.c keeps every question between the largest fit and the smallest
  * misfit, so a bad prediction costs a probe and never the answer.
@@ -61,6 +63,11 @@
 
 /* The most that is given away for a probe less, where any size will do. */
 #define GIVEN_AWAY 1.05
+
+/* After short steps: over the limit by more than noise, and a step of its own.
+ */
+#define OVER_SHARE 1.05
+#define OVER_GROWTH 1.1
 
 /* A line is met in two or three questions; after more it is none. */
 #define SHORT_STEPS_MAX 3
@@ -251,6 +258,25 @@ static bool is_within_spread(const struct search_problem *problem,
 		       problem->limit_bytes;
 }
 
+static bool any_size_above(const struct search_problem *problem,
+			   const struct findings *findings)
+{
+	return !problem->candidates && findings->largest_fit &&
+	       !findings->smallest_misfit && has_line(problem, findings);
+}
+
+/* The line promised little again and again: a size that it puts over the limit
+ * brings a misfit, or a longer step. */
+static int64_t wish_over(const struct search_problem *problem,
+			 const struct findings *findings)
+{
+	double over = OVER_SHARE * (double)problem->limit_bytes;
+	int64_t size = memory_line_micro(&findings->line, (uint64_t)over);
+	int64_t longer = problem_scaled(findings->largest_fit, OVER_GROWTH);
+
+	return size > longer ? size : longer;
+}
+
 static struct search_answer guided_next(const struct search_problem *problem,
 					const struct trial *trials,
 					size_t count)
@@ -268,6 +294,10 @@ static struct search_answer guided_next(const struct search_problem *problem,
 		findings.bound_by = MISFIT_BY_PREDICTION;
 		return findings_settled(&findings);
 	}
+	if (findings.short_steps >= SHORT_STEPS_MAX &&
+	    any_size_above(problem, &findings))
+		return findings_ask(problem, &findings,
+				    wish_over(problem, &findings));
 	if (findings.short_steps >= SHORT_STEPS_MAX ||
 	    findings.bracketed >= BRACKETED_MAX)
 		return findings_bisect(problem, &findings);
