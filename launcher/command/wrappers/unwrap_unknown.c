@@ -70,31 +70,39 @@ static bool starts_ranks_of(const struct wrapper *wrapper, const char *word,
 		(next && strcmp(next, row->subcommand) == 0));
 }
 
+/* The first word behind the program and before this one that starts ranks. */
+static size_t launcher_before(const struct wrapper *wrapper, size_t end)
+{
+	const struct strlist *argv = wrapper->argv;
+
+	for (size_t i = wrapper->at + 1; i < end; i++)
+		if (starts_ranks_of(wrapper, argv->items[i],
+				    argv->items[i + 1]))
+			return i;
+	return end;
+}
+
 bool wrapper_starts_another(struct wrapper *wrapper)
 {
 	const struct strlist *argv = wrapper->argv;
 	const char *program = wrapper_here(wrapper);
-	size_t launcher = NO_INDEX;
 
-	if (is_of_a_preset(wrapper, program))
-		return false;
 	for (size_t i = wrapper->at + 1; i < argv->count; i++) {
 		const char *word = argv->items[i], *before = argv->items[i - 1];
 		const char *next =
 			i + 1 < argv->count ? argv->items[i + 1] : NULL;
 		bool is_python = starts_python(word, next);
 
-		if (launcher == NO_INDEX &&
-		    starts_ranks_of(wrapper, word, next))
-			launcher = i;
 		if (!is_python && !is_a_script(wrapper, word))
 			continue;
+		if (is_of_a_preset(wrapper, program))
+			return false;
 		wrapper->view->starter = program;
 		/* It may as well be the option's value. */
 		if (!is_python && argument_is_option(before) &&
 		    !strchr(before, '='))
 			continue;
-		wrapper->at = launcher != NO_INDEX ? launcher : i;
+		wrapper->at = launcher_before(wrapper, i);
 		return true;
 	}
 	return false;
