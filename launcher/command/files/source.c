@@ -172,7 +172,7 @@ static void read_call(struct pytext *cursor, struct source *source,
 		return;
 	}
 	cursor->at++;
-	source_commands_place(&option, source->text, cursor->end, word);
+	source_commands_place(&option, source, cursor->end, word);
 	if (option.names.count == 0)
 		source_positional_add(source, &option);
 	source_option_add(source, &option);

@@ -80,8 +80,9 @@ struct source {
 	struct strlist positionals;
 	bool positionals_are_open; /* what is behind them has no place */
 	struct strlist commands;   /* sub-commands that it declares */
-	char *command; /* the one that was asked for; options of others are
-			  left out; NULL: none */
+	bool places_matter; /* some word of it says where options stand */
+	char *command;      /* the one that was asked for; options of others are
+			       left out; NULL: none */
 	/* By this it submits jobs ("sbatch"), in that line; NULL: not. */
 	const char *submits_by;
 	unsigned submits_line;

@@ -91,12 +91,19 @@ static struct span variable_of_call(const char *text, const char *at)
 }
 
 static const char add_parser[] = "add_parser(";
+static const char add_subparsers[] = "add_subparsers(";
+static const char *const remainders[] = { "REMAINDER", "\"...\"", "'...'" };
+#define REMAINDERS (sizeof(remainders) / sizeof(*remainders))
 
 void source_commands_read(struct source *source, const char *text,
 			  const char *end)
 {
 	const char *at = text;
 
+	source->places_matter = mark_find(text, end, add_parser) ||
+				mark_find(text, end, add_subparsers);
+	for (size_t i = 0; i < REMAINDERS && !source->places_matter; i++)
+		source->places_matter = mark_find(text, end, remainders[i]);
 	while ((at = mark_find(at, end, add_parser))) {
 		struct span name =
 			command_of_call(at += strlen(add_parser), end);
@@ -127,10 +134,10 @@ static struct span command_of_receiver(const char *text, const char *call,
 static bool has_subparsers(const char *text, const char *end, const char *call,
 			   struct span receiver)
 {
-	static const char mark[] = "add_subparsers(";
 	const char *at = text;
 
-	for (; (at = mark_find(at, end, mark)); at += strlen(mark))
+	for (; (at = mark_find(at, end, add_subparsers));
+	     at += strlen(add_subparsers))
 		if (is_same_receiver(receiver_of(text, at), receiver) &&
 		    is_same_function(at, call))
 			return true;
@@ -141,13 +148,12 @@ static bool has_subparsers(const char *text, const char *end, const char *call,
 static bool has_remainder(const char *text, const char *end, const char *call,
 			  struct span receiver)
 {
-	static const char *const marks[] = { "REMAINDER", "\"...\"", "'...'" };
 	static const char add[] = "add_argument(";
 
-	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+	for (size_t i = 0; i < REMAINDERS; i++) {
 		const char *at = text;
 
-		for (; (at = mark_find(at, end, marks[i])); at++) {
+		for (; (at = mark_find(at, end, remainders[i])); at++) {
 			const char *its = mark_before(text, at, add);
 			struct span name = { NULL, 0 };
 
@@ -185,9 +191,11 @@ static void place_in_click(struct source_option *option, const char *text,
 	option->command = xstrndup(command.at, command.length);
 }
 
-void source_commands_place(struct source_option *option, const char *text,
-			   const char *end, const char *call)
+void source_commands_place(struct source_option *option,
+			   const struct source *source, const char *end,
+			   const char *call)
 {
+	const char *text = source->text;
 	struct span receiver = receiver_of(text, call);
 	struct span command;
 
@@ -195,6 +203,8 @@ void source_commands_place(struct source_option *option, const char *text,
 		place_in_click(option, text, end, call);
 		return;
 	}
+	if (!source->places_matter)
+		return;
 	command = command_of_receiver(text, call, receiver);
 	if (command.length)
 		option->command = xstrndup(command.at, command.length);
