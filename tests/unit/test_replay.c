@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#define CURVES 3000
+#define CURVES 1500
 #define SEED UINT64_C(20261124)
 #define PROBES_MAX 40
 #define RECORDS_MAX 32
