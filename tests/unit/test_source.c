@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
 #include "launcher/command/files/source.h"
+#include "launcher/command/files/source_counts.h"
 #include "launcher/command/files/source_literals.h"
 #include "launcher/command/files/source_shares.h"
 
@@ -143,6 +144,47 @@ static void words_of_an_option_are_kept(void **state)
 	assert_true(source.options[1].is_switch);
 	assert_false(source.options[2].is_switch);
 	source_release(&source);
+}
+
+static void add_often(struct strbuf *out, const char *piece)
+{
+	while (out->length + strlen(piece) < SOURCE_BYTES_MAX)
+		strbuf_adds(out, piece);
+}
+
+/* Each line is a way into the same class again, and each way into all others.
+ * Nobody would wait for the end of that. */
+static void classes_within_themselves_end(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct source source;
+
+	(void)state;
+	strbuf_adds(&text, "tyro.cli(A)\n@dataclass\nclass A:\n"
+			   "    batch_size: int = 8\n");
+	add_often(&text, "    x: A\n");
+	source_read(&source, strbuf_text(&text));
+	assert_int_equal(source.option_count, 0);
+	source_release(&source);
+	strbuf_release(&text);
+}
+
+/* A line without an end is looked at around each of a few names in it. */
+static void uses_in_one_huge_line_end(void **state)
+{
+	struct strbuf text = STRBUF_INIT;
+
+	(void)state;
+	strbuf_adds(&text, "x = (");
+	add_often(&text, "accum_steps * ");
+	assert_int_equal(source_count_uses(strbuf_text(&text), "accum_steps"),
+			 0);
+	strbuf_reset(&text);
+	strbuf_adds(&text, "x = batch_size * accum_steps + (");
+	add_often(&text, "accum_steps * ");
+	assert_int_equal(source_count_uses(strbuf_text(&text), "accum_steps"),
+			 COUNT_TIMES);
+	strbuf_release(&text);
 }
 
 /* key=value behind it is a setting of the program. */
@@ -429,6 +471,8 @@ int main(void)
 		cmocka_unit_test(options_are_found),
 		cmocka_unit_test(words_of_an_option_are_kept),
 		cmocka_unit_test(options_that_take_settings_are_known),
+		cmocka_unit_test(classes_within_themselves_end),
+		cmocka_unit_test(uses_in_one_huge_line_end),
 		cmocka_unit_test(constants_are_found),
 		cmocka_unit_test(nominal_batches_are_found),
 		cmocka_unit_test(any_text_is_bounded),

@@ -199,6 +199,9 @@ void source_commands_place(struct source_option *option,
 	struct span receiver = receiver_of(text, call);
 	struct span command;
 
+	/* It is not kept. */
+	if (source->option_count == SOURCE_OPTIONS_MAX)
+		return;
 	if (strncmp(call, "option", 6) == 0) {
 		place_in_click(option, text, end, call);
 		return;

@@ -9,12 +9,17 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* More of a line or of a block is not looked at, nor more places of a name. */
+#define COUNT_LINE_BYTES 512
+#define COUNT_BLOCK_BYTES 8192
+#define COUNT_PLACES_MAX 256
+
 /* A name in the text, and the line it stands in. */
 struct count_place {
 	const char *line, *line_end; /* without a comment */
 	const char *begin;           /* of args.name */
 	const char *name, *end;
-	const char *text_end;
+	const char *block_end; /* a block that begins here ends there at most */
 };
 
 static bool count_is_name_byte(char c)
@@ -29,10 +34,18 @@ static struct count_place count_place_of(const char *text, const char *name,
 		.line = name, .begin = name, .name = name, .end = name + length
 	};
 
-	place.text_end = text + strnlen(text, SOURCE_BYTES_MAX);
-	while (place.line > text && place.line[-1] != '\n')
+	while (place.line > text && place.line[-1] != '\n' &&
+	       name - place.line < COUNT_LINE_BYTES)
 		place.line--;
-	place.line_end = place.line + strcspn(place.line, "#\n");
+	place.block_end = name + strnlen(name, COUNT_BLOCK_BYTES);
+	place.line_end = place.end;
+	while (place.line_end < place.block_end &&
+	       place.line_end - name < COUNT_LINE_BYTES &&
+	       *place.line_end != '#' && *place.line_end != '\n')
+		place.line_end++;
+	/* A comment began before it. */
+	if (memchr(place.line, '#', (size_t)(name - place.line)))
+		place.line_end = name;
 	while (place.begin > place.line &&
 	       (count_is_name_byte(place.begin[-1]) || place.begin[-1] == '.'))
 		place.begin--;
@@ -143,9 +156,9 @@ static const char *block_end(const struct count_place *place)
 	const char *at = place->line;
 
 	for (;;) {
-		at = memchr(at, '\n', (size_t)(place->text_end - at));
+		at = memchr(at, '\n', (size_t)(place->block_end - at));
 		if (!at)
-			return place->text_end;
+			return place->block_end;
 		at++;
 		if (count_indent(at) <= indent &&
 		    !strchr("\r\n#", at[count_indent(at)]))
@@ -188,15 +201,21 @@ unsigned source_count_uses(const char *text, const char *variable)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 	size_t length = strlen(variable);
+	size_t places = 0;
 	unsigned uses = 0;
 
 	for (const char *at = text;
-	     length && (at = memmem(at, (size_t)(end - at), variable, length));
+	     length && places < COUNT_PLACES_MAX &&
+	     (at = memmem(at, (size_t)(end - at), variable, length));
 	     at += length) {
-		struct count_place place = count_place_of(text, at, length);
+		struct count_place place;
 
 		if ((at > text && count_is_name_byte(at[-1])) ||
-		    count_is_name_byte(at[length]) || at >= place.line_end)
+		    count_is_name_byte(at[length]))
+			continue;
+		places++;
+		place = count_place_of(text, at, length);
+		if (at >= place.line_end)
 			continue;
 		for (size_t i = 0; i < sizeof(count_uses) / sizeof(*count_uses);
 		     i++)

@@ -13,6 +13,9 @@
 
 /* Classes inside each other; deeper ones keep what is known of their names. */
 #define CLASS_DEPTH_MAX 4
+/* Places where classes are named; a script of more has options that nobody
+ * knows. */
+#define CLASS_PLACES_MAX 1024
 
 struct fields_text {
 	const char *start, *end;
@@ -22,6 +25,7 @@ struct fields_text {
 	 * fields. */
 	const char *class;
 	struct strlist prefixes;
+	unsigned places; /* looked at so far */
 };
 
 static bool has_field(const struct source *source)
@@ -142,13 +146,13 @@ static bool is_of_handed(const struct fields_text *text, const char *line,
 					  name.length);
 }
 
-static void prefixes_find(const struct fields_text *text, struct span class,
+static void prefixes_find(struct fields_text *text, struct span class,
 			  const char *behind, unsigned depth,
 			  struct strlist *out);
 
 /* Where the class is named at `at`: a field's type, a base of another class.
  * False: something else. */
-static bool prefixes_find_at(const struct fields_text *text, const char *at,
+static bool prefixes_find_at(struct fields_text *text, const char *at,
 			     const char *behind, unsigned depth,
 			     struct strlist *out)
 {
@@ -178,20 +182,22 @@ static bool prefixes_find_at(const struct fields_text *text, const char *at,
 }
 
 /* What stands before the names of the fields of a class, before `behind`. */
-static void prefixes_find(const struct fields_text *text, struct span class,
+static void prefixes_find(struct fields_text *text, struct span class,
 			  const char *behind, unsigned depth,
 			  struct strlist *out)
 {
 	const char *at = text->start;
 	bool is_part = false;
 
-	while (depth < CLASS_DEPTH_MAX &&
+	while (depth < CLASS_DEPTH_MAX && text->places < CLASS_PLACES_MAX &&
 	       (at = memmem(at, (size_t)(text->end - at), class.at,
 			    class.length))) {
 		if (at > text->start && !pytext_is_word(at[-1]) &&
-		    !pytext_is_word(at[class.length]))
+		    !pytext_is_word(at[class.length])) {
+			text->places++;
 			is_part |= prefixes_find_at(text, at, behind, depth + 1,
 						    out);
+		}
 		at += class.length;
 	}
 	if (!is_part)
@@ -245,6 +251,8 @@ void source_fields_read(struct source *source, const char *start,
 		for (; number < constant->line; number++)
 			line = strchrnul(line, '\n') + 1;
 		prefixes_of(&text, line);
+		if (text.places == CLASS_PLACES_MAX)
+			break;
 		for (size_t k = 0; k < text.prefixes.count; k++)
 			field_add(source, constant, text.prefixes.items[k]);
 	}

@@ -2,9 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/knobs/file_find.h"
 
+#include "base/alloc.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -156,30 +158,31 @@ enum command_outcome file_find_several(const struct recognition *r,
 				       size_t other)
 {
 	const struct setting *a = find->items[0], *b = find->items[other];
+	bool is_accum = kind == KNOB_ACCUM;
 	char first[BRIEF_MAX], second[BRIEF_MAX], path[BRIEF_MAX];
+	char *way;
+	enum command_outcome outcome;
 
+	(void)argument_brief(first, a->key);
 	/* Of several data sets none is the batch size alone. */
 	if (!strchr(a->key, '[') && kind <= KNOB_ACCUM)
-		return not_recognised(
-			r,
-			"%s sets both %s to %s (line %u) and %s to %s (line "
-			"%u), and either may be the %s: name the key that is, "
-			"as in %s %s",
-			argument_brief(path, file_find_path(find, a)),
-			argument_brief(first, a->key), a->value, a->line,
-			argument_brief(second, b->key), b->value, b->line,
-			knob_words(kind),
-			kind == KNOB_ACCUM ? "--accum-flag" : "--micro-flag",
-			first);
-	return not_recognised(
+		way = xasprintf("name the key that is, as in %s %s",
+				is_accum ? "--accum-flag" : "--micro-flag",
+				first);
+	else
+		way = xasprintf("write {%s} into a copy of it, have the "
+				"command name that, and give it with "
+				"--template too",
+				is_accum ? "accum" : "micro");
+	outcome = not_recognised(
 		r,
 		"%s sets both %s to %s (line %u) and %s to %s (line %u), and "
-		"either may be the %s: write {%s} into a copy of it, have the "
-		"command name that, and give it with --template too",
-		argument_brief(path, file_find_path(find, a)),
-		argument_brief(first, a->key), a->value, a->line,
-		argument_brief(second, b->key), b->value, b->line,
-		knob_words(kind), kind == KNOB_ACCUM ? "accum" : "micro");
+		"either may be the %s: %s",
+		argument_brief(path, file_find_path(find, a)), first, a->value,
+		a->line, argument_brief(second, b->key), b->value, b->line,
+		knob_words(kind), way);
+	free(way);
+	return outcome;
 }
 
 static enum command_outcome file_find_no_number(const struct recognition *r,
