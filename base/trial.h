@@ -165,6 +165,12 @@ static inline bool trial_is_misfit(const struct trial *trial)
 	       trial->verdict <= VERDICT_TIMEOUT;
 }
 
+/* It ended in a way that says something of its size. */
+static inline bool trial_has_verdict(const struct trial *trial)
+{
+	return trial_fits(trial) || trial_is_misfit(trial);
+}
+
 /* Its peak may stand on the memory line. */
 static inline bool trial_is_point(const struct trial *trial)
 {

@@ -17,7 +17,7 @@ static void count_steps(struct findings *findings, const struct trial *trials,
 	for (size_t i = 0; i < count; i++) {
 		int64_t micro = trials[i].micro_batch;
 
-		if (!trial_is_misfit(&trials[i]) && !trial_fits(&trials[i]))
+		if (!trial_has_verdict(&trials[i]))
 			continue;
 		findings->verdicts++;
 		if (largest && has_misfit)
