@@ -258,8 +258,8 @@ static bool is_within_spread(const struct search_problem *problem,
 		       problem->limit_bytes;
 }
 
-static bool any_size_above(const struct search_problem *problem,
-			   const struct findings *findings)
+static bool all_fitted_on_line(const struct search_problem *problem,
+			       const struct findings *findings)
 {
 	return !problem->candidates && findings->largest_fit &&
 	       !findings->smallest_misfit && has_line(problem, findings);
@@ -295,7 +295,7 @@ static struct search_answer guided_next(const struct search_problem *problem,
 		return findings_settled(&findings);
 	}
 	if (findings.short_steps >= SHORT_STEPS_MAX &&
-	    any_size_above(problem, &findings))
+	    all_fitted_on_line(problem, &findings))
 		return findings_ask(problem, &findings,
 				    wish_over(problem, &findings));
 	if (findings.short_steps >= SHORT_STEPS_MAX ||
