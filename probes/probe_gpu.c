@@ -205,6 +205,7 @@ static void note_device(struct probe_gpus *gpus, size_t index,
 	if (device) {
 		look.tracked_bytes = device->current_bytes;
 		look.tracked_peak_bytes = device->peak_bytes;
+		look.holders = device->holders;
 	}
 	/* Under a cap the library asks the driver what is used in all: by
 	 * others as well, where NVML cannot tell them apart. */

@@ -42,11 +42,23 @@ static void note_overhead(struct reconcile *reconcile,
 	if (is_near_peak(look->tracked_bytes, peak)) {
 		reconcile->has_overhead = true;
 		reconcile->near_bytes = peak;
+		if (look->holders > reconcile->near_holders)
+			reconcile->near_holders = look->holders;
 		reconcile_raise_peak(&reconcile->overhead_bytes, bytes);
 	} else {
 		reconcile->has_last_overhead = true;
 		reconcile->last_overhead_bytes = bytes;
+		reconcile->last_holders = look->holders;
 	}
+}
+
+/* Of so many processes, as much more as there once were more of them. */
+static uint64_t overhead_of_all(const struct reconcile *reconcile,
+				uint64_t bytes, size_t holders)
+{
+	if (!holders || holders >= reconcile->most_holders)
+		return bytes;
+	return bytes / holders * reconcile->most_holders;
 }
 
 /* What was near a peak is far from one that has grown since. */
@@ -56,8 +68,13 @@ static uint64_t overhead_of(const struct reconcile *reconcile)
 
 	if (!reconcile->has_overhead && !reconcile->has_last_overhead)
 		return reconcile->told_overhead_bytes;
-	if (!is_near_peak(reconcile->near_bytes, reconcile->tracked_peak_bytes))
-		reconcile_raise_peak(&bytes, reconcile->last_overhead_bytes);
+	if (is_near_peak(reconcile->near_bytes, reconcile->tracked_peak_bytes))
+		return bytes;
+	bytes = overhead_of_all(reconcile, bytes, reconcile->near_holders);
+	reconcile_raise_peak(&bytes,
+			     overhead_of_all(reconcile,
+					     reconcile->last_overhead_bytes,
+					     reconcile->last_holders));
 	return bytes;
 }
 
@@ -68,6 +85,8 @@ void reconcile_note(struct reconcile *reconcile,
 		reconcile->has_tracked = true;
 		reconcile_raise_peak(&reconcile->tracked_peak_bytes,
 				     look->tracked_peak_bytes);
+		if (look->holders > reconcile->most_holders)
+			reconcile->most_holders = look->holders;
 	}
 	if (look->has_outside) {
 		reconcile->has_outside = true;
@@ -99,7 +118,9 @@ enum coverage reconcile_coverage(const struct reconcile *reconcile)
 	if (!reconcile_peak(reconcile))
 		return COVERAGE_NONE;
 	if (reconcile->has_tracked && !reconcile->is_bypassed &&
-	    (reconcile->has_overhead || reconcile->has_last_overhead) &&
+	    (reconcile->has_overhead ||
+	     (reconcile->has_last_overhead &&
+	      reconcile->last_holders >= reconcile->most_holders)) &&
 	    is_near_peak(reconcile->compared_bytes,
 			 reconcile->tracked_peak_bytes))
 		return COVERAGE_EXACT;

@@ -6,6 +6,7 @@
 #include "base/trial.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -13,8 +14,10 @@
  * by the preload library; what the driver adds (contexts, code, local memory,
  * rounding) is the difference to what NVML says of the same processes, at a
  * moment when nothing changed. The overhead only grows while a training runs,
- * so the largest one seen is added to the exact peak. All bytes 0: nothing
- * seen yet. One per device.
+ * so the largest one seen is added to the exact peak. Each process has its own:
+ * where fewer held memory at that moment than once did, as when the first of
+ * two ranks has ended, it counts for as many as there were. All bytes 0:
+ * nothing seen yet. One per device.
  */
 struct reconcile {
 	uint64_t overhead_bytes;      /* largest difference near the peak */
@@ -24,6 +27,9 @@ struct reconcile {
 	uint64_t told_overhead_bytes; /* by the library; see below */
 	uint64_t outside_peak_bytes;  /* largest figure from outside */
 	uint64_t tracked_peak_bytes;
+	/* Processes that held memory: near the peak, at the last one far from
+	 * it, and the most that ever did. */
+	size_t near_holders, last_holders, most_holders;
 	bool has_overhead, has_last_overhead, has_tracked, has_outside;
 	bool is_bypassed; /* some process of the probe was not seen inside */
 };
@@ -33,6 +39,7 @@ struct reconcile_look {
 	bool has_tracked;
 	bool is_quiet; /* tracked_bytes held while outside_bytes was read */
 	uint64_t tracked_bytes, tracked_peak_bytes;
+	size_t holders; /* processes that tracked_bytes are of */
 	/* What the driver told the library under a cap, some time before. It
 	 * serves where nothing can be seen from outside. 0: nothing. */
 	uint64_t told_overhead_bytes;
@@ -52,8 +59,8 @@ uint64_t reconcile_peak(const struct reconcile *reconcile);
 /*
  * Exact: tracked and overhead are known, the latter from a look when most of
  * the peak had been reached (code is loaded on the way), and nothing was
- * bypassed. Device-wide: only readings from outside, or tracked bytes without
- * their overhead. None: nothing is known.
+ * bypassed, nor any process missing. Device-wide: only readings from outside,
+ * or tracked bytes without their overhead. None: nothing is known.
  */
 enum coverage reconcile_coverage(const struct reconcile *reconcile);
 

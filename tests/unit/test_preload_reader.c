@@ -515,7 +515,8 @@ static void check_dead(struct fixture *fixture, pid_t pid, uint64_t start_time,
 	reading = read_page(fixture);
 	if (reading->devices[0].current_bytes != 10 * MIB)
 		fail_msg("%s still holds its memory", who);
-	if (!reading->is_quiet || reading->holders != 1)
+	if (!reading->is_quiet || reading->holders != 1 ||
+	    reading->devices[0].holders != 1)
 		fail_msg("%s still counts", who);
 	assert_int_equal(reading->launches, 3);
 	assert_int_equal(reading->devices[0].peak_bytes, 50 * MIB);

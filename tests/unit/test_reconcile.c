@@ -12,7 +12,8 @@
 
 #define LOOKS_MAX 5
 
-/* I: seen inside, O: outside, Q: quiet, B: bypassed, T: told by the library. */
+/* I: seen inside, O: outside, Q: quiet, B: bypassed, T: told by the library,
+ * 2: of two processes. */
 struct look {
 	const char *what;
 	uint64_t tracked, tracked_peak, outside;
@@ -157,6 +158,26 @@ static const struct {
 	  150,
 	  20,
 	  COVERAGE_EXACT },
+	{ "one of two has ended: the other's overhead counts for both",
+	  { { "I2", 100, 100, 0 }, { "IOQ", 50, 100, 55 } },
+	  110,
+	  0,
+	  COVERAGE_DEVICE_WIDE },
+	{ "far from the peak, and both are there",
+	  { { "I2", 100, 100, 0 }, { "IOQ2", 50, 100, 60 } },
+	  110,
+	  0,
+	  COVERAGE_EXACT },
+	{ "one has come so far, and the other comes unseen",
+	  { { "IOQ", 50, 50, 55 }, { "I2", 100, 100, 0 } },
+	  110,
+	  5,
+	  COVERAGE_DEVICE_WIDE },
+	{ "near the peak, and one ends later",
+	  { { "IOQ2", 100, 100, 110 }, { "IOQ", 50, 100, 70 } },
+	  110,
+	  10,
+	  COVERAGE_EXACT },
 	{ "told, and bypassed",
 	  { { "IOTB", 50, 100, 80 } },
 	  100,
@@ -180,6 +201,10 @@ static void looks_make_a_peak(void **state)
 				.is_bypassed = strchr(look->what, 'B') != NULL,
 				.tracked_bytes = look->tracked,
 				.tracked_peak_bytes = look->tracked_peak,
+				.holders = look->tracked
+						   ? 1 + (strchr(look->what,
+								 '2') != NULL)
+						   : 0,
 				.outside_bytes = look->outside,
 				.told_overhead_bytes =
 					strchr(look->what, 'T')

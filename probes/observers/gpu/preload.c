@@ -180,8 +180,12 @@ static void slot_add_uses(struct looks *looks, size_t index,
 		return;
 	reading->holders += is_holder;
 	looks->is_busy = looks->is_busy || is_busy;
-	for (size_t i = 0; i < looks->devices; i++)
+	for (size_t i = 0; i < looks->devices; i++) {
+		if (!held[i])
+			continue;
 		looks->live_bytes[i] += held[i];
+		reading->devices[looks->row[i]].holders++;
+	}
 }
 
 static void slot_add_counts(const struct preload_slot *first,

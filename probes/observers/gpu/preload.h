@@ -40,6 +40,7 @@ struct preload_device_reading {
 	uint64_t largest_bytes;  /* of one allocation of any process, made
 				  * before it launched a kernel */
 	int rank; /* whose memory it is; negative: of none, or of several */
+	size_t holders; /* living processes that hold bytes of it */
 };
 
 struct preload_process {
