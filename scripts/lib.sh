@@ -74,11 +74,11 @@ torch_python() {
 	echo /usr/bin/python3
 }
 
-# build PRESET [CMAKE-OPTION...]: warnings and errors are shown, the rest not.
+# build PRESET TARGET [CMAKE-OPTION...]: warnings and errors are shown, the rest not.
 build() {
-	local preset=$1
-	shift
+	local preset=$1 target=$2
+	shift 2
 	say "building ($preset)"
 	cmake --preset "$preset" "$@" >/dev/null
-	cmake --build --preset "$preset" -j "$(nproc)" >/dev/null
+	cmake --build --preset "$preset" --target "$target" -j "$(nproc)" >/dev/null
 }
