@@ -75,8 +75,8 @@ def a_copy_sees_what_a_start_sees(place, answer, but=()):
 def both_ways_have_one_answer(place, answer, memory, share=0.03, **how):
     other = tune(place, memory, "--no-zygote", **how)
     check("none is forked", not forked(other), other)
-    equal("the same answer", other.result["recommended"]["argv"],
-          answer.result["recommended"]["argv"])
+    equal("the same answer", other.result["recommended"]["micro_batch"],
+          answer.result["recommended"]["micro_batch"])
     both_ways_have_one_peak(answer, other, share)
 
 
@@ -207,8 +207,8 @@ def what_a_script_does_is_done_by_its_probe(place, memory):
 mkdir made
 exec %s %s "$@"
 """ % (PYTHON, place.path("observes.py")), 0o755)
-    answer = place.run(*TUNE, "--memory", "%dMiB" % memory, "--", script,
-                       "--batch-size", "2")
+    answer = place.run(*TUNE, "--max-micro", "12", "--memory",
+                       "%dMiB" % memory, "--", script, "--batch-size", "2")
     equal("a script: status", answer.status, 0)
     check("a script: none is forked", not forked(answer), answer)
     holds("a script: said", answer.err, "no zygote: a shell starts it")
@@ -336,6 +336,7 @@ def main():
         answer = tune(place, memory, words=("", "a b", "--", "-x"))
         equal("status", answer.status, 0)
         a_copy_sees_what_a_start_sees(place, answer)
+        both_ways_have_one_answer(place, answer, memory)
         behind_a_launcher_that_waits(place, memory, "uv")
         what_a_script_does_is_done_by_its_probe(place, memory)
         temporary_files_of_imports_are_no_effect(place, memory)
@@ -345,7 +346,6 @@ def main():
             behind_a_launcher_that_waits(place, memory, "conda")
             workers_are_counted(place, memory)
             a_size_that_a_launcher_sets_is_that_of_each_probe(place, memory)
-        both_ways_have_one_answer(place, tune(place, memory), memory)
         where_it_could_differ_there_is_none(place, memory)
         nothing_is_left(place, memory)
     lib.finish()
