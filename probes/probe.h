@@ -65,9 +65,8 @@ struct probe_confirmation {
 	/* An optimizer step takes so long beside its micro-steps; 0: not
 	 * known. */
 	double update_seconds;
-	/* A peak that has not settled yet is left to the run: with --guard it
-	 * is watched. */
-	bool leaves_settling;
+	/* Up to it a peak of host memory may settle later. */
+	uint64_t settles_above_bytes;
 	int64_t steps_min; /* never fewer, but for an exit by itself */
 	int64_t ms;        /* enough, counted from the third step */
 };

@@ -45,9 +45,10 @@ static bool probe_repeats_itself(const struct probe *probe)
 /*
  * As many whole steps as are enough where all are alike. Or, where passes count
  * as steps do, that many after the last whole step, and in all as many as a
- * peak takes to settle, unless nobody waits for that.
+ * peak takes to settle, unless that may come later.
  */
-static bool same_steps_were_seen(const struct probe *probe, int64_t steps)
+static bool same_steps_were_seen(const struct probe *probe, int64_t steps,
+				 uint64_t peak_bytes)
 {
 	const struct probe_confirmation *wanted = &probe->spec.confirmation;
 	int64_t accum = probe->spec.grad_accum;
@@ -56,7 +57,7 @@ static bool same_steps_were_seen(const struct probe *probe, int64_t steps)
 	if (steps >= wanted->steps_same)
 		return true;
 	return passes &&
-	       (wanted->leaves_settling ||
+	       (peak_bytes <= wanted->settles_above_bytes ||
 		passes + accum >= probe_noise(probe)->settling_passes) &&
 	       passes >= wanted->steps_same - 1 +
 				 (wanted->whole_steps - 1) * accum;
@@ -77,7 +78,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
-	if (same_steps_were_seen(probe, steps) &&
+	if (same_steps_were_seen(probe, steps, facts->peak_bytes) &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;

@@ -35,11 +35,12 @@ if os.environ.get("AUTOFIT_NIGHTLY") != "1":
     ROWS = ROWS[:3]
 
 
-def tune(place, kind, *options, words=()):
+def tune(place, kind, *options, words=(), memory=2048 * MIB):
     # At most micro 8: an accumulation of 8 stays.
     return place.run(
-        *"tune --device host --memory 2GiB --max-micro 8 --fresh".split(),
-        *options, "--", PYTHON, SCRIPT, "--kind", kind, *words,
+        *"tune --device host --max-micro 8 --fresh".split(), "--memory",
+        "%dKiB" % (memory // 1024), *options, "--", PYTHON, SCRIPT, "--kind",
+        kind, *words,
     )
 
 
@@ -59,7 +60,8 @@ def of_each_kind(place):
         steps = evidence["confirmed_steps"]
         check(kind + ": whole steps", steps >= whole, evidence)
         if kind == "alike":
-            check(kind + ": micro-steps", passes >= 24 and steps <= 5, evidence)
+            check(kind + ": micro-steps", 7 <= passes < 24 and steps <= 5,
+                  evidence)
             holds(kind + ": said", got.err,
                   r"confirmed over \d steps? and \d+ passes after the first")
             last = got.probes[-1]
@@ -72,6 +74,16 @@ def of_each_kind(place):
         elif whole == WHOLE:
             equal(kind + ": no micro-steps", passes, 0)
             lacks(kind + ": said", got.err, "passes after the first")
+    return peaks
+
+
+def a_peak_near_the_budget_settles(place, peak):
+    """Of 2 GiB it left so much that nobody waited."""
+    got = tune(place, "alike", "--headroom", "2%", memory=int(peak * 1.12))
+    evidence = got.result["evidence"]
+    equal("near: the answer", got.result["recommended"]["micro_batch"], 8)
+    passes = evidence["confirmed_passes"] or 0
+    check("near: micro-steps", passes >= 24, evidence)
 
 
 def as_many_as_asked(place):
@@ -97,7 +109,8 @@ def main():
         # What malloc keeps differs from run to run, and a peak that rises by it
         # is watched for longer: here what is freed goes back at once.
         place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
-        of_each_kind(place)
+        peaks = of_each_kind(place)
+        a_peak_near_the_budget_settles(place, peaks["alike"])
         as_many_as_asked(place)
         no_more_than_a_start_needs(place)
     lib.finish()
