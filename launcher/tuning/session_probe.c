@@ -101,7 +101,7 @@ static int64_t whole_steps_after(const struct trial *alike)
 }
 
 /* What malloc keeps of freed memory creeps up from pass to pass: by 12% at most
- * from the first step to the 200th pass, in 18 runs. Where the budget has room
+ * from the first step to the 200th pass, in 23 runs. Where the budget has room
  * for more than that nobody waits, nor where the run itself is watched. */
 static uint64_t settles_above(const struct session *session)
 {
