@@ -28,7 +28,7 @@
 #include "launcher/command/hydra_files.h"
 #include "launcher/command/knobs/knobs.h"
 #include "launcher/command/knobs/placeholders.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_options.h"
 #include "launcher/command/parts/setting_options.h"
 #include "launcher/command/parts/subcommand.h"
 #include "launcher/command/purpose.h"

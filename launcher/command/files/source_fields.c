@@ -36,34 +36,42 @@ static bool has_field(const struct source *source)
 	return false;
 }
 
-static bool makes_options_of_fields(struct fields_text *text)
-{
-	static const struct {
-		const char *mark;
-		bool nests;
-	} parsers[] = {
-		{ "tyro.cli", true },
-		{ "HfArgumentParser", false },
-		{ "TrlParser", false },
-		{ "(Tap)", false },
-		{ "simple_parsing", false },
-		{ "pyrallis", true },
-		{ "draccus", true },
-		{ "jsonargparse", true },
-		{ "datargs", false },
-		{ "CliApp", true },
-		{ "dataclass_argparse", false },
-	};
-	bool found = false;
+static const struct fields_parser {
+	const char *mark;
+	bool nests;
+} fields_parsers[] = {
+	{ "tyro.cli", true },
+	{ "HfArgumentParser", false },
+	{ "TrlParser", false },
+	{ "(Tap)", false },
+	{ "simple_parsing", false },
+	{ "pyrallis", true },
+	{ "draccus", true },
+	{ "jsonargparse", true },
+	{ "datargs", false },
+	{ "CliApp", true },
+	{ "dataclass_argparse", false },
+};
 
-	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
-		if (!strstr(text->start, parsers[i].mark))
-			continue;
-		found = true;
-		text->nests |= parsers[i].nests;
-	}
-	text->nests = text->nests && !strstr(text->start, "OmitArgPrefixes");
-	return found;
+#define FIELDS_PARSERS (sizeof(fields_parsers) / sizeof(*fields_parsers))
+
+bool source_fields_are_options(const char *text)
+{
+	for (size_t i = 0; i < FIELDS_PARSERS; i++)
+		if (strstr(text, fields_parsers[i].mark))
+			return true;
+	return false;
+}
+
+/* --data.batch_size rather than --batch_size */
+static bool fields_nest(const char *text)
+{
+	bool nests = false;
+
+	for (size_t i = 0; i < FIELDS_PARSERS; i++)
+		nests |= fields_parsers[i].nests &&
+			 strstr(text, fields_parsers[i].mark);
+	return nests && !strstr(text, "OmitArgPrefixes");
 }
 
 static const char *field_line(const struct fields_text *text, const char *at)
@@ -146,6 +154,26 @@ static bool is_of_handed(const struct fields_text *text, const char *line,
 					  name.length);
 }
 
+/* "data" where the class at `at` is an argument of add_class_arguments(). */
+static struct span key_of_call(const struct fields_text *text, const char *at)
+{
+	static const char *const calls[] = { "add_argument(",
+					     "add_class_arguments(",
+					     "add_dataclass_arguments(" };
+	const char *open = at;
+
+	while (open > text->start && !strchr("()\n", open[-1]))
+		open--;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		size_t length = strlen(calls[i]);
+
+		if ((size_t)(open - text->start) >= length &&
+		    memcmp(open - length, calls[i], length) == 0)
+			return source_signature_key(open, text->end);
+	}
+	return (struct span){ NULL, 0 };
+}
+
 static void prefixes_find(struct fields_text *text, struct span class,
 			  const char *behind, unsigned depth,
 			  struct strlist *out);
@@ -161,7 +189,13 @@ static bool prefixes_find_at(struct fields_text *text, const char *at,
 	struct span derived = name_behind(line, "class ");
 	struct span holder = name_behind(block, "class ");
 	struct span name = name_of_type(line, at);
+	struct span key = key_of_call(text, at);
 	char *longer;
+
+	if (key.length) {
+		strlist_addf(out, "%.*s.%s", (int)key.length, key.at, behind);
+		return true;
+	}
 
 	if (derived.length && at > derived.at + derived.length) {
 		prefixes_find(text, derived, behind, depth, out);
@@ -241,8 +275,9 @@ void source_fields_read(struct source *source, const char *start,
 	const char *line = start;
 	unsigned number = 1;
 
-	if (!has_field(source) || !makes_options_of_fields(&text))
+	if (!has_field(source) || !source_fields_are_options(start))
 		return;
+	text.nests = fields_nest(start);
 	for (size_t i = 0; i < source->constant_count; i++) {
 		const struct source_constant *constant = &source->constants[i];
 

@@ -4,7 +4,7 @@
 
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_files.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>
@@ -121,8 +121,10 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 	return variable;
 }
 
-static void shares_of_module(void *context, struct named_file *file)
+static void shares_of_module(void *context, struct named_file *file,
+			     const struct source_import *import)
 {
+	(void)import;
 	source_shares_visit(strbuf_text(&file->text), note_share, context);
 }
 
