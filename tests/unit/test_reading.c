@@ -266,8 +266,8 @@ static const struct reading readings[] = {
 	FILED_HINTED("python t.py -c a.yaml", "noise_accum: 3", "16 x 1 x 1",
 		     .micro_flag = "train.batch_size"),
 	FILED_HINTED("python t.py -c a.yaml", "x: 4",
-		     "? train.y is neither a word of the command nor a key of "
-		     "a.yaml",
+		     "? train.y is neither a word of the command nor a key "
+		     "that is written in a.yaml",
 		     .accum_flag = "train.y"),
 	FILED_HINTED("torchrun --nproc-per-node 2 t.py -c a.yaml",
 		     "bs_per_gpu: 4", "4 x 2 x 2",
