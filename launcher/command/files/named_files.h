@@ -12,7 +12,7 @@
 
 /* No command has more files read than these, nor more looked for. */
 #define NAMED_FILES_MAX 32
-#define NAMED_PATHS_MAX 256
+#define NAMED_PATHS_MAX 512
 
 struct named_file {
 	char *path;         /* as the command names it */

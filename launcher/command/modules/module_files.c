@@ -74,8 +74,58 @@ static struct named_file *module_file(const struct recognition *r,
 	return file && !file->error && file->text.length ? file : NULL;
 }
 
+/* "src/" of src/package/tools/train.py, which imports package.a: such a package
+ * is installed so that it is found there. NULL: it stands in none. */
+static char *package_root(const struct module_user *user,
+			  const struct source_import *import)
+{
+	const struct command_view *view = &user->r->command->view;
+	size_t length = 0;
+	const char *path, *at;
+
+	while (length < import->module_length && import->module[length] != '.')
+		length++;
+	if (view->script == NO_INDEX || !length)
+		return NULL;
+	path = command_argv(user->r->command)->items[view->script];
+	for (at = path; *at; at += strcspn(at, "/"), at += *at == '/')
+		if (strncmp(at, import->module, length) == 0 &&
+		    at[length] == '/')
+			return xstrndup(path, (size_t)(at - path));
+	return NULL;
+}
+
+/* Folders in which it is looked for. */
+struct import_roots {
+	char *items[3];
+	size_t count;
+};
+
+static void import_roots_find(struct import_roots *roots,
+			      const struct module_user *user,
+			      const struct source_import *import)
+{
+	size_t dots = import_dots(import);
+	char *root = dots ? NULL : package_root(user, import);
+
+	*roots = (struct import_roots){ .count = 0 };
+	roots->items[roots->count++] = import_folder(user, dots);
+	if (root)
+		roots->items[roots->count++] = root;
+	/* PYTHONPATH=. is usual. */
+	if (!dots && *roots->items[0])
+		roots->items[roots->count++] = xstrdup("");
+}
+
+static void import_roots_release(struct import_roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++)
+		free(roots->items[i]);
+}
+
 /* a.b, or a.b.c where c is a module of the package a.b. */
 static struct named_file *import_file(const struct module_user *user,
+				      const struct import_roots *roots,
 				      const struct source_import *import)
 {
 	size_t dots = import_dots(import);
@@ -84,45 +134,43 @@ static struct named_file *import_file(const struct module_user *user,
 	char *name = xasprintf("%.*s%s%.*s", (int)length, module,
 			       length ? "." : "", (int)import->member_length,
 			       import->member ? import->member : "");
-	char *folder = import_folder(user, dots);
-	/* PYTHONPATH=. is usual. */
-	const char *roots[] = { folder, "" };
 	struct named_file *file = NULL;
 
-	for (size_t i = 0; !file && i < (dots || !*folder ? 1u : 2u); i++) {
+	for (size_t i = 0; !file && i < roots->count; i++) {
 		if (length)
-			file = module_file(user->r, roots[i], module, length);
+			file = module_file(user->r, roots->items[i], module,
+					   length);
 		if (!file && import->member_length)
-			file = module_file(user->r, roots[i], name,
+			file = module_file(user->r, roots->items[i], name,
 					   strlen(name));
 	}
-	free(folder);
 	free(name);
 	return file;
 }
 
-/* a/b/__init__.py, with folder as a/b/; NULL: none, and folder is any. */
+/* a/b/__init__.py, with folder as a/b/, which the caller frees; NULL: none, and
+ * no folder. */
 static struct named_file *package_file(const struct recognition *r,
-				       char **folder,
-				       const struct source_import *import)
+				       const struct import_roots *roots,
+				       const struct source_import *import,
+				       char **folder)
 {
 	size_t dots = import_dots(import);
 	const char *module = import->module + dots;
 	size_t length = import->module_length - dots;
-	const char *roots[] = { *folder, "" };
 	struct named_file *init = NULL;
-	char *package = NULL;
 
-	for (size_t i = 0; length && !init && i < (dots ? 1u : 2u); i++) {
-		free(package);
-		package = xasprintf("%s%.*s/", roots[i], (int)length, module);
-		for (char *c = package + strlen(roots[i]); *c; c++)
+	*folder = NULL;
+	for (size_t i = 0; length && !init && i < roots->count; i++) {
+		const char *root = roots->items[i];
+
+		free(*folder);
+		*folder = xasprintf("%s%.*s/", root, (int)length, module);
+		for (char *c = *folder + strlen(root); *c; c++)
 			if (*c == '.')
 				*c = '/';
-		init = module_file(r, package, "__init__", 8);
+		init = module_file(r, *folder, "__init__", 8);
 	}
-	free(*folder);
-	*folder = package ? package : xstrdup("");
 	return init;
 }
 
@@ -149,13 +197,14 @@ static bool shares_member(const struct source_import *asked,
  * that takes c. One step, no further.
  */
 static void visit_package(const struct module_user *user,
+			  const struct import_roots *roots,
 			  const struct source_import *import,
 			  module_file_visit *visit, void *context)
 {
 	const struct recognition *r = user->r;
 	struct source_import inner[SOURCE_IMPORTS_MAX];
-	char *folder = import_folder(user, import_dots(import));
-	struct named_file *init = package_file(r, &folder, import);
+	char *folder;
+	struct named_file *init = package_file(r, roots, import, &folder);
 	size_t count =
 		init ? source_imports(strbuf_text(&init->text), inner) : 0;
 
@@ -183,12 +232,17 @@ void module_files_visit_of(const struct module_user *user,
 	size_t count = source_imports(user->text, imports);
 
 	for (size_t i = 0; i < count; i++) {
-		struct named_file *file = import_file(user, &imports[i]);
+		struct import_roots roots;
+		struct named_file *file;
 
+		import_roots_find(&roots, user, &imports[i]);
+		file = import_file(user, &roots, &imports[i]);
 		if (file)
 			visit(context, file, &imports[i]);
 		else if (imports[i].member)
-			visit_package(user, &imports[i], visit, context);
+			visit_package(user, &roots, &imports[i], visit,
+				      context);
+		import_roots_release(&roots);
 	}
 }
 

@@ -11,25 +11,27 @@
 
 #include <string.h>
 
-/* Modules whose text is read with the script's; and in how many steps. */
-#define PARTS_MAX 8
+/* Modules that are looked into; and in how many steps from the script. */
+#define PARTS_MAX 32
 #define STEPS_MAX 3
+/* Bytes that are looked through for that. */
+#define LOOKED_BYTES_MAX ((size_t)4 << 20)
 
-/* A module's part of the text. */
+/* What is reached of a module. */
 struct module_part {
 	const struct named_file *file;
-	unsigned line; /* the first of it */
+	struct strbuf reached;
+	unsigned step;
+	unsigned line; /* the first of it in all text; 0: it is not there */
 };
 
 struct module_parts {
 	const struct recognition *r;
-	struct strbuf text; /* the script's, then that of each part */
 	struct module_part items[PARTS_MAX];
 	size_t count;
 	const char *user; /* whose imports are followed now */
-	size_t step;
-	bool has_classes; /* their parameters, or fields, may be options */
-	bool declares;    /* something was added that may be an option */
+	unsigned step;    /* of what it imports */
+	size_t looked_bytes;
 };
 
 static unsigned lines_of(const char *text)
@@ -50,50 +52,81 @@ static bool part_is_there(const struct module_parts *parts,
 	return file == parts->r->script;
 }
 
-static void part_follow(struct module_parts *parts,
-			const struct named_file *file, const char *reached);
-
 /* A module_file_visit. */
 static void part_add(void *context, struct named_file *file,
 		     const struct source_import *import)
 {
 	struct module_parts *parts = context;
 	struct strbuf reached = STRBUF_INIT;
-	const char *text;
 
 	if (parts->count == PARTS_MAX || part_is_there(parts, file) ||
-	    !source_reach(&reached, strbuf_text(&file->text), parts->user,
-			  import))
-		goto out;
-	text = strbuf_text(&reached);
-	strbuf_adds(&parts->text, "\n");
-	parts->items[parts->count++] = (struct module_part){
-		.file = file,
-		.line = lines_of(strbuf_text(&parts->text)) + 1,
-	};
-	strbuf_add(&parts->text, text, reached.length);
-	parts->has_classes |= source_fields_are_options(text);
-	parts->declares |= parts->has_classes || strstr(text, "add_argument(");
-	part_follow(parts, file, text);
-out:
-	strbuf_release(&reached);
+	    parts->looked_bytes > LOOKED_BYTES_MAX)
+		return;
+	parts->looked_bytes += file->text.length + strlen(parts->user);
+	if (source_reach(&reached, strbuf_text(&file->text), parts->user,
+			 import))
+		parts->items[parts->count++] = (struct module_part){
+			.file = file, .reached = reached, .step = parts->step
+		};
+	else
+		strbuf_release(&reached);
 }
 
-static void part_follow(struct module_parts *parts,
-			const struct named_file *file, const char *reached)
+/* Step by step: what the script imports first. */
+static void parts_find(struct module_parts *parts)
 {
-	const struct module_user user = { .r = parts->r,
-					  .text = strbuf_text(&file->text),
-					  .path = file->path };
-	const char *before = parts->user;
+	parts->user = parts->r->text;
+	parts->step = 1;
+	module_files_visit(parts->r, part_add, parts);
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct module_part *part = &parts->items[i];
+		const struct module_user user = {
+			.r = parts->r,
+			.text = strbuf_text(&part->file->text),
+			.path = part->file->path,
+		};
 
-	if (parts->step == STEPS_MAX)
-		return;
-	parts->user = reached;
-	parts->step++;
-	module_files_visit_of(&user, part_add, parts);
-	parts->step--;
-	parts->user = before;
+		if (part->step == STEPS_MAX)
+			continue;
+		parts->user = strbuf_text(&part->reached);
+		parts->step = part->step + 1;
+		module_files_visit_of(&user, part_add, parts);
+	}
+}
+
+/* Are fields and parameters of classes options for one of them? */
+static bool parts_have_classes(const struct module_parts *parts)
+{
+	bool found = source_fields_are_options(parts->r->text);
+
+	for (size_t i = 0; !found && i < parts->count; i++)
+		found = source_fields_are_options(
+			strbuf_text(&parts->items[i].reached));
+	return found;
+}
+
+/* The script, and behind it each part that may declare an option; false: none
+ * does. */
+static bool parts_join(struct strbuf *text, struct module_parts *parts)
+{
+	bool has_classes = parts_have_classes(parts);
+	unsigned lines = lines_of(parts->r->text) + 1;
+	bool found = false;
+
+	strbuf_adds(text, parts->r->text);
+	for (size_t i = 0; i < parts->count; i++) {
+		struct module_part *part = &parts->items[i];
+		const char *reached = strbuf_text(&part->reached);
+
+		if (!has_classes && !strstr(reached, "add_argument("))
+			continue;
+		found = true;
+		strbuf_adds(text, "\n");
+		strbuf_adds(text, reached);
+		part->line = lines + 1;
+		lines += lines_of(reached) + 1;
+	}
+	return found;
 }
 
 /* The lines of its parts are those of their files. */
@@ -104,7 +137,8 @@ static void places_set(struct source *source, const struct module_parts *parts)
 		const struct module_part *part = NULL;
 
 		for (size_t k = 0; k < parts->count; k++)
-			if (parts->items[k].line <= option->line)
+			if (parts->items[k].line &&
+			    parts->items[k].line <= option->line)
 				part = &parts->items[k];
 		if (!part)
 			continue;
@@ -113,11 +147,10 @@ static void places_set(struct source *source, const struct module_parts *parts)
 	}
 }
 
-static void parts_read(struct recognition *r, struct module_parts *parts)
+static void parts_read(struct recognition *r, const struct module_parts *parts,
+		       const char *text)
 {
 	struct source *source = &r->command->source;
-	const char *text = strbuf_text(&parts->text);
-	unsigned end = parts->items[0].line;
 	struct source read;
 
 	source_release(source);
@@ -130,7 +163,20 @@ static void parts_read(struct recognition *r, struct module_parts *parts)
 	r->source = source;
 	source->text = NULL;
 	places_set(source, parts);
-	source_drop_values(source, end);
+	source_drop_values(source, lines_of(r->text) + 2);
+}
+
+static void parts_take(struct recognition *r)
+{
+	struct module_parts parts = { .r = r };
+	struct strbuf text = STRBUF_INIT;
+
+	parts_find(&parts);
+	if (parts.count && parts_join(&text, &parts))
+		parts_read(r, &parts, strbuf_text(&text));
+	for (size_t i = 0; i < parts.count; i++)
+		strbuf_release(&parts.items[i].reached);
+	strbuf_release(&text);
 }
 
 static void options_take(void *context, struct named_file *file,
@@ -150,16 +196,9 @@ static void options_take(void *context, struct named_file *file,
 
 enum command_outcome module_options_find(struct recognition *r)
 {
-	struct module_parts parts = { .r = r, .user = r->text };
-
 	if (!r->text || r->command->view.has_shell)
 		return COMMAND_OK;
-	strbuf_adds(&parts.text, r->text);
-	parts.has_classes = source_fields_are_options(r->text);
-	module_files_visit(r, part_add, &parts);
-	if (parts.declares)
-		parts_read(r, &parts);
-	strbuf_release(&parts.text);
+	parts_take(r);
 	if (r->source->option_count == 0)
 		module_files_visit(r, options_take, r);
 	return COMMAND_OK;

@@ -8,7 +8,7 @@
 /* Names of one import. */
 #define IMPORT_NAMES_MAX 64
 /* Of one script; those of its own folder stand last, by custom. */
-#define SOURCE_IMPORTS_MAX 12
+#define SOURCE_IMPORTS_MAX 32
 
 /* "from a.b import c": module a.b, member c, NULL of "import a"; of no bytes
  * where "(" or "*" stands there. */

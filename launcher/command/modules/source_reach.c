@@ -21,7 +21,7 @@ struct reach_block {
 struct reach {
 	struct reach_block blocks[BLOCKS_MAX]; /* by their names */
 	size_t count;
-	struct span names[IMPORT_NAMES_MAX]; /* of the import */
+	struct span names[IMPORT_NAMES_MAX]; /* of the import, sorted */
 	size_t name_count;
 };
 
@@ -114,14 +114,18 @@ static void reach_name(struct reach *reach, struct span name)
 		reach->blocks[low].is_reached = true;
 }
 
-/* "*" is any. */
+static int reach_compare_words(const void *a, const void *b)
+{
+	return compare_spans(*(const struct span *)a, *(const struct span *)b);
+}
+
+/* "*", which comes before all words, is any. */
 static bool is_imported(const struct reach *reach, struct span word)
 {
-	for (size_t i = 0; i < reach->name_count; i++)
-		if (span_is(reach->names[i], "*") ||
-		    compare_spans(reach->names[i], word) == 0)
-			return true;
-	return false;
+	return reach->name_count &&
+	       (*reach->names[0].at == '*' ||
+		bsearch(&word, reach->names, reach->name_count,
+			sizeof(*reach->names), reach_compare_words));
 }
 
 typedef void reach_word(struct reach *reach, struct span owner,
@@ -211,6 +215,8 @@ bool source_reach(struct strbuf *out, const char *module, const char *user,
 
 	blocks_find(&reach, module, end);
 	reach.name_count = source_import_names(import, reach.names);
+	qsort(reach.names, reach.name_count, sizeof(*reach.names),
+	      reach_compare_words);
 	words_visit(&reach, user, user_end, reach_of_user);
 	while (reach_further(&reach))
 		;
