@@ -29,7 +29,7 @@
 /* Options of a script are declared near its top. */
 #define SOURCE_MAX ((size_t)200 * 1024)
 /* So many bytes are read in milliseconds; see tests/bench/recognise.c. */
-#define CONFIG_MAX ((size_t)64 * 1024)
+#define CONFIG_MAX ((size_t)128 * 1024)
 /* More times the command's own batch need not be tried. */
 #define MAX_MICRO_FACTOR 64
 
