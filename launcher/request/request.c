@@ -393,6 +393,7 @@ static enum command_outcome prepare_with(struct request *request,
 		request->is_seen = true;
 	}
 	copy_environment(&request->environment);
+	surroundings_folder_set(&request->environment);
 	request->place = surroundings_rank(&request->environment);
 	if (paths_find(&request->paths, &request->environment, err) < 0)
 		return COMMAND_USAGE;

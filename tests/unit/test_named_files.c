@@ -135,6 +135,30 @@ static void what_is_not_there_takes_no_place(void **state)
 	named_files_release(&files);
 }
 
+static void modules_leave_half_of_the_places(void **state)
+{
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	char path[16];
+
+	(void)state;
+	for (int i = 0; i < NAMED_PATHS_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "absent%d.py", i);
+		(void)named_files_get_module(&files, path);
+	}
+	assert_int_equal(readings, NAMED_PATHS_MAX / 2);
+	assert_null(named_files_get_module(&files, "m.py"));
+	named_files_release(&files);
+	for (int i = 0; i < NAMED_FILES_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "%d.py", i);
+		(void)named_files_get_module(&files, path);
+	}
+	assert_int_equal(files.count, NAMED_FILES_MAX / 2);
+	assert_text(&files, "a.yaml", "batch_size: 8\n");
+	assert_non_null(named_files_get_module(&files, "a.yaml"));
+	named_files_release(&files);
+}
+
 static void the_upper_layer_comes_first(void **state)
 {
 	struct named_files below = { .count = 0 };
@@ -164,6 +188,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_understood_says_why),
 		cmocka_unit_test(more_than_fit_are_not_read),
 		cmocka_unit_test(what_is_not_there_takes_no_place),
+		cmocka_unit_test(modules_leave_half_of_the_places),
 		cmocka_unit_test(the_upper_layer_comes_first),
 	};
 

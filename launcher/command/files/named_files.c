@@ -44,7 +44,8 @@ struct named_file *named_files_get_module(struct named_files *files,
 {
 	struct named_file *file = find(files, path);
 
-	if (file || files->count - files->absent >= NAMED_FILES_MAX / 2)
+	if (file || files->count - files->absent >= NAMED_FILES_MAX / 2 ||
+	    files->absent >= NAMED_PATHS_MAX / 2)
 		return file;
 	return named_files_get(files, path);
 }

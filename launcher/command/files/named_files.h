@@ -51,7 +51,8 @@ struct named_files {
  * NULL: NAMED_FILES_MAX are there already, or NAMED_PATHS_MAX were asked for.
  */
 struct named_file *named_files_get(struct named_files *files, const char *path);
-/* The same, but half of the places are left to files that a command names. */
+/* The same, but half of the places, and of what may be absent, is left to files
+ * that a command names. */
 struct named_file *named_files_get_module(struct named_files *files,
 					  const char *path);
 

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Names of one import that are looked for as modules. */
+#define MEMBERS_MAX 8
+
 /* "a/b/", of a/b/c.py; of "../c" one part less for each dot but the first. */
 static char *folder_above(const char *path, size_t dots)
 {
@@ -123,49 +126,32 @@ static void import_roots_release(struct import_roots *roots)
 		free(roots->items[i]);
 }
 
-/* a.b, or a.b.c where c is a module of the package a.b. */
-static struct named_file *import_file(const struct module_user *user,
+/* name: a.b */
+static struct named_file *import_file(const struct recognition *r,
 				      const struct import_roots *roots,
-				      const struct source_import *import)
+				      struct span name)
 {
-	size_t dots = import_dots(import);
-	const char *module = import->module + dots;
-	size_t length = import->module_length - dots;
-	char *name = xasprintf("%.*s%s%.*s", (int)length, module,
-			       length ? "." : "", (int)import->member_length,
-			       import->member ? import->member : "");
 	struct named_file *file = NULL;
 
-	for (size_t i = 0; !file && i < roots->count; i++) {
-		if (length)
-			file = module_file(user->r, roots->items[i], module,
-					   length);
-		if (!file && import->member_length)
-			file = module_file(user->r, roots->items[i], name,
-					   strlen(name));
-	}
-	free(name);
+	for (size_t i = 0; name.length && !file && i < roots->count; i++)
+		file = module_file(r, roots->items[i], name.at, name.length);
 	return file;
 }
 
 /* a/b/__init__.py, with folder as a/b/, which the caller frees; NULL: none, and
- * no folder. */
+ * any folder. name: a.b */
 static struct named_file *package_file(const struct recognition *r,
 				       const struct import_roots *roots,
-				       const struct source_import *import,
-				       char **folder)
+				       struct span name, char **folder)
 {
-	size_t dots = import_dots(import);
-	const char *module = import->module + dots;
-	size_t length = import->module_length - dots;
 	struct named_file *init = NULL;
 
 	*folder = NULL;
-	for (size_t i = 0; length && !init && i < roots->count; i++) {
+	for (size_t i = 0; name.length && !init && i < roots->count; i++) {
 		const char *root = roots->items[i];
 
 		free(*folder);
-		*folder = xasprintf("%s%.*s/", root, (int)length, module);
+		*folder = xasprintf("%s%.*s/", root, (int)name.length, name.at);
 		for (char *c = *folder + strlen(root); *c; c++)
 			if (*c == '.')
 				*c = '/';
@@ -193,18 +179,20 @@ static bool shares_member(const struct source_import *asked,
 }
 
 /*
- * "from a.b import c" of a package: a/b/__init__.py, and the modules from which
- * that takes c. One step, no further.
+ * A package, and the modules from which its __init__.py takes what is asked
+ * for, one step and no further. Of a package that is imported by its name that
+ * is all. False: there is no such package.
  */
-static void visit_package(const struct module_user *user,
+static bool visit_package(const struct recognition *r,
 			  const struct import_roots *roots,
-			  const struct source_import *import,
+			  const struct source_import *import, struct span name,
 			  module_file_visit *visit, void *context)
 {
-	const struct recognition *r = user->r;
+	bool is_whole =
+		span_end(name) != import->module + import->module_length;
 	struct source_import inner[SOURCE_IMPORTS_MAX];
 	char *folder;
-	struct named_file *init = package_file(r, roots, import, &folder);
+	struct named_file *init = package_file(r, roots, name, &folder);
 	size_t count =
 		init ? source_imports(strbuf_text(&init->text), inner) : 0;
 
@@ -214,7 +202,8 @@ static void visit_package(const struct module_user *user,
 		struct named_file *file =
 			inner[i].module_length > 1 &&
 					inner[i].module[0] == '.' &&
-					shares_member(import, &inner[i])
+					(is_whole ||
+					 shares_member(import, &inner[i]))
 				? module_file(r, folder, inner[i].module + 1,
 					      inner[i].module_length - 1)
 				: NULL;
@@ -223,6 +212,59 @@ static void visit_package(const struct module_user *user,
 			visit(context, file, import);
 	}
 	free(folder);
+	return init != NULL;
+}
+
+/* "from a.b import c": c may be a module of a.b, or a package. */
+static bool visit_member(const struct module_user *user,
+			 const struct import_roots *roots,
+			 const struct source_import *import, struct span member,
+			 module_file_visit *visit, void *context)
+{
+	size_t dots = import_dots(import);
+	size_t length = import->module_length - dots;
+	char *text =
+		xasprintf("%.*s%s%.*s", (int)length, import->module + dots,
+			  length ? "." : "", (int)member.length, member.at);
+	struct span name = { text, strlen(text) };
+	struct named_file *file = import_file(user->r, roots, name);
+	bool found = file || visit_package(user->r, roots, import, name, visit,
+					   context);
+
+	if (file)
+		visit(context, file, import);
+	free(text);
+	return found;
+}
+
+/* The module a.b, else what is imported of the package a.b. */
+static void import_visit(const struct module_user *user,
+			 const struct source_import *import,
+			 module_file_visit *visit, void *context)
+{
+	size_t dots = import_dots(import);
+	struct span name = { import->module + dots,
+			     import->module_length - dots };
+	struct span names[IMPORT_NAMES_MAX];
+	struct import_roots roots;
+	struct named_file *file;
+	size_t count;
+	bool found;
+
+	import_roots_find(&roots, user, import);
+	file = import_file(user->r, &roots, name);
+	found = file != NULL;
+	if (file)
+		visit(context, file, import);
+	count = file || !import->member ? 0
+					: source_import_names(import, names);
+	for (size_t i = 0; i < count && i < MEMBERS_MAX; i++)
+		found |= visit_member(user, &roots, import, names[i], visit,
+				      context);
+	if (!found)
+		(void)visit_package(user->r, &roots, import, name, visit,
+				    context);
+	import_roots_release(&roots);
 }
 
 void module_files_visit_of(const struct module_user *user,
@@ -231,19 +273,8 @@ void module_files_visit_of(const struct module_user *user,
 	struct source_import imports[SOURCE_IMPORTS_MAX];
 	size_t count = source_imports(user->text, imports);
 
-	for (size_t i = 0; i < count; i++) {
-		struct import_roots roots;
-		struct named_file *file;
-
-		import_roots_find(&roots, user, &imports[i]);
-		file = import_file(user, &roots, &imports[i]);
-		if (file)
-			visit(context, file, &imports[i]);
-		else if (imports[i].member)
-			visit_package(user, &roots, &imports[i], visit,
-				      context);
-		import_roots_release(&roots);
-	}
+	for (size_t i = 0; i < count; i++)
+		import_visit(user, &imports[i], visit, context);
 }
 
 void module_files_visit(const struct recognition *r, module_file_visit *visit,
