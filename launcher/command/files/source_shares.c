@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_shares.h"
 
+#include "base/span.h"
 #include "launcher/command/files/source.h"
 #include "launcher/command/text/option_class.h"
 
@@ -198,6 +199,45 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 		}
 		at = operator_visit(text, at, end, visit, context);
 	}
+}
+
+/* "config.data.batch_size", "config["batch_size"]" up to the end of the line:
+ * its last name. */
+static struct span copied_name(const char *at, const char *end)
+{
+	struct span name = { at, 0 };
+
+	while (at < end && (is_name_byte(*at) || strchr(".[]\"'", *at))) {
+		name.length = is_name_byte(*at) ? name.length + 1 : name.length;
+		if (!is_name_byte(*at) && at + 1 < end && is_name_byte(at[1]))
+			name = (struct span){ at + 1, 0 };
+		at++;
+	}
+	at += strspn(at, " \r");
+	if (at < end && *at != '\n' && *at != '#')
+		name.length = 0;
+	return name;
+}
+
+bool source_is_copy(const char *text, const char *name, size_t length,
+		    const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), name, length));
+	     at += length) {
+		const char *behind = at + length + strspn(at + length, " ");
+
+		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
+		    behind[1] == '=')
+			continue;
+		behind++;
+		behind += strspn(behind, " ");
+		if (span_is(copied_name(behind, end), variable))
+			return true;
+	}
+	return false;
 }
 
 /* "args.accum = a // b", from its first word on: the name, or no length. */

@@ -28,6 +28,10 @@ typedef void source_share_visit(void *context, const char *name, size_t length,
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context);
 
+/* Is there a line "name = config.data.variable", with nothing else in it? */
+bool source_is_copy(const char *text, const char *name, size_t length,
+		    const char *variable);
+
 /*
  * The first line that computes an accumulation by a division, as in accum_steps
  * = total // micro, or in f(accum_steps=total // micro); 0: none. The name is

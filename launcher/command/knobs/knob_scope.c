@@ -11,12 +11,27 @@
 #include <string.h>
 #include <strings.h>
 
+/* Names that may be copies of another; more are not asked for. */
+#define COPIES_MAX 16
+
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
+	const char *text; /* of the script */
+	unsigned copies;  /* looked for so far */
 	enum source_share share;
 	bool by_accum;
 };
+
+/* bs = config.data.batch_size, and bs is what is shared. */
+static bool is_its_copy(struct shared_name *wanted, const char *name,
+			size_t length, enum source_share share)
+{
+	return (share == SHARE_OF_ALL || share == SHARE_OF_NODE) &&
+	       wanted->text && wanted->copies++ < COPIES_MAX &&
+	       option_class_of(name, length) != OPTION_DECOY &&
+	       source_is_copy(wanted->text, name, length, wanted->name);
+}
 
 static void note_share(void *context, const char *name, size_t length,
 		       enum source_share share, bool by_accum)
@@ -24,7 +39,8 @@ static void note_share(void *context, const char *name, size_t length,
 	struct shared_name *wanted = context;
 
 	if (*name != *SHARE_ROWS &&
-	    !name_equal(name, length, wanted->name, strlen(wanted->name)))
+	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
+	    !is_its_copy(wanted, name, length, share))
 		return;
 	wanted->by_accum |= by_accum;
 	if (share > wanted->share)
@@ -141,8 +157,10 @@ static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
 {
-	struct shared_name shared = { .name = knob_scope_variable(r, name,
-								  variable) };
+	struct shared_name shared = {
+		.name = knob_scope_variable(r, name, variable),
+		.text = r->text,
+	};
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);

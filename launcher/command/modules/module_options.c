@@ -105,6 +105,21 @@ static bool parts_have_classes(const struct module_parts *parts)
 	return found;
 }
 
+static bool parses_words(const char *text)
+{
+	return strstr(text, ".parse_args(") ||
+	       strstr(text, ".parse_known_args(");
+}
+
+/* May it declare options of the script? What parses words itself has a parser
+ * of its own, where the script has one. */
+static bool part_declares(const struct module_parts *parts, const char *reached,
+			  bool has_classes)
+{
+	return (has_classes || strstr(reached, "add_argument(")) &&
+	       !(parses_words(parts->r->text) && parses_words(reached));
+}
+
 /* The script, and behind it each part that may declare an option; false: none
  * does. */
 static bool parts_join(struct strbuf *text, struct module_parts *parts)
@@ -118,7 +133,7 @@ static bool parts_join(struct strbuf *text, struct module_parts *parts)
 		struct module_part *part = &parts->items[i];
 		const char *reached = strbuf_text(&part->reached);
 
-		if (!has_classes && !strstr(reached, "add_argument("))
+		if (!part_declares(parts, reached, has_classes))
 			continue;
 		found = true;
 		strbuf_adds(text, "\n");
