@@ -364,9 +364,12 @@ static const struct reading readings[] = {
 	      "args.batch_size = args.n * args.m\n",
 	      "? t.py:2 computes batch_size"),
 	PLAIN("python t.py --batch-size 8",
-	      "args.batch_size = args.batch_size * 1\nargs.batch_size = 2\n"
-	      "args.batch_size == a * b\n",
+	      "args.batch_size = args.batch_size * 1\n"
+	      "if args.debug:\n    args.batch_size = 2\n"
+	      "args.batch_size == a * b\nargs.batch_size = 2 if a else 4\n",
 	      "8 x 1 x 1"),
+	PLAIN("python t.py --batch-size 8", "args.batch_size = 2\n",
+	      "? t.py:1 sets batch_size to a number"),
 	/* Ranks that the program starts itself. */
 	PLAIN("python t.py --gpus 0,1, --batch_size 8",
 	      "import pytorch_lightning\n", "8 x 1 x 2"),

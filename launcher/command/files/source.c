@@ -383,21 +383,31 @@ static void constant_release(struct source_constant *constant)
 	free(constant->help);
 }
 
-void source_drop_values(struct source *source, unsigned line)
+void source_begin_at(struct source *source, unsigned line)
 {
 	size_t constants = 0, variables = 0;
 
-	for (size_t i = 0; i < source->constant_count; i++)
-		if (source->constants[i].line < line)
-			source->constants[constants++] = source->constants[i];
-		else
-			constant_release(&source->constants[i]);
+	for (size_t i = 0; i < source->constant_count; i++) {
+		struct source_constant *constant = &source->constants[i];
+
+		if (constant->line < line) {
+			constant_release(constant);
+			continue;
+		}
+		constant->line -= line - 1;
+		source->constants[constants++] = *constant;
+	}
 	source->constant_count = constants;
-	for (size_t i = 0; i < source->variable_count; i++)
-		if (source->variables[i].line < line)
-			source->variables[variables++] = source->variables[i];
-		else
-			free(source->variables[i].name);
+	for (size_t i = 0; i < source->variable_count; i++) {
+		struct source_variable *variable = &source->variables[i];
+
+		if (variable->line < line) {
+			free(variable->name);
+			continue;
+		}
+		variable->line -= line - 1;
+		source->variables[variables++] = *variable;
+	}
 	source->variable_count = variables;
 }
 

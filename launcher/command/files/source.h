@@ -98,8 +98,9 @@ void source_read(struct source *source, const char *text);
 void source_read_command(struct source *source, const char *text,
 			 const char *command);
 void source_release(struct source *source);
-/* Keeps no constants and variables of that line and those behind it. */
-void source_drop_values(struct source *source, unsigned line);
+/* Drops the constants and variables before that line, which becomes the first
+ * one. */
+void source_begin_at(struct source *source, unsigned line);
 
 /*
  * The option that a user who typed this means: the same name ("-" and "_" are

@@ -16,6 +16,8 @@
 /* Places where classes are named; a script of more has options that nobody
  * knows. */
 #define CLASS_PLACES_MAX 1024
+/* Of one call. */
+#define CALL_BYTES_MAX 4096
 
 struct fields_text {
 	const char *start, *end;
@@ -253,7 +255,71 @@ static void prefixes_of(struct fields_text *text, const char *line)
 		strlist_add(&text->prefixes, "");
 }
 
-static void field_add(struct source *source,
+static struct span name_at(const char *at)
+{
+	struct span name = { at, 0 };
+
+	while (at && pytext_is_word(at[name.length]))
+		name.length++;
+	return name;
+}
+
+/* field=, in the call whose bracket is before at. */
+static bool has_keyword(const char *at, const char *end, const char *field)
+{
+	struct pytext cursor = { .at = at, .end = end, .line = 1 };
+	const char *word;
+	size_t length;
+	int depth = 0;
+
+	if ((size_t)(end - at) > CALL_BYTES_MAX)
+		cursor.end = at + CALL_BYTES_MAX;
+	while (cursor.at < cursor.end && depth >= 0) {
+		if (pytext_is_quote(*cursor.at)) {
+			pytext_string(&cursor, &word, &length);
+			continue;
+		}
+		if (!pytext_is_word_start(*cursor.at)) {
+			depth += (*cursor.at == '(') - (*cursor.at == ')');
+			pytext_step(&cursor);
+			continue;
+		}
+		pytext_word(&cursor, &word, &length);
+		if (depth == 0 && pytext_word_is(word, length, field) &&
+		    cursor.at < cursor.end && *cursor.at == '=')
+			return true;
+	}
+	return false;
+}
+
+/* Config(batch_size=32), somewhere: which value the parser is given is not
+ * known. */
+static bool is_given_anew(struct fields_text *text, struct span class,
+			  const char *field)
+{
+	const char *at = text->start;
+	char *call;
+	size_t length;
+	bool found = false;
+
+	if (class.length == 0)
+		return false;
+	call = xasprintf("%.*s(", (int)class.length, class.at);
+	length = strlen(call);
+	while (!found && text->places < CLASS_PLACES_MAX &&
+	       (at = memmem(at, (size_t)(text->end - at), call, length))) {
+		bool is_call = at > text->start && !pytext_is_word(at[-1]) &&
+			       at != class.at;
+
+		text->places++;
+		at += length;
+		found = is_call && has_keyword(at, text->end, field);
+	}
+	free(call);
+	return found || text->places == CLASS_PLACES_MAX;
+}
+
+static void field_add(struct fields_text *text, struct source *source,
 		      const struct source_constant *constant,
 		      const char *prefix)
 {
@@ -263,6 +329,10 @@ static void field_add(struct source *source,
 	char *name = xasprintf("--%s%s", prefix, constant->name);
 
 	option.help = constant->help ? xstrdup(constant->help) : NULL;
+	if (option_class_of(constant->name, strlen(constant->name)) !=
+		    OPTION_OTHER &&
+	    is_given_anew(text, name_at(text->class), constant->name))
+		option.kind = SOURCE_OTHER;
 	source_option_derive(&option, name);
 	source_option_add(source, &option);
 	free(name);
@@ -289,7 +359,8 @@ void source_fields_read(struct source *source, const char *start,
 		if (text.places == CLASS_PLACES_MAX)
 			break;
 		for (size_t k = 0; k < text.prefixes.count; k++)
-			field_add(source, constant, text.prefixes.items[k]);
+			field_add(&text, source, constant,
+				  text.prefixes.items[k]);
 	}
 	strlist_release(&text.prefixes);
 }

@@ -353,7 +353,34 @@ static unsigned source_shares_line(const char *text, const char *at)
 	return line;
 }
 
-unsigned source_overwrites(const char *text, const char *variable)
+/* A product, of other things than itself. */
+static bool is_computed(const char *value, const char *end,
+			const char *variable)
+{
+	size_t length = (size_t)(end - value);
+
+	return !mentions(value, length, variable) && memchr(value, '*', length);
+}
+
+/* args.batch_size = 64 at the beginning of a line, under no condition. */
+static bool is_set_always(const char *text, const char *begin,
+			  const char *value, const char *end)
+{
+	if (begin > text && begin[-1] != '\n')
+		return false;
+	while (value < end && *value == ' ')
+		value++;
+	while (value < end && isdigit((unsigned char)*value))
+		value++;
+	if (!isdigit((unsigned char)value[-1]))
+		return false;
+	while (value < end && strchr(" \t\r", *value))
+		value++;
+	return value == end || *value == '#';
+}
+
+unsigned source_overwrites(const char *text, const char *variable,
+			   bool *is_number)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 	size_t length = strlen(variable);
@@ -367,10 +394,10 @@ unsigned source_overwrites(const char *text, const char *variable)
 
 		line_end = line_end ? line_end : end;
 		value = overwritten_by(begin, line_end, variable);
-		/* A product, of other things than itself. */
-		if (value &&
-		    !mentions(value, (size_t)(line_end - value), variable) &&
-		    memchr(value, '*', (size_t)(line_end - value)))
+		*is_number =
+			value && is_set_always(text, begin, value, line_end);
+		if (*is_number ||
+		    (value && is_computed(value, line_end, variable)))
 			return source_shares_line(text, begin);
 		at = line_end;
 	}

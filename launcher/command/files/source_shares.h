@@ -56,9 +56,10 @@ bool source_accum_nominal(struct source_nominal *nominal, const char *text,
 
 /*
  * The first line that gives an option's variable another value, whatever the
- * command says: args.batch_size = a * b; 0: none.
+ * command says: args.batch_size = a * b, or, is_number, = 64; 0: none.
  */
-unsigned source_overwrites(const char *text, const char *variable);
+unsigned source_overwrites(const char *text, const char *variable,
+			   bool *is_number);
 
 /* Is there the variable as a word of code: args.batch, f(batch)? */
 bool source_reads(const char *text, const char *variable);

@@ -207,14 +207,22 @@ enum command_outcome knob_overwritten_check(const struct recognition *r,
 					    const char *name)
 {
 	char variable[NAME_MAX_BYTES], shown[BRIEF_MAX];
+	bool is_number;
 	unsigned line;
 
 	if (!by_class_applies(r) || !r->text || !name)
 		return COMMAND_OK;
 	(void)knob_scope_variable(r, name, variable);
-	line = source_overwrites(r->text, variable);
+	line = source_overwrites(r->text, variable, &is_number);
 	if (!line)
 		return COMMAND_OK;
+	if (is_number)
+		return not_recognised(
+			r,
+			"%s:%u sets %s to a number, whatever %s says: take "
+			"that line out, and say the number by %s",
+			r->source_name, line, variable,
+			argument_brief(shown, name), shown);
 	return not_recognised(r,
 			      "%s:%u computes %s, whatever %s says: write "
 			      "{micro} in place of an option that it is "

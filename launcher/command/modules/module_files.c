@@ -25,31 +25,17 @@ static char *folder_above(const char *path, size_t dots)
 	return xstrndup(path, length);
 }
 
-/* package/, of python -m package.main */
-static char *folder_of_module(const char *module)
-{
-	const char *dot = strrchr(module, '.');
-	char *folder = xstrndup(module, dot ? (size_t)(dot + 1 - module) : 0);
-
-	for (char *c = folder; *c; c++)
-		if (*c == '.')
-			*c = '/';
-	return folder;
-}
-
 /* Where Python looks first: the script's folder, else the working one. */
 static char *import_folder(const struct module_user *user, size_t dots)
 {
-	const struct command_view *view = &user->r->command->view;
-	const struct strlist *argv = command_argv(user->r->command);
+	const struct recognition *r = user->r;
+	const struct command_view *view = &r->command->view;
 
 	if (user->path && dots)
 		return folder_above(user->path, dots);
-	if (view->script != NO_INDEX)
-		return folder_above(argv->items[view->script], 1);
-	return dots && view->module != NO_INDEX
-		       ? folder_of_module(argv->items[view->module])
-		       : xstrdup("");
+	if (r->script && (dots || view->script != NO_INDEX))
+		return folder_above(r->script->path, dots ? dots : 1);
+	return xstrdup("");
 }
 
 static size_t import_dots(const struct source_import *import)

@@ -116,54 +116,63 @@ static bool parses_words(const char *text)
 static bool part_declares(const struct module_parts *parts, const char *reached,
 			  bool has_classes)
 {
-	return (has_classes || strstr(reached, "add_argument(")) &&
+	return (has_classes || strstr(reached, "add_argument(") ||
+		strstr(reached, ".option(")) &&
 	       !(parses_words(parts->r->text) && parses_words(reached));
 }
 
-/* The script, and behind it each part that may declare an option; false: none
- * does. */
-static bool parts_join(struct strbuf *text, struct module_parts *parts)
+/* Each part that may declare an option, and behind them the script, which may
+ * change what they declared: the first line of that; 0: there is no such part.
+ * The script is never cut for them. */
+static unsigned parts_join(struct strbuf *text, struct module_parts *parts)
 {
+	size_t left = strnlen(parts->r->text, SOURCE_BYTES_MAX);
 	bool has_classes = parts_have_classes(parts);
-	unsigned lines = lines_of(parts->r->text) + 1;
-	bool found = false;
+	unsigned line = 2;
 
-	strbuf_adds(text, parts->r->text);
+	left = SOURCE_BYTES_MAX - left;
+	/* A name is looked for at the beginning of a line. */
+	strbuf_adds(text, "\n");
 	for (size_t i = 0; i < parts->count; i++) {
 		struct module_part *part = &parts->items[i];
 		const char *reached = strbuf_text(&part->reached);
 
-		if (!part_declares(parts, reached, has_classes))
+		if (!part_declares(parts, reached, has_classes) ||
+		    part->reached.length >= left)
 			continue;
-		found = true;
-		strbuf_adds(text, "\n");
+		left -= part->reached.length + 1;
 		strbuf_adds(text, reached);
-		part->line = lines + 1;
-		lines += lines_of(reached) + 1;
+		strbuf_adds(text, "\n");
+		part->line = line;
+		line += lines_of(reached) + 1;
 	}
-	return found;
+	strbuf_adds(text, parts->r->text);
+	return line > 2 ? line : 0;
 }
 
-/* The lines of its parts are those of their files. */
-static void places_set(struct source *source, const struct module_parts *parts)
+/* The lines of its parts are those of their files; script: its first one. */
+static void places_set(struct source *source, const struct module_parts *parts,
+		       unsigned script)
 {
 	for (size_t i = 0; i < source->option_count; i++) {
 		struct source_option *option = &source->options[i];
-		const struct module_part *part = NULL;
+		unsigned start = script;
 
-		for (size_t k = 0; k < parts->count; k++)
-			if (parts->items[k].line &&
-			    parts->items[k].line <= option->line)
-				part = &parts->items[k];
-		if (!part)
-			continue;
-		option->path = part->file->path;
-		option->line -= part->line - 1;
+		for (size_t k = 0; k < parts->count && option->line < script;
+		     k++) {
+			const struct module_part *part = &parts->items[k];
+
+			if (!part->line || part->line > option->line)
+				continue;
+			start = part->line;
+			option->path = part->file->path;
+		}
+		option->line -= start - 1;
 	}
 }
 
 static void parts_read(struct recognition *r, const struct module_parts *parts,
-		       const char *text)
+		       const char *text, unsigned script)
 {
 	struct source *source = &r->command->source;
 	struct source read;
@@ -177,18 +186,21 @@ static void parts_read(struct recognition *r, const struct module_parts *parts,
 		source_release(&read);
 	r->source = source;
 	source->text = NULL;
-	places_set(source, parts);
-	source_drop_values(source, lines_of(r->text) + 2);
+	places_set(source, parts, script);
+	source_begin_at(source, script);
 }
 
 static void parts_take(struct recognition *r)
 {
 	struct module_parts parts = { .r = r };
 	struct strbuf text = STRBUF_INIT;
+	unsigned script = 0;
 
 	parts_find(&parts);
-	if (parts.count && parts_join(&text, &parts))
-		parts_read(r, &parts, strbuf_text(&text));
+	if (parts.count)
+		script = parts_join(&text, &parts);
+	if (script)
+		parts_read(r, &parts, strbuf_text(&text), script);
 	for (size_t i = 0; i < parts.count; i++)
 		strbuf_release(&parts.items[i].reached);
 	strbuf_release(&text);
