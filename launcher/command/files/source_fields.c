@@ -255,7 +255,7 @@ static void prefixes_of(struct fields_text *text, const char *line)
 		strlist_add(&text->prefixes, "");
 }
 
-static struct span name_at(const char *at)
+static struct span class_name_at(const char *at)
 {
 	struct span name = { at, 0 };
 
@@ -331,7 +331,7 @@ static void field_add(struct fields_text *text, struct source *source,
 	option.help = constant->help ? xstrdup(constant->help) : NULL;
 	if (option_class_of(constant->name, strlen(constant->name)) !=
 		    OPTION_OTHER &&
-	    is_given_anew(text, name_at(text->class), constant->name))
+	    is_given_anew(text, class_name_at(text->class), constant->name))
 		option.kind = SOURCE_OTHER;
 	source_option_derive(&option, name);
 	source_option_add(source, &option);

@@ -354,8 +354,8 @@ static unsigned source_shares_line(const char *text, const char *at)
 }
 
 /* A product, of other things than itself. */
-static bool is_computed(const char *value, const char *end,
-			const char *variable)
+static bool value_is_computed(const char *value, const char *end,
+			      const char *variable)
 {
 	size_t length = (size_t)(end - value);
 
@@ -397,7 +397,7 @@ unsigned source_overwrites(const char *text, const char *variable,
 		*is_number =
 			value && is_set_always(text, begin, value, line_end);
 		if (*is_number ||
-		    (value && is_computed(value, line_end, variable)))
+		    (value && value_is_computed(value, line_end, variable)))
 			return source_shares_line(text, begin);
 		at = line_end;
 	}

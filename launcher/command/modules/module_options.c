@@ -15,7 +15,7 @@
 #define PARTS_MAX 32
 #define STEPS_MAX 3
 /* Bytes that are looked through for that. */
-#define LOOKED_BYTES_MAX ((size_t)4 << 20)
+#define LOOKED_BYTES_MAX ((size_t)2 << 20)
 
 /* What is reached of a module. */
 struct module_part {
