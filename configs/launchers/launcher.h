@@ -93,7 +93,7 @@ struct launcher {
 	const struct builtin_file *unread;
 	/* The names of the program; the first is shown. */
 	struct strlist names;
-	char *subcommand;     /* the word that must follow; NULL */
+	char *subcommand;     /* the words that must follow; NULL */
 	struct strlist alone; /* names that need no subcommand */
 	/* Names behind python -m: without, and with, the subcommand. */
 	struct strlist modules, command_modules;

@@ -2,6 +2,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "configs/settings/settings_python.h"
 
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The value that began here, if nothing follows it. */
@@ -249,6 +253,52 @@ static int read_primary(struct python *python, struct primary *primary)
 	return 0;
 }
 
+/* 5 * 8 is 40, and is written anew as a whole. */
+static bool read_product(const char *text, const char *end, int64_t *product)
+{
+	*product = 1;
+	for (;;) {
+		int64_t factor = 0;
+		const char *start;
+
+		for (start = text; text < end && *text >= '0' && *text <= '9';
+		     text++)
+			if (__builtin_mul_overflow(factor, 10, &factor) ||
+			    __builtin_add_overflow(factor, *text - '0',
+						   &factor))
+				return false;
+		if (text == start || (*start == '0' && text > start + 1) ||
+		    __builtin_mul_overflow(*product, factor, product))
+			return false;
+		while (text < end && *text == ' ')
+			text++;
+		if (text == end)
+			return true;
+		if (*text++ != '*')
+			return false;
+		while (text < end && *text == ' ')
+			text++;
+	}
+}
+
+/* What is none of the literals, from there to the end of the value. */
+static int add_expression(struct python *python, size_t start)
+{
+	struct settings_reader *reader = python->reader;
+	struct settings_piece piece = { .start = start,
+					.end = python->place.last_end,
+					.is_scalar = !python->is_doubtful };
+	char value[24];
+	int64_t product;
+
+	if (!read_product(reader->text + piece.start, reader->text + piece.end,
+			  &product))
+		return settings_add_source(reader, piece.start, piece.end,
+					   false);
+	(void)snprintf(value, sizeof(value), "%" PRId64, product);
+	return settings_add(reader, &piece, value, strlen(value));
+}
+
 int python_read_value(struct python *python)
 {
 	struct settings_reader *reader = python->reader;
@@ -264,6 +314,5 @@ int python_read_value(struct python *python)
 	result = python_skip_value(python, brackets);
 	if (result < 0 || python->place.last_end <= primary.start)
 		return result;
-	return settings_add_source(reader, primary.start,
-				   python->place.last_end, false);
+	return add_expression(python, primary.start);
 }

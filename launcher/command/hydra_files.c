@@ -4,8 +4,10 @@
  * "defaults: [data: cifar, _self_]" of conf/config.yaml puts what
  * conf/data/cifar.yaml holds below "data", and then what config.yaml itself
  * holds over it; "data=imagenet" of the command chooses another. Where a word
- * of Hydra's that is not followed here may decide (override, @package,
- * interpolation, a file that is not there), nothing is said of any of it.
+ * of Hydra's that is not followed here may decide (override of a group in a
+ * group,
+ * @package, interpolation, a file that is not there), nothing is said of any of
+ * it.
  */
 #include "launcher/command/hydra_files.h"
 
@@ -23,12 +25,22 @@
 /* A group in a group, and so on. */
 #define HYDRA_DEPTH_MAX 4
 #define HYDRA_FILES_MAX 16
+/* Choices that an experiment overrides; one of more is not known. */
+#define HYDRA_OVERRIDES_MAX 16
+
+/* "override /data: cifar" */
+struct hydra_override {
+	const char *group, *choice;
+};
 
 struct hydra_files {
 	struct recognition *r;
 	const char *folder;
 	struct settings *settings;
 	unsigned count, depth;
+	bool self_is_last;
+	struct hydra_override overrides[HYDRA_OVERRIDES_MAX];
+	size_t override_count;
 };
 
 /* One file of it, and whether it may be missing. */
@@ -104,27 +116,47 @@ static const char *choice_typed(const struct command *command,
 	return value;
 }
 
+static const char override_mark[] = "override /";
+
+/* The command's choice of the group, an experiment's, else the list's. */
+static const char *choice_made(const struct hydra_files *files,
+			       const char *group, const char *listed)
+{
+	const char *typed = choice_typed(files->r->command, group);
+
+	for (size_t i = 0; !typed && i < files->override_count; i++)
+		if (strcmp(files->overrides[i].group, group) == 0)
+			listed = files->overrides[i].choice;
+	return typed ? typed : listed;
+}
+
+/* It says how Hydra runs, which no size is. */
+static bool says_how_to_run(const char *key)
+{
+	size_t mark = strlen(override_mark) - 1;
+
+	key += strncmp(key, override_mark, mark) == 0 ? mark : 0;
+	key += *key == '/';
+	return strcmp(key, "hydra") == 0 || strncmp(key, "hydra/", 6) == 0;
+}
+
 /* "group: choice", "optional group: choice" of the list. */
 static bool choice_put(struct hydra_files *files, const char *parent,
 		       const char *key, const char *choice)
 {
 	static const char optional[] = "optional ";
 	bool is_optional = strncmp(key, optional, strlen(optional)) == 0;
-	const char *typed;
 	char *group;
 	bool result;
 
 	key += is_optional ? strlen(optional) : 0;
-	/* It says how Hydra runs, which no size is. */
-	if (strncmp(key, "override hydra/", 15) == 0 ||
-	    strncmp(key, "override /hydra/", 16) == 0)
+	if (says_how_to_run(key))
 		return true;
 	key += *key == '/' && !*parent;
 	if (!hydra_is_plain(key))
 		return false;
 	group = xasprintf("%s%s%s", parent, *parent ? "/" : "", key);
-	typed = choice_typed(files->r->command, group);
-	choice = typed ? typed : choice;
+	choice = choice_made(files, group, choice);
 	if (!*choice || strcmp(choice, "null") == 0)
 		result = true;
 	else
@@ -183,6 +215,67 @@ static bool is_self(const struct setting *setting)
 	return is_of_list(setting) && strcmp(setting->value, "_self_") == 0;
 }
 
+/* The group behind "override /" in an entry of the list; NULL: another. */
+static const char *override_of(const struct setting *setting)
+{
+	const char *after = strchr(setting->key, ']');
+	size_t length = strlen(override_mark);
+
+	if (!is_of_list(setting) || !after || after[1] != '.' ||
+	    strncmp(after + 2, override_mark, length) != 0 ||
+	    says_how_to_run(after + 2))
+		return NULL;
+	return after + 2 + length;
+}
+
+static bool overrides_take(struct hydra_files *files,
+			   const struct settings *settings)
+{
+	for (size_t i = 0; i < settings->count; i++) {
+		const char *group = override_of(&settings->items[i]);
+
+		if (!group)
+			continue;
+		if (files->override_count == HYDRA_OVERRIDES_MAX ||
+		    !hydra_is_plain(group))
+			return false;
+		files->overrides[files->override_count++] =
+			(struct hydra_override){ group,
+						 settings->items[i].value };
+	}
+	return true;
+}
+
+/* What the choices of the first list override in it: experiment=cifar. Later
+ * ones win. False: more than are known. */
+static bool overrides_find(struct hydra_files *files,
+			   const struct settings *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		const struct setting *entry = &list->items[i];
+		const char *group = strchr(entry->key, ']');
+		struct hydra_file file = { .is_optional = true };
+		struct named_file *read;
+		char *path;
+
+		if (!is_of_list(entry) || !group || group[1] != '.')
+			continue;
+		file.group = group + 2;
+		file.name = choice_made(files, file.group, entry->value);
+		if (!hydra_is_plain(file.group) || !hydra_is_plain(file.name))
+			continue;
+		path = hydra_path(files, &file);
+		read = named_files_get(files->r->texts, path);
+		free(path);
+		if (!read || read->error)
+			continue;
+		if (!overrides_take(files,
+				    named_file_settings(read, SETTINGS_YAML)))
+			return false;
+	}
+	return true;
+}
+
 /* The list of defaults in its order, the file itself among them. */
 static bool hydra_list_put(struct hydra_files *files,
 			   const struct hydra_file *file,
@@ -202,6 +295,9 @@ static bool hydra_list_put(struct hydra_files *files,
 				return false;
 			continue;
 		}
+		/* Of the first list, whose groups it speaks of, it is taken. */
+		if (*file->group && files->depth <= 2 && override_of(setting))
+			continue;
 		groups++;
 		/* Of a package of its own it would be another's group. */
 		if ((!*package && *file->group) ||
@@ -209,7 +305,8 @@ static bool hydra_list_put(struct hydra_files *files,
 			return false;
 	}
 	return selves < 2 &&
-	       (selves || self_put(files, read, package, groups == 0));
+	       (selves || self_put(files, read, package,
+				   files->self_is_last || groups == 0));
 }
 
 static bool hydra_file_put(struct hydra_files *files,
@@ -232,6 +329,8 @@ static bool hydra_file_put(struct hydra_files *files,
 	if (package) {
 		(void)named_file_settings(read, SETTINGS_YAML);
 		result = !read->why_not &&
+			 (files->depth > 1 ||
+			  overrides_find(files, &read->settings)) &&
 			 hydra_list_put(files, file, read, package);
 	}
 	free(package);
@@ -239,28 +338,50 @@ static bool hydra_file_put(struct hydra_files *files,
 	return result;
 }
 
+/* What is done with the file of a group that a word adds; false: not known. */
+typedef bool hydra_added_visit(struct hydra_files *files,
+			       const struct hydra_file *file,
+			       struct named_file *read);
+
+static bool added_take(struct hydra_files *files, const struct hydra_file *file,
+		       struct named_file *read)
+{
+	(void)file;
+	return overrides_take(files, named_file_settings(read, SETTINGS_YAML));
+}
+
+static bool added_put(struct hydra_files *files, const struct hydra_file *file,
+		      struct named_file *read)
+{
+	(void)read;
+	return hydra_file_put(files, file);
+}
+
 /* "+group=choice", where that is a file. */
-static bool added_put(struct hydra_files *files, const struct token *token)
+static bool added_visit(struct hydra_files *files, const struct token *token,
+			hydra_added_visit *visit)
 {
 	const char *value = token_value(token, command_argv(files->r->command));
 	char *group = xstrndup(token->name + 1, token->name_length - 1);
 	struct hydra_file file = { group, value, false };
+	struct named_file *read = NULL;
 	bool result = true;
 	char *path;
 
 	if (hydra_is_plain(group) && hydra_is_plain(value)) {
 		path = hydra_path(files, &file);
-		if (named_files_get(files->r->texts, path) &&
-		    !named_files_get(files->r->texts, path)->error)
-			result = hydra_file_put(files, &file);
+		read = named_files_get(files->r->texts, path);
 		free(path);
 	}
+	if (read && !read->error)
+		result = visit(files, &file, read);
 	free(group);
 	return result;
 }
 
 /* Words that add a group, or take one away. */
-static bool words_put(struct hydra_files *files)
+static bool words_visit_added(struct hydra_files *files,
+			      hydra_added_visit *visit)
 {
 	const struct command *command = files->r->command;
 	struct token token;
@@ -278,7 +399,7 @@ static bool words_put(struct hydra_files *files)
 		if (token_read(&token, command_argv(command), &command->view,
 			       i) &&
 		    token.bare && token.form == KNOB_JOINED && *word == '+' &&
-		    word[1] != '+' && !added_put(files, &token))
+		    word[1] != '+' && !added_visit(files, &token, visit))
 			return false;
 	}
 	return true;
@@ -308,13 +429,16 @@ static bool hydra_put(struct recognition *r, const struct hydra_main *main)
 {
 	struct hydra_files files = { .r = r,
 				     .folder = main->folder,
-				     .settings = r->command->composed };
+				     .settings = r->command->composed,
+				     .self_is_last = main->self_is_last };
 	struct hydra_file primary = { "", main->name, false };
 	struct command_file *file;
 	char *path;
 
 	if (!hydra_is_plain(main->name) || strchr(main->name, '/') ||
-	    !hydra_file_put(&files, &primary) || !words_put(&files))
+	    !words_visit_added(&files, added_take) ||
+	    !hydra_file_put(&files, &primary) ||
+	    !words_visit_added(&files, added_put))
 		return false;
 	path = hydra_path(&files, &primary);
 	file = file_add_unnamed(r, path);

@@ -33,6 +33,7 @@ static bool main_read_argument(struct pytext *cursor, struct hydra_main *main)
 	pytext_word(cursor, &key, &length);
 	is_path = pytext_word_is(key, length, "config_path");
 	is_name = pytext_word_is(key, length, "config_name");
+	main->self_is_last |= pytext_word_is(key, length, "version_base");
 	pytext_skip_blanks(cursor, true);
 	if (cursor->at >= cursor->end || *cursor->at != '=')
 		return false;

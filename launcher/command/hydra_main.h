@@ -13,6 +13,9 @@ struct hydra_main {
 	char *path;         /* config_path; NULL: None, or not plain */
 	bool path_is_other; /* it is not plain */
 	char *folder; /* where it lies, with a slash at its end, or ""; NULL */
+	/* What a file holds itself stands last where its list does not say: so
+	 * it is since 1.2, and only that takes version_base. */
+	bool self_is_last;
 };
 
 /* False: it is not plain. The caller releases it whatever the result. */

@@ -28,7 +28,7 @@
 #include "launcher/command/hydra_files.h"
 #include "launcher/command/knobs/knobs.h"
 #include "launcher/command/knobs/placeholders.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_options.h"
 #include "launcher/command/parts/setting_options.h"
 #include "launcher/command/parts/subcommand.h"
 #include "launcher/command/purpose.h"
@@ -54,10 +54,11 @@ static void name_source(const struct command *command, char name[BRIEF_MAX])
 	(void)argument_brief(name, path);
 }
 
-/* A module of the working folder can be read as well as a script. */
-static char *module_path(const char *module)
+/* A module of the working folder can be read as well as a script; end: ".py",
+ * or "/__main__.py" of a package. */
+static char *module_path(const char *module, const char *end)
 {
-	char *path = xasprintf("%s.py", module);
+	char *path = xasprintf("%s%s", module, end);
 	size_t dots = strlen(module);
 
 	for (size_t i = 0; i < dots; i++)
@@ -90,13 +91,45 @@ static char *in_folder(const struct shell_expansion *expansion, char *path)
 	return joined;
 }
 
+/* NULL: too many are read already, or in which folder it is cannot be told. */
+static struct named_file *file_in_folder(const struct recognition *r,
+					 char *path)
+{
+	struct named_file *file = NULL;
+
+	path = in_folder(&r->command->view.expansion, path);
+	if (path)
+		file = named_files_get(r->texts, path);
+	free(path);
+	return file;
+}
+
+/* The script, or the module, or the package that is started as one. */
+static struct named_file *script_file(const struct recognition *r)
+{
+	const struct command_view *view = &r->command->view;
+	const struct strlist *argv = command_argv(r->command);
+	const char *module =
+		view->module != NO_INDEX ? argv->items[view->module] : NULL;
+	struct named_file *file, *main;
+
+	if (view->script != NO_INDEX)
+		return file_in_folder(r, xstrdup(argv->items[view->script]));
+	if (!module)
+		return NULL;
+	file = file_in_folder(r, module_path(module, ".py"));
+	if (file && !file->error && file->text.length)
+		return file;
+	main = file_in_folder(r, module_path(module, "/__main__.py"));
+	return main && !main->error ? main : file;
+}
+
 /* Sets r->text and r->source; an empty script tells nothing. */
 static enum command_outcome read_script(struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct command_view *view = &command->view;
 	struct named_file *file;
-	char *path;
 
 	r->source = &command->source;
 	if (view->code != NO_INDEX) {
@@ -104,17 +137,7 @@ static enum command_outcome read_script(struct recognition *r)
 		source_read(&command->source, r->text);
 		subcommand_source(r, &command->source, r->text);
 	}
-	if (view->script == NO_INDEX && view->module == NO_INDEX)
-		return COMMAND_OK;
-	path = view->script != NO_INDEX
-		       ? xstrdup(command_argv(command)->items[view->script])
-		       : module_path(
-				 command_argv(command)->items[view->module]);
-	path = in_folder(&view->expansion, path);
-	if (!path)
-		return COMMAND_OK;
-	file = named_files_get(r->texts, path);
-	free(path);
+	file = script_file(r);
 	if (!file)
 		return COMMAND_OK;
 	if (file->error)

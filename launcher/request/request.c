@@ -29,7 +29,7 @@
 /* Options of a script are declared near its top. */
 #define SOURCE_MAX ((size_t)200 * 1024)
 /* So many bytes are read in milliseconds; see tests/bench/recognise.c. */
-#define CONFIG_MAX ((size_t)64 * 1024)
+#define CONFIG_MAX ((size_t)128 * 1024)
 /* More times the command's own batch need not be tried. */
 #define MAX_MICRO_FACTOR 64
 
@@ -393,6 +393,7 @@ static enum command_outcome prepare_with(struct request *request,
 		request->is_seen = true;
 	}
 	copy_environment(&request->environment);
+	surroundings_folder_set(&request->environment);
 	request->place = surroundings_rank(&request->environment);
 	if (paths_find(&request->paths, &request->environment, err) < 0)
 		return COMMAND_USAGE;

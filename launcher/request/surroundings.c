@@ -9,9 +9,11 @@
 #include "base/units.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* More ranks than any machine has cores is a stray number. */
 #define WORLD_MAX 100000000
@@ -218,4 +220,18 @@ char *surroundings_requeued(const struct strlist *environment)
 			       ? slurm_job(environment)
 			       : NULL;
 	return lsf_is_restarted(environment) ? lsf_job(environment) : NULL;
+}
+
+void surroundings_folder_set(struct strlist *environment)
+{
+	const char *said = strlist_env_get(environment, "PWD");
+	struct stat here, there;
+	char folder[PATH_MAX];
+
+	if (said && *said == '/' && stat(said, &there) == 0 &&
+	    stat(".", &here) == 0 && here.st_dev == there.st_dev &&
+	    here.st_ino == there.st_ino)
+		return;
+	if (said && getcwd(folder, sizeof(folder)))
+		strlist_env_set(environment, "PWD", folder);
 }

@@ -24,6 +24,11 @@ struct rank_place {
  */
 struct rank_place surroundings_rank(const struct strlist *environment);
 
+/* PWD becomes the folder that this process is in, where it is another: so a
+ * shell does that is started now. Whoever starts a process elsewhere need not.
+ */
+void surroundings_folder_set(struct strlist *environment);
+
 /* Slurm is configured here: SLURM_CONF is set, or one of its usual files is
  * there, below root, which is "" but in tests. */
 bool surroundings_has_slurm(const struct strlist *environment,

@@ -21,9 +21,10 @@ static int read_file(void *context, const char *path, struct strbuf *text)
 	++*readings;
 	if (strcmp(path, "big.yaml") == 0)
 		return EFBIG;
-	if (strcmp(path, "a.yaml") != 0 && strcmp(path, "t.py") != 0)
+	if (strncmp(path, "absent", 6) == 0 || strcmp(path, "none.yaml") == 0)
 		return ENOENT;
-	strbuf_adds(text, *path == 'a' ? "batch_size: 8\n" : "batch = 8\n");
+	strbuf_adds(text,
+		    strstr(path, ".yaml") ? "batch_size: 8\n" : "batch = 8\n");
 	return 0;
 }
 
@@ -115,6 +116,49 @@ static void more_than_fit_are_not_read(void **state)
 	named_files_release(&files);
 }
 
+static void what_is_not_there_takes_no_place(void **state)
+{
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	char path[16];
+
+	(void)state;
+	for (int i = 0; i < NAMED_PATHS_MAX - 1; i++) {
+		(void)snprintf(path, sizeof(path), "absent%d.py", i);
+		assert_int_equal(named_files_get(&files, path)->error, ENOENT);
+	}
+	assert_text(&files, "a.yaml", "batch_size: 8\n");
+	assert_null(named_files_get(&files, "b.yaml"));
+	assert_int_equal(readings, NAMED_PATHS_MAX);
+	named_files_release(&files);
+	assert_text(&files, "b.yaml", "batch_size: 8\n");
+	named_files_release(&files);
+}
+
+static void modules_leave_half_of_the_places(void **state)
+{
+	int readings = 0;
+	struct named_files files = { .read = read_file, .context = &readings };
+	char path[16];
+
+	(void)state;
+	for (int i = 0; i < NAMED_PATHS_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "absent%d.py", i);
+		(void)named_files_get_module(&files, path);
+	}
+	assert_int_equal(readings, NAMED_PATHS_MAX / 2);
+	assert_null(named_files_get_module(&files, "m.py"));
+	named_files_release(&files);
+	for (int i = 0; i < NAMED_FILES_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "%d.py", i);
+		(void)named_files_get_module(&files, path);
+	}
+	assert_int_equal(files.count, NAMED_FILES_MAX / 2);
+	assert_text(&files, "a.yaml", "batch_size: 8\n");
+	assert_non_null(named_files_get_module(&files, "a.yaml"));
+	named_files_release(&files);
+}
+
 static void the_upper_layer_comes_first(void **state)
 {
 	struct named_files below = { .count = 0 };
@@ -143,6 +187,8 @@ int main(void)
 		cmocka_unit_test(what_is_in_a_file_is_read_once),
 		cmocka_unit_test(what_is_not_understood_says_why),
 		cmocka_unit_test(more_than_fit_are_not_read),
+		cmocka_unit_test(what_is_not_there_takes_no_place),
+		cmocka_unit_test(modules_leave_half_of_the_places),
 		cmocka_unit_test(the_upper_layer_comes_first),
 	};
 

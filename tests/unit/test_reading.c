@@ -266,8 +266,8 @@ static const struct reading readings[] = {
 	FILED_HINTED("python t.py -c a.yaml", "noise_accum: 3", "16 x 1 x 1",
 		     .micro_flag = "train.batch_size"),
 	FILED_HINTED("python t.py -c a.yaml", "x: 4",
-		     "? train.y is neither a word of the command nor a key of "
-		     "a.yaml",
+		     "? train.y is neither a word of the command nor a key "
+		     "that is written in a.yaml",
 		     .accum_flag = "train.y"),
 	FILED_HINTED("torchrun --nproc-per-node 2 t.py -c a.yaml",
 		     "bs_per_gpu: 4", "4 x 2 x 2",
@@ -364,9 +364,12 @@ static const struct reading readings[] = {
 	      "args.batch_size = args.n * args.m\n",
 	      "? t.py:2 computes batch_size"),
 	PLAIN("python t.py --batch-size 8",
-	      "args.batch_size = args.batch_size * 1\nargs.batch_size = 2\n"
-	      "args.batch_size == a * b\n",
+	      "args.batch_size = args.batch_size * 1\n"
+	      "if args.debug:\n    args.batch_size = 2\n"
+	      "args.batch_size == a * b\nargs.batch_size = 2 if a else 4\n",
 	      "8 x 1 x 1"),
+	PLAIN("python t.py --batch-size 8", "args.batch_size = 2\n",
+	      "? t.py:1 sets batch_size to a number"),
 	/* Ranks that the program starts itself. */
 	PLAIN("python t.py --gpus 0,1, --batch_size 8",
 	      "import pytorch_lightning\n", "8 x 1 x 2"),

@@ -5,9 +5,11 @@
 
 #include "tests/unit/scratch.h"
 
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -359,10 +361,32 @@ static void login_nodes_are_known(void **state)
 	}
 }
 
+/* "." may have several names; another folder is none of them. */
+static void the_folder_is_the_one_it_is_in(void **state)
+{
+	char folder[PATH_MAX];
+	struct strlist environment = environment_of(
+		(const char *const[]){ "PWD=/proc/self/cwd", NULL });
+
+	(void)state;
+	assert_non_null(getcwd(folder, sizeof(folder)));
+	surroundings_folder_set(&environment);
+	assert_string_equal(strlist_env_get(&environment, "PWD"),
+			    "/proc/self/cwd");
+	strlist_env_set(&environment, "PWD", "/nowhere");
+	surroundings_folder_set(&environment);
+	assert_string_equal(strlist_env_get(&environment, "PWD"), folder);
+	strlist_env_unset(&environment, "PWD");
+	surroundings_folder_set(&environment);
+	assert_null(strlist_env_get(&environment, "PWD"));
+	strlist_release(&environment);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranks_are_known),
+		cmocka_unit_test(the_folder_is_the_one_it_is_in),
 		cmocka_unit_test(requeued_jobs_are_known),
 		cmocka_unit_test_setup_teardown(login_nodes_are_known,
 						scratch_make, scratch_remove),

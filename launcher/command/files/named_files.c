@@ -18,13 +18,20 @@ static struct named_file *find(const struct named_files *files,
 	return files->beneath ? find(files->beneath, path) : NULL;
 }
 
+/* Where a module could stand and does not, nothing is read. */
+static bool are_full(const struct named_files *files)
+{
+	return files->count == NAMED_PATHS_MAX ||
+	       files->count - files->absent == NAMED_FILES_MAX;
+}
+
 struct named_file *named_files_get(struct named_files *files, const char *path)
 {
 	struct named_file *file = find(files, path);
 	struct strbuf text = STRBUF_INIT;
 	int error;
 
-	if (file || files->count == NAMED_FILES_MAX)
+	if (file || are_full(files))
 		return file;
 	error = files->read ? files->read(files->context, path, &text) : ENOENT;
 	file = named_files_add(files, path, error ? NULL : &text, error);
@@ -32,16 +39,28 @@ struct named_file *named_files_get(struct named_files *files, const char *path)
 	return file;
 }
 
+struct named_file *named_files_get_module(struct named_files *files,
+					  const char *path)
+{
+	struct named_file *file = find(files, path);
+
+	if (file || files->count - files->absent >= NAMED_FILES_MAX / 2 ||
+	    files->absent >= NAMED_PATHS_MAX / 2)
+		return file;
+	return named_files_get(files, path);
+}
+
 struct named_file *named_files_add(struct named_files *files, const char *path,
 				   struct strbuf *text, int error)
 {
 	struct named_file *file;
 
-	if (files->count == NAMED_FILES_MAX)
+	if (are_full(files))
 		return NULL;
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
 	file->error = error;
+	files->absent += error == ENOENT;
 	if (text) {
 		file->text = *text;
 		*text = (struct strbuf)STRBUF_INIT;
@@ -63,7 +82,7 @@ void named_files_release(struct named_files *files)
 		free(file->path);
 		free(file);
 	}
-	files->count = 0;
+	files->count = files->absent = 0;
 }
 
 const struct settings *named_file_settings(struct named_file *file,

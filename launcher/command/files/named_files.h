@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* No command has more files read than these. */
+/* No command has more files read than these, nor more looked for. */
 #define NAMED_FILES_MAX 32
+#define NAMED_PATHS_MAX 512
 
 struct named_file {
 	char *path;         /* as the command names it */
@@ -40,19 +41,24 @@ struct named_files {
 	void *context;          /* for read */
 	/* Looked at where this has no such file; it outlives this. Or NULL. */
 	const struct named_files *beneath;
-	struct named_file *items[NAMED_FILES_MAX];
+	struct named_file *items[NAMED_PATHS_MAX];
 	size_t count;
+	size_t absent; /* of them, those that are not there */
 };
 
 /*
  * The file, read now unless it was before; one that is not there has an error.
- * NULL: NAMED_FILES_MAX are there already.
+ * NULL: NAMED_FILES_MAX are there already, or NAMED_PATHS_MAX were asked for.
  */
 struct named_file *named_files_get(struct named_files *files, const char *path);
+/* The same, but half of the places, and of what may be absent, is left to files
+ * that a command names. */
+struct named_file *named_files_get_module(struct named_files *files,
+					  const char *path);
 
 /*
- * Adds a file without reading it. Takes the text over (NULL: none). NULL when
- * NAMED_FILES_MAX are there already.
+ * Adds a file without reading it. Takes the text over (NULL: none). NULL as
+ * above.
  */
 struct named_file *named_files_add(struct named_files *files, const char *path,
 				   struct strbuf *text, int error);

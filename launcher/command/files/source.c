@@ -377,14 +377,46 @@ void source_read_command(struct source *source, const char *text,
 		source_submission_find(text, cursor.end, &source->submits_line);
 }
 
+static void constant_release(struct source_constant *constant)
+{
+	free(constant->name);
+	free(constant->help);
+}
+
+void source_begin_at(struct source *source, unsigned line)
+{
+	size_t constants = 0, variables = 0;
+
+	for (size_t i = 0; i < source->constant_count; i++) {
+		struct source_constant *constant = &source->constants[i];
+
+		if (constant->line < line) {
+			constant_release(constant);
+			continue;
+		}
+		constant->line -= line - 1;
+		source->constants[constants++] = *constant;
+	}
+	source->constant_count = constants;
+	for (size_t i = 0; i < source->variable_count; i++) {
+		struct source_variable *variable = &source->variables[i];
+
+		if (variable->line < line) {
+			free(variable->name);
+			continue;
+		}
+		variable->line -= line - 1;
+		source->variables[variables++] = *variable;
+	}
+	source->variable_count = variables;
+}
+
 void source_release(struct source *source)
 {
 	for (size_t i = 0; i < source->option_count; i++)
 		source_option_release(&source->options[i]);
-	for (size_t i = 0; i < source->constant_count; i++) {
-		free(source->constants[i].name);
-		free(source->constants[i].help);
-	}
+	for (size_t i = 0; i < source->constant_count; i++)
+		constant_release(&source->constants[i]);
 	for (size_t i = 0; i < source->variable_count; i++)
 		free(source->variables[i].name);
 	strlist_release(&source->positionals);
@@ -396,12 +428,14 @@ void source_release(struct source *source)
 	*source = (struct source){ 0 };
 }
 
-/* Does a name of it begin with what was typed, or is that? */
+/* Does a name of it begin with what was typed, or is that? "--data" is an
+ * option beside --data.batch_size. */
 static bool begins_so(const struct source_option *option, const char *typed,
 		      size_t length)
 {
 	for (size_t i = 0; i < option->names.count; i++)
-		if (name_starts(option->names.items[i], typed, length))
+		if (name_starts(option->names.items[i], typed, length) &&
+		    option->names.items[i][length] != '.')
 			return true;
 	return false;
 }

@@ -45,7 +45,8 @@ struct source_option {
 	char *help;    /* its words for people; NULL: none */
 	enum option_class class; /* by the words of its names */
 	unsigned line;
-	size_t indent; /* of that line, of add_argument */
+	const char *path; /* of the module with that line; NULL: the script */
+	size_t indent;    /* of that line, of add_argument */
 };
 
 /* name = 8, f(name=8), "name": 8. */
@@ -97,6 +98,9 @@ void source_read(struct source *source, const char *text);
 void source_read_command(struct source *source, const char *text,
 			 const char *command);
 void source_release(struct source *source);
+/* Drops the constants and variables before that line, which becomes the first
+ * one. */
+void source_begin_at(struct source *source, unsigned line);
 
 /*
  * The option that a user who typed this means: the same name ("-" and "_" are

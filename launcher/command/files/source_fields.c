@@ -16,6 +16,8 @@
 /* Places where classes are named; a script of more has options that nobody
  * knows. */
 #define CLASS_PLACES_MAX 1024
+/* Of one call. */
+#define CALL_BYTES_MAX 4096
 
 struct fields_text {
 	const char *start, *end;
@@ -36,34 +38,42 @@ static bool has_field(const struct source *source)
 	return false;
 }
 
-static bool makes_options_of_fields(struct fields_text *text)
-{
-	static const struct {
-		const char *mark;
-		bool nests;
-	} parsers[] = {
-		{ "tyro.cli", true },
-		{ "HfArgumentParser", false },
-		{ "TrlParser", false },
-		{ "(Tap)", false },
-		{ "simple_parsing", false },
-		{ "pyrallis", true },
-		{ "draccus", true },
-		{ "jsonargparse", true },
-		{ "datargs", false },
-		{ "CliApp", true },
-		{ "dataclass_argparse", false },
-	};
-	bool found = false;
+static const struct fields_parser {
+	const char *mark;
+	bool nests;
+} fields_parsers[] = {
+	{ "tyro.cli", true },
+	{ "HfArgumentParser", false },
+	{ "TrlParser", false },
+	{ "(Tap)", false },
+	{ "simple_parsing", false },
+	{ "pyrallis", true },
+	{ "draccus", true },
+	{ "jsonargparse", true },
+	{ "datargs", false },
+	{ "CliApp", true },
+	{ "dataclass_argparse", false },
+};
 
-	for (size_t i = 0; i < sizeof(parsers) / sizeof(*parsers); i++) {
-		if (!strstr(text->start, parsers[i].mark))
-			continue;
-		found = true;
-		text->nests |= parsers[i].nests;
-	}
-	text->nests = text->nests && !strstr(text->start, "OmitArgPrefixes");
-	return found;
+#define FIELDS_PARSERS (sizeof(fields_parsers) / sizeof(*fields_parsers))
+
+bool source_fields_are_options(const char *text)
+{
+	for (size_t i = 0; i < FIELDS_PARSERS; i++)
+		if (strstr(text, fields_parsers[i].mark))
+			return true;
+	return false;
+}
+
+/* --data.batch_size rather than --batch_size */
+static bool fields_nest(const char *text)
+{
+	bool nests = false;
+
+	for (size_t i = 0; i < FIELDS_PARSERS; i++)
+		nests |= fields_parsers[i].nests &&
+			 strstr(text, fields_parsers[i].mark);
+	return nests && !strstr(text, "OmitArgPrefixes");
 }
 
 static const char *field_line(const struct fields_text *text, const char *at)
@@ -146,6 +156,26 @@ static bool is_of_handed(const struct fields_text *text, const char *line,
 					  name.length);
 }
 
+/* "data" where the class at `at` is an argument of add_class_arguments(). */
+static struct span key_of_call(const struct fields_text *text, const char *at)
+{
+	static const char *const calls[] = { "add_argument(",
+					     "add_class_arguments(",
+					     "add_dataclass_arguments(" };
+	const char *open = at;
+
+	while (open > text->start && !strchr("()\n", open[-1]))
+		open--;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		size_t length = strlen(calls[i]);
+
+		if ((size_t)(open - text->start) >= length &&
+		    memcmp(open - length, calls[i], length) == 0)
+			return source_signature_key(open, text->end);
+	}
+	return (struct span){ NULL, 0 };
+}
+
 static void prefixes_find(struct fields_text *text, struct span class,
 			  const char *behind, unsigned depth,
 			  struct strlist *out);
@@ -161,7 +191,13 @@ static bool prefixes_find_at(struct fields_text *text, const char *at,
 	struct span derived = name_behind(line, "class ");
 	struct span holder = name_behind(block, "class ");
 	struct span name = name_of_type(line, at);
+	struct span key = key_of_call(text, at);
 	char *longer;
+
+	if (key.length) {
+		strlist_addf(out, "%.*s.%s", (int)key.length, key.at, behind);
+		return true;
+	}
 
 	if (derived.length && at > derived.at + derived.length) {
 		prefixes_find(text, derived, behind, depth, out);
@@ -219,7 +255,71 @@ static void prefixes_of(struct fields_text *text, const char *line)
 		strlist_add(&text->prefixes, "");
 }
 
-static void field_add(struct source *source,
+static struct span class_name_at(const char *at)
+{
+	struct span name = { at, 0 };
+
+	while (at && pytext_is_word(at[name.length]))
+		name.length++;
+	return name;
+}
+
+/* field=, in the call whose bracket is before at. */
+static bool has_keyword(const char *at, const char *end, const char *field)
+{
+	struct pytext cursor = { .at = at, .end = end, .line = 1 };
+	const char *word;
+	size_t length;
+	int depth = 0;
+
+	if ((size_t)(end - at) > CALL_BYTES_MAX)
+		cursor.end = at + CALL_BYTES_MAX;
+	while (cursor.at < cursor.end && depth >= 0) {
+		if (pytext_is_quote(*cursor.at)) {
+			pytext_string(&cursor, &word, &length);
+			continue;
+		}
+		if (!pytext_is_word_start(*cursor.at)) {
+			depth += (*cursor.at == '(') - (*cursor.at == ')');
+			pytext_step(&cursor);
+			continue;
+		}
+		pytext_word(&cursor, &word, &length);
+		if (depth == 0 && pytext_word_is(word, length, field) &&
+		    cursor.at < cursor.end && *cursor.at == '=')
+			return true;
+	}
+	return false;
+}
+
+/* Config(batch_size=32), somewhere: which value the parser is given is not
+ * known. */
+static bool is_given_anew(struct fields_text *text, struct span class,
+			  const char *field)
+{
+	const char *at = text->start;
+	char *call;
+	size_t length;
+	bool found = false;
+
+	if (class.length == 0)
+		return false;
+	call = xasprintf("%.*s(", (int)class.length, class.at);
+	length = strlen(call);
+	while (!found && text->places < CLASS_PLACES_MAX &&
+	       (at = memmem(at, (size_t)(text->end - at), call, length))) {
+		bool is_call = at > text->start && !pytext_is_word(at[-1]) &&
+			       at != class.at;
+
+		text->places++;
+		at += length;
+		found = is_call && has_keyword(at, text->end, field);
+	}
+	free(call);
+	return found || text->places == CLASS_PLACES_MAX;
+}
+
+static void field_add(struct fields_text *text, struct source *source,
 		      const struct source_constant *constant,
 		      const char *prefix)
 {
@@ -229,6 +329,10 @@ static void field_add(struct source *source,
 	char *name = xasprintf("--%s%s", prefix, constant->name);
 
 	option.help = constant->help ? xstrdup(constant->help) : NULL;
+	if (option_class_of(constant->name, strlen(constant->name)) !=
+		    OPTION_OTHER &&
+	    is_given_anew(text, class_name_at(text->class), constant->name))
+		option.kind = SOURCE_OTHER;
 	source_option_derive(&option, name);
 	source_option_add(source, &option);
 	free(name);
@@ -241,8 +345,9 @@ void source_fields_read(struct source *source, const char *start,
 	const char *line = start;
 	unsigned number = 1;
 
-	if (!has_field(source) || !makes_options_of_fields(&text))
+	if (!has_field(source) || !source_fields_are_options(start))
 		return;
+	text.nests = fields_nest(start);
 	for (size_t i = 0; i < source->constant_count; i++) {
 		const struct source_constant *constant = &source->constants[i];
 
@@ -254,7 +359,8 @@ void source_fields_read(struct source *source, const char *start,
 		if (text.places == CLASS_PLACES_MAX)
 			break;
 		for (size_t k = 0; k < text.prefixes.count; k++)
-			field_add(source, constant, text.prefixes.items[k]);
+			field_add(&text, source, constant,
+				  text.prefixes.items[k]);
 	}
 	strlist_release(&text.prefixes);
 }

@@ -109,8 +109,9 @@ static uint64_t name_bits(const struct source_option *option)
 /* It speaks of something else than training, perhaps. */
 static bool help_is_aside(const char *help)
 {
-	static const char *const others[] = { "eval",  "test",  "valid",
-					      "infer", "sampl", "generat" };
+	static const char *const others[] = { "eval",     "test",  "valid",
+					      "infer",    "sampl", "generat",
+					      "benchmark" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (strcasestr(help, others[i]))
@@ -154,6 +155,9 @@ static enum option_class source_option_class(const struct source_option *option)
 		if (found == OPTION_OTHER)
 			found = class;
 	}
+	if (found == OPTION_ACCUM && option->help &&
+	    help_is_aside(option->help) && !strcasestr(option->help, "accum"))
+		return OPTION_DECOY;
 	return found == OPTION_OTHER ? class_of_help(option) : found;
 }
 

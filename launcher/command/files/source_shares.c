@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_shares.h"
 
+#include "base/span.h"
 #include "launcher/command/files/source.h"
 #include "launcher/command/text/option_class.h"
 
@@ -200,6 +201,45 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 	}
 }
 
+/* "config.data.batch_size", "config["batch_size"]" up to the end of the line:
+ * its last name. */
+static struct span copied_name(const char *at, const char *end)
+{
+	struct span name = { at, 0 };
+
+	while (at < end && (is_name_byte(*at) || strchr(".[]\"'", *at))) {
+		name.length = is_name_byte(*at) ? name.length + 1 : name.length;
+		if (!is_name_byte(*at) && at + 1 < end && is_name_byte(at[1]))
+			name = (struct span){ at + 1, 0 };
+		at++;
+	}
+	at += strspn(at, " \r");
+	if (at < end && *at != '\n' && *at != '#')
+		name.length = 0;
+	return name;
+}
+
+bool source_is_copy(const char *text, const char *name, size_t length,
+		    const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), name, length));
+	     at += length) {
+		const char *behind = at + length + strspn(at + length, " ");
+
+		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
+		    behind[1] == '=')
+			continue;
+		behind++;
+		behind += strspn(behind, " ");
+		if (span_is(copied_name(behind, end), variable))
+			return true;
+	}
+	return false;
+}
+
 /* "args.accum = a // b", from its first word on: the name, or no length. */
 static size_t computed_name(const char *at, const char *end, const char **name)
 {
@@ -313,7 +353,34 @@ static unsigned source_shares_line(const char *text, const char *at)
 	return line;
 }
 
-unsigned source_overwrites(const char *text, const char *variable)
+/* A product, of other things than itself. */
+static bool value_is_computed(const char *value, const char *end,
+			      const char *variable)
+{
+	size_t length = (size_t)(end - value);
+
+	return !mentions(value, length, variable) && memchr(value, '*', length);
+}
+
+/* args.batch_size = 64 at the beginning of a line, under no condition. */
+static bool is_set_always(const char *text, const char *begin,
+			  const char *value, const char *end)
+{
+	if (begin > text && begin[-1] != '\n')
+		return false;
+	while (value < end && *value == ' ')
+		value++;
+	while (value < end && isdigit((unsigned char)*value))
+		value++;
+	if (!isdigit((unsigned char)value[-1]))
+		return false;
+	while (value < end && strchr(" \t\r", *value))
+		value++;
+	return value == end || *value == '#';
+}
+
+unsigned source_overwrites(const char *text, const char *variable,
+			   bool *is_number)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 	size_t length = strlen(variable);
@@ -327,10 +394,10 @@ unsigned source_overwrites(const char *text, const char *variable)
 
 		line_end = line_end ? line_end : end;
 		value = overwritten_by(begin, line_end, variable);
-		/* A product, of other things than itself. */
-		if (value &&
-		    !mentions(value, (size_t)(line_end - value), variable) &&
-		    memchr(value, '*', (size_t)(line_end - value)))
+		*is_number =
+			value && is_set_always(text, begin, value, line_end);
+		if (*is_number ||
+		    (value && value_is_computed(value, line_end, variable)))
 			return source_shares_line(text, begin);
 		at = line_end;
 	}

@@ -28,6 +28,10 @@ typedef void source_share_visit(void *context, const char *name, size_t length,
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context);
 
+/* Is there a line "name = config.data.variable", with nothing else in it? */
+bool source_is_copy(const char *text, const char *name, size_t length,
+		    const char *variable);
+
 /*
  * The first line that computes an accumulation by a division, as in accum_steps
  * = total // micro, or in f(accum_steps=total // micro); 0: none. The name is
@@ -52,9 +56,10 @@ bool source_accum_nominal(struct source_nominal *nominal, const char *text,
 
 /*
  * The first line that gives an option's variable another value, whatever the
- * command says: args.batch_size = a * b; 0: none.
+ * command says: args.batch_size = a * b, or, is_number, = 64; 0: none.
  */
-unsigned source_overwrites(const char *text, const char *variable);
+unsigned source_overwrites(const char *text, const char *variable,
+			   bool *is_number);
 
 /* Is there the variable as a word of code: args.batch, f(batch)? */
 bool source_reads(const char *text, const char *variable);

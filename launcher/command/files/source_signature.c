@@ -23,25 +23,30 @@ struct signature_maker {
 	bool is_dashed;      /* batch_size is --batch-size, and not otherwise */
 	bool has_methods;    /* those of a class are sub-commands */
 	bool leads;          /* what is of no sub-command stands before it */
+	const char *nested;  /* behind the name that the call has for what it is
+				given; NULL: it has none */
 };
 
 static const struct signature_maker callers[] = {
-	{ "Fire(", NULL, false, true, false },
-	{ "tyro.cli(", NULL, false, false, false },
-	{ "typer.run(", NULL, true, false, false },
-	{ "cyclopts.run(", NULL, true, false, false },
-	{ "clize.run(", NULL, true, false, false },
-	{ "defopt.run(", NULL, true, false, false },
-	{ "CLI(", NULL, false, true, true },
-	{ "auto_cli(", NULL, false, true, true },
+	{ "Fire(", .has_methods = true },
+	{ "tyro.cli(", .library = NULL },
+	{ "typer.run(", .is_dashed = true },
+	{ "cyclopts.run(", .is_dashed = true },
+	{ "clize.run(", .is_dashed = true },
+	{ "defopt.run(", .is_dashed = true },
+	{ "CLI(", .has_methods = true, .leads = true },
+	{ "auto_cli(", .has_methods = true, .leads = true },
+	{ "add_class_arguments(", .nested = "." },
+	{ "add_function_arguments(", .nested = "." },
+	{ "add_subclass_arguments(", .nested = ".init_args." },
 };
 
 static const struct signature_maker decorators[] = {
-	{ ".command", "typer", true, false, false },
-	{ ".callback", "typer", true, false, true },
-	{ ".main_command", "typer", true, false, false },
-	{ ".command", "cyclopts", true, false, false },
-	{ ".default", "cyclopts", true, false, false },
+	{ ".command", "typer", .is_dashed = true },
+	{ ".callback", "typer", .is_dashed = true, .leads = true },
+	{ ".main_command", "typer", .is_dashed = true },
+	{ ".command", "cyclopts", .is_dashed = true },
+	{ ".default", "cyclopts", .is_dashed = true },
 };
 
 #define CALLERS (sizeof(callers) / sizeof(*callers))
@@ -51,6 +56,7 @@ struct signature_reader {
 	const char *text, *end;
 	const struct signature_maker *maker;
 	struct span command; /* that the options are of; empty: of all */
+	struct span key;     /* "data" of --data.batch_size; empty: none */
 };
 
 static struct pytext pytext_at(const struct signature_reader *s, const char *at)
@@ -88,7 +94,10 @@ static void parameter_name_derive(const struct signature_reader *s,
 				  struct source_option *option,
 				  const char *name, size_t length)
 {
-	char *text = xasprintf("--%.*s", (int)length, name);
+	char *text = xasprintf("--%.*s%s%.*s", (int)s->key.length,
+			       s->key.length ? s->key.at : "",
+			       s->key.length ? s->maker->nested : "",
+			       (int)length, name);
 
 	for (char *c = text; s->maker->is_dashed && *c; c++)
 		if (*c == '_')
@@ -217,7 +226,8 @@ static void name_read(const struct signature_reader *s, struct span name)
 	const char *class = def ? NULL : signature_find(s, "class", name);
 	struct signature_reader inner = *s;
 
-	inner.command = name;
+	if (!s->maker->nested)
+		inner.command = name;
 	if (def && *def == '(')
 		function_read(&inner, def + 1);
 	if (class)
@@ -258,6 +268,45 @@ static void caller_read(const struct signature_reader *s, const char *at)
 	}
 	if (count == 0)
 		functions_read(s);
+}
+
+struct span source_signature_key(const char *call, const char *end)
+{
+	struct pytext cursor = { .at = call, .end = end, .line = 1 };
+	struct span key = { NULL, 0 };
+	int depth = 0;
+
+	while (cursor.at < end && depth >= 0 && !key.at) {
+		depth += (*cursor.at == '(') - (*cursor.at == ')');
+		if (pytext_is_quote(*cursor.at))
+			pytext_string(&cursor, &key.at, &key.length);
+		else
+			pytext_step(&cursor);
+	}
+	while (key.length && *key.at == '-') {
+		key.at++;
+		key.length--;
+	}
+	key.length = key.length < NAME_MAX_BYTES / 2 ? key.length : 0;
+	return key;
+}
+
+/* add_class_arguments(Data, "data"), (class_from_function(make), "data") */
+static void nested_read(const struct signature_reader *s, const char *at)
+{
+	struct pytext cursor = pytext_at(s, at);
+	struct signature_reader inner = *s;
+	struct span name = { NULL, 0 };
+
+	inner.key = source_signature_key(at, s->end);
+	while (cursor.at < s->end && !strchr(",)", *cursor.at)) {
+		if (pytext_is_word_start(*cursor.at))
+			pytext_word(&cursor, &name.at, &name.length);
+		else
+			pytext_step(&cursor);
+	}
+	if (name.length)
+		name_read(&inner, name);
 }
 
 /* The string at the beginning of @app.command("train"), or of its name=. */
@@ -342,7 +391,7 @@ void source_signatures_read(struct source *source, const char *text,
 
 	for (size_t i = 0; i < CALLERS; i++) {
 		s.maker = &callers[i];
-		read_each(&s, caller_read);
+		read_each(&s, s.maker->nested ? nested_read : caller_read);
 	}
 	for (size_t i = 0; i < sizeof(decorators) / sizeof(*decorators); i++) {
 		s.maker = &decorators[i];

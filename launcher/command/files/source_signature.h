@@ -3,11 +3,19 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SIGNATURE_H
 #define AUTOFIT_LAUNCHER_COMMAND_FILES_SOURCE_SIGNATURE_H
 
+#include "base/span.h"
 #include "launcher/command/files/source.h"
 
 /* Is this function handed to one of them? */
 bool source_signature_is_handed(const char *text, const char *end,
 				const char *name, size_t length);
+
+/*
+ * "data" of add_class_arguments(Data, "data"), add_argument("--data",
+ * type=Data): the first string of the call, without dashes. call: behind its
+ * bracket.
+ */
+struct span source_signature_key(const char *call, const char *end);
 
 /*
  * def main(batch_size: int = 8) handed to fire, tyro or typer: each parameter

@@ -341,8 +341,8 @@ enum command_outcome candidates_slip_check(const struct recognition *r,
 				"%s:%u has the option %s, and none called %s: "
 				"did you mean %s? Else add %s %lld, its "
 				"default there",
-				r->source_name, option->line, name, word, name,
-				name, (long long)option->value);
+				option_file(r, option), option->line, name,
+				word, name, name, (long long)option->value);
 	}
 	return COMMAND_OK;
 }

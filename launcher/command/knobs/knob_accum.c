@@ -14,7 +14,7 @@
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_files.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -27,10 +27,12 @@ struct counted {
 	unsigned uses;
 };
 
-static void counted_of_module(void *context, struct named_file *file)
+static void counted_of_module(void *context, struct named_file *file,
+			      const struct source_import *import)
 {
 	struct counted *counted = context;
 
+	(void)import;
 	counted->uses |=
 		source_count_uses(strbuf_text(&file->text), counted->variable);
 }

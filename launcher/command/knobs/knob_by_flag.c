@@ -105,8 +105,9 @@ static enum command_outcome flag_not_found(const struct recognition *r,
 			shown, shown);
 	return not_recognised(
 		r,
-		"%s is neither a word of the command nor a key of %s%s: name "
-		"the whole key, as in train.batch_size",
+		"%s is neither a word of the command nor a key that is written "
+		"in %s%s: name the whole key where its number stands, as in "
+		"train.batch_size",
 		shown,
 		argument_brief(
 			path,

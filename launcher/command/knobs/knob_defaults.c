@@ -34,11 +34,6 @@ void knob_set_default(struct recognition *r, enum knob_kind kind,
 	knob->joined_only = preset_knob(command->preset, kind)->joined_only;
 }
 
-static char *line_evidence(const struct recognition *r, unsigned line)
-{
-	return xasprintf("%s:%u", r->source_name, line);
-}
-
 /* The text says "learning_rate", and "--learning-rate" is typed. */
 static bool is_typed_dashed(const char *text, const struct token *token)
 {
@@ -160,9 +155,11 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 			"%s:%u has the option %s, but no plain "
 			"number as its default: add %s N with its "
 			"present value",
-			r->source_name, option->line,
+			option_file(r, option), option->line,
 			argument_brief(shown, name), shown);
-	knob_set_default(r, kind, name, value, line_evidence(r, option->line));
+	knob_set_default(
+		r, kind, name, value,
+		xasprintf("%s:%u", option_file(r, option), option->line));
 	if (option->leads)
 		r->command->knobs[kind].index = option->command
 							? r->subcommand + 1
@@ -184,7 +181,7 @@ defaults_from_global(struct recognition *r, enum knob_kind kind,
 				      r->source_name, constant->line,
 				      constant->name, name);
 	knob_set_default(r, kind, name, constant->value,
-			 line_evidence(r, constant->line));
+			 xasprintf("%s:%u", r->source_name, constant->line));
 	return COMMAND_OK;
 }
 

@@ -13,7 +13,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/files/source_literals.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_files.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/names.h"
 
@@ -211,8 +211,10 @@ static void literals_visit_file(struct knob_literals *found,
 }
 
 /* A module_file_visit. */
-static void literals_visit_module(void *context, struct named_file *file)
+static void literals_visit_module(void *context, struct named_file *file,
+				  const struct source_import *import)
 {
+	(void)import;
 	literals_visit_file(context, file);
 }
 

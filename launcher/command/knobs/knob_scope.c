@@ -4,19 +4,34 @@
 
 #include "launcher/command/files/source_shares.h"
 #include "launcher/command/knobs/by_class.h"
-#include "launcher/command/parts/module_files.h"
+#include "launcher/command/modules/module_files.h"
 #include "launcher/command/text/names.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+/* Names that may be copies of another; more are not asked for. */
+#define COPIES_MAX 16
+
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
+	const char *text; /* of the script */
+	unsigned copies;  /* looked for so far */
 	enum source_share share;
 	bool by_accum;
 };
+
+/* bs = config.data.batch_size, and bs is what is shared. */
+static bool is_its_copy(struct shared_name *wanted, const char *name,
+			size_t length, enum source_share share)
+{
+	return (share == SHARE_OF_ALL || share == SHARE_OF_NODE) &&
+	       wanted->text && wanted->copies++ < COPIES_MAX &&
+	       option_class_of(name, length) != OPTION_DECOY &&
+	       source_is_copy(wanted->text, name, length, wanted->name);
+}
 
 static void note_share(void *context, const char *name, size_t length,
 		       enum source_share share, bool by_accum)
@@ -24,7 +39,8 @@ static void note_share(void *context, const char *name, size_t length,
 	struct shared_name *wanted = context;
 
 	if (*name != *SHARE_ROWS &&
-	    !name_equal(name, length, wanted->name, strlen(wanted->name)))
+	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
+	    !is_its_copy(wanted, name, length, share))
 		return;
 	wanted->by_accum |= by_accum;
 	if (share > wanted->share)
@@ -121,8 +137,10 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 	return variable;
 }
 
-static void shares_of_module(void *context, struct named_file *file)
+static void shares_of_module(void *context, struct named_file *file,
+			     const struct source_import *import)
 {
+	(void)import;
 	source_shares_visit(strbuf_text(&file->text), note_share, context);
 }
 
@@ -139,8 +157,10 @@ static struct shared_name shares_of(const struct recognition *r,
 				    const char *name,
 				    char variable[NAME_MAX_BYTES])
 {
-	struct shared_name shared = { .name = knob_scope_variable(r, name,
-								  variable) };
+	struct shared_name shared = {
+		.name = knob_scope_variable(r, name, variable),
+		.text = r->text,
+	};
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
@@ -187,14 +207,22 @@ enum command_outcome knob_overwritten_check(const struct recognition *r,
 					    const char *name)
 {
 	char variable[NAME_MAX_BYTES], shown[BRIEF_MAX];
+	bool is_number;
 	unsigned line;
 
 	if (!by_class_applies(r) || !r->text || !name)
 		return COMMAND_OK;
 	(void)knob_scope_variable(r, name, variable);
-	line = source_overwrites(r->text, variable);
+	line = source_overwrites(r->text, variable, &is_number);
 	if (!line)
 		return COMMAND_OK;
+	if (is_number)
+		return not_recognised(
+			r,
+			"%s:%u sets %s to a number, whatever %s says: take "
+			"that line out, and say the number by %s",
+			r->source_name, line, variable,
+			argument_brief(shown, name), shown);
 	return not_recognised(r,
 			      "%s:%u computes %s, whatever %s says: write "
 			      "{micro} in place of an option that it is "

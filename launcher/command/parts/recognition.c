@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *option_file(const struct recognition *r,
+			const struct source_option *option)
+{
+	return option->path ? option->path : r->source_name;
+}
+
 const struct preset_knob *preset_knob(const struct preset *preset,
 				      enum knob_kind kind)
 {

@@ -31,6 +31,9 @@ struct recognition {
 	struct error *err;
 };
 
+/* "train.py", or the module of it that declares the option */
+const char *option_file(const struct recognition *r,
+			const struct source_option *option);
 const struct preset_knob *preset_knob(const struct preset *preset,
 				      enum knob_kind kind);
 /* "batch size", "gradient accumulation", ... */

@@ -54,6 +54,16 @@ bool launcher_is_whole(const struct launcher *row, const char *program)
 	       launchers_is_listed(&row->alone, basename(program));
 }
 
+const char *launcher_subcommand_after(const char *left, const char *word)
+{
+	size_t length = strlen(word);
+
+	if (!length || strncmp(left, word, length) != 0 ||
+	    (left[length] && left[length] != ' '))
+		return NULL;
+	return left + length + (left[length] == ' ');
+}
+
 const char *launcher_name(const struct launcher *row, const char *program)
 {
 	size_t place = strlist_find(&row->names, basename(program));

@@ -16,6 +16,9 @@ const struct launcher *launcher_find_module(const struct launchers *launchers,
 
 /* The program needs no subcommand behind it. */
 bool launcher_is_whole(const struct launcher *row, const char *program);
+/* What of a sub-command is left behind this word of it ("model" of "run model"
+ * behind "run"); NULL: it is another word. */
+const char *launcher_subcommand_after(const char *left, const char *word);
 /* "podman" of /usr/bin/podman, as the row has it. */
 const char *launcher_name(const struct launcher *row, const char *program);
 

@@ -76,11 +76,11 @@ static enum command_outcome nodes_read(const struct wrapper *wrapper,
 	size_t length = strcspn(text, ":-");
 	char shown[BRIEF_MAX];
 
-	if (text[length]) {
+	/* "--nodes --x": a variable of a script is empty. */
+	if (length && text[length]) {
 		const char *most = text + length + 1;
 
-		if (length == 0 || strlen(most) != length ||
-		    strncmp(text, most, length) != 0)
+		if (strlen(most) != length || strncmp(text, most, length) != 0)
 			return is_a_range(wrapper, launch, text, "nodes");
 		text = most;
 	}

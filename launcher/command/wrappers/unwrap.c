@@ -4,6 +4,7 @@
 #include "launcher/command/wrappers/unwrap.h"
 
 #include "base/alloc.h"
+#include "launcher/command/shell/shell_assignment.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
@@ -200,6 +201,25 @@ static enum command_outcome unwrap_finish(struct wrapper *wrapper)
 	return check_pipes(wrapper);
 }
 
+/* BS=8 python train.py: what only a shell takes out of its way. */
+static enum command_outcome check_first(const struct wrapper *wrapper)
+{
+	const char *first =
+		wrapper->argv->count ? wrapper->argv->items[0] : NULL;
+	size_t length = first ? shell_name_length(first, strlen(first)) : 0;
+
+	if (!first)
+		return launch_fail(wrapper, COMMAND_USAGE,
+				   "there is no command to start");
+	if (length && first[length] == '=')
+		return launch_fail(wrapper, COMMAND_USAGE,
+				   "%.*s= sets a variable and is no program: "
+				   "put it in front of autofit, or env in "
+				   "front of it",
+				   (int)length, first);
+	return COMMAND_OK;
+}
+
 enum command_outcome command_unwrap(struct command_view *view,
 				    const struct strlist *argv,
 				    const struct command_sources *sources,
@@ -213,7 +233,7 @@ enum command_outcome command_unwrap(struct command_view *view,
 				   .presets = sources->presets,
 				   .texts = sources->texts,
 				   .err = err };
-	enum command_outcome outcome = COMMAND_OK;
+	enum command_outcome outcome = check_first(&wrapper);
 
 	*view = (struct command_view){ .program = NO_INDEX,
 				       .script = NO_INDEX,
@@ -223,9 +243,6 @@ enum command_outcome command_unwrap(struct command_view *view,
 					       hints->visible_devices,
 				       .world = 1,
 				       .nodes = 1 };
-	if (argv->count == 0)
-		return launch_fail(&wrapper, COMMAND_USAGE,
-				   "there is no command to start");
 	if (hints->environment)
 		strlist_add_all(&wrapper.environment,
 				(const char *const *)hints->environment->items,

@@ -183,17 +183,20 @@ static enum command_outcome wrapper_subcommand(struct wrapper *wrapper,
 {
 	const struct launcher *row = launch->row;
 	enum command_outcome outcome = launch_options_read(wrapper, launch);
-	const char *word = wrapper_here(wrapper);
+	const char *left = row->subcommand;
 
 	if (outcome != COMMAND_OK)
 		return outcome;
-	if (!word || strcmp(word, row->subcommand) != 0)
-		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-				   "%s starts a training only as %s %s",
-				   row->names.items[0], row->names.items[0],
-				   row->subcommand);
-	wrapper->at++;
-	return COMMAND_OK;
+	for (; left && *left; wrapper->at++)
+		left = wrapper_here(wrapper)
+			       ? launcher_subcommand_after(
+					 left, wrapper_here(wrapper))
+			       : NULL;
+	return left ? COMMAND_OK
+		    : launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
+				  "%s starts a training only as %s %s",
+				  row->names.items[0], row->names.items[0],
+				  row->subcommand);
 }
 
 enum command_outcome wrapper_launcher(struct wrapper *wrapper,

@@ -67,7 +67,7 @@ static bool starts_ranks_of(const struct wrapper *wrapper, const char *word,
 
 	return row && row->count != COUNT_NOTHING &&
 	       (launcher_is_whole(row, word) ||
-		(next && strcmp(next, row->subcommand) == 0));
+		(next && launcher_subcommand_after(row->subcommand, next)));
 }
 
 /* The first word behind the program and before this one that starts ranks. */

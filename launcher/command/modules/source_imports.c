@@ -1,12 +1,15 @@
 /* The modules that a script imports. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/files/source_imports.h"
+#include "launcher/command/modules/source_imports.h"
 
-#include "launcher/command/files/source.h"
+#include "launcher/command/files/pytext.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
+
+/* What follows an import is not looked at. */
+#define IMPORT_BYTES_MAX 4096
 
 static size_t dotted_length(const char *at, const char *end)
 {
@@ -73,6 +76,32 @@ size_t source_imports(const char *text,
 			imports[count++] = import;
 		}
 		text = line_end + 1;
+	}
+	return count;
+}
+
+size_t source_import_names(const struct source_import *import,
+			   struct span names[IMPORT_NAMES_MAX])
+{
+	const char *at = import->member ? import->member : import->module;
+	struct pytext cursor = { .at = at, .line = 1 };
+	size_t count = 0;
+
+	cursor.end = at + strnlen(at, IMPORT_BYTES_MAX);
+	while (cursor.at < cursor.end && count < IMPORT_NAMES_MAX &&
+	       *cursor.at != (*at == '(' ? ')' : '\n')) {
+		struct span *name = &names[count];
+
+		if (*cursor.at == '#') {
+			pytext_skip_comment(&cursor);
+		} else if (pytext_is_word_start(*cursor.at)) {
+			pytext_word(&cursor, &name->at, &name->length);
+			count += !span_is(*name, "as");
+		} else {
+			if (*cursor.at == '*')
+				names[count++] = (struct span){ cursor.at, 1 };
+			pytext_step(&cursor);
+		}
 	}
 	return count;
 }

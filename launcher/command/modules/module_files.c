@@ -1,0 +1,273 @@
+/* Modules of the script's own folder. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/modules/module_files.h"
+
+#include "base/alloc.h"
+#include "launcher/command/modules/source_imports.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of one import that are looked for as modules. */
+#define MEMBERS_MAX 8
+
+/* "a/b/", of a/b/c.py; of "../c" one part less for each dot but the first. */
+static char *folder_above(const char *path, size_t dots)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < dots; i++) {
+		const char *slash =
+			length ? memrchr(path, '/', length - 1) : NULL;
+
+		length = slash ? (size_t)(slash + 1 - path) : 0;
+	}
+	return xstrndup(path, length);
+}
+
+/* Where Python looks first: the script's folder, else the working one. */
+static char *import_folder(const struct module_user *user, size_t dots)
+{
+	const struct recognition *r = user->r;
+	const struct command_view *view = &r->command->view;
+
+	if (user->path && dots)
+		return folder_above(user->path, dots);
+	if (r->script && (dots || view->script != NO_INDEX))
+		return folder_above(r->script->path, dots ? dots : 1);
+	return xstrdup("");
+}
+
+static size_t import_dots(const struct source_import *import)
+{
+	size_t dots = 0;
+
+	while (dots < import->module_length && import->module[dots] == '.')
+		dots++;
+	return dots;
+}
+
+/* NULL: it is none of the command's own files. */
+static struct named_file *module_file(const struct recognition *r,
+				      const char *folder, const char *name,
+				      size_t length)
+{
+	char *path = xasprintf("%s%.*s.py", folder, (int)length, name);
+	struct named_file *file;
+
+	for (char *c = path + strlen(folder); c < path + strlen(path) - 3; c++)
+		if (*c == '.')
+			*c = '/';
+	file = named_files_get_module(r->texts, path);
+	free(path);
+	return file && !file->error && file->text.length ? file : NULL;
+}
+
+/* "src/" of src/package/tools/train.py, which imports package.a: such a package
+ * is installed so that it is found there. NULL: it stands in none. */
+static char *package_root(const struct module_user *user,
+			  const struct source_import *import)
+{
+	const struct command_view *view = &user->r->command->view;
+	size_t length = 0;
+	const char *path, *at;
+
+	while (length < import->module_length && import->module[length] != '.')
+		length++;
+	if (view->script == NO_INDEX || !length)
+		return NULL;
+	path = command_argv(user->r->command)->items[view->script];
+	for (at = path; *at; at += strcspn(at, "/"), at += *at == '/')
+		if (strncmp(at, import->module, length) == 0 &&
+		    at[length] == '/')
+			return xstrndup(path, (size_t)(at - path));
+	return NULL;
+}
+
+/* Folders in which it is looked for. */
+struct import_roots {
+	char *items[3];
+	size_t count;
+};
+
+static void import_roots_find(struct import_roots *roots,
+			      const struct module_user *user,
+			      const struct source_import *import)
+{
+	size_t dots = import_dots(import);
+	char *root = dots ? NULL : package_root(user, import);
+
+	*roots = (struct import_roots){ .count = 0 };
+	roots->items[roots->count++] = import_folder(user, dots);
+	if (root)
+		roots->items[roots->count++] = root;
+	/* PYTHONPATH=. is usual. */
+	if (!dots && *roots->items[0])
+		roots->items[roots->count++] = xstrdup("");
+}
+
+static void import_roots_release(struct import_roots *roots)
+{
+	for (size_t i = 0; i < roots->count; i++)
+		free(roots->items[i]);
+}
+
+/* name: a.b */
+static struct named_file *import_file(const struct recognition *r,
+				      const struct import_roots *roots,
+				      struct span name)
+{
+	struct named_file *file = NULL;
+
+	for (size_t i = 0; name.length && !file && i < roots->count; i++)
+		file = module_file(r, roots->items[i], name.at, name.length);
+	return file;
+}
+
+/* a/b/__init__.py, with folder as a/b/, which the caller frees; NULL: none, and
+ * any folder. name: a.b */
+static struct named_file *package_file(const struct recognition *r,
+				       const struct import_roots *roots,
+				       struct span name, char **folder)
+{
+	struct named_file *init = NULL;
+
+	*folder = NULL;
+	for (size_t i = 0; name.length && !init && i < roots->count; i++) {
+		const char *root = roots->items[i];
+
+		free(*folder);
+		*folder = xasprintf("%s%.*s/", root, (int)name.length, name.at);
+		for (char *c = *folder + strlen(root); *c; c++)
+			if (*c == '.')
+				*c = '/';
+		init = module_file(r, *folder, "__init__", 8);
+	}
+	return init;
+}
+
+/* Does the one hand on what the other asks for? */
+static bool shares_member(const struct source_import *asked,
+			  const struct source_import *handed)
+{
+	struct span wanted[IMPORT_NAMES_MAX], there[IMPORT_NAMES_MAX];
+	size_t wanted_count = source_import_names(asked, wanted);
+	size_t there_count = source_import_names(handed, there);
+
+	for (size_t i = 0; i < wanted_count; i++)
+		for (size_t k = 0; k < there_count; k++)
+			if (span_is(there[k], "*") ||
+			    (there[k].length == wanted[i].length &&
+			     memcmp(there[k].at, wanted[i].at,
+				    wanted[i].length) == 0))
+				return true;
+	return false;
+}
+
+/*
+ * A package, and the modules from which its __init__.py takes what is asked
+ * for, one step and no further. Of a package that is imported by its name that
+ * is all. False: there is no such package.
+ */
+static bool visit_package(const struct recognition *r,
+			  const struct import_roots *roots,
+			  const struct source_import *import, struct span name,
+			  module_file_visit *visit, void *context)
+{
+	bool is_whole =
+		span_end(name) != import->module + import->module_length;
+	struct source_import inner[SOURCE_IMPORTS_MAX];
+	char *folder;
+	struct named_file *init = package_file(r, roots, name, &folder);
+	size_t count =
+		init ? source_imports(strbuf_text(&init->text), inner) : 0;
+
+	if (init)
+		visit(context, init, import);
+	for (size_t i = 0; i < count; i++) {
+		struct named_file *file =
+			inner[i].module_length > 1 &&
+					inner[i].module[0] == '.' &&
+					(is_whole ||
+					 shares_member(import, &inner[i]))
+				? module_file(r, folder, inner[i].module + 1,
+					      inner[i].module_length - 1)
+				: NULL;
+
+		if (file)
+			visit(context, file, import);
+	}
+	free(folder);
+	return init != NULL;
+}
+
+/* "from a.b import c": c may be a module of a.b, or a package. */
+static bool visit_member(const struct module_user *user,
+			 const struct import_roots *roots,
+			 const struct source_import *import, struct span member,
+			 module_file_visit *visit, void *context)
+{
+	size_t dots = import_dots(import);
+	size_t length = import->module_length - dots;
+	char *text =
+		xasprintf("%.*s%s%.*s", (int)length, import->module + dots,
+			  length ? "." : "", (int)member.length, member.at);
+	struct span name = { text, strlen(text) };
+	struct named_file *file = import_file(user->r, roots, name);
+	bool found = file || visit_package(user->r, roots, import, name, visit,
+					   context);
+
+	if (file)
+		visit(context, file, import);
+	free(text);
+	return found;
+}
+
+/* The module a.b, else what is imported of the package a.b. */
+static void import_visit(const struct module_user *user,
+			 const struct source_import *import,
+			 module_file_visit *visit, void *context)
+{
+	size_t dots = import_dots(import);
+	struct span name = { import->module + dots,
+			     import->module_length - dots };
+	struct span names[IMPORT_NAMES_MAX];
+	struct import_roots roots;
+	struct named_file *file;
+	size_t count;
+	bool found;
+
+	import_roots_find(&roots, user, import);
+	file = import_file(user->r, &roots, name);
+	found = file != NULL;
+	if (file)
+		visit(context, file, import);
+	count = file || !import->member ? 0
+					: source_import_names(import, names);
+	for (size_t i = 0; i < count && i < MEMBERS_MAX; i++)
+		found |= visit_member(user, &roots, import, names[i], visit,
+				      context);
+	if (!found)
+		(void)visit_package(user->r, &roots, import, name, visit,
+				    context);
+	import_roots_release(&roots);
+}
+
+void module_files_visit_of(const struct module_user *user,
+			   module_file_visit *visit, void *context)
+{
+	struct source_import imports[SOURCE_IMPORTS_MAX];
+	size_t count = source_imports(user->text, imports);
+
+	for (size_t i = 0; i < count; i++)
+		import_visit(user, &imports[i], visit, context);
+}
+
+void module_files_visit(const struct recognition *r, module_file_visit *visit,
+			void *context)
+{
+	struct module_user user = { .r = r, .text = r->text };
+
+	if (r->text && !r->command->view.expansion.folder)
+		module_files_visit_of(&user, visit, context);
+}
