@@ -122,6 +122,25 @@ static bool own_may_tell(const struct session *session,
 	       (!last || (trial_fits(last) && !trial_is_confirmed(last)));
 }
 
+/* A refusal that names no file, as of who binds a socket to a path. */
+static bool is_nameless_refusal(const char *error)
+{
+	const char *words = strerror(EACCES);
+	const char *at = strstr(error, words);
+
+	return at && (at[strlen(words)] == '\n' || !at[strlen(words)]);
+}
+
+static const char *hint_for(const struct session *session,
+			    const struct probe_outcome *outcome)
+{
+	if (session->kit.isolation.choice.kind != ISOLATION_LANDLOCK ||
+	    !is_nameless_refusal(outcome->first_error))
+		return outcome->hint;
+	return "probes make files and sockets only in scratch and caches "
+	       "(Landlock): --allow-writes PATH names another folder";
+}
+
 enum session_turn session_failure_follow(struct session *session,
 					 const struct probe_report *report)
 {
@@ -129,6 +148,7 @@ enum session_turn session_failure_follow(struct session *session,
 	const struct probe_outcome *outcome = &report->outcome;
 	const struct evidence_end *end = &outcome->evidence.end;
 	const struct trial *trial = &outcome->trial;
+	const char *hint = hint_for(session, outcome);
 	struct strbuf message = STRBUF_INIT;
 
 	assert(trial->verdict == VERDICT_FAILED);
@@ -162,8 +182,8 @@ enum session_turn session_failure_follow(struct session *session,
 	/* What it printed is of use only when it broke by itself. */
 	if (trial->peak_is_lower_bound || !trial->steps)
 		strbuf_adds(&message, outcome->first_error);
-	if (outcome->hint)
-		strbuf_addf(&message, "hint: %s\n", outcome->hint);
+	if (hint)
+		strbuf_addf(&message, "hint: %s\n", hint);
 	return session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
 			   strbuf_detach(&message));
 }
