@@ -50,7 +50,8 @@ static bool did_its_part(const struct evidence *evidence)
 	int64_t rounds =
 		trial_rounds_of(progress->steps, progress->later_passes);
 
-	if (verdict_has_failed(end) && progress->steps < progress->steps_asked)
+	if (progress->goes_on || (verdict_has_failed(end) &&
+				  progress->steps < progress->steps_asked))
 		return false;
 	if (rounds >= progress->steps_needed)
 		return true;
@@ -144,10 +145,11 @@ static void rule_failed(const struct evidence *evidence, struct judgement *out)
 		verdict_say(out, VERDICT_FAILED, "killed by signal %d (%s)%s",
 			    WTERMSIG(status), strsignal(WTERMSIG(status)),
 			    WTERMSIG(status) == SIGKILL ? BY_ANOTHER : "");
-	else if (end->ended && end->left_behind && status == 0)
+	else if (end->ended && status == 0 &&
+		 (end->left_behind || evidence->progress.goes_on))
 		verdict_say(out, VERDICT_FAILED,
-			    "it ended before any step and left processes "
-			    "running: start the training in the foreground");
+			    "it ended and left processes running: start the "
+			    "training in the foreground");
 	else if (end->ended && WIFEXITED(status) && status == 0)
 		verdict_say(out, VERDICT_FAILED,
 			    "it ended without one training step: its optimizer "

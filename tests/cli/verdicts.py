@@ -39,6 +39,8 @@ def take(mib):
     held.append(area)
 
 
+if args.fault == "daemon" and os.fork():
+    os._exit(0)
 micro = args.batch_size
 is_large = micro >= args.at
 take(10)
@@ -119,6 +121,11 @@ def every_fault(place):
     got = answer(place, 400, 8, 1, "--fault", "no_steps", grow=True)
     equal("no steps from 16 on", got.status, 0)
     check("no steps: below", got.result["recommended"]["micro_batch"] < 16, got)
+    got = answer(place, 400, 8, 4, "--fault", "daemon", "--steps", "60")
+    equal("it goes to the background: not believed", got.status, 121)
+    holds("it goes to the background: the remedy", got.err,
+          "it ended and left processes running: start the training in the "
+          "foreground")
     words = ("--fault", "halves", "--at", "32")
     got = answer(place, 400, 2, 1, *words, grow=True)
     equal("halves its batch", got.status, 0)
