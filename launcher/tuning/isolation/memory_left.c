@@ -20,7 +20,7 @@
 #define SHARED_SHOWN_MAX 3
 
 /* The pages of this autofit's probes and of any other's are nobody's files. */
-static bool is_passed_over(const char *name)
+static bool is_page_or_dots(const char *name)
 {
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	       strncmp(name, CHANNEL_MEMORY_PREFIX,
@@ -33,7 +33,7 @@ static void add_shared_entry(struct strlist *entries, int folder,
 {
 	struct stat info;
 
-	if (is_passed_over(name) ||
+	if (is_page_or_dots(name) ||
 	    fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    info.st_uid != geteuid())
 		return;
