@@ -83,6 +83,21 @@ static void order_end(struct probe *probe, enum stop_reason reason)
 	probe->course.state = PROBE_RUNNING;
 }
 
+/* The last lines of a command may come through a process of its own. */
+#define LATE_LINES_MS 200
+
+/* What a command leaves running when it ends may be its training. */
+static void watch_what_is_left(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+	enum steps_source source;
+
+	probe_watch(probe);
+	if (readings->steps_left < 0 &&
+	    probe_clock_ms(&probe->clock) - readings->ended_ms > LATE_LINES_MS)
+		readings->steps_left = probe_steps(probe, &source);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct probe *probe = timer->data;
@@ -98,6 +113,8 @@ static void on_tick(uv_timer_t *timer)
 		probe->course.is_left = true;
 		probe->course.state = PROBE_OVER;
 	}
+	if (probe->evidence.end.ended)
+		watch_what_is_left(probe);
 	/* Once it is being stopped its peak proves nothing more. */
 	if (is_stopping(probe))
 		return;
@@ -133,6 +150,7 @@ static void take_message(struct probe *probe,
 			break;
 		end->ended = true;
 		end->wait_status = message->value;
+		probe->readings.ended_ms = probe_clock_ms(&probe->clock);
 		probe_watch_end(probe);
 		break;
 	case KEEPER_ABANDONED:

@@ -60,6 +60,9 @@ struct probe_readings {
 	size_t unhooked; /* see struct probe_outcome */
 	/* What launchers that wait for the one process that steps hold. */
 	uint64_t launcher_bytes;
+	/* When the command had ended by itself, and the steps that were made a
+	 * moment later; negative: not yet. */
+	int64_t ended_ms, steps_left;
 	bool would_leave; /* a program was called that sends work elsewhere */
 };
 

@@ -106,6 +106,8 @@ void probe_collect_evidence(struct probe *probe)
 		.never_stepped =
 			(readings->python.flags & CHANNEL_NEVER_STEPPED) != 0,
 		.smaller_steps = probe->spec.smaller_steps,
+		.goes_on = readings->steps_left >= 0 &&
+			   probe_steps(probe, &source) > readings->steps_left,
 		.decided = probe->course.decided,
 		.fits_by_time = probe->course.by_time,
 	};

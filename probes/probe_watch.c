@@ -31,6 +31,7 @@ int probe_watch_open(struct probe *probe, struct error *err)
 	int result = 0;
 
 	readings->lost_rank = -1;
+	readings->steps_left = -1;
 	/* Without a reading nothing is claimed of the machine's memory. */
 	if (host_available_read(&readings->available, "/proc", NULL) == 0)
 		probe->course.limits.available_floor_bytes =

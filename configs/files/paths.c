@@ -126,9 +126,14 @@ static int check_owner(const char *folder, struct error *err)
 
 int paths_make(const char *folder, struct error *err)
 {
-	int result = folder_make(folder, 0700, err);
+	int result = folder_make(folder, 0700, NULL);
 
-	return result < 0 ? result : check_owner(folder, err);
+	if (result < 0)
+		return error_set(err, result,
+				 "cannot make folder %.300s: %s (set "
+				 "AUTOFIT_HOME to one where you may write)",
+				 folder, strerror(-result));
+	return check_owner(folder, err);
 }
 
 void paths_release(struct paths *paths)

@@ -35,6 +35,8 @@ int paths_make(const char *folder, struct error *err);
 
 /* Keep the newest `keep` folders in folder, remove the others whole. */
 void paths_prune(const char *folder, size_t keep);
+/* Remove the files in folder that were not written for so many days. */
+void paths_remove_old(const char *folder, int days);
 /* Remove a folder and all in it; follows no links, and enters no mount: what
  * a program mounted in it is unmounted first, where that is allowed. */
 void paths_remove_tree(const char *folder);

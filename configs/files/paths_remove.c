@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Every level holds a descriptor; what is deeper is moved up first. */
@@ -22,6 +23,7 @@
 #define PROC_FD_MAX 64
 #define PASSES_MAX 1000
 #define FOLDERS_MAX 100000
+#define SECONDS_OF_DAY 86400
 
 struct removal {
 	int top; /* the folder that is removed */
@@ -257,4 +259,20 @@ void paths_prune(const char *folder, size_t keep)
 		free(items[i].path);
 	}
 	free(items);
+}
+
+void paths_remove_old(const char *folder, int days)
+{
+	time_t oldest = time(NULL) - (time_t)days * SECONDS_OF_DAY;
+	const struct dirent *entry;
+	struct stat info;
+	DIR *dir = opendir(folder);
+
+	while (dir && (entry = readdir(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &info,
+			    AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(info.st_mode) && info.st_mtime < oldest)
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		(void)closedir(dir);
 }

@@ -3,6 +3,7 @@
 #include "configs/identity/stamps.h"
 
 #include "base/hash.h"
+#include "base/match.h"
 #include "base/textfile.h"
 #include "configs/identity/difference.h"
 
@@ -76,23 +77,36 @@ static bool needs_folder(const char *name)
 	return false;
 }
 
+/* "/utils.py", of which a project may have several. */
+static bool is_name_of_many(const struct strlist *stamps, const char *name)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < stamps->count && count < 2; i++)
+		count += text_ends_with(stamps->items[i], name);
+	return count > 1;
+}
+
 /* The last slash before what is shown of the path; NULL: all of it. */
-static const char *stamps_name_of(const char *path)
+static const char *stamps_name_of(const char *path,
+				  const struct strlist *stamps)
 {
 	const char *slash = strrchr(path, '/');
 	const char *above = slash;
 
-	if (!slash || !needs_folder(slash + 1))
+	if (!slash ||
+	    (!needs_folder(slash + 1) && !is_name_of_many(stamps, slash)))
 		return slash;
 	while (above > path && above[-1] != '/')
 		above--;
 	return above > path ? above - 1 : NULL;
 }
 
-static void stamps_say(struct difference *difference, const char *path,
+static void stamps_say(struct difference *difference,
+		       const struct strlist *stamps, const char *path,
 		       const char *what)
 {
-	const char *slash = stamps_name_of(path);
+	const char *slash = stamps_name_of(path, stamps);
 	struct strbuf *out = difference_next(difference);
 
 	if (!out)
@@ -104,7 +118,8 @@ static void stamps_say(struct difference *difference, const char *path,
 
 /* "stamp path" against the file as it is now. */
 static void stamps_compare(struct difference *difference,
-			   struct strbuf *content, const char *entry)
+			   struct strbuf *content, const struct strlist *stamps,
+			   const char *entry)
 {
 	const char *blank = strchr(entry, ' ');
 	const char *path = blank ? blank + 1 : entry;
@@ -114,7 +129,7 @@ static void stamps_compare(struct difference *difference,
 	if (blank && strlen(stamp) == (size_t)(blank - entry) &&
 	    strncmp(stamp, entry, strlen(stamp)) == 0)
 		return;
-	stamps_say(difference, path,
+	stamps_say(difference, stamps, path,
 		   strcmp(stamp, gone) == 0 ? " is gone" : " changed");
 }
 
@@ -130,11 +145,12 @@ bool stamps_hold(const struct strlist *stamps, struct strbuf *difference)
 		if (i == STAMPS_MAX || read > CONTENTS_MAX ||
 		    (!difference && found.count))
 			break;
-		stamps_compare(&found, &content, stamps->items[i]);
+		stamps_compare(&found, &content, stamps, stamps->items[i]);
 		read += content.length;
 	}
 	if (i < stamps->count && difference)
-		stamps_say(&found, "more files", " than can be compared");
+		stamps_say(&found, stamps, "more files",
+			   " than can be compared");
 	difference_finish(&found);
 	strbuf_release(&content);
 	return i == stamps->count && found.count == 0;

@@ -433,15 +433,22 @@ int journal_open(struct journal *journal, const char *folder,
 	int result;
 
 	journal->fd = -1;
+	journal->is_empty = false;
 	journal->path = journal_path_of(folder, identity);
 	result = paths_make(folder, err);
+	if (result == 0)
+		paths_remove_old(folder, JOURNAL_DAYS);
 	if (result == 0)
 		result = journal_open_file(journal, err);
 	if (result == 0 && resume(journal, identity, resumed) < 0) {
 		result = start_afresh(journal, identity, err);
 		sync_folder(folder);
 	}
-	if (result < 0)
+	journal->is_empty = result == 0 && !resumed->count;
+	/* It is young again: nobody removes it while it is in use. */
+	if (result == 0)
+		(void)futimens(journal->fd, NULL);
+	else
 		journal_close(journal);
 	return result;
 }
@@ -454,19 +461,21 @@ int journal_add(struct journal *journal, const struct probe_note *note,
 
 	put_line(&line, journal_line_make(note));
 	result = journal_append(journal, &line, err);
+	journal->is_empty = journal->is_empty && result < 0;
 	strbuf_release(&line);
 	return result;
 }
 
 void journal_finish(struct journal *journal)
 {
-	if (journal->path)
-		(void)unlink(journal->path);
+	journal->is_empty = true;
 	journal_close(journal);
 }
 
 void journal_close(struct journal *journal)
 {
+	if (journal->path && journal->is_empty)
+		(void)unlink(journal->path);
 	if (journal->fd >= 0)
 		(void)close(journal->fd);
 	free(journal->path);

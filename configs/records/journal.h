@@ -6,15 +6,23 @@
 #include "base/error.h"
 #include "configs/records/record.h"
 
+#include <stdbool.h>
+
 struct journal {
 	int fd; /* -1: closed */
 	char *path;
+	bool is_empty; /* no probe is in it: to close it removes it */
 };
+
+/* Nobody resumes one that was not written for so long: it is removed when
+ * another is opened in its folder. */
+#define JOURNAL_DAYS 30
 
 /*
  * Opens folder/<hash of identity>.jsonl. When it is there with the same
  * identity its probes are put into resumed, a torn last line is passed over
  * and cut off; with another identity, or unreadable, it starts afresh.
+ * Those that are too old to be resumed are removed before.
  * The file is 0600; its descriptor is close-on-exec.
  */
 int journal_open(struct journal *journal, const char *folder,
@@ -27,6 +35,7 @@ int journal_add(struct journal *journal, const struct probe_note *note,
 
 /* The tuning is done and recorded: remove the file. */
 void journal_finish(struct journal *journal);
+/* It stays for the next start, unless there is nothing in it. */
 void journal_close(struct journal *journal);
 
 /* Remove the journal of this identity: 1, 0 when there is none, -errno. */

@@ -150,9 +150,10 @@ static bool is_key_colon(const struct masking *masking, size_t at)
 }
 
 static bool name_is_secret(const struct masking *masking,
-			   struct secrets_span name)
+			   struct secrets_span name, size_t value)
 {
-	return secret_name(masking->text + name.start, name.end - name.start);
+	return secret_is_named(masking->text + name.start,
+			       name.end - name.start, masking->text + value);
 }
 
 /* NAME=value, NAME: value, "NAME": "value", wherever they stand. */
@@ -162,7 +163,7 @@ static void hide_assigned(struct masking *masking)
 		struct secrets_span value;
 
 		if ((masking->text[i] != '=' && !is_key_colon(masking, i)) ||
-		    !name_is_secret(masking, name_before(masking, i)))
+		    !name_is_secret(masking, name_before(masking, i), i + 1))
 			continue;
 		if (i <= masking->head) {
 			hide_value(masking,
@@ -204,7 +205,7 @@ static void hide_options(struct masking *masking)
 		i = name.end - 1;
 		if (next == name.end || next == masking->length ||
 		    strncmp(masking->text + next, "--", 2) == 0 ||
-		    !name_is_secret(masking, name))
+		    !name_is_secret(masking, name, next))
 			continue;
 		value = secrets_word_at(masking, next);
 		hide_value(masking, value.start, value.end);
@@ -229,11 +230,11 @@ static bool is_script_flag(const char *argument)
 }
 
 /* Is it an option whose secret is the next argument? */
-static bool awaits_secret(const char *argument)
+static bool awaits_secret(const char *argument, const char *value)
 {
 	return argument[0] == '-' && !strchr(argument, '=') &&
 	       !strpbrk(argument, " \t\n") &&
-	       secret_name(argument, strlen(argument));
+	       secret_is_named(argument, strlen(argument), value);
 }
 
 static size_t secrets_head_of(const char *text)
@@ -251,7 +252,7 @@ static void hide_named(struct masking *masking, const char *before)
 {
 	bool has_words = strpbrk(masking->text, " \t\n");
 
-	if (before && awaits_secret(before) &&
+	if (before && awaits_secret(before, masking->text) &&
 	    strncmp(masking->text, "--", 2) != 0) {
 		hide_value(masking, 0, masking->length);
 		return;
@@ -383,7 +384,8 @@ void secrets_values(struct strlist *values, const struct strlist *argv,
 		const char *item = environment->items[i];
 		const char *equals = strchr(item, '=');
 
-		if (equals && secret_name(item, (size_t)(equals - item)))
+		if (equals &&
+		    secret_is_named(item, (size_t)(equals - item), equals + 1))
 			secrets_add_value(values, equals + 1,
 					  strlen(equals + 1));
 		add_of_urls(values, item);

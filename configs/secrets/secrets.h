@@ -22,6 +22,12 @@
 bool secret_name(const char *name, size_t length);
 
 /*
+ * Does it hold this one? As above; a name that may also be a folder's or a
+ * number's (pwd, pass, pw, alone) holds a secret where the value is neither.
+ */
+bool secret_is_named(const char *name, size_t length, const char *value);
+
+/*
  * Append a copy of argv with values of such options as ***: --token V,
  * --token=V, key=V, and user info of URLs anywhere (https://u:p@host).
  */

@@ -26,8 +26,7 @@ static const char *const secret_words[] = {
 };
 
 /* Only as the last word. */
-static const char *const last_words[] = { "token", "auth", "oauth", "pwd",
-					  NULL };
+static const char *const last_words[] = { "token", "auth", "oauth", NULL };
 
 /* Two words side by side, wherever they stand. */
 static const char *const secret_pairs[][2] = {
@@ -160,16 +159,31 @@ static bool has_secret_pair(const struct words *words)
 	return false;
 }
 
+/* pw, pwd, pswd: letters of "password" in its order, with the w. */
+static bool abbreviates_password(const char *word)
+{
+	const char *rest = "password";
+	const char *at = word;
+	char last = '\0';
+
+	for (; *at && (rest = strchr(rest, *at)); at++, rest++)
+		last = *at;
+	return !*at && *word == 'p' && strchr(word, 'w') &&
+	       (last == 'w' || last == 'd');
+}
+
 static bool has_last_word(const struct words *words)
 {
 	const char *last = words->items[words->count - 1];
 	const char *before =
 		words->count > 1 ? words->items[words->count - 2] : NULL;
 
+	if (abbreviates_password(last))
+		return before && !text_is_listed(switch_words, before);
 	if (!text_is_listed(last_words, last))
 		return false;
 	if (!before)
-		return strcmp(last, "pwd") != 0;
+		return true;
 	if (strcmp(last, "token") == 0)
 		return !text_is_listed(text_words, before);
 	return !text_is_listed(switch_words, before);
@@ -191,4 +205,19 @@ bool secret_name(const char *name, size_t length)
 		return false;
 	return has_secret_word(&words) || has_secret_pair(&words) ||
 	       has_last_word(&words);
+}
+
+bool secret_is_named(const char *name, size_t length, const char *value)
+{
+	struct words words;
+
+	if (secret_name(name, length))
+		return true;
+	words_split(&words, name, length);
+	if (words.count != 1 || (strcmp(words.items[0], "pass") != 0 &&
+				 !abbreviates_password(words.items[0])))
+		return false;
+	value += strspn(value, "\"' \t");
+	return !strchr("/.~$", *value) &&
+	       value[strspn(value, "0123456789.e+-")] != '\0';
 }

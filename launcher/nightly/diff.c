@@ -10,11 +10,13 @@
 #include "launcher/nightly/night_compare.h"
 #include "launcher/nightly/night_row.h"
 #include "launcher/options/exitcode.h"
+#include "launcher/records/records_choose.h"
 #include "launcher/report/rates.h"
 #include "launcher/report/report_answer.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* A record as the one row of a night, so that both are compared alike. */
 static void night_of_record(struct night *night, const struct record *record)
@@ -48,11 +50,30 @@ static void night_of_record(struct night *night, const struct record *record)
 	row->spread = row->speed > 0 ? row->speed * rates_spread(trial) : 0;
 }
 
+/* As `autofit show` lists it: a file of that name stands before. */
+static int read_named(struct night *night, const char *name)
+{
+	struct chosen chosen = { 0 };
+	int result = -1;
+
+	if (access(name, F_OK) == 0)
+		return -1;
+	if (chosen_open(&chosen) == EXIT_DONE &&
+	    chosen_take_name(&chosen, name) && chosen.record.id) {
+		night_of_record(night, &chosen.record);
+		result = 0;
+	}
+	chosen_release(&chosen);
+	return result;
+}
+
 static int read_either(struct night *night, const char *path)
 {
 	struct error err = ERROR_INIT, record_err = ERROR_INIT;
 	struct record record;
 
+	if (read_named(night, path) == 0)
+		return 0;
 	if (night_read(night, path, &err) == 0)
 		return 0;
 	night_release(night);
@@ -62,7 +83,7 @@ static int read_either(struct night *night, const char *path)
 		return 0;
 	}
 	log_error("%s is neither a record (%s) nor a summary.json of autofit "
-		  "nightly",
+		  "nightly, nor the name of a record, which autofit show lists",
 		  path, record_err.message);
 	return -1;
 }

@@ -433,7 +433,8 @@ enum options_outcome options_parse(struct options *options,
 	if (!parsing.subcommand ||
 	    parsing.subcommand->subcommand != SUBCOMMAND_ESTIMATE)
 		layers_pass_over(&parsing.layers, GROUP_ESTIMATE);
-	if (layers_read_environment(&parsing.layers, environment, err) < 0 ||
+	if (layers_read_environment(&parsing.layers, environment, warnings,
+				    err) < 0 ||
 	    read_files(&parsing, files, warnings) < 0 ||
 	    options_check(&parsing))
 		return OPTIONS_WRONG;

@@ -24,14 +24,31 @@ static void add_lines(struct strbuf *out, const char *const *words)
 		strbuf_addf(out, "%s\n", *words);
 }
 
+static bool is_word(const char *const *words, const char *text, size_t length)
+{
+	for (; *words; words++)
+		if (strlen(*words) == length &&
+		    strncmp(*words, text, length) == 0)
+			return true;
+	return false;
+}
+
 static void add_fixed_words(struct strbuf *out, const struct option_row *row)
 {
 	static const char literal[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
-	/* "cuda:N" and "a whole number" describe values: nobody types them. */
-	for (size_t i = 0; row->words && row->words[i]; i++)
-		if (!row->words[i][strspn(row->words[i], literal)])
-			strbuf_addf(out, "%s\n", row->words[i]);
+	/* "a whole number" describes a value, and so does the end of
+	 * "phantom:NAME[xN]": nobody types that. */
+	for (size_t i = 0; row->words && row->words[i]; i++) {
+		const char *word = row->words[i];
+		size_t length = strspn(word, literal);
+
+		if (!word[length])
+			strbuf_addf(out, "%s\n", word);
+		else if (word[length] == ':' &&
+			 !is_word(row->words, word, length))
+			strbuf_addf(out, "%.*s\n", (int)length + 1, word);
+	}
 	for (size_t i = 0; row->kind == &kind_strategy && search_strategies[i];
 	     i++)
 		strbuf_addf(out, "%s\n", search_strategies[i]->name);

@@ -14,6 +14,7 @@
 
 #define SECTION "autofit"
 #define VARIABLE_PREFIX "AUTOFIT_"
+#define SHORT_NAME 4
 /* A file of another sort may hold thousands of keys. */
 #define WARNINGS_MAX 20
 
@@ -116,9 +117,36 @@ static int layers_read_variable(struct option_layers *layers,
 	return result;
 }
 
+/* Slips are named; what is near to no option may be anybody's. */
+static void layers_warn_of_variable(const char *item, struct strlist *warnings)
+{
+	size_t length = strcspn(item, "=");
+	char *name = xstrndup(item + strlen(VARIABLE_PREFIX),
+			      length - strlen(VARIABLE_PREFIX));
+	const struct option_row *row;
+	const char *meant = NULL;
+
+	for (char *c = name; *c; c++)
+		*c = (char)(*c == '_' ? '-' : tolower((unsigned char)*c));
+	/* One letter makes another word of a short one. */
+	if (strlen(name) > SHORT_NAME && !option_of_name(name, strlen(name)))
+		meant = option_nearest(name);
+	row = meant ? option_of_name(meant, strlen(meant)) : NULL;
+	if (row && !row->print) {
+		char *variable = layers_variable_name(row);
+
+		strlist_addf(warnings,
+			     "%.*s is no variable of autofit's and changes "
+			     "nothing (did you mean %s?)",
+			     (int)length, item, variable);
+		free(variable);
+	}
+	free(name);
+}
+
 int layers_read_environment(struct option_layers *layers,
 			    const struct strlist *environment,
-			    struct error *err)
+			    struct strlist *warnings, struct error *err)
 {
 	struct strlist own = STRLIST_INIT;
 	int result = 0;
@@ -132,6 +160,8 @@ int layers_read_environment(struct option_layers *layers,
 	     result == 0 && own.count && row->name; row++)
 		if (!row->print)
 			result = layers_read_variable(layers, row, &own, err);
+	for (size_t i = 0; warnings && i < own.count; i++)
+		layers_warn_of_variable(own.items[i], warnings);
 	strlist_release(&own);
 	if (result < 0)
 		return -EINVAL;

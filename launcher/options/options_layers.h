@@ -30,7 +30,7 @@ void layers_pass_over(struct option_layers *layers, enum option_group first);
 /* AUTOFIT_<OPTION> of NAME=value items, as one place. */
 int layers_read_environment(struct option_layers *layers,
 			    const struct strlist *environment,
-			    struct error *err);
+			    struct strlist *warnings, struct error *err);
 
 /*
  * The lines of one file, as one place: 0, or -EINVAL with "path:line: ...".

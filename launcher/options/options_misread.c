@@ -11,14 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *option_suggestion(const char *name)
+const char *option_nearest(const char *name)
 {
 	size_t nearest = strlen(name) > 4 ? 3 : 2;
 	const char *found = NULL;
 
-	for (const struct option_row *row = option_rows; row->name; row++)
-		if (*name && strncmp(row->name, name, strlen(name)) == 0)
-			return row->name;
 	for (const struct option_row *row = option_rows; row->name; row++) {
 		size_t distance = text_distance(name, row->name);
 
@@ -28,6 +25,14 @@ const char *option_suggestion(const char *name)
 		found = row->name;
 	}
 	return found;
+}
+
+const char *option_suggestion(const char *name)
+{
+	for (const struct option_row *row = option_rows; row->name; row++)
+		if (*name && strncmp(row->name, name, strlen(name)) == 0)
+			return row->name;
+	return option_nearest(name);
 }
 
 const char *subcommand_suggestion(const char *word)

@@ -660,7 +660,8 @@ const struct subcommand_row subcommand_rows[] = {
 	  .arguments = "OLD NEW",
 	  .takes_file = true,
 	  .takes_second_file = true,
-	  .doc = "what differs between two records or nightly summaries" },
+	  .doc = "what differs between two records, each a NAME or a file, or "
+		 "nightly summaries" },
 	{ .word = "phantom",
 	  .subcommand = SUBCOMMAND_PHANTOM,
 	  .arguments = "CARD[xN] -- command...",

@@ -136,6 +136,8 @@ bool option_value_may_be(const struct option_row *row, const char *word);
 
 /* The option that was probably meant, or NULL: a beginning, or a slip. */
 const char *option_suggestion(const char *name);
+/* The same of slips alone. */
+const char *option_nearest(const char *name);
 /* err for a long option that is not in the table, and its likely neighbour. */
 void option_unknown(const char *name, struct error *err);
 /* err for a word that argp refused without saying why. */

@@ -166,10 +166,16 @@ static bool take_name(struct chosen *chosen, enum record_place place,
 	return true;
 }
 
+bool chosen_take_name(struct chosen *chosen, const char *name)
+{
+	return record_id_is_valid(name) &&
+	       (take_name(chosen, RECORD_OWN, name) ||
+		take_name(chosen, RECORD_SITE, name));
+}
+
 static int records_choose_by_name(struct chosen *chosen, const char *name)
 {
-	if (record_id_is_valid(name) && (take_name(chosen, RECORD_OWN, name) ||
-					 take_name(chosen, RECORD_SITE, name)))
+	if (chosen_take_name(chosen, name))
 		return EXIT_DONE;
 	log_error("no record is called '%s'; autofit show lists them", name);
 	return EXIT_AUTOFIT_FAILED;

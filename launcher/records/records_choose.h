@@ -40,6 +40,10 @@ int chosen_find(struct chosen *chosen, const struct options *options,
 /* The folders only. */
 int chosen_open(struct chosen *chosen);
 
+/* In open folders: is there a record of this name? It is the one chosen then.
+ */
+bool chosen_take_name(struct chosen *chosen, const char *name);
+
 /*
  * As chosen_find, and there must be a record that may be used: its id is the
  * file's name then.

@@ -325,7 +325,10 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 
 	strbuf_add(&first, message, length);
 	headline_message(&head, style, PAINT_BAD,
-			 "your command failed (memory is not the cause)",
+			 result->is_not_memory
+				 ? "your command failed (memory is not the "
+				   "cause)"
+				 : "your command failed",
 			 strbuf_text(&first));
 	words_block(&block, style,
 		    message[length] ? message + length + 1 : NULL);

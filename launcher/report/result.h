@@ -32,6 +32,8 @@ struct result {
 	enum outcome outcome;
 	int exit_code; /* enum exitcode, or a shell's 128+n when interrupted */
 	char *message; /* one line why, for every outcome but the good ones */
+	/* The command failed, and nothing of its probe speaks of memory. */
+	bool is_not_memory;
 	/*
 	 * Command, device, splits, evidence, probes: what would be recorded.
 	 * With micro_batch 0 there is no recommendation.

@@ -189,30 +189,26 @@ static void add_stamp(struct strbuf *out, const char *label, const char *path)
 	identity_add(out, IDENTITY_PART, label, stamp);
 }
 
-static void identity_add_file(struct strbuf *out, const char *path)
+static void list_file(struct strlist *paths, const char *path)
 {
 	struct stat info;
-	char *label;
 
-	if (strlen(path) >= PATH_MAX || stat(path, &info) < 0 ||
-	    !S_ISREG(info.st_mode) || !is_instruction(path, info.st_mode))
-		return;
-	label = xasprintf("file %s", path);
-	add_stamp(out, label, path);
-	free(label);
+	if (strlen(path) < PATH_MAX && stat(path, &info) == 0 &&
+	    S_ISREG(info.st_mode) && is_instruction(path, info.st_mode))
+		strlist_add(paths, path);
 }
 
 /* Script and configs: whatever argv names as a file. */
-static void identity_add_files(struct strbuf *out, const struct strlist *argv,
-			       const struct command *command)
+static void list_files(struct strlist *paths, const struct strlist *argv,
+		       const struct command *command)
 {
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *value = strchr(argv->items[i], '=');
 
 		if (!command_source_find(command, argv->items[i]))
-			identity_add_file(out, argv->items[i]);
+			list_file(paths, argv->items[i]);
 		if (value)
-			identity_add_file(out, value + 1);
+			list_file(paths, value + 1);
 	}
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct command_file *file = &command->files[i];
@@ -221,8 +217,42 @@ static void identity_add_files(struct strbuf *out, const struct strlist *argv,
 		if ((file->index == NO_INDEX ||
 		     *command_argv(command)->items[file->index] == '@') &&
 		    !command_source_find(command, file->read->path))
-			identity_add_file(out, file->read->path);
+			list_file(paths, file->read->path);
 	}
+}
+
+static void identity_add_files(struct strbuf *out, const struct strlist *argv,
+			       const struct command *command)
+{
+	struct strlist paths = STRLIST_INIT;
+
+	list_files(&paths, argv, command);
+	for (size_t i = 0; i < paths.count; i++) {
+		char *label = xasprintf("file %s", paths.items[i]);
+
+		add_stamp(out, label, paths.items[i]);
+		free(label);
+	}
+	strlist_release(&paths);
+}
+
+bool identity_has_file(const struct command *command, const char *path)
+{
+	struct strlist argv = STRLIST_INIT;
+	struct strlist paths = STRLIST_INIT;
+	bool found = false;
+
+	command_record_arguments(command, &argv);
+	list_files(&paths, &argv, command);
+	for (size_t i = 0; i < paths.count && !found; i++) {
+		char *real = realpath(paths.items[i], NULL);
+
+		found = real && strcmp(real, path) == 0;
+		free(real);
+	}
+	strlist_release(&paths);
+	strlist_release(&argv);
+	return found;
 }
 
 /* Scripts with sizes in them: whoever writes the answer there has the same. */

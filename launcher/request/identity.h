@@ -13,6 +13,9 @@
  */
 char *identity_make(const struct request *request);
 
+/* Is this file, a path without links, one whose content is part of it? */
+bool identity_has_file(const struct command *command, const char *path);
+
 /* What must agree, that a recorded command is read as it was then: labels for
  * identity_agrees_on. */
 const char *const *identity_reading(void);

@@ -9,6 +9,7 @@
 #include "configs/identity/stamps.h"
 #include "configs/secrets/secrets.h"
 #include "launcher/command/files/named_files.h"
+#include "launcher/request/identity.h"
 #include "launcher/request/step_ranks.h"
 #include "launcher/tuning/session_zygote.h"
 
@@ -269,7 +270,8 @@ static void note_modules(struct strlist *stamps, const struct strlist *modules,
 	for (size_t i = 0; modules && i < modules->count; i++) {
 		struct strlist one = STRLIST_INIT;
 
-		if (session_probe_is_edited(command, modules->items[i]))
+		if (session_probe_is_edited(command, modules->items[i]) ||
+		    identity_has_file(command, modules->items[i]))
 			continue;
 		stamps_add(&one, modules->items[i]);
 		if (strlist_find(stamps, one.items[0]) == stamps->count)

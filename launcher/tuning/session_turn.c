@@ -9,6 +9,7 @@
 #include "launcher/request/memory_target_words.h"
 #include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
+#include "launcher/tuning/session_failure.h"
 #include "launcher/tuning/session_limits.h"
 #include "launcher/tuning/session_meaning.h"
 #include "launcher/tuning/session_probe.h"
@@ -37,46 +38,6 @@ void session_turn_print_start(const struct session *session)
 	strbuf_release(&words);
 }
 
-/* The line of an error that names it: its last. The caller frees. */
-static char *error_line(const char *error)
-{
-	size_t end = strlen(error);
-	size_t start;
-
-	while (end && error[end - 1] == '\n')
-		end--;
-	start = end;
-	while (start && error[start - 1] != '\n')
-		start--;
-	assert(start <= end);
-	return xasprintf("%.*s", (int)(end - start), error + start);
-}
-
-/*
- * Another size than the user's own fails, and not for want of memory, where a
- * smaller one fits: the climb ends there. Of the user's own size, and where
- * nothing fits, a failure is the command's.
- */
-static void end_climb(struct session *session, struct trial *trial, char **why,
-		      const char *error)
-{
-	struct session_trials *trials = &session->trials;
-	const struct command *command = &session->given.request->command;
-	char *line, *text;
-
-	assert(trial->verdict == VERDICT_FAILED);
-	if (trial->micro_batch == command->batch.micro_batch ||
-	    !session_trials_outlive(trials, trial))
-		return;
-	line = error_line(error);
-	text = xasprintf("fails, but not for want of memory: %s%s%s", *why,
-			 *line ? ": " : "", line);
-	free(line);
-	free(*why);
-	*why = text;
-	trial->verdict = VERDICT_TOO_BIG;
-}
-
 /* It says that it fits, and did not run the size that it was given. */
 static void doubt_size(struct session *session, struct trial *trial, char **why)
 {
@@ -102,108 +63,6 @@ static void doubt_size(struct session *session, struct trial *trial, char **why)
 		trial->verdict = VERDICT_TOO_BIG;
 	}
 	free(trials);
-}
-
-/*
- * Does the first error name something that only a probe has? Then the next
- * one does without that, and only that: whatever keeps a probe from the user's
- * files and accounts stays.
- */
-static bool drop_an_addition(struct probe_kit *kit,
-			     const struct command *command, const char *error)
-{
-	/* An address sanitizer that must come first names the variable. */
-	if (!kit->without_preload &&
-	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
-		return kit->without_preload = true;
-	if (!kit->without_hook &&
-	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
-		return kit->without_hook = true;
-	/* In a view its own folder of results is as safe. */
-	if (!kit->without_output &&
-	    kit->isolation.choice.kind == ISOLATION_VIEW &&
-	    strstr(error, kit->isolation.space.folder))
-		return kit->without_output = true;
-	if (kit->without_args)
-		return false;
-	return kit->without_args = command_names_addition(command, error);
-}
-
-/* The command ran, and failed: neither autofit nor the exec did. */
-static bool is_of_command(const struct probe_outcome *outcome)
-{
-	const struct evidence_end *end = &outcome->evidence.end;
-
-	return outcome->trial.verdict == VERDICT_FAILED &&
-	       !end->isolation_errno && !end->exec_errno;
-}
-
-/* It failed by what autofit added, which the next probe goes without. */
-static bool fails_by_addition(struct session *session,
-			      const struct probe_outcome *outcome)
-{
-	return is_of_command(outcome) && outcome->trial.steps == 0 &&
-	       drop_an_addition(&session->kit, &session->given.request->command,
-				outcome->first_error);
-}
-
-/*
- * Another size than the user's own fails: is it the command's failure, or the
- * size's? The own size tells, unless it has told.
- */
-static bool own_may_tell(const struct session *session,
-			 const struct trial *failure)
-{
-	int64_t own = session->given.request->command.batch.micro_batch;
-	const struct trial *last =
-		own ? probe_notes_last(session->trials.notes, own) : NULL;
-
-	return own && failure->micro_batch != own &&
-	       (!last || (trial_fits(last) && !trial_is_confirmed(last)));
-}
-
-static enum session_turn after_failure(struct session *session,
-				       const struct probe_report *report)
-{
-	const struct command *command = &session->given.request->command;
-	const struct probe_outcome *outcome = &report->outcome;
-	const struct evidence_end *end = &outcome->evidence.end;
-	const struct trial *trial = &outcome->trial;
-	struct strbuf message = STRBUF_INIT;
-
-	assert(trial->verdict == VERDICT_FAILED);
-	if (end->isolation_errno)
-		return session_end(session, OUTCOME_ERROR, EXIT_AUTOFIT_FAILED,
-				   xasprintf("a probe was not started: %s%s%s",
-					     strerror(end->isolation_errno),
-					     *outcome->first_error ? "\n" : "",
-					     outcome->first_error));
-	if (end->exec_errno)
-		return session_end(session, OUTCOME_COMMAND_FAILED,
-				   end->exec_errno == ENOENT
-					   ? EXIT_NOT_FOUND
-					   : EXIT_CANNOT_EXECUTE,
-				   xasprintf("cannot run '%s': %s",
-					     command->given->items[0],
-					     strerror(end->exec_errno)));
-	if (report->drops_addition)
-		return SESSION_AGAIN;
-	if (own_may_tell(session, trial)) {
-		session->asks_own = true;
-		return SESSION_GO_ON;
-	}
-	strbuf_adds(&message, report->why);
-	if (!command_rows_are_open(command))
-		strbuf_addf(&message, ", with micro-batch %lld",
-			    (long long)trial->micro_batch);
-	strbuf_addch(&message, '\n');
-	/* What it printed is of use only when it broke by itself. */
-	if (trial->peak_is_lower_bound || !trial->steps)
-		strbuf_adds(&message, outcome->first_error);
-	if (outcome->hint)
-		strbuf_addf(&message, "hint: %s\n", outcome->hint);
-	return session_end(session, OUTCOME_COMMAND_FAILED, EXIT_COMMAND_FAILED,
-			   strbuf_detach(&message));
 }
 
 /* Another peak at the recorded size: the record's misfit says nothing of this
@@ -327,7 +186,7 @@ static enum session_turn after_probe(struct session *session,
 	    !outcome->evidence.end.isolation_errno)
 		return SESSION_GO_ON;
 	if (trial->verdict == VERDICT_FAILED)
-		return after_failure(session, report);
+		return session_failure_follow(session, report);
 	if (trial->verdict == VERDICT_DISTURBED) {
 		if (session_trials_disturbed(trials, trial->micro_batch) < 2)
 			return SESSION_AGAIN;
@@ -485,10 +344,7 @@ enum session_turn session_turn_conclude(struct session *session,
 		free(doubt);
 		return session_turn_fail(session, report, &err);
 	}
-	report->drops_addition = fails_by_addition(session, outcome);
-	if (is_of_command(outcome) && !report->drops_addition)
-		end_climb(session, &outcome->trial, &report->why,
-			  outcome->first_error);
+	session_failure_place(session, report);
 	doubt_size(session, &outcome->trial, &report->why);
 	note_trial(session, report);
 	if (doubt && !report->drops_addition)

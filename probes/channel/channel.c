@@ -43,7 +43,8 @@ static_assert(sizeof(struct channel_page) == CHANNEL_SIZE, "as in Python");
 
 char *channel_memory_path(const char *probe_id)
 {
-	return xasprintf("%s/.autofit-%s", CHANNEL_MEMORY_FOLDER, probe_id);
+	return xasprintf("%s/" CHANNEL_MEMORY_PREFIX "%s",
+			 CHANNEL_MEMORY_FOLDER, probe_id);
 }
 
 bool channel_memory_has_room(const char *folder)

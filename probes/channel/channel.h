@@ -120,6 +120,7 @@ struct channel_slot {
 };
 
 #define CHANNEL_MEMORY_FOLDER "/dev/shm"
+#define CHANNEL_MEMORY_PREFIX ".autofit-"
 
 /* The file of this probe there; hidden, so that who removes all that he sees
  * passes it over. The caller frees it. */

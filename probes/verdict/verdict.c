@@ -50,7 +50,8 @@ static bool did_its_part(const struct evidence *evidence)
 	int64_t rounds =
 		trial_rounds_of(progress->steps, progress->later_passes);
 
-	if (verdict_has_failed(end) && progress->steps < progress->steps_asked)
+	if (progress->goes_on || (verdict_has_failed(end) &&
+				  progress->steps < progress->steps_asked))
 		return false;
 	if (rounds >= progress->steps_needed)
 		return true;
@@ -115,11 +116,15 @@ static void rule_too_few_samples(const struct evidence *evidence,
 			    "samples than one batch?");
 }
 
+/* Which may be a service that looks at memory as well. */
+#define BY_ANOTHER                                                             \
+	", by something other than autofit and the kernel's out-of-memory "    \
+	"killer"
+
 static const char *failure_remark(const struct evidence *evidence)
 {
 	if (verdict_was_killed(evidence))
-		return "; one of its processes was killed, not for want of "
-		       "memory";
+		return "; one of its processes was killed" BY_ANOTHER;
 	if (verdict_words_are_unlikely(evidence))
 		return "; it says out of memory, far from the limit";
 	return "";
@@ -139,14 +144,12 @@ static void rule_failed(const struct evidence *evidence, struct judgement *out)
 	else if (end->ended && WIFSIGNALED(status))
 		verdict_say(out, VERDICT_FAILED, "killed by signal %d (%s)%s",
 			    WTERMSIG(status), strsignal(WTERMSIG(status)),
-			    WTERMSIG(status) == SIGKILL
-				    ? ", by something other than autofit and "
-				      "the kernel's out-of-memory killer"
-				    : "");
-	else if (end->ended && end->left_behind && status == 0)
+			    WTERMSIG(status) == SIGKILL ? BY_ANOTHER : "");
+	else if (end->ended && status == 0 &&
+		 (end->left_behind || evidence->progress.goes_on))
 		verdict_say(out, VERDICT_FAILED,
-			    "it ended before any step and left processes "
-			    "running: start the training in the foreground");
+			    "it ended and left processes running: start the "
+			    "training in the foreground");
 	else if (end->ended && WIFEXITED(status) && status == 0)
 		verdict_say(out, VERDICT_FAILED,
 			    "it ended without one training step: its optimizer "

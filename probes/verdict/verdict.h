@@ -125,6 +125,8 @@ struct evidence_progress {
 	/* How the steps of a smaller size were seen in this tuning; STEPS_NONE:
 	 * no smaller size made any. */
 	enum steps_source smaller_steps;
+	/* Steps were made when it had ended: by what it left running. */
+	bool goes_on;
 	bool decided;      /* it had fitted, and ran on to be confirmed */
 	bool fits_by_time; /* no step source: long enough without growth */
 };

@@ -6,6 +6,7 @@
 #include "probes/verdict/verdict_rules.h"
 
 #include <stdio.h>
+#include <sys/wait.h>
 
 #define FRAGMENTATION_HELP                                                     \
 	"try PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
@@ -129,6 +130,17 @@ bool verdict_words_are_unlikely(const struct evidence *evidence)
 	       !memory->has_address_limit && !evidence->end.oom_kills &&
 	       !verdict_was_killed(evidence) && peak < limit / FAR_PART &&
 	       output->asked_bytes < limit - peak;
+}
+
+bool verdict_shows_memory(const struct evidence *evidence)
+{
+	const struct evidence_end *end = &evidence->end;
+
+	return evidence->output.memory_line || evidence->memory.ooms ||
+	       (verdict_was_refused(&evidence->gpu) &&
+		!went_without(&evidence->memory)) ||
+	       verdict_was_killed(evidence) ||
+	       (end->ended && WIFSIGNALED(end->wait_status));
 }
 
 /* No size of it says anything of the memory that is tuned. */

@@ -36,4 +36,10 @@ void verdict_rule_thrashing(const struct evidence *evidence,
  */
 bool verdict_words_are_unlikely(const struct evidence *evidence);
 
+/*
+ * Something of it speaks of memory, whatever the verdict: its words, an error
+ * that torch raised, a refusal, or an end by a signal, which tells no cause.
+ */
+bool verdict_shows_memory(const struct evidence *evidence);
+
 #endif

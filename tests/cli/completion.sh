@@ -34,8 +34,9 @@ like "and options of one of them" "$estimates" '^--decoder-sequence$'
 table() { # SHELL
 	local shell=$1
 
-	row "$shell" all 'auto cuda host' --device ''
+	row "$shell" all 'auto cuda host phantom:' --device ''
 	row "$shell" all 'cuda' -q --device c
+	row "$shell" all 'phantom:' tune --device ph
 	row "$shell" all 'auto view landlock compare' --isolation ''
 	row "$shell" all 'keep' --effective-batch ke
 	row "$shell" all 'bisect guided' --strategy ''
@@ -87,7 +88,7 @@ row() { # SHELL MODE WANTED WORDS...
 
 # Where "=" begins no word of its own, as it does in bash.
 joined() { # SHELL
-	row "$1" all 'auto cuda host' --device=
+	row "$1" all 'auto cuda host phantom:' --device=
 	row "$1" all 'cuda' --device=c
 	row "$1" all 'qqfile qqfolder' tune --json=qq
 	row "$1" all 'qqfolder' --scratch=qq
@@ -124,7 +125,7 @@ offered_by_bash() {
 table bash
 all_of bash
 # "=" and ":" are words of their own there.
-row bash all 'auto cuda host' --device =
+row bash all 'auto cuda host phantom:' --device =
 row bash all 'cuda' --device = c
 row bash all "$record" --device cuda : 0 show ''
 row bash all "$record" --env A = '{micro}' show ''

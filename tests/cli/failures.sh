@@ -322,7 +322,7 @@ wait "$autofit_pid"
 is 'a worker is killed' "$?" 121
 err=$(cat "$TMP/err")
 is 'a worker is killed: one probe, failed' "$(verdicts)" failed
-says 'a worker is killed: not for memory' 'not for want of memory'
+says 'a worker is killed: by whom' 'by something other than autofit and the'
 unlike 'a worker is killed: not called out of memory' "$(wording "$err")" \
 	'[Oo]ut of (host |device |GPU )?memory|oom_|OOM'
 # shellcheck disable=SC2086 # process ids are words

@@ -308,6 +308,13 @@ def explained(project):
     lib.holds("explain, edited module: names it", answer.out, "near",
               r"local_model\.py changed")
     project.module(8)
+    project.place.write("train.py", SCRIPT + "# A comment.\n")
+    answer = project.place.run(
+        "explain", *OPTIONS, *MEMORY, "--", *project.command()
+    )
+    equal("explain, edited script: named once",
+          answer.result["record"]["difference"].count("train.py changed"), 1)
+    project.place.write("train.py", SCRIPT)
     answer = project.place.run(
         "explain", *OPTIONS, "--memory", "60MiB", "--", *project.command()
     )

@@ -279,6 +279,12 @@ def of_two_records(place):
     equal("diff: to a smaller one", code, 119)
     holds("diff: says what differs", text, "worse",
           "micro 32 x accum 1 -> micro ")
+    name = sorted(os.listdir(place.path("home", "records")))[0][:-4]
+    equal("diff: by the name of a record", diff(name, name),
+          (0, "same     record\n"))
+    code, text = diff(name, "no-such-host-0000")
+    equal("diff: no such name", code, 125)
+    holds("diff: says where names are", text, "autofit show lists")
     code, text = diff(paths["first"], place.write("x", "[a]\nb = 1\n"))
     equal("diff: neither", code, 125)
     holds("diff: says so", text, "neither a record", "summary.json")

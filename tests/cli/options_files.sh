@@ -54,6 +54,12 @@ AUTOFIT_MAX_MICRO=d run "$AUTOFIT" devices
 like "a variable before all" "$err" "^autofit: error: AUTOFIT_MAX_MICRO: 'd'"
 run "$AUTOFIT" --max-micro 8 devices
 is "a flag before all" "$status $err" "0 "
+AUTOFIT_MAX_MIRCO=d run "$AUTOFIT" --max-micro 8 devices
+is "a slip in a variable" "$status $err" "0 autofit: warning: AUTOFIT_MAX_MIRCO \
+is no variable of autofit's and changes nothing (did you mean AUTOFIT_MAX_MICRO?)"
+AUTOFIT_MICRO=8 AUTOFIT_ACCUM=2 AUTOFIT_NIGHTLY=x AUTOFIT_VERSION=1 \
+	AUTOFIT_PROJECT=x run "$AUTOFIT" --max-micro 8 devices
+is "variables that are no slips" "$status $err" "0 "
 run "$AUTOFIT" --version
 is "--version needs no file" "$status" 0
 

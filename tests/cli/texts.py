@@ -95,6 +95,15 @@ def test_failures(place):
                        "--batch-size", "4")
     holds("a program from a pipe", answer.err,
           "python reads its program from standard input")
+    place.write("binds.py", "import socket, sys\n"
+                "socket.socket(socket.AF_UNIX).bind('control.sock')\n")
+    answer = place.run("tune", *HOST, "--memory", "96M", "--isolation",
+                       "landlock", "--", sys.executable, "binds.py",
+                       "--batch-size", "8")
+    if answer.result["isolation"] == "landlock":
+        holds("a socket that Landlock refuses", answer.err, r"hint: probes "
+              r"make files and sockets only in scratch and caches "
+              r"\(Landlock\): --allow-writes PATH names another folder")
     answer = tune(place, ["--batch-size", "10", "--grad-accum", "8"],
                   "--max-probes", "1", "--fresh")
     holds("an end before the answer", answer.err + answer.out,

@@ -499,6 +499,41 @@ static void a_file_that_took_the_name_stays(void **state)
 	host_observer_close(fixture.observer);
 }
 
+/* Written whole under another name, in a folder that is of the tree as well. */
+static void what_was_renamed_goes_with_its_new_folders(void **state)
+{
+	struct fixture fixture;
+	char old[64], young[64], before[96], path[96], other[96], line[128];
+
+	(void)state;
+	path_of(old, "old", getpid());
+	path_of(young, "young", getpid());
+	(void)snprintf(before, sizeof(before), "%s/part", old);
+	(void)snprintf(path, sizeof(path), "%s/part", young);
+	(void)snprintf(other, sizeof(other), "%s/whole", young);
+	assert_int_equal(mkdir(old, 0700), 0);
+	let_ticks_pass();
+	start_helper(&fixture);
+	assert_int_equal(mkdir(young, 0700), 0);
+	for (int i = 0; i < 2; i++) {
+		(void)snprintf(line, sizeof(line), "create %s 1",
+			       i ? before : path);
+		tell(&fixture, line);
+		look(&fixture);
+		tell(&fixture, "close");
+	}
+	assert_int_equal(rename(path, other), 0);
+	look(&fixture);
+	assert_near(fixture.reading.current_bytes, 2);
+	end_processes(&fixture);
+	assert_int_equal(host_observer_remove_shm(fixture.observer), 2);
+	assert_int_equal(access(young, F_OK), -1);
+	assert_int_equal(rmdir(old), 0);
+	(void)close(fixture.in);
+	(void)close(fixture.out);
+	host_observer_close(fixture.observer);
+}
+
 /* As on kernels whose tmpfs keeps no time of birth. */
 static void without_births_a_list_tells_what_was_there(void **state)
 {
@@ -1049,6 +1084,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_child_before_exec_is_not_counted_twice),
 		cmocka_unit_test(what_was_there_before_is_not_the_trees),
 		cmocka_unit_test(a_file_that_took_the_name_stays),
+		cmocka_unit_test(what_was_renamed_goes_with_its_new_folders),
 		cmocka_unit_test(without_births_a_list_tells_what_was_there),
 		cmocka_unit_test(signs_of_life_never_fall),
 		cmocka_unit_test(looking_costs_little),

@@ -10,11 +10,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -144,6 +147,7 @@ static void the_file_is_the_users_own(void **state)
 {
 	char folder[SCRATCH_PATH_MAX];
 	char path[SCRATCH_PATH_MAX];
+	struct probe_notes notes = sample_notes();
 	struct probe_notes resumed = { 0 };
 	struct journal journal;
 	struct stat info;
@@ -157,6 +161,7 @@ static void the_file_is_the_users_own(void **state)
 	assert_true(fcntl(journal.fd, F_GETFL) & O_APPEND);
 	only_file(path, folder);
 	assert_string_equal(path, journal.path);
+	assert_int_equal(journal_add(&journal, &notes.items[0], NULL), 0);
 	journal_close(&journal);
 	journal_close(&journal);
 	assert_int_equal(journal.fd, -1);
@@ -165,7 +170,10 @@ static void the_file_is_the_users_own(void **state)
 	assert_int_equal(stat(folder, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0700);
 	assert_int_equal(chmod(path, 0666), 0);
-	assert_resumes_nothing(folder, who);
+	resumed = open_and_add(folder, who, NULL);
+	assert_int_equal(resumed.count, 1);
+	probe_notes_release(&resumed);
+	probe_notes_release(&notes);
 	assert_int_equal(stat(path, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0600);
 }
@@ -185,6 +193,47 @@ static void a_finished_tuning_leaves_no_journal(void **state)
 	assert_int_equal(journal.fd, -1);
 	assert_null(journal.path);
 	strbuf_release(&path);
+}
+
+static void nothing_to_resume_leaves_no_journal(void **state)
+{
+	struct probe_notes notes = sample_notes();
+	struct probe_notes resumed = open_and_add(*state, who, NULL);
+
+	assert_int_equal(rmdir(*state), 0);
+	resumed = open_and_add(*state, who, &notes);
+	assert_int_equal(rmdir(*state), -1);
+	probe_notes_release(&resumed);
+	probe_notes_release(&notes);
+}
+
+/* One of another command, left this many days ago. */
+static void what_is_too_old_is_removed(void **state)
+{
+	static const struct {
+		const char *name;
+		int days;
+		bool stays;
+	} rows[] = { { "young", JOURNAL_DAYS - 1, true },
+		     { "old", JOURNAL_DAYS + 1, false } };
+	struct probe_notes notes = sample_notes();
+
+	for (size_t i = 0; i < 2; i++) {
+		struct probe_notes resumed = open_and_add(*state, who, &notes);
+		struct timespec times[2] = { { 0 } };
+		char path[SCRATCH_PATH_MAX];
+
+		print_message("%s\n", rows[i].name);
+		only_file(path, *state);
+		times[0].tv_sec = time(NULL) - rows[i].days * 86400;
+		times[1] = times[0];
+		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+		resumed = open_and_add(*state, "another", NULL);
+		assert_int_equal(access(path, F_OK) == 0, rows[i].stays);
+		(void)unlink(path);
+		probe_notes_release(&resumed);
+	}
+	probe_notes_release(&notes);
 }
 
 static size_t count_lines(const char *text, size_t length)
@@ -508,6 +557,7 @@ static void more_probes_than_any_tuning_has_start_afresh(void **state)
 static void what_is_no_file_is_put_out_of_the_way(void **state)
 {
 	struct probe_notes notes = sample_notes();
+	struct probe_notes resumed;
 	char folder[SCRATCH_PATH_MAX];
 	char path[SCRATCH_PATH_MAX];
 	char target[SCRATCH_PATH_MAX];
@@ -524,7 +574,8 @@ static void what_is_no_file_is_put_out_of_the_way(void **state)
 		assert_int_equal(turn == 0 ? symlink(target, path)
 					   : mkfifo(path, 0600),
 				 0);
-		assert_resumes_nothing(folder, who);
+		resumed = open_and_add(folder, who, &notes);
+		assert_int_equal(resumed.count, 0);
 		assert_int_equal(lstat(path, &info), 0);
 		assert_true(S_ISREG(info.st_mode));
 	}
@@ -536,6 +587,7 @@ static void what_is_no_file_is_put_out_of_the_way(void **state)
 
 static void what_cannot_be_opened_is_an_error(void **state)
 {
+	struct probe_notes notes = sample_notes();
 	struct probe_notes resumed = { 0 };
 	struct error err = ERROR_INIT;
 	char path[SCRATCH_PATH_MAX];
@@ -549,7 +601,8 @@ static void what_cannot_be_opened_is_an_error(void **state)
 	assert_int_equal(journal.fd, -1);
 	assert_null(journal.path);
 	assert_int_equal(unlink(path), 0);
-	assert_resumes_nothing(*state, who);
+	(void)open_and_add(*state, who, &notes);
+	probe_notes_release(&notes);
 	only_file(path, *state);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -647,6 +700,8 @@ int main(void)
 		IN_FOLDER(random_probes_are_resumed),
 		IN_FOLDER(the_file_is_the_users_own),
 		IN_FOLDER(a_finished_tuning_leaves_no_journal),
+		IN_FOLDER(nothing_to_resume_leaves_no_journal),
+		IN_FOLDER(what_is_too_old_is_removed),
 		IN_FOLDER(a_cut_journal_goes_on_after_its_last_whole_line),
 		IN_FOLDER(a_changed_byte_is_survived),
 		IN_FOLDER(what_is_wrong_starts_afresh),

@@ -41,6 +41,8 @@ static const struct {
 	{ "estimate --d", "words", COMPLETION_NO_NAMES, "--decoder-sequence",
 	  NULL },
 	{ "--device ", "words", COMPLETION_NO_NAMES, "cuda", "cuda:N" },
+	{ "--device ", "words", COMPLETION_NO_NAMES,
+	  "phantom:", "phantom:NAME[xN]" },
 	{ "--device=", "words", COMPLETION_NO_NAMES, "cuda", "--device" },
 	{ "--device=cuda:0 ", "words", COMPLETION_NO_NAMES, "tune", "cuda" },
 	{ "--device -- x", "command 2", COMPLETION_NO_NAMES, NULL, NULL },

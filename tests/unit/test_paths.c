@@ -243,6 +243,7 @@ static void a_file_is_no_folder(void **state)
 	assert_int_equal(scratch_write(path, "", 0), 0);
 	assert_int_equal(paths_make(path, &err), -ENOTDIR);
 	assert_non_null(strstr(err.message, path));
+	assert_non_null(strstr(err.message, "set AUTOFIT_HOME to"));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(symlink("/nowhere/at/all", path), 0);
 	assert_true(paths_make(path, &err) < 0);

@@ -235,6 +235,7 @@ static void change_no_fit(struct result *result)
 static void change_message(struct result *result)
 {
 	result->message = xstrdup("KeyError: 'x'\n  File \"a.py\", line 3");
+	result->is_not_memory = true;
 }
 
 static void change_long_message(struct result *result)
@@ -351,7 +352,7 @@ static const struct {
 	  "'x' "
 	  "File \"a.py\", line 3 log /l/3.log" },
 	{ "failed with many words", OUTCOME_COMMAND_FAILED, change_long_message,
-	  "failed (memory is not the cause): exit status 1 four five six seven "
+	  "autofit: your command failed: exit status 1 four five six seven "
 	  "hint: look log /l/3.log|!three" },
 	{ "not recognised", OUTCOME_NOT_RECOGNISED, change_no_probes,
 	  "autofit: why|--micro-flag NAME|--env NAME={micro}" },

@@ -602,6 +602,10 @@ static const struct row unknown_rows[] = {
 	  .shown = "t.sh: lines 1 and 3 both start a program, and which of "
 		   "them trains cannot be told" INSTEAD },
 	{ { "bash", "t.sh" },
+	  "cd x\npython a.py; python b.py",
+	  .shown = "t.sh:2: two programs are started here, and which of them "
+		   "trains cannot be told" INSTEAD },
+	{ { "bash", "t.sh" },
 	  "./a\n./b",
 	  .shown = "t.sh: lines 1 and 2 both start a program, and which of "
 		   "them trains cannot be told" INSTEAD },

@@ -240,6 +240,23 @@ static void many_are_counted(void **state)
 	strbuf_release(&difference);
 }
 
+static void files_of_one_name_are_told_apart(void **state)
+{
+	struct strlist stamps = STRLIST_INIT;
+	struct strbuf difference = STRBUF_INIT;
+
+	(void)state;
+	strlist_add(&stamps, "0 /missing/a/utils.py");
+	strlist_add(&stamps, "0 /missing/b/utils.py");
+	strlist_add(&stamps, "0 /missing/b/model.py");
+	assert_false(stamps_hold(&stamps, &difference));
+	assert_string_equal(strbuf_text(&difference),
+			    "a/utils.py is gone; b/utils.py is gone; model.py "
+			    "is gone");
+	strlist_release(&stamps);
+	strbuf_release(&difference);
+}
+
 static void only_so_many_are_read(void **state)
 {
 	struct strlist stamps = STRLIST_INIT;
@@ -281,6 +298,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_stamps_hold),
 		cmocka_unit_test(many_are_counted),
+		cmocka_unit_test(files_of_one_name_are_told_apart),
 #define IN_FOLDER(test)                                                        \
 	cmocka_unit_test_setup_teardown(test, scratch_make, scratch_remove)
 		IN_FOLDER(a_stamp_is_of_the_content),

@@ -46,7 +46,8 @@
 #define SAMPLES "Train Epoch: [0-9]+ \\[ *([0-9]+)/[0-9]+ \\([0-9.]+%\\)\\]"
 #define DCGAN "\\[[0-9]+/[0-9]+\\]\\[([0-9]+)/[0-9]+\\] Loss_D"
 #define GENERIC                                                                \
-	"(?:^|[^A-Za-z0-9_])(?:global[_ ]?step|steps?|iter(?:ation)?|"         \
+	"(?:^|(?<!val|test|valid|dation|uation|val.|test.|valid.|dation.|"     \
+	"uation.)[^A-Za-z0-9_])(?:global[_ ]?step|steps?|iter(?:ation)?|"      \
 	"updates?|batch)[]\"' =:#]*\\[? *([0-9]+)"
 
 /* Bars that are not training, as presets list them. */
@@ -165,6 +166,10 @@ static const struct {
 	{ "generic lower", GENERIC, "[rank0] step #42 loss=1.2", 42 },
 	{ "generic json", GENERIC, "{\"global_step\": 42, \"loss\": 1.2}", 42 },
 	{ "generic list", GENERIC, "batch [ 42/100] loss 1.2", 42 },
+	{ "generic of an evaluation", GENERIC, "eval step 3 loss 1", -1 },
+	{ "generic of a validation", GENERIC, "[validation] step 3", -1 },
+	{ "generic of a test", GENERIC, "test/step: 3", -1 },
+	{ "generic beside a value", GENERIC, "best value, step 3", 3 },
 	{ "generic in a word", GENERIC, "footstep 42, minibatches 7", -1 },
 	{ "generic evaluation", GENERIC, "step 500: val loss 1.2", -1 },
 	{ "thousands", "step ([0-9,]+)", "step 1,234,567 of many", 1234567 },

@@ -211,6 +211,10 @@ static void decide_line(struct shell_reader *reader)
 			reader, 0,
 			"%s: no line of it starts a training: " SHELL_INSTEAD,
 			reader->label);
+	else if (found->count > 1 && line == found->lines[1])
+		shell_fail(reader, line,
+			   "two programs are started here, and which of them "
+			   "trains cannot be told: " SHELL_INSTEAD);
 	else if (found->count > 1)
 		shell_fail(
 			reader, 0,

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/strbuf.h"
 #include "launcher/command/text/text.h"
+#include "probes/channel/channel.h"
 #include "probes/isolation/isolation.h"
 
 #include <dirent.h>
@@ -18,13 +19,21 @@
 #define SHARED_ENTRIES_MAX 1024
 #define SHARED_SHOWN_MAX 3
 
+/* The pages of this autofit's probes and of any other's are nobody's files. */
+static bool is_page_or_dots(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	       strncmp(name, CHANNEL_MEMORY_PREFIX,
+		       sizeof(CHANNEL_MEMORY_PREFIX) - 1) == 0;
+}
+
 /* "INODE/NAME": what took the name of another is not what was there. */
 static void add_shared_entry(struct strlist *entries, int folder,
 			     const char *name)
 {
 	struct stat info;
 
-	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+	if (is_page_or_dots(name) ||
 	    fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    info.st_uid != geteuid())
 		return;

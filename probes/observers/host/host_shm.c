@@ -127,6 +127,29 @@ static bool is_still_named(const struct host_inode *inode, struct statx *info)
 	       info->stx_ino == inode->number;
 }
 
+/* Renamed in its folder, as who writes a file whole or not at all does. */
+static bool find_renamed(struct host_inode *inode, struct statx *info)
+{
+	const char *name = inode->path ? strrchr(inode->path, '/') : NULL;
+	char *place = name ? xstrndup(inode->path, (size_t)(name - inode->path))
+			   : NULL;
+	DIR *folder = place ? opendir(place) : NULL;
+	const struct dirent *entry;
+	bool found = false;
+
+	while (folder && !found && (entry = readdir(folder))) {
+		if (entry->d_ino != inode->number)
+			continue;
+		free(inode->path);
+		inode->path = xasprintf("%s/%s", place, entry->d_name);
+		found = is_still_named(inode, info);
+	}
+	if (folder)
+		(void)closedir(folder);
+	free(place);
+	return found;
+}
+
 /* Nobody is left that sees it: it is gone, with all that was in it. */
 static void forget_own(struct host_shm *shm)
 {
@@ -152,7 +175,8 @@ void host_shm_scan_end(struct host_shm *shm)
 			free(inode->path);
 			continue;
 		}
-		if (!inode->is_held && is_still_named(inode, &info))
+		if (!inode->is_held && (is_still_named(inode, &info) ||
+					find_renamed(inode, &info)))
 			inode->bytes = (uint64_t)info.stx_blocks * BLOCK_BYTES;
 		else if (!inode->is_held) {
 			free(inode->path);
@@ -183,18 +207,39 @@ static bool is_removable(const struct host_shm *shm, const struct statx *info,
 	       !host_shm_is_foreign(shm, info, path);
 }
 
+/* Empty now, and made since the tree began: an empty one tells a program that
+ * its data are there. */
+static void remove_folders(const struct host_shm *shm, char *path)
+{
+	char *slash;
+
+	while ((slash = strrchr(path, '/'))) {
+		struct statx info;
+
+		*slash = '\0';
+		if (!host_shm_is_below_folder(path) ||
+		    !host_shm_is_young_folder(shm, path, &info) ||
+		    info.stx_uid != geteuid() || rmdir(path) < 0)
+			return;
+	}
+}
+
 static size_t remove_seen(struct host_shm *shm)
 {
 	size_t removed = 0;
 
 	for (size_t i = 0; i < shm->count; i++) {
-		const struct host_inode *inode = &shm->inodes[i];
+		struct host_inode *inode = &shm->inodes[i];
 		struct statx info;
 
-		if (!inode->is_foreign && is_still_named(inode, &info) &&
-		    is_removable(shm, &info, inode->path) &&
-		    unlink(inode->path) == 0)
-			removed++;
+		if (inode->is_foreign ||
+		    !(is_still_named(inode, &info) ||
+		      find_renamed(inode, &info)) ||
+		    !is_removable(shm, &info, inode->path) ||
+		    unlink(inode->path) < 0)
+			continue;
+		removed++;
+		remove_folders(shm, inode->path);
 	}
 	return removed;
 }

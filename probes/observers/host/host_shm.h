@@ -95,7 +95,8 @@ struct host_overlap host_shm_overlap(struct host_shm *shm,
 				     uint64_t shmem_share);
 
 /*
- * Remove from HOST_SHM_FOLDER what the tree was seen to hold or map, and
+ * Remove from HOST_SHM_FOLDER what the tree was seen to hold or map, with new
+ * folders that are empty then, and
  * entries named torch_<pid>_... of these pids, all only if they are the same
  * file, of the caller's user and made by the tree. Returns how many.
  */
@@ -119,6 +120,9 @@ bool host_shm_is_on_own(const struct host_shm *shm, dev_t device);
 /* path: NULL when it has none that is known. */
 bool host_shm_is_foreign(const struct host_shm *shm, const struct statx *info,
 			 const char *path);
+/* A folder that is known to have been made since the tree began. */
+bool host_shm_is_young_folder(const struct host_shm *shm, const char *path,
+			      struct statx *info);
 struct host_inode *host_shm_find(const struct host_shm *shm, dev_t device,
 				 ino_t number);
 /* An inode seen: known, or known from now on. NULL: too many. */

@@ -115,6 +115,15 @@ bool host_shm_is_foreign(const struct host_shm *shm, const struct statx *info,
 	return is_before(&info->stx_ctime, &shm->tree_start);
 }
 
+bool host_shm_is_young_folder(const struct host_shm *shm, const char *path,
+			      struct statx *info)
+{
+	return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC | AT_SYMLINK_NOFOLLOW,
+		     WANTED_MASK, info) == 0 &&
+	       S_ISDIR(info->stx_mode) && (info->stx_mask & STATX_BTIME) &&
+	       !is_before(&info->stx_btime, &shm->tree_start);
+}
+
 /* "36 35 0:25 / /dev/shm rw - tmpfs tmpfs rw" */
 static bool is_tmpfs_mount(const char *line, dev_t device)
 {
