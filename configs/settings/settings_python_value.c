@@ -253,32 +253,39 @@ static int read_primary(struct python *python, struct primary *primary)
 	return 0;
 }
 
+/* A whole number that Python would take, and the blanks behind it. */
+static bool read_factor(const char **text, const char *end, int64_t *factor)
+{
+	const char *start = *text;
+
+	*factor = 0;
+	for (; *text < end && **text >= '0' && **text <= '9'; ++*text)
+		if (__builtin_mul_overflow(*factor, 10, factor) ||
+		    __builtin_add_overflow(*factor, **text - '0', factor))
+			return false;
+	if (*text == start || (*start == '0' && *text > start + 1))
+		return false;
+	while (*text < end && **text == ' ')
+		++*text;
+	return true;
+}
+
 /* 5 * 8 is 40, and is written anew as a whole. */
 static bool read_product(const char *text, const char *end, int64_t *product)
 {
-	*product = 1;
-	for (;;) {
-		int64_t factor = 0;
-		const char *start;
+	int64_t factor;
 
-		for (start = text; text < end && *text >= '0' && *text <= '9';
-		     text++)
-			if (__builtin_mul_overflow(factor, 10, &factor) ||
-			    __builtin_add_overflow(factor, *text - '0',
-						   &factor))
-				return false;
-		if (text == start || (*start == '0' && text > start + 1) ||
-		    __builtin_mul_overflow(*product, factor, product))
-			return false;
-		while (text < end && *text == ' ')
-			text++;
-		if (text == end)
-			return true;
+	if (!read_factor(&text, end, product))
+		return false;
+	while (text < end) {
 		if (*text++ != '*')
 			return false;
-		while (text < end && *text == ' ')
-			text++;
+		text += strspn(text, " ");
+		if (!read_factor(&text, end, &factor) ||
+		    __builtin_mul_overflow(*product, factor, product))
+			return false;
 	}
+	return true;
 }
 
 /* What is none of the literals, from there to the end of the value. */

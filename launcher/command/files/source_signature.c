@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/span.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -283,6 +284,7 @@ struct span source_signature_key(const char *call, const char *end)
 		else
 			pytext_step(&cursor);
 	}
+	assert(key.at || !key.length);
 	while (key.length && *key.at == '-') {
 		key.at++;
 		key.length--;

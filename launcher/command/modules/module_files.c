@@ -164,93 +164,98 @@ static bool shares_member(const struct source_import *asked,
 	return false;
 }
 
+/* What one import is looked for with, and what is told of each file found. */
+struct import_search {
+	const struct recognition *r;
+	const struct source_import *import;
+	struct import_roots roots;
+	module_file_visit *visit;
+	void *context;
+};
+
+static void search_found(const struct import_search *search,
+			 struct named_file *file)
+{
+	if (file)
+		search->visit(search->context, file, search->import);
+}
+
 /*
  * A package, and the modules from which its __init__.py takes what is asked
  * for, one step and no further. Of a package that is imported by its name that
  * is all. False: there is no such package.
  */
-static bool visit_package(const struct recognition *r,
-			  const struct import_roots *roots,
-			  const struct source_import *import, struct span name,
-			  module_file_visit *visit, void *context)
+static bool visit_package(const struct import_search *search, struct span name)
 {
+	const struct source_import *import = search->import;
 	bool is_whole =
 		span_end(name) != import->module + import->module_length;
 	struct source_import inner[SOURCE_IMPORTS_MAX];
 	char *folder;
-	struct named_file *init = package_file(r, roots, name, &folder);
+	struct named_file *init =
+		package_file(search->r, &search->roots, name, &folder);
 	size_t count =
 		init ? source_imports(strbuf_text(&init->text), inner) : 0;
 
-	if (init)
-		visit(context, init, import);
-	for (size_t i = 0; i < count; i++) {
-		struct named_file *file =
-			inner[i].module_length > 1 &&
-					inner[i].module[0] == '.' &&
-					(is_whole ||
-					 shares_member(import, &inner[i]))
-				? module_file(r, folder, inner[i].module + 1,
-					      inner[i].module_length - 1)
-				: NULL;
-
-		if (file)
-			visit(context, file, import);
-	}
+	search_found(search, init);
+	for (size_t i = 0; i < count; i++)
+		if (inner[i].module_length > 1 && inner[i].module[0] == '.' &&
+		    (is_whole || shares_member(import, &inner[i])))
+			search_found(search,
+				     module_file(search->r, folder,
+						 inner[i].module + 1,
+						 inner[i].module_length - 1));
 	free(folder);
 	return init != NULL;
 }
 
-/* "from a.b import c": c may be a module of a.b, or a package. */
-static bool visit_member(const struct module_user *user,
-			 const struct import_roots *roots,
-			 const struct source_import *import, struct span member,
-			 module_file_visit *visit, void *context)
+/* "a.b" of the import, without its dots. */
+static struct span module_name(const struct source_import *import)
 {
 	size_t dots = import_dots(import);
-	size_t length = import->module_length - dots;
-	char *text =
-		xasprintf("%.*s%s%.*s", (int)length, import->module + dots,
-			  length ? "." : "", (int)member.length, member.at);
-	struct span name = { text, strlen(text) };
-	struct named_file *file = import_file(user->r, roots, name);
-	bool found = file || visit_package(user->r, roots, import, name, visit,
-					   context);
 
-	if (file)
-		visit(context, file, import);
+	return (struct span){ import->module + dots,
+			      import->module_length - dots };
+}
+
+/* "from a.b import c": c may be a module of a.b, or a package. */
+static bool visit_member(const struct import_search *search, struct span member)
+{
+	struct span module = module_name(search->import);
+	char *text = xasprintf("%.*s%s%.*s", (int)module.length, module.at,
+			       module.length ? "." : "", (int)member.length,
+			       member.at);
+	struct span name = { text, strlen(text) };
+	struct named_file *file = import_file(search->r, &search->roots, name);
+	bool found = file || visit_package(search, name);
+
+	search_found(search, file);
 	free(text);
 	return found;
 }
 
 /* The module a.b, else what is imported of the package a.b. */
-static void import_visit(const struct module_user *user,
-			 const struct source_import *import,
-			 module_file_visit *visit, void *context)
+static void import_visit(struct import_search *search,
+			 const struct module_user *user)
 {
-	size_t dots = import_dots(import);
-	struct span name = { import->module + dots,
-			     import->module_length - dots };
+	const struct source_import *import = search->import;
+	struct span name = module_name(import);
 	struct span names[IMPORT_NAMES_MAX];
-	struct import_roots roots;
 	struct named_file *file;
 	size_t count;
 	bool found;
 
-	import_roots_find(&roots, user, import);
-	file = import_file(user->r, &roots, name);
+	import_roots_find(&search->roots, user, import);
+	file = import_file(user->r, &search->roots, name);
 	found = file != NULL;
-	if (file)
-		visit(context, file, import);
+	search_found(search, file);
 	count = file || !import->member ? 0
 					: source_import_names(import, names);
 	for (size_t i = 0; i < count && i < MEMBERS_MAX; i++)
-		found |= visit_member(user, &roots, import, names[i], visit,
-				      context);
+		found |= visit_member(search, names[i]);
 	if (!found)
-		(void)visit_package(user->r, &roots, import, name, visit,
-				    context);
-	import_roots_release(&roots);
+		(void)visit_package(search, name);
+	import_roots_release(&search->roots);
 }
 
 void module_files_visit_of(const struct module_user *user,
@@ -259,8 +264,14 @@ void module_files_visit_of(const struct module_user *user,
 	struct source_import imports[SOURCE_IMPORTS_MAX];
 	size_t count = source_imports(user->text, imports);
 
-	for (size_t i = 0; i < count; i++)
-		import_visit(user, &imports[i], visit, context);
+	for (size_t i = 0; i < count; i++) {
+		struct import_search search = { .r = user->r,
+						.import = &imports[i],
+						.visit = visit,
+						.context = context };
+
+		import_visit(&search, user);
+	}
 }
 
 void module_files_visit(const struct recognition *r, module_file_visit *visit,
