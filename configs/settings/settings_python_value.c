@@ -253,6 +253,13 @@ static int read_primary(struct python *python, struct primary *primary)
 	return 0;
 }
 
+static const char *value_skip_blanks(const char *text, const char *end)
+{
+	while (text < end && *text == ' ')
+		text++;
+	return text;
+}
+
 /* A whole number that Python would take, and the blanks behind it. */
 static bool read_factor(const char **text, const char *end, int64_t *factor)
 {
@@ -265,8 +272,7 @@ static bool read_factor(const char **text, const char *end, int64_t *factor)
 			return false;
 	if (*text == start || (*start == '0' && *text > start + 1))
 		return false;
-	while (*text < end && **text == ' ')
-		++*text;
+	*text = value_skip_blanks(*text, end);
 	return true;
 }
 
@@ -280,7 +286,7 @@ static bool read_product(const char *text, const char *end, int64_t *product)
 	while (text < end) {
 		if (*text++ != '*')
 			return false;
-		text += strspn(text, " ");
+		text = value_skip_blanks(text, end);
 		if (!read_factor(&text, end, &factor) ||
 		    __builtin_mul_overflow(*product, factor, product))
 			return false;

@@ -225,7 +225,7 @@ static void what_is_too_old_is_removed(void **state)
 
 		print_message("%s\n", rows[i].name);
 		only_file(path, *state);
-		times[0].tv_sec = time(NULL) - rows[i].days * 86400;
+		times[0].tv_sec = time(NULL) - (time_t)rows[i].days * 86400;
 		times[1] = times[0];
 		assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
 		resumed = open_and_add(*state, "another", NULL);
