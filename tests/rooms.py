@@ -157,18 +157,22 @@ class Symbols:
 
     @staticmethod
     def objects(root, build):
-        """Of the program, and of its tests, which are users too. The preload
-        library is a program of its own: it shares no names."""
-        for folder, _, names in os.walk(build):
-            for name in names:
-                path = os.path.join(folder, name)
-                match = re.match(r"(.*?)CMakeFiles/([^/]+)\.dir/(.+\.c)\.o$",
-                                 os.path.relpath(path, build))
-                source = match[1] + match[3] if match else ""
-                # An object may be left of a file that is gone.
-                if match and match[2] != "autofit_preload" and (
-                        os.path.exists(os.path.join(root, source))):
-                    yield path, source, match[2] in BIG_ROOMS
+        """Of the program, and of its tests, which are users too: by day the
+        unit tests are only in the tree with sanitizers. The preload library is
+        a program of its own: it shares no names."""
+        sanitized = os.path.join(os.path.dirname(build), "dev")
+        paths = [(tree, os.path.join(folder, name))
+                 for tree, part in ((build, ""), (sanitized, "tests"))
+                 for folder, _, names in os.walk(os.path.join(tree, part))
+                 for name in names]
+        for tree, path in paths:
+            match = re.match(r"(.*?)CMakeFiles/([^/]+)\.dir/(.+\.c)\.o$",
+                             os.path.relpath(path, tree))
+            source = match[1] + match[3] if match else ""
+            # An object may be left of a file that is gone.
+            if match and match[2] != "autofit_preload" and (
+                    os.path.exists(os.path.join(root, source))):
+                yield path, source, match[2] in BIG_ROOMS
 
     def calls(self):
         """{file: {other file: names}}"""
