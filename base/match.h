@@ -15,6 +15,16 @@ static inline bool text_ends_with(const char *text, const char *end)
 	       strcmp(text + length - end_length, end) == 0;
 }
 
+/* How many lines of it are ended by a newline. */
+static inline size_t text_newlines(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; text++)
+		count += *text == '\n';
+	return count;
+}
+
 /* The list ends with NULL. */
 static inline bool text_is_listed(const char *const *list, const char *text)
 {

@@ -5,9 +5,8 @@
  * conf/data/cifar.yaml holds below "data", and then what config.yaml itself
  * holds over it; "data=imagenet" of the command chooses another. Where a word
  * of Hydra's that is not followed here may decide (override of a group in a
- * group,
- * @package, interpolation, a file that is not there), nothing is said of any of
- * it.
+ * group, @package, interpolation, a file that is not there), nothing is said of
+ * any of it.
  */
 #include "launcher/command/hydra_files.h"
 

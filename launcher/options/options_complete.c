@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/options/options_complete.h"
 
+#include "base/span.h"
 #include "launcher/options/options_kinds.h"
 #include "launcher/options/options_rows.h"
 #include "search/search.h"
@@ -24,11 +25,10 @@ static void add_lines(struct strbuf *out, const char *const *words)
 		strbuf_addf(out, "%s\n", *words);
 }
 
-static bool is_word(const char *const *words, const char *text, size_t length)
+static bool is_word(const char *const *words, struct span text)
 {
 	for (; *words; words++)
-		if (strlen(*words) == length &&
-		    strncmp(*words, text, length) == 0)
+		if (span_is(text, *words))
 			return true;
 	return false;
 }
@@ -46,7 +46,7 @@ static void add_fixed_words(struct strbuf *out, const struct option_row *row)
 		if (!word[length])
 			strbuf_addf(out, "%s\n", word);
 		else if (word[length] == ':' &&
-			 !is_word(row->words, word, length))
+			 !is_word(row->words, (struct span){ word, length }))
 			strbuf_addf(out, "%.*s\n", (int)length + 1, word);
 	}
 	for (size_t i = 0; row->kind == &kind_strategy && search_strategies[i];

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/report/report_final.h"
 
+#include "base/match.h"
 #include "base/units.h"
 #include "launcher/command/text/text.h"
 #include "launcher/report/rates.h"
@@ -296,20 +297,11 @@ static void final_nothing(struct strbuf *out, const struct report_style *style,
 	final_add_tail(out, style, result);
 }
 
-static size_t count_lines(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text; text++)
-		count += *text == '\n';
-	return count;
-}
-
 /* The last lines of it: an error says at its end what it is. */
 static void add_last_lines(struct strbuf *out, const char *text,
 			   size_t lines_max)
 {
-	for (size_t count = count_lines(text); count > lines_max; count--)
+	for (size_t count = text_newlines(text); count > lines_max; count--)
 		text = strchr(text, '\n') + 1;
 	strbuf_adds(out, text);
 }
@@ -332,7 +324,7 @@ static void final_failed(struct strbuf *out, const struct report_style *style,
 			 strbuf_text(&first));
 	words_block(&block, style,
 		    message[length] ? message + length + 1 : NULL);
-	lines = count_lines(strbuf_text(&head));
+	lines = text_newlines(strbuf_text(&head));
 	strbuf_adds(out, strbuf_text(&head));
 	add_last_lines(out, strbuf_text(&block),
 		       lines < FAILURE_LINES ? FAILURE_LINES - lines : 1);

@@ -24,6 +24,8 @@ TUNE = ["tune", "-v", "--device", "host", "--grow", "--strategy", "bisect",
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 OBSERVED = "observed "
 AT_LEAST = 40
+# Of the program, which a copy is to get as they are.
+WORDS = ("", "a b", "--", "-x")
 
 
 def tune(place, memory, *options, script="observes.py", before=(), words=()):
@@ -75,8 +77,8 @@ def a_copy_sees_what_a_start_sees(place, answer, but=()):
 def both_ways_have_one_answer(place, answer, memory, share=0.03, **how):
     other = tune(place, memory, "--no-zygote", **how)
     check("none is forked", not forked(other), other)
-    equal("the same answer", other.result["recommended"]["micro_batch"],
-          answer.result["recommended"]["micro_batch"])
+    equal("the same answer", other.result["recommended"]["argv"],
+          answer.result["recommended"]["argv"])
     both_ways_have_one_peak(answer, other, share)
 
 
@@ -333,10 +335,10 @@ def main():
         with open(os.path.join(lib.DATA, "observes.py"),
                   encoding="utf-8") as file:
             place.write("observes.py", file.read())
-        answer = tune(place, memory, words=("", "a b", "--", "-x"))
+        answer = tune(place, memory, words=WORDS)
         equal("status", answer.status, 0)
         a_copy_sees_what_a_start_sees(place, answer)
-        both_ways_have_one_answer(place, answer, memory)
+        both_ways_have_one_answer(place, answer, memory, words=WORDS)
         behind_a_launcher_that_waits(place, memory, "uv")
         what_a_script_does_is_done_by_its_probe(place, memory)
         temporary_files_of_imports_are_no_effect(place, memory)

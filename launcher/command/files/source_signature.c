@@ -2,12 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_signature.h"
 
+#include "base/alloc.h"
+#include "base/span.h"
 #include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source_options.h"
 #include "launcher/command/text/names.h"
-
-#include "base/alloc.h"
-#include "base/span.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/modules/module_options.h"
 
+#include "base/match.h"
 #include "base/strbuf.h"
 #include "launcher/command/files/source_fields.h"
 #include "launcher/command/files/source_options.h"
@@ -33,15 +34,6 @@ struct module_parts {
 	unsigned step;    /* of what it imports */
 	size_t looked_bytes;
 };
-
-static unsigned lines_of(const char *text)
-{
-	unsigned lines = 0;
-
-	for (; *text; text++)
-		lines += *text == '\n';
-	return lines;
-}
 
 static bool part_is_there(const struct module_parts *parts,
 			  const struct named_file *file)
@@ -144,7 +136,7 @@ static unsigned parts_join(struct strbuf *text, struct module_parts *parts)
 		strbuf_adds(text, reached);
 		strbuf_adds(text, "\n");
 		part->line = line;
-		line += lines_of(reached) + 1;
+		line += (unsigned)text_newlines(reached) + 1;
 	}
 	strbuf_adds(text, parts->r->text);
 	return line > 2 ? line : 0;

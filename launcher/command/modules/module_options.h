@@ -1,7 +1,7 @@
 /* Options that modules of the script declare. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_PARTS_MODULE_OPTIONS_H
-#define AUTOFIT_LAUNCHER_COMMAND_PARTS_MODULE_OPTIONS_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_MODULES_MODULE_OPTIONS_H
+#define AUTOFIT_LAUNCHER_COMMAND_MODULES_MODULE_OPTIONS_H
 
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/text/command_outcome.h"

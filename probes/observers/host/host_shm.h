@@ -96,9 +96,9 @@ struct host_overlap host_shm_overlap(struct host_shm *shm,
 
 /*
  * Remove from HOST_SHM_FOLDER what the tree was seen to hold or map, with new
- * folders that are empty then, and
- * entries named torch_<pid>_... of these pids, all only if they are the same
- * file, of the caller's user and made by the tree. Returns how many.
+ * folders that are empty then, and entries named torch_<pid>_... of these pids,
+ * all only if they are the same file, of the caller's user and made by the
+ * tree. Returns how many.
  */
 size_t host_shm_remove(struct host_shm *shm, const struct pid_list *pids);
 
