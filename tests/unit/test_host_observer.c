@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -406,6 +407,27 @@ static void a_child_before_exec_is_not_counted_twice(void **state)
 {
 	(void)state;
 	vfork_check();
+}
+
+/* Whenever it ends: its memory is that of who goes on. */
+static void a_copy_that_ends_is_not_counted_twice(void **state)
+{
+	static const char forks[] = "forks x 400\n";
+	struct fixture fixture;
+	struct pollfd answer = { .events = POLLIN };
+
+	(void)state;
+	start_helper(&fixture);
+	tell(&fixture, "anon x 300");
+	look(&fixture);
+	answer.fd = fixture.out;
+	assert_int_equal(write(fixture.in, forks, sizeof(forks) - 1),
+			 (ssize_t)sizeof(forks) - 1);
+	while (poll(&answer, 1, 0) == 0)
+		look(&fixture);
+	expect_ok(&fixture);
+	assert_near(fixture.reading.peak_bytes, 300);
+	finish(&fixture);
 }
 
 /* Until what is made from now on is later on every clock. */
@@ -1082,6 +1104,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_of_known_trees),
 		cmocka_unit_test(a_child_before_exec_is_not_counted_twice),
+		cmocka_unit_test(a_copy_that_ends_is_not_counted_twice),
 		cmocka_unit_test(what_was_there_before_is_not_the_trees),
 		cmocka_unit_test(a_file_that_took_the_name_stays),
 		cmocka_unit_test(what_was_renamed_goes_with_its_new_folders),

@@ -12,6 +12,7 @@
 #include "probes/process/proctree.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -286,10 +287,15 @@ static uint64_t exact_of(struct host_observer *observer,
 	const struct host_status *status = &process->status;
 	struct host_overlap overlap;
 	struct host_share share;
+	int result;
 
 	if (process->shares_parent)
 		return 0;
-	if (host_process_share(process, &share) < 0)
+	result = host_process_share(process, &share);
+	/* What it shared counts in those that are left. */
+	if (result == -ESRCH)
+		return 0;
+	if (result < 0)
 		share = (struct host_share){
 			.anon = status->anon + status->swap,
 			.shmem = status->shmem,

@@ -262,6 +262,14 @@ void host_process_look_at_work(struct host_process *process)
 	process->io_bytes = bytes_max(process->io_bytes, io_read(process));
 }
 
+/* Of one that ended, other files than status say so in several ways. */
+static int why_no_share(const struct host_process *process, int result)
+{
+	struct host_status now;
+
+	return status_read(process, &now) == -ESRCH ? -ESRCH : result;
+}
+
 int host_process_share(const struct host_process *process,
 		       struct host_share *share)
 {
@@ -274,7 +282,7 @@ int host_process_share(const struct host_process *process,
 	*share = (struct host_share){ 0 };
 	result = host_lines_open(&lines, process->folder_fd, "smaps_rollup");
 	if (result < 0)
-		return result;
+		return why_no_share(process, result);
 	while ((line = host_lines_next(&lines))) {
 		if (host_line_bytes(line, "Pss_Anon:", &share->anon))
 			is_complete = true;
@@ -285,5 +293,5 @@ int host_process_share(const struct host_process *process,
 	}
 	host_lines_close(&lines);
 	share->anon += swap;
-	return is_complete ? 0 : -ENODATA;
+	return is_complete ? 0 : why_no_share(process, -ENODATA);
 }

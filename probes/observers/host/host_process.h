@@ -72,8 +72,8 @@ struct host_share {
 	uint64_t whole; /* resident: each page of anon in full */
 };
 
-/* By smaps_rollup. -errno where it cannot be read (kernel before 5.4, a
- * program that is not dumpable). */
+/* By smaps_rollup. -ESRCH: it ended. Another -errno where it cannot be read
+ * (kernel before 5.4, a program that is not dumpable). */
 int host_process_share(const struct host_process *process,
 		       struct host_share *share);
 

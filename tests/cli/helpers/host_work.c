@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/times.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MEGABYTE ((size_t)1 << 20)
@@ -231,6 +232,25 @@ static void do_vfork(struct work *work, const char *name, size_t bytes)
 		fail("clone");
 }
 
+/* So many copies of this process, one after the other, each for a moment. */
+static void do_forks(struct work *work, const char *name, size_t bytes)
+{
+	const struct timespec moment = { 0, 500000 };
+
+	(void)work;
+	(void)name;
+	for (size_t i = 0; i < bytes / MEGABYTE; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			(void)nanosleep(&moment, NULL);
+			_exit(0);
+		}
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			fail("fork");
+	}
+}
+
 static void do_exec(struct work *work, const char *name, size_t bytes)
 {
 	(void)name;
@@ -258,7 +278,7 @@ static const struct {
 	{ "child", do_child }, { "reap", do_reap },     { "create", do_create },
 	{ "memfd", do_memfd }, { "unlink", do_unlink }, { "close", do_close },
 	{ "map", do_map },     { "read", do_read },     { "vfork", do_vfork },
-	{ "exec", do_exec },   { "burn", do_burn },
+	{ "exec", do_exec },   { "burn", do_burn },     { "forks", do_forks },
 };
 
 /* Byte by byte: nothing that follows may be lost over an exec. */

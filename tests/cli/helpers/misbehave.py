@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """train.py --kind NAME [--batch-size N] [--grad-accum N] [--steps N]
 
-It holds 8 MiB a sample. Each kind resumes from what it wrote before, writes at
+It holds 3 MiB a sample. Each kind resumes from what it wrote before, writes at
 its start and after every step, and leaves the same behind whenever it starts
 from the same. $MISBEHAVE_TAG makes names outside its folders its own. What it
 found is sent to UDP port $MISBEHAVE_PORT, which no layer on files holds back.
@@ -529,7 +529,7 @@ def main():
          resumed=start, output=args.output_dir, pid=os.getpid(),
          folder=os.getcwd(), temporary=tempfile.gettempdir())
     print("resumed at", start, flush=True)
-    held = bytearray(b"x") * (args.batch_size * (8 << 20))
+    held = bytearray(b"x") * (args.batch_size * (3 << 20))
     kind.begin(start)
     for step in range(start + 1, args.steps + 1):
         time.sleep(STEP_SECONDS)
