@@ -65,6 +65,9 @@ struct trial {
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */
+	/* Steps of the output were believed only once TIME_ONLY_MS had passed
+	 * since the first: what comes before the training is over by then. */
+	bool steps_were_awaited;
 	/* A copy of a process that had done the imports: no start of its own.
 	 * It may fit, and confirms nothing. */
 	bool is_forked;

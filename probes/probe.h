@@ -102,6 +102,8 @@ struct probe_spec {
 	/* How the steps of a smaller size were seen; STEPS_NONE: it made none,
 	 * or there is none. */
 	enum steps_source smaller_steps;
+	/* Steps of the output count only after a while, as with the hook. */
+	bool awaits_steps;
 	/* One that is called ends the probe; NULL: none are looked for. */
 	const struct shims *shims;
 };

@@ -207,6 +207,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->peak_varying = step_peaks_are_varying(peaks, probe_noise(probe));
 	trial->step_growth_bytes = step_peaks_trend(peaks, probe_noise(probe));
 	trial->ran_to_end = end->ended && end->wait_status == 0;
+	trial->steps_were_awaited = probe->spec.awaits_steps;
 	trial->is_forked = probe->spec.command.zygote != NULL;
 	if (trial->peak_bytes)
 		trial->coverage = probe_is_cuda(probe)

@@ -70,15 +70,17 @@ uint64_t probe_peak(const struct probe *probe)
 /*
  * Once the step hook is installed its count is awaited: counters in the output
  * may be those of data being prepared. A program that only loads torch, and
- * trains with something else, is believed after a while.
+ * trains with something else, is believed after a while. So is one whose steps
+ * took no notice of the size, unless it has ended: then there are no others.
  */
 static int64_t log_steps(const struct probe *probe)
 {
 	int64_t since_ms =
 		probe_clock_ms(&probe->clock) - probe->output.first_counter_ms;
+	bool awaits = (probe->readings.python.flags & CHANNEL_TORCH) ||
+		      (probe->spec.awaits_steps && !probe->evidence.end.ended);
 
-	if ((probe->readings.python.flags & CHANNEL_TORCH) &&
-	    since_ms < TIME_ONLY_MS)
+	if (awaits && since_ms < TIME_ONLY_MS)
 		return 0;
 	return probe_output_steps(&probe->output);
 }

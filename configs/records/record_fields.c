@@ -105,6 +105,8 @@ const struct field probe_fields[] = {
 	{ "step_growth_bytes", FIELD_BYTES, IN_NOTE(trial.step_growth_bytes), 0,
 	  0, true },
 	{ "ran_to_end", FIELD_BOOL, IN_NOTE(trial.ran_to_end), 0, 0, true },
+	{ "steps_were_awaited", FIELD_BOOL, IN_NOTE(trial.steps_were_awaited),
+	  0, 0, true },
 	{ "is_forked", FIELD_BOOL, IN_NOTE(trial.is_forked), 0, 0, true },
 	{ "is_elsewhere", FIELD_BOOL, IN_NOTE(trial.is_elsewhere), 0, 0, true },
 	{ "gpu", FIELD_CHARS, IN_NOTE(gpu), 0,

@@ -139,6 +139,18 @@ static int64_t legal_size(const struct plan *plan, int64_t micro, int64_t most)
 	return 0;
 }
 
+/* For the command's own split nothing is written. But steps that the output
+ * alone tells must follow the size. */
+static bool needs_no_effect(const struct session *session,
+			    const struct plan_step *step)
+{
+	const struct trial *trial =
+		probe_notes_last(session->trials.notes, step->micro_batch);
+
+	return step->action == PLAN_DONE && session_is_own(session, step) &&
+	       !effect_check_rests_on_output(trial);
+}
+
 /*
  * The plan is at its end: is a size to be probed first, to see that sizes take
  * effect at all? Then that is the step.
@@ -147,16 +159,13 @@ static void ask_for_effect(struct session *session, struct plan_step *step)
 {
 	const struct plan *plan = &session->plan;
 	const struct probe_notes *notes = session->trials.notes;
-	const struct command *command = &session->given.request->command;
 	struct effect_check check;
 	int64_t micro;
 
 	session->effect_check_micro = 0;
 	if (step->action == PLAN_PROBE ||
 	    !session_trials_largest_fit(&session->trials) ||
-	    (step->action == PLAN_DONE &&
-	     step->micro_batch == command->batch.micro_batch &&
-	     step->final_accum == command->batch.grad_accum))
+	    needs_no_effect(session, step))
 		return;
 	check = session_effect_check(session, NULL);
 	if (check.state != EFFECT_UNKNOWN || !check.next_micro)

@@ -96,15 +96,35 @@ struct effect_check session_effect_check(const struct session *session,
 	return check;
 }
 
+bool session_is_own(const struct session *session, const struct plan_step *step)
+{
+	const struct batch *own = &session->given.request->command.batch;
+
+	return step->micro_batch == own->micro_batch &&
+	       step->final_accum == own->grad_accum;
+}
+
 /* Sizes were seen to take effect, or the split is the command's own. */
 static bool is_believed(const struct session *session,
 			const struct plan_step *step)
 {
-	const struct command *command = &session->given.request->command;
-
-	return (step->micro_batch == command->batch.micro_batch &&
-		step->final_accum == command->batch.grad_accum) ||
+	return session_is_own(session, step) ||
 	       session_effect_check(session, NULL).state == EFFECT_SHOWN;
+}
+
+/* Its steps may be those of what comes before the training, and no other size
+ * could be tried that would have told. */
+static void add_doubt_of_steps(struct session *session,
+			       const struct plan_step *step)
+{
+	const struct trial *trial =
+		probe_notes_last(session->trials.notes, step->micro_batch);
+
+	if (trial && effect_check_rests_on_output(trial) &&
+	    session_effect_check(session, NULL).state != EFFECT_SHOWN)
+		strlist_add(&session->result->record.caveats,
+			    "steps were read from the output, and no other "
+			    "size ran that shows them to be the training's");
 }
 
 enum session_turn session_end_without_effect(struct session *session)
@@ -384,6 +404,7 @@ static void cut_short(struct session *session)
 		fill_split(session, &best);
 		strlist_add(&session->result->record.caveats,
 			    "unconfirmed: the tuning was cut short");
+		add_doubt_of_steps(session, &best);
 	}
 	(void)session_end(
 		session, number ? OUTCOME_INTERRUPTED : OUTCOME_TIME_LIMIT,
@@ -412,6 +433,7 @@ void session_answer_conclude(struct session *session,
 		session_caveats_add(session,
 				    probe_notes_last(session->trials.notes,
 						     step->micro_batch));
+		add_doubt_of_steps(session, step);
 		add_end_of_climb(session, step);
 		predict(session, step);
 		/* Of all else so many steps were asked for. */

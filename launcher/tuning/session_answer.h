@@ -6,6 +6,8 @@
 #include "launcher/tuning/effect/effect_check.h"
 #include "launcher/tuning/session_internal.h"
 
+#include <stdbool.h>
+
 /*
  * How it ended; message is taken. A later end replaces an earlier one. Returns
  * SESSION_END, for the caller to return.
@@ -22,6 +24,10 @@ int64_t session_largest_reach(const struct session *session);
  */
 struct effect_check session_effect_check(const struct session *session,
 					 struct strbuf *words);
+
+/* The command's own sizes: nothing is written for them. */
+bool session_is_own(const struct session *session,
+		    const struct plan_step *step);
 
 /* Sizes have no effect, or nothing shows it: the end, without an answer. */
 enum session_turn session_end_without_effect(struct session *session);

@@ -48,6 +48,9 @@ struct session {
 	/* Another size failed, and not for want of memory: the own one is
 	 * next, to tell whose failure that is. */
 	bool asks_own;
+	/* Steps of the output took no notice of the size: from now on they
+	 * count only after a while. */
+	bool awaits_steps;
 };
 
 /* As it begins: the plan, where it starts, the limits. */

@@ -205,6 +205,7 @@ static struct probe_spec make_spec(const struct session *session,
 				: COMPILED_STEPS,
 		.confirmation = make_confirmation(session, step),
 		.grace_ms = options->times.grace_ms,
+		.awaits_steps = session->awaits_steps,
 		.shims = &setup->shims,
 		/* Without the hook they are seen less exactly from now on. */
 		.smaller_steps = smaller == STEPS_HOOK && kit->without_hook

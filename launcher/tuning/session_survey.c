@@ -28,15 +28,12 @@ static void take_card(struct session *session, const struct session_card *card)
 static bool survey_card(struct session *session, struct session_card *card)
 {
 	const struct memory_target *target = session->given.target;
-	const struct batch *own = &session->given.request->command.batch;
 	struct plan_step step = session_run_all(session);
 
 	if (session->result->message || session_loop_must_end(&session->loop) ||
 	    step.action == PLAN_PROBE)
 		return false;
-	if (step.action == PLAN_DONE &&
-	    !(step.micro_batch == own->micro_batch &&
-	      step.final_accum == own->grad_accum) &&
+	if (step.action == PLAN_DONE && !session_is_own(session, &step) &&
 	    session_effect_check(session, NULL).state != EFFECT_SHOWN) {
 		(void)session_end_without_effect(session);
 		return false;

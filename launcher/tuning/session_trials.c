@@ -3,10 +3,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/tuning/session_trials.h"
 
+#include "base/alloc.h"
 #include "base/log.h"
+#include "launcher/tuning/effect/effect_check.h"
 #include "probes/verdict/rejudge.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 int session_trials_open(struct session_trials *trials,
 			const struct request *request, struct error *err)
@@ -140,6 +143,28 @@ void session_trials_settle_failures(struct session_trials *trials)
 		    session_trials_outlive(trials, trial))
 			trial->verdict = VERDICT_TOO_BIG;
 	}
+}
+
+bool session_trials_doubt_output(struct session_trials *trials)
+{
+	struct probe_notes *notes = trials->notes;
+	bool found = false;
+
+	for (size_t i = 0; i < notes->count; i++)
+		if (notes->items[i].trial.ran_to_end)
+			return false;
+	for (size_t i = 0; i < notes->count; i++) {
+		struct probe_note *note = &notes->items[i];
+
+		if (!effect_check_rests_on_output(&note->trial))
+			continue;
+		note->trial.verdict = VERDICT_NONE;
+		free(note->why);
+		note->why = xstrdup("its steps were read from the output, and "
+				    "took no notice of the size");
+		found = true;
+	}
+	return found;
 }
 
 bool session_trials_has(const struct session_trials *trials,

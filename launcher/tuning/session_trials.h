@@ -60,6 +60,13 @@ bool session_trials_outlive(const struct session_trials *trials,
  * one fits. */
 void session_trials_settle_failures(struct session_trials *trials);
 
+/*
+ * Sizes took no effect: fits by steps that were read from the output may be of
+ * what comes before the training, and are taken back. False: there are none, or
+ * one probe ran to its end, with all that there is.
+ */
+bool session_trials_doubt_output(struct session_trials *trials);
+
 /* A probe has run these sizes; accumulation 0: whatever it was. */
 bool session_trials_has(const struct session_trials *trials,
 			int64_t micro_batch, int64_t grad_accum);

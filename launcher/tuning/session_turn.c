@@ -38,6 +38,13 @@ void session_turn_print_start(const struct session *session)
 	strbuf_release(&words);
 }
 
+/* One line to the user. */
+static void session_say(const struct session *session, const char *words)
+{
+	if (!session->given.request->options->output.quiet)
+		(void)fprintf(stderr, "autofit: %s\n", words);
+}
+
 /* It says that it fits, and did not run the size that it was given. */
 static void doubt_size(struct session *session, struct trial *trial, char **why)
 {
@@ -206,6 +213,14 @@ static enum session_turn after_probe(struct session *session,
 	    trial->phase == PHASE_EVAL)
 		return end_by_evaluation(session, trial, other);
 	effect = session_effect_check(session, NULL).state;
+	if (effect == EFFECT_NO_EFFECT && session_trials_doubt_output(trials)) {
+		session->awaits_steps = true;
+		session_say(session, "sizes made no difference, so that steps "
+				     "of the output may come before the "
+				     "training: each size is watched for "
+				     "longer");
+		return SESSION_GO_ON;
+	}
 	if (effect == EFFECT_CONTRADICTED || effect == EFFECT_NO_EFFECT)
 		return session_end_without_effect(session);
 	doubt_hint(session, trial);
@@ -258,10 +273,8 @@ static int settle_limits(struct session *session, struct probe_report *report,
 		if (result < 0)
 			return result;
 		change = LIMIT_MOVED;
-		if (!session->given.request->options->output.quiet)
-			(void)fputs("autofit: the first probe used no GPU, so "
-				    "this tunes host memory\n",
-				    stderr);
+		session_say(session, "the first probe used no GPU, so this "
+				     "tunes host memory");
 		session_turn_print_start(session);
 	}
 	/* A failure tells nothing of the device. */

@@ -108,6 +108,8 @@ static const struct field_text probe_texts[] = {
 	{ "ran_to_end", "The command ended by itself: all of it ran." },
 	{ "is_forked", "It was a copy of a process that had done the imports, "
 		       "and no start of its own." },
+	{ "steps_were_awaited",
+	  "Steps of its output counted only a minute after the first." },
 	{ "is_elsewhere", "It ran on another GPU of the same model than the "
 			  "command's own, and confirms nothing." },
 	{ "gpu", "That GPU's UUID." },

@@ -34,15 +34,26 @@ for step in range(8):
 USAGE = """
 print("usage: train.py --batch-size N")
 """
+# Rounds before the training, counted as steps are: they take no notice of the
+# size, and end long after a probe has seen enough of them.
+PREPARES = """
+import time
+for i in range(60):
+    print("Encoding batch %d of 60" % (i + 1), flush=True)
+    time.sleep(0.05)
+held = bytearray(b"x") * (a.batch_size * (20 << 20))
+for step in range(8):
+    print("step %d/8 loss 1.0" % (step + 1), flush=True)
+"""
 FRESH_FOLDER = "os.makedirs(a.output_dir)\n" + STEPS
 READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
 
 
-def tune(place, text, *words):
+def tune(place, text, *words, memory=900):
     place.write("train.py", HEAD + text)
-    return place.run("tune", "--device", "host", "--memory", "900MiB", "--fresh",
-                     "--", sys.executable, "train.py", "--batch-size", "1",
-                     "--grad-accum", "8", *words)
+    return place.run("tune", "--device", "host", "--memory", "%dMiB" % memory,
+                     "--fresh", "--", sys.executable, "train.py",
+                     "--batch-size", "1", "--grad-accum", "8", *words)
 
 
 def noise_shows_no_effect(place):
@@ -61,6 +72,24 @@ def no_step_is_said(place):
         "no step was seen" in text for text in got.result["caveats"]), got)
 
 
+def what_comes_before_is_no_training(place):
+    # Of 86 MiB four samples take 80, beside the interpreter's 10.
+    for words, status, best in (
+            (["--batch-size", "8", "--grad-accum", "1"], 0, (2, 4)),
+            (["--batch-size", "2", "--grad-accum", "4"], 0, (2, 4))):
+        got = tune(place, PREPARES, *words, memory=150)
+        title = "prepares, " + " ".join(words)
+        equal(title, got.status, status)
+        holds(title + ": said", got.err, "each size is watched for longer")
+        answer = got.result["recommended"]
+        equal(title + ": the answer",
+              answer and (answer["micro_batch"], answer["grad_accum"]), best)
+        doubted = [p for p in got.probes if p["verdict"] == "none"]
+        check(title + ": three are taken back", len(doubted) == 3, got.probes)
+        check(title + ": the peak is the training's",
+              got.result["evidence"]["peak_bytes"] > 40 * lib.MIB, got)
+
+
 def folders_of_results(place):
     got = tune(place, FRESH_FOLDER, "--output-dir", "new")
     equal("a folder that must not be there", got.status, 0)
@@ -75,7 +104,8 @@ def folders_of_results(place):
 
 
 def main():
-    for test in (noise_shows_no_effect, no_step_is_said, folders_of_results):
+    for test in (noise_shows_no_effect, no_step_is_said,
+                 what_comes_before_is_no_training, folders_of_results):
         with lib.Place("believed") as place:
             test(place)
     lib.finish()

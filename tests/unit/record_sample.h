@@ -25,6 +25,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.peak_varying = true,
 		.step_growth_bytes = 524288,
 		.ran_to_end = true,
+		.steps_were_awaited = true,
 		.coverage = COVERAGE_DEVICE_WIDE,
 		.steps_source = STEPS_LOG,
 		.steps = 23,
@@ -171,6 +172,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_varying == b->peak_varying &&
 	       a->step_growth_bytes == b->step_growth_bytes &&
 	       a->ran_to_end == b->ran_to_end &&
+	       a->steps_were_awaited == b->steps_were_awaited &&
 	       a->is_elsewhere == b->is_elsewhere &&
 	       a->coverage == b->coverage &&
 	       a->steps_source == b->steps_source && a->steps == b->steps &&

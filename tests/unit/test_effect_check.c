@@ -23,6 +23,8 @@
 	.micro_batch = (micro), .grad_accum = (accum), .verdict = (ended),     \
 	.peak_bytes = (peak)*MIB, .step_seconds = (time), .steps = 3
 #define RAN(micro, peak, time) TRIAL(micro, OWN_ACCUM, VERDICT_FITS, peak, time)
+#define BY_OUTPUT(micro, peak, time)                                           \
+	RAN(micro, peak, time), .steps_source = STEPS_LOG
 #define ACCUM(micro, accum, time) TRIAL(micro, accum, VERDICT_FITS, 100, time)
 #define MICRO(micro, ended)                                                    \
 	.micro_batch = (micro), .grad_accum = OWN_ACCUM, .verdict = (ended)
@@ -55,6 +57,45 @@ static const struct {
 	  32,
 	  { .own_micro = -1 },
 	  { { RAN(8, 100, 1) } } },
+
+	/* Steps of the output, which may come before the training. */
+	{ "its own, by its output",
+	  EFFECT_UNKNOWN,
+	  32,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) } } },
+	{ "by its output, and memory follows",
+	  EFFECT_SHOWN,
+	  0,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) }, { BY_OUTPUT(32, 200, 1) } } },
+	{ "by its output, and only it fits",
+	  EFFECT_SHOWN,
+	  0,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) }, { MICRO(32, VERDICT_OOM_HOST) } } },
+	{ "by its output, and the time follows",
+	  EFFECT_SHOWN,
+	  0,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) }, { BY_OUTPUT(32, 100, 1.3) } } },
+	{ "by its output, at another pace",
+	  EFFECT_UNKNOWN,
+	  128,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) }, { BY_OUTPUT(32, 100, 1.2) } } },
+	{ "by its output, which names the size",
+	  EFFECT_UNKNOWN,
+	  64,
+	  { 0 },
+	  { { BY_OUTPUT(16, 100, 1), .printed_sizes_micro = 16 } } },
+	{ "by its output, whatever the size",
+	  EFFECT_NO_EFFECT,
+	  0,
+	  { 0 },
+	  { { BY_OUTPUT(8, 100, 1) },
+	    { BY_OUTPUT(32, 100, 1) },
+	    { BY_OUTPUT(128, 100, 1) } } },
 
 	/* Rows. */
 	{ "rows of another size",
@@ -584,6 +625,14 @@ static const struct {
 	    { MICRO(128, VERDICT_FITS), .peak_bytes = 100 * MIB } },
 	  "-b: the flag had no effect: 8, 32 and 128 took the same memory and "
 	  "time, and no step was seen (does it train at all?); a config" },
+	{ "no effect on steps of the output",
+	  "-b",
+	  { { BY_OUTPUT(8, 100, 1) },
+	    { BY_OUTPUT(32, 100, 1) },
+	    { BY_OUTPUT(128, 100, 1) } },
+	  "took the same memory and time; steps were read from the output, and "
+	  "may be those of what comes before the training: --probe-steps N "
+	  "watches for longer; a config" },
 	{ "not known",
 	  NULL,
 	  { { RAN(16, 0, 1) } },

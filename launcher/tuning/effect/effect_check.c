@@ -37,6 +37,12 @@ static bool is_in_use(const struct trial *trials, size_t count, size_t index)
 	return true;
 }
 
+bool effect_check_rests_on_output(const struct trial *trial)
+{
+	return trial_fits(trial) && trial->steps_source == STEPS_LOG &&
+	       !trial->ran_to_end && !trial->steps_were_awaited;
+}
+
 /* The size itself, or counted over all ranks. */
 static bool is_size(const struct effect_check_facts *facts, int64_t seen,
 		    int64_t size)
@@ -132,7 +138,10 @@ static bool peaks_differ(const struct trial *small, const struct trial *large,
  */
 static bool times_rise(const struct trial *small, const struct trial *large)
 {
-	const double factor = 1 + EFFECT_SAME_TIME;
+	bool by_output = effect_check_rests_on_output(small) ||
+			 effect_check_rests_on_output(large);
+	const double factor =
+		1 + (by_output ? EFFECT_NOISY_TIME : EFFECT_SAME_TIME);
 
 	if (!trial_fits(small) || !trial_fits(large) ||
 	    !(small->step_seconds > 0) || small->grad_accum < 1 ||
@@ -351,23 +360,25 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 {
 	struct effect_check check = { .state = EFFECT_UNKNOWN };
 	struct tried_sizes sizes = sizes_of(trials, count, true);
-	bool any_is_written = false;
+	bool is_in_doubt = false;
 
 	assert(facts->world_size >= 1);
 	for (size_t i = 0; i < count; i++) {
-		bool is_written = trials[i].micro_batch != facts->own_micro;
+		const struct trial *trial = &trials[i];
+		bool is_written = trial->micro_batch != facts->own_micro;
+		bool rests_on_output = effect_check_rests_on_output(trial);
 
-		if (!check.witness && contradicts(facts, &trials[i]))
-			check.witness = &trials[i];
-		any_is_written = any_is_written || is_written;
-		if (is_written &&
-		    (effect_check_is_printed(facts, &trials[i]) ||
-		     rows_equal_size(facts, trials, count, &trials[i])))
+		if (!check.witness && contradicts(facts, trial))
+			check.witness = trial;
+		is_in_doubt = is_in_doubt || is_written || rests_on_output;
+		if (is_written && !rests_on_output &&
+		    (effect_check_is_printed(facts, trial) ||
+		     rows_equal_size(facts, trials, count, trial)))
 			check.state = EFFECT_SHOWN;
 	}
 	if (check.witness)
 		check.state = EFFECT_CONTRADICTED;
-	else if (!any_is_written || any_pair_shows(facts, trials, count))
+	else if (!is_in_doubt || any_pair_shows(facts, trials, count))
 		check.state = EFFECT_SHOWN;
 	else if (check.state == EFFECT_UNKNOWN && is_wide(&sizes))
 		check.state = EFFECT_NO_EFFECT;

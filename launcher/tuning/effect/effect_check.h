@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "base/trial.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,9 @@
 #define EFFECT_NOISY_PEAK 0.05
 #define EFFECT_NOISY_BYTES (UINT64_C(4) << 20)
 #define EFFECT_NOISY_SMALL_PEAK 0.15
+/* Of steps that the output alone tells: what prepares data, at its own pace,
+ * may count its rounds there as well. */
+#define EFFECT_NOISY_TIME 0.25
 
 enum effect_check_state {
 	EFFECT_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
@@ -44,9 +48,11 @@ struct effect_check_facts {
 
 /*
  * What all trials say together. A size that differs from the command's own was
- * written; without such a trial nothing is in doubt. Shown by any of: the
- * framework's echo of the size written; input rows equal to it, or that rise
- * with it (x world: DataParallel); two sizes, both measured to their end,
+ * written; without such a trial nothing is in doubt, but for steps that the
+ * output alone tells. These may be rounds of what comes before the training,
+ * which takes no notice of the size: then two sizes must differ. Shown by any
+ * of: the framework's echo of the size written; input rows equal to it, or that
+ * rise with it (x world: DataParallel); two sizes, both measured to their end,
  * whose peaks or median step times differ by more than the shares above; more
  * samples in less host memory is noise; two sizes with different verdicts about
  * memory, or the larger of which is too big for the data. A pool that is taken
@@ -59,6 +65,9 @@ struct effect_check_facts {
 struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 				       const struct trial *trials,
 				       size_t count);
+
+/* It fits by steps that were read from the output, and was stopped soon. */
+bool effect_check_rests_on_output(const struct trial *trial);
 
 /*
  * A trial that fits, and whose peak no longer follows the size: it rose by less

@@ -57,6 +57,22 @@ static int64_t common_rows(const struct trial *trials, size_t count)
 	return rows;
 }
 
+/* Steps that the output alone tells may be those of what prepares the data. */
+static void add_way_out(struct strbuf *out, const struct trial *trials,
+			size_t count)
+{
+	bool by_output = false;
+
+	for (size_t i = 0; i < count; i++)
+		by_output |= effect_check_rests_on_output(&trials[i]);
+	if (by_output)
+		strbuf_adds(out,
+			    "; steps were read from the output, and may be "
+			    "those of what comes before the training: "
+			    "--probe-steps N watches for longer");
+	strbuf_adds(out, "; " WAY_OUT);
+}
+
 static void add_stepless(struct strbuf *out, const struct trial *trials,
 			 size_t count)
 {
@@ -78,7 +94,7 @@ static void add_no_effect(struct strbuf *out, const struct trial *trials,
 		strbuf_addf(out, ", with a batch of %" PRId64 " each time",
 			    rows);
 	add_stepless(out, trials, count);
-	strbuf_adds(out, "; " WAY_OUT);
+	add_way_out(out, trials, count);
 }
 
 static void add_contradiction(struct strbuf *out, const struct trial *trial,
@@ -127,7 +143,7 @@ void effect_check_words(const struct effect_check *check,
 			strbuf_adds(out, " alone, which nothing that may be "
 					 "tried can be compared with");
 		add_stepless(out, trials, count);
-		strbuf_adds(out, "; " WAY_OUT);
+		add_way_out(out, trials, count);
 		break;
 	case EFFECT_SHOWN:
 		break;
