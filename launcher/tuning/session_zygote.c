@@ -58,15 +58,39 @@ static const char *why_no_copy(const struct command_view *view)
 					       : NULL;
 }
 
+static bool session_zygote_is_due(const struct session *session,
+				  const struct plan_step *step, bool is_beside)
+{
+	const struct request *request = session->given.request;
+	const struct outlook outlook = outlook_of(session, step);
+	bool is_there = session->preloaded.zygote != NULL;
+
+	if (request->options->probe.no_zygote || session->kit.without_hook ||
+	    step->is_confirmation)
+		return false;
+	/* Beside another it is no answer, and begins no zygote either. */
+	if (is_beside)
+		return is_there;
+	return !outlook.may_be_answer || (is_there && !outlook.fits_clearly);
+}
+
+int64_t session_zygote_accum(const struct session *session,
+			     const struct plan_step *step, bool is_beside)
+{
+	const struct command_view *view = &session->given.request->command.view;
+
+	return !why_no_copy(view) && preloaded_can_serve(&session->preloaded) &&
+			       session_zygote_is_due(session, step, is_beside)
+		       ? plan_least_accum(&session->plan, step->micro_batch)
+		       : step->probe_accum;
+}
+
 struct zygote *session_zygote_for(struct session *session,
 				  const struct plan_step *step,
 				  const struct probe_setup *setup)
 {
 	const struct request *request = session->given.request;
 	const struct command *command = &request->command;
-	const struct outlook outlook = outlook_of(session, step);
-	/* Beside another it is no answer, and begins no zygote either. */
-	bool is_beside = setup->only_gpu != NULL;
 	const struct preloaded_start start = {
 		.argv = &setup->run.argv,
 		.environment = &setup->environment,
@@ -79,11 +103,8 @@ struct zygote *session_zygote_for(struct session *session,
 		.context = &session->loop,
 	};
 
-	if (request->options->probe.no_zygote || setup->ranks ||
-	    session->kit.without_hook || step->is_confirmation ||
-	    (is_beside && !session->preloaded.zygote) ||
-	    (outlook.may_be_answer && !is_beside &&
-	     (outlook.fits_clearly || !session->preloaded.zygote)))
-		return NULL;
-	return preloaded_zygote(&session->preloaded, &start);
+	return !setup->ranks && session_zygote_is_due(session, step,
+						      setup->only_gpu != NULL)
+		       ? preloaded_zygote(&session->preloaded, &start)
+		       : NULL;
 }

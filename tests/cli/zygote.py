@@ -234,6 +234,24 @@ def a_size_that_a_launcher_sets_is_that_of_each_probe(place, memory):
               seen and seen["rows"] == probe["micro_batch"], probe)
 
 
+def a_copy_makes_no_whole_steps(place):
+    """It confirms nothing: two micro-steps show what more of them take."""
+    script = os.path.join(lib.DATA, "train_passes.py")
+    words = ["--batch-size", "4", "--accum-steps", "16", "--pass-seconds", "0"]
+    answer = place.run("tune", "-v", "--device", "host", "--strategy", "bisect",
+                       "--fresh", "--memory", "2GiB", "--", PYTHON, script,
+                       *words)
+    copies = [(p["micro_batch"], p["grad_accum"]) for p in forked(answer)]
+    check("accumulation: some are forked", copies, answer)
+    equal("accumulation: of a copy", copies,
+          [(micro, min(64 // micro, 2)) for micro, _ in copies])
+    best = answer.result["recommended"]
+    equal("accumulation: kept", best["effective_batch"], 64)
+    last = answer.probes[-1]
+    equal("accumulation: of the answer",
+          (last["grad_accum"], last["is_forked"]), (best["grad_accum"], False))
+
+
 def processes_of(place):
     """Those whose command names the folder, but for autofit."""
     found = []
@@ -342,6 +360,7 @@ def main():
         behind_a_launcher_that_waits(place, memory, "uv")
         what_a_script_does_is_done_by_its_probe(place, memory)
         temporary_files_of_imports_are_no_effect(place, memory)
+        a_copy_makes_no_whole_steps(place)
         if NIGHTLY:
             answer = tune(place, memory, before=BECOME_IT)
             a_copy_sees_what_a_start_sees(place, answer)

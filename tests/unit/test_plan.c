@@ -462,8 +462,14 @@ static void accumulation_of_probes_is_short(void **state)
 	assert_int_equal(step.micro_batch, 8);
 	assert_int_equal(step.final_accum, 16);
 	assert_int_equal(step.probe_accum, 2);
+	/* Eight are as quick as a second start, unless none could be the
+	 * answer anyway. */
+	assert_int_equal(plan_probe(&plan, 16).probe_accum, 8);
+	assert_int_equal(plan_least_accum(&plan, 16), 2);
+	assert_int_equal(plan_least_accum(&plan, 128), 1);
 	plan.accum_matters = true;
 	assert_int_equal(plan_next(&plan, NULL, 0).probe_accum, 16);
+	assert_int_equal(plan_least_accum(&plan, 16), 8);
 }
 
 static void the_fastest_split_is_taken(void **state)

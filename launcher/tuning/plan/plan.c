@@ -15,6 +15,14 @@
 /* But so few micro-steps cost less than a second start, to be confirmed. */
 #define PROBE_ACCUM_ALL 8
 
+int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch)
+{
+	int64_t accum = plan_final_accum(plan, micro_batch);
+
+	return accum < PROBE_ACCUM_MAX || plan->accum_matters ? accum
+							      : PROBE_ACCUM_MAX;
+}
+
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum = plan_final_accum(plan, micro_batch);
@@ -24,9 +32,9 @@ struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
 		.action = PLAN_PROBE,
 		.micro_batch = micro_batch,
 		.final_accum = accum,
-		.probe_accum = plan->accum_matters || accum <= PROBE_ACCUM_ALL
+		.probe_accum = accum <= PROBE_ACCUM_ALL
 				       ? accum
-				       : PROBE_ACCUM_MAX,
+				       : plan_least_accum(plan, micro_batch),
 	};
 }
 

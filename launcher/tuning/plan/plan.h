@@ -83,6 +83,9 @@ bool plan_doubts_short_fits(const struct trial *trials, size_t count);
 /* A probe of a size that is not to be the answer. */
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch);
 
+/* The least that shows what a probe of this size takes. */
+int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch);
+
 /* The accumulation a run with micro_batch uses; 1 without accumulation. */
 int64_t plan_final_accum(const struct plan *plan, int64_t micro_batch);
 

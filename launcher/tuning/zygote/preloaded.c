@@ -223,6 +223,13 @@ struct zygote *preloaded_zygote(struct preloaded *preloaded,
 	return NULL;
 }
 
+bool preloaded_can_serve(const struct preloaded *preloaded)
+{
+	return preloaded->zygote ||
+	       (!preloaded->is_settled && preloaded->imports.count &&
+		preloaded->fresh_starts >= FRESH_STARTS_FIRST);
+}
+
 void preloaded_release(struct preloaded *preloaded)
 {
 	zygote_close(preloaded->zygote);

@@ -56,6 +56,9 @@ struct preloaded_start {
 struct zygote *preloaded_zygote(struct preloaded *preloaded,
 				const struct preloaded_start *start);
 
+/* Is there one, or will the next call start one, as far as is known? */
+bool preloaded_can_serve(const struct preloaded *preloaded);
+
 void preloaded_release(struct preloaded *preloaded);
 
 #endif
