@@ -62,6 +62,9 @@ struct trial {
 	bool peak_is_lower_bound;
 	bool peak_rising;  /* still rose in the last third */
 	bool peak_varying; /* differs by more than 2% between steps */
+	/* As many rows of other lengths, or other pictures, were seen to go
+	 * into the model. */
+	bool sizes_differ;
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */

@@ -102,6 +102,7 @@ const struct field probe_fields[] = {
 	{ "peak_rising", FIELD_BOOL, IN_NOTE(trial.peak_rising), 0, 0, false },
 	{ "peak_varying", FIELD_BOOL, IN_NOTE(trial.peak_varying), 0, 0,
 	  false },
+	{ "sizes_differ", FIELD_BOOL, IN_NOTE(trial.sizes_differ), 0, 0, true },
 	{ "step_growth_bytes", FIELD_BYTES, IN_NOTE(trial.step_growth_bytes), 0,
 	  0, true },
 	{ "ran_to_end", FIELD_BOOL, IN_NOTE(trial.ran_to_end), 0, 0, true },

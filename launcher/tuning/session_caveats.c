@@ -41,7 +41,9 @@ static const char *const of_coverage[] = { unseen,  a_pool,    without_nvml,
 static const char varies[] = "the peak varies from step to step: the data "
 			     "vary, a longer batch may need more";
 static const char rose[] = "the peak still rose at the end of the confirmation";
-static const char *const of_growth[] = { varies, rose, NULL };
+static const char differ[] = "inputs of different sizes went into the model: a "
+			     "longer batch may need more";
+static const char *const of_growth[] = { varies, rose, differ, NULL };
 
 static bool is_among(const char *const *caveats, const char *caveat)
 {
@@ -74,6 +76,8 @@ static void add_growth_caveat(struct record *record, const struct trial *trial)
 		strlist_add(&record->caveats, varies);
 	else if (trial && trial->peak_rising)
 		strlist_add(&record->caveats, rose);
+	if (trial && trial->sizes_differ && !trial->peak_varying)
+		strlist_add(&record->caveats, differ);
 }
 
 /* Who saw a GPU's memory where no library counted it. */

@@ -30,7 +30,8 @@
 #define MEMORY_FREE_MIN (4 * MIB)
 #define CHANNEL_FLAGS                                                          \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
-	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED)
+	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED |   \
+	 CHANNEL_SIZES_DIFFER)
 
 struct channel_page {
 	struct channel_header header;

@@ -64,6 +64,8 @@ enum channel_flag {
 	CHANNEL_COUNTS_OOMS = 32, /* each error of torch's own class is seen */
 	/* At its end: it had made an optimizer, and never stepped. */
 	CHANNEL_NEVER_STEPPED = 64,
+	/* As many rows of other sizes went into the module that is trained. */
+	CHANNEL_SIZES_DIFFER = 128,
 };
 
 struct channel_header {

@@ -31,7 +31,7 @@ START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 REST64, FORWARD64, LAST_PASS64, RESERVED64 = 11, 12, 14, 15
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED = 64
+NEVER_STEPPED, SIZES_DIFFER = 64, 128
 
 # enum phase of base/trial.h.
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
@@ -1241,7 +1241,7 @@ class Rows(object):
         self.torch = None
         # Of the first look; and of how many looks they were the same.
         self.sizes = None
-        self.same = 0
+        self.rows = self.same = 0
         self.columns = 0
 
     def turn(self, steps):
@@ -1327,17 +1327,19 @@ class Rows(object):
         self.columns = max(self.columns, min(columns, COUNT16_MAX))
         if self.channel.enter():
             # The last batch of an epoch may be smaller.
-            rows = max(self.channel.get32(ROWS32), min(rows, 0xFFFFFFFF))
-            self.channel.put32(ROWS32, rows)
-            self.note_sizes(arguments)
+            most = max(self.channel.get32(ROWS32), min(rows, 0xFFFFFFFF))
+            self.channel.put32(ROWS32, most)
+            self.note_sizes(arguments, rows)
 
-    def note_sizes(self, arguments):
+    def note_sizes(self, arguments, rows):
         """Those that differed once stay different."""
         sizes = []
         add_sizes(sizes, arguments, self.torch.Tensor, ROWS_DEPTH + 2)
         if self.sizes is None:
-            self.sizes = sizes
+            self.sizes, self.rows = sizes, rows
         is_same = sizes == self.sizes and None not in sizes
+        if sizes != self.sizes and None not in sizes and rows == self.rows:
+            self.channel.flag(SIZES_DIFFER)
         self.same = self.same + 1 if is_same and self.same >= 0 else -1
         same = min(max(self.same, 0), COUNT16_MAX)
         self.channel.put32(SAME_SIZES32, self.columns << 16 | same)

@@ -103,6 +103,7 @@ static const struct field_text probe_texts[] = {
 				 "the peak is at least this." },
 	{ "peak_rising", "The peak still rose in the last third." },
 	{ "peak_varying", "Peaks differ by more than 2% between steps." },
+	{ "sizes_differ", "As many rows of other sizes went into the model." },
 	{ "step_growth_bytes", "The peak rose by this with every step; 0: it "
 			       "did not." },
 	{ "ran_to_end", "The command ended by itself: all of it ran." },

@@ -35,7 +35,7 @@ NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED = 64
+NEVER_STEPPED, SIZES_DIFFER = 64, 128
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 # Another's part of the file follows the slots.
 REST = b"\xa5" * 99999
@@ -1108,6 +1108,9 @@ def rows_case(torch, case):
     if name in SAME_SIZES:
         good = own["same_sizes"] == SAME_SIZES[name]
         check(title + ": of the same sizes", good, own)
+        # Of the last batch of an epoch only the rows are others.
+        differ = bool(own["flags"] & SIZES_DIFFER)
+        check(title + ": or of others", differ == (name == "lengths"), own)
     if name in COLUMNS:
         good = own["columns"] == COLUMNS[name]
         check(title + ": the second dimension", good, own)

@@ -23,6 +23,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.peak_is_lower_bound = true,
 		.peak_rising = false,
 		.peak_varying = true,
+		.sizes_differ = true,
 		.step_growth_bytes = 524288,
 		.ran_to_end = true,
 		.steps_were_awaited = true,
@@ -170,6 +171,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_is_lower_bound == b->peak_is_lower_bound &&
 	       a->peak_rising == b->peak_rising &&
 	       a->peak_varying == b->peak_varying &&
+	       a->sizes_differ == b->sizes_differ &&
 	       a->step_growth_bytes == b->step_growth_bytes &&
 	       a->ran_to_end == b->ran_to_end &&
 	       a->steps_were_awaited == b->steps_were_awaited &&
