@@ -120,7 +120,7 @@ static void add_doubt_of_steps(struct session *session,
 	const struct trial *trial =
 		probe_notes_last(session->trials.notes, step->micro_batch);
 
-	if (trial && effect_check_rests_on_output(trial) &&
+	if (trial && trial->steps_source == STEPS_LOG && !trial->ran_to_end &&
 	    session_effect_check(session, NULL).state != EFFECT_SHOWN)
 		strlist_add(&session->result->record.caveats,
 			    "steps were read from the output, and no other "

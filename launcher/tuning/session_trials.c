@@ -164,6 +164,8 @@ bool session_trials_doubt_output(struct session_trials *trials)
 				    "took no notice of the size");
 		found = true;
 	}
+	/* Nor is it known any more how long a good probe takes. */
+	trials->first_fit_seconds = 0;
 	return found;
 }
 

@@ -1337,8 +1337,9 @@ class Rows(object):
         add_sizes(sizes, arguments, self.torch.Tensor, ROWS_DEPTH + 2)
         if self.sizes is None:
             self.sizes, self.rows = sizes, rows
-        is_same = sizes == self.sizes and None not in sizes
-        if sizes != self.sizes and None not in sizes and rows == self.rows:
+        is_told = None not in sizes
+        is_same = is_told and sizes == self.sizes
+        if is_told and not is_same and rows == self.rows:
             self.channel.flag(SIZES_DIFFER)
         self.same = self.same + 1 if is_same and self.same >= 0 else -1
         same = min(max(self.same, 0), COUNT16_MAX)
