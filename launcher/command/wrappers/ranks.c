@@ -87,7 +87,7 @@ static enum command_outcome nodes_read(const struct wrapper *wrapper,
 	if (number_read(text, nodes))
 		return COMMAND_OK;
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-			   "%s: %s is no number of nodes: write 1",
+			   "%s: \"%s\" is no number of nodes: write 1",
 			   launch->row->names.items[0],
 			   argument_brief(shown, text));
 }
