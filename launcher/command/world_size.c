@@ -4,6 +4,8 @@
 #include "launcher/command/effective_batch.h"
 
 #include "base/alloc.h"
+#include "base/span.h"
+#include "launcher/command/modules/module_files.h"
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
@@ -151,6 +153,48 @@ static bool counts_ranks(const char *name, size_t length, bool bare)
 	return false;
 }
 
+/* --gpu 0,1: what programs call a list of devices. Without a comma it is the
+ * number of one. */
+static bool lists_devices(const char *name, size_t length, bool bare)
+{
+	static const char *const names[] = { "gpu", "gpu_id", "gpu_ids",
+					     "device", "device_ids" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (name_matches(names[i], name, length, bare))
+			return true;
+	return false;
+}
+
+/* "train_procs" of spawn(work, nprocs=args.train_procs). */
+static struct span spawned_by(const char *text)
+{
+	static const char call[] = "nprocs=";
+	struct span name = { NULL, 0 };
+
+	for (text = text ? strstr(text, call) : NULL; text;
+	     text = strstr(text, call)) {
+		text += strlen(call);
+		if (text[strcspn(text, ".,)\n")] != '.')
+			continue;
+		name.at = text + strcspn(text, ".") + 1;
+		name.length = strspn(name.at, "abcdefghijklmnopqrstuvwxyz"
+					      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					      "0123456789_");
+		return name;
+	}
+	return name;
+}
+
+static bool is_spawned(const struct span *spawned, const struct token *token)
+{
+	size_t dashes = strspn(token->name, "-");
+
+	return spawned->length && token->name_length > dashes &&
+	       name_equal(spawned->at, spawned->length, token->name + dashes,
+			  token->name_length - dashes);
+}
+
 /* -d is --devices where the script says so. */
 static bool option_counts_ranks(const struct recognition *r,
 				const struct token *token)
@@ -206,25 +250,39 @@ static int64_t devices_in_words(const struct command *command,
 	return count > 1 ? count : 0;
 }
 
+/* The number of ranks that an option says, or 0. */
+static int64_t ranks_of_token(const struct recognition *r,
+			      const struct token *token,
+			      const struct span *spawned)
+{
+	const char *value = token_value(token, command_argv(r->command));
+	bool is_list =
+		lists_devices(token->name, token->name_length, token->bare);
+	int64_t count;
+
+	if (!is_list && !is_spawned(spawned, token) &&
+	    !option_counts_ranks(r, token))
+		return 0;
+	count = devices_in_words(r->command, token);
+	/* -1 and auto are all; which those are is seen later. */
+	if (count || (!is_list && count_parse(value, &count)) ||
+	    (strchr(value, ',') && devices_count(value, 0, &count)))
+		return count <= RANKS_OF_WORDS_MAX ? count : 0;
+	return 0;
+}
+
 /* The last number of ranks among the words, or 0. */
 static int64_t ranks_typed(const struct recognition *r)
 {
 	const struct command *command = r->command;
+	const struct span spawned = spawned_by(r->text);
 	int64_t count, said = 0;
 	struct token token;
 
 	for (size_t i = command->view.args; token_next(&token, command, &i);
 	     i++) {
-		const char *value = token_value(&token, command_argv(command));
-
-		if (!option_counts_ranks(r, &token))
-			continue;
-		count = devices_in_words(command, &token);
-		/* -1 and auto are all; which those are is seen later. */
-		if ((count || count_parse(value, &count) ||
-		     (strchr(value, ',') && devices_count(value, 0, &count))) &&
-		    count <= RANKS_OF_WORDS_MAX)
-			said = count;
+		count = ranks_of_token(r, &token, &spawned);
+		said = count ? count : said;
 	}
 	return said;
 }
@@ -315,14 +373,46 @@ static int64_t ranks_of_variable(const struct recognition *r)
 	return count_parse(value, &count) ? count : 0;
 }
 
+/* A module_file_visit. */
+static void note_spawn(void *context, struct named_file *file,
+		       const struct source_import *import)
+{
+	const char *text = strbuf_text(&file->text);
+	bool *found = context;
+
+	(void)import;
+	*found |= strstr(text, ".spawn(") && strstr(text, "nprocs");
+}
+
+/* launch_job(cfg, train) of a module, whose config names several. */
+static bool module_starts_ranks(const struct recognition *r)
+{
+	bool found = false;
+
+	module_files_visit(r, note_spawn, &found);
+	return found;
+}
+
+/* What the words name where a spawn may be, which is not read itself: what else
+ * its modules do with the ranks is not known. */
+static int64_t ranks_unseen(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	int64_t said = 0;
+
+	if (!command->preset_is_certain && !command->view.launcher &&
+	    !(r->text && starts_ranks(r->text)))
+		said = ranks_said(r);
+	return said < 2 || !r->text || module_starts_ranks(r) ? said : 0;
+}
+
 /* What may start more ranks than are counted. */
 static void ranks_open(const struct recognition *r)
 {
 	struct command *command = r->command;
 	const char *starter = command->view.starter;
 	int64_t ranks = ranks_of_variable(r);
-	int64_t said =
-		command->preset_is_certain || r->text ? 0 : ranks_said(r);
+	int64_t said = ranks_unseen(r);
 	char shown[BRIEF_MAX];
 
 	if (command->open_ranks)
