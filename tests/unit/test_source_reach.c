@@ -60,6 +60,27 @@ static void rows_hold(void **state)
 	}
 }
 
+/* Else its text, and all that is read behind it, would begin inside a string.
+ */
+static void a_line_of_a_string_ends_no_function(void **state)
+{
+	static const char card[] = "def a():\n"
+				   "    x = f\"\"\"it's\n"
+				   "# a title\n"
+				   "class of text\n"
+				   "\"\"\"\n"
+				   "    b(x) # it's \"\"\"\n"
+				   "y = 8\n";
+	struct source_import imports[SOURCE_IMPORTS_MAX];
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	(void)source_imports("from m import a", imports);
+	assert_true(source_reach(&out, card, "from m import a\na()", imports));
+	assert_int_equal(out.length, strlen(card) - strlen("y = 8\n"));
+	strbuf_release(&out);
+}
+
 /* Each function names the next one, and the user names all. */
 static void a_long_module_is_read_in_time(void **state)
 {
@@ -87,6 +108,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_hold),
+		cmocka_unit_test(a_line_of_a_string_ends_no_function),
 		cmocka_unit_test(a_long_module_is_read_in_time),
 	};
 

@@ -59,11 +59,24 @@ static struct span block_name(const char *line, const char *end)
 	return name;
 }
 
+/* Behind the strings that begin in this line: what stands at the beginning of a
+ * line of theirs ends no block. */
 static const char *reach_next_line(const char *at, const char *end)
 {
-	const char *newline = memchr(at, '\n', (size_t)(end - at));
+	struct pytext cursor = { .at = at, .end = end, .line = 1 };
+	struct span text;
 
-	return newline ? newline + 1 : end;
+	while ((cursor.at += strcspn(cursor.at, "\n#\"'")) < end) {
+		if (*cursor.at == '\n')
+			return cursor.at + 1;
+		if (*cursor.at == '#')
+			pytext_skip_comment(&cursor);
+		else if (pytext_is_quote(*cursor.at))
+			pytext_string(&cursor, &text.at, &text.length);
+		else
+			break; /* a NUL byte */
+	}
+	return end;
 }
 
 static void blocks_find(struct reach *reach, const char *text, const char *end)
