@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -177,6 +178,26 @@ static size_t piece_count(const char *rule)
 	return count;
 }
 
+/* Is an option declared, or typed, that says a batch size of any kind? */
+static bool has_batch_option(const struct recognition *r)
+{
+	const unsigned classes = CLASSES_MICRO | CLASS_BIT(OPTION_BATCH) |
+				 CLASS_BIT(OPTION_GLOBAL);
+	const struct command *command = r->command;
+	struct token token;
+
+	for (size_t i = 0; i < r->source->option_count; i++)
+		if (classes & CLASS_BIT(r->source->options[i].class))
+			return true;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (!token.bare &&
+		    (classes &
+		     CLASS_BIT(option_class_of(token.name, token.name_length))))
+			return true;
+	return false;
+}
+
 /*
  * One that reads its sizes from files alone says nothing of a script that
  * makes them of options of its own.
@@ -191,6 +212,8 @@ static bool lacks_its_file(const struct recognition *recognition,
 
 	if (preset->knobs.micro.names.count || !keys->count)
 		return false;
+	if (command->file_count == 0)
+		return has_batch_option(recognition);
 	for (size_t i = 0; i < recognition->source->option_count; i++) {
 		enum option_class class = recognition->source->options[i].class;
 

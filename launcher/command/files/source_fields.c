@@ -57,8 +57,35 @@ static const struct fields_parser {
 
 #define FIELDS_PARSERS (sizeof(fields_parsers) / sizeof(*fields_parsers))
 
+/* MyParser((Arguments, ...)): a parser that is handed a class by its name.
+ * ArgumentParser itself takes none. */
+static bool hands_class(const char *start)
+{
+	static const char word[] = "Parser", plain[] = "ArgumentParser";
+	const char *text = start;
+
+	while ((text = strstr(text, word))) {
+		const char *name = text;
+
+		while (name > start && pytext_is_word(name[-1]))
+			name--;
+		text += strlen(word);
+		while (pytext_is_word(*text))
+			text++;
+		if (*text != '(' ||
+		    pytext_word_is(name, (size_t)(text - name), plain))
+			continue;
+		text += strspn(text, "([ \t\r\n");
+		if (*text >= 'A' && *text <= 'Z')
+			return true;
+	}
+	return false;
+}
+
 bool source_fields_are_options(const char *text)
 {
+	if (hands_class(text))
+		return true;
 	for (size_t i = 0; i < FIELDS_PARSERS; i++)
 		if (strstr(text, fields_parsers[i].mark))
 			return true;
