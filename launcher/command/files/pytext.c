@@ -153,6 +153,14 @@ enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
 	}
 	if (!read_digits(cursor, value))
 		return SOURCE_OTHER;
+	if (cursor->end - cursor->at > 1 && cursor->at[0] == '.' &&
+	    cursor->at[1] == '0') {
+		cursor->at++;
+		while (cursor->at < cursor->end && *cursor->at == '0')
+			cursor->at++;
+		return at_end_of_value(cursor, in_brackets) ? SOURCE_WHOLE
+							    : SOURCE_OTHER;
+	}
 	while (!at_end_of_value(cursor, in_brackets)) {
 		if (*cursor->at != '*')
 			return SOURCE_OTHER;
