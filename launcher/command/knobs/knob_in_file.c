@@ -95,7 +95,7 @@ static enum command_outcome take_overridden(struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* Only the script names the file: a copy is to lie over it. */
+/* Only a script names the file: a copy is to lie over it. */
 static enum command_outcome take_covered(struct recognition *r,
 					 enum knob_kind kind,
 					 const struct file_find *find)
@@ -128,6 +128,18 @@ static enum command_outcome take_covered(struct recognition *r,
 	return COMMAND_OK;
 }
 
+/* A shell script says the name, so that the words of the command cannot say
+ * another one. */
+static bool is_named_by_script(const struct recognition *r,
+			       const struct command_file *file)
+{
+	const struct shell_expansion *expansion = &r->command->view.expansion;
+
+	return expansion->script && !expansion->folder &&
+	       file->index < expansion->argv.count &&
+	       expansion->words[file->index].origin == WORD_SCRIPT;
+}
+
 static enum command_outcome take_found(struct recognition *r,
 				       enum knob_kind kind,
 				       const struct file_find *find)
@@ -136,7 +148,8 @@ static enum command_outcome take_found(struct recognition *r,
 
 	if (file->takes_words)
 		return take_overridden(r, kind, find);
-	return file->index == NO_INDEX && !file->option
+	return (file->index == NO_INDEX && !file->option) ||
+			       is_named_by_script(r, file)
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);
 }
