@@ -74,9 +74,9 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 
 /* What a setting of the command, or its default, says of a unit; 1 where the
  * preset counts in none. */
-static enum command_outcome unit_find(const struct recognition *r,
-				      const struct strlist *entries,
-				      const char *open, int64_t *count)
+static enum command_outcome batch_unit_find(const struct recognition *r,
+					    const struct strlist *entries,
+					    const char *open, int64_t *count)
 {
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
 	const char *value = NULL;
@@ -91,19 +91,20 @@ static enum command_outcome unit_find(const struct recognition *r,
 			      open, argument_brief(shown, name));
 }
 
-static enum command_outcome units_find(const struct recognition *r)
+static enum command_outcome batch_units_find(const struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct preset_split *split = &command->preset->split;
 	enum command_outcome outcome =
-		unit_find(r, &split->sample_tokens,
-			  "tokens, and how many a sample has is",
-			  &command->sample_tokens);
+		batch_unit_find(r, &split->sample_tokens,
+				"tokens, and how many a sample has is",
+				&command->sample_tokens);
 
 	return outcome == COMMAND_OK
-		       ? unit_find(r, &split->group_samples,
-				   "groups, and how many samples one has is",
-				   &command->group_samples)
+		       ? batch_unit_find(
+				 r, &split->group_samples,
+				 "groups, and how many samples one has is",
+				 &command->group_samples)
 		       : outcome;
 }
 
@@ -252,7 +253,7 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
-	enum command_outcome outcome = units_find(r);
+	enum command_outcome outcome = batch_units_find(r);
 
 	if (outcome == COMMAND_OK)
 		outcome = per_rank(r, KNOB_MICRO, &command->batch.micro_batch);

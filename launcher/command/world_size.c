@@ -186,7 +186,7 @@ static struct span spawned_by(const char *text)
 	return name;
 }
 
-static bool is_spawned(const struct span *spawned, const struct token *token)
+static bool spawn_names(const struct span *spawned, const struct token *token)
 {
 	size_t dashes = strspn(token->name, "-");
 
@@ -260,7 +260,7 @@ static int64_t ranks_of_token(const struct recognition *r,
 		lists_devices(token->name, token->name_length, token->bare);
 	int64_t count;
 
-	if (!is_list && !is_spawned(spawned, token) &&
+	if (!is_list && !spawn_names(spawned, token) &&
 	    !option_counts_ranks(r, token))
 		return 0;
 	count = devices_in_words(r->command, token);
