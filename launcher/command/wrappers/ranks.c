@@ -205,6 +205,17 @@ static enum command_outcome hosts_read(const struct wrapper *wrapper,
 	return COMMAND_OK;
 }
 
+/* More ranks than one node has. */
+static bool spreads(const struct launch_said *said)
+{
+	const char *all = said[SAYS_RANKS].value;
+	const char *each = said[SAYS_RANKS_PER_NODE].value;
+	int64_t ranks, per_node;
+
+	return all && each && number_read(all, &ranks) &&
+	       number_read(each, &per_node) && ranks > per_node;
+}
+
 enum command_outcome ranks_count_hosts(const struct wrapper *wrapper,
 				       struct launch *launch)
 {
@@ -217,10 +228,13 @@ enum command_outcome ranks_count_hosts(const struct wrapper *wrapper,
 					    said[SAYS_NODES].value);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	if (hosts.count > 1)
+	if (hosts.count > 1 || spreads(said))
 		return ranks_several_nodes(wrapper, launch, "several");
 	if (said[SAYS_RANKS].value)
 		return ranks_written(wrapper, launch, said[SAYS_RANKS].value);
+	if (said[SAYS_RANKS_PER_NODE].value)
+		return ranks_written(wrapper, launch,
+				     said[SAYS_RANKS_PER_NODE].value);
 	return ranks_counted(wrapper, launch, hosts.slots,
 			     "its ranks depend on the machine");
 }
