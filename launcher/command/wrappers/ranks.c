@@ -117,7 +117,7 @@ enum command_outcome ranks_written(const struct wrapper *wrapper,
 
 	if (strcmp(text, "gpu") == 0 || strcmp(text, "auto") == 0)
 		return ranks_of_devices(wrapper, launch);
-	if (strchr(text, ':'))
+	if (strchr(text, ':') && text[strspn(text, "0123456789:")] == '\0')
 		return is_a_range(wrapper, launch, text, "ranks");
 	if (number_read(text, &wrapper->view->world))
 		return COMMAND_OK;
