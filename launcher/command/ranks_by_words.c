@@ -5,10 +5,12 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "launcher/command/files/source_shares.h"
 #include "launcher/command/modules/module_files.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
+#include "launcher/command/text/option_class.h"
 
 #include <string.h>
 
@@ -193,10 +195,22 @@ static int64_t ranks_typed(const struct recognition *r)
 	return said;
 }
 
-/* NUM_GPUS: 8 at the top of a config file, or 0. */
+/* "(0, 1, 2)" */
+static bool tuple_counts(const char *text, int64_t *count)
+{
+	size_t length = strlen(text);
+
+	if (length < 3 || text[0] != '(' || text[length - 1] != ')' ||
+	    strspn(text + 1, "0123456789, ") != length - 2)
+		return false;
+	*count = ranks_listed(text) - (text[length - 2] == ',');
+	return true;
+}
+
+/* NUM_GPUS: 8 and GPUS: (0,1) at the top of a config file, or 0. */
 static int64_t ranks_in_files(const struct command *command)
 {
-	int64_t count;
+	int64_t count = 0;
 
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct settings *settings = command->files[i].settings;
@@ -206,8 +220,9 @@ static int64_t ranks_in_files(const struct command *command)
 
 			if (counts_ranks(setting->key, strlen(setting->key),
 					 true) &&
-			    count_parse(setting->value, &count) && count > 0 &&
-			    count <= RANKS_OF_WORDS_MAX)
+			    (count_parse(setting->value, &count) ||
+			     tuple_counts(setting->value, &count)) &&
+			    count > 0 && count <= RANKS_OF_WORDS_MAX)
 				return count;
 		}
 	}
@@ -363,6 +378,27 @@ static bool starts_launcher(const char *text)
 	return calls_out && names_one;
 }
 
+/* A source_share_visit. */
+static void note_times(void *context, const char *name, size_t length,
+		       enum source_share share, bool by_accum)
+{
+	enum option_class class = option_class_of(name, length);
+	bool *found = context;
+
+	(void)by_accum;
+	*found |= share == SHARE_TIMES &&
+		  (class == OPTION_MICRO || class == OPTION_BATCH);
+}
+
+/* batch_size_per_gpu * len(gpus): one process feeds several devices. */
+static bool multiplies_batch(const char *text)
+{
+	bool found = false;
+
+	source_shares_visit(text, note_times, &found);
+	return found;
+}
+
 /* launch_job(cfg, train) of a module, whose config names several. */
 static bool module_starts_ranks(const struct recognition *r)
 {
@@ -383,6 +419,7 @@ static int64_t ranks_unseen(const struct recognition *r)
 	    !(r->text && starts_ranks(r->text)))
 		said = ranks_said(r);
 	return said < 2 || !r->text || starts_launcher(r->text) ||
+			       multiplies_batch(r->text) ||
 			       module_starts_ranks(r)
 		       ? said
 		       : 0;
