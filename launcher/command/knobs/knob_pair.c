@@ -307,6 +307,31 @@ static enum command_outcome pair_of_file(struct recognition *r)
 		       : outcome;
 }
 
+/* One of the two is typed, and a config file has the other. */
+static enum command_outcome pair_with_file(struct recognition *r,
+					   const struct pair_options *options)
+{
+	bool is_micro = options->micro.count == 1;
+	const struct candidate *typed =
+		is_micro ? &options->micro.items[0] : &options->global.items[0];
+	enum option_class other = is_micro ? OPTION_GLOBAL : OPTION_MICRO;
+	enum command_outcome outcome;
+	struct file_keys keys;
+
+	if (options->micro.count + options->global.count != 1 ||
+	    options->batch.count || !typed->token.name)
+		return COMMAND_OK;
+	file_keys_find(&keys, r);
+	if (keys.count[other] != 1)
+		return COMMAND_OK;
+	outcome = pair_take(r, is_micro ? KNOB_MICRO : KNOB_GLOBAL, typed);
+	return outcome == COMMAND_OK
+		       ? knob_by_key_find(r,
+					  is_micro ? KNOB_GLOBAL : KNOB_MICRO,
+					  keys.first[other]->key)
+		       : outcome;
+}
+
 /* Batches of two domains, neither of which is that of all ranks. */
 static enum command_outcome two_domains(const struct recognition *r,
 					const struct candidate *global)
@@ -414,7 +439,10 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	pair_options_collect(&options, r);
 	if (options.global.count == 1)
 		outcome = two_domains(r, &options.global.items[0]);
-	if (outcome != COMMAND_OK || command_rows_are_open(r->command))
+	if (outcome == COMMAND_OK)
+		outcome = pair_with_file(r, &options);
+	if (outcome != COMMAND_OK || command_rows_are_open(r->command) ||
+	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return outcome;
 	if (options.micro.count == 0 &&
 	    options.batch.count + options.global.count == 1)
