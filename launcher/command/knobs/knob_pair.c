@@ -424,6 +424,21 @@ static enum command_outcome hidden_larger(const struct recognition *r,
 			      candidate_name(name, micro));
 }
 
+/* A larger batch that is not given, and whose default is no plain number. */
+static const struct source_option *open_larger(const struct recognition *r)
+{
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		const struct candidate candidate = { .option = option };
+
+		if (!option->is_switch && option->kind == SOURCE_OTHER &&
+		    by_class_of_candidate(r, &candidate) == OPTION_GLOBAL &&
+		    !by_class_is_typed(r, option))
+			return option;
+	}
+	return NULL;
+}
+
 enum command_outcome knob_pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
@@ -455,8 +470,12 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	    0)
 		return pair_of_file(r);
 	if (options.micro.count == 1 &&
-	    options.batch.count + options.global.count == 0)
-		return hidden_larger(r, &options.micro.items[0]);
+	    options.batch.count + options.global.count == 0) {
+		const struct source_option *open = open_larger(r);
+
+		return open ? knob_set_option_default(r, KNOB_GLOBAL, open)
+			    : hidden_larger(r, &options.micro.items[0]);
+	}
 	if (!pair_of(&options, &micro, &larger))
 		return several_micros(r, &options.micro);
 	if (counts_tokens(larger) && !counts_tokens(micro))
