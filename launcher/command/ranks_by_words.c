@@ -268,7 +268,7 @@ static bool is_one_of(const struct token *token, const char *const *names)
 	return false;
 }
 
-/* "number of nodes": of --world-size, say. */
+/* --world-size, "number of nodes": where else ranks are counted. */
 static bool help_counts_nodes(const struct recognition *r,
 			      const struct token *token)
 {
@@ -278,6 +278,7 @@ static bool help_counts_nodes(const struct recognition *r,
 					     token->name_length);
 
 	return option && option->help &&
+	       counts_ranks(token->name, token->name_length, token->bare) &&
 	       strcasestr(option->help, "number of nodes");
 }
 
