@@ -359,24 +359,37 @@ static void note_spawn(void *context, struct named_file *file,
 		   strstr(text, "Process("));
 }
 
+/* "mpirun -np 8" in code, and not in what a text or a comment tells. */
+static bool quotes_launcher(const char *text)
+{
+	static const char *const launchers[] = {
+		"mpirun",
+		"horovodrun",
+		"torchrun",
+		"torch.distributed.",
+		"python -m torch.distributed.",
+		"python3 -m torch.distributed.",
+		"accelerate launch"
+	};
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		for (const char *at = text; (at = strstr(at, launchers[i]));
+		     at++)
+			if (at > text && strchr("\"'", at[-1]))
+				return true;
+	return false;
+}
+
 /* It makes a command of a launcher, and starts that. */
 static bool starts_launcher(const char *text)
 {
 	static const char *const calls[] = { "subprocess", "os.system",
 					     "Popen(" };
-	static const char *const launchers[] = { "mpirun",
-						 "horovodrun",
-						 "torchrun",
-						 "torch.distributed.launch",
-						 "torch.distributed.run",
-						 "accelerate launch" };
-	bool calls_out = false, names_one = false;
+	bool found = false;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		calls_out |= strstr(text, calls[i]) != NULL;
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
-		names_one |= strstr(text, launchers[i]) != NULL;
-	return calls_out && names_one;
+		found |= strstr(text, calls[i]) != NULL;
+	return found && quotes_launcher(text);
 }
 
 /* A source_share_visit. */
