@@ -259,7 +259,8 @@ static int64_t ranks_in_script(const struct recognition *r)
 	return most > 1 && most == least ? most : 0;
 }
 
-static bool is_one_of(const struct token *token, const char *const *names)
+static bool is_called_one_of(const struct token *token,
+			     const char *const *names)
 {
 	for (; *names; names++)
 		if (name_matches(*names, token->name, token->name_length,
@@ -299,8 +300,8 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option)
 		bool by_help = help_counts_nodes(r, &token);
 		int64_t count;
 
-		is_one |= is_one_of(&token, own);
-		if ((!by_help && !is_one_of(&token, counts)) ||
+		is_one |= is_called_one_of(&token, own);
+		if ((!by_help && !is_called_one_of(&token, counts)) ||
 		    !count_parse(token_value(&token, command_argv(command)),
 				 &count))
 			continue;

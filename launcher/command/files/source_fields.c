@@ -303,7 +303,8 @@ static void fields_of_type(struct fields_text *text, struct span type,
 
 /* Parser(Class), [Class, Other]: somebody is handed it, and not as the default
  * of a field, default_factory=Class. */
-static bool is_handed_on(const struct fields_text *text, struct span class)
+static bool class_is_handed_on(const struct fields_text *text,
+			       struct span class)
 {
 	static const char factory[] = "default_factory=";
 	const char *at = text->start;
@@ -358,7 +359,7 @@ static void prefixes_of_bases(struct fields_text *text, struct span class,
 	const char *close = base + strcspn(base, ")\n");
 
 	if (depth == CLASS_DEPTH_MAX || text->bases >= BASES_MAX ||
-	    *base != '(' || *close != ')' || is_handed_on(text, class))
+	    *base != '(' || *close != ')' || class_is_handed_on(text, class))
 		return;
 	while (++base < close && !out->count && text->bases++ < BASES_MAX) {
 		struct span name = class_name_at(base), found = { NULL, 0 };

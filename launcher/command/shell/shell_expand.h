@@ -63,11 +63,5 @@ const char *builder_known_text(void *scope, const char *text, size_t length,
  */
 char *shell_own_folder(const struct shell_scope *scope, size_t start,
 		       size_t end);
-/*
- * "gpu", as torchrun calls the number of visible devices, for $(nvidia-smi -L |
- * wc -l) and its kin; NULL: it is something else. The caller frees.
- */
-char *shell_device_count(const struct shell_scope *scope, size_t start,
-			 size_t end);
 
 #endif

@@ -1,11 +1,9 @@
 /* The ways in which a script counts the devices of the machine. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_expand.h"
+#include "launcher/command/text/device_count.h"
 
-#include "base/alloc.h"
 #include "base/strbuf.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Longer ones say something else. */
@@ -45,20 +43,17 @@ static void add_bare(struct strbuf *out, const char *text, size_t length)
 	}
 }
 
-char *shell_device_count(const struct shell_scope *scope, size_t start,
-			 size_t end)
+bool text_counts_devices(const char *text, size_t length)
 {
-	const char *text = scope->lexer->text + start;
 	struct strbuf bare = STRBUF_INIT;
 	bool found = false;
 
-	if (end - start < 3 || end - start > LENGTH_MAX ||
-	    memchr(text, '\0', end - start))
-		return NULL;
-	add_bare(&bare, text, end - start);
+	if (length < 3 || length > LENGTH_MAX || memchr(text, '\0', length))
+		return false;
+	add_bare(&bare, text, length);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		found |= is_between(strbuf_text(&bare), counts[i][0],
 				    counts[i][1]);
 	strbuf_release(&bare);
-	return found ? xstrdup("gpu") : NULL;
+	return found;
 }
