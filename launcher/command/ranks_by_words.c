@@ -292,7 +292,9 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option)
 	static const char *const own[] = { "node_rank", "machine_rank",
 					   "node_id", NULL };
 	const struct command *command = r->command;
-	bool is_counted = false, is_one = false;
+	/* Lightning counts them all by itself. */
+	bool is_one = r->text && strstr(r->text, "lightning");
+	bool is_counted = false;
 	struct token token;
 
 	for (size_t i = command->view.args; token_next(&token, command, &i);

@@ -152,6 +152,9 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
 		literal.end++;
+	/* 0.5 ** x counts nothing. */
+	if (strncmp(at->beginning + literal.start, "0.", 2) == 0)
+		return;
 	if (!literals_read_plain(&cursor, &literal.value))
 		literal.value = 0;
 	else if (literal.value == 0)
