@@ -17,6 +17,7 @@ enum preset_unit {
 	UNIT_PLAIN,       /* samples, micro-steps of an accumulation, optimizer
 			     steps of a step limit, as the knob itself says */
 	UNIT_TOKENS,      /* samples x split.sample_tokens */
+	UNIT_GROUPS,      /* samples / split.group_samples */
 	UNIT_MICRO_STEPS, /* of a step limit: forward/backward passes */
 };
 
@@ -171,6 +172,7 @@ struct preset_ranks {
 /* How its batch may be split: "8", "NAME" or "NAME 8". */
 struct preset_split {
 	struct strlist sample_tokens; /* "NAME DEFAULT": tokens in a sample */
+	struct strlist group_samples; /* "NAME DEFAULT": samples in a group */
 	/* "NAME" or "NAME DEFAULT": settings that count micro-steps. */
 	struct strlist micro_step_units;
 	struct strlist micro_multiple_of;     /* micro-batch */

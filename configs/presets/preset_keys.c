@@ -40,6 +40,7 @@
 			section, "unit", INI_WORD, knob, unit,                 \
 			preset_unit_names,                                     \
 			"tokens: it counts tokens, see sample_tokens; "        \
+			"groups: groups of samples, see group_samples; "       \
 			"micro_steps: steps are forward and backward passes"), \
 		KNOB_ROW(section, "joined_only", INI_SWITCH, knob,             \
 			 joined_only, "only --x=8 is understood"),             \
@@ -72,6 +73,7 @@
 const char *const preset_unit_names[] = {
 	[UNIT_PLAIN] = "plain",
 	[UNIT_TOKENS] = "tokens",
+	[UNIT_GROUPS] = "groups",
 	[UNIT_MICRO_STEPS] = "micro_steps",
 	NULL,
 };
@@ -149,6 +151,8 @@ const struct ini_key preset_keys[] = {
 	    "divides the ranks"),
 	ROW("units", "sample_tokens", INI_LIST, split.sample_tokens,
 	    "NAME DEFAULT: tokens of one sample"),
+	ROW("units", "group_samples", INI_LIST, split.group_samples,
+	    "NAME DEFAULT: samples of one group"),
 	ROW("units", "micro_steps", INI_LIST, split.micro_step_units,
 	    "NAME or NAME DEFAULT: settings that count micro-steps; "
 	    "rescaled exactly, or the split is not taken"),

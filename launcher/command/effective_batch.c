@@ -72,25 +72,40 @@ enum command_outcome knob_scopes_set(struct recognition *r)
 	return COMMAND_OK;
 }
 
-/* How many tokens one sample has, where a knob counts them. */
-static enum command_outcome sample_tokens_find(const struct recognition *r)
+/* What a setting of the command, or its default, says of a unit; 1 where the
+ * preset counts in none. */
+static enum command_outcome batch_unit_find(const struct recognition *r,
+					    const struct strlist *entries,
+					    const char *open, int64_t *count)
 {
-	struct command *command = r->command;
-	const struct strlist *entries = &command->preset->split.sample_tokens;
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
 	const char *value = NULL;
 
-	command->sample_tokens = 1;
+	*count = 1;
 	for (size_t i = 0; i < entries->count && !value; i++)
-		value = setting_or_default(command, entries->items[i], name);
-	if (entries->count == 0)
-		return COMMAND_OK;
-	if (value && count_parse(value, &command->sample_tokens))
+		value = setting_or_default(r->command, entries->items[i], name);
+	if (entries->count == 0 || (value && count_parse(value, count)))
 		return COMMAND_OK;
 	return not_recognised(r,
-			      "the batch is counted in tokens, and how many a "
-			      "sample has is not known: add %s N",
-			      argument_brief(shown, name));
+			      "the batch is counted in %s not known: add %s N",
+			      open, argument_brief(shown, name));
+}
+
+static enum command_outcome batch_units_find(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const struct preset_split *split = &command->preset->split;
+	enum command_outcome outcome =
+		batch_unit_find(r, &split->sample_tokens,
+				"tokens, and how many a sample has is",
+				&command->sample_tokens);
+
+	return outcome == COMMAND_OK
+		       ? batch_unit_find(
+				 r, &split->group_samples,
+				 "groups, and how many samples one has is",
+				 &command->group_samples)
+		       : outcome;
 }
 
 /* The knob's number in samples, micro-steps or steps. */
@@ -98,8 +113,17 @@ static enum command_outcome plain_value(const struct recognition *r,
 					const struct knob *knob, int64_t *value)
 {
 	int64_t tokens = r->command->sample_tokens;
+	int64_t samples = r->command->group_samples;
 
 	*value = knob->value;
+	if (knob->unit == UNIT_GROUPS &&
+	    __builtin_mul_overflow(knob->value, samples, value))
+		return not_recognised(r,
+				      "%s %lld counts groups of %lld samples, "
+				      "which is more than 64 bits hold: check "
+				      "the sizes",
+				      knob->name, (long long)knob->value,
+				      (long long)samples);
 	if (knob->unit != UNIT_TOKENS)
 		return COMMAND_OK;
 	*value = knob->value / tokens;
@@ -229,7 +253,7 @@ enum command_outcome effective_batch_derive(struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct knob *accum = &command->knobs[KNOB_ACCUM];
-	enum command_outcome outcome = sample_tokens_find(r);
+	enum command_outcome outcome = batch_units_find(r);
 
 	if (outcome == COMMAND_OK)
 		outcome = per_rank(r, KNOB_MICRO, &command->batch.micro_batch);
@@ -309,6 +333,9 @@ enum command_outcome effective_batch_describe(struct recognition *r)
 	if (command->sample_tokens > 1)
 		strbuf_addf(&out, ", %lld tokens a sample",
 			    (long long)command->sample_tokens);
+	if (command->group_samples > 1)
+		strbuf_addf(&out, ", %lld samples a group",
+			    (long long)command->group_samples);
 	if (command->nominal.batch)
 		strbuf_addf(&out, "; the script accumulates up to %lld",
 			    (long long)command->nominal.batch);

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -13,6 +14,9 @@
 #include <string.h>
 
 #define JOINER " + "
+/* Of options that say a batch size of any kind. */
+#define BATCH_CLASSES                                                          \
+	(CLASSES_MICRO | CLASS_BIT(OPTION_BATCH) | CLASS_BIT(OPTION_GLOBAL))
 
 /* Does one piece of a rule hold for the command? context as it likes. */
 typedef bool piece_holds(const void *context, const char *piece);
@@ -116,6 +120,44 @@ static void framework_choose(struct recognition *recognition,
 	recognition->command->preset_evidence = evidence;
 }
 
+/* Does the script declare batch sizes, of other names than the framework's? */
+static bool names_batch_otherwise(const struct recognition *r,
+				  const struct strlist *names)
+{
+	bool is_otherwise = false;
+
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+
+		if (option->is_switch ||
+		    !(BATCH_CLASSES & CLASS_BIT(option->class)))
+			continue;
+		for (size_t k = 0; k < option->names.count; k++)
+			if (names_find(names, option->names.items[k],
+				       strlen(option->names.items[k]),
+				       false) < names->count)
+				return false;
+		is_otherwise = true;
+	}
+	return is_otherwise;
+}
+
+/* A script that has the name of a framework's, nothing of what that is known
+ * by, and another way to its sizes. */
+static bool borrows_name(const struct recognition *recognition,
+			 const struct preset *preset)
+{
+	const struct preset *whole =
+		presets_whole(recognition->presets, preset);
+	const struct preset_knob *micro = &whole->knobs.micro;
+
+	if (!recognition->text || !whole->signs.sources.count ||
+	    rules_find(&whole->signs.sources, source_has, recognition->text))
+		return false;
+	return (!micro->bare && strstr(recognition->text, "@hydra.main")) ||
+	       names_batch_otherwise(recognition, &micro->names);
+}
+
 /* By what is started: a script, a module, or a program. */
 static bool by_entry(struct recognition *recognition,
 		     const struct preset *preset)
@@ -139,7 +181,8 @@ static bool by_entry(struct recognition *recognition,
 	if (view->code != NO_INDEX)
 		return false;
 	name = argv[view->script != NO_INDEX ? view->script : view->program];
-	if (!rules_find(&preset->signs.scripts, path_is, name))
+	if (!rules_find(&preset->signs.scripts, path_is, name) ||
+	    borrows_name(recognition, preset))
 		return false;
 	framework_choose(
 		recognition, preset, true,
@@ -177,6 +220,24 @@ static size_t piece_count(const char *rule)
 	return count;
 }
 
+/* Is an option declared, or typed, that says a batch size of any kind? */
+static bool has_batch_option(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	struct token token;
+
+	for (size_t i = 0; i < r->source->option_count; i++)
+		if (BATCH_CLASSES & CLASS_BIT(r->source->options[i].class))
+			return true;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++)
+		if (!token.bare &&
+		    (BATCH_CLASSES &
+		     CLASS_BIT(option_class_of(token.name, token.name_length))))
+			return true;
+	return false;
+}
+
 /*
  * One that reads its sizes from files alone says nothing of a script that
  * makes them of options of its own.
@@ -191,6 +252,8 @@ static bool lacks_its_file(const struct recognition *recognition,
 
 	if (preset->knobs.micro.names.count || !keys->count)
 		return false;
+	if (command->file_count == 0)
+		return has_batch_option(recognition);
 	for (size_t i = 0; i < recognition->source->option_count; i++) {
 		enum option_class class = recognition->source->options[i].class;
 

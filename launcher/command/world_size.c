@@ -7,15 +7,14 @@
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
+#include "launcher/command/ranks_by_words.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/text/names.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* More of them no machine has: it counts something else. */
-#define RANKS_OF_WORDS_MAX 64
 
 /* The value of the last of these options, else of a config file, or NULL. */
 static const char *last_value(const struct command *command,
@@ -34,48 +33,43 @@ static const char *last_value(const struct command *command,
 	return value;
 }
 
-/* "0,1": one rank on each that is named. */
-static int64_t world_size_devices_listed(const char *text)
+static enum command_outcome several_nodes(const struct recognition *r,
+					  const char *name, const char *value)
 {
-	int64_t count = 1;
+	char shown[BRIEF_MAX];
 
-	for (; *text; text++)
-		count += *text == ',' && text[1] && text[1] != ']';
-	return count;
-}
-
-/* "2", "0,1", "[0,1]", "auto", "-1" */
-static bool devices_count(const char *text, int64_t visible, int64_t *count)
-{
-	size_t length = strlen(text);
-
-	if (strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0) {
-		*count = visible > 0 ? visible : 1;
-		return true;
-	}
-	if (count_parse(text, count))
-		return true;
-	if (length == 0 || text[strspn(text, "0123456789,[] ")] != '\0')
-		return false;
-	*count = world_size_devices_listed(text);
-	return true;
+	(void)error_set(r->err, -EINVAL,
+			"%s %s: ranks on several nodes cannot be probed from "
+			"one of them: tune on one node, with the effective "
+			"batch of one node",
+			name, argument_brief(shown, value));
+	return COMMAND_REFUSED;
 }
 
 static enum command_outcome check_nodes(const struct recognition *r)
 {
 	const struct preset *preset = r->command->preset;
 	const char *nodes = last_value(r->command, &preset->ranks.node_flags);
-	char shown[BRIEF_MAX];
 
 	if (!nodes || strcmp(nodes, "1") == 0)
 		return COMMAND_OK;
-	(void)error_set(r->err, -EINVAL,
-			"%s %s: ranks on several nodes cannot be probed from "
-			"one of them: tune on one node, with the effective "
-			"batch of one node",
-			preset->ranks.node_flags.items[0],
-			argument_brief(shown, nodes));
-	return COMMAND_REFUSED;
+	return several_nodes(r, preset->ranks.node_flags.items[0], nodes);
+}
+
+/* The same of a program that nobody knows. */
+static enum command_outcome check_words_of_nodes(const struct recognition *r)
+{
+	struct token token;
+	enum command_outcome outcome = COMMAND_OK;
+
+	if (!r->command->view.launcher && ranks_name_nodes(r, &token)) {
+		char *name = xstrndup(token.name, token.name_length);
+
+		outcome = several_nodes(
+			r, name, token_value(&token, command_argv(r->command)));
+		free(name);
+	}
+	return outcome;
 }
 
 /* A key of a config file names another one: accelerate_config of TRL. */
@@ -108,11 +102,11 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	char shown[BRIEF_MAX];
 
 	if (list) {
-		command->batch.world_size = world_size_devices_listed(list);
+		command->batch.world_size = ranks_listed(list);
 		return check_nodes(r);
 	}
-	if (devices &&
-	    !devices_count(devices, visible, &command->batch.world_size))
+	if (devices && !ranks_of_devices_text(devices, visible,
+					      &command->batch.world_size))
 		return not_recognised(r,
 				      "%s %s is not understood: write the "
 				      "number of devices",
@@ -132,229 +126,16 @@ static enum command_outcome ranks_of_itself(const struct recognition *r)
 	return check_nodes(r);
 }
 
-/* What programs call the number of ranks that they start. */
-static bool counts_ranks(const char *name, size_t length, bool bare)
-{
-	static const char *const names[] = {
-		"gpus",          "num_gpus",       "n_gpus",
-		"ngpus",         "ngpu",           "n_gpu",
-		"num_gpu",       "gpu_num",        "nproc",
-		"nprocs",        "num_procs",      "num_processes",
-		"world_size",    "nproc_per_node", "devices",
-		"num_devices",   "n_devices",      "nprocs_per_node",
-		"gpus_per_node", "ngpus_per_node",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (name_matches(names[i], name, length, bare))
-			return true;
-	return false;
-}
-
-/* -d is --devices where the script says so. */
-static bool option_counts_ranks(const struct recognition *r,
-				const struct token *token)
-{
-	const struct source_option *option =
-		token->bare ? NULL
-			    : source_resolve(r->source, token->name,
-					     token->name_length);
-
-	/* "number of nodes": of each it starts as many as it sees. */
-	if (option && option->help && strcasestr(option->help, "node") &&
-	    !strcasestr(option->help, "gpu"))
-		return false;
-	if (counts_ranks(token->name, token->name_length, token->bare))
-		return true;
-	for (size_t i = 0; option && i < option->names.count; i++)
-		if (counts_ranks(option->names.items[i],
-				 strlen(option->names.items[i]), false))
-			return true;
-	return false;
-}
-
-/* What a script calls that starts ranks, by itself or by a module of its own.
- */
-static bool starts_ranks(const char *text)
-{
-	static const char *const calls[] = { ".spawn(", "start_processes(",
-					     "mp.Process(", "launch(",
-					     "lightning" };
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (strstr(text, calls[i]))
-			return true;
-	return false;
-}
-
-/* --devices cuda:0 cuda:1: one rank on each, where they are several. */
-static int64_t devices_in_words(const struct command *command,
-				const struct token *token)
-{
-	int64_t count = 0;
-
-	if (token->form != KNOB_SEPARATE)
-		return 0;
-	for (size_t i = token->value_index; i < command->view.end; i++) {
-		const char *word = command_argv(command)->items[i];
-
-		word += strncmp(word, "cuda:", 5) == 0 ? 5 : 0;
-		if (!*word || word[strspn(word, "0123456789")])
-			break;
-		count++;
-	}
-	return count > 1 ? count : 0;
-}
-
-/* The last number of ranks among the words, or 0. */
-static int64_t ranks_typed(const struct recognition *r)
-{
-	const struct command *command = r->command;
-	int64_t count, said = 0;
-	struct token token;
-
-	for (size_t i = command->view.args; token_next(&token, command, &i);
-	     i++) {
-		const char *value = token_value(&token, command_argv(command));
-
-		if (!option_counts_ranks(r, &token))
-			continue;
-		count = devices_in_words(command, &token);
-		/* -1 and auto are all; which those are is seen later. */
-		if ((count || count_parse(value, &count) ||
-		     (strchr(value, ',') && devices_count(value, 0, &count))) &&
-		    count <= RANKS_OF_WORDS_MAX)
-			said = count;
-	}
-	return said;
-}
-
-/* NUM_GPUS: 8 at the top of a config file, or 0. */
-static int64_t ranks_in_files(const struct command *command)
-{
-	int64_t count;
-
-	for (size_t i = 0; i < command->file_count; i++) {
-		const struct settings *settings = command->files[i].settings;
-
-		for (size_t k = 0; k < settings->count; k++) {
-			const struct setting *setting = &settings->items[k];
-
-			if (counts_ranks(setting->key, strlen(setting->key),
-					 true) &&
-			    count_parse(setting->value, &count) && count > 0 &&
-			    count <= RANKS_OF_WORDS_MAX)
-				return count;
-		}
-	}
-	return 0;
-}
-
-static int64_t ranks_said(const struct recognition *r)
-{
-	int64_t typed = ranks_typed(r);
-
-	return typed ? typed : ranks_in_files(r->command);
-}
-
-/* Trainer(devices=4): a number of the script itself, or 0. */
-static int64_t ranks_in_script(const struct recognition *r)
-{
-	const struct source *source = r->source;
-	int64_t most = 0, least = RANKS_OF_WORDS_MAX;
-
-	for (size_t i = 0; i < source->constant_count; i++) {
-		const struct source_constant *constant = &source->constants[i];
-
-		if (constant->kind != SOURCE_INTEGER || constant->value < 1 ||
-		    constant->value > RANKS_OF_WORDS_MAX ||
-		    !counts_ranks(constant->name, strlen(constant->name), true))
-			continue;
-		most = constant->value > most ? constant->value : most;
-		least = constant->value < least ? constant->value : least;
-	}
-	if (most > least)
-		r->command->open_ranks = xasprintf(
-			"%s names %lld and %lld ranks", r->source_name,
-			(long long)least, (long long)most);
-	return most > 1 && most == least ? most : 0;
-}
-
-/* A program that nobody knows, but it spawns, and is told how many. */
-static void ranks_by_words(const struct recognition *r)
-{
-	struct command *command = r->command;
-	int64_t said;
-
-	if (!r->text || command->view.launcher || !starts_ranks(r->text))
-		return;
-	said = ranks_said(r);
-	if (said == 0)
-		said = ranks_in_script(r);
-	/* Nobody said, and it counts what it sees. */
-	if (said == 0 && strstr(r->text, ".spawn(") &&
-	    strstr(r->text, "device_count()"))
-		said = command->view.visible_devices;
-	if (said > 0)
-		command->batch.world_size = said;
-}
-
-/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
-static int64_t ranks_of_variable(const struct recognition *r)
-{
-	static const char name[] = "NPROC_PER_NODE";
-	const struct strlist *around = r->hints->environment;
-	const char *value =
-		strlist_env_get(&r->command->view.assignments, name);
-	int64_t count;
-
-	if (!value && around)
-		value = strlist_env_get(around, name);
-	if (!value || (r->text && !strstr(r->text, name)))
-		return 0;
-	return count_parse(value, &count) ? count : 0;
-}
-
-/* What may start more ranks than are counted. */
-static void ranks_open(const struct recognition *r)
-{
-	struct command *command = r->command;
-	const char *starter = command->view.starter;
-	int64_t ranks = ranks_of_variable(r);
-	int64_t said =
-		command->preset_is_certain || r->text ? 0 : ranks_said(r);
-	char shown[BRIEF_MAX];
-
-	if (command->open_ranks)
-		return;
-	if (starter)
-		command->open_ranks = xasprintf(
-			"how many ranks %s starts is not known until a probe "
-			"or a file of launchers tells",
-			argument_brief(shown, basename(starter)));
-	else if (command->view.launcher)
-		return;
-	else if (said > command->batch.world_size)
-		command->open_ranks = xasprintf(
-			"whether it starts the %lld ranks that its words name "
-			"is not known until a probe shows it",
-			(long long)said);
-	else if (ranks > command->batch.world_size)
-		command->open_ranks = xasprintf(
-			"whether it starts the %lld ranks of NPROC_PER_NODE "
-			"is not known until a probe shows it",
-			(long long)ranks);
-}
-
 enum command_outcome world_size_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	enum command_outcome outcome = COMMAND_OK;
 
 	command->batch.world_size = command->view.world;
-	if (!command->preset_is_certain)
+	if (!command->preset_is_certain) {
+		outcome = check_words_of_nodes(r);
 		ranks_by_words(r);
-	else if (!command->view.launcher)
+	} else if (!command->view.launcher)
 		outcome = ranks_of_itself(r);
 	ranks_open(r);
 	return outcome == COMMAND_OK ? model_parallel_divide(r) : outcome;

@@ -60,6 +60,47 @@ static void rows_hold(void **state)
 	}
 }
 
+/* Else its text, and all that is read behind it, would begin inside a string.
+ */
+static void a_line_of_a_string_ends_no_function(void **state)
+{
+	static const char card[] = "def a():\n"
+				   "    x = f\"\"\"it's\n"
+				   "# a title\n"
+				   "class of text\n"
+				   "\"\"\"\n"
+				   "    b(x) # it's \"\"\"\n"
+				   "y = 8\n";
+	struct source_import imports[SOURCE_IMPORTS_MAX];
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	(void)source_imports("from m import a", imports);
+	assert_true(source_reach(&out, card, "from m import a\na()", imports));
+	assert_int_equal(out.length, strlen(card) - strlen("y = 8\n"));
+	strbuf_release(&out);
+}
+
+static void a_flag_of_absl_is_reached_by_the_import(void **state)
+{
+	static const char flags[] = "def b():\n    pass\n"
+				    "flags.DEFINE_integer(\n"
+				    "    \"batch\", 8, \"x\",\n)\n"
+				    "f = flags.DEFINE_bool(\"y\", 1, \"\")\n"
+				    "g = x.flags.z(8)\n";
+	struct source_import imports[SOURCE_IMPORTS_MAX];
+	struct strbuf out = STRBUF_INIT;
+
+	(void)state;
+	(void)source_imports("import m", imports);
+	assert_true(source_reach(&out, flags, "import m\n", imports));
+	assert_string_equal(strbuf_text(&out),
+			    "\n\nflags.DEFINE_integer(\n"
+			    "    \"batch\", 8, \"x\",\n)\n"
+			    "f = flags.DEFINE_bool(\"y\", 1, \"\")\n");
+	strbuf_release(&out);
+}
+
 /* Each function names the next one, and the user names all. */
 static void a_long_module_is_read_in_time(void **state)
 {
@@ -87,6 +128,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_hold),
+		cmocka_unit_test(a_line_of_a_string_ends_no_function),
+		cmocka_unit_test(a_flag_of_absl_is_reached_by_the_import),
 		cmocka_unit_test(a_long_module_is_read_in_time),
 	};
 

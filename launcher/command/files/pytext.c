@@ -122,7 +122,19 @@ static bool at_end_of_value(struct pytext *cursor, bool in_brackets)
 	return cursor->at >= cursor->end || strchr(",)]}\r\n#;", *cursor->at);
 }
 
-/* 8, 5 * 8, "8", None, or something else. */
+/* Over the ".0" of 8.0, if that is there. */
+static bool skip_zeros_behind_point(struct pytext *cursor)
+{
+	if (cursor->end - cursor->at < 2 || cursor->at[0] != '.' ||
+	    cursor->at[1] != '0')
+		return false;
+	cursor->at++;
+	while (cursor->at < cursor->end && *cursor->at == '0')
+		cursor->at++;
+	return true;
+}
+
+/* 8, 5 * 8, "8", 8.0, None, or something else. */
 enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
 			       int64_t *value)
 {
@@ -153,6 +165,9 @@ enum source_value pytext_value(struct pytext *cursor, bool in_brackets,
 	}
 	if (!read_digits(cursor, value))
 		return SOURCE_OTHER;
+	if (skip_zeros_behind_point(cursor))
+		return at_end_of_value(cursor, in_brackets) ? SOURCE_WHOLE
+							    : SOURCE_OTHER;
 	while (!at_end_of_value(cursor, in_brackets)) {
 		if (*cursor->at != '*')
 			return SOURCE_OTHER;

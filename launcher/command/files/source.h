@@ -20,6 +20,7 @@
 enum source_value {
 	SOURCE_NONE,    /* not given, or None */
 	SOURCE_INTEGER, /* 8, 5 * 8, "8" */
+	SOURCE_WHOLE,   /* 8.0, for who asks for it */
 	SOURCE_OTHER,   /* something else, or several that differ */
 };
 

@@ -16,6 +16,8 @@
 /* Places where classes are named; a script of more has options that nobody
  * knows. */
 #define CLASS_PLACES_MAX 1024
+/* Bases of them that are looked for. */
+#define BASES_MAX 128
 /* Of one call. */
 #define CALL_BYTES_MAX 4096
 
@@ -28,6 +30,7 @@ struct fields_text {
 	const char *class;
 	struct strlist prefixes;
 	unsigned places; /* looked at so far */
+	unsigned bases;  /* the same */
 };
 
 static bool has_field(const struct source *source)
@@ -57,8 +60,35 @@ static const struct fields_parser {
 
 #define FIELDS_PARSERS (sizeof(fields_parsers) / sizeof(*fields_parsers))
 
+/* MyParser((Arguments, ...)): a parser that is handed a class by its name.
+ * ArgumentParser itself takes none. */
+static bool hands_class(const char *start)
+{
+	static const char word[] = "Parser", plain[] = "ArgumentParser";
+	const char *text = start;
+
+	while ((text = strstr(text, word))) {
+		const char *name = text;
+
+		while (name > start && pytext_is_word(name[-1]))
+			name--;
+		text += strlen(word);
+		while (pytext_is_word(*text))
+			text++;
+		if (*text != '(' ||
+		    pytext_word_is(name, (size_t)(text - name), plain))
+			continue;
+		text += strspn(text, "([ \t\r\n");
+		if (*text >= 'A' && *text <= 'Z')
+			return true;
+	}
+	return false;
+}
+
 bool source_fields_are_options(const char *text)
 {
+	if (hands_class(text))
+		return true;
 	for (size_t i = 0; i < FIELDS_PARSERS; i++)
 		if (strstr(text, fields_parsers[i].mark))
 			return true;
@@ -240,21 +270,6 @@ static void prefixes_find(struct fields_text *text, struct span class,
 		strlist_add(out, behind);
 }
 
-/* Of the class of the field in that line. */
-static void prefixes_of(struct fields_text *text, const char *line)
-{
-	struct span class = name_behind(block_of(text, line), "class ");
-
-	if (text->prefixes.count && class.at == text->class)
-		return;
-	text->class = class.at;
-	strlist_release(&text->prefixes);
-	if (class.length && text->nests)
-		prefixes_find(text, class, "", 0, &text->prefixes);
-	else
-		strlist_add(&text->prefixes, "");
-}
-
 static struct span class_name_at(const char *at)
 {
 	struct span name = { at, 0 };
@@ -262,6 +277,123 @@ static struct span class_name_at(const char *at)
 	while (at && pytext_is_word(at[name.length]))
 		name.length++;
 	return name;
+}
+
+/* Where fields are of that type; of classes derived from it no more is asked.
+ */
+static void fields_of_type(struct fields_text *text, struct span type,
+			   struct strlist *out)
+{
+	const char *at = text->start;
+
+	while (text->places < CLASS_PLACES_MAX &&
+	       (at = memmem(at, (size_t)(text->end - at), type.at,
+			    type.length))) {
+		const char *line = field_line(text, at);
+
+		if (at > text->start && !pytext_is_word(at[-1]) &&
+		    !pytext_is_word(at[type.length]) &&
+		    !name_behind(line, "class ").length) {
+			text->places++;
+			(void)prefixes_find_at(text, at, "", 1, out);
+		}
+		at += type.length;
+	}
+}
+
+/* Parser(Class), [Class, Other]: somebody is handed it, and not as the default
+ * of a field, default_factory=Class. */
+static bool class_is_handed_on(const struct fields_text *text,
+			       struct span class)
+{
+	static const char factory[] = "default_factory=";
+	const char *at = text->start;
+
+	while ((at = memmem(at, (size_t)(text->end - at), class.at,
+			    class.length))) {
+		bool is_default =
+			(size_t)(at - text->start) > strlen(factory) &&
+			memcmp(at - strlen(factory), factory,
+			       strlen(factory)) == 0;
+
+		if (at > text->start && strchr("([,=", at[-1]) && !is_default &&
+		    !pytext_is_word(at[class.length]) &&
+		    !name_behind(field_line(text, at), "class ").length)
+			return true;
+		at += class.length;
+	}
+	return false;
+}
+
+static bool are_empty(const struct strlist *prefixes)
+{
+	for (size_t i = 0; i < prefixes->count; i++)
+		if (*prefixes->items[i])
+			return false;
+	return true;
+}
+
+/* The name in the line that begins a class; of no bytes: it is not there. */
+static struct span class_defined(const struct fields_text *text,
+				 struct span name)
+{
+	const char *at = text->start;
+
+	while ((at = memmem(at, (size_t)(text->end - at), name.at,
+			    name.length))) {
+		struct span here = name_behind(field_line(text, at), "class ");
+
+		if (here.at == at && here.length == name.length)
+			return here;
+		at += name.length;
+	}
+	return (struct span){ NULL, 0 };
+}
+
+/* A class that nobody names stands where one of its bases does, or of theirs:
+ * as one choice of several. */
+static void prefixes_of_bases(struct fields_text *text, struct span class,
+			      unsigned depth, struct strlist *out)
+{
+	const char *base = span_end(class);
+	const char *close = base + strcspn(base, ")\n");
+
+	if (depth == CLASS_DEPTH_MAX || text->bases >= BASES_MAX ||
+	    *base != '(' || *close != ')' || class_is_handed_on(text, class))
+		return;
+	while (++base < close && !out->count && text->bases++ < BASES_MAX) {
+		struct span name = class_name_at(base), found = { NULL, 0 };
+
+		if (name.length > 1) {
+			fields_of_type(text, name, out);
+			found = class_defined(text, name);
+		}
+		if (!out->count && found.length)
+			prefixes_of_bases(text, found, depth + 1, out);
+		base += name.length;
+	}
+}
+
+/* Of the class of the field in that line. */
+static void prefixes_of(struct fields_text *text, const char *line)
+{
+	struct span class = name_behind(block_of(text, line), "class ");
+	struct strlist of_bases = STRLIST_INIT;
+
+	if (text->prefixes.count && class.at == text->class)
+		return;
+	text->class = class.at;
+	strlist_release(&text->prefixes);
+	if (class.length && text->nests) {
+		prefixes_find(text, class, "", 0, &text->prefixes);
+		if (are_empty(&text->prefixes))
+			prefixes_of_bases(text, class, 0, &of_bases);
+		if (of_bases.count) {
+			strlist_release(&text->prefixes);
+			text->prefixes = of_bases;
+		}
+	} else
+		strlist_add(&text->prefixes, "");
 }
 
 /* field=, in the call whose bracket is before at. */

@@ -86,7 +86,8 @@ static bool literals_read_plain(struct pytext *cursor, int64_t *value)
 		if (cursor->at - start < DIGITS_MAX)
 			number = 10 * number + (*cursor->at - '0');
 	*value = number;
-	if (*start == '0' || cursor->at - start > DIGITS_MAX)
+	if ((*start == '0' && cursor->at - start > 1) ||
+	    cursor->at - start > DIGITS_MAX)
 		return false;
 	pytext_skip_blanks(cursor, in_brackets);
 	return cursor->at >= cursor->end ||
@@ -151,8 +152,13 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	literal.start = literal.end = (size_t)(start - at->beginning);
 	while (start < cursor.end && literals_is_digit(*start++))
 		literal.end++;
+	/* 0.5 ** x counts nothing. */
+	if (strncmp(at->beginning + literal.start, "0.", 2) == 0)
+		return;
 	if (!literals_read_plain(&cursor, &literal.value))
 		literal.value = 0;
+	else if (literal.value == 0)
+		return; /* where a counter begins */
 	at->visit(at->context, &literal);
 }
 

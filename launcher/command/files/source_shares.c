@@ -79,9 +79,10 @@ static enum source_share ranks_in(const char *at, size_t length)
 					    "local_size",  "device_count",
 					    NULL };
 	static const char *const all[] = {
-		"world",     "gpu",        "nproc",    "num_proc", "n_proc",
-		"replica",   "num_device", "n_device", "devices",  "hvd.size",
-		"num_cards", "num_ranks",  "n_ranks",  "dp_size",  NULL
+		"world",   "gpu",      "nproc",      "num_proc",
+		"n_proc",  "replica",  "num_device", "n_device",
+		"devices", "hvd.size", "num_cards",  "num_ranks",
+		"n_ranks", "dp_size",  "mpi_size",   NULL
 	};
 	static const char *const neither[] = { "mem", "gpu_id", NULL };
 
@@ -165,6 +166,13 @@ static const char *operator_visit(const char *text, const char *at,
 		return behind + 1;
 	operand = operand_length(behind, end);
 	share = ranks_in(behind, operand);
+	/* batch % world: only what is shared has to be a multiple. */
+	if (*at == '%') {
+		(void)factor_before(text, at, &name, &length);
+		if (length && share != SHARE_NONE)
+			visit(context, name, length, share, false);
+		return behind;
+	}
 	if (*at == '*') {
 		if (share != SHARE_NONE)
 			times_visit(text, at, visit, context);
@@ -188,7 +196,7 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 	const char *at = text;
 
 	while (at < end) {
-		at += strcspn(at, "/*#");
+		at += strcspn(at, "/*%#");
 		if (at >= end)
 			return;
 		if (*at == '#') {
@@ -255,6 +263,9 @@ static size_t computed_name(const char *at, const char *end, const char **name)
 	equals = at + strspn(at, " ");
 	if (at == start || *equals != '=' || equals[1] == '=' ||
 	    option_class_of(start, (size_t)(at - start)) != OPTION_ACCUM)
+		return 0;
+	/* 0.5 ** (a / b) counts nothing. */
+	if (strncmp(equals + 1 + strspn(equals + 1, " "), "0.", 2) == 0)
 		return 0;
 	end = end > at + OPERAND_BYTES ? at + OPERAND_BYTES : end;
 	for (const char *c = equals; c < end && !strchr("#\"'", *c); c++) {

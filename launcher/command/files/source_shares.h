@@ -11,7 +11,7 @@ enum source_share {
 	SHARE_NONE,
 	SHARE_TIMES,   /* batch_size * world_size: one rank's */
 	SHARE_OF_NODE, /* batch_size // ngpus_per_node */
-	SHARE_OF_ALL,  /* batch_size //= dist.get_world_size() */
+	SHARE_OF_ALL,  /* batch_size //= dist.get_world_size(), and "%" */
 };
 
 /* The name of inputs.shape[0]: rows that a pass was to have. */

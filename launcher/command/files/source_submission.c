@@ -26,12 +26,23 @@ static bool line_starts(const struct code_line *line, const char *piece)
 	return line->length >= length && memcmp(line->text, piece, length) == 0;
 }
 
-/* A module that hands work to a cluster: its name, or NULL. */
+/* A module that hands work to a cluster or a cloud: its name, or NULL. */
 static const char *submitter_imported(const struct code_line *line)
 {
 	static const char *const modules[] = {
-		"submitit", "dask_jobqueue", "simple_slurm",
-		"ray.job_submission", "ray.dashboard.modules.job.sdk"
+		"submitit",
+		"dask_jobqueue",
+		"simple_slurm",
+		"beaker",
+		"modal",
+		"sky",
+		"xmanager",
+		"sagemaker",
+		"runpod",
+		"azure.ai.ml",
+		"coiled",
+		"ray.job_submission",
+		"ray.dashboard.modules.job.sdk"
 	};
 
 	if (!line_starts(line, "import ") && !line_starts(line, "from "))
@@ -100,8 +111,12 @@ static bool next_line(const char **at, const char *end, struct code_line *line)
 static bool may_submit(const char *text, size_t length)
 {
 	static const char *const words[] = {
-		"submi", "modules.job", "jobqueue", "slurm",  "sbatch", "srun",
-		"sub'",  "sub\"",       "sub ",     "salloc", "kubectl"
+		"submi", "modules.job", "jobqueue", "slurm", "sbatch", "srun",
+		"sub'", "sub\"", "sub ", "salloc", "kubectl", "xmanager",
+		"sagemaker", "runpod", "azure.ai",
+		/* Short names, which stand in other words too. */
+		"import beaker", "from beaker", "import modal", "from modal",
+		"import sky", "from sky", "import coiled", "from coiled"
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)

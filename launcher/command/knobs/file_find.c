@@ -3,6 +3,7 @@
 #include "launcher/command/knobs/file_find.h"
 
 #include "base/alloc.h"
+#include "base/span.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/text/names.h"
 
@@ -64,6 +65,84 @@ static void drop_references(struct file_find *find)
 			find->items[find->count++] = all.items[i];
 }
 
+/* The name in ${bs}, !ref <bs> and <bs>, or in Python the whole of bs; of no
+ * length: the value is something else, or more than that. */
+static struct span referred_name(enum settings_format format, const char *value)
+{
+	static const char *const marks[][2] = { { "${", "}" },
+						{ "!ref <", ">" },
+						{ "<", ">" } };
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_.";
+	struct span name = { value, strspn(value, letters) };
+
+	if (format == SETTINGS_PYTHON && value[name.length] == '\0')
+		return name;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		size_t length = strlen(marks[i][0]);
+
+		if (strncmp(value, marks[i][0], length) != 0)
+			continue;
+		name.at = value + length;
+		name.length = strspn(name.at, letters);
+		if (strcmp(name.at + name.length, marks[i][1]) == 0)
+			return name;
+	}
+	return (struct span){ NULL, 0 };
+}
+
+/* The one number of the file that bears that name, or NULL. */
+static const struct setting *number_named(const struct settings *settings,
+					  struct span name)
+{
+	const struct setting *found[SETTINGS_SAME_MAX], *number = NULL;
+	char *key = xstrndup(name.at, name.length);
+	size_t count =
+		settings_find_all(settings, key, found, SETTINGS_SAME_MAX);
+
+	for (size_t i = 0; i < count && i < SETTINGS_SAME_MAX; i++) {
+		if (strcmp(found[i]->key, key) != 0)
+			continue;
+		if (number || !says_a_count(found[i])) {
+			number = NULL;
+			break;
+		}
+		number = found[i];
+	}
+	free(key);
+	return count > SETTINGS_SAME_MAX ? NULL : number;
+}
+
+static bool has_item(const struct file_find *find, const struct setting *item)
+{
+	for (size_t i = 0; i < find->count; i++)
+		if (find->items[i] == item)
+			return true;
+	return false;
+}
+
+/* accumulative_counts = 16, and dict(accumulative_counts=accumulative_counts):
+ * the number is that of the first. */
+static void follow_references(struct file_find *find)
+{
+	const struct settings *settings = find->file->settings;
+	struct file_find all = *find;
+
+	find->key = all.count ? all.items[0]->key : NULL;
+	find->count = 0;
+	for (size_t i = 0; i < all.count; i++) {
+		struct span name =
+			referred_name(settings->format, all.items[i]->value);
+		const struct setting *number =
+			name.length ? number_named(settings, name) : NULL;
+
+		number = number ? number : all.items[i];
+		if (!has_item(find, number))
+			find->items[find->count++] = number;
+	}
+}
+
 /* Keeps those that are set, and no evaluation's. */
 static void filter(const struct recognition *r, struct file_find *find)
 {
@@ -79,6 +158,7 @@ static void filter(const struct recognition *r, struct file_find *find)
 	}
 	find->count = kept;
 	drop_references(find);
+	follow_references(find);
 }
 
 /* Under the first of the names that the file has. */
@@ -141,6 +221,7 @@ void file_find_key(struct file_find *find, const struct recognition *r,
 			continue;
 		find->items[0] = find->items[i];
 		find->count = 1;
+		follow_references(find);
 		return;
 	}
 	filter(r, find);

@@ -11,9 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The settings of one file that may be a knob, in its order. */
+/* The settings of one file that may be a knob, in its order: of a value that
+ * names another one, that. */
 struct file_find {
 	const struct command_file *file;
+	const char *key; /* of the first, as it was found */
 	const struct setting *items[SETTINGS_SAME_MAX];
 	size_t count;
 };

@@ -149,7 +149,9 @@ enum command_outcome knob_set_option_default(struct recognition *r,
 		value = 1;
 	if (kind == KNOB_MICRO && knob_overwritten_check(r, name) != COMMAND_OK)
 		return COMMAND_NOT_RECOGNISED;
-	if (option->kind == SOURCE_OTHER || value < 1)
+	if (option->kind == SOURCE_OTHER || value < 1 ||
+	    (option->kind == SOURCE_WHOLE &&
+	     !preset_knob(r->command->preset, kind)->fraction))
 		return not_recognised(
 			r,
 			"%s:%u has the option %s, but no plain "

@@ -73,7 +73,7 @@ static enum command_outcome take_site(struct recognition *r,
 	knob->form = KNOB_FILE;
 	knob->value = number;
 	knob->unit = known->unit;
-	knob->name = xstrdup(find->items[0]->key);
+	knob->name = xstrdup(find->key);
 	knob->evidence = file_evidence(find);
 	return COMMAND_OK;
 }
@@ -83,7 +83,6 @@ static enum command_outcome take_overridden(struct recognition *r,
 					    enum knob_kind kind,
 					    const struct file_find *find)
 {
-	const struct setting *setting = find->items[0];
 	int64_t number = 0;
 	enum command_outcome outcome = file_find_number(r, kind, find, &number);
 
@@ -91,12 +90,12 @@ static enum command_outcome take_overridden(struct recognition *r,
 		outcome = file_find_several(r, kind, find, 1);
 	if (outcome != COMMAND_OK || kind >= KNOB_STEPS)
 		return kind >= KNOB_STEPS ? COMMAND_OK : outcome;
-	knob_set_default(r, kind, setting->key, number, file_evidence(find));
+	knob_set_default(r, kind, find->key, number, file_evidence(find));
 	r->command->knobs[kind].is_said = true;
 	return COMMAND_OK;
 }
 
-/* Only the script names the file: a copy is to lie over it. */
+/* Only a script names the file: a copy is to lie over it. */
 static enum command_outcome take_covered(struct recognition *r,
 					 enum knob_kind kind,
 					 const struct file_find *find)
@@ -124,9 +123,21 @@ static enum command_outcome take_covered(struct recognition *r,
 	knob->end = knob->offset + length;
 	knob->value = number;
 	knob->unit = preset_knob(r->command->preset, kind)->unit;
-	knob->name = xstrdup(setting->key);
+	knob->name = xstrdup(find->key);
 	knob->evidence = file_evidence(find);
 	return COMMAND_OK;
+}
+
+/* A shell script says the name, so that the words of the command cannot say
+ * another one. */
+static bool is_named_by_script(const struct recognition *r,
+			       const struct command_file *file)
+{
+	const struct shell_expansion *expansion = &r->command->view.expansion;
+
+	return expansion->script && !expansion->folder &&
+	       file->index < expansion->argv.count &&
+	       expansion->words[file->index].origin == WORD_SCRIPT;
 }
 
 static enum command_outcome take_found(struct recognition *r,
@@ -137,7 +148,8 @@ static enum command_outcome take_found(struct recognition *r,
 
 	if (file->takes_words)
 		return take_overridden(r, kind, find);
-	return file->index == NO_INDEX && !file->option
+	return (file->index == NO_INDEX && !file->option) ||
+			       is_named_by_script(r, file)
 		       ? take_covered(r, kind, find)
 		       : take_site(r, kind, find);
 }
@@ -166,8 +178,8 @@ static const char *option_of(const struct recognition *r, enum knob_kind kind,
 static void take_default(struct recognition *r, enum knob_kind kind,
 			 const struct file_find *find, int64_t number)
 {
-	knob_set_default(r, kind, option_of(r, kind, find->items[0]->key),
-			 number, file_evidence(find));
+	knob_set_default(r, kind, option_of(r, kind, find->key), number,
+			 file_evidence(find));
 	r->command->knobs[kind].is_said = true;
 }
 
@@ -252,8 +264,7 @@ static bool is_config_flags(const struct recognition *r,
 {
 	return find->file->settings->format == SETTINGS_PYTHON &&
 	       find->file->index < r->command->view.end && r->text &&
-	       strstr(r->text, "config_flags") &&
-	       strchr(find->items[0]->key, '.');
+	       strstr(r->text, "config_flags") && strchr(find->key, '.');
 }
 
 static enum command_outcome take_config_flag(struct recognition *r,
@@ -261,7 +272,7 @@ static enum command_outcome take_config_flag(struct recognition *r,
 					     const struct file_find *find)
 {
 	const struct command *command = r->command;
-	const char *key = strchr(find->items[0]->key, '.');
+	const char *key = strchr(find->key, '.');
 	size_t at = find->file->index - (find->file->offset ? 0 : 1);
 	const char *option = command_argv(command)->items[at];
 	int64_t number = 0;

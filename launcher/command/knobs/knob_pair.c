@@ -232,29 +232,13 @@ static enum command_outcome alone_of_file(const struct recognition *r,
 			      argument_brief(value, batch->value), accum->name);
 }
 
-/* source_batch_size of target_batch_size: then that is a domain's. */
-static bool is_counterpart(const char *name, const char *other)
-{
-	const char *target = strcasestr(name, "target");
-	const char *source = strcasestr(other, "source");
-
-	if (!target || !source)
-		return false;
-	return name_equal(name, (size_t)(target - name), other,
-			  (size_t)(source - other)) &&
-	       name_equal(target + strlen("target"),
-			  strlen(target + strlen("target")),
-			  source + strlen("source"),
-			  strlen(source + strlen("source")));
-}
-
 static enum command_outcome two_domains_of_file(const struct recognition *r,
 						const struct setting *global,
 						const struct setting *like)
 {
 	char name[BRIEF_MAX], other[BRIEF_MAX];
 
-	if (!global || !like || !is_counterpart(global->key, like->key))
+	if (!global || !like || !name_is_counterpart(global->key, like->key))
 		return COMMAND_OK;
 	(void)argument_brief(name, global->key);
 	(void)argument_brief(other, like->key);
@@ -307,6 +291,31 @@ static enum command_outcome pair_of_file(struct recognition *r)
 		       : outcome;
 }
 
+/* One of the two is typed, and a config file has the other. */
+static enum command_outcome pair_with_file(struct recognition *r,
+					   const struct pair_options *options)
+{
+	bool is_micro = options->micro.count == 1;
+	const struct candidate *typed =
+		is_micro ? &options->micro.items[0] : &options->global.items[0];
+	enum option_class other = is_micro ? OPTION_GLOBAL : OPTION_MICRO;
+	enum command_outcome outcome;
+	struct file_keys keys;
+
+	if (options->micro.count + options->global.count != 1 ||
+	    options->batch.count || !typed->token.name)
+		return COMMAND_OK;
+	file_keys_find(&keys, r);
+	if (keys.count[other] != 1)
+		return COMMAND_OK;
+	outcome = pair_take(r, is_micro ? KNOB_MICRO : KNOB_GLOBAL, typed);
+	return outcome == COMMAND_OK
+		       ? knob_by_key_find(r,
+					  is_micro ? KNOB_GLOBAL : KNOB_MICRO,
+					  keys.first[other]->key)
+		       : outcome;
+}
+
 /* Batches of two domains, neither of which is that of all ranks. */
 static enum command_outcome two_domains(const struct recognition *r,
 					const struct candidate *global)
@@ -317,7 +326,8 @@ static enum command_outcome two_domains(const struct recognition *r,
 	(void)candidate_name(name, global);
 	by_class_collect(&like, r, CLASS_BIT(OPTION_BATCH_LIKE));
 	for (size_t i = 0; i < like.count; i++)
-		if (is_counterpart(name, candidate_name(other, &like.items[i])))
+		if (name_is_counterpart(name,
+					candidate_name(other, &like.items[i])))
 			return advise_between(r, KNOB_MICRO, &like.items[i],
 					      global);
 	return COMMAND_OK;
@@ -399,22 +409,57 @@ static enum command_outcome hidden_larger(const struct recognition *r,
 			      candidate_name(name, micro));
 }
 
+/* A larger batch that is not given, and whose default is no plain number. */
+static const struct source_option *open_larger(const struct recognition *r)
+{
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		const struct candidate candidate = { .option = option };
+
+		if (!option->is_switch && option->kind == SOURCE_OTHER &&
+		    by_class_of_candidate(r, &candidate) == OPTION_GLOBAL &&
+		    !by_class_is_typed(r, option))
+			return option;
+	}
+	return NULL;
+}
+
+static enum command_outcome micro_alone(struct recognition *r,
+					const struct candidate *micro)
+{
+	const struct source_option *larger = open_larger(r);
+
+	return larger ? knob_set_option_default(r, KNOB_GLOBAL, larger)
+		      : hidden_larger(r, micro);
+}
+
+/* Of the options alone, and what a file has beside one of them. */
+static enum command_outcome pair_of_one(struct recognition *r,
+					struct pair_options *options)
+{
+	enum command_outcome outcome = COMMAND_OK;
+
+	pair_options_collect(options, r);
+	if (options->global.count == 1)
+		outcome = two_domains(r, &options->global.items[0]);
+	return outcome == COMMAND_OK ? pair_with_file(r, options) : outcome;
+}
+
 enum command_outcome knob_pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
 	const struct candidate *micro, *larger;
 	char micro_name[BRIEF_MAX], name[BRIEF_MAX];
 	struct pair_options options;
-	enum command_outcome outcome = COMMAND_OK;
+	enum command_outcome outcome;
 
 	if (!by_class_applies(r) || r->hints->micro_flag ||
 	    knobs[KNOB_MICRO].form != KNOB_ABSENT ||
 	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return COMMAND_OK;
-	pair_options_collect(&options, r);
-	if (options.global.count == 1)
-		outcome = two_domains(r, &options.global.items[0]);
-	if (outcome != COMMAND_OK || command_rows_are_open(r->command))
+	outcome = pair_of_one(r, &options);
+	if (outcome != COMMAND_OK || command_rows_are_open(r->command) ||
+	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT)
 		return outcome;
 	if (options.micro.count == 0 &&
 	    options.batch.count + options.global.count == 1)
@@ -428,7 +473,7 @@ enum command_outcome knob_pair_find(struct recognition *r)
 		return pair_of_file(r);
 	if (options.micro.count == 1 &&
 	    options.batch.count + options.global.count == 0)
-		return hidden_larger(r, &options.micro.items[0]);
+		return micro_alone(r, &options.micro.items[0]);
 	if (!pair_of(&options, &micro, &larger))
 		return several_micros(r, &options.micro);
 	if (counts_tokens(larger) && !counts_tokens(micro))

@@ -67,11 +67,22 @@ bool knob_scope_divides_accum(const struct recognition *r)
 }
 
 /* Words of help and what they say; the first in the text counts: "per GPU (the
- * effective batch is ...)". */
+ * effective batch is ...)", and before all "per GPU" in what comes first:
+ * "effective batch size per GPU". */
 struct scope_words {
 	const char *words;
 	enum knob_scope scope;
 };
+
+/* Up to a mark, or the word "is", behind which the text goes on to explain. */
+static size_t first_clause(const char *help)
+{
+	size_t length = strcspn(help, "(),.;:=*");
+	const char *is = strcasestr(help, " is ");
+
+	return is && (size_t)(is - help) < length ? (size_t)(is - help)
+						  : length;
+}
 
 static bool help_says(const char *help, enum knob_scope *scope)
 {
@@ -91,11 +102,15 @@ static bool help_says(const char *help, enum knob_scope *scope)
 		{ "per node", SCOPE_NODE },     { "each node", SCOPE_NODE },
 		{ "current node", SCOPE_NODE },
 	};
-	const char *first = NULL;
+	const char *first = NULL, *clause = help + first_clause(help);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		const char *at = strcasestr(help, rows[i].words);
 
+		if (at && at < clause && rows[i].scope == SCOPE_RANK) {
+			*scope = SCOPE_RANK;
+			return true;
+		}
 		if (!at || (first && at >= first))
 			continue;
 		first = at;

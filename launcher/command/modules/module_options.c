@@ -108,6 +108,9 @@ static bool parses_words(const char *text)
 static bool part_declares(const struct module_parts *parts, const char *reached,
 			  bool has_classes)
 {
+	/* Flags are those of any module, where the script has some at all. */
+	if (strstr(reached, "DEFINE_") && strstr(parts->r->text, "app.run("))
+		return true;
 	return (has_classes || strstr(reached, "add_argument(") ||
 		strstr(reached, ".option(")) &&
 	       !(parses_words(parts->r->text) && parses_words(reached));

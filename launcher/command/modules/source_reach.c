@@ -11,9 +11,10 @@
 /* Functions and classes of one module. */
 #define BLOCKS_MAX 512
 
-/* A function or a class at the beginning of a line, with its decorators. */
+/* A function or a class at the beginning of a line, with its decorators; or a
+ * flag of absl, which the import itself declares. */
 struct reach_block {
-	struct span name;
+	struct span name; /* of a flag: empty */
 	struct span text;
 	bool is_reached, is_read;
 };
@@ -59,11 +60,46 @@ static struct span block_name(const char *line, const char *end)
 	return name;
 }
 
+/* Behind the strings that begin in this line: what stands at the beginning of a
+ * line of theirs ends no block. */
 static const char *reach_next_line(const char *at, const char *end)
 {
-	const char *newline = memchr(at, '\n', (size_t)(end - at));
+	struct pytext cursor = { .at = at, .end = end, .line = 1 };
+	struct span text;
 
-	return newline ? newline + 1 : end;
+	while ((cursor.at += strcspn(cursor.at, "\n#\"'")) < end) {
+		if (*cursor.at == '\n')
+			return cursor.at + 1;
+		if (*cursor.at == '#')
+			pytext_skip_comment(&cursor);
+		else if (pytext_is_quote(*cursor.at))
+			pytext_string(&cursor, &text.at, &text.length);
+		else
+			break; /* a NUL byte */
+	}
+	return end;
+}
+
+static const char *skip_dotted(const char *at, const char *end)
+{
+	while (at < end && (pytext_is_word(*at) || *at == '.'))
+		at++;
+	return at;
+}
+
+/* flags.DEFINE_integer( at the beginning of a line, or behind a name and "=" */
+static bool declares_flag(const char *line, const char *end)
+{
+	static const char mark[] = "DEFINE_", equals[] = " = ";
+	const char *behind = skip_dotted(line, end);
+
+	if ((size_t)(end - behind) > strlen(equals) &&
+	    memcmp(behind, equals, strlen(equals)) == 0) {
+		line = behind + strlen(equals);
+		behind = skip_dotted(line, end);
+	}
+	return behind < end && *behind == '(' &&
+	       memmem(line, (size_t)(behind - line), mark, strlen(mark));
 }
 
 static void blocks_find(struct reach *reach, const char *text, const char *end)
@@ -73,20 +109,23 @@ static void blocks_find(struct reach *reach, const char *text, const char *end)
 
 	for (const char *line = text; line < end;
 	     line = reach_next_line(line, end)) {
+		bool is_flag = declares_flag(line, end);
 		struct span name;
 
 		if (strchr(" \t\r\n#)", *line))
 			continue;
-		name = block_name(line, end);
+		name = is_flag ? (struct span){ line, 0 }
+			       : block_name(line, end);
 		if (open)
 			open->text.length = (size_t)(line - open->text.at);
 		open = NULL;
 		start = start || *line != '@' ? start : line;
 		if (*line == '@')
 			continue;
-		if (name.length && reach->count < BLOCKS_MAX) {
+		if ((name.length || is_flag) && reach->count < BLOCKS_MAX) {
 			open = &reach->blocks[reach->count++];
-			*open = (struct reach_block){ .name = name };
+			*open = (struct reach_block){ .name = name,
+						      .is_reached = is_flag };
 			open->text = span_from(start ? start : line, end);
 		}
 		start = NULL;

@@ -126,6 +126,7 @@ struct command {
 	 * with these sizes; NULL: they are known. */
 	char *open_ranks;
 	int64_t sample_tokens; /* tokens of one sample; 1 */
+	int64_t group_samples; /* samples of what a knob counts as one; 1 */
 	struct command_scaled *scaled;
 	size_t scaled_count;
 	struct command_constraints constraints;

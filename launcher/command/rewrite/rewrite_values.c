@@ -54,13 +54,15 @@ int64_t knob_written(const struct command *command, enum knob_kind kind,
 	int64_t ranks =
 		knob->scope == SCOPE_RANK ? 1 : command->batch.world_size;
 	int64_t unit = knob->unit == UNIT_TOKENS ? command->sample_tokens : 1;
+	int64_t group = knob->unit == UNIT_GROUPS ? command->group_samples : 1;
 
 	if (kind == KNOB_MICRO && micro > 0)
 		return product(product(micro, ranks), unit);
 	if (kind == KNOB_ACCUM && accum > 0)
 		return product(accum, ranks);
 	if (kind == KNOB_GLOBAL && micro > 0 && accum > 0)
-		return product(product(product(micro, accum), ranks), unit);
+		return product(product(product(micro, accum), ranks), unit) /
+		       group;
 	if (kind == KNOB_STEPS)
 		return steps_written(command, values);
 	return knob->value;

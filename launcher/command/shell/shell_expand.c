@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/arithmetic.h"
+#include "launcher/command/text/device_count.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -387,7 +388,7 @@ static bool add_computed(struct builder *b, const struct shell_part *part)
 
 static void add_part(struct builder *b, const struct shell_part *part)
 {
-	char *folder;
+	char *known;
 
 	switch (part->kind) {
 	case SHELL_PART_TEXT:
@@ -402,14 +403,19 @@ static void add_part(struct builder *b, const struct shell_part *part)
 	case SHELL_PART_OPAQUE:
 		/* These cost most to look at. */
 		b->scope->bytes += SHELL_BYTES_OPAQUE;
-		folder = shell_own_folder(b->scope, part->start, part->end);
-		if (folder)
-			expand_append(b, folder, strlen(folder));
+		known = shell_own_folder(b->scope, part->start, part->end);
+		/* As torchrun calls the number of visible devices. */
+		if (!known &&
+		    text_counts_devices(b->scope->lexer->text + part->start,
+					part->end - part->start))
+			known = xstrdup("gpu");
+		if (known)
+			expand_append(b, known, strlen(known));
 		else if (b->scope->looks_inside)
 			builder_look_inside(b, part->start, part->end);
 		else if (!add_computed(b, part))
 			builder_add_opaque(b, part->start, part->end);
-		free(folder);
+		free(known);
 		if (is_count(b->scope->lexer->text + part->start,
 			     part->end - part->start))
 			b->scope->arguments_counted = true;

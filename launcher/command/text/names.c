@@ -177,3 +177,18 @@ bool name_is_decoy(const struct strlist *decoys, const char *typed,
 			return true;
 	return false;
 }
+
+bool name_is_counterpart(const char *name, const char *other)
+{
+	const char *target = strcasestr(name, "target");
+	const char *source = strcasestr(other, "source");
+
+	if (!target || !source)
+		return false;
+	return name_equal(name, (size_t)(target - name), other,
+			  (size_t)(source - other)) &&
+	       name_equal(target + strlen("target"),
+			  strlen(target + strlen("target")),
+			  source + strlen("source"),
+			  strlen(source + strlen("source")));
+}

@@ -37,4 +37,7 @@ bool name_is_decoy(const struct strlist *decoys, const char *typed,
  */
 bool glob_matches(const char *pattern, const char *text);
 
+/* Is name target_batch_size, where other is source_batch_size? */
+bool name_is_counterpart(const char *name, const char *other);
+
 #endif

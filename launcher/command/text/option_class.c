@@ -246,10 +246,13 @@ static struct name_words words_of(const char *text, size_t length)
 /* Words of an accumulation, and beside them only what may stand there. */
 static enum option_class class_of_accum(unsigned kinds)
 {
-	const unsigned beside = W_ACCUM | W_ACC | W_GA | W_GRAD | W_STEP |
-				W_EVERY | W_COUNT | W_BATCH | W_BATCHES |
-				W_MICRO | W_UPDATE | W_BACKWARD | W_NEUTRAL |
-				W_PER;
+	unsigned beside = W_ACCUM | W_ACC | W_GA | W_GRAD | W_STEP | W_EVERY |
+			  W_COUNT | W_BATCH | W_BATCHES | W_MICRO | W_UPDATE |
+			  W_BACKWARD | W_NEUTRAL | W_PER;
+
+	/* batch_accumulation_per_replica: each rank has its own. */
+	if (kinds & W_PER)
+		beside |= W_UNIT;
 
 	if (!(kinds & W_ACCUM)) {
 		/* accuracy, not accumulation, unless steps or gradients. */

@@ -87,7 +87,7 @@ static enum command_outcome nodes_read(const struct wrapper *wrapper,
 	if (number_read(text, nodes))
 		return COMMAND_OK;
 	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-			   "%s: %s is no number of nodes: write 1",
+			   "%s: \"%s\" is no number of nodes: write 1",
 			   launch->row->names.items[0],
 			   argument_brief(shown, text));
 }
@@ -117,7 +117,7 @@ enum command_outcome ranks_written(const struct wrapper *wrapper,
 
 	if (strcmp(text, "gpu") == 0 || strcmp(text, "auto") == 0)
 		return ranks_of_devices(wrapper, launch);
-	if (strchr(text, ':'))
+	if (strchr(text, ':') && text[strspn(text, "0123456789:")] == '\0')
 		return is_a_range(wrapper, launch, text, "ranks");
 	if (number_read(text, &wrapper->view->world))
 		return COMMAND_OK;
@@ -205,6 +205,17 @@ static enum command_outcome hosts_read(const struct wrapper *wrapper,
 	return COMMAND_OK;
 }
 
+/* More ranks than one node has. */
+static bool spreads(const struct launch_said *said)
+{
+	const char *all = said[SAYS_RANKS].value;
+	const char *each = said[SAYS_RANKS_PER_NODE].value;
+	int64_t ranks, per_node;
+
+	return all && each && number_read(all, &ranks) &&
+	       number_read(each, &per_node) && ranks > per_node;
+}
+
 enum command_outcome ranks_count_hosts(const struct wrapper *wrapper,
 				       struct launch *launch)
 {
@@ -217,10 +228,13 @@ enum command_outcome ranks_count_hosts(const struct wrapper *wrapper,
 					    said[SAYS_NODES].value);
 	if (outcome != COMMAND_OK)
 		return outcome;
-	if (hosts.count > 1)
+	if (hosts.count > 1 || spreads(said))
 		return ranks_several_nodes(wrapper, launch, "several");
 	if (said[SAYS_RANKS].value)
 		return ranks_written(wrapper, launch, said[SAYS_RANKS].value);
+	if (said[SAYS_RANKS_PER_NODE].value)
+		return ranks_written(wrapper, launch,
+				     said[SAYS_RANKS_PER_NODE].value);
 	return ranks_counted(wrapper, launch, hosts.slots,
 			     "its ranks depend on the machine");
 }

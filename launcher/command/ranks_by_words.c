@@ -1,0 +1,473 @@
+/* How many ranks the words of a command and of its script speak of. Pure. */
+/* SPDX-License-Identifier: MIT */
+
+#include "launcher/command/ranks_by_words.h"
+
+#include "base/alloc.h"
+#include "base/span.h"
+#include "launcher/command/files/source_shares.h"
+#include "launcher/command/modules/module_files.h"
+#include "launcher/command/parts/token.h"
+#include "launcher/command/text/argument.h"
+#include "launcher/command/text/names.h"
+#include "launcher/command/text/option_class.h"
+
+#include <string.h>
+
+/* More of them no machine has: it counts something else. */
+#define RANKS_OF_WORDS_MAX 64
+
+int64_t ranks_listed(const char *text)
+{
+	int64_t count = 1;
+
+	for (; *text; text++)
+		count += *text == ',' && text[1] && text[1] != ']';
+	return count;
+}
+
+bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
+{
+	size_t length = strlen(text);
+
+	if (strcmp(text, "auto") == 0 || strcmp(text, "-1") == 0) {
+		*count = visible > 0 ? visible : 1;
+		return true;
+	}
+	if (count_parse(text, count))
+		return true;
+	if (length == 0 || text[strspn(text, "0123456789,[] ")] != '\0')
+		return false;
+	*count = ranks_listed(text);
+	return true;
+}
+
+/* What programs call the number of ranks that they start. */
+static bool counts_ranks(const char *name, size_t length, bool bare)
+{
+	static const char *const names[] = {
+		"gpus",          "num_gpus",       "n_gpus",
+		"ngpus",         "ngpu",           "n_gpu",
+		"num_gpu",       "gpu_num",        "nproc",
+		"nprocs",        "num_procs",      "num_processes",
+		"world_size",    "nproc_per_node", "devices",
+		"num_devices",   "n_devices",      "nprocs_per_node",
+		"gpus_per_node", "ngpus_per_node",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (name_matches(names[i], name, length, bare))
+			return true;
+	return false;
+}
+
+/* --gpu 0,1: what programs call a list of devices. Without a comma it is the
+ * number of one. */
+static bool lists_devices(const char *name, size_t length, bool bare)
+{
+	static const char *const names[] = { "gpu", "gpu_id", "gpu_ids",
+					     "device", "device_ids" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (name_matches(names[i], name, length, bare))
+			return true;
+	return false;
+}
+
+/* "train_procs" of spawn(work, nprocs=args.train_procs). */
+static struct span spawned_by(const char *text)
+{
+	static const char call[] = "nprocs=";
+	struct span name = { NULL, 0 };
+
+	for (text = text ? strstr(text, call) : NULL; text;
+	     text = strstr(text, call)) {
+		text += strlen(call);
+		if (text[strcspn(text, ".,)\n")] != '.')
+			continue;
+		name.at = text + strcspn(text, ".") + 1;
+		name.length = strspn(name.at, "abcdefghijklmnopqrstuvwxyz"
+					      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					      "0123456789_");
+		return name;
+	}
+	return name;
+}
+
+static bool spawn_names(const struct span *spawned, const struct token *token)
+{
+	size_t dashes = strspn(token->name, "-");
+
+	return spawned->length && token->name_length > dashes &&
+	       name_equal(spawned->at, spawned->length, token->name + dashes,
+			  token->name_length - dashes);
+}
+
+/* -d is --devices where the script says so. */
+static bool option_counts_ranks(const struct recognition *r,
+				const struct token *token)
+{
+	const struct source_option *option =
+		token->bare ? NULL
+			    : source_resolve(r->source, token->name,
+					     token->name_length);
+
+	/* "number of nodes": of each it starts as many as it sees. */
+	if (option && option->help && strcasestr(option->help, "node") &&
+	    !strcasestr(option->help, "gpu"))
+		return false;
+	if (counts_ranks(token->name, token->name_length, token->bare))
+		return true;
+	for (size_t i = 0; option && i < option->names.count; i++)
+		if (counts_ranks(option->names.items[i],
+				 strlen(option->names.items[i]), false))
+			return true;
+	return false;
+}
+
+/* What a script calls that starts ranks, by itself or by a module of its own.
+ */
+static bool starts_ranks(const char *text)
+{
+	static const char *const calls[] = { ".spawn(", "start_processes(",
+					     "mp.Process(", "launch(",
+					     "lightning" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (strstr(text, calls[i]))
+			return true;
+	return false;
+}
+
+/* --devices cuda:0 cuda:1: one rank on each, where they are several. */
+static int64_t devices_in_words(const struct command *command,
+				const struct token *token)
+{
+	int64_t count = 0;
+
+	if (token->form != KNOB_SEPARATE)
+		return 0;
+	for (size_t i = token->value_index; i < command->view.end; i++) {
+		const char *word = command_argv(command)->items[i];
+
+		word += strncmp(word, "cuda:", 5) == 0 ? 5 : 0;
+		if (!*word || word[strspn(word, "0123456789")])
+			break;
+		count++;
+	}
+	return count > 1 ? count : 0;
+}
+
+/* The number of ranks that an option says, or 0. */
+static int64_t ranks_of_token(const struct recognition *r,
+			      const struct token *token,
+			      const struct span *spawned)
+{
+	const char *value = token_value(token, command_argv(r->command));
+	bool is_list =
+		lists_devices(token->name, token->name_length, token->bare);
+	int64_t count;
+
+	if (!is_list && !spawn_names(spawned, token) &&
+	    !option_counts_ranks(r, token))
+		return 0;
+	count = devices_in_words(r->command, token);
+	/* -1 and auto are all; which those are is seen later. */
+	if (count || (!is_list && count_parse(value, &count)) ||
+	    (strchr(value, ',') && ranks_of_devices_text(value, 0, &count)))
+		return count <= RANKS_OF_WORDS_MAX ? count : 0;
+	return 0;
+}
+
+/* The last number of ranks among the words, or 0. */
+static int64_t ranks_typed(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	const struct span spawned = spawned_by(r->text);
+	int64_t count, said = 0;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		count = ranks_of_token(r, &token, &spawned);
+		said = count ? count : said;
+	}
+	return said;
+}
+
+/* "(0, 1, 2)" */
+static bool tuple_counts(const char *text, int64_t *count)
+{
+	size_t length = strlen(text);
+
+	if (length < 3 || text[0] != '(' || text[length - 1] != ')' ||
+	    strspn(text + 1, "0123456789, ") != length - 2)
+		return false;
+	*count = ranks_listed(text) - (text[length - 2] == ',');
+	return true;
+}
+
+/* NUM_GPUS: 8 and GPUS: (0,1) at the top of a config file, or 0. */
+static int64_t ranks_in_files(const struct command *command)
+{
+	int64_t count = 0;
+
+	for (size_t i = 0; i < command->file_count; i++) {
+		const struct settings *settings = command->files[i].settings;
+
+		for (size_t k = 0; k < settings->count; k++) {
+			const struct setting *setting = &settings->items[k];
+
+			if (counts_ranks(setting->key, strlen(setting->key),
+					 true) &&
+			    (count_parse(setting->value, &count) ||
+			     tuple_counts(setting->value, &count)) &&
+			    count > 0 && count <= RANKS_OF_WORDS_MAX)
+				return count;
+		}
+	}
+	return 0;
+}
+
+static int64_t ranks_said(const struct recognition *r)
+{
+	int64_t typed = ranks_typed(r);
+
+	return typed ? typed : ranks_in_files(r->command);
+}
+
+/* Trainer(devices=4): a number of the script itself, or 0. */
+static int64_t ranks_in_script(const struct recognition *r)
+{
+	const struct source *source = r->source;
+	int64_t most = 0, least = RANKS_OF_WORDS_MAX;
+
+	for (size_t i = 0; i < source->constant_count; i++) {
+		const struct source_constant *constant = &source->constants[i];
+
+		if (constant->kind != SOURCE_INTEGER || constant->value < 1 ||
+		    constant->value > RANKS_OF_WORDS_MAX ||
+		    !counts_ranks(constant->name, strlen(constant->name), true))
+			continue;
+		most = constant->value > most ? constant->value : most;
+		least = constant->value < least ? constant->value : least;
+	}
+	if (most > least)
+		r->command->open_ranks = xasprintf(
+			"%s names %lld and %lld ranks", r->source_name,
+			(long long)least, (long long)most);
+	return most > 1 && most == least ? most : 0;
+}
+
+static bool is_called_one_of(const struct token *token,
+			     const char *const *names)
+{
+	for (; *names; names++)
+		if (name_matches(*names, token->name, token->name_length,
+				 token->bare))
+			return true;
+	return false;
+}
+
+/* --world-size, "number of nodes": where else ranks are counted. */
+static bool help_counts_nodes(const struct recognition *r,
+			      const struct token *token)
+{
+	const struct source_option *option =
+		token->bare ? NULL
+			    : source_resolve(r->source, token->name,
+					     token->name_length);
+
+	return option && option->help &&
+	       counts_ranks(token->name, token->name_length, token->bare) &&
+	       strcasestr(option->help, "number of nodes");
+}
+
+/* Of a graph there are nodes as well: --num_nodes alone says nothing. */
+bool ranks_name_nodes(const struct recognition *r, struct token *option)
+{
+	static const char *const counts[] = { "num_nodes",    "nnodes",
+					      "n_nodes",      "nodes",
+					      "num_machines", NULL };
+	static const char *const own[] = { "node_rank", "machine_rank",
+					   "node_id", NULL };
+	const struct command *command = r->command;
+	/* Lightning counts them all by itself. */
+	bool is_one = r->text && strstr(r->text, "lightning");
+	bool is_counted = false;
+	struct token token;
+
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		bool by_help = help_counts_nodes(r, &token);
+		int64_t count;
+
+		is_one |= is_called_one_of(&token, own);
+		if ((!by_help && !is_called_one_of(&token, counts)) ||
+		    !count_parse(token_value(&token, command_argv(command)),
+				 &count))
+			continue;
+		is_counted = count > 1;
+		is_one |= is_counted && by_help;
+		*option = token;
+	}
+	return is_counted && is_one;
+}
+
+/* A program that nobody knows, but it spawns, and is told how many. */
+void ranks_by_words(const struct recognition *r)
+{
+	struct command *command = r->command;
+	int64_t said;
+
+	if (!r->text || command->view.launcher || !starts_ranks(r->text))
+		return;
+	said = ranks_said(r);
+	if (said == 0)
+		said = ranks_in_script(r);
+	/* Nobody said, and it counts what it sees. */
+	if (said == 0 && strstr(r->text, ".spawn(") &&
+	    strstr(r->text, "device_count()"))
+		said = command->view.visible_devices;
+	if (said > 0)
+		command->batch.world_size = said;
+}
+
+/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
+static int64_t ranks_of_variable(const struct recognition *r)
+{
+	static const char name[] = "NPROC_PER_NODE";
+	const struct strlist *around = r->hints->environment;
+	const char *value =
+		strlist_env_get(&r->command->view.assignments, name);
+	int64_t count;
+
+	if (!value && around)
+		value = strlist_env_get(around, name);
+	if (!value || (r->text && !strstr(r->text, name)))
+		return 0;
+	return count_parse(value, &count) ? count : 0;
+}
+
+/* A module_file_visit. */
+static void note_spawn(void *context, struct named_file *file,
+		       const struct source_import *import)
+{
+	const char *text = strbuf_text(&file->text);
+	bool *found = context;
+
+	(void)import;
+	*found |= (strstr(text, ".spawn(") && strstr(text, "nprocs")) ||
+		  (strstr(text, "torch.multiprocessing") &&
+		   strstr(text, "Process("));
+}
+
+/* "mpirun -np 8" in code, and not in what a text or a comment tells. */
+static bool quotes_launcher(const char *text)
+{
+	static const char *const launchers[] = {
+		"mpirun",
+		"horovodrun",
+		"torchrun",
+		"torch.distributed.",
+		"python -m torch.distributed.",
+		"python3 -m torch.distributed.",
+		"accelerate launch"
+	};
+
+	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
+		for (const char *at = text; (at = strstr(at, launchers[i]));
+		     at++)
+			if (at > text && strchr("\"'", at[-1]))
+				return true;
+	return false;
+}
+
+/* It makes a command of a launcher, and starts that. */
+static bool starts_launcher(const char *text)
+{
+	static const char *const calls[] = { "subprocess", "os.system",
+					     "Popen(" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		found |= strstr(text, calls[i]) != NULL;
+	return found && quotes_launcher(text);
+}
+
+/* A source_share_visit. */
+static void note_times(void *context, const char *name, size_t length,
+		       enum source_share share, bool by_accum)
+{
+	enum option_class class = option_class_of(name, length);
+	bool *found = context;
+
+	(void)by_accum;
+	*found |= share == SHARE_TIMES &&
+		  (class == OPTION_MICRO || class == OPTION_BATCH);
+}
+
+/* batch_size_per_gpu * len(gpus): one process feeds several devices. */
+static bool multiplies_batch(const char *text)
+{
+	bool found = false;
+
+	source_shares_visit(text, note_times, &found);
+	return found;
+}
+
+/* launch_job(cfg, train) of a module, whose config names several. */
+static bool module_starts_ranks(const struct recognition *r)
+{
+	bool found = false;
+
+	module_files_visit(r, note_spawn, &found);
+	return found;
+}
+
+/* What the words name where a spawn may be, which is not read itself: what else
+ * its modules do with the ranks is not known. */
+static int64_t ranks_unseen(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	int64_t said = 0;
+
+	if (!command->preset_is_certain && !command->view.launcher &&
+	    !(r->text && starts_ranks(r->text)))
+		said = ranks_said(r);
+	return said < 2 || !r->text || starts_launcher(r->text) ||
+			       multiplies_batch(r->text) ||
+			       module_starts_ranks(r)
+		       ? said
+		       : 0;
+}
+
+/* What may start more ranks than are counted. */
+void ranks_open(const struct recognition *r)
+{
+	struct command *command = r->command;
+	const char *starter = command->view.starter;
+	int64_t ranks = ranks_of_variable(r);
+	int64_t said = ranks_unseen(r);
+	char shown[BRIEF_MAX];
+
+	if (command->open_ranks)
+		return;
+	if (starter)
+		command->open_ranks = xasprintf(
+			"how many ranks %s starts is not known until a probe "
+			"or a file of launchers tells",
+			argument_brief(shown, basename(starter)));
+	else if (command->view.launcher)
+		return;
+	else if (said > command->batch.world_size)
+		command->open_ranks = xasprintf(
+			"whether it starts the %lld ranks that its words name "
+			"is not known until a probe shows it",
+			(long long)said);
+	else if (ranks > command->batch.world_size)
+		command->open_ranks = xasprintf(
+			"whether it starts the %lld ranks of NPROC_PER_NODE "
+			"is not known until a probe shows it",
+			(long long)ranks);
+}
