@@ -33,11 +33,9 @@ static const char *submitter_imported(const struct code_line *line)
 		"submitit",
 		"dask_jobqueue",
 		"simple_slurm",
-		"beaker",
 		"modal",
 		"sky",
 		"xmanager",
-		"sagemaker",
 		"runpod",
 		"azure.ai.ml",
 		"coiled",
@@ -113,10 +111,10 @@ static bool may_submit(const char *text, size_t length)
 	static const char *const words[] = {
 		"submi", "modules.job", "jobqueue", "slurm", "sbatch", "srun",
 		"sub'", "sub\"", "sub ", "salloc", "kubectl", "xmanager",
-		"sagemaker", "runpod", "azure.ai",
+		"runpod", "azure.ai",
 		/* Short names, which stand in other words too. */
-		"import beaker", "from beaker", "import modal", "from modal",
-		"import sky", "from sky", "import coiled", "from coiled"
+		"import modal", "from modal", "import sky", "from sky",
+		"import coiled", "from coiled"
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
