@@ -31,6 +31,7 @@ HOOK = os.path.join(SOURCE, "probes", "python")
 MODULE = os.path.join(HOOK, "sitecustomize.py")
 DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
+FAKE_KERAS = os.path.join(DATA, "hook_fake_keras")
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
@@ -452,6 +453,35 @@ def stand_in(python):
                 check(title + ", memory", told == (retries, 2000, 5001), told)
                 rest = 700 if slots[0]["steps"] > 1 else 0
                 check(title + ", at rest", slots[0]["rest"] == rest, slots)
+
+
+# --- batches of Keras, with a stand-in
+
+
+def batches_of_fit(python):
+    """Whether it calls its callbacks in a thread or not."""
+    trained = PYTHON | TORCH
+    # Words, variables, what is told, and of each slot: batches, steps, flags.
+    for words, extra, told, wanted in (
+        ("7", {}, 14, [(7, 0, trained)]),
+        ("7", {"FAKE_OLD": "1"}, 14, [(7, 0, trained)]),
+        ("0", {}, 0, [(0, 0, PYTHON)]),
+        # The optimizer's steps count where there are any.
+        ("3 torch", {}, 6, [(0, 1, trained | OOMS)]),
+        ("3 fork", {}, 7, [(1, 0, trained), (3, 0, trained)]),
+    ):
+        with Page() as page:
+            program = os.path.join(DATA, "hook_fake_fit.py")
+            env = environment(page.path, [HOOK, FAKE, FAKE_KERAS], extra)
+            status, out, err, _ = run([python, program] + words.split(), env)
+            title = "fit: %s %s, %s" % (words, extra, python)
+            check(title, (status, err) == (0, ""), err)
+            check(title + ", output", out == "told %d\n" % told, out)
+            seen = [
+                (slot["first"], slot["steps"], slot["flags"])
+                for slot in page.slots()
+            ]
+            check(title + ", slots", seen == wanted, seen)
 
 
 # As in the frameworks: module, class, method, the phase while it runs.
@@ -1270,6 +1300,7 @@ def main():
         if not is_old:
             errors(each)
             stand_in(each)
+            batches_of_fit(each)
             framework_calls(each)
             modules(each)
             hostile_places(each)
