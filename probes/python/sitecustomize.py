@@ -863,7 +863,9 @@ class Passes(object):
     pass there. Loaders are asked how far they are. What most of the first
     steps have is told: the last one of an epoch may have less, and one after a
     step that a gradient scaler left out has more. As long as no other optimizer
-    steps, each pass after the first step is told when it is made.
+    steps, each pass after the first step is told when it is made. Where none
+    reaches the optimizer's parameters, for these are shards of the model's or
+    copies in another precision, the calls of torch.autograd.backward count.
     """
 
     def __init__(self, channel):
@@ -874,7 +876,7 @@ class Passes(object):
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.optimizer = None
-        self.handle = None
+        self.handle = self.calls = None
         self.pid = os.getpid()
         self.is_over = False
         self.count = 0
@@ -903,10 +905,14 @@ class Passes(object):
 
     def look(self, optimizer):
         if self.pid != os.getpid():
+            self.stop()
             self.__init__(self.channel)
         if self.optimizer is None:
             self.start(optimizer)
         elif self.optimizer() is optimizer:
+            if not self.count and not self.seen and self.calls is None:
+                self.leave_parameter()
+                self.calls = BackwardCalls(nothing, self.on_call)
             self.note(self.seen, self.count)
             yielded = self.all_yielded()
             self.note(self.seen_batches, yielded - self.yielded)
@@ -935,9 +941,18 @@ class Passes(object):
     def stop(self):
         self.is_over = True
         self.iterators = []
+        self.leave_parameter()
+        if self.calls is not None:
+            self.calls.leave()
+
+    def leave_parameter(self):
         handle, self.handle = self.handle, None
         if handle is not None:
             handle.remove()
+
+    def on_call(self):
+        if not self.is_over:
+            self.on_gradient(None)
 
     def on_gradient(self, gradient):
         if not self.is_stepping or self.count == self.count_before:
@@ -996,6 +1011,50 @@ class Passes(object):
             self.channel.put32(WORLD32, world_size())
 
 
+class BackwardCalls(object):
+    """
+    torch.autograd.backward, replaced by one that tells of its calls, before and
+    after. Only of the outermost: checkpointing makes passes of its own within
+    one. Neither of the two may raise.
+    """
+
+    def __init__(self, before, after):
+        self.module = sys.modules["torch.autograd"]
+        self.function = self.module.__dict__["backward"]
+        self.wrapper = wraps(
+            self.function, self.wrap(self.function, before, after)
+        )
+        self.wrapper._torchdynamo_disable = True
+        self.module.backward = self.wrapper
+
+    @staticmethod
+    def wrap(function, before, after):
+        under_way = []
+
+        def backward(*args, **kwargs):
+            if under_way:
+                return function(*args, **kwargs)
+            under_way.append(None)
+            try:
+                before()
+                result = function(*args, **kwargs)
+            finally:
+                under_way.pop()
+            after()
+            return result
+
+        return backward
+
+    def leave(self):
+        """Not where another has replaced it since: that one calls this."""
+        if self.module.__dict__.get("backward") is self.wrapper:
+            self.module.backward = self.function
+
+
+def nothing():
+    pass
+
+
 def most_frequent(seen):
     """As often the larger one: a first step may have been cut short."""
     if not seen:
@@ -1024,44 +1083,30 @@ class ByHand(object):
 
     def __init__(self, counter):
         self.counter = counter
-        self.is_first, self.is_under_way = True, False
-        self.module = self.function = None
+        self.is_first = self.has_begun = False
+        self.calls = None
         self.pid = os.getpid()
         self.passes = self.first = 0
 
-    def bind(self, module):
-        self.module, self.function = module, module.__dict__["backward"]
-        self.wrapper = wraps(self.function, self.wrap(self.function))
-        self.wrapper._torchdynamo_disable = True
+    def bind(self):
         self.counter.by_hand = self
-        module.backward = self.wrapper
+        self.calls = BackwardCalls(self.begin, self.end)
 
-    def wrap(self, function):
-        def backward(*args, **kwargs):
-            # Checkpointing makes passes of its own within one.
-            if self.is_under_way:
-                return function(*args, **kwargs)
-            self.is_under_way = True
-            is_first, self.is_first = self.is_first, False
-            if is_first:
-                self.counter.rest.before_first_backward()
-            try:
-                result = function(*args, **kwargs)
-            finally:
-                self.is_under_way = False
-            if is_first:
-                self.counter.rest.after_first_backward()
-            self.count()
-            return result
+    def begin(self):
+        self.is_first, self.has_begun = not self.has_begun, True
+        if self.is_first:
+            self.counter.rest.before_first_backward()
 
-        return backward
+    def end(self):
+        if self.is_first:
+            self.counter.rest.after_first_backward()
+        self.count()
 
     def stop(self):
         """A step was made, and is told: those count now; never raises."""
         try:
             self.counter.by_hand = None
-            if self.module.__dict__.get("backward") is self.wrapper:
-                self.module.backward = self.function
+            self.calls.leave()
             if self.counter.channel.enter():
                 self.counter.channel.put32(FIRST32, min(self.first, MAX_COUNTS))
         except Exception:
@@ -1169,7 +1214,7 @@ class Rest(object):
         self.channel = channel
         self.ref = weakref.ref
         self.mallinfo = None
-        self.function = self.wrapper = None
+        self.calls = None
         self.parameters = []
         self.rest = 0
         self.backward = self.peak_before = 0
@@ -1201,10 +1246,9 @@ class Rest(object):
             pass
 
     def stop(self):
-        module = sys.modules.get("torch.autograd")
-        if self.wrapper and module.__dict__.get("backward") is self.wrapper:
-            module.backward = self.function
-        self.function = self.wrapper = None
+        calls, self.calls = self.calls, None
+        if calls is not None:
+            calls.leave()
         self.parameters = []
 
     def look(self, optimizer):
@@ -1215,25 +1259,13 @@ class Rest(object):
         if self.rest <= 0 or not self.channel.enter():
             return
         self.channel.put(REST64, self.rest)
-        module = sys.modules.get("torch.autograd")
-        if module is None:
-            return
-        self.function = module.__dict__["backward"]
-        self.wrapper = wraps(self.function, self.wrap(self.function))
-        self.wrapper._torchdynamo_disable = True
-        module.backward = self.wrapper
-
-    def wrap(self, function):
-        def backward(*args, **kwargs):
-            self.on_backward()
-            return function(*args, **kwargs)
-
-        return backward
+        if "torch.autograd" in sys.modules:
+            self.calls = BackwardCalls(self.on_backward, nothing)
 
     def on_backward(self):
         """The first of a step; never raises."""
         try:
-            if self.wrapper is None:
+            if self.calls is None:
                 return
             forward = self.held() - self.rest
             if (
@@ -1797,7 +1829,7 @@ class Finder(object):
             channel.flag(HOOK_FAILED)
             return
         if "torch.autograd" in sys.modules:
-            ByHand(counter).bind(sys.modules["torch.autograd"])
+            ByHand(counter).bind()
         self.phases.bind()
         counter.counts_ooms = count_ooms(channel)
         if counter.counts_ooms:

@@ -296,6 +296,23 @@ def by_hand_first():
     return 3
 
 
+def shards():
+    """The optimizer has a part of each weight; two passes reach all of it."""
+    weight = parameter()
+    shard = torch.nn.Parameter(weight.detach()[:1].clone())
+    optimizer = torch.optim.SGD([shard], lr=0.1)
+    for _ in range(12):
+        for _ in range(2):
+            loss_of(weight).backward()
+        shard.grad = weight.grad[:1].clone()
+        optimizer.step()
+        weight.grad = None
+    # Whoever replaced it has gone.
+    assert torch.autograd.backward.__module__ == "torch.autograd"
+    assert not hasattr(torch.autograd.backward, "__wrapped__")
+    return 12
+
+
 def imported_only():
     return 0
 
