@@ -1525,11 +1525,16 @@ def rows_of_items(values, tensor, depth):
 
 
 def rows_of_list(values, tensor):
-    """A list of one dict, or one picture, for each sample; else 0."""
+    """
+    A list of one dict, or one picture, for each sample; else 0: so where each
+    dict is a batch of texts, as queries and their answers are.
+    """
     if type(values) is not list or not values:
         return 0
     first = values[0]
     if isinstance(first, dict):
+        if len(getattr(first.get("input_ids"), "shape", ())) > 1:
+            return 0
         return len(values) if rows_in(first, tensor, 1)[0] else 0
     if isinstance(first, tensor) and len(first.shape) == 3:
         return len(values) if first.shape[0] in (1, 3) else 0

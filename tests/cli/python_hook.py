@@ -100,6 +100,7 @@ ROWS_CASES = (
     ("encoding", 0, 5),
     ("words_and_pictures", 0, 5),
     ("list_of_dictionaries", 0, 5),
+    ("list_of_batches", 0, 5),
     ("list_of_pictures", 0, 5),
     ("crops", 0, 5),
     ("packed", 0, 3),
