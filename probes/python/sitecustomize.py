@@ -860,9 +860,8 @@ class Passes(object):
     call and no traceback. Those before a step of another optimizer were that
     one's: a generator's loss reaches the discriminator too. An optimizer that evaluates its loss several times
     within a step (LBFGS, or a step that runs the passes itself) counts as one
-    pass there. Loaders are asked how far they are. What most of the first
-    steps have is told: the last one of an epoch may have less, and one after a
-    step that a gradient scaler left out has more. As long as no other optimizer
+    pass there. Loaders are asked how far they are. What the first steps
+    usually have is told, and how many batches steps of so many passes have. As long as no other optimizer
     steps, each pass after the first step is told when it is made. Where none
     reaches the optimizer's parameters, for these are shards of the model's or
     copies in another precision, the calls of torch.autograd.backward count.
@@ -913,9 +912,10 @@ class Passes(object):
             if not self.count and not self.seen and self.calls is None:
                 self.leave_parameter()
                 self.calls = BackwardCalls(nothing, self.on_call)
-            self.note(self.seen, self.count)
             yielded = self.all_yielded()
-            self.note(self.seen_batches, yielded - self.yielded)
+            self.note(self.seen, self.count)
+            batches = self.seen_batches.setdefault(self.count, {})
+            self.note(batches, yielded - self.yielded)
             self.count, self.yielded = 0, yielded
             self.publish()
             if sum(self.seen.values()) >= PASSES_STEPS:
@@ -1005,8 +1005,10 @@ class Passes(object):
 
     def publish(self):
         if self.channel.enter():
-            self.channel.put32(PASSES32, most_frequent(self.seen))
-            self.channel.put32(BATCHES32, most_frequent(self.seen_batches))
+            passes = usual_count(self.seen)
+            batches = usual_count(self.seen_batches.get(passes, {}))
+            self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
+            self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
             self.channel.put32(LOADER32, min(self.loader_size, 0xFFFFFFFF))
             self.channel.put32(WORLD32, world_size())
 
@@ -1055,12 +1057,24 @@ def nothing():
     pass
 
 
-def most_frequent(seen):
-    """As often the larger one: a first step may have been cut short."""
+def usual_count(seen):
+    """
+    The most frequent one; as often the larger. A larger one wins where steps
+    are cut short: the last one of an epoch is, which of few data may be every
+    other step. But one after steps that a gradient scaler left out has a
+    multiple, and those are few.
+    """
     if not seen:
         return 0
-    times = max(seen.values())
-    return min(max(n for n in seen if seen[n] == times), 0xFFFFFFFF)
+    total = sum(seen.values())
+    usual = max(seen, key=lambda count: (seen[count], count))
+    return max(
+        count
+        for count in seen
+        if count == usual
+        or count > usual
+        and (count % usual or 3 * seen[count] > total)
+    )
 
 
 def world_size():

@@ -44,7 +44,7 @@ TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
-    "by_hand by_hand_first shards"
+    "by_hand by_hand_first shards few_data few_steps scaled"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -58,7 +58,9 @@ FRESH = (
 # Backward passes of programs without an optimizer.
 PASSES_BY_HAND = {"by_hand": 5}
 # Those of an optimizer's step.
-PASSES_OF_STEP = {"sgd": 1, "shards": 2}
+PASSES_OF_STEP = {
+    "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
+}
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
 # phase and the number of out-of-memory errors.
@@ -1097,8 +1099,9 @@ def torch_case(torch, name):
     good = by_hand == wanted
     check(title + ": by hand", good, slots)
     if name in PASSES_OF_STEP:
-        seen = [slot["passes"] for slot in own]
-        check(title + ": passes", seen == [PASSES_OF_STEP[name]], slots)
+        passes = PASSES_OF_STEP[name]
+        seen = [(slot["passes"], slot["batches"] or passes) for slot in own]
+        check(title + ": passes", seen == [(passes, passes)], slots)
     others = [slot for slot in slots if slot["pid"] != pid]
     return own, others
 
