@@ -55,8 +55,9 @@
 
 enum channel_flag {
 	CHANNEL_PYTHON = 1, /* an interpreter said hello */
-	CHANNEL_TORCH =
-		2, /* it imported torch.optim: the step hook is installed */
+	/* It imported torch.optim: the step hook is installed. Or fit() of
+	 * Keras trained on a batch. */
+	CHANNEL_TORCH = 2,
 	CHANNEL_CUDA = 4,     /* torch initialised CUDA in it */
 	CHANNEL_COMPILED = 8, /* torch.compile was used */
 	CHANNEL_HOOK_FAILED =
@@ -98,7 +99,7 @@ struct channel_slot {
 	uint32_t world;       /* of torch.distributed */
 	uint32_t group;       /* ranks that share the gradients: DDP, FSDP */
 	/* Backward passes before the first optimizer step, once it is made; of
-	 * a program that makes no optimizer all. */
+	 * a program that makes no optimizer all, or the batches of Keras. */
 	uint32_t first_passes;
 	/* Held between two steps, gradients aside: what torch has allocated of
 	 * the fullest GPU, else private memory of the process; 0: not known. */

@@ -5,7 +5,8 @@
 # says hello in the page named by AUTOFIT_CHANNEL (layout: probes/channel/channel.h)
 # and, once torch.optim is there, counts the steps of each optimizer and tells
 # the phase, the rows of a batch, the passes and ranks of a step, and torch's
-# out-of-memory errors. It writes
+# out-of-memory errors. Of Keras, whatever it runs on, it counts the batches
+# that fit() has trained on. It writes
 # down the exception that ends the process. It never prints, never raises,
 # imports nothing big, and parses on Python 2.7 to 3.14;
 # Python 2 is only handed on. Steps are the largest count of any one optimizer
@@ -98,6 +99,18 @@ PLAIN_SIGNALS = (1 << 31) - 1
 
 MAX_DEVICES = 16
 MAX_COUNTS = 65536
+
+# Where versions of Keras have the class that tells callbacks of each batch.
+KERAS_CALLBACKS = (
+    "keras.src.callbacks.callback_list",
+    "keras.src.callbacks",
+    "keras.callbacks",
+    "tf_keras.src.callbacks",
+    "tensorflow.python.keras.callbacks",
+)
+# Its methods for a batch that was trained on: the first may only ask another
+# thread to call the second, which waits for what was computed.
+KERAS_BATCH_ENDS = ("_on_train_batch_end", "on_train_batch_end")
 
 # After these steps it looks at the modules; most are there after the first,
 # and what the training imports on its way after the third.
@@ -847,10 +860,11 @@ class Passes(object):
     call and no traceback. Those before a step of another optimizer were that
     one's: a generator's loss reaches the discriminator too. An optimizer that evaluates its loss several times
     within a step (LBFGS, or a step that runs the passes itself) counts as one
-    pass there. Loaders are asked how far they are. What most of the first
-    steps have is told: the last one of an epoch may have less, and one after a
-    step that a gradient scaler left out has more. As long as no other optimizer
-    steps, each pass after the first step is told when it is made.
+    pass there. Loaders are asked how far they are. What the first steps
+    usually have is told, and how many batches steps of so many passes have. As long as no other optimizer
+    steps, each pass after the first step is told when it is made. Where none
+    reaches the optimizer's parameters, for these are shards of the model's or
+    copies in another precision, the calls of torch.autograd.backward count.
     """
 
     def __init__(self, channel):
@@ -861,7 +875,7 @@ class Passes(object):
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.optimizer = None
-        self.handle = None
+        self.handle = self.calls = None
         self.pid = os.getpid()
         self.is_over = False
         self.count = 0
@@ -890,13 +904,18 @@ class Passes(object):
 
     def look(self, optimizer):
         if self.pid != os.getpid():
+            self.stop()
             self.__init__(self.channel)
         if self.optimizer is None:
             self.start(optimizer)
         elif self.optimizer() is optimizer:
-            self.note(self.seen, self.count)
+            if not self.count and not self.seen and self.calls is None:
+                self.leave_parameter()
+                self.calls = BackwardCalls(nothing, self.on_call)
             yielded = self.all_yielded()
-            self.note(self.seen_batches, yielded - self.yielded)
+            self.note(self.seen, self.count)
+            batches = self.seen_batches.setdefault(self.count, {})
+            self.note(batches, yielded - self.yielded)
             self.count, self.yielded = 0, yielded
             self.publish()
             if sum(self.seen.values()) >= PASSES_STEPS:
@@ -922,9 +941,18 @@ class Passes(object):
     def stop(self):
         self.is_over = True
         self.iterators = []
+        self.leave_parameter()
+        if self.calls is not None:
+            self.calls.leave()
+
+    def leave_parameter(self):
         handle, self.handle = self.handle, None
         if handle is not None:
             handle.remove()
+
+    def on_call(self):
+        if not self.is_over:
+            self.on_gradient(None)
 
     def on_gradient(self, gradient):
         if not self.is_stepping or self.count == self.count_before:
@@ -977,18 +1005,76 @@ class Passes(object):
 
     def publish(self):
         if self.channel.enter():
-            self.channel.put32(PASSES32, most_frequent(self.seen))
-            self.channel.put32(BATCHES32, most_frequent(self.seen_batches))
+            passes = usual_count(self.seen)
+            batches = usual_count(self.seen_batches.get(passes, {}))
+            self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
+            self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
             self.channel.put32(LOADER32, min(self.loader_size, 0xFFFFFFFF))
             self.channel.put32(WORLD32, world_size())
 
 
-def most_frequent(seen):
-    """As often the larger one: a first step may have been cut short."""
+class BackwardCalls(object):
+    """
+    torch.autograd.backward, replaced by one that tells of its calls, before and
+    after. Only of the outermost: checkpointing makes passes of its own within
+    one. Neither of the two may raise.
+    """
+
+    def __init__(self, before, after):
+        self.module = sys.modules["torch.autograd"]
+        self.function = self.module.__dict__["backward"]
+        self.wrapper = wraps(
+            self.function, self.wrap(self.function, before, after)
+        )
+        self.wrapper._torchdynamo_disable = True
+        self.module.backward = self.wrapper
+
+    @staticmethod
+    def wrap(function, before, after):
+        under_way = []
+
+        def backward(*args, **kwargs):
+            if under_way:
+                return function(*args, **kwargs)
+            under_way.append(None)
+            try:
+                before()
+                result = function(*args, **kwargs)
+            finally:
+                under_way.pop()
+            after()
+            return result
+
+        return backward
+
+    def leave(self):
+        """Not where another has replaced it since: that one calls this."""
+        if self.module.__dict__.get("backward") is self.wrapper:
+            self.module.backward = self.function
+
+
+def nothing():
+    pass
+
+
+def usual_count(seen):
+    """
+    The most frequent one; as often the larger. A larger one wins where steps
+    are cut short: the last one of an epoch is, which of few data may be every
+    other step. But one after steps that a gradient scaler left out has a
+    multiple, and those are few.
+    """
     if not seen:
         return 0
-    times = max(seen.values())
-    return min(max(n for n in seen if seen[n] == times), 0xFFFFFFFF)
+    total = sum(seen.values())
+    usual = max(seen, key=lambda count: (seen[count], count))
+    return max(
+        count
+        for count in seen
+        if count == usual
+        or count > usual
+        and (count % usual or 3 * seen[count] > total)
+    )
 
 
 def world_size():
@@ -1011,44 +1097,30 @@ class ByHand(object):
 
     def __init__(self, counter):
         self.counter = counter
-        self.is_first, self.is_under_way = True, False
-        self.module = self.function = None
+        self.is_first = self.has_begun = False
+        self.calls = None
         self.pid = os.getpid()
         self.passes = self.first = 0
 
-    def bind(self, module):
-        self.module, self.function = module, module.__dict__["backward"]
-        self.wrapper = wraps(self.function, self.wrap(self.function))
-        self.wrapper._torchdynamo_disable = True
+    def bind(self):
         self.counter.by_hand = self
-        module.backward = self.wrapper
+        self.calls = BackwardCalls(self.begin, self.end)
 
-    def wrap(self, function):
-        def backward(*args, **kwargs):
-            # Checkpointing makes passes of its own within one.
-            if self.is_under_way:
-                return function(*args, **kwargs)
-            self.is_under_way = True
-            is_first, self.is_first = self.is_first, False
-            if is_first:
-                self.counter.rest.before_first_backward()
-            try:
-                result = function(*args, **kwargs)
-            finally:
-                self.is_under_way = False
-            if is_first:
-                self.counter.rest.after_first_backward()
-            self.count()
-            return result
+    def begin(self):
+        self.is_first, self.has_begun = not self.has_begun, True
+        if self.is_first:
+            self.counter.rest.before_first_backward()
 
-        return backward
+    def end(self):
+        if self.is_first:
+            self.counter.rest.after_first_backward()
+        self.count()
 
     def stop(self):
         """A step was made, and is told: those count now; never raises."""
         try:
             self.counter.by_hand = None
-            if self.module.__dict__.get("backward") is self.wrapper:
-                self.module.backward = self.function
+            self.calls.leave()
             if self.counter.channel.enter():
                 self.counter.channel.put32(FIRST32, min(self.first, MAX_COUNTS))
         except Exception:
@@ -1074,6 +1146,71 @@ class ByHand(object):
         self.passes = 0
 
 
+class Batches(object):
+    """
+    Batches that fit() of Keras has trained on: its list of callbacks hears of
+    each, whether a bar is printed or not. They count as passes that are made
+    by hand do, for none of its optimizers is one of torch's. Where torch makes
+    the passes, those are counted instead.
+    """
+
+    def __init__(self, channel, modules):
+        self.channel = channel
+        self.modules = modules
+        self.pending = list(KERAS_CALLBACKS)
+        self.pid = os.getpid()
+        self.trained = 0
+
+    def bind(self):
+        """Wrap what was imported meanwhile; cheap when nothing was."""
+        for name in self.pending:
+            module = sys.modules.get(name)
+            if module is not None and not is_loading(module):
+                # The list that is walked stays as it is.
+                self.pending = [n for n in self.pending if n != name]
+                self.bind_list(attribute_of(module, "CallbackList"))
+
+    def bind_list(self, holder):
+        for name in KERAS_BATCH_ENDS:
+            function = getattr(holder, "__dict__", {}).get(name)
+            if type(function) is type(never):
+                if not hasattr(function, "_autofit_counts"):
+                    setattr(holder, name, self.wrap(function))
+                return
+
+    def wrap(self, function):
+        def batch_end(*args, **kwargs):
+            result = function(*args, **kwargs)
+            self.count()
+            return result
+
+        batch_end = wraps(function, batch_end)
+        batch_end._autofit_counts = True
+        return batch_end
+
+    def count(self):
+        """A batch was trained on; never raises."""
+        try:
+            channel = self.channel
+            if not channel.enter():
+                return
+            if self.pid != os.getpid():
+                self.pid, self.trained = os.getpid(), 0
+            if channel.has_stepped():
+                return
+            # Another count than the own one is that of torch's passes.
+            if channel.get32(FIRST32) != self.trained:
+                return
+            self.trained = min(self.trained + 1, 0xFFFFFFFF)
+            if self.trained in LOOK_AT_STEPS:
+                self.modules.publish()
+            channel.put32(PHASE32, TRAIN)
+            channel.flag(TORCH)
+            channel.put32(FIRST32, self.trained)
+        except Exception:
+            pass
+
+
 class Rest(object):
     """
     Bytes that stay between two steps whatever the gradients do: parameters,
@@ -1091,7 +1228,7 @@ class Rest(object):
         self.channel = channel
         self.ref = weakref.ref
         self.mallinfo = None
-        self.function = self.wrapper = None
+        self.calls = None
         self.parameters = []
         self.rest = 0
         self.backward = self.peak_before = 0
@@ -1123,10 +1260,9 @@ class Rest(object):
             pass
 
     def stop(self):
-        module = sys.modules.get("torch.autograd")
-        if self.wrapper and module.__dict__.get("backward") is self.wrapper:
-            module.backward = self.function
-        self.function = self.wrapper = None
+        calls, self.calls = self.calls, None
+        if calls is not None:
+            calls.leave()
         self.parameters = []
 
     def look(self, optimizer):
@@ -1137,25 +1273,13 @@ class Rest(object):
         if self.rest <= 0 or not self.channel.enter():
             return
         self.channel.put(REST64, self.rest)
-        module = sys.modules.get("torch.autograd")
-        if module is None:
-            return
-        self.function = module.__dict__["backward"]
-        self.wrapper = wraps(self.function, self.wrap(self.function))
-        self.wrapper._torchdynamo_disable = True
-        module.backward = self.wrapper
-
-    def wrap(self, function):
-        def backward(*args, **kwargs):
-            self.on_backward()
-            return function(*args, **kwargs)
-
-        return backward
+        if "torch.autograd" in sys.modules:
+            self.calls = BackwardCalls(self.on_backward, nothing)
 
     def on_backward(self):
         """The first of a step; never raises."""
         try:
-            if self.wrapper is None:
+            if self.calls is None:
                 return
             forward = self.held() - self.rest
             if (
@@ -1418,11 +1542,16 @@ def rows_of_items(values, tensor, depth):
 
 
 def rows_of_list(values, tensor):
-    """A list of one dict, or one picture, for each sample; else 0."""
+    """
+    A list of one dict, or one picture, for each sample; else 0: so where each
+    dict is a batch of texts, as queries and their answers are.
+    """
     if type(values) is not list or not values:
         return 0
     first = values[0]
     if isinstance(first, dict):
+        if len(getattr(first.get("input_ids"), "shape", ())) > 1:
+            return 0
         return len(values) if rows_in(first, tensor, 1)[0] else 0
     if isinstance(first, tensor) and len(first.shape) == 3:
         return len(values) if first.shape[0] in (1, 3) else 0
@@ -1679,6 +1808,7 @@ class Finder(object):
         self.channel = channel
         self.modules = Modules(files_folder(channel.path))
         self.phases = None
+        self.batches = Batches(channel, self.modules)
         self.environment = dict(os.environ)
 
     def find_spec(self, fullname, path=None, target=None):
@@ -1687,6 +1817,10 @@ class Finder(object):
                 self.environment == dict(os.environ) and own_rank() < 0
             )
             self.environment = None
+        try:
+            self.batches.bind()
+        except Exception:
+            pass
         # Stays in sys.meta_path: importlib is walking that list right now.
         if self.channel is not None and "torch.optim.optimizer" in sys.modules:
             try:
@@ -1717,7 +1851,7 @@ class Finder(object):
             channel.flag(HOOK_FAILED)
             return
         if "torch.autograd" in sys.modules:
-            ByHand(counter).bind(sys.modules["torch.autograd"])
+            ByHand(counter).bind()
         self.phases.bind()
         counter.counts_ooms = count_ooms(channel)
         if counter.counts_ooms:

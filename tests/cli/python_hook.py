@@ -31,6 +31,7 @@ HOOK = os.path.join(SOURCE, "probes", "python")
 MODULE = os.path.join(HOOK, "sitecustomize.py")
 DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
+FAKE_KERAS = os.path.join(DATA, "hook_fake_keras")
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
@@ -43,7 +44,7 @@ TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
-    "by_hand by_hand_first"
+    "by_hand by_hand_first shards few_data few_steps scaled"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -56,6 +57,10 @@ FRESH = (
 )
 # Backward passes of programs without an optimizer.
 PASSES_BY_HAND = {"by_hand": 5}
+# Those of an optimizer's step.
+PASSES_OF_STEP = {
+    "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
+}
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
 # phase and the number of out-of-memory errors.
@@ -97,6 +102,7 @@ ROWS_CASES = (
     ("encoding", 0, 5),
     ("words_and_pictures", 0, 5),
     ("list_of_dictionaries", 0, 5),
+    ("list_of_batches", 0, 5),
     ("list_of_pictures", 0, 5),
     ("crops", 0, 5),
     ("packed", 0, 3),
@@ -452,6 +458,35 @@ def stand_in(python):
                 check(title + ", memory", told == (retries, 2000, 5001), told)
                 rest = 700 if slots[0]["steps"] > 1 else 0
                 check(title + ", at rest", slots[0]["rest"] == rest, slots)
+
+
+# --- batches of Keras, with a stand-in
+
+
+def batches_of_fit(python):
+    """Whether it calls its callbacks in a thread or not."""
+    trained = PYTHON | TORCH
+    # Words, variables, what is told, and of each slot: batches, steps, flags.
+    for words, extra, told, wanted in (
+        ("7", {}, 14, [(7, 0, trained)]),
+        ("7", {"FAKE_OLD": "1"}, 14, [(7, 0, trained)]),
+        ("0", {}, 0, [(0, 0, PYTHON)]),
+        # The optimizer's steps count where there are any.
+        ("3 torch", {}, 6, [(0, 1, trained | OOMS)]),
+        ("3 fork", {}, 7, [(1, 0, trained), (3, 0, trained)]),
+    ):
+        with Page() as page:
+            program = os.path.join(DATA, "hook_fake_fit.py")
+            env = environment(page.path, [HOOK, FAKE, FAKE_KERAS], extra)
+            status, out, err, _ = run([python, program] + words.split(), env)
+            title = "fit: %s %s, %s" % (words, extra, python)
+            check(title, (status, err) == (0, ""), err)
+            check(title + ", output", out == "told %d\n" % told, out)
+            seen = [
+                (slot["first"], slot["steps"], slot["flags"])
+                for slot in page.slots()
+            ]
+            check(title + ", slots", seen == wanted, seen)
 
 
 # As in the frameworks: module, class, method, the phase while it runs.
@@ -1063,6 +1098,10 @@ def torch_case(torch, name):
     by_hand = [0 if slot["steps"] else slot["first"] for slot in own]
     good = by_hand == wanted
     check(title + ": by hand", good, slots)
+    if name in PASSES_OF_STEP:
+        passes = PASSES_OF_STEP[name]
+        seen = [(slot["passes"], slot["batches"] or passes) for slot in own]
+        check(title + ": passes", seen == [(passes, passes)], slots)
     others = [slot for slot in slots if slot["pid"] != pid]
     return own, others
 
@@ -1273,6 +1312,7 @@ def main():
         if not is_old:
             errors(each)
             stand_in(each)
+            batches_of_fit(each)
             framework_calls(each)
             modules(each)
             hostile_places(each)

@@ -296,6 +296,54 @@ def by_hand_first():
     return 3
 
 
+def shards():
+    """The optimizer has a part of each weight; two passes reach all of it."""
+    weight = parameter()
+    shard = torch.nn.Parameter(weight.detach()[:1].clone())
+    optimizer = torch.optim.SGD([shard], lr=0.1)
+    for _ in range(12):
+        for _ in range(2):
+            loss_of(weight).backward()
+        shard.grad = weight.grad[:1].clone()
+        optimizer.step()
+        weight.grad = None
+    # Whoever replaced it has gone.
+    assert torch.autograd.backward.__module__ == "torch.autograd"
+    assert not hasattr(torch.autograd.backward, "__wrapped__")
+    return 12
+
+
+def accumulate(batches, accum, epochs, left_out=()):
+    """Steps after each accum batches of an epoch, and after its last one."""
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    steps = due = 0
+    loader = torch.utils.data.DataLoader(torch.ones(batches, 3))
+    for _ in range(epochs):
+        for i, batch in enumerate(loader, 1):
+            (loss_of(weight) * batch.sum()).backward()
+            if i % accum == 0 or i == batches:
+                due += 1
+                if due not in left_out:
+                    optimizer.step()
+                    optimizer.zero_grad()
+                    steps += 1
+    return steps
+
+
+def few_data():
+    return accumulate(7, 4, 6)
+
+
+def few_steps():
+    return accumulate(7, 4, 2)
+
+
+def scaled():
+    """As a gradient scaler leaves steps out."""
+    return accumulate(30, 3, 1, left_out=(2, 3))
+
+
 def imported_only():
     return 0
 

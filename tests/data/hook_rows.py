@@ -94,6 +94,11 @@ def list_of_dictionaries():
     takes([{"id": i, "image": torch.ones(3, 4, 4)} for i in range(ROWS)])
 
 
+def list_of_batches():
+    ids = torch.ones(ROWS, 8, dtype=torch.long)
+    takes([{"attention_mask": ids, "input_ids": ids} for _ in range(2)])
+
+
 def list_of_pictures():
     takes([torch.ones(3, 4 + i, 4) for i in range(ROWS)], [{}] * ROWS)
 

@@ -1,0 +1,2 @@
+# Imported after the callbacks, as much of Keras is.
+# SPDX-License-Identifier: MIT
