@@ -41,7 +41,10 @@ struct probe_readings {
 	int64_t next_ms[PROBE_OBSERVERS_MAX]; /* of each observer */
 	struct probe_life life;               /* at the last look */
 	int64_t last_life_ms;                 /* when any of it rose */
-	uint64_t half_time[HALF_TIME_SLOTS];  /* peak at second i */
+	/* The memory of all devices when it last rose, and when that was. */
+	uint64_t risen_bytes;
+	int64_t risen_ms;
+	uint64_t half_time[HALF_TIME_SLOTS]; /* peak at second i */
 	struct step_peaks peaks;
 	struct step_times times;
 	struct step_times pass_times; /* of the passes after the first step */
@@ -144,6 +147,11 @@ uint64_t probe_rest(const struct probe *probe);
 /* What a forward pass leaves for its backward pass; 0: not known, or passes
  * differ. */
 uint64_t probe_forward(const struct probe *probe);
+
+/* probe_ahead.c: after each look at memory. */
+void probe_ahead_note(struct probe *probe);
+/* Steps are read from the output, and memory still comes. */
+bool probe_output_is_ahead(const struct probe *probe);
 
 /*
  * probe_decide.c: by the last look, why the probe is to end now; STOP_NONE: it

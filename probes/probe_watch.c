@@ -225,6 +225,7 @@ static void note_host_reading(struct probe *probe)
 	readings->own.current_bytes += probe->spec.launcher_bytes;
 	readings->own.peak_bytes += probe->spec.launcher_bytes;
 	node_ranks_join(&readings->ranks, &readings->own, &readings->host);
+	probe_ahead_note(probe);
 }
 
 static void watch_host(struct probe *probe)
@@ -417,7 +418,8 @@ static bool refusal_is_open(struct probe *probe)
 
 bool probe_watch_awaits(struct probe *probe)
 {
-	return reports_are_owed(probe) || refusal_is_open(probe);
+	return reports_are_owed(probe) || refusal_is_open(probe) ||
+	       probe_output_is_ahead(probe);
 }
 
 /* What is decided rests on the peak, which may become exact so. */
@@ -442,7 +444,7 @@ static bool peak_wants_a_look(struct probe *probe)
 bool probe_watch_more(struct probe *probe)
 {
 	return reports_are_owed(probe) || peak_wants_a_look(probe) ||
-	       refusal_is_open(probe);
+	       refusal_is_open(probe) || probe_output_is_ahead(probe);
 }
 
 void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)

@@ -45,6 +45,19 @@ held = bytearray(b"x") * (a.batch_size * (20 << 20))
 for step in range(8):
     print("step %d/8 loss 1.0" % (step + 1), flush=True)
 """
+# It counts steps that are still to be done, by another thread.
+AHEAD = """
+import threading, time
+held = []
+def work():
+    for _ in range(a.batch_size * 5):
+        held.append(bytearray(b"x") * (4 << 20))
+        time.sleep(0.02)
+threading.Thread(target=work, daemon=True).start()
+for step in range(100000):
+    print("step %d/100000 loss 1.0" % (step + 1), flush=True)
+    time.sleep(0.001 if step < 30 else 0.05)
+"""
 FRESH_FOLDER = "os.makedirs(a.output_dir)\n" + STEPS
 READS_FOLDER = 'open(os.path.join(a.output_dir, "vocab.txt")).read()\n' + STEPS
 
@@ -90,6 +103,18 @@ def what_comes_before_is_no_training(place):
               got.result["evidence"]["peak_bytes"] > 40 * lib.MIB, got)
 
 
+def steps_that_are_not_done_are_none(place):
+    got = tune(place, AHEAD, "--batch-size", "8", "--grad-accum", "1",
+               memory=150)
+    equal("ahead", got.status, 0)
+    answer = got.result["recommended"]
+    equal("ahead: the answer",
+          answer and (answer["micro_batch"], answer["grad_accum"]), (2, 4))
+    first = got.probes[0]
+    equal("ahead: the own size", (first["micro_batch"], first["verdict"]),
+          (8, "over_budget"))
+
+
 def folders_of_results(place):
     got = tune(place, FRESH_FOLDER, "--output-dir", "new")
     equal("a folder that must not be there", got.status, 0)
@@ -105,7 +130,8 @@ def folders_of_results(place):
 
 def main():
     for test in (noise_shows_no_effect, no_step_is_said,
-                 what_comes_before_is_no_training, folders_of_results):
+                 what_comes_before_is_no_training,
+                 steps_that_are_not_done_are_none, folders_of_results):
         with lib.Place("believed") as place:
             test(place)
     lib.finish()

@@ -1,0 +1,37 @@
+/* Steps of the output that may be ahead of the work they count. */
+/* SPDX-License-Identifier: MIT */
+#include "probes/probe_internal.h"
+
+#include "base/units.h"
+
+/*
+ * A program that leaves its computations to other threads, as JAX does, counts
+ * steps that are not done yet. Their memory has come when the peak has stood
+ * for so long, or so long after the first counter whatever the peak does.
+ */
+#define STANDS_MS 500
+#define AHEAD_MS 10000
+#define RISE_BYTES MIB
+
+void probe_ahead_note(struct probe *probe)
+{
+	struct probe_readings *readings = &probe->readings;
+	uint64_t bytes =
+		readings->host.peak_bytes + probe_gpus_peak(&probe->gpus);
+
+	if (bytes < readings->risen_bytes + RISE_BYTES)
+		return;
+	readings->risen_bytes = bytes;
+	readings->risen_ms = probe_clock_ms(&probe->clock);
+}
+
+bool probe_output_is_ahead(const struct probe *probe)
+{
+	int64_t now_ms = probe_clock_ms(&probe->clock);
+	enum steps_source source;
+
+	(void)probe_steps(probe, &source);
+	return source == STEPS_LOG &&
+	       now_ms - probe->output.first_counter_ms < AHEAD_MS &&
+	       now_ms - probe->readings.risen_ms < STANDS_MS;
+}
