@@ -25,13 +25,10 @@ void probe_ahead_note(struct probe *probe)
 	readings->risen_ms = probe_clock_ms(&probe->clock);
 }
 
-bool probe_output_is_ahead(const struct probe *probe)
+bool probe_memory_comes(const struct probe *probe)
 {
 	int64_t now_ms = probe_clock_ms(&probe->clock);
-	enum steps_source source;
 
-	(void)probe_steps(probe, &source);
-	return source == STEPS_LOG &&
-	       now_ms - probe->output.first_counter_ms < AHEAD_MS &&
+	return now_ms - probe->output.first_counter_ms < AHEAD_MS &&
 	       now_ms - probe->readings.risen_ms < STANDS_MS;
 }

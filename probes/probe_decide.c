@@ -99,6 +99,15 @@ static void update_limits(struct probe *probe)
 		limits->steps_needed = probe->spec.steps_needed_compiled;
 }
 
+/* Steps that the output counts may be ahead of what was computed. */
+static bool output_is_ahead(const struct probe *probe)
+{
+	enum steps_source source;
+
+	(void)probe_steps(probe, &source);
+	return source == STEPS_LOG && probe_memory_comes(probe);
+}
+
 /* Once it is decided: what must stop it, or a confirmation that is done. */
 static enum stop_reason decide_further(struct probe *probe,
 				       const struct lifecycle_facts *facts)
@@ -109,7 +118,8 @@ static enum stop_reason decide_further(struct probe *probe,
 	if (breach != STOP_NONE)
 		return breach;
 	return course->confirming && confirmation_is_done(probe, facts) &&
-			       !probe_watch_awaits(probe)
+			       !probe_watch_awaits(probe) &&
+			       !output_is_ahead(probe)
 		       ? STOP_ENOUGH
 		       : STOP_NONE;
 }
@@ -129,7 +139,8 @@ enum stop_reason probe_decide(struct probe *probe)
 	assert(step.action != LIFECYCLE_STOP || step.reason != STOP_NONE);
 	if (step.action == LIFECYCLE_STOP)
 		return step.reason;
-	if (step.action == LIFECYCLE_DECIDED && !probe_watch_more(probe)) {
+	if (step.action == LIFECYCLE_DECIDED && !probe_watch_more(probe) &&
+	    !output_is_ahead(probe)) {
 		course->decided = true;
 		course->by_time = step.by_time;
 		course->state = PROBE_DECIDED;

@@ -150,8 +150,8 @@ uint64_t probe_forward(const struct probe *probe);
 
 /* probe_ahead.c: after each look at memory. */
 void probe_ahead_note(struct probe *probe);
-/* Steps are read from the output, and memory still comes. */
-bool probe_output_is_ahead(const struct probe *probe);
+/* The peak has risen just now, and the first counter is not long ago. */
+bool probe_memory_comes(const struct probe *probe);
 
 /*
  * probe_decide.c: by the last look, why the probe is to end now; STOP_NONE: it

@@ -418,8 +418,7 @@ static bool refusal_is_open(struct probe *probe)
 
 bool probe_watch_awaits(struct probe *probe)
 {
-	return reports_are_owed(probe) || refusal_is_open(probe) ||
-	       probe_output_is_ahead(probe);
+	return reports_are_owed(probe) || refusal_is_open(probe);
 }
 
 /* What is decided rests on the peak, which may become exact so. */
@@ -444,7 +443,7 @@ static bool peak_wants_a_look(struct probe *probe)
 bool probe_watch_more(struct probe *probe)
 {
 	return reports_are_owed(probe) || peak_wants_a_look(probe) ||
-	       refusal_is_open(probe) || probe_output_is_ahead(probe);
+	       refusal_is_open(probe);
 }
 
 void probe_watch_command_ended(struct probe *probe, uint64_t max_resident_bytes)
