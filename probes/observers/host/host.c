@@ -169,6 +169,8 @@ static void host_tree_release(struct host_tree *tree)
 
 /* Shared or others' memory so small that it needs no exact reading. */
 #define SMALL_BYTES MIB
+/* Of one exact reading, while processes end. */
+#define EXACT_TRIES 3
 #define SMALL_PART 200
 /* One part in so many of a CPU may go into each kind of dear reading. */
 #define SCAN_PART 50
@@ -366,35 +368,6 @@ static bool wants_exact(const struct host_observer *observer,
 				exact_part(observer, bound, limit_bytes));
 }
 
-/*
- * Peaks between two looks, by the kernel's own high-water mark. It counts file
- * pages too: less the most of them ever seen. Newly shared memory may have
- * been there before the tree: not until an exact reading has told.
- */
-static uint64_t peak_alone(const struct host_process *process)
-{
-	const struct host_status *status = &process->status;
-
-	if (process->shares_parent ||
-	    status->shmem > process->known_shmem + SMALL_BYTES)
-		return 0;
-	return bytes_minus(status->resident_peak, process->largest_file);
-}
-
-/* By how much one process was above what it holds now since the last look:
- * its mark rose, and what made it rise is gone again. */
-static uint64_t fallen_since_look(const struct host_process *process)
-{
-	const struct host_status *status = &process->status;
-
-	if (process->shares_parent || process->is_new ||
-	    status->resident_peak <= process->resident_peak_before)
-		return 0;
-	return bytes_minus(status->resident_peak,
-			   process->largest_file + process->largest_shmem +
-				   status->anon + status->swap);
-}
-
 static void host_raise_peak(struct host_observer *observer, uint64_t bytes)
 {
 	struct host_reading *reading = &observer->reading;
@@ -412,6 +385,35 @@ static void note_fullest(struct host_observer *observer,
 		process->largest_file + process->largest_shmem;
 }
 
+/* A page that two had is in both their parts, once one of them has ended
+ * between the two readings. */
+static bool has_lost_one(const struct host_observer *observer)
+{
+	const struct host_tree *tree = &observer->tree;
+
+	for (size_t i = 0; tree->count > 1 && i < tree->count; i++)
+		if (host_process_has_ended(&tree->processes[i]))
+			return true;
+	return false;
+}
+
+/* Anew while processes end; of several that none can trust the least. */
+static uint64_t take_steady(struct host_observer *observer,
+			    const struct bound *bound, int64_t now_ms)
+{
+	uint64_t bytes, least = UINT64_MAX;
+
+	for (int i = 0; i < EXACT_TRIES; i++) {
+		bytes = take_exact(observer, bound, now_ms);
+		/* No more than before makes no peak. */
+		if (bytes <= observer->reading.peak_bytes ||
+		    !has_lost_one(observer))
+			return bytes;
+		least = bytes_min(least, bytes);
+	}
+	return least;
+}
+
 static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 			 int64_t now_ms)
 {
@@ -422,7 +424,7 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 	if (bound.is_precise)
 		observer->discount_bytes = 0;
 	if (wants_exact(observer, &bound, limit_bytes, now_ms))
-		current = take_exact(observer, &bound, now_ms);
+		current = take_steady(observer, &bound, now_ms);
 	else if (!bound.is_precise)
 		/* A guess, which may not make a peak. */
 		current = bytes_minus(
@@ -435,8 +437,8 @@ static void host_measure(struct host_observer *observer, uint64_t limit_bytes,
 		const struct host_process *process =
 			&observer->tree.processes[i];
 
-		host_raise_peak(observer, peak_alone(process));
-		fallen = bytes_max(fallen, fallen_since_look(process));
+		host_raise_peak(observer, host_process_peak_alone(process));
+		fallen = bytes_max(fallen, host_process_fallen(process));
 		note_fullest(observer, process);
 	}
 	host_raise_peak(observer, current + fallen);

@@ -15,6 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Less of new shared memory needs no exact reading. */
+#define NEW_SHMEM_MIN MIB
+
 int host_lines_open(struct host_lines *lines, int folder_fd, const char *path)
 {
 	lines->fd = openat(folder_fd, path, O_RDONLY | O_CLOEXEC);
@@ -265,9 +268,7 @@ void host_process_look_at_work(struct host_process *process)
 /* Of one that ended, other files than status say so in several ways. */
 static int why_no_share(const struct host_process *process, int result)
 {
-	struct host_status now;
-
-	return status_read(process, &now) == -ESRCH ? -ESRCH : result;
+	return host_process_has_ended(process) ? -ESRCH : result;
 }
 
 int host_process_share(const struct host_process *process,
@@ -294,4 +295,33 @@ int host_process_share(const struct host_process *process,
 	host_lines_close(&lines);
 	share->anon += swap;
 	return is_complete ? 0 : why_no_share(process, -ENODATA);
+}
+
+bool host_process_has_ended(const struct host_process *process)
+{
+	struct host_status now;
+
+	return status_read(process, &now) == -ESRCH;
+}
+
+uint64_t host_process_peak_alone(const struct host_process *process)
+{
+	const struct host_status *status = &process->status;
+
+	if (process->shares_parent ||
+	    status->shmem > process->known_shmem + NEW_SHMEM_MIN)
+		return 0;
+	return bytes_minus(status->resident_peak, process->largest_file);
+}
+
+uint64_t host_process_fallen(const struct host_process *process)
+{
+	const struct host_status *status = &process->status;
+
+	if (process->shares_parent || process->is_new ||
+	    status->resident_peak <= process->resident_peak_before)
+		return 0;
+	return bytes_minus(status->resident_peak,
+			   process->largest_file + process->largest_shmem +
+				   status->anon + status->swap);
 }

@@ -77,4 +77,18 @@ struct host_share {
 int host_process_share(const struct host_process *process,
 		       struct host_share *share);
 
+/* Is it gone? A zombie has no memory, and counts as gone. */
+bool host_process_has_ended(const struct host_process *process);
+
+/*
+ * Its peak between two looks, by the kernel's own high-water mark. That counts
+ * file pages too: less the most of them ever seen. Newly shared memory may have
+ * been there before the tree: 0 until an exact reading has told.
+ */
+uint64_t host_process_peak_alone(const struct host_process *process);
+
+/* By how much it was above what it holds now since the last look: its mark
+ * rose, and what made it rise is gone again. */
+uint64_t host_process_fallen(const struct host_process *process);
+
 #endif
