@@ -150,7 +150,8 @@ uint64_t probe_forward(const struct probe *probe);
 
 /* probe_ahead.c: after each look at memory. */
 void probe_ahead_note(struct probe *probe);
-/* The peak has risen just now, and the first counter is not long ago. */
+/* The peak has risen just now, the first counter is not long ago, and other
+ * threads may still be at what was counted. */
 bool probe_memory_comes(const struct probe *probe);
 
 /*

@@ -107,10 +107,7 @@ static bool spawn_names(const struct span *spawned, const struct token *token)
 static bool option_counts_ranks(const struct recognition *r,
 				const struct token *token)
 {
-	const struct source_option *option =
-		token->bare ? NULL
-			    : source_resolve(r->source, token->name,
-					     token->name_length);
+	const struct source_option *option = option_of_token(r, token);
 
 	/* "number of nodes": of each it starts as many as it sees. */
 	if (option && option->help && strcasestr(option->help, "node") &&
@@ -273,19 +270,17 @@ static bool is_called_one_of(const struct token *token,
 static bool help_counts_nodes(const struct recognition *r,
 			      const struct token *token)
 {
-	const struct source_option *option =
-		token->bare ? NULL
-			    : source_resolve(r->source, token->name,
-					     token->name_length);
+	const struct source_option *option = option_of_token(r, token);
 
 	return option && option->help &&
 	       counts_ranks(token->name, token->name_length, token->bare) &&
 	       strcasestr(option->help, "number of nodes");
 }
 
-/* Of a graph there are nodes as well: --num_nodes alone says nothing. */
 bool ranks_name_nodes(const struct recognition *r, struct token *option)
 {
+	/* Of a graph there are nodes as well: --num_nodes alone says nothing.
+	 */
 	static const char *const counts[] = { "num_nodes",    "nnodes",
 					      "n_nodes",      "nodes",
 					      "num_machines", NULL };
@@ -314,7 +309,6 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option)
 	return is_counted && is_one;
 }
 
-/* A program that nobody knows, but it spawns, and is told how many. */
 void ranks_by_words(const struct recognition *r)
 {
 	struct command *command = r->command;

@@ -26,6 +26,7 @@ enum {
 	FIELD_SESSION = 6,
 	FIELD_UTIME = 14,
 	FIELD_STIME = 15,
+	FIELD_THREADS = 20,
 	FIELD_START_TIME = 22,
 };
 
@@ -78,6 +79,7 @@ static int stat_parse(const char *text, struct proc_stat *stat)
 	stat->session = (pid_t)fields[FIELD_SESSION];
 	stat->cpu_ticks =
 		(uint64_t)fields[FIELD_UTIME] + (uint64_t)fields[FIELD_STIME];
+	stat->threads = fields[FIELD_THREADS];
 	stat->start_time = (uint64_t)fields[FIELD_START_TIME];
 	return 0;
 }

@@ -15,6 +15,7 @@ struct proc_stat {
 	char state;          /* 'R', 'S', 'D', 'T', 'Z'... */
 	uint64_t start_time; /* clock ticks since boot: tells a reused pid */
 	uint64_t cpu_ticks;  /* utime + stime of all its threads */
+	int64_t threads;     /* 0: it has ended, and was not waited for */
 };
 
 /* 0, -ESRCH when there is no such process, or another negative errno. */

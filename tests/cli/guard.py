@@ -87,7 +87,7 @@ with open(os.environ["PLAN"]) as file:
     plan = json.load(file)
 for step in range(1, args.steps + 1):
     print("step %d/%d loss 1.0" % (step, args.steps), flush=True)
-    time.sleep(0.2 if probe else 0.001)
+    time.sleep(0.02 if probe else 0.001)
     if step == 40 and not probe:
         act(plan.get(str(args.batch_size), plan.get("any")))
 '''

@@ -78,6 +78,7 @@ static void a_hostile_name_hides_nothing(void **state)
 	assert_int_equal(stat.ppid, getpid());
 	assert_int_equal(stat.pgrp, pid);
 	assert_int_equal(stat.session, pid);
+	assert_int_equal(stat.threads, 1);
 	assert_int_not_equal(stat.state, 'Z');
 	assert_in_range(stat.start_time, before - 1, proctree_now_ticks());
 	finish(pid);

@@ -52,10 +52,7 @@ static enum option_class by_class_of_option(const struct recognition *r,
 static enum option_class by_class_of_token(const struct recognition *r,
 					   const struct token *token)
 {
-	const struct source_option *option =
-		token->bare ? NULL
-			    : source_resolve(r->source, token->name,
-					     token->name_length);
+	const struct source_option *option = option_of_token(r, token);
 
 	return option ? by_class_of_option(r, option)
 		      : class_of_name(r, token->name, token->name_length);
@@ -121,10 +118,10 @@ static void collect_typed(struct candidates *candidates,
 		    knob_is_taken(command, token.value_index) ||
 		    !(classes & CLASS_BIT(by_class_of_token(r, &token))))
 			continue;
-		found = (struct candidate){ .token = token };
-		if (!token.bare)
-			found.option = source_resolve(r->source, token.name,
-						      token.name_length);
+		found = (struct candidate){
+			.token = token,
+			.option = option_of_token(r, &token),
+		};
 		(void)argument_brief(
 			found.value,
 			token_value(&token, command_argv(command)));
@@ -140,8 +137,7 @@ bool by_class_is_typed(const struct recognition *r,
 
 	for (size_t i = command->view.args; token_next(&token, command, &i);
 	     i++)
-		if (!token.bare && source_resolve(r->source, token.name,
-						  token.name_length) == option)
+		if (option_of_token(r, &token) == option)
 			return true;
 	return false;
 }

@@ -126,8 +126,7 @@ static size_t token_rank(const struct recognition *r,
 	size_t rank = names_find(names, token->name, length, token->bare);
 	const char *full;
 
-	*option = token->bare ? NULL
-			      : source_resolve(r->source, token->name, length);
+	*option = option_of_token(r, token);
 	/* Names of a framework are its own; usual names are the script's. */
 	if (rank < names->count && strncmp(names->items[rank], "--", 2) == 0)
 		return rank;

@@ -146,8 +146,7 @@ static enum command_outcome option_take(struct recognition *r,
 
 	for (size_t i = r->command->view.args;
 	     token_next(&token, r->command, &i); i++)
-		if (!token.bare && source_resolve(r->source, token.name,
-						  token.name_length) == option)
+		if (option_of_token(r, &token) == option)
 			typed = token;
 	if (typed.name)
 		return knob_take(r, KNOB_ACCUM, &typed);

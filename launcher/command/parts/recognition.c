@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/parts/recognition.h"
 
+#include "launcher/command/parts/token.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +13,14 @@ const char *option_file(const struct recognition *r,
 			const struct source_option *option)
 {
 	return option->path ? option->path : r->source_name;
+}
+
+const struct source_option *option_of_token(const struct recognition *r,
+					    const struct token *token)
+{
+	return token->bare ? NULL
+			   : source_resolve(r->source, token->name,
+					    token->name_length);
 }
 
 const struct preset_knob *preset_knob(const struct preset *preset,

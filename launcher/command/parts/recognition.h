@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct token;
+
 /* What the parts of recognition share. */
 struct recognition {
 	struct command *command;
@@ -34,6 +36,10 @@ struct recognition {
 /* "train.py", or the module of it that declares the option */
 const char *option_file(const struct recognition *r,
 			const struct source_option *option);
+/* The option of the script that the token names; NULL: it declares none of
+ * that name, or the word is bare. */
+const struct source_option *option_of_token(const struct recognition *r,
+					    const struct token *token);
 const struct preset_knob *preset_knob(const struct preset *preset,
 				      enum knob_kind kind);
 /* "batch size", "gradient accumulation", ... */

@@ -529,8 +529,7 @@ def main():
          resumed=start, output=args.output_dir, pid=os.getpid(),
          folder=os.getcwd(), temporary=tempfile.gettempdir())
     print("resumed at", start, flush=True)
-    # Ending, the copy of a process writes to 7 MiB that it had in common.
-    held = bytearray(b"x") * (args.batch_size * (8 << 20))
+    held = bytearray(b"x") * (args.batch_size * (3 << 20))
     kind.begin(start)
     for step in range(start + 1, args.steps + 1):
         time.sleep(STEP_SECONDS)
