@@ -83,9 +83,10 @@ static struct span spawned_by(const char *text)
 	for (text = text ? strstr(text, call) : NULL; text;
 	     text = strstr(text, call)) {
 		text += strlen(call);
-		if (text[strcspn(text, ".,)\n")] != '.')
+		text += strcspn(text, ".,)\n");
+		if (*text != '.')
 			continue;
-		name.at = text + strcspn(text, ".") + 1;
+		name.at = text + 1;
 		name.length = strspn(name.at, "abcdefghijklmnopqrstuvwxyz"
 					      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					      "0123456789_");

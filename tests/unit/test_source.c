@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -465,6 +466,40 @@ static void nominal_batches_are_found(void **state)
 	}
 }
 
+/* Each base is looked for in all of the text, one line that has it again and
+ * again: with a walk to the line's beginning that took minutes. */
+static void a_class_of_many_bases_is_read_in_time(void **state)
+{
+	static const char *const words[] = { "B", "BB BBB BBBB ",
+					     "class BB class BBB ",
+					     "(BB(BBB(A," };
+	struct strbuf text = STRBUF_INIT;
+	clock_t before = clock();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		struct source source;
+
+		strbuf_adds(&text, "import draccus\nclass A(C");
+		for (int length = 2; length < 130; length++)
+			strbuf_addf(
+				&text, ",%.*s", length,
+				"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
+				"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
+				"BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
+				"B");
+		strbuf_adds(&text, "):\n    batch_size: int = 8\n");
+		while (text.length < SOURCE_BYTES_MAX - 64)
+			strbuf_adds(&text, words[i]);
+		source_read(&source, strbuf_text(&text));
+		source_release(&source);
+		strbuf_reset(&text);
+	}
+	/* Only a hang is caught. */
+	assert_true((clock() - before) / CLOCKS_PER_SEC < 20);
+	strbuf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -478,6 +513,7 @@ int main(void)
 		cmocka_unit_test(constants_are_found),
 		cmocka_unit_test(nominal_batches_are_found),
 		cmocka_unit_test(any_text_is_bounded),
+		cmocka_unit_test(a_class_of_many_bases_is_read_in_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

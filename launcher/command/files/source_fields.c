@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "launcher/command/files/pytext.h"
 #include "launcher/command/files/source_options.h"
+#include "launcher/command/files/source_parsers.h"
 #include "launcher/command/files/source_signature.h"
 
 #include <stdlib.h>
@@ -41,76 +42,12 @@ static bool has_field(const struct source *source)
 	return false;
 }
 
-static const struct fields_parser {
-	const char *mark;
-	bool nests;
-} fields_parsers[] = {
-	{ "tyro.cli", true },
-	{ "HfArgumentParser", false },
-	{ "TrlParser", false },
-	{ "(Tap)", false },
-	{ "simple_parsing", false },
-	{ "pyrallis", true },
-	{ "draccus", true },
-	{ "jsonargparse", true },
-	{ "datargs", false },
-	{ "CliApp", true },
-	{ "dataclass_argparse", false },
-};
-
-#define FIELDS_PARSERS (sizeof(fields_parsers) / sizeof(*fields_parsers))
-
-/* MyParser((Arguments, ...)): a parser that is handed a class by its name.
- * ArgumentParser itself takes none. */
-static bool hands_class(const char *start)
-{
-	static const char word[] = "Parser", plain[] = "ArgumentParser";
-	const char *text = start;
-
-	while ((text = strstr(text, word))) {
-		const char *name = text;
-
-		while (name > start && pytext_is_word(name[-1]))
-			name--;
-		text += strlen(word);
-		while (pytext_is_word(*text))
-			text++;
-		if (*text != '(' ||
-		    pytext_word_is(name, (size_t)(text - name), plain))
-			continue;
-		text += strspn(text, "([ \t\r\n");
-		if (*text >= 'A' && *text <= 'Z')
-			return true;
-	}
-	return false;
-}
-
-bool source_fields_are_options(const char *text)
-{
-	if (hands_class(text))
-		return true;
-	for (size_t i = 0; i < FIELDS_PARSERS; i++)
-		if (strstr(text, fields_parsers[i].mark))
-			return true;
-	return false;
-}
-
-/* --data.batch_size rather than --batch_size */
-static bool fields_nest(const char *text)
-{
-	bool nests = false;
-
-	for (size_t i = 0; i < FIELDS_PARSERS; i++)
-		nests |= fields_parsers[i].nests &&
-			 strstr(text, fields_parsers[i].mark);
-	return nests && !strstr(text, "OmitArgPrefixes");
-}
-
 static const char *field_line(const struct fields_text *text, const char *at)
 {
-	while (at > text->start && at[-1] != '\n')
-		at--;
-	return at;
+	const char *newline =
+		memrchr(text->start, '\n', (size_t)(at - text->start));
+
+	return newline ? newline + 1 : text->start;
 }
 
 static size_t field_indent(const char *line)
@@ -289,13 +226,11 @@ static void fields_of_type(struct fields_text *text, struct span type,
 	while (text->places < CLASS_PLACES_MAX &&
 	       (at = memmem(at, (size_t)(text->end - at), type.at,
 			    type.length))) {
-		const char *line = field_line(text, at);
-
 		if (at > text->start && !pytext_is_word(at[-1]) &&
-		    !pytext_is_word(at[type.length]) &&
-		    !name_behind(line, "class ").length) {
+		    !pytext_is_word(at[type.length])) {
 			text->places++;
-			(void)prefixes_find_at(text, at, "", 1, out);
+			if (!name_behind(field_line(text, at), "class ").length)
+				(void)prefixes_find_at(text, at, "", 1, out);
 		}
 		at += type.length;
 	}
@@ -303,8 +238,7 @@ static void fields_of_type(struct fields_text *text, struct span type,
 
 /* Parser(Class), [Class, Other]: somebody is handed it, and not as the default
  * of a field, default_factory=Class. */
-static bool class_is_handed_on(const struct fields_text *text,
-			       struct span class)
+static bool class_is_handed_on(struct fields_text *text, struct span class)
 {
 	static const char factory[] = "default_factory=";
 	const char *at = text->start;
@@ -318,7 +252,8 @@ static bool class_is_handed_on(const struct fields_text *text,
 
 		if (at > text->start && strchr("([,=", at[-1]) && !is_default &&
 		    !pytext_is_word(at[class.length]) &&
-		    !name_behind(field_line(text, at), "class ").length)
+		    (text->places++ >= CLASS_PLACES_MAX ||
+		     !name_behind(field_line(text, at), "class ").length))
 			return true;
 		at += class.length;
 	}
@@ -334,15 +269,20 @@ static bool are_empty(const struct strlist *prefixes)
 }
 
 /* The name in the line that begins a class; of no bytes: it is not there. */
-static struct span class_defined(const struct fields_text *text,
-				 struct span name)
+static struct span class_defined(struct fields_text *text, struct span name)
 {
+	static const char word[] = "class ";
+	size_t length = strlen(word);
 	const char *at = text->start;
 
 	while ((at = memmem(at, (size_t)(text->end - at), name.at,
 			    name.length))) {
-		struct span here = name_behind(field_line(text, at), "class ");
+		struct span here = { NULL, 0 };
 
+		if ((size_t)(at - text->start) >= length &&
+		    memcmp(at - length, word, length) == 0 &&
+		    text->places++ < CLASS_PLACES_MAX)
+			here = name_behind(field_line(text, at), word);
 		if (here.at == at && here.length == name.length)
 			return here;
 		at += name.length;
@@ -477,9 +417,9 @@ void source_fields_read(struct source *source, const char *start,
 	const char *line = start;
 	unsigned number = 1;
 
-	if (!has_field(source) || !source_fields_are_options(start))
+	if (!has_field(source) || !source_parsers_take_fields(start))
 		return;
-	text.nests = fields_nest(start);
+	text.nests = source_parsers_nest(start);
 	for (size_t i = 0; i < source->constant_count; i++) {
 		const struct source_constant *constant = &source->constants[i];
 

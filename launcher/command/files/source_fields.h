@@ -14,7 +14,4 @@
 void source_fields_read(struct source *source, const char *start,
 			const char *end);
 
-/* Does a parser of that kind stand in the text? */
-bool source_fields_are_options(const char *text);
-
 #endif

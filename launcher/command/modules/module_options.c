@@ -4,8 +4,8 @@
 
 #include "base/match.h"
 #include "base/strbuf.h"
-#include "launcher/command/files/source_fields.h"
 #include "launcher/command/files/source_options.h"
+#include "launcher/command/files/source_parsers.h"
 #include "launcher/command/modules/module_files.h"
 #include "launcher/command/modules/source_reach.h"
 #include "launcher/command/parts/subcommand.h"
@@ -89,10 +89,10 @@ static void parts_find(struct module_parts *parts)
 /* Are fields and parameters of classes options for one of them? */
 static bool parts_have_classes(const struct module_parts *parts)
 {
-	bool found = source_fields_are_options(parts->r->text);
+	bool found = source_parsers_take_fields(parts->r->text);
 
 	for (size_t i = 0; !found && i < parts->count; i++)
-		found = source_fields_are_options(
+		found = source_parsers_take_fields(
 			strbuf_text(&parts->items[i].reached));
 	return found;
 }
