@@ -1020,14 +1020,17 @@ class BackwardCalls(object):
     one. Neither of the two may raise.
     """
 
+    NAME = "backward"
+
     def __init__(self, before, after):
         self.module = sys.modules["torch.autograd"]
-        self.function = self.module.__dict__["backward"]
+        self.function = self.module.__dict__[self.NAME]
         self.wrapper = wraps(
             self.function, self.wrap(self.function, before, after)
         )
         self.wrapper._torchdynamo_disable = True
-        self.module.backward = self.wrapper
+        script_as(self.function, self.wrapper)
+        setattr(self.module, self.NAME, self.wrapper)
 
     @staticmethod
     def wrap(function, before, after):
@@ -1049,8 +1052,41 @@ class BackwardCalls(object):
 
     def leave(self):
         """Not where another has replaced it since: that one calls this."""
-        if self.module.__dict__.get("backward") is self.wrapper:
-            self.module.backward = self.function
+        if self.module.__dict__.get(self.NAME) is self.wrapper:
+            setattr(self.module, self.NAME, self.function)
+
+
+def script_as(function, wrapper):
+    """
+    TorchScript knows functions of its own by their addresses, and asks for the
+    list of them when it is first used. Never raises.
+    """
+    try:
+        builtins = sys.modules["torch.jit._builtins"]
+        for known, name in list(builtins._builtin_ops):
+            if known is function:
+                builtins._builtin_ops.append((wrapper, name))
+                if builtins._builtin_table is not None:
+                    builtins._builtin_table[id(wrapper)] = name
+    except Exception:
+        pass
+
+
+class GradCalls(BackwardCalls):
+    """The same of torch.autograd.grad, where nobody derives the result again."""
+
+    NAME = "grad"
+
+    @staticmethod
+    def wrap(function, before, after):
+        telling = BackwardCalls.wrap(function, before, after)
+
+        def grad(*args, **kwargs):
+            # The fifth argument, if it has no name.
+            again = kwargs.get("create_graph") or any(args[4:5])
+            return (function if again else telling)(*args, **kwargs)
+
+        return grad
 
 
 def nothing():
@@ -1092,21 +1128,24 @@ class ByHand(object):
     """
     Backward passes that torch.autograd.backward tells: of a program that
     updates its parameters by itself all of them, of one that makes an optimizer
-    those before its first step.
+    those before its first step. Of a program that never calls that one, the
+    calls of torch.autograd.grad.
     """
 
     def __init__(self, counter):
         self.counter = counter
         self.is_first = self.has_begun = False
-        self.calls = None
+        self.calls = self.grads = None
         self.pid = os.getpid()
         self.passes = self.first = 0
 
     def bind(self):
         self.counter.by_hand = self
         self.calls = BackwardCalls(self.begin, self.end)
+        self.grads = GradCalls(nothing, self.on_grad)
 
     def begin(self):
+        self.leave_grads()
         self.is_first, self.has_begun = not self.has_begun, True
         if self.is_first:
             self.counter.rest.before_first_backward()
@@ -1116,11 +1155,23 @@ class ByHand(object):
             self.counter.rest.after_first_backward()
         self.count()
 
+    def on_grad(self):
+        if self.grads is not None:
+            self.count()
+
+    def leave_grads(self):
+        """They count no more, nor do those that have counted."""
+        grads, self.grads = self.grads, None
+        if grads is not None:
+            grads.leave()
+            self.passes = 0
+
     def stop(self):
         """A step was made, and is told: those count now; never raises."""
         try:
             self.counter.by_hand = None
             self.calls.leave()
+            self.leave_grads()
             if self.counter.channel.enter():
                 self.counter.channel.put32(FIRST32, min(self.first, MAX_COUNTS))
         except Exception:

@@ -44,7 +44,8 @@ TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
-    "by_hand by_hand_first shards few_data few_steps scaled"
+    "by_hand by_grad by_grad_and_hand scripted by_hand_first shards few_data "
+    "few_steps scaled"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -56,7 +57,7 @@ FRESH = (
     ("hook_rows.py", "positional"),
 )
 # Backward passes of programs without an optimizer.
-PASSES_BY_HAND = {"by_hand": 5}
+PASSES_BY_HAND = {"by_hand": 5, "by_grad": 5, "by_grad_and_hand": 3}
 # Those of an optimizer's step.
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,

@@ -275,6 +275,12 @@ def compiled():
     return 4
 
 
+def slope_of(weight):
+    loss = (weight ** 3).sum()
+    torch.autograd.backward([loss])
+    return torch.autograd.grad([(weight ** 3).sum()], [weight])[0]
+
+
 def by_hand():
     """A program that updates its parameters itself, and fails once."""
     weight = parameter()
@@ -286,6 +292,36 @@ def by_hand():
         loss_of(weight).detach().backward()
     except RuntimeError:
         torch.autograd.backward(loss_of(weight))
+    return 0
+
+
+def by_grad():
+    """A program that never calls backward(); what it derives again is no pass."""
+    weight = parameter()
+    for _ in range(4):
+        grad, = torch.autograd.grad(loss_of(weight), [weight])
+        with torch.no_grad():
+            weight -= 0.1 * grad
+    slope, = torch.autograd.grad(loss_of(weight), [weight], create_graph=True)
+    torch.autograd.grad(slope.sum(), weight, None, None, False)
+    torch.autograd.grad(loss_of(weight), weight, None, None, True)
+    return 0
+
+
+def by_grad_and_hand():
+    """Those of the inner loop are no passes of the outer one."""
+    weight = parameter()
+    grad_of = torch.autograd.grad
+    for _ in range(3):
+        for _ in range(2):
+            grad_of(loss_of(weight), [weight])
+        loss_of(weight).backward()
+    return 0
+
+
+def scripted():
+    """TorchScript still knows the functions that are counted elsewhere."""
+    torch.jit.script(slope_of)(parameter())
     return 0
 
 
