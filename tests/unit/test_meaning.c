@@ -303,7 +303,9 @@ static const struct row {
 	  { SEEN(8, 1, 0) },
 	  MEANING_NO_SENSE,
 	  { 0 },
-	  "--accum-flag NAME" },
+	  "--accum-flag NAME, or write {accum:1} where that number belongs; "
+	  "if these were steps before the training, such as a search for the "
+	  "learning rate, leave them out of probes with --probe-arg" },
 	{ "it is always the own one",
 	  source,
 	  "",

@@ -290,6 +290,20 @@ struct size_meaning meaning_judge(const struct command *command,
 	return out;
 }
 
+/* One pass may be that of a model that trains before. */
+static void add_uncounted(struct strbuf *out, const char *accum, int64_t passes)
+{
+	strbuf_addf(out,
+		    "%s does not count them: name the option that "
+		    "does with --accum-flag NAME, or write "
+		    "{accum:%" PRId64 "} where that number belongs",
+		    accum ? accum : "the accumulation", passes);
+	if (accum && passes == 1)
+		strbuf_adds(out, "; if these were steps before the training, "
+				 "such as a search for the learning rate, "
+				 "leave them out of probes with --probe-arg");
+}
+
 /* "--batch-size counts over all ranks: --micro-scope global" */
 static void add_settlement(struct strbuf *out, const struct command *command,
 			   const struct seen_meaning *seen, int64_t passes)
@@ -340,11 +354,7 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->micro_default || seen->accum_default)
 		strbuf_adds(out, "the program has other defaults");
 	else
-		strbuf_addf(out,
-			    "%s does not count them: name the option that "
-			    "does with --accum-flag NAME, or write "
-			    "{accum:%" PRId64 "} where that number belongs",
-			    accum ? accum : "the accumulation", passes);
+		add_uncounted(out, accum, passes);
 }
 
 static const char *name_or(const struct knob *knob, const char *words)
