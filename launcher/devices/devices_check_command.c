@@ -4,11 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "configs/files/builtin.h"
 #include "configs/files/paths.h"
 #include "launcher/request/end_signals.h"
 #include "launcher/request/exec_command.h"
 #include "probes/channel/channel.h"
+#include "probes/channel/python_hook.h"
 #include "probes/observers/gpu/preload.h"
 
 #include <errno.h>
@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define HOOK "probes/python/sitecustomize.py"
 /* So often is looked whether it has ended. */
 #define COMMAND_LOOK_NS 20000000
 /* Between asking it to end and killing it. */
@@ -116,14 +115,11 @@ void devices_check_command_run(struct devices_checked *checked,
 	struct check_command *command = &checked->command;
 	char *path = xasprintf("%s/command", folder);
 	char *hook = xasprintf("%s/hook", folder);
-	char *file = xasprintf("%s/sitecustomize.py", hook);
 	struct strlist changes = STRLIST_INIT;
 	struct channel channel = { .is_open = false };
-	int result = paths_make(hook, &command->error);
+	int result = python_hook_write(hook, &command->error);
 
 	command->is_run = true;
-	if (result == 0)
-		result = builtin_write(HOOK, file, &command->error);
 	if (result == 0)
 		result = channel_open(&channel, path, &command->error);
 	if (result == 0)
@@ -137,7 +133,6 @@ void devices_check_command_run(struct devices_checked *checked,
 	}
 	channel_close(&channel);
 	strlist_release(&changes);
-	free(file);
 	free(hook);
 	free(path);
 }

@@ -3,10 +3,9 @@
 #include "launcher/guard/run_evidence.h"
 
 #include "base/alloc.h"
-#include "base/textfile.h"
-#include "configs/files/builtin.h"
 #include "configs/files/paths.h"
 #include "probes/channel/last_errors.h"
+#include "probes/channel/python_hook.h"
 #include "probes/output/lines.h"
 #include "probes/process/process_state.h"
 
@@ -20,22 +19,6 @@
 #include <unistd.h>
 
 #define FOLDER "guard"
-#define HOOK "probes/python/sitecustomize.py"
-
-static int write_hook(const struct run_evidence *evidence, struct error *err)
-{
-	const struct builtin_file *file = builtin_find(HOOK);
-	char *path = xasprintf("%s/sitecustomize.py", evidence->hook);
-	int result = paths_make(evidence->hook, err);
-
-	if (result == 0)
-		result =
-			file ? textfile_replace(path, 0600, file->data,
-						file->size, err)
-			     : error_set(err, -ENOENT, HOOK " is not built in");
-	free(path);
-	return result;
-}
 
 /* Of this host and process, so that what a killed autofit left is told. */
 static char *folder_name(const char *scratch, pid_t pid)
@@ -129,7 +112,7 @@ int run_evidence_open(struct run_evidence *evidence,
 	/* Of a process that had this number. */
 	paths_remove_tree(evidence->folder);
 	evidence->hook = xasprintf("%s/hook", evidence->folder);
-	result = write_hook(evidence, err);
+	result = python_hook_write(evidence->hook, err);
 	if (result == 0)
 		result = load_signatures(evidence, request, err);
 	if (result < 0) {

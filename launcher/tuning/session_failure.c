@@ -68,7 +68,8 @@ static bool drop_an_addition(struct probe_kit *kit,
 	    (strstr(error, "autofit_preload") || strstr(error, "LD_PRELOAD")))
 		return kit->without_preload = true;
 	if (!kit->without_hook &&
-	    (strstr(error, "sitecustomize") || strstr(error, "AUTOFIT_")))
+	    (strstr(error, "sitecustomize") || strstr(error, "autofit_hook") ||
+	     strstr(error, "AUTOFIT_")))
 		return kit->without_hook = true;
 	/* In a view its own folder of results is as safe. */
 	if (!kit->without_output &&

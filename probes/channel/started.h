@@ -8,7 +8,7 @@
 /*
  * What stands behind launchers such as nice and uv run: the words that Python
  * was started with, its environment, and what else it has from who started it
- * (own_traits() of probes/python/sitecustomize.py; the hook alone reads them).
+ * (own_traits() of probes/python/autofit_hook; the hook alone reads them).
  */
 struct started {
 	struct strlist argv, environment, traits;

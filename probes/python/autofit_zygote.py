@@ -130,7 +130,8 @@ CHANGES = {
 
 def take_traits(wanted):
     """Those that the probe's interpreter had."""
-    own_traits = sys.modules["sitecustomize"].own_traits
+    from autofit_hook.process import own_traits
+
     for is_last in (False, True):
         own = [os.fsdecode(each) for each in own_traits()]
         for each in wanted:

@@ -29,6 +29,7 @@ SOURCE = os.environ.get("SOURCE") or os.path.dirname(
 )
 HOOK = os.path.join(SOURCE, "probes", "python")
 MODULE = os.path.join(HOOK, "sitecustomize.py")
+PACKAGE = os.path.join(HOOK, "autofit_hook")
 DATA = os.path.join(SOURCE, "tests", "data")
 FAKE = os.path.join(DATA, "hook_fake_torch")
 FAKE_KERAS = os.path.join(DATA, "hook_fake_keras")
@@ -262,7 +263,7 @@ def without_own_frame(err):
     """A traceback through the user's module shows who imported it."""
     lines = err.splitlines(True)
     for i, line in enumerate(lines):
-        if line.startswith('  File "%s"' % MODULE):
+        if line.startswith('  File "%s/' % HOOK):
             end = i + 1
             while end < len(lines) and lines[end].startswith("    "):
                 end += 1
@@ -1163,7 +1164,7 @@ def constants():
     """The hook has two figures of the search."""
     with open(os.path.join(SOURCE, "search", "memory_line.h")) as file:
         header = file.read()
-    with open(MODULE) as file:
+    with open(os.path.join(PACKAGE, "memory.py")) as file:
         hook = file.read()
     for name, theirs in (
         ("TIMES = 3\n", "BACKWARD 3\n"),
@@ -1256,7 +1257,13 @@ NEWER_THAN_2_7 = (
 
 
 def parses_everywhere():
-    with open(MODULE, "rb") as file:
+    parts = [os.path.join(PACKAGE, name) for name in os.listdir(PACKAGE)]
+    for path in [MODULE] + [each for each in parts if each.endswith(".py")]:
+        parses_old(path)
+
+
+def parses_old(path):
+    with open(path, "rb") as file:
         text = file.read().decode("ascii")
     for node in ast.walk(ast.parse(text)):
         kind = type(node).__name__

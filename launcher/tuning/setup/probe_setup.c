@@ -4,12 +4,12 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "configs/files/builtin.h"
 #include "launcher/command/rewrite/rewrite.h"
 #include "launcher/request/config_copies.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/request/step_ranks.h"
 #include "probes/channel/channel.h"
+#include "probes/channel/python_hook.h"
 #include "probes/isolation/environment.h"
 #include "probes/nodes/node_report.h"
 #include "probes/observers/gpu/preload.h"
@@ -24,7 +24,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define HOOK_FILE "probes/python/sitecustomize.py"
 /* To those of a first verdict. */
 #define SAME_STEPS_EXTRA 5
 
@@ -87,9 +86,8 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 {
 	const struct request *request = session->request;
 	const struct memory_target *target = session->target;
-	const char *folders[4];
+	const char *folders[3];
 	int count = 0;
-	char *hook_file;
 	int result = 0;
 
 	setup->scratch =
@@ -102,7 +100,6 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 	if (target->device == PROBE_HOST && step_ranks_can_report(request))
 		setup->ranks = xasprintf("%s/ranks", setup->scratch);
 	folders[count++] = setup->scratch;
-	folders[count++] = setup->hook;
 	folders[count++] = setup->tmp;
 	if (has_output(request))
 		folders[count++] = setup->out;
@@ -110,9 +107,8 @@ static int probe_setup_make_folders(struct probe_setup *setup,
 		result = paths_make(folders[i], err);
 	if (result < 0)
 		return result;
-	hook_file = xasprintf("%s/sitecustomize.py", setup->hook);
-	result = builtin_write(HOOK_FILE, hook_file, err);
-	free(hook_file);
+	if (result == 0)
+		result = python_hook_write(setup->hook, err);
 	if (result == 0 && target->device == PROBE_CUDA &&
 	    target->gpus[0].vendor == GPU_NVIDIA && !kit->without_preload)
 		result = write_preload(setup, kit, err);

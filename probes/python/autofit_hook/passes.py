@@ -1,0 +1,206 @@
+# Backward passes that one optimizer step has.
+# SPDX-License-Identifier: MIT
+import os
+import sys
+
+from autofit_hook.autograd_calls import BackwardCalls, nothing
+from autofit_hook.channel import (
+    BATCHES32, LAST_PASS64, LATER32, LOADER32, PASSES32, WORLD32,
+)
+
+# The passes of so many steps say how many a step has; then no hook is left.
+PASSES_STEPS = 8
+LOADER_ITERATORS_MAX = 256
+
+
+class Passes(object):
+    """
+    How many backward passes one optimizer step has, and how many batches of a
+    data loader. The passes are those that reach one parameter of the optimizer
+    that stepped first, told by a hook on that parameter, which stands in no
+    call and no traceback. Those before a step of another optimizer were that
+    one's: a generator's loss reaches the discriminator too. An optimizer that
+    evaluates its loss several times within a step (LBFGS, or a step that runs
+    the passes itself) counts as one pass there. Loaders are asked how far they
+    are. What the first steps usually have is told, and how many batches steps
+    of so many passes have. As long as no other optimizer steps, each pass after
+    the first step is told when it is made. Where none reaches the optimizer's
+    parameters, for these are shards of the model's or copies in another
+    precision, the calls of torch.autograd.backward count.
+    """
+
+    def __init__(self, channel):
+        import time
+        import weakref
+
+        self.channel = channel
+        self.clock = getattr(time, "monotonic", None) or time.time
+        self.ref = weakref.ref
+        self.optimizer = None
+        self.handle = self.calls = None
+        self.pid = os.getpid()
+        self.is_over = False
+        self.count = 0
+        self.is_stepping = False
+        self.count_before = 0
+        self.later = 0
+        self.is_alone = True
+        self.iterators = []
+        self.yielded = 0
+        self.seen = {}
+        self.seen_batches = {}
+        self.loader_size = 0
+
+    def begin_step(self):
+        self.is_stepping = True
+        self.count_before = self.count
+
+    def step(self, optimizer):
+        """A step is over; never raises."""
+        try:
+            self.is_stepping = False
+            if not self.is_over:
+                self.look(optimizer)
+        except Exception:
+            self.stop()
+
+    def look(self, optimizer):
+        if self.pid != os.getpid():
+            self.stop()
+            self.__init__(self.channel)
+        if self.optimizer is None:
+            self.start(optimizer)
+        elif self.optimizer() is optimizer:
+            if not self.count and not self.seen and self.calls is None:
+                self.leave_parameter()
+                self.calls = BackwardCalls(nothing, self.on_call)
+            yielded = self.all_yielded()
+            self.note(self.seen, self.count)
+            batches = self.seen_batches.setdefault(self.count, {})
+            self.note(batches, yielded - self.yielded)
+            self.count, self.yielded = 0, yielded
+            self.publish()
+            if sum(self.seen.values()) >= PASSES_STEPS:
+                self.stop()
+        else:
+            self.count = 0
+            self.is_alone = False
+            if self.channel.enter():
+                self.channel.put32(LATER32, 0)
+
+    def start(self, optimizer):
+        """The first step: the passes of the next ones are counted."""
+        self.find_loaders()
+        self.yielded = self.all_yielded()
+        self.publish()
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None and parameter.is_leaf:
+                    self.handle = parameter.register_hook(self.on_gradient)
+                    self.optimizer = self.ref(optimizer)
+                    return
+
+    def stop(self):
+        self.is_over = True
+        self.iterators = []
+        self.leave_parameter()
+        if self.calls is not None:
+            self.calls.leave()
+
+    def leave_parameter(self):
+        handle, self.handle = self.handle, None
+        if handle is not None:
+            handle.remove()
+
+    def on_call(self):
+        if not self.is_over:
+            self.on_gradient(None)
+
+    def on_gradient(self, gradient):
+        if not self.is_stepping or self.count == self.count_before:
+            self.count += 1
+            self.tell()
+
+    def tell(self):
+        """One pass more since the first step; never raises."""
+        try:
+            if not self.is_alone or not self.channel.enter():
+                return
+            self.later += 1
+            self.channel.put(LAST_PASS64, int(self.clock() * 1e9))
+            self.channel.put32(LATER32, min(self.later, 0xFFFFFFFF))
+        except Exception:
+            pass
+
+    def find_loaders(self):
+        """Iterators of data loaders that are at work, and the size of their
+        batches."""
+        import gc
+
+        module = sys.modules.get("torch.utils.data.dataloader")
+        base = getattr(module, "_BaseDataLoaderIter", None)
+        if base is None:
+            return
+        kinds = [base] + base.__subclasses__()
+        # Not gc.get_objects(): a tensor that is held here for a moment while
+        # another thread lets go of it is one that torch complains about.
+        # Before Python 3.9 an object does not refer to its class.
+        holders = gc.get_referrers(*kinds)
+        found = [each for each in holders if type(each) in kinds]
+        found = found[:LOADER_ITERATORS_MAX]
+        self.iterators = [self.ref(each) for each in found]
+        for each in found:
+            size = getattr(each._index_sampler, "batch_size", None)
+            if each._num_yielded and type(size) is int and size > 0:
+                self.loader_size = size
+
+    def all_yielded(self):
+        total = 0
+        for reference in self.iterators:
+            total += getattr(reference(), "_num_yielded", 0)
+        return total
+
+    @staticmethod
+    def note(seen, value):
+        if value > 0:
+            seen[value] = seen.get(value, 0) + 1
+
+    def publish(self):
+        if self.channel.enter():
+            passes = usual_count(self.seen)
+            batches = usual_count(self.seen_batches.get(passes, {}))
+            self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
+            self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
+            self.channel.put32(LOADER32, min(self.loader_size, 0xFFFFFFFF))
+            self.channel.put32(WORLD32, world_size())
+
+
+def usual_count(seen):
+    """
+    The most frequent one; as often the larger. A larger one wins where steps
+    are cut short: the last one of an epoch is, which of few data may be every
+    other step. But one after steps that a gradient scaler left out has a
+    multiple, and those are few.
+    """
+    if not seen:
+        return 0
+    total = sum(seen.values())
+    usual = max(seen, key=lambda count: (seen[count], count))
+    return max(
+        count
+        for count in seen
+        if count == usual
+        or count > usual
+        and (count % usual or 3 * seen[count] > total)
+    )
+
+
+def world_size():
+    """Ranks that torch.distributed has brought together; 0: it has not."""
+    distributed = sys.modules.get("torch.distributed")
+    try:
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed.get_world_size()
+    except Exception:
+        pass
+    return 0
