@@ -35,9 +35,13 @@
  * autofit waits for the answer no longer than that. */
 #define FREEZE_PAUSE_MS 1
 #define FREEZE_LOOKS 2000
-/* As /proc shows them: stopped, ended, or in the kernel where no signal comes
- * through (a disk, a child by vfork() that is stopped before its exec). */
-#define STILL_STATES "TtZXD"
+/* As /proc shows them: stopped, or ended. */
+#define STILL_STATES "TtZX"
+/* And after so many looks who stays in the kernel where no signal comes through
+ * (a disk, a child by vfork() that is stopped before its exec): one that is
+ * there for a moment may be forking. */
+#define DEEP_STATE 'D'
+#define DEEP_LOOKS 100
 
 struct keeper_loop {
 	const struct keeper_spec *spec;
@@ -78,13 +82,14 @@ static void signal_tree(struct keeper_loop *loop, int number)
 		(void)kill(loop->tree.items[i], number);
 }
 
-static bool tree_stands_still(const struct keeper_loop *loop)
+static bool tree_stands_still(const struct keeper_loop *loop, int look)
 {
 	for (size_t i = 0; i < loop->tree.count; i++) {
 		struct proc_stat stat;
 
 		if (proctree_stat(loop->tree.items[i], &stat) == 0 &&
-		    !strchr(STILL_STATES, stat.state))
+		    !strchr(STILL_STATES, stat.state) &&
+		    (stat.state != DEEP_STATE || look < DEEP_LOOKS))
 			return false;
 	}
 	return true;
@@ -102,7 +107,7 @@ static void freeze_tree(struct keeper_loop *loop)
 		if (look)
 			(void)poll(NULL, 0, FREEZE_PAUSE_MS);
 		signal_tree(loop, SIGSTOP);
-		still = tree_stands_still(loop) ? still + 1 : 0;
+		still = tree_stands_still(loop, look) ? still + 1 : 0;
 	}
 }
 
