@@ -15,6 +15,8 @@
  * a promise so many times the noise is one, for a size so many times larger. */
 #define FLAT_PART 2
 #define DOUBT_FACTOR 2
+/* Time that follows the size rises by at least this part of it. */
+#define FOLLOWING_TIME 0.75
 /* Steps are looked for in this interval: no time is known better. */
 #define TICK_SECONDS 0.02
 
@@ -220,6 +222,26 @@ static bool rows_follow(const struct trial *small, const struct trial *large)
 		       capped_product(large->input_rows, small->micro_batch);
 }
 
+static double pass_seconds(const struct trial *trial)
+{
+	return trial->grad_accum > 0
+		       ? trial->step_seconds / (double)trial->grad_accum
+		       : 0;
+}
+
+/* Nobody saw rows, and a micro-step takes longer as its size is larger: for a
+ * program that makes its batch smaller by itself it does not. */
+static bool times_follow(const struct trial *small, const struct trial *large)
+{
+	double sizes = (double)large->micro_batch / (double)small->micro_batch;
+	double low = pass_seconds(small), high = pass_seconds(large);
+
+	return !(small->input_rows && large->input_rows) && low > 0 &&
+	       high > low + TICK_SECONDS &&
+	       high >= low * (1 + FOLLOWING_TIME * (sizes - 1)) &&
+	       high <= low * sizes / FOLLOWING_TIME;
+}
+
 /* By how much the line through two smaller sizes rises from the second to this
  * one. */
 static double promised_rise(const struct trial *first, const struct trial *low,
@@ -276,7 +298,7 @@ const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 	const struct trial *second;
 
 	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
-	    rows_follow(below, trial))
+	    rows_follow(below, trial) || times_follow(below, trial))
 		return NULL;
 	if (falls_below(below, trial))
 		return below;

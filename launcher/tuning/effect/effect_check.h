@@ -76,9 +76,10 @@ bool effect_check_rests_on_output(const struct trial *trial);
  * smaller one do), or fell by more than noise below that of the next smaller
  * size, or, where one smaller size is all there is, did not rise at all while
  * its input rows are neither those of its size nor of the smaller one. Rows
- * that follow the size, as those of the smaller one do, take the doubt away.
- * Such a program makes its batch smaller by itself, or has no more data.
- * Returns the largest of those smaller trials; NULL: there is no doubt.
+ * that follow the size, as those of the smaller one do, take the doubt away,
+ * and where none were seen the time of a micro-step that does. Such a program
+ * makes its batch smaller by itself, or has no more data. Returns the largest
+ * of those smaller trials; NULL: there is no doubt.
  */
 const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
 				       const struct trial *trial);
