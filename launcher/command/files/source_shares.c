@@ -137,15 +137,18 @@ static bool is_divisor(const char *text, const char *before)
 }
 
 static void times_visit(const char *text, const char *at,
+			enum source_share share, bool by_accum,
 			source_share_visit *visit, void *context)
 {
+	enum source_accum accum = by_accum ? ACCUM_TIMES : ACCUM_NONE;
 	const char *name;
 	size_t length;
 
+	share = share == SHARE_NONE ? SHARE_NONE : SHARE_TIMES;
 	do {
 		at = factor_before(text, at, &name, &length);
 		if (length)
-			visit(context, name, length, SHARE_TIMES, false);
+			visit(context, name, length, share, accum);
 	} while (length && at > text && *--at == '*');
 }
 
@@ -170,22 +173,23 @@ static const char *operator_visit(const char *text, const char *at,
 	if (*at == '%') {
 		(void)factor_before(text, at, &name, &length);
 		if (length && share != SHARE_NONE)
-			visit(context, name, length, share, false);
-		return behind;
-	}
-	if (*at == '*') {
-		if (share != SHARE_NONE)
-			times_visit(text, at, visit, context);
+			visit(context, name, length, share, ACCUM_NONE);
 		return behind;
 	}
 	by_accum = has_accum(behind, operand);
+	if (*at == '*') {
+		if (share != SHARE_NONE || by_accum)
+			times_visit(text, at, share, by_accum, visit, context);
+		return behind;
+	}
 	if (by_accum && is_rows(text, at))
 		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), SHARE_NONE,
-		      true);
+		      ACCUM_DIVIDES);
 	before = factor_before(text, at, &name, &length);
 	if (length && !is_divisor(text, before) &&
 	    (share != SHARE_NONE || by_accum))
-		visit(context, name, length, share, by_accum);
+		visit(context, name, length, share,
+		      by_accum ? ACCUM_DIVIDES : ACCUM_NONE);
 	return behind;
 }
 

@@ -376,12 +376,12 @@ struct divided_batch {
 };
 
 static void note_divided(void *context, const char *name, size_t length,
-			 enum source_share share, bool by_accum)
+			 enum source_share share, enum source_accum accum)
 {
 	struct divided_batch *found = context;
 	enum option_class class = option_class_of(name, length);
 
-	(void)by_accum;
+	(void)accum;
 	if (share != SHARE_OF_ALL ||
 	    (class != OPTION_BATCH && class != OPTION_GLOBAL))
 		return;

@@ -20,7 +20,7 @@ struct shared_name {
 	const char *text; /* of the script */
 	unsigned copies;  /* looked for so far */
 	enum source_share share;
-	bool by_accum;
+	bool divides_by_accum, times_accum;
 };
 
 /* bs = config.data.batch_size, and bs is what is shared. */
@@ -34,7 +34,7 @@ static bool is_its_copy(struct shared_name *wanted, const char *name,
 }
 
 static void note_share(void *context, const char *name, size_t length,
-		       enum source_share share, bool by_accum)
+		       enum source_share share, enum source_accum accum)
 {
 	struct shared_name *wanted = context;
 
@@ -42,17 +42,18 @@ static void note_share(void *context, const char *name, size_t length,
 	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
 	    !is_its_copy(wanted, name, length, share))
 		return;
-	wanted->by_accum |= by_accum;
+	wanted->divides_by_accum |= accum == ACCUM_DIVIDES;
+	wanted->times_accum |= accum == ACCUM_TIMES;
 	if (share > wanted->share)
 		wanted->share = share;
 }
 
 static void note_accum(void *context, const char *name, size_t length,
-		       enum source_share share, bool by_accum)
+		       enum source_share share, enum source_accum accum)
 {
 	bool *found = context;
 
-	(void)by_accum;
+	(void)accum;
 	*found |= share == SHARE_OF_ALL &&
 		  option_class_of(name, length) == OPTION_ACCUM;
 }
@@ -179,7 +180,7 @@ static struct shared_name shares_of(const struct recognition *r,
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
-	if (!shared.by_accum && may_be_shared(r, shared.share))
+	if (!shared.divides_by_accum && may_be_shared(r, shared.share))
 		module_files_visit(r, shares_of_module, &shared);
 	return shared;
 }
@@ -187,8 +188,10 @@ static struct shared_name shares_of(const struct recognition *r,
 bool knob_scope_holds_accum(const struct recognition *r, const char *name)
 {
 	char variable[NAME_MAX_BYTES];
+	struct shared_name shared = shares_of(r, name, variable);
 
-	return shares_of(r, name, variable).by_accum;
+	/* What a function divides again may be the product, by this name. */
+	return shared.divides_by_accum && !shared.times_accum;
 }
 
 bool knob_scope_is_read(const struct recognition *r, const char *name)
