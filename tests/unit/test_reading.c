@@ -232,6 +232,20 @@ static const struct reading readings[] = {
 	      "8 x 4 x 2"),
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 2"),
+	/* What is divided is the product, by the same name in a function. */
+	PLAIN("python t.py --batch_size 64 --acc_steps 4",
+	      "rows = args.batch_size * args.acc_steps\n"
+	      "def step(batch_size):\n    part = batch_size // "
+	      "args.acc_steps\n",
+	      "64 x 4 x 1"),
+	/* A word that sets a key of the file, and is the batch of all passes.
+	 */
+	{ "python t.py a.yaml data.batch_size=512 data.accum=4",
+	  "b = config.data.batch_size // (config.ngpus * config.data.accum)\n",
+	  "128 x 4 x 1",
+	  "a.yaml",
+	  "data:\n  batch_size: 512\n  accum: 1\n",
+	  { 0 } },
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // world_size\n", "32 x 4 x 2"),
 	PLAIN("python t.py",
@@ -319,6 +333,25 @@ static const struct reading readings[] = {
 	      "from ray.job_submission import JobSubmissionClient\n",
 	      "? ray.job_submission"),
 	PLAIN("python t.py --bs 8", "import modal\n", "? t.py:1 uses modal"),
+	PLAIN("python t.py --bs 8", "import beaker\n", "? t.py:1 uses beaker"),
+	/* The text of a job script in it; of its own head it is no submission.
+	 */
+	PLAIN("python t.py --bs 8",
+	      "import os\nJOB = \"\"\"#!/bin/bash\n#SBATCH -N {n}\n\"\"\"\n"
+	      "os.system(f'{args.launcher} job.sh')\n",
+	      "? t.py:2 uses sbatch"),
+	PLAIN("python t.py --bs 8",
+	      "#!/usr/bin/env python\n#SBATCH -N 1\nos.system('nvidia-smi')\n",
+	      "8 x 1 x 1"),
+	PLAIN("python t.py --bs 8", "JOB = '#SBATCH -N 1'\n", "8 x 1 x 1"),
+	/* What is an argument of a call that trains nothing. */
+	PLAIN("python t.py",
+	      "score = pipeline('sentiment', top_k=2, batch_size=256)\n",
+	      "? no batch size is found"),
+	PLAIN("python t.py",
+	      "ds = ds.map(f, batched=True, batch_size=1000)\n"
+	      "fit(DataLoader(ds, batch_size=8))\n",
+	      "8 x 1 x 1"),
 	PLAIN("python t.py --bs 8", "from xmanager import xm_local\n",
 	      "? uses xmanager"),
 	PLAIN("python t.py --bs 8",

@@ -11,6 +11,8 @@
 
 /* Functions and classes inside each other; deeper ones go unnamed. */
 #define BLOCKS_MAX 16
+/* Brackets inside each other; calls deeper than these go unnamed. */
+#define CALLS_MAX 16
 /* More digits may be more than 64 bits hold. */
 #define DIGITS_MAX 18
 
@@ -20,6 +22,12 @@ struct source_block {
 	size_t length, indent;
 };
 
+/* The name before a bracket: map of data.map(; no length: none. */
+struct source_call {
+	const char *name;
+	size_t length;
+};
+
 struct source_literals {
 	struct pytext cursor;
 	const char *beginning;
@@ -27,6 +35,7 @@ struct source_literals {
 	void *context;
 	struct source_block blocks[BLOCKS_MAX];
 	size_t block_count;
+	struct source_call calls[CALLS_MAX]; /* of each open bracket */
 	const char *statement; /* where it begins; NULL: not yet */
 	bool is_def;           /* its brackets hold parameters */
 };
@@ -47,6 +56,31 @@ static size_t target_length(const struct source_literals *at)
 		at->statement[length] == '.'))
 		length++;
 	return length;
+}
+
+/*
+ * The literal is an argument of a call that trains nothing: data.map(f,
+ * batch_size=1000), pipeline("sentiment-analysis", batch_size=256).
+ */
+bool source_literal_is_of_other(const struct source_literal *literal)
+{
+	static const char *const calls[] = {
+		"map",          "filter",      "pipeline",   "encode",
+		"predict",      "evaluate",    "generate",   "to_batches",
+		"iter_batches", "map_batches", "transcribe", "embed",
+		"push_to_hub"
+	};
+	const struct source_literals *at = literal->place;
+	int depth = at->cursor.depth;
+	const struct source_call *call;
+
+	if (depth < 1 || depth > CALLS_MAX)
+		return false;
+	call = &at->calls[depth - 1];
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (pytext_word_is(call->name, call->length, calls[i]))
+			return true;
+	return false;
 }
 
 /* def val_dataloader(self): */
@@ -246,13 +280,28 @@ static void literals_read_word(struct source_literals *at)
 		literals_read_value(at, word, length);
 }
 
+/* A bracket opens at the cursor: whose is it? */
+static void literals_open(struct source_literals *at)
+{
+	struct pytext *cursor = &at->cursor;
+	const char *end = cursor->at, *start = end;
+
+	while (start > cursor->line_start && pytext_is_word(start[-1]))
+		start--;
+	if (cursor->depth < CALLS_MAX)
+		at->calls[cursor->depth] = (struct source_call){
+			start, *end == '(' ? (size_t)(end - start) : 0
+		};
+	cursor->depth++;
+}
+
 static void literals_read_mark(struct source_literals *at)
 {
 	struct pytext *cursor = &at->cursor;
 	char c = *cursor->at;
 
 	if (c == '(' || c == '[' || c == '{')
-		cursor->depth++;
+		literals_open(at);
 	else if ((c == ')' || c == ']' || c == '}') && cursor->depth > 0)
 		cursor->depth--;
 	else if (c == '\\' && cursor->at + 1 < cursor->end)

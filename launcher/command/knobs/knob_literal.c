@@ -32,6 +32,7 @@ struct knob_literals {
 	struct source_literal items[LITERALS_MAX];
 	bool is_aside[LITERALS_MAX];
 	size_t count;
+	bool any_of_other; /* arguments of calls that train nothing */
 };
 
 /* "train.py:7", of the name that messages give the file. */
@@ -70,6 +71,10 @@ static void literal_note(void *context, const struct source_literal *literal)
 
 	if (found->count == LITERALS_MAX || !literal_is_wanted(found, literal))
 		return;
+	if (!found->name && source_literal_is_of_other(literal)) {
+		found->any_of_other = true;
+		return;
+	}
 	found->is_aside[found->count] = source_literal_is_aside(literal);
 	found->files[found->count] = found->file;
 	found->items[found->count++] = *literal;
@@ -256,13 +261,14 @@ static bool says_nothing(const struct knob_literals *found)
 }
 
 enum command_outcome knob_literal_find(struct recognition *r,
-				       enum knob_kind kind)
+				       enum knob_kind kind, bool *all_of_other)
 {
 	struct knob_literals found = { .r = r,
 				       .classes = by_class_of_knob(kind) };
 	bool is_beside = r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE;
 
 	literals_collect(&found, kind);
+	*all_of_other = found.count == 0 && found.any_of_other;
 	if (found.count == 0 ||
 	    (kind == KNOB_ACCUM && !is_beside && says_nothing(&found)))
 		return COMMAND_OK;
