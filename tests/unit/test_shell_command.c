@@ -357,9 +357,51 @@ static const struct row script_rows[] = {
 	  { NULL },
 	  "> s:accelerate s:launch s:t.py s:--a s:1 s:--b s:--c" },
 	{ { "bash", "t.sh" },
-	  "A=1\nif [ x = y ]; then A=2; fi\npython t.py $A b$A",
+	  "A=1\nif [ -d y ]; then A=2; fi\npython t.py $A b$A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A s?:b$A" },
+	/* What a condition comes to, where no size can change it. */
+	{ { "bash", "t.sh" },
+	  "W=b\nif [ \"$W\" = a ]; then\n python a.py\n"
+	  "elif [ \"$W\" == b ]; then\n python b.py\n"
+	  "else\n python c.py\nfi",
+	  { NULL },
+	  "> s:python s:b.py" },
+	{ { "bash", "t.sh" },
+	  "stage=2\nstop=4\n"
+	  "if [ $stage -le 1 ] && [ $stop -ge 1 ]; then python a.py; fi\n"
+	  "if [ ${stage} -le 3 ] && [ ${stop} -ge 3 ]; then python b.py; fi\n",
+	  { NULL },
+	  "> s:python s:b.py" },
+	{ { "bash", "t.sh" },
+	  "W=b\nif ! [[ $W != b ]]; then A=1; else A=2; fi\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s:1" },
+	{ { "bash", "t.sh" },
+	  "W=b\ncase \"$W\" in\n a|c) python a.py;;\n 'b') python b.py;;\n"
+	  " *) python c.py;;\nesac",
+	  { NULL },
+	  "> s:python s:b.py" },
+	/* What comes behind a condition that is not known may run. */
+	{ { "bash", "t.sh" },
+	  "A=1\nif [ -d y ]; then A=2; elif [ x = x ]; then A=3; fi\n"
+	  "python t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	/* Nor is one known that another size changes, or that is a pattern. */
+	{ { "bash", "t.sh" },
+	  "BS=8\nA=1\nif [ $BS -gt 4 ]; then A=2; fi\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	{ { "bash", "t.sh", "8" },
+	  "A=1\nif [ $1 = 8 ]; then A=2; fi\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	{ { "bash", "t.sh" },
+	  "W=b\nA=1\nif [[ $W == [ab] ]]; then A=2; fi\n"
+	  "if [[ $W == a && $W == b ]]; then A=2; fi\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
 	{ { "bash", "t.sh" },
 	  "if [ -z \"$BS\" ]; then\n BS=4\nfi\npython t.py $BS",
 	  { NULL },

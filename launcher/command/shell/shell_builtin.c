@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_builtin.h"
 
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_found.h"
 
 #include "base/alloc.h"
@@ -419,6 +420,7 @@ static void do_test(struct shell_reader *reader)
 {
 	reader->was_test = true;
 	reader->test = shell_test_read(reader);
+	reader->truth = shell_truth_read(reader);
 }
 
 struct builtin {

@@ -37,6 +37,22 @@ struct shell_test {
 	struct shell_span name;
 };
 
+/* What a condition comes to. */
+enum shell_truth {
+	SHELL_UNDECIDED,
+	SHELL_TRUE,
+	SHELL_FALSE,
+};
+
+/* Whether the branch that is read runs. */
+enum shell_branch {
+	SHELL_PERHAPS,
+	SHELL_TAKEN,
+	SHELL_DEAD,
+};
+
+#define SHELL_SUBJECT_MAX 64
+
 struct shell_level {
 	enum shell_level_kind kind;
 	unsigned line;
@@ -48,6 +64,15 @@ struct shell_level {
 	size_t found_before; /* reader->founds where it began */
 	size_t commands;     /* of the condition */
 	struct shell_test test;
+	/* IF, CASE: of the branch, and of those before it. */
+	bool asks; /* IF: in a condition */
+	size_t asked;
+	enum shell_truth truth;
+	enum shell_branch branch;
+	bool is_decided; /* one was taken, if this is reached */
+	bool is_open;    /* of one it is not known */
+	bool has_subject;
+	char subject[SHELL_SUBJECT_MAX]; /* CASE: the word */
 };
 
 /* The command that is the likeliest so far. */
@@ -77,12 +102,15 @@ struct shell_reader {
 	bool is_function; /* the next level is the body of one */
 
 	/* Of a && b || c | d: */
-	bool continues;      /* the last token was one of those */
-	bool is_maybe;       /* what follows may not run */
-	bool is_pipe;        /* what follows is a process of its own */
-	size_t found_before; /* founds where it began */
-	bool was_test;       /* the last command was [ ] */
-	bool is_negated;     /* the next command stands behind ! */
+	bool continues;            /* the last token was one of those */
+	bool is_maybe;             /* what follows may not run */
+	bool is_pipe;              /* what follows is a process of its own */
+	size_t found_before;       /* founds where it began */
+	bool was_test;             /* the last command was [ ] */
+	bool is_negated;           /* the next command stands behind ! */
+	bool is_compound;          /* [[ a && b ]] */
+	enum shell_kind joined_by; /* the last of && || | in the list */
+	enum shell_truth truth;    /* of the last [ ] */
 	struct shell_test test;
 	struct shell_test list_test; /* what follows runs when it holds */
 

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reserved.h"
 
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_run.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static void read_condition(struct shell_reader *reader)
 	}
 	/* As ! before it: it is no test of one variable. */
 	if (!is_plain)
-		reader->is_negated = true;
+		reader->is_negated = reader->is_compound = true;
 	if (!reader->is_over)
 		shell_run_command(reader);
 }
@@ -114,17 +115,21 @@ static void read_for(struct shell_reader *reader)
 static void read_case(struct shell_reader *reader)
 {
 	struct shell_fields fields = SHELL_FIELDS_INIT;
+	struct shell_span written = { 0, 0, 0 };
 
-	if (shell_reader_next(reader) == SHELL_WORD)
-		shell_expand(&reader->scope, reader->token.span, SHELL_WORDS,
-			     &fields);
-	shell_fields_release(&fields);
+	if (shell_reader_next(reader) == SHELL_WORD) {
+		written = reader->token.span;
+		shell_expand(&reader->scope, written, SHELL_WORDS, &fields);
+	}
 	while (shell_reader_next(reader) == SHELL_NEWLINE)
 		;
 	if (shell_token_is(reader, "in"))
 		shell_push(reader, SHELL_CASE);
 	else
 		shell_fail_met(reader, "case");
+	if (!reader->is_over)
+		shell_case_begin(reader, written, &fields, shell_top(reader));
+	shell_fields_release(&fields);
 }
 
 static void on_then(struct shell_reader *reader)
@@ -138,6 +143,7 @@ static void on_then(struct shell_reader *reader)
 	if (!level->is_condition)
 		level->test.is_one = false;
 	level->is_condition = false;
+	shell_branch_then(level);
 	shell_end_list(reader);
 }
 
@@ -149,8 +155,12 @@ static void on_else(struct shell_reader *reader)
 		shell_fail_met(reader, "else");
 		return;
 	}
-	if (shell_token_is(reader, "elif"))
+	if (shell_token_is(reader, "elif")) {
 		level->test.is_one = false;
+		shell_branch_elif(level);
+	} else {
+		shell_branch_else(level);
+	}
 	level->test.is_empty = !level->test.is_empty;
 	shell_end_list(reader);
 }
@@ -219,15 +229,25 @@ void shell_read_pattern(struct shell_reader *reader)
 		shell_pop(reader, SHELL_CASE);
 		return;
 	}
+	shell_pattern_begin(shell_top(reader));
 	while (reader->token.kind == SHELL_WORD ||
 	       reader->token.kind == SHELL_OPEN ||
-	       reader->token.kind == SHELL_PIPE)
+	       reader->token.kind == SHELL_PIPE) {
+		const struct shell_span *span = &reader->token.span;
+
+		if (reader->token.kind == SHELL_WORD)
+			shell_pattern_add(shell_top(reader),
+					  reader->lexer.text + span->start,
+					  span->end - span->start);
 		if (shell_reader_next(reader) == SHELL_ERROR)
 			return;
-	if (reader->token.kind != SHELL_CLOSE)
+	}
+	if (reader->token.kind != SHELL_CLOSE) {
 		shell_fail_met(reader, "a pattern of case");
-	else
-		shell_top(reader)->wants_pattern = false;
+		return;
+	}
+	shell_top(reader)->wants_pattern = false;
+	shell_pattern_end(shell_top(reader));
 }
 
 bool shell_read_reserved(struct shell_reader *reader)

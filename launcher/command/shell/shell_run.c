@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_run.h"
 
 #include "launcher/command/shell/shell_builtin.h"
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_found.h"
 #include "launcher/command/shell/shell_rank.h"
 
@@ -100,7 +101,11 @@ static void note_condition(struct shell_reader *reader)
 
 	if (reader->is_negated)
 		reader->test.is_one = false;
-	reader->is_negated = false;
+	if (reader->is_negated && reader->truth != SHELL_UNDECIDED)
+		reader->truth =
+			reader->truth == SHELL_TRUE ? SHELL_FALSE : SHELL_TRUE;
+	shell_condition_add(reader, reader->truth);
+	reader->is_negated = reader->is_compound = false;
 	if (!level || !level->is_condition)
 		return;
 	level->test.is_one = false;
@@ -112,8 +117,14 @@ static void note_condition(struct shell_reader *reader)
 void shell_run_command(struct shell_reader *reader)
 {
 	struct shell_assignment assignment;
+
 	reader->was_test = false;
+	reader->truth = SHELL_UNDECIDED;
 	reader->assignments = 0;
+	if (shell_is_dead(reader)) {
+		reader->is_negated = reader->is_compound = false;
+		return;
+	}
 	reader->scope.is_certain = !shell_maybe(reader) && !reader->is_pipe;
 	while (reader->assignments < reader->count &&
 	       shell_assignment_read(reader->lexer.text,
