@@ -232,6 +232,13 @@ static const struct reading readings[] = {
 	      "8 x 4 x 2"),
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 2"),
+	/* A limit that is given, beside a total that something else gives. */
+	PLAIN("torchrun --nproc-per-node 8 t.py --batch-gpu 32",
+	      "p.add_argument('--batch', help='Total batch size', "
+	      "default=None)\n"
+	      "p.add_argument('--batch-gpu', type=int, default=0)\n",
+	      "? t.py:1 has the option --batch, but no plain number as its "
+	      "default: add --batch N"),
 	/* What is divided is the product, by the same name in a function. */
 	PLAIN("python t.py --batch_size 64 --acc_steps 4",
 	      "rows = args.batch_size * args.acc_steps\n"

@@ -409,15 +409,29 @@ static enum command_outcome hidden_larger(const struct recognition *r,
 			      candidate_name(name, micro));
 }
 
+/* Its name says the batch of all ranks; or, without any default, the words of
+ * a plain --batch do: something else gives it then. */
+static bool is_open_larger(const struct recognition *r,
+			   const struct source_option *option)
+{
+	const struct candidate candidate = { .option = option };
+	enum option_class class = by_class_of_candidate(r, &candidate);
+	enum knob_scope scope;
+
+	if (option->kind == SOURCE_OTHER)
+		return class == OPTION_GLOBAL;
+	return option->kind == SOURCE_NONE && class == OPTION_BATCH &&
+	       knob_scope_said(r, option->names.items[0], &scope) &&
+	       scope == SCOPE_GLOBAL;
+}
+
 /* A larger batch that is not given, and whose default is no plain number. */
 static const struct source_option *open_larger(const struct recognition *r)
 {
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
-		const struct candidate candidate = { .option = option };
 
-		if (!option->is_switch && option->kind == SOURCE_OTHER &&
-		    by_class_of_candidate(r, &candidate) == OPTION_GLOBAL &&
+		if (!option->is_switch && is_open_larger(r, option) &&
 		    !by_class_is_typed(r, option))
 			return option;
 	}
