@@ -239,6 +239,22 @@ static const struct reading readings[] = {
 	      "p.add_argument('--batch-gpu', type=int, default=0)\n",
 	      "? t.py:1 has the option --batch, but no plain number as its "
 	      "default: add --batch N"),
+	/* Pieces of one batch, and the ranks' parts of each. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --accum 4",
+	      "for i in range(self.config.accum):\n"
+	      "    part = slice_batch(batch, i, self.config.accum, 0)\n"
+	      "    own = slice_batch(part_batch, self.rank, self.world_size)\n",
+	      "8 x 4 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --accum 4",
+	      "for i in range(args.accum):\n"
+	      "    log(next(batches), args.accum)\n"
+	      "own = slice_batch(eval_batch, self.rank, self.world_size)\n",
+	      "64 x 4 x 2"),
+	/* The rows of a pass have to be a multiple of the ranks. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --mini-batch-size 64",
+	      "batch_size = x.size()[0]\n"
+	      "if batch_size % ext_dist.my_size != 0:\n    sys.exit('no')\n",
+	      "32 x 1 x 2"),
 	/* What is divided is the product, by the same name in a function. */
 	PLAIN("python t.py --batch_size 64 --acc_steps 4",
 	      "rows = args.batch_size * args.acc_steps\n"
@@ -383,6 +399,13 @@ static const struct reading readings[] = {
 	PLAIN("python t.py --bs 8",
 	      "  accumulate = max(round(nbs / total_bs), 1)\n",
 	      "? t.py:1 computes accumulate"),
+	PLAIN("python t.py --per_gpu_batchsize 8",
+	      "n = config[\"batch_size\"] // (\n    config['gpu'] * gpus)\n"
+	      "t = Trainer(accumulate_grad_batches=n, max_steps=5)\n",
+	      "? t.py:1 computes accumulate_grad_batches"),
+	PLAIN("python t.py --per_gpu_batchsize 8",
+	      "n = config['a/b']\nt = Trainer(accumulate_grad_batches=n)\n",
+	      "8 x 1 x 1"),
 	PLAIN("python t.py --bs 8",
 	      "# accum = a // b\naccum = 4 # a // b\n"
 	      "x.accum_freq = args.n\nif accum == 3 / 1: pass\n",

@@ -11,8 +11,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* More of what stands behind an operator is not looked at. */
+/* More of what stands behind an operator is not looked at, nor of a call. */
 #define OPERAND_BYTES 80
+#define SLICE_BYTES 160
+/* So many names are looked for that may be the rows of a pass. */
+#define ROWS_ASKED_MAX 8
 
 static bool is_name_byte(char c)
 {
@@ -79,10 +82,10 @@ static enum source_share ranks_in(const char *at, size_t length)
 					    "local_size",  "device_count",
 					    NULL };
 	static const char *const all[] = {
-		"world",   "gpu",      "nproc",      "num_proc",
-		"n_proc",  "replica",  "num_device", "n_device",
-		"devices", "hvd.size", "num_cards",  "num_ranks",
-		"n_ranks", "dp_size",  "mpi_size",   NULL
+		"world",     "gpu",        "nproc",    "num_proc", "n_proc",
+		"replica",   "num_device", "n_device", "devices",  "hvd.size",
+		"num_cards", "num_ranks",  "n_ranks",  "dp_size",  "mpi_size",
+		"my_size",   NULL
 	};
 	static const char *const neither[] = { "mem", "gpu_id", NULL };
 
@@ -116,7 +119,8 @@ static const char *factor_before(const char *text, const char *at,
 /* inputs.shape[0] and x.size(0) before at: the rows of whatever is there. */
 static bool is_rows(const char *text, const char *at)
 {
-	static const char *const rows[] = { "shape[0]", "size(0)" };
+	static const char *const rows[] = { "shape[0]", "size(0)",
+					    "size()[0]" };
 
 	while (at > text && at[-1] == ' ')
 		at--;
@@ -125,6 +129,27 @@ static bool is_rows(const char *text, const char *at)
 
 		if ((size_t)(at - text) > length &&
 		    memcmp(at - length, rows[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "rows = x.size(0)", and nothing else in the line. */
+static bool is_rows_name(const char *text, const char *end, struct span name)
+{
+	for (const char *at = text;
+	     (at = memmem(at, (size_t)(end - at), name.at, name.length));
+	     at += name.length) {
+		const char *behind = at + name.length, *line_end;
+
+		behind += strspn(behind, " ");
+		line_end = memchr(at, '\n', (size_t)(end - at));
+		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
+		    !line_end)
+			continue;
+		while (line_end > behind && strchr(" \r", line_end[-1]))
+			line_end--;
+		if (is_rows(behind, line_end))
 			return true;
 	}
 	return false;
@@ -152,10 +177,26 @@ static void times_visit(const char *text, const char *at,
 	} while (length && at > text && *--at == '*');
 }
 
+/* batch % world: only what is shared has to be a multiple. */
+static void modulo_visit(const char *text, const char *at, const char *end,
+			 enum source_share share, unsigned *rows_asked,
+			 source_share_visit *visit, void *context)
+{
+	struct span name;
+
+	(void)factor_before(text, at, &name.at, &name.length);
+	if (!name.length || share == SHARE_NONE)
+		return;
+	visit(context, name.at, name.length, share, ACCUM_NONE);
+	if ((*rows_asked)++ < ROWS_ASKED_MAX && is_rows_name(text, end, name))
+		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), share,
+		      ACCUM_NONE);
+}
+
 /* The operator at at; where the text behind it is read on. */
 static const char *operator_visit(const char *text, const char *at,
-				  const char *end, source_share_visit *visit,
-				  void *context)
+				  const char *end, unsigned *rows_asked,
+				  source_share_visit *visit, void *context)
 {
 	const char *behind = at + 1;
 	enum source_share share;
@@ -169,11 +210,8 @@ static const char *operator_visit(const char *text, const char *at,
 		return behind + 1;
 	operand = operand_length(behind, end);
 	share = ranks_in(behind, operand);
-	/* batch % world: only what is shared has to be a multiple. */
 	if (*at == '%') {
-		(void)factor_before(text, at, &name, &length);
-		if (length && share != SHARE_NONE)
-			visit(context, name, length, share, ACCUM_NONE);
+		modulo_visit(text, at, end, share, rows_asked, visit, context);
 		return behind;
 	}
 	by_accum = has_accum(behind, operand);
@@ -193,12 +231,53 @@ static const char *operator_visit(const char *text, const char *at,
 	return behind;
 }
 
+/* slice_batch(batch, self.rank, self.world_size): of these arguments, a batch
+ * that trains, a rank, and how many there are. */
+static bool slices_batch(const char *at, const char *end)
+{
+	size_t first = strcspn(at, ",()\n"), length;
+	const char *rank;
+
+	end = end - at > SLICE_BYTES ? at + SLICE_BYTES : end;
+	if (at + first >= end || at[first] != ',' ||
+	    !mentions(at, first, "batch") ||
+	    option_class_of(at, first) == OPTION_DECOY)
+		return false;
+	rank = at + first + 1;
+	length = strcspn(rank, ",\n");
+	if (rank + length >= end || rank[length] != ',' ||
+	    !mentions(rank, length, "rank"))
+		return false;
+	rank += length + 1;
+	return ranks_in(rank, operand_length(rank, end)) == SHARE_OF_ALL;
+}
+
+static void slices_visit(const char *text, const char *end,
+			 source_share_visit *visit, void *context)
+{
+	static const char *const verbs[] = { "slice", "shard", "split",
+					     "chunk" };
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		for (const char *at = text;
+		     (at = memmem(at, (size_t)(end - at), verbs[i], 5));) {
+			at += 5;
+			while (at < end && is_name_byte(*at))
+				at++;
+			if (at < end && *at == '(' && slices_batch(at + 1, end))
+				visit(context, SHARE_ROWS, strlen(SHARE_ROWS),
+				      SHARE_OF_ALL, ACCUM_NONE);
+		}
+}
+
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 	const char *at = text;
+	unsigned rows_asked = 0;
 
+	slices_visit(text, end, visit, context);
 	while (at < end) {
 		at += strcspn(at, "/*%#");
 		if (at >= end)
@@ -209,7 +288,7 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 				return;
 			continue;
 		}
-		at = operator_visit(text, at, end, visit, context);
+		at = operator_visit(text, at, end, &rows_asked, visit, context);
 	}
 }
 
@@ -250,77 +329,6 @@ bool source_is_copy(const char *text, const char *name, size_t length,
 			return true;
 	}
 	return false;
-}
-
-/* "args.accum = a // b", from its first word on: the name, or no length. */
-static size_t computed_name(const char *at, const char *end, const char **name)
-{
-	const char *start = at, *equals;
-	int depth = 0;
-
-	while (at < end && (is_name_byte(*at) || *at == '.')) {
-		if (*at == '.')
-			start = at + 1;
-		at++;
-	}
-	*name = start;
-	equals = at + strspn(at, " ");
-	if (at == start || *equals != '=' || equals[1] == '=' ||
-	    option_class_of(start, (size_t)(at - start)) != OPTION_ACCUM)
-		return 0;
-	/* 0.5 ** (a / b) counts nothing. */
-	if (strncmp(equals + 1 + strspn(equals + 1, " "), "0.", 2) == 0)
-		return 0;
-	end = end > at + OPERAND_BYTES ? at + OPERAND_BYTES : end;
-	for (const char *c = equals; c < end && !strchr("#\"'", *c); c++) {
-		depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
-		if (depth < 0 || (depth == 0 && *c == ','))
-			return 0;
-		if (*c == '/')
-			return (size_t)(at - start);
-	}
-	return 0;
-}
-
-/* At the beginning of the line, or of an argument in it. */
-static size_t computed_in_line(const char *line, const char *end,
-			       const char **name)
-{
-	size_t length = computed_name(line, end, name);
-
-	while (line < end && *line != '#' && !length) {
-		const char *closing = NULL;
-
-		if (strchr("\"'", *line))
-			closing = memchr(line + 1, *line,
-					 (size_t)(end - line - 1));
-		else if (*line == '(' || *line == ',')
-			length = computed_name(line + 1 + strspn(line + 1, " "),
-					       end, name);
-		line = closing ? closing + 1 : line + 1;
-	}
-	return length;
-}
-
-unsigned source_accum_computed(const char *text, const char **name,
-			       size_t *length)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-	unsigned line = 0;
-
-	while (text < end) {
-		const char *line_end = memchr(text, '\n', (size_t)(end - text));
-
-		line++;
-		line_end = line_end ? line_end : end;
-		while (text < line_end && (*text == ' ' || *text == '\t'))
-			text++;
-		*length = computed_in_line(text, line_end, name);
-		if (*length)
-			return line;
-		text = line_end + 1;
-	}
-	return 0;
 }
 
 /* args. of the variable, and = behind it: what stands right of that. */

@@ -39,8 +39,8 @@ bool source_is_copy(const char *text, const char *name, size_t length,
 
 /*
  * The first line that computes an accumulation by a division, as in accum_steps
- * = total // micro, or in f(accum_steps=total // micro); 0: none. The name is
- * in the text.
+ * = total // micro, or in f(accum_steps=total // micro), or for a name that is
+ * handed on so; 0: none. The name is in the text.
  */
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);
