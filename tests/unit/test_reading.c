@@ -232,6 +232,19 @@ static const struct reading readings[] = {
 	      "8 x 4 x 2"),
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 2"),
+	/* What is given for one rank makes another total, and limits none. */
+	PLAIN("torchrun --nproc-per-node 8 t.py --batch_size 256",
+	      "p.add_argument('--batch_size', help='Global batch size')\n"
+	      "p.add_argument('--local_batch_size', type=int, default=None)\n"
+	      "if args.local_batch_size is not None:\n"
+	      "    args.batch_size = world_size * args.local_batch_size\n",
+	      "? t.py:4 computes batch_size, whatever --batch_size says"),
+	PLAIN("torchrun --nproc-per-node 8 t.py --local_batch_size 64",
+	      "p.add_argument('--batch_size', type=int, default=256)\n"
+	      "p.add_argument('--local_batch_size', type=int, default=None)\n"
+	      "if args.local_batch_size is not None:\n"
+	      "    args.batch_size = world_size * args.local_batch_size\n",
+	      "64 x 1 x 8"),
 	/* A limit that is given, beside a total that something else gives. */
 	PLAIN("torchrun --nproc-per-node 8 t.py --batch-gpu 32",
 	      "p.add_argument('--batch', help='Total batch size', "

@@ -376,13 +376,25 @@ static unsigned source_shares_line(const char *text, const char *at)
 	return line;
 }
 
+/* local_batch_size is another name than batch_size. */
+static bool has_name(const char *at, const char *end, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *start = at;
+	     (at = memmem(at, (size_t)(end - at), name, length)); at += length)
+		if ((at == start || !is_name_byte(at[-1])) &&
+		    (at + length == end || !is_name_byte(at[length])))
+			return true;
+	return false;
+}
+
 /* A product, of other things than itself. */
 static bool value_is_computed(const char *value, const char *end,
 			      const char *variable)
 {
-	size_t length = (size_t)(end - value);
-
-	return !mentions(value, length, variable) && memchr(value, '*', length);
+	return !has_name(value, end, variable) &&
+	       memchr(value, '*', (size_t)(end - value));
 }
 
 /* args.batch_size = 64 at the beginning of a line, under no condition. */

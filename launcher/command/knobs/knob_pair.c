@@ -137,6 +137,18 @@ static const struct source_option *unset_micro(const struct recognition *r)
 	return found;
 }
 
+/* The script computes the total batch, whatever is said of it. */
+static bool makes_total(const struct recognition *r, const char *name)
+{
+	char variable[NAME_MAX_BYTES];
+	bool is_number;
+
+	return r->text &&
+	       source_overwrites(r->text,
+				 knob_scope_variable(r, name, variable),
+				 &is_number);
+}
+
 /* It beside the one batch, if that is known to be of all ranks. False: it is
  * not, or they do not share it evenly. */
 static bool takes_unset(struct recognition *r, const struct candidate *only,
@@ -147,7 +159,9 @@ static bool takes_unset(struct recognition *r, const struct candidate *only,
 	char name[BRIEF_MAX];
 	int64_t total;
 
-	if (!unset || r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	/* Some of one rank make another total: world * args.local_batch. */
+	if (!unset || makes_total(r, candidate_name(name, only)) ||
+	    r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
 	    !count_parse(only->value, &total) ||
 	    total % r->command->batch.world_size != 0)
 		return false;
@@ -490,6 +504,10 @@ enum command_outcome knob_pair_find(struct recognition *r)
 		return micro_alone(r, &options.micro.items[0]);
 	if (!pair_of(&options, &micro, &larger))
 		return several_micros(r, &options.micro);
+	/* The total follows from what is typed for one rank. */
+	if (micro->token.name && !larger->token.name &&
+	    makes_total(r, candidate_name(name, larger)))
+		return pair_take(r, KNOB_MICRO, micro);
 	if (counts_tokens(larger) && !counts_tokens(micro))
 		return other_unit(r, micro, larger);
 	if (!options.global.count)

@@ -160,6 +160,49 @@ static void shares_of_module(void *context, struct named_file *file,
 	source_shares_visit(strbuf_text(&file->text), note_share, context);
 }
 
+/* More modules are not looked into for their own. */
+#define USERS_MAX 16
+
+/* The modules of the script, of which each has its own. */
+struct module_list {
+	struct named_file *items[USERS_MAX];
+	size_t count;
+};
+
+static void list_module(void *context, struct named_file *file,
+			const struct source_import *import)
+{
+	struct module_list *list = context;
+
+	(void)import;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == file)
+			return;
+	if (list->count < USERS_MAX)
+		list->items[list->count++] = file;
+}
+
+/* A script that only starts things has its loader in a module's module. */
+static void shares_of_inner(const struct recognition *r,
+			    struct shared_name *shared)
+{
+	struct module_list users = { .count = 0 }, inner = { .count = 0 };
+
+	module_files_visit(r, list_module, &users);
+	for (size_t i = 0; i < users.count; i++) {
+		const struct module_user user = {
+			.r = r,
+			.text = strbuf_text(&users.items[i]->text),
+			.path = users.items[i]->path,
+		};
+
+		module_files_visit_of(&user, list_module, &inner);
+	}
+	for (size_t i = 0; i < inner.count; i++)
+		source_shares_visit(strbuf_text(&inner.items[i]->text),
+				    note_share, shared);
+}
+
 /* Of one rank and one pass nothing is shared, nor what the script shares. */
 static bool may_be_shared(const struct recognition *r, enum source_share share)
 {
@@ -182,6 +225,9 @@ static struct shared_name shares_of(const struct recognition *r,
 		source_shares_visit(r->text, note_share, &shared);
 	if (!shared.divides_by_accum && may_be_shared(r, shared.share))
 		module_files_visit(r, shares_of_module, &shared);
+	if (shared.share == SHARE_NONE && may_be_shared(r, shared.share) &&
+	    r->text && !r->command->view.expansion.folder)
+		shares_of_inner(r, &shared);
 	return shared;
 }
 
