@@ -380,6 +380,15 @@ static const struct reading readings[] = {
 	      "#!/usr/bin/env python\n#SBATCH -N 1\nos.system('nvidia-smi')\n",
 	      "8 x 1 x 1"),
 	PLAIN("python t.py --bs 8", "JOB = '#SBATCH -N 1'\n", "8 x 1 x 1"),
+	/* What is drawn from the model beside what trains it. */
+	PLAIN("python t.py --config.train.batch_size=2 "
+	      "--config.sample.batch_size=8",
+	      NULL, "2 x 1 x 1"),
+	/* Two numbers, of which one is the larger batch by its name. */
+	PLAIN("python t.py",
+	      "global_batch_size = 512\nmicro_batch_size = 8\n"
+	      "accum = global_batch_size // micro_batch_size\n",
+	      "? add --micro-flag t.py:2 --global-flag t.py:1"),
 	/* What is an argument of a call that trains nothing. */
 	PLAIN("python t.py",
 	      "score = pipeline('sentiment', top_k=2, batch_size=256)\n",

@@ -137,12 +137,31 @@ static const char *literal_flag(enum knob_kind kind)
 				     : "--micro-flag";
 }
 
+/* One of two is a larger batch, by its name: the way that names both. NULL:
+ * they are no pair, or share a line. The caller frees. */
+static char *literal_pair(const struct knob_literals *found)
+{
+	const struct source_literal *a = &found->items[0],
+				    *b = &found->items[1];
+	bool is_first = a->class == OPTION_GLOBAL;
+	const struct source_literal *micro = is_first ? b : a;
+	const struct source_literal *global = is_first ? a : b;
+
+	if (found->count != 2 || global->class != OPTION_GLOBAL ||
+	    micro->class == OPTION_GLOBAL || a->line == b->line)
+		return NULL;
+	return xasprintf("--micro-flag %s:%u --global-flag %s:%u",
+			 basename(found->files[is_first]->path), micro->line,
+			 basename(found->files[!is_first]->path), global->line);
+}
+
 static enum command_outcome literal_ask(const struct knob_literals *found,
 					enum knob_kind kind)
 {
 	const struct recognition *r = found->r;
 	struct strbuf places = STRBUF_INIT, ways = STRBUF_INIT;
 	enum command_outcome outcome;
+	char *pair = kind == KNOB_MICRO ? literal_pair(found) : NULL;
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct source_literal *literal = &found->items[i];
@@ -161,7 +180,9 @@ static enum command_outcome literal_ask(const struct knob_literals *found,
 	}
 	outcome = not_recognised(
 		r, "each of %s may be the %s, and no argument sets it: add %s",
-		strbuf_text(&places), knob_words(kind), strbuf_text(&ways));
+		strbuf_text(&places), knob_words(kind),
+		pair ? pair : strbuf_text(&ways));
+	free(pair);
 	strbuf_release(&places);
 	strbuf_release(&ways);
 	return outcome;
