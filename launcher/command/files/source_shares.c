@@ -14,8 +14,9 @@
 /* More of what stands behind an operator is not looked at, nor of a call. */
 #define OPERAND_BYTES 80
 #define SLICE_BYTES 160
+#define SLICES_MAX 64
 /* So many names are looked for that may be the rows of a pass. */
-#define ROWS_ASKED_MAX 8
+#define ROWS_ASKED_MAX 2
 
 static bool is_name_byte(char c)
 {
@@ -143,10 +144,11 @@ static bool is_rows_name(const char *text, const char *end, struct span name)
 		const char *behind = at + name.length, *line_end;
 
 		behind += strspn(behind, " ");
-		line_end = memchr(at, '\n', (size_t)(end - at));
-		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
-		    !line_end)
+		if (*behind != '=' || (at > text && !strchr("\n\t ", at[-1])))
 			continue;
+		line_end = memchr(at, '\n', (size_t)(end - at));
+		if (!line_end)
+			return false;
 		while (line_end > behind && strchr(" \r", line_end[-1]))
 			line_end--;
 		if (is_rows(behind, line_end))
@@ -257,11 +259,17 @@ static void slices_visit(const char *text, const char *end,
 {
 	static const char *const verbs[] = { "slice", "shard", "split",
 					     "chunk" };
+	unsigned slices = 0;
 
+	if (!memmem(text, (size_t)(end - text), "rank", strlen("rank")))
+		return;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		for (const char *at = text;
-		     (at = memmem(at, (size_t)(end - at), verbs[i], 5));) {
-			at += 5;
+		     slices < SLICES_MAX &&
+		     (at = memmem(at, (size_t)(end - at), verbs[i],
+				  strlen(verbs[i])));
+		     slices++) {
+			at += strlen(verbs[i]);
 			while (at < end && is_name_byte(*at))
 				at++;
 			if (at < end && *at == '(' && slices_batch(at + 1, end))
