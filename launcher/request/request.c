@@ -26,10 +26,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Options of a script are declared near its top. */
+/* Options of a script are declared near its top, and the sizes of a config
+ * before the paths of its data; so many bytes are read in milliseconds, see
+ * tests/bench/recognise.c. */
 #define SOURCE_MAX ((size_t)200 * 1024)
-/* So many bytes are read in milliseconds; see tests/bench/recognise.c. */
-#define CONFIG_MAX ((size_t)128 * 1024)
+#define CONFIG_MAX ((size_t)200 * 1024)
 /* More times the command's own batch need not be tried. */
 #define MAX_MICRO_FACTOR 64
 
