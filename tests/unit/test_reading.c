@@ -374,7 +374,7 @@ static const struct reading readings[] = {
 	 */
 	PLAIN("python t.py --bs 8",
 	      "import os\nJOB = \"\"\"#!/bin/bash\n#SBATCH -N {n}\n\"\"\"\n"
-	      "os.system(f'{args.launcher} job.sh')\n",
+	      "launcher = 'sbatch'\nos.system(f'{launcher} job.sh')\n",
 	      "? t.py:2 uses sbatch"),
 	PLAIN("python t.py --bs 8",
 	      "#!/usr/bin/env python\n#SBATCH -N 1\nos.system('nvidia-smi')\n",

@@ -131,6 +131,8 @@ static unsigned handed_computed(const char *text, const char *end,
 {
 	unsigned handed = 0, line = 0;
 
+	if (!memmem(text, (size_t)(end - text), "acc", 3))
+		return 0;
 	for (const char *at = text; line == 0 && handed < HANDED_MAX &&
 				    (at = memchr(at, '=', (size_t)(end - at)));
 	     at++) {

@@ -216,7 +216,9 @@ static const char *operator_visit(const char *text, const char *at,
 		modulo_visit(text, at, end, share, rows_asked, visit, context);
 		return behind;
 	}
-	by_accum = has_accum(behind, operand);
+	/* Most products have no such word at all. */
+	by_accum = (*at != '*' || memmem(behind, operand, "acc", 3)) &&
+		   has_accum(behind, operand);
 	if (*at == '*') {
 		if (share != SHARE_NONE || by_accum)
 			times_visit(text, at, share, by_accum, visit, context);

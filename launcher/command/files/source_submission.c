@@ -119,10 +119,9 @@ static bool may_submit(const char *text, size_t length)
 	static const char *const words[] = {
 		"submi", "modules.job", "jobqueue", "slurm", "sbatch", "srun",
 		"sub'", "sub\"", "sub ", "salloc", "kubectl", "xmanager",
-		"runpod", "azure.ai", "beaker", "#SBATCH",
+		"runpod", "azure.ai",
 		/* Short names, which stand in other words too. */
-		"import modal", "from modal", "import sky", "from sky",
-		"import coiled", "from coiled"
+		" modal", " sky", " coiled", " beaker"
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
