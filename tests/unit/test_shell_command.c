@@ -434,7 +434,31 @@ static const struct row script_rows[] = {
 	{ { "bash", "t.sh" },
 	  "f() { A=1; }\nfunction g { B=2; }\nA=3\nB=4\nf\npython t.py $A $B",
 	  { NULL },
-	  "> s:python s:t.py s?:$A s?:$B" },
+	  "> s:python s:t.py s:1 s:4" },
+	/* With arguments of its own it may do anything. */
+	{ { "bash", "t.sh" },
+	  "f() { A=$1; }\nA=3\nf 5\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	{ { "bash", "t.sh" },
+	  "f() { A=$1; }\nA=3\nf\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	/* What a name stands for that is not known may be any of them. */
+	{ { "bash", "t.sh" },
+	  "f() { A=1; }\nA=3\n$X\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s:3" },
+	{ { "bash", "t.sh" },
+	  "f() { A=1; }\nA=3\nX=$(y)\n$X\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	/* What a function starts, behind all that it is called after. */
+	{ { "bash", "t.sh", "--a" },
+	  "train() {\n  python t.py --bs $BS \"$@\"\n}\n"
+	  "main() { BS=8; train \"$@\"; return; python b.py; }\nmain \"$@\"\n",
+	  { NULL },
+	  "> s:python s:t.py s:--bs s:8 a:--a ^" },
 	{ { "bash", "t.sh" },
 	  "case $X in\n a|b) A=1;;\n (c) A=2 ;;\n *) A=3\nesac\n"
 	  "case y in y) ;; esac\npython t.py $A",
@@ -660,7 +684,7 @@ static const struct row unknown_rows[] = {
 	  .shown = "t.sh:2: the training is started under a condition, so it "
 		   "may run not at all or many times" INSTEAD },
 	{ { "bash", "t.sh" },
-	  "f() {\n [ x ]; python a.py; }\nf",
+	  "f() {\n [ x ]; python a.py $1; }\nf 1",
 	  .shown = "t.sh:2: the training is started in a function, so it may "
 		   "run not at all or many times" INSTEAD },
 	{ { "bash", "t.sh" },
@@ -1215,6 +1239,9 @@ static void bash_agrees_about_scripts(void **state)
 		"A=1; [ -z \"$A\" ] && A=2\nif [ -z \"$B\" ]; then B=3; fi\n",
 		"A=$1; shift; C=(\"$@\"); D=${2-no}; B=${E+set}\n",
 		"set -eu; A=a\\ b; B=\"q\\\"r\"; C=(); D=$'t\\tu'\n",
+		"A=1; f() { A=5; if [ x = \"$1\" ]; then B=1; else B=2; fi; "
+		"return; A=6; }\ncase \"$1\" in two) D=1;; one) D=9;; esac\n"
+		"g() { A=7; }; f \"$@\"\n",
 	};
 	static const char line[] =
 		"python() { printf '%s\\0' \"$@\"; }\n"

@@ -4,6 +4,7 @@
 
 #include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_found.h"
+#include "launcher/command/shell/shell_function.h"
 
 #include "base/alloc.h"
 
@@ -336,6 +337,14 @@ static void do_cd(struct shell_reader *reader)
 	reader->scope.has_moved = true;
 }
 
+static void do_exit(struct shell_reader *reader);
+
+static void do_return(struct shell_reader *reader)
+{
+	if (!shell_function_return(reader))
+		do_exit(reader);
+}
+
 /* Nothing behind it runs. */
 static void do_exit(struct shell_reader *reader)
 {
@@ -441,7 +450,7 @@ static const struct builtin builtins[] = {
 	{ ".", do_source },        { "eval", do_eval },
 	{ "cd", do_cd },           { "pushd", do_cd },
 	{ "popd", do_cd },         { "exit", do_exit },
-	{ "return", do_exit },     { "wait", do_wait },
+	{ "return", do_return },   { "wait", do_wait },
 };
 
 void shell_builtin(struct shell_reader *reader, const char *name)

@@ -52,6 +52,7 @@ static void read_function(struct shell_reader *reader)
 		shell_fail_met(reader, "a parenthesis");
 	} else {
 		reader->is_function = true;
+		reader->function = reader->words[0];
 		reader->count = 0;
 	}
 }

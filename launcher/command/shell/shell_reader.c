@@ -2,6 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reader.h"
 
+#include "launcher/command/shell/shell_function.h"
+
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -145,6 +147,7 @@ void shell_pop(struct shell_reader *reader, enum shell_level_kind kind)
 	reader->is_maybe = level->is_maybe;
 	reader->is_pipe = level->is_pipe;
 	reader->found_before = level->found_before;
+	shell_function_end(reader);
 	reader->depth--;
 }
 
@@ -165,6 +168,7 @@ void shell_reader_release(struct shell_reader *reader)
 	shell_fields_release(&reader->fields);
 	shell_fields_release(&reader->found.fields);
 	free(reader->words);
+	free(reader->functions);
 	free(reader->found.folder);
 	free(reader->folder);
 }

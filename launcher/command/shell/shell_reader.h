@@ -52,6 +52,17 @@ enum shell_branch {
 };
 
 #define SHELL_SUBJECT_MAX 64
+/* More of them are read where they stand. */
+#define SHELL_FUNCTIONS_MAX 64
+/* What calls make of a script, in bytes that are read once more. */
+#define SHELL_CALLED_BYTES_MAX ((size_t)1 << 20)
+
+struct shell_function {
+	struct shell_span name;
+	struct shell_lexer body; /* behind its { */
+	size_t end;              /* of the text, before its } */
+	bool is_active;          /* its body is being read */
+};
 
 struct shell_level {
 	enum shell_level_kind kind;
@@ -73,6 +84,15 @@ struct shell_level {
 	bool is_open;    /* of one it is not known */
 	bool has_subject;
 	char subject[SHELL_SUBJECT_MAX]; /* CASE: the word */
+	/* BRACE: the definition of a function, which is passed over. */
+	bool is_definition;
+	size_t definition;
+	/* BRACE: the body of a function that was called, from 1, and where it
+	 * goes on behind that; 0: none. */
+	size_t called;
+	struct shell_lexer back;
+	struct shell_token back_token;
+	bool back_has_token;
 };
 
 /* The command that is the likeliest so far. */
@@ -99,7 +119,11 @@ struct shell_reader {
 
 	struct shell_level levels[SHELL_LEVELS_MAX];
 	size_t depth;
-	bool is_function; /* the next level is the body of one */
+	bool is_function;           /* the next level is the body of one */
+	struct shell_span function; /* its name */
+	struct shell_function *functions;
+	size_t function_count, function_capacity;
+	size_t called_bytes;
 
 	/* Of a && b || c | d: */
 	bool continues;            /* the last token was one of those */

@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_reserved.h"
 
 #include "launcher/command/shell/shell_condition.h"
+#include "launcher/command/shell/shell_function.h"
 #include "launcher/command/shell/shell_run.h"
 
 #include <string.h>
@@ -182,6 +183,7 @@ static void on_function(struct shell_reader *reader)
 		shell_fail_met(reader, "function");
 		return;
 	}
+	reader->function = reader->token.span;
 	if (shell_reader_next(reader) == SHELL_OPEN) {
 		if (shell_reader_next(reader) != SHELL_CLOSE)
 			shell_fail_met(reader, "function");
@@ -250,6 +252,16 @@ void shell_read_pattern(struct shell_reader *reader)
 	shell_pattern_end(shell_top(reader));
 }
 
+static void nest_level(struct shell_reader *reader,
+		       const struct reserved *reserved)
+{
+	bool defines = reader->is_function && reserved->nest == shell_push;
+
+	reserved->nest(reader, reserved->kind);
+	if (defines && !reader->is_over)
+		shell_function_define(reader);
+}
+
 bool shell_read_reserved(struct shell_reader *reader)
 {
 	for (size_t i = 0; i < sizeof(reserved_words) / sizeof(*reserved_words);
@@ -261,7 +273,7 @@ bool shell_read_reserved(struct shell_reader *reader)
 		if (reader->is_one_command)
 			shell_fail_met(reader, reserved->word);
 		else if (reserved->nest)
-			reserved->nest(reader, reserved->kind);
+			nest_level(reader, reserved);
 		else
 			reserved->run(reader);
 		return true;

@@ -5,6 +5,7 @@
 #include "launcher/command/shell/shell_builtin.h"
 #include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_found.h"
+#include "launcher/command/shell/shell_function.h"
 #include "launcher/command/shell/shell_rank.h"
 
 #include <string.h>
@@ -41,6 +42,12 @@ static void run_program(struct shell_reader *reader)
 	const char *name = reader->fields.items[reader->inner].text;
 	bool is_exec = reader->inner > 0;
 
+	if (shell_function_call(reader))
+		return;
+	/* It may be any function. */
+	if (reader->fields.items[reader->inner].word.is_opaque &&
+	    reader->function_count)
+		reader->scope.age++;
 	reader->rank = shell_rank(&reader->fields, reader->inner);
 	if (reader->fields.items[reader->inner].word.is_opaque)
 		reader->rank = SHELL_PROGRAM;

@@ -1,0 +1,24 @@
+/* Functions of a script, which are read where they are called. Pure. */
+/* SPDX-License-Identifier: MIT */
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FUNCTION_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FUNCTION_H
+
+#include "launcher/command/shell/shell_reader.h"
+
+/* The level just begun is the body of reader->function: it is passed over here,
+ * where it is certain that this function is the one of that name. */
+void shell_function_define(struct shell_reader *reader);
+
+/*
+ * The command just read calls a function: its body is read next, and then what
+ * stands behind the call. False: it is none.
+ */
+bool shell_function_call(struct shell_reader *reader);
+
+/* The body ends, whose level is still there. */
+void shell_function_end(struct shell_reader *reader);
+
+/* return: false, where the text is in no function that was called. */
+bool shell_function_return(struct shell_reader *reader);
+
+#endif
