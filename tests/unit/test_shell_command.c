@@ -435,6 +435,22 @@ static const struct row script_rows[] = {
 	  "f() { A=1; }\nfunction g { B=2; }\nA=3\nB=4\nf\npython t.py $A $B",
 	  { NULL },
 	  "> s:python s:t.py s:1 s:4" },
+	/* A loop over the arguments; what is left by a condition that is not
+	 * known, or has another test, may have come to anything. */
+	{ { "bash", "t.sh", "--a", "1", "2" },
+	  "while [ $# -gt 0 ]; do\n case $1 in\n --a) A=$2; shift 2;;\n"
+	  " *) B=$1; shift; continue;;\n esac\ndone\npython t.py x$A y$B",
+	  { NULL },
+	  "> s:python s:t.py s:x1 s:y2" },
+	{ { "bash", "t.sh", "--a", "1" },
+	  "A=3\nwhile [ -n \"$1\" ]; do\n if [ -f x ]; then break; fi\n"
+	  " A=4\n shift\ndone\npython t.py $A",
+	  { NULL },
+	  "> s:python s:t.py s?:$A" },
+	{ { "bash", "t.sh", "--a", "1" },
+	  "A=3\nwhile [ -f x ]; do A=4; shift; done\npython t.py $A $1",
+	  { NULL },
+	  "> s:python s:t.py s?:$A s?:$1" },
 	/* With arguments of its own it may do anything. */
 	{ { "bash", "t.sh" },
 	  "f() { A=$1; }\nA=3\nf 5\npython t.py $A",
@@ -1239,6 +1255,9 @@ static void bash_agrees_about_scripts(void **state)
 		"A=1; [ -z \"$A\" ] && A=2\nif [ -z \"$B\" ]; then B=3; fi\n",
 		"A=$1; shift; C=(\"$@\"); D=${2-no}; B=${E+set}\n",
 		"set -eu; A=a\\ b; B=\"q\\\"r\"; C=(); D=$'t\\tu'\n",
+		"while [[ $# -gt 2 ]]; do shift; done; A=1; B=2\n"
+		"while [ -n \"$D\" ]; do D=8; done; D=9\n"
+		"while [ $A = 1 ]; do A=x; B=y; continue; B=z; done\n",
 		"A=1; f() { A=5; if [ x = \"$1\" ]; then B=1; else B=2; fi; "
 		"return; A=6; }\ncase \"$1\" in two) D=1;; one) D=9;; esac\n"
 		"g() { A=7; }; f \"$@\"\n",

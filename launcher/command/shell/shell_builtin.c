@@ -345,6 +345,16 @@ static void do_return(struct shell_reader *reader)
 		do_exit(reader);
 }
 
+static void do_break(struct shell_reader *reader)
+{
+	shell_loop_leave(reader, false);
+}
+
+static void do_continue(struct shell_reader *reader)
+{
+	shell_loop_leave(reader, true);
+}
+
 /* Nothing behind it runs. */
 static void do_exit(struct shell_reader *reader)
 {
@@ -438,19 +448,34 @@ struct builtin {
 };
 
 static const struct builtin builtins[] = {
-	{ "[", do_test },          { "[[", do_test },
-	{ "test", do_test },       { "export", do_declare },
-	{ "declare", do_declare }, { "typeset", do_declare },
-	{ "local", do_declare },   { "readonly", do_declare },
-	{ "unset", do_unset },     { "read", do_read },
-	{ "mapfile", do_read },    { "readarray", do_read },
-	{ "getopts", do_read },    { "let", do_read },
-	{ "printf", do_printf },   { "shift", do_shift },
-	{ "set", do_set },         { "source", do_source },
-	{ ".", do_source },        { "eval", do_eval },
-	{ "cd", do_cd },           { "pushd", do_cd },
-	{ "popd", do_cd },         { "exit", do_exit },
-	{ "return", do_return },   { "wait", do_wait },
+	{ "[", do_test },
+	{ "[[", do_test },
+	{ "test", do_test },
+	{ "export", do_declare },
+	{ "declare", do_declare },
+	{ "typeset", do_declare },
+	{ "local", do_declare },
+	{ "readonly", do_declare },
+	{ "unset", do_unset },
+	{ "read", do_read },
+	{ "mapfile", do_read },
+	{ "readarray", do_read },
+	{ "getopts", do_read },
+	{ "let", do_read },
+	{ "printf", do_printf },
+	{ "shift", do_shift },
+	{ "set", do_set },
+	{ "source", do_source },
+	{ ".", do_source },
+	{ "eval", do_eval },
+	{ "cd", do_cd },
+	{ "pushd", do_cd },
+	{ "popd", do_cd },
+	{ "exit", do_exit },
+	{ "return", do_return },
+	{ "break", do_break },
+	{ "continue", do_continue },
+	{ "wait", do_wait },
 };
 
 void shell_builtin(struct shell_reader *reader, const char *name)

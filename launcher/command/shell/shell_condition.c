@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_condition.h"
 
-#include "launcher/command/text/argument.h"
+#include "launcher/command/shell/shell_found.h"
 #include "launcher/command/text/option_class.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,10 +76,33 @@ static enum shell_truth truth_of_numbers(const char *left, const char *operator,
 	return SHELL_UNDECIDED;
 }
 
+/* "$#", of arguments that are known; false: it is another word. */
+static bool word_counts_arguments(const struct shell_reader *reader, size_t at,
+				  char number[24])
+{
+	const struct shell_scope *scope = &reader->scope;
+	const char *text = reader->lexer.text;
+	struct shell_span word;
+
+	if (reader->fields.count != reader->count - reader->assignments ||
+	    scope->arguments_unknown)
+		return false;
+	word = reader->words[reader->assignments + at];
+	if (!(word.end - word.start == 2 &&
+	      memcmp(text + word.start, "$#", 2) == 0) &&
+	    !(word.end - word.start == 4 &&
+	      memcmp(text + word.start, "\"$#\"", 4) == 0))
+		return false;
+	(void)snprintf(number, 24, "%zu", scope->argv->count - scope->first);
+	return true;
+}
+
 /* The words between the brackets are three. */
 static enum shell_truth truth_of_three(const struct shell_reader *reader,
 				       size_t at)
 {
+	char number[24];
+
 	const struct shell_field *left = &reader->fields.items[at];
 	const struct shell_field *right = &reader->fields.items[at + 2];
 	const char *operator= reader->fields.items[at + 1].text;
@@ -87,6 +111,9 @@ static enum shell_truth truth_of_three(const struct shell_reader *reader,
 	for (size_t i = reader->assignments; i < reader->count; i++)
 		if (names_size(reader, reader->words[i]))
 			return SHELL_UNDECIDED;
+	if (word_counts_arguments(reader, at, number) && field_is_fixed(right))
+		return truth_of_numbers(
+			number, reader->fields.items[at + 1].text, right->text);
 	if (!field_is_fixed(left) || !field_is_fixed(right) ||
 	    reader->fields.items[at + 1].word.is_opaque)
 		return SHELL_UNDECIDED;
@@ -94,6 +121,28 @@ static enum shell_truth truth_of_three(const struct shell_reader *reader,
 		       ? truth_of_numbers(left->text, operator, right->text)
 		       : truth_of_words(left->text, operator, right->text,
 					is_plain);
+}
+
+/* -n "$1": whether there is one is known, whatever it becomes. */
+static enum shell_truth truth_of_argument(const struct shell_reader *reader,
+					  size_t at)
+{
+	const struct shell_field *field = &reader->fields.items[at + 1];
+	const char *operator= reader->fields.items[at].text;
+	const char *text = reader->lexer.text;
+	struct shell_span word;
+	bool is_empty = strcmp(operator, "-z") == 0;
+
+	if ((!is_empty && strcmp(operator, "-n") != 0) ||
+	    reader->fields.count != reader->count - reader->assignments ||
+	    field->word.is_opaque || reader->scope.arguments_unknown)
+		return SHELL_UNDECIDED;
+	word = reader->words[reader->assignments + at + 1];
+	if (word.end - word.start != 4 ||
+	    memcmp(text + word.start, "\"$", 2) != 0 ||
+	    text[word.start + 2] < '1' || text[word.start + 2] > '9')
+		return SHELL_UNDECIDED;
+	return truth_of((*field->text == '\0') == is_empty);
 }
 
 enum shell_truth shell_truth_read(const struct shell_reader *reader)
@@ -113,9 +162,12 @@ enum shell_truth shell_truth_read(const struct shell_reader *reader)
 		is_negated = true;
 		at++;
 	}
-	if (end != at + 3)
+	if (end == at + 2)
+		truth = truth_of_argument(reader, at);
+	else if (end == at + 3)
+		truth = truth_of_three(reader, at);
+	else
 		return SHELL_UNDECIDED;
-	truth = truth_of_three(reader, at);
 	return is_negated && truth != SHELL_UNDECIDED
 		       ? truth_of(truth == SHELL_FALSE)
 		       : truth;
@@ -138,7 +190,7 @@ void shell_condition_add(struct shell_reader *reader, enum shell_truth truth)
 {
 	struct shell_level *level = shell_top(reader);
 
-	if (!level || level->kind != SHELL_IF || !level->asks)
+	if (!level || !level->asks)
 		return;
 	level->truth = level->asked++ == 0
 			       ? truth
@@ -184,9 +236,10 @@ void shell_case_begin(const struct shell_reader *reader,
 {
 	const struct shell_field *field = &word->items[0];
 
-	level->has_subject = word->count == 1 && field_is_fixed(field) &&
+	level->has_subject = word->count == 1 && !field->word.is_opaque &&
 			     !names_size(reader, written) &&
 			     strlen(field->text) < sizeof(level->subject);
+	level->subject_varies = level->has_subject && !field_is_fixed(field);
 	if (level->has_subject)
 		memcpy(level->subject, field->text, strlen(field->text) + 1);
 }
@@ -216,14 +269,95 @@ void shell_pattern_add(struct shell_level *level, const char *pattern,
 				level->truth = SHELL_UNDECIDED;
 			return;
 		}
-	if (strlen(level->subject) == length &&
-	    memcmp(level->subject, pattern, length) == 0)
+	if (level->subject_varies && strspn(pattern, "-0123456789") >= length)
+		level->truth = SHELL_UNDECIDED;
+	else if (strlen(level->subject) == length &&
+		 memcmp(level->subject, pattern, length) == 0)
 		level->truth = SHELL_TRUE;
 }
 
 void shell_pattern_end(struct shell_level *level)
 {
 	branch_enter(level, level->truth);
+}
+
+void shell_loop_begin(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	level->is_while = true;
+	level->asks = true;
+	level->back = reader->lexer;
+}
+
+/* The loop itself runs, and once. */
+static bool loop_is_certain(struct shell_reader *reader)
+{
+	bool is_certain;
+
+	reader->depth--;
+	is_certain = !shell_maybe(reader);
+	reader->depth++;
+	return is_certain && !shell_top(reader)->is_maybe &&
+	       !shell_top(reader)->is_pipe;
+}
+
+void shell_loop_do(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	if (!level->is_while || !level->asks)
+		return;
+	level->asks = false;
+	level->is_certain = level->truth == SHELL_TRUE &&
+			    level->rounds++ < SHELL_ROUNDS_MAX &&
+			    loop_is_certain(reader);
+	if (level->is_certain)
+		level->branch = SHELL_TAKEN;
+	else if (level->truth == SHELL_FALSE)
+		level->branch = SHELL_DEAD;
+	shell_end_list(reader);
+}
+
+bool shell_loop_done(struct shell_reader *reader)
+{
+	struct shell_level *level = shell_top(reader);
+
+	if (!level->is_certain || level->is_left)
+		return false;
+	reader->called_bytes += reader->lexer.at - level->back.at;
+	if (reader->called_bytes > SHELL_CALLED_BYTES_MAX) {
+		shell_fail_met(reader, "so long a loop");
+		return false;
+	}
+	reader->lexer = level->back;
+	reader->has_token = false;
+	level->asks = true;
+	level->asked = 0;
+	level->truth = SHELL_UNDECIDED;
+	level->branch = SHELL_PERHAPS;
+	level->is_certain = false;
+	shell_end_list(reader);
+	return true;
+}
+
+void shell_loop_leave(struct shell_reader *reader, bool goes_on)
+{
+	size_t i = reader->depth;
+
+	while (i > 0 && reader->levels[i - 1].kind != SHELL_LOOP)
+		i--;
+	if (i == 0 || !reader->levels[i - 1].is_certain)
+		return;
+	reader->levels[i - 1].is_left = !goes_on;
+	if (!shell_maybe(reader)) {
+		reader->levels[i - 1].branch = SHELL_DEAD;
+		return;
+	}
+	/* From here on it may have come to anything. */
+	reader->levels[i - 1].is_left = true;
+	reader->scope.arguments_unknown = true;
+	reader->scope.age++;
 }
 
 bool shell_is_dead(const struct shell_reader *reader)

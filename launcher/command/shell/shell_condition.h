@@ -30,6 +30,14 @@ void shell_pattern_add(struct shell_level *level, const char *pattern,
 		       size_t length);
 void shell_pattern_end(struct shell_level *level);
 
+/* while, do and done: where the condition is known, the text between them is
+ * read again and again. True: it is to be read once more. */
+void shell_loop_begin(struct shell_reader *reader);
+void shell_loop_do(struct shell_reader *reader);
+bool shell_loop_done(struct shell_reader *reader);
+/* break, and continue. */
+void shell_loop_leave(struct shell_reader *reader, bool goes_on);
+
 /* What is read now never runs. */
 bool shell_is_dead(const struct shell_reader *reader);
 

@@ -14,10 +14,10 @@ const char *shell_maybe(const struct shell_reader *reader)
 
 		if (level->is_function)
 			return "in a function";
-		if (level->kind == SHELL_LOOP)
-			return "in a loop";
 		if (level->branch == SHELL_TAKEN && !level->is_maybe)
 			continue;
+		if (level->kind == SHELL_LOOP)
+			return "in a loop";
 		if (level->kind == SHELL_CASE || level->is_maybe ||
 		    (level->kind == SHELL_IF && !level->is_condition))
 			return "under a condition";

@@ -54,7 +54,9 @@ enum shell_branch {
 #define SHELL_SUBJECT_MAX 64
 /* More of them are read where they stand. */
 #define SHELL_FUNCTIONS_MAX 64
-/* What calls make of a script, in bytes that are read once more. */
+/* Of a loop; so many options no script has. */
+#define SHELL_ROUNDS_MAX 128
+/* What calls and loops make of a script, in bytes that are read once more. */
 #define SHELL_CALLED_BYTES_MAX ((size_t)1 << 20)
 
 struct shell_function {
@@ -83,6 +85,7 @@ struct shell_level {
 	bool is_decided; /* one was taken, if this is reached */
 	bool is_open;    /* of one it is not known */
 	bool has_subject;
+	bool subject_varies; /* it is a number, and may become another */
 	char subject[SHELL_SUBJECT_MAX]; /* CASE: the word */
 	/* BRACE: the definition of a function, which is passed over. */
 	bool is_definition;
@@ -90,6 +93,9 @@ struct shell_level {
 	/* BRACE: the body of a function that was called, from 1, and where it
 	 * goes on behind that; 0: none. */
 	size_t called;
+	/* LOOP, of while: behind that word; how often it was read. */
+	bool is_while, is_certain, is_left;
+	unsigned rounds;
 	struct shell_lexer back;
 	struct shell_token back_token;
 	bool back_has_token;

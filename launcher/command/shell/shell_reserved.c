@@ -170,6 +170,8 @@ static void on_do(struct shell_reader *reader)
 {
 	if (!shell_top(reader) || shell_top(reader)->kind != SHELL_LOOP)
 		shell_fail_met(reader, "do");
+	else
+		shell_loop_do(reader);
 }
 
 static void on_not(struct shell_reader *reader)
@@ -260,6 +262,8 @@ static void nest_level(struct shell_reader *reader,
 	reserved->nest(reader, reserved->kind);
 	if (defines && !reader->is_over)
 		shell_function_define(reader);
+	if (!reader->is_over && strcmp(reserved->word, "while") == 0)
+		shell_loop_begin(reader);
 }
 
 bool shell_read_reserved(struct shell_reader *reader)
