@@ -71,6 +71,9 @@ static void do_declare(struct shell_reader *reader)
 	bool exports = strcmp(name, "export") == 0;
 	bool is_plain = true;
 
+	if (!exports && strcmp(name, "readonly") != 0)
+		shell_function_local(reader);
+
 	for (size_t i = reader->assignments + 1; i < reader->count; i++) {
 		struct shell_span word = reader->words[i];
 		size_t length = word.end - word.start;

@@ -354,8 +354,9 @@ void shell_loop_leave(struct shell_reader *reader, bool goes_on)
 		reader->levels[i - 1].branch = SHELL_DEAD;
 		return;
 	}
-	/* From here on it may have come to anything. */
+	/* From here on it may have come to anything, and the rest may run. */
 	reader->levels[i - 1].is_left = true;
+	reader->levels[i - 1].branch = SHELL_PERHAPS;
 	reader->scope.arguments_unknown = true;
 	reader->scope.age++;
 }

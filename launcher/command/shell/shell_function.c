@@ -114,6 +114,8 @@ bool shell_function_call(struct shell_reader *reader)
 	level->back = reader->lexer;
 	level->back_token = reader->token;
 	level->back_has_token = reader->has_token;
+	level->first = reader->scope.first;
+	level->arguments_unknown = reader->scope.arguments_unknown;
 	function->is_active = true;
 	reader->lexer = function->body;
 	reader->has_token = false;
@@ -137,18 +139,45 @@ void shell_function_end(struct shell_reader *reader)
 	reader->lexer = level->back;
 	reader->token = level->back_token;
 	reader->has_token = level->back_has_token;
+	/* What it shifted were its own. */
+	if (!level->is_function) {
+		reader->scope.first = level->first;
+		reader->scope.arguments_unknown = level->arguments_unknown;
+	}
+	/* Who left it before its end has not set all of this, nor what is
+	 * local. */
+	if (level->is_left)
+		reader->scope.age++;
+}
+
+/* The body that is read now, of a function that was called; NULL. */
+static struct shell_level *body_level(struct shell_reader *reader)
+{
+	for (size_t i = reader->depth; i > 0; i--)
+		if (reader->levels[i - 1].called)
+			return &reader->levels[i - 1];
+	return NULL;
+}
+
+void shell_function_local(struct shell_reader *reader)
+{
+	struct shell_level *level = body_level(reader);
+
+	if (level)
+		level->is_left = true;
 }
 
 bool shell_function_return(struct shell_reader *reader)
 {
-	for (size_t i = reader->depth; i > 0; i--) {
-		struct shell_level *level = &reader->levels[i - 1];
+	struct shell_level *level = body_level(reader);
 
-		if (!level->called)
-			continue;
-		/* Behind it nothing of the body runs. */
+	if (level) {
+		/* Behind it nothing of the body runs, or what does was not
+		 * left. */
 		if (!shell_maybe(reader) && !reader->is_pipe)
 			level->branch = SHELL_DEAD;
+		else
+			level->is_left = true;
 		return true;
 	}
 	return false;

@@ -18,6 +18,9 @@ bool shell_function_call(struct shell_reader *reader);
 /* The body ends, whose level is still there. */
 void shell_function_end(struct shell_reader *reader);
 
+/* local: what it sets is another value again behind the body. */
+void shell_function_local(struct shell_reader *reader);
+
 /* return: false, where the text is in no function that was called. */
 bool shell_function_return(struct shell_reader *reader);
 

@@ -98,7 +98,8 @@ struct shell_level {
 	unsigned rounds;
 	struct shell_lexer back;
 	struct shell_token back_token;
-	bool back_has_token;
+	bool back_has_token, arguments_unknown;
+	size_t first; /* of the arguments, see struct shell_scope */
 };
 
 /* The command that is the likeliest so far. */
