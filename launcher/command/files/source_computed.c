@@ -81,13 +81,14 @@ static size_t computed_in_line(const char *line, const char *end,
 /* A "/" in the rest of the line that stands in no string. */
 static bool line_divides(const char *at, const char *end)
 {
-	char quote = '\0';
+	for (; at < end && *at != '\n' && *at != '#'; at++) {
+		const char *closing = NULL;
 
-	for (; at < end && *at != '\n' && (quote || *at != '#'); at++) {
-		if (quote ? *at == quote : *at == '"' || *at == '\'')
-			quote = quote ? '\0' : *at;
-		else if (!quote && *at == '/')
+		if (*at == '/')
 			return true;
+		if (*at == '"' || *at == '\'')
+			closing = memchr(at + 1, *at, (size_t)(end - at - 1));
+		at = closing ? closing : at;
 	}
 	return false;
 }

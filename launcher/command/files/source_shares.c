@@ -163,9 +163,16 @@ static bool is_divisor(const char *text, const char *before)
 	return before > text && (before[-1] == '/' || before[-1] == '*');
 }
 
-static void times_visit(const char *text, const char *at,
-			enum source_share share, bool by_accum,
-			source_share_visit *visit, void *context)
+/* What is read, and for whom. */
+struct shares {
+	const char *text, *end;
+	source_share_visit *visit;
+	void *context;
+	unsigned rows_asked;
+};
+
+static void times_visit(const struct shares *shares, const char *at,
+			enum source_share share, bool by_accum)
 {
 	enum source_accum accum = by_accum ? ACCUM_TIMES : ACCUM_NONE;
 	const char *name;
@@ -173,37 +180,57 @@ static void times_visit(const char *text, const char *at,
 
 	share = share == SHARE_NONE ? SHARE_NONE : SHARE_TIMES;
 	do {
-		at = factor_before(text, at, &name, &length);
+		at = factor_before(shares->text, at, &name, &length);
 		if (length)
-			visit(context, name, length, share, accum);
-	} while (length && at > text && *--at == '*');
+			shares->visit(shares->context, name, length, share,
+				      accum);
+	} while (length && at > shares->text && *--at == '*');
+}
+
+static void rows_visit(const struct shares *shares, enum source_share share,
+		       enum source_accum accum)
+{
+	shares->visit(shares->context, SHARE_ROWS, strlen(SHARE_ROWS), share,
+		      accum);
 }
 
 /* batch % world: only what is shared has to be a multiple. */
-static void modulo_visit(const char *text, const char *at, const char *end,
-			 enum source_share share, unsigned *rows_asked,
-			 source_share_visit *visit, void *context)
+static void modulo_visit(struct shares *shares, const char *at,
+			 enum source_share share)
 {
 	struct span name;
 
-	(void)factor_before(text, at, &name.at, &name.length);
+	(void)factor_before(shares->text, at, &name.at, &name.length);
 	if (!name.length || share == SHARE_NONE)
 		return;
-	visit(context, name.at, name.length, share, ACCUM_NONE);
-	if ((*rows_asked)++ < ROWS_ASKED_MAX && is_rows_name(text, end, name))
-		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), share,
-		      ACCUM_NONE);
+	shares->visit(shares->context, name.at, name.length, share, ACCUM_NONE);
+	if (shares->rows_asked++ < ROWS_ASKED_MAX &&
+	    is_rows_name(shares->text, shares->end, name))
+		rows_visit(shares, share, ACCUM_NONE);
+}
+
+/* batch // world, batch / accum */
+static void quotient_visit(const struct shares *shares, const char *at,
+			   enum source_share share, bool by_accum)
+{
+	const char *name, *before;
+	size_t length;
+
+	if (by_accum && is_rows(shares->text, at))
+		rows_visit(shares, SHARE_NONE, ACCUM_DIVIDES);
+	before = factor_before(shares->text, at, &name, &length);
+	if (length && !is_divisor(shares->text, before) &&
+	    (share != SHARE_NONE || by_accum))
+		shares->visit(shares->context, name, length, share,
+			      by_accum ? ACCUM_DIVIDES : ACCUM_NONE);
 }
 
 /* The operator at at; where the text behind it is read on. */
-static const char *operator_visit(const char *text, const char *at,
-				  const char *end, unsigned *rows_asked,
-				  source_share_visit *visit, void *context)
+static const char *operator_visit(struct shares *shares, const char *at)
 {
-	const char *behind = at + 1;
+	const char *behind = at + 1, *end = shares->end;
 	enum source_share share;
-	const char *name, *before;
-	size_t length, operand;
+	size_t operand;
 	bool by_accum;
 
 	while (behind < end && (*behind == '/' || *behind == '='))
@@ -213,25 +240,16 @@ static const char *operator_visit(const char *text, const char *at,
 	operand = operand_length(behind, end);
 	share = ranks_in(behind, operand);
 	if (*at == '%') {
-		modulo_visit(text, at, end, share, rows_asked, visit, context);
+		modulo_visit(shares, at, share);
 		return behind;
 	}
 	/* Most products have no such word at all. */
 	by_accum = (*at != '*' || memmem(behind, operand, "acc", 3)) &&
 		   has_accum(behind, operand);
-	if (*at == '*') {
-		if (share != SHARE_NONE || by_accum)
-			times_visit(text, at, share, by_accum, visit, context);
-		return behind;
-	}
-	if (by_accum && is_rows(text, at))
-		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), SHARE_NONE,
-		      ACCUM_DIVIDES);
-	before = factor_before(text, at, &name, &length);
-	if (length && !is_divisor(text, before) &&
-	    (share != SHARE_NONE || by_accum))
-		visit(context, name, length, share,
-		      by_accum ? ACCUM_DIVIDES : ACCUM_NONE);
+	if (*at == '/')
+		quotient_visit(shares, at, share, by_accum);
+	else if (share != SHARE_NONE || by_accum)
+		times_visit(shares, at, share, by_accum);
 	return behind;
 }
 
@@ -256,17 +274,18 @@ static bool slices_batch(const char *at, const char *end)
 	return ranks_in(rank, operand_length(rank, end)) == SHARE_OF_ALL;
 }
 
-static void slices_visit(const char *text, const char *end,
-			 source_share_visit *visit, void *context)
+static void slices_visit(const struct shares *shares)
 {
 	static const char *const verbs[] = { "slice", "shard", "split",
 					     "chunk" };
+	const char *end = shares->end;
 	unsigned slices = 0;
 
-	if (!memmem(text, (size_t)(end - text), "rank", strlen("rank")))
+	if (!memmem(shares->text, (size_t)(end - shares->text), "rank",
+		    strlen("rank")))
 		return;
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
-		for (const char *at = text;
+		for (const char *at = shares->text;
 		     slices < SLICES_MAX &&
 		     (at = memmem(at, (size_t)(end - at), verbs[i],
 				  strlen(verbs[i])));
@@ -275,30 +294,33 @@ static void slices_visit(const char *text, const char *end,
 			while (at < end && is_name_byte(*at))
 				at++;
 			if (at < end && *at == '(' && slices_batch(at + 1, end))
-				visit(context, SHARE_ROWS, strlen(SHARE_ROWS),
-				      SHARE_OF_ALL, ACCUM_NONE);
+				rows_visit(shares, SHARE_OF_ALL, ACCUM_NONE);
 		}
 }
 
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context)
 {
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	struct shares shares = {
+		.text = text,
+		.end = text + strnlen(text, SOURCE_BYTES_MAX),
+		.visit = visit,
+		.context = context,
+	};
 	const char *at = text;
-	unsigned rows_asked = 0;
 
-	slices_visit(text, end, visit, context);
-	while (at < end) {
+	slices_visit(&shares);
+	while (at < shares.end) {
 		at += strcspn(at, "/*%#");
-		if (at >= end)
+		if (at >= shares.end)
 			return;
 		if (*at == '#') {
-			at = memchr(at, '\n', (size_t)(end - at));
+			at = memchr(at, '\n', (size_t)(shares.end - at));
 			if (!at)
 				return;
 			continue;
 		}
-		at = operator_visit(text, at, end, &rows_asked, visit, context);
+		at = operator_visit(&shares, at);
 	}
 }
 

@@ -253,9 +253,8 @@ void shell_pattern_begin(struct shell_level *level)
 void shell_pattern_add(struct shell_level *level, const char *pattern,
 		       size_t length)
 {
-	char quote = length > 1 ? *pattern : '\0';
-
-	if ((quote == '"' || quote == '\'') && pattern[length - 1] == quote) {
+	if (length > 1 && (*pattern == '"' || *pattern == '\'') &&
+	    pattern[length - 1] == *pattern) {
 		pattern++;
 		length -= 2;
 	}
