@@ -456,6 +456,11 @@ static const struct row script_rows[] = {
 	  "f() { A=$1; }\nA=3\nf 5\npython t.py $A",
 	  { NULL },
 	  "> s:python s:t.py s?:$A" },
+	{ { "bash", "t.sh", "x" },
+	  "f() { if [ \"$1\" = x ]; then B=1; else A=5; fi; }\nA=3\nB=4\n"
+	  "f 5\npython t.py $A $B $1",
+	  { NULL },
+	  "> s:python s:t.py s?:$A s?:$B a1:x" },
 	{ { "bash", "t.sh" },
 	  "f() { A=$1; }\nA=3\nf\npython t.py $A",
 	  { NULL },

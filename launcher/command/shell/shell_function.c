@@ -116,6 +116,7 @@ bool shell_function_call(struct shell_reader *reader)
 	level->back_has_token = reader->has_token;
 	level->first = reader->scope.first;
 	level->arguments_unknown = reader->scope.arguments_unknown;
+	reader->scope.arguments_unknown |= level->is_function;
 	function->is_active = true;
 	reader->lexer = function->body;
 	reader->has_token = false;
@@ -140,10 +141,8 @@ void shell_function_end(struct shell_reader *reader)
 	reader->token = level->back_token;
 	reader->has_token = level->back_has_token;
 	/* What it shifted were its own. */
-	if (!level->is_function) {
-		reader->scope.first = level->first;
-		reader->scope.arguments_unknown = level->arguments_unknown;
-	}
+	reader->scope.first = level->first;
+	reader->scope.arguments_unknown = level->arguments_unknown;
 	/* Who left it before its end has not set all of this, nor what is
 	 * local. */
 	if (level->is_left)
