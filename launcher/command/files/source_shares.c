@@ -409,7 +409,7 @@ static unsigned source_shares_line(const char *text, const char *at)
 }
 
 /* local_batch_size is another name than batch_size. */
-static bool has_name(const char *at, const char *end, const char *name)
+static bool shares_has_name(const char *at, const char *end, const char *name)
 {
 	size_t length = strlen(name);
 
@@ -425,7 +425,7 @@ static bool has_name(const char *at, const char *end, const char *name)
 static bool value_is_computed(const char *value, const char *end,
 			      const char *variable)
 {
-	return !has_name(value, end, variable) &&
+	return !shares_has_name(value, end, variable) &&
 	       memchr(value, '*', (size_t)(end - value));
 }
 

@@ -7,8 +7,6 @@
 #include "base/alloc.h"
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/candidates.h"
-#include "launcher/command/knobs/file_find.h"
-#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/knobs/knob_literal.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_variable.h"
@@ -290,25 +288,6 @@ static enum command_outcome not_in_file(const struct recognition *r,
 			      name + strspn(name, "-"));
 }
 
-/* Of a framework that leaves the name to the user, data.init_args.train.bs say:
- * the one key in a file that speaks of a batch. False: none, or several. */
-static bool key_by_words(struct recognition *r, enum command_outcome *outcome)
-{
-	struct file_keys keys;
-	const struct setting *batch;
-
-	file_keys_find(&keys, r);
-	batch = keys.first[OPTION_BATCH] ? keys.first[OPTION_BATCH]
-					 : keys.first[OPTION_MICRO];
-	if (keys.count[OPTION_BATCH] + keys.count[OPTION_MICRO] != 1 ||
-	    keys.count[OPTION_MICRO_NODE] + keys.count[OPTION_GLOBAL] +
-		    keys.count[OPTION_BATCH_LIKE] +
-		    keys.count[OPTION_MICRO_LIKE])
-		return false;
-	*outcome = knob_by_key_find(r, KNOB_MICRO, batch->key);
-	return true;
-}
-
 /* Where the framework is certain: its option and its default. */
 static enum command_outcome from_preset(struct recognition *r,
 					enum knob_kind kind)
@@ -317,7 +296,6 @@ static enum command_outcome from_preset(struct recognition *r,
 	const struct preset_knob *knob = preset_knob(preset, kind);
 	const char *name = knob->names.items[0];
 	int64_t value = knob->default_value;
-	enum command_outcome outcome;
 
 	if (kind == KNOB_GLOBAL)
 		return global_from_preset(r);
@@ -332,9 +310,6 @@ static enum command_outcome from_preset(struct recognition *r,
 		value = 1;
 	if (value == 0 && kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
-	if (value == 0 && kind == KNOB_MICRO && *name == '-' &&
-	    key_by_words(r, &outcome))
-		return outcome;
 	if (value == 0 && kind == KNOB_MICRO)
 		return not_recognised(
 			r,

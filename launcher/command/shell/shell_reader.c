@@ -2,9 +2,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reader.h"
 
-#include "launcher/command/shell/shell_condition.h"
-#include "launcher/command/shell/shell_function.h"
-
 #include "base/alloc.h"
 
 #include <errno.h>
@@ -143,14 +140,11 @@ void shell_pop(struct shell_reader *reader, enum shell_level_kind kind)
 			   "here: " SHELL_INSTEAD);
 		return;
 	}
-	if (kind == SHELL_LOOP && shell_loop_done(reader))
-		return;
 	/* The list goes on that it stands in. */
 	shell_end_list(reader);
 	reader->is_maybe = level->is_maybe;
 	reader->is_pipe = level->is_pipe;
 	reader->found_before = level->found_before;
-	shell_function_end(reader);
 	reader->depth--;
 }
 

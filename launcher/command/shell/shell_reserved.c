@@ -2,8 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reserved.h"
 
-#include "launcher/command/shell/shell_condition.h"
-#include "launcher/command/shell/shell_function.h"
+#include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_run.h"
 
 #include <string.h>
@@ -195,6 +194,21 @@ static void on_function(struct shell_reader *reader)
 	reader->is_function = true;
 }
 
+/* done, and }: unless it is read once more. */
+static void nest_done(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	if (!shell_top(reader) || shell_top(reader)->kind != kind ||
+	    !shell_loop_done(reader))
+		shell_pop(reader, kind);
+}
+
+static void nest_close(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	if (shell_top(reader) && shell_top(reader)->kind == kind)
+		shell_function_end(reader);
+	shell_pop(reader, kind);
+}
+
 /* What a reserved word does: begins a level, ends one, or something else. */
 struct reserved {
 	const char *word;
@@ -208,10 +222,10 @@ static const struct reserved reserved_words[] = {
 	{ .word = "fi", .nest = shell_pop, .kind = SHELL_IF },
 	{ .word = "while", .nest = shell_push, .kind = SHELL_LOOP },
 	{ .word = "until", .nest = shell_push, .kind = SHELL_LOOP },
-	{ .word = "done", .nest = shell_pop, .kind = SHELL_LOOP },
+	{ .word = "done", .nest = nest_done, .kind = SHELL_LOOP },
 	{ .word = "esac", .nest = shell_pop, .kind = SHELL_CASE },
 	{ .word = "{", .nest = shell_push, .kind = SHELL_BRACE },
-	{ .word = "}", .nest = shell_pop, .kind = SHELL_BRACE },
+	{ .word = "}", .nest = nest_close, .kind = SHELL_BRACE },
 	{ .word = "then", .run = on_then },
 	{ .word = "elif", .run = on_else },
 	{ .word = "else", .run = on_else },

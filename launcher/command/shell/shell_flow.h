@@ -1,7 +1,8 @@
-/* Which branch of an if or a case a script takes, where that is known. Pure. */
+/* What of a script runs, where that is known: branches, loops, functions. Pure.
+ */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_CONDITION_H
-#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_CONDITION_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FLOW_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FLOW_H
 
 #include "launcher/command/shell/shell_reader.h"
 
@@ -40,5 +41,24 @@ void shell_loop_leave(struct shell_reader *reader, bool goes_on);
 
 /* What is read now never runs. */
 bool shell_is_dead(const struct shell_reader *reader);
+
+/* The level just begun is the body of reader->function: it is passed over here,
+ * where it is certain that this function is the one of that name. */
+void shell_function_define(struct shell_reader *reader);
+
+/*
+ * The command just read calls a function: its body is read next, and then what
+ * stands behind the call. False: it is none.
+ */
+bool shell_function_call(struct shell_reader *reader);
+
+/* The body ends, whose level is still there. */
+void shell_function_end(struct shell_reader *reader);
+
+/* local: what it sets is another value again behind the body. */
+void shell_function_local(struct shell_reader *reader);
+
+/* return: false, where the text is in no function that was called. */
+bool shell_function_return(struct shell_reader *reader);
 
 #endif
