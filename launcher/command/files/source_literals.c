@@ -22,12 +22,6 @@ struct source_block {
 	size_t length, indent;
 };
 
-/* The name before a bracket: map of data.map(; no length: none. */
-struct source_call {
-	const char *name;
-	size_t length;
-};
-
 struct source_literals {
 	struct pytext cursor;
 	const char *beginning;
@@ -35,9 +29,9 @@ struct source_literals {
 	void *context;
 	struct source_block blocks[BLOCKS_MAX];
 	size_t block_count;
-	struct source_call calls[CALLS_MAX]; /* of each open bracket */
-	const char *statement; /* where it begins; NULL: not yet */
-	bool is_def;           /* its brackets hold parameters */
+	const char *brackets[CALLS_MAX]; /* those that are open */
+	const char *statement;           /* where it begins; NULL: not yet */
+	bool is_def;                     /* its brackets hold parameters */
 };
 
 static bool literals_is_digit(char c)
@@ -72,13 +66,16 @@ bool source_literal_is_of_other(const struct source_literal *literal)
 	};
 	const struct source_literals *at = literal->place;
 	int depth = at->cursor.depth;
-	const struct source_call *call;
+	const char *end, *name;
 
 	if (depth < 1 || depth > CALLS_MAX)
 		return false;
-	call = &at->calls[depth - 1];
+	end = name = at->brackets[depth - 1];
+	while (name > at->beginning && pytext_is_word(name[-1]))
+		name--;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (pytext_word_is(call->name, call->length, calls[i]))
+		if (*end == '(' &&
+		    pytext_word_is(name, (size_t)(end - name), calls[i]))
 			return true;
 	return false;
 }
@@ -280,18 +277,12 @@ static void literals_read_word(struct source_literals *at)
 		literals_read_value(at, word, length);
 }
 
-/* A bracket opens at the cursor: whose is it? */
 static void literals_open(struct source_literals *at)
 {
 	struct pytext *cursor = &at->cursor;
-	const char *end = cursor->at, *start = end;
 
-	while (start > cursor->line_start && pytext_is_word(start[-1]))
-		start--;
 	if (cursor->depth < CALLS_MAX)
-		at->calls[cursor->depth] = (struct source_call){
-			start, *end == '(' ? (size_t)(end - start) : 0
-		};
+		at->brackets[cursor->depth] = cursor->at;
 	cursor->depth++;
 }
 

@@ -14,6 +14,15 @@
 /* Names that may be copies of another; more are not asked for. */
 #define COPIES_MAX 16
 
+/* More modules are not looked into for their own. */
+#define USERS_MAX 16
+
+/* The modules of the script, of which each has its own. */
+struct module_list {
+	struct named_file *items[USERS_MAX];
+	size_t count;
+};
+
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
@@ -21,6 +30,7 @@ struct shared_name {
 	unsigned copies;  /* looked for so far */
 	enum source_share share;
 	bool divides_by_accum, times_accum;
+	struct module_list users;
 };
 
 /* bs = config.data.batch_size, and bs is what is shared. */
@@ -153,22 +163,6 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 	return variable;
 }
 
-static void shares_of_module(void *context, struct named_file *file,
-			     const struct source_import *import)
-{
-	(void)import;
-	source_shares_visit(strbuf_text(&file->text), note_share, context);
-}
-
-/* More modules are not looked into for their own. */
-#define USERS_MAX 16
-
-/* The modules of the script, of which each has its own. */
-struct module_list {
-	struct named_file *items[USERS_MAX];
-	size_t count;
-};
-
 static void list_module(void *context, struct named_file *file,
 			const struct source_import *import)
 {
@@ -182,18 +176,27 @@ static void list_module(void *context, struct named_file *file,
 		list->items[list->count++] = file;
 }
 
+static void shares_of_module(void *context, struct named_file *file,
+			     const struct source_import *import)
+{
+	struct shared_name *shared = context;
+
+	list_module(&shared->users, file, import);
+	source_shares_visit(strbuf_text(&file->text), note_share, shared);
+}
+
 /* A script that only starts things has its loader in a module's module. */
 static void shares_of_inner(const struct recognition *r,
 			    struct shared_name *shared)
 {
-	struct module_list users = { .count = 0 }, inner = { .count = 0 };
+	const struct module_list *users = &shared->users;
+	struct module_list inner = { .count = 0 };
 
-	module_files_visit(r, list_module, &users);
-	for (size_t i = 0; i < users.count; i++) {
+	for (size_t i = 0; i < users->count; i++) {
 		const struct module_user user = {
 			.r = r,
-			.text = strbuf_text(&users.items[i]->text),
-			.path = users.items[i]->path,
+			.text = strbuf_text(&users->items[i]->text),
+			.path = users->items[i]->path,
 		};
 
 		module_files_visit_of(&user, list_module, &inner);
@@ -225,8 +228,7 @@ static struct shared_name shares_of(const struct recognition *r,
 		source_shares_visit(r->text, note_share, &shared);
 	if (!shared.divides_by_accum && may_be_shared(r, shared.share))
 		module_files_visit(r, shares_of_module, &shared);
-	if (shared.share == SHARE_NONE && may_be_shared(r, shared.share) &&
-	    r->text && !r->command->view.expansion.folder)
+	if (shared.share == SHARE_NONE)
 		shares_of_inner(r, &shared);
 	return shared;
 }
