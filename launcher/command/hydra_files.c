@@ -23,7 +23,7 @@
 
 /* A group in a group, and so on. */
 #define HYDRA_DEPTH_MAX 4
-#define HYDRA_FILES_MAX 16
+#define HYDRA_FILES_MAX 24
 /* Choices that an experiment overrides; one of more is not known. */
 #define HYDRA_OVERRIDES_MAX 16
 
@@ -167,6 +167,25 @@ static bool choice_put(struct hydra_files *files, const char *parent,
 	return result;
 }
 
+/* "callbacks: [a, b]" are several choices of one group. */
+static bool choice_of_list_put(struct hydra_files *files, const char *parent,
+			       const char *key, const char *choice)
+{
+	const char *bracket = strchr(key, '[');
+	char *group;
+	bool result;
+
+	if (!bracket ||
+	    strspn(bracket + 1, "0123456789") + 2 != strlen(bracket))
+		return choice_put(files, parent, key, choice);
+	group = xstrndup(key, (size_t)(bracket - key));
+	/* A word that chooses others would stand for all of them. */
+	result = !choice_typed(files->r->command, group + (*group == '/')) &&
+		 choice_put(files, parent, group, choice);
+	free(group);
+	return result;
+}
+
 /* One entry of the list of defaults. */
 static bool entry_put(struct hydra_files *files, const char *group,
 		      const struct setting *setting)
@@ -176,7 +195,8 @@ static bool entry_put(struct hydra_files *files, const char *group,
 	if (!after)
 		return false;
 	if (after[1] == '.')
-		return choice_put(files, group, after + 2, setting->value);
+		return choice_of_list_put(files, group, after + 2,
+					  setting->value);
 	/* Another config of the same group. */
 	return after[1] == '\0' && hydra_is_plain(setting->value) &&
 	       !strchr(setting->value, '/') &&

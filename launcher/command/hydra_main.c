@@ -4,6 +4,7 @@
 #include "launcher/command/hydra_main.h"
 
 #include "base/alloc.h"
+#include "base/strbuf.h"
 #include "launcher/command/files/pytext.h"
 #include "launcher/command/parts/token.h"
 
@@ -11,6 +12,8 @@
 #include <string.h>
 
 static const char decorator[] = "@hydra.main(";
+/* Further up no config stands. */
+#define PARENTS_MAX 4
 
 /* The one decorator; NULL: none, or several. */
 static const char *main_find(const char *text)
@@ -18,6 +21,51 @@ static const char *main_find(const char *text)
 	const char *found = text ? strstr(text, decorator) : NULL;
 
 	return found && !strstr(found + 1, decorator) ? found : NULL;
+}
+
+/* So often does the text stand there. */
+static size_t times_in(const char *at, const char *end, const char *text)
+{
+	size_t count = 0;
+
+	while ((at = memmem(at, (size_t)(end - at), text, strlen(text)))) {
+		at += strlen(text);
+		count++;
+	}
+	return count;
+}
+
+/*
+ * str(Path(__file__).parent.joinpath("a", "b")), or os.path.join with dirname:
+ * "a/b", and "../" before it for each further parent. NULL: another value. The
+ * caller frees.
+ */
+static char *main_path_of_file(struct pytext cursor)
+{
+	struct pytext end = cursor;
+	struct strbuf path = STRBUF_INIT;
+	const char *text;
+	size_t ups, length;
+
+	pytext_skip_argument(&end);
+	ups = times_in(cursor.at, end.at, ".parent") +
+	      times_in(cursor.at, end.at, "dirname(");
+	if (!times_in(cursor.at, end.at, "__file__") || ups == 0 ||
+	    ups > PARENTS_MAX || times_in(cursor.at, end.at, ".parents"))
+		return NULL;
+	for (; ups > 1; ups--)
+		strbuf_adds(&path, "../");
+	cursor.end = end.at;
+	while (cursor.at < cursor.end) {
+		if (!pytext_is_quote(*cursor.at)) {
+			pytext_step(&cursor);
+			continue;
+		}
+		pytext_string(&cursor, &text, &length);
+		strbuf_add(&path, text, length);
+		strbuf_addch(&path, '/');
+	}
+	return strbuf_detach(&path);
 }
 
 /* One argument of it; false: another than a keyword. */
@@ -45,9 +93,9 @@ static bool main_read_argument(struct pytext *cursor, struct hydra_main *main)
 	}
 	text = pytext_string_alone(*cursor);
 	if (is_path) {
-		main->path = text;
 		main->path_is_other =
 			!text && strncmp(cursor->at, "None", 4) != 0;
+		main->path = text ? text : main_path_of_file(*cursor);
 	} else {
 		main->name = text;
 	}
@@ -138,8 +186,10 @@ bool hydra_main_read(struct hydra_main *main, const struct recognition *r)
 		main->path = xstrdup(path);
 		main->path_is_other = false;
 	}
-	/* Where both are, each may have any part of it. */
-	if (!is_known || !main->name || (main->path && folder))
+	/* Where both are, each may have any part of it; that of the script
+	 * itself is the one that its files in another folder are not in. */
+	if (!is_known || !main->name ||
+	    (main->path && folder && !main->path_is_other))
 		return false;
 	if (folder)
 		main->folder = folder_from("", folder);

@@ -10,7 +10,8 @@
 
 struct hydra_main {
 	char *name;         /* config_name, of the primary config; NULL */
-	char *path;         /* config_path; NULL: None, or not plain */
+	char *path;         /* config_path, made of __file__ too; NULL: None, or
+			     * not known */
 	bool path_is_other; /* it is not plain */
 	char *folder; /* where it lies, with a slash at its end, or ""; NULL */
 	/* What a file holds itself stands last where its list does not say: so

@@ -392,12 +392,12 @@ static bool starts_launcher(const char *text)
 
 /* A source_share_visit. */
 static void note_times(void *context, const char *name, size_t length,
-		       enum source_share share, bool by_accum)
+		       enum source_share share, enum source_accum accum)
 {
 	enum option_class class = option_class_of(name, length);
 	bool *found = context;
 
-	(void)by_accum;
+	(void)accum;
 	*found |= share == SHARE_TIMES &&
 		  (class == OPTION_MICRO || class == OPTION_BATCH);
 }

@@ -26,10 +26,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Options of a script are declared near its top. */
-#define SOURCE_MAX ((size_t)200 * 1024)
-/* So many bytes are read in milliseconds; see tests/bench/recognise.c. */
-#define CONFIG_MAX ((size_t)128 * 1024)
+/* Options of a script are declared near its top, and the sizes of a config
+ * before the paths of its data; so many bytes are read in milliseconds, see
+ * tests/bench/recognise.c. */
+#define NAMED_BYTES_MAX ((size_t)200 * 1024)
 /* More times the command's own batch need not be tried. */
 #define MAX_MICRO_FACTOR 64
 
@@ -47,8 +47,7 @@ static int request_read_file(void *context, const char *path,
 	bool is_config =
 		settings_format_of(path, &format) && format != SETTINGS_PYTHON;
 	struct error err = ERROR_INIT;
-	int result = textfile_read(path, is_config ? CONFIG_MAX : SOURCE_MAX,
-				   text, &err);
+	int result = textfile_read(path, NAMED_BYTES_MAX, text, &err);
 
 	(void)context;
 	/* What is larger than any config holds data. */

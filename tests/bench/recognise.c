@@ -24,7 +24,7 @@
 #define LIMIT_US 5000.0
 #define SLOWEST_SHOWN 8
 #define SCRIPT_BYTES ((size_t)200 * 1024)
-#define CONFIG_BYTES ((size_t)128 * 1024 - 64)
+#define CONFIG_BYTES ((size_t)200 * 1024 - 64)
 #define USUAL_BYTES ((size_t)16 * 1024)
 
 struct figure {

@@ -146,7 +146,7 @@ unlike 'an escape in an explanation' "$out" "$(printf '\033')"
 echo 'yaml.safe_load(open(sys.argv[1]))' >train.py
 {
 	echo 'batch_size: 4'
-	seq 10000 | sed 's/.*/key_&: &/'
+	seq 15000 | sed 's/.*/key_&: &/'
 } >data.yaml
 run "$AUTOFIT" explain --device host -- python3 train.py data.yaml
 is 'a config that is data' "$status" 122

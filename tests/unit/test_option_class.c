@@ -101,7 +101,7 @@ static const struct class_row class_rows[] = {
 	  "--batches_per_epoch --batch_sampler --prefetch_batches "
 	  "--batch_log_interval --grad_accum_dtype "
 	  "--gradient_accumulation_fusion --eval.batch_size "
-	  "val_loader.bs data.test.batch_size "
+	  "val_loader.bs data.test.batch_size sample.per_proc_batch_size "
 	  "dataset.validation.batch_size --preprocessing_batch_size "
 	  "--encoding_bs --benchmark_batch --batch_mode "
 	  "--batch_name --dev_batch_size --rollout_batch_size "

@@ -232,6 +232,56 @@ static const struct reading readings[] = {
 	      "8 x 4 x 2"),
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // args.acc_steps\n", "16 x 4 x 2"),
+	/* What is given for one rank makes another total, and limits none. */
+	PLAIN("torchrun --nproc-per-node 8 t.py --batch_size 256",
+	      "p.add_argument('--batch_size', help='Global batch size')\n"
+	      "p.add_argument('--local_batch_size', type=int, default=None)\n"
+	      "if args.local_batch_size is not None:\n"
+	      "    args.batch_size = world_size * args.local_batch_size\n",
+	      "? t.py:4 computes batch_size, whatever --batch_size says"),
+	PLAIN("torchrun --nproc-per-node 8 t.py --local_batch_size 64",
+	      "p.add_argument('--batch_size', type=int, default=256)\n"
+	      "p.add_argument('--local_batch_size', type=int, default=None)\n"
+	      "if args.local_batch_size is not None:\n"
+	      "    args.batch_size = world_size * args.local_batch_size\n",
+	      "64 x 1 x 8"),
+	/* A limit that is given, beside a total that something else gives. */
+	PLAIN("torchrun --nproc-per-node 8 t.py --batch-gpu 32",
+	      "p.add_argument('--batch', help='Total batch size', "
+	      "default=None)\n"
+	      "p.add_argument('--batch-gpu', type=int, default=0)\n",
+	      "? t.py:1 has the option --batch, but no plain number as its "
+	      "default: add --batch N"),
+	/* Pieces of one batch, and the ranks' parts of each. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --accum 4",
+	      "for i in range(self.config.accum):\n"
+	      "    part = slice_batch(batch, i, self.config.accum, 0)\n"
+	      "    own = slice_batch(part_batch, self.rank, self.world_size)\n",
+	      "8 x 4 x 2"),
+	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --accum 4",
+	      "for i in range(args.accum):\n"
+	      "    log(next(batches), args.accum)\n"
+	      "own = slice_batch(eval_batch, self.rank, self.world_size)\n",
+	      "64 x 4 x 2"),
+	/* The rows of a pass have to be a multiple of the ranks. */
+	PLAIN("torchrun --nproc-per-node 2 t.py --mini-batch-size 64",
+	      "batch_size = x.size()[0]\n"
+	      "if batch_size % ext_dist.my_size != 0:\n    sys.exit('no')\n",
+	      "32 x 1 x 2"),
+	/* What is divided is the product, by the same name in a function. */
+	PLAIN("python t.py --batch_size 64 --acc_steps 4",
+	      "rows = args.batch_size * args.acc_steps\n"
+	      "def step(batch_size):\n    part = batch_size // "
+	      "args.acc_steps\n",
+	      "64 x 4 x 1"),
+	/* A word that sets a key of the file, and is the batch of all passes.
+	 */
+	{ "python t.py a.yaml data.batch_size=512 data.accum=4",
+	  "b = config.data.batch_size // (config.ngpus * config.data.accum)\n",
+	  "128 x 4 x 1",
+	  "a.yaml",
+	  "data:\n  batch_size: 512\n  accum: 1\n",
+	  { 0 } },
 	PLAIN("torchrun --nproc-per-node 2 t.py --batch_size 64 --acc_steps 4",
 	      "b = args.batch_size // world_size\n", "32 x 4 x 2"),
 	PLAIN("python t.py",
@@ -319,6 +369,34 @@ static const struct reading readings[] = {
 	      "from ray.job_submission import JobSubmissionClient\n",
 	      "? ray.job_submission"),
 	PLAIN("python t.py --bs 8", "import modal\n", "? t.py:1 uses modal"),
+	PLAIN("python t.py --bs 8", "import beaker\n", "? t.py:1 uses beaker"),
+	/* The text of a job script in it; of its own head it is no submission.
+	 */
+	PLAIN("python t.py --bs 8",
+	      "import os\nJOB = \"\"\"#!/bin/bash\n#SBATCH -N {n}\n\"\"\"\n"
+	      "launcher = 'sbatch'\nos.system(f'{launcher} job.sh')\n",
+	      "? t.py:2 uses sbatch"),
+	PLAIN("python t.py --bs 8",
+	      "#!/usr/bin/env python\n#SBATCH -N 1\nos.system('nvidia-smi')\n",
+	      "8 x 1 x 1"),
+	PLAIN("python t.py --bs 8", "JOB = '#SBATCH -N 1'\n", "8 x 1 x 1"),
+	/* What is drawn from the model beside what trains it. */
+	PLAIN("python t.py --config.train.batch_size=2 "
+	      "--config.sample.batch_size=8",
+	      NULL, "2 x 1 x 1"),
+	/* Two numbers, of which one is the larger batch by its name. */
+	PLAIN("python t.py",
+	      "global_batch_size = 512\nmicro_batch_size = 8\n"
+	      "accum = global_batch_size // micro_batch_size\n",
+	      "? add --micro-flag t.py:2 --global-flag t.py:1"),
+	/* What is an argument of a call that trains nothing. */
+	PLAIN("python t.py",
+	      "score = pipeline('sentiment', top_k=2, batch_size=256)\n",
+	      "? no batch size is found"),
+	PLAIN("python t.py",
+	      "ds = ds.map(f, batched=True, batch_size=1000)\n"
+	      "fit(DataLoader(ds, batch_size=8))\n",
+	      "8 x 1 x 1"),
 	PLAIN("python t.py --bs 8", "from xmanager import xm_local\n",
 	      "? uses xmanager"),
 	PLAIN("python t.py --bs 8",
@@ -343,6 +421,13 @@ static const struct reading readings[] = {
 	PLAIN("python t.py --bs 8",
 	      "  accumulate = max(round(nbs / total_bs), 1)\n",
 	      "? t.py:1 computes accumulate"),
+	PLAIN("python t.py --per_gpu_batchsize 8",
+	      "n = config[\"batch_size\"] // (\n    config['gpu'] * gpus)\n"
+	      "t = Trainer(accumulate_grad_batches=n, max_steps=5)\n",
+	      "? t.py:1 computes accumulate_grad_batches"),
+	PLAIN("python t.py --per_gpu_batchsize 8",
+	      "n = config['a/b']\nt = Trainer(accumulate_grad_batches=n)\n",
+	      "8 x 1 x 1"),
 	PLAIN("python t.py --bs 8",
 	      "# accum = a // b\naccum = 4 # a // b\n"
 	      "x.accum_freq = args.n\nif accum == 3 / 1: pass\n",

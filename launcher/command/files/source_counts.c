@@ -137,6 +137,55 @@ static bool is_of_split(const struct count_place *place)
 			      ends_in(place->line, at, "split"));
 }
 
+/* for i in range(n): the counter of a loop that begins so shortly before the
+ * line; no length: there is none. */
+static const char *loop_counter(const struct count_place *place,
+				const char *text, size_t *length)
+{
+	const char *from = place->line, *at;
+	size_t bytes = (size_t)(place->end - place->name);
+
+	*length = 0;
+	while (from > text && place->line - from < COUNT_LINE_BYTES)
+		from--;
+	/* The last one before it. */
+	for (at = place->line;
+	     at > from && (at == place->line || strncmp(at, "for ", 4) != 0);)
+		at--;
+	if (strncmp(at, "for ", 4) != 0 ||
+	    (at > text && count_is_name_byte(at[-1])))
+		return NULL;
+	at += 4;
+	while (count_is_name_byte(at[*length]))
+		++*length;
+	from = at + *length;
+	if (strncmp(from, " in range(", 10) == 0 &&
+	    memmem(from, strcspn(from, "\n"), place->name, bytes))
+		return at;
+	*length = 0;
+	return NULL;
+}
+
+/* part(batch, i, n) in a loop over i: it takes the i-th piece of n. */
+static bool is_of_pieces(const struct count_place *place, const char *text)
+{
+	const char *open = place->begin, *counter, *at;
+	size_t length;
+
+	while (open > place->line && open[-1] != '(' && open[-1] != ')')
+		open--;
+	if (open == place->line || open[-1] != '(' ||
+	    !count_holds(open, open + strcspn(open, ",)"), "batch"))
+		return false;
+	counter = loop_counter(place, text, &length);
+	for (at = open; counter && at < place->begin; at++)
+		if (!count_is_name_byte(at[-1]) &&
+		    strncmp(at, counter, length) == 0 &&
+		    !count_is_name_byte(at[length]))
+			return true;
+	return false;
+}
+
 /* opt.step(), scaler.step(optimizer), self.optim.step(): no scheduler's. */
 static bool steps_optimizer(const char *at, const char *end)
 {
@@ -221,6 +270,8 @@ unsigned source_count_uses(const char *text, const char *variable)
 		     i++)
 			if (count_uses[i].is_so(&place))
 				uses |= count_uses[i].use;
+		if (is_of_pieces(&place, text))
+			uses |= COUNT_SPLITS;
 	}
 	return uses;
 }

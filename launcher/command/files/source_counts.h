@@ -11,8 +11,9 @@ enum {
 	COUNT_DIVIDES = 1 << 0, /* loss / n: of gradients that add up */
 	COUNT_TIMES = 1 << 1,   /* batch_size * n */
 	COUNT_LOOPS = 1 << 2,   /* for i in range(n) */
-	COUNT_SPLITS = 1 << 3,  /* torch.chunk(x, n): pieces of one batch */
-	COUNT_GUARDS = 1 << 4,  /* if (i + 1) % n == 0: optimizer.step() */
+	/* torch.chunk(x, n), part(batch, i, n): pieces of one batch */
+	COUNT_SPLITS = 1 << 3,
+	COUNT_GUARDS = 1 << 4, /* if (i + 1) % n == 0: optimizer.step() */
 };
 
 /* Of the variable, as a name or as a part of args.name. */

@@ -11,6 +11,8 @@
 
 /* Functions and classes inside each other; deeper ones go unnamed. */
 #define BLOCKS_MAX 16
+/* Brackets inside each other; calls deeper than these go unnamed. */
+#define CALLS_MAX 16
 /* More digits may be more than 64 bits hold. */
 #define DIGITS_MAX 18
 
@@ -27,8 +29,9 @@ struct source_literals {
 	void *context;
 	struct source_block blocks[BLOCKS_MAX];
 	size_t block_count;
-	const char *statement; /* where it begins; NULL: not yet */
-	bool is_def;           /* its brackets hold parameters */
+	const char *brackets[CALLS_MAX]; /* those that are open */
+	const char *statement;           /* where it begins; NULL: not yet */
+	bool is_def;                     /* its brackets hold parameters */
 };
 
 static bool literals_is_digit(char c)
@@ -47,6 +50,34 @@ static size_t target_length(const struct source_literals *at)
 		at->statement[length] == '.'))
 		length++;
 	return length;
+}
+
+/*
+ * The literal is an argument of a call that trains nothing: data.map(f,
+ * batch_size=1000), pipeline("sentiment-analysis", batch_size=256).
+ */
+bool source_literal_is_of_other(const struct source_literal *literal)
+{
+	static const char *const calls[] = {
+		"map",          "filter",      "pipeline",   "encode",
+		"predict",      "evaluate",    "generate",   "to_batches",
+		"iter_batches", "map_batches", "transcribe", "embed",
+		"push_to_hub"
+	};
+	const struct source_literals *at = literal->place;
+	int depth = at->cursor.depth;
+	const char *end, *name;
+
+	if (depth < 1 || depth > CALLS_MAX)
+		return false;
+	end = name = at->brackets[depth - 1];
+	while (name > at->beginning && pytext_is_word(name[-1]))
+		name--;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (*end == '(' &&
+		    pytext_word_is(name, (size_t)(end - name), calls[i]))
+			return true;
+	return false;
 }
 
 /* def val_dataloader(self): */
@@ -246,13 +277,22 @@ static void literals_read_word(struct source_literals *at)
 		literals_read_value(at, word, length);
 }
 
+static void literals_open(struct source_literals *at)
+{
+	struct pytext *cursor = &at->cursor;
+
+	if (cursor->depth < CALLS_MAX)
+		at->brackets[cursor->depth] = cursor->at;
+	cursor->depth++;
+}
+
 static void literals_read_mark(struct source_literals *at)
 {
 	struct pytext *cursor = &at->cursor;
 	char c = *cursor->at;
 
 	if (c == '(' || c == '[' || c == '{')
-		cursor->depth++;
+		literals_open(at);
 	else if ((c == ')' || c == ']' || c == '}') && cursor->depth > 0)
 		cursor->depth--;
 	else if (c == '\\' && cursor->at + 1 < cursor->end)

@@ -11,8 +11,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* More of what stands behind an operator is not looked at. */
+/* More of what stands behind an operator is not looked at, nor of a call. */
 #define OPERAND_BYTES 80
+#define SLICE_BYTES 160
+#define SLICES_MAX 64
+/* So many names are looked for that may be the rows of a pass. */
+#define ROWS_ASKED_MAX 2
 
 static bool is_name_byte(char c)
 {
@@ -79,10 +83,10 @@ static enum source_share ranks_in(const char *at, size_t length)
 					    "local_size",  "device_count",
 					    NULL };
 	static const char *const all[] = {
-		"world",   "gpu",      "nproc",      "num_proc",
-		"n_proc",  "replica",  "num_device", "n_device",
-		"devices", "hvd.size", "num_cards",  "num_ranks",
-		"n_ranks", "dp_size",  "mpi_size",   NULL
+		"world",     "gpu",        "nproc",    "num_proc", "n_proc",
+		"replica",   "num_device", "n_device", "devices",  "hvd.size",
+		"num_cards", "num_ranks",  "n_ranks",  "dp_size",  "mpi_size",
+		"my_size",   NULL
 	};
 	static const char *const neither[] = { "mem", "gpu_id", NULL };
 
@@ -116,7 +120,8 @@ static const char *factor_before(const char *text, const char *at,
 /* inputs.shape[0] and x.size(0) before at: the rows of whatever is there. */
 static bool is_rows(const char *text, const char *at)
 {
-	static const char *const rows[] = { "shape[0]", "size(0)" };
+	static const char *const rows[] = { "shape[0]", "size(0)",
+					    "size()[0]" };
 
 	while (at > text && at[-1] == ' ')
 		at--;
@@ -130,34 +135,102 @@ static bool is_rows(const char *text, const char *at)
 	return false;
 }
 
+/* "rows = x.size(0)", and nothing else in the line. */
+static bool is_rows_name(const char *text, const char *end, struct span name)
+{
+	for (const char *at = text;
+	     (at = memmem(at, (size_t)(end - at), name.at, name.length));
+	     at += name.length) {
+		const char *behind = at + name.length, *line_end;
+
+		behind += strspn(behind, " ");
+		if (*behind != '=' || (at > text && !strchr("\n\t ", at[-1])))
+			continue;
+		line_end = memchr(at, '\n', (size_t)(end - at));
+		if (!line_end)
+			return false;
+		while (line_end > behind && strchr(" \r", line_end[-1]))
+			line_end--;
+		if (is_rows(behind, line_end))
+			return true;
+	}
+	return false;
+}
+
 /* In len(data) // batch_size // world it is no batch that is divided. */
 static bool is_divisor(const char *text, const char *before)
 {
 	return before > text && (before[-1] == '/' || before[-1] == '*');
 }
 
-static void times_visit(const char *text, const char *at,
-			source_share_visit *visit, void *context)
+/* What is read, and for whom. */
+struct shares {
+	const char *text, *end;
+	source_share_visit *visit;
+	void *context;
+	unsigned rows_asked;
+};
+
+static void times_visit(const struct shares *shares, const char *at,
+			enum source_share share, bool by_accum)
 {
+	enum source_accum accum = by_accum ? ACCUM_TIMES : ACCUM_NONE;
 	const char *name;
 	size_t length;
 
+	share = share == SHARE_NONE ? SHARE_NONE : SHARE_TIMES;
 	do {
-		at = factor_before(text, at, &name, &length);
+		at = factor_before(shares->text, at, &name, &length);
 		if (length)
-			visit(context, name, length, SHARE_TIMES, false);
-	} while (length && at > text && *--at == '*');
+			shares->visit(shares->context, name, length, share,
+				      accum);
+	} while (length && at > shares->text && *--at == '*');
+}
+
+static void rows_visit(const struct shares *shares, enum source_share share,
+		       enum source_accum accum)
+{
+	shares->visit(shares->context, SHARE_ROWS, strlen(SHARE_ROWS), share,
+		      accum);
+}
+
+/* batch % world: only what is shared has to be a multiple. */
+static void modulo_visit(struct shares *shares, const char *at,
+			 enum source_share share)
+{
+	struct span name;
+
+	(void)factor_before(shares->text, at, &name.at, &name.length);
+	if (!name.length || share == SHARE_NONE)
+		return;
+	shares->visit(shares->context, name.at, name.length, share, ACCUM_NONE);
+	if (shares->rows_asked++ < ROWS_ASKED_MAX &&
+	    is_rows_name(shares->text, shares->end, name))
+		rows_visit(shares, share, ACCUM_NONE);
+}
+
+/* batch // world, batch / accum */
+static void quotient_visit(const struct shares *shares, const char *at,
+			   enum source_share share, bool by_accum)
+{
+	const char *name, *before;
+	size_t length;
+
+	if (by_accum && is_rows(shares->text, at))
+		rows_visit(shares, SHARE_NONE, ACCUM_DIVIDES);
+	before = factor_before(shares->text, at, &name, &length);
+	if (length && !is_divisor(shares->text, before) &&
+	    (share != SHARE_NONE || by_accum))
+		shares->visit(shares->context, name, length, share,
+			      by_accum ? ACCUM_DIVIDES : ACCUM_NONE);
 }
 
 /* The operator at at; where the text behind it is read on. */
-static const char *operator_visit(const char *text, const char *at,
-				  const char *end, source_share_visit *visit,
-				  void *context)
+static const char *operator_visit(struct shares *shares, const char *at)
 {
-	const char *behind = at + 1;
+	const char *behind = at + 1, *end = shares->end;
 	enum source_share share;
-	const char *name, *before;
-	size_t length, operand;
+	size_t operand;
 	bool by_accum;
 
 	while (behind < end && (*behind == '/' || *behind == '='))
@@ -166,46 +239,88 @@ static const char *operator_visit(const char *text, const char *at,
 		return behind + 1;
 	operand = operand_length(behind, end);
 	share = ranks_in(behind, operand);
-	/* batch % world: only what is shared has to be a multiple. */
 	if (*at == '%') {
-		(void)factor_before(text, at, &name, &length);
-		if (length && share != SHARE_NONE)
-			visit(context, name, length, share, false);
+		modulo_visit(shares, at, share);
 		return behind;
 	}
-	if (*at == '*') {
-		if (share != SHARE_NONE)
-			times_visit(text, at, visit, context);
-		return behind;
-	}
-	by_accum = has_accum(behind, operand);
-	if (by_accum && is_rows(text, at))
-		visit(context, SHARE_ROWS, strlen(SHARE_ROWS), SHARE_NONE,
-		      true);
-	before = factor_before(text, at, &name, &length);
-	if (length && !is_divisor(text, before) &&
-	    (share != SHARE_NONE || by_accum))
-		visit(context, name, length, share, by_accum);
+	/* Most products have no such word at all. */
+	by_accum = (*at != '*' || memmem(behind, operand, "acc", 3)) &&
+		   has_accum(behind, operand);
+	if (*at == '/')
+		quotient_visit(shares, at, share, by_accum);
+	else if (share != SHARE_NONE || by_accum)
+		times_visit(shares, at, share, by_accum);
 	return behind;
+}
+
+/* slice_batch(batch, self.rank, self.world_size): of these arguments, a batch
+ * that trains, a rank, and how many there are. */
+static bool slices_batch(const char *at, const char *end)
+{
+	size_t first = strcspn(at, ",()\n"), length;
+	const char *rank;
+
+	end = end - at > SLICE_BYTES ? at + SLICE_BYTES : end;
+	if (at + first >= end || at[first] != ',' ||
+	    !mentions(at, first, "batch") ||
+	    option_class_of(at, first) == OPTION_DECOY)
+		return false;
+	rank = at + first + 1;
+	length = strcspn(rank, ",\n");
+	if (rank + length >= end || rank[length] != ',' ||
+	    !mentions(rank, length, "rank"))
+		return false;
+	rank += length + 1;
+	return ranks_in(rank, operand_length(rank, end)) == SHARE_OF_ALL;
+}
+
+static void slices_visit(const struct shares *shares)
+{
+	static const char *const verbs[] = { "slice", "shard", "split",
+					     "chunk" };
+	const char *end = shares->end;
+	unsigned slices = 0;
+
+	if (!memmem(shares->text, (size_t)(end - shares->text), "rank",
+		    strlen("rank")))
+		return;
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		for (const char *at = shares->text;
+		     slices < SLICES_MAX &&
+		     (at = memmem(at, (size_t)(end - at), verbs[i],
+				  strlen(verbs[i])));
+		     slices++) {
+			at += strlen(verbs[i]);
+			while (at < end && is_name_byte(*at))
+				at++;
+			if (at < end && *at == '(' && slices_batch(at + 1, end))
+				rows_visit(shares, SHARE_OF_ALL, ACCUM_NONE);
+		}
 }
 
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context)
 {
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	struct shares shares = {
+		.text = text,
+		.end = text + strnlen(text, SOURCE_BYTES_MAX),
+		.visit = visit,
+		.context = context,
+	};
 	const char *at = text;
 
-	while (at < end) {
+	slices_visit(&shares);
+	while (at < shares.end) {
 		at += strcspn(at, "/*%#");
-		if (at >= end)
+		if (at >= shares.end)
 			return;
 		if (*at == '#') {
-			at = memchr(at, '\n', (size_t)(end - at));
+			at = memchr(at, '\n', (size_t)(shares.end - at));
 			if (!at)
 				return;
 			continue;
 		}
-		at = operator_visit(text, at, end, visit, context);
+		at = operator_visit(&shares, at);
 	}
 }
 
@@ -246,77 +361,6 @@ bool source_is_copy(const char *text, const char *name, size_t length,
 			return true;
 	}
 	return false;
-}
-
-/* "args.accum = a // b", from its first word on: the name, or no length. */
-static size_t computed_name(const char *at, const char *end, const char **name)
-{
-	const char *start = at, *equals;
-	int depth = 0;
-
-	while (at < end && (is_name_byte(*at) || *at == '.')) {
-		if (*at == '.')
-			start = at + 1;
-		at++;
-	}
-	*name = start;
-	equals = at + strspn(at, " ");
-	if (at == start || *equals != '=' || equals[1] == '=' ||
-	    option_class_of(start, (size_t)(at - start)) != OPTION_ACCUM)
-		return 0;
-	/* 0.5 ** (a / b) counts nothing. */
-	if (strncmp(equals + 1 + strspn(equals + 1, " "), "0.", 2) == 0)
-		return 0;
-	end = end > at + OPERAND_BYTES ? at + OPERAND_BYTES : end;
-	for (const char *c = equals; c < end && !strchr("#\"'", *c); c++) {
-		depth += (*c == '(' || *c == '[') - (*c == ')' || *c == ']');
-		if (depth < 0 || (depth == 0 && *c == ','))
-			return 0;
-		if (*c == '/')
-			return (size_t)(at - start);
-	}
-	return 0;
-}
-
-/* At the beginning of the line, or of an argument in it. */
-static size_t computed_in_line(const char *line, const char *end,
-			       const char **name)
-{
-	size_t length = computed_name(line, end, name);
-
-	while (line < end && *line != '#' && !length) {
-		const char *closing = NULL;
-
-		if (strchr("\"'", *line))
-			closing = memchr(line + 1, *line,
-					 (size_t)(end - line - 1));
-		else if (*line == '(' || *line == ',')
-			length = computed_name(line + 1 + strspn(line + 1, " "),
-					       end, name);
-		line = closing ? closing + 1 : line + 1;
-	}
-	return length;
-}
-
-unsigned source_accum_computed(const char *text, const char **name,
-			       size_t *length)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-	unsigned line = 0;
-
-	while (text < end) {
-		const char *line_end = memchr(text, '\n', (size_t)(end - text));
-
-		line++;
-		line_end = line_end ? line_end : end;
-		while (text < line_end && (*text == ' ' || *text == '\t'))
-			text++;
-		*length = computed_in_line(text, line_end, name);
-		if (*length)
-			return line;
-		text = line_end + 1;
-	}
-	return 0;
 }
 
 /* args. of the variable, and = behind it: what stands right of that. */
@@ -364,13 +408,25 @@ static unsigned source_shares_line(const char *text, const char *at)
 	return line;
 }
 
+/* local_batch_size is another name than batch_size. */
+static bool shares_has_name(const char *at, const char *end, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *start = at;
+	     (at = memmem(at, (size_t)(end - at), name, length)); at += length)
+		if ((at == start || !is_name_byte(at[-1])) &&
+		    (at + length == end || !is_name_byte(at[length])))
+			return true;
+	return false;
+}
+
 /* A product, of other things than itself. */
 static bool value_is_computed(const char *value, const char *end,
 			      const char *variable)
 {
-	size_t length = (size_t)(end - value);
-
-	return !mentions(value, length, variable) && memchr(value, '*', length);
+	return !shares_has_name(value, end, variable) &&
+	       memchr(value, '*', (size_t)(end - value));
 }
 
 /* args.batch_size = 64 at the beginning of a line, under no condition. */

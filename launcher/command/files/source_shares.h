@@ -14,15 +14,20 @@ enum source_share {
 	SHARE_OF_ALL,  /* batch_size //= dist.get_world_size(), and "%" */
 };
 
+/* What is done with it and an accumulation, too or only. */
+enum source_accum {
+	ACCUM_NONE,
+	ACCUM_DIVIDES, /* batch_size // accum: it counts all passes */
+	ACCUM_TIMES,   /* batch_size * accum: one pass's */
+};
+
 /* The name of inputs.shape[0]: rows that a pass was to have. */
 #define SHARE_ROWS "*"
 
-/*
- * Of "args.batch_size // world" the name is batch_size; by_accum: it is divided
- * by an accumulation, too or only.
- */
+/* Of "args.batch_size // world" the name is batch_size. */
 typedef void source_share_visit(void *context, const char *name, size_t length,
-				enum source_share share, bool by_accum);
+				enum source_share share,
+				enum source_accum accum);
 /* Each place in the code where a name is shared so, up to the bound of
  * scripts. */
 void source_shares_visit(const char *text, source_share_visit *visit,
@@ -34,8 +39,8 @@ bool source_is_copy(const char *text, const char *name, size_t length,
 
 /*
  * The first line that computes an accumulation by a division, as in accum_steps
- * = total // micro, or in f(accum_steps=total // micro); 0: none. The name is
- * in the text.
+ * = total // micro, or in f(accum_steps=total // micro), or for a name that is
+ * handed on so; 0: none. The name is in the text.
  */
 unsigned source_accum_computed(const char *text, const char **name,
 			       size_t *length);

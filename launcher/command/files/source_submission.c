@@ -39,6 +39,7 @@ static const char *submitter_imported(const struct code_line *line)
 		"runpod",
 		"azure.ai.ml",
 		"coiled",
+		"beaker",
 		"ray.job_submission",
 		"ray.dashboard.modules.job.sdk"
 	};
@@ -57,21 +58,28 @@ static const char *submitter_imported(const struct code_line *line)
 	return NULL;
 }
 
-/* subprocess.run(["sbatch", ...]): the program that it starts, or NULL. */
-static const char *submitter_called(const struct code_line *line)
+static bool line_calls(const struct code_line *line)
 {
 	static const char *const calls[] = { "subprocess",   "os.system",
 					     "Popen",        "check_call",
 					     "check_output", "os.exec",
 					     "os.popen",     "run(" };
-	static const char *const programs[] = { "sbatch",        "srun",
-						"salloc",        "qsub",
-						"bsub",          "oarsub",
-						"condor_submit", "kubectl" };
 	bool is_call = false;
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		is_call |= line_has(line, calls[i]);
+	return is_call;
+}
+
+/* subprocess.run(["sbatch", ...]): the program that it starts, or NULL. */
+static const char *submitter_called(const struct code_line *line)
+{
+	static const char *const programs[] = { "sbatch",        "srun",
+						"salloc",        "qsub",
+						"bsub",          "oarsub",
+						"condor_submit", "kubectl" };
+	bool is_call = line_calls(line);
+
 	for (size_t i = 0; is_call && i < sizeof(programs) / sizeof(*programs);
 	     i++) {
 		char quoted[32];
@@ -113,8 +121,7 @@ static bool may_submit(const char *text, size_t length)
 		"sub'", "sub\"", "sub ", "salloc", "kubectl", "xmanager",
 		"runpod", "azure.ai",
 		/* Short names, which stand in other words too. */
-		"import modal", "from modal", "import sky", "from sky",
-		"import coiled", "from coiled"
+		" modal", " sky", " coiled", " beaker"
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -123,14 +130,57 @@ static bool may_submit(const char *text, size_t length)
 	return false;
 }
 
+/* The text of a job script, as a string of code; a comment is the script's own
+ * head, with which it was submitted itself. */
+static unsigned job_text_line(const char *text, const char *end)
+{
+	struct pytext cursor = {
+		.at = text, .end = end, .line_start = text, .line = 1
+	};
+	const char *string;
+	size_t length;
+
+	if (!memmem(text, (size_t)(end - text), "#SBATCH", strlen("#SBATCH")))
+		return 0;
+	while (cursor.at < end) {
+		unsigned line = cursor.line;
+
+		if (*cursor.at == '#') {
+			pytext_skip_comment(&cursor);
+		} else if (pytext_is_quote(*cursor.at)) {
+			pytext_string(&cursor, &string, &length);
+			if (memmem(string, length, "#SBATCH",
+				   strlen("#SBATCH")))
+				return line;
+		} else {
+			pytext_step(&cursor);
+		}
+	}
+	return 0;
+}
+
+/* It writes a job script, and starts some program. */
+static const char *job_submitted(const char *text, const char *end,
+				 unsigned *line_number)
+{
+	struct code_line line = { .number = 0 };
+
+	*line_number = job_text_line(text, end);
+	while (*line_number && next_line(&text, end, &line))
+		if (line.length && *line.text != '#' && line_calls(&line))
+			return "sbatch";
+	return NULL;
+}
+
 const char *source_submission_find(const char *text, const char *end,
 				   unsigned *line_number)
 {
 	struct code_line line = { .number = 0 };
+	const char *at = text;
 
 	if (!may_submit(text, (size_t)(end - text)))
 		return NULL;
-	while (next_line(&text, end, &line)) {
+	while (next_line(&at, end, &line)) {
 		const char *what = submitter_imported(&line);
 
 		if (!what && line.length && *line.text != '#')
@@ -139,5 +189,5 @@ const char *source_submission_find(const char *text, const char *end,
 		if (what)
 			return what;
 	}
-	return NULL;
+	return job_submitted(text, end, line_number);
 }

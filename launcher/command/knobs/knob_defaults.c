@@ -358,6 +358,7 @@ static enum command_outcome nothing_found(struct recognition *r,
 {
 	const struct source_constant *constant = constant_find(r, kind);
 	enum command_outcome outcome;
+	bool all_of_other = false, ignored;
 
 	if (kind == KNOB_MICRO && has_global(r->command))
 		return COMMAND_OK;
@@ -365,15 +366,16 @@ static enum command_outcome nothing_found(struct recognition *r,
 	if (outcome != COMMAND_OK ||
 	    r->command->knobs[kind].form != KNOB_ABSENT)
 		return outcome;
-	outcome = knob_literal_find(r, kind);
+	outcome = knob_literal_find(r, kind, &all_of_other);
 	if (outcome == COMMAND_OK && kind == KNOB_MICRO &&
 	    r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE &&
 	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT)
-		outcome = knob_literal_find(r, KNOB_ACCUM);
+		outcome = knob_literal_find(r, KNOB_ACCUM, &ignored);
 	if (outcome != COMMAND_OK ||
 	    r->command->knobs[kind].form != KNOB_ABSENT)
 		return outcome;
-	if (constant && (kind == KNOB_MICRO || constant->value > 1))
+	if (constant && !all_of_other &&
+	    (kind == KNOB_MICRO || constant->value > 1))
 		return from_constant(r, kind, constant);
 	return kind == KNOB_MICRO ? no_micro_found(r) : COMMAND_OK;
 }

@@ -4,6 +4,7 @@
 #include "launcher/command/knobs/knob_in_file.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/file_find.h"
 #include "launcher/command/knobs/knob_defaults.h"
 #include "launcher/command/knobs/knob_take.h"
@@ -289,6 +290,18 @@ static enum command_outcome take_config_flag(struct recognition *r,
 	return COMMAND_OK;
 }
 
+/* A word of the command that is the effective batch sets the file's key. */
+static bool is_typed_global(const struct recognition *r, enum knob_kind kind,
+			    const struct file_find *find)
+{
+	const struct knob *global = &r->command->knobs[KNOB_GLOBAL];
+
+	return kind == KNOB_MICRO && by_class_applies(r) && global->name &&
+	       (global->form == KNOB_JOINED || global->form == KNOB_SEPARATE) &&
+	       strcmp(global->name + strspn(global->name, "-+~"), find->key) ==
+		       0;
+}
+
 enum command_outcome knob_in_file_find(struct recognition *r,
 				       enum knob_kind kind)
 {
@@ -296,7 +309,8 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 	struct file_find find;
 	int64_t number = 0;
 
-	if (!find_last(r, kind, false, &find))
+	if (!find_last(r, kind, false, &find) ||
+	    is_typed_global(r, kind, &find))
 		return COMMAND_OK;
 	/* No copy names another folder: what it writes there is shielded. */
 	if (kind == KNOB_OUTPUT) {

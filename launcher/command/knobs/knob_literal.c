@@ -32,6 +32,7 @@ struct knob_literals {
 	struct source_literal items[LITERALS_MAX];
 	bool is_aside[LITERALS_MAX];
 	size_t count;
+	bool any_of_other; /* arguments of calls that train nothing */
 };
 
 /* "train.py:7", of the name that messages give the file. */
@@ -70,6 +71,10 @@ static void literal_note(void *context, const struct source_literal *literal)
 
 	if (found->count == LITERALS_MAX || !literal_is_wanted(found, literal))
 		return;
+	if (!found->name && source_literal_is_of_other(literal)) {
+		found->any_of_other = true;
+		return;
+	}
 	found->is_aside[found->count] = source_literal_is_aside(literal);
 	found->files[found->count] = found->file;
 	found->items[found->count++] = *literal;
@@ -132,12 +137,31 @@ static const char *literal_flag(enum knob_kind kind)
 				     : "--micro-flag";
 }
 
+/* One of two is a larger batch, by its name: the way that names both. NULL:
+ * they are no pair, or share a line. The caller frees. */
+static char *literal_pair(const struct knob_literals *found)
+{
+	const struct source_literal *a = &found->items[0],
+				    *b = &found->items[1];
+	bool is_first = a->class == OPTION_GLOBAL;
+	const struct source_literal *micro = is_first ? b : a;
+	const struct source_literal *global = is_first ? a : b;
+
+	if (found->count != 2 || global->class != OPTION_GLOBAL ||
+	    micro->class == OPTION_GLOBAL || a->line == b->line)
+		return NULL;
+	return xasprintf("--micro-flag %s:%u --global-flag %s:%u",
+			 basename(found->files[is_first]->path), micro->line,
+			 basename(found->files[!is_first]->path), global->line);
+}
+
 static enum command_outcome literal_ask(const struct knob_literals *found,
 					enum knob_kind kind)
 {
 	const struct recognition *r = found->r;
 	struct strbuf places = STRBUF_INIT, ways = STRBUF_INIT;
 	enum command_outcome outcome;
+	char *pair = kind == KNOB_MICRO ? literal_pair(found) : NULL;
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct source_literal *literal = &found->items[i];
@@ -156,7 +180,9 @@ static enum command_outcome literal_ask(const struct knob_literals *found,
 	}
 	outcome = not_recognised(
 		r, "each of %s may be the %s, and no argument sets it: add %s",
-		strbuf_text(&places), knob_words(kind), strbuf_text(&ways));
+		strbuf_text(&places), knob_words(kind),
+		pair ? pair : strbuf_text(&ways));
+	free(pair);
 	strbuf_release(&places);
 	strbuf_release(&ways);
 	return outcome;
@@ -256,13 +282,14 @@ static bool says_nothing(const struct knob_literals *found)
 }
 
 enum command_outcome knob_literal_find(struct recognition *r,
-				       enum knob_kind kind)
+				       enum knob_kind kind, bool *all_of_other)
 {
 	struct knob_literals found = { .r = r,
 				       .classes = by_class_of_knob(kind) };
 	bool is_beside = r->command->knobs[KNOB_MICRO].form == KNOB_SOURCE;
 
 	literals_collect(&found, kind);
+	*all_of_other = found.count == 0 && found.any_of_other;
 	if (found.count == 0 ||
 	    (kind == KNOB_ACCUM && !is_beside && says_nothing(&found)))
 		return COMMAND_OK;

@@ -9,10 +9,10 @@
  * The one literal of the script that can be this knob. Leaves the knob absent
  * where there is none; an accumulation of 1 says nothing, but beside a batch
  * size that is a literal too. Beside one that was named of a module it is that
- * module's.
+ * module's. all_of_other: there is none but in calls that train nothing.
  */
 enum command_outcome knob_literal_find(struct recognition *r,
-				       enum knob_kind kind);
+				       enum knob_kind kind, bool *all_of_other);
 /*
  * The same as the user names it: "BATCH_SIZE", or "train.py:7"; of the script,
  * else of the modules that it imports from its own folder.

@@ -137,6 +137,18 @@ static const struct source_option *unset_micro(const struct recognition *r)
 	return found;
 }
 
+/* The script computes the total batch, whatever is said of it. */
+static bool makes_total(const struct recognition *r, const char *name)
+{
+	char variable[NAME_MAX_BYTES];
+	bool is_number;
+
+	return r->text &&
+	       source_overwrites(r->text,
+				 knob_scope_variable(r, name, variable),
+				 &is_number);
+}
+
 /* It beside the one batch, if that is known to be of all ranks. False: it is
  * not, or they do not share it evenly. */
 static bool takes_unset(struct recognition *r, const struct candidate *only,
@@ -147,7 +159,9 @@ static bool takes_unset(struct recognition *r, const struct candidate *only,
 	char name[BRIEF_MAX];
 	int64_t total;
 
-	if (!unset || r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	/* Some of one rank make another total: world * args.local_batch. */
+	if (!unset || makes_total(r, candidate_name(name, only)) ||
+	    r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
 	    !count_parse(only->value, &total) ||
 	    total % r->command->batch.world_size != 0)
 		return false;
@@ -376,12 +390,12 @@ struct divided_batch {
 };
 
 static void note_divided(void *context, const char *name, size_t length,
-			 enum source_share share, bool by_accum)
+			 enum source_share share, enum source_accum accum)
 {
 	struct divided_batch *found = context;
 	enum option_class class = option_class_of(name, length);
 
-	(void)by_accum;
+	(void)accum;
 	if (share != SHARE_OF_ALL ||
 	    (class != OPTION_BATCH && class != OPTION_GLOBAL))
 		return;
@@ -409,15 +423,29 @@ static enum command_outcome hidden_larger(const struct recognition *r,
 			      candidate_name(name, micro));
 }
 
+/* Its name says the batch of all ranks; or, without any default, the words of
+ * a plain --batch do: something else gives it then. */
+static bool is_open_larger(const struct recognition *r,
+			   const struct source_option *option)
+{
+	const struct candidate candidate = { .option = option };
+	enum option_class class = by_class_of_candidate(r, &candidate);
+	enum knob_scope scope;
+
+	if (option->kind == SOURCE_OTHER)
+		return class == OPTION_GLOBAL;
+	return option->kind == SOURCE_NONE && class == OPTION_BATCH &&
+	       knob_scope_said(r, option->names.items[0], &scope) &&
+	       scope == SCOPE_GLOBAL;
+}
+
 /* A larger batch that is not given, and whose default is no plain number. */
 static const struct source_option *open_larger(const struct recognition *r)
 {
 	for (size_t i = 0; i < r->source->option_count; i++) {
 		const struct source_option *option = &r->source->options[i];
-		const struct candidate candidate = { .option = option };
 
-		if (!option->is_switch && option->kind == SOURCE_OTHER &&
-		    by_class_of_candidate(r, &candidate) == OPTION_GLOBAL &&
+		if (!option->is_switch && is_open_larger(r, option) &&
 		    !by_class_is_typed(r, option))
 			return option;
 	}
@@ -476,6 +504,10 @@ enum command_outcome knob_pair_find(struct recognition *r)
 		return micro_alone(r, &options.micro.items[0]);
 	if (!pair_of(&options, &micro, &larger))
 		return several_micros(r, &options.micro);
+	/* The total follows from what is typed for one rank. */
+	if (micro->token.name && !larger->token.name &&
+	    makes_total(r, candidate_name(name, larger)))
+		return pair_take(r, KNOB_MICRO, micro);
 	if (counts_tokens(larger) && !counts_tokens(micro))
 		return other_unit(r, micro, larger);
 	if (!options.global.count)

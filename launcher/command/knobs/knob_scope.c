@@ -14,13 +14,23 @@
 /* Names that may be copies of another; more are not asked for. */
 #define COPIES_MAX 16
 
+/* More modules are not looked into for their own. */
+#define USERS_MAX 16
+
+/* The modules of the script, of which each has its own. */
+struct module_list {
+	struct named_file *items[USERS_MAX];
+	size_t count;
+};
+
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
 	const char *text; /* of the script */
 	unsigned copies;  /* looked for so far */
 	enum source_share share;
-	bool by_accum;
+	bool divides_by_accum, times_accum;
+	struct module_list users;
 };
 
 /* bs = config.data.batch_size, and bs is what is shared. */
@@ -34,7 +44,7 @@ static bool is_its_copy(struct shared_name *wanted, const char *name,
 }
 
 static void note_share(void *context, const char *name, size_t length,
-		       enum source_share share, bool by_accum)
+		       enum source_share share, enum source_accum accum)
 {
 	struct shared_name *wanted = context;
 
@@ -42,17 +52,18 @@ static void note_share(void *context, const char *name, size_t length,
 	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
 	    !is_its_copy(wanted, name, length, share))
 		return;
-	wanted->by_accum |= by_accum;
+	wanted->divides_by_accum |= accum == ACCUM_DIVIDES;
+	wanted->times_accum |= accum == ACCUM_TIMES;
 	if (share > wanted->share)
 		wanted->share = share;
 }
 
 static void note_accum(void *context, const char *name, size_t length,
-		       enum source_share share, bool by_accum)
+		       enum source_share share, enum source_accum accum)
 {
 	bool *found = context;
 
-	(void)by_accum;
+	(void)accum;
 	*found |= share == SHARE_OF_ALL &&
 		  option_class_of(name, length) == OPTION_ACCUM;
 }
@@ -152,11 +163,47 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 	return variable;
 }
 
+static void list_module(void *context, struct named_file *file,
+			const struct source_import *import)
+{
+	struct module_list *list = context;
+
+	(void)import;
+	for (size_t i = 0; i < list->count; i++)
+		if (list->items[i] == file)
+			return;
+	if (list->count < USERS_MAX)
+		list->items[list->count++] = file;
+}
+
 static void shares_of_module(void *context, struct named_file *file,
 			     const struct source_import *import)
 {
-	(void)import;
-	source_shares_visit(strbuf_text(&file->text), note_share, context);
+	struct shared_name *shared = context;
+
+	list_module(&shared->users, file, import);
+	source_shares_visit(strbuf_text(&file->text), note_share, shared);
+}
+
+/* A script that only starts things has its loader in a module's module. */
+static void shares_of_inner(const struct recognition *r,
+			    struct shared_name *shared)
+{
+	const struct module_list *users = &shared->users;
+	struct module_list inner = { .count = 0 };
+
+	for (size_t i = 0; i < users->count; i++) {
+		const struct module_user user = {
+			.r = r,
+			.text = strbuf_text(&users->items[i]->text),
+			.path = users->items[i]->path,
+		};
+
+		module_files_visit_of(&user, list_module, &inner);
+	}
+	for (size_t i = 0; i < inner.count; i++)
+		source_shares_visit(strbuf_text(&inner.items[i]->text),
+				    note_share, shared);
 }
 
 /* Of one rank and one pass nothing is shared, nor what the script shares. */
@@ -179,16 +226,20 @@ static struct shared_name shares_of(const struct recognition *r,
 
 	if (r->text)
 		source_shares_visit(r->text, note_share, &shared);
-	if (!shared.by_accum && may_be_shared(r, shared.share))
+	if (!shared.divides_by_accum && may_be_shared(r, shared.share))
 		module_files_visit(r, shares_of_module, &shared);
+	if (shared.share == SHARE_NONE)
+		shares_of_inner(r, &shared);
 	return shared;
 }
 
 bool knob_scope_holds_accum(const struct recognition *r, const char *name)
 {
 	char variable[NAME_MAX_BYTES];
+	struct shared_name shared = shares_of(r, name, variable);
 
-	return shares_of(r, name, variable).by_accum;
+	/* What a function divides again may be the product, by this name. */
+	return shared.divides_by_accum && !shared.times_accum;
 }
 
 bool knob_scope_is_read(const struct recognition *r, const char *name)

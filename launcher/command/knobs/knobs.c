@@ -5,6 +5,7 @@
 #include "launcher/command/knobs/advice.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/candidates.h"
+#include "launcher/command/knobs/file_find.h"
 #include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_by_flag.h"
 #include "launcher/command/knobs/knob_defaults.h"
@@ -12,6 +13,7 @@
 #include "launcher/command/knobs/knob_pair.h"
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
+#include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -89,6 +91,29 @@ static bool output_stays(const struct recognition *r)
 	return false;
 }
 
+/* Of a framework that leaves the name to the user, data.init_args.train.bs say:
+ * the one key in a file that speaks of a batch. */
+static enum command_outcome key_by_words(struct recognition *r)
+{
+	const struct preset_knob *micro = &r->command->preset->knobs.micro;
+	struct file_keys keys;
+	const struct setting *batch;
+
+	if (!r->command->preset_is_certain || r->command->takes_no_options ||
+	    micro->default_value || micro->names.count == 0 ||
+	    *micro->names.items[0] != '-' || config_is_open(r))
+		return COMMAND_OK;
+	file_keys_find(&keys, r);
+	batch = keys.first[OPTION_BATCH] ? keys.first[OPTION_BATCH]
+					 : keys.first[OPTION_MICRO];
+	if (keys.count[OPTION_BATCH] + keys.count[OPTION_MICRO] != 1 ||
+	    keys.count[OPTION_MICRO_NODE] + keys.count[OPTION_GLOBAL] +
+		    keys.count[OPTION_BATCH_LIKE] +
+		    keys.count[OPTION_MICRO_LIKE])
+		return COMMAND_OK;
+	return knob_by_key_find(r, KNOB_MICRO, batch->key);
+}
+
 static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 {
 	struct candidates candidates;
@@ -113,6 +138,10 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	if (outcome == COMMAND_OK &&
 	    r->command->knobs[kind].form == KNOB_ABSENT)
 		outcome = knob_in_file_find(r, kind);
+	if (outcome == COMMAND_OK && kind == KNOB_MICRO &&
+	    r->command->knobs[kind].form == KNOB_ABSENT &&
+	    r->command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT)
+		outcome = key_by_words(r);
 	/* A file that has the last word needs no default beside it. */
 	if (outcome == COMMAND_OK &&
 	    r->command->knobs[kind].form == KNOB_ABSENT &&

@@ -84,4 +84,17 @@ char shell_peek(const struct shell_lexer *lexer, size_t ahead);
 /* Sets the error, unless there is one; returns false. */
 bool shell_lexer_fail(struct shell_lexer *lexer, const char *why, size_t at);
 
+bool shell_name_begins(char c); /* letter or _ */
+/* Bytes of NAME at the beginning of the text; 0: none. */
+size_t shell_name_length(const char *text, size_t length);
+
+/* NAME=value, NAME+=value, NAME[i]=value, NAME=(a b). */
+struct shell_assignment {
+	struct shell_span name, value; /* value: inside the parentheses */
+	bool appends, is_element, is_array;
+};
+/* False: the word is none. */
+bool shell_assignment_read(const char *text, struct shell_span word,
+			   struct shell_assignment *assignment);
+
 #endif

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_builtin.h"
 
+#include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_found.h"
 
 #include "base/alloc.h"
@@ -68,6 +69,9 @@ static void do_declare(struct shell_reader *reader)
 	const char *name = builtin_text_of(reader, reader->inner);
 	bool exports = strcmp(name, "export") == 0;
 	bool is_plain = true;
+
+	if (!exports && strcmp(name, "readonly") != 0)
+		shell_function_local(reader);
 
 	for (size_t i = reader->assignments + 1; i < reader->count; i++) {
 		struct shell_span word = reader->words[i];
@@ -335,6 +339,24 @@ static void do_cd(struct shell_reader *reader)
 	reader->scope.has_moved = true;
 }
 
+static void do_exit(struct shell_reader *reader);
+
+static void do_return(struct shell_reader *reader)
+{
+	if (!shell_function_return(reader))
+		do_exit(reader);
+}
+
+static void do_break(struct shell_reader *reader)
+{
+	shell_loop_leave(reader, false);
+}
+
+static void do_continue(struct shell_reader *reader)
+{
+	shell_loop_leave(reader, true);
+}
+
 /* Nothing behind it runs. */
 static void do_exit(struct shell_reader *reader)
 {
@@ -419,6 +441,7 @@ static void do_test(struct shell_reader *reader)
 {
 	reader->was_test = true;
 	reader->test = shell_test_read(reader);
+	reader->truth = shell_truth_read(reader);
 }
 
 struct builtin {
@@ -427,19 +450,34 @@ struct builtin {
 };
 
 static const struct builtin builtins[] = {
-	{ "[", do_test },          { "[[", do_test },
-	{ "test", do_test },       { "export", do_declare },
-	{ "declare", do_declare }, { "typeset", do_declare },
-	{ "local", do_declare },   { "readonly", do_declare },
-	{ "unset", do_unset },     { "read", do_read },
-	{ "mapfile", do_read },    { "readarray", do_read },
-	{ "getopts", do_read },    { "let", do_read },
-	{ "printf", do_printf },   { "shift", do_shift },
-	{ "set", do_set },         { "source", do_source },
-	{ ".", do_source },        { "eval", do_eval },
-	{ "cd", do_cd },           { "pushd", do_cd },
-	{ "popd", do_cd },         { "exit", do_exit },
-	{ "return", do_exit },     { "wait", do_wait },
+	{ "[", do_test },
+	{ "[[", do_test },
+	{ "test", do_test },
+	{ "export", do_declare },
+	{ "declare", do_declare },
+	{ "typeset", do_declare },
+	{ "local", do_declare },
+	{ "readonly", do_declare },
+	{ "unset", do_unset },
+	{ "read", do_read },
+	{ "mapfile", do_read },
+	{ "readarray", do_read },
+	{ "getopts", do_read },
+	{ "let", do_read },
+	{ "printf", do_printf },
+	{ "shift", do_shift },
+	{ "set", do_set },
+	{ "source", do_source },
+	{ ".", do_source },
+	{ "eval", do_eval },
+	{ "cd", do_cd },
+	{ "pushd", do_cd },
+	{ "popd", do_cd },
+	{ "exit", do_exit },
+	{ "return", do_return },
+	{ "break", do_break },
+	{ "continue", do_continue },
+	{ "wait", do_wait },
 };
 
 void shell_builtin(struct shell_reader *reader, const char *name)

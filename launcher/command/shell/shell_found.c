@@ -14,6 +14,8 @@ const char *shell_maybe(const struct shell_reader *reader)
 
 		if (level->is_function)
 			return "in a function";
+		if (level->branch == SHELL_TAKEN && !level->is_maybe)
+			continue;
 		if (level->kind == SHELL_LOOP)
 			return "in a loop";
 		if (level->kind == SHELL_CASE || level->is_maybe ||
@@ -53,7 +55,8 @@ enum shell_manner shell_manner(const struct shell_reader *reader,
 		    level->kind == SHELL_SUBSHELL)
 			return SHELL_MAYBE;
 		maybe += level->is_maybe;
-		if (level->kind != SHELL_BRACE && !level->is_condition)
+		if (level->kind != SHELL_BRACE && !level->is_condition &&
+		    level->branch != SHELL_TAKEN)
 			maybe++;
 	}
 	if (reader->is_pipe)

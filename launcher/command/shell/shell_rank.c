@@ -75,6 +75,7 @@ static const struct trainer trainers[] = {
 	{ "apptainer", { "run", "exec", NULL } },
 	{ "singularity", { "run", "exec", NULL } },
 	{ "tune", { "run", NULL } },
+	{ "ray", { "job", NULL } },
 	{ "axolotl", { "train", NULL } },
 	{ "llamafactory-cli", { "train", NULL } },
 	{ "lmf", { "train", NULL } },

@@ -18,6 +18,7 @@ static void on_operator(struct shell_reader *reader)
 	else if (reader->is_one_command && reader->was_test)
 		shell_fail_met(reader, "a condition");
 	reader->continues = true;
+	reader->joined_by = kind;
 	reader->is_pipe = kind == SHELL_PIPE;
 	if (kind == SHELL_PIPE)
 		return;
@@ -51,6 +52,7 @@ static void read_function(struct shell_reader *reader)
 		shell_fail_met(reader, "a parenthesis");
 	} else {
 		reader->is_function = true;
+		reader->function = reader->words[0];
 		reader->count = 0;
 	}
 }
@@ -91,11 +93,18 @@ static void on_open(struct shell_reader *reader)
 
 static void on_case_end(struct shell_reader *reader)
 {
+	const struct shell_span *span = &reader->token.span;
+
 	shell_end_list(reader);
-	if (shell_top(reader) && shell_top(reader)->kind == SHELL_CASE)
+	if (shell_top(reader) && shell_top(reader)->kind == SHELL_CASE) {
 		shell_top(reader)->wants_pattern = true;
-	else
+		/* ;& goes on into the next branch. */
+		if (memcmp(reader->lexer.text + span->start, ";;", 2) != 0 ||
+		    span->end - span->start != 2)
+			shell_top(reader)->has_subject = false;
+	} else {
 		shell_fail_met(reader, ";;");
+	}
 }
 
 static void on_end(struct shell_reader *reader)

@@ -105,6 +105,7 @@ void shell_end_list(struct shell_reader *reader)
 	reader->found_before = reader->founds;
 	reader->was_test = false;
 	reader->list_test.is_one = false;
+	reader->joined_by = SHELL_SEMICOLON;
 }
 
 void shell_push(struct shell_reader *reader, enum shell_level_kind kind)
@@ -117,6 +118,7 @@ void shell_push(struct shell_reader *reader, enum shell_level_kind kind)
 		.kind = kind,
 		.line = reader->token.span.line,
 		.is_condition = kind == SHELL_IF,
+		.asks = kind == SHELL_IF,
 		.is_function = reader->is_function,
 		.wants_pattern = kind == SHELL_CASE,
 		.is_maybe = reader->is_maybe,
@@ -163,6 +165,7 @@ void shell_reader_release(struct shell_reader *reader)
 	shell_fields_release(&reader->fields);
 	shell_fields_release(&reader->found.fields);
 	free(reader->words);
+	free(reader->functions);
 	free(reader->found.folder);
 	free(reader->folder);
 }

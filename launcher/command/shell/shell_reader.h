@@ -37,6 +37,35 @@ struct shell_test {
 	struct shell_span name;
 };
 
+/* What a condition comes to. */
+enum shell_truth {
+	SHELL_UNDECIDED,
+	SHELL_TRUE,
+	SHELL_FALSE,
+};
+
+/* Whether the branch that is read runs. */
+enum shell_branch {
+	SHELL_PERHAPS,
+	SHELL_TAKEN,
+	SHELL_DEAD,
+};
+
+#define SHELL_SUBJECT_MAX 64
+/* More of them are read where they stand. */
+#define SHELL_FUNCTIONS_MAX 64
+/* Of a loop; so many options no script has. */
+#define SHELL_ROUNDS_MAX 128
+/* What calls and loops make of a script, in bytes that are read once more. */
+#define SHELL_CALLED_BYTES_MAX ((size_t)1 << 20)
+
+struct shell_function {
+	struct shell_span name;
+	struct shell_lexer body; /* behind its { */
+	size_t end;              /* of the text, before its } */
+	bool is_active;          /* its body is being read */
+};
+
 struct shell_level {
 	enum shell_level_kind kind;
 	unsigned line;
@@ -48,6 +77,29 @@ struct shell_level {
 	size_t found_before; /* reader->founds where it began */
 	size_t commands;     /* of the condition */
 	struct shell_test test;
+	/* IF, CASE: of the branch, and of those before it. */
+	bool asks; /* IF: in a condition */
+	size_t asked;
+	enum shell_truth truth;
+	enum shell_branch branch;
+	bool is_decided; /* one was taken, if this is reached */
+	bool is_open;    /* of one it is not known */
+	bool has_subject;
+	bool subject_varies; /* it is a number, and may become another */
+	char subject[SHELL_SUBJECT_MAX]; /* CASE: the word */
+	/* BRACE: the definition of a function, which is passed over. */
+	bool is_definition;
+	size_t definition;
+	/* BRACE: the body of a function that was called, from 1, and where it
+	 * goes on behind that; 0: none. */
+	size_t called;
+	/* LOOP, of while: behind that word; how often it was read. */
+	bool is_while, is_certain, is_left;
+	unsigned rounds;
+	struct shell_lexer back;
+	struct shell_token back_token;
+	bool back_has_token, arguments_unknown;
+	size_t first; /* of the arguments, see struct shell_scope */
 };
 
 /* The command that is the likeliest so far. */
@@ -74,15 +126,22 @@ struct shell_reader {
 
 	struct shell_level levels[SHELL_LEVELS_MAX];
 	size_t depth;
-	bool is_function; /* the next level is the body of one */
+	bool is_function;           /* the next level is the body of one */
+	struct shell_span function; /* its name */
+	struct shell_function *functions;
+	size_t function_count, function_capacity;
+	size_t called_bytes;
 
 	/* Of a && b || c | d: */
-	bool continues;      /* the last token was one of those */
-	bool is_maybe;       /* what follows may not run */
-	bool is_pipe;        /* what follows is a process of its own */
-	size_t found_before; /* founds where it began */
-	bool was_test;       /* the last command was [ ] */
-	bool is_negated;     /* the next command stands behind ! */
+	bool continues;            /* the last token was one of those */
+	bool is_maybe;             /* what follows may not run */
+	bool is_pipe;              /* what follows is a process of its own */
+	size_t found_before;       /* founds where it began */
+	bool was_test;             /* the last command was [ ] */
+	bool is_negated;           /* the next command stands behind ! */
+	bool is_compound;          /* [[ a && b ]] */
+	enum shell_kind joined_by; /* the last of && || | in the list */
+	enum shell_truth truth;    /* of the last [ ] */
 	struct shell_test test;
 	struct shell_test list_test; /* what follows runs when it holds */
 

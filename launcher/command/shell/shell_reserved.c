@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reserved.h"
 
+#include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_run.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ static void read_condition(struct shell_reader *reader)
 	}
 	/* As ! before it: it is no test of one variable. */
 	if (!is_plain)
-		reader->is_negated = true;
+		reader->is_negated = reader->is_compound = true;
 	if (!reader->is_over)
 		shell_run_command(reader);
 }
@@ -114,17 +115,21 @@ static void read_for(struct shell_reader *reader)
 static void read_case(struct shell_reader *reader)
 {
 	struct shell_fields fields = SHELL_FIELDS_INIT;
+	struct shell_span written = { 0, 0, 0 };
 
-	if (shell_reader_next(reader) == SHELL_WORD)
-		shell_expand(&reader->scope, reader->token.span, SHELL_WORDS,
-			     &fields);
-	shell_fields_release(&fields);
+	if (shell_reader_next(reader) == SHELL_WORD) {
+		written = reader->token.span;
+		shell_expand(&reader->scope, written, SHELL_WORDS, &fields);
+	}
 	while (shell_reader_next(reader) == SHELL_NEWLINE)
 		;
 	if (shell_token_is(reader, "in"))
 		shell_push(reader, SHELL_CASE);
 	else
 		shell_fail_met(reader, "case");
+	if (!reader->is_over)
+		shell_case_begin(reader, written, &fields, shell_top(reader));
+	shell_fields_release(&fields);
 }
 
 static void on_then(struct shell_reader *reader)
@@ -138,6 +143,7 @@ static void on_then(struct shell_reader *reader)
 	if (!level->is_condition)
 		level->test.is_one = false;
 	level->is_condition = false;
+	shell_branch_then(level);
 	shell_end_list(reader);
 }
 
@@ -149,8 +155,12 @@ static void on_else(struct shell_reader *reader)
 		shell_fail_met(reader, "else");
 		return;
 	}
-	if (shell_token_is(reader, "elif"))
+	if (shell_token_is(reader, "elif")) {
 		level->test.is_one = false;
+		shell_branch_elif(level);
+	} else {
+		shell_branch_else(level);
+	}
 	level->test.is_empty = !level->test.is_empty;
 	shell_end_list(reader);
 }
@@ -159,6 +169,8 @@ static void on_do(struct shell_reader *reader)
 {
 	if (!shell_top(reader) || shell_top(reader)->kind != SHELL_LOOP)
 		shell_fail_met(reader, "do");
+	else
+		shell_loop_do(reader);
 }
 
 static void on_not(struct shell_reader *reader)
@@ -172,6 +184,7 @@ static void on_function(struct shell_reader *reader)
 		shell_fail_met(reader, "function");
 		return;
 	}
+	reader->function = reader->token.span;
 	if (shell_reader_next(reader) == SHELL_OPEN) {
 		if (shell_reader_next(reader) != SHELL_CLOSE)
 			shell_fail_met(reader, "function");
@@ -179,6 +192,21 @@ static void on_function(struct shell_reader *reader)
 		reader->has_token = !reader->is_over;
 	}
 	reader->is_function = true;
+}
+
+/* done, and }: unless it is read once more. */
+static void nest_done(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	if (!shell_top(reader) || shell_top(reader)->kind != kind ||
+	    !shell_loop_done(reader))
+		shell_pop(reader, kind);
+}
+
+static void nest_close(struct shell_reader *reader, enum shell_level_kind kind)
+{
+	if (shell_top(reader) && shell_top(reader)->kind == kind)
+		shell_function_end(reader);
+	shell_pop(reader, kind);
 }
 
 /* What a reserved word does: begins a level, ends one, or something else. */
@@ -194,10 +222,10 @@ static const struct reserved reserved_words[] = {
 	{ .word = "fi", .nest = shell_pop, .kind = SHELL_IF },
 	{ .word = "while", .nest = shell_push, .kind = SHELL_LOOP },
 	{ .word = "until", .nest = shell_push, .kind = SHELL_LOOP },
-	{ .word = "done", .nest = shell_pop, .kind = SHELL_LOOP },
+	{ .word = "done", .nest = nest_done, .kind = SHELL_LOOP },
 	{ .word = "esac", .nest = shell_pop, .kind = SHELL_CASE },
 	{ .word = "{", .nest = shell_push, .kind = SHELL_BRACE },
-	{ .word = "}", .nest = shell_pop, .kind = SHELL_BRACE },
+	{ .word = "}", .nest = nest_close, .kind = SHELL_BRACE },
 	{ .word = "then", .run = on_then },
 	{ .word = "elif", .run = on_else },
 	{ .word = "else", .run = on_else },
@@ -219,15 +247,37 @@ void shell_read_pattern(struct shell_reader *reader)
 		shell_pop(reader, SHELL_CASE);
 		return;
 	}
+	shell_pattern_begin(shell_top(reader));
 	while (reader->token.kind == SHELL_WORD ||
 	       reader->token.kind == SHELL_OPEN ||
-	       reader->token.kind == SHELL_PIPE)
+	       reader->token.kind == SHELL_PIPE) {
+		const struct shell_span *span = &reader->token.span;
+
+		if (reader->token.kind == SHELL_WORD)
+			shell_pattern_add(shell_top(reader),
+					  reader->lexer.text + span->start,
+					  span->end - span->start);
 		if (shell_reader_next(reader) == SHELL_ERROR)
 			return;
-	if (reader->token.kind != SHELL_CLOSE)
+	}
+	if (reader->token.kind != SHELL_CLOSE) {
 		shell_fail_met(reader, "a pattern of case");
-	else
-		shell_top(reader)->wants_pattern = false;
+		return;
+	}
+	shell_top(reader)->wants_pattern = false;
+	shell_pattern_end(shell_top(reader));
+}
+
+static void nest_level(struct shell_reader *reader,
+		       const struct reserved *reserved)
+{
+	bool defines = reader->is_function && reserved->nest == shell_push;
+
+	reserved->nest(reader, reserved->kind);
+	if (defines && !reader->is_over)
+		shell_function_define(reader);
+	if (!reader->is_over && strcmp(reserved->word, "while") == 0)
+		shell_loop_begin(reader);
 }
 
 bool shell_read_reserved(struct shell_reader *reader)
@@ -241,7 +291,7 @@ bool shell_read_reserved(struct shell_reader *reader)
 		if (reader->is_one_command)
 			shell_fail_met(reader, reserved->word);
 		else if (reserved->nest)
-			reserved->nest(reader, reserved->kind);
+			nest_level(reader, reserved);
 		else
 			reserved->run(reader);
 		return true;

@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_run.h"
 
 #include "launcher/command/shell/shell_builtin.h"
+#include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_found.h"
 #include "launcher/command/shell/shell_rank.h"
 
@@ -40,6 +41,12 @@ static void run_program(struct shell_reader *reader)
 	const char *name = reader->fields.items[reader->inner].text;
 	bool is_exec = reader->inner > 0;
 
+	if (shell_function_call(reader))
+		return;
+	/* It may be any function. */
+	if (reader->fields.items[reader->inner].word.is_opaque &&
+	    reader->function_count)
+		reader->scope.age++;
 	reader->rank = shell_rank(&reader->fields, reader->inner);
 	if (reader->fields.items[reader->inner].word.is_opaque)
 		reader->rank = SHELL_PROGRAM;
@@ -100,7 +107,11 @@ static void note_condition(struct shell_reader *reader)
 
 	if (reader->is_negated)
 		reader->test.is_one = false;
-	reader->is_negated = false;
+	if (reader->is_negated && reader->truth != SHELL_UNDECIDED)
+		reader->truth =
+			reader->truth == SHELL_TRUE ? SHELL_FALSE : SHELL_TRUE;
+	shell_condition_add(reader, reader->truth);
+	reader->is_negated = reader->is_compound = false;
 	if (!level || !level->is_condition)
 		return;
 	level->test.is_one = false;
@@ -112,8 +123,14 @@ static void note_condition(struct shell_reader *reader)
 void shell_run_command(struct shell_reader *reader)
 {
 	struct shell_assignment assignment;
+
 	reader->was_test = false;
+	reader->truth = SHELL_UNDECIDED;
 	reader->assignments = 0;
+	if (shell_is_dead(reader)) {
+		reader->is_negated = reader->is_compound = false;
+		return;
+	}
 	reader->scope.is_certain = !shell_maybe(reader) && !reader->is_pipe;
 	while (reader->assignments < reader->count &&
 	       shell_assignment_read(reader->lexer.text,

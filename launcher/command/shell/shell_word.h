@@ -3,7 +3,7 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
 #define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
 
-#include "launcher/command/shell/shell_assignment.h"
+#include "launcher/command/shell/shell.h"
 
 enum shell_part_kind {
 	SHELL_PART_END,

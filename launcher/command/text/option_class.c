@@ -379,6 +379,19 @@ static bool may_matter(const char *name, size_t length)
 	return false;
 }
 
+/* eval.batch_size, and sample.batch_size of a section for what is drawn from
+ * the model; "sample" beside other words may be a sample of the data. */
+static bool is_aside_section(const char *sections, size_t length)
+{
+	static const char sample[] = "sample";
+	const char *dot = memrchr(sections, '.', length);
+	const char *last = dot ? dot + 1 : sections + strspn(sections, "-+~");
+
+	return (words_of(sections, length).kinds & W_EVALUATION) ||
+	       ((size_t)(sections + length - last) == strlen(sample) &&
+		strncasecmp(last, sample, strlen(sample)) == 0);
+}
+
 enum option_class option_class_of(const char *name, size_t length)
 {
 	enum option_class found;
@@ -403,7 +416,7 @@ enum option_class option_class_of(const char *name, size_t length)
 				.kinds);
 	}
 	if (found != OPTION_OTHER &&
-	    words_of(name, (size_t)(dot - name)).kinds & W_EVALUATION)
+	    is_aside_section(name, (size_t)(dot - name)))
 		return OPTION_DECOY;
 	return found;
 }
