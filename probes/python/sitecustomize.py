@@ -1061,8 +1061,9 @@ def usual_count(seen):
     """
     The most frequent one; as often the larger. A larger one wins where steps
     are cut short: the last one of an epoch is, which of few data may be every
-    other step. But one after steps that a gradient scaler left out has a
-    multiple, and those are few.
+    other step, and two of three that are counted. Those after steps that a
+    gradient scaler left out, which have a multiple, or that a batch that failed
+    kept from being made, are fewer.
     """
     if not seen:
         return 0
@@ -1073,7 +1074,7 @@ def usual_count(seen):
         for count in seen
         if count == usual
         or count > usual
-        and (count % usual or 3 * seen[count] > total)
+        and 3 * seen[count] >= total + (count % usual == 0)
     )
 
 

@@ -44,7 +44,8 @@ TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
     "failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
-    "by_hand by_hand_first shards few_data few_steps scaled"
+    "by_hand by_hand_first shards few_data few_steps scaled "
+    "caught"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -60,6 +61,7 @@ PASSES_BY_HAND = {"by_hand": 5}
 # Those of an optimizer's step.
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
+    "caught": 3,
 }
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the

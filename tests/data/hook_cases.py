@@ -313,17 +313,21 @@ def shards():
     return 12
 
 
-def accumulate(batches, accum, epochs, left_out=()):
-    """Steps after each accum batches of an epoch, and after its last one."""
+def accumulate(batches, accum, epochs, left_out=(), failing=()):
+    """Steps after each accum batches of an epoch, and after its last one; some
+    are left out, of some the last batch fails before its pass."""
     weight = parameter()
     optimizer = torch.optim.SGD([weight], lr=0.1)
     steps = due = 0
     loader = torch.utils.data.DataLoader(torch.ones(batches, 3))
     for _ in range(epochs):
         for i, batch in enumerate(loader, 1):
+            is_due = i % accum == 0 or i == batches
+            due += is_due
+            if is_due and due in failing:
+                continue
             (loss_of(weight) * batch.sum()).backward()
-            if i % accum == 0 or i == batches:
-                due += 1
+            if is_due:
                 if due not in left_out:
                     optimizer.step()
                     optimizer.zero_grad()
@@ -342,6 +346,11 @@ def few_steps():
 def scaled():
     """As a gradient scaler leaves steps out."""
     return accumulate(30, 3, 1, left_out=(2, 3))
+
+
+def caught():
+    """As where whatever happens to a batch is caught."""
+    return accumulate(30, 3, 1, failing=(3,))
 
 
 def imported_only():
