@@ -151,6 +151,20 @@ def parts_of_a_size(place):
     holds("clipped: what is seen", most.err, "seen 8 rows", "--micro-flag")
 
 
+def what_is_not_run_is_no_fit(place):
+    """Programs that make what is too large for them smaller, or leave it out."""
+    for meaning, why in (("smaller", "makes its passes smaller by itself"),
+                         ("left_out", "steps without a backward pass")):
+        got = run(place, meaning, 1, "--batch-size 8 --accum-steps 8")
+        if not equal(meaning, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        check(meaning + ": what ran", best["micro_batch"] <= 16, got)
+        equal(meaning + ": the step", best["effective_batch"], 64)
+        holds(meaning + ": said", " ".join(got.err.split()), why)
+
+
 def no_sense(place):
     got = run(place, "ignored", 1, "--batch-size 8 --accum-steps 2")
     equal("an option that does nothing", got.status, 122)
@@ -288,6 +302,7 @@ def main():
         place.env = dict(place.env, OMP_NUM_THREADS="1")
         every_meaning(place)
         remembers(place)
+        what_is_not_run_is_no_fit(place)
         no_sense(place)
         parts_of_a_size(place)
         no_optimizer(place)
