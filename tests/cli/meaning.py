@@ -201,6 +201,34 @@ def number_of_any_name(place):
                   "seen to make 4 backward passes")
 
 
+def pieces_of_any_name(place):
+    """
+    The batch is that of a whole step, and the program cuts it: a number of the
+    pieces' count, or of the rows of one, is tried, and taken back where it
+    means something else.
+    """
+    script = os.path.join(lib.DATA, "train_turns.py")
+    rows = (
+        ("--batch-size 32 --turns 4 cut", 0, "--accum-flag --turns"),
+        ("--batch-size 32 --part 8 --turns 3 parts", 0, "--micro-flag --part"),
+        ("--batch-size 32 --turns 4 cut-width", 122,
+         "--turns does not count the passes"),
+    )
+    for words, status, said in rows:
+        name = "pieces of any name, " + words
+        got = place.run(*"tune --device host --memory 4GiB --fresh --".split(),
+                        PYTHON, script, *words.split())
+        if not equal(name, got.status, status):
+            print(got)
+            continue
+        holds(name + ": said", " ".join(got.err.split()),
+              "whole batch of a step", said)
+        if status == 0:
+            best = got.result["recommended"]
+            equal(name + ": the step", best["effective_batch"], 32)
+            equal(name + ": in one", best["micro_batch"], 32)
+
+
 def batch_size_of_any_name(place):
     """
     Nothing is named like it: the rows of a pass say which number it is, and a
@@ -308,6 +336,7 @@ def main():
         no_optimizer(place)
         number_of_any_name(place)
         second_knob(place)
+        pieces_of_any_name(place)
         batch_size_of_any_name(place)
         forgets(place)
     lib.finish()

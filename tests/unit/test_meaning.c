@@ -36,6 +36,10 @@ static const char shared_source[] =
  * read so once, with --chunk as a guess. */
 #define OPEN "open -- "
 #define TAKEN "taken -- "
+/* --batch-size is the whole batch of a step: seen, with --turns as a guess of
+ * its pieces; or told. */
+#define CUT "cut -- "
+#define WHOLE "whole -- "
 static const char no_name[] =
 	"parser.add_argument('--chunk', type=int, default=24)\n"
 	"parser.add_argument('--knots', type=int, default=64)\n"
@@ -132,6 +136,83 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .global_flag = "--batch-size", .accum_flag = "--batch-pieces" },
 	  "--global-flag --batch-size --accum-flag --batch-pieces" },
+	{ "in as many pieces as the one number of that value",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --turns 4 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .accum_flag = "--turns",
+	    .accum_guess = GUESS_MADE },
+	  "--global-flag --batch-size --accum-flag --turns" },
+	{ "in pieces of as many rows as one number has",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --part 16 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .micro_flag = "--part",
+	    .micro_guess = GUESS_MADE },
+	  "--global-flag --batch-size --micro-flag --part" },
+	{ "in pieces of which nothing tells",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --turns 5 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_NO_SENSE,
+	  { .global_flag = "--batch-size" },
+	  "--global-flag --batch-size" },
+	{ "pieces that another number for them leaves as they were",
+	  only_batch,
+	  "",
+	  CUT "--batch-size 64 --turns 4",
+	  { 32, 2, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .accum_guess = GUESS_FAILED },
+	  "--turns does not count the passes" },
+	{ "and pieces that follow it",
+	  only_batch,
+	  "",
+	  CUT "--batch-size 64 --turns 4",
+	  { 32, 2, 1, 0 },
+	  { SEEN(32, 2, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "a whole batch as told, in as many pieces as one number says",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --turns 4",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 64, .input_columns = 64 },
+	  MEANING_OTHER,
+	  { .accum_flag = "--turns", .accum_guess = GUESS_MADE },
+	  "4 passes of 16 rows make the whole batch of a step, and --turns is "
+	  "the number of these" },
+	{ "the same, in pieces of so many rows",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --part 16 --knots 128",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 64, .input_columns = 128 },
+	  MEANING_OTHER,
+	  { .micro_flag = "--part", .micro_guess = GUESS_MADE },
+	  "a pass takes 16 rows, and --part is that number" },
+	{ "a loader that gives another batch than that",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --part 16",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 2, 0), .loader_rows = 32 },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "its loader gives 32" },
 	{ "less than the whole batch, which was written",
 	  global_source,
 	  "",
@@ -644,15 +725,18 @@ static void one_row(const struct presets *presets, const struct row *row)
 	bool is_open = strncmp(row->line, OPEN, strlen(OPEN)) == 0;
 	bool is_taken = strncmp(row->line, TAKEN, strlen(TAKEN)) == 0;
 	bool is_failed = strncmp(row->line, FAILED, strlen(FAILED)) == 0;
+	bool is_cut = strncmp(row->line, CUT, strlen(CUT)) == 0;
+	bool is_whole = strncmp(row->line, WHOLE, strlen(WHOLE)) == 0;
 	const struct command_hints hints = {
+		.global_flag = is_cut || is_whole ? "--batch-size" : NULL,
 		.micro_scope = is_said ? "rank" : NULL,
 		.micro_flag = is_taken ? "--chunk" : NULL,
 		.micro_guess = is_taken ? GUESS_MADE : GUESS_OPEN,
-		.rows_may_be_seen = is_open,
-		.accum_flag = is_made ? "--turns" : NULL,
-		.accum_guess = is_made     ? GUESS_MADE
-			       : is_failed ? GUESS_FAILED
-					   : GUESS_OPEN,
+		.rows_may_be_seen = is_open || is_whole,
+		.accum_flag = is_made || is_cut ? "--turns" : NULL,
+		.accum_guess = is_made || is_cut ? GUESS_MADE
+			       : is_failed       ? GUESS_FAILED
+						 : GUESS_OPEN,
 	};
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,
@@ -685,7 +769,7 @@ static void one_row(const struct presets *presets, const struct row *row)
 	}
 	/* Without the hook nothing of it is believed. */
 	trial.steps_source = STEPS_LOG;
-	if (!is_open)
+	if (!is_open && !is_whole)
 		assert_int_equal(
 			meaning_judge(&command, &row->written, &trial).state,
 			MEANING_UNSEEN);

@@ -211,6 +211,17 @@ static bool ranks_differ(const struct command *command,
 		!command->view.launcher);
 }
 
+/* What a whole batch is cut by must be known, to be changed: the number of its
+ * passes, or the rows of each. */
+static bool pieces_are_known(const struct command *command,
+			     const struct trial *trial,
+			     struct seen_meaning *seen)
+{
+	return command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	       passes_number_find(command, trial->seen_accum, seen) ||
+	       part_number_find(command, trial->input_rows, seen);
+}
+
 /* What else than the ranks is not as it was read. */
 static void sizes_judge(const struct command *command,
 			const struct batch *written, const struct trial *trial,
@@ -223,24 +234,24 @@ static void sizes_judge(const struct command *command,
 	/* The rows of the own size, with another one: it has no effect. */
 	if (written->micro_batch != command->batch.micro_batch &&
 	    trial->input_rows == command->batch.micro_batch) {
-		if (command->micro_guess == GUESS_MADE) {
+		if (command->micro_guess == GUESS_MADE)
 			out->seen.micro_guess = GUESS_FAILED;
-			out->state = MEANING_OTHER;
-		}
+		else if (command->accum_guess == GUESS_MADE &&
+			 trial->seen_accum == command->batch.grad_accum)
+			out->seen.accum_guess = GUESS_FAILED;
+		else
+			return;
+		out->state = MEANING_OTHER;
 		return;
 	}
 	if (defaults_differ(command, written, trial, &out->seen) ||
 	    micro_is_whole(command, written, trial, &out->seen) ||
 	    micro_is_more(command, written, trial, &out->seen)) {
-		/* Of a whole batch the passes must be known to be changed. */
-		out->state = out->seen.global_flag[0] &&
-					     command->knobs[KNOB_ACCUM].form ==
-						     KNOB_ABSENT &&
-					     !passes_option_find(
-						     command, trial->seen_accum,
-						     &out->seen)
-				     ? MEANING_NO_SENSE
-				     : MEANING_OTHER;
+		out->state = !out->seen.global_flag[0] ||
+					     pieces_are_known(command, trial,
+							      &out->seen)
+				     ? MEANING_OTHER
+				     : MEANING_NO_SENSE;
 		return;
 	}
 	if (loader_is_smaller(command, written, trial)) {
@@ -252,17 +263,38 @@ static void sizes_judge(const struct command *command,
 		out->state = MEANING_AGREES;
 }
 
+/* A whole batch is known, and the loader gives that, or a part of it for each
+ * rank: the program cuts it into so many passes. */
+static bool loader_is_cut(const struct command *command,
+			  const struct trial *trial)
+{
+	const struct knob *global = &command->knobs[KNOB_GLOBAL];
+	int64_t ranks = ranks_of(trial);
+	int64_t whole;
+
+	return global->form != KNOB_ABSENT && global->value > 0 &&
+	       multiplies(trial->input_rows, trial->seen_accum,
+			  trial->loader_rows) &&
+	       !__builtin_mul_overflow(trial->loader_rows, ranks, &whole) &&
+	       (trial->loader_rows == global->value || whole == global->value);
+}
+
 /* The rows of a pass say which number is the batch size, and its passes which
- * one counts them. */
+ * one counts them. Of a whole batch one of both is enough. */
 static void rows_judge(const struct command *command, const struct trial *trial,
 		       struct size_meaning *out)
 {
+	bool is_cut = loader_is_cut(command, trial);
+
 	out->state = MEANING_NO_SENSE;
-	if ((trial->loader_rows && trial->loader_rows != trial->input_rows) ||
-	    !rows_number_find(command, trial, &out->seen))
+	if (trial->loader_rows && trial->loader_rows != trial->input_rows &&
+	    !is_cut)
+		return;
+	if (is_cut ? !pieces_are_known(command, trial, &out->seen)
+		   : !rows_number_find(command, trial, &out->seen))
 		return;
 	out->state = MEANING_OTHER;
-	if (trial->seen_accum != trial->input_rows &&
+	if (!is_cut && trial->seen_accum != trial->input_rows &&
 	    !command_accumulates(command))
 		(void)passes_number_find(command, trial->seen_accum,
 					 &out->seen);
@@ -309,10 +341,12 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->global_flag[0])
 		strbuf_addf(out,
 			    "%s is the whole batch of a step "
-			    "(--global-flag %s%s%s)",
+			    "(--global-flag %s%s%s%s%s)",
 			    micro, micro,
 			    seen->accum_flag[0] ? " --accum-flag " : "",
-			    seen->accum_flag);
+			    seen->accum_flag,
+			    seen->micro_flag[0] ? " --micro-flag " : "",
+			    seen->micro_flag);
 	else if (seen->accum_is_total)
 		strbuf_addf(out,
 			    "%s counts over all ranks (--accum-scope "
@@ -435,6 +469,15 @@ static void add_open_settlement(struct strbuf *out,
 				    "may count them (--accum-flag %s)",
 				    trial->seen_accum, seen->accum_flag,
 				    seen->accum_flag);
+		return;
+	}
+	if (seen->accum_flag[0]) {
+		strbuf_addf(out,
+			    "%" PRId64 " passes of %" PRId64
+			    " rows make the whole batch of a step, and %s is "
+			    "the number of these (--accum-flag %s)",
+			    trial->seen_accum, trial->input_rows,
+			    seen->accum_flag, seen->accum_flag);
 		return;
 	}
 	strbuf_adds(out, command->open_words);
