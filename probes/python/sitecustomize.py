@@ -32,7 +32,7 @@ START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 REST64, FORWARD64, LAST_PASS64, RESERVED64 = 11, 12, 14, 15
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED, SIZES_DIFFER = 64, 128
+NEVER_STEPPED, SIZES_DIFFER, IN_ORDER = 64, 128, 256
 
 # enum phase of base/trial.h.
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
@@ -80,6 +80,8 @@ GROUP_CLASSES = ("DistributedDataParallel", "FullyShardedDataParallel")
 # The passes of so many steps say how many a step has; then no hook is left.
 PASSES_STEPS = 8
 LOADER_ITERATORS_MAX = 256
+# Batches of a loader that come later: more than a probe looks at.
+LATER_BATCHES = 100
 # inspect.CO_VARARGS and CO_VARKEYWORDS.
 VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
 
@@ -987,10 +989,13 @@ class Passes(object):
         found = [each for each in holders if type(each) in kinds]
         found = found[:LOADER_ITERATORS_MAX]
         self.iterators = [self.ref(each) for each in found]
-        for each in found:
+        at_work = [each for each in found if each._num_yielded]
+        for each in at_work:
             size = getattr(each._index_sampler, "batch_size", None)
-            if each._num_yielded and type(size) is int and size > 0:
+            if type(size) is int and size > 0:
                 self.loader_size = size
+        if at_work and all(is_in_order(each) for each in at_work):
+            self.channel.flag(IN_ORDER)
 
     def all_yielded(self):
         total = 0
@@ -1003,9 +1008,17 @@ class Passes(object):
         if value > 0:
             seen[value] = seen.get(value, 0) + 1
 
+    def undisturbed(self):
+        """Not of steps with more batches than passes: some of those failed."""
+        return {
+            count: times
+            for count, times in self.seen.items()
+            if usual_count(self.seen_batches.get(count, {})) <= count
+        }
+
     def publish(self):
         if self.channel.enter():
-            passes = usual_count(self.seen)
+            passes = usual_count(self.undisturbed() or self.seen)
             batches = usual_count(self.seen_batches.get(passes, {}))
             self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
             self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
@@ -1053,6 +1066,20 @@ class BackwardCalls(object):
             self.module.backward = self.function
 
 
+def is_in_order(iterator):
+    """Does it give its data in the order in which they lie there, and many
+    batches more?"""
+    batches = iterator._index_sampler
+    sampler = getattr(batches, "sampler", batches)
+    try:
+        return (
+            type(sampler).__name__ == "SequentialSampler"
+            and len(batches) - iterator._num_yielded > LATER_BATCHES
+        )
+    except Exception:
+        return False
+
+
 def nothing():
     pass
 
@@ -1061,9 +1088,8 @@ def usual_count(seen):
     """
     The most frequent one; as often the larger. A larger one wins where steps
     are cut short: the last one of an epoch is, which of few data may be every
-    other step, and two of three that are counted. Those after steps that a
-    gradient scaler left out, which have a multiple, or that a batch that failed
-    kept from being made, are fewer.
+    other step, and two of three that are counted. Those after steps that were
+    left out, by a gradient scaler or as something failed, are fewer.
     """
     if not seen:
         return 0

@@ -313,13 +313,15 @@ def shards():
     return 12
 
 
-def accumulate(batches, accum, epochs, left_out=(), failing=()):
+def accumulate(batches, accum, epochs, left_out=(), failing=(),
+               shuffle=False):
     """Steps after each accum batches of an epoch, and after its last one; some
     are left out, of some the last batch fails before its pass."""
     weight = parameter()
     optimizer = torch.optim.SGD([weight], lr=0.1)
     steps = due = 0
-    loader = torch.utils.data.DataLoader(torch.ones(batches, 3))
+    data = torch.ones(batches, 3)
+    loader = torch.utils.data.DataLoader(data, shuffle=shuffle)
     for _ in range(epochs):
         for i, batch in enumerate(loader, 1):
             is_due = i % accum == 0 or i == batches
@@ -350,7 +352,15 @@ def scaled():
 
 def caught():
     """As where whatever happens to a batch is caught."""
-    return accumulate(30, 3, 1, failing=(3,))
+    return accumulate(12, 3, 1, failing=(3,))
+
+
+def in_order():
+    return accumulate(200, 1, 1)
+
+
+def shuffled():
+    return accumulate(200, 1, 1, shuffle=True)
 
 
 def imported_only():
