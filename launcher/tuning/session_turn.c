@@ -72,9 +72,15 @@ static char *doubt_words(enum size_doubt doubt, const struct trial *below,
 			    (long long)trial->input_rows,
 			    (long long)trial->seen_accum);
 		break;
+	case SIZE_SHORT:
+		strbuf_addf(&words,
+			    "takes %lld rows in a pass, as its data loader has "
+			    "no more",
+			    (long long)trial->input_rows);
+		break;
 	case SIZE_IDLE:
 		strbuf_addf(&words,
-			    "makes optimizer steps without a backward pass, as "
+			    "makes optimizer steps without a gradient, as "
 			    "micro-batch %lld does not: the program leaves out "
 			    "what fails",
 			    (long long)below->micro_batch);
@@ -92,6 +98,9 @@ static void doubt_size(struct session *session, struct trial *trial, char **why)
 	enum size_doubt doubt =
 		effect_check_doubt(trials, notes->count, trial, &below);
 
+	/* A size that is read as another one is not short of data. */
+	if (doubt == SIZE_SHORT && session_meaning_differs(session, trial))
+		doubt = SIZE_TAKEN;
 	if (doubt != SIZE_TAKEN) {
 		free(*why);
 		*why = doubt_words(doubt, below, trial);

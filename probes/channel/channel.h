@@ -70,6 +70,8 @@ enum channel_flag {
 	/* The data loaders at work do not shuffle, and have many more batches
 	 * than a probe sees. */
 	CHANNEL_IN_ORDER = 256,
+	/* Its first steps found no gradient. */
+	CHANNEL_IDLE = 512,
 };
 
 struct channel_header {

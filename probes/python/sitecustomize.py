@@ -32,7 +32,7 @@ START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 REST64, FORWARD64, LAST_PASS64, RESERVED64 = 11, 12, 14, 15
 
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED, SIZES_DIFFER, IN_ORDER = 64, 128, 256
+NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE = 64, 128, 256, 512
 
 # enum phase of base/trial.h.
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
@@ -82,6 +82,8 @@ PASSES_STEPS = 8
 LOADER_ITERATORS_MAX = 256
 # Batches of a loader that come later: more than a probe looks at.
 LATER_BATCHES = 100
+# So many steps without a gradient are no chance.
+IDLE_STEPS = 3
 # inspect.CO_VARARGS and CO_VARKEYWORDS.
 VAR_POSITIONAL, VAR_KEYWORDS = 4, 8
 
@@ -880,7 +882,7 @@ class Passes(object):
         self.handle = self.calls = None
         self.pid = os.getpid()
         self.is_over = False
-        self.count = 0
+        self.count = self.idle = 0
         self.is_stepping = False
         self.count_before = 0
         self.later = 0
@@ -933,12 +935,21 @@ class Passes(object):
         self.find_loaders()
         self.yielded = self.all_yielded()
         self.publish()
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None and parameter.is_leaf:
-                    self.handle = parameter.register_hook(self.on_gradient)
-                    self.optimizer = self.ref(optimizer)
-                    return
+        parameters = [
+            parameter
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+        ]
+        for parameter in parameters:
+            if parameter.grad is not None and parameter.is_leaf:
+                self.handle = parameter.register_hook(self.on_gradient)
+                self.optimizer = self.ref(optimizer)
+                return
+        self.idle += any(
+            getattr(each, "requires_grad", False) for each in parameters
+        )
+        if self.idle == IDLE_STEPS:
+            self.channel.flag(IDLE)
 
     def stop(self):
         self.is_over = True
@@ -991,8 +1002,8 @@ class Passes(object):
         self.iterators = [self.ref(each) for each in found]
         at_work = [each for each in found if each._num_yielded]
         for each in at_work:
-            size = getattr(each._index_sampler, "batch_size", None)
-            if type(size) is int and size > 0:
+            size = rows_given(each._index_sampler)
+            if size > 0:
                 self.loader_size = size
         if at_work and all(is_in_order(each) for each in at_work):
             self.channel.flag(IN_ORDER)
@@ -1064,6 +1075,17 @@ class BackwardCalls(object):
         """Not where another has replaced it since: that one calls this."""
         if self.module.__dict__.get("backward") is self.wrapper:
             self.module.backward = self.function
+
+
+def rows_given(batches):
+    """Of a whole batch, where there are as many; 0: not known."""
+    size = getattr(batches, "batch_size", None)
+    if type(size) is not int:
+        return 0
+    try:
+        return min(size, len(batches.sampler))
+    except Exception:
+        return size
 
 
 def is_in_order(iterator):

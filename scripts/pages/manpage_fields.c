@@ -106,6 +106,7 @@ static const struct field_text probe_texts[] = {
 	{ "sizes_differ", "As many rows of other sizes went into the model." },
 	{ "data_in_order", "Its data came in their own order, and were seen "
 			   "only in part." },
+	{ "is_idle", "Its first steps found no gradient." },
 	{ "step_growth_bytes", "The peak rose by this with every step; 0: it "
 			       "did not." },
 	{ "ran_to_end", "The command ended by itself: all of it ran." },

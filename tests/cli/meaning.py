@@ -154,7 +154,8 @@ def parts_of_a_size(place):
 def what_is_not_run_is_no_fit(place):
     """Programs that make what is too large for them smaller, or leave it out."""
     for meaning, why in (("smaller", "makes its passes smaller by itself"),
-                         ("left_out", "steps without a backward pass")):
+                         ("left_out", "steps without a gradient"),
+                         ("few_rows", "its data loader has no more")):
         got = run(place, meaning, 1, "--batch-size 8 --accum-steps 8")
         if not equal(meaning, got.status, 0):
             print(got)

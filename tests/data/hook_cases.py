@@ -363,6 +363,26 @@ def shuffled():
     return accumulate(200, 1, 1, shuffle=True)
 
 
+def no_more():
+    """A batch of so many rows as there are."""
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.ones(5, 3), batch_size=8)
+    for _ in range(3):
+        for batch in loader:
+            (loss_of(weight) * batch.sum()).backward()
+            optimizer.step()
+    return 3
+
+
+def idle():
+    """Steps of which all backward passes were left out."""
+    optimizer = torch.optim.SGD([parameter()], lr=0.1)
+    for _ in range(4):
+        optimizer.step()
+    return 4
+
+
 def imported_only():
     return 0
 

@@ -181,6 +181,20 @@ def left_out(net, size, accum, steps):
         optimizer.zero_grad()
 
 
+def few_rows(net, size, accum, steps):
+    """Less data than a large batch has rows; steps go on over epochs."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows = torch.utils.data.TensorDataset(torch.randn(24, WIDTH))
+    passes = 0
+    while passes < steps * accum:
+        for (batch,) in torch.utils.data.DataLoader(rows, batch_size=size):
+            loss_of(net, batch).backward()
+            passes += 1
+            if passes % accum == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+
 def by_hand(net, size, accum, steps):
     """No optimizer at all."""
     for step in range(steps):
@@ -205,6 +219,7 @@ LOOPS = {
     "uneven": uneven,
     "smaller": smaller,
     "left_out": left_out,
+    "few_rows": few_rows,
     "by_hand": by_hand,
 }
 

@@ -267,11 +267,9 @@ static bool falls_below(const struct trial *below, const struct trial *trial)
 	       trial->peak_bytes + memory_line_noise(below->peak_bytes);
 }
 
-/* The largest smaller size whose passes were seen as they were told, within so
- * many steps; NULL. */
+/* The largest smaller size whose passes were seen as they were told; NULL. */
 static const struct trial *next_as_told(const struct trial *trials,
-					size_t count, int64_t micro,
-					int64_t steps)
+					size_t count, int64_t micro)
 {
 	const struct trial *found = NULL;
 
@@ -279,8 +277,8 @@ static const struct trial *next_as_told(const struct trial *trials,
 		const struct trial *trial = &trials[i];
 
 		if (is_in_use(trials, count, i) && trial_fits(trial) &&
-		    trial->micro_batch < micro && trial->steps <= steps &&
-		    trial->input_rows && trial->seen_accum > 0 &&
+		    trial->micro_batch < micro && trial->input_rows &&
+		    trial->seen_accum > 0 &&
 		    trial->seen_accum == trial->grad_accum &&
 		    (!found || trial->micro_batch > found->micro_batch))
 			found = trial;
@@ -298,24 +296,35 @@ static bool is_whole_step(const struct trial *below, const struct trial *trial)
 	       capped_product(told, below->input_rows);
 }
 
-/* By its passes, beside those of a smaller size, which is returned. */
+/* Fewer rows than were told, and as many as a batch of the loader has. */
+static bool is_all_there_is(const struct trial *trial)
+{
+	return trial->loader_rows && trial->loader_rows == trial->input_rows &&
+	       trial->input_rows < trial->micro_batch;
+}
+
+/* By its rows and passes, beside those of a smaller size, which is returned. */
 static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
 				    const struct trial *trial,
 				    const struct trial **below)
 {
-	bool is_idle = !trial->seen_accum;
+	bool is_short = is_all_there_is(trial);
 
 	if (trial->steps_source != STEPS_HOOK ||
-	    (!is_idle && trial->seen_accum <= trial->grad_accum))
+	    (!trial->is_idle && !is_short &&
+	     trial->seen_accum <= trial->grad_accum))
 		return SIZE_TAKEN;
-	*below = next_as_told(trials, count, trial->micro_batch,
-			      is_idle ? trial->steps : INT64_MAX);
+	*below = next_as_told(trials, count, trial->micro_batch);
 	if (!*below)
 		return SIZE_TAKEN;
-	if (is_idle)
+	if (trial->is_idle)
 		return SIZE_IDLE;
-	return trial->input_rows && is_whole_step(*below, trial) ? SIZE_CUT
-								 : SIZE_TAKEN;
+	if (trial->seen_accum > trial->grad_accum && trial->input_rows &&
+	    is_whole_step(*below, trial))
+		return SIZE_CUT;
+	return is_short && (*below)->input_rows == (*below)->micro_batch
+		       ? SIZE_SHORT
+		       : SIZE_TAKEN;
 }
 
 /* By its peak, beside those of all smaller sizes. */

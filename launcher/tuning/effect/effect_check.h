@@ -73,7 +73,8 @@ enum size_doubt {
 	SIZE_TAKEN, /* there is none */
 	SIZE_FLAT,  /* its peak no longer follows the size */
 	SIZE_CUT,  /* its steps take as many rows, in more and smaller passes */
-	SIZE_IDLE, /* its steps have no backward pass */
+	SIZE_IDLE, /* its steps found no gradient */
+	SIZE_SHORT, /* its data loader has fewer rows than it was told */
 };
 
 /*
