@@ -174,9 +174,13 @@ static void add_guess_caveat(const struct session *session,
 	if (is_micro && !proved.micro)
 		strlist_addf(&record->caveats, words,
 			     command->knobs[KNOB_MICRO].name, "batch size");
-	if (is_accum && !proved.accum)
+	if (is_accum && !proved.accum && command->knobs[KNOB_ACCUM].name)
 		strlist_addf(&record->caveats, words,
 			     command->knobs[KNOB_ACCUM].name, "accumulation");
+	else if (is_accum && !proved.accum && command->knobs[KNOB_GLOBAL].name)
+		strlist_addf(&record->caveats, words,
+			     command->knobs[KNOB_GLOBAL].name,
+			     "batch of a step");
 }
 
 /* The user said that these are the rows of a rank, whatever is seen. */

@@ -230,6 +230,27 @@ def pieces_of_any_name(place):
             equal(name + ": in one", best["micro_batch"], 32)
 
 
+def batch_of_a_step_of_any_name(place):
+    """One number is as many as the rows of all passes: it is tried."""
+    script = os.path.join(lib.DATA, "train_turns.py")
+    for kind, whole in (("until", 32), ("width", 8)):
+        name = "a batch of a step of any name, " + kind
+        got = place.run(*"tune --device host --memory 4GiB --fresh --".split(),
+                        PYTHON, script, "--batch-size", "8", "--turns", "32",
+                        kind)
+        if not equal(name, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        equal(name + ": the step", best["effective_batch"], whole)
+        said = " ".join(got.err.split())
+        holds(name + ": said", said, "--turns is as many as the rows of all")
+        if kind == "width":
+            holds(name + ": taken back", said,
+                  "--turns does not count the passes",
+                  "seen to make 4 backward passes")
+
+
 def batch_size_of_any_name(place):
     """
     Nothing is named like it: the rows of a pass say which number it is, and a
@@ -338,6 +359,7 @@ def main():
         number_of_any_name(place)
         second_knob(place)
         pieces_of_any_name(place)
+        batch_of_a_step_of_any_name(place)
         batch_size_of_any_name(place)
         forgets(place)
     lib.finish()

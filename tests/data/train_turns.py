@@ -5,7 +5,7 @@
 # step; "width", 4 do, and N is a width of the model; "fixed", 4 do, and the
 # program takes no other N than 4. Of a batch that is the whole of a step: "cut",
 # into N pieces; "cut-width", into 4, and N is a width; "parts", into pieces of
-# --part rows.
+# --part rows. "until", passes are made until a step has N rows.
 import argparse
 
 import torch
@@ -21,6 +21,8 @@ torch.set_num_threads(1)
 if args.kind == "fixed" and args.turns != 4:
     raise SystemExit("turns is 4")
 count = args.turns if args.kind in ("counted", "cut") else 4
+if args.kind == "until":
+    count = args.turns // args.batch_size
 width = 64 * (args.turns if args.kind.endswith("width") else 4)
 model = torch.nn.Sequential(
     torch.nn.Linear(64, width), torch.nn.ReLU(), torch.nn.Linear(width, 8)

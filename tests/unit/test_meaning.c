@@ -40,6 +40,8 @@ static const char shared_source[] =
  * its pieces; or told. */
 #define CUT "cut -- "
 #define WHOLE "whole -- "
+/* --turns is guessed to be the batch of a step. */
+#define ALL "all -- "
 static const char no_name[] =
 	"parser.add_argument('--chunk', type=int, default=24)\n"
 	"parser.add_argument('--knots', type=int, default=64)\n"
@@ -158,6 +160,26 @@ static const struct row {
 	    .micro_flag = "--part",
 	    .micro_guess = GUESS_MADE },
 	  "--global-flag --batch-size --micro-flag --part" },
+	{ "the same, of sequences that have time before the batch",
+	  only_batch,
+	  "",
+	  "--batch-size 512 --part 32 --knots 35",
+	  { 512, 1, 1, 0 },
+	  { SEEN(35, 16, 0), .input_columns = 32 },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .micro_flag = "--part",
+	    .micro_guess = GUESS_MADE },
+	  "--global-flag --batch-size --micro-flag --part" },
+	{ "another second dimension",
+	  only_batch,
+	  "",
+	  "--batch-size 512 --part 32",
+	  { 512, 1, 1, 0 },
+	  { SEEN(35, 15, 0), .input_columns = 32 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
 	{ "in pieces of which nothing tells",
 	  only_batch,
 	  "",
@@ -431,6 +453,15 @@ static const struct row {
 	  { .accum_flag = "--turns", .accum_guess = GUESS_MADE },
 	  "--turns is 3, too, and may count the passes (--accum-flag "
 	  "--turns)" },
+	{ "the one number of the rows of all passes",
+	  only_batch,
+	  "",
+	  "--batch-size 8 --rows-of-update 32 --knots 5",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--rows-of-update", .accum_guess = GUESS_MADE },
+	  "--rows-of-update is as many as the rows of all passes" },
 	{ "one of two numbers",
 	  only_batch,
 	  "",
@@ -485,6 +516,15 @@ static const struct row {
 	  MEANING_AGREES,
 	  { 0 },
 	  NULL },
+	{ "a batch of a step that did not",
+	  only_batch,
+	  "",
+	  ALL "--batch-size 8 --turns 32",
+	  { 16, 2, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .accum_guess = GUESS_FAILED },
+	  "--turns does not count the passes" },
 	{ "a number that did not",
 	  only_batch,
 	  "",
@@ -727,16 +767,19 @@ static void one_row(const struct presets *presets, const struct row *row)
 	bool is_failed = strncmp(row->line, FAILED, strlen(FAILED)) == 0;
 	bool is_cut = strncmp(row->line, CUT, strlen(CUT)) == 0;
 	bool is_whole = strncmp(row->line, WHOLE, strlen(WHOLE)) == 0;
+	bool is_all = strncmp(row->line, ALL, strlen(ALL)) == 0;
 	const struct command_hints hints = {
-		.global_flag = is_cut || is_whole ? "--batch-size" : NULL,
+		.global_flag = is_cut || is_whole ? "--batch-size"
+			       : is_all           ? "--turns"
+						  : NULL,
 		.micro_scope = is_said ? "rank" : NULL,
 		.micro_flag = is_taken ? "--chunk" : NULL,
 		.micro_guess = is_taken ? GUESS_MADE : GUESS_OPEN,
 		.rows_may_be_seen = is_open || is_whole,
 		.accum_flag = is_made || is_cut ? "--turns" : NULL,
-		.accum_guess = is_made || is_cut ? GUESS_MADE
-			       : is_failed       ? GUESS_FAILED
-						 : GUESS_OPEN,
+		.accum_guess = is_made || is_cut || is_all ? GUESS_MADE
+			       : is_failed                 ? GUESS_FAILED
+							   : GUESS_OPEN,
 	};
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,

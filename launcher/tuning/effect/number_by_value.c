@@ -125,6 +125,16 @@ bool passes_number_find(const struct command *command, int64_t passes,
 	return true;
 }
 
+bool whole_number_find(const struct command *command, int64_t whole,
+		       struct seen_meaning *seen)
+{
+	if (command->accum_guess != GUESS_OPEN ||
+	    !flag_take(seen->global_flag, only_number(command, whole)))
+		return false;
+	seen->accum_guess = GUESS_MADE;
+	return true;
+}
+
 bool numbers_of_value_add(struct strbuf *out, const struct command *command,
 			  int64_t value)
 {

@@ -40,6 +40,13 @@ bool part_number_find(const struct command *command, int64_t rows,
 bool passes_number_find(const struct command *command, int64_t passes,
 			struct seen_meaning *seen);
 
+/*
+ * The same of the rows of all passes, where no number is that of the passes.
+ * Sets seen->global_flag; the guess is one of the accumulation.
+ */
+bool whole_number_find(const struct command *command, int64_t whole,
+		       struct seen_meaning *seen);
+
 /* "--a and --b" have that value; false: none. */
 bool numbers_of_value_add(struct strbuf *out, const struct command *command,
 			  int64_t value);
