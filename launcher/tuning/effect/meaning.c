@@ -359,6 +359,27 @@ struct size_meaning meaning_judge(const struct command *command,
 	return out;
 }
 
+/* The whole batch of a step: what was read as the micro-batch, or a number that
+ * is as large. */
+static void add_whole(struct strbuf *out, const struct seen_meaning *seen,
+		      const char *micro)
+{
+	if (seen->accum_guess == GUESS_MADE && !seen->accum_flag[0])
+		strbuf_addf(out,
+			    "%s is as many as the rows of all passes, and may "
+			    "be the batch of a step (--global-flag %s)",
+			    seen->global_flag, seen->global_flag);
+	else
+		strbuf_addf(out,
+			    "%s is the whole batch of a step "
+			    "(--global-flag %s%s%s%s%s)",
+			    micro, micro,
+			    seen->accum_flag[0] ? " --accum-flag " : "",
+			    seen->accum_flag,
+			    seen->micro_flag[0] ? " --micro-flag " : "",
+			    seen->micro_flag);
+}
+
 /* "--batch-size counts over all ranks: --micro-scope global" */
 static void add_settlement(struct strbuf *out, const struct command *command,
 			   const struct seen_meaning *seen, int64_t passes)
@@ -375,21 +396,8 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->micro_is_rank)
 		strbuf_addf(out, "%s counts per rank (--micro-scope rank)",
 			    micro);
-	else if (seen->global_flag[0] && seen->accum_guess == GUESS_MADE &&
-		 !seen->accum_flag[0])
-		strbuf_addf(out,
-			    "%s is as many as the rows of all passes, and may "
-			    "be the batch of a step (--global-flag %s)",
-			    seen->global_flag, seen->global_flag);
 	else if (seen->global_flag[0])
-		strbuf_addf(out,
-			    "%s is the whole batch of a step "
-			    "(--global-flag %s%s%s%s%s)",
-			    micro, micro,
-			    seen->accum_flag[0] ? " --accum-flag " : "",
-			    seen->accum_flag,
-			    seen->micro_flag[0] ? " --micro-flag " : "",
-			    seen->micro_flag);
+		add_whole(out, seen, micro);
 	else if (seen->accum_is_total)
 		strbuf_addf(out,
 			    "%s counts over all ranks (--accum-scope "
