@@ -757,30 +757,44 @@ static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
 	       strcmp(a->global_flag, b->global_flag) == 0;
 }
 
+static bool begins(const char *line, const char *mark)
+{
+	return strncmp(line, mark, strlen(mark)) == 0;
+}
+
+/* What stands in front of the line. */
+static struct command_hints hints_of(const char *line)
+{
+	bool is_cut = begins(line, CUT), is_all = begins(line, ALL);
+	bool is_made = begins(line, MADE), is_whole = begins(line, WHOLE);
+	struct command_hints hints = {
+		.rows_may_be_seen = begins(line, OPEN) || is_whole,
+	};
+
+	if (begins(line, SAID))
+		hints.micro_scope = "rank";
+	if (begins(line, TAKEN)) {
+		hints.micro_flag = "--chunk";
+		hints.micro_guess = GUESS_MADE;
+	}
+	if (is_cut || is_whole)
+		hints.global_flag = "--batch-size";
+	if (is_all)
+		hints.global_flag = "--turns";
+	if (is_made || is_cut)
+		hints.accum_flag = "--turns";
+	if (is_made || is_cut || is_all)
+		hints.accum_guess = GUESS_MADE;
+	if (begins(line, FAILED))
+		hints.accum_guess = GUESS_FAILED;
+	return hints;
+}
+
 static void one_row(const struct presets *presets, const struct row *row)
 {
 	const char *end = strstr(row->line, "-- ");
-	bool is_said = strncmp(row->line, SAID, strlen(SAID)) == 0;
-	bool is_made = strncmp(row->line, MADE, strlen(MADE)) == 0;
-	bool is_open = strncmp(row->line, OPEN, strlen(OPEN)) == 0;
-	bool is_taken = strncmp(row->line, TAKEN, strlen(TAKEN)) == 0;
-	bool is_failed = strncmp(row->line, FAILED, strlen(FAILED)) == 0;
-	bool is_cut = strncmp(row->line, CUT, strlen(CUT)) == 0;
-	bool is_whole = strncmp(row->line, WHOLE, strlen(WHOLE)) == 0;
-	bool is_all = strncmp(row->line, ALL, strlen(ALL)) == 0;
-	const struct command_hints hints = {
-		.global_flag = is_cut || is_whole ? "--batch-size"
-			       : is_all           ? "--turns"
-						  : NULL,
-		.micro_scope = is_said ? "rank" : NULL,
-		.micro_flag = is_taken ? "--chunk" : NULL,
-		.micro_guess = is_taken ? GUESS_MADE : GUESS_OPEN,
-		.rows_may_be_seen = is_open || is_whole,
-		.accum_flag = is_made || is_cut ? "--turns" : NULL,
-		.accum_guess = is_made || is_cut || is_all ? GUESS_MADE
-			       : is_failed                 ? GUESS_FAILED
-							   : GUESS_OPEN,
-	};
+	const struct command_hints hints = hints_of(row->line);
+	bool is_open = hints.rows_may_be_seen;
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,
 				       .source = row->source,
@@ -812,7 +826,7 @@ static void one_row(const struct presets *presets, const struct row *row)
 	}
 	/* Without the hook nothing of it is believed. */
 	trial.steps_source = STEPS_LOG;
-	if (!is_open && !is_whole)
+	if (!is_open)
 		assert_int_equal(
 			meaning_judge(&command, &row->written, &trial).state,
 			MEANING_UNSEEN);

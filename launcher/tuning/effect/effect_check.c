@@ -322,7 +322,9 @@ static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
 	if (trial->seen_accum > trial->grad_accum && trial->input_rows &&
 	    is_whole_step(*below, trial))
 		return SIZE_CUT;
-	return is_short && (*below)->input_rows == (*below)->micro_batch
+	/* The very rows of the smaller one: the size does nothing. */
+	return is_short && trial->input_rows > (*below)->input_rows &&
+			       (*below)->input_rows == (*below)->micro_batch
 		       ? SIZE_SHORT
 		       : SIZE_TAKEN;
 }
