@@ -65,6 +65,9 @@ struct trial {
 	/* As many rows of other lengths, or other pictures, were seen to go
 	 * into the model. */
 	bool sizes_differ;
+	/* Its data came in their own order, and were seen only in part. */
+	bool data_in_order;
+	bool is_idle; /* its first steps found no gradient */
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */

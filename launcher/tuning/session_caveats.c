@@ -43,7 +43,9 @@ static const char varies[] = "the peak varies from step to step: the data "
 static const char rose[] = "the peak still rose at the end of the confirmation";
 static const char differ[] = "inputs of different sizes went into the model: a "
 			     "longer batch may need more";
-static const char *const of_growth[] = { varies, rose, differ, NULL };
+static const char in_order[] = "its data are not shuffled: what comes later "
+			       "was not seen, and may be longer";
+static const char *const of_growth[] = { varies, rose, differ, in_order, NULL };
 
 static bool is_among(const char *const *caveats, const char *caveat)
 {
@@ -78,6 +80,10 @@ static void add_growth_caveat(struct record *record, const struct trial *trial)
 		strlist_add(&record->caveats, rose);
 	if (trial && trial->sizes_differ && !trial->peak_varying)
 		strlist_add(&record->caveats, differ);
+	/* Pictures have no second dimension, and rarely other sizes. */
+	else if (trial && trial->data_in_order && trial->input_columns > 1 &&
+		 !trial->peak_varying)
+		strlist_add(&record->caveats, in_order);
 }
 
 /* Who saw a GPU's memory where no library counted it. */
@@ -168,9 +174,13 @@ static void add_guess_caveat(const struct session *session,
 	if (is_micro && !proved.micro)
 		strlist_addf(&record->caveats, words,
 			     command->knobs[KNOB_MICRO].name, "batch size");
-	if (is_accum && !proved.accum)
+	if (is_accum && !proved.accum && command->knobs[KNOB_ACCUM].name)
 		strlist_addf(&record->caveats, words,
 			     command->knobs[KNOB_ACCUM].name, "accumulation");
+	else if (is_accum && !proved.accum && command->knobs[KNOB_GLOBAL].name)
+		strlist_addf(&record->caveats, words,
+			     command->knobs[KNOB_GLOBAL].name,
+			     "batch of a step");
 }
 
 /* The user said that these are the rows of a rank, whatever is seen. */

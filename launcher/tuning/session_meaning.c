@@ -53,14 +53,28 @@ static bool says_otherwise(struct size_meaning meaning)
 	       meaning.state == MEANING_NO_SENSE;
 }
 
+static struct batch written_of(const struct session *session,
+			       const struct trial *trial)
+{
+	return (struct batch){
+		.micro_batch = trial->micro_batch,
+		.grad_accum = trial->grad_accum,
+		.world_size = session->given.request->command.batch.world_size,
+	};
+}
+
+bool session_meaning_differs(const struct session *session,
+			     const struct trial *trial)
+{
+	struct batch written = written_of(session, trial);
+
+	return says_otherwise(meaning_of(session, &written, trial));
+}
+
 bool session_meaning_ends(struct session *session, const struct trial *trial)
 {
 	const struct command *command = &session->given.request->command;
-	const struct batch written = {
-		.micro_batch = trial->micro_batch,
-		.grad_accum = trial->grad_accum,
-		.world_size = command->batch.world_size,
-	};
+	const struct batch written = written_of(session, trial);
 	struct strbuf words = STRBUF_INIT;
 	struct size_meaning meaning = meaning_of(session, &written, trial);
 

@@ -14,6 +14,10 @@
  */
 bool session_meaning_ends(struct session *session, const struct trial *trial);
 
+/* Would it end by what was seen in this trial? */
+bool session_meaning_differs(const struct session *session,
+			     const struct trial *trial);
+
 /*
  * The command was read anew: a probe that ran it as it is given tells of its
  * own sizes as they are read now, and is not run again.

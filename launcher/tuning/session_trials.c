@@ -255,7 +255,8 @@ struct proved_sizes session_trials_proved(const struct session_trials *trials,
 		if (!trial_fits(trial))
 			continue;
 		proved.micro |= trial->micro_batch != own->micro_batch &&
-				trial->input_rows == trial->micro_batch;
+				(trial->input_rows == trial->micro_batch ||
+				 trial->input_columns == trial->micro_batch);
 		proved.accum |= trial->grad_accum != own->grad_accum &&
 				trial->seen_accum == trial->grad_accum;
 	}

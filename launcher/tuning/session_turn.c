@@ -45,16 +45,15 @@ static void session_say(const struct session *session, const char *words)
 		(void)fprintf(stderr, "autofit: %s\n", words);
 }
 
-/* It says that it fits, and did not run the size that it was given. */
-static void doubt_size(struct session *session, struct trial *trial, char **why)
+static char *doubt_words(enum size_doubt doubt, const struct trial *below,
+			 const struct trial *trial)
 {
-	struct probe_notes *notes = session->trials.notes;
-	struct trial *trials = probe_notes_trials(notes);
-	const struct trial *below =
-		effect_check_doubt(trials, notes->count, trial);
 	struct strbuf words = STRBUF_INIT;
 
-	if (below) {
+	switch (doubt) {
+	case SIZE_TAKEN:
+		break;
+	case SIZE_FLAT:
 		strbuf_addf(&words,
 			    "memory no longer follows the size: %s than with "
 			    "micro-batch %lld",
@@ -65,8 +64,46 @@ static void doubt_size(struct session *session, struct trial *trial, char **why)
 		if (trial->input_rows && below->input_rows)
 			strbuf_addf(&words, ", and %lld rows went in",
 				    (long long)trial->input_rows);
+		break;
+	case SIZE_CUT:
+		strbuf_addf(&words,
+			    "makes its passes smaller by itself: %lld rows x "
+			    "%lld passes",
+			    (long long)trial->input_rows,
+			    (long long)trial->seen_accum);
+		break;
+	case SIZE_SHORT:
+		strbuf_addf(&words,
+			    "takes %lld rows in a pass, as its data loader has "
+			    "no more",
+			    (long long)trial->input_rows);
+		break;
+	case SIZE_IDLE:
+		strbuf_addf(&words,
+			    "makes optimizer steps without a gradient, as "
+			    "micro-batch %lld does not: the program leaves out "
+			    "what fails",
+			    (long long)below->micro_batch);
+		break;
+	}
+	return strbuf_detach(&words);
+}
+
+/* It says that it fits, and did not run the size that it was given. */
+static void doubt_size(struct session *session, struct trial *trial, char **why)
+{
+	struct probe_notes *notes = session->trials.notes;
+	struct trial *trials = probe_notes_trials(notes);
+	const struct trial *below;
+	enum size_doubt doubt =
+		effect_check_doubt(trials, notes->count, trial, &below);
+
+	/* A size that is read as another one is not short of data. */
+	if (doubt == SIZE_SHORT && session_meaning_differs(session, trial))
+		doubt = SIZE_TAKEN;
+	if (doubt != SIZE_TAKEN) {
 		free(*why);
-		*why = strbuf_detach(&words);
+		*why = doubt_words(doubt, below, trial);
 		trial->verdict = VERDICT_TOO_BIG;
 	}
 	free(trials);

@@ -67,6 +67,11 @@ enum channel_flag {
 	CHANNEL_NEVER_STEPPED = 64,
 	/* As many rows of other sizes went into the module that is trained. */
 	CHANNEL_SIZES_DIFFER = 128,
+	/* The data loaders at work do not shuffle, and have many more batches
+	 * than a probe sees. */
+	CHANNEL_IN_ORDER = 256,
+	/* Its first steps found no gradient. */
+	CHANNEL_IDLE = 512,
 };
 
 struct channel_header {

@@ -104,6 +104,9 @@ static const struct field_text probe_texts[] = {
 	{ "peak_rising", "The peak still rose in the last third." },
 	{ "peak_varying", "Peaks differ by more than 2% between steps." },
 	{ "sizes_differ", "As many rows of other sizes went into the model." },
+	{ "data_in_order", "Its data came in their own order, and were seen "
+			   "only in part." },
+	{ "is_idle", "Its first steps found no gradient." },
 	{ "step_growth_bytes", "The peak rose by this with every step; 0: it "
 			       "did not." },
 	{ "ran_to_end", "The command ended by itself: all of it ran." },

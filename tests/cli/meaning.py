@@ -151,6 +151,21 @@ def parts_of_a_size(place):
     holds("clipped: what is seen", most.err, "seen 8 rows", "--micro-flag")
 
 
+def what_is_not_run_is_no_fit(place):
+    """Programs that make what is too large for them smaller, or leave it out."""
+    for meaning, why in (("smaller", "makes its passes smaller by itself"),
+                         ("left_out", "steps without a gradient"),
+                         ("few_rows", "its data loader has no more")):
+        got = run(place, meaning, 1, "--batch-size 8 --accum-steps 8")
+        if not equal(meaning, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        check(meaning + ": what ran", best["micro_batch"] <= 16, got)
+        equal(meaning + ": the step", best["effective_batch"], 64)
+        holds(meaning + ": said", " ".join(got.err.split()), why)
+
+
 def no_sense(place):
     got = run(place, "ignored", 1, "--batch-size 8 --accum-steps 2")
     equal("an option that does nothing", got.status, 122)
@@ -183,6 +198,55 @@ def number_of_any_name(place):
               "used without a probe")
         if kind != "counted":
             holds(name + ": taken back", got.err,
+                  "--turns does not count the passes",
+                  "seen to make 4 backward passes")
+
+
+def pieces_of_any_name(place):
+    """
+    The batch is that of a whole step, and the program cuts it: a number of the
+    pieces' count, or of the rows of one, is tried, and taken back where it
+    means something else.
+    """
+    script = os.path.join(lib.DATA, "train_turns.py")
+    rows = (
+        ("--batch-size 32 --turns 4 cut", 0, "--accum-flag --turns"),
+        ("--batch-size 32 --part 8 --turns 3 parts", 0, "--micro-flag --part"),
+        ("--batch-size 32 --turns 4 cut-width", 122,
+         "--turns does not count the passes"),
+    )
+    for words, status, said in rows:
+        name = "pieces of any name, " + words
+        got = place.run(*"tune --device host --memory 4GiB --fresh --".split(),
+                        PYTHON, script, *words.split())
+        if not equal(name, got.status, status):
+            print(got)
+            continue
+        holds(name + ": said", " ".join(got.err.split()),
+              "whole batch of a step", said)
+        if status == 0:
+            best = got.result["recommended"]
+            equal(name + ": the step", best["effective_batch"], 32)
+            equal(name + ": in one", best["micro_batch"], 32)
+
+
+def batch_of_a_step_of_any_name(place):
+    """One number is as many as the rows of all passes: it is tried."""
+    script = os.path.join(lib.DATA, "train_turns.py")
+    for kind, whole in (("until", 32), ("width", 8)):
+        name = "a batch of a step of any name, " + kind
+        got = place.run(*"tune --device host --memory 4GiB --fresh --".split(),
+                        PYTHON, script, "--batch-size", "8", "--turns", "32",
+                        kind)
+        if not equal(name, got.status, 0):
+            print(got)
+            continue
+        best = got.result["recommended"]
+        equal(name + ": the step", best["effective_batch"], whole)
+        said = " ".join(got.err.split())
+        holds(name + ": said", said, "--turns is as many as the rows of all")
+        if kind == "width":
+            holds(name + ": taken back", said,
                   "--turns does not count the passes",
                   "seen to make 4 backward passes")
 
@@ -288,11 +352,14 @@ def main():
         place.env = dict(place.env, OMP_NUM_THREADS="1")
         every_meaning(place)
         remembers(place)
+        what_is_not_run_is_no_fit(place)
         no_sense(place)
         parts_of_a_size(place)
         no_optimizer(place)
         number_of_any_name(place)
         second_knob(place)
+        pieces_of_any_name(place)
+        batch_of_a_step_of_any_name(place)
         batch_size_of_any_name(place)
         forgets(place)
     lib.finish()

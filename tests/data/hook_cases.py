@@ -349,17 +349,23 @@ def shards():
     return 12
 
 
-def accumulate(batches, accum, epochs, left_out=()):
-    """Steps after each accum batches of an epoch, and after its last one."""
+def accumulate(batches, accum, epochs, left_out=(), failing=(),
+               shuffle=False):
+    """Steps after each accum batches of an epoch, and after its last one; some
+    are left out, of some the last batch fails before its pass."""
     weight = parameter()
     optimizer = torch.optim.SGD([weight], lr=0.1)
     steps = due = 0
-    loader = torch.utils.data.DataLoader(torch.ones(batches, 3))
+    data = torch.ones(batches, 3)
+    loader = torch.utils.data.DataLoader(data, shuffle=shuffle)
     for _ in range(epochs):
         for i, batch in enumerate(loader, 1):
+            is_due = i % accum == 0 or i == batches
+            due += is_due
+            if is_due and due in failing:
+                continue
             (loss_of(weight) * batch.sum()).backward()
-            if i % accum == 0 or i == batches:
-                due += 1
+            if is_due:
                 if due not in left_out:
                     optimizer.step()
                     optimizer.zero_grad()
@@ -378,6 +384,39 @@ def few_steps():
 def scaled():
     """As a gradient scaler leaves steps out."""
     return accumulate(30, 3, 1, left_out=(2, 3))
+
+
+def caught():
+    """As where whatever happens to a batch is caught."""
+    return accumulate(12, 3, 1, failing=(3,))
+
+
+def in_order():
+    return accumulate(200, 1, 1)
+
+
+def shuffled():
+    return accumulate(200, 1, 1, shuffle=True)
+
+
+def no_more():
+    """A batch of so many rows as there are."""
+    weight = parameter()
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    loader = torch.utils.data.DataLoader(torch.ones(5, 3), batch_size=8)
+    for _ in range(3):
+        for batch in loader:
+            (loss_of(weight) * batch.sum()).backward()
+            optimizer.step()
+    return 3
+
+
+def idle():
+    """Steps of which all backward passes were left out."""
+    optimizer = torch.optim.SGD([parameter()], lr=0.1)
+    for _ in range(4):
+        optimizer.step()
+    return 4
 
 
 def imported_only():

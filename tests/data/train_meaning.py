@@ -161,6 +161,40 @@ def uneven(net, size, accum, steps):
                 optimizer.zero_grad()
 
 
+def smaller(net, size, accum, steps):
+    """What is too large is cut, and the step keeps its rows."""
+    while size > 16:
+        size, accum = size // 2, accum * 2
+    plain(net, size, accum, steps)
+
+
+def left_out(net, size, accum, steps):
+    """What is too large is left out."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    source = batches(size)
+    for _ in range(steps):
+        for _ in range(accum):
+            loss = loss_of(net, next(source))
+            if size <= 16:
+                loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def few_rows(net, size, accum, steps):
+    """Less data than a large batch has rows; steps go on over epochs."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    rows = torch.utils.data.TensorDataset(torch.randn(24, WIDTH))
+    passes = 0
+    while passes < steps * accum:
+        for (batch,) in torch.utils.data.DataLoader(rows, batch_size=size):
+            loss_of(net, batch).backward()
+            passes += 1
+            if passes % accum == 0:
+                optimizer.step()
+                optimizer.zero_grad()
+
+
 def by_hand(net, size, accum, steps):
     """No optimizer at all."""
     for step in range(steps):
@@ -183,6 +217,9 @@ LOOPS = {
     "together": together,
     "doubled": two_views,
     "uneven": uneven,
+    "smaller": smaller,
+    "left_out": left_out,
+    "few_rows": few_rows,
     "by_hand": by_hand,
 }
 

@@ -24,6 +24,8 @@ static inline struct trial sample_trial(int64_t micro)
 		.peak_rising = false,
 		.peak_varying = true,
 		.sizes_differ = true,
+		.data_in_order = true,
+		.is_idle = true,
 		.step_growth_bytes = 524288,
 		.ran_to_end = true,
 		.steps_were_awaited = true,
@@ -172,6 +174,8 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_rising == b->peak_rising &&
 	       a->peak_varying == b->peak_varying &&
 	       a->sizes_differ == b->sizes_differ &&
+	       a->data_in_order == b->data_in_order &&
+	       a->is_idle == b->is_idle &&
 	       a->step_growth_bytes == b->step_growth_bytes &&
 	       a->ran_to_end == b->ran_to_end &&
 	       a->steps_were_awaited == b->steps_were_awaited &&

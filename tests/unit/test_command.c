@@ -771,6 +771,44 @@ static const struct {
 	  "effective batch not known ({micro} taken as per rank)" },
 };
 
+/* A number in a call, and the default of the parameter that it gives. */
+static void calls_go_before_defaults(void **state)
+{
+	static const struct {
+		const char *source;
+		int64_t micro, accum;
+	} table[] = {
+		{ "class T:\n  def __init__(s, *, train_batch_size=16,\n"
+		  "               gradient_accumulate_every=1): pass\n"
+		  "T(train_batch_size=4, gradient_accumulate_every=8)\n",
+		  4, 8 },
+		{ "def f(batch_size=16): pass\nf()\n", 16, 0 },
+		{ "def f(batch_size=16): pass\nf(batch_size=4)\n"
+		  "f(batch_size=8)\n",
+		  0, 0 },
+	};
+	const struct command_hints hints = { 0 };
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+		struct sample sample = { .presets = *state,
+					 .hints = &hints,
+					 .source = table[i].source };
+		struct strlist argv = words("python train.py");
+		struct error err = ERROR_INIT;
+		struct command command;
+		bool found = sample_recognise(&command, &argv, &sample, &err) ==
+			     COMMAND_OK;
+
+		assert_int_equal(found, table[i].micro > 0);
+		assert_int_equal(command.knobs[KNOB_MICRO].value,
+				 table[i].micro);
+		assert_int_equal(command.knobs[KNOB_ACCUM].value,
+				 table[i].accum);
+		command_release(&command);
+		strlist_release(&argv);
+	}
+}
+
 static void evidence_is_told(void **state)
 {
 	const struct command_hints hints = { 0 };
@@ -879,6 +917,7 @@ int main(void)
 		cmocka_unit_test(knobs_are_read),
 		cmocka_unit_test(the_rest_is_explained),
 		cmocka_unit_test(where_knobs_are),
+		cmocka_unit_test(calls_go_before_defaults),
 		cmocka_unit_test(evidence_is_told),
 		cmocka_unit_test(templates_are_placeholders),
 		cmocka_unit_test(identity_is_what_matters),

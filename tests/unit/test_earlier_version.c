@@ -51,6 +51,8 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nran_to_end = no",
 					     "\nsteps_were_awaited = no",
 					     "\nsizes_differ = no",
+					     "\ndata_in_order = no",
+					     "\nis_idle = no",
 					     "\nis_forked = no",
 					     "\nis_elsewhere = no",
 					     "\nround = 0",

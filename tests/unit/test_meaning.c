@@ -36,6 +36,12 @@ static const char shared_source[] =
  * read so once, with --chunk as a guess. */
 #define OPEN "open -- "
 #define TAKEN "taken -- "
+/* --batch-size is the whole batch of a step: seen, with --turns as a guess of
+ * its pieces; or told. */
+#define CUT "cut -- "
+#define WHOLE "whole -- "
+/* --turns is guessed to be the batch of a step. */
+#define ALL "all -- "
 static const char no_name[] =
 	"parser.add_argument('--chunk', type=int, default=24)\n"
 	"parser.add_argument('--knots', type=int, default=64)\n"
@@ -132,6 +138,103 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .global_flag = "--batch-size", .accum_flag = "--batch-pieces" },
 	  "--global-flag --batch-size --accum-flag --batch-pieces" },
+	{ "in as many pieces as the one number of that value",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --turns 4 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .accum_flag = "--turns",
+	    .accum_guess = GUESS_MADE },
+	  "--global-flag --batch-size --accum-flag --turns" },
+	{ "in pieces of as many rows as one number has",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --part 16 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .micro_flag = "--part",
+	    .micro_guess = GUESS_MADE },
+	  "--global-flag --batch-size --micro-flag --part" },
+	{ "the same, of sequences that have time before the batch",
+	  only_batch,
+	  "",
+	  "--batch-size 512 --part 32 --knots 35",
+	  { 512, 1, 1, 0 },
+	  { SEEN(35, 16, 0), .input_columns = 32 },
+	  MEANING_OTHER,
+	  { .global_flag = "--batch-size",
+	    .micro_flag = "--part",
+	    .micro_guess = GUESS_MADE },
+	  "--global-flag --batch-size --micro-flag --part" },
+	{ "another second dimension",
+	  only_batch,
+	  "",
+	  "--batch-size 512 --part 32",
+	  { 512, 1, 1, 0 },
+	  { SEEN(35, 15, 0), .input_columns = 32 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "in pieces of which nothing tells",
+	  only_batch,
+	  "",
+	  "--batch-size 64 --turns 5 --knots 3",
+	  { 64, 1, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_NO_SENSE,
+	  { .global_flag = "--batch-size" },
+	  "--global-flag --batch-size" },
+	{ "pieces that another number for them leaves as they were",
+	  only_batch,
+	  "",
+	  CUT "--batch-size 64 --turns 4",
+	  { 32, 2, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .accum_guess = GUESS_FAILED },
+	  "--turns does not count the passes" },
+	{ "and pieces that follow it",
+	  only_batch,
+	  "",
+	  CUT "--batch-size 64 --turns 4",
+	  { 32, 2, 1, 0 },
+	  { SEEN(32, 2, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
+	{ "a whole batch as told, in as many pieces as one number says",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --turns 4",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 64, .input_columns = 64 },
+	  MEANING_OTHER,
+	  { .accum_flag = "--turns", .accum_guess = GUESS_MADE },
+	  "4 passes of 16 rows make the whole batch of a step, and --turns is "
+	  "the number of these" },
+	{ "the same, in pieces of so many rows",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --part 16 --knots 128",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 4, 0), .loader_rows = 64, .input_columns = 128 },
+	  MEANING_OTHER,
+	  { .micro_flag = "--part", .micro_guess = GUESS_MADE },
+	  "a pass takes 16 rows, and --part is that number" },
+	{ "a loader that gives another batch than that",
+	  only_batch,
+	  "",
+	  WHOLE "--batch-size 64 --part 16",
+	  { 1, 1, 1, 0 },
+	  { SEEN(16, 2, 0), .loader_rows = 32 },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "its loader gives 32" },
 	{ "less than the whole batch, which was written",
 	  global_source,
 	  "",
@@ -352,6 +455,15 @@ static const struct row {
 	  { .accum_flag = "--turns", .accum_guess = GUESS_MADE },
 	  "--turns is 3, too, and may count the passes (--accum-flag "
 	  "--turns)" },
+	{ "the one number of the rows of all passes",
+	  only_batch,
+	  "",
+	  "--batch-size 8 --rows-of-update 32 --knots 5",
+	  { 8, 1, 1, 0 },
+	  { SEEN(8, 4, 0) },
+	  MEANING_OTHER,
+	  { .global_flag = "--rows-of-update", .accum_guess = GUESS_MADE },
+	  "--rows-of-update is as many as the rows of all passes" },
 	{ "one of two numbers",
 	  only_batch,
 	  "",
@@ -406,6 +518,15 @@ static const struct row {
 	  MEANING_AGREES,
 	  { 0 },
 	  NULL },
+	{ "a batch of a step that did not",
+	  only_batch,
+	  "",
+	  ALL "--batch-size 8 --turns 32",
+	  { 16, 2, 1, 0 },
+	  { SEEN(16, 4, 0) },
+	  MEANING_OTHER,
+	  { .accum_guess = GUESS_FAILED },
+	  "--turns does not count the passes" },
 	{ "a number that did not",
 	  only_batch,
 	  "",
@@ -638,24 +759,44 @@ static bool is_seen(const struct seen_meaning *a, const struct seen_meaning *b)
 	       strcmp(a->global_flag, b->global_flag) == 0;
 }
 
+static bool begins(const char *line, const char *mark)
+{
+	return strncmp(line, mark, strlen(mark)) == 0;
+}
+
+/* What stands in front of the line. */
+static struct command_hints hints_of(const char *line)
+{
+	bool is_cut = begins(line, CUT), is_all = begins(line, ALL);
+	bool is_made = begins(line, MADE), is_whole = begins(line, WHOLE);
+	struct command_hints hints = {
+		.rows_may_be_seen = begins(line, OPEN) || is_whole,
+	};
+
+	if (begins(line, SAID))
+		hints.micro_scope = "rank";
+	if (begins(line, TAKEN)) {
+		hints.micro_flag = "--chunk";
+		hints.micro_guess = GUESS_MADE;
+	}
+	if (is_cut || is_whole)
+		hints.global_flag = "--batch-size";
+	if (is_all)
+		hints.global_flag = "--turns";
+	if (is_made || is_cut)
+		hints.accum_flag = "--turns";
+	if (is_made || is_cut || is_all)
+		hints.accum_guess = GUESS_MADE;
+	if (begins(line, FAILED))
+		hints.accum_guess = GUESS_FAILED;
+	return hints;
+}
+
 static void one_row(const struct presets *presets, const struct row *row)
 {
 	const char *end = strstr(row->line, "-- ");
-	bool is_said = strncmp(row->line, SAID, strlen(SAID)) == 0;
-	bool is_made = strncmp(row->line, MADE, strlen(MADE)) == 0;
-	bool is_open = strncmp(row->line, OPEN, strlen(OPEN)) == 0;
-	bool is_taken = strncmp(row->line, TAKEN, strlen(TAKEN)) == 0;
-	bool is_failed = strncmp(row->line, FAILED, strlen(FAILED)) == 0;
-	const struct command_hints hints = {
-		.micro_scope = is_said ? "rank" : NULL,
-		.micro_flag = is_taken ? "--chunk" : NULL,
-		.micro_guess = is_taken ? GUESS_MADE : GUESS_OPEN,
-		.rows_may_be_seen = is_open,
-		.accum_flag = is_made ? "--turns" : NULL,
-		.accum_guess = is_made     ? GUESS_MADE
-			       : is_failed ? GUESS_FAILED
-					   : GUESS_OPEN,
-	};
+	const struct command_hints hints = hints_of(row->line);
+	bool is_open = hints.rows_may_be_seen;
 	const struct sample sample = { .presets = presets,
 				       .hints = &hints,
 				       .source = row->source,

@@ -451,6 +451,44 @@ static void presets_may_set_variables(void **state)
 }
 
 /* Long, empty, with newlines, not UTF-8: all are copied byte for byte. */
+/* Options that a fork of a framework may not have. */
+static void additions_are_found_in_errors(void **state)
+{
+	static const struct {
+		const char *error;
+		bool is_named;
+	} table[] = {
+		{ "usage: x\nx: unrecognized arguments: --wandb_log=False",
+		  true },
+		{ "  File \"<string>\", line 14\n"
+		  "ValueError: Unknown config key: wandb_log\n",
+		  true },
+		{ "ValueError: Unknown config key: 'log_interval'", true },
+		{ "wandb_log", true },
+		{ "    if n % log_interval == 0:\nKeyError: 'train'", false },
+		{ "NameError: name 'my_wandb_log' is not defined", false },
+		{ "NameError: name 'wandb_logs' is not defined", false },
+		{ "", false },
+	};
+	const struct command_hints hints = { 0 };
+	const struct sample sample = {
+		.presets = *state,
+		.hints = &hints,
+		.source = "exec(open('configurator.py').read())",
+	};
+	struct strlist argv = words("python train.py --batch_size=8");
+	struct command command;
+
+	assert_int_equal(sample_recognise(&command, &argv, &sample, NULL),
+			 COMMAND_OK);
+	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
+		if (command_names_addition(&command, table[i].error) !=
+		    table[i].is_named)
+			fail_msg("%s", table[i].error);
+	command_release(&command);
+	strlist_release(&argv);
+}
+
 static void other_bytes_stay(void **state)
 {
 	const struct command_hints hints = { 0 };
@@ -554,6 +592,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_written),
 		cmocka_unit_test(the_environment_is_written),
 		cmocka_unit_test(presets_may_set_variables),
+		cmocka_unit_test(additions_are_found_in_errors),
 		cmocka_unit_test(other_bytes_stay),
 		cmocka_unit_test(shells_read_it_back),
 	};

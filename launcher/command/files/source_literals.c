@@ -171,6 +171,8 @@ static void offer(const struct source_literals *at, struct pytext cursor,
 	struct source_literal literal = { .name = name,
 					  .name_length = length,
 					  .line = cursor.line,
+					  .is_parameter = at->is_def &&
+							  cursor.depth == 1,
 					  .place = at };
 	const char *start = cursor.at;
 

@@ -18,6 +18,7 @@ struct source_literal {
 	int64_t value;           /* 0: more than a plain whole number above 0 */
 	enum option_class class; /* by the words of the name */
 	unsigned line;
+	bool is_parameter; /* the default of one: def f(batch_size=32) */
 	const struct source_literals *place; /* for the length of the visit */
 };
 

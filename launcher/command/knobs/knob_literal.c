@@ -95,6 +95,37 @@ static void literals_drop_aside(struct knob_literals *found)
 	found->count = kept;
 }
 
+/* A default of the same name as a number that the file gives elsewhere. */
+static bool literal_is_overridden(const struct knob_literals *found, size_t at)
+{
+	const struct source_literal *literal = &found->items[at];
+	bool is_given = false;
+
+	for (size_t i = 0; literal->is_parameter && i < found->count; i++)
+		is_given |= !found->items[i].is_parameter &&
+			    found->files[i] == found->files[at] &&
+			    name_equal(literal->name, literal->name_length,
+				       found->items[i].name,
+				       found->items[i].name_length);
+	return is_given;
+}
+
+/* def f(batch_size=16), called as f(batch_size=4): the call counts. */
+static void literals_drop_overridden(struct knob_literals *found)
+{
+	bool is_overridden[LITERALS_MAX];
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++)
+		is_overridden[i] = literal_is_overridden(found, i);
+	for (size_t i = 0; i < found->count; i++)
+		if (!is_overridden[i]) {
+			found->files[kept] = found->files[i];
+			found->items[kept++] = found->items[i];
+		}
+	found->count = kept;
+}
+
 /* A "virtual" batch that is smaller than the batch: a norm's, say. */
 static bool literal_is_part(const struct knob_literals *found,
 			    const struct source_literal *literal)
@@ -269,6 +300,7 @@ static void literals_collect(struct knob_literals *found, enum knob_kind kind)
 	    format == SETTINGS_PYTHON)
 		literals_visit_file(found, micro->source);
 	literals_drop_aside(found);
+	literals_drop_overridden(found);
 	literals_drop_parts(found);
 }
 

@@ -75,7 +75,10 @@ void rewrite_release(struct rewrite *rewrite);
 const char *copy_original(const struct command *command,
 			  const struct file_copy *copy);
 
-/* Does a text name an option that probes get and the command has not? */
+/*
+ * Does the text of an error name an option that probes get and the command has
+ * not? With its dashes, or, in its last line, without them.
+ */
 bool command_names_addition(const struct command *command, const char *text);
 
 /* "--batch-size 32 --grad-accum 4": the exact text to paste, shell-quoted. */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/strbuf.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,12 +179,34 @@ void words_of_knob(const struct command *command, enum knob_kind kind,
 	free(value);
 }
 
-/* The text names it, with its dashes or as a key: "--x", "'x'", "x=". */
+static bool is_part_of_word(char byte)
+{
+	return isalnum((unsigned char)byte) || byte == '_' || byte == '-';
+}
+
+static const char *last_line(const char *text)
+{
+	const char *line = text;
+
+	for (const char *end; (end = strchr(line, '\n')) && end[1];)
+		line = end + 1;
+	return line;
+}
+
+/* The text names an option with its dashes: "unknown option: --x=1". Or what
+ * ends it, its last line, names that as a key: "unknown key: x". */
 static bool is_named_in(const char *name, size_t length, const char *text)
 {
 	char *word = xstrndup(name, length);
+	const char *key = word + strspn(word, "-");
+	const char *line = last_line(text), *at = line;
 	bool found = strstr(text, word) != NULL;
 
+	while (!found && (at = strstr(at, key))) {
+		found = (at == line || !is_part_of_word(at[-1])) &&
+			!is_part_of_word(at[strlen(key)]);
+		at += strlen(key);
+	}
 	free(word);
 	return found;
 }

@@ -43,6 +43,8 @@ void seen_meaning_add(struct seen_meaning *seen,
 		seen->accum_default = more->accum_default;
 	name_add(seen->micro_flag, more->micro_flag);
 	name_add(seen->accum_flag, more->accum_flag);
+	if (more->accum_guess == GUESS_FAILED && !seen->accum_flag[0])
+		seen->global_flag[0] = '\0';
 	name_add(seen->global_flag, more->global_flag);
 	guess_add(&seen->micro_guess, seen->micro_flag, more->micro_guess);
 	guess_add(&seen->accum_guess, seen->accum_flag, more->accum_guess);

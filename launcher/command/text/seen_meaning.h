@@ -32,7 +32,8 @@ struct seen_meaning {
 	 * micro-steps; "": none. Whether they were guessed. */
 	char micro_flag[SEEN_NAME_MAX], accum_flag[SEEN_NAME_MAX];
 	enum seen_guess micro_guess, accum_guess;
-	/* An option that gives the whole batch of a step; "": none. */
+	/* An option that gives the whole batch of a step; "": none. Where
+	 * accum_guess is made and no accum_flag, it is what was guessed. */
 	char global_flag[SEEN_NAME_MAX];
 };
 

@@ -289,34 +289,109 @@ static bool falls_below(const struct trial *below, const struct trial *trial)
 	       trial->peak_bytes + memory_line_noise(below->peak_bytes);
 }
 
-const struct trial *effect_check_doubt(const struct trial *trials, size_t count,
-				       const struct trial *trial)
+/* The largest smaller size whose passes were seen as they were told; NULL. */
+static const struct trial *next_as_told(const struct trial *trials,
+					size_t count, int64_t micro)
 {
-	const struct trial *below =
-		next_fit(trials, count, trial->micro_batch, false);
+	const struct trial *found = NULL;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *trial = &trials[i];
+
+		if (is_in_use(trials, count, i) && trial_fits(trial) &&
+		    trial->micro_batch < micro && trial->input_rows &&
+		    trial->seen_accum > 0 &&
+		    trial->seen_accum == trial->grad_accum &&
+		    (!found || trial->micro_batch > found->micro_batch))
+			found = trial;
+	}
+	return found;
+}
+
+/* So many rows are those of the whole step that was told. */
+static bool is_whole_step(const struct trial *below, const struct trial *trial)
+{
+	int64_t seen = capped_product(trial->input_rows, trial->seen_accum);
+	int64_t told = capped_product(trial->micro_batch, trial->grad_accum);
+
+	return capped_product(seen, below->micro_batch) ==
+	       capped_product(told, below->input_rows);
+}
+
+/* Fewer rows than were told, and as many as a batch of the loader has. */
+static bool is_all_there_is(const struct trial *trial)
+{
+	return trial->loader_rows && trial->loader_rows == trial->input_rows &&
+	       trial->input_rows < trial->micro_batch;
+}
+
+/* By its rows and passes, beside those of a smaller size, which is returned. */
+static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
+				    const struct trial *trial,
+				    const struct trial **below)
+{
+	bool is_short = is_all_there_is(trial);
+
+	if (trial->steps_source != STEPS_HOOK ||
+	    (!trial->is_idle && !is_short &&
+	     trial->seen_accum <= trial->grad_accum))
+		return SIZE_TAKEN;
+	*below = next_as_told(trials, count, trial->micro_batch);
+	if (!*below)
+		return SIZE_TAKEN;
+	if (trial->is_idle)
+		return SIZE_IDLE;
+	if (trial->seen_accum > trial->grad_accum && trial->input_rows &&
+	    is_whole_step(*below, trial))
+		return SIZE_CUT;
+	/* The very rows of the smaller one: the size does nothing. */
+	return is_short && trial->input_rows > (*below)->input_rows &&
+			       (*below)->input_rows == (*below)->micro_batch
+		       ? SIZE_SHORT
+		       : SIZE_TAKEN;
+}
+
+/* By its peak, beside those of all smaller sizes. */
+static bool peak_is_doubted(const struct trial *trials, size_t count,
+			    const struct trial *below,
+			    const struct trial *trial)
+{
 	const struct trial *first = next_fit(trials, count, 0, true);
 	const struct trial *second;
 
-	if (!below || !trial_fits(trial) || !trial_is_point(trial) ||
-	    rows_follow(below, trial) || times_follow(below, trial))
-		return NULL;
+	if (rows_follow(below, trial) || times_follow(below, trial))
+		return false;
 	if (falls_below(below, trial))
-		return below;
+		return true;
 	assert(first && first->micro_batch <= below->micro_batch);
 	second = next_fit(trials, count, first->micro_batch, true);
 	if (second && second->micro_batch < trial->micro_batch)
-		return is_flat(first, second, below, trial) ? below : NULL;
+		return is_flat(first, second, below, trial);
 	/* The very rows of the smaller one: the flag alone does nothing. */
 	return below->input_rows && trial->input_rows &&
-			       trial->input_rows != below->input_rows &&
-			       trial->micro_batch >=
-				       SIZE_STRIDE * below->micro_batch &&
-			       trial->peak_bytes <
-				       below->peak_bytes +
-					       memory_line_noise(
-						       below->peak_bytes)
-		       ? below
-		       : NULL;
+	       trial->input_rows != below->input_rows &&
+	       trial->micro_batch >= SIZE_STRIDE * below->micro_batch &&
+	       trial->peak_bytes <
+		       below->peak_bytes + memory_line_noise(below->peak_bytes);
+}
+
+enum size_doubt effect_check_doubt(const struct trial *trials, size_t count,
+				   const struct trial *trial,
+				   const struct trial **below)
+{
+	enum size_doubt doubt;
+
+	*below = NULL;
+	if (!trial_fits(trial))
+		return SIZE_TAKEN;
+	doubt = passes_doubt(trials, count, trial, below);
+	if (doubt != SIZE_TAKEN)
+		return doubt;
+	*below = next_fit(trials, count, trial->micro_batch, false);
+	return *below && trial_is_point(trial) &&
+			       peak_is_doubted(trials, count, *below, trial)
+		       ? SIZE_FLAT
+		       : SIZE_TAKEN;
 }
 
 /* The sizes that ran, and those of them whose peak is known. */

@@ -66,16 +66,32 @@ static bool micro_is_whole(const struct command *command,
 	return true;
 }
 
-/* The rows of all passes are the size that was written. */
-static bool is_in_pieces(const struct batch *written, const struct trial *trial)
+/* So many samples in each of all passes are the size that was written. */
+static bool are_pieces(const struct batch *written, const struct trial *trial,
+		       int64_t samples)
 {
 	int64_t passes = trial->seen_accum;
 	int64_t step;
 
 	return passes >= 2 &&
 	       !__builtin_mul_overflow(passes, ranks_of(trial), &step) &&
-	       (multiplies(trial->input_rows, passes, written->micro_batch) ||
-		multiplies(trial->input_rows, step, written->micro_batch));
+	       (multiplies(samples, passes, written->micro_batch) ||
+		multiplies(samples, step, written->micro_batch));
+}
+
+static bool is_in_pieces(const struct batch *written, const struct trial *trial)
+{
+	return are_pieces(written, trial, trial->input_rows);
+}
+
+/* The samples of a pass are its rows, or where time comes first its columns,
+ * if these with the passes are the size that was written. */
+static int64_t piece_of(const struct batch *written, const struct trial *trial)
+{
+	return !is_in_pieces(written, trial) && trial->input_columns > 1 &&
+			       are_pieces(written, trial, trial->input_columns)
+		       ? trial->input_columns
+		       : trial->input_rows;
 }
 
 /* {micro} stands where no option has a name to be given. */
@@ -106,7 +122,7 @@ static bool micro_is_more(const struct command *command,
 		return false;
 	/* A size over all ranks was divided by them when it was read. */
 	if (micro->scope == SCOPE_RANK
-		    ? !is_in_pieces(written, trial)
+		    ? !are_pieces(written, trial, piece_of(written, trial))
 		    : trial->seen_accum < 2 ||
 			      !multiplies(trial->input_rows, trial->seen_accum,
 					  written->micro_batch))
@@ -170,6 +186,24 @@ static bool accum_scope_differs(const struct knob *accum,
 	return seen->accum_is_total || seen->accum_is_rank;
 }
 
+/* No option is known to count the passes: one number is as many, or as many as
+ * the rows of all. */
+static bool passes_are_found(const struct command *command,
+			     const struct batch *written,
+			     const struct trial *trial,
+			     struct seen_meaning *seen)
+{
+	int64_t whole;
+
+	return passes_number_find(command, trial->seen_accum, seen) ||
+	       (trial->seen_accum > 1 &&
+		trial->input_rows == written->micro_batch &&
+		!__builtin_mul_overflow(trial->input_rows, trial->seen_accum,
+					&whole) &&
+		!__builtin_mul_overflow(whole, ranks_of(trial), &whole) &&
+		whole_number_find(command, whole, seen));
+}
+
 /* True: the passes are not those that were written. */
 static bool passes_differ(const struct command *command,
 			  const struct batch *written,
@@ -186,7 +220,7 @@ static bool passes_differ(const struct command *command,
 		out->state = MEANING_OTHER;
 	} else if (accum_scope_differs(accum, written, trial, &out->seen) ||
 		   (!has_knob &&
-		    passes_number_find(command, passes, &out->seen))) {
+		    passes_are_found(command, written, trial, &out->seen))) {
 		out->state = MEANING_OTHER;
 	} else if (has_knob &&
 		   (passes % written->grad_accum != 0 ||
@@ -211,6 +245,17 @@ static bool ranks_differ(const struct command *command,
 		!command->view.launcher);
 }
 
+/* What a whole batch is cut by must be known, to be changed: the number of its
+ * passes, or the rows of each. */
+static bool pieces_are_known(const struct command *command,
+			     const struct trial *trial, int64_t piece,
+			     struct seen_meaning *seen)
+{
+	return command->knobs[KNOB_ACCUM].form != KNOB_ABSENT ||
+	       passes_number_find(command, trial->seen_accum, seen) ||
+	       part_number_find(command, piece, seen);
+}
+
 /* What else than the ranks is not as it was read. */
 static void sizes_judge(const struct command *command,
 			const struct batch *written, const struct trial *trial,
@@ -223,24 +268,26 @@ static void sizes_judge(const struct command *command,
 	/* The rows of the own size, with another one: it has no effect. */
 	if (written->micro_batch != command->batch.micro_batch &&
 	    trial->input_rows == command->batch.micro_batch) {
-		if (command->micro_guess == GUESS_MADE) {
+		if (command->micro_guess == GUESS_MADE)
 			out->seen.micro_guess = GUESS_FAILED;
-			out->state = MEANING_OTHER;
-		}
+		else if (command->accum_guess == GUESS_MADE &&
+			 trial->seen_accum == command->batch.grad_accum)
+			out->seen.accum_guess = GUESS_FAILED;
+		else
+			return;
+		out->state = MEANING_OTHER;
 		return;
 	}
 	if (defaults_differ(command, written, trial, &out->seen) ||
 	    micro_is_whole(command, written, trial, &out->seen) ||
 	    micro_is_more(command, written, trial, &out->seen)) {
-		/* Of a whole batch the passes must be known to be changed. */
-		out->state = out->seen.global_flag[0] &&
-					     command->knobs[KNOB_ACCUM].form ==
-						     KNOB_ABSENT &&
-					     !passes_option_find(
-						     command, trial->seen_accum,
+		out->state = !out->seen.global_flag[0] ||
+					     pieces_are_known(
+						     command, trial,
+						     piece_of(written, trial),
 						     &out->seen)
-				     ? MEANING_NO_SENSE
-				     : MEANING_OTHER;
+				     ? MEANING_OTHER
+				     : MEANING_NO_SENSE;
 		return;
 	}
 	if (loader_is_smaller(command, written, trial)) {
@@ -252,17 +299,39 @@ static void sizes_judge(const struct command *command,
 		out->state = MEANING_AGREES;
 }
 
+/* A whole batch is known, and the loader gives that, or a part of it for each
+ * rank: the program cuts it into so many passes. */
+static bool loader_is_cut(const struct command *command,
+			  const struct trial *trial)
+{
+	const struct knob *global = &command->knobs[KNOB_GLOBAL];
+	int64_t ranks = ranks_of(trial);
+	int64_t whole;
+
+	return global->form != KNOB_ABSENT && global->value > 0 &&
+	       multiplies(trial->input_rows, trial->seen_accum,
+			  trial->loader_rows) &&
+	       !__builtin_mul_overflow(trial->loader_rows, ranks, &whole) &&
+	       (trial->loader_rows == global->value || whole == global->value);
+}
+
 /* The rows of a pass say which number is the batch size, and its passes which
- * one counts them. */
+ * one counts them. Of a whole batch one of both is enough. */
 static void rows_judge(const struct command *command, const struct trial *trial,
 		       struct size_meaning *out)
 {
+	bool is_cut = loader_is_cut(command, trial);
+
 	out->state = MEANING_NO_SENSE;
-	if ((trial->loader_rows && trial->loader_rows != trial->input_rows) ||
-	    !rows_number_find(command, trial, &out->seen))
+	if (trial->loader_rows && trial->loader_rows != trial->input_rows &&
+	    !is_cut)
+		return;
+	if (is_cut ? !pieces_are_known(command, trial, trial->input_rows,
+				       &out->seen)
+		   : !rows_number_find(command, trial, &out->seen))
 		return;
 	out->state = MEANING_OTHER;
-	if (trial->seen_accum != trial->input_rows &&
+	if (!is_cut && trial->seen_accum != trial->input_rows &&
 	    !command_accumulates(command))
 		(void)passes_number_find(command, trial->seen_accum,
 					 &out->seen);
@@ -304,6 +373,27 @@ static void add_uncounted(struct strbuf *out, const char *accum, int64_t passes)
 				 "leave them out of probes with --probe-arg");
 }
 
+/* The whole batch of a step: what was read as the micro-batch, or a number that
+ * is as large. */
+static void add_whole(struct strbuf *out, const struct seen_meaning *seen,
+		      const char *micro)
+{
+	if (seen->accum_guess == GUESS_MADE && !seen->accum_flag[0])
+		strbuf_addf(out,
+			    "%s is as many as the rows of all passes, and may "
+			    "be the batch of a step (--global-flag %s)",
+			    seen->global_flag, seen->global_flag);
+	else
+		strbuf_addf(out,
+			    "%s is the whole batch of a step "
+			    "(--global-flag %s%s%s%s%s)",
+			    micro, micro,
+			    seen->accum_flag[0] ? " --accum-flag " : "",
+			    seen->accum_flag,
+			    seen->micro_flag[0] ? " --micro-flag " : "",
+			    seen->micro_flag);
+}
+
 /* "--batch-size counts over all ranks: --micro-scope global" */
 static void add_settlement(struct strbuf *out, const struct command *command,
 			   const struct seen_meaning *seen, int64_t passes)
@@ -321,12 +411,7 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 		strbuf_addf(out, "%s counts per rank (--micro-scope rank)",
 			    micro);
 	else if (seen->global_flag[0])
-		strbuf_addf(out,
-			    "%s is the whole batch of a step "
-			    "(--global-flag %s%s%s)",
-			    micro, micro,
-			    seen->accum_flag[0] ? " --accum-flag " : "",
-			    seen->accum_flag);
+		add_whole(out, seen, micro);
 	else if (seen->accum_is_total)
 		strbuf_addf(out,
 			    "%s counts over all ranks (--accum-scope "
@@ -344,7 +429,8 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 	else if (seen->micro_guess == GUESS_FAILED)
 		strbuf_addf(out, "%s does not set the rows of a pass", micro);
 	else if (seen->accum_guess == GUESS_FAILED)
-		strbuf_addf(out, "%s does not count the passes", accum);
+		strbuf_addf(out, "%s does not count the passes",
+			    accum ? accum : knobs[KNOB_GLOBAL].name);
 	else if (seen->accum_flag[0])
 		strbuf_addf(out, "%s counts the passes (--accum-flag %s)",
 			    seen->accum_flag, seen->accum_flag);
@@ -445,6 +531,15 @@ static void add_open_settlement(struct strbuf *out,
 				    "may count them (--accum-flag %s)",
 				    trial->seen_accum, seen->accum_flag,
 				    seen->accum_flag);
+		return;
+	}
+	if (seen->accum_flag[0]) {
+		strbuf_addf(out,
+			    "%" PRId64 " passes of %" PRId64
+			    " rows make the whole batch of a step, and %s is "
+			    "the number of these (--accum-flag %s)",
+			    trial->seen_accum, trial->input_rows,
+			    seen->accum_flag, seen->accum_flag);
 		return;
 	}
 	strbuf_adds(out, command->open_words);

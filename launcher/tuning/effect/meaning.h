@@ -20,11 +20,14 @@
  *	rows == micro, passes == accumulation, ranks == world     as read
  *	rows x ranks == micro                                     global batch
  *	rows x passes (x ranks) == micro                          whole batch
+ *	columns x passes (x ranks) == micro                       the same
+ *	a whole batch, and one number of its passes or rows       a guess
  *	rows == micro x ranks, read as a global batch             per rank
  *	passes x ranks == accumulation                            total
  *	passes == accumulation x ranks, read as a total           per rank
  *	other passes, and an option of that value                 second knob
  *	other passes, and one number of that value                a guess
+ *	other passes, and one number of their rows' value         a guess
  *	other passes than that guess was given                    no such knob
  *	no known batch size, and one number of the rows' value    a guess
  *	the own rows, with another number for that guess          no such knob

@@ -85,16 +85,24 @@ bool rows_number_find(const struct command *command, const struct trial *trial,
 {
 	int64_t rows = trial->input_rows, columns = trial->input_columns;
 
+	return (columns <= 1 || columns == rows ||
+		!is_a_number(command, columns)) &&
+	       part_number_find(command, rows, seen);
+}
+
+bool part_number_find(const struct command *command, int64_t rows,
+		      struct seen_meaning *seen)
+{
 	if (command->micro_guess != GUESS_OPEN || rows < 1 ||
-	    (columns > 1 && columns != rows && is_a_number(command, columns)) ||
 	    !flag_take(seen->micro_flag, only_number(command, rows)))
 		return false;
 	seen->micro_guess = GUESS_MADE;
 	return true;
 }
 
-bool passes_option_find(const struct command *command, int64_t passes,
-			struct seen_meaning *seen)
+/* An argument whose words speak of them. */
+static bool passes_option_find(const struct command *command, int64_t passes,
+			       struct seen_meaning *seen)
 {
 	const struct command_number *one = next_number(
 		command, passes, NUMBER_GIVEN, SPEAKS_OF_PASSES, NULL);
@@ -112,6 +120,16 @@ bool passes_number_find(const struct command *command, int64_t passes,
 		return true;
 	if (command->accum_guess != GUESS_OPEN || passes < 2 ||
 	    !flag_take(seen->accum_flag, only_number(command, passes)))
+		return false;
+	seen->accum_guess = GUESS_MADE;
+	return true;
+}
+
+bool whole_number_find(const struct command *command, int64_t whole,
+		       struct seen_meaning *seen)
+{
+	if (command->accum_guess != GUESS_OPEN ||
+	    !flag_take(seen->global_flag, only_number(command, whole)))
 		return false;
 	seen->accum_guess = GUESS_MADE;
 	return true;

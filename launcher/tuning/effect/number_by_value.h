@@ -26,6 +26,13 @@ bool rows_number_find(const struct command *command, const struct trial *trial,
 		      struct seen_meaning *seen);
 
 /*
+ * The same of rows that with the passes make the whole batch, which is known:
+ * no second dimension does that by chance.
+ */
+bool part_number_find(const struct command *command, int64_t rows,
+		      struct seen_meaning *seen);
+
+/*
  * Of the passes of a step, where the command was read to have no accumulation.
  * An argument whose words speak of accumulation or batches needs no guess. Sets
  * seen->accum_flag.
@@ -33,9 +40,12 @@ bool rows_number_find(const struct command *command, const struct trial *trial,
 bool passes_number_find(const struct command *command, int64_t passes,
 			struct seen_meaning *seen);
 
-/* Such an argument alone. */
-bool passes_option_find(const struct command *command, int64_t passes,
-			struct seen_meaning *seen);
+/*
+ * The same of the rows of all passes, where no number is that of the passes.
+ * Sets seen->global_flag; the guess is one of the accumulation.
+ */
+bool whole_number_find(const struct command *command, int64_t whole,
+		       struct seen_meaning *seen);
 
 /* "--a and --b" have that value; false: none. */
 bool numbers_of_value_add(struct strbuf *out, const struct command *command,

@@ -5,12 +5,15 @@ import sys
 
 from autofit_hook.autograd_calls import BackwardCalls, nothing
 from autofit_hook.channel import (
-    BATCHES32, LAST_PASS64, LATER32, LOADER32, PASSES32, WORLD32,
+    BATCHES32, IDLE, IN_ORDER, LAST_PASS64, LATER32, LOADER32, PASSES32,
+    WORLD32,
 )
+from autofit_hook.loaders import Loaders
 
 # The passes of so many steps say how many a step has; then no hook is left.
 PASSES_STEPS = 8
-LOADER_ITERATORS_MAX = 256
+# So many steps without a gradient are no chance.
+IDLE_STEPS = 3
 
 
 class Passes(object):
@@ -40,16 +43,15 @@ class Passes(object):
         self.handle = self.calls = None
         self.pid = os.getpid()
         self.is_over = False
-        self.count = 0
+        self.count = self.idle = 0
         self.is_stepping = False
         self.count_before = 0
         self.later = 0
         self.is_alone = True
-        self.iterators = []
+        self.loaders = Loaders()
         self.yielded = 0
         self.seen = {}
         self.seen_batches = {}
-        self.loader_size = 0
 
     def begin_step(self):
         self.is_stepping = True
@@ -74,7 +76,7 @@ class Passes(object):
             if not self.count and not self.seen and self.calls is None:
                 self.leave_parameter()
                 self.calls = BackwardCalls(nothing, self.on_call)
-            yielded = self.all_yielded()
+            yielded = self.loaders.yielded()
             self.note(self.seen, self.count)
             batches = self.seen_batches.setdefault(self.count, {})
             self.note(batches, yielded - self.yielded)
@@ -90,19 +92,30 @@ class Passes(object):
 
     def start(self, optimizer):
         """The first step: the passes of the next ones are counted."""
-        self.find_loaders()
-        self.yielded = self.all_yielded()
+        self.loaders.find()
+        if self.loaders.are_in_order:
+            self.channel.flag(IN_ORDER)
+        self.yielded = self.loaders.yielded()
         self.publish()
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                if parameter.grad is not None and parameter.is_leaf:
-                    self.handle = parameter.register_hook(self.on_gradient)
-                    self.optimizer = self.ref(optimizer)
-                    return
+        parameters = [
+            parameter
+            for group in optimizer.param_groups
+            for parameter in group["params"]
+        ]
+        for parameter in parameters:
+            if parameter.grad is not None and parameter.is_leaf:
+                self.handle = parameter.register_hook(self.on_gradient)
+                self.optimizer = self.ref(optimizer)
+                return
+        self.idle += any(
+            getattr(each, "requires_grad", False) for each in parameters
+        )
+        if self.idle == IDLE_STEPS:
+            self.channel.flag(IDLE)
 
     def stop(self):
         self.is_over = True
-        self.iterators = []
+        self.loaders.leave()
         self.leave_parameter()
         if self.calls is not None:
             self.calls.leave()
@@ -132,46 +145,26 @@ class Passes(object):
         except Exception:
             pass
 
-    def find_loaders(self):
-        """Iterators of data loaders that are at work, and the size of their
-        batches."""
-        import gc
-
-        module = sys.modules.get("torch.utils.data.dataloader")
-        base = getattr(module, "_BaseDataLoaderIter", None)
-        if base is None:
-            return
-        kinds = [base] + base.__subclasses__()
-        # Not gc.get_objects(): a tensor that is held here for a moment while
-        # another thread lets go of it is one that torch complains about.
-        # Before Python 3.9 an object does not refer to its class.
-        holders = gc.get_referrers(*kinds)
-        found = [each for each in holders if type(each) in kinds]
-        found = found[:LOADER_ITERATORS_MAX]
-        self.iterators = [self.ref(each) for each in found]
-        for each in found:
-            size = getattr(each._index_sampler, "batch_size", None)
-            if each._num_yielded and type(size) is int and size > 0:
-                self.loader_size = size
-
-    def all_yielded(self):
-        total = 0
-        for reference in self.iterators:
-            total += getattr(reference(), "_num_yielded", 0)
-        return total
-
     @staticmethod
     def note(seen, value):
         if value > 0:
             seen[value] = seen.get(value, 0) + 1
 
+    def undisturbed(self):
+        """Not of steps with more batches than passes: some of those failed."""
+        return {
+            count: times
+            for count, times in self.seen.items()
+            if usual_count(self.seen_batches.get(count, {})) <= count
+        }
+
     def publish(self):
         if self.channel.enter():
-            passes = usual_count(self.seen)
+            passes = usual_count(self.undisturbed() or self.seen)
             batches = usual_count(self.seen_batches.get(passes, {}))
             self.channel.put32(PASSES32, min(passes, 0xFFFFFFFF))
             self.channel.put32(BATCHES32, min(batches, 0xFFFFFFFF))
-            self.channel.put32(LOADER32, min(self.loader_size, 0xFFFFFFFF))
+            self.channel.put32(LOADER32, min(self.loaders.rows, 0xFFFFFFFF))
             self.channel.put32(WORLD32, world_size())
 
 
@@ -179,8 +172,8 @@ def usual_count(seen):
     """
     The most frequent one; as often the larger. A larger one wins where steps
     are cut short: the last one of an epoch is, which of few data may be every
-    other step. But one after steps that a gradient scaler left out has a
-    multiple, and those are few.
+    other step, and two of three that are counted. Those after steps that were
+    left out, by a gradient scaler or as something failed, are fewer.
     """
     if not seen:
         return 0
@@ -191,7 +184,7 @@ def usual_count(seen):
         for count in seen
         if count == usual
         or count > usual
-        and (count % usual or 3 * seen[count] > total)
+        and 3 * seen[count] >= total + (count % usual == 0)
     )
 
 
