@@ -220,12 +220,22 @@ void verdict_rule_refused_at_last(const struct evidence *evidence,
 		say_refused(evidence, "", out);
 }
 
+/* It was stopped while it gave back what it had cached, to ask once more, as it
+ * had done before and was granted memory. */
+static bool was_stopped_in_retry(const struct evidence *evidence)
+{
+	const struct allocation_findings *found = &evidence->gpu.allocations;
+
+	return evidence->end.stopped == STOP_ENOUGH && found->is_open &&
+	       found->retries > 0 && !found->survived;
+}
+
 /* It did its steps all the same: with a smaller batch, or without some. */
 void verdict_rule_caught_oom(const struct evidence *evidence,
 			     struct judgement *out)
 {
 	if (verdict_was_refused(&evidence->gpu) &&
-	    !went_without(&evidence->memory))
+	    !went_without(&evidence->memory) && !was_stopped_in_retry(evidence))
 		say_refused(evidence, ", caught by the command", out);
 	else if (evidence->memory.ooms)
 		verdict_say(out, VERDICT_OOM_DEVICE,
