@@ -80,9 +80,9 @@ static char *doubt_words(enum size_doubt doubt, const struct trial *below,
 		break;
 	case SIZE_IDLE:
 		strbuf_addf(&words,
-			    "makes optimizer steps without a gradient, as "
-			    "micro-batch %lld does not: the program leaves out "
-			    "what fails",
+			    "makes optimizer steps without a gradient, which "
+			    "micro-batch %lld does not: the program leaves "
+			    "out what fails",
 			    (long long)below->micro_batch);
 		break;
 	}
