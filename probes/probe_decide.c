@@ -6,6 +6,8 @@
 
 /* So many looks at inputs of one size are believed. */
 #define SAME_SIZES_MIN 5
+/* After the steps that are enough, for the passes that settle a peak. */
+#define SETTLING_MS 4000
 
 /*
  * Would more of the second step than its first passes take more memory? What
@@ -42,25 +44,36 @@ static bool probe_repeats_itself(const struct probe *probe)
 	       !step_peaks_are_varying(peaks, noise);
 }
 
+/* After so many passes, or where it may come later: then the run has room. */
+static bool peak_has_settled(const struct probe *probe, int64_t passes,
+			     uint64_t peak_bytes)
+{
+	return peak_bytes <= probe->spec.confirmation.settles_above_bytes ||
+	       passes >= probe_noise(probe)->settling_passes;
+}
+
 /*
- * As many whole steps as are enough where all are alike. Or, where passes count
- * as steps do, that many after the last whole step, and in all as many as a
- * peak takes to settle, unless that may come later.
+ * As many whole steps as are enough where all are alike, and as many passes as
+ * a peak takes to settle, if these come soon. Or, where passes count as steps
+ * do, that many after the last whole step, and in all as many as a peak takes.
  */
 static bool same_steps_were_seen(const struct probe *probe, int64_t steps,
-				 uint64_t peak_bytes)
+				 const struct lifecycle_facts *facts)
 {
 	const struct probe_confirmation *wanted = &probe->spec.confirmation;
+	const struct step_peaks *peaks = &probe->readings.peaks;
 	int64_t accum = probe->spec.grad_accum;
 	int64_t passes = probe_passes(probe);
+	int64_t same = wanted->steps_same;
 
-	if (steps >= wanted->steps_same)
-		return true;
+	if (steps >= same)
+		return peak_has_settled(probe, steps * accum,
+					facts->peak_bytes) ||
+		       peaks->steps < same ||
+		       facts->now_ms - peaks->ms[same - 1] >= SETTLING_MS;
 	return passes &&
-	       (peak_bytes <= wanted->settles_above_bytes ||
-		passes + accum >= probe_noise(probe)->settling_passes) &&
-	       passes >= wanted->steps_same - 1 +
-				 (wanted->whole_steps - 1) * accum;
+	       peak_has_settled(probe, passes + accum, facts->peak_bytes) &&
+	       passes >= same - 1 + (wanted->whole_steps - 1) * accum;
 }
 
 static bool confirmation_is_done(const struct probe *probe,
@@ -78,7 +91,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	if (probe->course.by_time || steps >= wanted->steps)
 		return true;
 	/* The first steps of a compiled model are not like the others. */
-	if (same_steps_were_seen(probe, steps, facts->peak_bytes) &&
+	if (same_steps_were_seen(probe, steps, facts) &&
 	    facts->steps >= probe->course.limits.steps_needed &&
 	    probe_repeats_itself(probe))
 		return true;

@@ -86,6 +86,18 @@ def a_peak_near_the_budget_settles(place, peak):
     check("near: micro-steps", passes >= 24, evidence)
 
 
+def whole_steps_near_the_budget_settle(place):
+    """One pass each: eight of them are enough only where there is room."""
+    words = ("--batch-size", "8", "--accum-steps", "1")
+    peak = tune(place, "alike", words=words).result["evidence"]["peak_bytes"]
+    got = tune(place, "alike", "--headroom", "2%", words=words,
+               memory=int(peak * 1.12))
+    equal("one pass: the answer", got.result["recommended"]["micro_batch"], 8)
+    steps = got.result["evidence"]["confirmed_steps"]
+    # A slow machine does not make them within the time that is waited.
+    check("one pass: steps", steps >= 20 or got.probes[-1]["seconds"] > 4, got)
+
+
 def as_many_as_asked(place):
     got = tune(place, "alike", "--confirm-steps", "6")
     evidence = got.result["evidence"]
@@ -111,6 +123,7 @@ def main():
         place.env["MALLOC_MMAP_THRESHOLD_"] = "65536"
         peaks = of_each_kind(place)
         a_peak_near_the_budget_settles(place, peaks["alike"])
+        whole_steps_near_the_budget_settle(place)
         as_many_as_asked(place)
         no_more_than_a_start_needs(place)
     lib.finish()
