@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_builtin.h"
 
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_found.h"
 

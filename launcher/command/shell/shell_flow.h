@@ -1,35 +1,9 @@
-/* What of a script runs, where that is known: branches, loops, functions. Pure.
- */
+/* Loops and functions of a script, read where they run. Pure. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FLOW_H
 #define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_FLOW_H
 
 #include "launcher/command/shell/shell_reader.h"
-
-/*
- * What the [ ] just read comes to. Known only where another size cannot make
- * it another: of words that are no numbers, and of numbers that the script
- * itself says, by a name that is no size's.
- */
-enum shell_truth shell_truth_read(const struct shell_reader *reader);
-
-/* A command of the condition of if or elif was read: what it adds. */
-void shell_condition_add(struct shell_reader *reader, enum shell_truth truth);
-/* Behind then, elif or else. */
-void shell_branch_then(struct shell_level *level);
-void shell_branch_elif(struct shell_level *level);
-void shell_branch_else(struct shell_level *level);
-
-/* The word behind case, as it was expanded. */
-void shell_case_begin(const struct shell_reader *reader,
-		      struct shell_span written,
-		      const struct shell_fields *word,
-		      struct shell_level *level);
-/* Before the patterns of a branch, one of them, and behind all. */
-void shell_pattern_begin(struct shell_level *level);
-void shell_pattern_add(struct shell_level *level, const char *pattern,
-		       size_t length);
-void shell_pattern_end(struct shell_level *level);
 
 /* while, do and done: where the condition is known, the text between them is
  * read again and again. True: it is to be read once more. */

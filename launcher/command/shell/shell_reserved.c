@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_reserved.h"
 
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_run.h"
 

@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_run.h"
 
 #include "launcher/command/shell/shell_builtin.h"
+#include "launcher/command/shell/shell_condition.h"
 #include "launcher/command/shell/shell_flow.h"
 #include "launcher/command/shell/shell_found.h"
 #include "launcher/command/shell/shell_rank.h"
