@@ -1,11 +1,11 @@
 /* Shell text is cut into words, operators and parts where shells cut it. */
 /* SPDX-License-Identifier: MIT */
 /* USES launcher */
-#include "launcher/command/shell/shell.h"
+#include "launcher/command/shell/words/shell.h"
 
 #include "base/alloc.h"
 #include "base/strbuf.h"
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/words/shell_word.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

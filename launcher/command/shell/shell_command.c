@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/shell/shell_read.h"
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/words/shell_word.h"
 #include "launcher/command/text/argument.h"
 
 #include <errno.h>

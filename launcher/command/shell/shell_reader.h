@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "launcher/command/files/named_files.h"
-#include "launcher/command/shell/shell_scope.h"
+#include "launcher/command/shell/words/shell_scope.h"
 #include "launcher/command/text/command_outcome.h"
 
 /* More commands no script has. */

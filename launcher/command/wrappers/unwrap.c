@@ -4,7 +4,7 @@
 #include "launcher/command/wrappers/unwrap.h"
 
 #include "base/alloc.h"
-#include "launcher/command/shell/shell.h"
+#include "launcher/command/shell/words/shell.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"

@@ -3,8 +3,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/nightly/jobs/jobs.h"
 
-#include "launcher/command/shell/shell.h"
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/words/shell.h"
+#include "launcher/command/shell/words/shell_word.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Turns a word of shell text into the words a command gets. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_expand.h"
+#include "launcher/command/shell/words/shell_expand.h"
 
 #include "base/alloc.h"
 #include "launcher/command/text/arithmetic.h"

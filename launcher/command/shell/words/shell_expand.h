@@ -1,10 +1,10 @@
 /* What the files share that turn one word into others. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_EXPAND_H
-#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_EXPAND_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_EXPAND_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_EXPAND_H
 
 #include "base/strbuf.h"
-#include "launcher/command/shell/shell_scope.h"
+#include "launcher/command/shell/words/shell_scope.h"
 
 /* What the bytes at the end of the word came from as a whole. */
 struct tail {

@@ -1,6 +1,6 @@
 /* What $NAME, ${NAME:-word} and "$@" become in a word. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_expand.h"
+#include "launcher/command/shell/words/shell_expand.h"
 
 #include <ctype.h>
 #include <string.h>

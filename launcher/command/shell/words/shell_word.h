@@ -1,9 +1,9 @@
 /* What stands inside one word of shell text. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
-#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_WORD_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_WORD_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_WORD_H
 
-#include "launcher/command/shell/shell.h"
+#include "launcher/command/shell/words/shell.h"
 
 enum shell_part_kind {
 	SHELL_PART_END,

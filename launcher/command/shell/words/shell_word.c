@@ -1,6 +1,6 @@
 /* What stands inside one word: bytes, quotes, parameters, assignments. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/words/shell_word.h"
 
 #include <assert.h>
 #include <string.h>

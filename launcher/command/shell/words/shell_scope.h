@@ -1,11 +1,12 @@
 /* What variables, arguments and words of a shell stand for. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_SCOPE_H
-#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_SCOPE_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_SCOPE_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_SCOPE_H
 
 #include "base/strlist.h"
-#include "launcher/command/shell/shell_command.h"
-#include "launcher/command/shell/shell_word.h"
+#include "launcher/command/shell/words/shell_word.h"
+#include "launcher/command/shell/words/word.h"
+#include "launcher/command/text/command_outcome.h"
 
 /* Bytes of a word, and those of the text that say them. */
 struct shell_piece {

@@ -1,6 +1,6 @@
 /* Where quotes, $( ), names and words of shell text end. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell.h"
+#include "launcher/command/shell/words/shell.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* The variables of a shell, as far as its text and environment tell. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_scope.h"
+#include "launcher/command/shell/words/shell_scope.h"
 
 #include "base/alloc.h"
 #include "base/hash.h"

@@ -1,6 +1,6 @@
 /* The ways in which a script names its own folder. Pure. */
 /* SPDX-License-Identifier: MIT */
-#include "launcher/command/shell/shell_expand.h"
+#include "launcher/command/shell/words/shell_expand.h"
 
 #include "base/alloc.h"
 

@@ -1,7 +1,7 @@
 /* Words, operators and quotes of shell text, as POSIX shells read it. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_H
-#define AUTOFIT_LAUNCHER_COMMAND_SHELL_SHELL_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_H
+#define AUTOFIT_LAUNCHER_COMMAND_SHELL_WORDS_SHELL_H
 
 #include <stdbool.h>
 #include <stddef.h>
