@@ -60,6 +60,9 @@ struct trial {
 	uint64_t limit_bytes;
 	/* The probe was stopped before its steps: the peak is at least this. */
 	bool peak_is_lower_bound;
+	/* The command was over before a look could tell the pages of files that
+	 * it counts from its own: what it used is at most this. */
+	bool peak_has_files;
 	bool peak_rising;  /* still rose in the last third */
 	bool peak_varying; /* differs by more than 2% between steps */
 	/* As many rows of other lengths, or other pictures, were seen to go

@@ -206,6 +206,8 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->steps = probe_steps(probe, &trial->steps_source);
 	trial->phase = phase_of(probe, trial);
 	trial->peak_is_lower_bound = !fits;
+	trial->peak_has_files =
+		!probe_is_cuda(probe) && probe->readings.host.peak_has_files;
 	trial->peak_rising = step_peaks_are_rising(peaks, probe_noise(probe));
 	trial->peak_varying = step_peaks_are_varying(peaks, probe_noise(probe));
 	trial->step_growth_bytes = step_peaks_trend(peaks, probe_noise(probe));

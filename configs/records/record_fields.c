@@ -99,6 +99,8 @@ const struct field probe_fields[] = {
 	{ "limit_bytes", FIELD_BYTES, IN_NOTE(trial.limit_bytes), 0, 0, true },
 	{ "peak_is_lower_bound", FIELD_BOOL, IN_NOTE(trial.peak_is_lower_bound),
 	  0, 0, false },
+	{ "peak_has_files", FIELD_BOOL, IN_NOTE(trial.peak_has_files), 0, 0,
+	  true },
 	{ "peak_rising", FIELD_BOOL, IN_NOTE(trial.peak_rising), 0, 0, false },
 	{ "peak_varying", FIELD_BOOL, IN_NOTE(trial.peak_varying), 0, 0,
 	  false },

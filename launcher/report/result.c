@@ -250,6 +250,9 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "peak_is_lower_bound",
 		 trial->peak_bytes ? json_boolean(trial->peak_is_lower_bound)
 				   : json_null());
+	json_put(object, "peak_has_files",
+		 trial->peak_bytes ? json_boolean(trial->peak_has_files)
+				   : json_null());
 	json_put(object, "step_growth_bytes",
 		 bytes_json(trial->step_growth_bytes, true));
 	json_put(object, "ran_to_end", json_boolean(trial->ran_to_end));

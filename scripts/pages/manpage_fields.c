@@ -101,6 +101,8 @@ static const struct field_text probe_texts[] = {
 			 "tuning's where it grew or varied; 0: not known." },
 	{ "peak_is_lower_bound", "It was stopped before its steps were done: "
 				 "the peak is at least this." },
+	{ "peak_has_files", "The command was over before what it used could be "
+			    "told from pages of files: at most the peak." },
 	{ "peak_rising", "The peak still rose in the last third." },
 	{ "peak_varying", "Peaks differ by more than 2% between steps." },
 	{ "sizes_differ", "As many rows of other sizes went into the model." },

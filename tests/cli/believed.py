@@ -26,13 +26,11 @@ for step in range(8):
     print("step %d/8 loss 1.0" % (step + 1), flush=True)
 """
 # More in one run than in another, whatever the batch: less with a larger one. Of
-# a program that ends at once the peak is known with its files only.
+# a program that ends at once the peak may be known with its files only.
 NOISE = """
-import time
 held = bytearray(b"x") * ((16 if a.batch_size == 1 else 15) << 20)
 for step in range(8):
     print("step %d/8 loss 1.0" % (step + 1), flush=True)
-    time.sleep(0.05)
 """
 USAGE = """
 print("usage: train.py --batch-size N")

@@ -21,6 +21,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.peak_bytes = UINT64_C(76543210987),
 		.limit_bytes = UINT64_C(76000000000),
 		.peak_is_lower_bound = true,
+		.peak_has_files = true,
 		.peak_rising = false,
 		.peak_varying = true,
 		.sizes_differ = true,
@@ -171,6 +172,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_bytes == b->peak_bytes &&
 	       a->limit_bytes == b->limit_bytes &&
 	       a->peak_is_lower_bound == b->peak_is_lower_bound &&
+	       a->peak_has_files == b->peak_has_files &&
 	       a->peak_rising == b->peak_rising &&
 	       a->peak_varying == b->peak_varying &&
 	       a->sizes_differ == b->sizes_differ &&

@@ -688,12 +688,13 @@ static void a_command_that_ended_had_its_maximum(void **state)
 		const char *steps[2];
 		uint64_t max_mib; /* 0: not known */
 		uint64_t peak_mib;
+		bool has_files;
 	} rows[] = {
-		{ { "anon x 60" }, 0, 60 },
-		{ { "anon x 60" }, 40, 60 },
-		{ { "anon x 60" }, 500, 500 },
-		{ { "anon x 60", "shared x 200" }, 500, 300 },
-		{ { "anon x 60", "shared x 200" }, 600, 600 },
+		{ { "anon x 60" }, 0, 60, false },
+		{ { "anon x 60" }, 40, 60, false },
+		{ { "anon x 60" }, 500, 500, true },
+		{ { "anon x 60", "shared x 200" }, 500, 300, false },
+		{ { "anon x 60", "shared x 200" }, 600, 600, true },
 	};
 
 	(void)state;
@@ -709,6 +710,8 @@ static void a_command_that_ended_had_its_maximum(void **state)
 					    rows[i].max_mib * MIB,
 					    &fixture.reading);
 		assert_near(fixture.reading.peak_bytes, rows[i].peak_mib);
+		assert_int_equal(fixture.reading.peak_has_files,
+				 rows[i].has_files);
 		finish(&fixture);
 	}
 }

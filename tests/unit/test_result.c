@@ -112,6 +112,7 @@ static void add_probes(struct record *record)
 		.rank = 3,
 		.peak_bytes = 2000 * MIB,
 		.peak_is_lower_bound = true,
+		.peak_has_files = true,
 		.seconds = (double)NAN,
 	};
 
@@ -232,6 +233,7 @@ static const struct {
 	{ "probes.0.rank", "null" },
 	{ "probes.0.peak_bytes", "1572864000" },
 	{ "probes.0.peak_is_lower_bound", "false" },
+	{ "probes.0.peak_has_files", "false" },
 	{ "probes.0.coverage", "\"exact\"" },
 	{ "probes.0.steps", "20" },
 	{ "probes.0.seconds", "12.5" },
@@ -251,6 +253,7 @@ static const struct {
 	{ "probes.1.phase", "\"start\"" },
 	{ "probes.1.rank", "3" },
 	{ "probes.1.peak_is_lower_bound", "true" },
+	{ "probes.1.peak_has_files", "true" },
 	{ "probes.1.coverage", "null" },
 	{ "probes.1.seconds", "null" },
 	{ "probes.1.samples_per_second", "null" },

@@ -113,14 +113,17 @@ static bool rows_rise(const struct trial *small, const struct trial *large)
 		       (needed < 2 ? needed : 2) * (double)small->input_rows;
 }
 
-static bool is_clearly_more(uint64_t low, uint64_t high, bool is_noisy)
+/* Clearly more memory, and not by files that count in the larger peak only. */
+static bool takes_more(const struct trial *low, const struct trial *high,
+		       bool is_noisy)
 {
 	double share = !is_noisy ? EFFECT_SAME_PEAK
-		       : high > low + EFFECT_NOISY_BYTES
+		       : high->peak_bytes > low->peak_bytes + EFFECT_NOISY_BYTES
 			       ? EFFECT_NOISY_PEAK
 			       : EFFECT_NOISY_SMALL_PEAK;
 
-	return (double)high > (double)low * (1 + share);
+	return (!high->peak_has_files || low->peak_has_files) &&
+	       (double)high->peak_bytes > (double)low->peak_bytes * (1 + share);
 }
 
 /* Where the same rows go in, only what is clear of all noise tells. */
@@ -128,10 +131,8 @@ static bool peaks_differ(const struct trial *small, const struct trial *large,
 			 bool is_noisy)
 {
 	return trial_is_point(small) && trial_is_point(large) &&
-	       (is_clearly_more(small->peak_bytes, large->peak_bytes,
-				is_noisy) ||
-		(!is_noisy &&
-		 is_clearly_more(large->peak_bytes, small->peak_bytes, false)));
+	       (takes_more(small, large, is_noisy) ||
+		(!is_noisy && takes_more(large, small, false)));
 }
 
 /*
@@ -163,8 +164,7 @@ static bool verdicts_differ(const struct trial *small,
 		return false;
 	if (large->verdict == VERDICT_OVER_BUDGET)
 		return !trial_is_point(large) &&
-		       is_clearly_more(small->peak_bytes, large->peak_bytes,
-				       is_host);
+		       takes_more(small, large, is_host);
 	return trial_is_out_of_memory(large) ||
 	       large->verdict == VERDICT_TOO_BIG;
 }

@@ -462,11 +462,13 @@ void host_observer_command_ended(struct host_observer *observer,
 				 struct host_reading *reading)
 {
 	bool was_seen = observer->fullest_bytes >= max_resident_bytes / 2;
-
-	host_raise_peak(
-		observer,
+	uint64_t bytes =
 		bytes_minus(max_resident_bytes,
-			    was_seen ? observer->fullest_others_bytes : 0));
+			    was_seen ? observer->fullest_others_bytes : 0);
+
+	if (!was_seen && bytes > observer->reading.peak_bytes)
+		observer->reading.peak_has_files = true;
+	host_raise_peak(observer, bytes);
 	*reading = observer->reading;
 }
 

@@ -18,6 +18,7 @@
 struct host_reading {
 	uint64_t current_bytes;
 	uint64_t peak_bytes;            /* since open; never falls */
+	bool peak_has_files;            /* see host_observer_command_ended */
 	uint64_t swap_bytes;            /* of them swapped out now */
 	uint64_t largest_vm_peak_bytes; /* VmPeak of one process: RLIMIT_AS */
 	uint64_t largest_vm_data_bytes; /* VmData of one process: RLIMIT_DATA */
@@ -46,7 +47,7 @@ void host_observer_sample(struct host_observer *observer, int64_t now_ms,
  * children (getrusage; 0: not known). It counts file and shared pages too: less
  * the most of them that any look saw of the process with the most memory, where
  * that had half of the maximum. Another program, which no look saw, may have
- * none of them.
+ * none of them: a peak that it raises is said to have files.
  */
 void host_observer_command_ended(struct host_observer *observer,
 				 uint64_t max_resident_bytes,
