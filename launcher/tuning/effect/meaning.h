@@ -46,8 +46,17 @@ enum meaning_state {
 	MEANING_NO_SENSE, /* not as read, and in no way that is known */
 };
 
+/* NO_SENSE: which sizes do not hold together. */
+enum meaning_nonsense {
+	NONSENSE_OTHER,  /* what seen says, or the passes */
+	NONSENSE_WHOLE,  /* a step takes fewer rows than its whole batch */
+	NONSENSE_ROWS,   /* the loader is made for fewer than the micro-batch */
+	NONSENSE_MARKED, /* all passes together take what {micro} stands for */
+};
+
 struct size_meaning {
 	enum meaning_state state;
+	enum meaning_nonsense nonsense;
 	struct seen_meaning seen;
 };
 
