@@ -76,6 +76,23 @@ static bool same_steps_were_seen(const struct probe *probe, int64_t steps,
 	       passes >= same - 1 + (wanted->whole_steps - 1) * accum;
 }
 
+/* Peaks that come by chance do so with each pass of an accumulation. */
+static bool enough_was_drawn(const struct probe *probe, int64_t steps,
+			     const struct lifecycle_facts *facts)
+{
+	const struct probe_confirmation *wanted = &probe->spec.confirmation;
+	int64_t passes = probe_later_passes(probe);
+
+	if (steps >= wanted->steps)
+		return true;
+	return wanted->draws_passes && steps >= wanted->steps_min &&
+	       trial_rounds_of(steps, passes) >= wanted->steps &&
+	       peak_has_settled(probe, steps * probe->spec.grad_accum,
+				facts->peak_bytes) &&
+	       !step_peaks_are_rising(&probe->readings.peaks,
+				      probe_noise(probe));
+}
+
 static bool confirmation_is_done(const struct probe *probe,
 				 const struct lifecycle_facts *facts)
 {
@@ -88,7 +105,7 @@ static bool confirmation_is_done(const struct probe *probe,
 	enum steps_source source;
 	int64_t steps = probe_steps(probe, &source);
 
-	if (probe->course.by_time || steps >= wanted->steps)
+	if (probe->course.by_time || enough_was_drawn(probe, steps, facts))
 		return true;
 	/* The first steps of a compiled model are not like the others. */
 	if (same_steps_were_seen(probe, steps, facts) &&

@@ -128,11 +128,13 @@ struct lifecycle_facts probe_watch_facts(const struct probe *probe);
 /* Steps by the best source there is, and which one that is. */
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /*
- * Backward passes after the first optimizer step, where they are told to count
- * as steps do, once confirmation.whole_steps have ended; 0: they do not, as
- * where the first step had another number of them than it was told, or where
- * the model is compiled on its way.
+ * Backward passes after the first optimizer step; 0: not known, or that step
+ * had another number of them than it was told, or the model is compiled on its
+ * way.
  */
+int64_t probe_later_passes(const struct probe *probe);
+/* Those, where they are told to count as steps do, once
+ * confirmation.whole_steps have ended; 0: they do not. */
 int64_t probe_passes(const struct probe *probe);
 /* Retries of the allocator, by whoever counts more of them. */
 uint64_t probe_retries(const struct probe *probe);

@@ -110,16 +110,22 @@ int64_t probe_steps(const struct probe *probe, enum steps_source *source)
 	return steps;
 }
 
-int64_t probe_passes(const struct probe *probe)
+int64_t probe_later_passes(const struct probe *probe)
 {
 	const struct channel_reading *python = &probe->readings.python;
-	int64_t whole = probe->spec.confirmation.whole_steps;
 
-	return whole && (int64_t)python->steps >= whole &&
-			       (int64_t)python->first_passes ==
-				       probe->spec.grad_accum &&
+	return (int64_t)python->first_passes == probe->spec.grad_accum &&
 			       !(python->flags & CHANNEL_COMPILED)
 		       ? (int64_t)python->later_passes
+		       : 0;
+}
+
+int64_t probe_passes(const struct probe *probe)
+{
+	int64_t whole = probe->spec.confirmation.whole_steps;
+
+	return whole && (int64_t)probe->readings.python.steps >= whole
+		       ? probe_later_passes(probe)
 		       : 0;
 }
 

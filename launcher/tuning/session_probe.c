@@ -124,6 +124,9 @@ make_confirmation(const struct session *session, const struct plan_step *step)
 
 	return (struct probe_confirmation){
 		.steps = steps,
+		.draws_passes = !options->search.has_confirm_steps &&
+				!session->plan.takes_fastest &&
+				!session->plan.accum_matters,
 		.steps_same = probe_setup_same_steps(options),
 		.whole_steps = alike ? whole_steps_after(alike) : 0,
 		.update_seconds = alike ? trial_update_seconds(alike) : 0,
