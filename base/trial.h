@@ -55,6 +55,10 @@ struct trial {
 	uint64_t rest_bytes;
 	/* What a forward pass leaves for its backward pass; 0: not known. */
 	uint64_t forward_bytes;
+	/* What a micro-step takes for a while above what is held before and
+	 * behind it, which no optimizer's step has part in; 0: not known, or
+	 * nothing accumulates. */
+	uint64_t pass_bytes;
 	/* What the peak was judged by: the limit then, or a lower one that its
 	 * growth asked for; 0: not known. */
 	uint64_t limit_bytes;

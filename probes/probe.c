@@ -431,6 +431,7 @@ void probe_look(const struct probe *probe, struct probe_view *view)
 	view->peak_bytes = probe_peak(probe);
 	view->rest_bytes = bytes_min(probe_rest(probe), view->peak_bytes);
 	view->forward_bytes = bytes_min(probe_forward(probe), view->peak_bytes);
+	view->pass_bytes = bytes_min(probe_pass(probe), view->peak_bytes);
 	view->seconds = (double)probe_clock_ms(&probe->clock) / 1000;
 	view->stopping = is_stopping(probe);
 }

@@ -123,7 +123,7 @@ enum probe_state {
 struct probe_view {
 	int64_t steps;
 	/* As in struct trial. */
-	uint64_t peak_bytes, rest_bytes, forward_bytes;
+	uint64_t peak_bytes, rest_bytes, forward_bytes, pass_bytes;
 	double seconds; /* stopped time does not count */
 	bool stopping;
 };

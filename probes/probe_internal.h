@@ -149,6 +149,9 @@ uint64_t probe_rest(const struct probe *probe);
 /* What a forward pass leaves for its backward pass; 0: not known, or passes
  * differ. */
 uint64_t probe_forward(const struct probe *probe);
+/* What a pass takes for a while above what is held before and behind it; 0: not
+ * known, or passes differ, or the first ones compile the model. */
+uint64_t probe_pass(const struct probe *probe);
 
 /* probe_ahead.c: after each look at memory. */
 void probe_ahead_note(struct probe *probe);

@@ -202,6 +202,7 @@ static void fill_trial(const struct probe *probe, struct trial *trial)
 	trial->rest_bytes = bytes_min(probe_rest(probe), trial->peak_bytes);
 	trial->forward_bytes =
 		bytes_min(probe_forward(probe), trial->peak_bytes);
+	trial->pass_bytes = bytes_min(probe_pass(probe), trial->peak_bytes);
 	trial->limit_bytes = probe->evidence.memory.limit_bytes;
 	trial->steps = probe_steps(probe, &trial->steps_source);
 	trial->phase = phase_of(probe, trial);

@@ -198,6 +198,17 @@ uint64_t probe_forward(const struct probe *probe)
 				    : python->forward_total_bytes;
 }
 
+uint64_t probe_pass(const struct probe *probe)
+{
+	const struct channel_reading *python = &probe->readings.python;
+
+	if (python->same_sizes < FORWARD_LOOKS_MIN ||
+	    (python->flags & CHANNEL_COMPILED))
+		return 0;
+	return probe_is_cuda(probe) ? python->pass_bytes
+				    : python->pass_total_bytes;
+}
+
 static void watch_life(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;

@@ -253,9 +253,11 @@ struct memory_line memory_line_rest(const struct trial *trials, size_t count)
 	if (!trial)
 		return line;
 	rise = (double)(trial->peak_bytes - trial->rest_bytes);
-	most = MEMORY_LINE_BACKWARD * (double)trial->forward_bytes;
+	most = trial->pass_bytes
+		       ? (double)trial->pass_bytes
+		       : MEMORY_LINE_BACKWARD * (double)trial->forward_bytes;
 	line = line_of_rise(trial, rise);
-	if (!trial->forward_bytes || rise <= most)
+	if (!(most > 0) || rise <= most)
 		return line;
 	usual = line_of_rise(trial, most);
 	return is_refuted(&usual, trials, count) ? line : usual;
@@ -266,12 +268,16 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count)
 	const struct trial *trial = largest_at_rest(trials, count);
 	struct memory_line line = { 0, 0, 0 };
 
+	double bytes;
+
 	if (!trial)
 		return line;
+	bytes = MEMORY_LINE_PASS * (double)trial->pass_bytes;
+	if (bytes < (double)trial->forward_bytes)
+		bytes = (double)trial->forward_bytes;
 	line.points = 2;
 	line.fixed_bytes = (double)trial->rest_bytes;
-	line.bytes_per_sample =
-		(double)trial->forward_bytes / (double)trial->micro_batch;
+	line.bytes_per_sample = bytes / (double)trial->micro_batch;
 	return line;
 }
 

@@ -44,16 +44,17 @@ struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
 /*
  * From what one probe showed, the largest that fits and says so: its bytes at
  * rest are the fixed ones, and its peak gives the rise. What a step needs for a
- * while whatever its size makes that rise too steep; so it is at most
- * MEMORY_LINE_BACKWARD times what the forward pass left, where that is known
- * and no larger size was over its limit though this let it fit. Larger sizes
- * mostly need no more than this says.
+ * while whatever its size makes that rise too steep; so it is at most what the
+ * samples of a pass took or, where that is not known, MEMORY_LINE_BACKWARD
+ * times what the forward pass left, unless a larger size was over its limit
+ * though this let it fit. Larger sizes mostly need no more than this says.
  */
 struct memory_line memory_line_rest(const struct trial *trials, size_t count);
 
 /*
  * Of the same probe, the least that larger sizes need: what is at rest and what
- * their forward pass leaves, which is there when their backward pass begins.
+ * their forward pass leaves, which is there when their backward pass begins; or
+ * MEMORY_LINE_PASS times what the samples of a pass took, if that is more.
  */
 struct memory_line memory_line_least(const struct trial *trials, size_t count);
 
@@ -66,6 +67,10 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count);
  * CPU).
  */
 #define MEMORY_LINE_BACKWARD 3
+
+/* A pass of a small size takes up to so much more for a sample than one of a
+ * large size: a sixth of it may be a gradient, see Rest in probes/python. */
+#define MEMORY_LINE_PASS 0.85
 
 /*
  * Two peaks of this order that are no farther apart may be equal. PyTorch's

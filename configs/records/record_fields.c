@@ -96,6 +96,7 @@ const struct field probe_fields[] = {
 	{ "rest_bytes", FIELD_BYTES, IN_NOTE(trial.rest_bytes), 0, 0, true },
 	{ "forward_bytes", FIELD_BYTES, IN_NOTE(trial.forward_bytes), 0, 0,
 	  true },
+	{ "pass_bytes", FIELD_BYTES, IN_NOTE(trial.pass_bytes), 0, 0, true },
 	{ "limit_bytes", FIELD_BYTES, IN_NOTE(trial.limit_bytes), 0, 0, true },
 	{ "peak_is_lower_bound", FIELD_BOOL, IN_NOTE(trial.peak_is_lower_bound),
 	  0, 0, false },

@@ -224,6 +224,41 @@ static json_t *record_json(const struct result *result)
 	return object;
 }
 
+static void put_memory(json_t *object, const struct trial *trial)
+{
+	json_put(object, "peak_bytes",
+		 bytes_json(trial->peak_bytes, trial->peak_bytes > 0));
+	json_put(object, "rest_bytes",
+		 bytes_json(trial->rest_bytes, trial->rest_bytes > 0));
+	json_put(object, "forward_bytes",
+		 bytes_json(trial->forward_bytes, trial->forward_bytes > 0));
+	json_put(object, "pass_bytes",
+		 bytes_json(trial->pass_bytes, trial->pass_bytes > 0));
+	json_put(object, "limit_bytes",
+		 bytes_json(trial->limit_bytes, trial->limit_bytes > 0));
+	json_put(object, "peak_is_lower_bound",
+		 trial->peak_bytes ? json_boolean(trial->peak_is_lower_bound)
+				   : json_null());
+	json_put(object, "peak_has_files",
+		 trial->peak_bytes ? json_boolean(trial->peak_has_files)
+				   : json_null());
+	json_put(object, "step_growth_bytes",
+		 bytes_json(trial->step_growth_bytes, true));
+}
+
+static void put_seen_sizes(json_t *object, const struct trial *trial)
+{
+	json_put(object, "input_rows", json_count(trial->input_rows));
+	json_put(object, "input_columns", json_count(trial->input_columns));
+	json_put(object, "seen_accum", json_count(trial->seen_accum));
+	json_put(object, "seen_ranks", json_count(trial->seen_ranks));
+	json_put(object, "loader_rows", json_count(trial->loader_rows));
+	json_put(object, "echo_micro", json_count(trial->printed_sizes_micro));
+	json_put(object, "echo_accum", json_count(trial->printed_sizes_accum));
+	json_put(object, "echo_effective",
+		 json_count(trial->printed_sizes_effective));
+}
+
 static json_t *probe_json(const struct result *result,
 			  const struct probe_note *note)
 {
@@ -239,22 +274,7 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "phase", text_json(phase_name(trial->phase)));
 	json_put(object, "rank",
 		 trial->rank < 0 ? json_null() : json_integer(trial->rank));
-	json_put(object, "peak_bytes",
-		 bytes_json(trial->peak_bytes, trial->peak_bytes > 0));
-	json_put(object, "rest_bytes",
-		 bytes_json(trial->rest_bytes, trial->rest_bytes > 0));
-	json_put(object, "forward_bytes",
-		 bytes_json(trial->forward_bytes, trial->forward_bytes > 0));
-	json_put(object, "limit_bytes",
-		 bytes_json(trial->limit_bytes, trial->limit_bytes > 0));
-	json_put(object, "peak_is_lower_bound",
-		 trial->peak_bytes ? json_boolean(trial->peak_is_lower_bound)
-				   : json_null());
-	json_put(object, "peak_has_files",
-		 trial->peak_bytes ? json_boolean(trial->peak_has_files)
-				   : json_null());
-	json_put(object, "step_growth_bytes",
-		 bytes_json(trial->step_growth_bytes, true));
+	put_memory(object, trial);
 	json_put(object, "ran_to_end", json_boolean(trial->ran_to_end));
 	json_put(object, "is_forked", json_boolean(trial->is_forked));
 	json_put(object, "gpu", text_json(*note->gpu ? note->gpu : NULL));
@@ -272,15 +292,7 @@ static json_t *probe_json(const struct result *result,
 	json_put(object, "later_passes", json_count(trial->later_passes));
 	json_put(object, "pass_seconds",
 		 number_json(trial->pass_seconds, trial->pass_seconds > 0));
-	json_put(object, "input_rows", json_count(trial->input_rows));
-	json_put(object, "input_columns", json_count(trial->input_columns));
-	json_put(object, "seen_accum", json_count(trial->seen_accum));
-	json_put(object, "seen_ranks", json_count(trial->seen_ranks));
-	json_put(object, "loader_rows", json_count(trial->loader_rows));
-	json_put(object, "echo_micro", json_count(trial->printed_sizes_micro));
-	json_put(object, "echo_accum", json_count(trial->printed_sizes_accum));
-	json_put(object, "echo_effective",
-		 json_count(trial->printed_sizes_effective));
+	put_seen_sizes(object, trial);
 	json_put(object, "log", text_json(note->log));
 	return object;
 }

@@ -237,6 +237,7 @@ static void confirm_or_stop(struct session *session,
 		.peak_bytes = view.peak_bytes,
 		.rest_bytes = view.rest_bytes,
 		.forward_bytes = view.forward_bytes,
+		.pass_bytes = view.pass_bytes,
 		.steps = view.steps,
 	};
 	if (!under_way->is_forked && !lane->gpu &&

@@ -39,7 +39,7 @@ struct channel_page {
 };
 
 static_assert(sizeof(struct channel_header) == 64, "mirrored in Python");
-static_assert(sizeof(struct channel_slot) == 128, "mirrored in Python");
+static_assert(sizeof(struct channel_slot) == 136, "mirrored in Python");
 static_assert(sizeof(struct channel_page) == CHANNEL_SIZE, "as in Python");
 
 char *channel_memory_path(const char *probe_id)
@@ -145,6 +145,9 @@ static struct channel_slot slot_settle(const struct channel_slot *first,
 		bytes_min(first->forward_bytes, second->forward_bytes);
 	if (slot.forward_bytes > MEMORY_LIMIT)
 		slot.forward_bytes = 0;
+	slot.pass_bytes = bytes_min(first->pass_bytes, second->pass_bytes);
+	if (slot.pass_bytes > MEMORY_LIMIT)
+		slot.pass_bytes = 0;
 	slot.same_sizes =
 		(uint16_t)bytes_min(first->same_sizes, second->same_sizes);
 	slot.columns = (uint16_t)bytes_min(first->columns, second->columns);
@@ -239,6 +242,8 @@ static void reading_take(struct channel_reading *reading,
 	reading_raise(&reading->forward_bytes, slot->forward_bytes);
 	add_known(&reading->rest_total_bytes, slot->rest_bytes, is_first);
 	add_known(&reading->forward_total_bytes, slot->forward_bytes, is_first);
+	reading_raise(&reading->pass_bytes, slot->pass_bytes);
+	add_known(&reading->pass_total_bytes, slot->pass_bytes, is_first);
 }
 
 struct channel_reading channel_read(const struct channel *channel)

@@ -47,7 +47,7 @@
  */
 #define CHANNEL_MAGIC UINT64_C(0x31544946545541) /* "AUTFIT1" */
 #define CHANNEL_SLOTS 256
-#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 128)
+#define CHANNEL_SIZE (64 + CHANNEL_SLOTS * 136)
 
 /* The command has the file open under this number, for those of its processes
  * that do not see the path: high, where no script puts its own. */
@@ -77,7 +77,7 @@ enum channel_flag {
 struct channel_header {
 	uint64_t magic;
 	uint32_t slots;      /* CHANNEL_SLOTS */
-	uint32_t slot_bytes; /* 128 */
+	uint32_t slot_bytes; /* 136 */
 	unsigned char reserved[48];
 };
 
@@ -125,6 +125,9 @@ struct channel_slot {
 	/* At its end, of the fullest GPU: what torch.cuda.max_memory_reserved
 	 * says; 0: not known. */
 	uint64_t torch_reserved_bytes;
+	/* What the first two passes took for a while above what is held behind
+	 * them, where both are of one step; 0: not known. */
+	uint64_t pass_bytes;
 };
 
 #define CHANNEL_MEMORY_FOLDER "/dev/shm"
@@ -158,9 +161,9 @@ struct channel_reading {
 	/* The same of the slot's other fields of that name. */
 	uint64_t passes, batches, loader_rows, world, group;
 	uint64_t torch_peak_bytes, rest_bytes;
-	uint64_t forward_bytes;
+	uint64_t forward_bytes, pass_bytes;
 	/* Of all that step; 0: one does not say. */
-	uint64_t rest_total_bytes, forward_total_bytes;
+	uint64_t rest_total_bytes, forward_total_bytes, pass_total_bytes;
 	uint64_t same_sizes;   /* the fewest of those that step */
 	uint64_t first_passes; /* the most */
 	uint64_t later_passes; /* of the slowest rank, as its last_pass_ns */

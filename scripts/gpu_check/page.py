@@ -18,9 +18,10 @@ CHANNEL_SLOT = (
     ("last_step_ns", "Q"), ("alloc_retries", "Q"), ("torch_peak_bytes", "Q"),
     ("rank", "i"), ("phase", "I"), ("ooms", "I"), ("rows", "I"),
     ("passes", "I"), ("batches", "I"), ("loader_rows", "I"), ("world", "I"),
-    ("group", "I"), ("by_hand", "I"), ("rest_bytes", "Q"),
-    ("forward_bytes", "Q"), ("same_sizes", "H"), ("columns", "H"), ("reserved", "4s"),
-    ("torch_reserved_bytes", "Q"), ("reserved2", "8s"),
+    ("group", "I"), ("first_passes", "I"), ("rest_bytes", "Q"),
+    ("forward_bytes", "Q"), ("same_sizes", "H"), ("columns", "H"),
+    ("later_passes", "I"), ("last_pass_ns", "Q"),
+    ("torch_reserved_bytes", "Q"), ("pass_bytes", "Q"),
 )
 COMPILED = 8
 

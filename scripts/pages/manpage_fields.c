@@ -97,6 +97,8 @@ static const struct field_text probe_texts[] = {
 			"steps, without gradients; 0: not known." },
 	{ "forward_bytes", "What a forward pass leaves for its backward pass; "
 			   "0: not known." },
+	{ "pass_bytes", "What a micro-step takes for a while above what is "
+			"held before and behind it; 0: not known." },
 	{ "limit_bytes", "What the peak was judged by; lower than the "
 			 "tuning's where it grew or varied; 0: not known." },
 	{ "peak_is_lower_bound", "It was stopped before its steps were done: "

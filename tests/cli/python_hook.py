@@ -35,7 +35,7 @@ FAKE = os.path.join(DATA, "hook_fake_torch")
 FAKE_KERAS = os.path.join(DATA, "hook_fake_keras")
 NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
-MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 128, 64
+MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 136, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
 NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE = 64, 128, 256, 512
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
@@ -123,6 +123,8 @@ ROWS_CASES = (
     ("lengths", 0, 5),
     ("heavy", 0, 5),
     ("leaves", 0, 5000),
+    ("leaves_twice", 0, 5000),
+    ("one_gradient", 0, 5),
     ("leaves_scores", 0, 5000),
     ("leaves_anew", 0, 5000),
     ("data_parallel", 0, 5),
@@ -188,7 +190,7 @@ class Page(object):
         names = (
             "pid flags start steps last retries peak rank phase ooms rows "
             "passes batches loader world group first rest forward same_sizes "
-            "columns later last_pass reserved"
+            "columns later last_pass reserved pass"
         ).split()
         with open(self.path, "rb") as file:
             data = file.read()
@@ -196,7 +198,7 @@ class Page(object):
         found = []
         for slot in range(SLOTS):
             at = HEADER + SLOT * slot
-            values = struct.unpack_from("=IIQQQQQi9IQQHHIQQ", data, at)
+            values = struct.unpack_from("=IIQQQQQi9IQQHHIQQQ", data, at)
             if values[0]:
                 found.append(dict(zip(names, values)))
         return found
@@ -1202,6 +1204,11 @@ def rows_cases(torch):
     check("the loss leaves: " + python, 0.98 < left < 2.1, left)
     left = slots["leaves_anew"]["forward"]
     check("nothing to tell from: " + python, not left, left)
+    # The rectifier's result, its gradient, and for a while another one.
+    taken = slots["leaves_twice"]["pass"] / (5000 * 2048 * 4)
+    check("a pass takes: " + python, 1.9 < taken < 3.3, taken)
+    taken = [slots[name]["pass"] for name in ("leaves", "one_gradient")]
+    check("no pass to tell from: " + python, taken == [0, 0], taken)
     first = [slots[name]["first"] for name in ("leaves", "leaves_anew")]
     check("passes within one: " + python, first == [1, 1], first)
 

@@ -33,14 +33,15 @@ class Net(nn.Module):
         return self.body(self.find(*args, **kwargs))
 
 
-def train(model, call, steps=9):
+def train(model, call, steps=9, passes=1):
     """
-    One call of the model and what comes of it, for each step. After so many
-    nobody looks on any more.
+    One call of the model and what comes of it, for each pass of a step. After
+    so many nobody looks on any more.
     """
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     for _ in range(steps):
-        call().sum().backward()
+        for _ in range(passes):
+            call().sum().backward()
         optimizer.step()
         optimizer.zero_grad()
     if steps > 8:
@@ -220,6 +221,18 @@ def leaves():
     """39 MiB of what the rectifier gives are kept for the backward pass."""
     body = nn.Sequential(nn.Linear(8, 2048), nn.ReLU(), nn.Linear(2048, 8))
     train(body, lambda: body(batch(5000)))
+
+
+def leaves_twice():
+    """The same in each pass of two."""
+    body = nn.Sequential(nn.Linear(8, 2048), nn.ReLU(), nn.Linear(2048, 8))
+    train(body, lambda: body(batch(5000)), passes=2)
+
+
+def one_gradient():
+    """64 MiB that a pass takes are those of a gradient."""
+    body = nn.Linear(4096, 4096, bias=False)
+    train(body, lambda: body(torch.ones(ROWS, 4096)), passes=2)
 
 
 def leaves_scores():

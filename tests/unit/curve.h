@@ -209,6 +209,14 @@ static uint64_t forward_of(const struct curve *curve, int64_t micro)
 	return (uint64_t)(samples_of(curve, micro) / curve->backward);
 }
 
+/* Nobody recorded it. Of repeated runs on a CPU it differs by up to 6%. */
+static uint64_t pass_of(const struct curve *curve, int64_t micro)
+{
+	if (curve->record)
+		return 0;
+	return (uint64_t)(samples_of(curve, micro) * draw(0.95, 1.05));
+}
+
 /* The sizes that can be the answer; 0 ends them. */
 static int64_t next_size(const struct curve *curve, int64_t micro)
 {

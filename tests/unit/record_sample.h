@@ -19,6 +19,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.phase = PHASE_SAVE,
 		.rank = -1,
 		.peak_bytes = UINT64_C(76543210987),
+		.pass_bytes = UINT64_C(8000000000),
 		.limit_bytes = UINT64_C(76000000000),
 		.peak_is_lower_bound = true,
 		.peak_has_files = true,
@@ -170,6 +171,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->grad_accum == b->grad_accum && a->verdict == b->verdict &&
 	       a->phase == b->phase && a->rank == b->rank &&
 	       a->peak_bytes == b->peak_bytes &&
+	       a->pass_bytes == b->pass_bytes &&
 	       a->limit_bytes == b->limit_bytes &&
 	       a->peak_is_lower_bound == b->peak_is_lower_bound &&
 	       a->peak_has_files == b->peak_has_files &&

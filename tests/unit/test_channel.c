@@ -159,6 +159,7 @@ static const struct {
 	      .rank = 0,
 	      .rest_bytes = 30,
 	      .forward_bytes = 4,
+	      .pass_bytes = 9,
 	      .torch_peak_bytes = 90,
 	      .same_sizes = 7,
 	      .columns = 3 },
@@ -167,6 +168,7 @@ static const struct {
 	      .rank = 1,
 	      .rest_bytes = 20,
 	      .forward_bytes = 6,
+	      .pass_bytes = 7,
 	      .torch_peak_bytes = 95,
 	      .same_sizes = 5,
 	      .columns = 4 },
@@ -182,6 +184,8 @@ static const struct {
 	    .rest_total_bytes = 50,
 	    .forward_bytes = 6,
 	    .forward_total_bytes = 10,
+	    .pass_bytes = 9,
+	    .pass_total_bytes = 16,
 	    .torch_peak_bytes = 95,
 	    .torch_reserved_bytes = 120,
 	    .same_sizes = 5,
@@ -216,6 +220,7 @@ static const struct {
 	      .rank = 0,
 	      .rest_bytes = UINT64_MAX,
 	      .forward_bytes = UINT64_MAX,
+	      .pass_bytes = UINT64_MAX,
 	      .torch_peak_bytes = UINT64_MAX } },
 	  { .steps = 2,
 	    .processes = 1,
@@ -282,6 +287,8 @@ static bool reading_equal(const struct channel_reading *a,
 	       a->rest_total_bytes == b->rest_total_bytes &&
 	       a->forward_bytes == b->forward_bytes &&
 	       a->forward_total_bytes == b->forward_total_bytes &&
+	       a->pass_bytes == b->pass_bytes &&
+	       a->pass_total_bytes == b->pass_total_bytes &&
 	       a->torch_peak_bytes == b->torch_peak_bytes &&
 	       a->torch_reserved_bytes == b->torch_reserved_bytes &&
 	       a->same_sizes == b->same_sizes && a->columns == b->columns &&

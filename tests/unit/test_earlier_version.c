@@ -44,20 +44,31 @@ static void a_record_is_read(void **state)
 /* Lines that the present version writes in addition. */
 static void cut_later_lines(struct strbuf *text)
 {
-	static const char *const later[] = {
-		"\nrest_bytes = 0",      "\nforward_bytes = 0",
-		"\nlimit_bytes = 0",     "\nstep_growth_bytes = 0",
-		"\nran_to_end = no",     "\nsteps_were_awaited = no",
-		"\nsizes_differ = no",   "\ndata_in_order = no",
-		"\nis_idle = no",        "\npeak_has_files = no",
-		"\nis_forked = no",      "\nis_elsewhere = no",
-		"\nround = 0",           "\nseen_accum = 0",
-		"\nseen_ranks = 0",      "\nstep_mad_seconds = 0.000000000",
-		"\nloader_rows = 0",     "\nconfirmed_passes = 0",
-		"\nlater_passes = 0",    "\npass_seconds = 0.000000000",
-		"\nalike_after = 0",     "\ninput_columns = 0",
-		"\nown_micro_batch = 0", "\nown_grad_accum = 0"
-	};
+	static const char *const later[] = { "\nrest_bytes = 0",
+					     "\nforward_bytes = 0",
+					     "\npass_bytes = 0",
+					     "\nlimit_bytes = 0",
+					     "\nstep_growth_bytes = 0",
+					     "\nran_to_end = no",
+					     "\nsteps_were_awaited = no",
+					     "\nsizes_differ = no",
+					     "\ndata_in_order = no",
+					     "\nis_idle = no",
+					     "\npeak_has_files = no",
+					     "\nis_forked = no",
+					     "\nis_elsewhere = no",
+					     "\nround = 0",
+					     "\nseen_accum = 0",
+					     "\nseen_ranks = 0",
+					     "\nstep_mad_seconds = 0.000000000",
+					     "\nloader_rows = 0",
+					     "\nconfirmed_passes = 0",
+					     "\nlater_passes = 0",
+					     "\npass_seconds = 0.000000000",
+					     "\nalike_after = 0",
+					     "\ninput_columns = 0",
+					     "\nown_micro_batch = 0",
+					     "\nown_grad_accum = 0" };
 
 	for (size_t i = 0; i < sizeof(later) / sizeof(*later); i++) {
 		size_t length = strlen(later[i]);

@@ -24,6 +24,14 @@
 		.rest_bytes = (rest)*MIB, .verdict = VERDICT_##by              \
 	}
 
+/* What a forward pass leaves, and what a whole pass takes. */
+#define PASS(micro, mib, rest, forward, pass)                                  \
+	{                                                                      \
+		.micro_batch = (micro), .peak_bytes = (mib)*MIB,               \
+		.rest_bytes = (rest)*MIB, .forward_bytes = (forward)*MIB,      \
+		.pass_bytes = (pass)*MIB, .verdict = VERDICT_FITS              \
+	}
+
 #define STOPPED(micro, mib)                                                    \
 	{                                                                      \
 		.micro_batch = (micro), .peak_bytes = (mib)*MIB,               \
@@ -163,6 +171,21 @@ static void bytes_at_rest_make_a_line(void **state)
 		  200,
 		  10 },
 		{ "all of the peak", { AT_REST(8, 280, 280, FITS) }, 0, 0, 0 },
+		{ "three times what the forward pass left",
+		  { PASS(8, 400, 200, 24, 0) },
+		  2,
+		  328,
+		  9 },
+		{ "what a pass took",
+		  { PASS(8, 400, 200, 24, 160) },
+		  2,
+		  240,
+		  20 },
+		{ "unless that let a larger size fit",
+		  { PASS(8, 400, 200, 24, 80), STOPPED(16, 550) },
+		  2,
+		  200,
+		  25 },
 		{ "out of memory",
 		  { AT_REST(8, 280, 200, OOM_HOST) },
 		  0,

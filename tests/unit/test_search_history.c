@@ -40,6 +40,14 @@
 		.rest_bytes = (uint64_t)((rest) * (double)GIB),                \
 		.forward_bytes = (uint64_t)((forward) * (double)GIB)           \
 	}
+#define PASS(micro, gib, rest, forward, pass)                                  \
+	{                                                                      \
+		.micro_batch = (micro), .verdict = VERDICT_FITS,               \
+		.peak_bytes = (uint64_t)((gib) * (double)GIB),                 \
+		.rest_bytes = (uint64_t)((rest) * (double)GIB),                \
+		.forward_bytes = (uint64_t)((forward) * (double)GIB),          \
+		.pass_bytes = (uint64_t)((pass) * (double)GIB)                 \
+	}
 /* Stopped at the limit. */
 #define OVER(micro)                                                            \
 	{                                                                      \
@@ -128,6 +136,18 @@ static const struct history {
 	  { ONE_OR_SEVEN },
 	  { FORWARD(1, 30., 10., 14.) },
 	  { SEARCH_DONE, 1, 7, MISFIT_BY_PREDICTION } },
+	{ "or what a whole pass takes",
+	  { ONE_OR_SEVEN },
+	  { PASS(1, 30., 10., 4., 18.) },
+	  { SEARCH_DONE, 1, 7, MISFIT_BY_PREDICTION } },
+	{ "which a larger size may take less of",
+	  { ONE_OR_SEVEN },
+	  { PASS(1, 30., 10., 4., 14.5) },
+	  { SEARCH_PROBE, 7, 0, MISFIT_BY_NONE } },
+	{ "it says where the limit is met",
+	  { USUAL },
+	  { PASS(2, 60., 10., 1., 8.) },
+	  { SEARCH_PROBE, 12, 0, MISFIT_BY_NONE } },
 	{ "or says that more of the rise are no samples",
 	  { USUAL },
 	  { FORWARD(2, 60., 10., 1.) },

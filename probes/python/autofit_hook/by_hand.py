@@ -17,7 +17,7 @@ class ByHand(object):
 
     def __init__(self, counter):
         self.counter = counter
-        self.is_first = self.has_begun = False
+        self.begun = 0
         self.calls = self.grads = None
         self.pid = os.getpid()
         self.passes = self.first = 0
@@ -29,13 +29,15 @@ class ByHand(object):
 
     def begin(self):
         self.leave_grads()
-        self.is_first, self.has_begun = not self.has_begun, True
-        if self.is_first:
+        self.begun += 1
+        if self.begun == 1:
             self.counter.rest.before_first_backward()
 
     def end(self):
-        if self.is_first:
+        if self.begun == 1:
             self.counter.rest.after_first_backward()
+        elif self.begun == 2 and has_optimizer():
+            self.counter.rest.after_second_backward()
         self.count()
 
     def on_grad(self):

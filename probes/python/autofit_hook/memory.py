@@ -4,7 +4,7 @@ import os
 import sys
 
 from autofit_hook.autograd_calls import BackwardCalls, nothing
-from autofit_hook.channel import FORWARD64, REST64
+from autofit_hook.channel import FORWARD64, PASS64, REST64
 
 # After these steps it looks at the memory that is held between steps: what an
 # optimizer keeps is there after the first.
@@ -14,6 +14,10 @@ REST_AFTER_STEPS = (2, 3, 4, 5)
 # computes some of it anew: gradient checkpointing.
 BACKWARD_TIMES = 3
 BACKWARD_NOISE = 16 << 20
+# What a pass takes tells of its samples from so many bytes on, and where it is
+# so many times the largest parameter.
+PASS_MIN = 2 * BACKWARD_NOISE
+PASS_TIMES = 6
 # Of struct mallinfo2; with less in use the memory is another allocator's.
 MAPPED, IN_USE, FREE = 4, 7, 8
 HEAP_MIN = 1 << 20
@@ -27,7 +31,9 @@ class Rest(object):
     that a forward pass and the loss leave for the backward pass: a look at the
     entry of torch.autograd.backward, which is replaced for that one call; they
     tell nothing where the first backward pass showed that it computes most of
-    it anew. On a GPU what torch has allocated of the fullest one, else the
+    it anew. And what its samples take in a whole pass: where a step
+    accumulates, the second one begins and ends with the same bytes, and nothing
+    of the optimizer's is there yet. On a GPU what torch has allocated of the fullest one, else the
     private memory of the process less what its C library holds free.
     """
 
@@ -40,7 +46,7 @@ class Rest(object):
         self.calls = None
         self.parameters = []
         self.rest = 0
-        self.backward = self.peak_before = 0
+        self.backward = self.taken = self.peak_before = 0
 
     def before_first_backward(self):
         """Never raises."""
@@ -50,14 +56,23 @@ class Rest(object):
             pass
 
     def after_first_backward(self):
-        """Was the peak in it, and how far above what is held now?"""
+        self.backward = self.above_held()
+
+    def after_second_backward(self):
+        """What was held before it, gradients and all, is held now."""
+        self.taken = self.above_held()
+
+    def above_held(self):
+        """How far the peak was above what is held now; 0: it was before the
+        backward passes, or is not known. Never raises."""
         try:
             peak = self.peak()
             held = allocated_on_gpus() or self.private()
             if 0 < self.peak_before < peak and held > 0:
-                self.backward = peak - held
+                return max(peak - held, 0)
         except Exception:
             pass
+        return 0
 
     def turn(self, steps, optimizer):
         """A step was made; never raises."""
@@ -82,8 +97,21 @@ class Rest(object):
         if self.rest <= 0 or not self.channel.enter():
             return
         self.channel.put(REST64, self.rest)
+        self.tell_pass()
         if "torch.autograd" in sys.modules:
             self.calls = BackwardCalls(self.on_backward, nothing)
+
+    def tell_pass(self):
+        """Unless much of it may be one gradient, before that is added."""
+        largest = 0
+        for reference in self.parameters:
+            parameter = reference()
+            if parameter is not None:
+                largest = max(
+                    largest, parameter.numel() * parameter.element_size()
+                )
+        if self.taken >= max(PASS_MIN, PASS_TIMES * largest):
+            self.channel.put(PASS64, self.taken)
 
     def on_backward(self):
         """The first of a step; never raises."""
