@@ -57,8 +57,8 @@ struct probe_confirmation {
 	 * be above all of n with a chance of 1 / (n + 1): 5% after 20.
 	 */
 	int64_t steps;
-	/* Micro-steps are drawn as well: so many of them are enough, in
-	 * steps_min whole steps. */
+	/* Micro-steps are drawn as well: five times as many of them are enough,
+	 * in steps_min whole steps. */
 	bool draws_passes;
 	/* Enough where every step is like the one before. */
 	int64_t steps_same;

@@ -8,6 +8,8 @@
 #define SAME_SIZES_MIN 5
 /* After the steps that are enough, for the passes that settle a peak. */
 #define SETTLING_MS 4000
+/* A step shows the highest of all its passes, one of them only its own. */
+#define DRAWS_OF_STEP 5
 
 /*
  * Would more of the second step than its first passes take more memory? What
@@ -81,14 +83,14 @@ static bool enough_was_drawn(const struct probe *probe, int64_t steps,
 			     const struct lifecycle_facts *facts)
 {
 	const struct probe_confirmation *wanted = &probe->spec.confirmation;
-	int64_t passes = probe_later_passes(probe);
+	int64_t passes = steps * probe->spec.grad_accum;
 
 	if (steps >= wanted->steps)
 		return true;
-	return wanted->draws_passes && steps >= wanted->steps_min &&
-	       trial_rounds_of(steps, passes) >= wanted->steps &&
-	       peak_has_settled(probe, steps * probe->spec.grad_accum,
-				facts->peak_bytes) &&
+	return wanted->draws_passes && probe_later_passes(probe) &&
+	       steps >= wanted->steps_min &&
+	       passes >= wanted->steps * DRAWS_OF_STEP &&
+	       peak_has_settled(probe, passes, facts->peak_bytes) &&
 	       !step_peaks_are_rising(&probe->readings.peaks,
 				      probe_noise(probe));
 }

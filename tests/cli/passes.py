@@ -75,7 +75,7 @@ def of_each_kind(place):
             equal(kind + ": no micro-steps", passes, 0)
             lacks(kind + ": said", got.err, "passes after the first")
         if kind == "lengths":
-            # Each micro-step is drawn: twenty of them are in three steps.
+            # Each micro-step is drawn: a hundred of them are in 13 steps.
             check(kind + ": steps", steps < 20, evidence)
     return peaks
 
