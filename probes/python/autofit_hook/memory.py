@@ -33,8 +33,9 @@ class Rest(object):
     tell nothing where the first backward pass showed that it computes most of
     it anew. And what its samples take in a whole pass: where a step
     accumulates, the second one begins and ends with the same bytes, and nothing
-    of the optimizer's is there yet. On a GPU what torch has allocated of the fullest one, else the
-    private memory of the process less what its C library holds free.
+    of the optimizer's is there yet. On a GPU what torch has allocated of the
+    fullest one, else the private memory of the process less what its C library
+    holds free.
     """
 
     def __init__(self, channel):
