@@ -127,9 +127,9 @@ static bool option_counts_ranks(const struct recognition *r,
  */
 static bool starts_ranks(const char *text)
 {
-	static const char *const calls[] = { ".spawn(", "start_processes(",
+	static const char *const calls[] = { ".spawn(",     "start_processes(",
 					     "mp.Process(", "launch(",
-					     "lightning" };
+					     "lightning",   "launch_command(" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
