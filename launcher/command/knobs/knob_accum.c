@@ -64,7 +64,7 @@ bool knob_accum_may_split(const struct recognition *r)
 }
 
 /* Where an agent acts, an update comes after so many of its steps. */
-static bool is_of_agent(const struct recognition *r)
+bool knob_accum_is_of_agent(const struct recognition *r)
 {
 	static const char *const words[] = { "replay",        "env.step(",
 					     "envs.step(",    "target_update",
@@ -109,7 +109,8 @@ static enum command_outcome vague_check(struct recognition *r)
 	    (counted_uses(r) & (COUNT_DIVIDES | COUNT_TIMES | COUNT_GUARDS)))
 		return COMMAND_OK;
 	if (accum->form == KNOB_ENVIRONMENT ||
-	    (accum->value != 1 && !r->hints->micro_flag && !is_of_agent(r)))
+	    (accum->value != 1 && !r->hints->micro_flag &&
+	     !knob_accum_is_of_agent(r)))
 		return not_recognised(
 			r,
 			"%s %lld may be the gradient accumulation, or not: add "

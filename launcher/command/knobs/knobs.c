@@ -25,6 +25,34 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "number of updates in each forward pass" */
+static bool is_of_each(const struct source_option *option)
+{
+	const char *help = option ? option->help : NULL;
+
+	return help && (strcasestr(help, "each ") || strcasestr(help, " per "));
+}
+
+/*
+ * Only the largest count of steps can bound a run: others are those of a pass,
+ * a sampler or a rollout, and more of them would be another training.
+ */
+static const struct candidate *pick_limit(const struct candidates *candidates)
+{
+	const struct candidate *picked = NULL;
+	int64_t count, most = 0;
+
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct candidate *candidate = &candidates->items[i];
+
+		if (!count_parse(candidate->value, &count) || count <= most)
+			continue;
+		most = count;
+		picked = candidate;
+	}
+	return picked && is_of_each(picked->option) ? NULL : picked;
+}
+
 /*
  * The candidate that counts. Two options are two, also where they say the same
  * number: which of them the program goes by shows in neither.
@@ -35,6 +63,10 @@ static enum command_outcome pick(const struct recognition *r,
 				 const struct candidate **picked)
 {
 	*picked = NULL;
+	if (kind == KNOB_STEPS && by_class_applies(r)) {
+		*picked = pick_limit(candidates);
+		return COMMAND_OK;
+	}
 	if (kind <= KNOB_GLOBAL && candidates->count > 1)
 		return advise_between(r, kind, &candidates->items[0],
 				      &candidates->items[1]);
@@ -120,7 +152,9 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	const struct candidate *picked;
 	enum command_outcome outcome;
 
-	if (kind == KNOB_OUTPUT && output_stays(r))
+	if ((kind == KNOB_OUTPUT && output_stays(r)) ||
+	    (kind == KNOB_STEPS && by_class_applies(r) &&
+	     knob_accum_is_of_agent(r)))
 		return COMMAND_OK;
 	candidates_collect(&candidates, r, kind);
 	outcome = pick(r, kind, &candidates, &picked);
