@@ -156,19 +156,32 @@ static enum command_outcome option_take(struct recognition *r,
 		       : COMMAND_OK;
 }
 
-enum command_outcome knob_accum_find(struct recognition *r)
+/* The first option whose variable a finder of the script's text names. */
+static const struct source_option *option_by(
+	const struct recognition *r,
+	const char *(*find)(const char *text, const char *from, size_t *length))
 {
 	const struct source_option *option = NULL;
 	const char *name = r->text;
 	size_t length = 0;
 
+	while (!option && name &&
+	       (name = find(r->text, name + length, &length)))
+		option = guarding_option(r, name, length);
+	return option;
+}
+
+enum command_outcome knob_accum_find(struct recognition *r)
+{
+	const struct source_option *option;
+
 	if (!by_class_applies(r))
 		return COMMAND_OK;
 	if (r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		return vague_check(r);
-	while (!option && name &&
-	       (name = source_step_guard(r->text, name + length, &length)))
-		option = guarding_option(r, name, length);
+	option = option_by(r, source_step_guard);
+	if (!option)
+		option = option_by(r, source_pass_loop);
 	return option ? option_take(r, option) : COMMAND_OK;
 }
 
