@@ -143,6 +143,8 @@ struct preset_files {
 	struct strlist config_tokens;
 	/* The same, where no option is read beside the file or wins over it. */
 	struct strlist config_only;
+	/* Calls of a script that reads such a file, whatever its option. */
+	struct strlist config_calls;
 	bool later_config_wins;  /* else options win over the file */
 	bool defaults_in_source; /* batch_size = 12 in the script is one */
 	bool args_beside;        /* SCRIPT.args is read before the arguments */

@@ -116,6 +116,9 @@ const struct ini_key preset_keys[] = {
 	ROW("syntax", "config_only", INI_LIST, files.config_only,
 	    "the same, where no option wins over it: a copy of the file is "
 	    "changed"),
+	ROW("syntax", "config_calls", INI_LIST, files.config_calls,
+	    "calls of a script that reads nothing but its file: "
+	    "parse_json_file("),
 	ROW("syntax", "later_config_wins", INI_SWITCH, files.later_config_wins,
 	    "a config file behind an option overrides it"),
 	ROW("syntax", "group", INI_TEXT, words.group,

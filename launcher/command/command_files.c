@@ -4,6 +4,7 @@
 #include "launcher/command/command_files.h"
 
 #include "base/alloc.h"
+#include "launcher/command/knobs/knob_in_file.h"
 #include "launcher/command/parts/token.h"
 #include "launcher/command/text/names.h"
 
@@ -353,19 +354,33 @@ static bool is_of(const struct command *command,
 				       file->index);
 }
 
-void files_judge(struct command *command)
+bool file_is_parsed_alone(const struct recognition *r,
+			  const struct command_file *file)
 {
+	const struct strlist *calls = &r->command->preset->files.config_calls;
+
+	for (size_t i = 0; r->text && i < calls->count; i++)
+		if (strstr(r->text, calls->items[i]))
+			return knob_in_file_is_set(r, KNOB_MICRO, file);
+	return false;
+}
+
+void files_judge(const struct recognition *r)
+{
+	struct command *command = r->command;
 	const struct preset *preset = command->preset;
 	struct token token;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < command->file_count; i++) {
 		struct command_file *file = &command->files[i];
+		bool is_alone = file_is_parsed_alone(r, file);
 
-		file->wins = is_of(command, file, &preset->files.config_only);
+		file->wins = is_alone ||
+			     is_of(command, file, &preset->files.config_only);
 		command->takes_no_options |=
 			file->wins && command->preset_is_certain &&
-			!naming_token(command, file, &token);
+			(is_alone || !naming_token(command, file, &token));
 		if (!command->preset_is_certain || file->wins ||
 		    file->is_template ||
 		    is_of(command, file, &preset->files.config_tokens))

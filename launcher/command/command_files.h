@@ -5,6 +5,7 @@
 
 #include "launcher/command/parts/recognition.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Reads the config files that the arguments name: sets command->files. */
@@ -17,7 +18,11 @@ struct command_file *file_add_unnamed(struct recognition *r, const char *path);
 /* The preset is known: train.args beside train.py, where it reads that. */
 enum command_outcome file_beside_find(struct recognition *r);
 /* The preset is known: which of them count, and which win over options. */
-void files_judge(struct command *command);
+void files_judge(const struct recognition *r);
+/* The script parses a file instead of arguments, and this one has a batch size:
+ * parser.parse_json_file(args.train_args). */
+bool file_is_parsed_alone(const struct recognition *r,
+			  const struct command_file *file);
 /* The last argument that names a config file of the preset, or NO_INDEX. */
 size_t config_find(const struct command *command);
 

@@ -46,13 +46,14 @@ bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
 	static const char *const names[] = {
-		"gpus",          "num_gpus",       "n_gpus",
-		"ngpus",         "ngpu",           "n_gpu",
-		"num_gpu",       "gpu_num",        "nproc",
-		"nprocs",        "num_procs",      "num_processes",
-		"world_size",    "nproc_per_node", "devices",
-		"num_devices",   "n_devices",      "nprocs_per_node",
-		"gpus_per_node", "ngpus_per_node",
+		"gpus",           "num_gpus",       "n_gpus",
+		"ngpus",          "ngpu",           "n_gpu",
+		"num_gpu",        "gpu_num",        "nproc",
+		"nprocs",         "num_procs",      "num_processes",
+		"world_size",     "nproc_per_node", "devices",
+		"num_devices",    "n_devices",      "nprocs_per_node",
+		"gpus_per_node",  "ngpus_per_node", "number_gpus",
+		"number_of_gpus",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -127,9 +128,9 @@ static bool option_counts_ranks(const struct recognition *r,
  */
 static bool starts_ranks(const char *text)
 {
-	static const char *const calls[] = { ".spawn(", "start_processes(",
+	static const char *const calls[] = { ".spawn(",     "start_processes(",
 					     "mp.Process(", "launch(",
-					     "lightning" };
+					     "lightning",   "launch_command(" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))

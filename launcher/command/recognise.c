@@ -167,7 +167,7 @@ static enum command_outcome preset_apply(struct recognition *r)
 	command->view.group = command->preset->words.group;
 	command->view.pairs = command->preset->words.pairs || takes_pairs(r);
 	command->view.dropped = &command->preset->probe.drop;
-	files_judge(command);
+	files_judge(r);
 	return COMMAND_OK;
 }
 

@@ -173,11 +173,43 @@ static bool says_sizes_twice(const struct command *command)
 	return batches > 1 || accums > 1;
 }
 
+/* Options beside such a file would be none, nor win over it. */
+static enum command_outcome default_file_check(struct recognition *r)
+{
+	struct command *command = r->command;
+
+	for (size_t i = 0; i < r->source->option_count; i++) {
+		const struct source_option *option = &r->source->options[i];
+		const struct command_file *file;
+		bool is_alone;
+
+		if (!option->text || option->is_switch ||
+		    by_class_is_typed(r, option) ||
+		    !is_config_name(option->text))
+			continue;
+		file = file_add_unnamed(r, option->text);
+		if (!file)
+			continue;
+		is_alone = file_is_parsed_alone(r, file);
+		command->file_count--;
+		if (is_alone)
+			return not_recognised(
+				r,
+				"%s reads its sizes from %s, the default of "
+				"%s: name that file in the command, too",
+				r->source_name, option->text,
+				option_name(option));
+	}
+	return COMMAND_OK;
+}
+
 enum command_outcome script_files_find(struct recognition *r)
 {
 	struct command *command = r->command;
 	struct script_files files = { .r = r };
 
+	if (command->preset_is_certain && !command->takes_no_options)
+		return default_file_check(r);
 	if (command->preset_is_certain || command->file_count || r->is_open ||
 	    !r->text || command->view.has_shell ||
 	    source_options_name_batch(r->source))

@@ -298,3 +298,40 @@ const char *source_step_guard(const char *text, const char *from,
 	}
 	return NULL;
 }
+
+/* for i in range(n): of so many batches the gradients add up to one step. */
+static bool loops_passes(const struct count_place *place)
+{
+	const char *first = place->line + count_indent(place->line);
+	const char *end = block_end(place);
+
+	return bounds_loop(place) && count_holds(first, place->name, "for ") &&
+	       end < place->block_end &&
+	       count_holds(place->end, end, "backward(") &&
+	       (count_holds(place->end, end, "next(") ||
+		count_holds(place->end, end, "next__(") ||
+		count_holds(place->end, end, "get_batch(")) &&
+	       !count_holds(place->end, end, ".step(");
+}
+
+const char *source_pass_loop(const char *text, const char *from, size_t *length)
+{
+	static const char call[] = "range(";
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	while (from < end &&
+	       (from = memmem(from, (size_t)(end - from), call, 6))) {
+		const char *name = from += strlen(call), *behind = name, *dot;
+		struct count_place place;
+
+		while (count_is_name_byte(*behind) || *behind == '.')
+			behind++;
+		dot = memrchr(name, '.', (size_t)(behind - name));
+		name = dot ? dot + 1 : name;
+		*length = (size_t)(behind - name);
+		place = count_place_of(text, name, *length);
+		if (*length && name < place.line_end && loops_passes(&place))
+			return name;
+	}
+	return NULL;
+}

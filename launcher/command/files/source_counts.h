@@ -25,5 +25,11 @@ unsigned source_count_uses(const char *text, const char *variable);
  */
 const char *source_step_guard(const char *text, const char *from,
 			      size_t *length);
+/*
+ * The same of one that bounds a loop, in which the next batch is fetched and
+ * its backward pass made, and behind which the optimizer steps.
+ */
+const char *source_pass_loop(const char *text, const char *from,
+			     size_t *length);
 
 #endif

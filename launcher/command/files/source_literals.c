@@ -80,7 +80,7 @@ bool source_literal_is_of_other(const struct source_literal *literal)
 	return false;
 }
 
-/* def val_dataloader(self): */
+/* def val_dataloader(self): and no def train_and_evaluate(config): */
 bool source_literal_is_aside(const struct source_literal *literal)
 {
 	const struct source_literals *at = literal->place;
@@ -97,7 +97,10 @@ bool source_literal_is_aside(const struct source_literal *literal)
 		strbuf_add(&name, is_last ? at->statement : at->blocks[i].name,
 			   length);
 		strbuf_adds(&name, ".batch_size");
-		class = option_class_of(strbuf_text(&name), name.length);
+		class = strcasestr(strbuf_text(&name), "train")
+				? OPTION_OTHER
+				: option_class_of(strbuf_text(&name),
+						  name.length);
 		strbuf_release(&name);
 		if (class == OPTION_DECOY)
 			return true;

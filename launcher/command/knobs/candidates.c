@@ -116,6 +116,23 @@ static const char *completion(const struct preset *preset, const char *typed,
 	return found;
 }
 
+/* "--mode" or 'mode' in the script: a name of its own, no short --model_dir. */
+static bool script_says(const struct recognition *r, const char *typed,
+			size_t length)
+{
+	size_t dashes = strspn(typed, "-");
+	char *name = xstrndup(typed + dashes, length - dashes);
+	size_t bytes = length - dashes;
+	bool found = false;
+
+	for (const char *at = r->text ? strstr(r->text, name) : NULL;
+	     at && !found; at = strstr(at + 1, name))
+		found = strchr("\"'", at[bytes]) && at[bytes] && at > r->text &&
+			strchr("\"'-", at[-1]);
+	free(name);
+	return found;
+}
+
 /* The place among the names that the token means, or their count. */
 static size_t token_rank(const struct recognition *r,
 			 const struct strlist *names, const struct token *token,
@@ -134,7 +151,8 @@ static size_t token_rank(const struct recognition *r,
 		return option_rank(preset, names, *option);
 	if (rank < names->count || token->bare ||
 	    !preset->words.abbreviations || length < 5 ||
-	    strncmp(token->name, "--", 2) != 0)
+	    strncmp(token->name, "--", 2) != 0 ||
+	    script_says(r, token->name, length))
 		return rank;
 	full = completion(preset, token->name, length);
 	return full ? names_find(names, full, strlen(full), false)

@@ -161,8 +161,23 @@ static void filter(const struct recognition *r, struct file_find *find)
 	follow_references(find);
 }
 
+/* sampler.num_steps: of what is drawn from a model, not of its training. */
+static void drop_other_steps(struct file_find *find)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < find->count; i++) {
+		const char *key = find->items[i]->key;
+		const char *dot = strrchr(key, '.');
+
+		if (!dot || !option_name_is_aside(key, (size_t)(dot - key)))
+			find->items[kept++] = find->items[i];
+	}
+	find->count = kept;
+}
+
 /* Under the first of the names that the file has. */
-static void in_file_look_up(const struct recognition *r,
+static void in_file_look_up(const struct recognition *r, enum knob_kind kind,
 			    const struct strlist *names, struct file_find *find)
 {
 	for (size_t i = 0; i < names->count && !find->count; i++) {
@@ -175,6 +190,8 @@ static void in_file_look_up(const struct recognition *r,
 						find->items, SETTINGS_SAME_MAX);
 		if (find->count > SETTINGS_SAME_MAX)
 			find->count = SETTINGS_SAME_MAX;
+		if (kind == KNOB_STEPS && by_class_applies(r))
+			drop_other_steps(find);
 		filter(r, find);
 	}
 }
@@ -202,7 +219,8 @@ void file_find_knob(struct file_find *find, const struct recognition *r,
 	const struct preset_knob *knob = preset_knob(r->command->preset, kind);
 
 	*find = (struct file_find){ .file = file };
-	in_file_look_up(r, knob->keys.count ? &knob->keys : &knob->names, find);
+	in_file_look_up(r, kind, knob->keys.count ? &knob->keys : &knob->names,
+			find);
 	if (!find->count && by_class_applies(r) && by_class_of_knob(kind))
 		in_file_by_class(r, by_class_of_knob(kind), find);
 }

@@ -64,7 +64,7 @@ bool knob_accum_may_split(const struct recognition *r)
 }
 
 /* Where an agent acts, an update comes after so many of its steps. */
-static bool is_of_agent(const struct recognition *r)
+bool knob_accum_is_of_agent(const struct recognition *r)
 {
 	static const char *const words[] = { "replay",        "env.step(",
 					     "envs.step(",    "target_update",
@@ -109,7 +109,8 @@ static enum command_outcome vague_check(struct recognition *r)
 	    (counted_uses(r) & (COUNT_DIVIDES | COUNT_TIMES | COUNT_GUARDS)))
 		return COMMAND_OK;
 	if (accum->form == KNOB_ENVIRONMENT ||
-	    (accum->value != 1 && !r->hints->micro_flag && !is_of_agent(r)))
+	    (accum->value != 1 && !r->hints->micro_flag &&
+	     !knob_accum_is_of_agent(r)))
 		return not_recognised(
 			r,
 			"%s %lld may be the gradient accumulation, or not: add "
@@ -155,19 +156,32 @@ static enum command_outcome option_take(struct recognition *r,
 		       : COMMAND_OK;
 }
 
-enum command_outcome knob_accum_find(struct recognition *r)
+/* The first option whose variable a finder of the script's text names. */
+static const struct source_option *option_by(
+	const struct recognition *r,
+	const char *(*find)(const char *text, const char *from, size_t *length))
 {
 	const struct source_option *option = NULL;
 	const char *name = r->text;
 	size_t length = 0;
 
+	while (!option && name &&
+	       (name = find(r->text, name + length, &length)))
+		option = guarding_option(r, name, length);
+	return option;
+}
+
+enum command_outcome knob_accum_find(struct recognition *r)
+{
+	const struct source_option *option;
+
 	if (!by_class_applies(r))
 		return COMMAND_OK;
 	if (r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT)
 		return vague_check(r);
-	while (!option && name &&
-	       (name = source_step_guard(r->text, name + length, &length)))
-		option = guarding_option(r, name, length);
+	option = option_by(r, source_step_guard);
+	if (!option)
+		option = option_by(r, source_pass_loop);
 	return option ? option_take(r, option) : COMMAND_OK;
 }
 

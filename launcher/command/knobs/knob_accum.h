@@ -23,6 +23,9 @@ bool knob_accum_splits(const struct recognition *r);
  * say that it does not. */
 bool knob_accum_may_split(const struct recognition *r);
 
+/* An agent acts in an environment: its steps are not those of an optimizer. */
+bool knob_accum_is_of_agent(const struct recognition *r);
+
 /* All knobs are found: what is left over must not multiply the batch. */
 enum command_outcome knob_accum_check(const struct recognition *r);
 

@@ -32,7 +32,7 @@ struct knob_literals {
 	struct source_literal items[LITERALS_MAX];
 	bool is_aside[LITERALS_MAX];
 	size_t count;
-	bool any_of_other; /* arguments of calls that train nothing */
+	bool any_of_other; /* some train nothing: an evaluation, data.map() */
 };
 
 /* "train.py:7", of the name that messages give the file. */
@@ -80,18 +80,20 @@ static void literal_note(void *context, const struct source_literal *literal)
 	found->items[found->count++] = *literal;
 }
 
-/* Of several, those that stand in no evaluation. */
+/* One that stands in an evaluation counts where the user names it alone. */
 static void literals_drop_aside(struct knob_literals *found)
 {
 	size_t kept = 0;
 
-	if (found->count < 2)
+	if (found->name && found->count < 2)
 		return;
-	for (size_t i = 0; i < found->count; i++)
-		if (!found->is_aside[i]) {
-			found->files[kept] = found->files[i];
-			found->items[kept++] = found->items[i];
-		}
+	for (size_t i = 0; i < found->count; i++) {
+		found->any_of_other |= found->is_aside[i];
+		if (found->is_aside[i])
+			continue;
+		found->files[kept] = found->files[i];
+		found->items[kept++] = found->items[i];
+	}
 	found->count = kept;
 }
 

@@ -9,7 +9,7 @@
  * The one literal of the script that can be this knob. Leaves the knob absent
  * where there is none; an accumulation of 1 says nothing, but beside a batch
  * size that is a literal too. Beside one that was named of a module it is that
- * module's. all_of_other: there is none but in calls that train nothing.
+ * module's. all_of_other: there is none but of what trains nothing.
  */
 enum command_outcome knob_literal_find(struct recognition *r,
 				       enum knob_kind kind, bool *all_of_other);

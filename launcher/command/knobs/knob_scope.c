@@ -26,7 +26,7 @@ struct module_list {
 /* One name, in its spelling of a variable, and how it is shared. */
 struct shared_name {
 	const char *name;
-	const char *text; /* of the script */
+	const char *text; /* that is looked into: of the script, or a module */
 	unsigned copies;  /* looked for so far */
 	enum source_share share;
 	bool divides_by_accum, times_accum;
@@ -176,13 +176,20 @@ static void list_module(void *context, struct named_file *file,
 		list->items[list->count++] = file;
 }
 
+static void shares_in(struct shared_name *shared, const char *text)
+{
+	shared->text = text;
+	shared->copies = 0;
+	source_shares_visit(text, note_share, shared);
+}
+
 static void shares_of_module(void *context, struct named_file *file,
 			     const struct source_import *import)
 {
 	struct shared_name *shared = context;
 
 	list_module(&shared->users, file, import);
-	source_shares_visit(strbuf_text(&file->text), note_share, shared);
+	shares_in(shared, strbuf_text(&file->text));
 }
 
 /* A script that only starts things has its loader in a module's module. */
@@ -202,8 +209,7 @@ static void shares_of_inner(const struct recognition *r,
 		module_files_visit_of(&user, list_module, &inner);
 	}
 	for (size_t i = 0; i < inner.count; i++)
-		source_shares_visit(strbuf_text(&inner.items[i]->text),
-				    note_share, shared);
+		shares_in(shared, strbuf_text(&inner.items[i]->text));
 }
 
 /* Of one rank and one pass nothing is shared, nor what the script shares. */
@@ -221,11 +227,10 @@ static struct shared_name shares_of(const struct recognition *r,
 {
 	struct shared_name shared = {
 		.name = knob_scope_variable(r, name, variable),
-		.text = r->text,
 	};
 
 	if (r->text)
-		source_shares_visit(r->text, note_share, &shared);
+		shares_in(&shared, r->text);
 	if (!shared.divides_by_accum && may_be_shared(r, shared.share))
 		module_files_visit(r, shares_of_module, &shared);
 	if (shared.share == SHARE_NONE)

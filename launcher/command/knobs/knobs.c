@@ -15,15 +15,46 @@
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
+#include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
+#include "launcher/command/text/option_class.h"
 
 #include "base/alloc.h"
+#include "base/span.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* "number of updates in each forward pass" */
+static bool is_of_each(const struct source_option *option)
+{
+	const char *help = option ? option->help : NULL;
+
+	return help && (strcasestr(help, "each ") || strcasestr(help, " per "));
+}
+
+/*
+ * Only the largest count of steps can bound a run: others are those of a pass,
+ * a sampler or a rollout, and more of them would be another training.
+ */
+static const struct candidate *pick_limit(const struct candidates *candidates)
+{
+	const struct candidate *picked = NULL;
+	int64_t count, most = 0;
+
+	for (size_t i = 0; i < candidates->count; i++) {
+		const struct candidate *candidate = &candidates->items[i];
+
+		if (!count_parse(candidate->value, &count) || count <= most)
+			continue;
+		most = count;
+		picked = candidate;
+	}
+	return picked && is_of_each(picked->option) ? NULL : picked;
+}
 
 /*
  * The candidate that counts. Two options are two, also where they say the same
@@ -35,6 +66,10 @@ static enum command_outcome pick(const struct recognition *r,
 				 const struct candidate **picked)
 {
 	*picked = NULL;
+	if (kind == KNOB_STEPS && by_class_applies(r)) {
+		*picked = pick_limit(candidates);
+		return COMMAND_OK;
+	}
 	if (kind <= KNOB_GLOBAL && candidates->count > 1)
 		return advise_between(r, kind, &candidates->items[0],
 				      &candidates->items[1]);
@@ -114,13 +149,78 @@ static enum command_outcome key_by_words(struct recognition *r)
 	return knob_by_key_find(r, KNOB_MICRO, batch->key);
 }
 
+/* "batch_size=2" in "lr=0.1,batch_size=2"; no length: there is none. */
+static struct span inner_setting(const char *value)
+{
+	struct span found = { value, 0 };
+
+	while (*value && !found.length) {
+		size_t length = strcspn(value, ", ");
+		size_t key = strcspn(value, "=");
+		size_t digits = key < length
+					? strspn(value + key + 1, "0123456789")
+					: 0;
+
+		if (digits && key + 1 + digits == length &&
+		    option_class_of(value, key) == OPTION_BATCH)
+			found = (struct span){ value, length };
+		value += length + (value[length] != '\0');
+	}
+	return found;
+}
+
+/*
+ * --hparams=batch_size=2,lr=0.1: which option that is only the program knows.
+ * What it says is no default's place to be taken by.
+ */
+static enum command_outcome check_inner(const struct recognition *r)
+{
+	const struct command *command = r->command;
+	struct token token;
+
+	if (!by_class_applies(r))
+		return COMMAND_OK;
+	for (size_t i = command->view.args; token_next(&token, command, &i);
+	     i++) {
+		const char *value = token_value(&token, command_argv(command));
+		struct span found = inner_setting(value ? value : "");
+		int key = (int)strcspn(found.at, "=");
+
+		/* --name batch=4 only says it. */
+		if (token.bare || !found.length ||
+		    option_name_is_aside(token.name, token.name_length))
+			continue;
+		return not_recognised(
+			r,
+			"%.*s holds %.*s, which may be the batch size: write "
+			"%.*s={micro:%.*s} there",
+			(int)token.name_length, token.name, (int)found.length,
+			found.at, key, found.at, (int)found.length - key - 1,
+			found.at + key + 1);
+	}
+	return COMMAND_OK;
+}
+
+static bool knob_is_left_out(const struct recognition *r, enum knob_kind kind)
+{
+	return kind == KNOB_OUTPUT ? output_stays(r)
+	       : kind == KNOB_STEPS
+		       ? by_class_applies(r) && knob_accum_is_of_agent(r)
+		       : false;
+}
+
+static bool is_absent(const struct recognition *r, enum knob_kind kind)
+{
+	return r->command->knobs[kind].form == KNOB_ABSENT;
+}
+
 static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 {
 	struct candidates candidates;
 	const struct candidate *picked;
 	enum command_outcome outcome;
 
-	if (kind == KNOB_OUTPUT && output_stays(r))
+	if (knob_is_left_out(r, kind))
 		return COMMAND_OK;
 	candidates_collect(&candidates, r, kind);
 	outcome = pick(r, kind, &candidates, &picked);
@@ -131,20 +231,19 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 	    is_set_later(r, kind, &picked->token))
 		picked = NULL;
 	if (picked && picked->weak && kind == KNOB_MICRO &&
-	    r->command->knobs[KNOB_ACCUM].form == KNOB_ABSENT)
+	    is_absent(r, KNOB_ACCUM))
 		return advise_if_meant(r, kind, picked);
 	if (picked && picked->token.name)
 		outcome = knob_take(r, kind, &picked->token);
-	if (outcome == COMMAND_OK &&
-	    r->command->knobs[kind].form == KNOB_ABSENT)
+	if (outcome == COMMAND_OK && kind == KNOB_MICRO && is_absent(r, kind))
+		outcome = check_inner(r);
+	if (outcome == COMMAND_OK && is_absent(r, kind))
 		outcome = knob_in_file_find(r, kind);
-	if (outcome == COMMAND_OK && kind == KNOB_MICRO &&
-	    r->command->knobs[kind].form == KNOB_ABSENT &&
-	    r->command->knobs[KNOB_GLOBAL].form == KNOB_ABSENT)
+	if (outcome == COMMAND_OK && kind == KNOB_MICRO && is_absent(r, kind) &&
+	    is_absent(r, KNOB_GLOBAL))
 		outcome = key_by_words(r);
 	/* A file that has the last word needs no default beside it. */
-	if (outcome == COMMAND_OK &&
-	    r->command->knobs[kind].form == KNOB_ABSENT &&
+	if (outcome == COMMAND_OK && is_absent(r, kind) &&
 	    !knob_in_winning_file_is_set(r, kind))
 		outcome = knob_default_find(r, kind);
 	return outcome == COMMAND_OK ? knob_in_winning_file_find(r, kind)

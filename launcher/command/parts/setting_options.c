@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool file_has_key(const struct command *command, const char *key)
+/* The key, or, where is_last, one whose last name it is. */
+static bool file_names(const struct command *command, const char *key,
+		       bool is_last)
 {
 	const struct setting *found[SETTINGS_SAME_MAX];
 
@@ -25,10 +27,25 @@ static bool file_has_key(const struct command *command, const char *key)
 						 key, found, SETTINGS_SAME_MAX);
 
 		for (size_t k = 0; k < count && k < SETTINGS_SAME_MAX; k++)
-			if (strcmp(found[k]->key, key) == 0)
+			if (is_last || strcmp(found[k]->key, key) == 0)
 				return true;
 	}
 	return false;
+}
+
+static bool file_has_key(const struct command *command, const char *key)
+{
+	return file_names(command, key, false);
+}
+
+/* batch_size 8, of a file with TRAIN.batch_size: some go by the last name. */
+static bool file_has_size(const struct command *command, const char *key)
+{
+	enum option_class class = option_class_of(key, strlen(key));
+
+	return (class == OPTION_BATCH || class == OPTION_MICRO ||
+		class == OPTION_ACCUM) &&
+	       file_names(command, key, true);
 }
 
 /* "train.batch_size=8": does a file of the command have that key? */
@@ -76,7 +93,8 @@ static void pair_keys_find(struct recognition *r)
 		return;
 	for (size_t i = view->args; i + 1 < view->end; i++)
 		if (count_parse(argv->items[i + 1], &number) &&
-		    file_has_key(r->command, argv->items[i]))
+		    (file_has_key(r->command, argv->items[i]) ||
+		     file_has_size(r->command, argv->items[i])))
 			strlist_add(&view->pair_keys, argv->items[i]);
 	view->pairs |= view->pair_keys.count > 0;
 }

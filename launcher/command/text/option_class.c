@@ -68,7 +68,7 @@ static const struct word_kind word_kinds[] = {
 	  "combined glob virtual target desired",
 	  W_GLOBAL },
 	{ "all across", W_ALL },
-	{ "gaccum gradaccum", W_ACCUM },
+	{ "gaccum gradaccum cumulative", W_ACCUM },
 	{ "acc accu", W_ACC },
 	{ "ga gas gacc", W_GA },
 	{ "grad grads gradient gradients", W_GRAD },
@@ -362,9 +362,9 @@ static bool option_class_goes_on(const char *name, size_t left,
 /* Most options are none of these; scripts and files have thousands. */
 static bool may_matter(const char *name, size_t length)
 {
-	static const char *const pieces[] = { "bs",  "bz",   "bat",
-					      "acc", "acu",  "ga",
-					      "per", "each", "micro" };
+	static const char *const pieces[] = { "bs",    "bz",   "bat", "acc",
+					      "acu",   "ga",   "per", "each",
+					      "micro", "cumul" };
 
 	for (size_t i = 0; i + 1 < length; i++) {
 		/* ASCII letters alone become what is looked for. */

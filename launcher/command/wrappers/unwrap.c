@@ -120,7 +120,9 @@ static enum command_outcome wrapper_program(struct wrapper *wrapper)
 	wrapper->view->program = wrapper->at;
 	if (strcmp(program, "-") == 0 || argument_is_pipe(program) ||
 	    (length > 3 && strcmp(program + length - 3, ".py") == 0))
-		return wrapper_script(wrapper);
+		return wrapper_hands_on(wrapper, false)
+			       ? COMMAND_OK
+			       : wrapper_script(wrapper);
 	return wrapper_starts_another(wrapper) ? COMMAND_OK
 					       : wrapper_itself(wrapper);
 }

@@ -6,9 +6,18 @@
 #include "launcher/command/text/command_outcome.h"
 #include "launcher/command/wrappers/launch_options.h"
 #include "launcher/command/wrappers/launchers.h"
+#include "launcher/command/wrappers/unwrap_unknown.h"
 
 #include <ctype.h>
 #include <string.h>
+
+static bool is_no_launcher(const struct wrapper *wrapper)
+{
+	bool is_whole;
+
+	return !launcher_find_module(wrapper->launchers, wrapper_here(wrapper),
+				     &is_whole);
+}
 
 /* The word after -m or -c at wrapper->at; glued is what stands behind it. */
 static enum command_outcome wrapper_inline(struct wrapper *wrapper, char letter,
@@ -28,8 +37,10 @@ static enum command_outcome wrapper_inline(struct wrapper *wrapper, char letter,
 	if (letter == 'm') {
 		enum command_outcome outcome = wrapper_check_known(wrapper);
 
-		return outcome == COMMAND_OK ? wrapper_module(wrapper)
-					     : outcome;
+		if (outcome != COMMAND_OK || (is_no_launcher(wrapper) &&
+					      wrapper_hands_on(wrapper, true)))
+			return outcome;
+		return wrapper_module(wrapper);
 	}
 	wrapper->view->code = wrapper->at++;
 	wrapper->done = true;
@@ -113,7 +124,8 @@ enum command_outcome wrapper_python(struct wrapper *wrapper)
 	if (outcome != COMMAND_OK)
 		return outcome;
 	row = launcher_find(wrapper->launchers, wrapper_here(wrapper));
-	if (row && row->count != COUNT_NOTHING)
+	if ((row && row->count != COUNT_NOTHING) ||
+	    wrapper_hands_on(wrapper, false))
 		return COMMAND_OK;
 	return wrapper_script(wrapper);
 }

@@ -2,12 +2,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/wrappers/unwrap_unknown.h"
 
+#include "base/alloc.h"
 #include "base/match.h"
 #include "configs/presets/preset.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
 #include "launcher/command/wrappers/launchers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* The first word of an entry such as "xtuner train", or a script's name. */
@@ -28,10 +30,13 @@ static bool names_program(const struct strlist *entries, const char *program)
 	return false;
 }
 
+/* Entries such as "*.py fit" name no script that starts another. */
 static bool is_of_a_preset(const struct wrapper *wrapper, const char *program)
 {
 	const struct presets *presets = wrapper->presets;
 
+	if (text_ends_with(program, ".py"))
+		return false;
 	for (size_t i = 0; presets && i < presets->count; i++)
 		if (names_program(&presets->items[i].signs.entries, program) ||
 		    names_program(&presets->items[i].signs.scripts, program))
@@ -106,4 +111,46 @@ bool wrapper_starts_another(struct wrapper *wrapper)
 		return true;
 	}
 	return false;
+}
+
+/* A copy of torch.distributed.launch, say: it hands on all that is left. */
+static bool starts_processes(const char *text)
+{
+	return strstr(text, "REMAINDER") &&
+	       (strstr(text, "Popen(") || strstr(text, "subprocess."));
+}
+
+/* "pkg/launch.py" of pkg.launch; the caller frees. */
+static char *module_source(const char *module)
+{
+	char *path = xasprintf("%s.py", module);
+	size_t length = strlen(module);
+
+	for (size_t i = 0; i < length; i++)
+		if (path[i] == '.')
+			path[i] = '/';
+	return path;
+}
+
+static bool may_hand_on(struct wrapper *wrapper, bool is_module)
+{
+	const char *word = wrapper_here(wrapper);
+	char *path = is_module ? module_source(word) : xstrdup(word);
+	const struct named_file *file = named_files_get(wrapper->texts, path);
+	bool is_read = file && !file->error && file->text.length;
+
+	free(path);
+	return is_read ? starts_processes(strbuf_text(&file->text)) : is_module;
+}
+
+bool wrapper_hands_on(struct wrapper *wrapper, bool is_module)
+{
+	const char *starter = wrapper->view->starter;
+	bool does = may_hand_on(wrapper, is_module) &&
+		    wrapper_starts_another(wrapper);
+
+	/* Below a launcher it starts one script as one rank. */
+	if (!does || wrapper->view->launcher)
+		wrapper->view->starter = starter;
+	return does;
 }

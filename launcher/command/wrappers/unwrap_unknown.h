@@ -13,5 +13,11 @@
  * a program by itself.
  */
 bool wrapper_starts_another(struct wrapper *wrapper);
+/*
+ * The same of a script or module that python is given: one that starts
+ * processes and hands on its last words, or a module that is not in this
+ * folder.
+ */
+bool wrapper_hands_on(struct wrapper *wrapper, bool is_module);
 
 #endif
