@@ -319,8 +319,8 @@ const char *source_pass_loop(const char *text, const char *from, size_t *length)
 	static const char call[] = "range(";
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 
-	while (from < end &&
-	       (from = memmem(from, (size_t)(end - from), call, 6))) {
+	while (from < end && (from = memmem(from, (size_t)(end - from), call,
+					    strlen(call)))) {
 		const char *name = from += strlen(call), *behind = name, *dot;
 		struct count_place place;
 
