@@ -31,6 +31,35 @@ static struct size_meaning meaning_of_failure(const struct session *session,
 	return meaning;
 }
 
+/* What other sizes have shown speaks against what this one seems to say. */
+static bool others_deny(const struct session *session,
+			const struct trial *trial, struct size_meaning meaning)
+{
+	const struct command *command = &session->given.request->command;
+	const struct probe_notes *notes = session->trials.notes;
+
+	if (command->micro_guess == GUESS_MADE ||
+	    command->accum_guess == GUESS_MADE)
+		return false;
+	for (size_t i = 0; i < notes->count; i++) {
+		const struct trial *other = &notes->items[i].trial;
+
+		if (trial_fits(other) &&
+		    (meaning.state == MEANING_OTHER
+			     ? meaning_is_proved(other, trial)
+			     : meaning.nonsense == NONSENSE_OTHER &&
+				       meaning_passes_follow(other, trial)))
+			return true;
+	}
+	return false;
+}
+
+static bool says_otherwise(struct size_meaning meaning)
+{
+	return meaning.state == MEANING_OTHER ||
+	       meaning.state == MEANING_NO_SENSE;
+}
+
 /* What a probe shows of the meaning. */
 static struct size_meaning meaning_of(const struct session *session,
 				      const struct batch *written,
@@ -39,18 +68,21 @@ static struct size_meaning meaning_of(const struct session *session,
 	const struct command *command = &session->given.request->command;
 
 	if (trial_fits(trial) ||
-	    (command_rows_are_open(command) && trial_is_misfit(trial)))
-		return meaning_judge(command, written, trial);
+	    (command_rows_are_open(command) && trial_is_misfit(trial))) {
+		struct size_meaning meaning =
+			meaning_judge(command, written, trial);
+
+		if (says_otherwise(meaning) &&
+		    others_deny(session, trial, meaning))
+			meaning =
+				(struct size_meaning){ .state =
+							       MEANING_UNSEEN };
+		return meaning;
+	}
 	if (trial->verdict == VERDICT_FAILED ||
 	    trial->verdict == VERDICT_TOO_BIG)
 		return meaning_of_failure(session, trial);
 	return (struct size_meaning){ .state = MEANING_UNSEEN };
-}
-
-static bool says_otherwise(struct size_meaning meaning)
-{
-	return meaning.state == MEANING_OTHER ||
-	       meaning.state == MEANING_NO_SENSE;
 }
 
 static struct batch written_of(const struct session *session,

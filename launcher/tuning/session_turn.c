@@ -73,10 +73,11 @@ static char *doubt_words(enum size_doubt doubt, const struct trial *below,
 			    (long long)trial->seen_accum);
 		break;
 	case SIZE_SHORT:
-		strbuf_addf(&words,
-			    "takes %lld rows in a pass, as its data loader has "
-			    "no more",
-			    (long long)trial->input_rows);
+		strbuf_addf(&words, "takes %lld rows in a pass, %s",
+			    (long long)trial->input_rows,
+			    trial->loader_rows
+				    ? "as its data loader gives no more"
+				    : "fewer than it was told");
 		break;
 	case SIZE_IDLE:
 		strbuf_addf(&words,

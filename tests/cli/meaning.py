@@ -29,8 +29,9 @@ ROWS = (
     ("no_loader", 1, "--batch-size 8 --accum-steps 4", 32, ()),
     ("whole", 1, "--batch-size 32 --accum-steps 4", 32, ("whole batch",)),
     ("pieces", 1, "--batch-size 32 --accum-steps 4", 32, ("whole batch",)),
+    ("twice", 1, "--batch-size 8 --accum-steps 2", 16, ()),
     ("two_losses", 1, "--batch-size 8", 8, ()),
-    ("closures", 1, "--batch-size 8", 8, ()),
+    ("closures", 1, "--batch-size 8 --accum-steps 4", 32, ()),
     ("data_parallel", 1, "--batch-size 8 --accum-steps 2", 16, ()),
     ("over_ranks", 2, "--batch-size 16", 16, ("counts over all ranks",)),
     ("total_accum", 2, "--batch-size 4 --accum-steps 4", 16,
@@ -53,8 +54,8 @@ if not NIGHTLY:
                 ("plain", 2), ("over_node", 2))
     ROWS = tuple(row for row in ROWS if row[:2] not in LEFT_OUT)
 
-# What comes into the model more than once a row.
-VIEWS = {"doubled": 2}
+# What comes into the model, or back, more than once a row.
+VIEWS = {"doubled": 2, "twice": 2}
 
 MISREAD = [row for row in ROWS if row[4]]
 
@@ -155,7 +156,8 @@ def what_is_not_run_is_no_fit(place):
     """Programs that make what is too large for them smaller, or leave it out."""
     for meaning, why in (("smaller", "makes its passes smaller by itself"),
                          ("left_out", "steps without a gradient"),
-                         ("few_rows", "its data loader has no more")):
+                         ("few_rows", "its data loader gives no more"),
+                         ("at_most", "16 rows in a pass, fewer than it was")):
         got = run(place, meaning, 1, "--batch-size 8 --accum-steps 8")
         if not equal(meaning, got.status, 0):
             print(got)

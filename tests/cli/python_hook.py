@@ -43,7 +43,7 @@ START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 REST = b"\xa5" * 99999
 TORCH_CASES = (
     "sgd adam subclass inherited scheduler two_optimizers closure "
-    "failing_step deleted proxy around replaced_on_instance parts "
+    "closure_of_three looked_at_twice failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
     "by_hand by_grad by_grad_and_hand scripted by_hand_first shards few_data "
     "few_steps scaled caught in_order shuffled no_more idle"
@@ -63,7 +63,7 @@ PASSES_BY_HAND = {"by_hand": 5, "by_grad": 5, "by_grad_and_hand": 3}
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
     "caught": 3, "in_order": 1, "shuffled": 1, "no_more": 1,
-    "idle": 0,
+    "idle": 0, "closure": 1, "closure_of_three": 3, "looked_at_twice": 2,
 }
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the

@@ -98,6 +98,48 @@ def closure():
     return 3
 
 
+def closure_of_three():
+    """A loss of three passes, of which the gradients are emptied to zeros."""
+    weight = parameter()
+    optimizer = torch.optim.LBFGS([weight], lr=0.01, max_iter=4)
+
+    def evaluate():
+        optimizer.zero_grad(set_to_none=False)
+        losses = [loss_of(weight) for _ in range(3)]
+        for loss in losses:
+            loss.backward()
+        return sum(losses)
+
+    for _ in range(3):
+        optimizer.step(evaluate)
+    return 3
+
+
+class Ascending(torch.optim.SGD):
+    """As SAM: looks at the loss once more within its step."""
+
+    def step(self, closure=None):
+        self.zero_grad()
+        with torch.enable_grad():
+            closure()
+        super().step()
+
+
+def looked_at_twice():
+    weight = parameter()
+    optimizer = Ascending([weight], lr=0.1)
+
+    def evaluate():
+        for _ in range(2):
+            loss_of(weight).backward()
+
+    for _ in range(4):
+        evaluate()
+        optimizer.step(evaluate)
+        optimizer.zero_grad()
+    return 4
+
+
 def failing_step():
     weight = parameter()
     optimizer = Superior([weight], lr=0.1)

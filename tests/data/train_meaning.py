@@ -73,6 +73,18 @@ def without_loader(net, size, accum, steps):
         optimizer.zero_grad()
 
 
+def twice(net, size, accum, steps):
+    """Two backward passes of each micro-batch, and no data loader."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for _ in range(steps):
+        for _ in range(accum):
+            batch = torch.randn(size, WIDTH)
+            loss_of(net, batch).backward()
+            loss_of(net, -batch).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 def two_losses(net, size, accum, steps):
     """As an adversarial pair: each of the two has a step of its own."""
     other = model()
@@ -94,12 +106,13 @@ def closures(net, size, accum, steps):
     optimizer = torch.optim.LBFGS(net.parameters(), max_iter=4)
     source = batches(size)
     for _ in range(steps):
-        batch = next(source)
+        several = [next(source) for _ in range(accum)]
 
         def closure():
             optimizer.zero_grad()
-            loss = loss_of(net, batch)
-            loss.backward()
+            for batch in several:
+                loss = loss_of(net, batch)
+                loss.backward()
             return loss
 
         optimizer.step(closure)
@@ -181,6 +194,11 @@ def left_out(net, size, accum, steps):
         optimizer.zero_grad()
 
 
+def at_most(net, size, accum, steps):
+    """Of what is too large some is used, and there is no data loader."""
+    without_loader(net, min(size, 16), accum, steps)
+
+
 def few_rows(net, size, accum, steps):
     """Less data than a large batch has rows; steps go on over epochs."""
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
@@ -211,6 +229,7 @@ def by_hand(net, size, accum, steps):
 LOOPS = {
     "pieces": in_pieces,
     "no_loader": without_loader,
+    "twice": twice,
     "two_losses": two_losses,
     "closures": closures,
     "pair": pair,
@@ -219,6 +238,7 @@ LOOPS = {
     "uneven": uneven,
     "smaller": smaller,
     "left_out": left_out,
+    "at_most": at_most,
     "few_rows": few_rows,
     "by_hand": by_hand,
 }

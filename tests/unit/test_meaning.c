@@ -851,9 +851,77 @@ static void every_meaning_is_judged(void **state)
 	presets_release(&presets);
 }
 
+static struct trial told_and_seen(int64_t told, int64_t seen)
+{
+	return (struct trial){ .grad_accum = told, .seen_accum = seen };
+}
+
+static void passes_follow_what_was_told(void **state)
+{
+	static const struct {
+		int64_t told[2], seen[2];
+		bool follow;
+	} pairs[] = {
+		{ { 4, 2 }, { 8, 4 }, true },
+		{ { 1, 3 }, { 2, 6 }, true },
+		{ { 4, 2 }, { 4, 4 }, false }, /* it does nothing */
+		{ { 4, 4 }, { 8, 8 }, false }, /* nothing else was told */
+		{ { 4, 2 }, { 0, 0 }, false },
+		{ { 4, 2 }, { 8, 3 }, false },
+		{ { 4, INT64_MAX }, { 8, 4 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		struct trial one =
+			told_and_seen(pairs[i].told[0], pairs[i].seen[0]);
+		struct trial other =
+			told_and_seen(pairs[i].told[1], pairs[i].seen[1]);
+
+		if (meaning_passes_follow(&one, &other) != pairs[i].follow)
+			fail_msg("pair %zu", i);
+	}
+}
+
+static struct trial rows_and_passes(int64_t told[2], int64_t seen[2])
+{
+	return (struct trial){ .micro_batch = told[0],
+			       .grad_accum = told[1],
+			       .input_rows = seen[0],
+			       .seen_accum = seen[1] };
+}
+
+static void an_accumulation_proves_what_is_read(void **state)
+{
+	struct {
+		int64_t by_told[2], by_seen[2], told[2], seen[2];
+		bool is_proved;
+	} pairs[] = {
+		{ { 8, 8 }, { 8, 8 }, { 32, 2 }, { 16, 2 }, true },
+		{ { 8, 8 }, { 8, 8 }, { 32, 2 }, { 32, 2 }, false },
+		/* The batch of a step is that of its one pass. */
+		{ { 8, 1 }, { 8, 1 }, { 4, 2 }, { 2, 2 }, false },
+		{ { 32, 4 }, { 8, 4 }, { 16, 2 }, { 8, 2 }, false },
+		{ { 8, 8 }, { 8, 16 }, { 32, 2 }, { 16, 2 }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++) {
+		struct trial by =
+			rows_and_passes(pairs[i].by_told, pairs[i].by_seen);
+		struct trial other =
+			rows_and_passes(pairs[i].told, pairs[i].seen);
+
+		if (meaning_is_proved(&by, &other) != pairs[i].is_proved)
+			fail_msg("pair %zu", i);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_accumulation_proves_what_is_read),
+		cmocka_unit_test(passes_follow_what_was_told),
 		cmocka_unit_test(every_meaning_is_judged),
 	};
 

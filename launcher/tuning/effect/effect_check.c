@@ -15,6 +15,8 @@
  * a promise so many times the noise is one, for a size so many times larger. */
 #define FLAT_PART 2
 #define DOUBT_FACTOR 2
+/* Rows that are fewer by more than this part are clearly fewer. */
+#define ROWS_PART 8
 /* Time that follows the size rises by at least this part of it. */
 #define FOLLOWING_TIME 0.75
 /* Steps are looked for in this interval: no time is known better. */
@@ -318,11 +320,29 @@ static bool is_whole_step(const struct trial *below, const struct trial *trial)
 	       capped_product(told, below->input_rows);
 }
 
-/* Fewer rows than were told, and as many as a batch of the loader has. */
+/* Fewer rows than were told, and as many as a batch of the loader has; without
+ * a loader clearly fewer, as some may be left out one by one. */
 static bool is_all_there_is(const struct trial *trial)
 {
-	return trial->loader_rows && trial->loader_rows == trial->input_rows &&
-	       trial->input_rows < trial->micro_batch;
+	int64_t micro = trial->micro_batch;
+	int64_t rows = trial->input_rows;
+
+	return trial->loader_rows ? trial->loader_rows == rows && rows < micro
+				  : rows && rows < micro - micro / ROWS_PART;
+}
+
+/* The very rows of all smaller sizes: the size does nothing. More than those of
+ * one, or those of a size that is a little smaller: it is cut. */
+static bool rows_are_cut(const struct trial *trials, size_t count,
+			 const struct trial *below, const struct trial *trial)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_in_use(trials, count, i) && trial_fits(&trials[i]) &&
+		    trials[i].input_rows &&
+		    trials[i].input_rows < trial->input_rows)
+			return true;
+	return trial->input_rows == below->input_rows &&
+	       trial->micro_batch / 2 < below->micro_batch;
 }
 
 /* By its rows and passes, beside those of a smaller size, which is returned. */
@@ -344,9 +364,8 @@ static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
 	if (trial->seen_accum > trial->grad_accum && trial->input_rows &&
 	    is_whole_step(*below, trial))
 		return SIZE_CUT;
-	/* The very rows of the smaller one: the size does nothing. */
-	return is_short && trial->input_rows > (*below)->input_rows &&
-			       (*below)->input_rows == (*below)->micro_batch
+	return is_short && (*below)->input_rows == (*below)->micro_batch &&
+			       rows_are_cut(trials, count, *below, trial)
 		       ? SIZE_SHORT
 		       : SIZE_TAKEN;
 }

@@ -75,7 +75,7 @@ enum size_doubt {
 	SIZE_FLAT,  /* its peak no longer follows the size */
 	SIZE_CUT,  /* its steps take as many rows, in more and smaller passes */
 	SIZE_IDLE, /* its steps found no gradient */
-	SIZE_SHORT, /* its data loader has fewer rows than it was told */
+	SIZE_SHORT, /* its passes take fewer rows than it was told */
 };
 
 /*
@@ -86,10 +86,13 @@ enum size_doubt {
  * smaller size, or, where one smaller size is all there is, did not rise at all
  * while its input rows are neither those of its size nor of the smaller one.
  * Rows that follow the size, as those of the smaller one do, take that doubt
- * away, and where none were seen the time of a micro-step that does. CUT, IDLE:
- * a smaller size was seen to make as many passes as it was told. Such a program
- * makes its batch smaller by itself, or has no more data, or leaves out what is
- * too large. below: the largest of those smaller trials.
+ * away, and where none were seen the time of a micro-step that does. CUT, IDLE,
+ * SHORT: a smaller size was seen to make as many passes as it was told. Such a
+ * program makes its batch smaller by itself, or has no more data, or leaves out
+ * what is too large. Not SHORT: the rows of all smaller sizes, for then the
+ * size does nothing, but for one that is less than twice as large and may be
+ * rounded; without a loader, an eighth less than was told. below: the largest
+ * of those smaller trials.
  */
 enum size_doubt effect_check_doubt(const struct trial *trials, size_t count,
 				   const struct trial *trial,

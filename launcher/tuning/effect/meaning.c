@@ -362,3 +362,20 @@ struct size_meaning meaning_judge(const struct command *command,
 	}
 	return out;
 }
+
+bool meaning_passes_follow(const struct trial *one, const struct trial *other)
+{
+	int64_t product;
+
+	return one->seen_accum > 0 && one->grad_accum != other->grad_accum &&
+	       !__builtin_mul_overflow(one->seen_accum, other->grad_accum,
+				       &product) &&
+	       multiplies(other->seen_accum, one->grad_accum, product);
+}
+
+bool meaning_is_proved(const struct trial *by, const struct trial *other)
+{
+	return by->grad_accum >= 2 && by->seen_accum == by->grad_accum &&
+	       by->input_rows == by->micro_batch &&
+	       other->input_rows != other->micro_batch;
+}

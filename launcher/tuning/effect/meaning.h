@@ -69,6 +69,19 @@ struct size_meaning meaning_judge(const struct command *command,
 				  const struct batch *written,
 				  const struct trial *trial);
 
+/*
+ * Both made as many passes for each that they were told, which was not the
+ * same: the option counts them, however often each is made.
+ */
+bool meaning_passes_follow(const struct trial *one, const struct trial *other);
+
+/*
+ * An accumulation that was seen to be as it was told, of as many rows as were,
+ * proves how both are read. Where another size then takes other rows than it
+ * was told, the program has made it another one by itself.
+ */
+bool meaning_is_proved(const struct trial *by, const struct trial *other);
+
 /* What was read, what was seen, and the option that settles it: one line. */
 void meaning_add_words(struct strbuf *out, const struct command *command,
 		       const struct size_meaning *meaning,

@@ -22,14 +22,14 @@ class Passes(object):
     data loader. The passes are those that reach one parameter of the optimizer
     that stepped first, told by a hook on that parameter, which stands in no
     call and no traceback. Those before a step of another optimizer were that
-    one's: a generator's loss reaches the discriminator too. An optimizer that
-    evaluates its loss several times within a step (LBFGS, or a step that runs
-    the passes itself) counts as one pass there. Loaders are asked how far they
-    are. What the first steps usually have is told, and how many batches steps
-    of so many passes have. As long as no other optimizer steps, each pass after
-    the first step is told when it is made. Where none reaches the optimizer's
-    parameters, for these are shards of the model's or copies in another
-    precision, the calls of torch.autograd.backward count.
+    one's: a generator's loss reaches the discriminator too. Within a step an
+    optimizer may evaluate its loss several times, as LBFGS does: each time
+    begins without a gradient, and the one of most passes counts. Loaders are
+    asked how far they are. What the first steps usually have is told, and how
+    many batches steps of so many passes have. As long as no other optimizer
+    steps, each pass after the first step is told when it is made. Where none
+    reaches the optimizer's parameters, for these are shards of the model's or
+    copies in another precision, the calls of torch.autograd.backward count.
     """
 
     def __init__(self, channel):
@@ -40,12 +40,13 @@ class Passes(object):
         self.clock = getattr(time, "monotonic", None) or time.time
         self.ref = weakref.ref
         self.optimizer = None
-        self.handle = self.calls = None
+        self.handle = self.parameter = self.calls = None
         self.pid = os.getpid()
         self.is_over = False
         self.count = self.idle = 0
         self.is_stepping = False
-        self.count_before = 0
+        # Of the evaluation of the loss that is under way.
+        self.under_way = 0
         self.later = 0
         self.is_alone = True
         self.loaders = Loaders()
@@ -55,7 +56,6 @@ class Passes(object):
 
     def begin_step(self):
         self.is_stepping = True
-        self.count_before = self.count
 
     def step(self, optimizer):
         """A step is over; never raises."""
@@ -80,12 +80,12 @@ class Passes(object):
             self.note(self.seen, self.count)
             batches = self.seen_batches.setdefault(self.count, {})
             self.note(batches, yielded - self.yielded)
-            self.count, self.yielded = 0, yielded
+            self.count, self.under_way, self.yielded = 0, 0, yielded
             self.publish()
             if sum(self.seen.values()) >= PASSES_STEPS:
                 self.stop()
         else:
-            self.count = 0
+            self.count = self.under_way = 0
             self.is_alone = False
             if self.channel.enter():
                 self.channel.put32(LATER32, 0)
@@ -105,6 +105,7 @@ class Passes(object):
         for parameter in parameters:
             if parameter.grad is not None and parameter.is_leaf:
                 self.handle = parameter.register_hook(self.on_gradient)
+                self.parameter = self.ref(parameter)
                 self.optimizer = self.ref(optimizer)
                 return
         self.idle += any(
@@ -122,6 +123,7 @@ class Passes(object):
 
     def leave_parameter(self):
         handle, self.handle = self.handle, None
+        self.parameter = None
         if handle is not None:
             handle.remove()
 
@@ -130,9 +132,20 @@ class Passes(object):
             self.on_gradient(None)
 
     def on_gradient(self, gradient):
-        if not self.is_stepping or self.count == self.count_before:
-            self.count += 1
+        if self.is_stepping and self.is_anew():
+            self.under_way = 0
+        self.under_way += 1
+        if self.under_way > self.count:
+            self.count = self.under_way
             self.tell()
+
+    def is_anew(self):
+        """Nothing is added up yet of the loss that is evaluated; never raises."""
+        try:
+            gradient = self.parameter().grad
+            return gradient is None or not gradient.any()
+        except Exception:
+            return True
 
     def tell(self):
         """One pass more since the first step; never raises."""
