@@ -253,9 +253,8 @@ struct memory_line memory_line_rest(const struct trial *trials, size_t count)
 	if (!trial)
 		return line;
 	rise = (double)(trial->peak_bytes - trial->rest_bytes);
-	most = trial->pass_bytes
-		       ? (double)trial->pass_bytes
-		       : MEMORY_LINE_BACKWARD * (double)trial->forward_bytes;
+	most = (double)bytes_max(trial->pass_bytes,
+				 MEMORY_LINE_BACKWARD * trial->forward_bytes);
 	line = line_of_rise(trial, rise);
 	if (!(most > 0) || rise <= most)
 		return line;
@@ -267,7 +266,6 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count)
 {
 	const struct trial *trial = largest_at_rest(trials, count);
 	struct memory_line line = { 0, 0, 0 };
-
 	double bytes;
 
 	if (!trial)

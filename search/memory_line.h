@@ -45,9 +45,11 @@ struct memory_line memory_line_sloped(const struct trial *trials, size_t count,
  * From what one probe showed, the largest that fits and says so: its bytes at
  * rest are the fixed ones, and its peak gives the rise. What a step needs for a
  * while whatever its size makes that rise too steep; so it is at most what the
- * samples of a pass took or, where that is not known, MEMORY_LINE_BACKWARD
- * times what the forward pass left, unless a larger size was over its limit
- * though this let it fit. Larger sizes mostly need no more than this says.
+ * samples of a pass took or MEMORY_LINE_BACKWARD times what the forward pass
+ * left, whichever is more, unless a larger size was over its limit though this
+ * let it fit. What malloc keeps adds to the first passes later, so that what
+ * they took is too little by itself. Larger sizes mostly need no more than this
+ * says.
  */
 struct memory_line memory_line_rest(const struct trial *trials, size_t count);
 
