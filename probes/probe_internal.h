@@ -125,7 +125,8 @@ void probe_watch_command_ended(struct probe *probe,
 /* The command ended by itself: was it the surroundings that ended it? */
 void probe_watch_end(struct probe *probe);
 struct lifecycle_facts probe_watch_facts(const struct probe *probe);
-/* Steps by the best source there is, and which one that is. */
+
+/* probe_seen.c. Steps by the best source there is, and which one that is. */
 int64_t probe_steps(const struct probe *probe, enum steps_source *source);
 /*
  * Backward passes after the first optimizer step; 0: not known, or that step

@@ -276,22 +276,30 @@ unsigned source_count_uses(const char *text, const char *variable)
 	return uses;
 }
 
+/* The name at this place, without what stands before its last dot. */
+static const char *count_name_at(const char *at, size_t *length)
+{
+	const char *behind = at, *dot;
+
+	while (count_is_name_byte(*behind) || *behind == '.')
+		behind++;
+	dot = memrchr(at, '.', (size_t)(behind - at));
+	at = dot ? dot + 1 : at;
+	*length = (size_t)(behind - at);
+	return at;
+}
+
 const char *source_step_guard(const char *text, const char *from,
 			      size_t *length)
 {
 	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
 
 	while (from < end && (from = memchr(from, '%', (size_t)(end - from)))) {
-		const char *name = from + 1 + strspn(from + 1, " ");
-		const char *behind = name, *dot;
+		const char *name;
 		struct count_place place;
 
 		from++;
-		while (count_is_name_byte(*behind) || *behind == '.')
-			behind++;
-		dot = memrchr(name, '.', (size_t)(behind - name));
-		name = dot ? dot + 1 : name;
-		*length = (size_t)(behind - name);
+		name = count_name_at(from + strspn(from, " "), length);
 		place = count_place_of(text, name, *length);
 		if (*length && name < place.line_end && guards_step(&place))
 			return name;
@@ -321,14 +329,11 @@ const char *source_pass_loop(const char *text, const char *from, size_t *length)
 
 	while (from < end && (from = memmem(from, (size_t)(end - from), call,
 					    strlen(call)))) {
-		const char *name = from += strlen(call), *behind = name, *dot;
+		const char *name;
 		struct count_place place;
 
-		while (count_is_name_byte(*behind) || *behind == '.')
-			behind++;
-		dot = memrchr(name, '.', (size_t)(behind - name));
-		name = dot ? dot + 1 : name;
-		*length = (size_t)(behind - name);
+		from += strlen(call);
+		name = count_name_at(from, length);
 		place = count_place_of(text, name, *length);
 		if (*length && name < place.line_end && loops_passes(&place))
 			return name;
