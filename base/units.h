@@ -44,6 +44,14 @@ static inline uint64_t bytes_apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
+/* Of counts: a x b, at most INT64_MAX. */
+static inline int64_t count_product(int64_t a, int64_t b)
+{
+	int64_t result;
+
+	return __builtin_mul_overflow(a, b, &result) ? INT64_MAX : result;
+}
+
 /* A whole decimal number, nothing before or after it. -EINVAL, -ERANGE. */
 int integer_parse(const char *text, int64_t *value, struct error *err);
 

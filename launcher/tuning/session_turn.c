@@ -7,6 +7,7 @@
 #include "launcher/phantom/phantom_trial.h"
 #include "launcher/report/report_style.h"
 #include "launcher/request/memory_target_words.h"
+#include "launcher/tuning/effect/size_doubt.h"
 #include "launcher/tuning/isolation/probe_writes.h"
 #include "launcher/tuning/session_answer.h"
 #include "launcher/tuning/session_failure.h"
@@ -45,66 +46,23 @@ static void session_say(const struct session *session, const char *words)
 		(void)fprintf(stderr, "autofit: %s\n", words);
 }
 
-static char *doubt_words(enum size_doubt doubt, const struct trial *below,
-			 const struct trial *trial)
-{
-	struct strbuf words = STRBUF_INIT;
-
-	switch (doubt) {
-	case SIZE_TAKEN:
-		break;
-	case SIZE_FLAT:
-		strbuf_addf(&words,
-			    "memory no longer follows the size: %s than with "
-			    "micro-batch %lld",
-			    trial->peak_bytes < below->peak_bytes
-				    ? "less"
-				    : "hardly more",
-			    (long long)below->micro_batch);
-		if (trial->input_rows && below->input_rows)
-			strbuf_addf(&words, ", and %lld rows went in",
-				    (long long)trial->input_rows);
-		break;
-	case SIZE_CUT:
-		strbuf_addf(&words,
-			    "makes its passes smaller by itself: %lld rows x "
-			    "%lld passes",
-			    (long long)trial->input_rows,
-			    (long long)trial->seen_accum);
-		break;
-	case SIZE_SHORT:
-		strbuf_addf(&words, "takes %lld rows in a pass, %s",
-			    (long long)trial->input_rows,
-			    trial->loader_rows
-				    ? "as its data loader gives no more"
-				    : "fewer than it was told");
-		break;
-	case SIZE_IDLE:
-		strbuf_addf(&words,
-			    "makes optimizer steps without a gradient, which "
-			    "micro-batch %lld does not: the program leaves "
-			    "out what fails",
-			    (long long)below->micro_batch);
-		break;
-	}
-	return strbuf_detach(&words);
-}
-
 /* It says that it fits, and did not run the size that it was given. */
 static void doubt_size(struct session *session, struct trial *trial, char **why)
 {
 	struct probe_notes *notes = session->trials.notes;
 	struct trial *trials = probe_notes_trials(notes);
+	struct strbuf words = STRBUF_INIT;
 	const struct trial *below;
 	enum size_doubt doubt =
-		effect_check_doubt(trials, notes->count, trial, &below);
+		size_doubt_of(trials, notes->count, trial, &below);
 
 	/* A size that is read as another one is not short of data. */
 	if (doubt == SIZE_SHORT && session_meaning_differs(session, trial))
 		doubt = SIZE_TAKEN;
 	if (doubt != SIZE_TAKEN) {
 		free(*why);
-		*why = doubt_words(doubt, below, trial);
+		size_doubt_words(doubt, below, trial, &words);
+		*why = strbuf_detach(&words);
 		trial->verdict = VERDICT_TOO_BIG;
 	}
 	free(trials);

@@ -22,6 +22,8 @@
 /* Of steps that the output alone tells: what prepares data, at its own pace,
  * may count its rounds there as well. */
 #define EFFECT_NOISY_TIME 0.25
+/* Steps are looked for in this interval: no time is known better. */
+#define EFFECT_TICK_SECONDS 0.02
 
 enum effect_check_state {
 	EFFECT_UNKNOWN,      /* nothing shows it yet; next_micro would tell */
@@ -70,33 +72,9 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 /* It fits by steps that were read from the output, and was stopped soon. */
 bool effect_check_rests_on_output(const struct trial *trial);
 
-enum size_doubt {
-	SIZE_TAKEN, /* there is none */
-	SIZE_FLAT,  /* its peak no longer follows the size */
-	SIZE_CUT,  /* its steps take as many rows, in more and smaller passes */
-	SIZE_IDLE, /* its steps found no gradient */
-	SIZE_SHORT, /* its passes take fewer rows than it was told */
-};
-
-/*
- * Does a trial that fits run the size that it was given? FLAT: its peak rose by
- * less than half of what the two smallest sizes promise (and, where these
- * differ by no more than noise, by less than a quarter of what the smallest and
- * the next smaller one do), or fell by more than noise below that of the next
- * smaller size, or, where one smaller size is all there is, did not rise at all
- * while its input rows are neither those of its size nor of the smaller one.
- * Rows that follow the size, as those of the smaller one do, take that doubt
- * away, and where none were seen the time of a micro-step that does. CUT, IDLE,
- * SHORT: a smaller size was seen to make as many passes as it was told. Such a
- * program makes its batch smaller by itself, or has no more data, or leaves out
- * what is too large. Not SHORT: the rows of all smaller sizes, for then the
- * size does nothing, but for one that is less than twice as large and may be
- * rounded; without a loader, an eighth less than was told. below: the largest
- * of those smaller trials.
- */
-enum size_doubt effect_check_doubt(const struct trial *trials, size_t count,
-				   const struct trial *trial,
-				   const struct trial **below);
+/* The last of several trials of one size counts, if it has a verdict. */
+bool effect_check_counts(const struct trial *trials, size_t count,
+			 size_t index);
 
 /*
  * All but SHOWN: one line for the user: which option, what was seen, the way
