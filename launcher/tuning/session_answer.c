@@ -403,7 +403,10 @@ static void cut_short(struct session *session)
 	if (best.micro_batch && is_believed(session, &best)) {
 		fill_split(session, &best);
 		strlist_add(&session->result->record.caveats,
-			    "unconfirmed: the tuning was cut short");
+			    trial_is_confirmed(probe_notes_last(
+				    session->trials.notes, best.micro_batch))
+				    ? "the tuning was cut short: more may fit"
+				    : "unconfirmed: the tuning was cut short");
 		add_doubt_of_steps(session, &best);
 	}
 	(void)session_end(
