@@ -189,6 +189,7 @@ struct findings findings_of(const struct search_problem *problem,
 	findings.rest = memory_line_rest(trials, count);
 	findings.estimated = estimated_line(problem, trials, count);
 	findings.guess = memory_line_guess(trials, count);
+	findings.late = memory_line_late(trials, count);
 	set_bound(&findings, problem);
 	set_questions(&findings, problem, trials, count);
 	return findings;

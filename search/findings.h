@@ -38,6 +38,7 @@ struct findings {
 	struct memory_line guess;    /* of peaks closer than noise as well */
 	struct memory_line cautious; /* the least that the line can rise */
 	struct memory_line steep;    /* the most that the peaks can */
+	struct memory_line late;     /* by a misfit that made steps first */
 };
 
 struct findings findings_of(const struct search_problem *problem,

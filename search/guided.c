@@ -10,7 +10,8 @@
  *  1. Nothing ran yet: the size where the estimate reaches ESTIMATE_SHARE of
  *     the limit; without an estimate problem->start.
  *  2. Nothing fits yet: below the smallest misfit what the peaks allow, or a
- *     quarter of it, for a fit teaches more than another misfit.
+ *     quarter of it, for a fit teaches more than another misfit. Only one that
+ *     made steps first is known to be too large by little: see 5.
  *  3. One size fits, no misfit: grow. Take the largest of a step by
  *     FIRST_GROWTH, the line through the origin, the line from the bytes at
  *     rest, and the estimate moved so that it passes through the measured peak
@@ -18,8 +19,9 @@
  *     the step is LATER_GROWTH.
  *  4. Two peaks make a line: the size where it meets the limit; if a probe has
  *     refuted that size, the same for a limit that is lower by the noise.
- *  5. A misfit is known but no line: a size that even doubtful peaks or the
- *     bytes at rest allow, else the middle of the bracket.
+ *  5. A misfit is known but no line. If it made steps first, the line through
+ *     it gives a size of the list, at LATE_SHARE of the limit; else even
+ *     doubtful peaks or the bytes at rest do, or it is the middle.
  *  6. The line puts the next size above the limit by more than the noise: it is
  *     called a misfit without a probe, and the search ends. Of three peaks on
  *     one line the noise is measured. Where any size may be the answer, the
@@ -52,6 +54,9 @@
 
 /* Moved through a measured peak only the slope of the estimate can be wrong. */
 #define CORRECTED_SHARE 0.95
+
+/* Where peaks grow from step to step the limit is lower by nearly a tenth. */
+#define LATE_SHARE 0.9
 
 /* A quarter more samples raise the peak of most models by more than noise. */
 #define FIRST_GROWTH 1.25
@@ -113,6 +118,25 @@ static int64_t wish_below(const struct search_problem *problem,
 	return size;
 }
 
+/*
+ * A misfit that made steps first is over the limit by little: of a list of
+ * sizes the one that is under it by as much as peaks grow is mostly the answer.
+ */
+static bool has_late(const struct search_problem *problem,
+		     const struct findings *findings)
+{
+	return problem->candidates && findings->late.points;
+}
+
+static int64_t wish_late(const struct search_problem *problem,
+			 const struct findings *findings)
+{
+	double aim = LATE_SHARE * (double)problem->limit_bytes;
+
+	assert(has_late(problem, findings));
+	return memory_line_micro(&findings->late, (uint64_t)aim);
+}
+
 static int64_t wish_on_line(const struct search_problem *problem,
 			    const struct findings *findings)
 {
@@ -128,7 +152,8 @@ static int64_t wish_on_line(const struct search_problem *problem,
 				 limit > noise ? limit - noise : 0);
 	if (size > findings->largest_fit && size < findings->smallest_misfit)
 		return size;
-	return findings_middle(problem, findings);
+	return has_late(problem, findings) ? wish_late(problem, findings)
+					   : findings_middle(problem, findings);
 }
 
 /* No line, but a bracket: nothing is lost by trusting the peaks a little. */
@@ -303,10 +328,12 @@ static struct search_answer guided_next(const struct search_problem *problem,
 		return findings_bisect(problem, &findings);
 	if (!findings.verdicts)
 		wish = first_wish(problem, &findings);
+	else if (has_line(problem, &findings) && findings.largest_fit)
+		wish = wish_on_line(problem, &findings);
+	else if (has_late(problem, &findings))
+		wish = wish_late(problem, &findings);
 	else if (!findings.largest_fit)
 		wish = wish_below(problem, &findings);
-	else if (has_line(problem, &findings))
-		wish = wish_on_line(problem, &findings);
 	else if (findings.smallest_misfit)
 		wish = wish_in_bracket(problem, &findings);
 	else

@@ -75,6 +75,12 @@ static const struct trial *largest_peak(const struct trial *trials,
 	return best;
 }
 
+static bool is_over_memory(const struct trial *trial)
+{
+	return trial->verdict == VERDICT_OVER_BUDGET ||
+	       trial_is_out_of_memory(trial);
+}
+
 /* A size ran out of memory though the line let it fit. */
 static bool is_refuted(const struct memory_line *line,
 		       const struct trial *trials, size_t count)
@@ -84,8 +90,7 @@ static bool is_refuted(const struct memory_line *line,
 		uint64_t needed =
 			bytes_max(trial->peak_bytes, trial->limit_bytes);
 
-		if ((trial->verdict == VERDICT_OVER_BUDGET ||
-		     trial_is_out_of_memory(trial)) &&
+		if (is_over_memory(trial) &&
 		    memory_line_peak(line, trial->micro_batch) < needed)
 			return true;
 	}
@@ -277,6 +282,42 @@ struct memory_line memory_line_least(const struct trial *trials, size_t count)
 	line.fixed_bytes = (double)trial->rest_bytes;
 	line.bytes_per_sample = bytes / (double)trial->micro_batch;
 	return line;
+}
+
+/* The smallest size that is too large after whole steps; or NULL. */
+static const struct trial *smallest_late(const struct trial *trials,
+					 size_t count)
+{
+	const struct trial *best = NULL;
+
+	for (size_t i = 0; i < count; i++)
+		if (is_over_memory(&trials[i]) &&
+		    trials[i].steps >= MEMORY_LINE_LATE &&
+		    (!best || trials[i].micro_batch < best->micro_batch))
+			best = &trials[i];
+	return best;
+}
+
+struct memory_line memory_line_late(const struct trial *trials, size_t count)
+{
+	const struct trial *late = smallest_late(trials, count);
+	const struct memory_line none = { 0, 0, 0 };
+	struct trial low = { .verdict = VERDICT_FITS };
+	struct trial high;
+
+	if (!late)
+		return none;
+	high = *late;
+	high.peak_bytes = bytes_max(late->peak_bytes, late->limit_bytes);
+	low.peak_bytes = late->rest_bytes;
+	for (size_t i = 0; i < count && !late->rest_bytes; i++)
+		if (trial_fits(&trials[i]) && trial_is_point(&trials[i]) &&
+		    trials[i].micro_batch < late->micro_batch &&
+		    trials[i].micro_batch > low.micro_batch)
+			low = trials[i];
+	return low.peak_bytes && low.peak_bytes < high.peak_bytes
+		       ? line_of(&low, &high, 0)
+		       : none;
 }
 
 static uint64_t distance(const struct memory_line *line,

@@ -61,6 +61,17 @@ struct memory_line memory_line_rest(const struct trial *trials, size_t count);
 struct memory_line memory_line_least(const struct trial *trials, size_t count);
 
 /*
+ * Of the smallest size that is too large though it made MEMORY_LINE_LATE steps:
+ * they stayed under its limit, so that its peak is little more than that. The
+ * other point are its bytes at rest or, where they are not known, the largest
+ * size that fits.
+ */
+struct memory_line memory_line_late(const struct trial *trials, size_t count);
+
+/* After the first step the optimizer holds what it will hold. */
+#define MEMORY_LINE_LATE 2
+
+/*
  * A sample raises the peak by more than what the forward pass and the loss
  * leave of it for the backward pass: 2.3 to 2.9 times that much in transformers
  * and a convolution net, 6 times where a small model has a large vocabulary,

@@ -18,6 +18,7 @@
 
 #define COUNT(rows) (sizeof(rows) / sizeof(*(rows)))
 #define QUESTIONS_MAX 64
+#define LATE_SHARE 1.05
 
 /* A make-believe command: what it needs at a size, and what is seen of it. */
 struct command {
@@ -62,6 +63,8 @@ static struct trial run_probe(struct game *game, int64_t micro)
 		trial.verdict = VERDICT_OVER_BUDGET;
 		trial.peak_bytes = limit;
 		trial.peak_is_lower_bound = true;
+		/* It grows from step to step. */
+		trial.steps = peak < LATE_SHARE * (double)limit ? 3 : 0;
 	}
 	if (command->is_unmeasured)
 		trial.peak_bytes = 0;

@@ -54,6 +54,13 @@
 		.micro_batch = (micro), .verdict = VERDICT_OVER_BUDGET,        \
 		.peak_bytes = 100 * GIB, .peak_is_lower_bound = true           \
 	}
+/* The same, after so many steps that stayed under it. */
+#define LATE(micro, steps_made)                                                \
+	{                                                                      \
+		.micro_batch = (micro), .verdict = VERDICT_OVER_BUDGET,        \
+		.peak_bytes = 100 * GIB, .peak_is_lower_bound = true,          \
+		.steps = (steps_made)                                          \
+	}
 #define ENDED(micro, by)                                                       \
 	{                                                                      \
 		.micro_batch = (micro), .verdict = (by)                        \
@@ -64,6 +71,12 @@ static const int64_t vast[] = { 1, INT64_MAX - 1, INT64_MAX };
 #define ONE_OR_SEVEN                                                           \
 	COMMON, .candidates = seven, .candidate_count = 2, .start = 1,         \
 		.multiple_of = 1, .max_micro = 7
+
+static const int64_t of_240[] = { 1,  2,  3,  4,  5,  6,  8,  10, 12,  15,
+				  16, 20, 24, 30, 40, 48, 60, 80, 120, 240 };
+#define OF_240                                                                 \
+	COMMON, .candidates = of_240, .candidate_count = COUNT(of_240),        \
+		.start = 8, .multiple_of = 1, .max_micro = 240
 
 static const struct history {
 	const char *name;
@@ -248,6 +261,35 @@ static const struct history {
 	  { USUAL },
 	  { FITS(16, 28.), FITS(64, 76.), OVER(88), OVER(86) },
 	  { SEARCH_PROBE, 75, 86, MISFIT_BY_PROBE } },
+	{ "by steps that fitted first: any size may be the answer",
+	  { USUAL },
+	  { FITS(16, 50.), LATE(60, 3) },
+	  { SEARCH_PROBE, 38, 60, MISFIT_BY_PROBE } },
+	{ "one of a list on the line through the limit",
+	  { OF_240 },
+	  { FITS(16, 50.), LATE(60, 3) },
+	  { SEARCH_PROBE, 48, 60, MISFIT_BY_PROBE } },
+	{ "and where others make a line",
+	  { OF_240 },
+	  { FITS(16, 40.), FITS(24, 45.), LATE(80, 3) },
+	  { SEARCH_PROBE, 60, 80, MISFIT_BY_PROBE } },
+	{ "and where nothing fits, by what it held at rest",
+	  { OF_240 },
+	  { { .micro_batch = 48,
+	      .verdict = VERDICT_OVER_BUDGET,
+	      .peak_bytes = 92 * GIB,
+	      .rest_bytes = 30 * GIB,
+	      .limit_bytes = 91 * GIB,
+	      .steps = 7 } },
+	  { SEARCH_PROBE, 40, 48, MISFIT_BY_PROBE } },
+	{ "but for that",
+	  { OF_240 },
+	  { LATE(48, 7) },
+	  { SEARCH_PROBE, 12, 48, MISFIT_BY_PROBE } },
+	{ "by one step: the optimizer may hold more after it",
+	  { OF_240 },
+	  { FITS(16, 50.), LATE(60, 1) },
+	  { SEARCH_PROBE, 30, 60, MISFIT_BY_PROBE } },
 	{ "a fit was taken back: as far below the limit as its peaks differed",
 	  { USUAL, .spread_bytes = 10 * GIB },
 	  { FITS(16, 28.), FITS(64, 76.), OVER(86) },
