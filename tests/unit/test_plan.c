@@ -243,6 +243,37 @@ static void where_a_fit_is_taken_back_it_ends(void **state)
 	assert_int_equal(step.micro_batch, 100);
 }
 
+/*
+ * A size may be the answer, and the next one is not expected to be too large by
+ * more than noise. It is confirmed at once where a longer probe of the next one
+ * is likely to find it too large.
+ */
+static void where_lengths_differ_the_next_size_is_larger(void **state)
+{
+	const struct world world = { 0, 0, 1130, 0, 0 };
+	struct plan plan =
+		with_limit(plan_of(PLAN_KEEP, 240, 1, true, 8), &world);
+	struct trial first = {
+		.micro_batch = 8,
+		.grad_accum = 2,
+		.verdict = VERDICT_FITS,
+		.peak_bytes = 462 * MIB,
+		.steps = 4,
+		.steps_source = STEPS_HOOK,
+	};
+	struct trial running = first;
+
+	(void)state;
+	running.micro_batch = 48;
+	running.grad_accum = 5;
+	running.peak_bytes = 926 * MIB;
+	assert_false(plan_wants_confirmed(&plan, &first, 1, &running));
+	first.sizes_differ = true;
+	assert_true(plan_wants_confirmed(&plan, &first, 1, &running));
+	running.peak_bytes = 800 * MIB;
+	assert_false(plan_wants_confirmed(&plan, &first, 1, &running));
+}
+
 static void without_accumulation_there_is_one_size(void **state)
 {
 	const struct world small = { 400, 20, 450, 0, 0 };
@@ -537,6 +568,7 @@ int main(void)
 		cmocka_unit_test(the_effective_batch_is_kept_exactly),
 		cmocka_unit_test(what_fails_late_is_not_believed),
 		cmocka_unit_test(where_a_fit_is_taken_back_it_ends),
+		cmocka_unit_test(where_lengths_differ_the_next_size_is_larger),
 		cmocka_unit_test(without_accumulation_there_is_one_size),
 		cmocka_unit_test(rules_are_kept),
 		cmocka_unit_test(derived_accumulation_is_kept),

@@ -14,6 +14,9 @@
 #define PROBE_ACCUM_MAX 2
 /* But so few micro-steps cost less than a second start, to be confirmed. */
 #define PROBE_ACCUM_ALL 8
+/* Where peaks vary, a longer probe finds a higher one, and a lower limit judges
+ * it. */
+#define VARYING_SHARE 0.9
 
 int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch)
 {
@@ -59,14 +62,27 @@ static bool plan_is_settled(const struct plan_view *view, int64_t micro)
 	return trial && trial_fits(trial) && trial_is_confirmed(trial);
 }
 
+/* Inputs of other lengths, or steps that take more than others. */
+static bool peaks_vary(const struct trial *trials, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (trial_fits(&trials[i]) &&
+		    (trials[i].sizes_differ || trials[i].peak_varying))
+			return true;
+	return false;
+}
+
 /* Is the next larger size expected to be too large, or as good as that? */
 static bool next_is_too_large(const struct search_problem *problem,
 			      const struct trial *trials, size_t count,
 			      int64_t next)
 {
 	uint64_t peak = search_expected_peak(problem, trials, count, next);
+	double limit = (double)problem->limit_bytes;
 
-	return peak + findings_noise(problem) > problem->limit_bytes;
+	if (peaks_vary(trials, count))
+		limit *= VARYING_SHARE;
+	return (double)(peak + findings_noise(problem)) > limit;
 }
 
 /* Before it runs: is this size the answer if it fits? */
@@ -402,21 +418,40 @@ struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 	return step;
 }
 
+/* The next larger size that may be the answer; 0: none is known. */
+static int64_t split_above(const struct plan *plan, const struct trial *all,
+			   size_t count, int64_t micro)
+{
+	struct plan_view *view = xmalloc(sizeof(*view));
+	int64_t above = 0;
+
+	plan_view_look(view, plan, all, count);
+	for (size_t i = view->split_count; i-- > 0;)
+		if (plan->mode == PLAN_KEEP && view->splits[i] > micro)
+			above = view->splits[i];
+	free(view);
+	return above;
+}
+
 /* All: with the running one as if it had fitted. */
 static bool is_asked_next(const struct plan *plan, const struct trial *all,
 			  size_t count, const struct trial *running)
 {
 	struct plan_step step = plan_next(plan, all, count);
 	struct search_problem problem = plan->problem;
+	int64_t above;
 
 	if (step.action != PLAN_PROBE)
 		return false;
 	problem.spread_bytes = plan_view_spread(all, count);
 	if (step.is_confirmation)
 		return step.micro_batch == running->micro_batch;
+	if (step.micro_batch <= running->micro_batch)
+		return false;
 	/* A larger size is asked only to be sure that it does not fit. */
-	return step.micro_batch > running->micro_batch &&
-	       next_is_too_large(&problem, all, count, step.micro_batch);
+	above = split_above(plan, all, count, running->micro_batch);
+	return next_is_too_large(&problem, all, count,
+				 above ? above : step.micro_batch);
 }
 
 bool plan_wants_confirmed(const struct plan *plan, const struct trial *trials,
