@@ -20,8 +20,8 @@
  *  4. Two peaks make a line: the size where it meets the limit; if a probe has
  *     refuted that size, the same for a limit that is lower by the noise.
  *  5. A misfit is known but no line. If it made steps first, the line through
- *     it gives a size of the list, at LATE_SHARE of the limit; else even
- *     doubtful peaks or the bytes at rest do, or it is the middle.
+ *     it gives a size of the list, for a limit as growing peaks have it; else
+ *     even doubtful peaks or the bytes at rest do, or it is the middle.
  *  6. The line puts the next size above the limit by more than the noise: it is
  *     called a misfit without a probe, and the search ends. Of three peaks on
  *     one line the noise is measured. Where any size may be the answer, the
@@ -54,9 +54,6 @@
 
 /* Moved through a measured peak only the slope of the estimate can be wrong. */
 #define CORRECTED_SHARE 0.95
-
-/* Where peaks grow from step to step the limit is lower by nearly a tenth. */
-#define LATE_SHARE 0.9
 
 /* A quarter more samples raise the peak of most models by more than noise. */
 #define FIRST_GROWTH 1.25
@@ -131,7 +128,7 @@ static bool has_late(const struct search_problem *problem,
 static int64_t wish_late(const struct search_problem *problem,
 			 const struct findings *findings)
 {
-	double aim = LATE_SHARE * (double)problem->limit_bytes;
+	double aim = PROBLEM_GROWN_SHARE * (double)problem->limit_bytes;
 
 	assert(has_late(problem, findings));
 	return memory_line_micro(&findings->late, (uint64_t)aim);

@@ -38,6 +38,12 @@ struct search_problem {
 	int64_t recorded_misfit;
 };
 
+/*
+ * A peak that grows from step to step is judged by twice the headroom, and so
+ * by this share of the limit: in host memory the headroom is 8% of the budget.
+ */
+#define PROBLEM_GROWN_SHARE (0.84 / 0.92)
+
 /* The largest candidate <= micro, or 0; the smallest >= micro, or 0. */
 int64_t problem_floor(const struct search_problem *problem, int64_t micro);
 int64_t problem_ceiling(const struct search_problem *problem, int64_t micro);

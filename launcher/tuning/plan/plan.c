@@ -14,9 +14,6 @@
 #define PROBE_ACCUM_MAX 2
 /* But so few micro-steps cost less than a second start, to be confirmed. */
 #define PROBE_ACCUM_ALL 8
-/* Where peaks vary, a longer probe finds a higher one, and a lower limit judges
- * it. */
-#define VARYING_SHARE 0.9
 
 int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch)
 {
@@ -80,8 +77,9 @@ static bool next_is_too_large(const struct search_problem *problem,
 	uint64_t peak = search_expected_peak(problem, trials, count, next);
 	double limit = (double)problem->limit_bytes;
 
+	/* A longer probe finds a higher peak there. */
 	if (peaks_vary(trials, count))
-		limit *= VARYING_SHARE;
+		limit *= PROBLEM_GROWN_SHARE;
 	return (double)(peak + findings_noise(problem)) > limit;
 }
 
