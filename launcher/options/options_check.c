@@ -40,7 +40,9 @@ static int check_subcommand(struct options_parsing *parsing)
 	if ((row->takes_file && !options->import_file &&
 	     !options->nightly.init) ||
 	    (row->takes_second_file && !options->second_file))
-		return options_wrong(parsing, "no file given: autofit %s %s",
+		return options_wrong(parsing, "no %s given: autofit %s %s",
+				     options->import_file ? "second file"
+							  : "file",
 				     row->word, row->arguments);
 	if (row->takes_card && !options->card)
 		return options_wrong(parsing, "no card given: autofit %s %s",
@@ -72,9 +74,8 @@ static int check_subcommand(struct options_parsing *parsing)
 				     row->word);
 	if (!parsing->has_command && row->takes_command &&
 	    !row->command_optional && !row->takes_name)
-		return options_wrong(
-			parsing, "no command given: autofit %s -- command...",
-			row->word);
+		return options_wrong(parsing, "no command given: autofit %s %s",
+				     row->word, row->arguments);
 	return 0;
 }
 

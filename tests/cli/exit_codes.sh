@@ -149,13 +149,31 @@ done <<<"$rows"
 check 'usage: nothing was started' test ! -e started
 unset AUTOFIT_ALLOW_WRITES
 
-for word in --help --version; do
-	run "$AUTOFIT" "$word"
-	is "$word" "$status" 0
-	is "$word: nothing on stderr" "$err" ''
-	like "$word: on stdout" "$out" 'autofit'
+for words in --help --version 'help --help'; do
+	# shellcheck disable=SC2086 # words are words
+	run "$AUTOFIT" $words
+	is "$words" "$status" 0
+	is "$words: nothing on stderr" "$err" ''
+	like "$words: on stdout" "$out" 'autofit'
 done
-"$AUTOFIT" --help >/dev/full 2>full.err
-is '--help that nobody can read' "$?" 125
+
+# What only looks: a disk that is full is an error, a reader who has read enough
+# is none.
+exec 4> >(:)
+wait "$!"
+for words in --help --version '--completion bash' presets show \
+	'estimate --params 7e9' "explain --device host -- $TRAINER --batch-size 8"; do
+	# shellcheck disable=SC2086 # words are words
+	"$AUTOFIT" $words >/dev/full 2>full.err
+	is "a full disk, $words" "$?" 125
+	like "a full disk, $words: says so" "$(cat full.err)" \
+		'^autofit: error: cannot write to standard output: No space'
+	# shellcheck disable=SC2086
+	"$AUTOFIT" $words >&4 2>gone.err
+	is "a reader that is gone, $words" "$?" 0
+	is "a reader that is gone, $words: nothing on stderr" \
+		"$(cat gone.err)" ''
+done
+exec 4>&-
 
 finish
