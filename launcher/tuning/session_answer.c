@@ -160,6 +160,8 @@ static void predict(struct session *session, const struct plan_step *step)
 	micro = memory_line_micro(&line, plan->problem.limit_bytes);
 	if (step->smallest_misfit && micro >= step->smallest_misfit)
 		micro = step->smallest_misfit - 1;
+	if (micro > plan->problem.max_micro)
+		micro = plan->problem.max_micro;
 	if (micro < 2 * step->micro_batch)
 		return;
 	if (step->final_accum == 1)
