@@ -49,7 +49,7 @@ static void add_name_of_failed(struct failure *failure, struct span line)
 }
 
 /* A text of usage goes on in lines that are moved in, and in titles. */
-static bool goes_on(struct span line)
+static bool usage_goes_on(struct span line)
 {
 	return !line.length || *line.at == ' ' || *line.at == '\t' ||
 	       span_ends(line, ":") || failure_words_are_usage(line);
@@ -61,7 +61,7 @@ static void look_for_words(struct failure *failure, struct span line, int rank)
 	size_t at = failure->tail_count - 1;
 
 	assert(failure->tail_count > 0 && "the line is the last of the tail");
-	if (failure->said_kind == FAILURE_BEFORE_USAGE && !goes_on(line))
+	if (failure->said_kind == FAILURE_BEFORE_USAGE && !usage_goes_on(line))
 		failure->said_kind = FAILURE_NONE;
 	if (kind == FAILURE_NONE && at && failure_words_are_usage(line)) {
 		kind = FAILURE_BEFORE_USAGE;
