@@ -109,6 +109,11 @@ for word in esitmate tnue; do
 	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune)[?]'
 done
 
+# A command in quotes is one word.
+run "$AUTOFIT" -- 'python3 train.py --batch-size 4'
+is 'a command in quotes' "$status" 127
+like 'a command in quotes: what is wrong' "$err" 'leave out the quotes'
+
 # The program was there when it was tuned.
 rm -rf "$AUTOFIT_HOME"
 cp "$HELPERS/print_state" ./program
