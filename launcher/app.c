@@ -25,6 +25,7 @@
 #include "launcher/phantom/phantom_folder.h"
 #include "launcher/presets.h"
 #include "launcher/records/records.h"
+#include "launcher/report/report_answer.h"
 #include "launcher/report/report_style.h"
 #include "launcher/request/exec_command.h"
 #include "launcher/survey/survey.h"
@@ -155,13 +156,6 @@ static int run_subcommand(const struct options *options,
 	return subcommands[options->subcommand](options, state);
 }
 
-static int app_print(const struct strbuf *text)
-{
-	return fputs(strbuf_text(text), stdout) < 0 || fflush(stdout) != 0
-		       ? EXIT_AUTOFIT_FAILED
-		       : EXIT_DONE;
-}
-
 static int wrong_usage(const struct strlist *arguments,
 		       const struct strlist *environment,
 		       const struct process_state *state,
@@ -224,7 +218,7 @@ static int run_line(const struct strlist *arguments,
 		code = run_subcommand(&options, state, &warnings);
 		break;
 	case OPTIONS_PRINT:
-		code = app_print(&text);
+		code = report_print(&text, EXIT_DONE);
 		break;
 	case OPTIONS_WRONG:
 		code = wrong_usage(arguments, environment, state, &err);

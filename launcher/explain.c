@@ -16,6 +16,7 @@
 #include "launcher/launch.h"
 #include "launcher/options/exitcode.h"
 #include "launcher/records/record_answer.h"
+#include "launcher/report/report_answer.h"
 #include "launcher/report/report_style.h"
 #include "launcher/report/result_fill.h"
 #include "launcher/request/memory_target.h"
@@ -23,7 +24,6 @@
 #include "launcher/tuning/isolation/probe_isolation.h"
 #include "launcher/tuning/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -346,9 +346,7 @@ int explain_command(const struct options *options,
 	if (result_write_json(options, &result) < 0)
 		code = EXIT_AUTOFIT_FAILED;
 	if (!options->output.json || strcmp(options->output.json, "-") != 0)
-		(void)fwrite(strbuf_text(&shown), 1, shown.length, stdout);
-	if (fflush(stdout) != 0)
-		code = EXIT_AUTOFIT_FAILED;
+		code = report_print(&shown, code);
 	strbuf_release(&shown);
 	strbuf_release(&out);
 	result_release(&result);

@@ -50,22 +50,34 @@ static void set_as_given(struct result *result, const struct options *options)
 	result_start_as_given(result, options);
 }
 
+/* What the words of a command that is not there may be a slip of; or "". */
+static char *what_is_meant(const struct strlist *command)
+{
+	const char *word = command->items[0];
+	const char *meant;
+
+	if (command->count == 1 && strchr(word, ' '))
+		return xstrdup("; that is one word: leave out the quotes "
+			       "around the command");
+	meant = strchr(word, '/') ? NULL : subcommand_suggestion(word);
+	return meant ? xasprintf("; did you mean autofit %s?", meant)
+		     : xstrdup("");
+}
+
 static void cannot_start(struct result *result, const struct options *options,
 			 int error_number)
 {
-	const char *word = options->command.items[0];
-	const char *meant = error_number == ENOENT && !strchr(word, '/')
-				    ? subcommand_suggestion(word)
-				    : NULL;
+	char *meant = error_number == ENOENT ? what_is_meant(&options->command)
+					     : xstrdup("");
 
 	secrets_mask_argv(&result->record.argv, &options->command);
 	result->outcome = OUTCOME_COMMAND_FAILED;
 	result->exit_code =
 		error_number == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_EXECUTE;
-	result->message = xasprintf("cannot run '%s': %s%s%s%s", word,
-				    strerror(error_number),
-				    meant ? "; did you mean autofit " : "",
-				    meant ? meant : "", meant ? "?" : "");
+	result->message =
+		xasprintf("cannot run '%s': %s%s", options->command.items[0],
+			  strerror(error_number), meant);
+	free(meant);
 }
 
 static void set_command(struct result *result, const struct options *options)

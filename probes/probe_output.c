@@ -81,6 +81,7 @@ static void count_step(struct probe_stream *stream, const char *line,
 {
 	struct probe_output *output = stream->output;
 	const struct step_patterns *patterns = output->spec->lines.steps;
+	int64_t steps = stream->steps.steps;
 	int64_t counter =
 		patterns ? step_patterns_match(patterns, line, length) : -1;
 
@@ -88,6 +89,8 @@ static void count_step(struct probe_stream *stream, const char *line,
 	    !probe_gpus_ran_kernel(output->gpus, &output->counted_launches))
 		return;
 	step_count_note(&stream->steps, counter);
+	if (stream->steps.steps > steps)
+		output->last_counter_ns = uv_hrtime();
 	if (stream->steps.steps && output->first_counter_ms < 0)
 		output->first_counter_ms = probe_clock_ms(output->clock);
 }

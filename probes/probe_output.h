@@ -45,6 +45,7 @@ struct probe_output {
 	struct strbuf first_error;
 	int64_t memory_line_ms;    /* when it said out of memory; -1: not */
 	int64_t first_counter_ms;  /* when a counter first rose; -1: not yet */
+	uint64_t last_counter_ns;  /* when one last rose, by uv_hrtime() */
 	uint64_t counted_launches; /* of kernels, when one last rose */
 };
 

@@ -238,6 +238,16 @@ static const struct observer {
 static_assert(sizeof(observers) / sizeof(*observers) <= PROBE_OBSERVERS_MAX,
 	      "an observer without a time of its own");
 
+/* When the last of the steps was done, or its line was read; else now. */
+static int64_t last_step_us(const struct probe *probe, enum steps_source source)
+{
+	uint64_t ns = source == STEPS_HOOK ? probe->readings.python.last_step_ns
+		      : source == STEPS_LOG ? probe->output.last_counter_ns
+					    : uv_hrtime();
+
+	return (int64_t)(ns / 1000);
+}
+
 void probe_watch(struct probe *probe)
 {
 	struct probe_readings *readings = &probe->readings;
@@ -257,11 +267,7 @@ void probe_watch(struct probe *probe)
 	peak = probe_peak(probe);
 	step_peaks_note(&readings->peaks, rounds, peak, now_ms);
 	readings->times.are_heard = source != STEPS_HOOK;
-	step_times_note(
-		&readings->times, steps,
-		(int64_t)((source == STEPS_HOOK ? readings->python.last_step_ns
-						: uv_hrtime()) /
-			  1000));
+	step_times_note(&readings->times, steps, last_step_us(probe, source));
 	step_times_note(&readings->pass_times,
 			(int64_t)readings->python.later_passes,
 			(int64_t)(readings->python.last_pass_ns / 1000));

@@ -182,7 +182,8 @@ static int options_on_word(struct options_parsing *parsing, const char *word)
 			return 0;
 		}
 	}
-	if (!row->takes_command || row->command_optional || row->takes_name)
+	if (!row->takes_command || row->command_optional || row->takes_name ||
+	    row->takes_card)
 		return options_wrong(
 			parsing,
 			"autofit %s does not take '%.64s'; to launch a "
@@ -223,8 +224,9 @@ static int on_word_that_prints(struct options_parsing *parsing,
 			       const struct subcommand_row *row,
 			       struct argp_state *state)
 {
-	const char *topic =
+	const char *next =
 		state->next < state->argc ? state->argv[state->next] : NULL;
+	const char *topic = next && next[0] != '-' ? next : NULL;
 
 	parsing->print = option_of_name(row->prints, strlen(row->prints));
 	parsing->print_length = topic ? HELP_LONG : HELP_SHORT;
@@ -237,7 +239,7 @@ static int on_word_that_prints(struct options_parsing *parsing,
 					     "no sub-command is called '%.64s' "
 					     "(autofit help lists them)",
 					     topic);
-	} else if (topic && topic[0] != '-') {
+	} else if (topic) {
 		return options_wrong(parsing,
 				     "autofit %s does not take '%.64s'; to "
 				     "launch a program called %s write: "

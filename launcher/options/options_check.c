@@ -29,22 +29,30 @@ const char *options_owner(const struct option_row *row)
 	return row->group >= GROUP_ESTIMATE ? "estimate" : row->only_of;
 }
 
-static int check_subcommand(struct options_parsing *parsing)
+/* The word that the sub-command is about, and that is not there; NULL: none. */
+static const char *missing_word(const struct options_parsing *parsing)
 {
 	const struct subcommand_row *row = parsing->subcommand;
 	const struct options *options = parsing->options;
 
 	if (row->formats && !options->export_format)
-		return options_wrong(parsing, "no format given: autofit %s %s",
-				     row->word, row->arguments);
-	if ((row->takes_file && !options->import_file &&
-	     !options->nightly.init) ||
-	    (row->takes_second_file && !options->second_file))
-		return options_wrong(parsing, "no file given: autofit %s %s",
-				     row->word, row->arguments);
-	if (row->takes_card && !options->card)
-		return options_wrong(parsing, "no card given: autofit %s %s",
-				     row->word, row->arguments);
+		return "format";
+	if (row->takes_file && !options->import_file && !options->nightly.init)
+		return "file";
+	if (row->takes_second_file && !options->second_file)
+		return "second file";
+	return row->takes_card && !options->card ? "card" : NULL;
+}
+
+static int check_subcommand(struct options_parsing *parsing)
+{
+	const struct subcommand_row *row = parsing->subcommand;
+	const struct options *options = parsing->options;
+	const char *missing = missing_word(parsing);
+
+	if (missing)
+		return options_wrong(parsing, "no %s given: autofit %s %s",
+				     missing, row->word, row->arguments);
 	if (row->needs_subject && !options->record_name &&
 	    !parsing->has_command && !options->report.nightly)
 		return options_wrong(
@@ -72,9 +80,8 @@ static int check_subcommand(struct options_parsing *parsing)
 				     row->word);
 	if (!parsing->has_command && row->takes_command &&
 	    !row->command_optional && !row->takes_name)
-		return options_wrong(
-			parsing, "no command given: autofit %s -- command...",
-			row->word);
+		return options_wrong(parsing, "no command given: autofit %s %s",
+				     row->word, row->arguments);
 	return 0;
 }
 

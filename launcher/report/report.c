@@ -114,7 +114,7 @@ static void add_plan(struct strbuf *out, const struct report_style *style,
 		text_add_safe(&line, result->difference, style->ascii);
 		if (strcmp(result->record_grade, "near") == 0)
 			strbuf_adds(&line, "; one probe checks its split");
-		else
+		else if (result->first_micro)
 			strbuf_addf(&line, "; the search starts at micro %lld",
 				    (long long)result->first_micro);
 		report_add_below(out, style, PAINT_DIM, strbuf_text(&line));

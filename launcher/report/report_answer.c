@@ -12,9 +12,12 @@
 
 int report_print(const struct strbuf *text, int code)
 {
-	if (fwrite(strbuf_text(text), 1, text->length, stdout) !=
-		    text->length ||
-	    fflush(stdout) != 0) {
+	bool is_written = fwrite(strbuf_text(text), 1, text->length, stdout) ==
+				  text->length &&
+			  fflush(stdout) == 0;
+
+	/* Who has read enough, as head does, has got what was asked for. */
+	if (!is_written && errno != EPIPE) {
 		log_error("cannot write to standard output: %s",
 			  strerror(errno));
 		return EXIT_AUTOFIT_FAILED;

@@ -6,7 +6,10 @@
 #include "base/strbuf.h"
 #include "launcher/options/options.h"
 
-/* Text to stdout: the exit code, or 125 when it cannot be written. */
+/*
+ * Text to stdout: the exit code, or 125 after a line on stderr when it cannot
+ * be written; a pipe that nobody reads any more is no failure.
+ */
 int report_print(const struct strbuf *text, int code);
 
 /*

@@ -160,6 +160,8 @@ static void predict(struct session *session, const struct plan_step *step)
 	micro = memory_line_micro(&line, plan->problem.limit_bytes);
 	if (step->smallest_misfit && micro >= step->smallest_misfit)
 		micro = step->smallest_misfit - 1;
+	if (micro > plan->problem.max_micro)
+		micro = plan->problem.max_micro;
 	if (micro < 2 * step->micro_batch)
 		return;
 	if (step->final_accum == 1)
@@ -255,6 +257,23 @@ static void session_answer_note_place(struct record *record)
 	versions_find(&record->stamps, &record->versions);
 }
 
+/* `tune` has failed then: a record is what it is for. A launch has its sizes.
+ */
+static void not_recorded(struct session *session, const char *why)
+{
+	struct result *result = session->result;
+	char *message = xasprintf("the answer is not recorded: %s", why);
+
+	if (session->given.request->options->subcommand != SUBCOMMAND_TUNE) {
+		log_warning("%s", message);
+		free(message);
+		return;
+	}
+	log_error("%s", message);
+	(void)session_end(session, result->outcome, EXIT_AUTOFIT_FAILED,
+			  message);
+}
+
 static void session_answer_write_record(struct session *session)
 {
 	const struct request *request = session->given.request;
@@ -270,7 +289,7 @@ static void session_answer_write_record(struct session *session)
 	record_set_id(record, identity_name(request), record->devices[0].name);
 	if (paths_make(folder, &err) < 0 ||
 	    record_write(record, folder, &err) < 0) {
-		log_warning("the answer is not recorded: %s", err.message);
+		not_recorded(session, err.message);
 		return;
 	}
 	free(result->record_path);

@@ -27,6 +27,13 @@ static char *error_line(const char *error)
 	return xasprintf("%.*s", (int)(end - start), error + start);
 }
 
+/* Its words may speak of memory without being known: that is not denied. */
+static bool may_be_memory(const struct probe_outcome *outcome)
+{
+	return verdict_shows_memory(&outcome->evidence) ||
+	       strcasestr(outcome->first_error, "memory");
+}
+
 /*
  * Another size than the user's own fails, and not for want of memory, where a
  * smaller one fits: the climb ends there. Of the user's own size, and where
@@ -45,7 +52,7 @@ static void end_climb(struct session *session, struct probe_report *report)
 		return;
 	line = error_line(report->outcome.first_error);
 	text = xasprintf("fails%s: %s%s%s",
-			 verdict_shows_memory(&report->outcome.evidence)
+			 may_be_memory(&report->outcome)
 				 ? ""
 				 : ", but not for want of memory",
 			 report->why, *line ? ": " : "", line);
@@ -173,8 +180,7 @@ enum session_turn session_failure_follow(struct session *session,
 		session->asks_own = true;
 		return SESSION_GO_ON;
 	}
-	session->result->is_not_memory =
-		!verdict_shows_memory(&outcome->evidence);
+	session->result->is_not_memory = !may_be_memory(outcome);
 	strbuf_adds(&message, report->why);
 	if (!command_rows_are_open(command))
 		strbuf_addf(&message, ", with micro-batch %lld",

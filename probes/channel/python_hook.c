@@ -38,8 +38,8 @@ int python_hook_write(const char *folder, struct error *err)
 		char *path = name ? xasprintf("%s/%s", folder, name) : NULL;
 
 		if (path)
-			result = textfile_replace(path, 0600, file->data,
-						  file->size, err);
+			result = textfile_make(path, 0600, file->data,
+					       file->size, err);
 		free(path);
 	}
 	free(package);

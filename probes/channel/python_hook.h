@@ -6,10 +6,11 @@
 #include "base/error.h"
 
 /*
- * Writes the hook into the folder, which is made if it is not there; older
- * files of these names give way. An interpreter with the folder first in
- * PYTHONPATH runs it at its start (probes/python/sitecustomize.py, with the
- * package autofit_hook beside it).
+ * Writes the hook into the folder, which is made if it is not there and holds
+ * no hook yet: it is one of a probe, gone with it, so that nothing waits for
+ * the disk. An interpreter with the folder first in PYTHONPATH runs it at its
+ * start (probes/python/sitecustomize.py, with the package autofit_hook beside
+ * it).
  */
 int python_hook_write(const char *folder, struct error *err);
 

@@ -48,15 +48,30 @@ static void add_name_of_failed(struct failure *failure, struct span line)
 		(struct span){ whole, text.length + 1 + line.length });
 }
 
+/* A text of usage goes on in lines that are moved in, and in titles. */
+static bool usage_goes_on(struct span line)
+{
+	return !line.length || *line.at == ' ' || *line.at == '\t' ||
+	       span_ends(line, ":") || failure_words_are_usage(line);
+}
+
 static void look_for_words(struct failure *failure, struct span line, int rank)
 {
 	enum failure_kind kind = failure_words_said(line);
+	size_t at = failure->tail_count - 1;
 
 	assert(failure->tail_count > 0 && "the line is the last of the tail");
+	if (failure->said_kind == FAILURE_BEFORE_USAGE && !usage_goes_on(line))
+		failure->said_kind = FAILURE_NONE;
+	if (kind == FAILURE_NONE && at && failure_words_are_usage(line)) {
+		kind = FAILURE_BEFORE_USAGE;
+		at--;
+		line = failure_text_of(failure->tail[at % FAILURE_TAIL_LINES]);
+	}
 	if (kind <= failure->said_kind)
 		return;
 	failure->said_kind = kind;
-	failure->said_at = failure->tail_count - 1;
+	failure->said_at = at;
 	failure->said_rank = rank;
 	failure_words_keep(failure->said, line);
 }
@@ -143,16 +158,24 @@ void failure_add_hooked(struct failure *failure, const char *text, int rank,
 	free(alone);
 }
 
+/* What ended it comes last, as an error is read from its end. */
 static void failure_add_tail(const struct failure *failure, struct strbuf *out)
 {
 	size_t count = failure->tail_count;
 	size_t first =
 		count > FAILURE_TAIL_LINES ? count - FAILURE_TAIL_LINES : 0;
+	bool is_gone = failure->said_kind && failure->said_at < first;
+	bool is_last = failure->said_kind == FAILURE_BEFORE_USAGE ||
+		       (is_gone && failure->said_kind == FAILURE_SAID);
 
-	if (failure->said_kind && failure->said_at < first)
+	if (is_gone && !is_last)
 		strbuf_addf(out, "%s\n", failure->said);
 	for (size_t i = first; i < count; i++)
-		strbuf_addf(out, "%s\n", failure->tail[i % FAILURE_TAIL_LINES]);
+		if (!is_last || i != failure->said_at)
+			strbuf_addf(out, "%s\n",
+				    failure->tail[i % FAILURE_TAIL_LINES]);
+	if (is_last)
+		strbuf_addf(out, "%s\n", failure->said);
 }
 
 static void add_frames(const struct failure_trace *trace, struct strbuf *out)

@@ -20,14 +20,16 @@
 /* What an error is worth: the best of a log is shown, the first of equals. */
 enum failure_kind {
 	FAILURE_NONE,
-	FAILURE_NOISE,       /* Python ignored it itself */
-	FAILURE_WRAPPER,     /* a launcher's, that its child failed */
-	FAILURE_CUT,         /* a traceback without its end */
-	FAILURE_MUTTERED,    /* a line that says "error" */
-	FAILURE_CONSEQUENCE, /* of another rank's end, or of one that is shown
-			      */
-	FAILURE_SAID,        /* a line that ends a program: usage, crash */
-	FAILURE_ASIDE,       /* of a thread, or logged as a warning */
+	FAILURE_NOISE,        /* Python ignored it itself */
+	FAILURE_WRAPPER,      /* a launcher's, that its child failed */
+	FAILURE_CUT,          /* a traceback without its end */
+	FAILURE_BEFORE_USAGE, /* what a usage text is printed for, if no error
+			       * follows that */
+	FAILURE_MUTTERED,     /* a line that says "error" */
+	FAILURE_CONSEQUENCE,  /* of another rank's end, or of one that is shown
+			       */
+	FAILURE_SAID,         /* a line that ends a program: usage, crash */
+	FAILURE_ASIDE,        /* of a thread, or logged as a warning */
 	FAILURE_OWN,
 };
 

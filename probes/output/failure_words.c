@@ -311,6 +311,13 @@ enum failure_kind failure_words_introduce(struct span line)
 								 : FAILURE_NONE;
 }
 
+bool failure_words_are_usage(struct span line)
+{
+	return failure_words_begin(line, "usage: ") ||
+	       failure_words_begin(line, "Usage: ") ||
+	       failure_words_begin(line, "Usage of ");
+}
+
 /* "python: No module named x": what other programs say of it is talk. */
 static bool interpreter_said(struct span program, struct span part)
 {

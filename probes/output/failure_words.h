@@ -41,6 +41,8 @@ bool failure_words_header(struct span line, struct failure_header *header);
 bool failure_words_link(struct span line);
 bool failure_words_is_frame(struct span trimmed);
 bool failure_words_is_bar(struct span line);
+/* The first line of how a program is called. */
+bool failure_words_are_usage(struct span line);
 /* What is said of the traceback that follows: what it is worth at most. */
 enum failure_kind failure_words_introduce(struct span line);
 

@@ -52,8 +52,7 @@ static int unpack(const char *folder, struct error *err)
 		if (!name)
 			continue;
 		path = xasprintf("%s/%s", folder, name);
-		result = textfile_replace(path, 0600, file->data, file->size,
-					  err);
+		result = textfile_make(path, 0600, file->data, file->size, err);
 		free(path);
 	}
 	return result;
@@ -68,8 +67,7 @@ static int unpack_hook(const char *folder, struct error *err)
 	int result = paths_make(hooks, err);
 
 	if (result == 0 && file)
-		result = textfile_replace(path, 0600, file->data, file->size,
-					  err);
+		result = textfile_make(path, 0600, file->data, file->size, err);
 	free(path);
 	free(hooks);
 	return result;

@@ -109,6 +109,11 @@ for word in esitmate tnue; do
 	like "$word: what is meant" "$err" 'did you mean autofit (estimate|tune)[?]'
 done
 
+# A command in quotes is one word.
+run "$AUTOFIT" -- 'python3 train.py --batch-size 4'
+is 'a command in quotes' "$status" 127
+like 'a command in quotes: what is wrong' "$err" 'leave out the quotes'
+
 # The program was there when it was tuned.
 rm -rf "$AUTOFIT_HOME"
 cp "$HELPERS/print_state" ./program
@@ -149,13 +154,31 @@ done <<<"$rows"
 check 'usage: nothing was started' test ! -e started
 unset AUTOFIT_ALLOW_WRITES
 
-for word in --help --version; do
-	run "$AUTOFIT" "$word"
-	is "$word" "$status" 0
-	is "$word: nothing on stderr" "$err" ''
-	like "$word: on stdout" "$out" 'autofit'
+for words in --help --version 'help --help'; do
+	# shellcheck disable=SC2086 # words are words
+	run "$AUTOFIT" $words
+	is "$words" "$status" 0
+	is "$words: nothing on stderr" "$err" ''
+	like "$words: on stdout" "$out" 'autofit'
 done
-"$AUTOFIT" --help >/dev/full 2>full.err
-is '--help that nobody can read' "$?" 125
+
+# What only looks: a disk that is full is an error, a reader who has read enough
+# is none.
+exec 4> >(:)
+wait "$!"
+for words in --help --version '--completion bash' presets show \
+	'estimate --params 7e9' "explain --device host -- $TRAINER --batch-size 8"; do
+	# shellcheck disable=SC2086 # words are words
+	"$AUTOFIT" $words >/dev/full 2>full.err
+	is "a full disk, $words" "$?" 125
+	like "a full disk, $words: says so" "$(cat full.err)" \
+		'^autofit: error: cannot write to standard output: No space'
+	# shellcheck disable=SC2086
+	"$AUTOFIT" $words >&4 2>gone.err
+	is "a reader that is gone, $words" "$?" 0
+	is "a reader that is gone, $words: nothing on stderr" \
+		"$(cat gone.err)" ''
+done
+exec 4>&-
 
 finish

@@ -95,6 +95,12 @@ says 'argparse: its exit status' 'exit status 2'
 fails 'a failure in C' 1 'trainer: failed, as it was told' \
 	"${TRAIN[@]}" --batch-size 4 --grad-accum 4 --fail-at-step 2
 says 'a failure in C: its exit status' 'exit status 1'
+says 'a failure in C: memory is not the cause' 'memory is not the cause'
+sed 's/^held/raise SystemExit("cannot allocate Memory")\nheld/' train.py >words.py
+fails 'words of memory that are not known' 1 'cannot allocate Memory' \
+	python3 words.py "${PROGRAM[@]}"
+unlike 'words of memory that are not known: memory is not denied' \
+	"$(wording "$err")" 'memory is not the cause'
 fails 'no such script' '' 'cannot read no-script.py: No such file' \
 	python3 no-script.py "${PROGRAM[@]}"
 fails 'a script that is a folder' '' 'cannot read .*user: ' \

@@ -134,6 +134,31 @@ run env -u HOME -u AUTOFIT_HOME "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
 is 'no HOME' "$status" 125
 like 'no HOME: says so' "$err" 'HOME'
 
+# Below its own size: any other shows that sizes take effect, and no larger one
+# is advised.
+rm -rf "$AUTOFIT_HOME"
+run "$AUTOFIT" tune "${OPTIONS[@]}" --max-micro 3 --json small.json \
+	-- "$TRAINER" --batch-size 8 --grad-accum 4 --steps 12 \
+	--per-sample-kib 8192
+is 'a small --max-micro' "$status" 0
+is 'a small --max-micro: nothing larger is advised' \
+	"$(json_value small.json nearest_effective_batch)" null
+
+# What cannot be recorded fails where a record is all that is asked for.
+rm -rf "$AUTOFIT_HOME"
+mkdir "$AUTOFIT_HOME" && touch "$AUTOFIT_HOME/records"
+run "$AUTOFIT" tune "${OPTIONS[@]}" --json unrecorded.json -- "${COMMAND[@]}"
+is 'tune, no folder for records' "$status" 125
+like 'tune, no folder for records: says so, though quiet' "$err" \
+	'^autofit: error: the answer is not recorded: '
+is 'tune, no folder for records: the sizes are told' \
+	"$(json_value unrecorded.json outcome)" tuned
+like 'tune, no folder for records: and why it failed' \
+	"$(json_value unrecorded.json message)" 'is not recorded'
+run "$AUTOFIT" "${OPTIONS[@]}" -- "${COMMAND[@]}"
+is 'a launch, no folder for records' "$status" 0
+rm "$AUTOFIT_HOME/records"
+
 # Names with bytes that a terminal would act on.
 run "$AUTOFIT" show "$(printf 'no\033[31mx')"
 unlike 'an escape in a message' "$err" "$(printf '\033')"

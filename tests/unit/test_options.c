@@ -412,6 +412,12 @@ static const struct {
 	{ "lower a --json -", NULL,
 	  "lower takes no --json; a record as JSON: autofit export json" },
 	{ "forget x --json x", NULL, "forget takes no --json" },
+	{ "phantom t4", NULL,
+	  "no command given: autofit phantom CARD[xN] -- command..." },
+	{ "phantom t4 train.py", NULL,
+	  "autofit phantom does not take 'train.py'; to launch a program "
+	  "called "
+	  "phantom write: autofit -- phantom ..." },
 	{ "help nix", NULL, "no sub-command is called 'nix'" },
 	{ "version 2", NULL,
 	  "autofit version does not take '2'; to launch a program called "
@@ -455,7 +461,8 @@ static const struct {
 	{ "nightly --json x a", NULL, "takes no --json" },
 	{ "--only x -- a", NULL, "--only belongs to autofit nightly" },
 	{ "tune --init -- a", NULL, "--init belongs to autofit nightly" },
-	{ "diff a", NULL, "no file given: autofit diff OLD NEW" },
+	{ "diff", NULL, "no file given: autofit diff OLD NEW" },
+	{ "diff a", NULL, "no second file given: autofit diff OLD NEW" },
 	{ "diff a b c", NULL, "autofit diff does not take 'c'" },
 	{ "--mem 8G x", NULL, "unknown option --mem; did you mean --memory?" },
 	{ "--memor=8G x", NULL, "did you mean --memory?" },

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/textfile.h"
+#include "configs/presets/steps.h"
 
 #include "scratch.h"
 
@@ -119,6 +120,7 @@ static void open_scene(struct scene *scene, const char *folder,
 	scene->spec.lines.signatures = signatures;
 	scene->spec.log_path = scratch_path(scene->log_path, folder, "log");
 	output->clock = &scene->clock;
+	scene->gpus.spec = &scene->spec.devices;
 	output->gpus = &scene->gpus;
 	probe_output_open(output, &scene->spec);
 	for (int i = 0; i < 2; i++) {
@@ -290,6 +292,42 @@ static void last_errors_are_masked_and_shown(void **state)
 	strlist_release(&secrets);
 }
 
+/* A step is timed by its line, not by when the probe is looked at next. */
+static void a_step_is_timed_by_its_line(void **state)
+{
+	static const struct {
+		const char *piece;
+		bool is_timed;
+	} lines[] = {
+		{ "loading\n", false },       { "step 1\n", true },
+		{ "loss 0.5\n", false },      { "step 1 again\n", false },
+		{ ">a warning\n", false },    { "step 2\nstep 3\n", true },
+		{ "step 3, saved\n", false },
+	};
+	struct strlist patterns = STRLIST_INIT;
+	const struct strlist none = STRLIST_INIT;
+	struct step_patterns *steps = NULL;
+	struct signatures *signatures = NULL;
+	struct scene scene;
+
+	strlist_add(&patterns, "step ([0-9]+)");
+	assert_int_equal(step_patterns_make(&steps, &patterns, &none, NULL), 0);
+	assert_int_equal(signatures_load(&signatures, NULL, NULL), 0);
+	open_scene(&scene, *state, NULL, signatures);
+	scene.spec.lines.steps = steps;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		scene.output->last_counter_ns = 0;
+		say(&scene, lines[i].piece);
+		if (lines[i].is_timed != (scene.output->last_counter_ns > 0))
+			fail_msg("'%s' at the wrong time", lines[i].piece);
+	}
+	finish_scene(&scene);
+	release_scene(&scene);
+	signatures_free(signatures);
+	step_patterns_free(steps);
+	strlist_release(&patterns);
+}
+
 #define TEST(function)                                                         \
 	cmocka_unit_test_setup_teardown(function, scratch_make, scratch_remove)
 
@@ -297,6 +335,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_shown_has_no_secrets),
+		TEST(a_step_is_timed_by_its_line),
 		TEST(no_part_of_a_secret_is_kept),
 		TEST(last_words_refuse_nothing),
 		TEST(last_errors_are_masked_and_shown),

@@ -417,6 +417,8 @@ static void a_start_says_what_will_happen(void **state)
 		int64_t asked;
 		bool grow;
 		const char *words;
+		const char *grade;
+		int64_t first_micro;
 	} rows[] = {
 		{ "keep", 128, false,
 		  "autofit " AUTOFIT_VERSION " \xc2\xb7 host memory, budget "
@@ -424,12 +426,20 @@ static void a_start_says_what_will_happen(void **state)
 		  "batch 128 = 8 x 16 x 1 (--batch-size taken as per rank)|"
 		  "testing sizes with short trial runs; Ctrl-C stops; "
 		  "--no-probe skips|micro accum peak of 1.90 GiB step "
-		  "samples/s" },
+		  "samples/s",
+		  NULL, 8 },
 		{ "grow", 128, true,
-		  "may grow: effective batch 128 = 8 x|!kept" },
+		  "may grow: effective batch 128 = 8 x|!kept", NULL, 8 },
 		{ "number", 256, false,
 		  "effective batch 256 asked for; the command says effective "
-		  "batch 128|!kept" },
+		  "batch 128|!kept",
+		  NULL, 8 },
+		{ "similar", 128, false,
+		  "a similar record: it differs; the search starts at micro 16",
+		  "hint", 16 },
+		{ "similar, but no size is left", 128, false,
+		  "a similar record: it differs|!the search starts", "hint",
+		  0 },
 	};
 
 	(void)state;
@@ -440,6 +450,9 @@ static void a_start_says_what_will_happen(void **state)
 		fill(&result);
 		result.record.effective_batch_asked = rows[i].asked;
 		result.grow = rows[i].grow;
+		result.record_grade = rows[i].grade;
+		result.difference = xstrdup("it differs");
+		result.first_micro = rows[i].first_micro;
 		report_start(&text, &plain, &result, "host memory");
 		check_words(rows[i].name, strbuf_text(&text), rows[i].words);
 		strbuf_release(&text);

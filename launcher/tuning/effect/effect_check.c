@@ -220,6 +220,7 @@ static int64_t next_to_try(const struct effect_check_facts *facts,
 		count_product(sizes.smallest, SPAN),
 		sizes.smallest / SIZE_STRIDE,
 		sizes.smallest / SPAN,
+		sizes.smallest ? 1 : 0, /* any size is better than none */
 	};
 
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {

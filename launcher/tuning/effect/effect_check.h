@@ -34,8 +34,8 @@ enum effect_check_state {
 
 struct effect_check {
 	enum effect_check_state state;
-	/* UNKNOWN: a size 4x or 16x the smallest that ran, or that divided;
-	 * 0: none is left within max_micro. */
+	/* UNKNOWN: a size 4x or 16x the smallest that ran, or that divided, or
+	 * 1; 0: none is left within max_micro. */
 	int64_t next_micro;
 	const struct trial *witness; /* CONTRADICTED: the trial that says so */
 };
