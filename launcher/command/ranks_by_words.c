@@ -173,7 +173,8 @@ static int64_t ranks_of_token(const struct recognition *r,
 	count = devices_in_words(r->command, token);
 	/* -1 and auto are all; which those are is seen later. */
 	if (count || (!is_list && count_parse(value, &count)) ||
-	    (strchr(value, ',') && ranks_of_devices_text(value, 0, &count)))
+	    ((strchr(value, ',') || *value == '[') &&
+	     ranks_of_devices_text(value, 0, &count)))
 		return count <= RANKS_OF_WORDS_MAX ? count : 0;
 	return 0;
 }
@@ -206,22 +207,47 @@ static bool tuple_counts(const char *text, int64_t *count)
 	return true;
 }
 
-/* NUM_GPUS: 8 and GPUS: (0,1) at the top of a config file, or 0. */
+/* devices: [0, 1] are two items, devices[0] and devices[1]; 0: no list begins
+ * here. */
+static int64_t list_counts(const struct settings *settings, size_t first)
+{
+	const char *key = settings->items[first].key;
+	const char *bracket = strchr(key, '[');
+	size_t length = bracket ? (size_t)(bracket - key) : 0;
+	size_t at = first;
+
+	if (!bracket || strcmp(bracket, "[0]") != 0 ||
+	    !counts_ranks(key, length, true))
+		return 0;
+	while (at < settings->count &&
+	       strncmp(settings->items[at].key, key, length + 1) == 0)
+		at++;
+	return (int64_t)(at - first);
+}
+
+/* NUM_GPUS: 8, GPUS: (0,1), devices: [0, 1]; 0: none of these. */
+static int64_t ranks_of_setting(const struct settings *settings, size_t k)
+{
+	const struct setting *setting = &settings->items[k];
+	int64_t count;
+
+	return counts_ranks(setting->key, strlen(setting->key), true) &&
+			       (count_parse(setting->value, &count) ||
+				tuple_counts(setting->value, &count))
+		       ? count
+		       : list_counts(settings, k);
+}
+
+/* The first number of ranks at the top of a config file, or 0. */
 static int64_t ranks_in_files(const struct command *command)
 {
-	int64_t count = 0;
-
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct settings *settings = command->files[i].settings;
 
 		for (size_t k = 0; k < settings->count; k++) {
-			const struct setting *setting = &settings->items[k];
+			int64_t count = ranks_of_setting(settings, k);
 
-			if (counts_ranks(setting->key, strlen(setting->key),
-					 true) &&
-			    (count_parse(setting->value, &count) ||
-			     tuple_counts(setting->value, &count)) &&
-			    count > 0 && count <= RANKS_OF_WORDS_MAX)
+			if (count > 0 && count <= RANKS_OF_WORDS_MAX)
 				return count;
 		}
 	}
