@@ -274,6 +274,38 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 	return shared.share == SHARE_TIMES;
 }
 
+enum command_outcome knob_scope_of_larger(struct recognition *r,
+					  const char *micro, const char *larger,
+					  const char *value)
+{
+	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
+	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
+
+	if (r->command->batch.world_size == 1 || r->hints->global_scope ||
+	    knob_scope_divides_accum(r) ||
+	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
+		return COMMAND_OK;
+	*scope = SCOPE_GLOBAL;
+	(void)argument_brief(name, larger);
+	(void)argument_brief(micro_name, micro);
+	return not_recognised(r,
+			      "is %s %s the batch of all %lld ranks, or of "
+			      "each? Of all: add --micro-flag %s --global-flag "
+			      "%s; of each: --micro-flag %s --global-flag %s "
+			      "--global-scope rank",
+			      name, argument_brief(shown, value),
+			      (long long)r->command->batch.world_size,
+			      micro_name, name, micro_name, name);
+}
+
+bool knob_scope_is_part(const char *global, const char *batch)
+{
+	int64_t part, whole;
+
+	return count_parse(global, &part) && count_parse(batch, &whole) &&
+	       part < whole;
+}
+
 enum command_outcome knob_overwritten_check(const struct recognition *r,
 					    const char *name)
 {
