@@ -68,7 +68,8 @@ static void note_accum(void *context, const char *name, size_t length,
 		  option_class_of(name, length) == OPTION_ACCUM;
 }
 
-bool knob_scope_divides_accum(const struct recognition *r)
+/* Does it divide the steps of an accumulation among all ranks? */
+static bool divides_accum(const struct recognition *r)
 {
 	bool found = false;
 
@@ -282,7 +283,7 @@ enum command_outcome knob_scope_of_larger(struct recognition *r,
 	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
 
 	if (r->command->batch.world_size == 1 || r->hints->global_scope ||
-	    knob_scope_divides_accum(r) ||
+	    divides_accum(r) ||
 	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
 		return COMMAND_OK;
 	*scope = SCOPE_GLOBAL;

@@ -21,8 +21,6 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 				char variable[NAME_MAX_BYTES]);
 /* Does the script read the option's variable, beside declaring it? */
 bool knob_scope_is_read(const struct recognition *r, const char *name);
-/* Does it divide the steps of an accumulation among all ranks? */
-bool knob_scope_divides_accum(const struct recognition *r);
 
 /*
  * Beside a micro-batch, the larger batch is of each rank or of all. With one
