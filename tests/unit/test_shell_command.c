@@ -518,6 +518,15 @@ static const struct row script_rows[] = {
 	  "python t.py ${BS:-4}",
 	  { NULL },
 	  "> s:python s:t.py s:4{BS@0}" },
+	/* What eval reads again makes the same words. */
+	{ { "bash", "t.sh", "--x", "1" },
+	  "BS=8\nCMD=\"python t.py --bs ${BS} $@\"\necho $CMD\neval $CMD",
+	  { NULL },
+	  "> s:python s:t.py s:--bs s:8 s:--x a:1 ^" },
+	{ { "bash", "t.sh" },
+	  "CMD='python t.py --bs 8'\neval \"${CMD}\" --lr 1",
+	  { NULL },
+	  "> s:python s:t.py s:--bs s:8 s:--lr s:1" },
 	{ { "bash", "t.sh" },
 	  "IFS=,\nA=1,2\npython t.py $A \"$A\"",
 	  { NULL },
@@ -743,6 +752,10 @@ static const struct row unknown_rows[] = {
 		   "nothing waits for it" INSTEAD },
 	{ { "bash", "t.sh" },
 	  "CMD=$(x)\neval \"$CMD\"",
+	  .shown = "t.sh:2: which program is started here cannot be told from "
+		   "the script" INSTEAD },
+	{ { "bash", "t.sh" },
+	  "CMD='python t.py --bs 8 | tee x'\neval $CMD",
 	  .shown = "t.sh:2: which program is started here cannot be told from "
 		   "the script" INSTEAD },
 	{ { "bash", "t.sh" },
