@@ -355,8 +355,7 @@ void ranks_by_words(const struct recognition *r)
 		command->batch.world_size = said;
 }
 
-/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
-static int64_t ranks_of_variable(const struct recognition *r)
+int64_t ranks_of_variable(const struct recognition *r)
 {
 	static const char name[] = "NPROC_PER_NODE";
 	const struct strlist *around = r->hints->environment;
