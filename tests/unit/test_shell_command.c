@@ -518,6 +518,13 @@ static const struct row script_rows[] = {
 	  "python t.py ${BS:-4}",
 	  { NULL },
 	  "> s:python s:t.py s:4{BS@0}" },
+	/* expr takes numbers, variables and signs as words of their own. */
+	{ { "bash", "t.sh" },
+	  "N=4\nM=2\npython t.py $(expr 16 / $N) `expr \"$N\" \\* 3 + ${M}` "
+	  "$(expr 16/$N) $(expr N + 1) $(expr $N \"*\" 2) $(expr $N *) $(expr)",
+	  { NULL },
+	  "> s:python s:t.py s:4 s:14 s?:$(expr 16/$N) s?:$(expr N + 1) s:8 "
+	  "s?:$(expr $N *) s?:$(expr)" },
 	/* What eval reads again makes the same words. */
 	{ { "bash", "t.sh", "--x", "1" },
 	  "BS=8\nCMD=\"python t.py --bs ${BS} $@\"\necho $CMD\neval $CMD",
