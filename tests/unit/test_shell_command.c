@@ -525,6 +525,16 @@ static const struct row script_rows[] = {
 	  { NULL },
 	  "> s:python s:t.py s:4 s:14 s?:$(expr 16/$N) s?:$(expr N + 1) s:8 "
 	  "s?:$(expr $N *) s?:$(expr)" },
+	/* What is known of what a command prints. */
+	{ { "bash", "t.sh" },
+	  "G=\"0,1,2\"\nN=$(echo $G | awk -F \",\" '{print NF}')\n"
+	  "$(which python) t.py $N `echo \"${G}\" | awk -F, '{print NF}'` "
+	  "$((12 / N)) $(echo $H | awk -F, '{print NF}') "
+	  "$(echo $G$G | awk -F, '{print NF}') $(which $X) $(command -v a b)",
+	  { NULL },
+	  "> s:python s:t.py s:3 s:3 s:4 s?:$(echo $H | awk -F, '{print NF}') "
+	  "s?:$(echo $G$G | awk -F, '{print NF}') s?:$(which $X) "
+	  "s?:$(command -v a b)" },
 	/* What eval reads again makes the same words. */
 	{ { "bash", "t.sh", "--x", "1" },
 	  "BS=8\nCMD=\"python t.py --bs ${BS} $@\"\necho $CMD\neval $CMD",

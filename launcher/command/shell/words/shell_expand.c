@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/arithmetic.h"
-#include "launcher/command/text/device_count.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -420,12 +419,7 @@ static void add_part(struct builder *b, const struct shell_part *part)
 	case SHELL_PART_OPAQUE:
 		/* These cost most to look at. */
 		b->scope->bytes += SHELL_BYTES_OPAQUE;
-		known = shell_own_folder(b->scope, part->start, part->end);
-		/* As torchrun calls the number of visible devices. */
-		if (!known &&
-		    text_counts_devices(b->scope->lexer->text + part->start,
-					part->end - part->start))
-			known = xstrdup("gpu");
+		known = shell_output(b->scope, part->start, part->end);
 		if (known)
 			expand_append(b, known, strlen(known));
 		else if (b->scope->looks_inside)

@@ -63,5 +63,8 @@ const char *builder_known_text(void *scope, const char *text, size_t length,
  */
 char *shell_own_folder(const struct shell_scope *scope, size_t start,
 		       size_t end);
+/* The same, and what else a command is known to print: a number of devices, the
+ * name of a program. The caller frees. */
+char *shell_output(struct shell_scope *scope, size_t start, size_t end);
 
 #endif

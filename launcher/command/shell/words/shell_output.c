@@ -1,0 +1,68 @@
+/* What commands print that a script puts among its words. Pure. */
+/* SPDX-License-Identifier: MIT */
+#include "launcher/command/shell/words/shell_expand.h"
+
+#include "base/alloc.h"
+#include "base/span.h"
+#include "launcher/command/text/device_count.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* NAME of $(which NAME), a program that is found as any other. */
+static char *program_found(const char *text, size_t length)
+{
+	static const char *const finders[] = { "$(which ", "`which ",
+					       "$(command -v " };
+
+	for (size_t i = 0; i < sizeof(finders) / sizeof(*finders); i++) {
+		size_t first = strlen(finders[i]);
+		size_t last = length - 1;
+
+		if (length < first + 2 || memcmp(text, finders[i], first) != 0)
+			continue;
+		while (last > first && text[last - 1] == ' ')
+			last--;
+		for (size_t k = first; k < last; k++)
+			if (!shell_name_begins(text[k]) &&
+			    !strchr("0123456789.-", text[k]))
+				return NULL;
+		return xstrndup(text + first, last - first);
+	}
+	return NULL;
+}
+
+/* Entries of the variable that $(echo $GPUS | awk -F, '{print NF}') splits. */
+static char *list_length(struct shell_scope *scope, const char *text,
+			 size_t length)
+{
+	struct span name;
+	const struct shell_variable *variable;
+	const struct shell_field *field;
+	int64_t count = 1;
+
+	if (!text_counts_list(text, length, &name))
+		return NULL;
+	variable = shell_variable(scope, name.at, name.length);
+	if (shell_variable_state(scope, variable) != SHELL_TEXT)
+		return NULL;
+	field = &variable->value.items[0];
+	if (field->word.is_opaque || !*field->text)
+		return NULL;
+	for (const char *at = field->text; *at; at++)
+		count += *at == ',';
+	return xasprintf("%" PRId64, count);
+}
+
+char *shell_output(struct shell_scope *scope, size_t start, size_t end)
+{
+	const char *text = scope->lexer->text + start;
+	char *known = shell_own_folder(scope, start, end);
+
+	/* As torchrun calls the number of visible devices. */
+	if (!known && text_counts_devices(text, end - start))
+		known = xstrdup("gpu");
+	if (!known)
+		known = program_found(text, end - start);
+	return known ? known : list_length(scope, text, end - start);
+}
