@@ -46,14 +46,29 @@ bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
 	static const char *const names[] = {
-		"gpus",           "num_gpus",       "n_gpus",
-		"ngpus",          "ngpu",           "n_gpu",
-		"num_gpu",        "gpu_num",        "nproc",
-		"nprocs",         "num_procs",      "num_processes",
-		"world_size",     "nproc_per_node", "devices",
-		"num_devices",    "n_devices",      "nprocs_per_node",
-		"gpus_per_node",  "ngpus_per_node", "number_gpus",
+		"gpus",
+		"num_gpus",
+		"n_gpus",
+		"ngpus",
+		"ngpu",
+		"n_gpu",
+		"num_gpu",
+		"gpu_num",
+		"nproc",
+		"nprocs",
+		"num_procs",
+		"num_processes",
+		"world_size",
+		"nproc_per_node",
+		"devices",
+		"num_devices",
+		"n_devices",
+		"nprocs_per_node",
+		"gpus_per_node",
+		"ngpus_per_node",
+		"number_gpus",
 		"number_of_gpus",
+		"num_process_per_node",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -124,18 +139,26 @@ static bool option_counts_ranks(const struct recognition *r,
 	return false;
 }
 
+/* Process(target=work) of torch.multiprocessing */
+static bool starts_torch_processes(const char *text)
+{
+	return strstr(text, "torch.multiprocessing") &&
+	       strstr(text, "Process(");
+}
+
 /* What a script calls that starts ranks, by itself or by a module of its own.
  */
 static bool starts_ranks(const char *text)
 {
-	static const char *const calls[] = { ".spawn(",     "start_processes(",
-					     "mp.Process(", "launch(",
-					     "lightning",   "launch_command(" };
+	static const char *const calls[] = {
+		".spawn(",   "start_processes(", "launch(",
+		"lightning", "launch_command(",  "mp.Process("
+	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
 			return true;
-	return false;
+	return starts_torch_processes(text);
 }
 
 /* --devices cuda:0 cuda:1: one rank on each, where they are several. */
@@ -379,8 +402,7 @@ static void note_spawn(void *context, struct named_file *file,
 
 	(void)import;
 	*found |= (strstr(text, ".spawn(") && strstr(text, "nprocs")) ||
-		  (strstr(text, "torch.multiprocessing") &&
-		   strstr(text, "Process("));
+		  starts_torch_processes(text);
 }
 
 /* "mpirun -np 8" in code, and not in what a text or a comment tells. */
