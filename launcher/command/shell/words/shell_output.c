@@ -4,30 +4,29 @@
 
 #include "base/alloc.h"
 #include "base/span.h"
+#include "launcher/command/text/argument.h"
 #include "launcher/command/text/device_count.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* NAME of $(which NAME), a program that is found as any other. */
-static char *program_found(const char *text, size_t length)
+/* "python3" of $(which python3): which one it is, the words do not say. */
+static char *python_found(const char *text, size_t length)
 {
 	static const char *const finders[] = { "$(which ", "`which ",
 					       "$(command -v " };
 
 	for (size_t i = 0; i < sizeof(finders) / sizeof(*finders); i++) {
 		size_t first = strlen(finders[i]);
-		size_t last = length - 1;
+		char *name;
 
 		if (length < first + 2 || memcmp(text, finders[i], first) != 0)
 			continue;
-		while (last > first && text[last - 1] == ' ')
-			last--;
-		for (size_t k = first; k < last; k++)
-			if (!shell_name_begins(text[k]) &&
-			    !strchr("0123456789.-", text[k]))
-				return NULL;
-		return xstrndup(text + first, last - first);
+		name = xstrndup(text + first, length - first - 1);
+		if (argument_is_python(name))
+			return name;
+		free(name);
 	}
 	return NULL;
 }
@@ -63,6 +62,6 @@ char *shell_output(struct shell_scope *scope, size_t start, size_t end)
 	if (!known && text_counts_devices(text, end - start))
 		known = xstrdup("gpu");
 	if (!known)
-		known = program_found(text, end - start);
+		known = python_found(text, end - start);
 	return known ? known : list_length(scope, text, end - start);
 }
