@@ -389,7 +389,14 @@ static enum command_outcome micro_alone(struct recognition *r,
 					const struct candidate *micro)
 {
 	const struct source_option *larger = open_larger(r);
+	char name[BRIEF_MAX];
 
+	/* A "local" batch may be that of all passes of a rank. */
+	if (!larger && r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT &&
+	    knob_scope_holds_accum(r, candidate_name(name, micro))) {
+		r->command->knobs[KNOB_GLOBAL].scope = SCOPE_RANK;
+		return pair_take(r, KNOB_GLOBAL, micro);
+	}
 	return larger ? knob_set_option_default(r, KNOB_GLOBAL, larger)
 		      : hidden_larger(r, micro);
 }

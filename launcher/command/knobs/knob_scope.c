@@ -43,6 +43,19 @@ static bool is_its_copy(struct shared_name *wanted, const char *name,
 	       source_is_copy(wanted->text, name, length, wanted->name);
 }
 
+/* part = exact_div(args.batch, parts), and part is what is divided by the
+ * accumulation. */
+static bool is_its_part(struct shared_name *wanted, const char *name,
+			size_t length, enum source_accum accum)
+{
+	enum option_class class = option_class_of(name, length);
+
+	return accum == ACCUM_DIVIDES && wanted->text &&
+	       (class == OPTION_MICRO || class == OPTION_BATCH ||
+		class == OPTION_BATCH_LIKE) &&
+	       source_is_made_of(wanted->text, name, length, wanted->name);
+}
+
 static void note_share(void *context, const char *name, size_t length,
 		       enum source_share share, enum source_accum accum)
 {
@@ -50,7 +63,8 @@ static void note_share(void *context, const char *name, size_t length,
 
 	if (*name != *SHARE_ROWS &&
 	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
-	    !is_its_copy(wanted, name, length, share))
+	    !is_its_copy(wanted, name, length, share) &&
+	    !is_its_part(wanted, name, length, accum))
 		return;
 	wanted->divides_by_accum |= accum == ACCUM_DIVIDES;
 	wanted->times_accum |= accum == ACCUM_TIMES;
