@@ -148,12 +148,14 @@ static bool expr_operand(const char *word, size_t length, struct strbuf *out)
 /* +, \*, '*'; false: it is none. */
 static bool expr_sign(const char *word, size_t length, struct strbuf *out)
 {
-	char sign = length ? word[length > 1] : '\0';
+	char sign = '\0';
 	bool is_bare = length == 1 && sign != '*';
 	bool is_escaped =
 		(length == 2 && *word == '\\') ||
 		(length == 3 && strchr("\"'", *word) && word[2] == *word);
 
+	if (length)
+		sign = word[length > 1];
 	strbuf_addf(out, " %c ", sign);
 	return sign && strchr("+-*/%", sign) && (is_bare || is_escaped);
 }

@@ -420,6 +420,9 @@ static void add_part(struct builder *b, const struct shell_part *part)
 		/* These cost most to look at. */
 		b->scope->bytes += SHELL_BYTES_OPAQUE;
 		known = shell_output(b->scope, part->start, part->end);
+		if (!known)
+			known = builder_list_length(b->scope, part->start,
+						    part->end);
 		if (known)
 			expand_append(b, known, strlen(known));
 		else if (b->scope->looks_inside)

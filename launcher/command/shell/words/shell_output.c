@@ -3,11 +3,9 @@
 #include "launcher/command/shell/words/shell_expand.h"
 
 #include "base/alloc.h"
-#include "base/span.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/device_count.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,28 +29,6 @@ static char *python_found(const char *text, size_t length)
 	return NULL;
 }
 
-/* Entries of the variable that $(echo $GPUS | awk -F, '{print NF}') splits. */
-static char *list_length(struct shell_scope *scope, const char *text,
-			 size_t length)
-{
-	struct span name;
-	const struct shell_variable *variable;
-	const struct shell_field *field;
-	int64_t count = 1;
-
-	if (!text_counts_list(text, length, &name))
-		return NULL;
-	variable = shell_variable(scope, name.at, name.length);
-	if (shell_variable_state(scope, variable) != SHELL_TEXT)
-		return NULL;
-	field = &variable->value.items[0];
-	if (field->word.is_opaque || !*field->text)
-		return NULL;
-	for (const char *at = field->text; *at; at++)
-		count += *at == ',';
-	return xasprintf("%" PRId64, count);
-}
-
 char *shell_output(struct shell_scope *scope, size_t start, size_t end)
 {
 	const char *text = scope->lexer->text + start;
@@ -63,5 +39,5 @@ char *shell_output(struct shell_scope *scope, size_t start, size_t end)
 		known = xstrdup("gpu");
 	if (!known)
 		known = python_found(text, end - start);
-	return known ? known : list_length(scope, text, end - start);
+	return known;
 }
