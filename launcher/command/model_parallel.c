@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
+#include "launcher/command/ranks_by_words.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
 
@@ -189,15 +190,30 @@ static void divide_by_words(const struct recognition *r)
 	command->open_ranks = strbuf_detach(&words);
 }
 
+/* The ranks of which groups of so many can be made: where those that are known
+ * are too few, those of a variable, which a program starts by itself. */
+static int64_t ranks_for_groups(const struct recognition *r, int64_t pieces)
+{
+	struct command *command = r->command;
+	int64_t ranks = command->batch.world_size;
+	int64_t named = ranks_of_variable(r);
+
+	if (ranks % pieces == 0 || command->view.launcher || named < ranks ||
+	    named % pieces != 0)
+		return ranks;
+	free(command->open_ranks);
+	command->open_ranks = NULL;
+	return named;
+}
+
 /* By the options that a preset names. */
 static enum command_outcome divide_by_preset(const struct recognition *r)
 {
 	struct command *command = r->command;
 	const struct strlist *entries = &command->preset->ranks.model_parallel;
 	char name[NAME_MAX_BYTES], shown[BRIEF_MAX];
-	int64_t ranks = command->batch.world_size;
 	int64_t pieces = 1;
-	int64_t size;
+	int64_t ranks, size;
 
 	for (size_t i = 0; i < entries->count; i++) {
 		const char *value =
@@ -211,6 +227,7 @@ static enum command_outcome divide_by_preset(const struct recognition *r)
 				r, "%s %s is not understood: write a number",
 				name, argument_brief(shown, value));
 	}
+	ranks = ranks_for_groups(r, pieces);
 	if (ranks % pieces != 0)
 		return not_recognised(r,
 				      "%lld ranks cannot be divided into "

@@ -46,14 +46,29 @@ bool ranks_of_devices_text(const char *text, int64_t visible, int64_t *count)
 static bool counts_ranks(const char *name, size_t length, bool bare)
 {
 	static const char *const names[] = {
-		"gpus",           "num_gpus",       "n_gpus",
-		"ngpus",          "ngpu",           "n_gpu",
-		"num_gpu",        "gpu_num",        "nproc",
-		"nprocs",         "num_procs",      "num_processes",
-		"world_size",     "nproc_per_node", "devices",
-		"num_devices",    "n_devices",      "nprocs_per_node",
-		"gpus_per_node",  "ngpus_per_node", "number_gpus",
+		"gpus",
+		"num_gpus",
+		"n_gpus",
+		"ngpus",
+		"ngpu",
+		"n_gpu",
+		"num_gpu",
+		"gpu_num",
+		"nproc",
+		"nprocs",
+		"num_procs",
+		"num_processes",
+		"world_size",
+		"nproc_per_node",
+		"devices",
+		"num_devices",
+		"n_devices",
+		"nprocs_per_node",
+		"gpus_per_node",
+		"ngpus_per_node",
+		"number_gpus",
 		"number_of_gpus",
+		"num_process_per_node",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -124,18 +139,26 @@ static bool option_counts_ranks(const struct recognition *r,
 	return false;
 }
 
+/* Process(target=work) of torch.multiprocessing */
+static bool starts_torch_processes(const char *text)
+{
+	return strstr(text, "torch.multiprocessing") &&
+	       strstr(text, "Process(");
+}
+
 /* What a script calls that starts ranks, by itself or by a module of its own.
  */
 static bool starts_ranks(const char *text)
 {
-	static const char *const calls[] = { ".spawn(",     "start_processes(",
-					     "mp.Process(", "launch(",
-					     "lightning",   "launch_command(" };
+	static const char *const calls[] = {
+		".spawn(",   "start_processes(", "launch(",
+		"lightning", "launch_command(",  "mp.Process("
+	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
 			return true;
-	return false;
+	return starts_torch_processes(text);
 }
 
 /* --devices cuda:0 cuda:1: one rank on each, where they are several. */
@@ -173,7 +196,8 @@ static int64_t ranks_of_token(const struct recognition *r,
 	count = devices_in_words(r->command, token);
 	/* -1 and auto are all; which those are is seen later. */
 	if (count || (!is_list && count_parse(value, &count)) ||
-	    (strchr(value, ',') && ranks_of_devices_text(value, 0, &count)))
+	    ((strchr(value, ',') || *value == '[') &&
+	     ranks_of_devices_text(value, 0, &count)))
 		return count <= RANKS_OF_WORDS_MAX ? count : 0;
 	return 0;
 }
@@ -206,22 +230,47 @@ static bool tuple_counts(const char *text, int64_t *count)
 	return true;
 }
 
-/* NUM_GPUS: 8 and GPUS: (0,1) at the top of a config file, or 0. */
+/* devices: [0, 1] are two items, devices[0] and devices[1]; 0: no list begins
+ * here. */
+static int64_t list_counts(const struct settings *settings, size_t first)
+{
+	const char *key = settings->items[first].key;
+	const char *bracket = strchr(key, '[');
+	size_t length = bracket ? (size_t)(bracket - key) : 0;
+	size_t at = first;
+
+	if (!bracket || strcmp(bracket, "[0]") != 0 ||
+	    !counts_ranks(key, length, true))
+		return 0;
+	while (at < settings->count &&
+	       strncmp(settings->items[at].key, key, length + 1) == 0)
+		at++;
+	return (int64_t)(at - first);
+}
+
+/* NUM_GPUS: 8, GPUS: (0,1), devices: [0, 1]; 0: none of these. */
+static int64_t ranks_of_setting(const struct settings *settings, size_t k)
+{
+	const struct setting *setting = &settings->items[k];
+	int64_t count;
+
+	return counts_ranks(setting->key, strlen(setting->key), true) &&
+			       (count_parse(setting->value, &count) ||
+				tuple_counts(setting->value, &count))
+		       ? count
+		       : list_counts(settings, k);
+}
+
+/* The first number of ranks at the top of a config file, or 0. */
 static int64_t ranks_in_files(const struct command *command)
 {
-	int64_t count = 0;
-
 	for (size_t i = 0; i < command->file_count; i++) {
 		const struct settings *settings = command->files[i].settings;
 
 		for (size_t k = 0; k < settings->count; k++) {
-			const struct setting *setting = &settings->items[k];
+			int64_t count = ranks_of_setting(settings, k);
 
-			if (counts_ranks(setting->key, strlen(setting->key),
-					 true) &&
-			    (count_parse(setting->value, &count) ||
-			     tuple_counts(setting->value, &count)) &&
-			    count > 0 && count <= RANKS_OF_WORDS_MAX)
+			if (count > 0 && count <= RANKS_OF_WORDS_MAX)
 				return count;
 		}
 	}
@@ -329,8 +378,7 @@ void ranks_by_words(const struct recognition *r)
 		command->batch.world_size = said;
 }
 
-/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
-static int64_t ranks_of_variable(const struct recognition *r)
+int64_t ranks_of_variable(const struct recognition *r)
 {
 	static const char name[] = "NPROC_PER_NODE";
 	const struct strlist *around = r->hints->environment;
@@ -354,8 +402,7 @@ static void note_spawn(void *context, struct named_file *file,
 
 	(void)import;
 	*found |= (strstr(text, ".spawn(") && strstr(text, "nprocs")) ||
-		  (strstr(text, "torch.multiprocessing") &&
-		   strstr(text, "Process("));
+		  starts_torch_processes(text);
 }
 
 /* "mpirun -np 8" in code, and not in what a text or a comment tells. */

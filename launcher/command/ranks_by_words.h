@@ -24,4 +24,7 @@ void ranks_by_words(const struct recognition *r);
 /* Sets command->open_ranks where it may start more ranks than are counted. */
 void ranks_open(const struct recognition *r);
 
+/* NPROC_PER_NODE, if the program may read it; 0: nothing. */
+int64_t ranks_of_variable(const struct recognition *r);
+
 #endif

@@ -129,7 +129,8 @@ static const struct class_row class_rows[] = {
 	  "--accum_bs --accumulation_batch_size "
 	  "--use_gradient_accumulation --enable_accum "
 	  "--no_accumulate --total_accum_steps --accum_tokens "
-	  "--accum_mb --noise_accum --accum_size" },
+	  "--accum_mb --noise_accum --accum_size --micro_num "
+	  "--num-micro" },
 };
 
 static const char *class_words(enum option_class class)

@@ -558,7 +558,7 @@ static const struct reading readings[] = {
 	{ "python t.py --config a.yaml",
 	  "rows = cfg['batch_size'] // cfg.accum_steps\n"
 	  "rows = cfg.batch_size // cfg.accum_steps\n",
-	  "? divides batch_size 64 by accum_steps",
+	  "16 x 4 x 1",
 	  "a.yaml",
 	  "batch_size: 64\naccum_steps: 4\n",
 	  { 0 } },

@@ -518,6 +518,32 @@ static const struct row script_rows[] = {
 	  "python t.py ${BS:-4}",
 	  { NULL },
 	  "> s:python s:t.py s:4{BS@0}" },
+	/* expr takes numbers, variables and signs as words of their own. */
+	{ { "bash", "t.sh" },
+	  "N=4\nM=2\npython t.py $(expr 16 / $N) `expr \"$N\" \\* 3 + ${M}` "
+	  "$(expr 16/$N) $(expr N + 1) $(expr $N \"*\" 2) $(expr $N *) $(expr)",
+	  { NULL },
+	  "> s:python s:t.py s:4 s:14 s?:$(expr 16/$N) s?:$(expr N + 1) s:8 "
+	  "s?:$(expr $N *) s?:$(expr)" },
+	/* What is known of what a command prints. */
+	{ { "bash", "t.sh" },
+	  "G=\"0,1,2\"\nN=$(echo $G | awk -F \",\" '{print NF}')\n"
+	  "$(which python) t.py $N `echo \"${G}\" | awk -F, '{print NF}'` "
+	  "$((12 / N)) $(echo $H | awk -F, '{print NF}') "
+	  "$(echo $G$G | awk -F, '{print NF}') $(which $X) $(command -v a b)",
+	  { NULL },
+	  "> s:python s:t.py s:3 s:3 s:4 s?:$(echo $H | awk -F, '{print NF}') "
+	  "s?:$(echo $G$G | awk -F, '{print NF}') s?:$(which $X) "
+	  "s?:$(command -v a b)" },
+	/* What eval reads again makes the same words. */
+	{ { "bash", "t.sh", "--x", "1" },
+	  "BS=8\nCMD=\"python t.py --bs ${BS} $@\"\necho $CMD\neval $CMD",
+	  { NULL },
+	  "> s:python s:t.py s:--bs s:8 s:--x a:1 ^" },
+	{ { "bash", "t.sh" },
+	  "CMD='python t.py --bs 8'\neval \"${CMD}\" --lr 1",
+	  { NULL },
+	  "> s:python s:t.py s:--bs s:8 s:--lr s:1" },
 	{ { "bash", "t.sh" },
 	  "IFS=,\nA=1,2\npython t.py $A \"$A\"",
 	  { NULL },
@@ -743,6 +769,10 @@ static const struct row unknown_rows[] = {
 		   "nothing waits for it" INSTEAD },
 	{ { "bash", "t.sh" },
 	  "CMD=$(x)\neval \"$CMD\"",
+	  .shown = "t.sh:2: which program is started here cannot be told from "
+		   "the script" INSTEAD },
+	{ { "bash", "t.sh" },
+	  "CMD='python t.py --bs 8 | tee x'\neval $CMD",
 	  .shown = "t.sh:2: which program is started here cannot be told from "
 		   "the script" INSTEAD },
 	{ { "bash", "t.sh" },

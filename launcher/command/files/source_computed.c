@@ -1,4 +1,5 @@
-/* Accumulations that a script computes, which no option says. Pure. */
+/* What a script computes of its variables, and accumulations that no option
+ * says. Pure. */
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/files/source_shares.h"
 
@@ -175,4 +176,190 @@ unsigned source_accum_computed(const char *text, const char **name,
 		text = line_end + 1;
 	}
 	return handed_computed(beginning, end, name, length);
+}
+
+/* "config.data.batch_size", "config["batch_size"]" up to the end of the line:
+ * its last name. */
+static struct span copied_name(const char *at, const char *end)
+{
+	struct span name = { at, 0 };
+
+	while (at < end &&
+	       (computed_is_name_byte(*at) || strchr(".[]\"'", *at))) {
+		name.length = computed_is_name_byte(*at) ? name.length + 1
+							 : name.length;
+		if (!computed_is_name_byte(*at) && at + 1 < end &&
+		    computed_is_name_byte(at[1]))
+			name = (struct span){ at + 1, 0 };
+		at++;
+	}
+	at += strspn(at, " \r");
+	if (at < end && *at != '\n' && *at != '#')
+		name.length = 0;
+	return name;
+}
+
+bool source_is_copy(const char *text, const char *name, size_t length,
+		    const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), name, length));
+	     at += length) {
+		const char *behind = at + length + strspn(at + length, " ");
+
+		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
+		    behind[1] == '=')
+			continue;
+		behind++;
+		behind += strspn(behind, " ");
+		if (span_is(copied_name(behind, end), variable))
+			return true;
+	}
+	return false;
+}
+
+/* args. of the variable, and = behind it: what stands right of that. */
+static const char *overwritten_by(const char *at, const char *end,
+				  const char *variable)
+{
+	static const char *const holders[] = { "args.",   "opt.",   "opts.",
+					       "FLAGS.",  "flags.", "hparams.",
+					       "config.", "cfg.",   "params." };
+	size_t length = strlen(variable);
+
+	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
+		size_t bytes = strlen(holders[i]);
+		const char *behind = at + bytes + length;
+
+		if ((size_t)(end - at) <= bytes + length ||
+		    memcmp(at, holders[i], bytes) != 0 ||
+		    memcmp(at + bytes, variable, length) != 0)
+			continue;
+		while (behind < end && *behind == ' ')
+			behind++;
+		return behind + 1 < end && behind[0] == '=' && behind[1] != '='
+			       ? behind + 1
+			       : NULL;
+	}
+	return NULL;
+}
+
+/* Where the line that at is in begins, behind its blanks. */
+static const char *line_begin(const char *text, const char *at)
+{
+	while (at > text && at[-1] != '\n')
+		at--;
+	while (*at == ' ' || *at == '\t')
+		at++;
+	return at;
+}
+
+/* local_batch_size is another name than batch_size. */
+static bool computed_has_name(const char *at, const char *end, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *start = at;
+	     (at = memmem(at, (size_t)(end - at), name, length)); at += length)
+		if ((at == start || !computed_is_name_byte(at[-1])) &&
+		    (at + length == end || !computed_is_name_byte(at[length])))
+			return true;
+	return false;
+}
+
+bool source_is_made_of(const char *text, const char *name, size_t length,
+		       const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), name, length));) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		bool begins = at == text || !computed_is_name_byte(at[-1]);
+
+		line_end = line_end ? line_end : end;
+		at += length;
+		at += strspn(at, " ");
+		if (begins && at < line_end && *at == '=' && at[1] != '=' &&
+		    computed_has_name(at, line_end, variable))
+			return true;
+	}
+	return false;
+}
+
+/* A product, of other things than itself. */
+static bool value_is_computed(const char *value, const char *end,
+			      const char *variable)
+{
+	return !computed_has_name(value, end, variable) &&
+	       memchr(value, '*', (size_t)(end - value));
+}
+
+/* args.batch_size = 64 at the beginning of a line, under no condition. */
+static bool is_set_always(const char *text, const char *begin,
+			  const char *value, const char *end)
+{
+	if (begin > text && begin[-1] != '\n')
+		return false;
+	while (value < end && *value == ' ')
+		value++;
+	while (value < end && isdigit((unsigned char)*value))
+		value++;
+	if (!isdigit((unsigned char)value[-1]))
+		return false;
+	while (value < end && strchr(" \t\r", *value))
+		value++;
+	return value == end || *value == '#';
+}
+
+unsigned source_overwrites(const char *text, const char *variable,
+			   bool *is_number)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	size_t length = strlen(variable);
+	const char *at = text;
+
+	while (length &&
+	       (at = memmem(at, (size_t)(end - at), variable, length))) {
+		const char *line_end = memchr(at, '\n', (size_t)(end - at));
+		const char *begin = line_begin(text, at);
+		const char *value;
+
+		line_end = line_end ? line_end : end;
+		value = overwritten_by(begin, line_end, variable);
+		*is_number =
+			value && is_set_always(text, begin, value, line_end);
+		if (*is_number ||
+		    (value && value_is_computed(value, line_end, variable)))
+			return computed_line(text, begin);
+		at = line_end;
+	}
+	return 0;
+}
+
+/* "--batch" declares it, batch: int = 8 and batch=8 give it a value. */
+static bool is_reading(const char *text, const char *at, size_t length)
+{
+	const char *behind = at + length;
+
+	if (at > text &&
+	    (computed_is_name_byte(at[-1]) || strchr("\"'-", at[-1])))
+		return false;
+	return !computed_is_name_byte(*behind) && *behind != '-' &&
+	       *behind != ':' && (*behind != '=' || behind[1] == '=');
+}
+
+bool source_reads(const char *text, const char *variable)
+{
+	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
+	size_t length = strlen(variable);
+
+	for (const char *at = text;
+	     length && (at = memmem(at, (size_t)(end - at), variable, length));
+	     at += length)
+		if (is_reading(text, at, length))
+			return true;
+	return false;
 }

@@ -274,6 +274,30 @@ static bool slices_batch(const char *at, const char *end)
 	return ranks_in(rank, operand_length(rank, end)) == SHARE_OF_ALL;
 }
 
+/* exact_div(batch, world * accum): the comma is the sign. */
+static void divisions_visit(const struct shares *shares)
+{
+	static const char verb[] = "div";
+	const char *end = shares->end;
+
+	for (const char *at = shares->text;
+	     (at = memmem(at, (size_t)(end - at), verb, strlen(verb)));) {
+		size_t operand;
+
+		at += strlen(verb);
+		while (at < end && is_name_byte(*at))
+			at++;
+		if (at == end || *at != '(')
+			continue;
+		at += 1 + strcspn(at + 1, ",()\n");
+		if (at >= end || *at != ',')
+			continue;
+		operand = operand_length(at + 1, end);
+		quotient_visit(shares, at, ranks_in(at + 1, operand),
+			       has_accum(at + 1, operand));
+	}
+}
+
 static void slices_visit(const struct shares *shares)
 {
 	static const char *const verbs[] = { "slice", "shard", "split",
@@ -310,6 +334,7 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 	const char *at = text;
 
 	slices_visit(&shares);
+	divisions_visit(&shares);
 	while (at < shares.end) {
 		at += strcspn(at, "/*%#");
 		if (at >= shares.end)
@@ -322,175 +347,4 @@ void source_shares_visit(const char *text, source_share_visit *visit,
 		}
 		at = operator_visit(&shares, at);
 	}
-}
-
-/* "config.data.batch_size", "config["batch_size"]" up to the end of the line:
- * its last name. */
-static struct span copied_name(const char *at, const char *end)
-{
-	struct span name = { at, 0 };
-
-	while (at < end && (is_name_byte(*at) || strchr(".[]\"'", *at))) {
-		name.length = is_name_byte(*at) ? name.length + 1 : name.length;
-		if (!is_name_byte(*at) && at + 1 < end && is_name_byte(at[1]))
-			name = (struct span){ at + 1, 0 };
-		at++;
-	}
-	at += strspn(at, " \r");
-	if (at < end && *at != '\n' && *at != '#')
-		name.length = 0;
-	return name;
-}
-
-bool source_is_copy(const char *text, const char *name, size_t length,
-		    const char *variable)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-
-	for (const char *at = text;
-	     length && (at = memmem(at, (size_t)(end - at), name, length));
-	     at += length) {
-		const char *behind = at + length + strspn(at + length, " ");
-
-		if ((at > text && !strchr("\n\t ", at[-1])) || *behind != '=' ||
-		    behind[1] == '=')
-			continue;
-		behind++;
-		behind += strspn(behind, " ");
-		if (span_is(copied_name(behind, end), variable))
-			return true;
-	}
-	return false;
-}
-
-/* args. of the variable, and = behind it: what stands right of that. */
-static const char *overwritten_by(const char *at, const char *end,
-				  const char *variable)
-{
-	static const char *const holders[] = { "args.",   "opt.",   "opts.",
-					       "FLAGS.",  "flags.", "hparams.",
-					       "config.", "cfg.",   "params." };
-	size_t length = strlen(variable);
-
-	for (size_t i = 0; i < sizeof(holders) / sizeof(*holders); i++) {
-		size_t bytes = strlen(holders[i]);
-		const char *behind = at + bytes + length;
-
-		if ((size_t)(end - at) <= bytes + length ||
-		    memcmp(at, holders[i], bytes) != 0 ||
-		    memcmp(at + bytes, variable, length) != 0)
-			continue;
-		while (behind < end && *behind == ' ')
-			behind++;
-		return behind + 1 < end && behind[0] == '=' && behind[1] != '='
-			       ? behind + 1
-			       : NULL;
-	}
-	return NULL;
-}
-
-/* Where the line that at is in begins, behind its blanks. */
-static const char *line_begin(const char *text, const char *at)
-{
-	while (at > text && at[-1] != '\n')
-		at--;
-	while (*at == ' ' || *at == '\t')
-		at++;
-	return at;
-}
-
-static unsigned source_shares_line(const char *text, const char *at)
-{
-	unsigned line = 1;
-
-	for (; text < at; text++)
-		line += *text == '\n';
-	return line;
-}
-
-/* local_batch_size is another name than batch_size. */
-static bool shares_has_name(const char *at, const char *end, const char *name)
-{
-	size_t length = strlen(name);
-
-	for (const char *start = at;
-	     (at = memmem(at, (size_t)(end - at), name, length)); at += length)
-		if ((at == start || !is_name_byte(at[-1])) &&
-		    (at + length == end || !is_name_byte(at[length])))
-			return true;
-	return false;
-}
-
-/* A product, of other things than itself. */
-static bool value_is_computed(const char *value, const char *end,
-			      const char *variable)
-{
-	return !shares_has_name(value, end, variable) &&
-	       memchr(value, '*', (size_t)(end - value));
-}
-
-/* args.batch_size = 64 at the beginning of a line, under no condition. */
-static bool is_set_always(const char *text, const char *begin,
-			  const char *value, const char *end)
-{
-	if (begin > text && begin[-1] != '\n')
-		return false;
-	while (value < end && *value == ' ')
-		value++;
-	while (value < end && isdigit((unsigned char)*value))
-		value++;
-	if (!isdigit((unsigned char)value[-1]))
-		return false;
-	while (value < end && strchr(" \t\r", *value))
-		value++;
-	return value == end || *value == '#';
-}
-
-unsigned source_overwrites(const char *text, const char *variable,
-			   bool *is_number)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-	size_t length = strlen(variable);
-	const char *at = text;
-
-	while (length &&
-	       (at = memmem(at, (size_t)(end - at), variable, length))) {
-		const char *line_end = memchr(at, '\n', (size_t)(end - at));
-		const char *begin = line_begin(text, at);
-		const char *value;
-
-		line_end = line_end ? line_end : end;
-		value = overwritten_by(begin, line_end, variable);
-		*is_number =
-			value && is_set_always(text, begin, value, line_end);
-		if (*is_number ||
-		    (value && value_is_computed(value, line_end, variable)))
-			return source_shares_line(text, begin);
-		at = line_end;
-	}
-	return 0;
-}
-
-/* "--batch" declares it, batch: int = 8 and batch=8 give it a value. */
-static bool is_reading(const char *text, const char *at, size_t length)
-{
-	const char *behind = at + length;
-
-	if (at > text && (is_name_byte(at[-1]) || strchr("\"'-", at[-1])))
-		return false;
-	return !is_name_byte(*behind) && *behind != '-' && *behind != ':' &&
-	       (*behind != '=' || behind[1] == '=');
-}
-
-bool source_reads(const char *text, const char *variable)
-{
-	const char *end = text + strnlen(text, SOURCE_BYTES_MAX);
-	size_t length = strlen(variable);
-
-	for (const char *at = text;
-	     length && (at = memmem(at, (size_t)(end - at), variable, length));
-	     at += length)
-		if (is_reading(text, at, length))
-			return true;
-	return false;
 }

@@ -33,6 +33,9 @@ typedef void source_share_visit(void *context, const char *name, size_t length,
 void source_shares_visit(const char *text, source_share_visit *visit,
 			 void *context);
 
+/* Is there a line "name = exact_div(args.variable, parts)"? */
+bool source_is_made_of(const char *text, const char *name, size_t length,
+		       const char *variable);
 /* Is there a line "name = config.data.variable", with nothing else in it? */
 bool source_is_copy(const char *text, const char *name, size_t length,
 		    const char *variable);

@@ -117,6 +117,7 @@ static enum command_outcome from_config(const struct recognition *r,
 	const struct preset_knob *knob = preset_knob(preset, kind);
 	bool joined = knob->joined_only || *name != '-';
 	const char *fault = config_fault(r);
+	const char *group = preset->words.group;
 	char shown[BRIEF_MAX];
 
 	if (fault)
@@ -124,15 +125,18 @@ static enum command_outcome from_config(const struct recognition *r,
 			r,
 			"the %s is not given, and %s may set it but is not "
 			"understood: mend it, or add %s%sN with the present "
-			"value after it (%s)",
+			"value %s %s (%s)",
 			knob_words(kind), argument_brief(shown, config), name,
-			joined && !preset->words.pairs ? "=" : " ", fault);
+			joined && !preset->words.pairs ? "=" : " ",
+			group ? "behind" : "after", group ? group : "it",
+			fault);
 	return not_recognised(r,
 			      "the %s is not given, and %s may set it: add "
-			      "%s%sN with its present value after %s",
+			      "%s%sN with its present value %s %s",
 			      knob_words(kind), argument_brief(shown, config),
 			      name, joined && !preset->words.pairs ? "=" : " ",
-			      shown);
+			      group ? "behind" : "after",
+			      group ? group : shown);
 }
 
 enum command_outcome knob_set_option_default(struct recognition *r,

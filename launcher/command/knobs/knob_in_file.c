@@ -6,7 +6,9 @@
 #include "base/alloc.h"
 #include "launcher/command/knobs/by_class.h"
 #include "launcher/command/knobs/file_find.h"
+#include "launcher/command/knobs/knob_accum.h"
 #include "launcher/command/knobs/knob_defaults.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/text/names.h"
@@ -290,14 +292,13 @@ static enum command_outcome take_config_flag(struct recognition *r,
 	return COMMAND_OK;
 }
 
-/* A word of the command that is the effective batch sets the file's key. */
-static bool is_typed_global(const struct recognition *r, enum knob_kind kind,
-			    const struct file_find *find)
+/* What is the effective batch already, by a word or in the file. */
+static bool is_the_global(const struct recognition *r, enum knob_kind kind,
+			  const struct file_find *find)
 {
 	const struct knob *global = &r->command->knobs[KNOB_GLOBAL];
 
 	return kind == KNOB_MICRO && by_class_applies(r) && global->name &&
-	       (global->form == KNOB_JOINED || global->form == KNOB_SEPARATE) &&
 	       strcmp(global->name + strspn(global->name, "-+~"), find->key) ==
 		       0;
 }
@@ -309,8 +310,7 @@ enum command_outcome knob_in_file_find(struct recognition *r,
 	struct file_find find;
 	int64_t number = 0;
 
-	if (!find_last(r, kind, false, &find) ||
-	    is_typed_global(r, kind, &find))
+	if (!find_last(r, kind, false, &find) || is_the_global(r, kind, &find))
 		return COMMAND_OK;
 	/* No copy names another folder: what it writes there is shielded. */
 	if (kind == KNOB_OUTPUT) {
@@ -341,4 +341,77 @@ enum command_outcome knob_by_key_find(struct recognition *r,
 			return take_found(r, kind, &find);
 	}
 	return COMMAND_OK;
+}
+
+/* A key alone, beside an accumulation that is part of it. */
+static enum command_outcome alone_of_file(struct recognition *r,
+					  const struct setting *batch)
+{
+	const struct knob *knobs = r->command->knobs;
+	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
+
+	if (knobs[KNOB_ACCUM].form == KNOB_ABSENT ||
+	    !(knob_scope_holds_accum(r, batch->key) || knob_accum_splits(r)))
+		return COMMAND_OK;
+	if (!r->hints->global_scope)
+		(void)knob_scope_said(r, batch->key, scope);
+	return knob_by_key_find(r, KNOB_GLOBAL, batch->key);
+}
+
+static enum command_outcome two_domains_of_file(const struct recognition *r,
+						const struct setting *global,
+						const struct setting *like)
+{
+	char name[BRIEF_MAX], other[BRIEF_MAX];
+
+	if (!global || !like || !name_is_counterpart(global->key, like->key))
+		return COMMAND_OK;
+	(void)argument_brief(name, global->key);
+	(void)argument_brief(other, like->key);
+	return not_recognised(r,
+			      "both %s %s and %s %s of a config file may be "
+			      "the batch size: add --micro-flag %s or "
+			      "--micro-flag %s",
+			      other, like->value, name, global->value, other,
+			      name);
+}
+
+enum command_outcome knob_pair_in_file_find(struct recognition *r)
+{
+	const struct setting *micro, *batch, *global;
+	size_t micros, batches, globals;
+	enum command_outcome outcome;
+	struct file_keys keys;
+
+	file_keys_find(&keys, r);
+	micros = keys.count[OPTION_MICRO] + keys.count[OPTION_MICRO_NODE];
+	micro = keys.first[OPTION_MICRO] ? keys.first[OPTION_MICRO]
+					 : keys.first[OPTION_MICRO_NODE];
+	batches = keys.count[OPTION_BATCH];
+	batch = keys.first[OPTION_BATCH];
+	globals = keys.count[OPTION_GLOBAL];
+	global = keys.first[OPTION_GLOBAL];
+	if (micros == 0 && batches == 1 &&
+	    (globals == 0 ||
+	     (globals == 1 && knob_scope_is_part(global->value, batch->value))))
+		return alone_of_file(r, batch);
+	if (globals == 1 && micros + batches == 0)
+		return two_domains_of_file(r, global,
+					   keys.first[OPTION_BATCH_LIKE]);
+	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
+	    globals == 2)
+		return COMMAND_OK;
+	if (!micro)
+		micro = batch;
+	if (!global) {
+		global = batch;
+		outcome = knob_scope_of_larger(r, micro->key, global->key,
+					       global->value);
+		if (outcome != COMMAND_OK)
+			return outcome;
+	}
+	outcome = knob_by_key_find(r, KNOB_MICRO, micro->key);
+	return outcome == COMMAND_OK
+		       ? knob_by_key_find(r, KNOB_GLOBAL, global->key)
+		       : outcome;
 }

@@ -31,4 +31,10 @@ bool knob_in_file_is_set(const struct recognition *r, enum knob_kind kind,
 enum command_outcome knob_by_key_find(struct recognition *r,
 				      enum knob_kind kind, const char *key);
 
+/*
+ * A micro-batch beside a larger batch, or a batch that its accumulation is part
+ * of, among the keys of config files, in a program that no preset knows.
+ */
+enum command_outcome knob_pair_in_file_find(struct recognition *r);
+
 #endif

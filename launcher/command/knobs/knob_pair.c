@@ -12,6 +12,7 @@
 #include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/knobs/knob_take.h"
 #include "launcher/command/parts/setting_value.h"
+#include "launcher/command/text/names.h"
 
 #include <string.h>
 
@@ -49,22 +50,12 @@ static void drop_idle_micro(struct pair_options *options,
 		options->micro.count = 0;
 }
 
-/* A virtual batch of 128 beside a batch of 1024 is a part of that: of a norm,
- * say. */
-static bool is_part(const char *global, const char *batch)
-{
-	int64_t part, whole;
-
-	return count_parse(global, &part) && count_parse(batch, &whole) &&
-	       part < whole;
-}
-
 static void drop_part(struct pair_options *options)
 {
 	if (options->global.count == 1 && options->batch.count == 1 &&
 	    options->micro.count == 0 &&
-	    is_part(options->global.items[0].value,
-		    options->batch.items[0].value))
+	    knob_scope_is_part(options->global.items[0].value,
+			       options->batch.items[0].value))
 		options->global.count = 0;
 }
 
@@ -90,31 +81,6 @@ static void pair_options_collect(struct pair_options *options,
 	}
 	drop_idle_micro(options, r);
 	drop_part(options);
-}
-
-/* Of each rank or of all: with one rank that is the same. */
-static enum command_outcome whose_is_it(struct recognition *r,
-					const char *micro, const char *larger,
-					const char *value)
-{
-	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
-	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
-
-	if (r->command->batch.world_size == 1 || r->hints->global_scope ||
-	    knob_scope_divides_accum(r) ||
-	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
-		return COMMAND_OK;
-	*scope = SCOPE_GLOBAL;
-	(void)argument_brief(name, larger);
-	(void)argument_brief(micro_name, micro);
-	return not_recognised(r,
-			      "is %s %s the batch of all %lld ranks, or of "
-			      "each? Of all: add --micro-flag %s --global-flag "
-			      "%s; of each: --micro-flag %s --global-flag %s "
-			      "--global-scope rank",
-			      name, argument_brief(shown, value),
-			      (long long)r->command->batch.world_size,
-			      micro_name, name, micro_name, name);
 }
 
 /* --batch-gpu without a default, which would limit a pass: all of a rank's
@@ -227,81 +193,38 @@ static bool pair_of(const struct pair_options *options,
 	       options->micro.count < 2 && batches < 2 && globals < 2;
 }
 
-/* A key alone, beside an accumulation that is part of it. */
-static enum command_outcome alone_of_file(const struct recognition *r,
-					  const struct setting *batch)
+/* What a config file has beside the one that is typed; NULL: nothing. */
+static const struct setting *other_of_pair(const struct file_keys *keys,
+					   const struct pair_options *options,
+					   const struct token *typed)
 {
-	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
-	char key[BRIEF_MAX], value[BRIEF_MAX];
+	bool is_micro = options->micro.count == 1;
+	enum option_class other = is_micro ? OPTION_GLOBAL : OPTION_MICRO;
+	const struct setting *own =
+		keys->first[is_micro ? OPTION_MICRO : OPTION_BATCH];
 
-	if (accum->form == KNOB_ABSENT ||
-	    !(knob_scope_holds_accum(r, batch->key) || knob_accum_splits(r)))
-		return COMMAND_OK;
-	return not_recognised(r,
-			      "the script divides %s %s by %s, so it counts "
-			      "its micro-batches: write {micro} and {accum} "
-			      "into a copy of the file, have the command name "
-			      "that, and give it with --template too",
-			      argument_brief(key, batch->key),
-			      argument_brief(value, batch->value), accum->name);
+	if (!options->batch.count && keys->count[other] == 1)
+		return keys->first[other];
+	/* A plain batch is the larger one where the word sets one of two keys
+	 * of the file anew. */
+	if (keys->count[OPTION_MICRO] != 1 || keys->count[OPTION_BATCH] != 1 ||
+	    keys->count[OPTION_GLOBAL] ||
+	    !name_matches(own->key, typed->name, typed->name_length,
+			  typed->bare))
+		return NULL;
+	return keys->first[is_micro ? OPTION_BATCH : OPTION_MICRO];
 }
 
-static enum command_outcome two_domains_of_file(const struct recognition *r,
-						const struct setting *global,
-						const struct setting *like)
+static enum command_outcome take_with_file(struct recognition *r,
+					   const struct candidate *typed,
+					   bool is_micro, const char *key)
 {
-	char name[BRIEF_MAX], other[BRIEF_MAX];
+	enum command_outcome outcome =
+		pair_take(r, is_micro ? KNOB_MICRO : KNOB_GLOBAL, typed);
 
-	if (!global || !like || !name_is_counterpart(global->key, like->key))
-		return COMMAND_OK;
-	(void)argument_brief(name, global->key);
-	(void)argument_brief(other, like->key);
-	return not_recognised(r,
-			      "both %s %s and %s %s of a config file may be "
-			      "the batch size: add --micro-flag %s or "
-			      "--micro-flag %s",
-			      other, like->value, name, global->value, other,
-			      name);
-}
-
-/* The same among the keys of a config file, where no option says a batch. */
-static enum command_outcome pair_of_file(struct recognition *r)
-{
-	const struct setting *micro, *batch, *global;
-	size_t micros, batches, globals;
-	enum command_outcome outcome;
-	struct file_keys keys;
-
-	file_keys_find(&keys, r);
-	micros = keys.count[OPTION_MICRO] + keys.count[OPTION_MICRO_NODE];
-	micro = keys.first[OPTION_MICRO] ? keys.first[OPTION_MICRO]
-					 : keys.first[OPTION_MICRO_NODE];
-	batches = keys.count[OPTION_BATCH];
-	batch = keys.first[OPTION_BATCH];
-	globals = keys.count[OPTION_GLOBAL];
-	global = keys.first[OPTION_GLOBAL];
-	if (micros == 0 && batches == 1 &&
-	    (globals == 0 ||
-	     (globals == 1 && is_part(global->value, batch->value))))
-		return alone_of_file(r, batch);
-	if (globals == 1 && micros + batches == 0)
-		return two_domains_of_file(r, global,
-					   keys.first[OPTION_BATCH_LIKE]);
-	if (micros + batches + globals != 2 || micros == 2 || batches == 2 ||
-	    globals == 2)
-		return COMMAND_OK;
-	if (!micro)
-		micro = batch;
-	if (!global) {
-		global = batch;
-		outcome =
-			whose_is_it(r, micro->key, global->key, global->value);
-		if (outcome != COMMAND_OK)
-			return outcome;
-	}
-	outcome = knob_by_key_find(r, KNOB_MICRO, micro->key);
 	return outcome == COMMAND_OK
-		       ? knob_by_key_find(r, KNOB_GLOBAL, global->key)
+		       ? knob_by_key_find(
+				 r, is_micro ? KNOB_GLOBAL : KNOB_MICRO, key)
 		       : outcome;
 }
 
@@ -310,23 +233,33 @@ static enum command_outcome pair_with_file(struct recognition *r,
 					   const struct pair_options *options)
 {
 	bool is_micro = options->micro.count == 1;
-	const struct candidate *typed =
-		is_micro ? &options->micro.items[0] : &options->global.items[0];
-	enum option_class other = is_micro ? OPTION_GLOBAL : OPTION_MICRO;
-	enum command_outcome outcome;
+	const struct candidate *typed = is_micro ? &options->micro.items[0]
+					: options->batch.count
+						? &options->batch.items[0]
+						: &options->global.items[0];
+	enum command_outcome outcome = COMMAND_OK;
+	const struct setting *other;
 	struct file_keys keys;
+	char name[BRIEF_MAX];
 
-	if (options->micro.count + options->global.count != 1 ||
-	    options->batch.count || !typed->token.name)
+	if (options->micro.count + options->batch.count +
+			    options->global.count !=
+		    1 ||
+	    !typed->token.name)
 		return COMMAND_OK;
 	file_keys_find(&keys, r);
-	if (keys.count[other] != 1)
+	other = other_of_pair(&keys, options, &typed->token);
+	if (!other)
 		return COMMAND_OK;
-	outcome = pair_take(r, is_micro ? KNOB_MICRO : KNOB_GLOBAL, typed);
+	(void)candidate_name(name, typed);
+	if (options->batch.count)
+		outcome =
+			knob_scope_of_larger(r, other->key, name, typed->value);
+	else if (is_micro && !keys.count[OPTION_GLOBAL])
+		outcome =
+			knob_scope_of_larger(r, name, other->key, other->value);
 	return outcome == COMMAND_OK
-		       ? knob_by_key_find(r,
-					  is_micro ? KNOB_GLOBAL : KNOB_MICRO,
-					  keys.first[other]->key)
+		       ? take_with_file(r, typed, is_micro, other->key)
 		       : outcome;
 }
 
@@ -456,7 +389,14 @@ static enum command_outcome micro_alone(struct recognition *r,
 					const struct candidate *micro)
 {
 	const struct source_option *larger = open_larger(r);
+	char name[BRIEF_MAX];
 
+	/* A "local" batch may be that of all passes of a rank. */
+	if (!larger && r->command->knobs[KNOB_ACCUM].form != KNOB_ABSENT &&
+	    knob_scope_holds_accum(r, candidate_name(name, micro))) {
+		r->command->knobs[KNOB_GLOBAL].scope = SCOPE_RANK;
+		return pair_take(r, KNOB_GLOBAL, micro);
+	}
 	return larger ? knob_set_option_default(r, KNOB_GLOBAL, larger)
 		      : hidden_larger(r, micro);
 }
@@ -473,7 +413,7 @@ static enum command_outcome pair_of_one(struct recognition *r,
 	return outcome == COMMAND_OK ? pair_with_file(r, options) : outcome;
 }
 
-enum command_outcome knob_pair_find(struct recognition *r)
+static enum command_outcome pair_find(struct recognition *r)
 {
 	const struct knob *knobs = r->command->knobs;
 	const struct candidate *micro, *larger;
@@ -498,7 +438,7 @@ enum command_outcome knob_pair_find(struct recognition *r)
 				  options.global.count > 0);
 	if (options.micro.count + options.batch.count + options.global.count ==
 	    0)
-		return pair_of_file(r);
+		return knob_pair_in_file_find(r);
 	if (options.micro.count == 1 &&
 	    options.batch.count + options.global.count == 0)
 		return micro_alone(r, &options.micro.items[0]);
@@ -511,11 +451,35 @@ enum command_outcome knob_pair_find(struct recognition *r)
 	if (counts_tokens(larger) && !counts_tokens(micro))
 		return other_unit(r, micro, larger);
 	if (!options.global.count)
-		outcome = whose_is_it(r, candidate_name(micro_name, micro),
-				      candidate_name(name, larger),
-				      larger->value);
+		outcome = knob_scope_of_larger(
+			r, candidate_name(micro_name, micro),
+			candidate_name(name, larger), larger->value);
 	if (outcome == COMMAND_OK)
 		outcome = pair_take(r, KNOB_MICRO, micro);
 	return outcome == COMMAND_OK ? pair_take(r, KNOB_GLOBAL, larger)
 				     : outcome;
+}
+
+/* --accum without a default, which nobody gave, is what the two make it. */
+static bool accum_is_unset(const struct recognition *r)
+{
+	const struct knob *accum = &r->command->knobs[KNOB_ACCUM];
+	const struct source_option *option =
+		accum->form == KNOB_DEFAULT && !accum->is_said
+			? source_resolve(r->source, accum->name,
+					 strlen(accum->name))
+			: NULL;
+
+	return option && option->kind == SOURCE_NONE;
+}
+
+enum command_outcome knob_pair_find(struct recognition *r)
+{
+	struct knob *knobs = r->command->knobs;
+	enum command_outcome outcome = pair_find(r);
+
+	if (knobs[KNOB_MICRO].form != KNOB_ABSENT &&
+	    knobs[KNOB_GLOBAL].form != KNOB_ABSENT && accum_is_unset(r))
+		knob_forget(&knobs[KNOB_ACCUM]);
+	return outcome;
 }

@@ -43,6 +43,19 @@ static bool is_its_copy(struct shared_name *wanted, const char *name,
 	       source_is_copy(wanted->text, name, length, wanted->name);
 }
 
+/* part = exact_div(args.batch, parts), and part is what is divided by the
+ * accumulation. */
+static bool is_its_part(struct shared_name *wanted, const char *name,
+			size_t length, enum source_accum accum)
+{
+	enum option_class class = option_class_of(name, length);
+
+	return accum == ACCUM_DIVIDES && wanted->text &&
+	       (class == OPTION_MICRO || class == OPTION_BATCH ||
+		class == OPTION_BATCH_LIKE) &&
+	       source_is_made_of(wanted->text, name, length, wanted->name);
+}
+
 static void note_share(void *context, const char *name, size_t length,
 		       enum source_share share, enum source_accum accum)
 {
@@ -50,7 +63,8 @@ static void note_share(void *context, const char *name, size_t length,
 
 	if (*name != *SHARE_ROWS &&
 	    !name_equal(name, length, wanted->name, strlen(wanted->name)) &&
-	    !is_its_copy(wanted, name, length, share))
+	    !is_its_copy(wanted, name, length, share) &&
+	    !is_its_part(wanted, name, length, accum))
 		return;
 	wanted->divides_by_accum |= accum == ACCUM_DIVIDES;
 	wanted->times_accum |= accum == ACCUM_TIMES;
@@ -68,7 +82,8 @@ static void note_accum(void *context, const char *name, size_t length,
 		  option_class_of(name, length) == OPTION_ACCUM;
 }
 
-bool knob_scope_divides_accum(const struct recognition *r)
+/* Does it divide the steps of an accumulation among all ranks? */
+static bool divides_accum(const struct recognition *r)
 {
 	bool found = false;
 
@@ -272,6 +287,38 @@ bool knob_scope_said(const struct recognition *r, const char *name,
 		return true;
 	*scope = SCOPE_RANK;
 	return shared.share == SHARE_TIMES;
+}
+
+enum command_outcome knob_scope_of_larger(struct recognition *r,
+					  const char *micro, const char *larger,
+					  const char *value)
+{
+	enum knob_scope *scope = &r->command->knobs[KNOB_GLOBAL].scope;
+	char name[BRIEF_MAX], micro_name[BRIEF_MAX], shown[BRIEF_MAX];
+
+	if (r->command->batch.world_size == 1 || r->hints->global_scope ||
+	    divides_accum(r) ||
+	    (knob_scope_said(r, larger, scope) && *scope != SCOPE_NODE))
+		return COMMAND_OK;
+	*scope = SCOPE_GLOBAL;
+	(void)argument_brief(name, larger);
+	(void)argument_brief(micro_name, micro);
+	return not_recognised(r,
+			      "is %s %s the batch of all %lld ranks, or of "
+			      "each? Of all: add --micro-flag %s --global-flag "
+			      "%s; of each: --micro-flag %s --global-flag %s "
+			      "--global-scope rank",
+			      name, argument_brief(shown, value),
+			      (long long)r->command->batch.world_size,
+			      micro_name, name, micro_name, name);
+}
+
+bool knob_scope_is_part(const char *global, const char *batch)
+{
+	int64_t part, whole;
+
+	return count_parse(global, &part) && count_parse(batch, &whole) &&
+	       part < whole;
 }
 
 enum command_outcome knob_overwritten_check(const struct recognition *r,

@@ -21,8 +21,17 @@ const char *knob_scope_variable(const struct recognition *r, const char *name,
 				char variable[NAME_MAX_BYTES]);
 /* Does the script read the option's variable, beside declaring it? */
 bool knob_scope_is_read(const struct recognition *r, const char *name);
-/* Does it divide the steps of an accumulation among all ranks? */
-bool knob_scope_divides_accum(const struct recognition *r);
+
+/*
+ * Beside a micro-batch, the larger batch is of each rank or of all. With one
+ * rank that is the same; sets the scope where the script tells, else asks.
+ */
+enum command_outcome knob_scope_of_larger(struct recognition *r,
+					  const char *micro, const char *larger,
+					  const char *value);
+/* A virtual batch of 128 beside a batch of 1024 is a part of that: of a norm,
+ * say. */
+bool knob_scope_is_part(const char *global, const char *batch);
 
 /* Not recognised where the script computes what the option is to say. */
 enum command_outcome knob_overwritten_check(const struct recognition *r,

@@ -10,6 +10,8 @@
 
 /* Names of one import that are looked for as modules. */
 #define MEMBERS_MAX 8
+/* Folders that a script adds to those where Python looks; of more not. */
+#define ADDED_MAX 2
 
 /* "a/b/", of a/b/c.py; of "../c" one part less for each dot but the first. */
 static char *folder_above(const char *path, size_t dots)
@@ -86,9 +88,49 @@ static char *package_root(const struct module_user *user,
 
 /* Folders in which it is looked for. */
 struct import_roots {
-	char *items[3];
+	char *items[3 + ADDED_MAX];
 	size_t count;
 };
+
+/* The folder in append("core") and insert(0, "core"), of no length: none. */
+static struct span added_folder(const char *call)
+{
+	static const char *const begins[] = { "append(", "insert(0, " };
+	struct span folder = { call, 0 };
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++) {
+		char quote = '\0';
+
+		if (strncmp(call, begins[i], strlen(begins[i])) == 0)
+			quote = call[strlen(begins[i])];
+		if (quote != '"' && quote != '\'')
+			continue;
+		folder.at = call + strlen(begins[i]) + 1;
+		folder.length = strcspn(folder.at, "\"'\n");
+		if (strncmp(span_end(folder), (char[]){ quote, ')', '\0' },
+			    2) != 0)
+			folder.length = 0;
+		break;
+	}
+	return folder;
+}
+
+/* What the script adds to sys.path by its name. */
+static void added_roots(struct import_roots *roots, const char *text)
+{
+	static const char path[] = "sys.path.";
+	size_t most = roots->count + ADDED_MAX;
+
+	while (text && roots->count < most && (text = strstr(text, path))) {
+		struct span folder;
+
+		text += strlen(path);
+		folder = added_folder(text);
+		if (folder.length)
+			roots->items[roots->count++] = xasprintf(
+				"%.*s/", (int)folder.length, folder.at);
+	}
+}
 
 static void import_roots_find(struct import_roots *roots,
 			      const struct module_user *user,
@@ -104,6 +146,8 @@ static void import_roots_find(struct import_roots *roots,
 	/* PYTHONPATH=. is usual. */
 	if (!dots && *roots->items[0])
 		roots->items[roots->count++] = xstrdup("");
+	if (!dots)
+		added_roots(roots, user->r->text);
 }
 
 static void import_roots_release(struct import_roots *roots)

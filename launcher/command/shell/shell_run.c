@@ -76,10 +76,58 @@ static bool is_declaration(const struct shell_reader *reader)
 	return false;
 }
 
+/* $CMD of "$CMD", which eval splits all the same. */
+static struct shell_span without_quotes(const char *text,
+					struct shell_span word)
+{
+	size_t length = word.end - word.start;
+
+	if (length > 2 && text[word.start] == '"' &&
+	    memchr(text + word.start + 1, '"', length - 1) ==
+		    text + word.end - 1) {
+		word.start++;
+		word.end--;
+	}
+	return word;
+}
+
+/* A shell that reads these words again makes the same ones of them. */
+static bool is_read_the_same(const struct shell_fields *fields)
+{
+	for (size_t i = 0; i < fields->count; i++)
+		if (!fields->items[i].word.is_opaque &&
+		    strpbrk(fields->items[i].text, " \t\n\"'$`\\;&|<>()*?[#~{"))
+			return false;
+	return fields->count && !fields->items[0].word.is_opaque &&
+	       !strchr(fields->items[0].text, '=');
+}
+
+/* eval $CMD, where that is as good as $CMD and trains. */
+static bool expand_eval(struct shell_reader *reader)
+{
+	const char *text = reader->lexer.text;
+	size_t first = reader->assignments;
+
+	if (reader->words[first].end - reader->words[first].start != 4 ||
+	    memcmp(text + reader->words[first].start, "eval", 4) != 0)
+		return false;
+	for (size_t i = first + 1; i < reader->count; i++)
+		shell_expand(&reader->scope,
+			     without_quotes(text, reader->words[i]),
+			     SHELL_WORDS, &reader->fields);
+	if (is_read_the_same(&reader->fields) &&
+	    shell_rank(&reader->fields, 0) == SHELL_TRAINING)
+		return true;
+	shell_fields_release(&reader->fields);
+	return false;
+}
+
 static void expand_words(struct shell_reader *reader)
 {
 	bool is_declaring = is_declaration(reader);
 
+	if (expand_eval(reader))
+		return;
 	for (size_t i = reader->assignments; i < reader->count; i++) {
 		shell_expand(&reader->scope, reader->words[i], SHELL_WORDS,
 			     &reader->fields);

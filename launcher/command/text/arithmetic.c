@@ -129,3 +129,58 @@ bool arithmetic_value(const char *text, size_t length, arithmetic_name *name,
 	*value = arithmetic_sum(&sum);
 	return sum.is_known && next_sign(&sum) == '\0';
 }
+
+/* A number, $N, ${N} or "$N"; false: it is none. */
+static bool expr_operand(const char *word, size_t length, struct strbuf *out)
+{
+	size_t digits = 0;
+
+	if (length > 2 && *word == '"' && word[length - 1] == '"') {
+		word++;
+		length -= 2;
+	}
+	while (digits < length && word[digits] >= '0' && word[digits] <= '9')
+		digits++;
+	strbuf_add(out, word, length);
+	return length && (*word == '$' || digits == length);
+}
+
+/* +, \*, '*'; false: it is none. */
+static bool expr_sign(const char *word, size_t length, struct strbuf *out)
+{
+	char sign = '\0';
+	bool is_bare = length == 1 && sign != '*';
+	bool is_escaped =
+		(length == 2 && *word == '\\') ||
+		(length == 3 && strchr("\"'", *word) && word[2] == *word);
+
+	if (length)
+		sign = word[length > 1];
+	strbuf_addf(out, " %c ", sign);
+	return sign && strchr("+-*/%", sign) && (is_bare || is_escaped);
+}
+
+bool arithmetic_of_expr(const char *text, size_t length, struct strbuf *out)
+{
+	static const char name[] = "expr ";
+	const char *end = text + length;
+	bool is_operand = false;
+
+	if (length < strlen(name) || memcmp(text, name, strlen(name)) != 0)
+		return false;
+	text += strlen(name);
+	while (text < end) {
+		const char *word = text;
+
+		while (text < end && *text != ' ')
+			text++;
+		if (word < text) {
+			is_operand = !is_operand;
+			if (!(is_operand ? expr_operand : expr_sign)(
+				    word, (size_t)(text - word), out))
+				return false;
+		}
+		text += text < end;
+	}
+	return is_operand;
+}

@@ -3,6 +3,8 @@
 #ifndef AUTOFIT_LAUNCHER_COMMAND_TEXT_ARITHMETIC_H
 #define AUTOFIT_LAUNCHER_COMMAND_TEXT_ARITHMETIC_H
 
+#include "base/strbuf.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +24,11 @@ typedef const char *arithmetic_name(void *context, const char *text,
  */
 bool arithmetic_value(const char *text, size_t length, arithmetic_name *name,
 		      void *context, int64_t *value);
+
+/*
+ * Adds "16 / $N" of "expr 16 / $N", whose numbers, variables and signs are
+ * words of their own, \* one of them; false: it is something else.
+ */
+bool arithmetic_of_expr(const char *text, size_t length, struct strbuf *out);
 
 #endif

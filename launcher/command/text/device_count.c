@@ -43,6 +43,33 @@ static void add_bare(struct strbuf *out, const char *text, size_t length)
 	}
 }
 
+bool text_counts_list(const char *text, size_t length, struct span *name)
+{
+	struct strbuf bare = STRBUF_INIT, expected = STRBUF_INIT;
+	const char *dollar;
+	bool found, has_brace;
+
+	if (length < 3 || length > LENGTH_MAX || memchr(text, '\0', length))
+		return false;
+	dollar = memchr(text + 1, '$', length - 1);
+	if (!dollar)
+		return false;
+	has_brace = dollar[1] == '{';
+	name->at = dollar + 1 + has_brace;
+	name->length = strspn(name->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"abcdefghijklmnopqrstuvwxyz"
+					"0123456789_");
+	add_bare(&bare, text, length);
+	strbuf_addf(&expected, "echo$%s%.*s%s|awk-F,{printNF}",
+		    has_brace ? "{" : "", (int)name->length, name->at,
+		    has_brace ? "}" : "");
+	found = name->length &&
+		strcmp(strbuf_text(&bare), strbuf_text(&expected)) == 0;
+	strbuf_release(&bare);
+	strbuf_release(&expected);
+	return found;
+}
+
 bool text_counts_devices(const char *text, size_t length)
 {
 	struct strbuf bare = STRBUF_INIT;

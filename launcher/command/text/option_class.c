@@ -275,6 +275,10 @@ static enum option_class class_of_count(unsigned kinds)
 	    (kinds & (W_BATCHES | W_STEP) ||
 	     ((kinds & W_BATCH) && (kinds & W_COUNT) && !(kinds & W_PER))))
 		return known ? OPTION_ACCUM : OPTION_ACCUM_LIKE;
+	/* micro_num: of micro-batches, most likely. */
+	if ((kinds & W_MICRO) && (kinds & W_COUNT) &&
+	    !(kinds & ~(unsigned)(W_MICRO | W_COUNT | W_NEUTRAL)))
+		return OPTION_ACCUM_LIKE;
 	if (!(kinds & W_PER))
 		return OPTION_OTHER;
 	if ((kinds & W_BATCHES) && (kinds & (W_UPDATE | W_STEP)))

@@ -153,6 +153,22 @@ static enum command_outcome option_end(struct wrapper *wrapper,
 	return COMMAND_OK;
 }
 
+/* --quotatype=auto: what nobody knows here, and has its value in it, hides
+ * nothing of what is started, if it is no short form of what is known. */
+static bool is_of_a_plugin(const struct launcher *row, const char *text)
+{
+	const char *at = row->options ? row->options : "";
+	size_t length = strcspn(text, "=");
+	struct known known;
+
+	if (text[1] != '-' || !text[length])
+		return false;
+	while (known_next(&at, &known))
+		if (known_is(&known, text + 2, length - 2, true))
+			return false;
+	return true;
+}
+
 /* --name, --name=value; with one dash where the row says so. */
 static enum command_outcome wrapper_long(struct wrapper *wrapper,
 					 struct launch *launch)
@@ -166,7 +182,8 @@ static enum command_outcome wrapper_long(struct wrapper *wrapper,
 
 	if (!option.known.name && row->abbreviations)
 		option.known = known_find(row, name, length, true);
-	if (!option.known.name && row->unknown_has_value)
+	if (!option.known.name &&
+	    (row->unknown_has_value || is_of_a_plugin(row, text)))
 		option.known = (struct known){ .name = name,
 					       .length = length,
 					       .takes = TAKES_ONE };

@@ -87,6 +87,25 @@ static size_t launcher_before(const struct wrapper *wrapper, size_t end)
 	return end;
 }
 
+/* --use_deepspeed run.py: the word behind may be the option's value, unless the
+ * program declares a switch. */
+static bool may_be_a_value(const struct wrapper *wrapper, const char *program,
+			   const char *before)
+{
+	const struct source_option *option;
+	struct named_file *file;
+
+	if (!argument_is_option(before) || strchr(before, '='))
+		return false;
+	file = text_ends_with(program, ".py")
+		       ? named_files_get(wrapper->texts, program)
+		       : NULL;
+	option = file && !file->error ? source_resolve(named_file_source(file),
+						       before, strlen(before))
+				      : NULL;
+	return !option || !option->is_switch;
+}
+
 bool wrapper_starts_another(struct wrapper *wrapper)
 {
 	const struct strlist *argv = wrapper->argv;
@@ -103,21 +122,12 @@ bool wrapper_starts_another(struct wrapper *wrapper)
 		if (is_of_a_preset(wrapper, program))
 			return false;
 		wrapper->view->starter = program;
-		/* It may as well be the option's value. */
-		if (!is_python && argument_is_option(before) &&
-		    !strchr(before, '='))
+		if (!is_python && may_be_a_value(wrapper, program, before))
 			continue;
 		wrapper->at = launcher_before(wrapper, i);
 		return true;
 	}
 	return false;
-}
-
-/* A copy of torch.distributed.launch, say: it hands on all that is left. */
-static bool starts_processes(const char *text)
-{
-	return strstr(text, "REMAINDER") &&
-	       (strstr(text, "Popen(") || strstr(text, "subprocess."));
 }
 
 /* "pkg/launch.py" of pkg.launch; the caller frees. */
@@ -140,7 +150,10 @@ static bool may_hand_on(struct wrapper *wrapper, bool is_module)
 	bool is_read = file && !file->error && file->text.length;
 
 	free(path);
-	return is_read ? starts_processes(strbuf_text(&file->text)) : is_module;
+	/* A copy of torch.distributed.launch, say: it hands on all that is
+	 * left, and a script is in that. */
+	return is_read ? strstr(strbuf_text(&file->text), "REMAINDER") != NULL
+		       : is_module;
 }
 
 bool wrapper_hands_on(struct wrapper *wrapper, bool is_module)

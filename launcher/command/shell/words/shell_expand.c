@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "launcher/command/text/arithmetic.h"
-#include "launcher/command/text/device_count.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -366,19 +365,36 @@ static void expand_add_text(struct builder *b, const struct shell_part *part)
 		note_literal(b, offset, part, false);
 }
 
-/* False: what $(( )) comes to is not known, or it is no $(( )). */
+/* What $((B / 2)), $(expr $B / 2) and `expr $B / 2` compute; false: it is
+ * none of these. */
+static bool computed_text(const char *text, size_t length, struct strbuf *out)
+{
+	size_t marks = *text == '`' ? 1 : 2;
+
+	if (length >= 6 && memcmp(text, "$((", 3) == 0 &&
+	    memcmp(text + length - 2, "))", 2) == 0) {
+		strbuf_add(out, text + 3, length - 5);
+		return true;
+	}
+	return length > marks &&
+	       arithmetic_of_expr(text + marks, length - marks - 1, out);
+}
+
+/* False: what it comes to is not known. */
 static bool add_computed(struct builder *b, const struct shell_part *part)
 {
-	const char *text = b->scope->lexer->text + part->start;
-	size_t length = part->end - part->start;
+	struct strbuf computed = STRBUF_INIT;
 	size_t offset = b->text.length;
 	char digits[24];
 	int64_t value;
+	bool is_known =
+		computed_text(b->scope->lexer->text + part->start,
+			      part->end - part->start, &computed) &&
+		arithmetic_value(strbuf_text(&computed), computed.length,
+				 builder_known_text, b->scope, &value);
 
-	if (length < 6 || memcmp(text, "$((", 3) != 0 ||
-	    memcmp(text + length - 2, "))", 2) != 0 ||
-	    !arithmetic_value(text + 3, length - 5, builder_known_text,
-			      b->scope, &value))
+	strbuf_release(&computed);
+	if (!is_known)
 		return false;
 	(void)snprintf(digits, sizeof(digits), "%" PRId64, value);
 	expand_append(b, digits, strlen(digits));
@@ -403,12 +419,10 @@ static void add_part(struct builder *b, const struct shell_part *part)
 	case SHELL_PART_OPAQUE:
 		/* These cost most to look at. */
 		b->scope->bytes += SHELL_BYTES_OPAQUE;
-		known = shell_own_folder(b->scope, part->start, part->end);
-		/* As torchrun calls the number of visible devices. */
-		if (!known &&
-		    text_counts_devices(b->scope->lexer->text + part->start,
-					part->end - part->start))
-			known = xstrdup("gpu");
+		known = shell_output(b->scope, part->start, part->end);
+		if (!known)
+			known = builder_list_length(b->scope, part->start,
+						    part->end);
 		if (known)
 			expand_append(b, known, strlen(known));
 		else if (b->scope->looks_inside)

@@ -63,5 +63,11 @@ const char *builder_known_text(void *scope, const char *text, size_t length,
  */
 char *shell_own_folder(const struct shell_scope *scope, size_t start,
 		       size_t end);
+/* Entries of a list that $(echo $GPUS | awk -F, '{print NF}') counts; NULL: it
+ * is something else, or the list is not known. The caller frees. */
+char *builder_list_length(struct shell_scope *scope, size_t start, size_t end);
+/* shell_own_folder, and what else a command is known to print: a number of
+ * devices, the name of Python. The caller frees. */
+char *shell_output(struct shell_scope *scope, size_t start, size_t end);
 
 #endif

@@ -2,7 +2,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/words/shell_expand.h"
 
+#include "base/alloc.h"
+#include "base/span.h"
+#include "launcher/command/text/device_count.h"
+
 #include <ctype.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* ${A:-${B:-...}} */
@@ -438,4 +443,26 @@ void builder_look_inside(struct builder *b, size_t start, size_t end)
 			builder_add_unknown(b, text + start, width);
 		start += width;
 	}
+}
+
+/* Entries of the variable that $(echo $GPUS | awk -F, '{print NF}') splits. */
+char *builder_list_length(struct shell_scope *scope, size_t start, size_t end)
+{
+	const char *text = scope->lexer->text + start;
+	struct span name;
+	const struct shell_variable *variable;
+	const struct shell_field *field;
+	int64_t count = 1;
+
+	if (!text_counts_list(text, end - start, &name))
+		return NULL;
+	variable = shell_variable(scope, name.at, name.length);
+	if (shell_variable_state(scope, variable) != SHELL_TEXT)
+		return NULL;
+	field = &variable->value.items[0];
+	if (field->word.is_opaque || !*field->text)
+		return NULL;
+	for (const char *at = field->text; *at; at++)
+		count += *at == ',';
+	return xasprintf("%" PRId64, count);
 }
