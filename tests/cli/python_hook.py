@@ -132,6 +132,7 @@ ROWS_CASES = (
     ("overridden", 0, 5),
     ("overridden_whole", 0, 5),
     ("replaced", 0, 5),
+    ("mapped", 0, 0),
     ("scripted", 0, 5),
     ("traced", 0, 5),
     ("checkpointed", 0, 5),

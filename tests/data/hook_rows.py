@@ -322,6 +322,16 @@ def functional():
     train(holder, lambda: nn.functional.linear(batch(), weight))
 
 
+def mapped():
+    """Each row by itself, as for gradients of each sample."""
+    try:
+        from torch.func import vmap
+    except ImportError:
+        from functorch import vmap
+    model = Net(lambda x: x[None])
+    train(model, lambda: vmap(model)(batch()))
+
+
 def fails():
     """The error and its traceback are what they always are."""
     model = Net(lambda x: x)

@@ -79,7 +79,7 @@ class Rows(object):
             for function in (
                 (self.on_event, self.look, self.note, self.note_sizes)
                 + (self.stop, arguments_of, is_trained, add_sizes)
-                + (rows_in, rows_of_items, rows_of_list)
+                + (rows_in, rows_of_items, rows_of_list, is_mapped)
             ):
                 skip(function.__code__)
 
@@ -156,6 +156,8 @@ def rows_in(value, tensor, depth):
     be time or features: not of pictures. 0: there is none.
     """
     if isinstance(value, tensor):
+        if is_mapped(value):
+            return 0, 0
         shape = value.shape
         # While something is compiled it may be a symbol: to ask it for a
         # number would fix it.
@@ -226,6 +228,16 @@ def rows_of_list(values, tensor):
     if isinstance(first, tensor) and len(first.shape) == 3:
         return len(values) if first.shape[0] in (1, 3) else 0
     return 0
+
+
+def is_mapped(value):
+    """Below vmap a tensor has the shape of one sample, and not that of all."""
+    transforms = getattr(sys.modules["torch"]._C, "_functorch", None)
+    while transforms and transforms.is_functorch_wrapped_tensor(value):
+        if transforms.is_batchedtensor(value):
+            return True
+        value = transforms.get_unwrapped(value)
+    return False
 
 
 def is_trained(module):
