@@ -12,6 +12,10 @@
 #define SPEAKS_OF_PASSES                                                       \
 	(CLASS_OF(OPTION_ACCUM) | CLASS_OF(OPTION_ACCUM_LIKE) |                \
 	 CLASS_OF(OPTION_BATCH_LIKE) | CLASS_OF(OPTION_MICRO_LIKE))
+#define SPEAKS_OF_A_BATCH                                                      \
+	(CLASS_OF(OPTION_BATCH) | CLASS_OF(OPTION_MICRO) |                     \
+	 CLASS_OF(OPTION_MICRO_NODE) | CLASS_OF(OPTION_GLOBAL) |               \
+	 CLASS_OF(OPTION_BATCH_LIKE) | CLASS_OF(OPTION_MICRO_LIKE))
 #define ANY_NAME UINT32_MAX
 
 static bool is_same_name(const struct command_number *a,
@@ -60,6 +64,30 @@ static const struct command_number *only_number(const struct command *command,
 	return NULL;
 }
 
+static bool speaks_of_a_batch(const struct command_number *number)
+{
+	return SPEAKS_OF_A_BATCH &
+	       CLASS_OF(option_class_of(number->name, number->name_length));
+}
+
+static bool any_speaks_of_a_batch(const struct command *command)
+{
+	for (size_t i = 0; i < command->number_count; i++)
+		if (command_number_may_be_size(&command->numbers[i]) &&
+		    speaks_of_a_batch(&command->numbers[i]))
+			return true;
+	return false;
+}
+
+/* Its name is silent where another's says batch: a pass may take one of several
+ * parts of that batch. */
+static bool another_is_the_batch(const struct command *command, int64_t rows)
+{
+	const struct command_number *one = only_number(command, rows);
+
+	return one && !speaks_of_a_batch(one) && any_speaks_of_a_batch(command);
+}
+
 static bool flag_take(char flag[SEEN_NAME_MAX],
 		      const struct command_number *number)
 {
@@ -87,6 +115,7 @@ bool rows_number_find(const struct command *command, const struct trial *trial,
 
 	return (columns <= 1 || columns == rows ||
 		!is_a_number(command, columns)) &&
+	       !another_is_the_batch(command, rows) &&
 	       part_number_find(command, rows, seen);
 }
 

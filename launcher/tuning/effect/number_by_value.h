@@ -20,7 +20,9 @@
  *
  * Of the rows of a pass. Sets seen->micro_flag. Where the second dimension is
  * another number of the command, time may come before the batch: nothing says
- * which of both it is. trial->input_rows may be 0.
+ * which of both it is. Nor does anything where the name of another number
+ * speaks of a batch, as --meta-batch does, and its own does not.
+ * trial->input_rows may be 0.
  */
 bool rows_number_find(const struct command *command, const struct trial *trial,
 		      struct seen_meaning *seen);
