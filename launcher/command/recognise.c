@@ -199,6 +199,9 @@ static enum command_outcome seen_defaults_take(struct recognition *r)
 
 		if (!seen[kinds[i]] || knob->form != KNOB_DEFAULT)
 			continue;
+		knob->unseen = knob->value;
+		if (knob->value == seen[kinds[i]])
+			continue;
 		knob->value = seen[kinds[i]];
 		free(knob->evidence);
 		knob->evidence = xstrdup("as a probe saw it");

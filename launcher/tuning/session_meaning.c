@@ -31,6 +31,17 @@ static struct size_meaning meaning_of_failure(const struct session *session,
 	return meaning;
 }
 
+/* A default was taken as it was seen, which is not so after all. */
+static bool is_taken_back(const struct command *command,
+			  struct size_meaning meaning, enum knob_kind kind)
+{
+	int64_t as_read = command->knobs[kind].unseen;
+
+	return as_read &&
+	       as_read == (kind == KNOB_MICRO ? meaning.seen.micro_default
+					      : meaning.seen.accum_default);
+}
+
 /* What other sizes have shown speaks against what this one seems to say. */
 static bool others_deny(const struct session *session,
 			const struct trial *trial, struct size_meaning meaning)
@@ -38,9 +49,16 @@ static bool others_deny(const struct session *session,
 	const struct command *command = &session->given.request->command;
 	const struct probe_notes *notes = session->trials.notes;
 
+	struct proved_sizes proved =
+		session_trials_proved(&session->trials, &command->batch);
+
 	if (command->micro_guess == GUESS_MADE ||
 	    command->accum_guess == GUESS_MADE)
 		return false;
+	if (is_taken_back(command, meaning, KNOB_MICRO))
+		return proved.micro;
+	if (is_taken_back(command, meaning, KNOB_ACCUM))
+		return proved.accum;
 	for (size_t i = 0; i < notes->count; i++) {
 		const struct trial *other = &notes->items[i].trial;
 

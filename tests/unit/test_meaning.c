@@ -42,6 +42,8 @@ static const char shared_source[] =
 #define WHOLE "whole -- "
 /* --turns is guessed to be the batch of a step. */
 #define ALL "all -- "
+/* The defaults, 8 and 1, were seen to make 32 rows and 2 passes. */
+#define MORE "more -- "
 static const char no_name[] =
 	"parser.add_argument('--chunk', type=int, default=24)\n"
 	"parser.add_argument('--knots', type=int, default=64)\n"
@@ -389,6 +391,42 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .micro_default = 1, .accum_default = 16 },
 	  "seen 1 row x 16 passes x 1 rank" },
+	{ "a default, and time comes first",
+	  source,
+	  "",
+	  "",
+	  { 8, 1, 1, 0 },
+	  { SEEN(35, 1, 0), .input_columns = 8 },
+	  MEANING_UNSEEN,
+	  { 0 },
+	  NULL },
+	{ "defaults that make more are as read: so does what is written",
+	  source,
+	  "",
+	  MORE,
+	  { 16, 4, 1, 0 },
+	  { SEEN(64, 8, 0) },
+	  MEANING_OTHER,
+	  { .micro_default = 8, .accum_default = 1 },
+	  "as they were read first" },
+	{ "one of both does, and what is written is the default itself",
+	  source,
+	  "",
+	  MORE,
+	  { 64, 1, 1, 0 },
+	  { SEEN(64, 2, 0) },
+	  MEANING_OTHER,
+	  { .accum_default = 1 },
+	  "as they were read first" },
+	{ "defaults that are others: what is written is as it is written",
+	  source,
+	  "",
+	  MORE,
+	  { 64, 1, 1, 0 },
+	  { SEEN(64, 1, 0) },
+	  MEANING_AGREES,
+	  { 0 },
+	  NULL },
 	{ "a default, and another size was written",
 	  source,
 	  "",
@@ -631,6 +669,28 @@ static const struct row {
 	  MEANING_OTHER,
 	  { .micro_flag = "--bs", .micro_guess = GUESS_MADE },
 	  NULL },
+	{ "one that says nothing, beside one that says batch",
+	  "parser.add_argument('--meta-batch', type=int)\n"
+	  "parser.add_argument('--shots', type=int)\n",
+	  "",
+	  OPEN "--meta-batch 4 --shots 20",
+	  { 1, 1, 1, 0 },
+	  { SEEN(20, 1, 0) },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "--meta-batch; else write {micro} where the value belongs, or name "
+	  "the option with --micro-flag NAME (a pass takes 20 rows, the value "
+	  "of --shots)" },
+	{ "the same by default",
+	  "parser.add_argument('--meta-batch', type=int, default=4)\n"
+	  "parser.add_argument('--shots', type=int)\n",
+	  "",
+	  OPEN "--shots 20",
+	  { 1, 1, 1, 0 },
+	  { SEEN(20, 1, 0) },
+	  MEANING_NO_SENSE,
+	  { 0 },
+	  "(a pass takes 20 rows, the value of --shots)" },
 	{ "time before the batch: a length is no batch size",
 	  no_name,
 	  "",
@@ -787,6 +847,10 @@ static struct command_hints hints_of(const char *line)
 		hints.accum_flag = "--turns";
 	if (is_made || is_cut || is_all)
 		hints.accum_guess = GUESS_MADE;
+	if (begins(line, MORE)) {
+		hints.micro_default = 32;
+		hints.accum_default = 2;
+	}
 	if (begins(line, FAILED))
 		hints.accum_guess = GUESS_FAILED;
 	return hints;

@@ -27,6 +27,48 @@ bool meaning_is_default(const struct command *command, enum knob_kind kind)
 	return knob->form == KNOB_DEFAULT && !knob->is_said;
 }
 
+/* Numbers that are given make others than they are, too: what its default makes
+ * does not say what it is. Where they all make the same, they say nothing; but
+ * the default itself is given when they make as many times it. */
+static bool is_as_read(const struct knob *knob, int64_t own, int64_t written,
+		       int64_t made)
+{
+	int64_t product;
+
+	return knob->unseen && knob->unseen != own && written != own &&
+	       knob->scope == SCOPE_RANK && made > 0 && made != written &&
+	       (made != own ||
+		(!__builtin_mul_overflow(written, own, &product) &&
+		 multiplies(made, knob->unseen, product)));
+}
+
+/* The own sizes were taken for others than were read, by what they made. */
+static bool defaults_are_as_read(const struct command *command,
+				 const struct batch *written,
+				 const struct trial *trial,
+				 struct seen_meaning *seen)
+{
+	const struct knob *micro = &command->knobs[KNOB_MICRO];
+	const struct knob *accum = &command->knobs[KNOB_ACCUM];
+	const struct batch *own = &command->batch;
+
+	if (is_as_read(micro, own->micro_batch, written->micro_batch,
+		       trial->input_rows))
+		seen->micro_default = micro->unseen;
+	if (is_as_read(accum, own->grad_accum, written->grad_accum,
+		       trial->seen_accum))
+		seen->accum_default = accum->unseen;
+	return seen->micro_default || seen->accum_default;
+}
+
+/* It is seen once. */
+static bool is_unseen_default(const struct command *command,
+			      enum knob_kind kind)
+{
+	return meaning_is_default(command, kind) &&
+	       !command->knobs[kind].unseen;
+}
+
 /* The own sizes ran as the command has them: what nobody gave is seen now. */
 static bool defaults_differ(const struct command *command,
 			    const struct batch *written,
@@ -35,12 +77,13 @@ static bool defaults_differ(const struct command *command,
 {
 	const struct batch *own = &command->batch;
 
-	if (meaning_is_default(command, KNOB_MICRO) &&
+	if (is_unseen_default(command, KNOB_MICRO) &&
 	    written->micro_batch == own->micro_batch &&
 	    trial->input_rows != written->micro_batch &&
+	    trial->input_columns != written->micro_batch &&
 	    (!trial->loader_rows || trial->loader_rows == trial->input_rows))
 		seen->micro_default = trial->input_rows;
-	if (meaning_is_default(command, KNOB_ACCUM) &&
+	if (is_unseen_default(command, KNOB_ACCUM) &&
 	    written->grad_accum == own->grad_accum && trial->seen_accum &&
 	    trial->seen_accum != written->grad_accum)
 		seen->accum_default = trial->seen_accum;
@@ -263,6 +306,10 @@ static void sizes_judge(const struct command *command,
 	if (whole_is_missed(command, written, trial)) {
 		out->state = MEANING_NO_SENSE;
 		out->nonsense = NONSENSE_WHOLE;
+		return;
+	}
+	if (defaults_are_as_read(command, written, trial, &out->seen)) {
+		out->state = MEANING_OTHER;
 		return;
 	}
 	/* The rows of the own size, with another one: it has no effect. */

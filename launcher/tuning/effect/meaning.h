@@ -33,6 +33,7 @@
  *	the own rows, with another number for that guess          no such knob
  *	fewer ranks, or ranks that nothing starts                 the ranks
  *	sizes that nobody gave, and others are seen               defaults
+ *	and given ones make more or less than they are, too       as read
  *	the own size, and a loader made for fewer rows            no sense
  *	a whole batch, and a loader and passes for less of it     no sense
  *

@@ -41,6 +41,21 @@ static void add_whole(struct strbuf *out, const struct seen_meaning *seen,
 			    seen->micro_flag);
 }
 
+static void add_defaults(struct strbuf *out, const struct knob *knobs,
+			 const struct seen_meaning *seen)
+{
+	bool are_as_read = (!seen->micro_default ||
+			    knobs[KNOB_MICRO].unseen == seen->micro_default) &&
+			   (!seen->accum_default ||
+			    knobs[KNOB_ACCUM].unseen == seen->accum_default);
+
+	strbuf_adds(out,
+		    are_as_read ? "what is given makes more or less than it "
+				  "says, as do the defaults, which are as they "
+				  "were read first"
+				: "the program has other defaults");
+}
+
 /* "--batch-size counts over all ranks: --micro-scope global" */
 static void add_settlement(struct strbuf *out, const struct command *command,
 			   const struct seen_meaning *seen, int64_t passes)
@@ -85,7 +100,7 @@ static void add_settlement(struct strbuf *out, const struct command *command,
 		strbuf_addf(out, "it trains with %" PRId64 " %s", seen->ranks,
 			    seen->ranks == 1 ? "rank" : "ranks");
 	else if (seen->micro_default || seen->accum_default)
-		strbuf_adds(out, "the program has other defaults");
+		add_defaults(out, knobs, seen);
 	else
 		add_uncounted(out, accum, passes);
 }
