@@ -32,43 +32,45 @@ static struct size_meaning meaning_of_failure(const struct session *session,
 }
 
 /* A default was taken as it was seen, which is not so after all. */
-static bool is_taken_back(const struct command *command,
-			  struct size_meaning meaning, enum knob_kind kind)
+static bool is_taken_back(const struct knob *knob, int64_t seen)
 {
-	int64_t as_read = command->knobs[kind].unseen;
-
-	return as_read &&
-	       as_read == (kind == KNOB_MICRO ? meaning.seen.micro_default
-					      : meaning.seen.accum_default);
+	return knob->unseen && knob->unseen == seen;
 }
 
-/* What other sizes have shown speaks against what this one seems to say. */
+/* What another size has shown speaks against what this one seems to say. */
+static bool denies(const struct trial *other, const struct trial *trial,
+		   const struct command *command, struct size_meaning meaning)
+{
+	const struct batch *own = &command->batch;
+
+	/* It made what it was given: then the default does so, too. */
+	if (is_taken_back(&command->knobs[KNOB_MICRO],
+			  meaning.seen.micro_default))
+		return other->micro_batch != own->micro_batch &&
+		       other->input_rows == other->micro_batch;
+	if (is_taken_back(&command->knobs[KNOB_ACCUM],
+			  meaning.seen.accum_default))
+		return other->grad_accum != own->grad_accum &&
+		       other->seen_accum == other->grad_accum;
+	return meaning.state == MEANING_OTHER
+		       ? meaning_is_proved(other, trial)
+		       : meaning.nonsense == NONSENSE_OTHER &&
+				 meaning_passes_follow(other, trial);
+}
+
 static bool others_deny(const struct session *session,
 			const struct trial *trial, struct size_meaning meaning)
 {
 	const struct command *command = &session->given.request->command;
 	const struct probe_notes *notes = session->trials.notes;
 
-	struct proved_sizes proved =
-		session_trials_proved(&session->trials, &command->batch);
-
 	if (command->micro_guess == GUESS_MADE ||
 	    command->accum_guess == GUESS_MADE)
 		return false;
-	if (is_taken_back(command, meaning, KNOB_MICRO))
-		return proved.micro;
-	if (is_taken_back(command, meaning, KNOB_ACCUM))
-		return proved.accum;
-	for (size_t i = 0; i < notes->count; i++) {
-		const struct trial *other = &notes->items[i].trial;
-
-		if (trial_fits(other) &&
-		    (meaning.state == MEANING_OTHER
-			     ? meaning_is_proved(other, trial)
-			     : meaning.nonsense == NONSENSE_OTHER &&
-				       meaning_passes_follow(other, trial)))
+	for (size_t i = 0; i < notes->count; i++)
+		if (trial_fits(&notes->items[i].trial) &&
+		    denies(&notes->items[i].trial, trial, command, meaning))
 			return true;
-	}
 	return false;
 }
 
