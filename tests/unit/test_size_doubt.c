@@ -11,6 +11,10 @@
 
 #include <cmocka.h>
 
+#define MADE(micro, accum, number)                                             \
+	.micro_batch = (micro), .grad_accum = (accum),                         \
+	.verdict = VERDICT_FITS, .steps_source = STEPS_HOOK, .steps = (number)
+
 /* Does the last trial still follow its size? */
 static const struct {
 	const char *name;
@@ -226,6 +230,31 @@ static const struct {
 	  { { HOOKED(8, 6), .input_rows = 8, .seen_accum = 6 },
 	    { HOOKED(12, 4), .input_rows = 8, .seen_accum = 4,
 	      .loader_rows = 8 } } },
+	{ "an end that no other size came to",
+	  SIZE_BRIEF,
+	  3,
+	  { { MADE(4, 16, 3) },
+	    { MADE(8, 8, 20) },
+	    { MADE(64, 1, 1), .ran_to_end = true } } },
+	{ "an end by the limit of steps",
+	  SIZE_TAKEN,
+	  2,
+	  { { MADE(8, 8, 3) }, { MADE(64, 1, 3), .ran_to_end = true } } },
+	{ "an end by the limit of steps, which a confirmation raised",
+	  SIZE_TAKEN,
+	  3,
+	  { { MADE(4, 16, 3) },
+	    { MADE(8, 8, 20) },
+	    { MADE(64, 1, 3), .ran_to_end = true } } },
+	{ "an end of the data",
+	  SIZE_TAKEN,
+	  2,
+	  { { MADE(4, 1, 3) }, { MADE(64, 1, 1), .ran_to_end = true } } },
+	{ "the end of each size",
+	  SIZE_TAKEN,
+	  2,
+	  { { MADE(4, 16, 3), .ran_to_end = true },
+	    { MADE(64, 1, 2), .ran_to_end = true } } },
 	{ "a batch that is used in parts",
 	  SIZE_TAKEN,
 	  2,

@@ -3,6 +3,7 @@
 #include "launcher/tuning/effect/size_doubt.h"
 
 #include "base/units.h"
+#include "launcher/tuning/effect/early_end.h"
 #include "launcher/tuning/effect/effect_check.h"
 #include "search/memory_line.h"
 
@@ -232,6 +233,9 @@ enum size_doubt size_doubt_of(const struct trial *trials, size_t count,
 	doubt = passes_doubt(trials, count, trial, below);
 	if (doubt != SIZE_TAKEN)
 		return doubt;
+	*below = early_end_find(trials, count, trial);
+	if (*below)
+		return SIZE_BRIEF;
 	*below = next_fit(trials, count, trial->micro_batch, false);
 	return *below && trial_is_point(trial) &&
 			       peak_is_doubted(trials, count, *below, trial)
@@ -270,6 +274,15 @@ void size_doubt_words(enum size_doubt doubt, const struct trial *below,
 			    trial->loader_rows
 				    ? "as its data loader gives no more"
 				    : "fewer than it was told");
+		break;
+	case SIZE_BRIEF:
+		strbuf_addf(out,
+			    "ends by itself after %lld %s, where micro-batch "
+			    "%lld goes on after %lld",
+			    (long long)trial->steps,
+			    trial->steps == 1 ? "step" : "steps",
+			    (long long)below->micro_batch,
+			    (long long)below->steps);
 		break;
 	case SIZE_IDLE:
 		strbuf_addf(out,

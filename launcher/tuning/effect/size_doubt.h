@@ -14,6 +14,7 @@ enum size_doubt {
 	SIZE_CUT,  /* its steps take as many rows, in more and smaller passes */
 	SIZE_IDLE, /* its steps found no gradient */
 	SIZE_SHORT, /* its passes take fewer rows than it was told */
+	SIZE_BRIEF, /* it ended earlier than others, and not by a failure */
 };
 
 /*
@@ -29,8 +30,8 @@ enum size_doubt {
  * program makes its batch smaller by itself, or has no more data, or leaves
  * out what is too large. Not SHORT: the rows of all smaller sizes, for then
  * the size does nothing, but for one that is less than twice as large and may
- * be rounded; without a loader, an eighth less than was told. below: the
- * largest of those smaller trials.
+ * be rounded; without a loader, an eighth less than was told. BRIEF: see
+ * early_end.h. below: the largest of those other trials.
  */
 enum size_doubt size_doubt_of(const struct trial *trials, size_t count,
 			      const struct trial *trial,
