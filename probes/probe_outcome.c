@@ -254,7 +254,10 @@ void probe_outcome(struct probe *probe, struct probe_outcome *outcome)
 		.imports = &probe->imports,
 		.started = &probe->started,
 		.launcher_bytes = probe->readings.launcher_bytes,
-		.unhooked = probe->readings.unhooked,
+		/* Where steps were counted, the others compile or load. */
+		.unhooked = probe->readings.python.steps
+				    ? 0
+				    : probe->readings.unhooked,
 	};
 	fill_trial(probe, &outcome->trial);
 	secrets_mask_text(&why, judgement.why, probe->spec.secrets);
