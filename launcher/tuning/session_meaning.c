@@ -32,7 +32,7 @@ static struct size_meaning meaning_of_failure(const struct session *session,
 }
 
 /* A default was taken as it was seen, which is not so after all. */
-static bool is_taken_back(const struct knob *knob, int64_t seen)
+static bool is_as_read_first(const struct knob *knob, int64_t seen)
 {
 	return knob->unseen && knob->unseen == seen;
 }
@@ -44,12 +44,12 @@ static bool denies(const struct trial *other, const struct trial *trial,
 	const struct batch *own = &command->batch;
 
 	/* It made what it was given: then the default does so, too. */
-	if (is_taken_back(&command->knobs[KNOB_MICRO],
-			  meaning.seen.micro_default))
+	if (is_as_read_first(&command->knobs[KNOB_MICRO],
+			     meaning.seen.micro_default))
 		return other->micro_batch != own->micro_batch &&
 		       other->input_rows == other->micro_batch;
-	if (is_taken_back(&command->knobs[KNOB_ACCUM],
-			  meaning.seen.accum_default))
+	if (is_as_read_first(&command->knobs[KNOB_ACCUM],
+			     meaning.seen.accum_default))
 		return other->grad_accum != own->grad_accum &&
 		       other->seen_accum == other->grad_accum;
 	return meaning.state == MEANING_OTHER

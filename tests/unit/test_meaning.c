@@ -699,7 +699,7 @@ static const struct row {
 	  { SEEN(35, 1, 0) },
 	  MEANING_NO_SENSE,
 	  { 0 },
-	  "no number of the command has that value" },
+	  "no named number of the command has that value" },
 	{ "time before the batch, and neither is named so",
 	  no_name,
 	  "",
@@ -737,8 +737,8 @@ static const struct row {
 	  { SEEN(11, 1, 0) },
 	  MEANING_NO_SENSE,
 	  { 0 },
-	  "(a pass takes 11 rows, and no number of the command has that "
-	  "value)" },
+	  "(a pass takes 11 rows, and no named number of the command has "
+	  "that value)" },
 	{ "no rows",
 	  no_name,
 	  "",

@@ -216,9 +216,10 @@ static void add_open_settlement(struct strbuf *out,
 	else
 		strbuf_addf(out,
 			    " (a pass takes %" PRId64
-			    " rows, and no number of the command has that "
+			    " %s, and no named number of the command has that "
 			    "value)",
-			    trial->input_rows);
+			    trial->input_rows,
+			    trial->input_rows == 1 ? "row" : "rows");
 	strbuf_release(&names);
 }
 

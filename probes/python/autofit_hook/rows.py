@@ -232,7 +232,8 @@ def rows_of_list(values, tensor):
 
 def is_mapped(value):
     """Below vmap a tensor has the shape of one sample, and not that of all."""
-    transforms = getattr(sys.modules["torch"]._C, "_functorch", None)
+    own = getattr(sys.modules["torch"], "_C", None)
+    transforms = getattr(own, "_functorch", None)
     while transforms and transforms.is_functorch_wrapped_tensor(value):
         if transforms.is_batchedtensor(value):
             return True
