@@ -112,7 +112,7 @@ static void rule_too_few_samples(const struct evidence *evidence,
 	if (end->ended && !end->left_behind && !evidence->progress.steps &&
 	    smaller != STEPS_NONE && (says_so || end->wait_status == 0))
 		verdict_say(out, VERDICT_TOO_BIG,
-			    "it made no step, and a smaller size did: fewer "
+			    "made no step, where a smaller size did: fewer "
 			    "samples than one batch?");
 }
 
