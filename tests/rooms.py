@@ -45,6 +45,7 @@ launcher/options
 launcher/command
 launcher/command/rewrite
 launcher/command/knobs
+launcher/command/ranks
 launcher/command/modules
 launcher/command/parts
 launcher/command/wrappers

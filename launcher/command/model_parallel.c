@@ -8,7 +8,7 @@
 #include "base/strbuf.h"
 #include "launcher/command/parts/setting_value.h"
 #include "launcher/command/parts/token.h"
-#include "launcher/command/ranks_by_words.h"
+#include "launcher/command/ranks/ranks_by_words.h"
 #include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
 

@@ -1,7 +1,7 @@
 /* How many ranks the words of a command and of its script speak of. Pure. */
 /* SPDX-License-Identifier: MIT */
-#ifndef AUTOFIT_LAUNCHER_COMMAND_RANKS_BY_WORDS_H
-#define AUTOFIT_LAUNCHER_COMMAND_RANKS_BY_WORDS_H
+#ifndef AUTOFIT_LAUNCHER_COMMAND_RANKS_RANKS_BY_WORDS_H
+#define AUTOFIT_LAUNCHER_COMMAND_RANKS_RANKS_BY_WORDS_H
 
 #include "launcher/command/parts/recognition.h"
 #include "launcher/command/parts/token.h"
@@ -21,10 +21,16 @@ bool ranks_name_nodes(const struct recognition *r, struct token *option);
 /* A program that nobody knows, but it spawns, and is told how many: sets its
  * world size. */
 void ranks_by_words(const struct recognition *r);
-/* Sets command->open_ranks where it may start more ranks than are counted. */
-void ranks_open(const struct recognition *r);
 
+/* By a word of the command, or else by a config file; 0: none says it. */
+int64_t ranks_said(const struct recognition *r);
 /* NPROC_PER_NODE, if the program may read it; 0: nothing. */
 int64_t ranks_of_variable(const struct recognition *r);
+
+/* Does the script call what starts ranks, by itself or by a module of its own?
+ */
+bool ranks_are_started(const char *text);
+/* Process(target=work) of torch.multiprocessing: one of these calls. */
+bool ranks_are_processes(const char *text);
 
 #endif

@@ -1,16 +1,11 @@
 /* How many ranks the words of a command and of its script speak of. Pure. */
 /* SPDX-License-Identifier: MIT */
-
-#include "launcher/command/ranks_by_words.h"
+#include "launcher/command/ranks/ranks_by_words.h"
 
 #include "base/alloc.h"
 #include "base/span.h"
-#include "launcher/command/files/source_shares.h"
-#include "launcher/command/modules/module_files.h"
 #include "launcher/command/parts/token.h"
-#include "launcher/command/text/argument.h"
 #include "launcher/command/text/names.h"
-#include "launcher/command/text/option_class.h"
 
 #include <string.h>
 
@@ -139,16 +134,13 @@ static bool option_counts_ranks(const struct recognition *r,
 	return false;
 }
 
-/* Process(target=work) of torch.multiprocessing */
-static bool starts_torch_processes(const char *text)
+bool ranks_are_processes(const char *text)
 {
 	return strstr(text, "torch.multiprocessing") &&
 	       strstr(text, "Process(");
 }
 
-/* What a script calls that starts ranks, by itself or by a module of its own.
- */
-static bool starts_ranks(const char *text)
+bool ranks_are_started(const char *text)
 {
 	static const char *const calls[] = {
 		".spawn(",   "start_processes(", "launch(",
@@ -158,7 +150,7 @@ static bool starts_ranks(const char *text)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strstr(text, calls[i]))
 			return true;
-	return starts_torch_processes(text);
+	return ranks_are_processes(text);
 }
 
 /* --devices cuda:0 cuda:1: one rank on each, where they are several. */
@@ -277,7 +269,7 @@ static int64_t ranks_in_files(const struct command *command)
 	return 0;
 }
 
-static int64_t ranks_said(const struct recognition *r)
+int64_t ranks_said(const struct recognition *r)
 {
 	int64_t typed = ranks_typed(r);
 
@@ -365,7 +357,7 @@ void ranks_by_words(const struct recognition *r)
 	struct command *command = r->command;
 	int64_t said;
 
-	if (!r->text || command->view.launcher || !starts_ranks(r->text))
+	if (!r->text || command->view.launcher || !ranks_are_started(r->text))
 		return;
 	said = ranks_said(r);
 	if (said == 0)
@@ -391,126 +383,4 @@ int64_t ranks_of_variable(const struct recognition *r)
 	if (!value || (r->text && !strstr(r->text, name)))
 		return 0;
 	return count_parse(value, &count) ? count : 0;
-}
-
-/* A module_file_visit. */
-static void note_spawn(void *context, struct named_file *file,
-		       const struct source_import *import)
-{
-	const char *text = strbuf_text(&file->text);
-	bool *found = context;
-
-	(void)import;
-	*found |= (strstr(text, ".spawn(") && strstr(text, "nprocs")) ||
-		  starts_torch_processes(text);
-}
-
-/* "mpirun -np 8" in code, and not in what a text or a comment tells. */
-static bool quotes_launcher(const char *text)
-{
-	static const char *const launchers[] = {
-		"mpirun",
-		"horovodrun",
-		"torchrun",
-		"torch.distributed.",
-		"python -m torch.distributed.",
-		"python3 -m torch.distributed.",
-		"accelerate launch"
-	};
-
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(*launchers); i++)
-		for (const char *at = text; (at = strstr(at, launchers[i]));
-		     at++)
-			if (at > text && strchr("\"'", at[-1]))
-				return true;
-	return false;
-}
-
-/* It makes a command of a launcher, and starts that. */
-static bool starts_launcher(const char *text)
-{
-	static const char *const calls[] = { "subprocess", "os.system",
-					     "Popen(" };
-	bool found = false;
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		found |= strstr(text, calls[i]) != NULL;
-	return found && quotes_launcher(text);
-}
-
-/* A source_share_visit. */
-static void note_times(void *context, const char *name, size_t length,
-		       enum source_share share, enum source_accum accum)
-{
-	enum option_class class = option_class_of(name, length);
-	bool *found = context;
-
-	(void)accum;
-	*found |= share == SHARE_TIMES &&
-		  (class == OPTION_MICRO || class == OPTION_BATCH);
-}
-
-/* batch_size_per_gpu * len(gpus): one process feeds several devices. */
-static bool multiplies_batch(const char *text)
-{
-	bool found = false;
-
-	source_shares_visit(text, note_times, &found);
-	return found;
-}
-
-/* launch_job(cfg, train) of a module, whose config names several. */
-static bool module_starts_ranks(const struct recognition *r)
-{
-	bool found = false;
-
-	module_files_visit(r, note_spawn, &found);
-	return found;
-}
-
-/* What the words name where a spawn may be, which is not read itself: what else
- * its modules do with the ranks is not known. */
-static int64_t ranks_unseen(const struct recognition *r)
-{
-	const struct command *command = r->command;
-	int64_t said = 0;
-
-	if (!command->preset_is_certain && !command->view.launcher &&
-	    !(r->text && starts_ranks(r->text)))
-		said = ranks_said(r);
-	return said < 2 || !r->text || starts_launcher(r->text) ||
-			       multiplies_batch(r->text) ||
-			       module_starts_ranks(r)
-		       ? said
-		       : 0;
-}
-
-/* What may start more ranks than are counted. */
-void ranks_open(const struct recognition *r)
-{
-	struct command *command = r->command;
-	const char *starter = command->view.starter;
-	int64_t ranks = ranks_of_variable(r);
-	int64_t said = ranks_unseen(r);
-	char shown[BRIEF_MAX];
-
-	if (command->open_ranks)
-		return;
-	if (starter)
-		command->open_ranks = xasprintf(
-			"how many ranks %s starts is not known until a probe "
-			"or a file of launchers tells",
-			argument_brief(shown, basename(starter)));
-	else if (command->view.launcher)
-		return;
-	else if (said > command->batch.world_size)
-		command->open_ranks = xasprintf(
-			"whether it starts the %lld ranks that its words name "
-			"is not known until a probe shows it",
-			(long long)said);
-	else if (ranks > command->batch.world_size)
-		command->open_ranks = xasprintf(
-			"whether it starts the %lld ranks of NPROC_PER_NODE "
-			"is not known until a probe shows it",
-			(long long)ranks);
 }
