@@ -3,7 +3,6 @@
 #include "launcher/tuning/effect/size_doubt.h"
 
 #include "base/units.h"
-#include "launcher/tuning/effect/early_end.h"
 #include "launcher/tuning/effect/effect_check.h"
 #include "search/memory_line.h"
 
@@ -221,6 +220,41 @@ static bool peak_is_doubted(const struct trial *trials, size_t count,
 		       below->peak_bytes + memory_line_noise(below->peak_bytes);
 }
 
+static double samples_of(const struct trial *trial)
+{
+	return (double)trial->micro_batch * (double)trial->grad_accum *
+	       (double)trial->steps;
+}
+
+/*
+ * It ended by itself, with exit status 0, after fewer optimizer steps and fewer
+ * samples than it made with each other size that fits, of which it was stopped.
+ * Neither a limit of steps nor the end of the data does that: it has met an
+ * error that it does not tell. The largest such size; NULL: not so.
+ */
+static const struct trial *stopped_later(const struct trial *trials,
+					 size_t count,
+					 const struct trial *trial)
+{
+	const struct trial *found = NULL;
+
+	if (!trial->ran_to_end || trial->steps_source != STEPS_HOOK)
+		return NULL;
+	for (size_t i = 0; i < count; i++) {
+		const struct trial *other = &trials[i];
+
+		if (!trial_fits(other) || other->ran_to_end ||
+		    other->steps_source != STEPS_HOOK)
+			continue;
+		if (other->steps <= trial->steps ||
+		    samples_of(other) <= samples_of(trial))
+			return NULL;
+		if (!found || other->micro_batch > found->micro_batch)
+			found = other;
+	}
+	return found;
+}
+
 enum size_doubt size_doubt_of(const struct trial *trials, size_t count,
 			      const struct trial *trial,
 			      const struct trial **below)
@@ -233,7 +267,7 @@ enum size_doubt size_doubt_of(const struct trial *trials, size_t count,
 	doubt = passes_doubt(trials, count, trial, below);
 	if (doubt != SIZE_TAKEN)
 		return doubt;
-	*below = early_end_find(trials, count, trial);
+	*below = stopped_later(trials, count, trial);
 	if (*below)
 		return SIZE_BRIEF;
 	*below = next_fit(trials, count, trial->micro_batch, false);

@@ -30,8 +30,10 @@ enum size_doubt {
  * program makes its batch smaller by itself, or has no more data, or leaves
  * out what is too large. Not SHORT: the rows of all smaller sizes, for then
  * the size does nothing, but for one that is less than twice as large and may
- * be rounded; without a loader, an eighth less than was told. BRIEF: see
- * early_end.h. below: the largest of those other trials.
+ * be rounded; without a loader, an eighth less than was told. BRIEF: with each
+ * other size that fits it was stopped after more optimizer steps and more
+ * samples; neither a limit of steps nor the end of the data explains that.
+ * below: the largest of those other trials.
  */
 enum size_doubt size_doubt_of(const struct trial *trials, size_t count,
 			      const struct trial *trial,
