@@ -199,7 +199,7 @@ static enum command_outcome seen_defaults_take(struct recognition *r)
 
 		if (!seen[kinds[i]] || knob->form != KNOB_DEFAULT)
 			continue;
-		knob->unseen = knob->value;
+		knob->as_read = knob->value;
 		if (knob->value == seen[kinds[i]])
 			continue;
 		knob->value = seen[kinds[i]];

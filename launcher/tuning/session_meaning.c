@@ -34,7 +34,7 @@ static struct size_meaning meaning_of_failure(const struct session *session,
 /* A default was taken as it was seen, which is not so after all. */
 static bool is_as_read_first(const struct knob *knob, int64_t seen)
 {
-	return knob->unseen && knob->unseen == seen;
+	return knob->as_read && knob->as_read == seen;
 }
 
 /* What another size has shown speaks against what this one seems to say. */
@@ -58,6 +58,7 @@ static bool denies(const struct trial *other, const struct trial *trial,
 				 meaning_passes_follow(other, trial);
 }
 
+/* Does any size that fits deny it? */
 static bool others_deny(const struct session *session,
 			const struct trial *trial, struct size_meaning meaning)
 {

@@ -46,7 +46,8 @@ struct knob {
 	bool follows; /* DEFAULT: the program makes value of another knob, so
 			 that it is said wherever something changes */
 	bool is_said; /* DEFAULT: a config file or a shell script says value */
-	int64_t unseen; /* DEFAULT: value as read, where a probe saw value; 0 */
+	int64_t as_read; /* DEFAULT: what was read for value, where a probe saw
+			  value; 0: none did */
 	enum preset_unit unit; /* what value counts */
 	char *text;            /* OUTPUT: the value as written; else NULL */
 	char *name;            /* "--batch-size", "-b", "batch_size" */

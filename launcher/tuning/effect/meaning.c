@@ -35,11 +35,11 @@ static bool is_as_read(const struct knob *knob, int64_t own, int64_t written,
 {
 	int64_t product;
 
-	return knob->unseen && knob->unseen != own && written != own &&
+	return knob->as_read && knob->as_read != own && written != own &&
 	       knob->scope == SCOPE_RANK && made > 0 && made != written &&
 	       (made != own ||
 		(!__builtin_mul_overflow(written, own, &product) &&
-		 multiplies(made, knob->unseen, product)));
+		 multiplies(made, knob->as_read, product)));
 }
 
 /* The own sizes were taken for others than were read, by what they made. */
@@ -54,10 +54,10 @@ static bool defaults_are_as_read(const struct command *command,
 
 	if (is_as_read(micro, own->micro_batch, written->micro_batch,
 		       trial->input_rows))
-		seen->micro_default = micro->unseen;
+		seen->micro_default = micro->as_read;
 	if (is_as_read(accum, own->grad_accum, written->grad_accum,
 		       trial->seen_accum))
-		seen->accum_default = accum->unseen;
+		seen->accum_default = accum->as_read;
 	return seen->micro_default || seen->accum_default;
 }
 
@@ -66,7 +66,7 @@ static bool is_unseen_default(const struct command *command,
 			      enum knob_kind kind)
 {
 	return meaning_is_default(command, kind) &&
-	       !command->knobs[kind].unseen;
+	       !command->knobs[kind].as_read;
 }
 
 /* The own sizes ran as the command has them: what nobody gave is seen now. */

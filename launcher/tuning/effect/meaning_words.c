@@ -45,9 +45,9 @@ static void add_defaults(struct strbuf *out, const struct knob *knobs,
 			 const struct seen_meaning *seen)
 {
 	bool are_as_read = (!seen->micro_default ||
-			    knobs[KNOB_MICRO].unseen == seen->micro_default) &&
+			    knobs[KNOB_MICRO].as_read == seen->micro_default) &&
 			   (!seen->accum_default ||
-			    knobs[KNOB_ACCUM].unseen == seen->accum_default);
+			    knobs[KNOB_ACCUM].as_read == seen->accum_default);
 
 	strbuf_adds(out,
 		    are_as_read ? "what is given makes more or less than it "
