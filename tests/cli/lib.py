@@ -102,6 +102,20 @@ def wait_for(condition, seconds=PATIENCE):
         time.sleep(0.01)
 
 
+def read_terminal(master):
+    """What has come to a terminal; b"" once no process has it open.
+
+    Linux looks for bytes first and for the last close afterwards, so the first
+    EIO may come before what was written last: the second one does not.
+    """
+    for _ in range(2):
+        try:
+            return os.read(master, 65536)
+        except OSError:
+            pass
+    return b""
+
+
 def soon(seconds):
     """A time zone and HH:MM, which it is there so many seconds from now."""
     now = int(time.time())

@@ -118,10 +118,7 @@ class Night:
         ready, _, _ = select.select([self.master], [], [], 0.05)
         if not ready:
             return True
-        try:
-            text = os.read(self.master, 65536).decode(errors="replace")
-        except OSError:
-            text = ""
+        text = lib.read_terminal(self.master).decode(errors="replace")
         if not text:
             return False
         self.raw += text

@@ -11,16 +11,17 @@ window that is resized in tests/cli/terminal.py.
 """
 import fcntl
 import os
-import pty
 import re
 import shutil
 import struct
+import subprocess
 import sys
 import termios
 
 sys.dont_write_bytecode = True  # nothing new beside this file
 
-from lib import AUTOFIT, DATA, Place, check, finish  # noqa: E402
+from lib import (  # noqa: E402
+    AUTOFIT, DATA, Place, check, finish, read_terminal)
 
 SIM = os.path.join(os.environ["BUILD"], "sim")
 FOLDER = os.path.join(DATA, "screens", "first")
@@ -61,24 +62,25 @@ MASKS = [
 
 
 def on_terminal(place, columns, words):
-    """What autofit writes to a terminal that is so wide."""
+    """What autofit writes to a terminal that is so wide.
+
+    It leads no session of that terminal: where a leader ends, Linux throws
+    away what has not been read.
+    """
+    ours, theirs = os.openpty()
     size = struct.pack("HHHH", 24, columns, 0, 0)
-    pid, master = pty.fork()
-    if pid == 0:
-        fcntl.ioctl(0, termios.TIOCSWINSZ, size)
-        os.chdir(place.folder)
-        os.execve(AUTOFIT, ["autofit", *words], dict(place.env, TERM="xterm"))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, size)
+    autofit = subprocess.Popen(
+        ["autofit", *words], executable=AUTOFIT, cwd=place.folder,
+        env=dict(place.env, TERM="xterm"), stdin=theirs, stdout=theirs,
+        stderr=theirs)
+    os.close(theirs)
     text = b""
-    try:
-        while True:
-            data = os.read(master, 65536)
-            if not data:
-                break
-            text += data
-    except OSError:  # EIO: it has ended
-        pass
-    os.close(master)
-    os.waitpid(pid, 0)
+    while data := read_terminal(ours):
+        text += data
+    os.close(ours)
+    check("%d columns: %s: ends by itself" % (columns, " ".join(words)),
+          autofit.wait() >= 0, autofit.returncode)
     return text.decode().replace("\r\n", "\n").replace(
         os.path.realpath(place.folder), "/here")
 
