@@ -75,6 +75,8 @@ struct trial {
 	/* Its data came in their own order, and were seen only in part. */
 	bool data_in_order;
 	bool is_idle; /* its first steps found no gradient */
+	/* Its optimizer holds parameters that are not trained yet. */
+	bool has_frozen;
 	/* It rose by about as much with every step; 0: it did not. */
 	uint64_t step_growth_bytes;
 	bool ran_to_end; /* the command ended by itself: all of it ran */

@@ -109,6 +109,7 @@ const struct field probe_fields[] = {
 	{ "data_in_order", FIELD_BOOL, IN_NOTE(trial.data_in_order), 0, 0,
 	  true },
 	{ "is_idle", FIELD_BOOL, IN_NOTE(trial.is_idle), 0, 0, true },
+	{ "has_frozen", FIELD_BOOL, IN_NOTE(trial.has_frozen), 0, 0, true },
 	{ "step_growth_bytes", FIELD_BYTES, IN_NOTE(trial.step_growth_bytes), 0,
 	  0, true },
 	{ "ran_to_end", FIELD_BOOL, IN_NOTE(trial.ran_to_end), 0, 0, true },

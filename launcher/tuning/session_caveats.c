@@ -241,6 +241,9 @@ void session_caveats_add(struct session *session, const struct trial *trial)
 	for (size_t i = 0; i < left_out->count; i++)
 		if (!is_exercised(command, left_out->items[i], trial))
 			strlist_add(&record->not_exercised, left_out->items[i]);
+	if (trial && trial->has_frozen)
+		strlist_add(&record->not_exercised,
+			    "training of what is frozen");
 	/* With another micro-batch some things differ, although E is kept. */
 	if (record->batch.micro_batch != command->batch.micro_batch)
 		strlist_add_all(&record->caveats,

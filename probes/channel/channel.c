@@ -28,10 +28,6 @@
 #define MEMORY_LIMIT (UINT64_C(1) << 50)
 /* Less is free, and the program's own shared memory needs it. */
 #define MEMORY_FREE_MIN (4 * MIB)
-#define CHANNEL_FLAGS                                                          \
-	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
-	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED |   \
-	 CHANNEL_SIZES_DIFFER | CHANNEL_IN_ORDER | CHANNEL_IDLE)
 
 struct channel_page {
 	struct channel_header header;

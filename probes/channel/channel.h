@@ -72,6 +72,9 @@ enum channel_flag {
 	CHANNEL_IN_ORDER = 256,
 	/* Its first steps found no gradient. */
 	CHANNEL_IDLE = 512,
+	/* Much of what its optimizer holds is frozen. */
+	CHANNEL_FROZEN = 1024,
+	CHANNEL_FLAGS = 2 * CHANNEL_FROZEN - 1, /* all of them */
 };
 
 struct channel_header {

@@ -111,6 +111,8 @@ static const struct field_text probe_texts[] = {
 	{ "data_in_order", "Its data came in their own order, and were seen "
 			   "only in part." },
 	{ "is_idle", "Its first steps found no gradient." },
+	{ "has_frozen", "Its optimizer holds parameters that are not trained "
+			"yet." },
 	{ "step_growth_bytes", "The peak rose by this with every step; 0: it "
 			       "did not." },
 	{ "ran_to_end", "The command ended by itself: all of it ran." },

@@ -37,7 +37,7 @@ NIGHTLY = os.environ.get("AUTOFIT_NIGHTLY") == "1"
 
 MAGIC, SLOTS, SLOT, HEADER = 0x31544946545541, 256, 136, 64
 PYTHON, TORCH, CUDA, COMPILED, FAILED, OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE = 64, 128, 256, 512
+NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE, FROZEN = 64, 128, 256, 512, 1024
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 # Another's part of the file follows the slots.
 REST = b"\xa5" * 99999
@@ -46,7 +46,7 @@ TORCH_CASES = (
     "closure_of_three looked_at_twice failing_step deleted proxy around replaced_on_instance parts "
     "per_parameter copied unpickled_first threads workers imported_only "
     "by_hand by_grad by_grad_and_hand scripted by_hand_first shards few_data "
-    "few_steps scaled caught in_order shuffled no_more idle"
+    "few_steps scaled caught in_order shuffled no_more idle frozen"
 ).split()
 # Always started afresh: the plainest of each kind, what is only seen when a
 # process ends that has imported torch itself, and one that starts another.
@@ -63,7 +63,7 @@ PASSES_BY_HAND = {"by_hand": 5, "by_grad": 5, "by_grad_and_hand": 3}
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
     "caught": 3, "in_order": 1, "shuffled": 1, "no_more": 1,
-    "idle": 0, "closure": 1, "closure_of_three": 3, "looked_at_twice": 2,
+    "idle": 0, "frozen": 1, "closure": 1, "closure_of_three": 3, "looked_at_twice": 2,
 }
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
@@ -1113,6 +1113,8 @@ def torch_case(torch, name):
         check(title + ": of its loader", sizes in ([], [5]), slots)
         idle = [bool(slot["flags"] & IDLE) for slot in own]
         check(title + ": idle", idle == [name == "idle"], slots)
+        frozen = [bool(slot["flags"] & FROZEN) for slot in own]
+        check(title + ": frozen", frozen == [name == "frozen"], slots)
         orders = [bool(slot["flags"] & IN_ORDER) for slot in own]
         check(title + ": in order", orders == [name == "in_order"], slots)
     others = [slot for slot in slots if slot["pid"] != pid]

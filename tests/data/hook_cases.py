@@ -453,6 +453,13 @@ def no_more():
     return 3
 
 
+def frozen():
+    """As where a backbone is trained later, by the same optimizer."""
+    head, backbone = parameter(), torch.nn.Parameter(torch.ones(2, 2), False)
+    train(torch.optim.SGD([backbone, head], lr=0.1), head, 3)
+    return 3
+
+
 def idle():
     """Steps of which all backward passes were left out."""
     optimizer = torch.optim.SGD([parameter()], lr=0.1)

@@ -28,6 +28,7 @@ static inline struct trial sample_trial(int64_t micro)
 		.sizes_differ = true,
 		.data_in_order = true,
 		.is_idle = true,
+		.has_frozen = true,
 		.step_growth_bytes = 524288,
 		.ran_to_end = true,
 		.steps_were_awaited = true,
@@ -179,7 +180,7 @@ static inline bool trials_equal(const struct trial *a, const struct trial *b)
 	       a->peak_varying == b->peak_varying &&
 	       a->sizes_differ == b->sizes_differ &&
 	       a->data_in_order == b->data_in_order &&
-	       a->is_idle == b->is_idle &&
+	       a->is_idle == b->is_idle && a->has_frozen == b->has_frozen &&
 	       a->step_growth_bytes == b->step_growth_bytes &&
 	       a->ran_to_end == b->ran_to_end &&
 	       a->steps_were_awaited == b->steps_were_awaited &&

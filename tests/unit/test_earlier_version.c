@@ -54,6 +54,7 @@ static void cut_later_lines(struct strbuf *text)
 					     "\nsizes_differ = no",
 					     "\ndata_in_order = no",
 					     "\nis_idle = no",
+					     "\nhas_frozen = no",
 					     "\npeak_has_files = no",
 					     "\nis_forked = no",
 					     "\nis_elsewhere = no",

@@ -187,12 +187,35 @@ static void ranks_that_are_open_are_said(void **state)
 	strlist_release(&answered.result.record.caveats);
 }
 
+/* What an optimizer holds may be trained later on. */
+static void frozen_parameters_were_not_trained(void **state)
+{
+	(void)state;
+	for (int has_frozen = 0; has_frozen <= 1; has_frozen++) {
+		struct trial trial = { .peak_bytes = 1,
+				       .coverage = COVERAGE_EXACT,
+				       .has_frozen = has_frozen };
+		struct answered answered;
+		struct strlist *not_run = &answered.result.record.not_exercised;
+
+		answered_make(&answered, PROBE_HOST, false);
+		session_caveats_add(&answered.session, &trial);
+		assert_int_equal(not_run->count, has_frozen);
+		if (has_frozen)
+			assert_string_equal(not_run->items[0],
+					    "training of what is frozen");
+		strlist_release(not_run);
+		strlist_release(&answered.result.record.caveats);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_peak_is_said_to_be_what_it_is),
 		cmocka_unit_test(a_check_replaces_what_it_saw_better),
 		cmocka_unit_test(ranks_that_are_open_are_said),
+		cmocka_unit_test(frozen_parameters_were_not_trained),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

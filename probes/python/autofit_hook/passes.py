@@ -5,8 +5,8 @@ import sys
 
 from autofit_hook.autograd_calls import BackwardCalls, nothing
 from autofit_hook.channel import (
-    BATCHES32, IDLE, IN_ORDER, LAST_PASS64, LATER32, LOADER32, PASSES32,
-    WORLD32,
+    BATCHES32, FROZEN, IDLE, IN_ORDER, LAST_PASS64, LATER32, LOADER32,
+    PASSES32, WORLD32,
 )
 from autofit_hook.loaders import Loaders
 
@@ -14,6 +14,8 @@ from autofit_hook.loaders import Loaders
 PASSES_STEPS = 8
 # So many steps without a gradient are no chance.
 IDLE_STEPS = 3
+# A smaller part of an optimizer's parameters does not matter to memory.
+FROZEN_SHARE = 0.1
 
 
 class Passes(object):
@@ -102,6 +104,8 @@ class Passes(object):
             for group in optimizer.param_groups
             for parameter in group["params"]
         ]
+        if frozen_share(parameters) >= FROZEN_SHARE:
+            self.channel.flag(FROZEN)
         for parameter in parameters:
             if parameter.grad is not None and parameter.is_leaf:
                 self.handle = parameter.register_hook(self.on_gradient)
@@ -210,3 +214,14 @@ def world_size():
     except Exception:
         pass
     return 0
+
+
+def frozen_share(parameters):
+    """How much of them is handed to the optimizer and not trained yet."""
+    sizes = [
+        (getattr(each, "requires_grad", True), each.numel())
+        for each in parameters
+        if hasattr(each, "numel")
+    ]
+    frozen = sum(size for is_trained, size in sizes if not is_trained)
+    return frozen / max(1.0, float(sum(size for _, size in sizes)))
