@@ -422,7 +422,11 @@ bool meaning_passes_follow(const struct trial *one, const struct trial *other)
 
 bool meaning_is_proved(const struct trial *by, const struct trial *other)
 {
-	return by->grad_accum >= 2 && by->seen_accum == by->grad_accum &&
-	       by->input_rows == by->micro_batch &&
+	int64_t whole;
+
+	return by->grad_accum >= 2 && by->seen_accum &&
+	       !__builtin_mul_overflow(by->micro_batch, by->grad_accum,
+				       &whole) &&
+	       multiplies(by->input_rows, by->seen_accum, whole) &&
 	       other->input_rows != other->micro_batch;
 }
