@@ -54,7 +54,8 @@ struct effect_check_facts {
  * output alone tells. These may be rounds of what comes before the training,
  * which takes no notice of the size: then two sizes must differ. Shown by any
  * of: the framework's echo of the size written; input rows equal to it, or that
- * rise with it (x world: DataParallel); two sizes, both measured to their end,
+ * rise with it (x world: DataParallel); as many rows in all passes of a step as
+ * both numbers written make, where these are not the own ones'; two sizes, both measured to their end,
  * whose peaks or median step times differ by more than the shares above; more
  * samples in less host memory is noise; two sizes with different verdicts about
  * memory, or the larger of which is too big for the data. A pool that is taken

@@ -422,11 +422,6 @@ bool meaning_passes_follow(const struct trial *one, const struct trial *other)
 
 bool meaning_is_proved(const struct trial *by, const struct trial *other)
 {
-	int64_t whole;
-
-	return by->grad_accum >= 2 && by->seen_accum &&
-	       !__builtin_mul_overflow(by->micro_batch, by->grad_accum,
-				       &whole) &&
-	       multiplies(by->input_rows, by->seen_accum, whole) &&
+	return by->grad_accum >= 2 && trial_step_is_whole(by) &&
 	       other->input_rows != other->micro_batch;
 }
