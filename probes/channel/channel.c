@@ -31,7 +31,8 @@
 #define CHANNEL_FLAGS                                                          \
 	(CHANNEL_PYTHON | CHANNEL_TORCH | CHANNEL_CUDA | CHANNEL_COMPILED |    \
 	 CHANNEL_HOOK_FAILED | CHANNEL_COUNTS_OOMS | CHANNEL_NEVER_STEPPED |   \
-	 CHANNEL_SIZES_DIFFER | CHANNEL_IN_ORDER | CHANNEL_IDLE)
+	 CHANNEL_SIZES_DIFFER | CHANNEL_IN_ORDER | CHANNEL_IDLE |              \
+	 CHANNEL_HOLDS_MORE)
 
 struct channel_page {
 	struct channel_header header;
