@@ -4,6 +4,7 @@
 #define AUTOFIT_BASE_TRIAL_H
 
 #include "base/strbuf.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -149,6 +150,16 @@ static inline int64_t trial_rounds_of(int64_t steps, int64_t later_passes)
 static inline int64_t trial_rounds(const struct trial *trial)
 {
 	return trial_rounds_of(trial->steps, trial->later_passes);
+}
+
+/* All passes of a step were seen to take as many rows as were written, in
+ * whatever pieces the program takes them. */
+static inline bool trial_step_is_whole(const struct trial *trial)
+{
+	int64_t seen = count_product(trial->input_rows, trial->seen_accum);
+
+	return seen > 0 &&
+	       seen == count_product(trial->micro_batch, trial->grad_accum);
 }
 
 /* What a step takes beside its micro-steps: the optimizer; 0: not known. */

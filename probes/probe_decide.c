@@ -30,8 +30,8 @@ static bool step_may_grow(const struct probe *probe)
 }
 
 /*
- * What goes in has one size, and no step takes more than those before. Where
- * passes count as steps, an earlier probe saw that it has.
+ * What goes in has one size, and no step takes or keeps more than those before.
+ * Where passes count as steps, an earlier probe saw that it has.
  */
 static bool probe_repeats_itself(const struct probe *probe)
 {
@@ -42,7 +42,8 @@ static bool probe_repeats_itself(const struct probe *probe)
 	if (probe_passes(probe) ? !same || step_may_grow(probe)
 				: same < SAME_SIZES_MIN)
 		return false;
-	return !step_peaks_are_rising(peaks, noise) &&
+	return !(probe->readings.python.flags & CHANNEL_HOLDS_MORE) &&
+	       !step_peaks_are_rising(peaks, noise) &&
 	       !step_peaks_are_varying(peaks, noise);
 }
 

@@ -165,7 +165,8 @@ static int64_t steps_until_alike(const struct probe *probe,
 	const struct probe_readings *readings = &probe->readings;
 
 	if (trial->steps_source != STEPS_HOOK || trial->later_passes ||
-	    readings->python.same_sizes < SAME_SIZES_SEEN)
+	    readings->python.same_sizes < SAME_SIZES_SEEN ||
+	    (readings->python.flags & CHANNEL_HOLDS_MORE))
 		return 0;
 	return step_peaks_stand_after(&readings->peaks, probe_noise(probe));
 }

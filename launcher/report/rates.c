@@ -14,11 +14,21 @@
 /* Steps of the warm-up, and the one that the others are timed from. */
 #define STEPS_UNTIMED 3
 
+/* It may make several backward passes of each micro-batch. */
+static double passes_of_micro_step(const struct trial *trial)
+{
+	assert(trial->grad_accum >= 1);
+	return trial->seen_accum > trial->grad_accum
+		       ? (double)trial->seen_accum / (double)trial->grad_accum
+		       : 1;
+}
+
 double rates_samples_per_second(const struct result *result,
 				const struct trial *trial, int64_t accum)
 {
 	int64_t world = result->record.batch.world_size;
-	double more = (double)(accum - trial->grad_accum);
+	double more = (double)(accum - trial->grad_accum) *
+		      passes_of_micro_step(trial);
 	double seconds = trial->step_seconds + more * trial->pass_seconds;
 
 	if (!(trial->step_seconds > 0) || !(seconds > 0) ||

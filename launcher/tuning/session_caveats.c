@@ -145,7 +145,8 @@ static void add_passes_caveat(const struct session *session,
 	bool has_knob = command_accumulates(&session->given.request->command);
 
 	if (!trial || trial->steps_source != STEPS_HOOK ||
-	    trial->seen_accum <= trial->grad_accum)
+	    trial->seen_accum <= trial->grad_accum ||
+	    trial_step_is_whole(trial))
 		return;
 	assert(trial->grad_accum >= 1);
 	strlist_addf(&record->caveats,

@@ -72,8 +72,11 @@ enum channel_flag {
 	CHANNEL_IN_ORDER = 256,
 	/* Its first steps found no gradient. */
 	CHANNEL_IDLE = 512,
+	/* Between the last two of its first steps more was held than between
+	 * those before, by what is no noise: see Rest of the hook. */
+	CHANNEL_HOLDS_MORE = 1024,
 	/* Much of what its optimizer holds is frozen. */
-	CHANNEL_FROZEN = 1024,
+	CHANNEL_FROZEN = 2048,
 	CHANNEL_FLAGS = 2 * CHANNEL_FROZEN - 1, /* all of them */
 };
 

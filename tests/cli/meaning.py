@@ -44,6 +44,7 @@ ROWS = (
     ("doubled", 1, "--batch-size 8 --accum-steps 4", 32, ()),
     ("uneven", 1, "--batch-size 8 --accum-steps 4", 32, ()),
     ("derived", 1, "--batch-size 8", 64, ("other defaults",)),
+    ("row_by_row", 1, "--batch-size 8 --accum-steps 8", 64, ()),
     ("over_node", 2, "--batch-size 16", 16, ("counts over all ranks",)),
 )
 
@@ -90,6 +91,8 @@ def every_meaning(place):
         equal(name + ": seen", seen_whole, whole * VIEWS.get(meaning, 1))
         if said:
             holds(name + ": said", got.err, *said)
+        if seen_whole == whole:
+            lacks(name + ": named", got.err, "what is named here")
         # What showed it ran the command as it is given: that is not run twice.
         starts = len(logs_of(place) - before)
         equal(name + ": starts", got.result["probe_count"], starts)

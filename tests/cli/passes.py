@@ -108,6 +108,13 @@ def as_many_as_asked(place):
     check("as asked: steps", evidence["confirmed_steps"] >= 6, evidence)
 
 
+def what_every_step_keeps_is_told(place):
+    """Less than what counts as a rise, so that twenty steps have to show it."""
+    got = tune(place, "leak", words=("--batch-size", "8", "--accum-steps", "1"))
+    equal("a leak: the answer", got.result["recommended"]["micro_batch"], 8)
+    holds("a leak: said", got.err, "grew by about [0-9.]+ [KM]iB with every step")
+
+
 def no_more_than_a_start_needs(place):
     """The run itself, which is watched, shows where malloc's peak settles."""
     got = tune(place, "alike", "--guard", words=("--pass-seconds", "0.4"))
@@ -128,6 +135,7 @@ def main():
         a_peak_near_the_budget_settles(place, peaks["alike"])
         whole_steps_near_the_budget_settle(place)
         as_many_as_asked(place)
+        what_every_step_keeps_is_told(place)
         no_more_than_a_start_needs(place)
     lib.finish()
 

@@ -225,6 +225,18 @@ def by_hand(net, size, accum, steps):
         print("step %d/%d" % (step + 1, steps), flush=True)
 
 
+def row_by_row(net, size, accum, steps):
+    """Each row has a pass of its own: memory is that of one."""
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    source = batches(size)
+    for _ in range(steps):
+        for _ in range(accum):
+            for row in next(source).split(1):
+                loss_of(net, row).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 # Those whose loop is another; the others change a size before it.
 LOOPS = {
     "pieces": in_pieces,
@@ -241,6 +253,7 @@ LOOPS = {
     "at_most": at_most,
     "few_rows": few_rows,
     "by_hand": by_hand,
+    "row_by_row": row_by_row,
 }
 
 

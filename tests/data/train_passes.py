@@ -3,7 +3,8 @@
 #
 # --kind: "alike"; "kept", each micro-step keeps something until the step is
 # over; "third", the third step takes more; "lengths", samples of any length;
-# "first", the first step has half of the micro-steps; "two", another optimizer.
+# "first", the first step has half of the micro-steps; "two", another optimizer;
+# "leak", every step keeps something for good.
 import argparse
 import random
 import time
@@ -52,6 +53,8 @@ for step in range(1, args.steps + 1):
         micro_step()
     if args.kind == "third" and step == 3:
         held.append(torch.ones(96 * MIB))
+    if args.kind == "leak":
+        held.append(torch.ones(MIB))
     for optimizer in optimizers:
         optimizer.step()
         optimizer.zero_grad()

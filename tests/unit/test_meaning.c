@@ -967,6 +967,8 @@ static void an_accumulation_proves_what_is_read(void **state)
 		{ { 8, 1 }, { 8, 1 }, { 4, 2 }, { 2, 2 }, false },
 		{ { 32, 4 }, { 8, 4 }, { 16, 2 }, { 8, 2 }, false },
 		{ { 8, 8 }, { 8, 16 }, { 32, 2 }, { 16, 2 }, false },
+		/* Each row has a pass of its own. */
+		{ { 4, 2 }, { 1, 8 }, { 64, 1 }, { 1, 64 }, true },
 	};
 
 	(void)state;

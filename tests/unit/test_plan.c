@@ -68,19 +68,26 @@ struct played {
 	bool confirmed; /* the recommended size, with its accumulation */
 };
 
-static struct played play(const struct plan *plan, const struct world *world)
+/* Sizes that are no multiple fail before any step, and not by memory. */
+static struct played play_multiples(const struct plan *plan,
+				    const struct world *world, int64_t multiple)
 {
 	struct trial trials[SEARCH_TRIALS_MAX];
 	struct played played = { .probes = 0 };
 
 	for (;;) {
+		struct trial *trial = &trials[played.probes];
+
 		played.last = plan_next(plan, trials, played.probes);
 		if (played.last.action != PLAN_PROBE)
 			break;
 		assert_true(played.probes < 40);
-		trials[played.probes] =
-			run(plan, world, &played.last, trials, played.probes);
+		*trial = run(plan, world, &played.last, trials, played.probes);
 		played.probes++;
+		if (trial->micro_batch % multiple == 0)
+			continue;
+		trial->verdict = VERDICT_TOO_BIG;
+		trial->steps = 0;
 	}
 	for (size_t i = 0; i < played.probes; i++)
 		if (trials[i].micro_batch == played.last.micro_batch &&
@@ -88,6 +95,11 @@ static struct played play(const struct plan *plan, const struct world *world)
 		    trials[i].grad_accum == played.last.final_accum)
 			played.confirmed = true;
 	return played;
+}
+
+static struct played play(const struct plan *plan, const struct world *world)
+{
+	return play_multiples(plan, world, 1);
 }
 
 static struct plan plan_of(enum plan_mode mode, int64_t effective,
@@ -114,6 +126,45 @@ static struct plan with_limit(struct plan plan, const struct world *world)
 {
 	plan.problem.limit_bytes = world->limit_mib * MIB;
 	return plan;
+}
+
+static void a_program_that_takes_multiples_of_its_size(void **state)
+{
+	struct {
+		enum plan_mode mode;
+		int64_t own, multiple;
+		uint64_t limit_mib;
+		int64_t micro;
+		size_t probes_max;
+	} rows[] = {
+		{ PLAN_KEEP, 6, 6, 360, 24, 5 },
+		{ PLAN_KEEP, 6, 3, 360, 24, 5 },
+		{ PLAN_KEEP, 6, 6, 330, 12, 6 },
+		{ PLAN_KEEP, 6, 6, 450, 48, 6 },
+		{ PLAN_GROW, 6, 6, 360, 30, 7 },
+		{ PLAN_KEEP, 6, 1, 360, 24, 6 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct world world = { .fixed_mib = 300,
+				       .mib_per_sample = 2,
+				       .limit_mib = rows[i].limit_mib };
+		struct plan plan = with_limit(
+			plan_of(rows[i].mode, 96, 1, true, rows[i].own),
+			&world);
+		struct played played;
+
+		plan.own_micro = rows[i].own;
+		plan.problem.max_growth = 16;
+		played = play_multiples(&plan, &world, rows[i].multiple);
+		if (played.last.action != PLAN_DONE || !played.confirmed ||
+		    played.last.micro_batch != rows[i].micro ||
+		    played.probes > rows[i].probes_max)
+			fail_msg("row %zu: micro %lld after %zu probes", i,
+				 (long long)played.last.micro_batch,
+				 played.probes);
+	}
 }
 
 static void the_effective_batch_is_kept_exactly(void **state)
@@ -562,6 +613,7 @@ static void of_very_many_splits_the_smallest_are_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_that_takes_multiples_of_its_size),
 		cmocka_unit_test(
 			of_very_many_splits_the_smallest_are_looked_at),
 		cmocka_unit_test(the_fastest_split_is_taken),

@@ -82,6 +82,16 @@ static bool rows_equal_size(const struct effect_check_facts *facts,
 	return true;
 }
 
+/* So do all passes of a step, of another one than the command's own: pieces of
+ * each micro-batch. */
+static bool pieces_make_size(const struct effect_check_facts *facts,
+			     const struct trial *trial)
+{
+	return trial_step_is_whole(trial) &&
+	       count_product(trial->micro_batch, trial->grad_accum) !=
+		       count_product(facts->own_micro, facts->own_accum);
+}
+
 /*
  * Rows of packed or ragged data differ from batch to batch, and those of a
  * small data set end at its size: twice as many is enough.
@@ -255,7 +265,8 @@ struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 		is_in_doubt = is_in_doubt || is_written || rests_on_output;
 		if (is_written && !rests_on_output &&
 		    (effect_check_is_printed(facts, trial) ||
-		     rows_equal_size(facts, trials, count, trial)))
+		     rows_equal_size(facts, trials, count, trial) ||
+		     pieces_make_size(facts, trial)))
 			check.state = EFFECT_SHOWN;
 	}
 	if (check.witness)

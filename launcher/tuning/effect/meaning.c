@@ -422,7 +422,6 @@ bool meaning_passes_follow(const struct trial *one, const struct trial *other)
 
 bool meaning_is_proved(const struct trial *by, const struct trial *other)
 {
-	return by->grad_accum >= 2 && by->seen_accum == by->grad_accum &&
-	       by->input_rows == by->micro_batch &&
+	return by->grad_accum >= 2 && trial_step_is_whole(by) &&
 	       other->input_rows != other->micro_batch;
 }

@@ -77,9 +77,10 @@ struct size_meaning meaning_judge(const struct command *command,
 bool meaning_passes_follow(const struct trial *one, const struct trial *other);
 
 /*
- * An accumulation that was seen to be as it was told, of as many rows as were,
- * proves how both are read. Where another size then takes other rows than it
- * was told, the program has made it another one by itself.
+ * All passes of a step that accumulates were seen to take as many rows as both
+ * numbers say together, which proves how both are read, in whatever pieces the
+ * program takes them. Where another size then takes other rows than it was
+ * told, the program has made it another one by itself.
  */
 bool meaning_is_proved(const struct trial *by, const struct trial *other);
 

@@ -146,15 +146,30 @@ static bool is_whole_step(const struct trial *below, const struct trial *trial)
 	       count_product(told, below->input_rows);
 }
 
+/* Another size takes the very same rows, and was told more of them as well. */
+static bool is_most(const struct trial *trials, size_t count,
+		    const struct trial *trial)
+{
+	for (size_t i = 0; i < count; i++)
+		if (trials[i].micro_batch != trial->micro_batch &&
+		    trials[i].input_rows == trial->input_rows &&
+		    trials[i].micro_batch > trials[i].input_rows)
+			return true;
+	return false;
+}
+
 /* Fewer rows than were told, and as many as a batch of the loader has; without
  * a loader clearly fewer, as some may be left out one by one. */
-static bool is_all_there_is(const struct trial *trial)
+static bool is_all_there_is(const struct trial *trials, size_t count,
+			    const struct trial *trial)
 {
 	int64_t micro = trial->micro_batch;
 	int64_t rows = trial->input_rows;
 
-	return trial->loader_rows ? trial->loader_rows == rows && rows < micro
-				  : rows && rows < micro - micro / ROWS_PART;
+	if (trial->loader_rows)
+		return trial->loader_rows == rows && rows < micro;
+	return rows && (rows < micro - micro / ROWS_PART ||
+			(rows < micro && is_most(trials, count, trial)));
 }
 
 /* The very rows of all smaller sizes: the size does nothing. More than those of
@@ -176,7 +191,7 @@ static enum size_doubt passes_doubt(const struct trial *trials, size_t count,
 				    const struct trial *trial,
 				    const struct trial **below)
 {
-	bool is_short = is_all_there_is(trial);
+	bool is_short = is_all_there_is(trials, count, trial);
 
 	if (trial->steps_source != STEPS_HOOK ||
 	    (!trial->is_idle && !is_short &&

@@ -30,7 +30,8 @@ enum size_doubt {
  * program makes its batch smaller by itself, or has no more data, or leaves
  * out what is too large. Not SHORT: the rows of all smaller sizes, for then
  * the size does nothing, but for one that is less than twice as large and may
- * be rounded; without a loader, an eighth less than was told. BRIEF: with each
+ * be rounded; without a loader, an eighth less than was told, unless
+ * another size that was told more took the same rows. BRIEF: with each
  * other size that fits it was stopped after more optimizer steps and more
  * samples; neither a limit of steps nor the end of the data explains that.
  * below: the largest of those other trials.

@@ -390,15 +390,25 @@ static struct plan_step fastest_step(const struct plan *plan,
 	return largest;
 }
 
+/* With what the trials show of the program. */
+static struct plan plan_seen(const struct plan *plan,
+			     const struct trial *trials, size_t count)
+{
+	struct plan seen = *plan;
+
+	seen.problem.spread_bytes = plan_view_spread(trials, count);
+	seen.problem.multiple_of = plan_view_multiple(plan, trials, count);
+	return seen;
+}
+
 /* Views are too large for a small stack. */
 struct plan_step plan_next(const struct plan *plan, const struct trial *trials,
 			   size_t count)
 {
 	struct plan_view *view = xmalloc(2 * sizeof(*view));
-	struct plan seen = *plan;
+	struct plan seen = plan_seen(plan, trials, count);
 	struct plan_step step;
 
-	seen.problem.spread_bytes = plan_view_spread(trials, count);
 	plan_view_look(view, &seen, trials, count);
 	step = next_step_of(&seen, view, view + 1);
 	if (step.action == PLAN_DONE && plan->takes_fastest)
@@ -436,19 +446,18 @@ static bool is_asked_next(const struct plan *plan, const struct trial *all,
 			  size_t count, const struct trial *running)
 {
 	struct plan_step step = plan_next(plan, all, count);
-	struct search_problem problem = plan->problem;
+	struct plan seen = plan_seen(plan, all, count);
 	int64_t above;
 
 	if (step.action != PLAN_PROBE)
 		return false;
-	problem.spread_bytes = plan_view_spread(all, count);
 	if (step.is_confirmation)
 		return step.micro_batch == running->micro_batch;
 	if (step.micro_batch <= running->micro_batch)
 		return false;
 	/* A larger size is asked only to be sure that it does not fit. */
-	above = split_above(plan, all, count, running->micro_batch);
-	return next_is_too_large(&problem, all, count,
+	above = split_above(&seen, all, count, running->micro_batch);
+	return next_is_too_large(&seen.problem, all, count,
 				 above ? above : step.micro_batch);
 }
 

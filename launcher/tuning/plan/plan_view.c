@@ -215,6 +215,45 @@ uint64_t plan_view_spread(const struct trial *trials, size_t count)
 	return spread;
 }
 
+/* A larger size than that failed before any step, and not by memory. */
+static bool fails_at_once(const struct trial *trial, int64_t above)
+{
+	return trial->verdict == VERDICT_TOO_BIG && !trial->steps &&
+	       trial->micro_batch > above;
+}
+
+int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
+			   size_t count)
+{
+	int64_t given = plan->problem.multiple_of;
+	int64_t own = plan->own_micro;
+	bool own_fits = false;
+	bool other_fails = false;
+
+	if (own < 1 || own % given != 0 || plan->problem.free_below > 1)
+		return given;
+	for (size_t i = 0; i < count; i++) {
+		own_fits |=
+			trials[i].micro_batch == own && trial_fits(&trials[i]);
+		other_fails |= fails_at_once(&trials[i], own) &&
+			       trials[i].micro_batch % own != 0;
+	}
+	return own_fits && other_fails ? own : given;
+}
+
+/* Sizes that the program does not take by their number bound no other. */
+static void drop_no_multiples(struct plan_view *view, const struct plan *plan)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < view->count; i++)
+		if (!fails_at_once(&view->trials[i], plan->own_micro) ||
+		    view->trials[i].micro_batch % plan->problem.multiple_of ==
+			    0)
+			view->trials[kept++] = view->trials[i];
+	view->count = kept;
+}
+
 void plan_view_look(struct plan_view *view, const struct plan *plan,
 		    const struct trial *trials, size_t count)
 {
@@ -224,6 +263,7 @@ void plan_view_look(struct plan_view *view, const struct plan *plan,
 	view->only_confirmed = plan_doubts_short_fits(trials, count);
 	if (view->only_confirmed)
 		drop_short_fits(view);
+	drop_no_multiples(view, plan);
 	make_splits(view, plan);
 	assert(view->split_count <= PLAN_SPLITS_MAX);
 	make_sizes(view, plan);

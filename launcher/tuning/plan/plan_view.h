@@ -28,6 +28,15 @@ void plan_view_look(struct plan_view *view, const struct plan *plan,
  */
 uint64_t plan_view_spread(const struct trial *trials, size_t count);
 
+/*
+ * What sizes are a multiple of. A program may ask for that, as one that takes
+ * groups of six: where its own size fits, and a larger one that is no multiple
+ * of it fails at once and not by memory, only multiples of it are tried from
+ * then on, and what such failures say of larger sizes is not counted.
+ */
+int64_t plan_view_multiple(const struct plan *plan, const struct trial *trials,
+			   size_t count);
+
 /* The last trial of this size; NULL: none. */
 const struct trial *plan_view_trial(const struct plan_view *view,
 				    int64_t micro);

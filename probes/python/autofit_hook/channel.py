@@ -21,7 +21,8 @@ COUNT16_MAX = 0xFFFF
 START64, STEPS64, LAST64, RETRIES64, PEAK64 = 1, 2, 3, 4, 5
 REST64, FORWARD64, LAST_PASS64, RESERVED64, PASS64 = 11, 12, 14, 15, 16
 PYTHON, TORCH, CUDA, COMPILED, HOOK_FAILED, COUNTS_OOMS = 1, 2, 4, 8, 16, 32
-NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE, FROZEN = 64, 128, 256, 512, 1024
+NEVER_STEPPED, SIZES_DIFFER, IN_ORDER, IDLE = 64, 128, 256, 512
+HOLDS_MORE, FROZEN = 1024, 2048
 # enum phase of base/trial.h.
 START, TRAIN, EVAL, SAVE = 0, 1, 2, 3
 
@@ -106,6 +107,9 @@ class Channel(object):
         if self.enter():
             at = HEADER_BYTES // 4 + self.slot * (SLOT_BYTES // 4)
             self.u32[at + FLAGS32] |= bits
+
+    def unflag(self, bits):
+        self.put32(FLAGS32, self.get32(FLAGS32) & ~bits)
 
     def put(self, field, value):
         at = HEADER_BYTES // 8 + self.slot * (SLOT_BYTES // 8)

@@ -4,11 +4,14 @@ import os
 import sys
 
 from autofit_hook.autograd_calls import BackwardCalls, nothing
-from autofit_hook.channel import FORWARD64, PASS64, REST64
+from autofit_hook.channel import FORWARD64, HOLDS_MORE, PASS64, REST64
 
 # After these steps it looks at the memory that is held between steps: what an
 # optimizer keeps is there after the first.
 REST_AFTER_STEPS = (2, 3, 4, 5)
+# What is held more than a step before is a leak, or data that are kept, from so
+# many bytes on: the C library's own count differs by less.
+MORE_MIN = 256 << 10
 # A backward pass that needs more than this many times what the forward pass
 # left (MEMORY_LINE_BACKWARD of search/memory_line.h), and so many bytes beside,
 # computes some of it anew: gradient checkpointing.
@@ -33,7 +36,9 @@ class Rest(object):
     tell nothing where the first backward pass showed that it computes most of
     it anew. And what its samples take in a whole pass: where a step
     accumulates, the second one begins and ends with the same bytes, and nothing
-    of the optimizer's is there yet. On a GPU what torch has allocated of the
+    of the optimizer's is there yet. And whether each step holds more than the
+    one before, which its peak, below what the C library holds free, need not
+    show for a while. On a GPU what torch has allocated of the
     fullest one, else the private memory of the process less what its C library
     holds free.
     """
@@ -94,9 +99,13 @@ class Rest(object):
         if optimizer is not None:
             for group in optimizer.param_groups:
                 self.parameters += [self.ref(each) for each in group["params"]]
-        self.rest = self.held()
+        before, self.rest = self.rest, self.held()
         if self.rest <= 0 or not self.channel.enter():
             return
+        if 0 < before <= self.rest - MORE_MIN:
+            self.channel.flag(HOLDS_MORE)
+        else:
+            self.channel.unflag(HOLDS_MORE)
         self.channel.put(REST64, self.rest)
         self.tell_pass()
         if "torch.autograd" in sys.modules:
