@@ -147,6 +147,23 @@ static void put_before(struct strlist *environment, const char *name,
 	free(value);
 }
 
+/*
+ * Compilers keep what they made for a card by its name, with constants that
+ * they computed and trials that they timed there: a real card must not get it.
+ */
+static void keep_compiled(const char *folder, struct strlist *environment)
+{
+	static const char *const variables[] = { "TORCHINDUCTOR_CACHE_DIR",
+						 "TRITON_CACHE_DIR" };
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		char *cache = xasprintf("%s/%s", folder, variables[i]);
+
+		strlist_env_set(environment, variables[i], cache);
+		free(cache);
+	}
+}
+
 void phantom_environment(const char *folder, struct strlist *environment)
 {
 	struct strbuf preload = STRBUF_INIT;
@@ -163,6 +180,7 @@ void phantom_environment(const char *folder, struct strlist *environment)
 	put_before(environment, "LD_PRELOAD", strbuf_text(&preload));
 	put_before(environment, "LD_LIBRARY_PATH", folder);
 	put_before(environment, "PYTHONPATH", hooks);
+	keep_compiled(folder, environment);
 	strlist_env_set(environment, "AUTOFIT_SIM_DEVICES",
 			getenv("AUTOFIT_SIM_DEVICES"));
 	strlist_env_set(environment, "AUTOFIT_SIM_STATE",

@@ -191,6 +191,7 @@ class Values(object):
         self.asked = Asked(runtime, torch)
         self.number = number_class(self.asked)
         self.taken = taken_class(torch)
+        self.folder = None
 
     def bind(self):
         from torch.utils import _device
@@ -223,6 +224,15 @@ class Values(object):
         self.replace(self.torch, "save", self.quiet)
         self.replace(self.torch.autograd, "backward", self.passes)
         self.bind_ranks()
+        self.bind_folding()
+
+    def bind_folding(self):
+        """Inductor computes constants on the card, and writes them into code."""
+        place = sys.modules.get("torch._inductor.fx_passes.joint_graph")
+        folder = getattr(place, "UniformValueConstantFolder", None)
+        if folder is not None and folder is not self.folder:
+            self.folder = folder
+            self.replace(folder, "_deduce_value", self.fold)
 
     def bind_ranks(self):
         place = sys.modules.get("torch.distributed.distributed_c10d")
@@ -245,6 +255,20 @@ class Values(object):
                 pass
         call.__wrapped__ = function
         setattr(holder, name, call)
+        if holder is self.torch:
+            self.register(function, call)
+
+    def register(self, function, call):
+        """TorchScript and Dynamo know operators by the functions themselves."""
+        builtins = self.torch.jit._builtins
+        operator = builtins._find_builtin(function)
+        if operator:
+            builtins._register_builtin(call, operator)
+        rules = sys.modules.get("torch._dynamo.trace_rules")
+        if rules is not None:
+            known = rules.get_torch_obj_rule_map()
+            if function in known:
+                known[call] = known[function]
 
     def is_card(self, value):
         """A tensor of the card itself, or of values that were taken there."""
@@ -318,6 +342,25 @@ class Values(object):
                 if self.is_card(result) and result.numel() <= KNOWN_MAX:
                     kwargs = dict(kwargs, device="cpu", requires_grad=False)
                     self.remember(result, self.compute(function, args, kwargs))
+            except Exception:
+                pass
+            return result
+
+        return call
+
+    def fold(self, function, name):
+        def call(folder, node):
+            result = function(folder, node)
+            try:
+                if self.is_card(result) and self.known(result) is None:
+                    args, kwargs = folder.fetch_args_kwargs_from_env(node)
+                    if node.target is self.torch.ops.aten.full.default:
+                        # One element stands for all of them.
+                        args = (result.shape, args[1])
+                    if "device" in kwargs:
+                        kwargs = dict(kwargs, device="cpu")
+                    host = self.compute(node.target, args, kwargs)
+                    self.remember(result, host)
             except Exception:
                 pass
             return result
@@ -545,14 +588,17 @@ class Finder(object):
 
     def __init__(self):
         self.is_bound = False
+        self.values = None
 
     def find_spec(self, fullname, path=None, target=None):
-        if not self.is_bound and "torch.optim.optimizer" in sys.modules:
-            self.is_bound = True
-            try:
+        try:
+            if not self.is_bound and "torch.optim.optimizer" in sys.modules:
+                self.is_bound = True
                 self.bind(sys.modules["torch.cuda"])
-            except Exception:
-                pass
+            if self.values is not None:
+                self.values.bind_folding()
+        except Exception:
+            pass
         return None
 
     def bind(self, cuda):
@@ -564,7 +610,8 @@ class Finder(object):
                 begun.append(None)
                 try:
                     torch = sys.modules["torch"]
-                    Values(torch, Runtime(torch)).bind()
+                    self.values = Values(torch, Runtime(torch))
+                    self.values.bind()
                 except Exception:
                     pass
             return start()

@@ -57,6 +57,13 @@ def main():
         lib.holds("the command is told of both", found.out,
                   "NVIDIA GeForce RTX 4090:[0-9]+:0:[0-9]+:8.9:128;NVIDIA "
                   "GeForce RTX 4090:", r"libcudart\.so\.12", r"libnccl\.so\.2")
+        made = place.ask(
+            "phantom", "t4", "--", "sh", "-c", "dirname $AUTOFIT_SIM_STATE; "
+            "dirname $TORCHINDUCTOR_CACHE_DIR; dirname $TRITON_CACHE_DIR",
+            env={"TORCHINDUCTOR_CACHE_DIR": place.path("mine"),
+                 "TRITON_CACHE_DIR": place.path("mine")}).out.split()
+        lib.equal("what is compiled for it stays with it", made,
+                  made[:1] * 3)
         left = place.ask("phantom", "t4", "--", "sh", "-c",
                          "dirname $AUTOFIT_SIM_STATE").out.strip()
         lib.check("nothing of it is left", left and not os.path.exists(

@@ -38,9 +38,7 @@ ROWS = (
 def once(place, python, row):
     # Few compilers: the cores are others' as well.
     return place.ask("phantom", row[1], "--", python, *row[2], env={
-        "TORCHINDUCTOR_COMPILE_THREADS": "1",
-        "TORCHINDUCTOR_CACHE_DIR": place.path("inductor"),
-        "TRITON_CACHE_DIR": place.path("triton")})
+        "TORCHINDUCTOR_COMPILE_THREADS": "1"})
 
 
 def judge(name, answer, code):

@@ -221,16 +221,56 @@ def mixed(s):
             s.model(s.x), torch.randint(WIDTH, (ROWS,)).cuda()).backward()
 
 
+def joined(x):
+    rows = torch.cat([x, torch.ones_like(x), torch.stack([x, x]).sum(0)])
+    places = torch.arange(rows.shape[0], device=rows.device)
+    return torch.max(rows, dim=1).values.sum() + torch.sum(places)
+
+
+def scripted(s):
+    """TorchScript compiles what is there now."""
+    torch.jit.script(joined)(s.y)
+
+
+def traced(s):
+    """And so does Dynamo, whatever it looked at before."""
+    torch.compile(joined, backend="eager", fullgraph=True)(s.y)
+
+
+def folded(s):
+    """Inductor writes constants into what it compiles: 3 * 2, and 1 + 0.5."""
+    from torch._inductor.fx_passes import joint_graph
+
+    class Folder(joint_graph.UniformValueConstantFolder):
+        def add_node_replacement(self, node, tensor):
+            super().add_node_replacement(node, tensor)
+            seen.add(self.node_replacements[node])
+
+    seen = set()
+    joint_graph.UniformValueConstantFolder = Folder
+    torch._dynamo.reset()
+    torch.compile(lambda x: x.masked_fill(x > 0, 0.25) + torch.full(
+        (WIDTH,), 3, device="cuda") * 2 + (torch.ones(
+            WIDTH, device="cuda") + 0.5))(s.x)
+    if not {3, 6, 1, 1.5} <= seen:
+        raise SystemExit("they are not %s" % seen)
+
+
 DOUBTFUL = (
     mask, masked_select, nonzero, where, unique, repeat, bincount, experts,
     experts_split, loss_scaling, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
     longest, index, as_int, to_host, host_number, as_float, all_of, equal)
 PLAIN = (log_number, print_tensor, health, host_mask, positions, clip, save,
-         on_card, mixed)
+         on_card, mixed, scripted, traced, folded)
 
 
 def main():
+    if sys.argv[1] == "traced":
+        # Its table of functions is made before the card is used.
+        from torch._dynamo import trace_rules
+
+        trace_rules.get_torch_obj_rule_map()
     named = {each.__name__: each for each in DOUBTFUL + PLAIN}
     scene = Scene()
     for _ in range(3):
