@@ -25,19 +25,22 @@ enum shim_kind {
 	SHIM_RAY,  /* only its jobs go elsewhere */
 };
 
+/* Those that may start something here. */
 static const struct shim {
 	const char *name;
 	enum shim_kind kind;
 } shim_rows[] = {
-	{ "sbatch", SHIM_ALWAYS },  { "srun", SHIM_SRUN },
-	{ "salloc", SHIM_ALWAYS },  { "qsub", SHIM_ALWAYS },
-	{ "bsub", SHIM_ALWAYS },    { "oarsub", SHIM_ALWAYS },
-	{ "kubectl", SHIM_ALWAYS }, { "condor_submit", SHIM_ALWAYS },
-	{ "docker", SHIM_ALWAYS },  { "podman", SHIM_ALWAYS },
-	{ "ssh", SHIM_ALWAYS },     { "ray", SHIM_RAY },
-	{ "gcloud", SHIM_ALWAYS },  { "aws", SHIM_ALWAYS },
-	{ "az", SHIM_ALWAYS },
+	{ "srun", SHIM_SRUN },
+	{ "ray", SHIM_RAY },
 };
+
+static enum shim_kind shim_kind_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(shim_rows) / sizeof(*shim_rows); i++)
+		if (strcmp(name, shim_rows[i].name) == 0)
+			return shim_rows[i].kind;
+	return SHIM_ALWAYS;
+}
 
 /*
  * $0 may be a name alone, so the names are filled in. Nothing that it needs is
@@ -81,17 +84,17 @@ static const char shim_end[] =
 	"printf 'autofit: %%s is not started in a probe\\n' \"$name\" >&2\n"
 	"exit 1\n";
 
-static int write_script(const struct shims *shims, const struct shim *shim,
+static int write_script(const struct shims *shims, const char *name,
 			struct error *err)
 {
-	char *path = xasprintf("%s/%s", shims->folder, shim->name);
+	char *path = xasprintf("%s/%s", shims->folder, name);
 	struct strbuf text = STRBUF_INIT;
 	int result;
 
-	strbuf_addf(&text, shim_head, shim->name, shims->folder);
-	if (shim->kind == SHIM_SRUN)
+	strbuf_addf(&text, shim_head, name, shims->folder);
+	if (shim_kind_of(name) == SHIM_SRUN)
 		strbuf_adds(&text, shim_srun);
-	if (shim->kind == SHIM_RAY)
+	if (shim_kind_of(name) == SHIM_RAY)
 		strbuf_adds(&text, shim_ray);
 	strbuf_addf(&text, shim_end, shims->mark);
 	result = textfile_make(path, 0700, text.data, text.length, err);
@@ -106,9 +109,25 @@ static bool can_be_quoted(const char *path)
 	return !strpbrk(path, "'\n:");
 }
 
+static int shims_add(struct shims *shims, const char *name, bool is_in_job,
+		     struct error *err)
+{
+	enum shim_kind kind = shim_kind_of(name);
+	int result = 0;
+
+	if (can_be_quoted(shims->folder))
+		result = write_script(shims, name, err);
+	if (result < 0)
+		return result;
+	strlist_add(&shims->names, name);
+	if (kind == SHIM_ALWAYS || (kind == SHIM_SRUN && !is_in_job))
+		strlist_add(&shims->always, name);
+	return 0;
+}
+
 int shims_make(struct shims *shims, const char *scratch,
-	       const struct strlist *own, const struct strlist *environment,
-	       struct error *err)
+	       const struct strlist *programs,
+	       const struct strlist *environment, struct error *err)
 {
 	const char *job = strlist_env_get(environment, "SLURM_JOB_ID");
 	int result = 0;
@@ -118,21 +137,13 @@ int shims_make(struct shims *shims, const char *scratch,
 	if (mkdir(shims->folder, 0700) < 0)
 		return error_set_errno(err, -errno, "cannot make %s",
 				       shims->folder);
-	for (size_t i = 0; i < sizeof(shim_rows) / sizeof(*shim_rows); i++) {
-		const struct shim *shim = &shim_rows[i];
+	for (size_t i = 0; result == 0 && i < programs->count; i++) {
+		const char *name = programs->items[i];
 
-		if (strlist_find(own, shim->name) < own->count)
-			continue;
-		if (can_be_quoted(scratch))
-			result = write_script(shims, shim, err);
-		if (result < 0)
-			return result;
-		strlist_add(&shims->names, shim->name);
-		if (shim->kind == SHIM_ALWAYS ||
-		    (shim->kind == SHIM_SRUN && (!job || !*job)))
-			strlist_add(&shims->always, shim->name);
+		if (strlist_find(&shims->names, name) == shims->names.count)
+			result = shims_add(shims, name, job && *job, err);
 	}
-	return 0;
+	return result;
 }
 
 /* The words of a process, each with its NUL; their length. */

@@ -25,14 +25,13 @@ struct shims {
 };
 
 /*
- * Make folder and scripts. Of own, programs that the user's command itself is
- * started with, there are none. srun may pass where it can only start here, in
- * an allocation of one node as environment tells, and ray but for its jobs.
- * Release it, whatever the result.
+ * Make folder and scripts, one for each of the programs. srun may pass where it
+ * can only start here, in an allocation of one node as environment tells, and
+ * ray but for its jobs. Release it, whatever the result.
  */
 int shims_make(struct shims *shims, const char *scratch,
-	       const struct strlist *own, const struct strlist *environment,
-	       struct error *err);
+	       const struct strlist *programs,
+	       const struct strlist *environment, struct error *err);
 
 /* Has one been called? The process, if not 0, is looked at as well; one that is
  * such a program is noted. */

@@ -42,10 +42,19 @@ for step in range(5):
 TOOL = "#!/bin/sh\necho the real one\nsleep 60\n"
 PASSES = "#!/bin/sh\necho passed\n"
 
+# Refused in front of a training, so not started by one either.
+OURS = """[launcher]
+names = ourcloud ssh
+kind = refused
+outside = yes
+advice = start it inside
+"""
+
 CALLS = (
     ("sbatch --wrap sleep", "name", "sbatch --wrap"),
     ("kubectl apply -f x", "path", "kubectl apply -f"),
     ("ssh host ls", "shell", "ssh host ls"),
+    ("ourcloud submit job", "shell", "ourcloud submit job"),
     ("docker run image", "own path", "docker run image"),
     ("srun -N 2 hostname", "name", "srun -N"),
     ("ray job submit", "name", "ray job submit"),
@@ -55,6 +64,7 @@ CALLS = (
 def place_with(tool, text):
     place = lib.Place("leaving")
     place.write("train.py", TRAINER)
+    place.write("home/config/launchers/ours.ini", OURS)
     place.write("tools/" + tool, text, 0o755)
     place.env["TOOLS"] = place.path("tools")
     place.env["PATH"] = place.path("tools") + ":" + os.environ["PATH"]

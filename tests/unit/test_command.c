@@ -231,7 +231,7 @@ static const struct row rows[] = {
 	  "--gradient_accumulation_steps",
 	  { 0 } },
 	{ "python t.py --per_device_train 4",
-	  "HfArgumentParser(x)",
+	  "HfArgumentParser(TrainingArguments)",
 	  "hf 4 x 1 x 1 by --per_device_train, --gradient_accumulation_steps",
 	  { 0 } },
 	{ "python run_clm.py --per_device_train_batch_size 4",

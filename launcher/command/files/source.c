@@ -178,6 +178,25 @@ static void read_call(struct pytext *cursor, struct source *source,
 	source_option_add(source, &option);
 }
 
+/* Behind "default=", where that stands before a value. */
+static void skip_keyword(struct pytext *cursor, const char *keyword)
+{
+	struct pytext ahead;
+	const char *text;
+	size_t length;
+
+	pytext_skip_blanks(cursor, true);
+	ahead = *cursor;
+	if (ahead.at >= ahead.end || !pytext_is_word_start(*ahead.at))
+		return;
+	pytext_word(&ahead, &text, &length);
+	if (!pytext_word_is(text, length, keyword) || *ahead.at != '=')
+		return;
+	*cursor = ahead;
+	cursor->at++;
+	pytext_skip_blanks(cursor, true);
+}
+
 /* ("batch_size", 8, "help"): absl. The cursor is on the bracket. */
 static void read_define(struct pytext *cursor, struct source *source,
 			unsigned line)
@@ -192,11 +211,11 @@ static void read_define(struct pytext *cursor, struct source *source,
 	    *ahead.at != ',')
 		return;
 	ahead.at++;
-	pytext_skip_blanks(&ahead, true);
+	skip_keyword(&ahead, "default");
 	option.kind = pytext_value(&ahead, true, &option.value);
 	if (ahead.at < ahead.end && *ahead.at == ',') {
 		ahead.at++;
-		pytext_skip_blanks(&ahead, true);
+		skip_keyword(&ahead, "help");
 		if (ahead.at < ahead.end && pytext_is_quote(*ahead.at))
 			option.help = pytext_strings(&ahead);
 	}
@@ -292,6 +311,7 @@ static const struct bracket_row {
 	read_bracket *read;
 } bracket_rows[] = {
 	{ "add_argument", "(", read_call },
+	{ "add_option", "(", read_call },
 	{ "option", "(", read_call },
 	{ "argument", "(", read_call },
 	{ "DEFINE_integer", "(", read_define },

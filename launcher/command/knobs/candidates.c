@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "launcher/command/knobs/by_class.h"
+#include "launcher/command/knobs/knob_scope.h"
 #include "launcher/command/text/names.h"
 #include "launcher/command/text/text.h"
 
@@ -265,6 +266,27 @@ static void add_by_class(struct candidates *candidates,
 		*candidates = found;
 }
 
+/* A smaller batch beside the one batch, mini_batch_size say, that the script
+ * reads as well: it may be what a pass takes. */
+static void add_smaller(struct candidates *candidates,
+			const struct recognition *r)
+{
+	struct candidates others = { .count = 0 };
+	char name[BRIEF_MAX];
+	int64_t batch, part;
+
+	if (candidates->count != 1 ||
+	    !count_parse(candidates->items[0].value, &batch))
+		return;
+	by_class_collect(&others, r, CLASS_BIT(OPTION_BATCH));
+	for (size_t i = 0; i < others.count; i++)
+		if (!same_option(&candidates->items[0], &others.items[i]) &&
+		    count_parse(others.items[i].value, &part) && part < batch &&
+		    knob_scope_is_read(r,
+				       candidate_name(name, &others.items[i])))
+			candidate_keep(candidates, &others.items[i]);
+}
+
 void candidates_collect(struct candidates *candidates,
 			const struct recognition *r, enum knob_kind kind)
 {
@@ -288,6 +310,8 @@ void candidates_collect(struct candidates *candidates,
 		drop_weak(candidates);
 	else if (by_class_applies(r))
 		add_by_class(candidates, r, kind);
+	if (has_strong && by_class_applies(r) && kind == KNOB_MICRO)
+		add_smaller(candidates, r);
 }
 
 const char *candidate_name(char out[BRIEF_MAX],

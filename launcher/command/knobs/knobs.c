@@ -201,6 +201,41 @@ static enum command_outcome check_inner(const struct recognition *r)
 	return COMMAND_OK;
 }
 
+/*
+ * Of a framework whose sizes stand in its file alone: the program's own loader
+ * may go by its own option, whatever the file says.
+ */
+static enum command_outcome check_beside_file(struct recognition *r)
+{
+	struct knob *knobs = r->command->knobs;
+	const struct knob *said = knobs[KNOB_MICRO].form == KNOB_FILE
+					  ? &knobs[KNOB_MICRO]
+					  : &knobs[KNOB_GLOBAL];
+	struct candidate in_file = { .token = { .name = said->name } };
+	struct candidates typed = { .count = 0 };
+	enum command_outcome outcome;
+	char name[BRIEF_MAX];
+	size_t i = 0;
+
+	if (r->command->preset->knobs.micro.names.count ||
+	    said->form != KNOB_FILE)
+		return COMMAND_OK;
+	by_class_collect(&typed, r, CLASSES_MICRO | CLASS_BIT(OPTION_BATCH));
+	while (i < typed.count &&
+	       (!typed.items[i].token.name ||
+		!knob_scope_is_read(r, candidate_name(name, &typed.items[i]))))
+		i++;
+	if (i == typed.count)
+		return COMMAND_OK;
+	in_file.token.name_length = strlen(said->name);
+	(void)snprintf(in_file.value, sizeof(in_file.value), "%lld",
+		       (long long)said->value);
+	outcome = advise_between(r, KNOB_MICRO, &typed.items[i], &in_file);
+	knob_forget(&knobs[KNOB_MICRO]);
+	knob_forget(&knobs[KNOB_GLOBAL]);
+	return outcome;
+}
+
 static bool knob_is_left_out(const struct recognition *r, enum knob_kind kind)
 {
 	return kind == KNOB_OUTPUT ? output_stays(r)
@@ -248,6 +283,16 @@ static enum command_outcome find_one(struct recognition *r, enum knob_kind kind)
 		outcome = knob_default_find(r, kind);
 	return outcome == COMMAND_OK ? knob_in_winning_file_find(r, kind)
 				     : outcome;
+}
+
+static enum command_outcome find_absent(struct recognition *r,
+					enum knob_kind kind)
+{
+	enum command_outcome outcome = find_one(r, kind);
+
+	return outcome == COMMAND_OK && kind == KNOB_MICRO
+		       ? check_beside_file(r)
+		       : outcome;
 }
 
 /* It may follow from the effective batch, if accumulation can be written. */
@@ -354,9 +399,8 @@ enum command_outcome knobs_find(struct recognition *r)
 	for (size_t i = 0; outcome == COMMAND_OK && i < KNOB_KINDS; i++) {
 		if (order[i] == KNOB_GLOBAL)
 			outcome = knob_pair_find(r);
-		if (outcome == COMMAND_OK &&
-		    r->command->knobs[order[i]].form == KNOB_ABSENT)
-			outcome = find_one(r, order[i]);
+		if (outcome == COMMAND_OK && is_absent(r, order[i]))
+			outcome = find_absent(r, order[i]);
 		if (outcome == COMMAND_OK && order[i] == KNOB_ACCUM)
 			outcome = knob_accum_find(r);
 	}

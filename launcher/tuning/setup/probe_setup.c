@@ -258,22 +258,51 @@ static int make_command(struct probe_setup *setup, const struct probe_kit *kit,
 	return config_copies_write(&setup->run, true, err);
 }
 
+static void add_unless_own(struct strlist *programs, const char *name,
+			   const struct strlist *own)
+{
+	if (strlist_find(own, name) == own->count)
+		strlist_add(programs, name);
+}
+
+/* Launchers whose work is not below them and not told by them, and srun, which
+ * may start it here. */
+static void add_outside(struct strlist *programs,
+			const struct launchers *launchers,
+			const struct strlist *own)
+{
+	add_unless_own(programs, "srun", own);
+	for (size_t i = 0; i < launchers->count; i++) {
+		const struct launcher *launcher =
+			launchers_whole(launchers, &launchers->items[i]);
+
+		if (!launcher->outside || launcher->subcommand ||
+		    (launcher->kind != LAUNCHER_REFUSED &&
+		     launcher->kind != LAUNCHER_OPAQUE))
+			continue;
+		for (size_t k = 0; k < launcher->names.count; k++)
+			add_unless_own(programs, launcher->names.items[k], own);
+	}
+}
+
 /* What the user's own command is started with has its place there. */
 static int make_shims(struct probe_setup *setup, const struct request *request,
 		      struct error *err)
 {
 	const struct command_view *view = &request->command.view;
 	const struct strlist *words = command_argv(&request->command);
-	struct strlist own = STRLIST_INIT;
+	struct strlist programs = STRLIST_INIT, own = STRLIST_INIT;
 	int result;
 
 	for (size_t i = 0; i < words->count && i <= view->program; i++)
 		strlist_add(&own, basename(words->items[i]));
 	if (view->outside)
 		strlist_add(&own, view->outside);
-	result = shims_make(&setup->shims, setup->scratch, &own,
+	add_outside(&programs, &request->launchers, &own);
+	result = shims_make(&setup->shims, setup->scratch, &programs,
 			    &request->environment, err);
 	setup->isolation.shims = &setup->shims;
+	strlist_release(&programs);
 	strlist_release(&own);
 	return result;
 }
