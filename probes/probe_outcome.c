@@ -129,16 +129,16 @@ static enum phase phase_of(const struct probe *probe, const struct trial *trial)
 
 /*
  * A step that draws several batches for one pass, or has several losses for
- * one batch, does not accumulate: the smaller of the two counts. A batch that
- * is cut into equal pieces, a pass for each, does.
+ * one batch, does not accumulate: the smaller of the two counts. Where batches
+ * are cut into equal pieces, a pass for each, all passes count.
  */
 static int64_t accum_of(const struct channel_reading *python)
 {
 	uint64_t passes = python->passes;
 
 	if (!python->batches || !passes || python->batches >= passes ||
-	    (python->rows && python->batches == 1 &&
-	     python->rows * passes == python->loader_rows))
+	    (python->rows &&
+	     python->rows * passes == python->loader_rows * python->batches))
 		return (int64_t)passes;
 	return (int64_t)python->batches;
 }

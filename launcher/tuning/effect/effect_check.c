@@ -82,14 +82,15 @@ static bool rows_equal_size(const struct effect_check_facts *facts,
 	return true;
 }
 
-/* So do all passes of a step, of another one than the command's own: pieces of
- * each micro-batch. */
+/* So do all passes of a step, which take each micro-batch in pieces: of one
+ * that a loader was told, or of another step than the command's own. */
 static bool pieces_make_size(const struct effect_check_facts *facts,
 			     const struct trial *trial)
 {
 	return trial_step_is_whole(trial) &&
-	       count_product(trial->micro_batch, trial->grad_accum) !=
-		       count_product(facts->own_micro, facts->own_accum);
+	       (trial->loader_rows == trial->micro_batch ||
+		count_product(trial->micro_batch, trial->grad_accum) !=
+			count_product(facts->own_micro, facts->own_accum));
 }
 
 /*

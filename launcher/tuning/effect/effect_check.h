@@ -55,16 +55,16 @@ struct effect_check_facts {
  * which takes no notice of the size: then two sizes must differ. Shown by any
  * of: the framework's echo of the size written; input rows equal to it, or that
  * rise with it (x world: DataParallel); as many rows in all passes of a step as
- * both numbers written make, where these are not the own ones'; two sizes, both
- * measured to their end, whose peaks or median step times differ by more than
- * the shares above; more samples in less host memory is noise; two sizes with
- * different verdicts about memory, or the larger of which is too big for the
- * data. A pool that is taken at the start (peak 0) is no evidence, nor is the
- * larger peak of two where it alone has files. Echo lines that name another
- * size contradict, of micro-batch, accumulation or effective batch; what counts
- * over all ranks is the same size. Where input rows of two sizes are known and
- * equal, a difference of times alone shows nothing, and one of peaks only above
- * noise, as in host memory.
+ * both numbers written make, of a loader that was told the size or where they
+ * are not the own step's; two sizes, both measured to their end, whose peaks or
+ * median step times differ by more than the shares above; more samples in less
+ * host memory is noise; two sizes with different verdicts about memory, or the
+ * larger of which is too big for the data. A pool that is taken at the start
+ * (peak 0) is no evidence, nor is the larger peak of two where it alone has
+ * files. Echo lines that name another size contradict, of micro-batch,
+ * accumulation or effective batch; what counts over all ranks is the same size.
+ * Where input rows of two sizes are known and equal, a difference of times
+ * alone shows nothing, and one of peaks only above noise, as in host memory.
  */
 struct effect_check effect_check_judge(const struct effect_check_facts *facts,
 				       const struct trial *trials,
