@@ -224,7 +224,16 @@ class Values(object):
         self.replace(self.torch, "save", self.quiet)
         self.replace(self.torch.autograd, "backward", self.passes)
         self.bind_ranks()
+        self.bind_late()
+
+    def bind_late(self):
+        """What may be imported once the card is in use."""
         self.bind_folding()
+        # What a card computes is zeros here, and no real run may find it.
+        datasets = sys.modules.get("datasets")
+        forget = getattr(datasets, "disable_caching", None)
+        if forget is not None:
+            forget()
 
     def bind_folding(self):
         """Inductor computes constants on the card, and writes them into code."""
@@ -596,7 +605,7 @@ class Finder(object):
                 self.is_bound = True
                 self.bind(sys.modules["torch.cuda"])
             if self.values is not None:
-                self.values.bind_folding()
+                self.values.bind_late()
         except Exception:
             pass
         return None

@@ -7,6 +7,7 @@ what those of PLAIN do does not."""
 import math
 import sys
 import tempfile
+import types
 
 import torch
 from torch import nn
@@ -256,13 +257,25 @@ def folded(s):
         raise SystemExit("they are not %s" % seen)
 
 
+def kept_data(s):
+    """Hugging Face's datasets keep what map() computes for later runs."""
+    data, forgotten = types.ModuleType("datasets"), []
+    data.disable_caching = lambda: forgotten.append(True)
+    sys.modules["datasets"] = data
+    sys.modules.pop("colorsys", None)
+    import colorsys  # noqa: F401
+
+    if not forgotten:
+        raise SystemExit("they are kept")
+
+
 DOUBTFUL = (
     mask, masked_select, nonzero, where, unique, repeat, bincount, experts,
     experts_split, loss_scaling, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
     longest, index, as_int, to_host, host_number, as_float, all_of, equal)
 PLAIN = (log_number, print_tensor, health, host_mask, positions, clip, save,
-         on_card, mixed, scripted, traced, folded)
+         on_card, mixed, scripted, traced, folded, kept_data)
 
 
 def main():
