@@ -17,8 +17,7 @@
 /* It may make several backward passes of each micro-batch. */
 static double passes_of_micro_step(const struct trial *trial)
 {
-	assert(trial->grad_accum >= 1);
-	return trial->seen_accum > trial->grad_accum
+	return trial->grad_accum && trial->seen_accum > trial->grad_accum
 		       ? (double)trial->seen_accum / (double)trial->grad_accum
 		       : 1;
 }
