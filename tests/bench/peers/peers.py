@@ -6,15 +6,16 @@
 # program of programs.py and its first N budgets (default 3) each tool searches
 # the batch size under the budget. That is timed, and wants a machine on which
 # nothing else runs, for the better part of an hour. Then each answer trains 200
-# passes under a hard limit of the same size, which takes hours where batches are
-# large; that is not timed, so several do so side by side. With FILE what is
-# measured is kept, and what is kept there is not measured again. The limit is RLIMIT_DATA, which refuses memory as a GPU
-# does; it also counts what is mapped and never touched, so that much, as measured
-# after two steps of one sample, is added to it. PYTHON names an interpreter with
-# torch, and with accelerate, lightning and transformers for those tools; what it
-# lacks is left out. AUTOFIT names the program. One thread. Of autofit it is timed
-# until an answer is confirmed, and with --guard until the run itself begins. On the
-# last lines are the goals and what was reached.
+# passes under a hard limit of the same size, which takes hours where batches
+# are large; that is not timed, so several do so side by side. With FILE what is
+# measured is kept, and what is kept there is not measured again. The limit is
+# RLIMIT_DATA, which refuses memory as a GPU does; it also counts what is mapped
+# and never touched, so that much, as measured after two steps of one sample, is
+# added to it. PYTHON names an interpreter with torch, and with accelerate,
+# lightning and transformers for those tools; what it lacks is left out. AUTOFIT
+# names the program. One thread. Of autofit it is timed until an answer is
+# confirmed, and with --guard until the run itself begins. On the last lines are
+# the goals and what was reached.
 import argparse
 import concurrent.futures
 import json
