@@ -42,9 +42,10 @@ for step in range(5):
 TOOL = "#!/bin/sh\necho the real one\nsleep 60\n"
 PASSES = "#!/bin/sh\necho passed\n"
 
-# Refused in front of a training, so not started by one either.
+# Refused in front of a training, so not started by one either; two names are
+# none that a shell could find.
 OURS = """[launcher]
-names = ourcloud ssh
+names = ourcloud ssh no/such $(none)
 kind = refused
 outside = yes
 advice = start it inside

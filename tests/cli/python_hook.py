@@ -63,7 +63,8 @@ PASSES_BY_HAND = {"by_hand": 5, "by_grad": 5, "by_grad_and_hand": 3}
 PASSES_OF_STEP = {
     "sgd": 1, "shards": 2, "few_data": 4, "few_steps": 4, "scaled": 3,
     "caught": 3, "in_order": 1, "shuffled": 1, "no_more": 1,
-    "idle": 0, "frozen": 1, "closure": 1, "closure_of_three": 3, "looked_at_twice": 2,
+    "idle": 0, "frozen": 1, "closure": 1, "closure_of_three": 3,
+    "looked_at_twice": 2,
 }
 LOOP = "start eval start save start" + " train eval train save train" * 2
 # Case, exit status, phases seen on the way, then of its slot at the end: the
