@@ -1,7 +1,10 @@
-/* How names of options and keys are compared. */
+/* How names of options and keys are compared, and which a shell takes. */
 /* SPDX-License-Identifier: MIT */
 #ifndef AUTOFIT_BASE_NAME_H
 #define AUTOFIT_BASE_NAME_H
+
+#include <stdbool.h>
+#include <string.h>
 
 /* "-" and "_" are one. */
 static inline char name_joint(char c)
@@ -9,6 +12,15 @@ static inline char name_joint(char c)
 	if (c == '-')
 		return '_';
 	return c;
+}
+
+/* A word that means itself to a shell and in a folder; others may have called
+ * their files as they like. */
+static inline bool name_is_plain(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					   "0123456789._-")];
 }
 
 #endif

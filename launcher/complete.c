@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/name.h"
 #include "configs/files/paths.h"
 #include "configs/presets/preset.h"
 #include "configs/records/record.h"
@@ -16,14 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names are those of files: others may have called them as they like. */
-static bool is_plain_name(const char *name)
-{
-	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					   "0123456789._-")];
-}
-
 static void add_presets(struct strbuf *out, const struct paths *paths)
 {
 	struct presets presets = { .items = NULL };
@@ -35,7 +28,7 @@ static void add_presets(struct strbuf *out, const struct paths *paths)
 	for (size_t i = 0; i < presets.count; i++) {
 		const struct preset *preset = &presets.items[i];
 
-		if (!is_plain_name(preset->name))
+		if (!name_is_plain(preset->name))
 			continue;
 		strbuf_addf(out, "%s\t", preset->name);
 		text_add_safe(out, preset->description, false);
@@ -54,7 +47,7 @@ static void add_records(struct strbuf *out, const char *folder)
 	for (size_t i = 0; i < files.count; i++) {
 		char *name = chosen_name(files.items[i]);
 
-		if (is_plain_name(name))
+		if (name_is_plain(name))
 			strbuf_addf(out, "%s\n", name);
 		free(name);
 	}

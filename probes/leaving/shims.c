@@ -3,10 +3,10 @@
 #include "probes/leaving/shims.h"
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "base/strbuf.h"
 #include "base/textfile.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -110,22 +110,13 @@ static bool can_be_quoted(const char *path)
 	return !strpbrk(path, "'\n:");
 }
 
-/* A launcher file may name anything, and not each is a name for a shell. */
-static bool is_plain_name(const char *name)
-{
-	for (const char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && !strchr("_-+.", *c))
-			return false;
-	return *name && *name != '.';
-}
-
 static int shims_add(struct shims *shims, const char *name, bool is_in_job,
 		     struct error *err)
 {
 	enum shim_kind kind = shim_kind_of(name);
 	int result = 0;
 
-	if (can_be_quoted(shims->folder) && is_plain_name(name))
+	if (can_be_quoted(shims->folder) && name_is_plain(name) && *name != '.')
 		result = write_script(shims, name, err);
 	if (result < 0)
 		return result;

@@ -8,6 +8,7 @@
 #include "launcher/nightly/jobs/jobs_lines.h"
 
 #include "base/alloc.h"
+#include "base/name.h"
 #include "configs/files/ini.h"
 #include "launcher/command/text/text.h"
 
@@ -32,15 +33,10 @@ void jobs_mistake(struct jobs_reader *reader, unsigned line, char *what)
 	free(what);
 }
 
-static bool name_is_plain(const char *name)
+static bool is_job_name(const char *name)
 {
-	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
-				      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789._-";
-	size_t length = strlen(name);
-
-	return length > 0 && length <= JOB_NAME_MAX && name[0] != '.' &&
-	       name[0] != '-' && strspn(name, allowed) == length;
+	return name_is_plain(name) && strlen(name) <= JOB_NAME_MAX &&
+	       name[0] != '.' && name[0] != '-';
 }
 
 const struct job_section *jobs_find_section(const struct jobs_reader *reader,
@@ -100,7 +96,7 @@ static enum section section_kind(struct jobs_reader *reader,
 				       "%s], [type NAME], [nightly] or "
 				       "[defaults]",
 				       section, section));
-	else if (name && !name_is_plain(name))
+	else if (name && !is_job_name(name))
 		jobs_mistake(reader, line,
 			     xasprintf("'%s' is no name of a job or type: "
 				       "letters, digits, . _ and -, at most "
