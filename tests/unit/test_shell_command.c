@@ -631,6 +631,18 @@ static const struct row script_rows[] = {
 	  "time python t.py",
 	  { NULL },
 	  "> s:time s:python s:t.py" },
+	{ { "bash", "t.sh", "1" },
+	  "python a.py --epochs 8\npython t.py --bs \"$@\"\npython b.py x=2",
+	  { NULL },
+	  "> s:python s:t.py s:--bs a:1 ^" },
+	{ { "bash", "t.sh" },
+	  "python a.py --eval-batch-size 8\npython t.py train.batch_size=8",
+	  { NULL },
+	  "> s:python s:t.py s:train.batch_size=8" },
+	{ { "bash", "t.sh" },
+	  "./a --bs 8\npython t.py",
+	  { NULL },
+	  "> s:python s:t.py" },
 	{ { "bash", "t.sh" },
 	  "python \xff\xc3\xa4.py\n",
 	  { NULL },
@@ -669,6 +681,9 @@ static void scripts_are_taken_apart(void **state)
 	"{micro} where the micro-batch belongs in it, or put the training "    \
 	"command itself after --"
 #define INSTEAD ": put the training command itself after --"
+#define INSIDE                                                                 \
+	": write autofit -- in front of it in the script, or put it alone "    \
+	"after --"
 #define SEVERAL                                                                \
 	"the text after bash -c holds several commands: put the one that "     \
 	"trains after --, without bash -c, or write {micro} where the "        \
@@ -730,43 +745,47 @@ static const struct row unknown_rows[] = {
 	{ { "bash", "t.sh" },
 	  "python a.py\n\npython b.py\npython c.py",
 	  .shown = "t.sh: lines 1 and 3 both start a program, and which of "
-		   "them trains cannot be told" INSTEAD },
+		   "them trains cannot be told" INSIDE },
 	{ { "bash", "t.sh" },
 	  "cd x\npython a.py; python b.py",
 	  .shown = "t.sh:2: two programs are started here, and which of them "
-		   "trains cannot be told" INSTEAD },
+		   "trains cannot be told" INSIDE },
+	{ { "bash", "t.sh" },
+	  "python a.py --bs 8\npython b.py\npython c.py grad_accum=2",
+	  .shown = "t.sh: lines 1 and 3 both start a program, and which of "
+		   "them trains cannot be told" INSIDE },
 	{ { "bash", "t.sh" },
 	  "./a\n./b",
 	  .shown = "t.sh: lines 1 and 2 both start a program, and which of "
-		   "them trains cannot be told" INSTEAD },
+		   "them trains cannot be told" INSIDE },
 	{ { "bash", "t.sh" },
 	  "for i in 1 2; do\npython a.py\ndone",
 	  .shown = "t.sh:2: the training is started in a loop, so it may run "
-		   "not at all or many times" INSTEAD },
+		   "not at all or many times" INSIDE },
 	{ { "bash", "t.sh" },
 	  "if true; then\npython a.py\nfi",
 	  .shown = "t.sh:2: the training is started under a condition, so it "
-		   "may run not at all or many times" INSTEAD },
+		   "may run not at all or many times" INSIDE },
 	{ { "bash", "t.sh" },
 	  "f() {\n [ x ]; python a.py $1; }\nf 1",
 	  .shown = "t.sh:2: the training is started in a function, so it may "
-		   "run not at all or many times" INSTEAD },
+		   "run not at all or many times" INSIDE },
 	{ { "bash", "t.sh" },
 	  "[ -f x ] && python a.py",
 	  .shown = "t.sh:1: the training is started under a condition, so it "
-		   "may run not at all or many times" INSTEAD },
+		   "may run not at all or many times" INSIDE },
 	{ { "bash", "t.sh" },
 	  "mkdir x || { true; python a.py; }",
 	  .shown = "t.sh:1: the training is started under a condition, so it "
-		   "may run not at all or many times" INSTEAD },
+		   "may run not at all or many times" INSIDE },
 	{ { "bash", "t.sh" },
 	  "wait\n( python a.py ) &\necho x",
 	  .shown = "t.sh:2: the training is started in the background (&) and "
-		   "nothing waits for it" INSTEAD },
+		   "nothing waits for it" INSIDE },
 	{ { "sh", "t.sh" },
 	  "python a.py &> log",
 	  .shown = "t.sh:1: the training is started in the background (&) and "
-		   "nothing waits for it" INSTEAD },
+		   "nothing waits for it" INSIDE },
 	{ { "bash", "t.sh" },
 	  "CMD=$(x)\neval \"$CMD\"",
 	  .shown = "t.sh:2: which program is started here cannot be told from "

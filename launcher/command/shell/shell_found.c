@@ -3,6 +3,7 @@
 #include "launcher/command/shell/shell_found.h"
 
 #include "base/alloc.h"
+#include "launcher/command/shell/shell_rank.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,22 +180,31 @@ static void consider_one(struct shell_reader *reader)
 void shell_consider(struct shell_reader *reader)
 {
 	struct shell_found *found = &reader->found;
-	enum shell_rank rank = reader->rank;
 	unsigned line = reader->words[0].line;
+	bool says_size;
+	int likelier;
 
 	if (reader->is_one_command) {
 		if (shell_is_alone(reader))
 			consider_one(reader);
 		return;
 	}
-	if (rank == SHELL_NOTHING || rank < found->rank)
+	if (reader->rank == SHELL_NOTHING)
 		return;
-	if (found->count && rank == found->rank) {
+	/* Of a preparation and a training both may be Python. */
+	says_size = shell_says_size(&reader->fields, reader->inner);
+	likelier = (int)reader->rank - (int)found->rank;
+	if (likelier == 0)
+		likelier = (int)says_size - (int)found->says_size;
+	if (likelier < 0)
+		return;
+	if (found->count && likelier == 0) {
 		if (found->count++ == 1)
 			found->lines[1] = line;
 		return;
 	}
-	found->rank = rank;
+	found->rank = reader->rank;
+	found->says_size = says_size;
 	found->count = 1;
 	found->lines[0] = line;
 	found->maybe = shell_maybe(reader);
@@ -217,22 +227,21 @@ static void decide_line(struct shell_reader *reader)
 	else if (found->count > 1 && line == found->lines[1])
 		shell_fail(reader, line,
 			   "two programs are started here, and which of them "
-			   "trains cannot be told: " SHELL_INSTEAD);
+			   "trains cannot be told: " SHELL_INSIDE);
 	else if (found->count > 1)
-		shell_fail(
-			reader, 0,
-			"%s: lines %u and %u both start a program, and "
-			"which of them trains cannot be told: " SHELL_INSTEAD,
-			reader->label, line, found->lines[1]);
+		shell_fail(reader, 0,
+			   "%s: lines %u and %u both start a program, and "
+			   "which of them trains cannot be told: " SHELL_INSIDE,
+			   reader->label, line, found->lines[1]);
 	else if (found->maybe)
 		shell_fail(reader, line,
 			   "the training is started %s, so it may run not at "
-			   "all or many times: " SHELL_INSTEAD,
+			   "all or many times: " SHELL_INSIDE,
 			   found->maybe);
 	else if (found->in_background && !found->is_waited_for)
 		shell_fail(reader, line,
 			   "the training is started in the background (&) and "
-			   "nothing waits for it: " SHELL_INSTEAD);
+			   "nothing waits for it: " SHELL_INSIDE);
 	else if (found->is_opaque)
 		shell_fail(reader, line,
 			   "which program is started here cannot be told from "

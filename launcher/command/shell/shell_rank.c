@@ -4,6 +4,7 @@
 
 #include "base/match.h"
 #include "launcher/command/text/argument.h"
+#include "launcher/command/text/option_class.h"
 
 #include <string.h>
 
@@ -168,4 +169,21 @@ enum shell_rank shell_rank(const struct shell_fields *fields, size_t inner)
 		if (rank_one(fields, i) == SHELL_TRAINING)
 			return SHELL_TRAINING;
 	return SHELL_PROGRAM;
+}
+
+/* --batch-size and --batch-size=8; trainer.batch_size=8. */
+bool shell_says_size(const struct shell_fields *fields, size_t inner)
+{
+	for (size_t i = inner + 1; i < fields->count; i++) {
+		const char *text = fields->items[i].text;
+		size_t length = strcspn(text, "=");
+		enum option_class class;
+
+		if (*text != '-' && text[length] == '\0')
+			continue;
+		class = option_class_of(text, length);
+		if (class > OPTION_DECOY && class < OPTION_BATCH_LIKE)
+			return true;
+	}
+	return false;
 }

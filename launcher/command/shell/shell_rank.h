@@ -8,4 +8,7 @@
 /* How likely the words from inner on are what trains. */
 enum shell_rank shell_rank(const struct shell_fields *fields, size_t inner);
 
+/* One of them says a batch size or an accumulation of a training. */
+bool shell_says_size(const struct shell_fields *fields, size_t inner);
+
 #endif

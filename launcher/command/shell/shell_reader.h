@@ -14,6 +14,11 @@
 
 /* The way out, in a message. */
 #define SHELL_INSTEAD "put the training command itself after --"
+/* The same, where a script starts more than one training. */
+#define SHELL_INSIDE                                                           \
+	"write autofit -- in front of it in the script, or put it alone "      \
+	"after "                                                               \
+	"--"
 
 /* How likely a command is what trains. */
 enum shell_rank {
@@ -105,6 +110,7 @@ struct shell_level {
 /* The command that is the likeliest so far. */
 struct shell_found {
 	enum shell_rank rank;
+	bool says_size;
 	size_t count;      /* so many are as likely */
 	unsigned lines[2]; /* of the first two */
 	const char *maybe; /* "in a loop": it may not run once; NULL */
