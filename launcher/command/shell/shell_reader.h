@@ -17,8 +17,7 @@
 /* The same, where a script starts more than one training. */
 #define SHELL_INSIDE                                                           \
 	"write autofit -- in front of it in the script, or put it alone "      \
-	"after "                                                               \
-	"--"
+	"after --"
 
 /* How likely a command is what trains. */
 enum shell_rank {
