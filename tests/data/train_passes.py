@@ -12,6 +12,7 @@ import time
 import torch
 
 MIB = 1 << 18  # floats
+WIDTH = 64  # what a micro-step takes is memory, and little work
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--kind", default="alike")
@@ -23,19 +24,19 @@ args = parser.parse_args()
 
 torch.set_num_threads(1)
 random.seed(1)
-model = torch.nn.Linear(512, 512)
+model = torch.nn.Linear(WIDTH, WIDTH)
 optimizers = [torch.optim.AdamW(model.parameters(), lr=1e-3)]
 if args.kind == "two":
-    model.other = torch.nn.Linear(512, 512)
+    model.other = torch.nn.Linear(WIDTH, WIDTH)
     optimizers.append(torch.optim.SGD(model.other.parameters(), lr=1e-3))
 held = []
 
 
 def micro_step():
-    rows = 256 * args.batch_size
+    rows = 1024 * args.batch_size
     if args.kind == "lengths":
-        rows = args.batch_size * random.randint(64, 256)
-    batch = torch.randn(args.batch_size, rows // args.batch_size, 512)
+        rows = args.batch_size * random.randint(256, 1024)
+    batch = torch.randn(args.batch_size, rows // args.batch_size, WIDTH)
     out = model(batch)
     if args.kind == "two":
         out = out + model.other(batch)
