@@ -261,10 +261,25 @@ static const struct row text_rows[] = {
 
 static const struct row script_rows[] = {
 	{ { "bash", "t.sh" },
-	  "if [ -n \"$A\" ]; then A=4; fi\n[ -z \"$B\" ] || B=6\n"
+	  "if x; then A=4; fi\n[ -z \"$B\" ] || B=6\n"
 	  "[ x ] && { true; } && C=1\npython t.py x$A x$B x$C",
 	  { NULL },
 	  "> s:python s:t.py s?:x$A s?:x$B s?:x$C" },
+	/* An empty variable that decides what runs is not one to set. */
+	{ { "bash", "t.sh" },
+	  "M=${M:-''}\nif [ -n \"$M\" ]; then A=4; python a.py; "
+	  "else python t.py x$A $M y${M:-8}; fi",
+	  { NULL },
+	  "> s:python s:t.py s:x{A@1} s:y8" },
+	{ { "bash", "t.sh" },
+	  "if [ -z \"$B\" ]; then B=4; C=4; fi\nM=''\n"
+	  "if [[ -z \"$M\" ]]; then M=2; fi\npython t.py $B x$C $M",
+	  { NULL },
+	  "> s:python s:t.py s:4{B@0} s?:x$C s:2" },
+	{ { "bash", "t.sh" },
+	  "if [ -n \"$M\" ]; then M=1; else M=8; fi\npython t.py $M",
+	  { "M=a" },
+	  "> s:python s:t.py s:1" },
 	{ { "bash", "t.sh", "1" },
 	  "A=(--x)\nA+=(--y \"$@\")\npython t.py \"${A[@]}\" --z",
 	  { NULL },
@@ -347,7 +362,7 @@ static const struct row script_rows[] = {
 	  { NULL },
 	  "> s:python s:t.py s:--x s:8 s:--y s:a b s:--z" },
 	{ { "bash", "t.sh" },
-	  "A=(--x 8)\nif [ -n \"$B\" ]; then A+=(--z); fi\npython t.py "
+	  "A=(--x 8)\nif x; then A+=(--z); fi\npython t.py "
 	  "\"${A[@]}\"",
 	  { NULL },
 	  "> s:python s:t.py s:--x s:8 s?:--z" },

@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "launcher/command/shell/shell_condition.h"
 
+#include "launcher/command/shell/shell_found.h"
 #include "launcher/command/text/option_class.h"
 
 #include <stdint.h>
@@ -120,29 +121,60 @@ static enum shell_truth truth_of_three(const struct shell_reader *reader,
 					is_plain);
 }
 
-/* -n "$1": whether there is one is known, whatever it becomes. */
-static enum shell_truth truth_of_argument(const struct shell_reader *reader,
-					  size_t at)
+/* "$1", as it is written. */
+static bool is_one_argument(const struct shell_reader *reader,
+			    struct shell_span word)
+{
+	const char *text = reader->lexer.text + word.start;
+
+	return word.end - word.start == 4 && memcmp(text, "\"$", 2) == 0 &&
+	       text[2] >= '1' && text[2] <= '9';
+}
+
+/*
+ * The variable that is tested is empty. Where the environment could say
+ * another value, none will be set there from here on; but what stands under
+ * -z is most often the value it has by default, and then one may be set.
+ */
+static bool stays_empty(struct shell_reader *reader)
+{
+	const struct shell_test *test = &reader->test;
+	struct shell_variable *variable;
+
+	if (!test->is_one)
+		return false;
+	variable = shell_variable(&reader->scope,
+				  reader->lexer.text + test->name.start,
+				  test->name.end - test->name.start);
+	if (shell_variable_is_free(variable) &&
+	    (test->is_empty || shell_maybe(reader)))
+		return false;
+	shell_variable_fix(variable);
+	return true;
+}
+
+/* -n "$1", -z "$MODE": a size that is there is so, whatever it becomes. */
+static enum shell_truth truth_of_length(struct shell_reader *reader, size_t at)
 {
 	const struct shell_field *field = &reader->fields.items[at + 1];
 	const char *relation = reader->fields.items[at].text;
-	const char *text = reader->lexer.text;
-	struct shell_span word;
 	bool is_empty = strcmp(relation, "-z") == 0;
+	struct shell_span word;
 
 	if ((!is_empty && strcmp(relation, "-n") != 0) ||
 	    reader->fields.count != reader->count - reader->assignments ||
-	    field->word.is_opaque || reader->scope.arguments_unknown)
+	    field->word.is_opaque)
 		return SHELL_UNDECIDED;
 	word = reader->words[reader->assignments + at + 1];
-	if (word.end - word.start != 4 ||
-	    memcmp(text + word.start, "\"$", 2) != 0 ||
-	    text[word.start + 2] < '1' || text[word.start + 2] > '9')
+	if (names_size(reader, word) ||
+	    (is_one_argument(reader, word)
+		     ? reader->scope.arguments_unknown
+		     : *field->text == '\0' && !stays_empty(reader)))
 		return SHELL_UNDECIDED;
 	return truth_of((*field->text == '\0') == is_empty);
 }
 
-enum shell_truth shell_truth_read(const struct shell_reader *reader)
+enum shell_truth shell_truth_read(struct shell_reader *reader)
 {
 	const struct shell_fields *fields = &reader->fields;
 	size_t at = reader->inner + 1, end = fields->count;
@@ -160,7 +192,7 @@ enum shell_truth shell_truth_read(const struct shell_reader *reader)
 		at++;
 	}
 	if (end == at + 2)
-		truth = truth_of_argument(reader, at);
+		truth = truth_of_length(reader, at);
 	else if (end == at + 3)
 		truth = truth_of_three(reader, at);
 	else

@@ -6,11 +6,11 @@
 #include "launcher/command/shell/shell_reader.h"
 
 /*
- * What the [ ] just read comes to. Known only where another size cannot make
- * it another: of words that are no numbers, and of numbers that the script
- * itself says, by a name that is no size's.
+ * What the [ ] just read comes to, reader->test being read. Known only where
+ * another size cannot make it another: of words that are no numbers, and of
+ * numbers that the script itself says, by a name that is no size's.
  */
-enum shell_truth shell_truth_read(const struct shell_reader *reader);
+enum shell_truth shell_truth_read(struct shell_reader *reader);
 
 /* A command of the condition of if or elif was read: what it adds. */
 void shell_condition_add(struct shell_reader *reader, enum shell_truth truth);

@@ -62,12 +62,12 @@ enum shell_manner shell_manner(const struct shell_reader *reader,
 	}
 	if (reader->is_pipe)
 		return SHELL_MAYBE;
+	if (maybe <= 1 && !reader->is_maybe && reader->depth &&
+	    when_empty(reader, &reader->levels[reader->depth - 1].test, word))
+		return SHELL_IF_EMPTY;
 	if (maybe == 0 && !reader->is_maybe)
 		return SHELL_ALWAYS;
 	if (maybe == 0 && when_empty(reader, &reader->list_test, word))
-		return SHELL_IF_EMPTY;
-	if (maybe == 1 && !reader->is_maybe &&
-	    when_empty(reader, &reader->levels[reader->depth - 1].test, word))
 		return SHELL_IF_EMPTY;
 	return SHELL_MAYBE;
 }

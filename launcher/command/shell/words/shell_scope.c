@@ -158,6 +158,23 @@ enum shell_state shell_variable_state(const struct shell_scope *scope,
 		       : variable->state;
 }
 
+bool shell_variable_is_free(const struct shell_variable *variable)
+{
+	return variable->is_given || (variable->value.count &&
+				      variable->value.items[0].word.variable);
+}
+
+void shell_variable_fix(struct shell_variable *variable)
+{
+	variable->is_given = false;
+	for (size_t i = 0; i < variable->value.count; i++) {
+		struct word *word = &variable->value.items[i].word;
+
+		free(word->variable);
+		word->variable = NULL;
+	}
+}
+
 void shell_variable_set(const struct shell_scope *scope,
 			struct shell_variable *variable, enum shell_state state,
 			struct shell_fields *value)

@@ -107,6 +107,10 @@ struct shell_variable *shell_variable(struct shell_scope *scope,
 /* UNKNOWN also where it was known before something that may change it. */
 enum shell_state shell_variable_state(const struct shell_scope *scope,
 				      const struct shell_variable *variable);
+/* The environment may say another value of it. */
+bool shell_variable_is_free(const struct shell_variable *variable);
+/* From here on that is not made use of. */
+void shell_variable_fix(struct shell_variable *variable);
 /* Takes the value over (NULL: none). */
 void shell_variable_set(const struct shell_scope *scope,
 			struct shell_variable *variable, enum shell_state state,
