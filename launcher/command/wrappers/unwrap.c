@@ -72,6 +72,21 @@ static enum command_outcome wrapper_itself(struct wrapper *wrapper)
 	return COMMAND_OK;
 }
 
+static enum command_outcome shell_again(const struct wrapper *wrapper)
+{
+	const struct strlist *argv = wrapper->argv;
+	size_t at = wrapper->at;
+	char script[BRIEF_MAX];
+
+	if (at + 1 < argv->count && *argv->items[at + 1] != '-')
+		at++;
+	return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
+			   "a shell inside a shell, %s, is not understood: "
+			   "write autofit -- in front of that one, or of the "
+			   "training itself",
+			   argument_brief(script, argv->items[at]));
+}
+
 static enum command_outcome wrapper_shell(struct wrapper *wrapper)
 {
 	struct shell_expansion *expansion = &wrapper->view->expansion;
@@ -86,10 +101,7 @@ static enum command_outcome wrapper_shell(struct wrapper *wrapper)
 	enum command_outcome outcome;
 
 	if (wrapper->shell_is_taken)
-		return launch_fail(wrapper, COMMAND_NOT_RECOGNISED,
-				   "a shell inside a shell is not understood: "
-				   "put autofit in front of the training "
-				   "command itself");
+		return shell_again(wrapper);
 	wrapper->shell_is_taken = true;
 	wrapper->view->has_shell = true;
 	if (wrapper->hints->shells_are_programs)
