@@ -44,8 +44,7 @@ void result_begin(struct result *result, const struct request *request)
 	record->own_grad_accum = command->batch.grad_accum;
 	result->grow = request->options->batch.choice == EFFECTIVE_GROW;
 	result->fresh = request->options->reuse.fresh;
-	result->has_accumulation =
-		command_accumulates(command) || command->nominal.batch;
+	result->has_accumulation = command_trades(command);
 }
 
 static void result_write_command(struct result *result,

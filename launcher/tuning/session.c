@@ -67,7 +67,7 @@ static void set_plan(struct plan *plan, const struct request *request)
 	plan->asked = request->asked;
 	plan->constraints = command->constraints;
 	plan->has_accumulation =
-		!command->constraints.one_accum && command_accumulates(command);
+		!command->constraints.one_accum && command_trades(command);
 	plan->accum_matters = command->preset->memory_grows_with_accum;
 	plan->problem.multiple_of =
 		accumulation_multiple(options->batch.micro_multiple_of,

@@ -118,6 +118,20 @@ def remembers(place):
           "effective batch 32 = 8 x 4 x 1")
 
 
+def up_to_a_number_of_the_script(place):
+    """What it derives from the size can be no other number in a probe."""
+    got = place.run(
+        *"tune --device host --memory 4GiB --fresh --max-micro 32 --".split(),
+        *[PYTHON, os.path.join(lib.DATA, "train_nominal.py")],
+        *"--batch-size 8".split(),
+    )
+    equal("nominal", got.status, 0)
+    best = got.result["recommended"]
+    equal("nominal: answer", (best["micro_batch"], best["grad_accum"]), (32, 2))
+    equal("nominal: probes", [p["grad_accum"] for p in got.probes], [8, 2])
+    equal("nominal: seen", [p["seen_accum"] for p in got.probes], [8, 2])
+
+
 def no_optimizer(place):
     """
     Its passes are counted at once. How many it takes for a step nobody knows:
@@ -368,6 +382,7 @@ def main():
         no_sense(place)
         parts_of_a_size(place)
         no_optimizer(place)
+        up_to_a_number_of_the_script(place)
         number_of_any_name(place)
         second_knob(place)
         pieces_of_any_name(place)

@@ -419,7 +419,8 @@ static void derived_accumulation_is_kept(void **state)
 
 		plan.constraints.nominal.batch = rows[i].nominal;
 		plan.constraints.nominal.rounds = rows[i].rounds;
-		plan.accum_matters = true;
+		assert_int_equal(plan_least_accum(&plan, 4),
+				 plan_final_accum(&plan, 4));
 		played = play(&plan, &world);
 		if (played.last.action != PLAN_DONE ||
 		    played.last.micro_batch != rows[i].micro ||

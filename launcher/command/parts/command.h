@@ -200,4 +200,11 @@ static inline bool command_accumulates(const struct command *command)
 	       command->knobs[KNOB_GLOBAL].form != KNOB_ABSENT;
 }
 
+/* A smaller micro-batch is made up for: by an accumulation that can be said, or
+ * by one that the script derives. */
+static inline bool command_trades(const struct command *command)
+{
+	return command_accumulates(command) || command->nominal.batch;
+}
+
 #endif

@@ -19,8 +19,11 @@ int64_t plan_least_accum(const struct plan *plan, int64_t micro_batch)
 {
 	int64_t accum = plan_final_accum(plan, micro_batch);
 
-	return accum < PROBE_ACCUM_MAX || plan->accum_matters ? accum
-							      : PROBE_ACCUM_MAX;
+	/* What the script derives cannot be another number. */
+	return accum < PROBE_ACCUM_MAX || plan->accum_matters ||
+			       plan->constraints.nominal.batch
+		       ? accum
+		       : PROBE_ACCUM_MAX;
 }
 
 struct plan_step plan_probe(const struct plan *plan, int64_t micro_batch)
