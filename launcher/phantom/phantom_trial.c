@@ -3,6 +3,7 @@
 #include "launcher/phantom/phantom_trial.h"
 
 #include "base/alloc.h"
+#include "base/units.h"
 #include "launcher/phantom/phantom_report.h"
 
 #include <inttypes.h>
@@ -40,15 +41,16 @@ static char *doubt_of(const struct phantom_seen *seen,
 		      const struct trial *trial)
 {
 	char *doubt = trial_fits(trial) ? phantom_report_doubt(seen) : NULL;
+	char peak[BYTES_TEXT_MAX];
 	char *message;
 
 	if (!doubt)
 		return NULL;
 	message = xasprintf("on a phantom micro-batch %" PRId64
-			    " takes at least %" PRIu64 " bytes: %s; only "
-			    "probes on the card itself can tell whether it "
-			    "fits",
-			    trial->micro_batch, trial->peak_bytes, doubt);
+			    " takes at least %s: %s; only probes on the card "
+			    "itself can tell whether it fits",
+			    trial->micro_batch,
+			    bytes_format(peak, trial->peak_bytes), doubt);
 	free(doubt);
 	return message;
 }

@@ -57,7 +57,7 @@ def tunings(place, python):
     for name, words in (
             ("mask", "sizes depend on values, which are zeros on a phantom .*"
              "only probes on the card itself"),
-            ("longest", r"takes at least \d+ bytes: what the program does may "
+            ("longest", r"takes at least [0-9.]+ [GM]iB: what the program does may "
              r"depend on values.*values\.py:\d+ reads a whole number"),
             ("while_not_converged", "waits for another answer: a phantom card "
              "has none: only a real card can tell")):
