@@ -90,6 +90,10 @@ class Asked(object):
         self.times = 0
 
     def note(self, what):
+        # Numbers are taken to be finite, and then a scaler of losses steps.
+        asks = sys._getframe(2).f_code.co_filename
+        if asks.startswith(self.inside) and asks.endswith("grad_scaler.py"):
+            return
         place = self.find()
         self.times = self.times + 1 if place == self.place else 1
         self.place = place
@@ -129,6 +133,10 @@ def is_installed(name):
 
 def number_class(asked):
     """A number read from the card: the same, and comparing it is told."""
+    from opcode import opmap
+
+    # What Python does while a function written in C compares two numbers.
+    calls = frozenset(opmap[name] for name in opmap if "CALL" in name)
 
     class Number(float):
         __slots__ = ()
@@ -155,15 +163,28 @@ def number_class(asked):
 
         return method
 
+    def orders(plain, what):
+        noted = decides(plain, what)
+
+        def method(self, other):
+            # max() and sorted() give numbers back, which are watched as well.
+            frame = sys._getframe(1)
+            if frame.f_code.co_code[frame.f_lasti] in calls:
+                return plain(self, other)
+            return noted(self, other)
+
+        return method
+
     for name in (
         "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod "
         "rmod pow rpow neg pos abs round"
     ).split():
         name = "__%s__" % name
         setattr(Number, name, computes(getattr(float, name)))
-    for name in "lt le gt ge eq ne bool".split():
+    for name in "lt gt le ge eq ne bool".split():
+        watch = orders if name in ("lt", "gt") else decides
         name = "__%s__" % name
-        method = decides(getattr(float, name), "compares a number of the card")
+        method = watch(getattr(float, name), "compares a number of the card")
         setattr(Number, name, method)
     for name in "int trunc floor ceil".split():
         name = "__%s__" % name

@@ -19,7 +19,7 @@ CARD = "rtx3060"
 # What a message says of some of them: the line, and what is done there.
 WORDS = {
     "mask": r"\(kernel \w+\)",
-    "loss_scaling": r"values\.py:\d+ compares a number of the card",
+    "item_branch": r"values\.py:\d+ compares a number of the card",
     "longest": r"values\.py:\d+ reads a whole number from the card",
     "all_of": r"values\.py:\d+ asks the card a question",
     "as_float": r"values\.py:\d+ takes a number from the card",

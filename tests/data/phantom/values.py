@@ -25,6 +25,7 @@ class Scene:
         self.optimizer = torch.optim.AdamW(self.model.parameters())
         self.best = math.inf
         self.total = 0.0
+        self.seen = []
         self.scaler = torch.amp.GradScaler()
 
     def step(self):
@@ -124,6 +125,12 @@ def average_loss(s):
         raise SystemExit("it diverges")
 
 
+def largest(s):
+    s.seen.append(s.loss.item())
+    if max(s.seen) > 5:
+        s.seen.clear()
+
+
 def longest(s):
     lengths = (s.y > 0).sum(-1)
     s.y[:, : lengths.max().item()].sum()
@@ -167,6 +174,8 @@ def log_number(s):
     s.total += s.loss.item()
     print("loss %.3f, average %.3f" % (s.loss.item(), s.total / 3))
     print(f"perplexity {math.exp(s.loss.item()):.2f}")
+    s.seen.append(s.loss.item())
+    print("from %.3f to %.3f" % (min(s.seen), max(s.seen)), sorted(s.seen))
 
 
 def print_tensor(s):
@@ -271,11 +280,11 @@ def kept_data(s):
 
 DOUBTFUL = (
     mask, masked_select, nonzero, where, unique, repeat, bincount, experts,
-    experts_split, loss_scaling, own_scaling, while_tensor,
+    experts_split, own_scaling, while_tensor,
     while_not_converged, until_loss, item_branch, best_loss, average_loss,
-    longest, index, as_int, to_host, host_number, as_float, all_of, equal)
-PLAIN = (log_number, print_tensor, health, host_mask, positions, clip, save,
-         on_card, mixed, scripted, traced, folded, kept_data)
+    largest, longest, index, as_int, to_host, host_number, as_float, all_of, equal)
+PLAIN = (log_number, print_tensor, health, loss_scaling, host_mask, positions,
+         clip, save, on_card, mixed, scripted, traced, folded, kept_data)
 
 
 def main():
